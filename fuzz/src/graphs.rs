@@ -1,4 +1,5 @@
-//! Random well-typed graphs: they verify, derive, simplify and run, and the runtime agrees with the reference.
+//! Random well-typed graphs: they verify, derive, simplify and run, and the runtime agrees with the
+//! reference.
 #![no_main]
 
 use cotangent::ad::{AdContext, vjp};
@@ -9,20 +10,41 @@ use cotangent::{Array, Function, reference};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 
-/// Whether two results differ by no more than rounding beside the largest of these numbers, in the least precise of their
-/// types: what is zero but for rounding has no digits to compare, and an f64 may come from complex
-/// numbers of f32. Numbers between the arguments and the results may be larger by the inverses of two
-/// constants like 0.01.
+/// Whether two results differ by no more than rounding beside the largest of these numbers, in the
+/// least precise of their types: what is zero but for rounding has no digits to compare, and an f64
+/// may come from complex numbers of f32. Numbers between the arguments and the results may be
+/// larger by the inverses of two constants like 0.01.
 fn is_rounding(got: &[Array], want: &[Array], args: &[Array]) -> bool {
-    let numbers = |x: &Array| x.to_c128().into_iter().map(|z| z.norm()).filter(|x| x.is_finite());
-    let largest = args.iter().chain(want).flat_map(numbers).fold(0.0, f64::max);
-    let types = args.iter().chain(want).map(Array::dtype).filter(|t| t.has_tangent());
+    let numbers = |x: &Array| {
+        x.to_c128()
+            .into_iter()
+            .map(|z| z.norm())
+            .filter(|x| x.is_finite())
+    };
+    let largest = args
+        .iter()
+        .chain(want)
+        .flat_map(numbers)
+        .fold(0.0, f64::max);
+    let types = args
+        .iter()
+        .chain(want)
+        .map(Array::dtype)
+        .filter(|t| t.has_tangent());
     let bound = 1e4 * largest * types.map(|t| t.epsilon()).fold(0.0, f64::max);
     let near = |(a, b): (&Array, &Array)| {
-        let close = |(a, b): (cotangent::C128, cotangent::C128)| (a - b).norm() <= bound || (a.is_nan() && b.is_nan());
-        a.ty() == b.ty() && a.dtype().has_tangent() && a.to_c128().into_iter().zip(b.to_c128()).all(close)
+        let close = |(a, b): (cotangent::C128, cotangent::C128)| {
+            (a - b).norm() <= bound || (a.is_nan() && b.is_nan())
+        };
+        a.ty() == b.ty()
+            && a.dtype().has_tangent()
+            && a.to_c128().into_iter().zip(b.to_c128()).all(close)
     };
-    got.len() == want.len() && got.iter().zip(want).all(|(a, b)| a.same_bits(b) || near((a, b)))
+    got.len() == want.len()
+        && got
+            .iter()
+            .zip(want)
+            .all(|(a, b)| a.same_bits(b) || near((a, b)))
 }
 
 /// The runtime against the reference: equal results, or errors from both.
@@ -32,18 +54,29 @@ fn agree(f: &Function, args: &[Array]) {
     let got = cotangent::run(&Arc::new(f.clone()), args);
     match (got, want) {
         (Ok(got), Ok(want)) if is_rounding(&got, &want, args) => {}
-        (Ok(got), Ok(want)) => cotangent::check::agree(&got, &want, 1e-5).unwrap_or_else(|e| panic!("{e}")),
+        (Ok(got), Ok(want)) => {
+            cotangent::check::agree(&got, &want, 1e-5).unwrap_or_else(|e| panic!("{e}"))
+        }
         (Err(_), Err(_)) => {}
         (got, want) => panic!("runtime {got:?}, reference {want:?}"),
     }
 }
 
 fuzz_target!(|choice: (u64, u8)| {
-    let Ok(Case { function: f, args }) = graph(choice.0, 2 + usize::from(choice.1 % 40)) else { return };
+    let Ok(Case { function: f, args }) = graph(choice.0, 2 + usize::from(choice.1 % 40)) else {
+        return;
+    };
     agree(&f, &args);
     agree(&simplify(&f), &args);
-    let wrt: Vec<_> = f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect();
-    let Ok(g) = vjp(&AdContext::default(), &f, &wrt) else { return };
+    let wrt: Vec<_> = f
+        .params()
+        .iter()
+        .copied()
+        .filter(|&p| f.ty(p).dtype.has_tangent())
+        .collect();
+    let Ok(g) = vjp(&AdContext::default(), &f, &wrt) else {
+        return;
+    };
     let mut args = args;
     let results = reference::run(&f, &args).expect("ran above");
     args.extend(results.into_iter().filter(|r| r.dtype().has_tangent()));

@@ -1,4 +1,5 @@
-//! Any bytes: the parser answers with a program or an error, and what it prints it reads back the same.
+//! Any bytes: the parser answers with a program or an error, and what it prints it reads back the
+//! same.
 #![no_main]
 
 use cotangent::ad::AdContext;
@@ -6,13 +7,19 @@ use cotangent::text::Program;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let Ok(program) = Program::parse(text, None) else { return };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let Ok(program) = Program::parse(text, None) else {
+        return;
+    };
     let once = program.to_string();
-    let again = Program::parse(&once, None).unwrap_or_else(|e| panic!("canonical text is not read: {e}\n{once}"));
+    let again = Program::parse(&once, None)
+        .unwrap_or_else(|e| panic!("canonical text is not read: {e}\n{once}"));
     assert_eq!(once, again.to_string());
     if let Ok(derived) = program.derive(&AdContext::default()) {
         let text = derived.to_string();
-        Program::parse(&text, None).unwrap_or_else(|e| panic!("derived text is not read: {e}\n{text}"));
+        Program::parse(&text, None)
+            .unwrap_or_else(|e| panic!("derived text is not read: {e}\n{text}"));
     }
 });

@@ -55,7 +55,10 @@ pub const COMMANDS: &[(&str, &[&str])] = &[
     ("hessian", &["wrt", "numerics", "in", "out"]),
     ("check", &["wrt", "numerics", "in", "allow-skipped"]),
     ("explain", &["wrt", "numerics", "in", "svg"]),
-    ("profile", &["wrt", "numerics", "in", "grad", "runs", "trace"]),
+    (
+        "profile",
+        &["wrt", "numerics", "in", "grad", "runs", "trace"],
+    ),
     ("ops", &[]),
     ("help", &[]),
     ("version", &[]),
@@ -76,7 +79,11 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
     let mistake = |e: lexopt::Error| usage(e.to_string());
     while let Some(arg) = p.next().map_err(mistake)? {
         let name = match arg {
-            Long(name) => COMMANDS.iter().flat_map(|c| c.1).find(|n| **n == name).copied(),
+            Long(name) => COMMANDS
+                .iter()
+                .flat_map(|c| c.1)
+                .find(|n| **n == name)
+                .copied(),
             _ => None,
         };
         if let Some(name) = name {
@@ -92,7 +99,9 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             Long("numerics") => {
                 let text = p.value().and_then(|v| v.string()).map_err(mistake)?;
                 let wrong = |e: Error| usage(format!("--numerics {text}: {}", e.message()));
-                let policy = text.parse().map_err(|e| wrong(e).note("for example: --numerics nan,stable"));
+                let policy = text
+                    .parse()
+                    .map_err(|e| wrong(e).note("for example: --numerics nan,stable"));
                 a.numerics = Some(policy?);
             }
             Long("in") => a.input = Some(p.value().map_err(mistake)?.into()),
@@ -101,8 +110,16 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             Long("svg") => a.svg = Some(p.value().map_err(mistake)?.into()),
             Long("runs") => {
                 let text = p.value().map_err(mistake)?;
-                let n = text.to_str().and_then(|t| t.parse().ok()).filter(|n| (1..=1_000_000).contains(n));
-                let wrong = || usage(format!("--runs takes a number from 1 to 1000000, not `{}`", text.display()));
+                let n = text
+                    .to_str()
+                    .and_then(|t| t.parse().ok())
+                    .filter(|n| (1..=1_000_000).contains(n));
+                let wrong = || {
+                    usage(format!(
+                        "--runs takes a number from 1 to 1000000, not `{}`",
+                        text.display()
+                    ))
+                };
                 a.runs = Some(n.ok_or_else(wrong)?);
             }
             Long("grad") => a.grad = true,
@@ -117,7 +134,9 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             }
             Value(v) if a.command.is_empty() => a.command = v.to_string_lossy().into_owned(),
             Value(v) if a.target.is_none() => a.target = Some(v),
-            Value(v) if a.command == "convert" && a.destination.is_none() => a.destination = Some(v.into()),
+            Value(v) if a.command == "convert" && a.destination.is_none() => {
+                a.destination = Some(v.into())
+            }
             other => return Err(mistake(other.unexpected())),
         }
     }
@@ -133,7 +152,9 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
         return Err(usage(format!("`{name}` has no option `--{s}`")));
     }
     if a.check && a.write {
-        return Err(usage("`--check` only compares and `--write` replaces the file: give one of them"));
+        return Err(usage(
+            "`--check` only compares and `--write` replaces the file: give one of them",
+        ));
     }
     Ok(a)
 }
@@ -149,8 +170,14 @@ mod tests {
     #[test]
     fn words_are_read_in_any_order() {
         let a = read(&["grad", "--wrt", "x,y", "m.tgraph", "--in=a.npz"]).unwrap();
-        assert_eq!((a.command.as_str(), a.target), ("grad", Some("m.tgraph".into())));
-        assert_eq!((a.wrt.as_deref(), a.input), (Some("x,y"), Some("a.npz".into())));
+        assert_eq!(
+            (a.command.as_str(), a.target),
+            ("grad", Some("m.tgraph".into()))
+        );
+        assert_eq!(
+            (a.wrt.as_deref(), a.input),
+            (Some("x,y"), Some("a.npz".into()))
+        );
         assert_eq!(read(&[]).unwrap().command, "help");
     }
 
@@ -162,7 +189,10 @@ mod tests {
             (&["run", "f", "--in"], "--in"),
             (&["run", "f", "--frob"], "--frob"),
             (&["run", "f", "g"], "g"),
-            (&["run", "f", "--in", "a", "--in", "b"], "`--in` is given twice"),
+            (
+                &["run", "f", "--in", "a", "--in", "b"],
+                "`--in` is given twice",
+            ),
             (&["fmt", "f", "--check", "--write"], "give one of them"),
         ] {
             let e = read(words).unwrap_err().to_string();

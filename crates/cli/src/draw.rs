@@ -1,6 +1,7 @@
 //! The steps of a program as a drawing: a box for what runs at once, a line for what it reads.
 //!
-//! A step stands in the row below the lowest step that it reads; rows are in the order in which steps run.
+//! A step stands in the row below the lowest step that it reads; rows are in the order in which
+//! steps run.
 
 use cotangent::Function;
 use cotangent::cpu::{StepInfo, steps};
@@ -14,7 +15,11 @@ const GAP_Y: usize = 36;
 /// The operations of a step, the first few by name.
 pub fn label(f: &Function, step: &StepInfo) -> String {
     const SHOWN: usize = 4;
-    let names: Vec<&str> = step.equations.iter().map(|&e| f.eqns()[e].op.name()).collect();
+    let names: Vec<&str> = step
+        .equations
+        .iter()
+        .map(|&e| f.eqns()[e].op.name())
+        .collect();
     match names.len() {
         n if n <= SHOWN + 1 => names.join(" "),
         n => format!("{} .. {} ({n})", names[..SHOWN - 1].join(" "), names[n - 1]),
@@ -35,19 +40,41 @@ pub fn steps_svg(f: &Function) -> String {
     let mut maker = vec![None; f.len()];
     for &p in f.params() {
         maker[p.index()] = Some(nodes.len());
-        nodes.push(Node { text: [f.show(p), f.ty(p).to_string()], reads: Vec::new(), colour: "#eef2f7" });
+        nodes.push(Node {
+            text: [f.show(p), f.ty(p).to_string()],
+            reads: Vec::new(),
+            colour: "#eef2f7",
+        });
     }
     for step in &steps {
         let reads = step.reads.iter().filter_map(|v| maker[v.index()]).collect();
         for e in &step.equations {
-            f.eqns()[*e].results().for_each(|r| maker[r.index()] = Some(nodes.len()));
+            f.eqns()[*e]
+                .results()
+                .for_each(|r| maker[r.index()] = Some(nodes.len()));
         }
         let types: Vec<String> = step.writes.iter().map(|&v| f.ty(v).to_string()).collect();
-        let colour = if step.equations.len() > 1 { "#d9ead3" } else { "#fff2cc" };
-        nodes.push(Node { text: [label(f, step), types.join(", ")], reads, colour });
+        let colour = if step.equations.len() > 1 {
+            "#d9ead3"
+        } else {
+            "#fff2cc"
+        };
+        nodes.push(Node {
+            text: [label(f, step), types.join(", ")],
+            reads,
+            colour,
+        });
     }
-    let reads = f.results().iter().filter_map(|v| maker[v.index()]).collect();
-    nodes.push(Node { text: [format!("results of @{}", f.name), String::new()], reads, colour: "#eef2f7" });
+    let reads = f
+        .results()
+        .iter()
+        .filter_map(|v| maker[v.index()])
+        .collect();
+    nodes.push(Node {
+        text: [format!("results of @{}", f.name), String::new()],
+        reads,
+        colour: "#eef2f7",
+    });
     draw(&nodes)
 }
 
@@ -58,7 +85,10 @@ fn draw(nodes: &[Node]) -> String {
     for (i, n) in nodes.iter().enumerate() {
         row[i] = n.reads.iter().map(|&r| row[r] + 1).max().unwrap_or(0);
         filled.resize(filled.len().max(row[i] + 1), 0);
-        place.push((GAP_X + filled[row[i]] * (WIDTH + GAP_X), GAP_Y + row[i] * (HEIGHT + GAP_Y)));
+        place.push((
+            GAP_X + filled[row[i]] * (WIDTH + GAP_X),
+            GAP_Y + row[i] * (HEIGHT + GAP_Y),
+        ));
         filled[row[i]] += 1;
     }
     let width = GAP_X + filled.iter().max().unwrap_or(&1) * (WIDTH + GAP_X);
@@ -109,5 +139,7 @@ fn shorten(text: &str) -> String {
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }

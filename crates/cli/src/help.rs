@@ -91,18 +91,30 @@ const TOPICS: &[(&str, &str)] = &[
         "profile",
         "cotangent profile FILE[@NAME] [--grad [--wrt x,w]] [--numerics N] [--in A.npz] [--runs N] [--trace T.json]\n\nRuns the module (with --grad its value and gradients) N times, 20 without --runs, and prints the median time of each\nstep, the operations that run in it, and the share that it reaches of this machine's arithmetic and bandwidth, which\nare measured first. --trace writes the last run for Perfetto or chrome://tracing. Without arrays it makes some up.\n\nExample: cotangent profile examples/attention.tgraph --grad --wrt Q,K,V\n",
     ),
-    ("ops", "cotangent ops [NAME]\n\nEvery operation with its meaning, or one with its types and rules.\n"),
+    (
+        "ops",
+        "cotangent ops [NAME]\n\nEvery operation with its meaning, or one with its types and rules.\n",
+    ),
 ];
 
 /// The help of a command, or of all.
 pub fn text(topic: Option<&str>) -> Result<String> {
-    let Some(topic) = topic else { return Ok(GENERAL.into()) };
+    let Some(topic) = topic else {
+        return Ok(GENERAL.into());
+    };
     let Some((_, lines)) = TOPICS.iter().find(|(n, _)| *n == topic) else {
         return Err(usage(format!("there is no command `{topic}`")));
     };
     let wrt = if lines.contains("--wrt") { WRT } else { "" };
-    let numerics = if lines.contains("--numerics") { NUMERICS } else { "" };
+    let numerics = if lines.contains("--numerics") {
+        NUMERICS
+    } else {
+        ""
+    };
     let inputs = if lines.contains("--in ") { INPUTS } else { "" };
     let notes = [wrt, numerics, inputs].concat();
-    Ok(format!("{lines}{}{notes}", if notes.is_empty() { "" } else { "\n" }))
+    Ok(format!(
+        "{lines}{}{notes}",
+        if notes.is_empty() { "" } else { "\n" }
+    ))
 }

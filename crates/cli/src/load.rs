@@ -43,12 +43,30 @@ impl Target {
     /// Splits `FILE[@NAME]`.
     pub fn new(args: &Args) -> Result<Target> {
         let numerics = args.numerics;
-        let text = args.target.as_deref().ok_or_else(|| usage("a FILE is missing; `-` reads standard input"))?;
+        let text = args
+            .target
+            .as_deref()
+            .ok_or_else(|| usage("a FILE is missing; `-` reads standard input"))?;
         // A file may have an `@` in its name.
-        match if Path::new(text).exists() { None } else { module_of(text) } {
-            None => Ok(Target { file: text.into(), module: None, numerics }),
-            Some((file, Some(name))) => Ok(Target { file, module: Some(name), numerics }),
-            Some((_, None)) => Err(usage(format!("the name of the module in {} is not UTF-8 text", text.display()))),
+        match if Path::new(text).exists() {
+            None
+        } else {
+            module_of(text)
+        } {
+            None => Ok(Target {
+                file: text.into(),
+                module: None,
+                numerics,
+            }),
+            Some((file, Some(name))) => Ok(Target {
+                file,
+                module: Some(name),
+                numerics,
+            }),
+            Some((_, None)) => Err(usage(format!(
+                "the name of the module in {} is not UTF-8 text",
+                text.display()
+            ))),
         }
     }
 
@@ -70,10 +88,14 @@ impl Target {
     /// Refuses a file to be written that is the program.
     pub fn spare(&self, option: &str, path: Option<&Path>) -> Result<()> {
         let same = |path: &Path| {
-            !self.is_stdin() && matches!((path.canonicalize(), self.file.canonicalize()), (Ok(a), Ok(b)) if a == b)
+            !self.is_stdin()
+                && matches!((path.canonicalize(), self.file.canonicalize()), (Ok(a), Ok(b)) if a == b)
         };
         match path.filter(|p| same(p)) {
-            Some(p) => Err(usage(format!("{option} {} is the program itself, which it would replace", p.display()))),
+            Some(p) => Err(usage(format!(
+                "{option} {} is the program itself, which it would replace",
+                p.display()
+            ))),
             None => Ok(()),
         }
     }
@@ -86,10 +108,14 @@ impl Target {
         } else {
             std::fs::read(&self.file)
         };
-        let bytes = bytes.map_err(|e| Error::new(Code::Io, format!("cannot read {}: {e}", self.name())))?;
+        let bytes =
+            bytes.map_err(|e| Error::new(Code::Io, format!("cannot read {}: {e}", self.name())))?;
         String::from_utf8(bytes).map_err(|e| {
             let at = e.utf8_error().valid_up_to();
-            Error::new(Code::Syntax, format!("{} is not UTF-8 text (byte {at})", self.name()))
+            Error::new(
+                Code::Syntax,
+                format!("{} is not UTF-8 text (byte {at})", self.name()),
+            )
         })
     }
 
@@ -101,13 +127,22 @@ impl Target {
             let main = text::Program::from_modules([program.main().clone()])?;
             return Ok(main.with_numerics(program.numerics()));
         }
-        text::Program::parse_over(&source, Some(&self.name()), &[], self.numerics.unwrap_or_default())
+        text::Program::parse_over(
+            &source,
+            Some(&self.name()),
+            &[],
+            self.numerics.unwrap_or_default(),
+        )
     }
 
-    /// The program of the file's text, after the directives have run. What was left out of it is said on standard error.
+    /// The program of the file's text, after the directives have run. What was left out of it is
+    /// said on standard error.
     pub fn program(&self, source: &str) -> Result<Program> {
         let program = Program::parse(source, Some(&self.name()))?;
-        program.notes().iter().for_each(|n| streams::say(&format!("note: {}: {n}", self.name())));
+        program
+            .notes()
+            .iter()
+            .for_each(|n| streams::say(&format!("note: {}: {n}", self.name())));
         Ok(match self.numerics {
             Some(choices) => {
                 let numerics = choices.or(program.numerics());
@@ -117,7 +152,8 @@ impl Target {
         })
     }
 
-    /// The module that was asked for, after the directives have run: by name, or the main one of the file.
+    /// The module that was asked for, after the directives have run: by name, or the main one of
+    /// the file.
     pub fn load(&self) -> Result<Loaded> {
         let program = self.program(&self.source()?)?;
         let function = match &self.module {

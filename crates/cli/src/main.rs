@@ -1,4 +1,5 @@
-//! The `cotangent` command line: format, derive, run, differentiate, check and explain programs in files.
+//! The `cotangent` command line: format, derive, run, differentiate, check and explain programs in
+//! files.
 //!
 //! Exit status: 0, 1 (a check failed), 2 (bad input or usage), with one message on standard error.
 
@@ -23,7 +24,8 @@ enum Outcome {
     Bad,
 }
 
-/// The stack of the thread that works: deeply nested bodies recurse, and the main thread's stack may be small.
+/// The stack of the thread that works: deeply nested bodies recurse, and the main thread's stack
+/// may be small.
 const STACK: usize = 64 << 20;
 
 fn main() -> ExitCode {
@@ -31,7 +33,10 @@ fn main() -> ExitCode {
         Ok(worker) => worker.join().unwrap_or(ExitCode::from(101)),
         Err(e) => {
             let stack = show::bytes(STACK as f64);
-            failed(&Error::new(Code::Limit, format!("cannot start a thread with a stack of {stack}: {e}")))
+            failed(&Error::new(
+                Code::Limit,
+                format!("cannot start a thread with a stack of {stack}: {e}"),
+            ))
         }
     }
 }
@@ -53,6 +58,9 @@ fn run() -> ExitCode {
 }
 
 fn failed(e: &Error) -> ExitCode {
-    streams::say(&format!("{}{e}", show::paint("error: ", show::Colour::Red, show::Stream::Err)));
+    streams::say(&format!(
+        "{}{e}",
+        show::paint("error: ", show::Colour::Red, show::Stream::Err)
+    ));
     ExitCode::from(2)
 }

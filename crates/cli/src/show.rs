@@ -28,13 +28,20 @@ fn colourful(stream: Stream) -> bool {
 
 /// Coloured text on a terminal, plain text elsewhere.
 pub fn paint(text: &str, colour: Colour, stream: Stream) -> String {
-    if colourful(stream) { format!("\x1b[{}m{text}\x1b[0m", colour as u8) } else { text.to_owned() }
+    if colourful(stream) {
+        format!("\x1b[{}m{text}\x1b[0m", colour as u8)
+    } else {
+        text.to_owned()
+    }
 }
 
 /// `name : f64[2,3]` and the elements, long axes abridged.
 pub fn array(name: &str, a: &Array) -> String {
-    let head =
-        format!("{} {}", paint(name, Colour::Blue, Stream::Out), paint(&a.ty().to_string(), Colour::Dim, Stream::Out));
+    let head = format!(
+        "{} {}",
+        paint(name, Colour::Blue, Stream::Out),
+        paint(&a.ty().to_string(), Colour::Dim, Stream::Out)
+    );
     if a.is_empty() {
         return format!("{head}\n  (no elements)\n");
     }
@@ -54,7 +61,11 @@ fn positions(n: usize) -> Vec<Option<usize>> {
     if n <= 2 * EDGE + 1 {
         (0..n).map(Some).collect()
     } else {
-        (0..EDGE).map(Some).chain([None]).chain((n - EDGE..n).map(Some)).collect()
+        (0..EDGE)
+            .map(Some)
+            .chain([None])
+            .chain((n - EDGE..n).map(Some))
+            .collect()
     }
 }
 
@@ -64,12 +75,25 @@ type Shown = std::collections::HashMap<usize, String>;
 fn elements(a: &Array) -> Shown {
     let mut at = vec![0usize];
     for &n in a.shape() {
-        at = at.iter().flat_map(|&base| positions(n).into_iter().flatten().map(move |i| base * n + i)).collect();
+        at = at
+            .iter()
+            .flat_map(|&base| {
+                positions(n)
+                    .into_iter()
+                    .flatten()
+                    .map(move |i| base * n + i)
+            })
+            .collect();
     }
     let text: Vec<String> = match a.pick(&at) {
         Wide::F(v) => v.iter().map(|&x| float(x, a.dtype().size())).collect(),
-        Wide::C(v) => v.iter().map(|z| complex(*z, a.dtype().size() / 2)).collect(),
-        Wide::I(v) if a.dtype() == cotangent::DType::Bool => v.iter().map(|&x| (x != 0).to_string()).collect(),
+        Wide::C(v) => v
+            .iter()
+            .map(|z| complex(*z, a.dtype().size() / 2))
+            .collect(),
+        Wide::I(v) if a.dtype() == cotangent::DType::Bool => {
+            v.iter().map(|&x| (x != 0).to_string()).collect()
+        }
         Wide::I(v) => v.iter().map(i128::to_string).collect(),
     };
     at.into_iter().zip(text).collect()
@@ -79,14 +103,26 @@ fn elements(a: &Array) -> Shown {
 fn float(x: f64, size: usize) -> String {
     let digits = if size <= 2 { 4 } else { 6 };
     if !x.is_finite() {
-        return if x.is_nan() { "nan".into() } else { x.to_string() };
+        return if x.is_nan() {
+            "nan".into()
+        } else {
+            x.to_string()
+        };
     }
     let magnitude = x.abs();
     if x == 0.0 || (1e-4..1e6).contains(&magnitude) {
-        let whole = if magnitude < 1.0 { 0 } else { magnitude.log10() as usize };
+        let whole = if magnitude < 1.0 {
+            0
+        } else {
+            magnitude.log10() as usize
+        };
         let fixed = format!("{x:.*}", digits - whole.min(digits - 1));
         let trimmed = fixed.trim_end_matches('0');
-        if trimmed.ends_with('.') { format!("{trimmed}0") } else { trimmed.to_owned() }
+        if trimmed.ends_with('.') {
+            format!("{trimmed}0")
+        } else {
+            trimmed.to_owned()
+        }
     } else {
         format!("{x:.*e}", digits - 1)
     }
@@ -99,7 +135,14 @@ fn complex(z: C128, size: usize) -> String {
 }
 
 /// Nested brackets, as NumPy prints them.
-fn block(shape: &[usize], base: usize, depth: &mut usize, shown: &Shown, width: usize, out: &mut String) {
+fn block(
+    shape: &[usize],
+    base: usize,
+    depth: &mut usize,
+    shown: &Shown,
+    width: usize,
+    out: &mut String,
+) {
     let Some((&n, rest)) = shape.split_first() else {
         let text = shown.get(&base).map_or("..", String::as_str);
         out.push_str(&format!("{text:>width$}"));
@@ -125,14 +168,23 @@ fn block(shape: &[usize], base: usize, depth: &mut usize, shown: &Shown, width: 
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width: Vec<usize> = (0..columns)
-        .map(|c| rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0))
+        .map(|c| {
+            rows.iter()
+                .filter_map(|r| r.get(c))
+                .map(|t| t.chars().count())
+                .max()
+                .unwrap_or(0)
+        })
         .collect();
     let mut out = String::new();
     for row in rows {
-        let cells = row
-            .iter()
-            .enumerate()
-            .map(|(c, t)| if c == 0 { format!("{t:<w$}", w = width[c]) } else { format!("{t:>w$}", w = width[c]) });
+        let cells = row.iter().enumerate().map(|(c, t)| {
+            if c == 0 {
+                format!("{t:<w$}", w = width[c])
+            } else {
+                format!("{t:>w$}", w = width[c])
+            }
+        });
         out.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
         out.push('\n');
     }
@@ -147,7 +199,11 @@ pub fn bytes(n: f64) -> String {
         unit += 1;
     }
     let name = ["B", "KiB", "MiB", "GiB", "TiB"][unit];
-    if unit == 0 { format!("{n:.0} {name}") } else { format!("{n:.1} {name}") }
+    if unit == 0 {
+        format!("{n:.0} {name}")
+    } else {
+        format!("{n:.1} {name}")
+    }
 }
 
 #[cfg(test)]
@@ -162,7 +218,10 @@ mod tests {
             "x f64[2,3]\n  [[       1.0       -0.5       2.25]\n   [1.00000e-9        0.0        nan]]\n"
         );
         assert_eq!(array("n", &Array::scalar(7i32)), "n i32[]\n  7\n");
-        assert_eq!(array("e", &Array::vector(Vec::<f32>::new())), "e f32[0]\n  (no elements)\n");
+        assert_eq!(
+            array("e", &Array::vector(Vec::<f32>::new())),
+            "e f32[0]\n  (no elements)\n"
+        );
     }
 
     #[test]
@@ -173,6 +232,9 @@ mod tests {
 
     #[test]
     fn complex_numbers_show_both_parts() {
-        assert_eq!(array("z", &Array::scalar(C128::new(1.5, -2.0))), "z c128[]\n  1.5-2.0i\n");
+        assert_eq!(
+            array("z", &Array::scalar(C128::new(1.5, -2.0))),
+            "z c128[]\n  1.5-2.0i\n"
+        );
     }
 }

@@ -7,9 +7,10 @@ use std::io::{ErrorKind, Write};
 pub fn print(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
-            Err(Error::new(Code::Io, format!("cannot write standard output: {e}")))
-        }
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Error::new(
+            Code::Io,
+            format!("cannot write standard output: {e}"),
+        )),
         _ => Ok(()),
     }
 }

@@ -47,7 +47,10 @@ fn bad(args: &[&str], stdin: &str, what: &str) {
     let err = String::from_utf8(out.stderr).unwrap();
     assert_eq!(out.status.code(), Some(2), "{args:?}: {err}");
     assert!(err.contains(what), "{args:?} says {err:?}, not {what:?}");
-    assert!(err.starts_with("error: ") && !err.contains("panicked"), "{err}");
+    assert!(
+        err.starts_with("error: ") && !err.contains("panicked"),
+        "{err}"
+    );
 }
 
 #[test]
@@ -55,8 +58,8 @@ fn help_is_there_for_everything() {
     assert!(good(&[], "").contains("cotangent grad"));
     assert!(good(&["--help"], "").contains("Exit status"));
     for command in [
-        "fmt", "derive", "convert", "run", "grad", "vjp", "jvp", "hvp", "jacobian", "hessian", "check", "explain",
-        "profile", "ops",
+        "fmt", "derive", "convert", "run", "grad", "vjp", "jvp", "hvp", "jacobian", "hessian",
+        "check", "explain", "profile", "ops",
     ] {
         let text = good(&[command, "--help"], "");
         assert!(text.starts_with(&format!("cotangent {command} ")), "{text}");
@@ -68,13 +71,26 @@ fn help_is_there_for_everything() {
 #[test]
 fn profile_says_which_operations_take_the_time() {
     let text = good(&["profile", "-", "--grad", "--runs", "3"], SIN);
-    assert!(text.contains("2 steps") || text.contains("1 steps"), "{text}");
-    assert!(text.contains("sin") && text.contains("cos") && text.contains("GB/s"), "{text}");
+    assert!(
+        text.contains("2 steps") || text.contains("1 steps"),
+        "{text}"
+    );
+    assert!(
+        text.contains("sin") && text.contains("cos") && text.contains("GB/s"),
+        "{text}"
+    );
     let trace = folder("profile").join("t.json");
     good(&["profile", "-", "--trace", trace.to_str().unwrap()], SIN);
     let events = std::fs::read_to_string(&trace).unwrap();
-    assert!(events.starts_with("{\"traceEvents\": [") && events.contains("\"operations\": \"sin"), "{events}");
-    bad(&["profile", "-", "--runs", "0"], SIN, "--runs takes a number");
+    assert!(
+        events.starts_with("{\"traceEvents\": [") && events.contains("\"operations\": \"sin"),
+        "{events}"
+    );
+    bad(
+        &["profile", "-", "--runs", "0"],
+        SIN,
+        "--runs takes a number",
+    );
 }
 
 #[test]
@@ -82,7 +98,10 @@ fn explain_draws_what_runs_at_once() {
     let file = folder("svg").join("g.svg");
     good(&["explain", "-", "--svg", file.to_str().unwrap()], SIN);
     let svg = std::fs::read_to_string(&file).unwrap();
-    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
+    assert!(
+        svg.starts_with("<svg ") && svg.ends_with("</svg>\n"),
+        "{svg}"
+    );
     assert!(svg.contains(">cos") && svg.contains(">%x<"), "{svg}");
 }
 
@@ -90,8 +109,16 @@ fn explain_draws_what_runs_at_once() {
 fn fmt_is_idempotent() {
     let once = good(&["fmt", "-"], SIN);
     assert_eq!(good(&["fmt", "-"], &once), once);
-    assert_eq!(cotangent(&["fmt", "-", "--check"], &once).status.code(), Some(0));
-    assert_eq!(cotangent(&["fmt", "-", "--check"], &SIN.replace("  %y", "\t%y")).status.code(), Some(1));
+    assert_eq!(
+        cotangent(&["fmt", "-", "--check"], &once).status.code(),
+        Some(0)
+    );
+    assert_eq!(
+        cotangent(&["fmt", "-", "--check"], &SIN.replace("  %y", "\t%y"))
+            .status
+            .code(),
+        Some(1)
+    );
     let file = folder("fmt").join("m.tgraph");
     std::fs::write(&file, SIN.replace("  ", "\t")).unwrap();
     good(&["fmt", "--write", file.to_str().unwrap()], "");
@@ -102,8 +129,14 @@ fn fmt_is_idempotent() {
 fn derive_prints_cos_times_the_seed() {
     let text = good(&["derive", "-"], SIN);
     let derived = &text[text.find("@m_grad").unwrap()..];
-    assert!(derived.contains("tgraph.cos") && derived.contains("tgraph.mul"), "{text}");
-    assert!(!derived.contains("tgraph.sin") && !derived.contains("reduce"), "{text}");
+    assert!(
+        derived.contains("tgraph.cos") && derived.contains("tgraph.mul"),
+        "{text}"
+    );
+    assert!(
+        !derived.contains("tgraph.sin") && !derived.contains("reduce"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -119,20 +152,37 @@ fn arrays_go_in_and_out() {
         npz::write(&input, &[("x".into(), Array::vector(x.clone()))]).unwrap();
         good(&["grad", file, "--wrt", "x", "--in", a, "--out", b], "");
         let got = npz::read(&output).unwrap();
-        assert_eq!(got.iter().map(|(n, _)| n.as_str()).collect::<Vec<_>>(), ["out_0", "grad_0"]);
+        assert_eq!(
+            got.iter().map(|(n, _)| n.as_str()).collect::<Vec<_>>(),
+            ["out_0", "grad_0"]
+        );
         let grad = got[1].1.as_slice::<f32>().unwrap();
         assert!(grad.len() == n && grad.iter().zip(&x).all(|(g, x)| (g - x.cos()).abs() < 1e-6));
         // The derived module is an ordinary one.
-        good(&["run", &format!("{file}@m_grad"), "--in", a, "--out", b], "");
+        good(
+            &["run", &format!("{file}@m_grad"), "--in", a, "--out", b],
+            "",
+        );
         assert!(npz::read(&output).unwrap()[0].1.same_bits(&got[1].1));
     }
     // By position, with the other modes.
     let x = Array::vector(vec![0.5f32, 1.0]);
     let v = Array::vector(vec![1.0f32, 2.0]);
-    npz::write(&input, &[("in_0".into(), x), ("t_0".into(), v.clone()), ("v_0".into(), v)]).unwrap();
+    npz::write(
+        &input,
+        &[
+            ("in_0".into(), x),
+            ("t_0".into(), v.clone()),
+            ("v_0".into(), v),
+        ],
+    )
+    .unwrap();
     good(&["jvp", file, "--wrt", "0", "--in", a, "--out", b], "");
     let got = npz::read(&output).unwrap();
-    assert!((got[1].1.to_f64()[0] - (0.5f64.cos() + 2.0 * 1f64.cos())).abs() < 1e-6 && got[1].0 == "jvp_0");
+    assert!(
+        (got[1].1.to_f64()[0] - (0.5f64.cos() + 2.0 * 1f64.cos())).abs() < 1e-6
+            && got[1].0 == "jvp_0"
+    );
     good(&["hvp", file, "--wrt", "0", "--in", a, "--out", b], "");
     let got = npz::read(&output).unwrap();
     assert!((got[0].1.to_f64()[1] + 2.0 * 1f64.sin()).abs() < 1e-6 && got[0].0 == "hvp_0");
@@ -151,7 +201,10 @@ fn results_are_printed_for_people() {
     let input = dir.join("a.npz");
     npz::write(&input, &[("x".into(), Array::vector(vec![0.0f32; 1000]))]).unwrap();
     let text = good(&["grad", "-", "--in", input.to_str().unwrap()], SIN);
-    assert_eq!(text, "out_0 f32[]\n  0.0\ngrad_0 f32[1000]\n  [1.0 1.0 1.0 ... 1.0 1.0 1.0]\n");
+    assert_eq!(
+        text,
+        "out_0 f32[]\n  0.0\ngrad_0 f32[1000]\n  [1.0 1.0 1.0 ... 1.0 1.0 1.0]\n"
+    );
 }
 
 #[test]
@@ -159,10 +212,18 @@ fn check_finds_nothing_wrong_and_explain_says_what_is_saved() {
     let text = good(&["check", "-"], SIN);
     assert!(text.contains("%x"), "{text}");
     let text = good(&["explain", "-"], SIN);
-    assert!(text.contains("sin") && text.contains("adjoint") && text.contains("Saved for the backward pass"), "{text}");
+    assert!(
+        text.contains("sin")
+            && text.contains("adjoint")
+            && text.contains("Saved for the backward pass"),
+        "{text}"
+    );
     // A gradient of a thousand numbers, and nothing else.
     let text = good(&["explain", "-"], &SIN.replace('?', "1000"));
-    let memory = text.split("memory").nth(1).unwrap_or_else(|| panic!("{text}"));
+    let memory = text
+        .split("memory")
+        .nth(1)
+        .unwrap_or_else(|| panic!("{text}"));
     assert!(memory.contains("adjoint  3.9 KiB"), "{text}");
     bad(&["explain", "-", "--in", "nowhere.npz"], SIN, "nowhere.npz");
 }
@@ -171,7 +232,10 @@ fn check_finds_nothing_wrong_and_explain_says_what_is_saved() {
 fn ops_lists_the_set_and_one_of_it() {
     assert!(good(&["ops"], "").lines().count() > 70);
     let text = good(&["ops", "mul"], "");
-    assert!(text.contains("linear in operand 0; in operand 1") && text.contains("batch      yes"), "{text}");
+    assert!(
+        text.contains("linear in operand 0; in operand 1") && text.contains("batch      yes"),
+        "{text}"
+    );
     bad(&["ops", "mull"], "", "did you mean `mul`");
 }
 
@@ -201,16 +265,32 @@ fn stablehlo_is_a_program_like_any_other() {
     assert!(good(&["check", "-"], SQUARES).contains("ok"));
     assert!(good(&["explain", "-"], SQUARES).contains("adjoint"));
     assert!(good(&["derive", "-"], SQUARES).contains("tgraph.reduce_sum"));
-    bad(&["run", &format!("{file}@jit_f")], "", "has no module @jit_f; it has @main");
+    bad(
+        &["run", &format!("{file}@jit_f")],
+        "",
+        "has no module @jit_f; it has @main",
+    );
     // There and back.
     let (there, back) = (dir.join("a.tgraph"), dir.join("b.mlir"));
     let (there, back) = (there.to_str().unwrap(), back.to_str().unwrap());
     good(&["convert", file, there], "");
     good(&["convert", there, back], "");
-    assert!(std::fs::read_to_string(there).unwrap().contains("tgraph.reduce_sum"));
-    assert!(good(&["fmt", file], "").contains("@jit_f"), "`fmt` lowers nothing");
-    assert_eq!(cotangent(&["fmt", back, "--check"], "").status.code(), Some(0));
-    assert!(good(&["convert", "-@m_grad"], SIN).contains("func.func public @main(%x: tensor<?xf32>)"));
+    assert!(
+        std::fs::read_to_string(there)
+            .unwrap()
+            .contains("tgraph.reduce_sum")
+    );
+    assert!(
+        good(&["fmt", file], "").contains("@jit_f"),
+        "`fmt` lowers nothing"
+    );
+    assert_eq!(
+        cotangent(&["fmt", back, "--check"], "").status.code(),
+        Some(0)
+    );
+    assert!(
+        good(&["convert", "-@m_grad"], SIN).contains("func.func public @main(%x: tensor<?xf32>)")
+    );
     bad(&["convert", file, "x.txt"], "", ".mlir or .tgraph");
     bad(&["convert", file, there, back], "", "unexpected argument");
 }
@@ -219,11 +299,27 @@ fn stablehlo_is_a_program_like_any_other() {
 fn mistakes_get_one_clear_message() {
     bad(&["gard", "x"], "", "did you mean `grad`");
     bad(&["run"], "", "a FILE is missing");
-    bad(&["run", "no_such_file.tgraph"], "", "cannot read no_such_file.tgraph");
-    bad(&["run", "-@nope"], SIN, "has no module @nope; it has @m, @m_grad");
+    bad(
+        &["run", "no_such_file.tgraph"],
+        "",
+        "cannot read no_such_file.tgraph",
+    );
+    bad(
+        &["run", "-@nope"],
+        SIN,
+        "has no module @nope; it has @m, @m_grad",
+    );
     bad(&["grad", "-", "--wrt", "q"], SIN, "%x");
-    bad(&["run", "-"], SIN, "argument %x of @m is missing: an array `x` or `in_0` of type f32[");
-    bad(&["run", "-", "--in", "nowhere.npz"], SIN, "cannot read nowhere.npz");
+    bad(
+        &["run", "-"],
+        SIN,
+        "argument %x of @m is missing: an array `x` or `in_0` of type f32[",
+    );
+    bad(
+        &["run", "-", "--in", "nowhere.npz"],
+        SIN,
+        "cannot read nowhere.npz",
+    );
     bad(&["run", "-"], "tgraph.module @m {", "1:");
     bad(
         &["run", "-"],
@@ -233,16 +329,32 @@ fn mistakes_get_one_clear_message() {
     let dir = folder("mistakes");
     let junk = dir.join("junk.npz");
     std::fs::write(&junk, b"not a zip").unwrap();
-    bad(&["run", "-", "--in", junk.to_str().unwrap()], SIN, "not a readable .npz archive");
+    bad(
+        &["run", "-", "--in", junk.to_str().unwrap()],
+        SIN,
+        "not a readable .npz archive",
+    );
     npz::write(&junk, &[("x".into(), Array::vector(vec![1.0f64]))]).unwrap();
-    bad(&["run", "-", "--in", junk.to_str().unwrap()], SIN, "must be f32[");
+    bad(
+        &["run", "-", "--in", junk.to_str().unwrap()],
+        SIN,
+        "must be f32[",
+    );
     std::fs::write(dir.join("latin.tgraph"), b"\xff\xfe").unwrap();
-    bad(&["fmt", dir.join("latin.tgraph").to_str().unwrap()], "", "not UTF-8");
+    bad(
+        &["fmt", dir.join("latin.tgraph").to_str().unwrap()],
+        "",
+        "not UTF-8",
+    );
 }
 
 #[test]
 fn a_reader_that_closes_early_is_not_an_error() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_cotangent")).arg("ops").stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cotangent"))
+        .arg("ops")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
@@ -250,21 +362,45 @@ fn a_reader_that_closes_early_is_not_an_error() {
 #[test]
 fn a_variable_that_chooses_nothing_says_so() {
     let said = |name: &str, value: &str| {
-        let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/attention.tgraph");
+        let example = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../examples/attention.tgraph"
+        );
         let mut run = Command::new(env!("CARGO_BIN_EXE_cotangent"));
-        let out = run.args(["run", example]).env(name, value).output().unwrap();
+        let out = run
+            .args(["run", example])
+            .env(name, value)
+            .output()
+            .unwrap();
         assert_eq!(out.status.code(), Some(0), "{name}={value}");
         // Where inputs come from is said, too.
-        String::from_utf8(out.stderr).unwrap().lines().filter(|l| !l.starts_with("inputs from")).collect::<String>()
+        String::from_utf8(out.stderr)
+            .unwrap()
+            .lines()
+            .filter(|l| !l.starts_with("inputs from"))
+            .collect::<String>()
     };
     for (name, good, wrong, known) in [
         ("COTANGENT_THREADS", "2", "0", "1 or more"),
         ("COTANGENT_THREADS", "1", "two", "1 or more"),
-        ("COTANGENT_SIMD", "portable", "sse", "portable, avx2 or avx512"),
-        ("COTANGENT_ENGINE", "interpreter", "", "interpreter or emitter"),
+        (
+            "COTANGENT_SIMD",
+            "portable",
+            "sse",
+            "portable, avx2 or avx512",
+        ),
+        (
+            "COTANGENT_ENGINE",
+            "interpreter",
+            "",
+            "interpreter or emitter",
+        ),
     ] {
         assert_eq!(said(name, good), "", "{name}={good}");
         let text = said(name, wrong);
-        assert!(text.contains(&format!("{name}={wrong} is ignored")) && text.contains(known), "{text}");
+        assert!(
+            text.contains(&format!("{name}={wrong} is ignored")) && text.contains(known),
+            "{text}"
+        );
     }
 }

@@ -17,14 +17,29 @@ fn cotangent(command: &str, example: &str, more: &[&str]) -> Vec<(String, Array)
 }
 
 /// As [`cotangent`], with these variables in the environment.
-fn cotangent_with(env: &[(&str, &str)], command: &str, example: &str, more: &[&str]) -> Vec<(String, Array)> {
+fn cotangent_with(
+    env: &[(&str, &str)],
+    command: &str,
+    example: &str,
+    more: &[&str],
+) -> Vec<(String, Array)> {
     // A file of its own: tests run the same commands side by side.
     static CALLS: AtomicUsize = AtomicUsize::new(0);
-    let name = format!("example-{}-{}.npz", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed));
+    let name = format!(
+        "example-{}-{}.npz",
+        std::process::id(),
+        CALLS.fetch_add(1, Ordering::Relaxed)
+    );
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let (file, module) = example.split_once('@').map_or((example, String::new()), |(f, m)| (f, format!("@{m}")));
+    let (file, module) = example
+        .split_once('@')
+        .map_or((example, String::new()), |(f, m)| (f, format!("@{m}")));
     let path = folder().join(file);
-    let path = if path.extension().is_some() { path } else { path.with_extension("tgraph") };
+    let path = if path.extension().is_some() {
+        path
+    } else {
+        path.with_extension("tgraph")
+    };
     let target = format!("{}{module}", path.display());
     let run = Command::new(env!("CARGO_BIN_EXE_cotangent"))
         .envs(env.iter().copied())
@@ -32,34 +47,55 @@ fn cotangent_with(env: &[(&str, &str)], command: &str, example: &str, more: &[&s
         .args(more)
         .output()
         .unwrap();
-    assert!(run.status.success(), "{example}: {}", String::from_utf8_lossy(&run.stderr));
+    assert!(
+        run.status.success(),
+        "{example}: {}",
+        String::from_utf8_lossy(&run.stderr)
+    );
     let arrays = npz::read(&out).unwrap();
     std::fs::remove_file(out).unwrap();
     arrays
 }
 
 fn get<'a>(arrays: &'a [(String, Array)], name: &str) -> &'a Array {
-    &arrays.iter().find(|(n, _)| n == name).unwrap_or_else(|| panic!("no {name}")).1
+    &arrays
+        .iter()
+        .find(|(n, _)| n == name)
+        .unwrap_or_else(|| panic!("no {name}"))
+        .1
 }
 
 fn close(got: &[f64], want: &[f64], tolerance: f64) {
     assert_eq!(got.len(), want.len());
     for (g, w) in got.iter().zip(want) {
-        assert!((g - w).abs() <= tolerance * (1.0 + w.abs()), "{got:?}\n{want:?}");
+        assert!(
+            (g - w).abs() <= tolerance * (1.0 + w.abs()),
+            "{got:?}\n{want:?}"
+        );
     }
 }
 
 /// A module of an example, directives done.
 fn module(example: &str, name: &str) -> Arc<Function> {
     let source = std::fs::read_to_string(folder().join(example).with_extension("tgraph")).unwrap();
-    let program = Program::parse(&source, Some(example)).unwrap().derive(&AdContext::default()).unwrap();
+    let program = Program::parse(&source, Some(example))
+        .unwrap()
+        .derive(&AdContext::default())
+        .unwrap();
     program.module(name).unwrap().clone()
 }
 
 #[test]
 fn every_example_gives_the_same_bits_everywhere() {
-    let examples =
-        ["sum_of_sin", "attention", "perceptron", "rosenbrock", "heat_pinn@loss", "fixed_point", "transformer.mlir"];
+    let examples = [
+        "sum_of_sin",
+        "attention",
+        "perceptron",
+        "rosenbrock",
+        "heat_pinn@loss",
+        "fixed_point",
+        "transformer.mlir",
+    ];
     let choices = [
         ("portable", "interpreter", "1"),
         ("avx2", "emitter", "2"),
@@ -70,33 +106,64 @@ fn every_example_gives_the_same_bits_everywhere() {
     ];
     for example in examples {
         let run = |&(level, engine, threads): &(&str, &str, &str)| {
-            let env = [("COTANGENT_SIMD", level), ("COTANGENT_ENGINE", engine), ("COTANGENT_THREADS", threads)];
+            let env = [
+                ("COTANGENT_SIMD", level),
+                ("COTANGENT_ENGINE", engine),
+                ("COTANGENT_THREADS", threads),
+            ];
             cotangent_with(&env, "grad", example, &[])
         };
         let results: Vec<_> = choices.iter().map(run).collect();
         for (other, choice) in results.iter().zip(&choices) {
-            let same = other.iter().zip(&results[0]).all(|(a, b)| a.0 == b.0 && a.1.same_bits(&b.1));
-            assert!(same && other.len() == results[0].len(), "{example} with {choice:?}");
+            let same = other
+                .iter()
+                .zip(&results[0])
+                .all(|(a, b)| a.0 == b.0 && a.1.same_bits(&b.1));
+            assert!(
+                same && other.len() == results[0].len(),
+                "{example} with {choice:?}"
+            );
         }
     }
 }
 
 #[test]
 fn every_example_checks() {
-    for example in ["sum_of_sin", "attention", "perceptron", "rosenbrock", "heat_pinn@loss", "fixed_point"] {
+    for example in [
+        "sum_of_sin",
+        "attention",
+        "perceptron",
+        "rosenbrock",
+        "heat_pinn@loss",
+        "fixed_point",
+    ] {
         let (file, name) = example.split_once('@').unwrap_or((example, ""));
         let target = folder().join(file).with_extension("tgraph");
-        let target =
-            format!("{}{}", target.display(), if name.is_empty() { String::new() } else { format!("@{name}") });
-        let run = Command::new(env!("CARGO_BIN_EXE_cotangent")).args(["check", &target]).output().unwrap();
-        assert!(run.status.success(), "{example}:\n{}", String::from_utf8_lossy(&run.stdout));
+        let target = format!(
+            "{}{}",
+            target.display(),
+            if name.is_empty() {
+                String::new()
+            } else {
+                format!("@{name}")
+            }
+        );
+        let run = Command::new(env!("CARGO_BIN_EXE_cotangent"))
+            .args(["check", &target])
+            .output()
+            .unwrap();
+        assert!(
+            run.status.success(),
+            "{example}:\n{}",
+            String::from_utf8_lossy(&run.stdout)
+        );
     }
 }
 
 #[test]
 fn sum_of_sin_and_its_derivatives_for_every_size() {
-    let [grad, hvp, third] =
-        ["m_grad", "m_hvp", "m_grad3"].map(|n| cotangent::compile(&module("sum_of_sin", n)).unwrap());
+    let [grad, hvp, third] = ["m_grad", "m_hvp", "m_grad3"]
+        .map(|n| cotangent::compile(&module("sum_of_sin", n)).unwrap());
     for n in [0usize, 1, 5, 1000, 10_000_000] {
         let x: Vec<f32> = (0..n).map(|i| (i % 1000) as f32 * 0.01).collect();
         let v = Array::full([n], 2.0f32).unwrap();
@@ -105,9 +172,23 @@ fn sum_of_sin_and_its_derivatives_for_every_size() {
         let got = got[0].as_slice::<f32>().unwrap();
         assert!(got.len() == n && got.iter().zip(&x).all(|(g, x)| (g - x.cos()).abs() < 1e-6));
         let got = hvp.run(&[a.clone(), v.clone()]).unwrap();
-        assert!(got[0].as_slice::<f32>().unwrap().iter().zip(&x).all(|(g, x)| (g + 2.0 * x.sin()).abs() < 1e-6));
+        assert!(
+            got[0]
+                .as_slice::<f32>()
+                .unwrap()
+                .iter()
+                .zip(&x)
+                .all(|(g, x)| (g + 2.0 * x.sin()).abs() < 1e-6)
+        );
         let got = third.run(&[a, v.clone(), v]).unwrap();
-        assert!(got[0].as_slice::<f32>().unwrap().iter().zip(&x).all(|(g, x)| (g + 4.0 * x.cos()).abs() < 1e-5));
+        assert!(
+            got[0]
+                .as_slice::<f32>()
+                .unwrap()
+                .iter()
+                .zip(&x)
+                .all(|(g, x)| (g + 4.0 * x.cos()).abs() < 1e-5)
+        );
     }
 }
 
@@ -119,7 +200,8 @@ fn attention_agrees_with_plain_loops() {
     let loss = |q: &[f64]| {
         let mut total = 0.0;
         for i in 0..n {
-            let score = |j: usize| (0..d).map(|c| q[i * d + c] * k[j * d + c]).sum::<f64>() * 0.35355339;
+            let score =
+                |j: usize| (0..d).map(|c| q[i * d + c] * k[j * d + c]).sum::<f64>() * 0.35355339;
             let w: Vec<f64> = (0..m).map(|j| score(j).exp()).collect();
             let z: f64 = w.iter().sum();
             for c in 0..e {
@@ -138,7 +220,11 @@ fn attention_agrees_with_plain_loops() {
         };
         (moved(1e-4) - moved(-1e-4)) / 2e-4
     };
-    close(&get(&got, "grad_0").to_f64(), &(0..n * d).map(difference).collect::<Vec<_>>(), 1e-5);
+    close(
+        &get(&got, "grad_0").to_f64(),
+        &(0..n * d).map(difference).collect::<Vec<_>>(),
+        1e-5,
+    );
 }
 
 #[test]
@@ -151,7 +237,11 @@ fn the_hessian_of_rosenbrock_is_tridiagonal() {
         want[5 * i + i + 1] = -400.0 * x[i];
         want[5 * (i + 1) + i] = -400.0 * x[i];
     }
-    close(&get(&cotangent("hessian", "rosenbrock", &[]), "hessian_0_0").to_f64(), &want, 1e-12);
+    close(
+        &get(&cotangent("hessian", "rosenbrock", &[]), "hessian_0_0").to_f64(),
+        &want,
+        1e-12,
+    );
 }
 
 #[test]
@@ -164,8 +254,18 @@ fn the_root_and_its_derivative_come_out_of_the_loop() {
 #[test]
 fn shipped_inputs_are_what_the_program_writes() {
     // `cargo run --example example_inputs` wrote them; a change there must be followed by a run.
-    for name in ["sum_of_sin", "attention", "perceptron", "rosenbrock", "heat_pinn", "fixed_point"] {
+    for name in [
+        "sum_of_sin",
+        "attention",
+        "perceptron",
+        "rosenbrock",
+        "heat_pinn",
+        "fixed_point",
+    ] {
         let inputs = npz::read(folder().join(name).with_extension("npz")).unwrap();
-        assert!(!inputs.is_empty() && inputs.iter().all(|(_, a)| !a.is_empty()), "{name}");
+        assert!(
+            !inputs.is_empty() && inputs.iter().all(|(_, a)| !a.is_empty()),
+            "{name}"
+        );
     }
 }

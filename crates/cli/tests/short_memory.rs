@@ -1,4 +1,5 @@
-//! The command line under limits of address space: whatever memory there is, an answer or an error that says what is missing.
+//! The command line under limits of address space: whatever memory there is, an answer or an error
+//! that says what is missing.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -18,7 +19,11 @@ const ALL: &[(&str, &str, usize)] = &[
     (VECTOR, "rfft %x {axis = 0}", 1),
     (VECTOR, "top_k %x {k = 1000}", 2),
     (VECTOR, "cumsum %x {axis = 0}", 1),
-    (VECTOR, "reduce_window %x {reduce = \"sum\", window = [3], extents = [1299998]}", 1),
+    (
+        VECTOR,
+        "reduce_window %x {reduce = \"sum\", window = [3], extents = [1299998]}",
+        1,
+    ),
     (MATRIX, "eigh %x", 2),
     (MATRIX, "svdvals %x", 1),
     (MATRIX, "svd %x", 3),
@@ -40,21 +45,36 @@ fn short(programs: &[(&str, &str, usize)], limits: impl Iterator<Item = usize> +
     let mut bad = Vec::new();
     for (operands, op, results) in programs {
         let names: Vec<String> = (0..*results).map(|k| format!("%y{k}")).collect();
-        let head = format!("tgraph.module @m {{\n{operands}  {} = tgraph.{op}\n", names.join(", "));
+        let head = format!(
+            "tgraph.module @m {{\n{operands}  {} = tgraph.{op}\n",
+            names.join(", ")
+        );
         let text = format!("{head}  %z = tgraph.reduce_sum %y0\n  tgraph.return %z\n}}\n");
         let path = folder.join(format!("{}.tgraph", op.split(' ').next().unwrap()));
         std::fs::write(&path, text).unwrap();
         for limit in limits.clone().chain([2048]) {
-            let script = format!("ulimit -c 0; ulimit -v {}; exec \"$0\" run \"$1\"", limit << 10);
+            let script = format!(
+                "ulimit -c 0; ulimit -v {}; exec \"$0\" run \"$1\"",
+                limit << 10
+            );
             let mut run = Command::new("sh");
-            run.args(["-c", &script, env!("CARGO_BIN_EXE_cotangent")]).arg(&path);
-            let out = run.env("RUST_BACKTRACE", "0").env("COTANGENT_THREADS", "2").output().unwrap();
+            run.args(["-c", &script, env!("CARGO_BIN_EXE_cotangent")])
+                .arg(&path);
+            let out = run
+                .env("RUST_BACKTRACE", "0")
+                .env("COTANGENT_THREADS", "2")
+                .output()
+                .unwrap();
             let status = out.status.code();
             if status == Some(0) {
                 break;
             }
             if status != Some(2) || limit == 2048 {
-                bad.push(format!("{op} in {limit} MiB: {} {}", out.status, String::from_utf8_lossy(&out.stderr)));
+                bad.push(format!(
+                    "{op} in {limit} MiB: {} {}",
+                    out.status,
+                    String::from_utf8_lossy(&out.stderr)
+                ));
             }
         }
     }
@@ -79,7 +99,9 @@ fn windows_may_be_of_any_extent() {
     let operand = "  %x = tgraph.iota {axis = 0} : tensor<4xf64>\n";
     for window in [3_000_000_000_u64, 9_000_000_000_000_000_000] {
         for reduce in ["sum", "max"] {
-            let op = format!("reduce_window %x {{reduce = \"{reduce}\", window = [{window}], extents = [3]}}");
+            let op = format!(
+                "reduce_window %x {{reduce = \"{reduce}\", window = [{window}], extents = [3]}}"
+            );
             short(&[(operand, &op, 1)], [1024].into_iter());
         }
     }

@@ -1,4 +1,5 @@
-//! The derivatives of the command line: what their names mean, and the numerics that they are taken with.
+//! The derivatives of the command line: what their names mean, and the numerics that they are taken
+//! with.
 
 use cotangent::ad::{self, Numerics};
 use cotangent::{Array, Program, npz};
@@ -14,12 +15,20 @@ fn folder(test: &str) -> PathBuf {
 }
 
 fn cotangent(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cotangent")).args(args).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_cotangent"))
+        .args(args)
+        .output()
+        .unwrap()
 }
 
 fn good(args: &[&str]) -> String {
     let out = cotangent(args);
-    assert_eq!(out.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    assert_eq!(
+        out.status.code(),
+        Some(0),
+        "{args:?}: {}",
+        String::from_utf8_lossy(&out.stderr)
+    );
     String::from_utf8(out.stdout).unwrap()
 }
 
@@ -27,7 +36,18 @@ fn good(args: &[&str]) -> String {
 fn verb(dir: &Path, args: &[&str], x: &[(String, Array)]) -> BTreeMap<String, Array> {
     let (input, output) = (dir.join("in.npz"), dir.join("out.npz"));
     npz::write(&input, x).unwrap();
-    good(&[args, &["--in", input.to_str().unwrap(), "--out", output.to_str().unwrap()]].concat());
+    good(
+        &[
+            args,
+            &[
+                "--in",
+                input.to_str().unwrap(),
+                "--out",
+                output.to_str().unwrap(),
+            ],
+        ]
+        .concat(),
+    );
     npz::read(&output).unwrap().into_iter().collect()
 }
 
@@ -50,7 +70,11 @@ const LOSS: &str = "tgraph.module @m {
 ";
 
 fn near(got: &[f64], want: &[f64]) -> bool {
-    got.len() == want.len() && got.iter().zip(want).all(|(a, b)| (a - b).abs() <= 1e-12 * b.abs().max(1.0))
+    got.len() == want.len()
+        && got
+            .iter()
+            .zip(want)
+            .all(|(a, b)| (a - b).abs() <= 1e-12 * b.abs().max(1.0))
 }
 
 /// Every verb with every choice and order of values: numbers in names count `--wrt`.
@@ -63,19 +87,34 @@ fn names_of_derivatives_count_the_values_of_wrt() {
     let program = Program::from_tgraph(LOSS).unwrap();
     let (cx, f) = (program.context().unwrap(), program.main().clone());
     let values = [
-        ("a", Array::vector(vec![0.3, -0.7]), Array::vector(vec![1.0, 3.0])),
+        (
+            "a",
+            Array::vector(vec![0.3, -0.7]),
+            Array::vector(vec![1.0, 3.0]),
+        ),
         ("b", Array::scalar(1.7), Array::scalar(-2.0)),
         ("k", Array::scalar(3i64), Array::scalar(0i64)),
-        ("c", Array::vector(vec![0.2, 0.4, -0.1]), Array::vector(vec![0.5, -1.5, 2.5])),
+        (
+            "c",
+            Array::vector(vec![0.2, 0.4, -0.1]),
+            Array::vector(vec![0.5, -1.5, 2.5]),
+        ),
     ];
     let at: Vec<Array> = values.iter().map(|v| v.1.clone()).collect();
     let direction: BTreeMap<&str, Vec<f64>> = values.iter().map(|v| (v.0, v.2.to_f64())).collect();
     let names = ["a", "b", "c"];
     let all: Vec<_> = names.iter().map(|n| f.find(n).unwrap()).collect();
     let run = |g: cotangent::Function| -> Vec<Vec<f64>> {
-        cotangent::run(&g.into(), &at).unwrap().iter().map(Array::to_f64).collect()
+        cotangent::run(&g.into(), &at)
+            .unwrap()
+            .iter()
+            .map(Array::to_f64)
+            .collect()
     };
-    let gradient: BTreeMap<&str, Vec<f64>> = names.into_iter().zip(run(ad::grad(&cx, &f, &all).unwrap())).collect();
+    let gradient: BTreeMap<&str, Vec<f64>> = names
+        .into_iter()
+        .zip(run(ad::grad(&cx, &f, &all).unwrap()))
+        .collect();
     let blocks = run(ad::hessian(&cx, &f, &all).unwrap());
     let block = |i: &str, j: &str| {
         let at = |n: &str| names.iter().position(|m| *m == n).unwrap();
@@ -100,7 +139,14 @@ fn names_of_derivatives_count_the_values_of_wrt() {
             let given = values.iter().map(|(n, x, _)| (n.to_string(), x.clone()));
             let moves = order.iter().enumerate().map(|(i, n)| {
                 let of = values.iter().find(|v| v.0 == *n).unwrap();
-                (if named { format!("{prefix}_{n}") } else { format!("{prefix}_{i}") }, of.2.clone())
+                (
+                    if named {
+                        format!("{prefix}_{n}")
+                    } else {
+                        format!("{prefix}_{i}")
+                    },
+                    of.2.clone(),
+                )
             });
             given.chain(moves).collect()
         };
@@ -110,20 +156,38 @@ fn names_of_derivatives_count_the_values_of_wrt() {
             verb(&dir, &args, x)
         };
         let expect = |got: &BTreeMap<String, Array>, want: BTreeMap<String, Vec<f64>>| {
-            assert_eq!(got.keys().collect::<Vec<_>>(), want.keys().collect::<Vec<_>>(), "{wrt:?}");
+            assert_eq!(
+                got.keys().collect::<Vec<_>>(),
+                want.keys().collect::<Vec<_>>(),
+                "{wrt:?}"
+            );
             for (name, w) in &want {
-                assert!(near(&got[name].to_f64(), w), "{wrt:?}: {name} is {:?}, not {w:?}", got[name]);
+                assert!(
+                    near(&got[name].to_f64(), w),
+                    "{wrt:?}: {name} is {:?}, not {w:?}",
+                    got[name]
+                );
             }
         };
         let value = run((*f).clone())[0].clone();
         let by_place = |verb: &str, of: &dyn Fn(&str) -> Vec<f64>| -> BTreeMap<String, Vec<f64>> {
-            order.iter().enumerate().map(|(i, n)| (format!("{verb}_{i}"), of(n))).collect()
+            order
+                .iter()
+                .enumerate()
+                .map(|(i, n)| (format!("{verb}_{i}"), of(n)))
+                .collect()
         };
         let mut want = by_place("grad", &|n| gradient[n].clone());
         want.insert("out_0".into(), value.clone());
         expect(&call("grad", &inputs("t", false)), want);
-        expect(&call("vjp", &inputs("t", false)), by_place("vjp", &|n| gradient[n].clone()));
-        expect(&call("jacobian", &inputs("t", false)), by_place("jacobian_0", &|n| gradient[n].clone()));
+        expect(
+            &call("vjp", &inputs("t", false)),
+            by_place("vjp", &|n| gradient[n].clone()),
+        );
+        expect(
+            &call("jacobian", &inputs("t", false)),
+            by_place("jacobian_0", &|n| gradient[n].clone()),
+        );
         let slope: f64 = order.iter().map(|n| dot(&gradient[n], &direction[n])).sum();
         let bent = by_place("hvp", &|i| {
             let mut sum = vec![0.0; gradient[i].len()];
@@ -135,7 +199,10 @@ fn names_of_derivatives_count_the_values_of_wrt() {
             sum
         });
         for named in [false, true] {
-            let want = BTreeMap::from([("out_0".to_owned(), value.clone()), ("jvp_0".to_owned(), vec![slope])]);
+            let want = BTreeMap::from([
+                ("out_0".to_owned(), value.clone()),
+                ("jvp_0".to_owned(), vec![slope]),
+            ]);
             expect(&call("jvp", &inputs("t", named)), want);
             expect(&call("hvp", &inputs("v", named)), bent.clone());
         }
@@ -148,10 +215,23 @@ fn names_of_derivatives_count_the_values_of_wrt() {
         expect(&call("hessian", &inputs("t", false)), want);
     }
     // A missing tangent is called by its name and its place. The archive has no tangents any more.
-    let given: Vec<(String, Array)> = values.iter().map(|(n, x, _)| (n.to_string(), x.clone())).collect();
+    let given: Vec<(String, Array)> = values
+        .iter()
+        .map(|(n, x, _)| (n.to_string(), x.clone()))
+        .collect();
     npz::write(dir.join("in.npz"), &given).unwrap();
-    let out = cotangent(&["jvp", file, "--wrt", "c,a", "--in", dir.join("in.npz").to_str().unwrap()]);
-    assert!(String::from_utf8_lossy(&out.stderr).contains("an array `t_c` or `t_0`"), "{out:?}");
+    let out = cotangent(&[
+        "jvp",
+        file,
+        "--wrt",
+        "c,a",
+        "--in",
+        dir.join("in.npz").to_str().unwrap(),
+    ]);
+    assert!(
+        String::from_utf8_lossy(&out.stderr).contains("an array `t_c` or `t_0`"),
+        "{out:?}"
+    );
 }
 
 /// `x / y` and the square root behind a guard.
@@ -171,32 +251,68 @@ tgraph.adjoint @m wrt(%x, %y) {zero_division = \"ieee\", strong_zero = false} ->
 
 fn bits(a: &BTreeMap<String, Array>) -> Vec<String> {
     a.values()
-        .map(|a| a.to_f64().iter().map(|v| if v.is_nan() { "nan".into() } else { format!("{v:e}") }).collect())
+        .map(|a| {
+            a.to_f64()
+                .iter()
+                .map(|v| {
+                    if v.is_nan() {
+                        "nan".into()
+                    } else {
+                        format!("{v:e}")
+                    }
+                })
+                .collect()
+        })
         .collect()
 }
 
-/// A file's numerics hold for directives and verbs alike, go along with `convert`, and give way to `--numerics`; what a
-/// directive says itself stays.
+/// A file's numerics hold for directives and verbs alike, go along with `convert`, and give way to
+/// `--numerics`; what a directive says itself stays.
 #[test]
 fn numerics_of_a_file_hold_for_every_verb() {
     let dir = folder("numerics");
-    let at = [("x".to_owned(), Array::scalar(1.0)), ("y".to_owned(), Array::scalar(0.0))];
-    let heads = ["", "nan", "ieee", "ieee,strong_zero", "strong_zero=false, zero_division = \"nan\"", "ieee,stable"];
+    let at = [
+        ("x".to_owned(), Array::scalar(1.0)),
+        ("y".to_owned(), Array::scalar(0.0)),
+    ];
+    let heads = [
+        "",
+        "nan",
+        "ieee",
+        "ieee,strong_zero",
+        "strong_zero=false, zero_division = \"nan\"",
+        "ieee,stable",
+    ];
     for (i, head) in heads.into_iter().enumerate() {
-        let policy: ad::Policy = if head.is_empty() { Default::default() } else { head.parse().unwrap() };
-        let written = if head.is_empty() { String::new() } else { format!("tgraph.numerics {{{policy}}}\n") };
+        let policy: ad::Policy = if head.is_empty() {
+            Default::default()
+        } else {
+            head.parse().unwrap()
+        };
+        let written = if head.is_empty() {
+            String::new()
+        } else {
+            format!("tgraph.numerics {{{policy}}}\n")
+        };
         let source = format!("{written}{QUOTIENT}");
         let path = |ext: &str| dir.join(format!("m{i}.{ext}")).to_str().unwrap().to_owned();
         std::fs::write(path("tgraph"), &source).unwrap();
         let file = path("tgraph");
-        assert_eq!(Program::from_tgraph(&source).unwrap().numerics(), policy.or(Numerics::TGRAPH));
+        assert_eq!(
+            Program::from_tgraph(&source).unwrap().numerics(),
+            policy.or(Numerics::TGRAPH)
+        );
         let reads = |file: &str, verb_args: &[&str]| {
             let mut args = vec![verb_args[0], file];
             args.extend(&verb_args[1..]);
             bits(&verb(&dir, &args, &at))
         };
         let grad = reads(&file, &["vjp"]);
-        assert_eq!(reads(&format!("{file}@g"), &["run"]), grad, "{head}: the directive and the verb");
+        assert_eq!(
+            reads(&format!("{file}@g"), &["run"]),
+            grad,
+            "{head}: the directive and the verb"
+        );
         assert_eq!(reads(&file, &["jacobian"]), grad, "{head}");
         assert_eq!(reads(&file, &["grad"])[..2], grad[..], "{head}");
         let plain = reads(&format!("{file}@plain"), &["run"]);
@@ -218,20 +334,44 @@ fn numerics_of_a_file_hold_for_every_verb() {
         for over in heads.into_iter().filter(|h| !h.is_empty()) {
             let choices: ad::Policy = over.parse().unwrap();
             let numerics = choices.or(policy.or(Numerics::TGRAPH));
-            let program = Program::from_tgraph(&source).unwrap().with_numerics(numerics);
+            let program = Program::from_tgraph(&source)
+                .unwrap()
+                .with_numerics(numerics);
             let args = [Array::scalar(1.0), Array::scalar(0.0)];
             let direct = cotangent::run(&program.function("g").unwrap(), &args).unwrap();
-            let direct = bits(&direct.into_iter().enumerate().map(|(k, a)| (format!("out_{k}"), a)).collect());
+            let direct = bits(
+                &direct
+                    .into_iter()
+                    .enumerate()
+                    .map(|(k, a)| (format!("out_{k}"), a))
+                    .collect(),
+            );
             for from in [&file, &mlir, &back] {
-                assert_eq!(reads(from, &["vjp", "--numerics", over]), direct, "{head} {over} {from}");
+                assert_eq!(
+                    reads(from, &["vjp", "--numerics", over]),
+                    direct,
+                    "{head} {over} {from}"
+                );
             }
-            assert_eq!(reads(&format!("{file}@g"), &["run", "--numerics", over]), direct, "{head} {over}");
-            assert_eq!(reads(&format!("{file}@plain"), &["run", "--numerics", over]), plain, "{head} {over}");
+            assert_eq!(
+                reads(&format!("{file}@g"), &["run", "--numerics", over]),
+                direct,
+                "{head} {over}"
+            );
+            assert_eq!(
+                reads(&format!("{file}@plain"), &["run", "--numerics", over]),
+                plain,
+                "{head} {over}"
+            );
             good(&["convert", &file, &again, "--numerics", over]);
             assert_eq!(reads(&again, &["vjp"]), direct, "{head} {over}");
             std::fs::write(&formatted, good(&["derive", &file, "--numerics", over])).unwrap();
             assert_eq!(reads(&formatted, &["vjp"]), direct, "{head} {over}");
-            assert_eq!(reads(&format!("{formatted}@g"), &["run"]), direct, "{head} {over}");
+            assert_eq!(
+                reads(&format!("{formatted}@g"), &["run"]),
+                direct,
+                "{head} {over}"
+            );
         }
     }
 }
@@ -244,14 +384,49 @@ fn wrong_numerics_are_named() {
         std::fs::write(&file, source).unwrap();
         let out = cotangent(&[&["grad", file.to_str().unwrap()], args].concat());
         let err = String::from_utf8(out.stderr).unwrap();
-        assert!(out.status.code() == Some(2) && err.contains(what), "{args:?}: {err}");
+        assert!(
+            out.status.code() == Some(2) && err.contains(what),
+            "{args:?}: {err}"
+        );
     };
-    says(QUOTIENT, &["--numerics", "zero_division=zero"], "`zero_division` is \"nan\" or \"ieee\"");
-    says(QUOTIENT, &["--numerics", "strongzero"], "did you mean `strong_zero`?");
-    says(QUOTIENT, &["--numerics", "stable=3"], "`stable` is true or false");
-    says(QUOTIENT, &["--numerics", "nan,ieee"], "`zero_division` is chosen twice");
-    says(&format!("tgraph.numerics {{stabel = true}}\n{QUOTIENT}"), &[], "did you mean `stable`?");
-    says(&format!("{QUOTIENT}tgraph.numerics {{stable = true}}\n"), &[], "stands at the head of the text");
-    says(&format!("tgraph.numerics {{}}\ntgraph.numerics {{}}\n{QUOTIENT}"), &[], "given twice");
-    says(&format!("tgraph.numerics\n{QUOTIENT}"), &[], "expected `{` and the numerics");
+    says(
+        QUOTIENT,
+        &["--numerics", "zero_division=zero"],
+        "`zero_division` is \"nan\" or \"ieee\"",
+    );
+    says(
+        QUOTIENT,
+        &["--numerics", "strongzero"],
+        "did you mean `strong_zero`?",
+    );
+    says(
+        QUOTIENT,
+        &["--numerics", "stable=3"],
+        "`stable` is true or false",
+    );
+    says(
+        QUOTIENT,
+        &["--numerics", "nan,ieee"],
+        "`zero_division` is chosen twice",
+    );
+    says(
+        &format!("tgraph.numerics {{stabel = true}}\n{QUOTIENT}"),
+        &[],
+        "did you mean `stable`?",
+    );
+    says(
+        &format!("{QUOTIENT}tgraph.numerics {{stable = true}}\n"),
+        &[],
+        "stands at the head of the text",
+    );
+    says(
+        &format!("tgraph.numerics {{}}\ntgraph.numerics {{}}\n{QUOTIENT}"),
+        &[],
+        "given twice",
+    );
+    says(
+        &format!("tgraph.numerics\n{QUOTIENT}"),
+        &[],
+        "expected `{` and the numerics",
+    );
 }

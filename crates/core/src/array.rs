@@ -1,8 +1,9 @@
-//! Dense row-major arrays: constants, inputs and outputs of programs, and the reference interpreter's values.
+//! Dense row-major arrays: constants, inputs and outputs of programs, and the reference
+//! interpreter's values.
 //!
-//! [`Array`] keeps elements in their own type and is cheap to clone. [`Wide`] is the reference interpreter's view of
-//! it: every float as `f64`, every complex number as a pair of them, every integer as `i128`; going back rounds or
-//! wraps once.
+//! [`Array`] keeps elements in their own type and is cheap to clone. [`Wide`] is the reference
+//! interpreter's view of it: every float as `f64`, every complex number as a pair of them, every
+//! integer as `i128`; going back rounds or wraps once.
 
 use crate::bail;
 use crate::dtype::{C64, C128, DType, Kind, bf16, f16};
@@ -143,7 +144,8 @@ pub struct Array {
 }
 
 impl Array {
-    /// From elements in row-major order; an error if their number is not the product of the extents.
+    /// From elements in row-major order; an error if their number is not the product of the
+    /// extents.
     pub fn from_vec<T: Element>(shape: impl Into<Vec<usize>>, data: Vec<T>) -> Result<Array> {
         Array::from_data(shape, T::wrap(data))
     }
@@ -152,26 +154,39 @@ impl Array {
     pub fn from_data(shape: impl Into<Vec<usize>>, data: Data) -> Result<Array> {
         let shape = shape.into();
         if numel(&shape) != Some(data.len()) {
-            bail!(ShapeMismatch, "{} elements do not fill the shape {shape:?}", data.len());
+            bail!(
+                ShapeMismatch,
+                "{} elements do not fill the shape {shape:?}",
+                data.len()
+            );
         }
         Ok(Array { shape, data })
     }
 
     /// Rank 0.
     pub fn scalar<T: Element>(value: T) -> Array {
-        Array { shape: Vec::new(), data: T::wrap(vec![value]) }
+        Array {
+            shape: Vec::new(),
+            data: T::wrap(vec![value]),
+        }
     }
 
     /// Rank 1.
     pub fn vector<T: Element>(data: Vec<T>) -> Array {
-        Array { shape: vec![data.len()], data: T::wrap(data) }
+        Array {
+            shape: vec![data.len()],
+            data: T::wrap(data),
+        }
     }
 
     /// One value everywhere.
     pub fn full<T: Element>(shape: impl Into<Vec<usize>>, value: T) -> Result<Array> {
         let shape = shape.into();
         let n = room(&shape, size_of::<T>())?;
-        Ok(Array { data: T::wrap(vec![value; n]), shape })
+        Ok(Array {
+            data: T::wrap(vec![value; n]),
+            shape,
+        })
     }
 
     /// Zeros (false for booleans).
@@ -224,7 +239,8 @@ impl Array {
         Array::from_data(shape, self.data)
     }
 
-    /// Elements at these positions, as the interpreter computes with them; the others are not looked at.
+    /// Elements at these positions, as the interpreter computes with them; the others are not
+    /// looked at.
     pub fn pick(&self, at: &[usize]) -> Wide {
         fn ints<T: Copy + Into<i128>>(v: &[T], at: &[usize]) -> Wide {
             Wide::I(at.iter().map(|&i| v[i].into()).collect())
@@ -246,7 +262,11 @@ impl Array {
             Data::BF16(v) => floats(v, at),
             Data::F32(v) => floats(v, at),
             Data::F64(v) => floats(v, at),
-            Data::C64(v) => Wide::C(at.iter().map(|&i| C128::new(v[i].re.into(), v[i].im.into())).collect()),
+            Data::C64(v) => Wide::C(
+                at.iter()
+                    .map(|&i| C128::new(v[i].re.into(), v[i].im.into()))
+                    .collect(),
+            ),
             Data::C128(v) => Wide::C(at.iter().map(|&i| v[i]).collect()),
         }
     }
@@ -273,7 +293,11 @@ impl Array {
             Data::BF16(v) => floats(v),
             Data::F32(v) => floats(v),
             Data::F64(v) => Wide::F(v.to_vec()),
-            Data::C64(v) => Wide::C(v.iter().map(|z| C128::new(z.re.into(), z.im.into())).collect()),
+            Data::C64(v) => Wide::C(
+                v.iter()
+                    .map(|z| C128::new(z.re.into(), z.im.into()))
+                    .collect(),
+            ),
             Data::C128(v) => Wide::C(v.to_vec()),
         }
     }
@@ -291,7 +315,11 @@ impl Array {
     pub fn to_c128(&self) -> Vec<C128> {
         match self.wide() {
             Wide::C(v) => v,
-            _ => self.to_f64().into_iter().map(|x| C128::new(x, 0.0)).collect(),
+            _ => self
+                .to_f64()
+                .into_iter()
+                .map(|x| C128::new(x, 0.0))
+                .collect(),
         }
     }
 
@@ -304,21 +332,33 @@ impl Array {
             && self.dtype() == other.dtype()
             && match (self.wide(), other.wide()) {
                 (Wide::F(a), Wide::F(b)) => a.iter().zip(&b).all(|(a, b)| f(*a, *b)),
-                (Wide::C(a), Wide::C(b)) => a.iter().zip(&b).all(|(a, b)| f(a.re, b.re) && f(a.im, b.im)),
+                (Wide::C(a), Wide::C(b)) => a
+                    .iter()
+                    .zip(&b)
+                    .all(|(a, b)| f(a.re, b.re) && f(a.im, b.im)),
                 (Wide::I(a), Wide::I(b)) => a == b,
                 _ => false,
             }
     }
 }
 
-/// Product of the extents, if there is memory for as many elements of this size: an error instead of an abort.
+/// Product of the extents, if there is memory for as many elements of this size: an error instead
+/// of an abort.
 pub fn room(shape: &[usize], size: usize) -> Result<usize> {
-    // Smaller ones are not asked for: then hardly anything is left at all. Beside a large one some memory must stay.
+    // Smaller ones are not asked for: then hardly anything is left at all. Beside a large one some
+    // memory must stay.
     const LARGE: usize = 1 << 20;
-    let free = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes.saturating_add(4 * LARGE)).is_ok();
+    let free = |bytes: usize| {
+        Vec::<u8>::new()
+            .try_reserve_exact(bytes.saturating_add(4 * LARGE))
+            .is_ok()
+    };
     match numel(shape).and_then(|n| Some((n, n.checked_mul(size)?))) {
         Some((n, bytes)) if bytes < LARGE || free(bytes) => Ok(n),
-        _ => bail!(Limit, "there is no memory for an array of shape {shape:?} with {size} bytes per element"),
+        _ => bail!(
+            Limit,
+            "there is no memory for an array of shape {shape:?} with {size} bytes per element"
+        ),
     }
 }
 
@@ -327,7 +367,10 @@ pub fn numel(shape: &[usize]) -> Option<usize> {
     if shape.contains(&0) {
         return Some(0);
     }
-    shape.iter().try_fold(1usize, |a, &d| a.checked_mul(d)).filter(|&n| n <= isize::MAX as usize)
+    shape
+        .iter()
+        .try_fold(1usize, |a, &d| a.checked_mul(d))
+        .filter(|&n| n <= isize::MAX as usize)
 }
 
 /// Elements in the interpreter's arithmetic.
@@ -352,7 +395,11 @@ impl Wide {
                 _ => f64::wrap(v),
             },
             Wide::C(v) => match dtype {
-                DType::C64 => C64::wrap(v.into_iter().map(|z| C64::new(z.re as f32, z.im as f32)).collect()),
+                DType::C64 => C64::wrap(
+                    v.into_iter()
+                        .map(|z| C64::new(z.re as f32, z.im as f32))
+                        .collect(),
+                ),
                 _ => C128::wrap(v),
             },
             Wide::I(v) => {
@@ -362,7 +409,11 @@ impl Wide {
                 ints!(i8 I8 i16 I16 i32 I32 i64 I64 u8 U8 u16 U16 u32 U32 u64 U64)
             }
         };
-        debug_assert_eq!(data.dtype(), dtype, "the family of an element type is its own");
+        debug_assert_eq!(
+            data.dtype(),
+            dtype,
+            "the family of an element type is its own"
+        );
         Array::from_data(shape, data)
     }
 
@@ -402,7 +453,8 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// The value in another family: integers become floats, reals complex. Floats truncate toward zero, integers wrap.
+    /// The value in another family: integers become floats, reals complex. Floats truncate toward
+    /// zero, integers wrap.
     pub fn cast(self, dtype: DType) -> Scalar {
         match (self, dtype.kind()) {
             (Scalar::I(i), Kind::Int) => Scalar::I(wrap(i, dtype)),
@@ -418,7 +470,8 @@ impl Scalar {
         }
     }
 
-    /// [`Scalar::cast`] for numbers that people wrote: an error if the element type does not have this number.
+    /// [`Scalar::cast`] for numbers that people wrote: an error if the element type does not have
+    /// this number.
     pub fn exact(self, dtype: DType) -> Result<Scalar> {
         let whole = dtype.is_int() || dtype == DType::Bool;
         let fits = match self {
@@ -430,16 +483,23 @@ impl Scalar {
             _ if fits => Ok(self.cast(dtype)),
             Scalar::I(i) => bail!(DTypeMismatch, "{i} is not a number of type {dtype}"),
             Scalar::F(x) => bail!(DTypeMismatch, "{x:?} is not a number of type {dtype}"),
-            Scalar::C(z) => bail!(DTypeMismatch, "({:?}, {:?}) is not a number of type {dtype}", z.re, z.im),
+            Scalar::C(z) => bail!(
+                DTypeMismatch,
+                "({:?}, {:?}) is not a number of type {dtype}",
+                z.re,
+                z.im
+            ),
         }
     }
 
-    /// The number as the element type has it, rounded if that is a float; an error if it has no such number: 2.0 is an
-    /// integer, 0.5 is not, and 300 is no `u8`.
+    /// The number as the element type has it, rounded if that is a float; an error if it has no
+    /// such number: 2.0 is an integer, 0.5 is not, and 300 is no `u8`.
     pub fn number(self, dtype: DType) -> Result<Scalar> {
         match self {
             Scalar::C(z) if z.im == 0.0 && !dtype.is_complex() => Scalar::F(z.re).number(dtype),
-            Scalar::F(x) if x.fract() == 0.0 && !dtype.has_tangent() => Scalar::I(x as i128).exact(dtype),
+            Scalar::F(x) if x.fract() == 0.0 && !dtype.has_tangent() => {
+                Scalar::I(x as i128).exact(dtype)
+            }
             _ => self.exact(dtype),
         }
     }
@@ -530,7 +590,11 @@ impl fmt::Debug for Array {
         let dots = if self.len() > SHOWN { ", .." } else { "" };
         match self.wide().pick(0..self.len().min(SHOWN)) {
             Wide::F(v) => write!(f, "{v:?}{dots}")?,
-            Wide::C(v) => write!(f, "{:?}{dots}", v.iter().map(|z| (z.re, z.im)).collect::<Vec<_>>())?,
+            Wide::C(v) => write!(
+                f,
+                "{:?}{dots}",
+                v.iter().map(|z| (z.re, z.im)).collect::<Vec<_>>()
+            )?,
             Wide::I(v) => write!(f, "{v:?}{dots}")?,
         }
         f.write_str("}")

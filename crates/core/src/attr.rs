@@ -56,13 +56,19 @@ impl Attrs {
     pub fn get<T: FromAttr>(&mut self, name: &str) -> Result<T> {
         match self.opt(name)? {
             Some(v) => Ok(v),
-            None => bail!(Attribute, "the attribute `{name}` ({}) is missing", T::what()),
+            None => bail!(
+                Attribute,
+                "the attribute `{name}` ({}) is missing",
+                T::what()
+            ),
         }
     }
 
     /// Takes an attribute of type `T` if it is there.
     pub fn opt<T: FromAttr>(&mut self, name: &str) -> Result<Option<T>> {
-        let Some(a) = self.take(name) else { return Ok(None) };
+        let Some(a) = self.take(name) else {
+            return Ok(None);
+        };
         match T::from_attr(&a) {
             Some(v) => Ok(Some(v)),
             None => bail!(Attribute, "the attribute `{name}` must be {}", T::what()),

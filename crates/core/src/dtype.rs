@@ -48,7 +48,9 @@ use DType::*;
 
 impl DType {
     /// Every element type, in the order of the enum.
-    pub const ALL: [DType; 15] = [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128];
+    pub const ALL: [DType; 15] = [
+        Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128,
+    ];
 
     /// [`DType::C64`] by the width of one part.
     pub const C32: DType = C64;
@@ -165,13 +167,21 @@ impl DType {
 
     /// Bits of an integer type (1 for booleans).
     pub fn bits(self) -> u32 {
-        if self == Bool { 1 } else { self.size() as u32 * 8 }
+        if self == Bool {
+            1
+        } else {
+            self.size() as u32 * 8
+        }
     }
 
     /// Smallest and largest integer of an integer or boolean type.
     pub fn int_range(self) -> (i128, i128) {
         let bits = self.bits();
-        if self.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+        if self.is_signed() {
+            (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+        } else {
+            (0, (1 << bits) - 1)
+        }
     }
 }
 

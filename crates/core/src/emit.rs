@@ -1,7 +1,7 @@
 //! The emitter: where rules and composites write.
 //!
-//! Methods take `&self` and failures are kept by the emitter (the first one wins, later values are poison), so a
-//! formula reads as a formula: `cx.mul(x, cx.cos(y))`.
+//! Methods take `&self` and failures are kept by the emitter (the first one wins, later values are
+//! poison), so a formula reads as a formula: `cx.mul(x, cx.cos(y))`.
 
 use crate::error::{Code, Error, Loc};
 use crate::graph::{Builder, Eqn, Function, Rename};
@@ -10,7 +10,8 @@ use crate::primitive::{Val, Vals};
 use crate::shape::{Sym, Type};
 use crate::transform::Session;
 
-/// Something that operations can be written to: a graph under construction, or a runtime that computes at once.
+/// Something that operations can be written to: a graph under construction, or a runtime that
+/// computes at once.
 pub trait Emit {
     /// Writes one operation and returns its results; after a failure, as many poison values.
     fn emit(&self, op: Op, operands: &[Val]) -> Vals;
@@ -53,7 +54,8 @@ pub trait Emit {
         Builder::new(name, self.session().clone())
     }
 
-    /// The name that a symbol gets here when an equation that binds it is copied: its own unless that is taken.
+    /// The name that a symbol gets here when an equation that binds it is copied: its own unless
+    /// that is taken.
     fn claim_sym(&self, s: &Sym) -> Sym {
         s.clone()
     }
@@ -77,17 +79,26 @@ impl dyn Emit + '_ {
         self.inline_known(f, args, &[])
     }
 
-    /// As [`inline`](Self::inline), where some values of `f` stand here already: what only they need is not written.
+    /// As [`inline`](Self::inline), where some values of `f` stand here already: what only they
+    /// need is not written.
     pub fn inline_known(&self, f: &Function, args: &[Val], known: &[(Val, Val)]) -> Vec<Val> {
         if args.len() != f.params().len() {
-            let text = format!("`{}` takes {} arguments, got {}", f.name, f.params().len(), args.len());
+            let text = format!(
+                "`{}` takes {} arguments, got {}",
+                f.name,
+                f.params().len(),
+                args.len()
+            );
             self.fail(Error::new(Code::Arity, text).at(self.loc()));
             return vec![Val::POISON; f.results().len()];
         }
         let mut map = vec![Val::POISON; f.len()];
         for (p, &a) in f.params().iter().zip(args) {
             let (want, got) = (f.ty(*p), self.ty(a));
-            if (want.dtype != got.dtype || want.rank() != got.rank()) && a != Val::POISON && !self.failed() {
+            if (want.dtype != got.dtype || want.rank() != got.rank())
+                && a != Val::POISON
+                && !self.failed()
+            {
                 let text = format!("`{}` takes {want} for {}, got {got}", f.name, f.show(*p));
                 self.fail(Error::new(Code::ShapeMismatch, text).at(self.loc()));
                 return vec![Val::POISON; f.results().len()];
@@ -100,7 +111,11 @@ impl dyn Emit + '_ {
         // An extent that was decided here already, under the same name, is not decided again.
         let same = |v: &Val| map[v.index()] != Val::POISON && self.ty(map[v.index()]) == *f.ty(*v);
         let decided = |e: &Eqn| e.results().all(|r| same(&r));
-        let skipped = if known.is_empty() { Vec::new() } else { unneeded(f, known, &decided) };
+        let skipped = if known.is_empty() {
+            Vec::new()
+        } else {
+            unneeded(f, known, &decided)
+        };
         let mut rename = Rename::default();
         for (i, e) in f.eqns().iter().enumerate() {
             if skipped.get(i) == Some(&true) {
@@ -108,7 +123,10 @@ impl dyn Emit + '_ {
             }
             let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
             self.set_loc(e.loc);
-            for (r, y) in e.results().zip(self.emit(rename.op(self, &e.op).into_owned(), &x)) {
+            for (r, y) in e
+                .results()
+                .zip(self.emit(rename.op(self, &e.op).into_owned(), &x))
+            {
                 if map[r.index()] == Val::POISON {
                     map[r.index()] = y;
                 }
@@ -118,8 +136,8 @@ impl dyn Emit + '_ {
     }
 }
 
-/// Which equations of `f` no result needs once some values are known. One that binds a symbol stays, unless that is
-/// decided.
+/// Which equations of `f` no result needs once some values are known. One that binds a symbol
+/// stays, unless that is decided.
 fn unneeded(f: &Function, known: &[(Val, Val)], decided: &dyn Fn(&Eqn) -> bool) -> Vec<bool> {
     let at_all = f.needed(None);
     let (mut need, mut is_known) = (vec![false; f.len()], vec![false; f.len()]);
@@ -127,7 +145,8 @@ fn unneeded(f: &Function, known: &[(Val, Val)], decided: &dyn Fn(&Eqn) -> bool) 
     f.results().iter().for_each(|r| need[r.index()] = true);
     let mut skipped = vec![true; f.eqns().len()];
     for (i, e) in f.eqns().iter().enumerate().rev() {
-        let binds = !e.op.binds().is_empty() && e.results().any(|r| at_all[r.index()]) && !decided(e);
+        let binds =
+            !e.op.binds().is_empty() && e.results().any(|r| at_all[r.index()]) && !decided(e);
         if binds || e.results().any(|r| need[r.index()] && !is_known[r.index()]) {
             skipped[i] = false;
             f.operands(e).iter().for_each(|x| need[x.index()] = true);

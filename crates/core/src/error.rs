@@ -1,6 +1,7 @@
 //! Errors with a stable code, a message that says what would be right, and a place.
 //!
-//! A user's mistake is an [`Error`]; our own bug is a panic. Codes are what programs match on and never change.
+//! A user's mistake is an [`Error`]; our own bug is a panic. Codes are what programs match on and
+//! never change.
 
 use std::fmt;
 use std::sync::Arc;
@@ -109,15 +110,19 @@ const LONGEST: usize = 1200;
 /// Characters of one word of it: a path, a type, a name in quotes without blanks.
 const LONGEST_NAME: usize = 200;
 
-/// A message as it is shown, whatever names a text or a file put into it. Reports of checks have many lines, which are
-/// their own.
+/// A message as it is shown, whatever names a text or a file put into it. Reports of checks have
+/// many lines, which are their own.
 fn spoken(code: Code, message: String) -> String {
-    if code == Code::CheckFailed { message } else { shown(&message, LONGEST) }
+    if code == Code::CheckFailed {
+        message
+    } else {
+        shown(&message, LONGEST)
+    }
 }
 
-/// A text for people to read, of at most about so many characters: what a terminal would obey is escaped, and words that
-/// are too long are cut. Every message of an [`Error`] is made by this; what is printed otherwise and was chosen by a file
-/// should be, too.
+/// A text for people to read, of at most about so many characters: what a terminal would obey is
+/// escaped, and words that are too long are cut. Every message of an [`Error`] is made by this;
+/// what is printed otherwise and was chosen by a file should be, too.
 ///
 /// ```
 /// use cotangent_core::error::shown;
@@ -142,7 +147,9 @@ pub fn shown(text: &str, most: usize) -> String {
         }
         all += 1;
         // Controls, and characters that change the direction or the place of others.
-        if c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+        if c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        {
             out.extend(c.escape_default());
         } else {
             out.push(c);
@@ -155,7 +162,13 @@ impl Error {
     /// A new error without a place.
     pub fn new(code: Code, message: impl Into<String>) -> Error {
         let message = spoken(code, message.into());
-        Error(Box::new(Inner { code, message, loc: Loc::None, file: None, notes: Vec::new() }))
+        Error(Box::new(Inner {
+            code,
+            message,
+            loc: Loc::None,
+            file: None,
+            notes: Vec::new(),
+        }))
     }
 
     /// The stable code.
@@ -183,7 +196,9 @@ impl Error {
 
     /// Sets the file name shown before the place.
     pub fn in_file(mut self, file: &str) -> Error {
-        self.0.file.get_or_insert_with(|| shown(file, LONGEST_NAME).into());
+        self.0
+            .file
+            .get_or_insert_with(|| shown(file, LONGEST_NAME).into());
         self
     }
 
@@ -201,7 +216,13 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { code, message, loc, file, notes } = &*self.0;
+        let Inner {
+            code,
+            message,
+            loc,
+            file,
+            notes,
+        } = &*self.0;
         match (file, loc) {
             (Some(file), Loc::None | Loc::Rust(_)) => write!(f, "{file}: ")?,
             (Some(file), Loc::Text(..)) => write!(f, "{file}:{loc}: ")?,

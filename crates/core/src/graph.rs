@@ -1,7 +1,8 @@
 //! The graph: a flat arena of equations, ascending ids = topological order.
 //!
-//! A [`Function`] is closed: bodies of control flow get what they use as operands. Nothing here is recursive but the
-//! nesting of bodies, which is limited ([`MAX_DEPTH`]); dropping a function is dropping a few vectors.
+//! A [`Function`] is closed: bodies of control flow get what they use as operands. Nothing here is
+//! recursive but the nesting of bodies, which is limited ([`MAX_DEPTH`]); dropping a function is
+//! dropping a few vectors.
 
 mod same;
 mod symbols;
@@ -20,7 +21,8 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// How deep bodies may nest: every transform recurses over nesting, with some 6 KiB of stack per level.
+/// How deep bodies may nest: every transform recurses over nesting, with some 6 KiB of stack per
+/// level.
 pub const MAX_DEPTH: u32 = 64;
 
 /// One equation: `results = op(operands)`.
@@ -37,7 +39,9 @@ pub struct Eqn {
 
 impl Eqn {
     /// The values it defines: consecutive.
-    pub fn results(&self) -> impl ExactSizeIterator<Item = Val> + DoubleEndedIterator + Clone + use<> {
+    pub fn results(
+        &self,
+    ) -> impl ExactSizeIterator<Item = Val> + DoubleEndedIterator + Clone + use<> {
         (self.first..self.first + self.count).map(Val::at)
     }
 }
@@ -69,7 +73,8 @@ pub struct Function {
     syms: FxHashSet<Sym>,
     /// Those that its equations bind.
     bound: FxHashSet<Sym>,
-    /// Some operation in it only means something in a linear program (see [`Primitive::runs`](crate::Primitive::runs)).
+    /// Some operation in it only means something in a linear program (see
+    /// [`Primitive::runs`](crate::Primitive::runs)).
     pending: bool,
     kinks: Kinks,
     facts: Facts,
@@ -86,7 +91,10 @@ pub(crate) struct Kinks {
 
 impl std::ops::BitOrAssign for Kinks {
     fn bitor_assign(&mut self, o: Kinks) {
-        *self = Kinks { any: self.any | o.any, mean: self.mean | o.mean };
+        *self = Kinks {
+            any: self.any | o.any,
+            mean: self.mean | o.mean,
+        };
     }
 }
 
@@ -167,12 +175,16 @@ impl Function {
 
     /// The value of this name (without `%`).
     pub fn find(&self, name: &str) -> Option<Val> {
-        self.names.iter().position(|n| n.as_deref() == Some(name)).map(Val::from_index)
+        self.names
+            .iter()
+            .position(|n| n.as_deref() == Some(name))
+            .map(Val::from_index)
     }
 
     /// How a message refers to a value: `%x`, or `%7` where it has no name.
     pub fn show(&self, v: Val) -> String {
-        self.name_of(v).map_or_else(|| format!("%{}", v.index()), |n| format!("%{n}"))
+        self.name_of(v)
+            .map_or_else(|| format!("%{}", v.index()), |n| format!("%{n}"))
     }
 
     /// Types of the parameters.
@@ -205,10 +217,16 @@ impl Function {
 
     /// Operations replaced by others with the same operands and results.
     pub(crate) fn map_ops(&self, f: &mut dyn FnMut(&Op) -> Result<Option<Op>>) -> Result<Function> {
-        let mut out = Function { pending: false, kinks: Kinks::default(), ..self.clone() };
+        let mut out = Function {
+            pending: false,
+            kinks: Kinks::default(),
+            ..self.clone()
+        };
         for e in &mut out.eqns {
             if let Some(op) = f(&e.op).map_err(|err| err.at(e.loc))? {
-                out.depth = out.depth.max(op.regions().iter().map(|r| r.depth + 1).max().unwrap_or(0));
+                out.depth = out
+                    .depth
+                    .max(op.regions().iter().map(|r| r.depth + 1).max().unwrap_or(0));
                 op.attr_syms(&mut |s| {
                     out.syms.insert(s.clone());
                 });
@@ -255,7 +273,11 @@ impl Function {
         for e in self.eqns.iter().rev() {
             for s in e.op.binds().iter().filter(|s| track && syms.contains(*s)) {
                 let has = |r: &Val| self.ty(*r).shape.iter().any(|d| d.as_sym() == Some(s));
-                need[e.results().rev().find(has).map_or(e.first as usize, Val::index)] = true;
+                need[e
+                    .results()
+                    .rev()
+                    .find(has)
+                    .map_or(e.first as usize, Val::index)] = true;
             }
             if e.results().any(|r| need[r.index()]) {
                 for &x in self.operands(e) {
@@ -281,7 +303,11 @@ impl Function {
         *self.facts.cost.get_or_init(|| {
             let mut total = Cost::default();
             for e in &self.eqns {
-                let x: Vec<Type> = self.operands(e).iter().map(|&v| self.ty(v).clone()).collect();
+                let x: Vec<Type> = self
+                    .operands(e)
+                    .iter()
+                    .map(|&v| self.ty(v).clone())
+                    .collect();
                 let y: Vec<Type> = e.results().map(|v| self.ty(v).clone()).collect();
                 total += e.op.cost(&x, &y);
             }
@@ -289,7 +315,8 @@ impl Function {
         })
     }
 
-    /// Whether its results are jointly linear in the marked parameters, the others held fixed: each is linear or zero.
+    /// Whether its results are jointly linear in the marked parameters, the others held fixed: each
+    /// is linear or zero.
     pub fn linear_in(&self, mask: &[bool]) -> bool {
         let lock = || self.facts.linear.lock().unwrap_or_else(|e| e.into_inner());
         let known = lock().get(mask).copied();
@@ -306,18 +333,29 @@ impl Function {
         self
     }
 
-    /// The result types when called with these operand types: symbols of the parameters are bound to the operands'
-    /// extents. An error if a type does not fit.
+    /// The result types when called with these operand types: symbols of the parameters are bound
+    /// to the operands' extents. An error if a type does not fit.
     pub fn apply_types(&self, x: &[Type]) -> Result<Vec<Type>> {
         if x.len() != self.params.len() {
-            bail!(Arity, "`{}` takes {} operands, got {}", self.name, self.params.len(), x.len());
+            bail!(
+                Arity,
+                "`{}` takes {} operands, got {}",
+                self.name,
+                self.params.len(),
+                x.len()
+            );
         }
         let bound = self.bind(x);
         let f = |s: &Sym| bound.get(s).cloned();
         for (&p, t) in self.params.iter().zip(x) {
             let want = self.ty(p).subst(&f);
             if want.differs(t) {
-                bail!(ShapeMismatch, "`{}` takes {want} for {}, got {t}", self.name, self.show(p));
+                bail!(
+                    ShapeMismatch,
+                    "`{}` takes {want} for {}, got {t}",
+                    self.name,
+                    self.show(p)
+                );
             }
         }
         Ok(self.results.iter().map(|&r| self.ty(r).subst(&f)).collect())
@@ -385,7 +423,11 @@ impl State {
     fn foreign(&self, v: Val) -> Error {
         let text = match v == Val::POISON {
             true => "poison stands for a value where nothing failed".to_owned(),
-            false => format!("%{} belongs to another graph than `{}`", v.index(), self.f.name),
+            false => format!(
+                "%{} belongs to another graph than `{}`",
+                v.index(),
+                self.f.name
+            ),
         };
         Error::new(Code::ForeignValue, text).at(self.loc)
     }
@@ -394,17 +436,28 @@ impl State {
         if let Some(v) = operands.iter().find(|v| !self.has(**v)) {
             return Err(self.foreign(*v));
         }
-        let types: smallvec::SmallVec<[Type; 4]> = operands.iter().map(|v| self.f.types[v.index()].clone()).collect();
+        let types: smallvec::SmallVec<[Type; 4]> = operands
+            .iter()
+            .map(|v| self.f.types[v.index()].clone())
+            .collect();
         let results = op.infer(&types).map_err(|e| e.at(self.loc))?;
         let depth = op.regions().iter().map(|r| r.depth + 1).max().unwrap_or(0);
         if depth > MAX_DEPTH {
-            bail!(Limit, "bodies nest deeper than {MAX_DEPTH} levels at `{}`", op.name());
+            bail!(
+                Limit,
+                "bodies nest deeper than {MAX_DEPTH} levels at `{}`",
+                op.name()
+            );
         }
         self.f.depth = self.f.depth.max(depth);
         for s in op.binds() {
             self.mention(&s);
             if !self.f.bound.insert(s.clone()) {
-                bail!(Invalid, "the extent `{s}` is decided twice, the second time by `{}`", op.name());
+                bail!(
+                    Invalid,
+                    "the extent `{s}` is decided twice, the second time by `{}`",
+                    op.name()
+                );
             }
         }
         op.attr_syms(&mut |s| self.mention(s));
@@ -415,7 +468,13 @@ impl State {
         let eqn = self.f.eqns.len() as u32;
         let first = self.f.types.len() as u32;
         let count = results.len() as u32;
-        self.f.eqns.push(Eqn { op, operands: (start, self.f.pool.len() as u32), first, count, loc: self.loc });
+        self.f.eqns.push(Eqn {
+            op,
+            operands: (start, self.f.pool.len() as u32),
+            first,
+            count,
+            loc: self.loc,
+        });
         Ok(results.into_iter().map(|t| self.push(t, eqn)).collect())
     }
 }
@@ -423,11 +482,21 @@ impl State {
 impl Builder {
     /// An empty function.
     pub fn new(name: &str, session: Session) -> Builder {
-        let f = Function { name: name.into(), ..Function::default() };
-        Builder { session, state: RefCell::new(State { f, ..State::default() }) }
+        let f = Function {
+            name: name.into(),
+            ..Function::default()
+        };
+        Builder {
+            session,
+            state: RefCell::new(State {
+                f,
+                ..State::default()
+            }),
+        }
     }
 
-    /// An empty function that equations of `sources` will be copied into: fresh symbols avoid all of theirs.
+    /// An empty function that equations of `sources` will be copied into: fresh symbols avoid all
+    /// of theirs.
     pub fn deriving(name: &str, session: &Session, sources: &[&Function]) -> Builder {
         let b = Builder::new(name, session.clone());
         {
@@ -497,7 +566,8 @@ impl Builder {
         self.state.borrow_mut().error.take()
     }
 
-    /// The function with these results, or the first error. A result that the function does not have is one.
+    /// The function with these results, or the first error. A result that the function does not
+    /// have is one.
     pub fn finish(self, results: &[Val]) -> Result<Function> {
         let mut state = self.state.into_inner();
         if let Some(e) = state.error.take() {
@@ -506,7 +576,10 @@ impl Builder {
         if let Some(&v) = results.iter().find(|v| !state.has(**v)) {
             return Err(state.foreign(v).note("as a result of the function"));
         }
-        Ok(Function { results: results.iter().map(|v| v.of_any()).collect(), ..state.f })
+        Ok(Function {
+            results: results.iter().map(|v| v.of_any()).collect(),
+            ..state.f
+        })
     }
 }
 
@@ -525,7 +598,10 @@ impl Emit for Builder {
 
     fn ty(&self, v: Val) -> Type {
         let s = self.state.borrow();
-        s.f.types.get(v.index()).cloned().unwrap_or_else(|| Type::scalar(crate::DType::F64))
+        s.f.types
+            .get(v.index())
+            .cloned()
+            .unwrap_or_else(|| Type::scalar(crate::DType::F64))
     }
 
     fn fail(&self, e: Error) {
@@ -574,5 +650,8 @@ impl Emit for Builder {
 
 /// The error of a value that its function does not have.
 pub fn unbound(f: &Function, v: Val) -> Error {
-    Error::new(Code::Unbound, format!("%{} is not a value of `{}`", v.index(), f.name))
+    Error::new(
+        Code::Unbound,
+        format!("%{} is not a value of `{}`", v.index(), f.name),
+    )
 }

@@ -1,7 +1,8 @@
 //! The language of Cotangent: typed graphs, operations, and their derivatives.
 //!
-//! Start with [`primitive`]: what an operation is. [`graph`] is how programs are kept, [`transform`] how they are
-//! differentiated, [`reference`] what they mean, [`text`] how they are written.
+//! Start with [`primitive`]: what an operation is. [`graph`] is how programs are kept,
+//! [`transform`] how they are differentiated, [`reference`] what they mean, [`text`] how they are
+//! written.
 
 pub mod array;
 pub mod attr;

@@ -1,7 +1,7 @@
 //! `trait Primitive`: everything that an operation says about itself. The page to read first.
 //!
-//! An operation has a meaning ([`Primitive::eval`], naive on purpose), a type rule, and three rules from which every
-//! derivative follows:
+//! An operation has a meaning ([`Primitive::eval`], naive on purpose), a type rule, and three rules
+//! from which every derivative follows:
 //!
 //! ```text
 //! linearize : x, dx -> y, dy      the operation at x, and its derivative as a linear program in dx
@@ -9,8 +9,8 @@
 //! batch     : the operation on operands with one more leading axis
 //! ```
 //!
-//! There is no reverse rule: `vjp = transpose . linearize`. Rules write through an emitter ([`Emit`]), so the same rule
-//! builds graph equations or computes at once.
+//! There is no reverse rule: `vjp = transpose . linearize`. Rules write through an emitter
+//! ([`Emit`]), so the same rule builds graph equations or computes at once.
 
 use crate::array::Array;
 use crate::attr::Attrs;
@@ -26,8 +26,8 @@ use std::sync::Arc;
 
 /// A value of the function that is being written: an index, meaningful only to its emitter.
 ///
-/// Programs with debug assertions also know which emitter made it, so that a value of another one is an error there even
-/// where the index exists. Values compare by index.
+/// Programs with debug assertions also know which emitter made it, so that a value of another one
+/// is an error there even where the index exists. Values compare by index.
 #[derive(Clone, Copy)]
 pub struct Val {
     at: u32,
@@ -36,7 +36,8 @@ pub struct Val {
 }
 
 impl Val {
-    /// What an emitter returns after a failure; every use of it is ignored, the first error is kept.
+    /// What an emitter returns after a failure; every use of it is ignored, the first error is
+    /// kept.
     pub const POISON: Val = Val::at(u32::MAX);
 
     pub(crate) const fn at(at: u32) -> Val {
@@ -108,7 +109,8 @@ impl Default for Owner {
             #[cfg(debug_assertions)]
             number: {
                 static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(1);
-                NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed).max(1)
+                NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+                    .max(1)
             },
         }
     }
@@ -184,11 +186,16 @@ impl Batched {
     /// The type of one element of the batch.
     pub fn element(self, cx: &dyn Emit) -> Type {
         let ty = cx.ty(self.val);
-        if self.mapped && ty.rank() > 0 { ty.unbatched() } else { ty }
+        if self.mapped && ty.rank() > 0 {
+            ty.unbatched()
+        } else {
+            ty
+        }
     }
 }
 
-/// An estimate of work: arithmetic operations and bytes moved, for one execution. `None` extents count as 1.
+/// An estimate of work: arithmetic operations and bytes moved, for one execution. `None` extents
+/// count as 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     /// Arithmetic operations; a transcendental function counts as what its row says.
@@ -210,7 +217,8 @@ pub type Linearized = (Vals, Vec<Option<Lv>>);
 /// What [`Primitive::jvp`] returns: the results, and the tangent of each (`None`: zero).
 pub type Jvp = (Vals, Vec<Option<Val>>);
 
-/// What an operation that stands for a derivative at a kink (a tie, the point of `|x|`) computes there.
+/// What an operation that stands for a derivative at a kink (a tie, the point of `|x|`) computes
+/// there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kink {
     /// The mean of the derivatives on both sides.
@@ -227,14 +235,15 @@ pub trait Primitive: Debug + Send + Sync + 'static {
     /// The name in the text form, without the `tgraph.` prefix.
     fn name(&self) -> &str;
 
-    /// Attributes, complete: name and attributes determine the operation. Regions are attributes too.
+    /// Attributes, complete: name and attributes determine the operation. Regions are attributes
+    /// too.
     fn attrs(&self) -> Attrs {
         Attrs::default()
     }
 
-    /// For operations of other crates: what, with the name, determines the operation. Equal operations on equal operands
-    /// are computed once. `None`, the default, promises nothing: an operation is then equal to itself (one `Arc`) alone,
-    /// whatever [`Primitive::attrs`] says.
+    /// For operations of other crates: what, with the name, determines the operation. Equal
+    /// operations on equal operands are computed once. `None`, the default, promises nothing: an
+    /// operation is then equal to itself (one `Arc`) alone, whatever [`Primitive::attrs`] says.
     fn key(&self) -> Option<String> {
         None
     }
@@ -244,13 +253,16 @@ pub trait Primitive: Debug + Send + Sync + 'static {
         1
     }
 
-    /// The type rule: result types for operand types, or an error that names the shapes and the way out.
+    /// The type rule: result types for operand types, or an error that names the shapes and the way
+    /// out.
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>>;
 
-    /// The meaning. Operands have been checked by [`Primitive::infer`]; `env` gives the symbols of attributes.
+    /// The meaning. Operands have been checked by [`Primitive::infer`]; `env` gives the symbols of
+    /// attributes.
     fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>>;
 
-    /// Whether the results are jointly linear in the operands that `mask` marks, the others held fixed.
+    /// Whether the results are jointly linear in the operands that `mask` marks, the others held
+    /// fixed.
     fn linear_in(&self, mask: &[bool]) -> bool {
         let _ = mask;
         false
@@ -264,34 +276,36 @@ pub trait Primitive: Debug + Send + Sync + 'static {
         None
     }
 
-    /// The operation at `x` and its derivative in direction `t` (`None`: zero; at least one is not).
+    /// The operation at `x` and its derivative in direction `t` (`None`: zero; at least one is
+    /// not).
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized>;
 
-    /// Results and tangents at once, for operations with bodies, which then save nothing for forward mode; `None`: by
-    /// [`Primitive::linearize`].
+    /// Results and tangents at once, for operations with bodies, which then save nothing for
+    /// forward mode; `None`: by [`Primitive::linearize`].
     fn jvp(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Option<Result<Jvp>> {
         let _ = (cx, x, t);
         None
     }
 
-    /// For cotangents of the results (`None`: zero; at least one is not), the cotangent of each linear operand.
-    /// Entries of ordinary operands are ignored.
+    /// For cotangents of the results (`None`: zero; at least one is not), the cotangent of each
+    /// linear operand. Entries of ordinary operands are ignored.
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>>;
 
-    /// The operation on operands of which some (at least one) have a leading batch axis of extent `size`.
+    /// The operation on operands of which some (at least one) have a leading batch axis of extent
+    /// `size`.
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>>;
 
     /// Work of one execution.
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost;
 
-    /// Whether it stands for a derivative at a kink: a function that holds such an operation is a derivative, and is
-    /// differentiated on one side of all kinks.
+    /// Whether it stands for a derivative at a kink: a function that holds such an operation is a
+    /// derivative, and is differentiated on one side of all kinks.
     fn kink(&self) -> Option<Kink> {
         None
     }
 
-    /// The operation on one side, for one that computes the [`Kink::Mean`]; ordinary operands in `x` (`None`: a linear one)
-    /// are replaced by those of that side.
+    /// The operation on one side, for one that computes the [`Kink::Mean`]; ordinary operands in
+    /// `x` (`None`: a linear one) are replaced by those of that side.
     fn one_sided(&self, cx: &dyn Emit, x: &mut [Option<Val>]) -> Op {
         let _ = (cx, x);
         unreachable!("`{}` is no derivative at a kink", self.name())
@@ -313,20 +327,21 @@ pub trait Primitive: Debug + Send + Sync + 'static {
         unreachable!("`{}` has no regions", self.name())
     }
 
-    /// The same operation without results that nobody uses, and which it keeps. `narrow` gives a body with only these
-    /// results.
+    /// The same operation without results that nobody uses, and which it keeps. `narrow` gives a
+    /// body with only these results.
     fn narrow(&self, used: &[bool], narrow: &mut Narrow<'_>) -> Option<(Op, Vec<bool>)> {
         let _ = (used, narrow);
         None
     }
 
-    /// Whether the symbols of its bodies' parameters are the bodies' own (a called module), not those around it.
+    /// Whether the symbols of its bodies' parameters are the bodies' own (a called module), not
+    /// those around it.
     fn own_syms(&self) -> bool {
         false
     }
 
-    /// The same operation with its attribute dimensions mapped; `None` if it has no such attribute. A symbol that it
-    /// binds is mapped too, if that gives a symbol.
+    /// The same operation with its attribute dimensions mapped; `None` if it has no such attribute.
+    /// A symbol that it binds is mapped too, if that gives a symbol.
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
         let _ = f;
         None
@@ -337,8 +352,8 @@ pub trait Primitive: Debug + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Whether it can be run. Otherwise it stands in a linear program that waits to be transposed, and
-    /// [`Primitive::legal`] says what to run.
+    /// Whether it can be run. Otherwise it stands in a linear program that waits to be transposed,
+    /// and [`Primitive::legal`] says what to run.
     fn runs(&self) -> bool {
         true
     }
@@ -376,11 +391,18 @@ pub struct Sample {
 impl Sample {
     /// A sample at smooth points.
     pub fn new(op: impl Into<Op>, operands: Vec<Array>) -> Sample {
-        Sample { op: op.into(), operands, smooth: true }
+        Sample {
+            op: op.into(),
+            operands,
+            smooth: true,
+        }
     }
 
     /// A sample whose derivative is a convention (ties, corners), not a limit.
     pub fn rough(op: impl Into<Op>, operands: Vec<Array>) -> Sample {
-        Sample { smooth: false, ..Sample::new(op, operands) }
+        Sample {
+            smooth: false,
+            ..Sample::new(op, operands)
+        }
     }
 }

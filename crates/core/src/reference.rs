@@ -1,4 +1,5 @@
-//! The reference interpreter: one equation after another by [`Primitive::eval`](crate::Primitive::eval). Slow on purpose; what a program means.
+//! The reference interpreter: one equation after another by
+//! [`Primitive::eval`](crate::Primitive::eval). Slow on purpose; what a program means.
 
 use crate::array::Array;
 use crate::bail;
@@ -11,7 +12,8 @@ pub fn run(f: &Function, args: &[Array]) -> Result<Vec<Array>> {
     run_in(f, args, &Env::default())
 }
 
-/// Runs a called function inside a function with these symbols; those that its parameters bind are its own.
+/// Runs a called function inside a function with these symbols; those that its parameters bind are
+/// its own.
 pub fn run_in(f: &Function, args: &[Array], outer: &Env) -> Result<Vec<Array>> {
     let mut env = outer.clone();
     bind(f, &args.iter().map(Array::ty).collect::<Vec<_>>(), &mut env)?;
@@ -39,10 +41,16 @@ fn run_bound(f: &Function, args: &[Array], mut env: Env) -> Result<Vec<Array>> {
         values[p.index()] = Some(a.clone());
     }
     for (i, e) in f.eqns().iter().enumerate() {
-        let x: Vec<Array> =
-            f.operands(e).iter().map(|v| values[v.index()].clone().expect("operands are live")).collect();
+        let x: Vec<Array> = f
+            .operands(e)
+            .iter()
+            .map(|v| values[v.index()].clone().expect("operands are live"))
+            .collect();
         let types: Vec<Type> = x.iter().map(Array::ty).collect();
-        let op = e.op.map_dims(&|d| d.eval(&env).map_or_else(|_| d.clone(), crate::shape::Dim::Const));
+        let op = e.op.map_dims(&|d| {
+            d.eval(&env)
+                .map_or_else(|_| d.clone(), crate::shape::Dim::Const)
+        });
         let op = op.as_ref().unwrap_or(&e.op);
         // Concrete types: what was unknown when the graph was built is checked here.
         op.infer(&types).map_err(|err| err.at(e.loc))?;
@@ -59,20 +67,34 @@ fn run_bound(f: &Function, args: &[Array], mut env: Env) -> Result<Vec<Array>> {
             values[r.index()] = Some(y);
         }
     }
-    Ok(f.results().iter().map(|r| values[r.index()].clone().expect("results are live")).collect())
+    Ok(f.results()
+        .iter()
+        .map(|r| values[r.index()].clone().expect("results are live"))
+        .collect())
 }
 
-/// Binds the symbols of the parameters to the extents of these (concrete) types; an error that names the arguments and
-/// their sizes if they do not fit.
+/// Binds the symbols of the parameters to the extents of these (concrete) types; an error that
+/// names the arguments and their sizes if they do not fit.
 pub fn bind(f: &Function, args: &[Type], env: &mut Env) -> Result<()> {
     if args.len() != f.params().len() {
-        bail!(Arity, "`{}` takes {} arguments, got {}", f.name, f.params().len(), args.len());
+        bail!(
+            Arity,
+            "`{}` takes {} arguments, got {}",
+            f.name,
+            f.params().len(),
+            args.len()
+        );
     }
     let mut by = crate::shape::Env::default();
     for (i, (&p, a)) in f.params().iter().zip(args).enumerate() {
         let want = f.ty(p);
         if want.dtype != a.dtype || want.rank() != a.rank() {
-            bail!(ShapeMismatch, "argument {} of `{}` must be {want}, got {a}", f.show(p), f.name);
+            bail!(
+                ShapeMismatch,
+                "argument {} of `{}` must be {want}, got {a}",
+                f.show(p),
+                f.name
+            );
         }
         for (d, have) in want.shape.iter().zip(a.shape.iter()) {
             if let (Some(s), Some(n)) = (d.as_sym(), have.as_const())
@@ -86,12 +108,15 @@ pub fn bind(f: &Function, args: &[Type], env: &mut Env) -> Result<()> {
     check(f, args, env, &by)
 }
 
-/// The symbols of a body on arguments of these types, inside a function with the symbols `outer`: those that both know
-/// must be equal.
+/// The symbols of a body on arguments of these types, inside a function with the symbols `outer`:
+/// those that both know must be equal.
 pub fn bind_body(f: &Function, args: &[Type], outer: &Env) -> Result<Env> {
     let mut env = outer.clone();
     bind(f, args, &mut env)?;
-    if f.param_syms().iter().any(|s| outer.get(s).is_some_and(|n| env[s] != *n)) {
+    if f.param_syms()
+        .iter()
+        .any(|s| outer.get(s).is_some_and(|n| env[s] != *n))
+    {
         env = outer.clone();
         check(f, args, &env, &Env::default())?;
     }
@@ -107,7 +132,9 @@ fn check(f: &Function, args: &[Type], env: &Env, by: &Env) -> Result<()> {
                 let other = d
                     .as_sym()
                     .and_then(|s| by.get(s))
-                    .map_or(String::new(), |&i| format!(" as in {}: {}", f.show(f.params()[i]), args[i]));
+                    .map_or(String::new(), |&i| {
+                        format!(" as in {}: {}", f.show(f.params()[i]), args[i])
+                    });
                 bail!(
                     ShapeMismatch,
                     "argument {} of `{}` is {a}: axis {axis} must be {want}{other}",

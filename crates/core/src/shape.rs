@@ -1,9 +1,10 @@
 //! Dimensions, shapes and types.
 //!
-//! A dimension is a number or an expression over *symbols*. A symbol names an extent that is known when the program
-//! runs: it is bound by an argument whose type mentions it, or by the result of an operation that decides an extent
-//! while running (the trips of a `while`). Expressions are polynomials with integer coefficients over symbols and
-//! floor divisions, kept in one normal form, so equal expressions compare equal:
+//! A dimension is a number or an expression over *symbols*. A symbol names an extent that is known
+//! when the program runs: it is bound by an argument whose type mentions it, or by the result of an
+//! operation that decides an extent while running (the trips of a `while`). Expressions are
+//! polynomials with integer coefficients over symbols and floor divisions, kept in one normal form,
+//! so equal expressions compare equal:
 //!
 //! ```
 //! use cotangent_core::shape::Dim;
@@ -12,8 +13,8 @@
 //! assert_eq!((n.clone() * Dim::from(2)).to_string(), "2*n");
 //! ```
 //!
-//! Two dimensions are *certainly equal*, *certainly different* or *unknown* ([`Dim::same`]); unknown is checked when
-//! the program runs.
+//! Two dimensions are *certainly equal*, *certainly different* or *unknown* ([`Dim::same`]);
+//! unknown is checked when the program runs.
 
 use crate::bail;
 use crate::dtype::DType;
@@ -25,7 +26,8 @@ use std::fmt;
 use std::ops::{Add, Deref, Mul, Sub};
 use std::sync::Arc;
 
-/// The name of an extent. Names that start with `?` were written as `?` and print so where that is unambiguous.
+/// The name of an extent. Names that start with `?` were written as `?` and print so where that is
+/// unambiguous.
 pub type Sym = Arc<str>;
 
 /// Extents of symbols while a program runs.
@@ -53,7 +55,8 @@ pub enum Atom {
     FloorDiv(Box<Poly>, i64),
     /// `max(p, 0)`.
     Relu(Box<Poly>),
-    /// A product of two sums that would have too many terms when it is multiplied out; the smaller one comes first.
+    /// A product of two sums that would have too many terms when it is multiplied out; the smaller
+    /// one comes first.
     Times(Box<Poly>, Box<Poly>),
 }
 
@@ -84,9 +87,13 @@ impl Poly {
         let atom = |a: &Atom| match a {
             Atom::Sym(_) | Atom::Relu(_) => true,
             Atom::FloorDiv(p, d) => *d > 0 && p.never_below(1),
-            Atom::Times(p, q) => [1, -1].iter().any(|&s| p.never_below(s) && q.never_below(s)),
+            Atom::Times(p, q) => [1, -1]
+                .iter()
+                .any(|&s| p.never_below(s) && q.never_below(s)),
         };
-        self.0.iter().all(|(product, c)| c.saturating_mul(sign) >= 0 && product.iter().all(atom))
+        self.0
+            .iter()
+            .all(|(product, c)| c.saturating_mul(sign) >= 0 && product.iter().all(atom))
     }
 
     /// Number of terms.
@@ -108,8 +115,13 @@ impl Poly {
     }
 
     pub(crate) fn times(&self, other: &Poly) -> Poly {
-        if self.len() > 1 && other.len() > 1 && self.len().saturating_mul(other.len()) > MOST_TERMS {
-            let (a, b) = if self <= other { (self, other) } else { (other, self) };
+        if self.len() > 1 && other.len() > 1 && self.len().saturating_mul(other.len()) > MOST_TERMS
+        {
+            let (a, b) = if self <= other {
+                (self, other)
+            } else {
+                (other, self)
+            };
             return Poly::atom(Atom::Times(Box::new(a.clone()), Box::new(b.clone())));
         }
         let mut out = Poly::default();
@@ -139,7 +151,10 @@ impl Poly {
                 let v = match atom {
                     Atom::Sym(s) => match env.get(s) {
                         Some(v) => *v as i64,
-                        None => bail!(Unbound, "the extent `{s}` is not known here: no argument has it"),
+                        None => bail!(
+                            Unbound,
+                            "the extent `{s}` is not known here: no argument has it"
+                        ),
                     },
                     Atom::FloorDiv(p, d) => p.eval(env)?.div_euclid(*d),
                     Atom::Relu(p) => p.eval(env)?.max(0),
@@ -167,7 +182,11 @@ impl Poly {
                 None => e.number(*c),
             }
         };
-        self.0.iter().map(term).reduce(|a, b| e.add(a, b)).unwrap_or_else(|| e.number(0))
+        self.0
+            .iter()
+            .map(term)
+            .reduce(|a, b| e.add(a, b))
+            .unwrap_or_else(|| e.number(0))
     }
 
     fn syms(&self, out: &mut dyn FnMut(&Sym)) {
@@ -190,7 +209,9 @@ impl Poly {
             for atom in product {
                 let v = match atom {
                     Atom::Sym(s) => f(s).map_or_else(|| Poly::atom(atom.clone()), |d| d.poly()),
-                    Atom::FloorDiv(p, d) => Dim::from_poly(p.subst(f)).floor_div(*d as usize).poly(),
+                    Atom::FloorDiv(p, d) => {
+                        Dim::from_poly(p.subst(f)).floor_div(*d as usize).poly()
+                    }
                     Atom::Relu(p) => relu(p.subst(f)),
                     Atom::Times(p, q) => p.subst(f).times(&q.subst(f)),
                 };
@@ -281,12 +302,16 @@ impl Dim {
         *self == Dim::Const(n)
     }
 
-    /// `Some(true)`: equal for every size. `Some(false)`: different for every size. `None`: it depends.
+    /// `Some(true)`: equal for every size. `Some(false)`: different for every size. `None`: it
+    /// depends.
     pub fn same(&self, other: &Dim) -> Option<bool> {
         if self == other {
             return Some(true);
         }
-        self.poly().plus(&other.poly(), -1).as_const().map(|c| c == 0)
+        self.poly()
+            .plus(&other.poly(), -1)
+            .as_const()
+            .map(|c| c == 0)
     }
 
     /// `floor(self / d)`.
@@ -294,10 +319,13 @@ impl Dim {
         match self {
             Dim::Const(c) => Dim::Const(c / d.max(1)),
             _ if d <= 1 => self.clone(),
-            Dim::Expr(p) if p.0.values().all(|c| c % d as i64 == 0) => {
-                Dim::from_poly(Poly(p.0.iter().map(|(k, c)| (k.clone(), c / d as i64)).collect()))
-            }
-            Dim::Expr(p) => Dim::from_poly(Poly::atom(Atom::FloorDiv(Box::new((**p).clone()), d as i64))),
+            Dim::Expr(p) if p.0.values().all(|c| c % d as i64 == 0) => Dim::from_poly(Poly(
+                p.0.iter().map(|(k, c)| (k.clone(), c / d as i64)).collect(),
+            )),
+            Dim::Expr(p) => Dim::from_poly(Poly::atom(Atom::FloorDiv(
+                Box::new((**p).clone()),
+                d as i64,
+            ))),
         }
     }
 
@@ -308,10 +336,17 @@ impl Dim {
         Dim::from_poly(if may_be_negative { relu(p) } else { p })
     }
 
-    /// The smaller of two extents: one of them where that is known, otherwise `a - max(a - b, 0)`, decided by the sizes.
+    /// The smaller of two extents: one of them where that is known, otherwise `a - max(a - b, 0)`,
+    /// decided by the sizes.
     pub fn least(&self, other: &Dim) -> Dim {
         match self.same(other) {
-            Some(true) => return if self.as_const().is_some() { self.clone() } else { other.clone() },
+            Some(true) => {
+                return if self.as_const().is_some() {
+                    self.clone()
+                } else {
+                    other.clone()
+                };
+            }
             // One spelling for either order.
             _ if other.to_string() < self.to_string() => return other.least(self),
             _ => {}
@@ -331,7 +366,10 @@ impl Dim {
             Dim::Const(c) => Ok(*c),
             Dim::Expr(p) => match usize::try_from(p.eval(env)?) {
                 Ok(n) => Ok(n),
-                Err(_) => bail!(ShapeMismatch, "the extent {self} is negative for these inputs"),
+                Err(_) => bail!(
+                    ShapeMismatch,
+                    "the extent {self} is negative for these inputs"
+                ),
             },
         }
     }
@@ -396,7 +434,8 @@ impl Mul for Dim {
 /// A symbol as it stands in an expression: in quotes unless it is a name that begins like one.
 fn written(sym: &str) -> std::borrow::Cow<'_, str> {
     let name = sym.strip_prefix('?').unwrap_or(sym);
-    let bare = is_name(name) && name.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$');
+    let bare =
+        is_name(name) && name.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$');
     // `?` alone is an extent that is open: no graph has it, messages may.
     if (bare && !matches!(sym, "true" | "false" | "inf" | "nan")) || sym == "?" {
         sym.into()
@@ -492,7 +531,12 @@ impl Shape {
 
     /// Some axis is certainly different, or the ranks are.
     pub fn differs(&self, other: &[Dim]) -> bool {
-        self.rank() != other.len() || self.0.iter().zip(other).any(|(a, b)| a.same(b) == Some(false))
+        self.rank() != other.len()
+            || self
+                .0
+                .iter()
+                .zip(other)
+                .any(|(a, b)| a.same(b) == Some(false))
     }
 
     /// Replaces symbols.
@@ -520,7 +564,11 @@ impl fmt::Debug for Shape {
 impl FromIterator<Dim> for Shape {
     fn from_iter<I: IntoIterator<Item = Dim>>(it: I) -> Shape {
         let dims: Vec<Dim> = it.into_iter().collect();
-        if dims.is_empty() { Shape::scalar() } else { Shape(dims.into()) }
+        if dims.is_empty() {
+            Shape::scalar()
+        } else {
+            Shape(dims.into())
+        }
     }
 }
 
@@ -554,12 +602,18 @@ pub struct Type {
 impl Type {
     /// A type of this element type and shape.
     pub fn new(dtype: DType, shape: impl Into<Shape>) -> Type {
-        Type { dtype, shape: shape.into() }
+        Type {
+            dtype,
+            shape: shape.into(),
+        }
     }
 
     /// Rank 0.
     pub fn scalar(dtype: DType) -> Type {
-        Type { dtype, shape: Shape::scalar() }
+        Type {
+            dtype,
+            shape: Shape::scalar(),
+        }
     }
 
     /// Number of axes.
@@ -569,17 +623,27 @@ impl Type {
 
     /// Same shape, other element type.
     pub fn with_dtype(&self, dtype: DType) -> Type {
-        Type { dtype, shape: self.shape.clone() }
+        Type {
+            dtype,
+            shape: self.shape.clone(),
+        }
     }
 
     /// Same element type, other shape.
     pub fn with_shape(&self, shape: impl Into<Shape>) -> Type {
-        Type { dtype: self.dtype, shape: shape.into() }
+        Type {
+            dtype: self.dtype,
+            shape: shape.into(),
+        }
     }
 
     /// The type with one more leading axis.
     pub fn batched(&self, size: &Dim) -> Type {
-        self.with_shape(std::iter::once(size.clone()).chain(self.shape.iter().cloned()).collect::<Shape>())
+        self.with_shape(
+            std::iter::once(size.clone())
+                .chain(self.shape.iter().cloned())
+                .collect::<Shape>(),
+        )
     }
 
     /// The type without its leading axis.
@@ -599,12 +663,16 @@ impl Type {
 
     /// Replaces symbols.
     pub fn subst(&self, f: &dyn Fn(&Sym) -> Option<Dim>) -> Type {
-        Type { dtype: self.dtype, shape: self.shape.subst(f) }
+        Type {
+            dtype: self.dtype,
+            shape: self.shape.subst(f),
+        }
     }
 }
 
 impl fmt::Display for Type {
-    /// `f64[2,n]`, `f64[]`: the short form of messages. The text form prints `tensor<2xnxf64>` (see `text`).
+    /// `f64[2,n]`, `f64[]`: the short form of messages. The text form prints `tensor<2xnxf64>` (see
+    /// `text`).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}[", self.dtype)?;
         for (i, d) in self.shape.iter().enumerate() {

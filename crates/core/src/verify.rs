@@ -1,17 +1,20 @@
 //! What holds of every function, checked.
 //!
 //! 1. Parameters are values that say so, each at its position; no other value does.
-//! 2. Every other value is a result of exactly one equation, the one that it names; results of an equation are
-//!    consecutive, as many as its operation says, and come in the order of the equations.
+//! 2. Every other value is a result of exactly one equation, the one that it names; results of an
+//!    equation are consecutive, as many as its operation says, and come in the order of the
+//!    equations.
 //! 3. Operands stand before their equation's results; the results of the function exist.
-//! 4. Types are what the operation's type rule says of the operands' types: element types and ranks are equal, extents
-//!    are not certainly different.
-//! 5. A symbol is bound by at most one equation, never by a parameter too, and is an extent of a result of the equation
-//!    that binds it.
+//! 4. Types are what the operation's type rule says of the operands' types: element types and ranks
+//!    are equal, extents are not certainly different.
+//! 5. A symbol is bound by at most one equation, never by a parameter too, and is an extent of a
+//!    result of the equation that binds it.
 //! 6. Names of values are unique.
-//! 7. Bodies are functions of which all this holds; they nest at most [`MAX_DEPTH`] deep, as the function knows.
+//! 7. Bodies are functions of which all this holds; they nest at most [`MAX_DEPTH`] deep, as the
+//!    function knows.
 //!
-//! The builder keeps all this; [`verify`] is for those who write rules, transforms and rewrites, and for tests.
+//! The builder keeps all this; [`verify`] is for those who write rules, transforms and rewrites,
+//! and for tests.
 
 use crate::bail;
 use crate::error::{Error, Result};
@@ -21,8 +24,8 @@ use crate::shape::{Sym, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// An error ([`Invalid`](crate::Code::Invalid)) that says which invariant does not hold of `f`. O(equations); a body
-/// that is shared is looked at once.
+/// An error ([`Invalid`](crate::Code::Invalid)) that says which invariant does not hold of `f`.
+/// O(equations); a body that is shared is looked at once.
 pub fn verify(f: &Function) -> Result<()> {
     function(f, &mut FxHashMap::default()).map(|_| ())
 }
@@ -31,7 +34,11 @@ pub fn verify(f: &Function) -> Result<()> {
 fn function(f: &Function, done: &mut FxHashMap<*const Function, u32>) -> Result<u32> {
     check(f, done).map_err(|e| {
         let name = crate::text::written_name(&f.name);
-        if e.notes().is_empty() { e.note(format!("in `@{name}`")) } else { e }
+        if e.notes().is_empty() {
+            e.note(format!("in `@{name}`"))
+        } else {
+            e
+        }
     })
 }
 
@@ -47,10 +54,18 @@ fn check(f: &Function, done: &mut FxHashMap<*const Function, u32>) -> Result<u32
         types(f, e).map_err(at)?;
         for s in e.op.binds() {
             if by_params.contains(&s) || !bound.insert(s.clone()) {
-                bail!(Invalid, "`{}` binds the symbol `{s}`, which is bound already", e.op.name());
+                bail!(
+                    Invalid,
+                    "`{}` binds the symbol `{s}`, which is bound already",
+                    e.op.name()
+                );
             }
             if !e.results().any(|r| mentions(f.ty(r), &s)) {
-                bail!(Invalid, "`{}` binds the symbol `{s}`, but no result has that extent", e.op.name());
+                bail!(
+                    Invalid,
+                    "`{}` binds the symbol `{s}`, but no result has that extent",
+                    e.op.name()
+                );
             }
         }
         for r in e.op.regions() {
@@ -65,7 +80,11 @@ fn check(f: &Function, done: &mut FxHashMap<*const Function, u32>) -> Result<u32
     }
     names(f)?;
     if depth > MAX_DEPTH || depth != f.depth() {
-        bail!(Invalid, "bodies nest {depth} deep, the function says {}, at most {MAX_DEPTH} are allowed", f.depth());
+        bail!(
+            Invalid,
+            "bodies nest {depth} deep, the function says {}, at most {MAX_DEPTH} are allowed",
+            f.depth()
+        );
     }
     Ok(depth)
 }
@@ -77,7 +96,10 @@ fn is_param(f: &Function, v: Val) -> bool {
 fn parameters(f: &Function) -> Result<()> {
     for (i, &p) in f.params().iter().enumerate() {
         if p.index() >= f.len() || f.def(p) != Def::Param(i) {
-            bail!(Invalid, "parameter {i} is not a value that is defined as parameter {i}");
+            bail!(
+                Invalid,
+                "parameter {i} is not a value that is defined as parameter {i}"
+            );
         }
     }
     if f.vals().filter(|&v| is_param(f, v)).count() != f.params().len() {
@@ -86,27 +108,48 @@ fn parameters(f: &Function) -> Result<()> {
     Ok(())
 }
 
-/// Definitions of the results of equation `i`; `next` is the first value that they may be. Returns the value after.
+/// Definitions of the results of equation `i`; `next` is the first value that they may be. Returns
+/// the value after.
 fn results(f: &Function, i: usize, e: &Eqn, next: usize) -> Result<usize> {
     let name = e.op.name();
     if e.results().len() != e.op.results() {
-        bail!(Invalid, "`{name}` has {} results, its equation {}", e.op.results(), e.results().len());
+        bail!(
+            Invalid,
+            "`{name}` has {} results, its equation {}",
+            e.op.results(),
+            e.results().len()
+        );
     }
     let first = e.results().next().map_or(next, Val::index);
-    let skipped = (next..first).map(Val::from_index).find(|&v| v.index() >= f.len() || !is_param(f, v));
+    let skipped = (next..first)
+        .map(Val::from_index)
+        .find(|&v| v.index() >= f.len() || !is_param(f, v));
     if first < next || skipped.is_some() {
-        bail!(Invalid, "results of `{name}` do not follow those of the equation before it");
+        bail!(
+            Invalid,
+            "results of `{name}` do not follow those of the equation before it"
+        );
     }
     for r in e.results() {
         if r.index() >= f.len() || f.def(r) != Def::Eqn(i) {
-            bail!(Invalid, "the results of `{name}` do not name it as their equation");
+            bail!(
+                Invalid,
+                "the results of `{name}` do not name it as their equation"
+            );
         }
     }
     let operands = f.operands(e);
     // An equation without results has nothing to come before, but its operands exist.
-    let before = if e.results().len() > 0 { first } else { f.len() };
+    let before = if e.results().len() > 0 {
+        first
+    } else {
+        f.len()
+    };
     if let Some(x) = operands.iter().find(|x| x.index() >= before) {
-        bail!(Invalid, "the operand {x:?} of `{name}` does not stand before it");
+        bail!(
+            Invalid,
+            "the operand {x:?} of `{name}` does not stand before it"
+        );
     }
     Ok(first + e.results().len())
 }
@@ -116,7 +159,13 @@ fn types(f: &Function, e: &Eqn) -> Result<()> {
     let want = e.op.infer(&x)?;
     for (r, want) in e.results().zip(&want) {
         if f.ty(r).differs(want) {
-            bail!(Invalid, "{} = `{}` has type {}, its type rule says {want}", f.show(r), e.op.name(), f.ty(r));
+            bail!(
+                Invalid,
+                "{} = `{}` has type {}, its type rule says {want}",
+                f.show(r),
+                e.op.name(),
+                f.ty(r)
+            );
         }
     }
     Ok(())

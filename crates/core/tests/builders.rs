@@ -1,11 +1,14 @@
-//! Every method of the emitter by its signature, with values of other builders and poison among the arguments: no panic, and
-//! no function that has what it should not.
+//! Every method of the emitter by its signature, with values of other builders and poison among the
+//! arguments: no panic, and no function that has what it should not.
 
 use cotangent_core::ops::{
-    self, Bounds, Combine, Comparison, DotGeneral, Factors, Format, LinearRecurrence, MatrixNorm, Reduction, Running,
+    self, Bounds, Combine, Comparison, DotGeneral, Factors, Format, LinearRecurrence, MatrixNorm,
+    Reduction, Running,
 };
 use cotangent_core::transform::Session;
-use cotangent_core::{Array, Batched, Builder, Code, DType, Dim, Emit, Function, Type, Val, verify};
+use cotangent_core::{
+    Array, Batched, Builder, Code, DType, Dim, Emit, Function, Type, Val, verify,
+};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
@@ -22,7 +25,11 @@ struct Draw {
 
 impl Draw {
     fn below(&self, n: usize) -> usize {
-        let state = self.state.get().wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let state = self
+            .state
+            .get()
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         self.state.set(state);
         (state >> 33) as usize % n
     }
@@ -44,7 +51,13 @@ impl Draw {
     /// What a body returns: its own values, or those of the function around it.
     fn body(&self, x: &[Val]) -> Vec<Val> {
         (0..x.len().max(1))
-            .map(|k| if self.below(4) == 0 { self.v() } else { *x.get(k).unwrap_or(&Val::POISON) })
+            .map(|k| {
+                if self.below(4) == 0 {
+                    self.v()
+                } else {
+                    *x.get(k).unwrap_or(&Val::POISON)
+                }
+            })
             .collect()
     }
 
@@ -333,26 +346,43 @@ fn no_method_of_the_emitter_panics_or_accepts_what_the_builder_does_not_have() {
     let (mut good, mut calls) = (0, 0);
     for (k, (name, call)) in ROWS.iter().enumerate() {
         for round in 0..120u64 {
-            let (other, b) = (Builder::new("other", Session::default()), Builder::new("f", Session::default()));
+            let (other, b) = (
+                Builder::new("other", Session::default()),
+                Builder::new("f", Session::default()),
+            );
             let own: Vec<Val> = types.iter().map(|t| b.param(t.clone(), None)).collect();
             let mut foreign: Vec<Val> = vec![Val::POISON, Val::from_index(10_000)];
             if cfg!(debug_assertions) {
                 foreign.extend(types.iter().map(|t| other.param(t.clone(), None)));
             }
-            let draw = Draw { state: Cell::new(k as u64 * 1000 + round), own, foreign, strange: Cell::new(false) };
+            let draw = Draw {
+                state: Cell::new(k as u64 * 1000 + round),
+                own,
+                foreign,
+                strange: Cell::new(false),
+            };
             let y = call(&b, &draw);
             let strange = draw.strange.get();
             let ok = finished(name, b.finish(&y));
-            // What is drawn may go unused, in an empty list of branches, say; what is used is an error.
+            // What is drawn may go unused, in an empty list of branches, say; what is used is an
+            // error.
             if strange && ok {
-                let used = y.iter().any(|v| draw.foreign.contains(v) && !draw.own.contains(v));
-                assert!(!used, "{name}, round {round}: a function with a value that it does not have");
+                let used = y
+                    .iter()
+                    .any(|v| draw.foreign.contains(v) && !draw.own.contains(v));
+                assert!(
+                    !used,
+                    "{name}, round {round}: a function with a value that it does not have"
+                );
             }
             good += usize::from(ok && !strange);
             calls += 1;
         }
     }
-    assert!(calls > 18_000 && good > 500, "{good} of {calls} calls write a function");
+    assert!(
+        calls > 18_000 && good > 500,
+        "{good} of {calls} calls write a function"
+    );
 }
 
 /// The builder's own doors.
@@ -361,7 +391,11 @@ fn builders_refuse_what_they_do_not_have() {
     let scalar = Type::scalar(DType::F64);
     let other = Builder::new("other", Session::default());
     let theirs = other.param(scalar.clone(), None);
-    for v in [Val::POISON, Val::from_index(1), Val::from_index(usize::from(u16::MAX))] {
+    for v in [
+        Val::POISON,
+        Val::from_index(1),
+        Val::from_index(usize::from(u16::MAX)),
+    ] {
         let b = || {
             let b = Builder::new("f", Session::default());
             (b.param(scalar.clone(), None), b)
@@ -390,7 +424,13 @@ fn builders_refuse_what_they_do_not_have() {
         let x = b.param(scalar.clone(), None);
         let y = (&b as &dyn Emit).inline(&f, &vec![x; n]);
         assert_eq!(b.finish(&y).unwrap_err().code(), Code::Arity);
-        let batched = cotangent_core::transform::batch(&Session::default(), &f, &vec![true; n], &[], &Dim::Const(2));
+        let batched = cotangent_core::transform::batch(
+            &Session::default(),
+            &f,
+            &vec![true; n],
+            &[],
+            &Dim::Const(2),
+        );
         assert_eq!(batched.unwrap_err().code(), Code::Arity);
     }
     // Arguments of other types, also where the function hands them on.
@@ -408,11 +448,18 @@ fn every_method_of_the_emitter_has_a_row() {
     fn files(dir: &std::path::Path, out: &mut Vec<std::path::PathBuf>) {
         for e in std::fs::read_dir(dir).expect("the sources").flatten() {
             let path = e.path();
-            if path.is_dir() { files(&path, out) } else { out.push(path) }
+            if path.is_dir() {
+                files(&path, out)
+            } else {
+                out.push(path)
+            }
         }
     }
     let mut all = Vec::new();
-    files(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut all);
+    files(
+        &std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
+        &mut all,
+    );
     let mut names = BTreeSet::new();
     for path in all {
         let text = std::fs::read_to_string(&path).expect("a source");
@@ -440,5 +487,9 @@ fn every_method_of_the_emitter_has_a_row() {
     }
     let rows: BTreeSet<String> = ROWS.iter().map(|r| r.0.to_owned()).collect();
     let missing: Vec<_> = names.difference(&rows).collect();
-    assert!(missing.is_empty() && names.len() > 150, "{} methods, without a row: {missing:?}", names.len());
+    assert!(
+        missing.is_empty() && names.len() > 150,
+        "{} methods, without a row: {missing:?}",
+        names.len()
+    );
 }

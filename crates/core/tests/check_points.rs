@@ -1,5 +1,5 @@
-//! `check` at the points that it makes up: planted rules that are wrong somewhere are found, right ones raise no alarm,
-//! and what was not checked does not pass.
+//! `check` at the points that it makes up: planted rules that are wrong somewhere are found, right
+//! ones raise no alarm, and what was not checked does not pass.
 
 use cotangent_core::check::{Options, Report, check_function, check_points, points};
 use cotangent_core::text::Program;
@@ -11,11 +11,15 @@ fn checked(text: &str) -> Report {
     check_points(&AdContext::default(), &f, points(&f), &Options::default()).unwrap()
 }
 
-/// A function of `x : tensor<6xf64>` with a rule for its derivative: statements that define `%y` from `%x`, and `%dy` from
-/// `%x`, `%y` and `%dx`.
+/// A function of `x : tensor<6xf64>` with a rule for its derivative: statements that define `%y`
+/// from `%x`, and `%dy` from `%x`, `%y` and `%dx`.
 fn with_rule(fun: &str, rule: &str) -> String {
     let ty = "tensor<6xf64>";
-    let lines = |s: &str| s.split(';').map(|l| format!("    {}\n", l.trim())).collect::<String>();
+    let lines = |s: &str| {
+        s.split(';')
+            .map(|l| format!("    {}\n", l.trim()))
+            .collect::<String>()
+    };
     format!(
         "tgraph.module @m {{\n  %x = tgraph.arg : {ty}\n  %y = tgraph.custom_jvp %x body(%x: {ty}) {{\n{}    \
          tgraph.return %y\n  }} rule(%x: {ty}, %y: {ty}, %dx: {ty}) {{\n{}    tgraph.return %dy\n  }}\n  tgraph.return %y\n}}\n",
@@ -44,8 +48,14 @@ fn where_magnitude(op: &str, limit: f64) -> String {
 fn wrong_rules_are_found_wherever_they_are_wrong() {
     let zero = "%limit = tgraph.constant {value = 0.0} : tensor<6xf64>";
     for (name, condition) in [
-        ("left of 0", format!("{zero}; %where = tgraph.lt %x, %limit")),
-        ("right of 0", format!("{zero}; %where = tgraph.gt %x, %limit")),
+        (
+            "left of 0",
+            format!("{zero}; %where = tgraph.lt %x, %limit"),
+        ),
+        (
+            "right of 0",
+            format!("{zero}; %where = tgraph.gt %x, %limit"),
+        ),
         ("beyond 2", where_magnitude("gt", 2.0)),
         ("at 1e3", where_magnitude("gt", 200.0)),
         ("at 1e-3", where_magnitude("lt", 0.01)),
@@ -65,12 +75,25 @@ fn a_wrong_rule_is_found_among_many_values() {
     (0..n).for_each(|i| text += &format!("  %x{i} = tgraph.arg : f64\n"));
     text += "  %bad = tgraph.custom_jvp %x57 body(%x: f64) {\n    %y = tgraph.sin %x\n    tgraph.return %y\n  } \
              rule(%x: f64, %y: f64, %dx: f64) {\n    tgraph.return %dx\n  }\n  %s0 = tgraph.sin %bad\n";
-    (1..n).for_each(|i| text += &format!("  %q{i} = tgraph.cos %x{i}\n  %s{i} = tgraph.add %s{}, %q{i}\n", i - 1));
+    (1..n).for_each(|i| {
+        text += &format!(
+            "  %q{i} = tgraph.cos %x{i}\n  %s{i} = tgraph.add %s{}, %q{i}\n",
+            i - 1
+        )
+    });
     text += &format!("  tgraph.return %s{}\n}}\n", n - 1);
     let report = checked(&text);
-    let wrong: Vec<&str> = report.rows.iter().filter(|r| r.value == "%x57").map(|r| &*r.value).collect();
+    let wrong: Vec<&str> = report
+        .rows
+        .iter()
+        .filter(|r| r.value == "%x57")
+        .map(|r| &*r.value)
+        .collect();
     assert!(!wrong.is_empty() && report.violated() > 0, "{report}");
-    assert!(!report.rows.iter().any(|r| r.value == "%x3"), "right ones are not looked at one by one:\n{report}");
+    assert!(
+        !report.rows.iter().any(|r| r.value == "%x3"),
+        "right ones are not looked at one by one:\n{report}"
+    );
 }
 
 /// First and second derivative are right, the third one is that of another function.
@@ -91,18 +114,33 @@ fn a_rule_that_is_wrong_in_the_third_order_alone_is_found() {
          %ds = tgraph.mul %zero, %dx\n tgraph.return %ds\n }}"
     );
     for (slope, wrong) in [("%s = tgraph.sin %x".to_owned(), false), (flat, true)] {
-        let report = checked(&with_rule("%y = tgraph.sin %x", &format!("{}; %dy = tgraph.mul %c, %dx", inner(&slope))));
-        let third = report.rows.iter().filter(|r| r.to_string().contains("WRONG")).map(|r| r.law).collect::<Vec<_>>();
+        let report = checked(&with_rule(
+            "%y = tgraph.sin %x",
+            &format!("{}; %dy = tgraph.mul %c, %dx", inner(&slope)),
+        ));
+        let third = report
+            .rows
+            .iter()
+            .filter(|r| r.to_string().contains("WRONG"))
+            .map(|r| r.law)
+            .collect::<Vec<_>>();
         assert_eq!(!third.is_empty(), wrong, "{report}");
-        assert!(third.iter().all(|l| l.to_string().starts_with("third")), "{report}");
+        assert!(
+            third.iter().all(|l| l.to_string().starts_with("third")),
+            "{report}"
+        );
     }
 }
 
-/// Right rules at poles, ties, kinks and jumps, and at numbers so large that steps of 1 are near their last digit.
+/// Right rules at poles, ties, kinks and jumps, and at numbers so large that steps of 1 are near
+/// their last digit.
 #[test]
 fn right_rules_raise_no_alarm() {
-    let unary =
-        |op: &str| format!("tgraph.module @m {{\n %x = tgraph.arg : tensor<6xf64>\n {op}\n tgraph.return %y\n}}\n");
+    let unary = |op: &str| {
+        format!(
+            "tgraph.module @m {{\n %x = tgraph.arg : tensor<6xf64>\n {op}\n tgraph.return %y\n}}\n"
+        )
+    };
     for op in [
         "%y = tgraph.sin %x",
         "%y = tgraph.cos %x",
@@ -130,7 +168,10 @@ fn right_rules_raise_no_alarm() {
         "%y = tgraph.asinh %x",
     ] {
         let report = checked(&unary(op));
-        assert!(report.violated() == 0 && report.skipped() == 0, "{op}:\n{report}");
+        assert!(
+            report.violated() == 0 && report.skipped() == 0,
+            "{op}:\n{report}"
+        );
     }
     let program = Program::parse(&unary("%y = tgraph.sin %x"), None).unwrap();
     let f = program.modules().next().unwrap();
@@ -147,18 +188,29 @@ fn what_was_not_checked_does_not_pass() {
                 %y = tgraph.sin %x\n tgraph.return %y\n } fwd(%x: f64) {\n \
                 %y = tgraph.sin %x\n tgraph.return %y, %x\n } bwd(%x: f64, %ct: f64) {\n %g = tgraph.exp %ct\n \
                 tgraph.return %g\n }\n tgraph.return %y\n}\n";
-    let Ok(program) = Program::parse(text, None) else { panic!("{}", Program::parse(text, None).unwrap_err()) };
+    let Ok(program) = Program::parse(text, None) else {
+        panic!("{}", Program::parse(text, None).unwrap_err())
+    };
     let f = program.modules().next().unwrap();
     let report = check_points(&AdContext::default(), f, points(f), &Options::default()).unwrap();
-    assert!(!report.passed() && report.violated() == 0 && report.skipped() > 0, "{report}");
+    assert!(
+        !report.passed() && report.violated() == 0 && report.skipped() > 0,
+        "{report}"
+    );
     let first = report.to_string().lines().next().unwrap().to_owned();
-    assert!(first.contains("NOT CHECKED") && first.contains(&format!("{} not checked", report.skipped())), "{first}");
+    assert!(
+        first.contains("NOT CHECKED")
+            && first.contains(&format!("{} not checked", report.skipped())),
+        "{first}"
+    );
 }
 
 #[test]
 fn points_without_room_are_errors() {
     for extent in ["4000000000", "9000000000000000000", "4000000000x4000000000"] {
-        let text = format!("tgraph.module @m {{\n %x = tgraph.arg : tensor<{extent}xf64>\n tgraph.return %x\n}}\n");
+        let text = format!(
+            "tgraph.module @m {{\n %x = tgraph.arg : tensor<{extent}xf64>\n tgraph.return %x\n}}\n"
+        );
         let program = Program::parse(&text, None).unwrap();
         let f = program.modules().next().unwrap();
         // Where there is as much memory, there is a point.

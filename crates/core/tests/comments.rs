@@ -32,19 +32,27 @@ tgraph.adjoint @m wrt(%x) {zero_division = \"ieee\"} -> @m_grad
 ";
 
 fn print(text: &str) -> String {
-    Program::parse(text, None).unwrap_or_else(|e| panic!("{text}\n{e}")).to_string()
+    Program::parse(text, None)
+        .unwrap_or_else(|e| panic!("{text}\n{e}"))
+        .to_string()
 }
 
 /// Everything between `//` and the ends of lines, sorted.
 fn comments(text: &str) -> Vec<String> {
-    let mut out: Vec<String> =
-        text.lines().filter_map(|l| l.split_once("//")).map(|(_, c)| c.trim().to_owned()).collect();
+    let mut out: Vec<String> = text
+        .lines()
+        .filter_map(|l| l.split_once("//"))
+        .map(|(_, c)| c.trim().to_owned())
+        .collect();
     out.sort();
     out
 }
 
 fn without(text: &str) -> String {
-    let lines = text.lines().map(|l| l.split("//").next().unwrap().trim_end()).filter(|l| !l.is_empty());
+    let lines = text
+        .lines()
+        .map(|l| l.split("//").next().unwrap().trim_end())
+        .filter(|l| !l.is_empty());
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -53,7 +61,10 @@ fn comments_stay_where_they_were() {
     let text = print(TEXT);
     assert_eq!(print(&text), text, "printing is canonical");
     assert_eq!(comments(&text), comments(TEXT));
-    assert!(text.starts_with("// head\n\n// of the first\ntgraph.module @m { // opens\n"), "{text}");
+    assert!(
+        text.starts_with("// head\n\n// of the first\ntgraph.module @m { // opens\n"),
+        "{text}"
+    );
     for line in [
         "// the argument\n  // above\n",
         "{ // until\n",
@@ -69,33 +80,51 @@ fn comments_stay_where_they_were() {
     }
 }
 
-/// Between any two characters between which a comment may stand, one is carried, once, and nothing else changes.
+/// Between any two characters between which a comment may stand, one is carried, once, and nothing
+/// else changes.
 #[test]
 fn a_comment_between_any_two_tokens_is_carried() {
     let mut texts = vec![without(TEXT)];
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    for entry in
-        std::fs::read_dir(root).unwrap().flatten().filter(|e| e.path().extension().is_some_and(|e| e == "tgraph"))
+    for entry in std::fs::read_dir(root)
+        .unwrap()
+        .flatten()
+        .filter(|e| e.path().extension().is_some_and(|e| e == "tgraph"))
     {
         texts.push(without(&std::fs::read_to_string(entry.path()).unwrap()));
     }
     let mut carried = 0;
     for text in &texts {
         let plain = print(text);
-        let class = |c: char| if c.is_alphanumeric() || "_.$\"%@?".contains(c) { 0 } else { c as u32 };
+        let class = |c: char| {
+            if c.is_alphanumeric() || "_.$\"%@?".contains(c) {
+                0
+            } else {
+                c as u32
+            }
+        };
         let chars: Vec<(usize, char)> = text.char_indices().collect();
-        let edges = chars.windows(2).filter(|w| class(w[0].1) != class(w[1].1)).map(|w| w[1].0);
+        let edges = chars
+            .windows(2)
+            .filter(|w| class(w[0].1) != class(w[1].1))
+            .map(|w| w[1].0);
         for at in [0].into_iter().chain(edges).chain([text.len()]) {
             let with = format!("{} // here\n{}", &text[..at], &text[at..]);
             // Inside an arrow or a number there is no room for one.
-            let inside = [at.wrapping_sub(1), at].iter().any(|&i| matches!(text.as_bytes().get(i), Some(b'-' | b'+')));
+            let inside = [at.wrapping_sub(1), at]
+                .iter()
+                .any(|&i| matches!(text.as_bytes().get(i), Some(b'-' | b'+')));
             let program = match Program::parse(&with, None) {
                 Ok(p) => p,
                 Err(_) if inside => continue,
                 Err(e) => panic!("{with}\n{e}"),
             };
             let printed = program.to_string();
-            assert_eq!(comments(&printed), ["here"], "at {at} of\n{with}\nprinted\n{printed}");
+            assert_eq!(
+                comments(&printed),
+                ["here"],
+                "at {at} of\n{with}\nprinted\n{printed}"
+            );
             assert_eq!(without(&printed), without(&plain), "{with}");
             assert_eq!(print(&printed), printed, "printing is canonical\n{with}");
             carried += 1;

@@ -1,4 +1,5 @@
-//! CONVENTIONS.md, line by line: what the corner cases return. Numbers in names are the lines' numbers.
+//! CONVENTIONS.md, line by line: what the corner cases return. Numbers in names are the lines'
+//! numbers.
 //!
 //! Where we knowingly leave JAX (J) or PyTorch (T):
 //!
@@ -27,7 +28,9 @@
 
 use cotangent_core::ops::Comparison;
 use cotangent_core::transform::{AdContext, Numerics, Session, grad, hessian, hvp, jvp, vjp};
-use cotangent_core::{Array, Builder, C128, Code, DType, Dim, Emit, Error, Function, Op, Type, Val, reference};
+use cotangent_core::{
+    Array, Builder, C128, Code, DType, Dim, Emit, Error, Function, Op, Type, Val, reference,
+};
 
 #[path = "conventions/complex.rs"]
 mod complex;
@@ -55,7 +58,13 @@ fn ad() -> AdContext {
 }
 
 fn strong_zero() -> AdContext {
-    AdContext::builder().with_numerics(Numerics { strong_zero: true, ..Numerics::default() }).build().unwrap()
+    AdContext::builder()
+        .with_numerics(Numerics {
+            strong_zero: true,
+            ..Numerics::default()
+        })
+        .build()
+        .unwrap()
 }
 
 fn f64s(shape: &[usize]) -> Type {
@@ -63,11 +72,17 @@ fn f64s(shape: &[usize]) -> Type {
 }
 
 /// A function of parameters of these types.
-fn build<const N: usize>(types: [Type; N], f: impl Fn(&dyn Emit, [Val; N]) -> Vec<Val>) -> Function {
+fn build<const N: usize>(
+    types: [Type; N],
+    f: impl Fn(&dyn Emit, [Val; N]) -> Vec<Val>,
+) -> Function {
     try_build(types, f).unwrap()
 }
 
-fn try_build<const N: usize>(types: [Type; N], f: impl Fn(&dyn Emit, [Val; N]) -> Vec<Val>) -> Result<Function, Error> {
+fn try_build<const N: usize>(
+    types: [Type; N],
+    f: impl Fn(&dyn Emit, [Val; N]) -> Vec<Val>,
+) -> Result<Function, Error> {
     let b = Builder::new("f", Session::default());
     let names = ["x", "y", "z", "w"];
     let mut i = 0;
@@ -129,14 +144,21 @@ fn nth_grad(n: usize, x: f64, f: impl Fn(&dyn Emit, Val) -> Val) -> f64 {
 /// Equal, NaN to NaN, zeros of either sign.
 #[track_caller]
 fn same(got: &[f64], want: &[f64]) {
-    let ok = got.len() == want.len() && got.iter().zip(want).all(|(a, b)| a == b || (a.is_nan() && b.is_nan()));
+    let ok = got.len() == want.len()
+        && got
+            .iter()
+            .zip(want)
+            .all(|(a, b)| a == b || (a.is_nan() && b.is_nan()));
     assert!(ok, "{got:?} is not {want:?}");
 }
 
 #[track_caller]
 fn close(got: &[f64], want: &[f64]) {
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b.abs().max(1.0);
-    assert!(got.len() == want.len() && got.iter().zip(want).all(|(&a, &b)| near(a, b)), "{got:?} is not {want:?}");
+    assert!(
+        got.len() == want.len() && got.iter().zip(want).all(|(&a, &b)| near(a, b)),
+        "{got:?} is not {want:?}"
+    );
 }
 
 /// Names of the operations, in order.

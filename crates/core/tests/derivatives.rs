@@ -4,7 +4,9 @@ use cotangent_core::check::{Options, check_function};
 use cotangent_core::ops::{Binary, Comparison};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::text::Program;
-use cotangent_core::transform::{AdContext, Direction, Session, grad, hessian, hvp, hvp_reverse, jacobian, jvp, vjp};
+use cotangent_core::transform::{
+    AdContext, Direction, Session, grad, hessian, hvp, hvp_reverse, jacobian, jvp, vjp,
+};
 use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Type, Val, reference};
 use std::sync::Arc;
 
@@ -43,7 +45,9 @@ fn third_derivative_by_deriving_derived() {
 
 #[test]
 fn sum_of_sin_for_every_size() {
-    let f = build(Type::new(DType::F64, vec![Dim::sym("n")]), |cx, x| cx.reduce_sum(cx.sin(x), &[0]));
+    let f = build(Type::new(DType::F64, vec![Dim::sym("n")]), |cx, x| {
+        cx.reduce_sum(cx.sin(x), &[0])
+    });
     let ad = AdContext::default();
     let g = grad(&ad, &f, f.params()).unwrap();
     for n in [0, 1, 5, 1000] {
@@ -64,24 +68,45 @@ fn modes_agree() {
     let x = Array::vector(vec![0.3, -0.2, 0.9]);
     let v = Array::vector(vec![1.0, 2.0, -0.5]);
     let a = run1(&hvp(&ad, &f, f.params()).unwrap(), &[x.clone(), v.clone()]);
-    let b = run1(&hvp_reverse(&ad, &f, f.params()).unwrap(), &[x.clone(), v.clone()]);
-    let h = run1(&hessian(&ad, &f, f.params()).unwrap(), std::slice::from_ref(&x));
+    let b = run1(
+        &hvp_reverse(&ad, &f, f.params()).unwrap(),
+        &[x.clone(), v.clone()],
+    );
+    let h = run1(
+        &hessian(&ad, &f, f.params()).unwrap(),
+        std::slice::from_ref(&x),
+    );
     for i in 0..3 {
         let hv: f64 = (0..3).map(|j| h[3 * i + j] * v.to_f64()[j]).sum();
         assert!((a[i] - b[i]).abs() < 1e-12 && (a[i] - hv).abs() < 1e-12);
     }
     let g = build(Type::new(DType::F64, [3]), |cx, x| cx.mul(x, cx.sin(x)));
-    let f = run1(&jacobian(&ad, &g, g.params(), Direction::Forward).unwrap(), std::slice::from_ref(&x));
-    let r = run1(&jacobian(&ad, &g, g.params(), Direction::Reverse).unwrap(), std::slice::from_ref(&x));
+    let f = run1(
+        &jacobian(&ad, &g, g.params(), Direction::Forward).unwrap(),
+        std::slice::from_ref(&x),
+    );
+    let r = run1(
+        &jacobian(&ad, &g, g.params(), Direction::Reverse).unwrap(),
+        std::slice::from_ref(&x),
+    );
     assert_eq!(f, r);
     let t = reference::run(&jvp(&ad, &g, g.params()).unwrap(), &[x.clone(), v.clone()]).unwrap();
     let c = run1(&vjp(&ad, &g, g.params()).unwrap(), &[x, v]);
-    assert!(t[1].to_f64().iter().zip(&c).all(|(a, b)| (a - b).abs() < 1e-12));
+    assert!(
+        t[1].to_f64()
+            .iter()
+            .zip(&c)
+            .all(|(a, b)| (a - b).abs() < 1e-12)
+    );
 }
 
 /// Names of the operations of a simplified function, in order.
 fn ops(f: &Function) -> Vec<String> {
-    simplify(f).eqns().iter().map(|e| e.op.name().to_owned()).collect()
+    simplify(f)
+        .eqns()
+        .iter()
+        .map(|e| e.op.name().to_owned())
+        .collect()
 }
 
 /// A program on `x : [3, 4]` and its shift, for each of three rows.
@@ -109,7 +134,10 @@ fn softmax(cx: &dyn Emit, x: Val, m: Val) -> Val {
 
 fn log_softmax(cx: &dyn Emit, x: Val, m: Val) -> Val {
     let (shifted, e) = exp_shifted(cx, x, m);
-    squares(cx, cx.sub(shifted, along(cx, cx.log(cx.reduce_sum(e, &[1])))))
+    squares(
+        cx,
+        cx.sub(shifted, along(cx, cx.log(cx.reduce_sum(e, &[1])))),
+    )
 }
 
 fn logsumexp(cx: &dyn Emit, x: Val, m: Val) -> Val {
@@ -119,9 +147,16 @@ fn logsumexp(cx: &dyn Emit, x: Val, m: Val) -> Val {
 
 fn masked_softmax_of_columns(cx: &dyn Emit, x: Val, m: Val) -> Val {
     let (_, e) = exp_shifted(cx, x, m);
-    let e = cx.select(cx.compare(x, Comparison::Gt, cx.full_like(x, -0.5)), e, cx.full_like(x, 0.0));
+    let e = cx.select(
+        cx.compare(x, Comparison::Gt, cx.full_like(x, -0.5)),
+        e,
+        cx.full_like(x, 0.0),
+    );
     let columns = cx.transpose(e, &[1, 0]);
-    let sums = cx.reshape(cx.reduce_sum(columns, &[0]), &[Dim::Const(1), Dim::Const(3)]);
+    let sums = cx.reshape(
+        cx.reduce_sum(columns, &[0]),
+        &[Dim::Const(1), Dim::Const(3)],
+    );
     let sums = cx.broadcast_in_dim(sums, &[Dim::Const(4), Dim::Const(3)], &[0, 1]);
     squares(cx, cx.neg(cx.div(columns, sums)))
 }
@@ -132,7 +167,9 @@ fn greatest(cx: &dyn Emit, x: Val) -> Val {
 }
 
 fn with_shift(f: Shifted, shift: impl Fn(&dyn Emit, Val) -> Val) -> Function {
-    build(Type::new(DType::F64, [3, 4]), |cx, x| f(cx, x, shift(cx, x)))
+    build(Type::new(DType::F64, [3, 4]), |cx, x| {
+        f(cx, x, shift(cx, x))
+    })
 }
 
 fn numbers() -> Array {
@@ -143,29 +180,57 @@ fn numbers() -> Array {
 #[test]
 fn a_shift_that_cancels_is_held_fixed() {
     let ad = AdContext::default();
-    for f in [softmax as Shifted, log_softmax, logsumexp, masked_softmax_of_columns] {
+    for f in [
+        softmax as Shifted,
+        log_softmax,
+        logsumexp,
+        masked_softmax_of_columns,
+    ] {
         let plain = with_shift(f, greatest);
         let fixed = with_shift(f, |cx, x| cx.stop_gradient(greatest(cx, x)));
         let v = Array::from_vec([3, 4], (0..12).map(|i| (i as f64).sin()).collect()).unwrap();
-        for x in [numbers(), Array::from_vec([3, 4], vec![f64::NEG_INFINITY; 12]).unwrap()] {
+        for x in [
+            numbers(),
+            Array::from_vec([3, 4], vec![f64::NEG_INFINITY; 12]).unwrap(),
+        ] {
             let bits = |f: &Function, x: &[Array]| {
                 let results = reference::run(f, x).unwrap();
-                results.iter().flat_map(|y| y.to_f64()).map(f64::to_bits).collect::<Vec<u64>>()
+                results
+                    .iter()
+                    .flat_map(|y| y.to_f64())
+                    .map(f64::to_bits)
+                    .collect::<Vec<u64>>()
             };
             let both = |derive: &dyn Fn(&Function) -> Function, x: &[Array]| {
                 let (a, b) = (derive(&plain), derive(&fixed));
                 assert_eq!(ops(&a), ops(&b));
-                // Shares of the maximum compare matrices; the kink of `abs` compares one number of each row.
+                // Shares of the maximum compare matrices; the kink of `abs` compares one number of
+                // each row.
                 let simple = simplify(&a);
                 let matrix = |v| simple.ty(v).rank() == 2;
-                let shares = simple.eqns().iter().any(|e| e.op.name() == "eq" && e.results().any(matrix));
+                let shares = simple
+                    .eqns()
+                    .iter()
+                    .any(|e| e.op.name() == "eq" && e.results().any(matrix));
                 assert!(!shares, "{a:?}");
                 assert_eq!(bits(&a, x), bits(&b, x));
             };
-            both(&|f| grad(&ad, f, f.params()).unwrap(), std::slice::from_ref(&x));
-            both(&|f| jvp(&ad, f, f.params()).unwrap(), &[x.clone(), v.clone()]);
-            both(&|f| hvp(&ad, f, f.params()).unwrap(), &[x.clone(), v.clone()]);
-            both(&|f| hvp_reverse(&ad, f, f.params()).unwrap(), &[x.clone(), v.clone()]);
+            both(
+                &|f| grad(&ad, f, f.params()).unwrap(),
+                std::slice::from_ref(&x),
+            );
+            both(
+                &|f| jvp(&ad, f, f.params()).unwrap(),
+                &[x.clone(), v.clone()],
+            );
+            both(
+                &|f| hvp(&ad, f, f.params()).unwrap(),
+                &[x.clone(), v.clone()],
+            );
+            both(
+                &|f| hvp_reverse(&ad, f, f.params()).unwrap(),
+                &[x.clone(), v.clone()],
+            );
         }
         let report = check_function(&ad, &plain, &[numbers()], &Options::default()).unwrap();
         assert!(report.passed(), "{report}");
@@ -181,8 +246,13 @@ fn a_shift_that_cancels_in_a_body_is_held_fixed() {
     let forward = jvp(&ad, &inside, inside.params()).unwrap();
     let backward = grad(&ad, &inside, inside.params()).unwrap();
     for f in [forward, backward] {
-        let text = Program::from_modules([Arc::new(simplify(&f))]).unwrap().print();
-        assert!(text.contains("stop_gradient") && !text.contains(".eq "), "{text}");
+        let text = Program::from_modules([Arc::new(simplify(&f))])
+            .unwrap()
+            .print();
+        assert!(
+            text.contains("stop_gradient") && !text.contains(".eq "),
+            "{text}"
+        );
     }
     let report = check_function(&ad, &inside, &[numbers()], &Options::default()).unwrap();
     assert!(report.passed(), "{report}");
@@ -197,7 +267,11 @@ fn a_shift_that_stays_is_derived() {
         // The sum is over other elements than those it was subtracted from.
         |cx, x, m| {
             let (_, e) = exp_shifted(cx, x, m);
-            let sums = cx.broadcast_in_dim(cx.reduce_sum(e, &[0]), &[Dim::Const(3), Dim::Const(4)], &[1]);
+            let sums = cx.broadcast_in_dim(
+                cx.reduce_sum(e, &[0]),
+                &[Dim::Const(3), Dim::Const(4)],
+                &[1],
+            );
             squares(cx, cx.div(e, sums))
         },
         // Twice subtracted, once divided by.
@@ -219,7 +293,11 @@ fn a_shift_that_stays_is_derived() {
         // One element of the sum has not been shifted.
         |cx, x, m| {
             let (_, e) = exp_shifted(cx, x, m);
-            let e = cx.select(cx.compare(x, Comparison::Gt, cx.full_like(x, -0.5)), e, cx.full_like(x, 1.0));
+            let e = cx.select(
+                cx.compare(x, Comparison::Gt, cx.full_like(x, -0.5)),
+                e,
+                cx.full_like(x, 1.0),
+            );
             squares(cx, cx.div(e, along(cx, cx.reduce_sum(e, &[1]))))
         },
         // A function of which nothing is known.
@@ -244,7 +322,10 @@ fn a_shift_that_stays_is_derived() {
     let (_, e) = exp_shifted(cx, x, greatest(cx, x));
     let y = squares(cx, cx.div(e, along(cx, cx.reduce_sum(e, &[1]))));
     let f = b.finish(&[y]).unwrap();
-    let opts = Options { wrt: Some(vec![e]), ..Options::default() };
+    let opts = Options {
+        wrt: Some(vec![e]),
+        ..Options::default()
+    };
     let report = check_function(&ad, &f, &[numbers()], &opts).unwrap();
     assert!(report.passed(), "{report}");
 }

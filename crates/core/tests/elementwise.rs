@@ -1,21 +1,28 @@
-//! Elementwise operations: values and derivatives of every row against high-precision tables, and corners beside
-//! those of the conventions (`conventions/`).
+//! Elementwise operations: values and derivatives of every row against high-precision tables, and
+//! corners beside those of the conventions (`conventions/`).
 //!
 //! The tables in `elementwise/` were computed with 60 and more digits (mpmath) and rounded once.
 
 use cotangent_core::ops::{Comparison, Op, UNARY};
 use cotangent_core::transform::{AdContext, Numerics, Session, batch, grad, jvp, vjp};
-use cotangent_core::{Array, Builder, C128, DType, Dim, Emit, Env, Function, Type, Val, math, reference};
+use cotangent_core::{
+    Array, Builder, C128, DType, Dim, Emit, Env, Function, Type, Val, math, reference,
+};
 
 fn scalar(f: impl Fn(&dyn Emit, &[Val]) -> Val, n: usize) -> Function {
     let b = Builder::new("f", Session::default());
-    let x: Vec<Val> = (0..n).map(|_| b.param(Type::scalar(DType::F64), None)).collect();
+    let x: Vec<Val> = (0..n)
+        .map(|_| b.param(Type::scalar(DType::F64), None))
+        .collect();
     let y = f(&b, &x);
     b.finish(&[y]).unwrap()
 }
 
 fn op_named(name: &str) -> Op {
-    let e = cotangent_core::ops::entries().into_iter().find(|e| e.name == name).unwrap();
+    let e = cotangent_core::ops::entries()
+        .into_iter()
+        .find(|e| e.name == name)
+        .unwrap();
     (e.samples)(name)[0].op.clone()
 }
 
@@ -45,11 +52,26 @@ fn close(got: f64, want: f64, tol: f64) -> bool {
 
 #[test]
 fn the_table_has_every_smooth_row() {
-    const STEPS: &[&str] = &["sign", "floor", "ceil", "trunc", "round_half_even", "round_half_away"];
+    const STEPS: &[&str] = &[
+        "sign",
+        "floor",
+        "ceil",
+        "trunc",
+        "round_half_even",
+        "round_half_away",
+    ];
     const PARTS: &[&str] = &["conj", "real", "imag", "stop_gradient"];
-    let tabled: Vec<String> = table(include_str!("elementwise/unary.txt")).into_iter().map(|(name, _)| name).collect();
-    for d in UNARY.iter().filter(|d| (d.types)(DType::F64) == Some(DType::F64)) {
-        let known = STEPS.contains(&d.name) || PARTS.contains(&d.name) || tabled.iter().any(|n| n == d.name);
+    let tabled: Vec<String> = table(include_str!("elementwise/unary.txt"))
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    for d in UNARY
+        .iter()
+        .filter(|d| (d.types)(DType::F64) == Some(DType::F64))
+    {
+        let known = STEPS.contains(&d.name)
+            || PARTS.contains(&d.name)
+            || tabled.iter().any(|n| n == d.name);
         assert!(known, "`{}` is not in the table", d.name);
     }
 }
@@ -87,11 +109,22 @@ fn binary_values_and_two_derivatives() {
         let (fx, fy) = (d(&f, 0), d(&f, 1));
         let all = [d(&fx, 0), d(&fx, 1), d(&fy, 0), d(&fy, 1)];
         let [fxx, fxy, fyx, fyy] = &all;
-        let wants = [(&f, 2), (&fx, 3), (&fy, 4), (fxx, 5), (fxy, 6), (fyx, 6), (fyy, 7)];
+        let wants = [
+            (&f, 2),
+            (&fx, 3),
+            (&fy, 4),
+            (fxx, 5),
+            (fxy, 6),
+            (fyx, 6),
+            (fyy, 7),
+        ];
         for (k, (g, i)) in wants.into_iter().enumerate() {
             let got = at(g, &row[..2]);
             if !close(got, row[i], 5e-14) {
-                bad.push(format!("{name}({:e}, {:e}) derivative {k}: {got:e}, not {:e}", row[0], row[1], row[i]));
+                bad.push(format!(
+                    "{name}({:e}, {:e}) derivative {k}: {got:e}, not {:e}",
+                    row[0], row[1], row[i]
+                ));
             }
         }
     }
@@ -112,7 +145,10 @@ fn complex_values_and_derivatives() {
         let z = Array::scalar(C128::new(row[0], row[1]));
         let got = reference::run(&df, &[z, Array::scalar(C128::ONE)]).unwrap();
         for k in 0..2 {
-            let (got, want) = (got[k].to_c128()[0], C128::new(row[2 + 2 * k], row[3 + 2 * k]));
+            let (got, want) = (
+                got[k].to_c128()[0],
+                C128::new(row[2 + 2 * k], row[3 + 2 * k]),
+            );
             // The derivative's parts may cancel; the value's may not.
             let ok = if k == 0 {
                 close(got.re, want.re, 4e-15) && close(got.im, want.im, 4e-15)
@@ -120,7 +156,10 @@ fn complex_values_and_derivatives() {
                 (got - want).norm() <= 5e-14 * want.norm()
             };
             if !ok {
-                bad.push(format!("{name}({:e}, {:e}) derivative {k}: {got:e}, not {want:e}", row[0], row[1]));
+                bad.push(format!(
+                    "{name}({:e}, {:e}) derivative {k}: {got:e}, not {want:e}",
+                    row[0], row[1]
+                ));
             }
         }
     }
@@ -154,7 +193,12 @@ fn outside_its_domain_a_function_is_nan() {
 fn polygamma_of_many_orders() {
     for (n, row) in table(include_str!("elementwise/polygamma.txt")) {
         let got = math::polygamma(n.parse().unwrap(), row[0]);
-        assert!(close(got, row[1], 1e-14), "polygamma({n}, {}) = {got:e}, not {:e}", row[0], row[1]);
+        assert!(
+            close(got, row[1], 1e-14),
+            "polygamma({n}, {}) = {got:e}, not {:e}",
+            row[0],
+            row[1]
+        );
     }
 }
 
@@ -163,17 +207,32 @@ fn special_functions_keep_their_identities() {
     for i in 1..200 {
         let x = f64::from(i) * 0.037;
         // psi(x + 1) = psi(x) + 1/x, gamma(x + 1) = x gamma(x), logistic(x) + logistic(-x) = 1.
-        assert!((math::digamma(x + 1.0) - math::digamma(x) - 1.0 / x).abs() < 4e-15 * (1.0 + 1.0 / x), "digamma({x})");
-        assert!((libm::lgamma(x + 1.0) - libm::lgamma(x) - x.ln()).abs() < 1e-14, "lgamma({x})");
-        assert!((math::logistic(x) + math::logistic(-x) - 1.0).abs() < 3e-16, "logistic({x})");
+        assert!(
+            (math::digamma(x + 1.0) - math::digamma(x) - 1.0 / x).abs() < 4e-15 * (1.0 + 1.0 / x),
+            "digamma({x})"
+        );
+        assert!(
+            (libm::lgamma(x + 1.0) - libm::lgamma(x) - x.ln()).abs() < 1e-14,
+            "lgamma({x})"
+        );
+        assert!(
+            (math::logistic(x) + math::logistic(-x) - 1.0).abs() < 3e-16,
+            "logistic({x})"
+        );
         let p = (f64::from(i) - 100.0) / 100.0;
-        assert!(close(libm::erf(math::erf_inv(p)), p, 2e-15), "erf(erf_inv({p}))");
+        assert!(
+            close(libm::erf(math::erf_inv(p)), p, 2e-15),
+            "erf(erf_inv({p}))"
+        );
     }
     // Far tails, where 1 - x says more than x does.
     for k in 1..16 {
         let q = 10f64.powi(-k);
         let x = 1.0 - q;
-        assert!(close(libm::erfc(math::erf_inv(x)), 1.0 - x, 2e-14), "erfc(erf_inv(1 - {q}))");
+        assert!(
+            close(libm::erfc(math::erf_inv(x)), 1.0 - x, 2e-14),
+            "erfc(erf_inv(1 - {q}))"
+        );
     }
     assert_eq!(math::erf_inv(1.0), INF);
     assert_eq!(math::erf_inv(-1.0), -INF);
@@ -190,7 +249,10 @@ fn complex_division_neither_overflows_nor_underflows() {
         (c(3.0, 4.0), c(0.0, 2.0), c(2.0, -1.5)),
     ] {
         let got = div(a, b);
-        assert!((got - want).norm() <= 1e-15, "{a} / {b} = {got}, not {want}");
+        assert!(
+            (got - want).norm() <= 1e-15,
+            "{a} / {b} = {got}, not {want}"
+        );
     }
     assert!(div(c(1.0, 0.0), c(0.0, 0.0)).is_nan());
 }
@@ -225,7 +287,12 @@ const fn corner(
 
 /// Gradients where a convention decides, in default arithmetic.
 const CORNERS: &[Corner] = &[
-    corner("logistic far out", |cx, x| cx.logistic(x[0]), &[-1000.0], &[0.0]),
+    corner(
+        "logistic far out",
+        |cx, x| cx.logistic(x[0]),
+        &[-1000.0],
+        &[0.0],
+    ),
     corner("tanh far out", |cx, x| cx.tanh(x[0]), &[1000.0], &[0.0]),
     corner("erf far out", |cx, x| cx.erf(x[0]), &[1000.0], &[0.0]),
     corner("expm1 far out", |cx, x| cx.expm1(x[0]), &[-1000.0], &[0.0]),
@@ -233,27 +300,66 @@ const CORNERS: &[Corner] = &[
     corner("cbrt at 0", |cx, x| cx.cbrt(x[0]), &[0.0], &[INF]),
     corner("asin at 1", |cx, x| cx.asin(x[0]), &[1.0], &[INF]),
     corner("erf_inv at 1", |cx, x| cx.erf_inv(x[0]), &[1.0], &[INF]),
-    corner("maximum with NaN", |cx, x| cx.maximum(x[0], x[1]), &[NAN, 1.0], &[1.0, 1.0]),
-    corner("x / 0", |cx, x| cx.div(x[0], x[1]), &[1.0, 0.0], &[INF, -INF]),
+    corner(
+        "maximum with NaN",
+        |cx, x| cx.maximum(x[0], x[1]),
+        &[NAN, 1.0],
+        &[1.0, 1.0],
+    ),
+    corner(
+        "x / 0",
+        |cx, x| cx.div(x[0], x[1]),
+        &[1.0, 0.0],
+        &[INF, -INF],
+    ),
 ];
 
 /// What strong-zero arithmetic must not change.
 const STRONG: &[Corner] = &[
     corner("sqrt at 0", |cx, x| cx.sqrt(x[0]), &[0.0], &[INF]),
-    corner("pow(0, -1)", |cx, x| cx.pow(x[0], x[1]), &[0.0, -1.0], &[-INF, -INF]),
-    corner("x / 0", |cx, x| cx.div(x[0], x[1]), &[1.0, 0.0], &[INF, -INF]),
+    corner(
+        "pow(0, -1)",
+        |cx, x| cx.pow(x[0], x[1]),
+        &[0.0, -1.0],
+        &[-INF, -INF],
+    ),
+    corner(
+        "x / 0",
+        |cx, x| cx.div(x[0], x[1]),
+        &[1.0, 0.0],
+        &[INF, -INF],
+    ),
 ];
 
 /// Where a division by zero has the derivative NaN.
 const DIVISION: &[Corner] = &[
-    corner("x / 0", |cx, x| cx.div(x[0], x[1]), &[1.0, 0.0], &[NAN, NAN]),
-    corner("0 / 0", |cx, x| cx.div(x[0], x[1]), &[0.0, 0.0], &[NAN, NAN]),
-    corner("x / y", |cx, x| cx.div(x[0], x[1]), &[3.0, 2.0], &[0.5, -0.75]),
+    corner(
+        "x / 0",
+        |cx, x| cx.div(x[0], x[1]),
+        &[1.0, 0.0],
+        &[NAN, NAN],
+    ),
+    corner(
+        "0 / 0",
+        |cx, x| cx.div(x[0], x[1]),
+        &[0.0, 0.0],
+        &[NAN, NAN],
+    ),
+    corner(
+        "x / y",
+        |cx, x| cx.div(x[0], x[1]),
+        &[3.0, 2.0],
+        &[0.5, -0.75],
+    ),
     corner(
         "guarded",
         |cx, x| {
             let p = cx.compare(x[1], Comparison::Eq, zero(cx, x[1]));
-            cx.select(p, zero(cx, x[0]), cx.div(x[0], cx.select(p, one(cx, x[1]), x[1])))
+            cx.select(
+                p,
+                zero(cx, x[0]),
+                cx.div(x[0], cx.select(p, one(cx, x[1]), x[1])),
+            )
         },
         &[3.0, 0.0],
         &[0.0, 0.0],
@@ -264,13 +370,20 @@ const DIVISION: &[Corner] = &[
 ];
 
 fn check_corners(corners: &[Corner], numerics: Numerics) {
-    let ad = AdContext::builder().with_numerics(numerics).build().unwrap();
+    let ad = AdContext::builder()
+        .with_numerics(numerics)
+        .build()
+        .unwrap();
     let mut bad = Vec::new();
     for c in corners {
         let f = scalar(c.f, c.at.len());
         let g = grad(&ad, &f, f.params()).unwrap();
         let x: Vec<Array> = c.at.iter().map(|&x| Array::scalar(x)).collect();
-        let got: Vec<f64> = reference::run(&g, &x).unwrap().iter().map(|y| y.to_f64()[0]).collect();
+        let got: Vec<f64> = reference::run(&g, &x)
+            .unwrap()
+            .iter()
+            .map(|y| y.to_f64()[0])
+            .collect();
         let same = |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan();
         if !got.iter().zip(c.want).all(same) {
             bad.push(format!("{}: {got:?}, not {:?}", c.name, c.want));
@@ -286,12 +399,24 @@ fn corners_in_default_arithmetic() {
 
 #[test]
 fn corners_in_strong_zero_arithmetic() {
-    check_corners(STRONG, Numerics { strong_zero: true, ..Numerics::default() });
+    check_corners(
+        STRONG,
+        Numerics {
+            strong_zero: true,
+            ..Numerics::default()
+        },
+    );
 }
 
 #[test]
 fn corners_where_division_by_zero_is_nan() {
-    check_corners(DIVISION, Numerics { zero_division_nan: true, ..Numerics::default() });
+    check_corners(
+        DIVISION,
+        Numerics {
+            zero_division_nan: true,
+            ..Numerics::default()
+        },
+    );
 }
 
 /// A complex corner: name, function, point, cotangent, gradient.
@@ -302,12 +427,48 @@ const fn c(re: f64, im: f64) -> C128 {
 }
 
 const COMPLEX: &[ComplexCorner] = &[
-    ("angle at 0", |cx, z| cx.angle(z), c(0.0, 0.0), c(1.0, 0.0), c(0.0, 0.0)),
-    ("|z| at 3+4i", |cx, z| cx.abs(z), c(3.0, 4.0), c(1.0, 0.0), c(0.6, 0.8)),
-    ("z³ by pow", |cx, z| cx.pow(z, cx.full_like(z, 3.0)), c(1.0, 2.0), c(1.0, 0.0), c(-9.0, -12.0)),
-    ("z³ by a number", |cx, z| cx.pow_by(z, 3.0), c(1.0, 2.0), c(1.0, 0.0), c(-9.0, -12.0)),
-    ("sign", |cx, z| cx.real(cx.sign(z)), c(0.0, 2.0), c(1.0, 0.0), c(0.5, 0.0)),
-    ("sign at 0", |cx, z| cx.sign(z), c(0.0, 0.0), c(1.0, 0.0), c(0.0, 0.0)),
+    (
+        "angle at 0",
+        |cx, z| cx.angle(z),
+        c(0.0, 0.0),
+        c(1.0, 0.0),
+        c(0.0, 0.0),
+    ),
+    (
+        "|z| at 3+4i",
+        |cx, z| cx.abs(z),
+        c(3.0, 4.0),
+        c(1.0, 0.0),
+        c(0.6, 0.8),
+    ),
+    (
+        "z³ by pow",
+        |cx, z| cx.pow(z, cx.full_like(z, 3.0)),
+        c(1.0, 2.0),
+        c(1.0, 0.0),
+        c(-9.0, -12.0),
+    ),
+    (
+        "z³ by a number",
+        |cx, z| cx.pow_by(z, 3.0),
+        c(1.0, 2.0),
+        c(1.0, 0.0),
+        c(-9.0, -12.0),
+    ),
+    (
+        "sign",
+        |cx, z| cx.real(cx.sign(z)),
+        c(0.0, 2.0),
+        c(1.0, 0.0),
+        c(0.5, 0.0),
+    ),
+    (
+        "sign at 0",
+        |cx, z| cx.sign(z),
+        c(0.0, 0.0),
+        c(1.0, 0.0),
+        c(0.0, 0.0),
+    ),
 ];
 
 #[test]
@@ -323,7 +484,9 @@ fn complex_corners() {
             DType::C128 => Array::scalar(ct),
             _ => Array::scalar(ct.re),
         };
-        let got = reference::run(&vjp(&ad, &f, f.params()).unwrap(), &[Array::scalar(z), ct]).unwrap()[0].to_c128()[0];
+        let got = reference::run(&vjp(&ad, &f, f.params()).unwrap(), &[Array::scalar(z), ct])
+            .unwrap()[0]
+            .to_c128()[0];
         if !((got - want).norm() <= 1e-7 || got.is_nan() && want.is_nan()) {
             bad.push(format!("{name}: {got}, not {want}"));
         }
@@ -358,11 +521,19 @@ fn integers_wrap_and_never_trap() {
         ("xor", 6, 3, 5),
     ];
     for &(name, x, y, want) in CASES {
-        let got = op_named(name).eval(&[Array::scalar(x), Array::scalar(y)], &Env::default()).unwrap();
-        assert_eq!(got[0].as_slice::<i32>(), Some(&[want][..]), "{name}({x}, {y})");
+        let got = op_named(name)
+            .eval(&[Array::scalar(x), Array::scalar(y)], &Env::default())
+            .unwrap();
+        assert_eq!(
+            got[0].as_slice::<i32>(),
+            Some(&[want][..]),
+            "{name}({x}, {y})"
+        );
     }
     let unary = |name: &str, x: i32| {
-        let y = op_named(name).eval(&[Array::scalar(x)], &Env::default()).unwrap();
+        let y = op_named(name)
+            .eval(&[Array::scalar(x)], &Env::default())
+            .unwrap();
         y[0].as_slice::<i32>().unwrap()[0]
     };
     assert_eq!(unary("neg", i32::MIN), i32::MIN);
@@ -374,21 +545,36 @@ fn integers_wrap_and_never_trap() {
 /// Shifts move bits: they do not ask whether a type has a sign.
 #[test]
 fn shifts_are_the_same_of_signed_and_unsigned_types() {
-    let shifted = |name: &str, x: Array, n: Array| op_named(name).eval(&[x, n], &Env::default()).unwrap().remove(0);
-    for name in ["shift_left", "shift_right_logical", "shift_right_arithmetic"] {
+    let shifted = |name: &str, x: Array, n: Array| {
+        op_named(name)
+            .eval(&[x, n], &Env::default())
+            .unwrap()
+            .remove(0)
+    };
+    for name in [
+        "shift_left",
+        "shift_right_logical",
+        "shift_right_arithmetic",
+    ] {
         for x in [0u8, 1, 0x7f, 0x80, 0xc5, 0xff] {
             for n in [0u8, 1, 5, 7, 8, 100, 0xff] {
                 let (u, s) = (
                     shifted(name, Array::scalar(x), Array::scalar(n)),
                     shifted(name, Array::scalar(x as i8), Array::scalar(n as i8)),
                 );
-                let (u, s) = (u.as_slice::<u8>().unwrap()[0], s.as_slice::<i8>().unwrap()[0]);
+                let (u, s) = (
+                    u.as_slice::<u8>().unwrap()[0],
+                    s.as_slice::<i8>().unwrap()[0],
+                );
                 assert_eq!(u, s as u8, "{name}({x}, {n})");
             }
         }
     }
     let high = |name: &str| shifted(name, Array::scalar(1u64 << 63 | 6), Array::scalar(1u64));
-    assert_eq!(high("shift_right_arithmetic"), Array::scalar(3u64 << 62 | 3));
+    assert_eq!(
+        high("shift_right_arithmetic"),
+        Array::scalar(3u64 << 62 | 3)
+    );
     assert_eq!(high("shift_right_logical"), Array::scalar(1u64 << 62 | 3));
 }
 
@@ -411,6 +597,13 @@ fn select_takes_one_predicate_for_all_and_batches_it() {
     let session = Session::default();
     let (f, mapped) = batch(&session, &f, &[true, false], &[true], &Dim::Const(3)).unwrap();
     assert_eq!(mapped, [true]);
-    let y = reference::run(&f, &[Array::vector(vec![true, false, true]), Array::vector(vec![1.0, 2.0])]).unwrap();
+    let y = reference::run(
+        &f,
+        &[
+            Array::vector(vec![true, false, true]),
+            Array::vector(vec![1.0, 2.0]),
+        ],
+    )
+    .unwrap();
     assert_eq!(y[0].to_f64(), [1.0, 2.0, -1.0, -2.0, 1.0, 2.0]);
 }

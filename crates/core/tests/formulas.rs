@@ -1,11 +1,14 @@
-//! Smooth functions as libraries print them, with kinks and exponentials that overflow: values and derivatives to the
-//! third order at ties and far out, against values to 60 digits (`formulas/values.txt`).
+//! Smooth functions as libraries print them, with kinks and exponentials that overflow: values and
+//! derivatives to the third order at ties and far out, against values to 60 digits
+//! (`formulas/values.txt`).
 
 use cotangent_core::primitive::Linearized;
 use cotangent_core::transform::{
     AdContext, Lin, Lv, Numerics, Rule, RuleSet, Session, grad, hessian, hvp, hvp_reverse, jvp, vjp,
 };
-use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Op, Result, Scalar, Type, Val, reference};
+use cotangent_core::{
+    Array, Builder, DType, Dim, Emit, Function, Op, Result, Scalar, Type, Val, reference,
+};
 use std::sync::Arc;
 
 type Formula = fn(&dyn Emit, Val) -> Val;
@@ -25,7 +28,10 @@ fn positive(cx: &dyn Emit, x: Val) -> Val {
 
 /// `log(e^a + e^b)` as printed, with the greater one and the difference in these orders.
 fn log_add(cx: &dyn Emit, [a, b]: [Val; 2], [c, d]: [Val; 2]) -> Val {
-    cx.add(cx.maximum(a, b), cx.log1p(cx.exp(cx.neg(cx.abs(cx.sub(c, d))))))
+    cx.add(
+        cx.maximum(a, b),
+        cx.log1p(cx.exp(cx.neg(cx.abs(cx.sub(c, d))))),
+    )
 }
 
 fn log_cosh(cx: &dyn Emit, x: Val, sum: Val) -> Val {
@@ -34,47 +40,91 @@ fn log_cosh(cx: &dyn Emit, x: Val, sum: Val) -> Val {
 
 fn hypot(cx: &dyn Emit, most: Val, least: Val) -> Val {
     let ratio = cx.div(least, most);
-    cx.mul(most, cx.sqrt(cx.add(number(cx, most, 1.0), cx.square(ratio))))
+    cx.mul(
+        most,
+        cx.sqrt(cx.add(number(cx, most, 1.0), cx.square(ratio))),
+    )
 }
 
 /// The name of a function in the table, and one way to write it.
 const FORMULAS: &[(&str, Formula)] = &[
     ("softplus", |cx, x| cx.add(positive(cx, x), tail(cx, x))),
-    ("softplus", |cx, x| cx.add(cx.maximum(number(cx, x, 0.0), x), cx.log1p(cx.exp(cx.neg(cx.abs(cx.neg(x))))))),
-    ("softplus", |cx, x| cx.sub(cx.log1p(cx.exp(cx.neg(cx.abs(x)))), cx.minimum(cx.neg(x), number(cx, x, 0.0)))),
+    ("softplus", |cx, x| {
+        cx.add(
+            cx.maximum(number(cx, x, 0.0), x),
+            cx.log1p(cx.exp(cx.neg(cx.abs(cx.neg(x))))),
+        )
+    }),
+    ("softplus", |cx, x| {
+        cx.sub(
+            cx.log1p(cx.exp(cx.neg(cx.abs(x)))),
+            cx.minimum(cx.neg(x), number(cx, x, 0.0)),
+        )
+    }),
     ("softplus", |cx, x| cx.softplus(x)),
-    ("softplus", |cx, x| log_add(cx, [x, number(cx, x, 0.0)], [number(cx, x, 0.0), x])),
+    ("softplus", |cx, x| {
+        log_add(cx, [x, number(cx, x, 0.0)], [number(cx, x, 0.0), x])
+    }),
     ("softplus", |cx, x| cx.logaddexp(x, number(cx, x, 0.0))),
-    ("sigmoid", |cx, x| cx.recip(cx.add(number(cx, x, 1.0), cx.exp(cx.neg(x))))),
+    ("sigmoid", |cx, x| {
+        cx.recip(cx.add(number(cx, x, 1.0), cx.exp(cx.neg(x))))
+    }),
     ("sigmoid", |cx, x| cx.logistic(x)),
-    ("silu", |cx, x| cx.div(x, cx.add(number(cx, x, 1.0), cx.exp(cx.neg(x))))),
-    ("silu", |cx, x| cx.mul(x, cx.recip(cx.add(number(cx, x, 1.0), cx.exp(cx.neg(x)))))),
+    ("silu", |cx, x| {
+        cx.div(x, cx.add(number(cx, x, 1.0), cx.exp(cx.neg(x))))
+    }),
+    ("silu", |cx, x| {
+        cx.mul(x, cx.recip(cx.add(number(cx, x, 1.0), cx.exp(cx.neg(x)))))
+    }),
     ("silu", |cx, x| cx.silu(x)),
-    ("log_sigmoid", |cx, x| cx.sub(cx.minimum(x, number(cx, x, 0.0)), tail(cx, x))),
+    ("log_sigmoid", |cx, x| {
+        cx.sub(cx.minimum(x, number(cx, x, 0.0)), tail(cx, x))
+    }),
     ("log_sigmoid", |cx, x| cx.neg(cx.softplus(cx.neg(x)))),
     ("log_cosh", |cx, x| {
         let twice = cx.scale_by(-2.0, cx.abs(x));
         log_cosh(cx, x, cx.add(cx.abs(x), cx.log1p(cx.exp(twice))))
     }),
-    ("log_cosh", |cx, x| log_cosh(cx, x, log_add(cx, [x, cx.neg(x)], [x, cx.neg(x)]))),
-    ("log_cosh", |cx, x| log_cosh(cx, x, log_add(cx, [cx.neg(x), x], [x, cx.neg(x)]))),
-    ("log_cosh", |cx, x| log_cosh(cx, x, cx.logaddexp(x, cx.neg(x)))),
+    ("log_cosh", |cx, x| {
+        log_cosh(cx, x, log_add(cx, [x, cx.neg(x)], [x, cx.neg(x)]))
+    }),
+    ("log_cosh", |cx, x| {
+        log_cosh(cx, x, log_add(cx, [cx.neg(x), x], [x, cx.neg(x)]))
+    }),
+    ("log_cosh", |cx, x| {
+        log_cosh(cx, x, cx.logaddexp(x, cx.neg(x)))
+    }),
     ("inverse_cosh", |cx, x| cx.recip(cx.cosh(x))),
     ("abs_squared", |cx, x| cx.square(cx.abs(x))),
-    ("abs_squared", |cx, x| cx.mul(cx.abs(x), cx.maximum(x, cx.neg(x)))),
-    ("abs_squared", |cx, x| cx.mul(cx.maximum(cx.neg(x), x), cx.abs(cx.scale_by(-1.0, x)))),
-    ("abs_squared", |cx, x| cx.neg(cx.mul(cx.minimum(x, cx.neg(x)), cx.abs(x)))),
+    ("abs_squared", |cx, x| {
+        cx.mul(cx.abs(x), cx.maximum(x, cx.neg(x)))
+    }),
+    ("abs_squared", |cx, x| {
+        cx.mul(cx.maximum(cx.neg(x), x), cx.abs(cx.scale_by(-1.0, x)))
+    }),
+    ("abs_squared", |cx, x| {
+        cx.neg(cx.mul(cx.minimum(x, cx.neg(x)), cx.abs(x)))
+    }),
     ("abs_squared", |cx, x| {
         let least = cx.minimum(x, number(cx, x, 0.0));
         cx.add(cx.square(positive(cx, x)), cx.square(least))
     }),
     ("abs_squared", |cx, x| {
         let least = cx.minimum(number(cx, x, 0.0), x);
-        cx.add(cx.square(cx.maximum(number(cx, x, 0.0), x)), cx.square(least))
+        cx.add(
+            cx.square(cx.maximum(number(cx, x, 0.0), x)),
+            cx.square(least),
+        )
     }),
     ("abs_squared", |cx, x| cx.integer_pow(cx.abs(x), 2)),
     ("abs_squared", |cx, x| {
-        let both = cx.concatenate(&[cx.reshape(x, &[Dim::Const(1)]), cx.reshape(cx.neg(x), &[Dim::Const(1)])], 0);
+        let both = cx.concatenate(
+            &[
+                cx.reshape(x, &[Dim::Const(1)]),
+                cx.reshape(cx.neg(x), &[Dim::Const(1)]),
+            ],
+            0,
+        );
         cx.square(cx.reduce_max(both, &[0]))
     }),
     ("hypot_one", |cx, x| {
@@ -87,12 +137,18 @@ const FORMULAS: &[(&str, Formula)] = &[
     }),
     ("cosh", |cx, x| cx.cosh(cx.abs(x))),
     ("gaussian", |cx, x| cx.exp(cx.neg(cx.square(cx.abs(x))))),
-    ("logistic_logpdf", |cx, x| cx.sub(cx.neg(cx.abs(x)), cx.scale_by(2.0, tail(cx, x)))),
-    ("bce", |cx, x| cx.add(cx.sub(positive(cx, x), cx.scale_by(0.3, x)), tail(cx, x))),
+    ("logistic_logpdf", |cx, x| {
+        cx.sub(cx.neg(cx.abs(x)), cx.scale_by(2.0, tail(cx, x)))
+    }),
+    ("bce", |cx, x| {
+        cx.add(cx.sub(positive(cx, x), cx.scale_by(0.3, x)), tail(cx, x))
+    }),
     ("tanh", |cx, x| cx.tanh(x)),
     ("atan", |cx, x| cx.atan(x)),
     ("gelu_tanh", |cx, x| cx.gelu_tanh(x)),
-    ("fraction", |cx, x| cx.div(number(cx, x, 3.0), cx.add(number(cx, x, 2.0), cx.exp(x)))),
+    ("fraction", |cx, x| {
+        cx.div(number(cx, x, 3.0), cx.add(number(cx, x, 2.0), cx.exp(x)))
+    }),
 ];
 
 /// Where a formula stands: as it is, in a called function, in a loop of one step.
@@ -115,13 +171,24 @@ fn program(dtype: DType, f: Formula, place: Place) -> Function {
             let y = f(&inner, p);
             cx.call(&Arc::new(inner.finish(&[y]).unwrap()), &[x])[0]
         }
-        Place::Scan => cx.scan(&[], &[x], &[], &Dim::Const(1), false, |cx, _, c, _| (vec![f(cx, c[0])], vec![])).0[0],
+        Place::Scan => {
+            cx.scan(&[], &[x], &[], &Dim::Const(1), false, |cx, _, c, _| {
+                (vec![f(cx, c[0])], vec![])
+            })
+            .0[0]
+        }
     };
     b.finish(&[y]).unwrap()
 }
 
 fn ad(strong_zero: bool) -> AdContext {
-    AdContext::builder().with_numerics(Numerics { strong_zero, ..Numerics::default() }).build().unwrap()
+    AdContext::builder()
+        .with_numerics(Numerics {
+            strong_zero,
+            ..Numerics::default()
+        })
+        .build()
+        .unwrap()
 }
 
 /// The tangent of the last result along 1.
@@ -144,13 +211,21 @@ fn ways(ad: &AdContext, f: &Function, order: usize) -> Vec<(String, Function)> {
     for _ in 0..order {
         out = out
             .into_iter()
-            .flat_map(|(name, f)| [(format!("{name}F"), push(ad, &f)), (format!("{name}R"), pull(ad, &f))])
+            .flat_map(|(name, f)| {
+                [
+                    (format!("{name}F"), push(ad, &f)),
+                    (format!("{name}R"), pull(ad, &f)),
+                ]
+            })
             .collect();
     }
     if order == 2 {
         let x = f.params();
         out.push(("hessian".into(), hessian(ad, f, x).unwrap()));
-        for (name, f) in [("hvp", hvp(ad, f, x).unwrap()), ("hvp_reverse", hvp_reverse(ad, f, x).unwrap())] {
+        for (name, f) in [
+            ("hvp", hvp(ad, f, x).unwrap()),
+            ("hvp_reverse", hvp_reverse(ad, f, x).unwrap()),
+        ] {
             let b = Builder::new("h", Session::default());
             let cx: &dyn Emit = &b;
             let x = b.param(f.ty(f.params()[0]).clone(), None);
@@ -174,12 +249,17 @@ fn table() -> Vec<Row<'static>> {
         .map(|l| {
             let w: Vec<&str> = l.split(' ').collect();
             let v = |i: usize| w[i].parse::<f64>().unwrap();
-            Row { name: w[0], x: v(1), want: [v(2), v(3), v(4), v(5)] }
+            Row {
+                name: w[0],
+                x: v(1),
+                want: [v(2), v(3), v(4), v(5)],
+            }
         })
         .collect()
 }
 
-/// Runs every formula at every point where numbers of this type hold the answer; how many comparisons, and what is wrong.
+/// Runs every formula at every point where numbers of this type hold the answer; how many
+/// comparisons, and what is wrong.
 fn compare(
     ad: &AdContext,
     dtype: DType,
@@ -200,11 +280,17 @@ fn compare(
                         if !row.want.iter().all(|w| w.abs() < most) {
                             continue;
                         }
-                        let got = reference::run(&g, &[Scalar::F(row.x).array(dtype)]).unwrap()[0].to_f64()[0];
+                        let got = reference::run(&g, &[Scalar::F(row.x).array(dtype)]).unwrap()[0]
+                            .to_f64()[0];
                         count += 1;
-                        let scale = row.want[..=order].iter().fold(1.0f64, |m, w| m.max(w.abs()));
+                        let scale = row.want[..=order]
+                            .iter()
+                            .fold(1.0f64, |m, w| m.max(w.abs()));
                         if (got - want).abs() > bound * scale || got.is_nan() {
-                            wrong.push(format!("{name} #{k} {place:?} {way} at {}: {got:e} is not {want:e}", row.x));
+                            wrong.push(format!(
+                                "{name} #{k} {place:?} {way} at {}: {got:e} is not {want:e}",
+                                row.x
+                            ));
                         }
                     }
                 }
@@ -216,36 +302,71 @@ fn compare(
 
 #[track_caller]
 fn agree((count, wrong): (usize, Vec<String>), least: usize) {
-    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {count}:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(40)].join("\n")
+    );
     assert!(count >= least, "{count}");
 }
 
 #[test]
 fn to_the_third_order_with_strong_zeros() {
-    agree(compare(&ad(true), DType::F64, 3, &[Place::Plain], 1e-9, f64::INFINITY), 8000);
+    agree(
+        compare(
+            &ad(true),
+            DType::F64,
+            3,
+            &[Place::Plain],
+            1e-9,
+            f64::INFINITY,
+        ),
+        8000,
+    );
 }
 
 #[test]
 fn to_the_third_order_by_ieee() {
-    agree(compare(&ad(false), DType::F64, 3, &[Place::Plain], 1e-9, 100.0), 5000);
+    agree(
+        compare(&ad(false), DType::F64, 3, &[Place::Plain], 1e-9, 100.0),
+        5000,
+    );
 }
 
 #[test]
 fn in_calls_and_loops() {
-    agree(compare(&ad(true), DType::F64, 2, &[Place::Call, Place::Scan], 1e-9, 100.0), 5000);
+    agree(
+        compare(
+            &ad(true),
+            DType::F64,
+            2,
+            &[Place::Call, Place::Scan],
+            1e-9,
+            100.0,
+        ),
+        5000,
+    );
 }
 
 #[test]
 fn in_single_precision() {
-    agree(compare(&ad(true), DType::F32, 2, &[Place::Plain], 2e-5, 100.0), 3000);
+    agree(
+        compare(&ad(true), DType::F32, 2, &[Place::Plain], 2e-5, 100.0),
+        3000,
+    );
 }
 
-/// The Hessian of `log(e^a + e^b)` and of `sqrt(a² + b²)` where both are equal, in every order of operands.
+/// The Hessian of `log(e^a + e^b)` and of `sqrt(a² + b²)` where both are equal, in every order of
+/// operands.
 #[test]
 fn two_operands_that_tie() {
     let f = |f: &dyn Fn(&dyn Emit, Val, Val) -> Val| {
         let b = Builder::new("f", Session::default());
-        let (x, y) = (b.param(Type::scalar(DType::F64), None), b.param(Type::scalar(DType::F64), None));
+        let (x, y) = (
+            b.param(Type::scalar(DType::F64), None),
+            b.param(Type::scalar(DType::F64), None),
+        );
         let z = f(&b, x, y);
         b.finish(&[z]).unwrap()
     };
@@ -255,7 +376,11 @@ fn two_operands_that_tie() {
         let v = vjp(&ad(true), &h, &h.params()[..2]).unwrap();
         let mut x = x;
         x.extend([Array::scalar(1.0), Array::scalar(0.0)]);
-        reference::run(&v, &x).unwrap().iter().map(|a| a.to_f64()[0]).collect::<Vec<f64>>()
+        reference::run(&v, &x)
+            .unwrap()
+            .iter()
+            .map(|a| a.to_f64()[0])
+            .collect::<Vec<f64>>()
     };
     for k in 0..4 {
         let pair = |swap: bool, x: Val, y: Val| if swap { [y, x] } else { [x, y] };
@@ -266,28 +391,45 @@ fn two_operands_that_tie() {
             hypot(cx, cx.maximum(c, d), cx.minimum(e, f))
         });
         let r = 1.5f64 * std::f64::consts::SQRT_2;
-        for (f, want) in [(&g, [0.25, -0.25, -0.25, 0.25]), (&h, [0.5 / r, -0.5 / r, -0.5 / r, 0.5 / r])] {
+        for (f, want) in [
+            (&g, [0.25, -0.25, -0.25, 0.25]),
+            (&h, [0.5 / r, -0.5 / r, -0.5 / r, 0.5 / r]),
+        ] {
             for at in [1.5, -1.5] {
                 if at < 0.0 && std::ptr::eq(f, &g) {
                     continue;
                 }
-                let y =
-                    reference::run(&hessian(&ad(true), f, f.params()).unwrap(), &[at, at].map(Array::scalar)).unwrap();
+                let y = reference::run(
+                    &hessian(&ad(true), f, f.params()).unwrap(),
+                    &[at, at].map(Array::scalar),
+                )
+                .unwrap();
                 let got: Vec<f64> = y.iter().map(|a| a.to_f64()[0]).collect();
-                assert!(got.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-12), "{k}: {got:?} is not {want:?}");
+                assert!(
+                    got.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-12),
+                    "{k}: {got:?} is not {want:?}"
+                );
             }
         }
         // d³/da³ log(e^a + e^b) = s (1 - s) (1 - 2 s) is 0 where s is 1/2.
-        assert!(third(&g).iter().all(|v| v.abs() < 1e-12), "{k}: {:?}", third(&g));
+        assert!(
+            third(&g).iter().all(|v| v.abs() < 1e-12),
+            "{k}: {:?}",
+            third(&g)
+        );
     }
 }
 
-/// A kink that meets no derivative keeps the mean, beside a penalty on a gradient through other kinks.
+/// A kink that meets no derivative keeps the mean, beside a penalty on a gradient through other
+/// kinks.
 #[test]
 fn first_derivatives_keep_the_mean() {
     let b = Builder::new("f", Session::default());
     let cx: &dyn Emit = &b;
-    let (x, z) = (b.param(Type::scalar(DType::F64), None), b.param(Type::scalar(DType::F64), None));
+    let (x, z) = (
+        b.param(Type::scalar(DType::F64), None),
+        b.param(Type::scalar(DType::F64), None),
+    );
     let inner = program(DType::F64, |cx, x| cx.cosh(cx.abs(x)), Place::Plain);
     let slope = pull(&ad(false), &inner);
     let g = cx.inline(&slope, &[x])[0];
@@ -297,7 +439,10 @@ fn first_derivatives_keep_the_mean() {
         let y = reference::run(&pull(&ad(false), &f), &[x, 0.0].map(Array::scalar)).unwrap();
         let want = [f64::sinh(x) * f64::cosh(x), 0.0];
         let got = [y[0].to_f64()[0], y[1].to_f64()[0]];
-        assert!((got[0] - want[0]).abs() < 1e-12 && got[1] == want[1], "{got:?} is not {want:?}");
+        assert!(
+            (got[0] - want[0]).abs() < 1e-12 && got[1] == want[1],
+            "{got:?} is not {want:?}"
+        );
     }
 }
 
@@ -305,7 +450,13 @@ fn first_derivatives_keep_the_mean() {
 struct Mean;
 
 impl Rule for Mean {
-    fn linearize(&self, op: &Op, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Option<Result<Linearized>> {
+    fn linearize(
+        &self,
+        op: &Op,
+        cx: &Lin<'_>,
+        x: &[Val],
+        t: &[Option<Lv>],
+    ) -> Option<Result<Linearized>> {
         let y = cx.op(op.clone(), x);
         Some(Ok(cx.one(y, t[0].map(|t| cx.scale(cx.sign(x[0]), t)))))
     }
@@ -313,7 +464,10 @@ impl Rule for Mean {
 
 #[test]
 fn planted_rules_are_found() {
-    let ad = AdContext::builder().with_extension_rules(RuleSet::default().with("abs", Mean)).build().unwrap();
+    let ad = AdContext::builder()
+        .with_extension_rules(RuleSet::default().with("abs", Mean))
+        .build()
+        .unwrap();
     let (_, wrong) = compare(&ad, DType::F64, 2, &[Place::Plain], 1e-9, 1.0);
     assert!(wrong.len() > 20, "{wrong:?}");
 }

@@ -1,5 +1,5 @@
-//! Identity of operations of other crates: state that nobody spells is never lost. And integers have no derivative,
-//! whatever asks.
+//! Identity of operations of other crates: state that nobody spells is never lost. And integers
+//! have no derivative, whatever asks.
 
 use cotangent_core::check::check_ops;
 use cotangent_core::primitive::Linearized;
@@ -7,8 +7,8 @@ use cotangent_core::rewrite::simplify;
 use cotangent_core::text::Program;
 use cotangent_core::transform::{self, AdContext, Direction, Lin, Lv, Session};
 use cotangent_core::{
-    Arg, Array, Batched, Builder, Code, Cost, DType, Dim, Emit, Env, Function, Op, Primitive, Result, Sample, Type,
-    Val, reference,
+    Arg, Array, Batched, Builder, Code, Cost, DType, Dim, Emit, Env, Function, Op, Primitive,
+    Result, Sample, Type, Val, reference,
 };
 
 /// What an operation says of its state, which is a factor.
@@ -38,20 +38,29 @@ impl Primitive for Times {
         Ok(x.to_vec())
     }
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
-        Ok(vec![Array::from_vec(x[0].shape(), x[0].to_f64().into_iter().map(|v| v * self.0).collect())?])
+        Ok(vec![Array::from_vec(
+            x[0].shape(),
+            x[0].to_f64().into_iter().map(|v| v * self.0).collect(),
+        )?])
     }
     fn linear_in(&self, mask: &[bool]) -> bool {
         mask[0]
     }
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.op(Op::extension(*self), x);
-        Ok(cx.one(y, t[0].map(|t| cx.apply1(Op::extension(*self), &[t.into()]))))
+        Ok(cx.one(
+            y,
+            t[0].map(|t| cx.apply1(Op::extension(*self), &[t.into()])),
+        ))
     }
     fn transpose(&self, cx: &dyn Emit, _: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
         Ok(vec![ct[0].map(|ct| cx.op(Op::extension(*self), &[ct]))])
     }
     fn batch(&self, cx: &dyn Emit, _: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        Ok(vec![Batched { val: cx.op(Op::extension(*self), &[x[0].val]), mapped: x[0].mapped }])
+        Ok(vec![Batched {
+            val: cx.op(Op::extension(*self), &[x[0].val]),
+            mapped: x[0].mapped,
+        }])
     }
     fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
         Cost::default()
@@ -60,7 +69,9 @@ impl Primitive for Times {
 
 fn samples(says: Says) -> Vec<Sample> {
     let x = Array::vector(vec![0.5f64, -2.0]);
-    [2.0, 3.0, -0.0, 0.0].map(|c| Sample::new(Op::extension(Times(c, says)), vec![x.clone()])).to_vec()
+    [2.0, 3.0, -0.0, 0.0]
+        .map(|c| Sample::new(Op::extension(Times(c, says)), vec![x.clone()]))
+        .to_vec()
 }
 
 #[test]
@@ -87,11 +98,20 @@ fn our_operations_are_told_apart() {
                 pairs += 1;
                 let b_op = b.op.clone();
                 let builder = Builder::new("both", Session::default());
-                let x: Vec<Val> = types(a).iter().map(|t| builder.param(t.clone(), None)).collect();
-                let y = [builder.emit(a.op.clone(), &x), builder.emit(b_op.clone(), &x)].concat();
+                let x: Vec<Val> = types(a)
+                    .iter()
+                    .map(|t| builder.param(t.clone(), None))
+                    .collect();
+                let y = [
+                    builder.emit(a.op.clone(), &x),
+                    builder.emit(b_op.clone(), &x),
+                ]
+                .concat();
                 let Ok(f) = builder.finish(&y) else { continue };
-                let (Ok(want), Ok(got)) = (reference::run(&f, &a.operands), reference::run(&simplify(&f), &a.operands))
-                else {
+                let (Ok(want), Ok(got)) = (
+                    reference::run(&f, &a.operands),
+                    reference::run(&simplify(&f), &a.operands),
+                ) else {
                     continue;
                 };
                 let same = want.iter().zip(&got).all(|(w, g)| w.same_bits(g));
@@ -103,7 +123,10 @@ fn our_operations_are_told_apart() {
 }
 
 fn uses(f: &Function) -> usize {
-    f.eqns().iter().filter(|e| e.op.name() == "test.times").count()
+    f.eqns()
+        .iter()
+        .filter(|e| e.op.name() == "test.times")
+        .count()
 }
 
 #[test]
@@ -117,11 +140,27 @@ fn equal_operations_are_merged_where_they_say_so() {
     };
     let times = |says| Op::extension(Times(2.0, says));
     let one = times(Says::Nothing);
-    assert_eq!(uses(&both(one.clone(), one.clone())), 1, "one operation used twice");
-    assert_eq!(uses(&both(one, times(Says::Nothing))), 2, "two of which nothing is known");
-    assert_eq!(uses(&both(times(Says::Everything), times(Says::Everything))), 1, "two with equal keys");
+    assert_eq!(
+        uses(&both(one.clone(), one.clone())),
+        1,
+        "one operation used twice"
+    );
+    assert_eq!(
+        uses(&both(one, times(Says::Nothing))),
+        2,
+        "two of which nothing is known"
+    );
+    assert_eq!(
+        uses(&both(times(Says::Everything), times(Says::Everything))),
+        1,
+        "two with equal keys"
+    );
     let three = Op::extension(Times(3.0, Says::Everything));
-    assert_eq!(uses(&both(times(Says::Everything), three)), 2, "two with other keys");
+    assert_eq!(
+        uses(&both(times(Says::Everything), three)),
+        2,
+        "two with other keys"
+    );
 }
 
 /// The second derivative of a product of two, and through a loop.
@@ -131,8 +170,13 @@ fn derivatives_keep_them_apart() {
     let x = b.param(Type::scalar(DType::F64), None);
     let cx: &dyn Emit = &b;
     let times = |cx: &dyn Emit, c: f64, x: Val| cx.op(Op::extension(Times(c, Says::Nothing)), &[x]);
-    let looped =
-        cx.fori(0, cx.full(&Type::scalar(DType::I64), 2), &[], &[x], |cx, _, _, c| vec![times(cx, 5.0, c[0])])[0];
+    let looped = cx.fori(
+        0,
+        cx.full(&Type::scalar(DType::I64), 2),
+        &[],
+        &[x],
+        |cx, _, _, c| vec![times(cx, 5.0, c[0])],
+    )[0];
     let y = cx.mul(cx.mul(times(cx, 2.0, x), times(cx, 3.0, x)), looped);
     let f = b.finish(&[y]).unwrap();
     let ad = AdContext::default();
@@ -141,14 +185,21 @@ fn derivatives_keep_them_apart() {
     let g = transform::grad(&ad, &f, f.params()).unwrap();
     let h = transform::grad(&ad, &g, g.params()).unwrap();
     for run in [|f: &Function| f.clone(), |f: &Function| simplify(f)] {
-        assert_eq!((at(&run(&f)), at(&run(&g)), at(&run(&h))), (1200.0, 1800.0, 1800.0));
+        assert_eq!(
+            (at(&run(&f)), at(&run(&g)), at(&run(&h))),
+            (1200.0, 1800.0, 1800.0)
+        );
     }
 }
 
-/// Modules whose results are integers and booleans: every transform of the library and every directive of the text.
+/// Modules whose results are integers and booleans: every transform of the library and every
+/// directive of the text.
 #[test]
 fn integers_have_no_derivative() {
-    let results = [("i64", "%y = tgraph.argmax %x {axis = 0}"), ("i1", "%y = tgraph.gt %s, %s")];
+    let results = [
+        ("i64", "%y = tgraph.argmax %x {axis = 0}"),
+        ("i1", "%y = tgraph.gt %s, %s"),
+    ];
     let ad = AdContext::default();
     for (ty, line) in results {
         let text = format!(
@@ -166,7 +217,10 @@ fn integers_have_no_derivative() {
             ("adjoint", transform::adjoint(&ad, &f, &wrt)),
             ("hvp", transform::hvp(&ad, &f, &wrt)),
             ("hvp_reverse", transform::hvp_reverse(&ad, &f, &wrt)),
-            ("jacobian", transform::jacobian(&ad, &f, &wrt, Direction::Auto)),
+            (
+                "jacobian",
+                transform::jacobian(&ad, &f, &wrt, Direction::Auto),
+            ),
             ("hessian", transform::hessian(&ad, &f, &wrt)),
         ];
         for (name, derived) in derived {
@@ -175,7 +229,11 @@ fn integers_have_no_derivative() {
             assert!(fine, "{name} of {ty}: {e}");
         }
         for directive in ["adjoint @f wrt(%x)", "jvp @f wrt(%x)", "hvp @f wrt(%x)"] {
-            let dir = if directive.starts_with("adjoint") { "" } else { " dir(%t)" };
+            let dir = if directive.starts_with("adjoint") {
+                ""
+            } else {
+                " dir(%t)"
+            };
             let all = format!("{text}tgraph.{directive}{dir} -> @g\n");
             match Program::parse(&all, None).and_then(|p| p.derive(&ad)) {
                 Ok(_) => panic!("{directive} of {ty} is derived"),

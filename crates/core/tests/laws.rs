@@ -1,18 +1,26 @@
-//! Every law on every sample of every operation, in every float and complex type that it accepts; and on composites.
+//! Every law on every sample of every operation, in every float and complex type that it accepts;
+//! and on composites.
 //!
 //! One of them: `OP=name cargo test -p cotangent-core --test laws`.
 
 use cotangent_core::check::{Rng, check_op, retype};
 use cotangent_core::ops::{Call, Composite, Entry, Spelled, composites, entries};
 use cotangent_core::transform::{Numerics, Session};
-use cotangent_core::{AdContext, Array, Attr, Attrs, Builder, DType, Dim, Emit, Env, Sample, Scalar, Type, Val};
+use cotangent_core::{
+    AdContext, Array, Attr, Attrs, Builder, DType, Dim, Emit, Env, Sample, Scalar, Type, Val,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 /// Samples, each in its own types and in the others that the operation accepts.
 fn in_every_type(own: Vec<Sample>) -> Vec<Sample> {
     let key = |s: &Sample| {
-        format!("{} {:?} {:?}", s.op.name(), s.op.attrs(), s.operands.iter().map(Array::ty).collect::<Vec<_>>())
+        format!(
+            "{} {:?} {:?}",
+            s.op.name(),
+            s.op.attrs(),
+            s.operands.iter().map(Array::ty).collect::<Vec<_>>()
+        )
     };
     let mut seen: Vec<String> = own.iter().map(key).collect();
     let mut all = own.clone();
@@ -32,50 +40,102 @@ fn failures(ad: &AdContext, sample: &Sample) -> Option<String> {
     match catch_unwind(AssertUnwindSafe(|| check_op(ad, sample))) {
         Ok(Ok(())) => None,
         Ok(Err(e)) => Some(e.to_string()),
-        Err(_) => Some(format!("`{}` on {:?} panics", sample.op.name(), sample.operands)),
+        Err(_) => Some(format!(
+            "`{}` on {:?} panics",
+            sample.op.name(),
+            sample.operands
+        )),
     }
 }
 
 /// Tries the laws on what `samples` says of each name, on two threads.
-fn assert_laws(ad: &AdContext, names: Vec<&'static str>, samples: impl Fn(&'static str) -> Vec<Sample> + Sync) {
+fn assert_laws(
+    ad: &AdContext,
+    names: Vec<&'static str>,
+    samples: impl Fn(&'static str) -> Vec<Sample> + Sync,
+) {
     let only = std::env::var("OP").ok();
-    let work: Vec<_> = names.into_iter().filter(|n| only.as_deref().is_none_or(|o| o == *n)).collect();
+    let work: Vec<_> = names
+        .into_iter()
+        .filter(|n| only.as_deref().is_none_or(|o| o == *n))
+        .collect();
     let (next, found) = (Mutex::new(work.iter()), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 loop {
-                    let Some(name) = next.lock().unwrap().next() else { break };
+                    let Some(name) = next.lock().unwrap().next() else {
+                        break;
+                    };
                     let cases = samples(name);
                     if cases.is_empty() {
-                        found.lock().unwrap().push(format!("`{name}` has no samples"));
+                        found
+                            .lock()
+                            .unwrap()
+                            .push(format!("`{name}` has no samples"));
                     }
-                    let broken: Vec<String> =
-                        cases.iter().filter_map(|s| failures(ad, s)).map(|f| format!("{name}: {f}")).collect();
+                    let broken: Vec<String> = cases
+                        .iter()
+                        .filter_map(|s| failures(ad, s))
+                        .map(|f| format!("{name}: {f}"))
+                        .collect();
                     found.lock().unwrap().extend(broken);
                 }
             });
         }
     });
     let found = found.into_inner().unwrap();
-    assert!(found.is_empty(), "{} samples break laws:\n{}", found.len(), found.join("\n"));
+    assert!(
+        found.is_empty(),
+        "{} samples break laws:\n{}",
+        found.len(),
+        found.join("\n")
+    );
 }
 
 #[test]
 fn every_operation_keeps_every_law() {
     let all: Vec<Entry> = entries();
-    let find = |name: &str| all.iter().find(|e| e.name == name).expect("a name of the list");
+    let find = |name: &str| {
+        all.iter()
+            .find(|e| e.name == name)
+            .expect("a name of the list")
+    };
     let names: Vec<&str> = all.iter().map(|e| e.name).collect();
-    assert_laws(&AdContext::default(), names.clone(), |name| in_every_type((find(name).samples)(name)));
-    // In other arithmetic at smooth points: zero times infinity, and divisions by zero, are elsewhere.
-    let smooth = |name| (find(name).samples)(name).into_iter().filter(|s| s.smooth).collect();
+    assert_laws(&AdContext::default(), names.clone(), |name| {
+        in_every_type((find(name).samples)(name))
+    });
+    // In other arithmetic at smooth points: zero times infinity, and divisions by zero, are
+    // elsewhere.
+    let smooth = |name| {
+        (find(name).samples)(name)
+            .into_iter()
+            .filter(|s| s.smooth)
+            .collect()
+    };
     for numerics in [
-        Numerics { strong_zero: true, ..Numerics::default() },
-        Numerics { stable: true, ..Numerics::default() },
-        Numerics { zero_division_nan: true, ..Numerics::default() },
+        Numerics {
+            strong_zero: true,
+            ..Numerics::default()
+        },
+        Numerics {
+            stable: true,
+            ..Numerics::default()
+        },
+        Numerics {
+            zero_division_nan: true,
+            ..Numerics::default()
+        },
     ] {
-        let ad = AdContext::builder().with_numerics(numerics).build().unwrap();
-        let names = names.iter().copied().filter(|n| (find(n).samples)(n).iter().any(|s| s.smooth)).collect();
+        let ad = AdContext::builder()
+            .with_numerics(numerics)
+            .build()
+            .unwrap();
+        let names = names
+            .iter()
+            .copied()
+            .filter(|n| (find(n).samples)(n).iter().any(|s| s.smooth))
+            .collect();
         assert_laws(&ad, names, smooth);
     }
 }
@@ -124,18 +184,39 @@ fn spellings() -> Vec<(Vec<Type>, Attrs)> {
         none().with("value", number(2)),
         none().with("seed", number(4)),
         none().with("rate", Attr::Num(Scalar::F(0.5))),
-        none().with("shape", Attr::List(vec![number(3)])).with("dtype", DType::F64),
-        none().with("shape", Attr::List(vec![number(3)])).with("dtype", DType::U32),
+        none()
+            .with("shape", Attr::List(vec![number(3)]))
+            .with("dtype", DType::F64),
+        none()
+            .with("shape", Attr::List(vec![number(3)]))
+            .with("dtype", DType::U32),
     ];
-    operands.iter().flat_map(|o| attrs.iter().map(|a| (o.clone(), a.clone()))).collect()
+    operands
+        .iter()
+        .flat_map(|o| attrs.iter().map(|a| (o.clone(), a.clone())))
+        .collect()
 }
 
 /// A 3×3 matrix whose Hermitian part is positive definite.
 fn definite(a: &Array) -> Array {
     let more = |k: usize| if k.is_multiple_of(4) { 9.0 } else { 0.0 };
     let y = match a.dtype() {
-        DType::C128 => Array::from_vec([3, 3], a.to_c128().iter().enumerate().map(|(k, z)| z + more(k)).collect()),
-        _ => Array::from_vec([3, 3], a.to_f64().iter().enumerate().map(|(k, x)| x + more(k)).collect()),
+        DType::C128 => Array::from_vec(
+            [3, 3],
+            a.to_c128()
+                .iter()
+                .enumerate()
+                .map(|(k, z)| z + more(k))
+                .collect(),
+        ),
+        _ => Array::from_vec(
+            [3, 3],
+            a.to_f64()
+                .iter()
+                .enumerate()
+                .map(|(k, x)| x + more(k))
+                .collect(),
+        ),
     };
     y.unwrap()
 }
@@ -146,8 +227,15 @@ fn calls(c: &Composite) -> Vec<Sample> {
     for (types, attrs) in spellings() {
         let b = Builder::new(c.name, Session::default());
         let x: Vec<Val> = types.iter().map(|t| b.param(t.clone(), None)).collect();
-        let mut s = Spelled { name: c.name, attrs, operands: &types, results: None };
-        let Ok(y) = (c.build)(&b, &mut s, &x) else { continue };
+        let mut s = Spelled {
+            name: c.name,
+            attrs,
+            operands: &types,
+            results: None,
+        };
+        let Ok(y) = (c.build)(&b, &mut s, &x) else {
+            continue;
+        };
         if b.failed() || s.attrs.finish(c.name).is_err() {
             continue;
         }
@@ -155,12 +243,16 @@ fn calls(c: &Composite) -> Vec<Sample> {
         let open = |v: &Val| b.ty(*v).shape.as_const().is_none();
         let all = |v: Val| (0..b.ty(v).rank()).collect::<Vec<_>>();
         let y: Vec<Val> = match y.iter().any(open) {
-            true => y.iter().map(|&v| (&b as &dyn Emit).reduce_sum(v, &all(v))).collect(),
+            true => y
+                .iter()
+                .map(|&v| (&b as &dyn Emit).reduce_sum(v, &all(v)))
+                .collect(),
             false => y,
         };
         let callee = Arc::new(b.finish(&y).unwrap());
-        // Integers are labels or indices of three things; numbers of rank 0 after a key are the bounds of a range, which is
-        // not empty: in an empty one a truncated normal number is an end by `next_after`, which has no derivative.
+        // Integers are labels or indices of three things; numbers of rank 0 after a key are the
+        // bounds of a range, which is not empty: in an empty one a truncated normal number is an
+        // end by `next_after`, which has no derivative.
         let labels = Array::vector(vec![2i64, 0, 1]);
         let bounds = types.len() == 3 && types[0] == Type::new(DType::U32, [2]);
         let operand = |(k, t): (usize, &Type)| match t.dtype {
@@ -171,7 +263,12 @@ fn calls(c: &Composite) -> Vec<Sample> {
             _ => rng.array(t, &Env::default()).unwrap(),
         };
         let operands = types.iter().enumerate().map(operand).collect();
-        let Ok(op) = callee.apply_types(&types).map(|_| Call { callee, checkpoint: false }) else { continue };
+        let Ok(op) = callee.apply_types(&types).map(|_| Call {
+            callee,
+            checkpoint: false,
+        }) else {
+            continue;
+        };
         out.push(Sample::new(op, operands));
     }
     out
@@ -179,7 +276,14 @@ fn calls(c: &Composite) -> Vec<Sample> {
 
 #[test]
 fn every_composite_keeps_every_law() {
-    let find = |name: &str| composites().iter().find(|c| c.name == name).expect("a name of the table");
+    let find = |name: &str| {
+        composites()
+            .iter()
+            .find(|c| c.name == name)
+            .expect("a name of the table")
+    };
     let names = composites().iter().map(|c| c.name).collect();
-    assert_laws(&AdContext::default(), names, |name| in_every_type(calls(find(name))));
+    assert_laws(&AdContext::default(), names, |name| {
+        in_every_type(calls(find(name)))
+    });
 }

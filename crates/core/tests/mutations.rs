@@ -1,6 +1,6 @@
-//! Damaged texts: whatever is cut, doubled, moved or replaced, reading ends with a program or an error that has a place,
-//! never a panic; what was read prints, and reads again as it printed. The files of `tests/regressions` are texts that
-//! once did worse.
+//! Damaged texts: whatever is cut, doubled, moved or replaced, reading ends with a program or an
+//! error that has a place, never a panic; what was read prints, and reads again as it printed. The
+//! files of `tests/regressions` are texts that once did worse.
 
 use cotangent_core::check::Rng;
 use cotangent_core::text::Program;
@@ -8,11 +8,19 @@ use cotangent_core::{AdContext, Loc, verify};
 use std::path::{Path, PathBuf};
 
 fn files(folder: &str) -> Vec<(PathBuf, String)> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(folder);
     let all = std::fs::read_dir(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let mut all: Vec<PathBuf> = all.map(|f| f.unwrap().path()).filter(|p| p.extension().is_some()).collect();
+    let mut all: Vec<PathBuf> = all
+        .map(|f| f.unwrap().path())
+        .filter(|p| p.extension().is_some())
+        .collect();
     all.sort();
-    all.into_iter().filter(|p| p.extension().is_some_and(|e| e == "tgraph")).map(|p| (p.clone(), text(&p))).collect()
+    all.into_iter()
+        .filter(|p| p.extension().is_some_and(|e| e == "tgraph"))
+        .map(|p| (p.clone(), text(&p)))
+        .collect()
 }
 
 fn text(path: &Path) -> String {
@@ -24,17 +32,24 @@ fn survives(text: &str) -> bool {
     let program = match Program::parse(text, None) {
         Ok(program) => program,
         Err(e) => {
-            assert!(!matches!(e.loc(), Loc::None), "an error without a place: {e}\n{text}");
+            assert!(
+                !matches!(e.loc(), Loc::None),
+                "an error without a place: {e}\n{text}"
+            );
             return false;
         }
     };
     let once = program.to_string();
-    let again = Program::parse(&once, None).unwrap_or_else(|e| panic!("canonical text is not read: {e}\n{once}"));
+    let again = Program::parse(&once, None)
+        .unwrap_or_else(|e| panic!("canonical text is not read: {e}\n{once}"));
     assert_eq!(once, again.to_string());
     if let Ok(derived) = program.derive(&AdContext::default()) {
-        derived.modules().for_each(|f| verify(f).unwrap_or_else(|e| panic!("{e}\n{derived}")));
+        derived
+            .modules()
+            .for_each(|f| verify(f).unwrap_or_else(|e| panic!("{e}\n{derived}")));
         let text = derived.to_string();
-        Program::parse(&text, None).unwrap_or_else(|e| panic!("derived text is not read: {e}\n{text}"));
+        Program::parse(&text, None)
+            .unwrap_or_else(|e| panic!("derived text is not read: {e}\n{text}"));
     }
     true
 }
@@ -90,7 +105,10 @@ fn damaged_programs_never_panic() {
             }
         }
     }
-    assert!(read > 50 && refused > 50, "{read} were read and {refused} refused: too much or too little damage");
+    assert!(
+        read > 50 && refused > 50,
+        "{read} were read and {refused} refused: too much or too little damage"
+    );
 }
 
 #[test]
@@ -103,7 +121,13 @@ fn texts_that_once_failed() {
 
 #[test]
 fn nesting_is_limited() {
-    for (open, close) in [("[", "]"), ("{a = ", "}"), ("(", ")"), ("{", "}"), ("tensor<", ">")] {
+    for (open, close) in [
+        ("[", "]"),
+        ("{a = ", "}"),
+        ("(", ")"),
+        ("{", "}"),
+        ("tensor<", ">"),
+    ] {
         for depth in [10, 1000, 200_000] {
             let brackets = open.repeat(depth) + &close.repeat(depth);
             for line in [
@@ -112,7 +136,9 @@ fn nesting_is_limited() {
                 format!("%y = tgraph.constant {{value = {brackets}}} : f32"),
                 brackets.clone(),
             ] {
-                survives(&format!("tgraph.module @m {{\n  %x = tgraph.arg : f32\n  {line}\n  tgraph.return %x\n}}\n"));
+                survives(&format!(
+                    "tgraph.module @m {{\n  %x = tgraph.arg : f32\n  {line}\n  tgraph.return %x\n}}\n"
+                ));
             }
         }
     }

@@ -1,15 +1,18 @@
-//! The checks are checked: wrong rules are planted, and each must be found. And operations from outside the crate.
+//! The checks are checked: wrong rules are planted, and each must be found. And operations from
+//! outside the crate.
 //!
-//! The operation is `y = sin(x) w` with `x`, `w` of one square type; every planted rule differs from the right one in
-//! one place.
+//! The operation is `y = sin(x) w` with `x`, `w` of one square type; every planted rule differs
+//! from the right one in one place.
 
 use cotangent_core::check::{Options, Row, Verdict, check_function, check_op};
 use cotangent_core::ops::{Binary, Unary};
 use cotangent_core::primitive::{Linearized, no_rule};
-use cotangent_core::transform::{AdContext, Lin, Lv, Rule, RuleSet, Session, batch, grad, jvp, vjp};
+use cotangent_core::transform::{
+    AdContext, Lin, Lv, Rule, RuleSet, Session, batch, grad, jvp, vjp,
+};
 use cotangent_core::{
-    Arg, Array, Batched, Builder, Code, Cost, DType, Dim, Emit, Env, Error, Function, Op, Primitive, Result, Sample,
-    Type, Val, reference,
+    Arg, Array, Batched, Builder, Code, Cost, DType, Dim, Emit, Env, Error, Function, Op,
+    Primitive, Result, Sample, Type, Val, reference,
 };
 
 /// What is wrong with an operation.
@@ -49,7 +52,11 @@ impl Primitive for SinTimes {
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
-        Ok(vec![if self.0 == Plant::Type { Type::scalar(x[0].dtype) } else { Binary::Mul.infer(x)?.remove(0) }])
+        Ok(vec![if self.0 == Plant::Type {
+            Type::scalar(x[0].dtype)
+        } else {
+            Binary::Mul.infer(x)?.remove(0)
+        }])
     }
 
     fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
@@ -69,7 +76,9 @@ impl Primitive for SinTimes {
             Plant::Axis => cx.scale(cx.mul(c, x[1]), cx.apply1(transposition(), &[t.into()])),
             _ => cx.scale(cx.mul(c, x[1]), t),
         });
-        let by_w = t[1].filter(|_| self.0 != Plant::Dropped).map(|t| cx.scale(cx.sin(x[0]), t));
+        let by_w = t[1]
+            .filter(|_| self.0 != Plant::Dropped)
+            .map(|t| cx.scale(cx.sin(x[0]), t));
         let dy = cx.sum_opt(by_x, by_w);
         if self.0 == Plant::Affine {
             let one = cx.apply1(Op::extension(One(cx.ty(y))), &[]);
@@ -88,21 +97,36 @@ impl Primitive for SinTimes {
             Plant::BatchFirst if x[1].mapped => {
                 let n = cx.extent(&cx.ty(x[1].val).unbatched(), size);
                 let mean = cx.div(cx.reduce_sum(x[1].val, &[0]), n);
-                Batched { val: mean, mapped: false }
+                Batched {
+                    val: mean,
+                    mapped: false,
+                }
             }
             _ => x[1],
         };
         let args = [cx.replicate(x[0], size).val, cx.replicate(w, size).val];
         let y = cx.op(Op::extension(*self), &args);
         Ok(vec![match self.0 {
-            Plant::BatchAxis => Batched { val: cx.transpose(y, &[1, 2, 0]), mapped: true },
-            Plant::BatchUnmapped => Batched { val: cx.reduce_sum(y, &[0]), mapped: false },
-            _ => Batched { val: y, mapped: true },
+            Plant::BatchAxis => Batched {
+                val: cx.transpose(y, &[1, 2, 0]),
+                mapped: true,
+            },
+            Plant::BatchUnmapped => Batched {
+                val: cx.reduce_sum(y, &[0]),
+                mapped: false,
+            },
+            _ => Batched {
+                val: y,
+                mapped: true,
+            },
         }])
     }
 
     fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
-        Cost { flops: if self.0 == Plant::Cost { -1.0 } else { 11.0 }, bytes: 0.0 }
+        Cost {
+            flops: if self.0 == Plant::Cost { -1.0 } else { 11.0 },
+            bytes: 0.0,
+        }
     }
 }
 
@@ -122,7 +146,9 @@ impl Primitive for One {
         Ok(vec![self.0.clone()])
     }
     fn eval(&self, _: &[Array], env: &Env) -> Result<Vec<Array>> {
-        Ok(vec![cotangent_core::Scalar::F(1.0).full(self.0.dtype, self.0.shape.eval(env)?)?])
+        Ok(vec![
+            cotangent_core::Scalar::F(1.0).full(self.0.dtype, self.0.shape.eval(env)?)?,
+        ])
     }
     fn linear_in(&self, _: &[bool]) -> bool {
         true
@@ -147,7 +173,12 @@ fn sample(op: impl Into<Op>) -> Sample {
 }
 
 fn outcome(plant: Plant) -> Option<String> {
-    check_op(&AdContext::default(), &sample(Op::extension(SinTimes(plant)))).err().map(|e| e.to_string())
+    check_op(
+        &AdContext::default(),
+        &sample(Op::extension(SinTimes(plant))),
+    )
+    .err()
+    .map(|e| e.to_string())
 }
 
 #[test]
@@ -157,7 +188,13 @@ fn a_right_operation_passes() {
     for x in &mut single.operands {
         *x = Array::from_vec([2, 2], x.to_f64().iter().map(|&v| v as f32).collect()).unwrap();
     }
-    assert_eq!(check_op(&AdContext::default(), &single).err().map(|e| e.to_string()), None, "in single precision");
+    assert_eq!(
+        check_op(&AdContext::default(), &single)
+            .err()
+            .map(|e| e.to_string()),
+        None,
+        "in single precision"
+    );
 }
 
 #[test]
@@ -178,7 +215,10 @@ fn every_planted_rule_is_found_by_the_law_that_it_breaks() {
     ] {
         let found = outcome(plant).unwrap_or_else(|| panic!("{plant:?} is not found"));
         assert!(found.contains(law), "{plant:?} should break {law}: {found}");
-        assert!(found.contains("`sin_times` on [f64[2,2], f64[2,2]]"), "{found}");
+        assert!(
+            found.contains("`sin_times` on [f64[2,2], f64[2,2]]"),
+            "{found}"
+        );
     }
 }
 
@@ -189,16 +229,32 @@ struct Wrong {
 }
 
 impl Rule for Wrong {
-    fn linearize(&self, _: &Op, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Option<Result<Linearized>> {
+    fn linearize(
+        &self,
+        _: &Op,
+        cx: &Lin<'_>,
+        x: &[Val],
+        t: &[Option<Lv>],
+    ) -> Option<Result<Linearized>> {
         self.linearize.map(|f| Ok(f(cx, x, t)))
     }
-    fn transpose(&self, _: &Op, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Option<Result<Vec<Option<Val>>>> {
-        self.transpose.map(|f| Ok(f(cx, x, ct[0].expect("one result"))))
+    fn transpose(
+        &self,
+        _: &Op,
+        cx: &dyn Emit,
+        x: &[Arg],
+        ct: &[Option<Val>],
+    ) -> Option<Result<Vec<Option<Val>>>> {
+        self.transpose
+            .map(|f| Ok(f(cx, x, ct[0].expect("one result"))))
     }
 }
 
 fn with_rule(op: &str, rule: impl Rule + 'static) -> AdContext {
-    AdContext::builder().with_extension_rules(RuleSet::default().with(op, rule)).build().unwrap()
+    AdContext::builder()
+        .with_extension_rules(RuleSet::default().with(op, rule))
+        .build()
+        .unwrap()
 }
 
 fn found_with(op: &str, rule: Wrong, sample: &Sample) -> String {
@@ -213,21 +269,63 @@ fn wrong_transposes_are_found() {
     let x = Array::vector(vec![0.3, -0.7, 1.9]);
     let mul = Sample::new(Binary::Mul, vec![x.clone(), x.clone()]);
     // Only one operand's cotangent is wrong, by a sign.
-    let sign: fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>> =
-        |cx, x, ct| vec![x[1].val().map(|v| cx.mul(v, ct)), x[0].val().map(|v| cx.neg(cx.mul(v, ct)))];
-    assert!(found_with("mul", Wrong { linearize: None, transpose: Some(sign) }, &mul).contains("adjoint"));
+    let sign: fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>> = |cx, x, ct| {
+        vec![
+            x[1].val().map(|v| cx.mul(v, ct)),
+            x[0].val().map(|v| cx.neg(cx.mul(v, ct))),
+        ]
+    };
+    assert!(
+        found_with(
+            "mul",
+            Wrong {
+                linearize: None,
+                transpose: Some(sign)
+            },
+            &mul
+        )
+        .contains("adjoint")
+    );
     // Right shape, wrong axes: found because the sample is square.
     let square = Array::from_vec([2, 2], vec![1.0, 2.0, 3.0, 5.0]).unwrap();
-    let t = Sample::new(cotangent_core::ops::Transpose { perm: vec![1, 0] }, vec![square]);
+    let t = Sample::new(
+        cotangent_core::ops::Transpose { perm: vec![1, 0] },
+        vec![square],
+    );
     let axis: fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>> = |_, _, ct| vec![Some(ct)];
-    assert!(found_with("transpose", Wrong { linearize: None, transpose: Some(axis) }, &t).contains("adjoint"));
+    assert!(
+        found_with(
+            "transpose",
+            Wrong {
+                linearize: None,
+                transpose: Some(axis)
+            },
+            &t
+        )
+        .contains("adjoint")
+    );
     // A product on complex numbers that forgets to conjugate is right on reals.
-    let plain: fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>> =
-        |cx, x, ct| vec![x[1].val().map(|v| cx.mul(v, ct)), x[0].val().map(|v| cx.mul(v, ct))];
-    let ad = with_rule("mul", Wrong { linearize: None, transpose: Some(plain) });
+    let plain: fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>> = |cx, x, ct| {
+        vec![
+            x[1].val().map(|v| cx.mul(v, ct)),
+            x[0].val().map(|v| cx.mul(v, ct)),
+        ]
+    };
+    let ad = with_rule(
+        "mul",
+        Wrong {
+            linearize: None,
+            transpose: Some(plain),
+        },
+    );
     assert!(check_op(&ad, &mul).is_ok());
     let z = cotangent_core::check::retype(&mul, DType::C128).unwrap();
-    assert!(check_op(&ad, &z).unwrap_err().to_string().contains("adjoint"));
+    assert!(
+        check_op(&ad, &z)
+            .unwrap_err()
+            .to_string()
+            .contains("adjoint")
+    );
 }
 
 #[test]
@@ -237,8 +335,15 @@ fn a_matched_wrong_pair_keeps_the_adjoint_law_and_is_found_by_differences() {
         linearize: Some(|cx, x, t| cx.one(cx.op(Unary::Neg, x), t[0])),
         transpose: Some(|_, _, ct| vec![Some(ct)]),
     };
-    let found = found_with("neg", pair, &Sample::new(Unary::Neg, vec![Array::vector(vec![0.5, 2.0])]));
-    assert!(found.contains("jvp against differences") && !found.contains("adjoint  "), "{found}");
+    let found = found_with(
+        "neg",
+        pair,
+        &Sample::new(Unary::Neg, vec![Array::vector(vec![0.5, 2.0])]),
+    );
+    assert!(
+        found.contains("jvp against differences") && !found.contains("adjoint  "),
+        "{found}"
+    );
 }
 
 #[test]
@@ -251,8 +356,15 @@ fn second_derivatives_are_checked_where_the_first_are_right() {
         }),
         transpose: None,
     };
-    let found = found_with("exp", stopped, &Sample::new(Unary::Exp, vec![Array::vector(vec![0.5, 1.0])]));
-    assert!(found.contains("hvp against differences") && !found.contains("jvp against"), "{found}");
+    let found = found_with(
+        "exp",
+        stopped,
+        &Sample::new(Unary::Exp, vec![Array::vector(vec![0.5, 1.0])]),
+    );
+    assert!(
+        found.contains("hvp against differences") && !found.contains("jvp against"),
+        "{found}"
+    );
 }
 
 fn function(op: Op) -> Function {
@@ -269,15 +381,35 @@ fn function(op: Op) -> Function {
 fn reports_say_which_value_is_wrong() {
     let args = sample(Binary::Mul).operands;
     let ad = AdContext::default();
-    let good =
-        check_function(&ad, &function(Op::extension(SinTimes(Plant::Nothing))), &args, &Options::default()).unwrap();
-    assert!(good.passed() && good.rows.iter().all(|r| r.verdict == Verdict::Pass), "{good}");
-    let bad = check_function(&ad, &function(Op::extension(SinTimes(Plant::Dropped))), &args, &Options::default());
+    let good = check_function(
+        &ad,
+        &function(Op::extension(SinTimes(Plant::Nothing))),
+        &args,
+        &Options::default(),
+    )
+    .unwrap();
+    assert!(
+        good.passed() && good.rows.iter().all(|r| r.verdict == Verdict::Pass),
+        "{good}"
+    );
+    let bad = check_function(
+        &ad,
+        &function(Op::extension(SinTimes(Plant::Dropped))),
+        &args,
+        &Options::default(),
+    );
     let bad = bad.unwrap();
     assert!(!bad.passed());
-    let wrong = |value: &str| bad.rows.iter().any(|r| r.value == value && r.verdict == Verdict::Fail);
+    let wrong = |value: &str| {
+        bad.rows
+            .iter()
+            .any(|r| r.value == value && r.verdict == Verdict::Fail)
+    };
     assert!(!wrong("%x") && wrong("%w") && wrong("%x %w"), "{bad}");
-    assert!(bad.to_string().contains("FAILED") && bad.to_string().contains("WRONG"), "{bad}");
+    assert!(
+        bad.to_string().contains("FAILED") && bad.to_string().contains("WRONG"),
+        "{bad}"
+    );
 }
 
 #[test]
@@ -286,7 +418,8 @@ fn kinks_and_integers_do_not_fail_a_function() {
     let cx: &dyn Emit = &b;
     let x = b.param(Type::scalar(DType::F64), Some("x"));
     let n = b.param(Type::scalar(DType::I32), Some("n"));
-    // sqrt(x²) by exp and log has a kink at 0 that the derivative cannot see: NaN there, and no finite difference.
+    // sqrt(x²) by exp and log has a kink at 0 that the derivative cannot see: NaN there, and no
+    // finite difference.
     let y = cx.exp(cx.mul(cx.full_like(x, 0.5), cx.log(cx.mul(x, x))));
     let f = b.finish(&[y, n]).unwrap();
     let ad = AdContext::default();
@@ -305,12 +438,18 @@ fn extension_operations_differentiate_batch_and_nest() {
     for i in 0..4 {
         let (x, w) = (args[0].to_f64()[i], args[1].to_f64()[i]);
         let (s, y) = (x.tanh().sin(), (x.tanh().sin() * w).exp());
-        assert!((got[0].to_f64()[i] - y * w * x.tanh().cos() * (1.0 - x.tanh().powi(2))).abs() < 1e-12);
+        assert!(
+            (got[0].to_f64()[i] - y * w * x.tanh().cos() * (1.0 - x.tanh().powi(2))).abs() < 1e-12
+        );
         assert!((got[1].to_f64()[i] - y * s).abs() < 1e-12);
     }
     let (many, _) = batch(&ad.session(), &g, &[true, false], &[true, true], &2.into()).unwrap();
     let twice = [args[0].to_f64(), args[0].to_f64()].concat();
-    let y = reference::run(&many, &[Array::from_vec([2, 2, 2], twice).unwrap(), args[1].clone()]).unwrap();
+    let y = reference::run(
+        &many,
+        &[Array::from_vec([2, 2, 2], twice).unwrap(), args[1].clone()],
+    )
+    .unwrap();
     assert_eq!(y[0].to_f64()[..4], y[0].to_f64()[4..]);
     assert_eq!(y[0].to_f64()[..4], got[0].to_f64());
 }
@@ -362,7 +501,10 @@ fn filtered() -> (Function, Val, Val, u32) {
 fn a_missing_rule_is_an_error_when_deriving_that_says_where_and_what_to_do() {
     let (f, x, _, line) = filtered();
     let ad = AdContext::default();
-    for (e, mode) in [(grad(&ad, &f, &[x]).unwrap_err(), "linearize"), (jvp(&ad, &f, &[x]).unwrap_err(), "linearize")] {
+    for (e, mode) in [
+        (grad(&ad, &f, &[x]).unwrap_err(), "linearize"),
+        (jvp(&ad, &f, &[x]).unwrap_err(), "linearize"),
+    ] {
         assert_eq!(e.code(), Code::NoRule);
         let text = e.to_string();
         for part in [
@@ -378,12 +520,21 @@ fn a_missing_rule_is_an_error_when_deriving_that_says_where_and_what_to_do() {
         }
     }
     let e = batch(&ad.session(), &f, &[true, false], &[true], &2.into()).unwrap_err();
-    assert!(e.code() == Code::NoRule && e.to_string().contains("batch"), "{e}");
-    let args = [Array::vector(vec![0.0, 1.0, 2.0]), Array::vector(vec![1.0; 3])];
-    let report = check_function(&ad, &f, &args, &Options::default()).unwrap();
-    let skipped = |r: &Row| matches!(&r.verdict, Verdict::Skipped(why) if why.contains("median_filter"));
     assert!(
-        report.rows.iter().filter(|r| r.value == "%x").all(skipped) && report.violated() == 0 && !report.passed(),
+        e.code() == Code::NoRule && e.to_string().contains("batch"),
+        "{e}"
+    );
+    let args = [
+        Array::vector(vec![0.0, 1.0, 2.0]),
+        Array::vector(vec![1.0; 3]),
+    ];
+    let report = check_function(&ad, &f, &args, &Options::default()).unwrap();
+    let skipped =
+        |r: &Row| matches!(&r.verdict, Verdict::Skipped(why) if why.contains("median_filter"));
+    assert!(
+        report.rows.iter().filter(|r| r.value == "%x").all(skipped)
+            && report.violated() == 0
+            && !report.passed(),
         "{report}"
     );
 }
@@ -392,10 +543,18 @@ fn a_missing_rule_is_an_error_when_deriving_that_says_where_and_what_to_do() {
 fn a_missing_rule_off_the_active_path_is_no_error() {
     let (f, _, w, _) = filtered();
     let ad = AdContext::default();
-    let args = [Array::vector(vec![0.0, 1.0, 2.0]), Array::vector(vec![1.0; 3])];
+    let args = [
+        Array::vector(vec![0.0, 1.0, 2.0]),
+        Array::vector(vec![1.0; 3]),
+    ];
     let g = reference::run(&grad(&ad, &f, &[w]).unwrap(), &args).unwrap();
     let want: Vec<f64> = [0.0f64, 1.0, 2.0].map(f64::exp).to_vec();
-    assert!(g[0].to_f64().iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-12));
+    assert!(
+        g[0].to_f64()
+            .iter()
+            .zip(want)
+            .all(|(a, b)| (a - b).abs() < 1e-12)
+    );
     let (many, _) = batch(&ad.session(), &f, &[false, true], &[true], &1.into()).unwrap();
     assert_eq!(many.result_types()[0].rank(), 1);
 }
@@ -404,21 +563,51 @@ fn a_missing_rule_off_the_active_path_is_no_error() {
 fn the_rule_of_an_operation_may_come_from_another_crate() {
     struct Identity;
     impl Rule for Identity {
-        fn linearize(&self, op: &Op, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Option<Result<Linearized>> {
+        fn linearize(
+            &self,
+            op: &Op,
+            cx: &Lin<'_>,
+            x: &[Val],
+            t: &[Option<Lv>],
+        ) -> Option<Result<Linearized>> {
             Some(Ok(cx.one(cx.op(op.clone(), x), t[0])))
         }
-        fn batch(&self, op: &Op, cx: &dyn Emit, _: &Dim, x: &[Batched]) -> Option<Result<Vec<Batched>>> {
-            Some(Ok(vec![Batched { val: cx.op(op.clone(), &[x[0].val]), mapped: true }]))
+        fn batch(
+            &self,
+            op: &Op,
+            cx: &dyn Emit,
+            _: &Dim,
+            x: &[Batched],
+        ) -> Option<Result<Vec<Batched>>> {
+            Some(Ok(vec![Batched {
+                val: cx.op(op.clone(), &[x[0].val]),
+                mapped: true,
+            }]))
         }
     }
     let (f, x, w, _) = filtered();
     let ad = with_rule("median_filter", Identity);
-    let args = [Array::vector(vec![0.0, 1.0, 2.0]), Array::vector(vec![2.0; 3])];
+    let args = [
+        Array::vector(vec![0.0, 1.0, 2.0]),
+        Array::vector(vec![2.0; 3]),
+    ];
     let report = check_function(&ad, &f, &args, &Options::default()).unwrap();
-    assert!(report.passed() && report.rows.iter().all(|r| r.verdict == Verdict::Pass), "{report}");
-    assert!(check_op(&ad, &Sample::new(Op::extension(MedianFilter), vec![args[0].clone()])).is_ok());
+    assert!(
+        report.passed() && report.rows.iter().all(|r| r.verdict == Verdict::Pass),
+        "{report}"
+    );
+    assert!(
+        check_op(
+            &ad,
+            &Sample::new(Op::extension(MedianFilter), vec![args[0].clone()])
+        )
+        .is_ok()
+    );
     // Another context does not have it: there is nothing global.
-    assert_eq!(grad(&AdContext::default(), &f, &[x, w]).unwrap_err().code(), Code::NoRule);
+    assert_eq!(
+        grad(&AdContext::default(), &f, &[x, w]).unwrap_err().code(),
+        Code::NoRule
+    );
 }
 
 #[test]
@@ -430,18 +619,41 @@ fn rules_that_return_the_wrong_count_or_type_are_named() {
         b.finish(&[y]).unwrap()
     };
     let code = |rule: Wrong| -> Error { vjp(&with_rule("neg", rule), &f, f.params()).unwrap_err() };
-    let e = code(Wrong { linearize: None, transpose: Some(|_, _, _| vec![]) });
-    assert!(e.code() == Code::RuleArity && e.message().contains("`neg`"), "{e}");
-    let e = code(Wrong { linearize: None, transpose: Some(|cx, _, ct| vec![Some(cx.reduce_sum(ct, &[0]))]) });
-    assert!(e.code() == Code::RuleType && e.message().contains("f64[] for operand 0 of type f64[3]"), "{e}");
-    let e = code(Wrong { linearize: Some(|cx, x, _| (cx.vals(cx.neg(x[0])), vec![])), transpose: None });
+    let e = code(Wrong {
+        linearize: None,
+        transpose: Some(|_, _, _| vec![]),
+    });
+    assert!(
+        e.code() == Code::RuleArity && e.message().contains("`neg`"),
+        "{e}"
+    );
+    let e = code(Wrong {
+        linearize: None,
+        transpose: Some(|cx, _, ct| vec![Some(cx.reduce_sum(ct, &[0]))]),
+    });
+    assert!(
+        e.code() == Code::RuleType && e.message().contains("f64[] for operand 0 of type f64[3]"),
+        "{e}"
+    );
+    let e = code(Wrong {
+        linearize: Some(|cx, x, _| (cx.vals(cx.neg(x[0])), vec![])),
+        transpose: None,
+    });
     assert_eq!(e.code(), Code::RuleArity);
     let e = code(Wrong {
         linearize: Some(|cx, x, t| {
             let t = t[0].unwrap();
-            cx.one(cx.neg(x[0]), Some(cx.apply1(Binary::Mul, &[t.into(), t.into()])))
+            cx.one(
+                cx.neg(x[0]),
+                Some(cx.apply1(Binary::Mul, &[t.into(), t.into()])),
+            )
         }),
         transpose: None,
     });
-    assert!(e.code() == Code::NotLinear && e.message().contains("`mul` is not linear in operands [0, 1]"), "{e}");
+    assert!(
+        e.code() == Code::NotLinear
+            && e.message()
+                .contains("`mul` is not linear in operands [0, 1]"),
+        "{e}"
+    );
 }

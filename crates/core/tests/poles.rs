@@ -1,13 +1,22 @@
-//! Zeros and poles: what each policy of numerics gives there, power series near 0, and derivatives at the ends of their
-//! range.
+//! Zeros and poles: what each policy of numerics gives there, power series near 0, and derivatives
+//! at the ends of their range.
 
 use cotangent_core::ops::{BINARY, Comparison, UNARY};
 use cotangent_core::transform::{AdContext, Numerics, Session, grad, jvp, vjp};
-use cotangent_core::{Array, Builder, C128, DType, Emit, Function, Op, Scalar, Type, Val, Wide, reference};
+use cotangent_core::{
+    Array, Builder, C128, DType, Emit, Function, Op, Scalar, Type, Val, Wide, reference,
+};
 
 fn ad(strong_zero: bool, zero_division_nan: bool) -> AdContext {
-    let numerics = Numerics { strong_zero, zero_division_nan, ..Numerics::default() };
-    AdContext::builder().with_numerics(numerics).build().unwrap()
+    let numerics = Numerics {
+        strong_zero,
+        zero_division_nan,
+        ..Numerics::default()
+    };
+    AdContext::builder()
+        .with_numerics(numerics)
+        .build()
+        .unwrap()
 }
 
 fn array(dtype: DType, v: &[f64], shape: &[usize]) -> Array {
@@ -22,10 +31,15 @@ fn build(ty: &Type, n: usize, f: impl Fn(&dyn Emit, &[Val]) -> Val) -> Function 
 }
 
 fn flat(f: &Function, x: &[Array]) -> Vec<f64> {
-    reference::run(f, x).unwrap().iter().flat_map(Array::to_f64).collect()
+    reference::run(f, x)
+        .unwrap()
+        .iter()
+        .flat_map(Array::to_f64)
+        .collect()
 }
 
-/// `pow` with exponents 0, 1, .. as data at every power of two below 1, four orders, reverse mode over reverse mode.
+/// `pow` with exponents 0, 1, .. as data at every power of two below 1, four orders, reverse mode
+/// over reverse mode.
 #[test]
 fn power_series() {
     for (strong, nan) in [(false, false), (true, false), (false, true)] {
@@ -34,9 +48,12 @@ fn power_series() {
 }
 
 fn power_series_with(ad: &AdContext) {
-    for (dtype, least, bound) in
-        [(DType::F64, 1074, 1e-12), (DType::F32, 149, 1e-5), (DType::F16, 24, 4e-3), (DType::BF16, 133, 4e-2)]
-    {
+    for (dtype, least, bound) in [
+        (DType::F64, 1074, 1e-12),
+        (DType::F32, 149, 1e-5),
+        (DType::F16, 24, 4e-3),
+        (DType::BF16, 133, 4e-2),
+    ] {
         let exponents = [0.0, 1.0, 2.0, 3.0, 4.0];
         let x: Vec<f64> = (0..=least).map(|j| f64::from(-j).exp2()).collect();
         let n = x.len();
@@ -54,9 +71,17 @@ fn power_series_with(ad: &AdContext) {
             let got = flat(&f, &[array(dtype, &points, &[n, 5])]);
             for ((&x, &k), got) in points.iter().zip(&k).zip(got) {
                 let factor: f64 = (0..order).map(|i| k - f64::from(i)).product();
-                let want = if factor == 0.0 { 0.0 } else { factor * x.powf(k - f64::from(order)) };
-                let near = (got - want).abs() <= bound * want.abs() + 24.0 * f64::from(-least).exp2();
-                assert!(near, "{dtype:?}: derivative {order} of x^{k} at {x:e} is {got:e}, not {want:e}");
+                let want = if factor == 0.0 {
+                    0.0
+                } else {
+                    factor * x.powf(k - f64::from(order))
+                };
+                let near =
+                    (got - want).abs() <= bound * want.abs() + 24.0 * f64::from(-least).exp2();
+                assert!(
+                    near,
+                    "{dtype:?}: derivative {order} of x^{k} at {x:e} is {got:e}, not {want:e}"
+                );
             }
         }
     }
@@ -108,12 +133,25 @@ fn poles_under_every_policy() {
         for (strong, nan) in [(false, false), (true, false), (false, true)] {
             let ad = ad(strong, nan);
             let g = |f: &Function| flat(&grad(&ad, f, f.params()).unwrap(), &x)[0];
-            let t =
-                |f: &Function, t: f64| flat(&jvp(&ad, f, f.params()).unwrap(), &[x[0].clone(), Array::scalar(t)])[1];
+            let t = |f: &Function, t: f64| {
+                flat(
+                    &jvp(&ad, f, f.params()).unwrap(),
+                    &[x[0].clone(), Array::scalar(t)],
+                )[1]
+            };
             let what = format!("{name}, strong {strong}, nan {nan}");
-            assert_eq!((g(&plain).is_nan(), g(&plain).is_finite()), (nan, false), "{what}: {}", g(&plain));
+            assert_eq!(
+                (g(&plain).is_nan(), g(&plain).is_finite()),
+                (nan, false),
+                "{what}: {}",
+                g(&plain)
+            );
             assert_eq!(t(&plain, 1.0).is_nan(), nan, "{what}: {}", t(&plain, 1.0));
-            assert_eq!((g(&inside), t(&inside, 1.0), t(&outside, 1.0)), (0.0, 0.0, 0.0), "{what}");
+            assert_eq!(
+                (g(&inside), t(&inside, 1.0), t(&outside, 1.0)),
+                (0.0, 0.0, 0.0),
+                "{what}"
+            );
             if strong || nan {
                 assert_eq!((g(&outside), t(&plain, 0.0)), (0.0, 0.0), "{what}");
             } else {
@@ -123,32 +161,66 @@ fn poles_under_every_policy() {
     }
 }
 
-/// With strong zeros the bits of every first derivative are those of IEEE rules wherever these are finite.
+/// With strong zeros the bits of every first derivative are those of IEEE rules wherever these are
+/// finite.
 #[test]
 fn strong_zeros_change_no_finite_number() {
-    let mut points: Vec<f64> =
-        (-1074..1024).step_by(37).flat_map(|k| [1.5, -1.5].map(|s| s * f64::from(k).exp2())).collect();
-    points.extend([0.0, -0.0, 1.0, -1.0, 0.5, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN_POSITIVE]);
+    let mut points: Vec<f64> = (-1074..1024)
+        .step_by(37)
+        .flat_map(|k| [1.5, -1.5].map(|s| s * f64::from(k).exp2()))
+        .collect();
+    points.extend([
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::MAX,
+        f64::MIN_POSITIVE,
+    ]);
     let n = points.len();
     let ty = Type::new(DType::F64, [n]);
-    let ops = UNARY.iter().filter(|d| (d.types)(DType::F64) == Some(DType::F64)).map(|d| (Op::from(d.op), 1));
-    let ops = ops.chain(BINARY.iter().filter(|d| (d.types)(DType::F64)).map(|d| (Op::from(d.op), 2)));
+    let ops = UNARY
+        .iter()
+        .filter(|d| (d.types)(DType::F64) == Some(DType::F64))
+        .map(|d| (Op::from(d.op), 1));
+    let ops = ops.chain(
+        BINARY
+            .iter()
+            .filter(|d| (d.types)(DType::F64))
+            .map(|d| (Op::from(d.op), 2)),
+    );
     let mut finite = 0;
     for (op, arity) in ops {
         let f = build(&ty, arity, |cx, x| cx.op(op.clone(), x));
         for shift in (0..n).step_by(if arity == 1 { n } else { 7 }) {
             for t in [1.0, 2f64.powi(-600), 2f64.powi(600), 0.0, -0.0] {
                 let other: Vec<f64> = (0..n).map(|i| points[(i + shift) % n]).collect();
-                let operands: Vec<Array> = [points.clone(), other].map(Array::vector)[..arity].to_vec();
+                let operands: Vec<Array> =
+                    [points.clone(), other].map(Array::vector)[..arity].to_vec();
                 let tangents: Vec<Array> = (0..arity).map(|_| Array::vector(vec![t; n])).collect();
                 let run = |ad: &AdContext| {
-                    let forward =
-                        flat(&jvp(ad, &f, f.params()).unwrap(), &[operands.clone(), tangents.clone()].concat());
+                    let forward = flat(
+                        &jvp(ad, &f, f.params()).unwrap(),
+                        &[operands.clone(), tangents.clone()].concat(),
+                    );
                     let back = vjp(ad, &f, f.params()).unwrap();
                     let cts = back.params().len() - arity;
-                    [forward, flat(&back, &[operands.clone(), tangents[..cts].to_vec()].concat())].concat()
+                    [
+                        forward,
+                        flat(
+                            &back,
+                            &[operands.clone(), tangents[..cts].to_vec()].concat(),
+                        ),
+                    ]
+                    .concat()
                 };
-                for (plain, strong) in run(&ad(false, false)).into_iter().zip(run(&ad(true, false))) {
+                for (plain, strong) in run(&ad(false, false))
+                    .into_iter()
+                    .zip(run(&ad(true, false)))
+                {
                     if plain.is_finite() {
                         finite += 1;
                         assert_eq!(
@@ -179,7 +251,12 @@ fn derivatives_far_out() {
         (|cx, x| cx.atan(x), 1e150, 1e-300),
         (|cx, x| cx.atan(x), 1e154, 1e-308),
     ];
-    let digits = [(DType::F64, 1e-14), (DType::F32, 1e-6), (DType::F16, 2e-3), (DType::BF16, 1e-2)];
+    let digits = [
+        (DType::F64, 1e-14),
+        (DType::F32, 1e-6),
+        (DType::F16, 2e-3),
+        (DType::BF16, 1e-2),
+    ];
     for (dtype, bound) in digits {
         for (f, x, want) in rows {
             let f = build(&Type::scalar(dtype), 1, |cx, x| f(cx, x[0]));
@@ -188,7 +265,10 @@ fn derivatives_far_out() {
             let least = Scalar::F(*want).array(dtype).to_f64()[0];
             if kept {
                 let got = flat(&g, &[Scalar::F(*x).array(dtype)])[0];
-                assert!((got - least).abs() <= bound * least, "{dtype:?} at {x}: {got:e} is not {least:e}");
+                assert!(
+                    (got - least).abs() <= bound * least,
+                    "{dtype:?} at {x}: {got:e} is not {least:e}"
+                );
             }
         }
     }
@@ -200,20 +280,31 @@ fn derivatives_far_out() {
 fn complex_derivatives_far_out() {
     type Row = (fn(&dyn Emit, Val) -> Val, [f64; 2], [f64; 2]);
     let rows: &[Row] = &[
-        (|cx, z| cx.tan(z), [0.5, 20.0], [9.181_582_401_115_076e-18, 1.429_946_735_605_212_4e-17]),
-        (|cx, z| cx.tan(z), [1.0, -18.0], [-3.861_048_352_418_94e-16, -8.436_544_564_015_604e-16]),
+        (
+            |cx, z| cx.tan(z),
+            [0.5, 20.0],
+            [9.181_582_401_115_076e-18, 1.429_946_735_605_212_4e-17],
+        ),
+        (
+            |cx, z| cx.tan(z),
+            [1.0, -18.0],
+            [-3.861_048_352_418_94e-16, -8.436_544_564_015_604e-16],
+        ),
         (|cx, z| cx.asin(z), [3e30, 4e30], [1.6e-31, 1.2e-31]),
         (|cx, z| cx.acos(z), [3e30, 4e30], [-1.6e-31, -1.2e-31]),
         (|cx, z| cx.asinh(z), [3e30, 4e30], [1.2e-31, -1.6e-31]),
         (|cx, z| cx.acosh(z), [3e30, 4e30], [1.2e-31, -1.6e-31]),
     ];
-    let wide = |[re, im]: [f64; 2], dtype| Wide::C(vec![C128::new(re, im)]).narrow(dtype, []).unwrap();
+    let wide =
+        |[re, im]: [f64; 2], dtype| Wide::C(vec![C128::new(re, im)]).narrow(dtype, []).unwrap();
     for (k, (f, z, want)) in rows.iter().enumerate() {
         for (dtype, bound) in [(DType::C128, 1e-13), (DType::C64, 1e-5)] {
             let f = build(&Type::scalar(dtype), 1, |cx, z| f(cx, z[0]));
             let t = jvp(&ad(false, false), &f, f.params()).unwrap();
             let y = reference::run(&t, &[wide(*z, dtype), wide([1.0, 0.0], dtype)]).unwrap();
-            let Wide::C(got) = y[1].wide() else { panic!("a complex number") };
+            let Wide::C(got) = y[1].wide() else {
+                panic!("a complex number")
+            };
             let want = C128::new(want[0], want[1]);
             assert!(
                 (got[0] - want).norm() <= bound * want.norm(),
@@ -234,8 +325,14 @@ fn bad_labels() {
             cx.reduce_sum(cx.cross_entropy(x[0], labels, 1), &[0])
         });
         for (strong, nan) in [(false, false), (true, false), (false, true)] {
-            let g = flat(&grad(&ad(strong, nan), &f, f.params()).unwrap(), std::slice::from_ref(&logits));
-            assert!(g[..3].iter().all(|g| g.is_finite()) && g[3..].iter().all(|g| g.is_nan()), "{label}: {g:?}");
+            let g = flat(
+                &grad(&ad(strong, nan), &f, f.params()).unwrap(),
+                std::slice::from_ref(&logits),
+            );
+            assert!(
+                g[..3].iter().all(|g| g.is_finite()) && g[3..].iter().all(|g| g.is_nan()),
+                "{label}: {g:?}"
+            );
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Laws on random graphs: derivatives are consistent, batching is a loop, rewrites keep meaning.
 //!
-//! A longer run: `SEEDS=20000 cargo test --release -p cotangent-core --test random_graphs -- --ignored`.
-//! One graph: `SEED=17 cargo test -p cotangent-core --test random_graphs`.
+//! A longer run:
+//! `SEEDS=20000 cargo test --release -p cotangent-core --test random_graphs -- --ignored`. One
+//! graph: `SEED=17 cargo test -p cotangent-core --test random_graphs`.
 
 use cotangent_core::check::random::{Case, graph};
 use cotangent_core::check::{Law, Options, Verdict, agree, check_function, read_again};
@@ -16,7 +17,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 type Outcome = Result<Vec<String>>;
 
 fn differentiable(f: &Function) -> Vec<Val> {
-    f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect()
+    f.params()
+        .iter()
+        .copied()
+        .filter(|&p| f.ty(p).dtype.has_tangent())
+        .collect()
 }
 
 fn checked(ad: &AdContext, seed: u64, unsure: &AtomicU64, rows: &AtomicU64) -> Outcome {
@@ -27,12 +32,21 @@ fn checked(ad: &AdContext, seed: u64, unsure: &AtomicU64, rows: &AtomicU64) -> O
     if let Err(e) = agree_in_bits(&reference::run(&small, &args)?, &y) {
         found.push(format!("simplify: {e}"));
     }
-    let opts = Options { wrt: Some(differentiable(&f)), directions: 1, third_order: false, ..Options::default() };
+    let opts = Options {
+        wrt: Some(differentiable(&f)),
+        directions: 1,
+        third_order: false,
+        ..Options::default()
+    };
     let report = check_function(ad, &f, &args, &opts)?;
     for r in &report.rows {
-        // Where a difference settles on another number the graph has a kink or a jump here, or a rule is wrong; the
-        // operations' own laws tell these apart. What has no finite difference must hold everywhere.
-        let exact = matches!(r.law, Law::Adjoint | Law::Linear | Law::Orders | Law::Symmetry);
+        // Where a difference settles on another number the graph has a kink or a jump here, or a
+        // rule is wrong; the operations' own laws tell these apart. What has no finite difference
+        // must hold everywhere.
+        let exact = matches!(
+            r.law,
+            Law::Adjoint | Law::Linear | Law::Orders | Law::Symmetry
+        );
         rows.fetch_add(1, Ordering::Relaxed);
         match r.verdict {
             Verdict::Fail if exact => found.push(r.to_string()),
@@ -69,32 +83,62 @@ fn agree_in_bits(got: &[Array], want: &[Array]) -> std::result::Result<(), Strin
     }
 }
 
-fn adjoint_simplified(ad: &AdContext, f: &Function, args: &[Array]) -> std::result::Result<(), String> {
+fn adjoint_simplified(
+    ad: &AdContext,
+    f: &Function,
+    args: &[Array],
+) -> std::result::Result<(), String> {
     let text = |e: cotangent_core::Error| e.to_string();
     let g = vjp(ad, f, &differentiable(f)).map_err(text)?;
     let y = reference::run(f, args).map_err(text)?;
     let cts = y.iter().filter(|a| a.dtype().has_tangent()).map(ones);
     let args: Vec<Array> = args.iter().cloned().chain(cts).collect();
-    let (a, b) = (reference::run(&simplify(&g), &args), reference::run(&g, &args));
+    let (a, b) = (
+        reference::run(&simplify(&g), &args),
+        reference::run(&g, &args),
+    );
     agree_in_bits(&a.map_err(text)?, &b.map_err(text)?)
 }
 
-fn as_text(ad: &AdContext, f: &Function, args: &[Array], y: &[Array]) -> std::result::Result<(), String> {
+fn as_text(
+    ad: &AdContext,
+    f: &Function,
+    args: &[Array],
+    y: &[Array],
+) -> std::result::Result<(), String> {
     let text = |e: cotangent_core::Error| e.to_string();
-    agree_in_bits(&reference::run(&read_again(f).map_err(text)?, args).map_err(text)?, y)?;
+    agree_in_bits(
+        &reference::run(&read_again(f).map_err(text)?, args).map_err(text)?,
+        y,
+    )?;
     if !f.result_types().iter().any(|t| t.dtype.has_tangent()) {
         return Ok(());
     }
     let g = vjp(ad, f, &differentiable(f)).map_err(text)?;
-    read_again(&g).and_then(|_| read_again(&simplify(&g))).map(drop).map_err(text)
+    read_again(&g)
+        .and_then(|_| read_again(&simplify(&g)))
+        .map(drop)
+        .map_err(text)
 }
 
 /// Forward and in reverse, a batch of directions each, where all is real and small.
 fn jacobians(ad: &AdContext, f: &Function, args: &[Array]) -> std::result::Result<(), String> {
     let text = |e: cotangent_core::Error| e.to_string();
-    let wrt: Vec<Val> = differentiable(f).into_iter().filter(|&v| f.ty(v).dtype == DType::F64).take(2).collect();
-    let y: Vec<Val> = f.results().iter().copied().filter(|&v| f.ty(v).dtype == DType::F64).collect();
-    let numbers = |v: &[Val]| v.iter().try_fold(0, |n, &v| Some(n + f.ty(v).shape.numel().as_const()?));
+    let wrt: Vec<Val> = differentiable(f)
+        .into_iter()
+        .filter(|&v| f.ty(v).dtype == DType::F64)
+        .take(2)
+        .collect();
+    let y: Vec<Val> = f
+        .results()
+        .iter()
+        .copied()
+        .filter(|&v| f.ty(v).dtype == DType::F64)
+        .collect();
+    let numbers = |v: &[Val]| {
+        v.iter()
+            .try_fold(0, |n, &v| Some(n + f.ty(v).shape.numel().as_const()?))
+    };
     if f.vals().any(|v| f.ty(v).dtype.epsilon() > 1e-10)
         || numbers(&wrt).is_none_or(|n| n > 40)
         || numbers(&y).is_none_or(|n| n > 40)
@@ -102,35 +146,70 @@ fn jacobians(ad: &AdContext, f: &Function, args: &[Array]) -> std::result::Resul
         return Ok(());
     }
     let f = f.clone().with_results(&y);
-    let of = |d| jacobian(ad, &f, &wrt, d).and_then(|j| reference::run(&j, args)).map_err(text);
+    let of = |d| {
+        jacobian(ad, &f, &wrt, d)
+            .and_then(|j| reference::run(&j, args))
+            .map_err(text)
+    };
     agree(&of(Direction::Forward)?, &of(Direction::Reverse)?, 1e-8)
 }
 
 fn ones(like: &Array) -> Array {
-    cotangent_core::Scalar::F(1.0).cast(like.dtype()).full(like.dtype(), like.shape().to_vec()).unwrap()
+    cotangent_core::Scalar::F(1.0)
+        .cast(like.dtype())
+        .full(like.dtype(), like.shape().to_vec())
+        .unwrap()
 }
 
-fn batched(ad: &AdContext, f: &Function, args: &[Array], y: &[Array]) -> std::result::Result<(), String> {
+fn batched(
+    ad: &AdContext,
+    f: &Function,
+    args: &[Array],
+    y: &[Array],
+) -> std::result::Result<(), String> {
     let text = |e: cotangent_core::Error| e.to_string();
     let n = f.params().len();
-    let (fb, _) = batch(&ad.session(), f, &vec![true; n], &vec![true; f.results().len()], &2.into()).map_err(text)?;
+    let (fb, _) = batch(
+        &ad.session(),
+        f,
+        &vec![true; n],
+        &vec![true; f.results().len()],
+        &2.into(),
+    )
+    .map_err(text)?;
     let twice = |a: &Array| -> Array {
         let b = cotangent_core::check::stack(a, &[a, a]).unwrap();
         assert_eq!(b.shape()[0], 2);
         b
     };
     let got = reference::run(&fb, &args.iter().map(twice).collect::<Vec<_>>()).map_err(text)?;
-    let coarse = args.iter().chain(y).map(|a| a.dtype().epsilon()).fold(0.0, f64::max) * 64.0;
-    agree(&got, &y.iter().map(twice).collect::<Vec<_>>(), coarse.max(1e-9))
+    let coarse = args
+        .iter()
+        .chain(y)
+        .map(|a| a.dtype().epsilon())
+        .fold(0.0, f64::max)
+        * 64.0;
+    agree(
+        &got,
+        &y.iter().map(twice).collect::<Vec<_>>(),
+        coarse.max(1e-9),
+    )
 }
 
 /// The seeds whose graphs fail, and how; the share of laws about which nothing could be said.
 fn run(ad: &AdContext, seeds: std::ops::Range<u64>) -> (Vec<String>, f64) {
-    let seeds = match std::env::var("SEED").ok().and_then(|s| s.parse::<u64>().ok()) {
+    let seeds = match std::env::var("SEED")
+        .ok()
+        .and_then(|s| s.parse::<u64>().ok())
+    {
         Some(s) => s..s + 1,
         None => seeds,
     };
-    let (next, unsure, rows) = (AtomicU64::new(seeds.start), AtomicU64::new(0), AtomicU64::new(0));
+    let (next, unsure, rows) = (
+        AtomicU64::new(seeds.start),
+        AtomicU64::new(0),
+        AtomicU64::new(0),
+    );
     let found = std::sync::Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -140,27 +219,43 @@ fn run(ad: &AdContext, seeds: std::ops::Range<u64>) -> (Vec<String>, f64) {
                     if seed >= seeds.end {
                         break;
                     }
-                    let outcome = catch_unwind(AssertUnwindSafe(|| checked(ad, seed, &unsure, &rows)));
+                    let outcome =
+                        catch_unwind(AssertUnwindSafe(|| checked(ad, seed, &unsure, &rows)));
                     let text = match outcome {
                         Ok(Ok(list)) if list.is_empty() => continue,
                         Ok(Ok(list)) => list.join("\n  "),
                         Ok(Err(e)) => e.to_string(),
                         Err(_) => "panics".to_owned(),
                     };
-                    let graph = graph(seed, 4 + seed as usize % 20).map(|c| print_function(&c.function));
+                    let graph =
+                        graph(seed, 4 + seed as usize % 20).map(|c| print_function(&c.function));
                     let text = format!("{text}\n{}", graph.unwrap_or_default());
-                    found.lock().unwrap().push(format!("seed {seed}:\n  {text}"));
+                    found
+                        .lock()
+                        .unwrap()
+                        .push(format!("seed {seed}:\n  {text}"));
                 }
             });
         }
     });
-    (found.into_inner().unwrap(), unsure.into_inner() as f64 / rows.into_inner().max(1) as f64)
+    (
+        found.into_inner().unwrap(),
+        unsure.into_inner() as f64 / rows.into_inner().max(1) as f64,
+    )
 }
 
 fn assert_laws(seeds: std::ops::Range<u64>) {
     let (found, unsure) = run(&AdContext::default(), seeds);
-    assert!(found.is_empty(), "{} graphs fail:\n{}", found.len(), found.join("\n"));
-    assert!(unsure < 0.05, "nothing can be said about {unsure} of the laws: the graphs are not tame");
+    assert!(
+        found.is_empty(),
+        "{} graphs fail:\n{}",
+        found.len(),
+        found.join("\n")
+    );
+    assert!(
+        unsure < 0.05,
+        "nothing can be said about {unsure} of the laws: the graphs are not tame"
+    );
 }
 
 #[test]
@@ -171,7 +266,10 @@ fn laws_hold_on_random_graphs() {
 #[test]
 #[ignore = "minutes: see the top of the file"]
 fn soak() {
-    let n = std::env::var("SEEDS").ok().and_then(|s| s.parse().ok()).unwrap_or(5000);
+    let n = std::env::var("SEEDS")
+        .ok()
+        .and_then(|s| s.parse().ok())
+        .unwrap_or(5000);
     assert_laws(1_000_000..1_000_000 + n);
 }
 
@@ -179,7 +277,13 @@ fn soak() {
 struct Forgetful;
 
 impl Rule for Forgetful {
-    fn transpose(&self, op: &Op, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Option<Result<Vec<Option<Val>>>> {
+    fn transpose(
+        &self,
+        op: &Op,
+        cx: &dyn Emit,
+        x: &[Arg],
+        ct: &[Option<Val>],
+    ) -> Option<Result<Vec<Option<Val>>>> {
         let mut back = op.transpose(cx, x, ct);
         if let Ok(v) = &mut back {
             v[1] = None;
@@ -191,7 +295,10 @@ impl Rule for Forgetful {
 #[test]
 fn a_wrong_rule_does_not_survive_random_graphs() {
     let rules = RuleSet::default().with("add", Forgetful);
-    let ad = AdContext::builder().with_extension_rules(rules).build().unwrap();
+    let ad = AdContext::builder()
+        .with_extension_rules(rules)
+        .build()
+        .unwrap();
     assert!(run(&ad, 0..60).0.len() > 5);
 }
 
@@ -202,13 +309,31 @@ fn graphs_are_varied_and_repeatable() {
         let (a, b) = (graph(seed, 12).unwrap(), graph(seed, 12).unwrap());
         assert_eq!(format!("{:?}", a.function), format!("{:?}", b.function));
         names.extend(a.function.eqns().iter().map(|e| e.op.name().to_owned()));
-        symbols += usize::from(a.function.vals().any(|v| a.function.ty(v).shape.as_const().is_none()));
+        symbols += usize::from(
+            a.function
+                .vals()
+                .any(|v| a.function.ty(v).shape.as_const().is_none()),
+        );
         empty += usize::from(a.args.iter().any(Array::is_empty));
     }
-    for name in
-        ["scan", "while", "call", "checkpoint", "cond", "switch", "gather", "scatter", "dot_general", "cumprod", "pow"]
-    {
+    for name in [
+        "scan",
+        "while",
+        "call",
+        "checkpoint",
+        "cond",
+        "switch",
+        "gather",
+        "scatter",
+        "dot_general",
+        "cumprod",
+        "pow",
+    ] {
         assert!(names.contains(name), "no `{name}` among {names:?}");
     }
-    assert!(names.len() > 80 && symbols > 20 && empty > 5, "{} {symbols} {empty}", names.len());
+    assert!(
+        names.len() > 80 && symbols > 20 && empty > 5,
+        "{} {symbols} {empty}",
+        names.len()
+    );
 }

@@ -38,7 +38,10 @@ fn dead_code_goes_and_parameters_stay() {
 
 #[test]
 fn equal_operations_on_equal_operands_are_one() {
-    assert_eq!(simple(scalar(), |cx, x| cx.mul(cx.exp(x), cx.exp(x))), ["exp", "mul"]);
+    assert_eq!(
+        simple(scalar(), |cx, x| cx.mul(cx.exp(x), cx.exp(x))),
+        ["exp", "mul"]
+    );
     // Addition commutes bit for bit, subtraction does not.
     let both = |cx: &dyn Emit, x: Val| {
         let y = cx.sin(x);
@@ -82,12 +85,27 @@ fn constants_fold_for_every_size() {
 fn identities_that_hold_for_every_bit_apply_and_others_do_not() {
     let none: [&str; 0] = [];
     assert_eq!(simple(scalar(), |cx, x| cx.neg(cx.neg(x))), none);
-    assert_eq!(simple(scalar(), |cx, x| cx.mul(cx.full_like(x, 1.0), x)), none);
-    assert_eq!(simple(scalar(), |cx, x| cx.sub(x, cx.full_like(x, 0.0))), none);
-    assert_eq!(simple(scalar(), |cx, x| cx.add(x, cx.neg(cx.sin(x)))), ["sin", "sub"]);
+    assert_eq!(
+        simple(scalar(), |cx, x| cx.mul(cx.full_like(x, 1.0), x)),
+        none
+    );
+    assert_eq!(
+        simple(scalar(), |cx, x| cx.sub(x, cx.full_like(x, 0.0))),
+        none
+    );
+    assert_eq!(
+        simple(scalar(), |cx, x| cx.add(x, cx.neg(cx.sin(x)))),
+        ["sin", "sub"]
+    );
     // -0 + 0 is +0; infinity * 0 is NaN.
-    assert_eq!(simple(scalar(), |cx, x| cx.add(x, cx.full_like(x, 0.0))), ["constant", "add"]);
-    assert_eq!(simple(scalar(), |cx, x| cx.mul(x, cx.full_like(x, 0.0))), ["constant", "mul"]);
+    assert_eq!(
+        simple(scalar(), |cx, x| cx.add(x, cx.full_like(x, 0.0))),
+        ["constant", "add"]
+    );
+    assert_eq!(
+        simple(scalar(), |cx, x| cx.mul(x, cx.full_like(x, 0.0))),
+        ["constant", "mul"]
+    );
 }
 
 #[test]
@@ -97,9 +115,16 @@ fn products_of_all_pairs_are_elementwise_to_the_bit() {
         cx.transpose(all, &[1, 0])
     });
     let g = simplify(&f);
-    assert_eq!(ops(&g), ["exp", "broadcast_in_dim", "broadcast_in_dim", "mul"]);
+    assert_eq!(
+        ops(&g),
+        ["exp", "broadcast_in_dim", "broadcast_in_dim", "mul"]
+    );
     let x = Array::vector(vec![-0.0, 0.0, f64::NAN, f64::NEG_INFINITY, -1e-320]);
-    let [want, got] = [&f, &g].map(|f| reference::run(f, std::slice::from_ref(&x)).unwrap().remove(0));
+    let [want, got] = [&f, &g].map(|f| {
+        reference::run(f, std::slice::from_ref(&x))
+            .unwrap()
+            .remove(0)
+    });
     assert!(got.same_bits(&want), "{got:?}\n{want:?}");
 }
 
@@ -115,7 +140,10 @@ fn views_compose() {
         let y = cx.broadcast_in_dim(y, &[3.into(), 2.into()], &[0]);
         cx.broadcast_in_dim(y, &[3.into(), 4.into(), 2.into()], &[0, 2])
     };
-    assert_eq!(simple(Type::new(DType::F64, [3]), f), ["sin", "broadcast_in_dim"]);
+    assert_eq!(
+        simple(Type::new(DType::F64, [3]), f),
+        ["sin", "broadcast_in_dim"]
+    );
 }
 
 #[test]
@@ -124,40 +152,71 @@ fn what_belongs_to_a_row_is_computed_for_the_row() {
     // The reduced axis is kept with length 1, and put out again.
     let f = |cx: &dyn Emit, x: Val| {
         let s = cx.broadcast_in_dim(cx.reduce_sum(x, &[1]), &[3.into(), 1.into()], &[0]);
-        let number = cx.broadcast_in_dim(cx.full_like(cx.reduce_sum(x, &[0, 1]), 4.0), &[3.into(), 1.into()], &[]);
+        let number = cx.broadcast_in_dim(
+            cx.full_like(cx.reduce_sum(x, &[0, 1]), 4.0),
+            &[3.into(), 1.into()],
+            &[],
+        );
         let mean = cx.div(s, number);
         let y = cx.sub(x, cx.broadcast_in_dim(mean, &[3.into(), 4.into()], &[0, 1]));
-        cx.reduce_sum(cx.reshape(cx.reduce_sum(y, &[1]), &[3.into(), 1.into()]), &[1])
+        cx.reduce_sum(
+            cx.reshape(cx.reduce_sum(y, &[1]), &[3.into(), 1.into()]),
+            &[1],
+        )
     };
     let g = simplify(&build(ty.clone(), f));
-    let names = ["reduce_sum", "constant", "broadcast_in_dim", "div", "broadcast_in_dim", "sub", "reduce_sum"];
+    let names = [
+        "reduce_sum",
+        "constant",
+        "broadcast_in_dim",
+        "div",
+        "broadcast_in_dim",
+        "sub",
+        "reduce_sum",
+    ];
     assert_eq!(ops(&g), names);
-    let x = Array::from_vec(vec![3, 4], (0..12).map(|i| f64::from(i * i) / 7.0).collect()).unwrap();
-    let both = [&build(ty.clone(), f), &g].map(|f| reference::run(f, std::slice::from_ref(&x)).unwrap()[0].to_f64());
+    let x = Array::from_vec(
+        vec![3, 4],
+        (0..12).map(|i| f64::from(i * i) / 7.0).collect(),
+    )
+    .unwrap();
+    let both = [&build(ty.clone(), f), &g]
+        .map(|f| reference::run(f, std::slice::from_ref(&x)).unwrap()[0].to_f64());
     assert_eq!(both[0], both[1]);
     // A quotient of rows, but not one with another value.
     let f = |cx: &dyn Emit, x: Val| {
         let s = cx.broadcast_in_dim(cx.reduce_sum(x, &[0]), &[3.into(), 4.into()], &[1]);
         cx.mul(x, cx.div(cx.full_like(s, 1.0), s))
     };
-    assert_eq!(simple(ty.clone(), f), ["reduce_sum", "constant", "div", "broadcast_in_dim", "mul"]);
-    let f = |cx: &dyn Emit, x: Val| cx.reduce_sum(cx.reshape(x, &[3.into(), 1.into(), 4.into()]), &[1]);
+    assert_eq!(
+        simple(ty.clone(), f),
+        ["reduce_sum", "constant", "div", "broadcast_in_dim", "mul"]
+    );
+    let f =
+        |cx: &dyn Emit, x: Val| cx.reduce_sum(cx.reshape(x, &[3.into(), 1.into(), 4.into()]), &[1]);
     assert!(simple(ty, f).is_empty());
 }
 
 #[test]
 fn derivative_of_sum_of_sin_reads_as_cos_times_the_broadcast_seed() {
-    let f = build(Type::new(DType::F32, vec![Dim::sym("?a")]), |cx, x| cx.reduce_sum(cx.sin(x), &[0]));
+    let f = build(Type::new(DType::F32, vec![Dim::sym("?a")]), |cx, x| {
+        cx.reduce_sum(cx.sin(x), &[0])
+    });
     let g = simplify(&grad(&AdContext::default(), &f, f.params()).unwrap());
     assert_eq!(ops(&g), ["cos", "constant", "broadcast_in_dim", "mul"]);
 }
 
 #[test]
 fn stop_gradient_stays() {
-    let f = build(scalar(), |cx, x| cx.op(Binary::Mul, &[x, cx.stop_gradient(x)]));
+    let f = build(scalar(), |cx, x| {
+        cx.op(Binary::Mul, &[x, cx.stop_gradient(x)])
+    });
     let g = simplify(&grad(&AdContext::default(), &f, f.params()).unwrap());
     let h = grad(&AdContext::default(), &g, g.params()).unwrap();
-    assert_eq!(reference::run(&h, &[Array::scalar(3.0)]).unwrap()[0].to_f64(), [0.0]);
+    assert_eq!(
+        reference::run(&h, &[Array::scalar(3.0)]).unwrap()[0].to_f64(),
+        [0.0]
+    );
 }
 
 #[test]
@@ -165,25 +224,49 @@ fn a_doubling_chain_has_a_linear_gradient() {
     let f = build(scalar(), |cx, x| (0..60).fold(x, |y, _| cx.add(y, y)));
     let g = simplify(&grad(&AdContext::default(), &f, f.params()).unwrap());
     assert!(g.eqns().len() <= 62, "{} operations", g.eqns().len());
-    assert_eq!(reference::run(&g, &[Array::scalar(1.0)]).unwrap()[0].to_f64(), [2f64.powi(60)]);
+    assert_eq!(
+        reference::run(&g, &[Array::scalar(1.0)]).unwrap()[0].to_f64(),
+        [2f64.powi(60)]
+    );
 }
 
 /// A gather of rows, elements or columns of `x`, with its indices as an array.
 fn gathers() -> Vec<(Windows, Vec<usize>, Array)> {
     let indices = |shape: &[usize], v: &[i32]| Array::from_vec(shape, v.to_vec()).unwrap();
     vec![
-        (Windows::parts(2, 0, 1), vec![1, 5], indices(&[6], &[3, 0, 9, 3, -1, 2])),
-        (Windows::parts(2, 1, 1), vec![4, 1], indices(&[6], &[3, 0, 9, 3, -1, 2])),
-        (Windows::parts(2, 0, 2), vec![1, 5], indices(&[3, 2], &[3, 0, 9, 3, -1, 2])),
-        (Windows::along(2, 1), vec![1, 1], indices(&[4, 3], &[4, 0, 9, 3, -1, 2, 2, 2, 2, 0, 1, 0])),
-        (Windows::along(2, 0), vec![1, 1], indices(&[3, 5], &[3, 0, 9, 3, -1, 2, 2, 2, 2, 0, 1, 0, 3, 3, 1])),
+        (
+            Windows::parts(2, 0, 1),
+            vec![1, 5],
+            indices(&[6], &[3, 0, 9, 3, -1, 2]),
+        ),
+        (
+            Windows::parts(2, 1, 1),
+            vec![4, 1],
+            indices(&[6], &[3, 0, 9, 3, -1, 2]),
+        ),
+        (
+            Windows::parts(2, 0, 2),
+            vec![1, 5],
+            indices(&[3, 2], &[3, 0, 9, 3, -1, 2]),
+        ),
+        (
+            Windows::along(2, 1),
+            vec![1, 1],
+            indices(&[4, 3], &[4, 0, 9, 3, -1, 2, 2, 2, 2, 0, 1, 0]),
+        ),
+        (
+            Windows::along(2, 0),
+            vec![1, 1],
+            indices(&[3, 5], &[3, 0, 9, 3, -1, 2, 2, 2, 2, 0, 1, 0, 3, 3, 1]),
+        ),
     ]
 }
 
 /// Cuts of one axis, and of all.
 fn cuts(shape: &[usize]) -> Vec<Slice> {
     let whole = |n: &usize| (0, *n, 1);
-    let mut all: Vec<Vec<(usize, usize, usize)>> = vec![shape.iter().map(|&n| (n / 2, n, 2)).collect()];
+    let mut all: Vec<Vec<(usize, usize, usize)>> =
+        vec![shape.iter().map(|&n| (n / 2, n, 2)).collect()];
     for (k, &n) in shape.iter().enumerate() {
         for cut in [(0, 1, 1), (1, 1, 1), (n - 1, n, 1), (0, n, 3), (1, n, 1)] {
             let mut axes: Vec<_> = shape.iter().map(whole).collect();
@@ -201,13 +284,22 @@ fn cuts(shape: &[usize]) -> Vec<Slice> {
 
 #[test]
 fn parts_of_gathers_and_their_adjoints_have_fewer_indices_and_the_same_bits() {
-    let x = Array::from_vec([4, 5], (0..20).map(|i| 1.0 / f64::from(i - 7)).collect::<Vec<_>>()).unwrap();
+    let x = Array::from_vec(
+        [4, 5],
+        (0..20).map(|i| 1.0 / f64::from(i - 7)).collect::<Vec<_>>(),
+    )
+    .unwrap();
     let mut fewer = 0;
     for (windows, sizes, indices) in gathers() {
         for bounds in [Bounds::Clip, Bounds::Drop, Bounds::Error] {
             let sizes: Vec<Dim> = sizes.iter().map(|&n| Dim::Const(n)).collect();
-            let read = |cx: &dyn Emit, x: Val| cx.gather(&windows, &sizes, bounds, x, cx.constant(indices.clone()));
-            let shape = build(x.ty(), read).result_types()[0].shape.as_const().unwrap();
+            let read = |cx: &dyn Emit, x: Val| {
+                cx.gather(&windows, &sizes, bounds, x, cx.constant(indices.clone()))
+            };
+            let shape = build(x.ty(), read).result_types()[0]
+                .shape
+                .as_const()
+                .unwrap();
             for cut in cuts(&shape) {
                 let f = build(x.ty(), |cx, x| cx.op(cut.clone(), &[read(cx, x)]));
                 let weights = |cx: &dyn Emit, y: Val| cx.mul(y, cx.full_like(y, -0.3));
@@ -217,14 +309,18 @@ fn parts_of_gathers_and_their_adjoints_have_fewer_indices_and_the_same_bits() {
                 });
                 let derived = grad(&AdContext::default(), &sum, &[sum.params()[0]]).unwrap();
                 for f in [f, derived] {
-                    let (whole, simple) = (reference::run(&f, std::slice::from_ref(&x)), simplify(&f));
+                    let (whole, simple) =
+                        (reference::run(&f, std::slice::from_ref(&x)), simplify(&f));
                     match (whole, reference::run(&simple, std::slice::from_ref(&x))) {
-                        (Ok(a), Ok(b)) => assert!(a[0].same_bits(&b[0]), "{cut:?} of {f}\nbecomes {simple}"),
+                        (Ok(a), Ok(b)) => {
+                            assert!(a[0].same_bits(&b[0]), "{cut:?} of {f}\nbecomes {simple}")
+                        }
                         (Err(_), Err(_)) => assert_eq!(bounds, Bounds::Error),
                         (a, b) => panic!("{a:?} and {b:?} of {f}\nand {simple}"),
                     }
                     let names = ops(&simple);
-                    fewer += usize::from(!names.iter().any(|n| n == "pad") && bounds != Bounds::Error);
+                    fewer +=
+                        usize::from(!names.iter().any(|n| n == "pad") && bounds != Bounds::Error);
                     assert!(
                         bounds != Bounds::Error
                             || names.iter().any(|n| n == "slice" || n == "pad")
@@ -243,11 +339,19 @@ fn the_gradient_of_first_elements_reads_first_elements() {
     let ty = Type::new(DType::F64, [3, 100]);
     let f = build(ty, |cx, x| {
         let sorted = cx.sort(x, 1, true);
-        let first = Slice { start: vec![Dim::Const(0); 2], limit: vec![3.into(), 10.into()], stride: vec![1; 2] };
+        let first = Slice {
+            start: vec![Dim::Const(0); 2],
+            limit: vec![3.into(), 10.into()],
+            stride: vec![1; 2],
+        };
         cx.reduce_sum(cx.exp(cx.op(first, &[sorted])), &[0, 1])
     });
     let g = simplify(&grad(&AdContext::default(), &f, &[f.params()[0]]).unwrap());
     assert!(!ops(&g).iter().any(|name| name == "pad"), "{g}");
-    let widest = g.eqns().iter().filter(|e| e.op.name() == "scatter").map(|e| g.ty(g.operands(e)[2]).shape.clone());
+    let widest = g
+        .eqns()
+        .iter()
+        .filter(|e| e.op.name() == "scatter")
+        .map(|e| g.ty(g.operands(e)[2]).shape.clone());
     assert_eq!(widest.collect::<Vec<_>>(), [[3, 10].as_slice().into()]);
 }

@@ -74,13 +74,42 @@ const BETAINC: &[(f64, f64, f64, f64)] = &[
 ];
 /// a, b, x and the derivatives in a, in b, in both of I.
 const BETAINC_D: &[(f64, f64, f64, f64, f64, f64)] = &[
-    (0.5, 0.5, 0.1, -0.5926200221433794, 0.2768155243583513, -0.47342123086420335),
-    (2.0, 3.0, 0.4, -0.24086937608755657, 0.15634433641359877, 0.008923407670034283),
-    (5.0, 0.7, 0.9, -0.05944812503981948, 0.5671721849930873, -0.028038013083681028),
-    (20.0, 30.0, 0.35, -0.056924329977871495, 0.034039919934794896, -0.004377292189266461),
+    (
+        0.5,
+        0.5,
+        0.1,
+        -0.5926200221433794,
+        0.2768155243583513,
+        -0.47342123086420335,
+    ),
+    (
+        2.0,
+        3.0,
+        0.4,
+        -0.24086937608755657,
+        0.15634433641359877,
+        0.008923407670034283,
+    ),
+    (
+        5.0,
+        0.7,
+        0.9,
+        -0.05944812503981948,
+        0.5671721849930873,
+        -0.028038013083681028,
+    ),
+    (
+        20.0,
+        30.0,
+        0.35,
+        -0.056924329977871495,
+        0.034039919934794896,
+        -0.004377292189266461,
+    ),
 ];
 
-/// Equal up to so many units of the relative precision; where the reference is not a normal number, up to that.
+/// Equal up to so many units of the relative precision; where the reference is not a normal number,
+/// up to that.
 fn near(got: f64, want: f64, ulps: f64, what: impl std::fmt::Display) {
     let error = (got - want).abs() / (f64::EPSILON * want.abs().max(1e-300));
     assert!(error <= ulps, "{what}: {got:e}, not {want:e}: {error} ulp");
@@ -95,39 +124,77 @@ fn incomplete_gamma() {
     }
     for &(a, x, first, second) in IGAMMA_DA {
         for (upper, sign) in [(false, 1.0), (true, -1.0)] {
-            near(igamma(upper, 1, a, x), sign * first, 2e4, format!("derivative in a at {a}, {x}"));
-            near(igamma(upper, 2, a, x), sign * second, 2e6, format!("second derivative in a at {a}, {x}"));
+            near(
+                igamma(upper, 1, a, x),
+                sign * first,
+                2e4,
+                format!("derivative in a at {a}, {x}"),
+            );
+            near(
+                igamma(upper, 2, a, x),
+                sign * second,
+                2e6,
+                format!("second derivative in a at {a}, {x}"),
+            );
         }
     }
 }
 
 #[test]
 fn hurwitz_zeta() {
-    ZETA.iter().for_each(|&(s, q, y)| near(zeta(0, s, q), y, 8.0, format!("zeta({s}, {q})")));
+    ZETA.iter()
+        .for_each(|&(s, q, y)| near(zeta(0, s, q), y, 8.0, format!("zeta({s}, {q})")));
     // Powers that vanish end the sum, however large s is.
     for s in [1e10, 1e17, 1e300] {
         assert_eq!([0, 1].map(|order| zeta(order, s, 2.0)), [0.0; 2]);
         assert_eq!([zeta(0, s, 1.0), zeta(0, s, 1e10)], [1.0, 0.0]);
     }
-    ZETA_DS.iter().for_each(|&(s, q, y)| near(zeta(1, s, q), y, 64.0, format!("zeta'({s}, {q})")));
+    ZETA_DS
+        .iter()
+        .for_each(|&(s, q, y)| near(zeta(1, s, q), y, 64.0, format!("zeta'({s}, {q})")));
 }
 
 #[test]
 fn bessel_functions() {
     for &(n, x, y) in BESSEL_IE {
-        near(bessel_ie(n as u32, x), y, 24.0, format!("I_{n}({x}) scaled"));
+        near(
+            bessel_ie(n as u32, x),
+            y,
+            24.0,
+            format!("I_{n}({x}) scaled"),
+        );
     }
 }
 
 #[test]
 fn incomplete_beta() {
     for &(a, b, x, y) in BETAINC {
-        near(betainc((0, 0), a, b, x), y, 100.0, format!("I_{x}({a}, {b})"));
+        near(
+            betainc((0, 0), a, b, x),
+            y,
+            100.0,
+            format!("I_{x}({a}, {b})"),
+        );
     }
     for &(a, b, x, by_a, by_b, both) in BETAINC_D {
-        near(betainc((1, 0), a, b, x), by_a, 2e4, format!("derivative in a of I_{x}({a}, {b})"));
-        near(betainc((0, 1), a, b, x), by_b, 2e4, format!("derivative in b of I_{x}({a}, {b})"));
-        near(betainc((1, 1), a, b, x), both, 2e6, format!("derivative in a and b of I_{x}({a}, {b})"));
+        near(
+            betainc((1, 0), a, b, x),
+            by_a,
+            2e4,
+            format!("derivative in a of I_{x}({a}, {b})"),
+        );
+        near(
+            betainc((0, 1), a, b, x),
+            by_b,
+            2e4,
+            format!("derivative in b of I_{x}({a}, {b})"),
+        );
+        near(
+            betainc((1, 1), a, b, x),
+            both,
+            2e6,
+            format!("derivative in a and b of I_{x}({a}, {b})"),
+        );
     }
 }
 
@@ -150,7 +217,25 @@ fn fewer_bits() {
     ];
     let inf = f64::INFINITY;
     let cases = [
-        (5, 10, [1.0, 1.0009765625, 3.140625, 65504.0, inf, inf, 0.0, 0.0, -2.5, inf, 0.0, -0.0, inf]),
+        (
+            5,
+            10,
+            [
+                1.0,
+                1.0009765625,
+                3.140625,
+                65504.0,
+                inf,
+                inf,
+                0.0,
+                0.0,
+                -2.5,
+                inf,
+                0.0,
+                -0.0,
+                inf,
+            ],
+        ),
         (
             8,
             7,
@@ -170,7 +255,13 @@ fn fewer_bits() {
                 inf,
             ],
         ),
-        (4, 3, [1.0, 1.0, 3.25, inf, inf, inf, 0.0, 0.0, -2.5, inf, 0.0, -0.0, inf]),
+        (
+            4,
+            3,
+            [
+                1.0, 1.0, 3.25, inf, inf, inf, 0.0, 0.0, -2.5, inf, 0.0, -0.0, inf,
+            ],
+        ),
         (
             8,
             3,
@@ -192,7 +283,9 @@ fn fewer_bits() {
         ),
     ];
     for (exponent, mantissa, want) in cases {
-        let y = ReducePrecision { exponent, mantissa }.eval(&[Array::vector(X.to_vec())], &Env::default()).unwrap();
+        let y = ReducePrecision { exponent, mantissa }
+            .eval(&[Array::vector(X.to_vec())], &Env::default())
+            .unwrap();
         assert_eq!(y[0].to_f64(), want, "{exponent} {mantissa}");
     }
 }
@@ -204,8 +297,16 @@ fn next_numbers() {
     let x = cx.constant(Array::vector(vec![1f32, -1.0, 0.0, 0.0, 5.0, 2.0]));
     let y = cx.constant(Array::vector(vec![2f32, 0.0, 1.0, -1.0, 5.0, f32::NAN]));
     let z = cx.next_after(x, y);
-    let got = reference::run(&b.finish(&[z]).unwrap(), &[]).unwrap().remove(0);
-    let want = [1.0000001192092896, -0.9999999403953552, 1.401298464324817e-45, -1.401298464324817e-45, 5.0];
+    let got = reference::run(&b.finish(&[z]).unwrap(), &[])
+        .unwrap()
+        .remove(0);
+    let want = [
+        1.0000001192092896,
+        -0.9999999403953552,
+        1.401298464324817e-45,
+        -1.401298464324817e-45,
+        5.0,
+    ];
     assert_eq!(got.dtype(), DType::F32);
     assert_eq!(&got.to_f64()[..5], want);
     assert!(got.to_f64()[5].is_nan());

@@ -17,8 +17,8 @@ use cotangent_core::rewrite::simplify;
 use cotangent_core::text::{Program, print_function, resolve_wrt};
 use cotangent_core::transform::{Lin, Lv, Session, jvp, vjp};
 use cotangent_core::{
-    AdContext, Arg, Array, Batched, Builder, Cost, DType, Dim, Emit, Env, Function, Op, Primitive, Result, Type, Val,
-    reference, verify,
+    AdContext, Arg, Array, Batched, Builder, Cost, DType, Dim, Emit, Env, Function, Op, Primitive,
+    Result, Type, Val, reference, verify,
 };
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -39,18 +39,34 @@ struct File {
 fn read(path: &Path) -> File {
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines = text.split_inclusive('\n');
-    let test = lines.next().and_then(|l| l.strip_prefix("// test: ")).expect("a header").trim().to_owned();
-    let mut file = File { test, cases: Vec::new() };
+    let test = lines
+        .next()
+        .and_then(|l| l.strip_prefix("// test: "))
+        .expect("a header")
+        .trim()
+        .to_owned();
+    let mut file = File {
+        test,
+        cases: Vec::new(),
+    };
     let mut expected = false;
     for line in lines {
         if let Some(name) = line.strip_prefix("// ==== ") {
             let name = name.trim_end().to_owned();
-            file.cases.push(Case { name, source: String::new(), expected: String::new() });
+            file.cases.push(Case {
+                name,
+                source: String::new(),
+                expected: String::new(),
+            });
             expected = false;
         } else if line.trim_end() == "// ----" {
             expected = true;
         } else if let Some(case) = file.cases.last_mut() {
-            let part = if expected { &mut case.expected } else { &mut case.source };
+            let part = if expected {
+                &mut case.expected
+            } else {
+                &mut case.source
+            };
             part.push_str(line);
         }
     }
@@ -59,7 +75,8 @@ fn read(path: &Path) -> File {
 
 fn canonical(p: &Program) -> String {
     let text = p.to_string();
-    let again = Program::parse(&text, None).unwrap_or_else(|e| panic!("what was printed cannot be read: {e}\n{text}"));
+    let again = Program::parse(&text, None)
+        .unwrap_or_else(|e| panic!("what was printed cannot be read: {e}\n{text}"));
     assert_eq!(again.to_string(), text, "printing is not canonical");
     text
 }
@@ -69,7 +86,11 @@ fn output(test: &str, source: &str) -> String {
     let derived = |p: Program| -> Result<Program> { p.derive(&AdContext::default()) };
     match test {
         "fmt" => canonical(&parsed.unwrap_or_else(|e| panic!("{e}\n{source}"))),
-        "derive" => canonical(&derived(parsed.unwrap()).unwrap_or_else(|e| panic!("{e}\n{source}")).only_derived()),
+        "derive" => canonical(
+            &derived(parsed.unwrap())
+                .unwrap_or_else(|e| panic!("{e}\n{source}"))
+                .only_derived(),
+        ),
         "error" => match parsed.and_then(derived) {
             Ok(p) => panic!("no error:\n{p}"),
             Err(e) => format!("{e}\n"),
@@ -80,7 +101,10 @@ fn output(test: &str, source: &str) -> String {
 
 fn graphs() -> Vec<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/graphs");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
     files.retain(|p| p.extension().is_some_and(|e| e == "tgraph"));
     files.sort();
     files
@@ -96,8 +120,13 @@ fn graphs_print_what_is_expected() {
         for case in &file.cases {
             let got = output(&file.test, &case.source);
             if got != case.expected && !bless {
-                let _ =
-                    writeln!(wrong, "{} `{}`:\n--- want\n{}--- got\n{got}", path.display(), case.name, case.expected);
+                let _ = writeln!(
+                    wrong,
+                    "{} `{}`:\n--- want\n{}--- got\n{got}",
+                    path.display(),
+                    case.name,
+                    case.expected
+                );
             }
             let _ = write!(out, "// ==== {}\n{}// ----\n{got}", case.name, case.source);
         }
@@ -133,8 +162,15 @@ fn every_sample_of_every_operation_round_trips() {
             let f = module_of(&sample.op, &types);
             let g = again(&f);
             verify(&g).unwrap();
-            match (reference::run(&f, &sample.operands), reference::run(&g, &sample.operands)) {
-                (Ok(a), Ok(b)) => assert!(a.iter().zip(&b).all(|(a, b)| a.same_bits(b)), "{}", print_function(&f)),
+            match (
+                reference::run(&f, &sample.operands),
+                reference::run(&g, &sample.operands),
+            ) {
+                (Ok(a), Ok(b)) => assert!(
+                    a.iter().zip(&b).all(|(a, b)| a.same_bits(b)),
+                    "{}",
+                    print_function(&f)
+                ),
                 (Err(a), Err(b)) => assert_eq!(a.message(), b.message()),
                 (a, b) => panic!("{a:?} {b:?}"),
             }
@@ -148,7 +184,10 @@ fn chain(n: usize) -> String {
         let op = ["sin", "tanh", "exp", "neg"][i % 4];
         let _ = writeln!(text, "  %v{} = tgraph.{op} %v{i}", i + 1);
     }
-    let _ = writeln!(text, "  %s = tgraph.reduce %v{n} {{op = \"sum\"}}\n  tgraph.return %s : f32\n}}");
+    let _ = writeln!(
+        text,
+        "  %s = tgraph.reduce %v{n} {{op = \"sum\"}}\n  tgraph.return %s : f32\n}}"
+    );
     text
 }
 
@@ -171,14 +210,22 @@ fn a_chain_of_a_million_needs_no_stack() {
 fn random_graphs_and_their_derivatives_round_trip() {
     let ad = AdContext::default();
     for seed in 0..60 {
-        let random::Case { function: f, args } = random::graph(seed, 4 + seed as usize % 20).unwrap();
+        let random::Case { function: f, args } =
+            random::graph(seed, 4 + seed as usize % 20).unwrap();
         let wrt = |f: &Function| -> Vec<Val> {
-            f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect()
+            f.params()
+                .iter()
+                .copied()
+                .filter(|&p| f.ty(p).dtype.has_tangent())
+                .collect()
         };
         verify(&f).unwrap();
         let g = again(&f);
         let bits = |a: Vec<Array>, b: Vec<Array>| a.iter().zip(&b).all(|(a, b)| a.same_bits(b));
-        assert!(bits(reference::run(&f, &args).unwrap(), reference::run(&g, &args).unwrap()));
+        assert!(bits(
+            reference::run(&f, &args).unwrap(),
+            reference::run(&g, &args).unwrap()
+        ));
         // Integers and booleans alone have no derivative.
         if !f.result_types().iter().any(|t| t.dtype.has_tangent()) {
             continue;
@@ -261,7 +308,11 @@ fn median() -> Entry {
     Entry {
         name: "img.median",
         doc: "The median over a window.",
-        parse: |s| Ok(Op::extension(Median { window: s.attrs.get("window")? })),
+        parse: |s| {
+            Ok(Op::extension(Median {
+                window: s.attrs.get("window")?,
+            }))
+        },
         samples: |_| Vec::new(),
     }
 }
@@ -288,12 +339,15 @@ fn a_missing_rule_is_an_error_only_on_an_active_path() {
 }
 ";
     let derive = |directive: &str| {
-        let p = Program::parse_with(&format!("{text}{directive}"), Some("a.tgraph"), &[median()]).unwrap();
+        let p = Program::parse_with(&format!("{text}{directive}"), Some("a.tgraph"), &[median()])
+            .unwrap();
         p.derive(&AdContext::default())
     };
     derive("tgraph.adjoint @m wrt(%w) -> @g").unwrap();
     derive("tgraph.adjoint @m wrt(%y) -> @g").unwrap();
-    let e = derive("tgraph.adjoint @m wrt(%x) -> @g").unwrap_err().to_string();
+    let e = derive("tgraph.adjoint @m wrt(%x) -> @g")
+        .unwrap_err()
+        .to_string();
     let want = "a.tgraph:5:8: operation `img.median` has no linearize rule; add one to its Primitive, wrap the call in \
                 custom_vjp, or stop_gradient its input [NoRule]\n  \
                 5 |   %y = tgraph.img.median %s {window = 3}\n    |        ^^^^^^^^^^^^^^^^^\n  \
@@ -316,34 +370,66 @@ tgraph.jvp @g wrt(%x) dir(%v) -> @t
 
 #[test]
 fn one_derived_program_serves_every_size() {
-    let p = Program::parse(SUM_OF_SIN, None).unwrap().derive(&AdContext::default()).unwrap();
+    let p = Program::parse(SUM_OF_SIN, None)
+        .unwrap()
+        .derive(&AdContext::default())
+        .unwrap();
     let run = |name: &str, args: &[Array]| reference::run(p.module(name).unwrap(), args).unwrap();
     for n in [0, 1, 5, 1000] {
         let x: Vec<f64> = (0..n).map(|i| 0.1 + 0.01 * i as f64).collect();
-        let (x, v) = (Array::vector(x.clone()), Array::vector(x.iter().map(|x| 2.0 - x).collect::<Vec<_>>()));
+        let (x, v) = (
+            Array::vector(x.clone()),
+            Array::vector(x.iter().map(|x| 2.0 - x).collect::<Vec<_>>()),
+        );
         let want = |f: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
-            x.to_f64().into_iter().zip(v.to_f64()).map(|(x, v)| f(x, v)).collect()
+            x.to_f64()
+                .into_iter()
+                .zip(v.to_f64())
+                .map(|(x, v)| f(x, v))
+                .collect()
         };
-        let close = |a: &Array, b: Vec<f64>| a.to_f64().iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-14);
+        let close = |a: &Array, b: Vec<f64>| {
+            a.to_f64()
+                .iter()
+                .zip(&b)
+                .all(|(a, b)| (a - b).abs() < 1e-14)
+        };
         assert!(close(&run("g", from_ref(&x))[0], want(&|x, _| x.cos())));
-        assert!(close(&run("h", &[x.clone(), v.clone()])[0], want(&|x, v| -x.sin() * v)));
-        assert!(close(&run("hx", from_ref(&x))[0], want(&|x, _| -x.sin() * x)));
+        assert!(close(
+            &run("h", &[x.clone(), v.clone()])[0],
+            want(&|x, v| -x.sin() * v)
+        ));
+        assert!(close(
+            &run("hx", from_ref(&x))[0],
+            want(&|x, _| -x.sin() * x)
+        ));
         let t = run("t", &[x.clone(), v.clone()]);
         assert!(close(&t[0], want(&|x, _| x.cos())) && close(&t[1], want(&|x, v| -x.sin() * v)));
     }
-    let e = reference::run(p.module("h").unwrap(), &[Array::vector(vec![1.0, 2.0]), Array::vector(vec![1.0])]);
+    let e = reference::run(
+        p.module("h").unwrap(),
+        &[Array::vector(vec![1.0, 2.0]), Array::vector(vec![1.0])],
+    );
     let e = e.unwrap_err().to_string();
-    assert!(e.contains("%v") && e.contains("%x") && e.contains("f64[1]") && e.contains("f64[2]"), "{e}");
+    assert!(
+        e.contains("%v") && e.contains("%x") && e.contains("f64[1]") && e.contains("f64[2]"),
+        "{e}"
+    );
 }
 
 #[test]
 fn derived_modules_are_derived_again() {
-    let text = "tgraph.module @m {\n %x = tgraph.arg : f64\n %y = tgraph.sin %x\n tgraph.return %y\n}
+    let text =
+        "tgraph.module @m {\n %x = tgraph.arg : f64\n %y = tgraph.sin %x\n tgraph.return %y\n}
 tgraph.adjoint @m wrt(%x) -> @d1
 tgraph.adjoint @d1 wrt(%x) -> @d2
 tgraph.adjoint @d2 wrt(%x) -> @d3";
-    let p = Program::parse(text, None).unwrap().derive(&AdContext::default()).unwrap();
-    let y = reference::run(p.module("d3").unwrap(), &[Array::scalar(0.5f64)]).unwrap()[0].to_f64()[0];
+    let p = Program::parse(text, None)
+        .unwrap()
+        .derive(&AdContext::default())
+        .unwrap();
+    let y =
+        reference::run(p.module("d3").unwrap(), &[Array::scalar(0.5f64)]).unwrap()[0].to_f64()[0];
     assert!((y + 0.5f64.cos()).abs() < 1e-15);
     assert_eq!(p.only_derived().modules().count(), 3);
     // By text, too.
@@ -353,12 +439,20 @@ tgraph.adjoint @d2 wrt(%x) -> @d3";
 
 #[test]
 fn division_by_zero_is_nan_in_text_unless_it_says_ieee() {
-    let module =
-        "tgraph.module @m {\n %x, %y = tgraph.arg, tgraph.arg : f64\n %z = tgraph.div %x, %y\n tgraph.return %z\n}\n";
+    let module = "tgraph.module @m {\n %x, %y = tgraph.arg, tgraph.arg : f64\n %z = tgraph.div %x, %y\n tgraph.return %z\n}\n";
     let grad = |attrs: &str| {
-        let p = Program::parse(&format!("{module}tgraph.adjoint @m wrt(%x) {attrs} -> @g"), None).unwrap();
+        let p = Program::parse(
+            &format!("{module}tgraph.adjoint @m wrt(%x) {attrs} -> @g"),
+            None,
+        )
+        .unwrap();
         let p = p.derive(&AdContext::default()).unwrap();
-        reference::run(p.module("g").unwrap(), &[Array::scalar(1.0f64), Array::scalar(0.0)]).unwrap()[0].to_f64()[0]
+        reference::run(
+            p.module("g").unwrap(),
+            &[Array::scalar(1.0f64), Array::scalar(0.0)],
+        )
+        .unwrap()[0]
+            .to_f64()[0]
     };
     assert!(grad("").is_nan());
     assert!(grad("{zero_division = nan}").is_nan());
@@ -373,10 +467,14 @@ fn values_are_found_by_name_and_by_position() {
     );
     let p = p.unwrap();
     let f = p.module("m").unwrap();
-    let at = |text: &str| resolve_wrt(f, text).map(|v| v.iter().map(|v| v.index()).collect::<Vec<_>>());
+    let at =
+        |text: &str| resolve_wrt(f, text).map(|v| v.iter().map(|v| v.index()).collect::<Vec<_>>());
     assert_eq!(at("a,h").unwrap(), [0, 2]);
     assert_eq!(at(" %b , 0").unwrap(), [1, 0]);
     let e = at("w").unwrap_err().to_string();
-    assert_eq!(e, "`@m` has no value `%w` [UnknownName]\n  arguments of @m: %a : f32[], %b : f32[]");
+    assert_eq!(
+        e,
+        "`@m` has no value `%w` [UnknownName]\n  arguments of @m: %a : f32[], %b : f32[]"
+    );
     assert_eq!(at("2").unwrap_err().message(), "`@m` has no argument 2");
 }

@@ -1,7 +1,8 @@
 //! What does eager computing cost beside the arithmetic?
 //!
-//! Forward and backward on so few elements that only the bookkeeping counts. The aims are 2 microseconds for the sum of
-//! squares of three numbers and 40 for a chain of 100 operations on ten.
+//! Forward and backward on so few elements that only the bookkeeping counts. The aims are 2
+//! microseconds for the sum of squares of three numbers and 40 for a chain of 100 operations on
+//! ten.
 
 use cotangent::{EagerRuntime, EagerTensor, Tensor};
 use divan::Bencher;

@@ -1,8 +1,8 @@
 //! How long from text to the first gradient?
 //!
-//! Reading the text, deriving, simplifying, planning and running once, from nothing: the aims are 2 ms for the
-//! perceptron, 1 ms for a chain of 200 operations and 10 ms for a transformer of two blocks in StableHLO text. Arrays are
-//! made outside the timed part.
+//! Reading the text, deriving, simplifying, planning and running once, from nothing: the aims are 2
+//! ms for the perceptron, 1 ms for a chain of 200 operations and 10 ms for a transformer of two
+//! blocks in StableHLO text. Arrays are made outside the timed part.
 
 use cotangent::ad::{AdContext, grad};
 use cotangent::rewrite::simplify;
@@ -26,12 +26,21 @@ fn chain(n: usize) -> String {
         let op = ["sin", "tanh", "exp", "neg"][i % 4];
         writeln!(text, "  %v{} = tgraph.{op} %v{i}", i + 1).unwrap();
     }
-    writeln!(text, "  %s = tgraph.reduce %v{n} {{op = \"sum\"}}\n  tgraph.return %s : f32\n}}").unwrap();
+    writeln!(
+        text,
+        "  %s = tgraph.reduce %v{n} {{op = \"sum\"}}\n  tgraph.return %s : f32\n}}"
+    )
+    .unwrap();
     text
 }
 
 fn module(text: &str) -> Arc<Function> {
-    Program::parse(text, None).unwrap().modules().next().unwrap().clone()
+    Program::parse(text, None)
+        .unwrap()
+        .modules()
+        .next()
+        .unwrap()
+        .clone()
 }
 
 fn perceptron_inputs() -> Vec<Array> {
@@ -45,7 +54,10 @@ fn perceptron_inputs() -> Vec<Array> {
 }
 
 fn transformer() -> Arc<Function> {
-    cotangent::Program::from_stablehlo(TRANSFORMER).unwrap().main().clone()
+    cotangent::Program::from_stablehlo(TRANSFORMER)
+        .unwrap()
+        .main()
+        .clone()
 }
 
 /// Small numbers; tokens for integers.
@@ -56,7 +68,10 @@ fn transformer_inputs() -> Vec<Array> {
         let n = shape.iter().product();
         match t.dtype {
             DType::I32 => Array::from_vec(shape, (0..n).map(|i| (i % 16) as i32).collect()),
-            _ => Array::from_vec(shape, (0..n).map(|i| 0.1 * (i as f32 * 0.37).sin()).collect()),
+            _ => Array::from_vec(
+                shape,
+                (0..n).map(|i| 0.1 * (i as f32 * 0.37).sin()).collect(),
+            ),
         }
     };
     types.iter().map(|t| of(t).unwrap()).collect()
@@ -69,7 +84,12 @@ fn first_gradient(text: &str, inputs: &[Array]) -> Vec<Array> {
 
 /// Function to gradients, once.
 fn gradient_of(f: &Function, inputs: &[Array]) -> Vec<Array> {
-    let wrt: Vec<_> = f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect();
+    let wrt: Vec<_> = f
+        .params()
+        .iter()
+        .copied()
+        .filter(|&p| f.ty(p).dtype.has_tangent())
+        .collect();
     let g = simplify(&grad(&AdContext::default(), f, &wrt).unwrap());
     cotangent::run(&Arc::new(g), inputs).unwrap()
 }
@@ -111,7 +131,12 @@ mod derive {
     #[divan::bench]
     fn grad_of_transformer(b: Bencher) {
         let f = transformer();
-        let wrt: Vec<_> = f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect();
+        let wrt: Vec<_> = f
+            .params()
+            .iter()
+            .copied()
+            .filter(|&p| f.ty(p).dtype.has_tangent())
+            .collect();
         b.bench_local(|| simplify(&grad(&AdContext::default(), &f, &wrt).unwrap()));
     }
 

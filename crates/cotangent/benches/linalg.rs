@@ -3,7 +3,9 @@
 //! `cargo bench --bench linalg -- cholesky`: compiled programs of traced tensors, one thread.
 
 use cotangent::linalg::TracedTensorLinalgExt;
-use cotangent::{GraphCompiler, GraphExecutor, GraphProgram, Result, TracedTensor, ad::TracedTensorAdExt};
+use cotangent::{
+    GraphCompiler, GraphExecutor, GraphProgram, Result, TracedTensor, ad::TracedTensorAdExt,
+};
 use divan::Bencher;
 
 fn main() {
@@ -21,7 +23,11 @@ fn matrices((count, n): (usize, usize)) -> TracedTensor {
         for i in 0..n {
             v.extend((0..n).map(|j| {
                 let off = (at(b, i, j) + at(b, j, i)) / 2.0;
-                if i == j { off + n as f64 + i as f64 } else { off }
+                if i == j {
+                    off + n as f64 + i as f64
+                } else {
+                    off
+                }
             }));
         }
     }
@@ -42,16 +48,31 @@ const FUNCTIONS: [(&str, Write); 8] = [
 ];
 
 fn args() -> impl Iterator<Item = String> {
-    FUNCTIONS.iter().flat_map(|(name, _)| CASES.iter().map(move |(b, n)| format!("{name} {b}x{n}x{n}")))
+    FUNCTIONS.iter().flat_map(|(name, _)| {
+        CASES
+            .iter()
+            .map(move |(b, n)| format!("{name} {b}x{n}x{n}"))
+    })
 }
 
 fn program(what: &str, gradient: bool) -> GraphProgram {
     let (name, case) = what.split_once(' ').expect("a name and a case");
-    let write = FUNCTIONS.iter().find(|f| f.0 == name).expect("a function of the table").1;
-    let case = *CASES.iter().find(|(b, n)| format!("{b}x{n}x{n}") == case).expect("a case of the table");
+    let write = FUNCTIONS
+        .iter()
+        .find(|f| f.0 == name)
+        .expect("a function of the table")
+        .1;
+    let case = *CASES
+        .iter()
+        .find(|(b, n)| format!("{b}x{n}x{n}") == case)
+        .expect("a case of the table");
     let x = matrices(case);
     let y = write(&x).expect("square matrices");
-    let y = if gradient { y.sum().grad(&x).expect("it has a derivative") } else { y };
+    let y = if gradient {
+        y.sum().grad(&x).expect("it has a derivative")
+    } else {
+        y
+    };
     GraphCompiler::new().compile(&y).expect("it compiles")
 }
 

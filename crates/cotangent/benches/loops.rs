@@ -1,7 +1,8 @@
 //! What does a step of a loop cost?
 //!
-//! A recurrence of one number over 100,000 steps, forward and with its gradient: the time of a step is the time shown
-//! divided by 100,000. The aim is some tens of nanoseconds. Compiling is outside the timed part.
+//! A recurrence of one number over 100,000 steps, forward and with its gradient: the time of a step
+//! is the time shown divided by 100,000. The aim is some tens of nanoseconds. Compiling is outside
+//! the timed part.
 
 use cotangent::ad::{AdContext, grad};
 use cotangent::rewrite::simplify;
@@ -17,7 +18,12 @@ fn main() {
 const STEPS: usize = 100_000;
 
 /// What derivatives save, as the text says it.
-const POLICIES: [&str; 4] = ["", ", checkpoint = \"sqrt\"", ", checkpoint = 1000", ", snapshots = 10"];
+const POLICIES: [&str; 4] = [
+    "",
+    ", checkpoint = \"sqrt\"",
+    ", checkpoint = 1000",
+    ", snapshots = 10",
+];
 
 /// `c <- sin(a c + b)`.
 fn recurrence(policy: &str) -> Function {
@@ -33,7 +39,12 @@ fn recurrence(policy: &str) -> Function {
   tgraph.return %y
 }}"
     );
-    (**Program::parse(&text, None).unwrap().modules().next().unwrap()).clone()
+    (**Program::parse(&text, None)
+        .unwrap()
+        .modules()
+        .next()
+        .unwrap())
+    .clone()
 }
 
 fn run(b: Bencher, f: Function) {
@@ -50,5 +61,8 @@ fn scalar_recurrence(b: Bencher) {
 #[divan::bench(args = POLICIES)]
 fn scalar_recurrence_and_gradient(b: Bencher, policy: &str) {
     let f = recurrence(policy);
-    run(b, simplify(&grad(&AdContext::default(), &f, f.params()).unwrap()));
+    run(
+        b,
+        simplify(&grad(&AdContext::default(), &f, f.params()).unwrap()),
+    );
 }

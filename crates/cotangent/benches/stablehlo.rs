@@ -1,4 +1,5 @@
-//! How fast is StableHLO text read, and how long is it from the text of a transformer's loss to its first gradient?
+//! How fast is StableHLO text read, and how long is it from the text of a transformer's loss to its
+//! first gradient?
 //!
 //! Reading is lexing, parsing and lowering to a graph. Arrays are made outside the timed part.
 
@@ -18,25 +19,37 @@ fn main() {
 const TRANSFORMER: &str = include_str!("../../../examples/transformer.mlir");
 
 fn inputs() -> Vec<Array> {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/transformer.npz");
-    let all: std::collections::BTreeMap<String, Array> = cotangent::npz::read(path).unwrap().into_iter().collect();
-    (0..).map_while(|k| all.get(&format!("in_{k}")).cloned()).collect()
+    let path =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/transformer.npz");
+    let all: std::collections::BTreeMap<String, Array> =
+        cotangent::npz::read(path).unwrap().into_iter().collect();
+    (0..)
+        .map_while(|k| all.get(&format!("in_{k}")).cloned())
+        .collect()
 }
 
 /// Operations as JAX prints them, one after the other.
 fn chain(n: usize) -> String {
     let ty = "tensor<4x8xf32>";
-    let mut text = format!("func.func public @main(%arg0: {ty}) -> {ty} {{\n  %0 = stablehlo.sine %arg0 : {ty}\n");
+    let mut text = format!(
+        "func.func public @main(%arg0: {ty}) -> {ty} {{\n  %0 = stablehlo.sine %arg0 : {ty}\n"
+    );
     for i in 1..n {
         let op = ["add", "multiply", "maximum"][i % 3];
-        writeln!(text, "  %{i} = stablehlo.{op} %{}, %arg0 : {ty} loc(#loc{i})", i - 1).unwrap();
+        writeln!(
+            text,
+            "  %{i} = stablehlo.{op} %{}, %arg0 : {ty} loc(#loc{i})",
+            i - 1
+        )
+        .unwrap();
     }
     writeln!(text, "  return %{} : {ty}\n}}", n - 1).unwrap();
     text
 }
 
 fn reading(b: Bencher, text: String) {
-    b.counter(BytesCount::of_str(&text)).bench_local(|| read(&text, None).unwrap());
+    b.counter(BytesCount::of_str(&text))
+        .bench_local(|| read(&text, None).unwrap());
 }
 
 #[divan::bench]
@@ -89,7 +102,12 @@ fn text_to_first_gradient(b: Bencher) {
     let x = inputs();
     b.bench_local(|| {
         let f = main_of(TRANSFORMER);
-        let wrt: Vec<_> = f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect();
+        let wrt: Vec<_> = f
+            .params()
+            .iter()
+            .copied()
+            .filter(|&p| f.ty(p).dtype.has_tangent())
+            .collect();
         let g = simplify(&grad(&AdContext::default(), &f, &wrt).unwrap());
         cotangent::run(&Arc::new(g), &x).unwrap()
     });

@@ -1,12 +1,14 @@
 //! How long do whole programs and their derivatives take?
 //!
-//! The programs are those that other libraries are measured with: `benches/workloads.mlir` is what JAX printed of them
-//! (`benches/peers/compare.py --write`), not derived; before each stands its name, what is derived, with respect to what,
-//! and the kind of each input. `cargo bench -p cotangent --bench workloads [part of a name]` prints medians. With
-//! `--serve` it answers lines of `name, inputs, results, budget`, which is how `benches/peers/compare.py` runs it beside
-//! the others. Inputs are made outside of the timed part, results are made inside and dropped. `--once NAME CALLS [INPUTS]`
-//! runs one program so often, for callgrind and perf; `WORKLOADS` names another file of programs. `--limits` prints, for
-//! the step of each program that takes the most time, its shares of the machine's arithmetic and bandwidth, measured first.
+//! The programs are those that other libraries are measured with: `benches/workloads.mlir` is what
+//! JAX printed of them (`benches/peers/compare.py --write`), not derived; before each stands its
+//! name, what is derived, with respect to what, and the kind of each input.
+//! `cargo bench -p cotangent --bench workloads [part of a name]` prints medians. With `--serve` it
+//! answers lines of `name, inputs, results, budget`, which is how `benches/peers/compare.py` runs
+//! it beside the others. Inputs are made outside of the timed part, results are made inside and
+//! dropped. `--once NAME CALLS [INPUTS]` runs one program so often, for callgrind and perf;
+//! `WORKLOADS` names another file of programs. `--limits` prints, for the step of each program that
+//! takes the most time, its shares of the machine's arithmetic and bandwidth, measured first.
 
 use cotangent::ad::{AdContext, grad, hessian, hvp};
 use cotangent::cpu::{Machine, View as Tensor};
@@ -33,9 +35,23 @@ fn workloads() -> Vec<Workload> {
     let programs = text.split("// workload ").skip(1).map(|part| {
         let (head, text) = part.split_once('\n').expect("a program follows its name");
         let mut words = head.split(' ').map(str::to_owned);
-        let (name, derived) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let wrt = words.next().unwrap_or_default().split(',').filter_map(|i| i.parse().ok()).collect();
-        Workload { name, derived, wrt, recipes: words.collect(), text: text.to_owned() }
+        let (name, derived) = (
+            words.next().unwrap_or_default(),
+            words.next().unwrap_or_default(),
+        );
+        let wrt = words
+            .next()
+            .unwrap_or_default()
+            .split(',')
+            .filter_map(|i| i.parse().ok())
+            .collect();
+        Workload {
+            name,
+            derived,
+            wrt,
+            recipes: words.collect(),
+            text: text.to_owned(),
+        }
     });
     programs.collect()
 }
@@ -46,7 +62,13 @@ impl Workload {
     }
 
     fn derive(&self, f: &Arc<Function>) -> Result<Function> {
-        let (ad, wrt) = (AdContext::default(), self.wrt.iter().map(|&i| f.params()[i]).collect::<Vec<Val>>());
+        let (ad, wrt) = (
+            AdContext::default(),
+            self.wrt
+                .iter()
+                .map(|&i| f.params()[i])
+                .collect::<Vec<Val>>(),
+        );
         let derived = match self.derived.as_str() {
             "value" => (**f).clone(),
             "hvp" => hvp(&ad, f, &wrt)?,
@@ -66,7 +88,9 @@ impl Workload {
             }));
         }
         let program = cotangent::compile(&Arc::new(self.derive(&self.primal()?)?))?;
-        Ok(Box::new(move || program.run_tensors(inputs.iter().cloned())))
+        Ok(Box::new(move || {
+            program.run_tensors(inputs.iter().cloned())
+        }))
     }
 
     /// The step that takes the most time: its operations, and what it uses of the machine.
@@ -74,8 +98,15 @@ impl Workload {
         let f = Arc::new(self.derive(&self.primal()?)?);
         let inputs: Vec<Tensor> = self.inputs()?.iter().map(Tensor::from).collect();
         let profile = cotangent::compile(&f)?.profile(&inputs, 9)?;
-        let Some(step) = profile.steps.iter().max_by_key(|s| s.time) else { return Ok(String::new()) };
-        let mut names: Vec<&str> = step.step.equations.iter().map(|&e| f.eqns()[e].op.name()).collect();
+        let Some(step) = profile.steps.iter().max_by_key(|s| s.time) else {
+            return Ok(String::new());
+        };
+        let mut names: Vec<&str> = step
+            .step
+            .equations
+            .iter()
+            .map(|&e| f.eqns()[e].op.name())
+            .collect();
         names.dedup();
         names.truncate(4);
         let (arithmetic, bandwidth) = machine.share(step);
@@ -95,7 +126,13 @@ impl Workload {
         let types: Vec<Type> = f.params().iter().map(|&p| f.ty(p).clone()).collect();
         let directions = self.wrt.iter().map(|&i| types[i].clone());
         let mut state = 1u64;
-        types.iter().cloned().chain(directions).zip(&self.recipes).map(|(t, r)| input(&t, r, &mut state)).collect()
+        types
+            .iter()
+            .cloned()
+            .chain(directions)
+            .zip(&self.recipes)
+            .map(|(t, r)| input(&t, r, &mut state))
+            .collect()
     }
 }
 
@@ -106,7 +143,9 @@ fn normal(state: &mut u64) -> f64 {
 
 /// The next number in [0, 1) of a linear congruential generator.
 fn uniform(state: &mut u64) -> f64 {
-    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    *state = state
+        .wrapping_mul(6364136223846793005)
+        .wrapping_add(1442695040888963407);
     (*state >> 11) as f64 / (1u64 << 53) as f64
 }
 
@@ -119,16 +158,30 @@ fn input(t: &Type, recipe: &str, state: &mut u64) -> Result<Array> {
     let x: Vec<f64> = match kind {
         "value" => vec![number; n],
         "grid" => (0..n).map(|i| 4.0 * i as f64 / n as f64 - 2.0).collect(),
-        "sorted" => (0..n).map(|i| (i as f64 + uniform(state)) / n as f64).collect(),
+        "sorted" => (0..n)
+            .map(|i| (i as f64 + uniform(state)) / n as f64)
+            .collect(),
         "uniform" => (0..n).map(|_| uniform(state)).collect(),
         "above" => (0..n).map(|_| 0.5 + uniform(state) * number).collect(),
-        "inside" => (0..n).map(|_| (uniform(state) * 2.0 - 1.0) * 0.95).collect(),
+        "inside" => (0..n)
+            .map(|_| (uniform(state) * 2.0 - 1.0) * 0.95)
+            .collect(),
         "labels" => (0..n).map(|_| (uniform(state) * number).floor()).collect(),
-        "bits" => (0..n).map(|_| (uniform(state) * 4294967296.0).floor()).collect(),
+        "bits" => (0..n)
+            .map(|_| (uniform(state) * 4294967296.0).floor())
+            .collect(),
         // A step that has no factor in common with the count visits each number once.
-        "permutation" => (0..n).map(|i| ((i * 7919) % number as usize) as f64).collect(),
+        "permutation" => (0..n)
+            .map(|i| ((i * 7919) % number as usize) as f64)
+            .collect(),
         "regular" => {
-            let diagonal = |i: usize| if (i / last) % last == i % last { 2.0 } else { 0.0 };
+            let diagonal = |i: usize| {
+                if (i / last) % last == i % last {
+                    2.0
+                } else {
+                    0.0
+                }
+            };
             (0..n).map(|i| diagonal(i) + 0.3 * normal(state)).collect()
         }
         "positive" => positive(&shape, state),
@@ -136,7 +189,9 @@ fn input(t: &Type, recipe: &str, state: &mut u64) -> Result<Array> {
     };
     match t.dtype {
         DType::C64 => {
-            let parts = x.into_iter().map(|x| C64::new(x as f32, (normal(state) * number) as f32));
+            let parts = x
+                .into_iter()
+                .map(|x| C64::new(x as f32, (normal(state) * number) as f32));
             Array::from_vec(shape, parts.collect())
         }
         DType::I8 => Array::from_vec(shape, x.into_iter().map(|x| x as i8).collect()),
@@ -144,7 +199,10 @@ fn input(t: &Type, recipe: &str, state: &mut u64) -> Result<Array> {
         DType::U32 => Array::from_vec(shape, x.into_iter().map(|x| x as u32).collect()),
         DType::F32 => Array::from_vec(shape, x.into_iter().map(|x| x as f32).collect()),
         DType::F64 => Array::from_vec(shape, x),
-        other => Err(Error::new(Code::Input, format!("no recipe makes inputs of {other}"))),
+        other => Err(Error::new(
+            Code::Input,
+            format!("no recipe makes inputs of {other}"),
+        )),
     }
 }
 
@@ -191,7 +249,9 @@ fn samples(run: &dyn Fn() -> Result<Vec<Tensor>>, budget: Duration) -> Result<Ve
 }
 
 fn find<'w>(all: &'w [Workload], name: &str) -> Result<&'w Workload> {
-    all.iter().find(|w| w.name == name).ok_or_else(|| Error::new(Code::Input, format!("no workload {name}")))
+    all.iter()
+        .find(|w| w.name == name)
+        .ok_or_else(|| Error::new(Code::Input, format!("no workload {name}")))
 }
 
 /// The arrays `x0`, `x1`, .. `x10` of a file, by number.
@@ -220,7 +280,9 @@ fn serve(all: &[Workload]) -> std::io::Result<()> {
                 _ => {
                     let run = w.ready(&read(inputs)?)?;
                     let y = run()?.into_iter().enumerate();
-                    let y: Result<Vec<_>> = y.map(|(i, t)| Ok((format!("y{i}"), t.into_array()?))).collect();
+                    let y: Result<Vec<_>> = y
+                        .map(|(i, t)| Ok((format!("y{i}"), t.into_array()?)))
+                        .collect();
                     npz::write(results, &y?)?;
                     run
                 }
@@ -231,7 +293,10 @@ fn serve(all: &[Workload]) -> std::io::Result<()> {
         };
         match answer() {
             Ok(times) => {
-                let times: Vec<String> = times.iter().map(|[t, c]| format!("{t:.9}:{c:.9}")).collect();
+                let times: Vec<String> = times
+                    .iter()
+                    .map(|[t, c]| format!("{t:.9}:{c:.9}"))
+                    .collect();
                 writeln!(out, "ok\t{}", times.join("\t"))?;
             }
             Err(e) => writeln!(out, "error\t{}", e.to_string().replace(['\n', '\t'], " "))?,
@@ -250,7 +315,10 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     if let Some(at) = args.iter().position(|a| a == "--once") {
         let (name, calls) = (&args[at + 1], args[at + 2].parse::<usize>()?);
         let w = find(&all, name)?;
-        let inputs = args.get(at + 3).filter(|a| !a.starts_with("--")).map_or_else(|| w.inputs(), |path| read(path))?;
+        let inputs = args
+            .get(at + 3)
+            .filter(|a| !a.starts_with("--"))
+            .map_or_else(|| w.inputs(), |path| read(path))?;
         let run = w.ready(&inputs)?;
         for _ in 0..calls {
             black_box(run()?);
@@ -258,18 +326,30 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     }
     let machine = args.iter().any(|a| a == "--limits").then(Machine::measure);
-    let part = args.iter().find(|a| !a.starts_with("--")).map_or("", String::as_str);
+    let part = args
+        .iter()
+        .find(|a| !a.starts_with("--"))
+        .map_or("", String::as_str);
     for w in all.iter().filter(|w| w.name.contains(part)) {
         if let Some(machine) = &machine {
-            println!("{:32} {}", w.name, w.limits(machine).unwrap_or_else(|e| e.to_string()));
+            println!(
+                "{:32} {}",
+                w.name,
+                w.limits(machine).unwrap_or_else(|e| e.to_string())
+            );
             continue;
         }
-        let timed = w.inputs().and_then(|x| samples(&*w.ready(&x)?, Duration::from_millis(400)));
+        let timed = w
+            .inputs()
+            .and_then(|x| samples(&*w.ready(&x)?, Duration::from_millis(400)));
         match timed {
             Ok(mut times) => {
                 times.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]));
                 let [median, least] = [times[times.len() / 2], times[0]].map(|t| t[0] * 1e6);
-                println!("{:32} median {median:12.2} us   least {least:12.2} us", w.name);
+                println!(
+                    "{:32} median {median:12.2} us   least {least:12.2} us",
+                    w.name
+                );
             }
             Err(e) => println!("{:32} {e}", w.name),
         }

@@ -37,7 +37,10 @@ pub fn main() -> Result<(), Error> {
     let x = rt.variable_from(Tensor::scalar(0.5))?;
     let y = x.sin()?.exp()?;
     let dy = y.grad_of(&[&x], BackwardOptions::create_graph())?.remove(0);
-    let ddy = dy.grad_of(&[&x], BackwardOptions::keep_graph())?.remove(0).item::<f64>()?;
+    let ddy = dy
+        .grad_of(&[&x], BackwardOptions::keep_graph())?
+        .remove(0)
+        .item::<f64>()?;
     let (s, c) = 0.5f64.sin_cos();
     assert!((ddy - s.exp() * (c * c - s)).abs() < 1e-14);
     let one = rt.constant_from(Tensor::scalar(1.0))?;

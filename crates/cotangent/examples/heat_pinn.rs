@@ -1,7 +1,8 @@
 //! A neural network that learns the heat equation u_t = u_xx on [0, 1] from the equation alone.
 //!
-//! The residual holds a first and a second derivative of the network; the loss is a sum of squared residuals over many
-//! points; training differentiates the loss again, by the network's weights. Each step is a transform of a graph:
+//! The residual holds a first and a second derivative of the network; the loss is a sum of squared
+//! residuals over many points; training differentiates the loss again, by the network's weights.
+//! Each step is a transform of a graph:
 //!
 //! ```text
 //! u(w, t, x)  --grad t-->  u_t        --grad x, grad x-->  u_xx
@@ -27,7 +28,11 @@ fn weights() -> [Type; 4] {
 /// u(w.., t, x): one number for one point.
 fn network() -> Result<Function> {
     let b = Builder::new("u", Default::default());
-    let w: Vec<Val> = weights().into_iter().enumerate().map(|(i, t)| b.param(t, Some(&format!("w{i}")))).collect();
+    let w: Vec<Val> = weights()
+        .into_iter()
+        .enumerate()
+        .map(|(i, t)| b.param(t, Some(&format!("w{i}"))))
+        .collect();
     let t = b.param(Type::scalar(DType::F64), Some("t"));
     let p = b.param(Type::scalar(DType::F64), Some("p"));
     let cx: &dyn Emit = &b;
@@ -49,7 +54,11 @@ fn loss(ad: &AdContext) -> Result<Function> {
 
     // The squared residual at one point, then at many: points have a leading axis, weights do not.
     let b = Builder::new("residual", Default::default());
-    let a: Vec<Val> = u.params().iter().map(|&p| b.param(u.ty(p).clone(), None)).collect();
+    let a: Vec<Val> = u
+        .params()
+        .iter()
+        .map(|&p| b.param(u.ty(p).clone(), None))
+        .collect();
     let cx: &dyn Emit = &b;
     let r = cx.sub(cx.inline(&u_t, &a)[0], cx.inline(&u_xx, &a)[0]);
     let squared = cx.mul(r, r);
@@ -62,7 +71,10 @@ fn loss(ad: &AdContext) -> Result<Function> {
     let b = Builder::new("loss", Default::default());
     let w: Vec<Val> = weights().into_iter().map(|t| b.param(t, None)).collect();
     let points = Type::new(DType::F64, [POINTS]);
-    let rest: Vec<Val> = ["t", "x", "kt", "kx", "known"].iter().map(|n| b.param(points.clone(), Some(n))).collect();
+    let rest: Vec<Val> = ["t", "x", "kt", "kx", "known"]
+        .iter()
+        .map(|n| b.param(points.clone(), Some(n)))
+        .collect();
     let cx: &dyn Emit = &b;
     let inside = cx.inline(&residuals, &[&w[..], &rest[..2]].concat())[0];
     let at = cx.inline(&values, &[&w[..], &rest[2..4]].concat())[0];
@@ -82,13 +94,35 @@ fn main() -> Result<()> {
     let ad = AdContext::default();
     let loss = loss(&ad)?;
     let step = Arc::new(simplify(&value_and_grad(&ad, &loss, &loss.params()[..4])?));
-    println!("the loss has {} equations, its value and gradient {}", loss.eqns().len(), step.eqns().len());
+    println!(
+        "the loss has {} equations, its value and gradient {}",
+        loss.eqns().len(),
+        step.eqns().len()
+    );
 
-    let (t, x) = (spread(POINTS, 0.618_034).iter().map(|t| 0.2 * t).collect(), spread(POINTS, 0.754_878));
+    let (t, x) = (
+        spread(POINTS, 0.618_034).iter().map(|t| 0.2 * t).collect(),
+        spread(POINTS, 0.754_878),
+    );
     // Known points: the initial values, and both ends.
-    let kt: Vec<f64> = (0..POINTS).map(|i| if i % 2 == 0 { 0.0 } else { 0.2 * i as f64 / POINTS as f64 }).collect();
-    let kx: Vec<f64> =
-        (0..POINTS).map(|i| if i % 2 == 0 { i as f64 / POINTS as f64 } else { f64::from(i % 4 == 1) }).collect();
+    let kt: Vec<f64> = (0..POINTS)
+        .map(|i| {
+            if i % 2 == 0 {
+                0.0
+            } else {
+                0.2 * i as f64 / POINTS as f64
+            }
+        })
+        .collect();
+    let kx: Vec<f64> = (0..POINTS)
+        .map(|i| {
+            if i % 2 == 0 {
+                i as f64 / POINTS as f64
+            } else {
+                f64::from(i % 4 == 1)
+            }
+        })
+        .collect();
     let exact = |t: f64, x: f64| (-PI * PI * t).exp() * (PI * x).sin();
     let known: Vec<f64> = kt.iter().zip(&kx).map(|(&t, &x)| exact(t, x)).collect();
     let data: Vec<Array> = [t, x, kt, kx, known].map(Array::vector).into();
@@ -97,18 +131,30 @@ fn main() -> Result<()> {
         .iter()
         .enumerate()
         .map(|(k, ty)| {
-            let n: usize = ty.shape.as_const().expect("weights have known sizes").iter().product();
-            (0..n).map(|i| 1.5 * ((i * 7 + k * 3) as f64 * 1.7).sin()).collect()
+            let n: usize = ty
+                .shape
+                .as_const()
+                .expect("weights have known sizes")
+                .iter()
+                .product();
+            (0..n)
+                .map(|i| 1.5 * ((i * 7 + k * 3) as f64 * 1.7).sin())
+                .collect()
         })
         .collect();
-    let (mut m, mut v): (Vec<Vec<f64>>, Vec<Vec<f64>>) =
-        (w.iter().map(|w| vec![0.0; w.len()]).collect(), w.iter().map(|w| vec![0.0; w.len()]).collect());
+    let (mut m, mut v): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (
+        w.iter().map(|w| vec![0.0; w.len()]).collect(),
+        w.iter().map(|w| vec![0.0; w.len()]).collect(),
+    );
     let program = cotangent::compile(&step)?;
     let (mut first, mut last) = (None, 0.0);
     for k in 1..=400 {
         let mut args = Vec::new();
         for (w, ty) in w.iter().zip(weights()) {
-            args.push(Array::from_vec(ty.shape.as_const().expect("known"), w.clone())?);
+            args.push(Array::from_vec(
+                ty.shape.as_const().expect("known"),
+                w.clone(),
+            )?);
         }
         args.extend(data.iter().cloned());
         let out = program.run(&args)?;
@@ -121,11 +167,17 @@ fn main() -> Result<()> {
             for (i, g) in g.to_f64().into_iter().enumerate() {
                 m[j][i] = 0.9 * m[j][i] + 0.1 * g;
                 v[j][i] = 0.999 * v[j][i] + 0.001 * g * g;
-                let (mh, vh) = (m[j][i] / (1.0 - 0.9f64.powi(k)), v[j][i] / (1.0 - 0.999f64.powi(k)));
+                let (mh, vh) = (
+                    m[j][i] / (1.0 - 0.9f64.powi(k)),
+                    v[j][i] / (1.0 - 0.999f64.powi(k)),
+                );
                 w[j][i] -= 0.01 * mh / (vh.sqrt() + 1e-8);
             }
         }
     }
-    assert!(last < 0.05 * first.expect("at least one step"), "training makes the residual small: {first:?} -> {last}");
+    assert!(
+        last < 0.05 * first.expect("at least one step"),
+        "training makes the residual small: {first:?} -> {last}"
+    );
     Ok(())
 }

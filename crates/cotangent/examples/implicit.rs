@@ -12,7 +12,12 @@ fn number(t: TracedTensor) -> Result<f64> {
 /// The program.
 pub fn main() -> Result<()> {
     // Kepler's equation: how the eccentric anomaly moves with the eccentricity.
-    let anomaly = |e: TracedTensor| root(|x: TracedTensor| &x - &e * x.sin() - 1.0, TracedTensor::scalar(1.0));
+    let anomaly = |e: TracedTensor| {
+        root(
+            |x: TracedTensor| &x - &e * x.sin() - 1.0,
+            TracedTensor::scalar(1.0),
+        )
+    };
     let (e, x) = (0.3, number(anomaly(TracedTensor::scalar(0.3))?)?);
     let d = number(grad(anomaly)(TracedTensor::scalar(e))?)?;
     println!("x - 0.3 sin x = 1 at x = {x}, dx/de = {d}");
@@ -23,7 +28,10 @@ pub fn main() -> Result<()> {
     let b = TracedTensor::from_vec_row_major(vec![2], vec![1.0, -0.5]);
     let energy = |w: TracedTensor| {
         let start = b.full_like(0.0);
-        let h = fixed_point(|h: TracedTensor| Ok::<_, cotangent::Error>((w.matmul(&h)? + &b).tanh()), start)?;
+        let h = fixed_point(
+            |h: TracedTensor| Ok::<_, cotangent::Error>((w.matmul(&h)? + &b).tanh()),
+            start,
+        )?;
         Ok::<_, cotangent::Error>(h.square().sum())
     };
     assert_eq!(grad(energy)(w)?.to_tensor()?.shape(), &[2, 2]);
@@ -32,7 +40,10 @@ pub fn main() -> Result<()> {
     let x = TracedTensor::from_vec_row_major(vec![3], vec![1.0, 2.0, 3.0]);
     let y = TracedTensor::from_vec_row_major(vec![3], vec![2.0, 4.0, 6.0]);
     let slope = |penalty: TracedTensor| {
-        argmin(|w: TracedTensor| (&x * &w - &y).square().sum() + &penalty * w.square(), TracedTensor::scalar(0.0))
+        argmin(
+            |w: TracedTensor| (&x * &w - &y).square().sum() + &penalty * w.square(),
+            TracedTensor::scalar(0.0),
+        )
     };
     // w = 28 / (14 + p)
     let d = number(grad(slope)(TracedTensor::scalar(2.0))?)?;
@@ -41,7 +52,13 @@ pub fn main() -> Result<()> {
     // A system of which only products are known: (I + s sᵀ) x = s.
     let s = TracedTensor::from_vec_row_major(vec![3], vec![1.0, 2.0, 2.0]);
     let matvec = |v: TracedTensor| &v + &s * (&s * &v).sum();
-    let v = linear_solve(matvec, s.clone(), Solver::Cg)?.to_tensor()?.to_vec::<f64>()?;
-    assert!(v.iter().zip([0.1, 0.2, 0.2]).all(|(a, b)| (a - b).abs() < 1e-14));
+    let v = linear_solve(matvec, s.clone(), Solver::Cg)?
+        .to_tensor()?
+        .to_vec::<f64>()?;
+    assert!(
+        v.iter()
+            .zip([0.1, 0.2, 0.2])
+            .all(|(a, b)| (a - b).abs() < 1e-14)
+    );
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Linear algebra: traced, eager, on plain tensors; derivatives where the spectrum is degenerate; errors.
+//! Linear algebra: traced, eager, on plain tensors; derivatives where the spectrum is degenerate;
+//! errors.
 
 use cotangent::ad::{AdContext, EagerRuntime, TracedTensorAdExt};
 use cotangent::linalg::{self, LinalgBackend, MatrixNorm, TracedTensorLinalgExt};
@@ -7,7 +8,10 @@ use cotangent::{Code, CpuBackend, GraphCompiler, GraphExecutor, Result, Tensor, 
 fn close(got: &Tensor, want: &[f64]) -> Result<()> {
     let got = got.to_vec::<f64>()?;
     assert_eq!(got.len(), want.len());
-    assert!(got.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-12), "{got:?} is not {want:?}");
+    assert!(
+        got.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-12),
+        "{got:?} is not {want:?}"
+    );
     Ok(())
 }
 
@@ -19,8 +23,11 @@ pub fn main() -> Result<()> {
     assert_eq!(g.shape(), [2, 2]);
     close(&g, &[0.25, 0.25, 0.25, 1.0 / 6.0])?;
 
-    // A context and an executor that are told of linear algebra, as crates with operations of their own are.
-    let ad = AdContext::builder().with_extension_rules(linalg::ad_rules()?).build()?;
+    // A context and an executor that are told of linear algebra, as crates with operations of their
+    // own are.
+    let ad = AdContext::builder()
+        .with_extension_rules(linalg::ad_rules()?)
+        .build()?;
     let mut executor = GraphExecutor::new(CpuBackend::new());
     executor.register_extension(linalg::register_runtime)?;
     let b = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 1.0]);
@@ -36,21 +43,44 @@ pub fn main() -> Result<()> {
     let (q, r) = m.qr()?;
     let (u, s, vh) = m.svd()?;
     let (_, l, upper) = m.lu()?;
-    assert_eq!((l.to_tensor()?.shape(), upper.to_tensor()?.shape()), (&[3, 2][..], &[2, 2][..]));
-    close(&q.matmul(&r)?.to_tensor()?, &m.to_tensor()?.to_vec::<f64>()?)?;
+    assert_eq!(
+        (l.to_tensor()?.shape(), upper.to_tensor()?.shape()),
+        (&[3, 2][..], &[2, 2][..])
+    );
+    close(
+        &q.matmul(&r)?.to_tensor()?,
+        &m.to_tensor()?.to_vec::<f64>()?,
+    )?;
     let us = &u * &s.broadcast_in_dim(&[3, 2], &[1]);
-    close(&us.matmul(&vh)?.to_tensor()?, &m.to_tensor()?.to_vec::<f64>()?)?;
+    close(
+        &us.matmul(&vh)?.to_tensor()?,
+        &m.to_tensor()?.to_vec::<f64>()?,
+    )?;
     let size = m.matrix_norm(MatrixNorm::Frobenius)?;
     close(&(&size * &size).to_tensor()?, &[15.25])?;
 
     // Where eigenvalues coincide: vectors have no derivative, functions of the spectrum do.
     let eye = TracedTensor::from_vec_row_major(vec![2, 2], vec![1.0, 0.0, 0.0, 1.0]);
     let (_, vectors) = eye.eigh()?;
-    assert!(vectors.sum().grad(&eye)?.to_tensor()?.to_vec::<f64>()?.iter().all(|x| x.is_nan()));
+    assert!(
+        vectors
+            .sum()
+            .grad(&eye)?
+            .to_tensor()?
+            .to_vec::<f64>()?
+            .iter()
+            .all(|x| x.is_nan())
+    );
     let e = 1f64.exp();
     let exp = eye.spectral_function(|w| w.exp())?.trace();
     close(&exp.grad(&eye)?.to_tensor()?, &[e, 0.0, 0.0, e])?;
-    close(&eye.low_rank_approximation(2)?.sum().grad(&eye)?.to_tensor()?, &[1.0; 4])?;
+    close(
+        &eye.low_rank_approximation(2)?
+            .sum()
+            .grad(&eye)?
+            .to_tensor()?,
+        &[1.0; 4],
+    )?;
 
     // A rank that is decided when the program runs, and its gradient.
     let (_, s, _) = m.svd_thresholded(0.9)?;
@@ -59,11 +89,18 @@ pub fn main() -> Result<()> {
 
     // Eager: the same numbers, and errors that say what was wrong.
     let rt = EagerRuntime::new();
-    let x = rt.variable_from(Tensor::from_vec_row_major(vec![2, 2], vec![4.0, 0.0, 0.0, 9.0])?)?;
+    let x = rt.variable_from(Tensor::from_vec_row_major(
+        vec![2, 2],
+        vec![4.0, 0.0, 0.0, 9.0],
+    )?)?;
     x.cholesky()?.sum()?.backward()?;
-    close(&x.grad()?.expect("backward reached it"), &[0.25, 0.25, 0.25, 1.0 / 6.0])?;
+    close(
+        &x.grad()?.expect("backward reached it"),
+        &[0.25, 0.25, 0.25, 1.0 / 6.0],
+    )?;
     let bad = Tensor::from_vec_row_major(vec![2, 2], vec![1.0, 2.0, 2.0, 1.0])?;
-    let e = LinalgBackend::cholesky(&mut CpuBackend::new(), &bad).expect_err("not positive definite");
+    let e =
+        LinalgBackend::cholesky(&mut CpuBackend::new(), &bad).expect_err("not positive definite");
     println!("{e}");
     assert_eq!(e.code(), Code::NotPositiveDefinite);
     Ok(())

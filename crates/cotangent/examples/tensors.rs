@@ -17,7 +17,12 @@ pub fn main() -> Result<()> {
     let columns = a.slice(1, 1..3)?;
     assert_eq!(columns.to_vec_row_major::<f64>()?, [3.0, 5.0, 4.0, 6.0]);
     assert_eq!(a.t()?.index(0, 2)?.to_vec::<f64>()?, [5.0, 6.0]);
-    assert_eq!(Tensor::scalar(7i64).broadcast_to(&[2, 2])?.to_vec::<i64>()?, [7; 4]);
+    assert_eq!(
+        Tensor::scalar(7i64)
+            .broadcast_to(&[2, 2])?
+            .to_vec::<i64>()?,
+        [7; 4]
+    );
 
     // Element types are dynamic, or static in a TypedTensor.
     let eye = TypedTensor::<f32>::eye(2)?;
@@ -26,7 +31,10 @@ pub fn main() -> Result<()> {
     assert_eq!((z.dtype(), z.shape()), (DType::C128, &[1][..]));
 
     // Files of several named tensors.
-    let path = std::env::temp_dir().join(format!("cotangent_tensors_{}.safetensors", std::process::id()));
+    let path = std::env::temp_dir().join(format!(
+        "cotangent_tensors_{}.safetensors",
+        std::process::id()
+    ));
     Tensor::write_all(&path, &[("a", &a), ("eye", &eye)])?;
     let back = Tensor::read_all(&path)?;
     assert_eq!((back[0].0.as_str(), &back[0].1), ("a", &a));

@@ -16,12 +16,16 @@ pub fn main() -> Result<()> {
     let y = a.matmul(&b)?;
     let ct = TracedTensor::from_vec_col_major(vec![2, 2], vec![1.0, -0.5, 0.25, 2.0]);
     let g = executor.run(&compiler.compile(&y.vjp(&a, &ct)?)?)?;
-    assert_eq!(g.as_slice::<f64>()?, &[0.875, 2.75, -1.0625, 0.0, 2.75, 5.0]);
+    assert_eq!(
+        g.as_slice::<f64>()?,
+        &[0.875, 2.75, -1.0625, 0.0, 2.75, 5.0]
+    );
     let da = TracedTensor::from_vec_col_major(vec![2, 3], vec![1.0, -0.5, 0.25, 0.0, 2.0, -1.0]);
     let dy = executor.run(&compiler.compile(&y.jvp(&a, &da)?)?)?;
     assert_eq!(dy.as_slice::<f64>()?, &[4.25, -2.25, 7.4375, -3.75]);
 
-    // Least squares for any number of rows: one program gives the loss, the gradient and a Hessian-vector product.
+    // Least squares for any number of rows: one program gives the loss, the gradient and a
+    // Hessian-vector product.
     let n = Dim::sym("n");
     let x = TracedTensor::input_named("x", DType::F64, vec![n.clone(), Dim::from(2)]);
     let t = TracedTensor::input_named("t", DType::F64, vec![n]);
@@ -42,7 +46,10 @@ pub fn main() -> Result<()> {
     }
 
     // An error waits for the compiler, and names the line.
-    let e = compiler.compile(&(&a + &b).sum()).err().expect("shapes differ");
+    let e = compiler
+        .compile(&(&a + &b).sum())
+        .err()
+        .expect("shapes differ");
     println!("{e}");
     assert!(e.to_string().contains("traced.rs"));
     Ok(())

@@ -1,8 +1,9 @@
 //! Derivatives: the core's transforms of functions, contexts for traced tensors, and eager tensors.
 
 pub use crate::eager::{
-    BackwardOptions, Cotangents, EagerCacheStats, EagerRuntime, EagerTensor, Error, ExtensionCacheLimits,
-    ExtensionCacheStats, ExtensionCaches, HookHandle, OpProfile, PROFILE_VARIABLE, Result, no_grad,
+    BackwardOptions, Cotangents, EagerCacheStats, EagerRuntime, EagerTensor, Error,
+    ExtensionCacheLimits, ExtensionCacheStats, ExtensionCaches, HookHandle, OpProfile,
+    PROFILE_VARIABLE, Result, no_grad,
 };
 pub use crate::tensor::Tensor;
 pub use crate::traced::{AdContext, AdContextBuilder, TracedTensorAdExt};

@@ -7,7 +7,8 @@ pub use cotangent_cpu::kernel::{Kernel, Operands, Results};
 pub use cotangent_cpu::memory::{Memory, memory};
 pub use cotangent_cpu::profile::{Machine, Profile, StepInfo, StepProfile, steps};
 
-/// Runs programs on the processor: how many threads, and the kernels of extension operations. Cheap to clone.
+/// Runs programs on the processor: how many threads, and the kernels of extension operations. Cheap
+/// to clone.
 ///
 /// ```
 /// use cotangent::cpu::{CpuBackend, Results};
@@ -41,7 +42,9 @@ impl CpuBackend {
         if n == 0 {
             bail!(Input, "a backend needs at least one thread");
         }
-        Ok(CpuBackend { executor: Executor::new().with_threads(n) })
+        Ok(CpuBackend {
+            executor: Executor::new().with_threads(n),
+        })
     }
 
     /// The limit that was asked for.
@@ -49,9 +52,9 @@ impl CpuBackend {
         self.executor.threads()
     }
 
-    /// Adds the kernel of an extension operation; one without runs by its `eval`. A kernel under the name of an operation
-    /// of the core would never run: `register_extension` of executors and runtimes answers it with an error, and nothing
-    /// runs on the backend.
+    /// Adds the kernel of an extension operation; one without runs by its `eval`. A kernel under
+    /// the name of an operation of the core would never run: `register_extension` of executors and
+    /// runtimes answers it with an error, and nothing runs on the backend.
     pub fn register_kernel(
         &mut self,
         name: &str,

@@ -13,13 +13,16 @@
 //! # Ok::<(), cotangent::ad::Error>(())
 //! ```
 //!
-//! The notation is NumPy's: explicit and implicit results, `...`, letters that stand twice. Parentheses fix an order,
-//! `"(ij,jk),kl->il"`; otherwise a cheap one is looked for, and [`einsum_path`] reports it. What is written are
-//! products, sums and permutations of the core, so every transform applies, to any order.
+//! The notation is NumPy's: explicit and implicit results, `...`, letters that stand twice.
+//! Parentheses fix an order, `"(ij,jk),kl->il"`; otherwise a cheap one is looked for, and
+//! [`einsum_path`] reports it. What is written are products, sums and permutations of the core, so
+//! every transform applies, to any order.
 
 use crate::ops::DotGeneral;
 use crate::traced::{here, record_in};
-use crate::{Code, DType, Dim, EagerTensor, Emit, Error, GraphCompiler, Result, TracedTensor, Val, ad};
+use crate::{
+    Code, DType, Dim, EagerTensor, Emit, Error, GraphCompiler, Result, TracedTensor, Val, ad,
+};
 use cotangent_core::transform::Session;
 use cotangent_einsum::{Extents, Label, Network, Spec};
 pub use cotangent_einsum::{Path, Strategy};
@@ -30,9 +33,15 @@ fn wrong(e: cotangent_einsum::Error) -> Error {
     Error::new(Code::ShapeMismatch, e.to_string())
 }
 
-fn plan(spec: &str, shapes: &[Vec<Option<usize>>], strategy: Strategy) -> Result<(Network, Extents, Path)> {
+fn plan(
+    spec: &str,
+    shapes: &[Vec<Option<usize>>],
+    strategy: Strategy,
+) -> Result<(Network, Extents, Path)> {
     let ranks: Vec<usize> = shapes.iter().map(Vec::len).collect();
-    let network = Spec::parse(spec).and_then(|s| s.network(&ranks)).and_then(|n| n.bind(shapes));
+    let network = Spec::parse(spec)
+        .and_then(|s| s.network(&ranks))
+        .and_then(|n| n.bind(shapes));
     let (network, extents) = network.map_err(wrong)?;
     let path = network.path(&extents, strategy).map_err(wrong)?;
     Ok((network, extents, path))
@@ -49,12 +58,15 @@ fn plan(spec: &str, shapes: &[Vec<Option<usize>>], strategy: Strategy) -> Result
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 pub fn einsum_path(spec: &str, shapes: &[&[usize]], strategy: Strategy) -> Result<Path> {
-    let shapes: Vec<Vec<Option<usize>>> = shapes.iter().map(|s| s.iter().map(|&n| Some(n)).collect()).collect();
+    let shapes: Vec<Vec<Option<usize>>> = shapes
+        .iter()
+        .map(|s| s.iter().map(|&n| Some(n)).collect())
+        .collect();
     Ok(plan(spec, &shapes, strategy)?.2)
 }
 
-/// Sums of products of traced tensors. Shapes may be symbolic: an extent that is not known counts as a moderate one when
-/// an order is looked for.
+/// Sums of products of traced tensors. Shapes may be symbolic: an extent that is not known counts
+/// as a moderate one when an order is looked for.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, vmap}, einsum::einsum};
@@ -71,9 +83,15 @@ pub fn einsum(spec: &str, operands: &[&TracedTensor]) -> Result<TracedTensor> {
 
 /// As [`einsum`], with the order looked for in another way.
 #[track_caller]
-pub fn einsum_by(spec: &str, operands: &[&TracedTensor], strategy: Strategy) -> Result<TracedTensor> {
+pub fn einsum_by(
+    spec: &str,
+    operands: &[&TracedTensor],
+    strategy: Strategy,
+) -> Result<TracedTensor> {
     let loc = here();
-    let y = record_in(Session::default(), loc, operands, |cx, x| vec![write(cx, spec, x, strategy)]);
+    let y = record_in(Session::default(), loc, operands, |cx, x| {
+        vec![write(cx, spec, x, strategy)]
+    });
     Ok(y.map_err(|e| e.at(loc))?.remove(0))
 }
 
@@ -98,15 +116,25 @@ pub trait EagerEinsumExt {
 impl EagerEinsumExt for [&EagerTensor] {
     #[track_caller]
     fn einsum(&self, spec: &str) -> ad::Result<EagerTensor> {
-        let Some(first) = self.first() else { return Err(empty(spec).into()) };
+        let Some(first) = self.first() else {
+            return Err(empty(spec).into());
+        };
         let rt = first.runtime();
         if self.len() < 3 {
-            return Ok(rt.write(self, |cx, x| vec![write(cx, spec, x, Strategy::Auto)])?.remove(0));
+            return Ok(rt
+                .write(self, |cx, x| vec![write(cx, spec, x, Strategy::Auto)])?
+                .remove(0));
         }
         // Looking for an order takes longer than small products: the runtime remembers it.
-        let shapes: Vec<Vec<Option<usize>>> =
-            self.iter().map(|x| x.shape().iter().map(|&n| Some(n)).collect()).collect();
-        let key = crate::runtime::ExtensionCacheKey::new("cotangent.einsum", format!("{spec} {shapes:?}"), 0);
+        let shapes: Vec<Vec<Option<usize>>> = self
+            .iter()
+            .map(|x| x.shape().iter().map(|&n| Some(n)).collect())
+            .collect();
+        let key = crate::runtime::ExtensionCacheKey::new(
+            "cotangent.einsum",
+            format!("{spec} {shapes:?}"),
+            0,
+        );
         type Plan = (Network, Extents, Path);
         let known: Option<Arc<Plan>> = rt.with_extension_caches_mut(|caches| caches.get(&key))?;
         let plan = match known {
@@ -118,7 +146,9 @@ impl EagerEinsumExt for [&EagerTensor] {
                 Arc::new(p)
             }
         };
-        Ok(rt.write(self, |cx, x| vec![follow(cx, &plan.0, &plan.2, x)])?.remove(0))
+        Ok(rt
+            .write(self, |cx, x| vec![follow(cx, &plan.0, &plan.2, x)])?
+            .remove(0))
     }
 }
 
@@ -163,14 +193,23 @@ impl GraphCompilerEinsumExt for GraphCompiler {
 }
 
 fn empty(spec: &str) -> Error {
-    Error::new(Code::Arity, format!("einsum `{spec}` needs at least one operand"))
+    Error::new(
+        Code::Arity,
+        format!("einsum `{spec}` needs at least one operand"),
+    )
 }
 
 /// Writes a sum of products with an emitter: for operations and rules of your own.
 pub fn write(cx: &dyn Emit, spec: &str, x: &[Val], strategy: Strategy) -> Val {
-    let shapes: Vec<Vec<Option<usize>>> =
-        x.iter().map(|&v| cx.ty(v).shape.iter().map(Dim::as_const).collect()).collect();
-    match if x.is_empty() { Err(empty(spec)) } else { plan(spec, &shapes, strategy) } {
+    let shapes: Vec<Vec<Option<usize>>> = x
+        .iter()
+        .map(|&v| cx.ty(v).shape.iter().map(Dim::as_const).collect())
+        .collect();
+    match if x.is_empty() {
+        Err(empty(spec))
+    } else {
+        plan(spec, &shapes, strategy)
+    } {
         Ok((network, _, path)) => follow(cx, &network, &path, x),
         Err(e) => {
             cx.fail(e.at(cx.loc()));
@@ -189,9 +228,19 @@ fn follow(cx: &dyn Emit, network: &Network, path: &Path, x: &[Val]) -> Val {
     let mut parts: Vec<Labelled> = Vec::with_capacity(x.len() + path.steps.len());
     for ((&v, labels), repeated) in x.iter().zip(&network.inputs).zip(&network.repeated) {
         let ty = cx.ty(v);
-        let kept: Vec<Dim> = (0..ty.rank()).filter(|a| !repeated.contains(a)).map(|a| ty.shape[a].clone()).collect();
-        let val = if repeated.is_empty() { v } else { cx.reshape(v, &kept) };
-        parts.push(Labelled { val, labels: labels.clone() });
+        let kept: Vec<Dim> = (0..ty.rank())
+            .filter(|a| !repeated.contains(a))
+            .map(|a| ty.shape[a].clone())
+            .collect();
+        let val = if repeated.is_empty() {
+            v
+        } else {
+            cx.reshape(v, &kept)
+        };
+        parts.push(Labelled {
+            val,
+            labels: labels.clone(),
+        });
     }
     for step in &path.steps {
         let made = match step.operands[..] {
@@ -210,24 +259,37 @@ fn permuted(cx: &dyn Emit, x: &Labelled, order: &[Label]) -> Val {
     if x.labels == order {
         return x.val;
     }
-    let at = |l: &Label| x.labels.iter().position(|m| m == l).expect("the labels are those of the value");
+    let at = |l: &Label| {
+        x.labels
+            .iter()
+            .position(|m| m == l)
+            .expect("the labels are those of the value")
+    };
     cx.transpose(x.val, &order.iter().map(at).collect::<Vec<_>>())
 }
 
 /// Diagonals of labels that stand twice, and sums over those that are not in `left`.
 fn alone(cx: &dyn Emit, x: &Labelled, left: &[Label]) -> Labelled {
-    let &Labelled { mut val, ref labels } = x;
+    let &Labelled {
+        mut val,
+        ref labels,
+    } = x;
     let mut labels = labels.clone();
-    while let Some((j, i)) =
-        (0..labels.len()).find_map(|j| labels[..j].iter().position(|l| *l == labels[j]).map(|i| (j, i)))
-    {
+    while let Some((j, i)) = (0..labels.len()).find_map(|j| {
+        labels[..j]
+            .iter()
+            .position(|l| *l == labels[j])
+            .map(|i| (j, i))
+    }) {
         let twice = labels[j];
         let mut perm: Vec<usize> = (0..labels.len()).filter(|&a| a != i && a != j).collect();
         labels = perm.iter().map(|&a| labels[a]).chain([twice]).collect();
         perm.extend([i, j]);
         val = cx.diagonal(cx.transpose(val, &perm));
     }
-    let gone: Vec<usize> = (0..labels.len()).filter(|&a| !left.contains(&labels[a])).collect();
+    let gone: Vec<usize> = (0..labels.len())
+        .filter(|&a| !left.contains(&labels[a]))
+        .collect();
     if !gone.is_empty() {
         val = cx.reduce_sum(val, &gone);
         labels.retain(|l| left.contains(l));
@@ -238,11 +300,27 @@ fn alone(cx: &dyn Emit, x: &Labelled, left: &[Label]) -> Labelled {
 /// The product, summed over what both have and `left` has not.
 fn product(cx: &dyn Emit, x: &Labelled, y: &Labelled, left: &[Label]) -> Labelled {
     let at = |t: &Labelled, l: &Label| t.labels.iter().position(|m| m == l);
-    let both: Vec<(usize, usize, Label)> =
-        x.labels.iter().enumerate().filter_map(|(i, l)| at(y, l).map(|j| (i, j, *l))).collect();
-    let free = |t: &Labelled, o: &Labelled| t.labels.iter().filter(|l| at(o, l).is_none()).copied().collect::<Vec<_>>();
-    let (batch, contract): (Vec<_>, Vec<_>) = both.into_iter().partition(|(.., l)| left.contains(l));
-    let labels: Vec<Label> = batch.iter().map(|(.., l)| *l).chain(free(x, y)).chain(free(y, x)).collect();
+    let both: Vec<(usize, usize, Label)> = x
+        .labels
+        .iter()
+        .enumerate()
+        .filter_map(|(i, l)| at(y, l).map(|j| (i, j, *l)))
+        .collect();
+    let free = |t: &Labelled, o: &Labelled| {
+        t.labels
+            .iter()
+            .filter(|l| at(o, l).is_none())
+            .copied()
+            .collect::<Vec<_>>()
+    };
+    let (batch, contract): (Vec<_>, Vec<_>) =
+        both.into_iter().partition(|(.., l)| left.contains(l));
+    let labels: Vec<Label> = batch
+        .iter()
+        .map(|(.., l)| *l)
+        .chain(free(x, y))
+        .chain(free(y, x))
+        .collect();
     if contract.is_empty() {
         // Nothing is summed over: elementwise, which fuses with what is around it.
         let mut extents: BTreeMap<Label, Dim> = BTreeMap::new();
@@ -256,18 +334,37 @@ fn product(cx: &dyn Emit, x: &Labelled, y: &Labelled, left: &[Label]) -> Labelle
         }
         let shape: Vec<Dim> = labels.iter().map(|l| extents[l].clone()).collect();
         let spread = |t: &Labelled| {
-            let place = |l: &Label| labels.iter().position(|m| m == l).expect("all labels are there");
+            let place = |l: &Label| {
+                labels
+                    .iter()
+                    .position(|m| m == l)
+                    .expect("all labels are there")
+            };
             let mut order: Vec<usize> = (0..t.labels.len()).collect();
             order.sort_by_key(|&a| place(&t.labels[a]));
             let dims: Vec<usize> = order.iter().map(|&a| place(&t.labels[a])).collect();
-            let turned = permuted(cx, t, &order.iter().map(|&a| t.labels[a]).collect::<Vec<_>>());
-            if dims.len() == shape.len() { turned } else { cx.broadcast_in_dim(turned, &shape, &dims) }
+            let turned = permuted(
+                cx,
+                t,
+                &order.iter().map(|&a| t.labels[a]).collect::<Vec<_>>(),
+            );
+            if dims.len() == shape.len() {
+                turned
+            } else {
+                cx.broadcast_in_dim(turned, &shape, &dims)
+            }
         };
         let (a, b) = (spread(x), spread(y));
-        let val = if cx.ty(a).dtype == DType::Bool { cx.and(a, b) } else { cx.mul(a, b) };
+        let val = if cx.ty(a).dtype == DType::Bool {
+            cx.and(a, b)
+        } else {
+            cx.mul(a, b)
+        };
         return Labelled { val, labels };
     }
-    let pick = |of: &[(usize, usize, Label)], left: bool| of.iter().map(|p| if left { p.0 } else { p.1 }).collect();
+    let pick = |of: &[(usize, usize, Label)], left: bool| {
+        of.iter().map(|p| if left { p.0 } else { p.1 }).collect()
+    };
     let d = DotGeneral {
         lhs_batch: pick(&batch, true),
         rhs_batch: pick(&batch, false),
@@ -275,5 +372,8 @@ fn product(cx: &dyn Emit, x: &Labelled, y: &Labelled, left: &[Label]) -> Labelle
         rhs_contract: pick(&contract, false),
         ..DotGeneral::default()
     };
-    Labelled { val: cx.dot_general(x.val, y.val, d), labels }
+    Labelled {
+        val: cx.dot_general(x.val, y.val, d),
+        labels,
+    }
 }

@@ -1,4 +1,5 @@
-//! Fourier transforms of traced and eager tensors, as NumPy scales them: the inverse has the factor 1/n.
+//! Fourier transforms of traced and eager tensors, as NumPy scales them: the inverse has the factor
+//! 1/n.
 //!
 //! ```
 //! use cotangent::{TracedTensor, fft};

@@ -1,4 +1,5 @@
-//! Files, written whole or not at all: every writer of the library and of the command line ends here.
+//! Files, written whole or not at all: every writer of the library and of the command line ends
+//! here.
 //!
 //! A regular file is written beside itself and renamed over the old one when all of it is on the
 //! disk, so a full disk or a process that is killed leaves the old file. Where the system has files
@@ -37,8 +38,12 @@ pub(crate) trait Out: Write + Seek {}
 impl<T: Write + Seek> Out for T {}
 
 /// Replaces a file by what `content` writes.
-pub(crate) fn write_with(path: &Path, content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>) -> Result<()> {
-    put(path, content).map_err(|e| Error::new(Code::Io, format!("cannot write {}: {e}", path.display())))
+pub(crate) fn write_with(
+    path: &Path,
+    content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>,
+) -> Result<()> {
+    put(path, content)
+        .map_err(|e| Error::new(Code::Io, format!("cannot write {}: {e}", path.display())))
 }
 
 fn put(path: &Path, content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>) -> io::Result<()> {
@@ -51,7 +56,8 @@ fn put(path: &Path, content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>) -> 
     }
 }
 
-/// The file that links lead to, and whether it is an open file that this process was handed (`/dev/stdout`).
+/// The file that links lead to, and whether it is an open file that this process was handed
+/// (`/dev/stdout`).
 fn follow(path: &Path) -> io::Result<(PathBuf, bool)> {
     const LINKS: usize = 40;
     let mut at = path.to_owned();
@@ -68,8 +74,15 @@ fn follow(path: &Path) -> io::Result<(PathBuf, bool)> {
 }
 
 /// Writes to what is there. A regular file that this process was handed goes on where it ends.
-fn in_place(target: &Path, regular: bool, content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).append(regular).open(target)?;
+fn in_place(
+    target: &Path,
+    regular: bool,
+    content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .append(regular)
+        .open(target)?;
     let mut memory = Memory::default();
     content(&mut memory)?;
     file.write_all(memory.bytes())?;
@@ -86,14 +99,19 @@ fn replace(
         // A rename would replace a file that may not be written.
         OpenOptions::new().write(true).open(target)?;
     }
-    let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = target
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let beside = match unnamed::file(folder) {
         Some(file) => {
             let file = fill(file, old, content)?;
             beside(folder, |name| unnamed::link(&file, name))?.1
         }
         None => {
-            let (file, name) = beside(folder, |name| OpenOptions::new().write(true).create_new(true).open(name))?;
+            let (file, name) = beside(folder, |name| {
+                OpenOptions::new().write(true).create_new(true).open(name)
+            })?;
             if let Err(e) = fill(file, old, content) {
                 let _ = fs::remove_file(&name);
                 return Err(e);
@@ -148,7 +166,13 @@ mod unnamed {
 
     /// Gives it a name.
     pub fn link(file: &File, name: &Path) -> io::Result<()> {
-        Ok(linkat(CWD, shown(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+        Ok(linkat(
+            CWD,
+            shown(file),
+            CWD,
+            name,
+            AtFlags::SYMLINK_FOLLOW,
+        )?)
     }
 }
 
@@ -188,7 +212,10 @@ fn fill(
 #[cfg(unix)]
 fn keep_owner(file: &File, old: &Metadata) {
     use std::os::unix::fs::{MetadataExt, fchown};
-    if file.metadata().is_ok_and(|new| (new.uid(), new.gid()) != (old.uid(), old.gid())) {
+    if file
+        .metadata()
+        .is_ok_and(|new| (new.uid(), new.gid()) != (old.uid(), old.gid()))
+    {
         let _ = fchown(file, Some(old.uid()), Some(old.gid()));
     }
 }
@@ -214,7 +241,10 @@ impl Write for Memory {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         let end = (self.0.position() as usize).saturating_add(buf.len());
         let more = end.saturating_sub(self.0.get_ref().len());
-        self.0.get_mut().try_reserve(more).map_err(|_| ErrorKind::OutOfMemory)?;
+        self.0
+            .get_mut()
+            .try_reserve(more)
+            .map_err(|_| ErrorKind::OutOfMemory)?;
         self.0.write(buf)
     }
 
@@ -234,7 +264,8 @@ mod tests {
     use super::*;
 
     fn folder(test: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("cotangent_files_{}_{test}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("cotangent_files_{}_{test}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         folder
     }
@@ -250,7 +281,11 @@ mod tests {
         });
         assert!(e.unwrap_err().to_string().contains("enough"));
         assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no file beside it is left");
+        assert_eq!(
+            fs::read_dir(&folder).unwrap().count(),
+            1,
+            "no file beside it is left"
+        );
         fs::remove_dir_all(folder).unwrap();
     }
 
@@ -259,7 +294,11 @@ mod tests {
     fn links_and_modes_are_kept() {
         use std::os::unix::fs::PermissionsExt;
         let folder = folder("links");
-        let (file, link, open) = (folder.join("file"), folder.join("link"), folder.join("open"));
+        let (file, link, open) = (
+            folder.join("file"),
+            folder.join("link"),
+            folder.join("open"),
+        );
         write(&file, b"old").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
         std::os::unix::fs::symlink("file", &link).unwrap();
@@ -268,8 +307,15 @@ mod tests {
         write(&open, b"made").unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&file).unwrap(), b"new");
-        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
-        assert_eq!(fs::read(folder.join("made")).unwrap(), b"made", "a link to nothing makes its target");
+        assert_eq!(
+            fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+            0o640
+        );
+        assert_eq!(
+            fs::read(folder.join("made")).unwrap(),
+            b"made",
+            "a link to nothing makes its target"
+        );
         fs::remove_dir_all(folder).unwrap();
     }
 

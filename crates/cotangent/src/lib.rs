@@ -1,7 +1,8 @@
 //! Differentiable tensor programs: what users import.
 //!
-//! A program is a [`Function`]: built in Rust through [`Builder`], or read from text. The transforms in [`ad`] give
-//! functions again; [`run`] computes them. [`npz`] carries arrays in and out.
+//! A program is a [`Function`]: built in Rust through [`Builder`], or read from text. The
+//! transforms in [`ad`] give functions again; [`run`] computes them. [`npz`] carries arrays in and
+//! out.
 
 pub mod ad;
 pub mod closures;
@@ -36,7 +37,8 @@ pub use memory::{MemoryStats, memory_stats, release_memory};
 pub use program::Program;
 pub use tensor::{Tensor, TypedTensor};
 pub use traced::{
-    AdContext, AdContextBuilder, GraphCompiler, GraphExecutor, GraphProgram, TracedTensor, TracedTensorAdExt,
+    AdContext, AdContextBuilder, GraphCompiler, GraphExecutor, GraphProgram, TracedTensor,
+    TracedTensorAdExt,
 };
 pub use write::Write;
 
@@ -60,7 +62,8 @@ pub fn compile(f: &Arc<Function>) -> Result<Executable> {
 
 /// Runs a function on arrays, once.
 ///
-/// Symbols of its types are bound by the arguments; an argument of the wrong type is an error that names it.
+/// Symbols of its types are bound by the arguments; an argument of the wrong type is an error that
+/// names it.
 ///
 /// ```
 /// use cotangent::{Array, Builder, DType, Emit, Type};

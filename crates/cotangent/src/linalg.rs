@@ -1,8 +1,8 @@
-//! Linear algebra on traced tensors ([`TracedTensorLinalgExt`]), eager tensors (methods), plain tensors
-//! ([`LinalgBackend`]), and in closures.
+//! Linear algebra on traced tensors ([`TracedTensorLinalgExt`]), eager tensors (methods), plain
+//! tensors ([`LinalgBackend`]), and in closures.
 //!
-//! Matrices stand in the last two axes, leading axes are batches. Real and complex, single and double precision, with
-//! derivatives to any order.
+//! Matrices stand in the last two axes, leading axes are batches. Real and complex, single and
+//! double precision, with derivatives to any order.
 //!
 //! ```
 //! use cotangent::{TracedTensor, ad::TracedTensorAdExt, linalg::TracedTensorLinalgExt};
@@ -13,10 +13,11 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 //!
-//! **What has no answer.** A matrix without Cholesky factor, a singular system, a derivative of eigenvectors where
-//! eigenvalues coincide: a program gives NaN there, an eager runtime and [`LinalgBackend`] give an error that says what
-//! was wrong. Never a finite wrong number. Functions that do not depend on the choice of vectors ([`svdvals`],
-//! [`eigvalsh`], [`spectral_function`], [`low_rank_approximation`], [`det`]) are right there.
+//! **What has no answer.** A matrix without Cholesky factor, a singular system, a derivative of
+//! eigenvectors where eigenvalues coincide: a program gives NaN there, an eager runtime and
+//! [`LinalgBackend`] give an error that says what was wrong. Never a finite wrong number. Functions
+//! that do not depend on the choice of vectors ([`svdvals`], [`eigvalsh`], [`spectral_function`],
+//! [`low_rank_approximation`], [`det`]) are right there.
 //!
 //! [`svdvals`]: TracedTensorLinalgExt::svdvals
 //! [`eigvalsh`]: TracedTensorLinalgExt::eigvalsh
@@ -31,7 +32,8 @@ use crate::traced::{Trace, fresh_id, here, record};
 use crate::{Code, CpuBackend, Dim, Emit, Error, Result, Tensor, TracedTensor, Val, ad};
 use cotangent_core::transform::RuleSet;
 
-/// The rules of linear algebra, for a context that is built explicitly. Every context has them: the set is empty.
+/// The rules of linear algebra, for a context that is built explicitly. Every context has them: the
+/// set is empty.
 ///
 /// ```
 /// use cotangent::{ad::AdContext, linalg};
@@ -42,7 +44,8 @@ pub fn ad_rules() -> Result<RuleSet> {
     Ok(RuleSet::default())
 }
 
-/// Registers the kernels of linear algebra with a backend. Every backend has them: nothing is added.
+/// Registers the kernels of linear algebra with a backend. Every backend has them: nothing is
+/// added.
 ///
 /// ```
 /// use cotangent::{CpuBackend, GraphExecutor, linalg};
@@ -86,7 +89,8 @@ fn one<T>(y: &mut impl Iterator<Item = T>) -> T {
     y.next().expect("as many results as the operation has")
 }
 
-/// Every function: documentation, name, further operands, parameters, number of results, how it is written.
+/// Every function: documentation, name, further operands, parameters, number of results, how it is
+/// written.
 macro_rules! functions {
     ($make:ident) => {
         $make! {
@@ -161,9 +165,14 @@ macro_rules! functions {
 fn of_each(cx: &dyn Emit, w: Val, f: &dyn Fn(&TracedTensor) -> TracedTensor) -> Val {
     let start = fresh_id();
     let x = TracedTensor::input_like(cx.ty(w), cx.loc());
-    let trace = Trace::cut("f", std::slice::from_ref(&x), &[&f(&x)], &[], start).and_then(|t| match t.params.len() {
-        1 => Ok(t.function),
-        _ => Err(Error::new(Code::ForeignValue, "a spectral function may use numbers, but no other tensors")),
+    let trace = Trace::cut("f", std::slice::from_ref(&x), &[&f(&x)], &[], start).and_then(|t| {
+        match t.params.len() {
+            1 => Ok(t.function),
+            _ => Err(Error::new(
+                Code::ForeignValue,
+                "a spectral function may use numbers, but no other tensors",
+            )),
+        }
     });
     match trace {
         Ok(f) => cx.inline(&f, &[w])[0],
@@ -176,7 +185,8 @@ fn of_each(cx: &dyn Emit, w: Val, f: &dyn Fn(&TracedTensor) -> TracedTensor) -> 
 
 macro_rules! traced {
     ($($doc:literal $name:ident [$($b:ident)?] ($($p:ident: $t:ty),*) $n:tt |$cx:ident, $x:ident| $write:expr;)*) => {
-        /// Linear algebra on traced tensors. Wrong shapes are errors at once; wrong data is NaN when the program runs.
+        /// Linear algebra on traced tensors. Wrong shapes are errors at once; wrong data is NaN
+        /// when the program runs.
         ///
         /// ```
         /// use cotangent::{TracedTensor, linalg::TracedTensorLinalgExt};
@@ -247,9 +257,18 @@ functions!(eager);
 functions!(backend);
 
 /// Runs what `f` writes, on tensors.
-fn at_once(backend: &CpuBackend, x: &[&Tensor], f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> Result<Vec<Tensor>> {
+fn at_once(
+    backend: &CpuBackend,
+    x: &[&Tensor],
+    f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
+) -> Result<Vec<Tensor>> {
     let runtime = ad::EagerRuntime::with_cpu_backend(backend.clone());
-    let x = x.iter().map(|&x| runtime.constant_from(x.clone())).collect::<ad::Result<Vec<_>>>()?;
+    let x = x
+        .iter()
+        .map(|&x| runtime.constant_from(x.clone()))
+        .collect::<ad::Result<Vec<_>>>()?;
     let y = runtime.write(&x.iter().collect::<Vec<_>>(), f)?;
-    Ok(y.iter().map(EagerTensor::to_tensor).collect::<ad::Result<Vec<_>>>()?)
+    Ok(y.iter()
+        .map(EagerTensor::to_tensor)
+        .collect::<ad::Result<Vec<_>>>()?)
 }

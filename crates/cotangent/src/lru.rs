@@ -10,8 +10,8 @@ struct Entry<V> {
     used: u64,
 }
 
-/// Values by key, with the order of their last use. Nothing here drops a value: what leaves the map is returned, so that
-/// callers can let go of it when they hold no lock.
+/// Values by key, with the order of their last use. Nothing here drops a value: what leaves the map
+/// is returned, so that callers can let go of it when they hold no lock.
 pub(crate) struct Lru<K, V> {
     map: FxHashMap<K, Entry<V>>,
     /// Keys by when they were used last.
@@ -22,7 +22,12 @@ pub(crate) struct Lru<K, V> {
 
 impl<K, V> Default for Lru<K, V> {
     fn default() -> Lru<K, V> {
-        Lru { map: FxHashMap::default(), by_use: BTreeMap::new(), clock: 0, weight: 0 }
+        Lru {
+            map: FxHashMap::default(),
+            by_use: BTreeMap::new(),
+            clock: 0,
+            weight: 0,
+        }
     }
 }
 
@@ -56,7 +61,14 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
         let old = self.remove(&key);
         self.clock += 1;
         self.by_use.insert(self.clock, key.clone());
-        self.map.insert(key, Entry { value, weight, used: self.clock });
+        self.map.insert(
+            key,
+            Entry {
+                value,
+                weight,
+                used: self.clock,
+            },
+        );
         self.weight = self.weight.saturating_add(weight);
         old
     }

@@ -5,9 +5,10 @@ pub use cotangent_cpu::pool::Stats as MemoryStats;
 /// Frees the buffers that the runtime keeps for tensors to come; how many bytes they had.
 ///
 /// All threads of the process share one pool of buffers of 32 KiB and more, which keeps at most
-/// [`MemoryStats::limit`] bytes: buffers whose sizes programs asked for, and ask for again. To free them costs the next
-/// run that would have taken them. Results, arguments and whatever else is referred to stay.
-/// [`EagerRuntime::clear_caches`](crate::EagerRuntime::clear_caches) calls this, too.
+/// [`MemoryStats::limit`] bytes: buffers whose sizes programs asked for, and ask for again. To free
+/// them costs the next run that would have taken them. Results, arguments and whatever else is
+/// referred to stay. [`EagerRuntime::clear_caches`](crate::EagerRuntime::clear_caches) calls this,
+/// too.
 ///
 /// ```
 /// # fn main() -> cotangent::Result<()> {

@@ -1,7 +1,8 @@
 //! The methods that traced and eager tensors share, each written once for the core's emitter.
 //!
-//! A traced tensor carries its error along, an eager one gives a `Result`; that is all the difference. What runs often
-//! and is one operation stands beside each of the two instead, without an emitter in between.
+//! A traced tensor carries its error along, an eager one gives a `Result`; that is all the
+//! difference. What runs often and is one operation stands beside each of the two instead, without
+//! an emitter in between.
 
 use crate::eager::EagerTensor;
 use crate::ops::{Bounds, Comparison, Running};
@@ -17,7 +18,10 @@ impl TracedTensor {
 
 impl EagerTensor {
     #[track_caller]
-    fn written(x: &[&EagerTensor], f: impl FnOnce(&dyn Emit, &[Val]) -> Val) -> crate::eager::Result<EagerTensor> {
+    fn written(
+        x: &[&EagerTensor],
+        f: impl FnOnce(&dyn Emit, &[Val]) -> Val,
+    ) -> crate::eager::Result<EagerTensor> {
         <EagerTensor as crate::Write>::write_one(x, f)
     }
 }
@@ -79,7 +83,8 @@ macro_rules! methods {
                 })
             }
 
-            /// Elements of `yes` where this boolean tensor holds, of `no` elsewhere; shapes are aligned as NumPy aligns them.
+            /// Elements of `yes` where this boolean tensor holds, of `no` elsewhere; shapes are
+            /// aligned as NumPy aligns them.
             #[track_caller]
             pub fn select(&self, yes: &$T, no: &$T) -> $R {
                 Self::written(&[self, yes, no], |cx, x| {
@@ -106,7 +111,8 @@ macro_rules! methods {
                 Self::written(&[self], |cx, x| cx.std(x[0], &ascending(axes), ddof))
             }
 
-            /// The cross-entropy of logits and labels (probabilities or classes) along an axis, which goes.
+            /// The cross-entropy of logits and labels (probabilities or classes) along an axis,
+            /// which goes.
             #[track_caller]
             pub fn cross_entropy(&self, labels: &$T, axis: usize) -> $R {
                 Self::written(&[self, labels], |cx, x| cx.cross_entropy(x[0], x[1], axis))
@@ -157,7 +163,8 @@ macro_rules! methods {
                 Self::written(&[self], |cx, x| cx.index_axis(x[0], axis, i))
             }
 
-            /// The elements at `indices` along an axis; `bounds` says what becomes of an index that is out of range.
+            /// The elements at `indices` along an axis; `bounds` says what becomes of an index that
+            /// is out of range.
             #[track_caller]
             pub fn take(&self, indices: &$T, axis: usize, bounds: Bounds) -> $R {
                 Self::written(&[self, indices], |cx, x| cx.take(x[0], x[1], axis, bounds))

@@ -1,8 +1,9 @@
 //! `.npy`: one array in NumPy's format, versions 1 to 3.
 //!
-//! A header (a Python dictionary of element type, order and shape) and the elements. Big-endian files are converted when
-//! read, column-major ones as well where the result is an [`Array`]; files are written little-endian and row-major. NumPy has no `bfloat16`: it is written as
-//! raw two-byte elements (`V2`), as other libraries do, and read back from them.
+//! A header (a Python dictionary of element type, order and shape) and the elements. Big-endian
+//! files are converted when read, column-major ones as well where the result is an [`Array`]; files
+//! are written little-endian and row-major. NumPy has no `bfloat16`: it is written as raw two-byte
+//! elements (`V2`), as other libraries do, and read back from them.
 //!
 //! ```
 //! use cotangent::{Array, npy};
@@ -20,7 +21,10 @@ use std::io::{self, Read, Write};
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
 fn bad(what: impl Into<String>) -> Error {
-    Error::new(Code::Input, format!("not a readable .npy array: {}", what.into()))
+    Error::new(
+        Code::Input,
+        format!("not a readable .npy array: {}", what.into()),
+    )
 }
 
 /// The element type's name in a header, little-endian.
@@ -60,7 +64,10 @@ pub(crate) fn write_to(a: &Array, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes a `.npy` file with the elements in the order of the file.
-pub(crate) fn write_parts((shape, data, column_major): &Parts, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_parts(
+    (shape, data, column_major): &Parts,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     out.write_all(&header(data.dtype(), shape, *column_major))?;
     write_elements(data, out)
 }
@@ -73,12 +80,21 @@ fn header(dtype: DType, extents: &[usize], column_major: bool) -> Vec<u8> {
         shape.truncate(shape.len() - 1);
     }
     let order = if column_major { "True" } else { "False" };
-    let mut header = format!("{{'descr': '{}', 'fortran_order': {order}, 'shape': ({shape}), }}", descr(dtype));
+    let mut header = format!(
+        "{{'descr': '{}', 'fortran_order': {order}, 'shape': ({shape}), }}",
+        descr(dtype)
+    );
     // Version 1: magic, two version bytes, two length bytes; elements start at a multiple of 64.
     let pad = 64 - (MAGIC.len() + 4 + header.len() + 1) % 64;
     header.extend(std::iter::repeat_n(' ', pad % 64));
     header.push('\n');
-    [MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat()
+    [
+        MAGIC,
+        &[1, 0],
+        &(header.len() as u16).to_le_bytes(),
+        header.as_bytes(),
+    ]
+    .concat()
 }
 
 /// Bytes that are converted at a time: what passes beside an array that is read or written.
@@ -86,7 +102,11 @@ const CHUNK: usize = 1 << 14;
 
 /// Writes elements, little-endian.
 pub(crate) fn write_elements(data: &Data, out: &mut dyn Write) -> io::Result<()> {
-    fn each<T: Copy, const N: usize>(v: &[T], out: &mut dyn Write, f: impl Fn(T) -> [u8; N]) -> io::Result<()> {
+    fn each<T: Copy, const N: usize>(
+        v: &[T],
+        out: &mut dyn Write,
+        f: impl Fn(T) -> [u8; N],
+    ) -> io::Result<()> {
         let mut buffer = [0u8; CHUNK];
         for part in v.chunks(CHUNK / N) {
             for (to, &x) in buffer.chunks_exact_mut(N).zip(part) {
@@ -116,8 +136,12 @@ pub(crate) fn write_elements(data: &Data, out: &mut dyn Write) -> io::Result<()>
         Data::BF16(v) => each(v, out, bf16::to_le_bytes),
         Data::F32(v) => each(v, out, f32::to_le_bytes),
         Data::F64(v) => each(v, out, f64::to_le_bytes),
-        Data::C64(v) => each(v, out, |z| pair::<4, 8>(z.re.to_le_bytes(), z.im.to_le_bytes())),
-        Data::C128(v) => each(v, out, |z| pair::<8, 16>(z.re.to_le_bytes(), z.im.to_le_bytes())),
+        Data::C64(v) => each(v, out, |z| {
+            pair::<4, 8>(z.re.to_le_bytes(), z.im.to_le_bytes())
+        }),
+        Data::C128(v) => each(v, out, |z| {
+            pair::<8, 16>(z.re.to_le_bytes(), z.im.to_le_bytes())
+        }),
     }
 }
 
@@ -145,17 +169,24 @@ pub(crate) fn array((shape, data, column_major): Parts) -> Result<Array> {
     }
     let back: Vec<usize> = shape.iter().rev().copied().collect();
     let turned: Vec<usize> = (0..back.len()).rev().collect();
-    cotangent_cpu::Tensor::from(Array::from_data(back, data)?).transpose(&turned).into_array()
+    cotangent_cpu::Tensor::from(Array::from_data(back, data)?)
+        .transpose(&turned)
+        .into_array()
 }
 
 /// Reads the whole of a `.npy` file of this size.
 pub(crate) fn read_from(from: &mut dyn Read, size: u64) -> Result<Parts> {
     let (h, taken) = read_header(from)?;
     let n = numel(&h.shape).ok_or_else(|| bad(format!("the shape {:?} is too large", h.shape)))?;
-    let want = n.checked_mul(h.dtype.size()).ok_or_else(|| bad("the shape is too large"))?;
+    let want = n
+        .checked_mul(h.dtype.size())
+        .ok_or_else(|| bad("the shape is too large"))?;
     let left = size.saturating_sub(taken);
     if left != want as u64 {
-        return Err(bad(format!("{:?} of {} needs {want} bytes, there are {left}", h.shape, h.dtype)));
+        return Err(bad(format!(
+            "{:?} of {} needs {want} bytes, there are {left}",
+            h.shape, h.dtype
+        )));
     }
     let data = read_elements(h.dtype, n, h.big_endian, from)?;
     // The end is where archives compare checksums.
@@ -208,11 +239,19 @@ pub(crate) fn read_header(from: &mut dyn Read) -> Result<(Header, u64)> {
     let mut header = vec![0; len];
     from.read_exact(&mut header).map_err(short)?;
     let header = std::str::from_utf8(&header).map_err(|_| bad("the header is not text"))?;
-    Ok((crate::npy_header::parse(header).map_err(bad)?, (MAGIC.len() + 2 + bytes + len) as u64))
+    Ok((
+        crate::npy_header::parse(header).map_err(bad)?,
+        (MAGIC.len() + 2 + bytes + len) as u64,
+    ))
 }
 
 /// Reads `n` elements.
-pub(crate) fn read_elements(dtype: DType, n: usize, big: bool, from: &mut dyn Read) -> Result<Data> {
+pub(crate) fn read_elements(
+    dtype: DType,
+    n: usize,
+    big: bool,
+    from: &mut dyn Read,
+) -> Result<Data> {
     fn each<T: Element, const N: usize>(
         n: usize,
         big: bool,
@@ -220,8 +259,12 @@ pub(crate) fn read_elements(dtype: DType, n: usize, big: bool, from: &mut dyn Re
         f: impl Fn([u8; N]) -> T,
     ) -> Result<Data> {
         let mut out: Vec<T> = Vec::new();
-        out.try_reserve_exact(n)
-            .map_err(|_| Error::new(Code::Limit, format!("there is no memory for an array of {n} elements")))?;
+        out.try_reserve_exact(n).map_err(|_| {
+            Error::new(
+                Code::Limit,
+                format!("there is no memory for an array of {n} elements"),
+            )
+        })?;
         let mut buffer = [0u8; CHUNK];
         while out.len() < n {
             let part = &mut buffer[..(n - out.len()).saturating_mul(N).min(CHUNK)];
@@ -238,7 +281,11 @@ pub(crate) fn read_elements(dtype: DType, n: usize, big: bool, from: &mut dyn Re
     fn halves<const N: usize, const M: usize>(c: [u8; M], big: bool) -> [[u8; N]; 2] {
         let half = |at: usize| -> [u8; N] { c[at..at + N].try_into().expect("half of it") };
         // Reversed as a whole, the parts have changed places.
-        if big { [half(N), half(0)] } else { [half(0), half(N)] }
+        if big {
+            [half(N), half(0)]
+        } else {
+            [half(0), half(N)]
+        }
     }
     match dtype {
         DType::Bool => each(n, big, from, |[x]| x != 0),
@@ -285,7 +332,11 @@ mod tests {
                 };
                 let a = wide.narrow(dtype, shape).unwrap();
                 let bytes = to_bytes(&a);
-                assert_eq!((bytes.len() - a.len() * dtype.size()) % 64, 0, "elements start aligned");
+                assert_eq!(
+                    (bytes.len() - a.len() * dtype.size()) % 64,
+                    0,
+                    "elements start aligned"
+                );
                 assert!(from_bytes(&bytes).unwrap().same_bits(&a), "{dtype}");
             }
         }
@@ -303,7 +354,11 @@ mod tests {
     #[test]
     fn big_endian_and_column_major_are_converted() {
         let body: Vec<u8> = (1..=6u16).flat_map(|x| x.to_be_bytes()).collect();
-        let a = from_bytes(&file("{'descr': '>u2', 'fortran_order': True, 'shape': (2, 3)}", &body)).unwrap();
+        let a = from_bytes(&file(
+            "{'descr': '>u2', 'fortran_order': True, 'shape': (2, 3)}",
+            &body,
+        ))
+        .unwrap();
         assert_eq!(a.shape(), [2, 3]);
         assert_eq!(a.as_slice::<u16>().unwrap(), [1, 3, 5, 2, 4, 6]);
     }
@@ -315,9 +370,18 @@ mod tests {
             (b"hello".to_vec(), "magic"),
             (MAGIC.to_vec(), "ends in the header"),
             (file(ok, &[0; 7]), "needs 8 bytes"),
-            (file(&ok.replace("(1,)", "(99999999999, 99999999999)"), &[]), "too large"),
-            (file(&ok.replace("<f8", "<U4"), &[]), "\"<U4\" is not supported"),
-            (file(&ok.replace("'<f8'", "[('a', '<f8')]"), &[]), "structured"),
+            (
+                file(&ok.replace("(1,)", "(99999999999, 99999999999)"), &[]),
+                "too large",
+            ),
+            (
+                file(&ok.replace("<f8", "<U4"), &[]),
+                "\"<U4\" is not supported",
+            ),
+            (
+                file(&ok.replace("'<f8'", "[('a', '<f8')]"), &[]),
+                "structured",
+            ),
             (file(&ok.replace("shape", "shap"), &[]), "\"shap\""),
             (file(&ok.replace("(1,)", "(-1,)"), &[]), "not an extent"),
         ] {

@@ -1,6 +1,7 @@
 //! The header of a `.npy` file: a Python dictionary of three entries, each once, in any order.
 //!
-//! Read as a dictionary and not searched for keys, so that what NumPy refuses is refused, and what says something twice is.
+//! Read as a dictionary and not searched for keys, so that what NumPy refuses is refused, and what
+//! says something twice is.
 
 use crate::npy::Header;
 use cotangent_core::DType;
@@ -24,7 +25,11 @@ pub(crate) fn parse(text: &str) -> Parsed<Header> {
             "descr" => element.replace(t.element()?).is_some(),
             "fortran_order" => order.replace(t.truth()?).is_some(),
             "shape" => shape.replace(t.tuple()?).is_some(),
-            _ => return Err(format!("the header has an entry {key:?}; it may have descr, fortran_order and shape")),
+            _ => {
+                return Err(format!(
+                    "the header has an entry {key:?}; it may have descr, fortran_order and shape"
+                ));
+            }
         };
         if twice {
             return Err(format!("the header has two entries {key:?}"));
@@ -38,9 +43,12 @@ pub(crate) fn parse(text: &str) -> Parsed<Header> {
         return Err("the header goes on after its dictionary".into());
     }
     match (element, order, shape) {
-        (Some((dtype, big_endian)), Some(column_major), Some(shape)) => {
-            Ok(Header { dtype, big_endian, column_major, shape })
-        }
+        (Some((dtype, big_endian)), Some(column_major), Some(shape)) => Ok(Header {
+            dtype,
+            big_endian,
+            column_major,
+            shape,
+        }),
         (None, ..) => Err("the header has no `descr`".into()),
         (_, None, _) => Err("the header has no `fortran_order`".into()),
         _ => Err("the header has no `shape`".into()),
@@ -56,17 +64,29 @@ impl<'a> Text<'a> {
     }
 
     fn expect(&mut self, c: char) -> Parsed<()> {
-        if self.eat(c) { Ok(()) } else { Err(format!("expected `{c}` in the header, found {}", self.found())) }
+        if self.eat(c) {
+            Ok(())
+        } else {
+            Err(format!(
+                "expected `{c}` in the header, found {}",
+                self.found()
+            ))
+        }
     }
 
     fn found(&self) -> String {
-        self.0.chars().next().map_or("its end".into(), |c| format!("`{}`", c.escape_debug()))
+        self.0
+            .chars()
+            .next()
+            .map_or("its end".into(), |c| format!("`{}`", c.escape_debug()))
     }
 
     /// The word or the number here, possibly empty.
     fn word(&mut self) -> &'a str {
         self.eat(' ');
-        let end = self.0.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '+' | '-')));
+        let end = self
+            .0
+            .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '+' | '-')));
         let (word, rest) = self.0.split_at(end.unwrap_or(self.0.len()));
         self.0 = rest;
         word
@@ -79,7 +99,10 @@ impl<'a> Text<'a> {
         } else if self.eat('"') {
             '"'
         } else {
-            return Err(format!("expected a string in the header, found {}", self.found()));
+            return Err(format!(
+                "expected a string in the header, found {}",
+                self.found()
+            ));
         };
         match self.0.split_once(quote) {
             Some((text, rest)) if !text.contains(['\\', '\n']) => {
@@ -132,7 +155,10 @@ impl<'a> Text<'a> {
     /// `(2, 3)`, `(2,)`, `()`; a number in parentheses is no tuple.
     fn tuple(&mut self) -> Parsed<Vec<usize>> {
         if !self.eat('(') {
-            return Err(format!("expected `(` and the extents of the shape, found {}", self.found()));
+            return Err(format!(
+                "expected `(` and the extents of the shape, found {}",
+                self.found()
+            ));
         }
         let (mut shape, mut comma) = (Vec::new(), true);
         while !self.eat(')') {
@@ -142,7 +168,8 @@ impl<'a> Text<'a> {
             let word = self.word();
             // Python 2 wrote an `L` after long integers, and takes no zeros before a number.
             let digits = word.strip_suffix('L').unwrap_or(word);
-            let plain = digits.bytes().all(|b| b.is_ascii_digit()) && (digits.len() < 2 || !digits.starts_with('0'));
+            let plain = digits.bytes().all(|b| b.is_ascii_digit())
+                && (digits.len() < 2 || !digits.starts_with('0'));
             let extent = digits.parse::<usize>().ok().filter(|_| plain);
             shape.push(extent.ok_or_else(|| format!("{word:?} is not an extent"))?);
             comma = self.eat(',');
@@ -168,13 +195,16 @@ mod tests {
             "{'fortran_order': False, 'shape': (2L, 3L), 'descr': '=f8'}   ",
         ] {
             let h = parse(text).unwrap();
-            assert_eq!((h.dtype, h.big_endian, h.column_major, h.shape), (DType::F64, false, false, vec![2, 3]));
+            assert_eq!(
+                (h.dtype, h.big_endian, h.column_major, h.shape),
+                (DType::F64, false, false, vec![2, 3])
+            );
         }
         assert!(parse(&GOOD.replace("2, 3", "")).unwrap().shape.is_empty());
     }
 
-    /// With one character deleted, doubled or replaced, a header either says the same or is refused, or its shape or type
-    /// is another one that is well formed.
+    /// With one character deleted, doubled or replaced, a header either says the same or is
+    /// refused, or its shape or type is another one that is well formed.
     #[test]
     fn a_slip_anywhere_is_seen() {
         let mut refused = 0;
@@ -185,9 +215,20 @@ mod tests {
                     Err(_) => refused += 1,
                     Ok(h) => {
                         let canonical: String = text.split_whitespace().collect();
-                        let shape = h.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-                        assert!(canonical.contains(&format!("'shape':({shape}")), "{text}: {h:?}");
-                        assert!(canonical.starts_with("{'descr':'") && canonical.ends_with('}'), "{text}: {h:?}");
+                        let shape = h
+                            .shape
+                            .iter()
+                            .map(usize::to_string)
+                            .collect::<Vec<_>>()
+                            .join(",");
+                        assert!(
+                            canonical.contains(&format!("'shape':({shape}")),
+                            "{text}: {h:?}"
+                        );
+                        assert!(
+                            canonical.starts_with("{'descr':'") && canonical.ends_with('}'),
+                            "{text}: {h:?}"
+                        );
                     }
                 }
             }

@@ -30,7 +30,8 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 /// ```
 pub type Arrays = Vec<(String, Array)>;
 
-/// An archive may not unpack to more than this many bytes (8 GiB): a small file could claim anything.
+/// An archive may not unpack to more than this many bytes (8 GiB): a small file could claim
+/// anything.
 const MAX_BYTES: u64 = 8 << 30;
 
 fn bad(e: impl std::fmt::Display) -> Error {
@@ -64,11 +65,21 @@ impl Archive {
     pub fn open(path: impl AsRef<Path>) -> Result<Archive> {
         let path = path.as_ref();
         let file = path.display().to_string();
-        let unreadable = |e: std::io::Error| Error::new(Code::Io, format!("cannot read {file}: {e}"));
+        let unreadable =
+            |e: std::io::Error| Error::new(Code::Io, format!("cannot read {file}: {e}"));
         let mut reader = BufReader::new(File::open(path).map_err(unreadable)?);
-        if reader.fill_buf().map_err(unreadable)?.starts_with(npy::MAGIC) {
-            let e = Error::new(Code::Input, "this is one .npy array, and an .npz archive of named arrays is needed");
-            return Err(e.in_file(&file).note("numpy.savez(\"a.npz\", x=numpy.load(\"x.npy\")) makes one"));
+        if reader
+            .fill_buf()
+            .map_err(unreadable)?
+            .starts_with(npy::MAGIC)
+        {
+            let e = Error::new(
+                Code::Input,
+                "this is one .npy array, and an .npz archive of named arrays is needed",
+            );
+            return Err(e
+                .in_file(&file)
+                .note("numpy.savez(\"a.npz\", x=numpy.load(\"x.npy\")) makes one"));
         }
         let members = Members::open(reader).map_err(|e| e.in_file(&file))?;
         Ok(Archive { members, file })
@@ -92,7 +103,8 @@ impl Archive {
         self.members.named(name).map_err(|e| e.in_file(&self.file))
     }
 
-    /// The type of the array of this name, by its header alone; `None` if there is no such readable array.
+    /// The type of the array of this name, by its header alone; `None` if there is no such readable
+    /// array.
     pub fn ty(&mut self, name: &str) -> Option<Type> {
         self.members.ty(name)
     }
@@ -127,11 +139,20 @@ impl<R: Read + Seek> Members<R> {
                 return Err(bad(format!("two members have the name `{name}`")));
             }
         }
-        Ok(Members { zip, names, by_name, left: MAX_BYTES })
+        Ok(Members {
+            zip,
+            names,
+            by_name,
+            left: MAX_BYTES,
+        })
     }
 
     fn named(&mut self, name: &str) -> Result<Option<Array>> {
-        self.by_name.get(name).copied().map(|at| self.at(at)).transpose()
+        self.by_name
+            .get(name)
+            .copied()
+            .map(|at| self.at(at))
+            .transpose()
     }
 
     fn at(&mut self, at: usize) -> Result<Array> {
@@ -143,10 +164,12 @@ impl<R: Read + Seek> Members<R> {
         let (name, member) = &self.names[at];
         let mut entry = self.zip.by_index(*member).map_err(bad)?;
         let size = entry.size();
-        self.left = self
-            .left
-            .checked_sub(size)
-            .ok_or_else(|| Error::new(Code::Limit, format!("the archive unpacks to more than {MAX_BYTES} bytes")))?;
+        self.left = self.left.checked_sub(size).ok_or_else(|| {
+            Error::new(
+                Code::Limit,
+                format!("the archive unpacks to more than {MAX_BYTES} bytes"),
+            )
+        })?;
         npy::read_from(&mut entry, size).map_err(|e| e.note(format!("in the member `{name}`")))
     }
 
@@ -157,7 +180,9 @@ impl<R: Read + Seek> Members<R> {
     }
 
     fn all(mut self) -> Result<Arrays> {
-        (0..self.names.len()).map(|i| Ok((self.names[i].0.clone(), self.at(i)?))).collect()
+        (0..self.names.len())
+            .map(|i| Ok((self.names[i].0.clone(), self.at(i)?)))
+            .collect()
     }
 }
 
@@ -171,7 +196,10 @@ pub(crate) fn distinct<T>(arrays: &[(String, T)]) -> Result<()> {
     let mut names: Vec<&str> = arrays.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     match names.windows(2).find(|w| w[0] == w[1]) {
-        Some(w) => Err(Error::new(Code::DuplicateName, format!("two arrays have the name `{}`; rename one", w[0]))),
+        Some(w) => Err(Error::new(
+            Code::DuplicateName,
+            format!("two arrays have the name `{}`; rename one", w[0]),
+        )),
         None => Ok(()),
     }
 }
@@ -191,7 +219,9 @@ fn write_to<T>(
     one: fn(&T, &mut dyn Write) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
     let mut zip = ZipWriter::new(out);
-    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
+    let stored = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .large_file(true);
     for (name, a) in arrays {
         zip.start_file(format!("{name}.npy"), stored)?;
         one(a, &mut zip)?;
@@ -209,14 +239,17 @@ pub fn read(path: impl AsRef<Path>) -> Result<Arrays> {
 /// Writes a file.
 pub fn write(path: impl AsRef<Path>, arrays: &[(String, Array)]) -> Result<()> {
     distinct(arrays)?;
-    files::write_with(path.as_ref(), &mut |out| write_to(arrays, out, npy::write_to))
+    files::write_with(path.as_ref(), &mut |out| {
+        write_to(arrays, out, npy::write_to)
+    })
 }
 
 /// Reads a file, elements in the order in which they are in it.
 pub(crate) fn read_parts(path: &Path) -> Result<Vec<(String, Parts)>> {
     let Archive { mut members, file } = Archive::open(path)?;
     let all = (0..members.names.len()).map(|i| Ok((members.names[i].0.clone(), members.parts(i)?)));
-    all.collect::<Result<_>>().map_err(|e: Error| e.in_file(&file))
+    all.collect::<Result<_>>()
+        .map_err(|e: Error| e.in_file(&file))
 }
 
 /// Writes a file, elements in the order in which they are given.
@@ -231,9 +264,15 @@ mod tests {
 
     fn arrays() -> Arrays {
         vec![
-            ("x".into(), Array::from_vec([2, 2], vec![1.5f64, -0.0, f64::NAN, 4.0]).unwrap()),
+            (
+                "x".into(),
+                Array::from_vec([2, 2], vec![1.5f64, -0.0, f64::NAN, 4.0]).unwrap(),
+            ),
             ("labels".into(), Array::vector(vec![3i32, 1])),
-            ("empty".into(), Array::from_vec([0, 3], Vec::<f32>::new()).unwrap()),
+            (
+                "empty".into(),
+                Array::from_vec([0, 3], Vec::<f32>::new()).unwrap(),
+            ),
         ]
     }
 
@@ -251,15 +290,23 @@ mod tests {
         let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
         let deflated = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
         zip.start_file("x.npy", deflated).unwrap();
-        zip.write_all(&npy::to_bytes(&Array::vector(vec![7u8; 1000]))).unwrap();
+        zip.write_all(&npy::to_bytes(&Array::vector(vec![7u8; 1000])))
+            .unwrap();
         let bytes = zip.finish().unwrap().into_inner();
         assert!(bytes.len() < 500);
-        assert_eq!(from_bytes(&bytes).unwrap()[0].1, Array::vector(vec![7u8; 1000]));
+        assert_eq!(
+            from_bytes(&bytes).unwrap()[0].1,
+            Array::vector(vec![7u8; 1000])
+        );
     }
 
     #[test]
     fn junk_is_an_error() {
-        for bytes in [&b""[..], b"PK\x03\x04", &to_bytes(&arrays()).unwrap()[..200]] {
+        for bytes in [
+            &b""[..],
+            b"PK\x03\x04",
+            &to_bytes(&arrays()).unwrap()[..200],
+        ] {
             assert_eq!(from_bytes(bytes).unwrap_err().code(), Code::Input);
         }
     }

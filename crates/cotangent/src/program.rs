@@ -49,14 +49,14 @@ impl Program {
     /// Reads StableHLO text, as JAX and PyTorch print it.
     ///
     /// # Errors
-    /// The text does not follow the grammar, or its main function reaches an operation that is not supported: then the
-    /// message names it, with line and column.
+    /// The text does not follow the grammar, or its main function reaches an operation that is not
+    /// supported: then the message names it, with line and column.
     pub fn from_stablehlo(text: &str) -> Result<Program> {
         Program::stablehlo(text, None)
     }
 
-    /// Reads text in the form of this library. What its directives ask for is derived when it is asked for
-    /// ([`function`](Self::function)).
+    /// Reads text in the form of this library. What its directives ask for is derived when it is
+    /// asked for ([`function`](Self::function)).
     ///
     /// # Errors
     /// As [`text::Program::parse`].
@@ -64,16 +64,32 @@ impl Program {
         Program::tgraph(text, None)
     }
 
-    /// Reads either: `.mlir` files and texts with StableHLO in them are StableHLO. `file` is what messages call it.
+    /// Reads either: `.mlir` files and texts with StableHLO in them are StableHLO. `file` is what
+    /// messages call it.
     pub fn parse(text: &str, file: Option<&str>) -> Result<Program> {
-        if is_stablehlo(text, file) { Program::stablehlo(text, file) } else { Program::tgraph(text, file) }
+        if is_stablehlo(text, file) {
+            Program::stablehlo(text, file)
+        } else {
+            Program::tgraph(text, file)
+        }
     }
 
     fn stablehlo(source: &str, file: Option<&str>) -> Result<Program> {
         let module = cotangent_stablehlo::read(source, file)?;
-        let (main, numerics, notes) = (module.main().clone(), module.numerics(), module.notes().to_vec());
+        let (main, numerics, notes) = (
+            module.main().clone(),
+            module.numerics(),
+            module.notes().to_vec(),
+        );
         let origin = Arc::new(Origin::StableHlo(module));
-        Ok(Program { origin, main, numerics, source: source.into(), file: file.map(Into::into), notes })
+        Ok(Program {
+            origin,
+            main,
+            numerics,
+            source: source.into(),
+            file: file.map(Into::into),
+            notes,
+        })
     }
 
     fn tgraph(source: &str, file: Option<&str>) -> Result<Program> {
@@ -92,15 +108,29 @@ impl Program {
                 None => e,
             });
         };
-        let main = program.derive_one(&AdContext::default(), main)?.expect("its name was listed");
+        let main = program
+            .derive_one(&AdContext::default(), main)?
+            .expect("its name was listed");
         let numerics = program.numerics();
-        let origin = Arc::new(Origin::Tgraph { program, derived: Mutex::default(), broken: None });
+        let origin = Arc::new(Origin::Tgraph {
+            program,
+            derived: Mutex::default(),
+            broken: None,
+        });
         let file = file.map(Into::into);
-        Ok(Program { origin, main, numerics, source: source.into(), file, notes: Vec::new() })
+        Ok(Program {
+            origin,
+            main,
+            numerics,
+            source: source.into(),
+            file,
+            notes: Vec::new(),
+        })
     }
 
-    /// The arithmetic of derivatives that the text asks for: `tgraph.numerics` at its head, or `cotangent.numerics` of a
-    /// StableHLO module. Where it says nothing, [`Numerics::TGRAPH`] and [`Numerics::STABLEHLO`].
+    /// The arithmetic of derivatives that the text asks for: `tgraph.numerics` at its head, or
+    /// `cotangent.numerics` of a StableHLO module. Where it says nothing, [`Numerics::TGRAPH`] and
+    /// [`Numerics::STABLEHLO`].
     ///
     /// ```
     /// use cotangent::{Program, ad};
@@ -120,8 +150,8 @@ impl Program {
         self.numerics
     }
 
-    /// The program with other arithmetic of derivatives than its text asks for, in its directives too; attributes of a
-    /// directive still hold.
+    /// The program with other arithmetic of derivatives than its text asks for, in its directives
+    /// too; attributes of a directive still hold.
     ///
     /// ```
     /// use cotangent::{Array, Program, ad::{self, Numerics}};
@@ -141,24 +171,34 @@ impl Program {
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     pub fn with_numerics(self, numerics: Numerics) -> Program {
-        let Origin::Tgraph { program, .. } = &*self.origin else { return Program { numerics, ..self } };
+        let Origin::Tgraph { program, .. } = &*self.origin else {
+            return Program { numerics, ..self };
+        };
         if self.numerics == numerics {
             return self;
         }
-        // Directives are derived again. The text has been read before; what cannot be derived now is an error of the
-        // functions.
+        // Directives are derived again. The text has been read before; what cannot be derived now
+        // is an error of the functions.
         match Program::tgraph_over(&self.source, self.file.as_deref(), numerics.into()) {
             Ok(program) => program,
             Err(e) => {
                 let (program, broken) = (program.clone(), Some(e));
-                let origin = Arc::new(Origin::Tgraph { program, derived: Mutex::default(), broken });
-                Program { numerics, origin, ..self }
+                let origin = Arc::new(Origin::Tgraph {
+                    program,
+                    derived: Mutex::default(),
+                    broken,
+                });
+                Program {
+                    numerics,
+                    origin,
+                    ..self
+                }
             }
         }
     }
 
-    /// The context of derivatives: the rules of the operations, and the arithmetic that the text asks for
-    /// ([`numerics`](Self::numerics)).
+    /// The context of derivatives: the rules of the operations, and the arithmetic that the text
+    /// asks for ([`numerics`](Self::numerics)).
     pub fn context(&self) -> Result<AdContext> {
         AdContext::builder().with_numerics(self.numerics).build()
     }
@@ -168,7 +208,8 @@ impl Program {
         &self.main
     }
 
-    /// What was left out of the text, for people to read: host callbacks whose results nobody needs.
+    /// What was left out of the text, for people to read: host callbacks whose results nobody
+    /// needs.
     ///
     /// ```
     /// let text = r#"func.func @main(%x: tensor<f64>) -> tensor<f64> {
@@ -189,28 +230,41 @@ impl Program {
             Origin::Tgraph { program, .. } => (Some(program.names().map(|n| n.0)), None),
             Origin::StableHlo(module) => (None, Some(module.names())),
         };
-        text.into_iter().flatten().chain(stablehlo.into_iter().flatten())
+        text.into_iter()
+            .flatten()
+            .chain(stablehlo.into_iter().flatten())
     }
 
     /// The function of this name.
     ///
     /// # Errors
-    /// There is none, it reaches an operation that is not supported, or a directive asks for a derivative that does not
-    /// exist.
+    /// There is none, it reaches an operation that is not supported, or a directive asks for a
+    /// derivative that does not exist.
     pub fn function(&self, name: &str) -> Result<Arc<Function>> {
         let found = match &*self.origin {
             Origin::StableHlo(module) if !module.names().any(|n| n == name) => None,
             Origin::StableHlo(module) => Some(module.function(name).map_err(|e| self.locate(e))?),
-            Origin::Tgraph { broken: Some(e), .. } => return Err(e.clone()),
+            Origin::Tgraph {
+                broken: Some(e), ..
+            } => return Err(e.clone()),
             Origin::Tgraph { .. } if *self.main.name == *name => Some(self.main.clone()),
-            Origin::Tgraph { program, derived, .. } => {
-                let known = derived.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+            Origin::Tgraph {
+                program, derived, ..
+            } => {
+                let known = derived
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .get(name)
+                    .cloned();
                 match known {
                     Some(f) => Some(f),
                     None => {
                         let made = program.derive_one(&AdContext::default(), name)?;
                         if let Some(f) = &made {
-                            derived.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), f.clone());
+                            derived
+                                .lock()
+                                .unwrap_or_else(PoisonError::into_inner)
+                                .insert(name.to_owned(), f.clone());
                         }
                         made
                     }
@@ -222,7 +276,11 @@ impl Program {
             None => {
                 let names: Vec<String> = self.names().map(|n| format!("@{n}")).collect();
                 let file = self.file.as_deref().unwrap_or("the text");
-                bail!(UnknownName, "{file} has no module @{name}; it has {}", names.join(", "))
+                bail!(
+                    UnknownName,
+                    "{file} has no module @{name}; it has {}",
+                    names.join(", ")
+                )
             }
         }
     }
@@ -235,9 +293,13 @@ impl Program {
         let all = match &*self.origin {
             Origin::StableHlo(module) => {
                 let names = module.names().filter(|n| module.is_public(n));
-                names.map(|n| module.function(n).map_err(|e| self.locate(e))).collect::<Result<Vec<_>>>()?
+                names
+                    .map(|n| module.function(n).map_err(|e| self.locate(e)))
+                    .collect::<Result<Vec<_>>>()?
             }
-            Origin::Tgraph { broken: Some(e), .. } => return Err(e.clone()),
+            Origin::Tgraph {
+                broken: Some(e), ..
+            } => return Err(e.clone()),
             // One after the other, each from those before it.
             Origin::Tgraph { program, .. } => {
                 let all = program.derive(&AdContext::default())?;
@@ -281,12 +343,15 @@ impl Program {
         self.tgraph_of(self.public()?)
     }
 
-    /// Some of the functions in the text form of this library, the first one being its main function.
+    /// Some of the functions in the text form of this library, the first one being its main
+    /// function.
     ///
     /// # Errors
     /// Two of them have one name.
     pub fn tgraph_of(&self, functions: Vec<Arc<Function>>) -> Result<String> {
-        Ok(text::Program::from_modules(functions)?.with_numerics(self.numerics).to_string())
+        Ok(text::Program::from_modules(functions)?
+            .with_numerics(self.numerics)
+            .to_string())
     }
 
     /// Runs the main function on arrays.
@@ -294,14 +359,19 @@ impl Program {
         crate::run(&self.main, args).map_err(|e| self.locate(e))
     }
 
-    /// Writes the main function where traced tensors are: a step of a larger program, which closures may
-    /// differentiate, batch and compile.
+    /// Writes the main function where traced tensors are: a step of a larger program, which
+    /// closures may differentiate, batch and compile.
     #[track_caller]
     pub fn call(&self, x: &[TracedTensor]) -> Result<Vec<TracedTensor>> {
         let f = &self.main;
         let types = x.iter().map(TracedTensor::ty).collect::<Result<Vec<_>>>()?;
         f.apply_types(&types).map_err(|e| e.at(here()))?;
-        record_in(AdContext::default().session(), here(), &x.iter().collect::<Vec<_>>(), |cx, x| cx.call(f, x).to_vec())
+        record_in(
+            AdContext::default().session(),
+            here(),
+            &x.iter().collect::<Vec<_>>(),
+            |cx, x| cx.call(f, x).to_vec(),
+        )
     }
 
     /// Adds the file and the line of the text to an error whose place is in it.
@@ -321,6 +391,9 @@ pub fn is_stablehlo(text: &str, file: Option<&str>) -> bool {
     match file.and_then(|f| f.rsplit_once('.')) {
         Some((_, "mlir")) => true,
         Some((_, "tgraph")) => false,
-        _ => !text.contains("tgraph.") && ["func.func", "stablehlo."].iter().any(|w| text.contains(w)),
+        _ => {
+            !text.contains("tgraph.")
+                && ["func.func", "stablehlo."].iter().any(|w| text.contains(w))
+        }
     }
 }

@@ -1,11 +1,14 @@
-//! Random numbers as functions of keys, for traced and eager tensors: those of JAX's default generator.
+//! Random numbers as functions of keys, for traced and eager tensors: those of JAX's default
+//! generator.
 //!
-//! Keys, bits, integers and uniform numbers are JAX's to the bit. What is a function of them (normal, truncated normal,
-//! exponential and Gumbel numbers) may differ from JAX in the last places.
+//! Keys, bits, integers and uniform numbers are JAX's to the bit. What is a function of them
+//! (normal, truncated normal, exponential and Gumbel numbers) may differ from JAX in the last
+//! places.
 //!
-//! A key is a tensor `u32[2]`. The same key gives the same numbers, on every machine and for every number of threads;
-//! for other numbers, [`split`] it or [`fold_in`] a count. Samples are differentiable in the parameters of their
-//! distribution, with the randomness held fixed; keys have no derivative.
+//! A key is a tensor `u32[2]`. The same key gives the same numbers, on every machine and for every
+//! number of threads; for other numbers, [`split`] it or [`fold_in`] a count. Samples are
+//! differentiable in the parameters of their distribution, with the randomness held fixed; keys
+//! have no derivative.
 //!
 //! ```
 //! use cotangent::{DType, TracedTensor, closures::grad, random};
@@ -39,7 +42,9 @@ pub fn split<T: Write>(key: &T, n: usize) -> Result<Vec<T>, T::Error> {
     const MOST: usize = 1 << 20;
     T::write(&[key], |cx, x| {
         if n > MOST {
-            let text = format!("`split` of a key into {n}: at most {MOST}; split in steps, or fold_in a count");
+            let text = format!(
+                "`split` of a key into {n}: at most {MOST}; split in steps, or fold_in a count"
+            );
             cx.fail(Error::new(Code::Limit, text).at(cx.loc()));
             return Vec::new();
         }
@@ -75,7 +80,9 @@ pub fn uniform<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T:
 /// Numbers in `[lo, hi)`; the bounds are broadcast to the shape.
 #[track_caller]
 pub fn uniform_between<T: Write>(key: &T, shape: &[usize], lo: &T, hi: &T) -> Result<T, T::Error> {
-    T::write_one(&[key, lo, hi], |cx, x| cx.random_uniform(x[0], &dims(shape), x[1], x[2]))
+    T::write_one(&[key, lo, hi], |cx, x| {
+        cx.random_uniform(x[0], &dims(shape), x[1], x[2])
+    })
 }
 
 /// A distribution with a key, a shape and an element type.
@@ -88,56 +95,80 @@ fn standard<T: Write>(key: &T, shape: &[usize], dtype: DType, f: Standard) -> Re
 /// Normal numbers with mean 0 and variance 1; complex ones have half of it in each part.
 #[track_caller]
 pub fn normal<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
-    standard(key, shape, dtype, |cx, key, shape, dtype| cx.random_normal(key, shape, dtype))
+    standard(key, shape, dtype, |cx, key, shape, dtype| {
+        cx.random_normal(key, shape, dtype)
+    })
 }
 
 /// Exponentially distributed numbers with mean 1.
 #[track_caller]
 pub fn exponential<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
-    standard(key, shape, dtype, |cx, key, shape, dtype| cx.random_exponential(key, shape, dtype))
+    standard(key, shape, dtype, |cx, key, shape, dtype| {
+        cx.random_exponential(key, shape, dtype)
+    })
 }
 
 /// Numbers of the standard Gumbel distribution.
 #[track_caller]
 pub fn gumbel<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
-    standard(key, shape, dtype, |cx, key, shape, dtype| cx.random_gumbel(key, shape, dtype))
+    standard(key, shape, dtype, |cx, key, shape, dtype| {
+        cx.random_gumbel(key, shape, dtype)
+    })
 }
 
 /// Normal numbers with mean 0 and variance 1, given that they lie between `lo` and `hi`.
 #[track_caller]
 pub fn truncated_normal<T: Write>(key: &T, shape: &[usize], lo: &T, hi: &T) -> Result<T, T::Error> {
-    T::write_one(&[key, lo, hi], |cx, x| cx.random_truncated_normal(x[0], &dims(shape), x[1], x[2]))
+    T::write_one(&[key, lo, hi], |cx, x| {
+        cx.random_truncated_normal(x[0], &dims(shape), x[1], x[2])
+    })
 }
 
 /// True with probability `p`, which is broadcast to the shape.
 #[track_caller]
 pub fn bernoulli<T: Write>(key: &T, shape: &[usize], p: &T) -> Result<T, T::Error> {
-    T::write_one(&[key, p], |cx, x| cx.random_bernoulli(x[0], &dims(shape), x[1]))
+    T::write_one(&[key, p], |cx, x| {
+        cx.random_bernoulli(x[0], &dims(shape), x[1])
+    })
 }
 
 /// Classes along an axis of `logits`, which goes, with probability `softmax(logits)`.
 #[track_caller]
 pub fn categorical<T: Write>(key: &T, logits: &T, axis: usize) -> Result<T, T::Error> {
-    T::write_one(&[key, logits], |cx, x| cx.random_categorical(x[0], x[1], axis))
+    T::write_one(&[key, logits], |cx, x| {
+        cx.random_categorical(x[0], x[1], axis)
+    })
 }
 
 /// Integers in `[lo, hi)`, of this type; an error if it does not have them all.
 #[track_caller]
-pub fn randint<T: Write>(key: &T, shape: &[usize], lo: i64, hi: i64, dtype: DType) -> Result<T, T::Error> {
+pub fn randint<T: Write>(
+    key: &T,
+    shape: &[usize],
+    lo: i64,
+    hi: i64,
+    dtype: DType,
+) -> Result<T, T::Error> {
     T::write_one(&[key], |cx, x| {
-        // Those of fewer bits are drawn with more, so that the bound one above the greatest number is one as well.
+        // Those of fewer bits are drawn with more, so that the bound one above the greatest number
+        // is one as well.
         let narrow = dtype.is_int() && dtype.bits() < 32;
         let drawn = if narrow { DType::I32 } else { dtype };
         if dtype.is_int() {
             let (least, most) = dtype.int_range();
             if i128::from(lo) < least || i128::from(hi) > most + i128::from(narrow) {
-                let text = format!("`randint` from {lo} to {hi}: not all of these are numbers of type {dtype}");
+                let text = format!(
+                    "`randint` from {lo} to {hi}: not all of these are numbers of type {dtype}"
+                );
                 cx.fail(Error::new(Code::DTypeMismatch, text).at(cx.loc()));
                 return Val::POISON;
             }
         }
         let bound = |n: i64| cx.full(&Type::scalar(drawn), n);
-        cx.convert(cx.random_int(x[0], &dims(shape), bound(lo), bound(hi)), dtype)
+        cx.convert(
+            cx.random_int(x[0], &dims(shape), bound(lo), bound(hi)),
+            dtype,
+        )
     })
 }
 

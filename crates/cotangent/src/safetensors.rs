@@ -45,7 +45,10 @@ const NAMES: [(DType, Dtype); 14] = [
 ];
 
 fn bad(e: impl std::fmt::Display) -> Error {
-    Error::new(Code::Input, format!("not a readable .safetensors file: {e}"))
+    Error::new(
+        Code::Input,
+        format!("not a readable .safetensors file: {e}"),
+    )
 }
 
 /// Reads the bytes of a file. Nothing is allocated beyond the size of the input.
@@ -54,10 +57,20 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Arrays> {
     let mut out = Arrays::new();
     for (name, t) in file.iter() {
         let Some((dtype, _)) = NAMES.iter().find(|n| n.1 == t.dtype()) else {
-            bail!(Input, "the array `{name}` has the element type {:?}, which is not supported", t.dtype());
+            bail!(
+                Input,
+                "the array `{name}` has the element type {:?}, which is not supported",
+                t.dtype()
+            );
         };
         let n = t.data().len() / dtype.size();
-        out.push((name.to_owned(), Array::from_data(t.shape(), npy::read_elements(*dtype, n, false, &mut t.data())?)?));
+        out.push((
+            name.to_owned(),
+            Array::from_data(
+                t.shape(),
+                npy::read_elements(*dtype, n, false, &mut t.data())?,
+            )?,
+        ));
     }
     out.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(out)
@@ -69,18 +82,29 @@ pub fn to_bytes(arrays: &[(String, Array)]) -> Result<Vec<u8>> {
     let mut raw = Vec::with_capacity(arrays.len());
     for (name, a) in arrays {
         let Some((_, dtype)) = NAMES.iter().find(|n| n.0 == a.dtype()) else {
-            bail!(Input, "`{name}` is {}: .safetensors has no such element type, convert it first", a.ty());
+            bail!(
+                Input,
+                "`{name}` is {}: .safetensors has no such element type, convert it first",
+                a.ty()
+            );
         };
         let mut data = Vec::new();
         let bytes = a.len() * a.dtype().size();
-        data.try_reserve_exact(bytes)
-            .map_err(|_| Error::new(Code::Limit, format!("there is no memory for {bytes} more bytes of `{name}`")))?;
+        data.try_reserve_exact(bytes).map_err(|_| {
+            Error::new(
+                Code::Limit,
+                format!("there is no memory for {bytes} more bytes of `{name}`"),
+            )
+        })?;
         npy::write_elements(a.data(), &mut data).map_err(bad)?;
         raw.push((name, *dtype, a.shape().to_vec(), data));
     }
     let mut views = Vec::with_capacity(raw.len());
     for (name, dtype, shape, data) in &raw {
-        views.push((name.as_str(), TensorView::new(*dtype, shape.clone(), data).map_err(bad)?));
+        views.push((
+            name.as_str(),
+            TensorView::new(*dtype, shape.clone(), data).map_err(bad)?,
+        ));
     }
     serialize(views, None).map_err(bad)
 }
@@ -107,14 +131,21 @@ mod tests {
     #[test]
     fn every_element_type_comes_back() {
         for (dtype, _) in NAMES {
-            let a = cotangent_core::Scalar::I(1).full(dtype, vec![2, 3]).unwrap();
+            let a = cotangent_core::Scalar::I(1)
+                .full(dtype, vec![2, 3])
+                .unwrap();
             let all = vec![("a".to_owned(), a)];
             let back = from_bytes(&to_bytes(&all).unwrap()).unwrap();
             assert!(back[0].1.same_bits(&all[0].1), "{dtype}");
         }
         let z = Array::vector(vec![C64::new(1.0, -2.0)]);
-        let back =
-            from_bytes(&to_bytes(&[("z".into(), z.clone()), ("empty".into(), Array::vector::<f32>(vec![]))]).unwrap());
+        let back = from_bytes(
+            &to_bytes(&[
+                ("z".into(), z.clone()),
+                ("empty".into(), Array::vector::<f32>(vec![])),
+            ])
+            .unwrap(),
+        );
         let back = back.unwrap();
         assert_eq!((back[0].0.as_str(), back[0].1.len()), ("empty", 0));
         assert!(back[1].1.same_bits(&z));
@@ -124,7 +155,12 @@ mod tests {
     fn what_cannot_be_is_an_error() {
         assert!(to_bytes(&[("z".into(), Array::scalar(C128::new(1.0, 0.0)))]).is_err());
         let good = to_bytes(&[("x".into(), Array::vector(vec![1.0f64, 2.0]))]).unwrap();
-        for bytes in [&b""[..], b"12345678{", &good[..good.len() - 1], &[255u8; 64]] {
+        for bytes in [
+            &b""[..],
+            b"12345678{",
+            &good[..good.len() - 1],
+            &[255u8; 64],
+        ] {
             assert_eq!(from_bytes(bytes).unwrap_err().code(), Code::Input);
         }
         assert_eq!(read("/nowhere/at/all").unwrap_err().code(), Code::Io);

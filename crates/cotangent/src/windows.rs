@@ -22,8 +22,8 @@ pub fn convolution<T: Write>(x: &T, w: &T, spec: &ConvolutionSpec) -> Result<T, 
     T::write_one(&[x, w], |cx, v| cx.convolution(v[0], v[1], spec))
 }
 
-/// A reduction over windows of `size`, `stride` apart, over every axis of `x`; `padding` (none if it is empty) adds
-/// elements that do not count.
+/// A reduction over windows of `size`, `stride` apart, over every axis of `x`; `padding` (none if
+/// it is empty) adds elements that do not count.
 #[track_caller]
 pub fn reduce_window<T: Write>(
     x: &T,
@@ -34,10 +34,16 @@ pub fn reduce_window<T: Write>(
 ) -> Result<T, T::Error> {
     T::write_one(&[x], |cx, v| {
         let rank = cx.ty(v[0]).rank();
-        let padding = if padding.is_empty() { vec![(0, 0); rank] } else { padding.to_vec() };
+        let padding = if padding.is_empty() {
+            vec![(0, 0); rank]
+        } else {
+            padding.to_vec()
+        };
         if [size.len(), stride.len(), padding.len()] != [rank; 3] {
-            let text =
-                format!("windows {size:?} by {stride:?}, padding {padding:?}: {} needs {rank} each", cx.ty(v[0]));
+            let text = format!(
+                "windows {size:?} by {stride:?}, padding {padding:?}: {} needs {rank} each",
+                cx.ty(v[0])
+            );
             cx.fail(Error::new(Code::Attribute, text).at(cx.loc()));
             return Val::POISON;
         }
@@ -48,6 +54,12 @@ pub fn reduce_window<T: Write>(
             ..Sliding::plain(rank)
         };
         let window: Vec<Dim> = size.iter().map(|&n| n.into()).collect();
-        cx.reduce_window(op, v[0], &window, &sliding, &padding.iter().map(|p| number(p.1)).collect::<Vec<_>>())
+        cx.reduce_window(
+            op,
+            v[0],
+            &window,
+            &sliding,
+            &padding.iter().map(|p| number(p.1)).collect::<Vec<_>>(),
+        )
     })
 }

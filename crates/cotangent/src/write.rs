@@ -3,7 +3,8 @@
 use crate::traced::{here, record};
 use crate::{EagerTensor, Emit, TracedTensor, Val};
 
-/// A tensor whose operations are written through the core's emitter; functions over it serve traced and eager programs.
+/// A tensor whose operations are written through the core's emitter; functions over it serve traced
+/// and eager programs.
 ///
 /// ```
 /// use cotangent::{EagerRuntime, Tensor, TracedTensor, Write};
@@ -22,11 +23,17 @@ pub trait Write: Sized {
 
     /// What `f` writes for these operands, of which there is at least one.
     #[track_caller]
-    fn write(x: &[&Self], f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> Result<Vec<Self>, Self::Error>;
+    fn write(
+        x: &[&Self],
+        f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
+    ) -> Result<Vec<Self>, Self::Error>;
 
     /// As [`write`](Self::write), for one result.
     #[track_caller]
-    fn write_one(x: &[&Self], f: impl FnOnce(&dyn Emit, &[Val]) -> Val) -> Result<Self, Self::Error> {
+    fn write_one(
+        x: &[&Self],
+        f: impl FnOnce(&dyn Emit, &[Val]) -> Val,
+    ) -> Result<Self, Self::Error> {
         Ok(Self::write(x, |cx, x| vec![f(cx, x)])?.remove(0))
     }
 }
@@ -35,7 +42,10 @@ impl Write for TracedTensor {
     type Error = crate::Error;
 
     #[track_caller]
-    fn write(x: &[&Self], f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> crate::Result<Vec<Self>> {
+    fn write(
+        x: &[&Self],
+        f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
+    ) -> crate::Result<Vec<Self>> {
         record(here(), x, f)
     }
 }
@@ -44,11 +54,17 @@ impl Write for EagerTensor {
     type Error = crate::eager::Error;
 
     #[track_caller]
-    fn write(x: &[&Self], f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> Result<Vec<Self>, Self::Error> {
+    fn write(
+        x: &[&Self],
+        f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
+    ) -> Result<Vec<Self>, Self::Error> {
         let Some(first) = x.first() else {
-            return Err(crate::Error::new(crate::Code::Arity, "at least one tensor is needed, got none")
-                .at(here())
-                .into());
+            return Err(crate::Error::new(
+                crate::Code::Arity,
+                "at least one tensor is needed, got none",
+            )
+            .at(here())
+            .into());
         };
         first.runtime().write(x, f)
     }

@@ -1,5 +1,5 @@
-//! Bad input through every door: an error with the right code that names what was wrong, never a panic; and what was
-//! handed it still works afterwards.
+//! Bad input through every door: an error with the right code that names what was wrong, never a
+//! panic; and what was handed it still works afterwards.
 
 use cotangent::ad::{AdContext, EagerRuntime, EagerTensor, TracedTensorAdExt};
 use cotangent::closures::{self, Solver};
@@ -8,8 +8,9 @@ use cotangent::linalg::{LinalgBackend, MatrixNorm, TracedTensorLinalgExt};
 use cotangent::primitive::{Linearized, no_rule};
 use cotangent::transform::{Lin, Lv};
 use cotangent::{
-    Arg, Array, Batched, C128, Code, Cost, CpuBackend, DType, Dim, Emit, Env, Error, GraphCompiler, GraphExecutor, Op,
-    Primitive, Program, Result, Tensor, TracedTensor, Type, Val, Write, npy, npz, random, safetensors,
+    Arg, Array, Batched, C128, Code, Cost, CpuBackend, DType, Dim, Emit, Env, Error, GraphCompiler,
+    GraphExecutor, Op, Primitive, Program, Result, Tensor, TracedTensor, Type, Val, Write, npy,
+    npz, random, safetensors,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -30,7 +31,9 @@ fn assert_all(cases: &[Case<'_>]) {
         .filter_map(|c| match catch_unwind(AssertUnwindSafe(c.run)) {
             Err(_) => Some(format!("{}: panics", c.name)),
             Ok(Ok(())) => Some(format!("{}: no error", c.name)),
-            Ok(Err(e)) if e.code() != c.code || !e.to_string().contains(c.says) => Some(format!("{}: {e}", c.name)),
+            Ok(Err(e)) if e.code() != c.code || !e.to_string().contains(c.says) => {
+                Some(format!("{}: {e}", c.name))
+            }
             Ok(Err(_)) => None,
         })
         .collect();
@@ -57,7 +60,9 @@ fn ran<T>(r: std::result::Result<T, impl Into<Error>>) -> Outcome {
 
 /// Compiles and runs.
 fn done(t: &TracedTensor) -> Outcome {
-    ran(GraphCompiler::new().compile(t).and_then(|p| GraphExecutor::default().run(&p)))
+    ran(GraphCompiler::new()
+        .compile(t)
+        .and_then(|p| GraphExecutor::default().run(&p)))
 }
 
 fn input(shape: &[usize]) -> TracedTensor {
@@ -105,10 +110,12 @@ fn files() {
     }
 }
 
-/// One name twice, one array where there are several, and the other way round; columns come back as columns.
+/// One name twice, one array where there are several, and the other way round; columns come back as
+/// columns.
 #[test]
 fn named_files() {
-    let at = |name: &str| std::env::temp_dir().join(format!("cotangent_{}_{name}", std::process::id()));
+    let at =
+        |name: &str| std::env::temp_dir().join(format!("cotangent_{}_{name}", std::process::id()));
     let (one, one_npy) = (&zeros(&[2]), at("one.npy"));
     cases! {
         "a name twice in npz": ran(Tensor::write_all(at("a.npz"), &[("x", one), ("x", one)])) => DuplicateName, "`x`";
@@ -117,23 +124,43 @@ fn named_files() {
         "several from npy": ran(Tensor::read_all(&one_npy)) => Input, "read_npy";
     }
     let mut file = b"\x93NUMPY\x02\x00\x38\x00\x00\x00".to_vec();
-    file.extend(format!("{:<56}", "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3)}").bytes());
+    file.extend(
+        format!(
+            "{:<56}",
+            "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3)}"
+        )
+        .bytes(),
+    );
     file.extend((1..=6i16).flat_map(i16::to_le_bytes));
     std::fs::write(&one_npy, &file).unwrap();
     let read = Tensor::read_npy(&one_npy).unwrap();
     std::fs::remove_file(&one_npy).unwrap();
-    assert_eq!((read.shape(), read.order()), (&[2, 3][..], cotangent::tensor::Order::ColumnMajor));
+    assert_eq!(
+        (read.shape(), read.order()),
+        (&[2, 3][..], cotangent::tensor::Order::ColumnMajor)
+    );
     assert_eq!(read.as_slice::<i16>().unwrap(), [1, 2, 3, 4, 5, 6]);
     assert_eq!(read.to_array().unwrap(), npy::from_bytes(&file).unwrap());
-    assert_eq!(read.to_array().unwrap().as_slice::<i16>().unwrap(), [1, 3, 5, 2, 4, 6]);
+    assert_eq!(
+        read.to_array().unwrap().as_slice::<i16>().unwrap(),
+        [1, 3, 5, 2, 4, 6]
+    );
 }
 
 /// What has no elements prints, and shortly.
 #[test]
 fn nothing_prints() {
-    for shape in [&[usize::MAX, usize::MAX, 0][..], &[300_000, 0], &[0, usize::MAX], &[2, 0]] {
+    for shape in [
+        &[usize::MAX, usize::MAX, 0][..],
+        &[300_000, 0],
+        &[0, usize::MAX],
+        &[2, 0],
+    ] {
         let text = zeros(shape).to_string();
-        assert!(text.len() < 1000 && text.ends_with(&format!("f64{shape:?}")), "{text}");
+        assert!(
+            text.len() < 1000 && text.ends_with(&format!("f64{shape:?}")),
+            "{text}"
+        );
     }
     assert_eq!(zeros(&[2, 0]).to_string(), "[[],\n []] f64[2, 0]");
 }
@@ -249,11 +276,29 @@ fn numbers() {
     // Numbers that it has are welcome.
     let whole = |t: &Tensor| t.to_vec::<i64>().unwrap();
     assert_eq!(whole(&(x * 2.0 - 1.0).to_tensor().unwrap()), [1, 3, 7]);
-    assert_eq!(whole(&x.powf(2.0).clip(2.0, 9.0).to_tensor().unwrap()), [2, 4, 9]);
+    assert_eq!(
+        whole(&x.powf(2.0).clip(2.0, 9.0).to_tensor().unwrap()),
+        [2, 4, 9]
+    );
     assert_eq!(whole(&(e * 2.0 - 1.0).to_tensor().unwrap()), [1, 3, 7]);
-    assert_eq!((bytes - 3.0).to_tensor().unwrap().item::<u8>().unwrap(), 251);
-    assert_eq!((&TracedTensor::scalar(1.0f32) * 0.1).to_tensor().unwrap().item::<f32>().unwrap(), 0.1);
-    assert!(Tensor::ones(DType::Bool, [1]).unwrap().item::<bool>().unwrap());
+    assert_eq!(
+        (bytes - 3.0).to_tensor().unwrap().item::<u8>().unwrap(),
+        251
+    );
+    assert_eq!(
+        (&TracedTensor::scalar(1.0f32) * 0.1)
+            .to_tensor()
+            .unwrap()
+            .item::<f32>()
+            .unwrap(),
+        0.1
+    );
+    assert!(
+        Tensor::ones(DType::Bool, [1])
+            .unwrap()
+            .item::<bool>()
+            .unwrap()
+    );
 }
 
 /// What would change nothing is checked as what changes something.
@@ -281,7 +326,11 @@ fn nothing_to_do() {
         } => Attribute, "start";
         "the last index of all": done(&x.index_axis(0, usize::MAX)) => Attribute, "";
     }
-    let same = [x.transpose(&[0, 1]), x.broadcast_in_dim(&[2, 2], &[0, 1]), TracedTensor::concatenate(&[x], 1)];
+    let same = [
+        x.transpose(&[0, 1]),
+        x.broadcast_in_dim(&[2, 2], &[0, 1]),
+        TracedTensor::concatenate(&[x], 1),
+    ];
     assert!(same.iter().all(|y| done(y).is_ok()));
 }
 
@@ -306,10 +355,14 @@ fn eager() {
     }
     rt.clear_grads().unwrap();
     x.exp().unwrap().sum().unwrap().backward().unwrap();
-    assert_eq!(x.grad().unwrap().unwrap().to_vec::<f64>().unwrap(), [1.0; 6]);
+    assert_eq!(
+        x.grad().unwrap().unwrap().to_vec::<f64>().unwrap(),
+        [1.0; 6]
+    );
 }
 
-/// What is wrong is told, whether derivatives are asked for or not: a rule never sees operands that its operation refuses.
+/// What is wrong is told, whether derivatives are asked for or not: a rule never sees operands that
+/// its operation refuses.
 #[test]
 fn operands_of_wrong_types() {
     let rt = EagerRuntime::new();
@@ -319,13 +372,19 @@ fn operands_of_wrong_types() {
             false => rt.constant_from(a.clone()),
         };
         let x: Vec<EagerTensor> = x.iter().map(|a| tensor(a).unwrap()).collect();
-        catch_unwind(AssertUnwindSafe(|| rt.apply(op.clone(), &x.iter().collect::<Vec<_>>()).map(|_| ())))
+        catch_unwind(AssertUnwindSafe(|| {
+            rt.apply(op.clone(), &x.iter().collect::<Vec<_>>())
+                .map(|_| ())
+        }))
     };
     let shapes: [&[usize]; 6] = [&[], &[0], &[3], &[2, 3], &[2, 1, 3], &[1, 1, 1, 1]];
     let mut wrong = Vec::new();
     for e in cotangent::ops::entries() {
         // A loop of other numbers may have no end.
-        for s in (e.samples)(e.name).iter().filter(|s| !s.operands.is_empty() && s.op.regions().is_empty()) {
+        for s in (e.samples)(e.name)
+            .iter()
+            .filter(|s| !s.operands.is_empty() && s.op.regions().is_empty())
+        {
             let mut given: Vec<Vec<Array>> = vec![s.operands[1..].to_vec()];
             for k in 0..s.operands.len() {
                 for shape in shapes {
@@ -341,9 +400,15 @@ fn operands_of_wrong_types() {
                     Ok(Ok(())) => "runs",
                 };
                 let (plain, tracked) = (says(false), says(true));
-                if plain == "panics" || tracked == "panics" || (plain, tracked) == ("refuses", "runs") {
+                if plain == "panics"
+                    || tracked == "panics"
+                    || (plain, tracked) == ("refuses", "runs")
+                {
                     let types: Vec<Type> = x.iter().map(Array::ty).collect();
-                    wrong.push(format!("{} of {types:?}: {plain}, of variables {tracked}", e.name));
+                    wrong.push(format!(
+                        "{} of {types:?}: {plain}, of variables {tracked}",
+                        e.name
+                    ));
                 }
             }
         }
@@ -369,7 +434,9 @@ fn eager_errors_name_their_caller() {
         x.register_hook(|_| None).err(),
     ];
     for (k, e) in errors.into_iter().enumerate() {
-        let text = e.unwrap_or_else(|| panic!("number {k} is no error")).to_string();
+        let text = e
+            .unwrap_or_else(|| panic!("number {k} is no error"))
+            .to_string();
         assert!(text.contains("bad_input.rs"), "{text}");
     }
 }
@@ -382,7 +449,8 @@ fn linear_algebra() {
     let nan = tensor(&[2, 2], &[f64::NAN, 0.0, 0.0, 1.0]);
     let two = tensor(&[2, 2, 2], &[1.0, 0.0, 0.0, 1.0, f64::NAN, 0.0, 0.0, 1.0]);
     let infinite = tensor(&[2, 2], &[f64::INFINITY, 0.0, 0.0, 1.0]);
-    let open = |rows: &str, n: usize| TracedTensor::input(DType::F64, vec![Dim::sym(rows), Dim::from(n)]);
+    let open =
+        |rows: &str, n: usize| TracedTensor::input(DType::F64, vec![Dim::sym(rows), Dim::from(n)]);
     let tall = zeros(&[3, 2]);
     let whole = Tensor::from_vec_row_major([1, 1], vec![1i32]).unwrap();
     cases! {
@@ -422,20 +490,44 @@ fn linear_algebra() {
             ran(backend().triangular_solve(&two, &zeros(&[3, 2, 2]), Default::default())) => ShapeMismatch, "";
         "a trace of a tall matrix": ran(TracedTensor::from_tensor(tall.clone()).det()) => ShapeMismatch, "square";
     }
-    // Any number of rows is no error: the smaller extent is an expression (values: `core/tests/extents.rs`).
+    // Any number of rows is no error: the smaller extent is an expression (values:
+    // `core/tests/extents.rs`).
     assert!(open("m", 2).pinv().is_ok() && open("m", 2).lstsq(&open("m", 1)).is_ok());
     assert!(open("m", 2).svd().is_ok() && open("m", 2).low_rank_approximation(1).is_ok());
     // No numbers, no answer, and no error: NaN stays NaN where it is an answer.
-    assert!(backend().svdvals(&nan).unwrap().to_f64().unwrap().iter().all(|x| x.is_nan()));
-    assert!(backend().eig(&nan).unwrap().0.to_array().unwrap().to_c128().iter().all(|x| x.re.is_nan()));
+    assert!(
+        backend()
+            .svdvals(&nan)
+            .unwrap()
+            .to_f64()
+            .unwrap()
+            .iter()
+            .all(|x| x.is_nan())
+    );
+    assert!(
+        backend()
+            .eig(&nan)
+            .unwrap()
+            .0
+            .to_array()
+            .unwrap()
+            .to_c128()
+            .iter()
+            .all(|x| x.re.is_nan())
+    );
     for empty in [zeros(&[0, 0]), zeros(&[0, 2, 2])] {
         let b = &mut backend();
         assert_eq!(b.matrix_exp(&empty).unwrap().shape(), empty.shape());
-        let traced = TracedTensor::from_tensor(empty.clone()).matrix_exp().unwrap();
+        let traced = TracedTensor::from_tensor(empty.clone())
+            .matrix_exp()
+            .unwrap();
         assert_eq!(traced.to_tensor().unwrap().shape(), empty.shape());
         assert_eq!(b.inv(&empty).unwrap().shape(), empty.shape());
         assert_eq!(b.eigh(&empty).unwrap().1.shape(), empty.shape());
-        assert_eq!(b.cholesky_ex(&empty).unwrap().1.shape(), &empty.shape()[..empty.rank() - 2]);
+        assert_eq!(
+            b.cholesky_ex(&empty).unwrap().1.shape(),
+            &empty.shape()[..empty.rank() - 2]
+        );
         assert_eq!(b.lstsq(&empty, &empty).unwrap().shape(), empty.shape());
     }
     // One runtime through failures and back.
@@ -514,14 +606,21 @@ fn keys() {
     }
 }
 
-/// An operation that fails inside a call leaves the compiled program, the executor and the runtime as they were.
+/// An operation that fails inside a call leaves the compiled program, the executor and the runtime
+/// as they were.
 #[test]
 fn runtimes_survive_failed_calls() -> Result<()> {
     let a = TracedTensor::input_named("a", DType::F64, []);
     let y = closures::root(|x: TracedTensor| x.square() - &a, a.full_like(1.0))?;
     let program = GraphCompiler::new().compile(&y)?;
     let executor = GraphExecutor::new(CpuBackend::new());
-    for (at, want) in [(4.0, Some(2.0)), (-1.0, None), (9.0, Some(3.0)), (f64::NAN, None), (1.0, Some(1.0))] {
+    for (at, want) in [
+        (4.0, Some(2.0)),
+        (-1.0, None),
+        (9.0, Some(3.0)),
+        (f64::NAN, None),
+        (1.0, Some(1.0)),
+    ] {
         let got = executor.run_with_inputs(&program, &[(&a, &Tensor::scalar(at))]);
         match want {
             Some(want) => assert!((got?.item::<f64>()? - want).abs() < 1e-12),
@@ -530,9 +629,13 @@ fn runtimes_survive_failed_calls() -> Result<()> {
     }
     // A panic of the caller while a runtime is lent out does not poison it.
     let rt: Arc<EagerRuntime> = EagerRuntime::new();
-    let lent = catch_unwind(AssertUnwindSafe(|| rt.with_backend_mut(|_| panic!("the caller's"))));
+    let lent = catch_unwind(AssertUnwindSafe(|| {
+        rt.with_backend_mut(|_| panic!("the caller's"))
+    }));
     assert!(lent.is_err());
-    let lent = catch_unwind(AssertUnwindSafe(|| rt.with_extension_caches_mut(|_| panic!("the caller's"))));
+    let lent = catch_unwind(AssertUnwindSafe(|| {
+        rt.with_extension_caches_mut(|_| panic!("the caller's"))
+    }));
     assert!(lent.is_err());
     let x: EagerTensor = rt.variable_from(Tensor::scalar(3.0))?;
     x.square()?.backward()?;

@@ -22,8 +22,13 @@ fn vals(t: Result<T>) -> Vec<f64> {
 
 fn close(t: Result<T>, want: &[f64]) {
     let got = vals(t);
-    let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + b.abs()) || a == b || (a.is_nan() && b.is_nan());
-    assert!(got.len() == want.len() && got.iter().zip(want).all(|(a, b)| near(*a, *b)), "{got:?} is not {want:?}");
+    let near = |a: f64, b: f64| {
+        (a - b).abs() <= 1e-12 * (1.0 + b.abs()) || a == b || (a.is_nan() && b.is_nan())
+    };
+    assert!(
+        got.len() == want.len() && got.iter().zip(want).all(|(a, b)| near(*a, *b)),
+        "{got:?} is not {want:?}"
+    );
 }
 
 fn code<X>(r: Result<X>) -> Code {
@@ -43,8 +48,20 @@ fn trees_of_every_kind() {
         Some(at(17.0)),
     );
     let (y, (a, [b, c], v, m, o)) = value_and_grad(f)(x).unwrap();
-    let all = [y, a, b, c, v[0].clone(), v[1].clone(), m["k"].clone(), o.unwrap()];
-    let got: Vec<f64> = all.iter().map(|t| t.to_tensor().unwrap().item().unwrap()).collect();
+    let all = [
+        y,
+        a,
+        b,
+        c,
+        v[0].clone(),
+        v[1].clone(),
+        m["k"].clone(),
+        o.unwrap(),
+    ];
+    let got: Vec<f64> = all
+        .iter()
+        .map(|t| t.to_tensor().unwrap().item().unwrap())
+        .collect();
     assert_eq!(got, [612.0, 3.0, 2.0, 77.0, 55.0, 35.0, 17.0, 13.0]);
 }
 
@@ -53,22 +70,40 @@ fn unused_integer_and_non_scalar() {
     let (a, b) = grad(|(a, _): (T, T)| a)((at(1.0), vec(&[1.0, 2.0]))).unwrap();
     close(Ok(a), &[1.0]);
     close(Ok(b), &[0.0, 0.0]);
-    assert_eq!(code(grad(|x: T| x.convert(DType::F64))(T::scalar(1i64))), Code::IntegerInput);
+    assert_eq!(
+        code(grad(|x: T| x.convert(DType::F64))(T::scalar(1i64))),
+        Code::IntegerInput
+    );
     assert_eq!(code(grad(|x: T| x)(vec(&[1.0]))), Code::NonScalarOutput);
-    assert_eq!(code(grad(|x: T| x.convert(DType::I64))(at(1.0))), Code::IntegerOutput);
+    assert_eq!(
+        code(grad(|x: T| x.convert(DType::I64))(at(1.0))),
+        Code::IntegerOutput
+    );
     // An error of a tensor made inside is the transform's, with its line.
     let line = line!() + 1;
-    let e = grad(|x: T| (x + vec(&[1.0, 2.0, 3.0])).sum())(vec(&[1.0, 2.0])).err().unwrap();
+    let e = grad(|x: T| (x + vec(&[1.0, 2.0, 3.0])).sum())(vec(&[1.0, 2.0]))
+        .err()
+        .unwrap();
     assert_eq!(e.code(), Code::ShapeMismatch);
-    assert!(e.to_string().contains(&format!("closures.rs:{line}")), "{e}");
+    assert!(
+        e.to_string().contains(&format!("closures.rs:{line}")),
+        "{e}"
+    );
     // vjp and jvp pass integers by.
-    let (y, back) = vjp(|(x, i): (T, T)| x * i.convert(DType::F64), (at(2.0), T::scalar(3i64))).unwrap();
+    let (y, back) = vjp(
+        |(x, i): (T, T)| x * i.convert(DType::F64),
+        (at(2.0), T::scalar(3i64)),
+    )
+    .unwrap();
     close(Ok(y), &[6.0]);
     let (dx, di) = back(at(1.0)).unwrap();
     close(Ok(dx), &[3.0]);
     assert_eq!(di.dtype().unwrap(), DType::I64);
     assert_eq!(code(back(vec(&[1.0]))), Code::SeedMismatch);
-    assert_eq!(code(jvp(|x: T| x, at(1.0), vec(&[1.0]))), Code::TangentMismatch);
+    assert_eq!(
+        code(jvp(|x: T| x, at(1.0), vec(&[1.0]))),
+        Code::TangentMismatch
+    );
 }
 
 #[test]
@@ -83,7 +118,11 @@ fn perturbations_are_not_confused() {
     };
     let by_jvp = |mul: bool| {
         move |x: T| {
-            let (_, inner) = jvp(|y: T| if mul { &x * &y } else { &x + &y }, x.clone(), at(1.0))?;
+            let (_, inner) = jvp(
+                |y: T| if mul { &x * &y } else { &x + &y },
+                x.clone(),
+                at(1.0),
+            )?;
             Ok::<_, cotangent::Error>(&x * &inner)
         }
     };
@@ -101,7 +140,10 @@ fn perturbations_are_not_confused() {
 #[test]
 fn higher_orders() {
     close(grad(grad(grad(|x: T| x.exp())))(at(1.0)), &[1f64.exp()]);
-    close(grad(grad(|x: T| x.sin() * x.sin()))(at(0.3)), &[2.0 * 0.6f64.cos()]);
+    close(
+        grad(grad(|x: T| x.sin() * x.sin()))(at(0.3)),
+        &[2.0 * 0.6f64.cos()],
+    );
     close(hvp(|x: T| x.powi(3))(at(2.0), at(1.0)), &[12.0]);
     let f = |x: T| x.index_axis(0, 0).powi(2) * x.index_axis(0, 1);
     close(hessian(f)(vec(&[2.0, 3.0])), &[6.0, 4.0, 4.0, 0.0]);
@@ -125,10 +167,22 @@ fn captured_tensors_are_differentiated_by_outer_transforms() {
 fn vmap_shapes_and_errors() {
     let x = T::from_vec_row_major(vec![2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     close(vmap(|x: T| x.sum())(x.clone()), &[6.0, 15.0]);
-    close(vmap_axes(|x: T| x.sum(), &[Some(1)])(x.clone()), &[5.0, 7.0, 9.0]);
+    close(
+        vmap_axes(|x: T| x.sum(), &[Some(1)])(x.clone()),
+        &[5.0, 7.0, 9.0],
+    );
     close(vmap(|_: T| at(7.0))(x.clone()), &[7.0, 7.0]);
-    close(vmap(vmap(|x: T| &x * &x))(x.clone()), &[1.0, 4.0, 9.0, 16.0, 25.0, 36.0]);
-    assert_eq!(code(vmap(|(a, b): (T, T)| a + b)((x.clone(), vec(&[1.0, 2.0, 3.0])))), Code::ShapeMismatch);
+    close(
+        vmap(vmap(|x: T| &x * &x))(x.clone()),
+        &[1.0, 4.0, 9.0, 16.0, 25.0, 36.0],
+    );
+    assert_eq!(
+        code(vmap(|(a, b): (T, T)| a + b)((
+            x.clone(),
+            vec(&[1.0, 2.0, 3.0])
+        ))),
+        Code::ShapeMismatch
+    );
     assert_eq!(code(vmap(|a: T| a)(at(1.0))), Code::ShapeMismatch);
 }
 
@@ -150,7 +204,10 @@ fn jit_traces_once_per_type() {
     assert_eq!(traced.get(), 2);
     // Inside other transforms it is a call.
     close(grad(&f)(vec(&[3.0, 4.0])), &[1.0, 2.0]);
-    close(vmap(&f)(T::from_vec_row_major(vec![2, 2], vec![1.0, 0.0, 0.0, 1.0])), &[1.0, 2.0]);
+    close(
+        vmap(&f)(T::from_vec_row_major(vec![2, 2], vec![1.0, 0.0, 0.0, 1.0])),
+        &[1.0, 2.0],
+    );
     assert_eq!(traced.get(), 2);
     close(jit(grad(grad(|x: T| x.powi(3))))(at(2.0)), &[12.0]);
 }
@@ -160,7 +217,9 @@ fn the_same_closure_gives_the_same_program() {
     let f = |x: T| (x.sin() * &x).sum();
     let program = || {
         let x = T::input(DType::F64, [3]);
-        let p = cotangent::GraphCompiler::new().compile(&grad(f)(x).unwrap()).unwrap();
+        let p = cotangent::GraphCompiler::new()
+            .compile(&grad(f)(x).unwrap())
+            .unwrap();
         cotangent::text::print_function(p.function())
     };
     assert_eq!(program(), program());
@@ -179,8 +238,11 @@ fn loops() {
     close(grad(grad(power))(w.clone()), &[48.0]);
     // 81: three trips of c *= x.
     let cube = |x: T| {
-        let (_, c) =
-            while_loop(|(i, _): (T, T)| i.lt(&at(3.0)), |(i, c): (T, T)| (i + 1.0, c * &x), (at(0.0), at(1.0)))?;
+        let (_, c) = while_loop(
+            |(i, _): (T, T)| i.lt(&at(3.0)),
+            |(i, c): (T, T)| (i + 1.0, c * &x),
+            (at(0.0), at(1.0)),
+        )?;
         Ok::<_, cotangent::Error>(c)
     };
     close(grad(cube)(at(2.0)), &[12.0]);
@@ -199,16 +261,32 @@ fn loops() {
     close(grad(none)(at(2.0)), &[1.0]);
     // 84, 97: bounds that are known only when it runs; batches with different trips.
     let times = |n: T| fori_loop(0, &n, |_, c: T| c * 2.0, at(1.0));
-    close(vmap(times)(T::from_vec_row_major(vec![3], vec![0i64, 3, 1])), &[1.0, 8.0, 2.0]);
-    close(fori_loop(0, 4, |i, c: T| c + i.convert(DType::F64), at(0.0)), &[6.0]);
+    close(
+        vmap(times)(T::from_vec_row_major(vec![3], vec![0i64, 3, 1])),
+        &[1.0, 8.0, 2.0],
+    );
+    close(
+        fori_loop(0, 4, |i, c: T| c + i.convert(DType::F64), at(0.0)),
+        &[6.0],
+    );
     // Rows from the last to the first, several carries.
-    let ((a, n), y) =
-        scan_reverse(|(a, n): (T, T), x: T| ((&a + &x, n + 1.0), &a * &x), (at(0.0), at(0.0)), vec(&[1.0, 2.0, 3.0]))
-            .unwrap();
+    let ((a, n), y) = scan_reverse(
+        |(a, n): (T, T), x: T| ((&a + &x, n + 1.0), &a * &x),
+        (at(0.0), at(0.0)),
+        vec(&[1.0, 2.0, 3.0]),
+    )
+    .unwrap();
     close(Ok(a), &[6.0]);
     close(Ok(n), &[3.0]);
     close(Ok(y), &[5.0, 6.0, 0.0]);
-    assert_eq!(code(scan(|c: T, _: T| (c.convert(DType::F32), ()), at(0.0), vec(&[1.0]))), Code::CarryMismatch);
+    assert_eq!(
+        code(scan(
+            |c: T, _: T| (c.convert(DType::F32), ()),
+            at(0.0),
+            vec(&[1.0])
+        )),
+        Code::CarryMismatch
+    );
     let grow = fori_loop(
         0,
         2,
@@ -231,8 +309,14 @@ fn branches() {
     close(grad(g)(at(3.0)), &[6.0]);
     close(grad(g)(at(-3.0)), &[0.0]);
     let p = at(1.0).gt(&at(0.0));
-    assert_eq!(code(cond(&p, at(1.0), |x: T| x, |x: T| x.convert(DType::F32))), Code::BranchMismatch);
-    assert_eq!(code(cond(&p, at(1.0), |x: T| vec![x.clone(), x], |x: T| vec![x])), Code::BranchMismatch);
+    assert_eq!(
+        code(cond(&p, at(1.0), |x: T| x, |x: T| x.convert(DType::F32))),
+        Code::BranchMismatch
+    );
+    assert_eq!(
+        code(cond(&p, at(1.0), |x: T| vec![x.clone(), x], |x: T| vec![x])),
+        Code::BranchMismatch
+    );
 }
 
 #[test]
@@ -242,15 +326,25 @@ fn custom_rules() {
     close(grad(&f)(at(3.0)), &[300.0]);
     close(grad(grad(&f))(at(3.0)), &[100.0]);
     let k = at(10.0);
-    let f = custom_vjp(|x: T| x.sin(), |x: T| (x.sin(), x), |x: T, ct: T| ct * x.cos() * &k);
+    let f = custom_vjp(
+        |x: T| x.sin(),
+        |x: T| (x.sin(), x),
+        |x: T, ct: T| ct * x.cos() * &k,
+    );
     close(grad(&f)(at(1.0)), &[10.0 * 1f64.cos()]);
     close(grad(grad(&f))(at(1.0)), &[-10.0 * 1f64.sin()]);
     close(jvp(&f, at(1.0), at(1.0)).map(|r| r.1), &[10.0 * 1f64.cos()]);
     close(vmap(grad(&f))(vec(&[0.0, 1.0])), &[10.0, 10.0 * 1f64.cos()]);
     // A rule that clips has no forward form.
     let clipped = custom_vjp(|x: T| x, |x: T| (x, ()), |(), ct: T| ct.clip(-1.0, 1.0));
-    close(grad(|x: T| Ok::<_, cotangent::Error>(clipped(x)? * 5.0))(at(1.0)), &[1.0]);
-    assert_eq!(code(jvp(&clipped, at(1.0), at(1.0)).and_then(|r| r.1.to_tensor())), Code::CustomVjpForward);
+    close(
+        grad(|x: T| Ok::<_, cotangent::Error>(clipped(x)? * 5.0))(at(1.0)),
+        &[1.0],
+    );
+    assert_eq!(
+        code(jvp(&clipped, at(1.0), at(1.0)).and_then(|r| r.1.to_tensor())),
+        Code::CustomVjpForward
+    );
     let wrong = custom_vjp(|x: T| x, |x: T| (x, ()), |(), _: T| vec(&[1.0, 2.0]));
     assert!(grad(&wrong)(at(1.0)).and_then(|g| g.to_tensor()).is_err());
 }
@@ -261,14 +355,25 @@ fn checkpoints_change_nothing() {
     let bits = |t: Result<T>| t.unwrap().to_tensor().unwrap();
     for x in [1.0, -0.3] {
         assert!(bits(grad(f)(at(x))).same_bits(&bits(grad(checkpoint(f))(at(x)))));
-        assert!(bits(grad(grad(f))(at(x))).same_bits(&bits(grad(grad(checkpoint(checkpoint(f))))(at(x)))));
+        assert!(
+            bits(grad(grad(f))(at(x)))
+                .same_bits(&bits(grad(grad(checkpoint(checkpoint(f))))(at(x))))
+        );
     }
 }
 
 #[test]
 fn loops_save_what_they_are_told() {
-    let rows = T::from_vec_row_major(vec![37, 2], (0..74).map(|k| f64::from(k % 9) * 0.2 - 0.8).collect());
-    let policies = [Checkpoint::Every(5), Checkpoint::Sqrt, Checkpoint::Snapshots(2), Checkpoint::Snapshots(40)];
+    let rows = T::from_vec_row_major(
+        vec![37, 2],
+        (0..74).map(|k| f64::from(k % 9) * 0.2 - 0.8).collect(),
+    );
+    let policies = [
+        Checkpoint::Every(5),
+        Checkpoint::Sqrt,
+        Checkpoint::Snapshots(2),
+        Checkpoint::Snapshots(40),
+    ];
     for reverse in [false, true] {
         // The weight is captured: its gradient is a sum over steps.
         let loss = |policy: Checkpoint| {
@@ -278,7 +383,11 @@ fn loops_save_what_they_are_told() {
                     (h.clone(), h.square())
                 };
                 let loops = checkpointing(policy);
-                let (c, y) = if reverse { loops.scan_reverse(step, c, rows)? } else { loops.scan(step, c, rows)? };
+                let (c, y) = if reverse {
+                    loops.scan_reverse(step, c, rows)?
+                } else {
+                    loops.scan(step, c, rows)?
+                };
                 Ok::<_, cotangent::Error>((c * 2.0).sum() + y.sum())
             }
         };
@@ -288,16 +397,24 @@ fn loops_save_what_they_are_told() {
         let (y, (w, c, r)) = of(Checkpoint::Never);
         for policy in policies {
             let (y1, (w1, c1, r1)) = of(policy);
-            assert!(bits(&y).same_bits(&bits(&y1)) && bits(&c).same_bits(&bits(&c1)) && bits(&r).same_bits(&bits(&r1)));
+            assert!(
+                bits(&y).same_bits(&bits(&y1))
+                    && bits(&c).same_bits(&bits(&c1))
+                    && bits(&r).same_bits(&bits(&r1))
+            );
             close(Ok(w1), &vals(Ok(w.clone())));
             let second = |policy| {
-                vals(hvp(move |w: T| loss(policy)((w, vec(&[0.1, 0.9]), vec_rows())))(
-                    vec(&[0.4, -0.7]),
-                    vec(&[1.0, 2.0]),
-                ))
+                vals(hvp(move |w: T| {
+                    loss(policy)((w, vec(&[0.1, 0.9]), vec_rows()))
+                })(vec(&[0.4, -0.7]), vec(&[1.0, 2.0])))
             };
             let (a, b) = (second(policy), second(Checkpoint::Never));
-            assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-11 * (1.0 + b.abs())), "{a:?} is not {b:?}");
+            assert!(
+                a.iter()
+                    .zip(&b)
+                    .all(|(a, b)| (a - b).abs() < 1e-11 * (1.0 + b.abs())),
+                "{a:?} is not {b:?}"
+            );
         }
     }
     let n = T::scalar(10i64);
@@ -336,7 +453,10 @@ struct Power<W> {
 #[test]
 fn fixed_fields_of_trees() {
     let f = |p: Power<T>| (1..p.times).fold((*p.base).clone(), |y, _| y * &*p.base);
-    let of = |times: usize| Power { base: Box::new(at(3.0)), times };
+    let of = |times: usize| Power {
+        base: Box::new(at(3.0)),
+        times,
+    };
     let g = grad(f)(of(4)).unwrap();
     assert_eq!(g.times, 4);
     close(Ok(*g.base), &[108.0]);
@@ -347,8 +467,13 @@ fn fixed_fields_of_trees() {
 
 #[test]
 fn derived_trees() {
-    let f = |(l, p, _): (Layer<Vec<T>>, Pair, Nothing)| &l.weights[0] * &l.weights[1] + l.bias * p.0 * &p.1[0];
-    let l = Layer { weights: vec![at(2.0), at(3.0)], bias: at(5.0) };
+    let f = |(l, p, _): (Layer<Vec<T>>, Pair, Nothing)| {
+        &l.weights[0] * &l.weights[1] + l.bias * p.0 * &p.1[0]
+    };
+    let l = Layer {
+        weights: vec![at(2.0), at(3.0)],
+        bias: at(5.0),
+    };
     let (l, p, Nothing) = grad(f)((l, Pair(at(7.0), [at(11.0)]), Nothing)).unwrap();
     close(Ok(l.weights[0].clone()), &[3.0]);
     close(Ok(l.weights[1].clone()), &[2.0]);

@@ -1,5 +1,5 @@
-//! Texts from one form to the other and back: every program of the corpus means the same, by the bit, and where no module
-//! is named the main one runs.
+//! Texts from one form to the other and back: every program of the corpus means the same, by the
+//! bit, and where no module is named the main one runs.
 
 use cotangent::ad::{self, AdContext};
 use cotangent::{Array, DType, Function, Program, npz};
@@ -12,9 +12,16 @@ fn corpus() -> Vec<(String, String, Vec<Array>)> {
     let mut out = Vec::new();
     for entry in std::fs::read_dir(root).unwrap() {
         let folder = entry.unwrap().path();
-        let Ok(text) = std::fs::read_to_string(folder.join("module.mlir")) else { continue };
+        let Ok(text) = std::fs::read_to_string(folder.join("module.mlir")) else {
+            continue;
+        };
         let arrays = npz::read(folder.join("data.npz")).unwrap();
-        let find = |i: usize| arrays.iter().find(|(n, _)| *n == format!("in_{i}")).map(|(_, a)| a.clone());
+        let find = |i: usize| {
+            arrays
+                .iter()
+                .find(|(n, _)| *n == format!("in_{i}"))
+                .map(|(_, a)| a.clone())
+        };
         let name = folder.file_name().unwrap().to_string_lossy().into_owned();
         out.push((name, text, (0..).map_while(find).collect()));
     }
@@ -27,9 +34,19 @@ fn answers(p: &Program, args: &[Array]) -> Result<Vec<Array>, String> {
     let words = |e: cotangent::Error| e.to_string();
     let f: &Arc<Function> = p.main();
     let mut out = cotangent::run(f, args).map_err(words)?;
-    let wrt: Vec<_> = f.params().iter().copied().filter(|&v| f.ty(v).dtype.has_tangent()).collect();
-    let cotangents: Vec<Array> =
-        f.results().iter().zip(&out).filter(|(_, a)| a.dtype().has_tangent()).map(ones).collect();
+    let wrt: Vec<_> = f
+        .params()
+        .iter()
+        .copied()
+        .filter(|&v| f.ty(v).dtype.has_tangent())
+        .collect();
+    let cotangents: Vec<Array> = f
+        .results()
+        .iter()
+        .zip(&out)
+        .filter(|(_, a)| a.dtype().has_tangent())
+        .map(ones)
+        .collect();
     if wrt.is_empty() || cotangents.is_empty() {
         return Ok(out);
     }
@@ -45,7 +62,9 @@ fn answers(p: &Program, args: &[Array]) -> Result<Vec<Array>, String> {
 
 fn ones((_, a): (&cotangent::Val, &Array)) -> Array {
     let one = if a.dtype() == DType::Bool { 0 } else { 1 };
-    cotangent::Scalar::I(one).full(a.dtype(), a.shape().to_vec()).unwrap()
+    cotangent::Scalar::I(one)
+        .full(a.dtype(), a.shape().to_vec())
+        .unwrap()
 }
 
 fn same(a: &[Array], b: &[Array]) -> bool {
@@ -53,8 +72,9 @@ fn same(a: &[Array], b: &[Array]) -> bool {
 }
 
 fn near(a: &[Array], b: &[Array]) -> bool {
-    let close =
-        |(a, b): (&Array, &Array)| cotangent::check::agree(std::slice::from_ref(a), std::slice::from_ref(b), 1e-4);
+    let close = |(a, b): (&Array, &Array)| {
+        cotangent::check::agree(std::slice::from_ref(a), std::slice::from_ref(b), 1e-4)
+    };
     a.len() == b.len() && a.iter().zip(b).map(close).all(|r| r.is_ok())
 }
 
@@ -63,25 +83,42 @@ fn converted_programs_mean_the_same_and_run_their_main_module() {
     let (mut wrong, mut rounded, mut tried) = (Vec::new(), 0, 0);
     for (name, text, args) in corpus() {
         let program = Program::from_stablehlo(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let Ok(want) = answers(&program, &args) else { continue };
-        tried += 1;
-        let mut check = |what: &str, again: Result<Program, cotangent::Error>, exact: bool| match again {
-            Ok(p) => match answers(&p, &args) {
-                Ok(got) if same(&got, &want) => {}
-                Ok(got) if !exact && near(&got, &want) => rounded += 1,
-                Ok(_) => wrong.push(format!("{name} {what}: other numbers")),
-                Err(e) => wrong.push(format!("{name} {what}: {e}")),
-            },
-            Err(e) => wrong.push(format!("{name} {what}: {e}")),
+        let Ok(want) = answers(&program, &args) else {
+            continue;
         };
-        let tgraph = program.to_tgraph().unwrap_or_else(|e| panic!("{name}: {e}"));
+        tried += 1;
+        let mut check =
+            |what: &str, again: Result<Program, cotangent::Error>, exact: bool| match again {
+                Ok(p) => match answers(&p, &args) {
+                    Ok(got) if same(&got, &want) => {}
+                    Ok(got) if !exact && near(&got, &want) => rounded += 1,
+                    Ok(_) => wrong.push(format!("{name} {what}: other numbers")),
+                    Err(e) => wrong.push(format!("{name} {what}: {e}")),
+                },
+                Err(e) => wrong.push(format!("{name} {what}: {e}")),
+            };
+        let tgraph = program
+            .to_tgraph()
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
         let again = Program::from_tgraph(&tgraph);
-        assert!(again.as_ref().is_ok_and(|p| *p.main().name == *program.main().name), "{name}: {again:?}");
+        assert!(
+            again
+                .as_ref()
+                .is_ok_and(|p| *p.main().name == *program.main().name),
+            "{name}: {again:?}"
+        );
         // The text form holds every equation; StableHLO may write one with others.
         check("as text", again.clone(), true);
-        let back = again.and_then(|p| p.to_stablehlo()).and_then(|t| Program::from_stablehlo(&t));
+        let back = again
+            .and_then(|p| p.to_stablehlo())
+            .and_then(|t| Program::from_stablehlo(&t));
         check("as text and StableHLO", back.clone(), false);
-        check("and as text again", back.and_then(|p| p.to_tgraph()).and_then(|t| Program::from_tgraph(&t)), false);
+        check(
+            "and as text again",
+            back.and_then(|p| p.to_tgraph())
+                .and_then(|t| Program::from_tgraph(&t)),
+            false,
+        );
     }
     println!("{tried} programs, {rounded} of their texts to rounding");
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));

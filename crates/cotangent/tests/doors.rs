@@ -1,8 +1,10 @@
-//! One program through every door gives one value and one set of derivatives: as a graph, as text with directives, as
-//! StableHLO that is read back, traced, as a closure, eagerly, and on column-major inputs; under every policy of zeros.
+//! One program through every door gives one value and one set of derivatives: as a graph, as text
+//! with directives, as StableHLO that is read back, traced, as a closure, eagerly, and on
+//! column-major inputs; under every policy of zeros.
 //!
-//! The programs are random graphs and every sample of every operation, smooth or not, so masked infinities, ties, NaN
-//! and zeros of both signs are among the inputs. A longer run: `SEEDS=3000 cargo test --release -p cotangent --test doors`.
+//! The programs are random graphs and every sample of every operation, smooth or not, so masked
+//! infinities, ties, NaN and zeros of both signs are among the inputs. A longer run:
+//! `SEEDS=3000 cargo test --release -p cotangent --test doors`.
 
 use cotangent::ad::{self, AdContext, Numerics};
 use cotangent::check::{Rng, agree, function_of, random};
@@ -13,19 +15,21 @@ use cotangent::tensor::Order;
 use cotangent::text::print_function;
 use cotangent::transform::Session;
 use cotangent::{
-    Array, Builder, CpuBackend, DType, EagerRuntime, EagerTensor, Emit, Env, Error, Function, Program, Tensor,
-    TracedTensor, Type, Val, Wide, Write, reference,
+    Array, Builder, CpuBackend, DType, EagerRuntime, EagerTensor, Emit, Env, Error, Function,
+    Program, Tensor, TracedTensor, Type, Val, Wide, Write, reference,
 };
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// A program with inputs, the loss that is differentiated in reverse, and the policy of its derivatives.
+/// A program with inputs, the loss that is differentiated in reverse, and the policy of its
+/// derivatives.
 #[derive(Clone)]
 struct Case {
     /// The program, each parameter with a name.
     f: Arc<Function>,
-    /// A real scalar: the sum of all results that have derivatives, weighted so that no two weights are equal.
+    /// A real scalar: the sum of all results that have derivatives, weighted so that no two weights
+    /// are equal.
     loss: Arc<Function>,
     /// Both with the extents of the arguments, for tensors, which have no symbols.
     fixed: [Arc<Function>; 2],
@@ -38,7 +42,8 @@ struct Case {
     context: AdContext,
 }
 
-/// Value, gradient of the loss, tangents, and product of the Hessian of the loss with the direction.
+/// Value, gradient of the loss, tangents, and product of the Hessian of the loss with the
+/// direction.
 type Answers = BTreeMap<&'static str, Vec<Array>>;
 
 type Outcome = Result<Answers, String>;
@@ -48,10 +53,18 @@ fn words(e: impl std::fmt::Display) -> String {
 }
 
 /// Copies a function under this name, with named parameters; `end` makes its results.
-fn rebuilt(f: &Function, name: &str, end: impl Fn(&dyn Emit, Vec<Val>) -> Vec<Val>) -> Option<Arc<Function>> {
+fn rebuilt(
+    f: &Function,
+    name: &str,
+    end: impl Fn(&dyn Emit, Vec<Val>) -> Vec<Val>,
+) -> Option<Arc<Function>> {
     let b = Builder::new(name, Session::default());
-    let x: Vec<Val> =
-        f.param_types().into_iter().enumerate().map(|(i, t)| b.param(t, Some(&format!("x{i}")))).collect();
+    let x: Vec<Val> = f
+        .param_types()
+        .into_iter()
+        .enumerate()
+        .map(|(i, t)| b.param(t, Some(&format!("x{i}"))))
+        .collect();
     let y = end(&b, (&b as &dyn Emit).inline(f, &x));
     b.finish(&y).ok().map(Arc::new)
 }
@@ -82,14 +95,19 @@ impl Case {
             return None;
         }
         let shape: Vec<_> = args[wrt].shape().iter().map(|&n| n.into()).collect();
-        let direction = Rng::new(7).array(&Type::new(args[wrt].dtype(), shape), &Env::default()).ok()?;
+        let direction = Rng::new(7)
+            .array(&Type::new(args[wrt].dtype(), shape), &Env::default())
+            .ok()?;
         let mut env = Env::default();
         reference::bind(f, &args.iter().map(Array::ty).collect::<Vec<_>>(), &mut env).ok()?;
         let fixed = f.subst(&|s| env.get(s).map(|&n| n.into()));
         Some(Case {
             f: rebuilt(f, "main", |_, y| y)?,
             loss: rebuilt(f, "loss", weighted_sum)?,
-            fixed: [rebuilt(&fixed, "main", |_, y| y)?, rebuilt(&fixed, "loss", weighted_sum)?],
+            fixed: [
+                rebuilt(&fixed, "main", |_, y| y)?,
+                rebuilt(&fixed, "loss", weighted_sum)?,
+            ],
             args: args.to_vec(),
             wrt,
             direction,
@@ -127,12 +145,17 @@ fn graph(c: &Case) -> Outcome {
 /// The policy as attributes of a directive.
 fn attributes(n: Numerics) -> String {
     let zero = if n.zero_division_nan { "nan" } else { "ieee" };
-    format!("{{zero_division = \"{zero}\", stable = {}, strong_zero = {}}}", n.stable, n.strong_zero)
+    format!(
+        "{{zero_division = \"{zero}\", stable = {}, strong_zero = {}}}",
+        n.stable, n.strong_zero
+    )
 }
 
 fn modules(c: &Case) -> Result<String, String> {
     let modules = [c.f.clone(), c.loss.clone()];
-    Ok(cotangent::text::Program::from_modules(modules).map_err(words)?.print())
+    Ok(cotangent::text::Program::from_modules(modules)
+        .map_err(words)?
+        .print())
 }
 
 /// Text with a directive for each derivative.
@@ -144,7 +167,11 @@ fn text(c: &Case) -> Outcome {
         modules(c)?
     );
     let p = Program::from_tgraph(&text).map_err(words)?;
-    let run = |name: &str, args: &[Array]| p.function(name).and_then(|f| cotangent::run(&f, args)).map_err(words);
+    let run = |name: &str, args: &[Array]| {
+        p.function(name)
+            .and_then(|f| cotangent::run(&f, args))
+            .map_err(words)
+    };
     let more = c.args_and_direction();
     Ok(Answers::from([
         ("value", run("main", &c.args)?),
@@ -156,9 +183,14 @@ fn text(c: &Case) -> Outcome {
 
 /// Written as StableHLO and read back. What has no such form is an error that says so.
 fn stablehlo(c: &Case) -> Outcome {
-    let written = Program::from_tgraph(&modules(c)?).and_then(|p| p.to_stablehlo()).map_err(words)?;
+    let written = Program::from_tgraph(&modules(c)?)
+        .and_then(|p| p.to_stablehlo())
+        .map_err(words)?;
     let p = Program::from_stablehlo(&written).map_err(|e| format!("unreadable: {e}\n{written}"))?;
-    c.answers_of(&p.function("main").map_err(words)?, &p.function("loss").map_err(words)?)
+    c.answers_of(
+        &p.function("main").map_err(words)?,
+        &p.function("loss").map_err(words)?,
+    )
 }
 
 fn inlined<T: Write>(f: &Function, x: &[T]) -> Result<Vec<T>, T::Error> {
@@ -166,7 +198,10 @@ fn inlined<T: Write>(f: &Function, x: &[T]) -> Result<Vec<T>, T::Error> {
 }
 
 fn arrays<'a>(tensors: impl IntoIterator<Item = &'a TracedTensor>) -> Result<Vec<Array>, Error> {
-    tensors.into_iter().map(|t| t.to_tensor()?.to_array()).collect()
+    tensors
+        .into_iter()
+        .map(|t| t.to_tensor()?.to_array())
+        .collect()
 }
 
 fn tensor(a: &Array, order: Order) -> Result<Tensor, Error> {
@@ -174,7 +209,10 @@ fn tensor(a: &Array, order: Order) -> Result<Tensor, Error> {
 }
 
 fn traced_in(c: &Case, order: Order) -> Result<Answers, Error> {
-    let inputs = c.args.iter().map(|a| Ok(TracedTensor::from_tensor(tensor(a, order)?)));
+    let inputs = c
+        .args
+        .iter()
+        .map(|a| Ok(TracedTensor::from_tensor(tensor(a, order)?)));
     let inputs = inputs.collect::<Result<Vec<_>, Error>>()?;
     let direction = TracedTensor::from_tensor(tensor(&c.direction, order)?);
     let ad = AdContext::builder().with_numerics(c.numerics).build()?;
@@ -208,8 +246,15 @@ fn closure(c: &Case) -> Outcome {
     if c.numerics != Numerics::default() {
         return Err("closures have the default policy".to_owned());
     }
-    let inputs: Vec<TracedTensor> = c.args.iter().map(|a| TracedTensor::from_tensor(Tensor::from(a))).collect();
-    let (x, v) = (inputs[c.wrt].clone(), TracedTensor::from_tensor(Tensor::from(&c.direction)));
+    let inputs: Vec<TracedTensor> = c
+        .args
+        .iter()
+        .map(|a| TracedTensor::from_tensor(Tensor::from(a)))
+        .collect();
+    let (x, v) = (
+        inputs[c.wrt].clone(),
+        TracedTensor::from_tensor(Tensor::from(&c.direction)),
+    );
     let with = |x: TracedTensor| {
         let mut all = inputs.clone();
         all[c.wrt] = x;
@@ -225,7 +270,10 @@ fn closure(c: &Case) -> Outcome {
             ("value", arrays(&f(x.clone())?)?),
             ("grad", arrays([&closures::grad(loss)(x.clone())?])?),
             ("jvp", arrays(both)?),
-            ("hvp", arrays([&closures::hvp(loss)(x.clone(), v.clone())?])?),
+            (
+                "hvp",
+                arrays([&closures::hvp(loss)(x.clone(), v.clone())?])?,
+            ),
         ]))
     };
     answers().map_err(words)
@@ -239,10 +287,18 @@ fn eager_in(c: &Case, order: Order) -> EagerResult<Answers> {
     let mut inputs = Vec::new();
     for (k, a) in c.args.iter().enumerate() {
         let t = tensor(a, order)?;
-        inputs.push(if k == c.wrt { rt.variable_from(t)? } else { rt.constant_from(t)? });
+        inputs.push(if k == c.wrt {
+            rt.variable_from(t)?
+        } else {
+            rt.constant_from(t)?
+        });
     }
     let direction = rt.constant_from(tensor(&c.direction, order)?)?;
-    let arrays = |t: &[EagerTensor]| t.iter().map(|t| Ok(t.to_tensor()?.to_array()?)).collect::<EagerResult<Vec<_>>>();
+    let arrays = |t: &[EagerTensor]| {
+        t.iter()
+            .map(|t| Ok(t.to_tensor()?.to_array()?))
+            .collect::<EagerResult<Vec<_>>>()
+    };
     let (x, y) = (&inputs[c.wrt], inlined(&c.fixed[0], &inputs)?);
     let loss = inlined(&c.fixed[1], &inputs)?.remove(0);
     let grad = loss.grad_of(&[x], ad_options())?.remove(0);
@@ -251,7 +307,12 @@ fn eager_in(c: &Case, order: Order) -> EagerResult<Answers> {
     for y in y.iter().filter(|y| y.dtype().has_tangent()) {
         jvp.push(y.jvp(x, &direction)?.to_tensor()?.to_array()?);
     }
-    Ok(Answers::from([("value", arrays(&y)?), ("grad", arrays(&[grad])?), ("jvp", jvp), ("hvp", arrays(&[hvp])?)]))
+    Ok(Answers::from([
+        ("value", arrays(&y)?),
+        ("grad", arrays(&[grad])?),
+        ("jvp", jvp),
+        ("hvp", arrays(&[hvp])?),
+    ]))
 }
 
 fn ad_options() -> ad::BackwardOptions {
@@ -282,8 +343,14 @@ const DOORS: &[Door] = &[
 /// Every policy that can be asked for.
 fn policies() -> Vec<Numerics> {
     let both = [false, true];
-    let of = |zero_division_nan, stable, strong_zero| Numerics { zero_division_nan, stable, strong_zero };
-    both.iter().flat_map(|&a| both.iter().flat_map(move |&b| both.map(|c| of(a, b, c)))).collect()
+    let of = |zero_division_nan, stable, strong_zero| Numerics {
+        zero_division_nan,
+        stable,
+        strong_zero,
+    };
+    both.iter()
+        .flat_map(|&a| both.iter().flat_map(move |&b| both.map(|c| of(a, b, c))))
+        .collect()
 }
 
 #[derive(Default)]
@@ -300,12 +367,17 @@ impl Tally {
         let how = || format!("{what} through {name} under {}", attributes(c.numerics));
         let got = match catch_unwind(AssertUnwindSafe(|| door(c))) {
             Ok(Ok(got)) => got,
-            Ok(Err(e)) if e.starts_with("unreadable") => return self.found.push(format!("{}: {e}", how())),
+            Ok(Err(e)) if e.starts_with("unreadable") => {
+                return self.found.push(format!("{}: {e}", how()));
+            }
             Ok(Err(_)) => return *self.refused.entry(name).or_default() += 1,
             Err(_) => return self.found.push(format!("{} panics", how())),
         };
         // Rounding differs where one door fuses what another runs operation by operation.
-        let precision = c.f.vals().map(|v| c.f.ty(v).dtype.epsilon()).fold(0.0, f64::max);
+        let precision =
+            c.f.vals()
+                .map(|v| c.f.ty(v).dtype.epsilon())
+                .fold(0.0, f64::max);
         for (verb, want) in want {
             self.compared += 1;
             if let Err(e) = agree(&got[verb], want, (256.0 * precision).max(1e-9)) {
@@ -314,8 +386,17 @@ impl Tally {
         }
     }
 
-    fn case(&mut self, doors: &[Door], what: &str, f: &Function, args: &[Array], numerics: Numerics) {
-        let Some(c) = Case::new(f, args, numerics) else { return };
+    fn case(
+        &mut self,
+        doors: &[Door],
+        what: &str,
+        f: &Function,
+        args: &[Array],
+        numerics: Numerics,
+    ) {
+        let Some(c) = Case::new(f, args, numerics) else {
+            return;
+        };
         // A program without a derivative has none through any door; that is another test.
         let Ok(want) = graph(&c) else { return };
         let before = self.found.len();
@@ -325,7 +406,8 @@ impl Tally {
         if self.found.len() > before {
             let text = print_function(&c.f);
             let args = format!("{:?}", c.args);
-            self.found.push(format!("of\n{}\nat {}", cut(&text), cut(&args)));
+            self.found
+                .push(format!("of\n{}\nat {}", cut(&text), cut(&args)));
         }
     }
 }
@@ -336,10 +418,22 @@ fn cut(s: &str) -> String {
 
 fn report(tally: Tally, least: usize) {
     let refused: usize = tally.refused.values().sum();
-    println!("{} answers compared, {refused} refusals {:?}", tally.compared, tally.refused);
+    println!(
+        "{} answers compared, {refused} refusals {:?}",
+        tally.compared, tally.refused
+    );
     let list = tally.found.join("\n");
-    assert!(tally.found.is_empty(), "{} differences:\n{}", tally.found.len(), list);
-    assert!(tally.compared >= least, "{} answers were compared", tally.compared);
+    assert!(
+        tally.found.is_empty(),
+        "{} differences:\n{}",
+        tally.found.len(),
+        list
+    );
+    assert!(
+        tally.compared >= least,
+        "{} answers were compared",
+        tally.compared
+    );
 }
 
 fn random_programs(doors: &[Door], seeds: u64) -> Tally {
@@ -347,7 +441,13 @@ fn random_programs(doors: &[Door], seeds: u64) -> Tally {
     for seed in 0..seeds {
         let random::Case { function, args } = random::graph(seed, 4 + seed as usize % 16).unwrap();
         let numerics = policies[seed as usize % policies.len()];
-        tally.case(doors, &format!("random graph {seed}"), &function, &args, numerics);
+        tally.case(
+            doors,
+            &format!("random graph {seed}"),
+            &function,
+            &args,
+            numerics,
+        );
     }
     tally
 }
@@ -357,12 +457,22 @@ fn samples(doors: &[Door]) -> Tally {
     let (mut tally, policies, mut k) = (Tally::default(), policies(), 0);
     for entry in entries() {
         let samples: Vec<Sample> = (entry.samples)(entry.name);
-        let wide = |s: &Sample| s.operands.iter().all(|a| !matches!(a.dtype(), DType::F16 | DType::BF16));
+        let wide = |s: &Sample| {
+            s.operands
+                .iter()
+                .all(|a| !matches!(a.dtype(), DType::F16 | DType::BF16))
+        };
         for s in samples.iter().filter(|s| wide(s)) {
             let Ok(f) = function_of(s) else { continue };
             k += 1;
             for numerics in [Numerics::default(), policies[1 + k % (policies.len() - 1)]] {
-                tally.case(doors, &format!("a sample of `{}`", entry.name), &f, &s.operands, numerics);
+                tally.case(
+                    doors,
+                    &format!("a sample of `{}`", entry.name),
+                    &f,
+                    &s.operands,
+                    numerics,
+                );
             }
         }
     }
@@ -382,14 +492,22 @@ fn samples_agree_through_every_door() {
 
 /// Derives without the policy that was asked for.
 fn deaf(c: &Case) -> Outcome {
-    let c = Case { numerics: Numerics::default(), context: AdContext::default(), ..c.clone() };
+    let c = Case {
+        numerics: Numerics::default(),
+        context: AdContext::default(),
+        ..c.clone()
+    };
     c.answers_of(&c.f, &c.loss)
 }
 
 /// The product of the Hessian with twice the direction.
 fn doubled(c: &Case) -> Outcome {
     let mut answers = c.answers_of(&c.f, &c.loss)?;
-    let twice = Case { direction: twice(&c.direction), ..c.clone() }.answers_of(&c.f, &c.loss)?;
+    let twice = Case {
+        direction: twice(&c.direction),
+        ..c.clone()
+    }
+    .answers_of(&c.f, &c.loss)?;
     answers.insert("hvp", twice["hvp"].clone());
     Ok(answers)
 }

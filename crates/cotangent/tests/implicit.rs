@@ -1,8 +1,9 @@
-//! Roots, fixed points, minima and linear systems: values, derivatives of every order, batches, and what fails.
+//! Roots, fixed points, minima and linear systems: values, derivatives of every order, batches, and
+//! what fails.
 
 use cotangent::closures::{
-    Solver, Stopping, argmin, argmin_with, fixed_point, fixed_point_with, grad, hessian, hvp, jacobian, jvp,
-    linear_solve, linear_solve_with, root, root_with, vmap,
+    Solver, Stopping, argmin, argmin_with, fixed_point, fixed_point_with, grad, hessian, hvp,
+    jacobian, jvp, linear_solve, linear_solve_with, root, root_with, vmap,
 };
 use cotangent::{C128, Code, GraphCompiler, Result, TracedTensor as T};
 
@@ -24,7 +25,11 @@ fn vals(t: Result<T>) -> Vec<f64> {
 
 fn close(t: Result<T>, want: &[f64]) {
     let got = vals(t);
-    let near = got.len() == want.len() && got.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + b.abs()));
+    let near = got.len() == want.len()
+        && got
+            .iter()
+            .zip(want)
+            .all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + b.abs()));
     assert!(near, "{got:?} is not {want:?}");
 }
 
@@ -44,8 +49,14 @@ fn roots_to_every_order() {
     close(Ok(dy), &[0.5]);
     close(hvp(square_root)(at(4.0), at(1.0)), &[-1.0 / 32.0]);
     close(vmap(square_root)(vec(&[1.0, 4.0, 9.0])), &[1.0, 2.0, 3.0]);
-    close(vmap(grad(square_root))(vec(&[1.0, 4.0, 25.0])), &[0.5, 0.25, 0.1]);
-    close(grad(|a: T| Ok::<_, cotangent::Error>(vmap(square_root)(a)?.sum()))(vec(&[1.0, 4.0])), &[0.5, 0.25]);
+    close(
+        vmap(grad(square_root))(vec(&[1.0, 4.0, 25.0])),
+        &[0.5, 0.25, 0.1],
+    );
+    close(
+        grad(|a: T| Ok::<_, cotangent::Error>(vmap(square_root)(a)?.sum()))(vec(&[1.0, 4.0])),
+        &[0.5, 0.25],
+    );
 }
 
 /// Convention 103: the fixed point of cos(a x), and its derivative by (I - dF/dx).
@@ -68,12 +79,18 @@ fn fixed_points() {
 #[test]
 fn systems_of_equations_over_trees() {
     // x + y = a, x y = b: roots of a quadratic.
-    let both = |(a, b): (T, T)| root(|(x, y): (T, T)| (&x + &y - &a, &x * &y - &b), (at(5.0), at(0.5)));
+    let both = |(a, b): (T, T)| {
+        root(
+            |(x, y): (T, T)| (&x + &y - &a, &x * &y - &b),
+            (at(5.0), at(0.5)),
+        )
+    };
     let (x, y) = both((at(5.0), at(6.0))).unwrap();
     close(Ok(x), &[3.0]);
     close(Ok(y), &[2.0]);
     // dx/da = x / (x - y), dx/db = -1 / (x - y).
-    let (da, db) = grad(|p: (T, T)| Ok::<_, cotangent::Error>(both(p)?.0))((at(5.0), at(6.0))).unwrap();
+    let (da, db) =
+        grad(|p: (T, T)| Ok::<_, cotangent::Error>(both(p)?.0))((at(5.0), at(6.0))).unwrap();
     close(Ok(da), &[3.0]);
     close(Ok(db), &[-1.0]);
     // Mixed element types: a real and a complex unknown.
@@ -106,11 +123,18 @@ fn linear_systems() {
         close(solve(at(2.0)), &[3.0]);
         close(grad(solve)(at(2.0)), &[-1.5]);
         close(grad(grad(solve))(at(2.0)), &[1.5]);
-        let of_matrix =
-            |a: T| Ok::<_, cotangent::Error>(linear_solve(|x: T| a.matmul(&x), vec(&[1.0, 1.0]), solver)?.sum());
-        close(grad(of_matrix)(matrix(2, &[2.0, 0.0, 0.0, 4.0])), &[-0.25, -0.125, -0.125, -0.0625]);
+        let of_matrix = |a: T| {
+            Ok::<_, cotangent::Error>(
+                linear_solve(|x: T| a.matmul(&x), vec(&[1.0, 1.0]), solver)?.sum(),
+            )
+        };
+        close(
+            grad(of_matrix)(matrix(2, &[2.0, 0.0, 0.0, 4.0])),
+            &[-0.25, -0.125, -0.125, -0.0625],
+        );
         let a = matrix(2, &[2.0, 0.0, 0.0, 4.0]);
-        let of_b = |b: T| Ok::<_, cotangent::Error>(linear_solve(|x: T| a.matmul(&x), b, solver)?.sum());
+        let of_b =
+            |b: T| Ok::<_, cotangent::Error>(linear_solve(|x: T| a.matmul(&x), b, solver)?.sum());
         close(grad(of_b)(vec(&[1.0, 1.0])), &[0.5, 0.25]);
     }
     // Not symmetric, and a rotation, on which a residual never shrinks in the first step.
@@ -119,21 +143,37 @@ fn linear_systems() {
     let x = linear_solve(|x: T| a.matmul(&x), b.clone(), Solver::Gmres).unwrap();
     close(a.matmul(&x), &[1.0, -2.0, 0.5]);
     close(
-        linear_solve(|x: T| matrix(2, &[0.0, 1.0, -1.0, 0.0]).matmul(&x), vec(&[1.0, 2.0]), Solver::Gmres),
+        linear_solve(
+            |x: T| matrix(2, &[0.0, 1.0, -1.0, 0.0]).matmul(&x),
+            vec(&[1.0, 2.0]),
+            Solver::Gmres,
+        ),
         &[-2.0, 1.0],
     );
-    close(a.matmul(&linear_solve(|x: T| a.matmul(&x), b.clone(), Solver::Dense).unwrap()), &[1.0, -2.0, 0.5]);
+    close(
+        a.matmul(&linear_solve(|x: T| a.matmul(&x), b.clone(), Solver::Dense).unwrap()),
+        &[1.0, -2.0, 0.5],
+    );
     // The adjoint system: d/db of c . A⁻¹ b is A⁻ᵀ c.
     let c = vec(&[1.0, 2.0, 3.0]);
-    let g =
-        grad(|b: T| Ok::<_, cotangent::Error>((linear_solve(|x: T| a.matmul(&x), b, Solver::Gmres)? * &c).sum()))(b);
+    let g = grad(|b: T| {
+        Ok::<_, cotangent::Error>((linear_solve(|x: T| a.matmul(&x), b, Solver::Gmres)? * &c).sum())
+    })(b);
     close(a.transpose(&[1, 0]).matmul(&g.unwrap()), &[1.0, 2.0, 3.0]);
     // Two unknowns in a tuple, by their matrix.
-    let (p, q) = linear_solve(|(p, q): (T, T)| (&p + &q * 2.0, &q * 3.0), (at(1.0), at(3.0)), Solver::Dense).unwrap();
+    let (p, q) = linear_solve(
+        |(p, q): (T, T)| (&p + &q * 2.0, &q * 3.0),
+        (at(1.0), at(3.0)),
+        Solver::Dense,
+    )
+    .unwrap();
     close(Ok(p), &[-1.0]);
     close(Ok(q), &[1.0]);
     // Nothing to solve.
-    close(linear_solve(|x: T| &x * 2.0, vec(&[0.0, 0.0]), Solver::Gmres), &[0.0, 0.0]);
+    close(
+        linear_solve(|x: T| &x * 2.0, vec(&[0.0, 0.0]), Solver::Gmres),
+        &[0.0, 0.0],
+    );
 }
 
 #[test]
@@ -144,7 +184,12 @@ fn linear_systems_with_complex_numbers_pull_back_conjugated() {
         Ok::<_, cotangent::Error>(x.real())
     };
     // ct_a = -conj(b / a²) for a cotangent 1 of the real part.
-    let g = grad(loss)(T::scalar(a)).unwrap().to_tensor().unwrap().item::<C128>().unwrap();
+    let g = grad(loss)(T::scalar(a))
+        .unwrap()
+        .to_tensor()
+        .unwrap()
+        .item::<C128>()
+        .unwrap();
     let want = -(b / (a * a)).conj();
     assert!((g - want).norm() < 1e-12, "{g} is not {want}");
 }
@@ -167,8 +212,11 @@ fn a_large_system_without_its_matrix() {
         close(Ok(s.x), &want);
         assert!(s.converged.to_tensor().unwrap().item::<bool>().unwrap());
         // Scaled by a parameter: x = u / k.
-        let scaled =
-            |k: T| Ok::<_, cotangent::Error>(linear_solve(|x: T| laplace(x) * &k, ones.clone(), solver)?.sum());
+        let scaled = |k: T| {
+            Ok::<_, cotangent::Error>(
+                linear_solve(|x: T| laplace(x) * &k, ones.clone(), solver)?.sum(),
+            )
+        };
         close(grad(scaled)(at(2.0)), &[-want.iter().sum::<f64>() / 4.0]);
     }
 }
@@ -192,9 +240,17 @@ fn minima() {
     close(argmin(|x: T| x.cos(), at(0.3)), &[std::f64::consts::PI]);
     // The weights of a regression, as they move with the data.
     let x = matrix(2, &[1.0, 2.0, 0.0, 1.0]);
-    let fit = |y: T| argmin(|w: T| Ok::<_, cotangent::Error>((x.matmul(&w)? - &y).square().sum()), vec(&[0.0, 0.0]));
+    let fit = |y: T| {
+        argmin(
+            |w: T| Ok::<_, cotangent::Error>((x.matmul(&w)? - &y).square().sum()),
+            vec(&[0.0, 0.0]),
+        )
+    };
     close(jacobian(fit)(vec(&[1.0, 1.0])), &[1.0, -2.0, 0.0, 1.0]);
-    close(jacobian(|y: T| vmap(fit)(y))(T::from_vec_row_major(vec![1, 2], vec![1.0, 1.0])), &[1.0, -2.0, 0.0, 1.0]);
+    close(
+        jacobian(|y: T| vmap(fit)(y))(T::from_vec_row_major(vec![1, 2], vec![1.0, 1.0])),
+        &[1.0, -2.0, 0.0, 1.0],
+    );
 }
 
 #[test]
@@ -203,28 +259,60 @@ fn what_does_not_converge_is_said() {
     let none = |x: T| &x * &x + 1.0;
     let e = error(root(none, at(1.0)));
     assert_eq!(e.code(), Code::NotConverged);
-    assert!(e.to_string().contains("Newton's method did not converge (residual"), "{e}");
-    let s = root_with(none, at(0.7), Stopping { max_steps: Some(20), ..Stopping::default() }).unwrap();
+    assert!(
+        e.to_string()
+            .contains("Newton's method did not converge (residual"),
+        "{e}"
+    );
+    let s = root_with(
+        none,
+        at(0.7),
+        Stopping {
+            max_steps: Some(20),
+            ..Stopping::default()
+        },
+    )
+    .unwrap();
     assert!(!s.converged.to_tensor().unwrap().item::<bool>().unwrap());
     assert!((1..=20).contains(&s.steps.to_tensor().unwrap().item::<i64>().unwrap()));
     assert!(s.residual.to_tensor().unwrap().item::<f64>().unwrap() >= 1.0);
-    assert_eq!(error(fixed_point(|x: T| &x + 1.0, at(0.0))).code(), Code::NotConverged);
-    let short = Stopping { max_steps: Some(3), ..Stopping::default() };
+    assert_eq!(
+        error(fixed_point(|x: T| &x + 1.0, at(0.0))).code(),
+        Code::NotConverged
+    );
+    let short = Stopping {
+        max_steps: Some(3),
+        ..Stopping::default()
+    };
     let s = fixed_point_with(|x: T| x.cos(), at(0.0), short).unwrap();
     assert!(!s.converged.to_tensor().unwrap().item::<bool>().unwrap());
-    assert_eq!(error(argmin(|x: T| -&x, at(0.0))).code(), Code::NotConverged);
+    assert_eq!(
+        error(argmin(|x: T| -&x, at(0.0))).code(),
+        Code::NotConverged
+    );
     let s = argmin_with(|x: T| x.square(), at(3.0), Stopping::default()).unwrap();
     assert!(s.converged.to_tensor().unwrap().item::<bool>().unwrap());
     // A singular system.
     let singular = matrix(2, &[1.0, 1.0, 1.0, 1.0]);
     for solver in [Solver::Cg, Solver::Gmres, Solver::Dense] {
-        let e = error(linear_solve(|x: T| singular.matmul(&x), vec(&[1.0, 0.0]), solver));
+        let e = error(linear_solve(
+            |x: T| singular.matmul(&x),
+            vec(&[1.0, 0.0]),
+            solver,
+        ));
         assert_eq!(e.code(), Code::NotConverged);
     }
-    let e = error(linear_solve(|x: T| singular.matmul(&x), vec(&[f64::NAN, 0.0]), Solver::Gmres));
+    let e = error(linear_solve(
+        |x: T| singular.matmul(&x),
+        vec(&[f64::NAN, 0.0]),
+        Solver::Gmres,
+    ));
     assert_eq!(e.code(), Code::NotConverged);
     // One bad element of a batch is the error of the batch.
-    assert_eq!(error(vmap(square_root)(vec(&[4.0, -1.0]))).code(), Code::NotConverged);
+    assert_eq!(
+        error(vmap(square_root)(vec(&[4.0, -1.0]))).code(),
+        Code::NotConverged
+    );
     // A good program still runs after a bad one.
     close(square_root(at(9.0)), &[3.0]);
 }
@@ -232,21 +320,43 @@ fn what_does_not_converge_is_said() {
 #[test]
 fn mistakes_are_errors_at_once() {
     let code = |r: Result<T>| r.expect_err("an error").code();
-    assert_eq!(code(root(|x: T| x.reshape(&[1, 2]), vec(&[1.0, 2.0]))), Code::CarryMismatch);
+    assert_eq!(
+        code(root(|x: T| x.reshape(&[1, 2]), vec(&[1.0, 2.0]))),
+        Code::CarryMismatch
+    );
     assert_eq!(code(root(|x: T| x, T::scalar(3i64))), Code::DTypeMismatch);
-    assert_eq!(code(argmin(|x: T| &x * 2.0, vec(&[1.0, 2.0]))), Code::NonScalarOutput);
-    assert_eq!(code(linear_solve(|x: T| &x * &x, at(1.0), Solver::Gmres)), Code::NotLinear);
+    assert_eq!(
+        code(argmin(|x: T| &x * 2.0, vec(&[1.0, 2.0]))),
+        Code::NonScalarOutput
+    );
+    assert_eq!(
+        code(linear_solve(|x: T| &x * &x, at(1.0), Solver::Gmres)),
+        Code::NotLinear
+    );
 }
 
 #[test]
 fn reverse_mode_adds_one_transposed_solve() {
-    let a = T::input(cotangent::DType::F64, vec![3, 3].into_iter().map(cotangent::Dim::from).collect::<Vec<_>>());
+    let a = T::input(
+        cotangent::DType::F64,
+        vec![3, 3]
+            .into_iter()
+            .map(cotangent::Dim::from)
+            .collect::<Vec<_>>(),
+    );
     let loss = |a: T| {
-        Ok::<_, cotangent::Error>(linear_solve(|x: T| a.matmul(&x), vec(&[1.0, 2.0, 3.0]), Solver::Gmres)?.sum())
+        Ok::<_, cotangent::Error>(
+            linear_solve(|x: T| a.matmul(&x), vec(&[1.0, 2.0, 3.0]), Solver::Gmres)?.sum(),
+        )
     };
     let solves = |t: &T| {
         let program = GraphCompiler::new().compile(t).unwrap();
-        program.function().eqns().iter().filter(|e| e.op.name() == "linear_solve").count()
+        program
+            .function()
+            .eqns()
+            .iter()
+            .filter(|e| e.op.name() == "linear_solve")
+            .count()
     };
     assert_eq!(solves(&loss(a.clone()).unwrap()), 1);
     assert_eq!(solves(&grad(loss)(a.clone()).unwrap()), 2);
@@ -255,6 +365,10 @@ fn reverse_mode_adds_one_transposed_solve() {
 #[test]
 fn hessians_through_a_solve() {
     // x = b / a: ∂²/∂a² = 2 b / a³.
-    let f = |a: T| Ok::<_, cotangent::Error>(linear_solve(|x: T| &a * &x, vec(&[1.0, 1.0]), Solver::Gmres)?.sum());
+    let f = |a: T| {
+        Ok::<_, cotangent::Error>(
+            linear_solve(|x: T| &a * &x, vec(&[1.0, 1.0]), Solver::Gmres)?.sum(),
+        )
+    };
     close(hessian(f)(vec(&[1.0, 2.0])), &[2.0, 0.0, 0.0, 0.25]);
 }

@@ -24,8 +24,14 @@ fn conventions_122_to_131_eagerly() {
     let eye = tensor(&[2, 2], &EYE);
     assert_eq!(code(&eye, |x| Ok(x.svd()?.0)), Code::DegenerateSpectrum);
     assert_eq!(code(&eye, |x| Ok(x.eigh()?.1)), Code::DegenerateSpectrum);
-    assert_eq!(code(&eye, |x| x.eigvals()?.real()), Code::DegenerateSpectrum);
-    assert_eq!(code(&eye, |x| x.low_rank_approximation(1)), Code::DegenerateSpectrum);
+    assert_eq!(
+        code(&eye, |x| x.eigvals()?.real()),
+        Code::DegenerateSpectrum
+    );
+    assert_eq!(
+        code(&eye, |x| x.low_rank_approximation(1)),
+        Code::DegenerateSpectrum
+    );
     let not = tensor(&[2, 2], &[1.0, 2.0, 2.0, 1.0]);
     assert_eq!(code(&not, |x| x.cholesky()), Code::NotPositiveDefinite);
     let poor = tensor(&[3, 2], &[1.0, 2.0, 2.0, 4.0, 3.0, 6.0]);
@@ -35,14 +41,24 @@ fn conventions_122_to_131_eagerly() {
     assert_eq!(code(&poor, |x| Ok(x.qr_complete()?.0)), Code::NoRule);
     let singular = tensor(&[2, 2], &[1.0, 2.0, 2.0, 4.0]);
     assert_eq!(code(&singular, |x| x.inv()), Code::Singular);
-    assert_eq!(code(&singular, |x| x.solve(&x.slice(1, 0..1)?)), Code::Singular);
+    assert_eq!(
+        code(&singular, |x| x.solve(&x.slice(1, 0..1)?)),
+        Code::Singular
+    );
     assert_eq!(code(&poor, |x| x.inv()), Code::ShapeMismatch);
     // What does not depend on the choice of vectors is right there.
-    for f in [|x: &EagerTensor| x.svdvals(), |x: &EagerTensor| x.eigvalsh(), |x: &EagerTensor| Ok(x.eigh()?.0)] {
+    for f in [
+        |x: &EagerTensor| x.svdvals(),
+        |x: &EagerTensor| x.eigvalsh(),
+        |x: &EagerTensor| Ok(x.eigh()?.0),
+    ] {
         let x = EagerRuntime::new().variable_from(eye.clone()).unwrap();
         f(&x).unwrap().sum().unwrap().backward().unwrap();
         let g = x.grad().unwrap().unwrap().to_vec::<f64>().unwrap();
-        assert!(g.iter().zip(EYE).all(|(a, b)| (a - b).abs() < 1e-12), "{g:?}");
+        assert!(
+            g.iter().zip(EYE).all(|(a, b)| (a - b).abs() < 1e-12),
+            "{g:?}"
+        );
     }
     // A failed call leaves the runtime as it was.
     let rt = EagerRuntime::new();
@@ -53,8 +69,10 @@ fn conventions_122_to_131_eagerly() {
 
 #[test]
 fn eager_and_traced_gradients_have_the_same_bits() {
-    type Both =
-        (fn(&EagerTensor) -> cotangent::ad::Result<EagerTensor>, fn(&TracedTensor) -> cotangent::Result<TracedTensor>);
+    type Both = (
+        fn(&EagerTensor) -> cotangent::ad::Result<EagerTensor>,
+        fn(&TracedTensor) -> cotangent::Result<TracedTensor>,
+    );
     let all: [Both; 10] = [
         (|x| x.cholesky(), |x| x.cholesky()),
         (|x| x.inv(), |x| x.inv()),
@@ -65,33 +83,66 @@ fn eager_and_traced_gradients_have_the_same_bits() {
         (|x| Ok(x.svd()?.2), |x| Ok(x.svd()?.2)),
         (|x| x.pinv(), |x| x.pinv()),
         (|x| x.matrix_exp(), |x| x.matrix_exp()),
-        (|x| x.spectral_function(|w| w.tanh()), |x| x.spectral_function(|w| w.tanh())),
+        (
+            |x| x.spectral_function(|w| w.tanh()),
+            |x| x.spectral_function(|w| w.tanh()),
+        ),
     ];
     for n in [3, 20] {
-        let mut v: Vec<f64> = (0..n * n).map(|i| ((i * 37 + 11) % 97) as f64 / 97.0 - 0.5).collect();
+        let mut v: Vec<f64> = (0..n * n)
+            .map(|i| ((i * 37 + 11) % 97) as f64 / 97.0 - 0.5)
+            .collect();
         (0..n).for_each(|i| v[i * n + i] += n as f64 + i as f64);
         for (k, (eager, traced)) in all.iter().enumerate() {
-            let x = EagerRuntime::new().variable_from(tensor(&[n, n], &v)).unwrap();
+            let x = EagerRuntime::new()
+                .variable_from(tensor(&[n, n], &v))
+                .unwrap();
             let y = eager(&x).unwrap();
-            (&y * &y).sum().unwrap().backward_with(BackwardOptions::default()).unwrap();
+            (&y * &y)
+                .sum()
+                .unwrap()
+                .backward_with(BackwardOptions::default())
+                .unwrap();
             let got = x.grad().unwrap().unwrap().to_vec::<f64>().unwrap();
             let x = TracedTensor::from_vec_row_major(vec![n, n], v.clone());
             let y = traced(&x).unwrap();
-            let want = (&y * &y).sum().grad(&x).unwrap().to_tensor().unwrap().to_vec::<f64>().unwrap();
+            let want = (&y * &y)
+                .sum()
+                .grad(&x)
+                .unwrap()
+                .to_tensor()
+                .unwrap()
+                .to_vec::<f64>()
+                .unwrap();
             assert!(got.iter().all(|x| x.is_finite()), "{k}");
-            assert!(got.iter().zip(&want).all(|(a, b)| a.to_bits() == b.to_bits()), "{k}, n = {n}");
+            assert!(
+                got.iter()
+                    .zip(&want)
+                    .all(|(a, b)| a.to_bits() == b.to_bits()),
+                "{k}, n = {n}"
+            );
         }
     }
 }
 
 #[test]
 fn closures_differentiate_linear_algebra_in_batches() {
-    let a = TracedTensor::from_vec_row_major(vec![2, 2, 2], vec![2.0, 0.0, 0.0, 4.0, 1.0, 0.0, 0.0, 5.0]);
-    let g = closures::vmap(closures::grad(|x: TracedTensor| Ok::<_, cotangent::Error>(x.slogdet()?.1)))(a).unwrap();
-    assert_eq!(g.to_tensor().unwrap().to_vec::<f64>().unwrap(), [0.5, 0.0, 0.0, 0.25, 1.0, 0.0, 0.0, 0.2]);
+    let a = TracedTensor::from_vec_row_major(
+        vec![2, 2, 2],
+        vec![2.0, 0.0, 0.0, 4.0, 1.0, 0.0, 0.0, 5.0],
+    );
+    let g = closures::vmap(closures::grad(|x: TracedTensor| {
+        Ok::<_, cotangent::Error>(x.slogdet()?.1)
+    }))(a)
+    .unwrap();
+    assert_eq!(
+        g.to_tensor().unwrap().to_vec::<f64>().unwrap(),
+        [0.5, 0.0, 0.0, 0.25, 1.0, 0.0, 0.0, 0.2]
+    );
 }
 
-/// Least squares: by QR where the rank is full, by the Moore-Penrose inverse where it is not; both in one batch.
+/// Least squares: by QR where the rank is full, by the Moore-Penrose inverse where it is not; both
+/// in one batch.
 #[test]
 fn least_squares() {
     let full = [1.0, 0.0, 1.0, 1.0, 1.0, 3.0];
@@ -102,53 +153,94 @@ fn least_squares() {
     let direct = |a: TracedTensor| Ok::<_, cotangent::Error>(a.lstsq(&b)?.square().sum());
     let flat = |t: TracedTensor| t.to_tensor().unwrap().to_vec::<f64>().unwrap();
     let near = |a: &[f64], b: &[f64]| {
-        assert!(a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-10), "{a:?} {b:?}");
+        assert!(
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-10),
+            "{a:?} {b:?}"
+        );
     };
     for v in [full, poor] {
         let a = || TracedTensor::from_vec_row_major([3, 2], v.to_vec());
         near(&flat(direct(a()).unwrap()), &flat(by_pinv(a()).unwrap()));
-        near(&flat(closures::grad(direct)(a()).unwrap()), &flat(closures::grad(by_pinv)(a()).unwrap()));
+        near(
+            &flat(closures::grad(direct)(a()).unwrap()),
+            &flat(closures::grad(by_pinv)(a()).unwrap()),
+        );
     }
     let a = || TracedTensor::from_vec_row_major([3, 2], full.to_vec());
-    near(&flat(closures::hessian(direct)(a()).unwrap()), &flat(closures::hessian(by_pinv)(a()).unwrap()));
+    near(
+        &flat(closures::hessian(direct)(a()).unwrap()),
+        &flat(closures::hessian(by_pinv)(a()).unwrap()),
+    );
     let both = TracedTensor::from_vec_row_major([2, 3, 2], [full, poor].concat());
     let g = flat(closures::vmap(closures::grad(direct))(both.clone()).unwrap());
-    near(&g, &flat(closures::vmap(closures::grad(by_pinv))(both).unwrap()));
+    near(
+        &g,
+        &flat(closures::vmap(closures::grad(by_pinv))(both).unwrap()),
+    );
     // The least of many solutions.
     let w = TracedTensor::from_vec_row_major([2, 3], wide.to_vec());
-    let x = flat(w.lstsq(&TracedTensor::from_vec_row_major([2], vec![1.0, 2.0])).unwrap());
-    near(&flat(w.matmul(&TracedTensor::from_vec_row_major([3], x)).unwrap()), &[1.0, 2.0]);
+    let x = flat(
+        w.lstsq(&TracedTensor::from_vec_row_major([2], vec![1.0, 2.0]))
+            .unwrap(),
+    );
+    near(
+        &flat(w.matmul(&TracedTensor::from_vec_row_major([3], x)).unwrap()),
+        &[1.0, 2.0],
+    );
     // Several right sides, complex.
     let z = |re: f64, im: f64| cotangent::C128::new(re, im);
     let a = TracedTensor::from_vec_row_major([2, 1], vec![z(1.0, 1.0), z(0.0, 2.0)]);
-    let x = a.lstsq(&(&a * &a.full_like(3.0))).unwrap().to_tensor().unwrap().to_array().unwrap().to_c128();
+    let x = a
+        .lstsq(&(&a * &a.full_like(3.0)))
+        .unwrap()
+        .to_tensor()
+        .unwrap()
+        .to_array()
+        .unwrap()
+        .to_c128();
     assert!((x[0] - z(3.0, 0.0)).norm() < 1e-12, "{x:?}");
 }
 
-/// Convention 126: a program is told which matrices have no factor, and an eager runtime may ask for that, too.
+/// Convention 126: a program is told which matrices have no factor, and an eager runtime may ask
+/// for that, too.
 #[test]
 fn cholesky_says_where_there_is_no_factor() {
     let two = tensor(&[2, 2, 2], &[4.0, 0.0, 0.0, 9.0, 1.0, 2.0, 2.0, 1.0]);
-    let (l, ok) = TracedTensor::from_tensor(two.clone()).cholesky_ex().unwrap();
-    assert_eq!(ok.to_tensor().unwrap().to_vec::<bool>().unwrap(), [true, false]);
+    let (l, ok) = TracedTensor::from_tensor(two.clone())
+        .cholesky_ex()
+        .unwrap();
+    assert_eq!(
+        ok.to_tensor().unwrap().to_vec::<bool>().unwrap(),
+        [true, false]
+    );
     let l = l.to_tensor().unwrap().to_vec::<f64>().unwrap();
     assert!(l[..4] == [2.0, 0.0, 0.0, 3.0] && l[4..].iter().all(|x| x.is_nan()));
     let x = EagerRuntime::new().variable_from(two).unwrap();
     assert!(x.cholesky().is_err());
     let (l, ok) = x.cholesky_ex().unwrap();
-    assert_eq!(ok.to_tensor().unwrap().to_vec::<bool>().unwrap(), [true, false]);
+    assert_eq!(
+        ok.to_tensor().unwrap().to_vec::<bool>().unwrap(),
+        [true, false]
+    );
     let first = l.slice(0, 0..1).unwrap();
     first.sum().unwrap().backward().unwrap();
     let g = x.grad().unwrap().unwrap().to_vec::<f64>().unwrap();
     assert!((g[0] - 0.25).abs() < 1e-12, "{g:?}");
 }
 
-/// Second derivatives where eigenvalues coincide: of tr exp at the identity, `e (δ_ik δ_jl + δ_il δ_jk) / 2`.
+/// Second derivatives where eigenvalues coincide: of tr exp at the identity,
+/// `e (δ_ik δ_jl + δ_il δ_jk) / 2`.
 #[test]
 fn second_derivatives_of_spectral_functions_at_the_identity() {
-    let exp = |x: TracedTensor| Ok::<_, cotangent::Error>(x.spectral_function(|w| w.exp())?.trace());
+    let exp =
+        |x: TracedTensor| Ok::<_, cotangent::Error>(x.spectral_function(|w| w.exp())?.trace());
     let eye = TracedTensor::from_vec_row_major([2, 2], EYE.to_vec());
-    let h = closures::hessian(exp)(eye).unwrap().to_tensor().unwrap().to_vec::<f64>().unwrap();
+    let h = closures::hessian(exp)(eye)
+        .unwrap()
+        .to_tensor()
+        .unwrap()
+        .to_vec::<f64>()
+        .unwrap();
     let d = |i: usize, j: usize| if i == j { 0.5 } else { 0.0 };
     for (at, h) in h.iter().enumerate() {
         let (i, j, k, l) = (at / 8, at / 4 % 2, at / 2 % 2, at % 2);
@@ -162,14 +254,25 @@ fn second_derivatives_of_spectral_functions_at_the_identity() {
 fn triangular_systems_in_batches() {
     let l = TracedTensor::from_vec_row_major([2, 2], vec![2.0, 0.0, 1.0, 4.0]);
     let b = TracedTensor::from_vec_row_major([2, 2, 1], vec![2.0, 5.0, 4.0, 6.0]);
-    let solved = |l: &TracedTensor, b: &TracedTensor| l.triangular_solve(b, TriangularSolve::default()).unwrap();
+    let solved = |l: &TracedTensor, b: &TracedTensor| {
+        l.triangular_solve(b, TriangularSolve::default()).unwrap()
+    };
     let flat = |t: TracedTensor| t.to_tensor().unwrap().to_vec::<f64>().unwrap();
     assert_eq!(flat(solved(&l, &b)), [1.0, 1.0, 2.0, 1.0]);
     assert_eq!(
         flat(solved(&l, &b).sum().grad(&l).unwrap()),
-        flat(l.solve(&b).unwrap().sum().grad(&l).unwrap().tril(0).unwrap())
+        flat(
+            l.solve(&b)
+                .unwrap()
+                .sum()
+                .grad(&l)
+                .unwrap()
+                .tril(0)
+                .unwrap()
+        )
     );
-    let many = TracedTensor::from_vec_row_major([2, 2, 2], vec![2.0, 0.0, 1.0, 4.0, 1.0, 0.0, 1.0, 1.0]);
+    let many =
+        TracedTensor::from_vec_row_major([2, 2, 2], vec![2.0, 0.0, 1.0, 4.0, 1.0, 0.0, 1.0, 1.0]);
     let one = TracedTensor::from_vec_row_major([2, 1], vec![2.0, 5.0]);
     assert_eq!(flat(solved(&many, &one)), [1.0, 1.0, 2.0, 3.0]);
 }
@@ -180,11 +283,18 @@ fn degenerate_rectangles_eagerly() {
     for shape in [[3, 2], [2, 3]] {
         let x = tensor(
             &shape,
-            &if shape[0] == 3 { [1.0, 0.0, 0.0, 1.0, 0.0, 0.0] } else { [1.0, 0.0, 0.0, 0.0, 1.0, 0.0] },
+            &if shape[0] == 3 {
+                [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
+            } else {
+                [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]
+            },
         );
         assert_eq!(code(&x, |x| Ok(x.svd()?.0)), Code::DegenerateSpectrum);
         assert_eq!(code(&x, |x| Ok(x.svd()?.2)), Code::DegenerateSpectrum);
-        assert_eq!(code(&x, |x| x.low_rank_approximation(1)), Code::DegenerateSpectrum);
+        assert_eq!(
+            code(&x, |x| x.low_rank_approximation(1)),
+            Code::DegenerateSpectrum
+        );
     }
 }
 
@@ -193,7 +303,10 @@ fn plain_tensors_in_every_precision() {
     let backend = &mut CpuBackend::new();
     let a = Tensor::from_vec_row_major(vec![2, 2], vec![2.0f32, 1.0, 1.0, 3.0]).unwrap();
     let (u, s, vh) = LinalgBackend::svd(backend, &a).unwrap();
-    assert_eq!((u.shape(), s.shape(), vh.shape()), (&[2, 2][..], &[2][..], &[2, 2][..]));
+    assert_eq!(
+        (u.shape(), s.shape(), vh.shape()),
+        (&[2, 2][..], &[2][..], &[2, 2][..])
+    );
     let b = Tensor::from_vec_row_major(vec![2], vec![3.0f32, 4.0]).unwrap();
     let x = backend.solve(&a, &b).unwrap().to_vec::<f32>().unwrap();
     assert!(x.iter().all(|x| (x - 1.0).abs() < 1e-6), "{x:?}");
@@ -201,9 +314,20 @@ fn plain_tensors_in_every_precision() {
     assert_eq!(w.dtype(), cotangent::DType::C64);
     let (q, r) = LinalgBackend::qr(backend, &a).unwrap();
     assert_eq!((q.shape(), r.shape()), (&[2, 2][..], &[2, 2][..]));
-    assert_eq!(LinalgBackend::cholesky(backend, &b).unwrap_err().code(), Code::ShapeMismatch);
+    assert_eq!(
+        LinalgBackend::cholesky(backend, &b).unwrap_err().code(),
+        Code::ShapeMismatch
+    );
     let nan = tensor(&[2, 2], &[f64::NAN, 0.0, 0.0, 1.0]);
-    assert!(backend.svdvals(&nan).unwrap().to_vec::<f64>().unwrap().iter().all(|x| x.is_nan()));
+    assert!(
+        backend
+            .svdvals(&nan)
+            .unwrap()
+            .to_vec::<f64>()
+            .unwrap()
+            .iter()
+            .all(|x| x.is_nan())
+    );
     let empty = tensor(&[0, 3, 3], &[]);
     assert_eq!(backend.inv(&empty).unwrap().shape(), [0, 3, 3]);
 }

@@ -1,5 +1,6 @@
-//! Derivatives at exactly low rank: matrices of integers of every rank, tall, square and wide, real and complex. Where the
-//! derivative exists it is that of differences, to second order, and of closed forms; where it does not it is NaN.
+//! Derivatives at exactly low rank: matrices of integers of every rank, tall, square and wide, real
+//! and complex. Where the derivative exists it is that of differences, to second order, and of
+//! closed forms; where it does not it is NaN.
 
 use cotangent::closures::{grad, hvp, jvp};
 use cotangent::linalg::TracedTensorLinalgExt;
@@ -10,7 +11,10 @@ struct Rng(u64);
 
 impl Rng {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         self.0 >> 33
     }
 
@@ -32,29 +36,49 @@ struct Matrix {
 
 impl Matrix {
     fn of(m: usize, n: usize, mut at: impl FnMut() -> f64, complex: bool) -> Matrix {
-        let a = (0..m * n).map(|_| C128::new(at(), if complex { at() } else { 0.0 })).collect();
+        let a = (0..m * n)
+            .map(|_| C128::new(at(), if complex { at() } else { 0.0 }))
+            .collect();
         Matrix { m, n, a }
     }
 
     fn times(&self, o: &Matrix) -> Matrix {
-        let at = |i: usize, j: usize| (0..self.n).map(|k| self.a[i * self.n + k] * o.a[k * o.n + j]).sum();
-        Matrix { m: self.m, n: o.n, a: (0..self.m * o.n).map(|k| at(k / o.n, k % o.n)).collect() }
+        let at = |i: usize, j: usize| {
+            (0..self.n)
+                .map(|k| self.a[i * self.n + k] * o.a[k * o.n + j])
+                .sum()
+        };
+        Matrix {
+            m: self.m,
+            n: o.n,
+            a: (0..self.m * o.n).map(|k| at(k / o.n, k % o.n)).collect(),
+        }
     }
 
     fn plus(&self, h: f64, o: &Matrix) -> Matrix {
-        Matrix { a: self.a.iter().zip(&o.a).map(|(x, y)| x + y * h).collect(), ..*self }
+        Matrix {
+            a: self.a.iter().zip(&o.a).map(|(x, y)| x + y * h).collect(),
+            ..*self
+        }
     }
 
     fn tensor(&self, complex: bool) -> T {
         if complex {
             return T::from_vec_row_major(vec![self.m, self.n], self.a.clone());
         }
-        T::from_vec_row_major(vec![self.m, self.n], self.a.iter().map(|z| z.re).collect::<Vec<f64>>())
+        T::from_vec_row_major(
+            vec![self.m, self.n],
+            self.a.iter().map(|z| z.re).collect::<Vec<f64>>(),
+        )
     }
 }
 
 fn values(t: &T) -> Vec<C128> {
-    t.convert(DType::C128).to_tensor().unwrap().to_vec().unwrap()
+    t.convert(DType::C128)
+        .to_tensor()
+        .unwrap()
+        .to_vec()
+        .unwrap()
 }
 
 fn real(t: Result<T>) -> f64 {
@@ -67,10 +91,21 @@ fn inner(a: &[C128], b: &[C128]) -> f64 {
 
 /// Weights of no pattern, of the shape of a tensor.
 fn weighted(t: &T, start: f64) -> Result<T> {
-    let shape: Vec<usize> = t.ty()?.shape.iter().map(|d| d.as_const().unwrap()).collect();
+    let shape: Vec<usize> = t
+        .ty()?
+        .shape
+        .iter()
+        .map(|d| d.as_const().unwrap())
+        .collect();
     let n = shape.iter().product::<usize>();
-    let w =
-        (0..n).map(|i| C128::new((1.3 * i as f64 + start).cos(), (0.7 * i as f64 - start).sin())).collect::<Vec<_>>();
+    let w = (0..n)
+        .map(|i| {
+            C128::new(
+                (1.3 * i as f64 + start).cos(),
+                (0.7 * i as f64 - start).sin(),
+            )
+        })
+        .collect::<Vec<_>>();
     let complex = t.ty()?.dtype.is_complex();
     let w = if complex {
         T::from_vec_row_major(shape, w)
@@ -96,8 +131,12 @@ const LOSSES: &[(&str, Loss)] = &[
         let (u, s, v) = a.svd_truncated(r)?;
         Ok(weighted(&u, 0.1)? * weighted(&v, 0.2)? * weighted(&s, 0.9)?)
     }),
-    ("low_rank_approximation", |a, r| weighted(&a.low_rank_approximation(r)?, 0.6)),
-    ("svdvals", |a, r| weighted(&a.svdvals()?.slice_axis(0, 0, r), 0.4)),
+    ("low_rank_approximation", |a, r| {
+        weighted(&a.low_rank_approximation(r)?, 0.6)
+    }),
+    ("svdvals", |a, r| {
+        weighted(&a.svdvals()?.slice_axis(0, 0, r), 0.4)
+    }),
     ("thresholded", |a, _| {
         let (u, s, v) = a.svd_thresholded(0.01)?;
         let y = (&u * &s.convert(u.ty()?.dtype)).matmul(&v)?;
@@ -105,32 +144,59 @@ const LOSSES: &[(&str, Loss)] = &[
     }),
 ];
 
-/// The value, the gradient in a direction and the product of the Hessian with it against differences; whether that
-/// product may be NaN instead.
-fn check(name: &str, a: &Matrix, e: &Matrix, complex: bool, may_be_refused: bool, f: &dyn Fn(T) -> Result<T>) {
+/// The value, the gradient in a direction and the product of the Hessian with it against
+/// differences; whether that product may be NaN instead.
+fn check(
+    name: &str,
+    a: &Matrix,
+    e: &Matrix,
+    complex: bool,
+    may_be_refused: bool,
+    f: &dyn Fn(T) -> Result<T>,
+) {
     let at = |h: f64| a.plus(h, e).tensor(complex);
     let what = format!("{name} of {:?} {:?}", (a.m, a.n), a.a);
     let (x, v, h) = (at(0.0), e.tensor(complex), 1e-3);
-    let difference = |y: &dyn Fn(f64) -> f64| (8.0 * (y(h) - y(-h)) - (y(2.0 * h) - y(-2.0 * h))) / (12.0 * h);
+    let difference =
+        |y: &dyn Fn(f64) -> f64| (8.0 * (y(h) - y(-h)) - (y(2.0 * h) - y(-2.0 * h))) / (12.0 * h);
     let want = difference(&|h| real(f(at(h))));
     let g = values(&grad(f)(x.clone()).unwrap());
     let got = inner(&g, &e.a);
-    assert!((got - want).abs() < 1e-6 * (1.0 + want.abs()), "gradient of {what}: {got} is not {want}");
+    assert!(
+        (got - want).abs() < 1e-6 * (1.0 + want.abs()),
+        "gradient of {what}: {got} is not {want}"
+    );
     let t = real(jvp(f, x.clone(), v.clone()).map(|y| y.1));
-    assert!((t - want).abs() < 1e-6 * (1.0 + want.abs()), "jvp of {what}: {t} is not {want}");
+    assert!(
+        (t - want).abs() < 1e-6 * (1.0 + want.abs()),
+        "jvp of {what}: {t} is not {want}"
+    );
     let slope = |h: f64| inner(&values(&grad(f)(at(h)).unwrap()), &e.a);
     let want = difference(&slope);
     let got = inner(&values(&hvp(f)(x, v).unwrap()), &e.a);
     if may_be_refused && got.is_nan() {
         return;
     }
-    assert!((got - want).abs() < 1e-5 * (1.0 + want.abs()), "hvp of {what}: {got} is not {want}");
+    assert!(
+        (got - want).abs() < 1e-5 * (1.0 + want.abs()),
+        "hvp of {what}: {got} is not {want}"
+    );
 }
 
 #[test]
 fn derivatives_at_exactly_low_rank() {
     let (mut rng, mut cases) = (Rng(7), 0);
-    for (m, n) in [(1, 1), (3, 1), (1, 3), (2, 2), (3, 2), (2, 3), (3, 3), (4, 3), (2, 4)] {
+    for (m, n) in [
+        (1, 1),
+        (3, 1),
+        (1, 3),
+        (2, 2),
+        (3, 2),
+        (2, 3),
+        (3, 3),
+        (4, 3),
+        (2, 4),
+    ] {
         for complex in [false, true] {
             for r in 1..=m.min(n) {
                 let a = loop {
@@ -138,25 +204,29 @@ fn derivatives_at_exactly_low_rank() {
                     let a = of(m, r, &mut rng).times(&of(r, n, &mut rng));
                     // Of that rank, with singular values well apart.
                     let s = values(&a.tensor(complex).svdvals().unwrap());
-                    let apart =
-                        (0..r).all(|k| s[k].re > 1.5 * s.get(k + 1).filter(|_| k + 1 < r).map_or(0.3, |s| s.re));
+                    let apart = (0..r).all(|k| {
+                        s[k].re > 1.5 * s.get(k + 1).filter(|_| k + 1 < r).map_or(0.3, |s| s.re)
+                    });
                     if apart && s[0].re < 40.0 * s[r - 1].re {
                         break a;
                     }
                 };
                 let e = Matrix::of(m, n, || rng.real(), complex);
                 for (name, f) in LOSSES {
-                    // Of full rank a square matrix is not wide enough for a discarded value to be told from none.
+                    // Of full rank a square matrix is not wide enough for a discarded value to be
+                    // told from none.
                     if *name == "thresholded" && r < m.min(n) {
                         continue;
                     }
                     cases += 1;
-                    // The known limit of all values: their second derivatives are those of all vectors, and those of
-                    // zero are refused for the whole matrix if they are divided by it. `svd_truncated` has them.
+                    // The known limit of all values: their second derivatives are those of all
+                    // vectors, and those of zero are refused for the whole matrix if they are
+                    // divided by it. `svd_truncated` has them.
                     let refused = *name == "svdvals" && r < m.min(n);
                     check(name, &a, &e, complex, refused, &|x: T| f(x, r));
                 }
-                // At exactly this rank the closed form, also where the number of values is decided when it runs.
+                // At exactly this rank the closed form, also where the number of values is decided
+                // when it runs.
                 closed_form(&a, r, complex, &mut rng);
             }
         }
@@ -174,8 +244,10 @@ fn closed_form(a: &Matrix, r: usize, complex: bool, rng: &mut Rng) {
     let (pg, gq) = (p.matmul(&weight).unwrap(), weight.matmul(&q).unwrap());
     let want = values(&(&pg + &gq - pg.matmul(&q).unwrap()));
     type Factors = fn(&T, usize) -> Result<(T, T, T)>;
-    let both: [(&str, Factors); 2] =
-        [("truncated", |x, r| x.svd_truncated(r)), ("thresholded", |x, _| x.svd_thresholded(1e-6))];
+    let both: [(&str, Factors); 2] = [
+        ("truncated", |x, r| x.svd_truncated(r)),
+        ("thresholded", |x, _| x.svd_thresholded(1e-6)),
+    ];
     for (name, factors) in both {
         let loss = |x: T| {
             let (u, s, v) = factors(&x, r)?;
@@ -187,15 +259,32 @@ fn closed_form(a: &Matrix, r: usize, complex: bool, rng: &mut Rng) {
         };
         let got = values(&grad(loss)(x.clone()).unwrap());
         let near = got.iter().zip(&want).all(|(g, w)| (g - w).norm() < 1e-10);
-        assert!(near, "{name} of {:?} {:?}: {got:?} is not {want:?}", (a.m, a.n), a.a);
+        assert!(
+            near,
+            "{name} of {:?} {:?}: {got:?} is not {want:?}",
+            (a.m, a.n),
+            a.a
+        );
     }
 }
 
 /// A planted fault: vectors out of all of them, where two or more singular values are zero.
 #[test]
 fn planted_faults_are_found() {
-    let a = Matrix { m: 3, n: 2, a: [1.0, 2.0, 2.0, 4.0, 3.0, 6.0].map(|v| C128::new(v, 0.0)).to_vec() };
-    let b = Matrix { m: 3, n: 3, a: [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0].map(|v| C128::new(v, 0.0)).to_vec() };
+    let a = Matrix {
+        m: 3,
+        n: 2,
+        a: [1.0, 2.0, 2.0, 4.0, 3.0, 6.0]
+            .map(|v| C128::new(v, 0.0))
+            .to_vec(),
+    };
+    let b = Matrix {
+        m: 3,
+        n: 3,
+        a: [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+            .map(|v| C128::new(v, 0.0))
+            .to_vec(),
+    };
     let mut rng = Rng(5);
     for a in [a, b] {
         let e = Matrix::of(a.m, a.n, || rng.real(), false);
@@ -212,7 +301,15 @@ fn planted_faults_are_found() {
 fn inverses_and_determinants_at_low_rank() {
     let mut rng = Rng(11);
     for complex in [false, true] {
-        for (m, n, r) in [(2, 2, 1), (3, 2, 1), (2, 3, 1), (3, 3, 2), (3, 3, 1), (4, 3, 2), (3, 3, 3)] {
+        for (m, n, r) in [
+            (2, 2, 1),
+            (3, 2, 1),
+            (2, 3, 1),
+            (3, 3, 2),
+            (3, 3, 1),
+            (4, 3, 2),
+            (3, 3, 3),
+        ] {
             let of = |m, n, rng: &mut Rng| Matrix::of(m, n, || rng.integer(), complex);
             let a = loop {
                 let a = of(m, r, &mut rng).times(&of(r, n, &mut rng));
@@ -235,7 +332,10 @@ fn inverses_and_determinants_at_low_rank() {
             for (k, g) in got.iter().enumerate() {
                 let d = |h: f64| inverse(h)[k] - inverse(-h)[k];
                 let want = (d(h) * 8.0 - d(2.0 * h)) / (12.0 * h);
-                assert!((g - want).norm() < 1e-5 * (1.0 + want.norm()), "pinv {m} {n} {r}: {g} is not {want}");
+                assert!(
+                    (g - want).norm() < 1e-5 * (1.0 + want.norm()),
+                    "pinv {m} {n} {r}: {g} is not {want}"
+                );
             }
             if m == n {
                 let e = Matrix::of(m, n, || rng.real(), complex);
@@ -247,7 +347,11 @@ fn inverses_and_determinants_at_low_rank() {
     // The last pivot may be zero.
     for a in [[1.0, 2.0, 2.0, 4.0].as_slice(), &[0.0]] {
         let n = if a.len() == 1 { 1 } else { 2 };
-        let a = Matrix { m: n, n, a: a.iter().map(|&v| C128::new(v, 0.0)).collect() };
+        let a = Matrix {
+            m: n,
+            n,
+            a: a.iter().map(|&v| C128::new(v, 0.0)).collect(),
+        };
         let e = Matrix::of(n, n, || 0.01 * rng.real(), false);
         check("lu", &a, &e, false, false, &|a: T| {
             let (_, l, u) = a.lu()?;
@@ -256,28 +360,45 @@ fn inverses_and_determinants_at_low_rank() {
     }
 }
 
-/// Where singular values that are kept coincide, or the last one that is kept and the first that is not, there is none.
+/// Where singular values that are kept coincide, or the last one that is kept and the first that is
+/// not, there is none.
 #[test]
 fn derivatives_that_do_not_exist_are_nan() {
     let eye = T::from_vec_row_major(vec![2, 2], vec![1.0, 0.0, 0.0, 1.0]);
     let zero = T::from_vec_row_major(vec![3, 2], vec![0.0; 6]);
-    let nan =
-        |t: Result<T>| assert!(t.unwrap().to_tensor().unwrap().to_vec::<f64>().unwrap().iter().any(|v| v.is_nan()));
-    nan(grad(|a: T| weighted(&a.svd_truncated(1)?.0, 0.3))(eye.clone()));
+    let nan = |t: Result<T>| {
+        assert!(
+            t.unwrap()
+                .to_tensor()
+                .unwrap()
+                .to_vec::<f64>()
+                .unwrap()
+                .iter()
+                .any(|v| v.is_nan())
+        )
+    };
+    nan(grad(|a: T| weighted(&a.svd_truncated(1)?.0, 0.3))(
+        eye.clone(),
+    ));
     nan(grad(|a: T| weighted(&a.svd()?.0, 0.3))(eye));
-    nan(grad(|a: T| weighted(&a.svd_truncated(1)?.0, 0.3))(zero.clone()));
+    nan(grad(|a: T| weighted(&a.svd_truncated(1)?.0, 0.3))(
+        zero.clone(),
+    ));
     // Of no value nothing moves.
     let none = grad(|a: T| Ok::<_, Error>(a.svd_truncated(0)?.0.sum() + a.sum()))(zero).unwrap();
     assert_eq!(none.to_tensor().unwrap().to_vec::<f64>().unwrap(), [1.0; 6]);
 }
 
-/// Twice the same singular value among those that are discarded, or none at all there, is no matter.
+/// Twice the same singular value among those that are discarded, or none at all there, is no
+/// matter.
 #[test]
 fn what_is_discarded_may_coincide() {
     let a = Matrix {
         m: 4,
         n: 3,
-        a: [3.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0].map(|v| C128::new(v, 0.0)).to_vec(),
+        a: [3.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+            .map(|v| C128::new(v, 0.0))
+            .to_vec(),
     };
     let mut rng = Rng(3);
     let e = Matrix::of(4, 3, || rng.real(), false);

@@ -14,20 +14,37 @@ fn both_orders_come_in_without_a_copy() {
     let c = Tensor::from_vec_col_major(vec![2, 3], data).unwrap();
     assert_eq!(c.as_slice::<f64>().unwrap().as_ptr(), at);
     assert_eq!((c.order(), c.strides()), (Order::ColumnMajor, &[1, 2][..]));
-    assert_eq!(c.to_vec_row_major::<f64>().unwrap(), [1.0, 3.0, 5.0, 2.0, 4.0, 6.0]);
+    assert_eq!(
+        c.to_vec_row_major::<f64>().unwrap(),
+        [1.0, 3.0, 5.0, 2.0, 4.0, 6.0]
+    );
     assert_eq!(c.index(1, 0).unwrap().to_vec::<f64>().unwrap(), [1.0, 2.0]);
     assert_eq!(c.index(1, 1).unwrap().to_vec::<f64>().unwrap(), [3.0, 4.0]);
-    assert_eq!(c.to_array().unwrap(), Array::from_vec([2, 3], vec![1.0, 3.0, 5.0, 2.0, 4.0, 6.0]).unwrap());
+    assert_eq!(
+        c.to_array().unwrap(),
+        Array::from_vec([2, 3], vec![1.0, 3.0, 5.0, 2.0, 4.0, 6.0]).unwrap()
+    );
     assert_eq!(c.to_order(Order::RowMajor).unwrap(), c);
-    // Reshapes read row by row, whatever the order; they keep the order in which elements are listed.
+    // Reshapes read row by row, whatever the order; they keep the order in which elements are
+    // listed.
     let tall = c.reshape(&[3, 2]).unwrap();
-    assert_eq!(tall.to_vec_row_major::<f64>().unwrap(), c.to_vec_row_major::<f64>().unwrap());
+    assert_eq!(
+        tall.to_vec_row_major::<f64>().unwrap(),
+        c.to_vec_row_major::<f64>().unwrap()
+    );
     assert_eq!(
         (tall.order(), tall.as_slice::<f64>().unwrap()),
         (Order::ColumnMajor, &[1.0, 5.0, 4.0, 3.0, 2.0, 6.0][..])
     );
     // A view where strides allow it.
-    assert_eq!(c.reshape(&[2, 1, 3]).unwrap().as_slice::<f64>().unwrap().as_ptr(), at);
+    assert_eq!(
+        c.reshape(&[2, 1, 3])
+            .unwrap()
+            .as_slice::<f64>()
+            .unwrap()
+            .as_ptr(),
+        at
+    );
 }
 
 #[test]
@@ -35,23 +52,55 @@ fn views_share_the_buffer() {
     let x = grid();
     let first = x.as_slice::<f64>().unwrap().as_ptr();
     let t = x.t().unwrap();
-    assert_eq!((t.shape(), t.to_vec::<f64>().unwrap()), (&[3, 2][..], vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0]));
+    assert_eq!(
+        (t.shape(), t.to_vec::<f64>().unwrap()),
+        (&[3, 2][..], vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0])
+    );
     assert_eq!(t.as_slice::<f64>().unwrap_err().code(), Code::Input);
     assert_eq!(t.t().unwrap().as_slice::<f64>().unwrap().as_ptr(), first);
-    assert_eq!(x.slice(0, 1..2).unwrap().as_slice::<f64>().unwrap(), [4.0, 5.0, 6.0]);
-    assert_eq!(x.slice_step(1, 0, 3, 2).unwrap().to_vec::<f64>().unwrap(), [1.0, 3.0, 4.0, 6.0]);
-    assert_eq!(x.reverse(1).unwrap().index(0, 0).unwrap().to_vec::<f64>().unwrap(), [3.0, 2.0, 1.0]);
-    let wide = x.index(0, 0).unwrap().broadcast_to(&[1000, 1000, 3]).unwrap();
+    assert_eq!(
+        x.slice(0, 1..2).unwrap().as_slice::<f64>().unwrap(),
+        [4.0, 5.0, 6.0]
+    );
+    assert_eq!(
+        x.slice_step(1, 0, 3, 2).unwrap().to_vec::<f64>().unwrap(),
+        [1.0, 3.0, 4.0, 6.0]
+    );
+    assert_eq!(
+        x.reverse(1)
+            .unwrap()
+            .index(0, 0)
+            .unwrap()
+            .to_vec::<f64>()
+            .unwrap(),
+        [3.0, 2.0, 1.0]
+    );
+    let wide = x
+        .index(0, 0)
+        .unwrap()
+        .broadcast_to(&[1000, 1000, 3])
+        .unwrap();
     assert_eq!((wide.len(), wide.strides()), (3_000_000, &[0, 0, 1][..]));
-    assert_eq!(x.reshape(&[3, 2]).unwrap().as_slice::<f64>().unwrap().as_ptr(), first);
+    assert_eq!(
+        x.reshape(&[3, 2])
+            .unwrap()
+            .as_slice::<f64>()
+            .unwrap()
+            .as_ptr(),
+        first
+    );
 }
 
 #[test]
 fn misuse_is_an_error() {
     let x = grid();
     let codes = [
-        Tensor::from_vec_row_major(vec![2, 2], vec![1.0]).unwrap_err().code(),
-        Tensor::from_vec_col_major(vec![2, 2], vec![1.0]).unwrap_err().code(),
+        Tensor::from_vec_row_major(vec![2, 2], vec![1.0])
+            .unwrap_err()
+            .code(),
+        Tensor::from_vec_col_major(vec![2, 2], vec![1.0])
+            .unwrap_err()
+            .code(),
         x.as_slice::<f32>().unwrap_err().code(),
         x.slice(0, 1..3).unwrap_err().code(),
         x.slice(2, 0..1).unwrap_err().code(),
@@ -59,8 +108,12 @@ fn misuse_is_an_error() {
         x.permute_dims(&[0, 0]).unwrap_err().code(),
         x.broadcast_to(&[3, 3]).unwrap_err().code(),
         x.reshape(&[4]).unwrap_err().code(),
-        Tensor::zeros(DType::F64, vec![usize::MAX, 2]).unwrap_err().code(),
-        Tensor::arange(DType::F64, 0.0, 1.0, 0.0).unwrap_err().code(),
+        Tensor::zeros(DType::F64, vec![usize::MAX, 2])
+            .unwrap_err()
+            .code(),
+        Tensor::arange(DType::F64, 0.0, 1.0, 0.0)
+            .unwrap_err()
+            .code(),
         x.item::<f64>().unwrap_err().code(),
         TypedTensor::<i32>::new(&x).unwrap_err().code(),
     ];
@@ -85,15 +138,50 @@ fn misuse_is_an_error() {
 
 #[test]
 fn constructors() {
-    assert_eq!(Tensor::eye(DType::I32, 2).unwrap().to_vec::<i32>().unwrap(), [1, 0, 0, 1]);
-    assert_eq!(Tensor::ones(DType::BF16, [2]).unwrap().to_vec::<bf16>().unwrap(), [bf16::ONE; 2]);
-    assert_eq!(Tensor::full(DType::C64, [1], 2.5).unwrap().item::<C64>().unwrap(), C64::new(2.5, 0.0));
-    assert_eq!(TypedTensor::<i64>::arange(2.0, 9.0, 3.0).unwrap().as_slice(), [2, 5, 8]);
-    assert_eq!(TypedTensor::<f64>::arange(1.0, 0.0, -0.5).unwrap().as_slice(), [1.0, 0.5]);
-    assert_eq!(TypedTensor::<f32>::linspace(0.0, 1.0, 5).unwrap().as_slice(), [0.0, 0.25, 0.5, 0.75, 1.0]);
+    assert_eq!(
+        Tensor::eye(DType::I32, 2).unwrap().to_vec::<i32>().unwrap(),
+        [1, 0, 0, 1]
+    );
+    assert_eq!(
+        Tensor::ones(DType::BF16, [2])
+            .unwrap()
+            .to_vec::<bf16>()
+            .unwrap(),
+        [bf16::ONE; 2]
+    );
+    assert_eq!(
+        Tensor::full(DType::C64, [1], 2.5)
+            .unwrap()
+            .item::<C64>()
+            .unwrap(),
+        C64::new(2.5, 0.0)
+    );
+    assert_eq!(
+        TypedTensor::<i64>::arange(2.0, 9.0, 3.0)
+            .unwrap()
+            .as_slice(),
+        [2, 5, 8]
+    );
+    assert_eq!(
+        TypedTensor::<f64>::arange(1.0, 0.0, -0.5)
+            .unwrap()
+            .as_slice(),
+        [1.0, 0.5]
+    );
+    assert_eq!(
+        TypedTensor::<f32>::linspace(0.0, 1.0, 5)
+            .unwrap()
+            .as_slice(),
+        [0.0, 0.25, 0.5, 0.75, 1.0]
+    );
     let far = TypedTensor::<f64>::linspace(-1e308, 1e308, 5).unwrap();
     assert_eq!(far.as_slice(), [-1e308, -5e307, 0.0, 5e307, 1e308]);
-    assert_eq!(TypedTensor::<f32>::linspace(0.0, 1.0, 1).unwrap().as_slice(), [0.0]);
+    assert_eq!(
+        TypedTensor::<f32>::linspace(0.0, 1.0, 1)
+            .unwrap()
+            .as_slice(),
+        [0.0]
+    );
     for dtype in DType::ALL {
         let z = Tensor::zeros(dtype, [2, 0, 3]).unwrap();
         assert!(z.is_empty() && z.dtype() == dtype && z.t().unwrap().shape() == [3, 0, 2]);
@@ -104,12 +192,26 @@ fn constructors() {
 fn printing() {
     let x = TypedTensor::from_vec_row_major([2, 2], vec![1.0, 2.5, 3.0, -4.0]).unwrap();
     assert_eq!(x.to_string(), "[[ 1., 2.5],\n [ 3., -4.]] f64[2, 2]");
-    assert_eq!(format!("{:.2}", x.t().unwrap()), "[[ 1.00,  3.00],\n [ 2.50, -4.00]] f64[2, 2]");
+    assert_eq!(
+        format!("{:.2}", x.t().unwrap()),
+        "[[ 1.00,  3.00],\n [ 2.50, -4.00]] f64[2, 2]"
+    );
     assert_eq!(Tensor::scalar(7i32).to_string(), "7 i32[]");
-    assert_eq!(Tensor::vector(vec![true, false]).to_string(), "[ true, false] i1[2]");
-    assert_eq!(Tensor::zeros(DType::F32, [0]).unwrap().to_string(), "[] f32[0]");
-    assert_eq!(Tensor::vector(vec![f64::NAN, 1e-9]).to_string(), "[ NaN, 1e-9] f64[2]");
-    let long = Tensor::arange(DType::I64, 0.0, 2000.0, 1.0).unwrap().to_string();
+    assert_eq!(
+        Tensor::vector(vec![true, false]).to_string(),
+        "[ true, false] i1[2]"
+    );
+    assert_eq!(
+        Tensor::zeros(DType::F32, [0]).unwrap().to_string(),
+        "[] f32[0]"
+    );
+    assert_eq!(
+        Tensor::vector(vec![f64::NAN, 1e-9]).to_string(),
+        "[ NaN, 1e-9] f64[2]"
+    );
+    let long = Tensor::arange(DType::I64, 0.0, 2000.0, 1.0)
+        .unwrap()
+        .to_string();
     assert_eq!(long, "[   0,    1,    2, ..., 1997, 1998, 1999] i64[2000]");
     let cube = Tensor::zeros(DType::I8, [2, 1, 2]).unwrap().to_string();
     assert_eq!(cube, "[[[0, 0]],\n\n [[0, 0]]] i8[2, 1, 2]");
@@ -132,17 +234,34 @@ fn files_keep_orders() {
     let rows = Tensor::from_vec_row_major([2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
     let columns = rows.to_order(Order::ColumnMajor).unwrap();
     let cube = Tensor::from_vec_col_major([2, 1, 2], vec![1i32, 2, 3, 4]).unwrap();
-    let file = |ending: &str| std::env::temp_dir().join(format!("cotangent_orders_{}.{ending}", std::process::id()));
+    let file = |ending: &str| {
+        std::env::temp_dir().join(format!("cotangent_orders_{}.{ending}", std::process::id()))
+    };
     let (one, all) = (file("npy"), file("npz"));
-    Tensor::write_all(&all, &[("rows", &rows), ("columns", &columns), ("cube", &cube)]).unwrap();
+    Tensor::write_all(
+        &all,
+        &[("rows", &rows), ("columns", &columns), ("cube", &cube)],
+    )
+    .unwrap();
     let back = Tensor::read_all(&all).unwrap();
     for (want, (_, got)) in [&rows, &columns, &cube].into_iter().zip(&back) {
-        assert!(got.same_bits(want) && got.order() == want.order(), "{got:?} is not {want:?}");
+        assert!(
+            got.same_bits(want) && got.order() == want.order(),
+            "{got:?} is not {want:?}"
+        );
         want.write_npy(&one).unwrap();
         let got = Tensor::read_npy(&one).unwrap();
-        assert!(got.same_bits(want) && got.order() == want.order(), "{got:?} is not {want:?}");
+        assert!(
+            got.same_bits(want) && got.order() == want.order(),
+            "{got:?} is not {want:?}"
+        );
     }
     // Arrays have rows.
-    assert_eq!(cotangent::npz::read(&all).unwrap()[1].1, rows.to_array().unwrap());
-    std::fs::remove_file(one).and(std::fs::remove_file(all)).unwrap();
+    assert_eq!(
+        cotangent::npz::read(&all).unwrap()[1].1,
+        rows.to_array().unwrap()
+    );
+    std::fs::remove_file(one)
+        .and(std::fs::remove_file(all))
+        .unwrap();
 }

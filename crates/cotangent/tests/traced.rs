@@ -21,8 +21,13 @@ fn vals(t: &TracedTensor) -> Vec<f64> {
 
 fn close(got: &TracedTensor, want: &[f64]) {
     let got = vals(got);
-    let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + b.abs()) || a == b || (a.is_nan() && b.is_nan());
-    assert!(got.len() == want.len() && got.iter().zip(want).all(|(a, b)| near(*a, *b)), "{got:?} is not {want:?}");
+    let near = |a: f64, b: f64| {
+        (a - b).abs() <= 1e-12 * (1.0 + b.abs()) || a == b || (a.is_nan() && b.is_nan())
+    };
+    assert!(
+        got.len() == want.len() && got.iter().zip(want).all(|(a, b)| near(*a, *b)),
+        "{got:?} is not {want:?}"
+    );
 }
 
 fn code<T>(r: cotangent::Result<T>) -> Code {
@@ -30,7 +35,10 @@ fn code<T>(r: cotangent::Result<T>) -> Code {
 }
 
 fn matrices() -> (TracedTensor, TracedTensor) {
-    (col(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), col(&[3, 2], &[0.5, -1.0, 2.0, 1.5, -0.25, 3.0]))
+    (
+        col(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+        col(&[3, 2], &[0.5, -1.0, 2.0, 1.5, -0.25, 3.0]),
+    )
 }
 
 /// Those of JAX, in every width: its numbers for the key 5.
@@ -43,11 +51,22 @@ fn random_integers() {
         (DType::U8, 0, 200, [161, 48, 103, 136, 84, 101]),
         (DType::U8, 0, 256, [1, 64, 247, 8, 60, 53]),
         (DType::I16, -100, 1000, [661, 848, 3, 536, 284, -99]),
-        (DType::U16, 3, 60000, [35160, 9936, 11721, 37212, 59687, 40453]),
+        (
+            DType::U16,
+            3,
+            60000,
+            [35160, 9936, 11721, 37212, 59687, 40453],
+        ),
         (DType::I32, -100, 100, [61, -52, 3, 36, -16, 1]),
     ] {
-        let got = cotangent::random::randint(&key, &[6], lo, hi, dtype).unwrap().convert(DType::I64);
-        assert_eq!(got.to_tensor().unwrap().to_vec::<i64>().unwrap(), want, "{dtype} {lo} {hi}");
+        let got = cotangent::random::randint(&key, &[6], lo, hi, dtype)
+            .unwrap()
+            .convert(DType::I64);
+        assert_eq!(
+            got.to_tensor().unwrap().to_vec::<i64>().unwrap(),
+            want,
+            "{dtype} {lo} {hi}"
+        );
     }
 }
 
@@ -58,13 +77,22 @@ fn the_surface_compiles_and_runs() {
     let (a, b) = matrices();
     let y = a.matmul(&b).unwrap();
     let text = compiler.compile(&y).unwrap().function().to_string();
-    assert!(text.starts_with("tgraph.module @") && text.contains("tgraph.dot_general"), "{text}");
+    assert!(
+        text.starts_with("tgraph.module @") && text.contains("tgraph.dot_general"),
+        "{text}"
+    );
     let ct = col(&[2, 2], &[1.0, -0.5, 0.25, 2.0]);
-    let ad = AdContext::builder().with_extension_rules(RuleSet::default()).build().unwrap();
+    let ad = AdContext::builder()
+        .with_extension_rules(RuleSet::default())
+        .build()
+        .unwrap();
     for g in [ad.vjp(&y, &a, &ct).unwrap(), y.vjp(&a, &ct).unwrap()] {
         let g = executor.run(&compiler.compile(&g).unwrap()).unwrap();
         assert_eq!(g.shape(), &[2, 3]);
-        assert_eq!(g.as_slice::<f64>().unwrap(), &[0.875, 2.75, -1.0625, 0.0, 2.75, 5.0]);
+        assert_eq!(
+            g.as_slice::<f64>().unwrap(),
+            &[0.875, 2.75, -1.0625, 0.0, 2.75, 5.0]
+        );
     }
     let da = col(&[2, 3], &[1.0, -0.5, 0.25, 0.0, 2.0, -1.0]);
     for t in [ad.jvp(&y, &a, &da).unwrap(), y.jvp(&a, &da).unwrap()] {
@@ -73,7 +101,9 @@ fn the_surface_compiles_and_runs() {
     }
     let loss = (&y * &y).reduce_sum(&[0, 1]);
     let (value, grads) = ad.value_and_grad(&loss, &[&a, &b]).unwrap();
-    let program = compiler.compile_many(&[&value, &grads[0], &grads[1], &ad.grad(&loss, &a).unwrap()]).unwrap();
+    let program = compiler
+        .compile_many(&[&value, &grads[0], &grads[1], &ad.grad(&loss, &a).unwrap()])
+        .unwrap();
     let r = executor.run_many(&program).unwrap();
     assert_eq!((r[1].shape(), r[2].shape()), (&[2, 3][..], &[3, 2][..]));
     assert!(r[1].same_bits(&r[3]));
@@ -82,9 +112,22 @@ fn the_surface_compiles_and_runs() {
 #[test]
 fn row_major_programs_stay_row_major() {
     let a = TracedTensor::from_vec_row_major(vec![2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-    assert_eq!(a.to_tensor().unwrap().as_slice::<f64>().unwrap(), &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-    assert_eq!((&a + &col(&[2, 3], &[0.0; 6])).to_tensor().unwrap().as_slice::<f64>().unwrap()[1], 2.0);
-    let t = col(&[2, 2], &[1.0, 2.0, 3.0, 4.0]).transpose(&[1, 0]).to_tensor().unwrap();
+    assert_eq!(
+        a.to_tensor().unwrap().as_slice::<f64>().unwrap(),
+        &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    );
+    assert_eq!(
+        (&a + &col(&[2, 3], &[0.0; 6]))
+            .to_tensor()
+            .unwrap()
+            .as_slice::<f64>()
+            .unwrap()[1],
+        2.0
+    );
+    let t = col(&[2, 2], &[1.0, 2.0, 3.0, 4.0])
+        .transpose(&[1, 0])
+        .to_tensor()
+        .unwrap();
     assert_eq!(t.as_slice::<f64>().unwrap(), &[1.0, 3.0, 2.0, 4.0]);
 }
 
@@ -100,7 +143,10 @@ fn errors_wait_for_compile_and_name_the_line() {
     assert!(e.to_string().contains(&format!("traced.rs:{line}")), "{e}");
     assert_eq!(code(later.grad(&x)), Code::ShapeMismatch);
     assert_eq!(code(x.reduce_sum(&[4]).to_tensor()), Code::Attribute);
-    assert_eq!(code(TracedTensor::from_vec_col_major(vec![2], vec![1.0]).to_tensor()), Code::ShapeMismatch);
+    assert_eq!(
+        code(TracedTensor::from_vec_col_major(vec![2], vec![1.0]).to_tensor()),
+        Code::ShapeMismatch
+    );
     assert_eq!(code(x.matmul(&y)), Code::ShapeMismatch);
     let line = line!() + 1;
     let e = x.reshape(&[7]).to_tensor().err().unwrap();
@@ -115,15 +161,25 @@ fn symbolic_and_unknown_extents() {
     let x = TracedTensor::input_named("x", DType::F64, vec![n.clone(), Dim::from(2)]);
     let w = TracedTensor::input(DType::F64, vec![n.clone()]);
     let s = x.reduce_sum(&[1]).mul(&w).reduce_sum(&[0]);
-    let program = GraphCompiler::new().compile_many(&[&s, &s.grad(&x).unwrap()]).unwrap();
+    let program = GraphCompiler::new()
+        .compile_many(&[&s, &s.grad(&x).unwrap()])
+        .unwrap();
     let executor = GraphExecutor::default();
     for n in [1usize, 5] {
-        let (xs, ws) = (Tensor::ones(DType::F64, [n, 2]).unwrap(), Tensor::ones(DType::F64, [n]).unwrap());
-        let y = executor.run_many_with_inputs(&program, &[(&x, &xs), (&w, &ws)]).unwrap();
+        let (xs, ws) = (
+            Tensor::ones(DType::F64, [n, 2]).unwrap(),
+            Tensor::ones(DType::F64, [n]).unwrap(),
+        );
+        let y = executor
+            .run_many_with_inputs(&program, &[(&x, &xs), (&w, &ws)])
+            .unwrap();
         assert_eq!(y[0].to_vec::<f64>().unwrap(), [2.0 * n as f64]);
         assert_eq!(y[1].shape(), &[n, 2]);
         let short = Tensor::ones(DType::F64, [n + 1]).unwrap();
-        assert_eq!(code(executor.run_many_with_inputs(&program, &[(&x, &xs), (&w, &short)])), Code::ShapeMismatch);
+        assert_eq!(
+            code(executor.run_many_with_inputs(&program, &[(&x, &xs), (&w, &short)])),
+            Code::ShapeMismatch
+        );
     }
     assert_eq!(executor.cache_stats().entries, 1);
     let e = executor.run_many(&program).err().unwrap();
@@ -135,17 +191,35 @@ fn symbolic_and_unknown_extents() {
         TracedTensor::input(DType::F64, vec![TracedTensor::unknown()]),
     );
     let program = GraphCompiler::new().compile(&(&a * &b)).unwrap();
-    let (two, three) = (Tensor::ones(DType::F64, [2]).unwrap(), Tensor::ones(DType::F64, [3]).unwrap());
-    assert!(executor.run_with_inputs(&program, &[(&a, &two), (&b, &two)]).is_ok());
-    assert_eq!(code(executor.run_with_inputs(&program, &[(&a, &two), (&b, &three)])), Code::ShapeMismatch);
-    assert!(executor.run_with_inputs(&program, &[(&a, &three), (&b, &three)]).is_ok());
+    let (two, three) = (
+        Tensor::ones(DType::F64, [2]).unwrap(),
+        Tensor::ones(DType::F64, [3]).unwrap(),
+    );
+    assert!(
+        executor
+            .run_with_inputs(&program, &[(&a, &two), (&b, &two)])
+            .is_ok()
+    );
+    assert_eq!(
+        code(executor.run_with_inputs(&program, &[(&a, &two), (&b, &three)])),
+        Code::ShapeMismatch
+    );
+    assert!(
+        executor
+            .run_with_inputs(&program, &[(&a, &three), (&b, &three)])
+            .is_ok()
+    );
 }
 
-/// A gradient that is the same everywhere reads no element, but has the extents of what it belongs to.
+/// A gradient that is the same everywhere reads no element, but has the extents of what it belongs
+/// to.
 #[test]
 fn extents_of_what_is_not_read() {
     let n = Dim::sym("n");
-    let (x, b) = (TracedTensor::input(DType::F64, vec![n.clone()]), TracedTensor::input(DType::F64, vec![n.clone()]));
+    let (x, b) = (
+        TracedTensor::input(DType::F64, vec![n.clone()]),
+        TracedTensor::input(DType::F64, vec![n.clone()]),
+    );
     let rows = TracedTensor::input(DType::F64, vec![n, Dim::from(2)]);
     let slope = x.sum().grad(&x).unwrap();
     let each = vmap(grad(|r: TracedTensor| r.sum()))(rows.clone()).unwrap();
@@ -154,15 +228,23 @@ fn extents_of_what_is_not_read() {
         (&x.full_like(2.0), vec![2.0; 3]),
         (&x.mean(&[0]).grad(&x).unwrap(), vec![1.0 / 3.0; 3]),
         (&(&x + &b).sum().grad(&b).unwrap(), vec![1.0; 3]),
-        (&x.matmul(&rows).unwrap().sum().grad(&x).unwrap(), vec![7.0; 3]),
+        (
+            &x.matmul(&rows).unwrap().sum().grad(&x).unwrap(),
+            vec![7.0; 3],
+        ),
         (&(&slope * &slope).sum().grad(&x).unwrap(), vec![0.0; 3]),
         (&each, vec![1.0; 6]),
     ];
-    let (three, wide) = (Tensor::ones(DType::F64, [3]).unwrap(), Tensor::full(DType::F64, [3, 2], 3.5).unwrap());
+    let (three, wide) = (
+        Tensor::ones(DType::F64, [3]).unwrap(),
+        Tensor::full(DType::F64, [3, 2], 3.5).unwrap(),
+    );
     for (y, want) in all {
         let program = GraphCompiler::new().compile(y).unwrap();
         let given = [(&x, &three), (&b, &three), (&rows, &wide)];
-        let y = GraphExecutor::default().run_with_inputs(&program, &given).unwrap();
+        let y = GraphExecutor::default()
+            .run_with_inputs(&program, &given)
+            .unwrap();
         assert_eq!(y.to_vec::<f64>().unwrap(), want);
         // One placeholder says how many there are, and it is asked for.
         assert_eq!(code(GraphExecutor::default().run(&program)), Code::Unbound);
@@ -171,8 +253,12 @@ fn extents_of_what_is_not_read() {
         TracedTensor::input(DType::F64, vec![TracedTensor::unknown()]),
         TracedTensor::input(DType::F64, vec![TracedTensor::unknown()]),
     );
-    let program = GraphCompiler::new().compile(&(&a * &b).sum().grad(&a).unwrap()).unwrap();
-    let y = GraphExecutor::default().run_with_inputs(&program, &[(&a, &three), (&b, &three)]).unwrap();
+    let program = GraphCompiler::new()
+        .compile(&(&a * &b).sum().grad(&a).unwrap())
+        .unwrap();
+    let y = GraphExecutor::default()
+        .run_with_inputs(&program, &[(&a, &three), (&b, &three)])
+        .unwrap();
     assert_eq!(y.to_vec::<f64>().unwrap(), [1.0; 3]);
 }
 
@@ -182,7 +268,9 @@ fn errors_name_the_caller() {
     let x = at(1.0);
     let e = cotangent::fft::fft(&x, 3).unwrap_err().to_string();
     assert!(e.contains("tests/traced.rs"), "{e}");
-    let x = cotangent::EagerRuntime::new().constant_from(Tensor::scalar(1.0)).unwrap();
+    let x = cotangent::EagerRuntime::new()
+        .constant_from(Tensor::scalar(1.0))
+        .unwrap();
     let all = [
         cotangent::fft::fft(&x, 3).unwrap_err(),
         x.matmul(&x).unwrap_err(),
@@ -206,12 +294,24 @@ fn caches_have_limits_statistics_and_clearing() {
         assert_eq!((s.entries, s.hits, s.misses, s.evictions), (4, 4, 4, 0));
     }
     compiler.set_cache_limit(2);
-    assert_eq!((compiler.cache_stats().entries, compiler.cache_stats().evictions), (2, 2));
+    assert_eq!(
+        (
+            compiler.cache_stats().entries,
+            compiler.cache_stats().evictions
+        ),
+        (2, 2)
+    );
     compiler.compile(&ys[3]).unwrap();
     assert_eq!(compiler.cache_stats().hits, 5);
     compiler.clear_caches();
     executor.clear_caches();
-    assert_eq!((compiler.cache_stats().entries, executor.cache_stats().entries), (0, 0));
+    assert_eq!(
+        (
+            compiler.cache_stats().entries,
+            executor.cache_stats().entries
+        ),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -223,7 +323,10 @@ fn integers_have_no_derivatives_and_seeds_are_checked() {
     assert_eq!(code(i.sum().grad(&x)), Code::IntegerOutput);
     assert_eq!(code(x.grad(&x)), Code::NonScalarOutput);
     assert_eq!(code(x.vjp(&x, &at(1.0))), Code::SeedMismatch);
-    assert_eq!(code(x.jvp(&x, &x.convert(DType::F32))), Code::TangentMismatch);
+    assert_eq!(
+        code(x.jvp(&x, &x.convert(DType::F32))),
+        Code::TangentMismatch
+    );
     let z = TracedTensor::scalar(C128::new(1.0, 2.0));
     assert_eq!(code(z.grad(&z)), Code::ComplexLoss);
     let g = z.abs2().grad(&z).unwrap().to_tensor().unwrap();
@@ -236,7 +339,10 @@ fn graph_structure_lines() {
     close(&(&x * &x.exp()).grad(&x).unwrap(), &[2.0 * 1f64.exp()]);
     // 1, 2: no dependence gives zeros.
     let v = col(&[2, 3], &[1.0; 6]);
-    assert_eq!(x.sin().grad(&v).unwrap().to_tensor().unwrap().shape(), &[2, 3]);
+    assert_eq!(
+        x.sin().grad(&v).unwrap().to_tensor().unwrap().shape(),
+        &[2, 3]
+    );
     close(&x.full_like(3.0).grad(&x).unwrap(), &[0.0]);
     // 6: doubling sixty times.
     let mut y = x.clone();
@@ -248,7 +354,11 @@ fn graph_structure_lines() {
     // 9, 12, 16.
     let ad = AdContext::default();
     let y = -&x;
-    close(&ad.vjp_many(&[&y, &y], &[&x], &[&at(1.0), &at(10.0)]).unwrap()[0], &[-11.0]);
+    close(
+        &ad.vjp_many(&[&y, &y], &[&x], &[&at(1.0), &at(10.0)])
+            .unwrap()[0],
+        &[-11.0],
+    );
     let g = ad.grad_many(&x.powi(2), &[&x, &x]).unwrap();
     close(&(&g[0] + &g[1]), &[4.0]);
     let q = at(3.0);
@@ -270,7 +380,10 @@ fn derivatives_by_intermediate_tensors_stay_connected() {
     // The second derivative by h goes through what the first one used of it.
     close(&g[1].grad(&h).unwrap(), &[6.0 * s]);
     close(&g[0].grad(&h).unwrap(), &[6.0 * s * c]);
-    close(&g[0].grad(&x).unwrap(), &[6.0 * s * c * c - 3.0 * s * s * s]);
+    close(
+        &g[0].grad(&x).unwrap(),
+        &[6.0 * s * c * c - 3.0 * s * s * s],
+    );
 }
 
 #[test]
@@ -287,9 +400,20 @@ fn higher_orders_and_mixed_modes() {
     close(&y.jvp(&x, &one).unwrap().grad(&x).unwrap(), &[12.0]);
     // 75: D_x [x * D_y [x + y]] and D_x [x * D_y [x * y]].
     let (x, y) = (at(3.0), at(1.0));
-    close(&(&x * &(&x + &y).grad(&y).unwrap()).grad(&x).unwrap(), &[1.0]);
-    close(&(&x * &(&x * &y).grad(&y).unwrap()).grad(&x).unwrap(), &[6.0]);
-    close(&(&x * &(&x * &y).jvp(&y, &one).unwrap()).jvp(&x, &one).unwrap(), &[6.0]);
+    close(
+        &(&x * &(&x + &y).grad(&y).unwrap()).grad(&x).unwrap(),
+        &[1.0],
+    );
+    close(
+        &(&x * &(&x * &y).grad(&y).unwrap()).grad(&x).unwrap(),
+        &[6.0],
+    );
+    close(
+        &(&x * &(&x * &y).jvp(&y, &one).unwrap())
+            .jvp(&x, &one)
+            .unwrap(),
+        &[6.0],
+    );
     // 74: stop_gradient.
     close(&(&x * &x.stop_gradient()).grad(&x).unwrap(), &[3.0]);
 }
@@ -311,13 +435,20 @@ fn nonsmooth_lines() {
     close(&loss.grad(&a).unwrap(), &[4.0; 3]);
     close(&loss.grad(&b).unwrap(), &[3.0; 4]);
     let s = at(2.0);
-    close(&(&s + &col(&[2, 3], &[0.0; 6])).sum().grad(&s).unwrap(), &[6.0]);
+    close(
+        &(&s + &col(&[2, 3], &[0.0; 6])).sum().grad(&s).unwrap(),
+        &[6.0],
+    );
 }
 
 #[test]
 fn a_million_operations_on_a_small_stack() {
     let work = || {
-        let n = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
+        let n = if cfg!(debug_assertions) {
+            100_000
+        } else {
+            1_000_000
+        };
         let x = at(1.0);
         let mut y = x.clone();
         for _ in 0..n {
@@ -329,7 +460,12 @@ fn a_million_operations_on_a_small_stack() {
         assert_eq!(r[0].to_vec::<f64>().unwrap(), [n as f64 + 1.0]);
         assert_eq!(r[1].to_vec::<f64>().unwrap(), [n as f64 + 1.0]);
     };
-    std::thread::Builder::new().stack_size(64 << 10).spawn(work).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(64 << 10)
+        .spawn(work)
+        .unwrap()
+        .join()
+        .unwrap();
 }
 
 #[test]

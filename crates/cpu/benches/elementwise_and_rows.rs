@@ -1,8 +1,9 @@
 //! How fast are chains of elementwise operations and reductions of rows, forward and backward?
 //!
-//! `cargo bench -p cotangent-cpu --bench elementwise_and_rows [filter]`: medians, one thread. The workloads are `c` and `d` of the
-//! project's comparison with other libraries: `y = tanh(1.3 x + 0.2) e^(-x²) / (1 + x²)` and the gradient of its sum,
-//! and rows of a 1024 x 1024 matrix of f32. Inputs are made outside the timed part, results are dropped inside.
+//! `cargo bench -p cotangent-cpu --bench elementwise_and_rows [filter]`: medians, one thread. The
+//! workloads are `c` and `d` of the project's comparison with other libraries:
+//! `y = tanh(1.3 x + 0.2) e^(-x²) / (1 + x²)` and the gradient of its sum, and rows of a 1024 x
+//! 1024 matrix of f32. Inputs are made outside the timed part, results are dropped inside.
 
 use cotangent_core::transform::{AdContext, Session, grad};
 use cotangent_core::{Array, Builder, DType, Emit, Function, Type, Val, rewrite::simplify};
@@ -35,23 +36,37 @@ fn measure(name: &str, f: Function, x: &[Array]) {
     }
     let program = compile(&Arc::new(f)).expect("a bench compiles");
     let x: Vec<Tensor> = x.iter().map(Tensor::from).collect();
-    let run = || drop(black_box(program.run_tensors(x.iter().cloned()).expect("a bench runs")));
+    let run = || {
+        drop(black_box(
+            program
+                .run_tensors(x.iter().cloned())
+                .expect("a bench runs"),
+        ))
+    };
     run();
     let (mut times, start) = (Vec::new(), Instant::now());
-    while times.len() < 5 || (start.elapsed() < Duration::from_millis(400) && times.len() < 20_000) {
+    while times.len() < 5 || (start.elapsed() < Duration::from_millis(400) && times.len() < 20_000)
+    {
         let t = Instant::now();
         run();
         times.push(t.elapsed());
     }
     times.sort_unstable();
     let micros = |t: Duration| t.as_secs_f64() * 1e6;
-    println!("{name:32} median {:10.2} us   least {:10.2} us", micros(times[times.len() / 2]), micros(times[0]));
+    println!(
+        "{name:32} median {:10.2} us   least {:10.2} us",
+        micros(times[times.len() / 2]),
+        micros(times[0])
+    );
 }
 
 fn chain(cx: &dyn Emit, x: Val) -> Val {
     let (square, number) = (cx.mul(x, x), |c| cx.full_like(x, c));
     let t = cx.tanh(cx.add(cx.mul(x, number(1.3)), number(0.2)));
-    cx.div(cx.mul(t, cx.exp(cx.neg(square))), cx.add(number(1.0), square))
+    cx.div(
+        cx.mul(t, cx.exp(cx.neg(square))),
+        cx.add(number(1.0), square),
+    )
 }
 
 fn main() {
@@ -60,25 +75,47 @@ fn main() {
     for dtype in [DType::F32, DType::F64] {
         for n in [1usize, 100, 10_000, 1_000_000, 10_000_000] {
             let ty = [Type::new(dtype, [n].as_slice())];
-            let (x, name) = ([numbers(dtype, &[n])], |what: &str| format!("{what} {dtype} {n}"));
-            measure(&name("copy (x + 1)"), build(&ty, |cx, x| cx.add(x[0], cx.full_like(x[0], 1.0))), &x);
-            measure(&name("chain"), simplify(&build(&ty, |cx, x| chain(cx, x[0]))), &x);
+            let (x, name) = ([numbers(dtype, &[n])], |what: &str| {
+                format!("{what} {dtype} {n}")
+            });
+            measure(
+                &name("copy (x + 1)"),
+                build(&ty, |cx, x| cx.add(x[0], cx.full_like(x[0], 1.0))),
+                &x,
+            );
+            measure(
+                &name("chain"),
+                simplify(&build(&ty, |cx, x| chain(cx, x[0]))),
+                &x,
+            );
             let loss = build(&ty, |cx, x| cx.reduce_sum(chain(cx, x[0]), &[0]));
             measure(&name("chain grad"), gradient(&loss), &x);
         }
     }
-    let (matrix, row) = (Type::new(DType::F32, [1024, 1024].as_slice()), Type::new(DType::F32, [1024].as_slice()));
-    let (x, w) = (numbers(DType::F32, &[1024, 1024]), numbers(DType::F32, &[1024]));
+    let (matrix, row) = (
+        Type::new(DType::F32, [1024, 1024].as_slice()),
+        Type::new(DType::F32, [1024].as_slice()),
+    );
+    let (x, w) = (
+        numbers(DType::F32, &[1024, 1024]),
+        numbers(DType::F32, &[1024]),
+    );
     let rows: [(&str, fn(&dyn Emit, Val) -> Val); 6] = [
         ("sum", |cx, x| cx.reduce_sum(x, &[0, 1])),
         ("sum rows", |cx, x| cx.reduce_sum(x, &[1])),
         ("sum columns", |cx, x| cx.reduce_sum(x, &[0])),
         ("softmax", |cx, x| cx.softmax(x, 1)),
         ("logsumexp", |cx, x| cx.logsumexp(x, &[1])),
-        ("layer norm", |cx, x| cx.layer_norm(x, None, None, &[1], 1e-5)),
+        ("layer norm", |cx, x| {
+            cx.layer_norm(x, None, None, &[1], 1e-5)
+        }),
     ];
     for (name, f) in rows {
-        measure(name, simplify(&build(std::slice::from_ref(&matrix), |cx, x| f(cx, x[0]))), std::slice::from_ref(&x));
+        measure(
+            name,
+            simplify(&build(std::slice::from_ref(&matrix), |cx, x| f(cx, x[0]))),
+            std::slice::from_ref(&x),
+        );
         let types = [matrix.clone(), row.clone()];
         let loss = build(&types, |cx, x| {
             let y = f(cx, x[0]);
@@ -90,6 +127,10 @@ fn main() {
             cx.reduce_sum(weighted, &(0..rank).collect::<Vec<_>>())
         });
         let g = grad(&ad, &loss, &loss.params()[..1]).expect("a bench derives");
-        measure(&format!("{name} grad"), simplify(&g), &[x.clone(), w.clone()]);
+        measure(
+            &format!("{name} grad"),
+            simplify(&g),
+            &[x.clone(), w.clone()],
+        );
     }
 }

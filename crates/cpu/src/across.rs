@@ -1,9 +1,10 @@
 //! [`Across`]: an operand that lies across the order of the elements, as a transposed matrix does, packed a block of rows
 //! at a time.
 //!
-//! Element after element, such an operand takes a whole line of a cache for each element, and where a power of two lies
-//! between lines they compete for one place. A block of [`ROWS`] rows takes every line once and whole; it stays in a
-//! cache until the group has read it. So the transposed matrix is never written as a whole.
+//! Element after element, such an operand takes a whole line of a cache for each element, and where
+//! a power of two lies between lines they compete for one place. A block of [`ROWS`] rows takes
+//! every line once and whole; it stays in a cache until the group has read it. So the transposed
+//! matrix is never written as a whole.
 
 use crate::element::for_size;
 use crate::tensor::Tensor;
@@ -27,8 +28,8 @@ pub(crate) struct Across {
 }
 
 impl Across {
-    /// The tensor by blocks of rows, if that is better than to copy it as a whole: along a row its elements are apart, and
-    /// those of the next row lie beside them.
+    /// The tensor by blocks of rows, if that is better than to copy it as a whole: along a row its
+    /// elements are apart, and those of the next row lie beside them.
     pub(crate) fn of(t: &Tensor) -> Option<Across> {
         let long = |d: &usize| t.shape()[*d] > 1;
         let mut last = (0..t.shape().len()).rev().filter(long);
@@ -36,7 +37,11 @@ impl Across {
         let (rows, len) = (t.shape()[outer], t.shape()[inner]);
         let beside = t.strides()[outer].abs() == 1 && t.is_across();
         let fits = rows >= ROWS && len >= ROWS && ROWS * len * t.dtype().size() <= ROOM;
-        (beside && fits).then_some(Across { axes: [outer, inner], rows, len })
+        (beside && fits).then_some(Across {
+            axes: [outer, inner],
+            rows,
+            len,
+        })
     }
 
     /// The elements of a block.
@@ -50,7 +55,12 @@ impl Across {
     /// `dst` is valid for as many elements of the tensor's type, and nothing else refers to them.
     pub(crate) unsafe fn pack(&self, t: &Tensor, range: Range<usize>, dst: *mut u8) {
         let ([outer, inner], size) = (self.axes, t.dtype().size());
-        debug_assert!([range.start, range.end].iter().all(|n| n.is_multiple_of(self.len)), "whole rows");
+        debug_assert!(
+            [range.start, range.end]
+                .iter()
+                .all(|n| n.is_multiple_of(self.len)),
+            "whole rows"
+        );
         let (mut row, end) = (range.start / self.len, range.end / self.len);
         let mut dst = dst;
         while row < end {

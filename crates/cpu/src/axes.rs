@@ -1,7 +1,8 @@
 //! [`Axes`]: the lengths of a tensor's axes and their steps, in the tensor itself where there are at most two.
 //!
-//! Tensors of few elements are made, copied and dropped more often than anything is computed with them, so they are one
-//! line of the cache. Whether elements lie next to each other in row-major order is asked most often, and known at once.
+//! Tensors of few elements are made, copied and dropped more often than anything is computed with
+//! them, so they are one line of the cache. Whether elements lie next to each other in row-major
+//! order is asked most often, and known at once.
 
 use crate::tensor::{Extents, Strides};
 use smallvec::smallvec;
@@ -13,7 +14,12 @@ const FEW: usize = 2;
 /// Extents and steps of one length.
 #[derive(Clone)]
 pub(crate) enum Axes {
-    Few { row_major: bool, rank: u8, extents: [usize; FEW], steps: [isize; FEW] },
+    Few {
+        row_major: bool,
+        rank: u8,
+        extents: [usize; FEW],
+        steps: [isize; FEW],
+    },
     Many(Arc<Many>),
 }
 
@@ -52,9 +58,24 @@ impl Axes {
     #[inline]
     pub(crate) fn row_major(extents: &[usize]) -> Axes {
         match *extents {
-            [] => Axes::Few { row_major: true, rank: 0, extents: [0; FEW], steps: [0; FEW] },
-            [n] => Axes::Few { row_major: true, rank: 1, extents: [n, 0], steps: [1, 0] },
-            [m, n] => Axes::Few { row_major: true, rank: 2, extents: [m, n], steps: [n as isize, 1] },
+            [] => Axes::Few {
+                row_major: true,
+                rank: 0,
+                extents: [0; FEW],
+                steps: [0; FEW],
+            },
+            [n] => Axes::Few {
+                row_major: true,
+                rank: 1,
+                extents: [n, 0],
+                steps: [1, 0],
+            },
+            [m, n] => Axes::Few {
+                row_major: true,
+                rank: 2,
+                extents: [m, n],
+                steps: [n as isize, 1],
+            },
             _ => Axes::of(extents, &row_major(extents), true),
         }
     }
@@ -63,12 +84,21 @@ impl Axes {
         let rank = extents.len();
         assert_eq!(rank, steps.len(), "a step for each axis");
         if rank > FEW {
-            return Axes::Many(Arc::new(Many { row_major, extents: extents.into(), steps: steps.into() }));
+            return Axes::Many(Arc::new(Many {
+                row_major,
+                extents: extents.into(),
+                steps: steps.into(),
+            }));
         }
         let (mut few, mut few_steps) = ([0; FEW], [0; FEW]);
         few[..rank].copy_from_slice(extents);
         few_steps[..rank].copy_from_slice(steps);
-        Axes::Few { row_major, rank: rank as u8, extents: few, steps: few_steps }
+        Axes::Few {
+            row_major,
+            rank: rank as u8,
+            extents: few,
+            steps: few_steps,
+        }
     }
 
     /// The lengths.
@@ -105,14 +135,31 @@ mod tests {
 
     #[test]
     fn they_know_how_they_lie() {
-        let shapes: [&[usize]; 8] = [&[], &[3], &[2, 3], &[1, 3], &[2, 1], &[0, 3], &[2, 3, 4], &[2, 1, 1, 5]];
+        let shapes: [&[usize]; 8] = [
+            &[],
+            &[3],
+            &[2, 3],
+            &[1, 3],
+            &[2, 1],
+            &[0, 3],
+            &[2, 3, 4],
+            &[2, 1, 1, 5],
+        ];
         for extents in shapes {
             let (made, steps) = (Axes::row_major(extents), row_major(extents));
             assert_eq!((made.extents(), made.steps()), (extents, &steps[..]));
-            assert!(made.is_row_major() && Axes::new(extents, &steps).is_row_major(), "{extents:?}");
+            assert!(
+                made.is_row_major() && Axes::new(extents, &steps).is_row_major(),
+                "{extents:?}"
+            );
         }
         let lies = |extents: &[usize], steps: &[isize]| Axes::new(extents, steps).is_row_major();
         assert!(lies(&[1], &[7]) && lies(&[2, 1], &[1, 9]) && lies(&[0, 2], &[5, 5]));
-        assert!(!lies(&[2], &[0]) && !lies(&[2, 3], &[1, 2]) && !lies(&[2, 2, 2], &[4, 1, 2]) && !lies(&[3], &[-1]));
+        assert!(
+            !lies(&[2], &[0])
+                && !lies(&[2, 3], &[1, 2])
+                && !lies(&[2, 2, 2], &[4, 1, 2])
+                && !lies(&[3], &[-1])
+        );
     }
 }

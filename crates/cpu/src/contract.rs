@@ -3,7 +3,8 @@
 //! ```text
 //! lhs -> [batch, free, contracted]      rhs -> [batch, contracted, free]      by views where the strides allow it
 //! ```
-//! The contracted index runs over the pairs in the order of the left operand's axes: it depends on the operation alone.
+//! The contracted index runs over the pairs in the order of the left operand's axes: it depends on
+//! the operation alone.
 
 use crate::element::for_any;
 use crate::fused;
@@ -29,14 +30,35 @@ pub(crate) struct Contraction {
 impl Contraction {
     /// Of operands of these ranks.
     pub(crate) fn new(d: &DotGeneral, lhs: usize, rhs: usize) -> Contraction {
-        let mut pairs: Vec<(usize, usize)> =
-            d.lhs_contract.iter().copied().zip(d.rhs_contract.iter().copied()).collect();
+        let mut pairs: Vec<(usize, usize)> = d
+            .lhs_contract
+            .iter()
+            .copied()
+            .zip(d.rhs_contract.iter().copied())
+            .collect();
         pairs.sort_unstable();
         let (batch, count) = (d.lhs_batch.len(), pairs.len());
         let rows = d.lhs_free(lhs).len();
-        let left = [d.lhs_batch.clone(), d.lhs_free(lhs), pairs.iter().map(|p| p.0).collect()].concat();
-        let right = [d.rhs_batch.clone(), pairs.iter().map(|p| p.1).collect(), d.rhs_free(rhs)].concat();
-        Contraction { left, right, batch, rows, count, strong_zero: d.strong_zero }
+        let left = [
+            d.lhs_batch.clone(),
+            d.lhs_free(lhs),
+            pairs.iter().map(|p| p.0).collect(),
+        ]
+        .concat();
+        let right = [
+            d.rhs_batch.clone(),
+            pairs.iter().map(|p| p.1).collect(),
+            d.rhs_free(rhs),
+        ]
+        .concat();
+        Contraction {
+            left,
+            right,
+            batch,
+            rows,
+            count,
+            strong_zero: d.strong_zero,
+        }
     }
 
     /// The operands as `[batch.., m, k]` and `[batch.., k, n]`, and the shape of the product.
@@ -44,14 +66,24 @@ impl Contraction {
         let (a, b) = (a.transpose(&self.left), b.transpose(&self.right));
         let mut shape = Extents::from_slice(&a.shape()[..self.batch + self.rows]);
         shape.extend_from_slice(&b.shape()[self.batch + self.count..]);
-        Ok(([matrices(a, self.batch, self.rows)?, matrices(b, self.batch, self.count)?], shape))
+        Ok((
+            [
+                matrices(a, self.batch, self.rows)?,
+                matrices(b, self.batch, self.count)?,
+            ],
+            shape,
+        ))
     }
 
     /// The sizes `[m, k, n]` of the matrices of operands of these shapes.
     pub(crate) fn sizes(&self, a: &[usize], b: &[usize]) -> [usize; 3] {
         let of = |axes: &[usize], x: &[usize]| axes.iter().map(|&d| x[d]).product();
         let (rows, count) = (self.batch + self.rows, self.batch + self.count);
-        [of(&self.left[self.batch..rows], a), of(&self.left[rows..], a), of(&self.right[count..], b)]
+        [
+            of(&self.left[self.batch..rows], a),
+            of(&self.left[rows..], a),
+            of(&self.right[count..], b),
+        ]
     }
 }
 
@@ -72,10 +104,17 @@ pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) 
     }))
 }
 
-/// Without contracted axes: products of all pairs, element by element over batch axes. No sum adds a zero.
+/// Without contracted axes: products of all pairs, element by element over batch axes. No sum adds
+/// a zero.
 fn outer(axes: Contraction, multiplied: Binary, dtype: DType) -> Kernel {
     let product = fused::alone(&Op::Binary(multiplied), &[dtype, dtype]).kernel();
-    let Contraction { left, right, batch, rows, .. } = axes;
+    let Contraction {
+        left,
+        right,
+        batch,
+        rows,
+        ..
+    } = axes;
     Box::new(move |env, x| {
         let [a, b] = operands(x);
         let (a, b) = (a.transpose(&left), b.transpose(&right));
@@ -83,14 +122,23 @@ fn outer(axes: Contraction, multiplied: Binary, dtype: DType) -> Kernel {
         shape.extend_from_slice(&b.shape()[batch..]);
         let columns: Vec<usize> = (0..batch).chain(batch + rows..shape.len()).collect();
         let rows: Vec<usize> = (0..batch + rows).collect();
-        product(env, smallvec![a.broadcast(&shape, &rows)?, b.broadcast(&shape, &columns)?])
+        product(
+            env,
+            smallvec![a.broadcast(&shape, &rows)?, b.broadcast(&shape, &columns)?],
+        )
     })
 }
 
 /// `[batch.., rows.., columns..]` as `[batch.., m, n]`.
 fn matrices(x: Tensor, batch: usize, rows: usize) -> Result<Tensor> {
     let mut shape = Extents::from_slice(&x.shape()[..batch]);
-    let extent = |of: &[usize]| if of.contains(&0) { 0 } else { of.iter().product() };
+    let extent = |of: &[usize]| {
+        if of.contains(&0) {
+            0
+        } else {
+            of.iter().product()
+        }
+    };
     shape.push(extent(&x.shape()[batch..batch + rows]));
     shape.push(extent(&x.shape()[batch + rows..]));
     x.reshape(&shape)

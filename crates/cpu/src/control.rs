@@ -1,4 +1,5 @@
-//! Operations with bodies, programs that are compiled once and run inside; and values under a condition.
+//! Operations with bodies, programs that are compiled once and run inside; and values under a
+//! condition.
 
 use crate::element::pick;
 use crate::executor::Compiler;
@@ -25,7 +26,11 @@ pub(crate) fn inside(cx: &Compiler<'_>, body: &Arc<Function>) -> Result<Kernel> 
 
 /// One of several bodies.
 pub(crate) fn switch(cx: &Compiler<'_>, s: &Switch) -> Result<Kernel> {
-    let branches = s.branches.iter().map(|b| cx.body(b)).collect::<Result<Vec<Arc<Program>>>>()?;
+    let branches = s
+        .branches
+        .iter()
+        .map(|b| cx.body(b))
+        .collect::<Result<Vec<Arc<Program>>>>()?;
     let types: Vec<Type> = s.branches[0].result_types();
     let sizes: Vec<Sizes> = types.iter().map(|t| Sizes::of(&t.shape)).collect();
     Ok(Box::new(move |env, mut x: Operands| {
@@ -33,7 +38,11 @@ pub(crate) fn switch(cx: &Compiler<'_>, s: &Switch) -> Result<Kernel> {
         let y = branches[k].run_inside(x, env)?;
         for ((y, sizes), t) in y.iter().zip(&sizes).zip(&types) {
             if !sizes.fits(y.shape(), env) && t.shape.eval(env).is_ok() {
-                bail!(BranchMismatch, "branch {k} returned {} but branch 0 returns {t}", y.ty());
+                bail!(
+                    BranchMismatch,
+                    "branch {k} returned {} but branch 0 returns {t}",
+                    y.ty()
+                );
             }
         }
         Ok(y)

@@ -1,7 +1,9 @@
-//! Change of element type: the kernels that a conversion consists of, one table for groups and for what runs alone.
+//! Change of element type: the kernels that a conversion consists of, one table for groups and for
+//! what runs alone.
 //!
-//! Floats round, integers truncate and saturate, or wrap between integers; complex numbers give their real part. A
-//! conversion that has no kernel of its own goes by a type that holds every value of the first, so it rounds once.
+//! Floats round, integers truncate and saturate, or wrap between integers; complex numbers give
+//! their real part. A conversion that has no kernel of its own goes by a type that holds every
+//! value of the first, so it rounds once.
 
 use crate::fused;
 use crate::tensor::Tensor;
@@ -30,7 +32,9 @@ pub(crate) fn path(from: DType, to: DType) -> Path {
         (Kind::Int, Kind::Float) if to.size() == 2 => return by(from, F64, to),
         (Kind::Int, Kind::Complex) => return by(from, F64, to),
         (Kind::Float, _) if from.size() == 2 && to != F32 => return by(from, F32, to),
-        (Kind::Complex, Kind::Int | Kind::Float) if to != from.real() => return by(from, from.real(), to),
+        (Kind::Complex, Kind::Int | Kind::Float) if to != from.real() => {
+            return by(from, from.real(), to);
+        }
         _ => match (from, to) {
             (F64, F16 | BF16) => return smallvec![(halves::to_odd(), F32), (narrow(to), to)],
             (F64, C64) => return by(from, F32, to),
@@ -43,12 +47,19 @@ pub(crate) fn path(from: DType, to: DType) -> Path {
 
 /// A conversion by way of another type.
 fn by(from: DType, middle: DType, to: DType) -> Path {
-    path(from, middle).into_iter().chain(path(middle, to)).collect()
+    path(from, middle)
+        .into_iter()
+        .chain(path(middle, to))
+        .collect()
 }
 
 /// The kernel of f32 to a float of 16 bits.
 fn narrow(to: DType) -> Kernel {
-    if to == DType::F16 { f16::narrow() } else { bf16::narrow() }
+    if to == DType::F16 {
+        f16::narrow()
+    } else {
+        bf16::narrow()
+    }
 }
 
 /// Integers in this many bytes; the sign does not matter where there are fewer.

@@ -1,8 +1,10 @@
-//! Element types as the runtime needs them: zeroed buffers, exclusive access, and the arithmetic of the reference.
+//! Element types as the runtime needs them: zeroed buffers, exclusive access, and the arithmetic of
+//! the reference.
 //!
-//! The reference computes floats as `f64`, complex numbers as pairs of them and integers as `i128`, and rounds or wraps
-//! once. [`Real`], [`Whole`] and [`Pair`] are the way there and back, so a kernel that has no faster way to the same bits
-//! calls the very function that the operation's row holds.
+//! The reference computes floats as `f64`, complex numbers as pairs of them and integers as `i128`,
+//! and rounds or wraps once. [`Real`], [`Whole`] and [`Pair`] are the way there and back, so a
+//! kernel that has no faster way to the same bits calls the very function that the operation's row
+//! holds.
 
 use cotangent_core::{C64, C128, Code, DType, Data, Element, Error, Result, bail, bf16, f16, math};
 use cotangent_kernels::memory::{Bytes, capacity, take};
@@ -77,10 +79,12 @@ pub(crate) fn anything<T: Plain>(n: usize) -> Result<Vec<T>> {
         return zeroed(n);
     }
     // SAFETY: the buffer is initialised, and any bytes are a value of the types other than `bool`.
-    memory::<T>(n, Bytes::Initialised).map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, room::<T>(n)) })
+    memory::<T>(n, Bytes::Initialised)
+        .map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, room::<T>(n)) })
 }
 
-/// A buffer for `n` elements, to be freed as a `Vec<T>` of the capacity [`room`]; an error if there is no such memory.
+/// A buffer for `n` elements, to be freed as a `Vec<T>` of the capacity [`room`]; an error if there
+/// is no such memory.
 pub(crate) fn uninitialised<T: Plain>(n: usize) -> Result<NonNull<T>> {
     memory(n, Bytes::Any)
 }
@@ -98,21 +102,32 @@ fn memory<T: Plain>(n: usize, bytes: Bytes) -> Result<NonNull<T>> {
     let layout = match Layout::array::<T>(n) {
         Ok(layout) if layout.size() > 0 => layout,
         Ok(_) => return Ok(NonNull::dangling()),
-        Err(_) => bail!(Limit, "a buffer of {n} {} elements is larger than the address space", T::DTYPE),
+        Err(_) => bail!(
+            Limit,
+            "a buffer of {n} {} elements is larger than the address space",
+            T::DTYPE
+        ),
     };
     match take(layout, bytes) {
         Some(p) => Ok(p.cast()),
-        None => bail!(Limit, "there is no memory for a buffer of {n} {} elements ({} bytes)", T::DTYPE, layout.size()),
+        None => bail!(
+            Limit,
+            "there is no memory for a buffer of {n} {} elements ({} bytes)",
+            T::DTYPE,
+            layout.size()
+        ),
     }
 }
 
-/// An element without its meaning: as many bytes, in units that are aligned no more than any element of that size.
+/// An element without its meaning: as many bytes, in units that are aligned no more than any
+/// element of that size.
 ///
 /// # Safety
 /// Any bytes must be valid, and the alignment at most that of every element type of this size.
 pub(crate) unsafe trait Bits: Copy + Send + Sync {}
 
-// SAFETY: unsigned integers. Elements of 8 bytes are `f64`, integers, or pairs of `f32`, which are aligned to 4.
+// SAFETY: unsigned integers. Elements of 8 bytes are `f64`, integers, or pairs of `f32`, which are
+// aligned to 4.
 unsafe impl Bits for u8 {}
 // SAFETY: as above.
 unsafe impl Bits for u16 {}
@@ -123,9 +138,10 @@ unsafe impl<const N: usize> Bits for [u32; N] {}
 // SAFETY: as above; memory that has not been written is valid, too.
 unsafe impl<W: Bits> Bits for MaybeUninit<W> {}
 
-/// The type in which arithmetic on elements of this type is done: a kernel for each of the fifteen would be fifteen
-/// times the code. The conversion there is exact and the one back rounds, or wraps, once, so the bits are those of
-/// arithmetic in the type itself. Booleans become 0 and 1: or is their maximum, and is their minimum.
+/// The type in which arithmetic on elements of this type is done: a kernel for each of the fifteen
+/// would be fifteen times the code. The conversion there is exact and the one back rounds, or
+/// wraps, once, so the bits are those of arithmetic in the type itself. Booleans become 0 and 1: or
+/// is their maximum, and is their minimum.
 pub(crate) fn compute(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::BF16 => DType::F32,
@@ -266,7 +282,8 @@ macro_rules! for_compute_ordered {
     };
 }
 
-/// Runs a block for a type whose elements have the size of this one's: what moves elements need not know more.
+/// Runs a block for a type whose elements have the size of this one's: what moves elements need not
+/// know more.
 macro_rules! for_size {
     ($dtype:expr, $W:ident => $body:expr) => {
         match $dtype.size() {
@@ -305,6 +322,6 @@ macro_rules! pick {
 }
 
 pub(crate) use {
-    for_any, for_compute, for_compute_ordered, for_int, for_number, for_pair, for_parts, for_real, for_size, for_whole,
-    pick,
+    for_any, for_compute, for_compute_ordered, for_int, for_number, for_pair, for_parts, for_real,
+    for_size, for_whole, pick,
 };

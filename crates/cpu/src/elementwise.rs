@@ -1,8 +1,9 @@
 //! Elementwise operations as instructions over tiles.
 //!
-//! An operation becomes one or a few kernels: vector functions on f32 and f64, the same on f16 and bf16 by way of f32
-//! with one rounding after each operation, loops that the compiler makes vectors of on integers, two vectors on complex
-//! numbers, and the row's scalar function for what is rare. Fused or alone, an operation is the same instructions, so it gives the same bits.
+//! An operation becomes one or a few kernels: vector functions on f32 and f64, the same on f16 and
+//! bf16 by way of f32 with one rounding after each operation, loops that the compiler makes vectors
+//! of on integers, two vectors on complex numbers, and the row's scalar function for what is rare.
+//! Fused or alone, an operation is the same instructions, so it gives the same bits.
 
 use crate::convert;
 use crate::element::{Plain, Real, Whole, for_int, for_pair, for_parts, for_real, for_whole};
@@ -17,7 +18,9 @@ use cotangent_kernels::tile::integers;
 use cotangent_kernels::tile::kernels::{self, Arithmetic};
 use cotangent_kernels::tile::rounding::{self, Reduce, Round};
 use cotangent_kernels::tile::{Body, Builder, Float, Kernel, Value};
-use cotangent_kernels::vector::{complex as complex_vector, functions as vector, special as vector_special};
+use cotangent_kernels::vector::{
+    complex as complex_vector, functions as vector, special as vector_special,
+};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -89,13 +92,17 @@ impl Lowering {
     /// One value for all elements.
     pub(crate) fn constant<T: Plain>(&mut self, x: T) -> Typed {
         // SAFETY: an element is initialised bytes: no type here has padding.
-        let bytes = unsafe { std::slice::from_raw_parts((&raw const x).cast::<u8>(), size_of::<T>()) };
+        let bytes =
+            unsafe { std::slice::from_raw_parts((&raw const x).cast::<u8>(), size_of::<T>()) };
         (self.body.constant(bytes), T::DTYPE)
     }
 
     /// The code for these results, and what it costs for each element.
     pub(crate) fn finish(self, results: &[Value]) -> (Body, u64) {
-        (self.body.finish(results), self.cost + 50 * results.len() as u64)
+        (
+            self.body.finish(results),
+            self.cost + 50 * results.len() as u64,
+        )
     }
 
     fn step(&mut self, kernel: Kernel, to: DType, x: &[Value]) -> Typed {
@@ -112,7 +119,8 @@ impl Lowering {
 
     fn push(&mut self, (kernel, data): Row, to: DType, x: &[Value], cost: u64) -> Typed {
         self.cost += cost;
-        // SAFETY: callers in this file pair each kernel with operands and a result of its element types.
+        // SAFETY: callers in this file pair each kernel with operands and a result of its element
+        // types.
         (unsafe { self.body.step(kernel, to.size(), x, data) }, to)
     }
 
@@ -122,8 +130,17 @@ impl Lowering {
             _ => <f64 as Float>::unary(f, self.level),
         };
         use vector::Unary as F;
-        let cheap =
-            matches!(f, F::Neg | F::Abs | F::Sign | F::Floor | F::Ceil | F::Trunc | F::Square | F::OneMinusSquare);
+        let cheap = matches!(
+            f,
+            F::Neg
+                | F::Abs
+                | F::Sign
+                | F::Floor
+                | F::Ceil
+                | F::Trunc
+                | F::Square
+                | F::OneMinusSquare
+        );
         let cost = if cheap { 10 } else { 100 } * dtype.size() as u64;
         self.push((kernel, 0), dtype, &[x], cost)
     }
@@ -133,8 +150,14 @@ impl Lowering {
             DType::F32 => <f32 as Float>::binary(f, self.level),
             _ => <f64 as Float>::binary(f, self.level),
         };
-        let cost =
-            if matches!(f, vector::Binary::Pow | vector::Binary::Atan2 | vector::Binary::Xlogy) { 200 } else { 10 };
+        let cost = if matches!(
+            f,
+            vector::Binary::Pow | vector::Binary::Atan2 | vector::Binary::Xlogy
+        ) {
+            200
+        } else {
+            10
+        };
         self.push((kernel, 0), dtype, &[x, y], cost * dtype.size() as u64)
     }
 
@@ -144,7 +167,11 @@ impl Lowering {
             return x;
         }
         let x = self.widened(x);
-        convert::path(x.1, to).into_iter().fold((x.0, to), |(v, _), (kernel, to)| self.step(kernel, to, &[v]))
+        convert::path(x.1, to)
+            .into_iter()
+            .fold((x.0, to), |(v, _), (kernel, to)| {
+                self.step(kernel, to, &[v])
+            })
     }
 
     /// A function with loops, differentiated as often in its parameters.
@@ -179,7 +206,10 @@ impl Lowering {
             DType::BF16 => (bf16::narrow(), bf16::round()),
             _ => return x,
         };
-        let (y, wide) = (self.step(narrow, to, &[x.0]), self.step(round, DType::F32, &[x.0]));
+        let (y, wide) = (
+            self.step(narrow, to, &[x.0]),
+            self.step(round, DType::F32, &[x.0]),
+        );
         self.converted.insert(y.0, wide.0);
         y
     }
@@ -192,7 +222,11 @@ impl Lowering {
             Op::Binary(f) => self.binary(*f, x[0], x[1]),
             Op::AtKink(_) => self.binary(Binary::MulStrongZero, x[0], x[1]),
             Op::Compare(c) => self.compare(c.0, x[0], x[1]),
-            Op::Select(_) => self.step(kernels::select(x[1].1.size()), x[1].1, &[x[0].0, x[1].0, x[2].0]),
+            Op::Select(_) => self.step(
+                kernels::select(x[1].1.size()),
+                x[1].1,
+                &[x[0].0, x[1].0, x[2].0],
+            ),
             Op::Complex(_) => match x[0].1 {
                 DType::F32 => self.step(kernels::complex::<f32>(), DType::C64, &[x[0].0, x[1].0]),
                 _ => self.step(kernels::complex::<f64>(), DType::C128, &[x[0].0, x[1].0]),
@@ -213,7 +247,10 @@ impl Lowering {
             }
             Op::Betainc(b) => self.special(F::Betainc, (b.a, b.b), x),
             Op::ReducePrecision(p) => {
-                let (kernel, data) = (for_real!(x[0].1, T => T::reduce()), rounding::bits(p.exponent, p.mantissa));
+                let (kernel, data) = (
+                    for_real!(x[0].1, T => T::reduce()),
+                    rounding::bits(p.exponent, p.mantissa),
+                );
                 self.push((kernel, data), x[0].1, &[x[0].0], 50 * x[0].1.size() as u64)
             }
             Op::RoundTo(r) => self.round_to(r.format, x[0]),
@@ -232,8 +269,18 @@ impl Lowering {
             Beyond::NanNoSign => B::NanNoSign,
             Beyond::Greatest => B::Greatest,
         };
-        let (mantissa, least, greatest) = (format.mantissa(), format.least_exponent(), format.greatest() as f32);
-        let data = rounding::Few { mantissa, least, greatest, beyond }.data();
+        let (mantissa, least, greatest) = (
+            format.mantissa(),
+            format.least_exponent(),
+            format.greatest() as f32,
+        );
+        let data = rounding::Few {
+            mantissa,
+            least,
+            greatest,
+            beyond,
+        }
+        .data();
         let wide = self.widened(x);
         let kernel = match wide.1 {
             DType::F32 => <f32 as Round>::kernel(beyond),
@@ -248,7 +295,9 @@ impl Lowering {
         let to = (def.types)(dtype).expect("the type rule checked it");
         match (dtype.kind(), op) {
             (_, Unary::StopGradient) | (Kind::Float, Unary::Real | Unary::Conj) => x,
-            (Kind::Float, Unary::Imag) => for_real!(dtype, T => self.constant(<T as Real>::of(0.0))),
+            (Kind::Float, Unary::Imag) => {
+                for_real!(dtype, T => self.constant(<T as Real>::of(0.0)))
+            }
             (Kind::Float, Unary::IsNan) => {
                 let x = self.widened(x);
                 self.compare(Comparison::Ne, x, x)
@@ -262,19 +311,29 @@ impl Lowering {
                 };
                 self.compare(Comparison::Lt, a, infinity)
             }
-            (Kind::Float, Unary::Lgamma) => self.special(vector_special::Special::Lgamma, (0, 0), &[x]),
-            (Kind::Float, Unary::Digamma) => self.special(vector_special::Special::Digamma, (0, 0), &[x]),
+            (Kind::Float, Unary::Lgamma) => {
+                self.special(vector_special::Special::Lgamma, (0, 0), &[x])
+            }
+            (Kind::Float, Unary::Digamma) => {
+                self.special(vector_special::Special::Digamma, (0, 0), &[x])
+            }
             (Kind::Float, _) => match vector_unary(op) {
                 Some(f) => {
                     let wide = self.widened(x);
                     let y = self.vector1(f, wide);
                     self.narrowed(y, dtype)
                 }
-                None => self.row(for_real!(dtype, T => rows::real1::<T>(def.real)), to, &[x.0]),
+                None => self.row(
+                    for_real!(dtype, T => rows::real1::<T>(def.real)),
+                    to,
+                    &[x.0],
+                ),
             },
             (Kind::Complex, _) => self.complex_unary(op, x, to),
             (Kind::Bool, Unary::Not) => self.step(kernels::not(), to, &[x.0]),
-            (_, Unary::Not) => self.step(for_whole!(dtype, T => kernels::invert::<T>()), to, &[x.0]),
+            (_, Unary::Not) => {
+                self.step(for_whole!(dtype, T => kernels::invert::<T>()), to, &[x.0])
+            }
             (Kind::Int, Unary::Neg) => {
                 let zero = for_whole!(dtype, T => self.constant(<T as Whole>::of(0)));
                 self.binary(Binary::Sub, zero, x)
@@ -302,7 +361,11 @@ impl Lowering {
                     let z = self.vector2(f, a, b);
                     self.narrowed(z, dtype)
                 }
-                None => self.row(for_real!(dtype, T => rows::real2::<T>(def.real)), dtype, &both),
+                None => self.row(
+                    for_real!(dtype, T => rows::real2::<T>(def.real)),
+                    dtype,
+                    &both,
+                ),
             },
             Kind::Complex => self.complex_binary(op, x, y),
             Kind::Int | Kind::Bool => self.integers(op, x, y),
@@ -344,7 +407,13 @@ impl Lowering {
                     Unary::Logistic => G::Logistic,
                     Unary::SechSquare => G::SechSquare,
                     // The inverses have many cuts, and the cube root is as rare.
-                    _ => return self.row(for_pair!(dtype, T => rows::pair1::<T>(scalar)), to, &[x.0]),
+                    _ => {
+                        return self.row(
+                            for_pair!(dtype, T => rows::pair1::<T>(scalar)),
+                            to,
+                            &[x.0],
+                        );
+                    }
                 };
                 let kernel = for_parts!(dtype, P => f.kernel::<P>(level, scalar));
                 return self.push(kernel, to, &[x.0], 200 * dtype.size() as u64);
@@ -360,7 +429,13 @@ impl Lowering {
         let (dtype, both, level, scalar) = (x.1, [x.0, y.0], self.level, op.def().complex);
         let simple = |f: F| for_parts!(dtype, P => complex::binary::<P>(f));
         let f = match op {
-            Binary::Add => return self.step(for_pair!(dtype, T => kernels::complex_add::<T>()), dtype, &both),
+            Binary::Add => {
+                return self.step(
+                    for_pair!(dtype, T => kernels::complex_add::<T>()),
+                    dtype,
+                    &both,
+                );
+            }
             Binary::Sub => return self.step(simple(F::Sub), dtype, &both),
             Binary::Mul => return self.step(simple(F::Mul), dtype, &both),
             Binary::MulStrongZero => return self.step(simple(F::MulStrongZero), dtype, &both),
@@ -374,7 +449,8 @@ impl Lowering {
         self.push(kernel, dtype, &both, 200 * dtype.size() as u64)
     }
 
-    /// `z^n` as [`powi`](cotangent_core::math::complex::powi), in double precision where it divides.
+    /// `z^n` as [`powi`](cotangent_core::math::complex::powi), in double precision where it
+    /// divides.
     fn complex_power(&mut self, n: i64, x: Typed) -> Typed {
         let m = n.unsigned_abs();
         if n >= 0 {
@@ -382,7 +458,11 @@ impl Lowering {
         }
         let wide = self.convert(x, DType::C128);
         let one = self.constant(C128::ONE);
-        let first = if m == 1 { wide } else { self.power_of(wide, m - m / 2) };
+        let first = if m == 1 {
+            wide
+        } else {
+            self.power_of(wide, m - m / 2)
+        };
         let mut y = self.complex_binary(Binary::Div, one, first);
         if m > 1 {
             let rest = self.power_of(wide, m / 2);
@@ -419,11 +499,23 @@ impl Lowering {
             op => unreachable!("`{op:?}` is not defined on {dtype}"),
         };
         match f {
-            Ok(f) => self.step(for_whole!(dtype, T => kernels::integers::<T>(f)), dtype, &both),
+            Ok(f) => self.step(
+                for_whole!(dtype, T => kernels::integers::<T>(f)),
+                dtype,
+                &both,
+            ),
             Err(f) => {
                 let many = matches!(f, F::Div | F::Rem | F::Pow);
                 let cost = if many { 300 } else { 20 } * dtype.size() as u64;
-                self.push((for_int!(dtype, T => integers::binary::<T>(f, self.level)), 0), dtype, &both, cost)
+                self.push(
+                    (
+                        for_int!(dtype, T => integers::binary::<T>(f, self.level)),
+                        0,
+                    ),
+                    dtype,
+                    &both,
+                    cost,
+                )
             }
         }
     }
@@ -450,8 +542,9 @@ impl Lowering {
         self.step(kernel, DType::Bool, &[a.0, b.0])
     }
 
-    /// A power with a fixed exponent, as [`math::powi`](cotangent_core::math::powi): few factors are multiplied, more are
-    /// the vector function if the type of arithmetic has the exponent, else the row's.
+    /// A power with a fixed exponent, as [`math::powi`](cotangent_core::math::powi): few factors
+    /// are multiplied, more are the vector function if the type of arithmetic has the exponent,
+    /// else the row's.
     fn integer_pow(&mut self, n: i64, x: Typed) -> Typed {
         match x.1.kind() {
             Kind::Float if n.unsigned_abs() <= math::MULTIPLIED => {

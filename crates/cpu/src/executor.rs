@@ -14,7 +14,8 @@ use std::sync::Arc;
 /// Makes the kernel of an extension operation for operands of these types.
 pub type Lower = dyn Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync;
 
-/// Kernels of extension operations, by name, and how many threads may run. Operations without a kernel run by their `eval`.
+/// Kernels of extension operations, by name, and how many threads may run. Operations without a
+/// kernel run by their `eval`.
 #[derive(Clone, Default)]
 pub struct Executor {
     extensions: FxHashMap<String, Arc<Lower>>,
@@ -44,8 +45,9 @@ impl Executor {
         Executor::default()
     }
 
-    /// Adds the kernel of an extension operation (builder style). Core operations have their own: a kernel under the name
-    /// of one would never run, so nothing runs on this executor then ([`Executor::check`]).
+    /// Adds the kernel of an extension operation (builder style). Core operations have their own: a
+    /// kernel under the name of one would never run, so nothing runs on this executor then
+    /// ([`Executor::check`]).
     pub fn with_kernel(
         mut self,
         name: &str,
@@ -56,7 +58,8 @@ impl Executor {
                 "a kernel for `{name}` would never run: that is an operation of the core, which has its own; give the \
                  operation of yours another name"
             );
-            self.refused.get_or_insert_with(|| Error::new(Code::DuplicateName, text));
+            self.refused
+                .get_or_insert_with(|| Error::new(Code::DuplicateName, text));
             return self;
         }
         self.extensions.insert(name.into(), Arc::new(lower));
@@ -68,14 +71,22 @@ impl Executor {
         self.refused.clone().map_or(Ok(()), Err)
     }
 
-    /// Programs over a few elements run like all others (builder style). They give the same bits, later.
+    /// Programs over a few elements run like all others (builder style). They give the same bits,
+    /// later.
     pub fn stepwise(self) -> Executor {
-        Executor { stepwise: true, ..self }
+        Executor {
+            stepwise: true,
+            ..self
+        }
     }
 
-    /// Programs and operations use at most `n` threads, at least one (builder style). The bits do not depend on it.
+    /// Programs and operations use at most `n` threads, at least one (builder style). The bits do
+    /// not depend on it.
     pub fn with_threads(self, n: usize) -> Executor {
-        Executor { threads: Threads(Some(n.max(1))), ..self }
+        Executor {
+            threads: Threads(Some(n.max(1))),
+            ..self
+        }
     }
 
     /// The limit that was asked for.
@@ -94,10 +105,18 @@ impl Executor {
     /// The program of a function: O(equations), bodies once each.
     pub fn compile(&self, f: &Arc<Function>) -> Result<Program> {
         self.check()?;
-        Program::compile(&Compiler { executor: self, bodies: RefCell::default() }, f, None)
+        Program::compile(
+            &Compiler {
+                executor: self,
+                bodies: RefCell::default(),
+            },
+            f,
+            None,
+        )
     }
 
-    /// Runs one operation at once: its type rule, its kernel. `env` gives the symbols of its attributes.
+    /// Runs one operation at once: its type rule, its kernel. `env` gives the symbols of its
+    /// attributes.
     pub fn apply(&self, op: &Op, x: Operands, env: &Env) -> Result<Results> {
         self.check()?;
         if let Some(y) = crate::small::apply(op, &x) {
@@ -115,11 +134,22 @@ impl Executor {
         if let Some(fused) = crate::fused::at_once(op, &x) {
             return fused.run(env, x);
         }
-        lower(&Compiler { executor: self, bodies: RefCell::default() }, op, &types, Used::ALL)?(env, x)
+        lower(
+            &Compiler {
+                executor: self,
+                bodies: RefCell::default(),
+            },
+            op,
+            &types,
+            Used::ALL,
+        )?(env, x)
     }
 
     pub(crate) fn kernel(&self, op: &dyn Primitive, x: &[Type]) -> Result<Option<Kernel>> {
-        self.extensions.get(op.name()).map(|lower| lower(op, x)).transpose()
+        self.extensions
+            .get(op.name())
+            .map(|lower| lower(op, x))
+            .transpose()
     }
 }
 

@@ -22,16 +22,20 @@ pub(crate) fn fft(op: &Fft, rank: usize, dtype: DType) -> Kernel {
                     }};
                 }
                 match op.kind {
-                    FftKind::Forward | FftKind::Adjoint => Tensor::filled::<$complex, _>(shape, |y| {
-                        <$real>::complex(y, view!($complex), op.kind == FftKind::Adjoint)
-                    }),
+                    FftKind::Forward | FftKind::Adjoint => {
+                        Tensor::filled::<$complex, _>(shape, |y| {
+                            <$real>::complex(y, view!($complex), op.kind == FftKind::Adjoint)
+                        })
+                    }
                     FftKind::Real => {
                         shape[op.axis] = points / 2 + 1;
                         Tensor::filled::<$complex, _>(shape, |y| <$real>::real(y, view!($real)))
                     }
                     FftKind::RealAdjoint => {
                         shape[op.axis] = n;
-                        Tensor::filled::<$real, _>(shape, |y| <$real>::real_adjoint(y, view!($complex), n))
+                        Tensor::filled::<$real, _>(shape, |y| {
+                            <$real>::real_adjoint(y, view!($complex), n)
+                        })
                     }
                 }
             })
@@ -43,10 +47,17 @@ pub(crate) fn fft(op: &Fft, rank: usize, dtype: DType) -> Kernel {
     }
 }
 
-/// A kernel that calls `f` with the length of the lines and an operand whose axes before the lines are evenly spaced, and
-/// those after them too. Long lines are moved to the last axis, and back.
-fn along(op: Fft, rank: usize, f: impl Fn(&Fft, usize, Tensor) -> Result<Tensor> + Send + Sync + 'static) -> Kernel {
-    let last = Fft { axis: rank - 1, ..op.clone() };
+/// A kernel that calls `f` with the length of the lines and an operand whose axes before the lines
+/// are evenly spaced, and those after them too. Long lines are moved to the last axis, and back.
+fn along(
+    op: Fft,
+    rank: usize,
+    f: impl Fn(&Fft, usize, Tensor) -> Result<Tensor> + Send + Sync + 'static,
+) -> Kernel {
+    let last = Fft {
+        axis: rank - 1,
+        ..op.clone()
+    };
     let mut perm: Vec<usize> = (0..rank).filter(|&a| a != op.axis).collect();
     perm.push(op.axis);
     let mut back: Vec<usize> = (0..rank - 1).collect();
@@ -64,20 +75,31 @@ fn along(op: Fft, rank: usize, f: impl Fn(&Fft, usize, Tensor) -> Result<Tensor>
     })
 }
 
-/// Extents and strides of an operand as groups of lines, the points of a line, and the lines of a group.
+/// Extents and strides of an operand as groups of lines, the points of a line, and the lines of a
+/// group.
 fn lines(x: &Tensor, axis: usize) -> ([usize; 3], [isize; 3]) {
     let groups = [0..axis, axis..axis + 1, axis + 1..x.shape().len()];
     let extents = groups.clone().map(|axes| x.shape()[axes].iter().product());
-    (extents, groups.map(|axes| evenly(x, axes).expect("the axes are evenly spaced")))
+    (
+        extents,
+        groups.map(|axes| evenly(x, axes).expect("the axes are evenly spaced")),
+    )
 }
 
 /// The step between neighbours along some axes, if all are the same distance apart.
 fn evenly(x: &Tensor, axes: std::ops::Range<usize>) -> Option<isize> {
     let mut step = None;
-    for (&n, &stride) in x.shape()[axes.clone()].iter().zip(&x.strides()[axes]).rev().filter(|a| *a.0 != 1) {
+    for (&n, &stride) in x.shape()[axes.clone()]
+        .iter()
+        .zip(&x.strides()[axes])
+        .rev()
+        .filter(|a| *a.0 != 1)
+    {
         match step {
             None => step = Some((stride, stride.wrapping_mul(n as isize))),
-            Some((_, next)) if next == stride => step = step.map(|s| (s.0, stride.wrapping_mul(n as isize))),
+            Some((_, next)) if next == stride => {
+                step = step.map(|s| (s.0, stride.wrapping_mul(n as isize)))
+            }
             _ => return None,
         }
     }

@@ -1,17 +1,20 @@
-//! Which equations run together: elementwise ones of one shape, with the constants and repetitions that they read, and with
-//! the reductions of its last axes.
+//! Which equations run together: elementwise ones of one shape, with the constants and repetitions
+//! that they read, and with the reductions of its last axes.
 //!
-//! A **space** is a shape with a number of last axes that make a row. It has equations of three parts: elementwise ones of the shape; sums, products
-//! and extrema over a row; elementwise ones on values of rows. A value of rows that is read along its row stays in the
-//! space, so softmax is one group.
+//! A **space** is a shape with a number of last axes that make a row. It has equations of three
+//! parts: elementwise ones of the shape; sums, products and extrema over a row; elementwise ones on
+//! values of rows. A value of rows that is read along its row stays in the space, so softmax is one
+//! group.
 //!
-//! Every equation gets a **stage**: no less than its operands' and, unless both are together in a space, more.
-//! Equations of one stage and space that touch (one reads the other, or both read one value) form a group.
-//! Whatever lies between two members has a stage between theirs, so it is a member: groups never wait for each other. A
-//! group whose results are read by one other group of its space alone joins that group.
+//! Every equation gets a **stage**: no less than its operands' and, unless both are together in a
+//! space, more. Equations of one stage and space that touch (one reads the other, or both read one
+//! value) form a group. Whatever lies between two members has a stage between theirs, so it is a
+//! member: groups never wait for each other. A group whose results are read by one other group of
+//! its space alone joins that group.
 //!
-//! Constants and repetitions are not run for a group; it reads the value itself. A product of matrices that one group alone
-//! reads runs in it, where its rows are rows of the group and that costs nothing ([`products`](crate::products)).
+//! Constants and repetitions are not run for a group; it reads the value itself. A product of
+//! matrices that one group alone reads runs in it, where its rows are rows of the group and that
+//! costs nothing ([`products`](crate::products)).
 
 mod lower;
 
@@ -80,12 +83,20 @@ enum Part {
 impl Part {
     /// What it makes a value for.
     fn makes(self) -> Level {
-        if self == Part::Element { Level::Elements } else { Level::Rows }
+        if self == Part::Element {
+            Level::Elements
+        } else {
+            Level::Rows
+        }
     }
 
     /// What it reads values of.
     fn reads(self) -> Level {
-        if self == Part::Row { Level::Rows } else { Level::Elements }
+        if self == Part::Row {
+            Level::Rows
+        } else {
+            Level::Elements
+        }
     }
 }
 
@@ -114,7 +125,8 @@ struct Fusion<'f> {
     weight: Vec<usize>,
 }
 
-/// So many values a group reads, at most: what is decided for each result and each operand takes time that is bounded so.
+/// So many values a group reads, at most: what is decided for each result and each operand takes
+/// time that is bounded so.
 const MOST_OPERANDS: usize = 128;
 
 impl<'f> Fusion<'f> {
@@ -132,14 +144,18 @@ impl<'f> Fusion<'f> {
             parent: (0..n).collect(),
             weight: vec![0; n],
         };
-        let ends: Vec<Option<(Fold, usize)>> = f.eqns().iter().map(|e| fusion.over_rows(e)).collect();
+        let ends: Vec<Option<(Fold, usize)>> =
+            f.eqns().iter().map(|e| fusion.over_rows(e)).collect();
         // Of several reductions of one shape those over the fewest axes: their rows are short.
         let mut known: FxHashMap<&Shape, usize> = FxHashMap::default();
         for (e, end) in f.eqns().iter().zip(&ends) {
             let Some((_, axes)) = end else { continue };
             let shape = &f.ty(f.operands(e)[0]).shape;
             let space = *known.entry(shape).or_insert_with(|| {
-                fusion.spaces.push(Space { shape: shape.clone(), reduced: *axes });
+                fusion.spaces.push(Space {
+                    shape: shape.clone(),
+                    reduced: *axes,
+                });
                 fusion.spaces.len() - 1
             });
             fusion.spaces[space].reduced = fusion.spaces[space].reduced.min(*axes);
@@ -155,7 +171,10 @@ impl<'f> Fusion<'f> {
                     Some(fusion.row_space(e, shape).map_or_else(
                         || {
                             let space = *known.entry(shape).or_insert_with(|| {
-                                fusion.spaces.push(Space { shape: shape.clone(), reduced: 0 });
+                                fusion.spaces.push(Space {
+                                    shape: shape.clone(),
+                                    reduced: 0,
+                                });
                                 fusion.spaces.len() - 1
                             });
                             (Part::Element, space)
@@ -204,7 +223,10 @@ impl<'f> Fusion<'f> {
 
     fn splat(&self, v: Val) -> Option<Array> {
         match self.eqn(v).map(|e| &e.op) {
-            Some(Op::Constant(Constant { ty, value: Value::Splat(s) })) => Some(s.array(ty.dtype)),
+            Some(Op::Constant(Constant {
+                ty,
+                value: Value::Splat(s),
+            })) => Some(s.array(ty.dtype)),
             _ => None,
         }
     }
@@ -241,20 +263,35 @@ impl<'f> Fusion<'f> {
     }
 
     fn shape(&self, e: &Eqn) -> &'f Shape {
-        let r = e.results().next().expect("an elementwise equation has a result");
+        let r = e
+            .results()
+            .next()
+            .expect("an elementwise equation has a result");
         &self.f.ty(r).shape
     }
 
     /// Whether what `p` makes, repeated like this, is there for `i` when both are in one group.
     fn together(&self, p: usize, i: usize, dims: &Option<Vec<usize>>) -> bool {
-        let (Some((a, of)), Some((b, space))) = (self.parts[p], self.parts[i]) else { return false };
-        let along = || dims.as_ref().is_some_and(|d| d.iter().copied().eq(0..self.spaces[space].kept()));
-        of == space && if a.makes() == b.reads() { dims.is_none() } else { b == Part::Element && along() }
+        let (Some((a, of)), Some((b, space))) = (self.parts[p], self.parts[i]) else {
+            return false;
+        };
+        let along = || {
+            dims.as_ref()
+                .is_some_and(|d| d.iter().copied().eq(0..self.spaces[space].kept()))
+        };
+        of == space
+            && if a.makes() == b.reads() {
+                dims.is_none()
+            } else {
+                b == Part::Element && along()
+            }
     }
 
     /// A sum, product or extremum over the last axes, and over how many.
     fn over_rows(&self, e: &Eqn) -> Option<(Fold, usize)> {
-        let (f, Op::Reduce(r)) = (self.f, &e.op) else { return None };
+        let (f, Op::Reduce(r)) = (self.f, &e.op) else {
+            return None;
+        };
         let x = f.operands(e)[0];
         let of = f.ty(x);
         let fold = match r.op {
@@ -268,7 +305,8 @@ impl<'f> Fusion<'f> {
         let last = !axes.is_empty() && axes.iter().copied().eq(rank - axes.len()..rank);
         // What is repeated is reduced where it lies.
         let repeated = matches!(self.eqn(x).map(|e| &e.op), Some(Op::BroadcastInDim(_)));
-        (last && !repeated && matches!(of.dtype, DType::F32 | DType::F64)).then_some((fold, axes.len()))
+        (last && !repeated && matches!(of.dtype, DType::F32 | DType::F64))
+            .then_some((fold, axes.len()))
     }
 }
 
@@ -284,10 +322,13 @@ fn fits(f: &Function, e: &Eqn) -> bool {
     !needs_check(f, e, &types)
 }
 
-/// The steps of a function, in order; `live` says which equations are needed, `products` whether groups compute any.
+/// The steps of a function, in order; `live` says which equations are needed, `products` whether
+/// groups compute any.
 pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) -> Vec<Node> {
     let mut fusion = Fusion::new(f);
-    let alive: Vec<usize> = (0..f.eqns().len()).filter(|&i| live(&f.eqns()[i])).collect();
+    let alive: Vec<usize> = (0..f.eqns().len())
+        .filter(|&i| live(&f.eqns()[i]))
+        .collect();
     let mut reads: Vec<Vec<Read>> = (0..f.eqns().len()).map(|i| fusion.reads(i)).collect();
     // What decides an extent comes before all that mentions it.
     let mut binders: FxHashMap<Sym, Val> = FxHashMap::default();
@@ -312,7 +353,9 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
     let operands = |i: usize, visit: &mut dyn FnMut(Val, &Option<Vec<usize>>)| {
         deciders(i, &mut |v| visit(v, &None));
         if reads[i].is_empty() {
-            f.operands(&f.eqns()[i]).iter().for_each(|&v| visit(v, &None));
+            f.operands(&f.eqns()[i])
+                .iter()
+                .for_each(|&v| visit(v, &None));
         }
         reads[i].iter().for_each(|r| {
             if let Read::Value(v, dims) = r {
@@ -325,7 +368,8 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
     f.results().iter().for_each(|v| used[v.index()] = true);
     let mut runs = vec![false; f.eqns().len()];
     for &i in alive.iter().rev() {
-        runs[i] = f.eqns()[i].results().any(|r| used[r.index()]) || !f.eqns()[i].op.binds().is_empty();
+        runs[i] =
+            f.eqns()[i].results().any(|r| used[r.index()]) || !f.eqns()[i].op.binds().is_empty();
         if runs[i] {
             operands(i, &mut |v, _| used[v.index()] = true);
         }
@@ -352,11 +396,21 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
     let mut known: FxHashSet<(usize, Input)> = FxHashSet::default();
     for &i in &alive {
         let own = fusion.root(i);
-        let Some((_, space)) = fusion.parts[own] else { continue };
+        let Some((_, space)) = fusion.parts[own] else {
+            continue;
+        };
         let space = fusion.spaces[space].clone();
-        let new = || Group { space, eqns: vec![], products: vec![], inputs: vec![], outputs: vec![] };
+        let new = || Group {
+            space,
+            eqns: vec![],
+            products: vec![],
+            inputs: vec![],
+            outputs: vec![],
+        };
         let group = nodes.entry(own).or_insert_with(new);
-        group.outputs.extend(f.eqns()[i].results().filter(|r| leaves[r.index()]));
+        group
+            .outputs
+            .extend(f.eqns()[i].results().filter(|r| leaves[r.index()]));
         let Some((part, _)) = fusion.parts[i] else {
             let x = f.operands(&f.eqns()[i]);
             group.products.push((i, [x[0], x[1]]));
@@ -374,7 +428,9 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
     }
     let node = |i: usize| match nodes.remove(&i) {
         // A reduction alone is not gathered first.
-        Some(g) if !matches!(g.eqns[..], [(_, Part::Fold(_), _)]) || !g.products.is_empty() => Node::Group(g),
+        Some(g) if !matches!(g.eqns[..], [(_, Part::Fold(_), _)]) || !g.products.is_empty() => {
+            Node::Group(g)
+        }
         _ => Node::Single(i),
     };
     order.into_iter().map(node).collect()
@@ -383,7 +439,8 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
 /// What calls a visitor with the values that decide the extents of an equation.
 type Deciders<'a> = &'a dyn Fn(usize, &mut dyn FnMut(Val));
 
-/// Joins equations of one stage and space that touch. What decides an extent is of an earlier stage than what mentions it.
+/// Joins equations of one stage and space that touch. What decides an extent is of an earlier stage
+/// than what mentions it.
 fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>], deciders: Deciders<'_>) {
     let f = fusion.f;
     let mut stage = vec![0u32; f.eqns().len()];
@@ -393,7 +450,13 @@ fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>], decider
         let mut at = 0;
         deciders(i, &mut |v| at = at.max(after(&v)));
         let Some((_, space)) = fusion.parts[i] else {
-            stage[i] = f.operands(&f.eqns()[i]).iter().map(after).max().unwrap_or(0).max(at);
+            stage[i] = f
+                .operands(&f.eqns()[i])
+                .iter()
+                .map(after)
+                .max()
+                .unwrap_or(0)
+                .max(at);
             continue;
         };
         for r in &reads[i] {
@@ -406,7 +469,9 @@ fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>], decider
         let (mut makers, mut outside) = (Vec::new(), Vec::new());
         for r in &reads[i] {
             let Read::Value(v, dims) = r else { continue };
-            match fusion.producer[v.index()].filter(|&p| stage[p] == at && fusion.together(p, i, dims)) {
+            match fusion.producer[v.index()]
+                .filter(|&p| stage[p] == at && fusion.together(p, i, dims))
+            {
                 Some(p) => makers.push(fusion.root(p)),
                 None => outside.push(*v),
             }
@@ -420,10 +485,21 @@ fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>], decider
             others.copied().any(|j| makers.contains(&fusion.root(j)))
         };
         let new = outside.iter().filter(|v| !known(fusion, v)).count();
-        if !makers.is_empty() && new + makers.iter().map(|&g| fusion.weight[g]).sum::<usize>() > MOST_OPERANDS {
+        if !makers.is_empty()
+            && new + makers.iter().map(|&g| fusion.weight[g]).sum::<usize>() > MOST_OPERANDS
+        {
             // A group of its own, after those.
             at += 1;
-            outside = reads[i].iter().filter_map(|r| if let Read::Value(v, _) = r { Some(*v) } else { None }).collect();
+            outside = reads[i]
+                .iter()
+                .filter_map(|r| {
+                    if let Read::Value(v, _) = r {
+                        Some(*v)
+                    } else {
+                        None
+                    }
+                })
+                .collect();
             outside.sort_unstable();
             outside.dedup();
             makers.clear();
@@ -435,7 +511,10 @@ fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>], decider
         makers.iter().for_each(|&g| fusion.join(g, i));
         for v in outside {
             let others = readers.entry((v, at)).or_default();
-            match others.iter_mut().find(|j| fusion.parts[**j].is_some_and(|p| p.1 == space)) {
+            match others
+                .iter_mut()
+                .find(|j| fusion.parts[**j].is_some_and(|p| p.1 == space))
+            {
                 Some(j) => {
                     let (a, b) = (fusion.root(*j), fusion.root(i));
                     if a != b && fusion.weight[a] + fusion.weight[b] <= MOST_OPERANDS + 1 {
@@ -459,7 +538,8 @@ type Operands<'a> = &'a dyn Fn(usize, &mut dyn FnMut(Val, &Option<Vec<usize>>));
 const NONE: usize = usize::MAX;
 const MANY: usize = usize::MAX - 1;
 
-/// Joins groups with the one group that reads them, if that is of their space and finds there what it reads.
+/// Joins groups with the one group that reads them, if that is of their space and finds there what
+/// it reads.
 fn sink(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
     let f = fusion.f;
     // The only reader of each group, seen from the last equation back.
@@ -473,11 +553,17 @@ fn sink(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
     for &i in alive.iter().rev() {
         let own = fusion.root(i);
         operands(i, &mut |v, dims| {
-            let Some(p) = fusion.producer[v.index()] else { return };
+            let Some(p) = fusion.producer[v.index()] else {
+                return;
+            };
             let fits = fusion.together(p, i, dims);
             let p = fusion.root(p);
             if p != own {
-                reader[p] = if fits && (reader[p] == NONE || reader[p] == own) { own } else { MANY };
+                reader[p] = if fits && (reader[p] == NONE || reader[p] == own) {
+                    own
+                } else {
+                    MANY
+                };
             }
         });
     }
@@ -496,14 +582,18 @@ fn sink(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
     }
 }
 
-/// Joins products with the one group that reads them, if they have its elements, and it runs row by row on a shape of which it knows
-/// the rows. Nobody else waits for them, so nobody waits for the group who did not before.
+/// Joins products with the one group that reads them, if they have its elements, and it runs row by
+/// row on a shape of which it knows the rows. Nobody else waits for them, so nobody waits for the
+/// group who did not before.
 fn take(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
     let f = fusion.f;
     let product = |i: usize| products::sizes(f, &f.eqns()[i]);
     // The group that alone reads each product.
-    let mut reader: FxHashMap<usize, usize> =
-        alive.iter().filter(|&&i| product(i).is_some()).map(|&i| (i, NONE)).collect();
+    let mut reader: FxHashMap<usize, usize> = alive
+        .iter()
+        .filter(|&&i| product(i).is_some())
+        .map(|&i| (i, NONE))
+        .collect();
     if reader.is_empty() {
         return;
     }
@@ -513,26 +603,44 @@ fn take(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
         let own = fusion.root(i);
         by_rows[own] |= fusion.parts[i].is_some_and(|p| p.0 != Part::Element);
         operands(i, &mut |v, dims| {
-            let Some(Some(known)) = fusion.producer[v.index()].map(|p| reader.get_mut(&p)) else { return };
-            let elements = fusion.parts[i].is_some_and(|p| p.0.reads() == Level::Elements) && dims.is_none();
-            *known = if elements && [NONE, own].contains(known) { own } else { MANY };
+            let Some(Some(known)) = fusion.producer[v.index()].map(|p| reader.get_mut(&p)) else {
+                return;
+            };
+            let elements =
+                fusion.parts[i].is_some_and(|p| p.0.reads() == Level::Elements) && dims.is_none();
+            *known = if elements && [NONE, own].contains(known) {
+                own
+            } else {
+                MANY
+            };
         });
     }
     for &i in alive {
-        let (Some(&own), Some(([k, n], dtype))) = (reader.get(&i), product(i)) else { continue };
-        let Some(&Some((_, space))) = fusion.parts.get(own) else { continue };
+        let (Some(&own), Some(([k, n], dtype))) = (reader.get(&i), product(i)) else {
+            continue;
+        };
+        let Some(&Some((_, space))) = fusion.parts.get(own) else {
+            continue;
+        };
         let space = &fusion.spaces[space];
-        let short = || products::known(space.shape.iter().skip(space.kept())).is_some_and(|len| len <= LONG);
+        let short = || {
+            products::known(space.shape.iter().skip(space.kept())).is_some_and(|len| len <= LONG)
+        };
         let (widths, columns) = taken.get(&own).copied().unwrap_or((Widths::default(), n));
         let widths = widths.and([k, n], dtype);
-        if columns == n && (!by_rows[own] || short()) && widths.pay() && fusion.shape(&f.eqns()[i]) == &space.shape {
+        if columns == n
+            && (!by_rows[own] || short())
+            && widths.pay()
+            && fusion.shape(&f.eqns()[i]) == &space.shape
+        {
             taken.insert(own, (widths, n));
             fusion.join(i, own);
         }
     }
 }
 
-/// The groups, by the equations that stand for them, operands first and else as late as their last equation.
+/// The groups, by the equations that stand for them, operands first and else as late as their last
+/// equation.
 fn order(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) -> Vec<usize> {
     let n = fusion.f.eqns().len();
     let (mut waits, mut followers) = (vec![0usize; n], vec![Vec::new(); n]);
@@ -540,7 +648,9 @@ fn order(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) -> Ve
     for &i in alive {
         let own = fusion.root(i);
         operands(i, &mut |v, _| {
-            let Some(p) = fusion.producer[v.index()] else { return };
+            let Some(p) = fusion.producer[v.index()] else {
+                return;
+            };
             let p = fusion.root(p);
             if p != own && known.insert((p, own)) {
                 followers[p].push(own);
@@ -548,8 +658,17 @@ fn order(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) -> Ve
             }
         });
     }
-    let roots: Vec<usize> = alive.iter().copied().filter(|&i| fusion.root(i) == i).collect();
-    let mut ready: BinaryHeap<Reverse<usize>> = roots.iter().copied().filter(|&i| waits[i] == 0).map(Reverse).collect();
+    let roots: Vec<usize> = alive
+        .iter()
+        .copied()
+        .filter(|&i| fusion.root(i) == i)
+        .collect();
+    let mut ready: BinaryHeap<Reverse<usize>> = roots
+        .iter()
+        .copied()
+        .filter(|&i| waits[i] == 0)
+        .map(Reverse)
+        .collect();
     let mut order = Vec::with_capacity(roots.len());
     while let Some(Reverse(i)) = ready.pop() {
         order.push(i);
@@ -560,7 +679,12 @@ fn order(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) -> Ve
             }
         }
     }
-    assert_eq!(order.len(), roots.len(), "groups wait for each other in\n{}", fusion.f.name);
+    assert_eq!(
+        order.len(),
+        roots.len(),
+        "groups wait for each other in\n{}",
+        fusion.f.name
+    );
     order
 }
 
@@ -572,12 +696,18 @@ impl Group {
 
     /// Its equations, products first.
     pub(crate) fn equations(&self) -> impl Iterator<Item = usize> {
-        self.products.iter().map(|p| p.0).chain(self.eqns.iter().map(|e| e.0))
+        self.products
+            .iter()
+            .map(|p| p.0)
+            .chain(self.eqns.iter().map(|e| e.0))
     }
 
     /// What it reads: its inputs, then the operands of products.
     pub(crate) fn reads(&self) -> impl Iterator<Item = Val> {
-        self.inputs.iter().map(|(v, _)| *v).chain(self.products.iter().flat_map(|p| p.1))
+        self.inputs
+            .iter()
+            .map(|(v, _)| *v)
+            .chain(self.products.iter().flat_map(|p| p.1))
     }
 
     /// The values that it gives, in the order of its results.

@@ -1,13 +1,13 @@
 //! [`Fused`]: a group of elementwise operations and reductions of rows as one kernel over tensors.
 //!
-//! A group is a list of **phases**: code over tiles, then folds of what it made over the last axes. What a fold gives is
-//! a value for each row, which later phases read along the row; [`phases`](crate::phases) runs all of them on a few rows
-//! while these are in a cache.
+//! A group is a list of **phases**: code over tiles, then folds of what it made over the last axes.
+//! What a fold gives is a value for each row, which later phases read along the row;
+//! [`phases`](crate::phases) runs all of them on a few rows while these are in a cache.
 //!
-//! A result is written over an operand that dies here, if nothing reads the operand afterwards. Axes along which every
-//! operand repeats are computed once. What a group reads may be a product of matrices that it computes itself
-//! ([`products`](crate::products)), a block of rows before the phases run on these, where the result will lie or in memory
-//! that passes.
+//! A result is written over an operand that dies here, if nothing reads the operand afterwards.
+//! Axes along which every operand repeats are computed once. What a group reads may be a product of
+//! matrices that it computes itself ([`products`](crate::products)), a block of rows before the
+//! phases run on these, where the result will lie or in memory that passes.
 
 use crate::across::Across;
 use crate::element::{Plain, for_any};
@@ -100,7 +100,8 @@ impl Phase {
     /// Whether a value written as the `k`-th may be written where another lies.
     pub(crate) fn may_write_over(&self, k: usize, place: Place) -> bool {
         let read = self.reads.iter().position(|p| *p == place);
-        !self.folds.iter().any(|f| f.1 == place) && read.is_none_or(|r| self.body.may_overwrite(k, r))
+        !self.folds.iter().any(|f| f.1 == place)
+            && read.is_none_or(|r| self.body.may_overwrite(k, r))
     }
 
     /// Whether it reads what lies there.
@@ -115,14 +116,36 @@ pub(crate) fn alone(op: &Op, types: &[DType]) -> Fused {
     let x: Vec<Typed> = types.iter().map(|&t| lowering.input(t)).collect();
     let (y, dtype) = lowering.emit(op, &x);
     let (body, cost) = lowering.finish(&[y]);
-    let over = (0..x.len()).filter(|&i| types[i] == dtype && body.may_overwrite(0, i)).map(Place::Operand).collect();
+    let over = (0..x.len())
+        .filter(|&i| types[i] == dtype && body.may_overwrite(0, i))
+        .map(Place::Operand)
+        .collect();
     let reads = (0..x.len()).map(Place::Operand).collect();
     Fused {
         shape: None,
         reduced: 0,
-        operands: x.iter().map(|_| Operand { level: Level::Elements, dims: None, folded: false }).collect(),
-        buffers: vec![Buffer { dtype, level: Level::Elements, life: Life::Result, over }],
-        phases: vec![Phase { level: Level::Elements, body, reads, writes: vec![0], folds: vec![], cost }],
+        operands: x
+            .iter()
+            .map(|_| Operand {
+                level: Level::Elements,
+                dims: None,
+                folded: false,
+            })
+            .collect(),
+        buffers: vec![Buffer {
+            dtype,
+            level: Level::Elements,
+            life: Life::Result,
+            over,
+        }],
+        phases: vec![Phase {
+            level: Level::Elements,
+            body,
+            reads,
+            writes: vec![0],
+            folds: vec![],
+            cost,
+        }],
         products: vec![],
         results: vec![0],
     }
@@ -132,12 +155,13 @@ pub(crate) fn alone(op: &Op, types: &[DType]) -> Fused {
 type Key = (std::mem::Discriminant<Op>, u32, SmallVec<[DType; 3]>);
 
 thread_local! {
-    /// Operations that ran at once on this thread: there are only so many without other attributes than a type.
+    /// Operations that ran at once on this thread: there are only so many without other attributes
+    /// than a type.
     static AT_ONCE: RefCell<FxHashMap<Key, Rc<Fused>>> = RefCell::default();
 }
 
-/// Runs one elementwise operation without other attributes than a type, made ready the first time; `None` for another. The type rule has
-/// checked the operands.
+/// Runs one elementwise operation without other attributes than a type, made ready the first time;
+/// `None` for another. The type rule has checked the operands.
 pub(crate) fn at_once(op: &Op, x: &Operands) -> Option<Rc<Fused>> {
     let row = match op {
         Op::Unary(f) => *f as u32,
@@ -147,10 +171,19 @@ pub(crate) fn at_once(op: &Op, x: &Operands) -> Option<Rc<Fused>> {
         Op::Select(_) if x[0].shape().len() == x[1].shape().len() => 0,
         _ => return None,
     };
-    let key: Key = (std::mem::discriminant(op), row, x.iter().map(Tensor::dtype).collect());
+    let key: Key = (
+        std::mem::discriminant(op),
+        row,
+        x.iter().map(Tensor::dtype).collect(),
+    );
     AT_ONCE.with_borrow_mut(|known| {
         let types = key.2.clone();
-        Some(known.entry(key).or_insert_with(|| Rc::new(alone(op, &types))).clone())
+        Some(
+            known
+                .entry(key)
+                .or_insert_with(|| Rc::new(alone(op, &types)))
+                .clone(),
+        )
     })
 }
 
@@ -168,8 +201,8 @@ impl Fused {
         Box::new(move |env, x| self.run(env, x))
     }
 
-    /// How rows are cut so that products are read in a cache, by the sizes `[m, k, n]` of these; nothing if they run as a
-    /// whole before. There are so many rows of such a length.
+    /// How rows are cut so that products are read in a cache, by the sizes `[m, k, n]` of these;
+    /// nothing if they run as a whole before. There are so many rows of such a length.
     pub(crate) fn cut(
         &self,
         products: impl Iterator<Item = ([usize; 3], DType)> + Clone,
@@ -177,8 +210,14 @@ impl Fused {
         len: usize,
     ) -> Option<Cut> {
         let ([m, _, n], _) = products.clone().next()?;
-        let widths = products.fold(Widths::default(), |w, ([_, k, n], dtype)| w.and([k, n], dtype));
-        Some(widths.cut(count * len / n, m, (len / n).max(1))?.scaled(n, len))
+        let widths = products.fold(Widths::default(), |w, ([_, k, n], dtype)| {
+            w.and([k, n], dtype)
+        });
+        Some(
+            widths
+                .cut(count * len / n, m, (len / n).max(1))?
+                .scaled(n, len),
+        )
     }
 
     /// Whether a buffer is a product.
@@ -191,7 +230,10 @@ impl Fused {
         if !self.products.is_empty() {
             let mut rest = operands.drain(self.operands.len()..);
             for p in &self.products {
-                let mut next = || rest.next().expect("the operands of products come after the others");
+                let mut next = || {
+                    rest.next()
+                        .expect("the operands of products come after the others")
+                };
                 factors.push(Factors::new(p, next(), next())?);
             }
         }
@@ -222,7 +264,10 @@ impl Fused {
         }
         let narrow = shape != full;
         if narrow {
-            x = x.into_iter().map(|t| t.narrowed(|d| shape[d] != full[d])).collect();
+            x = x
+                .into_iter()
+                .map(|t| t.narrowed(|d| shape[d] != full[d]))
+                .collect();
         }
         let n = volume(&shape)?;
         let (kept, gone) = shape.split_at(shape.len() - self.reduced);
@@ -230,7 +275,11 @@ impl Fused {
         let by_rows = self.by_rows(len);
         let mut across: SmallVec<[Option<Across>; 4]> = SmallVec::with_capacity(x.len());
         for (t, o) in x.iter_mut().zip(&self.operands) {
-            let blocks = if by_rows && o.level == Level::Elements { Across::of(t) } else { None };
+            let blocks = if by_rows && o.level == Level::Elements {
+                Across::of(t)
+            } else {
+                None
+            };
             if blocks.is_none() && t.is_across() {
                 *t = regrained(t.clone())?;
             }
@@ -238,13 +287,17 @@ impl Fused {
         }
 
         let cut = self.cut(factors.iter().map(|f| (f.sizes(), f.dtype())), count, len);
-        let mut dying: SmallVec<[usize; 4]> = (0..x.len()).filter(|&i| x[i].exclusive_ptr().is_some()).collect();
+        let mut dying: SmallVec<[usize; 4]> = (0..x.len())
+            .filter(|&i| x[i].exclusive_ptr().is_some())
+            .collect();
         let mut memory: SmallVec<[Memory; 2]> = SmallVec::with_capacity(self.buffers.len());
         // Products that lie where a result will.
         let mut under: SmallVec<[(usize, usize); 1]> = SmallVec::new();
         for (k, b) in self.buffers.iter().enumerate() {
             let found = match b.life {
-                Life::Result => dying.iter().position(|&i| b.over.contains(&Place::Operand(i))),
+                Life::Result => dying
+                    .iter()
+                    .position(|&i| b.over.contains(&Place::Operand(i))),
                 _ => None,
             };
             let product = b.over.iter().find_map(|place| match *place {
@@ -255,7 +308,9 @@ impl Fused {
             memory.push(match (found, b.level, b.life) {
                 (Some(at), ..) => Memory::Over(dying.remove(at)),
                 _ if under.iter().any(|u| u.0 == k) => Memory::Passing,
-                _ if product.is_some() || (self.is_product(k) && (cut.is_none() || b.life == Life::Result)) => {
+                _ if product.is_some()
+                    || (self.is_product(k) && (cut.is_none() || b.life == Life::Result)) =>
+                {
                     Memory::Fresh(Fresh::initialised(b.dtype, n)?)
                 }
                 (None, Level::Rows, _) => Memory::Fresh(Fresh::new(b.dtype, count)?),
@@ -271,14 +326,33 @@ impl Fused {
         });
         let mut whole: SmallVec<[Option<*mut u8>; 4]> = whole.collect();
         under.iter().for_each(|&(p, k)| whole[p] = whole[k]);
-        let run = Run::new(self, &shape, [count, len], &x, across, whole, Made { factors, cut });
-        // SAFETY: operands address elements of their type for every index of the shape of their level; buffers hold a value
-        // for every element, or row, of theirs; an operand that is written over is a whole buffer of its own, and `over`
-        // says that nothing reads it, or the product that lies under a result, afterwards. Products have the rows of the group.
-        unsafe { if by_rows { run.by_rows()? } else { run.by_phases()? } };
+        let run = Run::new(
+            self,
+            &shape,
+            [count, len],
+            &x,
+            across,
+            whole,
+            Made { factors, cut },
+        );
+        // SAFETY: operands address elements of their type for every index of the shape of their
+        // level; buffers hold a value for every element, or row, of theirs; an operand that is
+        // written over is a whole buffer of its own, and `over` says that nothing reads it, or the
+        // product that lies under a result, afterwards. Products have the rows of the group.
+        unsafe {
+            if by_rows {
+                run.by_rows()?
+            } else {
+                run.by_phases()?
+            }
+        };
         drop(run);
         let mut finish = |&b: &usize| {
-            let own: Extents = if self.buffers[b].level == Level::Rows { kept.into() } else { shape.clone() };
+            let own: Extents = if self.buffers[b].level == Level::Rows {
+                kept.into()
+            } else {
+                shape.clone()
+            };
             let y = match std::mem::replace(&mut memory[b], Memory::Passing) {
                 Memory::Over(i) => x[i].clone(),
                 // SAFETY: the phases have written all of it.
@@ -291,7 +365,8 @@ impl Fused {
     }
 }
 
-/// A tensor whose last axis is not its finest, copied so that it is; axes along which it repeats stay so.
+/// A tensor whose last axis is not its finest, copied so that it is; axes along which it repeats
+/// stay so.
 fn regrained(t: Tensor) -> Result<Tensor> {
     let shape = Extents::from_slice(t.shape());
     let repeated: SmallVec<[bool; 8]> = t.strides().iter().map(|&s| s == 0).collect();

@@ -23,7 +23,9 @@ pub(crate) fn constant(c: &Constant) -> Result<Kernel> {
         }
     };
     if matches!(c.value, Value::Splat(_)) && matches!(shape, Sizes::Open(_)) {
-        return Ok(kernel(move |env, []| one.clone().broadcast(&shape.at(env)?, &[])));
+        return Ok(kernel(move |env, []| {
+            one.clone().broadcast(&shape.at(env)?, &[])
+        }));
     }
     let value = match c.value {
         Value::Splat(_) => one.broadcast(&shape.at(&Env::default())?, &[])?,
@@ -37,7 +39,11 @@ pub(crate) fn iota(i: &Iota) -> Kernel {
     let (shape, dtype, axis) = (Sizes::of(&i.ty.shape), i.ty.dtype, i.axis);
     macro_rules! count {
         ($T:ident, $of:expr) => {
-            |n| Tensor::build::<$T, _>(smallvec![n], |dst| (0..).zip(dst).for_each(|(i, y): (usize, _)| *y = $of(i)))
+            |n| {
+                Tensor::build::<$T, _>(smallvec![n], |dst| {
+                    (0..).zip(dst).for_each(|(i, y): (usize, _)| *y = $of(i))
+                })
+            }
         };
     }
     let line: fn(usize) -> Result<Tensor> = match dtype.kind() {

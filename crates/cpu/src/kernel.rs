@@ -9,10 +9,12 @@ pub type Operands = SmallVec<[Tensor; 3]>;
 /// The results of one call.
 pub type Results = SmallVec<[Tensor; 1]>;
 
-/// What runs when an equation is reached. Operand types have been checked; the extents of symbols come with the call.
+/// What runs when an equation is reached. Operand types have been checked; the extents of symbols
+/// come with the call.
 pub type Kernel = Box<dyn Fn(&Env, Operands) -> Result<Results> + Send + Sync>;
 
-/// Which results of an equation are read: what a kernel gives in place of the others is not looked at.
+/// Which results of an equation are read: what a kernel gives in place of the others is not looked
+/// at.
 #[derive(Clone, Copy)]
 pub(crate) struct Used {
     read: u64,
@@ -21,12 +23,22 @@ pub(crate) struct Used {
 
 impl Used {
     /// Every one.
-    pub(crate) const ALL: Used = Used { read: u64::MAX, first: usize::MAX };
+    pub(crate) const ALL: Used = Used {
+        read: u64::MAX,
+        first: usize::MAX,
+    };
 
     /// Those that `read` names; of very many, all that come late.
     pub(crate) fn of(read: impl Iterator<Item = bool>) -> Used {
-        let bits = read.take(64).enumerate().fold(u64::MAX, |all, (k, read)| if read { all } else { all & !(1 << k) });
-        Used { read: bits, ..Used::ALL }
+        let bits =
+            read.take(64).enumerate().fold(
+                u64::MAX,
+                |all, (k, read)| if read { all } else { all & !(1 << k) },
+            );
+        Used {
+            read: bits,
+            ..Used::ALL
+        }
     }
 
     /// Of all results only the `first` elements along the axis of the operation are read.
@@ -55,7 +67,10 @@ pub(crate) fn kernel<const N: usize>(
 /// The operands as an array.
 pub(crate) fn operands<const N: usize>(x: Operands) -> [Tensor; N] {
     let mut x = x.into_iter();
-    std::array::from_fn(|_| x.next().expect("the type rule checked the number of operands"))
+    std::array::from_fn(|_| {
+        x.next()
+            .expect("the type rule checked the number of operands")
+    })
 }
 
 /// Extents of an attribute: known, or evaluated in every call.
@@ -90,7 +105,10 @@ impl Sizes {
     pub(crate) fn fits(&self, extents: &[usize], env: &Env) -> bool {
         match self {
             Sizes::Known(known) => known.as_slice() == extents,
-            Sizes::Open(shape) => shape.iter().zip(extents).all(|(d, n)| d.eval(env).ok() == Some(*n)),
+            Sizes::Open(shape) => shape
+                .iter()
+                .zip(extents)
+                .all(|(d, n)| d.eval(env).ok() == Some(*n)),
         }
     }
 }

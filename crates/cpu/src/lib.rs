@@ -11,12 +11,12 @@
 //! assert_eq!(y[0].to_f64(), [1.0, 4.0, 9.0]);
 //! ```
 //!
-//! [`fuse`] groups elementwise operations and reductions of rows, which become code over tiles ([`elementwise`], [`fused`],
-//! [`phases`]);
-//! [`lower`](mod@lower) turns every other operation into a kernel for its element types; [`program`] orders them, lets go
-//! of every value at its last use and checks sizes that are known only now. What an operation means is its `eval`; this
-//! runtime gives the same bits, except where sums and products are folded in another (fixed) order, and where a function
-//! is [`cotangent_kernels::vector`]'s (within 2 units in the last place).
+//! [`fuse`] groups elementwise operations and reductions of rows, which become code over tiles
+//! ([`elementwise`], [`fused`], [`phases`]); [`lower`](mod@lower) turns every other operation into
+//! a kernel for its element types; [`program`] orders them, lets go of every value at its last use
+//! and checks sizes that are known only now. What an operation means is its `eval`; this runtime
+//! gives the same bits, except where sums and products are folded in another (fixed) order, and
+//! where a function is [`cotangent_kernels::vector`]'s (within 2 units in the last place).
 
 mod across;
 mod axes;

@@ -1,4 +1,5 @@
-//! Factorisations: one matrix after another, each from a row-major slice. Single precision is computed in double.
+//! Factorisations: one matrix after another, each from a row-major slice. Single precision is
+//! computed in double.
 
 use crate::convert::converted;
 use crate::element::{Plain, collected, limit, pick, zeroed};
@@ -34,7 +35,10 @@ fn in_double(dtype: DType, kernel: Kernel) -> Kernel {
         return kernel;
     }
     Box::new(move |env, x: Operands| {
-        let wide = x.into_iter().map(|x| converted(x, double(dtype))).collect::<Result<Operands>>()?;
+        let wide = x
+            .into_iter()
+            .map(|x| converted(x, double(dtype)))
+            .collect::<Result<Operands>>()?;
         let round = |y: Tensor| match y.dtype() {
             DType::F64 => converted(y, DType::F32),
             DType::C128 => converted(y, DType::C64),
@@ -46,7 +50,9 @@ fn in_double(dtype: DType, kernel: Kernel) -> Kernel {
 
 /// Rows and columns of the matrices, and the extents before them.
 fn split(x: &Tensor) -> (Extents, usize, usize) {
-    let &[ref lead @ .., m, n] = x.shape() else { unreachable!("the type rule asks for matrices") };
+    let &[ref lead @ .., m, n] = x.shape() else {
+        unreachable!("the type rule asks for matrices")
+    };
     (lead.into(), m, n)
 }
 
@@ -77,41 +83,62 @@ fn part_mut<T>(all: &mut [T], b: usize, size: usize) -> &mut [T] {
     &mut all[b * size..(b + 1) * size]
 }
 
-/// Calls `f(b, part)` for the part of every matrix `b`, of `size` elements, on several threads if there are many.
-fn each<T: Send>(all: &mut [T], size: usize, f: impl Fn(usize, &mut [T]) -> Fallible + Sync) -> Fallible {
-    // About a nanosecond for each of n³ operations, and as many matrices at a time as are worth a claim.
+/// Calls `f(b, part)` for the part of every matrix `b`, of `size` elements, on several threads if
+/// there are many.
+fn each<T: Send>(
+    all: &mut [T],
+    size: usize,
+    f: impl Fn(usize, &mut [T]) -> Fallible + Sync,
+) -> Fallible {
+    // About a nanosecond for each of n³ operations, and as many matrices at a time as are worth a
+    // claim.
     let nanos = ((size as f64).powf(1.5) as u64).max(1);
     let group = (20_000 / nanos).max(1) as usize;
     let total = nanos.saturating_mul((all.len() / size.max(1)) as u64);
     try_chunks(all, group * size, total, |c, part| {
-        part.chunks_mut(size).enumerate().try_for_each(|(k, part)| f(c * group + k, part))
+        part.chunks_mut(size)
+            .enumerate()
+            .try_for_each(|(k, part)| f(c * group + k, part))
     })
 }
 
-/// As [`each`], with the parts of three slices, of these sizes: there are `count` matrices, each of which takes about `nanos`.
+/// As [`each`], with the parts of three slices, of these sizes: there are `count` matrices, each of
+/// which takes about `nanos`.
 fn each_of<X: Send, Y: Send, Z: Send>(
     [count, nanos]: [usize; 2],
     (x, y, z): (&mut [X], &mut [Y], &mut [Z]),
     [of_x, of_y, of_z]: [usize; 3],
     f: impl Fn(usize, &mut [X], &mut [Y], &mut [Z]) -> Fallible + Sync,
 ) -> Result<()> {
-    assert!([x.len(), y.len(), z.len()] == [of_x, of_y, of_z].map(|size| count * size), "there is a part for each");
-    let (x, y, z) = (Shared(x.as_mut_ptr()), Shared(y.as_mut_ptr()), Shared(z.as_mut_ptr()));
+    assert!(
+        [x.len(), y.len(), z.len()] == [of_x, of_y, of_z].map(|size| count * size),
+        "there is a part for each"
+    );
+    let (x, y, z) = (
+        Shared(x.as_mut_ptr()),
+        Shared(y.as_mut_ptr()),
+        Shared(z.as_mut_ptr()),
+    );
     let group = (20_000 / nanos.max(1)).max(1);
-    let done = attempt(count.div_ceil(group), nanos.saturating_mul(count) as u64, |c| {
-        for b in c * group..count.min((c + 1) * group) {
-            // SAFETY: parts of different matrices do not overlap, and each matrix comes once, while the slices are borrowed.
-            let (x, y, z) = unsafe {
-                (
-                    std::slice::from_raw_parts_mut(x.get().add(b * of_x), of_x),
-                    std::slice::from_raw_parts_mut(y.get().add(b * of_y), of_y),
-                    std::slice::from_raw_parts_mut(z.get().add(b * of_z), of_z),
-                )
-            };
-            f(b, x, y, z)?;
-        }
-        Ok(())
-    });
+    let done = attempt(
+        count.div_ceil(group),
+        nanos.saturating_mul(count) as u64,
+        |c| {
+            for b in c * group..count.min((c + 1) * group) {
+                // SAFETY: parts of different matrices do not overlap, and each matrix comes once,
+                // while the slices are borrowed.
+                let (x, y, z) = unsafe {
+                    (
+                        std::slice::from_raw_parts_mut(x.get().add(b * of_x), of_x),
+                        std::slice::from_raw_parts_mut(y.get().add(b * of_y), of_y),
+                        std::slice::from_raw_parts_mut(z.get().add(b * of_z), of_z),
+                    )
+                };
+                f(b, x, y, z)?;
+            }
+            Ok(())
+        },
+    );
     done.map_err(limit)
 }
 
@@ -122,7 +149,11 @@ fn several<T>(all: &[T], size: usize) -> bool {
 
 /// Matrices of this type as real ones.
 fn real<T: Plain>(x: &Tensor) -> Option<&[f64]> {
-    if T::DTYPE == DType::F64 { x.as_slice() } else { None }
+    if T::DTYPE == DType::F64 {
+        x.as_slice()
+    } else {
+        None
+    }
 }
 
 /// About the nanoseconds that the spectrum of a small matrix takes.
@@ -156,7 +187,8 @@ pub(crate) fn triangular_solve(s: &TriangularSolve, dtype: DType) -> Kernel {
     };
     for_field!(dtype, T => kernel(move |_, [a, b]| {
         let shape = Extents::from_slice(b.shape());
-        // Right-hand sides that are all the same, as those of a sum's derivative: a few of them, whose bits are those of all.
+        // Right-hand sides that are all the same, as those of a sum's derivative: a few of them,
+        // whose bits are those of all.
         let side = shape.len() - if how.left { 1 } else { 2 };
         let few = !T::COMPLEX && shape[side] > FEW && b.strides()[side] == 0;
         let b = if few {
@@ -190,16 +222,34 @@ struct Factors<T> {
 fn factors<T: Plain + Field>(x: &Tensor) -> Result<Factors<T>> {
     let (lead, m, n) = split(x);
     let (all, k) = (count(&lead), m.min(n));
-    let mut f = Factors { packed: zeroed(all * m * n)?, pivots: zeroed(all * k)?, perms: zeroed(all * m)? };
+    let mut f = Factors {
+        packed: zeroed(all * m * n)?,
+        pivots: zeroed(all * k)?,
+        perms: zeroed(all * m)?,
+    };
     if all > 1 && lanes::fits(m, n) {
         let x = slice::<T>(x);
-        lanes::lu(Level::chosen(), &mut f.packed, &mut f.pivots, &mut f.perms, x, m, n).map_err(limit)?;
+        lanes::lu(
+            Level::chosen(),
+            &mut f.packed,
+            &mut f.pivots,
+            &mut f.perms,
+            x,
+            m,
+            n,
+        )
+        .map_err(limit)?;
         return Ok(f);
     }
     let slices = (&mut f.packed[..], &mut f.pivots[..], &mut f.perms[..]);
-    each_of([all, m * n * k], slices, [m * n, k, m], |b, packed, pivots, perm| {
-        linalg::lu(packed, pivots, perm, part(slice::<T>(x), b, m * n), m, n)
-    })?;
+    each_of(
+        [all, m * n * k],
+        slices,
+        [m * n, k, m],
+        |b, packed, pivots, perm| {
+            linalg::lu(packed, pivots, perm, part(slice::<T>(x), b, m * n), m, n)
+        },
+    )?;
     Ok(f)
 }
 
@@ -243,9 +293,18 @@ pub(crate) fn solve(dtype: DType) -> Kernel {
 impl<T: Plain + Field> Factors<T> {
     /// The sign of the permutation of matrix `b`, of n rows, and its pivots.
     fn pivots(&self, b: usize, n: usize) -> (T, impl Iterator<Item = T> + Clone) {
-        let odd = part(&self.pivots, b, n).iter().enumerate().filter(|&(k, &p)| k as i32 != p).count() % 2 == 1;
+        let odd = part(&self.pivots, b, n)
+            .iter()
+            .enumerate()
+            .filter(|&(k, &p)| k as i32 != p)
+            .count()
+            % 2
+            == 1;
         let packed = part(&self.packed, b, n * n);
-        (T::real(if odd { -1.0 } else { 1.0 }), (0..n).map(move |k| packed[k * n + k]))
+        (
+            T::real(if odd { -1.0 } else { 1.0 }),
+            (0..n).map(move |k| packed[k * n + k]),
+        )
     }
 }
 
@@ -308,7 +367,8 @@ pub(crate) fn qr(f: &Qr, used: Used, dtype: DType) -> Kernel {
     }))
 }
 
-/// Rows of matrices of which one is diagonalised by rotations in lanes as fast as in tridiagonal form.
+/// Rows of matrices of which one is diagonalised by rotations in lanes as fast as in tridiagonal
+/// form.
 const FEW_ROWS: usize = 4;
 /// Matrices from which lanes are faster, whatever their rows.
 const SEVERAL: usize = 4;
@@ -386,5 +446,9 @@ pub(crate) fn eig(f: &Eig, dtype: DType) -> Kernel {
 
 /// A kernel of one operand and several results.
 fn one(f: impl Fn(Tensor) -> Result<Results> + Send + Sync + 'static) -> Kernel {
-    Box::new(move |_, x: Operands| f(x.into_iter().next().expect("the type rule asks for an operand")))
+    Box::new(move |_, x: Operands| {
+        f(x.into_iter()
+            .next()
+            .expect("the type rule asks for an operand"))
+    })
 }

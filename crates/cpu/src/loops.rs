@@ -1,10 +1,11 @@
 //! `scan` and `while`: a body that runs many times.
 //!
-//! Bodies are compiled once and keep their slots from step to step; extents are bound again only if an operand changes
-//! its shape. A carry that dies in the body is written over there. What steps return is copied into one buffer: of the
-//! right size where the number of steps is known, else one that doubles. A scan of elementwise steps is one loop of machine
-//! code ([`recurrence`](crate::recurrence)). Another over a few elements ([`tiny`](crate::tiny)) runs without a tensor per
-//! step: its results are written where they go.
+//! Bodies are compiled once and keep their slots from step to step; extents are bound again only if
+//! an operand changes its shape. A carry that dies in the body is written over there. What steps
+//! return is copied into one buffer: of the right size where the number of steps is known, else one
+//! that doubles. A scan of elementwise steps is one loop of machine code
+//! ([`recurrence`](crate::recurrence)). Another over a few elements ([`tiny`](crate::tiny)) runs
+//! without a tensor per step: its results are written where they go.
 
 use crate::element::{for_size, limit};
 use crate::executor::Compiler;
@@ -46,14 +47,23 @@ fn write(data: &mut Tensor, at: usize, x: &Tensor) {
 
 impl<'a> Stack<'a> {
     fn new(dtype: DType, shape: &'a Sizes, steps: Option<usize>) -> Result<Stack<'a>> {
-        Ok(Stack { data: Tensor::zeros(dtype, smallvec![0])?, row: None, shape, steps })
+        Ok(Stack {
+            data: Tensor::zeros(dtype, smallvec![0])?,
+            row: None,
+            shape,
+            steps,
+        })
     }
 
     /// Keeps the result of step `i`.
     fn put(&mut self, i: usize, y: &Tensor) -> Result<()> {
         let row = self.row.get_or_insert_with(|| y.shape().into());
         if row.as_slice() != y.shape() {
-            bail!(ShapeMismatch, "steps of a loop gave {} and an array of shape {row:?}", y.ty());
+            bail!(
+                ShapeMismatch,
+                "steps of a loop gave {} and an array of shape {row:?}",
+                y.ty()
+            );
         }
         let end = volume(&shape_of(i + 1, row))?;
         self.grow(end)?;
@@ -97,11 +107,16 @@ impl<'a> Stack<'a> {
 /// What the results of a body are that are stacked.
 fn rows(body: &Program, carry: usize) -> Vec<(DType, Sizes)> {
     let types = body.function().result_types().split_off(carry);
-    types.iter().map(|t| (t.dtype, Sizes::of(&t.shape))).collect()
+    types
+        .iter()
+        .map(|t| (t.dtype, Sizes::of(&t.shape)))
+        .collect()
 }
 
 fn stacks(rows: &[(DType, Sizes)], steps: Option<usize>) -> Result<Vec<Stack<'_>>> {
-    rows.iter().map(|(dtype, shape)| Stack::new(*dtype, shape, steps)).collect()
+    rows.iter()
+        .map(|(dtype, shape)| Stack::new(*dtype, shape, steps))
+        .collect()
 }
 
 /// Takes the results of step `i` apart: carries, which are returned, and what is stacked.
@@ -119,15 +134,26 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
     let (consts, carries, reverse) = (s.consts, s.carry, s.reverse);
     let length = Sizes::of(&Shape::from(vec![s.length.clone()]));
     let rows = rows(&body, carries);
-    let elements = if cx.executor.is_stepwise() { None } else { Loop::of(s) };
+    let elements = if cx.executor.is_stepwise() {
+        None
+    } else {
+        Loop::of(s)
+    };
     Ok(Box::new(move |env, mut x: Operands| {
         let n = length.at(env)?[0];
         if let Some(elements) = elements.as_ref().filter(|e| e.takes(n, &x)) {
             return elements.run(n, reverse, x);
         }
-        if let Some(tiny) =
-            body.tiny().filter(|tiny| n > 0 && fits(tiny.inputs(), tiny.outputs(), n, [consts, consts + carries], &x))
-        {
+        if let Some(tiny) = body.tiny().filter(|tiny| {
+            n > 0
+                && fits(
+                    tiny.inputs(),
+                    tiny.outputs(),
+                    n,
+                    [consts, consts + carries],
+                    &x,
+                )
+        }) {
             return scan_tiny(tiny, n, reverse, [consts, consts + carries], x);
         }
         let xs: Operands = x.drain(consts + carries..).collect();
@@ -135,7 +161,12 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
         let (mut running, mut stacks) = (Running::new(&body), stacks(&rows, Some(n))?);
         for step in 0..n {
             let i = if reverse { n - 1 - step } else { step };
-            let inputs = x.iter().cloned().chain(carry.drain(..)).chain(xs.iter().map(|x| x.row(i))).collect();
+            let inputs = x
+                .iter()
+                .cloned()
+                .chain(carry.drain(..))
+                .chain(xs.iter().map(|x| x.row(i)))
+                .collect();
             carry = keep(&mut stacks, i, running.step(inputs, env)?)?;
         }
         for stack in stacks {
@@ -146,9 +177,19 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
 }
 
 /// Whether a body takes constants, carries and `n` rows of each stack, and gives the carries back.
-pub(crate) fn fits(inputs: &[Form], outputs: &[Form], n: usize, [consts, stacks]: [usize; 2], x: &[Tensor]) -> bool {
+pub(crate) fn fits(
+    inputs: &[Form],
+    outputs: &[Form],
+    n: usize,
+    [consts, stacks]: [usize; 2],
+    x: &[Tensor],
+) -> bool {
     let fits = |(i, (form, x)): (usize, (&Form, &Tensor))| {
-        let row = if i < stacks { Some(x.shape()) } else { x.shape().strip_prefix(&[n]) };
+        let row = if i < stacks {
+            Some(x.shape())
+        } else {
+            x.shape().strip_prefix(&[n])
+        };
         form.dtype == x.dtype() && row == Some(&form.shape)
     };
     let same = |(a, b): (&Form, &Form)| a.dtype == b.dtype && a.shape == b.shape;
@@ -157,29 +198,54 @@ pub(crate) fn fits(inputs: &[Form], outputs: &[Form], n: usize, [consts, stacks]
         && inputs[consts..stacks].iter().zip(outputs).all(same)
 }
 
-/// A loop over few elements: a step is told where its operands and results lie, and nothing else. Carries live in two
-/// buffers; a step reads one and writes the other. `x` is what the body takes, rows in place of each stack's first axis.
-fn scan_tiny(tiny: &Tiny, n: usize, reverse: bool, [consts, stacks]: [usize; 2], x: Operands) -> Result<Results> {
+/// A loop over few elements: a step is told where its operands and results lie, and nothing else.
+/// Carries live in two buffers; a step reads one and writes the other. `x` is what the body takes,
+/// rows in place of each stack's first axis.
+fn scan_tiny(
+    tiny: &Tiny,
+    n: usize,
+    reverse: bool,
+    [consts, stacks]: [usize; 2],
+    x: Operands,
+) -> Result<Results> {
     let carries = stacks - consts;
-    let x = x.into_iter().map(Tensor::into_packed).collect::<Result<Operands>>()?;
+    let x = x
+        .into_iter()
+        .map(Tensor::into_packed)
+        .collect::<Result<Operands>>()?;
     let (inputs, outputs) = (tiny.inputs(), tiny.outputs());
-    let buffers = || outputs[..carries].iter().map(|y| Fresh::new(y.dtype, y.n)).collect::<Result<Vec<_>>>();
+    let buffers = || {
+        outputs[..carries]
+            .iter()
+            .map(|y| Fresh::new(y.dtype, y.n))
+            .collect::<Result<Vec<_>>>()
+    };
     let (mut old, mut new) = (buffers()?, buffers()?);
     let stacked = |y: &Form| Fresh::new(y.dtype, volume(&shape_of(n, &y.shape))?);
-    let made: Vec<Fresh> = outputs[carries..].iter().map(stacked).collect::<Result<_>>()?;
+    let made: Vec<Fresh> = outputs[carries..]
+        .iter()
+        .map(stacked)
+        .collect::<Result<_>>()?;
     let first: Vec<*const u8> = x.iter().map(Tensor::first_ptr).collect();
-    let (mut from, sizes) = (first.clone(), inputs.iter().map(Form::bytes).collect::<Vec<_>>());
+    let (mut from, sizes) = (
+        first.clone(),
+        inputs.iter().map(Form::bytes).collect::<Vec<_>>(),
+    );
     let done: Fallible = tiny.with_memory(|memory| {
         for step in 0..n {
             let i = if reverse { n - 1 - step } else { step };
             for k in stacks..first.len() {
                 from[k] = first[k].wrapping_add(i * sizes[k]);
             }
-            let rows = made.iter().zip(&outputs[carries..]).map(|(y, form)| y.ptr().wrapping_add(i * form.bytes()));
+            let rows = made
+                .iter()
+                .zip(&outputs[carries..])
+                .map(|(y, form)| y.ptr().wrapping_add(i * form.bytes()));
             let to = new.iter().map(Fresh::ptr).chain(rows);
-            // SAFETY: operands have the types that the body takes, stacks `n` rows of them, and lie packed; the carries
-            // of the last step are of the types of its results. Buffers for results have room for them, `made` for `n`
-            // rows. Nobody else has the memory between steps.
+            // SAFETY: operands have the types that the body takes, stacks `n` rows of them, and lie
+            // packed; the carries of the last step are of the types of its results. Buffers for
+            // results have room for them, `made` for `n` rows. Nobody else has the memory between
+            // steps.
             unsafe {
                 match step {
                     0 => tiny.execute(memory, from.iter().copied(), to)?,
@@ -187,16 +253,24 @@ fn scan_tiny(tiny: &Tiny, n: usize, reverse: bool, [consts, stacks]: [usize; 2],
                 }
             }
             std::mem::swap(&mut old, &mut new);
-            from[consts..stacks].iter_mut().zip(&old).for_each(|(from, carry)| *from = carry.ptr());
+            from[consts..stacks]
+                .iter_mut()
+                .zip(&old)
+                .for_each(|(from, carry)| *from = carry.ptr());
         }
         Ok(())
     });
     done.map_err(limit)?;
     // SAFETY: there was a step, so every carry was written, and every row of what was stacked.
     unsafe {
-        let carry = old.into_iter().zip(outputs).map(|(y, form)| y.into_tensor(&form.shape));
+        let carry = old
+            .into_iter()
+            .zip(outputs)
+            .map(|(y, form)| y.into_tensor(&form.shape));
         let stack = made.into_iter().zip(&outputs[carries..]);
-        Ok(carry.chain(stack.map(|(y, form)| y.into_tensor(&shape_of(n, &form.shape)))).collect())
+        Ok(carry
+            .chain(stack.map(|(y, form)| y.into_tensor(&shape_of(n, &form.shape))))
+            .collect())
     }
 }
 
@@ -208,9 +282,21 @@ pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
     Ok(Box::new(move |env, mut x: Operands| {
         if let (Some(test), Some(step)) = (cond.tiny(), body.tiny())
             && test.takes(x[..of_cond].iter().chain(&x[of_cond + of_body..]))
-            && fits(step.inputs(), step.outputs(), 0, [of_body, step.inputs().len()], &x[of_cond..])
+            && fits(
+                step.inputs(),
+                step.outputs(),
+                0,
+                [of_body, step.inputs().len()],
+                &x[of_cond..],
+            )
         {
-            return while_tiny([test, step], [of_cond, of_body], stacks(&rows, None)?, saves, x);
+            return while_tiny(
+                [test, step],
+                [of_cond, of_body],
+                stacks(&rows, None)?,
+                saves,
+                x,
+            );
         }
         let mut carry: Results = x.drain(of_cond + of_body..).collect();
         let (mut test, mut running) = (Running::new(&cond), Running::new(&body));
@@ -220,7 +306,11 @@ pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
             if test.step(inputs, env)?[0].as_slice() != Some(&[true]) {
                 break;
             }
-            let inputs = x[of_cond..].iter().cloned().chain(carry.drain(..)).collect();
+            let inputs = x[of_cond..]
+                .iter()
+                .cloned()
+                .chain(carry.drain(..))
+                .collect();
             carry = keep(&mut stacks, steps, running.step(inputs, env)?)?;
             steps += 1;
         }
@@ -228,13 +318,16 @@ pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
             carry.push(stack.finish(steps, env)?);
         }
         if saves {
-            carry.push(Tensor::build::<bool, _>(smallvec![steps], |dst| dst.fill(true))?);
+            carry.push(Tensor::build::<bool, _>(smallvec![steps], |dst| {
+                dst.fill(true)
+            })?);
         }
         Ok(carry)
     }))
 }
 
-/// A loop over few elements while a condition over few holds: as [`scan_tiny`], with stacks that grow.
+/// A loop over few elements while a condition over few holds: as [`scan_tiny`], with stacks that
+/// grow.
 fn while_tiny(
     [test, step]: [&Tiny; 2],
     [of_cond, of_body]: [usize; 2],
@@ -242,20 +335,32 @@ fn while_tiny(
     saves: bool,
     x: Operands,
 ) -> Result<Results> {
-    let x = x.into_iter().map(Tensor::into_packed).collect::<Result<Operands>>()?;
+    let x = x
+        .into_iter()
+        .map(Tensor::into_packed)
+        .collect::<Result<Operands>>()?;
     let outputs = step.outputs();
     let carries = outputs.len() - stacks.len();
-    let buffers = || outputs[..carries].iter().map(|y| Fresh::new(y.dtype, y.n)).collect::<Result<Vec<_>>>();
+    let buffers = || {
+        outputs[..carries]
+            .iter()
+            .map(|y| Fresh::new(y.dtype, y.n))
+            .collect::<Result<Vec<_>>>()
+    };
     let (mut old, mut new) = (buffers()?, buffers()?);
     let first: Vec<*const u8> = x.iter().map(Tensor::first_ptr).collect();
     let mut asked = [&first[..of_cond], &first[of_cond + of_body..]].concat();
     let mut from = first[of_cond..].to_vec();
     let (mut steps, mut holds, mut rows) = (0, false, Vec::with_capacity(stacks.len()));
     loop {
-        // SAFETY: operands have the types that the condition takes, carries those of its results, and lie packed; the
-        // condition is one truth value.
+        // SAFETY: operands have the types that the condition takes, carries those of its results,
+        // and lie packed; the condition is one truth value.
         let done = test.with_memory(|memory| unsafe {
-            test.execute(memory, asked.iter().copied(), [(&raw mut holds).cast::<u8>()])
+            test.execute(
+                memory,
+                asked.iter().copied(),
+                [(&raw mut holds).cast::<u8>()],
+            )
         });
         done.map_err(limit)?;
         if !holds {
@@ -267,7 +372,8 @@ fn while_tiny(
         }
         let to = new.iter().map(Fresh::ptr).chain(rows.iter().copied());
         // SAFETY: as above, of the body; buffers for results have room for them.
-        let done = step.with_memory(|memory| unsafe { step.execute(memory, from.iter().copied(), to) });
+        let done =
+            step.with_memory(|memory| unsafe { step.execute(memory, from.iter().copied(), to) });
         done.map_err(limit)?;
         std::mem::swap(&mut old, &mut new);
         for (k, carry) in old.iter().enumerate() {
@@ -280,13 +386,17 @@ fn while_tiny(
     let mut y: Results = match steps {
         0 => x[of_cond + of_body..].iter().cloned().collect(),
         // SAFETY: there was a step, so every carry was written.
-        _ => made.map(|(y, form)| unsafe { y.into_tensor(&form.shape) }).collect(),
+        _ => made
+            .map(|(y, form)| unsafe { y.into_tensor(&form.shape) })
+            .collect(),
     };
     for stack in stacks {
         y.push(stack.finish(steps, &Env::default())?);
     }
     if saves {
-        y.push(Tensor::build::<bool, _>(smallvec![steps], |dst| dst.fill(true))?);
+        y.push(Tensor::build::<bool, _>(smallvec![steps], |dst| {
+            dst.fill(true)
+        })?);
     }
     Ok(y)
 }

@@ -4,21 +4,29 @@ use crate::element::limit;
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes, Used, kernel};
 use crate::tensor::Tensor;
-use crate::{contract, control, fourier, fused, generate, linalg, loops, movement, reduce, sliding, sort, windows};
+use crate::{
+    contract, control, fourier, fused, generate, linalg, loops, movement, reduce, sliding, sort,
+    windows,
+};
 use cotangent_core::ops::EigOrder;
 use cotangent_core::ops::{Op, Unary};
 use cotangent_core::transform::Session;
 use cotangent_core::{Array, Dim, Env, Primitive, Result, Type, bail};
 use cotangent_kernels::memory::hold;
 
-/// The kernel of an operation on operands of these types, of whose results these are read. Their bits do not depend on that.
+/// The kernel of an operation on operands of these types, of whose results these are read. Their
+/// bits do not depend on that.
 pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: Used) -> Result<Kernel> {
     Ok(match op {
         Op::Unary(Unary::StopGradient) => kernel(|_, [x]| Ok(x)),
         // One predicate for all elements chooses an operand as it is.
-        Op::Select(_) if x[0].rank() != x[1].rank() => {
-            kernel(|_, [p, x, y]| Ok(if p.first::<bool>() == Some(true) { x } else { y }))
-        }
+        Op::Select(_) if x[0].rank() != x[1].rank() => kernel(|_, [p, x, y]| {
+            Ok(if p.first::<bool>() == Some(true) {
+                x
+            } else {
+                y
+            })
+        }),
         Op::Unary(_)
         | Op::Binary(_)
         | Op::Compare(_)
@@ -32,7 +40,9 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: Used) -> Resul
         | Op::Betainc(_)
         | Op::ReducePrecision(_)
         | Op::RoundTo(_)
-        | Op::Convert(_) => fused::alone(op, &x.iter().map(|t| t.dtype).collect::<Vec<_>>()).kernel(),
+        | Op::Convert(_) => {
+            fused::alone(op, &x.iter().map(|t| t.dtype).collect::<Vec<_>>()).kernel()
+        }
         Op::Constant(c) => generate::constant(c)?,
         Op::Iota(i) => generate::iota(i),
         Op::BroadcastInDim(b) => {
@@ -85,8 +95,16 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: Used) -> Resul
         Op::Eig(_) | Op::Schur(_) => evaluated(op),
         Op::Spectral(s) => control::inside(cx, &s.expand(x)?)?,
         Op::Guard(g) => control::guard(g, x[0].dtype),
-        Op::Extension(p) => checked(op, x, cx.executor.kernel(&**p, x)?.unwrap_or_else(|| evaluated(op)))?,
-        Op::Bitcast(b) if b.to.size() == x[0].dtype.size() => fused::alone(op, &[x[0].dtype]).kernel(),
+        Op::Extension(p) => checked(
+            op,
+            x,
+            cx.executor
+                .kernel(&**p, x)?
+                .unwrap_or_else(|| evaluated(op)),
+        )?,
+        Op::Bitcast(b) if b.to.size() == x[0].dtype.size() => {
+            fused::alone(op, &[x[0].dtype]).kernel()
+        }
         Op::Bitcast(b) => movement::bitcast(b.to),
         // By its meaning: it only counts.
         Op::Count(_) => evaluated(op),
@@ -100,11 +118,19 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: Used) -> Resul
 pub(crate) fn evaluated(op: &Op) -> Kernel {
     let op = Settled::of(op);
     Box::new(move |env, x: Operands| -> Result<Results> {
-        let x = x.into_iter().map(Tensor::into_array).collect::<Result<Vec<_>>>()?;
-        // The reference computes in wide numbers, a vector for each operand and result, and cannot say that there is no memory.
+        let x = x
+            .into_iter()
+            .map(Tensor::into_array)
+            .collect::<Result<Vec<_>>>()?;
+        // The reference computes in wide numbers, a vector for each operand and result, and cannot
+        // say that there is no memory.
         let elements = x.iter().map(Array::len).fold(0, usize::saturating_add);
         let _room = hold(elements.saturating_mul(4 * size_of::<i128>())).map_err(limit)?;
-        Ok(op.with(env, |op| op.eval(&x, env))?.into_iter().map(Tensor::from).collect())
+        Ok(op
+            .with(env, |op| op.eval(&x, env))?
+            .into_iter()
+            .map(Tensor::from)
+            .collect())
     })
 }
 
@@ -114,12 +140,24 @@ fn checked(op: &Op, x: &[Type], kernel: Kernel) -> Result<Kernel> {
     Ok(Box::new(move |env, x| {
         let y = kernel(env, x)?;
         if y.len() != types.len() {
-            bail!(RuleArity, "`{name}` gave {} results when it ran; its type rule promises {}", y.len(), types.len());
+            bail!(
+                RuleArity,
+                "`{name}` gave {} results when it ran; its type rule promises {}",
+                y.len(),
+                types.len()
+            );
         }
         for (k, (y, t)) in y.iter().zip(&types).enumerate() {
             let fits = |(n, d): (&usize, &Dim)| d.eval(env).map_or(true, |d| d == *n);
-            if y.dtype() != t.dtype || y.shape().len() != t.rank() || !y.shape().iter().zip(t.shape.iter()).all(fits) {
-                bail!(RuleType, "`{name}` gave {} as result {k} when it ran; its type rule promises {t}", y.ty());
+            if y.dtype() != t.dtype
+                || y.shape().len() != t.rank()
+                || !y.shape().iter().zip(t.shape.iter()).all(fits)
+            {
+                bail!(
+                    RuleType,
+                    "`{name}` gave {} as result {k} when it ran; its type rule promises {t}",
+                    y.ty()
+                );
             }
         }
         Ok(y)
@@ -139,7 +177,10 @@ impl Settled {
             open.set(open.get() || d.as_const().is_none());
             d.clone()
         });
-        Settled { op: op.clone(), open: open.get() }
+        Settled {
+            op: op.clone(),
+            open: open.get(),
+        }
     }
 
     /// Calls `f` with the operation for these extents.

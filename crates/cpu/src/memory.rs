@@ -1,12 +1,12 @@
-//! What a run needs beside its arguments, known before it runs: a walk over its steps that allocates and frees by their
-//! liveness alone.
+//! What a run needs beside its arguments, known before it runs: a walk over its steps that
+//! allocates and frees by their liveness alone.
 //!
-//! A value lives from the step that makes it to the last that reads it. Transposes, slices and repetitions live in what
-//! they show. A group writes over an operand that ends with it where it can, an update over the array that it changes. What a
-//! body needs counts while its step runs.
+//! A value lives from the step that makes it to the last that reads it. Transposes, slices and
+//! repetitions live in what they show. A group writes over an operand that ends with it where it
+//! can, an update over the array that it changes. What a body needs counts while its step runs.
 //!
-//! Not counted: what a kernel keeps for itself while it runs (packed panels, copies that factorisations work on), and memory
-//! that a thread keeps for its next run.
+//! Not counted: what a kernel keeps for itself while it runs (packed panels, copies that
+//! factorisations work on), and memory that a thread keeps for its next run.
 
 use crate::fuse::{Node, plan};
 use crate::fused::{Fused, Level, Life, Place};
@@ -21,7 +21,8 @@ use std::sync::Arc;
 pub struct Memory {
     /// The most bytes that are alive at once beside the arguments, results included.
     pub peak: usize,
-    /// The step that needs them, by its place in [`steps`](crate::profile::steps); none if nothing runs.
+    /// The step that needs them, by its place in [`steps`](crate::profile::steps); none if nothing
+    /// runs.
     pub step: Option<usize>,
     /// Bytes of results that are not arguments or views of them.
     pub results: usize,
@@ -46,21 +47,36 @@ pub fn memory(f: &Function, arguments: &[Type], outer: &Env) -> Result<Memory> {
     measure(f, arguments, outer, &mut Peaks::default())
 }
 
-/// Peaks of bodies without symbols: those depend on nothing else, and one body may stand in many places.
+/// Peaks of bodies without symbols: those depend on nothing else, and one body may stand in many
+/// places.
 type Peaks = FxHashMap<*const Function, usize>;
 
 fn measure(f: &Function, arguments: &[Type], outer: &Env, peaks: &mut Peaks) -> Result<Memory> {
     let env = reference::bind_body(f, arguments, outer)?;
     let need = f.needed(None);
     let nodes = plan(f, |e| e.results().any(|r| need[r.index()]), true);
-    let mut walk = Walk { f, env: &env, room: vec![None; f.len()], buffers: Vec::new(), alive: 0 };
+    let mut walk = Walk {
+        f,
+        env: &env,
+        room: vec![None; f.len()],
+        buffers: Vec::new(),
+        alive: 0,
+    };
     let mut last = vec![None; f.len()];
     for (k, node) in nodes.iter().enumerate() {
-        walk.reads(node).into_iter().for_each(|v| last[v.index()] = Some(k));
+        walk.reads(node)
+            .into_iter()
+            .for_each(|v| last[v.index()] = Some(k));
     }
-    f.results().iter().for_each(|v| last[v.index()] = Some(nodes.len()));
+    f.results()
+        .iter()
+        .for_each(|v| last[v.index()] = Some(nodes.len()));
 
-    let mut memory = Memory { peak: 0, step: None, results: 0 };
+    let mut memory = Memory {
+        peak: 0,
+        step: None,
+        results: 0,
+    };
     for (k, node) in nodes.iter().enumerate() {
         let reads = walk.reads(node);
         let ending = |v: Val| last[v.index()] == Some(k);
@@ -72,7 +88,11 @@ fn measure(f: &Function, arguments: &[Type], outer: &Env, peaks: &mut Peaks) -> 
             }
         };
         if walk.alive + inside > memory.peak || memory.step.is_none() {
-            memory = Memory { peak: walk.alive + inside, step: Some(k), ..memory };
+            memory = Memory {
+                peak: walk.alive + inside,
+                step: Some(k),
+                ..memory
+            };
         }
         let mut gone: Vec<Val> = reads.into_iter().filter(|&v| ending(v)).collect();
         gone.extend(made.into_iter().filter(|v| last[v.index()].is_none()));
@@ -113,13 +133,21 @@ impl Walk<'_> {
     }
 
     fn known(&self, ty: &Type) -> Result<Type> {
-        let shape = ty.shape.iter().map(|d| d.eval(self.env)).collect::<Result<Vec<usize>>>()?;
+        let shape = ty
+            .shape
+            .iter()
+            .map(|d| d.eval(self.env))
+            .collect::<Result<Vec<usize>>>()?;
         Ok(Type::new(ty.dtype, shape.as_slice()))
     }
 
     fn bytes(&self, v: Val) -> Result<usize> {
         let ty = self.known(self.f.ty(v))?;
-        Ok(ty.shape.iter().filter_map(|d| d.as_const()).fold(ty.dtype.size(), usize::saturating_mul))
+        Ok(ty
+            .shape
+            .iter()
+            .filter_map(|d| d.as_const())
+            .fold(ty.dtype.size(), usize::saturating_mul))
     }
 
     fn give(&mut self, v: Val, bytes: usize) {
@@ -147,10 +175,16 @@ impl Walk<'_> {
 
     /// Whether a step that reads `x` for the last time may write what has so many bytes over it.
     fn is_free(&self, x: Val, bytes: usize) -> bool {
-        self.room[x.index()].is_some_and(|b| self.buffers[b].values == 1 && self.buffers[b].bytes == bytes)
+        self.room[x.index()]
+            .is_some_and(|b| self.buffers[b].values == 1 && self.buffers[b].bytes == bytes)
     }
 
-    fn single(&mut self, e: usize, ending: impl Fn(Val) -> bool, peaks: &mut Peaks) -> Result<Made> {
+    fn single(
+        &mut self,
+        e: usize,
+        ending: impl Fn(Val) -> bool,
+        peaks: &mut Peaks,
+    ) -> Result<Made> {
         let e = &self.f.eqns()[e];
         let x = self.f.operands(e);
         let made: Vec<Val> = e.results().collect();
@@ -184,8 +218,15 @@ impl Walk<'_> {
         for body in e.op.regions() {
             // A body that is called has symbols of its own; the others share those around them.
             let types = match body.params().len() == x.len() && !matches!(e.op, Op::Scan(_)) {
-                true => x.iter().map(|&v| self.known(self.f.ty(v))).collect::<Result<Vec<Type>>>()?,
-                false => body.params().iter().map(|&p| self.known(body.ty(p))).collect::<Result<_>>()?,
+                true => x
+                    .iter()
+                    .map(|&v| self.known(self.f.ty(v)))
+                    .collect::<Result<Vec<Type>>>()?,
+                false => body
+                    .params()
+                    .iter()
+                    .map(|&p| self.known(body.ty(p)))
+                    .collect::<Result<_>>()?,
             };
             let key = Arc::as_ptr(body);
             let peak = match peaks.get(&key) {
@@ -203,7 +244,14 @@ impl Walk<'_> {
         // What a body returns has been counted, once.
         let results = made.iter().map(|&v| self.bytes(v)).sum::<Result<usize>>()?;
         let repeats = matches!(e.op, Op::Scan(_) | Op::While(_));
-        Ok((made, if repeats { inside } else { inside.saturating_sub(results) }))
+        Ok((
+            made,
+            if repeats {
+                inside
+            } else {
+                inside.saturating_sub(results)
+            },
+        ))
     }
 
     fn group(
@@ -216,7 +264,12 @@ impl Walk<'_> {
         let made: Vec<Val> = results.collect();
         let shape = match &g.shape {
             Some(shape) => shape.at(self.env)?,
-            None => self.known(self.f.ty(inputs[0]))?.shape.iter().filter_map(|d| d.as_const()).collect(),
+            None => self
+                .known(self.f.ty(inputs[0]))?
+                .shape
+                .iter()
+                .filter_map(|d| d.as_const())
+                .collect(),
         };
         let (kept, row) = shape.split_at(shape.len() - g.reduced);
         let volume = |shape: &[usize]| shape.iter().copied().fold(1, usize::saturating_mul);
@@ -226,19 +279,28 @@ impl Walk<'_> {
             let [a, b] = [a?, b?].map(|t| t.shape.as_const().unwrap_or_default());
             Ok((p.contraction.sizes(&a, &b), g.buffers[p.buffer].dtype))
         };
-        let factors = g.products.iter().zip(inputs[g.operands.len()..].chunks_exact(2));
+        let factors = g
+            .products
+            .iter()
+            .zip(inputs[g.operands.len()..].chunks_exact(2));
         let products = factors.map(sizes).collect::<Result<Vec<_>>>()?;
         let by_blocks = g.cut(products.into_iter(), rows, len).is_some();
         let mut under: Vec<usize> = Vec::new();
         let mut written: Vec<Val> = Vec::new();
         let mut inside = 0usize;
         for (k, b) in g.buffers.iter().enumerate() {
-            let n = if b.level == Level::Rows { rows } else { rows.saturating_mul(len) };
+            let n = if b.level == Level::Rows {
+                rows
+            } else {
+                rows.saturating_mul(len)
+            };
             let bytes = n.saturating_mul(b.dtype.size());
             match (g.results.iter().position(|&r| r == k), b.life) {
                 (Some(at), _) => {
                     let once = |x: &Val| inputs.iter().filter(|y| *y == x).count() == 1;
-                    let fits = |x: &Val| ending(*x) && !written.contains(x) && self.is_free(*x, bytes) && once(x);
+                    let fits = |x: &Val| {
+                        ending(*x) && !written.contains(x) && self.is_free(*x, bytes) && once(x)
+                    };
                     let operands = b.over.iter().filter_map(|place| match place {
                         Place::Operand(i) => Some(inputs[*i]),
                         Place::Buffer(_) => None,
@@ -262,7 +324,8 @@ impl Walk<'_> {
                 (None, _) if g.is_product(k) && (by_blocks || under.contains(&k)) => {}
                 (None, _) if g.is_product(k) => inside = inside.saturating_add(bytes),
                 // Elements pass from phase to phase through a thread's block.
-                (None, life) if b.level == Level::Elements && (life == Life::Phase || g.by_rows(len)) => {}
+                (None, life)
+                    if b.level == Level::Elements && (life == Life::Phase || g.by_rows(len)) => {}
                 (None, _) => inside = inside.saturating_add(bytes),
             }
         }

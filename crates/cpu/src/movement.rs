@@ -19,7 +19,12 @@ pub(crate) fn slice(s: &Slice) -> Kernel {
     kernel(move |env, [mut x]| {
         let (start, limit) = (start.at(env)?, limit.at(env)?);
         for (k, &by) in stride.iter().enumerate() {
-            x = x.slice(k, start[k], limit[k].saturating_sub(start[k]).div_ceil(by), by);
+            x = x.slice(
+                k,
+                start[k],
+                limit[k].saturating_sub(start[k]).div_ceil(by),
+                by,
+            );
         }
         Ok(x)
     })
@@ -42,8 +47,8 @@ pub(crate) fn bitcast(to: DType) -> Kernel {
             parts => shape.push(parts),
         }
         let y = Fresh::new(to, volume(&shape)?)?;
-        // SAFETY: both hold as many bytes, in memory of their own. Any bytes are elements of either type: the type rule
-        // admits no booleans here.
+        // SAFETY: both hold as many bytes, in memory of their own. Any bytes are elements of either
+        // type: the type rule admits no booleans here.
         unsafe {
             std::ptr::copy_nonoverlapping(x.first_ptr(), y.ptr(), x.numel() * from);
             Ok(y.into_tensor(&shape))
@@ -115,7 +120,9 @@ fn fill_around<T: Copy>(dst: &mut [T], shape: &[usize], first: &[usize], part: &
     dst[..from].fill(value);
     dst[to..].fill(value);
     if *inner != part[1..] {
-        dst[from..to].chunks_mut(slab.max(1)).for_each(|dst| fill_around(dst, inner, &first[1..], &part[1..], value));
+        dst[from..to]
+            .chunks_mut(slab.max(1))
+            .for_each(|dst| fill_around(dst, inner, &first[1..], &part[1..], value));
     }
 }
 
@@ -168,5 +175,7 @@ pub(crate) fn owned<W: Bits + Default>(mut x: Tensor) -> Result<Tensor> {
     if x.exclusive_bits::<W>().is_some() {
         return Ok(x);
     }
-    Tensor::filled_bits::<W, _>(x.dtype(), x.shape().into(), |dst| cotangent_kernels::copy::copy_into(dst, x.bits()))
+    Tensor::filled_bits::<W, _>(x.dtype(), x.shape().into(), |dst| {
+        cotangent_kernels::copy::copy_into(dst, x.bits())
+    })
 }

@@ -1,9 +1,10 @@
 //! [`Run`]: the phases of a group on the memory of one call, on several threads.
 //!
-//! Two ways. **By rows**: all phases on a block of rows, then on the next; what passes from phase to phase lies in the
-//! thread's own memory and stays in a cache. **By phases**, where a row is too long for that: a phase on all elements, then
-//! the next. Either way a row is folded from its pieces, so the bits are the same; where work is cut depends on
-//! the shape and the code. Products that the phases read come before them: of the rows that a thread has claimed, or whole.
+//! Two ways. **By rows**: all phases on a block of rows, then on the next; what passes from phase
+//! to phase lies in the thread's own memory and stays in a cache. **By phases**, where a row is too
+//! long for that: a phase on all elements, then the next. Either way a row is folded from its
+//! pieces, so the bits are the same; where work is cut depends on the shape and the code. Products
+//! that the phases read come before them: of the rows that a thread has claimed, or whole.
 
 use crate::across::Across;
 use crate::element::limit;
@@ -63,8 +64,8 @@ pub(crate) struct Run<'a> {
     across: SmallVec<[Option<Across>; 4]>,
     /// Where each buffer is, if it is whole.
     whole: SmallVec<[Option<*mut u8>; 4]>,
-    /// Bytes of what passes for each element: in the buffers, and operands that are packed, before each, and in all; of products
-    /// by themselves.
+    /// Bytes of what passes for each element: in the buffers, and operands that are packed, before
+    /// each, and in all; of products by themselves.
     before: SmallVec<[usize; 4]>,
     before_operand: SmallVec<[usize; 4]>,
     passing: usize,
@@ -72,11 +73,12 @@ pub(crate) struct Run<'a> {
     made: Made,
 }
 
-// SAFETY: the pointers are to memory that the call owns or borrows; the phases of different rows, or pieces, read and write
-// different parts of what is written at all.
+// SAFETY: the pointers are to memory that the call owns or borrows; the phases of different rows,
+// or pieces, read and write different parts of what is written at all.
 unsafe impl Sync for Run<'_> {}
 
-/// Memory for so many elements of each value that lies in it, and the element that lies at its start.
+/// Memory for so many elements of each value that lies in it, and the element that lies at its
+/// start.
 #[derive(Clone, Copy)]
 struct Room {
     data: *mut u8,
@@ -85,11 +87,18 @@ struct Room {
 }
 
 impl Room {
-    const NONE: Room = Room { data: std::ptr::null_mut(), elements: 0, first: 0 };
+    const NONE: Room = Room {
+        data: std::ptr::null_mut(),
+        elements: 0,
+        first: 0,
+    };
 
-    /// Where the first element of a value is, or would be, with so many bytes before it for each element.
+    /// Where the first element of a value is, or would be, with so many bytes before it for each
+    /// element.
     fn at(self, before: usize, size: usize) -> *mut u8 {
-        self.data.wrapping_add(self.elements * before).wrapping_sub(self.first * size)
+        self.data
+            .wrapping_add(self.elements * before)
+            .wrapping_sub(self.first * size)
     }
 }
 
@@ -101,7 +110,10 @@ struct Passing {
 }
 
 impl Passing {
-    const NOTHING: Passing = Passing { block: Room::NONE, products: Room::NONE };
+    const NOTHING: Passing = Passing {
+        block: Room::NONE,
+        products: Room::NONE,
+    };
 }
 
 impl Fused {
@@ -141,33 +153,50 @@ impl<'a> Run<'a> {
             (!p.writes.is_empty()).then(|| p.body.laid(shape, strides))
         };
         let bytes = |dtype: DType| count.saturating_mul(len).saturating_mul(dtype.size());
-        // The second phase that reads an operand finds this block in a cache, and asks memory for the next one.
+        // The second phase that reads an operand finds this block in a cache, and asks memory for
+        // the next one.
         let by_blocks = fused.by_rows(len) && count > 1;
         let laid = |(at, p): (usize, &'a Phase)| {
             let second = |i: usize| {
                 let far = bytes(x[i].dtype()) > FAR && fused.operands[i].level == Level::Elements;
-                far && fused.phases[..at].iter().filter(|p| p.needs(Place::Operand(i))).count() == 1
+                far && fused.phases[..at]
+                    .iter()
+                    .filter(|p| p.needs(Place::Operand(i)))
+                    .count()
+                    == 1
             };
             let again = |r: &(usize, &Place)| matches!(r.1, Place::Operand(i) if across[*i].is_none() && second(*i));
             let ahead = p.reads.iter().enumerate().filter(|r| by_blocks && again(r));
-            // What nothing reads any more, and lies where nothing was read, where memory is what takes time.
+            // What nothing reads any more, and lies where nothing was read, where memory is what
+            // takes time.
             let last = |b: usize| {
                 let (own, read) = (&fused.buffers[b], Place::Buffer(b));
                 let large = own.level == Level::Elements && bytes(own.dtype) >= past_caches();
                 let under = |at: *mut u8| made.factors.iter().any(|f| whole[f.buffer] == Some(at));
-                let fresh = |at: *mut u8| x.iter().all(|t| t.first_ptr() != at.cast_const()) && !under(at);
-                let again = |p: &Phase| p.reads.contains(&read) || p.folds.iter().any(|f| f.1 == read);
+                let fresh =
+                    |at: *mut u8| x.iter().all(|t| t.first_ptr() != at.cast_const()) && !under(at);
+                let again =
+                    |p: &Phase| p.reads.contains(&read) || p.folds.iter().any(|f| f.1 == read);
                 let result = own.life == Life::Result && whole[b].is_some_and(fresh);
                 let quick = p.cost < STORE * own.dtype.size() as u64;
                 large && result && quick && !fused.phases[at..].iter().any(again)
             };
-            let past = p.writes.iter().enumerate().filter(|w| last(*w.1)).map(|w| w.0);
+            let past = p
+                .writes
+                .iter()
+                .enumerate()
+                .filter(|w| last(*w.1))
+                .map(|w| w.0);
             of(p).map(|laid| laid.reading_ahead(ahead.map(|r| r.0)).streaming(past))
         };
         let laid = fused.phases.iter().enumerate().map(laid).collect();
         let (mut before, mut passing, mut passing_products) = (SmallVec::new(), 0, 0);
         for (k, (b, whole)) in fused.buffers.iter().zip(&whole).enumerate() {
-            let bytes = if fused.is_product(k) { &mut passing_products } else { &mut passing };
+            let bytes = if fused.is_product(k) {
+                &mut passing_products
+            } else {
+                &mut passing
+            };
             before.push(*bytes);
             *bytes += if whole.is_none() { b.dtype.size() } else { 0 };
         }
@@ -197,20 +226,30 @@ impl<'a> Run<'a> {
     /// Picoseconds of all phases for one row.
     fn cost(&self) -> u64 {
         let of = |p: &Phase| {
-            p.cost.saturating_mul(if p.level == Level::Elements { self.len as u64 } else { 1 })
-                + p.folds.len() as u64 * fold_cost(self.len)
+            p.cost.saturating_mul(if p.level == Level::Elements {
+                self.len as u64
+            } else {
+                1
+            }) + p.folds.len() as u64 * fold_cost(self.len)
         };
         let packed = self.packed().count() as u64 * PACKING * self.len as u64;
-        self.fused.phases.iter().map(of).fold(packed, u64::saturating_add).max(1)
+        self.fused
+            .phases
+            .iter()
+            .map(of)
+            .fold(packed, u64::saturating_add)
+            .max(1)
     }
 
     /// All phases, block by block.
     ///
     /// # Safety
-    /// Operands address elements of their types for every index of the shape of their level, whole buffers have room
-    /// for all values of theirs, and only buffers that may be written over an operand overlap it.
+    /// Operands address elements of their types for every index of the shape of their level, whole
+    /// buffers have room for all values of theirs, and only buffers that may be written over an
+    /// operand overlap it.
     pub(crate) unsafe fn by_rows(&self) -> Result<()> {
-        let simple = matches!(&self.fused.phases[..], [p] if p.folds.is_empty()) && self.packed().next().is_none();
+        let simple = matches!(&self.fused.phases[..], [p] if p.folds.is_empty())
+            && self.packed().next().is_none();
         let mut grain = (BLOCK / self.len.max(1)).max(1);
         // All that is packed has the same rows: those of the shape.
         if let Some((_, across)) = self.packed().next() {
@@ -222,23 +261,49 @@ impl<'a> Run<'a> {
         let claim = (CLAIM * 1000 / cost).min(self.count as u64) as usize;
         let claim = claim.max(1).next_multiple_of(grain);
         let (cut, products) = match self.made.cut {
-            Some(cut) => (cut, self.made.factors.iter().map(|f| f.cost() * self.len as u64).sum()),
-            None => (Cut { total: self.count, whole: self.count, size: claim }, 0),
+            Some(cut) => (
+                cut,
+                self.made
+                    .factors
+                    .iter()
+                    .map(|f| f.cost() * self.len as u64)
+                    .sum(),
+            ),
+            None => (
+                Cut {
+                    total: self.count,
+                    whole: self.count,
+                    size: claim,
+                },
+                0,
+            ),
         };
         if self.made.cut.is_none() {
             // SAFETY: products that run before have memory for all rows.
             let product = |f| unsafe { self.product(f, 0..self.count, Passing::NOTHING) };
-            self.made.factors.iter().try_for_each(product).map_err(limit)?;
+            self.made
+                .factors
+                .iter()
+                .try_for_each(product)
+                .map_err(limit)?;
         }
-        let nanos = cost.saturating_add(products).saturating_mul(self.count as u64) / 1000;
+        let nanos = cost
+            .saturating_add(products)
+            .saturating_mul(self.count as u64)
+            / 1000;
         let done = attempt(cut.blocks(), nanos, |c| {
             let all = cut.range(c);
             let block = if simple { all.len() } else { grain };
-            let room = if self.made.cut.is_some() { all.len() * self.len } else { 0 };
+            let room = if self.made.cut.is_some() {
+                all.len() * self.len
+            } else {
+                0
+            };
             self.with_memory(block.min(all.len()) * self.len, room, |mut memory| {
                 memory.products.first = all.start * self.len;
                 if self.made.cut.is_some() {
-                    // SAFETY: there is room for the products of these rows. The others compute theirs beside.
+                    // SAFETY: there is room for the products of these rows. The others compute
+                    // theirs beside.
                     let product = |f| unsafe { self.product(f, all.clone(), memory) };
                     with_threads(1, || self.made.factors.iter().try_for_each(product))?;
                 }
@@ -246,16 +311,24 @@ impl<'a> Run<'a> {
                     let rows = start..all.end.min(start + block);
                     memory.block.first = rows.start * self.len;
                     for (i, across) in self.packed() {
-                        let (size, elements) = (self.x[i].dtype().size(), rows.start * self.len..rows.end * self.len);
-                        let to = self.at(Place::Operand(i), memory).wrapping_add(elements.start * size);
+                        let (size, elements) = (
+                            self.x[i].dtype().size(),
+                            rows.start * self.len..rows.end * self.len,
+                        );
+                        let to = self
+                            .at(Place::Operand(i), memory)
+                            .wrapping_add(elements.start * size);
                         // SAFETY: there is room for a block of what passes.
                         unsafe { across.pack(&self.x[i], elements, to) };
                     }
                     for (p, laid) in self.fused.phases.iter().zip(&self.laid) {
-                        // SAFETY: the caller's promise, and there is room for a block of what passes.
+                        // SAFETY: the caller's promise, and there is room for a block of what
+                        // passes.
                         unsafe {
                             self.make(p, laid, self.elements_of(p, &rows), memory);
-                            p.folds.iter().for_each(|f| self.fold(f, rows.clone(), memory));
+                            p.folds
+                                .iter()
+                                .for_each(|f| self.fold(f, rows.clone(), memory));
                         }
                     }
                 }
@@ -272,15 +345,20 @@ impl<'a> Run<'a> {
     unsafe fn product(&self, f: &Factors, rows: Range<usize>, memory: Passing) -> Fallible {
         let [_, _, n] = f.sizes();
         let elements = rows.start * self.len..rows.end * self.len;
-        let to = self.at(Place::Buffer(f.buffer), memory).wrapping_add(elements.start * f.dtype().size());
-        // SAFETY: rows of the group are whole rows of the product; memory that passes, and what is made for a product, is
-        // initialised, and no other thread has these rows.
+        let to = self
+            .at(Place::Buffer(f.buffer), memory)
+            .wrapping_add(elements.start * f.dtype().size());
+        // SAFETY: rows of the group are whole rows of the product; memory that passes, and what is
+        // made for a product, is initialised, and no other thread has these rows.
         unsafe { f.make(elements.start / n..elements.end / n, to) }
     }
 
     /// The operands of which a block at a time is packed.
     fn packed(&self) -> impl Iterator<Item = (usize, &Across)> {
-        self.across.iter().enumerate().filter_map(|(i, a)| Some((i, a.as_ref()?)))
+        self.across
+            .iter()
+            .enumerate()
+            .filter_map(|(i, a)| Some((i, a.as_ref()?)))
     }
 
     fn elements_of(&self, p: &Phase, rows: &Range<usize>) -> Range<usize> {
@@ -303,29 +381,39 @@ impl<'a> Run<'a> {
             }
             let pieces = self.len.div_ceil(PIECE);
             let units = self.count * pieces;
-            let partial: SmallVec<[Fresh; 2]> =
-                p.folds.iter().map(|f| Fresh::new(self.fused.buffers[f.2].dtype, units)).collect::<Result<_>>()?;
-            let cost = p.cost.saturating_mul(PIECE as u64) + p.folds.len() as u64 * fold_cost(PIECE);
+            let partial: SmallVec<[Fresh; 2]> = p
+                .folds
+                .iter()
+                .map(|f| Fresh::new(self.fused.buffers[f.2].dtype, units))
+                .collect::<Result<_>>()?;
+            let cost =
+                p.cost.saturating_mul(PIECE as u64) + p.folds.len() as u64 * fold_cost(PIECE);
             let claim = (CLAIM * 1000 / cost.max(1)).max(1) as usize;
             let to: SmallVec<[Shared<u8>; 2]> = partial.iter().map(|f| Shared(f.ptr())).collect();
-            let done = attempt(units.div_ceil(claim), cost.saturating_mul(units as u64) / 1000, |c| {
-                self.with_memory(PIECE, 0, |mut memory| {
-                    for u in c * claim..units.min((c + 1) * claim) {
-                        let start = u / pieces * self.len + u % pieces * PIECE;
-                        let range = start..(start + PIECE).min((u / pieces + 1) * self.len);
-                        memory.block.first = start;
-                        // SAFETY: the caller's promise; there is room for a piece of what passes and for each result.
-                        unsafe {
-                            self.make(p, laid, range.clone(), memory);
-                            for (f, to) in p.folds.iter().zip(&to) {
-                                let (x, dtype) = (self.at(f.1, memory), self.fused.buffers[f.2].dtype);
-                                reduce(f.0, dtype, to.get(), u, x, range.clone(), PIECE);
+            let done = attempt(
+                units.div_ceil(claim),
+                cost.saturating_mul(units as u64) / 1000,
+                |c| {
+                    self.with_memory(PIECE, 0, |mut memory| {
+                        for u in c * claim..units.min((c + 1) * claim) {
+                            let start = u / pieces * self.len + u % pieces * PIECE;
+                            let range = start..(start + PIECE).min((u / pieces + 1) * self.len);
+                            memory.block.first = start;
+                            // SAFETY: the caller's promise; there is room for a piece of what
+                            // passes and for each result.
+                            unsafe {
+                                self.make(p, laid, range.clone(), memory);
+                                for (f, to) in p.folds.iter().zip(&to) {
+                                    let (x, dtype) =
+                                        (self.at(f.1, memory), self.fused.buffers[f.2].dtype);
+                                    reduce(f.0, dtype, to.get(), u, x, range.clone(), PIECE);
+                                }
                             }
                         }
-                    }
-                    Ok(())
-                })
-            });
+                        Ok(())
+                    })
+                },
+            );
             done.map_err(limit)?;
             for (f, from) in p.folds.iter().zip(&partial) {
                 let dtype = self.fused.buffers[f.2].dtype;
@@ -342,30 +430,53 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Calls `f` with this thread's memory, with room for so many elements of what passes, and of products.
-    fn with_memory(&self, elements: usize, of_products: usize, f: impl FnOnce(Passing) -> Fallible) -> Fallible {
+    /// Calls `f` with this thread's memory, with room for so many elements of what passes, and of
+    /// products.
+    fn with_memory(
+        &self,
+        elements: usize,
+        of_products: usize,
+        f: impl FnOnce(Passing) -> Fallible,
+    ) -> Fallible {
         PASSING.with_borrow_mut(|memory| {
             // So many that every buffer begins a line.
-            let [elements, of_products] = [elements, of_products].map(|n| n.next_multiple_of(size_of::<Line>()));
-            let need = (self.passing * elements + self.passing_products * of_products) / size_of::<Line>();
+            let [elements, of_products] =
+                [elements, of_products].map(|n| n.next_multiple_of(size_of::<Line>()));
+            let need =
+                (self.passing * elements + self.passing_products * of_products) / size_of::<Line>();
             grow(memory, need, Line([0; 64]))?;
             let data = memory.as_mut_ptr().cast::<u8>();
             let after = data.wrapping_add(self.passing * elements);
-            let block = Room { data, elements, first: 0 };
-            f(Passing { block, products: Room { data: after, elements: of_products, first: 0 } })
+            let block = Room {
+                data,
+                elements,
+                first: 0,
+            };
+            f(Passing {
+                block,
+                products: Room {
+                    data: after,
+                    elements: of_products,
+                    first: 0,
+                },
+            })
         })
     }
 
     /// Where the first value of a place is, or would be.
     fn at(&self, place: Place, memory: Passing) -> *mut u8 {
         match place {
-            Place::Operand(i) if self.across[i].is_some() => {
-                memory.block.at(self.before_operand[i], self.x[i].dtype().size())
-            }
+            Place::Operand(i) if self.across[i].is_some() => memory
+                .block
+                .at(self.before_operand[i], self.x[i].dtype().size()),
             Place::Operand(i) => self.operands[i].cast_mut(),
             Place::Buffer(b) => {
                 let size = self.fused.buffers[b].dtype.size();
-                let room = if self.fused.is_product(b) { memory.products } else { memory.block };
+                let room = if self.fused.is_product(b) {
+                    memory.products
+                } else {
+                    memory.block
+                };
                 self.whole[b].unwrap_or_else(|| room.at(self.before[b], size))
             }
         }
@@ -378,9 +489,14 @@ impl<'a> Run<'a> {
     unsafe fn make(&self, p: &Phase, laid: &Option<Laid>, range: Range<usize>, memory: Passing) {
         let Some(laid) = laid else { return };
         let output = |&b: &usize| {
-            self.at(Place::Buffer(b), memory).wrapping_add(range.start * self.fused.buffers[b].dtype.size())
+            self.at(Place::Buffer(b), memory)
+                .wrapping_add(range.start * self.fused.buffers[b].dtype.size())
         };
-        let inputs: SmallVec<[*const u8; 8]> = p.reads.iter().map(|r| self.at(*r, memory).cast_const()).collect();
+        let inputs: SmallVec<[*const u8; 8]> = p
+            .reads
+            .iter()
+            .map(|r| self.at(*r, memory).cast_const())
+            .collect();
         let outputs: SmallVec<[*mut u8; 8]> = p.writes.iter().map(output).collect();
         // SAFETY: the caller's promise.
         unsafe { p.body.run(laid, range, &inputs, &outputs) };
@@ -393,13 +509,27 @@ impl<'a> Run<'a> {
     unsafe fn fold(&self, f: &(Fold, Place, usize), rows: Range<usize>, memory: Passing) {
         let (fold, of, to) = *f;
         let dtype = self.fused.buffers[to].dtype;
-        let (x, y) = (self.at(of, memory), self.whole[to].expect("values of rows are whole"));
-        // SAFETY: the rows are there and have at most so many pieces; there is room for a value of each row.
+        let (x, y) = (
+            self.at(of, memory),
+            self.whole[to].expect("values of rows are whole"),
+        );
+        // SAFETY: the rows are there and have at most so many pieces; there is room for a value of
+        // each row.
         unsafe {
             match (self.len, dtype) {
-                (0, DType::F32) => rows.for_each(|r| y.cast::<f32>().add(r).write(fold.of_nothing())),
+                (0, DType::F32) => {
+                    rows.for_each(|r| y.cast::<f32>().add(r).write(fold.of_nothing()))
+                }
                 (0, _) => rows.for_each(|r| y.cast::<f64>().add(r).write(fold.of_nothing())),
-                (n, _) if n <= PIECE => reduce(fold, dtype, y, rows.start, x, rows.start * n..rows.end * n, n),
+                (n, _) if n <= PIECE => reduce(
+                    fold,
+                    dtype,
+                    y,
+                    rows.start,
+                    x,
+                    rows.start * n..rows.end * n,
+                    n,
+                ),
                 (n, _) => rows.for_each(|r| {
                     let mut partial = [0u64; LONG / PIECE];
                     let partial = partial.as_mut_ptr().cast();
@@ -424,11 +554,27 @@ fn fold_cost(n: usize) -> u64 {
 ///
 /// # Safety
 /// `x` has the elements of the range, of this type, and `y` room for the results.
-unsafe fn reduce(fold: Fold, dtype: DType, y: *mut u8, at: usize, x: *const u8, range: Range<usize>, len: usize) {
-    unsafe fn of<T: Reduced>(fold: Fold, y: *mut u8, at: usize, x: *const u8, range: Range<usize>, len: usize) {
+unsafe fn reduce(
+    fold: Fold,
+    dtype: DType,
+    y: *mut u8,
+    at: usize,
+    x: *const u8,
+    range: Range<usize>,
+    len: usize,
+) {
+    unsafe fn of<T: Reduced>(
+        fold: Fold,
+        y: *mut u8,
+        at: usize,
+        x: *const u8,
+        range: Range<usize>,
+        len: usize,
+    ) {
         // SAFETY: the caller's promise; results are written where no other thread writes.
         unsafe {
-            let x = std::slice::from_raw_parts(x.cast::<T>().wrapping_add(range.start), range.len());
+            let x =
+                std::slice::from_raw_parts(x.cast::<T>().wrapping_add(range.start), range.len());
             let y = y.cast::<T>().wrapping_add(at);
             let count = range.len().div_ceil(len);
             (0..count).for_each(|i| y.add(i).write(T::ZERO));

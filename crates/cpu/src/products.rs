@@ -3,10 +3,11 @@
 //! ```text
 //! y = f(A B, ..)       for each block of rows:   C = A[rows] B,   y[rows] = f(C, ..)
 //! ```
-//! An element of a product depends on its row of A and its column of B alone, so blocks of rows have the bits of the whole.
-//! Rows are cut by the shape: in blocks of which operand and product take [`ROOM`], whole matrices of a batch where these
-//! are smaller. B may be packed for each block, which is a small part of the work where a block has as many rows as
-//! the sum has steps. A product that stays in a cache as a whole is one block: there is nothing to gain.
+//! An element of a product depends on its row of A and its column of B alone, so blocks of rows
+//! have the bits of the whole. Rows are cut by the shape: in blocks of which operand and product
+//! take [`ROOM`], whole matrices of a batch where these are smaller. B may be packed for each
+//! block, which is a small part of the work where a block has as many rows as the sum has steps. A
+//! product that stays in a cache as a whole is one block: there is nothing to gain.
 
 use crate::contract::Contraction;
 use crate::element::{Plain, for_compute};
@@ -59,7 +60,9 @@ impl Widths {
         Widths {
             depth: self.depth.max(steps),
             product: self.product.saturating_add(columns.saturating_mul(size)),
-            both: self.both.saturating_add(columns.saturating_add(steps).saturating_mul(size)),
+            both: self
+                .both
+                .saturating_add(columns.saturating_add(steps).saturating_mul(size)),
         }
     }
 
@@ -69,7 +72,8 @@ impl Widths {
         rows >= LEAST / 2 && self.depth <= rows
     }
 
-    /// The blocks of `total` rows of matrices of `rows` each, in whole `unit`s; nothing if one is enough.
+    /// The blocks of `total` rows of matrices of `rows` each, in whole `unit`s; nothing if one is
+    /// enough.
     pub(crate) fn cut(self, total: usize, rows: usize, unit: usize) -> Option<Cut> {
         if total.saturating_mul(self.product) <= NEAR {
             return None;
@@ -77,10 +81,20 @@ impl Widths {
         let least = LEAST.max(self.depth);
         let most = (ROOM / self.both).min((total / ENOUGH).max(least)).max(1);
         let cut = if rows <= most || unit > rows {
-            Cut { total, whole: total, size: ((most / rows).max(1) * rows).next_multiple_of(unit) }
+            Cut {
+                total,
+                whole: total,
+                size: ((most / rows).max(1) * rows).next_multiple_of(unit),
+            }
         } else {
-            let size = rows.div_ceil(rows.div_ceil(most)).next_multiple_of(if unit == 1 { 16 } else { unit });
-            Cut { total, whole: rows, size }
+            let size = rows
+                .div_ceil(rows.div_ceil(most))
+                .next_multiple_of(if unit == 1 { 16 } else { unit });
+            Cut {
+                total,
+                whole: rows,
+                size,
+            }
         };
         (cut.blocks() > 1).then_some(cut)
     }
@@ -112,19 +126,26 @@ impl Cut {
     }
 }
 
-/// The steps and columns of a product that a group may compute, and its type: sizes along a row are known, rows are not few
-/// numbers, and nothing is to be checked when it runs.
+/// The steps and columns of a product that a group may compute, and its type: sizes along a row are
+/// known, rows are not few numbers, and nothing is to be checked when it runs.
 pub(crate) fn sizes(f: &Function, e: &Eqn) -> Option<([usize; 2], DType)> {
-    let Op::DotGeneral(d) = &e.op else { return None };
+    let Op::DotGeneral(d) = &e.op else {
+        return None;
+    };
     if d.stable {
         return None;
     }
     let types: Vec<Type> = f.operands(e).iter().map(|&v| f.ty(v).clone()).collect();
     let steps = known(d.lhs_contract.iter().map(|&a| &types[0].shape[a]))?;
-    let columns = known(d.rhs_free(types[1].rank()).iter().map(|&a| &types[1].shape[a]))?;
+    let columns = known(
+        d.rhs_free(types[1].rank())
+            .iter()
+            .map(|&a| &types[1].shape[a]),
+    )?;
     let dtype = types[0].dtype;
     let ours = matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128);
-    let fits = ours && !d.lhs_contract.is_empty() && columns >= COLUMNS && !needs_check(f, e, &types);
+    let fits =
+        ours && !d.lhs_contract.is_empty() && columns >= COLUMNS && !needs_check(f, e, &types);
     fits.then_some(([steps, columns], dtype))
 }
 
@@ -143,7 +164,11 @@ pub(crate) struct Factors {
 impl Factors {
     pub(crate) fn new(p: &Product, a: Tensor, b: Tensor) -> Result<Factors> {
         let strong_zero = p.contraction.strong_zero;
-        Ok(Factors { matrices: p.contraction.matrices(a, b)?.0, strong_zero, buffer: p.buffer })
+        Ok(Factors {
+            matrices: p.contraction.matrices(a, b)?.0,
+            strong_zero,
+            buffer: p.buffer,
+        })
     }
 
     /// The last two axes of the matrices, as `[m, k, n]`.
@@ -206,7 +231,12 @@ impl Factors {
             let (of_a, of_b) = ([count, height, k], [count, k, n]);
             let strides_a = [steps[0], a.stride(batch), a.stride(batch + 1)];
             let strides_b = [steps[1], b.stride(batch), b.stride(batch + 1)];
-            let a = View::new(a.data(), start(a, i).wrapping_add_signed(below), &of_a, &strides_a);
+            let a = View::new(
+                a.data(),
+                start(a, i).wrapping_add_signed(below),
+                &of_a,
+                &strides_a,
+            );
             let b = View::new(b.data(), start(b, i), &of_b, &strides_b);
             gemm(now, a, b)?;
             if self.strong_zero {

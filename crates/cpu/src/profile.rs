@@ -1,8 +1,10 @@
-//! Where the time of a run goes: each step with its equations, what it computes and moves, and how long it takes.
+//! Where the time of a run goes: each step with its equations, what it computes and moves, and how
+//! long it takes.
 //!
-//! A step is what runs at once: an equation, or a group of elementwise ones with the reductions at its end. Work is
-//! counted by the operations' own `cost`; bytes are those of the operands that a step reads and the results that it
-//! writes, so what stays in a group counts nothing. Equations in the body of a loop belong to the loop's step.
+//! A step is what runs at once: an equation, or a group of elementwise ones with the reductions at
+//! its end. Work is counted by the operations' own `cost`; bytes are those of the operands that a
+//! step reads and the results that it writes, so what stays in a group counts nothing. Equations in
+//! the body of a loop belong to the loop's step.
 
 use crate::executor::Executor;
 use crate::fuse::{Node, plan};
@@ -78,16 +80,27 @@ pub fn steps(f: &Function) -> Vec<StepInfo> {
             all
         }
     };
-    let steps: Vec<Vec<usize>> = plan(f, |e| e.results().any(|r| need[r.index()]), true).iter().map(members).collect();
+    let steps: Vec<Vec<usize>> = plan(f, |e| e.results().any(|r| need[r.index()]), true)
+        .iter()
+        .map(members)
+        .collect();
     let mut step_of = vec![None; f.len()];
     for (k, members) in steps.iter().enumerate() {
-        members.iter().flat_map(|&e| f.eqns()[e].results()).for_each(|r| step_of[r.index()] = Some(k));
+        members
+            .iter()
+            .flat_map(|&e| f.eqns()[e].results())
+            .for_each(|r| step_of[r.index()] = Some(k));
     }
     let mut read_elsewhere: FxHashSet<Val> = f.results().iter().copied().collect();
     let mut out: Vec<StepInfo> = Vec::with_capacity(steps.len());
     for (k, equations) in steps.into_iter().enumerate() {
         let mut reads: Vec<Val> = Vec::new();
-        let mut open: Vec<Val> = equations.iter().rev().flat_map(|&e| f.operands(&f.eqns()[e])).copied().collect();
+        let mut open: Vec<Val> = equations
+            .iter()
+            .rev()
+            .flat_map(|&e| f.operands(&f.eqns()[e]))
+            .copied()
+            .collect();
         while let Some(v) = open.pop() {
             match (step_of[v.index()], producer[v.index()]) {
                 // Repetitions that nothing runs: the group reads what they repeat.
@@ -97,7 +110,11 @@ pub fn steps(f: &Function) -> Vec<StepInfo> {
             }
         }
         read_elsewhere.extend(&reads);
-        out.push(StepInfo { equations, reads, writes: Vec::new() });
+        out.push(StepInfo {
+            equations,
+            reads,
+            writes: Vec::new(),
+        });
     }
     for step in &mut out {
         let made = step.equations.iter().flat_map(|&e| f.eqns()[e].results());
@@ -112,8 +129,12 @@ impl Program {
     /// Errors are those of [`Program::run`].
     pub fn profile(&self, inputs: &[Tensor], runs: usize) -> Result<Profile> {
         if self.tiny().is_some() {
-            // A program over few elements has no steps; it has none of the operations of other crates either.
-            return Executor::new().stepwise().compile(self.function())?.profile(inputs, runs);
+            // A program over few elements has no steps; it has none of the operations of other
+            // crates either.
+            return Executor::new()
+                .stepwise()
+                .compile(self.function())?
+                .profile(inputs, runs);
         }
         let f = self.function().clone();
         let infos = steps(&f);
@@ -124,26 +145,42 @@ impl Program {
         let mut totals = Vec::new();
         for _ in 0..runs {
             let begin = Instant::now();
-            self.run_watched(inputs.iter().cloned().collect(), |k, env, x: Operands, kernel| {
-                // A value that is read in two ways is there once.
-                let again =
-                    |k: usize| x[..k].iter().any(|y| y.first_ptr() == x[k].first_ptr() && y.numel() == x[k].numel());
-                let mut bytes: f64 = (0..x.len()).filter(|&k| !again(k)).map(|k| bytes_of(&x[k])).sum();
-                let start = begin.elapsed();
-                let y = kernel(env, x)?;
-                times[k].push(begin.elapsed() - start);
-                starts[k] = start;
-                bytes += y.iter().map(bytes_of).sum::<f64>();
-                costs[k] = Cost { flops: flops(&f, &infos[k], env), bytes };
-                Ok(y)
-            })?;
+            self.run_watched(
+                inputs.iter().cloned().collect(),
+                |k, env, x: Operands, kernel| {
+                    // A value that is read in two ways is there once.
+                    let again = |k: usize| {
+                        x[..k]
+                            .iter()
+                            .any(|y| y.first_ptr() == x[k].first_ptr() && y.numel() == x[k].numel())
+                    };
+                    let mut bytes: f64 = (0..x.len())
+                        .filter(|&k| !again(k))
+                        .map(|k| bytes_of(&x[k]))
+                        .sum();
+                    let start = begin.elapsed();
+                    let y = kernel(env, x)?;
+                    times[k].push(begin.elapsed() - start);
+                    starts[k] = start;
+                    bytes += y.iter().map(bytes_of).sum::<f64>();
+                    costs[k] = Cost {
+                        flops: flops(&f, &infos[k], env),
+                        bytes,
+                    };
+                    Ok(y)
+                },
+            )?;
             totals.push(begin.elapsed());
         }
         let median = |mut t: Vec<Duration>| {
             t.sort_unstable();
             t.get(t.len() / 2).copied().unwrap_or_default()
         };
-        let double = |s: &StepInfo| s.writes.iter().any(|&v| matches!(f.ty(v).dtype, DType::F64 | DType::C128));
+        let double = |s: &StepInfo| {
+            s.writes
+                .iter()
+                .any(|&v| matches!(f.ty(v).dtype, DType::F64 | DType::C128))
+        };
         let steps = infos.into_iter().zip(times).zip(starts).zip(costs);
         let steps = steps.map(|(((step, times), start), cost)| StepProfile {
             double: double(&step),
@@ -152,13 +189,21 @@ impl Program {
             start,
             cost,
         });
-        Ok(Profile { steps: steps.collect(), total: median(totals) })
+        Ok(Profile {
+            steps: steps.collect(),
+            total: median(totals),
+        })
     }
 }
 
 /// Bytes of the elements that are there: repetitions count once.
 fn bytes_of(t: &Tensor) -> f64 {
-    let distinct = t.shape().iter().zip(t.strides()).filter(|(_, s)| **s != 0).map(|(&n, _)| n as f64);
+    let distinct = t
+        .shape()
+        .iter()
+        .zip(t.strides())
+        .filter(|(_, s)| **s != 0)
+        .map(|(&n, _)| n as f64);
     distinct.product::<f64>() * t.dtype().size() as f64
 }
 
@@ -166,7 +211,10 @@ fn bytes_of(t: &Tensor) -> f64 {
 fn flops(f: &Function, step: &StepInfo, env: &Env) -> f64 {
     let sized = |v: Val| {
         let ty = f.ty(v);
-        ty.shape.eval(env).map_or_else(|_| ty.clone(), |shape| Type::new(ty.dtype, shape.as_slice()))
+        ty.shape.eval(env).map_or_else(
+            |_| ty.clone(),
+            |shape| Type::new(ty.dtype, shape.as_slice()),
+        )
     };
     let cost = |&e: &usize| {
         let e = &f.eqns()[e];
@@ -184,7 +232,8 @@ pub struct Machine {
     pub single: f64,
     /// The same of f64 matrices.
     pub double: f64,
-    /// Bytes per second, read and written, of copies that move so many bytes: small ones stay in a cache.
+    /// Bytes per second, read and written, of copies that move so many bytes: small ones stay in a
+    /// cache.
     pub copies: Vec<(usize, f64)>,
 }
 
@@ -199,13 +248,27 @@ impl Machine {
         }
     }
 
-    /// The fraction of the machine that a step uses: of its arithmetic and of its bandwidth for so many bytes.
+    /// The fraction of the machine that a step uses: of its arithmetic and of its bandwidth for so
+    /// many bytes.
     pub fn share(&self, step: &StepProfile) -> (f64, f64) {
         let seconds = step.time.as_secs_f64().max(1e-9);
-        let peak = if step.double { self.double } else { self.single };
-        let fits = self.copies.iter().find(|(n, _)| step.cost.bytes <= *n as f64);
-        let (_, speed) = fits.or(self.copies.last()).copied().unwrap_or((0, f64::INFINITY));
-        (step.cost.flops / seconds / peak, step.cost.bytes / seconds / speed)
+        let peak = if step.double {
+            self.double
+        } else {
+            self.single
+        };
+        let fits = self
+            .copies
+            .iter()
+            .find(|(n, _)| step.cost.bytes <= *n as f64);
+        let (_, speed) = fits
+            .or(self.copies.last())
+            .copied()
+            .unwrap_or((0, f64::INFINITY));
+        (
+            step.cost.flops / seconds / peak,
+            step.cost.bytes / seconds / speed,
+        )
     }
 }
 
@@ -223,7 +286,11 @@ fn product<T: cotangent_kernels::gemm::Gemm>(one: T) -> f64 {
     const N: usize = 256;
     let (a, mut c) = (vec![one; N * N], vec![one; N * N]);
     let seconds = fastest(|| {
-        let _ = gemm(black_box(&mut c), View::dense(&a, &[N, N]), View::dense(&a, &[N, N]));
+        let _ = gemm(
+            black_box(&mut c),
+            View::dense(&a, &[N, N]),
+            View::dense(&a, &[N, N]),
+        );
     });
     2.0 * (N * N * N) as f64 / seconds
 }
@@ -231,6 +298,7 @@ fn product<T: cotangent_kernels::gemm::Gemm>(one: T) -> f64 {
 fn copy(bytes: usize) -> f64 {
     let (from, mut to) = (vec![1u8; bytes / 2], vec![0u8; bytes / 2]);
     let calls = ((1 << 20) / bytes).max(1);
-    let seconds = fastest(|| (0..calls).for_each(|_| black_box(&mut to).copy_from_slice(black_box(&from))));
+    let seconds =
+        fastest(|| (0..calls).for_each(|_| black_box(&mut to).copy_from_slice(black_box(&from))));
     (bytes * calls) as f64 / seconds
 }

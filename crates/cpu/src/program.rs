@@ -1,8 +1,10 @@
 //! [`Program`]: kernels in order, with a slot for every value that is alive.
 //!
-//! Equations that no result needs are left out, elementwise ones run in groups ([`fuse`](crate::fuse)). A value leaves its slot at its last use, so a kernel that gets it owns
-//! it and may write its result there. One program serves every size of its symbols: extents come from the arguments, and
-//! what the graph could only assume to be equal is checked by the type rule on the sizes at hand.
+//! Equations that no result needs are left out, elementwise ones run in groups
+//! ([`fuse`](crate::fuse)). A value leaves its slot at its last use, so a kernel that gets it owns
+//! it and may write its result there. One program serves every size of its symbols: extents come
+//! from the arguments, and what the graph could only assume to be equal is checked by the type rule
+//! on the sizes at hand.
 //!
 //! Running recurses over the nesting of bodies, never over equations.
 
@@ -70,7 +72,11 @@ impl Slot {
 
     fn read(self, slots: &mut [Option<Tensor>]) -> Tensor {
         let slot = &mut slots[self.index()];
-        let value = if self.0 & Slot::LAST != 0 { slot.take() } else { slot.clone() };
+        let value = if self.0 & Slot::LAST != 0 {
+            slot.take()
+        } else {
+            slot.clone()
+        };
         value.expect("values are read after they are written and before their last use")
     }
 
@@ -81,7 +87,8 @@ impl Slot {
     }
 }
 
-/// The number of elements along the axis of a sort that are read of its results, if only slices read them.
+/// The number of elements along the axis of a sort that are read of its results, if only slices
+/// read them.
 fn first_read(f: &Function, sort: &Eqn, live: impl Fn(&Eqn) -> bool) -> Option<usize> {
     let Op::Sort(s) = &sort.op else { return None };
     let is_result = |v: &Val| sort.results().any(|r| r == *v);
@@ -89,7 +96,11 @@ fn first_read(f: &Function, sort: &Eqn, live: impl Fn(&Eqn) -> bool) -> Option<u
         return None;
     }
     let mut first = 0;
-    for e in f.eqns().iter().filter(|e| live(e) && f.operands(e).iter().any(is_result)) {
+    for e in f
+        .eqns()
+        .iter()
+        .filter(|e| live(e) && f.operands(e).iter().any(is_result))
+    {
         let Op::Slice(slice) = &e.op else { return None };
         // A reversed or strided slice still ends at its limit.
         first = first.max(slice.limit[s.axis].as_const()?);
@@ -133,29 +144,55 @@ impl Program {
     }
 
     /// `looped` says that it is the body of a loop, and how many inputs are the same in each step.
-    pub(crate) fn compile(cx: &Compiler<'_>, f: &Arc<Function>, looped: Option<usize>) -> Result<Program> {
+    pub(crate) fn compile(
+        cx: &Compiler<'_>,
+        f: &Arc<Function>,
+        looped: Option<usize>,
+    ) -> Result<Program> {
         // The last step that reads each value; results are read after all of them.
         const UNREAD: u32 = u32::MAX;
         let need = f.needed(None);
         let live = |e: &Eqn| e.results().any(|r| need[r.index()]);
-        let tiny = if cx.executor.is_stepwise() { None } else { Tiny::of(f, live, looped) };
-        let nodes = if tiny.is_some() { Vec::new() } else { plan(f, live, true) };
+        let tiny = if cx.executor.is_stepwise() {
+            None
+        } else {
+            Tiny::of(f, live, looped)
+        };
+        let nodes = if tiny.is_some() {
+            Vec::new()
+        } else {
+            plan(f, live, true)
+        };
         let mut last = vec![UNREAD; f.len()];
         for (i, node) in nodes.iter().enumerate() {
             match node {
-                Node::Single(e) => f.operands(&f.eqns()[*e]).iter().for_each(|v| last[v.index()] = i as u32),
+                Node::Single(e) => f
+                    .operands(&f.eqns()[*e])
+                    .iter()
+                    .for_each(|v| last[v.index()] = i as u32),
                 Node::Group(g) => g.reads().for_each(|v| last[v.index()] = i as u32),
             }
         }
         let end = nodes.len() as u32;
         f.results().iter().for_each(|v| last[v.index()] = end);
 
-        let mut slots = Slots { of: vec![Slot::NONE; f.len()], ..Slots::default() };
+        let mut slots = Slots {
+            of: vec![Slot::NONE; f.len()],
+            ..Slots::default()
+        };
         let (mut params, mut symbols) = (Vec::new(), Vec::<(Sym, usize, usize)>::new());
         for (i, &p) in f.params().iter().enumerate() {
             let ty = f.ty(p);
-            let slot = if last[p.index()] == UNREAD { Slot::NONE } else { slots.give(p) };
-            params.push(Param { dtype: ty.dtype, shape: Sizes::of(&ty.shape), slot });
+            let slot = if last[p.index()] == UNREAD {
+                Slot::NONE
+            } else {
+                slots.give(p)
+            };
+            params.push(Param {
+                dtype: ty.dtype,
+                shape: Sizes::of(&ty.shape),
+                slot,
+            });
             for (axis, d) in ty.shape.iter().enumerate() {
                 if let Some(s) = d.as_sym().filter(|s| symbols.iter().all(|(t, ..)| t != *s)) {
                     symbols.push((s.clone(), i, axis));
@@ -182,7 +219,11 @@ impl Program {
             };
             let middle = pool.len() as u32;
             for r in results {
-                pool.push(if last[r.index()] == UNREAD { Slot::NONE } else { slots.give(r) });
+                pool.push(if last[r.index()] == UNREAD {
+                    Slot::NONE
+                } else {
+                    slots.give(r)
+                });
             }
             let e = &f.eqns()[eqn];
             types.clear();
@@ -191,12 +232,21 @@ impl Program {
                 Node::Single(_) => {
                     let used = Used::of(e.results().map(|r| last[r.index()] != UNREAD));
                     let used = first_read(f, e, live).map_or(used, |first| used.only(first));
-                    (lower(cx, &e.op, &types, used).map_err(|err| err.at(e.loc))?, needs_check(f, e, &types))
+                    (
+                        lower(cx, &e.op, &types, used).map_err(|err| err.at(e.loc))?,
+                        needs_check(f, e, &types),
+                    )
                 }
                 Node::Group(g) => (g.lower(f).kernel(), false),
             };
             let bounds = [start, middle, pool.len() as u32];
-            steps.push(Step { kernel, eqn: eqn as u32, bounds, check, binds: !e.op.binds().is_empty() });
+            steps.push(Step {
+                kernel,
+                eqn: eqn as u32,
+                bounds,
+                check,
+                binds: !e.op.binds().is_empty(),
+            });
         }
         let mut results = Vec::with_capacity(f.results().len());
         if tiny.is_none() {
@@ -221,10 +271,11 @@ impl Program {
         &self.function
     }
 
-    /// Runs the program. Inputs are only read; results that are views or shared with inputs may share their buffers.
+    /// Runs the program. Inputs are only read; results that are views or shared with inputs may
+    /// share their buffers.
     ///
-    /// An error if an input does not have the type of its parameter, if sizes differ that must be equal, if a buffer is
-    /// too large, or if the data is bad for an operation.
+    /// An error if an input does not have the type of its parameter, if sizes differ that must be
+    /// equal, if a buffer is too large, or if the data is bad for an operation.
     pub fn run(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let results = self.call(inputs.iter().map(Tensor::from).collect(), &Env::default())?;
         results.into_iter().map(Tensor::into_array).collect()
@@ -232,11 +283,13 @@ impl Program {
 
     /// As [`Program::run`], on views and giving views.
     pub fn run_tensors(&self, inputs: impl IntoIterator<Item = Tensor>) -> Result<Vec<Tensor>> {
-        Ok(self.call(inputs.into_iter().collect(), &Env::default())?.into_vec())
+        Ok(self
+            .call(inputs.into_iter().collect(), &Env::default())?
+            .into_vec())
     }
 
-    /// As [`Program::run_tensors`], on tensors that others keep, giving one result after the other: on few elements
-    /// nothing is moved about.
+    /// As [`Program::run_tensors`], on tensors that others keep, giving one result after the other:
+    /// on few elements nothing is moved about.
     #[inline]
     pub fn run_each<'t>(
         &self,
@@ -248,7 +301,9 @@ impl Program {
         {
             return done;
         }
-        self.call(inputs.cloned().collect(), &Env::default())?.into_iter().for_each(give);
+        self.call(inputs.cloned().collect(), &Env::default())?
+            .into_iter()
+            .for_each(give);
         Ok(())
     }
 
@@ -265,7 +320,8 @@ impl Program {
     /// Runs the program on tensors. The symbols of its parameters are its own.
     pub(crate) fn call(&self, inputs: Operands, outer: &Env) -> Result<Results> {
         let env = self.bind(&inputs, outer)?;
-        self.threads.limit(|| self.run_bound(&mut vec![None; self.slots], inputs, env))
+        self.threads
+            .limit(|| self.run_bound(&mut vec![None; self.slots], inputs, env))
     }
 
     /// Runs the program as a body inside one with these extents: it shares the symbols.
@@ -277,9 +333,17 @@ impl Program {
     /// As [`Program::bind`], where extents that are known outside must be the same here.
     fn bind_inside<'e>(&self, inputs: &[Tensor], outer: &'e Env) -> Result<Cow<'e, Env>> {
         let env = self.bind(inputs, outer)?;
-        if self.symbols.iter().any(|(s, ..)| outer.get(s).is_some_and(|n| env[s] != *n)) {
+        if self
+            .symbols
+            .iter()
+            .any(|(s, ..)| outer.get(s).is_some_and(|n| env[s] != *n))
+        {
             let types: Vec<Type> = inputs.iter().map(Tensor::ty).collect();
-            return Ok(Cow::Owned(reference::bind_body(&self.function, &types, outer)?));
+            return Ok(Cow::Owned(reference::bind_body(
+                &self.function,
+                &types,
+                outer,
+            )?));
         }
         Ok(env)
     }
@@ -287,25 +351,41 @@ impl Program {
     /// The extents of all symbols for these arguments.
     fn bind<'e>(&self, inputs: &[Tensor], outer: &'e Env) -> Result<Cow<'e, Env>> {
         let mut env = Cow::Borrowed(outer);
-        let ranks = |(p, x): (&Param, &Tensor)| p.dtype == x.dtype() && p.shape.rank() == x.shape().len();
+        let ranks =
+            |(p, x): (&Param, &Tensor)| p.dtype == x.dtype() && p.shape.rank() == x.shape().len();
         if inputs.len() == self.params.len() && self.params.iter().zip(inputs).all(ranks) {
             for (symbol, param, axis) in &self.symbols {
-                env.to_mut().insert(symbol.clone(), inputs[*param].shape()[*axis]);
+                env.to_mut()
+                    .insert(symbol.clone(), inputs[*param].shape()[*axis]);
             }
-            if self.params.iter().zip(inputs).all(|(p, x)| p.shape.fits(x.shape(), &env)) {
+            if self
+                .params
+                .iter()
+                .zip(inputs)
+                .all(|(p, x)| p.shape.fits(x.shape(), &env))
+            {
                 return Ok(env);
             }
         }
         // The reference finds the words for what does not fit.
-        let (types, mut env) = (inputs.iter().map(Tensor::ty).collect::<Vec<_>>(), outer.clone());
+        let (types, mut env) = (
+            inputs.iter().map(Tensor::ty).collect::<Vec<_>>(),
+            outer.clone(),
+        );
         reference::bind(&self.function, &types, &mut env)?;
         Ok(Cow::Owned(env))
     }
 
-    fn run_bound(&self, slots: &mut [Option<Tensor>], inputs: Operands, env: Cow<'_, Env>) -> Result<Results> {
+    fn run_bound(
+        &self,
+        slots: &mut [Option<Tensor>],
+        inputs: Operands,
+        env: Cow<'_, Env>,
+    ) -> Result<Results> {
         if let Some(tiny) = &self.tiny {
             let mut y = Results::new();
-            tiny.run(inputs.iter(), |t| y.push(t)).expect("operands were compared with the parameters")?;
+            tiny.run(inputs.iter(), |t| y.push(t))
+                .expect("operands were compared with the parameters")?;
             return Ok(y);
         }
         self.run_steps(slots, inputs, env, |_, env, x, kernel| kernel(env, x))
@@ -319,7 +399,8 @@ impl Program {
     ) -> Result<Results> {
         let outer = Env::default();
         let env = self.bind(&inputs, &outer)?;
-        self.threads.limit(|| self.run_steps(&mut vec![None; self.slots], inputs, env, around))
+        self.threads
+            .limit(|| self.run_steps(&mut vec![None; self.slots], inputs, env, around))
     }
 
     fn run_steps(
@@ -334,7 +415,10 @@ impl Program {
         }
         for (k, step) in self.steps.iter().enumerate() {
             let [start, middle, end] = step.bounds.map(|b| b as usize);
-            let x: Operands = self.pool[start..middle].iter().map(|s| s.read(slots)).collect();
+            let x: Operands = self.pool[start..middle]
+                .iter()
+                .map(|s| s.read(slots))
+                .collect();
             if step.check {
                 self.check(step, &x, &env)?;
             }
@@ -360,9 +444,15 @@ impl Program {
         match settle(&e.op, env).infer(&types) {
             Ok(_) => Ok(()),
             Err(err) => {
-                let named: Vec<_> =
-                    f.operands(e).iter().zip(&types).map(|(&v, t)| format!("{}: {t}", f.show(v))).collect();
-                Err(err.at(e.loc).note(format!("in `{}`: {}", f.name, named.join(", "))))
+                let named: Vec<_> = f
+                    .operands(e)
+                    .iter()
+                    .zip(&types)
+                    .map(|(&v, t)| format!("{}: {t}", f.show(v)))
+                    .collect();
+                Err(err
+                    .at(e.loc)
+                    .note(format!("in `{}`: {}", f.name, named.join(", "))))
             }
         }
     }
@@ -390,7 +480,11 @@ pub(crate) struct Running<'p> {
 
 impl<'p> Running<'p> {
     pub(crate) fn new(program: &'p Program) -> Running<'p> {
-        Running { program, slots: vec![None; program.slots], bound: None }
+        Running {
+            program,
+            slots: vec![None; program.slots],
+            bound: None,
+        }
     }
 
     /// One run, inside a program with the extents `outer`.
@@ -403,7 +497,8 @@ impl<'p> Running<'p> {
                 bound.insert((inputs.iter().map(|x| x.shape().into()).collect(), env))
             }
         };
-        self.program.run_bound(&mut self.slots, inputs, Cow::Borrowed(env))
+        self.program
+            .run_bound(&mut self.slots, inputs, Cow::Borrowed(env))
     }
 }
 
@@ -419,18 +514,26 @@ fn read(pool: &mut Vec<Slot>, slots: &mut Slots, x: &[Val], ends: impl Fn(Val) -
     }
 }
 
-/// Whether the graph could only assume that sizes fit: some are not known and the operation compares them.
+/// Whether the graph could only assume that sizes fit: some are not known and the operation
+/// compares them.
 pub(crate) fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
     let open = |t: &Type| t.shape.iter().any(|d| d.as_const().is_none());
     if !x.iter().any(open) && !e.results().any(|r| open(f.ty(r))) {
         return false;
     }
     match e.op {
-        Op::Binary(_) | Op::Compare(_) | Op::Select(_) | Op::AtKink(_) | Op::Complex(_) | Op::LinearRecurrence(_) => {
-            x.iter().any(|t| t.shape != x[0].shape)
-        }
+        Op::Binary(_)
+        | Op::Compare(_)
+        | Op::Select(_)
+        | Op::AtKink(_)
+        | Op::Complex(_)
+        | Op::LinearRecurrence(_) => x.iter().any(|t| t.shape != x[0].shape),
         Op::DotGeneral(ref d) => {
-            let pairs = |a: &[usize], b: &[usize]| a.iter().zip(b).any(|(&i, &j)| x[0].shape[i] != x[1].shape[j]);
+            let pairs = |a: &[usize], b: &[usize]| {
+                a.iter()
+                    .zip(b)
+                    .any(|(&i, &j)| x[0].shape[i] != x[1].shape[j])
+            };
             pairs(&d.lhs_batch, &d.rhs_batch) || pairs(&d.lhs_contract, &d.rhs_contract)
         }
         Op::Unary(_)

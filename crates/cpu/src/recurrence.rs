@@ -1,8 +1,9 @@
 //! [`Loop`]: a scan whose steps are elementwise, as one loop of machine code.
 //!
-//! Where all values of a body have the same number of elements (numbers that are known aside), each element is a recurrence of
-//! its own, and the kernels run all steps of a few of them at once ([`Recurrence`]). What only arranges axes does nothing
-//! there. Instructions are those of groups of one, so the bits are those of the steps.
+//! Where all values of a body have the same number of elements (numbers that are known aside), each
+//! element is a recurrence of its own, and the kernels run all steps of a few of them at once
+//! ([`Recurrence`]). What only arranges axes does nothing there. Instructions are those of groups
+//! of one, so the bits are those of the steps.
 
 use crate::elementwise::{Lowering, Typed, is_elementwise};
 use crate::fused::literal;
@@ -49,9 +50,13 @@ impl Known {
 fn value(f: &Function, e: &Eqn, x: &[Known], lowering: &mut Lowering) -> Option<Known> {
     let y = Form::of(f.ty(e.results().next()?))?;
     match (&e.op, x) {
-        (Op::Constant(Constant { ty, value: Value::Splat(s) }), _) => {
-            Some(Known::Number(literal(lowering, &s.array(ty.dtype))))
-        }
+        (
+            Op::Constant(Constant {
+                ty,
+                value: Value::Splat(s),
+            }),
+            _,
+        ) => Some(Known::Number(literal(lowering, &s.array(ty.dtype)))),
         (Op::Constant(_) | Op::Iota(_), _) if y.n == 1 => {
             let number = e.op.eval(&[], &Env::default()).ok()?.pop()?;
             Some(Known::Number(literal(lowering, &number)))
@@ -71,7 +76,11 @@ impl Loop {
     /// The loop of a scan, if its body is of this kind.
     pub(crate) fn of(s: &Scan) -> Option<Loop> {
         let f = &*s.body;
-        let forms = |v: &[Val]| v.iter().map(|&v| Form::of(f.ty(v))).collect::<Option<Vec<_>>>();
+        let forms = |v: &[Val]| {
+            v.iter()
+                .map(|&v| Form::of(f.ty(v)))
+                .collect::<Option<Vec<_>>>()
+        };
         let (inputs, outputs) = (forms(f.params())?, forms(f.results())?);
         let n = outputs.first()?.n;
         if inputs.iter().chain(&outputs).any(|x| x.n != n) {
@@ -83,8 +92,16 @@ impl Loop {
             known[p.index()] = Some(Known::Elements(lowering.input(form.dtype)));
         }
         let need = f.needed(None);
-        for e in f.eqns().iter().filter(|e| e.results().any(|r| need[r.index()])) {
-            let x: Vec<Known> = f.operands(e).iter().map(|v| known[v.index()]).collect::<Option<_>>()?;
+        for e in f
+            .eqns()
+            .iter()
+            .filter(|e| e.results().any(|r| need[r.index()]))
+        {
+            let x: Vec<Known> = f
+                .operands(e)
+                .iter()
+                .map(|v| known[v.index()])
+                .collect::<Option<_>>()?;
             let y = value(f, e, &x, &mut lowering)?;
             let r = e.results().next()?;
             if matches!(y, Known::Elements(_)) && Form::of(f.ty(r))?.n != n {
@@ -92,9 +109,20 @@ impl Loop {
             }
             known[r.index()] = Some(y);
         }
-        let results: Vec<_> = f.results().iter().map(|r| Some(known[r.index()]?.typed().0)).collect::<Option<_>>()?;
+        let results: Vec<_> = f
+            .results()
+            .iter()
+            .map(|r| Some(known[r.index()]?.typed().0))
+            .collect::<Option<_>>()?;
         let code = Recurrence::new(lowering.finish(&results).0, s.consts, s.carry);
-        Some(Loop { inputs, outputs, code, consts: s.consts, carries: s.carry, n })
+        Some(Loop {
+            inputs,
+            outputs,
+            code,
+            consts: s.consts,
+            carries: s.carry,
+            n,
+        })
     }
 
     /// Whether it takes these operands: `steps` rows of each stack. Compiles it the first time.
@@ -105,20 +133,34 @@ impl Loop {
 
     /// Runs all steps.
     pub(crate) fn run(&self, steps: usize, reverse: bool, x: Operands) -> Result<Results> {
-        let x = x.into_iter().map(Tensor::into_packed).collect::<Result<Operands>>()?;
-        let shapes = self.outputs.iter().enumerate().map(|(k, y)| match k < self.carries {
-            true => y.shape.clone(),
-            false => shape_of(steps, &y.shape),
-        });
-        let made = shapes.clone().zip(&self.outputs).map(|(shape, y)| Fresh::new(y.dtype, volume(&shape)?));
+        let x = x
+            .into_iter()
+            .map(Tensor::into_packed)
+            .collect::<Result<Operands>>()?;
+        let shapes = self
+            .outputs
+            .iter()
+            .enumerate()
+            .map(|(k, y)| match k < self.carries {
+                true => y.shape.clone(),
+                false => shape_of(steps, &y.shape),
+            });
+        let made = shapes
+            .clone()
+            .zip(&self.outputs)
+            .map(|(shape, y)| Fresh::new(y.dtype, volume(&shape)?));
         let made = made.collect::<Result<Vec<Fresh>>>()?;
         let from: Vec<*const u8> = x.iter().map(Tensor::first_ptr).collect();
         let to: Vec<*mut u8> = made.iter().map(Fresh::ptr).collect();
-        // SAFETY: operands have the types that the body takes, stacks `steps` rows of them, and lie packed; results have room
-        // for theirs, and there is a step, so all of them is written.
+        // SAFETY: operands have the types that the body takes, stacks `steps` rows of them, and lie
+        // packed; results have room for theirs, and there is a step, so all of them is written.
         unsafe {
             self.code.run(self.n, steps, reverse, &from, &to);
-            Ok(made.into_iter().zip(shapes).map(|(y, shape)| y.into_tensor(&shape)).collect())
+            Ok(made
+                .into_iter()
+                .zip(shapes)
+                .map(|(y, shape)| y.into_tensor(&shape))
+                .collect())
         }
     }
 }

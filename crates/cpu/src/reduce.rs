@@ -2,7 +2,8 @@
 
 use crate::convert::converted;
 use crate::element::{
-    Plain, Real, compute, compute_exact, for_compute, for_compute_ordered, for_pair, for_real, limit, pick,
+    Plain, Real, compute, compute_exact, for_compute, for_compute_ordered, for_pair, for_real,
+    limit, pick,
 };
 use crate::kernel::{Kernel, kernel};
 use crate::lower::{Settled, evaluated};
@@ -28,7 +29,13 @@ fn folding<T: Plain>(r: &Reduce, fold: Fold<T>) -> Kernel {
         if axes.is_empty() {
             return Ok(x);
         }
-        let left = |(d, &n): (usize, &usize)| if !axes.contains(&d) { Some(n) } else { keep.then_some(1) };
+        let left = |(d, &n): (usize, &usize)| {
+            if !axes.contains(&d) {
+                Some(n)
+            } else {
+                keep.then_some(1)
+            }
+        };
         let shape: Extents = x.shape().iter().enumerate().filter_map(left).collect();
         Tensor::filled(shape, |dst| fold(dst, x.view(), &axes))
     })
@@ -40,12 +47,19 @@ pub(crate) fn through(dtype: DType, to: DType, inner: Kernel) -> Kernel {
         return inner;
     }
     Box::new(move |env, x| {
-        let x = x.into_iter().map(|x| converted(x, to)).collect::<Result<_>>()?;
-        inner(env, x)?.into_iter().map(|y| converted(y, dtype)).collect()
+        let x = x
+            .into_iter()
+            .map(|x| converted(x, to))
+            .collect::<Result<_>>()?;
+        inner(env, x)?
+            .into_iter()
+            .map(|y| converted(y, dtype))
+            .collect()
     })
 }
 
-/// A reduction over axes. What an empty maximum is depends on the type, so nothing is reduced by the meaning.
+/// A reduction over axes. What an empty maximum is depends on the type, so nothing is reduced by
+/// the meaning.
 pub(crate) fn reduce(r: &Reduce, dtype: DType) -> Kernel {
     use Reduction::*;
     let to = match (r.op, dtype) {
@@ -62,8 +76,12 @@ pub(crate) fn reduce(r: &Reduce, dtype: DType) -> Kernel {
         (Min, DType::I32 | DType::U8) => pick!(to, T => folding::<T>(r, fold::min); I32 i32, U8 u8),
         (Any | Sum | Max | Or, DType::Bool) => return folding(r, fold::any),
         (All | Prod | Min | And, DType::Bool) => return folding(r, fold::all),
-        (Sum, _) if r.stable => for_compute!(to, T => folding::<T>(r, |y, x, axes| fold::sum(y, x, axes, true))),
-        (Sum, _) => for_compute!(to, T => folding::<T>(r, |y, x, axes| fold::sum(y, x, axes, false))),
+        (Sum, _) if r.stable => {
+            for_compute!(to, T => folding::<T>(r, |y, x, axes| fold::sum(y, x, axes, true)))
+        }
+        (Sum, _) => {
+            for_compute!(to, T => folding::<T>(r, |y, x, axes| fold::sum(y, x, axes, false)))
+        }
         (Prod, _) => for_compute!(to, T => folding::<T>(r, fold::prod)),
         (Max, _) => for_compute_ordered!(to, T => folding::<T>(r, fold::max)),
         (Min, _) => for_compute_ordered!(to, T => folding::<T>(r, fold::min)),
@@ -76,15 +94,27 @@ pub(crate) fn reduce(r: &Reduce, dtype: DType) -> Kernel {
         return inner;
     }
     let (many, none) = (through(dtype, to, inner), evaluated(&r.clone().into()));
-    Box::new(move |env, x| if x[0].numel() == 0 { none(env, x) } else { many(env, x) })
+    Box::new(move |env, x| {
+        if x[0].numel() == 0 {
+            none(env, x)
+        } else {
+            many(env, x)
+        }
+    })
 }
 
 /// A running reduction of a view along an axis, forwards or backwards, into a row-major slice.
 type Scan<T> = fn(&mut [T], View<'_, T>, usize, bool);
 
-/// The kernel of a running reduction. Without the element itself it is one of all elements but the last, moved by one.
+/// The kernel of a running reduction. Without the element itself it is one of all elements but the
+/// last, moved by one.
 fn running<T: Plain>(c: Cumulative, identity: T, scan: Scan<T>) -> Kernel {
-    let Cumulative { axis, reverse, exclusive, .. } = c;
+    let Cumulative {
+        axis,
+        reverse,
+        exclusive,
+        ..
+    } = c;
     kernel(move |_, [x]| {
         if !exclusive {
             return Tensor::filled(x.shape().into(), |dst| scan(dst, x.view(), axis, reverse));
@@ -92,7 +122,8 @@ fn running<T: Plain>(c: Cumulative, identity: T, scan: Scan<T>) -> Kernel {
         let shape = Extents::from_slice(x.shape());
         let (left, strides) = (shape[axis].saturating_sub(1), row_major(&shape));
         let x = x.slice(axis, usize::from(reverse && left > 0), left, 1);
-        let inner = Tensor::filled::<T, _>(x.shape().into(), |dst| scan(dst, x.view(), axis, reverse))?;
+        let inner =
+            Tensor::filled::<T, _>(x.shape().into(), |dst| scan(dst, x.view(), axis, reverse))?;
         Tensor::build(shape, |dst| {
             dst.fill(identity);
             let first = if reverse { 0 } else { strides[axis] as usize };
@@ -106,13 +137,29 @@ fn log_sum_exp<T: Real>(dst: &mut [T], src: View<'_, T>, axis: usize, reverse: b
     let step = |(m, s): (f64, f64), x: f64| {
         let to = Ordered::maximum(m, x);
         let term = |y: f64| if y == to { 1.0 } else { libm::exp(y - to) };
-        (to, if s == 0.0 { term(x) } else { s * term(m) + term(x) })
+        (
+            to,
+            if s == 0.0 {
+                term(x)
+            } else {
+                s * term(m) + term(x)
+            },
+        )
     };
     let lift = |x: T, _| step((f64::NEG_INFINITY, 0.0), x.to());
-    cumulative::scan(dst, src, axis, reverse, lift, |a, b| step(a, b.0), |(m, s)| T::of(m + libm::log(s)));
+    cumulative::scan(
+        dst,
+        src,
+        axis,
+        reverse,
+        lift,
+        |a, b| step(a, b.0),
+        |(m, s)| T::of(m + libm::log(s)),
+    );
 }
 
-/// A running reduction along an axis. Without the element itself, the first result is the empty one.
+/// A running reduction along an axis. Without the element itself, the first result is the empty
+/// one.
 pub(crate) fn cumulative(c: &Cumulative, dtype: DType) -> Kernel {
     let c = *c;
     let (exact, to) = (compute_exact(dtype), compute(dtype));
@@ -121,18 +168,26 @@ pub(crate) fn cumulative(c: &Cumulative, dtype: DType) -> Kernel {
         return evaluated(&c.into());
     }
     match (c.op, dtype) {
-        (Running::Sum | Running::Max, DType::Bool) => through(dtype, to, running::<u64>(c, 0, cumulative::cummax)),
-        (Running::Prod | Running::Min, DType::Bool) => through(dtype, to, running::<u64>(c, 1, cumulative::cummin)),
+        (Running::Sum | Running::Max, DType::Bool) => {
+            through(dtype, to, running::<u64>(c, 0, cumulative::cummax))
+        }
+        (Running::Prod | Running::Min, DType::Bool) => {
+            through(dtype, to, running::<u64>(c, 1, cumulative::cummin))
+        }
         (Running::Sum, _) if dtype.kind() == Kind::Float => {
             let kernel = pick!(exact, T => running::<T>(c, T::default(), cumulative::cumsum_reals); F32 f32, F64 f64);
             through(dtype, exact, kernel)
         }
-        (Running::Sum, _) => {
-            through(dtype, exact, for_compute!(exact, T => running::<T>(c, T::default(), cumulative::cumsum)))
-        }
-        (Running::Prod, _) => {
-            through(dtype, exact, for_compute!(exact, T => running::<T>(c, <T as Number>::ONE, cumulative::cumprod)))
-        }
+        (Running::Sum, _) => through(
+            dtype,
+            exact,
+            for_compute!(exact, T => running::<T>(c, T::default(), cumulative::cumsum)),
+        ),
+        (Running::Prod, _) => through(
+            dtype,
+            exact,
+            for_compute!(exact, T => running::<T>(c, <T as Number>::ONE, cumulative::cumprod)),
+        ),
         (Running::Max, _) => {
             let kernel = for_compute_ordered!(to, T => running::<T>(c, <T as Ordered>::LOWEST, cumulative::cummax));
             through(dtype, to, kernel)
@@ -157,12 +212,16 @@ pub(crate) fn times<T: Plain>(state: T::Exact, x: T, strong: bool) -> T::Exact {
     state.times(x.wide())
 }
 
-/// `y[k] = a[k] y[k-1] + b[k]` along an axis: the state is kept in twice the precision of the wide type.
+/// `y[k] = a[k] y[k-1] + b[k]` along an axis: the state is kept in twice the precision of the wide
+/// type.
 fn recurrence<T: Plain>(r: LinearRecurrence) -> Kernel {
     let strong = r.factors != Factors::Any;
     kernel(move |_, [a, b]| {
         let (a, b) = (a.into_dense()?, b.into_dense()?);
-        let (n, inner) = (a.shape()[r.axis], a.shape()[r.axis + 1..].iter().product::<usize>());
+        let (n, inner) = (
+            a.shape()[r.axis],
+            a.shape()[r.axis + 1..].iter().product::<usize>(),
+        );
         let (x, z) = (a.view::<T>().data(), b.view::<T>().data());
         let none = T::Exact::of(T::ZERO.wide());
         let mut state = filled(none, inner).map_err(limit)?;
@@ -174,7 +233,11 @@ fn recurrence<T: Plain>(r: LinearRecurrence) -> Kernel {
                     for (j, s) in state.iter_mut().enumerate() {
                         let i = row + j;
                         let term = T::Exact::of(z[i].wide());
-                        let next = if step == 0 { term } else { times::<T>(*s, x[i], strong).plus(term) };
+                        let next = if step == 0 {
+                            term
+                        } else {
+                            times::<T>(*s, x[i], strong).plus(term)
+                        };
                         dst[i] = T::from_wide(if r.exclusive { *s } else { next }.round());
                         *s = next;
                     }

@@ -1,7 +1,7 @@
 //! Kernels that call the scalar function of an operation's row for each element: for what is rare.
 //!
-//! The function travels in the kernel's `data`. It computes as the reference does (see [`element`](crate::element)), so
-//! the bits are the reference's.
+//! The function travels in the kernel's `data`. It computes as the reference does (see
+//! [`element`](crate::element)), so the bits are the reference's.
 
 use crate::element::{Pair, Real};
 use cotangent_core::{C128, math};
@@ -49,7 +49,11 @@ pub(crate) fn real_power<T: Real>(exponent: i64) -> Row {
             // SAFETY: the promise of `Run`: i < n.
             let x: T = unsafe { x[0].cast::<T>().add(i).read() };
             // SAFETY: the promise of `Run`: i < n.
-            unsafe { y.cast::<T>().add(i).write(T::of(math::powi(x.to(), data as i64))) };
+            unsafe {
+                y.cast::<T>()
+                    .add(i)
+                    .write(T::of(math::powi(x.to(), data as i64)))
+            };
         }
     }
     (Kernel::new(run::<T>), exponent as usize)

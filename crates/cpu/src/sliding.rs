@@ -1,21 +1,26 @@
 //! Operations with sliding windows: convolutions, and reductions and selections over windows.
 
 use crate::convert::converted;
-use crate::element::{Plain, compute, compute_exact, for_compute, for_compute_ordered, for_number, pick};
+use crate::element::{
+    Plain, compute, compute_exact, for_compute, for_compute_ordered, for_number, pick,
+};
 use crate::kernel::{Kernel, kernel};
 use crate::reduce::through;
 use crate::tensor::{Extents, Tensor, row_major};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Convolution, ReduceWindow, Reduction, SelectWindow, Sliding};
 use cotangent_core::{DType, Dim, Env, Result, Scalar};
-use cotangent_kernels::convolution::{Channels, convolve, convolve_compensated, convolve_leave_out_zeros};
+use cotangent_kernels::convolution::{
+    Channels, convolve, convolve_compensated, convolve_leave_out_zeros,
+};
 use cotangent_kernels::sliding::Axis;
 use cotangent_kernels::twice::Exact;
 use cotangent_kernels::window::{self, Terms};
 use cotangent_kernels::{Number, Ordered, View};
 use smallvec::smallvec;
 
-/// The windows along every axis; axes of the operand, the window and the result are taken from their ends.
+/// The windows along every axis; axes of the operand, the window and the result are taken from
+/// their ends.
 fn axes(s: &Sliding, x: &[usize], window: &[usize], counts: &[usize]) -> Vec<Axis> {
     (0..s.axes())
         .map(|k| {
@@ -50,7 +55,8 @@ pub(crate) fn convolution(op: &Convolution, dtype: DType) -> Kernel {
         let (s, t) = (x.shape(), w.shape());
         let counts = at(&op.extents, env)?;
         let axes = axes(&op.sliding, s, t, &counts);
-        // The result has the groups and the batch in the order of the operand: users who have them in one axis copy neither.
+        // The result has the groups and the batch in the order of the operand: users who have them
+        // in one axis copy neither.
         let [by_group, by_batch] = [0, 1].map(|axis| x.strides()[axis].unsigned_abs());
         let batch_first = s[0] > 1 && s[1] > 1 && by_batch > by_group;
         let channels = Channels { groups: s[0], batch: s[1], features: s[2], outputs: t[1], batch_first };
@@ -75,15 +81,23 @@ pub(crate) fn convolution(op: &Convolution, dtype: DType) -> Kernel {
 /// The operand of a convolution with its spatial axes row-major; those before them may be strided.
 fn with_planes(x: Tensor) -> Result<Tensor> {
     let (shape, strides) = (x.shape(), x.strides());
-    let adjacent = (3..shape.len()).all(|axis| shape[axis] == 1 || strides[axis] == row_major(shape)[axis]);
-    if adjacent && x.numel() > 0 { Ok(x) } else { x.into_dense() }
+    let adjacent =
+        (3..shape.len()).all(|axis| shape[axis] == 1 || strides[axis] == row_major(shape)[axis]);
+    if adjacent && x.numel() > 0 {
+        Ok(x)
+    } else {
+        x.into_dense()
+    }
 }
 
 /// What a reduction of nothing is.
 fn of_nothing(op: Reduction, dtype: DType) -> Scalar {
     let least_and_greatest = || match dtype.kind() {
         Kind::Float => (Scalar::F(f64::NEG_INFINITY), Scalar::F(f64::INFINITY)),
-        _ => (Scalar::I(dtype.int_range().0), Scalar::I(dtype.int_range().1)),
+        _ => (
+            Scalar::I(dtype.int_range().0),
+            Scalar::I(dtype.int_range().1),
+        ),
     };
     match op {
         Reduction::Sum | Reduction::Or | Reduction::Xor | Reduction::Any => Scalar::I(0),
@@ -101,12 +115,24 @@ pub(crate) fn reduce_window(op: &ReduceWindow, dtype: DType) -> Kernel {
     let none = of_nothing(op.op, dtype);
     let inner = match op.op {
         Sum => for_compute!(to, T => summing::<T>(op, none)),
-        Prod => for_compute!(to, T => folding::<T, _>(op, none, Number::widen, Number::times, T::narrow)),
-        Max | Any => for_compute_ordered!(to, T => folding::<T, T>(op, none, |x| x, Ordered::maximum, |x| x)),
-        Min | All => for_compute_ordered!(to, T => folding::<T, T>(op, none, |x| x, Ordered::minimum, |x| x)),
-        And => pick!(to, T => folding::<T, T>(op, none, |x| x, |a, b| a & b, |x| x); I64 i64, U64 u64),
-        Or => pick!(to, T => folding::<T, T>(op, none, |x| x, |a, b| a | b, |x| x); I64 i64, U64 u64),
-        Xor => pick!(to, T => folding::<T, T>(op, none, |x| x, |a, b| a ^ b, |x| x); I64 i64, U64 u64),
+        Prod => {
+            for_compute!(to, T => folding::<T, _>(op, none, Number::widen, Number::times, T::narrow))
+        }
+        Max | Any => {
+            for_compute_ordered!(to, T => folding::<T, T>(op, none, |x| x, Ordered::maximum, |x| x))
+        }
+        Min | All => {
+            for_compute_ordered!(to, T => folding::<T, T>(op, none, |x| x, Ordered::minimum, |x| x))
+        }
+        And => {
+            pick!(to, T => folding::<T, T>(op, none, |x| x, |a, b| a & b, |x| x); I64 i64, U64 u64)
+        }
+        Or => {
+            pick!(to, T => folding::<T, T>(op, none, |x| x, |a, b| a | b, |x| x); I64 i64, U64 u64)
+        }
+        Xor => {
+            pick!(to, T => folding::<T, T>(op, none, |x| x, |a, b| a ^ b, |x| x); I64 i64, U64 u64)
+        }
     };
     through(dtype, to, inner)
 }
@@ -119,7 +145,11 @@ fn summing<T: Plain>(op: &ReduceWindow, none: Scalar) -> Kernel {
     let window = op.window.clone();
     Box::new(move |env, x| {
         let size: usize = at(&window, env)?.iter().product();
-        if size <= window::PLAIN { few(env, x) } else { many(env, x) }
+        if size <= window::PLAIN {
+            few(env, x)
+        } else {
+            many(env, x)
+        }
     })
 }
 
@@ -136,7 +166,9 @@ fn folding<T: Plain, A: Copy + Send + Sync + 'static>(
         let x = x.into_dense()?;
         let (size, counts) = (at(&op.window, env)?, at(&op.extents, env)?);
         let axes = axes(&op.sliding, x.shape(), &size, &counts);
-        Tensor::filled::<T, _>(counts, |y| window::reduce(y, x.view().data(), &axes, lift(none), lift, fold, lower))
+        Tensor::filled::<T, _>(counts, |y| {
+            window::reduce(y, x.view().data(), &axes, lift(none), lift, fold, lower)
+        })
     })
 }
 
@@ -144,13 +176,17 @@ fn folding<T: Plain, A: Copy + Send + Sync + 'static>(
 pub(crate) fn select_window(op: &SelectWindow, dtype: DType, of: DType) -> Kernel {
     let (op, to, sums) = (op.clone(), compute(dtype), compute(of));
     kernel(move |env, [x, y, t]| {
-        let [x, y] = [converted(x, to)?.into_dense()?, converted(y, to)?.into_dense()?];
+        let [x, y] = [
+            converted(x, to)?.into_dense()?,
+            converted(y, to)?.into_dense()?,
+        ];
         // Ties are counted by adding the same one everywhere.
         let same = t.numel() > 0 && t.strides().iter().all(|&s| s == 0);
         let t = converted(if same { t.narrowed(|_| true) } else { t }, sums)?.into_dense()?;
         let axes = axes(&op.sliding, x.shape(), &at(&op.window, env)?, y.shape());
         let like = if op.gather { &y } else { &x };
-        let select = for_compute!(to, T => window::equal(x.view::<T>().data(), y.view::<T>().data()));
+        let select =
+            for_compute!(to, T => window::equal(x.view::<T>().data(), y.view::<T>().data()));
         let r = for_compute!(sums, T => Tensor::filled::<T, _>(like.shape().into(), |r| {
             let each = t.view::<T>().data();
             let terms = if same { Terms::Same(each[0]) } else { Terms::Each(each) };

@@ -1,6 +1,8 @@
-//! Arithmetic on a few elements, without a kernel's preparation: what a single operation costs when it runs at once.
+//! Arithmetic on a few elements, without a kernel's preparation: what a single operation costs when
+//! it runs at once.
 //!
-//! The same operations on the same numbers as the kernels of [`elementwise`](crate::elementwise), so the same bits.
+//! The same operations on the same numbers as the kernels of [`elementwise`](crate::elementwise),
+//! so the same bits.
 
 use crate::element::Plain;
 use crate::tensor::{Extents, Tensor};
@@ -13,7 +15,9 @@ const FEW: usize = 1024;
 /// The result, if this is one of the operations on few elements that need no preparation.
 pub(crate) fn apply(op: &Op, x: &[Tensor]) -> Option<Tensor> {
     match (op, x) {
-        (Op::Binary(f), [x, y]) if x.shape() == y.shape() && x.dtype() == y.dtype() && x.numel() <= FEW => {
+        (Op::Binary(f), [x, y])
+            if x.shape() == y.shape() && x.dtype() == y.dtype() && x.numel() <= FEW =>
+        {
             match x.dtype() {
                 DType::F64 => arithmetic::<f64>(*f, x, y),
                 DType::F32 => arithmetic::<f32>(*f, x, y),
@@ -30,7 +34,8 @@ pub(crate) fn apply(op: &Op, x: &[Tensor]) -> Option<Tensor> {
 }
 
 impl Tensor {
-    /// `self + x` in place of `self`; `false` if others refer to its elements, or the two differ in more than those.
+    /// `self + x` in place of `self`; `false` if others refer to its elements, or the two differ in
+    /// more than those.
     pub fn add_over(&mut self, x: &Tensor) -> bool {
         fn of<T: Plain + Float>(y: &mut Tensor, x: &Tensor) -> bool {
             match (y.exclusive::<T>(), x.as_slice::<T>()) {
@@ -95,5 +100,9 @@ fn each<T: Plain>(x: &Tensor, f: impl Fn(T) -> T) -> Option<Tensor> {
 
 /// The one value that is repeated everywhere.
 fn splat<T: Element>(x: &Tensor) -> Option<T> {
-    x.strides().iter().all(|&s| s == 0).then(|| x.first()).flatten()
+    x.strides()
+        .iter()
+        .all(|&s| s == 0)
+        .then(|| x.first())
+        .flatten()
 }

@@ -36,14 +36,21 @@ fn positions<T: Plain + Ordered<Acc = T>, I: Plain + Index>(a: ArgReduce) -> Ker
     let ArgReduce { min, axis, dtype } = a;
     kernel(move |_, [x]| {
         let x = converted(x, T::DTYPE)?;
-        let shape = (0..x.shape().len()).filter(|&d| d != axis).map(|d| x.shape()[d]).collect();
-        let find: fn(&mut [I], View<'_, T>, &[usize]) = if min { fold::argmin } else { fold::argmax };
-        converted(Tensor::build::<I, _>(shape, |dst| find(dst, x.view(), &[axis]))?, dtype)
+        let shape = (0..x.shape().len())
+            .filter(|&d| d != axis)
+            .map(|d| x.shape()[d])
+            .collect();
+        let find: fn(&mut [I], View<'_, T>, &[usize]) =
+            if min { fold::argmin } else { fold::argmax };
+        converted(
+            Tensor::build::<I, _>(shape, |dst| find(dst, x.view(), &[axis]))?,
+            dtype,
+        )
     })
 }
 
-/// The permutation that sorts every line by these keys, the first one first: sorted by the last one, then, keeping that
-/// order among equals, by the one before.
+/// The permutation that sorts every line by these keys, the first one first: sorted by the last
+/// one, then, keeping that order among equals, by the one before.
 fn permutation(keys: &[Tensor], axis: usize, down: bool) -> Result<Vec<usize>> {
     let mut order: Option<Vec<usize>> = None;
     for key in keys.iter().rev() {
@@ -53,11 +60,13 @@ fn permutation(keys: &[Tensor], axis: usize, down: bool) -> Result<Vec<usize>> {
             None => key,
         };
         let mut next = zeros::<usize>(key.numel()).map_err(limit)?;
-        for_compute_ordered!(key.dtype(), T => argsort::<T>(&mut next, key.view(), axis, down)).map_err(limit)?;
+        for_compute_ordered!(key.dtype(), T => argsort::<T>(&mut next, key.view(), axis, down))
+            .map_err(limit)?;
         order = Some(match order {
             Some(before) => {
                 let mut order = zeros::<usize>(next.len()).map_err(limit)?;
-                take_along_axis(&mut order, View::dense(&before, key.shape()), &next, axis).map_err(limit)?;
+                take_along_axis(&mut order, View::dense(&before, key.shape()), &next, axis)
+                    .map_err(limit)?;
                 order
             }
             None => next,
@@ -76,41 +85,72 @@ fn taken(x: &Tensor, positions: &[usize], axis: usize) -> Result<Tensor> {
 /// Of this part of a line, or less, the first elements are selected.
 const FEW: usize = 4;
 
-/// The first elements in the order of a key, as tensors of the whole extent: what follows the first ones is anything.
+/// The first elements in the order of a key, as tensors of the whole extent: what follows the first
+/// ones is anything.
 fn first(x: Operands, s: Sort, used: Used, kept: usize) -> Result<Results> {
-    let Sort { axis, descending: down, .. } = s;
+    let Sort {
+        axis,
+        descending: down,
+        ..
+    } = s;
     let from = match x[0].dtype() {
         DType::Bool => DType::U8,
         DType::F16 | DType::BF16 => DType::F32,
         dtype => dtype,
     };
-    let (key, mut shape) = (converted(x[0].clone(), from)?, Extents::from_slice(x[0].shape()));
+    let (key, mut shape) = (
+        converted(x[0].clone(), from)?,
+        Extents::from_slice(x[0].shape()),
+    );
     let whole = shape.clone();
     shape[axis] = kept;
     let mut order = zeros::<usize>(volume(&shape)?).map_err(limit)?;
-    ordered!(from, T => argsort_first::<T>(&mut order, key.view(), axis, kept, down)).map_err(limit)?;
+    ordered!(from, T => argsort_first::<T>(&mut order, key.view(), axis, kept, down))
+        .map_err(limit)?;
     let strides = row_major(&shape);
     // As far as an element of the whole extent would be.
-    let reach = whole.iter().zip(&strides).map(|(n, &s)| (n - 1) * s as usize).sum::<usize>() + 1;
+    let reach = whole
+        .iter()
+        .zip(&strides)
+        .map(|(n, &s)| (n - 1) * s as usize)
+        .sum::<usize>()
+        + 1;
     let taken = |x: &Tensor| -> Result<Tensor> {
         let y = for_size!(x.dtype(), W => Tensor::build_bits::<W, _>(x.dtype(), Extents::from_slice(&[reach]), |dst| {
             take_first(&mut dst[..order.len()], x.bits(), &order, axis, kept)
         }))?;
         Ok(y.strided(&whole, &strides))
     };
-    x.into_iter().enumerate().map(|(k, x)| if used.has(k) { taken(&x) } else { Ok(x) }).collect()
+    x.into_iter()
+        .enumerate()
+        .map(|(k, x)| if used.has(k) { taken(&x) } else { Ok(x) })
+        .collect()
 }
 
 /// All operands, those that are read, in the order of the first ones.
 pub(crate) fn sorting(s: &Sort, used: Used) -> Kernel {
     let s = *s;
-    let Sort { axis, num_keys, descending: down, .. } = s;
+    let Sort {
+        axis,
+        num_keys,
+        descending: down,
+        ..
+    } = s;
     Box::new(move |_, x: Operands| -> Result<Results> {
         let (kept, n) = (used.first(), x[0].shape()[axis]);
         if num_keys == 1 && kept > 0 && kept <= n / FEW && x[0].numel() > 0 {
             return first(x, s, used, kept);
         }
         let order = permutation(&x[..num_keys], axis, down)?;
-        x.into_iter().enumerate().map(|(k, x)| if used.has(k) { taken(&x, &order, axis) } else { Ok(x) }).collect()
+        x.into_iter()
+            .enumerate()
+            .map(|(k, x)| {
+                if used.has(k) {
+                    taken(&x, &order, axis)
+                } else {
+                    Ok(x)
+                }
+            })
+            .collect()
     })
 }

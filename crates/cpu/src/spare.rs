@@ -1,7 +1,8 @@
-//! Small data that tensors leave and take: where there are few elements, memory for them and for the count of references
-//! costs several times the arithmetic.
+//! Small data that tensors leave and take: where there are few elements, memory for them and for
+//! the count of references costs several times the arithmetic.
 //!
-//! A thread keeps at most [`MOST`] pieces of each length up to [`LONGEST`], of the two types that eager gradients have.
+//! A thread keeps at most [`MOST`] pieces of each length up to [`LONGEST`], of the two types that
+//! eager gradients have.
 
 use crate::element::Plain;
 use cotangent_core::{DType, Data};
@@ -28,10 +29,14 @@ thread_local! {
         const { RefCell::new(Spare { f64: [const { Vec::new() }; LONGEST + 1], f32: [const { Vec::new() }; LONGEST + 1] }) };
 }
 
-/// Data of `n` elements that nobody else refers to, and where they lie; they are what they were before.
+/// Data of `n` elements that nobody else refers to, and where they lie; they are what they were
+/// before.
 #[inline]
 pub(crate) fn take(dtype: DType, n: usize) -> Option<(Data, NonNull<u8>)> {
-    fn of<T: Plain>(kept: &mut Vec<Arc<Vec<T>>>, wrap: fn(Arc<Vec<T>>) -> Data) -> Option<(Data, NonNull<u8>)> {
+    fn of<T: Plain>(
+        kept: &mut Vec<Arc<Vec<T>>>,
+        wrap: fn(Arc<Vec<T>>) -> Data,
+    ) -> Option<(Data, NonNull<u8>)> {
         let mut data = kept.pop()?;
         let at = NonNull::from(Arc::get_mut(&mut data)?.as_mut_slice()).cast();
         Some((wrap(data), at))
@@ -78,7 +83,9 @@ pub(crate) fn give(data: Data) {
     }
     // When the thread ends, it is freed here.
     let _ = SPARE.try_with(move |spare| {
-        let Ok(mut spare) = spare.try_borrow_mut() else { return };
+        let Ok(mut spare) = spare.try_borrow_mut() else {
+            return;
+        };
         match data {
             Data::F64(v) => of(&mut spare.f64, v),
             Data::F32(v) => of(&mut spare.f32, v),

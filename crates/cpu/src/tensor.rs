@@ -1,8 +1,9 @@
 //! [`Tensor`]: a value while a program runs, a typed strided view of a shared buffer.
 //!
-//! Element `i` is `data[offset + Σ i_d · strides_d]`. Transposes, slices, reversals, repetitions and most reshapes make
-//! a new view in O(rank); kernels read views as they are, and a copy is made only where adjacent elements are needed.
-//! An [`Array`] becomes a tensor, and a dense tensor an array, without copying.
+//! Element `i` is `data[offset + Σ i_d · strides_d]`. Transposes, slices, reversals, repetitions
+//! and most reshapes make a new view in O(rank); kernels read views as they are, and a copy is made
+//! only where adjacent elements are needed. An [`Array`] becomes a tensor, and a dense tensor an
+//! array, without copying.
 //!
 //! Invariant: every element addressed lies in the buffer, and there are at most [`MAX_ELEMENTS`].
 
@@ -22,7 +23,8 @@ pub type Extents = SmallVec<[usize; 4]>;
 /// The steps of the axes, in elements.
 pub type Strides = SmallVec<[isize; 4]>;
 
-/// More elements than this are refused even in a view that takes no memory: to walk over them would take hours.
+/// More elements than this are refused even in a view that takes no memory: to walk over them would
+/// take hours.
 pub const MAX_ELEMENTS: usize = 1 << 40;
 
 /// A strided view of a shared buffer.
@@ -44,12 +46,17 @@ pub(crate) fn volume(shape: &[usize]) -> Result<usize> {
 impl Clone for Tensor {
     #[inline]
     fn clone(&self) -> Tensor {
-        Tensor { data: self.data.clone(), offset: self.offset, axes: self.axes.clone() }
+        Tensor {
+            data: self.data.clone(),
+            offset: self.offset,
+            axes: self.axes.clone(),
+        }
     }
 }
 
 impl Drop for Tensor {
-    /// Large memory is kept for the next tensor that needs it, and so is small memory, of which more is needed.
+    /// Large memory is kept for the next tensor that needs it, and so is small memory, of which
+    /// more is needed.
     #[inline]
     fn drop(&mut self) {
         // SAFETY: nothing reads the field after this.
@@ -65,11 +72,19 @@ impl Drop for Tensor {
 /// Keeps the memory of large data that nobody else refers to.
 fn recycle(data: &mut Data) {
     fn of<T: Plain>(data: &mut Data) {
-        let Some(vector) = T::exclusive(data).filter(|v| v.capacity() == room::<T>(v.len())) else { return };
+        let Some(vector) = T::exclusive(data).filter(|v| v.capacity() == room::<T>(v.len())) else {
+            return;
+        };
         let mut vector = ManuallyDrop::new(std::mem::take(vector));
         let layout = Layout::array::<T>(vector.len()).expect("the vector has it");
-        // SAFETY: the vector has the capacity of this layout, all its elements, and was taken from the only reference.
-        unsafe { cotangent_kernels::memory::give(NonNull::new_unchecked(vector.as_mut_ptr()).cast(), layout) };
+        // SAFETY: the vector has the capacity of this layout, all its elements, and was taken from
+        // the only reference.
+        unsafe {
+            cotangent_kernels::memory::give(
+                NonNull::new_unchecked(vector.as_mut_ptr()).cast(),
+                layout,
+            )
+        };
     }
     for_any!(data.dtype(), T => of::<T>(data));
 }
@@ -77,7 +92,11 @@ fn recycle(data: &mut Data) {
 impl From<Array> for Tensor {
     fn from(a: Array) -> Tensor {
         let axes = Axes::row_major(a.shape());
-        Tensor { data: ManuallyDrop::new(a.into_data()), offset: 0, axes }
+        Tensor {
+            data: ManuallyDrop::new(a.into_data()),
+            offset: 0,
+            axes,
+        }
     }
 }
 
@@ -91,18 +110,28 @@ impl Tensor {
     /// A row-major tensor of all elements of `data`.
     pub(crate) fn from_vec<T: Plain>(shape: Extents, data: Vec<T>) -> Tensor {
         debug_assert_eq!(volume(&shape).ok(), Some(data.len()));
-        Tensor { axes: Axes::row_major(&shape), data: ManuallyDrop::new(T::wrap(data)), offset: 0 }
+        Tensor {
+            axes: Axes::row_major(&shape),
+            data: ManuallyDrop::new(T::wrap(data)),
+            offset: 0,
+        }
     }
 
     /// A row-major tensor that `fill` writes; it gets a buffer of zeros.
-    pub(crate) fn build<T: Plain, R: Done>(shape: Extents, fill: impl FnOnce(&mut [T]) -> R) -> Result<Tensor> {
+    pub(crate) fn build<T: Plain, R: Done>(
+        shape: Extents,
+        fill: impl FnOnce(&mut [T]) -> R,
+    ) -> Result<Tensor> {
         let mut y = Tensor::zeros(T::DTYPE, shape)?;
         fill(y.exclusive().expect("just made")).done()?;
         Ok(y)
     }
 
     /// As [`Tensor::build`], for a `fill` that writes every element: the buffer holds anything.
-    pub(crate) fn filled<T: Plain, R: Done>(shape: Extents, fill: impl FnOnce(&mut [T]) -> R) -> Result<Tensor> {
+    pub(crate) fn filled<T: Plain, R: Done>(
+        shape: Extents,
+        fill: impl FnOnce(&mut [T]) -> R,
+    ) -> Result<Tensor> {
         let mut y = Tensor::from_vec(shape.clone(), anything::<T>(volume(&shape)?)?);
         fill(y.exclusive().expect("just made")).done()?;
         Ok(y)
@@ -161,7 +190,11 @@ impl Tensor {
 
     /// Number of elements.
     pub fn numel(&self) -> usize {
-        if self.shape().contains(&0) { 0 } else { self.shape().iter().product() }
+        if self.shape().contains(&0) {
+            0
+        } else {
+            self.shape().iter().product()
+        }
     }
 
     /// Element type and shape.
@@ -195,13 +228,17 @@ impl Tensor {
 
     /// As [`Tensor::view`], for a kernel that moves elements of any type of the size of `W`.
     pub(crate) fn bits<W: Bits>(&self) -> View<'_, W> {
-        assert_eq!(size_of::<W>(), self.dtype().size(), "kernels are chosen by element size");
+        assert_eq!(
+            size_of::<W>(),
+            self.dtype().size(),
+            "kernels are chosen by element size"
+        );
         let (p, n) = for_any!(self.dtype(), T => {
             let data = <T as cotangent_core::Element>::slice(&self.data).expect("its own type");
             (data.as_ptr().cast::<W>(), data.len())
         });
-        // SAFETY: `n` elements of the size of `W`, borrowed with `self`; `Bits` has no stricter alignment and any
-        // bytes are valid.
+        // SAFETY: `n` elements of the size of `W`, borrowed with `self`; `Bits` has no stricter
+        // alignment and any bytes are valid.
         let data = unsafe { std::slice::from_raw_parts(p, n) };
         if self.is_dense() {
             View::dense(data, self.shape())
@@ -210,10 +247,15 @@ impl Tensor {
         }
     }
 
-    /// As [`Tensor::exclusive`], for a kernel that moves elements of any type of the size of `W`: it may only write
-    /// elements that it read from a tensor of the same element type. What has a default was written.
+    /// As [`Tensor::exclusive`], for a kernel that moves elements of any type of the size of `W`:
+    /// it may only write elements that it read from a tensor of the same element type. What has a
+    /// default was written.
     pub(crate) fn exclusive_bits<W: Bits + Default>(&mut self) -> Option<&mut [W]> {
-        assert_eq!(size_of::<W>(), self.dtype().size(), "kernels are chosen by element size");
+        assert_eq!(
+            size_of::<W>(),
+            self.dtype().size(),
+            "kernels are chosen by element size"
+        );
         if !self.is_dense() {
             return None;
         }
@@ -221,8 +263,8 @@ impl Tensor {
             let data = <T as Plain>::exclusive(&mut self.data)?;
             (data.as_mut_ptr().cast::<W>(), data.len())
         });
-        // SAFETY: as in `bits`, and nobody else refers to the buffer. Every caller copies whole elements of the same
-        // type, so a `bool` stays one.
+        // SAFETY: as in `bits`, and nobody else refers to the buffer. Every caller copies whole
+        // elements of the same type, so a `bool` stays one.
         Some(unsafe { std::slice::from_raw_parts_mut(p, n) })
     }
 
@@ -231,13 +273,19 @@ impl Tensor {
         let data = T::slice(&self.data)?;
         match self.numel() {
             0 => Some(&[]),
-            n => self.is_row_major().then(|| &data[self.offset..self.offset + n]),
+            n => self
+                .is_row_major()
+                .then(|| &data[self.offset..self.offset + n]),
         }
     }
 
     /// The element at index 0 of every axis, if there is one.
     pub(crate) fn first<T: cotangent_core::Element>(&self) -> Option<T> {
-        if self.shape().contains(&0) { None } else { T::slice(&self.data)?.get(self.offset).copied() }
+        if self.shape().contains(&0) {
+            None
+        } else {
+            T::slice(&self.data)?.get(self.offset).copied()
+        }
     }
 
     /// The elements in column-major order, if they lie so.
@@ -255,9 +303,14 @@ impl Tensor {
         }
     }
 
-    /// The elements in row-major order for writing, if they are a whole buffer that nobody else refers to.
+    /// The elements in row-major order for writing, if they are a whole buffer that nobody else
+    /// refers to.
     pub(crate) fn exclusive<T: Plain>(&mut self) -> Option<&mut [T]> {
-        if self.is_dense() { T::exclusive(&mut self.data).map(Vec::as_mut_slice) } else { None }
+        if self.is_dense() {
+            T::exclusive(&mut self.data).map(Vec::as_mut_slice)
+        } else {
+            None
+        }
     }
 
     /// Where the first element lies. Dangling if there is none.
@@ -278,9 +331,16 @@ impl Tensor {
         for_any!(self.dtype(), T => of::<T>(self))
     }
 
-    /// A reader of elements in order would cross the grain: another axis has smaller steps than the last.
+    /// A reader of elements in order would cross the grain: another axis has smaller steps than the
+    /// last.
     pub(crate) fn is_across(&self) -> bool {
-        let mut axes = self.shape().iter().zip(self.strides()).rev().filter(|a| *a.0 > 1).map(|a| a.1.abs());
+        let mut axes = self
+            .shape()
+            .iter()
+            .zip(self.strides())
+            .rev()
+            .filter(|a| *a.0 > 1)
+            .map(|a| a.1.abs());
         let last = axes.next().unwrap_or(0);
         last > 1 && self.numel() > 256 && axes.any(|s| (1..last).contains(&s))
     }
@@ -294,9 +354,14 @@ impl Tensor {
         for_size!(dtype, W => Tensor::filled_bits::<W, _>(dtype, shape, |dst| copy_on_threads(dst, self.bits())))
     }
 
-    /// The same elements next to each other in row-major order, in a buffer that may hold others too.
+    /// The same elements next to each other in row-major order, in a buffer that may hold others
+    /// too.
     pub(crate) fn into_packed(self) -> Result<Tensor> {
-        if self.is_row_major() { Ok(self) } else { self.into_dense() }
+        if self.is_row_major() {
+            Ok(self)
+        } else {
+            self.into_dense()
+        }
     }
 
     /// The value outside the runtime.
@@ -308,12 +373,14 @@ impl Tensor {
     /// Axis `k` of the result is axis `perm[k]`.
     pub fn transpose(mut self, perm: &[usize]) -> Tensor {
         let (shape, strides) = (self.shape(), self.strides());
-        let (extents, steps): (Extents, Strides) = perm.iter().map(|&p| (shape[p], strides[p])).unzip();
+        let (extents, steps): (Extents, Strides) =
+            perm.iter().map(|&p| (shape[p], strides[p])).unzip();
         self.axes = Axes::new(&extents, &steps);
         self
     }
 
-    /// Repetition into `shape`; axis `k` becomes axis `dims[k]`, and is repeated where its extent is 1.
+    /// Repetition into `shape`; axis `k` becomes axis `dims[k]`, and is repeated where its extent
+    /// is 1.
     pub fn broadcast(mut self, shape: &[usize], dims: &[usize]) -> Result<Tensor> {
         volume(shape)?;
         let mut strides: Strides = smallvec![0; shape.len()];
@@ -321,7 +388,12 @@ impl Tensor {
             if self.shape()[k] == shape[to] {
                 strides[to] = self.strides()[k];
             } else {
-                assert_eq!(self.shape()[k], 1, "{:?} broadcast to {shape:?} by {dims:?}", self.shape());
+                assert_eq!(
+                    self.shape()[k],
+                    1,
+                    "{:?} broadcast to {shape:?} by {dims:?}",
+                    self.shape()
+                );
             }
         }
         self.axes = Axes::new(shape, &strides);
@@ -336,13 +408,22 @@ impl Tensor {
 
     /// Elements `start + i · stride` of an axis, `len` of them.
     pub fn slice(mut self, axis: usize, start: usize, len: usize, stride: usize) -> Tensor {
-        let (mut extents, mut steps) = (Extents::from_slice(self.shape()), Strides::from_slice(self.strides()));
+        let (mut extents, mut steps) = (
+            Extents::from_slice(self.shape()),
+            Strides::from_slice(self.strides()),
+        );
         if len > 0 && !extents.contains(&0) {
-            self.offset = self.offset.wrapping_add_signed(steps[axis].wrapping_mul(start as isize));
+            self.offset = self
+                .offset
+                .wrapping_add_signed(steps[axis].wrapping_mul(start as isize));
         }
         extents[axis] = len;
         // The stride of a single element never counts, and the product could overflow.
-        steps[axis] = if len > 1 { steps[axis].wrapping_mul(stride as isize) } else { 0 };
+        steps[axis] = if len > 1 {
+            steps[axis].wrapping_mul(stride as isize)
+        } else {
+            0
+        };
         self.axes = Axes::new(&extents, &steps);
         self
     }
@@ -353,7 +434,11 @@ impl Tensor {
         if !self.shape().contains(&0) {
             offset = offset.wrapping_add_signed(self.strides()[0].wrapping_mul(i as isize));
         }
-        Tensor { data: self.data.clone(), offset, axes: Axes::new(&self.shape()[1..], &self.strides()[1..]) }
+        Tensor {
+            data: self.data.clone(),
+            offset,
+            axes: Axes::new(&self.shape()[1..], &self.strides()[1..]),
+        }
     }
 
     /// The axis read backwards.
@@ -361,17 +446,29 @@ impl Tensor {
         if !self.shape().contains(&0) {
             let mut steps = Strides::from_slice(self.strides());
             let last = (self.shape()[axis] - 1) as isize;
-            self.offset = self.offset.wrapping_add_signed(steps[axis].wrapping_mul(last));
+            self.offset = self
+                .offset
+                .wrapping_add_signed(steps[axis].wrapping_mul(last));
             steps[axis] = -steps[axis];
             self.axes = Axes::new(self.shape(), &steps);
         }
         self
     }
 
-    /// The same elements in row-major order in another shape of the same size: a view where the strides allow it.
+    /// The same elements in row-major order in another shape of the same size: a view where the
+    /// strides allow it.
     pub fn reshape(mut self, shape: &[usize]) -> Result<Tensor> {
-        assert_eq!(volume(shape)?, self.numel(), "{:?} reshaped to {shape:?}", self.shape());
-        let strides = if self.is_row_major() { None } else { self.strides_for(shape) };
+        assert_eq!(
+            volume(shape)?,
+            self.numel(),
+            "{:?} reshaped to {shape:?}",
+            self.shape()
+        );
+        let strides = if self.is_row_major() {
+            None
+        } else {
+            self.strides_for(shape)
+        };
         self.axes = match strides {
             Some(strides) => Axes::new(shape, &strides),
             None => {
@@ -385,8 +482,13 @@ impl Tensor {
     /// The strides of another shape of the same elements, if there are any. No extent is 0.
     fn strides_for(&self, shape: &[usize]) -> Option<Strides> {
         let mut out: Strides = smallvec![0; shape.len()];
-        let old: SmallVec<[(usize, isize); 4]> =
-            self.shape().iter().copied().zip(self.strides().iter().copied()).filter(|a| a.0 != 1).collect();
+        let old: SmallVec<[(usize, isize); 4]> = self
+            .shape()
+            .iter()
+            .copied()
+            .zip(self.strides().iter().copied())
+            .filter(|a| a.0 != 1)
+            .collect();
         let (mut k, mut j) = (0, 0);
         // Groups of axes with one product of extents: the old ones must step through evenly.
         while k < old.len() {
@@ -402,7 +504,10 @@ impl Tensor {
                     k += 1;
                 }
             }
-            if old[from..k].windows(2).any(|w| w[0].1 != w[1].1 * w[1].0 as isize) {
+            if old[from..k]
+                .windows(2)
+                .any(|w| w[0].1 != w[1].1 * w[1].0 as isize)
+            {
                 return None;
             }
             let mut step = old[k - 1].1;
@@ -414,16 +519,28 @@ impl Tensor {
         Some(out)
     }
 
-    /// The first element along every axis that `repeated` marks, for axes whose elements are all the same.
+    /// The first element along every axis that `repeated` marks, for axes whose elements are all
+    /// the same.
     pub(crate) fn narrowed(mut self, repeated: impl Fn(usize) -> bool) -> Tensor {
-        let extents: Extents = self.shape().iter().enumerate().map(|(d, &n)| if repeated(d) { 1 } else { n }).collect();
+        let extents: Extents = self
+            .shape()
+            .iter()
+            .enumerate()
+            .map(|(d, &n)| if repeated(d) { 1 } else { n })
+            .collect();
         self.axes = Axes::new(&extents, self.strides());
         self
     }
 
     /// The inverse of [`Tensor::narrowed`]: axes of extent 1 repeated up to `shape`.
     pub(crate) fn widened(mut self, shape: &[usize]) -> Tensor {
-        let step = |(d, &n): (usize, &usize)| if self.shape()[d] == n { self.strides()[d] } else { 0 };
+        let step = |(d, &n): (usize, &usize)| {
+            if self.shape()[d] == n {
+                self.strides()[d]
+            } else {
+                0
+            }
+        };
         let steps: Strides = shape.iter().enumerate().map(step).collect();
         self.axes = Axes::new(shape, &steps);
         self
@@ -445,18 +562,30 @@ impl Fresh {
     pub(crate) fn new(dtype: DType, n: usize) -> Result<Fresh> {
         fn of<T: Plain>(n: usize) -> Result<Fresh> {
             unsafe fn wrap<T: Plain>(data: NonNull<u8>, n: usize) -> Data {
-                // SAFETY: `data` is a buffer for `n` elements of `uninitialised`, and they have been written.
+                // SAFETY: `data` is a buffer for `n` elements of `uninitialised`, and they have
+                // been written.
                 T::wrap(unsafe { Vec::from_raw_parts(data.cast::<T>().as_ptr(), n, room::<T>(n)) })
             }
             Ok(match crate::spare::take(T::DTYPE, n) {
-                Some((whole, data)) => Fresh { data, len: n, whole: Some(whole), wrap: wrap::<T> },
-                None => Fresh { data: uninitialised::<T>(n)?.cast(), len: n, whole: None, wrap: wrap::<T> },
+                Some((whole, data)) => Fresh {
+                    data,
+                    len: n,
+                    whole: Some(whole),
+                    wrap: wrap::<T>,
+                },
+                None => Fresh {
+                    data: uninitialised::<T>(n)?.cast(),
+                    len: n,
+                    whole: None,
+                    wrap: wrap::<T>,
+                },
             })
         }
         for_any!(dtype, T => of::<T>(n))
     }
 
-    /// The same, of elements that may be read before: small memory is zero, large memory has been written.
+    /// The same, of elements that may be read before: small memory is zero, large memory has been
+    /// written.
     pub(crate) fn initialised(dtype: DType, n: usize) -> Result<Fresh> {
         let fresh = Fresh::new(dtype, n)?;
         let bytes = n * dtype.size();
@@ -482,7 +611,11 @@ impl Fresh {
         let mut this = ManuallyDrop::new(self);
         // SAFETY: the caller's promise; the buffer is given away once.
         let data = unsafe { this.value() };
-        Tensor { axes: Axes::row_major(shape), data: ManuallyDrop::new(data), offset: 0 }
+        Tensor {
+            axes: Axes::row_major(shape),
+            data: ManuallyDrop::new(data),
+            offset: 0,
+        }
     }
 }
 
@@ -494,19 +627,28 @@ impl Fresh {
     #[inline]
     unsafe fn value(&mut self) -> Data {
         // SAFETY: the caller's promise.
-        self.whole.take().unwrap_or_else(|| unsafe { (self.wrap)(self.data, self.len) })
+        self.whole
+            .take()
+            .unwrap_or_else(|| unsafe { (self.wrap)(self.data, self.len) })
     }
 }
 
 impl Drop for Fresh {
     fn drop(&mut self) {
-        // SAFETY: types here have no drop glue, so the buffer may be freed as a value whatever it holds.
+        // SAFETY: types here have no drop glue, so the buffer may be freed as a value whatever it
+        // holds.
         drop(unsafe { self.value() });
     }
 }
 
 impl std::fmt::Debug for Tensor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} offset {} strides {:?}", self.ty(), self.offset, self.strides())
+        write!(
+            f,
+            "{} offset {} strides {:?}",
+            self.ty(),
+            self.offset,
+            self.strides()
+        )
     }
 }

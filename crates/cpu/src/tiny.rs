@@ -1,14 +1,17 @@
 //! [`Tiny`]: a program over a few elements as one list of instructions over memory that is laid out beforehand.
 //!
-//! What a step of a [`Program`](crate::program::Program) does for its tensors (shapes, layouts, a buffer for each value)
-//! costs far more than arithmetic on a few elements. Where every extent is known and small, all of it is done once: each
-//! value has a place, constants lie in theirs, and a run calls kernels one after another. Only results are allocated; a
-//! loop ([`loops`](crate::loops)) gives the places of those too.
+//! What a step of a [`Program`](crate::program::Program) does for its tensors (shapes, layouts, a
+//! buffer for each value) costs far more than arithmetic on a few elements. Where every extent is
+//! known and small, all of it is done once: each value has a place, constants lie in theirs, and a
+//! run calls kernels one after another. Only results are allocated; a loop
+//! ([`loops`](crate::loops)) gives the places of those too.
 //!
-//! Instructions are those of groups of one and reductions are taken in the one order there is, so the bits are the same.
-//! Products of vectors and matrices read their operands where they lie. A program with any other operation is not tiny.
+//! Instructions are those of groups of one and reductions are taken in the one order there is, so
+//! the bits are the same. Products of vectors and matrices read their operands where they lie. A
+//! program with any other operation is not tiny.
 //!
-//! The body of a loop may have larger values. There instructions are groups ([`fuse`](crate::fuse)): few passes over memory.
+//! The body of a loop may have larger values. There instructions are groups
+//! ([`fuse`](crate::fuse)): few passes over memory.
 
 mod layout;
 
@@ -23,22 +26,47 @@ use cotangent_kernels::view::View;
 use smallvec::SmallVec;
 use std::sync::{Mutex, TryLockError};
 
-/// A place: an index into the table of pointers, which holds inputs, then outputs, then places in memory.
+/// A place: an index into the table of pointers, which holds inputs, then outputs, then places in
+/// memory.
 type Place = usize;
 
 enum Instruction {
     /// A kernel on `n` elements.
-    Map { kernel: Run, n: usize, data: usize, y: Place, x: [Place; 3] },
+    Map {
+        kernel: Run,
+        n: usize,
+        data: usize,
+        y: Place,
+        x: [Place; 3],
+    },
     /// Reductions of `count` rows of `len` elements.
-    Fold { fold: Fold, dtype: DType, count: usize, len: usize, y: Place, x: Place },
+    Fold {
+        fold: Fold,
+        dtype: DType,
+        count: usize,
+        len: usize,
+        y: Place,
+        x: Place,
+    },
     /// The elements at these positions.
-    Pick { at: Box<[u32]>, size: usize, y: Place, x: Place },
+    Pick {
+        at: Box<[u32]>,
+        size: usize,
+        y: Place,
+        x: Place,
+    },
     /// These bytes.
     Copy { bytes: usize, y: Place, x: Place },
     /// A group of elementwise operations on `n` elements of a shape.
     Group(Box<Elements>),
     /// The product of `m` by `k` and `k` by `n` numbers.
-    Product { dtype: DType, sizes: [usize; 3], strong_zero: bool, y: Place, x: [(Place, [isize; 2]); 2] },
+    Product {
+        dtype: DType,
+        sizes: [usize; 3],
+        strong_zero: bool,
+        y: Place,
+        x: [(Place, [isize; 2]); 2],
+    },
 }
 
 struct Elements {
@@ -75,9 +103,17 @@ pub(crate) struct Form {
 impl Form {
     /// That of tensors of a type; `None` if they have no elements or it is not known how many.
     pub(crate) fn of(ty: &Type) -> Option<Form> {
-        let shape: Extents = ty.shape.iter().map(|d| d.as_const()).collect::<Option<_>>()?;
+        let shape: Extents = ty
+            .shape
+            .iter()
+            .map(|d| d.as_const())
+            .collect::<Option<_>>()?;
         let n = cotangent_core::array::numel(&shape).filter(|&n| n > 0)?;
-        n.checked_mul(ty.dtype.size()).map(|_| Form { dtype: ty.dtype, shape, n })
+        n.checked_mul(ty.dtype.size()).map(|_| Form {
+            dtype: ty.dtype,
+            shape,
+            n,
+        })
     }
 
     /// Whether a tensor is of this form.
@@ -85,7 +121,8 @@ impl Form {
     fn fits(&self, t: &Tensor) -> bool {
         let shape = t.shape();
         // Few extents: a call would take longer than to compare them.
-        let same = self.shape.len() == shape.len() && self.shape.iter().zip(shape).all(|(a, b)| a == b);
+        let same =
+            self.shape.len() == shape.len() && self.shape.iter().zip(shape).all(|(a, b)| a == b);
         same && self.dtype == t.dtype()
     }
 
@@ -124,7 +161,8 @@ unsafe impl Send for Memory {}
 /// The product of `m` by `k` and `k` by `n` numbers in these steps.
 ///
 /// # Safety
-/// Operands are valid for reading at every index, `y` for writing `m * n` numbers, and it overlaps neither.
+/// Operands are valid for reading at every index, `y` for writing `m * n` numbers, and it overlaps
+/// neither.
 unsafe fn product<T: Gemm>(
     [m, k, n]: [usize; 3],
     strong_zero: bool,
@@ -140,19 +178,31 @@ unsafe fn product<T: Gemm>(
         )
     };
     let shapes = [[m, k], [k, n]];
-    let (a, b) = (View::new(left, 0, &shapes[0], &a.1), View::new(right, 0, &shapes[1], &b.1));
+    let (a, b) = (
+        View::new(left, 0, &shapes[0], &a.1),
+        View::new(right, 0, &shapes[1], &b.1),
+    );
     gemm(y, a, b)?;
-    if strong_zero { gemm_leave_out_zeros(y, a, b) } else { Ok(()) }
+    if strong_zero {
+        gemm_leave_out_zeros(y, a, b)
+    } else {
+        Ok(())
+    }
 }
 
-/// Reductions of `count` rows of `len` elements, at least one and at most [`PIECE`](cotangent_kernels::tile::fold::PIECE).
+/// Reductions of `count` rows of `len` elements, at least one and at most
+/// [`PIECE`](cotangent_kernels::tile::fold::PIECE).
 ///
 /// # Safety
-/// `x` is valid for reading `count * len` elements, `y` for writing `count`, and they do not overlap.
+/// `x` is valid for reading `count * len` elements, `y` for writing `count`, and they do not
+/// overlap.
 unsafe fn rows<T: Reduced>(fold: Fold, y: *mut u8, x: *const u8, count: usize, len: usize) {
     // SAFETY: the caller's promise; every pattern of bits is a number.
     let (y, x) = unsafe {
-        (std::slice::from_raw_parts_mut(y.cast::<T>(), count), std::slice::from_raw_parts(x.cast::<T>(), count * len))
+        (
+            std::slice::from_raw_parts_mut(y.cast::<T>(), count),
+            std::slice::from_raw_parts(x.cast::<T>(), count * len),
+        )
     };
     fold.pieces(y, x, len);
 }
@@ -163,15 +213,20 @@ impl Tiny {
         match self.memory.try_lock() {
             Ok(mut memory) => f(&mut memory),
             Err(TryLockError::Poisoned(e)) => f(&mut e.into_inner()),
-            Err(TryLockError::WouldBlock) => {
-                f(&mut Memory::new(&self.image, self.inputs.len() + self.outputs.len(), &self.offsets))
-            }
+            Err(TryLockError::WouldBlock) => f(&mut Memory::new(
+                &self.image,
+                self.inputs.len() + self.outputs.len(),
+                &self.offsets,
+            )),
         }
     }
 
     /// Whether these are of the types that the program takes.
     pub(crate) fn takes<'t>(&self, mut x: impl Iterator<Item = &'t Tensor>) -> bool {
-        self.inputs.iter().all(|form| x.next().is_some_and(|x| form.fits(x))) && x.next().is_none()
+        self.inputs
+            .iter()
+            .all(|form| x.next().is_some_and(|x| form.fits(x)))
+            && x.next().is_none()
     }
 
     /// Gives the results; `None` if operands are not of the types that the program takes.
@@ -182,7 +237,9 @@ impl Tiny {
     ) -> Option<Result<()>> {
         // Operands, results, and what is known; on the stack where they are few.
         let (mut few, mut many) = ([std::ptr::null_mut(); 12], Vec::new());
-        let places = self.inputs.len() + self.outputs.len() + if self.fixed { self.offsets.len() } else { 0 };
+        let places = self.inputs.len()
+            + self.outputs.len()
+            + if self.fixed { self.offsets.len() } else { 0 };
         let table: &mut [*mut u8] = match few.get_mut(..places) {
             Some(few) => few,
             None => {
@@ -205,20 +262,24 @@ impl Tiny {
             };
         }
         // SAFETY: operands of these types lie packed where the table says, and live on.
-        x.next().is_none().then(|| unsafe { self.run_taken(table, give) })
+        x.next()
+            .is_none()
+            .then(|| unsafe { self.run_taken(table, give) })
     }
 
     /// Runs on operands that the table has.
     ///
     /// # Safety
-    /// The table begins with where the operands lie, packed, and has room for results and what is known.
+    /// The table begins with where the operands lie, packed, and has room for results and what is
+    /// known.
     unsafe fn run_taken(&self, table: &mut [*mut u8], mut give: impl FnMut(Tensor)) -> Result<()> {
         let outputs = self.inputs.len()..self.inputs.len() + self.outputs.len();
         // Nothing is moved about for one result, the most common number.
         if let [form] = &self.outputs[..] {
             let result = Fresh::new(form.dtype, form.n)?;
             table[outputs.start] = result.ptr();
-            // SAFETY: the caller's promise; a fresh buffer holds all elements of the result, and they are written.
+            // SAFETY: the caller's promise; a fresh buffer holds all elements of the result, and
+            // they are written.
             give(unsafe {
                 self.run_placed(table).map_err(limit)?;
                 result.into_tensor(&form.shape)
@@ -251,7 +312,10 @@ impl Tiny {
         unsafe {
             if self.fixed {
                 let base = self.image.as_ptr().cast::<u8>().cast_mut();
-                known.iter_mut().zip(&self.offsets).for_each(|(place, &at)| *place = base.wrapping_add(at));
+                known
+                    .iter_mut()
+                    .zip(&self.offsets)
+                    .for_each(|(place, &at)| *place = base.wrapping_add(at));
                 self.follow(&self.code, table)
             } else {
                 let (x, y) = given.split_at(self.inputs.len());
@@ -264,8 +328,8 @@ impl Tiny {
     /// Runs on elements where they lie.
     ///
     /// # Safety
-    /// Each of `x` is valid for reading the elements of that input, packed; each of `y` for writing those of that
-    /// output, and overlaps nothing else. The memory was made for this program.
+    /// Each of `x` is valid for reading the elements of that input, packed; each of `y` for writing
+    /// those of that output, and overlaps nothing else. The memory was made for this program.
     pub(crate) unsafe fn execute(
         &self,
         memory: &mut Memory,
@@ -295,11 +359,22 @@ impl Tiny {
         unsafe { self.follow(&self.code, &memory.table) }
     }
 
-    fn place(&self, memory: &mut Memory, x: impl IntoIterator<Item = *const u8>, y: impl IntoIterator<Item = *mut u8>) {
+    fn place(
+        &self,
+        memory: &mut Memory,
+        x: impl IntoIterator<Item = *const u8>,
+        y: impl IntoIterator<Item = *mut u8>,
+    ) {
         let table = &mut memory.table;
         let (inputs, outputs) = (self.inputs.len(), self.outputs.len());
-        table[..inputs].iter_mut().zip(x).for_each(|(at, x)| *at = x.cast_mut());
-        table[inputs..inputs + outputs].iter_mut().zip(y).for_each(|(at, y)| *at = y);
+        table[..inputs]
+            .iter_mut()
+            .zip(x)
+            .for_each(|(at, x)| *at = x.cast_mut());
+        table[inputs..inputs + outputs]
+            .iter_mut()
+            .zip(y)
+            .for_each(|(at, y)| *at = y);
     }
 
     /// Runs instructions on this table of places.
@@ -309,13 +384,27 @@ impl Tiny {
     unsafe fn follow(&self, code: &[Instruction], table: &[*mut u8]) -> Fallible {
         for i in code {
             match i {
-                Instruction::Map { kernel, n, data, y, x } => {
+                Instruction::Map {
+                    kernel,
+                    n,
+                    data,
+                    y,
+                    x,
+                } => {
                     let x = x.map(|x| table[x].cast_const());
-                    // SAFETY: every place holds `n` elements of the size that its value has: in memory by the layout,
-                    // else by the caller's promise. No place is written that is read later for another value.
+                    // SAFETY: every place holds `n` elements of the size that its value has: in
+                    // memory by the layout, else by the caller's promise. No place is written that
+                    // is read later for another value.
                     unsafe { kernel(*n, table[*y], x, *data) };
                 }
-                Instruction::Fold { fold, dtype, count, len, y, x } => {
+                Instruction::Fold {
+                    fold,
+                    dtype,
+                    count,
+                    len,
+                    y,
+                    x,
+                } => {
                     let (y, x) = (table[*y], table[*x].cast_const());
                     // SAFETY: as above, `count * len` elements and as many results as rows.
                     unsafe {
@@ -331,15 +420,24 @@ impl Tiny {
                 }
                 Instruction::Copy { bytes, y, x } => {
                     // SAFETY: as above.
-                    unsafe { std::ptr::copy_nonoverlapping(table[*x].cast_const(), table[*y], *bytes) };
+                    unsafe {
+                        std::ptr::copy_nonoverlapping(table[*x].cast_const(), table[*y], *bytes)
+                    };
                 }
                 Instruction::Group(g) => {
-                    let x: SmallVec<[*const u8; 8]> = g.x.iter().map(|x| table[*x].cast_const()).collect();
+                    let x: SmallVec<[*const u8; 8]> =
+                        g.x.iter().map(|x| table[*x].cast_const()).collect();
                     let y: SmallVec<[*mut u8; 4]> = g.y.iter().map(|y| table[*y]).collect();
                     // SAFETY: as above, for operands that repeat as the group reads them.
                     unsafe { g.body.run(&g.laid, 0..g.n, &x, &y) };
                 }
-                Instruction::Product { dtype, sizes, strong_zero, y, x } => {
+                Instruction::Product {
+                    dtype,
+                    sizes,
+                    strong_zero,
+                    y,
+                    x,
+                } => {
                     let x = x.map(|(x, steps)| (table[x].cast_const(), steps));
                     // SAFETY: as above; no result has the place of an operand.
                     unsafe {
@@ -371,6 +469,9 @@ impl Memory {
         let base = lines.as_mut_ptr().cast::<u8>();
         let mut table = vec![base; before];
         table.extend(offsets.iter().map(|&at| base.wrapping_add(at)));
-        Memory { _lines: lines, table }
+        Memory {
+            _lines: lines,
+            table,
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! `gather`, `scatter` and `scatter_recurrence`: windows of an operand, one for each index vector.
 //!
-//! Index vectors become pairs of offsets, in order and a block at a time; the windows of a block that are inside are moved by
-//! the kernels in one call. A window of which a part is outside (only where elements outside are dropped) is moved on its
-//! own, between the others.
+//! Index vectors become pairs of offsets, in order and a block at a time; the windows of a block
+//! that are inside are moved by the kernels in one call. A window of which a part is outside (only
+//! where elements outside are dropped) is moved on its own, between the others.
 
 use crate::convert::converted;
 use crate::element::{
-    Plain, collected, compute, compute_exact, for_compute, for_pair, for_real, for_size, for_whole, limit, pick,
+    Plain, collected, compute, compute_exact, for_compute, for_pair, for_real, for_size, for_whole,
+    limit, pick,
 };
 use crate::kernel::{Kernel, Sizes, kernel};
 use crate::movement::owned;
@@ -14,7 +15,9 @@ use crate::tensor::{Extents, Strides, Tensor, row_major};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Bounds, Combine, Gather, Scatter, ScatterRecurrence, Windows};
 use cotangent_core::{C64, C128, DType, Result, bail};
-use cotangent_kernels::index::{BLOCK, Indexed, Numbers, Position, Rows, Starts, gather_windows, scatter_windows};
+use cotangent_kernels::index::{
+    BLOCK, Indexed, Numbers, Position, Rows, Starts, gather_windows, scatter_windows,
+};
 use cotangent_kernels::memory::push;
 use cotangent_kernels::twice::{Exact, Summed};
 use cotangent_kernels::{Number, Ordered};
@@ -38,8 +41,8 @@ struct Plan<'a> {
     strides: [Strides; 2],
     /// Extents that windows are counted along.
     outer: Extents,
-    /// How far an index vector, its window, and what a batch has of the operand move along each; neighbours as one where they
-    /// are evenly spaced.
+    /// How far an index vector, its window, and what a batch has of the operand move along each;
+    /// neighbours as one where they are evenly spaced.
     turns: SmallVec<[(usize, [isize; 3]); 4]>,
     /// The first window.
     first: usize,
@@ -57,7 +60,11 @@ struct Place<'a> {
 
 impl<'a> Place<'a> {
     fn of(x: &'a Tensor) -> Place<'a> {
-        Place { shape: x.shape(), strides: x.strides(), offset: x.offset() }
+        Place {
+            shape: x.shape(),
+            strides: x.strides(),
+            offset: x.offset(),
+        }
     }
 }
 
@@ -76,7 +83,11 @@ fn gcd(a: usize, b: usize) -> usize {
 }
 
 /// Steps to the next index, and moves places by the steps along the axes; `false` after the last.
-fn turn<const N: usize>(index: &mut [usize], axes: &[(usize, [isize; N])], places: &mut [usize; N]) -> bool {
+fn turn<const N: usize>(
+    index: &mut [usize],
+    axes: &[(usize, [isize; N])],
+    places: &mut [usize; N],
+) -> bool {
     for (i, &(n, by)) in index.iter_mut().zip(axes).rev() {
         let back = if *i + 1 < n { 1 } else { 1 - n as isize };
         (0..N).for_each(|k| places[k] = at(places[k], back, by[k]));
@@ -124,23 +135,44 @@ impl<'a> Plan<'a> {
         }
         let index_strides = row_major(indices.shape());
         let component = index_strides.get(dims.vector).map_or(0, |&s| s as usize);
-        let index_by = (0..index_strides.len()).filter(|&k| k != dims.vector).map(|k| index_strides[k]);
+        let index_by = (0..index_strides.len())
+            .filter(|&k| k != dims.vector)
+            .map(|k| index_strides[k]);
         let counted = (0..windows.shape.len()).filter(|k| !dims.window.contains(k));
         let (mut outer, mut turns) = (Extents::new(), SmallVec::<[(usize, [isize; 3]); 4]>::new());
         for (k, (o, index)) in counted.zip(index_by).enumerate() {
-            let batch = batches(dims).filter(|b| b.1 == k).map(|b| x.strides[b.0]).sum();
+            let batch = batches(dims)
+                .filter(|b| b.1 == k)
+                .map(|b| x.strides[b.0])
+                .sum();
             let (n, by) = (windows.shape[o], [index, windows.strides[o], batch]);
             outer.push(n);
             if n == 1 {
                 continue;
             }
             match turns.last_mut() {
-                Some(last) if last.1 == by.map(|by| by.wrapping_mul(n as isize)) => *last = (last.0 * n, by),
+                Some(last) if last.1 == by.map(|by| by.wrapping_mul(n as isize)) => {
+                    *last = (last.0 * n, by)
+                }
                 _ => turns.push((n, by)),
             }
         }
         let first = windows.offset;
-        Ok(Plan { name, dims, bounds, x, extended, window, size, strides, outer, turns, first, component, indices })
+        Ok(Plan {
+            name,
+            dims,
+            bounds,
+            x,
+            extended,
+            window,
+            size,
+            strides,
+            outer,
+            turns,
+            first,
+            component,
+            indices,
+        })
     }
 
     /// Calls `f` with windows of one shape and where they begin, in order.
@@ -152,18 +184,24 @@ impl<'a> Plan<'a> {
     }
 
     /// [`Plan::each`] for indices of one type.
-    fn blocks<I: Position>(&self, numbers: &[I], f: &mut dyn FnMut(&[usize], &mut Starts)) -> Result<()> {
+    fn blocks<I: Position>(
+        &self,
+        numbers: &[I],
+        f: &mut dyn FnMut(&[usize], &mut Starts),
+    ) -> Result<()> {
         let (around, (n, by)) = match self.turns.split_last() {
             Some((last, around)) => (around, *last),
             None => (&[][..], (1, [0; 3])),
         };
-        let (mut index, mut places): (Extents, _) = (smallvec![0; around.len()], [0, self.first, self.x.offset]);
+        let (mut index, mut places): (Extents, _) =
+            (smallvec![0; around.len()], [0, self.first, self.x.offset]);
         let (mut starts, mut before) = (Starts::default(), 0);
         loop {
             let mut done = 0;
             while done < n {
                 let count = (n - done).min(BLOCK - starts.len());
-                let [from, to, first] = std::array::from_fn(|k| at(places[k], by[k], done as isize));
+                let [from, to, first] =
+                    std::array::from_fn(|k| at(places[k], by[k], done as isize));
                 let of = |(c, &axis): (usize, &usize)| Numbers {
                     numbers,
                     at: from + c * self.component,
@@ -191,8 +229,14 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Calls `f` with the windows of a block, `before` of which come before it, and empties it: how many there were.
-    fn give(&self, before: usize, starts: &mut Starts, f: &mut dyn FnMut(&[usize], &mut Starts)) -> Result<usize> {
+    /// Calls `f` with the windows of a block, `before` of which come before it, and empties it: how
+    /// many there were.
+    fn give(
+        &self,
+        before: usize,
+        starts: &mut Starts,
+        f: &mut dyn FnMut(&[usize], &mut Starts),
+    ) -> Result<usize> {
         let count = starts.len();
         if starts.outside() {
             if self.bounds == Bounds::Drop && self.is_apart() {
@@ -208,19 +252,31 @@ impl<'a> Plan<'a> {
         Ok(count)
     }
 
-    /// No part of a window can be outside while another is inside, and two windows have all elements in common or none.
+    /// No part of a window can be outside while another is inside, and two windows have all
+    /// elements in common or none.
     fn is_apart(&self) -> bool {
         self.dims.axes.iter().all(|&axis| self.size[axis] == 1)
     }
 
     /// The windows of a block of which some are not inside; `before` come before it.
-    fn some(&self, before: usize, starts: &Starts, f: &mut dyn FnMut(&[usize], &mut Starts)) -> Result<()> {
+    fn some(
+        &self,
+        before: usize,
+        starts: &Starts,
+        f: &mut dyn FnMut(&[usize], &mut Starts),
+    ) -> Result<()> {
         let mut one = Starts::default();
         let by_index = row_major(self.indices.shape());
-        let by_index: Strides = (0..by_index.len()).filter(|&k| k != self.dims.vector).map(|k| by_index[k]).collect();
+        let by_index: Strides = (0..by_index.len())
+            .filter(|&k| k != self.dims.vector)
+            .map(|k| by_index[k])
+            .collect();
         for (k, (to, from)) in starts.pairs().enumerate() {
             let g = self.index(before + k);
-            let first = g.iter().zip(&by_index).fold(0, |first, (&i, &by)| at(first, i as isize, by));
+            let first = g
+                .iter()
+                .zip(&by_index)
+                .fold(0, |first, (&i, &by)| at(first, i as isize, by));
             let mut places: SmallVec<[i64; 4]> = smallvec![0; self.x.shape.len()];
             let mut inside = true;
             for (c, &axis) in self.dims.axes.iter().enumerate() {
@@ -266,7 +322,9 @@ impl<'a> Plan<'a> {
         let (mut window, mut pair) = (Extents::new(), (to, self.x.offset));
         for (k, &start) in start.iter().enumerate() {
             let low = start.checked_neg()?.max(0);
-            let high = (self.x.shape[k] as i64).checked_sub(start)?.min(self.size[k] as i64);
+            let high = (self.x.shape[k] as i64)
+                .checked_sub(start)?
+                .min(self.size[k] as i64);
             if low >= high {
                 return None;
             }
@@ -279,16 +337,18 @@ impl<'a> Plan<'a> {
         Some((window, pair))
     }
 
-    /// As [`Plan::each`], but where neighbours in the array of windows lie in neighbouring windows, the first elements of some
-    /// windows come before their second ones, and so on: no two elements of windows that are not cut are one of the operand's,
-    /// unless they have one place in their windows.
+    /// As [`Plan::each`], but where neighbours in the array of windows lie in neighbouring windows,
+    /// the first elements of some windows come before their second ones, and so on: no two elements
+    /// of windows that are not cut are one of the operand's, unless they have one place in their
+    /// windows.
     fn in_rows(&self, mut f: impl FnMut(&[usize], &mut Starts)) -> Result<()> {
         if !self.is_across() {
             return self.each(f);
         }
         self.each(|window, starts| {
-            let axes: SmallVec<[(usize, [isize; 2]); 4]> =
-                (0..window.len()).map(|d| (window[d], [self.strides[0][d], self.strides[1][d]])).collect();
+            let axes: SmallVec<[(usize, [isize; 2]); 4]> = (0..window.len())
+                .map(|d| (window[d], [self.strides[0][d], self.strides[1][d]]))
+                .collect();
             let (mut index, mut by): (Extents, _) = (smallvec![0; window.len()], [0usize; 2]);
             loop {
                 starts.shift(by);
@@ -302,25 +362,38 @@ impl<'a> Plan<'a> {
 
     /// A window is nowhere longer than the operand.
     fn fits(&self) -> bool {
-        self.size.iter().zip(self.x.shape).all(|(size, extent)| size <= extent)
+        self.size
+            .iter()
+            .zip(self.x.shape)
+            .all(|(size, extent)| size <= extent)
     }
 
-    /// Sorts the windows by rows of the operand of `len` elements, if they are whole rows, and hands them to the kernel
-    /// with their lengths.
+    /// Sorts the windows by rows of the operand of `len` elements, if they are whole rows, and
+    /// hands them to the kernel with their lengths.
     fn rows(&self, len: usize, updates: usize) -> Result<Option<(Rows, usize)>> {
         let mut size = 1;
-        let window = self.window.iter().zip(self.strides[0].iter().zip(&self.strides[1]));
-        let adjacent = window.rev().filter(|(n, _)| **n != 1).all(|(&n, (&by_u, &by_y))| {
-            let next = by_u == size as isize && by_y == size as isize;
-            size *= n;
-            next
-        });
+        let window = self
+            .window
+            .iter()
+            .zip(self.strides[0].iter().zip(&self.strides[1]));
+        let adjacent = window
+            .rev()
+            .filter(|(n, _)| **n != 1)
+            .all(|(&n, (&by_u, &by_y))| {
+                let next = by_u == size as isize && by_y == size as isize;
+                size *= n;
+                next
+            });
         let starts = (0..self.x.shape.len()).filter(|k| self.size[*k] == 1 && self.x.shape[*k] > 1);
-        let distance = starts.map(|k| self.x.strides[k].unsigned_abs()).fold(0, gcd);
+        let distance = starts
+            .map(|k| self.x.strides[k].unsigned_abs())
+            .fold(0, gcd);
         if !adjacent || size < ROW || size > distance || !self.is_apart() || self.is_across() {
             return Ok(None);
         }
-        let Some(mut rows) = Rows::new(len, distance, updates).map_err(limit)? else { return Ok(None) };
+        let Some(mut rows) = Rows::new(len, distance, updates).map_err(limit)? else {
+            return Ok(None);
+        };
         self.each(|_, starts| rows.count(starts))?;
         rows.reserve().map_err(limit)?;
         self.each(|_, starts| rows.place(starts))?;
@@ -329,7 +402,10 @@ impl<'a> Plan<'a> {
 
     /// Neighbours in the array of windows are in neighbouring windows, not in one.
     fn is_across(&self) -> bool {
-        let across = self.turns.last().is_some_and(|(n, by)| *n > 1 && by[1] == 1);
+        let across = self
+            .turns
+            .last()
+            .is_some_and(|(n, by)| *n > 1 && by[1] == 1);
         across && self.is_apart() && !self.window.is_empty()
     }
 
@@ -339,7 +415,9 @@ impl<'a> Plan<'a> {
             for (to, from) in starts.pairs() {
                 let mut w: Extents = smallvec![0; window.len()];
                 loop {
-                    let of = |p: usize, s: &Strides| w.iter().zip(s).fold(p, |p, (&i, &s)| at(p, i as isize, s));
+                    let of = |p: usize, s: &Strides| {
+                        w.iter().zip(s).fold(p, |p, (&i, &s)| at(p, i as isize, s))
+                    };
                     f(of(to, &self.strides[0]), of(from, &self.strides[1]));
                     if !advance(&mut w, window) {
                         break;
@@ -364,12 +442,19 @@ impl<'a> Plan<'a> {
 
 /// The axes of the operand that go along with an index, and the number of that index.
 fn batches(w: &Windows) -> impl Iterator<Item = (usize, usize)> + '_ {
-    w.operand_batch.iter().zip(&w.index_batch).map(|(&axis, &k)| (axis, k - usize::from(k > w.vector)))
+    w.operand_batch
+        .iter()
+        .zip(&w.index_batch)
+        .map(|(&axis, &k)| (axis, k - usize::from(k > w.vector)))
 }
 
 /// Windows read.
 pub(crate) fn gather(g: &Gather, dtype: DType) -> Kernel {
-    let (w, bounds, sizes) = (g.windows.clone(), g.bounds, Sizes::of(&g.sizes.iter().cloned().collect()));
+    let (w, bounds, sizes) = (
+        g.windows.clone(),
+        g.bounds,
+        Sizes::of(&g.sizes.iter().cloned().collect()),
+    );
     for_size!(dtype, W => kernel(move |env, [x, indices]| {
         let sizes = sizes.at(env)?;
         let window = (0..sizes.len()).filter(|k| !w.collapsed.contains(k) && !w.operand_batch.contains(k));
@@ -407,8 +492,19 @@ fn write<A: Copy, T: Copy>(
     (u, data): (&Tensor, &[T]),
     combine: impl Fn(A, T) -> A,
 ) -> Result<()> {
-    let place = Place { shape, strides: &row_major(shape), offset: 0 };
-    let plan = Plan::new("scatter", &op.windows, op.bounds, place, indices, &Place::of(u))?;
+    let place = Place {
+        shape,
+        strides: &row_major(shape),
+        offset: 0,
+    };
+    let plan = Plan::new(
+        "scatter",
+        &op.windows,
+        op.bounds,
+        place,
+        indices,
+        &Place::of(u),
+    )?;
     let [from, to] = &plan.strides;
     plan.in_rows(|window, starts| {
         let (to, from) = (&to[..window.len()], &from[..window.len()]);
@@ -440,7 +536,14 @@ fn combining<T: Plain>(
         let shape = Extents::from_slice(y.shape());
         let mut y = for_size!(T::DTYPE, W => owned::<W>(y)?);
         let to = y.exclusive::<T>().expect("the operand is owned");
-        write(&op, to, &shape, indices, (&u, u.view::<T>().data()), combine)?;
+        write(
+            &op,
+            to,
+            &shape,
+            indices,
+            (&u, u.view::<T>().data()),
+            combine,
+        )?;
         converted(y, dtype)
     })
 }
@@ -449,8 +552,8 @@ fn combining<T: Plain>(
 /// are sorted by their places, and only these are summed in more digits.
 const FEW: usize = 16;
 
-/// Sums that are twice as precise as their elements, over the operand, if that dies here. Plain ones where no place can get more than two
-/// updates.
+/// Sums that are twice as precise as their elements, over the operand, if that dies here. Plain
+/// ones where no place can get more than two updates.
 fn adding<T: Plain + Summed>(op: &Scatter, dtype: DType) -> Kernel {
     let op = op.clone();
     kernel(move |_, [y, indices, u]| {
@@ -465,19 +568,35 @@ fn adding<T: Plain + Summed>(op: &Scatter, dtype: DType) -> Kernel {
             return converted(y, dtype);
         }
         let strides = row_major(&shape);
-        let place = Place { shape: &shape, strides: &strides, offset: 0 };
-        let plan = Plan::new("scatter", &op.windows, op.bounds, place, indices, &Place::of(&u))?;
+        let place = Place {
+            shape: &shape,
+            strides: &strides,
+            offset: 0,
+        };
+        let plan = Plan::new(
+            "scatter",
+            &op.windows,
+            op.bounds,
+            place,
+            indices,
+            &Place::of(&u),
+        )?;
         if let Some((rows, len)) = plan.rows(to.len(), data.len())? {
             rows.sum(to, data, len);
             return converted(y, dtype);
         }
         if u.numel() <= to.len() / FEW {
             let pairs = (0..).zip(plan.pairs()?);
-            let mut updates: Vec<(usize, usize, usize)> = collected(pairs.map(|(k, (from, place))| (place, k, from)))?;
+            let mut updates: Vec<(usize, usize, usize)> =
+                collected(pairs.map(|(k, (from, place))| (place, k, from)))?;
             updates.sort_unstable();
             for updates in updates.chunk_by(|a, b| a.0 == b.0) {
                 let y = &mut to[updates[0].0];
-                *y = T::nearest(updates.iter().fold(y.sum(), |sum, &(_, _, from)| T::more(sum, data[from])));
+                *y = T::nearest(
+                    updates
+                        .iter()
+                        .fold(y.sum(), |sum, &(_, _, from)| T::more(sum, data[from])),
+                );
             }
             return converted(y, dtype);
         }
@@ -487,7 +606,9 @@ fn adding<T: Plain + Summed>(op: &Scatter, dtype: DType) -> Kernel {
             let (by_y, by_u) = (&by_y[..window.len()], &by_u[..window.len()]);
             scatter_windows(&mut sums, by_y, data, by_u, window, starts, T::more);
         })?;
-        to.iter_mut().zip(sums).for_each(|(y, sum)| *y = T::nearest(sum));
+        to.iter_mut()
+            .zip(sums)
+            .for_each(|(y, sum)| *y = T::nearest(sum));
         converted(y, dtype)
     })
 }
@@ -496,11 +617,16 @@ fn adding<T: Plain + Summed>(op: &Scatter, dtype: DType) -> Kernel {
 fn summing<T: Plain>(op: &Scatter, dtype: DType) -> Kernel {
     let op = op.clone();
     kernel(move |_, [y, indices, u]| {
-        let (y, u) = (converted(y, T::DTYPE)?.into_dense()?, converted(u, T::DTYPE)?);
+        let (y, u) = (
+            converted(y, T::DTYPE)?.into_dense()?,
+            converted(u, T::DTYPE)?,
+        );
         let lift = |x: T| T::Exact::of(x.wide());
         let mut state = collected(y.view::<T>().data().iter().map(|&y| lift(y)))?;
         let data = (&u, u.view::<T>().data());
-        write(&op, &mut state, y.shape(), indices, data, |s, u| T::Exact::plus(s, lift(u)))?;
+        write(&op, &mut state, y.shape(), indices, data, |s, u| {
+            T::Exact::plus(s, lift(u))
+        })?;
         let sums = collected(state.into_iter().map(|s| T::from_wide(s.round())))?;
         converted(Tensor::from_vec::<T>(y.shape().into(), sums), dtype)
     })
@@ -520,18 +646,30 @@ pub(crate) fn scatter(s: &Scatter, dtype: DType) -> Kernel {
         (Combine::Set, _) => setting(s, dtype),
         (Combine::Add, DType::Bool) => combining::<bool>(s, dtype, |a, b| a | b),
         (Combine::Mul, DType::Bool) => combining::<bool>(s, dtype, |a, b| a & b),
-        (Combine::Add, _) if dtype.kind() == Kind::Int => whole!(dtype, T => combining::<T>(s, dtype, T::wrapping_add)),
+        (Combine::Add, _) if dtype.kind() == Kind::Int => {
+            whole!(dtype, T => combining::<T>(s, dtype, T::wrapping_add))
+        }
         (Combine::Add, _) if s.stable => for_compute!(exact, T => summing::<T>(s, dtype)),
-        (Combine::Add, _) => pick!(to, T => adding::<T>(s, dtype); F32 f32, F64 f64, C64 C64, C128 C128),
+        (Combine::Add, _) => {
+            pick!(to, T => adding::<T>(s, dtype); F32 f32, F64 f64, C64 C64, C128 C128)
+        }
         (Combine::Mul, _) => for_compute!(to, T => combining::<T>(s, dtype, <T as Number>::times)),
         (Combine::Min | Combine::Max, DType::Bool) => {
             let least = s.combine == Combine::Min;
             combining::<bool>(s, dtype, move |a, b| if least { a & b } else { a | b })
         }
-        (Combine::Min, _) if dtype.kind() == Kind::Int => whole!(dtype, T => combining::<T>(s, dtype, <T as Ord>::min)),
-        (Combine::Max, _) if dtype.kind() == Kind::Int => whole!(dtype, T => combining::<T>(s, dtype, <T as Ord>::max)),
-        (Combine::Min, _) => pick!(to, T => combining::<T>(s, dtype, <T as Ordered>::minimum); F32 f32, F64 f64),
-        (Combine::Max, _) => pick!(to, T => combining::<T>(s, dtype, <T as Ordered>::maximum); F32 f32, F64 f64),
+        (Combine::Min, _) if dtype.kind() == Kind::Int => {
+            whole!(dtype, T => combining::<T>(s, dtype, <T as Ord>::min))
+        }
+        (Combine::Max, _) if dtype.kind() == Kind::Int => {
+            whole!(dtype, T => combining::<T>(s, dtype, <T as Ord>::max))
+        }
+        (Combine::Min, _) => {
+            pick!(to, T => combining::<T>(s, dtype, <T as Ordered>::minimum); F32 f32, F64 f64)
+        }
+        (Combine::Max, _) => {
+            pick!(to, T => combining::<T>(s, dtype, <T as Ordered>::maximum); F32 f32, F64 f64)
+        }
     }
 }
 
@@ -542,7 +680,14 @@ fn recurrence<T: Plain>(r: &ScatterRecurrence) -> Kernel {
         let [s, indices, a, b] = crate::kernel::operands(x);
         let (s, a, b) = (s.into_dense()?, a.into_dense()?, b.into_dense()?);
         let places = (Place::of(&s), Place::of(&a));
-        let plan = Plan::new("scatter_recurrence", &r.windows, r.bounds, places.0, indices, &places.1)?;
+        let plan = Plan::new(
+            "scatter_recurrence",
+            &r.windows,
+            r.bounds,
+            places.0,
+            indices,
+            &places.1,
+        )?;
         let mut pairs = plan.pairs()?;
         if r.reverse {
             pairs.reverse();

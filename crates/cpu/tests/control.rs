@@ -5,7 +5,9 @@ mod common;
 use common::{build, check, run};
 use cotangent_core::ops::Comparison;
 use cotangent_core::transform::{AdContext, grad};
-use cotangent_core::{Array, Builder, Code, DType, Dim, Emit, Function, Type, Val, transform::Session};
+use cotangent_core::{
+    Array, Builder, Code, DType, Dim, Emit, Function, Type, Val, transform::Session,
+};
 use cotangent_cpu::compile;
 use std::sync::Arc;
 
@@ -19,7 +21,11 @@ fn tower(levels: usize, twice: bool) -> Arc<Function> {
     for _ in 0..levels {
         f = build(&[scalar()], |cx, x| {
             let y = cx.call(&f, x)[0];
-            vec![if twice { cx.add(y, cx.call(&f, x)[0]) } else { y }]
+            vec![if twice {
+                cx.add(y, cx.call(&f, x)[0])
+            } else {
+                y
+            }]
         });
     }
     f
@@ -28,16 +34,36 @@ fn tower(levels: usize, twice: bool) -> Arc<Function> {
 #[test]
 fn deep_nesting_on_a_small_stack() {
     let f = tower(64, false);
-    let g = Arc::new(grad(&AdContext::default(), &tower(60, false), &[Val::from_index(0)]).unwrap());
-    let loops = (0..31).fold(build(&[scalar()], |cx, x| vec![cx.add(x[0], x[0])]), |f, _| {
-        build(&[scalar()], |cx, x| cx.scan(&[], x, &[], &Dim::from(1), false, |cx, _, c, _| (cx.call(&f, c), vec![])).0)
-    });
+    let g = Arc::new(
+        grad(
+            &AdContext::default(),
+            &tower(60, false),
+            &[Val::from_index(0)],
+        )
+        .unwrap(),
+    );
+    let loops = (0..31).fold(
+        build(&[scalar()], |cx, x| vec![cx.add(x[0], x[0])]),
+        |f, _| {
+            build(&[scalar()], |cx, x| {
+                cx.scan(&[], x, &[], &Dim::from(1), false, |cx, _, c, _| {
+                    (cx.call(&f, c), vec![])
+                })
+                .0
+            })
+        },
+    );
     let work = move || {
         assert_eq!(run(&f, &[Array::scalar(3.0)])[0].to_f64(), [9.0]);
         assert_eq!(run(&g, &[Array::scalar(3.0)])[0].to_f64(), [6.0]);
         assert_eq!(run(&loops, &[Array::scalar(3.0)])[0].to_f64(), [6.0]);
     };
-    std::thread::Builder::new().stack_size(512 << 10).spawn(work).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(512 << 10)
+        .spawn(work)
+        .unwrap()
+        .join()
+        .unwrap();
 }
 
 #[test]
@@ -45,19 +71,25 @@ fn a_body_that_many_share_is_compiled_once() {
     // 2^24 calls if each were compiled for itself.
     let program = compile(&tower(24, true)).unwrap();
     assert_eq!(program.function().eqns().len(), 3);
-    assert_eq!(run(&tower(10, true), &[Array::scalar(1.0)])[0].to_f64(), [1024.0]);
+    assert_eq!(
+        run(&tower(10, true), &[Array::scalar(1.0)])[0].to_f64(),
+        [1024.0]
+    );
 }
 
 #[test]
 fn scans_of_every_length() {
     let n = Dim::sym("n");
-    let f = build(&[scalar(), Type::new(DType::F64, vec![n.clone()])], |cx, x| {
-        let (c, y) = cx.scan(&[], &x[..1], &x[1..], &n, true, |cx, _, c, x| {
-            let c = cx.add(cx.mul(c[0], cx.full_like(c[0], 0.5)), x[0]);
-            (vec![c], vec![cx.mul(c, c)])
-        });
-        vec![c[0], y[0]]
-    });
+    let f = build(
+        &[scalar(), Type::new(DType::F64, vec![n.clone()])],
+        |cx, x| {
+            let (c, y) = cx.scan(&[], &x[..1], &x[1..], &n, true, |cx, _, c, x| {
+                let c = cx.add(cx.mul(c[0], cx.full_like(c[0], 0.5)), x[0]);
+                (vec![c], vec![cx.mul(c, c)])
+            });
+            vec![c[0], y[0]]
+        },
+    );
     let program = compile(&f).unwrap();
     for len in [0, 1, 5, 1000, 100_000] {
         let x = Array::vector((0..len).map(|i| (i % 7) as f64).collect::<Vec<_>>());
@@ -96,7 +128,10 @@ fn loops_whose_length_is_decided_inside_run_backwards() {
         }
     }
     // k factors x/2^i: the derivative is k/x times the product.
-    let (y, dy) = (run(&f, &[Array::scalar(20.0)]), run(&g, &[Array::scalar(20.0)]));
+    let (y, dy) = (
+        run(&f, &[Array::scalar(20.0)]),
+        run(&g, &[Array::scalar(20.0)]),
+    );
     assert!((dy[0].to_f64()[0] - 5.0 / 20.0 * y[0].to_f64()[0]).abs() < 1e-9);
 }
 
@@ -105,7 +140,10 @@ fn a_million_steps() {
     let n = Dim::from(1_000_000);
     let f = build(&[scalar()], |cx, x| {
         let one = cx.full(&scalar(), 1.0);
-        cx.scan(&[one], x, &[], &n, false, |cx, w, c, _| (vec![cx.add(c[0], w[0])], vec![])).0
+        cx.scan(&[one], x, &[], &n, false, |cx, w, c, _| {
+            (vec![cx.add(c[0], w[0])], vec![])
+        })
+        .0
     });
     assert_eq!(run(&f, &[Array::scalar(0.5)])[0].to_f64(), [1_000_000.5]);
 }

@@ -1,6 +1,8 @@
-//! Functions at the ends of the ranges of floats, and complex ones at infinities and NaN: in the reference and in the runtime.
+//! Functions at the ends of the ranges of floats, and complex ones at infinities and NaN: in the
+//! reference and in the runtime.
 //!
-//! The values are data, which `tests/ends.py` writes: mpmath's for real functions, those of Annex G of C17 for complex ones.
+//! The values are data, which `tests/ends.py` writes: mpmath's for real functions, those of Annex G
+//! of C17 for complex ones.
 
 mod common;
 
@@ -11,8 +13,14 @@ use cotangent_core::{Array, C128, DType, Env, Op, Wide};
 fn op(name: &str) -> Op {
     let (word, number) = name.split_once(' ').unwrap_or((name, "0"));
     match word {
-        "bessel_ie" => BesselIe { order: number.parse().unwrap() }.into(),
-        "integer_pow" => IntegerPow { n: number.parse().unwrap() }.into(),
+        "bessel_ie" => BesselIe {
+            order: number.parse().unwrap(),
+        }
+        .into(),
+        "integer_pow" => IntegerPow {
+            n: number.parse().unwrap(),
+        }
+        .into(),
         _ => match UNARY.iter().find(|d| d.name == word) {
             Some(d) => d.op.into(),
             None => BINARY.iter().find(|d| d.name == word).unwrap().op.into(),
@@ -23,16 +31,24 @@ fn op(name: &str) -> Op {
 /// The results of the reference and of the runtime.
 fn both(op: &Op, x: &[Array]) -> [(&'static str, Array); 2] {
     let reference = op.eval(x, &Env::default()).unwrap().remove(0);
-    [("reference", reference), ("runtime", run(&single(op, x), x).remove(0))]
+    [
+        ("reference", reference),
+        ("runtime", run(&single(op, x), x).remove(0)),
+    ]
 }
 
 fn dtype(word: &str) -> DType {
-    DType::ALL.into_iter().find(|d| d.to_string() == word).unwrap()
+    DType::ALL
+        .into_iter()
+        .find(|d| d.to_string() == word)
+        .unwrap()
 }
 
 /// The number with these bits.
 fn number(dtype: DType, bits: &str) -> f64 {
-    let Ok(n) = u64::from_str_radix(bits, 16) else { return f64::NAN };
+    let Ok(n) = u64::from_str_radix(bits, 16) else {
+        return f64::NAN;
+    };
     match dtype {
         DType::F16 => cotangent_core::f16::from_bits(n as u16).to_f64(),
         DType::BF16 => cotangent_core::bf16::from_bits(n as u16).to_f64(),
@@ -49,7 +65,11 @@ fn place(dtype: DType, x: f64) -> i64 {
         DType::F32 => (x.abs() as f32).to_bits().into(),
         _ => x.abs().to_bits() as i64,
     };
-    if x.is_sign_negative() { -1 - bits } else { bits }
+    if x.is_sign_negative() {
+        -1 - bits
+    } else {
+        bits
+    }
 }
 
 /// Units in the last place that a function may be off by.
@@ -68,7 +88,10 @@ fn functions_at_the_ends_of_their_ranges() {
     let (mut points, mut wrong, mut cases) = (Vec::new(), Vec::new(), 0);
     for line in include_str!("data/ends.txt").lines() {
         let mut words = line.split(' ').peekable();
-        let (dtype, mut name) = (dtype(words.next().unwrap()), words.next().unwrap().to_owned());
+        let (dtype, mut name) = (
+            dtype(words.next().unwrap()),
+            words.next().unwrap().to_owned(),
+        );
         if ["bessel_ie", "integer_pow"].contains(&&*name) {
             name = format!("{name} {}", words.next().unwrap());
         }
@@ -77,19 +100,24 @@ fn functions_at_the_ends_of_their_ranges() {
             points = values;
             continue;
         }
-        let x = Wide::F(points.clone()).narrow(dtype, [points.len()]).unwrap();
+        let x = Wide::F(points.clone())
+            .narrow(dtype, [points.len()])
+            .unwrap();
         for (engine, y) in both(&op(&name), &[x]) {
             for ((&x, &want), got) in points.iter().zip(&values).zip(y.to_f64()) {
                 cases += 1;
                 let same = match want.is_nan() {
                     true => got.is_nan(),
                     false => {
-                        let near = place(dtype, got).abs_diff(place(dtype, want)) <= allowed(&name, dtype);
+                        let near =
+                            place(dtype, got).abs_diff(place(dtype, want)) <= allowed(&name, dtype);
                         !got.is_nan() && near && got.is_sign_negative() == want.is_sign_negative()
                     }
                 };
                 if !same {
-                    wrong.push(format!("{name} of {x:e} in {dtype} by the {engine}: {got:e}, right is {want:e}"));
+                    wrong.push(format!(
+                        "{name} of {x:e} in {dtype} by the {engine}: {got:e}, right is {want:e}"
+                    ));
                 }
             }
         }
@@ -101,9 +129,14 @@ fn part(word: &str) -> f64 {
     word.parse().unwrap()
 }
 
-/// Whether a part is right: of one class, of one sign but where that is open, and near where it is finite.
+/// Whether a part is right: of one class, of one sign but where that is open, and near where it is
+/// finite.
 fn agrees(got: f64, want: f64, open: bool, tolerance: f64) -> bool {
-    let (got, want) = if open { (got.abs(), want.abs()) } else { (got, want) };
+    let (got, want) = if open {
+        (got.abs(), want.abs())
+    } else {
+        (got, want)
+    };
     if want.is_nan() || got.is_nan() {
         return want.is_nan() && got.is_nan();
     }
@@ -112,17 +145,31 @@ fn agrees(got: f64, want: f64, open: bool, tolerance: f64) -> bool {
 }
 
 /// What is wrong of the results of an operation on complex numbers of both types, as the data says.
-fn check_complex(op: &Op, x: &[C128], y: Option<C128>, want: (&str, &str, &str), wrong: &mut Vec<String>) {
+fn check_complex(
+    op: &Op,
+    x: &[C128],
+    y: Option<C128>,
+    want: (&str, &str, &str),
+    wrong: &mut Vec<String>,
+) {
     let (re, im, open) = want;
     for dtype in [DType::C128, DType::C64] {
         // The large and the small numbers are those of f64.
-        if dtype == DType::C64 && x.iter().any(|z| [z.re, z.im].iter().any(|x| x.abs() == 1e300 || x.abs() == 1e-300)) {
+        if dtype == DType::C64
+            && x.iter().any(|z| {
+                [z.re, z.im]
+                    .iter()
+                    .any(|x| x.abs() == 1e300 || x.abs() == 1e-300)
+            })
+        {
             continue;
         }
         let array = |z: C128| Wide::C(vec![z]).narrow(dtype, [1]).unwrap();
         let operands: Vec<Array> = x.iter().copied().chain(y).map(array).collect();
         for (engine, z) in both(op, &operands) {
-            let Wide::C(z) = z.wide() else { panic!("{op:?} is complex") };
+            let Wide::C(z) = z.wide() else {
+                panic!("{op:?} is complex")
+            };
             let tolerance = if dtype == DType::C64 { 1e-6 } else { 1e-13 };
             let right = agrees(z[0].re, part(re), open.contains('r'), tolerance)
                 && agrees(z[0].im, part(im), open.contains('i'), tolerance);
@@ -139,7 +186,19 @@ fn check_complex(op: &Op, x: &[C128], y: Option<C128>, want: (&str, &str, &str),
 
 #[test]
 fn complex_functions_at_infinities_and_nan() {
-    let grid = [f64::INFINITY, -f64::INFINITY, f64::NAN, 0.0, -0.0, 1.0, -1.0, 1e300, -1e300, 1e-300, -1e-300];
+    let grid = [
+        f64::INFINITY,
+        -f64::INFINITY,
+        f64::NAN,
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        1e300,
+        -1e300,
+        1e-300,
+        -1e-300,
+    ];
     let (mut wrong, mut divisors, mut quotients) = (Vec::new(), Vec::new(), Vec::new());
     for line in include_str!("data/complex.txt").lines() {
         let mut words = line.split(' ');
@@ -153,7 +212,13 @@ fn complex_functions_at_infinities_and_nan() {
         for (im, cell) in grid.iter().zip(words) {
             let (value, open) = cell.split_once(':').unwrap_or((cell, ""));
             let (re, y) = value.split_once(',').unwrap();
-            check_complex(&op(name), &[C128::new(part(first), *im)], None, (re, y, open), &mut wrong);
+            check_complex(
+                &op(name),
+                &[C128::new(part(first), *im)],
+                None,
+                (re, y, open),
+                &mut wrong,
+            );
         }
     }
     for (a, row) in divisors.iter().zip(&quotients) {
@@ -176,5 +241,8 @@ fn wrong_values_are_found() {
     }
     assert!(!agrees(0.0, -0.0, false, 1e-13) && agrees(0.0, -0.0, true, 1e-13));
     assert_eq!(place(DType::F32, 0.0) - place(DType::F32, -0.0), 1);
-    assert_eq!(place(DType::F64, 1.0) - place(DType::F64, 1f64.next_down()), 1);
+    assert_eq!(
+        place(DType::F64, 1.0) - place(DType::F64, 1f64.next_down()),
+        1
+    );
 }

@@ -1,5 +1,6 @@
-//! Whole programs give the same bits at every vector level, in both engines and with any number of threads: all three are
-//! read once, so each choice runs in a process of its own. Fused they give the bits of their equations run one by one, and read anywhere in memory.
+//! Whole programs give the same bits at every vector level, in both engines and with any number of
+//! threads: all three are read once, so each choice runs in a process of its own. Fused they give
+//! the bits of their equations run one by one, and read anywhere in memory.
 
 use cotangent_core::check::random::{Case, graph};
 use cotangent_core::ops::{Comparison, Reduction, entries};
@@ -16,12 +17,20 @@ mod common;
 /// A hash of all results (FNV-1a over their bits; a NaN is a NaN).
 fn mix(hash: &mut u64, a: &Array) {
     let mut eat = |x: f64| {
-        let bits = if x.is_nan() { 0x7ff8 << 48 } else { x.to_bits() };
-        bits.to_le_bytes().iter().for_each(|&b| *hash = (*hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+        let bits = if x.is_nan() {
+            0x7ff8 << 48
+        } else {
+            x.to_bits()
+        };
+        bits.to_le_bytes()
+            .iter()
+            .for_each(|&b| *hash = (*hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
     };
     match a.wide() {
         Wide::F(v) => v.into_iter().for_each(eat),
-        Wide::C(v) => v.into_iter().for_each(|z| [z.re, z.im].into_iter().for_each(&mut eat)),
+        Wide::C(v) => v
+            .into_iter()
+            .for_each(|z| [z.re, z.im].into_iter().for_each(&mut eat)),
         Wide::I(v) => v.into_iter().for_each(|x| eat(x as f64)),
     }
 }
@@ -59,15 +68,22 @@ fn large() -> Vec<(Function, Vec<Array>)> {
         |cx, x| {
             let square = cx.mul(x, x);
             let rows = cx.log(cx.reduce_sum(square, &[1]));
-            cx.add(cx.sub(square, cx.spread(rows, &cx.ty(x), &[1])), cx.sort(x, 1, false))
+            cx.add(
+                cx.sub(square, cx.spread(rows, &cx.ty(x), &[1])),
+                cx.sort(x, 1, false),
+            )
         },
-        // A norm as others write it, the reduced axis kept, with a scale whose gradient is a sum of columns.
+        // A norm as others write it, the reduced axis kept, with a scale whose gradient is a sum of
+        // columns.
         |cx, x| {
             let shape = cx.ty(x).shape;
             let (n, kept) = (shape[0].clone(), [shape[0].clone(), 1.into()]);
             let s = cx.broadcast_in_dim(cx.reduce_sum(cx.mul(x, x), &[1]), &kept, &[0]);
             let norm = cx.rsqrt(cx.div(s, cx.full_like(s, 7.0)));
-            let y = cx.mul(x, cx.broadcast_in_dim(norm, &[n, shape[1].clone()], &[0, 1]));
+            let y = cx.mul(
+                x,
+                cx.broadcast_in_dim(norm, &[n, shape[1].clone()], &[0, 1]),
+            );
             let scale = cx.reshape(cx.slice_axis(x, 0, 0, 1), &[shape[1].clone()]);
             cx.mul(y, cx.broadcast_in_dim(scale, &shape, &[1]))
         },
@@ -78,13 +94,21 @@ fn large() -> Vec<(Function, Vec<Array>)> {
         // A triangle, by a comparison of integers.
         |cx, x| {
             let ty = cx.ty(x);
-            let whole = ty.with_dtype(if ty.dtype == DType::F32 { DType::I32 } else { DType::I64 });
+            let whole = ty.with_dtype(if ty.dtype == DType::F32 {
+                DType::I32
+            } else {
+                DType::I64
+            });
             let lower = cx.compare(cx.iota(&whole, 0), Comparison::Ge, cx.iota(&whole, 1));
             cx.select(lower, cx.sin(x), cx.full_like(x, 0.0))
         },
     ];
     let (ad, mut all) = (AdContext::default(), Vec::new());
-    for (dtype, shape) in [(DType::F32, [257, 1000]), (DType::F64, [2, 70_001]), (DType::F32, [40, 9_000])] {
+    for (dtype, shape) in [
+        (DType::F32, [257, 1000]),
+        (DType::F64, [2, 70_001]),
+        (DType::F32, [40, 9_000]),
+    ] {
         let x = numbers(dtype, &shape);
         for body in bodies {
             let of = |sum: bool| {
@@ -93,7 +117,11 @@ fn large() -> Vec<(Function, Vec<Array>)> {
                 let cx: &dyn Emit = &b;
                 let y = body(cx, x);
                 let axes: Vec<usize> = (0..cx.ty(y).rank()).collect();
-                let y = if sum { cx.reduce_sum(cx.mul(y, y), &axes) } else { y };
+                let y = if sum {
+                    cx.reduce_sum(cx.mul(y, y), &axes)
+                } else {
+                    y
+                };
                 b.finish(&[y]).unwrap()
             };
             let loss = of(true);
@@ -104,7 +132,8 @@ fn large() -> Vec<(Function, Vec<Array>)> {
     all
 }
 
-/// Reductions of rows of odd lengths, alone and with what is computed around them, over numbers that are special in some rows.
+/// Reductions of rows of odd lengths, alone and with what is computed around them, over numbers
+/// that are special in some rows.
 fn rows() -> Vec<(Function, Vec<Array>)> {
     let special = [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
     let floats: [fn(&dyn Emit, Val) -> Val; 5] = [
@@ -117,8 +146,18 @@ fn rows() -> Vec<(Function, Vec<Array>)> {
     let all: [fn(&dyn Emit, Val) -> Val; 4] = [
         |cx, x| cx.reduce_sum(cx.mul(x, x), &[1]),
         |cx, x| cx.sub(cx.max_or_least(cx.add(x, x), &[1]), cx.reduce_sum(x, &[1])),
-        |cx, x| cx.mul(cx.reduce(Reduction::Prod, x, &[1]), cx.reduce_sum(cx.add(x, x), &[1])),
-        |cx, x| cx.add(cx.max_or_least(x, &[0]), cx.neg(cx.max_or_least(cx.neg(x), &[0]))),
+        |cx, x| {
+            cx.mul(
+                cx.reduce(Reduction::Prod, x, &[1]),
+                cx.reduce_sum(cx.add(x, x), &[1]),
+            )
+        },
+        |cx, x| {
+            cx.add(
+                cx.max_or_least(x, &[0]),
+                cx.neg(cx.max_or_least(cx.neg(x), &[0])),
+            )
+        },
     ];
     let mut programs = Vec::new();
     for (dtype, n) in [DType::F32, DType::F64, DType::I32]
@@ -157,22 +196,43 @@ fn fused_gives_the_bits_of_the_equations_alone() {
     for (f, args) in large() {
         let program = compile(&Arc::new(f.clone())).unwrap();
         let fused = program.run(&args).unwrap();
-        assert_eq!(hash(&fused), hash(&common::unfused(&f, &args)), "{}", print_function(&f));
+        assert_eq!(
+            hash(&fused),
+            hash(&common::unfused(&f, &args)),
+            "{}",
+            print_function(&f)
+        );
         let simple = simplify(&f);
-        let y = compile(&Arc::new(simple.clone())).unwrap().run(&args).unwrap();
-        assert_eq!(hash(&y), hash(&fused), "simplified: {}", print_function(&simple));
+        let y = compile(&Arc::new(simple.clone()))
+            .unwrap()
+            .run(&args)
+            .unwrap();
+        assert_eq!(
+            hash(&y),
+            hash(&fused),
+            "simplified: {}",
+            print_function(&simple)
+        );
         // The same numbers one element further on.
         let moved = args.iter().map(|x| {
             let n: usize = x.shape().iter().product();
             let one = Tensor::from(numbers(x.dtype(), &[1]));
             let apart = [one.clone(), Tensor::from(x).reshape(&[n]).unwrap(), one];
             let op = cotangent_core::ops::Concatenate { axis: 0 }.into();
-            let long = Executor::new().apply(&op, apart.into_iter().collect(), &Env::default()).unwrap().remove(0);
+            let long = Executor::new()
+                .apply(&op, apart.into_iter().collect(), &Env::default())
+                .unwrap()
+                .remove(0);
             long.slice(0, 1, n, 1).reshape(x.shape()).unwrap()
         });
         let moved = program.run_tensors(moved).unwrap();
         let moved: Vec<Array> = moved.into_iter().map(|y| y.into_array().unwrap()).collect();
-        assert_eq!(hash(&moved), hash(&fused), "unaligned: {}", print_function(&f));
+        assert_eq!(
+            hash(&moved),
+            hash(&fused),
+            "unaligned: {}",
+            print_function(&f)
+        );
     }
 }
 
@@ -183,7 +243,12 @@ fn fused_rows_of_any_length_give_the_bits_of_the_equations_alone() {
         let want = hash(&common::unfused(&f, &args));
         // The second run may be another engine's.
         for _ in 0..2 {
-            assert_eq!(hash(&program.run(&args).unwrap()), want, "{}", print_function(&f));
+            assert_eq!(
+                hash(&program.run(&args).unwrap()),
+                want,
+                "{}",
+                print_function(&f)
+            );
         }
     }
 }
@@ -191,15 +256,36 @@ fn fused_rows_of_any_length_give_the_bits_of_the_equations_alone() {
 fn everything() -> u64 {
     let (ad, mut hash) = (AdContext::default(), 0xcbf2_9ce4_8422_2325);
     for s in entries().into_iter().flat_map(|e| (e.samples)(e.name)) {
-        run(&mut hash, Function::clone(&common::single(&s.op, &s.operands)), &s.operands);
+        run(
+            &mut hash,
+            Function::clone(&common::single(&s.op, &s.operands)),
+            &s.operands,
+        );
     }
     for seed in 0..150 {
         let Case { function: f, args } = graph(seed, 20).unwrap();
-        let wrt: Vec<_> = f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect();
+        let wrt: Vec<_> = f
+            .params()
+            .iter()
+            .copied()
+            .filter(|&p| f.ty(p).dtype.has_tangent())
+            .collect();
         if let Ok(g) = vjp(&ad, &f, &wrt) {
             let y = compile(&Arc::new(f.clone())).and_then(|p| p.run(&args));
-            let cts = f.result_types().into_iter().zip(y.into_iter().flatten()).filter(|(t, _)| t.dtype.has_tangent());
-            run(&mut hash, g, &args.iter().cloned().chain(cts.map(|(_, y)| y)).collect::<Vec<_>>());
+            let cts = f
+                .result_types()
+                .into_iter()
+                .zip(y.into_iter().flatten())
+                .filter(|(t, _)| t.dtype.has_tangent());
+            run(
+                &mut hash,
+                g,
+                &args
+                    .iter()
+                    .cloned()
+                    .chain(cts.map(|(_, y)| y))
+                    .collect::<Vec<_>>(),
+            );
         }
         run(&mut hash, f, &args);
     }
@@ -220,11 +306,19 @@ fn every_level_engine_and_number_of_threads_gives_the_same_bits() {
     }
     let of = |level: &str, engine: &str, threads: &str| {
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "every_level_engine_and_number_of_threads_gives_the_same_bits", "--nocapture"]);
+        child.args([
+            "--exact",
+            "every_level_engine_and_number_of_threads_gives_the_same_bits",
+            "--nocapture",
+        ]);
         child.env("LEVELS_CHILD", "1").env("COTANGENT_SIMD", level);
-        child.env("COTANGENT_ENGINE", engine).env("COTANGENT_THREADS", threads);
+        child
+            .env("COTANGENT_ENGINE", engine)
+            .env("COTANGENT_THREADS", threads);
         let text = String::from_utf8(child.output().unwrap().stdout).unwrap();
-        let at = text.find("hash ").unwrap_or_else(|| panic!("{level}: {text}"));
+        let at = text
+            .find("hash ")
+            .unwrap_or_else(|| panic!("{level}: {text}"));
         text[at..at + 21].to_string()
     };
     let want = of("portable", "interpreter", "1");
@@ -236,6 +330,10 @@ fn every_level_engine_and_number_of_threads_gives_the_same_bits() {
         ("avx512", "", "1"),
     ];
     for (level, engine, threads) in choices {
-        assert_eq!(of(level, engine, threads), want, "{level}, {engine}, {threads} threads");
+        assert_eq!(
+            of(level, engine, threads),
+            want,
+            "{level}, {engine}, {threads} threads"
+        );
     }
 }

@@ -19,7 +19,10 @@ static PEAK: AtomicUsize = AtomicUsize::new(0);
 // SAFETY: the system's allocator does all of it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        PEAK.fetch_max(ALIVE.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
+        PEAK.fetch_max(
+            ALIVE.fetch_add(layout.size(), Relaxed) + layout.size(),
+            Relaxed,
+        );
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
     }
@@ -34,8 +37,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A kernel's own memory (a product packs blocks of its operands), also where buffers that are kept take more than is alive,
-/// and the program's lists. Rooms of the pool are powers of two.
+/// A kernel's own memory (a product packs blocks of its operands), also where buffers that are kept
+/// take more than is alive, and the program's lists. Rooms of the pool are powers of two.
 const BESIDE: usize = 1200 << 10;
 
 /// What is said too much of small bodies in bodies.
@@ -46,16 +49,20 @@ fn peaks(f: Function) -> (usize, usize) {
     let f = Arc::new(f);
     let types: Vec<Type> = f.params().iter().map(|&p| f.ty(p).clone()).collect();
     let said = memory(&f, &types, &Env::default()).unwrap();
-    // One thread: the others would keep memory of their own from the first run in which they take a part, whichever that is.
+    // One thread: the others would keep memory of their own from the first run in which they take a
+    // part, whichever that is.
     let program = Executor::new().with_threads(1).compile(&f).unwrap();
     let ones = |ty: &Type| {
         let shape = ty.shape.as_const().unwrap();
         let n: usize = shape.iter().product();
-        let data = (0..n).map(|k| 0.5 + (k % 7) as f32 * 0.1).collect::<Vec<f32>>();
+        let data = (0..n)
+            .map(|k| 0.5 + (k % 7) as f32 * 0.1)
+            .collect::<Vec<f32>>();
         Tensor::from(cotangent_core::Array::from_vec(shape, data).unwrap())
     };
     let x: Vec<Tensor> = types.iter().map(ones).collect();
-    // Code and the threads' own memory are there after the first run; what a thread keeps of its buffers goes with it.
+    // Code and the threads' own memory are there after the first run; what a thread keeps of its
+    // buffers goes with it.
     let run = |x: Vec<Tensor>| program.run_tensors(x).unwrap();
     std::thread::scope(|s| s.spawn(|| drop(run(x.clone()))).join().unwrap());
     // The process keeps large buffers for later runs: a run that takes those allocates nothing.
@@ -66,7 +73,11 @@ fn peaks(f: Function) -> (usize, usize) {
     let peak = PEAK.load(Relaxed) - before;
     release_memory();
     let after = ALIVE.load(Relaxed).saturating_sub(before);
-    assert!(after <= said.results + (4 << 10), "results take {after} bytes, {} were said", said.results);
+    assert!(
+        after <= said.results + (4 << 10),
+        "results take {after} bytes, {} were said",
+        said.results
+    );
     drop(y);
     (peak, said.peak)
 }
@@ -112,14 +123,24 @@ fn a_run_takes_what_was_said() {
         let inner: &dyn Emit = &b;
         let next = inner.tanh(inner.matmul(row, row));
         let body = Arc::new(b.finish(&[next, next]).unwrap());
-        let scan =
-            Scan { body, length: Dim::Const(8), reverse: false, consts: 0, carry: 1, checkpoint: Checkpoint::Never };
+        let scan = Scan {
+            body,
+            length: Dim::Const(8),
+            reverse: false,
+            consts: 0,
+            carry: 1,
+            checkpoint: Checkpoint::Never,
+        };
         cx.emit(scan.into(), &[x])[1]
     };
     // Ten thousand steps on 256 numbers: the residuals of all are 10 MB.
     let steps = |cx: &dyn Emit, x: Val, policy| {
-        let step = |cx: &dyn Emit, _: &[Val], c: &[Val], _: &[Val]| (vec![cx.tanh(cx.sin(c[0]))], vec![]);
-        let c = cx.checkpointing(policy).scan(&[], &[x], &[], &Dim::Const(10_000), false, step).0[0];
+        let step =
+            |cx: &dyn Emit, _: &[Val], c: &[Val], _: &[Val]| (vec![cx.tanh(cx.sin(c[0]))], vec![]);
+        let c = cx
+            .checkpointing(policy)
+            .scan(&[], &[x], &[], &Dim::Const(10_000), false, step)
+            .0[0];
         cx.reduce_sum(c, &[0])
     };
     let saving = |policy| gradient(&function(&[256], |cx, x| steps(cx, x, policy)));
@@ -128,22 +149,49 @@ fn a_run_takes_what_was_said() {
         ("steps by sqrt", saving(Checkpoint::Sqrt)),
         ("steps by 10 snapshots", saving(Checkpoint::Snapshots(10))),
         ("layers", function(&[200_000], |cx, x| layers(cx, x, 20))),
-        ("gradient of 200 layers", gradient(&function(&[1_000_000], |cx, x| loss(cx, x, 200)))),
+        (
+            "gradient of 200 layers",
+            gradient(&function(&[1_000_000], |cx, x| loss(cx, x, 200))),
+        ),
         ("products", function(&[500, 500], products)),
-        ("gradient of products", gradient(&function(&[300, 300], |cx, x| cx.reduce_sum(products(cx, x), &[0, 1])))),
+        (
+            "gradient of products",
+            gradient(&function(&[300, 300], |cx, x| {
+                cx.reduce_sum(products(cx, x), &[0, 1])
+            })),
+        ),
         ("attention", function(&[400, 100], softmax_between_products)),
-        ("gradient of attention", gradient(&function(&[400, 100], softmax_between_products))),
-        ("rows of a product", function(&[4000, 64], rows_of_a_product)),
-        ("a view", function(&[300, 300], |cx, x| cx.transpose(cx.sin(x), &[1, 0]))),
-        ("an argument", function(&[300, 300], |cx, x| cx.slice_axis(x, 0, 10usize, 20usize))),
+        (
+            "gradient of attention",
+            gradient(&function(&[400, 100], softmax_between_products)),
+        ),
+        (
+            "rows of a product",
+            function(&[4000, 64], rows_of_a_product),
+        ),
+        (
+            "a view",
+            function(&[300, 300], |cx, x| cx.transpose(cx.sin(x), &[1, 0])),
+        ),
+        (
+            "an argument",
+            function(&[300, 300], |cx, x| cx.slice_axis(x, 0, 10usize, 20usize)),
+        ),
         ("scan", function(&[256, 256], walk)),
     ];
     for (name, f) in rows {
         let (counted, said) = peaks(f);
         println!("{name}: {counted} counted, {said} said");
-        assert!(counted <= said + BESIDE, "{name} takes {counted} bytes, {said} were said");
-        assert!(said <= counted + counted / 4 + SMALL, "{name} takes {counted} bytes, {said} were said");
-        // A carry or residual is 1 KB: two residuals of 10000 steps, of 100 and 100 carries, of 10 and 10 carries.
+        assert!(
+            counted <= said + BESIDE,
+            "{name} takes {counted} bytes, {said} were said"
+        );
+        assert!(
+            said <= counted + counted / 4 + SMALL,
+            "{name} takes {counted} bytes, {said} were said"
+        );
+        // A carry or residual is 1 KB: two residuals of 10000 steps, of 100 and 100 carries, of 10
+        // and 10 carries.
         let most = |n: usize| assert!(said <= n << 10, "{name} needs {said} bytes");
         match name {
             "steps that save" => assert!(said >= 10_000 << 10),
@@ -154,7 +202,10 @@ fn a_run_takes_what_was_said() {
             _ => {}
         }
         if name == "gradient of 200 layers" {
-            assert!(counted <= 4_000_000 + (8 << 20), "{name} takes {counted} bytes beside its argument");
+            assert!(
+                counted <= 4_000_000 + (8 << 20),
+                "{name} takes {counted} bytes beside its argument"
+            );
         }
     }
 }

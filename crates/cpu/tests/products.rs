@@ -1,5 +1,5 @@
-//! Products of matrices with what follows them: in one step, a block of rows at a time, and the bits of the equations run one
-//! by one.
+//! Products of matrices with what follows them: in one step, a block of rows at a time, and the
+//! bits of the equations run one by one.
 
 mod common;
 
@@ -15,9 +15,19 @@ fn products_in_groups_give_the_bits_of_the_equations_alone() {
     let (mut together, mut several) = (0, 0);
     for seed in 0..seeds {
         let (f, args) = program(seed);
-        let products =
-            |equations: &[usize]| equations.iter().filter(|&&e| f.eqns()[e].op.name() == "dot_general").count();
-        let of = |s: &StepInfo| if s.equations.len() > 1 { products(&s.equations) } else { 0 };
+        let products = |equations: &[usize]| {
+            equations
+                .iter()
+                .filter(|&&e| f.eqns()[e].op.name() == "dot_general")
+                .count()
+        };
+        let of = |s: &StepInfo| {
+            if s.equations.len() > 1 {
+                products(&s.equations)
+            } else {
+                0
+            }
+        };
         let most = steps(&f).iter().map(of).max().unwrap_or(0);
         together += usize::from(most > 0);
         several += usize::from(most > 1);
@@ -28,7 +38,11 @@ fn products_in_groups_give_the_bits_of_the_equations_alone() {
             let whole = executor.compile(&f).unwrap();
             for got in [steps.run(&args).unwrap(), whole.run(&args).unwrap()] {
                 let same = got.iter().zip(&want).all(|(a, b)| a.same_bits(b));
-                assert!(same, "{seed}, {threads} threads: {}", cotangent_core::text::print_function(&f));
+                assert!(
+                    same,
+                    "{seed}, {threads} threads: {}",
+                    cotangent_core::text::print_function(&f)
+                );
             }
         }
     }

@@ -23,13 +23,19 @@ fn steps_hold_every_equation_once_and_read_what_is_there() {
     let f = program();
     let (mut made, mut seen) = (f.params().to_vec(), Vec::new());
     for step in steps(&f) {
-        assert!(step.reads.iter().all(|v| made.contains(v)), "{step:?} of\n{f:?}");
+        assert!(
+            step.reads.iter().all(|v| made.contains(v)),
+            "{step:?} of\n{f:?}"
+        );
         made.extend(&step.writes);
         seen.extend(step.equations);
     }
     assert!(f.results().iter().all(|v| made.contains(v)));
     seen.sort_unstable();
-    assert!(seen.windows(2).all(|w| w[0] < w[1]), "an equation runs twice: {seen:?}");
+    assert!(
+        seen.windows(2).all(|w| w[0] < w[1]),
+        "an equation runs twice: {seen:?}"
+    );
     assert_eq!(seen.len(), f.eqns().len(), "{f:?}");
 }
 
@@ -42,13 +48,31 @@ fn a_product_and_what_follows_it_are_one_step() {
     let cx: &dyn Emit = &b;
     let y = cx.softmax(cx.matmul(x, w), 1);
     let f = Arc::new(b.finish(&[y]).unwrap());
-    let product = steps(&f).into_iter().find(|s| s.equations.iter().any(|&e| f.eqns()[e].op.name() == "dot_general"));
+    let product = steps(&f).into_iter().find(|s| {
+        s.equations
+            .iter()
+            .any(|&e| f.eqns()[e].op.name() == "dot_general")
+    });
     let product = product.unwrap();
-    assert!(product.equations.iter().any(|&e| f.eqns()[e].op.name() == "exp"), "{product:?}");
-    assert!(product.reads.len() == 2 && [x, w].iter().all(|v| product.reads.contains(v)), "{product:?}");
+    assert!(
+        product
+            .equations
+            .iter()
+            .any(|&e| f.eqns()[e].op.name() == "exp"),
+        "{product:?}"
+    );
+    assert!(
+        product.reads.len() == 2 && [x, w].iter().all(|v| product.reads.contains(v)),
+        "{product:?}"
+    );
     assert_eq!(product.writes, [y]);
-    let ones = |shape: [usize; 2]| Tensor::from(&Array::from_vec(shape, vec![1f32; shape[0] * shape[1]]).unwrap());
-    let p = compile(&f).unwrap().profile(&[ones([m, k]), ones([k, n])], 1).unwrap();
+    let ones = |shape: [usize; 2]| {
+        Tensor::from(&Array::from_vec(shape, vec![1f32; shape[0] * shape[1]]).unwrap())
+    };
+    let p = compile(&f)
+        .unwrap()
+        .profile(&[ones([m, k]), ones([k, n])], 1)
+        .unwrap();
     let step = p.steps.iter().find(|s| s.step.equations.len() > 4).unwrap();
     assert!(step.cost.flops > (2 * m * k * n) as f64, "{step:?}");
     assert_eq!(step.cost.bytes, (4 * (m * k + k * n + m * n)) as f64);
@@ -63,10 +87,20 @@ fn a_profile_counts_with_the_sizes_at_hand() {
     let p = program.profile(std::slice::from_ref(&x), 3).unwrap();
     assert_eq!(p.steps.len(), steps(&f).len());
     assert!(p.total >= p.steps.iter().map(|s| s.time).min().unwrap());
-    let named =
-        |name: &str| p.steps.iter().find(|s| s.step.equations.iter().any(|&e| f.eqns()[e].op.name() == name)).unwrap();
+    let named = |name: &str| {
+        p.steps
+            .iter()
+            .find(|s| {
+                s.step
+                    .equations
+                    .iter()
+                    .any(|&e| f.eqns()[e].op.name() == name)
+            })
+            .unwrap()
+    };
     assert_eq!(named("dot_general").cost.flops, 2.0 * (n * n * n) as f64);
-    // The chain, both sums and their sum are one step: x and the product are read once, a number is written.
+    // The chain, both sums and their sum are one step: x and the product are read once, a number is
+    // written.
     assert_eq!(named("exp").cost.bytes, (2 * 4 * n * n + 4) as f64);
     let machine = Machine::measure();
     assert!(machine.copies.iter().all(|(_, speed)| *speed > 0.0));

@@ -1,9 +1,12 @@
-//! Whole programs: every size, long chains, the same bits whatever the layout, stable sums, errors and limits.
+//! Whole programs: every size, long chains, the same bits whatever the layout, stable sums, errors
+//! and limits.
 
 mod common;
 
 use common::{build, check, numbers, run};
-use cotangent_core::ops::{Comparison, Constant, Iota, Qr, Reduce, Reduction, Slogdet, Transpose, TriangularSolve};
+use cotangent_core::ops::{
+    Comparison, Constant, Iota, Qr, Reduce, Reduction, Slogdet, Transpose, TriangularSolve,
+};
 use cotangent_core::transform::{AdContext, grad};
 use cotangent_core::{Array, Code, DType, Dim, Emit, Function, Type, Val, Wide};
 use cotangent_cpu::compile;
@@ -22,10 +25,16 @@ fn one_program_serves_every_size() {
     let f = build(&[vector(DType::F32)], |cx, x| {
         let y = cx.mul(cx.sin(x[0]), cx.exp(x[0]));
         let total = sum(cx, y, &[0], false);
-        vec![y, total, cx.broadcast_in_dim(total, &cx.ty(x[0]).shape, &[])]
+        vec![
+            y,
+            total,
+            cx.broadcast_in_dim(total, &cx.ty(x[0]).shape, &[]),
+        ]
     });
     let ad = AdContext::default();
-    let scalar = build(&[vector(DType::F64)], |cx, x| vec![sum(cx, cx.sin(cx.mul(x[0], x[0])), &[0], false)]);
+    let scalar = build(&[vector(DType::F64)], |cx, x| {
+        vec![sum(cx, cx.sin(cx.mul(x[0], x[0])), &[0], false)]
+    });
     let g = Arc::new(grad(&ad, &scalar, scalar.params()).unwrap());
     let (f, g) = (compile(&f).unwrap(), compile(&g).unwrap());
     for n in [0, 1, 5, 1000, 1_000_000] {
@@ -45,32 +54,55 @@ fn a_million_operations_on_a_small_stack() {
         let f = build(&[Type::scalar(DType::F64)], |cx, x| {
             let mut y = x[0];
             for i in 0..1_000_000 {
-                y = if i % 2 == 0 { cx.neg(y) } else { cx.add(y, x[0]) };
+                y = if i % 2 == 0 {
+                    cx.neg(y)
+                } else {
+                    cx.add(y, x[0])
+                };
             }
             vec![y]
         });
         let program = compile(&f).unwrap();
-        assert_eq!(program.run(&[Array::scalar(3.0)]).unwrap()[0].to_f64(), [3.0]);
+        assert_eq!(
+            program.run(&[Array::scalar(3.0)]).unwrap()[0].to_f64(),
+            [3.0]
+        );
         drop((program, f));
     };
-    std::thread::Builder::new().stack_size(64 << 10).spawn(work).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(64 << 10)
+        .spawn(work)
+        .unwrap()
+        .join()
+        .unwrap();
 }
 
 /// A program of many operations on views of its arguments.
 fn mixture(cx: &dyn Emit, x: Val, y: Val) -> Vec<Val> {
     let z = cx.mul(cx.add(x, y), cx.tanh(x));
     let turned = cx.op(Transpose { perm: vec![1, 0] }, &[z]);
-    vec![sum(cx, z, &[0], false), sum(cx, z, &[1], false), sum(cx, turned, &[0, 1], false), z, turned]
+    vec![
+        sum(cx, z, &[0], false),
+        sum(cx, z, &[1], false),
+        sum(cx, turned, &[0, 1], false),
+        z,
+        turned,
+    ]
 }
 
 #[test]
 fn runs_repeat_to_the_bit_whatever_the_layout() {
     let (shape, turned) = ([70, 130], [130, 70]);
     let ty = |shape| Type::new(DType::F32, shape);
-    let (x, y) = (numbers(DType::F32, &shape, 1), numbers(DType::F32, &shape, 2));
+    let (x, y) = (
+        numbers(DType::F32, &shape, 1),
+        numbers(DType::F32, &shape, 2),
+    );
     let f = build(&[ty(shape), ty(shape)], |cx, x| mixture(cx, x[0], x[1]));
     let perm = || Transpose { perm: vec![1, 0] };
-    let through = build(&[ty(turned), ty(turned)], |cx, x| mixture(cx, cx.op(perm(), &[x[0]]), cx.op(perm(), &[x[1]])));
+    let through = build(&[ty(turned), ty(turned)], |cx, x| {
+        mixture(cx, cx.op(perm(), &[x[0]]), cx.op(perm(), &[x[1]]))
+    });
     let flip = build(&[ty(shape)], |cx, x| vec![cx.op(perm(), &[x[0]])]);
     let flip = |a: &Array| run(&flip, std::slice::from_ref(a)).remove(0);
     let want = run(&f, &[x.clone(), y.clone()]);
@@ -87,25 +119,52 @@ fn operands_that_lie_across_have_the_bits_of_their_copies() {
     type Body = fn(&dyn Emit, Val, Val) -> Vec<Val>;
     let bodies: [Body; 3] = [
         |cx, x, y| vec![cx.add(x, y), cx.mul(y, y)],
-        |cx, x, y| vec![cx.select(cx.compare(x, Comparison::Lt, y), x, y), cx.convert(y, DType::F64)],
+        |cx, x, y| {
+            vec![
+                cx.select(cx.compare(x, Comparison::Lt, y), x, y),
+                cx.convert(y, DType::F64),
+            ]
+        },
         |cx, x, y| {
             let rows = sum(cx, cx.mul(x, y), &[cx.ty(x).rank() - 1], false);
-            vec![cx.mul(y, cx.broadcast_in_dim(rows, &cx.ty(x).shape, &(0..cx.ty(rows).rank()).collect::<Vec<_>>()))]
+            vec![cx.mul(
+                y,
+                cx.broadcast_in_dim(
+                    rows,
+                    &cx.ty(x).shape,
+                    &(0..cx.ty(rows).rank()).collect::<Vec<_>>(),
+                ),
+            )]
         },
     ];
-    let shapes: [&[usize]; 6] = [&[64, 64], &[257, 48], &[16, 300], &[3, 40, 33], &[2, 5, 17, 16], &[5, 600, 1100]];
-    for (shape, body) in shapes.into_iter().flat_map(|s| bodies.iter().map(move |b| (s, b))) {
+    let shapes: [&[usize]; 6] = [
+        &[64, 64],
+        &[257, 48],
+        &[16, 300],
+        &[3, 40, 33],
+        &[2, 5, 17, 16],
+        &[5, 600, 1100],
+    ];
+    for (shape, body) in shapes
+        .into_iter()
+        .flat_map(|s| bodies.iter().map(move |b| (s, b)))
+    {
         let rank = shape.len();
         let perm: Vec<usize> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
         let turned: Vec<usize> = perm.iter().map(|&a| shape[a]).collect();
         for dtype in [DType::F32, DType::F64, DType::BF16, DType::I64] {
             let (x, y) = (numbers(dtype, shape, 1), numbers(dtype, &turned, 2));
-            let across = build(&[x.ty(), y.ty()], |cx, x| body(cx, x[0], cx.transpose(x[1], &perm)));
+            let across = build(&[x.ty(), y.ty()], |cx, x| {
+                body(cx, x[0], cx.transpose(x[1], &perm))
+            });
             let plain = build(&[x.ty(), x.ty()], |cx, x| body(cx, x[0], x[1]));
             let flip = build(&[y.ty()], |cx, x| vec![cx.transpose(x[0], &perm)]);
             let copy = run(&flip, std::slice::from_ref(&y)).remove(0);
             let (got, want) = (run(&across, &[x.clone(), y]), run(&plain, &[x, copy]));
-            assert!(got.iter().zip(&want).all(|(a, b)| a.same_bits(b)), "{dtype} {shape:?}");
+            assert!(
+                got.iter().zip(&want).all(|(a, b)| a.same_bits(b)),
+                "{dtype} {shape:?}"
+            );
         }
     }
 }
@@ -136,7 +195,9 @@ fn an_operand_that_stands_twice_and_results_that_repeat() {
 
 #[test]
 fn inputs_and_earlier_results_are_never_written_over() {
-    let f = build(&[vector(DType::F64)], |cx, x| vec![cx.neg(x[0]), cx.neg(cx.exp(x[0]))]);
+    let f = build(&[vector(DType::F64)], |cx, x| {
+        vec![cx.neg(x[0]), cx.neg(cx.exp(x[0]))]
+    });
     let program = compile(&f).unwrap();
     let x = Array::vector(vec![1.0, 2.0]);
     let first = program.run(std::slice::from_ref(&x)).unwrap();
@@ -149,7 +210,13 @@ fn inputs_and_earlier_results_are_never_written_over() {
 fn dead_equations_do_not_run() {
     let huge = Type::new(DType::F64, [1 << 30, 1 << 9]);
     let f = build(&[Type::scalar(DType::F64)], |cx, x| {
-        let big = cx.op(Iota { ty: huge.clone(), axis: 0 }, &[]);
+        let big = cx.op(
+            Iota {
+                ty: huge.clone(),
+                axis: 0,
+            },
+            &[],
+        );
         let _ = cx.exp(big);
         vec![cx.neg(x[0])]
     });
@@ -167,11 +234,17 @@ fn results_that_nobody_reads() {
         let kinds: [&dyn Fn(&dyn Emit, Val) -> Vec<Val>; 4] = [
             &|cx, x| cx.qr(x).to_vec(),
             &|cx, x| cx.emit(Qr { complete: true }.into(), &[x]).to_vec(),
-            &|cx, x| cx.emit(Slogdet { inverse: true }.into(), &[square(cx, x)]).to_vec(),
+            &|cx, x| {
+                cx.emit(Slogdet { inverse: true }.into(), &[square(cx, x)])
+                    .to_vec()
+            },
             &|cx, x| cx.sort_by(&[cx.real(x), x], 1, 1, false).to_vec(),
         ];
         for kind in kinds {
-            let all = run(&build(std::slice::from_ref(&ty), |cx, v| kind(cx, v[0])), &x);
+            let all = run(
+                &build(std::slice::from_ref(&ty), |cx, v| kind(cx, v[0])),
+                &x,
+            );
             for (k, want) in all.iter().enumerate() {
                 let one = build(std::slice::from_ref(&ty), |cx, v| vec![kind(cx, v[0])[k]]);
                 assert!(run(&one, &x)[0].same_bits(want), "{dtype} {k}");
@@ -183,19 +256,50 @@ fn results_that_nobody_reads() {
 /// Right-hand sides that repeat one have the bits of their copies.
 #[test]
 fn systems_with_right_hand_sides_that_are_the_same() {
-    for (n, dtype) in [(5, DType::F64), (40, DType::F64), (300, DType::F64), (40, DType::F32), (20, DType::C128)] {
-        let at = |e: usize| if e.is_multiple_of(n + 1) { 2.0 } else { 1.0 / (e + n) as f64 };
+    for (n, dtype) in [
+        (5, DType::F64),
+        (40, DType::F64),
+        (300, DType::F64),
+        (40, DType::F32),
+        (20, DType::C128),
+    ] {
+        let at = |e: usize| {
+            if e.is_multiple_of(n + 1) {
+                2.0
+            } else {
+                1.0 / (e + n) as f64
+            }
+        };
         let a: Vec<f64> = (0..n * n).map(at).collect();
-        let a = if dtype.is_complex() { Wide::C(a.into_iter().map(Into::into).collect()) } else { Wide::F(a) };
+        let a = if dtype.is_complex() {
+            Wide::C(a.into_iter().map(Into::into).collect())
+        } else {
+            Wide::F(a)
+        };
         let (a, b) = (a.narrow(dtype, [n, n]).unwrap(), numbers(dtype, &[n], 8));
         for (left, lower) in [(true, true), (true, false), (false, true)] {
-            let how = TriangularSolve { left, lower, ..TriangularSolve::default() };
+            let how = TriangularSolve {
+                left,
+                lower,
+                ..TriangularSolve::default()
+            };
             let shape = if left { [n, 30] } else { [30, n] };
-            let many = |cx: &dyn Emit, b: Val| cx.broadcast_in_dim(b, &shape.map(Dim::Const), &[usize::from(!left)]);
-            let one = build(&[a.ty(), b.ty()], |cx, x| vec![cx.op(how, &[x[0], many(cx, x[1])])]);
-            let copies = run(&build(&[b.ty()], |cx, x| vec![many(cx, x[0])]), std::slice::from_ref(&b)).remove(0);
+            let many = |cx: &dyn Emit, b: Val| {
+                cx.broadcast_in_dim(b, &shape.map(Dim::Const), &[usize::from(!left)])
+            };
+            let one = build(&[a.ty(), b.ty()], |cx, x| {
+                vec![cx.op(how, &[x[0], many(cx, x[1])])]
+            });
+            let copies = run(
+                &build(&[b.ty()], |cx, x| vec![many(cx, x[0])]),
+                std::slice::from_ref(&b),
+            )
+            .remove(0);
             let all = build(&[a.ty(), copies.ty()], |cx, x| vec![cx.op(how, x)]);
-            let (one, all) = (run(&one, &[a.clone(), b.clone()]), run(&all, &[a.clone(), copies]));
+            let (one, all) = (
+                run(&one, &[a.clone(), b.clone()]),
+                run(&all, &[a.clone(), copies]),
+            );
             assert!(one[0].same_bits(&all[0]), "{n} {dtype} {how:?}");
         }
     }
@@ -214,23 +318,50 @@ fn sizes_that_differ_are_named() {
     check(&f, &[a.clone(), a.clone()], true);
     let (code, text) = message(&f, &[a.clone(), b.clone()]);
     assert_eq!(code, Code::ShapeMismatch);
-    assert!(text.contains("%x0: f64[3]") && text.contains("%x1: f64[4]"), "{text}");
+    assert!(
+        text.contains("%x0: f64[3]") && text.contains("%x1: f64[4]"),
+        "{text}"
+    );
     let g = build(&[open("n"), open("n")], |cx, x| vec![cx.add(x[0], x[1])]);
     let (code, text) = message(&g, &[a.clone(), b]);
     assert_eq!(code, Code::ShapeMismatch);
-    assert!(text.contains("%x1") && text.contains("%x0") && text.contains("f64[3]"), "{text}");
+    assert!(
+        text.contains("%x1") && text.contains("%x0") && text.contains("f64[3]"),
+        "{text}"
+    );
     assert_eq!(message(&g, std::slice::from_ref(&a)).0, Code::Arity);
-    assert_eq!(message(&g, &[a.clone(), Array::scalar(1.0)]).0, Code::ShapeMismatch);
-    assert_eq!(message(&g, &[a, Array::vector(vec![1.0f32; 3])]).0, Code::ShapeMismatch);
+    assert_eq!(
+        message(&g, &[a.clone(), Array::scalar(1.0)]).0,
+        Code::ShapeMismatch
+    );
+    assert_eq!(
+        message(&g, &[a, Array::vector(vec![1.0f32; 3])]).0,
+        Code::ShapeMismatch
+    );
 }
 
 #[test]
 fn absurd_sizes_are_errors() {
-    for shape in [vec![usize::MAX, 2], vec![1 << 62], vec![1 << 38], vec![1 << 20, 1 << 20, 1 << 20]] {
+    for shape in [
+        vec![usize::MAX, 2],
+        vec![1 << 62],
+        vec![1 << 38],
+        vec![1 << 20, 1 << 20, 1 << 20],
+    ] {
         let ty = Type::new(DType::F64, shape.as_slice());
-        let f = build(&[], |cx, _| vec![cx.exp(cx.op(Iota { ty: ty.clone(), axis: 0 }, &[]))]);
+        let f = build(&[], |cx, _| {
+            vec![cx.exp(cx.op(
+                Iota {
+                    ty: ty.clone(),
+                    axis: 0,
+                },
+                &[],
+            ))]
+        });
         assert_eq!(message(&f, &[]).0, Code::Limit, "{shape:?}");
-        let g = build(&[], |cx, _| vec![cx.op(Constant::splat(ty.clone(), 1.0.into()), &[])]);
+        let g = build(&[], |cx, _| {
+            vec![cx.op(Constant::splat(ty.clone(), 1.0.into()), &[])]
+        });
         assert_eq!(message(&g, &[]).0, Code::Limit, "{shape:?}");
     }
     // Sizes that are known only now, and a size that no argument has.
@@ -240,8 +371,12 @@ fn absurd_sizes_are_errors() {
         vec![cx.exp(cx.broadcast_to(x[0], &shape))]
     });
     assert_eq!(run(&f, &[Array::vector(vec![0.0; 3])])[0].len(), 81);
-    // Repetition takes no memory and its elements are computed once, until a result must hold them all.
-    assert_eq!(message(&f, &[Array::vector(vec![0.0; 1000])]).0, Code::Limit);
+    // Repetition takes no memory and its elements are computed once, until a result must hold them
+    // all.
+    assert_eq!(
+        message(&f, &[Array::vector(vec![0.0; 1000])]).0,
+        Code::Limit
+    );
     let g = build(&[], |cx, _| vec![cx.full(&vector(DType::F64), 1.0)]);
     assert_eq!(message(&g, &[]).0, Code::Unbound);
 }

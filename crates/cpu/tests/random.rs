@@ -1,5 +1,6 @@
-//! Random graphs and their derivatives, in two steps: each operation on its own agrees with the reference, and the
-//! program gives the bits of its operations run one by one (on dense operands that nobody writes over).
+//! Random graphs and their derivatives, in two steps: each operation on its own agrees with the
+//! reference, and the program gives the bits of its operations run one by one (on dense operands
+//! that nobody writes over).
 
 mod common;
 
@@ -21,7 +22,11 @@ fn one_by_one(f: &Function, args: &[Array], what: &str) -> Result<Vec<Array>> {
         values[p.index()] = Some(a.clone());
     }
     for e in f.eqns() {
-        let x: Vec<Array> = f.operands(e).iter().map(|v| values[v.index()].clone().unwrap()).collect();
+        let x: Vec<Array> = f
+            .operands(e)
+            .iter()
+            .map(|v| values[v.index()].clone().unwrap())
+            .collect();
         let want = e.op.eval(&x, &Env::default());
         let alone = single(&e.op, &x);
         let got = compile(&alone).and_then(|p| p.run(&x));
@@ -32,20 +37,36 @@ fn one_by_one(f: &Function, args: &[Array], what: &str) -> Result<Vec<Array>> {
         };
         for ((r, g), w) in e.results().zip(got).zip(&want) {
             let is_exact = exact(&e.op) && !is_complex_function(&alone);
-            let fits = if is_exact { g.same_bits(w) } else { tolerable(precision(&alone), &g, w, &x) };
+            let fits = if is_exact {
+                g.same_bits(w)
+            } else {
+                tolerable(precision(&alone), &g, w, &x)
+            };
             assert!(fits, "{what}: {:?} of {x:?}\n {g:?} is not\n {w:?}", e.op);
             values[r.index()] = Some(g);
         }
     }
-    Ok(f.results().iter().map(|r| values[r.index()].clone().unwrap()).collect())
+    Ok(f.results()
+        .iter()
+        .map(|r| values[r.index()].clone().unwrap())
+        .collect())
 }
 
 fn compare(what: &str, f: Function, args: &[Array]) {
     let want = one_by_one(&f, args, what);
     let f = Arc::new(f);
     let got = compile(&f).and_then(|p| p.run(args));
-    if let (Ok(got), Ok(steps)) = (&got, Executor::new().stepwise().compile(&f).and_then(|p| p.run(args))) {
-        assert!(got.iter().zip(&steps).all(|(a, b)| a.same_bits(b)), "{what}: {got:?} by steps is {steps:?}");
+    if let (Ok(got), Ok(steps)) = (
+        &got,
+        Executor::new()
+            .stepwise()
+            .compile(&f)
+            .and_then(|p| p.run(args)),
+    ) {
+        assert!(
+            got.iter().zip(&steps).all(|(a, b)| a.same_bits(b)),
+            "{what}: {got:?} by steps is {steps:?}"
+        );
     }
     match (got, want) {
         (Ok(got), Ok(want)) => {
@@ -67,12 +88,26 @@ fn random_graphs_and_their_adjoints() {
     let seeds = std::env::var("SEEDS").map_or(1000, |n| n.parse().expect("a number"));
     for seed in 0..seeds {
         let Case { function: f, args } = graph(seed, 4 + seed as usize % 20).unwrap();
-        let wrt: Vec<_> = f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect();
+        let wrt: Vec<_> = f
+            .params()
+            .iter()
+            .copied()
+            .filter(|&p| f.ty(p).dtype.has_tangent())
+            .collect();
         if let Ok(g) = vjp(&ad, &f, &wrt) {
             let y = reference::run(&f, &args).unwrap();
-            let cts = f.result_types().into_iter().zip(y).filter(|(t, _)| t.dtype.has_tangent()).map(|(_, y)| y);
+            let cts = f
+                .result_types()
+                .into_iter()
+                .zip(y)
+                .filter(|(t, _)| t.dtype.has_tangent())
+                .map(|(_, y)| y);
             let args: Vec<Array> = args.iter().cloned().chain(cts).collect();
-            compare(&format!("simplified adjoint of {seed}"), simplify(&g), &args);
+            compare(
+                &format!("simplified adjoint of {seed}"),
+                simplify(&g),
+                &args,
+            );
             compare(&format!("adjoint of {seed}"), g, &args);
         }
         compare(&format!("graph {seed}"), f, &args);

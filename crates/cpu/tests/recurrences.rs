@@ -1,4 +1,5 @@
-//! Scans that run as one loop, against their steps one by one: the same bits, forwards and backwards, and in gradients.
+//! Scans that run as one loop, against their steps one by one: the same bits, forwards and
+//! backwards, and in gradients.
 
 mod common;
 
@@ -30,19 +31,32 @@ fn numbers(ty: &Type, scale: f64, seed: usize) -> Array {
     match ty.dtype {
         DType::F32 => Array::from_vec(shape, (0..n).map(|i| x(i) as f32).collect()).unwrap(),
         DType::F64 => Array::from_vec(shape, (0..n).map(x).collect()).unwrap(),
-        _ => Array::from_vec(shape, (0..n).map(|i| cotangent_core::C64::new(x(i) as f32, 0.1)).collect()).unwrap(),
+        _ => Array::from_vec(
+            shape,
+            (0..n)
+                .map(|i| cotangent_core::C64::new(x(i) as f32, 0.1))
+                .collect(),
+        )
+        .unwrap(),
     }
 }
 
 fn arguments(f: &Function, scale: f64) -> Vec<Array> {
-    f.params().iter().enumerate().map(|(k, &p)| numbers(f.ty(p), scale, k)).collect()
+    f.params()
+        .iter()
+        .enumerate()
+        .map(|(k, &p)| numbers(f.ty(p), scale, k))
+        .collect()
 }
 
 #[test]
 fn the_bits_of_steps_for_every_length_and_type() {
     for dtype in [DType::F32, DType::F64, DType::C64] {
         for shape in [&[][..], &[1], &[3], &[2, 8], &[37]] {
-            let ty = Type::new(dtype, shape.iter().map(|&n| Dim::from(n)).collect::<Vec<_>>());
+            let ty = Type::new(
+                dtype,
+                shape.iter().map(|&n| Dim::from(n)).collect::<Vec<_>>(),
+            );
             for steps in [0, 1, 2, 31, 32, 33, 200] {
                 for reverse in [false, true] {
                     let f = recurrence(&ty, steps, reverse);
@@ -64,13 +78,17 @@ fn steps_with_angles_that_no_vector_way_takes() {
     }
 }
 
-/// The sum of the last carry after decaying steps, whose derivatives become subnormal numbers, then zeros.
+/// The sum of the last carry after decaying steps, whose derivatives become subnormal numbers, then
+/// zeros.
 fn decay(dtype: DType, steps: usize) -> Arc<Function> {
     let ty = Type::scalar(dtype);
     build(&[ty.clone(), ty.clone(), ty], |cx, x| {
         let n = Dim::from(steps);
         cx.scan(&x[..2], &x[2..], &[], &n, false, |cx, w, c, _| {
-            (vec![cx.add(cx.mul(w[0], c[0]), cx.mul(w[1], cx.sin(c[0])))], vec![])
+            (
+                vec![cx.add(cx.mul(w[0], c[0]), cx.mul(w[1], cx.sin(c[0])))],
+                vec![],
+            )
         })
         .0
     })
@@ -101,14 +119,23 @@ fn carries_that_are_passed_on_and_exchanged() {
     let n = Dim::from(50);
     // Fibonacci, an exchange, and a constant that replaces a carry.
     let passed = build(&[ty.clone(), ty.clone()], |cx, x| {
-        cx.scan(&[], x, &[], &n, false, |cx, _, c, _| (vec![c[1], cx.add(c[0], c[1])], vec![c[0]])).0
+        cx.scan(&[], x, &[], &n, false, |cx, _, c, _| {
+            (vec![c[1], cx.add(c[0], c[1])], vec![c[0]])
+        })
+        .0
     });
     let exchanged = build(&[ty.clone(), ty.clone()], |cx, x| {
-        cx.scan(&[], x, &[], &n, false, |cx, _, c, _| (vec![c[1], c[0]], vec![cx.add(c[0], c[1])])).0
+        cx.scan(&[], x, &[], &n, false, |cx, _, c, _| {
+            (vec![c[1], c[0]], vec![cx.add(c[0], c[1])])
+        })
+        .0
     });
     let replaced = build(&[ty.clone(), ty.clone()], |cx, x| {
         cx.scan(&x[..1], x, &[], &n, true, |cx, w, c, _| {
-            (vec![w[0], cx.full_like(c[1], 3.0)], vec![cx.mul(c[0], c[1])])
+            (
+                vec![w[0], cx.full_like(c[1], 3.0)],
+                vec![cx.mul(c[0], c[1])],
+            )
         })
         .0
     });
@@ -124,7 +151,9 @@ fn loops_in_loops() {
     let f = build(&[ty.clone(), ty.clone()], |cx, x| {
         let n = Dim::from(40);
         cx.scan(&x[..1], &x[1..], &[], &n, false, |cx, w, c, _| {
-            let inner = cx.scan(w, c, &[], &n, true, |cx, w, c, _| (vec![cx.mul(w[0], cx.tanh(c[0]))], vec![c[0]]));
+            let inner = cx.scan(w, c, &[], &n, true, |cx, w, c, _| {
+                (vec![cx.mul(w[0], cx.tanh(c[0]))], vec![c[0]])
+            });
             (inner.0, vec![])
         })
         .0
@@ -134,23 +163,55 @@ fn loops_in_loops() {
 
 /// Steps `h <- h + tanh(h W + b) V` on vectors of `n`, over rows that are added.
 fn field(dtype: DType, n: usize, steps: usize, reverse: bool) -> Arc<Function> {
-    let of = |shape: &[usize]| Type::new(dtype, shape.iter().map(|&n| Dim::from(n)).collect::<Vec<_>>());
-    let types = [of(&[n, n]), of(&[n]), of(&[n, n]), of(&[n]), of(&[steps, n])];
+    let of = |shape: &[usize]| {
+        Type::new(
+            dtype,
+            shape.iter().map(|&n| Dim::from(n)).collect::<Vec<_>>(),
+        )
+    };
+    let types = [
+        of(&[n, n]),
+        of(&[n]),
+        of(&[n, n]),
+        of(&[n]),
+        of(&[steps, n]),
+    ];
     build(&types, |cx, x| {
-        let over = |k: usize| DotGeneral { lhs_contract: vec![0], rhs_contract: vec![k], ..DotGeneral::default() };
-        let (c, y) = cx.scan(&x[..3], &x[3..4], &x[4..], &Dim::from(steps), reverse, |cx, w, c, x| {
-            let z = cx.tanh(cx.add(cx.dot_general(c[0], w[0], over(0)), w[1]));
-            let h = cx.add(c[0], cx.dot_general(z, w[2], over(1)));
-            (vec![cx.add(h, x[0])], vec![z])
-        });
-        let square = DotGeneral { lhs_contract: vec![0], rhs_contract: vec![0], ..DotGeneral::default() };
+        let over = |k: usize| DotGeneral {
+            lhs_contract: vec![0],
+            rhs_contract: vec![k],
+            ..DotGeneral::default()
+        };
+        let (c, y) = cx.scan(
+            &x[..3],
+            &x[3..4],
+            &x[4..],
+            &Dim::from(steps),
+            reverse,
+            |cx, w, c, x| {
+                let z = cx.tanh(cx.add(cx.dot_general(c[0], w[0], over(0)), w[1]));
+                let h = cx.add(c[0], cx.dot_general(z, w[2], over(1)));
+                (vec![cx.add(h, x[0])], vec![z])
+            },
+        );
+        let square = DotGeneral {
+            lhs_contract: vec![0],
+            rhs_contract: vec![0],
+            ..DotGeneral::default()
+        };
         vec![cx.dot_general(c[0], c[0], square), y[0]]
     })
 }
 
 #[test]
 fn steps_with_products_and_their_gradients() {
-    for (dtype, n) in [(DType::F32, 1), (DType::F64, 5), (DType::F32, 64), (DType::F64, 40), (DType::F32, 200)] {
+    for (dtype, n) in [
+        (DType::F32, 1),
+        (DType::F64, 5),
+        (DType::F32, 64),
+        (DType::F64, 40),
+        (DType::F32, 200),
+    ] {
         for (steps, reverse) in [(0, false), (1, false), (7, true)] {
             let f = field(dtype, n, steps, reverse);
             let scale = 1.0 / n as f64;
@@ -160,26 +221,43 @@ fn steps_with_products_and_their_gradients() {
             let (plain, simple) = (Arc::new(g.clone()), Arc::new(simplify(&g)));
             let args = arguments(&f, scale);
             let (a, b) = (run(&plain, &args), run(&simple, &args));
-            assert!(a.iter().zip(&b).all(|(a, b)| a.same_bits(b)), "{n} by {steps}");
+            assert!(
+                a.iter().zip(&b).all(|(a, b)| a.same_bits(b)),
+                "{n} by {steps}"
+            );
         }
     }
 }
 
-/// Halves a vector until its first product with itself is below a bound, and multiplies what it was on the way.
+/// Halves a vector until its first product with itself is below a bound, and multiplies what it was
+/// on the way.
 fn halving(dtype: DType, n: usize) -> Arc<Function> {
     let (ty, bound) = (Type::new(dtype, vec![Dim::from(n)]), Type::scalar(dtype));
     build(&[bound, ty.clone(), ty], |cx, x| {
-        let square = DotGeneral { lhs_contract: vec![0], rhs_contract: vec![0], ..DotGeneral::default() };
+        let square = DotGeneral {
+            lhs_contract: vec![0],
+            rhs_contract: vec![0],
+            ..DotGeneral::default()
+        };
         let y = cx.while_loop(
             &x[..1],
             &x[1..],
             |cx, w, c| cx.compare(cx.dot_general(c[0], c[0], square), Comparison::Gt, w[0]),
-            |cx, _, c| vec![cx.mul(c[0], cx.full_like(c[0], 0.5)), cx.mul(c[0], cx.sin(c[1]))],
+            |cx, _, c| {
+                vec![
+                    cx.mul(c[0], cx.full_like(c[0], 0.5)),
+                    cx.mul(c[0], cx.sin(c[1])),
+                ]
+            },
         );
         vec![cx.dot_general(
             y[1],
             y[1],
-            DotGeneral { lhs_contract: vec![0], rhs_contract: vec![0], ..DotGeneral::default() },
+            DotGeneral {
+                lhs_contract: vec![0],
+                rhs_contract: vec![0],
+                ..DotGeneral::default()
+            },
         )]
     })
 }

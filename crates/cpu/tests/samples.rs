@@ -1,4 +1,5 @@
-//! The runtime against the reference, on every sample of every operation, as it stands and through views.
+//! The runtime against the reference, on every sample of every operation, as it stands and through
+//! views.
 
 mod common;
 
@@ -21,7 +22,9 @@ fn every_sample() {
 fn turned(a: &Array) -> Array {
     let perm: Vec<usize> = (0..a.shape().len()).rev().collect();
     let a = std::slice::from_ref(a);
-    reference::run(&single(&Transpose { perm }.into(), a), a).unwrap().remove(0)
+    reference::run(&single(&Transpose { perm }.into(), a), a)
+        .unwrap()
+        .remove(0)
 }
 
 #[test]
@@ -34,7 +37,8 @@ fn every_sample_on_transposed_operands() {
                 let perm = (0..cx.ty(v).rank()).rev().collect();
                 cx.op(Transpose { perm }, &[v])
             };
-            cx.emit(s.op.clone(), &x.iter().map(back).collect::<Vec<_>>()).to_vec()
+            cx.emit(s.op.clone(), &x.iter().map(back).collect::<Vec<_>>())
+                .to_vec()
         });
         check(&f, &x, exact(&s.op));
     }
@@ -59,5 +63,9 @@ fn every_sample_on_operands_that_die_and_that_live() {
 
 /// The same elements in a buffer of their own.
 fn fresh(cx: &dyn Emit, v: Val) -> Val {
-    if cx.ty(v).dtype == DType::Bool { cx.mul(v, v) } else { cx.sub(v, cx.zeros(&cx.ty(v))) }
+    if cx.ty(v).dtype == DType::Bool {
+        cx.mul(v, v)
+    } else {
+        cx.sub(v, cx.zeros(&cx.ty(v)))
+    }
 }

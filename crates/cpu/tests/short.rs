@@ -1,4 +1,5 @@
-//! What happens where memory is short: an answer or an error, for every operation of the list, whichever allocation fails.
+//! What happens where memory is short: an answer or an error, for every operation of the list,
+//! whichever allocation fails.
 
 mod common;
 
@@ -16,20 +17,28 @@ fn samples() -> impl Iterator<Item = Sample> {
     entries().into_iter().flat_map(|e| (e.samples)(e.name))
 }
 
-/// Runs a program with ever more allocations that succeed, until it has all that it asks for: every run but the last is an
-/// error that says so. How many it took.
+/// Runs a program with ever more allocations that succeed, until it has all that it asks for: every
+/// run but the last is an error that says so. How many it took.
 fn starve(what: &str, f: &Arc<Function>, x: &[Array]) -> u64 {
     let program = Executor::new().compile(f).unwrap();
-    let Ok(want) = with_threads(1, || program.run(x)) else { return 0 };
+    let Ok(want) = with_threads(1, || program.run(x)) else {
+        return 0;
+    };
     // All of the first, then some of many.
     let counts = (0..40).chain((0..).map(|k| 40 + k * 29)).take(400);
     for count in counts {
         match with_threads(1, || with_allocations(count, || program.run(x))) {
             Ok(y) => {
-                assert!(y.iter().zip(&want).all(|(a, b)| a.same_bits(b)), "{what} after {count} allocations");
+                assert!(
+                    y.iter().zip(&want).all(|(a, b)| a.same_bits(b)),
+                    "{what} after {count} allocations"
+                );
                 return count;
             }
-            Err(e) => assert!(e.code() == Code::Limit, "{what} after {count} allocations: {e}"),
+            Err(e) => assert!(
+                e.code() == Code::Limit,
+                "{what} after {count} allocations: {e}"
+            ),
         }
     }
     panic!("{what} never has enough")
@@ -42,16 +51,24 @@ fn any_allocation_of_any_operation_may_fail() {
         all += 1;
         runs += starve(s.op.name(), &single(&s.op, &s.operands), &s.operands);
     }
-    assert!(all > 100 && runs > all, "{runs} failed runs of {all} samples");
+    assert!(
+        all > 100 && runs > all,
+        "{runs} failed runs of {all} samples"
+    );
 }
 
 /// Numbers without an order.
 fn numbers(dtype: DType, shape: &[usize]) -> Array {
     let n = shape.iter().product::<usize>();
-    let x: Vec<f64> = (0..n).map(|i| ((i * 7919 + 13) % 1009) as f64 / 1009.0 - 0.4).collect();
+    let x: Vec<f64> = (0..n)
+        .map(|i| ((i * 7919 + 13) % 1009) as f64 / 1009.0 - 0.4)
+        .collect();
     match dtype {
         DType::C128 => {
-            let z = x.iter().map(|&x| cotangent_core::C128::new(x, 0.3 - x * x)).collect();
+            let z = x
+                .iter()
+                .map(|&x| cotangent_core::C128::new(x, 0.3 - x * x))
+                .collect();
             Array::from_vec::<cotangent_core::C128>(shape, z).unwrap()
         }
         _ => Array::from_vec(shape, x).unwrap(),
@@ -80,7 +97,10 @@ fn any_allocation_of_a_large_factorisation_may_fail() {
             let x = [numbers(dtype, &[75, 75])];
             let f = build(&[x[0].ty()], f);
             let failed = starve(name, &f, &x);
-            assert!(failed > 3, "{name} of {dtype} asks for memory {failed} times");
+            assert!(
+                failed > 3,
+                "{name} of {dtype} asks for memory {failed} times"
+            );
         }
     }
 }
@@ -88,7 +108,11 @@ fn any_allocation_of_a_large_factorisation_may_fail() {
 /// A sample many times over: operands of about this many bytes together.
 fn repeated(s: &Sample, bytes: usize) -> Option<(Arc<Function>, Vec<Array>)> {
     let f = single(&s.op, &s.operands);
-    let size = s.operands.iter().map(|x| x.len() * x.dtype().size()).sum::<usize>();
+    let size = s
+        .operands
+        .iter()
+        .map(|x| x.len() * x.dtype().size())
+        .sum::<usize>();
     let n = bytes / size.max(8);
     let (mapped, force) = (vec![true; f.params().len()], vec![true; f.results().len()]);
     let (g, _) = batch(&Session::default(), &f, &mapped, &force, &Dim::Const(n)).ok()?;
@@ -96,7 +120,10 @@ fn repeated(s: &Sample, bytes: usize) -> Option<(Arc<Function>, Vec<Array>)> {
         let shape: Vec<usize> = [n].into_iter().chain(x.shape().iter().copied()).collect();
         for_dtype!(x.dtype(), T => Array::from_vec(shape, x.as_slice::<T>()?.repeat(n)).ok())
     };
-    Some((Arc::new(g), s.operands.iter().map(repeat).collect::<Option<_>>()?))
+    Some((
+        Arc::new(g),
+        s.operands.iter().map(repeat).collect::<Option<_>>()?,
+    ))
 }
 
 /// The variable that says which sample the process below runs.
@@ -106,9 +133,13 @@ const WHICH: &str = "COTANGENT_SHORT_SAMPLE";
 #[test]
 #[ignore = "run by the tests below"]
 fn child() {
-    let Ok(which) = std::env::var(WHICH) else { return };
+    let Ok(which) = std::env::var(WHICH) else {
+        return;
+    };
     let s = samples().nth(which.parse().unwrap()).unwrap();
-    let Some((f, x)) = repeated(&s, 10 << 20) else { return println!("left out") };
+    let Some((f, x)) = repeated(&s, 10 << 20) else {
+        return println!("left out");
+    };
     match Executor::new().compile(&f).and_then(|p| p.run(&x)) {
         Ok(_) => println!("done"),
         Err(e) if e.code() == Code::Limit => println!("short"),
@@ -116,29 +147,48 @@ fn child() {
     }
 }
 
-/// Runs samples under limits of address space in MiB: how often there was an answer, and that there was no memory.
+/// Runs samples under limits of address space in MiB: how often there was an answer, and that there
+/// was no memory.
 fn limited(which: impl Iterator<Item = usize>, limits: &[usize]) -> [usize; 2] {
     let names: Vec<String> = samples().map(|s| s.op.name().to_owned()).collect();
     let (mut counts, mut bad) = ([0; 2], Vec::new());
     for k in which {
         for &limit in limits {
-            let script =
-                format!("ulimit -c 0; ulimit -v {}; exec \"$0\" --exact child --ignored --nocapture", limit << 10);
+            let script = format!(
+                "ulimit -c 0; ulimit -v {}; exec \"$0\" --exact child --ignored --nocapture",
+                limit << 10
+            );
             let mut child = Command::new("sh");
-            child.args(["-c", &script]).arg(std::env::current_exe().unwrap()).env(WHICH, k.to_string());
-            let out = child.env("RUST_BACKTRACE", "0").env("COTANGENT_THREADS", "2").output().unwrap();
+            child
+                .args(["-c", &script])
+                .arg(std::env::current_exe().unwrap())
+                .env(WHICH, k.to_string());
+            let out = child
+                .env("RUST_BACKTRACE", "0")
+                .env("COTANGENT_THREADS", "2")
+                .output()
+                .unwrap();
             let text = String::from_utf8_lossy(&out.stdout);
             counts[0] += usize::from(text.contains("done"));
             counts[1] += usize::from(text.contains("short"));
             // Operands that cannot be made are the test's own.
-            let own = String::from_utf8_lossy(&out.stderr).contains("capacity") || !text.contains("running 1 test");
+            let own = String::from_utf8_lossy(&out.stderr).contains("capacity")
+                || !text.contains("running 1 test");
             if !out.status.success() && !own {
                 let text = String::from_utf8_lossy(&out.stderr);
-                bad.push(format!("sample {k} ({}) in {limit} MiB: {} {text}", names[k], out.status));
+                bad.push(format!(
+                    "sample {k} ({}) in {limit} MiB: {} {text}",
+                    names[k], out.status
+                ));
             }
         }
     }
-    assert!(bad.is_empty(), "{} of {counts:?}:\n{}", bad.len(), bad.join("\n"));
+    assert!(
+        bad.is_empty(),
+        "{} of {counts:?}:\n{}",
+        bad.len(),
+        bad.join("\n")
+    );
     counts
 }
 
@@ -157,20 +207,27 @@ fn some_samples_with_little_memory() {
 fn every_sample_with_little_memory() {
     let limits = [90, 100, 110, 120, 130, 150, 170, 200, 250, 400, 2048];
     let [done, short] = limited(0..samples().count(), &limits);
-    assert!(done > 100 && short > 100, "{done} answers, {short} times no memory");
+    assert!(
+        done > 100 && short > 100,
+        "{done} answers, {short} times no memory"
+    );
 }
 
 /// A result that is larger than any memory is an error, whatever makes it.
 #[test]
 fn views_without_memory_are_not_turned_into_arrays() {
-    let programs: &[(&str, Build)] =
-        &[("sort", |cx, x| vec![cx.sort(x[0], 0, false)]), ("exp", |cx, x| vec![cx.exp(x[0])])];
+    let programs: &[(&str, Build)] = &[
+        ("sort", |cx, x| vec![cx.sort(x[0], 0, false)]),
+        ("exp", |cx, x| vec![cx.exp(x[0])]),
+    ];
     for (name, f) in programs {
         let f = build(&[Type::scalar(DType::F64)], |cx, x| {
             let wide = cx.broadcast_in_dim(x[0], &[Dim::Const(1 << 40)], &[]);
             f(cx, &[wide])
         });
-        let y = Executor::new().compile(&f).and_then(|p| p.run(&[Array::scalar(1.0)]));
+        let y = Executor::new()
+            .compile(&f)
+            .and_then(|p| p.run(&[Array::scalar(1.0)]));
         assert!(y.is_err_and(|e| e.code() == Code::Limit), "{name}");
     }
 }

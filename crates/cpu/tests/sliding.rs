@@ -1,4 +1,5 @@
-//! Convolutions, windows and Fourier transforms of sizes where kernels work in tiles and blocks, against the reference.
+//! Convolutions, windows and Fourier transforms of sizes where kernels work in tiles and blocks,
+//! against the reference.
 
 mod common;
 
@@ -8,7 +9,9 @@ use cotangent_core::ops::{Convolution, Fft, FftKind, Op, ReduceWindow, Reduction
 use cotangent_core::{Array, DType, Dim, Env, Type, Wide};
 
 fn random(dtype: DType, shape: &[usize]) -> Array {
-    Rng::new(shape.iter().sum::<usize>() as u64).array(&Type::new(dtype, shape), &Env::default()).unwrap()
+    Rng::new(shape.iter().sum::<usize>() as u64)
+        .array(&Type::new(dtype, shape), &Env::default())
+        .unwrap()
 }
 
 fn dims(v: &[usize]) -> Vec<Dim> {
@@ -18,7 +21,12 @@ fn dims(v: &[usize]) -> Vec<Dim> {
 fn convolution(steps: [&[i64]; 4], extents: &[usize]) -> Convolution {
     let [stride, dilation, x_dilation, low] = steps.map(<[i64]>::to_vec);
     Convolution {
-        sliding: Sliding { stride, dilation, x_dilation, low },
+        sliding: Sliding {
+            stride,
+            dilation,
+            x_dilation,
+            low,
+        },
         extents: dims(extents),
         stable: false,
         strong_zero: false,
@@ -29,13 +37,38 @@ fn convolution(steps: [&[i64]; 4], extents: &[usize]) -> Convolution {
 fn convolutions_in_tiles() {
     let plain: [&[i64]; 4] = [&[1, 1], &[1, 1], &[1, 1], &[1, 1]];
     let cases = [
-        // Many columns; many rows; both, with all steps; few outputs; one element each; the whole in one place.
-        (convolution(plain, &[19, 23]), [1, 3, 2, 19, 23].to_vec(), [1, 5, 2, 3, 3].to_vec()),
-        (convolution(plain, &[3, 3]), vec![1, 2, 7, 18, 18], vec![1, 4, 7, 18, 18]),
-        (convolution([&[2, 3], &[3, -2], &[2, 1], &[3, -9]], &[9, 5]), vec![2, 2, 3, 9, 14], vec![2, 6, 3, 4, 3]),
-        (convolution([&[1], &[2], &[1], &[4]], &[40]), vec![6, 2, 1, 40], vec![6, 1, 1, 5]),
-        (convolution([&[1], &[1], &[1], &[0]], &[30]), vec![2, 3, 8, 30], vec![2, 5, 8, 1]),
-        (convolution([&[1], &[1], &[1], &[0]], &[1]), vec![1, 2, 3, 700], vec![1, 4, 3, 700]),
+        // Many columns; many rows; both, with all steps; few outputs; one element each; the whole
+        // in one place.
+        (
+            convolution(plain, &[19, 23]),
+            [1, 3, 2, 19, 23].to_vec(),
+            [1, 5, 2, 3, 3].to_vec(),
+        ),
+        (
+            convolution(plain, &[3, 3]),
+            vec![1, 2, 7, 18, 18],
+            vec![1, 4, 7, 18, 18],
+        ),
+        (
+            convolution([&[2, 3], &[3, -2], &[2, 1], &[3, -9]], &[9, 5]),
+            vec![2, 2, 3, 9, 14],
+            vec![2, 6, 3, 4, 3],
+        ),
+        (
+            convolution([&[1], &[2], &[1], &[4]], &[40]),
+            vec![6, 2, 1, 40],
+            vec![6, 1, 1, 5],
+        ),
+        (
+            convolution([&[1], &[1], &[1], &[0]], &[30]),
+            vec![2, 3, 8, 30],
+            vec![2, 5, 8, 1],
+        ),
+        (
+            convolution([&[1], &[1], &[1], &[0]], &[1]),
+            vec![1, 2, 3, 700],
+            vec![1, 4, 3, 700],
+        ),
     ];
     for (op, x, w) in cases {
         for dtype in [DType::F64, DType::F32, DType::BF16, DType::C64, DType::I16] {
@@ -45,18 +78,25 @@ fn convolutions_in_tiles() {
                 continue;
             }
             // Zeros in one operand, infinities in the other, and NaN in both.
-            let strong = Op::from(Convolution { strong_zero: true, ..op.clone() });
+            let strong = Op::from(Convolution {
+                strong_zero: true,
+                ..op.clone()
+            });
             for flip in [false, true] {
-                let (zeros, ends) =
-                    (with(&args[usize::from(flip)], 3, 0.0), with(&args[usize::from(!flip)], 41, f64::INFINITY));
-                let args = if flip { [ends, zeros] } else { [zeros, ends] }.map(|x| with(&x, 97, f64::NAN));
+                let (zeros, ends) = (
+                    with(&args[usize::from(flip)], 3, 0.0),
+                    with(&args[usize::from(!flip)], 41, f64::INFINITY),
+                );
+                let args = if flip { [ends, zeros] } else { [zeros, ends] }
+                    .map(|x| with(&x, 97, f64::NAN));
                 check(&single(&strong, &args), &args, false);
             }
         }
     }
 }
 
-/// Operands whose groups are an axis of the batch, reversed ones too, in every type: read in place, and the result is like them.
+/// Operands whose groups are an axis of the batch, reversed ones too, in every type: read in place,
+/// and the result is like them.
 #[test]
 fn convolutions_of_transposed_operands() {
     let steps: [[&[i64]; 4]; 3] = [
@@ -72,7 +112,8 @@ fn convolutions_of_transposed_operands() {
             let f = build(&[args[0].ty(), args[1].ty()], |cx, x| {
                 let groups = cx.transpose(x[0], &[1, 0, 2, 3, 4]);
                 let backwards = cx.reverse(groups, &[0, 2]);
-                let both = [groups, backwards].map(|groups| cx.emit(op.clone().into(), &[groups, x[1]])[0]);
+                let both = [groups, backwards]
+                    .map(|groups| cx.emit(op.clone().into(), &[groups, x[1]])[0]);
                 both.map(|y| cx.transpose(y, &[1, 0, 2, 3, 4])).to_vec()
             });
             check(&f, &args, false);
@@ -86,7 +127,10 @@ fn with(x: &Array, nth: usize, by: f64) -> Array {
     where
         T: Copy,
     {
-        v.into_iter().enumerate().map(|(i, x)| if (i + 1).is_multiple_of(nth) { by } else { x }).collect()
+        v.into_iter()
+            .enumerate()
+            .map(|(i, x)| if (i + 1).is_multiple_of(nth) { by } else { x })
+            .collect()
     }
     let wide = match x.wide() {
         Wide::F(v) => Wide::F(replaced(v, nth, by)),
@@ -98,10 +142,24 @@ fn with(x: &Array, nth: usize, by: f64) -> Array {
 
 #[test]
 fn windows_over_several_axes() {
-    for op in [Reduction::Sum, Reduction::Max, Reduction::Min, Reduction::Prod] {
-        let sliding =
-            Sliding { stride: vec![2, 1, 3], dilation: vec![1, 2, 1], x_dilation: vec![1, 2, 1], low: vec![2, 1, 0] };
-        let r = ReduceWindow { op, sliding, window: dims(&[3, 2, 5]), extents: dims(&[7, 12, 6]) };
+    for op in [
+        Reduction::Sum,
+        Reduction::Max,
+        Reduction::Min,
+        Reduction::Prod,
+    ] {
+        let sliding = Sliding {
+            stride: vec![2, 1, 3],
+            dilation: vec![1, 2, 1],
+            x_dilation: vec![1, 2, 1],
+            low: vec![2, 1, 0],
+        };
+        let r = ReduceWindow {
+            op,
+            sliding,
+            window: dims(&[3, 2, 5]),
+            extents: dims(&[7, 12, 6]),
+        };
         for dtype in [DType::F64, DType::F16, DType::I32] {
             let args = [random(dtype, &[11, 8, 20])];
             check(&single(&r.clone().into(), &args), &args, false);
@@ -120,7 +178,19 @@ fn fourier_transforms_of_every_length() {
         ] {
             let length = if kind == FftKind::RealAdjoint { n } else { 0 };
             let args = [random(dtype, &shape)];
-            check(&single(&Fft { kind, axis: 1, length: length.into() }.into(), &args), &args, false);
+            check(
+                &single(
+                    &Fft {
+                        kind,
+                        axis: 1,
+                        length: length.into(),
+                    }
+                    .into(),
+                    &args,
+                ),
+                &args,
+                false,
+            );
         }
     }
 }

@@ -1,12 +1,15 @@
-//! Sums that derivatives make: one sum, written as a reduction and as the adjoint of everything that has one.
+//! Sums that derivatives make: one sum, written as a reduction and as the adjoint of everything
+//! that has one.
 //!
-//! The derivative of every form by `w` is the sum of the elements of a list. Its error is at most `(c + log2 n) u Σ|x|`, with
-//! `c = 256` for products and convolutions and 1 elsewhere; under `stable` it is the exact sum, rounded once.
+//! The derivative of every form by `w` is the sum of the elements of a list. Its error is at most
+//! `(c + log2 n) u Σ|x|`, with `c = 256` for products and convolutions and 1 elsewhere; under
+//! `stable` it is the exact sum, rounded once.
 
 mod common;
 
 use cotangent_core::ops::{
-    Bounds, Checkpoint, Combine, ConvolutionSpec, Cumulative, DotGeneral, Reduction, Running, Sliding, Windows,
+    Bounds, Checkpoint, Combine, ConvolutionSpec, Cumulative, DotGeneral, Reduction, Running,
+    Sliding, Windows,
 };
 use cotangent_core::transform::{AdContext, Numerics, Session, grad, hvp, jvp};
 use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Type, Val, Wide};
@@ -21,7 +24,10 @@ fn total(cx: &dyn Emit, x: Val) -> Val {
 }
 
 fn like(cx: &dyn Emit, x: Val, shape: &[usize]) -> Type {
-    Type::new(cx.ty(x).dtype, shape.iter().map(|&n| Dim::Const(n)).collect::<Vec<_>>())
+    Type::new(
+        cx.ty(x).dtype,
+        shape.iter().map(|&n| Dim::Const(n)).collect::<Vec<_>>(),
+    )
 }
 
 /// `[w, rest, rest, ..]`.
@@ -35,15 +41,29 @@ fn broadcast(cx: &dyn Emit, w: Val, n: usize) -> Val {
 }
 
 fn scan(cx: &dyn Emit, w: Val, a: Val, n: usize, reverse: bool, checkpoint: Checkpoint) -> Val {
-    let step = |cx: &dyn Emit, w: &[Val], c: &[Val], x: &[Val]| (vec![cx.add(c[0], cx.mul(w[0], x[0]))], vec![]);
+    let step = |cx: &dyn Emit, w: &[Val], c: &[Val], x: &[Val]| {
+        (vec![cx.add(c[0], cx.mul(w[0], x[0]))], vec![])
+    };
     let zero = cx.full_like(w, 0.0);
-    cx.checkpointing(checkpoint).scan(&[w], &[zero], &[a], &Dim::Const(n), reverse, step).0[0]
+    cx.checkpointing(checkpoint)
+        .scan(&[w], &[zero], &[a], &Dim::Const(n), reverse, step)
+        .0[0]
 }
 
 /// `w` is a carry that no step changes.
 fn carried(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
-    let step = |cx: &dyn Emit, _: &[Val], c: &[Val], x: &[Val]| (vec![cx.add(c[0], cx.mul(c[1], x[0])), c[1]], vec![]);
-    cx.scan(&[], &[cx.full_like(w, 0.0), w], &[a], &Dim::Const(n), false, step).0[0]
+    let step = |cx: &dyn Emit, _: &[Val], c: &[Val], x: &[Val]| {
+        (vec![cx.add(c[0], cx.mul(c[1], x[0])), c[1]], vec![])
+    };
+    cx.scan(
+        &[],
+        &[cx.full_like(w, 0.0), w],
+        &[a],
+        &Dim::Const(n),
+        false,
+        step,
+    )
+    .0[0]
 }
 
 fn element(cx: &dyn Emit, a: Val, i: Val) -> Val {
@@ -52,7 +72,9 @@ fn element(cx: &dyn Emit, a: Val, i: Val) -> Val {
 
 fn fori(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let end = cx.full(&Type::scalar(DType::I64), n as i64);
-    let step = |cx: &dyn Emit, x: &[Val], i: Val, c: &[Val]| vec![cx.add(c[0], cx.mul(x[0], element(cx, x[1], i)))];
+    let step = |cx: &dyn Emit, x: &[Val], i: Val, c: &[Val]| {
+        vec![cx.add(c[0], cx.mul(x[0], element(cx, x[1], i)))]
+    };
     cx.fori(0, end, &[w, a], &[cx.full_like(w, 0.0)], step)[0]
 }
 
@@ -64,10 +86,21 @@ fn carried_while(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let y = cx.while_loop(
         &[],
         &init,
-        |cx, _, c| cx.compare(c[0], cotangent_core::ops::Comparison::Lt, cx.full_like(c[0], end)),
+        |cx, _, c| {
+            cx.compare(
+                c[0],
+                cotangent_core::ops::Comparison::Lt,
+                cx.full_like(c[0], end),
+            )
+        },
         |cx, _, c| {
             let next = cx.add(c[0], cx.full_like(c[0], 1i64));
-            vec![next, cx.add(c[1], cx.mul(c[2], element(cx, c[3], c[0]))), c[2], c[3]]
+            vec![
+                next,
+                cx.add(c[1], cx.mul(c[2], element(cx, c[3], c[0]))),
+                c[2],
+                c[3],
+            ]
         },
     );
     y[1]
@@ -83,14 +116,22 @@ fn gather(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
 fn rows(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let table = cx.broadcast_in_dim(first(cx, w, 2.0, 3), &like(cx, w, &[3, 2]).shape, &[0]);
     let at = cx.full(&Type::new(DType::I32, [n]), 0i64);
-    let weights =
-        cx.pad(cx.reshape(a, &[Dim::Const(n), Dim::Const(1)]), cx.full_like(w, 0.0), &[0, 0], &[0, 1], &[0, 0]);
+    let weights = cx.pad(
+        cx.reshape(a, &[Dim::Const(n), Dim::Const(1)]),
+        cx.full_like(w, 0.0),
+        &[0, 0],
+        &[0, 1],
+        &[0, 0],
+    );
     total(cx, cx.mul(cx.take(table, at, 0, Bounds::Drop), weights))
 }
 
 fn matmul(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let column = cx.reshape(a, &[Dim::Const(n), Dim::Const(1)]);
-    total(cx, cx.matmul(column, cx.reshape(w, &[Dim::Const(1), Dim::Const(1)])))
+    total(
+        cx,
+        cx.matmul(column, cx.reshape(w, &[Dim::Const(1), Dim::Const(1)])),
+    )
 }
 
 fn batched_matmul(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
@@ -98,19 +139,37 @@ fn batched_matmul(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let both = cx.concatenate(&[column, cx.full_like(column, 0.5)], 0);
     let w = cx.reshape(w, &[Dim::Const(1), Dim::Const(1), Dim::Const(1)]);
     let y = cx.matmul(both, cx.concatenate(&[w, cx.full_like(w, 3.0)], 0));
-    total(cx, cx.slice(y, &[0, 0, 0].map(Dim::Const), &[1, n, 1].map(Dim::Const), &[1, 1, 1]))
+    total(
+        cx,
+        cx.slice(
+            y,
+            &[0, 0, 0].map(Dim::Const),
+            &[1, n, 1].map(Dim::Const),
+            &[1, 1, 1],
+        ),
+    )
 }
 
 fn convolution(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let image = cx.reshape(a, &[1, 1, n].map(Dim::Const));
-    total(cx, cx.convolution(image, cx.reshape(w, &[1, 1, 1].map(Dim::Const)), &ConvolutionSpec::default()))
+    total(
+        cx,
+        cx.convolution(
+            image,
+            cx.reshape(w, &[1, 1, 1].map(Dim::Const)),
+            &ConvolutionSpec::default(),
+        ),
+    )
 }
 
 /// A kernel of two elements with five outputs, the first of which counts.
 fn wide_convolution(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let image = cx.reshape(a, &[1, 1, n].map(Dim::Const));
     let kernel = cx.reshape(first(cx, w, 0.0, 10), &[5, 1, 2].map(Dim::Const));
-    let spec = ConvolutionSpec { padding: vec![(0, 1)], ..ConvolutionSpec::default() };
+    let spec = ConvolutionSpec {
+        padding: vec![(0, 1)],
+        ..ConvolutionSpec::default()
+    };
     total(cx, cx.convolution(image, kernel, &spec))
 }
 
@@ -119,39 +178,79 @@ fn under_a_kernel(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let image = cx.reshape(w, &[1, 1, 1].map(Dim::Const));
     let kernel = cx.reshape(a, &[1, 1, n].map(Dim::Const));
     let high = n as i64 - 1;
-    let spec = ConvolutionSpec { padding: vec![(high, high)], ..ConvolutionSpec::default() };
+    let spec = ConvolutionSpec {
+        padding: vec![(high, high)],
+        ..ConvolutionSpec::default()
+    };
     total(cx, cx.convolution(image, kernel, &spec))
 }
 
 fn cumulative(cx: &dyn Emit, w: Val, a: Val, n: usize, op: Running, rest: f64) -> Val {
-    total(cx, cx.mul(cx.op(Cumulative::new(op, 0), &[first(cx, w, rest, n)]), a))
+    total(
+        cx,
+        cx.mul(cx.op(Cumulative::new(op, 0), &[first(cx, w, rest, n)]), a),
+    )
 }
 
 fn windows(cx: &dyn Emit, w: Val, a: Val, n: usize, op: Reduction, rest: f64) -> Val {
-    let sliding = Sliding { low: vec![n as i64 - 1], ..Sliding::plain(1) };
-    total(cx, cx.mul(cx.reduce_window(op, first(cx, w, rest, n), &[Dim::Const(n)], &sliding, &[0]), a))
+    let sliding = Sliding {
+        low: vec![n as i64 - 1],
+        ..Sliding::plain(1)
+    };
+    total(
+        cx,
+        cx.mul(
+            cx.reduce_window(op, first(cx, w, rest, n), &[Dim::Const(n)], &sliding, &[0]),
+            a,
+        ),
+    )
 }
 
 fn segments(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let at = cx.full(&Type::new(DType::I32, [n]), 1i64);
-    let y = cx.put(Combine::Add, cx.full(&like(cx, w, &[3]), 0.0), at, a, 0, Bounds::Drop);
-    cx.mul(w, cx.reshape(cx.slice(y, &[Dim::Const(1)], &[Dim::Const(2)], &[1]), &[]))
+    let y = cx.put(
+        Combine::Add,
+        cx.full(&like(cx, w, &[3]), 0.0),
+        at,
+        a,
+        0,
+        Bounds::Drop,
+    );
+    cx.mul(
+        w,
+        cx.reshape(cx.slice(y, &[Dim::Const(1)], &[Dim::Const(2)], &[1]), &[]),
+    )
 }
 
 /// An extremum at a place, which gets its cotangent through the updates it was compared with.
 fn extreme_at_a_place(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let at = cx.full(&Type::new(DType::I32, [n]), 0i64);
     let table = cx.reshape(w, &[Dim::Const(1)]);
-    let y = cx.put(Combine::Max, table, at, cx.full(&like(cx, w, &[n]), -9.0), 0, Bounds::Drop);
+    let y = cx.put(
+        Combine::Max,
+        table,
+        at,
+        cx.full(&like(cx, w, &[n]), -9.0),
+        0,
+        Bounds::Drop,
+    );
     total(cx, cx.mul(broadcast(cx, cx.reshape(y, &[]), n), a))
 }
 
 /// Forms, `c`, and whether they take `n²` steps.
 const FORMS: &[(&str, f64, bool, Form)] = &[
-    ("reduction", 1.0, false, |cx, w, a, _| cx.mul(w, total(cx, a))),
-    ("broadcast", 1.0, false, |cx, w, a, n| total(cx, cx.mul(broadcast(cx, w, n), a))),
-    ("scan", 1.0, false, |cx, w, a, n| scan(cx, w, a, n, false, Checkpoint::Never)),
-    ("reverse scan", 1.0, false, |cx, w, a, n| scan(cx, w, a, n, true, Checkpoint::Never)),
+    ("reduction", 1.0, false, |cx, w, a, _| {
+        cx.mul(w, total(cx, a))
+    }),
+    ("broadcast", 1.0, false, |cx, w, a, n| {
+        total(cx, cx.mul(broadcast(cx, w, n), a))
+    }),
+    ("scan", 1.0, false, |cx, w, a, n| {
+        scan(cx, w, a, n, false, Checkpoint::Never)
+    }),
+    ("reverse scan", 1.0, false, |cx, w, a, n| {
+        scan(cx, w, a, n, true, Checkpoint::Never)
+    }),
     ("carried", 1.0, false, carried),
     ("fori", 1.0, false, fori),
     ("carried while", 1.0, false, carried_while),
@@ -162,11 +261,21 @@ const FORMS: &[(&str, f64, bool, Form)] = &[
     ("convolution", 256.0, false, convolution),
     ("wide convolution", 256.0, false, wide_convolution),
     ("under a kernel", 256.0, true, under_a_kernel),
-    ("cumsum", 1.0, false, |cx, w, a, n| cumulative(cx, w, a, n, Running::Sum, 0.0)),
-    ("cummax", 1.0, false, |cx, w, a, n| cumulative(cx, w, a, n, Running::Max, -9.0)),
-    ("cumprod", 1.0, false, |cx, w, a, n| cumulative(cx, w, a, n, Running::Prod, 1.0)),
-    ("window sums", 1.0, true, |cx, w, a, n| windows(cx, w, a, n, Reduction::Sum, 0.0)),
-    ("window maxima", 1.0, true, |cx, w, a, n| windows(cx, w, a, n, Reduction::Max, -9.0)),
+    ("cumsum", 1.0, false, |cx, w, a, n| {
+        cumulative(cx, w, a, n, Running::Sum, 0.0)
+    }),
+    ("cummax", 1.0, false, |cx, w, a, n| {
+        cumulative(cx, w, a, n, Running::Max, -9.0)
+    }),
+    ("cumprod", 1.0, false, |cx, w, a, n| {
+        cumulative(cx, w, a, n, Running::Prod, 1.0)
+    }),
+    ("window sums", 1.0, true, |cx, w, a, n| {
+        windows(cx, w, a, n, Reduction::Sum, 0.0)
+    }),
+    ("window maxima", 1.0, true, |cx, w, a, n| {
+        windows(cx, w, a, n, Reduction::Max, -9.0)
+    }),
     ("segments", 1.0, false, segments),
     ("scatter extrema", 1.0, false, extreme_at_a_place),
 ];
@@ -197,7 +306,9 @@ fn exact(x: &[f64]) -> (f64, f64) {
 
 fn lists(dtype: DType, n: usize) -> Vec<Array> {
     let u = unit(dtype);
-    let scattered = |k: usize| ((k * 7919 % 1009) as f64 / 1009.0 - 0.3) * if k.is_multiple_of(3) { 4.0 } else { 0.01 };
+    let scattered = |k: usize| {
+        ((k * 7919 % 1009) as f64 / 1009.0 - 0.3) * if k.is_multiple_of(3) { 4.0 } else { 0.01 }
+    };
     // Half of the last place of the first element, and a little more of it.
     let lost = |k: usize| if k == 0 { 1.0 } else { u };
     let late = |k: usize| if k + 1 == n { 1.0 } else { u * 0.75 };
@@ -216,14 +327,34 @@ fn units(got: f64, list: &Array) -> f64 {
 }
 
 fn derived(form: Form, list: &Array, stable: bool, second: bool) -> Arc<Function> {
-    let ad = AdContext::builder().with_numerics(Numerics { stable, ..Numerics::default() }).build().unwrap();
+    let ad = AdContext::builder()
+        .with_numerics(Numerics {
+            stable,
+            ..Numerics::default()
+        })
+        .build()
+        .unwrap();
     let b = Builder::new("f", ad.session());
-    let (w, a) = (b.param(Type::scalar(list.dtype()), None), b.param(list.ty(), None));
+    let (w, a) = (
+        b.param(Type::scalar(list.dtype()), None),
+        b.param(list.ty(), None),
+    );
     let n = list.shape()[0];
     let cx: &dyn Emit = &b;
-    let y = if second { form(cx, cx.scale_by(0.5, cx.mul(w, w)), a, n) } else { form(cx, w, a, n) };
+    let y = if second {
+        form(cx, cx.scale_by(0.5, cx.mul(w, w)), a, n)
+    } else {
+        form(cx, w, a, n)
+    };
     let f = b.finish(&[y]).unwrap();
-    Arc::new(if second { hvp(&ad, &f, &[w]) } else { grad(&ad, &f, &[w]) }.unwrap())
+    Arc::new(
+        if second {
+            hvp(&ad, &f, &[w])
+        } else {
+            grad(&ad, &f, &[w])
+        }
+        .unwrap(),
+    )
 }
 
 fn sum_of(form: Form, list: &Array, stable: bool) -> f64 {
@@ -245,11 +376,16 @@ fn errors_grow_as_the_logarithm_of_the_number_of_terms() {
             } else {
                 5000
             };
-            for (l, list) in lists(dtype, n).iter().enumerate().filter(|(l, _)| (l + k) % 2 == 0 || dtype == DType::F32)
+            for (l, list) in lists(dtype, n)
+                .iter()
+                .enumerate()
+                .filter(|(l, _)| (l + k) % 2 == 0 || dtype == DType::F32)
             {
                 let e = units(sum_of(form, list, false), list);
                 if e > c + (n as f64).log2() {
-                    wrong.push(format!("{name} of list {l} in {dtype}: {e:.1} units of {n} terms"));
+                    wrong.push(format!(
+                        "{name} of list {l} in {dtype}: {e:.1} units of {n} terms"
+                    ));
                 }
             }
         }
@@ -272,10 +408,18 @@ fn a_million_terms_lose_nothing() {
 #[test]
 fn stable_sums_of_lists_that_cancel_are_exact() {
     let mut wrong = Vec::new();
-    for (dtype, big) in [(DType::F32, 1e8), (DType::F64, 1e17), (DType::F16, 4096.0), (DType::BF16, 1024.0)] {
+    for (dtype, big) in [
+        (DType::F32, 1e8),
+        (DType::F64, 1e17),
+        (DType::F16, 4096.0),
+        (DType::BF16, 1024.0),
+    ] {
         let mut list = [big, 1.0, -big].repeat(300);
         list.push(1.0);
-        let (long, short) = (array(dtype, list), array(dtype, [big, 1.0, -big].repeat(60)));
+        let (long, short) = (
+            array(dtype, list),
+            array(dtype, [big, 1.0, -big].repeat(60)),
+        );
         for &(name, _, square, form) in FORMS {
             let list = if square { &short } else { &long };
             let want = array(dtype, vec![exact(&list.to_f64()).0]).to_f64()[0];
@@ -291,18 +435,43 @@ fn stable_sums_of_lists_that_cancel_are_exact() {
 /// The program's own sums are plain here; those of their tangents are not.
 #[test]
 fn stable_tangents_of_plain_sums_are_exact() {
-    let ad = AdContext::builder().with_numerics(Numerics { stable: true, ..Numerics::default() }).build().unwrap();
+    let ad = AdContext::builder()
+        .with_numerics(Numerics {
+            stable: true,
+            ..Numerics::default()
+        })
+        .build()
+        .unwrap();
     let sums: [(&str, fn(&dyn Emit, Val) -> Val); 4] = [
         ("reduce_sum", total),
-        ("sum_to", |cx, x| total(cx, cx.sum_to(x, &like(cx, x, &[1]).shape))),
-        ("dot_general", |cx, x| cx.dot_general(x, cx.full_like(x, 1.0), DotGeneral::contract(&[0], &[0]))),
+        ("sum_to", |cx, x| {
+            total(cx, cx.sum_to(x, &like(cx, x, &[1]).shape))
+        }),
+        ("dot_general", |cx, x| {
+            cx.dot_general(x, cx.full_like(x, 1.0), DotGeneral::contract(&[0], &[0]))
+        }),
         ("scatter", |cx, x| {
             let into = cx.full(&like(cx, x, &[1]), 0.0);
             let all = cx.full(&cx.ty(x).with_dtype(DType::I64), 0i64);
-            total(cx, cx.scatter(Combine::Add, &Windows::parts(1, 0, 1), Bounds::Drop, into, all, x))
+            total(
+                cx,
+                cx.scatter(
+                    Combine::Add,
+                    &Windows::parts(1, 0, 1),
+                    Bounds::Drop,
+                    into,
+                    all,
+                    x,
+                ),
+            )
         }),
     ];
-    for (dtype, big) in [(DType::F32, 1e8), (DType::F64, 1e17), (DType::F16, 4096.0), (DType::BF16, 1024.0)] {
+    for (dtype, big) in [
+        (DType::F32, 1e8),
+        (DType::F64, 1e17),
+        (DType::F16, 4096.0),
+        (DType::BF16, 1024.0),
+    ] {
         let mut list = [big, 1.0, -big].repeat(300);
         list.push(1.0);
         let list = array(dtype, list);
@@ -323,7 +492,10 @@ fn stable_tangents_of_plain_sums_are_exact() {
 #[test]
 fn second_derivatives_are_summed_alike() {
     let mut wrong = Vec::new();
-    for &(name, c, _, form) in FORMS.iter().filter(|f| !f.2 && !["cummax", "scatter extrema"].contains(&f.0)) {
+    for &(name, c, _, form) in FORMS
+        .iter()
+        .filter(|f| !f.2 && !["cummax", "scatter extrema"].contains(&f.0))
+    {
         let n = 3000;
         for list in lists(DType::F32, n) {
             let (w, t) = (Array::scalar(1.0f32), Array::scalar(1.0f32));

@@ -1,4 +1,5 @@
-//! Gathers and scatters of every geometry, with more windows than are moved at a time, against the reference.
+//! Gathers and scatters of every geometry, with more windows than are moved at a time, against the
+//! reference.
 
 mod common;
 
@@ -26,8 +27,16 @@ const TYPES: [DType; 15] = [
     DType::C128,
 ];
 
-const INDICES: [DType; 8] =
-    [DType::I8, DType::I16, DType::I32, DType::I64, DType::U8, DType::U16, DType::U32, DType::U64];
+const INDICES: [DType; 8] = [
+    DType::I8,
+    DType::I16,
+    DType::I32,
+    DType::I64,
+    DType::U8,
+    DType::U16,
+    DType::U32,
+    DType::U64,
+];
 
 /// Which axes mean what, and the shapes of an operand, of indices, and of all windows.
 struct Geometry {
@@ -67,12 +76,18 @@ fn geometry(r: &mut Rng) -> Geometry {
     // Batch axes first; then a few axes, one of them long.
     w.index_batch = (0..outer.len()).collect();
     outer.extend([[3, 1], [300, 2], [2, 270], [600, 1], [0, 4]][r.below(5)]);
-    w.vector = if w.axes.len() == 1 && r.chance(0.5) { outer.len() } else { r.below(outer.len() + 1) };
+    w.vector = if w.axes.len() == 1 && r.chance(0.5) {
+        outer.len()
+    } else {
+        r.below(outer.len() + 1)
+    };
     let mut indices = outer.clone();
     if w.vector < outer.len() || w.axes.len() != 1 {
         indices.insert(w.vector, w.axes.len());
     }
-    w.index_batch.iter_mut().for_each(|k| *k += usize::from(*k >= w.vector));
+    w.index_batch
+        .iter_mut()
+        .for_each(|k| *k += usize::from(*k >= w.vector));
     let window: Vec<usize> = (0..operand.len())
         .filter(|k| !w.collapsed.contains(k) && !w.operand_batch.contains(k))
         .map(|k| sizes[k])
@@ -85,24 +100,49 @@ fn geometry(r: &mut Rng) -> Geometry {
     w.window = places;
     let (mut window, mut outer) = (window.into_iter(), outer.into_iter());
     let rank = window.len() + outer.len();
-    let all = (0..rank).filter_map(|k| if w.window.contains(&k) { window.next() } else { outer.next() }).collect();
-    Geometry { windows: w, sizes, operand, indices, all }
+    let all = (0..rank)
+        .filter_map(|k| {
+            if w.window.contains(&k) {
+                window.next()
+            } else {
+                outer.next()
+            }
+        })
+        .collect();
+    Geometry {
+        windows: w,
+        sizes,
+        operand,
+        indices,
+        all,
+    }
 }
 
 fn indices(r: &mut Rng, g: &Geometry, bounds: Bounds, dtype: DType) -> Array {
-    let vector: usize = g.indices[(g.windows.vector + 1).min(g.indices.len())..].iter().product();
+    let vector: usize = g.indices[(g.windows.vector + 1).min(g.indices.len())..]
+        .iter()
+        .product();
     let number = |r: &mut Rng, k: usize| {
-        let axis =
-            g.windows.axes[if g.windows.vector < g.indices.len() { k / vector % g.windows.axes.len() } else { 0 }];
+        let axis = g.windows.axes[if g.windows.vector < g.indices.len() {
+            k / vector % g.windows.axes.len()
+        } else {
+            0
+        }];
         let last = g.operand[axis] - g.sizes[axis];
         let far = bounds != Bounds::Error && r.chance(0.2);
         // Below the operand only where the type of indices has negative numbers.
         let less = if dtype.int_range().0 < 0 { 2 } else { 0 };
-        if far { r.below(g.operand[axis] + 4) as i64 - less } else { r.below(last + 1) as i64 }
+        if far {
+            r.below(g.operand[axis] + 4) as i64 - less
+        } else {
+            r.below(last + 1) as i64
+        }
     };
     let n = g.indices.iter().product();
     let numbers: Vec<i64> = (0..n).map(|k| number(r, k)).collect();
-    Wide::I(numbers.into_iter().map(i128::from).collect()).narrow(dtype, g.indices.clone()).unwrap()
+    Wide::I(numbers.into_iter().map(i128::from).collect())
+        .narrow(dtype, g.indices.clone())
+        .unwrap()
 }
 
 #[test]
@@ -114,19 +154,45 @@ fn every_geometry() {
         let dtype = TYPES[seed as usize % TYPES.len()];
         let index = INDICES[r.below(INDICES.len())];
         let i = indices(&mut r, &g, bounds, index);
-        let (x, u) = (numbers(dtype, &g.operand, seed), numbers(dtype, &g.all, seed + 1));
+        let (x, u) = (
+            numbers(dtype, &g.operand, seed),
+            numbers(dtype, &g.all, seed + 1),
+        );
         let sizes: Vec<Dim> = g.sizes.iter().map(|&n| n.into()).collect();
-        let gather: Op = Gather { windows: g.windows.clone(), sizes, bounds }.into();
-        check(&single(&gather, &[x.clone(), i.clone()]), &[x.clone(), i.clone()], true);
-        // Products of hundreds of numbers overflow in c64, and what is NaN then depends on the order.
+        let gather: Op = Gather {
+            windows: g.windows.clone(),
+            sizes,
+            bounds,
+        }
+        .into();
+        check(
+            &single(&gather, &[x.clone(), i.clone()]),
+            &[x.clone(), i.clone()],
+            true,
+        );
+        // Products of hundreds of numbers overflow in c64, and what is NaN then depends on the
+        // order.
         let combines = match dtype {
             DType::C64 => 2,
             DType::C128 => 3,
             _ => 5,
         };
-        let all = [Combine::Set, Combine::Add, Combine::Mul, Combine::Max, Combine::Min];
+        let all = [
+            Combine::Set,
+            Combine::Add,
+            Combine::Mul,
+            Combine::Max,
+            Combine::Min,
+        ];
         let combine = all[r.below(combines)];
-        let scatter: Op = Scatter { combine, windows: g.windows, bounds, unique: false, stable: r.chance(0.5) }.into();
+        let scatter: Op = Scatter {
+            combine,
+            windows: g.windows,
+            bounds,
+            unique: false,
+            stable: r.chance(0.5),
+        }
+        .into();
         let args = [x, i, u];
         check(&single(&scatter, &args), &args, exact(&scatter));
     }
@@ -136,12 +202,20 @@ fn every_geometry() {
 #[test]
 fn few_updates_have_the_bits_of_many() {
     const SIZE: usize = 5000;
-    for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64, DType::C64, DType::C128] {
+    for dtype in [
+        DType::F16,
+        DType::BF16,
+        DType::F32,
+        DType::F64,
+        DType::C64,
+        DType::C128,
+    ] {
         let mut r = Rng::new(3);
         let few = 3 + r.below(200);
         let zero = |k: usize, x: f64| if k % 9 == 4 { -0.0 } else { x };
-        let x =
-            (0..).zip(numbers(dtype, &[SIZE], 1).to_c128()).map(|(k, z)| C128::new(zero(k, z.re), zero(k + 1, z.im)));
+        let x = (0..)
+            .zip(numbers(dtype, &[SIZE], 1).to_c128())
+            .map(|(k, z)| C128::new(zero(k, z.re), zero(k + 1, z.im)));
         let x = match dtype.kind() {
             Kind::Complex => Wide::C(x.collect()),
             _ => Wide::F(x.map(|z| z.re).collect()),
@@ -152,9 +226,24 @@ fn few_updates_have_the_bits_of_many() {
             let mut at: Vec<i128> = (0..few).map(|_| (r.below(40) * 127) as i128).collect();
             at.resize(n, -1);
             let u = numbers(dtype, &[n], 2);
-            let args = [x.clone(), Wide::I(at).narrow(DType::I32, [n, 1]).unwrap(), u];
-            let windows = Windows { collapsed: vec![0], axes: vec![0], vector: 1, ..Windows::default() };
-            let op = Scatter { combine: Combine::Add, windows, bounds: Bounds::Drop, unique: false, stable: false };
+            let args = [
+                x.clone(),
+                Wide::I(at).narrow(DType::I32, [n, 1]).unwrap(),
+                u,
+            ];
+            let windows = Windows {
+                collapsed: vec![0],
+                axes: vec![0],
+                vector: 1,
+                ..Windows::default()
+            };
+            let op = Scatter {
+                combine: Combine::Add,
+                windows,
+                bounds: Bounds::Drop,
+                unique: false,
+                stable: false,
+            };
             run(&single(&op.into(), &args), &args)
         };
         let (got, want) = (updated(few), updated(SIZE));

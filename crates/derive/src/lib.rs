@@ -1,4 +1,5 @@
-//! `#[derive(Tree)]`: a struct of trees is a tree, its fields in order; fields marked `#[tree(fixed)]` hold no tensors.
+//! `#[derive(Tree)]`: a struct of trees is a tree, its fields in order; fields marked
+//! `#[tree(fixed)]` hold no tensors.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
@@ -6,8 +7,9 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Field, Index, parse_macro_input, parse_quote};
 
-/// Implements `cotangent::Tree` for a struct whose fields are trees, or are marked `#[tree(fixed)]`: those are cloned, and
-/// trees with others there have another structure (`Clone` and `Debug`). Type parameters must be trees too.
+/// Implements `cotangent::Tree` for a struct whose fields are trees, or are marked
+/// `#[tree(fixed)]`: those are cloned, and trees with others there have another structure (`Clone`
+/// and `Debug`). Type parameters must be trees too.
 #[proc_macro_derive(Tree, attributes(tree))]
 pub fn derive_tree(input: TokenStream) -> TokenStream {
     expand(parse_macro_input!(input as DeriveInput)).into()
@@ -22,7 +24,10 @@ fn expand(mut input: DeriveInput) -> Tokens {
         let member = match &f.ident {
             Some(name) => quote!(#name),
             None => {
-                let index = Index { index: i as u32, span: f.span() };
+                let index = Index {
+                    index: i as u32,
+                    span: f.span(),
+                };
                 quote!(#index)
             }
         };

@@ -3,9 +3,10 @@
 //! ```text
 //! "ij,jk->ik"        y[i,k] = Σ_j a[i,j] b[j,k]
 //! ```
-//! Every index that stands on the left and not on the right is summed over. A product of many factors can be contracted
-//! pair by pair in any order, at costs that differ by powers of the extents; [`Network::path`] looks for a cheap one.
-//! Nothing here knows tensors: labels, extents and positions go in, positions and labels come out.
+//! Every index that stands on the left and not on the right is summed over. A product of many
+//! factors can be contracted pair by pair in any order, at costs that differ by powers of the
+//! extents; [`Network::path`] looks for a cheap one. Nothing here knows tensors: labels, extents
+//! and positions go in, positions and labels come out.
 //!
 //! ```
 //! use cotangent_einsum::{Spec, Strategy};

@@ -1,10 +1,12 @@
-//! In which order tensors are contracted: by dynamic programming over connected subsets, or greedily.
+//! In which order tensors are contracted: by dynamic programming over connected subsets, or
+//! greedily.
 //!
 //! ```text
 //! cost(S) = min over S = A + B of  cost(A) + cost(B) + Π extents of the indices of A and B
 //! ```
-//! Connected subsets are enough when no outer product helps, and there are few of them in chains and trees: n(n+1)/2 in
-//! a chain. Dense networks have 2^n, so the search has a budget, and above it the best of some greedy orders is taken.
+//! Connected subsets are enough when no outer product helps, and there are few of them in chains
+//! and trees: n(n+1)/2 in a chain. Dense networks have 2^n, so the search has a budget, and above
+//! it the best of some greedy orders is taken.
 
 use crate::set::Set;
 use crate::{Error, Result};
@@ -19,7 +21,8 @@ pub enum Strategy {
     Auto,
     /// The pair first that makes the network smallest; the best of several such orders.
     Greedy,
-    /// The cheapest order without needless outer products; an error for networks where that takes too long.
+    /// The cheapest order without needless outer products; an error for networks where that takes
+    /// too long.
     Exhaustive,
     /// From left to right, as written.
     InOrder,
@@ -60,7 +63,11 @@ impl Problem<'_> {
     /// How many tensors have each label, and one more for the labels that are kept.
     fn uses(&self) -> Vec<usize> {
         let mut uses = vec![0; self.extents.len()];
-        self.tensors.iter().chain([self.keep]).flat_map(Set::iter).for_each(|l| uses[l] += 1);
+        self.tensors
+            .iter()
+            .chain([self.keep])
+            .flat_map(Set::iter)
+            .for_each(|l| uses[l] += 1);
         uses
     }
 
@@ -95,7 +102,9 @@ impl Problem<'_> {
     fn greedy(&self) -> Pairs {
         // What a pair is worth: the size it makes, less a part of the sizes it takes away.
         let orders = [1.0, 0.5, 0.0].map(|part| self.greedy_by(part));
-        let best = orders.into_iter().min_by(|a, b| self.flops(a).total_cmp(&self.flops(b)));
+        let best = orders
+            .into_iter()
+            .min_by(|a, b| self.flops(a).total_cmp(&self.flops(b)));
         best.expect("several orders")
     }
 
@@ -107,18 +116,31 @@ impl Problem<'_> {
         let mut pairs = Pairs::new();
         let candidate = |sets: &[Set], uses: &[usize], a: usize, b: usize| {
             let made = self.size(&self.result(&sets[a], &sets[b], uses));
-            Candidate { cost: made - part * (self.size(&sets[a]) + self.size(&sets[b])), a, b }
+            Candidate {
+                cost: made - part * (self.size(&sets[a]) + self.size(&sets[b])),
+                a,
+                b,
+            }
         };
         for b in 1..sets.len() {
-            queue.extend((0..b).filter(|&a| sets[a].meets(&sets[b])).map(|a| candidate(&sets, &uses, a, b)));
+            queue.extend(
+                (0..b)
+                    .filter(|&a| sets[a].meets(&sets[b]))
+                    .map(|a| candidate(&sets, &uses, a, b)),
+            );
         }
         while alive.len() > 1 {
-            let next = std::iter::from_fn(|| queue.pop()).find(|c| alive.contains(&c.a) && alive.contains(&c.b));
+            let next = std::iter::from_fn(|| queue.pop())
+                .find(|c| alive.contains(&c.a) && alive.contains(&c.b));
             let (a, b) = match next {
                 Some(c) => (c.a, c.b),
                 // Nothing is connected any more: the smallest two.
                 None => {
-                    alive.sort_by(|&a, &b| self.size(&sets[a]).total_cmp(&self.size(&sets[b])).then(a.cmp(&b)));
+                    alive.sort_by(|&a, &b| {
+                        self.size(&sets[a])
+                            .total_cmp(&self.size(&sets[b]))
+                            .then(a.cmp(&b))
+                    });
                     (alive[0].min(alive[1]), alive[0].max(alive[1]))
                 }
             };
@@ -164,15 +186,25 @@ impl Problem<'_> {
         let mut parts: Vec<(usize, Set)> = Vec::new();
         for part in self.components() {
             let at = self.best(&part, &mut left, &mut pairs)?;
-            let labels = part.iter().fold(Set::new(self.extents.len()), |s, &k| s.or(&self.tensors[k]));
+            let labels = part
+                .iter()
+                .fold(Set::new(self.extents.len()), |s, &k| s.or(&self.tensors[k]));
             let uses = self.uses();
-            let inside = |l: usize| part.iter().filter(|&&k| self.tensors[k].contains(l)).count();
+            let inside = |l: usize| {
+                part.iter()
+                    .filter(|&&k| self.tensors[k].contains(l))
+                    .count()
+            };
             let kept = labels.iter().filter(|&l| uses[l] > inside(l));
             parts.push((at, Set::of(self.extents.len(), kept)));
         }
         // Components have nothing in common: outer products, small ones first.
         while parts.len() > 1 {
-            parts.sort_by(|a, b| self.size(&a.1).total_cmp(&self.size(&b.1)).then(a.0.cmp(&b.0)));
+            parts.sort_by(|a, b| {
+                self.size(&a.1)
+                    .total_cmp(&self.size(&b.1))
+                    .then(a.0.cmp(&b.0))
+            });
             let (a, b) = (parts.remove(0), parts.remove(0));
             pairs.push((a.0, b.0));
             parts.push((self.tensors.len() + pairs.len() - 1, a.1.or(&b.1)));
@@ -184,10 +216,19 @@ impl Problem<'_> {
     fn best(&self, part: &[usize], left: &mut usize, pairs: &mut Pairs) -> Option<usize> {
         let n = part.len();
         let owners: Vec<u128> = (0..self.extents.len())
-            .map(|l| (0..n).filter(|&k| self.tensors[part[k]].contains(l)).fold(0, |s, k| s | 1 << k))
+            .map(|l| {
+                (0..n)
+                    .filter(|&k| self.tensors[part[k]].contains(l))
+                    .fold(0, |s, k| s | 1 << k)
+            })
             .collect();
         let mut nodes: Vec<Subset> = (0..n)
-            .map(|k| Subset { tensors: 1 << k, labels: self.tensors[part[k]].clone(), cost: 0.0, from: None })
+            .map(|k| Subset {
+                tensors: 1 << k,
+                labels: self.tensors[part[k]].clone(),
+                cost: 0.0,
+                from: None,
+            })
             .collect();
         let mut index: HashMap<u128, usize> = HashMap::new();
         let mut by_size: Vec<Vec<usize>> = vec![Vec::new(), (0..n).collect()];
@@ -198,7 +239,10 @@ impl Problem<'_> {
                 for &a in &by_size[k] {
                     for &b in &by_size[m - k] {
                         let (x, y) = (&nodes[a], &nodes[b]);
-                        if x.tensors & y.tensors != 0 || (2 * k == m && a > b) || !x.labels.meets(&y.labels) {
+                        if x.tensors & y.tensors != 0
+                            || (2 * k == m && a > b)
+                            || !x.labels.meets(&y.labels)
+                        {
                             continue;
                         }
                         let tensors = x.tensors | y.tensors;
@@ -208,11 +252,18 @@ impl Problem<'_> {
                             Some(at) if nodes[at].cost <= cost => {}
                             Some(at) => (nodes[at].cost, nodes[at].from) = (cost, Some((a, b))),
                             None => {
-                                let gone = both.iter().filter(|&l| !self.keep.contains(l) && owners[l] & !tensors == 0);
+                                let gone = both.iter().filter(|&l| {
+                                    !self.keep.contains(l) && owners[l] & !tensors == 0
+                                });
                                 let labels = both.minus(&Set::of(self.extents.len(), gone));
                                 index.insert(tensors, nodes.len());
                                 made.push(nodes.len());
-                                nodes.push(Subset { tensors, labels, cost, from: Some((a, b)) });
+                                nodes.push(Subset {
+                                    tensors,
+                                    labels,
+                                    cost,
+                                    from: Some((a, b)),
+                                });
                             }
                         }
                     }
@@ -260,7 +311,10 @@ struct Candidate {
 
 impl Ord for Candidate {
     fn cmp(&self, o: &Candidate) -> Ordering {
-        o.cost.total_cmp(&self.cost).then(o.a.cmp(&self.a)).then(o.b.cmp(&self.b))
+        o.cost
+            .total_cmp(&self.cost)
+            .then(o.a.cmp(&self.a))
+            .then(o.b.cmp(&self.b))
     }
 }
 

@@ -14,11 +14,13 @@ const UNKNOWN: f64 = 64.0;
 pub struct Step {
     /// One or two positions: operands of the whole first, then results of steps.
     pub operands: Vec<usize>,
-    /// The labels that are left, each once. One operand: diagonals are taken and the others summed over.
+    /// The labels that are left, each once. One operand: diagonals are taken and the others summed
+    /// over.
     pub labels: Vec<Label>,
 }
 
-/// A network as steps; the last one's result (or the only operand) has the labels of the result, in some order.
+/// A network as steps; the last one's result (or the only operand) has the labels of the result, in
+/// some order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
     /// In the order in which they run.
@@ -65,7 +67,13 @@ impl Network {
             largest: 0.0,
             report: Vec::new(),
         };
-        let mut work = Work { network: self, names, extents: sizes, path, known: self.inputs.clone() };
+        let mut work = Work {
+            network: self,
+            names,
+            extents: sizes,
+            path,
+            known: self.inputs.clone(),
+        };
         work.all(strategy)?;
         Ok(work.path)
     }
@@ -73,7 +81,9 @@ impl Network {
 
 impl Work<'_> {
     fn number(&self, l: &Label) -> usize {
-        self.names.binary_search(l).expect("every label has an extent")
+        self.names
+            .binary_search(l)
+            .expect("every label has an extent")
     }
 
     fn set(&self, labels: &[Label]) -> Set {
@@ -86,7 +96,11 @@ impl Work<'_> {
             .map(|at| {
                 let of = &self.network.inputs[at];
                 let diagonal = of.iter().enumerate().any(|(k, l)| of[..k].contains(l));
-                Some(Part { at, labels: self.set(of), diagonal })
+                Some(Part {
+                    at,
+                    labels: self.set(of),
+                    diagonal,
+                })
             })
             .collect();
         let mut groups: Vec<Option<Part>> = Vec::new();
@@ -116,7 +130,11 @@ impl Work<'_> {
             if parts[k].diagonal || !own.within(&needed) {
                 let left = own.minus(&own.minus(&needed));
                 let at = self.step(vec![parts[k].at], &left, self.size(own));
-                parts[k] = Part { at, labels: left, diagonal: false };
+                parts[k] = Part {
+                    at,
+                    labels: left,
+                    diagonal: false,
+                };
             }
         }
     }
@@ -125,18 +143,37 @@ impl Work<'_> {
         labels.iter().map(|l| self.extents[l]).product()
     }
 
-    fn contract(&mut self, parts: Vec<Part>, keep: &Set, strategy: Strategy) -> Result<Option<Part>> {
+    fn contract(
+        &mut self,
+        parts: Vec<Part>,
+        keep: &Set,
+        strategy: Strategy,
+    ) -> Result<Option<Part>> {
         let tensors: Vec<Set> = parts.iter().map(|p| p.labels.clone()).collect();
-        let pairs = Problem { tensors: &tensors, keep, extents: &self.extents }.solve(strategy)?;
+        let pairs = Problem {
+            tensors: &tensors,
+            keep,
+            extents: &self.extents,
+        }
+        .solve(strategy)?;
         let mut parts: Vec<Option<Part>> = parts.into_iter().map(Some).collect();
         for (a, b) in pairs {
-            let (Some(x), Some(y)) = (parts[a].take(), parts[b].take()) else { continue };
-            let needed = parts.iter().flatten().fold(keep.clone(), |s, p| s.or(&p.labels));
+            let (Some(x), Some(y)) = (parts[a].take(), parts[b].take()) else {
+                continue;
+            };
+            let needed = parts
+                .iter()
+                .flatten()
+                .fold(keep.clone(), |s, p| s.or(&p.labels));
             let both = x.labels.or(&y.labels);
             let left = both.minus(&both.minus(&needed));
             let summed = if left == both { 1.0 } else { 2.0 };
             let at = self.step(vec![x.at, y.at], &left, summed * self.size(&both));
-            parts.push(Some(Part { at, labels: left, diagonal: false }));
+            parts.push(Some(Part {
+                at,
+                labels: left,
+                diagonal: false,
+            }));
         }
         Ok(parts.pop().flatten())
     }
@@ -149,7 +186,10 @@ impl Work<'_> {
         let size = self.size(left);
         self.path.flops += flops;
         self.path.largest = self.path.largest.max(size);
-        self.path.report.push(format!("{:<24} {flops:>12.3e} {size:>12.3e}", inputs.join(",") + "->" + &text(&labels)));
+        self.path.report.push(format!(
+            "{:<24} {flops:>12.3e} {size:>12.3e}",
+            inputs.join(",") + "->" + &text(&labels)
+        ));
         self.known.push(labels.clone());
         self.path.steps.push(Step { operands, labels });
         self.known.len() - 1
@@ -162,7 +202,11 @@ impl fmt::Display for Path {
         for line in &self.report {
             writeln!(f, "{line}")?;
         }
-        writeln!(f, "operations {:.3e}, as one loop {:.3e}", self.flops, self.naive_flops)?;
+        writeln!(
+            f,
+            "operations {:.3e}, as one loop {:.3e}",
+            self.flops, self.naive_flops
+        )?;
         write!(f, "largest tensor {:.3e} elements", self.largest)
     }
 }

@@ -24,7 +24,12 @@ impl Set {
     }
 
     fn zip(&self, other: &Set, f: impl Fn(u64, u64) -> u64) -> Set {
-        Set(self.0.iter().zip(&other.0).map(|(a, b)| f(*a, *b)).collect())
+        Set(self
+            .0
+            .iter()
+            .zip(&other.0)
+            .map(|(a, b)| f(*a, *b))
+            .collect())
     }
 
     pub fn or(&self, other: &Set) -> Set {

@@ -3,8 +3,9 @@
 //! ```text
 //! spec = list [ "->" term ]     list = item { "," item }     item = term | "(" list ")"     term = letters with one "..."
 //! ```
-//! A letter that stands twice in one term is a diagonal. Without `->` the result has the axes of the ellipsis, then the
-//! letters that stand exactly once, in alphabetical order. Operands in parentheses are contracted before the others.
+//! A letter that stands twice in one term is a diagonal. Without `->` the result has the axes of
+//! the ellipsis, then the letters that stand exactly once, in alphabetical order. Operands in
+//! parentheses are contracted before the others.
 
 use crate::{Error, Result};
 use std::collections::BTreeMap;
@@ -61,7 +62,8 @@ pub struct Network {
     pub output: Vec<Label>,
     /// Lists in the order of their closing parentheses; the last one is the whole.
     pub groups: Vec<Vec<Member>>,
-    /// Axes of each operand that are not in `inputs`: they have the extent 1 where others have more, and are repeated.
+    /// Axes of each operand that are not in `inputs`: they have the extent 1 where others have
+    /// more, and are repeated.
     pub repeated: Vec<Vec<usize>>,
 }
 
@@ -128,7 +130,11 @@ impl Spec {
                 Some(t)
             }
         };
-        Ok(Spec { inputs, output, groups })
+        Ok(Spec {
+            inputs,
+            output,
+            groups,
+        })
     }
 
     /// Number of operands.
@@ -140,16 +146,25 @@ impl Spec {
     pub fn network(&self, ranks: &[usize]) -> Result<Network> {
         let n = self.inputs.len();
         if ranks.len() != n {
-            return fail(format!("the einsum specification names {n} operands, got {}", ranks.len()));
+            return fail(format!(
+                "the einsum specification names {n} operands, got {}",
+                ranks.len()
+            ));
         }
         let mut inputs = Vec::with_capacity(n);
         let mut dots = 0;
         for (k, (t, &rank)) in self.inputs.iter().zip(ranks).enumerate() {
-            let fits = if t.dots.is_some() { rank >= t.letters.len() } else { rank == t.letters.len() };
+            let fits = if t.dots.is_some() {
+                rank >= t.letters.len()
+            } else {
+                rank == t.letters.len()
+            };
             if !fits {
                 let least = if t.dots.is_some() { "at least " } else { "" };
                 let want = t.letters.len();
-                return fail(format!("einsum operand #{k} is `{t}`, {least}{want} axes, but its rank is {rank}"));
+                return fail(format!(
+                    "einsum operand #{k} is `{t}`, {least}{want} axes, but its rank is {rank}"
+                ));
             }
             let here = rank - t.letters.len();
             dots = dots.max(if t.dots.is_some() { here } else { 0 });
@@ -158,14 +173,30 @@ impl Spec {
         let output = match &self.output {
             Some(t) => t.labels(dots),
             None => {
-                let all: Vec<char> = self.inputs.iter().flat_map(|t| t.letters.iter().copied()).collect();
-                let mut once: Vec<char> =
-                    all.iter().copied().filter(|c| all.iter().filter(|d| *d == c).count() == 1).collect();
+                let all: Vec<char> = self
+                    .inputs
+                    .iter()
+                    .flat_map(|t| t.letters.iter().copied())
+                    .collect();
+                let mut once: Vec<char> = all
+                    .iter()
+                    .copied()
+                    .filter(|c| all.iter().filter(|d| *d == c).count() == 1)
+                    .collect();
                 once.sort_unstable();
-                (0..dots).rev().map(Label::Dots).chain(once.into_iter().map(Label::Letter)).collect()
+                (0..dots)
+                    .rev()
+                    .map(Label::Dots)
+                    .chain(once.into_iter().map(Label::Letter))
+                    .collect()
             }
         };
-        Ok(Network { inputs, output, groups: self.groups.clone(), repeated: vec![Vec::new(); n] })
+        Ok(Network {
+            inputs,
+            output,
+            groups: self.groups.clone(),
+            repeated: vec![Vec::new(); n],
+        })
     }
 }
 
@@ -177,9 +208,14 @@ impl Term {
         };
         let letters: Vec<char> = before.chars().chain(after.unwrap_or("").chars()).collect();
         match letters.iter().find(|c| !c.is_alphabetic()) {
-            Some('.') => Err(format!("`{text}` has more than one ellipsis, or one of other than three dots")),
+            Some('.') => Err(format!(
+                "`{text}` has more than one ellipsis, or one of other than three dots"
+            )),
             Some(c) => Err(format!("`{c}` is not a letter")),
-            None => Ok(Term { letters, dots: after.map(|_| before.chars().count()) }),
+            None => Ok(Term {
+                letters,
+                dots: after.map(|_| before.chars().count()),
+            }),
         }
     }
 
@@ -190,7 +226,12 @@ impl Term {
             None => letters(&self.letters),
             Some(at) => {
                 let (a, b) = self.letters.split_at(at);
-                [letters(a), (0..dots).rev().map(Label::Dots).collect(), letters(b)].concat()
+                [
+                    letters(a),
+                    (0..dots).rev().map(Label::Dots).collect(),
+                    letters(b),
+                ]
+                .concat()
             }
         }
     }
@@ -204,15 +245,24 @@ impl fmt::Display for Term {
             }
             write!(f, "{c}")?;
         }
-        if self.dots == Some(self.letters.len()) { f.write_str("...") } else { Ok(()) }
+        if self.dots == Some(self.letters.len()) {
+            f.write_str("...")
+        } else {
+            Ok(())
+        }
     }
 }
 
 impl Network {
-    /// What the operands' shapes say: the extent of every label. An axis of extent 1 under a label that has more is
-    /// repeated: it is taken out of the operand's labels.
+    /// What the operands' shapes say: the extent of every label. An axis of extent 1 under a label
+    /// that has more is repeated: it is taken out of the operand's labels.
     pub fn bind(mut self, shapes: &[Vec<Option<usize>>]) -> Result<(Network, Extents)> {
-        if shapes.len() != self.inputs.len() || shapes.iter().zip(&self.inputs).any(|(s, i)| s.len() != i.len()) {
+        if shapes.len() != self.inputs.len()
+            || shapes
+                .iter()
+                .zip(&self.inputs)
+                .any(|(s, i)| s.len() != i.len())
+        {
             return fail("einsum: the shapes are not those of the specification's operands".into());
         }
         let mut extents = Extents::new();
@@ -237,7 +287,9 @@ impl Network {
                 }
             }
         }
-        for ((labels, shape), repeated) in self.inputs.iter_mut().zip(shapes).zip(&mut self.repeated) {
+        for ((labels, shape), repeated) in
+            self.inputs.iter_mut().zip(shapes).zip(&mut self.repeated)
+        {
             for (axis, (l, n)) in labels.iter().zip(shape).enumerate() {
                 if *n == Some(1) && extents[l] != Some(1) {
                     repeated.push(axis);

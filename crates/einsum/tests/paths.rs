@@ -4,8 +4,13 @@ use cotangent_einsum::{Extents, Label, Network, Path, Spec, Strategy};
 
 fn network(text: &str, shapes: &[&[usize]]) -> Result<(Network, Extents), String> {
     let ranks: Vec<usize> = shapes.iter().map(|s| s.len()).collect();
-    let shapes: Vec<Vec<Option<usize>>> = shapes.iter().map(|s| s.iter().map(|&n| Some(n)).collect()).collect();
-    let n = Spec::parse(text).and_then(|s| s.network(&ranks)).and_then(|n| n.bind(&shapes));
+    let shapes: Vec<Vec<Option<usize>>> = shapes
+        .iter()
+        .map(|s| s.iter().map(|&n| Some(n)).collect())
+        .collect();
+    let n = Spec::parse(text)
+        .and_then(|s| s.network(&ranks))
+        .and_then(|n| n.bind(&shapes));
     n.map_err(|e| e.to_string())
 }
 
@@ -15,7 +20,14 @@ fn path(text: &str, shapes: &[&[usize]], strategy: Strategy) -> Path {
 }
 
 fn output(text: &str, ranks: &[usize]) -> String {
-    Spec::parse(text).unwrap().network(ranks).unwrap().output.iter().map(Label::to_string).collect()
+    Spec::parse(text)
+        .unwrap()
+        .network(ranks)
+        .unwrap()
+        .output
+        .iter()
+        .map(Label::to_string)
+        .collect()
 }
 
 fn error(text: &str, shapes: &[&[usize]]) -> String {
@@ -27,7 +39,10 @@ fn check(p: &Path, operands: usize) {
     let mut used = vec![false; operands + p.steps.len()];
     for (k, s) in p.steps.iter().enumerate() {
         for &x in &s.operands {
-            assert!(x < operands + k && !std::mem::replace(&mut used[x], true), "{p:?}");
+            assert!(
+                x < operands + k && !std::mem::replace(&mut used[x], true),
+                "{p:?}"
+            );
         }
     }
     assert_eq!(used.iter().filter(|u| !**u).count(), 1, "{p:?}");
@@ -48,18 +63,38 @@ fn implicit_outputs_are_numpys() {
 #[test]
 fn mistakes_are_named() {
     for (text, shapes, says) in [
-        ("ij,jk->ii", &[&[2, 2][..], &[2, 2]][..], "`i` stands twice in the result"),
-        ("ij->k", &[&[2, 2]], "`k` of the result stands in no operand"),
+        (
+            "ij,jk->ii",
+            &[&[2, 2][..], &[2, 2]][..],
+            "`i` stands twice in the result",
+        ),
+        (
+            "ij->k",
+            &[&[2, 2]],
+            "`k` of the result stands in no operand",
+        ),
         ("i1", &[&[2, 2]], "`1` is not a letter"),
         ("i....j", &[&[2, 2]], "ellipsis"),
         ("(ij,jk->ik", &[&[2, 2], &[2, 2]], "a `(` without its `)`"),
         ("ij),jk->ik", &[&[2, 2], &[2, 2]], "a `)` without its `(`"),
         ("(ij)jk->ik", &[&[2, 2], &[2, 2]], "a comma is missing"),
         ("ij,jk", &[&[2, 2]], "names 2 operands, got 1"),
-        ("ijk", &[&[2, 2]], "operand #0 is `ijk`, 3 axes, but its rank is 2"),
+        (
+            "ijk",
+            &[&[2, 2]],
+            "operand #0 is `ijk`, 3 axes, but its rank is 2",
+        ),
         ("i...jk", &[&[2, 2]], "at least 3 axes"),
-        ("ij,jk", &[&[2, 3], &[4, 5]], "`j` has the extent 3 in operand #0 and 4 in operand #1"),
-        ("ii", &[&[2, 3]], "`i` has the extent 2 in operand #0 and 3 in operand #0"),
+        (
+            "ij,jk",
+            &[&[2, 3], &[4, 5]],
+            "`j` has the extent 3 in operand #0 and 4 in operand #1",
+        ),
+        (
+            "ii",
+            &[&[2, 3]],
+            "`i` has the extent 2 in operand #0 and 3 in operand #0",
+        ),
     ] {
         let e = error(text, shapes);
         assert!(e.contains(says), "{text}: {e}");
@@ -72,8 +107,16 @@ fn extents_of_one_repeat() {
     assert_eq!(n.repeated, [vec![1], vec![]]);
     assert_eq!(extents[&Label::Dots(0)], Some(4));
     let shapes = [vec![None], vec![Some(1)]];
-    let (n, extents) = Spec::parse("i,i").unwrap().network(&[1, 1]).unwrap().bind(&shapes).unwrap();
-    assert_eq!((n.repeated, extents[&Label::Letter('i')]), (vec![vec![], vec![0]], None));
+    let (n, extents) = Spec::parse("i,i")
+        .unwrap()
+        .network(&[1, 1])
+        .unwrap()
+        .bind(&shapes)
+        .unwrap();
+    assert_eq!(
+        (n.repeated, extents[&Label::Letter('i')]),
+        (vec![vec![], vec![0]], None)
+    );
 }
 
 #[test]
@@ -154,10 +197,14 @@ fn fifty_tensors() {
     assert!(p.largest <= 4f64.powi(6), "{p}");
     assert!(p.flops < 1e7, "{p}");
     // A chain with ends open: exhaustive, and as good as from one end to the other.
-    let letters: Vec<char> = (0..51u32).filter_map(|k| char::from_u32(0x4e00 + k)).collect();
+    let letters: Vec<char> = (0..51u32)
+        .filter_map(|k| char::from_u32(0x4e00 + k))
+        .collect();
     let terms: Vec<String> = letters.windows(2).map(|w| w.iter().collect()).collect();
     let text = format!("{}->{}{}", terms.join(","), letters[0], letters[50]);
-    let shapes: Vec<Vec<usize>> = (0..50).map(|k| vec![2 + (k * 7) % 11, 2 + ((k + 1) * 7) % 11]).collect();
+    let shapes: Vec<Vec<usize>> = (0..50)
+        .map(|k| vec![2 + (k * 7) % 11, 2 + ((k + 1) * 7) % 11])
+        .collect();
     let shapes: Vec<&[usize]> = shapes.iter().map(|s| &s[..]).collect();
     let best = path(&text, &shapes, Strategy::Exhaustive);
     check(&best, 50);
@@ -170,11 +217,19 @@ fn fifty_tensors() {
 fn searches_that_take_too_long_say_so() {
     // Everyone shares an index with everyone: 2^24 subsets.
     let n = 24;
-    let letter = |i: usize, j: usize| char::from_u32(0x4e00 + (i.min(j) * n + i.max(j)) as u32).unwrap();
-    let terms: Vec<String> = (0..n).map(|i| (0..n).filter(|&j| j != i).map(|j| letter(i, j)).collect()).collect();
+    let letter =
+        |i: usize, j: usize| char::from_u32(0x4e00 + (i.min(j) * n + i.max(j)) as u32).unwrap();
+    let terms: Vec<String> = (0..n)
+        .map(|i| (0..n).filter(|&j| j != i).map(|j| letter(i, j)).collect())
+        .collect();
     let shapes: Vec<Vec<usize>> = vec![vec![2; n - 1]; n];
     let shapes: Vec<&[usize]> = shapes.iter().map(|s| &s[..]).collect();
     let (net, extents) = network(&(terms.join(",") + "->"), &shapes).unwrap();
-    assert!(net.path(&extents, Strategy::Exhaustive).unwrap_err().to_string().contains("too long"));
+    assert!(
+        net.path(&extents, Strategy::Exhaustive)
+            .unwrap_err()
+            .to_string()
+            .contains("too long")
+    );
     check(&net.path(&extents, Strategy::Auto).unwrap(), n);
 }

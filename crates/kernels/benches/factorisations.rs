@@ -1,8 +1,9 @@
 //! How fast are factorisations of one matrix of f64, beside faer?
 //!
-//! `cargo bench -p cotangent-kernels --bench factorisations [filter [extent]]`: microseconds of the fastest run and GFLOP/s, one
-//! thread, both in one process by turns. faer works by columns in memory of its own, as it likes best; each copies its
-//! input in every run. Errors are norms of what the factors miss, by `n ε` and the norm of the matrix.
+//! `cargo bench -p cotangent-kernels --bench factorisations [filter [extent]]`: microseconds of the
+//! fastest run and GFLOP/s, one thread, both in one process by turns. faer works by columns in
+//! memory of its own, as it likes best; each copies its input in every run. Errors are norms of
+//! what the factors miss, by `n ε` and the norm of the matrix.
 
 use cotangent_kernels::gemm::gemm;
 use cotangent_kernels::linalg::{self, Shape, Triangle};
@@ -36,7 +37,10 @@ fn fastest(contenders: &mut [&mut dyn FnMut()]) -> Vec<f64> {
 
 /// What was asked for.
 fn argument(index: usize) -> Option<String> {
-    std::env::args().skip(1).filter(|a| !a.starts_with("--")).nth(index)
+    std::env::args()
+        .skip(1)
+        .filter(|a| !a.starts_with("--"))
+        .nth(index)
 }
 
 /// Prints one line, if it was asked for.
@@ -84,7 +88,9 @@ fn rows(m: MatRef<'_, f64>) -> Vec<f64> {
 fn all(n: usize) {
     let mut state = 1u64;
     let mut draw = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (state >> 33) as f64 / (1u64 << 30) as f64 - 1.0
     };
     let a: Vec<f64> = (0..n * n).map(|_| draw()).collect();
@@ -95,16 +101,37 @@ fn all(n: usize) {
     let cube = (n * n * n) as f64;
 
     let (mut l, mut fl) = (vec![0.0; n * n], Mat::zeros(n, n));
-    let mut memory = MemBuffer::new(llt::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default()));
-    report(&format!("cholesky {n}"), cube / 3.0, &mut || linalg::cholesky(&mut l, &h, n).unwrap(), &mut || {
-        fl.copy_from(&fh);
-        let stack = MemStack::new(&mut memory);
-        llt::cholesky_in_place(fl.as_mut(), Default::default(), Par::Seq, stack, Default::default()).unwrap();
-    });
+    let mut memory = MemBuffer::new(llt::cholesky_in_place_scratch::<f64>(
+        n,
+        Par::Seq,
+        Default::default(),
+    ));
+    report(
+        &format!("cholesky {n}"),
+        cube / 3.0,
+        &mut || linalg::cholesky(&mut l, &h, n).unwrap(),
+        &mut || {
+            fl.copy_from(&fh);
+            let stack = MemStack::new(&mut memory);
+            llt::cholesky_in_place(
+                fl.as_mut(),
+                Default::default(),
+                Par::Seq,
+                stack,
+                Default::default(),
+            )
+            .unwrap();
+        },
+    );
 
     let (mut packed, mut pivots, mut perm) = (vec![0.0; n * n], vec![0; n], vec![0; n]);
     let (mut fp, mut order, mut back) = (Mat::zeros(n, n), vec![0usize; n], vec![0usize; n]);
-    let mut memory = MemBuffer::new(plu::lu_in_place_scratch::<usize, f64>(n, n, Par::Seq, Default::default()));
+    let mut memory = MemBuffer::new(plu::lu_in_place_scratch::<usize, f64>(
+        n,
+        n,
+        Par::Seq,
+        Default::default(),
+    ));
     report(
         &format!("lu {n}"),
         cube * 2.0 / 3.0,
@@ -112,7 +139,14 @@ fn all(n: usize) {
         &mut || {
             fp.copy_from(&fa);
             let stack = MemStack::new(&mut memory);
-            plu::lu_in_place(fp.as_mut(), &mut order, &mut back, Par::Seq, stack, Default::default());
+            plu::lu_in_place(
+                fp.as_mut(),
+                &mut order,
+                &mut back,
+                Par::Seq,
+                stack,
+                Default::default(),
+            );
         },
     );
 
@@ -120,8 +154,11 @@ fn all(n: usize) {
     let (mut fq, mut ff) = (Mat::zeros(n, n), Mat::zeros(n, n));
     let block = pqr::recommended_block_size::<f64>(n, n);
     let mut coefficients = Mat::zeros(block, n);
-    let need = pqr::qr_in_place_scratch::<f64>(n, n, block, Par::Seq, Default::default())
-        .or(householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(n, block, n));
+    let need = pqr::qr_in_place_scratch::<f64>(n, n, block, Par::Seq, Default::default()).or(
+        householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(
+            n, block, n,
+        ),
+    );
     let mut memory = MemBuffer::new(need);
     report(
         &format!("qr {n}"),
@@ -130,7 +167,13 @@ fn all(n: usize) {
         &mut || {
             ff.copy_from(&fa);
             let stack = MemStack::new(&mut memory);
-            pqr::qr_in_place(ff.as_mut(), coefficients.as_mut(), Par::Seq, stack, Default::default());
+            pqr::qr_in_place(
+                ff.as_mut(),
+                coefficients.as_mut(),
+                Par::Seq,
+                stack,
+                Default::default(),
+            );
             fq.fill(0.0);
             fq.diagonal_mut().column_vector_mut().fill(1.0);
             householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
@@ -146,13 +189,30 @@ fn all(n: usize) {
 
     linalg::cholesky(&mut l, &h, n).unwrap();
     let triangle = by_columns(&l);
-    for (left, transposed, count) in [(true, false, n), (true, true, n), (false, true, n), (true, false, 1)] {
-        let how = Triangle { left, lower: true, unit: false, transposed, conjugated: false };
+    for (left, transposed, count) in [
+        (true, false, n),
+        (true, true, n),
+        (false, true, n),
+        (true, false, 1),
+    ] {
+        let how = Triangle {
+            left,
+            lower: true,
+            unit: false,
+            transposed,
+            conjugated: false,
+        };
         let (rows, columns) = if left { (n, count) } else { (count, n) };
         let (mut x, b) = (vec![0.0; n * count], &a[..n * count]);
-        let (mut fx, fb) = (Mat::zeros(n, count), Mat::from_fn(n, count, |i, j| a[i * count + j]));
+        let (mut fx, fb) = (
+            Mat::zeros(n, count),
+            Mat::from_fn(n, count, |i, j| a[i * count + j]),
+        );
         let side = if left { "left" } else { "right" };
-        let name = format!("solve {side}{} {n} x {count}", if transposed { " transposed" } else { "" });
+        let name = format!(
+            "solve {side}{} {n} x {count}",
+            if transposed { " transposed" } else { "" }
+        );
         report(
             &name,
             (n * n * count) as f64,
@@ -163,8 +223,16 @@ fn all(n: usize) {
             &mut || {
                 fx.copy_from(&fb);
                 match transposed && left {
-                    false => tri::solve_lower_triangular_in_place(triangle.as_ref(), fx.as_mut(), Par::Seq),
-                    true => tri::solve_upper_triangular_in_place(triangle.transpose(), fx.as_mut(), Par::Seq),
+                    false => tri::solve_lower_triangular_in_place(
+                        triangle.as_ref(),
+                        fx.as_mut(),
+                        Par::Seq,
+                    ),
+                    true => tri::solve_upper_triangular_in_place(
+                        triangle.transpose(),
+                        fx.as_mut(),
+                        Par::Seq,
+                    ),
                 }
             },
         );
@@ -185,12 +253,26 @@ fn all(n: usize) {
                 std::cmp::Ordering::Less => 0.0,
             })
             .collect();
-        let u: Vec<f64> = (0..n * n).map(|e| if part(e).is_gt() { 0.0 } else { packed[e] }).collect();
+        let u: Vec<f64> = (0..n * n)
+            .map(|e| if part(e).is_gt() { 0.0 } else { packed[e] })
+            .collect();
         product(&l, &u, n)
     };
-    let moved = |at: &dyn Fn(usize) -> usize| (0..n * n).map(|e| a[at(e / n) * n + e % n]).collect::<Vec<f64>>();
-    let lower = |l: &[f64]| (0..n * n).map(|e| if e / n < e % n { 0.0 } else { l[e] }).collect::<Vec<f64>>();
-    let upper = |r: &[f64]| (0..n * n).map(|e| if e / n > e % n { 0.0 } else { r[e] }).collect::<Vec<f64>>();
+    let moved = |at: &dyn Fn(usize) -> usize| {
+        (0..n * n)
+            .map(|e| a[at(e / n) * n + e % n])
+            .collect::<Vec<f64>>()
+    };
+    let lower = |l: &[f64]| {
+        (0..n * n)
+            .map(|e| if e / n < e % n { 0.0 } else { l[e] })
+            .collect::<Vec<f64>>()
+    };
+    let upper = |r: &[f64]| {
+        (0..n * n)
+            .map(|e| if e / n > e % n { 0.0 } else { r[e] })
+            .collect::<Vec<f64>>()
+    };
     let squared = |l: &[f64]| product(l, &transposed(l, n), n);
     println!(
         "errors at {n} (ours, faer): cholesky {:.4} {:.4}, lu {:.4} {:.4}, qr {:.4} {:.4}",
@@ -199,20 +281,40 @@ fn all(n: usize) {
         error(&moved(&|i| perm[i] as usize), &split(&packed), n),
         error(&moved(&|i| order[i]), &split(&rows(fp.as_ref())), n),
         error(&a, &product(&q, &r, n), n),
-        error(&a, &product(&rows(fq.as_ref()), &upper(&rows(ff.as_ref())), n), n),
+        error(
+            &a,
+            &product(&rows(fq.as_ref()), &upper(&rows(ff.as_ref())), n),
+            n
+        ),
     );
 }
 
 /// Of a matrix, and of one that is symmetric.
 fn spectra(n: usize, a: &[f64], h: &[f64]) {
-    let shape = Shape { m: n, n, p: n, q: n };
-    let (fa, fh) = (Mat::from_fn(n, n, |i, j| a[i * n + j]), Mat::from_fn(n, n, |i, j| h[i * n + j]));
+    let shape = Shape {
+        m: n,
+        n,
+        p: n,
+        q: n,
+    };
+    let (fa, fh) = (
+        Mat::from_fn(n, n, |i, j| a[i * n + j]),
+        Mat::from_fn(n, n, |i, j| h[i * n + j]),
+    );
     let (mut w, mut u, mut v) = (vec![0.0; n], vec![0.0; n * n], vec![0.0; n * n]);
     let (mut d, mut fu, mut fv) = (Diag::<f64>::zeros(n), Mat::zeros(n, n), Mat::zeros(n, n));
     let cube = (n * n * n) as f64;
     for vectors in [true, false] {
-        let (name, operations) = if vectors { ("vectors", 9.0 * cube) } else { ("values", 4.0 / 3.0 * cube) };
-        let want = if vectors { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
+        let (name, operations) = if vectors {
+            ("vectors", 9.0 * cube)
+        } else {
+            ("values", 4.0 / 3.0 * cube)
+        };
+        let want = if vectors {
+            ComputeEigenvectors::Yes
+        } else {
+            ComputeEigenvectors::No
+        };
         let need = evd::self_adjoint_evd_scratch::<f64>(n, want, Par::Seq, Default::default());
         let mut memory = MemBuffer::new(need);
         report(
@@ -221,22 +323,55 @@ fn spectra(n: usize, a: &[f64], h: &[f64]) {
             &mut || linalg::eigh(&mut w, vectors.then_some(&mut v), h, n, 0.61).unwrap(),
             &mut || {
                 let (u, stack) = (vectors.then(|| fu.as_mut()), MemStack::new(&mut memory));
-                evd::self_adjoint_evd(fh.as_ref(), d.as_mut(), u, Par::Seq, stack, Default::default()).unwrap();
+                evd::self_adjoint_evd(
+                    fh.as_ref(),
+                    d.as_mut(),
+                    u,
+                    Par::Seq,
+                    stack,
+                    Default::default(),
+                )
+                .unwrap();
             },
         );
         let (operations, want) = match vectors {
             true => (22.0 * cube, ComputeSvdVectors::Full),
             false => (8.0 / 3.0 * cube, ComputeSvdVectors::No),
         };
-        let mut memory = MemBuffer::new(svd::svd_scratch::<f64>(n, n, want, want, Par::Seq, Default::default()));
+        let mut memory = MemBuffer::new(svd::svd_scratch::<f64>(
+            n,
+            n,
+            want,
+            want,
+            Par::Seq,
+            Default::default(),
+        ));
         report(
             &format!("svd {name} {n}"),
             operations,
-            &mut || linalg::svd(&mut w, vectors.then_some((&mut u[..], &mut v[..])), a, shape, 0.61).unwrap(),
+            &mut || {
+                linalg::svd(
+                    &mut w,
+                    vectors.then_some((&mut u[..], &mut v[..])),
+                    a,
+                    shape,
+                    0.61,
+                )
+                .unwrap()
+            },
             &mut || {
                 let (u, v) = (vectors.then(|| fu.as_mut()), vectors.then(|| fv.as_mut()));
                 let stack = MemStack::new(&mut memory);
-                svd::svd(fa.as_ref(), d.as_mut(), u, v, Par::Seq, stack, Default::default()).unwrap();
+                svd::svd(
+                    fa.as_ref(),
+                    d.as_mut(),
+                    u,
+                    v,
+                    Par::Seq,
+                    stack,
+                    Default::default(),
+                )
+                .unwrap();
             },
         );
     }

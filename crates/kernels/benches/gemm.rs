@@ -1,8 +1,9 @@
 //! How fast are matrix products, beside `matrixmultiply`, `gemm` and faer?
 //!
-//! `cargo bench -p cotangent-kernels --bench gemm [filter]`: GFLOP/s of the fastest run, one thread, all in one process by
-//! turns; results are compared first. `ratio` is ours to the best of the others, of the fastest runs and of the medians.
-//! A complex product counts 8 operations for each pair.
+//! `cargo bench -p cotangent-kernels --bench gemm [filter]`: GFLOP/s of the fastest run, one
+//! thread, all in one process by turns; results are compared first. `ratio` is ours to the best of
+//! the others, of the fastest runs and of the medians. A complex product counts 8 operations for
+//! each pair.
 
 use cotangent_kernels::{Gemm, View, gemm::gemm};
 use faer::linalg::matmul::matmul;
@@ -61,7 +62,17 @@ macro_rules! peer {
 }
 
 use matrixmultiply::CGemmOption::Standard;
-peer!(f32, "f32", 2.0, |x, _| x as f32, |x: f32| x.abs().into(), sgemm(), f32, 1.0, 0.0);
+peer!(
+    f32,
+    "f32",
+    2.0,
+    |x, _| x as f32,
+    |x: f32| x.abs().into(),
+    sgemm(),
+    f32,
+    1.0,
+    0.0
+);
 peer!(f64, "f64", 2.0, |x, _| x, f64::abs, dgemm(), f64, 1.0, 0.0);
 peer!(
     Complex32,
@@ -87,7 +98,11 @@ peer!(
 );
 
 fn strides(rows: usize, cols: usize, turned: bool) -> [isize; 2] {
-    if turned { [1, rows as isize] } else { [cols as isize, 1] }
+    if turned {
+        [1, rows as isize]
+    } else {
+        [cols as isize, 1]
+    }
 }
 
 /// The fastest and the median of runs by turns, in seconds.
@@ -117,34 +132,73 @@ fn measure<T: Peer>(name: &str, case: Case) {
     if filter.is_some_and(|filter| !name.contains(&filter)) {
         return;
     }
-    let Case { count, sizes: [m, k, n], turned } = case;
+    let Case {
+        count,
+        sizes: [m, k, n],
+        turned,
+    } = case;
     let mut state = 1u64;
     let mut draw = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (state >> 33) as f64 / (1u64 << 30) as f64 - 1.0
     };
-    let mut numbers = |len| (0..len).map(|_| T::number(draw(), draw())).collect::<Vec<T>>();
+    let mut numbers = |len| {
+        (0..len)
+            .map(|_| T::number(draw(), draw()))
+            .collect::<Vec<T>>()
+    };
     let (a, b) = (numbers(count * m * k), numbers(count * k * n));
     let mut c: [Vec<T>; 4] = std::array::from_fn(|_| vec![T::ZERO; count * m * n]);
     let (sa, sb) = (strides(m, k, turned[0]), strides(k, n, turned[1]));
-    let batched = |s: [isize; 2], each: usize| if count == 1 { s.to_vec() } else { vec![each as isize, s[0], s[1]] };
-    let shape = |r: usize, c: usize| if count == 1 { vec![r, c] } else { vec![count, r, c] };
-    let (shape_a, shape_b, strides_a, strides_b) = (shape(m, k), shape(k, n), batched(sa, m * k), batched(sb, k * n));
-    let (view_a, view_b) = (View::new(&a, 0, &shape_a, &strides_a), View::new(&b, 0, &shape_b, &strides_b));
+    let batched = |s: [isize; 2], each: usize| {
+        if count == 1 {
+            s.to_vec()
+        } else {
+            vec![each as isize, s[0], s[1]]
+        }
+    };
+    let shape = |r: usize, c: usize| {
+        if count == 1 {
+            vec![r, c]
+        } else {
+            vec![count, r, c]
+        }
+    };
+    let (shape_a, shape_b, strides_a, strides_b) = (
+        shape(m, k),
+        shape(k, n),
+        batched(sa, m * k),
+        batched(sb, k * n),
+    );
+    let (view_a, view_b) = (
+        View::new(&a, 0, &shape_a, &strides_a),
+        View::new(&b, 0, &shape_b, &strides_b),
+    );
     let (pa, pb) = (a.as_ptr(), b.as_ptr());
     let [ours, mm, gm, fr] = &mut c;
     let each = move |f: &mut dyn FnMut(usize, *const T, *const T)| {
         for i in 0..count {
-            f(i * m * n, pa.wrapping_add(i * m * k), pb.wrapping_add(i * k * n));
+            f(
+                i * m * n,
+                pa.wrapping_add(i * m * k),
+                pb.wrapping_add(i * k * n),
+            );
         }
     };
     let mut contenders: Vec<(&str, Box<dyn FnMut() + '_>)> = vec![
-        ("ours", Box::new(|| gemm(black_box(ours), view_a, view_b).unwrap())),
+        (
+            "ours",
+            Box::new(|| gemm(black_box(ours), view_a, view_b).unwrap()),
+        ),
         (
             "matrixmultiply",
             Box::new(|| {
                 // SAFETY: the matrices are as large as the sizes say.
-                each(&mut |at, a, b| unsafe { T::matrixmultiply([m, k, n], mm[at..].as_mut_ptr(), a, sa, b, sb) });
+                each(&mut |at, a, b| unsafe {
+                    T::matrixmultiply([m, k, n], mm[at..].as_mut_ptr(), a, sa, b, sb)
+                });
             }),
         ),
         (
@@ -184,7 +238,8 @@ fn measure<T: Peer>(name: &str, case: Case) {
                 each(&mut |at, a, b| {
                     // SAFETY: as above.
                     unsafe {
-                        let c = MatMut::from_raw_parts_mut(fr[at..].as_mut_ptr(), m, n, n as isize, 1);
+                        let c =
+                            MatMut::from_raw_parts_mut(fr[at..].as_mut_ptr(), m, n, n as isize, 1);
                         let a = MatRef::from_raw_parts(a, m, k, sa[0], sa[1]);
                         let b = MatRef::from_raw_parts(b, k, n, sb[0], sb[1]);
                         matmul(c, Accum::Replace, a, b, T::ONE, Par::Seq);
@@ -203,7 +258,13 @@ fn measure<T: Peer>(name: &str, case: Case) {
         assert!(ours.iter().zip(other).all(close), "{name}: results differ");
     }
     let rates: Vec<f64> = times.iter().map(|[least, _]| work / least * 1e-9).collect();
-    let ratio = |which: usize| times[1..].iter().map(|t| t[which]).fold(f64::INFINITY, f64::min) / times[0][which];
+    let ratio = |which: usize| {
+        times[1..]
+            .iter()
+            .map(|t| t[which])
+            .fold(f64::INFINITY, f64::min)
+            / times[0][which]
+    };
     println!(
         "{name:28} ours {:7.1}  matrixmultiply {:7.1}  gemm {:7.1}  faer {:7.1}  ratio {:.2}, median {:.2}",
         rates[0],
@@ -216,30 +277,75 @@ fn measure<T: Peer>(name: &str, case: Case) {
 }
 
 fn all<T: Peer>() {
-    let square = |n| Case { count: 1, sizes: [n, n, n], turned: [false, false] };
+    let square = |n| Case {
+        count: 1,
+        sizes: [n, n, n],
+        turned: [false, false],
+    };
     for n in [8, 16, 32, 64, 100, 128, 256, 512, 1024, 2048] {
         measure::<T>(&format!("{n}"), square(n));
     }
-    for (name, turned) in [("A^T", [true, false]), ("B^T", [false, true]), ("A^T B^T", [true, true])] {
+    for (name, turned) in [
+        ("A^T", [true, false]),
+        ("B^T", [false, true]),
+        ("A^T B^T", [true, true]),
+    ] {
         for n in [16, 64, 512] {
-            measure::<T>(&format!("{n} {name}"), Case { turned, ..square(n) });
+            measure::<T>(
+                &format!("{n} {name}"),
+                Case {
+                    turned,
+                    ..square(n)
+                },
+            );
         }
     }
-    let case = |count, sizes, turned| Case { count, sizes, turned };
+    let case = |count, sizes, turned| Case {
+        count,
+        sizes,
+        turned,
+    };
     for [k, n] in [[64, 64], [784, 512], [2048, 2048]] {
-        measure::<T>(&format!("row {k} x {k},{n}"), case(1, [1, k, n], [false, false]));
-        measure::<T>(&format!("row {k} x ({n},{k})^T"), case(1, [1, k, n], [false, true]));
-        measure::<T>(&format!("{n},{k} x column"), case(1, [n, k, 1], [false, false]));
-        measure::<T>(&format!("({k},{n})^T x column"), case(1, [n, k, 1], [true, false]));
+        measure::<T>(
+            &format!("row {k} x {k},{n}"),
+            case(1, [1, k, n], [false, false]),
+        );
+        measure::<T>(
+            &format!("row {k} x ({n},{k})^T"),
+            case(1, [1, k, n], [false, true]),
+        );
+        measure::<T>(
+            &format!("{n},{k} x column"),
+            case(1, [n, k, 1], [false, false]),
+        );
+        measure::<T>(
+            &format!("({k},{n})^T x column"),
+            case(1, [n, k, 1], [true, false]),
+        );
     }
-    measure::<T>("64 x (128,64 x 64,128)", case(64, [128, 64, 128], [false, false]));
-    measure::<T>("64 x (128,64 x (128,64)^T)", case(64, [128, 64, 128], [false, true]));
-    measure::<T>("256,784 x 784,512", case(1, [256, 784, 512], [false, false]));
+    measure::<T>(
+        "64 x (128,64 x 64,128)",
+        case(64, [128, 64, 128], [false, false]),
+    );
+    measure::<T>(
+        "64 x (128,64 x (128,64)^T)",
+        case(64, [128, 64, 128], [false, true]),
+    );
+    measure::<T>(
+        "256,784 x 784,512",
+        case(1, [256, 784, 512], [false, false]),
+    );
     measure::<T>("256,512 x 512,10", case(1, [256, 512, 10], [false, false]));
     for n in [4, 8, 16] {
-        measure::<T>(&format!("1000 x ({n},{n} x {n},{n})"), case(1000, [n, n, n], [false, false]));
+        measure::<T>(
+            &format!("1000 x ({n},{n} x {n},{n})"),
+            case(1000, [n, n, n], [false, false]),
+        );
     }
-    measure::<T>("1000 x (8,8 x (8,8)^T)", case(1000, [8, 8, 8], [false, true]));
+    measure::<T>(
+        "1000 x (8,8 x (8,8)^T)",
+        case(1000, [8, 8, 8], [false, true]),
+    );
 }
 
 fn main() {

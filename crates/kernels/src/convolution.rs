@@ -3,10 +3,11 @@
 //! ```text
 //! y[g, b, o, p] = Σ_{f, k} x[g, b, f, i] w[g, o, f, k]        rows (f, k), columns (b, p)
 //! ```
-//! An element of floats is that of a matrix product ([`gemm`](mod@gemm)): blocks of 256 rows, each one chain of fused
-//! multiply-adds, added in ascending order. With few outputs and few rows (a depthwise kernel), and for integers, the
-//! rows are added one after the other, `k` before `f`, without fusion. A complex convolution is a real one of twice the features, real
-//! parts before imaginary ones, and twice the outputs.
+//! An element of floats is that of a matrix product ([`gemm`](mod@gemm)): blocks of 256 rows, each
+//! one chain of fused multiply-adds, added in ascending order. With few outputs and few rows (a
+//! depthwise kernel), and for integers, the rows are added one after the other, `k` before `f`,
+//! without fusion. A complex convolution is a real one of twice the features, real parts before
+//! imaginary ones, and twice the outputs.
 
 mod groups;
 mod layout;
@@ -56,7 +57,11 @@ impl Channels {
 
     /// The position of a plane of the result.
     fn place(&self, g: usize, b: usize) -> usize {
-        if self.batch_first { b * self.groups + g } else { g * self.batch + b }
+        if self.batch_first {
+            b * self.groups + g
+        } else {
+            g * self.batch + b
+        }
     }
 
     /// From a position to that of the next element of the batch.
@@ -80,18 +85,30 @@ impl<'a, T: Copy> Planes<'a, T> {
     /// The planes of `x[g, b, f, ..]`, whose elements along the last axis are adjacent.
     ///
     /// # Panics
-    /// Unless the view has four axes, and a step of 1 along the last one if there are several elements.
+    /// Unless the view has four axes, and a step of 1 along the last one if there are several
+    /// elements.
     pub fn of(x: View<'a, T>) -> Planes<'a, T> {
-        assert!(x.shape().len() == 4 && (x.stride(3) == 1 || x.shape()[3] <= 1), "planes of {:?}", x.shape());
+        assert!(
+            x.shape().len() == 4 && (x.stride(3) == 1 || x.shape()[3] <= 1),
+            "planes of {:?}",
+            x.shape()
+        );
         let steps = std::array::from_fn(|axis| x.stride(axis));
-        Planes { data: x.data(), offset: x.offset(), steps, size: x.shape()[3] }
+        Planes {
+            data: x.data(),
+            offset: x.offset(),
+            steps,
+            size: x.shape()[3],
+        }
     }
 
     fn plane(&self, g: usize, b: usize, f: usize) -> &'a [T] {
         let at = [g, b, f]
             .iter()
             .zip(self.steps)
-            .fold(self.offset, |at, (&i, step)| at.wrapping_add_signed(step.wrapping_mul(i as isize)));
+            .fold(self.offset, |at, (&i, step)| {
+                at.wrapping_add_signed(step.wrapping_mul(i as isize))
+            });
         &self.data[at..at + self.size]
     }
 }
@@ -100,11 +117,18 @@ impl<'a, T: Copy> Planes<'a, T> {
 const FEW: usize = 4;
 const SHORT: usize = 256;
 
-/// `y[g, b, o, p]` of `x[g, b, f, ..]` and row-major `w[g, o, f, ..]`; or `y[b, g, o, p]` ([`Channels::batch_first`]).
+/// `y[g, b, o, p]` of `x[g, b, f, ..]` and row-major `w[g, o, f, ..]`; or `y[b, g, o, p]`
+/// ([`Channels::batch_first`]).
 ///
 /// # Panics
 /// If the operands and the result do not have the elements that the extents specify.
-pub fn convolve<T: Convolve>(y: &mut [T], x: View<T>, w: &[T], c: Channels, axes: &[Axis]) -> Fallible {
+pub fn convolve<T: Convolve>(
+    y: &mut [T],
+    x: View<T>,
+    w: &[T],
+    c: Channels,
+    axes: &[Axis],
+) -> Fallible {
     let still = [Axis::still(1)];
     let axes = if axes.is_empty() { &still } else { axes };
     check([y.len(), x.len(), w.len()], c, axes);
@@ -114,14 +138,25 @@ pub fn convolve<T: Convolve>(y: &mut [T], x: View<T>, w: &[T], c: Channels, axes
     if axes.iter().all(Axis::is_still) && !x.is_empty() {
         // One element each: a product of matrices as they are.
         let n = axes.iter().map(|a| a.len).product();
-        let [of_a, of_b] = [[c.outputs * c.features, 0, c.features, 1].map(|s| s as isize), steps(x)];
-        let order = if c.batch_first { [1, 0, 2, 3] } else { [0, 1, 2, 3] };
+        let [of_a, of_b] = [
+            [c.outputs * c.features, 0, c.features, 1].map(|s| s as isize),
+            steps(x),
+        ];
+        let order = if c.batch_first {
+            [1, 0, 2, 3]
+        } else {
+            [0, 1, 2, 3]
+        };
         let turned = |of: [isize; 4]| order.map(|axis| of[axis]);
         let shape = |of: [usize; 4]| order.map(|axis| of[axis]);
         let a = shape([c.groups, c.batch, c.outputs, c.features]);
         let b = shape([c.groups, c.batch, c.features, n]);
         let (of_a, of_b) = (turned(of_a), turned(of_b));
-        return gemm(y, View::new(w, 0, &a, &of_a), View::new(x.data(), x.offset(), &b, &of_b));
+        return gemm(
+            y,
+            View::new(w, 0, &a, &of_a),
+            View::new(x.data(), x.offset(), &b, &of_b),
+        );
     }
     T::slide(Level::chosen(), y, Planes::of(x), w, c, axes)
 }
@@ -137,12 +172,22 @@ fn check([y, x, w]: [usize; 3], c: Channels, axes: &[Axis]) {
         let mut all = extents.into_iter().chain(axes.iter().map(f));
         extents.contains(&0) && len == 0 || all.try_fold(1, usize::checked_mul) == Some(len)
     };
-    assert!(fits(x, [c.groups, c.batch, c.features], |a| a.len), "the operand of {c:?} {axes:?}");
-    assert!(fits(w, [c.groups, c.outputs, c.features], |a| a.window), "the kernel of {c:?} {axes:?}");
-    assert!(fits(y, [c.groups, c.batch, c.outputs], |a| a.count), "the result of {c:?} {axes:?}");
+    assert!(
+        fits(x, [c.groups, c.batch, c.features], |a| a.len),
+        "the operand of {c:?} {axes:?}"
+    );
+    assert!(
+        fits(w, [c.groups, c.outputs, c.features], |a| a.window),
+        "the kernel of {c:?} {axes:?}"
+    );
+    assert!(
+        fits(y, [c.groups, c.batch, c.outputs], |a| a.count),
+        "the result of {c:?} {axes:?}"
+    );
 }
 
-/// Checks lengths, and sets the result where there is nothing to add: whether there is something left to do.
+/// Checks lengths, and sets the result where there is nothing to add: whether there is something
+/// left to do.
 fn begun<T: Number>(y: &mut [T], x: Planes<T>, w: &[T], c: Channels, axes: &[Axis]) -> bool {
     let elements = c.groups * c.batch * c.features * x.size;
     check([y.len(), elements, w.len()], c, axes);
@@ -153,11 +198,18 @@ fn begun<T: Number>(y: &mut [T], x: Planes<T>, w: &[T], c: Channels, axes: &[Axi
     !y.is_empty() && !nothing
 }
 
-/// As [`convolve`], with products and sums in twice the precision of `f64`, rounded once. Many times slower.
+/// As [`convolve`], with products and sums in twice the precision of `f64`, rounded once. Many
+/// times slower.
 ///
 /// # Panics
 /// As there.
-pub fn convolve_compensated<T: Number>(y: &mut [T], x: View<T>, w: &[T], c: Channels, axes: &[Axis]) -> Fallible {
+pub fn convolve_compensated<T: Number>(
+    y: &mut [T],
+    x: View<T>,
+    w: &[T],
+    c: Channels,
+    axes: &[Axis],
+) -> Fallible {
     by_elements::<T, false>(y, Planes::of(x), w, c, axes)
 }
 
@@ -168,8 +220,18 @@ pub fn convolve_compensated<T: Number>(y: &mut [T], x: View<T>, w: &[T], c: Chan
 ///
 /// # Panics
 /// As [`convolve`].
-pub fn convolve_leave_out_zeros<T: Number>(y: &mut [T], x: View<T>, w: &[T], c: Channels, axes: &[Axis]) -> Fallible {
-    if any_nan(y) { by_elements::<T, true>(y, Planes::of(x), w, c, axes) } else { Ok(()) }
+pub fn convolve_leave_out_zeros<T: Number>(
+    y: &mut [T],
+    x: View<T>,
+    w: &[T],
+    c: Channels,
+    axes: &[Axis],
+) -> Fallible {
+    if any_nan(y) {
+        by_elements::<T, true>(y, Planes::of(x), w, c, axes)
+    } else {
+        Ok(())
+    }
 }
 
 /// One plane of the result after another: all elements, or those that are NaN, without products
@@ -227,7 +289,14 @@ pub trait Convolve: Gemm {
     ///
     /// # Panics
     /// As there, and without an axis.
-    fn slide(level: Level, y: &mut [Self], x: Planes<Self>, w: &[Self], c: Channels, axes: &[Axis]) -> Fallible;
+    fn slide(
+        level: Level,
+        y: &mut [Self],
+        x: Planes<Self>,
+        w: &[Self],
+        c: Channels,
+        axes: &[Axis],
+    ) -> Fallible;
 }
 
 macro_rules! by_tiles {

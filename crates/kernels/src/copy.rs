@@ -1,8 +1,9 @@
 //! Copies between strided regions: materialise, transpose, slice, pad, concatenate, reverse, tile.
 //!
-//! All of them are [`copy_region`] with the right strides. Reverse is a source with a negative stride; slice one with
-//! an offset; padding fills the destination first and copies into its middle (steps of `interior + 1` for interior
-//! padding); concatenation copies each operand to its own offset.
+//! All of them are [`copy_region`] with the right strides. Reverse is a source with a negative
+//! stride; slice one with an offset; padding fills the destination first and copies into its middle
+//! (steps of `interior + 1` for interior padding); concatenation copies each operand to its own
+//! offset.
 
 use crate::loops::{Axis, Loops, step};
 use crate::parallel::chunks;
@@ -10,12 +11,17 @@ use crate::simd::prefetch;
 use crate::turn;
 use crate::view::{Run, View, check_bounds, row_major_stride};
 
-/// Writes the elements of `src` to `dst` in row-major order. O(n), and blocked where `src` is a transpose.
+/// Writes the elements of `src` to `dst` in row-major order. O(n), and blocked where `src` is a
+/// transpose.
 ///
 /// # Panics
 /// If the lengths differ.
 pub fn copy_into<T: Copy>(dst: &mut [T], src: View<T>) {
-    assert_eq!(dst.len(), src.len(), "a copy has as many elements as its source");
+    assert_eq!(
+        dst.len(),
+        src.len(),
+        "a copy has as many elements as its source"
+    );
     match src.as_run() {
         Some(Run::Dense(data)) => dst.copy_from_slice(data),
         Some(Run::Splat(value)) => dst.fill(value),
@@ -29,8 +35,18 @@ pub fn copy_into<T: Copy>(dst: &mut [T], src: View<T>) {
 /// If the lengths differ.
 pub fn copy_on_threads<T: Copy + Send + Sync>(dst: &mut [T], src: View<T>) {
     let shape = src.shape();
-    let Some(cut) = shape.iter().position(|&n| n > 1).filter(|_| dst.len() > PART) else { return copy_into(dst, src) };
-    assert_eq!(dst.len(), src.len(), "a copy has as many elements as its source");
+    let Some(cut) = shape
+        .iter()
+        .position(|&n| n > 1)
+        .filter(|_| dst.len() > PART)
+    else {
+        return copy_into(dst, src);
+    };
+    assert_eq!(
+        dst.len(),
+        src.len(),
+        "a copy has as many elements as its source"
+    );
     // Parts along the first axis, of whole tiles.
     let (each, nanos) = (dst.len() / shape[cut], size_of_val(dst) as u64 / 10);
     let some = (PART / each).max(1).next_multiple_of(TILE);
@@ -38,7 +54,9 @@ pub fn copy_on_threads<T: Copy + Send + Sync>(dst: &mut [T], src: View<T>) {
     chunks(dst, some * each, nanos, |c, part| {
         let mut shape = shape.to_vec();
         shape[cut] = part.len() / each;
-        let start = src.offset().wrapping_add_signed((c * some) as isize * strides[cut]);
+        let start = src
+            .offset()
+            .wrapping_add_signed((c * some) as isize * strides[cut]);
         copy_into(part, View::new(src.data(), start, &shape, &strides));
     });
 }
@@ -46,28 +64,40 @@ pub fn copy_on_threads<T: Copy + Send + Sync>(dst: &mut [T], src: View<T>) {
 /// Elements of a part of a copy that a thread takes.
 const PART: usize = 1 << 16;
 
-/// Writes `src` to the region of `dst` that starts at `offset` and has `src`'s shape and the given strides:
-/// `dst[offset + Σ i_d · strides_d] = src[i]`.
+/// Writes `src` to the region of `dst` that starts at `offset` and has `src`'s shape and the given
+/// strides: `dst[offset + Σ i_d · strides_d] = src[i]`.
 ///
 /// The strides should address each element once; which write stays is not said otherwise.
 ///
 /// # Panics
 /// If the ranks differ or the region leaves `dst`.
 pub fn copy_region<T: Copy>(dst: &mut [T], offset: usize, strides: &[isize], src: View<T>) {
-    assert_eq!(strides.len(), src.shape().len(), "the region has the rank of its source");
+    assert_eq!(
+        strides.len(),
+        src.shape().len(),
+        "the region has the rank of its source"
+    );
     check_bounds(dst.len(), offset, src.shape(), strides);
     region(dst, offset, |axis| strides[axis], src);
 }
 
 fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize, src: View<T>) {
-    let axes = src.shape().iter().enumerate().map(|(d, &len)| Axis { len, strides: [stride(d), src.stride(d)] });
+    let axes = src.shape().iter().enumerate().map(|(d, &len)| Axis {
+        len,
+        strides: [stride(d), src.stride(d)],
+    });
     let (loops, start) = (Loops::new(axes), [offset, src.offset()]);
     let (inner, data) = (loops.inner(), src.data());
     let turned = turned(&loops);
-    let is_square = turned.as_ref().is_some_and(|(_, turned)| inner.len.min(turned.len) >= SMALL);
+    let is_square = turned
+        .as_ref()
+        .is_some_and(|(_, turned)| inner.len.min(turned.len) >= SMALL);
     if inner.len < SHORT && !is_square {
         let (rest, block) = loops.blocks();
-        let count = rest.outer().iter().fold(1usize, |n, a| n.saturating_mul(a.len));
+        let count = rest
+            .outer()
+            .iter()
+            .fold(1usize, |n, a| n.saturating_mul(a.len));
         if BLOCKS.contains(&block.len()) && count >= FEW {
             return blocks(dst, data, start, &rest, &block);
         }
@@ -80,22 +110,36 @@ fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize
         });
     }
     let longest = (0..loops.outer().len()).max_by_key(|&d| loops.outer()[d].len);
-    if let Some((rest, long)) =
-        longest.map(|d| loops.without(d)).filter(|(_, a)| inner.len < SHORT && a.len > inner.len)
+    if let Some((rest, long)) = longest
+        .map(|d| loops.without(d))
+        .filter(|(_, a)| inner.len < SHORT && a.len > inner.len)
     {
-        // Few elements in a row: runs along the longest axis instead, in blocks that stay in a cache.
+        // Few elements in a row: runs along the longest axis instead, in blocks that stay in a
+        // cache.
         return rest.around().in_order(start, |at, _| {
             for j in (0..long.len).step_by(BLOCK) {
                 for i in 0..inner.len {
                     let [d, s] = step(step(at, long.strides, j), inner.strides, i);
                     let len = BLOCK.min(long.len - j);
-                    copy_run(dst, d, long.strides[0], Run::new(data, s, len, long.strides[1]), len);
+                    copy_run(
+                        dst,
+                        d,
+                        long.strides[0],
+                        Run::new(data, s, len, long.strides[1]),
+                        len,
+                    );
                 }
             }
         });
     }
     loops.in_order(start, |[d, s], len| {
-        copy_run(dst, d, inner.strides[0], Run::new(data, s, len, inner.strides[1]), len);
+        copy_run(
+            dst,
+            d,
+            inner.strides[0],
+            Run::new(data, s, len, inner.strides[1]),
+            len,
+        );
     });
 }
 
@@ -103,10 +147,19 @@ fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize
 const BLOCKS: std::ops::RangeInclusive<usize> = 16..=crate::loops::BLOCK;
 const FEW: usize = 8;
 
-/// Copies blocks that begin where the runs of `rest` do; `block` has the distances of their elements from the first.
-fn blocks<T: Copy>(dst: &mut [T], data: &[T], start: [usize; 2], rest: &Loops<2>, block: &[[isize; 2]]) {
+/// Copies blocks that begin where the runs of `rest` do; `block` has the distances of their
+/// elements from the first.
+fn blocks<T: Copy>(
+    dst: &mut [T],
+    data: &[T],
+    start: [usize; 2],
+    rest: &Loops<2>,
+    block: &[[isize; 2]],
+) {
     let reach = |k: usize| {
-        let (least, most) = block.iter().fold((0, 0), |(a, b), at| (at[k].min(a), at[k].max(b)));
+        let (least, most) = block
+            .iter()
+            .fold((0, 0), |(a, b), at| (at[k].min(a), at[k].max(b)));
         move |at: usize, len: usize| {
             let first = at.checked_add_signed(least);
             first.is_some() && at.checked_add_signed(most).is_some_and(|last| last < len)
@@ -115,16 +168,24 @@ fn blocks<T: Copy>(dst: &mut [T], data: &[T], start: [usize; 2], rest: &Loops<2>
     let (writes, reads) = (reach(0), reach(1));
     let is_dense = (0..).zip(block).all(|(i, at)| at[0] == i);
     rest.in_order(start, |[d, s], _| {
-        assert!(writes(d, dst.len()) && reads(s, data.len()), "blocks are inside their slices");
-        let (to, from) = (dst.as_mut_ptr().wrapping_add(d), data.as_ptr().wrapping_add(s));
+        assert!(
+            writes(d, dst.len()) && reads(s, data.len()),
+            "blocks are inside their slices"
+        );
+        let (to, from) = (
+            dst.as_mut_ptr().wrapping_add(d),
+            data.as_ptr().wrapping_add(s),
+        );
         if is_dense {
             for (i, at) in block.iter().enumerate() {
-                // SAFETY: the assertion: every place of the block is between its least and its greatest, which are inside.
+                // SAFETY: the assertion: every place of the block is between its least and its
+                // greatest, which are inside.
                 unsafe { *to.add(i) = *from.offset(at[1]) };
             }
         } else {
             for at in block {
-                // SAFETY: the assertion: every place of the block is between its least and its greatest, which are inside.
+                // SAFETY: the assertion: every place of the block is between its least and its
+                // greatest, which are inside.
                 unsafe { *to.offset(at[0]) = *from.offset(at[1]) };
             }
         }
@@ -144,8 +205,9 @@ const TILE: usize = 16;
 const SMALL: usize = 8;
 const LEAST: usize = 4;
 
-/// The nest without the outer axis along which the source is adjacent, and that axis, if the innermost axis is one
-/// along which the source is not: the other side of a transpose. A side that is short is one of many matrices.
+/// The nest without the outer axis along which the source is adjacent, and that axis, if the
+/// innermost axis is one along which the source is not: the other side of a transpose. A side that
+/// is short is one of many matrices.
 fn turned(loops: &Loops<2>) -> Option<(Loops<2>, Axis<2>)> {
     let inner = loops.inner();
     let longest = loops.outer().iter().map(|a| a.len).max()?;
@@ -157,24 +219,39 @@ fn turned(loops: &Loops<2>) -> Option<(Loops<2>, Axis<2>)> {
     if inner.strides[1].abs() <= 1 || !long(inner.len) {
         return None;
     }
-    (0..loops.outer().len()).find(across).map(|d| loops.without(d))
+    (0..loops.outer().len())
+        .find(across)
+        .map(|d| loops.without(d))
 }
 
-/// Copies the matrix of the axes `inner` and `turned` in square blocks. A block is read along the source's lines and
-/// written along the destination's, so that each line is touched once, even where a power of two between lines makes
-/// them compete for one place in the cache.
-fn transpose<T: Copy, const TILE: usize>(dst: &mut [T], data: &[T], at: [usize; 2], inner: Axis<2>, turned: Axis<2>) {
+/// Copies the matrix of the axes `inner` and `turned` in square blocks. A block is read along the
+/// source's lines and written along the destination's, so that each line is touched once, even
+/// where a power of two between lines makes them compete for one place in the cache.
+fn transpose<T: Copy, const TILE: usize>(
+    dst: &mut [T],
+    data: &[T],
+    at: [usize; 2],
+    inner: Axis<2>,
+    turned: Axis<2>,
+) {
     let mut block = [[data[at[1]]; TILE]; TILE];
     for j in (0..turned.len).step_by(TILE) {
         for i in (0..inner.len).step_by(TILE) {
             let [d, s] = step(step(at, turned.strides, j), inner.strides, i);
             let (rows, cols) = (TILE.min(turned.len - j), TILE.min(inner.len - i));
             if rows == TILE && cols == TILE && [inner.strides[0], turned.strides[1]] == [1, 1] {
-                let line = |c: usize| data[step([s], [inner.strides[1]], c)[0]..].first_chunk().expect("a full block");
+                let line = |c: usize| {
+                    data[step([s], [inner.strides[1]], c)[0]..]
+                        .first_chunk()
+                        .expect("a full block")
+                };
                 let lines: [&[T; TILE]; TILE] = std::array::from_fn(line);
-                // What is read next lies a page or more away, where the processor does not look for it.
+                // What is read next lies a page or more away, where the processor does not look for
+                // it.
                 let next = inner.strides[1].wrapping_mul(TILE as isize);
-                lines.iter().for_each(|l| prefetch(l.as_ptr().wrapping_offset(next), size_of::<[T; TILE]>()));
+                lines.iter().for_each(|l| {
+                    prefetch(l.as_ptr().wrapping_offset(next), size_of::<[T; TILE]>())
+                });
                 if turn::block(&mut dst[..], d, turned.strides[0], &lines) {
                     continue;
                 }
@@ -198,18 +275,29 @@ fn transpose<T: Copy, const TILE: usize>(dst: &mut [T], data: &[T], at: [usize; 
 
 /// `dst[start + i · stride] = src[i]` for `i < len`.
 #[inline]
-pub(crate) fn copy_run<T: Copy>(dst: &mut [T], start: usize, stride: isize, src: Run<T>, len: usize) {
+pub(crate) fn copy_run<T: Copy>(
+    dst: &mut [T],
+    start: usize,
+    stride: isize,
+    src: Run<T>,
+    len: usize,
+) {
     match (stride, src) {
         (1, Run::Dense(src)) => dst[start..start + len].copy_from_slice(&src[..len]),
         (1, Run::Splat(value)) => dst[start..start + len].fill(value),
         // Loops of a known step become vectors.
         (1, Run::Strided(src, from, -1)) if len > 0 => {
             let src = src[from + 1 - len..=from].iter().rev();
-            dst[start..start + len].iter_mut().zip(src).for_each(|(y, x)| *y = *x);
+            dst[start..start + len]
+                .iter_mut()
+                .zip(src)
+                .for_each(|(y, x)| *y = *x);
         }
         (1, Run::Strided(src, from, 2)) if len > 0 => {
             let (dst, src) = (&mut dst[start..start + len], &src[from..from + 2 * len - 1]);
-            dst.iter_mut().zip(src.as_chunks::<2>().0).for_each(|(y, x)| *y = x[0]);
+            dst.iter_mut()
+                .zip(src.as_chunks::<2>().0)
+                .for_each(|(y, x)| *y = x[0]);
             dst[len - 1] = src[2 * len - 2];
         }
         (1, Run::Strided(src, from, step)) => {
@@ -259,12 +347,20 @@ mod tests {
         let (r, c) = (131, 77);
         let data: Vec<usize> = (0..3 * r * c).collect();
         let mut dst = vec![0; data.len()];
-        copy_into(&mut dst, View::new(&data, 0, &[3, c, r], &[(r * c) as isize, 1, c as isize]));
+        copy_into(
+            &mut dst,
+            View::new(&data, 0, &[3, c, r], &[(r * c) as isize, 1, c as isize]),
+        );
         let expected = |i: usize| i / (r * c) * r * c + i % r * c + i / r % c;
         assert!((0..data.len()).all(|i| dst[i] == expected(i)));
         // Into a transposed destination.
         let mut back = vec![0; data.len()];
-        copy_region(&mut back, 0, &[(r * c) as isize, 1, c as isize], View::dense(&dst, &[3, c, r]));
+        copy_region(
+            &mut back,
+            0,
+            &[(r * c) as isize, 1, c as isize],
+            View::dense(&dst, &[3, c, r]),
+        );
         assert_eq!(back, data);
     }
 
@@ -273,7 +369,10 @@ mod tests {
         for (r, c) in [(8, 8), (4, 13), (9, 5), (3, 8), (20, 6)] {
             let data: Vec<usize> = (0..50 * r * c).collect();
             let mut dst = vec![0; data.len()];
-            copy_into(&mut dst, View::new(&data, 0, &[50, c, r], &[(r * c) as isize, 1, c as isize]));
+            copy_into(
+                &mut dst,
+                View::new(&data, 0, &[50, c, r], &[(r * c) as isize, 1, c as isize]),
+            );
             let expected = |i: usize| i / (r * c) * r * c + i % r * c + i / r % c;
             assert!((0..data.len()).all(|i| dst[i] == expected(i)), "{r} by {c}");
         }
@@ -285,9 +384,17 @@ mod tests {
             let data: Vec<usize> = (0..50 * r * c).collect();
             let mut dst = vec![0; data.len()];
             let start = if stride < 0 { 49 * r * c } else { 0 };
-            copy_into(&mut dst, View::new(&data, start, &[50, c, r], &[stride, 1, c as isize]));
-            let from = |i: usize| (start as isize + (i / (r * c)) as isize * stride) as usize + i % r * c + i / r % c;
-            assert!((0..data.len()).all(|i| dst[i] == data[from(i)]), "{r} by {c}");
+            copy_into(
+                &mut dst,
+                View::new(&data, start, &[50, c, r], &[stride, 1, c as isize]),
+            );
+            let from = |i: usize| {
+                (start as isize + (i / (r * c)) as isize * stride) as usize + i % r * c + i / r % c
+            };
+            assert!(
+                (0..data.len()).all(|i| dst[i] == data[from(i)]),
+                "{r} by {c}"
+            );
         }
         // Every second element, backwards, of rows that are apart.
         let data: Vec<usize> = (0..40 * 40).collect();
@@ -295,8 +402,15 @@ mod tests {
         copy_into(&mut dst, View::new(&data, 39, &[40, 2, 12], &[40, -20, -1]));
         assert!((0..dst.len()).all(|i| dst[i] == i / 24 * 40 + 39 - i / 12 % 2 * 20 - i % 12));
         let mut back = vec![0; data.len()];
-        copy_region(&mut back, 39, &[40, -20, -1], View::dense(&dst, &[40, 2, 12]));
-        assert!((0..dst.len()).all(|i| back[i / 24 * 40 + 39 - i / 12 % 2 * 20 - i % 12] == dst[i]));
+        copy_region(
+            &mut back,
+            39,
+            &[40, -20, -1],
+            View::dense(&dst, &[40, 2, 12]),
+        );
+        assert!(
+            (0..dst.len()).all(|i| back[i / 24 * 40 + 39 - i / 12 % 2 * 20 - i % 12] == dst[i])
+        );
     }
 
     #[test]
@@ -310,16 +424,25 @@ mod tests {
             }
             let values: Vec<u64> = (0..region.view().len()).map(|_| random.next()).collect();
             let mut dst = region.data.clone();
-            copy_region(&mut dst, region.offset, &region.strides, View::dense(&values, &shape));
+            copy_region(
+                &mut dst,
+                region.offset,
+                &region.strides,
+                View::dense(&values, &shape),
+            );
             let mut back = vec![0; values.len()];
-            copy_into(&mut back, View::new(&dst, region.offset, &shape, &region.strides));
+            copy_into(
+                &mut back,
+                View::new(&dst, region.offset, &shape, &region.strides),
+            );
             assert_eq!(back, values);
         }
     }
 
     #[test]
     fn pads_concatenates_and_reverses() {
-        // [[1, 2], [3, 4]] with one row above, interior padding 1 in columns, one column on the right.
+        // [[1, 2], [3, 4]] with one row above, interior padding 1 in columns, one column on the
+        // right.
         let (x, mut padded) = ([1, 2, 3, 4], [9; 12]);
         copy_region(&mut padded, 4, &[4, 2], View::dense(&x, &[2, 2]));
         assert_eq!(padded, [9, 9, 9, 9, 1, 9, 2, 9, 3, 9, 4, 9]);

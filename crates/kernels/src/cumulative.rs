@@ -1,11 +1,11 @@
 //! Running reductions along one axis, forwards or backwards.
 //!
-//! `dst[.., i, ..] = lower(x_0 ∘ … ∘ x_i)`, or `lower(x_{n-1} ∘ … ∘ x_i)` backwards, folded in that order one element
-//! at a time: no identity is involved and the order depends on the extent alone.
+//! `dst[.., i, ..] = lower(x_0 ∘ … ∘ x_i)`, or `lower(x_{n-1} ∘ … ∘ x_i)` backwards, folded in that
+//! order one element at a time: no identity is involved and the order depends on the extent alone.
 //!
-//! Running sums of floats carry two f64 ([`twice`](crate::twice)) for every element type, so each prefix is as
-//! accurate as a `stable` sum; running products carry an f64 (a complex of two); maxima and minima are exact anyway.
-//! O(elements).
+//! Running sums of floats carry two f64 ([`twice`](crate::twice)) for every element type, so each
+//! prefix is as accurate as a `stable` sum; running products carry an f64 (a complex of two);
+//! maxima and minima are exact anyway. O(elements).
 
 use crate::element::{Number, Ordered};
 use crate::loops::{Axis, Loops};
@@ -14,11 +14,11 @@ use crate::turn;
 use crate::twice::{Exact, Twice};
 use crate::view::{View, row_major_stride};
 
-/// The running reduction of `src` along `axis` into `dst`, row-major and of the same shape: the general form. Lines run side
-/// by side, so that every operation is one of vectors.
+/// The running reduction of `src` along `axis` into `dst`, row-major and of the same shape: the
+/// general form. Lines run side by side, so that every operation is one of vectors.
 ///
-/// `lift(x, i)` makes an accumulator of the element at position `i` of the axis; `combine(acc, x)` takes the next one;
-/// `lower` makes the output.
+/// `lift(x, i)` makes an accumulator of the element at position `i` of the axis; `combine(acc, x)`
+/// takes the next one; `lower` makes the output.
 ///
 /// # Panics
 /// If `dst.len()` is not `src.len()`, or the axis does not exist.
@@ -32,24 +32,43 @@ pub fn scan<T: Copy, A: Copy, U: Copy>(
     lower: impl Fn(A) -> U,
 ) {
     let shape = src.shape();
-    assert_eq!(dst.len(), src.len(), "a running reduction has the shape of its source");
+    assert_eq!(
+        dst.len(),
+        src.len(),
+        "a running reduction has the shape of its source"
+    );
     let count = shape[axis];
     if dst.is_empty() {
         return;
     }
     let strides = |d: usize| [row_major_stride(shape, d), src.stride(d)];
-    let others = (0..shape.len()).filter(|&d| d != axis).map(|d| Axis { len: shape[d], strides: strides(d) });
+    let others = (0..shape.len()).filter(|&d| d != axis).map(|d| Axis {
+        len: shape[d],
+        strides: strides(d),
+    });
     let (loops, [to, from]) = (Loops::new(others), strides(axis));
     let position = |step: usize| if reverse { count - 1 - step } else { step };
-    let how = Steps { lift, combine, lower };
-    let lines = Lines { loops, count, along: [to, from], reverse };
+    let how = Steps {
+        lift,
+        combine,
+        lower,
+    };
+    let lines = Lines {
+        loops,
+        count,
+        along: [to, from],
+        reverse,
+    };
     if to == 1 && lines.loops.inner().len < FEW {
         // One line after another.
         let data = src.data();
         let [to_next, from_next] = lines.loops.inner().strides;
         return lines.loops.in_order([0, src.offset()], |[d, s], len| {
             for c in 0..len as isize {
-                let (d, s) = (d.wrapping_add_signed(c * to_next), s.wrapping_add_signed(c * from_next));
+                let (d, s) = (
+                    d.wrapping_add_signed(c * to_next),
+                    s.wrapping_add_signed(c * from_next),
+                );
                 let x = |i: usize| (how.lift)(data[s.wrapping_add_signed(i as isize * from)], i);
                 let (line, mut acc) = (&mut dst[d..d + count], x(position(0)));
                 line[position(0)] = (how.lower)(acc);
@@ -66,7 +85,8 @@ pub fn scan<T: Copy, A: Copy, U: Copy>(
 /// Lines that are not worth a tile.
 const FEW: usize = 4;
 
-/// Lines side by side, and steps along them, that are turned at a time where lines are adjacent elements.
+/// Lines side by side, and steps along them, that are turned at a time where lines are adjacent
+/// elements.
 const WIDTH: usize = 64;
 const STEPS: usize = 16;
 
@@ -84,7 +104,9 @@ struct Steps<L, C, W> {
     lower: W,
 }
 
-impl<T: Copy, A: Copy, U, L: Fn(T, usize) -> A, C: Fn(A, A) -> A, W: Fn(A) -> U> Step<T, U> for Steps<L, C, W> {
+impl<T: Copy, A: Copy, U, L: Fn(T, usize) -> A, C: Fn(A, A) -> A, W: Fn(A) -> U> Step<T, U>
+    for Steps<L, C, W>
+{
     type State = Vec<A>;
 
     #[inline(always)]
@@ -103,7 +125,8 @@ impl<T: Copy, A: Copy, U, L: Fn(T, usize) -> A, C: Fn(A, A) -> A, W: Fn(A) -> U>
     }
 }
 
-/// Sums of reals in two f64, whose halves are vectors: the arithmetic of [`Twice`](crate::twice::Twice).
+/// Sums of reals in two f64, whose halves are vectors: the arithmetic of
+/// [`Twice`](crate::twice::Twice).
 struct Sums;
 
 impl<T: Number<Wide = f64>> Step<T, T> for Sums {
@@ -138,8 +161,19 @@ struct Lines {
 
 impl Lines {
     /// Runs lines side by side.
-    fn run<T: Copy, U: Copy, S: Step<T, U>>(&self, dst: &mut [U], src: View<T>, state: impl Fn() -> S::State, how: &S) {
-        let Lines { ref loops, count, along: [to, from], reverse } = *self;
+    fn run<T: Copy, U: Copy, S: Step<T, U>>(
+        &self,
+        dst: &mut [U],
+        src: View<T>,
+        state: impl Fn() -> S::State,
+        how: &S,
+    ) {
+        let Lines {
+            ref loops,
+            count,
+            along: [to, from],
+            reverse,
+        } = *self;
         let ([to_next, from_next], data) = (loops.inner().strides, src.data());
         let mut state = state();
         let mut xs = [[data[src.offset()]; WIDTH]; STEPS];
@@ -148,16 +182,28 @@ impl Lines {
             for c in (0..len).step_by(WIDTH) {
                 let width = WIDTH.min(len - c);
                 let at = |start: usize, next: isize, by: isize, i: usize| {
-                    start.wrapping_add_signed(c as isize * next).wrapping_add_signed(i as isize * by)
+                    start
+                        .wrapping_add_signed(c as isize * next)
+                        .wrapping_add_signed(i as isize * by)
                 };
                 for done in (0..count).step_by(STEPS) {
                     let steps = STEPS.min(count - done);
-                    let position = |step: usize| if reverse { count - 1 - done - step } else { done + step };
+                    let position = |step: usize| {
+                        if reverse {
+                            count - 1 - done - step
+                        } else {
+                            done + step
+                        }
+                    };
                     let least = position(0).min(position(steps - 1));
                     let place = |step: usize| position(step) - least;
                     let (own, other) = (from_next == 1, to_next == 1);
                     if !own {
-                        let lines = turn::Lines { start: at(s, from_next, from, least), next: from_next, by: from };
+                        let lines = turn::Lines {
+                            start: at(s, from_next, from, least),
+                            next: from_next,
+                            by: from,
+                        };
                         turn::to_columns(&mut xs[..steps], width, data, lines);
                     }
                     widest(
@@ -178,7 +224,11 @@ impl Lines {
                         },
                     );
                     if !other {
-                        let lines = turn::Lines { start: at(d, to_next, to, least), next: to_next, by: to };
+                        let lines = turn::Lines {
+                            start: at(d, to_next, to, least),
+                            next: to_next,
+                            by: to,
+                        };
                         turn::from_columns(dst, lines, &ys[..steps], width);
                     }
                 }
@@ -188,37 +238,80 @@ impl Lines {
 }
 
 /// Running sums of reals: those of [`cumsum`], many lines at a time.
-pub fn cumsum_reals<T: Number<Wide = f64, Exact = Twice>>(dst: &mut [T], src: View<T>, axis: usize, reverse: bool) {
+pub fn cumsum_reals<T: Number<Wide = f64, Exact = Twice>>(
+    dst: &mut [T],
+    src: View<T>,
+    axis: usize,
+    reverse: bool,
+) {
     let shape = src.shape();
     let strides = |d: usize| [row_major_stride(shape, d), src.stride(d)];
-    let others = (0..shape.len()).filter(|&d| d != axis).map(|d| Axis { len: shape[d], strides: strides(d) });
-    let lines = Lines { loops: Loops::new(others), count: shape[axis], along: strides(axis), reverse };
+    let others = (0..shape.len()).filter(|&d| d != axis).map(|d| Axis {
+        len: shape[d],
+        strides: strides(d),
+    });
+    let lines = Lines {
+        loops: Loops::new(others),
+        count: shape[axis],
+        along: strides(axis),
+        reverse,
+    };
     if dst.is_empty() || lines.loops.inner().len < FEW {
         return cumsum(dst, src, axis, reverse);
     }
-    assert_eq!(dst.len(), src.len(), "a running reduction has the shape of its source");
+    assert_eq!(
+        dst.len(),
+        src.len(),
+        "a running reduction has the shape of its source"
+    );
     lines.run(dst, src, || [[0.0; WIDTH]; 2], &Sums);
 }
 
 /// Running sums. Integers wrap; `bool` is "any so far".
 pub fn cumsum<T: Number>(dst: &mut [T], src: View<T>, axis: usize, reverse: bool) {
     let of = |x: T, _| T::Exact::of(x.wide());
-    scan(dst, src, axis, reverse, of, T::Exact::plus, |s| T::from_wide(s.round()));
+    scan(dst, src, axis, reverse, of, T::Exact::plus, |s| {
+        T::from_wide(s.round())
+    });
 }
 
 /// Running products. Integers wrap; `bool` is "all so far".
 pub fn cumprod<T: Number>(dst: &mut [T], src: View<T>, axis: usize, reverse: bool) {
-    scan(dst, src, axis, reverse, |x: T, _| x.wide(), T::Wide::times, T::from_wide);
+    scan(
+        dst,
+        src,
+        axis,
+        reverse,
+        |x: T, _| x.wide(),
+        T::Wide::times,
+        T::from_wide,
+    );
 }
 
 /// Running IEEE maxima: NaN from the first NaN on.
 pub fn cummax<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axis: usize, reverse: bool) {
-    scan(dst, src, axis, reverse, |x: T, _| x.widen(), T::Acc::maximum, T::narrow);
+    scan(
+        dst,
+        src,
+        axis,
+        reverse,
+        |x: T, _| x.widen(),
+        T::Acc::maximum,
+        T::narrow,
+    );
 }
 
 /// Running IEEE minima: NaN from the first NaN on.
 pub fn cummin<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axis: usize, reverse: bool) {
-    scan(dst, src, axis, reverse, |x: T, _| x.widen(), T::Acc::minimum, T::narrow);
+    scan(
+        dst,
+        src,
+        axis,
+        reverse,
+        |x: T, _| x.widen(),
+        T::Acc::minimum,
+        T::narrow,
+    );
 }
 
 #[cfg(test)]
@@ -240,9 +333,23 @@ mod tests {
             let mut dst = vec![0u64; src.view().len()];
             // A scan that does not commute, with positions.
             let lift = |x: i32, i: usize| x as u64 + 7 * i as u64;
-            scan(&mut dst, src.view(), axis, reverse, lift, |a, b| a.wrapping_mul(3) ^ b, |a| a + 1);
+            scan(
+                &mut dst,
+                src.view(),
+                axis,
+                reverse,
+                lift,
+                |a, b| a.wrapping_mul(3) ^ b,
+                |a| a + 1,
+            );
             for (y, index) in dst.iter().zip(indices(&shape)) {
-                let at = |i: usize| lift(src.view().get(&[&index[..axis], &[i], &index[axis + 1..]].concat()), i);
+                let at = |i: usize| {
+                    lift(
+                        src.view()
+                            .get(&[&index[..axis], &[i], &index[axis + 1..]].concat()),
+                        i,
+                    )
+                };
                 let combine = |a: u64, b| a.wrapping_mul(3) ^ b;
                 let expected = match reverse {
                     false => (0..=index[axis]).map(at).reduce(combine),
@@ -253,7 +360,8 @@ mod tests {
         }
     }
 
-    /// Lines side by side have the bits of each one, in every layout, with NaN, infinities and negative zeros.
+    /// Lines side by side have the bits of each one, in every layout, with NaN, infinities and
+    /// negative zeros.
     #[test]
     fn sums_of_lines_are_those_of_each_line() {
         fn of<T: Number<Wide = f64, Exact = Twice>>(random: &mut Random) {
@@ -270,14 +378,22 @@ mod tests {
                 cumsum_reals(&mut dst, src.view(), axis, reverse);
                 for (y, index) in dst.iter().zip(indices(&shape)) {
                     let at = |i: usize| {
-                        Twice::of(src.view().get(&[&index[..axis], &[i], &index[axis + 1..]].concat()).wide())
+                        Twice::of(
+                            src.view()
+                                .get(&[&index[..axis], &[i], &index[axis + 1..]].concat())
+                                .wide(),
+                        )
                     };
                     let sum = match reverse {
                         false => (0..=index[axis]).map(at).reduce(Twice::plus),
                         true => (index[axis]..shape[axis]).rev().map(at).reduce(Twice::plus),
                     };
                     let wanted = T::from_wide(sum.unwrap().round());
-                    assert_eq!(format!("{y:?}"), format!("{wanted:?}"), "{index:?} of {shape:?}");
+                    assert_eq!(
+                        format!("{y:?}"),
+                        format!("{wanted:?}"),
+                        "{index:?} of {shape:?}"
+                    );
                 }
             }
         }
@@ -294,7 +410,12 @@ mod tests {
         cumsum(&mut y, View::splat(&0.1, &[n]), 0, false);
         assert!((0..n).all(|i| y[i] == (f64::from(0.1f32) * (i + 1) as f64) as f32));
         let mut z = [0.0; 4];
-        cumsum(&mut z, View::dense(&[1e100, 1.0, -1e100, -0.0], &[4]), 0, false);
+        cumsum(
+            &mut z,
+            View::dense(&[1e100, 1.0, -1e100, -0.0], &[4]),
+            0,
+            false,
+        );
         assert_eq!(z, [1e100, 1e100, 1.0, 1.0]);
         let mut h = vec![f16::ZERO; 2048];
         cumsum(&mut h, View::splat(&f16::ONE, &[2048]), 0, true);

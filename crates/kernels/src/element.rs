@@ -82,12 +82,14 @@ const TOGETHER: usize = 64;
 
 /// Whether an element is NaN. O(elements), by vectors.
 pub(crate) fn any_nan<T: Number>(x: &[T]) -> bool {
-    x.chunks(TOGETHER).any(|x| x.iter().fold(false, |nan, x| nan | x.is_nan()))
+    x.chunks(TOGETHER)
+        .any(|x| x.iter().fold(false, |nan, x| nan | x.is_nan()))
 }
 
 /// An integer that holds positions.
 pub trait Index: Copy + Send {
-    /// A position as this type. Positions past its end wrap; callers choose a type that is wide enough.
+    /// A position as this type. Positions past its end wrap; callers choose a type that is wide
+    /// enough.
     fn of(position: usize) -> Self;
 
     /// The position; a negative one wraps to a huge one, which no slice has.
@@ -281,13 +283,15 @@ impl Lanes for f64 {
     const LANES: usize = 32;
 }
 
-/// The lanes of the components, so that the real part of a sum is the sum of the real parts, bit for bit.
+/// The lanes of the components, so that the real part of a sum is the sum of the real parts, bit
+/// for bit.
 impl Lanes for Complex<f32> {}
 impl Lanes for Complex<f64> {
     const LANES: usize = 32;
 }
 
-/// Masks instead of branches, so that loops vectorise: `m` is right where the two differ and neither is NaN.
+/// Masks instead of branches, so that loops vectorise: `m` is right where the two differ and
+/// neither is NaN.
 macro_rules! ordered_floats {
     ($($t:ty: $bits:ty;)*) => {$(
         impl Ordered for $t {
@@ -296,7 +300,8 @@ macro_rules! ordered_floats {
 
             #[inline(always)]
             fn maximum(self, rhs: $t) -> $t {
-                // Equal values have equal bits, except zeros: `and` keeps a sign only if both have it.
+                // Equal values have equal bits, except zeros: `and` keeps a sign only if both have
+                // it.
                 let equal = self.to_bits() & rhs.to_bits();
                 let m = if self > rhs { self } else { rhs };
                 extremum!($t, $bits, self, rhs, m, equal)

@@ -1,5 +1,5 @@
-//! Variables of the environment that choose how kernels run. One that says something else is told so on the error stream,
-//! when it is first asked for, and chooses nothing.
+//! Variables of the environment that choose how kernels run. One that says something else is told
+//! so on the error stream, when it is first asked for, and chooses nothing.
 //!
 //! | variable | |
 //! |---|---|
@@ -9,14 +9,23 @@
 
 use std::io::Write;
 
-/// What a variable chooses, if it is set and `read` knows what it says; `known` says in words what that may be.
-pub(crate) fn chosen<T>(name: &str, known: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+/// What a variable chooses, if it is set and `read` knows what it says; `known` says in words what
+/// that may be.
+pub(crate) fn chosen<T>(
+    name: &str,
+    known: &str,
+    read: impl FnOnce(&str) -> Option<T>,
+) -> Option<T> {
     let text = std::env::var_os(name)?;
     let choice = text.to_str().and_then(read);
     if choice.is_none() {
         // Where it cannot be said, that is no reason to panic.
         let text = text.to_string_lossy();
-        let _ = writeln!(std::io::stderr(), "cotangent: {name}={} is ignored: it may be {known}", text.escape_debug());
+        let _ = writeln!(
+            std::io::stderr(),
+            "cotangent: {name}={} is ignored: it may be {known}",
+            text.escape_debug()
+        );
     }
     choice
 }

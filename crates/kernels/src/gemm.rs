@@ -3,15 +3,18 @@
 //! ```text
 //! c[i, j] = Σ_q ( fma(a[i, p], b[p, j], ..) over the steps p of block q, from 0 )       blocks of 256 along k, ascending
 //! ```
-//! More than 4096 steps are cut where a power of two of such runs ends, the largest there is, and the two sums are added: the
-//! error of `n` steps is at most about `256 + 16 + log2 n` units of rounding of the sum of absolute values.
+//! More than 4096 steps are cut where a power of two of such runs ends, the largest there is, and
+//! the two sums are added: the error of `n` steps is at most about `256 + 16 + log2 n` units of
+//! rounding of the sum of absolute values.
 //!
-//! An element of C depends on its row of A and its column of B alone: not on layout, batch, the other rows or the level
-//! of vector instructions, nor the number of threads. A complex block is four real ones, `(Σ re re - Σ im im, Σ re im + Σ im re)`. `f16` and `bf16`
-//! are products in f32, rounded once. Integers wrap; `bool` is or of ands.
+//! An element of C depends on its row of A and its column of B alone: not on layout, batch, the
+//! other rows or the level of vector instructions, nor the number of threads. A complex block is
+//! four real ones, `(Σ re re - Σ im im, Σ re im + Σ im re)`. `f16` and `bf16` are products in f32,
+//! rounded once. Integers wrap; `bool` is or of ands.
 //!
-//! `micro` and `vector` hold the kernels of floats, `indirect` those of convolutions, `batch` those of many small products,
-//! `integers` those of integers. `blocks` are the loops around them, and `pack` is the order in which they read.
+//! `micro` and `vector` hold the kernels of floats, `indirect` those of convolutions, `batch` those
+//! of many small products, `integers` those of integers. `blocks` are the loops around them, and
+//! `pack` is the order in which they read.
 
 mod batch;
 mod blocks;
@@ -41,36 +44,63 @@ use num_complex::Complex;
 use pack::{Half, Source, widen};
 pub(crate) use pack::{Lines, pack, transfer};
 
-/// Products over the leading axes of `a[.., m, k]` and `b[.., k, n]`, written to `c[.., m, n]` in row-major order.
+/// Products over the leading axes of `a[.., m, k]` and `b[.., k, n]`, written to `c[.., m, n]` in
+/// row-major order.
 ///
-/// An operand that is the same for the whole batch has stride 0 there. `k == 0` gives zeros. O(batch · m · n · k).
+/// An operand that is the same for the whole batch has stride 0 there. `k == 0` gives zeros.
+/// O(batch · m · n · k).
 ///
 /// # Panics
 /// If the ranks are below 2, or the shapes or `c.len()` do not fit.
 pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
-    let batch = a.shape().len().checked_sub(2).expect("operands have rows and columns");
+    let batch = a
+        .shape()
+        .len()
+        .checked_sub(2)
+        .expect("operands have rows and columns");
     let (m, k) = (a.shape()[batch], a.shape()[batch + 1]);
     assert!(
-        b.shape().len() == batch + 2 && a.shape()[..batch] == b.shape()[..batch] && b.shape()[batch] == k,
+        b.shape().len() == batch + 2
+            && a.shape()[..batch] == b.shape()[..batch]
+            && b.shape()[batch] == k,
         "the product of shapes {:?} and {:?}",
         a.shape(),
         b.shape()
     );
     let n = b.shape()[batch + 1];
     let count = volume(&a.shape()[..batch]);
-    let size = m.checked_mul(n).expect("the number of elements fits a usize");
-    assert_eq!(count.checked_mul(size), Some(c.len()), "c has shape [.., {m}, {n}]");
+    let size = m
+        .checked_mul(n)
+        .expect("the number of elements fits a usize");
+    assert_eq!(
+        count.checked_mul(size),
+        Some(c.len()),
+        "c has shape [.., {m}, {n}]"
+    );
     if c.is_empty() || k == 0 {
         c.fill(T::ZERO);
         return Ok(());
     }
     if count == 1 {
-        return T::product(c, Matrix::of(a, m, k, a.offset()), Matrix::of(b, k, n, b.offset()));
+        return T::product(
+            c,
+            Matrix::of(a, m, k, a.offset()),
+            Matrix::of(b, k, n, b.offset()),
+        );
     }
-    let axes = (0..batch).map(|d| Axis { len: a.shape()[d], strides: [a.stride(d), b.stride(d)] });
+    let axes = (0..batch).map(|d| Axis {
+        len: a.shape()[d],
+        strides: [a.stride(d), b.stride(d)],
+    });
     let loops = Loops::new(axes);
-    let Axis { len, strides: [sa, sb] } = loops.inner();
-    if loops.outer().is_empty() && sb == 0 && (m == 1 || Some(sa) == a.stride(batch).checked_mul(m as isize)) {
+    let Axis {
+        len,
+        strides: [sa, sb],
+    } = loops.inner();
+    if loops.outer().is_empty()
+        && sb == 0
+        && (m == 1 || Some(sa) == a.stride(batch).checked_mul(m as isize))
+    {
         // One B for the whole batch, and the rows of A follow each other: a single tall product.
         let mut tall = Matrix::of(a, m * len, k, a.offset());
         if m == 1 {
@@ -106,7 +136,8 @@ const MANY: usize = 8;
 
 /// A strided matrix inside a slice.
 ///
-/// Invariant: every element `data[offset + i · row_stride + j · col_stride]` exists; matrices are cut from [`View`]s.
+/// Invariant: every element `data[offset + i · row_stride + j · col_stride]` exists; matrices are
+/// cut from [`View`]s.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<'a, T> {
     data: &'a [T],
@@ -121,23 +152,52 @@ impl<'a, T: Copy> Matrix<'a, T> {
     /// The matrix at `offset` in the last two axes of a view.
     fn of(v: View<'a, T>, rows: usize, cols: usize, offset: usize) -> Self {
         let batch = v.shape().len() - 2;
-        Matrix { data: v.data(), offset, rows, cols, row_stride: v.stride(batch), col_stride: v.stride(batch + 1) }
+        Matrix {
+            data: v.data(),
+            offset,
+            rows,
+            cols,
+            row_stride: v.stride(batch),
+            col_stride: v.stride(batch + 1),
+        }
     }
 
     /// A row-major matrix.
     fn dense(data: &'a [T], rows: usize, cols: usize) -> Self {
         debug_assert_eq!(data.len(), rows * cols);
-        Matrix { data, offset: 0, rows, cols, row_stride: cols as isize, col_stride: 1 }
+        Matrix {
+            data,
+            offset: 0,
+            rows,
+            cols,
+            row_stride: cols as isize,
+            col_stride: 1,
+        }
     }
 
     fn transposed(self) -> Self {
-        let Matrix { rows, cols, row_stride, col_stride, .. } = self;
-        Matrix { rows: cols, cols: rows, row_stride: col_stride, col_stride: row_stride, ..self }
+        let Matrix {
+            rows,
+            cols,
+            row_stride,
+            col_stride,
+            ..
+        } = self;
+        Matrix {
+            rows: cols,
+            cols: rows,
+            row_stride: col_stride,
+            col_stride: row_stride,
+            ..self
+        }
     }
 
     /// The matrix so many elements further.
     fn moved(self, by: isize) -> Self {
-        Matrix { offset: self.offset.wrapping_add_signed(by), ..self }
+        Matrix {
+            offset: self.offset.wrapping_add_signed(by),
+            ..self
+        }
     }
 
     fn pointer(&self) -> *const T {
@@ -148,7 +208,10 @@ impl<'a, T: Copy> Matrix<'a, T> {
     fn to_vec(self, zero: T) -> Fallible<Vec<T>> {
         let (shape, strides) = ([self.rows, self.cols], [self.row_stride, self.col_stride]);
         let mut out = filled(zero, self.rows * self.cols)?;
-        copy_into(&mut out, View::new(self.data, self.offset, &shape, &strides));
+        copy_into(
+            &mut out,
+            View::new(self.data, self.offset, &shape, &strides),
+        );
         Ok(out)
     }
 }
@@ -182,7 +245,8 @@ macro_rules! through_blocks {
 
 through_blocks!(f32 f64 Complex<f32> Complex<f64>);
 
-/// As [`Gemm::products`], of so many (to find how many is a division, which is felt in a small one), with the vectors of a level.
+/// As [`Gemm::products`], of so many (to find how many is a division, which is felt in a small
+/// one), with the vectors of a level.
 fn at_level<T: blocks::Parts, S: Source<T>>(
     level: Level,
     count: usize,
@@ -192,16 +256,27 @@ fn at_level<T: blocks::Parts, S: Source<T>>(
     steps: [isize; 2],
 ) -> Fallible {
     let (m, k, n) = (a.rows, a.cols, b.cols);
-    assert!(k == b.rows && k > 0 && m * n > 0 && c.len() == count * (m * n), "sizes of products");
+    assert!(
+        k == b.rows && k > 0 && m * n > 0 && c.len() == count * (m * n),
+        "sizes of products"
+    );
     if k > RUN {
         return in_halves(level, c, a, b, steps);
     }
-    let strided = |x: Matrix<S>| Strided { at: x.pointer(), row: x.row_stride, col: x.col_stride };
+    let strided = |x: Matrix<S>| Strided {
+        at: x.pointer(),
+        row: x.row_stride,
+        col: x.col_stride,
+    };
     let operands = [strided(a), strided(b)];
-    let c = Strided { at: c.as_mut_ptr(), row: n as isize, col: 1 };
-    // SAFETY: A and B address only elements of their slices (the invariant of `Matrix`, and of views for the products that
-    // follow), C is the row-major m by n matrices that fill its slice, which nothing else refers to, and levels come from
-    // `Level::chosen` or `available`.
+    let c = Strided {
+        at: c.as_mut_ptr(),
+        row: n as isize,
+        col: 1,
+    };
+    // SAFETY: A and B address only elements of their slices (the invariant of `Matrix`, and of
+    // views for the products that follow), C is the row-major m by n matrices that fill its slice,
+    // which nothing else refers to, and levels come from `Level::chosen` or `available`.
     unsafe { blocks::products(level, [m, k, n], count, Onto::Set, c, operands, steps) }
 }
 
@@ -220,10 +295,24 @@ fn in_halves<T: blocks::Parts, S: Source<T>>(
     let mut rest = filled(T::ZERO, size)?;
     for (i, c) in (0..).zip(c.chunks_exact_mut(size)) {
         let (a, b) = (a.moved(i * steps[0]), b.moved(i * steps[1]));
-        at_level(level, 1, c, Matrix { cols: left, ..a }, Matrix { rows: left, ..b }, [0; 2])?;
+        at_level(
+            level,
+            1,
+            c,
+            Matrix { cols: left, ..a },
+            Matrix { rows: left, ..b },
+            [0; 2],
+        )?;
         let after = |step: isize| left as isize * step;
         let (a, b) = (a.moved(after(a.col_stride)), b.moved(after(b.row_stride)));
-        at_level(level, 1, &mut rest, Matrix { cols: right, ..a }, Matrix { rows: right, ..b }, [0; 2])?;
+        at_level(
+            level,
+            1,
+            &mut rest,
+            Matrix { cols: right, ..a },
+            Matrix { rows: right, ..b },
+            [0; 2],
+        )?;
         c.iter_mut().zip(&rest).for_each(|(c, &x)| *c = c.plus(x));
     }
     Ok(())
@@ -251,7 +340,11 @@ pub(crate) unsafe fn update(
     }
     // The kernels of vectors only set.
     let mut made = zeros(m * n)?;
-    let to = Strided { at: made.as_mut_ptr(), row: n as isize, col: 1 };
+    let to = Strided {
+        at: made.as_mut_ptr(),
+        row: n as isize,
+        col: 1,
+    };
     // SAFETY: as stated, and there is room for the product.
     unsafe { blocks::products(level, sizes, 1, Onto::Set, to, [a, b], [0; 2])? };
     let step = if n == 1 { c.row } else { c.col };
@@ -262,18 +355,28 @@ pub(crate) unsafe fn update(
     Ok(())
 }
 
-/// Elements of factors up to which products of halves are those of widened copies, and of several products together.
+/// Elements of factors up to which products of halves are those of widened copies, and of several
+/// products together.
 const WIDENED: usize = 4096;
 
 /// Products of floats of 16 bits: computed in f32, rounded once.
-fn of_halves<T: Half>(level: Level, mut c: &mut [T], [mut a, mut b]: [Matrix<T>; 2], steps: [isize; 2]) -> Fallible {
+fn of_halves<T: Half>(
+    level: Level,
+    mut c: &mut [T],
+    [mut a, mut b]: [Matrix<T>; 2],
+    steps: [isize; 2],
+) -> Fallible {
     let (m, k, n) = (a.rows, a.cols, b.cols);
     let size = m * n;
     let factors = (m + n).saturating_mul(k);
     while !c.is_empty() {
         let count = (WIDENED / factors.saturating_add(size)).clamp(1, c.len() / size);
         let (now, rest) = c.split_at_mut(count * size);
-        let room = if factors <= WIDENED { count * factors } else { 0 };
+        let room = if factors <= WIDENED {
+            count * factors
+        } else {
+            0
+        };
         with_room((count * size + room) * size_of::<f32>(), |to| {
             let to = to.cast::<f32>();
             // SAFETY: the room is for so many elements, and it is initialised.
@@ -288,14 +391,27 @@ fn of_halves<T: Half>(level: Level, mut c: &mut [T], [mut a, mut b]: [Matrix<T>;
                 widened(a, of_a, count, steps[0]);
                 widened(b, of_b, count, steps[1]);
                 // The matrices are one below the other, and products begin at the first.
-                let (mut a, mut b) = (Matrix::dense(of_a, count * m, k), Matrix::dense(of_b, count * k, n));
+                let (mut a, mut b) = (
+                    Matrix::dense(of_a, count * m, k),
+                    Matrix::dense(of_b, count * k, n),
+                );
                 (a.rows, b.rows) = (m, k);
-                at_level(level, count, wide, a, b, [(m * k) as isize, (k * n) as isize])?;
+                at_level(
+                    level,
+                    count,
+                    wide,
+                    a,
+                    b,
+                    [(m * k) as isize, (k * n) as isize],
+                )?;
             }
             T::narrow(now, wide);
             Ok(())
         })??;
-        (a, b) = (a.moved(count as isize * steps[0]), b.moved(count as isize * steps[1]));
+        (a, b) = (
+            a.moved(count as isize * steps[0]),
+            b.moved(count as isize * steps[1]),
+        );
         c = rest;
     }
     Ok(())
@@ -318,8 +434,11 @@ fn widened<T: Half>(x: Matrix<T>, to: &mut [f32], count: usize, step: isize) {
         || {
             for (i, to) in to.chunks_exact_mut(run).enumerate() {
                 let (matrix, row) = ((i / rows) as isize, (i % rows) as isize);
-                let from = x.pointer().wrapping_offset(matrix * step + row * x.row_stride);
-                // SAFETY: the invariant of `Matrix`: all `run` elements of this part of the matrices exist.
+                let from = x
+                    .pointer()
+                    .wrapping_offset(matrix * step + row * x.row_stride);
+                // SAFETY: the invariant of `Matrix`: all `run` elements of this part of the
+                // matrices exist.
                 unsafe { widen(to.as_mut_ptr(), from, run, x.col_stride) };
             }
         },

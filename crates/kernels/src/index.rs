@@ -1,10 +1,11 @@
 //! Gather and scatter: windows of one shape moved between flat offsets.
 //!
-//! [`Starts`] turns a block of index vectors into pairs of offsets, one in the array of windows and one in the operand.
-//! The kernels move a window for each pair: `dst[to + Σ w_d · to_strides_d] ⟵ src[from + Σ w_d · from_strides_d]`.
-//! Gather writes, scatter combines with the old element. Windows are handled in the order of the pairs and the elements
-//! of a window in row-major order, so the later of two writes to one element wins and sums have one order.
-//! O(windows · volume).
+//! [`Starts`] turns a block of index vectors into pairs of offsets, one in the array of windows and
+//! one in the operand. The kernels move a window for each pair:
+//! `dst[to + Σ w_d · to_strides_d] ⟵ src[from + Σ w_d · from_strides_d]`. Gather writes, scatter
+//! combines with the old element. Windows are handled in the order of the pairs and the elements of
+//! a window in row-major order, so the later of two writes to one element wins and sums have one
+//! order. O(windows · volume).
 //!
 //! Offsets are checked once for a block: [`Starts`] knows the interval that they lie in.
 
@@ -31,7 +32,8 @@ pub trait Position: Copy + Sync {
     /// The number, or the nearest one of this type.
     #[inline(always)]
     fn narrow(self) -> i32 {
-        self.signed().clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+        self.signed()
+            .clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
     }
 }
 
@@ -110,11 +112,15 @@ impl Interval {
 
     /// Moves every offset by a number between 0 and `by`.
     fn widen(&mut self, by: i64) {
-        *self = Interval(self.0.saturating_add(by.min(0)), self.1.saturating_add(by.max(0)));
+        *self = Interval(
+            self.0.saturating_add(by.min(0)),
+            self.1.saturating_add(by.max(0)),
+        );
     }
 }
 
-/// Pairs of offsets at which the windows of a block begin: in the array of windows, and in the operand.
+/// Pairs of offsets at which the windows of a block begin: in the array of windows, and in the
+/// operand.
 pub struct Starts {
     /// Only the first one of each part, if there is one step.
     windows: [usize; BLOCK],
@@ -236,8 +242,8 @@ impl Starts {
         }
     }
 
-    /// Moves the offsets of the last part in the operand by `axis.stride` times the numbers. Pairs whose number is not
-    /// inside must be removed by [`Starts::retain`].
+    /// Moves the offsets of the last part in the operand by `axis.stride` times the numbers. Pairs
+    /// whose number is not inside must be removed by [`Starts::retain`].
     ///
     /// # Panics
     /// If a number is not in the slice.
@@ -280,8 +286,17 @@ impl Starts {
 
     /// Moves the offsets of the last part from `from(offset)`.
     #[inline(always)]
-    fn moved<I: Position>(&mut self, numbers: Numbers<'_, I>, from: impl Fn(usize) -> usize + Copy) {
-        let Numbers { numbers, at, by, axis } = numbers;
+    fn moved<I: Position>(
+        &mut self,
+        numbers: Numbers<'_, I>,
+        from: impl Fn(usize) -> usize + Copy,
+    ) {
+        let Numbers {
+            numbers,
+            at,
+            by,
+            axis,
+        } = numbers;
         let offsets = &mut self.operand[self.part..self.len];
         let inside = match Run::new(numbers, at, offsets.len(), by) {
             Run::Dense(numbers) => widest(
@@ -290,26 +305,32 @@ impl Starts {
             ),
             Run::Splat(x) => {
                 let (moved, inside) = axis.moved::<false>(x.signed());
-                offsets.iter_mut().for_each(|to| *to = from(*to).wrapping_add_signed(moved));
+                offsets
+                    .iter_mut()
+                    .for_each(|to| *to = from(*to).wrapping_add_signed(moved));
                 inside
             }
             Run::Strided(x, start, step) => {
                 let mut inside = true;
                 for (i, to) in (0..).zip(offsets) {
-                    let (moved, ok) = axis.moved::<false>(x[start.wrapping_add_signed(i * step)].signed());
+                    let (moved, ok) =
+                        axis.moved::<false>(x[start.wrapping_add_signed(i * step)].signed());
                     *to = from(*to).wrapping_add_signed(moved);
                     inside &= ok;
                 }
                 inside
             }
         };
-        self.last.widen(axis.last.max(0).saturating_mul(axis.stride as i64));
+        self.last
+            .widen(axis.last.max(0).saturating_mul(axis.stride as i64));
         if !inside {
             if !self.outside {
                 (self.outside, self.flags) = (true, [true; BLOCK]);
             }
             for (i, flag) in (0..).zip(&mut self.flags[self.part..self.len]) {
-                *flag &= axis.moved::<false>(numbers[at.wrapping_add_signed(by.wrapping_mul(i))].signed()).1;
+                *flag &= axis
+                    .moved::<false>(numbers[at.wrapping_add_signed(by.wrapping_mul(i))].signed())
+                    .1;
             }
         }
     }
@@ -338,9 +359,15 @@ impl Starts {
     fn bounds(&self) -> [Interval; 2] {
         assert!(!self.outside, "windows outside are removed first");
         let moved = |Interval(least, most): Interval, by: usize| {
-            Interval(least.saturating_add(by as i64), most.saturating_add(by as i64))
+            Interval(
+                least.saturating_add(by as i64),
+                most.saturating_add(by as i64),
+            )
         };
-        [moved(self.bounds[0], self.shift[0]), moved(self.bounds[1].join(self.last), self.shift[1])]
+        [
+            moved(self.bounds[0], self.shift[0]),
+            moved(self.bounds[1].join(self.last), self.shift[1]),
+        ]
     }
 
     /// Whether elements of windows are inside slices of these lengths.
@@ -351,10 +378,16 @@ impl Starts {
         for (k, Interval(least, most)) in self.bounds().into_iter().enumerate() {
             let fits = reach(window, strides[k]).is_some_and(|(below, above)| {
                 let (below, above) = (below as i64, above as i64);
-                below >= 0 && above >= 0 && least >= below && most.saturating_add(above) < lens[k] as i64
+                below >= 0
+                    && above >= 0
+                    && least >= below
+                    && most.saturating_add(above) < lens[k] as i64
             });
             let len = lens[k];
-            assert!(fits, "windows {window:?}, strides {strides:?}, from {least} to {most} leave a slice of {len}");
+            assert!(
+                fits,
+                "windows {window:?}, strides {strides:?}, from {least} to {most} leave a slice of {len}"
+            );
         }
     }
 }
@@ -372,10 +405,15 @@ fn fill(to: &mut [usize], first: usize, by: isize) {
 }
 
 impl Indexed {
-    /// How far a number moves an offset, and whether it is inside. `SMALL`: both factors fit 32 bits.
+    /// How far a number moves an offset, and whether it is inside. `SMALL`: both factors fit 32
+    /// bits.
     #[inline(always)]
     fn moved<const SMALL: bool>(self, number: i64) -> (isize, bool) {
-        let i = if self.clip { number.min(self.last).max(0) } else { number };
+        let i = if self.clip {
+            number.min(self.last).max(0)
+        } else {
+            number
+        };
         let inside = (i >= 0) & (i <= self.last);
         let moved = match SMALL {
             true => i64::from(i as i32) * i64::from(self.stride as i32),
@@ -417,27 +455,54 @@ fn move_dense<I: Position>(
     ) -> bool {
         let mut outside = 0u32;
         for (to, &x) in offsets.iter_mut().zip(numbers) {
-            let i = if clip { x.narrow().min(last).max(0) } else { x.narrow() };
+            let i = if clip {
+                x.narrow().min(last).max(0)
+            } else {
+                x.narrow()
+            };
             *to = from(*to).wrapping_add_signed((i64::from(i) * i64::from(stride)) as isize);
             // What is negative is large without its sign.
             outside |= u32::from(i as u32 > last as u32);
         }
         outside == 0
     }
-    let last = i32::try_from(axis.last).ok().filter(|last| (0..i32::MAX).contains(last));
+    let last = i32::try_from(axis.last)
+        .ok()
+        .filter(|last| (0..i32::MAX).contains(last));
     // Each loop is compiled for itself.
     match (last, i32::try_from(axis.stride), axis.clip) {
         (Some(last), Ok(1), false) if I::NARROW => narrow(offsets, numbers, (last, 1, false), from),
         (Some(last), Ok(1), true) if I::NARROW => narrow(offsets, numbers, (last, 1, true), from),
-        (Some(last), Ok(stride), clip) if I::NARROW => narrow(offsets, numbers, (last, stride, clip), from),
-        (_, Ok(1), false) => wide::<false, I>(offsets, numbers, Indexed { stride: 1, clip: false, ..axis }, from),
-        (_, Ok(1), true) => wide::<false, I>(offsets, numbers, Indexed { stride: 1, clip: true, ..axis }, from),
+        (Some(last), Ok(stride), clip) if I::NARROW => {
+            narrow(offsets, numbers, (last, stride, clip), from)
+        }
+        (_, Ok(1), false) => wide::<false, I>(
+            offsets,
+            numbers,
+            Indexed {
+                stride: 1,
+                clip: false,
+                ..axis
+            },
+            from,
+        ),
+        (_, Ok(1), true) => wide::<false, I>(
+            offsets,
+            numbers,
+            Indexed {
+                stride: 1,
+                clip: true,
+                ..axis
+            },
+            from,
+        ),
         (Some(_), Ok(_), _) => wide::<true, I>(offsets, numbers, axis, from),
         _ => wide::<false, I>(offsets, numbers, axis, from),
     }
 }
 
-/// `dst[to + w] = src[from + w]` for every pair `(to, from)` of `starts` and every index `w` of `window`.
+/// `dst[to + w] = src[from + w]` for every pair `(to, from)` of `starts` and every index `w` of
+/// `window`.
 ///
 /// # Panics
 /// If the ranks differ or a window leaves its slice.
@@ -454,7 +519,10 @@ pub fn gather_windows<T: Copy>(
         return;
     }
     starts.check([dst.len(), src.len()], window, [to_strides, from_strides]);
-    let Axis { len, strides: [to, from] } = each.loops.inner();
+    let Axis {
+        len,
+        strides: [to, from],
+    } = each.loops.inner();
     if len == 1 && each.loops.outer().is_empty() {
         let (dst, src) = (dst.as_mut_ptr(), src.as_ptr());
         return each.elements(
@@ -465,7 +533,9 @@ pub fn gather_windows<T: Copy>(
         );
     }
     if (to, from) != (1, 1) && len > 1 {
-        return each.run(starts, |[d, s]| copy_run(dst, d, to, Run::new(src, s, len, from), len));
+        return each.run(starts, |[d, s]| {
+            copy_run(dst, d, to, Run::new(src, s, len, from), len)
+        });
     }
     let (dst, src) = (dst.as_mut_ptr(), src.as_ptr());
     macro_rules! rows {
@@ -483,8 +553,8 @@ pub fn gather_windows<T: Copy>(
     rows!(1 2 3 4 8 16 32)
 }
 
-/// `dst[to + w] = combine(dst[to + w], src[from + w])` for every pair `(from, to)` of `starts` and every index `w` of
-/// `window`: `|_, new| new` sets, `|old, new| old + new` adds.
+/// `dst[to + w] = combine(dst[to + w], src[from + w])` for every pair `(from, to)` of `starts` and
+/// every index `w` of `window`: `|_, new| new` sets, `|old, new| old + new` adds.
 ///
 /// # Panics
 /// If the ranks differ or a window leaves its slice.
@@ -526,9 +596,18 @@ struct Each {
 impl Each {
     /// The strides of a window in the array of windows, and in the operand.
     fn new(window: &[usize], windows: &[isize], operand: &[isize]) -> Self {
-        assert!(windows.len() == window.len() && operand.len() == window.len(), "a window has one rank");
-        let axes = window.iter().enumerate().map(|(d, &len)| Axis { len, strides: [windows[d], operand[d]] });
-        Each { loops: Loops::new(axes), empty: window.contains(&0) }
+        assert!(
+            windows.len() == window.len() && operand.len() == window.len(),
+            "a window has one rank"
+        );
+        let axes = window.iter().enumerate().map(|(d, &len)| Axis {
+            len,
+            strides: [windows[d], operand[d]],
+        });
+        Each {
+            loops: Loops::new(axes),
+            empty: window.contains(&0),
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -561,10 +640,14 @@ impl Each {
         }
     }
 
-    /// Calls `f` with the offsets of every element of every window, in order: by vectors where they are adjacent.
+    /// Calls `f` with the offsets of every element of every window, in order: by vectors where they
+    /// are adjacent.
     #[inline(always)]
     fn elements(&self, starts: &Starts, f: impl Fn(usize, usize)) {
-        let Axis { len, strides: [w, x] } = self.loops.inner();
+        let Axis {
+            len,
+            strides: [w, x],
+        } = self.loops.inner();
         if self.loops.outer().is_empty() && len == 1 {
             let first = starts.windows[0].wrapping_add(starts.shift[0]);
             let (operand, shift) = (&starts.operand[..starts.len], starts.shift[1]);

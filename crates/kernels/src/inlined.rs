@@ -1,9 +1,9 @@
 //! Functions of arrays that are always inlined.
 //!
-//! Those of the standard library may become calls, and a call has no vectors: it is compiled for the features that every
-//! machine has, whatever those of its caller are. `tests/inlined.py` lists such calls in a binary. Vectors without
-//! features ([`portable`](crate::vector)) use those of the standard library: thousands of loops in one function are slow
-//! to compile.
+//! Those of the standard library may become calls, and a call has no vectors: it is compiled for
+//! the features that every machine has, whatever those of its caller are. `tests/inlined.py` lists
+//! such calls in a binary. Vectors without features ([`portable`](crate::vector)) use those of the
+//! standard library: thousands of loops in one function are slow to compile.
 
 /// `[f(0), f(1), ..]`
 #[inline(always)]

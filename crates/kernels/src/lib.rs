@@ -1,16 +1,21 @@
-//! CPU kernels on slices and strides: the loops behind every operation, with no idea of graphs or tensors.
+//! CPU kernels on slices and strides: the loops behind every operation, with no idea of graphs or
+//! tensors.
 //!
-//! A kernel reads [`View`]s (a slice with an offset, a shape and strides) and writes a slice. Elementwise operations are
-//! [`tile`] programs instead: kernels on contiguous tiles, chosen while running, that see no strides.
+//! A kernel reads [`View`]s (a slice with an offset, a shape and strides) and writes a slice.
+//! Elementwise operations are [`tile`] programs instead: kernels on contiguous tiles, chosen while
+//! running, that see no strides.
 //!
 //! Invariants, for every kernel here:
 //!
-//! - **Same bits.** The order in which elements are combined depends on shapes alone: never on strides, alignment, the
-//!   number of threads or where in a batch a row lies. [`tree`] states the order of reductions, [`mod@gemm`] that of
-//!   products.
-//! - **Threads.** Work is split by [`parallel`](mod@parallel), at places that depend on shapes alone.
-//! - **Sizes are the caller's business.** Lengths and bounds are checked once per call, and a wrong one panics.
-//! - **Workspaces may not be there.** What needs one returns a [`Fallible`]; memory comes from [`mod@memory`] alone.
+//! - **Same bits.** The order in which elements are combined depends on shapes alone: never on
+//!   strides, alignment, the number of threads or where in a batch a row lies. [`tree`] states the
+//!   order of reductions, [`mod@gemm`] that of products.
+//! - **Threads.** Work is split by [`parallel`](mod@parallel), at places that depend on shapes
+//!   alone.
+//! - **Sizes are the caller's business.** Lengths and bounds are checked once per call, and a wrong
+//!   one panics.
+//! - **Workspaces may not be there.** What needs one returns a [`Fallible`]; memory comes from
+//!   [`mod@memory`] alone.
 //!
 //! `dst` always comes first, and is row-major unless a function takes its strides.
 //!

@@ -1,10 +1,12 @@
 //! Loop nests over the shared index space of `N` strided operands.
 //!
 //! A nest drops axes of length 1 and merges neighbours that all operands step through evenly
-//! (`stride_outer = len_inner · stride_inner`), which leaves few axes and a long innermost one. Kernels see only
-//! **runs**: the offset of each operand and a length, with the strides of [`Loops::inner`].
+//! (`stride_outer = len_inner · stride_inner`), which leaves few axes and a long innermost one.
+//! Kernels see only **runs**: the offset of each operand and a length, with the strides of
+//! [`Loops::inner`].
 //!
-//! Invariant: the order of the axes is kept, so elements are visited in the order in which the axes were given.
+//! Invariant: the order of the axes is kept, so elements are visited in the order in which the axes
+//! were given.
 
 use crate::memory::{Fallible, push};
 use smallvec::{SmallVec, smallvec};
@@ -31,7 +33,13 @@ pub struct Loops<const N: usize> {
 impl<const N: usize> Loops<N> {
     /// The nest over `axes`, outermost first.
     pub fn new(axes: impl IntoIterator<Item = Axis<N>>) -> Self {
-        let mut loops = Loops { outer: Vec::new(), inner: Axis { len: 1, strides: [0; N] } };
+        let mut loops = Loops {
+            outer: Vec::new(),
+            inner: Axis {
+                len: 1,
+                strides: [0; N],
+            },
+        };
         axes.into_iter().for_each(|axis| loops.push(axis));
         loops
     }
@@ -39,13 +47,17 @@ impl<const N: usize> Loops<N> {
     /// Adds an axis inside the others.
     fn push(&mut self, axis: Axis<N>) {
         let inner = &mut self.inner;
-        let merges = (0..N).all(|k| inner.strides[k] == axis.strides[k].wrapping_mul(axis.len as isize));
+        let merges =
+            (0..N).all(|k| inner.strides[k] == axis.strides[k].wrapping_mul(axis.len as isize));
         if axis.len == 1 {
         } else if inner.len == 1 {
             *inner = axis;
         } else if merges || axis.len == 0 || inner.len == 0 {
             // A zero length ends up innermost, wherever it was: the nest is empty.
-            *inner = Axis { len: inner.len * axis.len, strides: axis.strides };
+            *inner = Axis {
+                len: inner.len * axis.len,
+                strides: axis.strides,
+            };
         } else {
             self.outer.push(std::mem::replace(inner, axis));
         }
@@ -61,7 +73,8 @@ impl<const N: usize> Loops<N> {
         self.inner
     }
 
-    /// Calls `run(offsets, len)` for every run, in row-major order. Each run is a whole innermost axis.
+    /// Calls `run(offsets, len)` for every run, in row-major order. Each run is a whole innermost
+    /// axis.
     pub fn in_order(&self, start: [usize; N], mut run: impl FnMut([usize; N], usize)) {
         if self.inner.len > 0 {
             walk(&self.outer, start, &mut |at| run(at, self.inner.len));
@@ -81,21 +94,27 @@ impl<const N: usize> Loops<N> {
 
     /// The nest of the outer axes alone: its runs have length 1.
     pub(crate) fn around(mut self) -> Self {
-        self.inner = Axis { len: 1, strides: [0; N] };
+        self.inner = Axis {
+            len: 1,
+            strides: [0; N],
+        };
         self
     }
 
-    /// The innermost axes of together at most [`BLOCK`] elements: the nest around them, and how far each of their elements is
-    /// from the first one, in row-major order.
+    /// The innermost axes of together at most [`BLOCK`] elements: the nest around them, and how far
+    /// each of their elements is from the first one, in row-major order.
     pub(crate) fn blocks(&self) -> (Self, SmallVec<[[isize; N]; BLOCK]>) {
         let mut rest = self.clone();
         let mut block = smallvec![[0; N]];
         let mut axis = Some(self.inner);
-        while let Some(Axis { len, strides }) = axis.filter(|a| a.len.saturating_mul(block.len()) <= BLOCK) {
+        while let Some(Axis { len, strides }) =
+            axis.filter(|a| a.len.saturating_mul(block.len()) <= BLOCK)
+        {
             let one = block.len();
             for (i, e) in (1..len).flat_map(|i| (0..one).map(move |e| (i, e))) {
                 let mut at: [isize; N] = block[e];
-                (0..N).for_each(|k| at[k] = at[k].wrapping_add(strides[k].wrapping_mul(i as isize)));
+                (0..N)
+                    .for_each(|k| at[k] = at[k].wrapping_add(strides[k].wrapping_mul(i as isize)));
                 block.push(at);
             }
             block.truncate(len.saturating_mul(one));
@@ -113,10 +132,12 @@ impl<const N: usize> Loops<N> {
     }
 }
 
-/// Calls `f` at the start of every run of the given axes. One function for all kernels: a call for each run is less than
-/// what a run costs.
+/// Calls `f` at the start of every run of the given axes. One function for all kernels: a call for
+/// each run is less than what a run costs.
 fn walk<const N: usize>(axes: &[Axis<N>], mut at: [usize; N], f: &mut dyn FnMut([usize; N])) {
-    let Some((axis, rest)) = axes.split_first() else { return f(at) };
+    let Some((axis, rest)) = axes.split_first() else {
+        return f(at);
+    };
     for _ in 0..axis.len {
         if rest.is_empty() {
             f(at)
@@ -127,9 +148,14 @@ fn walk<const N: usize>(axes: &[Axis<N>], mut at: [usize; N], f: &mut dyn FnMut(
     }
 }
 
-/// `at + n · strides`. Wrapping, because the step after the last element may leave every slice; it is not used.
+/// `at + n · strides`. Wrapping, because the step after the last element may leave every slice; it
+/// is not used.
 #[inline(always)]
-pub(crate) fn step<const N: usize>(mut at: [usize; N], strides: [isize; N], n: usize) -> [usize; N] {
+pub(crate) fn step<const N: usize>(
+    mut at: [usize; N],
+    strides: [isize; N],
+    n: usize,
+) -> [usize; N] {
     for k in 0..N {
         at[k] = at[k].wrapping_add_signed(strides[k].wrapping_mul(n as isize));
     }

@@ -3,9 +3,9 @@
 //! A product of floats is rounded before it is added, integers wrap: lane by lane this is
 //! [`Number::times`] and [`Number::plus`], so the bits are the same at every level.
 //!
-//! SAFETY of every block here: the intrinsics need their instruction set and nothing else; these vectors appear only in
-//! functions that are compiled for it and chosen after it was detected. Memory is the caller's promise, stated at the
-//! methods.
+//! SAFETY of every block here: the intrinsics need their instruction set and nothing else; these
+//! vectors appear only in functions that are compiled for it and chosen after it was detected.
+//! Memory is the caller's promise, stated at the methods.
 
 use crate::element::Number;
 #[cfg(target_arch = "x86_64")]
@@ -81,7 +81,8 @@ impl<T: Number, const N: usize> Mac for [T; N] {
     }
 }
 
-/// Sums of 32 bits, each of two products of 16 bits: an element of a factor is a pair of signed numbers.
+/// Sums of 32 bits, each of two products of 16 bits: an element of a factor is a pair of signed
+/// numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct Pairs([i32; 8]);
 
@@ -225,7 +226,8 @@ unsafe fn bytes512(w: __m512i, x: __m512i) -> __m512i {
     }
 }
 
-/// Products of 64 bits: those of the lower halves, and above them the sums of those of both kinds of halves.
+/// Products of 64 bits: those of the lower halves, and above them the sums of those of both kinds
+/// of halves.
 ///
 /// # Safety
 /// The CPU has AVX2.

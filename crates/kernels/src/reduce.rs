@@ -1,20 +1,23 @@
 //! Reductions of a view over any set of axes, in the order that [`tree`](crate::tree) fixes.
 //!
-//! `dst[j] = lower(x_0 ∘ x_1 ∘ … ∘ x_{n-1})`, where `j` runs over the kept axes (row-major) and `x_i` are the lifted
-//! elements of the reduced axes, numbered in row-major order whatever their strides. So a transposed view reduces to
-//! the same bits as its contiguous copy.
+//! `dst[j] = lower(x_0 ∘ x_1 ∘ … ∘ x_{n-1})`, where `j` runs over the kept axes (row-major) and
+//! `x_i` are the lifted elements of the reduced axes, numbered in row-major order whatever their
+//! strides. So a transposed view reduces to the same bits as its contiguous copy.
 //!
-//! Two strategies give those bits. **Rows** reduce one output at a time: for long reductions along the grain.
-//! **Columns** reduce a block of neighbouring outputs side by side, one lane after the other: for
-//! reductions across the grain, and for short ones. All are O(elements); the working memory is at most a chunk
-//! and a logarithmic number of rows. Threads share outputs, or the chunks of a single one.
+//! Two strategies give those bits. **Rows** reduce one output at a time: for long reductions along
+//! the grain. **Columns** reduce a block of neighbouring outputs side by side, one lane after the
+//! other: for reductions across the grain, and for short ones. All are O(elements); the working
+//! memory is at most a chunk and a logarithmic number of rows. Threads share outputs, or the chunks
+//! of a single one.
 
 mod best;
 
 use crate::element::{Index, Number, Ordered};
 use crate::loops::{Axis, Loops};
 use crate::parallel::chunks;
-use crate::tree::{CHUNK, Combine, Counter, Fold, General, Lanes, Named, Place, eight, fold_columns, fold_slice};
+use crate::tree::{
+    CHUNK, Combine, Counter, Fold, General, Lanes, Named, Place, eight, fold_columns, fold_slice,
+};
 use crate::twice::Exact;
 use crate::view::{Run, View, volume_of};
 use best::arg;
@@ -22,7 +25,8 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// Reduces over `axes` (distinct, in any order): the general form of every reduction here.
 ///
-/// `lower` makes the output of an accumulator. Where nothing is reduced because an axis has length 0, the output is `empty`.
+/// `lower` makes the output of an accumulator. Where nothing is reduced because an axis has length
+/// 0, the output is `empty`.
 ///
 /// # Panics
 /// If `dst.len()` is not the volume of the kept axes, or an axis does not exist.
@@ -36,10 +40,17 @@ fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
 ) {
     let shape = src.shape();
     let is_reduced = |d: &usize| axes.contains(d);
-    assert!(axes.iter().all(|&d| d < shape.len()), "axes {axes:?} of a view of shape {shape:?}");
+    assert!(
+        axes.iter().all(|&d| d < shape.len()),
+        "axes {axes:?} of a view of shape {shape:?}"
+    );
     let count = volume_of((0..shape.len()).filter(is_reduced).map(|d| shape[d]));
     let kept = || (0..shape.len()).filter(|d| !is_reduced(d));
-    assert_eq!(dst.len(), volume_of(kept().map(|d| shape[d])), "dst has the kept axes");
+    assert_eq!(
+        dst.len(),
+        volume_of(kept().map(|d| shape[d])),
+        "dst has the kept axes"
+    );
     if count == 0 || dst.is_empty() {
         return dst.fill(empty);
     }
@@ -49,18 +60,29 @@ fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
         dst[0] = lower(fold_all(how, data, nanos));
         return;
     }
-    let part = Part { how, count, reduced: Loops::new((0..shape.len()).filter(is_reduced).map(axis(src))) };
+    let part = Part {
+        how,
+        count,
+        reduced: Loops::new((0..shape.len()).filter(is_reduced).map(axis(src))),
+    };
     let Some(cut) = kept().find(|&d| shape[d] > 1) else {
         return part.run(dst, src, std::iter::empty(), src.offset(), &lower);
     };
-    // Parts along the first kept axis: of enough elements, and of whole lines if it is the only one.
+    // Parts along the first kept axis: of enough elements, and of whole lines if it is the only
+    // one.
     let each = dst.len() / shape[cut];
     let some = (PART * shape[cut] / src.len()).max(1);
-    let some = if each == 1 { some.max(LINES.min(dst.len() / 2)).next_multiple_of(LINE) } else { some };
+    let some = if each == 1 {
+        some.max(LINES.min(dst.len() / 2)).next_multiple_of(LINE)
+    } else {
+        some
+    };
     chunks(dst, some * each, nanos, |c, dst| {
         let here = dst.len() / each;
         let axes = kept().map(|d| if d == cut { here } else { shape[d] });
-        let start = src.offset().wrapping_add_signed((c * some) as isize * src.stride(cut));
+        let start = src
+            .offset()
+            .wrapping_add_signed((c * some) as isize * src.stride(cut));
         part.run(dst, src, kept().zip(axes), start, &lower);
     });
 }
@@ -68,7 +90,8 @@ fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
 /// Elements of a part of a reduction that a thread takes.
 const PART: usize = 1 << 16;
 
-/// Pieces of a long row that are reduced before they are combined: their results need no memory that grows with it.
+/// Pieces of a long row that are reduced before they are combined: their results need no memory
+/// that grows with it.
 const PIECES: usize = 1024;
 
 /// Outputs beside each other that one part should have, and if there are many.
@@ -94,7 +117,12 @@ fn fold_all<T: Copy + Sync, A: Lanes + Send>(how: &impl Combine<T, A>, x: &[T], 
             let mut rows = Counter::new();
             for (c, piece) in part.iter_mut().enumerate() {
                 let base = (first + g * group + c) * CHUNK;
-                *piece = how.chunk(&x[base..x.len().min(base + CHUNK)], Place::Memory, base, &mut rows);
+                *piece = how.chunk(
+                    &x[base..x.len().min(base + CHUNK)],
+                    Place::Memory,
+                    base,
+                    &mut rows,
+                );
             }
         });
         for (c, &piece) in (first..).zip(&*pieces) {
@@ -107,7 +135,10 @@ fn fold_all<T: Copy + Sync, A: Lanes + Send>(how: &impl Combine<T, A>, x: &[T], 
 
 /// The axis `d` of a view, for a nest.
 fn axis<'a, T>(src: View<'a, T>) -> impl Fn(usize) -> Axis<1> + 'a {
-    move |d| Axis { len: src.shape()[d], strides: [src.stride(d)] }
+    move |d| Axis {
+        len: src.shape()[d],
+        strides: [src.stride(d)],
+    }
 }
 
 /// Working memory that one call of [`fold`] uses for all its outputs.
@@ -130,7 +161,8 @@ struct Part<'a, H> {
 }
 
 impl<H> Part<'_, H> {
-    /// The outputs of some of the kept axes, each with its extent here; the first element of the first lies at `start`.
+    /// The outputs of some of the kept axes, each with its extent here; the first element of the
+    /// first lies at `start`.
     fn run<T: Copy, A: Lanes, U>(
         &self,
         dst: &mut [U],
@@ -141,18 +173,28 @@ impl<H> Part<'_, H> {
     ) where
         H: Combine<T, A>,
     {
-        let kept = Loops::new(kept.map(|(d, len)| Axis { len, strides: [src.stride(d)] }));
+        let kept = Loops::new(kept.map(|(d, len)| Axis {
+            len,
+            strides: [src.stride(d)],
+        }));
         let (across, along) = (kept.inner(), self.reduced.inner());
-        let with_the_grain = across.strides[0].abs() >= along.strides[0].abs() && along.strides[0] != 0;
+        let with_the_grain =
+            across.strides[0].abs() >= along.strides[0].abs() && along.strides[0] != 0;
         let (rows, chunks) = (Counter::new(), Counter::new());
-        let mut scratch = Scratch { gathered: Vec::new(), starts: Vec::new(), rows, chunks };
+        let mut scratch = Scratch {
+            gathered: Vec::new(),
+            starts: Vec::new(),
+            rows,
+            chunks,
+        };
         let mut dst = dst.iter_mut();
         let mut give = |a: A| {
             if let Some(y) = dst.next() {
                 *y = lower(a);
             }
         };
-        let move_by = |start: usize, c: usize| start.wrapping_add_signed(c as isize * across.strides[0]);
+        let move_by =
+            |start: usize, c: usize| start.wrapping_add_signed(c as isize * across.strides[0]);
         if across.len >= 4 && (!with_the_grain || self.count <= H::SHORT) {
             let width = WIDTH / size_of::<A>().max(1);
             kept.in_order([start], |[start], len| {
@@ -162,7 +204,11 @@ impl<H> Part<'_, H> {
                     y.iter().for_each(|&a| give(a));
                 }
             });
-        } else if along == (Axis { len: self.count, strides: [1] })
+        } else if along
+            == (Axis {
+                len: self.count,
+                strides: [1],
+            })
             && across.strides[0] == self.count as isize
             && self.count <= CHUNK
         {
@@ -173,7 +219,8 @@ impl<H> Part<'_, H> {
                     let Scratch { rows, chunks, .. } = &mut scratch;
                     chunks.partial.clear();
                     chunks.partial.resize(here, self.how.lift(x[0], 0));
-                    self.how.chunks(&mut chunks.partial, x, self.count, Place::Memory, 0, rows);
+                    self.how
+                        .chunks(&mut chunks.partial, x, self.count, Place::Memory, 0, rows);
                     chunks.partial.iter().for_each(|&a| give(a));
                 }
             });
@@ -189,8 +236,19 @@ impl<H> Part<'_, H> {
     where
         H: Combine<T, A>,
     {
-        let Axis { len, strides: [stride] } = self.reduced.inner();
-        let (how, Scratch { gathered, rows, chunks, .. }) = (self.how, scratch);
+        let Axis {
+            len,
+            strides: [stride],
+        } = self.reduced.inner();
+        let (
+            how,
+            Scratch {
+                gathered,
+                rows,
+                chunks,
+                ..
+            },
+        ) = (self.how, scratch);
         if stride == 1 && len == self.count {
             return fold_slice(how, &src.data()[start..start + len], rows, chunks);
         }
@@ -200,16 +258,24 @@ impl<H> Part<'_, H> {
             let mut done = 0;
             while done < len {
                 let part = (len - done).min(CHUNK - gathered.len());
-                match src.run(start.wrapping_add_signed(done as isize * stride), part, stride) {
+                match src.run(
+                    start.wrapping_add_signed(done as isize * stride),
+                    part,
+                    stride,
+                ) {
                     Run::Dense(x) => gathered.extend_from_slice(x),
                     Run::Splat(x) => gathered.extend(std::iter::repeat_n(x, part)),
                     Run::Strided(x, from, step) => {
-                        gathered.extend((0..part as isize).map(|i| x[from.wrapping_add_signed(i * step)]));
+                        gathered.extend(
+                            (0..part as isize).map(|i| x[from.wrapping_add_signed(i * step)]),
+                        );
                     }
                 }
                 done += part;
                 if gathered.len() == CHUNK || base + gathered.len() == self.count {
-                    chunks.partial.push(how.chunk(gathered, Place::Cache, base, rows));
+                    chunks
+                        .partial
+                        .push(how.chunk(gathered, Place::Cache, base, rows));
                     chunks.carry(base / CHUNK, how);
                     base += gathered.len();
                     gathered.clear();
@@ -231,7 +297,15 @@ impl<H> Part<'_, H> {
     where
         H: Combine<T, A>,
     {
-        let (how, Scratch { rows, chunks, starts, .. }) = (self.how, scratch);
+        let (
+            how,
+            Scratch {
+                rows,
+                chunks,
+                starts,
+                ..
+            },
+        ) = (self.how, scratch);
         let stride = self.reduced.inner().strides[0];
         let mut base = 0;
         chunks.start(width);
@@ -241,9 +315,22 @@ impl<H> Part<'_, H> {
                 starts.push(start.wrapping_add_signed(i * stride));
                 if starts.len() == CHUNK || base + starts.len() == self.count {
                     if !how.columns(&mut chunks.partial, data, starts, across, [width, base]) {
-                        let rows_at = Rows { how, data, starts, across, width, base };
+                        let rows_at = Rows {
+                            how,
+                            data,
+                            starts,
+                            across,
+                            width,
+                            base,
+                        };
                         rows.start(width);
-                        fold_columns(how, starts.len(), rows, |y, i| rows_at.one(y, i), |y, i| rows_at.eight(y, i));
+                        fold_columns(
+                            how,
+                            starts.len(),
+                            rows,
+                            |y, i| rows_at.one(y, i),
+                            |y, i| rows_at.eight(y, i),
+                        );
                         chunks.partial.extend_from_slice(&rows.partial);
                     }
                     chunks.carry(base / CHUNK, how);
@@ -276,9 +363,16 @@ impl<T: Copy, H> Rows<'_, T, H> {
     {
         let (start, at) = (self.starts[i], self.base + i);
         if self.across == 1 {
-            y.extend(self.data[start..start + self.width].iter().map(|&x| self.how.lift(x, at)));
+            y.extend(
+                self.data[start..start + self.width]
+                    .iter()
+                    .map(|&x| self.how.lift(x, at)),
+            );
         } else {
-            let column = |c| self.how.lift(self.data[start.wrapping_add_signed(c * self.across)], at);
+            let column = |c| {
+                self.how
+                    .lift(self.data[start.wrapping_add_signed(c * self.across)], at)
+            };
             y.extend((0..self.width as isize).map(column));
         }
     }
@@ -288,12 +382,23 @@ impl<T: Copy, H> Rows<'_, T, H> {
     where
         H: Combine<T, A>,
     {
-        let Rows { how, data, starts, across, width, base } = *self;
+        let Rows {
+            how,
+            data,
+            starts,
+            across,
+            width,
+            base,
+        } = *self;
         let first = y.len();
         y.resize(first + width, how.lift(data[starts[i]], base + i));
         let y = &mut y[first..];
         if across == 1 {
-            how.eight(y, std::array::from_fn(|r| &data[starts[i + r * A::LANES]..][..width]), base + i);
+            how.eight(
+                y,
+                std::array::from_fn(|r| &data[starts[i + r * A::LANES]..][..width]),
+                base + i,
+            );
         } else {
             for (c, y) in (0..).zip(y) {
                 let at = |r: usize| starts[i + r * A::LANES].wrapping_add_signed(c * across);
@@ -310,25 +415,56 @@ impl<T: Copy, H> Rows<'_, T, H> {
 pub fn sum<T: Number>(dst: &mut [T], src: View<T>, axes: &[usize], stable: bool) {
     if stable {
         let of = |x: T, _| T::Exact::of(x.wide());
-        fold(dst, src, axes, T::ZERO, &General(of, T::Exact::plus), |s| T::from_wide(s.round()));
+        fold(dst, src, axes, T::ZERO, &General(of, T::Exact::plus), |s| {
+            T::from_wide(s.round())
+        });
     } else {
-        fold(dst, src, axes, T::ZERO, &Named(Fold::Sum, T::Acc::plus), T::narrow);
+        fold(
+            dst,
+            src,
+            axes,
+            T::ZERO,
+            &Named(Fold::Sum, T::Acc::plus),
+            T::narrow,
+        );
     }
 }
 
-/// Products; 1 where nothing is multiplied. f16 and bf16 accumulate in f32, integers wrap, `bool` is "all".
+/// Products; 1 where nothing is multiplied. f16 and bf16 accumulate in f32, integers wrap, `bool`
+/// is "all".
 pub fn prod<T: Number>(dst: &mut [T], src: View<T>, axes: &[usize]) {
-    fold(dst, src, axes, T::ONE, &Named(Fold::Product, T::Acc::times), T::narrow);
+    fold(
+        dst,
+        src,
+        axes,
+        T::ONE,
+        &Named(Fold::Product, T::Acc::times),
+        T::narrow,
+    );
 }
 
 /// IEEE maxima: NaN wins, `+0 > -0`. [`Ordered::LOWEST`] where there is nothing.
 pub fn max<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axes: &[usize]) {
-    fold(dst, src, axes, T::narrow(T::Acc::LOWEST), &Named(Fold::Max, T::Acc::maximum), T::narrow);
+    fold(
+        dst,
+        src,
+        axes,
+        T::narrow(T::Acc::LOWEST),
+        &Named(Fold::Max, T::Acc::maximum),
+        T::narrow,
+    );
 }
 
 /// IEEE minima: NaN wins, `-0 < +0`. [`Ordered::HIGHEST`] where there is nothing.
 pub fn min<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axes: &[usize]) {
-    fold(dst, src, axes, T::narrow(T::Acc::HIGHEST), &Named(Fold::Min, T::Acc::minimum), T::narrow);
+    fold(
+        dst,
+        src,
+        axes,
+        T::narrow(T::Acc::HIGHEST),
+        &Named(Fold::Min, T::Acc::minimum),
+        T::narrow,
+    );
 }
 
 /// Whether any element is true; false where there is none.
@@ -346,21 +482,43 @@ pub fn bit_and<T>(dst: &mut [T], src: View<T>, axes: &[usize])
 where
     T: Number<Acc = T> + Lanes + BitAnd<Output = T> + Not<Output = T>,
 {
-    fold(dst, src, axes, !T::ZERO, &General(|x, _| x, T::bitand), |x| x);
+    fold(
+        dst,
+        src,
+        axes,
+        !T::ZERO,
+        &General(|x, _| x, T::bitand),
+        |x| x,
+    );
 }
 
 /// Bitwise or of integers or `bool`s; 0 where there is nothing.
-pub fn bit_or<T: Number<Acc = T> + Lanes + BitOr<Output = T>>(dst: &mut [T], src: View<T>, axes: &[usize]) {
+pub fn bit_or<T: Number<Acc = T> + Lanes + BitOr<Output = T>>(
+    dst: &mut [T],
+    src: View<T>,
+    axes: &[usize],
+) {
     fold(dst, src, axes, T::ZERO, &General(|x, _| x, T::bitor), |x| x);
 }
 
 /// Bitwise exclusive or of integers or `bool`s; 0 where there is nothing.
-pub fn bit_xor<T: Number<Acc = T> + Lanes + BitXor<Output = T>>(dst: &mut [T], src: View<T>, axes: &[usize]) {
-    fold(dst, src, axes, T::ZERO, &General(|x, _| x, T::bitxor), |x| x);
+pub fn bit_xor<T: Number<Acc = T> + Lanes + BitXor<Output = T>>(
+    dst: &mut [T],
+    src: View<T>,
+    axes: &[usize],
+) {
+    fold(
+        dst,
+        src,
+        axes,
+        T::ZERO,
+        &General(|x, _| x, T::bitxor),
+        |x| x,
+    );
 }
 
-/// Positions of the maxima among the reduced elements in row-major order: the first of equals, and the first NaN if
-/// there is one (`-0` equals `+0`). 0 where there is nothing.
+/// Positions of the maxima among the reduced elements in row-major order: the first of equals, and
+/// the first NaN if there is one (`-0` equals `+0`). 0 where there is nothing.
 pub fn argmax<T: Number<Acc: Ordered>, I: Index>(dst: &mut [I], src: View<T>, axes: &[usize]) {
     arg(dst, src, axes, |a: T::Acc, b| b.less(a));
 }

@@ -1,8 +1,9 @@
 //! Levels of vector instructions, and loops compiled for them.
 //!
-//! The compiler turns a loop into vector instructions of the features its function is compiled for. [`widest`] inlines
-//! a loop into a function with more of them. No level may change a bit of a result: the compiler never fuses a product
-//! and a sum on its own, and code that asks for `mul_add` asks [`fused`] first or is exact at every level.
+//! The compiler turns a loop into vector instructions of the features its function is compiled for.
+//! [`widest`] inlines a loop into a function with more of them. No level may change a bit of a
+//! result: the compiler never fuses a product and a sum on its own, and code that asks for
+//! `mul_add` asks [`fused`] first or is exact at every level.
 
 use crate::environment::chosen;
 use std::fmt;
@@ -10,14 +11,19 @@ use std::sync::OnceLock;
 
 /// The vector instructions that kernels are chosen for.
 ///
-/// A value is the promise that this machine has them: other crates get one from [`available`](Level::available) and
-/// [`chosen`](Level::chosen) alone, or name [`Portable`](Level::Portable).
+/// A value is the promise that this machine has them: other crates get one from
+/// [`available`](Level::available) and [`chosen`](Level::chosen) alone, or name
+/// [`Portable`](Level::Portable).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level(u8);
 
-#[allow(non_upper_case_globals, reason = "they are what the variants of an enumeration would be")]
+#[allow(
+    non_upper_case_globals,
+    reason = "they are what the variants of an enumeration would be"
+)]
 impl Level {
-    /// What every machine of this architecture has: on AArch64 vectors of 128 bits (NEON) and fused multiply-add.
+    /// What every machine of this architecture has: on AArch64 vectors of 128 bits (NEON) and fused
+    /// multiply-add.
     pub const Portable: Level = Level(0);
     /// 256-bit vectors and fused multiply-add. Only for comparisons with a level that was detected.
     pub(crate) const Avx2: Level = Level(1);
@@ -34,11 +40,13 @@ impl fmt::Debug for Level {
 impl Level {
     /// The levels that this machine has, lowest first.
     pub fn available() -> impl Iterator<Item = Level> {
-        [Level::Portable, Level::Avx2, Level::Avx512].into_iter().filter(|&l| l <= Level::detected())
+        [Level::Portable, Level::Avx2, Level::Avx512]
+            .into_iter()
+            .filter(|&l| l <= Level::detected())
     }
 
-    /// The level that runs: the highest there is, or the one that `COTANGENT_SIMD` names (`portable`, `avx2`,
-    /// `avx512`) if the machine has it. Read once.
+    /// The level that runs: the highest there is, or the one that `COTANGENT_SIMD` names
+    /// (`portable`, `avx2`, `avx512`) if the machine has it. Read once.
     pub fn chosen() -> Level {
         static CHOSEN: OnceLock<Level> = OnceLock::new();
         *CHOSEN.get_or_init(|| {
@@ -74,8 +82,8 @@ impl Level {
     }
 }
 
-/// Runs `f` in a function compiled for 256-bit vectors, if this machine has them. `f` and what it calls should be
-/// `#[inline(always)]`: only inlined code gains.
+/// Runs `f` in a function compiled for 256-bit vectors, if this machine has them. `f` and what it
+/// calls should be `#[inline(always)]`: only inlined code gains.
 #[inline(always)]
 pub(crate) fn widest<R>(f: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
@@ -102,8 +110,8 @@ pub(crate) fn fused() -> bool {
     return cfg!(target_arch = "aarch64");
 }
 
-/// Whether Intel made this processor: there arithmetic with subnormal numbers takes very long, and so does writing to the last
-/// cache, which all cores share.
+/// Whether Intel made this processor: there arithmetic with subnormal numbers takes very long, and
+/// so does writing to the last cache, which all cores share.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn is_intel() -> bool {
     static INTEL: OnceLock<bool> = OnceLock::new();

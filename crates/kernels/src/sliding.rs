@@ -1,7 +1,8 @@
 //! Windows that slide along an axis: which elements they have, as arithmetic progressions.
 //!
-//! Element `k` of the window at `p` is the operand's element `i` with `x_dilation · i = stride · p + dilation · k - low`.
-//! For a fixed `k` the windows that have one, and the elements they have, are evenly spaced: a [`Run`].
+//! Element `k` of the window at `p` is the operand's element `i` with
+//! `x_dilation · i = stride · p + dilation · k - low`. For a fixed `k` the windows that have one,
+//! and the elements they have, are evenly spaced: a [`Run`].
 
 use crate::memory::{Fallible, push, reserve};
 
@@ -42,34 +43,55 @@ pub struct Run {
 impl Axis {
     /// An axis along which every window is one element, each in its place.
     pub fn still(len: usize) -> Axis {
-        Axis { len, window: 1, count: len, stride: 1, dilation: 1, x_dilation: 1, low: 0 }
+        Axis {
+            len,
+            window: 1,
+            count: len,
+            stride: 1,
+            dilation: 1,
+            x_dilation: 1,
+            low: 0,
+        }
     }
 
     /// Whether every window is one element, each in its place.
     pub fn is_still(&self) -> bool {
-        self.window == 1 && self.count == self.len && self.stride == self.x_dilation && self.low == 0
+        self.window == 1
+            && self.count == self.len
+            && self.stride == self.x_dilation
+            && self.low == 0
     }
 
     /// The windows that have an element `k`.
     pub fn run(&self, k: usize) -> Run {
-        self.progression(i128::from(self.dilation) * k as i128 - i128::from(self.low), self.count)
+        self.progression(
+            i128::from(self.dilation) * k as i128 - i128::from(self.low),
+            self.count,
+        )
     }
 
-    /// The places `k` at which some window has an element of the operand, ascending, and their runs. A window may have any
-    /// number of places, these are no more than its elements: time and memory depend on the operand and the windows alone.
+    /// The places `k` at which some window has an element of the operand, ascending, and their
+    /// runs. A window may have any number of places, these are no more than its elements: time and
+    /// memory depend on the operand and the windows alone.
     pub fn runs(&self) -> Fallible<Vec<(usize, Run)>> {
         let mut runs = Vec::new();
         let [len, count] = [self.len, self.count].map(|n| n as i128);
         if len == 0 || count == 0 || self.window == 0 {
             return Ok(runs);
         }
-        let [stride, step, low, by] = [self.stride, self.x_dilation, self.low, self.dilation].map(i128::from);
+        let [stride, step, low, by] =
+            [self.stride, self.x_dilation, self.low, self.dilation].map(i128::from);
         assert!(by != 0, "a dilation of {self:?}");
         // dilation · k = x_dilation · i - stride · p + low, of some i and p.
         let ends = |last: i128| [last.min(0), last.max(0)];
-        let ([x_low, x_high], [p_low, p_high]) = (ends(step * (len - 1)), ends(-stride * (count - 1)));
+        let ([x_low, x_high], [p_low, p_high]) =
+            (ends(step * (len - 1)), ends(-stride * (count - 1)));
         let (least, most) = (x_low + p_low + low, x_high + p_high + low);
-        let (least, most) = if by > 0 { (least, most) } else { (-most, -least) };
+        let (least, most) = if by > 0 {
+            (least, most)
+        } else {
+            (-most, -least)
+        };
         let first = (-(-least).div_euclid(by.abs())).max(0);
         let last = most.div_euclid(by.abs()).min(self.window as i128 - 1);
         let mut place = |k: i128| match self.run(k as usize) {
@@ -118,7 +140,11 @@ impl Axis {
         // Steps t with 0 <= i + t i_step < len, and within the windows.
         let last = self.len as i128 - 1;
         let size = i_step.abs();
-        let (before, after) = if i_step > 0 { (-i, last - i) } else { (i - last, i) };
+        let (before, after) = if i_step > 0 {
+            (-i, last - i)
+        } else {
+            (i - last, i)
+        };
         let from = before.div_euclid(size) + i128::from(before.rem_euclid(size) != 0);
         let to = after.div_euclid(size);
         let from = from.max(0);
@@ -142,19 +168,39 @@ fn gcd(a: i128, b: i128) -> i128 {
 
 impl Run {
     /// No windows.
-    const NONE: Run = Run { p: 0, p_step: 1, i: 0, i_step: 1, count: 0 };
+    const NONE: Run = Run {
+        p: 0,
+        p_step: 1,
+        i: 0,
+        i_step: 1,
+        count: 0,
+    };
 
     /// The element of the window at `p`.
     #[inline]
     pub fn element(&self, p: usize) -> Option<usize> {
         let t = p.checked_sub(self.p)?;
-        let t = if self.p_step == 1 { t } else { if t % self.p_step != 0 { return None } else { t / self.p_step } };
-        (t < self.count).then(|| self.i.wrapping_add_signed(self.i_step.wrapping_mul(t as isize)))
+        let t = if self.p_step == 1 {
+            t
+        } else {
+            if t % self.p_step != 0 {
+                return None;
+            } else {
+                t / self.p_step
+            }
+        };
+        (t < self.count).then(|| {
+            self.i
+                .wrapping_add_signed(self.i_step.wrapping_mul(t as isize))
+        })
     }
 }
 
 /// The components of a row-major index over axes with these extents.
-pub fn components(mut index: usize, extents: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator) -> Vec<usize> {
+pub fn components(
+    mut index: usize,
+    extents: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator,
+) -> Vec<usize> {
     let mut out = vec![0; extents.len()];
     for (o, n) in out.iter_mut().zip(extents).rev() {
         *o = index % n.max(1);
@@ -163,10 +209,13 @@ pub fn components(mut index: usize, extents: impl DoubleEndedIterator<Item = usi
     out
 }
 
-/// Calls `f(k, p, x, run)` for every element `k` of the window in row-major order and every line of windows along the
-/// last axis: where the line begins in the result and in the operand, and the run along it.
+/// Calls `f(k, p, x, run)` for every element `k` of the window in row-major order and every line of
+/// windows along the last axis: where the line begins in the result and in the operand, and the run
+/// along it.
 pub fn each_line(axes: &[Axis], mut f: impl FnMut(usize, usize, usize, Run)) -> Fallible {
-    let Some((last, outer)) = axes.split_last() else { return each_line(&[Axis::still(1)], f) };
+    let Some((last, outer)) = axes.split_last() else {
+        return each_line(&[Axis::still(1)], f);
+    };
     let runs = axes.iter().map(Axis::runs).collect::<Fallible<Vec<_>>>()?;
     let (runs, along) = runs.split_at(outer.len());
     let extents = || runs.iter().map(Vec::len);
@@ -174,7 +223,9 @@ pub fn each_line(axes: &[Axis], mut f: impl FnMut(usize, usize, usize, Run)) -> 
     for at in 0..extents().product::<usize>() {
         let at = components(at, extents());
         let chosen = || runs.iter().zip(&at).map(|(runs, &j)| runs[j]);
-        let k = chosen().zip(outer).fold(0, |k, ((place, _), axis)| k * axis.window + place);
+        let k = chosen()
+            .zip(outer)
+            .fold(0, |k, ((place, _), axis)| k * axis.window + place);
         // Where lines begin in the operand: along each axis the places inside those before.
         starts.clear();
         push(&mut starts, Some(0))?;
@@ -185,7 +236,11 @@ pub fn each_line(axes: &[Axis], mut f: impl FnMut(usize, usize, usize, Run)) -> 
             next.clear();
             reserve(&mut next, starts.len().saturating_mul(axis.count))?;
             for s in &starts {
-                next.extend(elements.iter().map(|&i: &Option<usize>| Some(s.as_ref()? * axis.len + i?)));
+                next.extend(
+                    elements
+                        .iter()
+                        .map(|&i: &Option<usize>| Some(s.as_ref()? * axis.len + i?)),
+                );
             }
             std::mem::swap(&mut starts, &mut next);
         }
@@ -208,15 +263,42 @@ mod tests {
     #[test]
     fn runs_are_those_of_places_that_meet_the_operand() {
         for stride in [-3, -1, 1, 2, 1 << 40] {
-            for (x_dilation, dilation) in [(1, 1), (2, -1), (1, 3), (3, -2), (1 << 20, 1), (1, 1 << 20)] {
-                for (len, count, low) in [(5, 7, 0), (1, 3, 4), (4, 1, -9), (0, 2, 0), (4, 0, 1), (6, 6, 30)] {
+            for (x_dilation, dilation) in
+                [(1, 1), (2, -1), (1, 3), (3, -2), (1 << 20, 1), (1, 1 << 20)]
+            {
+                for (len, count, low) in [
+                    (5, 7, 0),
+                    (1, 3, 4),
+                    (4, 1, -9),
+                    (0, 2, 0),
+                    (4, 0, 1),
+                    (6, 6, 30),
+                ] {
                     for window in [0, 1, 5, 40] {
-                        let a = Axis { len, window, count, stride, dilation, x_dilation, low };
-                        let all = (0..window).map(|k| (k, a.run(k))).filter(|(_, run)| run.count > 0);
+                        let a = Axis {
+                            len,
+                            window,
+                            count,
+                            stride,
+                            dilation,
+                            x_dilation,
+                            low,
+                        };
+                        let all = (0..window)
+                            .map(|k| (k, a.run(k)))
+                            .filter(|(_, run)| run.count > 0);
                         assert_eq!(a.runs().unwrap(), all.collect::<Vec<_>>(), "{a:?}");
                         // A window that goes on meets no less, and no more than there are pairs.
-                        let far = Axis { window: usize::MAX, ..a }.runs().unwrap();
-                        assert!(far.len() <= len * count && far.starts_with(&a.runs().unwrap()), "{a:?}");
+                        let far = Axis {
+                            window: usize::MAX,
+                            ..a
+                        }
+                        .runs()
+                        .unwrap();
+                        assert!(
+                            far.len() <= len * count && far.starts_with(&a.runs().unwrap()),
+                            "{a:?}"
+                        );
                     }
                 }
             }
@@ -230,14 +312,26 @@ mod tests {
                 for dilation in [-2, 1, 3] {
                     for low in [-4, 0, 5] {
                         for (len, count) in [(5, 7), (1, 3), (0, 2), (4, 0)] {
-                            let a = Axis { len, window: 3, count, stride, dilation, x_dilation, low };
+                            let a = Axis {
+                                len,
+                                window: 3,
+                                count,
+                                stride,
+                                dilation,
+                                x_dilation,
+                                low,
+                            };
                             for k in 0..a.window {
                                 let run = a.run(k);
                                 for p in 0..count {
                                     let at = stride * p as i64 + dilation * k as i64 - low;
                                     let i = at / x_dilation;
                                     let want = at % x_dilation == 0 && (0..len as i64).contains(&i);
-                                    assert_eq!(run.element(p), want.then_some(i as usize), "{a:?} {k} {p}");
+                                    assert_eq!(
+                                        run.element(p),
+                                        want.then_some(i as usize),
+                                        "{a:?} {k} {p}"
+                                    );
                                 }
                             }
                         }

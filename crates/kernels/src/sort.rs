@@ -1,9 +1,10 @@
 //! Stable sorts along one axis: the permutation that sorts, and elements moved by it.
 //!
-//! Elements are compared as integers of one order ([`key`]), so there is one sort for all types. Floats are in total
-//! preorder: `-0` equals `+0`, every NaN equals every other and comes last, ascending or descending. Equal elements keep
-//! their order, so the permutation is unique. What differs in the integers of a line and the positions fit one integer, as a
-//! rule, and these are sorted. O(elements · log extent). Lines are shared among threads.
+//! Elements are compared as integers of one order ([`key`]), so there is one sort for all types.
+//! Floats are in total preorder: `-0` equals `+0`, every NaN equals every other and comes last,
+//! ascending or descending. Equal elements keep their order, so the permutation is unique. What
+//! differs in the integers of a line and the positions fit one integer, as a rule, and these are
+//! sorted. O(elements · log extent). Lines are shared among threads.
 
 use crate::element::{Index, Ordered};
 use crate::loops::{Axis, Loops};
@@ -25,14 +26,23 @@ impl Keyed for f64 {
     fn key(self) -> u64 {
         // -0 becomes +0.
         let bits = (self + 0.0).to_bits();
-        if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+        if bits >> 63 == 1 {
+            !bits
+        } else {
+            bits | 1 << 63
+        }
     }
 }
 
 impl Keyed for f32 {
     fn key(self) -> u64 {
         let bits = (self + 0.0).to_bits();
-        (if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }).into()
+        (if bits >> 31 == 1 {
+            !bits
+        } else {
+            bits | 1 << 31
+        })
+        .into()
     }
 }
 
@@ -54,24 +64,33 @@ impl Keyed for u64 {
     }
 }
 
-/// The permutation that sorts every line along `axis`, ascending or `descending`: `dst[.., i, ..]` is the position in
-/// `src` of the `i`-th element in that order. `dst` is row-major.
+/// The permutation that sorts every line along `axis`, ascending or `descending`: `dst[.., i, ..]`
+/// is the position in `src` of the `i`-th element in that order. `dst` is row-major.
 ///
 /// # Panics
 /// If the lengths differ or the axis does not exist.
-pub fn argsort<T: Keyed + Sync>(dst: &mut [usize], src: View<T>, axis: usize, descending: bool) -> Fallible {
+pub fn argsort<T: Keyed + Sync>(
+    dst: &mut [usize],
+    src: View<T>,
+    axis: usize,
+    descending: bool,
+) -> Fallible {
     let count = src.shape()[axis];
     on_lines(dst, src, axis, count, 20, |room: &mut Room, to, from| {
         let data = src.data();
         let key = |x: T| if descending { !x.key() } else { x.key() };
-        // Keys differ between their first and last bits only, and positions are below a power of two.
+        // Keys differ between their first and last bits only, and positions are below a power of
+        // two.
         let (mut any, mut all) = (0, u64::MAX);
         for x in from.clone().map(|s| data[s]).filter(|x| !x.is_nan()) {
             (any, all) = (any | key(x), all & key(x));
         }
         let differ = any & !all;
-        let (high, low, size) =
-            (differ.leading_zeros(), differ.trailing_zeros(), usize::BITS - from.left.leading_zeros());
+        let (high, low, size) = (
+            differ.leading_zeros(),
+            differ.trailing_zeros(),
+            usize::BITS - from.left.leading_zeros(),
+        );
         let Room { packed, pairs, nan } = room;
         packed.clear();
         pairs.clear();
@@ -81,7 +100,13 @@ pub fn argsort<T: Keyed + Sync>(dst: &mut [usize], src: View<T>, axis: usize, de
         // NaN, and only NaN, is last both ways.
         if differ == 0 || high + low < size {
             reserve(pairs, count)?;
-            elements.try_for_each(|(i, x)| if x.is_nan() { push(nan, i) } else { push(pairs, (key(x), i)) })?;
+            elements.try_for_each(|(i, x)| {
+                if x.is_nan() {
+                    push(nan, i)
+                } else {
+                    push(pairs, (key(x), i))
+                }
+            })?;
             pairs.sort_unstable();
             to.put(pairs.iter().map(|x| x.1).chain(nan.iter().copied()));
             return Ok(());
@@ -98,8 +123,8 @@ pub fn argsort<T: Keyed + Sync>(dst: &mut [usize], src: View<T>, axis: usize, de
     })
 }
 
-/// The first `kept` positions of [`argsort`], of which `dst` has that many along the axis: the others are not sorted.
-/// O(elements), and O(kept · log kept) for each line.
+/// The first `kept` positions of [`argsort`], of which `dst` has that many along the axis: the
+/// others are not sorted. O(elements), and O(kept · log kept) for each line.
 ///
 /// # Panics
 /// If the lengths differ, the axis does not exist, or `kept` is 0 or more than its extent.
@@ -110,7 +135,11 @@ pub fn argsort_first<T: Keyed + Sync>(
     kept: usize,
     descending: bool,
 ) -> Fallible {
-    assert!((1..=src.shape()[axis]).contains(&kept), "{kept} of {}", src.shape()[axis]);
+    assert!(
+        (1..=src.shape()[axis]).contains(&kept),
+        "{kept} of {}",
+        src.shape()[axis]
+    );
     on_lines(dst, src, axis, kept, 3, |room: &mut Best<T>, to, from| {
         let Best { line, best } = room;
         let (data, count) = (src.data(), from.left);
@@ -131,7 +160,11 @@ pub fn argsort_first<T: Keyed + Sync>(
             select(best, x, kept, |x, y| x.less(y), |x| x.key());
         }
         // NaN is last both ways.
-        let nan = x.iter().enumerate().filter(|(_, x)| x.is_nan()).map(|(i, _)| i);
+        let nan = x
+            .iter()
+            .enumerate()
+            .filter(|(_, x)| x.is_nan())
+            .map(|(i, _)| i);
         to.put(best.iter().map(|x| x.1).chain(nan).take(kept));
         Ok(())
     })
@@ -151,7 +184,10 @@ struct Best<T> {
 
 impl<T> Default for Best<T> {
     fn default() -> Self {
-        Best { line: Vec::new(), best: Vec::new() }
+        Best {
+            line: Vec::new(),
+            best: Vec::new(),
+        }
     }
 }
 
@@ -197,8 +233,8 @@ struct Room {
     nan: Vec<usize>,
 }
 
-/// `dst[.., i, ..] = src[.., p, ..]` with `p = positions[.., i, ..]`, for row-major `dst` and `positions` of the shape
-/// of `src`: applies the permutations of [`argsort`].
+/// `dst[.., i, ..] = src[.., p, ..]` with `p = positions[.., i, ..]`, for row-major `dst` and
+/// `positions` of the shape of `src`: applies the permutations of [`argsort`].
 ///
 /// # Panics
 /// If the lengths differ, the axis does not exist, or a position is out of range.
@@ -244,8 +280,9 @@ pub fn take_first<T: Copy + Send + Sync, I: Index + Sync>(
     })
 }
 
-/// Calls `f` with the offsets of each line along `axis`, in a row-major array of `src`'s shape with `kept` elements there and
-/// in `src`, and room that is its own; an element of a line takes so many nanoseconds.
+/// Calls `f` with the offsets of each line along `axis`, in a row-major array of `src`'s shape with
+/// `kept` elements there and in `src`, and room that is its own; an element of a line takes so many
+/// nanoseconds.
 fn on_lines<T: Sync, R: Send, S: Default>(
     dst: &mut [R],
     src: View<T>,
@@ -256,16 +293,27 @@ fn on_lines<T: Sync, R: Send, S: Default>(
 ) -> Fallible {
     let shape = src.shape();
     let length = |d: usize| if d == axis { kept } else { shape[d] };
-    assert_eq!(dst.len(), volume_of((0..shape.len()).map(length)), "dst has the shape of src, and the elements kept");
-    let row_major = |d: usize| (d + 1..shape.len()).fold(1, |n: isize, d| n.wrapping_mul(length(d) as isize));
+    assert_eq!(
+        dst.len(),
+        volume_of((0..shape.len()).map(length)),
+        "dst has the shape of src, and the elements kept"
+    );
+    let row_major =
+        |d: usize| (d + 1..shape.len()).fold(1, |n: isize, d| n.wrapping_mul(length(d) as isize));
     let strides = |d: usize| [row_major(d), src.stride(d)];
     let ([to, from], count) = (strides(axis), shape[axis]);
     if dst.is_empty() {
         return Ok(());
     }
-    let others = (0..shape.len()).filter(|&d| d != axis).map(|d| Axis { len: shape[d], strides: strides(d) });
+    let others = (0..shape.len()).filter(|&d| d != axis).map(|d| Axis {
+        len: shape[d],
+        strides: strides(d),
+    });
     let loops = Loops::new(others);
-    let Axis { len, strides: [to_next, from_next] } = loops.inner();
+    let Axis {
+        len,
+        strides: [to_next, from_next],
+    } = loops.inner();
     let runs = loops.starts([0, src.offset()])?;
     let (lines, each, total) = (runs.len() * len, (PIECE / count).max(1), src.len() as u64);
     let dst = Shared(dst.as_mut_ptr());
@@ -273,9 +321,24 @@ fn on_lines<T: Sync, R: Send, S: Default>(
         let mut room = S::default();
         for i in piece * each..lines.min((piece + 1) * each) {
             let ([d, s], c) = (runs[i / len], (i % len) as isize);
-            let (d, s) = (d.wrapping_add_signed(c * to_next), s.wrapping_add_signed(c * from_next));
-            let line = Line { at: d, stride: to, left: kept };
-            f(&mut room, To { dst: &dst, line }, Line { at: s, stride: from, left: count })?;
+            let (d, s) = (
+                d.wrapping_add_signed(c * to_next),
+                s.wrapping_add_signed(c * from_next),
+            );
+            let line = Line {
+                at: d,
+                stride: to,
+                left: kept,
+            };
+            f(
+                &mut room,
+                To { dst: &dst, line },
+                Line {
+                    at: s,
+                    stride: from,
+                    left: count,
+                },
+            )?;
         }
         Ok(())
     })
@@ -291,7 +354,8 @@ impl<T> To<'_, T> {
     /// Writes its elements.
     fn put(self, x: impl Iterator<Item = T>) {
         for (at, x) in self.line.zip(x) {
-            // SAFETY: lines are inside the row-major result, which is borrowed, and no two have an element in common.
+            // SAFETY: lines are inside the row-major result, which is borrowed, and no two have an
+            // element in common.
             unsafe { self.dst.get().add(at).write(x) };
         }
     }
@@ -335,8 +399,18 @@ mod tests {
             if shape.is_empty() {
                 continue;
             }
-            let src = layout(&mut random, &shape, |r| if r.below(9) == 0 { f32::NAN } else { r.below(6) as f32 - 2.0 });
-            let (axis, n, down) = (random.below(shape.len()), src.view().len(), random.below(2) == 0);
+            let src = layout(&mut random, &shape, |r| {
+                if r.below(9) == 0 {
+                    f32::NAN
+                } else {
+                    r.below(6) as f32 - 2.0
+                }
+            });
+            let (axis, n, down) = (
+                random.below(shape.len()),
+                src.view().len(),
+                random.below(2) == 0,
+            );
             let (mut at, mut sorted) = (vec![0; n], vec![0.0f32; n]);
             argsort(&mut at, src.view(), axis, down).unwrap();
             take_along_axis(&mut sorted, src.view(), &at, axis).unwrap();
@@ -345,7 +419,10 @@ mod tests {
                 let (x, y) = (sorted[e - step], sorted[e]);
                 let equal = x == y || x.is_nan() && y.is_nan();
                 let less = !equal && (y.is_nan() || if down { x > y } else { x < y });
-                assert!(less || equal && at[e - step] < at[e], "{index:?}: {x} before {y}");
+                assert!(
+                    less || equal && at[e - step] < at[e],
+                    "{index:?}: {x} before {y}"
+                );
             }
         }
     }
@@ -368,7 +445,9 @@ mod tests {
                 let (kept, down) = (1 + random.below(n), random.below(2) == 0);
                 let mut all = vec![0; src.view().len()];
                 argsort(&mut all, src.view(), axis, down).unwrap();
-                let strides: Vec<isize> = (0..shape.len()).map(|d| row_major_stride(&shape, d)).collect();
+                let strides: Vec<isize> = (0..shape.len())
+                    .map(|d| row_major_stride(&shape, d))
+                    .collect();
                 let mut few = shape.clone();
                 few[axis] = kept;
                 let wanted = indices(&few).map(|i| {
@@ -388,8 +467,17 @@ mod tests {
             }
         }
         let random = &mut Random(5);
-        of(random, |r| if r.below(9) == 0 { f32::NAN } else { r.below(60) as f32 - 20.0 });
-        of(random, |r| if r.below(2) == 0 { f64::NAN } else { r.float() });
+        of(random, |r| {
+            if r.below(9) == 0 {
+                f32::NAN
+            } else {
+                r.below(60) as f32 - 20.0
+            }
+        });
+        of(
+            random,
+            |r| if r.below(2) == 0 { f64::NAN } else { r.float() },
+        );
         of(random, |r| r.below(3) as f64 * -0.0);
         of(random, |r| r.next() as i8);
         of(random, |r| r.next() as u16);
@@ -406,7 +494,15 @@ mod tests {
                 .map(move |x| x >> (40 - bits))
                 .collect::<Vec<u64>>()
         };
-        for (n, bits) in [(300, 8), (300, 40), (5000, 20), (5000, 40), (70_000, 40), (70_000, 1), (2, 40)] {
+        for (n, bits) in [
+            (300, 8),
+            (300, 40),
+            (5000, 20),
+            (5000, 40),
+            (70_000, 40),
+            (70_000, 1),
+            (2, 40),
+        ] {
             let keys = draw(n, bits);
             for descending in [false, true] {
                 let mut wanted: Vec<usize> = (0..n).collect();
@@ -414,10 +510,22 @@ mod tests {
                 let mut at = vec![0; n];
                 argsort(&mut at, View::dense(&keys, &[n]), 0, descending).unwrap();
                 assert!(at == wanted, "{n} numbers of {bits} bits");
-                let floats: Vec<f32> =
-                    keys.iter().map(|&x| if x % 7 == 3 { f32::NAN } else { x as f32 - 1e5 }).collect();
-                let key = |&i: &usize| (floats[i].is_nan(), if descending { -floats[i] } else { floats[i] });
-                wanted.sort_by(|i, j| key(i).partial_cmp(&key(j)).unwrap_or(std::cmp::Ordering::Equal).then(i.cmp(j)));
+                let floats: Vec<f32> = keys
+                    .iter()
+                    .map(|&x| if x % 7 == 3 { f32::NAN } else { x as f32 - 1e5 })
+                    .collect();
+                let key = |&i: &usize| {
+                    (
+                        floats[i].is_nan(),
+                        if descending { -floats[i] } else { floats[i] },
+                    )
+                };
+                wanted.sort_by(|i, j| {
+                    key(i)
+                        .partial_cmp(&key(j))
+                        .unwrap_or(std::cmp::Ordering::Equal)
+                        .then(i.cmp(j))
+                });
                 argsort(&mut at, View::dense(&floats, &[n]), 0, descending).unwrap();
                 assert!(at == wanted, "{n} floats of {bits} bits");
             }
@@ -432,7 +540,8 @@ mod tests {
         for axis in 0..3 {
             let [one, three] = [1, 3].map(|threads| {
                 with_threads(threads, || {
-                    let (mut at, mut sorted) = (vec![0; src.view().len()], vec![0.0f32; src.view().len()]);
+                    let (mut at, mut sorted) =
+                        (vec![0; src.view().len()], vec![0.0f32; src.view().len()]);
                     argsort(&mut at, src.view(), axis, false).unwrap();
                     take_along_axis(&mut sorted, src.view(), &at, axis).unwrap();
                     (at, sorted)
@@ -444,7 +553,10 @@ mod tests {
 
     #[test]
     fn zeros_are_equal_and_nan_comes_last() {
-        let (x, mut at) = ([f64::NAN, 0.0, 1.0, -0.0, f64::NEG_INFINITY, -f64::NAN], [0; 6]);
+        let (x, mut at) = (
+            [f64::NAN, 0.0, 1.0, -0.0, f64::NEG_INFINITY, -f64::NAN],
+            [0; 6],
+        );
         argsort(&mut at, View::dense(&x, &[6]), 0, false).unwrap();
         assert_eq!(at, [4, 1, 3, 2, 0, 5]);
         argsort(&mut at, View::dense(&x, &[6]), 0, true).unwrap();
@@ -453,9 +565,23 @@ mod tests {
 
     #[test]
     fn keys_order_as_elements() {
-        let floats = [f64::NEG_INFINITY, -1e300, -1.5, -5e-324, 0.0, 5e-324, 1.0, 1e300, f64::INFINITY];
+        let floats = [
+            f64::NEG_INFINITY,
+            -1e300,
+            -1.5,
+            -5e-324,
+            0.0,
+            5e-324,
+            1.0,
+            1e300,
+            f64::INFINITY,
+        ];
         assert!(floats.windows(2).all(|w| w[0].key() < w[1].key()));
         assert!((-0.0f64).key() == 0.0f64.key() && (-0.0f32).key() == 0.0f32.key());
-        assert!([i64::MIN, -1, 0, 1, i64::MAX].windows(2).all(|w| w[0].key() < w[1].key()));
+        assert!(
+            [i64::MIN, -1, 0, 1, i64::MAX]
+                .windows(2)
+                .all(|w| w[0].key() < w[1].key())
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! What the tests of this crate share: random shapes, strides and values, every index of a shape, the order of reductions by
-//! its description, memory between pages that may not be touched.
+//! What the tests of this crate share: random shapes, strides and values, every index of a shape,
+//! the order of reductions by its description, memory between pages that may not be touched.
 
 use crate::tree::{CHUNK, Lanes};
 use crate::view::{View, row_major_strides, volume};
@@ -9,7 +9,10 @@ pub struct Random(pub u64);
 
 impl Random {
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         self.0 >> 33
     }
 
@@ -45,7 +48,11 @@ impl<T: Copy> Owned<T> {
 }
 
 /// A view of the given shape with axes permuted, reversed, broadcast or spread out at random.
-pub fn layout<T>(random: &mut Random, shape: &[usize], mut value: impl FnMut(&mut Random) -> T) -> Owned<T> {
+pub fn layout<T>(
+    random: &mut Random,
+    shape: &[usize],
+    mut value: impl FnMut(&mut Random) -> T,
+) -> Owned<T> {
     let mut order: Vec<usize> = (0..shape.len()).collect();
     for i in (1..order.len()).rev() {
         order.swap(i, random.below(i + 1));
@@ -68,7 +75,12 @@ pub fn layout<T>(random: &mut Random, shape: &[usize], mut value: impl FnMut(&mu
         step *= shape[d].max(1);
     }
     let data = (0..step + 3).map(|_| value(random)).collect();
-    Owned { data, offset: offset + random.below(3), shape: shape.to_vec(), strides }
+    Owned {
+        data,
+        offset: offset + random.below(3),
+        shape: shape.to_vec(),
+        strides,
+    }
 }
 
 /// A shape of rank 0 to 4 with lengths 0 (rarely), 1 and more.
@@ -86,7 +98,11 @@ pub fn shape(random: &mut Random) -> Vec<usize> {
 /// Every index of a shape, in row-major order.
 pub fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<> {
     let (strides, shape) = (row_major_strides(shape), shape.to_vec());
-    (0..volume(&shape)).map(move |i| (0..shape.len()).map(|d| i / strides[d] as usize % shape[d]).collect())
+    (0..volume(&shape)).map(move |i| {
+        (0..shape.len())
+            .map(|d| i / strides[d] as usize % shape[d])
+            .collect()
+    })
 }
 
 fn pairwise<A: Copy>(x: &[A], combine: &impl Fn(A, A) -> A) -> A {
@@ -100,7 +116,12 @@ fn pairwise<A: Copy>(x: &[A], combine: &impl Fn(A, A) -> A) -> A {
 /// The tree of `tree.rs`, by its description.
 pub fn tree<A: Lanes>(x: &[A], combine: &impl Fn(A, A) -> A) -> A {
     let chunk = |x: &[A]| {
-        let lane = |l: usize| pairwise(&x[l..].iter().copied().step_by(A::LANES).collect::<Vec<_>>(), combine);
+        let lane = |l: usize| {
+            pairwise(
+                &x[l..].iter().copied().step_by(A::LANES).collect::<Vec<_>>(),
+                combine,
+            )
+        };
         let mut lane: Vec<A> = (0..A::LANES.min(x.len())).map(lane).collect();
         let mut half = A::LANES / 2;
         while half > 0 {
@@ -132,10 +153,20 @@ impl Guarded {
         // SAFETY: a fresh mapping, of which only the middle is opened.
         unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-            let all = libc::mmap(std::ptr::null_mut(), size + 2 * PAGE, libc::PROT_NONE, flags, -1, 0);
+            let all = libc::mmap(
+                std::ptr::null_mut(),
+                size + 2 * PAGE,
+                libc::PROT_NONE,
+                flags,
+                -1,
+                0,
+            );
             assert_ne!(all, libc::MAP_FAILED);
             let page = all.cast::<u8>().add(PAGE);
-            assert_eq!(libc::mprotect(page.cast(), size, libc::PROT_READ | libc::PROT_WRITE), 0);
+            assert_eq!(
+                libc::mprotect(page.cast(), size, libc::PROT_READ | libc::PROT_WRITE),
+                0
+            );
             Guarded { page, size }
         }
     }
@@ -143,7 +174,8 @@ impl Guarded {
     /// The last bytes, or the first.
     pub fn bytes(&self, n: usize, at_end: bool) -> *mut u8 {
         assert!(n <= self.size);
-        self.page.wrapping_add(if at_end { self.size - n } else { 0 })
+        self.page
+            .wrapping_add(if at_end { self.size - n } else { 0 })
     }
 }
 

@@ -1,16 +1,20 @@
-//! The one order in which a reduction combines `n` elements: a function of `n` and the accumulator type only.
+//! The one order in which a reduction combines `n` elements: a function of `n` and the accumulator
+//! type only.
 //!
-//! Elements are numbered in row-major order of the reduced axes and cut into chunks of [`CHUNK`]. With `L` lanes:
+//! Elements are numbered in row-major order of the reduced axes and cut into chunks of [`CHUNK`].
+//! With `L` lanes:
 //!
-//! 1. In a chunk, lane `l` combines the elements `i ≡ l (mod L)` by the **pairwise tree**: `c` items split after the
-//!    largest power of two below `c`, which is what a binary counter builds as they come.
-//! 2. The lanes halve: for `h = L/2, L/4, …, 1`, `lane[l] ∘= lane[l + h]` for `l < h`, where lane `l + h` exists (a
-//!    chunk of `m < L` elements fills only `m` lanes).
+//! 1. In a chunk, lane `l` combines the elements `i ≡ l (mod L)` by the **pairwise tree**: `c`
+//!    items split after the largest power of two below `c`, which is what a binary counter builds
+//!    as they come.
+//! 2. The lanes halve: for `h = L/2, L/4, …, 1`, `lane[l] ∘= lane[l + h]` for `l < h`, where lane
+//!    `l + h` exists (a chunk of `m < L` elements fills only `m` lanes).
 //! 3. The chunks form a pairwise tree.
 //!
-//! No identity is involved, so a sum of `-0` stays `-0` and a sum over an axis of length 1 is a copy. The rounding
-//! error of a sum grows with `log n`. Lanes let the compiler use vector registers; the tree in a lane costs no more
-//! operations than a running sum, which would leave 2^20 tenths in f32 wrong by 1e-6 where this is exact.
+//! No identity is involved, so a sum of `-0` stays `-0` and a sum over an axis of length 1 is a
+//! copy. The rounding error of a sum grows with `log n`. Lanes let the compiler use vector
+//! registers; the tree in a lane costs no more operations than a running sum, which would leave
+//! 2^20 tenths in f32 wrong by 1e-6 where this is exact.
 
 mod vectors;
 
@@ -53,9 +57,17 @@ pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
 
     fn combine(&self, a: A, b: A) -> A;
 
-    /// Reduces every `len` elements, at most a chunk, to one of `dst`; the last may be fewer. The first element of each has
-    /// position `base`. `rows` is working memory.
-    fn chunks(&self, dst: &mut [A], x: &[T], len: usize, from: Place, base: usize, rows: &mut Counter<A>) {
+    /// Reduces every `len` elements, at most a chunk, to one of `dst`; the last may be fewer. The
+    /// first element of each has position `base`. `rows` is working memory.
+    fn chunks(
+        &self,
+        dst: &mut [A],
+        x: &[T],
+        len: usize,
+        from: Place,
+        base: usize,
+        rows: &mut Counter<A>,
+    ) {
         for (y, x) in dst.iter_mut().zip(x.chunks(len)) {
             *y = fold_chunk(self, x, from, base, rows);
         }
@@ -68,7 +80,8 @@ pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
         y[0]
     }
 
-    /// The tree over eight elements, side by side; the position of the `r`-th is that of the first and `r` rows of lanes.
+    /// The tree over eight elements, side by side; the position of the `r`-th is that of the first
+    /// and `r` rows of lanes.
     fn eight(&self, dst: &mut [A], x: [&[T]; 8], base: usize) {
         widest(
             #[inline(always)]
@@ -90,7 +103,11 @@ pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
     fn join(&self, low: &mut [A], high: &[A]) {
         widest(
             #[inline(always)]
-            move || low.iter_mut().zip(high).for_each(|(a, &b)| *a = self.combine(*a, b)),
+            move || {
+                low.iter_mut()
+                    .zip(high)
+                    .for_each(|(a, &b)| *a = self.combine(*a, b))
+            },
         );
     }
 
@@ -99,7 +116,14 @@ pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
 
     /// Appends the reductions of columns, if there is a better way than by rows of lanes: elements
     /// `starts[i] + c · across` for every `c < width`, the `i`-th at position `base + i`.
-    fn columns(&self, _dst: &mut Vec<A>, _data: &[T], _starts: &[usize], _across: isize, _width: [usize; 2]) -> bool {
+    fn columns(
+        &self,
+        _dst: &mut Vec<A>,
+        _data: &[T],
+        _starts: &[usize],
+        _across: isize,
+        _width: [usize; 2],
+    ) -> bool {
         false
     }
 }
@@ -107,7 +131,9 @@ pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
 /// Any functions.
 pub(crate) struct General<L, C>(pub(crate) L, pub(crate) C);
 
-impl<T: Copy, A: Lanes, L: Fn(T, usize) -> A + Sync, C: Fn(A, A) -> A + Sync> Combine<T, A> for General<L, C> {
+impl<T: Copy, A: Lanes, L: Fn(T, usize) -> A + Sync, C: Fn(A, A) -> A + Sync> Combine<T, A>
+    for General<L, C>
+{
     #[inline(always)]
     fn lift(&self, x: T, position: usize) -> A {
         (self.0)(x, position)
@@ -133,7 +159,15 @@ impl<T: Number, C: Fn(T::Acc, T::Acc) -> T::Acc + Sync> Combine<T, T::Acc> for N
         (self.1)(a, b)
     }
 
-    fn chunks(&self, dst: &mut [T::Acc], x: &[T], len: usize, from: Place, _: usize, rows: &mut Counter<T::Acc>) {
+    fn chunks(
+        &self,
+        dst: &mut [T::Acc],
+        x: &[T],
+        len: usize,
+        from: Place,
+        _: usize,
+        rows: &mut Counter<T::Acc>,
+    ) {
         if let Some(v) = T::vectors() {
             return (v.chunks)(self.0, dst, x, len, from);
         }
@@ -157,7 +191,8 @@ impl<T: Number, C: Fn(T::Acc, T::Acc) -> T::Acc + Sync> Combine<T, T::Acc> for N
     }
 }
 
-/// A chunk this short goes through a small buffer: setting up all lanes would cost more than the elements.
+/// A chunk this short goes through a small buffer: setting up all lanes would cost more than the
+/// elements.
 const SHORT: usize = 8;
 
 /// Rows of lanes that are combined in registers: the lowest three levels of the tree in a lane.
@@ -170,7 +205,8 @@ pub(crate) enum Place {
     Memory,
 }
 
-/// Reduces a non-empty chunk of elements whose first has position `base`, lane by lane. `rows` is working memory.
+/// Reduces a non-empty chunk of elements whose first has position `base`, lane by lane. `rows` is
+/// working memory.
 fn fold_chunk<T: Copy, A: Lanes>(
     how: &(impl Combine<T, A> + ?Sized),
     x: &[T],
@@ -195,7 +231,11 @@ fn fold_chunk<T: Copy, A: Lanes>(
 }
 
 /// [`fold_chunk`] for elements that fill at most one row.
-fn fold_row<const N: usize, T: Copy, A: Lanes>(how: &(impl Combine<T, A> + ?Sized), x: &[T], base: usize) -> A {
+fn fold_row<const N: usize, T: Copy, A: Lanes>(
+    how: &(impl Combine<T, A> + ?Sized),
+    x: &[T],
+    base: usize,
+) -> A {
     let mut lanes = [how.lift(x[0], base); N];
     for (l, (a, &v)) in lanes.iter_mut().zip(x).enumerate() {
         *a = how.lift(v, base + l);
@@ -268,16 +308,20 @@ pub(crate) fn fold_slice<T: Copy, A: Lanes>(
     }
     chunks.start(1);
     for (c, x) in x.chunks(CHUNK).enumerate() {
-        chunks.partial.push(how.chunk(x, Place::Memory, c * CHUNK, rows));
+        chunks
+            .partial
+            .push(how.chunk(x, Place::Memory, c * CHUNK, rows));
         chunks.carry(c, how);
     }
     chunks.finish(how)[0]
 }
 
-/// [`fold_chunk`] for reductions side by side: `n` items, each a row with an element of every reduction. `one(to, i)`
-/// appends the `i`-th, and `eight(to, i)` the tree over that and the next seven of its lane.
+/// [`fold_chunk`] for reductions side by side: `n` items, each a row with an element of every
+/// reduction. `one(to, i)` appends the `i`-th, and `eight(to, i)` the tree over that and the next
+/// seven of its lane.
 ///
-/// Lanes come in the order in which halving joins them, the bits of their numbers reversed, so few partial results wait.
+/// Lanes come in the order in which halving joins them, the bits of their numbers reversed, so few
+/// partial results wait.
 pub(crate) fn fold_columns<T: Copy, A: Lanes>(
     how: &impl Combine<T, A>,
     n: usize,
@@ -288,7 +332,10 @@ pub(crate) fn fold_columns<T: Copy, A: Lanes>(
     let lanes = n.min(A::LANES);
     let bits = lanes.next_power_of_two().trailing_zeros();
     for k in 0..1usize << bits {
-        let lane = k.reverse_bits().checked_shr(usize::BITS - bits).unwrap_or(0);
+        let lane = k
+            .reverse_bits()
+            .checked_shr(usize::BITS - bits)
+            .unwrap_or(0);
         // A lane that does not exist is the second of two.
         let missing = u32::from(lane >= lanes);
         if missing == 0 {
@@ -319,7 +366,11 @@ fn halve<A: Copy>(lanes: &mut [A], combine: &impl Fn(A, A) -> A) -> A {
         let high = &high[..count - half];
         widest(
             #[inline(always)]
-            move || low.iter_mut().zip(high).for_each(|(a, &b)| *a = combine(*a, b)),
+            move || {
+                low.iter_mut()
+                    .zip(high)
+                    .for_each(|(a, &b)| *a = combine(*a, b))
+            },
         );
         count = half;
         half /= 2;
@@ -327,7 +378,8 @@ fn halve<A: Copy>(lanes: &mut [A], combine: &impl Fn(A, A) -> A) -> A {
     lanes[0]
 }
 
-/// The pairwise trees over items of `width` accumulators each: a binary counter whose digits are partial results.
+/// The pairwise trees over items of `width` accumulators each: a binary counter whose digits are
+/// partial results.
 ///
 /// Extend `partial` by an item, then [`carry`](Counter::carry).
 pub(crate) struct Counter<A> {
@@ -337,7 +389,10 @@ pub(crate) struct Counter<A> {
 
 impl<A: Copy> Counter<A> {
     pub(crate) fn new() -> Self {
-        Counter { width: 1, partial: Vec::new() }
+        Counter {
+            width: 1,
+            partial: Vec::new(),
+        }
     }
 
     /// Forgets everything.
@@ -346,8 +401,8 @@ impl<A: Copy> Counter<A> {
         self.partial.clear();
     }
 
-    /// The item just pushed was the `item`-th, counted from 0: joins it with the items before it that have a partner
-    /// now.
+    /// The item just pushed was the `item`-th, counted from 0: joins it with the items before it
+    /// that have a partner now.
     #[inline(always)]
     pub(crate) fn carry<T: Copy>(&mut self, item: usize, how: &impl Combine<T, A>)
     where
@@ -381,7 +436,9 @@ impl<A: Copy> Counter<A> {
     #[inline(always)]
     fn merge_rows<const L: usize>(&mut self, combine: &impl Fn(A, A) -> A) {
         if let [.., low, high] = self.partial.as_rchunks_mut::<L>().1 {
-            low.iter_mut().zip(high).for_each(|(a, &mut b)| *a = combine(*a, b));
+            low.iter_mut()
+                .zip(high)
+                .for_each(|(a, &mut b)| *a = combine(*a, b));
             self.partial.truncate(self.partial.len() - L);
         }
     }

@@ -1,6 +1,8 @@
-//! Square blocks of a transpose in registers: lines in, lines out. Lines as columns, and columns as lines, by such blocks.
+//! Square blocks of a transpose in registers: lines in, lines out. Lines as columns, and columns as
+//! lines, by such blocks.
 //!
-//! Elements are moved, not computed with: they are taken for integers of their size, so that every bit stays.
+//! Elements are moved, not computed with: they are taken for integers of their size, so that every
+//! bit stays.
 
 use crate::view::Run;
 
@@ -21,18 +23,26 @@ pub(crate) struct Lines {
 
 impl Lines {
     fn first(self, line: usize) -> usize {
-        self.start.wrapping_add_signed(self.next.wrapping_mul(line as isize))
+        self.start
+            .wrapping_add_signed(self.next.wrapping_mul(line as isize))
     }
 
-    /// Whether `width` lines of `steps` adjacent elements are inside a slice of `len` elements, and are squares that fill
-    /// registers.
+    /// Whether `width` lines of `steps` adjacent elements are inside a slice of `len` elements, and
+    /// are squares that fill registers.
     #[cfg(target_arch = "x86_64")]
     fn are_squares<T>(self, [width, steps]: [usize; 2], len: usize) -> bool {
-        let inside = |line: usize| self.first(line).checked_add(steps).is_some_and(|end| end <= len);
+        let inside = |line: usize| {
+            self.first(line)
+                .checked_add(steps)
+                .is_some_and(|end| end <= len)
+        };
         let fill = matches!(size_of::<T>(), 4 | 8) && width >= SQUARE && steps >= SQUARE;
         fill && self.by == 1 && crate::simd::fused() && inside(0) && inside(width - 1) && {
             // Between the first and the last line there is no wrap.
-            self.next.unsigned_abs().checked_mul(width - 1).is_some_and(|far| far < len)
+            self.next
+                .unsigned_abs()
+                .checked_mul(width - 1)
+                .is_some_and(|far| far < len)
         }
     }
 }
@@ -41,18 +51,35 @@ impl Lines {
 ///
 /// # Panics
 /// If an element is outside `x`, or the lines are more than the columns.
-pub(crate) fn to_columns<T: Copy, const W: usize>(to: &mut [[T; W]], width: usize, x: &[T], lines: Lines) {
+pub(crate) fn to_columns<T: Copy, const W: usize>(
+    to: &mut [[T; W]],
+    width: usize,
+    x: &[T],
+    lines: Lines,
+) {
     let steps = to.len();
     #[cfg(target_arch = "x86_64")]
     if width <= W && lines.are_squares::<T>([width, steps], x.len()) {
         let (from, next) = (x.as_ptr().wrapping_add(lines.start), lines.next);
         let to = to.as_mut_ptr();
-        // SAFETY: this machine has the instructions, and `are_squares` checked that all lines are inside `x`; `to` has
-        // `steps` rows of `W` elements.
+        // SAFETY: this machine has the instructions, and `are_squares` checked that all lines are
+        // inside `x`; `to` has `steps` rows of `W` elements.
         return unsafe {
             match size_of::<T>() {
-                4 => x86::squares_of_words(from.cast(), [next, 1], to.cast(), [1, W as isize], [width, steps]),
-                _ => x86::squares_of_doubles(from.cast(), [next, 1], to.cast(), [1, W as isize], [width, steps]),
+                4 => x86::squares_of_words(
+                    from.cast(),
+                    [next, 1],
+                    to.cast(),
+                    [1, W as isize],
+                    [width, steps],
+                ),
+                _ => x86::squares_of_doubles(
+                    from.cast(),
+                    [next, 1],
+                    to.cast(),
+                    [1, W as isize],
+                    [width, steps],
+                ),
             }
         };
     }
@@ -73,16 +100,37 @@ pub(crate) fn to_columns<T: Copy, const W: usize>(to: &mut [[T; W]], width: usiz
 ///
 /// # Panics
 /// As [`to_columns`].
-pub(crate) fn from_columns<T: Copy, const W: usize>(to: &mut [T], lines: Lines, from: &[[T; W]], width: usize) {
+pub(crate) fn from_columns<T: Copy, const W: usize>(
+    to: &mut [T],
+    lines: Lines,
+    from: &[[T; W]],
+    width: usize,
+) {
     let steps = from.len();
     #[cfg(target_arch = "x86_64")]
     if width <= W && lines.are_squares::<T>([width, steps], to.len()) {
-        let (to, next, from) = (to.as_mut_ptr().wrapping_add(lines.start), lines.next, from.as_ptr());
+        let (to, next, from) = (
+            to.as_mut_ptr().wrapping_add(lines.start),
+            lines.next,
+            from.as_ptr(),
+        );
         // SAFETY: as in `to_columns`, with `to` and `from` exchanged.
         return unsafe {
             match size_of::<T>() {
-                4 => x86::squares_of_words(from.cast(), [1, W as isize], to.cast(), [next, 1], [width, steps]),
-                _ => x86::squares_of_doubles(from.cast(), [1, W as isize], to.cast(), [next, 1], [width, steps]),
+                4 => x86::squares_of_words(
+                    from.cast(),
+                    [1, W as isize],
+                    to.cast(),
+                    [next, 1],
+                    [width, steps],
+                ),
+                _ => x86::squares_of_doubles(
+                    from.cast(),
+                    [1, W as isize],
+                    to.cast(),
+                    [next, 1],
+                    [width, steps],
+                ),
             }
         };
     }
@@ -99,22 +147,31 @@ pub(crate) fn from_columns<T: Copy, const W: usize>(to: &mut [T], lines: Lines, 
     }
 }
 
-/// Writes the transpose of `lines` to `dst`: element `c` of line `r` goes to `dst[at + c · stride + r]`. Whether it did; it
-/// does not for elements of other sizes than 4 and 8 bytes, blocks that do not fill registers, and on machines without
-/// them.
+/// Writes the transpose of `lines` to `dst`: element `c` of line `r` goes to
+/// `dst[at + c · stride + r]`. Whether it did; it does not for elements of other sizes than 4 and 8
+/// bytes, blocks that do not fill registers, and on machines without them.
 ///
 /// # Panics
 /// If an element would lie outside `dst`.
 #[inline]
-pub(crate) fn block<T: Copy, const N: usize>(dst: &mut [T], at: usize, stride: isize, lines: &[&[T; N]; N]) -> bool {
+pub(crate) fn block<T: Copy, const N: usize>(
+    dst: &mut [T],
+    at: usize,
+    stride: isize,
+    lines: &[&[T; N]; N],
+) -> bool {
     #[cfg(target_arch = "x86_64")]
-    if matches!(size_of::<T>(), 4 | 8) && N.is_multiple_of(32 / size_of::<T>()) && crate::simd::fused() {
+    if matches!(size_of::<T>(), 4 | 8)
+        && N.is_multiple_of(32 / size_of::<T>())
+        && crate::simd::fused()
+    {
         let to: [*mut T; N] = std::array::from_fn(|c| {
             let start = at.wrapping_add_signed(stride.wrapping_mul(c as isize));
             dst[start..][..N].as_mut_ptr()
         });
         let from = lines.map(|l| l.as_ptr());
-        // SAFETY: this machine has the instructions; every line, in and out, has `N` elements of the size.
+        // SAFETY: this machine has the instructions; every line, in and out, has `N` elements of
+        // the size.
         unsafe {
             match size_of::<T>() {
                 4 => x86::words(&from.map(|p| p.cast()), &to.map(|p| p.cast())),
@@ -127,8 +184,8 @@ pub(crate) fn block<T: Copy, const N: usize>(dst: &mut [T], at: usize, stride: i
     false
 }
 
-/// Transposes `count` blocks of `B` by `B`: element `c` of line `r` of block `i`, at `from[r] + i · step + c`, goes to
-/// `to[c] + i · stride + r`.
+/// Transposes `count` blocks of `B` by `B`: element `c` of line `r` of block `i`, at
+/// `from[r] + i · step + c`, goes to `to[c] + i · stride + r`.
 ///
 /// # Safety
 /// All of them are valid, for reading or for writing, and none that is written is read.
@@ -140,12 +197,27 @@ pub(crate) unsafe fn blocks<T: Copy, const B: usize>(
     count: usize,
 ) {
     #[cfg(target_arch = "x86_64")]
-    if matches!(size_of::<T>(), 4 | 8) && B.is_multiple_of(32 / size_of::<T>()) && crate::simd::fused() {
+    if matches!(size_of::<T>(), 4 | 8)
+        && B.is_multiple_of(32 / size_of::<T>())
+        && crate::simd::fused()
+    {
         // SAFETY: this machine has the instructions; the caller's promise.
         unsafe {
             match size_of::<T>() {
-                4 => x86::all_words(&from.map(|p| p.cast()), step, &to.map(|p| p.cast()), stride, count),
-                _ => x86::all_doubles(&from.map(|p| p.cast()), step, &to.map(|p| p.cast()), stride, count),
+                4 => x86::all_words(
+                    &from.map(|p| p.cast()),
+                    step,
+                    &to.map(|p| p.cast()),
+                    stride,
+                    count,
+                ),
+                _ => x86::all_doubles(
+                    &from.map(|p| p.cast()),
+                    step,
+                    &to.map(|p| p.cast()),
+                    stride,
+                    count,
+                ),
             }
         }
         return;
@@ -154,7 +226,9 @@ pub(crate) unsafe fn blocks<T: Copy, const B: usize>(
         for (r, from) in from.iter().enumerate() {
             for (c, to) in to.iter().enumerate() {
                 // SAFETY: the caller's promise.
-                unsafe { *to.offset(i as isize * stride).add(r) = *from.offset(i as isize * step).add(c) };
+                unsafe {
+                    *to.offset(i as isize * stride).add(r) = *from.offset(i as isize * step).add(c)
+                };
             }
         }
     }
@@ -175,9 +249,16 @@ mod x86 {
             for r in (0..N).step_by(4) {
                 // SAFETY: four elements from `c` on of four lines, and to `r` on of four others.
                 unsafe {
-                    let x: [__m256i; 4] = std::array::from_fn(|k| _mm256_loadu_si256(from[r + k].add(c).cast()));
-                    let low = [_mm256_unpacklo_epi64(x[0], x[1]), _mm256_unpacklo_epi64(x[2], x[3])];
-                    let high = [_mm256_unpackhi_epi64(x[0], x[1]), _mm256_unpackhi_epi64(x[2], x[3])];
+                    let x: [__m256i; 4] =
+                        std::array::from_fn(|k| _mm256_loadu_si256(from[r + k].add(c).cast()));
+                    let low = [
+                        _mm256_unpacklo_epi64(x[0], x[1]),
+                        _mm256_unpacklo_epi64(x[2], x[3]),
+                    ];
+                    let high = [
+                        _mm256_unpackhi_epi64(x[0], x[1]),
+                        _mm256_unpackhi_epi64(x[2], x[3]),
+                    ];
                     let y = [
                         _mm256_permute2x128_si256::<0x20>(low[0], low[1]),
                         _mm256_permute2x128_si256::<0x20>(high[0], high[1]),
@@ -192,12 +273,14 @@ mod x86 {
 
     macro_rules! squares {
         ($name:ident, $t:ty, $square:ident) => {
-            /// Moves `width` lines of `steps` elements by squares, of which neighbours may overlap: element `i` of line `l` from
-            /// `from + l · a[0] + i · a[1]` to `to + l · b[0] + i · b[1]`. In each one of both distances is 1, and not the same
+            /// Moves `width` lines of `steps` elements by squares, of which neighbours may overlap:
+            /// element `i` of line `l` from `from + l · a[0] + i · a[1]` to
+            /// `to + l · b[0] + i · b[1]`. In each one of both distances is 1, and not the same
             /// one.
             ///
             /// # Safety
-            /// Every element is valid, for reading and for writing; there are at least [`SQUARE`] lines and elements of a line.
+            /// Every element is valid, for reading and for writing; there are at least [`SQUARE`]
+            /// lines and elements of a line.
             #[target_feature(enable = "avx2")]
             pub(super) unsafe fn $name(
                 from: *const $t,
@@ -215,7 +298,11 @@ mod x86 {
                         let from = from.wrapping_offset(l * a[0] + i * a[1]);
                         let to = to.wrapping_offset(l * b[0] + i * b[1]);
                         // Reads along the axis whose elements are adjacent in memory.
-                        let (next, other) = if a[1] == 1 { (a[0], b[1]) } else { (a[1], b[0]) };
+                        let (next, other) = if a[1] == 1 {
+                            (a[0], b[1])
+                        } else {
+                            (a[1], b[0])
+                        };
                         let mut lines = ([from; N], [to; N]);
                         for k in 0..N {
                             lines.0[k] = from.wrapping_offset(k as isize * next);
@@ -245,7 +332,10 @@ mod x86 {
         count: usize,
     ) {
         for i in 0..count as isize {
-            let (from, to) = (from.map(|p| p.wrapping_offset(i * step)), to.map(|p| p.wrapping_offset(i * stride)));
+            let (from, to) = (
+                from.map(|p| p.wrapping_offset(i * step)),
+                to.map(|p| p.wrapping_offset(i * stride)),
+            );
             // SAFETY: the caller's promise.
             unsafe { doubles(&from, &to) };
         }
@@ -264,7 +354,10 @@ mod x86 {
         count: usize,
     ) {
         for i in 0..count as isize {
-            let (from, to) = (from.map(|p| p.wrapping_offset(i * step)), to.map(|p| p.wrapping_offset(i * stride)));
+            let (from, to) = (
+                from.map(|p| p.wrapping_offset(i * step)),
+                to.map(|p| p.wrapping_offset(i * stride)),
+            );
             // SAFETY: the caller's promise.
             unsafe { words(&from, &to) };
         }
@@ -281,11 +374,18 @@ mod x86 {
             for r in (0..N).step_by(8) {
                 // SAFETY: eight elements from `c` on of eight lines, and to `r` on of eight others.
                 unsafe {
-                    let x: [__m256i; 8] = std::array::from_fn(|k| _mm256_loadu_si256(from[r + k].add(c).cast()));
+                    let x: [__m256i; 8] =
+                        std::array::from_fn(|k| _mm256_loadu_si256(from[r + k].add(c).cast()));
                     // Of lines k .. k + 4: the elements 2h and 2h + 1 of each half, line by line.
                     let quad = |k: usize| {
-                        let low = [_mm256_unpacklo_epi32(x[k], x[k + 1]), _mm256_unpacklo_epi32(x[k + 2], x[k + 3])];
-                        let high = [_mm256_unpackhi_epi32(x[k], x[k + 1]), _mm256_unpackhi_epi32(x[k + 2], x[k + 3])];
+                        let low = [
+                            _mm256_unpacklo_epi32(x[k], x[k + 1]),
+                            _mm256_unpacklo_epi32(x[k + 2], x[k + 3]),
+                        ];
+                        let high = [
+                            _mm256_unpackhi_epi32(x[k], x[k + 1]),
+                            _mm256_unpackhi_epi32(x[k + 2], x[k + 3]),
+                        ];
                         [
                             _mm256_unpacklo_epi64(low[0], low[1]),
                             _mm256_unpackhi_epi64(low[0], low[1]),
@@ -321,7 +421,11 @@ mod tests {
                 return;
             }
             for (r, c) in (0..N).flat_map(|r| (0..N).map(move |c| (r, c))) {
-                assert_eq!(dst[1 + c * stride + r], from[r * N + c], "line {r}, element {c}");
+                assert_eq!(
+                    dst[1 + c * stride + r],
+                    from[r * N + c],
+                    "line {r}, element {c}"
+                );
             }
         }
         of::<u32, 8>(|i| i as u32);

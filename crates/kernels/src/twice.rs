@@ -1,13 +1,15 @@
 //! Sums in twice the precision: the accumulators of `stable` reductions and of running sums.
 //!
-//! A [`Twice`] is the unevaluated sum `hi + lo` of two f64. Adding uses the error-free transformation of Knuth,
-//! `a + b = s + e` with `s = fl(a + b)`, and collects the errors in `lo` (Ogita, Rump, Oishi, "Accurate sum and dot
-//! product", 2005, Sum2): the result is as accurate as a sum in 106 bits, rounded once. f16, bf16 and f32 widen to f64
-//! first, so their compensated sums are correctly rounded in all but contrived cases.
+//! A [`Twice`] is the unevaluated sum `hi + lo` of two f64. Adding uses the error-free
+//! transformation of Knuth, `a + b = s + e` with `s = fl(a + b)`, and collects the errors in `lo`
+//! (Ogita, Rump, Oishi, "Accurate sum and dot product", 2005, Sum2): the result is as accurate as a
+//! sum in 106 bits, rounded once. f16, bf16 and f32 widen to f64 first, so their compensated sums
+//! are correctly rounded in all but contrived cases.
 //!
 //! A product is kept with its rounding error in the same way (Dot2 there).
 //!
-//! Invariant: `hi` is the plain floating-point sum, so infinities and NaN come out as they would without compensation.
+//! Invariant: `hi` is the plain floating-point sum, so infinities and NaN come out as they would
+//! without compensation.
 
 use crate::tree::Lanes;
 use num_complex::Complex;
@@ -52,25 +54,38 @@ impl Exact<f64> for Twice {
         let hi = self.hi + rhs.hi;
         let part = hi - self.hi;
         let error = (self.hi - (hi - part)) + (rhs.hi - part);
-        Twice { hi, lo: (self.lo + rhs.lo) + error }
+        Twice {
+            hi,
+            lo: (self.lo + rhs.lo) + error,
+        }
     }
 
     #[inline(always)]
     fn product(x: f64, y: f64) -> Self {
         let hi = x * y;
-        Twice { hi, lo: x.mul_add(y, -hi) }
+        Twice {
+            hi,
+            lo: x.mul_add(y, -hi),
+        }
     }
 
     #[inline(always)]
     fn times(self, x: f64) -> Self {
         let Twice { hi, lo } = Self::product(self.hi, x);
-        Twice { hi, lo: self.lo.mul_add(x, lo) }
+        Twice {
+            hi,
+            lo: self.lo.mul_add(x, lo),
+        }
     }
 
     #[inline(always)]
     fn round(self) -> f64 {
         // `lo` is NaN once `hi` was infinite; and adding +0 would turn a sum of -0 into +0.
-        if self.lo == 0.0 || !self.hi.is_finite() { self.hi } else { self.hi + self.lo }
+        if self.lo == 0.0 || !self.hi.is_finite() {
+            self.hi
+        } else {
+            self.hi + self.lo
+        }
     }
 }
 
@@ -88,12 +103,18 @@ impl Lanes for TwiceComplex {
 impl Exact<Complex<f64>> for TwiceComplex {
     #[inline(always)]
     fn of(x: Complex<f64>) -> Self {
-        TwiceComplex { re: Twice::of(x.re), im: Twice::of(x.im) }
+        TwiceComplex {
+            re: Twice::of(x.re),
+            im: Twice::of(x.im),
+        }
     }
 
     #[inline(always)]
     fn plus(self, rhs: Self) -> Self {
-        TwiceComplex { re: self.re.plus(rhs.re), im: self.im.plus(rhs.im) }
+        TwiceComplex {
+            re: self.re.plus(rhs.re),
+            im: self.im.plus(rhs.im),
+        }
     }
 
     #[inline(always)]
@@ -189,15 +210,19 @@ macro_rules! summed {
     )*};
 }
 
-/// The sum of `high + low` and `x`, in two parts of which the first is the nearest element to it. A sum that is not finite
-/// has no second part.
+/// The sum of `high + low` and `x`, in two parts of which the first is the nearest element to it. A
+/// sum that is not finite has no second part.
 #[inline(always)]
 fn longer([high, low]: [f64; 2], x: f64) -> [f64; 2] {
     let sum = high + x;
     let part = sum - high;
     let rest = low + ((high - (sum - part)) + (x - part));
     let both = sum + rest;
-    if sum.is_finite() { [both, rest - (both - sum)] } else { [sum, 0.0] }
+    if sum.is_finite() {
+        [both, rest - (both - sum)]
+    } else {
+        [sum, 0.0]
+    }
 }
 
 summed! {

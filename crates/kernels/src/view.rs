@@ -1,10 +1,12 @@
 //! A read-only strided view of a slice: the operand of every kernel.
 //!
-//! Element `i` of a view is `data[offset + Σ_d i_d · strides_d]`. A stride of 0 repeats an element along its axis
-//! (broadcast), a negative one walks backwards (reverse). Shape and strides are borrowed, and the two commonest layouts
-//! ([`View::dense`], [`View::splat`]) need no strides at all.
+//! Element `i` of a view is `data[offset + Σ_d i_d · strides_d]`. A stride of 0 repeats an element
+//! along its axis (broadcast), a negative one walks backwards (reverse). Shape and strides are
+//! borrowed, and the two commonest layouts ([`View::dense`], [`View::splat`]) need no strides at
+//! all.
 //!
-//! Invariant: every element a view addresses lies inside `data`; the constructors check it, once, in O(rank).
+//! Invariant: every element a view addresses lies inside `data`; the constructors check it, once,
+//! in O(rank).
 
 /// A strided view of `data`; see the module's page for the address of an element.
 #[derive(Debug)]
@@ -37,9 +39,19 @@ impl<'a, T> View<'a, T> {
     /// # Panics
     /// If the ranks differ or an element would lie outside `data`.
     pub fn new(data: &'a [T], offset: usize, shape: &'a [usize], strides: &'a [isize]) -> Self {
-        assert_eq!(shape.len(), strides.len(), "a view has as many strides as axes");
+        assert_eq!(
+            shape.len(),
+            strides.len(),
+            "a view has as many strides as axes"
+        );
         check_bounds(data.len(), offset, shape, strides);
-        View { data, offset, shape, strides: Strides::Given(strides), len: volume(shape) }
+        View {
+            data,
+            offset,
+            shape,
+            strides: Strides::Given(strides),
+            len: volume(shape),
+        }
     }
 
     /// The row-major view of all of `data`.
@@ -48,14 +60,30 @@ impl<'a, T> View<'a, T> {
     /// If `data.len()` is not the product of `shape`.
     pub fn dense(data: &'a [T], shape: &'a [usize]) -> Self {
         let len = volume(shape);
-        assert_eq!(data.len(), len, "a dense view covers its slice, shape {shape:?}");
-        View { data, offset: 0, shape, strides: Strides::RowMajor, len }
+        assert_eq!(
+            data.len(),
+            len,
+            "a dense view covers its slice, shape {shape:?}"
+        );
+        View {
+            data,
+            offset: 0,
+            shape,
+            strides: Strides::RowMajor,
+            len,
+        }
     }
 
     /// One value at every index of `shape`.
     pub fn splat(value: &'a T, shape: &'a [usize]) -> Self {
         let (data, len) = (std::slice::from_ref(value), volume(shape));
-        View { data, offset: 0, shape, strides: Strides::Zero, len }
+        View {
+            data,
+            offset: 0,
+            shape,
+            strides: Strides::Zero,
+            len,
+        }
     }
 
     /// The number of elements.
@@ -120,14 +148,20 @@ impl<'a, T> View<'a, T> {
 }
 
 impl<'a, T: Copy> View<'a, T> {
-    /// The whole view as one [`Run`], if its elements in row-major order are evenly spaced. A view without elements is
-    /// a dense run of length 0.
+    /// The whole view as one [`Run`], if its elements in row-major order are evenly spaced. A view
+    /// without elements is a dense run of length 0.
     pub fn as_run(&self) -> Option<Run<'a, T>> {
         if let Some(slice) = self.as_slice() {
             return Some(Run::Dense(slice));
         }
         let (mut len, mut step) = (1, 0);
-        for (d, &n) in self.shape.iter().enumerate().rev().filter(|&(_, &n)| n != 1) {
+        for (d, &n) in self
+            .shape
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|&(_, &n)| n != 1)
+        {
             match self.stride(d) {
                 stride if len == 1 => step = stride,
                 stride if stride == step.wrapping_mul(len as isize) => {}
@@ -145,10 +179,18 @@ impl<'a, T: Copy> View<'a, T> {
 
     /// The element at a multi-index, in O(rank): for tests and single look-ups.
     pub fn get(&self, index: &[usize]) -> T {
-        assert_eq!(index.len(), self.shape.len(), "an index has as many entries as the view has axes");
+        assert_eq!(
+            index.len(),
+            self.shape.len(),
+            "an index has as many entries as the view has axes"
+        );
         let mut at = self.offset as isize;
         for (axis, &i) in index.iter().enumerate() {
-            assert!(i < self.shape[axis], "index {index:?} lies outside the shape {:?}", self.shape);
+            assert!(
+                i < self.shape[axis],
+                "index {index:?} lies outside the shape {:?}",
+                self.shape
+            );
             at += i as isize * self.stride(axis);
         }
         self.data[at as usize]
@@ -192,21 +234,29 @@ pub(crate) fn volume_of(shape: impl Iterator<Item = usize>) -> usize {
         empty |= len == 0;
         product = product.and_then(|n| n.checked_mul(len));
     }
-    if empty { 0 } else { product.expect("the number of elements fits a usize") }
+    if empty {
+        0
+    } else {
+        product.expect("the number of elements fits a usize")
+    }
 }
 
 /// The stride of one axis of a row-major array: the product of the lengths after it.
 pub fn row_major_stride(shape: &[usize], axis: usize) -> isize {
-    shape[axis + 1..].iter().fold(1, |n, &len| n.wrapping_mul(len as isize))
+    shape[axis + 1..]
+        .iter()
+        .fold(1, |n, &len| n.wrapping_mul(len as isize))
 }
 
 /// The strides of a row-major array.
 pub fn row_major_strides(shape: &[usize]) -> Vec<isize> {
-    (0..shape.len()).map(|axis| row_major_stride(shape, axis)).collect()
+    (0..shape.len())
+        .map(|axis| row_major_stride(shape, axis))
+        .collect()
 }
 
-/// The lowest and highest element that strides reach from 0, as (distance below, distance above); `None` if the
-/// arithmetic overflows. The shape has no zero.
+/// The lowest and highest element that strides reach from 0, as (distance below, distance above);
+/// `None` if the arithmetic overflows. The shape has no zero.
 pub(crate) fn reach(shape: &[usize], strides: &[isize]) -> Option<(usize, usize)> {
     let (mut below, mut above) = (0usize, 0usize);
     for (&len, &stride) in shape.iter().zip(strides) {
@@ -217,14 +267,19 @@ pub(crate) fn reach(shape: &[usize], strides: &[isize]) -> Option<(usize, usize)
     Some((below, above))
 }
 
-/// Panics unless every element that a shape and strides address from `offset` on lies inside a slice of `len`.
+/// Panics unless every element that a shape and strides address from `offset` on lies inside a
+/// slice of `len`.
 pub(crate) fn check_bounds(len: usize, offset: usize, shape: &[usize], strides: &[isize]) {
     if shape.contains(&0) {
         return;
     }
-    let fits = reach(shape, strides)
-        .is_some_and(|(below, above)| below <= offset && offset.checked_add(above).is_some_and(|last| last < len));
-    assert!(fits, "shape {shape:?}, strides {strides:?} from {offset} leave a slice of {len} elements");
+    let fits = reach(shape, strides).is_some_and(|(below, above)| {
+        below <= offset && offset.checked_add(above).is_some_and(|last| last < len)
+    });
+    assert!(
+        fits,
+        "shape {shape:?}, strides {strides:?} from {offset} leave a slice of {len} elements"
+    );
 }
 
 #[cfg(test)]
@@ -255,11 +310,23 @@ mod tests {
 
     #[test]
     fn rank_zero_and_empty() {
-        assert_eq!(View::new(&[1, 2, 3], 2, &[], &[]).as_slice(), Some(&[3][..]));
-        assert_eq!(View::new(&[1u8; 0], 9, &[2, 0], &[5, 5]).as_slice(), Some(&[][..]));
+        assert_eq!(
+            View::new(&[1, 2, 3], 2, &[], &[]).as_slice(),
+            Some(&[3][..])
+        );
+        assert_eq!(
+            View::new(&[1u8; 0], 9, &[2, 0], &[5, 5]).as_slice(),
+            Some(&[][..])
+        );
         assert_eq!(View::dense(&[0u8; 0], &[usize::MAX, 3, 0]).len(), 0);
-        assert!(matches!(View::splat(&7, &[2, 3]).as_run(), Some(Run::Splat(7))));
-        assert!(matches!(View::new(&[1, 2, 3], 2, &[3], &[-1]).as_run(), Some(Run::Strided(_, 2, -1))));
+        assert!(matches!(
+            View::splat(&7, &[2, 3]).as_run(),
+            Some(Run::Splat(7))
+        ));
+        assert!(matches!(
+            View::new(&[1, 2, 3], 2, &[3], &[-1]).as_run(),
+            Some(Run::Strided(_, 2, -1))
+        ));
     }
 
     #[test]

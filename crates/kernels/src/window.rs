@@ -4,8 +4,8 @@
 //! y[p] = fold of x[i] over the elements i of the window p            axis by axis, each in the order of k
 //! r[p] = Σ_k t[i] where x[i] = y[p]          r[i] = Σ_{k, p} t[p] where x[i] = y[p]
 //! ```
-//! Axes before the first with windows only count images, which are shared among threads. In an image, what windows have at
-//! one place `k` is a matter of lines ([`Parts`]).
+//! Axes before the first with windows only count images, which are shared among threads. In an
+//! image, what windows have at one place `k` is a matter of lines ([`Parts`]).
 
 mod parts;
 
@@ -20,7 +20,8 @@ use std::borrow::Cow;
 /// Elements of images that are one piece of work.
 const PIECE: usize = 1 << 14;
 
-/// `y[p]` = the fold of the elements of each window, one axis after the other; `of_none` where there are none.
+/// `y[p]` = the fold of the elements of each window, one axis after the other; `of_none` where
+/// there are none.
 ///
 /// # Panics
 /// If the slices do not have the elements that the axes say.
@@ -35,7 +36,9 @@ pub fn reduce<T: Copy + Send + Sync, A: Copy + Sync>(
 ) -> Fallible {
     let Images { axes, n, count, .. } = Images::of(axes, x.len(), y.len());
     let moving = (0..axes.len()).filter(|&k| !axes[k].is_still());
-    let stages = moving.map(|k| stage(axes, k)).collect::<Fallible<Vec<Parts>>>()?;
+    let stages = moving
+        .map(|k| stage(axes, k))
+        .collect::<Fallible<Vec<Parts>>>()?;
     if stages.is_empty() {
         y.iter_mut().zip(x).for_each(|(y, &x)| *y = lower(lift(x)));
         return Ok(());
@@ -77,8 +80,15 @@ impl<'a> Images<'a> {
         let still = axes.iter().take_while(|a| a.is_still()).count();
         let (front, axes) = axes.split_at(still);
         let images = front.iter().map(|a| a.len).product::<usize>();
-        let (n, count) = (axes.iter().map(|a| a.len).product::<usize>(), axes.iter().map(|a| a.count).product());
-        assert_eq!((x, y), (images * n, images * count), "the operand and the result of windows {front:?} {axes:?}");
+        let (n, count) = (
+            axes.iter().map(|a| a.len).product::<usize>(),
+            axes.iter().map(|a| a.count).product(),
+        );
+        assert_eq!(
+            (x, y),
+            (images * n, images * count),
+            "the operand and the result of windows {front:?} {axes:?}"
+        );
         Images { axes, n, count }
     }
 }
@@ -91,7 +101,13 @@ fn stage(axes: &[Axis], k: usize) -> Fallible<Parts> {
 }
 
 /// Folds every part of an image, in order.
-fn folded<S: Copy, A: Copy>(stage: &Parts, y: &mut [A], x: &[S], lift: impl Fn(S) -> A, fold: impl Fn(A, A) -> A) {
+fn folded<S: Copy, A: Copy>(
+    stage: &Parts,
+    y: &mut [A],
+    x: &[S],
+    lift: impl Fn(S) -> A,
+    fold: impl Fn(A, A) -> A,
+) {
     for part in &stage.parts {
         part.each_line(
             #[inline(always)]
@@ -131,7 +147,8 @@ pub fn equal<'a, T: PartialEq + Copy + Sync>(x: &'a [T], y: &'a [T]) -> Box<Sele
                 #[inline(always)]
                 |flags, p, i| {
                     let n = flags.len();
-                    for (flag, (x, y)) in flags.iter_mut().zip(x[i..i + n].iter().zip(&y[p..p + n])) {
+                    for (flag, (x, y)) in flags.iter_mut().zip(x[i..i + n].iter().zip(&y[p..p + n]))
+                    {
                         *flag = x == y;
                     }
                 },
@@ -154,7 +171,8 @@ fn first(part: &Part, flags: &mut [bool], done: &mut [bool]) {
     );
 }
 
-/// Adds to the windows `r` their terms that are flagged, those of elements, or to the elements those of windows.
+/// Adds to the windows `r` their terms that are flagged, those of elements, or to the elements
+/// those of windows.
 fn add<T: Number, A: Copy>(
     part: &Part,
     r: &mut [A],
@@ -185,9 +203,10 @@ fn add<T: Number, A: Copy>(
     );
 }
 
-/// Sums over elements that are selected: with `gather` `r[p] = Σ t[i]` over those of the window `p`, without it
-/// `r[i] = Σ t[p]` over the windows that select it. `select` says which ([`equal`]); only the first element that it
-/// selects in a window counts if `only_first`. Where more than [`PLAIN`] elements may be added, sums are compensated.
+/// Sums over elements that are selected: with `gather` `r[p] = Σ t[i]` over those of the window
+/// `p`, without it `r[i] = Σ t[p]` over the windows that select it. `select` says which
+/// ([`equal`]); only the first element that it selects in a window counts if `only_first`. Where
+/// more than [`PLAIN`] elements may be added, sums are compensated.
 ///
 /// # Panics
 /// If the slices do not have the elements that the axes say.
@@ -203,7 +222,9 @@ pub fn select<T: Number>(
         false => {
             let none = T::Exact::of(T::ZERO.wide());
             let plus = |s: T::Exact, x: T| s.plus(T::Exact::of(x.wide()));
-            sums(r, t, axes, how, select, none, plus, |s| T::from_wide(s.round()))
+            sums(r, t, axes, how, select, none, plus, |s| {
+                T::from_wide(s.round())
+            })
         }
     }
 }
@@ -226,41 +247,57 @@ fn sums<T: Number, A: Copy + Send + Sync>(
     let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
     let (x, y) = (volume(|a| a.len), volume(|a| a.count));
     let (sums, terms) = if gather { (y, x) } else { (x, y) };
-    assert!(r.len() == sums && !matches!(t, Terms::Each(t) if t.len() != terms), "sums and terms of {axes:?}");
+    assert!(
+        r.len() == sums && !matches!(t, Terms::Each(t) if t.len() != terms),
+        "sums and terms of {axes:?}"
+    );
     let Images { axes, n, count } = Images::of(axes, x, y);
     let parts = Parts::new(axes)?;
-    let (to, of) = if gather { (&parts.y, &parts.x) } else { (&parts.x, &parts.y) };
+    let (to, of) = if gather {
+        (&parts.y, &parts.x)
+    } else {
+        (&parts.x, &parts.y)
+    };
     let each = (PIECE / n.max(count).max(1)).max(1);
-    parallel::try_chunks(r, each * to.len().max(1), 4 * x.max(y) as u64, |chunk, piece| {
-        let (mut flags, mut done) = (zeros(count)?, Vec::new());
-        let (mut room, mut all) = (Vec::new(), Vec::new());
-        for (image, r) in (chunk * each..).zip(piece.chunks_exact_mut(to.len())) {
-            let select = select(&parts, image)?;
-            let own = match t {
-                Terms::Each(t) => of.take(&t[image * of.len()..][..of.len()])?,
-                Terms::Same(_) => Cow::Borrowed(&[][..]),
-            };
-            let t = if let Terms::Each(_) = t { Terms::Each(&own[..]) } else { t };
-            refill(&mut done, if only_first { parts.y.size } else { 0 }, false)?;
-            refill(&mut room, to.size, none)?;
-            for part in &parts.parts {
-                select(part, &mut flags);
-                if only_first {
-                    first(part, &mut flags, &mut done);
+    parallel::try_chunks(
+        r,
+        each * to.len().max(1),
+        4 * x.max(y) as u64,
+        |chunk, piece| {
+            let (mut flags, mut done) = (zeros(count)?, Vec::new());
+            let (mut room, mut all) = (Vec::new(), Vec::new());
+            for (image, r) in (chunk * each..).zip(piece.chunks_exact_mut(to.len())) {
+                let select = select(&parts, image)?;
+                let own = match t {
+                    Terms::Each(t) => of.take(&t[image * of.len()..][..of.len()])?,
+                    Terms::Same(_) => Cow::Borrowed(&[][..]),
+                };
+                let t = if let Terms::Each(_) = t {
+                    Terms::Each(&own[..])
+                } else {
+                    t
+                };
+                refill(&mut done, if only_first { parts.y.size } else { 0 }, false)?;
+                refill(&mut room, to.size, none)?;
+                for part in &parts.parts {
+                    select(part, &mut flags);
+                    if only_first {
+                        first(part, &mut flags, &mut done);
+                    }
+                    add(part, &mut room, t, &mut flags, gather, &plus);
                 }
-                add(part, &mut room, t, &mut flags, gather, &plus);
-            }
-            match to.is_same() {
-                true => r.iter_mut().zip(&room).for_each(|(r, &s)| *r = lower(s)),
-                false => {
-                    refill(&mut all, to.len(), none)?;
-                    to.give(&mut all, &room);
-                    r.iter_mut().zip(&all).for_each(|(r, &s)| *r = lower(s));
+                match to.is_same() {
+                    true => r.iter_mut().zip(&room).for_each(|(r, &s)| *r = lower(s)),
+                    false => {
+                        refill(&mut all, to.len(), none)?;
+                        to.give(&mut all, &room);
+                        r.iter_mut().zip(&all).for_each(|(r, &s)| *r = lower(s));
+                    }
                 }
             }
-        }
-        Ok(())
-    })
+            Ok(())
+        },
+    )
 }
 
 #[cfg(test)]
@@ -276,16 +313,16 @@ mod tests {
         let extents = |f: fn(&Axis) -> usize| axes.iter().map(f).collect::<Vec<_>>();
         let all = |extents: &[usize]| {
             let extents = extents.to_vec();
-            (0..extents.iter().product::<usize>()).map(move |e| components(e, extents.iter().copied()))
+            (0..extents.iter().product::<usize>())
+                .map(move |e| components(e, extents.iter().copied()))
         };
         let (window, count) = (extents(|a| a.window), extents(|a| a.count));
         let mut out = Vec::new();
         for k in all(&window) {
             for (at, p) in all(&count).enumerate() {
-                let i = axes
-                    .iter()
-                    .enumerate()
-                    .try_fold(0, |s, (a, axis)| Some(s * axis.len + axis.run(k[a]).element(p[a])?));
+                let i = axes.iter().enumerate().try_fold(0, |s, (a, axis)| {
+                    Some(s * axis.len + axis.run(k[a]).element(p[a])?)
+                });
                 out.extend(i.map(|i| (i, at)));
             }
         }
@@ -297,7 +334,9 @@ mod tests {
         let mut random = Random(9);
         for case in 0..120 {
             let small = |random: &mut Random, most| 1 + random.below(most);
-            let mut axes: Vec<Axis> = (0..random.below(3)).map(|_| Axis::still(small(&mut random, 40))).collect();
+            let mut axes: Vec<Axis> = (0..random.below(3))
+                .map(|_| Axis::still(small(&mut random, 40)))
+                .collect();
             axes.extend((0..random.below(3)).map(|_| Axis {
                 len: small(&mut random, 14),
                 window: small(&mut random, 4),
@@ -314,11 +353,22 @@ mod tests {
             let (x, of_windows, of_elements) = (draw(n), draw(count), draw(n));
             let pairs = pairs(&axes);
             let mut greatest = vec![f32::NEG_INFINITY; count];
-            pairs.iter().for_each(|&(i, p)| greatest[p] = greatest[p].max(x[i]));
+            pairs
+                .iter()
+                .for_each(|&(i, p)| greatest[p] = greatest[p].max(x[i]));
             for threads in [1, 3] {
                 with_threads(threads, || {
                     let mut y = vec![7.0; count];
-                    reduce(&mut y, &x, &axes, f32::NEG_INFINITY, |x| x, Ordered::maximum, |x| x).unwrap();
+                    reduce(
+                        &mut y,
+                        &x,
+                        &axes,
+                        f32::NEG_INFINITY,
+                        |x| x,
+                        Ordered::maximum,
+                        |x| x,
+                    )
+                    .unwrap();
                     assert_eq!(y, greatest, "{axes:?}");
                     let first = case % 2 == 0;
                     let mut done = vec![false; count];
@@ -331,13 +381,35 @@ mod tests {
                         scattered[i] += of_windows[p];
                     }
                     let (equal, mut r, mut s) = (equal(&x, &y), vec![7.0; count], vec![7.0; n]);
-                    select(&mut r, Terms::Each(&of_elements), &axes, [true, first], &equal).unwrap();
-                    select(&mut s, Terms::Each(&of_windows), &axes, [false, first], &equal).unwrap();
+                    select(
+                        &mut r,
+                        Terms::Each(&of_elements),
+                        &axes,
+                        [true, first],
+                        &equal,
+                    )
+                    .unwrap();
+                    select(
+                        &mut s,
+                        Terms::Each(&of_windows),
+                        &axes,
+                        [false, first],
+                        &equal,
+                    )
+                    .unwrap();
                     assert_eq!((&r, &s), (&gathered, &scattered), "{axes:?}");
                     for (gather, r, terms) in [(true, &mut r, n), (false, &mut s, count)] {
                         let mut same = r.clone();
-                        select(r, Terms::Each(&vec![3.0; terms]), &axes, [gather, first], &equal).unwrap();
-                        select(&mut same, Terms::Same(3.0), &axes, [gather, first], &equal).unwrap();
+                        select(
+                            r,
+                            Terms::Each(&vec![3.0; terms]),
+                            &axes,
+                            [gather, first],
+                            &equal,
+                        )
+                        .unwrap();
+                        select(&mut same, Terms::Same(3.0), &axes, [gather, first], &equal)
+                            .unwrap();
                         assert_eq!(&same, r, "{axes:?}");
                     }
                 });

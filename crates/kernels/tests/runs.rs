@@ -1,4 +1,5 @@
-//! Convolutions over more rows than a run has: every path adds blocks of 256 rows in runs of 16, and runs in pairs.
+//! Convolutions over more rows than a run has: every path adds blocks of 256 rows in runs of 16,
+//! and runs in pairs.
 
 use cotangent_kernels::View;
 use cotangent_kernels::convolution::{Channels, convolve};
@@ -11,8 +12,16 @@ fn ordered(terms: &[(f32, f32)]) -> f32 {
         let half = RUN * terms.len().div_ceil(RUN).next_power_of_two() / 2;
         return ordered(&terms[..half]) + ordered(&terms[half..]);
     }
-    let chain = |terms: &[(f32, f32)]| terms.iter().fold(0.0, |sum: f32, &(x, w)| x.mul_add(w, sum));
-    terms.chunks(256).map(chain).reduce(|a, b| a + b).unwrap_or(0.0)
+    let chain = |terms: &[(f32, f32)]| {
+        terms
+            .iter()
+            .fold(0.0, |sum: f32, &(x, w)| x.mul_add(w, sum))
+    };
+    terms
+        .chunks(256)
+        .map(chain)
+        .reduce(|a, b| a + b)
+        .unwrap_or(0.0)
 }
 
 fn numbers(n: usize, seed: u32) -> Vec<f32> {
@@ -24,7 +33,8 @@ fn numbers(n: usize, seed: u32) -> Vec<f32> {
     (0..n).map(|_| next()).collect()
 }
 
-/// Rows of three to seven runs, where lanes are windows (long lines), outputs (short ones), and where windows are few.
+/// Rows of three to seven runs, where lanes are windows (long lines), outputs (short ones), and
+/// where windows are few.
 #[test]
 fn runs_of_blocks_are_added_in_pairs() {
     let window = |len: usize, window: usize, count: usize| Axis {
@@ -43,10 +53,19 @@ fn runs_of_blocks_are_added_in_pairs() {
         (40, 1700, 35, vec![window(4, 4, 2), window(4, 4, 2)]),
         (1, 3000, 7, vec![window(9, 3, 9)]),
     ] {
-        let c = Channels { groups: 1, batch, features, outputs, batch_first: false };
+        let c = Channels {
+            groups: 1,
+            batch,
+            features,
+            outputs,
+            batch_first: false,
+        };
         let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
         let (n, m, count) = (volume(|a| a.len), volume(|a| a.window), volume(|a| a.count));
-        let (x, w) = (numbers(batch * features * n, 1), numbers(outputs * features * m, 2));
+        let (x, w) = (
+            numbers(batch * features * n, 1),
+            numbers(outputs * features * m, 2),
+        );
         let mut y = vec![7.0; batch * outputs * count];
         convolve(&mut y, View::dense(&x, &c.operand(n)), &w, c, &axes).unwrap();
         let components = |mut i: usize, f: fn(&Axis) -> usize| {
@@ -57,7 +76,11 @@ fn runs_of_blocks_are_added_in_pairs() {
             out
         };
         for (at, &got) in y.iter().enumerate().step_by(7) {
-            let (b, o, p) = (at / count / outputs, at / count % outputs, components(at % count, |a| a.count));
+            let (b, o, p) = (
+                at / count / outputs,
+                at / count % outputs,
+                components(at % count, |a| a.count),
+            );
             let term = |r: usize| {
                 let (f, k) = (r / m, components(r % m, |a| a.window));
                 let element = |s: usize, a: usize| {
@@ -65,10 +88,15 @@ fn runs_of_blocks_are_added_in_pairs() {
                     Some(s * axes[a].len + i)
                 };
                 let i = (0..axes.len()).try_fold(0, element)?;
-                Some((x[(b * features + f) * n + i], w[(o * features + f) * m + r % m]))
+                Some((
+                    x[(b * features + f) * n + i],
+                    w[(o * features + f) * m + r % m],
+                ))
             };
             // What is outside adds nothing, in its place of the order.
-            let terms: Vec<(f32, f32)> = (0..features * m).map(|r| term(r).unwrap_or((0.0, 0.0))).collect();
+            let terms: Vec<(f32, f32)> = (0..features * m)
+                .map(|r| term(r).unwrap_or((0.0, 0.0)))
+                .collect();
             assert_eq!(got, ordered(&terms), "element {at} of {c:?} {axes:?}");
         }
     }

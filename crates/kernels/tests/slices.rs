@@ -1,5 +1,6 @@
-//! Public functions without `unsafe`, on slices that are too short: each one element short, a tenth as long, and empty, at
-//! small and large extents. A call panics; it reads and writes nothing beside its slices, which end where memory ends.
+//! Public functions without `unsafe`, on slices that are too short: each one element short, a tenth
+//! as long, and empty, at small and large extents. A call panics; it reads and writes nothing
+//! beside its slices, which end where memory ends.
 #![cfg(target_os = "linux")]
 
 use cotangent_kernels::convolution::{Channels, Convolve, Planes, convolve};
@@ -32,15 +33,27 @@ const PAGE: usize = 4096;
 fn slice<T: Plain>(len: usize, value: T) -> Guarded<T> {
     let bytes = len * size_of::<T>();
     let size = bytes.next_multiple_of(PAGE) + PAGE;
-    // SAFETY: a mapping of our own, whose last page nobody may touch; the elements before it are written at once.
+    // SAFETY: a mapping of our own, whose last page nobody may touch; the elements before it are
+    // written at once.
     unsafe {
-        let (rights, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        let (rights, kind) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+        );
         let base = libc::mmap(std::ptr::null_mut(), size, rights, kind, -1, 0);
-        assert!(base != libc::MAP_FAILED && libc::mprotect(base.byte_add(size - PAGE), PAGE, libc::PROT_NONE) == 0);
+        assert!(
+            base != libc::MAP_FAILED
+                && libc::mprotect(base.byte_add(size - PAGE), PAGE, libc::PROT_NONE) == 0
+        );
         let base = base.cast::<u8>();
         let first = base.add(size - PAGE - bytes).cast::<T>();
         (0..len).for_each(|i| first.add(i).write(value));
-        Guarded { base, size, first, len }
+        Guarded {
+            base,
+            size,
+            first,
+            len,
+        }
     }
 }
 
@@ -76,25 +89,47 @@ fn case(name: &str, lens: &[usize], call: impl Fn(&[usize]) + 'static) -> Case {
 /// A matrix with a diagonal that dominates.
 fn matrix<T: Field>(len: usize, n: usize) -> Guarded<T> {
     let mut a = slice(len, T::real(1.0));
-    a.iter_mut().step_by(n + 1).for_each(|x| *x = T::real(2.0 * n as f64));
+    a.iter_mut()
+        .step_by(n + 1)
+        .for_each(|x| *x = T::real(2.0 * n as f64));
     a
 }
 
 fn factorisations<T: Field + 'static>(of: &str, m: usize, n: usize) -> Vec<Case> {
     let (k, zero) = (m.min(n), T::zero());
     let name = |what: &str| format!("{what} of {of} {m}x{n}");
-    let how = Triangle { left: true, lower: true, unit: false, transposed: false, conjugated: false };
+    let how = Triangle {
+        left: true,
+        lower: true,
+        unit: false,
+        transposed: false,
+        conjugated: false,
+    };
     let mut all = vec![
         case(&name("lu"), &[m * n, k, m, m * n], move |l| {
             let (mut pivots, mut perm) = (slice(l[1], 0), slice(l[2], 0));
-            linalg::lu(&mut slice(l[0], zero), &mut pivots, &mut perm, &matrix::<T>(l[3], n), m, n).unwrap();
+            linalg::lu(
+                &mut slice(l[0], zero),
+                &mut pivots,
+                &mut perm,
+                &matrix::<T>(l[3], n),
+                m,
+                n,
+            )
+            .unwrap();
         }),
         case(&name("triangular_solve"), &[m * n, m * m], move |l| {
-            linalg::triangular_solve(&mut slice(l[0], zero), &matrix::<T>(l[1], m), m, n, how).unwrap();
+            linalg::triangular_solve(&mut slice(l[0], zero), &matrix::<T>(l[1], m), m, n, how)
+                .unwrap();
         }),
         case(&name("triangular_solve right"), &[m * n, n * n], move |l| {
-            let how = Triangle { left: false, lower: false, ..how };
-            linalg::triangular_solve(&mut slice(l[0], zero), &matrix::<T>(l[1], n), m, n, how).unwrap();
+            let how = Triangle {
+                left: false,
+                lower: false,
+                ..how
+            };
+            linalg::triangular_solve(&mut slice(l[0], zero), &matrix::<T>(l[1], n), m, n, how)
+                .unwrap();
         }),
         case(&name("qr"), &[m * k, k * n, m * n], move |l| {
             let (mut q, mut r) = (slice(l[0], zero), slice(l[1], zero));
@@ -103,7 +138,14 @@ fn factorisations<T: Field + 'static>(of: &str, m: usize, n: usize) -> Vec<Case>
         case(&name("svd"), &[k, m * k, k * n, m * n], move |l| {
             let (mut s, mut u, mut v) = (slice(l[0], 0.0), slice(l[1], zero), slice(l[2], zero));
             let shape = Shape { m, n, p: k, q: k };
-            linalg::svd(&mut s, Some((&mut u[..], &mut v[..])), &matrix::<T>(l[3], n), shape, 0.6).unwrap();
+            linalg::svd(
+                &mut s,
+                Some((&mut u[..], &mut v[..])),
+                &matrix::<T>(l[3], n),
+                shape,
+                0.6,
+            )
+            .unwrap();
         }),
     ];
     if m == n {
@@ -114,16 +156,32 @@ fn factorisations<T: Field + 'static>(of: &str, m: usize, n: usize) -> Vec<Case>
             case(&name("inverse_transposed"), &[n * n, n * n, n], move |l| {
                 let mut perm = slice(l[2], 0);
                 (0..).zip(&mut perm[..]).for_each(|(i, p)| *p = i);
-                linalg::inverse_transposed(&mut slice(l[0], zero), &matrix::<T>(l[1], n), &perm, n).unwrap();
+                linalg::inverse_transposed(&mut slice(l[0], zero), &matrix::<T>(l[1], n), &perm, n)
+                    .unwrap();
             }),
             case(&name("eigh"), &[n, n * n, n * n], move |l| {
                 let mut v = slice(l[1], zero);
-                linalg::eigh(&mut slice(l[0], 0.0), Some(&mut v[..]), &matrix::<T>(l[2], n), n, 0.6).unwrap();
+                linalg::eigh(
+                    &mut slice(l[0], 0.0),
+                    Some(&mut v[..]),
+                    &matrix::<T>(l[2], n),
+                    n,
+                    0.6,
+                )
+                .unwrap();
             }),
             case(&name("eig"), &[n, n * n, n * n], move |l| {
                 let (mut w, mut v) = (slice(l[0], C::default()), slice(l[1], C::default()));
                 let order = |w: &[C]| (0..w.len()).collect();
-                linalg::eig(&mut w, Some(&mut v[..]), &matrix::<T>(l[2], n), n, 0.6, order).unwrap();
+                linalg::eig(
+                    &mut w,
+                    Some(&mut v[..]),
+                    &matrix::<T>(l[2], n),
+                    n,
+                    0.6,
+                    order,
+                )
+                .unwrap();
             }),
         ]);
     }
@@ -132,8 +190,16 @@ fn factorisations<T: Field + 'static>(of: &str, m: usize, n: usize) -> Vec<Case>
 
 /// Batches of five matrices.
 fn batches<T: Field + 'static>(of: &str, n: usize) -> Vec<Case> {
-    let (level, zero, name) = (Level::chosen(), T::zero(), |what: &str| format!("{what} of 5 {of} {n}x{n}"));
-    let how = Triangle { left: true, lower: true, unit: false, transposed: false, conjugated: false };
+    let (level, zero, name) = (Level::chosen(), T::zero(), |what: &str| {
+        format!("{what} of 5 {of} {n}x{n}")
+    });
+    let how = Triangle {
+        left: true,
+        lower: true,
+        unit: false,
+        transposed: false,
+        conjugated: false,
+    };
     let size = 5 * n * n;
     vec![
         case(&name("cholesky"), &[size; 2], move |l| {
@@ -142,42 +208,117 @@ fn batches<T: Field + 'static>(of: &str, n: usize) -> Vec<Case> {
         case(&name("lu"), &[size, 5 * n, 5 * n, size], move |l| {
             let (mut pivots, mut perm) = (slice(l[1], 0), slice(l[2], 0));
             let a = slice(l[3], T::real(1.0));
-            lanes::lu(level, &mut slice(l[0], zero), &mut pivots, &mut perm, &a, n, n).unwrap();
+            lanes::lu(
+                level,
+                &mut slice(l[0], zero),
+                &mut pivots,
+                &mut perm,
+                &a,
+                n,
+                n,
+            )
+            .unwrap();
         }),
         case(&name("solve"), &[5 * n * 3, size], move |l| {
-            lanes::solve(level, &mut slice(l[0], zero), &slice(l[1], T::real(1.0)), n, 3).unwrap();
+            lanes::solve(
+                level,
+                &mut slice(l[0], zero),
+                &slice(l[1], T::real(1.0)),
+                n,
+                3,
+            )
+            .unwrap();
         }),
         case(&name("triangular_solve"), &[5 * n * 3, size], move |l| {
-            lanes::triangular_solve(level, &mut slice(l[0], zero), &slice(l[1], T::real(1.0)), n, 3, how).unwrap();
+            lanes::triangular_solve(
+                level,
+                &mut slice(l[0], zero),
+                &slice(l[1], T::real(1.0)),
+                n,
+                3,
+                how,
+            )
+            .unwrap();
         }),
         case(&name("qr"), &[size; 3], move |l| {
             let mut q = slice(l[0], 0.0);
-            lanes::qr(level, Some(&mut q), &mut slice(l[1], 0.0), &slice(l[2], 1.0), n, n, n).unwrap();
+            lanes::qr(
+                level,
+                Some(&mut q),
+                &mut slice(l[1], 0.0),
+                &slice(l[2], 1.0),
+                n,
+                n,
+                n,
+            )
+            .unwrap();
         }),
         case(&name("eigh"), &[5 * n, size, size], move |l| {
             let mut v = slice(l[1], 0.0);
-            lanes::eigh(level, &mut slice(l[0], 0.0), Some(&mut v), &slice(l[2], 1.0), n, 0.6).unwrap();
+            lanes::eigh(
+                level,
+                &mut slice(l[0], 0.0),
+                Some(&mut v),
+                &slice(l[2], 1.0),
+                n,
+                0.6,
+            )
+            .unwrap();
         }),
     ]
 }
 
 fn windows<T: Convolve + Plain>(of: &str, n: usize, one: T) -> Vec<Case> {
-    let axis = Axis { len: n, window: 3, count: n - 2, stride: 1, dilation: 1, x_dilation: 1, low: 0 };
+    let axis = Axis {
+        len: n,
+        window: 3,
+        count: n - 2,
+        stride: 1,
+        dilation: 1,
+        x_dilation: 1,
+        low: 0,
+    };
     let mut all = Vec::new();
     for (features, outputs) in [(8, 4 * n), (2, 2)] {
-        let c = Channels { groups: 1, batch: 2, features, outputs, batch_first: true };
-        let lens = [2 * outputs * (n - 2), 2 * features * n, outputs * features * 3];
+        let c = Channels {
+            groups: 1,
+            batch: 2,
+            features,
+            outputs,
+            batch_first: true,
+        };
+        let lens = [
+            2 * outputs * (n - 2),
+            2 * features * n,
+            outputs * features * 3,
+        ];
         let slices = move |l: &[usize]| (slice(l[0], one), slice(l[1], one), slice(l[2], one));
-        all.push(case(&format!("convolve {of} {n} {outputs}"), &lens, move |l| {
-            let (mut y, x, w) = slices(l);
-            convolve(&mut y, View::dense(&x, &c.operand(n)), &w, c, &[axis]).unwrap();
-        }));
-        for level in Level::available() {
-            all.push(case(&format!("slide {of} {n} {outputs} {level:?}"), &lens, move |l| {
+        all.push(case(
+            &format!("convolve {of} {n} {outputs}"),
+            &lens,
+            move |l| {
                 let (mut y, x, w) = slices(l);
-                let shape = c.operand(n);
-                T::slide(level, &mut y, Planes::of(View::dense(&x, &shape)), &w, c, &[axis]).unwrap();
-            }));
+                convolve(&mut y, View::dense(&x, &c.operand(n)), &w, c, &[axis]).unwrap();
+            },
+        ));
+        for level in Level::available() {
+            all.push(case(
+                &format!("slide {of} {n} {outputs} {level:?}"),
+                &lens,
+                move |l| {
+                    let (mut y, x, w) = slices(l);
+                    let shape = c.operand(n);
+                    T::slide(
+                        level,
+                        &mut y,
+                        Planes::of(View::dense(&x, &shape)),
+                        &w,
+                        c,
+                        &[axis],
+                    )
+                    .unwrap();
+                },
+            ));
         }
     }
     all
@@ -186,7 +327,12 @@ fn windows<T: Convolve + Plain>(of: &str, n: usize, one: T) -> Vec<Case> {
 fn products<T: Gemm + Plain>(of: &str, n: usize, one: T) -> Case {
     case(&format!("gemm {of} {n}"), &[n * n; 3], move |l| {
         let (a, b) = (slice(l[1], one), slice(l[2], one));
-        gemm(&mut slice(l[0], one), View::dense(&a, &[n, n]), View::dense(&b, &[n, n])).unwrap();
+        gemm(
+            &mut slice(l[0], one),
+            View::dense(&a, &[n, n]),
+            View::dense(&b, &[n, n]),
+        )
+        .unwrap();
     })
 }
 
@@ -201,34 +347,70 @@ fn lines(n: usize) -> Vec<Case> {
     let shape = move || [4, n];
     let mut all = vec![
         case("copy_into", &[4 * n; 2], move |l| {
-            copy::copy_into(&mut slice(l[0], 0.0), View::dense(&slice(l[1], 0.0), &shape()));
+            copy::copy_into(
+                &mut slice(l[0], 0.0),
+                View::dense(&slice(l[1], 0.0), &shape()),
+            );
         }),
         case("copy_on_threads", &[4 * n; 2], move |l| {
             let x = slice(l[1], 0.0);
-            copy::copy_on_threads(&mut slice(l[0], 0.0), View::new(&x, 0, &[n, 4], &[1, n as isize]));
+            copy::copy_on_threads(
+                &mut slice(l[0], 0.0),
+                View::new(&x, 0, &[n, 4], &[1, n as isize]),
+            );
         }),
         case("copy_region", &[4 * n; 2], move |l| {
             let x = slice(l[1], 0.0);
-            copy::copy_region(&mut slice(l[0], 0.0), 0, &[1, 4], View::new(&x, 0, &shape(), &[n as isize, 1]));
+            copy::copy_region(
+                &mut slice(l[0], 0.0),
+                0,
+                &[1, 4],
+                View::new(&x, 0, &shape(), &[n as isize, 1]),
+            );
         }),
         case("argsort", &[4 * n; 2], move |l| {
-            argsort(&mut slice(l[0], 0), View::dense(&slice(l[1], 0.0), &shape()), 1, false).unwrap();
+            argsort(
+                &mut slice(l[0], 0),
+                View::dense(&slice(l[1], 0.0), &shape()),
+                1,
+                false,
+            )
+            .unwrap();
         }),
         case("take_along_axis", &[4 * n; 3], move |l| {
             let (x, at) = (slice(l[1], 0.0), slice(l[2], 0usize));
             take_along_axis(&mut slice(l[0], 0.0), View::dense(&x, &shape()), &at, 0).unwrap();
         }),
         case("cumsum", &[4 * n; 2], move |l| {
-            cumulative::cumsum(&mut slice(l[0], 0.0), View::dense(&slice(l[1], 0.0), &shape()), 0, false);
+            cumulative::cumsum(
+                &mut slice(l[0], 0.0),
+                View::dense(&slice(l[1], 0.0), &shape()),
+                0,
+                false,
+            );
         }),
         case("sum of rows", &[4, 4 * n], move |l| {
-            reduce::sum(&mut slice(l[0], 0.0), View::dense(&slice(l[1], 0.0), &shape()), &[1], false);
+            reduce::sum(
+                &mut slice(l[0], 0.0),
+                View::dense(&slice(l[1], 0.0), &shape()),
+                &[1],
+                false,
+            );
         }),
         case("sum of columns", &[n, 4 * n], move |l| {
-            reduce::sum(&mut slice(l[0], 0f32), View::dense(&slice(l[1], 0f32), &shape()), &[0], false);
+            reduce::sum(
+                &mut slice(l[0], 0f32),
+                View::dense(&slice(l[1], 0f32), &shape()),
+                &[0],
+                false,
+            );
         }),
         case("argmax", &[n, 4 * n], move |l| {
-            reduce::argmax(&mut slice(l[0], 0i64), View::dense(&slice(l[1], 0.0), &shape()), &[0]);
+            reduce::argmax(
+                &mut slice(l[0], 0i64),
+                View::dense(&slice(l[1], 0.0), &shape()),
+                &[0],
+            );
         }),
         case("gather_windows", &[2 * n; 2], move |l| {
             let x = slice(l[1], 0.0);
@@ -236,32 +418,83 @@ fn lines(n: usize) -> Vec<Case> {
         }),
         case("scatter_windows", &[2 * n; 2], move |l| {
             let x = slice(l[1], 0.0);
-            index::scatter_windows(&mut slice(l[0], 0.0), &[1], &x, &[1], &[n], &swapped(n), |a, b: f64| a + b);
+            index::scatter_windows(
+                &mut slice(l[0], 0.0),
+                &[1],
+                &x,
+                &[1],
+                &[n],
+                &swapped(n),
+                |a, b: f64| a + b,
+            );
         }),
-        case("pieces of a row", &[n, 7 * n - 6], |l| Fold::Sum.pieces(&mut slice(l[0], 0.0), &slice(l[1], 1.0), 7)),
+        case("pieces of a row", &[n, 7 * n - 6], |l| {
+            Fold::Sum.pieces(&mut slice(l[0], 0.0), &slice(l[1], 1.0), 7)
+        }),
         case("real transform", &[4 * (n / 2 + 1), 4 * n], move |l| {
-            <f64 as Fourier>::real(&mut slice(l[0], C::default()), View::dense(&slice(l[1], 1.0), &[4, n, 1])).unwrap();
+            <f64 as Fourier>::real(
+                &mut slice(l[0], C::default()),
+                View::dense(&slice(l[1], 1.0), &[4, n, 1]),
+            )
+            .unwrap();
         }),
         case("adjoint of it", &[4 * n, 4 * (n / 2 + 1)], move |l| {
             let x = slice(l[1], C::default());
-            <f64 as Fourier>::real_adjoint(&mut slice(l[0], 1.0), View::dense(&x, &[4, n / 2 + 1, 1]), n).unwrap();
+            <f64 as Fourier>::real_adjoint(
+                &mut slice(l[0], 1.0),
+                View::dense(&x, &[4, n / 2 + 1, 1]),
+                n,
+            )
+            .unwrap();
         }),
     ];
     for (stride, x_dilation) in [(1, 1), (2, 1), (1, 2)] {
         let count = (n * x_dilation as usize - 3) / stride as usize + 1;
-        let axis = Axis { len: n, window: 3, count, stride, dilation: 1, x_dilation, low: 0 };
+        let axis = Axis {
+            len: n,
+            window: 3,
+            count,
+            stride,
+            dilation: 1,
+            x_dilation,
+            low: 0,
+        };
         let axes = move || [Axis::still(2), axis];
         all.push(case("window::reduce", &[2 * count, 2 * n], move |l| {
             let x = slice(l[1], 1.0);
-            window::reduce(&mut slice(l[0], 0.0), &x, &axes(), 0.0, |x| x, |a, b| a + b, |a| a).unwrap();
+            window::reduce(
+                &mut slice(l[0], 0.0),
+                &x,
+                &axes(),
+                0.0,
+                |x| x,
+                |a, b| a + b,
+                |a| a,
+            )
+            .unwrap();
         }));
         for gather in [false, true] {
-            let (to, of) = if gather { (2 * count, 2 * n) } else { (2 * n, 2 * count) };
-            all.push(case("window::select", &[to, of, 2 * n, 2 * count], move |l| {
-                let (t, x, y) = (slice(l[1], 1.0), slice(l[2], 1.0), slice(l[3], 1.0));
-                let equal = window::equal(&x, &y);
-                window::select(&mut slice(l[0], 0.0), Terms::Each(&t), &axes(), [gather, true], &*equal).unwrap();
-            }));
+            let (to, of) = if gather {
+                (2 * count, 2 * n)
+            } else {
+                (2 * n, 2 * count)
+            };
+            all.push(case(
+                "window::select",
+                &[to, of, 2 * n, 2 * count],
+                move |l| {
+                    let (t, x, y) = (slice(l[1], 1.0), slice(l[2], 1.0), slice(l[3], 1.0));
+                    let equal = window::equal(&x, &y);
+                    window::select(
+                        &mut slice(l[0], 0.0),
+                        Terms::Each(&t),
+                        &axes(),
+                        [gather, true],
+                        &*equal,
+                    )
+                    .unwrap();
+                },
+            ));
         }
     }
     all
@@ -271,15 +504,39 @@ fn lines(n: usize) -> Vec<Case> {
 fn safe_functions_check_their_slices() {
     let mut all = Vec::new();
     for n in [1, 3, 8] {
-        all.extend(batches::<f64>("f64", n).into_iter().chain(batches::<C>("complex", n)));
+        all.extend(
+            batches::<f64>("f64", n)
+                .into_iter()
+                .chain(batches::<C>("complex", n)),
+        );
     }
     for n in [3, 17, 80] {
         all.extend(lines(n));
-        all.extend(factorisations::<f64>("f64", n, n).into_iter().chain(factorisations::<C>("complex", n, n)));
-        all.extend(factorisations::<f64>("f64", n, n + 5).into_iter().chain(factorisations::<C>("complex", n + 5, n)));
-        all.extend(windows("f64", n, 1.0).into_iter().chain(windows("f32", n, 1f32)));
-        all.extend(windows("complex", n, C::new(1.0, 0.0)).into_iter().chain(windows("i64", n, 1i64)));
-        all.extend([products("f64", n, 1.0), products("c64", n, Complex::new(1f32, 0.0)), products("i32", n, 1i32)]);
+        all.extend(
+            factorisations::<f64>("f64", n, n)
+                .into_iter()
+                .chain(factorisations::<C>("complex", n, n)),
+        );
+        all.extend(
+            factorisations::<f64>("f64", n, n + 5)
+                .into_iter()
+                .chain(factorisations::<C>("complex", n + 5, n)),
+        );
+        all.extend(
+            windows("f64", n, 1.0)
+                .into_iter()
+                .chain(windows("f32", n, 1f32)),
+        );
+        all.extend(
+            windows("complex", n, C::new(1.0, 0.0))
+                .into_iter()
+                .chain(windows("i64", n, 1i64)),
+        );
+        all.extend([
+            products("f64", n, 1.0),
+            products("c64", n, Complex::new(1f32, 0.0)),
+            products("i32", n, 1i32),
+        ]);
     }
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
@@ -300,5 +557,11 @@ fn safe_functions_check_their_slices() {
         }
     }
     std::panic::set_hook(hook);
-    assert!(bad.is_empty(), "{} of {} functions:\n{}", bad.len(), all.len(), bad.join("\n"));
+    assert!(
+        bad.is_empty(),
+        "{} of {} functions:\n{}",
+        bad.len(),
+        all.len(),
+        bad.join("\n")
+    );
 }

@@ -1,7 +1,7 @@
 //! What a text says, before it means anything: functions, operations, attributes, types.
 //!
-//! Values are numbered in the order of their definitions within a function, so the values of a region are a range and
-//! what it captures from outside is known when it has been read.
+//! Values are numbered in the order of their definitions within a function, so the values of a
+//! region are a range and what it captures from outside is known when it has been read.
 
 use crate::lexer::Pos;
 use cotangent_core::ops::Format;
@@ -218,7 +218,10 @@ impl<'a> Operation<'a> {
 
     /// Bare words and values, in order.
     pub fn unnamed(&self) -> impl Iterator<Item = &Attr<'a>> {
-        self.attrs.iter().filter(|(n, _)| n.is_empty()).map(|(_, a)| a)
+        self.attrs
+            .iter()
+            .filter(|(n, _)| n.is_empty())
+            .map(|(_, a)| a)
     }
 
     /// The types of the results as far as the signature tells.
@@ -253,7 +256,8 @@ impl<'a> Attr<'a> {
                 (Elements::List(l, _), _) => l.iter().map(|n| n.re.parse().ok()).collect(),
                 (Elements::Splat(n), Some(Ty::Tensor(t))) => {
                     let n: i64 = n.re.parse().ok()?;
-                    let count = cotangent_core::array::numel(&t.shape.as_const()?).filter(|&c| c <= 1 << 16)?;
+                    let count = cotangent_core::array::numel(&t.shape.as_const()?)
+                        .filter(|&c| c <= 1 << 16)?;
                     Some(vec![n; count])
                 }
                 _ => None,
@@ -267,9 +271,12 @@ impl<'a> Attr<'a> {
         match self {
             Attr::List(l) => l.iter().map(Attr::bool).collect(),
             Attr::Dense(d) => match (&d.elements, &d.ty) {
-                (Elements::List(l, _), _) => Some(l.iter().map(|n| n.re == "true" || n.re == "1").collect()),
+                (Elements::List(l, _), _) => {
+                    Some(l.iter().map(|n| n.re == "true" || n.re == "1").collect())
+                }
                 (Elements::Splat(n), Some(Ty::Tensor(t))) => {
-                    let count = cotangent_core::array::numel(&t.shape.as_const()?).filter(|&c| c <= 1 << 16)?;
+                    let count = cotangent_core::array::numel(&t.shape.as_const()?)
+                        .filter(|&c| c <= 1 << 16)?;
                     Some(vec![n.re == "true" || n.re == "1"; count])
                 }
                 _ => None,

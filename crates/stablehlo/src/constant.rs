@@ -1,42 +1,78 @@
 //! Constants: elements as written, to arrays.
 //!
-//! Floats are decimal, or their bits in hexadecimal; blobs are bytes in memory order (little-endian), booleans one per
-//! byte or, in older texts, one per bit.
+//! Floats are decimal, or their bits in hexadecimal; blobs are bytes in memory order
+//! (little-endian), booleans one per byte or, in older texts, one per bit.
 
 use crate::ast::{Dense, Elements, Module, Narrow, Number};
 use crate::lexer::{Pos, syntax};
 use cotangent_core::array::numel;
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::Constant;
-use cotangent_core::{Array, C128, Code, DType, Element, Error, Result, Scalar, Type, bf16, f16, for_dtype};
+use cotangent_core::{
+    Array, C128, Code, DType, Element, Error, Result, Scalar, Type, bf16, f16, for_dtype,
+};
 
 /// The constant of this type, which may hold numbers of a narrower one.
-pub fn constant(module: &Module<'_>, d: &Dense<'_>, ty: &Type, narrow: Option<Narrow>) -> Result<Constant> {
+pub fn constant(
+    module: &Module<'_>,
+    d: &Dense<'_>,
+    ty: &Type,
+    narrow: Option<Narrow>,
+) -> Result<Constant> {
     let Some(shape) = ty.shape.as_const() else {
-        return Err(syntax(d.pos, format!("a constant cannot have the type {ty}: its extents must be numbers")));
+        return Err(syntax(
+            d.pos,
+            format!("a constant cannot have the type {ty}: its extents must be numbers"),
+        ));
     };
     let Some(count) = numel(&shape) else {
-        return Err(Error::new(Code::Limit, format!("a constant of type {ty} is too large")).at(d.pos.into()));
+        return Err(
+            Error::new(Code::Limit, format!("a constant of type {ty} is too large"))
+                .at(d.pos.into()),
+        );
     };
     match &d.elements {
-        Elements::Splat(n) => Ok(Constant::splat(ty.clone(), element(n, ty.dtype, narrow, d.pos)?)),
+        Elements::Splat(n) => Ok(Constant::splat(
+            ty.clone(),
+            element(n, ty.dtype, narrow, d.pos)?,
+        )),
         Elements::List(l, extents) => {
             // `dense<>` is any shape without elements.
             if l.len() != count || (count != 0 && *extents != shape) {
-                let text = format!("a constant of type {ty} cannot have the elements of shape {extents:?}");
+                let text = format!(
+                    "a constant of type {ty} cannot have the elements of shape {extents:?}"
+                );
                 return Err(syntax(d.pos, text));
             }
-            let values = l.iter().map(|n| element(n, ty.dtype, narrow, d.pos)).collect::<Result<Vec<Scalar>>>()?;
+            let values = l
+                .iter()
+                .map(|n| element(n, ty.dtype, narrow, d.pos))
+                .collect::<Result<Vec<Scalar>>>()?;
             Ok(Constant::dense(from_scalars(values, ty.dtype, shape)?))
         }
-        Elements::Hex(text) => blob(&widened(bytes(text, d.pos)?, narrow), ty, shape, count, d.pos),
+        Elements::Hex(text) => blob(
+            &widened(bytes(text, d.pos)?, narrow),
+            ty,
+            shape,
+            count,
+            d.pos,
+        ),
         Elements::Resource(name) => {
             let Some((_, text)) = module.resources.iter().find(|(n, _)| n == name) else {
-                return Err(syntax(d.pos, format!("the text has no resource `{name}`: it was printed without it")));
+                return Err(syntax(
+                    d.pos,
+                    format!("the text has no resource `{name}`: it was printed without it"),
+                ));
             };
             // The first four bytes are the alignment.
             let all = bytes(text, d.pos)?;
-            blob(&widened(all.get(4..).unwrap_or(&[]).to_vec(), narrow), ty, shape, count, d.pos)
+            blob(
+                &widened(all.get(4..).unwrap_or(&[]).to_vec(), narrow),
+                ty,
+                shape,
+                count,
+                d.pos,
+            )
         }
     }
 }
@@ -44,11 +80,30 @@ pub fn constant(module: &Module<'_>, d: &Dense<'_>, ty: &Type, narrow: Option<Na
 fn from_scalars(values: Vec<Scalar>, dtype: DType, shape: Vec<usize>) -> Result<Array> {
     use cotangent_core::Wide;
     let wide = match dtype.kind() {
-        Kind::Float => Wide::F(values.iter().map(|s| if let Scalar::F(x) = s { *x } else { 0.0 }).collect()),
-        Kind::Complex => {
-            Wide::C(values.iter().map(|s| if let Scalar::C(z) = s { *z } else { C128::default() }).collect())
-        }
-        Kind::Int | Kind::Bool => Wide::I(values.iter().map(|s| if let Scalar::I(i) = s { *i } else { 0 }).collect()),
+        Kind::Float => Wide::F(
+            values
+                .iter()
+                .map(|s| if let Scalar::F(x) = s { *x } else { 0.0 })
+                .collect(),
+        ),
+        Kind::Complex => Wide::C(
+            values
+                .iter()
+                .map(|s| {
+                    if let Scalar::C(z) = s {
+                        *z
+                    } else {
+                        C128::default()
+                    }
+                })
+                .collect(),
+        ),
+        Kind::Int | Kind::Bool => Wide::I(
+            values
+                .iter()
+                .map(|s| if let Scalar::I(i) = s { *i } else { 0 })
+                .collect(),
+        ),
     };
     wide.narrow(dtype, shape)
 }
@@ -57,15 +112,25 @@ fn from_scalars(values: Vec<Scalar>, dtype: DType, shape: Vec<usize>) -> Result<
 fn widened(bytes: Vec<u8>, narrow: Option<Narrow>) -> Vec<u8> {
     match narrow {
         None => bytes,
-        Some(Narrow::Float(f)) => bytes.iter().flat_map(|&b| (f.decode(b.into()) as f32).to_le_bytes()).collect(),
-        Some(Narrow::Int(bits, signed)) => bytes.iter().map(|&b| wrapped(b.into(), bits, signed) as u8).collect(),
+        Some(Narrow::Float(f)) => bytes
+            .iter()
+            .flat_map(|&b| (f.decode(b.into()) as f32).to_le_bytes())
+            .collect(),
+        Some(Narrow::Int(bits, signed)) => bytes
+            .iter()
+            .map(|&b| wrapped(b.into(), bits, signed) as u8)
+            .collect(),
     }
 }
 
 /// The integer of so many bits that these bits are.
 fn wrapped(i: i128, bits: u32, signed: bool) -> i128 {
     let low = i & ((1 << bits) - 1);
-    if signed && low >> (bits - 1) != 0 { low - (1 << bits) } else { low }
+    if signed && low >> (bits - 1) != 0 {
+        low - (1 << bits)
+    } else {
+        low
+    }
 }
 
 /// One element in the family of its type.
@@ -74,23 +139,34 @@ fn element(n: &Number<'_>, dtype: DType, narrow: Option<Narrow>, pos: Pos) -> Re
     match (narrow, n.im) {
         (Some(Narrow::Float(f)), None) => {
             let x = match n.re.strip_prefix("0x") {
-                Some(hex) => u32::from_str_radix(hex, 16).ok().filter(|&b| b < 256).map(|b| f.decode(b)),
+                Some(hex) => u32::from_str_radix(hex, 16)
+                    .ok()
+                    .filter(|&b| b < 256)
+                    .map(|b| f.decode(b)),
                 None => n.re.parse().ok().map(|x: f64| f.round(x)),
             };
             return x.map(Scalar::F).ok_or_else(|| wrong(n.re));
         }
         (Some(Narrow::Int(bits, signed)), None) => {
             let all = -(1i128 << (bits - 1))..1i128 << bits;
-            let i = integer(n.re).filter(|i| all.contains(i)).map(|i| wrapped(i, bits, signed));
+            let i = integer(n.re)
+                .filter(|i| all.contains(i))
+                .map(|i| wrapped(i, bits, signed));
             return i.map(Scalar::I).ok_or_else(|| wrong(n.re));
         }
         _ => {}
     }
     match (dtype.kind(), n.im) {
         (Kind::Complex, im) => {
-            let part = if dtype == DType::C64 { DType::F32 } else { DType::F64 };
+            let part = if dtype == DType::C64 {
+                DType::F32
+            } else {
+                DType::F64
+            };
             let re = real(n.re, part).ok_or_else(|| wrong(n.re))?;
-            let im = im.map_or(Some(0.0), |t| real(t, part)).ok_or_else(|| wrong(n.re))?;
+            let im = im
+                .map_or(Some(0.0), |t| real(t, part))
+                .ok_or_else(|| wrong(n.re))?;
             Ok(Scalar::C(C128::new(re, im)))
         }
         (_, Some(_)) => Err(wrong("(..)")),
@@ -98,7 +174,9 @@ fn element(n: &Number<'_>, dtype: DType, narrow: Option<Narrow>, pos: Pos) -> Re
         (Kind::Bool, None) => match n.re {
             "true" => Ok(Scalar::I(1)),
             "false" => Ok(Scalar::I(0)),
-            t => integer(t).map(|i| Scalar::I((i != 0).into())).ok_or_else(|| wrong(t)),
+            t => integer(t)
+                .map(|i| Scalar::I((i != 0).into()))
+                .ok_or_else(|| wrong(t)),
         },
         (Kind::Int, None) => {
             let bits = 8 * dtype.size() as u32;
@@ -128,7 +206,9 @@ fn real(text: &str, dtype: DType) -> Option<f64> {
     let bits = u64::from_str_radix(hex, 16).ok()?;
     match dtype {
         DType::F16 => u16::try_from(bits).ok().map(|b| f16::from_bits(b).to_f64()),
-        DType::BF16 => u16::try_from(bits).ok().map(|b| bf16::from_bits(b).to_f64()),
+        DType::BF16 => u16::try_from(bits)
+            .ok()
+            .map(|b| bf16::from_bits(b).to_f64()),
         DType::F32 => u32::try_from(bits).ok().map(|b| f32::from_bits(b).into()),
         _ => Some(f64::from_bits(bits)),
     }
@@ -136,23 +216,40 @@ fn real(text: &str, dtype: DType) -> Option<f64> {
 
 /// The bytes of `"0x.."`.
 fn bytes(text: &str, pos: Pos) -> Result<Vec<u8>> {
-    let digits = text.trim_matches('"').strip_prefix("0x").map(str::as_bytes).filter(|d| d.len() % 2 == 0);
+    let digits = text
+        .trim_matches('"')
+        .strip_prefix("0x")
+        .map(str::as_bytes)
+        .filter(|d| d.len() % 2 == 0);
     let digit = |c: u8| (c as char).to_digit(16).map(|d| d as u8);
-    let all: Option<Vec<u8>> =
-        digits.and_then(|d| d.chunks_exact(2).map(|p| Some(digit(p[0])? << 4 | digit(p[1])?)).collect());
-    all.ok_or_else(|| syntax(pos, "expected the bytes of a constant, `\"0x..\"` with two digits for each"))
+    let all: Option<Vec<u8>> = digits.and_then(|d| {
+        d.chunks_exact(2)
+            .map(|p| Some(digit(p[0])? << 4 | digit(p[1])?))
+            .collect()
+    });
+    all.ok_or_else(|| {
+        syntax(
+            pos,
+            "expected the bytes of a constant, `\"0x..\"` with two digits for each",
+        )
+    })
 }
 
 /// Elements from their bytes; a single element is the same everywhere.
 fn blob(bytes: &[u8], ty: &Type, shape: Vec<usize>, count: usize, pos: Pos) -> Result<Constant> {
     let size = ty.dtype.size();
     if ty.dtype == DType::Bool && bytes.len() != count && bytes.len() == count.div_ceil(8) {
-        let bits = (0..count).map(|i| bytes[i / 8] >> (i % 8) & 1 != 0).collect::<Vec<bool>>();
+        let bits = (0..count)
+            .map(|i| bytes[i / 8] >> (i % 8) & 1 != 0)
+            .collect::<Vec<bool>>();
         return Ok(Constant::dense(Array::from_vec(shape, bits)?));
     }
     let splat = bytes.len() == size && count != 1;
     if !splat && Some(bytes.len()) != count.checked_mul(size) {
-        return Err(syntax(pos, format!("a constant of type {ty} cannot have {} bytes", bytes.len())));
+        return Err(syntax(
+            pos,
+            format!("a constant of type {ty} cannot have {} bytes", bytes.len()),
+        ));
     }
     let data = for_dtype!(ty.dtype, T => T::wrap(bytes.chunks_exact(size).map(<T as FromBytes>::read).collect()));
     if splat {

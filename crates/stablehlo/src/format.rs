@@ -1,8 +1,8 @@
-//! The layout of StableHLO text: indentation and blanks, and nothing else. Names, functions, attributes and comments stay
-//! as they are written.
+//! The layout of StableHLO text: indentation and blanks, and nothing else. Names, functions,
+//! attributes and comments stay as they are written.
 
-/// The text with lines indented by what is open where they start, without blanks at their ends and with at most one empty
-/// line in a row.
+/// The text with lines indented by what is open where they start, without blanks at their ends and
+/// with at most one empty line in a row.
 pub(crate) fn layout(text: &str) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut out = String::with_capacity(text.len() + 1);
@@ -72,6 +72,9 @@ mod tests {
         let words = |s: &str| s.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(words(&once), words(text));
         assert!(once.contains("\n      ^bb0(%b: tensor<f64>):\n"), "{once}");
-        assert!(once.contains("\n    }) {x = \"}\"}") && once.ends_with("\n\n  }\n}\n"), "{once}");
+        assert!(
+            once.contains("\n    }) {x = \"}\"}") && once.ends_with("\n\n  }\n}\n"),
+            "{once}"
+        );
     }
 }

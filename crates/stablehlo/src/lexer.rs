@@ -1,6 +1,8 @@
-//! Tokens of MLIR text: names with their sigils, numbers, strings, punctuation. Comments and blanks are skipped.
+//! Tokens of MLIR text: names with their sigils, numbers, strings, punctuation. Comments and blanks
+//! are skipped.
 //!
-//! Shapes (`2x3xf32`) are not tokens: inside `tensor<` the parser takes the raw text ([`Lexer::raw_type`]).
+//! Shapes (`2x3xf32`) are not tokens: inside `tensor<` the parser takes the raw text
+//! ([`Lexer::raw_type`]).
 
 use cotangent_core::{Code, Error, Loc, Result};
 
@@ -108,13 +110,24 @@ impl<'a> Lexer<'a> {
     /// At the start of a text.
     pub fn new(text: &'a str) -> Result<Lexer<'a>> {
         if text.len() > u32::MAX as usize {
-            return Err(Error::new(Code::Limit, "texts of 4 GiB and more are not read"));
+            return Err(Error::new(
+                Code::Limit,
+                "texts of 4 GiB and more are not read",
+            ));
         }
-        Ok(Lexer { text, at: 0, line: 1, line_start: 0 })
+        Ok(Lexer {
+            text,
+            at: 0,
+            line: 1,
+            line_start: 0,
+        })
     }
 
     fn pos(&self, at: usize) -> Pos {
-        Pos { line: self.line, column: (at - self.line_start + 1) as u32 }
+        Pos {
+            line: self.line,
+            column: (at - self.line_start + 1) as u32,
+        }
     }
 
     fn byte(&self, at: usize) -> u8 {
@@ -132,7 +145,10 @@ impl<'a> Lexer<'a> {
                 }
                 b' ' | b'\t' | b'\r' => self.at += 1,
                 b'/' if self.byte(self.at + 1) == b'/' => {
-                    self.at = bytes[self.at..].iter().position(|&c| c == b'\n').map_or(bytes.len(), |n| self.at + n);
+                    self.at = bytes[self.at..]
+                        .iter()
+                        .position(|&c| c == b'\n')
+                        .map_or(bytes.len(), |n| self.at + n);
                 }
                 _ => break,
             }
@@ -153,7 +169,12 @@ impl<'a> Lexer<'a> {
             match bytes.get(at) {
                 Some(b'"') => return Ok(at + 1),
                 Some(b'\\') => at += 2,
-                Some(b'\n') | None => return Err(syntax(start, "this string has no closing quote on its line")),
+                Some(b'\n') | None => {
+                    return Err(syntax(
+                        start,
+                        "this string has no closing quote on its line",
+                    ));
+                }
                 Some(_) => at += 1,
             }
         }
@@ -162,7 +183,10 @@ impl<'a> Lexer<'a> {
     fn number(&self, from: usize) -> (Kind, usize) {
         let digits = |at| self.run(at, |c| c.is_ascii_digit());
         let start = from + usize::from(self.byte(from) == b'-');
-        if self.byte(start) == b'0' && self.byte(start + 1) == b'x' && self.byte(start + 2).is_ascii_hexdigit() {
+        if self.byte(start) == b'0'
+            && self.byte(start + 1) == b'x'
+            && self.byte(start + 2).is_ascii_hexdigit()
+        {
             return (Kind::Int, self.run(start + 2, |c| c.is_ascii_hexdigit()));
         }
         let mut end = digits(start);
@@ -185,7 +209,9 @@ impl<'a> Lexer<'a> {
         let (from, pos) = (self.at, self.pos(self.at));
         let (kind, start, end) = match self.byte(from) {
             0 if from >= self.text.len() => (Kind::End, from, from),
-            c if c.is_ascii_alphabetic() || c == b'_' => (Kind::Word, from, self.run(from, is_word)),
+            c if c.is_ascii_alphabetic() || c == b'_' => {
+                (Kind::Word, from, self.run(from, is_word))
+            }
             b'%' => (Kind::Value, from + 1, self.run(from + 1, is_suffix)),
             b'^' => (Kind::Block, from + 1, self.run(from + 1, is_suffix)),
             b'#' if self.text[from..].starts_with("#-}") => (Kind::Punct(b'#'), from, from + 3),
@@ -206,7 +232,11 @@ impl<'a> Lexer<'a> {
             }
         };
         self.at = end;
-        Ok(Token { kind, text: &self.text[start..end], pos })
+        Ok(Token {
+            kind,
+            text: &self.text[start..end],
+            pos,
+        })
     }
 
     /// The text from here to the `>` that closes an already opened `<`, which is consumed too.
@@ -236,7 +266,10 @@ impl<'a> Lexer<'a> {
 
 /// What a quoted string stands for.
 pub fn unquote(text: &str) -> String {
-    let inner = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(text);
+    let inner = text
+        .strip_prefix('"')
+        .and_then(|t| t.strip_suffix('"'))
+        .unwrap_or(text);
     if !inner.contains('\\') {
         return inner.to_owned();
     }

@@ -1,4 +1,5 @@
-//! StableHLO text: as JAX and PyTorch print it, read into Cotangent graphs; and any graph as such text.
+//! StableHLO text: as JAX and PyTorch print it, read into Cotangent graphs; and any graph as such
+//! text.
 //!
 //! ```
 //! let text = "func.func @main(%x: tensor<2xf64>) -> tensor<2xf64> {
@@ -9,8 +10,9 @@
 //! let y = cotangent_core::reference::run(module.main(), &[cotangent_core::Array::vector(vec![2.0, 3.0])]).unwrap();
 //! assert_eq!(y[0].to_f64(), [4.0, 9.0]);
 //! ```
-//! Reading is two steps: `parser` follows the grammar, `lower` the meaning. Both are linear in the text, recurse over
-//! nesting only, which is limited, and give errors with line, column and what was written there. [`write()`] goes back.
+//! Reading is two steps: `parser` follows the grammar, `lower` the meaning. Both are linear in the
+//! text, recurse over nesting only, which is limited, and give errors with line, column and what
+//! was written there. [`write()`] goes back.
 
 mod ast;
 mod constant;
@@ -26,7 +28,8 @@ use cotangent_core::transform::{Numerics, Policy};
 use cotangent_core::{Function, Result, bail};
 use std::sync::{Arc, OnceLock};
 
-/// The text with its lines indented: names, private functions, attributes and comments stay as they are written.
+/// The text with its lines indented: names, private functions, attributes and comments stay as they
+/// are written.
 ///
 /// # Errors
 /// The text does not follow the grammar.
@@ -54,8 +57,8 @@ pub struct Module {
 /// Reads StableHLO text; `file` is what errors call it.
 ///
 /// # Errors
-/// The text does not follow the grammar, or its main function (`main`, or the first public one) reaches an operation
-/// that is not supported or not well formed.
+/// The text does not follow the grammar, or its main function (`main`, or the first public one)
+/// reaches an operation that is not supported or not well formed.
 pub fn read(text: &str, file: Option<&str>) -> Result<Module> {
     read_module(text).map_err(|e| cotangent_core::text::locate(e, text, file))
 }
@@ -64,15 +67,29 @@ fn read_module(text: &str) -> Result<Module> {
     let parsed = parser::parse(text)?;
     let numerics = numerics(&parsed)?;
     let with_body = || parsed.functions.iter().filter(|f| f.body.is_some());
-    let names: Vec<(String, bool)> = with_body().map(|f| (f.name.to_string(), f.public)).collect();
+    let names: Vec<(String, bool)> = with_body()
+        .map(|f| (f.name.to_string(), f.public))
+        .collect();
     let named = names.iter().position(|f| f.0 == "main");
-    let Some(at) = named.or_else(|| names.iter().position(|f| f.1)).or(if names.is_empty() { None } else { Some(0) })
+    let Some(at) = named
+        .or_else(|| names.iter().position(|f| f.1))
+        .or(if names.is_empty() { None } else { Some(0) })
     else {
         bail!(Input, "the text has no function")
     };
     let (mut lowered, notes) = lower::lower(&parsed, Some(&names[at].0))?;
-    let main = lowered.pop().expect("the function that was asked for is lowered")?;
-    Ok(Module { text: text.into(), names, main, numerics, at, others: Arc::default(), notes })
+    let main = lowered
+        .pop()
+        .expect("the function that was asked for is lowered")?;
+    Ok(Module {
+        text: text.into(),
+        names,
+        main,
+        numerics,
+        at,
+        others: Arc::default(),
+        notes,
+    })
 }
 
 /// The attribute of a module that says how it is differentiated.
@@ -93,15 +110,18 @@ fn numerics(text: &ast::Module<'_>) -> Result<Numerics> {
             };
             policy.set(&format!("`{NUMERICS}`"), key, &value)
         }),
-        _ => bail!(Attribute, "`{NUMERICS}` is a dictionary such as {{zero_division = \"nan\"}}"),
+        _ => bail!(
+            Attribute,
+            "`{NUMERICS}` is a dictionary such as {{zero_division = \"nan\"}}"
+        ),
     };
     said(attribute).map_err(|e| e.at((*pos).into()))?;
     Ok(policy.or(Numerics::STABLEHLO))
 }
 
 impl Module {
-    /// The arithmetic of derivatives: what the attribute `cotangent.numerics` of the module says, else
-    /// [`Numerics::STABLEHLO`].
+    /// The arithmetic of derivatives: what the attribute `cotangent.numerics` of the module says,
+    /// else [`Numerics::STABLEHLO`].
     pub fn numerics(&self) -> Numerics {
         self.numerics
     }
@@ -136,7 +156,11 @@ impl Module {
             Some(i) => self.others()[i].clone(),
             None => {
                 let names: Vec<&str> = self.names().collect();
-                bail!(UnknownName, "there is no function `@{name}`; the text has {}", names.join(", "))
+                bail!(
+                    UnknownName,
+                    "there is no function `@{name}`; the text has {}",
+                    names.join(", ")
+                )
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Extents that are operands: functions that are given them as numbers, as JAX exports symbolic dimensions, dynamic
-//! windows, pads and slices, and extents that are found while a program runs.
+//! Extents that are operands: functions that are given them as numbers, as JAX exports symbolic
+//! dimensions, dynamic windows, pads and slices, and extents that are found while a program runs.
 
 use cotangent_core::transform::{AdContext, grad};
 use cotangent_core::{Array, Code, Function, reference};
@@ -10,11 +10,16 @@ fn v(x: &[f64]) -> Array {
 }
 
 fn main_of(text: &str) -> Function {
-    (**read(text, None).unwrap_or_else(|e| panic!("{e}\n{text}")).main()).clone()
+    (**read(text, None)
+        .unwrap_or_else(|e| panic!("{e}\n{text}"))
+        .main())
+    .clone()
 }
 
 fn run(text: &str, x: &[Array]) -> Array {
-    reference::run(&main_of(text), x).unwrap_or_else(|e| panic!("{e}\n{text}")).remove(0)
+    reference::run(&main_of(text), x)
+        .unwrap_or_else(|e| panic!("{e}\n{text}"))
+        .remove(0)
 }
 
 /// A module whose main function gives `@f` the extent of its argument as a number.
@@ -64,8 +69,14 @@ fn a_function_may_be_given_the_extents_that_it_makes() {
     let f = main_of(&text);
     let g = grad(&AdContext::default(), &f, f.params()).unwrap();
     for x in [&[2.0, 3.0, 5.0][..], &[1.0, -1.0, 4.0, 0.5, 2.0]] {
-        let (sum, weighted) = (x.iter().sum::<f64>(), x.iter().enumerate().map(|(k, x)| k as f64 * x).sum::<f64>());
-        assert_eq!(reference::run(&f, &[v(x)]).unwrap()[0].to_f64(), [sum * weighted]);
+        let (sum, weighted) = (
+            x.iter().sum::<f64>(),
+            x.iter().enumerate().map(|(k, x)| k as f64 * x).sum::<f64>(),
+        );
+        assert_eq!(
+            reference::run(&f, &[v(x)]).unwrap()[0].to_f64(),
+            [sum * weighted]
+        );
         let want: Vec<f64> = (0..x.len()).map(|k| weighted + k as f64 * sum).collect();
         assert_eq!(reference::run(&g, &[v(x)]).unwrap()[0].to_f64(), want);
     }
@@ -80,7 +91,10 @@ fn pads_windows_and_slices_at_extents() {
         "    %y = stablehlo.dynamic_pad %x, %zero, %one, %less, %none : (tensor<?xf64>, tensor<f64>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf64>
     return %y : tensor<?xf64>",
     );
-    assert_eq!(run(&padded, std::slice::from_ref(&x)).to_f64(), [0.0, 1.0, 2.0, 4.0, 8.0, 0.0, 0.0, 0.0]);
+    assert_eq!(
+        run(&padded, std::slice::from_ref(&x)).to_f64(),
+        [0.0, 1.0, 2.0, 4.0, 8.0, 0.0, 0.0, 0.0]
+    );
     // A window of everything before an element.
     let window = |padding: &str, size: &str| {
         exported(
@@ -93,9 +107,18 @@ fn pads_windows_and_slices_at_extents() {
             ),
         )
     };
-    assert_eq!(run(&window("%less, %none", "%s"), std::slice::from_ref(&x)).to_f64(), [1.0, 3.0, 7.0, 15.0]);
-    assert_eq!(run(&window("%none, %less", "%s"), std::slice::from_ref(&x)).to_f64(), [15.0, 14.0, 12.0, 8.0]);
-    assert_eq!(run(&window("%one, %none", "%one"), std::slice::from_ref(&x)).to_f64(), [0.0, 1.0, 2.0, 4.0, 8.0]);
+    assert_eq!(
+        run(&window("%less, %none", "%s"), std::slice::from_ref(&x)).to_f64(),
+        [1.0, 3.0, 7.0, 15.0]
+    );
+    assert_eq!(
+        run(&window("%none, %less", "%s"), std::slice::from_ref(&x)).to_f64(),
+        [15.0, 14.0, 12.0, 8.0]
+    );
+    assert_eq!(
+        run(&window("%one, %none", "%one"), std::slice::from_ref(&x)).to_f64(),
+        [0.0, 1.0, 2.0, 4.0, 8.0]
+    );
     // All but one, from a place that is a value and moved to where the slice fits.
     let slice = exported(
         "tensor<?xf64>",
@@ -127,7 +150,10 @@ fn loops_know_the_extents_around_them() {
     }
     return %y#1 : tensor<?xf64>",
     );
-    assert_eq!(run(&text, &[v(&[5.0, 5.0, 5.0])]).to_f64(), [5.0, 8.0, 11.0]);
+    assert_eq!(
+        run(&text, &[v(&[5.0, 5.0, 5.0])]).to_f64(),
+        [5.0, 8.0, 11.0]
+    );
 }
 
 #[test]
@@ -153,7 +179,8 @@ fn a_number_that_is_found_while_it_runs_is_an_extent() {
     assert_eq!(run(text, &[Array::scalar(300.0)]).shape(), [0]);
 }
 
-/// Each of 40 functions calls the next one twice, and the last one needs what it is given: their operations are counted.
+/// Each of 40 functions calls the next one twice, and the last one needs what it is given: their
+/// operations are counted.
 #[test]
 fn functions_that_need_extents_are_not_written_without_end() {
     let mut text = String::from(

@@ -7,8 +7,15 @@ use cotangent_stablehlo::read;
 /// Calls a routine on a 4×4 matrix: its results.
 fn call(target: &str, config: &str, element: &str, results: &[&str], a: Array) -> Vec<Array> {
     let ty = format!("tensor<4x4x{element}>");
-    let all = results.iter().map(|r| format!("tensor<{r}>")).collect::<Vec<_>>().join(", ");
-    let names = (0..results.len()).map(|k| format!("%y#{k}")).collect::<Vec<_>>().join(", ");
+    let all = results
+        .iter()
+        .map(|r| format!("tensor<{r}>"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let names = (0..results.len())
+        .map(|k| format!("%y#{k}"))
+        .collect::<Vec<_>>()
+        .join(", ");
     let text = format!(
         "func.func @main(%a: {ty}) -> ({all}) {{
   %y:{} = stablehlo.custom_call @{target}(%a) {{mhlo.backend_config = {{{config}}}}} : ({ty}) -> ({all})
@@ -16,7 +23,13 @@ fn call(target: &str, config: &str, element: &str, results: &[&str], a: Array) -
 }}",
         results.len()
     );
-    reference::run(read(&text, None).unwrap_or_else(|e| panic!("{e}\n{text}")).main(), &[a]).unwrap()
+    reference::run(
+        read(&text, None)
+            .unwrap_or_else(|e| panic!("{e}\n{text}"))
+            .main(),
+        &[a],
+    )
+    .unwrap()
 }
 
 type Matrix = [[C128; 4]; 4];
@@ -36,23 +49,38 @@ fn adjoint(a: &Matrix) -> Matrix {
 
 fn near(a: &Matrix, b: &Matrix) {
     for (i, j) in (0..16).map(|k| (k / 4, k % 4)) {
-        assert!((a[i][j] - b[i][j]).norm() < 1e-10, "{i} {j}: {} and {}", a[i][j], b[i][j]);
+        assert!(
+            (a[i][j] - b[i][j]).norm() < 1e-10,
+            "{i} {j}: {} and {}",
+            a[i][j],
+            b[i][j]
+        );
     }
 }
 
 /// Numbers without a pattern.
 fn numbers(n: usize) -> Vec<f64> {
-    (0..n).map(|k| ((k * k * 37 + 11 * k + 5) % 23) as f64 / 7.0 - 1.5).collect()
+    (0..n)
+        .map(|k| ((k * k * 37 + 11 * k + 5) % 23) as f64 / 7.0 - 1.5)
+        .collect()
 }
 
 #[test]
 fn a_schur_form_is_triangular_up_to_pairs() {
     let real = ["4x4xf64", "4x4xf64", "4xf64", "4xf64", "i32", "i32"];
     // A general matrix, and one whose eigenvalues are pairs with one real part.
-    let turning = vec![0.0, 1.0, 0.3, -2.0, -1.0, 0.0, 0.7, 0.4, -0.3, -0.7, 0.0, 1.1, 2.0, -0.4, -1.1, 0.0];
+    let turning = vec![
+        0.0, 1.0, 0.3, -2.0, -1.0, 0.0, 0.7, 0.4, -0.3, -0.7, 0.0, 1.1, 2.0, -0.4, -1.1, 0.0,
+    ];
     for a in [numbers(16), turning] {
         let a = Array::from_vec([4, 4], a).unwrap();
-        let y = call("lapack_dgees_ffi", "mode = 86 : ui8, sort = 78 : ui8", "f64", &real, a.clone());
+        let y = call(
+            "lapack_dgees_ffi",
+            "mode = 86 : ui8, sort = 78 : ui8",
+            "f64",
+            &real,
+            a.clone(),
+        );
         let (t, q) = (matrix(&y[0]), matrix(&y[1]));
         near(&times(&times(&q, &t), &adjoint(&q)), &matrix(&a));
         near(
@@ -64,19 +92,40 @@ fn a_schur_form_is_triangular_up_to_pairs() {
         // No two blocks of two overlap.
         assert!((1..3).all(|i| below(i, i - 1) || below(i + 1, i)), "{t:?}");
     }
-    let z: Vec<C128> = numbers(32).chunks(2).map(|p| C128::new(p[0], p[1])).collect();
+    let z: Vec<C128> = numbers(32)
+        .chunks(2)
+        .map(|p| C128::new(p[0], p[1]))
+        .collect();
     let a = Array::from_vec([4, 4], z).unwrap();
-    let complex = ["4x4xcomplex<f64>", "4x4xcomplex<f64>", "4xcomplex<f64>", "i32", "i32"];
-    let y = call("lapack_zgees_ffi", "mode = 86 : ui8, sort = 78 : ui8", "complex<f64>", &complex, a.clone());
+    let complex = [
+        "4x4xcomplex<f64>",
+        "4x4xcomplex<f64>",
+        "4xcomplex<f64>",
+        "i32",
+        "i32",
+    ];
+    let y = call(
+        "lapack_zgees_ffi",
+        "mode = 86 : ui8, sort = 78 : ui8",
+        "complex<f64>",
+        &complex,
+        a.clone(),
+    );
     let (t, q) = (matrix(&y[0]), matrix(&y[1]));
     near(&times(&times(&q, &t), &adjoint(&q)), &matrix(&a));
-    assert!((1..4).all(|i| (0..i).all(|j| t[i][j] == C128::default())), "{t:?}");
+    assert!(
+        (1..4).all(|i| (0..i).all(|j| t[i][j] == C128::default())),
+        "{t:?}"
+    );
 }
 
 /// `A = Q T Qᴴ` with reflectors above the diagonal: `Q = H(3) H(2) H(1)`.
 #[test]
 fn a_matrix_is_made_tridiagonal_from_either_triangle() {
-    let z: Vec<C128> = numbers(32).chunks(2).map(|p| C128::new(p[0], p[1])).collect();
+    let z: Vec<C128> = numbers(32)
+        .chunks(2)
+        .map(|p| C128::new(p[0], p[1]))
+        .collect();
     let a: Matrix = std::array::from_fn(|i| {
         std::array::from_fn(|j| match i.cmp(&j) {
             std::cmp::Ordering::Less => z[4 * i + j],
@@ -85,12 +134,25 @@ fn a_matrix_is_made_tridiagonal_from_either_triangle() {
         })
     });
     let array = Array::from_vec([4, 4], a.concat()).unwrap();
-    let results = ["4x4xcomplex<f64>", "4xf64", "3xf64", "3xcomplex<f64>", "i32"];
+    let results = [
+        "4x4xcomplex<f64>",
+        "4xf64",
+        "3xf64",
+        "3xcomplex<f64>",
+        "i32",
+    ];
     for (code, upper) in [(76, false), (85, true)] {
         let config = format!("uplo = {code} : ui8");
-        let y = call("lapack_zhetrd_ffi", &config, "complex<f64>", &results, array.clone());
+        let y = call(
+            "lapack_zhetrd_ffi",
+            &config,
+            "complex<f64>",
+            &results,
+            array.clone(),
+        );
         let (packed, d, e, taus) = (matrix(&y[0]), y[1].to_f64(), y[2].to_f64(), y[3].to_c128());
-        let mut q: Matrix = std::array::from_fn(|i| std::array::from_fn(|j| C128::from(f64::from(i == j))));
+        let mut q: Matrix =
+            std::array::from_fn(|i| std::array::from_fn(|j| C128::from(f64::from(i == j))));
         let order: Vec<usize> = if upper { vec![2, 1, 0] } else { vec![0, 1, 2] };
         for k in order {
             let v: [C128; 4] = std::array::from_fn(|i| match (upper, i) {
@@ -101,7 +163,9 @@ fn a_matrix_is_made_tridiagonal_from_either_triangle() {
                 _ => C128::default(),
             });
             let h: Matrix = std::array::from_fn(|i| {
-                std::array::from_fn(|j| C128::from(f64::from(i == j)) - taus[k] * v[i] * v[j].conj())
+                std::array::from_fn(|j| {
+                    C128::from(f64::from(i == j)) - taus[k] * v[i] * v[j].conj()
+                })
             });
             q = times(&q, &h);
         }
@@ -118,8 +182,15 @@ fn a_matrix_is_made_tridiagonal_from_either_triangle() {
 
 /// `jnp.linalg.qr` as JAX prints it, of an m×n matrix with m not less than n.
 fn qr_of(m: usize, n: usize) -> String {
-    let (a, q, r) = (format!("tensor<{m}x{n}xf64>"), format!("tensor<{m}x{n}xf64>"), format!("tensor<{n}x{n}xf64>"));
-    let (index, mask) = (format!("tensor<{n}x{n}xi64>"), format!("tensor<{n}x{n}xi1>"));
+    let (a, q, r) = (
+        format!("tensor<{m}x{n}xf64>"),
+        format!("tensor<{m}x{n}xf64>"),
+        format!("tensor<{n}x{n}xf64>"),
+    );
+    let (index, mask) = (
+        format!("tensor<{n}x{n}xi64>"),
+        format!("tensor<{n}x{n}xi1>"),
+    );
     format!(
         "func.func @main(%a: {a}) -> ({q}, {r}) {{
   %y:2 = stablehlo.custom_call @lapack_dgeqrf_ffi(%a) : ({a}) -> ({a}, tensor<{n}xf64>)
@@ -146,12 +217,20 @@ fn factors_are_those_of_one_operation_and_reflectors_give_the_same() {
         let f = read(&text, None).unwrap().main().clone();
         let simple = simplify(&f);
         let names: Vec<&str> = simple.eqns().iter().map(|e| e.op.name()).collect();
-        assert!(names.contains(&"qr") && !names.contains(&"scan"), "{names:?}");
+        assert!(
+            names.contains(&"qr") && !names.contains(&"scan"),
+            "{names:?}"
+        );
         // Below the diagonal only the reflectors are known: what reads that reads them.
-        let other = text.replace("compare GE", "compare GT").replace("dense<-1>", "dense<0>");
+        let other = text
+            .replace("compare GE", "compare GT")
+            .replace("dense<-1>", "dense<0>");
         let g = read(&other, None).unwrap().main().clone();
         assert!(g.eqns().iter().any(|e| e.op.name() == "scan"));
-        let (x, y) = (reference::run(&f, std::slice::from_ref(&a)).unwrap(), reference::run(&g, &[a]).unwrap());
+        let (x, y) = (
+            reference::run(&f, std::slice::from_ref(&a)).unwrap(),
+            reference::run(&g, &[a]).unwrap(),
+        );
         for (x, y) in x.iter().zip(&y) {
             for (x, y) in x.to_f64().into_iter().zip(y.to_f64()) {
                 assert!((x - y).abs() < 1e-12, "{x} and {y}");

@@ -48,7 +48,8 @@ module @jit_f attributes {mhlo.num_partitions = 1 : i32, a = [1 : i64, "x", #d, 
 }
 "##;
 
-/// What programs of one device carry along, element types of few bits, routines, comparators that compute.
+/// What programs of one device carry along, element types of few bits, routines, comparators that
+/// compute.
 const SECOND: &str = r##"module @m attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%t: !stablehlo.token, %x: tensor<4xf64>, %a: tensor<2x2xf64>, %q: tensor<4xf8E4M3FN>) -> (!stablehlo.token, tensor<4xf64>, tensor<2x2xf64>) {
     %u = stablehlo.custom_call @xla_ffi_python_cpu_callback(%t, %x) {has_side_effect = true} : (!stablehlo.token, tensor<4xf64>) -> !stablehlo.token
@@ -92,7 +93,10 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % n.max(1)
     }
 }
@@ -106,7 +110,10 @@ fn piece(text: &str, r: &mut Random, longest: usize) -> (usize, usize) {
         at
     };
     let from = whole(r.below(text.len() + 1));
-    (from, whole((from + r.below(longest)).min(text.len())).max(from))
+    (
+        from,
+        whole((from + r.below(longest)).min(text.len())).max(from),
+    )
 }
 
 fn damage(text: &str, r: &mut Random) -> String {
@@ -159,7 +166,10 @@ fn damage(text: &str, r: &mut Random) -> String {
 
 /// How often; `MUTATIONS=100` is a hundred times as often.
 fn times(n: usize) -> usize {
-    n * std::env::var("MUTATIONS").ok().and_then(|v| v.parse().ok()).unwrap_or(1)
+    n * std::env::var("MUTATIONS")
+        .ok()
+        .and_then(|v| v.parse().ok())
+        .unwrap_or(1)
 }
 
 /// A number replaced by another, extreme ones too.
@@ -178,7 +188,11 @@ fn renumber(text: &str, r: &mut Random) -> String {
         "-9223372036854775808",
         "18446744073709551616",
     ];
-    let digits: Vec<usize> = text.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(i, _)| i).collect();
+    let digits: Vec<usize> = text
+        .char_indices()
+        .filter(|(_, c)| c.is_ascii_digit())
+        .map(|(i, _)| i)
+        .collect();
     let mut out = text.to_owned();
     if let Some(&at) = digits.get(r.below(digits.len())) {
         let n = text[at..].bytes().take_while(u8::is_ascii_digit).count();
@@ -190,10 +204,14 @@ fn renumber(text: &str, r: &mut Random) -> String {
 /// Where values are named, or types.
 fn words(text: &str, start: &str) -> Vec<std::ops::Range<usize>> {
     let ends = |rest: &str| match start {
-        "%" => rest[1..].find(|c: char| !(c.is_alphanumeric() || "_#".contains(c))).map(|n| n + 1),
+        "%" => rest[1..]
+            .find(|c: char| !(c.is_alphanumeric() || "_#".contains(c)))
+            .map(|n| n + 1),
         _ => rest.find('>').map(|n| n + 1),
     };
-    text.match_indices(start).filter_map(|(at, _)| Some(at..at + ends(&text[at..])?)).collect()
+    text.match_indices(start)
+        .filter_map(|(at, _)| Some(at..at + ends(&text[at..])?))
+        .collect()
 }
 
 /// A value in the place of another, or a type in that of another: well written, and wrong.
@@ -201,7 +219,10 @@ fn exchange(text: &str, r: &mut Random) -> String {
     let mut out = text.to_owned();
     for _ in 0..=r.below(2) {
         let all = words(&out, ["%", "%", "tensor<"][r.below(3)]);
-        let (Some(from), Some(to)) = (all.get(r.below(all.len())), all.get(r.below(all.len()))) else { continue };
+        let (Some(from), Some(to)) = (all.get(r.below(all.len())), all.get(r.below(all.len())))
+        else {
+            continue;
+        };
         let copy = out[from.clone()].to_owned();
         out.replace_range(to.clone(), &copy);
     }
@@ -210,7 +231,10 @@ fn exchange(text: &str, r: &mut Random) -> String {
 
 fn check(text: &str) {
     if let Err(e) = read(text, None) {
-        assert!(e.loc() != Loc::None || e.code() == Code::Input, "{e} has no place:\n{text}");
+        assert!(
+            e.loc() != Loc::None || e.code() == Code::Input,
+            "{e} has no place:\n{text}"
+        );
     }
 }
 
@@ -245,7 +269,9 @@ fn damaged_texts_of_the_corpus_are_errors_with_a_place() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
     let mut r = Random(11);
     for folder in std::fs::read_dir(root).unwrap() {
-        let Ok(text) = std::fs::read_to_string(folder.unwrap().path().join("module.mlir")) else { continue };
+        let Ok(text) = std::fs::read_to_string(folder.unwrap().path().join("module.mlir")) else {
+            continue;
+        };
         for _ in 0..times(20) {
             check(&damage(&text, &mut r));
             check(&renumber(&text, &mut r));
@@ -270,7 +296,10 @@ fn bodies_take_and_return_scalars() {
         )
     };
     let ops = [
-        (r#""stablehlo.reduce"(%x, %i) <{dimensions = array<i64: 0>}>"#, "(tensor<4xf64>, tensor<f64>) -> tensor<f64>"),
+        (
+            r#""stablehlo.reduce"(%x, %i) <{dimensions = array<i64: 0>}>"#,
+            "(tensor<4xf64>, tensor<f64>) -> tensor<f64>",
+        ),
         (
             r#""stablehlo.reduce_window"(%x, %i) <{window_dimensions = array<i64: 3>}>"#,
             "(tensor<4xf64>, tensor<f64>) -> tensor<2xf64>",

@@ -1,5 +1,5 @@
-//! What programs of one device carry along: collectives of one participant, host callbacks that nobody reads, tokens; and
-//! element types of few bits.
+//! What programs of one device carry along: collectives of one participant, host callbacks that
+//! nobody reads, tokens; and element types of few bits.
 
 use cotangent_core::{Array, Code, reference};
 use cotangent_stablehlo::read;
@@ -55,7 +55,11 @@ fn a_collective_of_one_is_the_identity_and_of_two_is_refused() {
     ];
     for groups in single {
         for op in collectives(groups) {
-            assert_eq!(run(&collective(ONE, &op), std::slice::from_ref(&x))[0].to_f64(), x.to_f64(), "{op}");
+            assert_eq!(
+                run(&collective(ONE, &op), std::slice::from_ref(&x))[0].to_f64(),
+                x.to_f64(),
+                "{op}"
+            );
         }
     }
     let pair = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>";
@@ -74,19 +78,29 @@ fn a_collective_of_one_is_the_identity_and_of_two_is_refused() {
     let one = |p: &str| run(&collective(ONE, &permute(p)), std::slice::from_ref(&x))[0].to_f64();
     assert_eq!(one("dense<0> : tensor<1x2xi64>"), x.to_f64());
     assert_eq!(one("dense<> : tensor<0x2xi64>"), [0.0; 4]);
-    assert!(read(&collective(ONE, &permute("dense<[[0, 1]]> : tensor<1x2xi64>")), None).is_err());
+    assert!(
+        read(
+            &collective(ONE, &permute("dense<[[0, 1]]> : tensor<1x2xi64>")),
+            None
+        )
+        .is_err()
+    );
     for name in ["partition_id", "replica_id"] {
         let op = format!(
             "%p = stablehlo.{name} : tensor<ui32>\n    %q = stablehlo.convert %p : (tensor<ui32>) -> tensor<f64>\n    %b = stablehlo.broadcast_in_dim %q, dims = [] : (tensor<f64>) -> tensor<4xf64>\n    %y = stablehlo.add %x, %b : tensor<4xf64>"
         );
-        assert_eq!(run(&collective(ONE, &op), std::slice::from_ref(&x))[0].to_f64(), x.to_f64());
+        assert_eq!(
+            run(&collective(ONE, &op), std::slice::from_ref(&x))[0].to_f64(),
+            x.to_f64()
+        );
         assert!(read(&collective(TWO, &op), None).is_err());
     }
 }
 
 const CALL: &str = "stablehlo.custom_call @xla_ffi_python_cpu_callback";
 
-/// A loop that carries what callbacks returned, for callbacks alone; a branch that prints; an ordered one with a token.
+/// A loop that carries what callbacks returned, for callbacks alone; a branch that prints; an
+/// ordered one with a token.
 fn progress(returned: &str) -> String {
     format!(
         "func.func public @main(%t: !stablehlo.token, %x: tensor<f64>) -> (!stablehlo.token, tensor<f64>) {{
@@ -126,18 +140,31 @@ func.func private @step(%y: tensor<f64>, %b: tensor<i32>) -> (tensor<f64>, tenso
 fn callbacks_that_nobody_reads_are_dropped_and_said_once() {
     let text = progress("%w#1");
     let module = read(&text, None).unwrap();
-    assert_eq!(reference::run(module.main(), &[Array::scalar(1.5)]).unwrap()[0].to_f64(), [12.0]);
-    let [note] = module.notes() else { panic!("{:?}", module.notes()) };
-    assert_eq!(note, "host callbacks dropped (line 3, and 3 more): their results reach no result of the program");
+    assert_eq!(
+        reference::run(module.main(), &[Array::scalar(1.5)]).unwrap()[0].to_f64(),
+        [12.0]
+    );
+    let [note] = module.notes() else {
+        panic!("{:?}", module.notes())
+    };
+    assert_eq!(
+        note,
+        "host callbacks dropped (line 3, and 3 more): their results reach no result of the program"
+    );
     // The helper returns what a callback gave it: by itself it is refused.
-    assert_eq!(module.function("step").unwrap_err().code(), Code::UnknownOperation);
+    assert_eq!(
+        module.function("step").unwrap_err().code(),
+        Code::UnknownOperation
+    );
 }
 
 #[test]
 fn callbacks_that_are_read_are_refused_where_they_stand() {
     // Through the carry of the loop, and a conversion.
-    let text = progress("%v")
-        .replace("  return %w#3", "  %v = stablehlo.convert %w#2 : (tensor<i32>) -> tensor<f64>\n  return %w#3");
+    let text = progress("%v").replace(
+        "  return %w#3",
+        "  %v = stablehlo.convert %w#2 : (tensor<i32>) -> tensor<f64>\n  return %w#3",
+    );
     let e = read(&text, None).unwrap_err();
     assert_eq!(e.code(), Code::UnknownOperation);
     assert!(e.to_string().contains("its results are read"), "{e}");
@@ -159,20 +186,30 @@ fn callbacks_that_are_read_are_refused_where_they_stand() {
 #[test]
 fn high_halves_of_products() {
     fn check<T: cotangent_core::Element + Copy + Into<i128>>(name: &str, values: &[T], bits: u32) {
-        let all: Vec<(T, T)> = values.iter().flat_map(|&a| values.iter().map(move |&b| (a, b))).collect();
+        let all: Vec<(T, T)> = values
+            .iter()
+            .flat_map(|&a| values.iter().map(move |&b| (a, b)))
+            .collect();
         let n = all.len();
         let ty = format!("tensor<{n}x{name}>");
         let text = format!(
             "func.func @main(%x: {ty}, %y: {ty}) -> {ty} {{\n  %z = chlo.mulhi %x, %y : {ty}, {ty} -> {ty}\n  return %z : {ty}\n}}"
         );
-        let x = [all.iter().map(|p| p.0).collect::<Vec<_>>(), all.iter().map(|p| p.1).collect()].map(Array::vector);
+        let x = [
+            all.iter().map(|p| p.0).collect::<Vec<_>>(),
+            all.iter().map(|p| p.1).collect(),
+        ]
+        .map(Array::vector);
         let y = run(&text, &x);
         let got = y[0].as_slice::<T>().unwrap();
         for ((a, b), got) in all.iter().zip(got) {
             let (a, b): (i128, i128) = ((*a).into(), (*b).into());
             // Products of 64 bits without signs do not fit 127.
-            let want =
-                if a > 1 << 62 && b > 1 << 62 { ((a as u128 * b as u128) >> bits) as i128 } else { (a * b) >> bits };
+            let want = if a > 1 << 62 && b > 1 << 62 {
+                ((a as u128 * b as u128) >> bits) as i128
+            } else {
+                (a * b) >> bits
+            };
             assert_eq!((*got).into(), want, "{name} {a} {b}");
         }
     }
@@ -182,27 +219,84 @@ fn high_halves_of_products() {
     check("ui16", &[0u16, 1, 7777, u16::MAX], 16);
     check("i32", &[0i32, 1, -1, 77_777_777, i32::MAX, i32::MIN], 32);
     check("ui32", &[0u32, 1, 77_777_777, u32::MAX], 32);
-    check("i64", &[0i64, 1, -1, 7_777_777_777_777_777, i64::MAX, i64::MIN], 64);
-    check("ui64", &[0u64, 1, 1 << 32, 7_777_777_777_777_777, u64::MAX], 64);
+    check(
+        "i64",
+        &[0i64, 1, -1, 7_777_777_777_777_777, i64::MAX, i64::MIN],
+        64,
+    );
+    check(
+        "ui64",
+        &[0u64, 1, 1 << 32, 7_777_777_777_777_777, u64::MAX],
+        64,
+    );
 }
 
 #[test]
 fn numbers_of_few_bits_pass_through_conversions() {
     // Names, and what each of these becomes; NaN compares with NaN.
-    let x = [0.3, -0.3, 1.75, 5.0, 7.75, 100.0, 464.0, 500.0, -70000.0, f64::NAN];
+    let x = [
+        0.3,
+        -0.3,
+        1.75,
+        5.0,
+        7.75,
+        100.0,
+        464.0,
+        500.0,
+        -70000.0,
+        f64::NAN,
+    ];
     let nan = f64::NAN;
     let inf = f64::INFINITY;
     let formats: [(&str, [f64; 10]); 10] = [
-        ("f8E4M3FN", [0.3125, -0.3125, 1.75, 5.0, 8.0, 96.0, 448.0, nan, nan, nan]),
-        ("f8E5M2", [0.3125, -0.3125, 1.75, 5.0, 8.0, 96.0, 448.0, 512.0, -inf, nan]),
-        ("f8E4M3", [0.3125, -0.3125, 1.75, 5.0, 8.0, 96.0, inf, inf, -inf, nan]),
-        ("f8E3M4", [0.296875, -0.296875, 1.75, 5.0, 7.75, inf, inf, inf, -inf, nan]),
-        ("f8E4M3FNUZ", [0.3125, -0.3125, 1.75, 5.0, 8.0, 96.0, nan, nan, nan, nan]),
-        ("f8E5M2FNUZ", [0.3125, -0.3125, 1.75, 5.0, 8.0, 96.0, 448.0, 512.0, nan, nan]),
-        ("f8E4M3B11FNUZ", [0.3125, -0.3125, 1.75, 5.0, 8.0, nan, nan, nan, nan, nan]),
-        ("f6E2M3FN", [0.25, -0.25, 1.75, 5.0, 7.5, 7.5, 7.5, 7.5, -7.5, 0.0]),
-        ("f6E3M2FN", [0.3125, -0.3125, 1.75, 5.0, 8.0, 28.0, 28.0, 28.0, -28.0, 0.0]),
-        ("f4E2M1FN", [0.5, -0.5, 2.0, 4.0, 6.0, 6.0, 6.0, 6.0, -6.0, 0.0]),
+        (
+            "f8E4M3FN",
+            [0.3125, -0.3125, 1.75, 5.0, 8.0, 96.0, 448.0, nan, nan, nan],
+        ),
+        (
+            "f8E5M2",
+            [
+                0.3125, -0.3125, 1.75, 5.0, 8.0, 96.0, 448.0, 512.0, -inf, nan,
+            ],
+        ),
+        (
+            "f8E4M3",
+            [0.3125, -0.3125, 1.75, 5.0, 8.0, 96.0, inf, inf, -inf, nan],
+        ),
+        (
+            "f8E3M4",
+            [
+                0.296875, -0.296875, 1.75, 5.0, 7.75, inf, inf, inf, -inf, nan,
+            ],
+        ),
+        (
+            "f8E4M3FNUZ",
+            [0.3125, -0.3125, 1.75, 5.0, 8.0, 96.0, nan, nan, nan, nan],
+        ),
+        (
+            "f8E5M2FNUZ",
+            [
+                0.3125, -0.3125, 1.75, 5.0, 8.0, 96.0, 448.0, 512.0, nan, nan,
+            ],
+        ),
+        (
+            "f8E4M3B11FNUZ",
+            [0.3125, -0.3125, 1.75, 5.0, 8.0, nan, nan, nan, nan, nan],
+        ),
+        (
+            "f6E2M3FN",
+            [0.25, -0.25, 1.75, 5.0, 7.5, 7.5, 7.5, 7.5, -7.5, 0.0],
+        ),
+        (
+            "f6E3M2FN",
+            [
+                0.3125, -0.3125, 1.75, 5.0, 8.0, 28.0, 28.0, 28.0, -28.0, 0.0,
+            ],
+        ),
+        (
+            "f4E2M1FN",
+            [0.5, -0.5, 2.0, 4.0, 6.0, 6.0, 6.0, 6.0, -6.0, 0.0],
+        ),
     ];
     for (name, want) in formats {
         let text = format!(
@@ -215,8 +309,15 @@ fn numbers_of_few_bits_pass_through_conversions() {
   return %y, %c : tensor<10xf64>, tensor<10xi1>
 }}"
         );
-        for (y, want) in run(&text, &[Array::vector(x.to_vec())])[0].to_f64().into_iter().zip(want) {
-            assert!(y == want || y.is_nan() && want.is_nan(), "{name}: {y} and {want}");
+        for (y, want) in run(&text, &[Array::vector(x.to_vec())])[0]
+            .to_f64()
+            .into_iter()
+            .zip(want)
+        {
+            assert!(
+                y == want || y.is_nan() && want.is_nan(),
+                "{name}: {y} and {want}"
+            );
         }
     }
     // Arithmetic is rounded after each operation, constants are what is nearest, bits are bits.
@@ -231,17 +332,28 @@ fn numbers_of_few_bits_pass_through_conversions() {
 }";
     let y = run(text, &[]);
     let sums = y[0].to_f64();
-    assert!(sums[0] == 2.25 && sums[1] == 32.0 && sums[2].is_nan(), "{sums:?}");
+    assert!(
+        sums[0] == 2.25 && sums[1] == 32.0 && sums[2].is_nan(),
+        "{sums:?}"
+    );
     assert_eq!(y[1].to_f64(), [0x39 as f64, 0x58 as f64, 0x7C as f64]);
     let read = y[2].to_f64();
-    assert!(read[0] == 1.0 && read[1].is_nan() && read[2].is_nan(), "{read:?}");
+    assert!(
+        read[0] == 1.0 && read[1].is_nan() && read[2].is_nan(),
+        "{read:?}"
+    );
 }
 
 #[test]
 fn integers_of_few_bits_wrap_and_floats_stop_at_the_ends() {
     let x: Vec<i32> = vec![-300, -17, -9, -8, -1, 0, 1, 2, 7, 8, 15, 16, 255, 300];
     let n = x.len();
-    for (name, bits, signed) in [("i4", 4, true), ("ui4", 4, false), ("i2", 2, true), ("ui2", 2, false)] {
+    for (name, bits, signed) in [
+        ("i4", 4, true),
+        ("ui4", 4, false),
+        ("i2", 2, true),
+        ("ui2", 2, false),
+    ] {
         let text = format!(
             "func.func @main(%x: tensor<{n}xi32>, %f: tensor<{n}xf32>) -> (tensor<{n}xi32>, tensor<{n}xi32>, tensor<{n}xi32>) {{
   %a = stablehlo.convert %x : (tensor<{n}xi32>) -> tensor<{n}x{name}>
@@ -257,12 +369,24 @@ fn integers_of_few_bits_wrap_and_floats_stop_at_the_ends() {
         let y = run(&text, &[Array::vector(x.clone()), Array::vector(f)]);
         let wrap = |i: i32| {
             let low = i & ((1 << bits) - 1);
-            if signed && low >> (bits - 1) != 0 { low - (1 << bits) } else { low }
+            if signed && low >> (bits - 1) != 0 {
+                low - (1 << bits)
+            } else {
+                low
+            }
         };
-        let (least, most) = if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+        let (least, most) = if signed {
+            (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+        } else {
+            (0, (1 << bits) - 1)
+        };
         for (k, &i) in x.iter().enumerate() {
             let got = [0, 1, 2].map(|r| y[r].to_f64()[k] as i32);
-            assert_eq!(got, [wrap(i), i.clamp(least, most), wrap(2 * wrap(i))], "{name} {i}");
+            assert_eq!(
+                got,
+                [wrap(i), i.clamp(least, most), wrap(2 * wrap(i))],
+                "{name} {i}"
+            );
         }
     }
 }
@@ -291,7 +415,9 @@ fn model(op: &str, a: i64, b: i64, bits: u32, signed: bool) -> i64 {
         "shift_right_logical" if shift >= most => 0,
         "shift_right_logical" => code(a) >> shift,
         // The highest bit is repeated, without signs, too.
-        "shift_right_arithmetic" => ((code(a) << (64 - bits)) >> (64 - bits)) >> shift.min(most - 1),
+        "shift_right_arithmetic" => {
+            ((code(a) << (64 - bits)) >> (64 - bits)) >> shift.min(most - 1)
+        }
         "mulhi" => (a * b) >> bits,
         "not" => !a,
         "negate" => -a,
@@ -301,7 +427,11 @@ fn model(op: &str, a: i64, b: i64, bits: u32, signed: bool) -> i64 {
         "count_leading_zeros" => i64::from(code(a).leading_zeros()) - (64 - most),
         _ => unreachable!("{op}"),
     };
-    if signed && code(y) >> (bits - 1) != 0 { code(y) - (1 << bits) } else { code(y) }
+    if signed && code(y) >> (bits - 1) != 0 {
+        code(y) - (1 << bits)
+    } else {
+        code(y)
+    }
 }
 
 #[test]
@@ -322,11 +452,31 @@ fn arithmetic_of_few_bits_is_that_of_these_bits() {
         "shift_right_arithmetic",
         "mulhi",
     ];
-    let one = ["not", "negate", "abs", "sign", "popcnt", "count_leading_zeros"];
+    let one = [
+        "not",
+        "negate",
+        "abs",
+        "sign",
+        "popcnt",
+        "count_leading_zeros",
+    ];
     let mut bad = Vec::new();
-    for (name, bits, signed) in [("i4", 4, true), ("ui4", 4, false), ("i2", 2, true), ("ui2", 2, false)] {
-        let all: Vec<i64> = if signed { -(1 << (bits - 1))..1 << (bits - 1) } else { 0..1 << bits }.collect();
-        let (x, y): (Vec<i64>, Vec<i64>) = all.iter().flat_map(|&a| all.iter().map(move |&b| (a, b))).unzip();
+    for (name, bits, signed) in [
+        ("i4", 4, true),
+        ("ui4", 4, false),
+        ("i2", 2, true),
+        ("ui2", 2, false),
+    ] {
+        let all: Vec<i64> = if signed {
+            -(1 << (bits - 1))..1 << (bits - 1)
+        } else {
+            0..1 << bits
+        }
+        .collect();
+        let (x, y): (Vec<i64>, Vec<i64>) = all
+            .iter()
+            .flat_map(|&a| all.iter().map(move |&b| (a, b)))
+            .unzip();
         let array = |v: &[i64]| match signed {
             true => Array::vector(v.iter().map(|&i| i as i8).collect::<Vec<_>>()),
             false => Array::vector(v.iter().map(|&i| i as u8).collect::<Vec<_>>()),
@@ -341,26 +491,47 @@ fn arithmetic_of_few_bits_is_that_of_these_bits() {
                 op if one.contains(&op) => format!("stablehlo.{op} %x : {ty}"),
                 op => format!("stablehlo.{op} %x, %y : {ty}"),
             };
-            let text = format!("func.func @main(%x: {ty}, %y: {ty}) -> {ty} {{\n  %z = {line}\n  return %z : {ty}\n}}");
+            let text = format!(
+                "func.func @main(%x: {ty}, %y: {ty}) -> {ty} {{\n  %z = {line}\n  return %z : {ty}\n}}"
+            );
             let got = run(&text, &[array(&x), array(&y)])[0].to_f64();
             for (k, got) in got.into_iter().enumerate() {
                 let want = model(op, x[k], y[k], bits, signed);
                 if got != want as f64 {
-                    bad.push(format!("{name} {op}({}, {}) = {got}, not {want}", x[k], y[k]));
+                    bad.push(format!(
+                        "{name} {op}({}, {}) = {got}, not {want}",
+                        x[k], y[k]
+                    ));
                 }
             }
         }
     }
-    assert!(bad.is_empty(), "{} wrong: {:?}", bad.len(), &bad[..bad.len().min(20)]);
+    assert!(
+        bad.is_empty(),
+        "{} wrong: {:?}",
+        bad.len(),
+        &bad[..bad.len().min(20)]
+    );
 }
 
 #[test]
 fn bits_are_read_in_groups_of_any_size() {
     let bytes: Vec<u8> = (0..=255).collect();
-    let narrow =
-        [("i2", 2), ("ui2", 2), ("i4", 4), ("ui4", 4), ("f4E2M1FN", 4), ("f8E4M3B11FNUZ", 8), ("f8E8M0FNU", 8)];
+    let narrow = [
+        ("i2", 2),
+        ("ui2", 2),
+        ("i4", 4),
+        ("ui4", 4),
+        ("f4E2M1FN", 4),
+        ("f8E4M3B11FNUZ", 8),
+        ("f8E8M0FNU", 8),
+    ];
     for (name, bits) in narrow {
-        let parts = if bits == 8 { String::new() } else { format!("{}x", 8 / bits) };
+        let parts = if bits == 8 {
+            String::new()
+        } else {
+            format!("{}x", 8 / bits)
+        };
         let few = format!("tensor<256x{parts}{name}>");
         let integer = format!("tensor<256x{parts}ui{bits}>");
         let text = format!(
@@ -376,10 +547,23 @@ fn bits_are_read_in_groups_of_any_size() {
             16 / bits
         );
         let y = run(&text, &[Array::vector(bytes.clone())]);
-        assert_eq!(y[0].to_f64(), bytes.iter().map(|&b| f64::from(b)).collect::<Vec<_>>(), "{name}");
-        let parts = |b: u8| (0..8 / bits).map(move |k| f64::from((b >> (bits * k)) & ((1u16 << bits) - 1) as u8));
-        assert_eq!(y[1].to_f64(), bytes.iter().flat_map(|&b| parts(b)).collect::<Vec<_>>(), "{name}");
-        let pairs: Vec<f64> = bytes.chunks(2).map(|p| f64::from(u16::from_le_bytes([p[0], p[1]]))).collect();
+        assert_eq!(
+            y[0].to_f64(),
+            bytes.iter().map(|&b| f64::from(b)).collect::<Vec<_>>(),
+            "{name}"
+        );
+        let parts = |b: u8| {
+            (0..8 / bits).map(move |k| f64::from((b >> (bits * k)) & ((1u16 << bits) - 1) as u8))
+        };
+        assert_eq!(
+            y[1].to_f64(),
+            bytes.iter().flat_map(|&b| parts(b)).collect::<Vec<_>>(),
+            "{name}"
+        );
+        let pairs: Vec<f64> = bytes
+            .chunks(2)
+            .map(|p| f64::from(u16::from_le_bytes([p[0], p[1]])))
+            .collect();
         assert_eq!(y[2].to_f64(), pairs, "{name}");
     }
 }
@@ -396,7 +580,8 @@ fn conversions_to_few_bits_pass_derivatives_on() {
   return %s : tensor<f32>
 }";
     let f = read(text, None).unwrap().main().clone();
-    let g = cotangent_core::transform::grad(&cotangent_core::AdContext::default(), &f, f.params()).unwrap();
+    let g = cotangent_core::transform::grad(&cotangent_core::AdContext::default(), &f, f.params())
+        .unwrap();
     let y = reference::run(&g, &[Array::vector(vec![0.3f32, 1.0, 5.2])]).unwrap();
     assert_eq!(y.last().unwrap().to_f64(), [0.625, 2.0, 10.0]);
 }
@@ -413,7 +598,11 @@ fn sparse_rows_are_multiplied_and_padding_is_not_read() {
   return %y : tensor<{result}xf64>
 }}"
         );
-        let x = if shape == "2" { Array::vector(values) } else { Array::from_vec([2, 2], values).unwrap() };
+        let x = if shape == "2" {
+            Array::vector(values)
+        } else {
+            Array::from_vec([2, 2], values).unwrap()
+        };
         let y = run(&text, &[Array::vector(vec![2.0, 3.0, 5.0, 7.0]), x])[0].to_f64();
         match y.len() {
             3 => assert_eq!(y, [2.0, 0.0, 35.0]),
@@ -424,8 +613,13 @@ fn sparse_rows_are_multiplied_and_padding_is_not_read() {
 
 #[test]
 fn extrema_of_complex_numbers_go_by_real_and_imaginary_part() {
-    let z =
-        |v: &[(f64, f64)]| Array::vector(v.iter().map(|&(a, b)| cotangent_core::C128::new(a, b)).collect::<Vec<_>>());
+    let z = |v: &[(f64, f64)]| {
+        Array::vector(
+            v.iter()
+                .map(|&(a, b)| cotangent_core::C128::new(a, b))
+                .collect::<Vec<_>>(),
+        )
+    };
     let x = z(&[(1.0, 2.0), (1.0, 3.0), (2.0, 0.0), (1.0, 1.0)]);
     let y = z(&[(1.0, 1.0), (1.0, 4.0), (1.0, 9.0), (1.0, 1.0)]);
     let ty = "tensor<4xcomplex<f64>>";
@@ -436,8 +630,11 @@ fn extrema_of_complex_numbers_go_by_real_and_imaginary_part() {
         let text = format!(
             "func.func @main(%x: {ty}, %y: {ty}) -> {ty} {{\n  %z = stablehlo.{name} %x, %y : {ty}\n  return %z : {ty}\n}}"
         );
-        let got: Vec<(f64, f64)> =
-            run(&text, &[x.clone(), y.clone()])[0].to_c128().iter().map(|z| (z.re, z.im)).collect();
+        let got: Vec<(f64, f64)> = run(&text, &[x.clone(), y.clone()])[0]
+            .to_c128()
+            .iter()
+            .map(|z| (z.re, z.im))
+            .collect();
         assert_eq!(got, want, "{name}");
     }
 }
@@ -446,7 +643,10 @@ fn extrema_of_complex_numbers_go_by_real_and_imaginary_part() {
 #[test]
 fn axes_may_stand_in_any_order() {
     let x = Array::from_vec([2, 3, 2], (0..12).map(f64::from).collect()).unwrap();
-    for (dims, want) in [("[2, 0]", [14.0, 22.0, 30.0]), ("[0, 2]", [14.0, 22.0, 30.0])] {
+    for (dims, want) in [
+        ("[2, 0]", [14.0, 22.0, 30.0]),
+        ("[0, 2]", [14.0, 22.0, 30.0]),
+    ] {
         let text = format!(
             "func.func @main(%x: tensor<2x3x2xf64>) -> tensor<3xf64> {{
   %z = stablehlo.constant dense<0.0> : tensor<f64>
@@ -469,7 +669,8 @@ fn axes_may_stand_in_any_order() {
     assert_eq!(run(turned, &[x])[0].to_f64()[0], 7.0);
 }
 
-/// `select_and_scatter` with any body: each element takes what the windows that chose it bring, one after the other.
+/// `select_and_scatter` with any body: each element takes what the windows that chose it bring, one
+/// after the other.
 #[test]
 fn chosen_elements_are_combined_by_any_body() {
     let text = |body: &str| {
@@ -489,10 +690,18 @@ fn chosen_elements_are_combined_by_any_body() {
         )
     };
     // Both windows choose the middle.
-    let x = [Array::vector(vec![0.0, 1.0, 9.0, 2.0, 3.0]), Array::vector(vec![5.0, 7.0]), Array::scalar(2.0)];
-    for (body, want) in
-        [("add", 14.0), ("multiply", 70.0), ("maximum", 7.0), ("subtract", -10.0), ("divide", 2.0 / 35.0)]
-    {
+    let x = [
+        Array::vector(vec![0.0, 1.0, 9.0, 2.0, 3.0]),
+        Array::vector(vec![5.0, 7.0]),
+        Array::scalar(2.0),
+    ];
+    for (body, want) in [
+        ("add", 14.0),
+        ("multiply", 70.0),
+        ("maximum", 7.0),
+        ("subtract", -10.0),
+        ("divide", 2.0 / 35.0),
+    ] {
         let y = run(&text(body), &x)[0].to_f64();
         assert!((y[2] - want).abs() < 1e-15, "{body}: {y:?}");
         assert_eq!([y[0], y[1], y[3], y[4]], [2.0; 4], "{body}");

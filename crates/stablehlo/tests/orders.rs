@@ -1,13 +1,18 @@
-//! `sort`, `compare` and `top_k` over special numbers of every float type, in both kinds of order and both directions; and
-//! sorts by what a comparator computes, against the comparator itself.
+//! `sort`, `compare` and `top_k` over special numbers of every float type, in both kinds of order
+//! and both directions; and sorts by what a comparator computes, against the comparator itself.
 
 use cotangent_core::{Array, DType, bf16, f16, reference};
 use cotangent_stablehlo::read;
 
-const FLOATS: [(DType, &str, u32); 4] =
-    [(DType::F16, "f16", 16), (DType::BF16, "bf16", 16), (DType::F32, "f32", 32), (DType::F64, "f64", 64)];
+const FLOATS: [(DType, &str, u32); 4] = [
+    (DType::F16, "f16", 16),
+    (DType::BF16, "bf16", 16),
+    (DType::F32, "f32", 32),
+    (DType::F64, "f64", 64),
+];
 
-/// Signed zeros, NaN of both signs, infinities, the least subnormal and normal numbers, ones; some twice.
+/// Signed zeros, NaN of both signs, infinities, the least subnormal and normal numbers, ones; some
+/// twice.
 fn special(dtype: DType) -> Vec<u64> {
     let (bits, mantissa) = match dtype {
         DType::F16 => (16, 10),
@@ -18,15 +23,37 @@ fn special(dtype: DType) -> Vec<u64> {
     let sign = 1u64 << (bits - 1);
     let infinity = sign - (1 << mantissa);
     let one = (infinity >> 1) & !((1 << mantissa) - 1);
-    let all = [0, infinity | 1 << (mantissa - 1), 1, one, infinity, 1 << mantissa, infinity - 1, one, 0];
+    let all = [
+        0,
+        infinity | 1 << (mantissa - 1),
+        1,
+        one,
+        infinity,
+        1 << mantissa,
+        infinity - 1,
+        one,
+        0,
+    ];
     all.into_iter().flat_map(|b| [b, b | sign]).collect()
 }
 
 fn array(dtype: DType, bits: &[u64]) -> Array {
     match dtype {
-        DType::F16 => Array::vector(bits.iter().map(|&b| f16::from_bits(b as u16)).collect::<Vec<_>>()),
-        DType::BF16 => Array::vector(bits.iter().map(|&b| bf16::from_bits(b as u16)).collect::<Vec<_>>()),
-        DType::F32 => Array::vector(bits.iter().map(|&b| f32::from_bits(b as u32)).collect::<Vec<_>>()),
+        DType::F16 => Array::vector(
+            bits.iter()
+                .map(|&b| f16::from_bits(b as u16))
+                .collect::<Vec<_>>(),
+        ),
+        DType::BF16 => Array::vector(
+            bits.iter()
+                .map(|&b| bf16::from_bits(b as u16))
+                .collect::<Vec<_>>(),
+        ),
+        DType::F32 => Array::vector(
+            bits.iter()
+                .map(|&b| f32::from_bits(b as u32))
+                .collect::<Vec<_>>(),
+        ),
         _ => Array::vector(bits.iter().map(|&b| f64::from_bits(b)).collect::<Vec<_>>()),
     }
 }
@@ -45,10 +72,17 @@ fn run(text: &str, x: &[Array]) -> Vec<Array> {
 
 fn sorting(n: usize, types: &[&str], body: &str) -> String {
     let all: Vec<String> = types.iter().map(|t| format!("tensor<{n}x{t}>")).collect();
-    let args: Vec<String> = all.iter().enumerate().map(|(k, t)| format!("%x{k}: {t}")).collect();
+    let args: Vec<String> = all
+        .iter()
+        .enumerate()
+        .map(|(k, t)| format!("%x{k}: {t}"))
+        .collect();
     let names: Vec<String> = (0..all.len()).map(|k| format!("%x{k}")).collect();
-    let block: Vec<String> =
-        types.iter().enumerate().map(|(k, t)| format!("%a{k}: tensor<{t}>, %b{k}: tensor<{t}>")).collect();
+    let block: Vec<String> = types
+        .iter()
+        .enumerate()
+        .map(|(k, t)| format!("%a{k}: tensor<{t}>, %b{k}: tensor<{t}>"))
+        .collect();
     let outs: Vec<String> = (0..all.len()).map(|k| format!("%y#{k}")).collect();
     let all = all.join(", ");
     format!(
@@ -69,7 +103,9 @@ fn sorting(n: usize, types: &[&str], body: &str) -> String {
 }
 
 fn compared(x: &str, y: &str, direction: &str, kind: &str, t: &str) -> String {
-    format!("stablehlo.compare {direction}, {x}, {y}, {kind} : (tensor<{t}>, tensor<{t}>) -> tensor<i1>")
+    format!(
+        "stablehlo.compare {direction}, {x}, {y}, {kind} : (tensor<{t}>, tensor<{t}>) -> tensor<i1>"
+    )
 }
 
 #[test]
@@ -78,21 +114,38 @@ fn sorts_in_total_order() {
         let bits = special(dtype);
         let n = bits.len();
         let places = Array::vector((0..n as i32).collect::<Vec<_>>());
-        for (direction, down, swapped) in
-            [("LT", false, false), ("GT", true, false), ("GT", false, true), ("LE", false, false)]
-        {
-            let (x, y) = if swapped { ("%b0", "%a0") } else { ("%a0", "%b0") };
+        for (direction, down, swapped) in [
+            ("LT", false, false),
+            ("GT", true, false),
+            ("GT", false, true),
+            ("LE", false, false),
+        ] {
+            let (x, y) = if swapped {
+                ("%b0", "%a0")
+            } else {
+                ("%a0", "%b0")
+            };
             let body = format!("%c = {}", compared(x, y, direction, "TOTALORDER", t));
-            let y = run(&sorting(n, &[t, "i32"], &body), &[array(dtype, &bits), places.clone()]);
+            let y = run(
+                &sorting(n, &[t, "i32"], &body),
+                &[array(dtype, &bits), places.clone()],
+            );
             let mut want: Vec<usize> = (0..n).collect();
-            want.sort_by_key(|&k| if down { -rank(bits[k], width) } else { rank(bits[k], width) });
+            want.sort_by_key(|&k| {
+                if down {
+                    -rank(bits[k], width)
+                } else {
+                    rank(bits[k], width)
+                }
+            });
             let got: Vec<usize> = y[1].to_f64().iter().map(|&k| k as usize).collect();
             assert_eq!(got, want, "{t} {direction}");
         }
     }
 }
 
-/// The other kind: zeros are equal, and NaN, whatever its sign, comes last in ascending order and first in descending order.
+/// The other kind: zeros are equal, and NaN, whatever its sign, comes last in ascending order and
+/// first in descending order.
 #[test]
 fn sorts_in_the_order_of_numbers() {
     for (dtype, t, width) in FLOATS {
@@ -127,7 +180,13 @@ fn sorts_in_the_order_of_numbers() {
                 alike("b0", "r"),
                 compared("%p", "%r", direction, "TOTALORDER", t)
             );
-            let key = |k: usize| if values[k].is_nan() { f64::INFINITY } else { values[k] };
+            let key = |k: usize| {
+                if values[k].is_nan() {
+                    f64::INFINITY
+                } else {
+                    values[k]
+                }
+            };
             let mut want: Vec<usize> = (0..n).collect();
             want.sort_by(|&i, &j| {
                 let (a, b) = (values[i].is_nan(), values[j].is_nan());
@@ -135,7 +194,10 @@ fn sorts_in_the_order_of_numbers() {
                 if down { o.reverse() } else { o }
             });
             for body in [plain, jax] {
-                let y = run(&sorting(n, &[t, "i32"], &body), &[array(dtype, &bits), places.clone()]);
+                let y = run(
+                    &sorting(n, &[t, "i32"], &body),
+                    &[array(dtype, &bits), places.clone()],
+                );
                 let got: Vec<usize> = y[1].to_f64().iter().map(|&k| k as usize).collect();
                 assert_eq!(got, want, "{t} {direction} {body}");
             }
@@ -169,7 +231,13 @@ fn compares_in_total_order() {
             let y = run(&text, &[array(dtype, &first), array(dtype, &second)])[0].to_f64();
             for k in 0..n * n {
                 let o = rank(first[k], width).cmp(&rank(second[k], width)) as i8 + 1;
-                assert_eq!(y[k] != 0.0, holds[o as usize], "{t} {direction} {:x} {:x}", first[k], second[k]);
+                assert_eq!(
+                    y[k] != 0.0,
+                    holds[o as usize],
+                    "{t} {direction} {:x} {:x}",
+                    first[k],
+                    second[k]
+                );
             }
         }
     }
@@ -201,8 +269,11 @@ fn sorts_by_what_a_comparator_computes() {
     let n = x.len();
     let places = Array::vector((0..n as i32).collect::<Vec<_>>());
     let less = |x: &str, y: &str| format!("%c = {}", compared(x, y, "LT", "FLOAT", "f64"));
-    let each =
-        |write: &str| ["a", "b"].map(|s| write.replace("{v}", &format!("%{s}0")).replace("{n}", s)).join("\n    ");
+    let each = |write: &str| {
+        ["a", "b"]
+            .map(|s| write.replace("{v}", &format!("%{s}0")).replace("{n}", s))
+            .join("\n    ")
+    };
     let by = |key: &dyn Fn(f64) -> f64| {
         let mut want: Vec<usize> = (0..n).collect();
         want.sort_by(|&i, &j| key(x[i]).partial_cmp(&key(x[j])).unwrap());
@@ -220,20 +291,39 @@ fn sorts_by_what_a_comparator_computes() {
     %z = stablehlo.constant dense<0.0> : tensor<f64>
     %c = stablehlo.compare GT, %d, %z, FLOAT : (tensor<f64>, tensor<f64>) -> tensor<i1>";
     let cases: [(String, Vec<usize>); 5] = [
-        (format!("{abs}\n    {}", less("%akey", "%bkey")), by(&f64::abs)),
-        (format!("{negated}\n    {}", less("%akey", "%bkey")), by(&|x| -x)),
-        (format!("{abs}\n    {}", less("%bkey", "%akey")), by(&|x| -x.abs())),
-        (format!("{bent}\n    {}", less("%akey", "%bkey")), by(&|x| (x - 1.0) * (x - 1.0))),
+        (
+            format!("{abs}\n    {}", less("%akey", "%bkey")),
+            by(&f64::abs),
+        ),
+        (
+            format!("{negated}\n    {}", less("%akey", "%bkey")),
+            by(&|x| -x),
+        ),
+        (
+            format!("{abs}\n    {}", less("%bkey", "%akey")),
+            by(&|x| -x.abs()),
+        ),
+        (
+            format!("{bent}\n    {}", less("%akey", "%bkey")),
+            by(&|x| (x - 1.0) * (x - 1.0)),
+        ),
         (mixed.into(), by(&|x| -x)),
     ];
     for (body, want) in cases {
-        let y = run(&sorting(n, &["f64", "i32"], &body), &[Array::vector(x.to_vec()), places.clone()]);
+        let y = run(
+            &sorting(n, &["f64", "i32"], &body),
+            &[Array::vector(x.to_vec()), places.clone()],
+        );
         let got: Vec<usize> = y[1].to_f64().iter().map(|&k| k as usize).collect();
         assert_eq!(got, want, "{body}");
         let moved: Vec<f64> = want.iter().map(|&k| x[k]).collect();
         assert_eq!(y[0].to_f64(), moved);
     }
     // A key sorts lines of any length, also if its constants stand on each side.
-    let long = sorting(1 << 14, &["f64", "i32"], &format!("{bent}\n    {}", less("%akey", "%bkey")));
+    let long = sorting(
+        1 << 14,
+        &["f64", "i32"],
+        &format!("{bent}\n    {}", less("%akey", "%bkey")),
+    );
     assert!(read(&long, None).is_ok(), "{long}");
 }

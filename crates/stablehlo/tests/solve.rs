@@ -1,5 +1,5 @@
-//! `jnp.linalg.solve`, `slogdet` and `cholesky` in JAX's text are the operations `solve`, `slogdet` and `cholesky`; what only
-//! looks like them is read step by step.
+//! `jnp.linalg.solve`, `slogdet` and `cholesky` in JAX's text are the operations `solve`, `slogdet`
+//! and `cholesky`; what only looks like them is read step by step.
 
 use cotangent_core::check::{Options, check_function};
 use cotangent_core::rewrite::simplify;
@@ -20,12 +20,21 @@ fn workload(name: &str) -> String {
 
 /// The same with extents of 4 in place of 32.
 fn small(name: &str) -> String {
-    workload(name).replace("i32", "int").replace("32", "4").replace("int", "i32")
+    workload(name)
+        .replace("i32", "int")
+        .replace("32", "4")
+        .replace("int", "i32")
 }
 
 fn array(shape: &[usize]) -> Array {
     let n: usize = shape.iter().product();
-    Array::from_vec(shape, (0..n).map(|k| ((k * k * 37 + 11 * k + 5) % 23) as f64 / 7.0 - 1.5).collect()).unwrap()
+    Array::from_vec(
+        shape,
+        (0..n)
+            .map(|k| ((k * k * 37 + 11 * k + 5) % 23) as f64 / 7.0 - 1.5)
+            .collect(),
+    )
+    .unwrap()
 }
 
 /// Systems of 4 unknowns: one vector, a matrix, and three of them at once.
@@ -40,7 +49,11 @@ fn systems() -> [(String, Vec<Array>); 3] {
 }
 
 fn main_of(text: &str) -> Function {
-    simplify(read(text, None).unwrap_or_else(|e| panic!("{e}\n{text}")).main())
+    simplify(
+        read(text, None)
+            .unwrap_or_else(|e| panic!("{e}\n{text}"))
+            .main(),
+    )
 }
 
 fn count(f: &Function, name: &str) -> usize {
@@ -49,7 +62,11 @@ fn count(f: &Function, name: &str) -> usize {
 
 fn agree(f: &Function, g: &Function, x: &[Array]) {
     let (a, b) = (reference::run(f, x).unwrap(), reference::run(g, x).unwrap());
-    for (a, b) in a.iter().zip(&b).flat_map(|(a, b)| a.to_f64().into_iter().zip(b.to_f64())) {
+    for (a, b) in a
+        .iter()
+        .zip(&b)
+        .flat_map(|(a, b)| a.to_f64().into_iter().zip(b.to_f64()))
+    {
         assert!((a - b).abs() < 1e-10 * (1.0 + b.abs()), "{a} and {b}");
     }
 }
@@ -58,7 +75,11 @@ fn agree(f: &Function, g: &Function, x: &[Array]) {
 fn a_system_is_one_operation() {
     for (text, x) in systems() {
         let f = main_of(&text);
-        assert_eq!((count(&f, "solve"), count(&f, "lu"), count(&f, "scan")), (1, 0, 0), "{f:?}");
+        assert_eq!(
+            (count(&f, "solve"), count(&f, "lu"), count(&f, "scan")),
+            (1, 0, 0),
+            "{f:?}"
+        );
         let report = check_function(&AdContext::default(), &f, &x, &Options::default()).unwrap();
         assert!(report.passed(), "{report}");
     }
@@ -70,19 +91,29 @@ fn what_only_looks_like_it_is_read_as_it_is() {
         let f = main_of(&text);
         // The same permutation, said in a way that is not looked for.
         let (from, to) = ("_lu_solve(%8, %10#3,", "_lu_solve(%8, %other,");
-        let ty = if text.contains("3x8x") { "3x8xi32" } else { "4xi32" };
+        let ty = if text.contains("3x8x") {
+            "3x8xi32"
+        } else {
+            "4xi32"
+        };
         let line = text[..text.find(from).unwrap()].rfind('\n').unwrap();
         let again = format!(
             "\n    %twice = stablehlo.add %10#3, %10#3 : tensor<{ty}>\n    %other = stablehlo.subtract %twice, %10#3 : tensor<{ty}>"
         );
         let slow = [&text[..line], &again, &text[line..].replacen(from, to, 1)].concat();
         let g = main_of(&slow);
-        assert_eq!((count(&g, "solve"), count(&g, "lu"), count(&g, "scan")), (0, 1, 0));
+        assert_eq!(
+            (count(&g, "solve"), count(&g, "lu"), count(&g, "scan")),
+            (0, 1, 0)
+        );
         agree(&f, &g, &x);
         // Other loops, other conditions, other sides.
         for (from, to) in [
             ("compare GE", "compare LE"),
-            ("side = 76 : ui8, trans_x = 78", "side = 76 : ui8, trans_x = 84"),
+            (
+                "side = 76 : ui8, trans_x = 78",
+                "side = 76 : ui8, trans_x = 84",
+            ),
             ("diag = 85", "diag = 78"),
             ("diag = 78", "diag = 85"),
         ] {
@@ -94,8 +125,10 @@ fn what_only_looks_like_it_is_read_as_it_is() {
             ("dense<4> : tensor<i64>", "dense<3> : tensor<i64>"),
             ("dense<8> : tensor<i64>", "dense<7> : tensor<i64>"),
         ];
-        let loops =
-            ends.into_iter().chain([("compare LT, %6,", "compare GT, %6,"), ("compare LT, %7,", "compare GT, %7,")]);
+        let loops = ends.into_iter().chain([
+            ("compare LT, %6,", "compare GT, %6,"),
+            ("compare LT, %7,", "compare GT, %7,"),
+        ]);
         for (from, to) in loops.filter(|(from, _)| text.contains(from)) {
             let g = main_of(&text.replace(from, to));
             assert_eq!((count(&g, "solve"), count(&g, "scan")), (0, 1), "{from}");
@@ -106,9 +139,16 @@ fn what_only_looks_like_it_is_read_as_it_is() {
 #[test]
 fn a_permutation_is_a_result_of_the_factorisation() {
     for name in ["cc_lu", "cc_det", "cc_slogdet"] {
-        let path = format!("{}/../../tests/corpus/{name}/module.mlir", env!("CARGO_MANIFEST_DIR"));
+        let path = format!(
+            "{}/../../tests/corpus/{name}/module.mlir",
+            env!("CARGO_MANIFEST_DIR")
+        );
         let f = main_of(&std::fs::read_to_string(path).unwrap());
-        assert_eq!((count(&f, "lu"), count(&f, "scan"), count(&f, "while")), (1, 0, 0), "{name}");
+        assert_eq!(
+            (count(&f, "lu"), count(&f, "scan"), count(&f, "while")),
+            (1, 0, 0),
+            "{name}"
+        );
     }
 }
 
@@ -116,12 +156,22 @@ fn a_permutation_is_a_result_of_the_factorisation() {
 fn a_determinant_is_one_operation() {
     let text = small("g_logdet_vjp_32");
     let f = main_of(&text);
-    let counts = |f: &Function| ["slogdet", "lu", "gather", "switch", "scan"].map(|name| count(f, name));
+    let counts =
+        |f: &Function| ["slogdet", "lu", "gather", "switch", "scan"].map(|name| count(f, name));
     assert_eq!(counts(&f), [1, 0, 0, 0, 0], "{f:?}");
-    let report = check_function(&AdContext::default(), &f, &[array(&[4, 4])], &Options::default()).unwrap();
+    let report = check_function(
+        &AdContext::default(),
+        &f,
+        &[array(&[4, 4])],
+        &Options::default(),
+    )
+    .unwrap();
     assert!(report.passed(), "{report}");
     let singular = Array::from_vec([4, 4], vec![1.0; 16]).unwrap();
-    assert_eq!(reference::run(&f, &[singular]).unwrap()[0].to_f64(), [f64::NEG_INFINITY]);
+    assert_eq!(
+        reference::run(&f, &[singular]).unwrap()[0].to_f64(),
+        [f64::NEG_INFINITY]
+    );
     // Something else of the diagonal, and something else than the diagonal.
     for (from, to) in [
         ("stablehlo.abs %11", "stablehlo.negate %11"),
@@ -140,21 +190,41 @@ fn a_determinant_is_one_operation() {
 fn what_is_symmetrized_twice_is_symmetrized_once() {
     let text = small("g_chol_fwd_32");
     let (x, f) = (array(&[4, 4]), main_of(&text));
-    let positive: Vec<f64> = (0..16).map(|k| x.to_f64()[k] * 0.1 + if k % 5 == 0 { 3.0 } else { 0.0 }).collect();
+    let positive: Vec<f64> = (0..16)
+        .map(|k| x.to_f64()[k] * 0.1 + if k % 5 == 0 { 3.0 } else { 0.0 })
+        .collect();
     let positive = Array::from_vec([4, 4], positive).unwrap();
-    assert_eq!((count(&f, "cholesky"), count(&f, "transpose"), count(&f, "add")), (1, 0, 1), "{f:?}");
-    let report = check_function(&AdContext::default(), &f, from_ref(&positive), &Options::default()).unwrap();
+    assert_eq!(
+        (
+            count(&f, "cholesky"),
+            count(&f, "transpose"),
+            count(&f, "add")
+        ),
+        (1, 0, 1),
+        "{f:?}"
+    );
+    let report = check_function(
+        &AdContext::default(),
+        &f,
+        from_ref(&positive),
+        &Options::default(),
+    )
+    .unwrap();
     assert!(report.passed(), "{report}");
-    // The lower triangle of something else: twice the matrix has a factor that is larger by the root of two.
-    for (from, to) in
-        [("stablehlo.add %arg0, %0", "stablehlo.add %0, %0"), ("dense<2.000000e+00>", "dense<1.000000e+00>")]
-    {
+    // The lower triangle of something else: twice the matrix has a factor that is larger by the
+    // root of two.
+    for (from, to) in [
+        ("stablehlo.add %arg0, %0", "stablehlo.add %0, %0"),
+        ("dense<2.000000e+00>", "dense<1.000000e+00>"),
+    ] {
         let g = main_of(&text.replacen(from, to, 1));
         assert!(count(&g, "transpose") > 0, "{from}");
     }
     let g = main_of(&text.replacen("dense<2.000000e+00>", "dense<1.000000e+00>", 1));
-    let (once, twice) =
-        (reference::run(&f, from_ref(&positive)).unwrap(), reference::run(&g, from_ref(&positive)).unwrap());
+    let (once, twice) = (
+        reference::run(&f, from_ref(&positive)).unwrap(),
+        reference::run(&g, from_ref(&positive)).unwrap(),
+    );
     for (a, b) in once[0].to_f64().iter().zip(twice[0].to_f64()) {
         assert!((a * 2f64.sqrt() - b).abs() < 1e-12, "{a} {b}");
     }

@@ -1,10 +1,11 @@
-//! What is written reads back and means the same: every operation on its samples, functions, loops, symbolic extents.
+//! What is written reads back and means the same: every operation on its samples, functions, loops,
+//! symbolic extents.
 
 use cotangent_core::check::Rng;
 use cotangent_core::ops::entries;
 use cotangent_core::{
-    AdContext, Array, Builder, DType, Dim, Emit, Function, MAX_DEPTH, Result, Sample, Type, Val, Wide, reference,
-    rewrite, text, transform,
+    AdContext, Array, Builder, DType, Dim, Emit, Function, MAX_DEPTH, Result, Sample, Type, Val,
+    Wide, reference, rewrite, text, transform,
 };
 use cotangent_stablehlo::{read, write};
 use std::sync::Arc;
@@ -41,10 +42,18 @@ fn differ(a: &Array, b: &Array) -> Option<String> {
         return (x != y).then(|| format!("{x:?} and {y:?}"));
     }
     let (x, y) = (a.to_c128(), b.to_c128());
-    let scale = x.iter().map(|z| z.norm()).filter(|n| n.is_finite()).fold(1.0, f64::max);
-    let near =
-        |p: f64, q: f64| p == q || (p.is_nan() && q.is_nan()) || (p - q).abs() <= 256.0 * a.dtype().epsilon() * scale;
-    let bad = x.iter().zip(&y).find(|(p, q)| !near(p.re, q.re) || !near(p.im, q.im));
+    let scale = x
+        .iter()
+        .map(|z| z.norm())
+        .filter(|n| n.is_finite())
+        .fold(1.0, f64::max);
+    let near = |p: f64, q: f64| {
+        p == q || (p.is_nan() && q.is_nan()) || (p - q).abs() <= 256.0 * a.dtype().epsilon() * scale
+    };
+    let bad = x
+        .iter()
+        .zip(&y)
+        .find(|(p, q)| !near(p.re, q.re) || !near(p.im, q.im));
     bad.map(|(p, q)| format!("{p} and {q}"))
 }
 
@@ -61,12 +70,23 @@ fn round_trip(f: &Arc<Function>, args: &[Array]) -> Option<String> {
     let (y, z) = (reference::run(f, args).ok()?, reference::run(&back, args));
     match z {
         Err(e) => Some(format!("not run: {e}\n{text}")),
-        Ok(z) => y.iter().zip(&z).find_map(|(a, b)| differ(a, b)).map(|e| format!("{e}\n{text}")),
+        Ok(z) => y
+            .iter()
+            .zip(&z)
+            .find_map(|(a, b)| differ(a, b))
+            .map(|e| format!("{e}\n{text}")),
     }
 }
 
 /// Functions that neither StableHLO nor chlo has: JAX writes them as loops.
-const NONE: &[&str] = &["bessel_ie", "betainc", "igamma", "igammac", "gamma_density", "zeta"];
+const NONE: &[&str] = &[
+    "bessel_ie",
+    "betainc",
+    "igamma",
+    "igammac",
+    "gamma_density",
+    "zeta",
+];
 
 #[test]
 fn every_operation_is_written_and_read() {
@@ -79,9 +99,16 @@ fn every_operation_is_written_and_read() {
                 continue;
             }
             seen += 1;
-            let inside: Vec<Array> = [Array::scalar(true)].iter().chain(&s.operands).cloned().collect();
+            let inside: Vec<Array> = [Array::scalar(true)]
+                .iter()
+                .chain(&s.operands)
+                .cloned()
+                .collect();
             let branches = in_branches(s).ok().and_then(|f| round_trip(&f, &inside));
-            for why in [round_trip(&f, &s.operands), branches].into_iter().flatten() {
+            for why in [round_trip(&f, &s.operands), branches]
+                .into_iter()
+                .flatten()
+            {
                 if !(NONE.contains(&e.name) && why.contains("has no StableHLO form")) {
                     bad.push(format!("{} #{k}: {why}", e.name));
                 }
@@ -91,9 +118,22 @@ fn every_operation_is_written_and_read() {
     assert!(seen > 200, "there are samples");
     let only = std::env::var("ONLY").unwrap_or_default();
     bad.retain(|b| b.contains(&only));
-    let lines: Vec<&str> =
-        bad.iter().map(|b| if only.is_empty() { b.lines().next().unwrap_or("") } else { b }).collect();
-    assert!(bad.is_empty(), "{} of {seen}:\n{}", bad.len(), lines.join("\n"));
+    let lines: Vec<&str> = bad
+        .iter()
+        .map(|b| {
+            if only.is_empty() {
+                b.lines().next().unwrap_or("")
+            } else {
+                b
+            }
+        })
+        .collect();
+    assert!(
+        bad.is_empty(),
+        "{} of {seen}:\n{}",
+        bad.len(),
+        lines.join("\n")
+    );
 }
 
 /// The results of a function and of its derivatives, forward and in reverse; `None` for a
@@ -101,15 +141,25 @@ fn every_operation_is_written_and_read() {
 fn answers(f: &Function, args: &[Array]) -> Result<Vec<Option<Vec<Array>>>> {
     let ad = AdContext::default();
     let y = reference::run(f, args)?;
-    let wrt: Vec<Val> = f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect();
+    let wrt: Vec<Val> = f
+        .params()
+        .iter()
+        .copied()
+        .filter(|&p| f.ty(p).dtype.has_tangent())
+        .collect();
     let derived = |derive: &dyn Fn() -> Result<Function>, with: Vec<Array>| {
         let g = derive().ok()?;
         reference::run(&g, &[args, &with].concat()).ok()
     };
     let mut rng = Rng::new(3);
-    let tangents: Vec<Array> = wrt.iter().map(|&v| rng.array(f.ty(v), &<_>::default())).collect::<Result<_>>()?;
+    let tangents: Vec<Array> = wrt
+        .iter()
+        .map(|&v| rng.array(f.ty(v), &<_>::default()))
+        .collect::<Result<_>>()?;
     let results = y.iter().filter(|a| a.dtype().has_tangent());
-    let cotangents: Vec<Array> = results.map(|a| rng.array(&a.ty(), &<_>::default())).collect::<Result<_>>()?;
+    let cotangents: Vec<Array> = results
+        .map(|a| rng.array(&a.ty(), &<_>::default()))
+        .collect::<Result<_>>()?;
     Ok(vec![
         Some(y),
         derived(&|| transform::jvp(&ad, f, &wrt), tangents),
@@ -124,17 +174,23 @@ fn what_is_read_again_has_the_bits_and_the_derivatives_that_it_had() {
     for e in &entries() {
         for (k, s) in (e.samples)(e.name).iter().enumerate() {
             let Ok(f) = function(s) else { continue };
-            let Ok(text) = write(std::slice::from_ref(&f)) else { continue };
+            let Ok(text) = write(std::slice::from_ref(&f)) else {
+                continue;
+            };
             if f.pending() {
                 continue;
             }
             let back = read(&text, None).unwrap().main().clone();
-            let (want, got) = (answers(&f, &s.operands).unwrap(), answers(&back, &s.operands).unwrap());
+            let (want, got) = (
+                answers(&f, &s.operands).unwrap(),
+                answers(&back, &s.operands).unwrap(),
+            );
             seen += 1;
             // A `scan` is written as a `while`: its adjoint adds what each step gives in another
             // order.
             let exact = !matches!(e.name, "scan" | "while");
-            let equal = |(a, b): (&Array, &Array)| a.same_bits(b) || !exact && differ(a, b).is_none();
+            let equal =
+                |(a, b): (&Array, &Array)| a.same_bits(b) || !exact && differ(a, b).is_none();
             let same = |a: &[Array], b: &[Array]| a.len() == b.len() && a.iter().zip(b).all(equal);
             for (what, (want, got)) in ["value", "jvp", "vjp"].iter().zip(want.iter().zip(&got)) {
                 match (want, got) {
@@ -146,7 +202,12 @@ fn what_is_read_again_has_the_bits_and_the_derivatives_that_it_had() {
         }
     }
     assert!(seen > 200, "there are samples");
-    assert!(bad.is_empty(), "{} of {seen}:\n{}", bad.len(), bad.join("\n"));
+    assert!(
+        bad.is_empty(),
+        "{} of {seen}:\n{}",
+        bad.len(),
+        bad.join("\n")
+    );
 }
 
 /// Every operation that may say `stable = true` says it still when it is read again, and so do its
@@ -159,25 +220,38 @@ fn stable_sums_stay_stable() {
             let Ok(f) = function(&s) else { continue };
             let text = text::print_function(&f);
             let call = format!("tgraph.{} ", e.name);
-            let Some(line) = text.lines().find(|l| l.contains(&call)) else { continue };
+            let Some(line) = text.lines().find(|l| l.contains(&call)) else {
+                continue;
+            };
             let stable = match line.split_once('{') {
                 _ if line.contains("stable") => line.replace("stable = false", "stable = true"),
                 Some((head, tail)) => format!("{head}{{stable = true, {tail}"),
                 None => line.replacen(" : ", " {stable = true} : ", 1),
             };
-            let Ok(program) = text::Program::parse(&text.replace(line, &stable), None) else { continue };
+            let Ok(program) = text::Program::parse(&text.replace(line, &stable), None) else {
+                continue;
+            };
             let f = program.modules().last().expect("a module").clone();
             // A product without a sum is a product of elements.
             if !text::print_function(&rewrite::simplify(&f)).contains("stable = true") {
                 continue;
             }
-            let back = read(&write(std::slice::from_ref(&f)).unwrap(), None).unwrap().main().clone();
-            assert!(text::print_function(&back).contains("stable = true"), "{text}");
+            let back = read(&write(std::slice::from_ref(&f)).unwrap(), None)
+                .unwrap()
+                .main()
+                .clone();
+            assert!(
+                text::print_function(&back).contains("stable = true"),
+                "{text}"
+            );
             assert_eq!(round_trip(&f, &s.operands), None);
             seen.insert(e.name);
         }
     }
-    assert!(seen.contains("dot_general") && seen.contains("convolution") && seen.contains("reduce_sum"), "{seen:?}");
+    assert!(
+        seen.contains("dot_general") && seen.contains("convolution") && seen.contains("reduce_sum"),
+        "{seen:?}"
+    );
 }
 
 /// Bodies nested as deep as the graph allows are written and read, by a thread with the smallest
@@ -197,13 +271,21 @@ fn bodies_may_nest_as_deep_as_graphs_do() {
     let y = nested(&b, p, x, MAX_DEPTH - 1);
     let f = Arc::new(b.finish(&[y]).unwrap());
     for on in [true, false] {
-        assert_eq!(round_trip(&f, &[Array::scalar(on), Array::scalar(0.5)]), None);
+        assert_eq!(
+            round_trip(&f, &[Array::scalar(on), Array::scalar(0.5)]),
+            None
+        );
     }
 }
 
 /// The first module of a text.
 fn module(source: &str) -> Arc<Function> {
-    text::Program::parse(source, None).unwrap().modules().last().unwrap().clone()
+    text::Program::parse(source, None)
+        .unwrap()
+        .modules()
+        .last()
+        .unwrap()
+        .clone()
 }
 
 #[test]
@@ -228,10 +310,17 @@ tgraph.module @m {
     let args = [Array::scalar(1.5), Array::vector(vec![1.0, 2.0, 0.5, 3.0])];
     assert_eq!(round_trip(&f, &args), None);
     let text = write(std::slice::from_ref(&f)).unwrap();
-    assert!(text.contains("func.func private @square") && text.contains("stablehlo.while"), "{text}");
+    assert!(
+        text.contains("func.func private @square") && text.contains("stablehlo.while"),
+        "{text}"
+    );
     // The loop is a scan again.
     let back = read(&text, None).unwrap();
-    assert!(back.main().eqns().iter().any(|e| e.op.name() == "scan"), "{:?}", back.main());
+    assert!(
+        back.main().eqns().iter().any(|e| e.op.name() == "scan"),
+        "{:?}",
+        back.main()
+    );
 }
 
 #[test]
@@ -262,7 +351,10 @@ fn symbolic_extents_are_question_marks() {
     );
     for (n, start) in [(1, 0), (2, 1), (5, 0), (5, 1)] {
         let x = Array::vector((0..n).map(f64::from).collect());
-        assert_eq!(round_trip(&f, &[x, Array::vector(vec![start as i64])]), None);
+        assert_eq!(
+            round_trip(&f, &[x, Array::vector(vec![start as i64])]),
+            None
+        );
     }
 }
 
@@ -298,9 +390,15 @@ fn names_are_kept_or_made() {
     let z = cx.add(x, y);
     let f = Arc::new(b.finish(&[z]).unwrap());
     let text = write(std::slice::from_ref(&f)).unwrap();
-    assert!(text.contains("module @\"odd name\"") && text.contains("@main(%x: tensor<2xf32>, %arg1:"), "{text}");
+    assert!(
+        text.contains("module @\"odd name\"") && text.contains("@main(%x: tensor<2xf32>, %arg1:"),
+        "{text}"
+    );
     let two = write(&[f.clone(), Arc::new((*f).clone().renamed("main"))]).unwrap();
-    assert!(two.contains("@\"odd name\"(") && two.contains("@main("), "{two}");
+    assert!(
+        two.contains("@\"odd name\"(") && two.contains("@main("),
+        "{two}"
+    );
     assert_eq!(read(&two, None).unwrap().names().count(), 2);
 }
 
@@ -323,9 +421,18 @@ fn loops_and_their_derivatives_both_ways() {
     assert_eq!(round_trip(&f, &[Array::scalar(1.5)]), None);
     let context = cotangent_core::AdContext::default();
     let forward = cotangent_core::transform::jvp(&context, &f, f.params()).unwrap();
-    assert_eq!(round_trip(&Arc::new(forward), &[Array::scalar(1.5), Array::scalar(1.0)]), None);
+    assert_eq!(
+        round_trip(
+            &Arc::new(forward),
+            &[Array::scalar(1.5), Array::scalar(1.0)]
+        ),
+        None
+    );
     let gradient = cotangent_core::transform::grad(&context, &f, f.params()).unwrap();
     for x in [1.5, 200.0] {
-        assert_eq!(round_trip(&Arc::new(gradient.clone()), &[Array::scalar(x)]), None);
+        assert_eq!(
+            round_trip(&Arc::new(gradient.clone()), &[Array::scalar(x)]),
+            None
+        );
     }
 }

@@ -27,9 +27,13 @@ fn report(
     points: impl Iterator<Item = Result<Vec<Array>>>,
     out: &mut Vec<u8>,
 ) -> Result<Outcome> {
-    let options = Options { wrt: Some(wrt), ..Options::default() };
+    let options = Options {
+        wrt: Some(wrt),
+        ..Options::default()
+    };
     let context = loaded.context()?;
-    let report = check_points(&context, &loaded.function, points, &options).map_err(|e| loaded.locate(e))?;
+    let report =
+        check_points(&context, &loaded.function, points, &options).map_err(|e| loaded.locate(e))?;
     print(out, &report.to_string())?;
     let good = report.violated() == 0 && (report.skipped() == 0 || args.allow_skipped);
     Ok(if good { Outcome::Good } else { Outcome::Bad })

@@ -51,7 +51,9 @@ pub fn differentiate(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
 fn name(command: &str, f: &Function, wrt: &[Val], y: Vec<Array>) -> Arrays {
     let mut y = y.into_iter();
     let mut out = Arrays::new();
-    let outs: Vec<usize> = (0..f.results().len()).filter(|&k| f.ty(f.results()[k]).dtype.has_tangent()).collect();
+    let outs: Vec<usize> = (0..f.results().len())
+        .filter(|&k| f.ty(f.results()[k]).dtype.has_tangent())
+        .collect();
     if matches!(command, "grad" | "jvp") {
         let n = f.results().len();
         out.extend((0..n).map(|k| format!("out_{k}")).zip(y.by_ref().take(n)));
@@ -59,8 +61,14 @@ fn name(command: &str, f: &Function, wrt: &[Val], y: Vec<Array>) -> Arrays {
     match command {
         "jvp" => out.extend(outs.iter().map(|k| format!("jvp_{k}")).zip(y)),
         "jacobian" | "hessian" => {
-            let rows = if command == "hessian" { (0..wrt.len()).collect() } else { outs };
-            let pairs = rows.iter().flat_map(|k| (0..wrt.len()).map(move |i| format!("{command}_{k}_{i}")));
+            let rows = if command == "hessian" {
+                (0..wrt.len()).collect()
+            } else {
+                outs
+            };
+            let pairs = rows
+                .iter()
+                .flat_map(|k| (0..wrt.len()).map(move |i| format!("{command}_{k}_{i}")));
             out.extend(pairs.zip(y));
         }
         _ => out.extend((0..wrt.len()).map(|i| format!("{command}_{i}")).zip(y)),

@@ -22,26 +22,55 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let here = |e: cotangent::Error| loaded.locate(e);
 
     let simple = Arc::new(simplify(f));
-    print(out, &format!("@{}: {} equations, {} after rewrites\n\n", f.name, f.eqns().len(), simple.eqns().len()))?;
+    print(
+        out,
+        &format!(
+            "@{}: {} equations, {} after rewrites\n\n",
+            f.name,
+            f.eqns().len(),
+            simple.eqns().len()
+        ),
+    )?;
     print(out, &operations(&simple))?;
 
     let active: Vec<bool> = f.params().iter().map(|p| wrt.contains(p)).collect();
     if wrt.iter().all(|v| f.params().contains(v)) {
-        print(out, &format!("\n{}", residuals(&cx.session(), &simple, &active).map_err(here)?))?;
+        print(
+            out,
+            &format!(
+                "\n{}",
+                residuals(&cx.session(), &simple, &active).map_err(here)?
+            ),
+        )?;
     }
 
     // Integers have no derivative, and nothing is said of one.
     let float = f.result_types().iter().any(|t| t.dtype.has_tangent());
-    let derived = |derive: fn(&cotangent::transform::AdContext, &Function, &[Val]) -> Result<Function>| match float {
-        true => derive(&cx, f, &wrt).map(|g| Some(simplify(&g))).map_err(here),
-        false => Ok(None),
-    };
+    let derived =
+        |derive: fn(&cotangent::transform::AdContext, &Function, &[Val]) -> Result<Function>| {
+            match float {
+                true => derive(&cx, f, &wrt)
+                    .map(|g| Some(simplify(&g)))
+                    .map_err(here),
+                false => Ok(None),
+            }
+        };
     let (gradient, tangent) = (derived(ad::adjoint)?, derived(ad::jvp)?);
-    let mut rows = vec![vec!["".into(), "equations".into(), "flops".into(), "bytes".into(), "flops / primal".into()]];
+    let mut rows = vec![vec![
+        "".into(),
+        "equations".into(),
+        "flops".into(),
+        "bytes".into(),
+        "flops / primal".into(),
+    ]];
     let primal = simple.cost().flops;
     let mut row = |name: &str, g: &Function| {
         let c = g.cost();
-        let ratio = if primal > 0.0 { format!("{:.2}", c.flops / primal) } else { "-".into() };
+        let ratio = if primal > 0.0 {
+            format!("{:.2}", c.flops / primal)
+        } else {
+            "-".into()
+        };
         rows.push(vec![
             name.into(),
             g.eqns().len().to_string(),
@@ -61,35 +90,66 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     }
     print(out, &format!("\n{}", show::table(&rows)))?;
     let shown = gradient.as_ref().unwrap_or(&simple);
-    print(out, &needs(&extents(args, &target, f)?, &[("primal", &simple), ("adjoint", shown)]))?;
+    print(
+        out,
+        &needs(
+            &extents(args, &target, f)?,
+            &[("primal", &simple), ("adjoint", shown)],
+        ),
+    )?;
     if let Some(path) = &args.svg {
         files::write(path, draw::steps_svg(shown).as_bytes())?;
     }
     if f.vals().any(|v| f.ty(v).shape.as_const().is_none()) {
-        print(out, "\nExtents that are known only when the program runs count as 1.\n")?;
+        print(
+            out,
+            "\nExtents that are known only when the program runs count as 1.\n",
+        )?;
     }
     Ok(Outcome::Good)
 }
 
 /// The memory of a run beside its arguments, of those functions whose extents are known.
 fn needs(env: &Env, functions: &[(&str, &Function)]) -> String {
-    let head = ["memory", "peak", "results", "at step"].map(str::to_owned).to_vec();
+    let head = ["memory", "peak", "results", "at step"]
+        .map(str::to_owned)
+        .to_vec();
     let row = |(name, f): &(&str, &Function)| {
         let known = |ty: &Type| Ok(Type::new(ty.dtype, ty.shape.eval(env)?.as_slice()));
-        let types = f.params().iter().map(|&p| known(f.ty(p))).collect::<Result<Vec<Type>>>().ok()?;
+        let types = f
+            .params()
+            .iter()
+            .map(|&p| known(f.ty(p)))
+            .collect::<Result<Vec<Type>>>()
+            .ok()?;
         let m = memory(f, &types, &Env::default()).ok()?;
-        let at = m.step.map_or(String::new(), |k| draw::label(f, &steps(f)[k]));
-        Some(vec![(*name).to_owned(), show::bytes(m.peak as f64), show::bytes(m.results as f64), at])
+        let at = m
+            .step
+            .map_or(String::new(), |k| draw::label(f, &steps(f)[k]));
+        Some(vec![
+            (*name).to_owned(),
+            show::bytes(m.peak as f64),
+            show::bytes(m.results as f64),
+            at,
+        ])
     };
     let rows: Vec<_> = functions.iter().filter_map(row).collect();
-    if rows.is_empty() { String::new() } else { format!("\n{}", show::table(&[vec![head], rows].concat())) }
+    if rows.is_empty() {
+        String::new()
+    } else {
+        format!("\n{}", show::table(&[vec![head], rows].concat()))
+    }
 }
 
 /// What the inputs say of symbols, if there are inputs. Those beside the program need not fit.
 fn extents(args: &Args, target: &Target, f: &Function) -> Result<Env> {
     let read = || {
         let mut env = Env::default();
-        let types: Vec<Type> = Inputs::read(args, target)?.args(f)?.iter().map(Array::ty).collect();
+        let types: Vec<Type> = Inputs::read(args, target)?
+            .args(f)?
+            .iter()
+            .map(Array::ty)
+            .collect();
         reference::bind(f, &types, &mut env).map(|()| env)
     };
     match (&args.input, target.sibling()) {
@@ -104,12 +164,24 @@ fn operations(f: &Function) -> String {
     let mut by_name: BTreeMap<String, (usize, f64, f64)> = BTreeMap::new();
     for e in f.eqns() {
         let types = |v: Vec<Val>| v.into_iter().map(|v| f.ty(v).clone()).collect::<Vec<_>>();
-        let c = e.op.cost(&types(f.operands(e).to_vec()), &types(e.results().collect()));
+        let c = e.op.cost(
+            &types(f.operands(e).to_vec()),
+            &types(e.results().collect()),
+        );
         let slot = by_name.entry(e.op.name().to_owned()).or_default();
         *slot = (slot.0 + 1, slot.1 + c.flops, slot.2 + c.bytes);
     }
-    let mut rows = vec![vec!["operation".into(), "count".into(), "flops".into(), "bytes".into()]];
-    rows.extend(by_name.into_iter().map(|(n, (k, f, b))| vec![n, k.to_string(), format!("{f:.0}"), show::bytes(b)]));
+    let mut rows = vec![vec![
+        "operation".into(),
+        "count".into(),
+        "flops".into(),
+        "bytes".into(),
+    ]];
+    rows.extend(
+        by_name
+            .into_iter()
+            .map(|(n, (k, f, b))| vec![n, k.to_string(), format!("{f:.0}"), show::bytes(b)]),
+    );
     show::table(&rows)
 }
 
@@ -117,13 +189,21 @@ fn operations(f: &Function) -> String {
 fn residuals(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<String> {
     let lin = session.linearize_region(f, active, Saving::Residuals)?;
     let saved = lin.residuals.len();
-    let made_by: HashMap<Val, &str> =
-        lin.forward.eqns().iter().flat_map(|e| e.results().map(|r| (r, e.op.name()))).collect();
+    let made_by: HashMap<Val, &str> = lin
+        .forward
+        .eqns()
+        .iter()
+        .flat_map(|e| e.results().map(|r| (r, e.op.name())))
+        .collect();
     let mut rows = Vec::new();
     let mut total = 0.0;
     for (r, &p) in lin.residuals.iter().zip(lin.linear.params()) {
         let ty = lin.linear.ty(p);
-        let n: f64 = ty.shape.iter().map(|d| d.as_const().unwrap_or(1) as f64).product();
+        let n: f64 = ty
+            .shape
+            .iter()
+            .map(|d| d.as_const().unwrap_or(1) as f64)
+            .product();
         let size = n * ty.dtype.size() as f64;
         let (what, cost) = match r {
             ad::Residual::Param(i) => (f.show(f.params()[*i]), "argument, not copied".to_owned()),
@@ -139,5 +219,9 @@ fn residuals(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<St
     if saved == 0 {
         return Ok("The backward pass needs nothing of the forward pass.\n".into());
     }
-    Ok(format!("Saved for the backward pass ({}):\n{}", show::bytes(total), show::table(&rows)))
+    Ok(format!(
+        "Saved for the backward pass ({}):\n{}",
+        show::bytes(total),
+        show::table(&rows)
+    ))
 }

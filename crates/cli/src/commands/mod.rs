@@ -32,7 +32,9 @@ pub fn dispatch(args: Args, out: &mut Vec<u8>) -> Result<Outcome> {
         "version" => print(out, &format!("cotangent {}\n", env!("CARGO_PKG_VERSION"))),
         "fmt" => fmt(&args, out),
         "derive" => {
-            let program = Target::new(&args)?.written()?.derive(&AdContext::default())?;
+            let program = Target::new(&args)?
+                .written()?
+                .derive(&AdContext::default())?;
             print(out, &program.to_string())
         }
         "convert" => convert(&args, out),
@@ -48,7 +50,8 @@ pub fn dispatch(args: Args, out: &mut Vec<u8>) -> Result<Outcome> {
 
 /// Appends text to the output.
 pub fn print(out: &mut Vec<u8>, text: &str) -> Result<Outcome> {
-    out.write_all(text.as_bytes()).map_err(|e| Error::new(Code::Io, e.to_string()))?;
+    out.write_all(text.as_bytes())
+        .map_err(|e| Error::new(Code::Io, e.to_string()))?;
     Ok(Outcome::Good)
 }
 
@@ -100,7 +103,11 @@ fn convert(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         Some(name) => vec![program.function(name)?],
         None => program.public()?,
     };
-    let to_stablehlo = match args.destination.as_deref().map(|d| d.extension().and_then(OsStr::to_str)) {
+    let to_stablehlo = match args
+        .destination
+        .as_deref()
+        .map(|d| d.extension().and_then(OsStr::to_str))
+    {
         Some(Some("mlir")) => true,
         Some(Some("tgraph")) => false,
         None => !is_stablehlo(&source, Some(&target.name())),
@@ -125,6 +132,10 @@ fn run(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let loaded = target.load()?;
     let x = Inputs::read(args, &target)?.args(&loaded.function)?;
     let y = cotangent::run(&loaded.function, &x).map_err(|e| loaded.locate(e))?;
-    let named = y.into_iter().enumerate().map(|(k, a)| (format!("out_{k}"), a)).collect();
+    let named = y
+        .into_iter()
+        .enumerate()
+        .map(|(k, a)| (format!("out_{k}"), a))
+        .collect();
     results(args, &named, out)
 }

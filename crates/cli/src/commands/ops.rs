@@ -13,17 +13,35 @@ pub fn ops(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let Some(name) = args.target.as_deref().map(OsStr::to_string_lossy) else {
         let mut rows: Vec<Vec<String>> = vec![vec!["operation".into(), "meaning".into()]];
         rows.extend(entries().iter().map(|e| vec![e.name.into(), e.doc.into()]));
-        rows.extend(composites().iter().map(|c| vec![c.name.into(), format!("{} (composite)", c.doc)]));
-        rows.extend(applied().iter().map(|c| vec![format!("{} @f", c.name), format!("{} (composite)", c.doc)]));
+        rows.extend(
+            composites()
+                .iter()
+                .map(|c| vec![c.name.into(), format!("{} (composite)", c.doc)]),
+        );
+        rows.extend(
+            applied()
+                .iter()
+                .map(|c| vec![format!("{} @f", c.name), format!("{} (composite)", c.doc)]),
+        );
         let width = rows.iter().map(|r| r[0].len()).max().unwrap_or(0);
-        let text: String = rows.iter().map(|r| format!("{:<width$}  {}\n", r[0], r[1])).collect();
+        let text: String = rows
+            .iter()
+            .map(|r| format!("{:<width$}  {}\n", r[0], r[1]))
+            .collect();
         return print(out, &text);
     };
     let all = entries();
     let composite = composites().iter().find(|c| *c.name == *name);
     let of_module = applied().iter().find(|c| *c.name == *name);
-    for (c, reference) in composite.map(|c| (c, "")).into_iter().chain(of_module.map(|c| (c, " @f"))) {
-        let text = format!("{}{reference}: {}\nA composite: it is written as other operations.\n", c.name, c.doc);
+    for (c, reference) in composite
+        .map(|c| (c, ""))
+        .into_iter()
+        .chain(of_module.map(|c| (c, " @f")))
+    {
+        let text = format!(
+            "{}{reference}: {}\nA composite: it is written as other operations.\n",
+            c.name, c.doc
+        );
         print(out, &text)?;
     }
     if (composite.is_some() || of_module.is_some()) && !all.iter().any(|e| *e.name == *name) {
@@ -32,14 +50,22 @@ pub fn ops(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let Some(e) = all.iter().find(|e| *e.name == *name) else {
         let near = cotangent::text::nearest(&name, all.iter().map(|e| e.name));
         let hint = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
-        return Err(Error::new(Code::UnknownOperation, format!("there is no operation `{name}`{hint}")));
+        return Err(Error::new(
+            Code::UnknownOperation,
+            format!("there is no operation `{name}`{hint}"),
+        ));
     };
     print(out, &format!("{}: {}\n", e.name, e.doc))?;
     let samples = (e.samples)(e.name);
     let mut rows: Vec<Vec<String>> = vec![vec!["operands".into(), "results".into()]];
     for s in &samples {
         let types: Vec<_> = s.operands.iter().map(|a| a.ty()).collect();
-        let list = |t: &[cotangent::Type]| t.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
+        let list = |t: &[cotangent::Type]| {
+            t.iter()
+                .map(|t| t.to_string())
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         let row = vec![list(&types), list(&s.op.infer(&types)?)];
         if !rows.contains(&row) {
             rows.push(row);
@@ -57,7 +83,12 @@ fn rules(samples: &[Sample]) -> Result<String> {
     for s in samples {
         let f = function_of(s)?;
         let n = f.params().len();
-        let floats: Vec<_> = f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect();
+        let floats: Vec<_> = f
+            .params()
+            .iter()
+            .copied()
+            .filter(|&p| f.ty(p).dtype.has_tangent())
+            .collect();
         let active = f.result_types().iter().any(|t| t.dtype.has_tangent()) && !floats.is_empty();
         linearize |= active && ad::jvp(&cx, &f, &floats).is_ok();
         batch |= n > 0 && ad::batch(&cx.session(), &f, &vec![true; n], &[], &Dim::Const(2)).is_ok();
@@ -75,7 +106,14 @@ fn rules(samples: &[Sample]) -> Result<String> {
     linear.sort();
     linear.dedup();
     let yes = |b: bool| if b { "yes" } else { "no" };
-    let transpose =
-        if linear.is_empty() { "not linear".to_owned() } else { format!("linear in {}", linear.join("; in ")) };
-    Ok(format!("linearize  {}\ntranspose  {transpose}\nbatch      {}\n", yes(linearize), yes(batch)))
+    let transpose = if linear.is_empty() {
+        "not linear".to_owned()
+    } else {
+        format!("linear in {}", linear.join("; in "))
+    };
+    Ok(format!(
+        "linearize  {}\ntranspose  {transpose}\nbatch      {}\n",
+        yes(linearize),
+        yes(batch)
+    ))
 }

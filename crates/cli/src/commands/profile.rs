@@ -23,7 +23,8 @@ pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let here = |e: Error| loaded.locate(e);
     let cx = loaded.context()?;
     let f = match args.grad || args.wrt.is_some() {
-        true => ad::value_and_grad(&cx, &loaded.function, &wrt(args, &loaded.function)?).map_err(here)?,
+        true => ad::value_and_grad(&cx, &loaded.function, &wrt(args, &loaded.function)?)
+            .map_err(here)?,
         false => (*loaded.function).clone(),
     };
     let f = Arc::new(simplify(&f));
@@ -33,7 +34,9 @@ pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     };
     let x: Vec<View> = x.iter().map(View::from).collect();
     let program = cotangent::compile(&f).map_err(here)?;
-    let profile = program.profile(&x, args.runs.unwrap_or(RUNS)).map_err(here)?;
+    let profile = program
+        .profile(&x, args.runs.unwrap_or(RUNS))
+        .map_err(here)?;
     if let Some(path) = &args.trace {
         files::write(path, trace(&f, &profile).as_bytes())?;
     }
@@ -42,7 +45,12 @@ pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     match memory(&f, &types, &Env::default()) {
         Ok(m) => {
             let [peak, results] = [m.peak, m.results].map(|n| show::bytes(n as f64));
-            print(out, &format!("A run takes at most {peak} beside its arguments, {results} of them for results.\n"))
+            print(
+                out,
+                &format!(
+                    "A run takes at most {peak} beside its arguments, {results} of them for results.\n"
+                ),
+            )
         }
         // An extent that data decides.
         Err(_) => Ok(Outcome::Good),
@@ -55,15 +63,27 @@ fn micros(t: Duration) -> String {
 
 /// A row per step, the slowest first, and what the machine can do.
 fn table(f: &Function, p: &Profile, machine: &Machine) -> String {
-    let head = ["step", "us", "share", "GFLOP/s", "of peak", "GB/s", "of peak", "place"];
+    let head = [
+        "step", "us", "share", "GFLOP/s", "of peak", "GB/s", "of peak", "place",
+    ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    let sum: f64 = p.steps.iter().map(|s| s.time.as_secs_f64()).sum::<f64>().max(1e-12);
+    let sum: f64 = p
+        .steps
+        .iter()
+        .map(|s| s.time.as_secs_f64())
+        .sum::<f64>()
+        .max(1e-12);
     let mut order: Vec<_> = p.steps.iter().collect();
     order.sort_by_key(|s| std::cmp::Reverse(s.time));
     for s in order {
         let seconds = s.time.as_secs_f64().max(1e-9);
         let (arithmetic, bandwidth) = machine.share(s);
-        let place = s.step.equations.iter().map(|&e| f.eqns()[e].loc).find(|l| !matches!(l, Loc::None));
+        let place = s
+            .step
+            .equations
+            .iter()
+            .map(|&e| f.eqns()[e].loc)
+            .find(|l| !matches!(l, Loc::None));
         rows.push(vec![
             draw::label(f, &s.step),
             micros(s.time),
@@ -75,10 +95,18 @@ fn table(f: &Function, p: &Profile, machine: &Machine) -> String {
             place.map_or(String::new(), |l| l.to_string()),
         ]);
     }
-    let mut text =
-        format!("@{}: {} steps, {} us a run\n\n{}", f.name, p.steps.len(), micros(p.total), show::table(&rows));
-    let copies: Vec<String> =
-        machine.copies.iter().map(|(n, s)| format!("{:.0} GB/s for {}", s * 1e-9, show::bytes(*n as f64))).collect();
+    let mut text = format!(
+        "@{}: {} steps, {} us a run\n\n{}",
+        f.name,
+        p.steps.len(),
+        micros(p.total),
+        show::table(&rows)
+    );
+    let copies: Vec<String> = machine
+        .copies
+        .iter()
+        .map(|(n, s)| format!("{:.0} GB/s for {}", s * 1e-9, show::bytes(*n as f64)))
+        .collect();
     let _ = writeln!(
         text,
         "\nThis machine, one thread: products {:.0} GFLOP/s in f32, {:.0} in f64; copies {}.",
@@ -89,10 +117,16 @@ fn table(f: &Function, p: &Profile, machine: &Machine) -> String {
     text
 }
 
-/// The last run as events of the Chrome trace format, which Perfetto reads: times are in microseconds.
+/// The last run as events of the Chrome trace format, which Perfetto reads: times are in
+/// microseconds.
 fn trace(f: &Function, p: &Profile) -> String {
     let event = |s: &cotangent::cpu::StepProfile| {
-        let operations: Vec<&str> = s.step.equations.iter().map(|&e| f.eqns()[e].op.name()).collect();
+        let operations: Vec<&str> = s
+            .step
+            .equations
+            .iter()
+            .map(|&e| f.eqns()[e].op.name())
+            .collect();
         format!(
             "{{\"name\": \"{}\", \"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": {}, \"dur\": {}, \"args\": {{\"operations\": \"{}\", \"flops\": {}, \"bytes\": {}}}}}",
             draw::label(f, &s.step),

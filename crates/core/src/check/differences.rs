@@ -3,9 +3,9 @@
 //! ```text
 //! D(h) = (g(h) - g(-h)) / 2h = g'(0) + c₂ h² + c₄ h⁴ + ..
 //! ```
-//! Halving `h` and eliminating one power at a time gives a triangle of estimates (Ridders 1982); of each coordinate
-//! the entry with the smallest estimated error is taken. The estimate has two parts: how far neighbours in the
-//! triangle differ, and the rounding of `g` divided by `h`.
+//! Halving `h` and eliminating one power at a time gives a triangle of estimates (Ridders 1982); of
+//! each coordinate the entry with the smallest estimated error is taken. The estimate has two
+//! parts: how far neighbours in the triangle differ, and the rounding of `g` divided by `h`.
 
 /// A numerical derivative.
 #[derive(Clone, Copy, Debug)]
@@ -28,27 +28,44 @@ const STARTS: [i32; 3] = [-3, -10, -17];
 /// Steps not below this are exact in directions that are made for it ([`exact`]).
 const EXACT: i32 = STARTS[0] - STEPS as i32 + 1;
 
-/// The number near `t` that changes `x` by exactly a step times itself, for steps not below [`EXACT`]; `t` where there
-/// is none. So the rounding of `x + h t`, which may be much larger than that of the function, is not in differences.
+/// The number near `t` that changes `x` by exactly a step times itself, for steps not below
+/// [`EXACT`]; `t` where there is none. So the rounding of `x + h t`, which may be much larger than
+/// that of the function, is not in differences.
 pub(super) fn exact(t: f64, x: f64) -> f64 {
     let digit = (x.abs() + t.abs()) * f64::EPSILON;
     if digit == 0.0 || !digit.is_finite() {
         return t;
     }
     let grid = 2f64.powi(digit.log2().ceil() as i32 - EXACT);
-    if grid.is_normal() && grid <= t.abs() { (t / grid).round() * grid } else { t }
+    if grid.is_normal() && grid <= t.abs() {
+        (t / grid).round() * grid
+    } else {
+        t
+    }
 }
 
-/// The derivative at 0 of a curve with `n` coordinates, computed to a relative precision of `eps`, at a point of which
-/// the largest number is `at`.
+/// The derivative at 0 of a curve with `n` coordinates, computed to a relative precision of `eps`,
+/// at a point of which the largest number is `at`.
 ///
-/// Large steps round least, but what they see may lie beyond a kink or a jump that is near. So an estimate of large steps
-/// counts only where a small step agrees with it.
+/// Large steps round least, but what they see may lie beyond a kink or a jump that is near. So an
+/// estimate of large steps counts only where a small step agrees with it.
 pub(super) fn derivative(n: usize, eps: f64, at: f64, curve: Curve<'_>) -> Vec<Estimate> {
-    const NONE: Estimate = Estimate { value: f64::NAN, error: f64::INFINITY };
-    // Steep functions and small domains need smaller steps from the start, and slow ones far out larger ones.
-    let scale = if at.is_finite() && at > 0.0 { at.log2().floor() as i32 } else { 0 };
-    let relative = if scale.abs() > 3 { vec![scale + STARTS[0], scale + STARTS[1]] } else { vec![] };
+    const NONE: Estimate = Estimate {
+        value: f64::NAN,
+        error: f64::INFINITY,
+    };
+    // Steep functions and small domains need smaller steps from the start, and slow ones far out
+    // larger ones.
+    let scale = if at.is_finite() && at > 0.0 {
+        at.log2().floor() as i32
+    } else {
+        0
+    };
+    let relative = if scale.abs() > 3 {
+        vec![scale + STARTS[0], scale + STARTS[1]]
+    } else {
+        vec![]
+    };
     // Far out the point has few digits below a small step: this one is 2^6 of the last digit.
     let small = (STARTS[2] + scale.min(0)).max(scale - 46);
     let probe = probe(n, 2f64.powi(small), eps, at, curve);
@@ -57,16 +74,22 @@ pub(super) fn derivative(n: usize, eps: f64, at: f64, curve: Curve<'_>) -> Vec<E
         let mut own = vec![NONE; n];
         triangle(2f64.powi(start), eps, at, curve, &mut own);
         for ((own, best), near) in own.into_iter().zip(&mut best).zip(&probe) {
-            // Steps of its own size are not judged by it, and nothing is where the function has no number.
-            let room = 10.0 * (own.error + near.error) + 1e-3 * own.value.abs().max(near.value.abs());
+            // Steps of its own size are not judged by it, and nothing is where the function has no
+            // number.
+            let room =
+                10.0 * (own.error + near.error) + 1e-3 * own.value.abs().max(near.value.abs());
             let judged = start > small && near.error.is_finite();
             let agrees = !judged || (own.value - near.value).abs() <= room;
             if agrees && own.error <= best.error {
                 *best = own;
             }
         }
-        // Slopes of functions that are slow far out are small; their own steps tell them from nothing.
-        if best.iter().all(|e| e.error <= 1e-7 * e.value.abs() || e.error <= 1e-12 / at.max(1.0)) {
+        // Slopes of functions that are slow far out are small; their own steps tell them from
+        // nothing.
+        if best
+            .iter()
+            .all(|e| e.error <= 1e-7 * e.value.abs() || e.error <= 1e-12 / at.max(1.0))
+        {
             break;
         }
     }
@@ -76,14 +99,27 @@ pub(super) fn derivative(n: usize, eps: f64, at: f64, curve: Curve<'_>) -> Vec<E
 /// The difference of one step, with the rounding in it.
 fn probe(n: usize, h: f64, eps: f64, at: f64, curve: Curve<'_>) -> Vec<Estimate> {
     let (Some(up), Some(down)) = (curve(h), curve(-h)) else {
-        return vec![Estimate { value: f64::NAN, error: f64::INFINITY }; n];
+        return vec![
+            Estimate {
+                value: f64::NAN,
+                error: f64::INFINITY
+            };
+            n
+        ];
     };
     let moved = moved(h, at, &up, &down);
     let one = |(u, d): (&f64, &f64)| {
         let rounding = eps * (u.abs() + d.abs()) / h;
         let error = rounding + moved;
-        let error = if error.is_finite() { error } else { f64::INFINITY };
-        Estimate { value: (u - d) / (2.0 * h), error }
+        let error = if error.is_finite() {
+            error
+        } else {
+            f64::INFINITY
+        };
+        Estimate {
+            value: (u - d) / (2.0 * h),
+            error,
+        }
     };
     up.iter().zip(&down).map(one).collect()
 }
@@ -92,28 +128,41 @@ fn probe(n: usize, h: f64, eps: f64, at: f64, curve: Curve<'_>) -> Vec<Estimate>
 /// hardly moves the point.
 fn moved(h: f64, at: f64, up: &[f64], down: &[f64]) -> f64 {
     let digit = f64::EPSILON * at;
-    // Further out the grid of [`exact`] is as coarse as the direction, and there are no exact steps.
+    // Further out the grid of [`exact`] is as coarse as the direction, and there are no exact
+    // steps.
     if h >= 2f64.powi(EXACT) && digit * 2f64.powi(-EXACT) <= 0.25 {
         return 0.0;
     }
     if h < 16.0 * digit {
         return f64::INFINITY;
     }
-    let gaps = up.iter().zip(down).map(|(u, d)| (u - d).abs()).filter(|d| d.is_finite());
+    let gaps = up
+        .iter()
+        .zip(down)
+        .map(|(u, d)| (u - d).abs())
+        .filter(|d| d.is_finite());
     digit * gaps.fold(0.0, f64::max) / (2.0 * h) / h
 }
 
-/// Whether a curve has a kink at 0: its slopes to the left and to the right differ, and go on to differ as the step
-/// shrinks.
+/// Whether a curve has a kink at 0: its slopes to the left and to the right differ, and go on to
+/// differ as the step shrinks.
 pub(super) fn kink(n: usize, curve: Curve<'_>) -> bool {
     let Some(mid) = curve(0.0) else { return false };
     let mut gap = |h: f64| -> Option<Vec<f64>> {
         let (up, down) = (curve(h)?, curve(-h)?);
-        Some((0..n).map(|k| ((up[k] - 2.0 * mid[k] + down[k]) / h).abs()).collect())
+        Some(
+            (0..n)
+                .map(|k| ((up[k] - 2.0 * mid[k] + down[k]) / h).abs())
+                .collect(),
+        )
     };
-    let (Some(far), Some(near)) = (gap(1e-4), gap(1e-6)) else { return false };
+    let (Some(far), Some(near)) = (gap(1e-4), gap(1e-6)) else {
+        return false;
+    };
     let scale = mid.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-    far.iter().zip(&near).any(|(far, near)| *near > 0.5 * far && *near > 1e-6 * scale)
+    far.iter()
+        .zip(&near)
+        .any(|(far, near)| *near > 0.5 * far && *near > 1e-6 * scale)
 }
 
 fn triangle(start: f64, eps: f64, at: f64, curve: Curve<'_>, best: &mut [Estimate]) {
@@ -159,7 +208,10 @@ mod tests {
             (at(|h| (100.0 * (0.2 + h)).sin()), 100.0 * 20f64.cos()),
             (at(|_| 3.0), 0.0),
         ] {
-            assert!((got.value - want).abs() <= 1e-10 * want.abs().max(1.0), "{got:?} {want}");
+            assert!(
+                (got.value - want).abs() <= 1e-10 * want.abs().max(1.0),
+                "{got:?} {want}"
+            );
             assert!(got.error <= 1e-7 * want.abs().max(1.0), "{got:?} {want}");
         }
     }
@@ -168,21 +220,35 @@ mod tests {
     fn far_from_zero_no_digit_is_made_up() {
         for x in [1e8, -3e5, 1e3, 1e-3, 1e12] {
             let t = exact(0.7310585, x);
-            let e = derivative(1, f64::EPSILON, f64::abs(x), &mut |h| Some(vec![(x + h * t).sin()]))[0];
+            let e = derivative(1, f64::EPSILON, f64::abs(x), &mut |h| {
+                Some(vec![(x + h * t).sin()])
+            })[0];
             let want = t * x.cos();
-            assert!((e.value - want).abs() <= 10.0 * e.error, "{x}: {e:?} {want}");
+            assert!(
+                (e.value - want).abs() <= 10.0 * e.error,
+                "{x}: {e:?} {want}"
+            );
             assert!(x.abs() > 1e9 || e.error < 1e-5, "{x}: {e:?} {want}");
-            let e = derivative(1, f64::EPSILON, f64::abs(x), &mut |h| Some(vec![(x + h * t).abs().ln()]))[0];
-            assert!((e.value - t / x).abs() <= 1e-6 * (t / x).abs() + 10.0 * e.error && e.error < 1e-5 * (t / x).abs());
+            let e = derivative(1, f64::EPSILON, f64::abs(x), &mut |h| {
+                Some(vec![(x + h * t).abs().ln()])
+            })[0];
+            assert!(
+                (e.value - t / x).abs() <= 1e-6 * (t / x).abs() + 10.0 * e.error
+                    && e.error < 1e-5 * (t / x).abs()
+            );
         }
     }
 
     #[test]
     fn large_steps_do_not_look_past_what_is_near() {
         // A jump at 1 of a point at 1000.5, and a kink 1e-3 beside the point.
-        let floor = derivative(1, f64::EPSILON, 1000.5, &mut |h| Some(vec![(1000.5 + h).floor()]))[0];
+        let floor = derivative(1, f64::EPSILON, 1000.5, &mut |h| {
+            Some(vec![(1000.5 + h).floor()])
+        })[0];
         assert!((floor.value).abs() <= 1e-9, "{floor:?}");
-        let kink = derivative(1, f64::EPSILON, 1.0, &mut |h| Some(vec![f64::max(h + 1e-3, 3.0 * h)]))[0];
+        let kink = derivative(1, f64::EPSILON, 1.0, &mut |h| {
+            Some(vec![f64::max(h + 1e-3, 3.0 * h)])
+        })[0];
         assert!((kink.value - 1.0).abs() <= 1e-6, "{kink:?}");
     }
 
@@ -195,6 +261,10 @@ mod tests {
     #[test]
     fn a_jump_does_not_settle() {
         assert!(at(|h| if h > 0.0 { 1.0 } else { 0.0 }).error > 1.0);
-        assert!(derivative(1, f64::EPSILON, 0.0, &mut |_| None)[0].error.is_infinite());
+        assert!(
+            derivative(1, f64::EPSILON, 0.0, &mut |_| None)[0]
+                .error
+                .is_infinite()
+        );
     }
 }

@@ -61,18 +61,32 @@ fn function_on(sample: &Sample, types: &[Type]) -> Result<Function> {
     b.finish(&y)
 }
 
-/// Tries every law on one case of an operation, yours or ours: the error lists those that do not hold, with numbers.
+/// Tries every law on one case of an operation, yours or ours: the error lists those that do not
+/// hold, with numbers.
 ///
-/// Types against evaluation; the spelling read again; costs; unknown extents; derivatives against finite differences
-/// (where the sample is smooth), adjoint, linearity, second order; every choice of batched operands against a loop,
-/// with batches of 0, 1 and 3; the derivative of the batched operation against the batched derivative.
+/// Types against evaluation; the spelling read again; costs; unknown extents; derivatives against
+/// finite differences (where the sample is smooth), adjoint, linearity, second order; every choice
+/// of batched operands against a loop, with batches of 0, 1 and 3; the derivative of the batched
+/// operation against the batched derivative.
 pub fn check_op(ad: &AdContext, sample: &Sample) -> Result<()> {
     let operands: Vec<Type> = sample.operands.iter().map(Array::ty).collect();
     let name = format!("`{}` on {operands:?}", sample.op.name());
     let f = function_of(sample).map_err(|e| e.note(format!("in a sample of {name}")))?;
-    let y = reference::run(&f, &sample.operands).map_err(|e| e.note(format!("in a sample of {name}")))?;
-    let eps = sample.operands.iter().chain(&y).map(|a| a.dtype().epsilon()).fold(0.0, f64::max);
-    let case = Case { ad, sample, f, y, tolerance: (64.0 * eps).max(1e-9) };
+    let y = reference::run(&f, &sample.operands)
+        .map_err(|e| e.note(format!("in a sample of {name}")))?;
+    let eps = sample
+        .operands
+        .iter()
+        .chain(&y)
+        .map(|a| a.dtype().epsilon())
+        .fold(0.0, f64::max);
+    let case = Case {
+        ad,
+        sample,
+        f,
+        y,
+        tolerance: (64.0 * eps).max(1e-9),
+    };
     let mut failures = Vec::new();
     for (law, check) in LAWS {
         let mut found = Vec::new();
@@ -86,12 +100,15 @@ pub fn check_op(ad: &AdContext, sample: &Sample) -> Result<()> {
     if failures.is_empty() {
         return Ok(());
     }
-    let e = Error::new(Code::CheckFailed, format!("{name} breaks {} laws", failures.len()));
+    let e = Error::new(
+        Code::CheckFailed,
+        format!("{name} breaks {} laws", failures.len()),
+    );
     Err(failures.into_iter().fold(e, Error::note))
 }
 
-/// Tries every law on each case of an operation ([`check_op`]), and that two cases in one graph stay two: what rewrites
-/// take for equal operations must be equal.
+/// Tries every law on each case of an operation ([`check_op`]), and that two cases in one graph
+/// stay two: what rewrites take for equal operations must be equal.
 pub fn check_ops(ad: &AdContext, samples: &[Sample]) -> Result<()> {
     for sample in samples {
         check_op(ad, sample)?;
@@ -111,15 +128,33 @@ fn stays_two(a: &Sample, b: &Sample) -> Result<()> {
         return Ok(());
     }
     let builder = Builder::new("both", Session::default());
-    let x: Vec<Val> = types(a).iter().map(|t| builder.param(t.clone(), None)).collect();
-    let y = [builder.emit(a.op.clone(), &x), builder.emit(b.op.clone(), &x)].concat();
+    let x: Vec<Val> = types(a)
+        .iter()
+        .map(|t| builder.param(t.clone(), None))
+        .collect();
+    let y = [
+        builder.emit(a.op.clone(), &x),
+        builder.emit(b.op.clone(), &x),
+    ]
+    .concat();
     let both = simplify(&builder.finish(&y)?);
     for at in [a, b] {
         let alone = |s: &Sample| {
-            reference::run(&function_of(&Sample { operands: at.operands.clone(), ..s.clone() })?, &at.operands)
+            reference::run(
+                &function_of(&Sample {
+                    operands: at.operands.clone(),
+                    ..s.clone()
+                })?,
+                &at.operands,
+            )
         };
-        let (Ok(first), Ok(second)) = (alone(a), alone(b)) else { continue };
-        let (got, want) = (reference::run(&both, &at.operands)?, [first, second].concat());
+        let (Ok(first), Ok(second)) = (alone(a), alone(b)) else {
+            continue;
+        };
+        let (got, want) = (
+            reference::run(&both, &at.operands)?,
+            [first, second].concat(),
+        );
         if got.iter().zip(&want).any(|(g, w)| !g.same_bits(w)) {
             let text = "are taken for one where a graph has both: the key of an extension must say all of its state";
             bail!(
@@ -137,11 +172,20 @@ fn stays_two(a: &Sample, b: &Sample) -> Result<()> {
 /// The type rule says what evaluation gives.
 fn types(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     if c.f.results().len() != c.sample.op.results() {
-        out.push(format!("`results()` says {}, the type rule {}", c.sample.op.results(), c.f.results().len()));
+        out.push(format!(
+            "`results()` says {}, the type rule {}",
+            c.sample.op.results(),
+            c.f.results().len()
+        ));
     }
-    let (want, have) = (c.f.result_types(), c.y.iter().map(Array::ty).collect::<Vec<_>>());
+    let (want, have) = (
+        c.f.result_types(),
+        c.y.iter().map(Array::ty).collect::<Vec<_>>(),
+    );
     if want.len() != have.len() || want.iter().zip(&have).any(|(w, h)| w.differs(h)) {
-        out.push(format!("the type rule says {want:?}, evaluation gives {have:?}"));
+        out.push(format!(
+            "the type rule says {want:?}, evaluation gives {have:?}"
+        ));
     }
     Ok(())
 }
@@ -152,12 +196,20 @@ fn spelling(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     if matches!(op, crate::Op::Extension(_)) {
         return Ok(());
     }
-    let again = spell(op.name(), op.attrs(), &c.f.param_types(), Some(&c.f.result_types()))?;
+    let again = spell(
+        op.name(),
+        op.attrs(),
+        &c.f.param_types(),
+        Some(&c.f.result_types()),
+    )?;
     let (a, b) = (format!("{:?}", op.attrs()), format!("{:?}", again.attrs()));
     if again.name() != op.name() || a != b {
         out.push(format!("{}{a} is read as {}{b}", op.name(), again.name()));
     }
-    let copy = Sample { op: again, ..c.sample.clone() };
+    let copy = Sample {
+        op: again,
+        ..c.sample.clone()
+    };
     same(c, &copy, "read again", out)
 }
 
@@ -165,11 +217,27 @@ fn spelling(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
 fn copies(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     let op = &c.sample.op;
     if let Some(copy) = op.map_dims(&Dim::clone) {
-        same(c, &Sample { op: copy, ..c.sample.clone() }, "with its dimensions mapped to themselves", out)?;
+        same(
+            c,
+            &Sample {
+                op: copy,
+                ..c.sample.clone()
+            },
+            "with its dimensions mapped to themselves",
+            out,
+        )?;
     }
     let bodies: Vec<_> = op.regions().into_iter().cloned().collect();
     if !bodies.is_empty() {
-        same(c, &Sample { op: op.with_regions(&bodies), ..c.sample.clone() }, "with the same bodies", out)?;
+        same(
+            c,
+            &Sample {
+                op: op.with_regions(&bodies),
+                ..c.sample.clone()
+            },
+            "with the same bodies",
+            out,
+        )?;
     }
     Ok(())
 }
@@ -191,21 +259,27 @@ fn cost(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// With extents that are known only when it runs (equal ones by one name; each its own) everything is the same.
-/// An operation may refuse unknown extents, and so may its derivative.
+/// With extents that are known only when it runs (equal ones by one name; each its own) everything
+/// is the same. An operation may refuse unknown extents, and so may its derivative.
 fn symbols(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     let mut count = 0;
     for shared in [true, false] {
         let mut name = |d: &Dim| {
             count += 1;
-            Dim::sym(&if shared { format!("d{d}") } else { format!("e{count}") })
+            Dim::sym(&if shared {
+                format!("d{d}")
+            } else {
+                format!("e{count}")
+            })
         };
         let types: Vec<Type> =
             c.f.param_types()
                 .into_iter()
                 .map(|t| t.with_shape(t.shape.iter().map(&mut name).collect::<Shape>()))
                 .collect();
-        let Ok(f) = function_on(c.sample, &types) else { continue };
+        let Ok(f) = function_on(c.sample, &types) else {
+            continue;
+        };
         let y = reference::run(&f, &c.sample.operands)?;
         if y.iter().zip(&c.y).any(|(a, b)| !a.same_bits(b)) {
             out.push(format!("as {types:?} it gives {y:?}, not {:?}", c.y));
@@ -215,13 +289,16 @@ fn symbols(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
         for derive in [transform::jvp, transform::vjp] {
             let a = derive(c.ad, &c.f, &wrt)?;
             let b = match derive(c.ad, &f, &wrt) {
-                // A derivative that only some extents have, as that of a complete QR of a matrix that is not tall.
+                // A derivative that only some extents have, as that of a complete QR of a matrix
+                // that is not tall.
                 Err(e) if e.code() == Code::NoRule => continue,
                 b => b?,
             };
             let n = c.sample.operands.len();
-            let more: Vec<Array> =
-                a.param_types()[n..].iter().map(|t| rng.array(t, &<_>::default())).collect::<Result<_>>()?;
+            let more: Vec<Array> = a.param_types()[n..]
+                .iter()
+                .map(|t| rng.array(t, &<_>::default()))
+                .collect::<Result<_>>()?;
             let args = [&c.sample.operands[..], &more].concat();
             let (want, got) = (reference::run(&a, &args)?, reference::run(&b, &args)?);
             if let Err(e) = agree(&got, &want, c.tolerance) {
@@ -234,7 +311,11 @@ fn symbols(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
 
 /// Derivatives by each choice of operands, of each result and of all.
 fn derivative(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
-    let opts = Options { directions: 1, third_order: false, ..Options::default() };
+    let opts = Options {
+        directions: 1,
+        third_order: false,
+        ..Options::default()
+    };
     let mut results: Vec<Vec<Val>> = vec![c.f.results().to_vec()];
     if results[0].len() > 1 {
         results.extend(c.f.results().iter().map(|&r| vec![r]));
@@ -243,9 +324,11 @@ fn derivative(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
         let f = c.f.clone().with_results(&results);
         for wrt in subsets(&differentiable(&f)) {
             let mut rows = Vec::new();
-            Problem::new(c.ad, &f, &c.sample.operands, &wrt, &opts)?.rows(&show(&f, &wrt), &mut rows)?;
+            Problem::new(c.ad, &f, &c.sample.operands, &wrt, &opts)?
+                .rows(&show(&f, &wrt), &mut rows)?;
             for r in rows {
-                // A derivative by decree is linear and has an adjoint, but need not be symmetric in second order.
+                // A derivative by decree is linear and has an adjoint, but need not be symmetric in
+                // second order.
                 let linear = matches!(r.law, Law::Adjoint | Law::Linear);
                 let wrong = match r.verdict {
                     Verdict::Pass => false,
@@ -254,7 +337,11 @@ fn derivative(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
                     Verdict::Skipped(_) => true,
                 };
                 if wrong {
-                    let of = if results.len() < c.f.results().len() { show(&f, &results) } else { String::new() };
+                    let of = if results.len() < c.f.results().len() {
+                        show(&f, &results)
+                    } else {
+                        String::new()
+                    };
                     out.push(format!("{of} {r}"));
                 }
             }
@@ -272,11 +359,17 @@ fn subsets<T: Clone>(all: &[T]) -> Vec<Vec<T>> {
     let n = all.len();
     (1u32..1 << n.min(16))
         .filter(|m| n <= 3 || matches!(m.count_ones() as usize, k if k == 1 || k >= n - 1))
-        .map(|m| (0..n).filter(|i| m >> i & 1 == 1).map(|i| all[i].clone()).collect())
+        .map(|m| {
+            (0..n)
+                .filter(|i| m >> i & 1 == 1)
+                .map(|i| all[i].clone())
+                .collect()
+        })
         .collect()
 }
 
-/// Printed, read and printed again it is the same text, and it computes the same; so do its derivatives.
+/// Printed, read and printed again it is the same text, and it computes the same; so do its
+/// derivatives.
 fn text(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     if matches!(c.sample.op, crate::Op::Extension(_)) {
         return Ok(());
@@ -295,14 +388,23 @@ fn text(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
 
 /// The function printed and read again, if that prints as the same text.
 pub fn read_again(f: &Function) -> Result<Function> {
-    let print = |f: &Function| Ok::<_, Error>(Program::from_modules([Arc::new(f.clone())])?.print());
+    let print =
+        |f: &Function| Ok::<_, Error>(Program::from_modules([Arc::new(f.clone())])?.print());
     let text = print(f)?;
     let program = Program::parse(&text, None)?;
-    let again =
-        program.module(&f.name).or_else(|| program.modules().last()).expect("what was printed").as_ref().clone();
+    let again = program
+        .module(&f.name)
+        .or_else(|| program.modules().last())
+        .expect("what was printed")
+        .as_ref()
+        .clone();
     let second = print(&again)?;
     if second != text {
-        bail!(CheckFailed, "printed, read and printed again `{}` is\n{second}\nnot\n{text}", f.name);
+        bail!(
+            CheckFailed,
+            "printed, read and printed again `{}` is\n{second}\nnot\n{text}",
+            f.name
+        );
     }
     Ok(again)
 }
@@ -310,13 +412,25 @@ pub fn read_again(f: &Function) -> Result<Function> {
 /// In a narrow type the derivative is that in double precision, rounded.
 fn precision(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     let wrt = differentiable(&c.f);
-    let Some(wide) = widen(&c.f).ok().filter(|w| w.param_types() != c.f.param_types()) else { return Ok(()) };
+    let Some(wide) = widen(&c.f)
+        .ok()
+        .filter(|w| w.param_types() != c.f.param_types())
+    else {
+        return Ok(());
+    };
     let mut rng = Rng::new(5);
-    let t = wrt.iter().map(|&v| rng.array(c.f.ty(v), &<_>::default())).collect::<Result<Vec<_>>>()?;
+    let t = wrt
+        .iter()
+        .map(|&v| rng.array(c.f.ty(v), &<_>::default()))
+        .collect::<Result<Vec<_>>>()?;
     let args = [&c.sample.operands[..], &t].concat();
     let own = reference::run(&transform::jvp(c.ad, &c.f, &wrt)?, &args)?;
     let double = reference::run(&transform::jvp(c.ad, &wide, &wrt)?, &double_args(&args)?)?;
-    let rounded: Vec<Array> = double.iter().zip(&own).map(|(d, o)| cast(d, o.dtype())).collect::<Result<_>>()?;
+    let rounded: Vec<Array> = double
+        .iter()
+        .zip(&own)
+        .map(|(d, o)| cast(d, o.dtype()))
+        .collect::<Result<_>>()?;
     if c.sample.smooth
         && let Err(e) = agree(&own, &rounded, c.tolerance)
     {
@@ -339,17 +453,23 @@ fn batch(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
         let (any_size, _) = transform::batch(&session, &c.f, &mapped, &force, &symbol)?;
         for size in SIZES {
             let args = batched_args(c, &mapped, &elements[..size])?;
-            let loops: Vec<Vec<Array>> =
-                elements[..size].iter().map(|x| reference::run(&c.f, x)).collect::<Result<_>>()?;
+            let loops: Vec<Vec<Array>> = elements[..size]
+                .iter()
+                .map(|x| reference::run(&c.f, x))
+                .collect::<Result<_>>()?;
             let want: Vec<Array> = (0..c.y.len())
                 .map(|k| stack(&c.y[k], &loops.iter().map(|y| &y[k]).collect::<Vec<_>>()))
                 .collect::<Result<_>>()?;
             let (fixed, _) = transform::batch(&session, &c.f, &mapped, &force, &size.into())?;
             for (f, what) in [(&any_size, "unknown"), (&fixed, "fixed")] {
                 let got = reference::run(f, &args);
-                let verdict = got.map_err(|e| e.to_string()).and_then(|got| agree(&got, &want, c.tolerance));
+                let verdict = got
+                    .map_err(|e| e.to_string())
+                    .and_then(|got| agree(&got, &want, c.tolerance));
                 if let Err(e) = verdict {
-                    out.push(format!("operands {chosen:?}, {size} elements ({what} size): {e}"));
+                    out.push(format!(
+                        "operands {chosen:?}, {size} elements ({what} size): {e}"
+                    ));
                 }
             }
         }
@@ -379,10 +499,16 @@ fn perturbed(x: &Array, k: usize, rng: &mut Rng) -> Result<Array> {
     let mut near = |v: f64| v * rng.between(0.9, 1.1);
     let wide = match x.wide() {
         Wide::F(v) => Wide::F(v.into_iter().map(near).collect()),
-        Wide::C(v) => Wide::C(v.into_iter().map(|z| C128::new(near(z.re), near(z.im))).collect()),
-        Wide::I(v) if x.dtype() == crate::DType::Bool => {
-            Wide::I(v.into_iter().map(|b| if rng.chance(0.5) { 1 - b } else { b }).collect())
-        }
+        Wide::C(v) => Wide::C(
+            v.into_iter()
+                .map(|z| C128::new(near(z.re), near(z.im)))
+                .collect(),
+        ),
+        Wide::I(v) if x.dtype() == crate::DType::Bool => Wide::I(
+            v.into_iter()
+                .map(|b| if rng.chance(0.5) { 1 - b } else { b })
+                .collect(),
+        ),
         Wide::I(v) if v.len() > 1 => Wide::I((0..v.len()).map(|i| v[(i + k) % v.len()]).collect()),
         Wide::I(v) => Wide::I(v.into_iter().map(|i| i + k as i128).collect()),
     };
@@ -391,9 +517,16 @@ fn perturbed(x: &Array, k: usize, rng: &mut Rng) -> Result<Array> {
 
 /// Arrays of one type along a new leading axis; `like` gives the type where there are none.
 pub fn stack(like: &Array, x: &[&Array]) -> Result<Array> {
-    let shape: Vec<usize> = std::iter::once(x.len()).chain(like.shape().iter().copied()).collect();
+    let shape: Vec<usize> = std::iter::once(x.len())
+        .chain(like.shape().iter().copied())
+        .collect();
     if let Some(odd) = x.iter().find(|a| a.ty() != like.ty()) {
-        bail!(RankVaries, "elements of a batch have the types {} and {}", like.ty(), odd.ty());
+        bail!(
+            RankVaries,
+            "elements of a batch have the types {} and {}",
+            like.ty(),
+            odd.ty()
+        );
     }
     let data: Data = for_dtype!(like.dtype(), T => {
         let all: Vec<T> = x.iter().flat_map(|a| a.as_slice::<T>().expect("one element type").iter().copied()).collect();
@@ -405,7 +538,10 @@ pub fn stack(like: &Array, x: &[&Array]) -> Result<Array> {
 fn batched_args(c: &Case<'_>, mapped: &[bool], elements: &[Vec<Array>]) -> Result<Vec<Array>> {
     (0..mapped.len())
         .map(|i| match mapped[i] {
-            true => stack(&c.sample.operands[i], &elements.iter().map(|x| &x[i]).collect::<Vec<_>>()),
+            true => stack(
+                &c.sample.operands[i],
+                &elements.iter().map(|x| &x[i]).collect::<Vec<_>>(),
+            ),
             false => Ok(c.sample.operands[i].clone()),
         })
         .collect()
@@ -418,26 +554,44 @@ fn derivative_of_batch(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     let wrt = differentiable(&c.f);
     let mut choices: Vec<Vec<bool>> = vec![vec![true; n]];
     if n > 1 {
-        choices.extend(wrt.iter().map(|w| c.f.params().iter().map(|p| p == w).collect()));
+        choices.extend(
+            wrt.iter()
+                .map(|w| c.f.params().iter().map(|p| p == w).collect()),
+        );
     }
     let size = Dim::sym("batch");
     for mapped in choices.into_iter().filter(|_| !wrt.is_empty()) {
         let force = vec![true; c.f.results().len()];
         let (fb, _) = transform::batch(&session, &c.f, &mapped, &force, &size)?;
-        let on: Vec<usize> = (0..n).filter(|&i| mapped[i] && wrt.contains(&c.f.params()[i])).collect();
+        let on: Vec<usize> = (0..n)
+            .filter(|&i| mapped[i] && wrt.contains(&c.f.params()[i]))
+            .collect();
         let pick = |f: &Function| -> Vec<Val> { on.iter().map(|&i| f.params()[i]).collect() };
         let args = batched_args(c, &mapped, &elements(c, &mapped)?)?;
         for (derive, mode) in [(transform::jvp as Derive, "jvp"), (transform::vjp, "vjp")] {
             let one = derive(c.ad, &c.f, &pick(&c.f))?;
-            let all: Vec<bool> = (0..one.params().len()).map(|i| mapped.get(i).copied().unwrap_or(true)).collect();
-            let (batched, _) = transform::batch(&session, &one, &all, &vec![true; one.results().len()], &size)?;
+            let all: Vec<bool> = (0..one.params().len())
+                .map(|i| mapped.get(i).copied().unwrap_or(true))
+                .collect();
+            let (batched, _) = transform::batch(
+                &session,
+                &one,
+                &all,
+                &vec![true; one.results().len()],
+                &size,
+            )?;
             let derived = derive(c.ad, &fb, &pick(&fb))?;
             let mut rng = Rng::new(11);
             let env = [("batch".into(), SIZES[2])].into_iter().collect();
-            let more: Vec<Array> =
-                derived.param_types()[n..].iter().map(|t| rng.array(t, &env)).collect::<Result<_>>()?;
+            let more: Vec<Array> = derived.param_types()[n..]
+                .iter()
+                .map(|t| rng.array(t, &env))
+                .collect::<Result<_>>()?;
             let args = [&args[..], &more].concat();
-            let (got, want) = (reference::run(&derived, &args)?, reference::run(&batched, &args)?);
+            let (got, want) = (
+                reference::run(&derived, &args)?,
+                reference::run(&batched, &args)?,
+            );
             if let Err(e) = agree(&got, &want, c.tolerance) {
                 let mut text = format!("{mode} of the batch against the batch of the {mode}");
                 let _ = write!(text, ", batched {mapped:?}: {e}");

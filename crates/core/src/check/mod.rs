@@ -1,4 +1,5 @@
-//! Checks: is a derivative right? For whole functions ([`check_function`]) and for one operation ([`check_op`]).
+//! Checks: is a derivative right? For whole functions ([`check_function`]) and for one operation
+//! ([`check_op`]).
 //!
 //! ```text
 //! adjoint       <ct, J t> = <Jᵀ ct, t>                   the real inner product Re Σ conj(a) b
@@ -6,8 +7,9 @@
 //! linear        J (a t + b u) = a J t + b J u
 //! second order  forward over reverse = reverse over forward = d/dh grad(x + h t)
 //! ```
-//! Directions are random with a fixed seed. Differences run on the same graph in double precision ([`widen`]): a
-//! derivative in `f16` is checked as sharply as one in `f64`, and its own arithmetic against that by the adjoint law.
+//! Directions are random with a fixed seed. Differences run on the same graph in double precision
+//! ([`widen`]): a derivative in `f16` is checked as sharply as one in `f64`, and its own arithmetic
+//! against that by the adjoint law.
 //!
 //! ```
 //! use cotangent_core::check::{Options, check_function};
@@ -46,7 +48,8 @@ use problem::Problem;
 /// What to check, and how sharply.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Values to differentiate with respect to, arguments or not; every argument that has a tangent if `None`.
+    /// Values to differentiate with respect to, arguments or not; every argument that has a tangent
+    /// if `None`.
     pub wrt: Option<Vec<Val>>,
     /// Random directions per law.
     pub directions: usize,
@@ -62,7 +65,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { wrt: None, directions: 2, tolerance: 1e-6, second_order: true, third_order: true, seed: 1 }
+        Options {
+            wrt: None,
+            directions: 2,
+            tolerance: 1e-6,
+            second_order: true,
+            third_order: true,
+            seed: 1,
+        }
     }
 }
 
@@ -76,18 +86,33 @@ const NAMED: usize = 8;
 /// together. More than 32 values are checked in 32 groups; a group that violates a law is checked
 /// value by value. So the time grows with the function and not with its square.
 ///
-/// What fails a law is a row of the report, and so is a derivative that does not exist (an operation without a rule, a
-/// `custom_vjp` that has no forward derivative). Errors are a function that does not run, and a rule that is broken.
-pub fn check_function(ad: &AdContext, f: &Function, args: &[Array], opts: &Options) -> Result<Report> {
+/// What fails a law is a row of the report, and so is a derivative that does not exist (an
+/// operation without a rule, a `custom_vjp` that has no forward derivative). Errors are a function
+/// that does not run, and a rule that is broken.
+pub fn check_function(
+    ad: &AdContext,
+    f: &Function,
+    args: &[Array],
+    opts: &Options,
+) -> Result<Report> {
     reference::run(f, args)?;
     let wrt = opts.wrt.clone().unwrap_or_else(|| differentiable(f));
     if let Some(&v) = wrt.iter().find(|v| v.index() >= f.len()) {
         return Err(unbound(f, v));
     }
     let check = |group: &[Val], rows: &mut Vec<Row>| {
-        let mut value = group.iter().take(NAMED).map(|&v| f.show(v)).collect::<Vec<_>>().join(" ");
+        let mut value = group
+            .iter()
+            .take(NAMED)
+            .map(|&v| f.show(v))
+            .collect::<Vec<_>>()
+            .join(" ");
         if group.len() > NAMED {
-            value += &format!(" .. {} ({} values)", f.show(group[group.len() - 1]), group.len());
+            value += &format!(
+                " .. {} ({} values)",
+                f.show(group[group.len() - 1]),
+                group.len()
+            );
         }
         Problem::new(ad, f, args, group, opts)?.rows(&value, rows)
     };
@@ -95,7 +120,11 @@ pub fn check_function(ad: &AdContext, f: &Function, args: &[Array], opts: &Optio
     for group in wrt.chunks(wrt.len().div_ceil(GROUPS).max(1)) {
         let start = rows.len();
         check(group, &mut rows)?;
-        if group.len() > 1 && rows[start..].iter().any(|r| matches!(r.verdict, Verdict::Fail | Verdict::Skipped(_))) {
+        if group.len() > 1
+            && rows[start..]
+                .iter()
+                .any(|r| matches!(r.verdict, Verdict::Fail | Verdict::Skipped(_)))
+        {
             for v in group {
                 check(std::slice::from_ref(v), &mut rows)?;
             }
@@ -104,12 +133,15 @@ pub fn check_function(ad: &AdContext, f: &Function, args: &[Array], opts: &Optio
     if wrt.len() > 1 {
         check(&wrt, &mut rows)?;
     }
-    Ok(Report { function: f.name.to_string(), rows })
+    Ok(Report {
+        function: f.name.to_string(),
+        rows,
+    })
 }
 
-/// As [`check_function`], at several points: a law that is violated at one of them is violated, and one that is unsure
-/// at some is as sure as at the others. Points at which the function does not run are left out, if there is one at which
-/// it does.
+/// As [`check_function`], at several points: a law that is violated at one of them is violated, and
+/// one that is unsure at some is as sure as at the others. Points at which the function does not
+/// run are left out, if there is one at which it does.
 ///
 /// # Errors
 /// Those of [`check_function`] at every point.
@@ -135,15 +167,23 @@ pub fn check_points(
     }
 }
 
-/// Points to check a function at that nobody gave any for: smooth ones of both signs and several magnitudes, then rough
-/// ones (zeros, ties). Symbols are 3; integers are small. What is narrower than `f32` stays near 1, where its own
-/// arithmetic has digits.
+/// Points to check a function at that nobody gave any for: smooth ones of both signs and several
+/// magnitudes, then rough ones (zeros, ties). Symbols are 3; integers are small. What is narrower
+/// than `f32` stays near 1, where its own arithmetic has digits.
 ///
 /// An error is a point for which there is no memory.
 pub fn points(f: &Function) -> impl Iterator<Item = Result<Vec<Array>>> + '_ {
     // Signs (0 stands for both), and the magnitude.
-    const KINDS: [(f64, f64); 8] =
-        [(1.0, 1.0), (-1.0, 1.0), (0.0, 1.0), (0.0, 5.0), (0.0, 1e3), (0.0, 1e-3), (1.0, 0.0), (0.0, 0.0)];
+    const KINDS: [(f64, f64); 8] = [
+        (1.0, 1.0),
+        (-1.0, 1.0),
+        (0.0, 1.0),
+        (0.0, 5.0),
+        (0.0, 1e3),
+        (0.0, 1e-3),
+        (1.0, 0.0),
+        (0.0, 0.0),
+    ];
     let mut env = Env::default();
     for &p in f.params() {
         f.ty(p).syms(&mut |s| {
@@ -151,7 +191,9 @@ pub fn points(f: &Function) -> impl Iterator<Item = Result<Vec<Array>>> + '_ {
         });
     }
     let mut rng = Rng::new(7);
-    KINDS.into_iter().map(move |(sign, magnitude)| point(f, &env, &mut rng, sign, magnitude))
+    KINDS
+        .into_iter()
+        .map(move |(sign, magnitude)| point(f, &env, &mut rng, sign, magnitude))
 }
 
 /// Arguments of this sign (0 stands for both) and magnitude (0 stands for rough points).
@@ -161,7 +203,11 @@ fn point(f: &Function, env: &Env, rng: &mut Rng, sign: f64, magnitude: f64) -> R
         // Numbers are drawn in f64 or i128.
         let n = room(&shape, ty.dtype.size().max(16))?;
         let narrow = ty.dtype.size() <= 2;
-        let magnitude = if narrow && magnitude != 0.0 { magnitude.clamp(0.5, 2.0) } else { magnitude };
+        let magnitude = if narrow && magnitude != 0.0 {
+            magnitude.clamp(0.5, 2.0)
+        } else {
+            magnitude
+        };
         let mut number = |i: usize| {
             let sign = match sign {
                 0.0 if i.is_multiple_of(2) == rng.chance(0.8) => -1.0,
@@ -169,11 +215,19 @@ fn point(f: &Function, env: &Env, rng: &mut Rng, sign: f64, magnitude: f64) -> R
                 s => s,
             };
             // Ties, or zeros and ones.
-            if magnitude == 0.0 { f64::max(sign, 0.0) } else { sign * magnitude * rng.between(0.3, 1.3) }
+            if magnitude == 0.0 {
+                f64::max(sign, 0.0)
+            } else {
+                sign * magnitude * rng.between(0.3, 1.3)
+            }
         };
         let wide = match ty.dtype.kind() {
             Kind::Float => Wide::F((0..n).map(&mut number).collect()),
-            Kind::Complex => Wide::C((0..n).map(|i| C128::new(number(i), number(i + 1))).collect()),
+            Kind::Complex => Wide::C(
+                (0..n)
+                    .map(|i| C128::new(number(i), number(i + 1)))
+                    .collect(),
+            ),
             Kind::Bool => Wide::I((0..n).map(|i| (i % 2) as i128).collect()),
             Kind::Int => Wide::I((0..n).map(|i| (i % 3) as i128).collect()),
         };
@@ -187,5 +241,9 @@ pub(crate) fn differentiable(f: &Function) -> Vec<Val> {
     if !f.result_types().iter().any(|t| t.dtype.has_tangent()) {
         return Vec::new();
     }
-    f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect()
+    f.params()
+        .iter()
+        .copied()
+        .filter(|&p| f.ty(p).dtype.has_tangent())
+        .collect()
 }

@@ -25,7 +25,11 @@ impl Rng {
 
     /// A number below `n`; 0 for `n = 0`.
     pub fn below(&mut self, n: usize) -> usize {
-        if n == 0 { 0 } else { (self.bits() % n as u64) as usize }
+        if n == 0 {
+            0
+        } else {
+            (self.bits() % n as u64) as usize
+        }
     }
 
     /// A number between `lo` and `hi`.
@@ -38,7 +42,8 @@ impl Rng {
         self.between(0.0, 1.0) < p
     }
 
-    /// An array of a type: floats and both parts of complex numbers between -1 and 1, integers 0 to 3.
+    /// An array of a type: floats and both parts of complex numbers between -1 and 1, integers 0 to
+    /// 3.
     pub fn array(&mut self, ty: &Type, env: &Env) -> Result<Array> {
         let shape = ty.shape.eval(env)?;
         // Numbers are drawn in f64 or i128.
@@ -55,7 +60,9 @@ impl Rng {
 
     /// A direction of the type of each of these arrays.
     pub(super) fn like(&mut self, x: &[Array]) -> Result<Vec<Array>> {
-        x.iter().map(|a| self.array(&a.ty(), &Env::default())).collect()
+        x.iter()
+            .map(|a| self.array(&a.ty(), &Env::default()))
+            .collect()
     }
 }
 
@@ -82,8 +89,12 @@ pub(super) fn combine(a: f64, x: &[Array], b: f64, y: &[Array]) -> Result<Vec<Ar
         .zip(y)
         .map(|(x, y)| {
             let wide = match (x.wide(), y.wide()) {
-                (Wide::F(x), Wide::F(y)) => Wide::F(x.iter().zip(&y).map(|(x, y)| a * x + b * y).collect()),
-                (Wide::C(x), Wide::C(y)) => Wide::C(x.iter().zip(&y).map(|(x, y)| x * a + y * b).collect()),
+                (Wide::F(x), Wide::F(y)) => {
+                    Wide::F(x.iter().zip(&y).map(|(x, y)| a * x + b * y).collect())
+                }
+                (Wide::C(x), Wide::C(y)) => {
+                    Wide::C(x.iter().zip(&y).map(|(x, y)| x * a + y * b).collect())
+                }
                 (x, _) => x,
             };
             wide.narrow(x.dtype(), x.shape())
@@ -91,8 +102,9 @@ pub(super) fn combine(a: f64, x: &[Array], b: f64, y: &[Array]) -> Result<Vec<Ar
         .collect()
 }
 
-/// Whether two lists of arrays have the same types and agree to a tolerance relative to the largest number of each
-/// array; NaN agrees with NaN, an infinity with itself. The error says where they differ.
+/// Whether two lists of arrays have the same types and agree to a tolerance relative to the largest
+/// number of each array; NaN agrees with NaN, an infinity with itself. The error says where they
+/// differ.
 pub fn agree(got: &[Array], want: &[Array], tolerance: f64) -> std::result::Result<(), String> {
     if got.len() != want.len() {
         return Err(format!("{} results against {}", got.len(), want.len()));
@@ -102,7 +114,10 @@ pub fn agree(got: &[Array], want: &[Array], tolerance: f64) -> std::result::Resu
             return Err(format!("result {k} is {}, not {}", a.ty(), b.ty()));
         }
         let (x, y) = (flat(std::slice::from_ref(a)), flat(std::slice::from_ref(b)));
-        let scale = y.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
+        let scale = y
+            .iter()
+            .filter(|v| v.is_finite())
+            .fold(0.0f64, |m, v| m.max(v.abs()));
         for (i, (x, y)) in x.iter().zip(&y).enumerate() {
             let same = x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= tolerance * scale;
             if !same {

@@ -14,12 +14,14 @@ use crate::primitive::Val;
 use crate::reference;
 use crate::transform::{self, AdContext, Session};
 
-/// Tolerances of third derivatives in those of first ones: rounding errors of second derivatives are larger.
+/// Tolerances of third derivatives in those of first ones: rounding errors of second derivatives
+/// are larger.
 const THIRD: f64 = 32.0;
 /// Largest magnitude of the arguments at which third derivatives are compared with differences.
 const FAR: f64 = 1e7;
 
-/// Laws without differences hold to this, relative to the sizes of what is summed, in double precision.
+/// Laws without differences hold to this, relative to the sizes of what is summed, in double
+/// precision.
 const EXACT: f64 = 1e-9;
 
 type Check<'a> = fn(&Problem<'a>, &str, &mut Rng, &mut Vec<Row>) -> Result<()>;
@@ -44,18 +46,46 @@ pub(super) struct Problem<'a> {
 }
 
 impl<'a> Problem<'a> {
-    pub fn new(ad: &'a AdContext, f: &Function, args: &[Array], wrt: &[Val], opts: &'a Options) -> Result<Problem<'a>> {
+    pub fn new(
+        ad: &'a AdContext,
+        f: &Function,
+        args: &[Array],
+        wrt: &[Val],
+        opts: &'a Options,
+    ) -> Result<Problem<'a>> {
         let narrow = |d: DType| d.has_tangent() && !matches!(d, DType::F64 | DType::C128);
         let at = reference::run(&f.clone().with_results(wrt), args)?;
         let make = |wide: bool| -> Result<Problem<'a>> {
             let (f, wrt) = open(f, wrt, wide)?;
-            let args = if wide { double_args(args)? } else { args.to_vec() };
+            let args = if wide {
+                double_args(args)?
+            } else {
+                args.to_vec()
+            };
             let at = if wide { double_args(&at)? } else { at.clone() };
-            let zeros = at.iter().map(|x| Array::zeros(x.dtype(), x.shape())).collect::<Result<_>>()?;
-            let eps = dtypes(&f).into_iter().map(DType::epsilon).fold(f64::EPSILON, f64::max);
+            let zeros = at
+                .iter()
+                .map(|x| Array::zeros(x.dtype(), x.shape()))
+                .collect::<Result<_>>()?;
+            let eps = dtypes(&f)
+                .into_iter()
+                .map(DType::epsilon)
+                .fold(f64::EPSILON, f64::max);
             let eps = if wide { f64::EPSILON } else { eps };
             let far = largest(&flat(&at));
-            let mut p = Problem { ad, opts, f, args, wrt, zeros, at, far, eps, size: 0.0, own: None };
+            let mut p = Problem {
+                ad,
+                opts,
+                f,
+                args,
+                wrt,
+                zeros,
+                at,
+                far,
+                eps,
+                size: 0.0,
+                own: None,
+            };
             p.size = largest(&flat(&p.value(&p.zeros)?)).max(far);
             Ok(p)
         };
@@ -64,7 +94,10 @@ impl<'a> Problem<'a> {
             return Ok(own);
         }
         match make(true) {
-            Ok(wide) => Ok(Problem { own: Some(Box::new(own)), ..wide }),
+            Ok(wide) => Ok(Problem {
+                own: Some(Box::new(own)),
+                ..wide
+            }),
             Err(_) => Ok(own),
         }
     }
@@ -84,18 +117,35 @@ impl<'a> Problem<'a> {
         if self.opts.second_order {
             self.try_law(Law::Orders, Problem::second_order, value, &mut rng, out)?;
             if self.opts.third_order {
-                self.try_law(Law::ThirdDifference, Problem::third_order, value, &mut rng, out)?;
+                self.try_law(
+                    Law::ThirdDifference,
+                    Problem::third_order,
+                    value,
+                    &mut rng,
+                    out,
+                )?;
             }
         }
         Ok(())
     }
 
-    /// Tries a law. A derivative that does not exist is a row that says so; other errors are errors.
-    fn try_law(&self, law: Law, check: Check<'a>, value: &str, rng: &mut Rng, out: &mut Vec<Row>) -> Result<()> {
+    /// Tries a law. A derivative that does not exist is a row that says so; other errors are
+    /// errors.
+    fn try_law(
+        &self,
+        law: Law,
+        check: Check<'a>,
+        value: &str,
+        rng: &mut Rng,
+        out: &mut Vec<Row>,
+    ) -> Result<()> {
         match check(self, value, rng, out) {
             Err(e) if matches!(e.code(), Code::NoRule | Code::CustomVjpForward) => {
                 let row = Worst::default().row(value, law);
-                out.push(Row { verdict: Verdict::Skipped(e.message().to_owned()), ..row });
+                out.push(Row {
+                    verdict: Verdict::Skipped(e.message().to_owned()),
+                    ..row
+                });
                 Ok(())
             }
             done => done.map_err(|e| e.note(format!("while checking: {law}"))),
@@ -104,20 +154,32 @@ impl<'a> Problem<'a> {
 
     /// The results that have tangents, with the values moved by `by`.
     fn value(&self, by: &[Array]) -> Result<Vec<Array>> {
-        Ok(tangible(reference::run(&self.f, &[&self.args[..], by].concat())?))
+        Ok(tangible(reference::run(
+            &self.f,
+            &[&self.args[..], by].concat(),
+        )?))
     }
 
     /// The random directions: for complex values also along the real and the imaginary axis alone.
     fn directions(&self, rng: &mut Rng) -> Result<Vec<Vec<Array>>> {
-        let mut out: Vec<_> = (0..self.opts.directions).map(|_| rng.like(&self.zeros)).collect::<Result<_>>()?;
+        let mut out: Vec<_> = (0..self.opts.directions)
+            .map(|_| rng.like(&self.zeros))
+            .collect::<Result<_>>()?;
         if self.zeros.iter().any(|z| z.dtype().is_complex()) {
             for (re, im) in [(1.0, 0.0), (0.0, 1.0)] {
                 let part = |a: Array| match a.wide() {
-                    Wide::C(v) => Wide::C(v.iter().map(|z| C128::new(re * z.re, im * z.im)).collect())
-                        .narrow(a.dtype(), a.shape()),
+                    Wide::C(v) => {
+                        Wide::C(v.iter().map(|z| C128::new(re * z.re, im * z.im)).collect())
+                            .narrow(a.dtype(), a.shape())
+                    }
                     _ => Ok(a),
                 };
-                out.push(rng.like(&self.zeros)?.into_iter().map(part).collect::<Result<_>>()?);
+                out.push(
+                    rng.like(&self.zeros)?
+                        .into_iter()
+                        .map(part)
+                        .collect::<Result<_>>()?,
+                );
             }
         }
         Ok(out)
@@ -164,9 +226,12 @@ impl<'a> Problem<'a> {
     fn steady(&self, t: Vec<Array>) -> Result<Vec<Array>> {
         let one = |(t, x): (Array, &Array)| {
             let wide = match (t.wide(), x.wide()) {
-                (Wide::F(t), Wide::F(x)) => Wide::F(t.iter().zip(&x).map(|(t, x)| exact(*t, *x)).collect()),
+                (Wide::F(t), Wide::F(x)) => {
+                    Wide::F(t.iter().zip(&x).map(|(t, x)| exact(*t, *x)).collect())
+                }
                 (Wide::C(t), Wide::C(x)) => {
-                    let part = |(t, x): (&C128, &C128)| C128::new(exact(t.re, x.re), exact(t.im, x.im));
+                    let part =
+                        |(t, x): (&C128, &C128)| C128::new(exact(t.re, x.re), exact(t.im, x.im));
                     Wide::C(t.iter().zip(&x).map(part).collect())
                 }
                 (t, _) => t,
@@ -194,8 +259,11 @@ impl<'a> Problem<'a> {
         let grad = transform::grad(self.ad, &loss, &self.wrt)?;
         let hvp = transform::hvp(self.ad, &loss, &self.wrt)?;
         let reverse = transform::hvp_reverse(self.ad, &loss, &self.wrt)?;
-        let run = |f: &Function, v: &[Array]| reference::run(f, &[&self.args[..], &self.zeros, v].concat());
-        let (mut orders, mut symmetric, mut against) = (Worst::default(), Worst::default(), Worst::default());
+        let run = |f: &Function, v: &[Array]| {
+            reference::run(f, &[&self.args[..], &self.zeros, v].concat())
+        };
+        let (mut orders, mut symmetric, mut against) =
+            (Worst::default(), Worst::default(), Worst::default());
         let size = largest(&flat(&run(&grad, &[])?));
         for v in self.directions(rng)? {
             let v = self.steady(v)?;
@@ -210,7 +278,9 @@ impl<'a> Problem<'a> {
             symmetric.exact(x, y, self.exact_second(p + q));
             let mut curve = |h: f64| {
                 let by = scaled(h, &v).ok()?;
-                Some(flat(&reference::run(&grad, &[&self.args[..], &by].concat()).ok()?))
+                Some(flat(
+                    &reference::run(&grad, &[&self.args[..], &by].concat()).ok()?,
+                ))
             };
             self.compare(&a, size, &mut curve, self.opts.tolerance, &mut against);
         }
@@ -220,11 +290,15 @@ impl<'a> Problem<'a> {
         Ok(())
     }
 
-    /// The derivative of `H v` for a fixed `v`. Far from zero no step is both short enough for differences of second
-    /// derivatives and long enough for the spacing of numbers there: nothing is concluded.
+    /// The derivative of `H v` for a fixed `v`. Far from zero no step is both short enough for
+    /// differences of second derivatives and long enough for the spacing of numbers there: nothing
+    /// is concluded.
     fn third_order(&self, value: &str, rng: &mut Rng, out: &mut Vec<Row>) -> Result<()> {
         if self.far > FAR {
-            let worst = Worst { unsure: true, ..Worst::default() };
+            let worst = Worst {
+                unsure: true,
+                ..Worst::default()
+            };
             out.push(worst.row(value, Law::ThirdDifference));
             return Ok(());
         }
@@ -240,28 +314,41 @@ impl<'a> Problem<'a> {
         let size = largest(&flat(&y));
         let mut curve = |h: f64| {
             let by = scaled(h, &t).ok()?;
-            Some(flat(&reference::run(&hvp, &[&self.args[..], &by, &v].concat()).ok()?))
+            Some(flat(
+                &reference::run(&hvp, &[&self.args[..], &by, &v].concat()).ok()?,
+            ))
         };
-        self.compare(&got, size, &mut curve, THIRD * self.opts.tolerance, &mut worst);
+        self.compare(
+            &got,
+            size,
+            &mut curve,
+            THIRD * self.opts.tolerance,
+            &mut worst,
+        );
         out.push(worst.row(value, Law::ThirdDifference));
         Ok(())
     }
 
-    /// The bound of laws without differences for numbers of this size; what cancels leaves rounding errors of the size
-    /// of what the function computes with.
+    /// The bound of laws without differences for numbers of this size; what cancels leaves rounding
+    /// errors of the size of what the function computes with.
     fn exact(&self, of: f64) -> f64 {
         EXACT.max(32.0 * self.eps) * of + 64.0 * self.eps * self.size
     }
 
-    /// As [`Problem::exact`], for second derivatives: what cancels there may have been divided by small numbers twice.
+    /// As [`Problem::exact`], for second derivatives: what cancels there may have been divided by
+    /// small numbers twice.
     fn exact_second(&self, of: f64) -> f64 {
         self.exact(of) + 1024.0 * self.eps * self.size
     }
 
-    /// Compares a directional derivative with the differences of its curve; `size` is that of the curve's numbers.
+    /// Compares a directional derivative with the differences of its curve; `size` is that of the
+    /// curve's numbers.
     fn compare(&self, got: &[f64], size: f64, curve: Curve<'_>, tolerance: f64, worst: &mut Worst) {
         let estimates = derivative(got.len(), self.eps, self.far, curve);
-        let largest = estimates.iter().filter(|e| e.error.is_finite()).fold(0.0f64, |m, e| m.max(e.value.abs()));
+        let largest = estimates
+            .iter()
+            .filter(|e| e.error.is_finite())
+            .fold(0.0f64, |m, e| m.max(e.value.abs()));
         let mut seen = Worst::default();
         let here = curve(0.0);
         for (k, (&got, e)) in got.iter().zip(&estimates).enumerate() {
@@ -287,9 +374,16 @@ impl<'a> Problem<'a> {
         let f = &self.f;
         let b = Builder::new(&f.name, Session::default());
         let cx: &dyn Emit = &b;
-        let args: Vec<Val> = f.params().iter().map(|&p| b.param(f.ty(p).clone(), None)).collect();
+        let args: Vec<Val> = f
+            .params()
+            .iter()
+            .map(|&p| b.param(f.ty(p).clone(), None))
+            .collect();
         let mut sum = None;
-        let results = cx.inline(f, &args).into_iter().filter(|&y| cx.ty(y).dtype.has_tangent());
+        let results = cx
+            .inline(f, &args)
+            .into_iter()
+            .filter(|&y| cx.ty(y).dtype.has_tangent());
         for (y, c) in results.zip(weights) {
             let product = cx.convert(cx.real(cx.mul(cx.conj(cx.constant(c)), y)), DType::F64);
             let axes: Vec<usize> = (0..cx.ty(y).rank()).collect();
@@ -309,7 +403,9 @@ fn scaled(h: f64, t: &[Array]) -> Result<Vec<Array>> {
 }
 
 fn largest(x: &[f64]) -> f64 {
-    x.iter().filter(|v| v.is_finite()).fold(0.0, |m, v| m.max(v.abs()))
+    x.iter()
+        .filter(|v| v.is_finite())
+        .fold(0.0, |m, v| m.max(v.abs()))
 }
 
 /// The comparison that comes closest to failing, of many.
@@ -335,7 +431,14 @@ impl Worst {
             error / bound
         };
         if ratio >= self.ratio {
-            *self = Worst { sides, error, bound, estimate, ratio, ..*self };
+            *self = Worst {
+                sides,
+                error,
+                bound,
+                estimate,
+                ratio,
+                ..*self
+            };
         }
     }
 
@@ -380,7 +483,21 @@ impl Worst {
         } else {
             Verdict::Pass
         };
-        let Worst { sides, error, bound, estimate, .. } = self;
-        Row { value: value.to_owned(), law, sides, error, bound, estimate, verdict }
+        let Worst {
+            sides,
+            error,
+            bound,
+            estimate,
+            ..
+        } = self;
+        Row {
+            value: value.to_owned(),
+            law,
+            sides,
+            error,
+            bound,
+            estimate,
+            verdict,
+        }
     }
 }

@@ -78,8 +78,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Every law was checked, and none is violated. Rows that are unsure say nothing against it ([`unsure`](Self::unsure)
-    /// counts them).
+    /// Every law was checked, and none is violated. Rows that are unsure say nothing against it
+    /// ([`unsure`](Self::unsure) counts them).
     pub fn passed(&self) -> bool {
         self.violated() == 0 && self.skipped() == 0
     }
@@ -103,8 +103,9 @@ impl Report {
         self.rows.iter().filter(|r| of(&r.verdict)).count()
     }
 
-    /// Takes over what another report of the same laws, at another point, says against or for them: what is violated
-    /// anywhere is violated, and what is unsure at one point may be sure at another.
+    /// Takes over what another report of the same laws, at another point, says against or for them:
+    /// what is violated anywhere is violated, and what is unsure at one point may be sure at
+    /// another.
     pub(super) fn merge(&mut self, other: Report) {
         let rank = |v: &Verdict| match v {
             Verdict::Fail => 3,
@@ -124,7 +125,9 @@ impl Report {
         for row in other.rows {
             let k = met.entry((row.value.clone(), row.law)).or_default();
             match own.get(&(row.value.clone(), row.law, *k)) {
-                Some(&at) if rank(&row.verdict) > rank(&self.rows[at].verdict) => self.rows[at] = row.clone(),
+                Some(&at) if rank(&row.verdict) > rank(&self.rows[at].verdict) => {
+                    self.rows[at] = row.clone()
+                }
                 Some(_) => {}
                 None => self.rows.push(row.clone()),
             }
@@ -135,14 +138,29 @@ impl Report {
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Row { value, law, sides, error, bound, estimate, verdict } = self;
+        let Row {
+            value,
+            law,
+            sides,
+            error,
+            bound,
+            estimate,
+            verdict,
+        } = self;
         let values = |f: &mut fmt::Formatter<'_>| {
-            write!(f, "{value:<12} {law:<25} {error:>9.1e} {estimate:>9.1e} {bound:>9.1e}  ")
+            write!(
+                f,
+                "{value:<12} {law:<25} {error:>9.1e} {estimate:>9.1e} {bound:>9.1e}  "
+            )
         };
         match verdict {
             Verdict::Pass => values(f).and_then(|()| f.write_str("ok")),
-            Verdict::Fail => values(f).and_then(|()| write!(f, "WRONG: {:e} is not {:e}", sides.0, sides.1)),
-            Verdict::Unsure => values(f).and_then(|()| f.write_str("unsure: not smooth here, or too steep")),
+            Verdict::Fail => {
+                values(f).and_then(|()| write!(f, "WRONG: {:e} is not {:e}", sides.0, sides.1))
+            }
+            Verdict::Unsure => {
+                values(f).and_then(|()| f.write_str("unsure: not smooth here, or too steep"))
+            }
             Verdict::Skipped(why) => write!(f, "{value:<12} {law:<25} {:>31}skipped: {why}", ""),
         }
     }
@@ -157,8 +175,17 @@ impl fmt::Display for Report {
             _ => "FAILED",
         };
         let holds = self.rows.len() - wrong - skipped - unsure;
-        write!(f, "check of `{}`: {verdict}: {holds} of {} laws hold", self.function, self.rows.len())?;
-        for (n, what) in [(wrong, "wrong"), (skipped, "not checked"), (unsure, "unsure")] {
+        write!(
+            f,
+            "check of `{}`: {verdict}: {holds} of {} laws hold",
+            self.function,
+            self.rows.len()
+        )?;
+        for (n, what) in [
+            (wrong, "wrong"),
+            (skipped, "not checked"),
+            (unsure, "unsure"),
+        ] {
             if n > 0 {
                 write!(f, ", {n} {what}")?;
             }
@@ -167,7 +194,11 @@ impl fmt::Display for Report {
         if self.rows.is_empty() {
             return writeln!(f, "nothing to differentiate");
         }
-        writeln!(f, "{:<12} {:<25} {:>9} {:>9} {:>9}  verdict", "value", "law", "error", "estimate", "bound")?;
+        writeln!(
+            f,
+            "{:<12} {:<25} {:>9} {:>9} {:>9}  verdict",
+            "value", "law", "error", "estimate", "bound"
+        )?;
         for r in &self.rows {
             writeln!(f, "{r}")?;
         }

@@ -1,5 +1,5 @@
-//! The same function in other element types: in double precision for finite differences, and samples of operations
-//! in every type that they accept.
+//! The same function in other element types: in double precision for finite differences, and
+//! samples of operations in every type that they accept.
 
 use crate::array::{Array, Wide};
 use crate::attr::{Attr, Attrs};
@@ -15,7 +15,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// A change of element types, and the bodies that it was made in: each once, however often it stands.
+/// A change of element types, and the bodies that it was made in: each once, however often it
+/// stands.
 pub(super) struct Retype<'a> {
     map: &'a dyn Fn(DType) -> DType,
     /// By address; the original is kept so that its address is not used again.
@@ -24,17 +25,25 @@ pub(super) struct Retype<'a> {
 
 impl<'a> Retype<'a> {
     fn new(map: &'a dyn Fn(DType) -> DType) -> Retype<'a> {
-        Retype { map, bodies: RefCell::default() }
+        Retype {
+            map,
+            bodies: RefCell::default(),
+        }
     }
 
-    /// The same operation with the element types among its attributes mapped, read again from its spelling.
+    /// The same operation with the element types among its attributes mapped, read again from its
+    /// spelling.
     fn op(&self, op: &Op, operands: &[Type], results: &[Type]) -> Result<Op> {
         let attrs = op.attrs();
         let fits = |t: Vec<Type>| t.iter().zip(results).all(|(a, b)| a.dtype == b.dtype);
         if !attrs.0.iter().any(|(_, a)| has_type(a)) && op.infer(operands).is_ok_and(fits) {
             return Ok(op.clone());
         }
-        let attrs: Result<Vec<_>> = attrs.0.into_iter().map(|(n, a)| Ok((n, self.attr(a)?))).collect();
+        let attrs: Result<Vec<_>> = attrs
+            .0
+            .into_iter()
+            .map(|(n, a)| Ok((n, self.attr(a)?)))
+            .collect();
         spell(op.name(), Attrs(attrs?), operands, Some(results))
     }
 
@@ -42,7 +51,9 @@ impl<'a> Retype<'a> {
         Ok(match a {
             Attr::DType(d) => Attr::DType((self.map)(d)),
             Attr::Array(x) => Attr::Array(cast(&x, (self.map)(x.dtype()))?),
-            Attr::List(v) => Attr::List(v.into_iter().map(|a| self.attr(a)).collect::<Result<_>>()?),
+            Attr::List(v) => {
+                Attr::List(v.into_iter().map(|a| self.attr(a)).collect::<Result<_>>()?)
+            }
             Attr::Fn(body) => Attr::Fn(self.body(&body)?),
             a => a,
         })
@@ -64,13 +75,18 @@ impl<'a> Retype<'a> {
             let x: Vals = f.operands(e).iter().map(|v| at[v.index()]).collect();
             let types: Vec<Type> = x.iter().map(|&v| b.ty(v)).collect();
             let results: Vec<Type> = e.results().map(|r| to(f.ty(r))).collect();
-            for (r, y) in e.results().zip(b.emit(self.op(&e.op, &types, &results)?, &x)) {
+            for (r, y) in e
+                .results()
+                .zip(b.emit(self.op(&e.op, &types, &results)?, &x))
+            {
                 at[r.index()] = y;
             }
         }
         let results: Vec<Val> = f.results().iter().map(|r| at[r.index()]).collect();
         let new = Arc::new(b.finish(&results)?);
-        self.bodies.borrow_mut().insert(Arc::as_ptr(f), (f.clone(), new.clone()));
+        self.bodies
+            .borrow_mut()
+            .insert(Arc::as_ptr(f), (f.clone(), new.clone()));
         Ok(new)
     }
 }
@@ -102,16 +118,19 @@ fn double(d: DType) -> DType {
 /// An array of another element type; a float that becomes complex gets a zero imaginary part.
 pub(super) fn cast(x: &Array, to: DType) -> Result<Array> {
     match x.wide() {
-        Wide::F(v) if to.is_complex() => Wide::C(v.into_iter().map(|x| C128::new(x, 0.0)).collect()),
+        Wide::F(v) if to.is_complex() => {
+            Wide::C(v.into_iter().map(|x| C128::new(x, 0.0)).collect())
+        }
         w => w,
     }
     .narrow(to, x.shape())
 }
 
-/// A copy of `f` in double precision: floating parameters and all that depends on them. The rest (constants, random
-/// numbers) is computed as before and converted where it is used.
+/// A copy of `f` in double precision: floating parameters and all that depends on them. The rest
+/// (constants, random numbers) is computed as before and converted where it is used.
 ///
-/// An error if an operation does not exist in double precision (one that looks at the bits of its operand).
+/// An error if an operation does not exist in double precision (one that looks at the bits of its
+/// operand).
 pub fn widen(f: &Function) -> Result<Function> {
     Ok(open(f, &[], true)?.0)
 }
@@ -121,10 +140,16 @@ pub(super) fn double_args(args: &[Array]) -> Result<Vec<Array>> {
     args.iter().map(|a| cast(a, double(a.dtype()))).collect()
 }
 
-/// A copy of `f`, in double precision if asked, with one more parameter per `wrt` value that is added to it. The
-/// derivative with respect to those is the derivative with respect to the values.
+/// A copy of `f`, in double precision if asked, with one more parameter per `wrt` value that is
+/// added to it. The derivative with respect to those is the derivative with respect to the values.
 pub(super) fn open(f: &Function, wrt: &[Val], wide: bool) -> Result<(Function, Vec<Val>)> {
-    let to = |t: &Type| if wide { t.with_dtype(double(t.dtype)) } else { t.clone() };
+    let to = |t: &Type| {
+        if wide {
+            t.with_dtype(double(t.dtype))
+        } else {
+            t.clone()
+        }
+    };
     let b = Builder::new(&f.name, Session::default());
     let cx: &dyn Emit = &b;
     let mut map = vec![Val::POISON; f.len()];
@@ -147,7 +172,11 @@ pub(super) fn open(f: &Function, wrt: &[Val], wide: bool) -> Result<(Function, V
     for e in f.eqns() {
         cx.set_loc(e.loc);
         let on = f.operands(e).iter().any(|v| active[v.index()]);
-        let y = if on { copy_wide(cx, f, e, &map, &retype)? } else { copy(cx, f, e, &map) };
+        let y = if on {
+            copy_wide(cx, f, e, &map, &retype)?
+        } else {
+            copy(cx, f, e, &map)
+        };
         for (r, y) in e.results().zip(y) {
             map[r.index()] = y;
             shift(&mut map, r);
@@ -165,14 +194,35 @@ fn copy(cx: &dyn Emit, f: &Function, e: &Eqn, map: &[Val]) -> Vals {
 }
 
 /// Writes one equation again, in double precision.
-fn copy_wide(cx: &dyn Emit, f: &Function, e: &Eqn, map: &[Val], retype: &Retype<'_>) -> Result<Vals> {
-    let x: Vec<Val> = f.operands(e).iter().map(|v| cx.convert(map[v.index()], double(f.ty(*v).dtype))).collect();
+fn copy_wide(
+    cx: &dyn Emit,
+    f: &Function,
+    e: &Eqn,
+    map: &[Val],
+    retype: &Retype<'_>,
+) -> Result<Vals> {
+    let x: Vec<Val> = f
+        .operands(e)
+        .iter()
+        .map(|v| cx.convert(map[v.index()], double(f.ty(*v).dtype)))
+        .collect();
     let types: Vec<Type> = x.iter().map(|&v| cx.ty(v)).collect();
-    let results: Vec<Type> = e.results().map(|r| f.ty(r).with_dtype(double(f.ty(r).dtype))).collect();
+    let results: Vec<Type> = e
+        .results()
+        .map(|r| f.ty(r).with_dtype(double(f.ty(r).dtype)))
+        .collect();
     let y = cx.emit(retype.op(&e.op, &types, &results)?, &x);
-    match y.iter().zip(&results).find(|(y, want)| cx.ty(**y).dtype != want.dtype) {
+    match y
+        .iter()
+        .zip(&results)
+        .find(|(y, want)| cx.ty(**y).dtype != want.dtype)
+    {
         Some((y, want)) if !cx.failed() => {
-            let text = format!("`{}` gives {} in double precision, not {want}", e.op.name(), cx.ty(*y));
+            let text = format!(
+                "`{}` gives {} in double precision, not {want}",
+                e.op.name(),
+                cx.ty(*y)
+            );
             Err(Error::new(Code::DTypeMismatch, text))
         }
         _ => Ok(y),
@@ -180,11 +230,24 @@ fn copy_wide(cx: &dyn Emit, f: &Function, e: &Eqn, map: &[Val], retype: &Retype<
 }
 
 /// Reads an operation from its name and attributes.
-pub(super) fn spell(name: &str, attrs: Attrs, operands: &[Type], results: Option<&[Type]>) -> Result<Op> {
+pub(super) fn spell(
+    name: &str,
+    attrs: Attrs,
+    operands: &[Type],
+    results: Option<&[Type]>,
+) -> Result<Op> {
     let Some(entry) = ops::entries().into_iter().find(|e| e.name == name) else {
-        return Err(Error::new(Code::UnknownOperation, format!("`{name}` cannot be read from its spelling")));
+        return Err(Error::new(
+            Code::UnknownOperation,
+            format!("`{name}` cannot be read from its spelling"),
+        ));
     };
-    let mut s = Spelled { name, attrs, operands, results };
+    let mut s = Spelled {
+        name,
+        attrs,
+        operands,
+        results,
+    };
     let op = (entry.parse)(&mut s)?;
     s.attrs.finish(name)?;
     Ok(op)
@@ -198,8 +261,9 @@ fn has_type(a: &Attr) -> bool {
     }
 }
 
-/// The sample with its floats in another element type, if the operation accepts it: every real one becomes `to`, or
-/// for a complex `to` every real and complex one. Complex numbers made from reals get imaginary parts.
+/// The sample with its floats in another element type, if the operation accepts it: every real one
+/// becomes `to`, or for a complex `to` every real and complex one. Complex numbers made from reals
+/// get imaginary parts.
 pub fn retype(sample: &Sample, to: DType) -> Option<Sample> {
     let map = |d: DType| match d {
         d if d.is_float() => to,
@@ -214,16 +278,36 @@ pub fn retype(sample: &Sample, to: DType) -> Option<Sample> {
         match x.wide() {
             Wide::F(v) if to.is_complex() => {
                 let n = v.len();
-                Wide::C((0..n).map(|i| C128::new(v[i], 0.25 * v[(i + 1) % n])).collect()).narrow(to, x.shape())
+                Wide::C(
+                    (0..n)
+                        .map(|i| C128::new(v[i], 0.25 * v[(i + 1) % n]))
+                        .collect(),
+                )
+                .narrow(to, x.shape())
             }
             _ => cast(x, map(x.dtype())),
         }
     };
-    let operands: Vec<Array> = sample.operands.iter().map(turned).collect::<Result<_>>().ok()?;
+    let operands: Vec<Array> = sample
+        .operands
+        .iter()
+        .map(turned)
+        .collect::<Result<_>>()
+        .ok()?;
     let types: Vec<Type> = operands.iter().map(Array::ty).collect();
     let old: Vec<Type> = sample.operands.iter().map(Array::ty).collect();
-    let results: Vec<Type> = sample.op.infer(&old).ok()?.iter().map(|t| t.with_dtype(map(t.dtype))).collect();
+    let results: Vec<Type> = sample
+        .op
+        .infer(&old)
+        .ok()?
+        .iter()
+        .map(|t| t.with_dtype(map(t.dtype)))
+        .collect();
     let op = Retype::new(&map).op(&sample.op, &types, &results).ok()?;
     op.infer(&types).ok()?;
-    Some(Sample { op, operands, smooth: sample.smooth })
+    Some(Sample {
+        op,
+        operands,
+        smooth: sample.smooth,
+    })
 }

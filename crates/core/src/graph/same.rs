@@ -1,4 +1,5 @@
-//! Functions by structure: whether two were written by the same steps, and a hash that says when they may be.
+//! Functions by structure: whether two were written by the same steps, and a hash that says when
+//! they may be.
 
 use super::Function;
 use crate::array::Array;
@@ -17,7 +18,14 @@ impl Function {
     }
 
     fn hash_into(&self, h: &mut FxHasher) {
-        (&self.params, &self.results, &self.pool, &self.types, &self.names).hash(h);
+        (
+            &self.params,
+            &self.results,
+            &self.pool,
+            &self.types,
+            &self.names,
+        )
+            .hash(h);
         for e in &self.eqns {
             e.op.name().hash(h);
             e.op.plain().hash(h);
@@ -26,8 +34,9 @@ impl Function {
         }
     }
 
-    /// Whether both have the same parameters, equations at the same places of programs, and results: names, types,
-    /// attributes and bodies included. Operations of other crates are the same if they are one object.
+    /// Whether both have the same parameters, equations at the same places of programs, and
+    /// results: names, types, attributes and bodies included. Operations of other crates are the
+    /// same if they are one object.
     pub fn same(&self, other: &Function) -> bool {
         let eqns = || self.eqns.iter().zip(&other.eqns);
         self.name == other.name
@@ -37,7 +46,9 @@ impl Function {
             && self.types == other.types
             && self.names == other.names
             && self.eqns.len() == other.eqns.len()
-            && eqns().all(|(a, b)| (a.operands, a.first, a.count, a.loc) == (b.operands, b.first, b.count, b.loc))
+            && eqns().all(|(a, b)| {
+                (a.operands, a.first, a.count, a.loc) == (b.operands, b.first, b.count, b.loc)
+            })
             && eqns().all(|(a, b)| same_op(&a.op, &b.op))
     }
 }
@@ -68,10 +79,13 @@ fn same_body(f: &Arc<Function>, g: &Arc<Function>) -> bool {
 fn same_attr(a: &Attr, b: &Attr) -> bool {
     match (a, b) {
         (Attr::Array(a), Attr::Array(b)) => same_array(a, b),
-        (Attr::List(a), Attr::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_attr(a, b)),
+        (Attr::List(a), Attr::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_attr(a, b))
+        }
         (Attr::Fn(f), Attr::Fn(g)) => same_body(f, g),
         // Numbers print shortest, with the sign of zeros; a NaN is any other.
-        (Attr::Array(_) | Attr::List(_) | Attr::Fn(_), _) | (_, Attr::Array(_) | Attr::List(_) | Attr::Fn(_)) => false,
+        (Attr::Array(_) | Attr::List(_) | Attr::Fn(_), _)
+        | (_, Attr::Array(_) | Attr::List(_) | Attr::Fn(_)) => false,
         (a, b) => format!("{a:?}") == format!("{b:?}"),
     }
 }

@@ -1,8 +1,8 @@
 //! Symbols of a function: which it mentions, and replacing them without capture.
 //!
-//! A symbol is bound by a parameter's type, by an equation ([`binds`](crate::Primitive::binds)), or outside: a body
-//! shares the symbols of the function it stands in. An equation binds a symbol once per function; whoever copies
-//! equations renames what is taken ([`Rename`]).
+//! A symbol is bound by a parameter's type, by an equation ([`binds`](crate::Primitive::binds)), or
+//! outside: a body shares the symbols of the function it stands in. An equation binds a symbol once
+//! per function; whoever copies equations renames what is taken ([`Rename`]).
 
 use super::{Eqn, Function, Kinks};
 use crate::emit::Emit;
@@ -19,7 +19,10 @@ type Done = FxHashMap<*const Function, Arc<Function>>;
 /// A symbol like `base` that is not in `used`, which then holds it.
 pub(super) fn fresh(used: &mut FxHashSet<Sym>, base: &str) -> Sym {
     let base = base.trim_end_matches(|c: char| c.is_ascii_digit());
-    let new: Sym = (0..).map(|i| format!("{base}{i}").into()).find(|n| !used.contains(n)).expect("endless");
+    let new: Sym = (0..)
+        .map(|i| format!("{base}{i}").into())
+        .find(|n| !used.contains(n))
+        .expect("endless");
     used.insert(new.clone());
     new
 }
@@ -32,7 +35,11 @@ impl Function {
 
     /// The symbols that its parameters' types bind.
     pub fn param_syms(&self) -> FxHashSet<Sym> {
-        self.params.iter().flat_map(|&p| self.ty(p).shape.iter()).filter_map(|d| d.as_sym().cloned()).collect()
+        self.params
+            .iter()
+            .flat_map(|&p| self.ty(p).shape.iter())
+            .filter_map(|d| d.as_sym().cloned())
+            .collect()
     }
 
     /// The symbols that an equation mentions, but for its bodies.
@@ -43,8 +50,8 @@ impl Function {
         e.op.attr_syms(f);
     }
 
-    /// Symbols replaced everywhere, in bodies too. Symbols that equations bind stay, under another name where a
-    /// replacement would be mistaken for them.
+    /// Symbols replaced everywhere, in bodies too. Symbols that equations bind stay, under another
+    /// name where a replacement would be mistaken for them.
     pub fn subst(&self, f: &dyn Fn(&Sym) -> Option<Dim>) -> Function {
         self.subst_with(f, &mut Done::default())
     }
@@ -54,15 +61,29 @@ impl Function {
             return self.replace(f, done);
         }
         let mut new = FxHashSet::default();
-        for d in self.syms.iter().filter(|s| !self.bound.contains(*s)).filter_map(f) {
+        for d in self
+            .syms
+            .iter()
+            .filter(|s| !self.bound.contains(*s))
+            .filter_map(f)
+        {
             d.syms(&mut |s| {
                 new.insert(s.clone());
             });
         }
         let mut used: FxHashSet<Sym> = self.syms.union(&new).cloned().collect();
-        let renamed: FxHashMap<&Sym, Dim> =
-            self.bound.intersection(&new).map(|s| (s, Dim::sym(&fresh(&mut used, s)))).collect();
-        let of = |s: &Sym| if self.bound.contains(s) { renamed.get(s).cloned() } else { f(s) };
+        let renamed: FxHashMap<&Sym, Dim> = self
+            .bound
+            .intersection(&new)
+            .map(|s| (s, Dim::sym(&fresh(&mut used, s))))
+            .collect();
+        let of = |s: &Sym| {
+            if self.bound.contains(s) {
+                renamed.get(s).cloned()
+            } else {
+                f(s)
+            }
+        };
         self.replace(&of, &mut Done::default())
     }
 
@@ -76,7 +97,11 @@ impl Function {
             }
             new
         };
-        let mut out = Function { syms: set(&self.syms), bound: set(&self.bound), ..self.clone() };
+        let mut out = Function {
+            syms: set(&self.syms),
+            bound: set(&self.bound),
+            ..self.clone()
+        };
         for t in &mut out.types {
             *t = t.subst(f);
         }
@@ -97,8 +122,15 @@ impl Op {
         });
         seen.into_inner().iter().for_each(&mut *f);
         for r in self.regions() {
-            let own = if self.own_syms() { r.param_syms() } else { FxHashSet::default() };
-            r.syms().iter().filter(|s| !own.contains(*s)).for_each(&mut *f);
+            let own = if self.own_syms() {
+                r.param_syms()
+            } else {
+                FxHashSet::default()
+            };
+            r.syms()
+                .iter()
+                .filter(|s| !own.contains(*s))
+                .for_each(&mut *f);
         }
     }
 
@@ -110,19 +142,28 @@ impl Op {
     /// Which derivatives at kinks it is or holds.
     pub(crate) fn kinks(&self) -> Kinks {
         let kink = self.kink();
-        let mut all = Kinks { any: kink.is_some(), mean: kink == Some(Kink::Mean) };
+        let mut all = Kinks {
+            any: kink.is_some(),
+            mean: kink == Some(Kink::Mean),
+        };
         self.regions().iter().for_each(|r| all |= r.kinks);
         all
     }
 
     fn replace(&self, f: &dyn Fn(&Sym) -> Option<Dim>, done: &mut Done) -> Op {
-        let op = self.map_dims(&|d| d.subst(f)).unwrap_or_else(|| self.clone());
+        let op = self
+            .map_dims(&|d| d.subst(f))
+            .unwrap_or_else(|| self.clone());
         let regions = self.regions();
         if regions.is_empty() {
             return op;
         }
         let body = |r: &Arc<Function>, done: &mut Done| {
-            let own = if self.own_syms() { r.param_syms() } else { FxHashSet::default() };
+            let own = if self.own_syms() {
+                r.param_syms()
+            } else {
+                FxHashSet::default()
+            };
             if !r.syms.iter().any(|s| !own.contains(s) && f(s).is_some()) {
                 return r.clone();
             }
@@ -141,12 +182,14 @@ impl Op {
     }
 }
 
-/// Copying equations into a function where symbols that they bind may be taken: those get new names.
+/// Copying equations into a function where symbols that they bind may be taken: those get new
+/// names.
 #[derive(Default)]
 pub(crate) struct Rename(FxHashMap<Sym, Dim>);
 
 impl Rename {
-    /// The operation as it must be written to `cx`. To be called on the equations of a function in order.
+    /// The operation as it must be written to `cx`. To be called on the equations of a function in
+    /// order.
     pub fn op<'a>(&mut self, cx: &dyn Emit, op: &'a Op) -> Cow<'a, Op> {
         for s in op.binds() {
             let new = cx.claim_sym(&s);

@@ -1,9 +1,11 @@
-//! Complex elementary functions on principal branches, with signed zeros telling the sides of a cut (Kahan 1987).
+//! Complex elementary functions on principal branches, with signed zeros telling the sides of a cut
+//! (Kahan 1987).
 //!
-//! Infinities and NaN follow Annex G of C17; where it leaves a sign open, the one that needs no extra case is taken.
+//! Infinities and NaN follow Annex G of C17; where it leaves a sign open, the one that needs no
+//! extra case is taken.
 //!
-//! Componentwise accurate where a formula allows it: `log` near the unit circle, `log1p` and `expm1` near zero, `tanh`
-//! far out, division without spurious overflow.
+//! Componentwise accurate where a formula allows it: `log` near the unit circle, `log1p` and
+//! `expm1` near zero, `tanh` far out, division without spurious overflow.
 
 use crate::dtype::C128;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, LN_2, PI};
@@ -24,7 +26,11 @@ fn over_i(z: C128) -> C128 {
 
 /// `2^k` of the size of `x`, so that `x / 2^k` is near 1; 1 for zero and what is not finite.
 fn scale_of(x: f64) -> f64 {
-    if x == 0.0 || !x.is_finite() { 1.0 } else { libm::exp2(libm::ilogb(x).clamp(-1000, 1000).into()) }
+    if x == 0.0 || !x.is_finite() {
+        1.0
+    } else {
+        libm::exp2(libm::ilogb(x).clamp(-1000, 1000).into())
+    }
 }
 
 /// Whether a component is infinite: an infinity of Annex G, whatever the other component is.
@@ -34,16 +40,25 @@ fn is_infinite(z: C128) -> bool {
 
 /// An infinity as a direction: 1 for infinite components and 0 for others, with their signs.
 fn direction(z: C128) -> C128 {
-    let unit = |x: f64| if x.is_infinite() { 1f64.copysign(x) } else { 0f64.copysign(x) };
+    let unit = |x: f64| {
+        if x.is_infinite() {
+            1f64.copysign(x)
+        } else {
+            0f64.copysign(x)
+        }
+    };
     c(unit(z.re), unit(z.im))
 }
 
-/// `a / b`, the divisor scaled first. By Annex G of C17: infinite for a divisor of zero, and for an infinite `a` over a
-/// finite `b`; zero for a finite `a` over an infinite `b`.
+/// `a / b`, the divisor scaled first. By Annex G of C17: infinite for a divisor of zero, and for an
+/// infinite `a` over a finite `b`; zero for a finite `a` over an infinite `b`.
 pub fn div(a: C128, b: C128) -> C128 {
     if is_infinite(b) && a.is_finite() {
         let b = direction(b);
-        return c(0.0 * (a.re * b.re + a.im * b.im), 0.0 * (a.im * b.re - a.re * b.im));
+        return c(
+            0.0 * (a.re * b.re + a.im * b.im),
+            0.0 * (a.im * b.re - a.re * b.im),
+        );
     }
     let s = scale_of(b.re.abs().max(b.im.abs()));
     let (x, y) = (b.re / s, b.im / s);
@@ -58,7 +73,10 @@ pub fn div(a: C128, b: C128) -> C128 {
     }
     if is_infinite(a) && b.is_finite() {
         let a = direction(a);
-        return c(f64::INFINITY * (a.re * b.re + a.im * b.im), f64::INFINITY * (a.im * b.re - a.re * b.im));
+        return c(
+            f64::INFINITY * (a.re * b.re + a.im * b.im),
+            f64::INFINITY * (a.im * b.re - a.re * b.im),
+        );
     }
     z
 }
@@ -82,8 +100,16 @@ pub fn sqrt(z: C128) -> C128 {
         return c(f64::INFINITY, z.im);
     }
     if z.re.is_infinite() {
-        let other = if z.im.is_nan() { z.im } else { 0f64.copysign(z.im) };
-        return if z.re > 0.0 { c(z.re, other) } else { c(other.abs(), f64::INFINITY.copysign(z.im)) };
+        let other = if z.im.is_nan() {
+            z.im
+        } else {
+            0f64.copysign(z.im)
+        };
+        return if z.re > 0.0 {
+            c(z.re, other)
+        } else {
+            c(other.abs(), f64::INFINITY.copysign(z.im))
+        };
     }
     let big = z.re.abs().max(z.im.abs());
     // Powers of four, so that the root's scale is exact.
@@ -97,7 +123,11 @@ pub fn sqrt(z: C128) -> C128 {
     let (x, y) = (z.re * s, z.im * s);
     let t = (0.5 * (x.abs() + libm::hypot(x, y))).sqrt();
     let u = y / (2.0 * t);
-    if x >= 0.0 { c(t * root, u * root) } else { c(u.abs() * root, t.copysign(y) * root) }
+    if x >= 0.0 {
+        c(t * root, u * root)
+    } else {
+        c(u.abs() * root, t.copysign(y) * root)
+    }
 }
 
 /// Principal cube root: its angle is a third of the angle of `z`.
@@ -108,22 +138,40 @@ pub fn cbrt(z: C128) -> C128 {
     if z.im == 0.0 && z.re > 0.0 {
         return c(libm::cbrt(z.re), z.im);
     }
-    let (r, angle) = (libm::cbrt(libm::hypot(z.re, z.im)), libm::atan2(z.im, z.re) / 3.0);
+    let (r, angle) = (
+        libm::cbrt(libm::hypot(z.re, z.im)),
+        libm::atan2(z.im, z.re) / 3.0,
+    );
     c(r * libm::cos(angle), r * libm::sin(angle))
 }
 
 /// `e^x (cos y + i sin y)`.
 pub fn exp(z: C128) -> C128 {
     if z.re.is_infinite() && !z.im.is_finite() {
-        return if z.re > 0.0 { c(z.re, f64::NAN) } else { c(0.0, 0f64.copysign(z.im)) };
+        return if z.re > 0.0 {
+            c(z.re, f64::NAN)
+        } else {
+            c(0.0, 0f64.copysign(z.im))
+        };
     }
-    scaled_exp(z.re, if z.im == 0.0 { c(1.0, z.im) } else { c(libm::cos(z.im), libm::sin(z.im)) })
+    scaled_exp(
+        z.re,
+        if z.im == 0.0 {
+            c(1.0, z.im)
+        } else {
+            c(libm::cos(z.im), libm::sin(z.im))
+        },
+    )
 }
 
 /// `e^x w`, without overflow of `e^x` alone.
 fn scaled_exp(x: f64, w: C128) -> C128 {
-    let times =
-        |e: f64, w: C128| c(if w.re == 0.0 { w.re } else { e * w.re }, if w.im == 0.0 { w.im } else { e * w.im });
+    let times = |e: f64, w: C128| {
+        c(
+            if w.re == 0.0 { w.re } else { e * w.re },
+            if w.im == 0.0 { w.im } else { e * w.im },
+        )
+    };
     if x > 709.0 && x < 1500.0 {
         let e = libm::exp(0.5 * x);
         return times(e, times(e, w));
@@ -142,7 +190,14 @@ pub fn expm1(z: C128) -> C128 {
     }
     let h = libm::sin(0.5 * y);
     let square = 2.0 * h * h;
-    c(if e == 0.0 { -square } else { e * libm::cos(y) - square }, libm::exp(z.re) * libm::sin(y))
+    c(
+        if e == 0.0 {
+            -square
+        } else {
+            e * libm::cos(y) - square
+        },
+        libm::exp(z.re) * libm::sin(y),
+    )
 }
 
 /// `a² + b² + rest` with the rounding errors of the squares and sums kept.
@@ -172,9 +227,17 @@ fn log_abs(x: f64, y: f64) -> f64 {
     if x.is_infinite() || y.is_infinite() {
         return f64::INFINITY;
     }
-    let s = if (1e-280..1e300).contains(&big) { 1.0 } else { scale_of(big) };
+    let s = if (1e-280..1e300).contains(&big) {
+        1.0
+    } else {
+        scale_of(big)
+    };
     let l = libm::log(libm::hypot(x / s, y / s));
-    if s == 1.0 { l } else { l + f64::from(libm::ilogb(s)) * LN_2 }
+    if s == 1.0 {
+        l
+    } else {
+        l + f64::from(libm::ilogb(s)) * LN_2
+    }
 }
 
 /// Principal logarithm, cut along the negative reals.
@@ -190,7 +253,14 @@ pub fn log1p(z: C128) -> C128 {
     }
     let angle = libm::atan2(y, 1.0 + x);
     let u = squares_plus(x, y, 2.0 * x);
-    c(if u.abs() < 0.6 { 0.5 * libm::log1p(u) } else { log_abs(1.0 + x, y) }, angle)
+    c(
+        if u.abs() < 0.6 {
+            0.5 * libm::log1p(u)
+        } else {
+            log_abs(1.0 + x, y)
+        },
+        angle,
+    )
 }
 
 /// Hyperbolic sine.
@@ -205,7 +275,10 @@ pub fn sinh(z: C128) -> C128 {
         let e = half_exp(z.re.abs(), z.im);
         return c(e.re.copysign(z.re * e.re), e.im);
     }
-    c(libm::sinh(z.re) * libm::cos(z.im), libm::cosh(z.re) * libm::sin(z.im))
+    c(
+        libm::sinh(z.re) * libm::cos(z.im),
+        libm::cosh(z.re) * libm::sin(z.im),
+    )
 }
 
 /// Hyperbolic cosine.
@@ -214,13 +287,20 @@ pub fn cosh(z: C128) -> C128 {
         return c(libm::cosh(z.re), z.im * sign0(z.re));
     }
     if !z.im.is_finite() && (z.re == 0.0 || z.re.is_infinite()) {
-        return if z.re == 0.0 { c(f64::NAN, z.re) } else { c(z.re.abs(), f64::NAN) };
+        return if z.re == 0.0 {
+            c(f64::NAN, z.re)
+        } else {
+            c(z.re.abs(), f64::NAN)
+        };
     }
     if z.re.abs() > 40.0 {
         let e = half_exp(z.re.abs(), z.im);
         return c(e.re, e.im * 1f64.copysign(z.re));
     }
-    c(libm::cosh(z.re) * libm::cos(z.im), libm::sinh(z.re) * libm::sin(z.im))
+    c(
+        libm::cosh(z.re) * libm::cos(z.im),
+        libm::sinh(z.re) * libm::sin(z.im),
+    )
 }
 
 /// `e^z / 2` for a large real part.
@@ -246,7 +326,10 @@ pub fn tanh(z: C128) -> C128 {
         };
     }
     if x.abs() > 22.0 {
-        return c(1f64.copysign(x), 4.0 * libm::sin(y) * libm::cos(y) * libm::exp(-2.0 * x.abs()));
+        return c(
+            1f64.copysign(x),
+            4.0 * libm::sin(y) * libm::cos(y) * libm::exp(-2.0 * x.abs()),
+        );
     }
     let (t, s) = (libm::tan(y), libm::sinh(x));
     let (b, r) = (1.0 + t * t, (1.0 + s * s).sqrt());
@@ -305,7 +388,10 @@ pub fn asin(z: C128) -> C128 {
         return z;
     }
     let (m, p) = roots(z);
-    c(libm::atan2(z.re, m.re * p.re - m.im * p.im), libm::asinh(cross(m, p)))
+    c(
+        libm::atan2(z.re, m.re * p.re - m.im * p.im),
+        libm::asinh(cross(m, p)),
+    )
 }
 
 /// Inverse cosine, cut along the reals outside `[-1, 1]`.
@@ -325,11 +411,20 @@ pub fn acos(z: C128) -> C128 {
 
 /// [`acos`] where a component is not finite.
 fn acos_infinite(z: C128) -> C128 {
-    let side = |middle: f64, off: f64| if z.re > 0.0 { middle - off } else { middle + off };
+    let side = |middle: f64, off: f64| {
+        if z.re > 0.0 {
+            middle - off
+        } else {
+            middle + off
+        }
+    };
     match (z.re.is_infinite(), z.im.is_infinite()) {
         (true, true) => c(side(FRAC_PI_2, FRAC_PI_4), -z.im),
         (true, false) if z.im.is_nan() => c(f64::NAN, f64::NEG_INFINITY),
-        (true, false) => c(if z.re > 0.0 { 0.0 } else { PI }, -f64::INFINITY.copysign(z.im)),
+        (true, false) => c(
+            if z.re > 0.0 { 0.0 } else { PI },
+            -f64::INFINITY.copysign(z.im),
+        ),
         (false, true) => c(if z.re.is_nan() { z.re } else { FRAC_PI_2 }, -z.im),
         (false, false) => c(if z.re == 0.0 { FRAC_PI_2 } else { f64::NAN }, f64::NAN),
     }
@@ -342,20 +437,41 @@ pub fn acosh(z: C128) -> C128 {
         return c(w.im.abs(), w.re.copysign(z.im));
     }
     let (m, p) = (sqrt(c(z.re - 1.0, z.im)), sqrt(c(z.re + 1.0, z.im)));
-    c(libm::asinh(m.re * p.re + m.im * p.im), 2.0 * libm::atan2(m.im, p.re))
+    c(
+        libm::asinh(m.re * p.re + m.im * p.im),
+        2.0 * libm::atan2(m.im, p.re),
+    )
 }
 
 /// Inverse hyperbolic sine, cut along the imaginary axis outside `[-i, i]`.
 pub fn asinh(z: C128) -> C128 {
-    if z.is_finite() { over_i(asin(times_i(z))) } else { asinh_infinite(z) }
+    if z.is_finite() {
+        over_i(asin(times_i(z)))
+    } else {
+        asinh_infinite(z)
+    }
 }
 
 /// [`asinh`] where a component is not finite.
 fn asinh_infinite(z: C128) -> C128 {
     match (z.re.is_infinite(), z.im.is_infinite()) {
         (true, true) => c(z.re, FRAC_PI_4.copysign(z.im)),
-        (true, false) => c(z.re, if z.im.is_nan() { z.im } else { 0f64.copysign(z.im) }),
-        (false, true) => c(f64::INFINITY.copysign(z.re), if z.re.is_nan() { z.re } else { FRAC_PI_2.copysign(z.im) }),
+        (true, false) => c(
+            z.re,
+            if z.im.is_nan() {
+                z.im
+            } else {
+                0f64.copysign(z.im)
+            },
+        ),
+        (false, true) => c(
+            f64::INFINITY.copysign(z.re),
+            if z.re.is_nan() {
+                z.re
+            } else {
+                FRAC_PI_2.copysign(z.im)
+            },
+        ),
         (false, false) => c(f64::NAN, if z.im == 0.0 { z.im } else { f64::NAN }),
     }
 }
@@ -382,7 +498,10 @@ pub fn atanh(z: C128) -> C128 {
     } else {
         0.25 * libm::log1p(4.0 * x / ((1.0 - x) * (1.0 - x) + y * y))
     };
-    c(re.copysign(z.re), 0.5 * libm::atan2(2.0 * y, (1.0 - x) * (1.0 + x) - y * y))
+    c(
+        re.copysign(z.re),
+        0.5 * libm::atan2(2.0 * y, (1.0 - x) * (1.0 + x) - y * y),
+    )
 }
 
 /// Inverse tangent, cut along the imaginary axis outside `[-i, i]`.
@@ -408,11 +527,15 @@ pub fn sech_square(z: C128) -> C128 {
 
 /// `x log y`, and 0 where `x` is 0.
 pub fn xlogy(x: C128, y: C128) -> C128 {
-    if x == C128::ZERO { C128::ZERO } else { x * log(y) }
+    if x == C128::ZERO {
+        C128::ZERO
+    } else {
+        x * log(y)
+    }
 }
 
-/// `z^n` by squaring; for negative `n` the reciprocals of two halves, of which neither overflows unless the result
-/// vanishes.
+/// `z^n` by squaring; for negative `n` the reciprocals of two halves, of which neither overflows
+/// unless the result vanishes.
 pub fn powi(z: C128, n: i64) -> C128 {
     let power = |n: u64| super::power(z, C128::ONE, n, |a, b| a * b);
     let m = n.unsigned_abs();
@@ -423,18 +546,24 @@ pub fn powi(z: C128, n: i64) -> C128 {
     }
 }
 
-/// `z^w` on the principal branch; small integer powers by multiplication, `0^w` is 0 for `Re w > 0`, `z^0` is 1.
+/// `z^w` on the principal branch; small integer powers by multiplication, `0^w` is 0 for
+/// `Re w > 0`, `z^0` is 1.
 pub fn pow(z: C128, w: C128) -> C128 {
     if w.im == 0.0 && w.re == w.re.trunc() && w.re.abs() <= 64.0 {
         return powi(z, w.re as i64);
     }
     if z == C128::ZERO {
-        return if w.re > 0.0 { C128::ZERO } else { c(f64::NAN, f64::NAN) };
+        return if w.re > 0.0 {
+            C128::ZERO
+        } else {
+            c(f64::NAN, f64::NAN)
+        };
     }
     exp(w * log(z))
 }
 
-/// `e^(2πi t/n)` for `t < n`, from the angle to the nearest quarter turn: exact there, and symmetric.
+/// `e^(2πi t/n)` for `t < n`, from the angle to the nearest quarter turn: exact there, and
+/// symmetric.
 pub fn root_of_unity(t: usize, n: usize) -> C128 {
     let (t, n) = (t as i128, n as i128);
     let quarter = (8 * t + n) / (2 * n);

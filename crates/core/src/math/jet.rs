@@ -1,5 +1,5 @@
-//! Truncated Taylor series in one or two variables: a value and its scaled derivatives `∂^i ∂^j f / (i! j!)`, for
-//! functions whose derivatives in parameters have no closed form.
+//! Truncated Taylor series in one or two variables: a value and its scaled derivatives
+//! `∂^i ∂^j f / (i! j!)`, for functions whose derivatives in parameters have no closed form.
 
 use std::ops::{Add, Div, Mul, Sub};
 
@@ -16,7 +16,10 @@ pub struct Jet {
 impl Jet {
     /// From coefficients.
     pub fn new(orders: Orders, of: impl Fn(usize, usize) -> f64) -> Jet {
-        let c = (0..=orders.0).flat_map(|i| (0..=orders.1).map(move |j| (i, j))).map(|(i, j)| of(i, j)).collect();
+        let c = (0..=orders.0)
+            .flat_map(|i| (0..=orders.1).map(move |j| (i, j)))
+            .map(|(i, j)| of(i, j))
+            .collect();
         Jet { orders, c }
     }
 
@@ -45,7 +48,10 @@ impl Jet {
     }
 
     /// Coefficient by coefficient, each from those before it.
-    fn step_by_step(orders: Orders, next: impl Fn(&dyn Fn(usize, usize) -> f64, usize, usize) -> f64) -> Jet {
+    fn step_by_step(
+        orders: Orders,
+        next: impl Fn(&dyn Fn(usize, usize) -> f64, usize, usize) -> f64,
+    ) -> Jet {
         let mut y: Vec<f64> = Vec::with_capacity((orders.0 + 1) * (orders.1 + 1));
         for k in 0..(orders.0 + 1) * (orders.1 + 1) {
             let known = |i: usize, j: usize| y[i * (orders.1 + 1) + j];
@@ -58,8 +64,14 @@ impl Jet {
     /// `e^self`, of which the constant coefficient is given: `k y_k = Σ j x_j y_(k-j)`.
     pub fn exp_with(&self, value: f64) -> Jet {
         Jet::step_by_step(self.orders, |y, i, j| {
-            let sum: f64 = terms(i, j).map(|(a, b)| weight(i, a, b) * self.at(a, b) * y(i - a, j - b)).sum();
-            if (i, j) == (0, 0) { value } else { sum / weight(i, i, j) }
+            let sum: f64 = terms(i, j)
+                .map(|(a, b)| weight(i, a, b) * self.at(a, b) * y(i - a, j - b))
+                .sum();
+            if (i, j) == (0, 0) {
+                value
+            } else {
+                sum / weight(i, i, j)
+            }
         })
     }
 
@@ -89,7 +101,9 @@ impl Jet {
 
 /// Indices up to `(i, j)` but the first.
 fn terms(i: usize, j: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..=i).flat_map(move |a| (0..=j).map(move |b| (a, b))).skip(1)
+    (0..=i)
+        .flat_map(move |a| (0..=j).map(move |b| (a, b)))
+        .skip(1)
 }
 
 /// The index in which an exponential is differentiated: the first unless its order is 0.
@@ -117,7 +131,9 @@ impl Mul for &Jet {
     type Output = Jet;
     fn mul(self, o: &Jet) -> Jet {
         Jet::new(self.orders, |i, j| {
-            terms(i, j).fold(self.at(0, 0) * o.at(i, j), |s, (a, b)| s + self.at(a, b) * o.at(i - a, j - b))
+            terms(i, j).fold(self.at(0, 0) * o.at(i, j), |s, (a, b)| {
+                s + self.at(a, b) * o.at(i - a, j - b)
+            })
         })
     }
 }

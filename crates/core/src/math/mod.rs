@@ -1,7 +1,8 @@
-//! Scalar functions beyond `libm`: what special operations mean in `f64`, for the interpreter and the runtime alike.
+//! Scalar functions beyond `libm`: what special operations mean in `f64`, for the interpreter and
+//! the runtime alike.
 //!
-//! Real ones here, complex ones in [`complex`]. Accuracy is a few units in the last place unless said otherwise;
-//! narrower types round the `f64` result once.
+//! Real ones here, complex ones in [`complex`]. Accuracy is a few units in the last place unless
+//! said otherwise; narrower types round the `f64` result once.
 
 pub mod complex;
 mod jet;
@@ -12,14 +13,19 @@ pub use special::{bessel_ie, betainc, gamma_density, igamma, zeta};
 use crate::dtype::{C128, bf16, f16};
 use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
-/// `x` as an `f32` that a conversion to fewer digits rounds as it would round `x`: an inexact one has an odd last bit.
+/// `x` as an `f32` that a conversion to fewer digits rounds as it would round `x`: an inexact one
+/// has an odd last bit.
 fn to_odd(x: f64) -> f32 {
     let y = x as f32;
     let back = f64::from(y);
     if back == x || x.is_nan() || y.to_bits() & 1 == 1 {
         return y;
     }
-    f32::from_bits(if back.abs() > x.abs() { y.to_bits() - 1 } else { y.to_bits() + 1 })
+    f32::from_bits(if back.abs() > x.abs() {
+        y.to_bits() - 1
+    } else {
+        y.to_bits() + 1
+    })
 }
 
 /// The nearest `f16`, rounded once on every machine ([`f16::from_f64`] may go by `f32`).
@@ -34,7 +40,11 @@ pub fn nearest_bf16(x: f64) -> bf16 {
 
 /// `-1`, `0` or `1`; zeros of either sign and NaN stay what they are.
 pub fn sign(x: f64) -> f64 {
-    if x == 0.0 || x.is_nan() { x } else { 1f64.copysign(x) }
+    if x == 0.0 || x.is_nan() {
+        x
+    } else {
+        1f64.copysign(x)
+    }
 }
 
 /// The larger operand; NaN if one is, `+0 > -0` (IEEE 754-2019 `maximum`).
@@ -51,7 +61,11 @@ pub fn minimum(x: f64, y: f64) -> f64 {
 pub fn add_error(x: f64, y: f64) -> f64 {
     let sum = x + y;
     let part = sum - x;
-    if sum.is_finite() { (x - (sum - part)) + (y - part) } else { 0.0 }
+    if sum.is_finite() {
+        (x - (sum - part)) + (y - part)
+    } else {
+        0.0
+    }
 }
 
 /// A number in two parts, `high + low`: what recurrences mean.
@@ -70,20 +84,37 @@ impl Twofold {
     pub(crate) fn step(self, a: f64, b: f64, times: fn(f64, f64) -> f64) -> Twofold {
         let product = times(a, self.high);
         let finite = product.is_finite() && a.is_finite() && self.high.is_finite();
-        let lost = if finite { libm::fma(a, self.high, -product) } else { 0.0 };
-        let rest = if self.low == 0.0 { 0.0 } else { times(a, self.low) };
-        Twofold { high: product + b, low: rest + lost + add_error(product, b) }
+        let lost = if finite {
+            libm::fma(a, self.high, -product)
+        } else {
+            0.0
+        };
+        let rest = if self.low == 0.0 {
+            0.0
+        } else {
+            times(a, self.low)
+        };
+        Twofold {
+            high: product + b,
+            low: rest + lost + add_error(product, b),
+        }
     }
 
     /// The product with a number, by IEEE rules.
     fn times(self, a: f64) -> Twofold {
         let high = self.high * a;
-        Twofold { high, low: libm::fma(self.low, a, libm::fma(self.high, a, -high)) }
+        Twofold {
+            high,
+            low: libm::fma(self.low, a, libm::fma(self.high, a, -high)),
+        }
     }
 
     fn plus(self, other: Twofold) -> Twofold {
         let low = (self.low + other.low) + add_error(self.high, other.high);
-        Twofold { high: self.high + other.high, low }
+        Twofold {
+            high: self.high + other.high,
+            low,
+        }
     }
 
     pub(crate) fn value(self) -> f64 {
@@ -104,7 +135,10 @@ pub(crate) struct TwofoldComplex {
 
 impl TwofoldComplex {
     pub(crate) fn of(z: C128) -> TwofoldComplex {
-        TwofoldComplex { re: Twofold::of(z.re), im: Twofold::of(z.im) }
+        TwofoldComplex {
+            re: Twofold::of(z.re),
+            im: Twofold::of(z.im),
+        }
     }
 
     /// `a self + b`; with strong zeros a zero of either factor makes the product zero.
@@ -113,11 +147,15 @@ impl TwofoldComplex {
         let TwofoldComplex { re, im } = self;
         let product = match zero {
             true => TwofoldComplex::default(),
-            false => {
-                TwofoldComplex { re: re.times(a.re).plus(im.times(-a.im)), im: re.times(a.im).plus(im.times(a.re)) }
-            }
+            false => TwofoldComplex {
+                re: re.times(a.re).plus(im.times(-a.im)),
+                im: re.times(a.im).plus(im.times(a.re)),
+            },
         };
-        TwofoldComplex { re: product.re.plus(Twofold::of(b.re)), im: product.im.plus(Twofold::of(b.im)) }
+        TwofoldComplex {
+            re: product.re.plus(Twofold::of(b.re)),
+            im: product.im.plus(Twofold::of(b.im)),
+        }
     }
 
     pub(crate) fn value(self) -> C128 {
@@ -129,7 +167,11 @@ impl TwofoldComplex {
 pub fn add_error_f32(x: f64, y: f64) -> f64 {
     let sum = (x as f32) + (y as f32);
     let exact = x + y;
-    if sum.is_finite() { (exact - f64::from(sum)) + add_error(x, y) } else { 0.0 }
+    if sum.is_finite() {
+        (exact - f64::from(sum)) + add_error(x, y)
+    } else {
+        0.0
+    }
 }
 
 /// `x log y`, and 0 where `x` is 0, whatever `y` is.
@@ -163,12 +205,15 @@ pub fn recip_one_plus_square(x: f64) -> f64 {
     r / (x + r)
 }
 
-/// Largest `|n|` for which [`powi`] multiplies: the rounding errors of repeated squaring grow as `n`.
+/// Largest `|n|` for which [`powi`] multiplies: the rounding errors of repeated squaring grow as
+/// `n`.
 pub const MULTIPLIED: u64 = 16;
 
-/// `x^n`: by squaring, from the lowest bit of `|n|` up, while `|n|` is at most [`MULTIPLIED`], else as [`libm::pow`].
+/// `x^n`: by squaring, from the lowest bit of `|n|` up, while `|n|` is at most [`MULTIPLIED`], else
+/// as [`libm::pow`].
 ///
-/// A negative power divides 1 by the powers of two halves of `|n|`: neither overflows where the result is not 0.
+/// A negative power divides 1 by the powers of two halves of `|n|`: neither overflows where the
+/// result is not 0.
 pub fn powi(x: f64, n: i64) -> f64 {
     let m = n.unsigned_abs();
     if m > MULTIPLIED {
@@ -183,7 +228,8 @@ pub fn powi(x: f64, n: i64) -> f64 {
     }
 }
 
-/// `x^n` on integers, wrapping in 128 bits; a negative `n` gives what truncating the exact value gives (0 for `x = 0`).
+/// `x^n` on integers, wrapping in 128 bits; a negative `n` gives what truncating the exact value
+/// gives (0 for `x = 0`).
 pub fn pow_int(x: i128, n: i128) -> i128 {
     if n < 0 {
         return match x {
@@ -212,14 +258,19 @@ pub(crate) fn power<T: Copy>(x: T, one: T, mut n: u64, mul: impl Fn(T, T) -> T) 
 
 /// Inverse of the error function on `[-1, 1]`, infinite at the ends, NaN outside.
 ///
-/// A rough closed form in `log(1 - x²)` (Winitzki), then Halley's iteration on `erf`, or on `erfc` where `erf` is flat.
+/// A rough closed form in `log(1 - x²)` (Winitzki), then Halley's iteration on `erf`, or on `erfc`
+/// where `erf` is flat.
 pub fn erf_inv(x: f64) -> f64 {
     let a = x.abs();
     if a < 1e-8 {
         return x / FRAC_2_SQRT_PI;
     }
     if a >= 1.0 || a.is_nan() {
-        return if a == 1.0 { f64::INFINITY.copysign(x) } else { f64::NAN };
+        return if a == 1.0 {
+            f64::INFINITY.copysign(x)
+        } else {
+            f64::NAN
+        };
     }
     const W: f64 = 0.147;
     let l = libm::log1p(-a) + libm::log1p(a);
@@ -228,7 +279,11 @@ pub fn erf_inv(x: f64) -> f64 {
     // q - b, which cancels for small x where b > 0.
     let mut y = (if b > 0.0 { -l / W / (q + b) } else { q - b }).sqrt();
     for _ in 0..3 {
-        let f = if a < 0.5 { libm::erf(y) - a } else { (1.0 - a) - libm::erfc(y) };
+        let f = if a < 0.5 {
+            libm::erf(y) - a
+        } else {
+            (1.0 - a) - libm::erfc(y)
+        };
         let u = f / (FRAC_2_SQRT_PI * libm::exp(-y * y));
         y -= u / (1.0 + y * u);
     }
@@ -274,15 +329,19 @@ const DIGAMMA_TAYLOR: [f64; 16] = [
     -0.0015769367714301972,
 ];
 
-/// Derivative of `log gamma`. `-inf` at `+0`, `inf` at `-0`, NaN at negative integers; relative accuracy at its positive
-/// zero, absolute at the negative ones.
+/// Derivative of `log gamma`. `-inf` at `+0`, `inf` at `-0`, NaN at negative integers; relative
+/// accuracy at its positive zero, absolute at the negative ones.
 pub fn digamma(x: f64) -> f64 {
     if x == 0.0 {
         return -1.0 / x;
     }
     if x < 0.0 {
         // psi(1 - x) - psi(x) = pi cot(pi x); at a pole no sign is right.
-        return if x == x.floor() { f64::NAN } else { digamma(1.0 - x) - PI * cot_pi(x) };
+        return if x == x.floor() {
+            f64::NAN
+        } else {
+            digamma(1.0 - x) - PI * cot_pi(x)
+        };
     }
     let d = (x - DIGAMMA_ZERO[0]) - DIGAMMA_ZERO[1];
     if d.abs() < 0.1 {
@@ -301,7 +360,8 @@ pub fn digamma(x: f64) -> f64 {
     y + (libm::log(x) - 0.5 / x - tail)
 }
 
-/// The derivative of [`digamma`] of this order: `(-1)^(n+1) n! zeta(n + 1, x)`. Order 0 is digamma itself.
+/// The derivative of [`digamma`] of this order: `(-1)^(n+1) n! zeta(n + 1, x)`. Order 0 is digamma
+/// itself.
 pub fn polygamma(n: u32, x: f64) -> f64 {
     if n == 0 {
         return digamma(x);
@@ -320,7 +380,8 @@ pub fn polygamma(n: u32, x: f64) -> f64 {
         return (if odd { -mirrored } else { mirrored }) - cot_derivative(n, cot_pi(x));
     }
     let s = f64::from(n) + 1.0;
-    // (n - 1)! / x^n, the size of the result for large x, factor by factor: no overflow unless the result does.
+    // (n - 1)! / x^n, the size of the result for large x, factor by factor: no overflow unless the
+    // result does.
     let front = (1..n).fold(1.0 / x, |p, i| p * (f64::from(i) / x));
     if front == 0.0 {
         return 0.0;
@@ -349,7 +410,11 @@ pub fn polygamma(n: u32, x: f64) -> f64 {
 /// `cot(pi x)`, by the distance to the nearest integer.
 fn cot_pi(x: f64) -> f64 {
     let r = x - x.round();
-    if r.abs() <= 0.25 { 1.0 / libm::tan(PI * r) } else { libm::tan(PI * (0.5f64.copysign(r) - r)) }
+    if r.abs() <= 0.25 {
+        1.0 / libm::tan(PI * r)
+    } else {
+        libm::tan(PI * (0.5f64.copysign(r) - r))
+    }
 }
 
 /// `pi d^n/dx^n cot(pi x)` as a polynomial in `c = cot(pi x)`: `P_0 = c`, `P_k+1 = -(1 + c²) P_k'`.

@@ -1,4 +1,5 @@
-//! Special functions of two and three arguments, with derivatives of every order in the first where it is a parameter.
+//! Special functions of two and three arguments, with derivatives of every order in the first where
+//! it is a parameter.
 
 use super::jet::{Jet, Orders};
 use super::{BERNOULLI, digamma, polygamma};
@@ -9,7 +10,11 @@ use std::f64::consts::PI;
 /// By its power series, whose terms have one sign, and by the asymptotic one for large `|x|`.
 pub fn bessel_ie(n: u32, x: f64) -> f64 {
     let (a, order) = (x.abs(), f64::from(n));
-    let sign = if n % 2 == 1 && x.is_sign_negative() { -1.0 } else { 1.0 };
+    let sign = if n % 2 == 1 && x.is_sign_negative() {
+        -1.0
+    } else {
+        1.0
+    };
     if x.is_nan() || a.is_infinite() {
         return if x.is_nan() { x } else { sign * 0.0 };
     }
@@ -39,12 +44,16 @@ pub fn bessel_ie(n: u32, x: f64) -> f64 {
         k += 1.0;
     }
     // The product with 2 pi overflows beside the largest number.
-    let root = if a < 1e300 { (2.0 * PI * a).sqrt() } else { (2.0 * PI).sqrt() * a.sqrt() };
+    let root = if a < 1e300 {
+        (2.0 * PI * a).sqrt()
+    } else {
+        (2.0 * PI).sqrt() * a.sqrt()
+    };
     sign * sum / root
 }
 
-/// `e^-a I_n(a)` where neither series is short: the recurrence from a high order down, in which `I` is the dominant
-/// solution, scaled by `e^a = I_0 + 2 Σ I_k`.
+/// `e^-a I_n(a)` where neither series is short: the recurrence from a high order down, in which `I`
+/// is the dominant solution, scaled by `e^a = I_0 + 2 Σ I_k`.
 fn bessel_ie_downward(n: u32, a: f64) -> f64 {
     const LARGE: f64 = 1e250;
     // I_k / I_0 is about e^(-k² / 2a): below 1e-17 from nine roots of `a` on.
@@ -75,21 +84,32 @@ pub fn zeta(order: u32, s: f64, q: f64) -> f64 {
     }
     if s.is_infinite() || q.is_infinite() {
         let first = if q == 1.0 { 1.0 } else { f64::INFINITY };
-        return if order == 0 && 0.0 < q && q <= 1.0 { first } else { 0.0 };
+        return if order == 0 && 0.0 < q && q <= 1.0 {
+            first
+        } else {
+            0.0
+        };
     }
     let sign = if order % 2 == 1 { -1.0 } else { 1.0 };
     if s == 1.0 {
         return sign * f64::INFINITY;
     }
     if q <= 0.0 && (q == q.floor() || s != s.floor() || order > 0) {
-        return if q == q.floor() && order == 0 { f64::INFINITY } else { f64::NAN };
+        return if q == q.floor() && order == 0 {
+            f64::INFINITY
+        } else {
+            f64::NAN
+        };
     }
     let m = (order as usize, 0);
     let at = Jet::variable(s, 1.0, m);
     // (q + k)^-s in ε: e^(-ε log a) times its value.
     let power = |a: f64| {
-        let value =
-            if a > 0.0 { libm::pow(a, -s) } else { libm::pow(a.abs(), -s) * if s % 2.0 == 0.0 { 1.0 } else { -1.0 } };
+        let value = if a > 0.0 {
+            libm::pow(a, -s)
+        } else {
+            libm::pow(a.abs(), -s) * if s % 2.0 == 0.0 { 1.0 } else { -1.0 }
+        };
         Jet::variable(0.0, -libm::log(a.abs()), m).exp_with(value)
     };
     let (mut a, mut sum) = (q, Jet::constant(0.0, m));
@@ -110,7 +130,8 @@ pub fn zeta(order: u32, s: f64, q: f64) -> f64 {
     for (k, b) in BERNOULLI.iter().enumerate() {
         tail = tail + &c.clone().scale(*b);
         let i = 2.0 * k as f64;
-        let next = &Jet::variable((s + i + 1.0) / a, 1.0 / a, m) * &Jet::variable((s + i + 2.0) / a, 1.0 / a, m);
+        let next = &Jet::variable((s + i + 1.0) / a, 1.0 / a, m)
+            * &Jet::variable((s + i + 2.0) / a, 1.0 / a, m);
         c = (&c * &next).scale(1.0 / ((i + 3.0) * (i + 4.0)));
     }
     (sum + &(&p * &tail)).last()
@@ -151,10 +172,16 @@ fn lgamma1p(a: f64) -> f64 {
 /// `log gamma` minus Stirling's leading terms, for `a >= 8`.
 fn stirling_tail(a: f64) -> f64 {
     let w = 1.0 / (a * a);
-    BERNOULLI.iter().take(8).enumerate().rev().fold(0.0, |y, (k, b)| {
-        let i = 2.0 * k as f64;
-        y * w + b / ((i + 1.0) * (i + 2.0))
-    }) / a
+    BERNOULLI
+        .iter()
+        .take(8)
+        .enumerate()
+        .rev()
+        .fold(0.0, |y, (k, b)| {
+            let i = 2.0 * k as f64;
+            y * w + b / ((i + 1.0) * (i + 2.0))
+        })
+        / a
 }
 
 /// `x^a e^-x / gamma(a + 1)` as a jet in `a > -1`, for `x > 0`.
@@ -173,7 +200,8 @@ fn density(a: f64, x: f64, order: u32) -> Jet {
     log.exp_with(value)
 }
 
-/// The derivative of this order in `a` of `x^(a-1) e^-x / gamma(a)`, the density of the gamma distribution.
+/// The derivative of this order in `a` of `x^(a-1) e^-x / gamma(a)`, the density of the gamma
+/// distribution.
 pub fn gamma_density(order: u32, a: f64, x: f64) -> f64 {
     if a.is_nan() || x.is_nan() || x < 0.0 {
         return f64::NAN;
@@ -204,15 +232,19 @@ pub fn gamma_density(order: u32, a: f64, x: f64) -> f64 {
     }
 }
 
-/// The derivative of this order in `a` of the regularized incomplete gamma function: the lower one `P(a, x)`, or the
-/// upper one `Q = 1 - P`. NaN outside `a > 0, x >= 0`.
+/// The derivative of this order in `a` of the regularized incomplete gamma function: the lower one
+/// `P(a, x)`, or the upper one `Q = 1 - P`. NaN outside `a > 0, x >= 0`.
 pub fn igamma(upper: bool, order: u32, a: f64, x: f64) -> f64 {
     if !(a > 0.0 && x >= 0.0) {
         return f64::NAN;
     }
     if x == 0.0 || x == f64::INFINITY || a == f64::INFINITY {
         let lower = x == f64::INFINITY && a != f64::INFINITY;
-        return if order > 0 { 0.0 } else { f64::from(u8::from(lower != upper)) };
+        return if order > 0 {
+            0.0
+        } else {
+            f64::from(u8::from(lower != upper))
+        };
     }
     let m = (order as usize, 0);
     if upper && order == 0 && x < 1.1 && a < 1.0 {
@@ -228,7 +260,11 @@ pub fn igamma(upper: bool, order: u32, a: f64, x: f64) -> f64 {
     }
     let front = density(a, x, order);
     let flip = |y: Jet, have_upper: bool| {
-        if have_upper == upper { y.last() } else { (Jet::constant(1.0, m) - &y).last() }
+        if have_upper == upper {
+            y.last()
+        } else {
+            (Jet::constant(1.0, m) - &y).last()
+        }
     };
     if x < a + 1.0 {
         // Σ x^n / ((a + 1) .. (a + n))
@@ -270,8 +306,8 @@ fn log_gamma_coefficient(k: usize, a: f64) -> f64 {
     (1..=k).fold(polygamma(k as u32 - 1, a), |y, i| y / i as f64)
 }
 
-/// The derivative of these orders in `a` and `b` of the regularized incomplete beta function `I_x(a, b)`. NaN outside
-/// finite `a, b > 0` and `0 <= x <= 1`.
+/// The derivative of these orders in `a` and `b` of the regularized incomplete beta function
+/// `I_x(a, b)`. NaN outside finite `a, b > 0` and `0 <= x <= 1`.
 pub fn betainc(orders: (u32, u32), a: f64, b: f64, x: f64) -> f64 {
     if !(a > 0.0 && b > 0.0 && a + b < f64::INFINITY && (0.0..=1.0).contains(&x)) {
         return f64::NAN;
@@ -302,7 +338,11 @@ fn beta_fraction(m: Orders, a: f64, b: f64, x: f64, y: f64) -> f64 {
         } else {
             libm::lgamma(large) - libm::lgamma(s)
         };
-        let log_y = if y > 0.5 { libm::log1p(-x) } else { libm::log(y) };
+        let log_y = if y > 0.5 {
+            libm::log1p(-x)
+        } else {
+            libm::log(y)
+        };
         libm::exp(a * libm::log(x) + b * log_y - ratio - libm::lgamma(small)) / a
     };
     let log = Jet::new(m, |i, j| {

@@ -1,5 +1,5 @@
-//! `argmax`, `argmin`: where the extremum along an axis is. The first of equal elements wins, and the first NaN wins
-//! over everything.
+//! `argmax`, `argmin`: where the extremum along an axis is. The first of equal elements wins, and
+//! the first NaN wins over everything.
 
 use super::support::{check_axis, cost_per_element, lines, mapped, sample_array, take_axis};
 use super::{Entry, Op, Spelled, arity};
@@ -41,22 +41,44 @@ impl Primitive for ArgReduce {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs::default().with("axis", self.axis).with_if(self.dtype != DType::I64, "dtype", self.dtype)
+        Attrs::default().with("axis", self.axis).with_if(
+            self.dtype != DType::I64,
+            "dtype",
+            self.dtype,
+        )
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 1)?;
         check_axis(self, &x[0], self.axis)?;
         if x[0].dtype.is_complex() {
-            bail!(DTypeMismatch, "`{}` is not defined on {}: complex numbers have no order", self.name(), x[0].dtype);
+            bail!(
+                DTypeMismatch,
+                "`{}` is not defined on {}: complex numbers have no order",
+                self.name(),
+                x[0].dtype
+            );
         }
         if !self.dtype.is_int() {
-            bail!(Attribute, "`{}`: `dtype` must be an integer type, got {}", self.name(), self.dtype);
+            bail!(
+                Attribute,
+                "`{}`: `dtype` must be an integer type, got {}",
+                self.name(),
+                self.dtype
+            );
         }
         if x[0].shape[self.axis].is(0) {
-            bail!(ShapeMismatch, "`{}` over axis {} of {}: no elements have no extremum", self.name(), self.axis, x[0]);
+            bail!(
+                ShapeMismatch,
+                "`{}` over axis {} of {}: no elements have no extremum",
+                self.name(),
+                self.axis,
+                x[0]
+            );
         }
-        let kept = (0..x[0].rank()).filter(|&a| a != self.axis).map(|a| x[0].shape[a].clone());
+        let kept = (0..x[0].rank())
+            .filter(|&a| a != self.axis)
+            .map(|a| x[0].shape[a].clone());
         Ok(vec![Type::new(self.dtype, kept.collect::<Vec<_>>())])
     }
 
@@ -65,12 +87,17 @@ impl Primitive for ArgReduce {
         let (wide, min) = (x[0].wide(), self.min);
         let positions = lines(from, self.axis, false)
             .map(|line| match wide.pick(line) {
-                Wide::F(v) => best(&v, |a, b| !b.is_nan() && (a.is_nan() || if min { a < b } else { a > b })),
+                Wide::F(v) => best(&v, |a, b| {
+                    !b.is_nan() && (a.is_nan() || if min { a < b } else { a > b })
+                }),
                 Wide::I(v) => best(&v, |a, b| if min { a < b } else { a > b }),
                 Wide::C(_) => unreachable!("the type rule admits no complex numbers"),
             })
             .collect();
-        let kept: Vec<usize> = (0..from.len()).filter(|&a| a != self.axis).map(|a| from[a]).collect();
+        let kept: Vec<usize> = (0..from.len())
+            .filter(|&a| a != self.axis)
+            .map(|a| from[a])
+            .collect();
         Ok(vec![Wide::I(positions).narrow(self.dtype, kept)?])
     }
 
@@ -83,7 +110,13 @@ impl Primitive for ArgReduce {
     }
 
     fn batch(&self, cx: &dyn Emit, _: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        mapped(cx.op(ArgReduce { axis: self.axis + 1, ..*self }, &[x[0].val]))
+        mapped(cx.op(
+            ArgReduce {
+                axis: self.axis + 1,
+                ..*self
+            },
+            &[x[0].val],
+        ))
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
@@ -94,34 +127,81 @@ impl Primitive for ArgReduce {
 impl dyn Emit + '_ {
     /// The position of the maximum along an axis, as `i64`.
     pub fn argmax(&self, x: Val, axis: usize) -> Val {
-        self.op(ArgReduce { min: false, axis, dtype: DType::I64 }, &[x])
+        self.op(
+            ArgReduce {
+                min: false,
+                axis,
+                dtype: DType::I64,
+            },
+            &[x],
+        )
     }
 
     /// The position of the minimum along an axis, as `i64`.
     pub fn argmin(&self, x: Val, axis: usize) -> Val {
-        self.op(ArgReduce { min: true, axis, dtype: DType::I64 }, &[x])
+        self.op(
+            ArgReduce {
+                min: true,
+                axis,
+                dtype: DType::I64,
+            },
+            &[x],
+        )
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let dtype = s.attrs.opt("dtype")?.unwrap_or(DType::I64);
-    Ok(ArgReduce { min: s.name == "argmin", axis: take_axis(s)?, dtype }.into())
+    Ok(ArgReduce {
+        min: s.name == "argmin",
+        axis: take_axis(s)?,
+        dtype,
+    }
+    .into())
 }
 
 fn samples(name: &str) -> Vec<Sample> {
-    let of = |axis, dtype| ArgReduce { min: name == "argmin", axis, dtype };
+    let of = |axis, dtype| ArgReduce {
+        min: name == "argmin",
+        axis,
+        dtype,
+    };
     let nan = Array::vector(vec![1.0f64, f64::NAN, 3.0]);
     vec![
-        Sample::new(of(1, DType::I64), vec![sample_array(DType::F64, &[2, 3], 0)]),
-        Sample::new(of(0, DType::I32), vec![sample_array(DType::F32, &[3, 2], 0)]),
-        Sample::new(of(1, DType::U8), vec![sample_array(DType::I32, &[2, 3, 2], 0)]),
+        Sample::new(
+            of(1, DType::I64),
+            vec![sample_array(DType::F64, &[2, 3], 0)],
+        ),
+        Sample::new(
+            of(0, DType::I32),
+            vec![sample_array(DType::F32, &[3, 2], 0)],
+        ),
+        Sample::new(
+            of(1, DType::U8),
+            vec![sample_array(DType::I32, &[2, 3, 2], 0)],
+        ),
         Sample::new(of(0, DType::I64), vec![sample_array(DType::Bool, &[4], 0)]),
         Sample::rough(of(0, DType::I64), vec![nan]),
     ]
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let max = "Position of the maximum along an axis: the first of equal ones, the first NaN before all.";
-    let min = "Position of the minimum along an axis: the first of equal ones, the first NaN before all.";
-    vec![Entry { name: "argmax", doc: max, parse, samples }, Entry { name: "argmin", doc: min, parse, samples }]
+    let max =
+        "Position of the maximum along an axis: the first of equal ones, the first NaN before all.";
+    let min =
+        "Position of the minimum along an axis: the first of equal ones, the first NaN before all.";
+    vec![
+        Entry {
+            name: "argmax",
+            doc: max,
+            parse,
+            samples,
+        },
+        Entry {
+            name: "argmin",
+            doc: min,
+            parse,
+            samples,
+        },
+    ]
 }

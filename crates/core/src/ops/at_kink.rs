@@ -1,12 +1,14 @@
-//! `at_kink`: a tangent times the weight that a kink gives it, and zero where the weight is zero, whatever the tangent.
+//! `at_kink`: a tangent times the weight that a kink gives it, and zero where the weight is zero,
+//! whatever the tangent.
 //!
 //! ```text
 //! |x| at 0, max(a, b) at a = b, ..: y = w t, with the mean of the weights of both sides
 //! ```
-//! The mean is the first derivative. Its product with another mean is no derivative of anything: a smooth function that is
-//! written with kinks, as `|x| |x|`, has its second derivative on either side of them, and `sign(x)² = 1` there. So
-//! whatever differentiates this operation again takes the weights of one side ([`Primitive::one_sided`]), the same side of
-//! every kink: that on which the values written first grow ([`rises`]).
+//! The mean is the first derivative. Its product with another mean is no derivative of anything: a
+//! smooth function that is written with kinks, as `|x| |x|`, has its second derivative on either
+//! side of them, and `sign(x)² = 1` there. So whatever differentiates this operation again takes
+//! the weights of one side ([`Primitive::one_sided`]), the same side of every kink: that on which
+//! the values written first grow ([`rises`]).
 
 use super::support::{batch_elementwise, cost_per_element, take_axes};
 use super::{Binary, Comparison, Constant, Cumulative, Entry, Op, Running, Spelled, Unary, Value};
@@ -52,7 +54,10 @@ impl Side {
             Side::Known => Side::Known,
             Side::Sign { up } => Side::Sign { up: !up },
             Side::Share { whole } => Side::Share { whole: !whole },
-            Side::Along { axes, last } => Side::Along { axes: axes.clone(), last: !last },
+            Side::Along { axes, last } => Side::Along {
+                axes: axes.clone(),
+                last: !last,
+            },
         }
     }
 }
@@ -69,9 +74,11 @@ pub(super) fn sided(cx: &dyn Emit, side: &Side, w: Val) -> Val {
     let number = |c: f64| cx.full_like(w, c);
     match side {
         Side::Known => w,
-        Side::Sign { up } => {
-            cx.select(cx.compare(w, Comparison::Eq, number(0.0)), number(if *up { 1.0 } else { -1.0 }), w)
-        }
+        Side::Sign { up } => cx.select(
+            cx.compare(w, Comparison::Eq, number(0.0)),
+            number(if *up { 1.0 } else { -1.0 }),
+            w,
+        ),
         Side::Share { whole } => {
             let more = cx.compare(w, Comparison::Gt, number(0.0));
             let tie = cx.and(more, cx.compare(w, Comparison::Lt, number(1.0)));
@@ -83,9 +90,15 @@ pub(super) fn sided(cx: &dyn Emit, side: &Side, w: Val) -> Val {
             for (k, &axis) in axes.iter().enumerate() {
                 // Along this axis the first that has any along the axes that follow.
                 let any = cx.spread(cx.reduce_any(mine, &axes[k + 1..]), &ty, &axes[k + 1..]);
-                let count = Cumulative { reverse: *last, ..Cumulative::new(Running::Sum, axis) };
+                let count = Cumulative {
+                    reverse: *last,
+                    ..Cumulative::new(Running::Sum, axis)
+                };
                 let so_far = cx.op(count, &[cx.convert(any, DType::I64)]);
-                mine = cx.and(mine, cx.compare(so_far, Comparison::Eq, cx.full_like(so_far, 1i64)));
+                mine = cx.and(
+                    mine,
+                    cx.compare(so_far, Comparison::Eq, cx.full_like(so_far, 1i64)),
+                );
             }
             let one = cx.select(mine, number(1.0), number(0.0));
             cx.select(cx.is_nan(w), w, one)
@@ -104,19 +117,30 @@ impl Primitive for AtKink {
             Side::Known => a,
             Side::Sign { up } => a.with("side", if *up { "up" } else { "down" }),
             Side::Share { whole } => a.with("side", if *whole { "whole" } else { "none" }),
-            Side::Along { axes, last } => a.with("side", if *last { "last" } else { "first" }).with("axes", axes),
+            Side::Along { axes, last } => a
+                .with("side", if *last { "last" } else { "first" })
+                .with("axes", axes),
         }
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         let y = Binary::MulStrongZero.infer(x)?;
         if !y[0].dtype.is_float() {
-            bail!(DTypeMismatch, "`at_kink` is not defined on {}: complex numbers have no sides", y[0].dtype);
+            bail!(
+                DTypeMismatch,
+                "`at_kink` is not defined on {}: complex numbers have no sides",
+                y[0].dtype
+            );
         }
         if let Side::Along { axes, .. } = &self.side
-            && (axes.windows(2).any(|w| w[0] >= w[1]) || axes.last().is_some_and(|&a| a >= y[0].rank()))
+            && (axes.windows(2).any(|w| w[0] >= w[1])
+                || axes.last().is_some_and(|&a| a >= y[0].rank()))
         {
-            bail!(Attribute, "`axes` = {axes:?} must be ascending axes of {}", y[0]);
+            bail!(
+                Attribute,
+                "`axes` = {axes:?} must be ascending axes of {}",
+                y[0]
+            );
         }
         Ok(y)
     }
@@ -137,13 +161,18 @@ impl Primitive for AtKink {
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let (Arg::R(w), Some(ct)) = (&x[0], ct[0]) else { return Err(no_rule(self, "transpose")) };
+        let (Arg::R(w), Some(ct)) = (&x[0], ct[0]) else {
+            return Err(no_rule(self, "transpose"));
+        };
         Ok(vec![None, Some(cx.op(self.clone(), &[*w, ct]))])
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let side = match &self.side {
-            Side::Along { axes, last } => Side::Along { axes: axes.iter().map(|a| a + 1).collect(), last: *last },
+            Side::Along { axes, last } => Side::Along {
+                axes: axes.iter().map(|a| a + 1).collect(),
+                last: *last,
+            },
             side => side.clone(),
         };
         batch_elementwise(cx, AtKink { side }, size, x)
@@ -154,7 +183,11 @@ impl Primitive for AtKink {
     }
 
     fn kink(&self) -> Option<Kink> {
-        Some(if self.side == Side::Known { Kink::Side } else { Kink::Mean })
+        Some(if self.side == Side::Known {
+            Kink::Side
+        } else {
+            Kink::Mean
+        })
     }
 
     fn one_sided(&self, cx: &dyn Emit, x: &mut [Option<Val>]) -> Op {
@@ -163,13 +196,16 @@ impl Primitive for AtKink {
     }
 
     fn turned(&self) -> Op {
-        AtKink { side: self.side.turned() }.into()
+        AtKink {
+            side: self.side.turned(),
+        }
+        .into()
     }
 }
 
 impl Lin<'_> {
-    /// The tangent times a weight that is constant on either side of a kink; the weight of one side where that is asked
-    /// for.
+    /// The tangent times a weight that is constant on either side of a kink; the weight of one side
+    /// where that is asked for.
     pub fn at_kink(&self, side: Side, w: Val, t: Lv) -> Lv {
         let (side, w) = match self.session().is_one_sided() {
             true => (Side::Known, sided(self.emit(), &side, w)),
@@ -182,10 +218,12 @@ impl Lin<'_> {
 /// More values than this are not looked at.
 const FAR: usize = 64;
 
-/// Whether `a - b` (`a` without `b`), where it is zero, counts as positive on the side that is taken at every kink: where
-/// values grow, the first written of those that it is a combination of most.
+/// Whether `a - b` (`a` without `b`), where it is zero, counts as positive on the side that is
+/// taken at every kink: where values grow, the first written of those that it is a combination of
+/// most.
 pub(super) fn rises(cx: &dyn Emit, a: Val, b: Option<Val>) -> bool {
-    // Without regard to repetition, which makes several values of one; with regard to it, where so nothing is left.
+    // Without regard to repetition, which makes several values of one; with regard to it, where so
+    // nothing is left.
     let sign = [true, false].into_iter().find_map(|through| {
         let mut terms = BTreeMap::new();
         let mut left = FAR;
@@ -199,10 +237,21 @@ pub(super) fn rises(cx: &dyn Emit, a: Val, b: Option<Val>) -> bool {
 }
 
 /// Adds the terms of `c v` by the values that it is a linear combination of; constants are none.
-fn collect(cx: &dyn Emit, v: Val, c: f64, through: bool, left: &mut usize, terms: &mut BTreeMap<Val, f64>) {
+fn collect(
+    cx: &dyn Emit,
+    v: Val,
+    c: f64,
+    through: bool,
+    left: &mut usize,
+    terms: &mut BTreeMap<Val, f64>,
+) {
     let mut next = vec![(v, c)];
     while let Some((v, c)) = next.pop() {
-        let parts = if *left == 0 { None } else { parts(cx, v, through) };
+        let parts = if *left == 0 {
+            None
+        } else {
+            parts(cx, v, through)
+        };
         *left = left.saturating_sub(1);
         match parts {
             Some(parts) => next.extend(parts.into_iter().map(|(v, by)| (v, c * by))),
@@ -228,7 +277,10 @@ fn parts(cx: &dyn Emit, v: Val, through: bool) -> Option<Vec<(Val, f64)>> {
         Op::BroadcastInDim(_) | Op::Reshape(_) if through => vec![(x[0], 1.0)],
         _ => return None,
     };
-    parts.iter().all(|p| cx.ty(p.0).dtype.is_float()).then_some(parts)
+    parts
+        .iter()
+        .all(|p| cx.ty(p.0).dtype.is_float())
+        .then_some(parts)
 }
 
 /// The number that `v` is everywhere, if it is written as one.
@@ -236,7 +288,10 @@ fn number(cx: &dyn Emit, mut v: Val) -> Option<f64> {
     for _ in 0..FAR {
         let (op, x) = cx.written(v)?;
         v = match op {
-            Op::Constant(Constant { value: Value::Splat(s), .. }) => match s.cast(DType::F64) {
+            Op::Constant(Constant {
+                value: Value::Splat(s),
+                ..
+            }) => match s.cast(DType::F64) {
                 Scalar::F(c) => return Some(c),
                 _ => return None,
             },
@@ -255,32 +310,64 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         Some("down") => Side::Sign { up: false },
         Some("whole") => Side::Share { whole: true },
         Some("none") => Side::Share { whole: false },
-        Some(w @ ("first" | "last")) => Side::Along { axes: take_axes(s)?, last: w == "last" },
-        Some(w) => bail!(Attribute, "`at_kink` has no `side` = {w}; there are up, down, whole, none, first, last"),
+        Some(w @ ("first" | "last")) => Side::Along {
+            axes: take_axes(s)?,
+            last: w == "last",
+        },
+        Some(w) => bail!(
+            Attribute,
+            "`at_kink` has no `side` = {w}; there are up, down, whole, none, first, last"
+        ),
     };
     Ok(AtKink { side }.into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
-    let along = |last| Side::Along { axes: vec![0, 1], last };
+    let along = |last| Side::Along {
+        axes: vec![0, 1],
+        last,
+    };
     let sign = |up| Side::Sign { up };
     let share = |whole| Side::Share { whole };
-    let sides = [Side::Known, sign(true), sign(false), share(true), share(false), along(false), along(true)];
+    let sides = [
+        Side::Known,
+        sign(true),
+        sign(false),
+        share(true),
+        share(false),
+        along(false),
+        along(true),
+    ];
     let mut out = Vec::new();
     for (k, side) in sides.into_iter().enumerate() {
         for dtype in [DType::F64, DType::F32, DType::BF16, DType::F16] {
-            let w = if matches!(side, Side::Sign { .. }) { [1.0, 0.0, -1.0, 1.0] } else { [0.5, 0.0, 0.5, 0.0] };
-            let array = |v: [f64; 4]| Wide::F(v.to_vec()).narrow(dtype, [2, 2]).expect("four elements");
+            let w = if matches!(side, Side::Sign { .. }) {
+                [1.0, 0.0, -1.0, 1.0]
+            } else {
+                [0.5, 0.0, 0.5, 0.0]
+            };
+            let array = |v: [f64; 4]| {
+                Wide::F(v.to_vec())
+                    .narrow(dtype, [2, 2])
+                    .expect("four elements")
+            };
             let t = [0.5 + k as f64, f64::INFINITY, -1.5, 0.0];
             // The weight has no derivative.
-            out.push(Sample::rough(AtKink { side: side.clone() }, vec![array(w), array(t)]));
+            out.push(Sample::rough(
+                AtKink { side: side.clone() },
+                vec![array(w), array(t)],
+            ));
         }
     }
     out
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc =
-        "w t where a kink gives the tangent t the weight w, 0 where either is 0; derivatives of it take one side.";
-    vec![Entry { name: "at_kink", doc, parse, samples }]
+    let doc = "w t where a kink gives the tangent t the weight w, 0 where either is 0; derivatives of it take one side.";
+    vec![Entry {
+        name: "at_kink",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -1,6 +1,7 @@
 //! `bessel_ie`: modified Bessel functions of the first kind, scaled: `e^-|x| I_n(x)`.
 //!
-//! `2 I_n' = I_(n-1) + I_(n+1)`, so derivatives of every order are again of this kind, and regular at 0.
+//! `2 I_n' = I_(n-1) + I_(n+1)`, so derivatives of every order are again of this kind, and regular
+//! at 0.
 
 use super::at_kink::rises;
 use super::support::{batch_elementwise, cost_per_element};
@@ -37,16 +38,28 @@ impl Primitive for BesselIe {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 1)?;
         if !x[0].dtype.is_float() {
-            bail!(DTypeMismatch, "`bessel_ie` is not defined on {}; convert it first", x[0].dtype);
+            bail!(
+                DTypeMismatch,
+                "`bessel_ie` is not defined on {}; convert it first",
+                x[0].dtype
+            );
         }
         if self.order > MAX_ORDER {
-            bail!(Limit, "`bessel_ie` has orders up to {MAX_ORDER}, got {}", self.order);
+            bail!(
+                Limit,
+                "`bessel_ie` has orders up to {MAX_ORDER}, got {}",
+                self.order
+            );
         }
         Ok(vec![x[0].clone()])
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
-        let y = x[0].to_f64().into_iter().map(|x| math::bessel_ie(self.order, x)).collect();
+        let y = x[0]
+            .to_f64()
+            .into_iter()
+            .map(|x| math::bessel_ie(self.order, x))
+            .collect();
         Ok(vec![Wide::F(y).narrow(x[0].dtype(), x[0].shape())?])
     }
 
@@ -56,11 +69,18 @@ impl Primitive for BesselIe {
             let up = cx.bessel_ie(self.order + 1, x[0]);
             let mean = match self.order {
                 0 => up,
-                n => cx.emit().scale_by(0.5, cx.add(cx.bessel_ie(n - 1, x[0]), up)),
+                n => cx
+                    .emit()
+                    .scale_by(0.5, cx.add(cx.bessel_ie(n - 1, x[0]), up)),
             };
             // The rest is the derivative of |x| in the scale.
-            let side = Side::Sign { up: rises(cx.emit(), x[0], None) };
-            cx.sum(cx.scale(mean, t), cx.lneg(cx.at_kink(side, cx.sign(x[0]), cx.scale(y, t))))
+            let side = Side::Sign {
+                up: rises(cx.emit(), x[0], None),
+            };
+            cx.sum(
+                cx.scale(mean, t),
+                cx.lneg(cx.at_kink(side, cx.sign(x[0]), cx.scale(y, t))),
+            )
         });
         Ok(cx.one(y, slope))
     }
@@ -92,18 +112,36 @@ impl dyn Emit + '_ {
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let order: usize = s.attrs.opt("order")?.unwrap_or(0);
-    Ok(BesselIe { order: order.try_into().unwrap_or(u32::MAX) }.into())
+    Ok(BesselIe {
+        order: order.try_into().unwrap_or(u32::MAX),
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
     let x = Array::vector(vec![0.3f64, 1.0, 2.5, 12.0, -0.7, -3.2, 45.0]);
-    let mut out: Vec<Sample> = [0, 1, 2, 5].map(|order| Sample::new(BesselIe { order }, vec![x.clone()])).into();
-    let corners = Array::vector(vec![0.0f64, -0.0, 1e300, 700.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN]);
+    let mut out: Vec<Sample> = [0, 1, 2, 5]
+        .map(|order| Sample::new(BesselIe { order }, vec![x.clone()]))
+        .into();
+    let corners = Array::vector(vec![
+        0.0f64,
+        -0.0,
+        1e300,
+        700.0,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ]);
     out.extend([0, 1].map(|order| Sample::rough(BesselIe { order }, vec![corners.clone()])));
     out
 }
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "Modified Bessel function of the first kind of an order, times e^-|x|.";
-    vec![Entry { name: "bessel_ie", doc, parse, samples }]
+    vec![Entry {
+        name: "bessel_ie",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -1,10 +1,12 @@
-//! `betainc`: the regularized incomplete beta function `I_x(a, b)`, with all its derivatives in `a` and `b`.
+//! `betainc`: the regularized incomplete beta function `I_x(a, b)`, with all its derivatives in `a`
+//! and `b`.
 //!
 //! ```text
 //! ∂/∂x = e^l / (x (1 - x)),    l = a log x + b log(1 - x) - log B(a, b)
 //! ```
-//! Attribute `orders` counts derivatives in `a` and `b`; the derivative in `x` of one of them is that of `e^l` by the
-//! recurrence of an exponential's Taylor coefficients, written with operations.
+//! Attribute `orders` counts derivatives in `a` and `b`; the derivative in `x` of one of them is
+//! that of `e^l` by the recurrence of an exponential's Taylor coefficients, written with
+//! operations.
 
 use super::support::{batch_elementwise, cost_per_element, same_shape};
 use super::{Entry, Op, Spelled, arity};
@@ -54,7 +56,8 @@ impl Betainc {
         let one = cx.full_like(x, 1.0);
         let powers = cx.add(cx.xlogy(cx.sub(a, one), x), cx.mul(cx.sub(b, one), log_y));
         let mut y = vec![vec![cx.exp(cx.sub(powers, beta)); n + 1]; m + 1];
-        let choose = |n: usize, k: usize| (1..=k).fold(1.0, |c, i| c * (n + 1 - i) as f64 / i as f64);
+        let choose =
+            |n: usize, k: usize| (1..=k).fold(1.0, |c, i| c * (n + 1 - i) as f64 / i as f64);
         for i in 0..=m {
             for j in (0..=n).filter(|j| i + j > 0) {
                 // One derivative of e^l is l' e^l; the others are distributed over both factors.
@@ -88,23 +91,55 @@ impl Primitive for Betainc {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 3)?;
         if x.iter().any(|t| t.dtype != x[0].dtype) || !x[0].dtype.is_float() {
-            bail!(DTypeMismatch, "`betainc` takes three operands of one float type, got {x:?}");
+            bail!(
+                DTypeMismatch,
+                "`betainc` takes three operands of one float type, got {x:?}"
+            );
         }
         if self.a > MAX_ORDER || self.b > MAX_ORDER {
-            bail!(Limit, "`betainc` has orders up to {MAX_ORDER}, got {} and {}", self.a, self.b);
+            bail!(
+                Limit,
+                "`betainc` has orders up to {MAX_ORDER}, got {} and {}",
+                self.a,
+                self.b
+            );
         }
         Ok(vec![same_shape(self, x)?.clone()])
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let [a, b, at] = [0, 1, 2].map(|k| x[k].to_f64());
-        let y = (0..a.len()).map(|i| math::betainc((self.a, self.b), a[i], b[i], at[i])).collect();
+        let y = (0..a.len())
+            .map(|i| math::betainc((self.a, self.b), a[i], b[i], at[i]))
+            .collect();
         Ok(vec![Wide::F(y).narrow(x[0].dtype(), x[0].shape())?])
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
-        let da = t[0].map(|t| cx.scale_at_pole(cx.op(Betainc { a: self.a + 1, ..*self }, x), t));
-        let db = t[1].map(|t| cx.scale_at_pole(cx.op(Betainc { b: self.b + 1, ..*self }, x), t));
+        let da = t[0].map(|t| {
+            cx.scale_at_pole(
+                cx.op(
+                    Betainc {
+                        a: self.a + 1,
+                        ..*self
+                    },
+                    x,
+                ),
+                t,
+            )
+        });
+        let db = t[1].map(|t| {
+            cx.scale_at_pole(
+                cx.op(
+                    Betainc {
+                        b: self.b + 1,
+                        ..*self
+                    },
+                    x,
+                ),
+                t,
+            )
+        });
         let dx = t[2].map(|t| cx.scale_at_pole(self.slope(cx.emit(), x[0], x[1], x[2]), t));
         Ok(cx.one(cx.op(*self, x), cx.sum_opt(cx.sum_opt(da, db), dx)))
     }
@@ -131,9 +166,18 @@ impl dyn Emit + '_ {
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let orders: Vec<usize> = s.attrs.opt("orders")?.unwrap_or_else(|| vec![0, 0]);
-    let [a, b] = orders[..] else { bail!(Attribute, "`betainc`: `orders` are two numbers, got {orders:?}") };
+    let [a, b] = orders[..] else {
+        bail!(
+            Attribute,
+            "`betainc`: `orders` are two numbers, got {orders:?}"
+        )
+    };
     let number = |n: usize| n.try_into().unwrap_or(u32::MAX / 2);
-    Ok(Betainc { a: number(a), b: number(b) }.into())
+    Ok(Betainc {
+        a: number(a),
+        b: number(b),
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
@@ -141,13 +185,27 @@ fn samples(_: &str) -> Vec<Sample> {
     let b = Array::vector(vec![2.3f64, 0.8, 9.0, 30.0]);
     let x = Array::vector(vec![0.3f64, 0.6, 0.55, 0.02]);
     let all = vec![a, b, x];
-    let mut out: Vec<Sample> = [(0, 0), (1, 0), (1, 1)].map(|(a, b)| Sample::new(Betainc { a, b }, all.clone())).into();
-    let corners = [vec![1.0, 2.0, -1.0, 0.5], vec![1.0, 3.0, 2.0, 0.5], vec![0.0, 1.0, 0.5, f64::NAN]];
-    out.push(Sample::rough(Betainc::default(), corners.map(Array::vector).into()));
+    let mut out: Vec<Sample> = [(0, 0), (1, 0), (1, 1)]
+        .map(|(a, b)| Sample::new(Betainc { a, b }, all.clone()))
+        .into();
+    let corners = [
+        vec![1.0, 2.0, -1.0, 0.5],
+        vec![1.0, 3.0, 2.0, 0.5],
+        vec![0.0, 1.0, 0.5, f64::NAN],
+    ];
+    out.push(Sample::rough(
+        Betainc::default(),
+        corners.map(Array::vector).into(),
+    ));
     out
 }
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "Regularized incomplete beta function of a, b and x, differentiated `orders` times in a and b.";
-    vec![Entry { name: "betainc", doc, parse, samples }]
+    vec![Entry {
+        name: "betainc",
+        doc,
+        parse,
+        samples,
+    }]
 }

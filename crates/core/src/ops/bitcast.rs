@@ -1,5 +1,6 @@
-//! `bitcast_convert`: the same bits as another element type. To a narrower type every element becomes a new last axis of
-//! its parts, lowest first; to a wider one the last axis goes. It has no derivative.
+//! `bitcast_convert`: the same bits as another element type. To a narrower type every element
+//! becomes a new last axis of its parts, lowest first; to a wider one the last axis goes. It has no
+//! derivative.
 
 use super::support::{cost_per_element, mapped, sample_array};
 use super::{Entry, Op, Spelled, arity};
@@ -38,7 +39,11 @@ fn bytes_of(x: &Data) -> Vec<u8> {
 /// Elements from their bytes.
 fn of_bytes(b: &[u8], to: DType) -> Data {
     fn each<const N: usize, T: Element>(b: &[u8], f: impl Fn([u8; N]) -> T) -> Data {
-        T::wrap(b.chunks_exact(N).map(|c| f(c.try_into().expect("chunks of N"))).collect())
+        T::wrap(
+            b.chunks_exact(N)
+                .map(|c| f(c.try_into().expect("chunks of N")))
+                .collect(),
+        )
     }
     fn pair<const N: usize, T>(b: &[u8], f: impl Fn([u8; N]) -> T) -> (T, T) {
         let part = |b: &[u8]| f(b.try_into().expect("halves of N"));
@@ -82,7 +87,11 @@ impl Primitive for Bitcast {
         arity(self, x, 1)?;
         let (x, from, to) = (&x[0], x[0].dtype.size(), self.to.size());
         if (x.dtype == DType::Bool) != (self.to == DType::Bool) {
-            bail!(DTypeMismatch, "`bitcast_convert` of {x} to {}: truth values have no bits; convert them", self.to);
+            bail!(
+                DTypeMismatch,
+                "`bitcast_convert` of {x} to {}: truth values have no bits; convert them",
+                self.to
+            );
         }
         let mut shape = x.shape.to_vec();
         if to < from {
@@ -102,8 +111,14 @@ impl Primitive for Bitcast {
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
-        let shape = self.infer(&[x[0].ty()])?[0].shape.as_const().unwrap_or_default();
-        Ok(vec![Array::from_data(shape, of_bytes(&bytes_of(x[0].data()), self.to))?])
+        let shape = self.infer(&[x[0].ty()])?[0]
+            .shape
+            .as_const()
+            .unwrap_or_default();
+        Ok(vec![Array::from_data(
+            shape,
+            of_bytes(&bytes_of(x[0].data()), self.to),
+        )?])
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {
@@ -126,7 +141,11 @@ impl Primitive for Bitcast {
 impl dyn Emit + '_ {
     /// The same bits as another element type. Nothing is written if it is that already.
     pub fn bitcast(&self, x: Val, to: DType) -> Val {
-        if self.ty(x).dtype == to { x } else { self.op(Bitcast { to }, &[x]) }
+        if self.ty(x).dtype == to {
+            x
+        } else {
+            self.op(Bitcast { to }, &[x])
+        }
     }
 
     /// The next number after `x` in the direction of `y`; its derivative is zero.
@@ -142,9 +161,15 @@ impl dyn Emit + '_ {
         let number = |n: i64| self.full(&ty.with_dtype(int), n);
         // One bit up is away from zero.
         let outward = self.not(self.xor(self.compare(x, Lt, y), self.compare(x, Gt, zero)));
-        let next = self.add(self.bitcast(x, int), self.select(outward, number(1), number(-1)));
+        let next = self.add(
+            self.bitcast(x, int),
+            self.select(outward, number(1), number(-1)),
+        );
         let least = self.select(self.compare(y, Gt, zero), number(1), number(sign + 1));
-        let next = self.bitcast(self.select(self.compare(x, Eq, zero), least, next), ty.dtype);
+        let next = self.bitcast(
+            self.select(self.compare(x, Eq, zero), least, next),
+            ty.dtype,
+        );
         let nan = self.or(self.is_nan(x), self.is_nan(y));
         self.select(
             nan,
@@ -155,12 +180,17 @@ impl dyn Emit + '_ {
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    Ok(Bitcast { to: s.attrs.get("to")? }.into())
+    Ok(Bitcast {
+        to: s.attrs.get("to")?,
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
     use DType::*;
-    let b = |dtype, shape: &[usize], to| Sample::rough(Bitcast { to }, vec![sample_array(dtype, shape, 3)]);
+    let b = |dtype, shape: &[usize], to| {
+        Sample::rough(Bitcast { to }, vec![sample_array(dtype, shape, 3)])
+    };
     vec![
         b(F32, &[2, 3], U32),
         b(I64, &[3], F64),
@@ -176,5 +206,10 @@ fn samples(_: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "The same bits as another element type; a narrower one adds a last axis, a wider one takes it.";
-    vec![Entry { name: "bitcast_convert", doc, parse, samples }]
+    vec![Entry {
+        name: "bitcast_convert",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -1,4 +1,5 @@
-//! What operations with bodies share: bodies written by closures, their type checks, residuals and layouts.
+//! What operations with bodies share: bodies written by closures, their type checks, residuals and
+//! layouts.
 
 use crate::bail;
 use crate::emit::Emit;
@@ -28,7 +29,12 @@ impl Body {
 
 impl dyn Emit + '_ {
     /// A closed body with parameters of these types. Its errors are kept here.
-    pub(crate) fn body(&self, name: &str, params: &[Type], write: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> Body {
+    pub(crate) fn body(
+        &self,
+        name: &str,
+        params: &[Type],
+        write: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
+    ) -> Body {
         let b = self.nested(name);
         let x: Vec<Val> = params.iter().map(|t| b.param(t.clone(), None)).collect();
         b.set_loc(self.loc());
@@ -40,7 +46,10 @@ impl dyn Emit + '_ {
                 None
             }
         };
-        Body { func, results: y.len() }
+        Body {
+            func,
+            results: y.len(),
+        }
     }
 
     /// Types of values.
@@ -49,7 +58,8 @@ impl dyn Emit + '_ {
     }
 }
 
-/// A body of a rule: equations of `sources` written anew, with other parameters and results around them.
+/// A body of a rule: equations of `sources` written anew, with other parameters and results around
+/// them.
 pub(crate) fn rewrap(
     session: &Session,
     name: &str,
@@ -66,19 +76,28 @@ pub(crate) fn params(b: &Builder, types: &[Type]) -> Vec<Val> {
     types.iter().map(|t| b.param(t.clone(), None)).collect()
 }
 
-/// The types that the bodies of an operation get as operands, in the order of its bodies, as far as that follows from
-/// the operands' types.
+/// The types that the bodies of an operation get as operands, in the order of its bodies, as far as
+/// that follows from the operands' types.
 pub(crate) fn body_operands(op: &Op, x: &[Type]) -> Vec<Option<Vec<Type>>> {
     match op {
         Op::Switch(s) => vec![x.get(1..).map(<[Type]>::to_vec); s.branches.len()],
         Op::Scan(s) => {
             let first = s.consts + s.carry;
-            let one = |(k, t): (usize, &Type)| if k < first || t.rank() == 0 { t.clone() } else { t.unbatched() };
+            let one = |(k, t): (usize, &Type)| {
+                if k < first || t.rank() == 0 {
+                    t.clone()
+                } else {
+                    t.unbatched()
+                }
+            };
             vec![Some(x.iter().enumerate().map(one).collect())]
         }
         Op::While(w) if w.cond_consts + w.body_consts <= x.len() => {
             let (cond, rest) = x.split_at(w.cond_consts);
-            vec![Some([cond, &rest[w.body_consts..]].concat()), Some(rest.to_vec())]
+            vec![
+                Some([cond, &rest[w.body_consts..]].concat()),
+                Some(rest.to_vec()),
+            ]
         }
         Op::CustomJvp(_) => vec![Some(x.to_vec()), None],
         Op::CustomVjp(_) => vec![Some(x.to_vec()), Some(x.to_vec()), None],
@@ -88,9 +107,20 @@ pub(crate) fn body_operands(op: &Op, x: &[Type]) -> Vec<Option<Vec<Type>>> {
 }
 
 /// The operands fit the parameters of a body; `what` names it.
-pub(crate) fn check_operands(op: &dyn Primitive, what: &str, f: &Function, x: &[Type]) -> Result<()> {
+pub(crate) fn check_operands(
+    op: &dyn Primitive,
+    what: &str,
+    f: &Function,
+    x: &[Type],
+) -> Result<()> {
     if f.params().len() != x.len() {
-        bail!(Arity, "{what} of `{}` takes {} operands, got {}", op.name(), f.params().len(), x.len());
+        bail!(
+            Arity,
+            "{what} of `{}` takes {} operands, got {}",
+            op.name(),
+            f.params().len(),
+            x.len()
+        );
     }
     for (k, (&p, t)) in f.params().iter().zip(x).enumerate() {
         if f.ty(p).differs(t) {
@@ -108,12 +138,25 @@ pub(crate) fn check_operands(op: &dyn Primitive, what: &str, f: &Function, x: &[
 
 /// The types that have tangents.
 pub(crate) fn differentiable(types: &[Type]) -> Vec<Type> {
-    types.iter().filter(|t| t.dtype.has_tangent()).cloned().collect()
+    types
+        .iter()
+        .filter(|t| t.dtype.has_tangent())
+        .cloned()
+        .collect()
 }
 
 /// A custom rule takes and returns what it must; `what` names it.
-pub(crate) fn check_rule(op: &dyn Primitive, what: &str, f: &Function, x: &[Type], y: &[Type]) -> Result<()> {
-    for (have, want, verb) in [(f.param_types(), x, "takes"), (f.result_types(), y, "returns")] {
+pub(crate) fn check_rule(
+    op: &dyn Primitive,
+    what: &str,
+    f: &Function,
+    x: &[Type],
+    y: &[Type],
+) -> Result<()> {
+    for (have, want, verb) in [
+        (f.param_types(), x, "takes"),
+        (f.result_types(), y, "returns"),
+    ] {
         if have.len() != want.len() {
             bail!(
                 RuleArity,
@@ -124,7 +167,13 @@ pub(crate) fn check_rule(op: &dyn Primitive, what: &str, f: &Function, x: &[Type
             );
         }
         if let Some(k) = (0..have.len()).find(|&k| have[k].differs(&want[k])) {
-            bail!(RuleType, "{what} of `{}` {verb} {} where it needs {} (number {k})", op.name(), have[k], want[k]);
+            bail!(
+                RuleType,
+                "{what} of `{}` {verb} {} where it needs {} (number {k})",
+                op.name(),
+                have[k],
+                want[k]
+            );
         }
     }
     Ok(())
@@ -155,14 +204,19 @@ pub(crate) fn check_results(op: &dyn Primitive, what: &str, f: &Function) -> Res
 pub(crate) fn show_types(t: &[Type]) -> String {
     match t {
         [t] => t.to_string(),
-        t => format!("({})", t.iter().map(Type::to_string).collect::<Vec<_>>().join(", ")),
+        t => format!(
+            "({})",
+            t.iter().map(Type::to_string).collect::<Vec<_>>().join(", ")
+        ),
     }
 }
 
 /// One entry per result, from those that have one.
 pub(crate) fn spread<T: Copy>(have: &[bool], values: &[T]) -> Vec<Option<T>> {
     let mut it = values.iter();
-    have.iter().map(|&h| if h { it.next().copied() } else { None }).collect()
+    have.iter()
+        .map(|&h| if h { it.next().copied() } else { None })
+        .collect()
 }
 
 /// The entries that are there.
@@ -188,8 +242,15 @@ pub(crate) fn residuals(lin: &RegionLin, x: &[Val], y: &[Val]) -> Vec<Val> {
 
 /// The parameters among these residuals, each once.
 pub(crate) fn residual_params<'a>(residuals: impl Iterator<Item = &'a Residual>) -> Vec<usize> {
-    let mut out: Vec<usize> =
-        residuals.filter_map(|r| if let Residual::Param(i) = r { Some(*i) } else { None }).collect();
+    let mut out: Vec<usize> = residuals
+        .filter_map(|r| {
+            if let Residual::Param(i) = r {
+                Some(*i)
+            } else {
+                None
+            }
+        })
+        .collect();
     out.sort_unstable();
     out.dedup();
     out

@@ -1,7 +1,8 @@
 //! `broadcast_in_dim`: repetition. `y[i] = x[i[dims]]`, with index 0 along axes of `x` of extent 1.
 //!
-//! The adjoint sums over the repeated axes. An axis whose extent is known only when the program runs may or may not be
-//! repeated; the adjoint then is a [`Reduce`](super::Reduce) that decides when it runs (`sum_to`).
+//! The adjoint sums over the repeated axes. An axis whose extent is known only when the program
+//! runs may or may not be repeated; the adjoint then is a [`Reduce`](super::Reduce) that decides
+//! when it runs (`sum_to`).
 
 use super::support::{cost_per_element, mapped};
 use super::{Entry, Op, Reduce, Spelled, arity};
@@ -29,13 +30,21 @@ impl Primitive for BroadcastInDim {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs::default().with("shape", &self.shape.to_vec()).with("dims", &self.dims)
+        Attrs::default()
+            .with("shape", &self.shape.to_vec())
+            .with("dims", &self.dims)
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 1)?;
         if self.dims.len() != x[0].rank() {
-            bail!(Attribute, "`dims` = {:?} must name an axis for each of the {} of {}", self.dims, x[0].rank(), x[0]);
+            bail!(
+                Attribute,
+                "`dims` = {:?} must name an axis for each of the {} of {}",
+                self.dims,
+                x[0].rank(),
+                x[0]
+            );
         }
         let ascending = self.dims.windows(2).all(|w| w[0] < w[1]);
         if !ascending || self.dims.last().is_some_and(|&d| d >= self.shape.rank()) {
@@ -70,9 +79,14 @@ impl Primitive for BroadcastInDim {
                 index[k] = rest % d;
                 rest /= d;
             }
-            self.dims.iter().zip(x[0].shape()).fold(0, |a, (&to, &d)| a * d + if d == 1 { 0 } else { index[to] })
+            self.dims
+                .iter()
+                .zip(x[0].shape())
+                .fold(0, |a, (&to, &d)| a * d + if d == 1 { 0 } else { index[to] })
         });
-        Ok(vec![x[0].wide().pick(at).narrow(x[0].dtype(), shape.clone())?])
+        Ok(vec![
+            x[0].wide().pick(at).narrow(x[0].dtype(), shape.clone())?,
+        ])
     }
 
     fn linear_in(&self, _: &[bool]) -> bool {
@@ -84,16 +98,25 @@ impl Primitive for BroadcastInDim {
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else { return Ok(vec![None]) };
+        let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else {
+            return Ok(vec![None]);
+        };
         // New axes go at once; axes that were 1 and are not any more are summed and kept.
-        let new: Vec<usize> = (0..self.shape.rank()).filter(|a| !self.dims.contains(a)).collect();
+        let new: Vec<usize> = (0..self.shape.rank())
+            .filter(|a| !self.dims.contains(a))
+            .collect();
         let ct = cx.reduce_sum(ct, &new);
         Ok(vec![Some(cx.sum_to(ct, &ty.shape))])
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        let shape = std::iter::once(size).chain(self.shape.iter()).cloned().collect();
-        let dims = std::iter::once(0).chain(self.dims.iter().map(|d| d + 1)).collect();
+        let shape = std::iter::once(size)
+            .chain(self.shape.iter())
+            .cloned()
+            .collect();
+        let dims = std::iter::once(0)
+            .chain(self.dims.iter().map(|d| d + 1))
+            .collect();
         mapped(cx.op(BroadcastInDim { shape, dims }, &[x[0].val]))
     }
 
@@ -102,17 +125,30 @@ impl Primitive for BroadcastInDim {
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
-        Some(BroadcastInDim { shape: self.shape.iter().map(f).collect(), dims: self.dims.clone() }.into())
+        Some(
+            BroadcastInDim {
+                shape: self.shape.iter().map(f).collect(),
+                dims: self.dims.clone(),
+            }
+            .into(),
+        )
     }
 }
 
 impl dyn Emit + '_ {
-    /// `x` repeated into `shape`, its axis `k` becoming `dims[k]`. Nothing is written if that changes nothing.
+    /// `x` repeated into `shape`, its axis `k` becoming `dims[k]`. Nothing is written if that
+    /// changes nothing.
     pub fn broadcast_in_dim(&self, x: Val, shape: &[Dim], dims: &[usize]) -> Val {
         if *self.ty(x).shape == *shape && dims.iter().copied().eq(0..shape.len()) {
             return x;
         }
-        self.op(BroadcastInDim { shape: shape.to_vec().into(), dims: dims.to_vec() }, &[x])
+        self.op(
+            BroadcastInDim {
+                shape: shape.to_vec().into(),
+                dims: dims.to_vec(),
+            },
+            &[x],
+        )
     }
 
     /// `x` repeated along new leading axes and axes of extent 1, as NumPy aligns shapes.
@@ -129,25 +165,43 @@ impl dyn Emit + '_ {
         }
         let ty = self.ty(x.val).batched(size);
         let dims: Vec<usize> = (1..ty.rank()).collect();
-        Batched { val: self.op(BroadcastInDim { shape: ty.shape, dims }, &[x.val]), mapped: true }
+        Batched {
+            val: self.op(
+                BroadcastInDim {
+                    shape: ty.shape,
+                    dims,
+                },
+                &[x.val],
+            ),
+            mapped: true,
+        }
     }
 
-    /// The adjoint of repetition along axes of extent 1: `x` summed to `shape`, which has as many axes.
+    /// The adjoint of repetition along axes of extent 1: `x` summed to `shape`, which has as many
+    /// axes.
     pub fn sum_to(&self, x: Val, shape: &Shape) -> Val {
         let ty = self.ty(x);
         if ty.rank() != shape.rank() {
-            let text = format!("sum_to of {ty} to {}: the shapes must have as many axes", ty.with_shape(shape.clone()));
+            let text = format!(
+                "sum_to of {ty} to {}: the shapes must have as many axes",
+                ty.with_shape(shape.clone())
+            );
             self.fail(Error::new(Code::ShapeMismatch, text).at(self.loc()));
             return Val::POISON;
         }
-        let differ: Vec<usize> = (0..ty.rank()).filter(|&a| ty.shape[a].same(&shape[a]) != Some(true)).collect();
+        let differ: Vec<usize> = (0..ty.rank())
+            .filter(|&a| ty.shape[a].same(&shape[a]) != Some(true))
+            .collect();
         if differ.is_empty() {
             x
         } else if differ.iter().all(|&a| shape[a].is(1)) {
             let y = self.reduce_sum(x, &differ);
             self.reshape(y, shape)
         } else {
-            self.op(Reduce::sum_to(shape.clone(), self.session().numerics().stable), &[x])
+            self.op(
+                Reduce::sum_to(shape.clone(), self.session().numerics().stable),
+                &[x],
+            )
         }
     }
 }
@@ -157,7 +211,10 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let shape: Shape = match (shape, s.results) {
         (Some(d), _) => d.into(),
         (None, Some([t])) => t.shape.clone(),
-        _ => bail!(Attribute, "the attribute `shape`, or the type of the result, is missing"),
+        _ => bail!(
+            Attribute,
+            "the attribute `shape`, or the type of the result, is missing"
+        ),
     };
     let rank = s.operands.first().map_or(0, Type::rank);
     let dims = match s.attrs.opt("dims")? {
@@ -169,17 +226,28 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
 
 fn samples(_: &str) -> Vec<Sample> {
     let x = Array::from_vec([2, 1], vec![1.5f64, -0.5]).expect("two elements");
-    let b = |shape: &[usize], dims: &[usize]| BroadcastInDim { shape: shape.into(), dims: dims.to_vec() };
+    let b = |shape: &[usize], dims: &[usize]| BroadcastInDim {
+        shape: shape.into(),
+        dims: dims.to_vec(),
+    };
     vec![
         Sample::new(b(&[2, 3], &[0, 1]), vec![x.clone()]),
         Sample::new(b(&[4, 2, 2, 1], &[1, 3]), vec![x]),
         Sample::new(b(&[2, 2], &[]), vec![Array::scalar(2.0f32)]),
-        Sample::new(b(&[0, 3], &[1]), vec![Array::vector(vec![1.0f64, 2.0, 3.0])]),
+        Sample::new(
+            b(&[0, 3], &[1]),
+            vec![Array::vector(vec![1.0f64, 2.0, 3.0])],
+        ),
         Sample::new(b(&[3, 2], &[1]), vec![Array::vector(vec![1i32, 2])]),
     ]
 }
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "Repetition: y[i] = x[i[dims]], index 0 along axes of extent 1.";
-    vec![Entry { name: "broadcast_in_dim", doc, parse, samples }]
+    vec![Entry {
+        name: "broadcast_in_dim",
+        doc,
+        parse,
+        samples,
+    }]
 }

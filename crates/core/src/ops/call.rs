@@ -4,9 +4,9 @@
 //! y = f(x)   =>   (y, r) = f_forward(x),  dy = f_linear(r; dx)         call
 //!                  y = f(x),              dy = f_linear(x; dx)         checkpoint: f_linear computes r again
 //! ```
-//! Nothing is inlined, so what is shared stays shared: a tower of calls that each call the next twice is derived in
-//! linear time. The linear part of a checkpoint, and its transpose, are checkpoints too: higher derivatives keep saving
-//! nothing but inputs.
+//! Nothing is inlined, so what is shared stays shared: a tower of calls that each call the next
+//! twice is derived in linear time. The linear part of a checkpoint, and its transpose, are
+//! checkpoints too: higher derivatives keep saving nothing but inputs.
 
 use super::body::{mask, residuals, some, spread};
 use super::{Entry, Op, Spelled};
@@ -22,8 +22,8 @@ use crate::shape::{Dim, Env, Type};
 use crate::transform::{Class, Lin, Lv, Operand, Saving, Session};
 use std::sync::Arc;
 
-/// A call that would save more values than this computes again: in a tower of calls that each call the next twice
-/// they are exponentially many.
+/// A call that would save more values than this computes again: in a tower of calls that each call
+/// the next twice they are exponentially many.
 const MAX_SAVED: usize = 1024;
 
 /// A function applied to all operands.
@@ -38,7 +38,11 @@ pub struct Call {
 impl Call {
     /// A call of the same kind.
     fn of(&self, callee: Arc<Function>) -> Op {
-        Call { callee, checkpoint: self.checkpoint }.into()
+        Call {
+            callee,
+            checkpoint: self.checkpoint,
+        }
+        .into()
     }
 
     /// The callee with the symbols of the caller.
@@ -49,7 +53,11 @@ impl Call {
 
 impl Primitive for Call {
     fn name(&self) -> &str {
-        if self.checkpoint { "checkpoint" } else { "call" }
+        if self.checkpoint {
+            "checkpoint"
+        } else {
+            "call"
+        }
     }
 
     fn attrs(&self) -> Attrs {
@@ -117,17 +125,25 @@ impl Primitive for Call {
         let operands: Vec<Val> = x.iter().filter_map(Arg::val).chain(some(ct)).collect();
         let y = cx.emit(self.of(back.func.clone()), &operands);
         let mut y = spread(&back.out_nonzero, &y).into_iter();
-        Ok(linear.iter().map(|&l| if l { y.next().flatten() } else { None }).collect())
+        Ok(linear
+            .iter()
+            .map(|&l| if l { y.next().flatten() } else { None })
+            .collect())
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let types: Vec<Type> = x.iter().map(|b| b.element(cx)).collect();
         let mapped: Vec<bool> = x.iter().map(|b| b.mapped).collect();
         let f = self.specialized(cx.session(), &types);
-        let body = cx.session().batch_region(&f, &mapped, &vec![false; self.results()], size)?;
+        let body = cx
+            .session()
+            .batch_region(&f, &mapped, &vec![false; self.results()], size)?;
         let x: Vec<Val> = x.iter().map(|b| b.val).collect();
         let y = cx.emit(self.of(body.func.clone()), &x);
-        Ok(y.into_iter().zip(&body.out_mapped).map(|(val, &mapped)| Batched { val, mapped }).collect())
+        Ok(y.into_iter()
+            .zip(&body.out_mapped)
+            .map(|(val, &mapped)| Batched { val, mapped })
+            .collect())
     }
 
     fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
@@ -154,22 +170,44 @@ impl Primitive for Call {
 impl dyn Emit + '_ {
     /// A function applied to `x`, not inlined.
     pub fn call(&self, callee: &Arc<Function>, x: &[Val]) -> Vec<Val> {
-        self.emit(Call { callee: callee.clone(), checkpoint: false }.into(), x).to_vec()
+        self.emit(
+            Call {
+                callee: callee.clone(),
+                checkpoint: false,
+            }
+            .into(),
+            x,
+        )
+        .to_vec()
     }
 
     /// What `f` computes of `x`; derivatives compute it again instead of saving what is inside.
     pub fn checkpoint(&self, x: &[Val], f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> Vec<Val> {
         let body = self.body("checkpoint", &self.types(x), f);
-        body.emit(self, x, |callee| Call { callee, checkpoint: true }.into())
+        body.emit(self, x, |callee| {
+            Call {
+                callee,
+                checkpoint: true,
+            }
+            .into()
+        })
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let callee: Arc<Function> = s.attrs.get("callee")?;
     if callee.pending() {
-        bail!(Attribute, "`{}` cannot be called: it is half of a derivative", callee.name);
+        bail!(
+            Attribute,
+            "`{}` cannot be called: it is half of a derivative",
+            callee.name
+        );
     }
-    Ok(Call { callee, checkpoint: s.name == "checkpoint" }.into())
+    Ok(Call {
+        callee,
+        checkpoint: s.name == "checkpoint",
+    }
+    .into())
 }
 
 fn samples(name: &str) -> Vec<Sample> {
@@ -178,15 +216,26 @@ fn samples(name: &str) -> Vec<Sample> {
         let x: Vec<Val> = types.iter().map(|t| b.param(t.clone(), None)).collect();
         let y = write(&b, &x);
         let callee = Arc::new(b.finish(&y).expect("a sample"));
-        Call { callee, checkpoint: name == "checkpoint" }
+        Call {
+            callee,
+            checkpoint: name == "checkpoint",
+        }
     };
     let real = Type::new(crate::DType::F64, [2]);
     let symbolic = Type::new(crate::DType::F64, vec![Dim::sym("n")]);
     let complex = Type::new(crate::DType::C128, [2]);
-    let (x, y) = (Array::vector(vec![0.4f64, -0.7]), Array::vector(vec![1.5f64, 0.3]));
-    let z = Array::vector(vec![crate::C128::new(0.4, 0.2), crate::C128::new(-0.3, 1.1)]);
+    let (x, y) = (
+        Array::vector(vec![0.4f64, -0.7]),
+        Array::vector(vec![1.5f64, 0.3]),
+    );
+    let z = Array::vector(vec![
+        crate::C128::new(0.4, 0.2),
+        crate::C128::new(-0.3, 1.1),
+    ]);
     let chain = |cx: &dyn Emit, x: &[Val]| vec![cx.sin(cx.sin(x[0]))];
-    let pair = |cx: &dyn Emit, x: &[Val]| vec![cx.mul(x[0], cx.exp(x[1])), x[0], cx.reduce_sum(x[1], &[0])];
+    let pair = |cx: &dyn Emit, x: &[Val]| {
+        vec![cx.mul(x[0], cx.exp(x[1])), x[0], cx.reduce_sum(x[1], &[0])]
+    };
     vec![
         Sample::new(f(std::slice::from_ref(&symbolic), &chain), vec![x.clone()]),
         Sample::new(f(&[real.clone(), real], &pair), vec![x, y]),
@@ -196,7 +245,17 @@ fn samples(name: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     vec![
-        Entry { name: "call", doc: "A function applied as one operation.", parse, samples },
-        Entry { name: "checkpoint", doc: "A function whose derivatives compute it again.", parse, samples },
+        Entry {
+            name: "call",
+            doc: "A function applied as one operation.",
+            parse,
+            samples,
+        },
+        Entry {
+            name: "checkpoint",
+            doc: "A function whose derivatives compute it again.",
+            parse,
+            samples,
+        },
     ]
 }

@@ -1,14 +1,16 @@
-//! Checkpointing of loops: derivatives that save a carry now and then instead of what every step needs.
+//! Checkpointing of loops: derivatives that save a carry now and then instead of what every step
+//! needs.
 //!
 //! ```text
 //! every k       f = piece . piece . .. ,  a piece is checkpoint(k steps)            n/k carries, k steps' residuals
 //! snapshots s   f(n, s) = f(n - m, s - 1) . checkpoint(f(m, s)),  n <= k C(s + t, s)    s carries, k steps' residuals
 //! ```
-//! A loop with a policy is one operation and runs as it is. Its derivative is that of the same loop written in pieces, so
-//! there is no rule for it, and higher derivatives are checkpointed too. Between snapshots every step is computed at most
-//! t + 1 times: the split is Griewank's, which no other order of `s` snapshots improves. Here k is s, so that what is saved of
-//! either kind is as much, and larger where t would exceed [`MAX_DEPTH`]. Equal pieces of equal rank are one function, of
-//! which there are about s t, whatever the number of steps.
+//! A loop with a policy is one operation and runs as it is. Its derivative is that of the same loop
+//! written in pieces, so there is no rule for it, and higher derivatives are checkpointed too.
+//! Between snapshots every step is computed at most t + 1 times: the split is Griewank's, which no
+//! other order of `s` snapshots improves. Here k is s, so that what is saved of either kind is as
+//! much, and larger where t would exceed [`MAX_DEPTH`]. Equal pieces of equal rank are one
+//! function, of which there are about s t, whatever the number of steps.
 //!
 //! A `while` is written as pieces of k steps that do nothing once its condition fails.
 
@@ -25,8 +27,8 @@ use crate::transform::Session;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What the derivative of a loop saves. Values keep their bits whatever is saved; sums over steps, as the cotangent of
-/// what every step reads, are added piece by piece.
+/// What the derivative of a loop saves. Values keep their bits whatever is saved; sums over steps,
+/// as the cotangent of what every step reads, are added piece by piece.
 ///
 /// ```
 /// use cotangent_core::ops::Checkpoint;
@@ -48,12 +50,13 @@ pub enum Checkpoint {
     /// What every step needs.
     #[default]
     Never,
-    /// A carry every so many steps, and what those steps need at a time. For loops of any length, `while` too.
+    /// A carry every so many steps, and what those steps need at a time. For loops of any length,
+    /// `while` too.
     Every(usize),
     /// A carry about every square root of the number of steps, which must be known.
     Sqrt,
-    /// About so many carries, and what as many steps need at a time; every step is computed as rarely as that allows. The
-    /// number of steps must be known.
+    /// About so many carries, and what as many steps need at a time; every step is computed as
+    /// rarely as that allows. The number of steps must be known.
     Snapshots(usize),
 }
 
@@ -74,11 +77,18 @@ impl Checkpoint {
         match (every, s.attrs.opt("snapshots")?) {
             (None, None) => Ok(Checkpoint::Never),
             (None, Some(s)) => Ok(Checkpoint::Snapshots(s)),
-            (Some(_), Some(_)) => bail!(Attribute, "`{}` takes `checkpoint` or `snapshots`, not both", s.name),
+            (Some(_), Some(_)) => bail!(
+                Attribute,
+                "`{}` takes `checkpoint` or `snapshots`, not both",
+                s.name
+            ),
             (Some(Attr::Str(w)), None) if w == "sqrt" => Ok(Checkpoint::Sqrt),
             (Some(a), None) => match usize::from_attr(&a) {
                 Some(k) => Ok(Checkpoint::Every(k)),
-                None => bail!(Attribute, "the attribute `checkpoint` must be a number of steps or \"sqrt\""),
+                None => bail!(
+                    Attribute,
+                    "the attribute `checkpoint` must be a number of steps or \"sqrt\""
+                ),
             },
         }
     }
@@ -86,7 +96,10 @@ impl Checkpoint {
     /// Pieces have steps.
     pub(super) fn check(self, op: &str) -> Result<()> {
         if matches!(self, Checkpoint::Every(0) | Checkpoint::Snapshots(0)) {
-            bail!(Attribute, "`{op}` cannot be checkpointed by {self:?}: it takes at least one step and one snapshot");
+            bail!(
+                Attribute,
+                "`{op}` cannot be checkpointed by {self:?}: it takes at least one step and one snapshot"
+            );
         }
         Ok(())
     }
@@ -101,7 +114,10 @@ pub struct Loops<'a> {
 impl dyn Emit + '_ {
     /// Loops whose derivatives save by this policy.
     pub fn checkpointing(&self, checkpoint: Checkpoint) -> Loops<'_> {
-        Loops { cx: self, checkpoint }
+        Loops {
+            cx: self,
+            checkpoint,
+        }
     }
 }
 
@@ -109,7 +125,11 @@ impl dyn Emit + '_ {
 const MAX_DEPTH: usize = 32;
 
 /// A scan of operands of these types, written in pieces; none if it is one piece.
-pub(super) fn scan_in_pieces(session: &Session, scan: &Scan, x: &[Type]) -> Result<Option<Arc<Function>>> {
+pub(super) fn scan_in_pieces(
+    session: &Session,
+    scan: &Scan,
+    x: &[Type],
+) -> Result<Option<Arc<Function>>> {
     let cut = match (scan.checkpoint, scan.length.as_const()) {
         (Checkpoint::Never, _) => return Ok(None),
         (Checkpoint::Every(k), Some(n)) if k >= n => return Ok(None),
@@ -126,14 +146,22 @@ pub(super) fn scan_in_pieces(session: &Session, scan: &Scan, x: &[Type]) -> Resu
             scan.checkpoint
         ),
     };
-    let plain = Scan { checkpoint: Checkpoint::Never, ..scan.clone() };
+    let plain = Scan {
+        checkpoint: Checkpoint::Never,
+        ..scan.clone()
+    };
     let f = rewrap(session, "scan", &[&scan.body], |b| {
         let x = params(b, x);
         match cut {
             Cut::Every(k) => every(b, &plain, k, &x),
             Cut::Snapshots(s, n) => {
                 let piece = s.max(n.div_ceil(reach(s, MAX_DEPTH)));
-                Snapshots { scan: &plain, piece, made: FxHashMap::default() }.write(b, n, s, &x)
+                Snapshots {
+                    scan: &plain,
+                    piece,
+                    made: FxHashMap::default(),
+                }
+                .write(b, n, s, &x)
             }
         }
     })?;
@@ -148,22 +176,43 @@ enum Cut {
 
 /// Some steps of a scan, with the rows that are theirs.
 fn steps(cx: &dyn Emit, scan: &Scan, length: Dim, x: &[Val]) -> Vec<Val> {
-    cx.emit(Scan { length, ..scan.clone() }.into(), x).to_vec()
+    cx.emit(
+        Scan {
+            length,
+            ..scan.clone()
+        }
+        .into(),
+        x,
+    )
+    .to_vec()
 }
 
 /// Rows of the first `n` of `length` steps, and of the others.
 fn split(cx: &dyn Emit, scan: &Scan, rows: &[Val], length: &Dim, n: &Dim) -> (Vec<Val>, Vec<Val>) {
     let rest = length.clone() - n.clone();
     let parts = rows.iter().map(|&x| match scan.reverse {
-        false => (cx.slice_axis(x, 0, 0usize, n.clone()), cx.slice_axis(x, 0, n.clone(), length.clone())),
-        true => (cx.slice_axis(x, 0, rest.clone(), length.clone()), cx.slice_axis(x, 0, 0usize, rest.clone())),
+        false => (
+            cx.slice_axis(x, 0, 0usize, n.clone()),
+            cx.slice_axis(x, 0, n.clone(), length.clone()),
+        ),
+        true => (
+            cx.slice_axis(x, 0, rest.clone(), length.clone()),
+            cx.slice_axis(x, 0, 0usize, rest.clone()),
+        ),
     });
     parts.unzip()
 }
 
 /// What steps returned one after the other, stacked.
 fn join(cx: &dyn Emit, scan: &Scan, first: Val, then: Val) -> Val {
-    cx.concatenate(&if scan.reverse { [then, first] } else { [first, then] }, 0)
+    cx.concatenate(
+        &if scan.reverse {
+            [then, first]
+        } else {
+            [first, then]
+        },
+        0,
+    )
 }
 
 /// A scan over checkpoints of `k` steps, then the steps that are left.
@@ -178,13 +227,21 @@ fn every(cx: &dyn Emit, scan: &Scan, k: usize, x: &[Val]) -> Vec<Val> {
         let shape = [lead, &cx.ty(x).shape[drop..]].concat();
         cx.reshape(x, &shape)
     };
-    let first: Vec<Val> = first.into_iter().map(|x| regroup(x, &[pieces.clone(), Dim::Const(k)], 1)).collect();
+    let first: Vec<Val> = first
+        .into_iter()
+        .map(|x| regroup(x, &[pieces.clone(), Dim::Const(k)], 1))
+        .collect();
     let (c, y) = cx.scan(w, init, &first, &pieces, scan.reverse, |cx, w, c, x| {
-        let mut y = cx.checkpoint(&[w, c, x].concat(), |cx, x| steps(cx, scan, Dim::Const(k), x));
+        let mut y = cx.checkpoint(&[w, c, x].concat(), |cx, x| {
+            steps(cx, scan, Dim::Const(k), x)
+        });
         let ys = y.split_off(scan.carry.min(y.len()));
         (y, ys)
     });
-    let y: Vec<Val> = y.into_iter().map(|y| regroup(y, std::slice::from_ref(&covered), 2)).collect();
+    let y: Vec<Val> = y
+        .into_iter()
+        .map(|y| regroup(y, std::slice::from_ref(&covered), 2))
+        .collect();
     if left.is(0) {
         return [c, y].concat();
     }
@@ -245,12 +302,24 @@ impl Snapshots<'_> {
             let x = [w, &carry, &first].concat();
             let mut y = match before {
                 Some(m) => match self.function(cx, m, s, &x) {
-                    Some(callee) => cx.emit(Call { callee, checkpoint: true }.into(), &x).to_vec(),
+                    Some(callee) => cx
+                        .emit(
+                            Call {
+                                callee,
+                                checkpoint: true,
+                            }
+                            .into(),
+                            &x,
+                        )
+                        .to_vec(),
                     None => vec![Val::POISON; scan.body.results().len()],
                 },
                 None => steps(cx, scan, Dim::Const(n), &x),
             };
-            stacked.iter_mut().zip(y.drain(scan.carry..)).for_each(|(all, y)| all.push(y));
+            stacked
+                .iter_mut()
+                .zip(y.drain(scan.carry..))
+                .for_each(|(all, y)| all.push(y));
             (carry, rows) = (y, last);
             let Some(m) = before else { break };
             (n, s) = (n - m, s - 1);
@@ -259,7 +328,11 @@ impl Snapshots<'_> {
             if scan.reverse {
                 parts.reverse();
             }
-            carry.push(if parts.len() == 1 { parts[0] } else { cx.concatenate(parts, 0) });
+            carry.push(if parts.len() == 1 {
+                parts[0]
+            } else {
+                cx.concatenate(parts, 0)
+            });
         }
         carry
     }
@@ -269,14 +342,22 @@ impl Snapshots<'_> {
         if let Some(f) = self.made.get(&(n, s)) {
             return Some(f.clone());
         }
-        let f = cx.body("pieces", &cx.types(x), |cx, x| self.write(cx, n, s, x)).func?;
+        let f = cx
+            .body("pieces", &cx.types(x), |cx, x| self.write(cx, n, s, x))
+            .func?;
         self.made.insert((n, s), f.clone());
         Some(f)
     }
 }
 
-/// A `while` of operands of these types, written as checkpoints of `k` steps; those after its end do nothing.
-pub(super) fn while_in_pieces(session: &Session, op: &While, k: usize, x: &[Type]) -> Result<Arc<Function>> {
+/// A `while` of operands of these types, written as checkpoints of `k` steps; those after its end
+/// do nothing.
+pub(super) fn while_in_pieces(
+    session: &Session,
+    op: &While,
+    k: usize,
+    x: &[Type],
+) -> Result<Arc<Function>> {
     let (nc, n) = (op.cond_consts, op.cond_consts + op.body_consts);
     rewrap(session, "while", &[&op.cond, &op.body], |b| {
         let x = params(b, x);
@@ -286,14 +367,26 @@ pub(super) fn while_in_pieces(session: &Session, op: &While, k: usize, x: &[Type
                 let step = |cx: &dyn Emit, w: &[Val], c: &[Val], _: &[Val]| {
                     let more = cx.inline(&op.cond, &[&w[..nc], c].concat())[0];
                     let x = [&w[nc..], c].concat();
-                    let c = cx.cond(more, &x, |cx, x| cx.inline(&op.body, x), |_, x| x[op.body_consts..].to_vec());
+                    let c = cx.cond(
+                        more,
+                        &x,
+                        |cx, x| cx.inline(&op.body, x),
+                        |_, x| x[op.body_consts..].to_vec(),
+                    );
                     (c, vec![])
                 };
-                cx.scan(&x[..n], &x[n..], &[], &Dim::Const(k), false, step).0
+                cx.scan(&x[..n], &x[n..], &[], &Dim::Const(k), false, step)
+                    .0
             })
         });
         piece.emit(cx, &[&x[..nc], &x].concat(), |body| {
-            While { body, body_consts: n, checkpoint: Checkpoint::Never, ..op.clone() }.into()
+            While {
+                body,
+                body_consts: n,
+                checkpoint: Checkpoint::Never,
+                ..op.clone()
+            }
+            .into()
         })
     })
 }

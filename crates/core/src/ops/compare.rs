@@ -59,10 +59,21 @@ impl Primitive for Compare {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 2)?;
         if x[0].dtype != x[1].dtype {
-            bail!(DTypeMismatch, "`{}` needs operands of one element type, got {} and {}", self.name(), x[0], x[1]);
+            bail!(
+                DTypeMismatch,
+                "`{}` needs operands of one element type, got {} and {}",
+                self.name(),
+                x[0],
+                x[1]
+            );
         }
         if x[0].dtype.is_complex() && !matches!(self.0, Comparison::Eq | Comparison::Ne) {
-            bail!(DTypeMismatch, "`{}` is not defined on {}: complex numbers have no order", self.name(), x[0].dtype);
+            bail!(
+                DTypeMismatch,
+                "`{}` is not defined on {}: complex numbers have no order",
+                self.name(),
+                x[0].dtype
+            );
         }
         Ok(vec![same_shape(self, x)?.with_dtype(DType::Bool)])
     }
@@ -71,10 +82,17 @@ impl Primitive for Compare {
         let order: Vec<Option<Ordering>> = match (x[0].wide(), x[1].wide()) {
             (Wide::F(a), Wide::F(b)) => a.iter().zip(&b).map(|(a, b)| a.partial_cmp(b)).collect(),
             (Wide::I(a), Wide::I(b)) => a.iter().zip(&b).map(|(a, b)| a.partial_cmp(b)).collect(),
-            (Wide::C(a), Wide::C(b)) => a.iter().zip(&b).map(|(a, b)| (a == b).then_some(Ordering::Equal)).collect(),
+            (Wide::C(a), Wide::C(b)) => a
+                .iter()
+                .zip(&b)
+                .map(|(a, b)| (a == b).then_some(Ordering::Equal))
+                .collect(),
             _ => unreachable!("the type rule makes both element types one"),
         };
-        Ok(vec![Array::from_vec(x[0].shape(), order.into_iter().map(|o| self.0.holds(o)).collect())?])
+        Ok(vec![Array::from_vec(
+            x[0].shape(),
+            order.into_iter().map(|o| self.0.holds(o)).collect(),
+        )?])
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {
@@ -110,17 +128,28 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
 
 /// Less, equal, greater and unordered, in every element type that the comparison is defined on.
 fn samples(name: &str) -> Vec<Sample> {
-    let op = Compare(NAMES.iter().find(|(n, _)| *n == name).expect("a name of the table").1);
+    let op = Compare(
+        NAMES
+            .iter()
+            .find(|(n, _)| *n == name)
+            .expect("a name of the table")
+            .1,
+    );
     let equality = matches!(op.0, Comparison::Eq | Comparison::Ne);
     DType::ALL
         .into_iter()
         .filter(|t| equality || !t.is_complex())
         .map(|t| {
             let side = |k: usize| {
-                const F: [[f64; 5]; 2] = [[1.0, 2.0, 3.0, f64::NAN, 0.0], [2.0, 2.0, 1.0, f64::NAN, -0.0]];
+                const F: [[f64; 5]; 2] = [
+                    [1.0, 2.0, 3.0, f64::NAN, 0.0],
+                    [2.0, 2.0, 1.0, f64::NAN, -0.0],
+                ];
                 let wide = match t.kind() {
                     Kind::Float => Wide::F(F[k].to_vec()),
-                    Kind::Complex => Wide::C((0..5).map(|i| C128::new(F[k][i], F[0][4 - i])).collect()),
+                    Kind::Complex => {
+                        Wide::C((0..5).map(|i| C128::new(F[k][i], F[0][4 - i])).collect())
+                    }
                     _ => Wide::I([[3, 1, -1, 0, 1], [2, 1, 1, -1, 0]][k].to_vec()),
                 };
                 wide.narrow(t, [5]).expect("five elements")
@@ -133,6 +162,11 @@ fn samples(name: &str) -> Vec<Sample> {
 pub(super) fn entries() -> Vec<Entry> {
     NAMES
         .iter()
-        .map(|(name, _)| Entry { name, doc: "Elementwise comparison; the result is i1.", parse, samples })
+        .map(|(name, _)| Entry {
+            name,
+            doc: "Elementwise comparison; the result is i1.",
+            parse,
+            samples,
+        })
         .collect()
 }

@@ -1,4 +1,5 @@
-//! `complex`: `re + i im` from two reals; adjoint to taking the parts: `ct_re = Re ct`, `ct_im = Im ct`.
+//! `complex`: `re + i im` from two reals; adjoint to taking the parts: `ct_re = Re ct`,
+//! `ct_im = Im ct`.
 
 use super::support::{batch_elementwise, cost_per_element, same_shape};
 use super::{Entry, Op, Spelled, arity};
@@ -26,13 +27,27 @@ impl Primitive for Complex {
             Some(d) if x[0].dtype == x[1].dtype && x[0].dtype.is_float() => {
                 Ok(vec![same_shape(self, x)?.with_dtype(d)])
             }
-            _ => bail!(DTypeMismatch, "`complex` needs two operands of type f32 or f64, got {} and {}", x[0], x[1]),
+            _ => bail!(
+                DTypeMismatch,
+                "`complex` needs two operands of type f32 or f64, got {} and {}",
+                x[0],
+                x[1]
+            ),
         }
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
-        let to = if x[0].dtype() == DType::F32 { DType::C64 } else { DType::C128 };
-        let z = x[0].to_f64().into_iter().zip(x[1].to_f64()).map(|(re, im)| C128::new(re, im)).collect();
+        let to = if x[0].dtype() == DType::F32 {
+            DType::C64
+        } else {
+            DType::C128
+        };
+        let z = x[0]
+            .to_f64()
+            .into_iter()
+            .zip(x[1].to_f64())
+            .map(|(re, im)| C128::new(re, im))
+            .collect();
         Ok(vec![Wide::C(z).narrow(to, x[0].shape())?])
     }
 
@@ -41,12 +56,21 @@ impl Primitive for Complex {
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
-        let dy = cx.apply1(*self, &[cx.or_zeros(t[0], x[0]).into(), cx.or_zeros(t[1], x[1]).into()]);
+        let dy = cx.apply1(
+            *self,
+            &[
+                cx.or_zeros(t[0], x[0]).into(),
+                cx.or_zeros(t[1], x[1]).into(),
+            ],
+        );
         Ok(cx.one(cx.op(*self, x), Some(dy)))
     }
 
     fn transpose(&self, cx: &dyn Emit, _: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        Ok(vec![ct[0].map(|ct| cx.real(ct)), ct[0].map(|ct| cx.imag(ct))])
+        Ok(vec![
+            ct[0].map(|ct| cx.real(ct)),
+            ct[0].map(|ct| cx.imag(ct)),
+        ])
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
@@ -71,11 +95,28 @@ fn parse(_: &mut Spelled<'_>) -> Result<Op> {
 
 fn samples(_: &str) -> Vec<Sample> {
     vec![
-        Sample::new(Complex, vec![Array::vector(vec![1.5f64, -0.5]), Array::vector(vec![2.0f64, 0.25])]),
-        Sample::new(Complex, vec![Array::vector(vec![1.5f32, -0.5]), Array::vector(vec![2.0f32, 0.25])]),
+        Sample::new(
+            Complex,
+            vec![
+                Array::vector(vec![1.5f64, -0.5]),
+                Array::vector(vec![2.0f64, 0.25]),
+            ],
+        ),
+        Sample::new(
+            Complex,
+            vec![
+                Array::vector(vec![1.5f32, -0.5]),
+                Array::vector(vec![2.0f32, 0.25]),
+            ],
+        ),
     ]
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    vec![Entry { name: "complex", doc: "re + i im from two reals.", parse, samples }]
+    vec![Entry {
+        name: "complex",
+        doc: "re + i im from two reals.",
+        parse,
+        samples,
+    }]
 }

@@ -1,4 +1,5 @@
-//! `concatenate`: operands one after the other along an axis. Linear in all operands together; the adjoint slices.
+//! `concatenate`: operands one after the other along an axis. Linear in all operands together; the
+//! adjoint slices.
 
 use super::moving::{overlay_all, places};
 use super::slice::no_axis;
@@ -30,17 +31,25 @@ impl Primitive for Concatenate {
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
-        let Some(first) = x.first() else { bail!(Arity, "`concatenate` takes at least one operand, got none") };
+        let Some(first) = x.first() else {
+            bail!(Arity, "`concatenate` takes at least one operand, got none")
+        };
         if self.axis >= first.rank() {
             return Err(no_axis("concatenate", first, self.axis));
         }
         let mut shape = first.shape.to_vec();
         for (i, t) in x.iter().enumerate().skip(1) {
             if t.dtype != first.dtype {
-                bail!(DTypeMismatch, "`concatenate` needs operands of one element type, got {first} and {t}");
+                bail!(
+                    DTypeMismatch,
+                    "`concatenate` needs operands of one element type, got {first} and {t}"
+                );
             }
             if t.rank() != first.rank() {
-                bail!(ShapeMismatch, "`concatenate` needs operands of one rank, got {first} and {t}");
+                bail!(
+                    ShapeMismatch,
+                    "`concatenate` needs operands of one rank, got {first} and {t}"
+                );
             }
             for (k, (a, b)) in shape.iter_mut().zip(t.shape.iter()).enumerate() {
                 if k == self.axis {
@@ -64,7 +73,9 @@ impl Primitive for Concatenate {
         shape[self.axis] = x.iter().map(|a| a.shape()[self.axis]).sum();
         let (mut out, mut at) = (Array::zeros(x[0].dtype(), shape.clone())?, 0);
         for a in x {
-            let to = places(a.shape(), &shape, |k, i| Some(if k == self.axis { at + i } else { i }));
+            let to = places(a.shape(), &shape, |k, i| {
+                Some(if k == self.axis { at + i } else { i })
+            });
             out = overlay_all(out, a, to)?;
             at += a.shape()[self.axis];
         }
@@ -76,12 +87,18 @@ impl Primitive for Concatenate {
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
-        let t: Vec<Operand> = x.iter().zip(t).map(|(&x, &t)| cx.or_zeros(t, x).into()).collect();
+        let t: Vec<Operand> = x
+            .iter()
+            .zip(t)
+            .map(|(&x, &t)| cx.or_zeros(t, x).into())
+            .collect();
         Ok(cx.one(cx.op(self.clone(), x), Some(cx.apply1(self.clone(), &t))))
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let Some(ct) = ct[0] else { return Ok(vec![None; x.len()]) };
+        let Some(ct) = ct[0] else {
+            return Ok(vec![None; x.len()]);
+        };
         let mut at = Dim::Const(0);
         let part = |arg: &Arg| {
             let ty = match arg {
@@ -90,7 +107,8 @@ impl Primitive for Concatenate {
             };
             let start = at.clone();
             at = start.clone() + ty.shape[self.axis].clone();
-            arg.is_linear().then(|| cx.slice_axis(ct, self.axis, start, at.clone()))
+            arg.is_linear()
+                .then(|| cx.slice_axis(ct, self.axis, start, at.clone()))
         };
         Ok(x.iter().map(part).collect())
     }
@@ -135,13 +153,20 @@ impl dyn Emit + '_ {
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    Ok(Concatenate { axis: s.attrs.get("axis")? }.into())
+    Ok(Concatenate {
+        axis: s.attrs.get("axis")?,
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
     use crate::DType::*;
     let c = |axis, dtype, shapes: &[&[usize]]| {
-        let x = shapes.iter().enumerate().map(|(i, s)| sample_array(dtype, s, 10 * i)).collect();
+        let x = shapes
+            .iter()
+            .enumerate()
+            .map(|(i, s)| sample_array(dtype, s, 10 * i))
+            .collect();
         Sample::new(Concatenate { axis }, x)
     };
     vec![
@@ -158,5 +183,10 @@ fn samples(_: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "Operands one after the other along an axis.";
-    vec![Entry { name: "concatenate", doc, parse, samples }]
+    vec![Entry {
+        name: "concatenate",
+        doc,
+        parse,
+        samples,
+    }]
 }

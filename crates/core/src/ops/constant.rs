@@ -34,24 +34,37 @@ pub enum Value {
 impl Constant {
     /// One value everywhere.
     pub fn splat(ty: Type, value: Scalar) -> Constant {
-        Constant { value: Value::Splat(value.cast(ty.dtype)), ty }
+        Constant {
+            value: Value::Splat(value.cast(ty.dtype)),
+            ty,
+        }
     }
 
-    /// As [`splat`](Self::splat), for a number that somebody wrote: an error, in the name of the operation that takes
-    /// it, if the element type has no such number.
+    /// As [`splat`](Self::splat), for a number that somebody wrote: an error, in the name of the
+    /// operation that takes it, if the element type has no such number.
     pub fn number(op: &str, ty: &Type, value: Scalar) -> Result<Constant> {
         match value.number(ty.dtype) {
             Ok(s) => Ok(Constant::splat(ty.clone(), s)),
             Err(e) => {
-                let to = if matches!(value, Scalar::F(x) if x.fract() != 0.0) { "float" } else { "wider type" };
-                Err(Error::new(e.code(), format!("`{op}` of {ty}: {}; convert to a {to} first", e.message())))
+                let to = if matches!(value, Scalar::F(x) if x.fract() != 0.0) {
+                    "float"
+                } else {
+                    "wider type"
+                };
+                Err(Error::new(
+                    e.code(),
+                    format!("`{op}` of {ty}: {}; convert to a {to} first", e.message()),
+                ))
             }
         }
     }
 
     /// Every element.
     pub fn dense(value: Array) -> Constant {
-        Constant { ty: value.ty(), value: Value::Dense(value) }
+        Constant {
+            ty: value.ty(),
+            value: Value::Dense(value),
+        }
     }
 
     /// The one value, if it is one everywhere.
@@ -114,7 +127,9 @@ impl Primitive for Constant {
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
-        let ty = self.ty.with_shape(self.ty.shape.iter().map(f).collect::<Vec<_>>());
+        let ty = self
+            .ty
+            .with_shape(self.ty.shape.iter().map(f).collect::<Vec<_>>());
         let value = match &self.value {
             Value::Extent(d) => match f(d) {
                 Dim::Const(n) => Value::Splat(Scalar::I(n as i128).cast(ty.dtype)),
@@ -127,7 +142,8 @@ impl Primitive for Constant {
 }
 
 impl dyn Emit + '_ {
-    /// A value of this type with `value` everywhere; an error if the element type has no such number.
+    /// A value of this type with `value` everywhere; an error if the element type has no such
+    /// number.
     pub fn full(&self, ty: &Type, value: impl Into<Scalar>) -> Val {
         self.number_of("full", ty, value.into())
     }
@@ -137,7 +153,8 @@ impl dyn Emit + '_ {
         self.number_for("full_like", like, value)
     }
 
-    /// As [`full_like`](Self::full_like), for a number that the operation of this name takes: its errors say so.
+    /// As [`full_like`](Self::full_like), for a number that the operation of this name takes: its
+    /// errors say so.
     pub fn number_for(&self, op: &str, like: Val, value: impl Into<Scalar>) -> Val {
         self.number_of(op, &self.ty(like), value.into())
     }
@@ -161,7 +178,13 @@ impl dyn Emit + '_ {
     pub fn extent(&self, ty: &Type, dim: &Dim) -> Val {
         match dim.as_const() {
             Some(n) => self.full(ty, Scalar::I(n as i128)),
-            None => self.op(Constant { ty: ty.clone(), value: Value::Extent(dim.clone()) }, &[]),
+            None => self.op(
+                Constant {
+                    ty: ty.clone(),
+                    value: Value::Extent(dim.clone()),
+                },
+                &[],
+            ),
         }
     }
 
@@ -174,17 +197,32 @@ impl dyn Emit + '_ {
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let value: Attr = s.attrs.get("value")?;
     Ok(match (value, s.results) {
-        (Attr::Array(a), Some([t])) if a.dtype() == t.dtype && !a.ty().differs(t) => Constant::dense(a).into(),
+        (Attr::Array(a), Some([t])) if a.dtype() == t.dtype && !a.ty().differs(t) => {
+            Constant::dense(a).into()
+        }
         (Attr::Array(a), None) => Constant::dense(a).into(),
-        (Attr::Array(a), Some(t)) => bail!(ShapeMismatch, "the constant has type {}, not {t:?}", a.ty()),
+        (Attr::Array(a), Some(t)) => {
+            bail!(ShapeMismatch, "the constant has type {}, not {t:?}", a.ty())
+        }
         (Attr::Num(v), Some([t])) => Constant::splat(t.clone(), v.exact(t.dtype)?).into(),
         (Attr::Bool(v), Some([t])) => Constant::splat(t.clone(), v.into()).into(),
-        (Attr::Dim(d), Some([t])) => Constant { ty: t.clone(), value: Value::Extent(d) }.into(),
+        (Attr::Dim(d), Some([t])) => Constant {
+            ty: t.clone(),
+            value: Value::Extent(d),
+        }
+        .into(),
         // A word is the name of an extent.
-        (Attr::Str(s), Some([t])) => Constant { ty: t.clone(), value: Value::Extent(Dim::sym(&s)) }.into(),
+        (Attr::Str(s), Some([t])) => Constant {
+            ty: t.clone(),
+            value: Value::Extent(Dim::sym(&s)),
+        }
+        .into(),
         (Attr::Bool(v), None) => Constant::splat(Type::scalar(crate::DType::Bool), v.into()).into(),
         (Attr::Num(_) | Attr::Dim(_) | Attr::Str(_), _) => {
-            bail!(Syntax, "a constant number needs its type: `: f64` or `: tensor<2x3xf32>`")
+            bail!(
+                Syntax,
+                "a constant number needs its type: `: f64` or `: tensor<2x3xf32>`"
+            )
         }
         _ => bail!(
             Attribute,
@@ -199,10 +237,18 @@ fn samples(_: &str) -> Vec<Sample> {
     vec![
         Sample::new(Constant::splat(ty, 2.5.into()), vec![]),
         Sample::new(Constant::dense(dense), vec![]),
-        Sample::new(Constant::splat(Type::scalar(crate::DType::C64), 1i64.into()), vec![]),
+        Sample::new(
+            Constant::splat(Type::scalar(crate::DType::C64), 1i64.into()),
+            vec![],
+        ),
     ]
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    vec![Entry { name: "constant", doc: "A constant: a number, an array, or an extent.", parse, samples }]
+    vec![Entry {
+        name: "constant",
+        doc: "A constant: a number, an array, or an extent.",
+        parse,
+        samples,
+    }]
 }

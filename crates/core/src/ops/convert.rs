@@ -1,5 +1,6 @@
-//! `convert`: change of element type. Between floats it rounds, to integers it truncates and saturates, to booleans it
-//! is `x != 0`, to reals it takes the real part. Its derivative exists between floats and complex numbers only.
+//! `convert`: change of element type. Between floats it rounds, to integers it truncates and
+//! saturates, to booleans it is `x != 0`, to reals it takes the real part. Its derivative exists
+//! between floats and complex numbers only.
 
 use super::support::{batch_elementwise, cost_per_element};
 use super::{Entry, Op, Spelled, arity};
@@ -35,19 +36,37 @@ impl Primitive for Convert {
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
-        let (lo, hi) = if self.to.is_int() { self.to.int_range() } else { (0, 1) };
+        let (lo, hi) = if self.to.is_int() {
+            self.to.int_range()
+        } else {
+            (0, 1)
+        };
         let y = match (x[0].wide(), self.to.kind()) {
-            (Wide::F(v), Kind::Int) => Wide::I(v.into_iter().map(|x| (x as i128).clamp(lo, hi)).collect()),
-            (Wide::F(v), Kind::Bool) => Wide::I(v.into_iter().map(|x| (x != 0.0) as i128).collect()),
-            (Wide::F(v), Kind::Complex) => Wide::C(v.into_iter().map(|x| C128::new(x, 0.0)).collect()),
+            (Wide::F(v), Kind::Int) => {
+                Wide::I(v.into_iter().map(|x| (x as i128).clamp(lo, hi)).collect())
+            }
+            (Wide::F(v), Kind::Bool) => {
+                Wide::I(v.into_iter().map(|x| (x != 0.0) as i128).collect())
+            }
+            (Wide::F(v), Kind::Complex) => {
+                Wide::C(v.into_iter().map(|x| C128::new(x, 0.0)).collect())
+            }
             (Wide::C(v), Kind::Float) => Wide::F(v.into_iter().map(|z| z.re).collect()),
-            (Wide::C(v), Kind::Int) => Wide::I(v.into_iter().map(|z| (z.re as i128).clamp(lo, hi)).collect()),
-            (Wide::C(v), Kind::Bool) => Wide::I(v.into_iter().map(|z| (z != C128::ZERO) as i128).collect()),
+            (Wide::C(v), Kind::Int) => Wide::I(
+                v.into_iter()
+                    .map(|z| (z.re as i128).clamp(lo, hi))
+                    .collect(),
+            ),
+            (Wide::C(v), Kind::Bool) => {
+                Wide::I(v.into_iter().map(|z| (z != C128::ZERO) as i128).collect())
+            }
             (Wide::I(v), Kind::Float) if self.to == DType::F32 => {
                 Wide::F(v.into_iter().map(|i| f64::from(i as f32)).collect())
             }
             (Wide::I(v), Kind::Float) => Wide::F(v.into_iter().map(|i| i as f64).collect()),
-            (Wide::I(v), Kind::Complex) => Wide::C(v.into_iter().map(|i| C128::new(i as f64, 0.0)).collect()),
+            (Wide::I(v), Kind::Complex) => {
+                Wide::C(v.into_iter().map(|i| C128::new(i as f64, 0.0)).collect())
+            }
             (same, _) => same,
         };
         Ok(vec![y.narrow(self.to, x[0].shape())?])
@@ -58,11 +77,17 @@ impl Primitive for Convert {
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
-        if self.to.has_tangent() { Ok(cx.itself(&(*self).into(), x, t)) } else { Ok(cx.one(cx.op(*self, x), None)) }
+        if self.to.has_tangent() {
+            Ok(cx.itself(&(*self).into(), x, t))
+        } else {
+            Ok(cx.one(cx.op(*self, x), None))
+        }
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else { return Ok(vec![None]) };
+        let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else {
+            return Ok(vec![None]);
+        };
         // Real to complex is adjoint to the real part, and back.
         Ok(vec![Some(cx.convert(ct, ty.dtype))])
     }
@@ -79,7 +104,11 @@ impl Primitive for Convert {
 impl dyn Emit + '_ {
     /// `x` with another element type. Nothing is written if it has that type.
     pub fn convert(&self, x: Val, to: DType) -> Val {
-        if self.ty(x).dtype == to { x } else { self.op(Convert { to }, &[x]) }
+        if self.ty(x).dtype == to {
+            x
+        } else {
+            self.op(Convert { to }, &[x])
+        }
     }
 }
 
@@ -87,7 +116,10 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     match (s.attrs.opt("to")?, s.results) {
         (Some(to), _) => Ok(Convert { to }.into()),
         (None, Some([t])) => Ok(Convert { to: t.dtype }.into()),
-        _ => bail!(Attribute, "the attribute `to`, or the type of the result, is missing"),
+        _ => bail!(
+            Attribute,
+            "the attribute `to`, or the type of the result, is missing"
+        ),
     }
 }
 
@@ -97,19 +129,42 @@ fn samples(_: &str) -> Vec<Sample> {
     let i = Array::vector(vec![3i32, -1, 300]);
     let mut out = Vec::new();
     for to in DType::ALL {
-        out.push(Sample { smooth: to.size() >= 4, ..Sample::new(Convert { to }, vec![f.clone()]) });
+        out.push(Sample {
+            smooth: to.size() >= 4,
+            ..Sample::new(Convert { to }, vec![f.clone()])
+        });
         out.push(Sample::new(Convert { to }, vec![i.clone()]));
-        out.push(Sample { smooth: to.size() >= 4, ..Sample::new(Convert { to }, vec![c.clone()]) });
-        out.push(Sample::new(Convert { to }, vec![Array::vector(vec![true, false])]));
+        out.push(Sample {
+            smooth: to.size() >= 4,
+            ..Sample::new(Convert { to }, vec![c.clone()])
+        });
+        out.push(Sample::new(
+            Convert { to },
+            vec![Array::vector(vec![true, false])],
+        ));
         out.push(Sample::rough(
             Convert { to },
-            vec![Array::vector(vec![1e300, -1e300, f64::NAN, f64::INFINITY, -0.5])],
+            vec![Array::vector(vec![
+                1e300,
+                -1e300,
+                f64::NAN,
+                f64::INFINITY,
+                -0.5,
+            ])],
         ));
     }
-    out.push(Sample::new(Convert { to: DType::F64 }, vec![Array::vector(vec![1.5f32, -2.25])]));
+    out.push(Sample::new(
+        Convert { to: DType::F64 },
+        vec![Array::vector(vec![1.5f32, -2.25])],
+    ));
     out
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    vec![Entry { name: "convert", doc: "Change of element type.", parse, samples }]
+    vec![Entry {
+        name: "convert",
+        doc: "Change of element type.",
+        parse,
+        samples,
+    }]
 }

@@ -3,10 +3,10 @@
 //! ```text
 //! y[g, b, o, p] = Σ_{f, k} x[g, b, f, i] w[g, o, f, k]        x_dilation · i = stride · p + dilation · k - low
 //! ```
-//! where `p`, `k` and `i` have one component per spatial axis, and elements outside are zero. No operand is conjugated
-//! or reversed. The adjoints are convolutions, too: for the operand the roles of `i` and `p` are exchanged, for the
-//! kernel those of `k` and `p`. Groups of features and of batches are the axis `g`; [`ConvolutionSpec`] has the usual
-//! layout and names.
+//! where `p`, `k` and `i` have one component per spatial axis, and elements outside are zero. No
+//! operand is conjugated or reversed. The adjoints are convolutions, too: for the operand the roles
+//! of `i` and `p` are exchanged, for the kernel those of `k` and `p`. Groups of features and of
+//! batches are the axis `g`; [`ConvolutionSpec`] has the usual layout and names.
 
 use super::sliding::Sliding;
 use super::support::{bytes, count, mapped, sample_array};
@@ -39,7 +39,8 @@ pub struct Convolution {
 /// Axes that are not spatial.
 const FRONT: usize = 3;
 
-/// Pairs of positions `(operand, kernel)` within their spatial axes that meet in the element `p` of the result.
+/// Pairs of positions `(operand, kernel)` within their spatial axes that meet in the element `p` of
+/// the result.
 fn meeting(s: &Sliding, x: &[usize], w: &[usize], p: &[usize]) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     if w.contains(&0) {
@@ -48,7 +49,9 @@ fn meeting(s: &Sliding, x: &[usize], w: &[usize], p: &[usize]) -> Vec<(usize, us
     let mut k = vec![0; w.len()];
     let mut at = 0;
     loop {
-        let from = (0..p.len()).try_fold(0, |sum, a| Some(sum * x[a] + s.source(a, p[a], k[a], x[a])?));
+        let from = (0..p.len()).try_fold(0, |sum, a| {
+            Some(sum * x[a] + s.source(a, p[a], k[a], x[a])?)
+        });
         out.extend(from.map(|from| (from, at)));
         at += 1;
         if !advance(&mut k, w) {
@@ -57,7 +60,8 @@ fn meeting(s: &Sliding, x: &[usize], w: &[usize], p: &[usize]) -> Vec<(usize, us
     }
 }
 
-/// The axes 0 and `to` (1 or 2) side by side and merged: `[B, ..]` becomes an outer factor of axis `to`.
+/// The axes 0 and `to` (1 or 2) side by side and merged: `[B, ..]` becomes an outer factor of axis
+/// `to`.
 fn merge(cx: &dyn Emit, v: Val, to: usize) -> Val {
     let ty = cx.ty(v);
     let moved = cx.transpose(v, &moved_to(ty.rank(), to));
@@ -75,21 +79,34 @@ fn moved_to(rank: usize, to: usize) -> Vec<usize> {
 
 /// The permutation that moves axis `from` to the front.
 fn moved_front(rank: usize, from: usize) -> Vec<usize> {
-    std::iter::once(from).chain((0..rank).filter(|&a| a != from)).collect()
+    std::iter::once(from)
+        .chain((0..rank).filter(|&a| a != from))
+        .collect()
 }
 
 impl Convolution {
     /// How one element is multiplied by another.
     pub fn multiplied(&self) -> Binary {
-        if self.strong_zero { Binary::MulStrongZero } else { Binary::Mul }
+        if self.strong_zero {
+            Binary::MulStrongZero
+        } else {
+            Binary::Mul
+        }
     }
 
     /// The same convolution of a value and a tangent or cotangent, compensated if this one is or
     /// the session asks for it.
     fn of_tangent(&self, cx: &dyn Emit) -> Convolution {
         let numerics = cx.session().numerics();
-        let (stable, strong_zero) = (self.stable || numerics.stable, self.strong_zero || numerics.zeros_are_strong());
-        Convolution { stable, strong_zero, ..self.clone() }
+        let (stable, strong_zero) = (
+            self.stable || numerics.stable,
+            self.strong_zero || numerics.zeros_are_strong(),
+        );
+        Convolution {
+            stable,
+            strong_zero,
+            ..self.clone()
+        }
     }
 
     fn swapped(cx: &dyn Emit, v: Val) -> Val {
@@ -115,7 +132,10 @@ impl Primitive for Convolution {
         arity(self, x, 2)?;
         let (x, w) = (&x[0], &x[1]);
         if x.dtype != w.dtype || x.dtype == DType::Bool {
-            bail!(DTypeMismatch, "`convolution` needs operands of one numeric element type, got {x} and {w}");
+            bail!(
+                DTypeMismatch,
+                "`convolution` needs operands of one numeric element type, got {x} and {w}"
+            );
         }
         if self.strong_zero && !x.dtype.has_tangent() {
             bail!(
@@ -124,7 +144,10 @@ impl Primitive for Convolution {
             );
         }
         if x.rank() < FRONT || w.rank() != x.rank() {
-            bail!(ShapeMismatch, "`convolution` takes x[g, b, f, ..] and w[g, o, f, ..] of one rank, got {x} and {w}");
+            bail!(
+                ShapeMismatch,
+                "`convolution` takes x[g, b, f, ..] and w[g, o, f, ..] of one rank, got {x} and {w}"
+            );
         }
         self.sliding.check(self.name(), x.rank() - FRONT)?;
         if self.extents.len() != x.rank() - FRONT {
@@ -145,14 +168,29 @@ impl Primitive for Convolution {
                 );
             }
         }
-        let g = if x.shape[0].as_const().is_some() { &x.shape[0] } else { &w.shape[0] };
+        let g = if x.shape[0].as_const().is_some() {
+            &x.shape[0]
+        } else {
+            &w.shape[0]
+        };
         let front = [g.clone(), x.shape[1].clone(), w.shape[1].clone()];
-        Ok(vec![x.with_shape(front.into_iter().chain(self.extents.iter().cloned()).collect::<Vec<_>>())])
+        Ok(vec![
+            x.with_shape(
+                front
+                    .into_iter()
+                    .chain(self.extents.iter().cloned())
+                    .collect::<Vec<_>>(),
+            ),
+        ])
     }
 
     fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
         let (xs, ws) = (x[0].shape(), x[1].shape());
-        let extents = self.extents.iter().map(|d| d.eval(env)).collect::<Result<Vec<_>>>()?;
+        let extents = self
+            .extents
+            .iter()
+            .map(|d| d.eval(env))
+            .collect::<Result<Vec<_>>>()?;
         let volume = |s: &[usize]| s.iter().product::<usize>();
         let (n, m) = (volume(&xs[FRONT..]), volume(&ws[FRONT..]));
         let mut places = Vec::new();
@@ -166,16 +204,28 @@ impl Primitive for Convolution {
         let (batches, outputs, features) = (xs[1], ws[1], xs[2]);
         // For every element of the result the positions of its factors.
         let factors = (0..xs[0] * batches * outputs).flat_map(|row| {
-            let (g, b, o) = (row / outputs / batches, row / outputs % batches, row % outputs);
+            let (g, b, o) = (
+                row / outputs / batches,
+                row / outputs % batches,
+                row % outputs,
+            );
             places.iter().map(move |pairs| {
                 let (x0, w0) = ((g * batches + b) * features, (g * outputs + o) * features);
-                (0..features).flat_map(move |f| pairs.iter().map(move |&(i, k)| ((x0 + f) * n + i, (w0 + f) * m + k)))
+                (0..features).flat_map(move |f| {
+                    pairs
+                        .iter()
+                        .map(move |&(i, k)| ((x0 + f) * n + i, (w0 + f) * m + k))
+                })
             })
         });
         let y = match (x[0].wide(), x[1].wide()) {
             (Wide::F(a), Wide::F(b)) => {
                 let times = self.multiplied().def().real;
-                Wide::F(factors.map(|at| sum_f64(at.map(|(i, k)| times(a[i], b[k])))).collect())
+                Wide::F(
+                    factors
+                        .map(|at| sum_f64(at.map(|(i, k)| times(a[i], b[k]))))
+                        .collect(),
+                )
             }
             (Wide::C(a), Wide::C(b)) => {
                 let times = self.multiplied().def().complex;
@@ -183,17 +233,25 @@ impl Primitive for Convolution {
                     factors
                         .map(|at| {
                             let p: Vec<C128> = at.map(|(i, k)| times(a[i], b[k])).collect();
-                            C128::new(sum_f64(p.iter().map(|z| z.re)), sum_f64(p.iter().map(|z| z.im)))
+                            C128::new(
+                                sum_f64(p.iter().map(|z| z.re)),
+                                sum_f64(p.iter().map(|z| z.im)),
+                            )
                         })
                         .collect(),
                 )
             }
-            (Wide::I(a), Wide::I(b)) => {
-                Wide::I(factors.map(|at| at.fold(0i128, |s, (i, k)| s.wrapping_add(a[i].wrapping_mul(b[k])))).collect())
-            }
+            (Wide::I(a), Wide::I(b)) => Wide::I(
+                factors
+                    .map(|at| at.fold(0i128, |s, (i, k)| s.wrapping_add(a[i].wrapping_mul(b[k]))))
+                    .collect(),
+            ),
             _ => unreachable!("the type rule makes both element types one"),
         };
-        Ok(vec![y.narrow(x[0].dtype(), [&[xs[0], batches, outputs], &extents[..]].concat())?])
+        Ok(vec![y.narrow(
+            x[0].dtype(),
+            [&[xs[0], batches, outputs], &extents[..]].concat(),
+        )?])
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {
@@ -210,30 +268,47 @@ impl Primitive for Convolution {
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
         let like = |sliding, ty: &Type| {
             let extents = ty.shape[FRONT..].to_vec();
-            Convolution { sliding, extents, ..self.of_tangent(cx) }
+            Convolution {
+                sliding,
+                extents,
+                ..self.of_tangent(cx)
+            }
         };
         match (&x[0], &x[1], ct[0]) {
             (Arg::L(ty), Arg::R(w), Some(ct)) => {
                 let op = like(self.sliding.inverse(), ty);
-                Ok(vec![Some(cx.op(op, &[ct, Convolution::swapped(cx, cx.conj(*w))])), None])
+                Ok(vec![
+                    Some(cx.op(op, &[ct, Convolution::swapped(cx, cx.conj(*w))])),
+                    None,
+                ])
             }
             (Arg::R(x), Arg::L(ty), Some(ct)) => {
                 let op = like(self.sliding.exchanged(), ty);
-                let by = [Convolution::swapped(cx, cx.conj(*x)), Convolution::swapped(cx, ct)];
+                let by = [
+                    Convolution::swapped(cx, cx.conj(*x)),
+                    Convolution::swapped(cx, ct),
+                ];
                 Ok(vec![None, Some(Convolution::swapped(cx, cx.op(op, &by)))])
             }
             _ => Err(no_rule(self, "transpose")),
         }
     }
 
-    /// Elements of the batch are groups, or batches if the kernel is common, or outputs if the operand is.
+    /// Elements of the batch are groups, or batches if the kernel is common, or outputs if the
+    /// operand is.
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let axis = match (x[0].mapped, x[1].mapped) {
             (true, true) => 0,
             (true, false) => 1,
             _ => 2,
         };
-        let into = |b: &Batched, to: usize| if b.mapped { merge(cx, b.val, to) } else { b.val };
+        let into = |b: &Batched, to: usize| {
+            if b.mapped {
+                merge(cx, b.val, to)
+            } else {
+                b.val
+            }
+        };
         let y = cx.op(self.clone(), &[into(&x[0], axis), into(&x[1], axis.min(1))]);
         let element = self.infer(&[x[0].element(cx), x[1].element(cx)])?.remove(0);
         let mut split = element.shape.to_vec();
@@ -243,16 +318,29 @@ impl Primitive for Convolution {
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
-        let per: f64 = x[1].shape[2..].iter().map(|d| d.as_const().unwrap_or(1) as f64).product();
-        Cost { flops: 2.0 * count(&y[0]) * per, bytes: x.iter().chain(y).map(bytes).sum() }
+        let per: f64 = x[1].shape[2..]
+            .iter()
+            .map(|d| d.as_const().unwrap_or(1) as f64)
+            .product();
+        Cost {
+            flops: 2.0 * count(&y[0]) * per,
+            bytes: x.iter().chain(y).map(bytes).sum(),
+        }
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
-        Some(Convolution { extents: self.extents.iter().map(f).collect(), ..self.clone() }.into())
+        Some(
+            Convolution {
+                extents: self.extents.iter().map(f).collect(),
+                ..self.clone()
+            }
+            .into(),
+        )
     }
 }
 
-/// A convolution in the usual layout: `x[b, f, ..]` with `w[o, f / feature_groups, ..]` gives `y[b, o, ..]`.
+/// A convolution in the usual layout: `x[b, f, ..]` with `w[o, f / feature_groups, ..]` gives
+/// `y[b, o, ..]`.
 ///
 /// Empty lists stand for the default along every spatial axis: steps of 1, no padding.
 #[derive(Clone, Debug, Default)]
@@ -276,13 +364,26 @@ impl ConvolutionSpec {
     fn lower(&self, cx: &dyn Emit, x: Val, w: Val) -> Result<Val> {
         let (tx, tw) = (cx.ty(x), cx.ty(w));
         if tx.rank() < 2 || tw.rank() != tx.rank() {
-            bail!(ShapeMismatch, "a convolution takes x[b, f, ..] and w[o, f, ..] of one rank, got {tx} and {tw}");
+            bail!(
+                ShapeMismatch,
+                "a convolution takes x[b, f, ..] and w[o, f, ..] of one rank, got {tx} and {tw}"
+            );
         }
         let n = tx.rank() - 2;
         let steps = |v: &[usize]| -> Vec<i64> {
-            if v.is_empty() { vec![1; n] } else { v.iter().map(|&s| s.try_into().unwrap_or(i64::MAX)).collect() }
+            if v.is_empty() {
+                vec![1; n]
+            } else {
+                v.iter()
+                    .map(|&s| s.try_into().unwrap_or(i64::MAX))
+                    .collect()
+            }
         };
-        let padding = if self.padding.is_empty() { vec![(0, 0); n] } else { self.padding.clone() };
+        let padding = if self.padding.is_empty() {
+            vec![(0, 0); n]
+        } else {
+            self.padding.clone()
+        };
         let sliding = Sliding {
             stride: steps(&self.stride),
             dilation: steps(&self.w_dilation),
@@ -293,11 +394,17 @@ impl ConvolutionSpec {
         let (features, batches) = (self.feature_groups.max(1), self.batch_groups.max(1));
         let groups = features.max(batches);
         if features != 1 && batches != 1 {
-            bail!(Attribute, "a convolution has groups of features ({features}) or of batches ({batches}), not both");
+            bail!(
+                Attribute,
+                "a convolution has groups of features ({features}) or of batches ({batches}), not both"
+            );
         }
         let divided = |d: &Dim, what: &str| match d.as_const() {
             Some(c) if c % groups != 0 => {
-                bail!(ShapeMismatch, "a convolution of {tx} and {tw}: {groups} groups do not divide the {c} {what}")
+                bail!(
+                    ShapeMismatch,
+                    "a convolution of {tx} and {tw}: {groups} groups do not divide the {c} {what}"
+                )
             }
             _ => Ok(d.floor_div(groups)),
         };
@@ -319,13 +426,24 @@ impl ConvolutionSpec {
         };
         let w = split(w, 0, "outputs")?;
         let stable = cx.session().numerics().stable;
-        let y = cx.op(Convolution { sliding, extents, stable, strong_zero: false }, &[x, w]);
+        let y = cx.op(
+            Convolution {
+                sliding,
+                extents,
+                stable,
+                strong_zero: false,
+            },
+            &[x, w],
+        );
         let y = cx.transpose(y, &moved_to(n + FRONT, 1));
         let s = cx.ty(y).shape;
         if s.rank() != n + FRONT {
             return Ok(Val::POISON);
         }
-        Ok(cx.reshape(y, &[&[s[0].clone(), s[1].clone() * s[2].clone()], &s[FRONT..]].concat()))
+        Ok(cx.reshape(
+            y,
+            &[&[s[0].clone(), s[1].clone() * s[2].clone()], &s[FRONT..]].concat(),
+        ))
     }
 }
 
@@ -344,50 +462,141 @@ impl dyn Emit + '_ {
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let [x, w] = s.operands else {
-        return Err(Error::new(Code::Arity, format!("`convolution` takes 2 operands, got {}", s.operands.len())));
+        return Err(Error::new(
+            Code::Arity,
+            format!("`convolution` takes 2 operands, got {}", s.operands.len()),
+        ));
     };
-    let (x, w) = (x.shape.get(FRONT..).unwrap_or_default(), w.shape.get(FRONT..).unwrap_or_default());
+    let (x, w) = (
+        x.shape.get(FRONT..).unwrap_or_default(),
+        w.shape.get(FRONT..).unwrap_or_default(),
+    );
     let sliding = Sliding::parse(s, x.len())?;
     let extents = sliding.take_extents(s, x, w)?;
     let stable = s.attrs.opt("stable")?.unwrap_or(false);
     let strong_zero = s.attrs.opt("strong_zero")?.unwrap_or(false);
-    Ok(Convolution { sliding, extents, stable, strong_zero }.into())
+    Ok(Convolution {
+        sliding,
+        extents,
+        stable,
+        strong_zero,
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
     use DType::*;
     let c = |steps: [&[i64]; 4], high: &[i64], dtype: DType, x: &[usize], w: &[usize]| {
         let [stride, dilation, x_dilation, low] = steps.map(<[i64]>::to_vec);
-        let sliding = Sliding { stride, dilation, x_dilation, low };
-        let count = |k: usize| sliding.count(k, &x[3 + k].into(), &w[3 + k].into(), high[k]).expect("a sample");
+        let sliding = Sliding {
+            stride,
+            dilation,
+            x_dilation,
+            low,
+        };
+        let count = |k: usize| {
+            sliding
+                .count(k, &x[3 + k].into(), &w[3 + k].into(), high[k])
+                .expect("a sample")
+        };
         let extents = (0..high.len()).map(count).collect();
         let m = w.iter().product::<usize>();
         let (stable, strong_zero) = (m == 8, m <= 4 && dtype.has_tangent());
         Sample::new(
-            Convolution { sliding, extents, stable, strong_zero },
+            Convolution {
+                sliding,
+                extents,
+                stable,
+                strong_zero,
+            },
             vec![sample_array(dtype, x, 0), sample_array(dtype, w, 9)],
         )
     };
-    let reversed = Sliding { stride: vec![2], dilation: vec![-1], x_dilation: vec![1], low: vec![-2] };
+    let reversed = Sliding {
+        stride: vec![2],
+        dilation: vec![-1],
+        x_dilation: vec![1],
+        low: vec![-2],
+    };
     vec![
-        c([&[1], &[1], &[1], &[0]], &[0], F64, &[1, 1, 1, 4], &[1, 1, 1, 2]),
-        c([&[2, 1], &[1, 1], &[1, 1], &[1, 0]], &[1, 0], F64, &[1, 2, 2, 3, 3], &[1, 2, 2, 2, 2]),
-        c([&[1], &[2], &[1], &[2]], &[1], F32, &[2, 1, 2, 4], &[2, 2, 2, 2]),
-        c([&[3], &[2], &[2], &[1]], &[2], F64, &[2, 1, 1, 5], &[2, 1, 1, 3]),
-        c([&[1], &[1], &[3], &[-2]], &[-1], F64, &[1, 1, 1, 4], &[1, 1, 1, 2]),
-        c([&[1], &[1], &[1], &[1]], &[1], C128, &[1, 1, 2, 3], &[1, 2, 2, 2]),
-        c([&[1], &[1], &[1], &[0]], &[0], I32, &[1, 1, 2, 3], &[1, 1, 2, 2]),
+        c(
+            [&[1], &[1], &[1], &[0]],
+            &[0],
+            F64,
+            &[1, 1, 1, 4],
+            &[1, 1, 1, 2],
+        ),
+        c(
+            [&[2, 1], &[1, 1], &[1, 1], &[1, 0]],
+            &[1, 0],
+            F64,
+            &[1, 2, 2, 3, 3],
+            &[1, 2, 2, 2, 2],
+        ),
+        c(
+            [&[1], &[2], &[1], &[2]],
+            &[1],
+            F32,
+            &[2, 1, 2, 4],
+            &[2, 2, 2, 2],
+        ),
+        c(
+            [&[3], &[2], &[2], &[1]],
+            &[2],
+            F64,
+            &[2, 1, 1, 5],
+            &[2, 1, 1, 3],
+        ),
+        c(
+            [&[1], &[1], &[3], &[-2]],
+            &[-1],
+            F64,
+            &[1, 1, 1, 4],
+            &[1, 1, 1, 2],
+        ),
+        c(
+            [&[1], &[1], &[1], &[1]],
+            &[1],
+            C128,
+            &[1, 1, 2, 3],
+            &[1, 2, 2, 2],
+        ),
+        c(
+            [&[1], &[1], &[1], &[0]],
+            &[0],
+            I32,
+            &[1, 1, 2, 3],
+            &[1, 1, 2, 2],
+        ),
         c([&[], &[], &[], &[]], &[], F64, &[1, 2, 2], &[1, 3, 2]),
-        c([&[1], &[1], &[1], &[0]], &[0], F64, &[1, 1, 1, 2], &[1, 1, 1, 3]),
+        c(
+            [&[1], &[1], &[1], &[0]],
+            &[0],
+            F64,
+            &[1, 1, 1, 2],
+            &[1, 1, 1, 3],
+        ),
         Sample::new(
-            Convolution { sliding: reversed, extents: vec![Dim::Const(2)], stable: false, strong_zero: false },
-            vec![sample_array(F64, &[1, 1, 1, 5], 0), sample_array(F64, &[1, 1, 1, 3], 9)],
+            Convolution {
+                sliding: reversed,
+                extents: vec![Dim::Const(2)],
+                stable: false,
+                strong_zero: false,
+            },
+            vec![
+                sample_array(F64, &[1, 1, 1, 5], 0),
+                sample_array(F64, &[1, 1, 1, 3], 9),
+            ],
         ),
     ]
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc =
-        "y[g, b, o, p] = sum over f, k of x[g, b, f, i] w[g, o, f, k], x_dilation i = stride p + dilation k - low.";
-    vec![Entry { name: "convolution", doc, parse, samples }]
+    let doc = "y[g, b, o, p] = sum over f, k of x[g, b, f, i] w[g, o, f, k], x_dilation i = stride p + dilation k - low.";
+    vec![Entry {
+        name: "convolution",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -1,7 +1,7 @@
 //! Running reductions along an axis: `y[k]` folds `x[0..=k]`, or `x[0..k]` if exclusive.
 //!
-//! With `p[k]` the fold before step `k` and `y[k] = f(p[k], x[k])`, the derivative is the linear recurrence
-//! `dy[k] = f_1 dy[k-1] + f_2 dx[k]` ([`LinearRecurrence`]):
+//! With `p[k]` the fold before step `k` and `y[k] = f(p[k], x[k])`, the derivative is the linear
+//! recurrence `dy[k] = f_1 dy[k-1] + f_2 dx[k]` ([`LinearRecurrence`]):
 //!
 //! ```text
 //! cumprod       f_1 = x              f_2 = p                  never a division by the element
@@ -42,8 +42,18 @@ struct Row {
 }
 
 const ROWS: [Row; 5] = [
-    Row { op: Running::Sum, name: "cumsum", doc: "Running sum along an axis.", types: |d| d != DType::Bool },
-    Row { op: Running::Prod, name: "cumprod", doc: "Running product along an axis.", types: |d| d != DType::Bool },
+    Row {
+        op: Running::Sum,
+        name: "cumsum",
+        doc: "Running sum along an axis.",
+        types: |d| d != DType::Bool,
+    },
+    Row {
+        op: Running::Prod,
+        name: "cumprod",
+        doc: "Running product along an axis.",
+        types: |d| d != DType::Bool,
+    },
     Row {
         op: Running::Max,
         name: "cummax",
@@ -73,14 +83,20 @@ pub struct Cumulative {
     pub axis: usize,
     /// From the last element to the first.
     pub reverse: bool,
-    /// Without the element itself; the first result is the identity (0, 1, or the least or greatest value).
+    /// Without the element itself; the first result is the identity (0, 1, or the least or greatest
+    /// value).
     pub exclusive: bool,
 }
 
 impl Cumulative {
     /// Forward, inclusive.
     pub fn new(op: Running, axis: usize) -> Cumulative {
-        Cumulative { op, axis, reverse: false, exclusive: false }
+        Cumulative {
+            op,
+            axis,
+            reverse: false,
+            exclusive: false,
+        }
     }
 
     /// Folds every line: `value` of the state after (or before) each step.
@@ -118,7 +134,14 @@ impl Cumulative {
                 |(m, s), x| {
                     let to = maximum(m, x);
                     let term = |y: f64| if y == to { 1.0 } else { libm::exp(y - to) };
-                    (to, if s == 0.0 { term(x) } else { s * term(m) + term(x) })
+                    (
+                        to,
+                        if s == 0.0 {
+                            term(x)
+                        } else {
+                            s * term(m) + term(x)
+                        },
+                    )
                 },
                 |(m, s)| m + libm::log(s),
             ),
@@ -128,9 +151,18 @@ impl Cumulative {
     /// Compensated (Neumaier), so that every prefix is as good as a sum of its own.
     fn sums(&self, v: &[f64], shape: &[usize]) -> Vec<f64> {
         let step = |state: Option<(f64, f64)>, x: f64| {
-            let Some((s, c)) = state else { return Some((x, 0.0)) };
+            let Some((s, c)) = state else {
+                return Some((x, 0.0));
+            };
             let t = s + x;
-            Some((t, c + if s.abs() >= x.abs() { (s - t) + x } else { (x - t) + s }))
+            Some((
+                t,
+                c + if s.abs() >= x.abs() {
+                    (s - t) + x
+                } else {
+                    (x - t) + s
+                },
+            ))
         };
         let value = |(s, c): (f64, f64)| if c.is_finite() && c != 0.0 { s + c } else { s };
         self.scan(v, shape, None, step, |state| state.map_or(0.0, value))
@@ -142,7 +174,10 @@ impl Cumulative {
         }
         let re = self.sums(&v.iter().map(|z| z.re).collect::<Vec<_>>(), shape);
         let im = self.sums(&v.iter().map(|z| z.im).collect::<Vec<_>>(), shape);
-        re.into_iter().zip(im).map(|(re, im)| C128::new(re, im)).collect()
+        re.into_iter()
+            .zip(im)
+            .map(|(re, im)| C128::new(re, im))
+            .collect()
     }
 
     fn int(&self, v: &[i128], shape: &[usize], dtype: DType) -> Vec<i128> {
@@ -156,24 +191,43 @@ impl Cumulative {
     }
 
     fn recurrence(&self, exclusive: bool, factors: Factors) -> LinearRecurrence {
-        LinearRecurrence { axis: self.axis, reverse: self.reverse, exclusive, factors }
+        LinearRecurrence {
+            axis: self.axis,
+            reverse: self.reverse,
+            exclusive,
+            factors,
+        }
     }
 
-    /// The tangent for factors `f_1`, `f_2`. Extrema select. On one side of a tie the first element rises most.
+    /// The tangent for factors `f_1`, `f_2`. Extrema select. On one side of a tie the first element
+    /// rises most.
     fn tangent(&self, cx: &Lin<'_>, x: Val, (f1, f2): (Val, Val), t: Lv) -> Lv {
         if !matches!(self.op, Running::Max | Running::Min) {
             let strong = cx.session().numerics().zeros_are_strong();
-            let factors = if strong { Factors::Strong } else { Factors::Any };
-            return cx.apply1(self.recurrence(self.exclusive, factors), &[f1.into(), cx.scale(f2, t).into()]);
+            let factors = if strong {
+                Factors::Strong
+            } else {
+                Factors::Any
+            };
+            return cx.apply1(
+                self.recurrence(self.exclusive, factors),
+                &[f1.into(), cx.scale(f2, t).into()],
+            );
         }
         let first = rises(cx.emit(), x, None) == (self.op == Running::Max);
         let earlier = first != self.reverse;
         let (f1, factors) = match cx.session().is_one_sided() {
-            true => (sided(cx.emit(), &Side::Share { whole: earlier }, f1), Factors::Strong),
+            true => (
+                sided(cx.emit(), &Side::Share { whole: earlier }, f1),
+                Factors::Strong,
+            ),
             false => (f1, Factors::Shares { earlier }),
         };
         let mine = cx.at_kink(Side::Share { whole: !earlier }, f2, t);
-        cx.apply1(self.recurrence(self.exclusive, factors), &[f1.into(), mine.into()])
+        cx.apply1(
+            self.recurrence(self.exclusive, factors),
+            &[f1.into(), mine.into()],
+        )
     }
 
     /// The factors `f_1`, `f_2` at operand `x`, fold before `p` and after `y`.
@@ -185,7 +239,8 @@ impl Cumulative {
                 let dtype = cx.ty(x).dtype;
                 let same = |a, b| cx.convert(cx.compare(a, Comparison::Eq, b), counting(dtype));
                 let (kept, here) = (same(p, y), same(x, y));
-                // Ties so far: starts over where the extremum changes. No ties (0/0) from the first NaN on.
+                // Ties so far: starts over where the extremum changes. No ties (0/0) from the first
+                // NaN on.
                 let ties = cx.linear_recurrence(kept, here, self.recurrence(false, Factors::Any));
                 let before = cx.linear_recurrence(kept, here, self.recurrence(true, Factors::Any));
                 let share = |of| cx.convert(cx.div(of, ties), dtype);
@@ -206,18 +261,22 @@ impl Primitive for Cumulative {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs::default().with("axis", self.axis).with_if(self.reverse, "reverse", true).with_if(
-            self.exclusive,
-            "exclusive",
-            true,
-        )
+        Attrs::default()
+            .with("axis", self.axis)
+            .with_if(self.reverse, "reverse", true)
+            .with_if(self.exclusive, "exclusive", true)
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 1)?;
         check_axis(self, &x[0], self.axis)?;
         if !(ROWS[self.op as usize].types)(x[0].dtype) {
-            bail!(DTypeMismatch, "`{}` is not defined on {}; convert it first", self.name(), x[0].dtype);
+            bail!(
+                DTypeMismatch,
+                "`{}` is not defined on {}; convert it first",
+                self.name(),
+                x[0].dtype
+            );
         }
         Ok(vec![x[0].clone()])
     }
@@ -241,10 +300,30 @@ impl Primitive for Cumulative {
             return Ok(cx.itself(&(*self).into(), x, t));
         }
         let y = cx.op(*self, x);
-        let Some(t) = t[0] else { return Ok(cx.one(y, None)) };
+        let Some(t) = t[0] else {
+            return Ok(cx.one(y, None));
+        };
         let (before, after) = match self.exclusive {
-            true => (y, cx.op(Cumulative { exclusive: false, ..*self }, x)),
-            false => (cx.op(Cumulative { exclusive: true, ..*self }, x), y),
+            true => (
+                y,
+                cx.op(
+                    Cumulative {
+                        exclusive: false,
+                        ..*self
+                    },
+                    x,
+                ),
+            ),
+            false => (
+                cx.op(
+                    Cumulative {
+                        exclusive: true,
+                        ..*self
+                    },
+                    x,
+                ),
+                y,
+            ),
         };
         let factors = self.factors(cx.emit(), x[0], before, after);
         Ok(cx.one(y, Some(self.tangent(cx, x[0], factors, t))))
@@ -252,17 +331,37 @@ impl Primitive for Cumulative {
 
     fn transpose(&self, cx: &dyn Emit, _: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
         match (self.op, ct[0]) {
-            (Running::Sum, Some(ct)) => Ok(vec![Some(cx.op(Cumulative { reverse: !self.reverse, ..*self }, &[ct]))]),
+            (Running::Sum, Some(ct)) => Ok(vec![Some(cx.op(
+                Cumulative {
+                    reverse: !self.reverse,
+                    ..*self
+                },
+                &[ct],
+            ))]),
             _ => Err(no_rule(self, "transpose")),
         }
     }
 
     fn batch(&self, cx: &dyn Emit, _: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        mapped(cx.op(Cumulative { axis: self.axis + 1, ..*self }, &[x[0].val]))
+        mapped(cx.op(
+            Cumulative {
+                axis: self.axis + 1,
+                ..*self
+            },
+            &[x[0].val],
+        ))
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
-        cost_per_element(if self.op == Running::LogSumExp { 20.0 } else { 1.0 }, x, y)
+        cost_per_element(
+            if self.op == Running::LogSumExp {
+                20.0
+            } else {
+                1.0
+            },
+            x,
+            y,
+        )
     }
 }
 
@@ -279,18 +378,36 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     };
     let mut flag = |name: &str| Ok(s.attrs.opt(name)?.unwrap_or(false));
     let (reverse, exclusive) = (flag("reverse")?, flag("exclusive")?);
-    Ok(Cumulative { op: row.op, axis: take_axis(s)?, reverse, exclusive }.into())
+    Ok(Cumulative {
+        op: row.op,
+        axis: take_axis(s)?,
+        reverse,
+        exclusive,
+    }
+    .into())
 }
 
 fn samples(name: &str) -> Vec<Sample> {
-    let row = ROWS.iter().find(|r| r.name == name).expect("called with a name of the table");
-    let of = |axis, reverse, exclusive| Cumulative { op: row.op, axis, reverse, exclusive };
+    let row = ROWS
+        .iter()
+        .find(|r| r.name == name)
+        .expect("called with a name of the table");
+    let of = |axis, reverse, exclusive| Cumulative {
+        op: row.op,
+        axis,
+        reverse,
+        exclusive,
+    };
     let mut out = Vec::new();
     for dtype in [DType::F64, DType::F32, DType::C128, DType::I32, DType::U8] {
         if (row.types)(dtype) {
             let x = |shape: &[usize]| vec![sample_array(dtype, shape, 3)];
             // Exclusive extrema start at infinity, where there are no differences to compare with.
-            let exclusive = if matches!(row.op, Running::Sum | Running::Prod) { Sample::new } else { Sample::rough };
+            let exclusive = if matches!(row.op, Running::Sum | Running::Prod) {
+                Sample::new
+            } else {
+                Sample::rough
+            };
             out.push(Sample::new(of(1, false, false), x(&[2, 4])));
             out.push(Sample::new(of(0, true, false), x(&[3, 2])));
             out.push(exclusive(of(0, false, true), x(&[4])));
@@ -299,11 +416,21 @@ fn samples(name: &str) -> Vec<Sample> {
         }
     }
     if row.op == Running::Prod {
-        out.push(Sample::new(of(0, false, false), vec![Array::vector(vec![2.0, 0.0, 3.0, 0.0, -1.5])]));
+        out.push(Sample::new(
+            of(0, false, false),
+            vec![Array::vector(vec![2.0, 0.0, 3.0, 0.0, -1.5])],
+        ));
     }
     out
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    ROWS.iter().map(|r| Entry { name: r.name, doc: r.doc, parse, samples }).collect()
+    ROWS.iter()
+        .map(|r| Entry {
+            name: r.name,
+            doc: r.doc,
+            parse,
+            samples,
+        })
+        .collect()
 }

@@ -3,9 +3,10 @@
 //! ```text
 //! y = body(x),   dy = rule(x, y, dx)      the rule is linear in dx
 //! ```
-//! The rule gets the results too, so it need not compute them again; and since the primal stays this operation, `y` has
-//! this derivative at every order. Only differentiable operands and results have tangents. A tangent that is zero stays
-//! a symbolic zero inside the rule: what only depends on it is not written.
+//! The rule gets the results too, so it need not compute them again; and since the primal stays
+//! this operation, `y` has this derivative at every order. Only differentiable operands and results
+//! have tangents. A tangent that is zero stays a symbolic zero inside the rule: what only depends
+//! on it is not written.
 
 use super::body::{check_rule, differentiable, spread};
 use super::{Entry, Op, Spelled};
@@ -35,7 +36,9 @@ impl Primitive for CustomJvp {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs::default().with("body", self.body.clone()).with("rule", self.rule.clone())
+        Attrs::default()
+            .with("body", self.body.clone())
+            .with("rule", self.rule.clone())
     }
 
     fn results(&self) -> usize {
@@ -57,15 +60,38 @@ impl Primitive for CustomJvp {
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.emit().emit(self.clone().into(), x);
-        let has: Vec<bool> = self.body.result_types().iter().map(|t| t.dtype.has_tangent()).collect();
+        let has: Vec<bool> = self
+            .body
+            .result_types()
+            .iter()
+            .map(|t| t.dtype.has_tangent())
+            .collect();
         let args: Vec<Option<Operand>> = x
             .iter()
             .chain(&y)
             .map(|&v| Some(Operand::R(v)))
-            .chain(x.iter().zip(t).filter(|(x, _)| cx.ty(**x).dtype.has_tangent()).map(|(_, t)| t.map(Operand::L)))
+            .chain(
+                x.iter()
+                    .zip(t)
+                    .filter(|(x, _)| cx.ty(**x).dtype.has_tangent())
+                    .map(|(_, t)| t.map(Operand::L)),
+            )
             .collect();
-        let dy = trace_linear(cx, &self.rule, &args, &vec![true; self.rule.results().len()])
-            .map_err(|e| not_linear(e, Code::NotLinear, "the rule of `custom_jvp`", &self.rule, "tangents"))?;
+        let dy = trace_linear(
+            cx,
+            &self.rule,
+            &args,
+            &vec![true; self.rule.results().len()],
+        )
+        .map_err(|e| {
+            not_linear(
+                e,
+                Code::NotLinear,
+                "the rule of `custom_jvp`",
+                &self.rule,
+                "tangents",
+            )
+        })?;
         let dy = spread(&has, &dy).into_iter().map(Option::flatten).collect();
         Ok((y, dy))
     }
@@ -77,16 +103,32 @@ impl Primitive for CustomJvp {
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let session = cx.session();
         let mapped: Vec<bool> = x.iter().map(|b| b.mapped).collect();
-        let tangents = x.iter().filter(|b| cx.ty(b.val).dtype.has_tangent()).map(|b| b.mapped);
+        let tangents = x
+            .iter()
+            .filter(|b| cx.ty(b.val).dtype.has_tangent())
+            .map(|b| b.mapped);
         let n = self.results();
         // All results are mapped, so that their tangents may be.
-        let of_rule: Vec<bool> = mapped.iter().copied().chain(vec![true; n]).chain(tangents).collect();
-        let body = session.batch_region(&self.body, &mapped, &vec![true; n], size)?.func.clone();
+        let of_rule: Vec<bool> = mapped
+            .iter()
+            .copied()
+            .chain(vec![true; n])
+            .chain(tangents)
+            .collect();
+        let body = session
+            .batch_region(&self.body, &mapped, &vec![true; n], size)?
+            .func
+            .clone();
         let all = vec![true; self.rule.results().len()];
-        let rule = session.batch_region(&self.rule, &of_rule, &all, size)?.func.clone();
+        let rule = session
+            .batch_region(&self.rule, &of_rule, &all, size)?
+            .func
+            .clone();
         let x: Vec<Val> = x.iter().map(|b| b.val).collect();
         let y = cx.emit(CustomJvp { body, rule }.into(), &x);
-        Ok(y.into_iter().map(|val| Batched { val, mapped: true }).collect())
+        Ok(y.into_iter()
+            .map(|val| Batched { val, mapped: true })
+            .collect())
     }
 
     fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
@@ -98,7 +140,11 @@ impl Primitive for CustomJvp {
     }
 
     fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
-        CustomJvp { body: regions[0].clone(), rule: regions[1].clone() }.into()
+        CustomJvp {
+            body: regions[0].clone(),
+            rule: regions[1].clone(),
+        }
+        .into()
     }
 }
 
@@ -107,13 +153,17 @@ pub(super) fn not_linear(e: Error, code: Code, whose: &str, rule: &Function, wha
     if e.code() != Code::NotLinear {
         return e;
     }
-    let text = format!("{whose}, `{}`, is not linear in the {what}: {}", rule.name, e.message());
+    let text = format!(
+        "{whose}, `{}`, is not linear in the {what}: {}",
+        rule.name,
+        e.message()
+    );
     Error::new(code, text).at(e.loc())
 }
 
 impl dyn Emit + '_ {
-    /// `body(x)`, with the derivative `rule(x, y, dx)`: a tangent per operand (`None` where it has none) in, one per
-    /// result out (`None`: zero).
+    /// `body(x)`, with the derivative `rule(x, y, dx)`: a tangent per operand (`None` where it has
+    /// none) in, one per result out (`None`: zero).
     pub fn custom_jvp(
         &self,
         x: &[Val],
@@ -122,14 +172,21 @@ impl dyn Emit + '_ {
     ) -> Vec<Val> {
         let types = self.types(x);
         let body = self.body("body", &types, body);
-        let Some(f) = body.func else { return vec![Val::POISON; body.results] };
+        let Some(f) = body.func else {
+            return vec![Val::POISON; body.results];
+        };
         let y = f.result_types();
         let has: Vec<bool> = types.iter().map(|t| t.dtype.has_tangent()).collect();
         let of_rule = [&types[..], &y, &differentiable(&types)].concat();
         let rule = self.body("rule", &of_rule, |cx, p| {
             let (x, rest) = p.split_at(types.len());
             let (ys, t) = rest.split_at(y.len());
-            or_zeros(cx, rule(cx, x, ys, &spread(&has, t)), &y, "the rule of `custom_jvp`")
+            or_zeros(
+                cx,
+                rule(cx, x, ys, &spread(&has, t)),
+                &y,
+                "the rule of `custom_jvp`",
+            )
         });
         match rule.func {
             Some(rule) => self.emit(CustomJvp { body: f, rule }.into(), x).to_vec(),
@@ -139,17 +196,34 @@ impl dyn Emit + '_ {
 }
 
 /// The entries of differentiable values, zeros where there is none.
-pub(super) fn or_zeros(cx: &dyn Emit, v: Vec<Option<Val>>, types: &[Type], whose: &str) -> Vec<Val> {
+pub(super) fn or_zeros(
+    cx: &dyn Emit,
+    v: Vec<Option<Val>>,
+    types: &[Type],
+    whose: &str,
+) -> Vec<Val> {
     if v.len() != types.len() {
-        let text = format!("{whose} returns {} values for {} of types {types:?}", v.len(), types.len());
+        let text = format!(
+            "{whose} returns {} values for {} of types {types:?}",
+            v.len(),
+            types.len()
+        );
         cx.fail(Error::new(Code::RuleArity, text));
     }
-    let all = v.into_iter().chain(std::iter::repeat(None)).zip(types).filter(|(_, t)| t.dtype.has_tangent());
+    let all = v
+        .into_iter()
+        .chain(std::iter::repeat(None))
+        .zip(types)
+        .filter(|(_, t)| t.dtype.has_tangent());
     all.map(|(v, t)| v.unwrap_or_else(|| cx.zeros(t))).collect()
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    Ok(CustomJvp { body: s.attrs.get("body")?, rule: s.attrs.get("rule")? }.into())
+    Ok(CustomJvp {
+        body: s.attrs.get("body")?,
+        rule: s.attrs.get("rule")?,
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
@@ -173,13 +247,32 @@ fn samples(_: &str) -> Vec<Sample> {
         )
     };
     let exp = |cx: &dyn Emit, x: &[Val]| {
-        cx.custom_jvp(x, |cx, x| vec![cx.exp(x[0])], |cx, _, y, t| vec![t[0].map(|t| cx.mul(y[0], t))])
+        cx.custom_jvp(
+            x,
+            |cx, x| vec![cx.exp(x[0])],
+            |cx, _, y, t| vec![t[0].map(|t| cx.mul(y[0], t))],
+        )
     };
-    let (x, y) = (Array::vector(vec![0.4f64, -0.7]), Array::vector(vec![1.5f64, 0.3]));
-    let z = Array::vector(vec![crate::C128::new(0.4, 0.2), crate::C128::new(-0.3, 1.1)]);
-    vec![sample(vec![x.clone(), y, Array::scalar(3i64)], &product), sample(vec![x], &exp), sample(vec![z], &exp)]
+    let (x, y) = (
+        Array::vector(vec![0.4f64, -0.7]),
+        Array::vector(vec![1.5f64, 0.3]),
+    );
+    let z = Array::vector(vec![
+        crate::C128::new(0.4, 0.2),
+        crate::C128::new(-0.3, 1.1),
+    ]);
+    vec![
+        sample(vec![x.clone(), y, Array::scalar(3i64)], &product),
+        sample(vec![x], &exp),
+        sample(vec![z], &exp),
+    ]
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    vec![Entry { name: "custom_jvp", doc: "A function with a forward derivative of its own.", parse, samples }]
+    vec![Entry {
+        name: "custom_jvp",
+        doc: "A function with a forward derivative of its own.",
+        parse,
+        samples,
+    }]
 }

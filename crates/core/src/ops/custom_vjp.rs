@@ -3,13 +3,14 @@
 //! ```text
 //! y = body(x);    y, r = fwd(x),   ct_x = bwd(r, ct_y)
 //! ```
-//! Its derivative is a linear operation that stands for the transpose of `bwd` ([`CustomVjpLin`]): transposed it calls
-//! `bwd`, which need not be linear then; run forward it calls `bwd` transposed, and `bwd` must be linear. The primal of a
-//! derivative is the saving form, which returns the residuals too: `y` keeps this derivative at every order, the
-//! residuals have that of `fwd`.
+//! Its derivative is a linear operation that stands for the transpose of `bwd` ([`CustomVjpLin`]):
+//! transposed it calls `bwd`, which need not be linear then; run forward it calls `bwd` transposed,
+//! and `bwd` must be linear. The primal of a derivative is the saving form, which returns the
+//! residuals too: `y` keeps this derivative at every order, the residuals have that of `fwd`.
 
 use super::body::{
-    check_operands, check_results, check_rule, differentiable, mask, params, residuals, rewrap, some, spread,
+    check_operands, check_results, check_rule, differentiable, mask, params, residuals, rewrap,
+    some, spread,
 };
 use super::custom_jvp::{not_linear, or_zeros};
 use super::{Call, Entry, Op, Spelled, Unary, arity};
@@ -52,7 +53,9 @@ impl Primitive for CustomVjp {
     }
 
     fn results(&self) -> usize {
-        if self.saves { &self.fwd } else { &self.body }.results().len()
+        if self.saves { &self.fwd } else { &self.body }
+            .results()
+            .len()
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
@@ -62,11 +65,22 @@ impl Primitive for CustomVjp {
         let mut y = self.body.result_types();
         let saved = self.fwd.result_types();
         if saved.len() < y.len() {
-            bail!(RuleArity, "fwd of `custom_vjp` returns {} values, too few for {} results", saved.len(), y.len());
+            bail!(
+                RuleArity,
+                "fwd of `custom_vjp` returns {} values, too few for {} results",
+                saved.len(),
+                y.len()
+            );
         }
         let saved = &saved[y.len()..];
         check_rule(self, "fwd", &self.fwd, x, &[&y[..], saved].concat())?;
-        check_rule(self, "bwd", &self.bwd, &[saved, &differentiable(&y)].concat(), &differentiable(x))?;
+        check_rule(
+            self,
+            "bwd",
+            &self.bwd,
+            &[saved, &differentiable(&y)].concat(),
+            &differentiable(x),
+        )?;
         if self.saves {
             y.extend_from_slice(saved);
         }
@@ -79,23 +93,61 @@ impl Primitive for CustomVjp {
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let n = self.body.results().len();
-        let mut y = cx.emit().emit(CustomVjp { saves: true, ..self.clone() }.into(), x);
-        let moving = x.iter().zip(t).filter(|(x, _)| cx.ty(**x).dtype.has_tangent());
-        let moving: Vec<Operand> = moving.map(|(&x, &t)| Operand::L(cx.or_zeros(t, x))).collect();
-        let operands: Vec<Operand> = y[n..].iter().map(|&r| Operand::R(r)).chain(moving).collect();
-        let dy = cx.apply(CustomVjpLin { bwd: self.bwd.clone(), residuals: y.len() - n }, &operands);
-        let has: Vec<bool> = self.body.result_types().iter().map(|t| t.dtype.has_tangent()).collect();
+        let mut y = cx.emit().emit(
+            CustomVjp {
+                saves: true,
+                ..self.clone()
+            }
+            .into(),
+            x,
+        );
+        let moving = x
+            .iter()
+            .zip(t)
+            .filter(|(x, _)| cx.ty(**x).dtype.has_tangent());
+        let moving: Vec<Operand> = moving
+            .map(|(&x, &t)| Operand::L(cx.or_zeros(t, x)))
+            .collect();
+        let operands: Vec<Operand> = y[n..]
+            .iter()
+            .map(|&r| Operand::R(r))
+            .chain(moving)
+            .collect();
+        let dy = cx.apply(
+            CustomVjpLin {
+                bwd: self.bwd.clone(),
+                residuals: y.len() - n,
+            },
+            &operands,
+        );
+        let has: Vec<bool> = self
+            .body
+            .result_types()
+            .iter()
+            .map(|t| t.dtype.has_tangent())
+            .collect();
         let mut dy = spread(&has, &dy);
         if self.saves {
             // The residuals are results of this form: they move as `fwd` moves them.
             let f = Arc::new((*self.fwd).clone().with_results(&self.fwd.results()[n..]));
-            let lin = cx.session().linearize_region(&f, &mask(t), Saving::Residuals)?;
+            let lin = cx
+                .session()
+                .linearize_region(&f, &mask(t), Saving::Residuals)?;
             let mut dr = Vec::new();
             if lin.out_active.contains(&true) {
                 let again = cx.call(&lin.forward, x);
                 let saved = residuals(&lin, x, &again).into_iter().map(Operand::R);
-                let operands: Vec<Operand> = saved.chain(some(t).into_iter().map(Operand::L)).collect();
-                dr = cx.apply(Call { callee: lin.linear.clone(), checkpoint: false }, &operands).to_vec();
+                let operands: Vec<Operand> =
+                    saved.chain(some(t).into_iter().map(Operand::L)).collect();
+                dr = cx
+                    .apply(
+                        Call {
+                            callee: lin.linear.clone(),
+                            checkpoint: false,
+                        },
+                        &operands,
+                    )
+                    .to_vec();
             }
             dy.extend(spread(&lin.out_active, &dr));
         } else {
@@ -117,28 +169,54 @@ impl Primitive for CustomVjp {
         force.resize(self.fwd.results().len(), false);
         let fwd = session.batch_region(&self.fwd, &mapped, &force, size)?;
         let cts = self.bwd.params().len() - (fwd.out_mapped.len() - n);
-        let of_bwd: Vec<bool> = fwd.out_mapped[n..].iter().copied().chain(vec![true; cts]).collect();
+        let of_bwd: Vec<bool> = fwd.out_mapped[n..]
+            .iter()
+            .copied()
+            .chain(vec![true; cts])
+            .collect();
         let all = vec![true; self.bwd.results().len()];
-        let each = session.batch_region(&self.bwd, &of_bwd, &all, size)?.func.clone();
+        let each = session
+            .batch_region(&self.bwd, &of_bwd, &all, size)?
+            .func
+            .clone();
         // What is one for the whole batch gets the sum of what its elements contribute.
-        let summed: Vec<bool> = x.iter().filter(|b| cx.ty(b.val).dtype.has_tangent()).map(|b| !b.mapped).collect();
+        let summed: Vec<bool> = x
+            .iter()
+            .filter(|b| cx.ty(b.val).dtype.has_tangent())
+            .map(|b| !b.mapped)
+            .collect();
         let bwd = match summed.contains(&true) {
             false => each,
             true => rewrap(session, &self.bwd.name, &[&each], |b| {
                 let p = params(b, &each.param_types());
                 let cx: &dyn Emit = b;
                 let y = cx.inline(&each, &p);
-                y.into_iter().zip(&summed).map(|(y, &s)| if s { cx.reduce_sum(y, &[0]) } else { y }).collect()
+                y.into_iter()
+                    .zip(&summed)
+                    .map(|(y, &s)| if s { cx.reduce_sum(y, &[0]) } else { y })
+                    .collect()
             })?,
         };
         let x: Vec<Val> = x.iter().map(|b| b.val).collect();
-        let op = CustomVjp { body: body.func.clone(), fwd: fwd.func.clone(), bwd, saves: self.saves };
+        let op = CustomVjp {
+            body: body.func.clone(),
+            fwd: fwd.func.clone(),
+            bwd,
+            saves: self.saves,
+        };
         let y = cx.emit(op.into(), &x);
-        Ok(y.into_iter().zip(&fwd.out_mapped).map(|(val, &mapped)| Batched { val, mapped }).collect())
+        Ok(y.into_iter()
+            .zip(&fwd.out_mapped)
+            .map(|(val, &mapped)| Batched { val, mapped })
+            .collect())
     }
 
     fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
-        if self.saves { self.fwd.cost() } else { self.body.cost() }
+        if self.saves {
+            self.fwd.cost()
+        } else {
+            self.body.cost()
+        }
     }
 
     fn regions(&self) -> Vec<&Arc<Function>> {
@@ -146,19 +224,34 @@ impl Primitive for CustomVjp {
     }
 
     fn with_regions(&self, r: &[Arc<Function>]) -> Op {
-        CustomVjp { body: r[0].clone(), fwd: r[1].clone(), bwd: r[2].clone(), saves: self.saves }.into()
+        CustomVjp {
+            body: r[0].clone(),
+            fwd: r[1].clone(),
+            bwd: r[2].clone(),
+            saves: self.saves,
+        }
+        .into()
     }
 
     fn narrow(&self, used: &[bool], _: &mut Narrow<'_>) -> Option<(Op, Vec<bool>)> {
         // Without its residuals it is the plain form.
         let n = self.body.results().len();
         let plain = self.saves && !used[n..].contains(&true);
-        plain.then(|| (CustomVjp { saves: false, ..self.clone() }.into(), (0..used.len()).map(|k| k < n).collect()))
+        plain.then(|| {
+            (
+                CustomVjp {
+                    saves: false,
+                    ..self.clone()
+                }
+                .into(),
+                (0..used.len()).map(|k| k < n).collect(),
+            )
+        })
     }
 }
 
-/// The derivative of a `custom_vjp`: residuals, tangents of differentiable operands -> tangents of differentiable
-/// results. It is whatever `bwd` is the transpose of.
+/// The derivative of a `custom_vjp`: residuals, tangents of differentiable operands -> tangents of
+/// differentiable results. It is whatever `bwd` is the transpose of.
 #[derive(Clone, Debug)]
 pub struct CustomVjpLin {
     /// `residuals.., ct_y.. -> ct_x..`.
@@ -173,7 +266,9 @@ impl Primitive for CustomVjpLin {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs::default().with("residuals", self.residuals).with("bwd", self.bwd.clone())
+        Attrs::default()
+            .with("residuals", self.residuals)
+            .with("bwd", self.bwd.clone())
     }
 
     fn results(&self) -> usize {
@@ -184,10 +279,21 @@ impl Primitive for CustomVjpLin {
         arity(self, x, self.residuals + self.bwd.results().len())?;
         let types = self.bwd.param_types();
         if types.len() < self.residuals {
-            bail!(RuleArity, "bwd of `custom_vjp` takes {} operands, {} are residuals", types.len(), self.residuals);
+            bail!(
+                RuleArity,
+                "bwd of `custom_vjp` takes {} operands, {} are residuals",
+                types.len(),
+                self.residuals
+            );
         }
         let (r, y) = types.split_at(self.residuals);
-        check_rule(self, "bwd", &self.bwd, &[&x[..r.len()], y].concat(), &x[r.len()..])?;
+        check_rule(
+            self,
+            "bwd",
+            &self.bwd,
+            &[&x[..r.len()], y].concat(),
+            &x[r.len()..],
+        )?;
         Ok(y.to_vec())
     }
 
@@ -196,7 +302,9 @@ impl Primitive for CustomVjpLin {
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {
-        mask.iter().enumerate().all(|(i, &m)| m == (i >= self.residuals))
+        mask.iter()
+            .enumerate()
+            .all(|(i, &m)| m == (i >= self.residuals))
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
@@ -206,10 +314,16 @@ impl Primitive for CustomVjpLin {
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
         let types = self.bwd.param_types();
-        let ct = ct.iter().zip(&types[self.residuals..]).map(|(c, t)| c.unwrap_or_else(|| cx.zeros(t)));
+        let ct = ct
+            .iter()
+            .zip(&types[self.residuals..])
+            .map(|(c, t)| c.unwrap_or_else(|| cx.zeros(t)));
         let operands: Vec<Val> = x.iter().filter_map(Arg::val).chain(ct).collect();
         let y = cx.call(&self.bwd, &operands);
-        Ok(vec![None; self.residuals].into_iter().chain(y.into_iter().map(Some)).collect())
+        Ok(vec![None; self.residuals]
+            .into_iter()
+            .chain(y.into_iter().map(Some))
+            .collect())
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
@@ -225,7 +339,11 @@ impl Primitive for CustomVjpLin {
     }
 
     fn with_regions(&self, r: &[Arc<Function>]) -> Op {
-        CustomVjpLin { bwd: r[0].clone(), residuals: self.residuals }.into()
+        CustomVjpLin {
+            bwd: r[0].clone(),
+            residuals: self.residuals,
+        }
+        .into()
     }
 
     fn runs(&self) -> bool {
@@ -236,24 +354,34 @@ impl Primitive for CustomVjpLin {
         let types = self.bwd.param_types();
         let linear: Vec<bool> = (0..types.len()).map(|i| i >= self.residuals).collect();
         let all = vec![true; self.bwd.results().len()];
-        let back = session.transpose_region(&self.bwd, &linear, &all).map_err(|e| {
-            let whose = "custom_vjp has no forward derivative: its bwd";
-            not_linear(e, Code::CustomVjpForward, whose, &self.bwd, "cotangents")
-                .note("use reverse mode only, or give it a bwd that is linear")
-        })?;
+        let back = session
+            .transpose_region(&self.bwd, &linear, &all)
+            .map_err(|e| {
+                let whose = "custom_vjp has no forward derivative: its bwd";
+                not_linear(e, Code::CustomVjpForward, whose, &self.bwd, "cotangents")
+                    .note("use reverse mode only, or give it a bwd that is linear")
+            })?;
         let callee = rewrap(session, &back.func.name, &[&back.func], |b| {
             let x = params(b, &back.func.param_types());
             let cx: &dyn Emit = b;
             let y = spread(&back.out_nonzero, &cx.inline(&back.func, &x));
-            y.into_iter().zip(&types[self.residuals..]).map(|(y, t)| y.unwrap_or_else(|| cx.zeros(t))).collect()
+            y.into_iter()
+                .zip(&types[self.residuals..])
+                .map(|(y, t)| y.unwrap_or_else(|| cx.zeros(t)))
+                .collect()
         })?;
-        Ok(Call { callee, checkpoint: false }.into())
+        Ok(Call {
+            callee,
+            checkpoint: false,
+        }
+        .into())
     }
 }
 
 impl dyn Emit + '_ {
-    /// `body(x)` with a reverse derivative: `fwd(x)` gives the results and residuals, `bwd(residuals, ct)` the cotangent
-    /// of each operand (`None`: zero) from one per result (`None` where it has none).
+    /// `body(x)` with a reverse derivative: `fwd(x)` gives the results and residuals,
+    /// `bwd(residuals, ct)` the cotangent of each operand (`None`: zero) from one per result
+    /// (`None` where it has none).
     pub fn custom_vjp(
         &self,
         x: &[Val],
@@ -268,16 +396,42 @@ impl dyn Emit + '_ {
             let (y, r) = fwd(cx, x);
             [y, r].concat()
         });
-        let (Some(body), Some(fwd)) = (body.func, fwd.func) else { return poison };
+        let (Some(body), Some(fwd)) = (body.func, fwd.func) else {
+            return poison;
+        };
         let y = body.result_types();
-        let saved = fwd.result_types().get(y.len()..).unwrap_or_default().to_vec();
+        let saved = fwd
+            .result_types()
+            .get(y.len()..)
+            .unwrap_or_default()
+            .to_vec();
         let has: Vec<bool> = y.iter().map(|t| t.dtype.has_tangent()).collect();
-        let bwd = self.body("bwd", &[&saved[..], &differentiable(&y)].concat(), |cx, p| {
-            let (r, ct) = p.split_at(saved.len());
-            or_zeros(cx, bwd(cx, r, &spread(&has, ct)), &types, "bwd of `custom_vjp`")
-        });
+        let bwd = self.body(
+            "bwd",
+            &[&saved[..], &differentiable(&y)].concat(),
+            |cx, p| {
+                let (r, ct) = p.split_at(saved.len());
+                or_zeros(
+                    cx,
+                    bwd(cx, r, &spread(&has, ct)),
+                    &types,
+                    "bwd of `custom_vjp`",
+                )
+            },
+        );
         match bwd.func {
-            Some(bwd) => self.emit(CustomVjp { body, fwd, bwd, saves: false }.into(), x).to_vec(),
+            Some(bwd) => self
+                .emit(
+                    CustomVjp {
+                        body,
+                        fwd,
+                        bwd,
+                        saves: false,
+                    }
+                    .into(),
+                    x,
+                )
+                .to_vec(),
             None => poison,
         }
     }
@@ -286,10 +440,20 @@ impl dyn Emit + '_ {
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let bwd = s.attrs.get("bwd")?;
     if s.name == "custom_vjp_lin" {
-        return Ok(CustomVjpLin { bwd, residuals: s.attrs.get("residuals")? }.into());
+        return Ok(CustomVjpLin {
+            bwd,
+            residuals: s.attrs.get("residuals")?,
+        }
+        .into());
     }
     let saves = s.attrs.opt("saves")?.unwrap_or(false);
-    Ok(CustomVjp { body: s.attrs.get("body")?, fwd: s.attrs.get("fwd")?, bwd, saves }.into())
+    Ok(CustomVjp {
+        body: s.attrs.get("body")?,
+        fwd: s.attrs.get("fwd")?,
+        bwd,
+        saves,
+    }
+    .into())
 }
 
 fn samples(name: &str) -> Vec<Sample> {
@@ -316,17 +480,32 @@ fn samples(name: &str) -> Vec<Sample> {
             },
         )
     };
-    let (x, y) = (Array::vector(vec![0.4f64, -0.7]), Array::vector(vec![1.5f64, 0.3]));
-    let z = Array::vector(vec![crate::C128::new(0.4, 0.2), crate::C128::new(-0.3, 1.1)]);
+    let (x, y) = (
+        Array::vector(vec![0.4f64, -0.7]),
+        Array::vector(vec![1.5f64, 0.3]),
+    );
+    let z = Array::vector(vec![
+        crate::C128::new(0.4, 0.2),
+        crate::C128::new(-0.3, 1.1),
+    ]);
     let mut out = Vec::new();
-    for x in [vec![x, y, Array::scalar(3i64)], vec![z.clone(), z, Array::scalar(3i64)]] {
+    for x in [
+        vec![x, y, Array::scalar(3i64)],
+        vec![z.clone(), z, Array::scalar(3i64)],
+    ] {
         let op = make(&x, &product);
         if name == "custom_vjp" {
             out.push(Sample::new(op.clone(), x.clone()));
             out.push(Sample::new(CustomVjp { saves: true, ..op }, x));
         } else {
             let residuals = x[..2].iter().chain(&x[..2]).cloned().collect();
-            out.push(Sample::new(CustomVjpLin { bwd: op.bwd, residuals: 2 }, residuals));
+            out.push(Sample::new(
+                CustomVjpLin {
+                    bwd: op.bwd,
+                    residuals: 2,
+                },
+                residuals,
+            ));
         }
     }
     out
@@ -335,5 +514,18 @@ fn samples(name: &str) -> Vec<Sample> {
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "A function with a reverse derivative of its own.";
     let lin = "The derivative of a custom_vjp: the operation that its bwd is the transpose of.";
-    vec![Entry { name: "custom_vjp", doc, parse, samples }, Entry { name: "custom_vjp_lin", doc: lin, parse, samples }]
+    vec![
+        Entry {
+            name: "custom_vjp",
+            doc,
+            parse,
+            samples,
+        },
+        Entry {
+            name: "custom_vjp_lin",
+            doc: lin,
+            parse,
+            samples,
+        },
+    ]
 }

@@ -1,9 +1,11 @@
-//! `dot_general`: the product of two tensors, summed over contracted axes, element by element over batch axes.
+//! `dot_general`: the product of two tensors, summed over contracted axes, element by element over
+//! batch axes.
 //!
 //! ```text
 //! y[b, i, j] = Σ_k x[b, i, k] y[b, k, j]        result axes: batch, free axes of lhs, free axes of rhs
 //! ```
-//! No operand is conjugated; the adjoints conjugate the other one: `ct_x = ct · conj(y)ᵀ`. On booleans, or of ands.
+//! No operand is conjugated; the adjoints conjugate the other one: `ct_x = ct · conj(y)ᵀ`. On
+//! booleans, or of ands.
 
 use super::support::{bytes, count, mapped, sample_array};
 use super::{Binary, Entry, Op, Spelled, arity};
@@ -37,7 +39,9 @@ pub struct DotGeneral {
 
 /// Axes of an operand that are in neither list, ascending.
 fn free(rank: usize, batch: &[usize], contract: &[usize]) -> Vec<usize> {
-    (0..rank).filter(|a| !batch.contains(a) && !contract.contains(a)).collect()
+    (0..rank)
+        .filter(|a| !batch.contains(a) && !contract.contains(a))
+        .collect()
 }
 
 /// Row-major strides.
@@ -53,7 +57,10 @@ fn strides(shape: &[usize]) -> Vec<usize> {
 fn offsets(extents: &[usize], strides: &[usize]) -> Vec<usize> {
     let mut all = vec![0];
     for (&n, &s) in extents.iter().zip(strides) {
-        all = all.iter().flat_map(|&o| (0..n).map(move |i| o + i * s)).collect();
+        all = all
+            .iter()
+            .flat_map(|&o| (0..n).map(move |i| o + i * s))
+            .collect();
     }
     all
 }
@@ -65,17 +72,28 @@ fn at(of: &[usize], axes: &[usize]) -> Vec<usize> {
 impl DotGeneral {
     /// Sums over pairs of axes, without batch axes.
     pub fn contract(lhs: &[usize], rhs: &[usize]) -> DotGeneral {
-        DotGeneral { lhs_contract: lhs.to_vec(), rhs_contract: rhs.to_vec(), ..DotGeneral::default() }
+        DotGeneral {
+            lhs_contract: lhs.to_vec(),
+            rhs_contract: rhs.to_vec(),
+            ..DotGeneral::default()
+        }
     }
 
     /// With batch axes (builder style).
     pub fn batched(self, lhs: &[usize], rhs: &[usize]) -> DotGeneral {
-        DotGeneral { lhs_batch: lhs.to_vec(), rhs_batch: rhs.to_vec(), ..self }
+        DotGeneral {
+            lhs_batch: lhs.to_vec(),
+            rhs_batch: rhs.to_vec(),
+            ..self
+        }
     }
 
     /// With compensated products and sums (builder style).
     pub fn compensated(self) -> DotGeneral {
-        DotGeneral { stable: true, ..self }
+        DotGeneral {
+            stable: true,
+            ..self
+        }
     }
 
     /// Free axes of the left operand.
@@ -101,27 +119,40 @@ impl DotGeneral {
 
     /// With zeros that make any product zero (builder style).
     pub fn strong(self) -> DotGeneral {
-        DotGeneral { strong_zero: true, ..self }
+        DotGeneral {
+            strong_zero: true,
+            ..self
+        }
     }
 
     /// How one element is multiplied by another.
     pub fn multiplied(&self) -> Binary {
-        if self.strong_zero { Binary::MulStrongZero } else { Binary::Mul }
+        if self.strong_zero {
+            Binary::MulStrongZero
+        } else {
+            Binary::Mul
+        }
     }
 
     /// The same product of values, compensated if this one is or the session asks for it.
     fn within(&self, cx: &dyn Emit) -> DotGeneral {
-        DotGeneral { stable: self.stable || cx.session().numerics().stable, ..self.clone() }
+        DotGeneral {
+            stable: self.stable || cx.session().numerics().stable,
+            ..self.clone()
+        }
     }
 
     /// The same product of a value and a tangent or cotangent.
     fn of_tangent(&self, cx: &dyn Emit) -> DotGeneral {
         let strong_zero = self.strong_zero || cx.session().numerics().zeros_are_strong();
-        DotGeneral { strong_zero, ..self.within(cx) }
+        DotGeneral {
+            strong_zero,
+            ..self.within(cx)
+        }
     }
 
-    /// The cotangent of the left operand (of rank `rank`): `ct` contracted with the right one over its free axes.
-    /// `kept` are the axes of `ct` that belong to those.
+    /// The cotangent of the left operand (of rank `rank`): `ct` contracted with the right one over
+    /// its free axes. `kept` are the axes of `ct` that belong to those.
     fn ct_lhs(&self, cx: &dyn Emit, rank: usize, rhs: Val, ct: Val, kept: Vec<usize>) -> Val {
         let d = DotGeneral {
             lhs_batch: (0..self.lhs_batch.len()).collect(),
@@ -131,11 +162,20 @@ impl DotGeneral {
             ..self.of_tangent(cx)
         };
         // The axes of the product: batch, free axes of lhs, contracted axes in the order of rhs.
-        let mut pairs: Vec<(usize, usize)> =
-            self.rhs_contract.iter().copied().zip(self.lhs_contract.iter().copied()).collect();
+        let mut pairs: Vec<(usize, usize)> = self
+            .rhs_contract
+            .iter()
+            .copied()
+            .zip(self.lhs_contract.iter().copied())
+            .collect();
         pairs.sort_unstable();
-        let have: Vec<usize> =
-            self.lhs_batch.iter().copied().chain(self.lhs_free(rank)).chain(pairs.iter().map(|p| p.1)).collect();
+        let have: Vec<usize> = self
+            .lhs_batch
+            .iter()
+            .copied()
+            .chain(self.lhs_free(rank))
+            .chain(pairs.iter().map(|p| p.1))
+            .collect();
         let mut perm = vec![0; rank];
         for (k, &axis) in have.iter().enumerate() {
             perm[axis] = k;
@@ -152,7 +192,11 @@ impl DotGeneral {
                 _ => bail!(
                     Attribute,
                     "`dot_general`: axis {a} of the {side} operand {ty} is {}",
-                    if a < ty.rank() { "named twice" } else { "not there" }
+                    if a < ty.rank() {
+                        "named twice"
+                    } else {
+                        "not there"
+                    }
                 ),
             }
         }
@@ -191,17 +235,24 @@ impl Primitive for DotGeneral {
                 "`dot_general` with `strong_zero` needs floats or complex numbers, got {l}; leave it out"
             );
         }
-        for (what, a, b) in
-            [("batch", &self.lhs_batch, &self.rhs_batch), ("contracted", &self.lhs_contract, &self.rhs_contract)]
-        {
+        for (what, a, b) in [
+            ("batch", &self.lhs_batch, &self.rhs_batch),
+            ("contracted", &self.lhs_contract, &self.rhs_contract),
+        ] {
             if a.len() != b.len() {
-                bail!(Attribute, "`dot_general`: {what} axes {a:?} and {b:?} must come in pairs");
+                bail!(
+                    Attribute,
+                    "`dot_general`: {what} axes {a:?} and {b:?} must come in pairs"
+                );
             }
         }
         self.check_side("left", l, &self.lhs_batch, &self.lhs_contract)?;
         self.check_side("right", r, &self.rhs_batch, &self.rhs_contract)?;
-        let pairs =
-            self.lhs_batch.iter().chain(&self.lhs_contract).zip(self.rhs_batch.iter().chain(&self.rhs_contract));
+        let pairs = self
+            .lhs_batch
+            .iter()
+            .chain(&self.lhs_contract)
+            .zip(self.rhs_batch.iter().chain(&self.rhs_contract));
         for (&a, &b) in pairs {
             if l.shape[a].same(&r.shape[b]) == Some(false) {
                 bail!(
@@ -214,12 +265,24 @@ impl Primitive for DotGeneral {
             }
         }
         let known = |(&a, &b): (&usize, &usize)| {
-            if l.shape[a].as_const().is_some() { l.shape[a].clone() } else { r.shape[b].clone() }
+            if l.shape[a].as_const().is_some() {
+                l.shape[a].clone()
+            } else {
+                r.shape[b].clone()
+            }
         };
         let batch = self.lhs_batch.iter().zip(&self.rhs_batch).map(known);
-        let lhs = self.lhs_free(l.rank()).into_iter().map(|a| l.shape[a].clone());
-        let rhs = self.rhs_free(r.rank()).into_iter().map(|a| r.shape[a].clone());
-        Ok(vec![l.with_shape(batch.chain(lhs).chain(rhs).collect::<Vec<_>>())])
+        let lhs = self
+            .lhs_free(l.rank())
+            .into_iter()
+            .map(|a| l.shape[a].clone());
+        let rhs = self
+            .rhs_free(r.rank())
+            .into_iter()
+            .map(|a| r.shape[a].clone());
+        Ok(vec![l.with_shape(
+            batch.chain(lhs).chain(rhs).collect::<Vec<_>>(),
+        )])
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
@@ -229,31 +292,49 @@ impl Primitive for DotGeneral {
         let lhs = |axes: &[usize]| offsets(&at(ls, axes), &at(&lt, axes));
         let rhs = |axes: &[usize]| offsets(&at(rs, axes), &at(&rt, axes));
         let (i, j) = (lhs(&lf), rhs(&rf));
-        let batch: Vec<(usize, usize)> = lhs(&self.lhs_batch).into_iter().zip(rhs(&self.rhs_batch)).collect();
-        let k: Vec<(usize, usize)> = lhs(&self.lhs_contract).into_iter().zip(rhs(&self.rhs_contract)).collect();
+        let batch: Vec<(usize, usize)> = lhs(&self.lhs_batch)
+            .into_iter()
+            .zip(rhs(&self.rhs_batch))
+            .collect();
+        let k: Vec<(usize, usize)> = lhs(&self.lhs_contract)
+            .into_iter()
+            .zip(rhs(&self.rhs_contract))
+            .collect();
         // Pairs of offsets, one list per element of the result.
         let dots = batch.iter().flat_map(|&(bl, br)| {
             let j = &j;
-            i.iter().flat_map(move |&i| j.iter().map(move |&j| (bl + i, br + j)))
+            i.iter()
+                .flat_map(move |&i| j.iter().map(move |&j| (bl + i, br + j)))
         });
         let y = match (x[0].wide(), x[1].wide()) {
             (Wide::F(a), Wide::F(b)) => {
                 let times = self.multiplied().def().real;
-                Wide::F(dots.map(|(l, r)| sum_f64(k.iter().map(|&(m, n)| times(a[l + m], b[r + n])))).collect())
+                Wide::F(
+                    dots.map(|(l, r)| sum_f64(k.iter().map(|&(m, n)| times(a[l + m], b[r + n]))))
+                        .collect(),
+                )
             }
             (Wide::C(a), Wide::C(b)) => {
                 let times = self.multiplied().def().complex;
                 Wide::C(
                     dots.map(|(l, r)| {
-                        let p: Vec<C128> = k.iter().map(|&(m, n)| times(a[l + m], b[r + n])).collect();
-                        C128::new(sum_f64(p.iter().map(|z| z.re)), sum_f64(p.iter().map(|z| z.im)))
+                        let p: Vec<C128> =
+                            k.iter().map(|&(m, n)| times(a[l + m], b[r + n])).collect();
+                        C128::new(
+                            sum_f64(p.iter().map(|z| z.re)),
+                            sum_f64(p.iter().map(|z| z.im)),
+                        )
                     })
                     .collect(),
                 )
             }
             (Wide::I(a), Wide::I(b)) => Wide::I(
-                dots.map(|(l, r)| k.iter().fold(0i128, |s, &(m, n)| s.wrapping_add(a[l + m].wrapping_mul(b[r + n]))))
-                    .collect(),
+                dots.map(|(l, r)| {
+                    k.iter().fold(0i128, |s, &(m, n)| {
+                        s.wrapping_add(a[l + m].wrapping_mul(b[r + n]))
+                    })
+                })
+                .collect(),
             ),
             _ => unreachable!("the type rule makes both element types one"),
         };
@@ -282,14 +363,21 @@ impl Primitive for DotGeneral {
             }
             (Arg::R(lhs), Arg::L(ty), Some(ct)) => {
                 let kept = (batch..batch + self.lhs_free(cx.ty(*lhs).rank()).len()).collect();
-                Ok(vec![None, Some(self.swapped().ct_lhs(cx, ty.rank(), *lhs, ct, kept))])
+                Ok(vec![
+                    None,
+                    Some(self.swapped().ct_lhs(cx, ty.rank(), *lhs, ct, kept)),
+                ])
             }
             _ => Err(no_rule(self, "transpose")),
         }
     }
 
     fn batch(&self, cx: &dyn Emit, _: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        let shift = |axes: &[usize], by: bool| axes.iter().map(|a| a + usize::from(by)).collect::<Vec<usize>>();
+        let shift = |axes: &[usize], by: bool| {
+            axes.iter()
+                .map(|a| a + usize::from(by))
+                .collect::<Vec<usize>>()
+        };
         let mut d = DotGeneral {
             lhs_batch: shift(&self.lhs_batch, x[0].mapped),
             rhs_batch: shift(&self.rhs_batch, x[1].mapped),
@@ -302,7 +390,8 @@ impl Primitive for DotGeneral {
             d.lhs_batch.insert(0, 0);
             d.rhs_batch.insert(0, 0);
         }
-        // With one mapped operand the batch axis is its first free axis: one larger product, then a transpose.
+        // With one mapped operand the batch axis is its first free axis: one larger product, then a
+        // transpose.
         let place = match both {
             true => 0,
             false if x[0].mapped => d.lhs_batch.len(),
@@ -310,13 +399,22 @@ impl Primitive for DotGeneral {
         };
         let y = cx.op(d, &[x[0].val, x[1].val]);
         let rank = cx.ty(y).rank();
-        let perm: Vec<usize> = std::iter::once(place).chain((0..rank).filter(|&a| a != place)).collect();
+        let perm: Vec<usize> = std::iter::once(place)
+            .chain((0..rank).filter(|&a| a != place))
+            .collect();
         mapped(cx.transpose(y, &perm))
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
-        let k: f64 = self.lhs_contract.iter().map(|&a| x[0].shape[a].as_const().unwrap_or(1) as f64).product();
-        Cost { flops: 2.0 * count(&y[0]) * k, bytes: x.iter().chain(y).map(bytes).sum() }
+        let k: f64 = self
+            .lhs_contract
+            .iter()
+            .map(|&a| x[0].shape[a].as_const().unwrap_or(1) as f64)
+            .product();
+        Cost {
+            flops: 2.0 * count(&y[0]) * k,
+            bytes: x.iter().chain(y).map(bytes).sum(),
+        }
     }
 }
 
@@ -342,28 +440,100 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
 
 fn samples(_: &str) -> Vec<Sample> {
     let cases = [
-        (DType::F64, DotGeneral::contract(&[1], &[0]), vec![2, 3], vec![3, 4]),
-        (DType::F64, DotGeneral::contract(&[2, 0], &[0, 2]).batched(&[1], &[1]), vec![2, 3, 2], vec![2, 3, 2, 2]),
-        (DType::F32, DotGeneral::contract(&[0], &[0]), vec![3], vec![3]),
-        (DType::F64, DotGeneral::contract(&[1], &[0]).compensated(), vec![2, 3], vec![3, 2]),
-        (DType::BF16, DotGeneral::contract(&[2], &[1]).batched(&[0], &[0]).compensated(), vec![2, 2, 3], vec![2, 3, 2]),
-        (DType::C128, DotGeneral::contract(&[0], &[0]).compensated(), vec![3], vec![3, 2]),
-        (DType::F64, DotGeneral::contract(&[1], &[0]).strong(), vec![2, 3], vec![3, 2]),
-        (DType::C64, DotGeneral::contract(&[0], &[1]).compensated().strong(), vec![3, 2], vec![2, 3]),
+        (
+            DType::F64,
+            DotGeneral::contract(&[1], &[0]),
+            vec![2, 3],
+            vec![3, 4],
+        ),
+        (
+            DType::F64,
+            DotGeneral::contract(&[2, 0], &[0, 2]).batched(&[1], &[1]),
+            vec![2, 3, 2],
+            vec![2, 3, 2, 2],
+        ),
+        (
+            DType::F32,
+            DotGeneral::contract(&[0], &[0]),
+            vec![3],
+            vec![3],
+        ),
+        (
+            DType::F64,
+            DotGeneral::contract(&[1], &[0]).compensated(),
+            vec![2, 3],
+            vec![3, 2],
+        ),
+        (
+            DType::BF16,
+            DotGeneral::contract(&[2], &[1])
+                .batched(&[0], &[0])
+                .compensated(),
+            vec![2, 2, 3],
+            vec![2, 3, 2],
+        ),
+        (
+            DType::C128,
+            DotGeneral::contract(&[0], &[0]).compensated(),
+            vec![3],
+            vec![3, 2],
+        ),
+        (
+            DType::F64,
+            DotGeneral::contract(&[1], &[0]).strong(),
+            vec![2, 3],
+            vec![3, 2],
+        ),
+        (
+            DType::C64,
+            DotGeneral::contract(&[0], &[1]).compensated().strong(),
+            vec![3, 2],
+            vec![2, 3],
+        ),
         (DType::F32, DotGeneral::default().strong(), vec![2], vec![3]),
         (DType::F64, DotGeneral::default(), vec![2], vec![3]),
-        (DType::F64, DotGeneral::contract(&[1], &[0]), vec![2, 0], vec![0, 3]),
-        (DType::C128, DotGeneral::contract(&[1], &[1]).batched(&[0], &[2]), vec![2, 3, 2], vec![2, 3, 2]),
-        (DType::I32, DotGeneral::contract(&[1], &[0]), vec![2, 3], vec![3, 2]),
-        (DType::Bool, DotGeneral::contract(&[1], &[0]), vec![2, 3], vec![3, 2]),
+        (
+            DType::F64,
+            DotGeneral::contract(&[1], &[0]),
+            vec![2, 0],
+            vec![0, 3],
+        ),
+        (
+            DType::C128,
+            DotGeneral::contract(&[1], &[1]).batched(&[0], &[2]),
+            vec![2, 3, 2],
+            vec![2, 3, 2],
+        ),
+        (
+            DType::I32,
+            DotGeneral::contract(&[1], &[0]),
+            vec![2, 3],
+            vec![3, 2],
+        ),
+        (
+            DType::Bool,
+            DotGeneral::contract(&[1], &[0]),
+            vec![2, 3],
+            vec![3, 2],
+        ),
     ];
     cases
         .into_iter()
-        .map(|(dtype, d, l, r)| Sample::new(d, vec![sample_array(dtype, &l, 0), sample_array(dtype, &r, 7)]))
+        .map(|(dtype, d, l, r)| {
+            Sample::new(
+                d,
+                vec![sample_array(dtype, &l, 0), sample_array(dtype, &r, 7)],
+            )
+        })
         .collect()
 }
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "Product over batch axes, summed over contracted axes: y[b, i, j] = sum_k x[b, i, k] y[b, k, j].";
-    vec![Entry { name: "dot_general", doc, parse, samples }]
+    vec![Entry {
+        name: "dot_general",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -4,8 +4,8 @@
 //! y[i] = x[s + i]                                     s = clamp(start, 0, extent - size)
 //! y = x with y[s + i] = u[i]
 //! ```
-//! The start is an integer of rank 0 per axis, clamped so that the window fits. They are adjoint to each other: the
-//! adjoint of reading a window writes it into zeros.
+//! The start is an integer of rank 0 per axis, clamped so that the window fits. They are adjoint to
+//! each other: the adjoint of reading a window writes it into zeros.
 
 use super::gather::Gather;
 use super::moving::{exceeds, overlay_all, pick, places, prepend};
@@ -54,7 +54,12 @@ fn check(op: &dyn Primitive, x: &Type, start: &[Type], sizes: &[Dim]) -> Result<
             );
         }
         if exceeds(&sizes[k], &x.shape[k]) {
-            bail!(ShapeMismatch, "`{name}` of {x}: a window of {} does not fit axis {k} of {}", sizes[k], x.shape[k]);
+            bail!(
+                ShapeMismatch,
+                "`{name}` of {x}: a window of {} does not fit axis {k} of {}",
+                sizes[k],
+                x.shape[k]
+            );
         }
     }
     Ok(())
@@ -79,15 +84,25 @@ impl Primitive for DynamicSlice {
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
-        let Some((x, start)) = x.split_first() else { bail!(Arity, "`dynamic_slice` takes an operand") };
+        let Some((x, start)) = x.split_first() else {
+            bail!(Arity, "`dynamic_slice` takes an operand")
+        };
         check(self, x, start, &self.sizes)?;
         Ok(vec![x.with_shape(self.sizes.clone())])
     }
 
     fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
-        let sizes = self.sizes.iter().map(|d| d.eval(env)).collect::<Result<Vec<_>>>()?;
+        let sizes = self
+            .sizes
+            .iter()
+            .map(|d| d.eval(env))
+            .collect::<Result<Vec<_>>>()?;
         let start = clamp(x[0].shape(), &x[1..], &sizes);
-        Ok(vec![pick(&x[0], &sizes, places(&sizes, x[0].shape(), |k, i| Some(start[k] + i)))?])
+        Ok(vec![pick(
+            &x[0],
+            &sizes,
+            places(&sizes, x[0].shape(), |k, i| Some(start[k] + i)),
+        )?])
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {
@@ -115,10 +130,17 @@ impl Primitive for DynamicSlice {
         }
         let rank = self.sizes.len();
         let (windows, sizes) = match operand.mapped {
-            true => (Windows::at_starts(rank, true), prepend(Dim::Const(1), &self.sizes)),
+            true => (
+                Windows::at_starts(rank, true),
+                prepend(Dim::Const(1), &self.sizes),
+            ),
             false => (Windows::at_starts(rank, false), self.sizes.clone()),
         };
-        let op = Gather { windows, sizes, bounds: Bounds::Clip };
+        let op = Gather {
+            windows,
+            sizes,
+            bounds: Bounds::Clip,
+        };
         mapped(cx.op(op, &[operand.val, stack_starts(cx, size, start)]))
     }
 
@@ -127,7 +149,12 @@ impl Primitive for DynamicSlice {
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
-        Some(DynamicSlice { sizes: self.sizes.iter().map(f).collect() }.into())
+        Some(
+            DynamicSlice {
+                sizes: self.sizes.iter().map(f).collect(),
+            }
+            .into(),
+        )
     }
 }
 
@@ -137,9 +164,17 @@ impl Primitive for DynamicUpdateSlice {
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
-        let [x, u, start @ ..] = x else { bail!(Arity, "`dynamic_update_slice` takes an operand and an update") };
+        let [x, u, start @ ..] = x else {
+            bail!(
+                Arity,
+                "`dynamic_update_slice` takes an operand and an update"
+            )
+        };
         if x.dtype != u.dtype || x.rank() != u.rank() {
-            bail!(ShapeMismatch, "`dynamic_update_slice` of {x} with {u}: element types and ranks must be equal");
+            bail!(
+                ShapeMismatch,
+                "`dynamic_update_slice` of {x} with {u}: element types and ranks must be equal"
+            );
         }
         check(self, x, start, &u.shape)?;
         Ok(vec![x.clone()])
@@ -178,19 +213,32 @@ impl Primitive for DynamicUpdateSlice {
             return mapped(cx.dynamic_update_slice(operand, update, &from_zero(cx, start)));
         }
         let windows = Windows::at_starts(start.len(), true);
-        let op = Scatter { combine: Combine::Set, windows, bounds: Bounds::Clip, unique: true, stable: false };
+        let op = Scatter {
+            combine: Combine::Set,
+            windows,
+            bounds: Bounds::Clip,
+            unique: true,
+            stable: false,
+        };
         mapped(cx.op(op, &[operand, stack_starts(cx, size, start), update]))
     }
 
     fn cost(&self, x: &[Type], _: &[Type]) -> Cost {
-        Cost { flops: 0.0, bytes: 2.0 * bytes(&x[1]) }
+        Cost {
+            flops: 0.0,
+            bytes: 2.0 * bytes(&x[1]),
+        }
     }
 }
 
 /// Starts of a window with one more leading axis, taken whole.
 fn from_zero(cx: &dyn Emit, start: &[Batched]) -> Vec<Val> {
-    let dtype = start.first().map_or(crate::DType::I64, |b| cx.ty(b.val).dtype);
-    std::iter::once(cx.zeros(&Type::scalar(dtype))).chain(start.iter().map(|b| b.val)).collect()
+    let dtype = start
+        .first()
+        .map_or(crate::DType::I64, |b| cx.ty(b.val).dtype);
+    std::iter::once(cx.zeros(&Type::scalar(dtype)))
+        .chain(start.iter().map(|b| b.val))
+        .collect()
 }
 
 /// The starts of every batch element as rows of a matrix.
@@ -200,12 +248,19 @@ fn stack_starts(cx: &dyn Emit, size: &Dim, start: &[Batched]) -> Val {
 }
 
 impl dyn Emit + '_ {
-    /// The window of these extents that begins at `start`: an integer of rank 0 per axis, clamped so that it fits.
+    /// The window of these extents that begins at `start`: an integer of rank 0 per axis, clamped
+    /// so that it fits.
     pub fn dynamic_slice(&self, x: Val, start: &[Val], sizes: &[Dim]) -> Val {
-        self.op(DynamicSlice { sizes: sizes.to_vec() }, &prepend(x, start))
+        self.op(
+            DynamicSlice {
+                sizes: sizes.to_vec(),
+            },
+            &prepend(x, start),
+        )
     }
 
-    /// `x` with the window `u` written at `start`: an integer of rank 0 per axis, clamped so that it fits.
+    /// `x` with the window `u` written at `start`: an integer of rank 0 per axis, clamped so that
+    /// it fits.
     pub fn dynamic_update_slice(&self, x: Val, u: Val, start: &[Val]) -> Val {
         let operands: Vec<Val> = [x, u].into_iter().chain(start.iter().copied()).collect();
         self.op(DynamicUpdateSlice, &operands)
@@ -223,7 +278,8 @@ impl dyn Emit + '_ {
         self.drop_axis(y, axis)
     }
 
-    /// `x` with `u` written over the element `i` (an integer of rank 0, clamped) of one axis: `x[.., i, ..] = u`.
+    /// `x` with `u` written over the element `i` (an integer of rank 0, clamped) of one axis:
+    /// `x[.., i, ..] = u`.
     pub fn dynamic_update_index_axis(&self, x: Val, u: Val, axis: usize, i: Val) -> Val {
         let start = self.start_at(&self.ty(x), axis, i);
         self.dynamic_update_slice(x, self.insert_axis(u, axis), &start)
@@ -231,13 +287,18 @@ impl dyn Emit + '_ {
 
     fn start_at(&self, ty: &Type, axis: usize, i: Val) -> Vec<Val> {
         let zero = self.zeros(&self.ty(i));
-        (0..ty.rank()).map(|k| if k == axis { i } else { zero }).collect()
+        (0..ty.rank())
+            .map(|k| if k == axis { i } else { zero })
+            .collect()
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     match s.name {
-        "dynamic_slice" => Ok(DynamicSlice { sizes: s.attrs.get("sizes")? }.into()),
+        "dynamic_slice" => Ok(DynamicSlice {
+            sizes: s.attrs.get("sizes")?,
+        }
+        .into()),
         _ => Ok(DynamicUpdateSlice.into()),
     }
 }
@@ -247,11 +308,16 @@ fn samples(name: &str) -> Vec<Sample> {
     let at = |start: &[i32]| start.iter().map(|&i| Array::scalar(i)).collect::<Vec<_>>();
     let case = |dtype, shape: &[usize], start: &[i32], sizes: &[usize]| match name {
         "dynamic_slice" => {
-            let op = DynamicSlice { sizes: sizes.iter().map(|&d| Dim::Const(d)).collect() };
+            let op = DynamicSlice {
+                sizes: sizes.iter().map(|&d| Dim::Const(d)).collect(),
+            };
             Sample::new(op, prepend(sample_array(dtype, shape, 0), &at(start)))
         }
         _ => {
-            let x = [sample_array(dtype, shape, 0), sample_array(dtype, sizes, 40)];
+            let x = [
+                sample_array(dtype, shape, 0),
+                sample_array(dtype, sizes, 40),
+            ];
             Sample::new(DynamicUpdateSlice, x.into_iter().chain(at(start)).collect())
         }
     };
@@ -274,7 +340,17 @@ pub(super) fn entries() -> Vec<Entry> {
         "A window written at a start known when it runs, clamped so that it fits.",
     ];
     vec![
-        Entry { name: "dynamic_slice", doc: read, parse, samples },
-        Entry { name: "dynamic_update_slice", doc: write, parse, samples },
+        Entry {
+            name: "dynamic_slice",
+            doc: read,
+            parse,
+            samples,
+        },
+        Entry {
+            name: "dynamic_update_slice",
+            doc: write,
+            parse,
+            samples,
+        },
     ]
 }

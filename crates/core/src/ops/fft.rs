@@ -6,8 +6,8 @@
 //! rfft          as fft, of a real x                              k <= n/2
 //! rfft_adjoint  y[j] = Re Σ_k x[k] e^(+2πi jk/n), k <= n/2       real, n elements
 //! ```
-//! All are linear over the reals. The inverses and transforms over several axes are composites: `irfft` is
-//! `rfft_adjoint` of `x` times 1/n at both ends of the spectrum and 2/n between.
+//! All are linear over the reals. The inverses and transforms over several axes are composites:
+//! `irfft` is `rfft_adjoint` of `x` times 1/n at both ends of the spectrum and 2/n between.
 
 use super::support::{bytes, check_axis, count, lines, mapped, sample_array};
 use super::{Comparison, Entry, Op, Spelled, arity};
@@ -65,25 +65,53 @@ fn complex_of(d: DType) -> Option<DType> {
 impl Fft {
     /// A transform whose result has the extent that follows from its operand.
     pub fn new(kind: FftKind, axis: usize) -> Fft {
-        Fft { kind, axis, length: Dim::Const(0) }
+        Fft {
+            kind,
+            axis,
+            length: Dim::Const(0),
+        }
     }
 }
 
 const NAMES: [(FftKind, &str, &str); 4] = [
-    (FftKind::Forward, "fft", "Fourier transform along an axis: y[k] = sum x[j] e^(-2 pi i j k / n)."),
-    (FftKind::Adjoint, "fft_adjoint", "y[j] = sum x[k] e^(2 pi i j k / n): n times the inverse Fourier transform."),
-    (FftKind::Real, "rfft", "The first n/2 + 1 elements of the Fourier transform of a real x along an axis."),
-    (FftKind::RealAdjoint, "rfft_adjoint", "The real part of sum x[k] e^(2 pi i j k / n) over k <= n/2, n = length."),
+    (
+        FftKind::Forward,
+        "fft",
+        "Fourier transform along an axis: y[k] = sum x[j] e^(-2 pi i j k / n).",
+    ),
+    (
+        FftKind::Adjoint,
+        "fft_adjoint",
+        "y[j] = sum x[k] e^(2 pi i j k / n): n times the inverse Fourier transform.",
+    ),
+    (
+        FftKind::Real,
+        "rfft",
+        "The first n/2 + 1 elements of the Fourier transform of a real x along an axis.",
+    ),
+    (
+        FftKind::RealAdjoint,
+        "rfft_adjoint",
+        "The real part of sum x[k] e^(2 pi i j k / n) over k <= n/2, n = length.",
+    ),
 ];
 
 impl Primitive for Fft {
     fn name(&self) -> &str {
-        NAMES.iter().find(|n| n.0 == self.kind).expect("every kind has a name").1
+        NAMES
+            .iter()
+            .find(|n| n.0 == self.kind)
+            .expect("every kind has a name")
+            .1
     }
 
     fn attrs(&self) -> Attrs {
         let a = Attrs::default().with("axis", self.axis);
-        a.with_if(self.kind == FftKind::RealAdjoint, "length", self.length.clone())
+        a.with_if(
+            self.kind == FftKind::RealAdjoint,
+            "length",
+            self.length.clone(),
+        )
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
@@ -97,8 +125,16 @@ impl Primitive for Fft {
             FftKind::RealAdjoint => x.dtype.is_complex().then_some(x.dtype.real()),
         };
         let Some(dtype) = dtype else {
-            let want = if self.kind == FftKind::Real { "f32 or f64" } else { "complex numbers" };
-            bail!(DTypeMismatch, "`{}` takes {want}, got {x}; convert it first", self.name())
+            let want = if self.kind == FftKind::Real {
+                "f32 or f64"
+            } else {
+                "complex numbers"
+            };
+            bail!(
+                DTypeMismatch,
+                "`{}` takes {want}, got {x}; convert it first",
+                self.name()
+            )
         };
         match self.kind {
             FftKind::Forward | FftKind::Adjoint => {}
@@ -122,20 +158,36 @@ impl Primitive for Fft {
     fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
         let from = x[0].shape();
         let (mut shape, m) = (from.to_vec(), from[self.axis]);
-        let n = if self.kind == FftKind::RealAdjoint { self.length.eval(env)? } else { m };
-        shape[self.axis] = if self.kind == FftKind::Real { n / 2 + 1 } else { n };
+        let n = if self.kind == FftKind::RealAdjoint {
+            self.length.eval(env)?
+        } else {
+            m
+        };
+        shape[self.axis] = if self.kind == FftKind::Real {
+            n / 2 + 1
+        } else {
+            n
+        };
         let backward = matches!(self.kind, FftKind::Adjoint | FftKind::RealAdjoint);
-        let roots: Vec<C128> = (0..n).map(|t| root_of_unity(if backward { t } else { (n - t) % n }, n)).collect();
+        let roots: Vec<C128> = (0..n)
+            .map(|t| root_of_unity(if backward { t } else { (n - t) % n }, n))
+            .collect();
         let v = x[0].to_c128();
         let mut y = vec![C128::ZERO; shape.iter().product()];
         for (line, to) in lines(from, self.axis, false).zip(lines(&shape, self.axis, false)) {
             let at: Vec<usize> = line.collect();
             for (k, to) in to.enumerate() {
                 let turn = |(j, &i): (usize, &usize)| {
-                    v[i] * roots.get((j as u128 * k as u128 % n.max(1) as u128) as usize).copied().unwrap_or(C128::ONE)
+                    v[i] * roots
+                        .get((j as u128 * k as u128 % n.max(1) as u128) as usize)
+                        .copied()
+                        .unwrap_or(C128::ONE)
                 };
                 let terms: Vec<C128> = at.iter().enumerate().map(turn).collect();
-                y[to] = C128::new(sum_f64(terms.iter().map(|z| z.re)), sum_f64(terms.iter().map(|z| z.im)));
+                y[to] = C128::new(
+                    sum_f64(terms.iter().map(|z| z.re)),
+                    sum_f64(terms.iter().map(|z| z.im)),
+                );
             }
         }
         let ty = &self.infer(&[x[0].ty()])?[0];
@@ -155,29 +207,50 @@ impl Primitive for Fft {
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else { return Err(no_rule(self, "transpose")) };
+        let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else {
+            return Err(no_rule(self, "transpose"));
+        };
         let back = match self.kind {
             FftKind::Forward => Fft::new(FftKind::Adjoint, self.axis),
             FftKind::Adjoint => Fft::new(FftKind::Forward, self.axis),
-            FftKind::Real => Fft { kind: FftKind::RealAdjoint, axis: self.axis, length: ty.shape[self.axis].clone() },
+            FftKind::Real => Fft {
+                kind: FftKind::RealAdjoint,
+                axis: self.axis,
+                length: ty.shape[self.axis].clone(),
+            },
             FftKind::RealAdjoint => Fft::new(FftKind::Real, self.axis),
         };
         Ok(vec![Some(cx.op(back, &[ct]))])
     }
 
     fn batch(&self, cx: &dyn Emit, _: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        mapped(cx.op(Fft { axis: self.axis + 1, ..self.clone() }, &[x[0].val]))
+        mapped(cx.op(
+            Fft {
+                axis: self.axis + 1,
+                ..self.clone()
+            },
+            &[x[0].val],
+        ))
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
         let (x, y) = (&x[0], &y[0]);
         let n = [x, y].map(|t| t.shape[self.axis].as_const().unwrap_or(1) as f64);
         let all = count(x).max(count(y));
-        Cost { flops: 5.0 * all * n[0].max(n[1]).max(2.0).log2(), bytes: bytes(x) + bytes(y) }
+        Cost {
+            flops: 5.0 * all * n[0].max(n[1]).max(2.0).log2(),
+            bytes: bytes(x) + bytes(y),
+        }
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
-        Some(Fft { length: f(&self.length), ..self.clone() }.into())
+        Some(
+            Fft {
+                length: f(&self.length),
+                ..self.clone()
+            }
+            .into(),
+        )
     }
 }
 
@@ -191,7 +264,9 @@ impl dyn Emit + '_ {
     pub fn ifft(&self, x: Val, axis: usize) -> Val {
         let y = self.op(Fft::new(FftKind::Adjoint, axis), &[self.as_complex(x)]);
         let ty = self.ty(y);
-        let Some(n) = ty.shape.get(axis) else { return y };
+        let Some(n) = ty.shape.get(axis) else {
+            return y;
+        };
         self.mul(self.recip(self.extent(&ty, n)), y)
     }
 
@@ -200,37 +275,59 @@ impl dyn Emit + '_ {
         self.op(Fft::new(FftKind::Real, axis), &[x])
     }
 
-    /// The real vector of `length` elements along an axis of which `x` is the first half of the Fourier transform. The
-    /// imaginary parts of the first element, and of the last one for an even length, do not count.
+    /// The real vector of `length` elements along an axis of which `x` is the first half of the
+    /// Fourier transform. The imaginary parts of the first element, and of the last one for an even
+    /// length, do not count.
     pub fn irfft(&self, x: Val, length: impl Into<Dim>, axis: usize) -> Val {
         let (ty, length) = (self.ty(x), length.into());
         let Some(m) = ty.shape.get(axis).filter(|_| ty.dtype.is_complex()) else {
             // The type rule knows what to say.
-            return self.op(Fft { kind: FftKind::RealAdjoint, axis, length }, &[x]);
+            return self.op(
+                Fft {
+                    kind: FftKind::RealAdjoint,
+                    axis,
+                    length,
+                },
+                &[x],
+            );
         };
         let line = Type::new(ty.dtype.real(), vec![m.clone()]);
         let index = self.iota(&line.with_dtype(DType::I64), 0);
         let n = self.extent(&self.ty(index), &length);
         let twice = self.add(index, index);
-        let end = self
-            .or(self.compare(index, Comparison::Eq, self.full_like(index, 0)), self.compare(twice, Comparison::Eq, n));
+        let end = self.or(
+            self.compare(index, Comparison::Eq, self.full_like(index, 0)),
+            self.compare(twice, Comparison::Eq, n),
+        );
         let weight = self.select(end, self.full(&line, 1.0), self.full(&line, 2.0));
         let weight = self.div(weight, self.extent(&line, &length));
         let weight = self.broadcast_in_dim(self.convert(weight, ty.dtype), &ty.shape, &[axis]);
-        self.op(Fft { kind: FftKind::RealAdjoint, axis, length }, &[self.mul(weight, x)])
+        self.op(
+            Fft {
+                kind: FftKind::RealAdjoint,
+                axis,
+                length,
+            },
+            &[self.mul(weight, x)],
+        )
     }
 
     /// The Fourier transform over several axes.
     pub fn fftn(&self, x: Val, axes: &[usize]) -> Val {
-        axes.iter().rev().fold(self.as_complex(x), |x, &a| self.fft(x, a))
+        axes.iter()
+            .rev()
+            .fold(self.as_complex(x), |x, &a| self.fft(x, a))
     }
 
     /// The inverse Fourier transform over several axes.
     pub fn ifftn(&self, x: Val, axes: &[usize]) -> Val {
-        axes.iter().rev().fold(self.as_complex(x), |x, &a| self.ifft(x, a))
+        axes.iter()
+            .rev()
+            .fold(self.as_complex(x), |x, &a| self.ifft(x, a))
     }
 
-    /// The Fourier transform of a real operand over several axes: the first half of the spectrum along the last of them.
+    /// The Fourier transform of a real operand over several axes: the first half of the spectrum
+    /// along the last of them.
     pub fn rfftn(&self, x: Val, axes: &[usize]) -> Val {
         match axes.split_last() {
             Some((&last, rest)) => self.fftn(self.rfft(x, last), rest),
@@ -248,29 +345,63 @@ impl dyn Emit + '_ {
 
     fn as_complex(&self, x: Val) -> Val {
         let d = self.ty(x).dtype;
-        let to = if d == DType::F64 { DType::C128 } else { DType::C64 };
-        if d.is_complex() { x } else { self.convert(x, to) }
+        let to = if d == DType::F64 {
+            DType::C128
+        } else {
+            DType::C64
+        };
+        if d.is_complex() {
+            x
+        } else {
+            self.convert(x, to)
+        }
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    let kind = NAMES.iter().find(|n| n.1 == s.name).map_or(FftKind::Forward, |n| n.0);
+    let kind = NAMES
+        .iter()
+        .find(|n| n.1 == s.name)
+        .map_or(FftKind::Forward, |n| n.0);
     let axis = take_axis(s)?;
-    let length = if kind == FftKind::RealAdjoint { s.attrs.get("length")? } else { Dim::Const(0) };
+    let length = if kind == FftKind::RealAdjoint {
+        s.attrs.get("length")?
+    } else {
+        Dim::Const(0)
+    };
     Ok(Fft { kind, axis, length }.into())
 }
 
 fn samples(name: &str) -> Vec<Sample> {
     use DType::*;
-    let kind = NAMES.iter().find(|n| n.1 == name).expect("a name of the table").0;
+    let kind = NAMES
+        .iter()
+        .find(|n| n.1 == name)
+        .expect("a name of the table")
+        .0;
     let f = |axis: usize, dtype, shape: &[usize]| {
         let mut shape = shape.to_vec();
-        let length = if kind == FftKind::RealAdjoint { shape[axis] } else { 0 };
+        let length = if kind == FftKind::RealAdjoint {
+            shape[axis]
+        } else {
+            0
+        };
         if kind == FftKind::RealAdjoint {
             shape[axis] = length / 2 + 1;
         }
-        let dtype = if kind == FftKind::Real { dtype } else { complex_of(dtype).expect("f32 or f64") };
-        Sample::new(Fft { kind, axis, length: length.into() }, vec![sample_array(dtype, &shape, 0)])
+        let dtype = if kind == FftKind::Real {
+            dtype
+        } else {
+            complex_of(dtype).expect("f32 or f64")
+        };
+        Sample::new(
+            Fft {
+                kind,
+                axis,
+                length: length.into(),
+            },
+            vec![sample_array(dtype, &shape, 0)],
+        )
     };
     vec![
         f(0, F64, &[5]),
@@ -283,5 +414,13 @@ fn samples(name: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    NAMES.iter().map(|&(_, name, doc)| Entry { name, doc, parse, samples }).collect()
+    NAMES
+        .iter()
+        .map(|&(_, name, doc)| Entry {
+            name,
+            doc,
+            parse,
+            samples,
+        })
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! `gather`: windows of the operand at indices known when the program runs ([`Windows`] says which).
+//! `gather`: windows of the operand at indices known when the program runs ([`Windows`] says
+//! which).
 //!
 //! ```text
 //! y[g, w] = x[start(indices[g]) + w]
@@ -50,16 +51,33 @@ impl Primitive for Gather {
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
-        Ok(vec![self.windows.infer_read("gather", NAMES, x, &self.sizes)?])
+        Ok(vec![self.windows.infer_read(
+            "gather",
+            NAMES,
+            x,
+            &self.sizes,
+        )?])
     }
 
     fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
-        let sizes: Vec<Dim> = self.sizes.iter().map(|d| d.eval(env).map(Dim::Const)).collect::<Result<_>>()?;
-        let ty = self.windows.infer_read("gather", NAMES, &[x[0].ty(), x[1].ty()], &sizes)?;
+        let sizes: Vec<Dim> = self
+            .sizes
+            .iter()
+            .map(|d| d.eval(env).map(Dim::Const))
+            .collect::<Result<_>>()?;
+        let ty = self
+            .windows
+            .infer_read("gather", NAMES, &[x[0].ty(), x[1].ty()], &sizes)?;
         let shape = ty.shape.eval(env)?;
         let out = Array::zeros(x[0].dtype(), shape.clone())?;
-        let from = self.windows.pairs(self, self.bounds, x[0].shape(), &x[1], &shape)?;
-        Ok(vec![overlay(out, &x[0], from.into_iter().map(|(at, from)| (from, at)))?])
+        let from = self
+            .windows
+            .pairs(self, self.bounds, x[0].shape(), &x[1], &shape)?;
+        Ok(vec![overlay(
+            out,
+            &x[0],
+            from.into_iter().map(|(at, from)| (from, at)),
+        )?])
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {
@@ -71,14 +89,29 @@ impl Primitive for Gather {
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let (Arg::L(ty), Arg::R(indices), Some(ct)) = (&x[0], &x[1], ct[0]) else { return Ok(vec![None, None]) };
-        Ok(vec![Some(cx.scatter(Combine::Add, &self.windows, self.bounds, cx.zeros(ty), *indices, ct)), None])
+        let (Arg::L(ty), Arg::R(indices), Some(ct)) = (&x[0], &x[1], ct[0]) else {
+            return Ok(vec![None, None]);
+        };
+        Ok(vec![
+            Some(cx.scatter(
+                Combine::Add,
+                &self.windows,
+                self.bounds,
+                cx.zeros(ty),
+                *indices,
+                ct,
+            )),
+            None,
+        ])
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let (windows, sizes) = match (x[0].mapped, x[1].mapped) {
             (true, false) => (self.windows.wider(), prepend(size.clone(), &self.sizes)),
-            (true, true) => (self.windows.batched(true), prepend(Dim::Const(1), &self.sizes)),
+            (true, true) => (
+                self.windows.batched(true),
+                prepend(Dim::Const(1), &self.sizes),
+            ),
             (false, _) => (self.windows.batched(false), self.sizes.clone()),
         };
         mapped(cx.gather(&windows, &sizes, self.bounds, x[0].val, x[1].val))
@@ -89,17 +122,38 @@ impl Primitive for Gather {
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
-        Some(Gather { sizes: self.sizes.iter().map(f).collect(), ..self.clone() }.into())
+        Some(
+            Gather {
+                sizes: self.sizes.iter().map(f).collect(),
+                ..self.clone()
+            }
+            .into(),
+        )
     }
 }
 
 impl dyn Emit + '_ {
     /// Windows of these extents of `x` at `indices`.
-    pub fn gather(&self, windows: &Windows, sizes: &[Dim], bounds: Bounds, x: Val, indices: Val) -> Val {
-        self.op(Gather { windows: windows.clone(), sizes: sizes.to_vec(), bounds }, &[x, indices])
+    pub fn gather(
+        &self,
+        windows: &Windows,
+        sizes: &[Dim],
+        bounds: Bounds,
+        x: Val,
+        indices: Val,
+    ) -> Val {
+        self.op(
+            Gather {
+                windows: windows.clone(),
+                sizes: sizes.to_vec(),
+                bounds,
+            },
+            &[x, indices],
+        )
     }
 
-    /// `x[.., indices, ..]` along an axis: the axes of `indices` (of any rank) stand where `axis` was.
+    /// `x[.., indices, ..]` along an axis: the axes of `indices` (of any rank) stand where `axis`
+    /// was.
     ///
     /// Indices count from the start; negative ones are out of bounds.
     pub fn take(&self, x: Val, indices: Val, axis: usize, bounds: Bounds) -> Val {
@@ -114,13 +168,14 @@ impl dyn Emit + '_ {
         self.gather(&windows, &sizes, bounds, x, indices)
     }
 
-    /// `y[i, .., j, .., k] = x[i, .., indices[i, .., j, .., k], .., k]`: an index along `axis` for every place. Other
-    /// axes have one extent, or 1 in one of the two.
+    /// `y[i, .., j, .., k] = x[i, .., indices[i, .., j, .., k], .., k]`: an index along `axis` for
+    /// every place. Other axes have one extent, or 1 in one of the two.
     pub fn take_along_axis(&self, x: Val, indices: Val, axis: usize, bounds: Bounds) -> Val {
         let (tx, ti) = (self.ty(x), self.ty(indices));
         if axis >= tx.rank() || ti.rank() != tx.rank() {
-            let text =
-                format!("`take_along_axis` of {tx} along axis {axis} at {ti}: there must be such an axis in both");
+            let text = format!(
+                "`take_along_axis` of {tx} along axis {axis} at {ti}: there must be such an axis in both"
+            );
             self.fail(Error::new(Code::ShapeMismatch, text));
             return Val::POISON;
         }
@@ -133,13 +188,24 @@ impl dyn Emit + '_ {
             }
         }
         let (x, indices) = (self.broadcast_to(x, &sx), self.broadcast_to(indices, &si));
-        self.gather(&Windows::along(tx.rank(), axis), &vec![Dim::Const(1); tx.rank()], bounds, x, indices)
+        self.gather(
+            &Windows::along(tx.rank(), axis),
+            &vec![Dim::Const(1); tx.rank()],
+            bounds,
+            x,
+            indices,
+        )
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let windows = Windows::parse(s, NAMES)?;
-    Ok(Gather { windows, sizes: s.attrs.get("slice_sizes")?, bounds: Bounds::take(s, Bounds::Clip)? }.into())
+    Ok(Gather {
+        windows,
+        sizes: s.attrs.get("slice_sizes")?,
+        bounds: Bounds::take(s, Bounds::Clip)?,
+    }
+    .into())
 }
 
 /// Geometries with indices for an operand: shared by the samples of everything that has windows.
@@ -157,34 +223,111 @@ impl Case {
     pub fn shape(&self) -> Vec<usize> {
         let sizes: Vec<Dim> = self.sizes.iter().map(|&d| Dim::Const(d)).collect();
         let x = Type::new(crate::DType::F64, self.x.as_slice());
-        let ty = self.windows.infer_read("gather", NAMES, &[x, self.indices.ty()], &sizes);
-        ty.ok().and_then(|t| t.shape.as_const()).expect("cases are well formed")
+        let ty = self
+            .windows
+            .infer_read("gather", NAMES, &[x, self.indices.ty()], &sizes);
+        ty.ok()
+            .and_then(|t| t.shape.as_const())
+            .expect("cases are well formed")
     }
 }
 
 pub(super) fn cases() -> Vec<Case> {
-    let i = |shape: &[usize], v: &[i32]| Array::from_vec(shape, v.to_vec()).expect("as many as the shape has");
-    let case = |lists: [&[usize]; 5], vector, sizes: &[usize], x: &[usize], indices: Array, outside| {
-        let [window, collapsed, operand_batch, index_batch, axes] = lists.map(<[usize]>::to_vec);
-        let windows = Windows { window, collapsed, operand_batch, index_batch, axes, vector };
-        Case { windows, sizes: sizes.to_vec(), x: x.to_vec(), indices, outside }
+    let i = |shape: &[usize], v: &[i32]| {
+        Array::from_vec(shape, v.to_vec()).expect("as many as the shape has")
     };
+    let case =
+        |lists: [&[usize]; 5], vector, sizes: &[usize], x: &[usize], indices: Array, outside| {
+            let [window, collapsed, operand_batch, index_batch, axes] =
+                lists.map(<[usize]>::to_vec);
+            let windows = Windows {
+                window,
+                collapsed,
+                operand_batch,
+                index_batch,
+                axes,
+                vector,
+            };
+            Case {
+                windows,
+                sizes: sizes.to_vec(),
+                x: x.to_vec(),
+                indices,
+                outside,
+            }
+        };
     vec![
         // Elements of a vector, one of them twice.
-        case([&[], &[0], &[], &[], &[0]], 1, &[1], &[4], i(&[3], &[0, 2, 0]), false),
+        case(
+            [&[], &[0], &[], &[], &[0]],
+            1,
+            &[1],
+            &[4],
+            i(&[3], &[0, 2, 0]),
+            false,
+        ),
         // Rows of a matrix; out of bounds at both ends.
-        case([&[1], &[0], &[], &[], &[0]], 1, &[1, 2], &[3, 2], i(&[4], &[2, -1, 0, 7]), true),
+        case(
+            [&[1], &[0], &[], &[], &[0]],
+            1,
+            &[1, 2],
+            &[3, 2],
+            i(&[4], &[2, -1, 0, 7]),
+            true,
+        ),
         // Columns, index vectors along a first axis, overlapping windows.
-        case([&[0, 2], &[], &[], &[], &[1]], 0, &[2, 2], &[2, 4], i(&[1, 3], &[1, 0, 3]), true),
+        case(
+            [&[0, 2], &[], &[], &[], &[1]],
+            0,
+            &[2, 2],
+            &[2, 4],
+            i(&[1, 3], &[1, 0, 3]),
+            true,
+        ),
         // Points of a matrix.
-        case([&[], &[0, 1], &[], &[], &[1, 0]], 1, &[1, 1], &[2, 3], i(&[3, 2], &[2, 1, 0, 0, 2, 1]), false),
+        case(
+            [&[], &[0, 1], &[], &[], &[1, 0]],
+            1,
+            &[1, 1],
+            &[2, 3],
+            i(&[3, 2], &[2, 1, 0, 0, 2, 1]),
+            false,
+        ),
         // A batch axis on each side, not the first of the indices.
-        case([&[2], &[1], &[0], &[1], &[1]], 2, &[1, 1, 2], &[2, 3, 2], i(&[2, 2], &[1, 0, 1, 2]), false),
+        case(
+            [&[2], &[1], &[0], &[1], &[1]],
+            2,
+            &[1, 1, 2],
+            &[2, 3, 2],
+            i(&[2, 2], &[1, 0, 1, 2]),
+            false,
+        ),
         // No windows, and windows without elements.
-        case([&[1], &[0], &[], &[], &[0]], 1, &[1, 2], &[3, 2], i(&[0], &[]), false),
-        case([&[1], &[], &[], &[], &[0]], 1, &[0], &[3], i(&[2], &[1, 2]), false),
+        case(
+            [&[1], &[0], &[], &[], &[0]],
+            1,
+            &[1, 2],
+            &[3, 2],
+            i(&[0], &[]),
+            false,
+        ),
+        case(
+            [&[1], &[], &[], &[], &[0]],
+            1,
+            &[0],
+            &[3],
+            i(&[2], &[1, 2]),
+            false,
+        ),
         // One window, no components.
-        case([&[0], &[], &[], &[], &[]], 0, &[2], &[2], i(&[0], &[]), false),
+        case(
+            [&[0], &[], &[], &[], &[]],
+            0,
+            &[2],
+            &[2],
+            i(&[0], &[]),
+            false,
+        ),
     ]
 }
 
@@ -193,18 +336,41 @@ fn samples(_: &str) -> Vec<Sample> {
     let mut out = Vec::new();
     for (k, c) in cases().into_iter().enumerate() {
         let sizes: Vec<Dim> = c.sizes.iter().map(|&d| Dim::Const(d)).collect();
-        let op = |bounds| Gather { windows: c.windows.clone(), sizes: sizes.clone(), bounds };
-        let dtypes: &[_] = if k == 1 { &[F64, F32, C128, I32, Bool] } else { &[F64] };
+        let op = |bounds| Gather {
+            windows: c.windows.clone(),
+            sizes: sizes.clone(),
+            bounds,
+        };
+        let dtypes: &[_] = if k == 1 {
+            &[F64, F32, C128, I32, Bool]
+        } else {
+            &[F64]
+        };
         for &d in dtypes {
-            out.push(Sample::new(op(Bounds::Clip), vec![sample_array(d, &c.x, 0), c.indices.clone()]));
+            out.push(Sample::new(
+                op(Bounds::Clip),
+                vec![sample_array(d, &c.x, 0), c.indices.clone()],
+            ));
         }
-        let second = if c.outside { Bounds::Drop } else { Bounds::Error };
-        out.push(Sample::new(op(second), vec![sample_array(F64, &c.x, 5), c.indices.clone()]));
+        let second = if c.outside {
+            Bounds::Drop
+        } else {
+            Bounds::Error
+        };
+        out.push(Sample::new(
+            op(second),
+            vec![sample_array(F64, &c.x, 5), c.indices.clone()],
+        ));
     }
     out
 }
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "Windows of an operand at indices; mode clip, fill (zeros) or error where they are out of bounds.";
-    vec![Entry { name: "gather", doc, parse, samples }]
+    vec![Entry {
+        name: "gather",
+        doc,
+        parse,
+        samples,
+    }]
 }

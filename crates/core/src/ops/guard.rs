@@ -1,10 +1,11 @@
 //! `guard`: a value where a condition on data holds, NaN where it does not: `y = ok ? x : NaN`.
 //!
-//! This is how an answer that would be wrong is refused: factorisations of matrices that have none, derivatives at
-//! spectra where there is none, iterations that have not converged. A program returns NaN there; an eager runtime, which
-//! can say what was wrong at once, returns the error that `code` names. What has not converged is an error in programs,
-//! too: a flag is there for who wants to go on. Linear in `x`; `ok` has the leading axes of `x`; a third operand, a
-//! float of any shape, is a measure that the error shows.
+//! This is how an answer that would be wrong is refused: factorisations of matrices that have none,
+//! derivatives at spectra where there is none, iterations that have not converged. A program
+//! returns NaN there; an eager runtime, which can say what was wrong at once, returns the error
+//! that `code` names. What has not converged is an error in programs, too: a flag is there for who
+//! wants to go on. Linear in `x`; `ok` has the leading axes of `x`; a third operand, a float of any
+//! shape, is a measure that the error shows.
 
 use super::support::{cost_per_element, mapped, sample_array};
 use super::{Entry, Op, Spelled, linalg::matrix};
@@ -59,12 +60,19 @@ const CODES: &[(&str, Code, &str)] = &[
         "eigenvalues or singular values coincide: their vectors have no derivative. Use a function that does not depend \
          on the choice of vectors: eigvalsh, svdvals, spectral_function, low_rank_approximation",
     ),
-    (NOT_CONVERGED, Code::NotConverged, "the iteration did not converge"),
+    (
+        NOT_CONVERGED,
+        Code::NotConverged,
+        "the iteration did not converge",
+    ),
 ];
 
 impl Guard {
     pub(crate) fn of(code: &str) -> Guard {
-        Guard { code: code.into(), message: None }
+        Guard {
+            code: code.into(),
+            message: None,
+        }
     }
 
     fn row(&self) -> Option<&'static (&'static str, Code, &'static str)> {
@@ -78,18 +86,32 @@ impl Guard {
 
     /// The error where the condition `ok` does not hold, with the first place in a batch.
     pub fn error(&self, ok: &Array, measure: Option<&Array>) -> Error {
-        let (code, text) = self.row().map_or((Code::CheckFailed, &*self.code), |r| (r.1, r.2));
+        let (code, text) = self
+            .row()
+            .map_or((Code::CheckFailed, &*self.code), |r| (r.1, r.2));
         let text = self.message.as_deref().unwrap_or(text);
-        let mut rest = ok.as_slice::<bool>().and_then(|ok| ok.iter().position(|&ok| !ok)).unwrap_or(0);
+        let mut rest = ok
+            .as_slice::<bool>()
+            .and_then(|ok| ok.iter().position(|&ok| !ok))
+            .unwrap_or(0);
         let mut place = vec![0; ok.shape().len()];
         for (p, d) in place.iter_mut().zip(ok.shape()).rev() {
             (*p, rest) = (rest % (*d).max(1), rest / (*d).max(1));
         }
-        let text = if place.is_empty() { text.to_owned() } else { format!("{text} (at {place:?} of the batch)") };
+        let text = if place.is_empty() {
+            text.to_owned()
+        } else {
+            format!("{text} (at {place:?} of the batch)")
+        };
         match measure {
             None => Error::new(code, text),
             Some(m) => {
-                let shown: Vec<String> = m.to_f64().iter().take(4).map(|m| format!("{m:.3e}")).collect();
+                let shown: Vec<String> = m
+                    .to_f64()
+                    .iter()
+                    .take(4)
+                    .map(|m| format!("{m:.3e}"))
+                    .collect();
                 Error::new(code, format!("{text} (residual {})", shown.join(", ")))
             }
         }
@@ -111,22 +133,42 @@ impl Primitive for Guard {
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         if !matches!(x.len(), 2 | 3) {
-            bail!(Arity, "`guard` takes values, a condition and perhaps a measure, got {} operands", x.len());
+            bail!(
+                Arity,
+                "`guard` takes values, a condition and perhaps a measure, got {} operands",
+                x.len()
+            );
         }
         if self.row().is_none() {
             let names: Vec<&str> = CODES.iter().map(|c| c.0).collect();
-            bail!(Attribute, "`guard` has no `code` = {}; there are {}", self.code, names.join(", "));
+            bail!(
+                Attribute,
+                "`guard` has no `code` = {}; there are {}",
+                self.code,
+                names.join(", ")
+            );
         }
         let (v, ok) = (&x[0], &x[1]);
         if !v.dtype.has_tangent() || ok.dtype != DType::Bool {
-            bail!(DTypeMismatch, "`guard` takes floats and a boolean, got {v} and {ok}");
+            bail!(
+                DTypeMismatch,
+                "`guard` takes floats and a boolean, got {v} and {ok}"
+            );
         }
         if let Some(m) = x.get(2).filter(|m| !m.dtype.is_float()) {
             bail!(DTypeMismatch, "the measure of `guard` is a float, got {m}");
         }
-        let leads = ok.rank() <= v.rank() && ok.shape.iter().zip(&v.shape[..]).all(|(a, b)| a.same(b) != Some(false));
+        let leads = ok.rank() <= v.rank()
+            && ok
+                .shape
+                .iter()
+                .zip(&v.shape[..])
+                .all(|(a, b)| a.same(b) != Some(false));
         if !leads {
-            bail!(ShapeMismatch, "`guard` of {v}: the condition, {ok}, must have its leading axes");
+            bail!(
+                ShapeMismatch,
+                "`guard` of {v}: the condition, {ok}, must have its leading axes"
+            );
         }
         Ok(vec![v.clone()])
     }
@@ -139,10 +181,18 @@ impl Primitive for Guard {
         let each = x[0].len() / ok.len().max(1);
         let nan = |k: usize| !ok[k / each.max(1)];
         let y = match x[0].wide() {
-            Wide::F(v) => Wide::F(v.into_iter().enumerate().map(|(k, x)| if nan(k) { f64::NAN } else { x }).collect()),
-            Wide::C(v) => {
-                Wide::C(v.into_iter().enumerate().map(|(k, x)| if nan(k) { matrix::NAN } else { x }).collect())
-            }
+            Wide::F(v) => Wide::F(
+                v.into_iter()
+                    .enumerate()
+                    .map(|(k, x)| if nan(k) { f64::NAN } else { x })
+                    .collect(),
+            ),
+            Wide::C(v) => Wide::C(
+                v.into_iter()
+                    .enumerate()
+                    .map(|(k, x)| if nan(k) { matrix::NAN } else { x })
+                    .collect(),
+            ),
             w => w,
         };
         Ok(vec![y.narrow(x[0].dtype(), x[0].shape())?])
@@ -154,21 +204,34 @@ impl Primitive for Guard {
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.op(self.clone(), x);
-        let of = |t: Lv| std::iter::once(t.into()).chain(x[1..].iter().map(|&v| v.into())).collect::<Vec<Operand>>();
+        let of = |t: Lv| {
+            std::iter::once(t.into())
+                .chain(x[1..].iter().map(|&v| v.into()))
+                .collect::<Vec<Operand>>()
+        };
         Ok(cx.one(y, t[0].map(|t| cx.apply1(self.clone(), &of(t)))))
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let Some(ct) = ct[0] else { return Err(no_rule(self, "transpose")) };
-        let rest = x[1..].iter().map(|a| a.val().ok_or_else(|| no_rule(self, "transpose")));
+        let Some(ct) = ct[0] else {
+            return Err(no_rule(self, "transpose"));
+        };
+        let rest = x[1..]
+            .iter()
+            .map(|a| a.val().ok_or_else(|| no_rule(self, "transpose")));
         let all: Vec<Val> = std::iter::once(Ok(ct)).chain(rest).collect::<Result<_>>()?;
-        Ok(std::iter::once(Some(cx.op(self.clone(), &all))).chain(x[1..].iter().map(|_| None)).collect())
+        Ok(std::iter::once(Some(cx.op(self.clone(), &all)))
+            .chain(x[1..].iter().map(|_| None))
+            .collect())
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let (v, ok) = (cx.replicate(x[0], size).val, cx.replicate(x[1], size).val);
         let measure = x.get(2).map(|m| m.val);
-        mapped(cx.op(self.clone(), &[v, ok].into_iter().chain(measure).collect::<Vec<_>>()))
+        mapped(cx.op(
+            self.clone(),
+            &[v, ok].into_iter().chain(measure).collect::<Vec<_>>(),
+        ))
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
@@ -182,11 +245,17 @@ impl dyn Emit + '_ {
         self.op(Guard::of(code), &[x, ok])
     }
 
-    /// Floating `values`, if every element of `ok` is true; otherwise running is an error with this message and the
-    /// measure.
+    /// Floating `values`, if every element of `ok` is true; otherwise running is an error with this
+    /// message and the measure.
     pub fn require(&self, ok: Val, measure: Val, values: &[Val], message: &str) -> Vec<Val> {
-        let op = Guard { message: Some(message.into()), ..Guard::of(NOT_CONVERGED) };
-        values.iter().map(|&x| self.op(op.clone(), &[x, ok, measure])).collect()
+        let op = Guard {
+            message: Some(message.into()),
+            ..Guard::of(NOT_CONVERGED)
+        };
+        values
+            .iter()
+            .map(|&x| self.op(op.clone(), &[x, ok, measure]))
+            .collect()
     }
 }
 
@@ -198,24 +267,44 @@ impl Lin<'_> {
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    Ok(Guard { code: s.attrs.get("code")?, message: s.attrs.opt("message")? }.into())
+    Ok(Guard {
+        code: s.attrs.get("code")?,
+        message: s.attrs.opt("message")?,
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
     let x = sample_array(DType::F64, &[2, 2], 0);
     let both = Array::vector(vec![true, true]);
-    let told = Guard { message: Some("a sample".into()), ..Guard::of(NOT_CONVERGED) };
+    let told = Guard {
+        message: Some("a sample".into()),
+        ..Guard::of(NOT_CONVERGED)
+    };
     vec![
         Sample::new(Guard::of(SINGULAR), vec![x.clone(), both.clone()]),
-        Sample::new(Guard::of(DEGENERATE), vec![sample_array(DType::C128, &[3], 0), Array::scalar(true)]),
-        Sample::rough(Guard::of(RANK_DEFICIENT), vec![x.clone(), Array::vector(vec![true, false])]),
-        Sample::new(told.clone(), vec![x.clone(), both.clone(), Array::scalar(1e-9f64)]),
+        Sample::new(
+            Guard::of(DEGENERATE),
+            vec![sample_array(DType::C128, &[3], 0), Array::scalar(true)],
+        ),
+        Sample::rough(
+            Guard::of(RANK_DEFICIENT),
+            vec![x.clone(), Array::vector(vec![true, false])],
+        ),
+        Sample::new(
+            told.clone(),
+            vec![x.clone(), both.clone(), Array::scalar(1e-9f64)],
+        ),
         Sample::new(told, vec![x, both, Array::vector(vec![1e-9f64, 2e-9])]),
     ]
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc =
-        "The first operand where the second (of its leading axes) is true, NaN elsewhere; eagerly, the error `code`.";
-    vec![Entry { name: "guard", doc, parse, samples }]
+    let doc = "The first operand where the second (of its leading axes) is true, NaN elsewhere; eagerly, the error `code`.";
+    vec![Entry {
+        name: "guard",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -1,5 +1,5 @@
-//! `integer_pow`: `x^n` for a fixed integer `n`, by repeated squaring. `dy = n x^(n-1) dx`; no logarithm is written,
-//! `x^0` has derivative zero everywhere.
+//! `integer_pow`: `x^n` for a fixed integer `n`, by repeated squaring. `dy = n x^(n-1) dx`; no
+//! logarithm is written, `x^0` has derivative zero everywhere.
 
 use super::support::{batch_elementwise, cost_per_element};
 use super::{Comparison, Entry, Op, Spelled, arity};
@@ -33,7 +33,10 @@ impl Primitive for IntegerPow {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 1)?;
         if x[0].dtype == DType::Bool {
-            bail!(DTypeMismatch, "`integer_pow` is not defined on i1; convert it first");
+            bail!(
+                DTypeMismatch,
+                "`integer_pow` is not defined on i1; convert it first"
+            );
         }
         Ok(vec![x[0].clone()])
     }
@@ -41,8 +44,16 @@ impl Primitive for IntegerPow {
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let y = match x[0].wide() {
             Wide::F(v) => Wide::F(v.into_iter().map(|x| math::powi(x, self.n)).collect()),
-            Wide::C(v) => Wide::C(v.into_iter().map(|z| math::complex::powi(z, self.n)).collect()),
-            Wide::I(v) => Wide::I(v.into_iter().map(|i| math::pow_int(i, self.n.into())).collect()),
+            Wide::C(v) => Wide::C(
+                v.into_iter()
+                    .map(|z| math::complex::powi(z, self.n))
+                    .collect(),
+            ),
+            Wide::I(v) => Wide::I(
+                v.into_iter()
+                    .map(|i| math::pow_int(i, self.n.into()))
+                    .collect(),
+            ),
         };
         Ok(vec![y.narrow(x[0].dtype(), x[0].shape())?])
     }
@@ -53,8 +64,11 @@ impl Primitive for IntegerPow {
             0 => None,
             1 => Some(t),
             n => {
-                let slope = cx.emit().scale_by(n as f64, cx.integer_pow(x[0], n.saturating_sub(1)));
-                let pole = (n < 0).then(|| cx.compare(x[0], Comparison::Eq, cx.full_like(x[0], Scalar::I(0))));
+                let slope = cx
+                    .emit()
+                    .scale_by(n as f64, cx.integer_pow(x[0], n.saturating_sub(1)));
+                let pole = (n < 0)
+                    .then(|| cx.compare(x[0], Comparison::Eq, cx.full_like(x[0], Scalar::I(0))));
                 Some(cx.scale(pole.map_or(slope, |there| cx.pole(there, slope)), t))
             }
         });
@@ -79,7 +93,11 @@ impl Primitive for IntegerPow {
 impl dyn Emit + '_ {
     /// `x^n`. Nothing is written for `n = 1`.
     pub fn integer_pow(&self, x: Val, n: i64) -> Val {
-        if n == 1 && self.ty(x).dtype != DType::Bool { x } else { self.op(IntegerPow { n }, &[x]) }
+        if n == 1 && self.ty(x).dtype != DType::Bool {
+            x
+        } else {
+            self.op(IntegerPow { n }, &[x])
+        }
     }
 
     /// `x^c` for a number: an integer power if `c` is one, so that no logarithm is needed.
@@ -93,14 +111,24 @@ impl dyn Emit + '_ {
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    Ok(IntegerPow { n: s.attrs.get("n")? }.into())
+    Ok(IntegerPow {
+        n: s.attrs.get("n")?,
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
     let f = Array::vector(vec![1.5f64, -0.5, 0.75]);
     let z = Array::vector(vec![C128::new(1.5, -0.5), C128::new(-0.25, 1.0)]);
     let i = Array::vector(vec![3i32, -1, 1, 1000]);
-    let corners = Array::vector(vec![0.0f64, -0.0, 1e300, f64::INFINITY, f64::NEG_INFINITY, f64::NAN]);
+    let corners = Array::vector(vec![
+        0.0f64,
+        -0.0,
+        1e300,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ]);
     let mut out = Vec::new();
     for n in [-3, -1, 0, 1, 2, 3, 10] {
         out.push(Sample::new(IntegerPow { n }, vec![f.clone()]));
@@ -108,10 +136,18 @@ fn samples(_: &str) -> Vec<Sample> {
         out.push(Sample::new(IntegerPow { n }, vec![i.clone()]));
         out.push(Sample::rough(IntegerPow { n }, vec![corners.clone()]));
     }
-    out.push(Sample::new(IntegerPow { n: 3 }, vec![Array::vector(vec![1.5f32, -0.5])]));
+    out.push(Sample::new(
+        IntegerPow { n: 3 },
+        vec![Array::vector(vec![1.5f32, -0.5])],
+    ));
     out
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    vec![Entry { name: "integer_pow", doc: "x^n for a fixed integer n.", parse, samples }]
+    vec![Entry {
+        name: "integer_pow",
+        doc: "x^n for a fixed integer n.",
+        parse,
+        samples,
+    }]
 }

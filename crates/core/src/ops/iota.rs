@@ -33,7 +33,12 @@ impl Primitive for Iota {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 0)?;
         if self.axis >= self.ty.rank() || self.ty.dtype == DType::Bool {
-            bail!(Attribute, "`iota` of {} has no axis {} to count along", self.ty, self.axis);
+            bail!(
+                Attribute,
+                "`iota` of {} has no axis {} to count along",
+                self.ty,
+                self.axis
+            );
         }
         Ok(vec![self.ty.clone()])
     }
@@ -68,15 +73,29 @@ impl Primitive for Iota {
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
-        let ty = self.ty.with_shape(self.ty.shape.iter().map(f).collect::<Vec<_>>());
-        Some(Iota { ty, axis: self.axis }.into())
+        let ty = self
+            .ty
+            .with_shape(self.ty.shape.iter().map(f).collect::<Vec<_>>());
+        Some(
+            Iota {
+                ty,
+                axis: self.axis,
+            }
+            .into(),
+        )
     }
 }
 
 impl dyn Emit + '_ {
     /// The index along `axis`, of this type.
     pub fn iota(&self, ty: &Type, axis: usize) -> Val {
-        self.op(Iota { ty: ty.clone(), axis }, &[])
+        self.op(
+            Iota {
+                ty: ty.clone(),
+                axis,
+            },
+            &[],
+        )
     }
 
     /// The identity matrix of extent `n`.
@@ -86,29 +105,59 @@ impl dyn Emit + '_ {
         self.convert(same, dtype)
     }
 
-    /// One where a new last axis of extent `n` has the index, zero elsewhere; all zero for an index out of bounds.
+    /// One where a new last axis of extent `n` has the index, zero elsewhere; all zero for an index
+    /// out of bounds.
     pub fn one_hot(&self, indices: Val, n: &Dim, dtype: DType) -> Val {
         let wide = self.convert(indices, DType::I64);
         let ty = self.ty(wide);
         let shape: Vec<Dim> = ty.shape.iter().chain([n]).cloned().collect();
         let repeated = self.broadcast_in_dim(wide, &shape, &(0..ty.rank()).collect::<Vec<_>>());
-        let same = self.compare(repeated, Comparison::Eq, self.iota(&ty.with_shape(shape), ty.rank()));
+        let same = self.compare(
+            repeated,
+            Comparison::Eq,
+            self.iota(&ty.with_shape(shape), ty.rank()),
+        );
         self.convert(same, dtype)
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     match s.results {
-        Some([t]) => Ok(Iota { ty: t.clone(), axis: s.attrs.opt("axis")?.unwrap_or(0) }.into()),
-        _ => bail!(Syntax, "`iota` needs the type of its result: `: tensor<4xi64>`"),
+        Some([t]) => Ok(Iota {
+            ty: t.clone(),
+            axis: s.attrs.opt("axis")?.unwrap_or(0),
+        }
+        .into()),
+        _ => bail!(
+            Syntax,
+            "`iota` needs the type of its result: `: tensor<4xi64>`"
+        ),
     }
 }
 
 fn samples(_: &str) -> Vec<Sample> {
-    let i = |dtype, shape: &[usize], axis| Sample::new(Iota { ty: Type::new(dtype, shape), axis }, vec![]);
-    vec![i(DType::I64, &[3, 2], 0), i(DType::F32, &[2, 3], 1), i(DType::C128, &[2], 0), i(DType::U8, &[0], 0)]
+    let i = |dtype, shape: &[usize], axis| {
+        Sample::new(
+            Iota {
+                ty: Type::new(dtype, shape),
+                axis,
+            },
+            vec![],
+        )
+    };
+    vec![
+        i(DType::I64, &[3, 2], 0),
+        i(DType::F32, &[2, 3], 1),
+        i(DType::C128, &[2], 0),
+        i(DType::U8, &[0], 0),
+    ]
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    vec![Entry { name: "iota", doc: "The index along one axis.", parse, samples }]
+    vec![Entry {
+        name: "iota",
+        doc: "The index along one axis.",
+        parse,
+        samples,
+    }]
 }

@@ -4,9 +4,10 @@
 //! A(c) x = b        matvec : c, v -> A(c) v      solve : c, b -> x      transpose_solve : c, b -> A(c)* x = b
 //! dx = A⁻¹ (db - dA x)                            ct_b = A⁻* ct_x,  ct_A by transposing v -> dA v
 //! ```
-//! The derivative is the same operation on another right side, and its transpose is the same with the two solvers
-//! exchanged: nothing is differentiated through a solver's steps, one transposed solve is all that reverse mode adds,
-//! and every order follows. `x` and `b` are lists of the same types.
+//! The derivative is the same operation on another right side, and its transpose is the same with
+//! the two solvers exchanged: nothing is differentiated through a solver's steps, one transposed
+//! solve is all that reverse mode adds, and every order follows. `x` and `b` are lists of the same
+//! types.
 
 use super::body::{check_operands, mask, params, residuals, rewrap, some, spread};
 use super::{Call, Entry, Op, Spelled};
@@ -37,7 +38,11 @@ pub struct LinearSolve {
 }
 
 /// `A*` as a function of `constants.., v..`: all results are there, zeros too.
-pub(super) fn adjoint(session: &Session, matvec: &Arc<Function>, consts: usize) -> Result<Arc<Function>> {
+pub(super) fn adjoint(
+    session: &Session,
+    matvec: &Arc<Function>,
+    consts: usize,
+) -> Result<Arc<Function>> {
     let types = matvec.param_types();
     let linear: Vec<bool> = (0..types.len()).map(|k| k >= consts).collect();
     let back = session.transpose_region(matvec, &linear, &vec![true; types.len() - consts])?;
@@ -45,7 +50,10 @@ pub(super) fn adjoint(session: &Session, matvec: &Arc<Function>, consts: usize) 
         let x = params(b, &back.func.param_types());
         let cx: &dyn Emit = b;
         let y = spread(&back.out_nonzero, &cx.inline(&back.func, &x));
-        y.into_iter().zip(&types[consts..]).map(|(y, t)| y.unwrap_or_else(|| cx.zeros(t))).collect()
+        y.into_iter()
+            .zip(&types[consts..])
+            .map(|(y, t)| y.unwrap_or_else(|| cx.zeros(t)))
+            .collect()
     })
 }
 
@@ -76,7 +84,11 @@ impl Primitive for LinearSolve {
             );
         }
         let b = &x[self.consts..];
-        let bodies = [("matvec", &self.matvec), ("solve", &self.solve), ("transpose_solve", &self.transpose_solve)];
+        let bodies = [
+            ("matvec", &self.matvec),
+            ("solve", &self.solve),
+            ("transpose_solve", &self.transpose_solve),
+        ];
         for (what, f) in bodies {
             check_operands(self, what, f, x)?;
             let y = f.result_types();
@@ -90,7 +102,10 @@ impl Primitive for LinearSolve {
             }
         }
         if let Some(t) = b.iter().find(|t| !t.dtype.has_tangent()) {
-            bail!(DTypeMismatch, "`linear_solve` of a right side of type {t}: linear systems are of floats");
+            bail!(
+                DTypeMismatch,
+                "`linear_solve` of a right side of type {t}: linear systems are of floats"
+            );
         }
         Ok(b.to_vec())
     }
@@ -100,7 +115,9 @@ impl Primitive for LinearSolve {
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {
-        mask.iter().enumerate().all(|(k, &m)| m == (k >= self.consts))
+        mask.iter()
+            .enumerate()
+            .all(|(k, &m)| m == (k >= self.consts))
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
@@ -111,13 +128,23 @@ impl Primitive for LinearSolve {
         if active.contains(&true) {
             // What A moves by at x, as a linear function of the constants' tangents.
             active.resize(x.len(), false);
-            let lin = cx.session().linearize_region(&self.matvec, &active, Saving::Residuals)?;
+            let lin = cx
+                .session()
+                .linearize_region(&self.matvec, &active, Saving::Residuals)?;
             if lin.out_active.contains(&true) {
                 let at = [consts, &y].concat();
                 let again = cx.call(&lin.forward, &at);
                 let saved = residuals(&lin, &at, &again).into_iter().map(Operand::R);
-                let operands: Vec<Operand> = saved.chain(some(&t[..self.consts]).into_iter().map(Operand::L)).collect();
-                let moved = cx.apply(Call { callee: lin.linear.clone(), checkpoint: false }, &operands);
+                let operands: Vec<Operand> = saved
+                    .chain(some(&t[..self.consts]).into_iter().map(Operand::L))
+                    .collect();
+                let moved = cx.apply(
+                    Call {
+                        callee: lin.linear.clone(),
+                        checkpoint: false,
+                    },
+                    &operands,
+                );
                 for (r, d) in rhs.iter_mut().zip(spread(&lin.out_active, &moved)) {
                     *r = match (*r, d) {
                         (Some(r), Some(d)) => Some(cx.apply1(Binary::Sub, &[r.into(), d.into()])),
@@ -130,7 +157,10 @@ impl Primitive for LinearSolve {
         if rhs.iter().all(Option::is_none) {
             return Ok((y, rhs));
         }
-        let rhs = rhs.into_iter().zip(b).map(|(r, &b)| Operand::L(cx.or_zeros(r, b)));
+        let rhs = rhs
+            .into_iter()
+            .zip(b)
+            .map(|(r, &b)| Operand::L(cx.or_zeros(r, b)));
         let operands: Vec<Operand> = consts.iter().map(|&c| Operand::R(c)).chain(rhs).collect();
         let dy = cx.apply(self.clone(), &operands);
         Ok((y, dy.into_iter().map(Some).collect()))
@@ -144,26 +174,47 @@ impl Primitive for LinearSolve {
             consts: self.consts,
         };
         let types: Vec<Type> = x[self.consts..].iter().map(|a| a.ty(cx)).collect();
-        let ct = ct.iter().zip(&types).map(|(c, t)| c.unwrap_or_else(|| cx.zeros(t)));
+        let ct = ct
+            .iter()
+            .zip(&types)
+            .map(|(c, t)| c.unwrap_or_else(|| cx.zeros(t)));
         let operands: Vec<Val> = x.iter().filter_map(Arg::val).chain(ct).collect();
         let y = cx.emit(op.into(), &operands);
-        Ok(vec![None; self.consts].into_iter().chain(y.into_iter().map(Some)).collect())
+        Ok(vec![None; self.consts]
+            .into_iter()
+            .chain(y.into_iter().map(Some))
+            .collect())
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        let mapped: Vec<bool> = x.iter().enumerate().map(|(k, b)| b.mapped || k >= self.consts).collect();
+        let mapped: Vec<bool> = x
+            .iter()
+            .enumerate()
+            .map(|(k, b)| b.mapped || k >= self.consts)
+            .collect();
         let all = vec![true; x.len() - self.consts];
-        let body = |f| Ok(cx.session().batch_region(f, &mapped, &all, size)?.func.clone());
+        let body = |f| {
+            Ok(cx
+                .session()
+                .batch_region(f, &mapped, &all, size)?
+                .func
+                .clone())
+        };
         let op = LinearSolve {
             matvec: body(&self.matvec)?,
             solve: body(&self.solve)?,
             transpose_solve: body(&self.transpose_solve)?,
             consts: self.consts,
         };
-        let x: Vec<Val> =
-            x.iter().zip(&mapped).map(|(b, &m)| if m { cx.replicate(*b, size).val } else { b.val }).collect();
+        let x: Vec<Val> = x
+            .iter()
+            .zip(&mapped)
+            .map(|(b, &m)| if m { cx.replicate(*b, size).val } else { b.val })
+            .collect();
         let y = cx.emit(op.into(), &x);
-        Ok(y.into_iter().map(|val| Batched { val, mapped: true }).collect())
+        Ok(y.into_iter()
+            .map(|val| Batched { val, mapped: true })
+            .collect())
     }
 
     fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
@@ -176,7 +227,13 @@ impl Primitive for LinearSolve {
 
     fn with_regions(&self, r: &[Arc<Function>]) -> Op {
         let (matvec, solve, transpose_solve) = (r[0].clone(), r[1].clone(), r[2].clone());
-        LinearSolve { matvec, solve, transpose_solve, consts: self.consts }.into()
+        LinearSolve {
+            matvec,
+            solve,
+            transpose_solve,
+            consts: self.consts,
+        }
+        .into()
     }
 }
 
@@ -184,8 +241,9 @@ impl Primitive for LinearSolve {
 pub type Apply<'a> = dyn Fn(&dyn Emit, &[Val], &[Val]) -> Vec<Val> + 'a;
 
 impl dyn Emit + '_ {
-    /// `x` with `matvec(consts, x) = b`. `solver` gets a linear function, `constants` and a right side, and gives the
-    /// solution: it is called for the system and, unless `symmetric` says that this is the same, for the adjoint one.
+    /// `x` with `matvec(consts, x) = b`. `solver` gets a linear function, `constants` and a right
+    /// side, and gives the solution: it is called for the system and, unless `symmetric` says that
+    /// this is the same, for the adjoint one.
     pub fn linear_solve(
         &self,
         consts: &[Val],
@@ -198,25 +256,42 @@ impl dyn Emit + '_ {
         let types = [self.types(consts), self.types(b)].concat();
         let matvec = self.body("matvec", &types, |cx, x| matvec(cx, &x[..n], &x[n..]));
         let poison = vec![Val::POISON; b.len()];
-        let Some(matvec) = matvec.func else { return poison };
+        let Some(matvec) = matvec.func else {
+            return poison;
+        };
         let body = |name: &str, f: &Arc<Function>| {
             let apply = |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(f, &[w, v].concat());
-            self.body(name, &types, |cx, x| solver(cx, &apply, &x[..n], &x[n..])).func
+            self.body(name, &types, |cx, x| solver(cx, &apply, &x[..n], &x[n..]))
+                .func
         };
-        let Some(solve) = body("solve", &matvec) else { return poison };
+        let Some(solve) = body("solve", &matvec) else {
+            return poison;
+        };
         let transpose_solve = match symmetric {
             true => Some(solve.clone()),
             false => match adjoint(self.session(), &matvec, n) {
                 Ok(back) => body("transpose_solve", &back),
                 Err(e) => {
-                    self.fail(e.at(self.loc()).note("matvec of `linear_solve` must be linear in its last operands"));
+                    self.fail(
+                        e.at(self.loc())
+                            .note("matvec of `linear_solve` must be linear in its last operands"),
+                    );
                     None
                 }
             },
         };
         match transpose_solve {
             Some(transpose_solve) => self
-                .emit(LinearSolve { matvec, solve, transpose_solve, consts: n }.into(), &[consts, b].concat())
+                .emit(
+                    LinearSolve {
+                        matvec,
+                        solve,
+                        transpose_solve,
+                        consts: n,
+                    }
+                    .into(),
+                    &[consts, b].concat(),
+                )
                 .to_vec(),
             None => poison,
         }
@@ -226,7 +301,13 @@ impl dyn Emit + '_ {
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let (matvec, solve) = (s.attrs.get("matvec")?, s.attrs.get("solve")?);
     let consts = s.attrs.opt("consts")?.unwrap_or(0);
-    Ok(LinearSolve { matvec, solve, transpose_solve: s.attrs.get("transpose_solve")?, consts }.into())
+    Ok(LinearSolve {
+        matvec,
+        solve,
+        transpose_solve: s.attrs.get("transpose_solve")?,
+        consts,
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
@@ -237,13 +318,20 @@ fn samples(_: &str) -> Vec<Sample> {
             let y = write(&b, &v);
             Arc::new(b.finish(&y).expect("a sample"))
         });
-        LinearSolve { matvec, solve, transpose_solve, consts }
+        LinearSolve {
+            matvec,
+            solve,
+            transpose_solve,
+            consts,
+        }
     };
     // Conjugated for reals too, so that the sample is right when it is retyped.
     let conj = |cx: &dyn Emit, v: Val| cx.op(Unary::Conj, &[v]);
     // v = (p, q): (p + a q, d q), elementwise over the axes.
     let triangular = |x: &[Array]| {
-        let matvec = |cx: &dyn Emit, x: &[Val]| vec![cx.add(x[2], cx.mul(x[0], x[3])), cx.mul(cx.exp(x[1]), x[3])];
+        let matvec = |cx: &dyn Emit, x: &[Val]| {
+            vec![cx.add(x[2], cx.mul(x[0], x[3])), cx.mul(cx.exp(x[1]), x[3])]
+        };
         let solve = |cx: &dyn Emit, x: &[Val]| {
             let q = cx.div(x[3], cx.exp(x[1]));
             vec![cx.sub(x[2], cx.mul(x[0], q)), q]
@@ -260,7 +348,12 @@ fn samples(_: &str) -> Vec<Sample> {
         Sample::new(make(0, x, [&double, &half, &half]), x.to_vec())
     };
     let real = |k: f64| Array::vector(vec![0.4 + k, -0.7 * k]);
-    let complex = |k: f64| Array::vector(vec![crate::C128::new(0.4, 0.3 * k), crate::C128::new(-0.2 * k, 0.9)]);
+    let complex = |k: f64| {
+        Array::vector(vec![
+            crate::C128::new(0.4, 0.3 * k),
+            crate::C128::new(-0.2 * k, 0.9),
+        ])
+    };
     vec![
         triangular(&[1.0, 0.3, -0.6, 2.0].map(real)),
         triangular(&[1.0, 0.3, -0.6, 2.0].map(complex)),
@@ -270,5 +363,10 @@ fn samples(_: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "The solution of a linear system given as a function: A(c) x = b.";
-    vec![Entry { name: "linear_solve", doc, parse, samples }]
+    vec![Entry {
+        name: "linear_solve",
+        doc,
+        parse,
+        samples,
+    }]
 }

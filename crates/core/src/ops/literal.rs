@@ -6,7 +6,8 @@ use crate::dtype::DType;
 use crate::graph::Function;
 use std::sync::Arc;
 
-/// Which operands decide the element type of one that is written as a number, and what if none does.
+/// Which operands decide the element type of one that is written as a number, and what if none
+/// does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Literal {
     /// The others that are alike, first those that are not boolean; else the result.
@@ -21,7 +22,9 @@ pub(crate) enum Literal {
 
 /// The element type of a parameter.
 fn param(f: &Arc<Function>, k: usize) -> Literal {
-    f.params().get(k).map_or(Literal::Like, |&p| Literal::Of(f.ty(p).dtype))
+    f.params()
+        .get(k)
+        .map_or(Literal::Like, |&p| Literal::Of(f.ty(p).dtype))
 }
 
 impl Op {
@@ -30,19 +33,28 @@ impl Op {
         match self {
             Op::Select(_) if k == 0 => Literal::Of(DType::Bool),
             Op::Guard(_) if k == 1 => Literal::Of(DType::Bool),
-            // Of a type of their own: the measure of a guard, what is summed at the selected elements.
+            // Of a type of their own: the measure of a guard, what is summed at the selected
+            // elements.
             Op::Guard(_) | Op::SelectWindow(_) if k == 2 => Literal::Made(DType::F64),
             Op::DynamicSlice(_) if k >= 1 => Literal::Index,
             Op::DynamicUpdateSlice(_) if k >= 2 => Literal::Index,
             Op::Gather(_) | Op::Scatter(_) if k == 1 => Literal::Index,
             Op::Switch(_) if k == 0 => Literal::Index,
-            Op::Switch(s) => s.branches.first().map_or(Literal::Like, |b| param(b, k - 1)),
+            Op::Switch(s) => s
+                .branches
+                .first()
+                .map_or(Literal::Like, |b| param(b, k - 1)),
             Op::While(w) if k < w.cond_consts => param(&w.cond, k),
             Op::While(w) => param(&w.body, k - w.cond_consts),
             // The first body has the operands as parameters.
-            Op::Call(_) | Op::Scan(_) | Op::CustomJvp(_) | Op::CustomVjp(_) | Op::LinearSolve(_) => {
-                self.regions().first().map_or(Literal::Like, |f| param(f, k))
-            }
+            Op::Call(_)
+            | Op::Scan(_)
+            | Op::CustomJvp(_)
+            | Op::CustomVjp(_)
+            | Op::LinearSolve(_) => self
+                .regions()
+                .first()
+                .map_or(Literal::Like, |f| param(f, k)),
             _ => Literal::Like,
         }
     }
@@ -60,7 +72,9 @@ impl Composite {
             ("linspace", _) => Literal::Made(DType::F64),
             ("random_fold_in", 1) => Literal::Of(DType::U32),
             ("random_int", 1 | 2) => Literal::Made(DType::I64),
-            ("random_uniform" | "random_truncated_normal" | "random_bernoulli", 1 | 2) => Literal::Made(DType::F32),
+            ("random_uniform" | "random_truncated_normal" | "random_bernoulli", 1 | 2) => {
+                Literal::Made(DType::F32)
+            }
             (name, 0) if name.starts_with("random_") => Literal::Of(DType::U32),
             _ => Literal::Like,
         }

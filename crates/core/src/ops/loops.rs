@@ -4,8 +4,9 @@
 //! c[i+1], y[i] = body(w, c[i], x[i])
 //! dc[i+1], dy[i] = linear(r[i]; dw, dc[i], dx[i])
 //! ```
-//! A residual `r` that is an operand of the loop is passed as it is, one that does not change from step to step is
-//! computed once outside; the others are stacked. Which carries have a tangent is a fixpoint: one may get it late.
+//! A residual `r` that is an operand of the loop is passed as it is, one that does not change from
+//! step to step is computed once outside; the others are stacked. Which carries have a tangent is a
+//! fixpoint: one may get it late.
 
 use super::body::{params, rewrap, spread};
 use super::{Checkpoint, Scan, Switch};
@@ -20,9 +21,11 @@ use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv, Operand, RegionBatch, RegionLin, Residual, Saving, Session};
 use std::sync::Arc;
 
-/// The carries that a body returns as they come: constants that a program writes as carries, as loops without captures must.
+/// The carries that a body returns as they come: constants that a program writes as carries, as
+/// loops without captures must.
 ///
-/// Derivatives take them for constants: the cotangent of one is a sum over all steps, and is added as such sums are.
+/// Derivatives take them for constants: the cotangent of one is a sum over all steps, and is added
+/// as such sums are.
 #[derive(Clone)]
 pub(crate) struct FixedCarries {
     /// Constants of the function, which come before the carries.
@@ -34,28 +37,51 @@ pub(crate) struct FixedCarries {
 impl FixedCarries {
     /// Of a body, if it has some and other carries beside them.
     pub fn of(body: &Function, consts: usize, carry: usize) -> Option<FixedCarries> {
-        let fixed: Vec<bool> = (0..carry).map(|k| body.results()[k] == body.params()[consts + k]).collect();
+        let fixed: Vec<bool> = (0..carry)
+            .map(|k| body.results()[k] == body.params()[consts + k])
+            .collect();
         let count = fixed.iter().filter(|f| **f).count();
-        (0 < count && count < carry).then_some(FixedCarries { consts, fixed, count })
+        (0 < count && count < carry).then_some(FixedCarries {
+            consts,
+            fixed,
+            count,
+        })
     }
 
     /// Where the parameters come from: constants, fixed carries, the other ones, the rest.
     fn order(&self, n: usize) -> Vec<usize> {
         let carries = |fixed: bool| {
-            let kept = self.fixed.iter().enumerate().filter(move |(_, f)| **f == fixed);
+            let kept = self
+                .fixed
+                .iter()
+                .enumerate()
+                .filter(move |(_, f)| **f == fixed);
             kept.map(|(k, _)| self.consts + k)
         };
         let rest = self.consts + self.fixed.len()..n;
-        (0..self.consts).chain(carries(true)).chain(carries(false)).chain(rest).collect()
+        (0..self.consts)
+            .chain(carries(true))
+            .chain(carries(false))
+            .chain(rest)
+            .collect()
     }
 
     /// Operands in the order of the new parameters.
     pub fn ordered<T: Clone>(&self, x: &[T]) -> Vec<T> {
-        self.order(x.len()).into_iter().map(|i| x[i].clone()).collect()
+        self.order(x.len())
+            .into_iter()
+            .map(|i| x[i].clone())
+            .collect()
     }
 
-    /// The body of the loop in which fixed carries are constants, or with `carries` false its condition.
-    pub fn constants(&self, session: &Session, f: &Arc<Function>, carries: bool) -> Result<Arc<Function>> {
+    /// The body of the loop in which fixed carries are constants, or with `carries` false its
+    /// condition.
+    pub fn constants(
+        &self,
+        session: &Session,
+        f: &Arc<Function>,
+        carries: bool,
+    ) -> Result<Arc<Function>> {
         let types = f.param_types();
         rewrap(session, &f.name, &[f], |b| {
             let mut args = vec![Val::POISON; types.len()];
@@ -64,11 +90,16 @@ impl FixedCarries {
             }
             let y = (b as &dyn Emit).inline(f, &args);
             let kept = |k: usize| !carries || !self.fixed.get(k).is_some_and(|f| *f);
-            y.into_iter().enumerate().filter(|(k, _)| kept(*k)).map(|(_, v)| v).collect()
+            y.into_iter()
+                .enumerate()
+                .filter(|(k, _)| kept(*k))
+                .map(|(_, v)| v)
+                .collect()
         })
     }
 
-    /// The results of the original loop from those of the new one; `x` and `t` are operands of the body.
+    /// The results of the original loop from those of the new one; `x` and `t` are operands of the
+    /// body.
     pub fn results(&self, (y, dy): Linearized, x: &[Val], t: &[Option<Lv>]) -> Linearized {
         let (mut y, mut dy) = (y.into_iter(), dy.into_iter());
         let (mut all, mut tangents) = (Vals::new(), Vec::new());
@@ -124,8 +155,12 @@ impl LoopLin {
         mut active: Vec<bool>,
     ) -> Result<LoopLin> {
         let lin = loop {
-            let lin = cx.session().linearize_region(body, &active, Saving::Residuals)?;
-            let late: Vec<usize> = (0..carry).filter(|&k| lin.out_active[k] && !active[consts + k]).collect();
+            let lin = cx
+                .session()
+                .linearize_region(body, &active, Saving::Residuals)?;
+            let late: Vec<usize> = (0..carry)
+                .filter(|&k| lin.out_active[k] && !active[consts + k])
+                .collect();
             if late.is_empty() {
                 break lin;
             }
@@ -164,9 +199,21 @@ impl LoopLin {
             }
         }
         let same = results == f.results();
-        let forward = if same { f.clone() } else { Arc::new((**f).clone().with_results(&results)) };
+        let forward = if same {
+            f.clone()
+        } else {
+            Arc::new((**f).clone().with_results(&results))
+        };
         let carry = active[consts..consts + carry].to_vec();
-        Ok(LoopLin { lin, consts, x: x.to_vec(), active, carry, places, forward })
+        Ok(LoopLin {
+            lin,
+            consts,
+            x: x.to_vec(),
+            active,
+            carry,
+            places,
+            forward,
+        })
     }
 
     /// Whether any result has a tangent.
@@ -174,8 +221,8 @@ impl LoopLin {
         self.carry.contains(&true) || self.lin.out_active.contains(&true)
     }
 
-    /// Writes the linear loop: the tangents of carries and ys. `stacks` is what the forward loop stacked. Where `alive`
-    /// is false a step does nothing.
+    /// Writes the linear loop: the tangents of carries and ys. `stacks` is what the forward loop
+    /// stacked. Where `alive` is false a step does nothing.
     pub fn linear(
         &self,
         cx: &Lin<'_>,
@@ -187,7 +234,8 @@ impl LoopLin {
     ) -> Result<Vec<Option<Lv>>> {
         let (nr, nk) = (self.places.len(), self.carry.len());
         let tangent: Vec<usize> = (0..self.active.len()).filter(|&i| self.active[i]).collect();
-        // Parameters of the linear body, by their position in `lin.linear`, in the order that a scan wants.
+        // Parameters of the linear body, by their position in `lin.linear`, in the order that a
+        // scan wants.
         let (mut consts, mut carry, mut xs) = (Vec::new(), Vec::new(), Vec::new());
         let (mut const_args, mut carry_args, mut xs_args) = (Vec::new(), Vec::new(), Vec::new());
         for (i, p) in self.places.iter().enumerate() {
@@ -216,9 +264,13 @@ impl LoopLin {
         let step = self.step(cx.session(), &order)?;
         let body = match alive {
             None => step,
-            Some(_) => {
-                guarded(cx.session(), &step, consts.len(), carry.len(), consts.len() + carry.len() + residual_xs)?
-            }
+            Some(_) => guarded(
+                cx.session(),
+                &step,
+                consts.len(),
+                carry.len(),
+                consts.len() + carry.len() + residual_xs,
+            )?,
         };
         let scan = Scan {
             body,
@@ -229,11 +281,17 @@ impl LoopLin {
             checkpoint: Checkpoint::Never,
         };
         let y = cx.apply(scan, &[const_args, carry_args, xs_args].concat());
-        let out: Vec<bool> = self.carry.iter().chain(&self.lin.out_active[nk..]).copied().collect();
+        let out: Vec<bool> = self
+            .carry
+            .iter()
+            .chain(&self.lin.out_active[nk..])
+            .copied()
+            .collect();
         Ok(spread(&out, &y))
     }
 
-    /// One linear step: parameters of `lin.linear` in this order -> tangents of the active carries and ys.
+    /// One linear step: parameters of `lin.linear` in this order -> tangents of the active carries
+    /// and ys.
     fn step(&self, session: &Session, order: &[usize]) -> Result<Arc<Function>> {
         let f = &self.lin.linear;
         let types = f.param_types();
@@ -245,16 +303,22 @@ impl LoopLin {
             let cx: &dyn Emit = b;
             let dy = spread(&self.lin.out_active, &cx.inline(f, &args));
             let (carry, ys) = dy.split_at(self.carry.len());
-            let carry =
-                carry.iter().enumerate().filter(|(k, _)| self.carry[*k]).map(|(k, dy)| {
-                    dy.unwrap_or_else(|| cx.zeros(self.forward.ty(self.forward.params()[self.consts + k])))
+            let carry = carry
+                .iter()
+                .enumerate()
+                .filter(|(k, _)| self.carry[*k])
+                .map(|(k, dy)| {
+                    dy.unwrap_or_else(|| {
+                        cx.zeros(self.forward.ty(self.forward.params()[self.consts + k]))
+                    })
                 });
             carry.chain(ys.iter().flatten().copied()).collect()
         })
     }
 }
 
-/// A loop body in forward mode: `consts.., dconsts.., carry.., dcarry.., x.., dx.. -> carry.., dcarry.., y.., dy..`.
+/// A loop body in forward mode:
+/// `consts.., dconsts.., carry.., dcarry.., x.., dx.. -> carry.., dcarry.., y.., dy..`.
 pub(crate) struct LoopJvp {
     pub body: Arc<Function>,
     /// Which parameters of the original body have a tangent.
@@ -275,42 +339,75 @@ impl LoopJvp {
     ) -> Result<LoopJvp> {
         let jvp = loop {
             let jvp = session.jvp_region(body, &active)?;
-            let late: Vec<usize> = (0..carry).filter(|&k| jvp.out_active[k] && !active[consts + k]).collect();
+            let late: Vec<usize> = (0..carry)
+                .filter(|&k| jvp.out_active[k] && !active[consts + k])
+                .collect();
             if late.is_empty() {
                 break jvp;
             }
             late.into_iter().for_each(|k| active[consts + k] = true);
         };
         let n = jvp.out_active.len();
-        let out: Vec<bool> = active[consts..consts + carry].iter().chain(&jvp.out_active[carry..]).copied().collect();
+        let out: Vec<bool> = active[consts..consts + carry]
+            .iter()
+            .chain(&jvp.out_active[carry..])
+            .copied()
+            .collect();
         let types = body.param_types();
         let wrapped = rewrap(session, &jvp.func.name, &[&jvp.func], |b| {
             let (mut x, mut t) = (Vec::new(), Vec::new());
-            for part in [0..consts, consts..consts + carry, consts + carry..types.len()] {
+            for part in [
+                0..consts,
+                consts..consts + carry,
+                consts + carry..types.len(),
+            ] {
                 x.extend(params(b, &types[part.clone()]));
-                let moving: Vec<Type> = part.filter(|&i| active[i]).map(|i| types[i].clone()).collect();
+                let moving: Vec<Type> = part
+                    .filter(|&i| active[i])
+                    .map(|i| types[i].clone())
+                    .collect();
                 t.extend(params(b, &moving));
             }
             let cx: &dyn Emit = b;
             let y = cx.inline(&jvp.func, &[x, t].concat());
             let dy = spread(&jvp.out_active, &y[n..]);
             let dy = |k: usize| dy[k].unwrap_or_else(|| cx.zeros(body.ty(body.results()[k])));
-            let moving = |part: std::ops::Range<usize>| part.filter(|&k| out[k]).map(dy).collect::<Vec<_>>();
-            [&y[..carry], &moving(0..carry), &y[carry..n], &moving(carry..n)].concat()
+            let moving =
+                |part: std::ops::Range<usize>| part.filter(|&k| out[k]).map(dy).collect::<Vec<_>>();
+            [
+                &y[..carry],
+                &moving(0..carry),
+                &y[carry..n],
+                &moving(carry..n),
+            ]
+            .concat()
         })?;
-        Ok(LoopJvp { body: wrapped, active, out, consts, carry })
+        Ok(LoopJvp {
+            body: wrapped,
+            active,
+            out,
+            consts,
+            carry,
+        })
     }
 
     /// How many constants and carries have a tangent.
     pub fn moving(&self) -> (usize, usize) {
         let count = |m: &[bool]| m.iter().filter(|a| **a).count();
-        (count(&self.active[..self.consts]), count(&self.out[..self.carry]))
+        (
+            count(&self.active[..self.consts]),
+            count(&self.out[..self.carry]),
+        )
     }
 
     /// Operands in the order of the parameters, from those of the original body and their tangents.
     pub fn operands(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Vec<Val> {
         let mut all = Vec::new();
-        for part in [0..self.consts, self.consts..self.consts + self.carry, self.consts + self.carry..x.len()] {
+        for part in [
+            0..self.consts,
+            self.consts..self.consts + self.carry,
+            self.consts + self.carry..x.len(),
+        ] {
             all.extend_from_slice(&x[part.clone()]);
             let moving = part.filter(|&i| self.active[i]);
             all.extend(moving.map(|i| t[i].unwrap_or_else(|| cx.zeros(&cx.ty(x[i])))));
@@ -330,20 +427,33 @@ impl LoopJvp {
 }
 
 /// `step` with a boolean parameter at `at`: where it is false, carries stay and ys are zero.
-fn guarded(session: &Session, step: &Arc<Function>, consts: usize, carry: usize, at: usize) -> Result<Arc<Function>> {
+fn guarded(
+    session: &Session,
+    step: &Arc<Function>,
+    consts: usize,
+    carry: usize,
+    at: usize,
+) -> Result<Arc<Function>> {
     let types = step.param_types();
     let idle = rewrap(session, "idle", &[step], |b| {
         let x = params(b, &types);
         let cx: &dyn Emit = b;
         let ys = step.result_types().split_off(carry);
-        x[consts..consts + carry].iter().copied().chain(ys.iter().map(|t| cx.zeros(t))).collect()
+        x[consts..consts + carry]
+            .iter()
+            .copied()
+            .chain(ys.iter().map(|t| cx.zeros(t)))
+            .collect()
     })?;
     rewrap(session, &step.name, &[step], |b| {
         let mut x = params(b, &types[..at]);
         let alive = b.param(Type::scalar(crate::DType::Bool), Some("alive"));
         x.extend(params(b, &types[at..]));
         x.insert(0, alive);
-        let op = Switch { branches: vec![idle, step.clone()], boolean: true };
+        let op = Switch {
+            branches: vec![idle, step.clone()],
+            boolean: true,
+        };
         b.emit(op.into(), &x).to_vec()
     })
 }
@@ -373,10 +483,17 @@ fn inline_values(cx: &dyn Emit, f: &Function, args: &[Val], values: &[Val]) -> V
         map[p.index()] = a;
     }
     let mut rename = Rename::default();
-    for e in f.eqns().iter().filter(|e| e.results().any(|r| needed[r.index()])) {
+    for e in f
+        .eqns()
+        .iter()
+        .filter(|e| e.results().any(|r| needed[r.index()]))
+    {
         let x: Vec<Val> = f.operands(e).iter().map(|v| map[v.index()]).collect();
         cx.set_loc(e.loc);
-        for (r, y) in e.results().zip(cx.emit(rename.op(cx, &e.op).into_owned(), &x)) {
+        for (r, y) in e
+            .results()
+            .zip(cx.emit(rename.op(cx, &e.op).into_owned(), &x))
+        {
             map[r.index()] = y;
         }
     }
@@ -416,7 +533,12 @@ pub(crate) fn swap(cx: &dyn Emit, x: Batched) -> Val {
 }
 
 /// The carries that a body returns are those it takes.
-pub(crate) fn check_carries(op: &dyn Primitive, body: &Function, consts: usize, carry: usize) -> Result<()> {
+pub(crate) fn check_carries(
+    op: &dyn Primitive,
+    body: &Function,
+    consts: usize,
+    carry: usize,
+) -> Result<()> {
     if body.params().len() < consts + carry || body.results().len() < carry {
         bail!(
             Arity,
@@ -427,7 +549,10 @@ pub(crate) fn check_carries(op: &dyn Primitive, body: &Function, consts: usize, 
         );
     }
     for k in 0..carry {
-        let (from, to) = (body.ty(body.params()[consts + k]), body.ty(body.results()[k]));
+        let (from, to) = (
+            body.ty(body.params()[consts + k]),
+            body.ty(body.results()[k]),
+        );
         if from.differs(to) {
             bail!(
                 CarryMismatch,
@@ -456,7 +581,11 @@ pub(crate) fn stack(rows: &[Array], ty: &Type, env: &Env) -> Result<Array> {
         None => ty.shape.eval(env)?,
     };
     if let Some(r) = rows.iter().find(|r| r.shape() != shape) {
-        bail!(ShapeMismatch, "steps of a loop gave {} and an array of shape {shape:?}", r.ty());
+        bail!(
+            ShapeMismatch,
+            "steps of a loop gave {} and an array of shape {shape:?}",
+            r.ty()
+        );
     }
     for_dtype!(ty.dtype, T => {
         let all: Vec<T> = rows.iter().flat_map(|r| r.as_slice::<T>().unwrap_or(&[])).copied().collect();

@@ -1,7 +1,7 @@
 //! The operations: one list, one file per operation or family beside it.
 //!
-//! Adding one: its file, two lines here (module and variant), its [`Entry`] in [`entries`], and the arm in the
-//! runtime's lowering.
+//! Adding one: its file, two lines here (module and variant), its [`Entry`] in [`entries`], and the
+//! arm in the runtime's lowering.
 
 mod arg_reduce;
 mod at_kink;
@@ -92,8 +92,8 @@ pub use implicit::{Solution, Solver, Stopping};
 pub use integer_pow::IntegerPow;
 pub use iota::Iota;
 pub use linalg::{
-    ANCHOR, Cholesky, Count, Det, Eig, EigOrder, Eigh, Lu, Qr, Schur, Slogdet, Solve, Spectral, Svd, TriangularSolve,
-    Turn, eig_order,
+    ANCHOR, Cholesky, Count, Det, Eig, EigOrder, Eigh, Lu, Qr, Schur, Slogdet, Solve, Spectral,
+    Svd, TriangularSolve, Turn, eig_order,
 };
 pub use linear_solve::{Apply, LinearSolve};
 pub(crate) use literal::Literal;
@@ -291,7 +291,8 @@ pub struct Spelled<'a> {
     pub attrs: Attrs,
     /// Types of the operands.
     pub operands: &'a [Type],
-    /// The result types that were written, if they were: some operations take their shape from them.
+    /// The result types that were written, if they were: some operations take their shape from
+    /// them.
     pub results: Option<&'a [Type]>,
 }
 
@@ -381,7 +382,10 @@ impl Op {
     /// Whether it acts on each element alone, all operands having one shape.
     pub fn is_elementwise(&self) -> bool {
         // Its axes are those of its operands.
-        if let Op::AtKink(AtKink { side: Side::Along { .. } }) = self {
+        if let Op::AtKink(AtKink {
+            side: Side::Along { .. },
+        }) = self
+        {
             return false;
         }
         matches!(
@@ -412,7 +416,13 @@ impl Op {
 /// The number of operands is right.
 pub(crate) fn arity(op: &dyn Primitive, x: &[Type], n: usize) -> Result<()> {
     if x.len() != n {
-        bail!(Arity, "`{}` takes {n} operand{}, got {}", op.name(), if n == 1 { "" } else { "s" }, x.len());
+        bail!(
+            Arity,
+            "`{}` takes {n} operand{}, got {}",
+            op.name(),
+            if n == 1 { "" } else { "s" },
+            x.len()
+        );
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! What operations that only move elements share: where an element goes, and writing some elements over others.
+//! What operations that only move elements share: where an element goes, and writing some elements
+//! over others.
 
 use crate::array::{Array, Element};
 use crate::bail;
@@ -18,8 +19,8 @@ pub(crate) fn advance(index: &mut [usize], shape: &[usize]) -> bool {
     false
 }
 
-/// For every index of `from` in row-major order, the position in `to` of the index with the components `at(axis, i)`;
-/// `None` where one of them is.
+/// For every index of `from` in row-major order, the position in `to` of the index with the
+/// components `at(axis, i)`; `None` where one of them is.
 pub(crate) fn places(
     from: &[usize],
     to: &[usize],
@@ -38,12 +39,23 @@ pub(crate) fn places(
 }
 
 /// The elements of `x` that stand at `at`, in this order, in a new shape.
-pub(crate) fn pick(x: &Array, shape: &[usize], at: impl Iterator<Item = Option<usize>>) -> Result<Array> {
-    x.wide().pick(at.map(|p| p.expect("every element has a source"))).narrow(x.dtype(), shape)
+pub(crate) fn pick(
+    x: &Array,
+    shape: &[usize],
+    at: impl Iterator<Item = Option<usize>>,
+) -> Result<Array> {
+    x.wide()
+        .pick(at.map(|p| p.expect("every element has a source")))
+        .narrow(x.dtype(), shape)
 }
 
-/// `base` with element `i` of `patch` written at `p`, for every `(i, p)` in order: the last one wins.
-pub(crate) fn overlay(base: Array, patch: &Array, to: impl Iterator<Item = (usize, usize)>) -> Result<Array> {
+/// `base` with element `i` of `patch` written at `p`, for every `(i, p)` in order: the last one
+/// wins.
+pub(crate) fn overlay(
+    base: Array,
+    patch: &Array,
+    to: impl Iterator<Item = (usize, usize)>,
+) -> Result<Array> {
     for_dtype!(patch.dtype(), T => {
         let shape = base.shape().to_vec();
         let new = patch.as_slice::<T>().unwrap_or_default();
@@ -56,8 +68,16 @@ pub(crate) fn overlay(base: Array, patch: &Array, to: impl Iterator<Item = (usiz
 }
 
 /// `overlay` where element `i` goes to the `i`-th place, or nowhere.
-pub(crate) fn overlay_all(base: Array, patch: &Array, to: impl Iterator<Item = Option<usize>>) -> Result<Array> {
-    overlay(base, patch, to.enumerate().filter_map(|(i, p)| Some((i, p?))))
+pub(crate) fn overlay_all(
+    base: Array,
+    patch: &Array,
+    to: impl Iterator<Item = Option<usize>>,
+) -> Result<Array> {
+    overlay(
+        base,
+        patch,
+        to.enumerate().filter_map(|(i, p)| Some((i, p?))),
+    )
 }
 
 /// `a > b` for every size.
@@ -65,8 +85,9 @@ pub(crate) fn exceeds(a: &Dim, b: &Dim) -> bool {
     (a.clone() - b.clone()).as_const().is_some_and(|d| d > 0)
 }
 
-/// The extent of an axis of `n` elements with `interior` new ones between each two, and `low` and `high` at the ends:
-/// `n + low + high + interior * max(n - 1, 0)`; an error if that is negative or too large.
+/// The extent of an axis of `n` elements with `interior` new ones between each two, and `low` and
+/// `high` at the ends: `n + low + high + interior * max(n - 1, 0)`; an error if that is negative or
+/// too large.
 pub(crate) fn padded(n: &Dim, low: i64, high: i64, interior: usize) -> Result<Dim> {
     let edges = i128::from(low) + i128::from(high);
     if let Some(n) = n.as_const() {
@@ -74,12 +95,19 @@ pub(crate) fn padded(n: &Dim, low: i64, high: i64, interior: usize) -> Result<Di
         return match usize::try_from(all) {
             Ok(d) if d <= isize::MAX as usize => Ok(Dim::Const(d)),
             Ok(_) => bail!(Limit, "an extent of {all} is too large"),
-            Err(_) => bail!(Attribute, "{n} elements, {low} before them and {high} after them are fewer than none"),
+            Err(_) => bail!(
+                Attribute,
+                "{n} elements, {low} before them and {high} after them are fewer than none"
+            ),
         };
     }
     let inner = n.clone() + n.affine(1, -1) * Dim::Const(interior);
     let edge = Dim::Const(edges.unsigned_abs().try_into().unwrap_or(usize::MAX));
-    Ok(if edges < 0 { inner - edge } else { inner + edge })
+    Ok(if edges < 0 {
+        inner - edge
+    } else {
+        inner + edge
+    })
 }
 
 /// A list with one more element in front.

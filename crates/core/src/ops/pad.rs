@@ -3,8 +3,8 @@
 //! ```text
 //! y[low + i * (interior + 1)] = x[i],    the padding value (0 without one) elsewhere
 //! ```
-//! Negative `low` and `high` take elements away. With one operand the padding is zero and the operation linear in it;
-//! with two it is linear in both together. The adjoint slices.
+//! Negative `low` and `high` take elements away. With one operand the padding is zero and the
+//! operation linear in it; with two it is linear in both together. The adjoint slices.
 
 use super::moving::{overlay_all, padded, places, prepend};
 use super::support::{cost_per_element, mapped, sample_array};
@@ -53,20 +53,44 @@ impl Primitive for Pad {
     }
 
     fn attrs(&self) -> Attrs {
-        let a = Attrs::default().with("low", &self.low).with("high", &self.high);
-        a.with_if(self.interior.iter().any(|&i| i != 0), "interior", &self.interior)
+        let a = Attrs::default()
+            .with("low", &self.low)
+            .with("high", &self.high);
+        a.with_if(
+            self.interior.iter().any(|&i| i != 0),
+            "interior",
+            &self.interior,
+        )
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         if x.is_empty() || x.len() > 2 {
-            bail!(Arity, "`pad` takes an operand and perhaps a padding value, got {} operands", x.len());
+            bail!(
+                Arity,
+                "`pad` takes an operand and perhaps a padding value, got {} operands",
+                x.len()
+            );
         }
         if let Some(v) = x.get(1).filter(|v| v.rank() != 0 || v.dtype != x[0].dtype) {
-            bail!(ShapeMismatch, "`pad` of {} needs a padding value of type {}[], got {v}", x[0], x[0].dtype);
+            bail!(
+                ShapeMismatch,
+                "`pad` of {} needs a padding value of type {}[], got {v}",
+                x[0],
+                x[0].dtype
+            );
         }
-        for (name, n) in [("low", self.low.len()), ("high", self.high.len()), ("interior", self.interior.len())] {
+        for (name, n) in [
+            ("low", self.low.len()),
+            ("high", self.high.len()),
+            ("interior", self.interior.len()),
+        ] {
             if n != x[0].rank() {
-                bail!(Attribute, "`pad`: `{name}` has {n} entries for the {} axes of {}", x[0].rank(), x[0]);
+                bail!(
+                    Attribute,
+                    "`pad`: `{name}` has {n} entries for the {} axes of {}",
+                    x[0].rank(),
+                    x[0]
+                );
             }
         }
         Ok(vec![x[0].with_shape(self.shape(&x[0])?)])
@@ -102,25 +126,42 @@ impl Primitive for Pad {
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else { return Ok(vec![None; x.len()]) };
+        let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else {
+            return Ok(vec![None; x.len()]);
+        };
         // What was taken away comes back as zeros; what was added goes.
-        let cut = |v: &[i64]| v.iter().map(|l| l.saturating_neg().max(0)).collect::<Vec<_>>();
+        let cut = |v: &[i64]| {
+            v.iter()
+                .map(|l| l.saturating_neg().max(0))
+                .collect::<Vec<_>>()
+        };
         let back = cx.pad_zeros(ct, &cut(&self.low), &cut(&self.high), &vec![0; ty.rank()]);
         let added = |v: i64| Dim::Const(v.max(0) as usize);
         let start: Vec<Dim> = self.low.iter().map(|&l| added(l)).collect();
         let all = cx.ty(back).shape;
-        let limit: Vec<Dim> = self.high.iter().zip(all.iter()).map(|(&h, n)| n.clone() - added(h)).collect();
+        let limit: Vec<Dim> = self
+            .high
+            .iter()
+            .zip(all.iter())
+            .map(|(&h, n)| n.clone() - added(h))
+            .collect();
         let stride: Vec<usize> = self.interior.iter().map(|i| i.saturating_add(1)).collect();
         let ct_x = cx.reshape(cx.slice(back, &start, &limit, &stride), &ty.shape);
         let ct_value = x.get(1).map(|_| {
             let rest = cx.select(self.mask(cx, &ty.shape), cx.zeros(&cx.ty(ct)), ct);
             cx.reduce_sum(rest, &(0..ty.rank()).collect::<Vec<_>>())
         });
-        Ok(std::iter::once(Some(ct_x)).chain(x.get(1).map(|_| ct_value)).collect())
+        Ok(std::iter::once(Some(ct_x))
+            .chain(x.get(1).map(|_| ct_value))
+            .collect())
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        let op = Pad { low: prepend(0, &self.low), high: prepend(0, &self.high), interior: prepend(0, &self.interior) };
+        let op = Pad {
+            low: prepend(0, &self.low),
+            high: prepend(0, &self.high),
+            interior: prepend(0, &self.interior),
+        };
         match x.get(1).filter(|v| v.mapped) {
             None => {
                 let x: Vec<Val> = x.iter().map(|b| b.val).collect();
@@ -144,7 +185,14 @@ impl Primitive for Pad {
 impl dyn Emit + '_ {
     /// `x` with the scalar `value` around and between its elements.
     pub fn pad(&self, x: Val, value: Val, low: &[i64], high: &[i64], interior: &[usize]) -> Val {
-        self.op(Pad { low: low.to_vec(), high: high.to_vec(), interior: interior.to_vec() }, &[x, value])
+        self.op(
+            Pad {
+                low: low.to_vec(),
+                high: high.to_vec(),
+                interior: interior.to_vec(),
+            },
+            &[x, value],
+        )
     }
 
     /// `x` with zeros around and between its elements. Nothing is written if there are none.
@@ -154,20 +202,39 @@ impl dyn Emit + '_ {
         if none(low) && none(high) && interior.len() == rank && interior.iter().all(|&p| p == 0) {
             return x;
         }
-        self.op(Pad { low: low.to_vec(), high: high.to_vec(), interior: interior.to_vec() }, &[x])
+        self.op(
+            Pad {
+                low: low.to_vec(),
+                high: high.to_vec(),
+                interior: interior.to_vec(),
+            },
+            &[x],
+        )
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let low: Vec<i64> = s.attrs.get("low")?;
-    let interior = s.attrs.opt("interior")?.unwrap_or_else(|| vec![0; low.len()]);
-    Ok(Pad { low, high: s.attrs.get("high")?, interior }.into())
+    let interior = s
+        .attrs
+        .opt("interior")?
+        .unwrap_or_else(|| vec![0; low.len()]);
+    Ok(Pad {
+        low,
+        high: s.attrs.get("high")?,
+        interior,
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
     use crate::DType::*;
     let p = |low: &[i64], high: &[i64], interior: &[usize], dtype, shape: &[usize], value: bool| {
-        let op = Pad { low: low.to_vec(), high: high.to_vec(), interior: interior.to_vec() };
+        let op = Pad {
+            low: low.to_vec(),
+            high: high.to_vec(),
+            interior: interior.to_vec(),
+        };
         let x = sample_array(dtype, shape, 0);
         let value = value.then(|| sample_array(dtype, &[], 50));
         Sample::new(op, std::iter::once(x).chain(value).collect())
@@ -188,5 +255,10 @@ fn samples(_: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "Elements added around and between: y[low + i * (interior + 1)] = x[i]; zeros, or a second operand.";
-    vec![Entry { name: "pad", doc, parse, samples }]
+    vec![Entry {
+        name: "pad",
+        doc,
+        parse,
+        samples,
+    }]
 }

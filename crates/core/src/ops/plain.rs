@@ -1,11 +1,12 @@
 //! [`Plain`]: an operation as a key that costs no more than its attributes, for tables of operations.
 //!
-//! Name and attributes determine an operation, but to spell them out takes longer than many operations. The common ones
-//! without bodies compare and hash as they are.
+//! Name and attributes determine an operation, but to spell them out takes longer than many
+//! operations. The common ones without bodies compare and hash as they are.
 
 use super::{
-    AtKink, Binary, BroadcastInDim, Compare, Complex, Concatenate, Constant, Convert, Cumulative, DotGeneral,
-    IntegerPow, Op, Pad, Polygamma, Reduce, Reshape, Reverse, Select, Slice, Transpose, Unary, Value,
+    AtKink, Binary, BroadcastInDim, Compare, Complex, Concatenate, Constant, Convert, Cumulative,
+    DotGeneral, IntegerPow, Op, Pad, Polygamma, Reduce, Reshape, Reverse, Select, Slice, Transpose,
+    Unary, Value,
 };
 use crate::array::Scalar;
 use crate::shape::Type;
@@ -37,8 +38,8 @@ pub enum Plain<'a> {
 }
 
 impl Op {
-    /// The operation as a key; `None` for one that has to be spelled out. Two operations that have one are the same
-    /// operation if the keys are equal.
+    /// The operation as a key; `None` for one that has to be spelled out. Two operations that have
+    /// one are the same operation if the keys are equal.
     pub fn plain(&self) -> Option<Plain<'_>> {
         Some(match self {
             Op::Unary(f) => Plain::Unary(*f),
@@ -50,7 +51,10 @@ impl Op {
             Op::IntegerPow(p) => Plain::IntegerPow(*p),
             Op::Polygamma(p) => Plain::Polygamma(*p),
             Op::Convert(c) => Plain::Convert(*c),
-            Op::Constant(Constant { ty, value: Value::Splat(s) }) => Plain::Splat(ty, *s),
+            Op::Constant(Constant {
+                ty,
+                value: Value::Splat(s),
+            }) => Plain::Splat(ty, *s),
             Op::BroadcastInDim(b) => Plain::BroadcastInDim(b),
             Op::Reshape(r) => Plain::Reshape(r),
             Op::Transpose(t) => Plain::Transpose(t),
@@ -78,7 +82,11 @@ mod tests {
     /// Samples that spell alike are equal keys, and no others.
     #[test]
     fn keys_are_equal_as_spelled() {
-        let ops: Vec<Op> = super::super::entries().iter().flat_map(|e| (e.samples)(e.name)).map(|s| s.op).collect();
+        let ops: Vec<Op> = super::super::entries()
+            .iter()
+            .flat_map(|e| (e.samples)(e.name))
+            .map(|s| s.op)
+            .collect();
         let spelled = |op: &Op| format!("{} {op:?}", op.name());
         let mut same = 0;
         for a in &ops {

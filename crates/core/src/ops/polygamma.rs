@@ -1,4 +1,5 @@
-//! `polygamma`: the derivative of [digamma](super::Unary::Digamma) of a fixed order; its own derivative is the next one.
+//! `polygamma`: the derivative of [digamma](super::Unary::Digamma) of a fixed order; its own
+//! derivative is the next one.
 
 use super::support::{batch_elementwise, cost_per_element};
 use super::{Entry, Op, Spelled, arity};
@@ -34,16 +35,28 @@ impl Primitive for Polygamma {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 1)?;
         if !x[0].dtype.is_float() {
-            bail!(DTypeMismatch, "`polygamma` is not defined on {}; convert it first", x[0].dtype);
+            bail!(
+                DTypeMismatch,
+                "`polygamma` is not defined on {}; convert it first",
+                x[0].dtype
+            );
         }
         if self.order > MAX_ORDER {
-            bail!(Limit, "`polygamma` has orders up to {MAX_ORDER}, got {}", self.order);
+            bail!(
+                Limit,
+                "`polygamma` has orders up to {MAX_ORDER}, got {}",
+                self.order
+            );
         }
         Ok(vec![x[0].clone()])
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
-        let y = x[0].to_f64().into_iter().map(|x| math::polygamma(self.order, x)).collect();
+        let y = x[0]
+            .to_f64()
+            .into_iter()
+            .map(|x| math::polygamma(self.order, x))
+            .collect();
         Ok(vec![Wide::F(y).narrow(x[0].dtype(), x[0].shape())?])
     }
 
@@ -68,24 +81,49 @@ impl Primitive for Polygamma {
 impl dyn Emit + '_ {
     /// The derivative of digamma of this order.
     pub fn polygamma(&self, order: u32, x: Val) -> Val {
-        if order == 0 { self.digamma(x) } else { self.op(Polygamma { order }, &[x]) }
+        if order == 0 {
+            self.digamma(x)
+        } else {
+            self.op(Polygamma { order }, &[x])
+        }
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let order: usize = s.attrs.get("order")?;
-    Ok(Polygamma { order: order.try_into().unwrap_or(u32::MAX) }.into())
+    Ok(Polygamma {
+        order: order.try_into().unwrap_or(u32::MAX),
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
     let x = Array::vector(vec![0.3f64, 1.0, 2.5, 12.0, -0.7, -3.2]);
-    let mut out: Vec<Sample> = [0, 1, 2, 5].map(|order| Sample::new(Polygamma { order }, vec![x.clone()])).into();
-    out.push(Sample::new(Polygamma { order: 1 }, vec![Array::vector(vec![0.3f32, 1.0, 2.5])]));
-    let corners = Array::vector(vec![0.0f64, -0.0, -2.0, 1e300, f64::INFINITY, f64::NEG_INFINITY, f64::NAN]);
+    let mut out: Vec<Sample> = [0, 1, 2, 5]
+        .map(|order| Sample::new(Polygamma { order }, vec![x.clone()]))
+        .into();
+    out.push(Sample::new(
+        Polygamma { order: 1 },
+        vec![Array::vector(vec![0.3f32, 1.0, 2.5])],
+    ));
+    let corners = Array::vector(vec![
+        0.0f64,
+        -0.0,
+        -2.0,
+        1e300,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ]);
     out.push(Sample::rough(Polygamma { order: 1 }, vec![corners]));
     out
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    vec![Entry { name: "polygamma", doc: "Derivative of digamma of a fixed order.", parse, samples }]
+    vec![Entry {
+        name: "polygamma",
+        doc: "Derivative of digamma of a fixed order.",
+        parse,
+        samples,
+    }]
 }

@@ -1,8 +1,9 @@
 //! `linear_recurrence`: `y[k] = a[k] y[k-1] + b[k]` along an axis.
 //!
 //! Every running operation is differentiated through it: if `y[k] = f(y[k-1], x[k])`, then
-//! `dy[k] = f_1 dy[k-1] + f_2 dx[k]`, in linear time and without a division. It is linear in `b`, and closed under both
-//! rules. Let `R` be the recurrence and `E` the exclusive one, `E[k] = R[k-1]`, which starts from zero:
+//! `dy[k] = f_1 dy[k-1] + f_2 dx[k]`, in linear time and without a division. It is linear in `b`,
+//! and closed under both rules. Let `R` be the recurrence and `E` the exclusive one,
+//! `E[k] = R[k-1]`, which starts from zero:
 //!
 //! ```text
 //! dR = R(a, da E + db)      Rᵀ(ct) = R⁻(ā moved, ct)       R⁻, E⁻: in the other direction
@@ -10,7 +11,9 @@
 //! ```
 
 use super::at_kink::sided;
-use super::support::{batch_elementwise, check_axis, cost_per_element, lines, same_shape, sample_array, take_axis};
+use super::support::{
+    batch_elementwise, check_axis, cost_per_element, lines, same_shape, sample_array, take_axis,
+};
 use super::{Binary, Entry, Op, Side, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
@@ -31,8 +34,8 @@ pub enum Factors {
     Any,
     /// Numbers, and zero times anything is zero: a factor of zero forgets the state whatever it is.
     Strong,
-    /// Shares that earlier elements have in a tie, the later one having the rest; strong. On one side of the tie the earlier
-    /// ones have all (`earlier`) or nothing.
+    /// Shares that earlier elements have in a tie, the later one having the rest; strong. On one
+    /// side of the tie the earlier ones have all (`earlier`) or nothing.
     Shares {
         /// Whether the earlier ones have all.
         earlier: bool,
@@ -53,7 +56,8 @@ pub struct LinearRecurrence {
 }
 
 impl LinearRecurrence {
-    /// `step(None, i)` is the state after the first element of a line, at `i`, `step(Some(s), i)` that after another one.
+    /// `step(None, i)` is the state after the first element of a line, at `i`, `step(Some(s), i)`
+    /// that after another one.
     fn run<T: Copy, S: Copy>(
         &self,
         shape: &[usize],
@@ -66,7 +70,11 @@ impl LinearRecurrence {
             let mut state = None;
             for i in line {
                 let next = step(state, i);
-                y[i] = if self.exclusive { state.map_or(zero, &value) } else { value(next) };
+                y[i] = if self.exclusive {
+                    state.map_or(zero, &value)
+                } else {
+                    value(next)
+                };
                 state = Some(next);
             }
         }
@@ -75,7 +83,11 @@ impl LinearRecurrence {
 
     /// The product of a factor and the state: by IEEE rules or with strong zeros.
     fn product(&self) -> Binary {
-        if self.factors == Factors::Any { Binary::Mul } else { Binary::MulStrongZero }
+        if self.factors == Factors::Any {
+            Binary::Mul
+        } else {
+            Binary::MulStrongZero
+        }
     }
 
     /// What the factors of a share become.
@@ -88,7 +100,11 @@ impl LinearRecurrence {
 
     /// Itself with factors of one side.
     fn at_one_side(&self) -> LinearRecurrence {
-        let factors = if self.factors == Factors::Any { Factors::Any } else { Factors::Strong };
+        let factors = if self.factors == Factors::Any {
+            Factors::Any
+        } else {
+            Factors::Strong
+        };
         LinearRecurrence { factors, ..*self }
     }
 }
@@ -99,12 +115,16 @@ impl Primitive for LinearRecurrence {
     }
 
     fn attrs(&self) -> Attrs {
-        let a = Attrs::default().with("axis", self.axis).with_if(self.reverse, "reverse", true);
+        let a = Attrs::default()
+            .with("axis", self.axis)
+            .with_if(self.reverse, "reverse", true);
         let a = a.with_if(self.exclusive, "exclusive", true);
         match self.factors {
             Factors::Any => a,
             Factors::Strong => a.with("factors", "strong"),
-            Factors::Shares { earlier } => a.with("factors", if earlier { "earlier" } else { "later" }),
+            Factors::Shares { earlier } => {
+                a.with("factors", if earlier { "earlier" } else { "later" })
+            }
         }
     }
 
@@ -120,7 +140,11 @@ impl Primitive for LinearRecurrence {
         }
         // Ties are those of an order.
         if matches!(self.factors, Factors::Shares { .. }) && x[0].dtype.is_complex() {
-            bail!(DTypeMismatch, "`linear_recurrence` of shares in a tie needs floats, got {}", x[0]);
+            bail!(
+                DTypeMismatch,
+                "`linear_recurrence` of shares in a tie needs floats, got {}",
+                x[0]
+            );
         }
         check_axis(self, &x[0], self.axis)?;
         Ok(vec![same_shape(self, x)?.clone()])
@@ -132,7 +156,8 @@ impl Primitive for LinearRecurrence {
         let y = match (x[0].wide(), x[1].wide()) {
             (Wide::F(a), Wide::F(b)) => {
                 let next = |s: Twofold, i: usize| s.step(a[i], b[i], product.real);
-                let step = |s: Option<Twofold>, i: usize| s.map_or(Twofold::of(b[i]), |s| next(s, i));
+                let step =
+                    |s: Option<Twofold>, i: usize| s.map_or(Twofold::of(b[i]), |s| next(s, i));
                 Wide::F(self.run(shape, 0.0, step, Twofold::value))
             }
             (Wide::C(a), Wide::C(b)) => {
@@ -156,35 +181,69 @@ impl Primitive for LinearRecurrence {
         let shares = matches!(self.factors, Factors::Shares { .. });
         // Shares are constant on either side of a tie.
         let da = t[0].filter(|_| !shares).map(|t| {
-            let before = if self.exclusive { y } else { cx.op(LinearRecurrence { exclusive: true, ..*self }, x) };
+            let before = if self.exclusive {
+                y
+            } else {
+                cx.op(
+                    LinearRecurrence {
+                        exclusive: true,
+                        ..*self
+                    },
+                    x,
+                )
+            };
             match self.factors {
                 Factors::Any => cx.scale(before, t),
                 _ => cx.apply1(Binary::MulStrongZero, &[before.into(), t.into()]),
             }
         });
-        let a = if shares { sided(cx.emit(), &self.side(), x[0]) } else { x[0] };
-        let dy = cx.sum_opt(da, t[1]).map(|b| cx.apply1(self.at_one_side(), &[a.into(), b.into()]));
+        let a = if shares {
+            sided(cx.emit(), &self.side(), x[0])
+        } else {
+            x[0]
+        };
+        let dy = cx
+            .sum_opt(da, t[1])
+            .map(|b| cx.apply1(self.at_one_side(), &[a.into(), b.into()]));
         Ok(cx.one(y, dy))
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let (Arg::R(a), Some(ct)) = (&x[0], ct[0]) else { return Err(no_rule(self, "transpose")) };
+        let (Arg::R(a), Some(ct)) = (&x[0], ct[0]) else {
+            return Err(no_rule(self, "transpose"));
+        };
         let a = cx.conj(*a);
-        let back = LinearRecurrence { reverse: !self.reverse, ..*self };
+        let back = LinearRecurrence {
+            reverse: !self.reverse,
+            ..*self
+        };
         if self.exclusive {
             return Ok(vec![None, Some(cx.op(back, &[a, ct]))]);
         }
-        // The factor of a step stands at the step before it: the first one of the other direction is not used.
+        // The factor of a step stands at the step before it: the first one of the other direction
+        // is not used.
         let (mut low, mut high) = (vec![0; cx.ty(a).rank()], vec![0; cx.ty(a).rank()]);
         let by = if self.reverse { 1 } else { -1 };
         (low[self.axis], high[self.axis]) = (by, -by);
         let none = vec![0; low.len()];
-        let moved = if cx.ty(a).shape[self.axis].is(0) { a } else { cx.pad_zeros(a, &low, &high, &none) };
+        let moved = if cx.ty(a).shape[self.axis].is(0) {
+            a
+        } else {
+            cx.pad_zeros(a, &low, &high, &none)
+        };
         Ok(vec![None, Some(cx.op(back, &[moved, ct]))])
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        batch_elementwise(cx, LinearRecurrence { axis: self.axis + 1, ..*self }, size, x)
+        batch_elementwise(
+            cx,
+            LinearRecurrence {
+                axis: self.axis + 1,
+                ..*self
+            },
+            size,
+            x,
+        )
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
@@ -225,19 +284,43 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         Some("strong") => Factors::Strong,
         Some("earlier") => Factors::Shares { earlier: true },
         Some("later") => Factors::Shares { earlier: false },
-        Some(w) => bail!(Attribute, "`linear_recurrence` has no `factors` = {w}; there are strong, earlier, later"),
+        Some(w) => bail!(
+            Attribute,
+            "`linear_recurrence` has no `factors` = {w}; there are strong, earlier, later"
+        ),
     };
-    Ok(LinearRecurrence { axis: take_axis(s)?, reverse, exclusive, factors }.into())
+    Ok(LinearRecurrence {
+        axis: take_axis(s)?,
+        reverse,
+        exclusive,
+        factors,
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
-    let cases = [(DType::F64, vec![2, 4], 1), (DType::F32, vec![3, 2], 0), (DType::C128, vec![4], 0)];
+    let cases = [
+        (DType::F64, vec![2, 4], 1),
+        (DType::F32, vec![3, 2], 0),
+        (DType::C128, vec![4], 0),
+    ];
     let mut out: Vec<Sample> = Vec::new();
     for (dtype, shape, axis) in cases {
         for (reverse, exclusive) in [(false, false), (false, true), (true, false), (true, true)] {
             for factors in [Factors::Any, Factors::Strong] {
-                let op = LinearRecurrence { axis, reverse, exclusive, factors };
-                out.push(Sample::new(op, vec![sample_array(dtype, &shape, 1), sample_array(dtype, &shape, 9)]));
+                let op = LinearRecurrence {
+                    axis,
+                    reverse,
+                    exclusive,
+                    factors,
+                };
+                out.push(Sample::new(
+                    op,
+                    vec![
+                        sample_array(dtype, &shape, 1),
+                        sample_array(dtype, &shape, 9),
+                    ],
+                ));
             }
         }
     }
@@ -248,7 +331,12 @@ fn samples(_: &str) -> Vec<Sample> {
         (Factors::Shares { earlier: true }, false),
         (Factors::Shares { earlier: false }, true),
     ] {
-        let op = LinearRecurrence { axis: 0, reverse: exclusive, exclusive, factors };
+        let op = LinearRecurrence {
+            axis: 0,
+            reverse: exclusive,
+            exclusive,
+            factors,
+        };
         out.push(Sample::rough(op, vec![a.clone(), b.clone()]));
     }
     out
@@ -256,5 +344,10 @@ fn samples(_: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "y[k] = a[k] y[k-1] + b[k] along an axis; exclusive: the state before each step, from zero.";
-    vec![Entry { name: "linear_recurrence", doc, parse, samples }]
+    vec![Entry {
+        name: "linear_recurrence",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -75,16 +75,31 @@ const fn row(op: Reduction, name: &'static str, doc: &'static str) -> ReductionD
 pub static REDUCTIONS: &[ReductionDef] = &[
     ReductionDef {
         real: |v| sum_f64(v.iter().copied()),
-        complex: |v| C128::new(sum_f64(v.iter().map(|z| z.re)), sum_f64(v.iter().map(|z| z.im))),
+        complex: |v| {
+            C128::new(
+                sum_f64(v.iter().map(|z| z.re)),
+                sum_f64(v.iter().map(|z| z.im)),
+            )
+        },
         int: |v, _| v.iter().sum(),
-        ..row(Reduction::Sum, "reduce_sum", "The sum over axes; of nothing 0.")
+        ..row(
+            Reduction::Sum,
+            "reduce_sum",
+            "The sum over axes; of nothing 0.",
+        )
     },
     ReductionDef {
         real: |v| v.iter().product(),
         complex: |v| v.iter().product(),
         int: |v, _| v.iter().fold(1, |a, &x| a.wrapping_mul(x)),
-        linearize: |cx, x, _, axes, t| Some(cx.lsum(cx.scale(products_of_others(cx, x, axes), t), axes)),
-        ..row(Reduction::Prod, "reduce_prod", "The product over axes; of nothing 1.")
+        linearize: |cx, x, _, axes, t| {
+            Some(cx.lsum(cx.scale(products_of_others(cx, x, axes), t), axes))
+        },
+        ..row(
+            Reduction::Prod,
+            "reduce_prod",
+            "The product over axes; of nothing 1.",
+        )
     },
     ReductionDef {
         types: |d| !d.is_complex(),
@@ -92,7 +107,11 @@ pub static REDUCTIONS: &[ReductionDef] = &[
         real: |v| v.iter().copied().fold(f64::NEG_INFINITY, maximum),
         int: |v, d| v.iter().copied().max().unwrap_or(d.int_range().0),
         linearize: |cx, x, y, axes, t| weighted_by_location(cx, true, x, y, axes, t),
-        ..row(Reduction::Max, "reduce_max", "The maximum over axes; NaN if there is one.")
+        ..row(
+            Reduction::Max,
+            "reduce_max",
+            "The maximum over axes; NaN if there is one.",
+        )
     },
     ReductionDef {
         types: |d| !d.is_complex(),
@@ -100,38 +119,66 @@ pub static REDUCTIONS: &[ReductionDef] = &[
         real: |v| -v.iter().map(|&x| -x).fold(f64::NEG_INFINITY, maximum),
         int: |v, d| v.iter().copied().min().unwrap_or(d.int_range().1),
         linearize: |cx, x, y, axes, t| weighted_by_location(cx, false, x, y, axes, t),
-        ..row(Reduction::Min, "reduce_min", "The minimum over axes; NaN if there is one.")
+        ..row(
+            Reduction::Min,
+            "reduce_min",
+            "The minimum over axes; NaN if there is one.",
+        )
     },
     ReductionDef {
         types: |d| d == DType::Bool,
         int: |v, _| v.contains(&1).into(),
-        ..row(Reduction::Any, "reduce_any", "Whether any is true; of none false.")
+        ..row(
+            Reduction::Any,
+            "reduce_any",
+            "Whether any is true; of none false.",
+        )
     },
     ReductionDef {
         types: |d| d == DType::Bool,
         int: |v, _| (!v.contains(&0)).into(),
-        ..row(Reduction::All, "reduce_all", "Whether all are true; of none true.")
+        ..row(
+            Reduction::All,
+            "reduce_all",
+            "Whether all are true; of none true.",
+        )
     },
     ReductionDef {
         types: DType::is_int,
         int: |v, _| v.iter().fold(-1, |a, &x| a & x),
-        ..row(Reduction::And, "reduce_and", "Bitwise and over axes; of nothing all ones.")
+        ..row(
+            Reduction::And,
+            "reduce_and",
+            "Bitwise and over axes; of nothing all ones.",
+        )
     },
     ReductionDef {
         types: DType::is_int,
         int: |v, _| v.iter().fold(0, |a, &x| a | x),
-        ..row(Reduction::Or, "reduce_or", "Bitwise or over axes; of nothing 0.")
+        ..row(
+            Reduction::Or,
+            "reduce_or",
+            "Bitwise or over axes; of nothing 0.",
+        )
     },
     ReductionDef {
         types: |d| matches!(d.kind(), Kind::Int | Kind::Bool),
         int: |v, _| v.iter().fold(0, |a, &x| a ^ x),
-        ..row(Reduction::Xor, "reduce_xor", "Bitwise exclusive or over axes (parity on booleans); of nothing 0.")
+        ..row(
+            Reduction::Xor,
+            "reduce_xor",
+            "Bitwise exclusive or over axes (parity on booleans); of nothing 0.",
+        )
     },
 ];
 
 /// The greater one, NaN if either is; `+0` is greater than `-0`.
 pub(super) fn maximum(a: f64, b: f64) -> f64 {
-    if a.is_nan() || (a == b && a.is_sign_positive()) || a > b { a } else { b }
+    if a.is_nan() || (a == b && a.is_sign_positive()) || a > b {
+        a
+    } else {
+        b
+    }
 }
 
 /// A float type that numbers of elements fit, which they do not fit in sixteen bits.
@@ -146,11 +193,22 @@ fn products_of_others(cx: &Lin<'_>, x: Val, axes: &[usize]) -> Val {
     // The reduced axes become one, the last.
     let perm: Vec<usize> = kept.iter().chain(axes).copied().collect();
     let moved = cx.transpose(x, &perm);
-    let n = axes.iter().fold(Dim::Const(1), |n, &a| n * ty.shape[a].clone());
-    let flat: Vec<Dim> = kept.iter().map(|&a| ty.shape[a].clone()).chain([n]).collect();
+    let n = axes
+        .iter()
+        .fold(Dim::Const(1), |n, &a| n * ty.shape[a].clone());
+    let flat: Vec<Dim> = kept
+        .iter()
+        .map(|&a| ty.shape[a].clone())
+        .chain([n])
+        .collect();
     let flat = cx.reshape(moved, &flat);
     let side = |reverse| {
-        let c = Cumulative { op: Running::Prod, axis: kept.len(), reverse, exclusive: true };
+        let c = Cumulative {
+            op: Running::Prod,
+            axis: kept.len(),
+            reverse,
+            exclusive: true,
+        };
         cx.op(c, &[flat])
     };
     let both = cx.mul(side(false), side(true));
@@ -161,16 +219,26 @@ fn products_of_others(cx: &Lin<'_>, x: Val, axes: &[usize]) -> Val {
     cx.transpose(cx.reshape(both, &cx.ty(moved).shape), &back)
 }
 
-/// The tangent of an extremum: the mean of the tangents where the operand attains it. With a NaN none does: 0/0. On one
-/// side of a tie the operand that rises most is the first.
-fn weighted_by_location(cx: &Lin<'_>, largest: bool, x: Val, y: Val, axes: &[usize], t: Lv) -> Option<Lv> {
+/// The tangent of an extremum: the mean of the tangents where the operand attains it. With a NaN
+/// none does: 0/0. On one side of a tie the operand that rises most is the first.
+fn weighted_by_location(
+    cx: &Lin<'_>,
+    largest: bool,
+    x: Val,
+    y: Val,
+    axes: &[usize],
+    t: Lv,
+) -> Option<Lv> {
     let ty = cx.ty(x);
     let there = cx.compare(x, Comparison::Eq, cx.spread(y, &ty, axes));
     let there = cx.convert(there, counting(ty.dtype));
     let ties = cx.reduce_sum(there, axes);
     let share = cx.spread(cx.div(cx.full_like(ties, 1.0), ties), &ty, axes);
     let weight = cx.convert(cx.mul(there, share), ty.dtype);
-    let side = Side::Along { axes: axes.to_vec(), last: rises(cx.emit(), x, None) != largest };
+    let side = Side::Along {
+        axes: axes.to_vec(),
+        last: rises(cx.emit(), x, None) != largest,
+    };
     Some(cx.lsum(cx.at_kink(side, weight, t), axes))
 }
 
@@ -180,10 +248,19 @@ impl Reduction {
         &REDUCTIONS[self as usize]
     }
 
-    /// The reduction of each group of elements, given by their row-major positions, in an array of this shape.
-    pub(super) fn of_groups(self, x: &Array, groups: &[Vec<usize>], shape: &[usize]) -> Result<Array> {
+    /// The reduction of each group of elements, given by their row-major positions, in an array of
+    /// this shape.
+    pub(super) fn of_groups(
+        self,
+        x: &Array,
+        groups: &[Vec<usize>],
+        shape: &[usize],
+    ) -> Result<Array> {
         fn fold<T: Copy>(groups: &[Vec<usize>], v: &[T], f: impl Fn(&[T]) -> T) -> Vec<T> {
-            groups.iter().map(|g| f(&g.iter().map(|&i| v[i]).collect::<Vec<T>>())).collect()
+            groups
+                .iter()
+                .map(|g| f(&g.iter().map(|&i| v[i]).collect::<Vec<T>>()))
+                .collect()
         }
         let d = self.def();
         let y = match x.wide() {
@@ -219,17 +296,30 @@ pub struct Reduce {
 impl Reduce {
     /// Over these axes (ascending), which go.
     pub fn new(op: Reduction, axes: &[usize], stable: bool) -> Reduce {
-        Reduce { op, over: Over::Axes(axes.to_vec()), stable, identity: false }
+        Reduce {
+            op,
+            over: Over::Axes(axes.to_vec()),
+            stable,
+            identity: false,
+        }
     }
 
     /// The sum over every axis whose extent in `shape` is 1; the rank stays.
     pub fn sum_to(shape: Shape, stable: bool) -> Reduce {
-        Reduce { op: Reduction::Sum, over: Over::To(shape), stable, identity: false }
+        Reduce {
+            op: Reduction::Sum,
+            over: Over::To(shape),
+            stable,
+            identity: false,
+        }
     }
 
     /// With a value for no elements, whatever is folded (builder style).
     pub fn or_identity(self) -> Reduce {
-        Reduce { identity: !self.op.def().empty, ..self }
+        Reduce {
+            identity: !self.op.def().empty,
+            ..self
+        }
     }
 
     /// The axes, unless they are decided when it runs.
@@ -244,7 +334,10 @@ impl Reduce {
     pub fn axes(&self, x: &[usize]) -> (Vec<usize>, bool) {
         match &self.over {
             Over::Axes(a) => (a.clone(), false),
-            Over::To(s) => ((0..x.len()).filter(|&a| s[a].is(1) && x[a] != 1).collect(), true),
+            Over::To(s) => (
+                (0..x.len()).filter(|&a| s[a].is(1) && x[a] != 1).collect(),
+                true,
+            ),
         }
     }
 }
@@ -262,32 +355,55 @@ impl Primitive for Reduce {
             Over::Axes(axes) => Attrs::default().with("axes", axes),
             Over::To(s) => Attrs::default().with("shape", &s.to_vec()),
         };
-        a.with_if(self.stable, "stable", true).with_if(self.identity, "identity", true)
+        a.with_if(self.stable, "stable", true)
+            .with_if(self.identity, "identity", true)
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 1)?;
         if !(self.op.def().types)(x[0].dtype) {
-            bail!(DTypeMismatch, "`{}` is not defined on {}; convert it first", self.name(), x[0].dtype);
+            bail!(
+                DTypeMismatch,
+                "`{}` is not defined on {}; convert it first",
+                self.name(),
+                x[0].dtype
+            );
         }
         let rank = x[0].rank();
         match &self.over {
             Over::Axes(axes) => {
-                if axes.windows(2).any(|w| w[0] >= w[1]) || axes.last().is_some_and(|&a| a >= rank) {
-                    bail!(Attribute, "`axes` = {axes:?} must be ascending axes of {}", x[0]);
+                if axes.windows(2).any(|w| w[0] >= w[1]) || axes.last().is_some_and(|&a| a >= rank)
+                {
+                    bail!(
+                        Attribute,
+                        "`axes` = {axes:?} must be ascending axes of {}",
+                        x[0]
+                    );
                 }
                 if let Some(a) = axes.iter().find(|&&a| x[0].shape[a].is(0))
                     && !(self.op.def().empty || self.identity)
                 {
-                    bail!(ShapeMismatch, "`{}` over axis {a} of {}: no elements have no extremum", self.name(), x[0]);
+                    bail!(
+                        ShapeMismatch,
+                        "`{}` over axis {a} of {}: no elements have no extremum",
+                        self.name(),
+                        x[0]
+                    );
                 }
-                let keep = (0..rank).filter(|a| !axes.contains(a)).map(|a| x[0].shape[a].clone());
+                let keep = (0..rank)
+                    .filter(|a| !axes.contains(a))
+                    .map(|a| x[0].shape[a].clone());
                 Ok(vec![x[0].with_shape(keep.collect::<Vec<_>>())])
             }
             Over::To(s) => {
                 let fits = |(a, b): (&Dim, &Dim)| b.is(1) || a.same(b) != Some(false);
                 if s.rank() != rank || !x[0].shape.iter().zip(s.iter()).all(fits) {
-                    bail!(ShapeMismatch, "cannot sum {} to {}", x[0], x[0].with_shape(s.clone()));
+                    bail!(
+                        ShapeMismatch,
+                        "cannot sum {} to {}",
+                        x[0],
+                        x[0].with_shape(s.clone())
+                    );
                 }
                 Ok(vec![x[0].with_shape(s.clone())])
             }
@@ -298,7 +414,13 @@ impl Primitive for Reduce {
         let from = x[0].shape();
         let (axes, keep) = self.axes(from);
         let shape: Vec<usize> = (0..from.len())
-            .filter_map(|a| if !axes.contains(&a) { Some(from[a]) } else { keep.then_some(1) })
+            .filter_map(|a| {
+                if !axes.contains(&a) {
+                    Some(from[a])
+                } else {
+                    keep.then_some(1)
+                }
+            })
             .collect();
         let n: usize = shape.iter().product();
         let mut groups: Vec<Vec<usize>> = vec![Vec::new(); n];
@@ -330,7 +452,18 @@ impl Primitive for Reduce {
             _ => {
                 let y = cx.op(self.clone(), x);
                 let stable = self.stable || cx.session().numerics().stable;
-                Ok(cx.one(y, t[0].map(|t| cx.apply1(Reduce { stable, ..self.clone() }, &[t.into()]))))
+                Ok(cx.one(
+                    y,
+                    t[0].map(|t| {
+                        cx.apply1(
+                            Reduce {
+                                stable,
+                                ..self.clone()
+                            },
+                            &[t.into()],
+                        )
+                    }),
+                ))
             }
         }
     }
@@ -351,38 +484,65 @@ impl Primitive for Reduce {
             Over::Axes(axes) => Over::Axes(axes.iter().map(|a| a + 1).collect()),
             Over::To(s) => Over::To(std::iter::once(size).chain(s.iter()).cloned().collect()),
         };
-        mapped(cx.op(Reduce { over, ..self.clone() }, &[x[0].val]))
+        mapped(cx.op(
+            Reduce {
+                over,
+                ..self.clone()
+            },
+            &[x[0].val],
+        ))
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
-        Cost { flops: count(&x[0]), bytes: bytes(&x[0]) + bytes(&y[0]) }
+        Cost {
+            flops: count(&x[0]),
+            bytes: bytes(&x[0]) + bytes(&y[0]),
+        }
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
         match &self.over {
             Over::Axes(_) => None,
-            Over::To(s) => Some(Reduce { over: Over::To(s.iter().map(f).collect()), ..self.clone() }.into()),
+            Over::To(s) => Some(
+                Reduce {
+                    over: Over::To(s.iter().map(f).collect()),
+                    ..self.clone()
+                }
+                .into(),
+            ),
         }
     }
 }
 
-/// The meaning of a sum: compensated in double precision (Neumaier), so that every faster order is close to it.
+/// The meaning of a sum: compensated in double precision (Neumaier), so that every faster order is
+/// close to it.
 pub(super) fn sum_f64(v: impl Iterator<Item = f64>) -> f64 {
     let (mut s, mut c) = (0.0f64, 0.0f64);
     let mut any = false;
     for x in v {
         let t = s + x;
-        c += if s.abs() >= x.abs() { (s - t) + x } else { (x - t) + s };
+        c += if s.abs() >= x.abs() {
+            (s - t) + x
+        } else {
+            (x - t) + s
+        };
         s = if any { t } else { x };
         any = true;
     }
-    if s.is_finite() && c.is_finite() { if c == 0.0 { s } else { s + c } } else { s }
+    if s.is_finite() && c.is_finite() {
+        if c == 0.0 { s } else { s + c }
+    } else {
+        s
+    }
 }
 
 impl Lin<'_> {
     /// The sum of a tangent over axes, which go; compensated if the session asks for it.
     pub fn lsum(&self, t: Lv, axes: &[usize]) -> Lv {
-        self.apply1(Reduce::new(Reduction::Sum, axes, self.session().numerics().stable), &[t.into()])
+        self.apply1(
+            Reduce::new(Reduction::Sum, axes, self.session().numerics().stable),
+            &[t.into()],
+        )
     }
 }
 
@@ -415,7 +575,11 @@ impl dyn Emit + '_ {
 
     /// The maximum over axes, which go; the least value where there are no elements.
     pub fn max_or_least(&self, x: Val, axes: &[usize]) -> Val {
-        if axes.is_empty() { x } else { self.op(Reduce::new(Reduction::Max, axes, false).or_identity(), &[x]) }
+        if axes.is_empty() {
+            x
+        } else {
+            self.op(Reduce::new(Reduction::Max, axes, false).or_identity(), &[x])
+        }
     }
 
     /// What a reduction of a value of type `like` over `axes` gave, repeated along them again.
@@ -447,36 +611,75 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
 
 fn samples(name: &str) -> Vec<Sample> {
     if name == "sum_to" {
-        return vec![Sample::new(Reduce::sum_to([2, 1].into(), false), vec![sample_array(DType::F64, &[2, 3], 0)])];
+        return vec![Sample::new(
+            Reduce::sum_to([2, 1].into(), false),
+            vec![sample_array(DType::F64, &[2, 3], 0)],
+        )];
     }
-    let d = REDUCTIONS.iter().find(|d| d.name == name).expect("called with a name of the table");
+    let d = REDUCTIONS
+        .iter()
+        .find(|d| d.name == name)
+        .expect("called with a name of the table");
     let r = |axes: &[usize], stable| Reduce::new(d.op, axes, stable);
-    let mut out: Vec<Sample> = [DType::F64, DType::F32, DType::BF16, DType::C128, DType::I32, DType::U8, DType::Bool]
-        .into_iter()
-        .filter(|&t| (d.types)(t))
-        .flat_map(|t| {
-            [
-                Sample::new(r(&[1], false), vec![sample_array(t, &[2, 3], 0)]),
-                Sample::new(r(&[0, 2], false), vec![sample_array(t, &[2, 2, 3], 5)]),
-            ]
-        })
-        .collect();
+    let mut out: Vec<Sample> = [
+        DType::F64,
+        DType::F32,
+        DType::BF16,
+        DType::C128,
+        DType::I32,
+        DType::U8,
+        DType::Bool,
+    ]
+    .into_iter()
+    .filter(|&t| (d.types)(t))
+    .flat_map(|t| {
+        [
+            Sample::new(r(&[1], false), vec![sample_array(t, &[2, 3], 0)]),
+            Sample::new(r(&[0, 2], false), vec![sample_array(t, &[2, 2, 3], 5)]),
+        ]
+    })
+    .collect();
     if d.empty && (d.types)(DType::F64) {
-        out.push(Sample::new(r(&[0], false), vec![sample_array(DType::F64, &[0, 2], 0)]));
+        out.push(Sample::new(
+            r(&[0], false),
+            vec![sample_array(DType::F64, &[0, 2], 0)],
+        ));
         let zeros = vec![0.0, 2.0, 3.0, 0.0, 0.0, 5.0];
-        out.push(Sample::new(r(&[1], false), vec![Array::from_vec([2, 3], zeros).expect("six elements")]));
+        out.push(Sample::new(
+            r(&[1], false),
+            vec![Array::from_vec([2, 3], zeros).expect("six elements")],
+        ));
     }
     if !d.empty {
-        out.push(Sample::rough(r(&[0], false).or_identity(), vec![sample_array(DType::F64, &[0, 2], 0)]));
+        out.push(Sample::rough(
+            r(&[0], false).or_identity(),
+            vec![sample_array(DType::F64, &[0, 2], 0)],
+        ));
     }
     if d.op == Reduction::Sum {
-        out.push(Sample::new(r(&[0, 1], true), vec![sample_array(DType::F64, &[2, 3], 0)]));
+        out.push(Sample::new(
+            r(&[0, 1], true),
+            vec![sample_array(DType::F64, &[2, 3], 0)],
+        ));
     }
     out
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let sum_to =
-        Entry { name: "sum_to", doc: "The adjoint of repetition: the sum over axes of extent 1.", parse, samples };
-    REDUCTIONS.iter().map(|d| Entry { name: d.name, doc: d.doc, parse, samples }).chain([sum_to]).collect()
+    let sum_to = Entry {
+        name: "sum_to",
+        doc: "The adjoint of repetition: the sum over axes of extent 1.",
+        parse,
+        samples,
+    };
+    REDUCTIONS
+        .iter()
+        .map(|d| Entry {
+            name: d.name,
+            doc: d.doc,
+            parse,
+            samples,
+        })
+        .chain([sum_to])
+        .collect()
 }

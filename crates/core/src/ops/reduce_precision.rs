@@ -1,7 +1,8 @@
-//! `reduce_precision`: rounding to fewer bits of exponent and mantissa, ties to even, in the same element type.
+//! `reduce_precision`: rounding to fewer bits of exponent and mantissa, ties to even, in the same
+//! element type.
 //!
-//! What is too large becomes infinite, what is below the least normal number zero. Tangents and cotangents are rounded
-//! the same way, as those of a conversion to a narrower type and back are.
+//! What is too large becomes infinite, what is below the least normal number zero. Tangents and
+//! cotangents are rounded the same way, as those of a conversion to a narrower type and back are.
 
 use super::support::{cost_per_element, mapped, sample_array};
 use super::{Entry, Op, Spelled, arity};
@@ -66,23 +67,36 @@ impl Primitive for ReducePrecision {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs::default().with("exponent", i64::from(self.exponent)).with("mantissa", i64::from(self.mantissa))
+        Attrs::default()
+            .with("exponent", i64::from(self.exponent))
+            .with("mantissa", i64::from(self.mantissa))
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 1)?;
         if !x[0].dtype.is_float() {
-            bail!(DTypeMismatch, "`reduce_precision` is not defined on {}", x[0].dtype);
+            bail!(
+                DTypeMismatch,
+                "`reduce_precision` is not defined on {}",
+                x[0].dtype
+            );
         }
         if self.exponent == 0 {
-            bail!(Attribute, "`reduce_precision`: `exponent` must be at least 1");
+            bail!(
+                Attribute,
+                "`reduce_precision`: `exponent` must be at least 1"
+            );
         }
         Ok(vec![x[0].clone()])
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let dtype = x[0].dtype();
-        let y = x[0].to_f64().into_iter().map(|x| self.round(x, dtype)).collect();
+        let y = x[0]
+            .to_f64()
+            .into_iter()
+            .map(|x| self.round(x, dtype))
+            .collect();
         Ok(vec![Wide::F(y).narrow(dtype, x[0].shape())?])
     }
 
@@ -116,16 +130,31 @@ impl dyn Emit + '_ {
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let mut bits = |name| Ok(s.attrs.get::<usize>(name)?.try_into().unwrap_or(u32::MAX));
-    Ok(ReducePrecision { exponent: bits("exponent")?, mantissa: bits("mantissa")? }.into())
+    Ok(ReducePrecision {
+        exponent: bits("exponent")?,
+        mantissa: bits("mantissa")?,
+    }
+    .into())
 }
 
-/// A format in which nothing is lost, in any type: rounding is linear only there. Others are in the tests of special
-/// functions.
+/// A format in which nothing is lost, in any type: rounding is linear only there. Others are in the
+/// tests of special functions.
 fn samples(_: &str) -> Vec<Sample> {
-    vec![Sample::new(ReducePrecision { exponent: 11, mantissa: 52 }, vec![sample_array(DType::F64, &[2, 3], 0)])]
+    vec![Sample::new(
+        ReducePrecision {
+            exponent: 11,
+            mantissa: 52,
+        },
+        vec![sample_array(DType::F64, &[2, 3], 0)],
+    )]
 }
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "Rounding to `exponent` and `mantissa` bits, ties to even.";
-    vec![Entry { name: "reduce_precision", doc, parse, samples }]
+    vec![Entry {
+        name: "reduce_precision",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -35,15 +35,19 @@ pub struct ReduceWindow {
     pub extents: Vec<Dim>,
 }
 
-/// The positions in an operand of shape `x` of the elements of the window at `p`, in row-major order of the window.
+/// The positions in an operand of shape `x` of the elements of the window at `p`, in row-major
+/// order of the window.
 pub(super) fn elements<'a>(
     s: &'a Sliding,
     x: &'a [usize],
     window: &'a [usize],
     p: &'a [usize],
 ) -> impl Iterator<Item = usize> + 'a {
-    // Along each axis the elements that the window has, in its order: no more than the operand has, whatever the window.
-    let along: Vec<Vec<usize>> = (0..p.len()).map(|a| s.sources(a, p[a], window[a], x[a])).collect();
+    // Along each axis the elements that the window has, in its order: no more than the operand has,
+    // whatever the window.
+    let along: Vec<Vec<usize>> = (0..p.len())
+        .map(|a| s.sources(a, p[a], window[a], x[a]))
+        .collect();
     let extents: Vec<usize> = along.iter().map(Vec::len).collect();
     let mut k = vec![0; window.len()];
     let mut more = !extents.contains(&0);
@@ -69,9 +73,14 @@ pub(super) fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ 
 }
 
 impl ReduceWindow {
-    /// With windows of one element each: element `k` of every window, or what the reduction of nothing is.
+    /// With windows of one element each: element `k` of every window, or what the reduction of
+    /// nothing is.
     fn element(&self, op: Reduction, k: &[usize]) -> ReduceWindow {
-        let mut one = ReduceWindow { op, window: vec![Dim::Const(1); k.len()], ..self.clone() };
+        let mut one = ReduceWindow {
+            op,
+            window: vec![Dim::Const(1); k.len()],
+            ..self.clone()
+        };
         for (a, &k) in k.iter().enumerate() {
             let step = one.sliding.dilation[a].saturating_mul(k.try_into().unwrap_or(i64::MAX));
             one.sliding.low[a] = one.sliding.low[a].saturating_sub(step);
@@ -79,7 +88,8 @@ impl ReduceWindow {
         one
     }
 
-    /// The tangent of an extremum: the mean of the tangents where the operand attains it; NaN if it is NaN.
+    /// The tangent of an extremum: the mean of the tangents where the operand attains it; NaN if it
+    /// is NaN.
     fn by_location(&self, cx: &Lin<'_>, x: Val, y: Val, t: Lv) -> Lv {
         let at = super::SelectWindow {
             gather: true,
@@ -99,7 +109,12 @@ impl ReduceWindow {
 
     /// The tangent of a product: every element's times the product of the others.
     fn by_others(&self, cx: &Lin<'_>, x: Val, t: Lv) -> Result<Lv> {
-        let Some(window) = self.window.iter().map(Dim::as_const).collect::<Option<Vec<usize>>>() else {
+        let Some(window) = self
+            .window
+            .iter()
+            .map(Dim::as_const)
+            .collect::<Option<Vec<usize>>>()
+        else {
             bail!(
                 NoRule,
                 "the derivative of a product over windows needs windows of known extents, not {:?}",
@@ -108,7 +123,11 @@ impl ReduceWindow {
         };
         let places: Vec<Vec<usize>> = indices(&window).collect();
         let part = |k: &Vec<usize>| cx.op(self.element(Reduction::Prod, k), &[x]);
-        let parts: Vec<Val> = if places.len() > 1 { places.iter().map(part).collect() } else { Vec::new() };
+        let parts: Vec<Val> = if places.len() > 1 {
+            places.iter().map(part).collect()
+        } else {
+            Vec::new()
+        };
         // Products of all parts after each.
         let mut after: Vec<Option<Val>> = vec![None; places.len()];
         for k in (1..parts.len()).rev() {
@@ -129,10 +148,19 @@ impl ReduceWindow {
 }
 
 /// What `op` says for windows over an operand of this type, but of the number of windows.
-pub(super) fn check_windows(op: &dyn Primitive, s: &Sliding, window: &[Dim], x: &Type) -> Result<()> {
+pub(super) fn check_windows(
+    op: &dyn Primitive,
+    s: &Sliding,
+    window: &[Dim],
+    x: &Type,
+) -> Result<()> {
     s.check(op.name(), x.rank())?;
     if window.len() != x.rank() {
-        bail!(Attribute, "`{}`: `window` = {window:?} has no entry for each axis of {x}", op.name());
+        bail!(
+            Attribute,
+            "`{}`: `window` = {window:?} has no entry for each axis of {x}",
+            op.name()
+        );
     }
     Ok(())
 }
@@ -143,18 +171,30 @@ impl Primitive for ReduceWindow {
     }
 
     fn attrs(&self) -> Attrs {
-        let a = Attrs::default().with("reduce", self.word()).with("window", &self.window);
+        let a = Attrs::default()
+            .with("reduce", self.word())
+            .with("window", &self.window);
         self.sliding.attrs(a.with("extents", &self.extents))
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 1)?;
         if !(self.op.def().types)(x[0].dtype) {
-            bail!(DTypeMismatch, "`reduce_window` of {}: `{}` is not defined there", x[0], self.word());
+            bail!(
+                DTypeMismatch,
+                "`reduce_window` of {}: `{}` is not defined there",
+                x[0],
+                self.word()
+            );
         }
         check_windows(self, &self.sliding, &self.window, &x[0])?;
         if self.extents.len() != x[0].rank() {
-            bail!(Attribute, "`reduce_window`: `extents` = {:?} has no entry for each axis of {}", self.extents, x[0]);
+            bail!(
+                Attribute,
+                "`reduce_window`: `extents` = {:?} has no entry for each axis of {}",
+                self.extents,
+                x[0]
+            );
         }
         Ok(vec![x[0].with_shape(self.extents.clone())])
     }
@@ -162,8 +202,9 @@ impl Primitive for ReduceWindow {
     fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
         let known = |v: &[Dim]| v.iter().map(|d| d.eval(env)).collect::<Result<Vec<_>>>();
         let (window, extents) = (known(&self.window)?, known(&self.extents)?);
-        let groups: Vec<Vec<usize>> =
-            indices(&extents).map(|p| elements(&self.sliding, x[0].shape(), &window, &p).collect()).collect();
+        let groups: Vec<Vec<usize>> = indices(&extents)
+            .map(|p| elements(&self.sliding, x[0].shape(), &window, &p).collect())
+            .collect();
         Ok(vec![self.op.of_groups(&x[0], &groups, &extents)?])
     }
 
@@ -188,7 +229,11 @@ impl Primitive for ReduceWindow {
         let (Arg::L(ty), Some(ct), Reduction::Sum) = (&x[0], ct[0], self.op) else {
             return Err(no_rule(self, "transpose"));
         };
-        let op = ReduceWindow { sliding: self.sliding.inverse(), extents: ty.shape.to_vec(), ..self.clone() };
+        let op = ReduceWindow {
+            sliding: self.sliding.inverse(),
+            extents: ty.shape.to_vec(),
+            ..self.clone()
+        };
         Ok(vec![Some(cx.op(op, &[ct]))])
     }
 
@@ -203,13 +248,27 @@ impl Primitive for ReduceWindow {
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
-        let per: f64 = self.window.iter().map(|d| d.as_const().unwrap_or(1) as f64).product();
-        Cost { flops: count(&y[0]) * per, bytes: bytes(&x[0]) + bytes(&y[0]) }
+        let per: f64 = self
+            .window
+            .iter()
+            .map(|d| d.as_const().unwrap_or(1) as f64)
+            .product();
+        Cost {
+            flops: count(&y[0]) * per,
+            bytes: bytes(&x[0]) + bytes(&y[0]),
+        }
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
         let map = |v: &[Dim]| v.iter().map(f).collect();
-        Some(ReduceWindow { window: map(&self.window), extents: map(&self.extents), ..self.clone() }.into())
+        Some(
+            ReduceWindow {
+                window: map(&self.window),
+                extents: map(&self.extents),
+                ..self.clone()
+            }
+            .into(),
+        )
     }
 }
 
@@ -221,22 +280,41 @@ impl ReduceWindow {
 }
 
 impl dyn Emit + '_ {
-    /// A reduction over windows within `x` padded by `sliding.low` and `high` (of what the reduction of nothing is).
-    pub fn reduce_window(&self, op: Reduction, x: Val, window: &[Dim], sliding: &Sliding, high: &[i64]) -> Val {
+    /// A reduction over windows within `x` padded by `sliding.low` and `high` (of what the
+    /// reduction of nothing is).
+    pub fn reduce_window(
+        &self,
+        op: Reduction,
+        x: Val,
+        window: &[Dim],
+        sliding: &Sliding,
+        high: &[i64],
+    ) -> Val {
         if self.failed() {
             return Val::POISON;
         }
         let n = self.ty(x).shape;
         let fits = n.rank() == window.len() && n.rank() == high.len();
         let extents = match sliding.check("reduce_window", n.rank()) {
-            Ok(()) if fits => (0..n.rank()).map(|k| sliding.count(k, &n[k], &window[k], high[k])).collect(),
-            Ok(()) => Err(Error::new(Code::Attribute, format!("`reduce_window`: {window:?} over {}", self.ty(x)))),
+            Ok(()) if fits => (0..n.rank())
+                .map(|k| sliding.count(k, &n[k], &window[k], high[k]))
+                .collect(),
+            Ok(()) => Err(Error::new(
+                Code::Attribute,
+                format!("`reduce_window`: {window:?} over {}", self.ty(x)),
+            )),
             Err(e) => Err(e),
         };
         match extents {
-            Ok(extents) => {
-                self.op(ReduceWindow { op, sliding: sliding.clone(), window: window.to_vec(), extents }, &[x])
-            }
+            Ok(extents) => self.op(
+                ReduceWindow {
+                    op,
+                    sliding: sliding.clone(),
+                    window: window.to_vec(),
+                    extents,
+                },
+                &[x],
+            ),
             Err(e) => {
                 self.fail(e.at(self.loc()));
                 Val::POISON
@@ -247,28 +325,56 @@ impl dyn Emit + '_ {
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let word: String = s.attrs.get("reduce")?;
-    let Some(d) = REDUCTIONS.iter().find(|d| d.name.strip_prefix("reduce_") == Some(&word)) else {
+    let Some(d) = REDUCTIONS
+        .iter()
+        .find(|d| d.name.strip_prefix("reduce_") == Some(&word))
+    else {
         bail!(
             Attribute,
             "`reduce_window` has no `reduce` = {word}; there are sum, prod, max, min, any, all, and, or, xor"
         )
     };
     let window: Vec<Dim> = s.attrs.get("window")?;
-    let x: Vec<Dim> = s.operands.first().map(|t| t.shape.to_vec()).unwrap_or_default();
+    let x: Vec<Dim> = s
+        .operands
+        .first()
+        .map(|t| t.shape.to_vec())
+        .unwrap_or_default();
     let sliding = Sliding::parse(s, window.len())?;
     let extents = sliding.take_extents(s, &x, &window)?;
-    Ok(ReduceWindow { op: d.op, sliding, window, extents }.into())
+    Ok(ReduceWindow {
+        op: d.op,
+        sliding,
+        window,
+        extents,
+    }
+    .into())
 }
 
 /// Steps, windows and padding after the last element, for samples of this file and of selections.
 pub(super) fn sample_windows() -> Vec<(Sliding, Vec<usize>, Vec<i64>, Vec<usize>)> {
     let s = |steps: [&[i64]; 4], window: &[usize], high: &[i64], x: &[usize]| {
         let [stride, dilation, x_dilation, low] = steps.map(<[i64]>::to_vec);
-        (Sliding { stride, dilation, x_dilation, low }, window.to_vec(), high.to_vec(), x.to_vec())
+        (
+            Sliding {
+                stride,
+                dilation,
+                x_dilation,
+                low,
+            },
+            window.to_vec(),
+            high.to_vec(),
+            x.to_vec(),
+        )
     };
     vec![
         s([&[1], &[1], &[1], &[0]], &[2], &[0], &[4]),
-        s([&[2, 1], &[1, 2], &[1, 1], &[1, 0]], &[3, 2], &[1, 1], &[4, 3]),
+        s(
+            [&[2, 1], &[1, 2], &[1, 1], &[1, 0]],
+            &[3, 2],
+            &[1, 1],
+            &[4, 3],
+        ),
         s([&[2], &[1], &[3], &[-1]], &[3], &[2], &[4]),
         s([&[], &[], &[], &[]], &[], &[], &[]),
         s([&[1], &[1], &[1], &[2]], &[2], &[1], &[2]),
@@ -276,7 +382,10 @@ pub(super) fn sample_windows() -> Vec<(Sliding, Vec<usize>, Vec<i64>, Vec<usize>
 }
 
 pub(super) fn sample_extents(s: &Sliding, window: &[usize], high: &[i64], x: &[usize]) -> Vec<Dim> {
-    let count = |k: usize| s.count(k, &x[k].into(), &window[k].into(), high[k]).expect("a sample");
+    let count = |k: usize| {
+        s.count(k, &x[k].into(), &window[k].into(), high[k])
+            .expect("a sample")
+    };
     (0..x.len()).map(count).collect()
 }
 
@@ -284,19 +393,32 @@ fn samples(_: &str) -> Vec<Sample> {
     use crate::DType::*;
     let mut out = Vec::new();
     for d in REDUCTIONS {
-        let types: Vec<_> = [F64, F32, BF16, C128, I32, Bool].into_iter().filter(|&t| (d.types)(t)).collect();
+        let types: Vec<_> = [F64, F32, BF16, C128, I32, Bool]
+            .into_iter()
+            .filter(|&t| (d.types)(t))
+            .collect();
         for (k, (sliding, window, high, x)) in sample_windows().into_iter().enumerate() {
             let dtype = types[k % types.len()];
             let extents = sample_extents(&sliding, &window, &high, &x);
             let window = window.into_iter().map(Dim::Const).collect();
-            let op = ReduceWindow { op: d.op, sliding, window, extents };
+            let op = ReduceWindow {
+                op: d.op,
+                sliding,
+                window,
+                extents,
+            };
             out.push(Sample::new(op, vec![sample_array(dtype, &x, k)]));
         }
     }
     let ties = Array::vector(vec![1.0, 3.0, 3.0, f64::NAN, 2.0, 0.0, 0.0, 0.0]);
     for op in [Reduction::Max, Reduction::Prod] {
         let window = vec![Dim::Const(3)];
-        let op = ReduceWindow { op, sliding: Sliding::plain(1), window, extents: vec![Dim::Const(6)] };
+        let op = ReduceWindow {
+            op,
+            sliding: Sliding::plain(1),
+            window,
+            extents: vec![Dim::Const(6)],
+        };
         out.push(Sample::rough(op, vec![ties.clone()]));
     }
     out
@@ -304,5 +426,10 @@ fn samples(_: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "A reduction (sum, prod, max, min, ..) over sliding windows: x_dilation i = stride p + dilation k - low.";
-    vec![Entry { name: "reduce_window", doc, parse, samples }]
+    vec![Entry {
+        name: "reduce_window",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -32,7 +32,11 @@ impl Primitive for Reshape {
         let y = x[0].with_shape(self.shape.clone());
         let (from, to) = (x[0].shape.numel(), self.shape.numel());
         if from.same(&to) == Some(false) {
-            bail!(ShapeMismatch, "cannot reshape {} to {y}: {from} elements do not fill {to}", x[0]);
+            bail!(
+                ShapeMismatch,
+                "cannot reshape {} to {y}: {from} elements do not fill {to}",
+                x[0]
+            );
         }
         Ok(vec![y])
     }
@@ -50,12 +54,17 @@ impl Primitive for Reshape {
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else { return Ok(vec![None]) };
+        let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else {
+            return Ok(vec![None]);
+        };
         Ok(vec![Some(cx.reshape(ct, &ty.shape))])
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        let shape: Shape = std::iter::once(size).chain(self.shape.iter()).cloned().collect();
+        let shape: Shape = std::iter::once(size)
+            .chain(self.shape.iter())
+            .cloned()
+            .collect();
         mapped(cx.reshape(x[0].val, &shape))
     }
 
@@ -64,7 +73,12 @@ impl Primitive for Reshape {
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
-        Some(Reshape { shape: self.shape.iter().map(f).collect() }.into())
+        Some(
+            Reshape {
+                shape: self.shape.iter().map(f).collect(),
+            }
+            .into(),
+        )
     }
 }
 
@@ -74,7 +88,12 @@ impl dyn Emit + '_ {
         if *self.ty(x).shape == *shape {
             return x;
         }
-        self.op(Reshape { shape: shape.to_vec().into() }, &[x])
+        self.op(
+            Reshape {
+                shape: shape.to_vec().into(),
+            },
+            &[x],
+        )
     }
 }
 
@@ -82,14 +101,23 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let shape: Option<Vec<Dim>> = s.attrs.opt("shape")?;
     match (shape, s.results) {
         (Some(d), _) => Ok(Reshape { shape: d.into() }.into()),
-        (None, Some([t])) => Ok(Reshape { shape: t.shape.clone() }.into()),
-        _ => bail!(Attribute, "the attribute `shape`, or the type of the result, is missing"),
+        (None, Some([t])) => Ok(Reshape {
+            shape: t.shape.clone(),
+        }
+        .into()),
+        _ => bail!(
+            Attribute,
+            "the attribute `shape`, or the type of the result, is missing"
+        ),
     }
 }
 
 fn samples(_: &str) -> Vec<Sample> {
-    let x = Array::from_vec([2, 3], vec![1.5f64, -0.5, 2.0, 0.25, 3.0, -1.0]).expect("six elements");
-    let r = |shape: &[usize]| Reshape { shape: shape.into() };
+    let x =
+        Array::from_vec([2, 3], vec![1.5f64, -0.5, 2.0, 0.25, 3.0, -1.0]).expect("six elements");
+    let r = |shape: &[usize]| Reshape {
+        shape: shape.into(),
+    };
     vec![
         Sample::new(r(&[3, 2]), vec![x.clone()]),
         Sample::new(r(&[6]), vec![x.clone()]),
@@ -100,5 +128,10 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    vec![Entry { name: "reshape", doc: "The same elements, in row-major order, in another shape.", parse, samples }]
+    vec![Entry {
+        name: "reshape",
+        doc: "The same elements, in row-major order, in another shape.",
+        parse,
+        samples,
+    }]
 }

@@ -1,4 +1,5 @@
-//! `reverse`: the order along some axes turned around. `y[i] = x[n - 1 - i]` along `axes`; its own adjoint.
+//! `reverse`: the order along some axes turned around. `y[i] = x[n - 1 - i]` along `axes`; its own
+//! adjoint.
 
 use super::moving::{pick, places, shifted};
 use super::support::{cost_per_element, mapped, sample_array};
@@ -32,7 +33,12 @@ impl Primitive for Reverse {
         arity(self, x, 1)?;
         for (i, a) in self.axes.iter().enumerate() {
             if *a >= x[0].rank() || self.axes[..i].contains(a) {
-                bail!(Attribute, "`reverse`: `axes` = {:?} must be different axes of {}", self.axes, x[0]);
+                bail!(
+                    Attribute,
+                    "`reverse`: `axes` = {:?} must be different axes of {}",
+                    self.axes,
+                    x[0]
+                );
             }
         }
         Ok(vec![x[0].clone()])
@@ -40,7 +46,13 @@ impl Primitive for Reverse {
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let shape = x[0].shape();
-        let at = places(shape, shape, |k, i| Some(if self.axes.contains(&k) { shape[k] - 1 - i } else { i }));
+        let at = places(shape, shape, |k, i| {
+            Some(if self.axes.contains(&k) {
+                shape[k] - 1 - i
+            } else {
+                i
+            })
+        });
         Ok(vec![pick(&x[0], shape, at)?])
     }
 
@@ -68,18 +80,35 @@ impl Primitive for Reverse {
 impl dyn Emit + '_ {
     /// `x` turned around along `axes`. Nothing is written for no axes.
     pub fn reverse(&self, x: Val, axes: &[usize]) -> Val {
-        if axes.is_empty() { x } else { self.op(Reverse { axes: axes.to_vec() }, &[x]) }
+        if axes.is_empty() {
+            x
+        } else {
+            self.op(
+                Reverse {
+                    axes: axes.to_vec(),
+                },
+                &[x],
+            )
+        }
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    Ok(Reverse { axes: s.attrs.get("axes")? }.into())
+    Ok(Reverse {
+        axes: s.attrs.get("axes")?,
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
     use crate::DType::*;
     let r = |axes: &[usize], dtype, shape: &[usize]| {
-        Sample::new(Reverse { axes: axes.to_vec() }, vec![sample_array(dtype, shape, 0)])
+        Sample::new(
+            Reverse {
+                axes: axes.to_vec(),
+            },
+            vec![sample_array(dtype, shape, 0)],
+        )
     };
     vec![
         r(&[1], F64, &[2, 3]),
@@ -94,5 +123,10 @@ fn samples(_: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "The order turned around along axes: y[i] = x[n - 1 - i].";
-    vec![Entry { name: "reverse", doc, parse, samples }]
+    vec![Entry {
+        name: "reverse",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -1,7 +1,9 @@
-//! `round_to`: rounding to the numbers of a format of 8, 6 or 4 bits, in the same element type; ties to even.
+//! `round_to`: rounding to the numbers of a format of 8, 6 or 4 bits, in the same element type;
+//! ties to even.
 //!
-//! That is how such a format is stored here: in a wider type, which holds all of its numbers. What is too large becomes
-//! infinite, NaN, or the greatest number, as the format has it. The derivative is 1: tangents are not rounded.
+//! That is how such a format is stored here: in a wider type, which holds all of its numbers. What
+//! is too large becomes infinite, NaN, or the greatest number, as the format has it. The derivative
+//! is 1: tangents are not rounded.
 
 use super::support::{batch_elementwise, cost_per_element};
 use super::{Entry, Op, Spelled, arity};
@@ -37,8 +39,22 @@ struct Def {
     beyond: Beyond,
 }
 
-const fn def(name: &'static str, bits: u32, mantissa: i32, least: i32, greatest: f64, beyond: Beyond) -> Def {
-    Def { name, bits, mantissa, least, greatest, beyond }
+const fn def(
+    name: &'static str,
+    bits: u32,
+    mantissa: i32,
+    least: i32,
+    greatest: f64,
+    beyond: Beyond,
+) -> Def {
+    Def {
+        name,
+        bits,
+        mantissa,
+        least,
+        greatest,
+        beyond,
+    }
 }
 
 /// Powers of two alone: no sign, no zero.
@@ -129,7 +145,11 @@ impl Format {
             return power(x, d.greatest);
         }
         if x.is_nan() {
-            return if d.beyond == Beyond::Greatest { -0.0 } else { f64::NAN };
+            return if d.beyond == Beyond::Greatest {
+                -0.0
+            } else {
+                f64::NAN
+            };
         }
         let mut y = x;
         if x.is_finite() && x != 0.0 {
@@ -143,20 +163,35 @@ impl Format {
                 Beyond::Greatest => d.greatest.copysign(x),
             };
         }
-        if d.beyond == Beyond::NanNoSign && y == 0.0 { 0.0 } else { y }
+        if d.beyond == Beyond::NanNoSign && y == 0.0 {
+            0.0
+        } else {
+            y
+        }
     }
 
     /// The number that these bits are.
     pub fn decode(self, bits: u32) -> f64 {
         let d = self.def();
         if d.name == POWERS {
-            return if bits >= 255 { f64::NAN } else { libm::scalbn(1.0, bits as i32 - 127) };
+            return if bits >= 255 {
+                f64::NAN
+            } else {
+                libm::scalbn(1.0, bits as i32 - 127)
+            };
         }
         let bits = bits & ((1 << d.bits) - 1);
         let sign = bits >> (d.bits - 1) != 0;
         let code = bits & ((1 << (d.bits - 1)) - 1);
-        let (exponent, part) = ((code >> d.mantissa) as i32, f64::from(code & ((1 << d.mantissa) - 1)));
-        let whole = if exponent > 0 { f64::from(1u32 << d.mantissa) } else { 0.0 };
+        let (exponent, part) = (
+            (code >> d.mantissa) as i32,
+            f64::from(code & ((1 << d.mantissa) - 1)),
+        );
+        let whole = if exponent > 0 {
+            f64::from(1u32 << d.mantissa)
+        } else {
+            0.0
+        };
         let x = libm::scalbn(whole + part, exponent.max(1) - 1 + d.least - d.mantissa);
         let x = match d.beyond {
             _ if x <= d.greatest && !(d.beyond == Beyond::NanNoSign && sign && code == 0) => x,
@@ -175,7 +210,11 @@ fn power(x: f64, greatest: f64) -> f64 {
     let e = libm::ilogb(x).max(-127);
     let low = libm::scalbn(1.0, e);
     let y = if x >= 1.5 * low { 2.0 * low } else { low };
-    if y > greatest || x.is_infinite() { f64::NAN } else { y }
+    if y > greatest || x.is_infinite() {
+        f64::NAN
+    } else {
+        y
+    }
 }
 
 /// Rounding to the numbers of a format.
@@ -203,7 +242,11 @@ impl Primitive for RoundTo {
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
-        let y = x[0].to_f64().into_iter().map(|x| self.format.round(x)).collect();
+        let y = x[0]
+            .to_f64()
+            .into_iter()
+            .map(|x| self.format.round(x))
+            .collect();
         Ok(vec![Wide::F(y).narrow(x[0].dtype(), x[0].shape())?])
     }
 
@@ -237,34 +280,62 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         Some(format) => Ok(RoundTo { format }.into()),
         None => {
             let all: Vec<&str> = Format::all().map(Format::name).collect();
-            bail!(Attribute, "`round_to` has no format `{name}`; there are {}", all.join(", "))
+            bail!(
+                Attribute,
+                "`round_to` has no format `{name}`; there are {}",
+                all.join(", ")
+            )
         }
     }
 }
 
 /// Steps everywhere: differences do not show the derivative.
 fn samples(_: &str) -> Vec<Sample> {
-    let x = [0.0, -0.0, 0.3, -1.7, 5.0, 31.0, 464.0, 1e6, -1e6, f64::INFINITY, f64::NAN];
-    Format::all().map(|format| Sample::rough(RoundTo { format }, vec![Array::vector(x.to_vec())])).collect()
+    let x = [
+        0.0,
+        -0.0,
+        0.3,
+        -1.7,
+        5.0,
+        31.0,
+        464.0,
+        1e6,
+        -1e6,
+        f64::INFINITY,
+        f64::NAN,
+    ];
+    Format::all()
+        .map(|format| Sample::rough(RoundTo { format }, vec![Array::vector(x.to_vec())]))
+        .collect()
 }
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "The nearest number of a `format` of 8, 6 or 4 bits (f8E4M3FN, ..), ties to even; its derivative is 1.";
-    vec![Entry { name: "round_to", doc, parse, samples }]
+    vec![Entry {
+        name: "round_to",
+        doc,
+        parse,
+        samples,
+    }]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Every number of a format is its own nearest one; between two neighbours the middle goes to the even one.
+    /// Every number of a format is its own nearest one; between two neighbours the middle goes to
+    /// the even one.
     #[test]
     fn numbers_round_to_themselves_and_middles_to_even() {
         for f in Format::all() {
-            let all: Vec<f64> = (0..1u32 << (f.bits() - u32::from(f.name() != POWERS))).map(|b| f.decode(b)).collect();
+            let all: Vec<f64> = (0..1u32 << (f.bits() - u32::from(f.name() != POWERS)))
+                .map(|b| f.decode(b))
+                .collect();
             for (code, &x) in all.iter().enumerate().filter(|x| x.1.is_finite()) {
                 assert_eq!(f.round(x).to_bits(), x.to_bits(), "{} {x}", f.name());
-                let Some(&next) = all.get(code + 1).filter(|x| x.is_finite()) else { continue };
+                let Some(&next) = all.get(code + 1).filter(|x| x.is_finite()) else {
+                    continue;
+                };
                 let (middle, even) = ((x + next) / 2.0, if code % 2 == 0 { x } else { next });
                 assert!(next > x);
                 if f.name() != POWERS {

@@ -3,14 +3,16 @@
 //! ```text
 //! c[0] = init,   c[i+1], y[i] = body(w, c[i], x[i]),   i = 0 .. length      ->  c[length], y
 //! ```
-//! Operands are constants `w`, `init`, and `x` stacked; results are the last carry and `y` stacked. `reverse` runs from
-//! the last step to the first. The adjoint of a linear scan is a scan the other way, with the cotangents of the
-//! constants as further carries, in sums that are compensated ([`sums`](super::sums)):
+//! Operands are constants `w`, `init`, and `x` stacked; results are the last carry and `y` stacked.
+//! `reverse` runs from the last step to the first. The adjoint of a linear scan is a scan the other
+//! way, with the cotangents of the constants as further carries, in sums that are compensated
+//! ([`sums`](super::sums)):
 //!
 //! ```text
 //! ct_c[i], dct_w, ct_x[i] = bodyᵀ(ct_c[i+1], ct_y[i]),   ct_w += dct_w
 //! ```
-//! A carry that the body returns as it is counts as a constant in derivatives, so that its cotangent is such a sum.
+//! A carry that the body returns as it is counts as a constant in derivatives, so that its
+//! cotangent is such a sum.
 
 use super::body::{check_operands, check_results, mask, params, rewrap, some, spread};
 use super::checkpointing::scan_in_pieces;
@@ -74,13 +76,19 @@ impl Primitive for Scan {
         let mut one = x.to_vec();
         for (k, t) in one.iter_mut().enumerate().skip(first) {
             if t.rank() == 0 || t.shape[0].same(&self.length) == Some(false) {
-                bail!(ShapeMismatch, "`scan` takes {} steps along the first axis, operand {k} is {t}", self.length);
+                bail!(
+                    ShapeMismatch,
+                    "`scan` takes {} steps along the first axis, operand {k} is {t}",
+                    self.length
+                );
             }
             *t = t.unbatched();
         }
         check_operands(self, "the body", &self.body, &one)?;
         let mut y = self.body.result_types();
-        y[self.carry..].iter_mut().for_each(|t| *t = t.batched(&self.length));
+        y[self.carry..]
+            .iter_mut()
+            .for_each(|t| *t = t.batched(&self.length));
         y[..self.carry].clone_from_slice(&self.body.param_types()[self.consts..first]);
         Ok(y)
     }
@@ -124,15 +132,35 @@ impl Primitive for Scan {
         if let Some(fixed) = FixedCarries::of(&self.body, self.consts, self.carry) {
             let body = fixed.constants(cx.session(), &self.body, true)?;
             let (consts, carry) = (self.consts + fixed.count, self.carry - fixed.count);
-            let scan = Scan { body, consts, carry, ..self.clone() };
-            return Ok(fixed.results(scan.linearize(cx, &fixed.ordered(x), &fixed.ordered(t))?, x, t));
+            let scan = Scan {
+                body,
+                consts,
+                carry,
+                ..self.clone()
+            };
+            return Ok(fixed.results(
+                scan.linearize(cx, &fixed.ordered(x), &fixed.ordered(t))?,
+                x,
+                t,
+            ));
         }
         if let Some(callee) = scan_in_pieces(cx.session(), self, &cx.types(x))? {
-            return Call { callee, checkpoint: false }.linearize(cx, x, t);
+            return Call {
+                callee,
+                checkpoint: false,
+            }
+            .linearize(cx, x, t);
         }
         let body = LoopLin::new(cx.emit(), &self.body, self.consts, self.carry, x, mask(t))?;
         let n = self.results();
-        let y = cx.emit().emit(Scan { body: body.forward.clone(), ..self.clone() }.into(), x);
+        let y = cx.emit().emit(
+            Scan {
+                body: body.forward.clone(),
+                ..self.clone()
+            }
+            .into(),
+            x,
+        );
         let dy = match body.moves() {
             true => body.linear(cx, &self.length, self.reverse, &y[n..], None, t)?,
             false => vec![None; n],
@@ -145,7 +173,12 @@ impl Primitive for Scan {
         Some(loops.map(|l| {
             let (consts, carry) = l.moving();
             let (consts, carry) = (self.consts + consts, self.carry + carry);
-            let scan = Scan { body: l.body.clone(), consts, carry, ..self.clone() };
+            let scan = Scan {
+                body: l.body.clone(),
+                consts,
+                carry,
+                ..self.clone()
+            };
             l.split(&cx.emit(scan.into(), &l.operands(cx, x, t)))
         }))
     }
@@ -158,7 +191,9 @@ impl Primitive for Scan {
         let mut has = mask(ct);
         let back = loop {
             let back = session.transpose_region(&self.body, &linear, &has)?;
-            let late: Vec<usize> = (0..nk).filter(|&k| back.out_nonzero[lc + k] && !has[k]).collect();
+            let late: Vec<usize> = (0..nk)
+                .filter(|&k| back.out_nonzero[lc + k] && !has[k])
+                .collect();
             if late.is_empty() {
                 break back;
             }
@@ -172,7 +207,11 @@ impl Primitive for Scan {
         let carried = has[..nk].iter().filter(|h| **h).count();
         let given = f.param_types();
         let sums: Vec<Compensated> = {
-            let of_consts = types[..nc].iter().zip(&linear).filter(|(_, l)| **l).map(|(t, _)| t);
+            let of_consts = types[..nc]
+                .iter()
+                .zip(&linear)
+                .filter(|(_, l)| **l)
+                .map(|(t, _)| t);
             let summed = of_consts.zip(&back.out_nonzero).filter(|(_, o)| **o);
             summed.map(|(t, _)| Compensated::new(cx, t)).collect()
         };
@@ -184,11 +223,18 @@ impl Primitive for Scan {
             let rows = params(b, &given[rc..rc + rx]);
             let ys = params(b, &given[rc + rx + carried..]);
             let cx: &dyn Emit = b;
-            let y = spread(&back.out_nonzero, &cx.inline(f, &[consts, rows, carry, ys].concat()));
+            let y = spread(
+                &back.out_nonzero,
+                &cx.inline(f, &[consts, rows, carry, ys].concat()),
+            );
             let (w, rest) = y.split_at(lc);
             let (c, xs) = rest.split_at(nk);
             let zero = |k: usize| cx.zeros(&types[nc + k]);
-            let c = c.iter().enumerate().filter(|(k, _)| has[*k]).map(|(k, v)| v.unwrap_or_else(|| zero(k)));
+            let c = c
+                .iter()
+                .enumerate()
+                .filter(|(k, _)| has[*k])
+                .map(|(k, v)| v.unwrap_or_else(|| zero(k)));
             let w = sums.iter().zip(some(w)).flat_map(|(sum, v)| {
                 let (own, rest) = acc.split_at(sum.types().len());
                 acc = rest;
@@ -196,13 +242,25 @@ impl Primitive for Scan {
             });
             c.chain(w).chain(some(xs)).collect()
         })?;
-        let init = (0..nk).filter(|&k| has[k]).map(|k| ct[k].unwrap_or_else(|| cx.zeros(&x[nc + k].ty(cx))));
+        let init = (0..nk)
+            .filter(|&k| has[k])
+            .map(|k| ct[k].unwrap_or_else(|| cx.zeros(&x[nc + k].ty(cx))));
         let consts = x[..nc].iter().filter_map(Arg::val);
         let rows = x[nc + nk..].iter().filter_map(Arg::val);
-        let operands: Vec<Val> =
-            consts.chain(init).chain(held.iter().map(|t| cx.zeros(t))).chain(rows).chain(some(&ct[nk..])).collect();
+        let operands: Vec<Val> = consts
+            .chain(init)
+            .chain(held.iter().map(|t| cx.zeros(t)))
+            .chain(rows)
+            .chain(some(&ct[nk..]))
+            .collect();
         let carry = carried + held.len();
-        let scan = Scan { body, reverse: !self.reverse, consts: rc, carry, ..self.clone() };
+        let scan = Scan {
+            body,
+            reverse: !self.reverse,
+            consts: rc,
+            carry,
+            ..self.clone()
+        };
         let y = cx.emit(scan.into(), &operands);
         let (c, rest) = y.split_at(carried);
         let (mut parts, xs) = rest.split_at(held.len());
@@ -213,15 +271,27 @@ impl Primitive for Scan {
             w.push(sum.value(cx, own));
         }
         let by_linear = spread(&back.out_nonzero[..lc], &w).into_iter();
-        let by_linear = by_linear.chain(spread(&has[..nk], c)).chain(spread(&back.out_nonzero[lc + nk..], xs));
+        let by_linear = by_linear
+            .chain(spread(&has[..nk], c))
+            .chain(spread(&back.out_nonzero[lc + nk..], xs));
         let mut by_linear = by_linear.collect::<Vec<_>>().into_iter();
-        Ok(linear.iter().map(|&l| if l { by_linear.next().flatten() } else { None }).collect())
+        Ok(linear
+            .iter()
+            .map(|&l| if l { by_linear.next().flatten() } else { None })
+            .collect())
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let mut mapped: Vec<bool> = x.iter().map(|b| b.mapped).collect();
         let first = self.consts + self.carry;
-        let body = batch_body(cx.session(), &self.body, self.consts, self.carry, &mut mapped, size)?;
+        let body = batch_body(
+            cx.session(),
+            &self.body,
+            self.consts,
+            self.carry,
+            &mut mapped,
+            size,
+        )?;
         let operands: Vec<Val> = x
             .iter()
             .enumerate()
@@ -231,19 +301,44 @@ impl Primitive for Scan {
                 _ => b.val,
             })
             .collect();
-        let y = cx.emit(Scan { body: body.func.clone(), ..self.clone() }.into(), &operands);
-        let back = y.into_iter().zip(&body.out_mapped).enumerate().map(|(k, (val, &mapped))| {
-            let b = Batched { val, mapped };
-            if k < self.carry { b } else { Batched { val: swap(cx, b), mapped } }
-        });
+        let y = cx.emit(
+            Scan {
+                body: body.func.clone(),
+                ..self.clone()
+            }
+            .into(),
+            &operands,
+        );
+        let back = y
+            .into_iter()
+            .zip(&body.out_mapped)
+            .enumerate()
+            .map(|(k, (val, &mapped))| {
+                let b = Batched { val, mapped };
+                if k < self.carry {
+                    b
+                } else {
+                    Batched {
+                        val: swap(cx, b),
+                        mapped,
+                    }
+                }
+            });
         Ok(back.collect())
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
         let n = self.length.as_const().unwrap_or(1) as f64;
         let one = self.body.cost();
-        let stacked: f64 = x[self.consts + self.carry..].iter().chain(&y[self.carry..]).map(bytes).sum();
-        Cost { flops: n * one.flops, bytes: n * one.bytes + stacked }
+        let stacked: f64 = x[self.consts + self.carry..]
+            .iter()
+            .chain(&y[self.carry..])
+            .map(bytes)
+            .sum();
+        Cost {
+            flops: n * one.flops,
+            bytes: n * one.bytes + stacked,
+        }
     }
 
     fn regions(&self) -> Vec<&Arc<Function>> {
@@ -251,16 +346,37 @@ impl Primitive for Scan {
     }
 
     fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
-        Scan { body: regions[0].clone(), ..self.clone() }.into()
+        Scan {
+            body: regions[0].clone(),
+            ..self.clone()
+        }
+        .into()
     }
 
     fn narrow(&self, used: &[bool], narrow: &mut Narrow<'_>) -> Option<(Op, Vec<bool>)> {
-        let kept: Vec<bool> = used.iter().enumerate().map(|(k, u)| k < self.carry || *u).collect();
-        Some((Scan { body: narrow(&self.body, &kept), ..self.clone() }.into(), kept))
+        let kept: Vec<bool> = used
+            .iter()
+            .enumerate()
+            .map(|(k, u)| k < self.carry || *u)
+            .collect();
+        Some((
+            Scan {
+                body: narrow(&self.body, &kept),
+                ..self.clone()
+            }
+            .into(),
+            kept,
+        ))
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
-        Some(Scan { length: f(&self.length), ..self.clone() }.into())
+        Some(
+            Scan {
+                length: f(&self.length),
+                ..self.clone()
+            }
+            .into(),
+        )
     }
 }
 
@@ -275,13 +391,14 @@ impl dyn Emit + '_ {
         reverse: bool,
         body: impl FnOnce(&dyn Emit, &[Val], &[Val], &[Val]) -> (Vec<Val>, Vec<Val>),
     ) -> (Vec<Val>, Vec<Val>) {
-        self.checkpointing(Checkpoint::Never).scan(consts, init, xs, length, reverse, body)
+        self.checkpointing(Checkpoint::Never)
+            .scan(consts, init, xs, length, reverse, body)
     }
 }
 
 impl Loops<'_> {
-    /// `c, y[i] = body(consts, c, xs[i])` for each of `length` steps, from the last one if `reverse`: the last carries,
-    /// and the `y` stacked along a new first axis.
+    /// `c, y[i] = body(consts, c, xs[i])` for each of `length` steps, from the last one if
+    /// `reverse`: the last carries, and the `y` stacked along a new first axis.
     pub fn scan(
         &self,
         consts: &[Val],
@@ -293,18 +410,34 @@ impl Loops<'_> {
     ) -> (Vec<Val>, Vec<Val>) {
         let cx = self.cx;
         let row = |t: Type| if t.rank() > 0 { t.unbatched() } else { t };
-        let types: Vec<Type> = [cx.types(consts), cx.types(init), cx.types(xs).into_iter().map(row).collect()].concat();
+        let types: Vec<Type> = [
+            cx.types(consts),
+            cx.types(init),
+            cx.types(xs).into_iter().map(row).collect(),
+        ]
+        .concat();
         let (nc, nk) = (consts.len(), init.len());
         let body = cx.body("body", &types, |cx, x| {
             let (carry, ys) = body(cx, &x[..nc], &x[nc..nc + nk], &x[nc + nk..]);
             if carry.len() != nk {
-                let text = format!("the body of `scan` returns {} carries, not {nk}", carry.len());
+                let text = format!(
+                    "the body of `scan` returns {} carries, not {nk}",
+                    carry.len()
+                );
                 cx.fail(crate::Error::new(crate::Code::CarryMismatch, text));
             }
             [carry, ys].concat()
         });
         let mut y = body.emit(cx, &[consts, init, xs].concat(), |body| {
-            Scan { body, length: length.clone(), reverse, consts: nc, carry: nk, checkpoint: self.checkpoint }.into()
+            Scan {
+                body,
+                length: length.clone(),
+                reverse,
+                consts: nc,
+                carry: nk,
+                checkpoint: self.checkpoint,
+            }
+            .into()
         });
         y.resize(y.len().max(nk), Val::POISON);
         let ys = y.split_off(nk);
@@ -316,18 +449,33 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let consts: usize = s.attrs.opt("consts")?.unwrap_or(0);
     let carry: usize = s.attrs.get("carry")?;
     if consts.max(carry) > s.operands.len() {
-        bail!(Arity, "`scan` of {} operands cannot have {consts} constants and {carry} carries", s.operands.len());
+        bail!(
+            Arity,
+            "`scan` of {} operands cannot have {consts} constants and {carry} carries",
+            s.operands.len()
+        );
     }
     let length = match s.attrs.opt("length")? {
         Some(n) => n,
         None => match s.operands.get(consts + carry).and_then(|t| t.shape.first()) {
             Some(n) => n.clone(),
-            None => bail!(Attribute, "`scan` without stacked operands needs its `length`"),
+            None => bail!(
+                Attribute,
+                "`scan` without stacked operands needs its `length`"
+            ),
         },
     };
     let reverse = s.attrs.opt("reverse")?.unwrap_or(false);
     let checkpoint = Checkpoint::take(s)?;
-    Ok(Scan { body: s.attrs.get("body")?, length, reverse, consts, carry, checkpoint }.into())
+    Ok(Scan {
+        body: s.attrs.get("body")?,
+        length,
+        reverse,
+        consts,
+        carry,
+        checkpoint,
+    }
+    .into())
 }
 
 type Write = fn(&dyn Emit, &[Val]) -> Vec<Val>;
@@ -338,26 +486,52 @@ fn samples(_: &str) -> Vec<Sample> {
         let x = params(&b, types);
         let y = write(&b, &x);
         let body = Arc::new(b.finish(&y).expect("a sample"));
-        Scan { body, length: length.into(), reverse, consts, carry, checkpoint: Checkpoint::Never }
+        Scan {
+            body,
+            length: length.into(),
+            reverse,
+            consts,
+            carry,
+            checkpoint: Checkpoint::Never,
+        }
     };
-    let (r, v, c) = (Type::scalar(DType::F64), Type::new(DType::F64, [2]), Type::scalar(DType::C128));
+    let (r, v, c) = (
+        Type::scalar(DType::F64),
+        Type::new(DType::F64, [2]),
+        Type::scalar(DType::C128),
+    );
     let i = Type::scalar(DType::I64);
     let scalar = |x: f64| Array::scalar(x);
     let w = Array::vector(vec![0.4f64, -0.7]);
     let z = |re, im| crate::C128::new(re, im);
-    let rows = Array::from_vec([3, 2], vec![0.1f64, 0.5, -0.3, 0.8, 0.2, -0.6]).expect("six elements");
+    let rows =
+        Array::from_vec([3, 2], vec![0.1f64, 0.5, -0.3, 0.8, 0.2, -0.6]).expect("six elements");
     // A recurrence with a constant, a carry and rows; the sine of the constant does not change.
     let rnn: Write = |cx, x| {
         let h = cx.tanh(cx.add(cx.mul(cx.sin(x[0]), x[1]), x[2]));
         vec![h, cx.mul(h, x[2])]
     };
     // A carry that gets its tangent one step late, and one that counts.
-    let late: Write = |cx, x| vec![x[2], cx.mul(x[2], x[0]), cx.add(x[3], cx.full_like(x[3], 1i64)), x[3]];
+    let late: Write = |cx, x| {
+        vec![
+            x[2],
+            cx.mul(x[2], x[0]),
+            cx.add(x[3], cx.full_like(x[3], 1i64)),
+            x[3],
+        ]
+    };
     let power: Write = |cx, x| vec![cx.mul(x[0], x[1])];
     let square: Write = |cx, x| vec![cx.mul(x[0], x[0])];
-    let five = Array::from_vec([5, 2], (0..10).map(|k| 0.3 * f64::from(k % 7) - 0.9).collect()).expect("ten elements");
+    let five = Array::from_vec(
+        [5, 2],
+        (0..10).map(|k| 0.3 * f64::from(k % 7) - 0.9).collect(),
+    )
+    .expect("ten elements");
     let saving = |checkpoint, reverse| {
-        let scan = Scan { checkpoint, ..make(1, 1, 5, reverse, &[v.clone(), v.clone(), v.clone()], rnn) };
+        let scan = Scan {
+            checkpoint,
+            ..make(1, 1, 5, reverse, &[v.clone(), v.clone(), v.clone()], rnn)
+        };
         Sample::new(scan, vec![w.clone(), w.clone(), five.clone()])
     };
     vec![
@@ -371,9 +545,18 @@ fn samples(_: &str) -> Vec<Sample> {
             make(1, 1, 3, true, &[v.clone(), v.clone(), v.clone()], rnn),
             vec![w.clone(), w.clone(), rows.clone()],
         ),
-        Sample::new(make(0, 0, 3, false, std::slice::from_ref(&v), square), vec![rows]),
-        Sample::new(make(1, 1, 0, false, &[r.clone(), r.clone()], power), vec![scalar(1.5), scalar(2.0)]),
-        Sample::new(make(1, 1, 4, false, &[r.clone(), r.clone()], power), vec![scalar(1.5), scalar(2.0)]),
+        Sample::new(
+            make(0, 0, 3, false, std::slice::from_ref(&v), square),
+            vec![rows],
+        ),
+        Sample::new(
+            make(1, 1, 0, false, &[r.clone(), r.clone()], power),
+            vec![scalar(1.5), scalar(2.0)],
+        ),
+        Sample::new(
+            make(1, 1, 4, false, &[r.clone(), r.clone()], power),
+            vec![scalar(1.5), scalar(2.0)],
+        ),
         Sample::new(
             make(1, 3, 3, false, &[r.clone(), r.clone(), r, i], late),
             vec![scalar(1.5), scalar(0.5), scalar(-2.0), Array::scalar(0i64)],
@@ -386,5 +569,10 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    vec![Entry { name: "scan", doc: "A loop over the first axis, with carries.", parse, samples }]
+    vec![Entry {
+        name: "scan",
+        doc: "A loop over the first axis, with carries.",
+        parse,
+        samples,
+    }]
 }

@@ -1,12 +1,14 @@
-//! `scatter_recurrence`: at every place of the operand a linear recurrence along the updates that go there.
+//! `scatter_recurrence`: at every place of the operand a linear recurrence along the updates that
+//! go there.
 //!
 //! ```text
 //! for every update k in order, p its place:    before[k] = s[p],    s[p] = a[k] s[p] + b[k]
 //! ```
-//! Results are the last `s` and `before` (0 where an update is out of bounds). With `b = 0` the former is a scatter that
-//! multiplies, the latter the product of everything earlier, which is what derivatives of products are made of without a
-//! division. The operation is closed under both rules. It is linear in `(s, b)`, its adjoint is itself in the
-//! reverse order, and `d/da` is one more of it: `dbefore, ds = recurrence(ds, a, db + before da)`.
+//! Results are the last `s` and `before` (0 where an update is out of bounds). With `b = 0` the
+//! former is a scatter that multiplies, the latter the product of everything earlier, which is what
+//! derivatives of products are made of without a division. The operation is closed under both
+//! rules. It is linear in `(s, b)`, its adjoint is itself in the reverse order, and `d/da` is one
+//! more of it: `dbefore, ds = recurrence(ds, a, db + before da)`.
 
 use super::scatter::NAMES;
 use super::support::sample_array;
@@ -50,13 +52,21 @@ impl Primitive for ScatterRecurrence {
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         let [s, indices, a, b] = x else {
-            bail!(Arity, "`scatter_recurrence` takes an operand, indices, factors and terms, got {} operands", x.len())
+            bail!(
+                Arity,
+                "`scatter_recurrence` takes an operand, indices, factors and terms, got {} operands",
+                x.len()
+            )
         };
         for updates in [a, b] {
-            self.windows.check_write("scatter_recurrence", NAMES, s, indices, updates)?;
+            self.windows
+                .check_write("scatter_recurrence", NAMES, s, indices, updates)?;
         }
         if !s.dtype.has_tangent() || a.differs(b) {
-            bail!(ShapeMismatch, "`scatter_recurrence` needs floats, and factors {a} and terms {b} of one type");
+            bail!(
+                ShapeMismatch,
+                "`scatter_recurrence` needs floats, and factors {a} and terms {b} of one type"
+            );
         }
         Ok(vec![s.clone(), a.clone()])
     }
@@ -78,7 +88,9 @@ impl Primitive for ScatterRecurrence {
             }
             [state.into_iter().map(value).collect(), before]
         }
-        let mut to = self.windows.pairs(self, self.bounds, x[0].shape(), &x[1], x[2].shape())?;
+        let mut to = self
+            .windows
+            .pairs(self, self.bounds, x[0].shape(), &x[1], x[2].shape())?;
         if self.reverse {
             to.reverse();
         }
@@ -90,11 +102,22 @@ impl Primitive for ScatterRecurrence {
             }
             (Wide::C(s), Wide::C(a), Wide::C(b)) => {
                 let step = |s: TwofoldComplex, a, b| s.step(a, b, false);
-                run(&s, [&a, &b], to, TwofoldComplex::of, step, TwofoldComplex::value).map(Wide::C)
+                run(
+                    &s,
+                    [&a, &b],
+                    to,
+                    TwofoldComplex::of,
+                    step,
+                    TwofoldComplex::value,
+                )
+                .map(Wide::C)
             }
             _ => unreachable!("the type rule makes all element types one"),
         };
-        y.into_iter().zip([&x[0], &x[2]]).map(|(y, like)| y.narrow(like.dtype(), like.shape())).collect()
+        y.into_iter()
+            .zip([&x[0], &x[2]])
+            .map(|(y, like)| y.narrow(like.dtype(), like.shape()))
+            .collect()
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {
@@ -105,25 +128,54 @@ impl Primitive for ScatterRecurrence {
         let y = cx.emit().emit(self.clone().into(), x);
         let da = t[2].map(|da| cx.scale(y[1], da));
         let (ds, db) = (cx.or_zeros(t[0], x[0]), cx.sum_opt(t[3], da));
-        let operands = [ds.into(), x[1].into(), x[2].into(), cx.or_zeros(db, x[3]).into()];
-        Ok((y, cx.apply(self.clone(), &operands).into_iter().map(Some).collect()))
+        let operands = [
+            ds.into(),
+            x[1].into(),
+            x[2].into(),
+            cx.or_zeros(db, x[3]).into(),
+        ];
+        Ok((
+            y,
+            cx.apply(self.clone(), &operands)
+                .into_iter()
+                .map(Some)
+                .collect(),
+        ))
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let (Arg::L(s), Arg::R(indices), Arg::R(a), Arg::L(b)) = (&x[0], &x[1], &x[2], &x[3]) else {
+        let (Arg::L(s), Arg::R(indices), Arg::R(a), Arg::L(b)) = (&x[0], &x[1], &x[2], &x[3])
+        else {
             return Ok(vec![None; 4]);
         };
-        let [ct_s, ct_before] = [(ct[0], s), (ct[1], b)].map(|(ct, ty)| ct.unwrap_or_else(|| cx.zeros(ty)));
-        let back = ScatterRecurrence { reverse: !self.reverse, ..self.clone() };
+        let [ct_s, ct_before] =
+            [(ct[0], s), (ct[1], b)].map(|(ct, ty)| ct.unwrap_or_else(|| cx.zeros(ty)));
+        let back = ScatterRecurrence {
+            reverse: !self.reverse,
+            ..self.clone()
+        };
         let y = cx.emit(back.into(), &[ct_s, *indices, cx.conj(*a), ct_before]);
         Ok(vec![Some(y[0]), None, None, Some(y[1])])
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let [s, a, b] = [x[0], x[2], x[3]].map(|b| cx.replicate(b, size).val);
-        let windows = if x[1].mapped { self.windows.batched(true) } else { self.windows.wider() };
-        let y = cx.emit(ScatterRecurrence { windows, ..self.clone() }.into(), &[s, x[1].val, a, b]);
-        Ok(y.into_iter().map(|val| Batched { val, mapped: true }).collect())
+        let windows = if x[1].mapped {
+            self.windows.batched(true)
+        } else {
+            self.windows.wider()
+        };
+        let y = cx.emit(
+            ScatterRecurrence {
+                windows,
+                ..self.clone()
+            }
+            .into(),
+            &[s, x[1].val, a, b],
+        );
+        Ok(y.into_iter()
+            .map(|val| Batched { val, mapped: true })
+            .collect())
     }
 
     fn cost(&self, x: &[Type], _: &[Type]) -> Cost {
@@ -148,9 +200,17 @@ fn samples(_: &str) -> Vec<Sample> {
         let dtypes: &[_] = if k == 1 { &[F64, F32, C128] } else { &[F64] };
         for &d in dtypes {
             let reverse = k % 2 == 1;
-            let op = ScatterRecurrence { windows: c.windows.clone(), bounds: Bounds::Drop, reverse };
-            let x =
-                [sample_array(d, &c.x, 0), c.indices.clone(), sample_array(d, &shape, 40), sample_array(d, &shape, 60)];
+            let op = ScatterRecurrence {
+                windows: c.windows.clone(),
+                bounds: Bounds::Drop,
+                reverse,
+            };
+            let x = [
+                sample_array(d, &c.x, 0),
+                c.indices.clone(),
+                sample_array(d, &shape, 40),
+                sample_array(d, &shape, 60),
+            ];
             out.push(Sample::new(op, x.to_vec()));
         }
     }
@@ -158,7 +218,11 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc =
-        "A linear recurrence s = a s + b along the updates of each place; the last s and those before each update.";
-    vec![Entry { name: "scatter_recurrence", doc, parse, samples }]
+    let doc = "A linear recurrence s = a s + b along the updates of each place; the last s and those before each update.";
+    vec![Entry {
+        name: "scatter_recurrence",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -28,21 +28,34 @@ impl Primitive for Select {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 3)?;
         if x[0].dtype != DType::Bool {
-            bail!(DTypeMismatch, "`select` needs a predicate of type i1, got {}; compare it with something", x[0]);
+            bail!(
+                DTypeMismatch,
+                "`select` needs a predicate of type i1, got {}; compare it with something",
+                x[0]
+            );
         }
         if x[1].dtype != x[2].dtype {
-            bail!(DTypeMismatch, "`select` needs sides of one element type, got {} and {}; convert one", x[1], x[2]);
+            bail!(
+                DTypeMismatch,
+                "`select` needs sides of one element type, got {} and {}; convert one",
+                x[1],
+                x[2]
+            );
         }
         let sides = same_shape(self, &x[1..])?;
         if x[0].rank() == 0 {
             return Ok(vec![sides.clone()]);
         }
-        Ok(vec![same_shape(self, &[x[0].with_dtype(sides.dtype), sides.clone()])?.clone()])
+        Ok(vec![
+            same_shape(self, &[x[0].with_dtype(sides.dtype), sides.clone()])?.clone(),
+        ])
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         fn pick<T: Copy>(p: impl Iterator<Item = bool>, a: &[T], b: &[T]) -> Vec<T> {
-            p.zip(a.iter().zip(b)).map(|(p, (&a, &b))| if p { a } else { b }).collect()
+            p.zip(a.iter().zip(b))
+                .map(|(p, (&a, &b))| if p { a } else { b })
+                .collect()
         }
         let p = x[0].as_slice::<bool>().unwrap_or(&[]);
         let all = x[0].shape().is_empty();
@@ -67,10 +80,19 @@ impl Primitive for Select {
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let (Arg::R(p), Some(ct)) = (&x[0], ct[0]) else { return Err(no_rule(self, "transpose")) };
+        let (Arg::R(p), Some(ct)) = (&x[0], ct[0]) else {
+            return Err(no_rule(self, "transpose"));
+        };
         let zero = cx.zeros(&cx.ty(ct));
-        let side =
-            |k: usize| x[k].is_linear().then(|| if k == 1 { cx.select(*p, ct, zero) } else { cx.select(*p, zero, ct) });
+        let side = |k: usize| {
+            x[k].is_linear().then(|| {
+                if k == 1 {
+                    cx.select(*p, ct, zero)
+                } else {
+                    cx.select(*p, zero, ct)
+                }
+            })
+        };
         Ok(vec![None, side(1), side(2)])
     }
 
@@ -78,10 +100,15 @@ impl Primitive for Select {
         if cx.ty(x[0].val).rank() > usize::from(x[0].mapped) {
             return batch_elementwise(cx, *self, size, x);
         }
-        // A scalar predicate stays one, or becomes one per batch element, repeated over the elements of each.
+        // A scalar predicate stays one, or becomes one per batch element, repeated over the
+        // elements of each.
         let a = cx.replicate(x[1], size).val;
         let b = cx.replicate(x[2], size).val;
-        let p = if x[0].mapped { cx.broadcast_in_dim(x[0].val, &cx.ty(a).shape, &[0]) } else { x[0].val };
+        let p = if x[0].mapped {
+            cx.broadcast_in_dim(x[0].val, &cx.ty(a).shape, &[0])
+        } else {
+            x[0].val
+        };
         mapped(cx.select(p, a, b))
     }
 
@@ -116,16 +143,31 @@ fn samples(_: &str) -> Vec<Sample> {
             let side = |v: [f64; 4]| {
                 let wide = match t.kind() {
                     crate::dtype::Kind::Float => Wide::F(v.to_vec()),
-                    crate::dtype::Kind::Complex => Wide::C(v.map(|x| C128::new(x, 1.0 - x)).to_vec()),
+                    crate::dtype::Kind::Complex => {
+                        Wide::C(v.map(|x| C128::new(x, 1.0 - x)).to_vec())
+                    }
                     _ => Wide::I(v.map(|x| x as i128).to_vec()),
                 };
                 wide.narrow(t, [4]).expect("four elements")
             };
-            Sample::new(Select, vec![p.clone(), side([1.5, 2.0, -3.0, 0.0]), side([0.5, -1.0, 4.0, 1.0])])
+            Sample::new(
+                Select,
+                vec![
+                    p.clone(),
+                    side([1.5, 2.0, -3.0, 0.0]),
+                    side([0.5, -1.0, 4.0, 1.0]),
+                ],
+            )
         })
         .collect();
-    let (a, b) = (Array::vector(vec![1.5f64, -0.5]), Array::vector(vec![0.25f64, 3.0]));
-    out.push(Sample::new(Select, vec![Array::scalar(true), a.clone(), b.clone()]));
+    let (a, b) = (
+        Array::vector(vec![1.5f64, -0.5]),
+        Array::vector(vec![0.25f64, 3.0]),
+    );
+    out.push(Sample::new(
+        Select,
+        vec![Array::scalar(true), a.clone(), b.clone()],
+    ));
     out.push(Sample::new(Select, vec![Array::scalar(false), a, b]));
     out
 }

@@ -1,11 +1,12 @@
-//! `select_and_gather` and `select_and_scatter`: sums over the elements of sliding windows at which `x` is `y`.
+//! `select_and_gather` and `select_and_scatter`: sums over the elements of sliding windows at which
+//! `x` is `y`.
 //!
 //! ```text
 //! gather:   r[p] = Σ_k [x[i] = y[p]] t[i]          scatter:   r[i] = Σ_{p, k} [x[i] = y[p]] t[p]
 //! ```
-//! with `x_dilation · i = stride · p + dilation · k - low`. Each is the adjoint of the other. With `y` the maximum of `x`
-//! over windows they carry its tangents and cotangents; `first` takes the first such element of each window only. NaN is
-//! equal to nothing.
+//! with `x_dilation · i = stride · p + dilation · k - low`. Each is the adjoint of the other. With
+//! `y` the maximum of `x` over windows they carry its tangents and cotangents; `first` takes the
+//! first such element of each window only. NaN is equal to nothing.
 
 use super::moving::prepend;
 use super::reduce_window::{check_windows, elements, indices, sample_extents, sample_windows};
@@ -37,11 +38,17 @@ pub struct SelectWindow {
 
 impl Primitive for SelectWindow {
     fn name(&self) -> &str {
-        if self.gather { "select_and_gather" } else { "select_and_scatter" }
+        if self.gather {
+            "select_and_gather"
+        } else {
+            "select_and_scatter"
+        }
     }
 
     fn attrs(&self) -> Attrs {
-        let a = Attrs::default().with("window", &self.window).with_if(self.first, "first", true);
+        let a = Attrs::default()
+            .with("window", &self.window)
+            .with_if(self.first, "first", true);
         self.sliding.attrs(a)
     }
 
@@ -58,13 +65,21 @@ impl Primitive for SelectWindow {
         }
         let (own, other) = if self.gather { (x, y) } else { (y, x) };
         if t.shape.differs(&own.shape) {
-            bail!(ShapeMismatch, "`{}` needs a third operand of the shape of {own}, got {t}", self.name());
+            bail!(
+                ShapeMismatch,
+                "`{}` needs a third operand of the shape of {own}, got {t}",
+                self.name()
+            );
         }
         Ok(vec![t.with_shape(other.shape.clone())])
     }
 
     fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
-        let window = self.window.iter().map(|d| d.eval(env)).collect::<Result<Vec<_>>>()?;
+        let window = self
+            .window
+            .iter()
+            .map(|d| d.eval(env))
+            .collect::<Result<Vec<_>>>()?;
         let equal = |a: usize, b: usize| match (x[0].wide(), x[1].wide()) {
             (Wide::F(x), Wide::F(y)) => x[a] == y[b],
             (Wide::I(x), Wide::I(y)) => x[a] == y[b],
@@ -81,9 +96,24 @@ impl Primitive for SelectWindow {
             }
         }
         let y = match x[2].wide() {
-            Wide::F(v) => Wide::F(groups.iter().map(|g| sum_f64(g.iter().map(|&i| v[i]))).collect()),
-            Wide::I(v) => Wide::I(groups.iter().map(|g| g.iter().map(|&i| v[i]).sum()).collect()),
-            Wide::C(v) => Wide::C(groups.iter().map(|g| g.iter().map(|&i| v[i]).sum()).collect()),
+            Wide::F(v) => Wide::F(
+                groups
+                    .iter()
+                    .map(|g| sum_f64(g.iter().map(|&i| v[i])))
+                    .collect(),
+            ),
+            Wide::I(v) => Wide::I(
+                groups
+                    .iter()
+                    .map(|g| g.iter().map(|&i| v[i]).sum())
+                    .collect(),
+            ),
+            Wide::C(v) => Wide::C(
+                groups
+                    .iter()
+                    .map(|g| g.iter().map(|&i| v[i]).sum())
+                    .collect(),
+            ),
         };
         Ok(vec![y.narrow(x[2].dtype(), result.shape())?])
     }
@@ -101,23 +131,46 @@ impl Primitive for SelectWindow {
         let (Arg::R(a), Arg::R(b), Arg::L(_), Some(ct)) = (&x[0], &x[1], &x[2], ct[0]) else {
             return Err(no_rule(self, "transpose"));
         };
-        let back = SelectWindow { gather: !self.gather, ..self.clone() };
+        let back = SelectWindow {
+            gather: !self.gather,
+            ..self.clone()
+        };
         Ok(vec![None, None, Some(cx.op(back, &[*a, *b, ct]))])
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let x: Vec<Val> = x.iter().map(|b| cx.replicate(*b, size).val).collect();
         let window = prepend(Dim::Const(1), &self.window);
-        mapped(cx.op(SelectWindow { sliding: self.sliding.batched(), window, ..self.clone() }, &x))
+        mapped(cx.op(
+            SelectWindow {
+                sliding: self.sliding.batched(),
+                window,
+                ..self.clone()
+            },
+            &x,
+        ))
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
-        let per: f64 = self.window.iter().map(|d| d.as_const().unwrap_or(1) as f64).product();
-        Cost { flops: 2.0 * count(&x[1]) * per, bytes: x.iter().chain(y).map(bytes).sum() }
+        let per: f64 = self
+            .window
+            .iter()
+            .map(|d| d.as_const().unwrap_or(1) as f64)
+            .product();
+        Cost {
+            flops: 2.0 * count(&x[1]) * per,
+            bytes: x.iter().chain(y).map(bytes).sum(),
+        }
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
-        Some(SelectWindow { window: self.window.iter().map(f).collect(), ..self.clone() }.into())
+        Some(
+            SelectWindow {
+                window: self.window.iter().map(f).collect(),
+                ..self.clone()
+            }
+            .into(),
+        )
     }
 }
 
@@ -125,7 +178,13 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let window: Vec<Dim> = s.attrs.get("window")?;
     let first = s.attrs.opt("first")?.unwrap_or(false);
     let sliding = Sliding::parse(s, window.len())?;
-    Ok(SelectWindow { gather: s.name == "select_and_gather", first, sliding, window }.into())
+    Ok(SelectWindow {
+        gather: s.name == "select_and_gather",
+        first,
+        sliding,
+        window,
+    }
+    .into())
 }
 
 fn samples(name: &str) -> Vec<Sample> {
@@ -137,10 +196,20 @@ fn samples(name: &str) -> Vec<Sample> {
         // Whole numbers, so that there are ties.
         let mut x = sample_array(I32, &shape, k);
         if let Wide::I(v) = x.wide() {
-            x = Wide::I(v.into_iter().map(|i| i % 3).collect()).narrow(I32, shape).expect("as many elements");
+            x = Wide::I(v.into_iter().map(|i| i % 3).collect())
+                .narrow(I32, shape)
+                .expect("as many elements");
         }
-        let most = ReduceWindow { op: Reduction::Max, sliding: sliding.clone(), window: window.clone(), extents };
-        let y = most.eval(std::slice::from_ref(&x), &Env::default()).expect("a sample").remove(0);
+        let most = ReduceWindow {
+            op: Reduction::Max,
+            sliding: sliding.clone(),
+            window: window.clone(),
+            extents,
+        };
+        let y = most
+            .eval(std::slice::from_ref(&x), &Env::default())
+            .expect("a sample")
+            .remove(0);
         for first in [false, true] {
             let op = SelectWindow {
                 gather: name == "select_and_gather",
@@ -148,7 +217,11 @@ fn samples(name: &str) -> Vec<Sample> {
                 sliding: sliding.clone(),
                 window: window.clone(),
             };
-            let t = sample_array([F64, C128, F32][k % 3], if op.gather { x.shape() } else { y.shape() }, 5);
+            let t = sample_array(
+                [F64, C128, F32][k % 3],
+                if op.gather { x.shape() } else { y.shape() },
+                5,
+            );
             out.push(Sample::new(op, vec![x.clone(), y.clone(), t]));
         }
     }

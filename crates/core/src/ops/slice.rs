@@ -3,8 +3,8 @@
 //! ```text
 //! y[i] = x[start + i * stride],    extent ceil((limit - start) / stride)
 //! ```
-//! Bounds are dimensions, so that `n` and `n - 1` are written as such; what cannot be compared when the program is
-//! built is checked when it runs. The adjoint pads with zeros.
+//! Bounds are dimensions, so that `n` and `n - 1` are written as such; what cannot be compared when
+//! the program is built is checked when it runs. The adjoint pads with zeros.
 
 use super::moving::{exceeds, padded, pick, places, prepend};
 use super::support::{cost_per_element, mapped, sample_array};
@@ -46,25 +46,44 @@ impl Primitive for Slice {
 
     fn attrs(&self) -> Attrs {
         let strided = self.stride.iter().any(|&s| s != 1);
-        let a = Attrs::default().with("start", &self.start).with("limit", &self.limit);
+        let a = Attrs::default()
+            .with("start", &self.start)
+            .with("limit", &self.limit);
         a.with_if(strided, "stride", &self.stride)
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 1)?;
-        for (name, n) in [("start", self.start.len()), ("limit", self.limit.len()), ("stride", self.stride.len())] {
+        for (name, n) in [
+            ("start", self.start.len()),
+            ("limit", self.limit.len()),
+            ("stride", self.stride.len()),
+        ] {
             if n != x[0].rank() {
-                bail!(Attribute, "`slice`: `{name}` has {n} entries for the {} axes of {}", x[0].rank(), x[0]);
+                bail!(
+                    Attribute,
+                    "`slice`: `{name}` has {n} entries for the {} axes of {}",
+                    x[0].rank(),
+                    x[0]
+                );
             }
         }
         let mut shape = Vec::with_capacity(x[0].rank());
         for (k, n) in x[0].shape.iter().enumerate() {
             let (start, limit, stride) = (&self.start[k], &self.limit[k], self.stride[k]);
             if stride == 0 || stride > i64::MAX as usize {
-                bail!(Attribute, "`slice`: the stride of axis {k} is {stride}; it must be positive");
+                bail!(
+                    Attribute,
+                    "`slice`: the stride of axis {k} is {stride}; it must be positive"
+                );
             }
             if exceeds(start, limit) || exceeds(limit, n) {
-                bail!(Attribute, "`slice` of {}: {} is not within the extent {n} of axis {k}", x[0], self.show(k));
+                bail!(
+                    Attribute,
+                    "`slice` of {}: {} is not within the extent {n} of axis {k}",
+                    x[0],
+                    self.show(k)
+                );
             }
             shape.push(match (start.as_const(), limit.as_const()) {
                 (Some(a), Some(b)) => Dim::Const((b - a).div_ceil(stride)),
@@ -75,11 +94,22 @@ impl Primitive for Slice {
     }
 
     fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
-        let start = self.start.iter().map(|d| d.eval(env)).collect::<Result<Vec<_>>>()?;
-        let limit = self.limit.iter().map(|d| d.eval(env)).collect::<Result<Vec<_>>>()?;
-        let shape: Vec<usize> =
-            (0..start.len()).map(|k| limit[k].saturating_sub(start[k]).div_ceil(self.stride[k])).collect();
-        let at = places(&shape, x[0].shape(), |k, i| Some(start[k] + i * self.stride[k]));
+        let start = self
+            .start
+            .iter()
+            .map(|d| d.eval(env))
+            .collect::<Result<Vec<_>>>()?;
+        let limit = self
+            .limit
+            .iter()
+            .map(|d| d.eval(env))
+            .collect::<Result<Vec<_>>>()?;
+        let shape: Vec<usize> = (0..start.len())
+            .map(|k| limit[k].saturating_sub(start[k]).div_ceil(self.stride[k]))
+            .collect();
+        let at = places(&shape, x[0].shape(), |k, i| {
+            Some(start[k] + i * self.stride[k])
+        });
         Ok(vec![pick(&x[0], &shape, at)?])
     }
 
@@ -93,13 +123,18 @@ impl Primitive for Slice {
 
     /// Zeros where nothing was taken: by a pad where the numbers of them are known, else joined on.
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else { return Ok(vec![None]) };
+        let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else {
+            return Ok(vec![None]);
+        };
         let taken = cx.ty(ct).shape;
         let number = |d: &Dim| d.as_const().and_then(|c| i64::try_from(c).ok());
         let (mut low, mut high, mut joined) = (Vec::new(), Vec::new(), Vec::new());
         for (k, n) in ty.shape.iter().enumerate() {
             let span = padded(&taken[k], 0, 0, self.stride[k] - 1)?;
-            let ends = [self.start[k].clone(), n.clone() - self.start[k].clone() - span];
+            let ends = [
+                self.start[k].clone(),
+                n.clone() - self.start[k].clone() - span,
+            ];
             low.push(number(&ends[0]).unwrap_or(0));
             high.push(number(&ends[1]).unwrap_or(0));
             joined.push(ends.map(|d| number(&d).is_none().then_some(d)));
@@ -120,7 +155,12 @@ impl Primitive for Slice {
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let start = prepend(Dim::Const(0), &self.start);
-        mapped(cx.slice(x[0].val, &start, &prepend(size.clone(), &self.limit), &prepend(1, &self.stride)))
+        mapped(cx.slice(
+            x[0].val,
+            &start,
+            &prepend(size.clone(), &self.limit),
+            &prepend(1, &self.stride),
+        ))
     }
 
     fn cost(&self, _: &[Type], y: &[Type]) -> Cost {
@@ -129,23 +169,44 @@ impl Primitive for Slice {
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
         let map = |v: &[Dim]| v.iter().map(f).collect();
-        Some(Slice { start: map(&self.start), limit: map(&self.limit), stride: self.stride.clone() }.into())
+        Some(
+            Slice {
+                start: map(&self.start),
+                limit: map(&self.limit),
+                stride: self.stride.clone(),
+            }
+            .into(),
+        )
     }
 }
 
 impl dyn Emit + '_ {
-    /// The elements `start, start + stride, ..` below `limit` of every axis. Nothing is written if these are all.
+    /// The elements `start, start + stride, ..` below `limit` of every axis. Nothing is written if
+    /// these are all.
     pub fn slice(&self, x: Val, start: &[Dim], limit: &[Dim], stride: &[usize]) -> Val {
         let from_all = start.len() == limit.len() && start.iter().all(|d| d.is(0));
         let every = stride.len() == limit.len() && stride.iter().all(|&s| s == 1);
         if from_all && every && *limit == *self.ty(x).shape {
             return x;
         }
-        self.op(Slice { start: start.to_vec(), limit: limit.to_vec(), stride: stride.to_vec() }, &[x])
+        self.op(
+            Slice {
+                start: start.to_vec(),
+                limit: limit.to_vec(),
+                stride: stride.to_vec(),
+            },
+            &[x],
+        )
     }
 
     /// The indices `start..limit` of one axis.
-    pub fn slice_axis(&self, x: Val, axis: usize, start: impl Into<Dim>, limit: impl Into<Dim>) -> Val {
+    pub fn slice_axis(
+        &self,
+        x: Val,
+        axis: usize,
+        start: impl Into<Dim>,
+        limit: impl Into<Dim>,
+    ) -> Val {
         let mut to = self.ty(x).shape.to_vec();
         let mut from = vec![Dim::Const(0); to.len()];
         if let (Some(a), Some(b)) = (from.get_mut(axis), to.get_mut(axis)) {
@@ -186,7 +247,9 @@ impl dyn Emit + '_ {
         match ty.shape.get(axis) {
             Some(n) if n.same(&at) == Some(false) => self.fail(crate::Error::new(
                 crate::Code::ShapeMismatch,
-                format!("cannot split axis {axis} of {ty} into parts {sizes:?}: they add up to {at}"),
+                format!(
+                    "cannot split axis {axis} of {ty} into parts {sizes:?}: they add up to {at}"
+                ),
             )),
             _ => {}
         }
@@ -196,20 +259,35 @@ impl dyn Emit + '_ {
 
 /// The error of an axis that a value does not have.
 pub(super) fn no_axis(op: &str, ty: &Type, axis: usize) -> crate::Error {
-    crate::Error::new(crate::Code::Attribute, format!("`{op}`: {ty} has no axis {axis}"))
+    crate::Error::new(
+        crate::Code::Attribute,
+        format!("`{op}`: {ty} has no axis {axis}"),
+    )
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let start: Vec<Dim> = s.attrs.get("start")?;
-    let stride = s.attrs.opt("stride")?.unwrap_or_else(|| vec![1; start.len()]);
-    Ok(Slice { start, limit: s.attrs.get("limit")?, stride }.into())
+    let stride = s
+        .attrs
+        .opt("stride")?
+        .unwrap_or_else(|| vec![1; start.len()]);
+    Ok(Slice {
+        start,
+        limit: s.attrs.get("limit")?,
+        stride,
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
     use crate::DType::*;
     let dims = |v: &[usize]| v.iter().map(|&d| Dim::Const(d)).collect();
     let s = |start: &[usize], limit: &[usize], stride: &[usize], dtype, shape: &[usize]| {
-        let op = Slice { start: dims(start), limit: dims(limit), stride: stride.to_vec() };
+        let op = Slice {
+            start: dims(start),
+            limit: dims(limit),
+            stride: stride.to_vec(),
+        };
         Sample::new(op, vec![sample_array(dtype, shape, 0)])
     };
     vec![
@@ -227,5 +305,10 @@ fn samples(_: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "A strided window: y[i] = x[start + i * stride], up to limit.";
-    vec![Entry { name: "slice", doc, parse, samples }]
+    vec![Entry {
+        name: "slice",
+        doc,
+        parse,
+        samples,
+    }]
 }

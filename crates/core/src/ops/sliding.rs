@@ -1,13 +1,15 @@
-//! The geometry of sliding windows: which element of an operand a window has, for convolutions and windowed reductions.
+//! The geometry of sliding windows: which element of an operand a window has, for convolutions and
+//! windowed reductions.
 //!
 //! Along each axis the element `k` of the window at `p` is the element `i` of the operand with
 //!
 //! ```text
 //! x_dilation · i = stride · p + dilation · k - low        there is none if that is no index
 //! ```
-//! One equation in three indices: exchanging their roles gives the geometry of the adjoints, so the operations that use it
-//! are closed under them. Steps have either sign for that reason; `low` is the padding before the first element. What
-//! stands after the last one follows from the number of windows, which the operation says.
+//! One equation in three indices: exchanging their roles gives the geometry of the adjoints, so the
+//! operations that use it are closed under them. Steps have either sign for that reason; `low` is
+//! the padding before the first element. What stands after the last one follows from the number of
+//! windows, which the operation says.
 
 use super::Spelled;
 use super::moving::padded;
@@ -32,7 +34,12 @@ pub struct Sliding {
 impl Sliding {
     /// Dense windows one after the other along this many axes.
     pub fn plain(axes: usize) -> Sliding {
-        Sliding { stride: vec![1; axes], dilation: vec![1; axes], x_dilation: vec![1; axes], low: vec![0; axes] }
+        Sliding {
+            stride: vec![1; axes],
+            dilation: vec![1; axes],
+            x_dilation: vec![1; axes],
+            low: vec![0; axes],
+        }
     }
 
     /// Number of axes.
@@ -43,20 +50,28 @@ impl Sliding {
     /// The index of element `k` of the window at `p` along an axis of `n` elements.
     pub fn source(&self, axis: usize, p: usize, k: usize, n: usize) -> Option<usize> {
         let wide = |v: &[i64]| i128::from(v[axis]);
-        let at = wide(&self.stride) * p as i128 + wide(&self.dilation) * k as i128 - wide(&self.low);
+        let at =
+            wide(&self.stride) * p as i128 + wide(&self.dilation) * k as i128 - wide(&self.low);
         let step = wide(&self.x_dilation);
-        (at % step == 0).then_some(at / step).and_then(|i| usize::try_from(i).ok()).filter(|&i| i < n)
+        (at % step == 0)
+            .then_some(at / step)
+            .and_then(|i| usize::try_from(i).ok())
+            .filter(|&i| i < n)
     }
 
-    /// The indices of the elements of the window at `p`, in the order of its `window` places, along an axis of `n` elements.
+    /// The indices of the elements of the window at `p`, in the order of its `window` places, along
+    /// an axis of `n` elements.
     pub(super) fn sources(&self, axis: usize, p: usize, window: usize, n: usize) -> Vec<usize> {
         if window <= n {
-            return (0..window).filter_map(|k| self.source(axis, p, k, n)).collect();
+            return (0..window)
+                .filter_map(|k| self.source(axis, p, k, n))
+                .collect();
         }
         let wide = |v: &[i64]| i128::from(v[axis]);
         let by = wide(&self.dilation);
         let place = |i: usize| {
-            let at = wide(&self.x_dilation) * i as i128 + wide(&self.low) - wide(&self.stride) * p as i128;
+            let at = wide(&self.x_dilation) * i as i128 + wide(&self.low)
+                - wide(&self.stride) * p as i128;
             (at % by == 0 && (0..window as i128).contains(&(at / by))).then_some(i)
         };
         let mut found: Vec<usize> = (0..n).filter_map(place).collect();
@@ -80,14 +95,23 @@ impl Sliding {
 
     /// Window index and element index exchanged.
     pub(super) fn exchanged(&self) -> Sliding {
-        Sliding { stride: self.dilation.clone(), dilation: self.stride.clone(), ..self.clone() }
+        Sliding {
+            stride: self.dilation.clone(),
+            dilation: self.stride.clone(),
+            ..self.clone()
+        }
     }
 
     /// The same relation with a positive step of the operand.
     fn upright(mut self) -> Sliding {
         for k in 0..self.axes() {
             if self.x_dilation[k] < 0 {
-                for v in [&mut self.stride, &mut self.dilation, &mut self.x_dilation, &mut self.low] {
+                for v in [
+                    &mut self.stride,
+                    &mut self.dilation,
+                    &mut self.x_dilation,
+                    &mut self.low,
+                ] {
                     v[k] = -v[k];
                 }
             }
@@ -97,7 +121,8 @@ impl Sliding {
 
     /// The geometry with one more axis in front, along which everything stays where it is.
     pub(super) fn batched(&self) -> Sliding {
-        let one = |first: i64, rest: &[i64]| std::iter::once(first).chain(rest.iter().copied()).collect();
+        let one =
+            |first: i64, rest: &[i64]| std::iter::once(first).chain(rest.iter().copied()).collect();
         Sliding {
             stride: one(1, &self.stride),
             dilation: one(1, &self.dilation),
@@ -106,13 +131,22 @@ impl Sliding {
         }
     }
 
-    /// How many windows of `size` elements lie within an axis of `n` elements padded by `low` and `high`.
+    /// How many windows of `size` elements lie within an axis of `n` elements padded by `low` and
+    /// `high`.
     pub fn count(&self, axis: usize, n: &Dim, size: &Dim, high: i64) -> Result<Dim> {
         let step = |v: &[i64]| match usize::try_from(v[axis]) {
             Ok(s) if s > 0 => Ok(s),
-            _ => bail!(Attribute, "windows are counted by padding where their steps are positive, got {}", v[axis]),
+            _ => bail!(
+                Attribute,
+                "windows are counted by padding where their steps are positive, got {}",
+                v[axis]
+            ),
         };
-        let (stride, dilation, x_dilation) = (step(&self.stride)?, step(&self.dilation)?, step(&self.x_dilation)?);
+        let (stride, dilation, x_dilation) = (
+            step(&self.stride)?,
+            step(&self.dilation)?,
+            step(&self.x_dilation)?,
+        );
         let room = padded(n, self.low[axis], high, x_dilation - 1)?;
         let span = padded(size, 0, 0, dilation - 1)?;
         match (room.as_const(), span.as_const()) {
@@ -131,11 +165,20 @@ impl Sliding {
             ("low", &self.low),
         ] {
             if v.len() != axes {
-                bail!(Attribute, "`{op}`: `{name}` has {} entries for {axes} axes of windows", v.len());
+                bail!(
+                    Attribute,
+                    "`{op}`: `{name}` has {} entries for {axes} axes of windows",
+                    v.len()
+                );
             }
             // So that their sums and negatives are numbers.
-            if v.iter().any(|s| s.unsigned_abs() > i64::MAX as u64 / 2 || (*s == 0 && name != "low")) {
-                bail!(Attribute, "`{op}`: `{name}` = {v:?} must be steps, none of them 0");
+            if v.iter()
+                .any(|s| s.unsigned_abs() > i64::MAX as u64 / 2 || (*s == 0 && name != "low"))
+            {
+                bail!(
+                    Attribute,
+                    "`{op}`: `{name}` = {v:?} must be steps, none of them 0"
+                );
             }
         }
         Ok(())
@@ -151,7 +194,8 @@ impl Sliding {
     }
 
     pub(super) fn parse(s: &mut Spelled<'_>, axes: usize) -> Result<Sliding> {
-        let mut list = |name: &str, default| Ok(s.attrs.opt(name)?.unwrap_or_else(|| vec![default; axes]));
+        let mut list =
+            |name: &str, default| Ok(s.attrs.opt(name)?.unwrap_or_else(|| vec![default; axes]));
         Ok(Sliding {
             stride: list("stride", 1)?,
             dilation: list("dilation", 1)?,
@@ -160,16 +204,29 @@ impl Sliding {
         })
     }
 
-    /// The attribute `extents`, or what follows from `high` (0 by default) for an operand and windows of these extents.
-    pub(super) fn take_extents(&self, s: &mut Spelled<'_>, x: &[Dim], size: &[Dim]) -> Result<Vec<Dim>> {
+    /// The attribute `extents`, or what follows from `high` (0 by default) for an operand and
+    /// windows of these extents.
+    pub(super) fn take_extents(
+        &self,
+        s: &mut Spelled<'_>,
+        x: &[Dim],
+        size: &[Dim],
+    ) -> Result<Vec<Dim>> {
         if let Some(extents) = s.attrs.opt("extents")? {
             return Ok(extents);
         }
         let high: Vec<i64> = s.attrs.opt("high")?.unwrap_or_else(|| vec![0; self.axes()]);
         self.check(s.name, x.len())?;
         if high.len() != x.len() || size.len() != x.len() {
-            bail!(Attribute, "`{}`: `high` and windows have an entry for each of {} axes", s.name, x.len());
+            bail!(
+                Attribute,
+                "`{}`: `high` and windows have an entry for each of {} axes",
+                s.name,
+                x.len()
+            );
         }
-        (0..x.len()).map(|k| self.count(k, &x[k], &size[k], high[k])).collect()
+        (0..x.len())
+            .map(|k| self.count(k, &x[k], &size[k], high[k]))
+            .collect()
     }
 }

@@ -1,7 +1,8 @@
 //! `sort`: every operand along an axis in the order of the first ones.
 //!
-//! The sort is stable, `-0` equals `+0`, and NaN comes last in either direction, so the permutation is unique. Its
-//! derivative is that permutation applied to the tangents; at ties it is the one that the stable sort chose.
+//! The sort is stable, `-0` equals `+0`, and NaN comes last in either direction, so the permutation
+//! is unique. Its derivative is that permutation applied to the tangents; at ties it is the one
+//! that the stable sort chose.
 
 use super::support::{batch_elementwise, count, lines, same_shape, sample_array, take_axis};
 use super::windows::{Bounds, Windows};
@@ -64,7 +65,11 @@ impl Sort {
             vector: rank,
             ..Windows::default()
         };
-        Gather { windows, sizes: vec![Dim::Const(1); rank], bounds: Bounds::Clip }
+        Gather {
+            windows,
+            sizes: vec![Dim::Const(1); rank],
+            bounds: Bounds::Clip,
+        }
     }
 }
 
@@ -74,11 +79,10 @@ impl Primitive for Sort {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs::default().with("axis", self.axis).with_if(self.num_keys != 1, "num_keys", self.num_keys).with_if(
-            self.descending,
-            "descending",
-            true,
-        )
+        Attrs::default()
+            .with("axis", self.axis)
+            .with_if(self.num_keys != 1, "num_keys", self.num_keys)
+            .with_if(self.descending, "descending", true)
     }
 
     fn results(&self) -> usize {
@@ -87,13 +91,26 @@ impl Primitive for Sort {
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         if x.len() != self.operands || x.is_empty() {
-            bail!(Arity, "this `sort` takes {} operands, got {}", self.operands.max(1), x.len());
+            bail!(
+                Arity,
+                "this `sort` takes {} operands, got {}",
+                self.operands.max(1),
+                x.len()
+            );
         }
         if self.num_keys == 0 || self.num_keys > x.len() {
-            bail!(Attribute, "`sort` of {} operands cannot have {} keys", x.len(), self.num_keys);
+            bail!(
+                Attribute,
+                "`sort` of {} operands cannot have {} keys",
+                x.len(),
+                self.num_keys
+            );
         }
         if let Some(t) = x[..self.num_keys].iter().find(|t| t.dtype.is_complex()) {
-            bail!(DTypeMismatch, "`sort` cannot have a key of type {t}: complex numbers have no order");
+            bail!(
+                DTypeMismatch,
+                "`sort` cannot have a key of type {t}: complex numbers have no order"
+            );
         }
         check_axis(self, &x[0], self.axis)?;
         let shape = same_shape(self, x)?.shape.clone();
@@ -111,17 +128,25 @@ impl Primitive for Sort {
                 from[to] = s;
             }
         }
-        wide.iter().zip(x).map(|(w, x)| w.pick(from.iter().copied()).narrow(x.dtype(), shape)).collect()
+        wide.iter()
+            .zip(x)
+            .map(|(w, x)| w.pick(from.iter().copied()).narrow(x.dtype(), shape))
+            .collect()
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let ty = cx.ty(x[0]);
         let position = cx.iota(&ty.with_dtype(DType::I64), self.axis);
-        let with = Sort { operands: self.operands + 1, ..*self };
+        let with = Sort {
+            operands: self.operands + 1,
+            ..*self
+        };
         let mut y = cx.emit().emit(with.into(), &[x, &[position]].concat());
         let from = y.pop().expect("one result per operand");
         let permute = self.permutation(ty.rank());
-        let dy = t.iter().map(|t| t.map(|t| cx.apply1(permute.clone(), &[t.into(), from.into()])));
+        let dy = t
+            .iter()
+            .map(|t| t.map(|t| cx.apply1(permute.clone(), &[t.into(), from.into()])));
         Ok((y, dy.collect()))
     }
 
@@ -130,59 +155,133 @@ impl Primitive for Sort {
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        batch_elementwise(cx, Sort { axis: self.axis + 1, ..*self }, size, x)
+        batch_elementwise(
+            cx,
+            Sort {
+                axis: self.axis + 1,
+                ..*self
+            },
+            size,
+            x,
+        )
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
         let n = x[0].shape[self.axis].as_const().unwrap_or(1).max(2) as f64;
-        Cost { flops: count(&x[0]) * n.log2(), bytes: x.iter().chain(y).map(bytes).sum() }
+        Cost {
+            flops: count(&x[0]) * n.log2(),
+            bytes: x.iter().chain(y).map(bytes).sum(),
+        }
     }
 }
 
 impl dyn Emit + '_ {
     /// `x` sorted along an axis.
     pub fn sort(&self, x: Val, axis: usize, descending: bool) -> Val {
-        self.op(Sort { axis, operands: 1, num_keys: 1, descending }, &[x])
+        self.op(
+            Sort {
+                axis,
+                operands: 1,
+                num_keys: 1,
+                descending,
+            },
+            &[x],
+        )
     }
 
     /// All of `x` sorted along an axis alike, in the order of the first `num_keys`.
     pub fn sort_by(&self, x: &[Val], axis: usize, num_keys: usize, descending: bool) -> Vals {
-        self.emit(Sort { axis, operands: x.len(), num_keys, descending }.into(), x)
+        self.emit(
+            Sort {
+                axis,
+                operands: x.len(),
+                num_keys,
+                descending,
+            }
+            .into(),
+            x,
+        )
     }
 
-    /// The positions, as `i64`, at which the sorted elements of `x` were: `sort(x)[i] = x[argsort(x)[i]]`.
+    /// The positions, as `i64`, at which the sorted elements of `x` were:
+    /// `sort(x)[i] = x[argsort(x)[i]]`.
     pub fn argsort(&self, x: Val, axis: usize, descending: bool) -> Val {
         let ty = self.ty(x).with_dtype(DType::I64);
         if axis >= ty.rank() {
             // The sort says what is wrong.
             return self.sort(x, axis, descending);
         }
-        self.sort_by(&[self.stop_gradient(x), self.iota(&ty, axis)], axis, 1, descending)[1]
+        self.sort_by(
+            &[self.stop_gradient(x), self.iota(&ty, axis)],
+            axis,
+            1,
+            descending,
+        )[1]
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let num_keys = s.attrs.opt("num_keys")?.unwrap_or(1);
     let descending = s.attrs.opt("descending")?.unwrap_or(false);
-    Ok(Sort { axis: take_axis(s)?, operands: s.operands.len(), num_keys, descending }.into())
+    Ok(Sort {
+        axis: take_axis(s)?,
+        operands: s.operands.len(),
+        num_keys,
+        descending,
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
-    let of = |axis, operands, num_keys, descending| Sort { axis, operands, num_keys, descending };
+    let of = |axis, operands, num_keys, descending| Sort {
+        axis,
+        operands,
+        num_keys,
+        descending,
+    };
     let few = |v: &[i32]| Array::vector(v.to_vec());
     vec![
-        Sample::new(of(1, 1, 1, false), vec![sample_array(DType::F64, &[2, 4], 0)]),
-        Sample::new(of(0, 1, 1, true), vec![sample_array(DType::F32, &[4, 2], 0)]),
-        Sample::new(of(0, 2, 1, false), vec![sample_array(DType::F64, &[5], 0), sample_array(DType::C128, &[5], 0)]),
-        Sample::new(of(0, 2, 1, true), vec![few(&[2, 1, 2, 0]), sample_array(DType::F64, &[4], 0)]),
-        Sample::new(of(0, 2, 2, false), vec![few(&[2, 1, 2, 0]), few(&[4, 3, 1, 2])]),
+        Sample::new(
+            of(1, 1, 1, false),
+            vec![sample_array(DType::F64, &[2, 4], 0)],
+        ),
+        Sample::new(
+            of(0, 1, 1, true),
+            vec![sample_array(DType::F32, &[4, 2], 0)],
+        ),
+        Sample::new(
+            of(0, 2, 1, false),
+            vec![
+                sample_array(DType::F64, &[5], 0),
+                sample_array(DType::C128, &[5], 0),
+            ],
+        ),
+        Sample::new(
+            of(0, 2, 1, true),
+            vec![few(&[2, 1, 2, 0]), sample_array(DType::F64, &[4], 0)],
+        ),
+        Sample::new(
+            of(0, 2, 2, false),
+            vec![few(&[2, 1, 2, 0]), few(&[4, 3, 1, 2])],
+        ),
         Sample::new(of(0, 1, 1, false), vec![sample_array(DType::Bool, &[4], 0)]),
-        Sample::new(of(0, 1, 1, false), vec![sample_array(DType::F64, &[0, 2], 0)]),
-        Sample::rough(of(0, 1, 1, true), vec![Array::vector(vec![-0.0f64, f64::NAN, 0.0, 1.0])]),
+        Sample::new(
+            of(0, 1, 1, false),
+            vec![sample_array(DType::F64, &[0, 2], 0)],
+        ),
+        Sample::rough(
+            of(0, 1, 1, true),
+            vec![Array::vector(vec![-0.0f64, f64::NAN, 0.0, 1.0])],
+        ),
     ]
 }
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "All operands along an axis in the order of the first `num_keys`: stable, NaN last.";
-    vec![Entry { name: "sort", doc, parse, samples }]
+    vec![Entry {
+        name: "sort",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -1,4 +1,5 @@
-//! Special functions `f(a, x)` with all their derivatives in the parameter `a`: attribute `order` counts them.
+//! Special functions `f(a, x)` with all their derivatives in the parameter `a`: attribute `order`
+//! counts them.
 //!
 //! ```text
 //! p(a, x) = x^(a-1) e^-x / gamma(a)              ∂p/∂x = p(a - 1, x) - p(a, x)
@@ -51,8 +52,16 @@ const NAMES: [(SpecialFn, &str, &str); 4] = [
         "igamma",
         "Regularized lower incomplete gamma function P(a, x), differentiated `order` times in a.",
     ),
-    (SpecialFn::Igammac, "igammac", "Regularized upper incomplete gamma function 1 - P(a, x), `order` times in a."),
-    (SpecialFn::GammaDensity, "gamma_density", "x^(a-1) e^-x / gamma(a), differentiated `order` times in a."),
+    (
+        SpecialFn::Igammac,
+        "igammac",
+        "Regularized upper incomplete gamma function 1 - P(a, x), `order` times in a.",
+    ),
+    (
+        SpecialFn::GammaDensity,
+        "gamma_density",
+        "x^(a-1) e^-x / gamma(a), differentiated `order` times in a.",
+    ),
     (
         SpecialFn::Zeta,
         "zeta",
@@ -73,7 +82,10 @@ impl Special {
         match self.f {
             SpecialFn::Igamma => at(SpecialFn::GammaDensity, self.order, a),
             SpecialFn::Igammac => cx.neg(at(SpecialFn::GammaDensity, self.order, a)),
-            SpecialFn::GammaDensity => cx.sub(at(self.f, self.order, cx.sub(a, one)), at(self.f, self.order, a)),
+            SpecialFn::GammaDensity => cx.sub(
+                at(self.f, self.order, cx.sub(a, one)),
+                at(self.f, self.order, a),
+            ),
             SpecialFn::Zeta => {
                 let next = cx.add(a, one);
                 let y = cx.neg(cx.mul(a, at(self.f, self.order, next)));
@@ -88,7 +100,11 @@ impl Special {
 
 impl Primitive for Special {
     fn name(&self) -> &str {
-        NAMES.iter().find(|n| n.0 == self.f).expect("every function has a name").1
+        NAMES
+            .iter()
+            .find(|n| n.0 == self.f)
+            .expect("every function has a name")
+            .1
     }
 
     fn attrs(&self) -> Attrs {
@@ -98,10 +114,21 @@ impl Primitive for Special {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 2)?;
         if x[0].dtype != x[1].dtype || !x[0].dtype.is_float() {
-            bail!(DTypeMismatch, "`{}` takes two operands of one float type, got {} and {}", self.name(), x[0], x[1]);
+            bail!(
+                DTypeMismatch,
+                "`{}` takes two operands of one float type, got {} and {}",
+                self.name(),
+                x[0],
+                x[1]
+            );
         }
         if self.order > MAX_ORDER {
-            bail!(Limit, "`{}` has orders up to {MAX_ORDER}, got {}", self.name(), self.order);
+            bail!(
+                Limit,
+                "`{}` has orders up to {MAX_ORDER}, got {}",
+                self.name(),
+                self.order
+            );
         }
         Ok(vec![same_shape(self, x)?.clone()])
     }
@@ -113,12 +140,20 @@ impl Primitive for Special {
             SpecialFn::GammaDensity => math::gamma_density(self.order, a, x),
             SpecialFn::Zeta => math::zeta(self.order, a, x),
         };
-        let y = x[0].to_f64().into_iter().zip(x[1].to_f64()).map(|(a, x)| f(a, x)).collect();
+        let y = x[0]
+            .to_f64()
+            .into_iter()
+            .zip(x[1].to_f64())
+            .map(|(a, x)| f(a, x))
+            .collect();
         Ok(vec![Wide::F(y).narrow(x[0].dtype(), x[0].shape())?])
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
-        let next = Special { order: self.order + 1, ..*self };
+        let next = Special {
+            order: self.order + 1,
+            ..*self
+        };
         let da = t[0].map(|t| cx.scale_at_pole(cx.op(next, x), t));
         let dx = t[1].map(|t| cx.scale_at_pole(self.slope(cx.emit(), x[0], x[1]), t));
         Ok(cx.one(cx.op(*self, x), cx.sum_opt(da, dx)))
@@ -153,34 +188,70 @@ impl dyn Emit + '_ {
         self.op(Special::new(SpecialFn::Zeta), &[s, q])
     }
 
-    /// The derivative in `a` of a sample `x` of the gamma distribution, its quantile held fixed: what makes samples
-    /// differentiable.
+    /// The derivative in `a` of a sample `x` of the gamma distribution, its quantile held fixed:
+    /// what makes samples differentiable.
     pub fn random_gamma_grad(&self, a: Val, x: Val) -> Val {
-        let by_a = self.op(Special { f: SpecialFn::Igamma, order: 1 }, &[a, x]);
-        self.neg(self.div(by_a, self.op(Special::new(SpecialFn::GammaDensity), &[a, x])))
+        let by_a = self.op(
+            Special {
+                f: SpecialFn::Igamma,
+                order: 1,
+            },
+            &[a, x],
+        );
+        self.neg(self.div(
+            by_a,
+            self.op(Special::new(SpecialFn::GammaDensity), &[a, x]),
+        ))
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    let f = NAMES.iter().find(|n| n.1 == s.name).map_or(SpecialFn::Igamma, |n| n.0);
+    let f = NAMES
+        .iter()
+        .find(|n| n.1 == s.name)
+        .map_or(SpecialFn::Igamma, |n| n.0);
     let order: usize = s.attrs.opt("order")?.unwrap_or(0);
-    Ok(Special { f, order: order.try_into().unwrap_or(u32::MAX) }.into())
+    Ok(Special {
+        f,
+        order: order.try_into().unwrap_or(u32::MAX),
+    }
+    .into())
 }
 
 fn samples(name: &str) -> Vec<Sample> {
-    let f = NAMES.iter().find(|n| n.1 == name).expect("a name of the table").0;
+    let f = NAMES
+        .iter()
+        .find(|n| n.1 == name)
+        .expect("a name of the table")
+        .0;
     let array = |v: Vec<f64>| Array::vector(v);
-    let a = if f == SpecialFn::Zeta { array(vec![1.7, 2.3, 4.1, 3.2]) } else { array(vec![0.6, 1.7, 12.0, 0.3]) };
+    let a = if f == SpecialFn::Zeta {
+        array(vec![1.7, 2.3, 4.1, 3.2])
+    } else {
+        array(vec![0.6, 1.7, 12.0, 0.3])
+    };
     let x = array(vec![0.9, 2.5, 11.0, 0.2]);
-    let mut out: Vec<Sample> =
-        [0, 1, 2].map(|order| Sample::new(Special { f, order }, vec![a.clone(), x.clone()])).into();
+    let mut out: Vec<Sample> = [0, 1, 2]
+        .map(|order| Sample::new(Special { f, order }, vec![a.clone(), x.clone()]))
+        .into();
     let corners = array(vec![0.0, 1.0, 1.0, -1.5, 2.0, f64::INFINITY, 3.0, f64::NAN]);
     let at = array(vec![1.0, 0.0, 2.0, 3.0, f64::INFINITY, 1.0, -1.0, 1.0]);
     out.push(Sample::rough(Special::new(f), vec![corners, at]));
-    out.push(Sample::new(Special::new(f), vec![sample_array(DType::F64, &[0], 0); 2]));
+    out.push(Sample::new(
+        Special::new(f),
+        vec![sample_array(DType::F64, &[0], 0); 2],
+    ));
     out
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    NAMES.iter().map(|&(_, name, doc)| Entry { name, doc, parse, samples }).collect()
+    NAMES
+        .iter()
+        .map(|&(_, name, doc)| Entry {
+            name,
+            doc,
+            parse,
+            samples,
+        })
+        .collect()
 }

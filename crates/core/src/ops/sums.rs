@@ -1,4 +1,5 @@
-//! Compensated sums of values that come one after the other, as the cotangents of a loop's constants do.
+//! Compensated sums of values that come one after the other, as the cotangents of a loop's
+//! constants do.
 //!
 //! A sum is two values for each component, `high + low`:
 //!
@@ -6,8 +7,8 @@
 //! s = high + x      l = low + add_error(high, x)                      in f64: high' = s, low' = l; the result is s + l
 //! high' = s + l     low' = add_error(s, l)                            in f32, where errors of errors matter, too
 //! ```
-//! The error is two units of rounding of the sum and some squares of them, whatever the number of terms, in flat memory.
-//! Everything here is linear in `x`: exactly, `add_error` is 0.
+//! The error is two units of rounding of the sum and some squares of them, whatever the number of
+//! terms, in flat memory. Everything here is linear in `x`: exactly, `add_error` is 0.
 
 use super::Binary;
 use crate::dtype::DType;
@@ -26,7 +27,10 @@ impl Compensated {
     /// Of values of a type; in f64 whatever the type is, if the session asks for stable sums.
     pub(crate) fn new(cx: &dyn Emit, ty: &Type) -> Compensated {
         let narrow = ty.dtype.real() != DType::F64 && !cx.session().numerics().stable;
-        Compensated { ty: ty.clone(), part: if narrow { DType::F32 } else { DType::F64 } }
+        Compensated {
+            ty: ty.clone(),
+            part: if narrow { DType::F32 } else { DType::F64 },
+        }
     }
 
     /// The types of the values that hold a sum.
@@ -36,7 +40,11 @@ impl Compensated {
 
     /// The sum of `sum` and `x`.
     pub(crate) fn add(&self, cx: &dyn Emit, sum: &[Val], x: Val) -> Vec<Val> {
-        let parts = if self.ty.dtype.is_complex() { vec![cx.real(x), cx.imag(x)] } else { vec![x] };
+        let parts = if self.ty.dtype.is_complex() {
+            vec![cx.real(x), cx.imag(x)]
+        } else {
+            vec![x]
+        };
         let error = |a: Val, b: Val| cx.op(Binary::AddError, &[a, b]);
         let mut out = Vec::with_capacity(sum.len());
         for (x, sum) in parts.into_iter().zip(sum.chunks_exact(2)) {
@@ -53,8 +61,21 @@ impl Compensated {
     /// The value of a sum.
     pub(crate) fn value(&self, cx: &dyn Emit, sum: &[Val]) -> Val {
         let to = self.ty.dtype.real();
-        let part = |s: &[Val]| cx.convert(if self.part == DType::F64 { cx.add(s[0], s[1]) } else { s[0] }, to);
+        let part = |s: &[Val]| {
+            cx.convert(
+                if self.part == DType::F64 {
+                    cx.add(s[0], s[1])
+                } else {
+                    s[0]
+                },
+                to,
+            )
+        };
         let parts: Vec<Val> = sum.chunks_exact(2).map(part).collect();
-        if let [re, im] = parts[..] { cx.complex(re, im) } else { parts[0] }
+        if let [re, im] = parts[..] {
+            cx.complex(re, im)
+        } else {
+            parts[0]
+        }
     }
 }

@@ -11,7 +11,10 @@ use crate::shape::{Dim, Type};
 
 /// Number of elements for cost estimates: unknown extents count as 1.
 pub(crate) fn count(t: &Type) -> f64 {
-    t.shape.iter().map(|d| d.as_const().unwrap_or(1) as f64).product()
+    t.shape
+        .iter()
+        .map(|d| d.as_const().unwrap_or(1) as f64)
+        .product()
 }
 
 /// Bytes of a value.
@@ -19,12 +22,17 @@ pub(crate) fn bytes(t: &Type) -> f64 {
     count(t) * t.dtype.size() as f64
 }
 
-/// The cost of an operation that does `flops` per result element and reads and writes everything once.
+/// The cost of an operation that does `flops` per result element and reads and writes everything
+/// once.
 pub(crate) fn cost_per_element(flops: f64, x: &[Type], y: &[Type]) -> Cost {
-    Cost { flops: flops * y.iter().map(count).sum::<f64>(), bytes: x.iter().chain(y).map(bytes).sum() }
+    Cost {
+        flops: flops * y.iter().map(count).sum::<f64>(),
+        bytes: x.iter().chain(y).map(bytes).sum(),
+    }
 }
 
-/// Operands of an elementwise operation have one shape. Returns it (of the operand that knows most).
+/// Operands of an elementwise operation have one shape. Returns it (of the operand that knows
+/// most).
 pub(crate) fn same_shape<'a>(op: &dyn Primitive, x: &'a [Type]) -> Result<&'a Type> {
     let mut best = &x[0];
     for t in &x[1..] {
@@ -52,10 +60,20 @@ pub(crate) fn same_shape<'a>(op: &dyn Primitive, x: &'a [Type]) -> Result<&'a Ty
     Ok(best)
 }
 
-/// The batch rule of every elementwise operation: operands without the batch axis are repeated along it.
-pub(crate) fn batch_elementwise(cx: &dyn Emit, op: impl Into<Op>, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+/// The batch rule of every elementwise operation: operands without the batch axis are repeated
+/// along it.
+pub(crate) fn batch_elementwise(
+    cx: &dyn Emit,
+    op: impl Into<Op>,
+    size: &Dim,
+    x: &[Batched],
+) -> Result<Vec<Batched>> {
     let x: Vec<Val> = x.iter().map(|b| cx.replicate(*b, size).val).collect();
-    Ok(cx.emit(op.into(), &x).into_iter().map(|val| Batched { val, mapped: true }).collect())
+    Ok(cx
+        .emit(op.into(), &x)
+        .into_iter()
+        .map(|val| Batched { val, mapped: true })
+        .collect())
 }
 
 /// The result of a batch rule that has the batch axis.
@@ -63,8 +81,8 @@ pub(crate) fn mapped(val: Val) -> Result<Vec<Batched>> {
     Ok(vec![Batched { val, mapped: true }])
 }
 
-/// An array for samples: numbers between -2 and 2 (integers between -9 and 9), scattered, no two of them equal in the
-/// first 97.
+/// An array for samples: numbers between -2 and 2 (integers between -9 and 9), scattered, no two of
+/// them equal in the first 97.
 pub(crate) fn sample_array(dtype: DType, shape: &[usize], seed: usize) -> Array {
     let n: usize = shape.iter().product();
     let at = |i: usize| ((i + seed + 1) * 37 % 97) as f64 / 97.0 * 4.0 - 2.0;
@@ -75,15 +93,22 @@ pub(crate) fn sample_array(dtype: DType, shape: &[usize], seed: usize) -> Array 
         Kind::Int => Wide::I((0..n).map(whole).collect()),
         Kind::Bool => Wide::I((0..n).map(|i| whole(i) & 1).collect()),
     };
-    wide.narrow(dtype, shape).expect("as many elements as the shape has")
+    wide.narrow(dtype, shape)
+        .expect("as many elements as the shape has")
 }
 
 /// The positions of the elements of every line along `axis`, in row-major order of the lines.
-pub(crate) fn lines(shape: &[usize], axis: usize, reverse: bool) -> impl Iterator<Item = impl Iterator<Item = usize>> {
+pub(crate) fn lines(
+    shape: &[usize],
+    axis: usize,
+    reverse: bool,
+) -> impl Iterator<Item = impl Iterator<Item = usize>> {
     let (n, inner): (usize, usize) = (shape[axis], shape[axis + 1..].iter().product());
     let outer: usize = shape[..axis].iter().product();
-    (0..outer * inner)
-        .map(move |l| (0..n).map(move |k| (l / inner * n + if reverse { n - 1 - k } else { k }) * inner + l % inner))
+    (0..outer * inner).map(move |l| {
+        (0..n)
+            .map(move |k| (l / inner * n + if reverse { n - 1 - k } else { k }) * inner + l % inner)
+    })
 }
 
 /// The attribute axis exists.
@@ -94,18 +119,25 @@ pub(crate) fn check_axis(op: &dyn Primitive, x: &Type, axis: usize) -> Result<()
     Ok(())
 }
 
-/// The attribute `axis`: from the end if negative, and by default the last one of the first operand.
+/// The attribute `axis`: from the end if negative, and by default the last one of the first
+/// operand.
 pub(crate) fn take_axis(s: &mut Spelled<'_>) -> Result<usize> {
     let rank = s.operands.first().map_or(0, Type::rank);
     let axis: i64 = s.attrs.opt("axis")?.unwrap_or(-1);
     axis_of(s, "axis", axis, rank)
 }
 
-/// The attribute `axes`: from the end if negative, ascending, and by default all of the first operand.
+/// The attribute `axes`: from the end if negative, ascending, and by default all of the first
+/// operand.
 pub(crate) fn take_axes(s: &mut Spelled<'_>) -> Result<Vec<usize>> {
     let rank = s.operands.first().map_or(0, Type::rank);
-    let Some(axes) = s.attrs.opt::<Vec<i64>>("axes")? else { return Ok((0..rank).collect()) };
-    let mut out = axes.iter().map(|&a| axis_of(s, "axes", a, rank)).collect::<Result<Vec<usize>>>()?;
+    let Some(axes) = s.attrs.opt::<Vec<i64>>("axes")? else {
+        return Ok((0..rank).collect());
+    };
+    let mut out = axes
+        .iter()
+        .map(|&a| axis_of(s, "axes", a, rank))
+        .collect::<Result<Vec<usize>>>()?;
     out.sort_unstable();
     Ok(out)
 }
@@ -113,6 +145,10 @@ pub(crate) fn take_axes(s: &mut Spelled<'_>) -> Result<Vec<usize>> {
 fn axis_of(s: &Spelled<'_>, attr: &str, axis: i64, rank: usize) -> Result<usize> {
     match usize::try_from(if axis < 0 { axis + rank as i64 } else { axis }) {
         Ok(a) if a < rank => Ok(a),
-        _ => bail!(Attribute, "`{}`: `{attr}` names {axis}, not an axis of an operand of rank {rank}", s.name),
+        _ => bail!(
+            Attribute,
+            "`{}`: `{attr}` names {axis}, not an axis of an operand of rank {rank}",
+            s.name
+        ),
     }
 }

@@ -3,11 +3,15 @@
 //! ```text
 //! y = branch[i](x)  =>  (y, r) = forward[i](x),  dy = linear[i](r; dx)
 //! ```
-//! All branches return the same types, so the residuals of all are joined: a branch fills the slots it needs and leaves
-//! zeros in the others, slots of equal type are shared. `switch` clamps an index out of range to the nearest branch;
-//! `cond` takes a boolean, and its branches stand in the order false, true.
+//! All branches return the same types, so the residuals of all are joined: a branch fills the slots
+//! it needs and leaves zeros in the others, slots of equal type are shared. `switch` clamps an
+//! index out of range to the nearest branch; `cond` takes a boolean, and its branches stand in the
+//! order false, true.
 
-use super::body::{check_operands, check_results, mask, or, params, residual_params, rewrap, show_types, some, spread};
+use super::body::{
+    check_operands, check_results, mask, or, params, residual_params, rewrap, show_types, some,
+    spread,
+};
 use super::{Comparison, Entry, Op, Spelled};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
@@ -33,7 +37,11 @@ pub struct Switch {
 
 impl Switch {
     fn of(&self, branches: Vec<Arc<Function>>) -> Op {
-        Switch { branches, boolean: self.boolean }.into()
+        Switch {
+            branches,
+            boolean: self.boolean,
+        }
+        .into()
     }
 
     fn choose(&self, index: &Array) -> usize {
@@ -51,7 +59,9 @@ impl Primitive for Switch {
 
     fn attrs(&self) -> Attrs {
         match &self.branches[..] {
-            [no, yes] if self.boolean => Attrs::default().with("then", yes.clone()).with("else", no.clone()),
+            [no, yes] if self.boolean => Attrs::default()
+                .with("then", yes.clone())
+                .with("else", no.clone()),
             b => Attrs::default().with("branches", b),
         }
     }
@@ -62,15 +72,31 @@ impl Primitive for Switch {
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         let (Some(index), Some(first)) = (x.first(), self.branches.first()) else {
-            bail!(Arity, "`{}` needs an index and at least one branch", self.name());
+            bail!(
+                Arity,
+                "`{}` needs an index and at least one branch",
+                self.name()
+            );
         };
         let kind = if self.boolean { Kind::Bool } else { Kind::Int };
         if index.rank() != 0 || index.dtype.kind() != kind {
-            let want = if self.boolean { "a boolean" } else { "an integer" };
-            bail!(DTypeMismatch, "`{}` chooses by {want} of rank 0, got {index}; reduce or convert it", self.name());
+            let want = if self.boolean {
+                "a boolean"
+            } else {
+                "an integer"
+            };
+            bail!(
+                DTypeMismatch,
+                "`{}` chooses by {want} of rank 0, got {index}; reduce or convert it",
+                self.name()
+            );
         }
         if self.boolean && self.branches.len() != 2 {
-            bail!(Attribute, "`cond` has two branches, not {}", self.branches.len());
+            bail!(
+                Attribute,
+                "`cond` has two branches, not {}",
+                self.branches.len()
+            );
         }
         let y = first.result_types();
         for (k, b) in self.branches.iter().enumerate() {
@@ -78,7 +104,12 @@ impl Primitive for Switch {
             check_results(self, &format!("branch {k}"), b)?;
             let t = b.result_types();
             if t.len() != y.len() || t.iter().zip(&y).any(|(a, b)| a.differs(b)) {
-                bail!(BranchMismatch, "branch {k} returns {} but branch 0 returns {}", show_types(&t), show_types(&y));
+                bail!(
+                    BranchMismatch,
+                    "branch {k} returns {} but branch 0 returns {}",
+                    show_types(&t),
+                    show_types(&y)
+                );
             }
         }
         Ok(y)
@@ -89,7 +120,11 @@ impl Primitive for Switch {
         let y = reference::run_body(&self.branches[k], &x[1..], env)?;
         for (y, t) in y.iter().zip(self.branches[0].result_types()) {
             if t.shape.eval(env).is_ok_and(|s| s != y.shape()) {
-                bail!(BranchMismatch, "branch {k} returned {} but branch 0 returns {t}", y.ty());
+                bail!(
+                    BranchMismatch,
+                    "branch {k} returned {} but branch 0 returns {t}",
+                    y.ty()
+                );
             }
         }
         Ok(y)
@@ -98,7 +133,8 @@ impl Primitive for Switch {
     fn classes(&self, x: &[Class]) -> Option<Vec<Class>> {
         let mut all = self.branches.iter().map(|b| b.classes(&x[1..]));
         let first = all.next()??;
-        all.try_fold(first, |a, b| Class::join_all(&a, &b?)).filter(|_| x[0] == Class::Ordinary)
+        all.try_fold(first, |a, b| Class::join_all(&a, &b?))
+            .filter(|_| x[0] == Class::Ordinary)
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {
@@ -114,7 +150,9 @@ impl Primitive for Switch {
             .map(|b| session.linearize_region(b, &active, Saving::Residuals))
             .collect::<Result<_>>()?;
         let n = self.results();
-        let out = lins.iter().fold(vec![false; n], |a, l| or(&a, &l.out_active));
+        let out = lins
+            .iter()
+            .fold(vec![false; n], |a, l| or(&a, &l.out_active));
         let slots = Slots::new(&lins);
         let forward = lins
             .iter()
@@ -131,8 +169,14 @@ impl Primitive for Switch {
             .zip(&slots.of_extra)
             .map(|(l, of)| slots.linear(session, l, of, &saved, &active, &out))
             .collect::<Result<Vec<_>>>()?;
-        let r = [x[0]].into_iter().chain(saved.iter().map(|&i| x[1 + i])).chain(y[n..].iter().copied());
-        let operands: Vec<Operand> = r.map(Operand::R).chain(some(t).into_iter().map(Operand::L)).collect();
+        let r = [x[0]]
+            .into_iter()
+            .chain(saved.iter().map(|&i| x[1 + i]))
+            .chain(y[n..].iter().copied());
+        let operands: Vec<Operand> = r
+            .map(Operand::R)
+            .chain(some(t).into_iter().map(Operand::L))
+            .collect();
         let dy = cx.apply(self.of(linear), &operands);
         Ok((Vals::from_slice(&y[..n]), spread(&out, &dy)))
     }
@@ -150,23 +194,44 @@ impl Primitive for Switch {
             .map(|b| session.transpose_region(b, &linear, &mask(ct)))
             .collect::<Result<Vec<_>>>()?;
         let k = linear.iter().filter(|l| **l).count();
-        let out = back.iter().fold(vec![false; k], |a, b| or(&a, &b.out_nonzero));
-        let types: Vec<Type> = x[1..].iter().filter(|a| a.is_linear()).map(|a| a.ty(cx)).collect();
+        let out = back
+            .iter()
+            .fold(vec![false; k], |a, b| or(&a, &b.out_nonzero));
+        let types: Vec<Type> = x[1..]
+            .iter()
+            .filter(|a| a.is_linear())
+            .map(|a| a.ty(cx))
+            .collect();
         let branches = back
             .iter()
             .map(|b| padded(session, &b.func, 0, &b.out_nonzero, &out, &types))
             .collect::<Result<Vec<_>>>()?;
         let operands: Vec<Val> = x.iter().filter_map(Arg::val).chain(some(ct)).collect();
-        let y = if out.contains(&true) { cx.emit(self.of(branches), &operands) } else { Vals::new() };
+        let y = if out.contains(&true) {
+            cx.emit(self.of(branches), &operands)
+        } else {
+            Vals::new()
+        };
         let mut y = spread(&out, &y).into_iter();
-        Ok(x.iter().map(|a| if a.is_linear() { y.next().flatten() } else { None }).collect())
+        Ok(x.iter()
+            .map(|a| {
+                if a.is_linear() {
+                    y.next().flatten()
+                } else {
+                    None
+                }
+            })
+            .collect())
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let session = cx.session();
         let mapped: Vec<bool> = x[1..].iter().map(|b| b.mapped).collect();
         let batched = |force: &[bool]| {
-            self.branches.iter().map(|b| session.batch_region(b, &mapped, force, size)).collect::<Result<Vec<_>>>()
+            self.branches
+                .iter()
+                .map(|b| session.batch_region(b, &mapped, force, size))
+                .collect::<Result<Vec<_>>>()
         };
         let mut force = vec![x[0].mapped; self.results()];
         let mut branches = batched(&force)?;
@@ -174,16 +239,35 @@ impl Primitive for Switch {
         branches = batched(&force)?;
         let args: Vec<Val> = x.iter().map(|b| b.val).collect();
         let vals = if x[0].mapped {
-            self.choose_each(cx, size, &branches.iter().map(|b| b.func.clone()).collect::<Vec<_>>(), &args)
+            self.choose_each(
+                cx,
+                size,
+                &branches.iter().map(|b| b.func.clone()).collect::<Vec<_>>(),
+                &args,
+            )
         } else {
-            cx.emit(self.of(branches.into_iter().map(|b| b.func.clone()).collect()), &args).to_vec()
+            cx.emit(
+                self.of(branches.into_iter().map(|b| b.func.clone()).collect()),
+                &args,
+            )
+            .to_vec()
         };
-        Ok(vals.into_iter().zip(force).map(|(val, mapped)| Batched { val, mapped }).collect())
+        Ok(vals
+            .into_iter()
+            .zip(force)
+            .map(|(val, mapped)| Batched { val, mapped })
+            .collect())
     }
 
     fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
-        let worst = |a: Cost, b: Cost| Cost { flops: a.flops.max(b.flops), bytes: a.bytes.max(b.bytes) };
-        self.branches.iter().map(|b| b.cost()).fold(Cost::default(), worst)
+        let worst = |a: Cost, b: Cost| Cost {
+            flops: a.flops.max(b.flops),
+            bytes: a.bytes.max(b.bytes),
+        };
+        self.branches
+            .iter()
+            .map(|b| b.cost())
+            .fold(Cost::default(), worst)
     }
 
     fn regions(&self) -> Vec<&Arc<Function>> {
@@ -195,7 +279,10 @@ impl Primitive for Switch {
     }
 
     fn narrow(&self, used: &[bool], narrow: &mut Narrow<'_>) -> Option<(Op, Vec<bool>)> {
-        Some((self.of(self.branches.iter().map(|b| narrow(b, used)).collect()), used.to_vec()))
+        Some((
+            self.of(self.branches.iter().map(|b| narrow(b, used)).collect()),
+            used.to_vec(),
+        ))
     }
 }
 
@@ -203,9 +290,15 @@ impl Switch {
     fn forward(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Result<Jvp> {
         let session = cx.session();
         let active = mask(&t[1..]);
-        let bodies = self.branches.iter().map(|b| session.jvp_region(b, &active)).collect::<Result<Vec<_>>>()?;
+        let bodies = self
+            .branches
+            .iter()
+            .map(|b| session.jvp_region(b, &active))
+            .collect::<Result<Vec<_>>>()?;
         let n = self.results();
-        let out = bodies.iter().fold(vec![false; n], |a, b| or(&a, &b.out_active));
+        let out = bodies
+            .iter()
+            .fold(vec![false; n], |a, b| or(&a, &b.out_active));
         let types = self.branches[0].result_types();
         let branches = bodies
             .iter()
@@ -216,7 +309,13 @@ impl Switch {
     }
 
     /// Every branch on the whole batch, and per batch element the result of the one it chose.
-    fn choose_each(&self, cx: &dyn Emit, size: &Dim, branches: &[Arc<Function>], x: &[Val]) -> Vec<Val> {
+    fn choose_each(
+        &self,
+        cx: &dyn Emit,
+        size: &Dim,
+        branches: &[Arc<Function>],
+        x: &[Val],
+    ) -> Vec<Val> {
         let index = x[0];
         let mut y: Option<Vec<Val>> = None;
         for (k, b) in branches.iter().enumerate().rev() {
@@ -242,7 +341,8 @@ impl Switch {
     }
 }
 
-/// A body whose results from `first` on are those that it `has`, with zeros for others that are wanted.
+/// A body whose results from `first` on are those that it `has`, with zeros for others that are
+/// wanted.
 fn padded(
     session: &Session,
     f: &Arc<Function>,
@@ -298,26 +398,37 @@ impl Slots {
     }
 
     /// The forward branch: its results, then all slots.
-    fn forward(&self, session: &Session, lin: &RegionLin, of_extra: &[usize]) -> Result<Arc<Function>> {
+    fn forward(
+        &self,
+        session: &Session,
+        lin: &RegionLin,
+        of_extra: &[usize],
+    ) -> Result<Arc<Function>> {
         let f = &lin.forward;
         if of_extra.iter().copied().eq(0..self.types.len()) {
             return Ok(f.clone());
         }
         rewrap(session, &f.name, &[f], |b| {
-            let x =
-                f.params().iter().map(|&p| b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n))).collect::<Vec<_>>();
+            let x = f
+                .params()
+                .iter()
+                .map(|&p| b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n)))
+                .collect::<Vec<_>>();
             let cx: &dyn Emit = b;
             let mut y = cx.inline(f, &x);
             let extra = y.split_off(lin.out_active.len());
-            y.extend(self.types.iter().enumerate().map(|(k, t)| match of_extra.iter().position(|&s| s == k) {
-                Some(j) => extra[j],
-                None => cx.zeros(t),
+            y.extend(self.types.iter().enumerate().map(|(k, t)| {
+                match of_extra.iter().position(|&s| s == k) {
+                    Some(j) => extra[j],
+                    None => cx.zeros(t),
+                }
             }));
             y
         })
     }
 
-    /// The linear branch: saved parameters, all slots, tangents -> tangents of the results that any branch moves.
+    /// The linear branch: saved parameters, all slots, tangents -> tangents of the results that any
+    /// branch moves.
     fn linear(
         &self,
         session: &Session,
@@ -330,25 +441,41 @@ impl Slots {
         let types = lin.forward.param_types();
         let outs = lin.forward.result_types();
         rewrap(session, &lin.linear.name, &[&lin.linear], |b| {
-            let p = params(b, &saved.iter().map(|&i| types[i].clone()).collect::<Vec<_>>());
+            let p = params(
+                b,
+                &saved.iter().map(|&i| types[i].clone()).collect::<Vec<_>>(),
+            );
             let slots = params(b, &self.types);
-            let t: Vec<Type> = types.iter().zip(active).filter(|(_, a)| **a).map(|(t, _)| t.clone()).collect();
+            let t: Vec<Type> = types
+                .iter()
+                .zip(active)
+                .filter(|(_, a)| **a)
+                .map(|(t, _)| t.clone())
+                .collect();
             let t = params(b, &t);
             let cx: &dyn Emit = b;
             let r = lin.residuals.iter().map(|r| match *r {
-                Residual::Param(i) => p[saved.iter().position(|&s| s == i).expect("collected from all branches")],
+                Residual::Param(i) => {
+                    p[saved
+                        .iter()
+                        .position(|&s| s == i)
+                        .expect("collected from all branches")]
+                }
                 Residual::Extra(j) => slots[of_extra[j]],
             });
             let args: Vec<Val> = r.chain(t).collect();
             let dy = spread(&lin.out_active, &cx.inline(&lin.linear, &args));
             let wanted = dy.into_iter().zip(&outs).zip(out).filter(|(_, o)| **o);
-            wanted.map(|((dy, t), _)| dy.unwrap_or_else(|| cx.zeros(t))).collect()
+            wanted
+                .map(|((dy, t), _)| dy.unwrap_or_else(|| cx.zeros(t)))
+                .collect()
         })
     }
 }
 
 impl dyn Emit + '_ {
-    /// `yes(x)` where `p`, a boolean of rank 0, holds, and `no(x)` otherwise. Both return the same types.
+    /// `yes(x)` where `p`, a boolean of rank 0, holds, and `no(x)` otherwise. Both return the same
+    /// types.
     pub fn cond(
         &self,
         p: Val,
@@ -357,25 +484,57 @@ impl dyn Emit + '_ {
         no: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
     ) -> Vec<Val> {
         let types = self.types(x);
-        let (yes, no) = (self.body("then", &types, yes), self.body("else", &types, no));
+        let (yes, no) = (
+            self.body("then", &types, yes),
+            self.body("else", &types, no),
+        );
         let operands: Vec<Val> = [p].iter().chain(x).copied().collect();
         match (yes.func, no.func) {
-            (Some(yes), Some(no)) => {
-                self.emit(Switch { branches: vec![no, yes], boolean: true }.into(), &operands).to_vec()
-            }
+            (Some(yes), Some(no)) => self
+                .emit(
+                    Switch {
+                        branches: vec![no, yes],
+                        boolean: true,
+                    }
+                    .into(),
+                    &operands,
+                )
+                .to_vec(),
             _ => vec![Val::POISON; yes.results],
         }
     }
 
-    /// `branches[index](x)`; an index out of range takes the nearest branch. All return the same types.
-    pub fn switch(&self, index: Val, x: &[Val], branches: &[&dyn Fn(&dyn Emit, &[Val]) -> Vec<Val>]) -> Vec<Val> {
+    /// `branches[index](x)`; an index out of range takes the nearest branch. All return the same
+    /// types.
+    pub fn switch(
+        &self,
+        index: Val,
+        x: &[Val],
+        branches: &[&dyn Fn(&dyn Emit, &[Val]) -> Vec<Val>],
+    ) -> Vec<Val> {
         let types = self.types(x);
-        let bodies: Vec<_> =
-            branches.iter().enumerate().map(|(k, f)| self.body(&format!("branch{k}"), &types, f)).collect();
+        let bodies: Vec<_> = branches
+            .iter()
+            .enumerate()
+            .map(|(k, f)| self.body(&format!("branch{k}"), &types, f))
+            .collect();
         let results = bodies.first().map_or(0, |b| b.results);
         let operands: Vec<Val> = [index].iter().chain(x).copied().collect();
-        match bodies.into_iter().map(|b| b.func).collect::<Option<Vec<_>>>() {
-            Some(branches) => self.emit(Switch { branches, boolean: false }.into(), &operands).to_vec(),
+        match bodies
+            .into_iter()
+            .map(|b| b.func)
+            .collect::<Option<Vec<_>>>()
+        {
+            Some(branches) => self
+                .emit(
+                    Switch {
+                        branches,
+                        boolean: false,
+                    }
+                    .into(),
+                    &operands,
+                )
+                .to_vec(),
             None => vec![Val::POISON; results],
         }
     }
@@ -384,9 +543,17 @@ impl dyn Emit + '_ {
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     Ok(if s.name == "cond" {
         let yes = s.attrs.get("then")?;
-        Switch { branches: vec![s.attrs.get("else")?, yes], boolean: true }.into()
+        Switch {
+            branches: vec![s.attrs.get("else")?, yes],
+            boolean: true,
+        }
+        .into()
     } else {
-        Switch { branches: s.attrs.get("branches")?, boolean: false }.into()
+        Switch {
+            branches: s.attrs.get("branches")?,
+            boolean: false,
+        }
+        .into()
     })
 }
 
@@ -400,25 +567,49 @@ fn samples(name: &str) -> Vec<Sample> {
             let y = write(&b, &x);
             Arc::new(b.finish(&y).expect("a sample"))
         });
-        Switch { branches: branches.collect(), boolean: name == "cond" }
+        Switch {
+            branches: branches.collect(),
+            boolean: name == "cond",
+        }
     };
-    let index = |k: i64| if name == "cond" { Array::scalar(k != 0) } else { Array::scalar(k) };
+    let index = |k: i64| {
+        if name == "cond" {
+            Array::scalar(k != 0)
+        } else {
+            Array::scalar(k)
+        }
+    };
     let real = vec![Type::new(DType::F64, [2]); 2];
     let complex = vec![Type::new(DType::C128, [2]); 2];
-    let (x, y) = (Array::vector(vec![0.4f64, -0.7]), Array::vector(vec![1.5f64, 0.3]));
-    let z = Array::vector(vec![crate::C128::new(0.4, 0.2), crate::C128::new(-0.3, 1.1)]);
+    let (x, y) = (
+        Array::vector(vec![0.4f64, -0.7]),
+        Array::vector(vec![1.5f64, 0.3]),
+    );
+    let z = Array::vector(vec![
+        crate::C128::new(0.4, 0.2),
+        crate::C128::new(-0.3, 1.1),
+    ]);
     // Branches with different residuals, of which one moves a result that the other keeps.
     let a: Write = |cx, x| vec![cx.mul(x[0], cx.exp(x[1])), cx.full_like(x[0], 2.0)];
     let b: Write = |cx, x| vec![x[0], cx.sin(cx.mul(x[1], x[1]))];
     let mut out = Vec::new();
     for k in [0, 1] {
-        out.push(Sample::new(make(&real, &[a, b]), vec![index(k), x.clone(), y.clone()]));
-        out.push(Sample::new(make(&complex, &[b, a]), vec![index(k), z.clone(), z.clone()]));
+        out.push(Sample::new(
+            make(&real, &[a, b]),
+            vec![index(k), x.clone(), y.clone()],
+        ));
+        out.push(Sample::new(
+            make(&complex, &[b, a]),
+            vec![index(k), z.clone(), z.clone()],
+        ));
     }
     if name == "switch" {
         for k in [-3i32, 2, 7] {
             let c: Write = |cx, x| vec![cx.neg(x[1]), cx.cos(x[0])];
-            out.push(Sample::new(make(&real, &[a, b, c]), vec![Array::scalar(k), x.clone(), y.clone()]));
+            out.push(Sample::new(
+                make(&real, &[a, b, c]),
+                vec![Array::scalar(k), x.clone(), y.clone()],
+            ));
         }
     }
     out
@@ -426,7 +617,17 @@ fn samples(name: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     vec![
-        Entry { name: "cond", doc: "One of two bodies, by a boolean.", parse, samples },
-        Entry { name: "switch", doc: "One of several bodies, by an index that is clamped to them.", parse, samples },
+        Entry {
+            name: "cond",
+            doc: "One of two bodies, by a boolean.",
+            parse,
+            samples,
+        },
+        Entry {
+            name: "switch",
+            doc: "One of several bodies, by an index that is clamped to them.",
+            parse,
+            samples,
+        },
     ]
 }

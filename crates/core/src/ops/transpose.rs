@@ -32,9 +32,22 @@ impl Primitive for Transpose {
         let mut sorted = self.perm.clone();
         sorted.sort_unstable();
         if sorted.len() != x[0].rank() || sorted.iter().enumerate().any(|(i, &p)| i != p) {
-            bail!(Attribute, "`perm` = {:?} is not a permutation of the {} axes of {}", self.perm, x[0].rank(), x[0]);
+            bail!(
+                Attribute,
+                "`perm` = {:?} is not a permutation of the {} axes of {}",
+                self.perm,
+                x[0].rank(),
+                x[0]
+            );
         }
-        Ok(vec![x[0].with_shape(self.perm.iter().map(|&p| x[0].shape[p].clone()).collect::<Vec<_>>())])
+        Ok(vec![
+            x[0].with_shape(
+                self.perm
+                    .iter()
+                    .map(|&p| x[0].shape[p].clone())
+                    .collect::<Vec<_>>(),
+            ),
+        ])
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
@@ -53,7 +66,9 @@ impl Primitive for Transpose {
             }
             at
         });
-        Ok(vec![x[0].wide().pick(at).narrow(x[0].dtype(), shape.clone())?])
+        Ok(vec![
+            x[0].wide().pick(at).narrow(x[0].dtype(), shape.clone())?,
+        ])
     }
 
     fn linear_in(&self, _: &[bool]) -> bool {
@@ -73,7 +88,9 @@ impl Primitive for Transpose {
     }
 
     fn batch(&self, cx: &dyn Emit, _: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        let perm: Vec<usize> = std::iter::once(0).chain(self.perm.iter().map(|p| p + 1)).collect();
+        let perm: Vec<usize> = std::iter::once(0)
+            .chain(self.perm.iter().map(|p| p + 1))
+            .collect();
         mapped(cx.transpose(x[0].val, &perm))
     }
 
@@ -88,27 +105,46 @@ impl dyn Emit + '_ {
         if perm.iter().copied().eq(0..self.ty(x).rank()) {
             return x;
         }
-        self.op(Transpose { perm: perm.to_vec() }, &[x])
+        self.op(
+            Transpose {
+                perm: perm.to_vec(),
+            },
+            &[x],
+        )
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let rank = s.operands.first().map_or(0, Type::rank);
-    let perm = s.attrs.opt("perm")?.unwrap_or_else(|| (0..rank).rev().collect());
+    let perm = s
+        .attrs
+        .opt("perm")?
+        .unwrap_or_else(|| (0..rank).rev().collect());
     Ok(Transpose { perm }.into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
-    let x = Array::from_vec([2, 3, 1], vec![1.5f64, -0.5, 2.0, 0.25, 3.0, -1.0]).expect("six elements");
-    let t = |perm: &[usize]| Transpose { perm: perm.to_vec() };
+    let x =
+        Array::from_vec([2, 3, 1], vec![1.5f64, -0.5, 2.0, 0.25, 3.0, -1.0]).expect("six elements");
+    let t = |perm: &[usize]| Transpose {
+        perm: perm.to_vec(),
+    };
     vec![
         Sample::new(t(&[1, 0, 2]), vec![x.clone()]),
         Sample::new(t(&[2, 1, 0]), vec![x]),
         Sample::new(t(&[]), vec![Array::scalar(1.0f32)]),
-        Sample::new(t(&[1, 0]), vec![Array::from_vec([0, 2], Vec::<u8>::new()).expect("empty")]),
+        Sample::new(
+            t(&[1, 0]),
+            vec![Array::from_vec([0, 2], Vec::<u8>::new()).expect("empty")],
+        ),
     ]
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    vec![Entry { name: "transpose", doc: "Permutation of axes; without `perm`, their reversal.", parse, samples }]
+    vec![Entry {
+        name: "transpose",
+        doc: "Permutation of axes; without `perm`, their reversal.",
+        parse,
+        samples,
+    }]
 }

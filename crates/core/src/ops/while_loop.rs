@@ -4,12 +4,13 @@
 //! while cond(w, c) { c, r = body(v, c) }      ->  c                      plain
 //!                                             ->  c, r stacked, alive    saving
 //! ```
-//! The saving form stacks what each step returns beside its carries. The number of steps is a symbol that it binds, and
-//! `alive`, one boolean per step, is true. The derivative of a `while`, in both forms, is a scan of that length over the
-//! stacks, so it exists forward and backward, at any order, and loops in loops work like any other body.
+//! The saving form stacks what each step returns beside its carries. The number of steps is a
+//! symbol that it binds, and `alive`, one boolean per step, is true. The derivative of a `while`,
+//! in both forms, is a scan of that length over the stacks, so it exists forward and backward, at
+//! any order, and loops in loops work like any other body.
 //!
-//! Batched, elements that are done wait for the others: their carries stay, what they stack is meaningless, and `alive`
-//! is false there. The steps of the linear scan do nothing where it is.
+//! Batched, elements that are done wait for the others: their carries stay, what they stack is
+//! meaningless, and `alive` is false there. The steps of the linear scan do nothing where it is.
 
 use super::body::{check_operands, check_results, mask, params, rewrap};
 use super::checkpointing::while_in_pieces;
@@ -23,13 +24,16 @@ use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::graph::{Builder, Function};
-use crate::primitive::{Arg, Batched, Cost, Jvp, Linearized, Narrow, Primitive, Sample, Val, no_rule};
+use crate::primitive::{
+    Arg, Batched, Cost, Jvp, Linearized, Narrow, Primitive, Sample, Val, no_rule,
+};
 use crate::reference;
 use crate::shape::{Dim, Env, Sym, Type};
 use crate::transform::{Class, Lin, Lv, Session};
 use std::sync::Arc;
 
-/// A loop that runs while a condition holds. Operands: constants of the condition, of the body, then carries.
+/// A loop that runs while a condition holds. Operands: constants of the condition, of the body,
+/// then carries.
 #[derive(Clone, Debug)]
 pub struct While {
     /// `constants.., carries.. -> boolean`.
@@ -66,15 +70,16 @@ impl Primitive for While {
     }
 
     fn attrs(&self) -> Attrs {
-        let mut a = Attrs::default().with_if(self.cond_consts > 0, "cond_consts", self.cond_consts).with_if(
-            self.body_consts > 0,
-            "body_consts",
-            self.body_consts,
-        );
+        let mut a = Attrs::default()
+            .with_if(self.cond_consts > 0, "cond_consts", self.cond_consts)
+            .with_if(self.body_consts > 0, "body_consts", self.body_consts);
         if let Some(s) = &self.saves {
             a = a.with("saves", &**s);
         }
-        self.checkpoint.attrs(a).with("cond", self.cond.clone()).with("body", self.body.clone())
+        self.checkpoint
+            .attrs(a)
+            .with("cond", self.cond.clone())
+            .with("body", self.body.clone())
     }
 
     fn results(&self) -> usize {
@@ -87,7 +92,10 @@ impl Primitive for While {
         match self.checkpoint {
             Checkpoint::Never => {}
             Checkpoint::Every(_) if self.saves.is_none() => {}
-            Checkpoint::Every(_) => bail!(Attribute, "the saving form of `while` has saved already: no `checkpoint`"),
+            Checkpoint::Every(_) => bail!(
+                Attribute,
+                "the saving form of `while` has saved already: no `checkpoint`"
+            ),
             c => bail!(
                 ReverseWhile,
                 "the derivative of `while` cannot save by {c:?}: how many steps it takes is known when it has run; save a \
@@ -109,7 +117,10 @@ impl Primitive for While {
         check_results(self, "the body", &self.body)?;
         match &self.cond.result_types()[..] {
             [t] if *t == Type::scalar(DType::Bool) => {}
-            t => bail!(DTypeMismatch, "the condition of `while` must return one boolean of rank 0, not {t:?}"),
+            t => bail!(
+                DTypeMismatch,
+                "the condition of `while` must return one boolean of rank 0, not {t:?}"
+            ),
         }
         let mut y = self.body.result_types();
         let stacks = y.split_off(self.carry());
@@ -139,7 +150,9 @@ impl Primitive for While {
         let types = self.body.result_types().split_off(carry.len());
         let mut stacks: Vec<Vec<Array>> = vec![Vec::new(); types.len()];
         let mut trips = 0;
-        while reference::run_body(&self.cond, &[cond, &carry].concat(), env)?[0].as_slice() == Some(&[true]) {
+        while reference::run_body(&self.cond, &[cond, &carry].concat(), env)?[0].as_slice()
+            == Some(&[true])
+        {
             let mut y = reference::run_body(&self.body, &[body, &carry].concat(), env)?;
             for (all, y) in stacks.iter_mut().zip(y.drain(init.len()..)) {
                 all.push(y);
@@ -170,16 +183,34 @@ impl Primitive for While {
         }
         if let Checkpoint::Every(k) = self.checkpoint {
             let callee = while_in_pieces(cx.session(), self, k, &cx.types(x))?;
-            return Call { callee, checkpoint: false }.linearize(cx, x, t);
+            return Call {
+                callee,
+                checkpoint: false,
+            }
+            .linearize(cx, x, t);
         }
         let nk = self.carry();
         let (of_body, t) = (&x[self.cond_consts..], &t[self.cond_consts..]);
-        let body = LoopLin::new(cx.emit(), &self.body, self.body_consts, nk, of_body, mask(t))?;
+        let body = LoopLin::new(
+            cx.emit(),
+            &self.body,
+            self.body_consts,
+            nk,
+            of_body,
+            mask(t),
+        )?;
         if !body.moves() {
-            return Ok((cx.emit().emit(self.clone().into(), x), vec![None; self.results()]));
+            return Ok((
+                cx.emit().emit(self.clone().into(), x),
+                vec![None; self.results()],
+            ));
         }
         let trips = self.saves.clone().unwrap_or_else(|| cx.fresh_sym("trips"));
-        let forward = While { body: body.forward.clone(), saves: Some(trips), ..self.clone() };
+        let forward = While {
+            body: body.forward.clone(),
+            saves: Some(trips),
+            ..self.clone()
+        };
         let mut y = cx.emit().emit(forward.into(), x);
         let alive = y.pop().expect("the saving form has a result");
         let n = self.body.results().len();
@@ -219,22 +250,38 @@ impl Primitive for While {
             cond = session.batch_region(&self.cond, &of_carry(&mapped), &[true], size)?;
         }
         let init = init.iter().zip(&mapped[self.body_consts..]);
-        let init: Vec<Val> = init.map(|(&b, &m)| if m { cx.replicate(b, size).val } else { b.val }).collect();
-        let (cc, bc): (Vec<Val>, Vec<Val>) =
-            (of_cond.iter().map(|b| b.val).collect(), of_body.iter().map(|b| b.val).collect());
+        let init: Vec<Val> = init
+            .map(|(&b, &m)| if m { cx.replicate(b, size).val } else { b.val })
+            .collect();
+        let (cc, bc): (Vec<Val>, Vec<Val>) = (
+            of_cond.iter().map(|b| b.val).collect(),
+            of_body.iter().map(|b| b.val).collect(),
+        );
         let batched = if ragged {
             let both = [&cc[..], &bc].concat();
             let new = self.waiting(session, &cond.func, &body.func)?;
             cx.emit(new.into(), &[&cc[..], &both, &init].concat())
         } else {
-            let new = While { cond: cond.func.clone(), body: body.func.clone(), ..self.clone() };
+            let new = While {
+                cond: cond.func.clone(),
+                body: body.func.clone(),
+                ..self.clone()
+            };
             cx.emit(new.into(), &[&cc[..], &bc, &init].concat())
         };
         let n = self.body.results().len();
-        let mut y: Vec<Batched> = (0..n).map(|k| Batched { val: batched[k], mapped: body.out_mapped[k] }).collect();
+        let mut y: Vec<Batched> = (0..n)
+            .map(|k| Batched {
+                val: batched[k],
+                mapped: body.out_mapped[k],
+            })
+            .collect();
         if self.saves.is_some() {
             // The waiting form stacks which elements were alive after everything else.
-            y.push(Batched { val: batched[n], mapped: ragged });
+            y.push(Batched {
+                val: batched[n],
+                mapped: ragged,
+            });
         }
         y[nk..].iter_mut().for_each(|b| b.val = swap(cx, *b));
         Ok(y)
@@ -243,7 +290,10 @@ impl Primitive for While {
     fn cost(&self, _: &[Type], y: &[Type]) -> Cost {
         let mut c = self.body.cost();
         c += self.cond.cost();
-        c.bytes += y[self.carry().min(y.len())..].iter().map(bytes).sum::<f64>();
+        c.bytes += y[self.carry().min(y.len())..]
+            .iter()
+            .map(bytes)
+            .sum::<f64>();
         c
     }
 
@@ -252,7 +302,12 @@ impl Primitive for While {
     }
 
     fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
-        While { cond: regions[0].clone(), body: regions[1].clone(), ..self.clone() }.into()
+        While {
+            cond: regions[0].clone(),
+            body: regions[1].clone(),
+            ..self.clone()
+        }
+        .into()
     }
 
     fn narrow(&self, used: &[bool], narrow: &mut Narrow<'_>) -> Option<(Op, Vec<bool>)> {
@@ -262,12 +317,26 @@ impl Primitive for While {
         if saves.is_some() {
             kept[n] = true;
         }
-        Some((While { body: narrow(&self.body, &kept[..n]), saves, ..self.clone() }.into(), kept))
+        Some((
+            While {
+                body: narrow(&self.body, &kept[..n]),
+                saves,
+                ..self.clone()
+            }
+            .into(),
+            kept,
+        ))
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
         let new = f(&Dim::sym(self.saves.as_ref()?)).as_sym()?.clone();
-        Some(While { saves: Some(new), ..self.clone() }.into())
+        Some(
+            While {
+                saves: Some(new),
+                ..self.clone()
+            }
+            .into(),
+        )
     }
 
     fn binds(&self) -> Vec<Sym> {
@@ -276,13 +345,32 @@ impl Primitive for While {
 }
 
 impl While {
-    /// [`Primitive::linearize`] of the loop in which the fixed carries are constants, of the condition as well.
-    fn linearize_without(&self, fixed: &FixedCarries, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
-        let of_cond = FixedCarries { consts: self.cond_consts, ..fixed.clone() };
+    /// [`Primitive::linearize`] of the loop in which the fixed carries are constants, of the
+    /// condition as well.
+    fn linearize_without(
+        &self,
+        fixed: &FixedCarries,
+        cx: &Lin<'_>,
+        x: &[Val],
+        t: &[Option<Lv>],
+    ) -> Result<Linearized> {
+        let of_cond = FixedCarries {
+            consts: self.cond_consts,
+            ..fixed.clone()
+        };
         let body = fixed.constants(cx.session(), &self.body, true)?;
         let cond = of_cond.constants(cx.session(), &self.cond, false)?;
-        let (cond_consts, body_consts) = (self.cond_consts + fixed.count, self.body_consts + fixed.count);
-        let new = While { cond, body, cond_consts, body_consts, ..self.clone() };
+        let (cond_consts, body_consts) = (
+            self.cond_consts + fixed.count,
+            self.body_consts + fixed.count,
+        );
+        let new = While {
+            cond,
+            body,
+            cond_consts,
+            body_consts,
+            ..self.clone()
+        };
         let (xc, xb) = x.split_at(self.cond_consts);
         let (tc, tb) = t.split_at(self.cond_consts);
         let first = of_cond.ordered(&[xc, &xb[self.body_consts..]].concat());
@@ -295,7 +383,13 @@ impl While {
     fn forward(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Result<Jvp> {
         let (of_cond, of_body) = x.split_at(self.cond_consts);
         let t = &t[self.cond_consts..];
-        let l = LoopJvp::new(cx.session(), &self.body, self.body_consts, self.carry(), mask(t))?;
+        let l = LoopJvp::new(
+            cx.session(),
+            &self.body,
+            self.body_consts,
+            self.carry(),
+            mask(t),
+        )?;
         let (consts, carry) = l.moving();
         // The condition does not look at tangents.
         let tangents = &l.body.param_types()[l.body.params().len() - carry..];
@@ -305,7 +399,12 @@ impl While {
             (b as &dyn Emit).inline(&self.cond, &x)
         })?;
         let body_consts = self.body_consts + consts;
-        let new = While { cond, body: l.body.clone(), body_consts, ..self.clone() };
+        let new = While {
+            cond,
+            body: l.body.clone(),
+            body_consts,
+            ..self.clone()
+        };
         let mut y = cx.emit(new.into(), &[of_cond, &l.operands(cx, of_body, t)].concat());
         let alive = self.saves.is_some().then(|| y.pop()).flatten();
         let (mut y, mut dy) = l.split(&y);
@@ -314,8 +413,14 @@ impl While {
         Ok((y, dy))
     }
 
-    /// The batched loop that runs while any element does. Its body takes the constants of the condition too.
-    fn waiting(&self, session: &Session, cond: &Arc<Function>, body: &Arc<Function>) -> Result<While> {
+    /// The batched loop that runs while any element does. Its body takes the constants of the
+    /// condition too.
+    fn waiting(
+        &self,
+        session: &Session,
+        cond: &Arc<Function>,
+        body: &Arc<Function>,
+    ) -> Result<While> {
         let (nc, nb, nk) = (self.cond_consts, self.body_consts, self.carry());
         let any = rewrap(session, &self.cond.name, &[cond], |b| {
             let x = params(b, &cond.param_types());
@@ -339,7 +444,12 @@ impl While {
             debug_assert!(y.len() >= nk);
             y
         })?;
-        Ok(While { cond: any, body, body_consts: nc + nb, ..self.clone() })
+        Ok(While {
+            cond: any,
+            body,
+            body_consts: nc + nb,
+            ..self.clone()
+        })
     }
 }
 
@@ -373,7 +483,8 @@ impl dyn Emit + '_ {
         cond: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Val,
         body: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Vec<Val>,
     ) -> Vec<Val> {
-        self.checkpointing(Checkpoint::Never).while_loop(consts, init, cond, body)
+        self.checkpointing(Checkpoint::Never)
+            .while_loop(consts, init, cond, body)
     }
 
     /// [`Loops::fori`] whose derivatives save what every step needs.
@@ -385,7 +496,8 @@ impl dyn Emit + '_ {
         init: &[Val],
         body: impl FnOnce(&dyn Emit, &[Val], Val, &[Val]) -> Vec<Val>,
     ) -> Vec<Val> {
-        self.checkpointing(Checkpoint::Never).fori(lo, hi, consts, init, body)
+        self.checkpointing(Checkpoint::Never)
+            .fori(lo, hi, consts, init, body)
     }
 }
 
@@ -403,9 +515,20 @@ impl Loops<'_> {
         let n = consts.len();
         let cond = cx.body("cond", &types, |cx, x| vec![cond(cx, &x[..n], &x[n..])]);
         let body = cx.body("body", &types, |cx, x| body(cx, &x[..n], &x[n..]));
-        let (Some(cond), Some(body)) = (cond.func, body.func) else { return vec![Val::POISON; init.len()] };
-        let op = While { cond, body, cond_consts: n, body_consts: n, saves: None, checkpoint: self.checkpoint };
-        let mut y = cx.emit(op.into(), &[consts, consts, init].concat()).to_vec();
+        let (Some(cond), Some(body)) = (cond.func, body.func) else {
+            return vec![Val::POISON; init.len()];
+        };
+        let op = While {
+            cond,
+            body,
+            cond_consts: n,
+            body_consts: n,
+            saves: None,
+            checkpoint: self.checkpoint,
+        };
+        let mut y = cx
+            .emit(op.into(), &[consts, consts, init].concat())
+            .to_vec();
         y.resize(init.len(), Val::POISON);
         y
     }
@@ -430,7 +553,11 @@ impl Loops<'_> {
             let all = Type::new(DType::I64, vec![n.clone()]);
             let cx = self.cx;
             let index = cx.add(cx.iota(&all, 0), cx.full(&all, *lo));
-            return self.scan(consts, init, &[index], &n, false, |cx, w, c, x| (body(cx, w, x[0], c), vec![])).0;
+            return self
+                .scan(consts, init, &[index], &n, false, |cx, w, c, x| {
+                    (body(cx, w, x[0], c), vec![])
+                })
+                .0;
         }
         let (lo, hi) = (number(self.cx, &lo), number(self.cx, &hi));
         let n = consts.len();
@@ -452,7 +579,11 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let cond_consts: usize = s.attrs.opt("cond_consts")?.unwrap_or(0);
     let body_consts: usize = s.attrs.opt("body_consts")?.unwrap_or(0);
     if cond_consts.max(body_consts) > s.operands.len() {
-        bail!(Arity, "`while` of {} operands cannot have that many constants", s.operands.len());
+        bail!(
+            Arity,
+            "`while` of {} operands cannot have that many constants",
+            s.operands.len()
+        );
     }
     let saves = match s.attrs.opt::<Attr>("saves")? {
         None => None,
@@ -462,7 +593,15 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     };
     let checkpoint = Checkpoint::take(s)?;
     let (cond, body) = (s.attrs.get("cond")?, s.attrs.get("body")?);
-    Ok(While { cond, body, cond_consts, body_consts, saves, checkpoint }.into())
+    Ok(While {
+        cond,
+        body,
+        cond_consts,
+        body_consts,
+        saves,
+        checkpoint,
+    }
+    .into())
 }
 
 type Write = fn(&dyn Emit, &[Val]) -> Vec<Val>;
@@ -477,32 +616,69 @@ fn samples(_: &str) -> Vec<Sample> {
         };
         let (cond_consts, body_consts) = consts;
         let of_cond = [&types[..cond_consts], &types[cond_consts + body_consts..]].concat();
-        let (cond, body) = (function(&of_cond, cond), function(&types[cond_consts..], body));
-        While { cond, body, cond_consts, body_consts, saves: None, checkpoint: Checkpoint::Never }
+        let (cond, body) = (
+            function(&of_cond, cond),
+            function(&types[cond_consts..], body),
+        );
+        While {
+            cond,
+            body,
+            cond_consts,
+            body_consts,
+            saves: None,
+            checkpoint: Checkpoint::Never,
+        }
     };
-    let (i, r, c) = (Type::scalar(DType::I64), Type::scalar(DType::F64), Type::scalar(DType::C128));
+    let (i, r, c) = (
+        Type::scalar(DType::I64),
+        Type::scalar(DType::F64),
+        Type::scalar(DType::C128),
+    );
     let v = Type::new(DType::F64, [2]);
     let below: Write = |cx, x| vec![cx.compare(x[1], Comparison::Lt, x[0])];
     // The sine of the constant does not change from step to step.
-    let rnn: Write = |cx, x| vec![cx.add(x[1], cx.full_like(x[1], 1i64)), cx.tanh(cx.mul(cx.sin(x[0]), x[2]))];
+    let rnn: Write = |cx, x| {
+        vec![
+            cx.add(x[1], cx.full_like(x[1], 1i64)),
+            cx.tanh(cx.mul(cx.sin(x[0]), x[2])),
+        ]
+    };
     let power: Write = |cx, x| vec![cx.add(x[1], cx.full_like(x[1], 1i64)), cx.mul(x[2], x[0])];
     // Doubles until the square is large: the number of steps depends on the carry.
-    let small: Write = |cx, x| vec![cx.compare(cx.mul(x[0], x[0]), Comparison::Lt, cx.full_like(x[0], 20.0))];
+    let small: Write =
+        |cx, x| vec![cx.compare(cx.mul(x[0], x[0]), Comparison::Lt, cx.full_like(x[0], 20.0))];
     let double: Write = |cx, x| vec![cx.mul(x[0], cx.full_like(x[0], 2.0))];
     let n = |n: i64| Array::scalar(n);
     let w = Array::vector(vec![0.4f64, -0.7]);
     let z = |re, im| Array::scalar(crate::C128::new(re, im));
     let counted = |t: &Type| [i.clone(), t.clone(), i.clone(), t.clone()];
-    let saving = While { checkpoint: Checkpoint::Every(2), ..make((1, 1), &counted(&v), below, rnn) };
+    let saving = While {
+        checkpoint: Checkpoint::Every(2),
+        ..make((1, 1), &counted(&v), below, rnn)
+    };
     vec![
         Sample::new(saving, vec![n(5), w.clone(), n(0), w.clone()]),
-        Sample::new(make((1, 1), &counted(&v), below, rnn), vec![n(3), w.clone(), n(0), w.clone()]),
-        Sample::new(make((1, 1), &counted(&r), below, power), vec![n(0), Array::scalar(1.5), n(0), Array::scalar(2.0)]),
-        Sample::new(make((1, 1), &counted(&c), below, power), vec![n(4), z(0.4, 0.9), n(0), z(-0.3, 1.1)]),
+        Sample::new(
+            make((1, 1), &counted(&v), below, rnn),
+            vec![n(3), w.clone(), n(0), w.clone()],
+        ),
+        Sample::new(
+            make((1, 1), &counted(&r), below, power),
+            vec![n(0), Array::scalar(1.5), n(0), Array::scalar(2.0)],
+        ),
+        Sample::new(
+            make((1, 1), &counted(&c), below, power),
+            vec![n(4), z(0.4, 0.9), n(0), z(-0.3, 1.1)],
+        ),
         Sample::new(make((0, 0), &[r], small, double), vec![Array::scalar(0.7)]),
     ]
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    vec![Entry { name: "while", doc: "A loop while a condition holds.", parse, samples }]
+    vec![Entry {
+        name: "while",
+        doc: "A loop while a condition holds.",
+        parse,
+        samples,
+    }]
 }

@@ -1,15 +1,15 @@
 //! The geometry of `gather` and `scatter`: windows of an operand, one for each index vector.
 //!
-//! The array of indices has one axis of index vectors ([`Windows::vector`]); its other axes count the windows. The
-//! array of windows has these axes, in order, and the axes of a window ([`Windows::window`]) wherever they are named.
-//! For the window at `g` and its element `w`:
+//! The array of indices has one axis of index vectors ([`Windows::vector`]); its other axes count
+//! the windows. The array of windows has these axes, in order, and the axes of a window
+//! ([`Windows::window`]) wherever they are named. For the window at `g` and its element `w`:
 //!
 //! ```text
 //! start[axes[c]] = indices[g, c],    start[operand_batch[k]] = g[index_batch[k]],    0 elsewhere
 //! windows[g, w]  <->  operand[start + w]
 //! ```
-//! These are StableHLO's dimension numbers, under one name each for both operations. Windows are visited in the order
-//! of `g`, the elements of each in row-major order.
+//! These are StableHLO's dimension numbers, under one name each for both operations. Windows are
+//! visited in the order of `g`, the elements of each in row-major order.
 
 use super::Spelled;
 use super::moving::{advance, exceeds, prepend, shifted};
@@ -49,7 +49,11 @@ impl Bounds {
             Some("clip") => Bounds::Clip,
             Some("drop" | "fill") => Bounds::Drop,
             Some("error") => Bounds::Error,
-            Some(m) => bail!(Attribute, "`{}` has no mode `{m}`; there are clip, fill (drop) and error", s.name),
+            Some(m) => bail!(
+                Attribute,
+                "`{}` has no mode `{m}`; there are clip, fill (drop) and error",
+                s.name
+            ),
         })
     }
 }
@@ -75,11 +79,13 @@ pub struct Windows {
 pub(super) type Names = [&'static str; 6];
 
 impl Windows {
-    /// For each number of indices of rank `indices` the part of an operand of rank `rank` with that index along `axis`:
-    /// the axes of the indices stand where `axis` was.
+    /// For each number of indices of rank `indices` the part of an operand of rank `rank` with that
+    /// index along `axis`: the axes of the indices stand where `axis` was.
     pub fn parts(rank: usize, axis: usize, indices: usize) -> Windows {
         Windows {
-            window: (0..axis).chain(axis + indices..(rank + indices).saturating_sub(1)).collect(),
+            window: (0..axis)
+                .chain(axis + indices..(rank + indices).saturating_sub(1))
+                .collect(),
             collapsed: vec![axis],
             axes: vec![axis],
             vector: indices,
@@ -87,7 +93,8 @@ impl Windows {
         }
     }
 
-    /// For each of the indices the element that has it along `axis` and its own place along all others.
+    /// For each of the indices the element that has it along `axis` and its own place along all
+    /// others.
     pub fn along(rank: usize, axis: usize) -> Windows {
         let others: Vec<usize> = (0..rank).filter(|&k| k != axis).collect();
         Windows {
@@ -100,7 +107,8 @@ impl Windows {
         }
     }
 
-    /// One window without collapsed axes per row of a matrix of starts; the operand has the axis of rows too if `batched`.
+    /// One window without collapsed axes per row of a matrix of starts; the operand has the axis of
+    /// rows too if `batched`.
     pub(super) fn at_starts(rank: usize, batched: bool) -> Windows {
         let batch = if batched { vec![0] } else { Vec::new() };
         Windows {
@@ -114,7 +122,13 @@ impl Windows {
     }
 
     pub(super) fn attrs(&self, names: Names) -> Attrs {
-        let lists = [&self.window, &self.collapsed, &self.operand_batch, &self.index_batch, &self.axes];
+        let lists = [
+            &self.window,
+            &self.collapsed,
+            &self.operand_batch,
+            &self.index_batch,
+            &self.axes,
+        ];
         let mut a = Attrs::default();
         for (k, list) in lists.into_iter().enumerate() {
             // The batch axes are the exception.
@@ -125,15 +139,26 @@ impl Windows {
 
     pub(super) fn parse(s: &mut Spelled<'_>, names: Names) -> Result<Windows> {
         let mut list = |k: usize| Ok(s.attrs.opt::<Vec<usize>>(names[k])?.unwrap_or_default());
-        let [window, collapsed, operand_batch, index_batch, axes] = [list(0)?, list(1)?, list(2)?, list(3)?, list(4)?];
+        let [window, collapsed, operand_batch, index_batch, axes] =
+            [list(0)?, list(1)?, list(2)?, list(3)?, list(4)?];
         let vector = s.attrs.get(names[5])?;
-        Ok(Windows { window, collapsed, operand_batch, index_batch, axes, vector })
+        Ok(Windows {
+            window,
+            collapsed,
+            operand_batch,
+            index_batch,
+            axes,
+            vector,
+        })
     }
 
     /// Extents of the axes that count windows.
     fn outer<T: Clone>(&self, indices: &[T]) -> Vec<T> {
         let keep = |&k: &usize| k != self.vector;
-        (0..indices.len()).filter(keep).map(|k| indices[k].clone()).collect()
+        (0..indices.len())
+            .filter(keep)
+            .map(|k| indices[k].clone())
+            .collect()
     }
 
     /// Whether windows have an axis for this axis of the operand.
@@ -144,7 +169,13 @@ impl Windows {
     /// Extents of a window along the axes of an operand of this rank.
     pub(super) fn sizes(&self, rank: usize, windows: &[Dim]) -> Vec<Dim> {
         let mut at = self.window.iter();
-        let mut size = |k| if self.extends(k) { windows[*at.next().expect("checked")].clone() } else { Dim::Const(1) };
+        let mut size = |k| {
+            if self.extends(k) {
+                windows[*at.next().expect("checked")].clone()
+            } else {
+                Dim::Const(1)
+            }
+        };
         (0..rank).map(&mut size).collect()
     }
 
@@ -160,23 +191,45 @@ impl Windows {
             bail!(DTypeMismatch, "`{op}` needs integer indices, got {indices}");
         }
         if self.vector > indices.rank() {
-            bail!(Attribute, "`{op}`: {} = {}, but the indices are {indices}", names[5], self.vector);
+            bail!(
+                Attribute,
+                "`{op}`: {} = {}, but the indices are {indices}",
+                names[5],
+                self.vector
+            );
         }
-        let windows = self.window.len() + indices.rank() - usize::from(self.vector < indices.rank());
-        let axes = |k: usize, list: &[usize], rank: usize, ascending: bool, what: &dyn std::fmt::Display| {
+        let windows =
+            self.window.len() + indices.rank() - usize::from(self.vector < indices.rank());
+        let axes = |k: usize,
+                    list: &[usize],
+                    rank: usize,
+                    ascending: bool,
+                    what: &dyn std::fmt::Display| {
             let twice = (1..list.len()).any(|i| list[..i].contains(&list[i]));
             if twice || list.iter().any(|&a| a >= rank) || (ascending && !list.is_sorted()) {
                 let order = if ascending { "ascending" } else { "different" };
-                bail!(Attribute, "`{op}`: `{}` = {list:?} must be {order} axes of {what}", names[k]);
+                bail!(
+                    Attribute,
+                    "`{op}`: `{}` = {list:?} must be {order} axes of {what}",
+                    names[k]
+                );
             }
             Ok(())
         };
-        axes(0, &self.window, windows, true, &format!("windows of rank {windows}"))?;
+        axes(
+            0,
+            &self.window,
+            windows,
+            true,
+            &format!("windows of rank {windows}"),
+        )?;
         axes(1, &self.collapsed, x.rank(), true, x)?;
         axes(2, &self.operand_batch, x.rank(), true, x)?;
         axes(3, &self.index_batch, indices.rank(), false, indices)?;
         axes(4, &self.axes, x.rank(), false, x)?;
-        if self.operand_batch.len() != self.index_batch.len() || self.index_batch.contains(&self.vector) {
+        if self.operand_batch.len() != self.index_batch.len()
+            || self.index_batch.contains(&self.vector)
+        {
             bail!(
                 Attribute,
                 "`{op}`: `{}` = {:?} and `{}` = {:?} must pair axes, none of them the axis {} of index vectors",
@@ -189,11 +242,21 @@ impl Windows {
         }
         for (&a, &b) in self.operand_batch.iter().zip(&self.index_batch) {
             if x.shape[a].same(&indices.shape[b]) == Some(false) {
-                bail!(ShapeMismatch, "`{op}`: batch axes {a} of {x} and {b} of the indices {indices} differ");
+                bail!(
+                    ShapeMismatch,
+                    "`{op}`: batch axes {a} of {x} and {b} of the indices {indices} differ"
+                );
             }
         }
-        if let Some(a) = self.operand_batch.iter().find(|a| self.collapsed.contains(a) || self.axes.contains(a)) {
-            bail!(Attribute, "`{op}`: axis {a} of {x} is a batch axis and may not be collapsed or indexed");
+        if let Some(a) = self
+            .operand_batch
+            .iter()
+            .find(|a| self.collapsed.contains(a) || self.axes.contains(a))
+        {
+            bail!(
+                Attribute,
+                "`{op}`: axis {a} of {x} is a batch axis and may not be collapsed or indexed"
+            );
         }
         if self.window.len() + self.collapsed.len() + self.operand_batch.len() != x.rank() {
             bail!(
@@ -205,7 +268,11 @@ impl Windows {
                 x.rank()
             );
         }
-        let components = indices.shape.get(self.vector).cloned().unwrap_or(Dim::Const(1));
+        let components = indices
+            .shape
+            .get(self.vector)
+            .cloned()
+            .unwrap_or(Dim::Const(1));
         if components.same(&Dim::Const(self.axes.len())) == Some(false) {
             bail!(
                 ShapeMismatch,
@@ -218,11 +285,28 @@ impl Windows {
     }
 
     /// The type of windows of these extents.
-    pub(super) fn infer_read(&self, op: &str, names: Names, x: &[Type], sizes: &[Dim]) -> Result<Type> {
-        let [x, indices] = x else { bail!(Arity, "`{op}` takes an operand and indices, got {} operands", x.len()) };
+    pub(super) fn infer_read(
+        &self,
+        op: &str,
+        names: Names,
+        x: &[Type],
+        sizes: &[Dim],
+    ) -> Result<Type> {
+        let [x, indices] = x else {
+            bail!(
+                Arity,
+                "`{op}` takes an operand and indices, got {} operands",
+                x.len()
+            )
+        };
         self.check(op, names, x, indices)?;
         if sizes.len() != x.rank() {
-            bail!(Attribute, "`{op}`: `slice_sizes` has {} entries for the {} axes of {x}", sizes.len(), x.rank());
+            bail!(
+                Attribute,
+                "`{op}`: `slice_sizes` has {} entries for the {} axes of {x}",
+                sizes.len(),
+                x.rank()
+            );
         }
         let mut inner = Vec::with_capacity(self.window.len());
         for (k, (size, n)) in sizes.iter().zip(x.shape.iter()).enumerate() {
@@ -230,17 +314,33 @@ impl Windows {
                 self.check_size(op, x, k, size, n)?;
                 inner.push(size.clone());
             } else if size.same(&Dim::Const(1)) == Some(false) {
-                bail!(Attribute, "`{op}`: axis {k} of {x} is collapsed or a batch axis: its slice is 1, not {size}");
+                bail!(
+                    Attribute,
+                    "`{op}`: axis {k} of {x} is collapsed or a batch axis: its slice is 1, not {size}"
+                );
             }
         }
         let (mut inner, mut outer) = (inner.into_iter(), self.outer(&indices.shape).into_iter());
         let rank = inner.len() + outer.len();
-        let next = |k| if self.window.contains(&k) { inner.next() } else { outer.next() };
+        let next = |k| {
+            if self.window.contains(&k) {
+                inner.next()
+            } else {
+                outer.next()
+            }
+        };
         Ok(x.with_shape((0..rank).filter_map(next).collect::<Vec<_>>()))
     }
 
     /// Windows of this type fit the operand and the indices.
-    pub(super) fn check_write(&self, op: &str, names: Names, x: &Type, indices: &Type, windows: &Type) -> Result<()> {
+    pub(super) fn check_write(
+        &self,
+        op: &str,
+        names: Names,
+        x: &Type,
+        indices: &Type,
+        windows: &Type,
+    ) -> Result<()> {
         self.check(op, names, x, indices)?;
         let outer = self.outer(&indices.shape);
         if windows.dtype != x.dtype || windows.rank() != outer.len() + self.window.len() {
@@ -252,24 +352,38 @@ impl Windows {
             );
         }
         let mut outer = outer.iter();
-        for (k, n) in windows.shape.iter().enumerate().filter(|(k, _)| !self.window.contains(k)) {
+        for (k, n) in windows
+            .shape
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| !self.window.contains(k))
+        {
             let want = outer.next().expect("the ranks agree");
             if n.same(want) == Some(false) {
-                bail!(ShapeMismatch, "`{op}` at {indices}: axis {k} of the updates {windows} must be {want}");
+                bail!(
+                    ShapeMismatch,
+                    "`{op}` at {indices}: axis {k} of the updates {windows} must be {want}"
+                );
             }
         }
         let sizes = self.sizes(x.rank(), &windows.shape);
-        (0..x.rank()).filter(|&k| self.extends(k)).try_for_each(|k| self.check_size(op, x, k, &sizes[k], &x.shape[k]))
+        (0..x.rank())
+            .filter(|&k| self.extends(k))
+            .try_for_each(|k| self.check_size(op, x, k, &sizes[k], &x.shape[k]))
     }
 
     fn check_size(&self, op: &str, x: &Type, axis: usize, size: &Dim, n: &Dim) -> Result<()> {
         if exceeds(size, n) {
-            bail!(ShapeMismatch, "`{op}`: a window of {size} does not fit axis {axis} of {x}");
+            bail!(
+                ShapeMismatch,
+                "`{op}`: a window of {size} does not fit axis {axis} of {x}"
+            );
         }
         Ok(())
     }
 
-    /// `(position in windows, position in the operand)` of every element of every window that the operand has, in order.
+    /// `(position in windows, position in the operand)` of every element of every window that the
+    /// operand has, in order.
     pub(super) fn pairs(
         &self,
         op: &dyn Primitive,
@@ -282,7 +396,9 @@ impl Windows {
         if windows.contains(&0) {
             return Ok(out);
         }
-        let Wide::I(values) = indices.wide() else { unreachable!("the type rule asks for integers") };
+        let Wide::I(values) = indices.wide() else {
+            unreachable!("the type rule asks for integers")
+        };
         let strides = |shape: &[usize]| {
             let mut s = vec![1; shape.len()];
             for k in (1..shape.len()).rev() {
@@ -291,7 +407,9 @@ impl Windows {
             s
         };
         let (windows_by, x_by, index_by) = (strides(windows), strides(x), strides(indices.shape()));
-        let outer_axes: Vec<usize> = (0..windows.len()).filter(|k| !self.window.contains(k)).collect();
+        let outer_axes: Vec<usize> = (0..windows.len())
+            .filter(|k| !self.window.contains(k))
+            .collect();
         let outer: Vec<usize> = outer_axes.iter().map(|&k| windows[k]).collect();
         let window: Vec<usize> = self.window.iter().map(|&k| windows[k]).collect();
         let extended: Vec<usize> = (0..x.len()).filter(|&k| self.extends(k)).collect();
@@ -301,14 +419,19 @@ impl Windows {
         }
         let mut g = vec![0; outer.len()];
         loop {
-            // Where the index vector begins: the axes of the indices without that of vectors are those of `g`.
+            // Where the index vector begins: the axes of the indices without that of vectors are
+            // those of `g`.
             let other = (0..indices.shape().len()).filter(|&k| k != self.vector);
             let from: usize = other.zip(&g).map(|(k, g)| index_by[k] * g).sum();
             let mut start = vec![0i128; x.len()];
             for (c, &axis) in self.axes.iter().enumerate() {
                 let i = values[from + c * index_by.get(self.vector).copied().unwrap_or(0)];
                 let last = x[axis] as i128 - size[axis] as i128;
-                start[axis] = if bounds == Bounds::Clip { i.min(last).max(0) } else { i };
+                start[axis] = if bounds == Bounds::Clip {
+                    i.min(last).max(0)
+                } else {
+                    i
+                };
                 if bounds != Bounds::Drop && !(0..=last).contains(&start[axis]) {
                     let extent = x[axis];
                     bail!(
@@ -322,16 +445,29 @@ impl Windows {
             for (&axis, &k) in self.operand_batch.iter().zip(&self.index_batch) {
                 start[axis] = g[k - usize::from(k > self.vector)] as i128;
             }
-            let base: usize = outer_axes.iter().zip(&g).map(|(&k, g)| windows_by[k] * g).sum();
+            let base: usize = outer_axes
+                .iter()
+                .zip(&g)
+                .map(|(&k, g)| windows_by[k] * g)
+                .sum();
             let mut w = vec![0; window.len()];
             loop {
                 let mut index = start.clone();
                 for (&k, &w) in extended.iter().zip(&w) {
                     index[k] += w as i128;
                 }
-                let inside = index.iter().zip(x).all(|(&i, &n)| (0..n as i128).contains(&i));
+                let inside = index
+                    .iter()
+                    .zip(x)
+                    .all(|(&i, &n)| (0..n as i128).contains(&i));
                 let to = index.iter().zip(&x_by).map(|(&i, &by)| i as usize * by);
-                let at = base + self.window.iter().zip(&w).map(|(&k, w)| windows_by[k] * w).sum::<usize>();
+                let at = base
+                    + self
+                        .window
+                        .iter()
+                        .zip(&w)
+                        .map(|(&k, w)| windows_by[k] * w)
+                        .sum::<usize>();
                 if inside {
                     out.push((at, to.sum()));
                 }
@@ -357,9 +493,16 @@ impl Windows {
         }
     }
 
-    /// For indices with one more leading axis, that goes along with one of the operand if `operand` has it too.
+    /// For indices with one more leading axis, that goes along with one of the operand if `operand`
+    /// has it too.
     pub(super) fn batched(&self, operand: bool) -> Windows {
-        let moved = |axes: &[usize]| if operand { shifted(axes) } else { axes.to_vec() };
+        let moved = |axes: &[usize]| {
+            if operand {
+                shifted(axes)
+            } else {
+                axes.to_vec()
+            }
+        };
         let first = |axes: Vec<usize>| if operand { prepend(0, &axes) } else { axes };
         Windows {
             window: shifted(&self.window),
@@ -375,5 +518,8 @@ impl Windows {
 /// The cost of moving windows: what is moved, twice, and the indices.
 pub(super) fn cost(flops: f64, indices: &Type, windows: &Type) -> crate::primitive::Cost {
     use super::support::{bytes, count};
-    crate::primitive::Cost { flops: flops * count(windows), bytes: 2.0 * bytes(windows) + bytes(indices) }
+    crate::primitive::Cost {
+        flops: flops * count(windows),
+        bytes: 2.0 * bytes(windows) + bytes(indices),
+    }
 }

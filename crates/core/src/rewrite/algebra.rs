@@ -4,7 +4,9 @@ use super::fold::as_splat;
 use super::{Pass, products, windows};
 use crate::array::Scalar;
 use crate::emit::Emit;
-use crate::ops::{Binary, BroadcastInDim, Constant, Convert, Op, Reduce, Reshape, Transpose, Unary};
+use crate::ops::{
+    Binary, BroadcastInDim, Constant, Convert, Op, Reduce, Reshape, Transpose, Unary,
+};
 use crate::primitive::Val;
 use crate::shape::{Dim, Shape, Type};
 
@@ -13,7 +15,8 @@ pub(super) fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
     let ty = |p: &Pass| p.b.ty(x[0]);
     let simpler = match op {
         Op::Unary(u @ (Unary::Neg | Unary::Conj)) => {
-            operand_of(p, x[0], |inner| matches!(inner, Op::Unary(v) if v == u)).map(|inner| inner[0])
+            operand_of(p, x[0], |inner| matches!(inner, Op::Unary(v) if v == u))
+                .map(|inner| inner[0])
         }
         Op::Binary(b) => binary(p, *b, x),
         Op::Convert(c) => convert(p, *c, x[0], &ty(p)),
@@ -48,12 +51,16 @@ fn binary(p: &mut Pass, op: Binary, x: &[Val]) -> Option<Val> {
         })
     };
     let keep = |k: usize| is_out(k).then_some(x[k]);
-    let negated = |p: &Pass, k: usize| operand_of(p, x[k], |o| matches!(o, Op::Unary(Unary::Neg))).map(|v| v[0]);
+    let negated = |p: &Pass, k: usize| {
+        operand_of(p, x[k], |o| matches!(o, Op::Unary(Unary::Neg))).map(|v| v[0])
+    };
     match op {
         Binary::Mul | Binary::MulStrongZero if number(0, 1.0) => keep(1),
         Binary::Mul | Binary::MulStrongZero | Binary::Div if number(1, 1.0) => keep(0),
         // A factor that is neither zero nor infinite makes no zero strong.
-        Binary::MulStrongZero if (0..2).any(|k| is_ordinary(p, x[k])) => Some(p.one(Binary::Mul, x)),
+        Binary::MulStrongZero if (0..2).any(|k| is_ordinary(p, x[k])) => {
+            Some(p.one(Binary::Mul, x))
+        }
         Binary::Mul if number(0, -1.0) && is_out(1) => Some(p.one(Unary::Neg, &[x[1]])),
         Binary::Mul if number(1, -1.0) && is_out(0) => Some(p.one(Unary::Neg, &[x[0]])),
         // x - (+0) and x + (-0) are x for every x; x + (+0) is not, for -0.
@@ -107,7 +114,11 @@ fn reshape(p: &mut Pass, r: &Reshape, x: Val, ty: &Type) -> Option<Val> {
     }
     let inner = match operand_of(p, x, |o| matches!(o, Op::Reshape(_))) {
         Some(inner) => inner[0],
-        None => repeated(p, x).filter(|(_, axes)| *axes == not_one(&ty.shape))?.0,
+        None => {
+            repeated(p, x)
+                .filter(|(_, axes)| *axes == not_one(&ty.shape))?
+                .0
+        }
     };
     Some(p.one(r.clone(), &[inner]))
 }
@@ -120,7 +131,12 @@ fn transpose(p: &mut Pass, t: &Transpose, x: Val) -> Option<Val> {
         Op::Transpose(first) => Some((x[0], first.perm.clone())),
         _ => None,
     })??;
-    Some(p.one(Transpose { perm: t.perm.iter().map(|&a| first[a]).collect() }, &[inner]))
+    Some(p.one(
+        Transpose {
+            perm: t.perm.iter().map(|&a| first[a]).collect(),
+        },
+        &[inner],
+    ))
 }
 
 fn broadcast(p: &mut Pass, b: &BroadcastInDim, x: Val, ty: &Type) -> Option<Val> {
@@ -134,10 +150,17 @@ fn broadcast(p: &mut Pass, b: &BroadcastInDim, x: Val, ty: &Type) -> Option<Val>
         })?
         .or_else(|| repeated(p, x))?;
     let dims = first.iter().map(|&d| b.dims[d]).collect();
-    Some(p.one(BroadcastInDim { shape: b.shape.clone(), dims }, &[inner]))
+    Some(p.one(
+        BroadcastInDim {
+            shape: b.shape.clone(),
+            dims,
+        },
+        &[inner],
+    ))
 }
 
-/// What a value repeats along axes that it puts in, of any length or of length 1, and the axes that were there before.
+/// What a value repeats along axes that it puts in, of any length or of length 1, and the axes that
+/// were there before.
 fn repeated(p: &Pass, v: Val) -> Option<(Val, Vec<usize>)> {
     let (x, axes) = p.b.with_def(v, |op, x| match op {
         Op::Reshape(_) => Some((x[0], None)),
@@ -146,7 +169,10 @@ fn repeated(p: &Pass, v: Val) -> Option<(Val, Vec<usize>)> {
     })??;
     let shape = p.b.ty(v).shape;
     let axes = axes.unwrap_or_else(|| not_one(&shape));
-    axes.iter().map(|&d| &shape[d]).eq(p.b.ty(x).shape.iter()).then_some((x, axes))
+    axes.iter()
+        .map(|&d| &shape[d])
+        .eq(p.b.ty(x).shape.iter())
+        .then_some((x, axes))
 }
 
 /// The axes that are not known to have length 1.
@@ -159,15 +185,22 @@ fn reduce(p: &mut Pass, r: &Reduce, x: Val, ty: &Type) -> Option<Val> {
     let axes = r.axes_given()?;
     let left = |(d, n): (usize, &Dim)| (!axes.contains(&d)).then(|| n.clone());
     let shape: Shape = ty.shape.iter().enumerate().filter_map(left).collect();
-    axes.iter().all(|&a| ty.shape[a].is(1)).then(|| p.one(Reshape { shape }, &[x]))
+    axes.iter()
+        .all(|&a| ty.shape[a].is(1))
+        .then(|| p.one(Reshape { shape }, &[x]))
 }
 
-/// An elementwise operation on values that are repeated along the same axes: on what they repeat. So what belongs to a
-/// row is computed once for the row, whether the reduced axis stayed with length 1 or not. Numbers alone are left as
-/// they are written, but where there are axes of length 1.
+/// An elementwise operation on values that are repeated along the same axes: on what they repeat.
+/// So what belongs to a row is computed once for the row, whether the reduced axis stayed with
+/// length 1 or not. Numbers alone are left as they are written, but where there are axes of length
+/// 1.
 fn before_repeating(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
     // Seldom so, and asked first.
-    let put_in = |v: &Val| p.b.with_def(*v, |op, _| matches!(op, Op::Reshape(_) | Op::BroadcastInDim(_)));
+    let put_in = |v: &Val| {
+        p.b.with_def(*v, |op, _| {
+            matches!(op, Op::Reshape(_) | Op::BroadcastInDim(_))
+        })
+    };
     if !x.iter().any(|v| put_in(v) == Some(true)) {
         return None;
     }
@@ -198,10 +231,21 @@ fn before_repeating(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
     let mut y = Vec::with_capacity(x.len());
     for (operand, &v) in operands.into_iter().zip(x) {
         y.push(match operand {
-            Operand::Number(s) => p.one(Constant::splat(p.b.ty(v).with_shape(small.clone()), s), &[]),
+            Operand::Number(s) => {
+                p.one(Constant::splat(p.b.ty(v).with_shape(small.clone()), s), &[])
+            }
             Operand::Repeated(v, own) => {
-                let dims = own.iter().filter_map(|d| axes.iter().position(|a| a == d)).collect();
-                p.one(BroadcastInDim { shape: small.clone(), dims }, &[v])
+                let dims = own
+                    .iter()
+                    .filter_map(|d| axes.iter().position(|a| a == d))
+                    .collect();
+                p.one(
+                    BroadcastInDim {
+                        shape: small.clone(),
+                        dims,
+                    },
+                    &[v],
+                )
             }
         });
     }

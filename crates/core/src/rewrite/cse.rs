@@ -1,8 +1,9 @@
 //! Common subexpressions: one equation for equal operations on equal operands.
 //!
-//! Name, attributes, operands and the type they give determine an operation, so they are the key: as they are
-//! ([`Plain`]) or spelled out. Operations with bodies are not merged: a checkpoint computes again on purpose. Nothing is
-//! known of the state of an operation of another crate: it is equal to itself alone, unless it has a key of its own
+//! Name, attributes, operands and the type they give determine an operation, so they are the key:
+//! as they are ([`Plain`]) or spelled out. Operations with bodies are not merged: a checkpoint
+//! computes again on purpose. Nothing is known of the state of an operation of another crate: it is
+//! equal to itself alone, unless it has a key of its own
 //! ([`Primitive::key`](crate::Primitive::key)).
 
 use crate::array::{Array, Wide};
@@ -18,7 +19,8 @@ use std::sync::Arc;
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Key(Name, Vals);
 
-/// An operation, as it is, spelled out, or by identity. The operation is kept, so that its address is not used again.
+/// An operation, as it is, spelled out, or by identity. The operation is kept, so that its address
+/// is not used again.
 enum Name {
     Plain(Op),
     Spelled(String),
@@ -88,8 +90,10 @@ impl Table {
         }
         if let Op::Extension(p) = op {
             // A name of ours has no colon: no key reads like an operation of the list.
-            let name =
-                p.key().map_or_else(|| Name::Itself(op.clone()), |k| Name::Spelled(format!("{}::{k}", p.name())));
+            let name = p.key().map_or_else(
+                || Name::Itself(op.clone()),
+                |k| Name::Spelled(format!("{}::{k}", p.name())),
+            );
             return Some(Key(name, x));
         }
         let mut text = op.name().to_owned();
@@ -154,7 +158,9 @@ fn bits(out: &mut String, a: &Array) -> Option<()> {
     match a.wide() {
         Wide::F(v) => v.iter().try_for_each(|x| write!(out, "{:x} ", x.to_bits())),
         Wide::I(v) => v.iter().try_for_each(|x| write!(out, "{x} ")),
-        Wide::C(v) => v.iter().try_for_each(|z| write!(out, "{:x}+{:x} ", z.re.to_bits(), z.im.to_bits())),
+        Wide::C(v) => v
+            .iter()
+            .try_for_each(|z| write!(out, "{:x}+{:x} ", z.re.to_bits(), z.im.to_bits())),
     }
     .ok()
 }

@@ -20,9 +20,13 @@ pub(crate) fn dce_keeping(f: &Function, keep: &[Val]) -> (Function, Vec<Val>) {
     without(f, f.needed_for(None, keep)).unwrap_or_else(|| (f.clone(), f.vals().collect()))
 }
 
-/// The function without values that are not needed, and where each value went; `None` if no equation goes.
+/// The function without values that are not needed, and where each value went; `None` if no
+/// equation goes.
 fn without(f: &Function, need: Vec<bool>) -> Option<(Function, Vec<Val>)> {
-    if f.eqns().iter().all(|e| e.results().any(|r| need[r.index()])) {
+    if f.eqns()
+        .iter()
+        .all(|e| e.results().any(|r| need[r.index()]))
+    {
         return None;
     }
     let b = Builder::new(&f.name, Session::default());
@@ -31,7 +35,11 @@ fn without(f: &Function, need: Vec<bool>) -> Option<(Function, Vec<Val>)> {
     for v in f.params() {
         map[v.index()] = b.param(f.ty(*v).clone(), f.name_of(*v).map(|n| &**n));
     }
-    for e in f.eqns().iter().filter(|e| e.results().any(|r| need[r.index()])) {
+    for e in f
+        .eqns()
+        .iter()
+        .filter(|e| e.results().any(|r| need[r.index()]))
+    {
         let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
         b.set_loc(e.loc);
         for (r, y) in e.results().zip(b.emit(e.op.clone(), &x)) {
@@ -42,5 +50,9 @@ fn without(f: &Function, need: Vec<bool>) -> Option<(Function, Vec<Val>)> {
         }
     }
     let results: Vec<Val> = f.results().iter().map(|r| map[r.index()]).collect();
-    Some((b.finish(&results).expect("the same equations have the same types"), map))
+    Some((
+        b.finish(&results)
+            .expect("the same equations have the same types"),
+        map,
+    ))
 }

@@ -12,21 +12,40 @@ const MAX_ELEMENTS: usize = 64;
 /// The constant that an operation on constants computes.
 pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
     let known = |&v: &Val| b.with_def(v, |op, _| matches!(op, Op::Constant(_))) == Some(true);
-    if x.is_empty() || !x.iter().all(known) || op.results() != 1 || !op.regions().is_empty() || keeps(op) {
+    if x.is_empty()
+        || !x.iter().all(known)
+        || op.results() != 1
+        || !op.regions().is_empty()
+        || keeps(op)
+    {
         return None;
     }
-    let operands: Vec<Constant> = x.iter().map(|&v| as_constant(b, v)).collect::<Option<_>>()?;
+    let operands: Vec<Constant> = x
+        .iter()
+        .map(|&v| as_constant(b, v))
+        .collect::<Option<_>>()?;
     let types: Vec<Type> = operands.iter().map(|c| c.ty.clone()).collect();
     let ty = op.infer(&types).ok()?.pop()?;
     if op.is_elementwise()
-        && let Some(splats) = operands.iter().map(Constant::as_splat).collect::<Option<Vec<Scalar>>>()
+        && let Some(splats) = operands
+            .iter()
+            .map(Constant::as_splat)
+            .collect::<Option<Vec<Scalar>>>()
     {
         // One element says it all, for symbolic shapes too.
-        let x: Vec<Array> = splats.iter().zip(&types).map(|(s, t)| s.array(t.dtype)).collect();
+        let x: Vec<Array> = splats
+            .iter()
+            .zip(&types)
+            .map(|(s, t)| s.array(t.dtype))
+            .collect();
         let y = op.eval(&x, &Env::default()).ok()?.pop()?;
         return Some(Constant::splat(ty, first(&y)));
     }
-    let n = ty.shape.as_const()?.iter().try_fold(1usize, |a, &d| a.checked_mul(d))?;
+    let n = ty
+        .shape
+        .as_const()?
+        .iter()
+        .try_fold(1usize, |a, &d| a.checked_mul(d))?;
     let dense: Vec<Array> = operands
         .iter()
         .map(|c| match &c.value {
@@ -35,12 +54,17 @@ pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
             _ => None,
         })
         .collect::<Option<_>>()?;
-    // A broadcast constant stays as it is written: it is smaller, and the seed of a derivative stays visible.
+    // A broadcast constant stays as it is written: it is smaller, and the seed of a derivative
+    // stays visible.
     if n > MAX_ELEMENTS || matches!(op, Op::BroadcastInDim(_)) {
         return None;
     }
     let y = op.eval(&dense, &Env::default()).ok()?.pop()?;
-    Some(if y.shape().is_empty() { Constant::splat(ty, first(&y)) } else { Constant::dense(y) })
+    Some(if y.shape().is_empty() {
+        Constant::splat(ty, first(&y))
+    } else {
+        Constant::dense(y)
+    })
 }
 
 /// Operations that mean something to a later derivative.

@@ -1,10 +1,12 @@
 //! Rewrites that keep meaning: dead code, common subexpressions, folding, algebraic simplification.
 //!
-//! [`simplify`] is one forward pass that writes anew what results need, each equation through the same three steps, and one
-//! backward pass that drops what they need no more, results of loops and branches included. Both are linear. A rewrite never changes a result's bits, but for the
-//! sign and payload of NaN: `x + 0` stays (it turns `-0` into `+0`), `x * 0` stays (NaN, infinity), sums are not
-//! reordered. `stop_gradient` and `checkpoint` stay, because a simplified function can be differentiated again.
-//! The seed of a derivative stays visible: a constant that was broadcast is not folded into what it multiplies.
+//! [`simplify`] is one forward pass that writes anew what results need, each equation through the
+//! same three steps, and one backward pass that drops what they need no more, results of loops and
+//! branches included. Both are linear. A rewrite never changes a result's bits, but for the sign
+//! and payload of NaN: `x + 0` stays (it turns `-0` into `+0`), `x * 0` stays (NaN, infinity), sums
+//! are not reordered. `stop_gradient` and `checkpoint` stay, because a simplified function can be
+//! differentiated again. The seed of a derivative stays visible: a constant that was broadcast is
+//! not folded into what it multiplies.
 //!
 //! [`shifts`] finds what a derivative may hold fixed.
 
@@ -29,8 +31,8 @@ use cse::Table;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Bodies done so far, by identity, so that shared bodies stay shared. The original is kept beside the result, so that
-/// its address is not used again.
+/// Bodies done so far, by identity, so that shared bodies stay shared. The original is kept beside
+/// the result, so that its address is not used again.
 #[derive(Default)]
 struct Bodies {
     simple: FxHashMap<*const Function, (Arc<Function>, Arc<Function>)>,
@@ -42,7 +44,13 @@ impl Bodies {
     fn narrow(&mut self, f: &Arc<Function>, used: &[bool]) -> Arc<Function> {
         let entry = self.narrow.entry((Arc::as_ptr(f), used.to_vec()));
         let (_, new) = entry.or_insert_with(|| {
-            let results: Vec<Val> = f.results().iter().zip(used).filter(|(_, u)| **u).map(|(&r, _)| r).collect();
+            let results: Vec<Val> = f
+                .results()
+                .iter()
+                .zip(used)
+                .filter(|(_, u)| **u)
+                .map(|(&r, _)| r)
+                .collect();
             (f.clone(), Arc::new((**f).clone().with_results(&results)))
         });
         new.clone()
@@ -55,14 +63,21 @@ pub fn simplify(f: &Function) -> Function {
 }
 
 fn simplify_with(f: &Function, bodies: &mut Bodies) -> Function {
-    let mut pass = Pass { b: Builder::new(&f.name, Session::default()), table: Table::for_equations(f.eqns().len()) };
+    let mut pass = Pass {
+        b: Builder::new(&f.name, Session::default()),
+        table: Table::for_equations(f.eqns().len()),
+    };
     pass.b.reserve(f);
     let mut map = vec![Val::POISON; f.len()];
     for &p in f.params() {
         map[p.index()] = pass.b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n));
     }
     let needed = f.needed(None);
-    for e in f.eqns().iter().filter(|e| e.results().any(|r| needed[r.index()])) {
+    for e in f
+        .eqns()
+        .iter()
+        .filter(|e| e.results().any(|r| needed[r.index()]))
+    {
         let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
         let narrow = if e.results().all(|r| needed[r.index()]) {
             None
@@ -71,7 +86,12 @@ fn simplify_with(f: &Function, bodies: &mut Bodies) -> Function {
             e.op.narrow(&used, &mut |f, used| bodies.narrow(f, used))
         };
         let kept = |k: usize| narrow.as_ref().is_none_or(|(_, kept)| kept[k]);
-        let results: Vals = e.results().enumerate().filter(|(k, _)| kept(*k)).map(|(_, r)| r).collect();
+        let results: Vals = e
+            .results()
+            .enumerate()
+            .filter(|(k, _)| kept(*k))
+            .map(|(_, r)| r)
+            .collect();
         let op = with_simple_bodies(narrow.map_or_else(|| e.op.clone(), |(op, _)| op), bodies);
         pass.b.set_loc(e.loc);
         for (r, y) in results.into_iter().zip(pass.write(op, &x)) {

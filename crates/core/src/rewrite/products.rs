@@ -1,4 +1,5 @@
-//! Products of all pairs: without contracted axes a `dot_general` is elementwise, and can be fused with what reads it.
+//! Products of all pairs: without contracted axes a `dot_general` is elementwise, and can be fused
+//! with what reads it.
 //!
 //! ```text
 //! dot_general(a[b.., i..], c[b.., j..])  =  broadcast(a) broadcast(c)      of shape [b.., i.., j..]
@@ -18,14 +19,25 @@ pub(super) fn outer(p: &mut Pass, d: &DotGeneral, x: &[Val]) -> Option<Val> {
     let batch = d.lhs_batch.len();
     let first = |axes: &[usize]| axes.iter().copied().eq(0..batch);
     let known = a.shape.as_const().is_some() && b.shape.as_const().is_some();
-    if !d.lhs_contract.is_empty() || !known || !a.dtype.has_tangent() || !first(&d.lhs_batch) || !first(&d.rhs_batch) {
+    if !d.lhs_contract.is_empty()
+        || !known
+        || !a.dtype.has_tangent()
+        || !first(&d.lhs_batch)
+        || !first(&d.rhs_batch)
+    {
         return None;
     }
     let shape: Shape = a.shape.iter().chain(&b.shape[batch..]).cloned().collect();
     let rank = shape.rank();
     let y = [
-        BroadcastInDim { shape: shape.clone(), dims: (0..a.rank()).collect() },
-        BroadcastInDim { shape, dims: (0..batch).chain(a.rank()..rank).collect() },
+        BroadcastInDim {
+            shape: shape.clone(),
+            dims: (0..a.rank()).collect(),
+        },
+        BroadcastInDim {
+            shape,
+            dims: (0..batch).chain(a.rank()..rank).collect(),
+        },
     ];
     let y: Vec<Val> = y.into_iter().zip(x).map(|(b, &x)| p.one(b, &[x])).collect();
     Some(p.one(d.multiplied(), &y))
@@ -40,12 +52,28 @@ pub(super) fn transposed(p: &mut Pass, t: &Transpose, x: Val) -> Option<Val> {
     let shape: Shape = t.perm.iter().map(|&a| p.b.ty(x).shape[a].clone()).collect();
     let moved = factors.map(|v| {
         p.b.with_def(v, |op, x| {
-            let Op::BroadcastInDim(b) = op else { return None };
-            let dims: Vec<usize> = b.dims.iter().filter_map(|d| t.perm.iter().position(|a| a == d)).collect();
+            let Op::BroadcastInDim(b) = op else {
+                return None;
+            };
+            let dims: Vec<usize> = b
+                .dims
+                .iter()
+                .filter_map(|d| t.perm.iter().position(|a| a == d))
+                .collect();
             dims.is_sorted().then_some((x[0], dims))
         })?
     });
-    let [Some(a), Some(b)] = moved else { return None };
-    let y = [a, b].map(|(v, dims)| p.one(BroadcastInDim { shape: shape.clone(), dims }, &[v]));
+    let [Some(a), Some(b)] = moved else {
+        return None;
+    };
+    let y = [a, b].map(|(v, dims)| {
+        p.one(
+            BroadcastInDim {
+                shape: shape.clone(),
+                dims,
+            },
+            &[v],
+        )
+    });
     Some(p.one(op, &y))
 }

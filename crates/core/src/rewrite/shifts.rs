@@ -1,12 +1,14 @@
-//! Shifts that cancel: values that only keep numbers in range, as the maximum that softmax and logsumexp subtract.
+//! Shifts that cancel: values that only keep numbers in range, as the maximum that softmax and
+//! logsumexp subtract.
 //!
 //! ```text
 //! exp(x - m) / sum(exp(x - m)),    (x - m) - log(sum(exp(x - m))),    log(sum(exp(x - m))) + m
 //! ```
-//! do not depend on `m`, so neither does any of their derivatives, of any order: they are derived with `m` held fixed.
-//! That the rest of a program does not depend on `m` is followed from use to use. If `m` grows by `d`, a value is `v + k d`
-//! ([`By::Sum`]) or `v exp(k d)` ([`By::Factor`]), with an integer `k` and `d` repeated along the axes that `m` does not
-//! have; where `k` is 0, and in what has no derivative (truth values, integers), `m` has cancelled. A use that leads to
+//! do not depend on `m`, so neither does any of their derivatives, of any order: they are derived
+//! with `m` held fixed. That the rest of a program does not depend on `m` is followed from use to
+//! use. If `m` grows by `d`, a value is `v + k d` ([`By::Sum`]) or `v exp(k d)` ([`By::Factor`]),
+//! with an integer `k` and `d` repeated along the axes that `m` does not have; where `k` is 0, and
+//! in what has no derivative (truth values, integers), `m` has cancelled. A use that leads to
 //! anything else, or to a result, keeps `m`.
 
 use crate::graph::{Def, Eqn, Function};
@@ -25,7 +27,8 @@ enum By {
     Factor,
 }
 
-/// A value that changes with the shift: how, how often, and which axis of the shift each of its axes is, if any.
+/// A value that changes with the shift: how, how often, and which axis of the shift each of its
+/// axes is, if any.
 #[derive(Clone, PartialEq, Eq)]
 struct Shifted {
     by: By,
@@ -35,30 +38,48 @@ struct Shifted {
 
 impl Shifted {
     fn times(self, k: i32) -> Shifted {
-        Shifted { k: self.k * k, ..self }
+        Shifted {
+            k: self.k * k,
+            ..self
+        }
     }
 }
 
 /// More equations than this are not followed.
 const FAR: usize = 64;
 
-/// The values that `needed` equations subtract before an exponential and that cancel afterwards. A value that is given a
-/// tangent of its own on the way, one of `seeds`, keeps the shift. O(equations).
-pub(crate) fn cancelling(f: &Function, needed: &[bool], seeds: impl Fn(Val) -> bool) -> FxHashSet<Val> {
-    let mut shifts: Vec<Val> = live(f, needed).filter_map(|(_, e)| subtracted(f, e)).collect();
+/// The values that `needed` equations subtract before an exponential and that cancel afterwards. A
+/// value that is given a tangent of its own on the way, one of `seeds`, keeps the shift.
+/// O(equations).
+pub(crate) fn cancelling(
+    f: &Function,
+    needed: &[bool],
+    seeds: impl Fn(Val) -> bool,
+) -> FxHashSet<Val> {
+    let mut shifts: Vec<Val> = live(f, needed)
+        .filter_map(|(_, e)| subtracted(f, e))
+        .collect();
     shifts.dedup();
     if shifts.is_empty() {
         return FxHashSet::default();
     }
     let mut users: FxHashMap<Val, Vec<usize>> = FxHashMap::default();
     for (i, e) in live(f, needed) {
-        f.operands(e).iter().for_each(|&v| users.entry(v).or_default().push(i));
+        f.operands(e)
+            .iter()
+            .for_each(|&v| users.entry(v).or_default().push(i));
     }
-    shifts.into_iter().filter(|&m| !seeds(m) && cancels(f, m, &users, &seeds)).collect()
+    shifts
+        .into_iter()
+        .filter(|&m| !seeds(m) && cancels(f, m, &users, &seeds))
+        .collect()
 }
 
 fn live<'f>(f: &'f Function, needed: &'f [bool]) -> impl Iterator<Item = (usize, &'f Eqn)> {
-    f.eqns().iter().enumerate().filter(|(_, e)| e.results().any(|r| needed[r.index()]))
+    f.eqns()
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| e.results().any(|r| needed[r.index()]))
 }
 
 fn eqn(f: &Function, v: Val) -> Option<&Eqn> {
@@ -70,7 +91,8 @@ fn eqn(f: &Function, v: Val) -> Option<&Eqn> {
 
 /// The value itself where one is repeated or gets axes of length 1.
 fn unrepeated(f: &Function, mut v: Val) -> Val {
-    while let Some(e) = eqn(f, v).filter(|e| matches!(e.op, Op::BroadcastInDim(_) | Op::Reshape(_))) {
+    while let Some(e) = eqn(f, v).filter(|e| matches!(e.op, Op::BroadcastInDim(_) | Op::Reshape(_)))
+    {
         v = f.operands(e)[0];
     }
     v
@@ -78,18 +100,38 @@ fn unrepeated(f: &Function, mut v: Val) -> Val {
 
 /// The `m` of `exp(x - m)`, if it was computed and can have a tangent.
 fn subtracted(f: &Function, e: &Eqn) -> Option<Val> {
-    let Op::Unary(Unary::Exp) = e.op else { return None };
-    let difference = eqn(f, f.operands(e)[0]).filter(|e| matches!(e.op, Op::Binary(Binary::Sub)))?;
+    let Op::Unary(Unary::Exp) = e.op else {
+        return None;
+    };
+    let difference =
+        eqn(f, f.operands(e)[0]).filter(|e| matches!(e.op, Op::Binary(Binary::Sub)))?;
     let m = unrepeated(f, f.operands(difference)[1]);
-    let fixed = matches!(eqn(f, m)?.op, Op::Constant(_) | Op::Unary(Unary::StopGradient));
+    let fixed = matches!(
+        eqn(f, m)?.op,
+        Op::Constant(_) | Op::Unary(Unary::StopGradient)
+    );
     (!fixed && f.ty(m).dtype.is_float()).then_some(m)
 }
 
 /// Whether nothing depends on `m` but through values in which it cancels.
-fn cancels(f: &Function, m: Val, users: &FxHashMap<Val, Vec<usize>>, seeds: &impl Fn(Val) -> bool) -> bool {
+fn cancels(
+    f: &Function,
+    m: Val,
+    users: &FxHashMap<Val, Vec<usize>>,
+    seeds: &impl Fn(Val) -> bool,
+) -> bool {
     let of = &f.ty(m).shape;
-    let axes = (0..of.rank()).map(|a| (!of[a].is(1)).then_some(a)).collect();
-    let mut known = FxHashMap::from_iter([(m, Shifted { by: By::Sum, k: 1, axes })]);
+    let axes = (0..of.rank())
+        .map(|a| (!of[a].is(1)).then_some(a))
+        .collect();
+    let mut known = FxHashMap::from_iter([(
+        m,
+        Shifted {
+            by: By::Sum,
+            k: 1,
+            axes,
+        },
+    )]);
     let readers = |v: Val| users.get(&v).into_iter().flatten().copied();
     let mut next: BTreeSet<usize> = readers(m).collect();
     if f.results().contains(&m) {
@@ -97,12 +139,16 @@ fn cancels(f: &Function, m: Val, users: &FxHashMap<Val, Vec<usize>>, seeds: &imp
     }
     for _ in 0..FAR {
         // In the order of the equations: what one reads is known by then.
-        let Some(i) = next.pop_first() else { return true };
+        let Some(i) = next.pop_first() else {
+            return true;
+        };
         let e = &f.eqns()[i];
         if e.results().all(|r| !f.ty(r).dtype.has_tangent()) {
             continue;
         }
-        let (Some(y), Some(r)) = (result(f, e, &known), e.results().next()) else { return false };
+        let (Some(y), Some(r)) = (result(f, e, &known), e.results().next()) else {
+            return false;
+        };
         if y.k == 0 {
             continue;
         }
@@ -136,7 +182,10 @@ fn result(f: &Function, e: &Eqn, known: &FxHashMap<Val, Shifted>) -> Option<Shif
         Op::Reshape(_) => reshaped(of(0)?, &f.ty(x[0]).shape, to),
         Op::Transpose(t) => {
             let x = of(0)?;
-            Some(Shifted { axes: t.perm.iter().map(|&a| x.axes[a]).collect(), ..x })
+            Some(Shifted {
+                axes: t.perm.iter().map(|&a| x.axes[a]).collect(),
+                ..x
+            })
         }
         _ => None,
     }
@@ -147,7 +196,10 @@ fn unary(op: Unary, x: Shifted) -> Option<Shifted> {
         (Unary::Neg, By::Sum) => Some(x.times(-1)),
         (Unary::Neg | Unary::Abs, By::Factor) => Some(x),
         (Unary::Sign, By::Factor) => Some(x.times(0)),
-        (Unary::Exp, By::Sum) => Some(Shifted { by: By::Factor, ..x }),
+        (Unary::Exp, By::Sum) => Some(Shifted {
+            by: By::Factor,
+            ..x
+        }),
         (Unary::Log, By::Factor) => Some(Shifted { by: By::Sum, ..x }),
         _ => None,
     }
@@ -163,16 +215,28 @@ fn binary(op: Binary, a: Option<Shifted>, b: Option<Shifted>) -> Option<Shifted>
         _ => return None,
     };
     match (a, b.map(|b| b.times(sign))) {
-        (Some(a), Some(b)) => (a.by == b.by && a.axes == b.axes).then(|| Shifted { k: a.k + b.k, ..a }),
+        (Some(a), Some(b)) => {
+            (a.by == b.by && a.axes == b.axes).then(|| Shifted { k: a.k + b.k, ..a })
+        }
         (a, b) => a.or(b),
     }
 }
 
 /// A sum over axes along which the shift repeats.
 fn sum(r: &Reduce, x: Shifted) -> Option<Shifted> {
-    let gone = r.axes_given().filter(|_| r.op == Reduction::Sum && x.by == By::Factor)?;
-    let axes: Vec<_> = x.axes.iter().enumerate().filter(|(a, _)| !gone.contains(a)).map(|(_, &m)| m).collect();
-    gone.iter().all(|&a| x.axes[a].is_none()).then_some(Shifted { axes, ..x })
+    let gone = r
+        .axes_given()
+        .filter(|_| r.op == Reduction::Sum && x.by == By::Factor)?;
+    let axes: Vec<_> = x
+        .axes
+        .iter()
+        .enumerate()
+        .filter(|(a, _)| !gone.contains(a))
+        .map(|(_, &m)| m)
+        .collect();
+    gone.iter()
+        .all(|&a| x.axes[a].is_none())
+        .then_some(Shifted { axes, ..x })
 }
 
 fn repeated(x: Shifted, from: &Shape, to: &Shape, dims: &[usize]) -> Option<Shifted> {
@@ -188,9 +252,17 @@ fn repeated(x: Shifted, from: &Shape, to: &Shape, dims: &[usize]) -> Option<Shif
 
 /// Axes of length 1 put in or left out.
 fn reshaped(x: Shifted, from: &Shape, to: &Shape) -> Option<Shifted> {
-    let long = |s: &Shape| (0..s.rank()).filter(|&a| !s[a].is(1)).collect::<Vec<usize>>();
+    let long = |s: &Shape| {
+        (0..s.rank())
+            .filter(|&a| !s[a].is(1))
+            .collect::<Vec<usize>>()
+    };
     let (a, b) = (long(from), long(to));
-    if a.len() != b.len() || a.iter().zip(&b).any(|(&a, &b)| from[a].same(&to[b]) != Some(true)) {
+    if a.len() != b.len()
+        || a.iter()
+            .zip(&b)
+            .any(|(&a, &b)| from[a].same(&to[b]) != Some(true))
+    {
         return None;
     }
     let mut axes = vec![None; to.rank()];

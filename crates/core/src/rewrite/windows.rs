@@ -4,9 +4,10 @@
 //! slice(gather(x, indices))           =  gather(x, slice(indices))
 //! scatter_add(0, indices, pad(u))     =  scatter_add(0, slice(indices), u)
 //! ```
-//! along axes that count windows. The first is a value of which a part is read (`top_k` reads the first elements of a
-//! sort), the second its derivative. Sums that begin at `+0` keep their bits without terms `±0`. Operations that report
-//! indices out of bounds are left alone, because fewer indices may report less.
+//! along axes that count windows. The first is a value of which a part is read (`top_k` reads the
+//! first elements of a sort), the second its derivative. Sums that begin at `+0` keep their bits
+//! without terms `±0`. Operations that report indices out of bounds are left alone, because fewer
+//! indices may report less.
 
 use super::Pass;
 use super::fold::as_splat;
@@ -16,18 +17,32 @@ use crate::ops::{Bounds, Combine, Op, Pad, Scatter, Slice, Windows};
 use crate::primitive::Val;
 use crate::shape::{Dim, Shape};
 
-/// The axis of the indices for each axis of the array of windows; `None` for axes of windows and batch axes.
+/// The axis of the indices for each axis of the array of windows; `None` for axes of windows and
+/// batch axes.
 fn counted(windows: &Windows, rank: usize, indices: usize) -> Vec<Option<usize>> {
     let mut outer = (0..indices).filter(|&k| k != windows.vector);
-    let axis = |k: usize| if windows.window.contains(&k) { None } else { outer.next() };
+    let axis = |k: usize| {
+        if windows.window.contains(&k) {
+            None
+        } else {
+            outer.next()
+        }
+    };
     let axes: Vec<Option<usize>> = (0..rank).map(axis).collect();
-    axes.into_iter().map(|k| k.filter(|k| !windows.index_batch.contains(k))).collect()
+    axes.into_iter()
+        .map(|k| k.filter(|k| !windows.index_batch.contains(k)))
+        .collect()
 }
 
-/// `cut`, of an array of windows, as a part of the indices; `None` if an axis is cut that does not count windows.
+/// `cut`, of an array of windows, as a part of the indices; `None` if an axis is cut that does not
+/// count windows.
 fn of_indices(cut: &Slice, shape: &Shape, windows: &Windows, indices: &Shape) -> Option<Slice> {
     let rank = indices.rank();
-    let mut part = Slice { start: vec![Dim::Const(0); rank], limit: indices.to_vec(), stride: vec![1; rank] };
+    let mut part = Slice {
+        start: vec![Dim::Const(0); rank],
+        limit: indices.to_vec(),
+        stride: vec![1; rank],
+    };
     for (k, axis) in counted(windows, shape.rank(), rank).into_iter().enumerate() {
         match axis {
             Some(axis) => {
@@ -55,7 +70,10 @@ pub(super) fn slice(p: &mut Pass, cut: &Slice, x: Val) -> Option<Val> {
         Some((limit - start).div_ceil(cut.stride[k]))
     };
     let kept = (0..shape.rank()).try_fold(1usize, |n, k| n.checked_mul(left(k)?))?;
-    let all = shape.as_const()?.iter().try_fold(1usize, |n, &d| n.checked_mul(d))?;
+    let all = shape
+        .as_const()?
+        .iter()
+        .try_fold(1usize, |n, &d| n.checked_mul(d))?;
     if kept > all / 2 {
         return None;
     }
@@ -78,7 +96,11 @@ pub(super) fn scatter(p: &mut Pass, s: &Scatter, x: &[Val]) -> Option<Val> {
         Op::Pad(pad) if x.len() == 1 => Some((pad.clone(), x[0])),
         _ => None,
     })??;
-    let (small, shape, indices) = (p.b.ty(updates).shape, p.b.ty(x[2]).shape, p.b.ty(x[1]).shape);
+    let (small, shape, indices) = (
+        p.b.ty(updates).shape,
+        p.b.ty(x[2]).shape,
+        p.b.ty(x[1]).shape,
+    );
     let part = of_indices(&kept(&pad, &small)?, &shape, &s.windows, &indices)?;
     let indices = p.one(part, &[x[1]]);
     Some(p.one(s.clone(), &[x[0], indices, updates]))
@@ -86,11 +108,22 @@ pub(super) fn scatter(p: &mut Pass, s: &Scatter, x: &[Val]) -> Option<Val> {
 
 /// The part of a padded array that is its operand, if nothing is taken away.
 fn kept(pad: &Pad, x: &Shape) -> Option<Slice> {
-    let mut part = Slice { start: Vec::new(), limit: Vec::new(), stride: Vec::new() };
+    let mut part = Slice {
+        start: Vec::new(),
+        limit: Vec::new(),
+        stride: Vec::new(),
+    };
     for (k, n) in x.iter().enumerate() {
-        let (low, stride) = (usize::try_from(pad.low[k]).ok()?, pad.interior[k].checked_add(1)?);
+        let (low, stride) = (
+            usize::try_from(pad.low[k]).ok()?,
+            pad.interior[k].checked_add(1)?,
+        );
         let end = match n.as_const() {
-            Some(n) => Dim::Const(low.checked_add(n.checked_mul(stride)?)?.saturating_sub(pad.interior[k]).max(low)),
+            Some(n) => Dim::Const(
+                low.checked_add(n.checked_mul(stride)?)?
+                    .saturating_sub(pad.interior[k])
+                    .max(low),
+            ),
             None if stride == 1 => n.clone() + Dim::Const(low),
             None => return None,
         };

@@ -4,8 +4,8 @@
 //! value := number | "(" number "," number ")" | "true" | "false" | word | string | dtype | expr
 //!        | "[" value,* "]" | "dense<" elements ">" ":" type | "@" name
 //! ```
-//! A word is a string, or an extent where the operation wants one. A lone symbol that looks like another value is
-//! written in parentheses and quotes: `("f32")`.
+//! A word is a string, or an extent where the operation wants one. A lone symbol that looks like
+//! another value is written in parentheses and quotes: `("f32")`.
 
 use super::cursor::scalar;
 use super::names::clip;
@@ -30,9 +30,14 @@ impl<'s> Parser<'s> {
         while !self.c.eat(b'}') {
             let loc = self.c.here();
             let key = self.c.name("the name of an attribute or `}`")?;
-            self.c.expect(b'=', &format!("after the attribute name `{}`", clip(&key)))?;
+            self.c
+                .expect(b'=', &format!("after the attribute name `{}`", clip(&key)))?;
             if attrs.0.iter().any(|(k, _)| *k == key) {
-                return Err(Error::new(Code::DuplicateName, format!("the attribute `{key}` is given twice")).at(loc));
+                return Err(Error::new(
+                    Code::DuplicateName,
+                    format!("the attribute `{key}` is given twice"),
+                )
+                .at(loc));
             }
             let value = self.value()?;
             attrs.0.push((key.into_owned().into(), value));
@@ -85,7 +90,10 @@ impl<'s> Parser<'s> {
         match word {
             "" => {
                 let found = self.c.found();
-                return Err(self.c.error(Code::Syntax, format!("expected the value of an attribute, found {found}")));
+                return Err(self.c.error(
+                    Code::Syntax,
+                    format!("expected the value of an attribute, found {found}"),
+                ));
             }
             "true" => return Ok(Attr::Bool(true)),
             "false" => return Ok(Attr::Bool(false)),
@@ -113,7 +121,8 @@ impl<'s> Parser<'s> {
             if self.c.eat(b',') {
                 let im = self.part()?;
                 self.c.expect(b')', "after a complex number")?;
-                let (Scalar::F(re), Scalar::F(im)) = (re.cast(DType::F64), im.cast(DType::F64)) else {
+                let (Scalar::F(re), Scalar::F(im)) = (re.cast(DType::F64), im.cast(DType::F64))
+                else {
                     unreachable!("numbers in a text are real");
                 };
                 return Ok(Attr::Num(Scalar::C(C128::new(re, im))));
@@ -126,7 +135,9 @@ impl<'s> Parser<'s> {
     fn part(&mut self) -> Result<Scalar> {
         if !self.c.at_number() {
             let found = self.c.found();
-            return Err(self.c.error(Code::Syntax, format!("expected a number, found {found}")));
+            return Err(self
+                .c
+                .error(Code::Syntax, format!("expected a number, found {found}")));
         }
         self.c.number()
     }
@@ -145,14 +156,18 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// The elements of a dense array and its type. The text is read once for its form, and once for its type.
+    /// The elements of a dense array and its type. The text is read once for its form, and once for
+    /// its type.
     fn dense(&mut self) -> Result<Attr> {
         let loc = self.c.here();
         let mut texts: Vec<&'s str> = Vec::new();
         let mut counts: Vec<Option<usize>> = Vec::new();
         self.elements(0, &mut texts, &mut counts)?;
         self.c.expect(b'>', "after the elements")?;
-        self.c.expect(b':', "and the type after the elements, as in `dense<[1.0, 2.0]> : tensor<2xf32>`")?;
+        self.c.expect(
+            b':',
+            "and the type after the elements, as in `dense<[1.0, 2.0]> : tensor<2xf32>`",
+        )?;
         let ty = self.ty()?;
         let Some(shape) = ty.shape.as_const() else {
             let text = format!("a dense array needs numbers as extents, got {ty}");
@@ -168,12 +183,18 @@ impl<'s> Parser<'s> {
             return Err(Error::new(Code::ShapeMismatch, text).at(loc));
         }
         if splat && n > MAX_SPLAT {
-            let text = format!("a dense array of type {ty} is too large; use `constant` with a number, or `iota`");
+            let text = format!(
+                "a dense array of type {ty} is too large; use `constant` with a number, or `iota`"
+            );
             return Err(Error::new(Code::Limit, text).at(loc));
         }
         if texts.len() != width * if splat { 1 } else { n } {
             let want = if width == 2 { "`(re, im)`" } else { "a number" };
-            return Err(Error::new(Code::Syntax, format!("an element of {} is {want}", ty.dtype)).at(loc));
+            return Err(Error::new(
+                Code::Syntax,
+                format!("an element of {} is {want}", ty.dtype),
+            )
+            .at(loc));
         }
         match array(ty.dtype, &shape, &texts, splat) {
             Ok(a) => Ok(Attr::Array(a)),
@@ -181,8 +202,14 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Elements in nested brackets. `counts` gets the extents; all brackets of one depth hold as many items.
-    fn elements(&mut self, depth: usize, texts: &mut Vec<&'s str>, counts: &mut Vec<Option<usize>>) -> Result<()> {
+    /// Elements in nested brackets. `counts` gets the extents; all brackets of one depth hold as
+    /// many items.
+    fn elements(
+        &mut self,
+        depth: usize,
+        texts: &mut Vec<&'s str>,
+        counts: &mut Vec<Option<usize>>,
+    ) -> Result<()> {
         if self.c.eat(b'[') {
             return self.nested(|p| {
                 if counts.len() == depth {
@@ -192,7 +219,9 @@ impl<'s> Parser<'s> {
                 while !p.c.eat(b']') {
                     let leaf = !matches!(p.c.peek(), b'[');
                     if leaf != (counts.len() == depth + 1) && !(n == 0 && counts[depth].is_none()) {
-                        return Err(p.c.error(Code::Syntax, "the brackets of a dense array are uneven"));
+                        return Err(p
+                            .c
+                            .error(Code::Syntax, "the brackets of a dense array are uneven"));
                     }
                     p.elements(depth + 1, texts, counts)?;
                     n += 1;
@@ -201,8 +230,10 @@ impl<'s> Parser<'s> {
                     }
                 }
                 if counts[depth].is_some_and(|c| c != n) {
-                    let text =
-                        format!("the rows of a dense array differ: {} and {n} items", counts[depth].unwrap_or(0));
+                    let text = format!(
+                        "the rows of a dense array differ: {} and {n} items",
+                        counts[depth].unwrap_or(0)
+                    );
                     return Err(p.c.error(Code::ShapeMismatch, text));
                 }
                 counts[depth] = Some(n);
@@ -232,7 +263,9 @@ impl<'s> Parser<'s> {
         }
         self.c = before;
         let found = self.c.found();
-        Err(self.c.error(Code::Syntax, format!("expected an element, found {found}")))
+        Err(self
+            .c
+            .error(Code::Syntax, format!("expected an element, found {found}")))
     }
 }
 
@@ -248,15 +281,26 @@ fn array(d: DType, shape: &[usize], texts: &[&str], splat: bool) -> Result<Array
         if splat {
             return Array::full(shape, one(texts)?);
         }
-        Array::from_vec(shape, texts.chunks(width).map(one).collect::<Result<Vec<T>>>()?)
+        Array::from_vec(
+            shape,
+            texts.chunks(width).map(one).collect::<Result<Vec<T>>>()?,
+        )
     }
     match d {
-        DType::F16 => all(shape, texts, splat, 1, |t| float(t[0], d, |b| f16::from_bits(b as u16), nearest_f16)),
-        DType::BF16 => all(shape, texts, splat, 1, |t| float(t[0], d, |b| bf16::from_bits(b as u16), nearest_bf16)),
+        DType::F16 => all(shape, texts, splat, 1, |t| {
+            float(t[0], d, |b| f16::from_bits(b as u16), nearest_f16)
+        }),
+        DType::BF16 => all(shape, texts, splat, 1, |t| {
+            float(t[0], d, |b| bf16::from_bits(b as u16), nearest_bf16)
+        }),
         DType::F32 => all(shape, texts, splat, 1, |t| single(t[0])),
         DType::F64 => all(shape, texts, splat, 1, |t| double(t[0])),
-        DType::C64 => all(shape, texts, splat, 2, |t| Ok(C64::new(single(t[0])?, single(t[1])?))),
-        DType::C128 => all(shape, texts, splat, 2, |t| Ok(C128::new(double(t[0])?, double(t[1])?))),
+        DType::C64 => all(shape, texts, splat, 2, |t| {
+            Ok(C64::new(single(t[0])?, single(t[1])?))
+        }),
+        DType::C128 => all(shape, texts, splat, 2, |t| {
+            Ok(C128::new(double(t[0])?, double(t[1])?))
+        }),
         _ => integers(d, shape, texts, splat),
     }
 }
@@ -283,7 +327,10 @@ fn float<T>(t: &str, d: DType, bits: impl Fn(u64) -> T, round: impl Fn(f64) -> T
     }
     match scalar(t).map(|s| s.cast(DType::F64)) {
         Some(Scalar::F(v)) if !t.contains("0x") => Ok(round(v)),
-        _ => Err(Error::new(Code::DTypeMismatch, format!("{} is not an element of {d}", clip(t)))),
+        _ => Err(Error::new(
+            Code::DTypeMismatch,
+            format!("{} is not an element of {d}", clip(t)),
+        )),
     }
 }
 
@@ -298,8 +345,12 @@ fn integers(d: DType, shape: &[usize], texts: &[&str], splat: bool) -> Result<Ar
                 _ => None,
             },
         };
-        v.filter(|v| (lo..=hi).contains(v))
-            .ok_or_else(|| Error::new(Code::DTypeMismatch, format!("{} is not an element of {d}", clip(t))))
+        v.filter(|v| (lo..=hi).contains(v)).ok_or_else(|| {
+            Error::new(
+                Code::DTypeMismatch,
+                format!("{} is not an element of {d}", clip(t)),
+            )
+        })
     };
     let wide = Wide::I(texts.iter().map(read).collect::<Result<_>>()?);
     if !splat {

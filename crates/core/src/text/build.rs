@@ -1,4 +1,5 @@
-//! From what is written to equations: operands of one shape and type, results, their names and types.
+//! From what is written to equations: operands of one shape and type, results, their names and
+//! types.
 
 use super::lookup::Found;
 use super::names::{clip, count};
@@ -19,7 +20,8 @@ use std::borrow::Cow;
 pub(super) type Names<'s> = SmallVec<[(Cow<'s, str>, Loc); 1]>;
 
 impl<'s> Parser<'s> {
-    /// Writes the bindings of one line. Types after the last one stand for all of them that have none.
+    /// Writes the bindings of one line. Types after the last one stand for all of them that have
+    /// none.
     pub(super) fn bindings(
         &mut self,
         scope: &mut Scope<'s>,
@@ -34,7 +36,9 @@ impl<'s> Parser<'s> {
         let mut last: Option<Type> = None;
         for head in heads {
             let results = match head.op {
-                "arg" | "tangent" => Vals::from_slice(&[self.argument(scope, head, last.take())?]),
+                "arg" | "tangent" => {
+                    Vals::from_slice(&[self.argument(scope, head, last.take())?])
+                }
                 _ => self.operation(scope, head)?,
             };
             if results.len() != if count == 1 { wanted } else { 1 } {
@@ -52,17 +56,30 @@ impl<'s> Parser<'s> {
     }
 
     /// An argument. A tangent has the type of the binding before it, or of its operand.
-    fn argument(&mut self, scope: &mut Scope<'s>, head: &Head<'s>, before: Option<Type>) -> Result<Val> {
+    fn argument(
+        &mut self,
+        scope: &mut Scope<'s>,
+        head: &Head<'s>,
+        before: Option<Type>,
+    ) -> Result<Val> {
         let ty = match (&head.types, head.op, &head.operands[..], before) {
             (_, "tangent", [Operand::Val(v)], _) => scope.b.ty(*v),
             (_, "tangent", [], Some(ty)) => ty,
-            (Some(t), _, [], _) if t.results.len() == 1 && t.operands.is_none() => self.fill(&t.results[0]),
+            (Some(t), _, [], _) if t.results.len() == 1 && t.operands.is_none() => {
+                self.fill(&t.results[0])
+            }
             (None, _, [], _) => {
-                let text = format!("`tgraph.{}` needs a type: `: f32` or `: tensor<?x3xf32>`", head.op);
+                let text = format!(
+                    "`tgraph.{}` needs a type: `: f32` or `: tensor<?x3xf32>`",
+                    head.op
+                );
                 return Err(Error::new(Code::Syntax, text).at(head.loc));
             }
             _ => {
-                let text = format!("`tgraph.{}` is one argument: no operands and one type", head.op);
+                let text = format!(
+                    "`tgraph.{}` is one argument: no operands and one type",
+                    head.op
+                );
                 return Err(Error::new(Code::Syntax, text).at(head.loc));
             }
         };
@@ -72,19 +89,38 @@ impl<'s> Parser<'s> {
             return Err(contradiction(head.op, 0, &ty, t).at(head.loc));
         }
         if !head.attrs.0.is_empty() {
-            return Err(Error::new(Code::Attribute, format!("`tgraph.{}` has no attributes", head.op)).at(head.loc));
+            return Err(Error::new(
+                Code::Attribute,
+                format!("`tgraph.{}` has no attributes", head.op),
+            )
+            .at(head.loc));
         }
         Ok(scope.b.param(ty, None))
     }
 
     fn operation(&mut self, scope: &mut Scope<'s>, head: &mut Head<'s>) -> Result<Vals> {
-        let Head { op: name, found, loc, operands, attrs, types } = head;
+        let Head {
+            op: name,
+            found,
+            loc,
+            operands,
+            attrs,
+            types,
+        } = head;
         let (loc, attrs) = (*loc, std::mem::take(attrs));
         scope.b.set_loc(loc);
-        let Some(found) = *found else { return Err(self.unknown_op(name, loc)) };
+        let Some(found) = *found else {
+            return Err(self.unknown_op(name, loc));
+        };
         let cx: &dyn Emit = &scope.b;
         let results = types.as_ref().map(|t| &t.results[..]);
-        let of = Literals { cx, name, operands, types: types.as_ref(), dtype: dtype_of(&attrs) };
+        let of = Literals {
+            cx,
+            name,
+            operands,
+            types: types.as_ref(),
+            dtype: dtype_of(&attrs),
+        };
         let check = |have: &[Type]| match types.as_ref().and_then(|t| t.operands.as_ref()) {
             Some(want) => check_operands(name, have, want),
             None => Ok(()),
@@ -93,7 +129,12 @@ impl<'s> Parser<'s> {
             Found::Op(entry) => {
                 // What an operand is may depend on the operation, which is read first.
                 let guess = of.types(&|_| Literal::Like, false).map_err(|e| e.at(loc))?;
-                let mut s = Spelled { name: entry.name, attrs, operands: &guess, results };
+                let mut s = Spelled {
+                    name: entry.name,
+                    attrs,
+                    operands: &guess,
+                    results,
+                };
                 let op = (entry.parse)(&mut s).map_err(|e| e.at(loc))?;
                 if !s.attrs.0.is_empty() {
                     return Err(left_over(&s.attrs, name, &op).at(loc));
@@ -101,15 +142,32 @@ impl<'s> Parser<'s> {
                 let have = of.types(&|k| op.literal(k), true).map_err(|e| e.at(loc))?;
                 check(&have).map_err(|e| e.at(loc))?;
                 let choice = matches!(op, Op::Select(_));
-                let x = values(cx, operands, &have, &target(op.is_elementwise(), choice, &have));
+                let x = values(
+                    cx,
+                    operands,
+                    &have,
+                    &target(op.is_elementwise(), choice, &have),
+                );
                 cx.emit(self.with_symbols_around(op, &have), &x)
             }
             Found::Composite(c) => {
-                let have = of.types(&|k| c.literal(&attrs, k), true).map_err(|e| e.at(loc))?;
+                let have = of
+                    .types(&|k| c.literal(&attrs, k), true)
+                    .map_err(|e| e.at(loc))?;
                 check(&have).map_err(|e| e.at(loc))?;
-                let x = values(cx, operands, &have, &target(c.is_elementwise(), false, &have));
+                let x = values(
+                    cx,
+                    operands,
+                    &have,
+                    &target(c.is_elementwise(), false, &have),
+                );
                 let have: SmallVec<[Type; 2]> = x.iter().map(|&v| cx.ty(v)).collect();
-                let mut s = Spelled { name: c.name, attrs, operands: &have, results };
+                let mut s = Spelled {
+                    name: c.name,
+                    attrs,
+                    operands: &have,
+                    results,
+                };
                 let y = (c.build)(cx, &mut s, &x).map_err(|e| e.at(loc))?;
                 s.attrs.finish(name).map_err(|e| e.at(loc))?;
                 Vals::from_vec(y)
@@ -124,7 +182,8 @@ impl<'s> Parser<'s> {
         Ok(y)
     }
 
-    /// Modules that stand as bodies of `op` get the symbols around them: a body has none of its own.
+    /// Modules that stand as bodies of `op` get the symbols around them: a body has none of its
+    /// own.
     fn with_symbols_around(&self, op: Op, x: &[Type]) -> Op {
         let regions = op.regions();
         if op.own_syms() || !regions.iter().any(|r| self.is_module(r)) {
@@ -135,7 +194,9 @@ impl<'s> Parser<'s> {
             .iter()
             .zip(types)
             .map(|(&r, types)| match types {
-                Some(t) if self.is_module(r) && t.len() == r.params().len() => self.session.specialize(r, &t),
+                Some(t) if self.is_module(r) && t.len() == r.params().len() => {
+                    self.session.specialize(r, &t)
+                }
                 _ => r.clone(),
             })
             .collect();
@@ -143,13 +204,19 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn unknown_op(&self, name: &str, loc: Loc) -> Error {
-        let hint = self.table.nearest(name).map_or(String::new(), |n| format!("; did you mean `tgraph.{n}`?"));
+        let hint = self
+            .table
+            .nearest(name)
+            .map_or(String::new(), |n| format!("; did you mean `tgraph.{n}`?"));
         let text = format!("unknown operation `tgraph.{}`{hint}", clip(name));
-        Error::new(Code::UnknownOperation, text).at(loc).note("`cotangent ops` lists the operations")
+        Error::new(Code::UnknownOperation, text)
+            .at(loc)
+            .note("`cotangent ops` lists the operations")
     }
 }
 
-/// One type after several bindings is the type of each; as many types as bindings are theirs in order.
+/// One type after several bindings is the type of each; as many types as bindings are theirs in
+/// order.
 fn share(heads: &mut [Head<'_>], wanted: usize) -> Result<()> {
     if heads.len() != wanted {
         let (names, ops) = (count(wanted, "name"), count(heads.len(), "operation"));
@@ -157,17 +224,27 @@ fn share(heads: &mut [Head<'_>], wanted: usize) -> Result<()> {
         return Err(Error::new(Code::Arity, text).at(heads[0].loc));
     }
     let types = heads.last().and_then(|h| h.types.clone());
-    let Some(t) = types.filter(|t| t.operands.is_none()) else { return Ok(()) };
+    let Some(t) = types.filter(|t| t.operands.is_none()) else {
+        return Ok(());
+    };
     if heads.iter().rev().skip(1).any(|h| h.types.is_some()) {
         return Ok(());
     }
     if t.results.len() != 1 && t.results.len() != wanted {
-        let text = format!("{} in this line, {}", count(wanted, "result"), count(t.results.len(), "type"));
+        let text = format!(
+            "{} in this line, {}",
+            count(wanted, "result"),
+            count(t.results.len(), "type")
+        );
         return Err(Error::new(Code::Arity, text).at(t.loc));
     }
     for (i, head) in heads.iter_mut().enumerate() {
         let ty = t.results.get(i).unwrap_or(&t.results[0]).clone();
-        head.types = Some(Annotation { operands: None, results: vec![ty], loc: t.loc });
+        head.types = Some(Annotation {
+            operands: None,
+            results: vec![ty],
+            loc: t.loc,
+        });
     }
     Ok(())
 }
@@ -179,16 +256,27 @@ fn are(n: usize, what: &str) -> String {
 
 fn wrong_count(op: &str, have: usize, names: usize, bindings: usize) -> Error {
     let text = if bindings == 1 {
-        format!("`tgraph.{op}` has {}, {} given", count(have, "result"), are(names, "name"))
+        format!(
+            "`tgraph.{op}` has {}, {} given",
+            count(have, "result"),
+            are(names, "name")
+        )
     } else {
-        format!("`tgraph.{op}` has {}: it needs a line of its own", count(have, "result"))
+        format!(
+            "`tgraph.{op}` has {}: it needs a line of its own",
+            count(have, "result")
+        )
     };
     Error::new(Code::Arity, text)
 }
 
 /// The attribute `dtype`, if it is there.
 fn dtype_of(attrs: &Attrs) -> Option<DType> {
-    attrs.0.iter().find(|(key, _)| key == "dtype").and_then(|(_, a)| DType::from_attr(a))
+    attrs
+        .0
+        .iter()
+        .find(|(key, _)| key == "dtype")
+        .and_then(|(_, a)| DType::from_attr(a))
 }
 
 /// What decides the types of operands that are written as numbers.
@@ -202,8 +290,8 @@ struct Literals<'a> {
 }
 
 impl Literals<'_> {
-    /// Types of all operands, numbers being what `kind` says of their position. With `exact`, it is an error if an
-    /// element type does not have the number, or if there is none.
+    /// Types of all operands, numbers being what `kind` says of their position. With `exact`, it is
+    /// an error if an element type does not have the number, or if there is none.
     fn types(&self, kind: &dyn Fn(usize) -> Literal, exact: bool) -> Result<SmallVec<[Type; 2]>> {
         let one = |(k, o): (usize, &Operand)| {
             let boolean = match o {
@@ -233,12 +321,20 @@ impl Literals<'_> {
     fn dtype(&self, kind: &dyn Fn(usize) -> Literal, k: usize, boolean: bool) -> Option<DType> {
         let mine = kind(k);
         let alike = || {
-            self.operands.iter().enumerate().filter(|(i, _)| kind(*i) == mine).filter_map(|(_, o)| match o {
-                Operand::Val(v) => Some(self.cx.ty(*v).dtype),
-                _ => None,
-            })
+            self.operands
+                .iter()
+                .enumerate()
+                .filter(|(i, _)| kind(*i) == mine)
+                .filter_map(|(_, o)| match o {
+                    Operand::Val(v) => Some(self.cx.ty(*v).dtype),
+                    _ => None,
+                })
         };
-        let beside = || alike().find(|&d| d != DType::Bool).or_else(|| alike().next());
+        let beside = || {
+            alike()
+                .find(|&d| d != DType::Bool)
+                .or_else(|| alike().next())
+        };
         let result = || self.types.and_then(|t| t.results.first()).map(|t| t.dtype);
         match mine {
             Literal::Of(d) => Some(d),
@@ -256,8 +352,8 @@ impl Literals<'_> {
 /// The shape that operands are repeated to, but for so many first ones.
 type Target = Option<(Shape, usize)>;
 
-/// The shape that operands of an elementwise operation are aligned to, as NumPy does it. Shapes that cannot be aligned
-/// are left for the type rule to complain about.
+/// The shape that operands of an elementwise operation are aligned to, as NumPy does it. Shapes
+/// that cannot be aligned are left for the type rule to complain about.
 fn target(elementwise: bool, choice: bool, x: &[Type]) -> Target {
     if x.len() < 2 || !elementwise || x.windows(2).all(|w| w[0].shape == w[1].shape) {
         return None;
@@ -271,7 +367,10 @@ fn target(elementwise: bool, choice: bool, x: &[Type]) -> Target {
             match o.same(d) {
                 Some(false) if !o.is(1) && !d.is(1) => return None,
                 // A number says more than a symbol, anything says more than 1.
-                Some(false) | None if o.is(1) || (o.as_const().is_none() && d.as_const().is_some() && !d.is(1)) => {
+                Some(false) | None
+                    if o.is(1)
+                        || (o.as_const().is_none() && d.as_const().is_some() && !d.is(1)) =>
+                {
                     *o = d.clone();
                 }
                 _ => {}
@@ -284,7 +383,10 @@ fn target(elementwise: bool, choice: bool, x: &[Type]) -> Target {
 /// The values of operands: numbers as constants, all of them repeated to the target.
 fn values(cx: &dyn Emit, operands: &[Operand], types: &[Type], target: &Target) -> Vals {
     let one = |(i, (o, ty)): (usize, (&Operand, &Type))| {
-        let shape = target.as_ref().filter(|(_, kept)| i >= *kept).map(|(s, _)| s);
+        let shape = target
+            .as_ref()
+            .filter(|(_, kept)| i >= *kept)
+            .map(|(s, _)| s);
         let number = match o {
             Operand::Val(v) => {
                 return match shape {
@@ -295,7 +397,10 @@ fn values(cx: &dyn Emit, operands: &[Operand], types: &[Type], target: &Target) 
             Operand::Num(n) => **n,
             Operand::Bool(b) => (*b).into(),
         };
-        cx.full(&shape.map_or_else(|| ty.clone(), |s| ty.with_shape(s.clone())), number)
+        cx.full(
+            &shape.map_or_else(|| ty.clone(), |s| ty.with_shape(s.clone())),
+            number,
+        )
     };
     operands.iter().zip(types).enumerate().map(one).collect()
 }
@@ -315,7 +420,11 @@ fn check_operands(op: &str, have: &[Type], want: &[Type]) -> Result<()> {
     }
     for (i, (h, w)) in have.iter().zip(want).enumerate() {
         if differs(h, w) {
-            bail!(ShapeMismatch, "operand {i} of `tgraph.{op}` has type {h}, the text says {}", spelled(w));
+            bail!(
+                ShapeMismatch,
+                "operand {i} of `tgraph.{op}` has type {h}, the text says {}",
+                spelled(w)
+            );
         }
     }
     Ok(())
@@ -324,7 +433,11 @@ fn check_operands(op: &str, have: &[Type], want: &[Type]) -> Result<()> {
 fn check_results(cx: &dyn Emit, y: &[Val], op: &str, t: &Annotation) -> Result<()> {
     let have: SmallVec<[Type; 2]> = y.iter().map(|&v| cx.ty(v)).collect();
     if have.len() != t.results.len() {
-        let text = format!("`tgraph.{op}` has {}, {} given", count(have.len(), "result"), are(t.results.len(), "type"));
+        let text = format!(
+            "`tgraph.{op}` has {}, {} given",
+            count(have.len(), "result"),
+            are(t.results.len(), "type")
+        );
         return Err(Error::new(Code::Arity, text).at(t.loc));
     }
     for (i, (h, w)) in have.iter().zip(&t.results).enumerate() {
@@ -345,15 +458,37 @@ fn check_results(cx: &dyn Emit, y: &[Val], op: &str, t: &Annotation) -> Result<(
 }
 
 fn contradiction(op: &str, i: usize, have: &Type, want: &Type) -> Error {
-    let text = format!("result {i} of `tgraph.{op}` has type {have}, the text says {}", spelled(want));
-    Error::new(if have.dtype == want.dtype { Code::ShapeMismatch } else { Code::DTypeMismatch }, text)
+    let text = format!(
+        "result {i} of `tgraph.{op}` has type {have}, the text says {}",
+        spelled(want)
+    );
+    Error::new(
+        if have.dtype == want.dtype {
+            Code::ShapeMismatch
+        } else {
+            Code::DTypeMismatch
+        },
+        text,
+    )
 }
 
 /// The error of attributes that nobody took.
 fn left_over(left: &Attrs, name: &str, op: &Op) -> Error {
-    let known: Vec<String> = op.attrs().0.into_iter().map(|(k, _)| k.into_owned()).collect();
+    let known: Vec<String> = op
+        .attrs()
+        .0
+        .into_iter()
+        .map(|(k, _)| k.into_owned())
+        .collect();
     let (key, _) = &left.0[0];
     let hint = super::names::did_you_mean(key, "", known.iter().map(String::as_str));
-    let e = Error::new(Code::Attribute, format!("`tgraph.{name}` has no attribute `{}`{hint}", clip(key)));
-    if known.is_empty() { e } else { e.note(format!("its attributes here: {}", known.join(", "))) }
+    let e = Error::new(
+        Code::Attribute,
+        format!("`tgraph.{name}` has no attribute `{}`{hint}", clip(key)),
+    );
+    if known.is_empty() {
+        e
+    } else {
+        e.note(format!("its attributes here: {}", known.join(", ")))
+    }
 }

@@ -1,9 +1,10 @@
 //! Comments: where they stand in a text, and where they stand when it is printed again.
 //!
-//! The graph has no comments, so the parser takes note of where statements start (its *marks*), and what stands between
-//! two marks belongs to one of them: on the line on which a statement ends it trails that statement, on a line of its own it
-//! leads the next one, and inside a statement it moves to the line above it. Nothing is lost: what belongs to a body that is
-//! not printed in its place goes to the statement that the body belongs to.
+//! The graph has no comments, so the parser takes note of where statements start (its *marks*), and
+//! what stands between two marks belongs to one of them: on the line on which a statement ends it
+//! trails that statement, on a line of its own it leads the next one, and inside a statement it
+//! moves to the line above it. Nothing is lost: what belongs to a body that is not printed in its
+//! place goes to the statement that the body belongs to.
 
 use super::cursor::Cursor;
 use crate::graph::Function;
@@ -14,7 +15,8 @@ use std::sync::Arc;
 /// What the head of a text is known by: nothing else has no name.
 pub(super) const HEAD: &str = "";
 
-/// What starts, or ends, at a position of a text. Functions are numbered in the order in which they open.
+/// What starts, or ends, at a position of a text. Functions are numbered in the order in which they
+/// open.
 #[derive(Clone, Copy, Debug)]
 enum Mark {
     /// A module or a directive, by number; the largest one is the head.
@@ -52,7 +54,10 @@ pub(super) struct Marks {
 
 impl Marks {
     pub fn new(src: &str) -> Marks {
-        Marks { on: src.contains("//"), ..Marks::default() }
+        Marks {
+            on: src.contains("//"),
+            ..Marks::default()
+        }
     }
 
     fn add(&mut self, c: &mut Cursor<'_>, mark: Mark) {
@@ -72,7 +77,11 @@ impl Marks {
     pub fn open(&mut self, c: &Cursor<'_>) {
         if self.on {
             let n = self.scopes.len();
-            self.scopes.push(Scope { f: None, parent: self.open.last().copied(), item: self.items - 1 });
+            self.scopes.push(Scope {
+                f: None,
+                parent: self.open.last().copied(),
+                item: self.items - 1,
+            });
             self.open.push((n, 0));
             self.marks.push((c.pos(), Mark::Open(n)));
         }
@@ -126,20 +135,33 @@ impl Marks {
         if comments.is_empty() {
             return None;
         }
-        let mut out = Comments { names: names.iter().map(|n| (*n).to_owned()).collect(), ..Comments::default() };
+        let mut out = Comments {
+            names: names.iter().map(|n| (*n).to_owned()).collect(),
+            ..Comments::default()
+        };
         for s in &self.scopes {
             let parent = s.parent.map(|(outer, mark)| match self.marks[mark].1 {
                 Mark::Statement(_, from, to) => (outer, from, to),
                 _ => (outer, 0, 0),
             });
-            out.by_key.extend(s.f.as_ref().map(|f| (key(f), out.scopes.len())));
-            out.scopes.push(Place { f: s.f.clone(), parent, item: s.item, own: Own::default() });
+            out.by_key
+                .extend(s.f.as_ref().map(|f| (key(f), out.scopes.len())));
+            out.scopes.push(Place {
+                f: s.f.clone(),
+                parent,
+                item: s.item,
+                own: Own::default(),
+            });
         }
         // Of the last mark that was asked for: where what stands before it ends.
         let mut known = (usize::MAX, 0);
         for c in &comments {
             let next = self.marks.partition_point(|(pos, _)| *pos <= c.start);
-            let (stop, after) = self.marks.get(next).copied().unwrap_or((src.len(), Mark::End));
+            let (stop, after) = self
+                .marks
+                .get(next)
+                .copied()
+                .unwrap_or((src.len(), Mark::End));
             if known.0 != stop {
                 known = (stop, end_of_code(src, stop));
             }
@@ -178,7 +200,12 @@ fn scan(src: &str) -> Vec<Comment<'_>> {
                 }
                 b'/' if !string && line.as_bytes().get(k + 1) == Some(&b'/') => {
                     let blank_after = lines.get(i + 1).is_some_and(|l| l.trim().is_empty());
-                    out.push(Comment { start: at + k, text: line[k..].trim_end(), blank_before: blank, blank_after });
+                    out.push(Comment {
+                        start: at + k,
+                        text: line[k..].trim_end(),
+                        blank_before: blank,
+                        blank_after,
+                    });
                     break;
                 }
                 _ => {}
@@ -257,7 +284,13 @@ struct Item {
 
 impl Comments {
     fn item(&mut self, i: usize) -> &mut Item {
-        self.items.entry(self.names.get(i).map_or_else(|| HEAD.to_owned(), String::clone)).or_default()
+        self.items
+            .entry(
+                self.names
+                    .get(i)
+                    .map_or_else(|| HEAD.to_owned(), String::clone),
+            )
+            .or_default()
     }
 
     /// Before the statement of a body, or before the module.
@@ -317,17 +350,34 @@ impl Comments {
         }
     }
 
-    /// The same comments, those of functions that were not printed moved to the statements of these; `None` if there are
-    /// none of those.
+    /// The same comments, those of functions that were not printed moved to the statements of
+    /// these; `None` if there are none of those.
     pub fn moved(&self, printed: &FxHashSet<usize>) -> Option<Comments> {
         let missing = |p: &Place| !p.f.as_ref().is_some_and(|f| printed.contains(&key(f)));
         let mut out = self.clone();
         let mut any = false;
         // Inner functions come after outer ones.
-        for s in (0..out.scopes.len()).rev().filter(|&s| missing(&self.scopes[s])) {
-            let Own { open, leads, trails, returns, close } = std::mem::take(&mut out.scopes[s].own);
-            let lines = leads.into_iter().map(|l| l.1).chain(trails.into_iter().map(|t| t.2));
-            let all: Vec<String> = open.into_iter().chain(lines).chain(returns).chain(close).collect();
+        for s in (0..out.scopes.len())
+            .rev()
+            .filter(|&s| missing(&self.scopes[s]))
+        {
+            let Own {
+                open,
+                leads,
+                trails,
+                returns,
+                close,
+            } = std::mem::take(&mut out.scopes[s].own);
+            let lines = leads
+                .into_iter()
+                .map(|l| l.1)
+                .chain(trails.into_iter().map(|t| t.2));
+            let all: Vec<String> = open
+                .into_iter()
+                .chain(lines)
+                .chain(returns)
+                .chain(close)
+                .collect();
             any |= !all.is_empty();
             all.into_iter().for_each(|text| out.around(s, text));
         }
@@ -353,30 +403,46 @@ pub(super) struct Lines<'a> {
 
 impl Spoken {
     pub fn new(comments: Option<Arc<Comments>>) -> Spoken {
-        Spoken { comments, printed: RefCell::default() }
+        Spoken {
+            comments,
+            printed: RefCell::default(),
+        }
     }
 
     /// What is left when all has been printed.
     pub fn missed(&self) -> Option<Arc<Comments>> {
-        self.comments.as_ref()?.moved(&self.printed.borrow()).map(Arc::new)
+        self.comments
+            .as_ref()?
+            .moved(&self.printed.borrow())
+            .map(Arc::new)
     }
 
     /// The comments above a module or a directive.
     pub fn above(&self, out: &mut String, name: &str) {
-        let Some(item) = self.comments.as_ref().and_then(|c| c.items.get(name)) else { return };
+        let Some(item) = self.comments.as_ref().and_then(|c| c.items.get(name)) else {
+            return;
+        };
         own_lines(out, &item.lead);
-        out.push_str(if item.blank_after && !item.lead.is_empty() { "\n" } else { "" });
+        out.push_str(if item.blank_after && !item.lead.is_empty() {
+            "\n"
+        } else {
+            ""
+        });
     }
 
     /// The comments behind a directive, or behind the brace that closes a module.
     pub fn behind(&self, out: &mut String, name: &str) {
-        let Some(item) = self.comments.as_ref().and_then(|c| c.items.get(name)) else { return };
+        let Some(item) = self.comments.as_ref().and_then(|c| c.items.get(name)) else {
+            return;
+        };
         trailing(out, item.trail.iter());
     }
 
     /// The comments at the end of the text.
     pub fn end(&self, out: &mut String) {
-        let Some(c) = self.comments.as_ref().filter(|c| !c.end.is_empty()) else { return };
+        let Some(c) = self.comments.as_ref().filter(|c| !c.end.is_empty()) else {
+            return;
+        };
         out.push_str(if out.is_empty() { "" } else { "\n" });
         own_lines(out, &c.end);
     }
@@ -410,7 +476,11 @@ impl Spoken {
                 none => lines.lead.entry(none).or_default().push(text),
             }
         }
-        lines.trail.entry(values.len()).or_default().extend(own.returns.iter().map(String::as_str));
+        lines
+            .trail
+            .entry(values.len())
+            .or_default()
+            .extend(own.returns.iter().map(String::as_str));
         lines.close = &own.close;
         lines
     }

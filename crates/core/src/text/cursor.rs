@@ -1,7 +1,8 @@
 //! Characters of a text: where we are, words, numbers, strings.
 //!
-//! There is no token list: types, dimensions and values are read by the rules of their own (`2x3xf32` is three things
-//! in a type and one word elsewhere). Reading never goes back further than one construct.
+//! There is no token list: types, dimensions and values are read by the rules of their own
+//! (`2x3xf32` is three things in a type and one word elsewhere). Reading never goes back further
+//! than one construct.
 
 use crate::array::Scalar;
 use crate::error::{Code, Error, Loc, Result};
@@ -31,7 +32,13 @@ pub(crate) fn is_name(s: &str) -> bool {
 impl<'s> Cursor<'s> {
     pub fn new(src: &'s str) -> Cursor<'s> {
         let pos = if src.starts_with('\u{feff}') { 3 } else { 0 };
-        Cursor { src, pos, line: 1, line_start: pos, known: (pos, 1) }
+        Cursor {
+            src,
+            pos,
+            line: 1,
+            line_start: pos,
+            known: (pos, 1),
+        }
     }
 
     pub fn src(&self) -> &'s str {
@@ -59,7 +66,10 @@ impl<'s> Cursor<'s> {
                 }
                 b' ' | b'\t' | b'\r' => self.pos += 1,
                 b'/' if bytes.get(self.pos + 1) == Some(&b'/') => {
-                    self.pos += bytes[self.pos..].iter().position(|&b| b == b'\n').unwrap_or(bytes.len() - self.pos);
+                    self.pos += bytes[self.pos..]
+                        .iter()
+                        .position(|&b| b == b'\n')
+                        .unwrap_or(bytes.len() - self.pos);
                 }
                 _ => break,
             }
@@ -71,10 +81,17 @@ impl<'s> Cursor<'s> {
         let (pos, col) = self.known;
         if self.pos >= pos {
             let between = &self.src[pos..self.pos];
-            let n = if between.is_ascii() { between.len() } else { between.chars().count() };
+            let n = if between.is_ascii() {
+                between.len()
+            } else {
+                between.chars().count()
+            };
             self.known = (self.pos, col.saturating_add(n as u32));
         } else {
-            self.known = (self.pos, 1 + self.src[self.line_start..self.pos].chars().count() as u32);
+            self.known = (
+                self.pos,
+                1 + self.src[self.line_start..self.pos].chars().count() as u32,
+            );
         }
         Loc::Text(self.line, self.known.1)
     }
@@ -170,19 +187,28 @@ impl<'s> Cursor<'s> {
             return Ok(());
         }
         let found = self.found();
-        Err(self.error(Code::Syntax, format!("expected `{}` {after}, found {found}", b as char)))
+        Err(self.error(
+            Code::Syntax,
+            format!("expected `{}` {after}, found {found}", b as char),
+        ))
     }
 
     /// What stands here, for messages.
     pub fn found(&mut self) -> String {
         self.ws();
         let rest = &self.src[self.pos..];
-        let Some(c) = rest.chars().next() else { return "the end of the text".into() };
+        let Some(c) = rest.chars().next() else {
+            return "the end of the text".into();
+        };
         if !is_name_char(c) {
             return format!("`{}`", c.escape_debug());
         }
         const SHOWN: usize = 40;
-        let word: String = rest.chars().take_while(|&c| is_name_char(c)).take(SHOWN).collect();
+        let word: String = rest
+            .chars()
+            .take_while(|&c| is_name_char(c))
+            .take(SHOWN)
+            .collect();
         format!("`{word}`")
     }
 
@@ -203,7 +229,9 @@ impl<'s> Cursor<'s> {
     /// Characters of a symbol: a name without the letter `x`, because that separates dimensions.
     pub fn symbol(&mut self) -> &'s str {
         let rest = &self.src[self.pos..];
-        let n = rest.find(|c: char| c == 'x' || c == '.' || !is_name_char(c)).unwrap_or(rest.len());
+        let n = rest
+            .find(|c: char| c == 'x' || c == '.' || !is_name_char(c))
+            .unwrap_or(rest.len());
         self.pos += n;
         &rest[..n]
     }
@@ -214,7 +242,11 @@ impl<'s> Cursor<'s> {
             return self.string().map(Cow::Owned);
         }
         let here = self.byte();
-        let word = if here.is_ascii_whitespace() { "" } else { self.word() };
+        let word = if here.is_ascii_whitespace() {
+            ""
+        } else {
+            self.word()
+        };
         if word.is_empty() {
             let found = self.found();
             return Err(self.error(Code::Syntax, format!("expected {what}, found {found}")));
@@ -230,7 +262,9 @@ impl<'s> Cursor<'s> {
         loop {
             let rest = &self.src[self.pos..];
             let Some(c) = rest.chars().next().filter(|&c| c != '\n') else {
-                return Err(Error::new(Code::Syntax, "this string does not end on its line").at(start));
+                return Err(
+                    Error::new(Code::Syntax, "this string does not end on its line").at(start),
+                );
             };
             self.pos += c.len_utf8();
             match c {
@@ -277,10 +311,14 @@ impl<'s> Cursor<'s> {
         let b = rest.as_bytes();
         b.first().is_some_and(u8::is_ascii_digit)
             || (b.first() == Some(&b'.') && b.get(1).is_some_and(u8::is_ascii_digit))
-            || ["inf", "nan"].iter().any(|w| rest.strip_prefix(w).is_some_and(|r| !r.starts_with(is_name_char)))
+            || ["inf", "nan"].iter().any(|w| {
+                rest.strip_prefix(w)
+                    .is_some_and(|r| !r.starts_with(is_name_char))
+            })
     }
 
-    /// The characters of a number: sign, digits, point, exponent; or `0x` and hexadecimal digits; `inf`, `nan`.
+    /// The characters of a number: sign, digits, point, exponent; or `0x` and hexadecimal digits;
+    /// `inf`, `nan`.
     pub fn number_text(&mut self) -> &'s str {
         self.ws();
         let rest = &self.src[self.pos..];
@@ -320,7 +358,11 @@ impl<'s> Cursor<'s> {
         let loc = self.here();
         let text = self.number_text();
         scalar(text).ok_or_else(|| {
-            Error::new(Code::Limit, format!("the number {} is too large", super::names::clip(text))).at(loc)
+            Error::new(
+                Code::Limit,
+                format!("the number {} is too large", super::names::clip(text)),
+            )
+            .at(loc)
         })
     }
 
@@ -328,14 +370,18 @@ impl<'s> Cursor<'s> {
     pub fn natural(&mut self) -> Result<usize> {
         let loc = self.here();
         let rest = &self.src[self.pos..];
-        let n = rest.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(rest.len());
+        let n = rest
+            .bytes()
+            .position(|b| !b.is_ascii_digit())
+            .unwrap_or(rest.len());
         self.pos += n;
         match rest[..n].parse::<usize>() {
             Ok(v) if v <= isize::MAX as usize => Ok(v),
-            _ => {
-                Err(Error::new(Code::Limit, format!("the extent {} is too large", super::names::clip(&rest[..n])))
-                    .at(loc))
-            }
+            _ => Err(Error::new(
+                Code::Limit,
+                format!("the extent {} is too large", super::names::clip(&rest[..n])),
+            )
+            .at(loc)),
         }
     }
 }
@@ -348,15 +394,14 @@ pub(super) fn scalar(text: &str) -> Option<Scalar> {
     };
     let signed = |i: i128| if negative { -i } else { i };
     if let Some(hex) = body.strip_prefix("0x") {
-        return i128::from_str_radix(hex, 16).ok().map(|i| Scalar::I(signed(i)));
+        return i128::from_str_radix(hex, 16)
+            .ok()
+            .map(|i| Scalar::I(signed(i)));
     }
     if body.bytes().all(|b| b.is_ascii_digit()) {
         return body.parse::<i128>().ok().map(|i| Scalar::I(signed(i)));
     }
     let f: f64 = body.parse().ok()?;
-    (f.is_finite() || !body.starts_with(|c: char| c.is_ascii_digit() || c == '.')).then_some(Scalar::F(if negative {
-        -f
-    } else {
-        f
-    }))
+    (f.is_finite() || !body.starts_with(|c: char| c.is_ascii_digit() || c == '.'))
+        .then_some(Scalar::F(if negative { -f } else { f }))
 }

@@ -35,7 +35,11 @@ impl Parser<'_> {
                 "wrt" => &mut wrt,
                 "dir" if derivative != Derivative::Adjoint => &mut dir,
                 other => {
-                    let found = if other.is_empty() { self.c.found() } else { format!("`{}`", clip(other)) };
+                    let found = if other.is_empty() {
+                        self.c.found()
+                    } else {
+                        format!("`{}`", clip(other))
+                    };
                     let text = format!(
                         "expected `wrt(%x)`, `dir(%v)` (of jvp and hvp), attributes or `-> @name`, found {found}"
                     );
@@ -71,7 +75,10 @@ impl Parser<'_> {
             });
         }
         if !dir.is_empty() && dir.len() != wrt.len() {
-            let (dirs, values) = (count(dir.len(), "direction"), count(wrt.len(), "`wrt` value"));
+            let (dirs, values) = (
+                count(dir.len(), "direction"),
+                count(wrt.len(), "`wrt` value"),
+            );
             let text = format!("{dirs} for {values}: each needs one");
             return Err(Error::new(Code::Arity, text).at(loc));
         }
@@ -84,22 +91,37 @@ impl Parser<'_> {
         let names = |list: Vec<(String, Loc)>| list.into_iter().map(|(n, _)| n).collect::<Vec<_>>();
         let (wrt, dir) = (names(wrt), names(dir));
         let policy = policy("a directive", attrs).map_err(|e| e.at(loc))?;
-        self.add_directive(Directive { derivative, of, wrt, dir, target, policy, loc, made: None });
+        self.add_directive(Directive {
+            derivative,
+            of,
+            wrt,
+            dir,
+            target,
+            policy,
+            loc,
+            made: None,
+        });
         Ok(())
     }
 
     /// `{attributes}` of the numerics of the whole text, after the word.
     pub(super) fn head_numerics(&mut self, loc: Loc) -> Result<()> {
         if self.head.is_some() {
-            return Err(Error::new(Code::DuplicateName, "`tgraph.numerics` is given twice").at(loc));
+            return Err(
+                Error::new(Code::DuplicateName, "`tgraph.numerics` is given twice").at(loc),
+            );
         }
         if !self.items.is_empty() {
-            let text = "`tgraph.numerics` stands at the head of the text, before modules and directives";
+            let text =
+                "`tgraph.numerics` stands at the head of the text, before modules and directives";
             return Err(Error::new(Code::Syntax, text).at(loc));
         }
         if self.c.peek() != b'{' {
             let found = self.c.found();
-            return Err(self.c.error(Code::Syntax, format!("expected `{{` and the numerics, found {found}")));
+            return Err(self.c.error(
+                Code::Syntax,
+                format!("expected `{{` and the numerics, found {found}"),
+            ));
         }
         let attrs = self.attrs()?;
         self.head = Some(policy("`tgraph.numerics`", attrs).map_err(|e| e.at(loc))?);
@@ -110,19 +132,38 @@ impl Parser<'_> {
 /// What the braces of `what` say about numerics.
 fn policy(what: &str, attrs: Attrs) -> Result<Policy> {
     let mut out = Policy::default();
-    attrs.0.iter().try_for_each(|(key, value)| out.set(what, key, value))?;
+    attrs
+        .0
+        .iter()
+        .try_for_each(|(key, value)| out.set(what, key, value))?;
     Ok(out)
 }
 
 /// A line that lists the arguments of a function.
 fn arguments(f: &Function) -> String {
-    let list: Vec<String> = f.params().iter().map(|&p| format!("{} : {}", f.show(p), f.ty(p))).collect();
-    format!("arguments of @{}: {}", written(&f.name), if list.is_empty() { "none".into() } else { list.join(", ") })
+    let list: Vec<String> = f
+        .params()
+        .iter()
+        .map(|&p| format!("{} : {}", f.show(p), f.ty(p)))
+        .collect();
+    format!(
+        "arguments of @{}: {}",
+        written(&f.name),
+        if list.is_empty() {
+            "none".into()
+        } else {
+            list.join(", ")
+        }
+    )
 }
 
 /// Finds values of a function by name; many look-ups are linear in all.
 fn named(f: &Function) -> impl Fn(&str) -> Result<Val> + '_ {
-    let by_name: FxHashMap<&str, Val> = f.vals().rev().filter_map(|v| f.name_of(v).map(|n| (&**n, v))).collect();
+    let by_name: FxHashMap<&str, Val> = f
+        .vals()
+        .rev()
+        .filter_map(|v| f.name_of(v).map(|n| (&**n, v)))
+        .collect();
     move |name: &str| {
         if let Some(&v) = by_name.get(name) {
             return Ok(v);
@@ -135,13 +176,17 @@ fn named(f: &Function) -> impl Fn(&str) -> Result<Val> + '_ {
             return Ok(Val::from_index(i));
         }
         let hint = did_you_mean(name, "%", by_name.keys().copied());
-        let text = format!("`@{}` has no value `%{}`{hint}", written(&f.name), clip(name));
+        let text = format!(
+            "`@{}` has no value `%{}`{hint}",
+            written(&f.name),
+            clip(name)
+        );
         Err(Error::new(Code::UnknownName, text).note(arguments(f)))
     }
 }
 
-/// Values of a function, given as `x,w` (names of any values; `%` may stand before them) or `0,2` (positions of
-/// arguments).
+/// Values of a function, given as `x,w` (names of any values; `%` may stand before them) or `0,2`
+/// (positions of arguments).
 pub fn resolve_wrt(f: &Function, text: &str) -> Result<Vec<Val>> {
     let find = named(f);
     let one = |part: &str| {
@@ -153,8 +198,11 @@ pub fn resolve_wrt(f: &Function, text: &str) -> Result<Vec<Val>> {
         {
             return match f.params().get(i) {
                 Some(&p) => Ok(p),
-                None => Err(Error::new(Code::UnknownName, format!("`@{}` has no argument {i}", written(&f.name)))
-                    .note(arguments(f))),
+                None => Err(Error::new(
+                    Code::UnknownName,
+                    format!("`@{}` has no argument {i}", written(&f.name)),
+                )
+                .note(arguments(f))),
             };
         }
         find(name)
@@ -182,13 +230,20 @@ pub(super) fn run(program: &Program, ad: &AdContext) -> Result<Program> {
         done.insert(f.name.clone(), f.clone());
         items.push(Item::Module(f, public));
     }
-    Ok(Program { items, derived, ..program.clone() })
+    Ok(Program {
+        items,
+        derived,
+        ..program.clone()
+    })
 }
 
-/// The module of a name, derived if a directive makes it, from the module that a chain of directives starts at.
+/// The module of a name, derived if a directive makes it, from the module that a chain of
+/// directives starts at.
 pub(super) fn one(program: &Program, ad: &AdContext, name: &str) -> Result<Option<Arc<Function>>> {
     let by_name: FxHashMap<&str, &Item> = program.items.iter().map(|i| (i.name(), i)).collect();
-    let Some(mut item) = by_name.get(name).copied() else { return Ok(None) };
+    let Some(mut item) = by_name.get(name).copied() else {
+        return Ok(None);
+    };
     let mut chain = Vec::new();
     let mut f = loop {
         match item {
@@ -206,7 +261,12 @@ pub(super) fn one(program: &Program, ad: &AdContext, name: &str) -> Result<Optio
     Ok(Some(f))
 }
 
-fn run_one(program: &Program, d: &Directive, f: &Function, ad: &AdContext) -> Result<Arc<Function>> {
+fn run_one(
+    program: &Program,
+    d: &Directive,
+    f: &Function,
+    ad: &AdContext,
+) -> Result<Arc<Function>> {
     let g = derive(d, f, program.numerics(), ad).map_err(|e| {
         let place = format!("while running `{d}`");
         program.locate(e.at(d.loc).note(place))
@@ -215,7 +275,12 @@ fn run_one(program: &Program, d: &Directive, f: &Function, ad: &AdContext) -> Re
 }
 
 /// The module that a directive makes in a text of these numerics.
-pub(super) fn derive(d: &Directive, f: &Function, around: Numerics, ad: &AdContext) -> Result<Function> {
+pub(super) fn derive(
+    d: &Directive,
+    f: &Function,
+    around: Numerics,
+    ad: &AdContext,
+) -> Result<Function> {
     let find = named(f);
     let wrt: Vec<Val> = d.wrt.iter().map(|n| find(n)).collect::<Result<_>>()?;
     let mut ad = ad.clone();
@@ -225,12 +290,16 @@ pub(super) fn derive(d: &Directive, f: &Function, around: Numerics, ad: &AdConte
         Derivative::Jvp => jvp(&ad, f, &wrt)?,
         Derivative::Hvp => hvp(&ad, f, &wrt)?,
     };
-    let g = if d.dir.is_empty() { g } else { directed(d, f, &g)? };
+    let g = if d.dir.is_empty() {
+        g
+    } else {
+        directed(d, f, &g)?
+    };
     Ok(simplify(&g).renamed(&d.target))
 }
 
-/// The derived function with directions as the directive names them: the last parameters of `g`, renamed, or an
-/// argument of `f` in their place.
+/// The derived function with directions as the directive names them: the last parameters of `g`,
+/// renamed, or an argument of `f` in their place.
 fn directed(d: &Directive, f: &Function, g: &Function) -> Result<Function> {
     let kept = g.params().len() - d.dir.len();
     let b = Builder::deriving(&g.name, &Session::default(), &[g]);
@@ -244,7 +313,11 @@ fn directed(d: &Directive, f: &Function, g: &Function) -> Result<Function> {
             by_name.insert(n, map[p.index()]);
         }
     }
-    let inner: FxHashSet<&str> = f.vals().filter_map(|v| f.name_of(v)).map(|n| &**n).collect();
+    let inner: FxHashSet<&str> = f
+        .vals()
+        .filter_map(|v| f.name_of(v))
+        .map(|n| &**n)
+        .collect();
     for (&p, name) in g.params()[kept..].iter().zip(&d.dir) {
         let ty = g.ty(p);
         map[p.index()] = match by_name.get(name.as_str()) {
@@ -257,7 +330,10 @@ fn directed(d: &Directive, f: &Function, g: &Function) -> Result<Function> {
             }
             Some(&v) => v,
             None if inner.contains(name.as_str()) => {
-                bail!(UnknownName, "the direction `%{name}` must be an argument or a new name")
+                bail!(
+                    UnknownName,
+                    "the direction `%{name}` must be an argument or a new name"
+                )
             }
             None => {
                 let v = b.param(ty.clone(), Some(name));

@@ -69,7 +69,11 @@ impl<'e> Table<'e> {
 
     /// What this name stands for behind which a module is written.
     pub fn find_applied(&self, name: &str) -> Option<Found<'e>> {
-        applied().iter().find(|c| c.name == name).map(Found::Composite).or_else(|| self.find(name))
+        applied()
+            .iter()
+            .find(|c| c.name == name)
+            .map(Found::Composite)
+            .or_else(|| self.find(name))
     }
 
     /// Whether there is such an operation.
@@ -77,12 +81,16 @@ impl<'e> Table<'e> {
         self.find(name).is_some()
     }
 
-    /// The operation that is most like this name. Names that print are preferred to other words for them.
+    /// The operation that is most like this name. Names that print are preferred to other words for
+    /// them.
     pub fn nearest(&self, name: &str) -> Option<String> {
         let words = ["arg", "tangent", "return"].into_iter();
         let ours = known().entries.iter().map(|e| e.name);
         let composed = composites().iter().chain(applied()).map(|c| c.name);
-        let all = ours.chain(composed).chain(self.extra.iter().map(|e| e.name)).chain(words);
+        let all = ours
+            .chain(composed)
+            .chain(self.extra.iter().map(|e| e.name))
+            .chain(words);
         nearest(name, all.chain(ALIASES.iter().map(|a| a.0))).map(str::to_owned)
     }
 }

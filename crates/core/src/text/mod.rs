@@ -18,8 +18,9 @@
 //! assert_eq!(Program::parse(&text, None).unwrap().to_string(), text);
 //! ```
 //!
-//! `parse` holds the grammar of statements, `types` that of types and extents, `attrs` that of attribute values.
-//! Reading is one pass and linear; printing is linear. Errors carry file, line, column and the line itself.
+//! `parse` holds the grammar of statements, `types` that of types and extents, `attrs` that of
+//! attribute values. Reading is one pass and linear; printing is linear. Errors carry file, line,
+//! column and the line itself.
 
 mod attrs;
 mod build;
@@ -93,7 +94,8 @@ pub struct Directive {
     pub dir: Vec<String>,
     /// The name of the derived module.
     pub target: Arc<str>,
-    /// What it says about arithmetic; what it leaves out is as the text has it ([`Program::numerics`]).
+    /// What it says about arithmetic; what it leaves out is as the text has it
+    /// ([`Program::numerics`]).
     pub policy: Policy,
     /// Where it was written.
     pub loc: Loc,
@@ -103,8 +105,20 @@ pub struct Directive {
 
 impl fmt::Display for Directive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |names: &[String]| names.iter().map(|n| format!("%{}", written(n))).collect::<Vec<_>>().join(", ");
-        write!(f, "tgraph.{} @{} wrt({})", self.derivative.name(), written(&self.of), list(&self.wrt))?;
+        let list = |names: &[String]| {
+            names
+                .iter()
+                .map(|n| format!("%{}", written(n)))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        write!(
+            f,
+            "tgraph.{} @{} wrt({})",
+            self.derivative.name(),
+            written(&self.of),
+            list(&self.wrt)
+        )?;
         if !self.dir.is_empty() {
             write!(f, " dir({})", list(&self.dir))?;
         }
@@ -157,12 +171,22 @@ impl Program {
         Program::parse_over(source, file, extra, Policy::default())
     }
 
-    /// As [`parse_with`](Self::parse_with), with choices of numerics that replace those at the head of the text.
-    pub fn parse_over(source: &str, file: Option<&str>, extra: &[Entry], over: Policy) -> Result<Program> {
+    /// As [`parse_with`](Self::parse_with), with choices of numerics that replace those at the head
+    /// of the text.
+    pub fn parse_over(
+        source: &str,
+        file: Option<&str>,
+        extra: &[Entry],
+        over: Policy,
+    ) -> Result<Program> {
         let mut p = Parser::new(source, Table::new(extra), over);
         match p.program() {
             Ok(()) => Ok(Program {
-                head: if over.is_empty() { p.head } else { Some(p.numerics().into()) },
+                head: if over.is_empty() {
+                    p.head
+                } else {
+                    Some(p.numerics().into())
+                },
                 comments: std::mem::take(&mut p.marks)
                     .comments(source, &p.items.iter().map(Item::name).collect::<Vec<_>>()),
                 items: p.items,
@@ -179,9 +203,16 @@ impl Program {
         let items: Vec<Item> = modules.into_iter().map(|m| Item::Module(m, true)).collect();
         let mut seen = FxHashSet::default();
         if let Some(twice) = items.iter().find(|i| !seen.insert(i.name())) {
-            bail!(DuplicateName, "two modules are called `@{}`", written(twice.name()));
+            bail!(
+                DuplicateName,
+                "two modules are called `@{}`",
+                written(twice.name())
+            );
         }
-        Ok(Program { items, ..Program::default() })
+        Ok(Program {
+            items,
+            ..Program::default()
+        })
     }
 
     /// The modules in order.
@@ -189,14 +220,18 @@ impl Program {
         self.marked().map(|m| m.0)
     }
 
-    /// The module that is meant where none is named: the public one called `main`; if there is none, the first public
-    /// one, or the first.
+    /// The module that is meant where none is named: the public one called `main`; if there is
+    /// none, the first public one, or the first.
     pub fn main(&self) -> Option<&Arc<Function>> {
         let public = || self.marked().filter(|m| m.1).map(|m| m.0);
-        public().find(|m| &*m.name == "main").or_else(|| public().next()).or_else(|| self.modules().next())
+        public()
+            .find(|m| &*m.name == "main")
+            .or_else(|| public().next())
+            .or_else(|| self.modules().next())
     }
 
-    /// The modules in order, and whether each is for others: not `private`, as those are that stand in several places.
+    /// The modules in order, and whether each is for others: not `private`, as those are that stand
+    /// in several places.
     pub fn marked(&self) -> impl Iterator<Item = (&Arc<Function>, bool)> {
         self.items.iter().filter_map(|i| match i {
             Item::Module(f, public) => Some((f, *public)),
@@ -210,9 +245,13 @@ impl Program {
         self.head.unwrap_or_default().or(Numerics::TGRAPH)
     }
 
-    /// The program with these numerics at its head. Modules that directives made are there already, and stay.
+    /// The program with these numerics at its head. Modules that directives made are there already,
+    /// and stay.
     pub fn with_numerics(self, numerics: Numerics) -> Program {
-        Program { head: (numerics != Numerics::TGRAPH).then(|| numerics.into()), ..self }
+        Program {
+            head: (numerics != Numerics::TGRAPH).then(|| numerics.into()),
+            ..self
+        }
     }
 
     /// The directives in order.
@@ -233,21 +272,28 @@ impl Program {
         derive::run(self, ad)
     }
 
-    /// The module of this name. If a directive makes it, it is derived, and so is what it is made of, but nothing else;
-    /// `None` if nothing has that name.
+    /// The module of this name. If a directive makes it, it is derived, and so is what it is made
+    /// of, but nothing else; `None` if nothing has that name.
     pub fn derive_one(&self, ad: &AdContext, name: &str) -> Result<Option<Arc<Function>>> {
         derive::one(self, ad, name)
     }
 
-    /// The names of modules in order, those that directives make among them, and whether each is for others.
+    /// The names of modules in order, those that directives make among them, and whether each is
+    /// for others.
     pub fn names(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.items.iter().map(|i| (i.name(), !matches!(i, Item::Module(_, false))))
+        self.items
+            .iter()
+            .map(|i| (i.name(), !matches!(i, Item::Module(_, false))))
     }
 
     /// The modules that directives made, as a program of their own.
     pub fn only_derived(&self) -> Program {
         let made = |i: &&Item| matches!(i, Item::Module(f, _) if self.derived.contains(&f.name));
-        Program { items: self.items.iter().filter(made).cloned().collect(), comments: None, ..self.clone() }
+        Program {
+            items: self.items.iter().filter(made).cloned().collect(),
+            comments: None,
+            ..self.clone()
+        }
     }
 
     /// The canonical text.
@@ -288,7 +334,8 @@ impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let made: Vec<&Arc<Function>> = self.directives().filter_map(|d| d.made.as_ref()).collect();
         let taken = self.directives().map(|d| &*d.target);
-        let modules: Vec<(&Function, bool)> = self.marked().map(|(m, public)| (&**m, public)).collect();
+        let modules: Vec<(&Function, bool)> =
+            self.marked().map(|(m, public)| (&**m, public)).collect();
         let mut p = Printing::new(Shared::new(&modules, &made, taken), self.comments.clone());
         self.items(&mut p);
         // Comments of bodies that are not printed go to where these would stand.

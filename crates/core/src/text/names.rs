@@ -24,7 +24,11 @@ pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
             d = most;
         }
         // Of equally close ones, the one that starts alike.
-        let alike = name.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+        let alike = name
+            .bytes()
+            .zip(other.bytes())
+            .take_while(|(a, b)| a == b)
+            .count();
         let key = (d, LONGEST - alike);
         if d <= most && best.is_none_or(|(b, _)| key < b) {
             best = Some((key, other));
@@ -35,7 +39,10 @@ pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
 
 /// Edits from one name to the other: insertions, deletions, replacements, swaps of neighbours.
 fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
+    let (a, b): (Vec<char>, Vec<char>) = (
+        a.to_lowercase().chars().collect(),
+        b.to_lowercase().chars().collect(),
+    );
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {
@@ -54,7 +61,11 @@ fn distance(a: &str, b: &str) -> usize {
 }
 
 /// `; did you mean X?`, or nothing.
-pub(super) fn did_you_mean<'a>(name: &str, sigil: &str, among: impl IntoIterator<Item = &'a str>) -> String {
+pub(super) fn did_you_mean<'a>(
+    name: &str,
+    sigil: &str,
+    among: impl IntoIterator<Item = &'a str>,
+) -> String {
     nearest(name, among).map_or(String::new(), |n| format!("; did you mean `{sigil}{n}`?"))
 }
 
@@ -74,7 +85,11 @@ pub(super) fn clip(s: &str) -> Cow<'_, str> {
 
 /// A name as it is written after its sigil: in quotes where it must be.
 pub(crate) fn written(name: &str) -> Cow<'_, str> {
-    if is_name(name) { name.into() } else { quoted(name).into() }
+    if is_name(name) {
+        name.into()
+    } else {
+        quoted(name).into()
+    }
 }
 
 /// A string in quotes.

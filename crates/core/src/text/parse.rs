@@ -72,7 +72,8 @@ pub(super) struct Scope<'s> {
 pub(super) enum Operand {
     /// A value.
     Val(Val),
-    /// A number, or a boolean: what its element type is depends on the operation and the other operands.
+    /// A number, or a boolean: what its element type is depends on the operation and the other
+    /// operands.
     Num(Box<Scalar>),
     Bool(bool),
 }
@@ -118,7 +119,10 @@ impl<'s> Parser<'s> {
     /// Runs `f` one bracket deeper.
     pub fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.brackets == MAX_BRACKETS {
-            return Err(self.c.error(Code::Limit, format!("brackets nest deeper than {MAX_BRACKETS} levels")));
+            return Err(self.c.error(
+                Code::Limit,
+                format!("brackets nest deeper than {MAX_BRACKETS} levels"),
+            ));
         }
         self.brackets += 1;
         let r = f(self);
@@ -144,8 +148,15 @@ impl<'s> Parser<'s> {
                     return Err(self.c.error(Code::Syntax, text));
                 }
                 _ => {
-                    let hint = did_you_mean(name, "tgraph.", ["module", "adjoint", "jvp", "hvp", "numerics"]);
-                    let text = format!("expected `tgraph.module` or a directive, found `{}`{hint}", clip(word));
+                    let hint = did_you_mean(
+                        name,
+                        "tgraph.",
+                        ["module", "adjoint", "jvp", "hvp", "numerics"],
+                    );
+                    let text = format!(
+                        "expected `tgraph.module` or a directive, found `{}`{hint}",
+                        clip(word)
+                    );
                     return Err(Error::new(Code::Syntax, text)
                         .at(loc)
                         .note("directives: tgraph.adjoint, tgraph.jvp, tgraph.hvp"));
@@ -165,7 +176,10 @@ impl<'s> Parser<'s> {
     pub fn new_target(&mut self, loc: Loc) -> Result<Arc<str>> {
         let name = self.at_name("the name of a module")?;
         if let Some(first) = self.targets.get(&name) {
-            let text = format!("the module name `@{}` is taken: it was defined at {first}", written(&name));
+            let text = format!(
+                "the module name `@{}` is taken: it was defined at {first}",
+                written(&name)
+            );
             return Err(Error::new(Code::DuplicateName, text).at(loc));
         }
         self.targets.insert(name.clone(), loc);
@@ -180,7 +194,12 @@ impl<'s> Parser<'s> {
         self.marks.open(&self.c);
         self.made = 0;
         let b = Builder::new(&name, self.session.clone());
-        let mut scope = Scope { b, names: FxHashMap::default(), what: format!("@{}", written(&name)), body: false };
+        let mut scope = Scope {
+            b,
+            names: FxHashMap::default(),
+            what: format!("@{}", written(&name)),
+            body: false,
+        };
         let results = self.statements(&mut scope, loc)?;
         let f = Arc::new(scope.b.finish(&results)?);
         self.marks.made(&f);
@@ -207,11 +226,23 @@ impl<'s> Parser<'s> {
     /// The error of a module name that is not known here.
     pub fn unknown_module(&self, name: &str, loc: Loc) -> Error {
         let hint = did_you_mean(name, "@", self.targets.keys().map(|n| &**n));
-        let known = self.items.iter().map(|i| format!("@{}", written(i.name()))).collect::<Vec<_>>().join(", ");
-        let known = if known.is_empty() { "none".into() } else { known };
-        Error::new(Code::UnknownName, format!("there is no module `@{}` above{hint}", clip(name)))
-            .at(loc)
-            .note(format!("modules above: {known}"))
+        let known = self
+            .items
+            .iter()
+            .map(|i| format!("@{}", written(i.name())))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let known = if known.is_empty() {
+            "none".into()
+        } else {
+            known
+        };
+        Error::new(
+            Code::UnknownName,
+            format!("there is no module `@{}` above{hint}", clip(name)),
+        )
+        .at(loc)
+        .note(format!("modules above: {known}"))
     }
 
     /// `@name` of a module above.
@@ -224,7 +255,10 @@ impl<'s> Parser<'s> {
         if !self.targets.contains_key(&name) {
             return Err(self.unknown_module(&name, loc));
         }
-        match self.made(&name).map_err(|e| e.at(loc).note(format!("while deriving `@{}`", written(&name))))? {
+        match self.made(&name).map_err(|e| {
+            e.at(loc)
+                .note(format!("while deriving `@{}`", written(&name)))
+        })? {
             Some(f) => Ok(f),
             None => {
                 let text = format!("`@{name}` cannot call itself; use `while` or `scan` to repeat");
@@ -233,7 +267,8 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// The module that a directive above makes, derived now because it is called. Rules are the operations' own.
+    /// The module that a directive above makes, derived now because it is called. Rules are the
+    /// operations' own.
     fn made(&mut self, name: &str) -> Result<Option<Arc<Function>>> {
         // From the module called back to one that is there; then forward again.
         let mut chain: Vec<usize> = Vec::new();
@@ -242,14 +277,20 @@ impl<'s> Parser<'s> {
             if let Some(f) = self.modules.get(&*at) {
                 break f.clone();
             }
-            let Some(i) = self.items.iter().position(|i| *i.name() == *at) else { return Ok(None) };
-            let Item::Directive(d) = &self.items[i] else { return Ok(None) };
+            let Some(i) = self.items.iter().position(|i| *i.name() == *at) else {
+                return Ok(None);
+            };
+            let Item::Directive(d) = &self.items[i] else {
+                return Ok(None);
+            };
             at = d.of.to_string();
             chain.push(i);
         };
         let around = self.numerics();
         for i in chain.into_iter().rev() {
-            let Item::Directive(d) = &mut self.items[i] else { unreachable!("the chain holds directives") };
+            let Item::Directive(d) = &mut self.items[i] else {
+                unreachable!("the chain holds directives")
+            };
             f = Arc::new(derive(d, &f, around, &AdContext::default())?);
             d.made = Some(f.clone());
             self.modules.insert(d.target.clone(), f.clone());
@@ -272,7 +313,10 @@ impl<'s> Parser<'s> {
                     return Err(Error::new(Code::Syntax, text).at(loc));
                 }
                 0 if self.c.at_end() => {
-                    let text = format!("{} is not closed: `tgraph.return` and `}}` are missing", scope.what);
+                    let text = format!(
+                        "{} is not closed: `tgraph.return` and `}}` are missing",
+                        scope.what
+                    );
                     return Err(Error::new(Code::Syntax, text).at(open));
                 }
                 _ => {
@@ -280,7 +324,9 @@ impl<'s> Parser<'s> {
                     let word = self.c.word();
                     if word.is_empty() {
                         let found = self.c.found();
-                        return Err(self.c.error(Code::Syntax, format!("expected a statement, found {found}")));
+                        return Err(self
+                            .c
+                            .error(Code::Syntax, format!("expected a statement, found {found}")));
                     }
                     if word == "tgraph.return" || word == "return" {
                         self.marks.returns(&mut before.clone());
@@ -311,14 +357,20 @@ impl<'s> Parser<'s> {
         if self.c.eat(b':') {
             let t = self.types()?;
             if t.results.len() != results.len() {
-                let (values, types) = (count(results.len(), "value"), count(t.results.len(), "type"));
+                let (values, types) = (
+                    count(results.len(), "value"),
+                    count(t.results.len(), "type"),
+                );
                 let text = format!("{values} returned, {types} given");
                 return Err(Error::new(Code::Arity, text).at(t.loc));
             }
             for (&v, want) in results.iter().zip(&t.results) {
                 let have = scope.b.ty(v);
                 if differs(&have, want) {
-                    let text = format!("this value has type {have}, the text says {}", spelled(want));
+                    let text = format!(
+                        "this value has type {have}, the text says {}",
+                        spelled(want)
+                    );
                     return Err(Error::new(Code::ShapeMismatch, text).at(loc));
                 }
             }
@@ -326,7 +378,10 @@ impl<'s> Parser<'s> {
         self.marks.close(&mut self.c);
         if !self.c.eat(b'}') {
             let found = self.c.found();
-            let text = format!("`tgraph.return` ends {}: expected `}}` after it, found {found}", scope.what);
+            let text = format!(
+                "`tgraph.return` ends {}: expected `}}` after it, found {found}",
+                scope.what
+            );
             return Err(self.c.error(Code::Syntax, text));
         }
         Ok(results)
@@ -360,8 +415,16 @@ impl<'s> Parser<'s> {
         let loc = self.c.here();
         let word = self.c.word();
         let Some(op) = word.strip_prefix("tgraph.") else {
-            let found = if word.is_empty() { self.c.found() } else { format!("`{}`", clip(word)) };
-            let hint = if self.table.knows(word) { format!("; write `tgraph.{word}`") } else { String::new() };
+            let found = if word.is_empty() {
+                self.c.found()
+            } else {
+                format!("`{}`", clip(word))
+            };
+            let hint = if self.table.knows(word) {
+                format!("; write `tgraph.{word}`")
+            } else {
+                String::new()
+            };
             let text = format!("expected an operation such as `tgraph.add`, found {found}{hint}");
             return Err(Error::new(Code::Syntax, text).at(loc));
         };
@@ -369,8 +432,19 @@ impl<'s> Parser<'s> {
         if found.is_none() && !matches!(op, "arg" | "tangent") {
             return Err(self.unknown_op(op, loc));
         }
-        let mut head = Head { op, found, loc, operands: SmallVec::new(), attrs: Attrs::default(), types: None };
-        let callee = if self.c.peek() == b'@' { Some(self.module_here()?) } else { None };
+        let mut head = Head {
+            op,
+            found,
+            loc,
+            operands: SmallVec::new(),
+            attrs: Attrs::default(),
+            types: None,
+        };
+        let callee = if self.c.peek() == b'@' {
+            Some(self.module_here()?)
+        } else {
+            None
+        };
         let line = self.c.line();
         if callee.is_some() {
             head.found = self.table.find_applied(op);
@@ -437,9 +511,17 @@ impl<'s> Parser<'s> {
             return Ok(v);
         }
         let hint = did_you_mean(&name, "%", scope.names.keys().map(|n| &**n));
-        let text = format!("`%{}` is not defined above in {}{hint}", clip(&name), scope.what);
+        let text = format!(
+            "`%{}` is not defined above in {}{hint}",
+            clip(&name),
+            scope.what
+        );
         let e = Error::new(Code::UnknownName, text).at(loc);
-        Err(if scope.body { e.note("a body is closed: what it uses must be an operand of its operation") } else { e })
+        Err(if scope.body {
+            e.note("a body is closed: what it uses must be an operand of its operation")
+        } else {
+            e
+        })
     }
 
     /// Types after the colon.
@@ -447,10 +529,18 @@ impl<'s> Parser<'s> {
         let loc = self.c.here();
         let first = self.type_list()?;
         if !self.c.eat_str("->") {
-            return Ok(Annotation { operands: None, results: first, loc });
+            return Ok(Annotation {
+                operands: None,
+                results: first,
+                loc,
+            });
         }
         let loc = self.c.here();
-        Ok(Annotation { operands: Some(first), results: self.type_list()?, loc })
+        Ok(Annotation {
+            operands: Some(first),
+            results: self.type_list()?,
+            loc,
+        })
     }
 
     fn type_list(&mut self) -> Result<Vec<Type>> {
@@ -485,14 +575,20 @@ impl<'s> Parser<'s> {
             let name = self.c.word();
             let next = self.c.peek();
             if next == b'{' && !name.is_empty() && name != "return" {
-                self.c.expect(b'(', &format!("and the parameters of the body `{}`", clip(name)))?;
+                self.c.expect(
+                    b'(',
+                    &format!("and the parameters of the body `{}`", clip(name)),
+                )?;
             }
-            if name.is_empty() || name.starts_with("tgraph.") || !matches!(next, b'(' | b'[' | b'@') {
+            if name.is_empty() || name.starts_with("tgraph.") || !matches!(next, b'(' | b'[' | b'@')
+            {
                 self.c = before;
                 return Ok(());
             }
             if head.attrs.0.iter().any(|(k, _)| k == name) {
-                return Err(Error::new(Code::DuplicateName, format!("`{name}` is given twice")).at(loc));
+                return Err(
+                    Error::new(Code::DuplicateName, format!("`{name}` is given twice")).at(loc),
+                );
             }
             let value = if next == b'[' {
                 self.c.bump();
@@ -517,12 +613,19 @@ impl<'s> Parser<'s> {
             return Ok(Attr::Fn(self.module_here()?));
         }
         if self.bodies == MAX_DEPTH {
-            return Err(self.c.error(Code::Limit, format!("bodies nest deeper than {MAX_DEPTH} levels")));
+            return Err(self.c.error(
+                Code::Limit,
+                format!("bodies nest deeper than {MAX_DEPTH} levels"),
+            ));
         }
         self.c.expect(b'(', "and the parameters of a body")?;
         let b = outer.b.nested(name);
-        let mut scope =
-            Scope { b, names: FxHashMap::default(), what: format!("the body `{}`", clip(name)), body: true };
+        let mut scope = Scope {
+            b,
+            names: FxHashMap::default(),
+            what: format!("the body `{}`", clip(name)),
+            body: true,
+        };
         while !self.c.eat(b')') {
             let at = self.c.here();
             self.c.expect(b'%', "and the name of a parameter")?;
@@ -547,9 +650,19 @@ impl<'s> Parser<'s> {
     }
 
     /// Gives a value its name in this scope.
-    pub fn define(&mut self, scope: &mut Scope<'s>, name: Cow<'s, str>, at: Loc, v: Val) -> Result<()> {
+    pub fn define(
+        &mut self,
+        scope: &mut Scope<'s>,
+        name: Cow<'s, str>,
+        at: Loc,
+        v: Val,
+    ) -> Result<()> {
         if let Some((_, first)) = scope.names.get(&*name) {
-            let text = format!("`%{}` is defined twice in {}: first at {first}", clip(&name), scope.what);
+            let text = format!(
+                "`%{}` is defined twice in {}: first at {first}",
+                clip(&name),
+                scope.what
+            );
             return Err(Error::new(Code::DuplicateName, text).at(at));
         }
         // `%7` at position 7 is how a value without a name prints.
@@ -566,7 +679,11 @@ impl<'s> Parser<'s> {
         if !ty.shape.iter().any(hole) {
             return ty.clone();
         }
-        let dims: Vec<Dim> = ty.shape.iter().map(|d| if hole(d) { self.fresh() } else { d.clone() }).collect();
+        let dims: Vec<Dim> = ty
+            .shape
+            .iter()
+            .map(|d| if hole(d) { self.fresh() } else { d.clone() })
+            .collect();
         ty.with_shape(dims)
     }
 
@@ -575,8 +692,13 @@ impl<'s> Parser<'s> {
         const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwyz";
         let src = self.c.src();
         let written = self.written.get_or_insert_with(|| {
-            let ends = |s: &str| s.find(|c: char| c == 'x' || !super::cursor::is_name_char(c)).unwrap_or(s.len());
-            src.match_indices('?').map(|(i, _)| &src[i..i + 1 + ends(&src[i + 1..])]).collect()
+            let ends = |s: &str| {
+                s.find(|c: char| c == 'x' || !super::cursor::is_name_char(c))
+                    .unwrap_or(s.len())
+            };
+            src.match_indices('?')
+                .map(|(i, _)| &src[i..i + 1 + ends(&src[i + 1..])])
+                .collect()
         });
         loop {
             let (mut n, mut name) = (self.made as usize, String::new());
@@ -598,7 +720,8 @@ impl<'s> Parser<'s> {
 
     /// Numerics of what does not choose its own.
     pub fn numerics(&self) -> Numerics {
-        self.over.or(self.head.unwrap_or_default().or(Numerics::TGRAPH))
+        self.over
+            .or(self.head.unwrap_or_default().or(Numerics::TGRAPH))
     }
 
     /// Takes note of a directive.
@@ -612,7 +735,11 @@ pub(super) fn differs(have: &Type, want: &Type) -> bool {
     let open = |d: &Dim| d.as_sym().is_some_and(|s| &**s == HOLE);
     have.dtype != want.dtype
         || have.rank() != want.rank()
-        || have.shape.iter().zip(want.shape.iter()).any(|(a, b)| !open(b) && a.same(b) == Some(false))
+        || have
+            .shape
+            .iter()
+            .zip(want.shape.iter())
+            .any(|(a, b)| !open(b) && a.same(b) == Some(false))
 }
 
 /// A type as messages show it.

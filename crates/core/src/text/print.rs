@@ -1,8 +1,8 @@
 //! The canonical text of functions.
 //!
-//! Every value has a name of its own: the one it was given, or `%7` at position 7. A `?` stands for a symbol that
-//! nothing needs by name; elsewhere it is `?a`. Bodies are written out; modules of the program, and bodies that stand
-//! in several places, are written by name.
+//! Every value has a name of its own: the one it was given, or `%7` at position 7. A `?` stands for
+//! a symbol that nothing needs by name; elsewhere it is `?a`. Bodies are written out; modules of
+//! the program, and bodies that stand in several places, are written by name.
 
 use super::comments::{Comments, Spoken};
 use super::names::written;
@@ -18,7 +18,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
-/// The text of one function as a module. Bodies that stand in several places become modules before it.
+/// The text of one function as a module. Bodies that stand in several places become modules before
+/// it.
 pub fn print_function(f: &Function) -> String {
     let mut p = Printing::new(Shared::new(&[(f, true)], &[], [].into_iter()), None);
     p.module(f, true);
@@ -49,7 +50,12 @@ pub(super) struct Printing {
 
 impl Printing {
     pub fn new(shared: Shared, comments: Option<Arc<Comments>>) -> Printing {
-        Printing { shared, done: FxHashSet::default(), spoken: Spoken::new(comments), out: String::new() }
+        Printing {
+            shared,
+            done: FxHashSet::default(),
+            spoken: Spoken::new(comments),
+            out: String::new(),
+        }
     }
 
     /// An empty text of the same modules with other comments.
@@ -66,7 +72,11 @@ impl Printing {
             self.module(&m, self.shared.is_public(&m));
         }
         let open = anonymous(f, &self.shared);
-        let p = Printer { shared: &self.shared, open: &open, spoken: &self.spoken };
+        let p = Printer {
+            shared: &self.shared,
+            open: &open,
+            spoken: &self.spoken,
+        };
         let out = &mut self.out;
         let name = self.shared.name(f).unwrap_or(&f.name);
         out.push_str(if out.is_empty() { "" } else { "\n" });
@@ -82,14 +92,22 @@ impl Printing {
     }
 }
 
-/// Symbols that print as `?`: those that one parameter binds and nothing needs by name. A body shares the symbols
-/// around it by name.
+/// Symbols that print as `?`: those that one parameter binds and nothing needs by name. A body
+/// shares the symbols around it by name.
 fn anonymous(f: &Function, shared: &Shared) -> FxHashSet<Sym> {
-    let mut seen = Seen { shared, bound: FxHashMap::default(), needed: FxHashSet::default() };
+    let mut seen = Seen {
+        shared,
+        bound: FxHashMap::default(),
+        needed: FxHashSet::default(),
+    };
     if !shared.is_body(f) && f.syms().iter().any(|s| s.starts_with('?')) {
         seen.function(f);
     }
-    seen.bound.into_iter().filter(|(s, n)| *n == 1 && !seen.needed.contains(s)).map(|(s, _)| s).collect()
+    seen.bound
+        .into_iter()
+        .filter(|(s, n)| *n == 1 && !seen.needed.contains(s))
+        .map(|(s, _)| s)
+        .collect()
 }
 
 struct Seen<'a> {
@@ -103,7 +121,9 @@ impl Seen<'_> {
         for &p in f.params() {
             for d in f.ty(p).shape.iter() {
                 match d.as_sym() {
-                    Some(s) if s.starts_with('?') && s.len() > 1 => *self.bound.entry(s.clone()).or_insert(0) += 1,
+                    Some(s) if s.starts_with('?') && s.len() > 1 => {
+                        *self.bound.entry(s.clone()).or_insert(0) += 1
+                    }
                     _ => self.dim(d),
                 }
             }
@@ -111,7 +131,8 @@ impl Seen<'_> {
         for e in f.eqns() {
             // Without operands, the type that is written says everything.
             if f.operands(e).is_empty() {
-                e.results().for_each(|r| f.ty(r).shape.iter().for_each(|d| self.dim(d)));
+                e.results()
+                    .for_each(|r| f.ty(r).shape.iter().for_each(|d| self.dim(d)));
             }
             e.op.attrs().0.iter().for_each(|(_, a)| self.attr(a));
         }
@@ -130,7 +151,11 @@ impl Seen<'_> {
             Attr::Dim(d) => self.dim(d),
             Attr::List(v) => v.iter().for_each(|a| self.attr(a)),
             Attr::Fn(f) if self.shared.name(f).is_some() => {
-                let own = if self.shared.is_body(f) { FxHashSet::default() } else { f.param_syms() };
+                let own = if self.shared.is_body(f) {
+                    FxHashSet::default()
+                } else {
+                    f.param_syms()
+                };
                 self.needed.extend(f.syms().difference(&own).cloned());
             }
             Attr::Fn(f) => self.function(f),
@@ -168,7 +193,11 @@ impl Printer<'_> {
                 out.push_str(if i > 0 { ", " } else { "" });
                 names.write(out, r);
             }
-            out.push_str(if first.is_some() { " = tgraph." } else { "tgraph." });
+            out.push_str(if first.is_some() {
+                " = tgraph."
+            } else {
+                "tgraph."
+            });
             self.operation(out, &e.op, f.operands(e), &names, depth);
             let types: Vec<&Type> = e.results().map(|r| f.ty(r)).collect();
             self.types(out, &types);
@@ -220,7 +249,14 @@ impl Printer<'_> {
         });
     }
 
-    fn operation(&self, out: &mut String, op: &Op, x: &[Val], names: &ValueNames<'_>, depth: usize) {
+    fn operation(
+        &self,
+        out: &mut String,
+        op: &Op,
+        x: &[Val],
+        names: &ValueNames<'_>,
+        depth: usize,
+    ) {
         out.push_str(op.name());
         let Attrs(mut attrs) = op.attrs();
         if let Some((key, Attr::Fn(callee))) = attrs.first()
@@ -356,14 +392,19 @@ impl<'a> ValueNames<'a> {
             }
         }
         if numbers {
-            let number = |v: &Val| f.name_of(*v).is_none() && taken.contains(v.index().to_string().as_str());
+            let number =
+                |v: &Val| f.name_of(*v).is_none() && taken.contains(v.index().to_string().as_str());
             twice.extend(f.vals().filter(number));
         }
         let mut other: FxHashMap<Val, String> = FxHashMap::default();
         let mut made: FxHashSet<String> = FxHashSet::default();
         for v in twice {
-            let base = f.name_of(v).map_or_else(|| v.index().to_string(), |n| n.to_string());
-            let new = (1..).map(|i| format!("{base}_{i}")).find(|n| !taken.contains(&**n) && !made.contains(n));
+            let base = f
+                .name_of(v)
+                .map_or_else(|| v.index().to_string(), |n| n.to_string());
+            let new = (1..)
+                .map(|i| format!("{base}_{i}"))
+                .find(|n| !taken.contains(&**n) && !made.contains(n));
             let new = new.expect("endless");
             made.insert(new.clone());
             other.insert(v, new);
@@ -373,7 +414,11 @@ impl<'a> ValueNames<'a> {
 
     fn write(&self, out: &mut String, v: Val) {
         out.push('%');
-        let other = if self.other.is_empty() { None } else { self.other.get(&v).map(String::as_str) };
+        let other = if self.other.is_empty() {
+            None
+        } else {
+            self.other.get(&v).map(String::as_str)
+        };
         match other.or(self.f.name_of(v).map(|n| &**n)) {
             Some(n) => out.push_str(&written(n)),
             None => {

@@ -1,5 +1,5 @@
-//! Which functions are printed as modules of their own: the modules of a program, and bodies that stand in more than
-//! one place. So the text is linear in the graph, however bodies are shared.
+//! Which functions are printed as modules of their own: the modules of a program, and bodies that
+//! stand in more than one place. So the text is linear in the graph, however bodies are shared.
 
 use crate::attr::Attr;
 use crate::graph::Function;
@@ -22,8 +22,8 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// For a program of these modules, with whether each is public. Those of `made` are there without being printed;
-    /// `taken` are other names.
+    /// For a program of these modules, with whether each is public. Those of `made` are there
+    /// without being printed; `taken` are other names.
     pub fn new<'a>(
         modules: &[(&Function, bool)],
         made: &[&Arc<Function>],
@@ -50,7 +50,11 @@ impl Shared {
             if count[&key] > 1 && !out.names.contains_key(&key) {
                 let base = if f.name.is_empty() { "body" } else { &f.name };
                 let fresh = (1..).map(|i| format!("{base}_{i}"));
-                let name = [base.to_owned()].into_iter().chain(fresh).find(|n| !taken.contains(n)).expect("endless");
+                let name = [base.to_owned()]
+                    .into_iter()
+                    .chain(fresh)
+                    .find(|n| !taken.contains(n))
+                    .expect("endless");
                 taken.insert(name.clone());
                 out.names.insert(key, name);
             }
@@ -66,8 +70,14 @@ impl Shared {
         out
     }
 
-    /// Counts the places of every body; each body is looked at once. `order` gets them, inner ones first.
-    fn count(&mut self, f: &Function, count: &mut FxHashMap<*const Function, u32>, order: &mut Vec<Arc<Function>>) {
+    /// Counts the places of every body; each body is looked at once. `order` gets them, inner ones
+    /// first.
+    fn count(
+        &mut self,
+        f: &Function,
+        count: &mut FxHashMap<*const Function, u32>,
+        order: &mut Vec<Arc<Function>>,
+    ) {
         for e in f.eqns() {
             for b in bodies(&e.op) {
                 let key = Arc::as_ptr(&b);
@@ -122,7 +132,9 @@ impl Shared {
 
     /// The functions that must be printed before this one.
     pub fn uses(&self, f: &Function) -> &[Arc<Function>] {
-        self.uses.get(&std::ptr::from_ref(f)).map_or(&[], Vec::as_slice)
+        self.uses
+            .get(&std::ptr::from_ref(f))
+            .map_or(&[], Vec::as_slice)
     }
 }
 
@@ -135,7 +147,10 @@ pub(super) fn bodies(op: &Op) -> Vec<Arc<Function>> {
     for (_, a) in op.attrs().0 {
         match a {
             Attr::Fn(f) => out.push(f),
-            Attr::List(v) => out.extend(v.into_iter().filter_map(|a| if let Attr::Fn(f) = a { Some(f) } else { None })),
+            Attr::List(v) => out.extend(
+                v.into_iter()
+                    .filter_map(|a| if let Attr::Fn(f) = a { Some(f) } else { None }),
+            ),
             _ => {}
         }
     }

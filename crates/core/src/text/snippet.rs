@@ -24,16 +24,36 @@ pub fn locate(e: Error, source: &str, file: Option<&str>) -> Error {
 fn excerpt(text: &str, col: usize) -> (String, String) {
     const WIDTH: usize = 100;
     let at = col.saturating_sub(1);
-    let from = if at > WIDTH * 3 / 4 { at - WIDTH / 2 } else { 0 };
+    let from = if at > WIDTH * 3 / 4 {
+        at - WIDTH / 2
+    } else {
+        0
+    };
     let mut rest = text.chars().skip(from);
-    let shown: Vec<char> = rest.by_ref().take(WIDTH).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let (before, after) = (if from > 0 { ".." } else { "" }, if rest.next().is_some() { ".." } else { "" });
+    let shown: Vec<char> = rest
+        .by_ref()
+        .take(WIDTH)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    let (before, after) = (
+        if from > 0 { ".." } else { "" },
+        if rest.next().is_some() { ".." } else { "" },
+    );
     let at = at - from;
     let sigil = |c: &char| matches!(c, '%' | '@');
     let tail = shown.get(at..).unwrap_or(&[]);
     let head = usize::from(tail.first().is_some_and(sigil));
-    let width = head + tail.iter().skip(head).take_while(|c| is_name_char(**c)).count();
+    let width = head
+        + tail
+            .iter()
+            .skip(head)
+            .take_while(|c| is_name_char(**c))
+            .count();
     let line: String = shown.iter().collect();
-    let mark = format!("{}{}", " ".repeat(before.len() + at.min(shown.len())), "^".repeat(width.max(1)));
+    let mark = format!(
+        "{}{}",
+        " ".repeat(before.len() + at.min(shown.len())),
+        "^".repeat(width.max(1))
+    );
     (format!("{before}{}{after}", line.trim_end()), mark)
 }

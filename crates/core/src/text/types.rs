@@ -6,7 +6,8 @@
 //! expr := ["-"] term (("+" | "-") term)*      term := atom ("*" atom)*
 //! atom := number | name | "?" name | string | "(" expr ")" | "floordiv(" expr "," number ")" | "max(" expr ", 0)"
 //! ```
-//! A lone `?` is the symbol [`HOLE`]: an argument makes a fresh symbol of it, an annotation leaves it open.
+//! A lone `?` is the symbol [`HOLE`]: an argument makes a fresh symbol of it, an annotation leaves
+//! it open.
 
 use super::cursor::is_name_char;
 use super::names::{clip, did_you_mean};
@@ -21,11 +22,13 @@ pub(super) const HOLE: &str = "?";
 
 /// How many axes a type may have in a text.
 const MAX_RANK: usize = 256;
-/// How large a dimension's polynomial may become while it is read: terms of a product, factors of a term.
+/// How large a dimension's polynomial may become while it is read: terms of a product, factors of a
+/// term.
 const MAX_TERMS: usize = 256;
 const MAX_FACTORS: usize = 64;
 
-const NO_X: &str = "a name of a dimension cannot contain the letter `x`, which separates dimensions; `(max)` can";
+const NO_X: &str =
+    "a name of a dimension cannot contain the letter `x`, which separates dimensions; `(max)` can";
 
 impl Parser<'_> {
     /// A type.
@@ -39,7 +42,9 @@ impl Parser<'_> {
         loop {
             self.c.ws();
             if dims.len() > MAX_RANK {
-                return Err(self.c.error(Code::Limit, format!("a type has at most {MAX_RANK} axes")));
+                return Err(self
+                    .c
+                    .error(Code::Limit, format!("a type has at most {MAX_RANK} axes")));
             }
             let dim = match self.c.byte() {
                 b'0'..=b'9' => Dim::Const(self.c.natural()?),
@@ -51,7 +56,10 @@ impl Parser<'_> {
                     d
                 }
                 b'*' => {
-                    return Err(self.c.error(Code::Syntax, "a tensor needs a rank: write a `?` for each axis"));
+                    return Err(self.c.error(
+                        Code::Syntax,
+                        "a tensor needs a rank: write a `?` for each axis",
+                    ));
                 }
                 _ if self.is_complex() => break,
                 _ => {
@@ -62,7 +70,10 @@ impl Parser<'_> {
                         break;
                     }
                     if name.is_empty() || name.starts_with("tgraph.") {
-                        return Err(self.c.error(Code::Syntax, "a dimension is missing before this `x`").note(NO_X));
+                        return Err(self
+                            .c
+                            .error(Code::Syntax, "a dimension is missing before this `x`")
+                            .note(NO_X));
                     }
                     Dim::sym(name)
                 }
@@ -70,15 +81,23 @@ impl Parser<'_> {
             dims.push(dim);
             if self.c.peek() != b'x' {
                 let found = self.c.found();
-                let text = format!("expected `x` and the rest of the type after a dimension, found {found}");
+                let text = format!(
+                    "expected `x` and the rest of the type after a dimension, found {found}"
+                );
                 return Err(self.c.error(Code::Syntax, text));
             }
             self.c.bump();
         }
         let named = dims.iter().any(|d| d.as_sym().is_some());
-        let dtype = self.dtype().map_err(|e| if named { e.note(NO_X) } else { e })?;
+        let dtype = self
+            .dtype()
+            .map_err(|e| if named { e.note(NO_X) } else { e })?;
         self.c.expect(b'>', "after the element type")?;
-        let shape: Shape = if dims.is_empty() { Shape::scalar() } else { dims.into_iter().collect() };
+        let shape: Shape = if dims.is_empty() {
+            Shape::scalar()
+        } else {
+            dims.into_iter().collect()
+        };
         Ok(Type::new(dtype, shape))
     }
 
@@ -114,14 +133,25 @@ impl Parser<'_> {
             return Ok(d);
         }
         if name.is_empty() || name.starts_with("tgraph.") {
-            let found = if name.is_empty() { self.c.found() } else { format!("`{}`", clip(name)) };
-            return Err(Error::new(Code::Syntax, format!("expected a type, found {found}")).at(loc));
+            let found = if name.is_empty() {
+                self.c.found()
+            } else {
+                format!("`{}`", clip(name))
+            };
+            return Err(
+                Error::new(Code::Syntax, format!("expected a type, found {found}")).at(loc),
+            );
         }
         let hint = did_you_mean(name, "", DType::ALL.map(DType::name));
         let all = DType::ALL.map(DType::name).join(" ");
-        Err(Error::new(Code::UnknownDType, format!("unknown element type `{}`{hint}", clip(name)))
-            .at(loc)
-            .note(format!("element types: {all} (also complex<f32>, complex<f64>)")))
+        Err(Error::new(
+            Code::UnknownDType,
+            format!("unknown element type `{}`{hint}", clip(name)),
+        )
+        .at(loc)
+        .note(format!(
+            "element types: {all} (also complex<f32>, complex<f64>)"
+        )))
     }
 
     /// An expression of an extent.
@@ -133,7 +163,11 @@ impl Parser<'_> {
         self.nested(|p| {
             let negative = p.c.eat(b'-');
             let first = p.term()?;
-            let mut sum = if negative { Poly::default().plus(&first, -1) } else { first };
+            let mut sum = if negative {
+                Poly::default().plus(&first, -1)
+            } else {
+                first
+            };
             loop {
                 let sign = match p.c.peek() {
                     b'+' => 1,
@@ -152,7 +186,10 @@ impl Parser<'_> {
         while self.c.eat(b'*') {
             let next = self.atom()?;
             // A product of long sums stays one.
-            self.small(product.len().max(next.len()), product.degree() + next.degree())?;
+            self.small(
+                product.len().max(next.len()),
+                product.degree() + next.degree(),
+            )?;
             product = product.times(&next);
         }
         Ok(product)
@@ -160,7 +197,9 @@ impl Parser<'_> {
 
     fn small(&mut self, terms: usize, factors: usize) -> Result<()> {
         if terms > MAX_TERMS || factors > MAX_FACTORS {
-            return Err(self.c.error(Code::Limit, "this expression of an extent is too large"));
+            return Err(self
+                .c
+                .error(Code::Limit, "this expression of an extent is too large"));
         }
         Ok(())
     }
@@ -187,7 +226,9 @@ impl Parser<'_> {
                 match name {
                     "" => {
                         let found = self.c.found();
-                        Err(self.c.error(Code::Syntax, format!("expected an extent, found {found}")))
+                        Err(self
+                            .c
+                            .error(Code::Syntax, format!("expected an extent, found {found}")))
                     }
                     "floordiv" if self.c.eat(b'(') => {
                         let p = self.poly()?;
@@ -195,9 +236,10 @@ impl Parser<'_> {
                         let d = self.c.natural()?;
                         self.c.expect(b')', "after the divisor of `floordiv`")?;
                         if d == 0 {
-                            return Err(self
-                                .c
-                                .error(Code::Attribute, "`floordiv` divides by a positive number, got 0"));
+                            return Err(self.c.error(
+                                Code::Attribute,
+                                "`floordiv` divides by a positive number, got 0",
+                            ));
                         }
                         Ok(Dim::from_poly(p).floor_div(d).poly())
                     }
@@ -205,7 +247,9 @@ impl Parser<'_> {
                         let p = self.poly()?;
                         self.c.expect(b',', "before the 0 of `max(.., 0)`")?;
                         if self.c.natural()? != 0 {
-                            return Err(self.c.error(Code::Syntax, "an extent knows `max(.., 0)` only"));
+                            return Err(self
+                                .c
+                                .error(Code::Syntax, "an extent knows `max(.., 0)` only"));
                         }
                         self.c.expect(b')', "after `max(.., 0`")?;
                         Ok(relu(p))
@@ -220,6 +264,8 @@ impl Parser<'_> {
 /// Whether a symbol can stand in a type without parentheses.
 pub(super) fn stands_bare(sym: &str) -> bool {
     let name = sym.strip_prefix('?').unwrap_or(sym);
-    let bare = name.chars().all(|c| c != 'x' && c != '.' && is_name_char(c));
+    let bare = name
+        .chars()
+        .all(|c| c != 'x' && c != '.' && is_name_char(c));
     bare && !name.starts_with(|c: char| c.is_numeric()) && (!name.is_empty() || sym == HOLE)
 }

@@ -34,8 +34,15 @@ pub fn batch(
         .iter()
         .zip(mapped)
         .map(|(&p, &mapped)| {
-            let ty = if mapped { f.ty(p).batched(size) } else { f.ty(p).clone() };
-            Batched { val: b.param(ty, f.name_of(p).map(|n| &**n)), mapped }
+            let ty = if mapped {
+                f.ty(p).batched(size)
+            } else {
+                f.ty(p).clone()
+            };
+            Batched {
+                val: b.param(ty, f.name_of(p).map(|n| &**n)),
+                mapped,
+            }
         })
         .collect();
     let mut outs = batch_into(&b, f, &args, size)?;
@@ -47,7 +54,12 @@ pub fn batch(
 }
 
 /// Writes `f` batched, applied to `args`.
-pub fn batch_into(cx: &dyn Emit, f: &Function, args: &[Batched], size: &Dim) -> Result<Vec<Batched>> {
+pub fn batch_into(
+    cx: &dyn Emit,
+    f: &Function,
+    args: &[Batched],
+    size: &Dim,
+) -> Result<Vec<Batched>> {
     let session = cx.session().clone();
     let mut map: Vec<Option<Batched>> = vec![None; f.len()];
     for (&p, &a) in f.params().iter().zip(args) {
@@ -55,29 +67,53 @@ pub fn batch_into(cx: &dyn Emit, f: &Function, args: &[Batched], size: &Dim) -> 
     }
     let needed = f.needed(None);
     let mut rename = Rename::default();
-    for e in f.eqns().iter().filter(|e| e.results().any(|r| needed[r.index()])) {
-        let x: Vec<Batched> =
-            f.operands(e).iter().map(|v| map[v.index()].expect("operands precede their equation")).collect();
+    for e in f
+        .eqns()
+        .iter()
+        .filter(|e| e.results().any(|r| needed[r.index()]))
+    {
+        let x: Vec<Batched> = f
+            .operands(e)
+            .iter()
+            .map(|v| map[v.index()].expect("operands precede their equation"))
+            .collect();
         cx.set_loc(e.loc);
         let op = rename.op(cx, &e.op);
         let y: Vec<Batched> = if x.iter().any(|b| b.mapped) {
-            session.batch(&op, cx, size, &x).map_err(|err| err.at(e.loc))?
+            session
+                .batch(&op, cx, size, &x)
+                .map_err(|err| err.at(e.loc))?
         } else {
             let x: Vec<Val> = x.iter().map(|b| b.val).collect();
-            cx.emit(op.into_owned(), &x).into_iter().map(|val| Batched { val, mapped: false }).collect()
+            cx.emit(op.into_owned(), &x)
+                .into_iter()
+                .map(|val| Batched { val, mapped: false })
+                .collect()
         };
         if y.len() != e.results().len() {
-            let text = format!("batch rule of `{}` produced {} results", e.op.name(), y.len());
+            let text = format!(
+                "batch rule of `{}` produced {} results",
+                e.op.name(),
+                y.len()
+            );
             return Err(Error::new(Code::RuleArity, text).at(e.loc));
         }
         for (r, y) in e.results().zip(y) {
             let (got, want) = (cx.ty(y.val), f.ty(r));
-            if !cx.failed() && (got.dtype != want.dtype || got.rank() != want.rank() + usize::from(y.mapped)) {
-                let text = format!("batch rule of `{}` produced {got} for a result of type {want}", e.op.name());
+            if !cx.failed()
+                && (got.dtype != want.dtype || got.rank() != want.rank() + usize::from(y.mapped))
+            {
+                let text = format!(
+                    "batch rule of `{}` produced {got} for a result of type {want}",
+                    e.op.name()
+                );
                 return Err(Error::new(Code::RuleType, text).at(e.loc));
             }
             map[r.index()] = Some(y);
         }
     }
-    Ok(f.results().iter().map(|v| map[v.index()].expect("results are defined")).collect())
+    Ok(f.results()
+        .iter()
+        .map(|v| map[v.index()].expect("results are defined"))
+        .collect())
 }

@@ -1,4 +1,5 @@
-//! The transforms people ask for: jvp, vjp, grad, hvp, jacobian, hessian; each returns an ordinary function.
+//! The transforms people ask for: jvp, vjp, grad, hvp, jacobian, hessian; each returns an ordinary
+//! function.
 
 use super::batch::batch;
 use super::forward::{Forward, forward_into};
@@ -16,7 +17,8 @@ use crate::shape::{Dim, Shape, Type};
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 
-/// What to differentiate with respect to: values of the function, arguments or not, in the order of the results.
+/// What to differentiate with respect to: values of the function, arguments or not, in the order of
+/// the results.
 pub type Wrt<'a> = &'a [Val];
 
 /// How a Jacobian is built.
@@ -58,9 +60,17 @@ fn check_wrt(f: &Function, wrt: Wrt<'_>) -> Result<()> {
 
 /// An error if every result is an integer or a boolean: there is nothing to differentiate then.
 fn check_some_tangent(what: &str, f: &Function, wrt: Wrt<'_>) -> Result<()> {
-    let types = if wrt.is_empty() { Vec::new() } else { f.result_types() };
+    let types = if wrt.is_empty() {
+        Vec::new()
+    } else {
+        f.result_types()
+    };
     if let (Some(t), false) = (types.first(), types.iter().any(|t| t.dtype.has_tangent())) {
-        let (all, verb) = if types.len() > 1 { ("all results", "are") } else { ("the result", "is") };
+        let (all, verb) = if types.len() > 1 {
+            ("all results", "are")
+        } else {
+            ("the result", "is")
+        };
         let dtype = t.dtype;
         bail!(
             IntegerOutput,
@@ -72,7 +82,8 @@ fn check_some_tangent(what: &str, f: &Function, wrt: Wrt<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Fresh names for derived arguments, readable: the prefix and the name or position of what they belong to.
+/// Fresh names for derived arguments, readable: the prefix and the name or position of what they
+/// belong to.
 struct Names<'f> {
     f: &'f Function,
     prefix: &'static str,
@@ -82,13 +93,19 @@ struct Names<'f> {
 impl<'f> Names<'f> {
     fn new(f: &'f Function, prefix: &'static str) -> Names<'f> {
         let own = f.vals().filter_map(|v| f.name_of(v));
-        Names { f, prefix, taken: own.map(|n| n.to_string()).collect() }
+        Names {
+            f,
+            prefix,
+            taken: own.map(|n| n.to_string()).collect(),
+        }
     }
 
     /// A value may stand in several positions.
     fn next(&mut self, of: Val, i: usize) -> String {
         let (f, prefix) = (self.f, self.prefix);
-        let mut name = f.name_of(of).map_or_else(|| format!("{prefix}{i}"), |n| format!("{prefix}{n}"));
+        let mut name = f
+            .name_of(of)
+            .map_or_else(|| format!("{prefix}{i}"), |n| format!("{prefix}{n}"));
         while !self.taken.insert(name.clone()) {
             name.push('_');
         }
@@ -98,7 +115,10 @@ impl<'f> Names<'f> {
 
 /// Copies the parameters of `f` into `b`.
 fn params_of(b: &Builder, f: &Function) -> Vec<Val> {
-    f.params().iter().map(|&p| b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n))).collect()
+    f.params()
+        .iter()
+        .map(|&p| b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n)))
+        .collect()
 }
 
 /// Gives values of the forward copy the names they had.
@@ -110,15 +130,16 @@ fn keep_names(b: &Builder, f: &Function, map: &[Option<Val>]) {
     }
 }
 
-/// Forward mode: arguments of `f`, then one tangent per `wrt` value -> results, then the tangents of the
-/// differentiable results.
+/// Forward mode: arguments of `f`, then one tangent per `wrt` value -> results, then the tangents
+/// of the differentiable results.
 ///
 /// Cost: at most about 3 times `f`, independent of the number of results.
 pub fn jvp(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
     Ok(jvp_derived(ad, f, wrt, true)?.f)
 }
 
-/// As [`jvp`], with the results or (if not `primal`) the tangents alone, and where the values of `f` went.
+/// As [`jvp`], with the results or (if not `primal`) the tangents alone, and where the values of
+/// `f` went.
 pub fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> Result<Derived> {
     check_wrt(f, wrt)?;
     check_some_tangent("jvp", f, wrt)?;
@@ -126,12 +147,23 @@ pub fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> 
     let cx: &dyn Emit = &b;
     let args = params_of(&b, f);
     let mut names = Names::new(f, "t_");
-    let seeds: Vec<(Val, Val)> =
-        wrt.iter().enumerate().map(|(i, &v)| (v, b.param(f.ty(v).clone(), Some(&names.next(v, i))))).collect();
-    let wanted: Option<Vec<bool>> =
-        (!primal).then(|| f.results().iter().map(|&r| f.ty(r).dtype.has_tangent()).collect());
+    let seeds: Vec<(Val, Val)> = wrt
+        .iter()
+        .enumerate()
+        .map(|(i, &v)| (v, b.param(f.ty(v).clone(), Some(&names.next(v, i)))))
+        .collect();
+    let wanted: Option<Vec<bool>> = (!primal).then(|| {
+        f.results()
+            .iter()
+            .map(|&r| f.ty(r).dtype.has_tangent())
+            .collect()
+    });
     let bodies = f.eqns().iter().any(|e| !e.op.regions().is_empty());
-    let run = if bodies { forward_into } else { linearize_and_replay };
+    let run = if bodies {
+        forward_into
+    } else {
+        linearize_and_replay
+    };
     let lin = run(&b, f, &args, &seeds, wanted.as_deref())?;
     keep_names(&b, f, &lin.map);
     let mut results = if primal { lin.outs.clone() } else { Vec::new() };
@@ -147,13 +179,15 @@ pub fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> 
         let keep: Vec<Val> = wrt.iter().filter_map(|v| map[v.index()]).collect();
         let (live, moved) = dce_keeping(&g, &keep);
         // A value that was removed is nowhere.
-        map.iter_mut().for_each(|v| *v = v.map(|v| moved[v.index()]).filter(|&v| v != Val::POISON));
+        map.iter_mut()
+            .for_each(|v| *v = v.map(|v| moved[v.index()]).filter(|&v| v != Val::POISON));
         g = session.legalize(&live)?;
     }
     Ok(Derived { f: g, map })
 }
 
-/// Forward mode as replay of the linear program: all values first, then the tangents that the results need.
+/// Forward mode as replay of the linear program: all values first, then the tangents that the
+/// results need.
 fn linearize_and_replay(
     cx: &dyn Emit,
     f: &Function,
@@ -162,13 +196,24 @@ fn linearize_and_replay(
     wanted: Option<&[bool]>,
 ) -> Result<Forward> {
     let program = RefCell::new(LinearProgram::default());
-    let inputs: Vec<(Lv, Val)> = seeds.iter().map(|&(v, t)| (program.borrow_mut().input(f.ty(v).clone()), t)).collect();
+    let inputs: Vec<(Lv, Val)> = seeds
+        .iter()
+        .map(|&(v, t)| (program.borrow_mut().input(f.ty(v).clone()), t))
+        .collect();
     let linear_seeds: Vec<(Val, Lv)> = seeds.iter().zip(&inputs).map(|(s, i)| (s.0, i.0)).collect();
     let lin = linearize_into(cx, &program, f, args, &linear_seeds, wanted)?;
     let active: Vec<Lv> = lin.tangents.iter().flatten().copied().collect();
     let mut vals = replay(cx, &program.into_inner(), &inputs, &active, &|v| v).into_iter();
-    let tangents = lin.tangents.iter().map(|t| t.and_then(|_| vals.next())).collect();
-    Ok(Forward { outs: lin.outs, tangents, map: lin.map })
+    let tangents = lin
+        .tangents
+        .iter()
+        .map(|t| t.and_then(|_| vals.next()))
+        .collect();
+    Ok(Forward {
+        outs: lin.outs,
+        tangents,
+        map: lin.map,
+    })
 }
 
 /// How the cotangents of a reverse pass are given.
@@ -200,9 +245,16 @@ pub fn vjp_derived(
         cts.push(ct.then(|| b.param(f.ty(r).clone(), Some(&names.next(r, k)))));
     }
     let program = RefCell::new(LinearProgram::default());
-    let seeds: Vec<(Val, Lv)> = wrt.iter().map(|&v| (v, program.borrow_mut().input(f.ty(v).clone()))).collect();
-    let wanted: Option<Vec<bool>> =
-        (!primal).then(|| f.results().iter().map(|&r| f.ty(r).dtype.has_tangent()).collect());
+    let seeds: Vec<(Val, Lv)> = wrt
+        .iter()
+        .map(|&v| (v, program.borrow_mut().input(f.ty(v).clone())))
+        .collect();
+    let wanted: Option<Vec<bool>> = (!primal).then(|| {
+        f.results()
+            .iter()
+            .map(|&r| f.ty(r).dtype.has_tangent())
+            .collect()
+    });
     let lin = linearize_into(&b, &program, f, &args, &seeds, wanted.as_deref())?;
     keep_names(&b, f, &lin.map);
     let mut outs = Vec::new();
@@ -221,10 +273,14 @@ pub fn vjp_derived(
     for (g, &v) in back.into_iter().zip(wrt) {
         results.push(g.unwrap_or_else(|| cx.zeros(f.ty(v))));
     }
-    Ok(Derived { f: b.finish(&results)?, map: lin.map })
+    Ok(Derived {
+        f: b.finish(&results)?,
+        map: lin.map,
+    })
 }
 
-/// Reverse mode: arguments of `f`, then one cotangent per differentiable result -> cotangents in `wrt` order.
+/// Reverse mode: arguments of `f`, then one cotangent per differentiable result -> cotangents in
+/// `wrt` order.
 ///
 /// Cost: at most about 4 times `f`, independent of the number of `wrt` values.
 pub fn vjp(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
@@ -234,11 +290,20 @@ pub fn vjp(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
 /// An error that says what to do unless `f` has one result, a real float of rank 0.
 pub fn check_scalar_loss(f: &Function) -> Result<()> {
     let [r] = f.results() else {
-        bail!(Arity, "grad needs one result, `{}` has {}; use vjp with cotangents", f.name, f.results().len())
+        bail!(
+            Arity,
+            "grad needs one result, `{}` has {}; use vjp with cotangents",
+            f.name,
+            f.results().len()
+        )
     };
     let ty = f.ty(*r);
     if ty.rank() != 0 {
-        let hint = if ty.shape.iter().all(|d| d.is(1)) { ", reshape it to []" } else { "" };
+        let hint = if ty.shape.iter().all(|d| d.is(1)) {
+            ", reshape it to []"
+        } else {
+            ""
+        };
         bail!(
             NonScalarOutput,
             "grad needs a scalar loss (rank 0), got {ty}. Reduce it with sum(){hint}, or use vjp with a cotangent / \
@@ -254,7 +319,11 @@ pub fn check_scalar_loss(f: &Function) -> Result<()> {
         );
     }
     if !ty.dtype.has_tangent() {
-        bail!(IntegerOutput, "grad needs a float loss, got {}: integers have no tangent. Convert it first.", ty.dtype);
+        bail!(
+            IntegerOutput,
+            "grad needs a float loss, got {}: integers have no tangent. Convert it first.",
+            ty.dtype
+        );
     }
     Ok(())
 }
@@ -265,7 +334,8 @@ pub fn grad(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
     Ok(vjp_derived(ad, f, wrt, Seed::One, false, "grad")?.f)
 }
 
-/// Value and gradient of a real scalar: arguments of `f` -> the value, then gradients in `wrt` order.
+/// Value and gradient of a real scalar: arguments of `f` -> the value, then gradients in `wrt`
+/// order.
 pub fn value_and_grad(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
     check_scalar_loss(f)?;
     Ok(vjp_derived(ad, f, wrt, Seed::One, true, "value_and_grad")?.f)
@@ -276,8 +346,9 @@ pub fn is_scalar_loss(f: &Function) -> bool {
     check_scalar_loss(f).is_ok()
 }
 
-/// The derivative of a holomorphic scalar function: arguments of `f` -> `f'` in `wrt` order, the conjugate of what a
-/// cotangent of 1 is pulled back to. Wrong for functions that are not holomorphic, which is not checked.
+/// The derivative of a holomorphic scalar function: arguments of `f` -> `f'` in `wrt` order, the
+/// conjugate of what a cotangent of 1 is pulled back to. Wrong for functions that are not
+/// holomorphic, which is not checked.
 pub fn holomorphic_derivative(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
     match f.result_types().as_slice() {
         [t] if t.rank() == 0 && t.dtype.is_complex() => {}
@@ -291,14 +362,23 @@ pub fn holomorphic_derivative(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Res
     to_jax_convention(&g, f.params().len())
 }
 
-/// A gradient or vjp in JAX's convention for complex numbers: what comes after the first `primals` parameters (the
-/// cotangents) and all results are conjugated. Its own inverse; nothing changes for real types.
+/// A gradient or vjp in JAX's convention for complex numbers: what comes after the first `primals`
+/// parameters (the cotangents) and all results are conjugated. Its own inverse; nothing changes for
+/// real types.
 pub fn to_jax_convention(f: &Function, primals: usize) -> Result<Function> {
     let b = Builder::new(&f.name, AdContext::default().session());
     let cx: &dyn Emit = &b;
     let params = params_of(&b, f);
-    let args: Vec<Val> = params.iter().enumerate().map(|(i, &p)| if i < primals { p } else { cx.conj(p) }).collect();
-    let results: Vec<Val> = cx.inline(f, &args).into_iter().map(|r| cx.conj(r)).collect();
+    let args: Vec<Val> = params
+        .iter()
+        .enumerate()
+        .map(|(i, &p)| if i < primals { p } else { cx.conj(p) })
+        .collect();
+    let results: Vec<Val> = cx
+        .inline(f, &args)
+        .into_iter()
+        .map(|r| cx.conj(r))
+        .collect();
     b.finish(&results)
 }
 
@@ -308,33 +388,48 @@ pub fn adjoint(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
 }
 
 fn adjoint_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Derived> {
-    let seed = if is_scalar_loss(f) { Seed::One } else { Seed::Argument };
+    let seed = if is_scalar_loss(f) {
+        Seed::One
+    } else {
+        Seed::Argument
+    };
     vjp_derived(ad, f, wrt, seed, false, "grad")
 }
 
-/// Hessian-vector product, forward over reverse: arguments of `f` (and cotangents, unless it is a real scalar), then
-/// one direction per `wrt` value -> the product in `wrt` order.
+/// Hessian-vector product, forward over reverse: arguments of `f` (and cotangents, unless it is a
+/// real scalar), then one direction per `wrt` value -> the product in `wrt` order.
 pub fn hvp(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
     let g = adjoint_derived(ad, f, wrt)?;
     let at = moved(&g, wrt);
-    Ok(jvp_derived(ad, &g.f, &at, false)?.f.renamed(&format!("{}_hvp", f.name)))
+    Ok(jvp_derived(ad, &g.f, &at, false)?
+        .f
+        .renamed(&format!("{}_hvp", f.name)))
 }
 
 /// Hessian-vector product, reverse over forward; equals [`hvp`].
 pub fn hvp_reverse(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
     let t = jvp_derived(ad, f, wrt, false)?;
     let at = moved(&t, wrt);
-    let seed = if is_scalar_loss(f) { Seed::One } else { Seed::Argument };
-    Ok(vjp_derived(ad, &t.f, &at, seed, false, "hvp")?.f.renamed(&format!("{}_hvp", f.name)))
+    let seed = if is_scalar_loss(f) {
+        Seed::One
+    } else {
+        Seed::Argument
+    };
+    Ok(vjp_derived(ad, &t.f, &at, seed, false, "hvp")?
+        .f
+        .renamed(&format!("{}_hvp", f.name)))
 }
 
 /// The `wrt` values of `f` in a function derived from it.
 fn moved(d: &Derived, wrt: Wrt<'_>) -> Vec<Val> {
-    wrt.iter().map(|&v| d.map[v.index()].expect("linearize keeps every seeded value")).collect()
+    wrt.iter()
+        .map(|&v| d.map[v.index()].expect("linearize keeps every seeded value"))
+        .collect()
 }
 
-/// The transpose of a function that is linear in all its parameters: cotangents of the results -> cotangents of the
-/// parameters. An error ([`NotLinear`](crate::Code::NotLinear)) if it is not linear.
+/// The transpose of a function that is linear in all its parameters: cotangents of the results ->
+/// cotangents of the parameters. An error ([`NotLinear`](crate::Code::NotLinear)) if it is not
+/// linear.
 pub fn linear_transpose(ad: &AdContext, f: &Function) -> Result<Function> {
     let b = Builder::deriving(&format!("{}_transposed", f.name), &ad.session(), &[f]);
     let cx: &dyn Emit = &b;
@@ -349,30 +444,56 @@ pub fn linear_transpose(ad: &AdContext, f: &Function) -> Result<Function> {
     if let Some(e) = b.take_error() {
         return Err(e);
     }
-    let results: Vec<Val> =
-        back.into_iter().zip(f.params()).map(|(g, &p)| g.unwrap_or_else(|| cx.zeros(f.ty(p)))).collect();
+    let results: Vec<Val> = back
+        .into_iter()
+        .zip(f.params())
+        .map(|(g, &p)| g.unwrap_or_else(|| cx.zeros(f.ty(p))))
+        .collect();
     b.finish(&results)
 }
 
-/// The Jacobian of every differentiable result with respect to every `wrt` value, result-major: arguments of `f` ->
-/// arrays of shape `result.shape + wrt.shape`.
-pub fn jacobian(ad: &AdContext, f: &Function, wrt: Wrt<'_>, direction: Direction) -> Result<Function> {
+/// The Jacobian of every differentiable result with respect to every `wrt` value, result-major:
+/// arguments of `f` -> arrays of shape `result.shape + wrt.shape`.
+pub fn jacobian(
+    ad: &AdContext,
+    f: &Function,
+    wrt: Wrt<'_>,
+    direction: Direction,
+) -> Result<Function> {
     check_wrt(f, wrt)?;
     check_some_tangent("jacobian", f, wrt)?;
-    let outs: Vec<Type> = f.result_types().into_iter().filter(|t| t.dtype.has_tangent()).collect();
+    let outs: Vec<Type> = f
+        .result_types()
+        .into_iter()
+        .filter(|t| t.dtype.has_tangent())
+        .collect();
     let ins: Vec<Type> = wrt.iter().map(|&v| f.ty(v).clone()).collect();
     if let Some(t) = outs.iter().chain(&ins).find(|t| t.dtype.is_complex()) {
-        bail!(ComplexLoss, "jacobian needs real inputs and results, got {t}; use vjp or jvp with explicit directions");
+        bail!(
+            ComplexLoss,
+            "jacobian needs real inputs and results, got {t}; use vjp or jvp with explicit directions"
+        );
     }
-    let size = |ts: &[Type]| ts.iter().try_fold(0usize, |a, t| Some(a + t.shape.numel().as_const()?));
+    let size = |ts: &[Type]| {
+        ts.iter()
+            .try_fold(0usize, |a, t| Some(a + t.shape.numel().as_const()?))
+    };
     let forward = match direction {
         Direction::Forward => true,
         Direction::Reverse => false,
         Direction::Auto => matches!((size(&ins), size(&outs)), (Some(i), Some(o)) if i < o),
     };
     // One pass per block of the basis: (seeded value, all values on the other side).
-    let (seeded, other) = if forward { (&ins, &outs) } else { (&outs, &ins) };
-    let derived = if forward { jvp_derived(ad, f, wrt, false)?.f } else { vjp(ad, f, wrt)? };
+    let (seeded, other) = if forward {
+        (&ins, &outs)
+    } else {
+        (&outs, &ins)
+    };
+    let derived = if forward {
+        jvp_derived(ad, f, wrt, false)?.f
+    } else {
+        vjp(ad, f, wrt)?
+    };
     let session = ad.session();
     let b = Builder::deriving(&format!("{}_jacobian", f.name), &session, &[&derived]);
     let cx: &dyn Emit = &b;
@@ -393,10 +514,17 @@ pub fn jacobian(ad: &AdContext, f: &Function, wrt: Wrt<'_>, direction: Direction
             });
         }
         let rows = cx.inline(&batched, &call);
-        blocks.push(rows.into_iter().zip(other).map(|(v, o)| shape_block(cx, v, ty, o, forward)).collect());
+        blocks.push(
+            rows.into_iter()
+                .zip(other)
+                .map(|(v, o)| shape_block(cx, v, ty, o, forward))
+                .collect(),
+        );
     }
     let pairs = (0..outs.len()).flat_map(|o| (0..ins.len()).map(move |i| (o, i)));
-    let results: Vec<Val> = pairs.map(|(o, i)| if forward { blocks[i][o] } else { blocks[o][i] }).collect();
+    let results: Vec<Val> = pairs
+        .map(|(o, i)| if forward { blocks[i][o] } else { blocks[o][i] })
+        .collect();
     b.finish(&results)
 }
 
@@ -415,7 +543,8 @@ fn shape_block(cx: &dyn Emit, v: Val, seeded: &Type, other: &Type, forward: bool
     cx.transpose(split, &perm)
 }
 
-/// The Hessian of a real scalar: arguments of `f` -> arrays of shape `wrt_i.shape + wrt_j.shape`, i-major.
+/// The Hessian of a real scalar: arguments of `f` -> arrays of shape `wrt_i.shape + wrt_j.shape`,
+/// i-major.
 pub fn hessian(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
     check_scalar_loss(f)?;
     let g = vjp_derived(ad, f, wrt, Seed::One, false, "grad")?;

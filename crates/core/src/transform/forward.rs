@@ -1,8 +1,10 @@
-//! Forward mode through bodies: values and tangents side by side, so that loops save nothing for it.
+//! Forward mode through bodies: values and tangents side by side, so that loops save nothing for
+//! it.
 //!
-//! Linearizing a loop makes two: one that saves residuals, and a linear one that reads them. Where the linear part is run
-//! forward at once, one loop over values and tangents does both. Operations with bodies say how
-//! ([`Primitive::jvp`](crate::Primitive::jvp)); all others go through `linearize`, equation by equation.
+//! Linearizing a loop makes two: one that saves residuals, and a linear one that reads them. Where
+//! the linear part is run forward at once, one loop over values and tangents does both. Operations
+//! with bodies say how ([`Primitive::jvp`](crate::Primitive::jvp)); all others go through
+//! `linearize`, equation by equation.
 
 use super::kinks::{self, OneSide, Twins};
 use super::linear::{Lin, LinearProgram, Lv};
@@ -29,7 +31,8 @@ pub(super) struct Forward {
 /// A body in forward mode.
 #[derive(Debug)]
 pub struct RegionJvp {
-    /// Parameters of the body, tangents of the active ones -> its results, tangents of those that have one.
+    /// Parameters of the body, tangents of the active ones -> its results, tangents of those that
+    /// have one.
     pub func: Arc<Function>,
     /// Which results have a tangent.
     pub out_active: Vec<bool>,
@@ -65,8 +68,17 @@ pub(super) fn forward_into(
     let mut rename = Rename::default();
     let sided = kinks::sided(f, &session, &|v| reached[v.index()]);
     let (one_side, mut twins) = (OneSide::new(cx), Twins::of(f));
-    for (i, e) in f.eqns().iter().enumerate().filter(|(_, e)| e.results().any(|r| needed[r.index()])) {
-        let x: Vec<Val> = f.operands(e).iter().map(|v| map[v.index()].expect("operands precede")).collect();
+    for (i, e) in f
+        .eqns()
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| e.results().any(|r| needed[r.index()]))
+    {
+        let x: Vec<Val> = f
+            .operands(e)
+            .iter()
+            .map(|v| map[v.index()].expect("operands precede"))
+            .collect();
         let t: Vec<Option<Val>> = f.operands(e).iter().map(|v| tangents[v.index()]).collect();
         cx.set_loc(e.loc);
         let op = rename.op(cx, &e.op);
@@ -76,14 +88,23 @@ pub(super) fn forward_into(
                 map[r.index()] = Some(y);
             }
         }
-        let xs: Vec<Val> = f.operands(e).iter().zip(&x).map(|(&v, &x)| twins.get(v).unwrap_or(x)).collect();
+        let xs: Vec<Val> = f
+            .operands(e)
+            .iter()
+            .zip(&x)
+            .map(|(&v, &x)| twins.get(v).unwrap_or(x))
+            .collect();
         if twin {
             let y = session.write_on_one_side(cx, &op, &xs)?;
             e.results().zip(y).for_each(|(r, y)| twins.set(r, y));
         }
         if t.iter().any(Option::is_some) {
             let cx: &dyn Emit = if sided[i] { &one_side } else { cx };
-            let op = if sided[i] { Cow::Owned(session.bodies_on_one_side(&op)?) } else { op };
+            let op = if sided[i] {
+                Cow::Owned(session.bodies_on_one_side(&op)?)
+            } else {
+                op
+            };
             let step = step(cx, cx.session(), f, e, &op, &xs, &t);
             let (y, dy) = step.map_err(|err| decorate(err, f, e.loc, &reached, e, "jvp"))?;
             for ((r, y), dy) in e.results().zip(y).zip(dy) {
@@ -104,13 +125,29 @@ pub(super) fn forward_into(
             }
         }
     }
-    let outs = f.results().iter().map(|v| map[v.index()].unwrap_or(Val::POISON)).collect();
+    let outs = f
+        .results()
+        .iter()
+        .map(|v| map[v.index()].unwrap_or(Val::POISON))
+        .collect();
     let tangents = f.results().iter().map(|v| tangents[v.index()]).collect();
-    Ok(Forward { outs, tangents, map })
+    Ok(Forward {
+        outs,
+        tangents,
+        map,
+    })
 }
 
 /// One equation: by the operation's own forward mode, or its linear program run at once.
-fn step(cx: &dyn Emit, session: &Session, f: &Function, e: &Eqn, op: &Op, x: &[Val], t: &[Option<Val>]) -> Result<Jvp> {
+fn step(
+    cx: &dyn Emit,
+    session: &Session,
+    f: &Function,
+    e: &Eqn,
+    op: &Op,
+    x: &[Val],
+    t: &[Option<Val>],
+) -> Result<Jvp> {
     if let Some(r) = session.jvp(op, cx, x, t) {
         return r;
     }
@@ -131,7 +168,12 @@ fn step(cx: &dyn Emit, session: &Session, f: &Function, e: &Eqn, op: &Op, x: &[V
     check(f, e, &y, &dy, cx, &lin)?;
     let active: Vec<Lv> = dy.iter().flatten().copied().collect();
     let mut vals = replay(cx, &program.into_inner(), &inputs, &active, &|v| v).into_iter();
-    Ok((y, dy.into_iter().map(|d| d.and_then(|_| vals.next())).collect()))
+    Ok((
+        y,
+        dy.into_iter()
+            .map(|d| d.and_then(|_| vals.next()))
+            .collect(),
+    ))
 }
 
 impl Session {
@@ -142,11 +184,21 @@ impl Session {
             return Ok(r);
         }
         let b = Builder::deriving(&format!("{}_jvp", f.name), self, &[f]);
-        let args: Vec<Val> = f.params().iter().map(|&p| b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n))).collect();
+        let args: Vec<Val> = f
+            .params()
+            .iter()
+            .map(|&p| b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n)))
+            .collect();
         let moving = f.params().iter().zip(active).filter(|(_, a)| **a);
-        let seeds: Vec<(Val, Val)> = moving.map(|(&p, _)| (p, b.param(f.ty(p).clone(), None))).collect();
+        let seeds: Vec<(Val, Val)> = moving
+            .map(|(&p, _)| (p, b.param(f.ty(p).clone(), None)))
+            .collect();
         let y = forward_into(&b, f, &args, &seeds, None)?;
-        let results: Vec<Val> = y.outs.into_iter().chain(y.tangents.iter().flatten().copied()).collect();
+        let results: Vec<Val> = y
+            .outs
+            .into_iter()
+            .chain(y.tangents.iter().flatten().copied())
+            .collect();
         let out_active = y.tangents.iter().map(Option::is_some).collect();
         let func = b.finish(&results)?;
         let func = Arc::new(if func.pending() { dce(&func) } else { func });

@@ -1,11 +1,12 @@
 //! Derivatives of derivatives at kinks: on one side.
 //!
-//! The derivative of `|x|` at 0 is the mean of both sides, and no product of two means is a second derivative of anything.
-//! So where a function holds such means ([`Primitive::kink`](crate::Primitive::kink)), it is a derivative, and what is
-//! differentiated is the same function on one side of all kinks: means are replaced by
-//! [`Primitive::one_sided`](crate::Primitive::one_sided), and other kinks are differentiated by the rules of a session
-//! [on one side](Session::on_one_side). Results keep their means. A smooth function has its derivatives of every order
-//! so, however it is written.
+//! The derivative of `|x|` at 0 is the mean of both sides, and no product of two means is a second
+//! derivative of anything. So where a function holds such means
+//! ([`Primitive::kink`](crate::Primitive::kink)), it is a derivative, and what is differentiated is
+//! the same function on one side of all kinks: means are replaced by
+//! [`Primitive::one_sided`](crate::Primitive::one_sided), and other kinks are differentiated by the
+//! rules of a session [on one side](Session::on_one_side). Results keep their means. A smooth
+//! function has its derivatives of every order so, however it is written.
 //!
 //! A kink that meets no mean, as in `penalty(gradient) + |z|`, keeps the mean of first derivatives.
 
@@ -29,7 +30,10 @@ pub(super) struct OneSide<'a> {
 
 impl<'a> OneSide<'a> {
     pub fn new(inner: &'a dyn Emit) -> OneSide<'a> {
-        OneSide { inner, session: inner.session().on_one_side() }
+        OneSide {
+            inner,
+            session: inner.session().on_one_side(),
+        }
     }
 }
 
@@ -190,10 +194,19 @@ impl LinearProgram {
                 e.op = cx.session().bodies_on_one_side(&e.op)?;
                 continue;
             }
-            let value = |o: &Operand| if let Operand::R(v) = o { Some(*v) } else { None };
+            let value = |o: &Operand| {
+                if let Operand::R(v) = o {
+                    Some(*v)
+                } else {
+                    None
+                }
+            };
             let mut x: Vec<Option<Val>> = e.operands.iter().map(value).collect();
             e.op = e.op.one_sided(cx, &mut x);
-            e.operands.iter_mut().zip(x).for_each(|(o, v)| *o = v.map_or(*o, Operand::R));
+            e.operands
+                .iter_mut()
+                .zip(x)
+                .for_each(|(o, v)| *o = v.map_or(*o, Operand::R));
         }
         Ok(out)
     }
@@ -201,7 +214,11 @@ impl LinearProgram {
     /// The same program with the other side in place of that which its own means become.
     pub fn turned(&self) -> LinearProgram {
         let mut out = self.clone();
-        for e in out.eqns_mut().iter_mut().filter(|e| e.op.kink() == Some(Kink::Mean)) {
+        for e in out
+            .eqns_mut()
+            .iter_mut()
+            .filter(|e| e.op.kink() == Some(Kink::Mean))
+        {
             e.op = e.op.turned();
         }
         out
@@ -213,10 +230,15 @@ pub(super) struct Twins(Vec<Option<Val>>);
 
 impl Twins {
     pub fn of(f: &Function) -> Twins {
-        Twins(if f.kinks().mean { vec![None; f.len()] } else { Vec::new() })
+        Twins(if f.kinks().mean {
+            vec![None; f.len()]
+        } else {
+            Vec::new()
+        })
     }
 
-    /// Whether the results of an equation are other values on one side. What decides an extent is not computed twice.
+    /// Whether the results of an equation are other values on one side. What decides an extent is
+    /// not computed twice.
     pub fn differ(&self, op: &Op, x: &[Val]) -> bool {
         (op.kinks().mean || x.iter().any(|v| self.get(*v).is_some())) && op.binds().is_empty()
     }
@@ -237,7 +259,10 @@ impl Session {
         if !regions.iter().any(|r| r.kinks().mean) {
             return Ok(op.clone());
         }
-        let regions = regions.into_iter().map(|r| self.body_on_one_side(r)).collect::<Result<Vec<_>>>()?;
+        let regions = regions
+            .into_iter()
+            .map(|r| self.body_on_one_side(r))
+            .collect::<Result<Vec<_>>>()?;
         Ok(op.with_regions(&regions))
     }
 

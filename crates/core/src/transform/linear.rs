@@ -122,8 +122,8 @@ impl LinearProgram {
     }
 }
 
-/// Where linearization rules write: ordinary values through the emitter it dereferences to, linear ones through
-/// [`Lin::apply`] and its shorthands.
+/// Where linearization rules write: ordinary values through the emitter it dereferences to, linear
+/// ones through [`Lin::apply`] and its shorthands.
 pub struct Lin<'a> {
     emit: &'a dyn Emit,
     program: &'a RefCell<LinearProgram>,
@@ -150,7 +150,10 @@ impl<'a> Lin<'a> {
     /// The type of a linear value.
     pub fn lty(&self, v: Lv) -> Type {
         let p = self.program.borrow();
-        p.types.get(v.index()).cloned().unwrap_or_else(|| Type::scalar(crate::DType::F64))
+        p.types
+            .get(v.index())
+            .cloned()
+            .unwrap_or_else(|| Type::scalar(crate::DType::F64))
     }
 
     /// Writes a linear equation: `op` must be linear in the `L` operands together.
@@ -174,13 +177,19 @@ impl<'a> Lin<'a> {
         if operands.iter().any(poison) {
             return None;
         }
-        let mask: SmallVec<[bool; 4]> = operands.iter().map(|o| matches!(o, Operand::L(_))).collect();
+        let mask: SmallVec<[bool; 4]> = operands
+            .iter()
+            .map(|o| matches!(o, Operand::L(_)))
+            .collect();
         if !operands.is_empty() && !op.linear_in(&mask) {
             let which: Vec<usize> = (0..mask.len()).filter(|&i| mask[i]).collect();
             self.emit.fail(
                 Error::new(
                     Code::NotLinear,
-                    format!("`{}` is not linear in operands {which:?}: the rule is not linear", op.name()),
+                    format!(
+                        "`{}` is not linear in operands {which:?}: the rule is not linear",
+                        op.name()
+                    ),
                 )
                 .at(self.emit.loc()),
             );
@@ -198,11 +207,20 @@ impl<'a> Lin<'a> {
                 let mut p = self.program.borrow_mut();
                 let (first, count) = (p.types.len() as u32, results.len() as u32);
                 p.types.extend(results);
-                p.eqns.push(LinEqn { op, operands: operands.into(), loc: self.emit.loc(), first, count });
+                p.eqns.push(LinEqn {
+                    op,
+                    operands: operands.into(),
+                    loc: self.emit.loc(),
+                    first,
+                    count,
+                });
                 Some((first..first + count).map(Lv).collect())
             }
             Err(e) => {
-                self.emit.fail(e.at(self.emit.loc()).note("in a linear equation written by a rule"));
+                self.emit.fail(
+                    e.at(self.emit.loc())
+                        .note("in a linear equation written by a rule"),
+                );
                 None
             }
         }
@@ -239,9 +257,18 @@ impl<'a> Lin<'a> {
     /// The rule of every operation that is linear in the operands that have tangents: itself.
     pub fn itself(&self, op: &Op, x: &[Val], t: &[Option<Lv>]) -> Linearized {
         let y = self.emit.emit(op.clone(), x);
-        let operands: SmallVec<[Operand; 4]> =
-            x.iter().zip(t).map(|(&x, t)| t.map_or(Operand::R(x), Operand::L)).collect();
-        (y, self.apply(op.clone(), &operands).into_iter().map(Some).collect())
+        let operands: SmallVec<[Operand; 4]> = x
+            .iter()
+            .zip(t)
+            .map(|(&x, t)| t.map_or(Operand::R(x), Operand::L))
+            .collect();
+        (
+            y,
+            self.apply(op.clone(), &operands)
+                .into_iter()
+                .map(Some)
+                .collect(),
+        )
     }
 
     /// The result of an operation and its tangent, for the many rules with one result.

@@ -1,11 +1,13 @@
-//! Which values of a function are linear in some of its parameters, and splitting a linear function by that.
+//! Which values of a function are linear in some of its parameters, and splitting a linear function
+//! by that.
 //!
 //! ```text
 //! ordinary  does not depend on the linear parameters
 //! linear    linear in them jointly
 //! zero      linear, and zero whatever they are: a constant zero, or something linear of zeros
 //! ```
-//! A zero beside a linear operand is linear where the operation needs it to be: `select(p, t, 0)` is linear in `t`.
+//! A zero beside a linear operand is linear where the operation needs it to be: `select(p, t, 0)`
+//! is linear in `t`.
 
 use super::linear::{Lin, Lv, Operand};
 use crate::error::{Code, Error, Result};
@@ -50,7 +52,12 @@ impl Function {
 
     /// The classes of the carries (first results of this body) and other results of a loop whose
     /// first step gets carries of these classes between `before` and `after`.
-    pub fn loop_classes(&self, before: &[Class], carry: &[Class], after: &[Class]) -> Option<Vec<Class>> {
+    pub fn loop_classes(
+        &self,
+        before: &[Class],
+        carry: &[Class],
+        after: &[Class],
+    ) -> Option<Vec<Class>> {
         let mut carry = carry.to_vec();
         loop {
             let y = self.classes(&[before, &carry, after].concat())?;
@@ -76,20 +83,33 @@ type Mask = SmallVec<[bool; 8]>;
 fn linear_operands(f: &Function, e: &Eqn, class: &[Class]) -> Option<Mask> {
     let mask = |zeros| -> Mask {
         let linear = |c: Class| c == Class::Linear || (zeros && c == Class::Zero);
-        f.operands(e).iter().map(|v| linear(class[v.index()])).collect()
+        f.operands(e)
+            .iter()
+            .map(|v| linear(class[v.index()]))
+            .collect()
     };
-    [mask(false), mask(true)].into_iter().find(|m| m.contains(&true) && e.op.linear_in(m))
+    [mask(false), mask(true)]
+        .into_iter()
+        .find(|m| m.contains(&true) && e.op.linear_in(m))
 }
 
-/// What every value of `f` is when its parameters are this; an error at the first equation that is not linear (of those
-/// that `wanted` results need; all if `None`).
-pub(crate) fn classify(f: &Function, params: &[Class], wanted: Option<&[bool]>) -> Result<Vec<Class>> {
+/// What every value of `f` is when its parameters are this; an error at the first equation that is
+/// not linear (of those that `wanted` results need; all if `None`).
+pub(crate) fn classify(
+    f: &Function,
+    params: &[Class],
+    wanted: Option<&[bool]>,
+) -> Result<Vec<Class>> {
     let needed = f.needed(wanted);
     let mut class = vec![Class::Ordinary; f.len()];
     for (p, &c) in f.params().iter().zip(params) {
         class[p.index()] = c;
     }
-    for e in f.eqns().iter().filter(|e| e.results().any(|r| needed[r.index()])) {
+    for e in f
+        .eqns()
+        .iter()
+        .filter(|e| e.results().any(|r| needed[r.index()]))
+    {
         let has = |c: Class| f.operands(e).iter().any(|v| class[v.index()] == c);
         let y = if has(Class::Linear) {
             if linear_operands(f, e, &class).is_none() {
@@ -97,8 +117,9 @@ pub(crate) fn classify(f: &Function, params: &[Class], wanted: Option<&[bool]>) 
                     e.results().zip(y).for_each(|(r, y)| class[r.index()] = y);
                     continue;
                 }
-                let which: Vec<usize> =
-                    (0..f.operands(e).len()).filter(|&i| class[f.operands(e)[i].index()] == Class::Linear).collect();
+                let which: Vec<usize> = (0..f.operands(e).len())
+                    .filter(|&i| class[f.operands(e)[i].index()] == Class::Linear)
+                    .collect();
                 let text = format!("`{}` is not linear in operands {which:?}", e.op.name());
                 return Err(Error::new(Code::NotLinear, text).at(e.loc));
             }
@@ -114,7 +135,11 @@ pub(crate) fn classify(f: &Function, params: &[Class], wanted: Option<&[bool]>) 
             Class::Ordinary
         };
         for r in e.results() {
-            class[r.index()] = if f.ty(r).dtype.has_tangent() { y } else { Class::Ordinary };
+            class[r.index()] = if f.ty(r).dtype.has_tangent() {
+                y
+            } else {
+                Class::Ordinary
+            };
         }
     }
     Ok(class)
@@ -122,12 +147,20 @@ pub(crate) fn classify(f: &Function, params: &[Class], wanted: Option<&[bool]>) 
 
 /// See [`Function::linear_in`].
 pub(crate) fn is_linear(f: &Function, mask: &[bool]) -> bool {
-    let params: Vec<Class> = mask.iter().map(|&m| if m { Class::Linear } else { Class::Ordinary }).collect();
-    classify(f, &params, None).is_ok_and(|class| f.results().iter().all(|r| class[r.index()] != Class::Ordinary))
+    let params: Vec<Class> = mask
+        .iter()
+        .map(|&m| if m { Class::Linear } else { Class::Ordinary })
+        .collect();
+    classify(f, &params, None).is_ok_and(|class| {
+        f.results()
+            .iter()
+            .all(|r| class[r.index()] != Class::Ordinary)
+    })
 }
 
-/// Writes a linear function: what depends on its linear arguments becomes linear equations, the rest ordinary ones.
-/// An argument is a value, a linear value, or (`None`) zero. Returns the linear value of each wanted result (`None`: zero).
+/// Writes a linear function: what depends on its linear arguments becomes linear equations, the
+/// rest ordinary ones. An argument is a value, a linear value, or (`None`) zero. Returns the linear
+/// value of each wanted result (`None`: zero).
 pub(crate) fn trace_linear(
     lin: &Lin<'_>,
     f: &Function,
@@ -145,7 +178,10 @@ pub(crate) fn trace_linear(
     let class = classify(f, &params, Some(wanted))?;
     for (i, v) in f.results().iter().enumerate().filter(|(i, _)| wanted[*i]) {
         if class[v.index()] == Class::Ordinary {
-            let text = format!("result {i} of `{}` does not depend on its linear arguments: not linear", f.name);
+            let text = format!(
+                "result {i} of `{}` does not depend on its linear arguments: not linear",
+                f.name
+            );
             return Err(Error::new(Code::NotLinear, text));
         }
     }
@@ -155,12 +191,20 @@ pub(crate) fn trace_linear(
         map[p.index()] = *a;
     }
     let mut rename = Rename::default();
-    for e in f.eqns().iter().filter(|e| e.results().any(|r| needed[r.index()])) {
+    for e in f
+        .eqns()
+        .iter()
+        .filter(|e| e.results().any(|r| needed[r.index()]))
+    {
         lin.set_loc(e.loc);
         let op = rename.op(lin.emit(), &e.op).into_owned();
         let has = |c: Class| f.operands(e).iter().any(|v| class[v.index()] == c);
         let linear = e.results().any(|r| class[r.index()] == Class::Linear);
-        let mask = if linear || has(Class::Linear) { linear_operands(f, e, &class) } else { None };
+        let mask = if linear || has(Class::Linear) {
+            linear_operands(f, e, &class)
+        } else {
+            None
+        };
         if mask.is_none() && has(Class::Linear) {
             // Its derivative where what is linear is zero: by that, its results that are linear are
             // themselves.
@@ -171,8 +215,15 @@ pub(crate) fn trace_linear(
                     _ => lin.emit().zeros(f.ty(*v)),
                 })
                 .collect();
-            let t: SmallVec<[Option<Lv>; 4]> =
-                (f.operands(e).iter()).map(|v| if let Some(Operand::L(l)) = of(v) { Some(l) } else { None }).collect();
+            let t: SmallVec<[Option<Lv>; 4]> = (f.operands(e).iter())
+                .map(|v| {
+                    if let Some(Operand::L(l)) = of(v) {
+                        Some(l)
+                    } else {
+                        None
+                    }
+                })
+                .collect();
             let (y, dy) = lin.session().linearize(&op, lin, &x, &t)?;
             for ((r, y), dy) in e.results().zip(y).zip(dy) {
                 map[r.index()] = match class[r.index()] {
@@ -197,8 +248,16 @@ pub(crate) fn trace_linear(
                 map[r.index()] = Some(y.into());
             }
         } else {
-            let x: SmallVec<[Val; 4]> =
-                x.iter().filter_map(|o| if let Operand::R(v) = o { Some(*v) } else { None }).collect();
+            let x: SmallVec<[Val; 4]> = x
+                .iter()
+                .filter_map(|o| {
+                    if let Operand::R(v) = o {
+                        Some(*v)
+                    } else {
+                        None
+                    }
+                })
+                .collect();
             for (r, y) in e.results().zip(lin.emit().emit(op, &x)) {
                 map[r.index()] = Some(y.into());
             }
@@ -208,5 +267,9 @@ pub(crate) fn trace_linear(
         Some(Operand::L(l)) => Some(l),
         _ => None,
     };
-    Ok(f.results().iter().zip(wanted).map(|(v, w)| linear(v).filter(|_| *w)).collect())
+    Ok(f.results()
+        .iter()
+        .zip(wanted)
+        .map(|(v, w)| linear(v).filter(|_| *w))
+        .collect())
 }

@@ -1,10 +1,11 @@
-//! linearize: one pass over a function that writes it forward and its derivative as a linear program.
+//! linearize: one pass over a function that writes it forward and its derivative as a linear
+//! program.
 //!
 //! ```text
 //! y = f(x)   =>   y, residuals  and  dy = sum over equations of (op'(x)) dx
 //! ```
-//! Only equations between `wrt` and the wanted results are looked at; the rest is copied as it is. A shift that cancels
-//! ([`cancelling`]) is held fixed.
+//! Only equations between `wrt` and the wanted results are looked at; the rest is copied as it is.
+//! A shift that cancels ([`cancelling`]) is held fixed.
 
 use super::kinks::{self, OneSide, Twins};
 use super::linear::{Lin, LinearProgram, Lv, Operand};
@@ -27,9 +28,9 @@ pub struct Linear {
     pub map: Vec<Option<Val>>,
 }
 
-/// Writes `f` applied to `args`, and its derivative. `seeds` gives a tangent to values of `f`, parameters or not: at an
-/// intermediate value the seed is added to what flows in from upstream. Only `wanted` results (all if `None`) are
-/// followed.
+/// Writes `f` applied to `args`, and its derivative. `seeds` gives a tangent to values of `f`,
+/// parameters or not: at an intermediate value the seed is added to what flows in from upstream.
+/// Only `wanted` results (all if `None`) are followed.
 ///
 /// O(equations); one traversal.
 pub fn linearize_into(
@@ -88,7 +89,11 @@ pub fn linearize_into(
         }
         if t.iter().any(Option::is_some) {
             let lin = if sided[i] { &lin_on_one_side } else { &lin };
-            let op = if sided[i] { Cow::Owned(session.bodies_on_one_side(&op)?) } else { op };
+            let op = if sided[i] {
+                Cow::Owned(session.bodies_on_one_side(&op)?)
+            } else {
+                op
+            };
             let (y, dy) = lin
                 .session()
                 .linearize(&op, lin, &x, &t)
@@ -117,7 +122,11 @@ pub fn linearize_into(
     let pick = |v: &Val| map[v.index()].unwrap_or(Val::POISON);
     let outs = f.results().iter().map(pick).collect();
     let tangents = f.results().iter().map(|v| tangents[v.index()]).collect();
-    Ok(Linear { outs, tangents, map })
+    Ok(Linear {
+        outs,
+        tangents,
+        map,
+    })
 }
 
 /// A rule must return one result and one tangent per result, of the result's type.
@@ -141,9 +150,16 @@ pub(super) fn check(
     }
     for (r, (&y, dy)) in e.results().zip(y.iter().zip(dy)) {
         let want = f.ty(r);
-        for (got, what) in [(Some(cx.ty(y)), "result"), (dy.map(|d| lin.lty(d)), "tangent")] {
-            if let Some(got) = got.filter(|g| !cx.failed() && (g.dtype != want.dtype || g.rank() != want.rank())) {
-                let text = format!("linearize rule of `{name}` produced the {what} {got} for a result of type {want}");
+        for (got, what) in [
+            (Some(cx.ty(y)), "result"),
+            (dy.map(|d| lin.lty(d)), "tangent"),
+        ] {
+            if let Some(got) =
+                got.filter(|g| !cx.failed() && (g.dtype != want.dtype || g.rank() != want.rank()))
+            {
+                let text = format!(
+                    "linearize rule of `{name}` produced the {what} {got} for a result of type {want}"
+                );
                 return Err(Error::new(Code::RuleType, text).at(e.loc));
             }
         }
@@ -187,11 +203,15 @@ pub(super) fn decorate(
         }
     }
     path.reverse();
-    err.at(loc).note(format!("while deriving ({mode}); path from wrt: {}", path.join(" -> ")))
+    err.at(loc).note(format!(
+        "while deriving ({mode}); path from wrt: {}",
+        path.join(" -> ")
+    ))
 }
 
-/// Writes a linear program as ordinary equations: tangents for `inputs` in, the values of `outs` back.
-/// Only what `outs` need is written; `residual` says what stands for each ordinary value. This is jvp.
+/// Writes a linear program as ordinary equations: tangents for `inputs` in, the values of `outs`
+/// back. Only what `outs` need is written; `residual` says what stands for each ordinary value.
+/// This is jvp.
 pub fn replay(
     cx: &dyn Emit,
     program: &LinearProgram,
@@ -220,7 +240,15 @@ pub fn replay(
             }
         }
     }
-    outs.iter().map(|o| if *o == Lv::POISON { Val::POISON } else { map[o.index()] }).collect()
+    outs.iter()
+        .map(|o| {
+            if *o == Lv::POISON {
+                Val::POISON
+            } else {
+                map[o.index()]
+            }
+        })
+        .collect()
 }
 
 /// Which linear values `outs` need.

@@ -6,8 +6,8 @@
 //! jvp = replay of the linear program;  vjp = its transpose
 //! ```
 //!
-//! Nothing here names an operation, but the sum that merges fan-out, the zeros that it starts from ([`Session::sum`],
-//! [`Session::zeros`]), and the `stop_gradient` of a shift that cancels.
+//! Nothing here names an operation, but the sum that merges fan-out, the zeros that it starts from
+//! ([`Session::sum`], [`Session::zeros`]), and the `stop_gradient` of a shift that cancels.
 
 mod batch;
 mod derive;
@@ -23,8 +23,9 @@ mod transpose;
 
 pub use batch::{batch, batch_into};
 pub use derive::{
-    Derived, Direction, Seed, Wrt, adjoint, check_scalar_loss, grad, hessian, holomorphic_derivative, hvp, hvp_reverse,
-    is_scalar_loss, jacobian, jvp, jvp_derived, linear_transpose, to_jax_convention, value_and_grad, vjp, vjp_derived,
+    Derived, Direction, Seed, Wrt, adjoint, check_scalar_loss, grad, hessian,
+    holomorphic_derivative, hvp, hvp_reverse, is_scalar_loss, jacobian, jvp, jvp_derived,
+    linear_transpose, to_jax_convention, value_and_grad, vjp, vjp_derived,
 };
 pub use forward::RegionJvp;
 pub use kinks::{Step, on_one_side};

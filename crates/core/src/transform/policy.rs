@@ -18,13 +18,21 @@ const WORDS: [&str; 3] = ["zero_division", "strong_zero", "stable"];
 
 impl Numerics {
     /// What a `.tgraph` text means that does not say otherwise.
-    pub const TGRAPH: Numerics = Numerics { zero_division_nan: true, stable: false, strong_zero: false };
+    pub const TGRAPH: Numerics = Numerics {
+        zero_division_nan: true,
+        stable: false,
+        strong_zero: false,
+    };
     /// What a StableHLO text means that does not say otherwise.
     ///
-    /// StableHLO does not say what had a derivative of its own: where a guard against a singular branch was one, only a
-    /// `select` is left, and the cotangent zero of the branch that was not taken would meet an infinite slope. So there
-    /// a zero stays zero.
-    pub const STABLEHLO: Numerics = Numerics { zero_division_nan: false, stable: false, strong_zero: true };
+    /// StableHLO does not say what had a derivative of its own: where a guard against a singular
+    /// branch was one, only a `select` is left, and the cotangent zero of the branch that was not
+    /// taken would meet an infinite slope. So there a zero stays zero.
+    pub const STABLEHLO: Numerics = Numerics {
+        zero_division_nan: false,
+        stable: false,
+        strong_zero: true,
+    };
 }
 
 /// The choices of [`Numerics`] that a text makes.
@@ -51,8 +59,13 @@ pub struct Policy {
 impl From<Numerics> for Policy {
     /// Every choice.
     fn from(n: Numerics) -> Policy {
-        let [zero_division_nan, strong_zero, stable] = [n.zero_division_nan, n.strong_zero, n.stable].map(Some);
-        Policy { zero_division_nan, strong_zero, stable }
+        let [zero_division_nan, strong_zero, stable] =
+            [n.zero_division_nan, n.strong_zero, n.stable].map(Some);
+        Policy {
+            zero_division_nan,
+            strong_zero,
+            stable,
+        }
     }
 }
 
@@ -86,9 +99,13 @@ impl Policy {
             ("stable", Attr::Bool(b)) => (&mut self.stable, Some(*b)),
             ("strong_zero" | "stable", _) => bail!(Attribute, "`{key}` is true or false"),
             _ => {
-                let hint = nearest(key, WORDS).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                let hint =
+                    nearest(key, WORDS).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
                 let shown: String = key.chars().take(40).collect();
-                let e = Error::new(Code::Attribute, format!("{what} has no attribute `{shown}`{hint}"));
+                let e = Error::new(
+                    Code::Attribute,
+                    format!("{what} has no attribute `{shown}`{hint}"),
+                );
                 return Err(e.note(format!("its attributes: {}", WORDS.join(", "))));
             }
         };
@@ -103,10 +120,15 @@ impl Policy {
 impl fmt::Display for Policy {
     /// As the braces of a text hold it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let division = self.zero_division_nan.map(|nan| if nan { "\"nan\"" } else { "\"ieee\"" });
+        let division = self
+            .zero_division_nan
+            .map(|nan| if nan { "\"nan\"" } else { "\"ieee\"" });
         let flag = |b: Option<bool>| b.map(|b| if b { "true" } else { "false" });
         let values = [division, flag(self.strong_zero), flag(self.stable)];
-        let said = WORDS.iter().zip(values).filter_map(|(key, v)| Some((key, v?)));
+        let said = WORDS
+            .iter()
+            .zip(values)
+            .filter_map(|(key, v)| Some((key, v?)));
         for (i, (key, v)) in said.enumerate() {
             write!(f, "{}{key} = {v}", if i > 0 { ", " } else { "" })?;
         }
@@ -117,12 +139,16 @@ impl fmt::Display for Policy {
 impl FromStr for Policy {
     type Err = Error;
 
-    /// Reads `key = value` with commas between. A value of `zero_division` may stand alone, and so may a word that is
-    /// to be true: `ieee, stable`.
+    /// Reads `key = value` with commas between. A value of `zero_division` may stand alone, and so
+    /// may a word that is to be true: `ieee, stable`.
     fn from_str(text: &str) -> Result<Policy> {
         let mut out = Policy::default();
         let mut seen: Vec<&str> = Vec::new();
-        let inner = text.trim().strip_prefix('{').and_then(|t| t.strip_suffix('}')).unwrap_or(text);
+        let inner = text
+            .trim()
+            .strip_prefix('{')
+            .and_then(|t| t.strip_suffix('}'))
+            .unwrap_or(text);
         for part in inner.split(',').map(str::trim) {
             let (key, value) = match part.split_once('=') {
                 Some((key, value)) => (key.trim(), value.trim().trim_matches('"')),

@@ -1,8 +1,9 @@
-//! Transforms of bodies, memoised by (body, which inputs are active), so that nested control flow stays linear.
+//! Transforms of bodies, memoised by (body, which inputs are active), so that nested control flow
+//! stays linear.
 //!
-//! A body shares the symbols of the function it stands in. A residual never leaves a body if its type mentions an
-//! extent that was decided inside (a nested loop's trips): it is computed again inside the linear body instead. So are
-//! constants.
+//! A body shares the symbols of the function it stands in. A residual never leaves a body if its
+//! type mentions an extent that was decided inside (a nested loop's trips): it is computed again
+//! inside the linear body instead. So are constants.
 
 use super::batch::batch;
 use super::linear::{LinearProgram, Lv, Operand};
@@ -50,8 +51,8 @@ impl RegionLin {
 /// A linear body transposed.
 #[derive(Debug)]
 pub struct RegionTranspose {
-    /// Ordinary parameters, then cotangents of the results that have one -> cotangents of the linear parameters that
-    /// have one.
+    /// Ordinary parameters, then cotangents of the results that have one -> cotangents of the
+    /// linear parameters that have one.
     pub func: Arc<Function>,
     /// Which linear parameters have a cotangent (per linear parameter).
     pub out_nonzero: Vec<bool>,
@@ -77,8 +78,18 @@ pub enum Saving {
 
 impl Session {
     /// Linearizes a body in the parameters marked active.
-    pub fn linearize_region(&self, f: &Arc<Function>, active: &[bool], saving: Saving) -> Result<Arc<RegionLin>> {
-        let key = (FnKey(f.clone()), active.to_vec(), saving, self.is_one_sided());
+    pub fn linearize_region(
+        &self,
+        f: &Arc<Function>,
+        active: &[bool],
+        saving: Saving,
+    ) -> Result<Arc<RegionLin>> {
+        let key = (
+            FnKey(f.clone()),
+            active.to_vec(),
+            saving,
+            self.is_one_sided(),
+        );
         if let Some(r) = self.memo(|m| m.linearized.get(&key).cloned()) {
             return Ok(r);
         }
@@ -87,8 +98,14 @@ impl Session {
         Ok(r)
     }
 
-    /// Transposes a body that is linear in the parameters marked `linear`, for cotangents of the marked results.
-    pub fn transpose_region(&self, f: &Arc<Function>, linear: &[bool], ct: &[bool]) -> Result<Arc<RegionTranspose>> {
+    /// Transposes a body that is linear in the parameters marked `linear`, for cotangents of the
+    /// marked results.
+    pub fn transpose_region(
+        &self,
+        f: &Arc<Function>,
+        linear: &[bool],
+        ct: &[bool],
+    ) -> Result<Arc<RegionTranspose>> {
         let key = (FnKey(f.clone()), linear.to_vec(), ct.to_vec());
         if let Some(r) = self.memo(|m| m.transposed.get(&key).cloned()) {
             return Ok(r);
@@ -98,7 +115,8 @@ impl Session {
         Ok(r)
     }
 
-    /// Batches a body: `mapped` parameters have a leading axis of extent `size`; results marked `force` will too.
+    /// Batches a body: `mapped` parameters have a leading axis of extent `size`; results marked
+    /// `force` will too.
     pub fn batch_region(
         &self,
         f: &Arc<Function>,
@@ -106,18 +124,27 @@ impl Session {
         force: &[bool],
         size: &Dim,
     ) -> Result<Arc<RegionBatch>> {
-        let key = (FnKey(f.clone()), mapped.to_vec(), force.to_vec(), size.clone());
+        let key = (
+            FnKey(f.clone()),
+            mapped.to_vec(),
+            force.to_vec(),
+            size.clone(),
+        );
         if let Some(r) = self.memo(|m| m.batched.get(&key).cloned()) {
             return Ok(r);
         }
         let (func, out_mapped) = batch(self, f, mapped, force, size)?;
-        let r = Arc::new(RegionBatch { func: Arc::new(func), out_mapped });
+        let r = Arc::new(RegionBatch {
+            func: Arc::new(func),
+            out_mapped,
+        });
         self.memo(|m| m.batched.insert(key, r.clone()));
         Ok(r)
     }
 
-    /// The same function with operations that can be run ([`Primitive::runs`](crate::Primitive::runs)): what a linear
-    /// program becomes when it is run forward.
+    /// The same function with operations that can be run
+    /// ([`Primitive::runs`](crate::Primitive::runs)): what a linear program becomes when it is run
+    /// forward.
     pub fn legalize(&self, f: &Function) -> Result<Function> {
         if !f.pending() {
             return Ok(f.clone());
@@ -126,7 +153,11 @@ impl Session {
             if !op.pending() {
                 return Ok(None);
             }
-            let op = if op.runs() { op.clone() } else { op.legal(self)? };
+            let op = if op.runs() {
+                op.clone()
+            } else {
+                op.legal(self)?
+            };
             let body = |f: &Arc<Function>| {
                 let key = FnKey(f.clone());
                 if let Some(r) = self.memo(|m| m.legal.get(&key).cloned()) {
@@ -136,15 +167,23 @@ impl Session {
                 self.memo(|m| m.legal.insert(key, r.clone()));
                 Ok(r)
             };
-            let regions = op.regions().into_iter().map(body).collect::<Result<Vec<_>>>()?;
+            let regions = op
+                .regions()
+                .into_iter()
+                .map(body)
+                .collect::<Result<Vec<_>>>()?;
             Ok(Some(op.with_regions(&regions)))
         })
     }
 
-    /// A called module with its own symbols replaced by what the operands' types say: afterwards it shares the
-    /// caller's symbols, as bodies do.
+    /// A called module with its own symbols replaced by what the operands' types say: afterwards it
+    /// shares the caller's symbols, as bodies do.
     pub fn specialize(&self, f: &Arc<Function>, x: &[Type]) -> Arc<Function> {
-        let mut bound: Vec<(Sym, Dim)> = f.bind(x).into_iter().filter(|(s, d)| d.as_sym() != Some(s)).collect();
+        let mut bound: Vec<(Sym, Dim)> = f
+            .bind(x)
+            .into_iter()
+            .filter(|(s, d)| d.as_sym() != Some(s))
+            .collect();
         if bound.is_empty() {
             return f.clone();
         }
@@ -160,9 +199,18 @@ impl Session {
     }
 }
 
-fn linearize_region(session: &Session, f: &Arc<Function>, active: &[bool], saving: Saving) -> Result<RegionLin> {
+fn linearize_region(
+    session: &Session,
+    f: &Arc<Function>,
+    active: &[bool],
+    saving: Saving,
+) -> Result<RegionLin> {
     let b = Builder::deriving(&f.name, session, &[f]);
-    let args: Vec<Val> = f.params().iter().map(|&p| b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n))).collect();
+    let args: Vec<Val> = f
+        .params()
+        .iter()
+        .map(|&p| b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n)))
+        .collect();
     let program = RefCell::new(LinearProgram::default());
     let seeds: Vec<(Val, Lv)> = f
         .params()
@@ -184,7 +232,10 @@ fn linearize_region(session: &Session, f: &Arc<Function>, active: &[bool], savin
     for &v in &saved {
         map[v.index()] = lb.param(forward.ty(v).clone(), None);
     }
-    let inputs: Vec<(Lv, Val)> = seeds.iter().map(|&(p, l)| (l, lb.param(f.ty(p).clone(), None))).collect();
+    let inputs: Vec<(Lv, Val)> = seeds
+        .iter()
+        .map(|&(p, l)| (l, lb.param(f.ty(p).clone(), None)))
+        .collect();
     for (e, _) in forward.eqns().iter().zip(&recompute).filter(|(_, r)| **r) {
         let x: Vec<Val> = forward.operands(e).iter().map(|v| map[v.index()]).collect();
         lb.set_loc(e.loc);
@@ -206,7 +257,12 @@ fn linearize_region(session: &Session, f: &Arc<Function>, active: &[bool], savin
             }
         })
         .collect();
-    Ok(RegionLin { forward: Arc::new(forward.with_results(&results)), linear, out_active, residuals })
+    Ok(RegionLin {
+        forward: Arc::new(forward.with_results(&results)),
+        linear,
+        out_active,
+        residuals,
+    })
 }
 
 /// Which values of the forward body the linear body gets, and which equations it computes again.
@@ -215,7 +271,12 @@ struct Plan {
     recompute: Vec<bool>,
 }
 
-fn plan_residuals(forward: &Function, program: &LinearProgram, outs: &[Lv], saving: Saving) -> Plan {
+fn plan_residuals(
+    forward: &Function,
+    program: &LinearProgram,
+    outs: &[Lv],
+    saving: Saving,
+) -> Plan {
     let local = forward.bound_syms();
     // Values, and symbols bound here, that the linear body uses.
     let mut wanted = vec![false; forward.len()];
@@ -226,7 +287,11 @@ fn plan_residuals(forward: &Function, program: &LinearProgram, outs: &[Lv], savi
         }
     };
     let need = reaching(program, outs);
-    for e in program.eqns().iter().filter(|e| e.results().any(|r| need[r.index()])) {
+    for e in program
+        .eqns()
+        .iter()
+        .filter(|e| e.results().any(|r| need[r.index()]))
+    {
         for o in &e.operands {
             if let Operand::R(v) = o {
                 wanted[v.index()] = true;
@@ -241,10 +306,14 @@ fn plan_residuals(forward: &Function, program: &LinearProgram, outs: &[Lv], savi
     for (i, e) in forward.eqns().iter().enumerate().rev() {
         let stays = |r: Val| {
             let mut local_extent = false;
-            forward.ty(r).syms(&mut |s| local_extent |= local.contains(s));
+            forward
+                .ty(r)
+                .syms(&mut |s| local_extent |= local.contains(s));
             saving == Saving::Inputs || forward.operands(e).is_empty() || local_extent
         };
-        if e.results().any(|r| wanted[r.index()] && stays(r)) || e.op.binds().iter().any(|s| syms.contains(s)) {
+        if e.results().any(|r| wanted[r.index()] && stays(r))
+            || e.op.binds().iter().any(|s| syms.contains(s))
+        {
             recompute[i] = true;
             for &x in forward.operands(e) {
                 wanted[x.index()] = true;
@@ -257,17 +326,36 @@ fn plan_residuals(forward: &Function, program: &LinearProgram, outs: &[Lv], savi
         }
     }
     let by_eqn = |v: Val| matches!(forward.def(v), Def::Eqn(i) if recompute[i]);
-    let saved = forward.vals().filter(|&v| wanted[v.index()] && !by_eqn(v)).collect();
+    let saved = forward
+        .vals()
+        .filter(|&v| wanted[v.index()] && !by_eqn(v))
+        .collect();
     Plan { saved, recompute }
 }
 
-fn transpose_region(session: &Session, f: &Arc<Function>, linear: &[bool], ct: &[bool]) -> Result<RegionTranspose> {
+fn transpose_region(
+    session: &Session,
+    f: &Arc<Function>,
+    linear: &[bool],
+    ct: &[bool],
+) -> Result<RegionTranspose> {
     let b = Builder::deriving(&format!("{}_t", f.name), session, &[f]);
-    let args: Vec<Option<Val>> =
-        f.params().iter().zip(linear).map(|(&p, &l)| (!l).then(|| b.param(f.ty(p).clone(), None))).collect();
-    let cts: Vec<Option<Val>> =
-        f.results().iter().zip(ct).map(|(&r, &c)| c.then(|| b.param(f.ty(r).clone(), None))).collect();
+    let args: Vec<Option<Val>> = f
+        .params()
+        .iter()
+        .zip(linear)
+        .map(|(&p, &l)| (!l).then(|| b.param(f.ty(p).clone(), None)))
+        .collect();
+    let cts: Vec<Option<Val>> = f
+        .results()
+        .iter()
+        .zip(ct)
+        .map(|(&r, &c)| c.then(|| b.param(f.ty(r).clone(), None)))
+        .collect();
     let back = transpose_into(&b, f, linear, &args, &cts)?;
     let results: Vec<Val> = back.iter().flatten().copied().collect();
-    Ok(RegionTranspose { func: Arc::new(b.finish(&results)?), out_nonzero: back.iter().map(Option::is_some).collect() })
+    Ok(RegionTranspose {
+        func: Arc::new(b.finish(&results)?),
+        out_nonzero: back.iter().map(Option::is_some).collect(),
+    })
 }

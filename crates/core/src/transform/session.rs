@@ -1,4 +1,5 @@
-//! Rules owned explicitly: [`AdContext`] holds what a crate adds, a [`Session`] is one transform at work.
+//! Rules owned explicitly: [`AdContext`] holds what a crate adds, a [`Session`] is one transform at
+//! work.
 
 use super::forward::RegionJvp;
 use super::linear::{Lin, Lv};
@@ -16,8 +17,8 @@ use std::sync::{Arc, Mutex};
 /// Choices of arithmetic that a derivative is derived with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Numerics {
-    /// A derivative that has a pole at the point is NaN there, as that of a division by zero, not what IEEE division gives;
-    /// zeros are strong.
+    /// A derivative that has a pole at the point is NaN there, as that of a division by zero, not
+    /// what IEEE division gives; zeros are strong.
     pub zero_division_nan: bool,
     /// Sums inside derivatives are compensated.
     pub stable: bool,
@@ -26,27 +27,47 @@ pub struct Numerics {
 }
 
 impl Numerics {
-    /// Whether zero times anything is zero in derivatives: a cotangent that a guard made zero stays zero at a pole.
+    /// Whether zero times anything is zero in derivatives: a cotangent that a guard made zero stays
+    /// zero at a pole.
     pub fn zeros_are_strong(&self) -> bool {
         self.strong_zero || self.zero_division_nan
     }
 }
 
-/// Rules for an operation that come from outside it. A method that returns `None` leaves the operation's own rule.
+/// Rules for an operation that come from outside it. A method that returns `None` leaves the
+/// operation's own rule.
 #[allow(unused_variables)]
 pub trait Rule: Send + Sync {
     /// See [`Primitive::linearize`].
-    fn linearize(&self, op: &Op, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Option<Result<Linearized>> {
+    fn linearize(
+        &self,
+        op: &Op,
+        cx: &Lin<'_>,
+        x: &[Val],
+        t: &[Option<Lv>],
+    ) -> Option<Result<Linearized>> {
         None
     }
 
     /// See [`Primitive::transpose`].
-    fn transpose(&self, op: &Op, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Option<Result<Vec<Option<Val>>>> {
+    fn transpose(
+        &self,
+        op: &Op,
+        cx: &dyn Emit,
+        x: &[Arg],
+        ct: &[Option<Val>],
+    ) -> Option<Result<Vec<Option<Val>>>> {
         None
     }
 
     /// See [`Primitive::batch`].
-    fn batch(&self, op: &Op, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Option<Result<Vec<Batched>>> {
+    fn batch(
+        &self,
+        op: &Op,
+        cx: &dyn Emit,
+        size: &Dim,
+        x: &[Batched],
+    ) -> Option<Result<Vec<Batched>>> {
         None
     }
 }
@@ -65,7 +86,8 @@ impl RuleSet {
     }
 }
 
-/// The rules that transforms use: those of the operations themselves, and what was added here. There is no global.
+/// The rules that transforms use: those of the operations themselves, and what was added here.
+/// There is no global.
 #[derive(Clone, Default)]
 pub struct AdContext {
     rules: Arc<RuleSet>,
@@ -83,7 +105,10 @@ impl AdContext {
     pub fn with_rules(&self, rules: RuleSet) -> AdContext {
         let mut all = (*self.rules).clone();
         all.0.extend(rules.0);
-        AdContext { rules: Arc::new(all), numerics: self.numerics }
+        AdContext {
+            rules: Arc::new(all),
+            numerics: self.numerics,
+        }
     }
 
     /// A session for one transform.
@@ -91,14 +116,22 @@ impl AdContext {
         self.session_with(usize::MAX)
     }
 
-    /// A session for any number of transforms, one after another: it remembers a limited number of bodies.
+    /// A session for any number of transforms, one after another: it remembers a limited number of
+    /// bodies.
     pub fn session_of_many(&self) -> Session {
         self.session_with(MANY)
     }
 
     fn session_with(&self, limit: usize) -> Session {
-        let inner = Inner { context: self.clone(), memo: Mutex::default(), limit };
-        Session { inner: Arc::new(inner), one_sided: false }
+        let inner = Inner {
+            context: self.clone(),
+            memo: Mutex::default(),
+            limit,
+        };
+        Session {
+            inner: Arc::new(inner),
+            one_sided: false,
+        }
     }
 }
 
@@ -124,11 +157,15 @@ impl AdContextBuilder {
 
     /// The context.
     pub fn build(self) -> Result<AdContext> {
-        Ok(AdContext { rules: Arc::new(self.rules), numerics: self.numerics })
+        Ok(AdContext {
+            rules: Arc::new(self.rules),
+            numerics: self.numerics,
+        })
     }
 }
 
-/// One transform at work: the context, and transforms of bodies done so far, so that nesting stays linear.
+/// One transform at work: the context, and transforms of bodies done so far, so that nesting stays
+/// linear.
 #[derive(Clone)]
 pub struct Session {
     inner: Arc<Inner>,
@@ -158,7 +195,8 @@ pub(super) struct Memo {
 
 impl Memo {
     fn len(&self) -> usize {
-        let derived = self.linearized.len() + self.transposed.len() + self.batched.len() + self.forward.len();
+        let derived =
+            self.linearized.len() + self.transposed.len() + self.batched.len() + self.forward.len();
         derived + self.one_sided.len() + self.legal.len() + self.specialized.len()
     }
 }
@@ -195,11 +233,14 @@ impl Session {
 
     /// The same session for what is a derivative already: kinks are differentiated on one side.
     pub fn on_one_side(&self) -> Session {
-        Session { one_sided: true, ..self.clone() }
+        Session {
+            one_sided: true,
+            ..self.clone()
+        }
     }
 
-    /// Whether kinks are differentiated on one side, not by the mean of both: what is differentiated is a derivative
-    /// already.
+    /// Whether kinks are differentiated on one side, not by the mean of both: what is
+    /// differentiated is a derivative already.
     pub fn is_one_sided(&self) -> bool {
         self.one_sided
     }
@@ -213,7 +254,10 @@ impl Session {
         let (y, full) = {
             let mut memo = self.inner.memo.lock().unwrap_or_else(|e| e.into_inner());
             let y = f(&mut memo);
-            (y, (memo.len() > self.inner.limit).then(|| std::mem::take(&mut *memo)))
+            (
+                y,
+                (memo.len() > self.inner.limit).then(|| std::mem::take(&mut *memo)),
+            )
         };
         // Operations of others go when nothing is locked.
         drop(full);
@@ -228,27 +272,53 @@ impl Session {
 
     fn rule(&self, op: &Op) -> Option<&Arc<dyn Rule>> {
         // The common case is no added rules at all: no name is hashed then.
-        if self.inner.context.rules.0.is_empty() { None } else { self.inner.context.rules.0.get(op.name()) }
+        if self.inner.context.rules.0.is_empty() {
+            None
+        } else {
+            self.inner.context.rules.0.get(op.name())
+        }
     }
 
     /// Linearizes one operation by the rule in force.
-    pub fn linearize(&self, op: &Op, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
-        self.rule(op).and_then(|r| r.linearize(op, cx, x, t)).unwrap_or_else(|| op.linearize(cx, x, t))
+    pub fn linearize(
+        &self,
+        op: &Op,
+        cx: &Lin<'_>,
+        x: &[Val],
+        t: &[Option<Lv>],
+    ) -> Result<Linearized> {
+        self.rule(op)
+            .and_then(|r| r.linearize(op, cx, x, t))
+            .unwrap_or_else(|| op.linearize(cx, x, t))
     }
 
     /// Runs one operation in forward mode, if it has its own and no rule was added for it.
     pub fn jvp(&self, op: &Op, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Option<Result<Jvp>> {
-        if self.rule(op).is_some() { None } else { op.jvp(cx, x, t) }
+        if self.rule(op).is_some() {
+            None
+        } else {
+            op.jvp(cx, x, t)
+        }
     }
 
     /// Transposes one operation by the rule in force.
-    pub fn transpose(&self, op: &Op, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        self.rule(op).and_then(|r| r.transpose(op, cx, x, ct)).unwrap_or_else(|| op.transpose(cx, x, ct))
+    pub fn transpose(
+        &self,
+        op: &Op,
+        cx: &dyn Emit,
+        x: &[Arg],
+        ct: &[Option<Val>],
+    ) -> Result<Vec<Option<Val>>> {
+        self.rule(op)
+            .and_then(|r| r.transpose(op, cx, x, ct))
+            .unwrap_or_else(|| op.transpose(cx, x, ct))
     }
 
     /// Batches one operation by the rule in force.
     pub fn batch(&self, op: &Op, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        self.rule(op).and_then(|r| r.batch(op, cx, size, x)).unwrap_or_else(|| op.batch(cx, size, x))
+        self.rule(op)
+            .and_then(|r| r.batch(op, cx, size, x))
+            .unwrap_or_else(|| op.batch(cx, size, x))
     }
 
     /// The operation that merges cotangents where a value is used more than once.

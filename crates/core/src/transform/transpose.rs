@@ -3,7 +3,8 @@
 //! ```text
 //! dy = A dx   =>   ct_x = Aᵀ ct_y,   <ct_y, A dx> = <Aᵀ ct_y, dx>   (the real inner product Re Σ conj(a) b)
 //! ```
-//! Cotangents are folded in reverse equation order, then operand order; the first one is not added to zero.
+//! Cotangents are folded in reverse equation order, then operand order; the first one is not added
+//! to zero.
 
 use super::linear::{Lin, LinearProgram, Lv, Operand};
 use super::linearity::trace_linear;
@@ -14,7 +15,8 @@ use crate::primitive::{Arg, Val};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
-/// Transposes `program`: cotangents of `outs` in, the cotangent of every linear value in `wanted` back (`None`: zero).
+/// Transposes `program`: cotangents of `outs` in, the cotangent of every linear value in `wanted`
+/// back (`None`: zero).
 ///
 /// Equations that no cotangent reaches are not looked at. O(equations).
 pub fn transpose_program(
@@ -38,13 +40,17 @@ pub fn transpose_program(
     for &(l, v) in outs {
         add(&mut ct, l, v);
     }
-    // Only equations that depend on a wanted input matter: the rest ends in zeros or in other inputs.
+    // Only equations that depend on a wanted input matter: the rest ends in zeros or in other
+    // inputs.
     let mut live = vec![false; program.len()];
     for l in wanted {
         live[l.index()] = true;
     }
     for e in program.eqns() {
-        let on = e.operands.iter().any(|o| matches!(o, Operand::L(l) if live[l.index()]));
+        let on = e
+            .operands
+            .iter()
+            .any(|o| matches!(o, Operand::L(l) if live[l.index()]));
         for r in e.results() {
             live[r.index()] = on;
         }
@@ -53,7 +59,10 @@ pub fn transpose_program(
     let mut cts = SmallVec::<[Option<Val>; 4]>::new();
     for e in program.eqns().iter().rev() {
         cts.clear();
-        cts.extend(e.results().map(|r| ct[r.index()].take().filter(|_| live[r.index()])));
+        cts.extend(
+            e.results()
+                .map(|r| ct[r.index()].take().filter(|_| live[r.index()])),
+        );
         if cts.iter().all(Option::is_none) {
             continue;
         }
@@ -63,7 +72,9 @@ pub fn transpose_program(
             Operand::L(l) => Arg::L(program.ty(*l).clone()),
         }));
         cx.set_loc(e.loc);
-        let back = session.transpose(&e.op, cx, &args, &cts).map_err(|err| err.at(e.loc))?;
+        let back = session
+            .transpose(&e.op, cx, &args, &cts)
+            .map_err(|err| err.at(e.loc))?;
         if back.len() != args.len() {
             let text = format!(
                 "transpose rule of `{}` produced {} cotangents for {} operands",
@@ -77,8 +88,10 @@ pub fn transpose_program(
             if let (Operand::L(l), Some(v)) = (o, v) {
                 let (got, want) = (cx.ty(v), program.ty(*l));
                 if !cx.failed() && (got.dtype != want.dtype || got.rank() != want.rank()) {
-                    let text =
-                        format!("transpose rule of `{}` produced {got} for operand {i} of type {want}", e.op.name());
+                    let text = format!(
+                        "transpose rule of `{}` produced {got} for operand {i} of type {want}",
+                        e.op.name()
+                    );
                     return Err(Error::new(Code::RuleType, text).at(e.loc));
                 }
                 if live[l.index()] {
@@ -90,8 +103,9 @@ pub fn transpose_program(
     Ok(wanted.iter().map(|l| ct[l.index()]).collect())
 }
 
-/// Writes the transpose of `f`, which must be linear in the parameters marked by `linear`: `args` gives the others,
-/// `cts` a cotangent per result (`None`: zero). Returns a cotangent per linear parameter, in order.
+/// Writes the transpose of `f`, which must be linear in the parameters marked by `linear`: `args`
+/// gives the others, `cts` a cotangent per result (`None`: zero). Returns a cotangent per linear
+/// parameter, in order.
 pub fn transpose_into(
     cx: &dyn Emit,
     f: &Function,
@@ -115,6 +129,10 @@ pub fn transpose_into(
         .collect();
     let wanted: Vec<bool> = cts.iter().map(Option::is_some).collect();
     let outs = trace_linear(&Lin::new(cx, &program), f, &args, &wanted)?;
-    let seeds: Vec<(Lv, Val)> = outs.iter().zip(cts).filter_map(|(o, c)| o.zip(*c)).collect();
+    let seeds: Vec<(Lv, Val)> = outs
+        .iter()
+        .zip(cts)
+        .filter_map(|(o, c)| o.zip(*c))
+        .collect();
     transpose_program(cx, &program.into_inner(), &seeds, &inputs)
 }

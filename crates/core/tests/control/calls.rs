@@ -4,19 +4,45 @@ use super::*;
 
 #[test]
 fn call_with_its_own_symbols() {
-    let g = function("g", &[Type::new(DType::F64, vec![Dim::sym("k")])], |cx, x| {
-        vec![cx.mul(cx.sin(x[0]), x[0]), cx.extent(&f64s(&[]), &Dim::sym("k"))]
-    });
-    let f = build(&[Type::new(DType::F64, vec![Dim::sym("n")]), f64s(&[4])], |cx, x| {
-        let (a, b) = (cx.call(&g, &x[..1]), cx.call(&g, &x[1..]));
-        let s = cx.add(cx.reduce_sum(a[0], &[0]), cx.reduce_sum(b[0], &[0]));
-        vec![cx.mul(s, cx.mul(a[1], b[1]))]
-    });
+    let g = function(
+        "g",
+        &[Type::new(DType::F64, vec![Dim::sym("k")])],
+        |cx, x| {
+            vec![
+                cx.mul(cx.sin(x[0]), x[0]),
+                cx.extent(&f64s(&[]), &Dim::sym("k")),
+            ]
+        },
+    );
+    let f = build(
+        &[Type::new(DType::F64, vec![Dim::sym("n")]), f64s(&[4])],
+        |cx, x| {
+            let (a, b) = (cx.call(&g, &x[..1]), cx.call(&g, &x[1..]));
+            let s = cx.add(cx.reduce_sum(a[0], &[0]), cx.reduce_sum(b[0], &[0]));
+            vec![cx.mul(s, cx.mul(a[1], b[1]))]
+        },
+    );
     for n in [1, 3] {
-        laws(&f, &[Array::vector(numbers(n, 1)), Array::vector(numbers(4, 2))]);
+        laws(
+            &f,
+            &[Array::vector(numbers(n, 1)), Array::vector(numbers(4, 2))],
+        );
     }
-    assert_eq!(run(&f, &[Array::vector(Vec::<f64>::new()), Array::vector(vec![0.0; 4])]), [[0.0]]);
-    batches(&f, &[Array::vector(numbers(2, 1)), Array::vector(numbers(4, 2))], 3);
+    assert_eq!(
+        run(
+            &f,
+            &[
+                Array::vector(Vec::<f64>::new()),
+                Array::vector(vec![0.0; 4])
+            ]
+        ),
+        [[0.0]]
+    );
+    batches(
+        &f,
+        &[Array::vector(numbers(2, 1)), Array::vector(numbers(4, 2))],
+        3,
+    );
 }
 
 #[test]
@@ -64,7 +90,10 @@ fn checkpoint_computes_again_and_changes_no_bit() {
     let check = scalar(|cx, x| cx.checkpoint(&[x], body)[0]);
     // sin(x) is computed again.
     let both = |f: &Function| simplify(&value_and_grad(&ad(), f, f.params()).unwrap());
-    assert_eq!((count(&both(&plain), "sin"), count(&both(&check), "sin")), (2, 3));
+    assert_eq!(
+        (count(&both(&plain), "sin"), count(&both(&check), "sin")),
+        (2, 3)
+    );
     assert_eq!(count(&both(&check), "checkpoint"), 2);
     let (mut a, mut b) = (plain, check);
     for order in 0..4 {
@@ -96,8 +125,12 @@ fn checkpoints_nest() {
 
 #[test]
 fn linear_calls() {
-    let g = function("g", &[f64s(&[]), f64s(&[])], |cx, x| vec![cx.mul(cx.sin(x[0]), x[1])]);
-    assert!(g.linear_in(&[false, true]) && !g.linear_in(&[true, false]) && !g.linear_in(&[true, true]));
+    let g = function("g", &[f64s(&[]), f64s(&[])], |cx, x| {
+        vec![cx.mul(cx.sin(x[0]), x[1])]
+    });
+    assert!(
+        g.linear_in(&[false, true]) && !g.linear_in(&[true, false]) && !g.linear_in(&[true, true])
+    );
     let f = scalar(|cx, x| cx.call(&g, &[cx.full_like(x, 2.0), x])[0]);
     let t = cotangent_core::transform::linear_transpose(&ad(), &f).unwrap();
     close(at(&t, 2.0), 2.0 * 2f64.sin(), 1e-15);
@@ -109,8 +142,12 @@ fn linear_calls() {
 #[test]
 fn names_of_extents_are_not_captured() {
     // The callee decides an extent `k` inside; the caller's argument has an extent of that name.
-    let cond = function("cond", &[f64s(&[])], |cx, x| vec![cx.compare(x[0], Comparison::Lt, cx.full_like(x[0], 9.0))]);
-    let body = function("body", &[f64s(&[])], |cx, x| vec![cx.exp(x[0]), cx.sin(x[0])]);
+    let cond = function("cond", &[f64s(&[])], |cx, x| {
+        vec![cx.compare(x[0], Comparison::Lt, cx.full_like(x[0], 9.0))]
+    });
+    let body = function("body", &[f64s(&[])], |cx, x| {
+        vec![cx.exp(x[0]), cx.sin(x[0])]
+    });
     let op = cotangent_core::ops::While {
         cond,
         body,
@@ -119,12 +156,19 @@ fn names_of_extents_are_not_captured() {
         saves: Some("k".into()),
         checkpoint: Checkpoint::Never,
     };
-    let g = function("g", &[Type::new(DType::F64, vec![Dim::sym("n")])], |cx, x| {
-        let y = cx.emit(op.clone().into(), &[cx.reduce_sum(x[0], &[0])]);
-        let history = cx.reduce_sum(cx.cos(y[1]), &[0]);
-        let size = cx.extent(&f64s(&[]), &(Dim::sym("k") * Dim::sym("n")));
-        vec![cx.mul(x[0], cx.broadcast_to(cx.mul(size, history), &[Dim::sym("n")]))]
-    });
+    let g = function(
+        "g",
+        &[Type::new(DType::F64, vec![Dim::sym("n")])],
+        |cx, x| {
+            let y = cx.emit(op.clone().into(), &[cx.reduce_sum(x[0], &[0])]);
+            let history = cx.reduce_sum(cx.cos(y[1]), &[0]);
+            let size = cx.extent(&f64s(&[]), &(Dim::sym("k") * Dim::sym("n")));
+            vec![cx.mul(
+                x[0],
+                cx.broadcast_to(cx.mul(size, history), &[Dim::sym("n")]),
+            )]
+        },
+    );
     let with = |name: &str, callee: &Arc<Function>| {
         build(&[Type::new(DType::F64, vec![Dim::sym(name)])], |cx, x| {
             let y = cx.call(callee, x)[0];

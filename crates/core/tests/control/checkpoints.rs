@@ -17,15 +17,27 @@ const POLICIES: [Checkpoint; 8] = [
 
 /// A recurrence with a constant, rows, two carries of which one counts, and results of every step.
 fn looped(n: &Dim, reverse: bool, policy: Checkpoint) -> Function {
-    build(&[f64s(&[2]), f64s(&[2]), Type::new(DType::F64, vec![n.clone(), 2.into()])], |cx, x| {
-        let zero = cx.full(&Type::scalar(DType::I64), 0i64);
-        let step = |cx: &dyn Emit, w: &[Val], c: &[Val], x: &[Val]| {
-            let h = cx.tanh(cx.add(cx.mul(w[0], c[0]), x[0]));
-            (vec![h, cx.add(c[1], cx.full_like(c[1], 1i64))], vec![cx.mul(h, h), c[1]])
-        };
-        let (c, y) = cx.checkpointing(policy).scan(&x[..1], &[x[1], zero], &x[2..], n, reverse, step);
-        vec![c[0], y[0], c[1], y[1]]
-    })
+    build(
+        &[
+            f64s(&[2]),
+            f64s(&[2]),
+            Type::new(DType::F64, vec![n.clone(), 2.into()]),
+        ],
+        |cx, x| {
+            let zero = cx.full(&Type::scalar(DType::I64), 0i64);
+            let step = |cx: &dyn Emit, w: &[Val], c: &[Val], x: &[Val]| {
+                let h = cx.tanh(cx.add(cx.mul(w[0], c[0]), x[0]));
+                (
+                    vec![h, cx.add(c[1], cx.full_like(c[1], 1i64))],
+                    vec![cx.mul(h, h), c[1]],
+                )
+            };
+            let (c, y) =
+                cx.checkpointing(policy)
+                    .scan(&x[..1], &[x[1], zero], &x[2..], n, reverse, step);
+            vec![c[0], y[0], c[1], y[1]]
+        },
+    )
 }
 
 fn inputs(n: usize) -> Vec<Array> {
@@ -54,9 +66,18 @@ fn policies_keep_bits() {
     let f = |reverse, policy| looped(&Dim::Const(13), reverse, policy);
     let derive = |f: &Function| {
         let floats = f.clone().with_results(&f.results()[..2]);
-        (vjp(&ad(), &floats, f.params()).unwrap(), jvp(&ad(), &floats, f.params()).unwrap())
+        (
+            vjp(&ad(), &floats, f.params()).unwrap(),
+            jvp(&ad(), &floats, f.params()).unwrap(),
+        )
     };
-    let (x, ct) = (inputs(13), [Array::vector(numbers(2, 4)), Array::from_vec([13, 2], numbers(26, 5)).unwrap()]);
+    let (x, ct) = (
+        inputs(13),
+        [
+            Array::vector(numbers(2, 4)),
+            Array::from_vec([13, 2], numbers(26, 5)).unwrap(),
+        ],
+    );
     let back = [&x[..], &ct].concat();
     let ahead = [&x[..], &inputs(13)].concat();
     for reverse in [false, true] {
@@ -68,10 +89,13 @@ fn policies_keep_bits() {
             let (b, a) = derive(&saving);
             assert_eq!(run(&a, &ahead), run(&plain_ahead, &ahead));
             let (got, want) = (run(&b, &back), run(&plain_back, &back));
-            // The cotangents of the first carry and of the rows are what the steps make them; that of the constant is a sum
-            // over steps, added piece by piece.
+            // The cotangents of the first carry and of the rows are what the steps make them; that
+            // of the constant is a sum over steps, added piece by piece.
             assert_eq!(got[1..], want[1..], "{policy:?}");
-            got[0].iter().zip(&want[0]).for_each(|(a, b)| close(*a, *b, 1e-14));
+            got[0]
+                .iter()
+                .zip(&want[0])
+                .for_each(|(a, b)| close(*a, *b, 1e-14));
         }
     }
 }
@@ -79,8 +103,13 @@ fn policies_keep_bits() {
 /// How often a step of the loop is computed: its `tanh`, by the number of steps.
 fn evaluations(f: &Function) -> usize {
     let of = |op: &Op| -> usize {
-        let times = if let Op::Scan(s) = op { s.length.as_const().unwrap() } else { 1 };
-        usize::from(op.name() == "tanh") + times * op.regions().iter().map(|r| evaluations(r)).sum::<usize>()
+        let times = if let Op::Scan(s) = op {
+            s.length.as_const().unwrap()
+        } else {
+            1
+        };
+        usize::from(op.name() == "tanh")
+            + times * op.regions().iter().map(|r| evaluations(r)).sum::<usize>()
     };
     f.eqns().iter().map(|e| of(&e.op)).sum()
 }
@@ -103,13 +132,18 @@ fn snapshots_compute_steps_no_oftener_than_they_must() {
         assert!(twice > n && twice <= 2 * n, "{twice} of {n}");
         assert!(of(n, Checkpoint::Every(7)) <= 2 * n);
         for s in [2usize, 3, 5, 8] {
-            // The least number of times that lets s snapshots serve as many steps as there are, pieces of s steps aside.
+            // The least number of times that lets s snapshots serve as many steps as there are,
+            // pieces of s steps aside.
             let pieces = n.div_ceil(s);
             let t = (1..).find(|&t| choose(s + t, s) >= pieces).unwrap();
-            // Griewank: t n - C(s + t, s + 1) steps besides those that are computed for their derivative.
+            // Griewank: t n - C(s + t, s + 1) steps besides those that are computed for their
+            // derivative.
             let bound = n + (t * pieces - choose(s + t, s + 1)) * s;
             let got = of(n, Checkpoint::Snapshots(s));
-            assert!(got > n && got <= bound, "{got} steps of {n} by {s} snapshots, {bound} are enough");
+            assert!(
+                got > n && got <= bound,
+                "{got} steps of {n} by {s} snapshots, {bound} are enough"
+            );
         }
     }
 }
@@ -134,14 +168,26 @@ fn size(f: &Function) -> usize {
 fn what_is_derived_is_small_whatever_the_number_of_steps() {
     let derived = |n: usize, policy| {
         let f = looped(&Dim::Const(n), false, policy);
-        let g = vjp(&ad(), &f.clone().with_results(&f.results()[..1]), f.params()).unwrap();
+        let g = vjp(
+            &ad(),
+            &f.clone().with_results(&f.results()[..1]),
+            f.params(),
+        )
+        .unwrap();
         verify(&g).unwrap();
         (size(&g), size(&simplify(&g)))
     };
-    assert_eq!(derived(10_000, Checkpoint::Sqrt), derived(1_000_000, Checkpoint::Sqrt));
+    assert_eq!(
+        derived(10_000, Checkpoint::Sqrt),
+        derived(1_000_000, Checkpoint::Sqrt)
+    );
     let (all, simple) = derived(1_000_000, Checkpoint::Snapshots(8));
-    assert!(all < 8000 && simple < 7000, "{all} equations, {simple} when simplified");
-    // One snapshot would need as many checkpoints in each other as there are steps: it gets longer pieces.
+    assert!(
+        all < 8000 && simple < 7000,
+        "{all} equations, {simple} when simplified"
+    );
+    // One snapshot would need as many checkpoints in each other as there are steps: it gets longer
+    // pieces.
     let (all, _) = derived(1_000_000, Checkpoint::Snapshots(1));
     assert!(all < 8000, "{all} equations");
     // More snapshots than a call would save values.
@@ -160,9 +206,19 @@ fn lengths_that_are_known_when_it_runs() {
     for policy in [Checkpoint::Sqrt, Checkpoint::Snapshots(2)] {
         let f = looped(&n, false, policy);
         // It runs, forward derivatives included; only what would be saved is not known.
-        let j = jvp(&ad(), &f.clone().with_results(&f.results()[..1]), f.params()).unwrap();
+        let j = jvp(
+            &ad(),
+            &f.clone().with_results(&f.results()[..1]),
+            f.params(),
+        )
+        .unwrap();
         run(&j, &[inputs(5), inputs(5)].concat());
-        let e = vjp(&ad(), &f.clone().with_results(&f.results()[..1]), f.params()).unwrap_err();
+        let e = vjp(
+            &ad(),
+            &f.clone().with_results(&f.results()[..1]),
+            f.params(),
+        )
+        .unwrap_err();
         assert_eq!(e.code(), Code::ReverseWhile);
         assert!(e.message().contains("Checkpoint::Every(k)"), "{e}");
     }
@@ -173,23 +229,36 @@ fn while_loops_save_every_so_many_steps() {
     let doubled = |policy| {
         build(&[f64s(&[]), f64s(&[2])], |cx, x| {
             let below = |cx: &dyn Emit, w: &[Val], c: &[Val]| {
-                cx.compare(cx.reduce_sum(cx.mul(c[0], c[0]), &[0]), Comparison::Lt, cx.full_like(w[0], 20.0))
+                cx.compare(
+                    cx.reduce_sum(cx.mul(c[0], c[0]), &[0]),
+                    Comparison::Lt,
+                    cx.full_like(w[0], 20.0),
+                )
             };
             let step = |cx: &dyn Emit, w: &[Val], c: &[Val]| {
                 let by = cx.broadcast_to(w[0], &[2.into()]);
                 vec![cx.add(cx.mul(c[0], by), cx.full_like(c[0], 0.1))]
             };
-            cx.checkpointing(policy).while_loop(&x[..1], &x[1..], below, step)
+            cx.checkpointing(policy)
+                .while_loop(&x[..1], &x[1..], below, step)
         })
     };
     let x = [Array::scalar(1.3), Array::vector(vec![0.3, 0.2])];
-    let plain = vjp(&ad(), &doubled(Checkpoint::Never), doubled(Checkpoint::Never).params()).unwrap();
+    let plain = vjp(
+        &ad(),
+        &doubled(Checkpoint::Never),
+        doubled(Checkpoint::Never).params(),
+    )
+    .unwrap();
     for k in [1, 3, 100] {
         let f = doubled(Checkpoint::Every(k));
         laws(&f, &x);
         batches(&f, &x, 3);
         let x = [&x[..], &[Array::vector(vec![1.0, -0.5])]].concat();
-        let (got, want) = (run(&vjp(&ad(), &f, f.params()).unwrap(), &x), run(&plain, &x));
+        let (got, want) = (
+            run(&vjp(&ad(), &f, f.params()).unwrap(), &x),
+            run(&plain, &x),
+        );
         assert_eq!(got[1], want[1]);
         close(got[0][0], want[0][0], 1e-14);
     }
@@ -209,10 +278,18 @@ fn while_loops_save_every_so_many_steps() {
     // A counting loop whose end is known when it runs is a while, too.
     let power = |policy| {
         build(&[Type::scalar(DType::I64), f64s(&[])], |cx, x| {
-            cx.checkpointing(policy).fori(0, x[0], &x[1..], &x[1..], |cx, w, _, c| vec![cx.mul(c[0], w[0])])
+            cx.checkpointing(policy)
+                .fori(0, x[0], &x[1..], &x[1..], |cx, w, _, c| {
+                    vec![cx.mul(c[0], w[0])]
+                })
         })
     };
-    let g = grad(&ad(), &power(Checkpoint::Every(2)), &power(Checkpoint::Never).params()[1..]).unwrap();
+    let g = grad(
+        &ad(),
+        &power(Checkpoint::Every(2)),
+        &power(Checkpoint::Never).params()[1..],
+    )
+    .unwrap();
     for (n, want) in [(0i64, 1.0), (3, 32.0), (4, 80.0)] {
         assert_eq!(run(&g, &[Array::scalar(n), Array::scalar(2.0)])[0], [want]);
     }
@@ -229,21 +306,35 @@ fn policies_that_cannot_be() {
     let scan = |policy| {
         fails(&[f64s(&[])], &|cx, x| {
             let step = |_: &dyn Emit, _: &[Val], c: &[Val], _: &[Val]| (c.to_vec(), vec![]);
-            cx.checkpointing(policy).scan(&[], x, &[], &Dim::Const(9), false, step).0
+            cx.checkpointing(policy)
+                .scan(&[], x, &[], &Dim::Const(9), false, step)
+                .0
         })
     };
     assert_eq!(scan(Checkpoint::Every(0)).code(), Code::Attribute);
     assert_eq!(scan(Checkpoint::Snapshots(0)).code(), Code::Attribute);
     let e = fails(&[Type::scalar(DType::I64), f64s(&[])], &|cx, x| {
-        cx.checkpointing(Checkpoint::Sqrt).fori(0, x[0], &[], &x[1..], |_, _, _, c| c.to_vec())
+        cx.checkpointing(Checkpoint::Sqrt)
+            .fori(0, x[0], &[], &x[1..], |_, _, _, c| c.to_vec())
     });
     assert_eq!(e.code(), Code::ReverseWhile);
     assert!(e.message().contains("checkpoint = k"), "{e}");
     let body = function("body", &[f64s(&[])], |_, x| x.to_vec());
-    let cond = function("cond", &[f64s(&[])], |cx, x| vec![cx.compare(x[0], Comparison::Lt, x[0])]);
+    let cond = function("cond", &[f64s(&[])], |cx, x| {
+        vec![cx.compare(x[0], Comparison::Lt, x[0])]
+    });
     let saves = Some("k".into());
-    let op = While { cond, body, cond_consts: 0, body_consts: 0, saves, checkpoint: Checkpoint::Every(2) };
-    let e = fails(&[f64s(&[])], &|cx, x| cx.emit(op.clone().into(), x).to_vec());
+    let op = While {
+        cond,
+        body,
+        cond_consts: 0,
+        body_consts: 0,
+        saves,
+        checkpoint: Checkpoint::Every(2),
+    };
+    let e = fails(&[f64s(&[])], &|cx, x| {
+        cx.emit(op.clone().into(), x).to_vec()
+    });
     assert!(e.message().contains("saving form"), "{e}");
 }
 
@@ -256,11 +347,19 @@ fn policies_have_a_text_form() {
              {{\n    %y = tgraph.sin %c\n    tgraph.return %y\n  }}\n  tgraph.return %c\n}}\ntgraph.adjoint @m wrt(%x) -> @g\n"
         )
     };
-    for policy in ["", ", checkpoint = 2", ", checkpoint = \"sqrt\"", ", snapshots = 2"] {
+    for policy in [
+        "",
+        ", checkpoint = 2",
+        ", checkpoint = \"sqrt\"",
+        ", snapshots = 2",
+    ] {
         let written = Program::parse(&text(policy), None).unwrap();
         assert!(written.to_string().contains(policy), "{written}");
         for p in [&written, &written.derive(&ad()).unwrap()] {
-            assert_eq!(Program::parse(&p.to_string(), None).unwrap().to_string(), p.to_string());
+            assert_eq!(
+                Program::parse(&p.to_string(), None).unwrap().to_string(),
+                p.to_string()
+            );
         }
     }
     for (policy, what) in [

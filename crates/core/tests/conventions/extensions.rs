@@ -1,4 +1,5 @@
-//! Operations that the conventions speak of and that this crate does not have: defined here, from outside.
+//! Operations that the conventions speak of and that this crate does not have: defined here, from
+//! outside.
 
 use cotangent_core::ops::Unary;
 use cotangent_core::primitive::{Linearized, no_rule};
@@ -52,7 +53,9 @@ impl Primitive for Multiples {
         Ok(vec![x[0].clone(); self.0])
     }
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
-        Ok((1..=self.0).map(|k| Array::scalar(k as f64 * x[0].to_f64()[0])).collect())
+        Ok((1..=self.0)
+            .map(|k| Array::scalar(k as f64 * x[0].to_f64()[0]))
+            .collect())
     }
     fn linear_in(&self, _: &[bool]) -> bool {
         true
@@ -61,7 +64,10 @@ impl Primitive for Multiples {
         Ok(cx.itself(&Op::extension(self.clone()), x, t))
     }
     fn transpose(&self, cx: &dyn Emit, _: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let terms = ct.iter().enumerate().filter_map(|(k, ct)| Some(cx.scale_by((k + 1) as f64, (*ct)?)));
+        let terms = ct
+            .iter()
+            .enumerate()
+            .filter_map(|(k, ct)| Some(cx.scale_by((k + 1) as f64, (*ct)?)));
         Ok(vec![terms.reduce(|a, b| cx.add(a, b))])
     }
     fn batch(&self, _: &dyn Emit, _: &Dim, _: &[Batched]) -> Result<Vec<Batched>> {

@@ -8,8 +8,13 @@ use cotangent_core::transform::linear_transpose;
 #[test]
 fn l1_gradient_by_an_unused_input_is_zeros_of_its_type() {
     let f = build([f64s(&[]), f64s(&[2, 3])], |cx, [x, _]| vec![cx.exp(x)]);
-    let g =
-        run(&grad(&ad(), &f, f.params()).unwrap(), &[Array::scalar(1.0), Array::zeros(DType::F64, [2, 3]).unwrap()]);
+    let g = run(
+        &grad(&ad(), &f, f.params()).unwrap(),
+        &[
+            Array::scalar(1.0),
+            Array::zeros(DType::F64, [2, 3]).unwrap(),
+        ],
+    );
     assert!(g[1].shape() == [2, 3] && g[1].to_f64() == [0.0; 6]);
 }
 
@@ -20,7 +25,10 @@ fn l2_gradient_of_a_constant_is_zero() {
 
 #[test]
 fn l3_to_l8_values_used_more_than_once() {
-    close(&grad_of([1.0], |cx, [x]| cx.mul(x, cx.exp(x))), &[2.0 * 1f64.exp()]); // 3
+    close(
+        &grad_of([1.0], |cx, [x]| cx.mul(x, cx.exp(x))),
+        &[2.0 * 1f64.exp()],
+    ); // 3
     same(&grad_of([3.0], |cx, [x]| cx.mul(x, x)), &[6.0]); // 4
     let diamond = |cx: &dyn Emit, [x]: [Val; 1]| {
         let e = cx.exp(x);
@@ -28,7 +36,10 @@ fn l3_to_l8_values_used_more_than_once() {
     };
     close(&grad_of([0.5], diamond), &[2.0 * 0.5f64.exp()]); // 5
     same(&grad_of([3.0], |cx, [x]| cx.mul(cx.add(x, x), x)), &[12.0]); // 7
-    same(&grad_of([3.0], |cx, [x]| cx.op(Op::extension(Fma), &[x, x, x])), &[7.0]); // 8
+    same(
+        &grad_of([3.0], |cx, [x]| cx.op(Op::extension(Fma), &[x, x, x])),
+        &[7.0],
+    ); // 8
 }
 
 #[test]
@@ -36,7 +47,11 @@ fn l6_doubling_sixty_times_takes_sixty_operations() {
     let f = scalars(|cx, [x]| (0..60).fold(x, |y, _| cx.add(y, y)));
     let g = grad(&ad(), &f, f.params()).unwrap();
     same(&flat(run(&g, &at([1.0]))), &[2f64.powi(60)]);
-    assert!(simplify(&g).eqns().len() <= 61, "{} operations", simplify(&g).eqns().len());
+    assert!(
+        simplify(&g).eqns().len() <= 61,
+        "{} operations",
+        simplify(&g).eqns().len()
+    );
 }
 
 #[test]
@@ -45,7 +60,12 @@ fn l9_l10_the_same_value_as_two_outputs() {
         let y = cx.neg(x);
         vec![y, y]
     });
-    let back = |f: &Function| flat(run(&vjp(&ad(), f, f.params()).unwrap(), &at([3.0, 1.0, 10.0])));
+    let back = |f: &Function| {
+        flat(run(
+            &vjp(&ad(), f, f.params()).unwrap(),
+            &at([3.0, 1.0, 10.0]),
+        ))
+    };
     same(&back(&f), &[-11.0]);
     same(&back(&build([f64s(&[])], |_, [x]| vec![x, x])), &[11.0]);
 }
@@ -55,14 +75,20 @@ fn l11_the_identity_writes_nothing() {
     let f = build([f64s(&[2])], |_, [x]| vec![x]);
     let g = vjp(&ad(), &f, f.params()).unwrap();
     assert!(g.eqns().is_empty());
-    same(&flat(run(&g, &[vector(&[1.0, 2.0]), vector(&[5.0, 7.0])])), &[5.0, 7.0]);
+    same(
+        &flat(run(&g, &[vector(&[1.0, 2.0]), vector(&[5.0, 7.0])])),
+        &[5.0, 7.0],
+    );
 }
 
 #[test]
 fn l12_wrt_may_list_a_value_twice() {
     let f = scalars(|cx, [x]| cx.mul(x, x));
     let x = f.params()[0];
-    same(&flat(run(&grad(&ad(), &f, &[x, x]).unwrap(), &at([3.0]))), &[6.0, 6.0]);
+    same(
+        &flat(run(&grad(&ad(), &f, &[x, x]).unwrap(), &at([3.0]))),
+        &[6.0, 6.0],
+    );
 }
 
 #[test]
@@ -73,14 +99,25 @@ fn l13_wrt_an_intermediate_value_and_what_it_depends_on() {
         cx.add(cx.mul(cx.mul(h, h), h), x)
     });
     let (x, h) = (f.params()[0], f.eqns()[0].results().next().unwrap());
-    same(&flat(run(&grad(&ad(), &f, &[x, h]).unwrap(), &at([2.0]))), &[193.0, 48.0]);
-    same(&flat(run(&grad(&ad(), &f, &[h]).unwrap(), &at([2.0]))), &[48.0]);
-    same(&flat(run(&hvp(&ad(), &f, &[h]).unwrap(), &at([2.0, 1.0]))), &[24.0]);
+    same(
+        &flat(run(&grad(&ad(), &f, &[x, h]).unwrap(), &at([2.0]))),
+        &[193.0, 48.0],
+    );
+    same(
+        &flat(run(&grad(&ad(), &f, &[h]).unwrap(), &at([2.0]))),
+        &[48.0],
+    );
+    same(
+        &flat(run(&hvp(&ad(), &f, &[h]).unwrap(), &at([2.0, 1.0]))),
+        &[24.0],
+    );
 }
 
 #[test]
 fn l14_l15_operations_with_several_results() {
-    let f = build([f64s(&[])], |cx, [x]| cx.emit(Op::extension(SinCos), &[x]).to_vec());
+    let f = build([f64s(&[])], |cx, [x]| {
+        cx.emit(Op::extension(SinCos), &[x]).to_vec()
+    });
     let cos = f.clone().with_results(&f.results()[1..]);
     let g = simplify(&grad(&ad(), &cos, cos.params()).unwrap());
     close(&flat(run(&g, &at([1.0]))), &[-(1f64.sin())]);
@@ -88,7 +125,10 @@ fn l14_l15_operations_with_several_results() {
     let products = ops(&g).iter().filter(|n| *n == "mul").count();
     assert!(products <= 1, "{:?}", ops(&g));
     let both = vjp(&ad(), &f, f.params()).unwrap();
-    close(&flat(run(&both, &at([1.0, 1.0, 1.0]))), &[1f64.cos() - 1f64.sin()]);
+    close(
+        &flat(run(&both, &at([1.0, 1.0, 1.0]))),
+        &[1f64.cos() - 1f64.sin()],
+    );
 }
 
 #[test]
@@ -110,7 +150,10 @@ fn scalars2(f: impl Fn(&dyn Emit, Val) -> [Val; 2]) -> Function {
 #[test]
 fn l17_l20_derived_functions_are_called_many_times() {
     let f = scalars(|cx, [x]| cx.mul(x, x));
-    for derived in [vjp(&ad(), &f, f.params()).unwrap(), jvp(&ad(), &f, f.params()).unwrap()] {
+    for derived in [
+        vjp(&ad(), &f, f.params()).unwrap(),
+        jvp(&ad(), &f, f.params()).unwrap(),
+    ] {
         let last = |seed: f64| *flat(run(&derived, &at([3.0, seed]))).last().unwrap();
         assert_eq!((last(1.0), last(2.0)), (6.0, 12.0));
     }
@@ -132,12 +175,20 @@ fn l19_the_transpose_of_the_transpose() {
 fn l21_values_of_other_graphs_and_unknown_values_are_errors() {
     let other = scalars(|cx, [x]| cx.exp(cx.exp(cx.exp(x))));
     let e = try_build([f64s(&[])], |cx, [x]| vec![cx.add(x, other.results()[0])]).unwrap_err();
-    assert!(e.code() == Code::ForeignValue && e.message().contains("belongs to another graph"), "{e}");
+    assert!(
+        e.code() == Code::ForeignValue && e.message().contains("belongs to another graph"),
+        "{e}"
+    );
     let f = scalars(|cx, [x]| cx.exp(x));
     let e = grad(&ad(), &f, &[other.results()[0]]).unwrap_err();
     assert_eq!(e.code(), Code::Unbound);
     let e = reference::run(&f, &[]).unwrap_err();
     assert_eq!(e.code(), Code::Arity);
-    let unbound = build([], |cx, []| vec![cx.zeros(&Type::new(DType::F64, vec![Dim::sym("n")]))]);
-    assert_eq!(reference::run(&unbound, &[]).unwrap_err().code(), Code::Unbound);
+    let unbound = build([], |cx, []| {
+        vec![cx.zeros(&Type::new(DType::F64, vec![Dim::sym("n")]))]
+    });
+    assert_eq!(
+        reference::run(&unbound, &[]).unwrap_err().code(),
+        Code::Unbound
+    );
 }

@@ -1,4 +1,5 @@
-//! Lines 104 and 121 to 133: linear algebra. What an eager runtime says there stands in `cotangent/tests/linalg.rs`.
+//! Lines 104 and 121 to 133: linear algebra. What an eager runtime says there stands in
+//! `cotangent/tests/linalg.rs`.
 
 use super::*;
 use cotangent_core::check::{Options, check_function};
@@ -21,7 +22,10 @@ fn summed(x: &Array, f: impl Fn(&dyn Emit, Val) -> Val) -> Function {
 /// The gradient of the sum.
 fn grad_at(x: &Array, f: impl Fn(&dyn Emit, Val) -> Val) -> Vec<f64> {
     let f = summed(x, f);
-    flat(run(&grad(&ad(), &f, f.params()).unwrap(), std::slice::from_ref(x)))
+    flat(run(
+        &grad(&ad(), &f, f.params()).unwrap(),
+        std::slice::from_ref(x),
+    ))
 }
 
 /// To the digits that the table has.
@@ -50,7 +54,9 @@ fn product(cx: &dyn Emit, x: Val) -> Val {
 #[test]
 fn l104_solve() {
     let (a, b) = (matrix(2, 2, &[2.0, 0.0, 0.0, 4.0]), vector(&[1.0, 1.0]));
-    let f = build([a.ty(), b.ty()], |cx, [a, b]| vec![total(cx, cx.solve(a, b))]);
+    let f = build([a.ty(), b.ty()], |cx, [a, b]| {
+        vec![total(cx, cx.solve(a, b))]
+    });
     let g = run(&grad(&ad(), &f, f.params()).unwrap(), &[a, b]);
     close(&g[0].to_f64(), &[-0.25, -0.125, -0.125, -0.0625]);
     close(&g[1].to_f64(), &[0.5, 0.25]);
@@ -65,23 +71,40 @@ fn l121_singular_values_where_they_coincide() {
 fn l122_singular_vectors_where_values_coincide() {
     let eye = matrix(2, 2, &EYE);
     same(&grad_at(&eye, |cx, x| cx.svd(x)[0]), &[NAN; 4]);
-    same(&grad_at(&eye, |cx, x| weighted(cx, product(cx, x))), &[NAN; 4]);
+    same(
+        &grad_at(&eye, |cx, x| weighted(cx, product(cx, x))),
+        &[NAN; 4],
+    );
     let apart = matrix(2, 2, &[2.0, 0.0, 0.0, 1.0]);
     close(&grad_at(&apart, |cx, x| weighted(cx, product(cx, x))), &W);
     for at in [&eye, &apart] {
-        close(&grad_at(at, |cx, x| weighted(cx, cx.low_rank_approximation(x, &2.into()))), &W);
+        close(
+            &grad_at(at, |cx, x| {
+                weighted(cx, cx.low_rank_approximation(x, &2.into()))
+            }),
+            &W,
+        );
         let symmetric = [W[0], (W[1] + W[2]) / 2.0, (W[1] + W[2]) / 2.0, W[3]];
-        close(&grad_at(at, |cx, x| weighted(cx, cx.spectral_function(x, |_, w| w))), &symmetric);
+        close(
+            &grad_at(at, |cx, x| weighted(cx, cx.spectral_function(x, |_, w| w))),
+            &symmetric,
+        );
     }
     // Between what is kept and what is not there must be a gap.
-    same(&grad_at(&eye, |cx, x| cx.low_rank_approximation(x, &1.into())), &[NAN; 4]);
+    same(
+        &grad_at(&eye, |cx, x| cx.low_rank_approximation(x, &1.into())),
+        &[NAN; 4],
+    );
     let exp = grad_at(&eye, |cx, x| cx.spectral_function(x, |cx, w| cx.exp(w)));
     close(&exp, &[1f64.exp(); 4]);
 }
 
 #[test]
 fn l123_singular_values_at_a_singular_matrix() {
-    close(&grad_at(&matrix(2, 2, &[1.0, 0.0, 0.0, 0.0]), |cx, x| cx.svdvals(x)), &EYE);
+    close(
+        &grad_at(&matrix(2, 2, &[1.0, 0.0, 0.0, 0.0]), |cx, x| cx.svdvals(x)),
+        &EYE,
+    );
 }
 
 #[test]
@@ -96,14 +119,19 @@ fn l124_eigenvalues_and_eigenvectors_where_they_coincide() {
 
 #[test]
 fn l125_the_least_eigenvalue() {
-    let g = grad_at(&matrix(2, 2, &[2.0, 1.0, 1.0, 3.0]), |cx, x| cx.index_axis(cx.eigvalsh(x), 0, 0));
+    let g = grad_at(&matrix(2, 2, &[2.0, 1.0, 1.0, 3.0]), |cx, x| {
+        cx.index_axis(cx.eigvalsh(x), 0, 0)
+    });
     printed(&g, &[0.72361, -0.44721, -0.44721, 0.27639]);
 }
 
 #[test]
 fn l126_cholesky() {
     let a = matrix(2, 2, &[4.0, 0.0, 0.0, 9.0]);
-    printed(&grad_at(&a, |cx, x| cx.cholesky(x)), &[0.25, 0.25, 0.25, 1.0 / 6.0]);
+    printed(
+        &grad_at(&a, |cx, x| cx.cholesky(x)),
+        &[0.25, 0.25, 0.25, 1.0 / 6.0],
+    );
     let not = matrix(2, 2, &[1.0, 2.0, 2.0, 1.0]);
     let f = build([not.ty()], |cx, [x]| vec![cx.cholesky(x)]);
     same(&flat(run(&f, std::slice::from_ref(&not))), &[NAN; 4]);
@@ -126,15 +154,27 @@ fn l128_wide_qr() {
         vec![cx.add(total(cx, y[0]), total(cx, y[1]))]
     });
     let g = flat(run(&grad(&ad(), &f, f.params()).unwrap(), &[a]));
-    printed(&g, &[2.32549, -1.21268, -1.21268, -1.61215, -0.72761, -0.72761]);
+    printed(
+        &g,
+        &[2.32549, -1.21268, -1.21268, -1.61215, -0.72761, -0.72761],
+    );
 }
 
 #[test]
 fn l129_factors_that_the_matrix_does_not_determine() {
     let a = matrix(3, 2, &[1.0, 2.0, 0.5, 4.0, 3.0, 1.0]);
-    for op in [Op::from(Svd { vectors: true, full: true }), Op::from(Qr { complete: true })] {
+    for op in [
+        Op::from(Svd {
+            vectors: true,
+            full: true,
+        }),
+        Op::from(Qr { complete: true }),
+    ] {
         let f = summed(&a, |cx, x| cx.emit(op.clone(), &[x])[0]);
-        assert_eq!(grad(&ad(), &f, f.params()).unwrap_err().code(), Code::NoRule);
+        assert_eq!(
+            grad(&ad(), &f, f.params()).unwrap_err().code(),
+            Code::NoRule
+        );
     }
 }
 
@@ -149,7 +189,9 @@ fn l130_determinants_of_singular_matrices() {
         same(&grad_at(&zero, |cx, x| cx.det(x)), &vec![0.0; n * n]);
     }
     // One rank is missing: the cofactors, and their own derivatives, against differences.
-    let mut v: Vec<f64> = (0..25).map(|i| ((i * i + 3 * i) % 7) as f64 - 2.5).collect();
+    let mut v: Vec<f64> = (0..25)
+        .map(|i| ((i * i + 3 * i) % 7) as f64 - 2.5)
+        .collect();
     (0..5).for_each(|j| v[20 + j] = v[j] + 2.0 * v[5 + j] - v[10 + j]);
     let sample = cotangent_core::Sample::new(cotangent_core::ops::Det, vec![matrix(5, 5, &v)]);
     cotangent_core::check::check_op(&ad(), &sample).unwrap();
@@ -174,19 +216,40 @@ fn l132_truncated_singular_value_decompositions() {
     };
     let sliced = |cx: &dyn Emit, x: Val| {
         let y = cx.svd(x);
-        let parts = [(y[0], 1), (y[1], 0), (y[2], 0)].map(|(y, axis)| total(cx, cx.slice_axis(y, axis, 0, 2)));
+        let parts = [(y[0], 1), (y[1], 0), (y[2], 0)]
+            .map(|(y, axis)| total(cx, cx.slice_axis(y, axis, 0, 2)));
         cx.add(parts[0], cx.add(parts[1], parts[2]))
     };
     close(&grad_at(&a, cut), &grad_at(&a, sliced));
     // |A_k|² has gradient 2 A_k, through the values and through the approximation.
-    let f = build([a.ty()], |cx, [x]| vec![cx.low_rank_approximation(x, &2.into())]);
-    let twice: Vec<f64> = flat(run(&f, std::slice::from_ref(&a))).iter().map(|x| 2.0 * x).collect();
-    close(&grad_at(&a, |cx, x| cx.square(cx.low_rank_approximation(x, &2.into()))), &twice);
-    close(&grad_at(&a, |cx, x| cx.square(cx.svd_truncated(x, &2.into())[1])), &twice);
-    // A rank that is decided when the program runs: 2 of these 3 values are above a third of the largest.
-    let threshold = |cx: &dyn Emit, x: Val| total(cx, cx.square(cx.svd_thresholded(x, Some(1.0 / 3.0))[1]));
+    let f = build([a.ty()], |cx, [x]| {
+        vec![cx.low_rank_approximation(x, &2.into())]
+    });
+    let twice: Vec<f64> = flat(run(&f, std::slice::from_ref(&a)))
+        .iter()
+        .map(|x| 2.0 * x)
+        .collect();
+    close(
+        &grad_at(&a, |cx, x| {
+            cx.square(cx.low_rank_approximation(x, &2.into()))
+        }),
+        &twice,
+    );
+    close(
+        &grad_at(&a, |cx, x| cx.square(cx.svd_truncated(x, &2.into())[1])),
+        &twice,
+    );
+    // A rank that is decided when the program runs: 2 of these 3 values are above a third of the
+    // largest.
+    let threshold =
+        |cx: &dyn Emit, x: Val| total(cx, cx.square(cx.svd_thresholded(x, Some(1.0 / 3.0))[1]));
     close(&grad_at(&a, threshold), &twice);
-    close(&grad_at(&a, |cx, x| cx.checkpoint(&[x], |cx, x| vec![threshold(cx, x[0])])[0]), &twice);
+    close(
+        &grad_at(&a, |cx, x| {
+            cx.checkpoint(&[x], |cx, x| vec![threshold(cx, x[0])])[0]
+        }),
+        &twice,
+    );
     let f = summed(&a, threshold);
     let e = transform::batch(&ad().session(), &f, &[true], &[true], &Dim::Const(2)).unwrap_err();
     assert_eq!(e.code(), Code::RankVaries);
@@ -198,28 +261,51 @@ fn truncations_have_every_derivative_where_singular_values_coincide() {
     let cases: [(usize, usize, &[f64], usize); 6] = [
         (3, 3, &[2.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 2.0], 2),
         (3, 3, &[1.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0, 1.0, 0.0], 1),
-        (4, 4, &[2.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.7, 0.0, 0.0, 0.0, 0.0, 0.7], 2),
+        (
+            4,
+            4,
+            &[
+                2.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.7, 0.0, 0.0, 0.0, 0.0, 0.7,
+            ],
+            2,
+        ),
         (2, 2, &[0.0, 1.0, -1.0, 0.0], 2),
         (2, 3, &[2.0, 0.0, 0.0, 0.0, 0.0, 1.0], 1),
-        (4, 3, &[2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0], 2),
+        (
+            4,
+            3,
+            &[2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0],
+            2,
+        ),
     ];
     for (m, n, a, k) in cases {
         let a = matrix(m, n, a);
-        let weights: Vec<f64> = (0..m * n).map(|i| ((i * i * 37 + 11 * i + 5) % 23) as f64 / 7.0 - 1.5).collect();
+        let weights: Vec<f64> = (0..m * n)
+            .map(|i| ((i * i * 37 + 11 * i + 5) % 23) as f64 / 7.0 - 1.5)
+            .collect();
         let f = summed(&a, |cx, x| {
             let y = cx.low_rank_approximation(x, &k.into());
-            cx.add(cx.mul(y, cx.constant(matrix(m, n, &weights))), cx.mul(cx.mul(y, y), y))
+            cx.add(
+                cx.mul(y, cx.constant(matrix(m, n, &weights))),
+                cx.mul(cx.mul(y, y), y),
+            )
         });
         let slope = grad(&ad(), &f, f.params()).unwrap();
         for f in [&f, &slope] {
-            let report = check_function(&ad(), f, std::slice::from_ref(&a), &Options::default()).unwrap();
+            let report =
+                check_function(&ad(), f, std::slice::from_ref(&a), &Options::default()).unwrap();
             assert!(report.passed(), "{m} {n} {k} {report}");
         }
     }
     // No gap, no derivative of any order.
-    let f = summed(&matrix(2, 2, &EYE), |cx, x| cx.low_rank_approximation(x, &1.into()));
+    let f = summed(&matrix(2, 2, &EYE), |cx, x| {
+        cx.low_rank_approximation(x, &1.into())
+    });
     let second = hvp(&ad(), &f, f.params()).unwrap();
-    same(&run(&second, &[matrix(2, 2, &EYE), matrix(2, 2, &W)])[0].to_f64(), &[NAN; 4]);
+    same(
+        &run(&second, &[matrix(2, 2, &EYE), matrix(2, 2, &W)])[0].to_f64(),
+        &[NAN; 4],
+    );
 }
 
 #[test]
@@ -257,11 +343,17 @@ fn l133_batches_are_loops_and_may_be_empty() {
     for write in all {
         let f = summed(&matrix(2, 2, one[0]), write);
         let g = grad(&ad(), &f, f.params()).unwrap();
-        let (batched, _) = transform::batch(&ad().session(), &g, &[true], &[true], &Dim::sym("n")).unwrap();
-        let want: Vec<f64> = one.iter().flat_map(|x| flat(run(&g, &[matrix(2, 2, x)]))).collect();
+        let (batched, _) =
+            transform::batch(&ad().session(), &g, &[true], &[true], &Dim::sym("n")).unwrap();
+        let want: Vec<f64> = one
+            .iter()
+            .flat_map(|x| flat(run(&g, &[matrix(2, 2, x)])))
+            .collect();
         let got = flat(run(&batched, std::slice::from_ref(&many)));
         assert!(
-            got.iter().zip(&want).all(|(a, b)| (a - b).abs() < 1e-12 || (a.is_nan() && b.is_nan())),
+            got.iter()
+                .zip(&want)
+                .all(|(a, b)| (a - b).abs() < 1e-12 || (a.is_nan() && b.is_nan())),
             "{got:?} {want:?}"
         );
         let none = Array::zeros(DType::F64, [0, 2, 2]).unwrap();
@@ -272,10 +364,18 @@ fn l133_batches_are_loops_and_may_be_empty() {
 #[test]
 fn wrong_shapes_are_errors_that_name_them() {
     let f = |shape: &[usize], write: fn(&dyn Emit, Val) -> Val| {
-        try_build([f64s(shape)], |cx, [x]| vec![write(cx, x)]).unwrap_err().to_string()
+        try_build([f64s(shape)], |cx, [x]| vec![write(cx, x)])
+            .unwrap_err()
+            .to_string()
     };
-    assert!(f(&[2, 3], |cx, x| cx.cholesky(x)).contains("`cholesky` takes square matrices, got f64[2,3]"));
-    assert!(f(&[3], |cx, x| cx.svdvals(x)).contains("`svd` takes matrices in the last two axes, got f64[3]"));
+    assert!(
+        f(&[2, 3], |cx, x| cx.cholesky(x))
+            .contains("`cholesky` takes square matrices, got f64[2,3]")
+    );
+    assert!(
+        f(&[3], |cx, x| cx.svdvals(x))
+            .contains("`svd` takes matrices in the last two axes, got f64[3]")
+    );
     assert!(f(&[2, 2], |cx, x| cx.solve(x, cx.slice_axis(x, 0, 0, 1))).contains("needs 2 rows"));
     let e = try_build([Type::new(DType::I32, [2, 2])], |cx, [x]| vec![cx.det(x)]).unwrap_err();
     assert_eq!(e.code(), Code::DTypeMismatch);
@@ -285,8 +385,13 @@ fn wrong_shapes_are_errors_that_name_them() {
 #[test]
 fn extents_may_be_open() {
     let n = Dim::sym("n");
-    let f = build([Type::new(DType::F64, vec![n.clone(), n])], |cx, [x]| vec![cx.slogdet(x)[1]]);
+    let f = build([Type::new(DType::F64, vec![n.clone(), n])], |cx, [x]| {
+        vec![cx.slogdet(x)[1]]
+    });
     let g = grad(&ad(), &f, f.params()).unwrap();
     close(&flat(run(&g, &[matrix(1, 1, &[4.0])])), &[0.25]);
-    close(&flat(run(&g, &[matrix(2, 2, &[2.0, 0.0, 0.0, 4.0])])), &[0.5, 0.0, 0.0, 0.25]);
+    close(
+        &flat(run(&g, &[matrix(2, 2, &[2.0, 0.0, 0.0, 4.0])])),
+        &[0.5, 0.0, 0.0, 0.25],
+    );
 }

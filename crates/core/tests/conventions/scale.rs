@@ -10,7 +10,12 @@ use std::time::{Duration, Instant};
 
 /// Runs on a thread with a stack of 64 KiB: nothing may recurse over the graph.
 fn on_a_small_stack(f: impl FnOnce() + Send + 'static) {
-    std::thread::Builder::new().stack_size(64 << 10).spawn(f).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(64 << 10)
+        .spawn(f)
+        .unwrap()
+        .join()
+        .unwrap();
 }
 
 /// Counts what is printed to it.
@@ -91,7 +96,10 @@ fn l139_an_operation_with_a_thousand_results() {
     let sum = (N * (N + 1) / 2) as f64;
     let g = grad(&ad(), &f, f.params()).unwrap();
     same(&flat(run(&g, &at([3.0]))), &[sum]);
-    same(&flat(run(&jvp(&ad(), &f, f.params()).unwrap(), &at([3.0, 2.0]))), &[3.0 * sum, 2.0 * sum]);
+    same(
+        &flat(run(&jvp(&ad(), &f, f.params()).unwrap(), &at([3.0, 2.0]))),
+        &[3.0 * sum, 2.0 * sum],
+    );
 }
 
 /// A body nested this deep, each level with two uses of the one below.
@@ -102,12 +110,23 @@ fn nested(cx: &dyn Emit, x: Val, depth: usize) -> Val {
     match depth % 3 {
         0 => cx.checkpoint(&[x], |cx, x| vec![nested(cx, x[0], depth - 1)])[0],
         1 => {
-            let body = |cx: &dyn Emit, _: &[Val], c: &[Val], _: &[Val]| (vec![nested(cx, c[0], depth - 1)], vec![]);
+            let body = |cx: &dyn Emit, _: &[Val], c: &[Val], _: &[Val]| {
+                (vec![nested(cx, c[0], depth - 1)], vec![])
+            };
             cx.scan(&[], &[x], &[], &2.into(), false, body).0[0]
         }
         _ => {
-            let index = cx.convert(cx.compare(x, Comparison::Gt, cx.full_like(x, 0.0)), DType::I32);
-            cx.switch(index, &[x], &[&|cx, x| vec![cx.neg(x[0])], &|cx, x| vec![nested(cx, x[0], depth - 1)]])[0]
+            let index = cx.convert(
+                cx.compare(x, Comparison::Gt, cx.full_like(x, 0.0)),
+                DType::I32,
+            );
+            cx.switch(
+                index,
+                &[x],
+                &[&|cx, x| vec![cx.neg(x[0])], &|cx, x| {
+                    vec![nested(cx, x[0], depth - 1)]
+                }],
+            )[0]
         }
     }
 }
@@ -128,7 +147,11 @@ fn size(f: &Function, seen: &mut Vec<*const Function>) -> usize {
 fn l138_bodies_nested_ten_deep() {
     // Loops turn at levels 1, 4, 7 and 10: sin sixteen times.
     let turns = |depth: usize| 1 << depth.div_ceil(3);
-    let slope = |x: f64, n: usize| (0..n).fold((x, 1.0), |(y, d): (f64, f64), _| (y.sin(), d * y.cos())).1;
+    let slope = |x: f64, n: usize| {
+        (0..n)
+            .fold((x, 1.0), |(y, d): (f64, f64), _| (y.sin(), d * y.cos()))
+            .1
+    };
     let mut sizes = Vec::new();
     for depth in [4, 7, 10] {
         let f = scalars(|cx, [x]| nested(cx, x, depth));
@@ -140,5 +163,8 @@ fn l138_bodies_nested_ten_deep() {
     }
     // Three levels more add as much each time: linear, not exponential.
     let linear = |a: usize, b: usize, c: usize| c - b <= 2 * (b - a) + 20;
-    assert!(linear(sizes[0].0, sizes[1].0, sizes[2].0) && linear(sizes[0].1, sizes[1].1, sizes[2].1), "{sizes:?}");
+    assert!(
+        linear(sizes[0].0, sizes[1].0, sizes[2].0) && linear(sizes[0].1, sizes[1].1, sizes[2].1),
+        "{sizes:?}"
+    );
 }

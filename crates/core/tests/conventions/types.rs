@@ -11,10 +11,18 @@ fn scalar_of(d: DType) -> Type {
 #[test]
 fn l54_l56_integers_and_booleans_as_inputs() {
     for d in [DType::I32, DType::Bool] {
-        let f = build([scalar_of(d), f64s(&[])], |cx, [n, x]| vec![cx.mul(cx.convert(n, DType::F64), x)]);
+        let f = build([scalar_of(d), f64s(&[])], |cx, [n, x]| {
+            vec![cx.mul(cx.convert(n, DType::F64), x)]
+        });
         let e = grad(&ad(), &f, f.params()).unwrap_err();
         assert_eq!(e.code(), Code::IntegerInput);
-        for part in ["#0", "%x", d.name(), "Convert it to a float", "leave it out of wrt"] {
+        for part in [
+            "#0",
+            "%x",
+            d.name(),
+            "Convert it to a float",
+            "leave it out of wrt",
+        ] {
             assert!(e.message().contains(part), "`{part}` is missing in: {e}");
         }
         // Beside floats they are fine: they have no cotangent.
@@ -26,11 +34,21 @@ fn l54_l56_integers_and_booleans_as_inputs() {
 fn l55_l56_integers_and_booleans_as_outputs() {
     for d in [DType::I64, DType::Bool] {
         let f = build([f64s(&[])], |cx, [x]| vec![cx.convert(x, d)]);
-        assert_eq!(grad(&ad(), &f, f.params()).unwrap_err().code(), Code::IntegerOutput);
+        assert_eq!(
+            grad(&ad(), &f, f.params()).unwrap_err().code(),
+            Code::IntegerOutput
+        );
         // Where nothing has a tangent there is nothing to derive, in no mode.
-        assert_eq!(vjp(&ad(), &f, f.params()).unwrap_err().code(), Code::IntegerOutput);
-        assert_eq!(jvp(&ad(), &f, f.params()).unwrap_err().code(), Code::IntegerOutput);
-        // Beside a float the integer result has no cotangent argument, and adds nothing to the gradient.
+        assert_eq!(
+            vjp(&ad(), &f, f.params()).unwrap_err().code(),
+            Code::IntegerOutput
+        );
+        assert_eq!(
+            jvp(&ad(), &f, f.params()).unwrap_err().code(),
+            Code::IntegerOutput
+        );
+        // Beside a float the integer result has no cotangent argument, and adds nothing to the
+        // gradient.
         let f = build([f64s(&[])], |cx, [x]| vec![cx.convert(x, d), cx.mul(x, x)]);
         let g = vjp(&ad(), &f, f.params()).unwrap();
         assert_eq!(g.params().len(), 2);
@@ -40,7 +58,8 @@ fn l55_l56_integers_and_booleans_as_outputs() {
 
 #[test]
 fn l57_a_cast_to_integers_blocks() {
-    let f = |cx: &dyn Emit, [x]: [Val; 1]| cx.mul(cx.convert(cx.convert(x, DType::I32), DType::F64), x);
+    let f =
+        |cx: &dyn Emit, [x]: [Val; 1]| cx.mul(cx.convert(cx.convert(x, DType::I32), DType::F64), x);
     same(&grad_of([2.7], f), &[2.0]);
 }
 
@@ -52,7 +71,10 @@ fn l58_gradients_have_the_type_of_their_value() {
     });
     let g = grad(&ad(), &f, f.params()).unwrap();
     assert_eq!(g.result_types()[0].dtype, DType::F32);
-    assert_eq!(run(&g, &[Array::scalar(0f32)])[0].as_slice::<f32>(), Some(&[1f32][..]));
+    assert_eq!(
+        run(&g, &[Array::scalar(0f32)])[0].as_slice::<f32>(),
+        Some(&[1f32][..])
+    );
 }
 
 #[test]
@@ -60,7 +82,10 @@ fn l59_a_tangent_of_another_type_is_an_error() {
     let f = scalars(|cx, [x]| cx.exp(x));
     let push = jvp(&ad(), &f, f.params()).unwrap();
     let e = reference::run(&push, &[Array::scalar(1.0), Array::scalar(1f32)]).unwrap_err();
-    assert!(e.message().contains("f64[]") && e.message().contains("f32[]"), "{e}");
+    assert!(
+        e.message().contains("f64[]") && e.message().contains("f32[]"),
+        "{e}"
+    );
 }
 
 #[test]
@@ -69,7 +94,10 @@ fn l60_a_loss_that_is_not_a_scalar() {
     for (n, hint) in [(3, false), (1, true)] {
         let e = grad(&ad(), &f(n), f(n).params()).unwrap_err();
         assert_eq!(e.code(), Code::NonScalarOutput);
-        assert!(e.message().contains(&format!("f64[{n}]")) && e.message().contains("sum()"), "{e}");
+        assert!(
+            e.message().contains(&format!("f64[{n}]")) && e.message().contains("sum()"),
+            "{e}"
+        );
         assert_eq!(e.message().contains("reshape it to []"), hint, "{e}");
     }
 }
@@ -77,15 +105,30 @@ fn l60_a_loss_that_is_not_a_scalar() {
 #[test]
 fn l61_rank_zero_everywhere() {
     let f = scalars(|cx, [x]| cx.mul(cx.mul(x, x), x));
-    same(&flat(run(&hvp(&ad(), &f, f.params()).unwrap(), &at([2.0, 1.0]))), &[12.0]);
-    same(&flat(run(&hessian(&ad(), &f, f.params()).unwrap(), &at([2.0]))), &[12.0]);
+    same(
+        &flat(run(&hvp(&ad(), &f, f.params()).unwrap(), &at([2.0, 1.0]))),
+        &[12.0],
+    );
+    same(
+        &flat(run(&hessian(&ad(), &f, f.params()).unwrap(), &at([2.0]))),
+        &[12.0],
+    );
 }
 
 #[test]
 fn l62_empty_arrays() {
-    let f = build([f64s(&[0, 3])], |cx, [x]| vec![cx.reduce_sum(cx.exp(x), &[0, 1])]);
+    let f = build([f64s(&[0, 3])], |cx, [x]| {
+        vec![cx.reduce_sum(cx.exp(x), &[0, 1])]
+    });
     let empty = Array::zeros(DType::F64, [0, 3]).unwrap();
-    assert_eq!(run(&grad(&ad(), &f, f.params()).unwrap(), std::slice::from_ref(&empty))[0].shape(), [0, 3]);
+    assert_eq!(
+        run(
+            &grad(&ad(), &f, f.params()).unwrap(),
+            std::slice::from_ref(&empty)
+        )[0]
+        .shape(),
+        [0, 3]
+    );
     same(&flat(run(&f, &[empty])), &[0.0]);
 }
 
@@ -97,7 +140,10 @@ fn l63_l64_broadcasting() {
         vec![cx.reduce_sum(p, &[0, 1])]
     });
     let ones = |s: [usize; 2]| Array::full(s, 1.0).unwrap();
-    let g = run(&grad(&ad(), &f, f.params()).unwrap(), &[ones([3, 1]), ones([1, 4])]);
+    let g = run(
+        &grad(&ad(), &f, f.params()).unwrap(),
+        &[ones([3, 1]), ones([1, 4])],
+    );
     assert_eq!((g[0].shape(), g[1].shape()), (&[3, 1][..], &[1, 4][..]));
     same(&g[0].to_f64(), &[4.0; 3]);
     same(&g[1].to_f64(), &[3.0; 4]);
@@ -112,7 +158,10 @@ fn l63_l64_broadcasting() {
         let sum = cx.add(cx.broadcast_to(x, &cx.ty(y).shape), y);
         vec![cx.reduce_sum(sum, &[0, 1])]
     });
-    let g = run(&grad(&ad(), &f, f.params()).unwrap(), &[Array::scalar(1.0), ones([2, 3])]);
+    let g = run(
+        &grad(&ad(), &f, f.params()).unwrap(),
+        &[Array::scalar(1.0), ones([2, 3])],
+    );
     assert!(g[0].to_f64() == [6.0] && g[1].to_f64() == [1.0; 6]);
 }
 
@@ -120,10 +169,13 @@ fn l63_l64_broadcasting() {
 fn l65_one_program_for_an_extent_that_may_be_one() {
     // x: [n, 2], y: [4, 2]; x is repeated to y's shape only where n = 1.
     let n = Dim::sym("n");
-    let f = build([Type::new(DType::F64, vec![n, 2.into()]), f64s(&[5, 2])], |cx, [x, y]| {
-        let x = cx.broadcast_in_dim(x, &[5.into(), 2.into()], &[0, 1]);
-        vec![cx.reduce_sum(cx.mul(x, y), &[0, 1])]
-    });
+    let f = build(
+        [Type::new(DType::F64, vec![n, 2.into()]), f64s(&[5, 2])],
+        |cx, [x, y]| {
+            let x = cx.broadcast_in_dim(x, &[5.into(), 2.into()], &[0, 1]);
+            vec![cx.reduce_sum(cx.mul(x, y), &[0, 1])]
+        },
+    );
     let g = grad(&ad(), &f, &f.params()[..1]).unwrap();
     let y = Array::from_vec([5, 2], (0..10).map(f64::from).collect()).unwrap();
     let one = run(&g, &[Array::zeros(DType::F64, [1, 2]).unwrap(), y.clone()]);
@@ -152,12 +204,26 @@ fn l62_empty_products_and_maxima() {
     same(&flat(run(&f, std::slice::from_ref(&empty))), &[1.0]);
     assert!(run(&grad(&ad(), &f, f.params()).unwrap(), &[empty])[0].is_empty());
     let e = try_build([f64s(&[0])], |cx, [x]| vec![cx.reduce_max(x, &[0])]).unwrap_err();
-    assert!(e.message().contains("reduce_max") && e.message().contains("f64[0]"), "{e}");
+    assert!(
+        e.message().contains("reduce_max") && e.message().contains("f64[0]"),
+        "{e}"
+    );
     let f = build([f64s(&[0])], |cx, [x]| vec![cx.mean(x, &[0])]);
-    same(&flat(run(&f, &[Array::vector(Vec::<f64>::new())])), &[f64::NAN]);
-    assert!(run(&grad(&ad(), &f, f.params()).unwrap(), &[Array::vector(Vec::<f64>::new())])[0].is_empty());
+    same(
+        &flat(run(&f, &[Array::vector(Vec::<f64>::new())])),
+        &[f64::NAN],
+    );
+    assert!(
+        run(
+            &grad(&ad(), &f, f.params()).unwrap(),
+            &[Array::vector(Vec::<f64>::new())]
+        )[0]
+        .is_empty()
+    );
     // The same, found out while running.
-    let f = build([Type::new(DType::F64, vec![Dim::sym("n")])], |cx, [x]| vec![cx.reduce_max(x, &[0])]);
+    let f = build([Type::new(DType::F64, vec![Dim::sym("n")])], |cx, [x]| {
+        vec![cx.reduce_max(x, &[0])]
+    });
     assert!(reference::run(&f, &[Array::vector(Vec::<f64>::new())]).is_err());
 }
 
@@ -183,7 +249,10 @@ fn l67_l68_gather() {
     same(&slope(Bounds::Clip, [0, 7, 1]).unwrap(), &[1.0, 110.0]);
     same(&slope(Bounds::Drop, [0, 7, 1]).unwrap(), &[1.0, 100.0]);
     let e = slope(Bounds::Error, [0, 7, 1]).unwrap_err();
-    assert!(e.code() == Code::OutOfBounds && e.message().contains('7'), "{e}");
+    assert!(
+        e.code() == Code::OutOfBounds && e.message().contains('7'),
+        "{e}"
+    );
 }
 
 #[test]
@@ -191,8 +260,19 @@ fn l69_l70_scatter() {
     // Two updates of one place: the last one wins.
     let write = |combine: Combine| {
         build([f64s(&[2]), f64s(&[2])], |cx, [x, u]| {
-            let windows = Windows { collapsed: vec![0], axes: vec![0], vector: 1, ..Windows::default() };
-            let op = Scatter { combine, windows, bounds: Bounds::Drop, unique: false, stable: false };
+            let windows = Windows {
+                collapsed: vec![0],
+                axes: vec![0],
+                vector: 1,
+                ..Windows::default()
+            };
+            let op = Scatter {
+                combine,
+                windows,
+                bounds: Bounds::Drop,
+                unique: false,
+                stable: false,
+            };
             let i = cx.constant(Array::vector(vec![0i32, 0]));
             let weights = cx.constant(vector(&[1.0, 10.0]));
             vec![cx.reduce_sum(cx.mul(cx.op(op, &[x, i, u]), weights), &[0])]
@@ -201,11 +281,17 @@ fn l69_l70_scatter() {
     let f = write(Combine::Set);
     let args = [vector(&[1.0, 2.0]), vector(&[5.0, 6.0])];
     same(&flat(run(&f, &args)), &[26.0]);
-    same(&flat(run(&grad(&ad(), &f, f.params()).unwrap(), &args)), &[0.0, 10.0, 0.0, 1.0]);
+    same(
+        &flat(run(&grad(&ad(), &f, f.params()).unwrap(), &args)),
+        &[0.0, 10.0, 0.0, 1.0],
+    );
     // Maxima share ties.
     let f = write(Combine::Max);
     let args = [vector(&[6.0, 2.0]), vector(&[5.0, 6.0])];
-    same(&flat(run(&grad(&ad(), &f, f.params()).unwrap(), &args)), &[0.5, 10.0, 0.0, 0.5]);
+    same(
+        &flat(run(&grad(&ad(), &f, f.params()).unwrap(), &args)),
+        &[0.5, 10.0, 0.0, 0.5],
+    );
 }
 
 #[test]
@@ -215,7 +301,13 @@ fn l71_dynamic_slice_at_a_clamped_start() {
         vec![cx.reduce_sum(cx.mul(window, cx.constant(vector(&[1.0, 10.0]))), &[0])]
     });
     let g = grad(&ad(), &f, &f.params()[..1]).unwrap();
-    for (i, want) in [(9, [0.0, 0.0, 0.0, 1.0, 10.0]), (-4, [1.0, 10.0, 0.0, 0.0, 0.0])] {
-        same(&flat(run(&g, &[vector(&[0.0; 5]), Array::scalar(i)])), &want);
+    for (i, want) in [
+        (9, [0.0, 0.0, 0.0, 1.0, 10.0]),
+        (-4, [1.0, 10.0, 0.0, 0.0, 0.0]),
+    ] {
+        same(
+            &flat(run(&g, &[vector(&[0.0; 5]), Array::scalar(i)])),
+            &want,
+        );
     }
 }

@@ -63,7 +63,11 @@ fn reverse_mode_and_the_adjoint_by_hand() {
         let value = run(&derived, "m", std::slice::from_ref(&x)).to_f64()[0];
         assert!((value - sum).abs() <= 1e-5 * (1.0 + n as f64));
         let g = run(&derived, "m_grad", std::slice::from_ref(&x));
-        near(&g, &x.to_f64().into_iter().map(f64::cos).collect::<Vec<_>>(), 4e-7);
+        near(
+            &g,
+            &x.to_f64().into_iter().map(f64::cos).collect::<Vec<_>>(),
+            4e-7,
+        );
         assert!(run(&by_hand, "m_grad", &[x]).same_bits(&g), "n = {n}");
     }
 }
@@ -74,10 +78,20 @@ fn forward_mode_and_the_tangent_by_hand() {
     for n in SIZES {
         let x = [wave(n, 0.3), wave(n, 1.3)];
         let (a, b) = (all(&derived, "m_jvp", &x), all(&by_hand, "m_jvp", &x));
-        assert!(a.len() == 2 && a.iter().zip(&b).all(|(a, b)| a.same_bits(b)), "n = {n}");
+        assert!(
+            a.len() == 2 && a.iter().zip(&b).all(|(a, b)| a.same_bits(b)),
+            "n = {n}"
+        );
         let y: Vec<f64> = x[0].to_f64().into_iter().map(f64::exp).collect();
         near(&a[0], &y, 4e-7);
-        near(&a[1], &y.iter().zip(x[1].to_f64()).map(|(y, t)| y * t).collect::<Vec<_>>(), 8e-7);
+        near(
+            &a[1],
+            &y.iter()
+                .zip(x[1].to_f64())
+                .map(|(y, t)| y * t)
+                .collect::<Vec<_>>(),
+            8e-7,
+        );
     }
 }
 
@@ -86,7 +100,11 @@ fn products_with_the_hessian() {
     let p = program(&format!("{REVERSE}{HESSIAN}"));
     for n in SIZES {
         let x = [wave(n, 0.3), wave(n, 1.3)];
-        let want = x[0].to_f64().into_iter().zip(x[1].to_f64()).map(|(x, v)| -x.sin() * v);
+        let want = x[0]
+            .to_f64()
+            .into_iter()
+            .zip(x[1].to_f64())
+            .map(|(x, v)| -x.sin() * v);
         near(&run(&p, "m_hvp", &x), &want.collect::<Vec<_>>(), 8e-7);
     }
 }

@@ -2,11 +2,15 @@
 
 mod programs;
 
-use crate::support::{check, close, function, gradient, matrix, noise, noise_array, pull, run, value, vector};
+use crate::support::{
+    check, close, function, gradient, matrix, noise, noise_array, pull, run, value, vector,
+};
 use cotangent_core::attr::{Attr, Attrs};
 use cotangent_core::ops::{Spelled, composites};
 use cotangent_core::transform::{AdContext, Session, grad, hessian};
-use cotangent_core::{Array, Builder, C128, Code, DType, Dim, Emit, Error, Function, Type, Val, bf16, reference};
+use cotangent_core::{
+    Array, Builder, C128, Code, DType, Dim, Emit, Error, Function, Type, Val, bf16, reference,
+};
 use std::f64::consts::PI;
 use std::slice::from_ref;
 
@@ -37,13 +41,30 @@ fn tower(x: f64, order: usize, f: impl Fn(&dyn Emit, Val) -> Val) -> Vec<f64> {
 }
 
 /// A composite by name, as the text form builds it.
-fn spelled(name: &'static str, attrs: &[(&'static str, Attr)], x: &[Array]) -> Result<(Function, Vec<Array>), Error> {
-    let c = composites().iter().find(|c| c.name == name).expect("a composite of the table");
+fn spelled(
+    name: &'static str,
+    attrs: &[(&'static str, Attr)],
+    x: &[Array],
+) -> Result<(Function, Vec<Array>), Error> {
+    let c = composites()
+        .iter()
+        .find(|c| c.name == name)
+        .expect("a composite of the table");
     let b = Builder::new("f", Session::default());
     let args: Vec<Val> = x.iter().map(|a| b.param(a.ty(), None)).collect();
     let types: Vec<Type> = x.iter().map(Array::ty).collect();
-    let attrs = Attrs(attrs.iter().map(|(n, a)| ((*n).into(), a.clone())).collect());
-    let mut s = Spelled { name, attrs, operands: &types, results: None };
+    let attrs = Attrs(
+        attrs
+            .iter()
+            .map(|(n, a)| ((*n).into(), a.clone()))
+            .collect(),
+    );
+    let mut s = Spelled {
+        name,
+        attrs,
+        operands: &types,
+        results: None,
+    };
     let y = (c.build)(&b, &mut s, &args)?;
     s.attrs.finish(name)?;
     let f = b.finish(&y)?;
@@ -54,7 +75,12 @@ fn spelled(name: &'static str, attrs: &[(&'static str, Attr)], x: &[Array]) -> R
 #[test]
 fn logsumexp_and_softmax_in_range_and_out_of_it() {
     let lse = |cx: &dyn Emit, v: &[Val]| cx.logsumexp(v[0], &[0]);
-    let at = |v: &[f64]| (value(&[vector(v)], lse).to_f64()[0], gradient(&[vector(v)], lse));
+    let at = |v: &[f64]| {
+        (
+            value(&[vector(v)], lse).to_f64()[0],
+            gradient(&[vector(v)], lse),
+        )
+    };
     for shift in [0.0, 1000.0, -1000.0] {
         let (y, g) = at(&[shift, shift + 1.0]);
         assert!((y - shift - (1.0 + 1f64.exp()).ln()).abs() < 2e-13);
@@ -78,15 +104,34 @@ fn logsumexp_and_softmax_in_range_and_out_of_it() {
     same(&g, &[NAN, 0.0]);
     assert_eq!(at(&[-INF, 2.0]), (2.0, vec![0.0, 1.0]));
     let soft = |cx: &dyn Emit, v: &[Val]| cx.softmax(v[0], 0);
-    same(&pull(&[vector(&[0.0, -INF])], &[1.0, 0.0], soft), &[0.0, 0.0]);
-    close(&value(&[vector(&[1000.0, 1001.0])], soft).to_f64(), &[0.2689414213699951, 0.7310585786300049], 1e-15);
+    same(
+        &pull(&[vector(&[0.0, -INF])], &[1.0, 0.0], soft),
+        &[0.0, 0.0],
+    );
+    close(
+        &value(&[vector(&[1000.0, 1001.0])], soft).to_f64(),
+        &[0.2689414213699951, 0.7310585786300049],
+        1e-15,
+    );
     let log_soft = |cx: &dyn Emit, v: &[Val]| cx.log_softmax(v[0], 0);
-    same(&value(&[vector(&[1000.0, -1000.0])], log_soft).to_f64(), &[0.0, -2000.0]);
-    same(&pull(&[vector(&[1000.0, -1000.0])], &[0.0, 1.0], log_soft), &[-1.0, 1.0]);
+    same(
+        &value(&[vector(&[1000.0, -1000.0])], log_soft).to_f64(),
+        &[0.0, -2000.0],
+    );
+    same(
+        &pull(&[vector(&[1000.0, -1000.0])], &[0.0, 1.0], log_soft),
+        &[-1.0, 1.0],
+    );
     // Nothing at all has a value too.
     let none = Array::from_vec([2, 0], Vec::<f64>::new()).unwrap();
-    assert_eq!(value(from_ref(&none), |cx, v| cx.softmax(v[0], 1)).shape(), [2, 0]);
-    same(&value(&[none], |cx, v| cx.logsumexp(v[0], &[1])).to_f64(), &[-INF, -INF]);
+    assert_eq!(
+        value(from_ref(&none), |cx, v| cx.softmax(v[0], 1)).shape(),
+        [2, 0]
+    );
+    same(
+        &value(&[none], |cx, v| cx.logsumexp(v[0], &[1])).to_f64(),
+        &[-INF, -INF],
+    );
 }
 
 #[test]
@@ -132,7 +177,10 @@ fn smooth_composites_have_both_derivatives() {
     for f in all {
         check(&[x.clone(), w.clone()], f);
     }
-    let (z, y) = (noise_array(&Array::full([2, 2], C128::ZERO).unwrap(), 8), vector(&[1.0]));
+    let (z, y) = (
+        noise_array(&Array::full([2, 2], C128::ZERO).unwrap(), 8),
+        vector(&[1.0]),
+    );
     let complex: &[&dyn Fn(&dyn Emit, &[Val]) -> Val] = &[
         &|cx, v| cx.mean(v[0], &[0]),
         &|cx, v| cx.norm(v[0], &[0, 1]),
@@ -167,16 +215,25 @@ fn norm_in_range_and_at_zero() {
     }
     same(&gradient(&[vector(&[0.0, 0.0])], norm), &[0.0, 0.0]);
     for s in [1e200, 1e-200, 1.0] {
-        close(&gradient(&[vector(&[3.0 * s, 4.0 * s])], norm), &[0.6, 0.8], 1e-15);
+        close(
+            &gradient(&[vector(&[3.0 * s, 4.0 * s])], norm),
+            &[0.6, 0.8],
+            1e-15,
+        );
     }
     close(
-        &second(&[3e-200, 4e-200], norm).iter().map(|h| h * 5e-200).collect::<Vec<_>>(),
+        &second(&[3e-200, 4e-200], norm)
+            .iter()
+            .map(|h| h * 5e-200)
+            .collect::<Vec<_>>(),
         &[0.64, -0.48, -0.48, 0.36],
         1e-14,
     );
     let none = Array::from_vec([0, 2], Vec::<f64>::new()).unwrap();
     same(&value(&[none], norm).to_f64(), &[0.0, 0.0]);
-    let rows = pull(&[matrix(2, &[0.0, 0.0, 3.0, 4.0])], &[1.0, 1.0], |cx, v| cx.norm(v[0], &[1]));
+    let rows = pull(&[matrix(2, &[0.0, 0.0, 3.0, 4.0])], &[1.0, 1.0], |cx, v| {
+        cx.norm(v[0], &[1])
+    });
     close(&rows, &[0.0, 0.0, 0.6, 0.8], 1e-15);
 }
 
@@ -199,11 +256,20 @@ fn means_and_spreads() {
     let var = |cx: &dyn Emit, v: &[Val]| cx.var(v[0], &[0], 1.0);
     same(&value(&[vector(&[5.0])], var).to_f64(), &[NAN]);
     same(&gradient(&[vector(&[5.0])], var), &[NAN]);
-    same(&value(&[vector(&[])], |cx, v| cx.mean(v[0], &[0])).to_f64(), &[NAN]);
-    assert_eq!(gradient(&[vector(&[])], |cx, v| cx.mean(v[0], &[0])).len(), 0);
+    same(
+        &value(&[vector(&[])], |cx, v| cx.mean(v[0], &[0])).to_f64(),
+        &[NAN],
+    );
+    assert_eq!(
+        gradient(&[vector(&[])], |cx, v| cx.mean(v[0], &[0])).len(),
+        0
+    );
     // The number of elements is known when it runs, and need not fit a sixteen-bit float.
     let b = Builder::new("f", Session::default());
-    let v = b.param(Type::new(DType::BF16, vec!["n".into(), 2.into()]), Some("x"));
+    let v = b.param(
+        Type::new(DType::BF16, vec!["n".into(), 2.into()]),
+        Some("x"),
+    );
     let y = (&b as &dyn Emit).mean(v, &[0, 1]);
     let f = b.finish(&[y]).unwrap();
     for n in [1, 5, 1000] {
@@ -215,7 +281,12 @@ fn means_and_spreads() {
 #[test]
 fn median_of_even_odd_and_nan() {
     let median = |cx: &dyn Emit, v: &[Val]| cx.median(v[0], 0);
-    let at = |v: &[f64]| (value(&[vector(v)], median).to_f64()[0], gradient(&[vector(v)], median));
+    let at = |v: &[f64]| {
+        (
+            value(&[vector(v)], median).to_f64()[0],
+            gradient(&[vector(v)], median),
+        )
+    };
     assert_eq!(at(&[4.0, 2.0, 3.0, 1.0]), (2.5, vec![0.0, 0.5, 0.5, 0.0]));
     assert_eq!(at(&[4.0, 2.0, 3.0]), (3.0, vec![0.0, 0.0, 1.0]));
     assert!(at(&[4.0, NAN, 3.0]).0.is_nan());
@@ -224,10 +295,15 @@ fn median_of_even_odd_and_nan() {
     let y = (&b as &dyn Emit).median(x, 0);
     let f = b.finish(&[y]).unwrap();
     let g = grad(&AdContext::default(), &f, f.params()).unwrap();
-    for (v, want, slope) in
-        [(&[3.0, 1.0, 2.0][..], 2.0, &[0.0, 0.0, 1.0][..]), (&[3.0, 1.0], 2.0, &[0.5, 0.5]), (&[7.0], 7.0, &[1.0])]
-    {
-        assert_eq!(reference::run(&f, &[vector(v)]).unwrap()[0].to_f64(), [want]);
+    for (v, want, slope) in [
+        (&[3.0, 1.0, 2.0][..], 2.0, &[0.0, 0.0, 1.0][..]),
+        (&[3.0, 1.0], 2.0, &[0.5, 0.5]),
+        (&[7.0], 7.0, &[1.0]),
+    ] {
+        assert_eq!(
+            reference::run(&f, &[vector(v)]).unwrap()[0].to_f64(),
+            [want]
+        );
         assert_eq!(reference::run(&g, &[vector(v)]).unwrap()[0].to_f64(), slope);
     }
 }
@@ -236,12 +312,22 @@ fn median_of_even_odd_and_nan() {
 fn activations_at_zero_and_far_out() {
     same(&tower(0.0, 2, |cx, x| cx.relu(x)), &[0.0, 0.0, 0.0]);
     same(&tower(NAN, 0, |cx, x| cx.relu(x)), &[NAN]);
-    close(&tower(0.0, 4, |cx, x| cx.softplus(x)), &[2f64.ln(), 0.5, 0.25, 0.0, -0.125], 1e-14);
-    same(&tower(1000.0, 2, |cx, x| cx.softplus(x)), &[1000.0, 1.0, 0.0]);
+    close(
+        &tower(0.0, 4, |cx, x| cx.softplus(x)),
+        &[2f64.ln(), 0.5, 0.25, 0.0, -0.125],
+        1e-14,
+    );
+    same(
+        &tower(1000.0, 2, |cx, x| cx.softplus(x)),
+        &[1000.0, 1.0, 0.0],
+    );
     same(&tower(-1000.0, 2, |cx, x| cx.softplus(x)), &[0.0, 0.0, 0.0]);
     same(&tower(INF, 1, |cx, x| cx.softplus(x)), &[INF, 1.0]);
     let e = (-50f64).exp();
-    for (got, want) in tower(-50.0, 2, |cx, x| cx.softplus(x)).iter().zip([e, e, e]) {
+    for (got, want) in tower(-50.0, 2, |cx, x| cx.softplus(x))
+        .iter()
+        .zip([e, e, e])
+    {
         assert!((got / want - 1.0).abs() < 1e-12);
     }
     let far: &[(&dyn Fn(&dyn Emit, Val) -> Val, f64)] = &[
@@ -256,22 +342,36 @@ fn activations_at_zero_and_far_out() {
     }
     // The far tail keeps its digits: x Φ(x) at -10 is -10 · 7.619853024160525e-24.
     let tail = tower(-10.0, 0, |cx, x| cx.gelu(x))[0];
-    assert!((tail / -7.619853024160525e-23 - 1.0).abs() < 1e-12, "{tail}");
+    assert!(
+        (tail / -7.619853024160525e-23 - 1.0).abs() < 1e-12,
+        "{tail}"
+    );
 }
 
 #[test]
 fn sinc_and_its_derivatives_everywhere() {
     let p2 = PI * PI;
-    close(&tower(0.0, 4, |cx, x| cx.sinc(x)), &[1.0, 0.0, -p2 / 3.0, 0.0, p2 * p2 / 5.0], 1e-14);
+    close(
+        &tower(0.0, 4, |cx, x| cx.sinc(x)),
+        &[1.0, 0.0, -p2 / 3.0, 0.0, p2 * p2 / 5.0],
+        1e-14,
+    );
     // Both forms agree where they meet, to the fourth derivative.
     let (a, b) = (1.0 / PI - 1e-9, 1.0 / PI + 1e-9);
-    for (l, r) in tower(a, 4, |cx, x| cx.sinc(x)).iter().zip(tower(b, 4, |cx, x| cx.sinc(x))) {
+    for (l, r) in tower(a, 4, |cx, x| cx.sinc(x))
+        .iter()
+        .zip(tower(b, 4, |cx, x| cx.sinc(x)))
+    {
         assert!((l - r).abs() < 1e-6, "{l} {r}");
     }
     let x = 1000.25;
     let want = (PI * x).sin() / (PI * x);
     close(&tower(x, 0, |cx, x| cx.sinc(x)), &[want], 1e-12);
-    close(&tower(1e-8, 2, |cx, x| cx.sinc(x)), &[1.0, -p2 / 3.0 * 1e-8, -p2 / 3.0], 1e-14);
+    close(
+        &tower(1e-8, 2, |cx, x| cx.sinc(x)),
+        &[1.0, -p2 / 3.0 * 1e-8, -p2 / 3.0],
+        1e-14,
+    );
 }
 
 #[test]
@@ -280,7 +380,12 @@ fn logaddexp_at_ties_infinities_and_far_out() {
         let at = |i: usize| cx.index_axis(v[0], 0, i);
         cx.logaddexp(at(0), at(1))
     };
-    let at = |v: [f64; 2]| (value(&[vector(&v)], f).to_f64()[0], gradient(&[vector(&v)], f));
+    let at = |v: [f64; 2]| {
+        (
+            value(&[vector(&v)], f).to_f64()[0],
+            gradient(&[vector(&v)], f),
+        )
+    };
     assert_eq!(at([1.0, 1.0]), (1.0 + 2f64.ln(), vec![0.5, 0.5]));
     close(&second(&[1.0, 1.0], f), &[0.25, -0.25, -0.25, 0.25], 1e-15);
     assert_eq!(at([1000.0, -1000.0]), (1000.0, vec![1.0, 0.0]));
@@ -298,27 +403,54 @@ fn cross_entropy_with_classes_and_probabilities() {
     let labels = Array::vector(vec![0i32, 2]);
     let rows = |cx: &dyn Emit, v: &[Val]| cx.cross_entropy(v[0], v[1], 1);
     let lse = (0.5f64.exp() + 0.25f64.exp() + (-0.5f64).exp()).ln();
-    close(&value(&[x.clone(), labels.clone()], rows).to_f64(), &[0.0, lse + 0.5], 1e-15);
+    close(
+        &value(&[x.clone(), labels.clone()], rows).to_f64(),
+        &[0.0, lse + 0.5],
+        1e-15,
+    );
     let worst = Array::vector(vec![2i32, 0]);
-    close(&value(&[x.clone(), worst], rows).to_f64(), &[2000.0, lse - 0.5], 1e-15);
+    close(
+        &value(&[x.clone(), worst], rows).to_f64(),
+        &[2000.0, lse - 0.5],
+        1e-15,
+    );
     let g = pull(&[x.clone(), labels.clone()], &[1.0, 1.0], rows);
     let p: Vec<f64> = [0.5, 0.25, -0.5].iter().map(|x| (x - lse).exp()).collect();
     close(&g, &[0.0, 0.0, 0.0, p[0], p[1], p[2] - 1.0], 1e-15);
-    // One-hot probabilities agree with classes; an impossible class of probability zero costs nothing.
-    let hot = value(from_ref(&labels), |cx, v| cx.one_hot(v[0], &Dim::Const(3), DType::F64));
-    close(&value(&[x.clone(), hot.clone()], rows).to_f64(), &[0.0, lse + 0.5], 1e-15);
+    // One-hot probabilities agree with classes; an impossible class of probability zero costs
+    // nothing.
+    let hot = value(from_ref(&labels), |cx, v| {
+        cx.one_hot(v[0], &Dim::Const(3), DType::F64)
+    });
+    close(
+        &value(&[x.clone(), hot.clone()], rows).to_f64(),
+        &[0.0, lse + 0.5],
+        1e-15,
+    );
     close(&pull(&[x.clone(), hot], &[1.0, 1.0], rows), &g, 1e-15);
     let masked = [matrix(1, &[0.0, -INF, 0.0]), matrix(1, &[1.0, 0.0, 0.0])];
     close(&value(&masked, rows).to_f64(), &[2f64.ln()], 1e-15);
     let classes = [masked[0].clone(), Array::vector(vec![0i32])];
     close(&pull(&classes, &[1.0], rows), &[-0.5, 0.0, 0.5], 1e-15);
     let wide = matrix(1, &[0.0; 300]);
-    close(&value(&[wide, Array::vector(vec![3u8])], rows).to_f64(), &[300f64.ln()], 1e-15);
+    close(
+        &value(&[wide, Array::vector(vec![3u8])], rows).to_f64(),
+        &[300f64.ln()],
+        1e-15,
+    );
     // A label that is no class is not silently zero.
     assert!(value(&[masked[0].clone(), Array::vector(vec![7i32])], rows).to_f64()[0].is_nan());
     check(&[matrix(2, &noise(6, 9)), labels], rows);
-    check(&[matrix(2, &noise(6, 9)), matrix(2, &[0.2, 0.3, 0.5, 0.1, 0.8, 0.1])], rows);
-    let mean = spelled("cross_entropy", &[], &[x, Array::vector(vec![0i64, 2])]).unwrap().1;
+    check(
+        &[
+            matrix(2, &noise(6, 9)),
+            matrix(2, &[0.2, 0.3, 0.5, 0.1, 0.8, 0.1]),
+        ],
+        rows,
+    );
+    let mean = spelled("cross_entropy", &[], &[x, Array::vector(vec![0i64, 2])])
+        .unwrap()
+        .1;
     close(&mean[0].to_f64(), &[(lse + 0.5) / 2.0], 1e-15);
 }
 
@@ -347,14 +479,35 @@ fn matmul_aligns_as_numpy_does() {
         close(&z.to_f64(), &expected, 1e-14);
         check(&[x, y], |cx, v| cx.matmul(v[0], v[1]));
     }
-    for (a, b) in [(&[2usize, 3][..], &[4usize, 2][..]), (&[], &[3]), (&[2, 2, 3], &[3, 3, 2])] {
-        assert_eq!(spelled("matmul", &[], &[of(a, 1), of(b, 2)]).unwrap_err().code(), Code::ShapeMismatch);
+    for (a, b) in [
+        (&[2usize, 3][..], &[4usize, 2][..]),
+        (&[], &[3]),
+        (&[2, 2, 3], &[3, 3, 2]),
+    ] {
+        assert_eq!(
+            spelled("matmul", &[], &[of(a, 1), of(b, 2)])
+                .unwrap_err()
+                .code(),
+            Code::ShapeMismatch
+        );
     }
 }
 
 fn matmul_by_loops(x: &Array, y: &Array, shape: &[usize]) -> Vec<f64> {
-    let row = |s: &[usize]| if s.len() == 1 { vec![1, s[0]] } else { s.to_vec() };
-    let column = |s: &[usize]| if s.len() == 1 { vec![s[0], 1] } else { s.to_vec() };
+    let row = |s: &[usize]| {
+        if s.len() == 1 {
+            vec![1, s[0]]
+        } else {
+            s.to_vec()
+        }
+    };
+    let column = |s: &[usize]| {
+        if s.len() == 1 {
+            vec![s[0], 1]
+        } else {
+            s.to_vec()
+        }
+    };
     let (xs, ys) = (row(x.shape()), column(y.shape()));
     let rank = xs.len().max(ys.len());
     let batch: Vec<usize> = (0..rank - 2)
@@ -382,7 +535,11 @@ fn matmul_by_loops(x: &Array, y: &Array, shape: &[usize]) -> Vec<f64> {
         let (ox, oy) = (offset(&xs), offset(&ys));
         for i in 0..m {
             for j in 0..n {
-                out.push((0..kk).map(|k| xv[ox + i * kk + k] * yv[oy + k * n + j]).sum());
+                out.push(
+                    (0..kk)
+                        .map(|k| xv[ox + i * kk + k] * yv[oy + k * n + j])
+                        .sum(),
+                );
             }
         }
     }
@@ -390,8 +547,8 @@ fn matmul_by_loops(x: &Array, y: &Array, shape: &[usize]) -> Vec<f64> {
     out
 }
 
-/// Far out nothing overflows, cancels or turns into NaN: shift-invariant functions have the derivatives that they have
-/// near zero, the others finite ones.
+/// Far out nothing overflows, cancels or turns into NaN: shift-invariant functions have the
+/// derivatives that they have near zero, the others finite ones.
 #[test]
 fn second_derivatives_far_out() {
     let pick = |cx: &dyn Emit, y: Val| {
@@ -412,7 +569,11 @@ fn second_derivatives_far_out() {
     for f in invariant {
         for shift in [1000.0, -1000.0] {
             let far = near.map(|x| x + shift);
-            close(&gradient(&[vector(&far)], f), &gradient(&[vector(&near)], f), 1e-12);
+            close(
+                &gradient(&[vector(&far)], f),
+                &gradient(&[vector(&near)], f),
+                1e-12,
+            );
             close(&second(&far, f), &second(&near, f), 1e-11);
         }
         for x in [[1000.0, -1000.0, 0.0], [-1000.0, 1000.0, 1000.0]] {
@@ -424,11 +585,20 @@ fn second_derivatives_far_out() {
     for x in [-700.0, -30.0, 30.0, 700.0] {
         let (l, m) = (p(x), p(-x));
         for (got, want) in [
-            (tower(x, 2, |cx, x| cx.softplus(x)), [if x > 0.0 { x + m } else { l }, l, l * m]),
-            (tower(x, 2, |cx, x| cx.silu(x)), [x * l, l + x * l * m, l * m * (2.0 + x * (m - l))]),
+            (
+                tower(x, 2, |cx, x| cx.softplus(x)),
+                [if x > 0.0 { x + m } else { l }, l, l * m],
+            ),
+            (
+                tower(x, 2, |cx, x| cx.silu(x)),
+                [x * l, l + x * l * m, l * m * (2.0 + x * (m - l))],
+            ),
         ] {
             for (g, w) in got.iter().zip(want) {
-                assert!((g - w).abs() <= 1e-12 * w.abs(), "{x}: {got:?} against {want:?}");
+                assert!(
+                    (g - w).abs() <= 1e-12 * w.abs(),
+                    "{x}: {got:?} against {want:?}"
+                );
             }
         }
     }
@@ -436,12 +606,18 @@ fn second_derivatives_far_out() {
 
 #[test]
 fn max_with_index_gives_all_to_the_first() {
-    let g = gradient(&[vector(&[1.0, 3.0, 3.0, 2.0])], |cx, v| cx.pick_along(v[0], cx.argmax(v[0], 0), 0));
+    let g = gradient(&[vector(&[1.0, 3.0, 3.0, 2.0])], |cx, v| {
+        cx.pick_along(v[0], cx.argmax(v[0], 0), 0)
+    });
     assert_eq!(g, [0.0, 1.0, 0.0, 0.0]);
 }
 
 #[test]
 fn clip_is_half_at_its_bounds() {
-    let clip = |cx: &dyn Emit, v: &[Val]| cx.clip(v[0], cx.full_like(v[0], 0.0), cx.full_like(v[0], 1.0));
-    assert_eq!(pull(&[vector(&[-1.0, 0.0, 0.5, 1.0, 2.0])], &[1.0; 5], clip), [0.0, 0.5, 1.0, 0.5, 0.0]);
+    let clip =
+        |cx: &dyn Emit, v: &[Val]| cx.clip(v[0], cx.full_like(v[0], 0.0), cx.full_like(v[0], 1.0));
+    assert_eq!(
+        pull(&[vector(&[-1.0, 0.0, 0.5, 1.0, 2.0])], &[1.0; 5], clip),
+        [0.0, 0.5, 1.0, 0.5, 0.0]
+    );
 }

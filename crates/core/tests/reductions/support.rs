@@ -1,4 +1,5 @@
-//! Building one function of some arguments, running it, and comparing derivatives with finite differences.
+//! Building one function of some arguments, running it, and comparing derivatives with finite
+//! differences.
 
 use cotangent_core::transform::{AdContext, Session, grad, hvp, hvp_reverse, jvp, vjp};
 use cotangent_core::{Array, Builder, C128, Emit, Function, Val, Wide, reference};
@@ -26,7 +27,9 @@ pub fn pull(x: &[Array], ct: &[f64], f: impl Fn(&dyn Emit, &[Val]) -> Val) -> Ve
     let f = function(x, f);
     let shape = f.ty(f.results()[0]).shape.as_const().unwrap();
     let g = vjp(&AdContext::default(), &f, &f.params()[..1]).unwrap();
-    let ct = Wide::F(ct.to_vec()).narrow(f.ty(f.results()[0]).dtype, shape).unwrap();
+    let ct = Wide::F(ct.to_vec())
+        .narrow(f.ty(f.results()[0]).dtype, shape)
+        .unwrap();
     let args: Vec<Array> = x.iter().cloned().chain([ct]).collect();
     run(&g, &args).to_f64()
 }
@@ -34,7 +37,11 @@ pub fn pull(x: &[Array], ct: &[f64], f: impl Fn(&dyn Emit, &[Val]) -> Val) -> Ve
 /// The gradient of a scalar at its first argument.
 pub fn gradient(x: &[Array], f: impl Fn(&dyn Emit, &[Val]) -> Val) -> Vec<f64> {
     let f = function(x, f);
-    run(&grad(&AdContext::default(), &f, &f.params()[..1]).unwrap(), x).to_f64()
+    run(
+        &grad(&AdContext::default(), &f, &f.params()[..1]).unwrap(),
+        x,
+    )
+    .to_f64()
 }
 
 pub fn vector(v: &[f64]) -> Array {
@@ -47,7 +54,9 @@ pub fn matrix(rows: usize, v: &[f64]) -> Array {
 
 /// Numbers between -1 and 1 that look random.
 pub fn noise(n: usize, seed: u64) -> Vec<f64> {
-    let mut s = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1234_5678_9abc_def1);
+    let mut s = seed
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .wrapping_add(0x1234_5678_9abc_def1);
     (0..n)
         .map(|_| {
             s ^= s << 13;
@@ -63,7 +72,12 @@ pub fn noise_array(like: &Array, seed: u64) -> Array {
     let wide = match like.wide() {
         Wide::C(_) => {
             let (re, im) = (noise(n, seed), noise(n, seed + 1000));
-            Wide::C(re.into_iter().zip(im).map(|(re, im)| C128::new(re, im)).collect())
+            Wide::C(
+                re.into_iter()
+                    .zip(im)
+                    .map(|(re, im)| C128::new(re, im))
+                    .collect(),
+            )
         }
         Wide::F(_) => Wide::F(noise(n, seed)),
         Wide::I(_) => panic!("integers have no tangents"),
@@ -73,11 +87,20 @@ pub fn noise_array(like: &Array, seed: u64) -> Array {
 
 /// `Re Σ conj(a) b`.
 pub fn inner(a: &Array, b: &Array) -> f64 {
-    a.to_c128().iter().zip(b.to_c128()).map(|(a, b)| (a.conj() * b).re).sum()
+    a.to_c128()
+        .iter()
+        .zip(b.to_c128())
+        .map(|(a, b)| (a.conj() * b).re)
+        .sum()
 }
 
 pub fn step(x: &Array, t: &Array, h: f64) -> Array {
-    let v = x.to_c128().iter().zip(t.to_c128()).map(|(x, t)| x + t * h).collect::<Vec<C128>>();
+    let v = x
+        .to_c128()
+        .iter()
+        .zip(t.to_c128())
+        .map(|(x, t)| x + t * h)
+        .collect::<Vec<C128>>();
     let wide = match x.wide() {
         Wide::C(_) => Wide::C(v),
         _ => Wide::F(v.into_iter().map(|z| z.re).collect()),
@@ -97,13 +120,25 @@ fn flat(a: &Array) -> Vec<f64> {
     a.to_c128().iter().flat_map(|z| [z.re, z.im]).collect()
 }
 
-/// Forward and reverse derivatives agree with each other and with finite differences, to second order, at every
-/// argument.
+/// Forward and reverse derivatives agree with each other and with finite differences, to second
+/// order, at every argument.
 pub fn check(x: &[Array], f: impl Fn(&dyn Emit, &[Val]) -> Val) {
     let (f, ad) = (function(x, f), AdContext::default());
-    let wrt: Vec<Val> = f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect();
-    let active: Vec<usize> = (0..x.len()).filter(|&i| x[i].dtype().has_tangent()).collect();
-    let directions = |seed| active.iter().map(|&i| noise_array(&x[i], seed + i as u64)).collect::<Vec<_>>();
+    let wrt: Vec<Val> = f
+        .params()
+        .iter()
+        .copied()
+        .filter(|&p| f.ty(p).dtype.has_tangent())
+        .collect();
+    let active: Vec<usize> = (0..x.len())
+        .filter(|&i| x[i].dtype().has_tangent())
+        .collect();
+    let directions = |seed| {
+        active
+            .iter()
+            .map(|&i| noise_array(&x[i], seed + i as u64))
+            .collect::<Vec<_>>()
+    };
     let t = directions(1);
     let moved = |h: f64| {
         let mut y = x.to_vec();
@@ -114,24 +149,40 @@ pub fn check(x: &[Array], f: impl Fn(&dyn Emit, &[Val]) -> Val) {
     };
     let difference = |g: &Function, extra: &[Array], k: usize| -> Vec<f64> {
         let h = 1e-4;
-        let at = |h: f64| flat(&reference::run(g, &[moved(h), extra.to_vec()].concat()).unwrap()[k]);
+        let at =
+            |h: f64| flat(&reference::run(g, &[moved(h), extra.to_vec()].concat()).unwrap()[k]);
         let (a, b, c, d) = (at(2.0 * h), at(h), at(-h), at(-2.0 * h));
-        (0..a.len()).map(|i| (8.0 * (b[i] - c[i]) - a[i] + d[i]) / (12.0 * h)).collect()
+        (0..a.len())
+            .map(|i| (8.0 * (b[i] - c[i]) - a[i] + d[i]) / (12.0 * h))
+            .collect()
     };
     let forward = jvp(&ad, &f, &wrt).unwrap();
-    let dy = reference::run(&forward, &[x.to_vec(), t.clone()].concat()).unwrap().remove(1);
+    let dy = reference::run(&forward, &[x.to_vec(), t.clone()].concat())
+        .unwrap()
+        .remove(1);
     close(&flat(&dy), &difference(&f, &[], 0), 1e-7);
     let ct = noise_array(&dy, 77);
     let reverse = vjp(&ad, &f, &wrt).unwrap();
     let back = reference::run(&reverse, &[x, from_ref(&ct)].concat()).unwrap();
-    let (a, b) = (inner(&ct, &dy), back.iter().zip(&t).map(|(g, t)| inner(g, t)).sum::<f64>());
-    assert!((a - b).abs() <= 1e-10 * (1.0 + a.abs()), "<ct, J t> = {a}, <J* ct, t> = {b}");
-    // Second order: forward over reverse against differences of the reverse pass, and against reverse over forward.
+    let (a, b) = (
+        inner(&ct, &dy),
+        back.iter().zip(&t).map(|(g, t)| inner(g, t)).sum::<f64>(),
+    );
+    assert!(
+        (a - b).abs() <= 1e-10 * (1.0 + a.abs()),
+        "<ct, J t> = {a}, <J* ct, t> = {b}"
+    );
+    // Second order: forward over reverse against differences of the reverse pass, and against
+    // reverse over forward.
     let second = hvp(&ad, &f, &wrt).unwrap();
     let scalar = f.ty(f.results()[0]).rank() == 0 && !f.ty(f.results()[0]).dtype.is_complex();
     let seed: Vec<Array> = if scalar { vec![] } else { vec![ct.clone()] };
     let got = reference::run(&second, &[x.to_vec(), seed.clone(), t.clone()].concat()).unwrap();
-    let first = if scalar { grad(&ad, &f, &wrt).unwrap() } else { reverse };
+    let first = if scalar {
+        grad(&ad, &f, &wrt).unwrap()
+    } else {
+        reverse
+    };
     for (k, g) in got.iter().enumerate() {
         close(&flat(g), &difference(&first, &seed, k), 1e-6);
     }

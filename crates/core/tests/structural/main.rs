@@ -1,5 +1,5 @@
-//! Structural and indexing operations: values against loops written from their definitions, derivatives at the corner
-//! cases of the conventions, unknown extents, and what is refused.
+//! Structural and indexing operations: values against loops written from their definitions,
+//! derivatives at the corner cases of the conventions, unknown extents, and what is refused.
 
 use cotangent_core::transform::{AdContext, Session, grad, vjp};
 use cotangent_core::{Array, Builder, DType, Emit, Error, Function, Type, Val, reference};
@@ -10,11 +10,17 @@ mod symbols;
 mod values;
 
 /// A function of parameters of these types.
-fn build<const N: usize>(types: [Type; N], f: impl Fn(&dyn Emit, [Val; N]) -> Vec<Val>) -> Function {
+fn build<const N: usize>(
+    types: [Type; N],
+    f: impl Fn(&dyn Emit, [Val; N]) -> Vec<Val>,
+) -> Function {
     try_build(types, f).unwrap()
 }
 
-fn try_build<const N: usize>(types: [Type; N], f: impl Fn(&dyn Emit, [Val; N]) -> Vec<Val>) -> Result<Function, Error> {
+fn try_build<const N: usize>(
+    types: [Type; N],
+    f: impl Fn(&dyn Emit, [Val; N]) -> Vec<Val>,
+) -> Result<Function, Error> {
     let b = Builder::new("f", Session::default());
     let x = types.map(|t| b.param(t, None));
     let y = f(&b, x);
@@ -44,7 +50,11 @@ fn counting(shape: &[usize]) -> Array {
 }
 
 fn run(f: &Function, x: &[Array]) -> Vec<Vec<f64>> {
-    reference::run(f, x).unwrap().iter().map(Array::to_f64).collect()
+    reference::run(f, x)
+        .unwrap()
+        .iter()
+        .map(Array::to_f64)
+        .collect()
 }
 
 /// Cotangents of the parameters at `wrt` for a cotangent of the one result.

@@ -24,7 +24,8 @@ fn ramp(n: usize) -> Array {
 /// Every law at these sizes, of one program.
 fn keeps_every_law(f: &Function, sizes: &[usize]) {
     for &n in sizes {
-        let report = check_function(&AdContext::default(), f, &[ramp(n)], &Options::default()).unwrap();
+        let report =
+            check_function(&AdContext::default(), f, &[ramp(n)], &Options::default()).unwrap();
         assert!(report.passed(), "n = {n}: {report}");
     }
 }
@@ -41,23 +42,51 @@ fn squares(part: impl Fn(&dyn Emit, Val) -> Val) -> Function {
 fn slices_of_an_unknown_extent() {
     let all = build([vector()], |cx, [x]| vec![cx.slice_axis(x, 0, 0, n())]);
     assert!(all.eqns().is_empty(), "the whole axis is no slice");
-    let tail = build([vector()], |cx, [x]| vec![cx.slice_axis(x, 0, 1, n()), cx.slice_axis(x, 0, 0, minus(1))]);
-    assert_eq!(tail.result_types(), [Type::new(DType::F64, vec![minus(1)]), Type::new(DType::F64, vec![minus(1)])]);
+    let tail = build([vector()], |cx, [x]| {
+        vec![
+            cx.slice_axis(x, 0, 1, n()),
+            cx.slice_axis(x, 0, 0, minus(1)),
+        ]
+    });
+    assert_eq!(
+        tail.result_types(),
+        [
+            Type::new(DType::F64, vec![minus(1)]),
+            Type::new(DType::F64, vec![minus(1)])
+        ]
+    );
     keeps_every_law(
-        &squares(|cx, x| cx.sub(cx.slice_axis(x, 0, 1, n()), cx.slice_axis(x, 0, 0, minus(1)))),
+        &squares(|cx, x| {
+            cx.sub(
+                cx.slice_axis(x, 0, 1, n()),
+                cx.slice_axis(x, 0, 0, minus(1)),
+            )
+        }),
         &[1, 2, 6],
     );
     for stride in [2, 3] {
-        keeps_every_law(&squares(|cx, x| cx.slice(x, &[0.into()], &[n()], &[stride])), &[0, 1, 2, 5, 6]);
+        keeps_every_law(
+            &squares(|cx, x| cx.slice(x, &[0.into()], &[n()], &[stride])),
+            &[0, 1, 2, 5, 6],
+        );
     }
     keeps_every_law(&squares(|cx, x| cx.slice_axis(x, 0, 0, 2)), &[2, 3, 5]);
-    keeps_every_law(&squares(|cx, x| cx.slice(x, &[n().floor_div(2)], &[minus(1)], &[2])), &[2, 3, 8]);
+    keeps_every_law(
+        &squares(|cx, x| cx.slice(x, &[n().floor_div(2)], &[minus(1)], &[2])),
+        &[2, 3, 8],
+    );
 }
 
 #[test]
 fn pads_joins_and_reversals_of_an_unknown_extent() {
-    keeps_every_law(&squares(|cx, x| cx.pad_zeros(cx.sin(x), &[2], &[1], &[0])), &[0, 1, 4]);
-    keeps_every_law(&squares(|cx, x| cx.pad(x, cx.full(&f64s(&[]), 2.0), &[-1], &[3], &[2])), &[0, 1, 4]);
+    keeps_every_law(
+        &squares(|cx, x| cx.pad_zeros(cx.sin(x), &[2], &[1], &[0])),
+        &[0, 1, 4],
+    );
+    keeps_every_law(
+        &squares(|cx, x| cx.pad(x, cx.full(&f64s(&[]), 2.0), &[-1], &[3], &[2])),
+        &[0, 1, 4],
+    );
     keeps_every_law(
         &squares(|cx, x| cx.concatenate(&[x, cx.full(&f64s(&[2]), 1.0), cx.reverse(x, &[0])], 0)),
         &[0, 1, 4],
@@ -69,8 +98,14 @@ fn pads_joins_and_reversals_of_an_unknown_extent() {
         }),
         &[0, 1, 5],
     );
-    let cut = build([vector()], |cx, [x]| vec![cx.pad_zeros(cx.pad_zeros(x, &[2], &[1], &[0]), &[-2], &[-1], &[0])]);
-    assert_eq!(cut.result_types(), [vector()], "what was added and taken away again leaves the extent as it was");
+    let cut = build([vector()], |cx, [x]| {
+        vec![cx.pad_zeros(cx.pad_zeros(x, &[2], &[1], &[0]), &[-2], &[-1], &[0])]
+    });
+    assert_eq!(
+        cut.result_types(),
+        [vector()],
+        "what was added and taken away again leaves the extent as it was"
+    );
 }
 
 #[test]
@@ -81,27 +116,60 @@ fn windows_at_indices_of_an_unknown_extent() {
         cx.mul(i, cx.full(&ty, 2i64))
     };
     for mode in [Bounds::Clip, Bounds::Drop] {
-        keeps_every_law(&squares(|cx, x| cx.take(x, every_other(cx), 0, mode)), &[0, 1, 5]);
+        keeps_every_law(
+            &squares(|cx, x| cx.take(x, every_other(cx), 0, mode)),
+            &[0, 1, 5],
+        );
         for combine in [Combine::Set, Combine::Add, Combine::Mul] {
-            let w = Windows { collapsed: vec![0], axes: vec![0], vector: 1, ..Windows::default() };
-            keeps_every_law(&squares(|cx, x| cx.scatter(combine, &w, mode, x, every_other(cx), cx.sin(x))), &[0, 1, 5]);
+            let w = Windows {
+                collapsed: vec![0],
+                axes: vec![0],
+                vector: 1,
+                ..Windows::default()
+            };
+            keeps_every_law(
+                &squares(|cx, x| cx.scatter(combine, &w, mode, x, every_other(cx), cx.sin(x))),
+                &[0, 1, 5],
+            );
         }
     }
     let last = |cx: &dyn Emit| cx.extent(&i64s(&[]), &n());
-    keeps_every_law(&squares(|cx, x| cx.dynamic_slice(x, &[last(cx)], &[minus(1)])), &[1, 2, 5]);
-    keeps_every_law(&squares(|cx, x| cx.dynamic_update_slice(x, cx.full(&f64s(&[1]), 2.0), &[last(cx)])), &[1, 2, 5]);
+    keeps_every_law(
+        &squares(|cx, x| cx.dynamic_slice(x, &[last(cx)], &[minus(1)])),
+        &[1, 2, 5],
+    );
+    keeps_every_law(
+        &squares(|cx, x| cx.dynamic_update_slice(x, cx.full(&f64s(&[1]), 2.0), &[last(cx)])),
+        &[1, 2, 5],
+    );
 }
 
 #[test]
 fn what_does_not_fit_is_found_when_it_runs() {
     let f = build([vector()], |cx, [x]| vec![cx.slice_axis(x, 0, 0, 3)]);
     let e = reference::run(&f, &[ramp(2)]).unwrap_err();
-    assert_eq!(e.message(), "`slice` of f64[2]: 0..3 is not within the extent 2 of axis 0");
-    let f = build([vector()], |cx, [x]| vec![cx.pad_zeros(x, &[-2], &[-1], &[0])]);
-    assert_eq!(reference::run(&f, &[ramp(2)]).unwrap_err().code(), Code::Attribute);
+    assert_eq!(
+        e.message(),
+        "`slice` of f64[2]: 0..3 is not within the extent 2 of axis 0"
+    );
+    let f = build([vector()], |cx, [x]| {
+        vec![cx.pad_zeros(x, &[-2], &[-1], &[0])]
+    });
+    assert_eq!(
+        reference::run(&f, &[ramp(2)]).unwrap_err().code(),
+        Code::Attribute
+    );
     assert_eq!(run(&f, &[ramp(3)])[0], [0.0; 0]);
-    let f = build([vector()], |cx, [x]| vec![cx.dynamic_slice(x, &[cx.full(&i64s(&[]), 0i64)], &[3.into()])]);
-    assert_eq!(reference::run(&f, &[ramp(2)]).unwrap_err().code(), Code::ShapeMismatch);
-    let f = build([vector(), Type::new(DType::F64, vec![Dim::sym("m")])], |cx, [x, y]| vec![cx.stack(&[x, y], 0)]);
+    let f = build([vector()], |cx, [x]| {
+        vec![cx.dynamic_slice(x, &[cx.full(&i64s(&[]), 0i64)], &[3.into()])]
+    });
+    assert_eq!(
+        reference::run(&f, &[ramp(2)]).unwrap_err().code(),
+        Code::ShapeMismatch
+    );
+    let f = build(
+        [vector(), Type::new(DType::F64, vec![Dim::sym("m")])],
+        |cx, [x, y]| vec![cx.stack(&[x, y], 0)],
+    );
     assert!(reference::run(&f, &[ramp(2), ramp(3)]).is_err());
 }

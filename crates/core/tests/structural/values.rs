@@ -8,7 +8,9 @@ use cotangent_core::{C128, Dim, Op};
 /// Every index of a shape, row-major.
 fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
     shape.iter().fold(vec![vec![]], |all, &n| {
-        all.into_iter().flat_map(|i| (0..n).map(move |k| [i.as_slice(), &[k]].concat())).collect()
+        all.into_iter()
+            .flat_map(|i| (0..n).map(move |k| [i.as_slice(), &[k]].concat()))
+            .collect()
     })
 }
 
@@ -35,13 +37,23 @@ fn slices_reversals_and_pads_of_random_shapes() {
         let ty = f64s(&shape);
 
         let start: Vec<usize> = shape.iter().map(|&n| rng.below(n + 1)).collect();
-        let limit: Vec<usize> = shape.iter().zip(&start).map(|(&n, &s)| s + rng.below(n - s + 1)).collect();
+        let limit: Vec<usize> = shape
+            .iter()
+            .zip(&start)
+            .map(|(&n, &s)| s + rng.below(n - s + 1))
+            .collect();
         let stride: Vec<usize> = shape.iter().map(|_| 1 + rng.below(3)).collect();
-        let f = build([ty.clone()], |cx, [x]| vec![cx.slice(x, &dims(&start), &dims(&limit), &stride)]);
+        let f = build([ty.clone()], |cx, [x]| {
+            vec![cx.slice(x, &dims(&start), &dims(&limit), &stride)]
+        });
         let want: Vec<f64> = indices(&shape)
             .iter()
             .filter(|i| {
-                (0..rank).all(|k| i[k] >= start[k] && i[k] < limit[k] && (i[k] - start[k]).is_multiple_of(stride[k]))
+                (0..rank).all(|k| {
+                    i[k] >= start[k]
+                        && i[k] < limit[k]
+                        && (i[k] - start[k]).is_multiple_of(stride[k])
+                })
             })
             .map(|i| v[flat(i, &shape)])
             .collect();
@@ -50,33 +62,62 @@ fn slices_reversals_and_pads_of_random_shapes() {
         let axes: Vec<usize> = (0..rank).filter(|_| rng.chance(0.5)).collect();
         let f = build([ty.clone()], |cx, [x]| vec![cx.reverse(x, &axes)]);
         let turned = |i: &Vec<usize>| -> Vec<usize> {
-            (0..rank).map(|k| if axes.contains(&k) { shape[k] - 1 - i[k] } else { i[k] }).collect()
+            (0..rank)
+                .map(|k| {
+                    if axes.contains(&k) {
+                        shape[k] - 1 - i[k]
+                    } else {
+                        i[k]
+                    }
+                })
+                .collect()
         };
-        let want: Vec<f64> = indices(&shape).iter().map(|i| v[flat(&turned(i), &shape)]).collect();
+        let want: Vec<f64> = indices(&shape)
+            .iter()
+            .map(|i| v[flat(&turned(i), &shape)])
+            .collect();
         assert_eq!(run(&f, std::slice::from_ref(&x))[0], want);
 
         let interior: Vec<usize> = (0..rank).map(|_| rng.below(3)).collect();
-        let span: Vec<i64> = (0..rank).map(|k| (shape[k] + shape[k].saturating_sub(1) * interior[k]) as i64).collect();
-        let low: Vec<i64> = (0..rank).map(|k| rng.below(4) as i64 - (span[k] / 2).min(2)).collect();
-        let high: Vec<i64> = (0..rank).map(|k| rng.below(4) as i64 - (span[k] - span[k] / 2).min(2)).collect();
-        let to: Vec<usize> = (0..rank).map(|k| usize::try_from(span[k] + low[k] + high[k]).unwrap()).collect();
+        let span: Vec<i64> = (0..rank)
+            .map(|k| (shape[k] + shape[k].saturating_sub(1) * interior[k]) as i64)
+            .collect();
+        let low: Vec<i64> = (0..rank)
+            .map(|k| rng.below(4) as i64 - (span[k] / 2).min(2))
+            .collect();
+        let high: Vec<i64> = (0..rank)
+            .map(|k| rng.below(4) as i64 - (span[k] - span[k] / 2).min(2))
+            .collect();
+        let to: Vec<usize> = (0..rank)
+            .map(|k| usize::try_from(span[k] + low[k] + high[k]).unwrap())
+            .collect();
         let f = build([ty, f64s(&[])], |cx, [x, p]| {
-            vec![cx.pad(x, p, &low, &high, &interior), cx.pad_zeros(x, &low, &high, &interior)]
+            vec![
+                cx.pad(x, p, &low, &high, &interior),
+                cx.pad_zeros(x, &low, &high, &interior),
+            ]
         });
         let source = |i: &[usize]| -> Option<f64> {
             let at: Option<Vec<usize>> = (0..rank)
                 .map(|k| {
                     let p = i[k] as i64 - low[k];
                     let step = interior[k] as i64 + 1;
-                    (p >= 0 && p % step == 0 && p / step < shape[k] as i64).then_some((p / step) as usize)
+                    (p >= 0 && p % step == 0 && p / step < shape[k] as i64)
+                        .then_some((p / step) as usize)
                 })
                 .collect();
             Some(v[flat(&at?, &shape)])
         };
         let got = reference::run(&f, &[x, Array::scalar(-7.0)]).unwrap();
         assert_eq!(got[0].shape(), to);
-        for (i, (a, b)) in indices(&to).iter().zip(got[0].to_f64().into_iter().zip(got[1].to_f64())) {
-            assert_eq!((a, b), (source(i).unwrap_or(-7.0), source(i).unwrap_or(0.0)));
+        for (i, (a, b)) in indices(&to)
+            .iter()
+            .zip(got[0].to_f64().into_iter().zip(got[1].to_f64()))
+        {
+            assert_eq!(
+                (a, b),
+                (source(i).unwrap_or(-7.0), source(i).unwrap_or(0.0))
+            );
         }
     }
 }
@@ -85,16 +126,30 @@ fn slices_reversals_and_pads_of_random_shapes() {
 fn joined_stacked_split_and_indexed() {
     let f = build([f64s(&[2, 1]), f64s(&[2, 2])], |cx, [x, y]| {
         let z = cx.concatenate(&[x, y], 1);
-        let mut out = vec![z, cx.stack(&[y, y], 1), cx.index_axis(z, 0, 1), cx.slice_axis(z, 1, 1, 2)];
+        let mut out = vec![
+            z,
+            cx.stack(&[y, y], 1),
+            cx.index_axis(z, 0, 1),
+            cx.slice_axis(z, 1, 1, 2),
+        ];
         out.extend(cx.split(z, 1, &dims(&[1, 0, 2])));
         out
     });
-    let y = run(&f, &[floats(&[1.0, 2.0]).reshape([2, 1]).unwrap(), counting(&[2, 2])]);
+    let y = run(
+        &f,
+        &[
+            floats(&[1.0, 2.0]).reshape([2, 1]).unwrap(),
+            counting(&[2, 2]),
+        ],
+    );
     assert_eq!(y[0], [1.0, 1.0, 2.0, 2.0, 3.0, 4.0]);
     assert_eq!(y[1], [1.0, 2.0, 1.0, 2.0, 3.0, 4.0, 3.0, 4.0]);
     assert_eq!(y[2], [2.0, 3.0, 4.0]);
     assert_eq!(y[3], [1.0, 3.0]);
-    assert_eq!((&*y[4], &*y[5], &*y[6]), (&[1.0, 2.0][..], &[][..], &[1.0, 2.0, 3.0, 4.0][..]));
+    assert_eq!(
+        (&*y[4], &*y[5], &*y[6]),
+        (&[1.0, 2.0][..], &[][..], &[1.0, 2.0, 3.0, 4.0][..])
+    );
 }
 
 #[test]
@@ -108,13 +163,47 @@ fn dynamic_windows_are_clamped() {
             cx.dynamic_update_index_axis(x, row, 0, cx.zeros(&i64s(&[]))),
         ]
     });
-    let at = |i: i64| run(&f, &[counting(&[4]), floats(&[-1.0, -2.0]), Array::scalar(i)]);
-    assert_eq!(at(1), [&[2.0, 3.0, 4.0][..], &[1.0, -1.0, -2.0, 4.0], &[2.0], &[2.0, 2.0, 3.0, 4.0]]);
-    assert_eq!(at(-9), [&[1.0, 2.0, 3.0][..], &[-1.0, -2.0, 3.0, 4.0], &[1.0], &[1.0, 2.0, 3.0, 4.0]]);
-    assert_eq!(at(i64::MAX), [&[2.0, 3.0, 4.0][..], &[1.0, 2.0, -1.0, -2.0], &[4.0], &[4.0, 2.0, 3.0, 4.0]]);
+    let at = |i: i64| {
+        run(
+            &f,
+            &[counting(&[4]), floats(&[-1.0, -2.0]), Array::scalar(i)],
+        )
+    };
+    assert_eq!(
+        at(1),
+        [
+            &[2.0, 3.0, 4.0][..],
+            &[1.0, -1.0, -2.0, 4.0],
+            &[2.0],
+            &[2.0, 2.0, 3.0, 4.0]
+        ]
+    );
+    assert_eq!(
+        at(-9),
+        [
+            &[1.0, 2.0, 3.0][..],
+            &[-1.0, -2.0, 3.0, 4.0],
+            &[1.0],
+            &[1.0, 2.0, 3.0, 4.0]
+        ]
+    );
+    assert_eq!(
+        at(i64::MAX),
+        [
+            &[2.0, 3.0, 4.0][..],
+            &[1.0, 2.0, -1.0, -2.0],
+            &[4.0],
+            &[4.0, 2.0, 3.0, 4.0]
+        ]
+    );
     // Unsigned starts beyond the signed ones are at the end, not at the beginning.
-    let f = build([f64s(&[4]), Type::scalar(DType::U64)], |cx, [x, i]| vec![cx.dynamic_slice(x, &[i], &dims(&[3]))]);
-    assert_eq!(run(&f, &[counting(&[4]), Array::scalar(u64::MAX)])[0], [2.0, 3.0, 4.0]);
+    let f = build([f64s(&[4]), Type::scalar(DType::U64)], |cx, [x, i]| {
+        vec![cx.dynamic_slice(x, &[i], &dims(&[3]))]
+    });
+    assert_eq!(
+        run(&f, &[counting(&[4]), Array::scalar(u64::MAX)])[0],
+        [2.0, 3.0, 4.0]
+    );
 }
 
 /// A random geometry: windows, extents of operand, of a window, of the indices.
@@ -130,7 +219,9 @@ fn geometry(rng: &mut Rng) -> (Windows, Vec<usize>, Vec<usize>, Vec<usize>) {
             _ => sizes[k] = rng.below(shape[k] + 1),
         }
     }
-    w.axes = (0..rank).filter(|k| !w.operand_batch.contains(k) && rng.chance(0.7)).collect();
+    w.axes = (0..rank)
+        .filter(|k| !w.operand_batch.contains(k) && rng.chance(0.7))
+        .collect();
     if rng.chance(0.5) {
         w.axes.reverse();
     }
@@ -142,7 +233,11 @@ fn geometry(rng: &mut Rng) -> (Windows, Vec<usize>, Vec<usize>, Vec<usize>) {
         outer.reverse();
     }
     let implicit = w.axes.len() == 1 && rng.chance(0.5);
-    w.vector = if implicit { outer.len() } else { rng.below(outer.len() + 1) };
+    w.vector = if implicit {
+        outer.len()
+    } else {
+        rng.below(outer.len() + 1)
+    };
     for (i, axis) in outer.iter().enumerate() {
         if i == w.vector && !implicit {
             index_shape.push(w.axes.len());
@@ -153,7 +248,11 @@ fn geometry(rng: &mut Rng) -> (Windows, Vec<usize>, Vec<usize>, Vec<usize>) {
         index_shape.push(w.axes.len());
     }
     let place = |i: usize| i + usize::from(!implicit && i >= w.vector);
-    w.index_batch = w.operand_batch.iter().map(|&k| place(outer.iter().position(|o| *o == Some(k)).unwrap())).collect();
+    w.index_batch = w
+        .operand_batch
+        .iter()
+        .map(|&k| place(outer.iter().position(|o| *o == Some(k)).unwrap()))
+        .collect();
     let inner = rank - w.collapsed.len() - w.operand_batch.len();
     let mut places: Vec<usize> = (0..outer.len() + inner).collect();
     while places.len() > inner {
@@ -163,7 +262,8 @@ fn geometry(rng: &mut Rng) -> (Windows, Vec<usize>, Vec<usize>, Vec<usize>) {
     (w, shape, sizes, index_shape)
 }
 
-/// The element of the operand for each element of the windows, element by element as StableHLO defines it.
+/// The element of the operand for each element of the windows, element by element as StableHLO
+/// defines it.
 fn sources(
     w: &Windows,
     x: &[usize],
@@ -175,7 +275,10 @@ fn sources(
     let s = indices_.shape();
     let values = indices_.to_f64();
     let element = |at: &Vec<usize>| -> Option<usize> {
-        let g: Vec<usize> = (0..windows.len()).filter(|k| !w.window.contains(k)).map(|k| at[k]).collect();
+        let g: Vec<usize> = (0..windows.len())
+            .filter(|k| !w.window.contains(k))
+            .map(|k| at[k])
+            .collect();
         let offset: Vec<usize> = w.window.iter().map(|&k| at[k]).collect();
         let mut inner = offset.into_iter();
         let full: Vec<i64> = (0..x.len())
@@ -219,21 +322,34 @@ fn gathers_and_scatters_of_random_geometries() {
             let f = build([f64s(&shape), i64s(&index_shape)], |cx, [x, i]| {
                 vec![cx.gather(&w, &dims(&sizes), bounds, x, i)]
             });
-            let y = reference::run(&f, &[x.clone(), index.clone()]).unwrap().remove(0);
+            let y = reference::run(&f, &[x.clone(), index.clone()])
+                .unwrap()
+                .remove(0);
             let from = sources(&w, &shape, &sizes, &index, y.shape(), clip);
             let v = x.to_f64();
-            assert_eq!(y.to_f64(), from.iter().map(|p| p.map_or(0.0, |p| v[p])).collect::<Vec<_>>(), "{w:?}");
+            assert_eq!(
+                y.to_f64(),
+                from.iter()
+                    .map(|p| p.map_or(0.0, |p| v[p]))
+                    .collect::<Vec<_>>(),
+                "{w:?}"
+            );
 
-            let u = Array::from_vec(y.shape(), (0..y.len()).map(|i| (i * 5 % 13) as f64 - 4.5).collect()).unwrap();
+            let u = Array::from_vec(
+                y.shape(),
+                (0..y.len()).map(|i| (i * 5 % 13) as f64 - 4.5).collect(),
+            )
+            .unwrap();
             for (combine, op) in [
                 (Combine::Add, (|a, b| a + b) as fn(f64, f64) -> f64),
                 (Combine::Mul, |a, b| a * b),
                 (Combine::Min, f64::min),
                 (Combine::Max, f64::max),
             ] {
-                let f = build([f64s(&shape), i64s(&index_shape), f64s(y.shape())], |cx, [x, i, u]| {
-                    vec![cx.scatter(combine, &w, bounds, x, i, u)]
-                });
+                let f = build(
+                    [f64s(&shape), i64s(&index_shape), f64s(y.shape())],
+                    |cx, [x, i, u]| vec![cx.scatter(combine, &w, bounds, x, i, u)],
+                );
                 let got = run(&f, &[x.clone(), index.clone(), u.clone()]).remove(0);
                 let mut want = v.clone();
                 for (p, u) in from.iter().zip(u.to_f64()) {
@@ -242,7 +358,10 @@ fn gathers_and_scatters_of_random_geometries() {
                     }
                 }
                 let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12 * a.abs().max(1.0);
-                assert!(got.iter().zip(&want).all(close), "{combine:?} {w:?}: {got:?} is not {want:?}");
+                assert!(
+                    got.iter().zip(&want).all(close),
+                    "{combine:?} {w:?}: {got:?} is not {want:?}"
+                );
             }
         }
     }
@@ -251,38 +370,78 @@ fn gathers_and_scatters_of_random_geometries() {
 #[test]
 fn take_and_take_along_axis() {
     let f = build([f64s(&[2, 3]), i64s(&[2, 2])], |cx, [x, i]| {
-        vec![cx.take(x, i, 1, Bounds::Error), cx.take(x, i, 0, Bounds::Clip), cx.take(x, i, 0, Bounds::Drop)]
+        vec![
+            cx.take(x, i, 1, Bounds::Error),
+            cx.take(x, i, 0, Bounds::Clip),
+            cx.take(x, i, 0, Bounds::Drop),
+        ]
     });
     let index = ints(&[0, 2, 1, 1]).reshape([2, 2]).unwrap();
     let y = reference::run(&f, &[counting(&[2, 3]), index]).unwrap();
-    assert_eq!((y[0].shape(), y[0].to_f64()), (&[2, 2, 2][..], vec![1.0, 3.0, 2.0, 2.0, 4.0, 6.0, 5.0, 5.0]));
-    assert_eq!(y[1].to_f64(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 4.0, 5.0, 6.0, 4.0, 5.0, 6.0]);
-    assert_eq!(y[2].to_f64(), [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 4.0, 5.0, 6.0, 4.0, 5.0, 6.0]);
+    assert_eq!(
+        (y[0].shape(), y[0].to_f64()),
+        (&[2, 2, 2][..], vec![1.0, 3.0, 2.0, 2.0, 4.0, 6.0, 5.0, 5.0])
+    );
+    assert_eq!(
+        y[1].to_f64(),
+        [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 4.0, 5.0, 6.0, 4.0, 5.0, 6.0]
+    );
+    assert_eq!(
+        y[2].to_f64(),
+        [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 4.0, 5.0, 6.0, 4.0, 5.0, 6.0]
+    );
 
-    let f = build([f64s(&[2, 3]), i64s(&[2, 1])], |cx, [x, i]| vec![cx.take_along_axis(x, i, 1, Bounds::Error)]);
-    let y = reference::run(&f, &[counting(&[2, 3]), ints(&[2, 0]).reshape([2, 1]).unwrap()]).unwrap();
+    let f = build([f64s(&[2, 3]), i64s(&[2, 1])], |cx, [x, i]| {
+        vec![cx.take_along_axis(x, i, 1, Bounds::Error)]
+    });
+    let y = reference::run(
+        &f,
+        &[counting(&[2, 3]), ints(&[2, 0]).reshape([2, 1]).unwrap()],
+    )
+    .unwrap();
     assert_eq!((y[0].shape(), y[0].to_f64()), (&[2, 1][..], vec![3.0, 4.0]));
     // An index row for all rows of the operand.
-    let f = build([f64s(&[2, 3]), i64s(&[1, 2])], |cx, [x, i]| vec![cx.take_along_axis(x, i, 1, Bounds::Error)]);
-    let y = run(&f, &[counting(&[2, 3]), ints(&[2, 0]).reshape([1, 2]).unwrap()]);
+    let f = build([f64s(&[2, 3]), i64s(&[1, 2])], |cx, [x, i]| {
+        vec![cx.take_along_axis(x, i, 1, Bounds::Error)]
+    });
+    let y = run(
+        &f,
+        &[counting(&[2, 3]), ints(&[2, 0]).reshape([1, 2]).unwrap()],
+    );
     assert_eq!(y[0], [3.0, 1.0, 6.0, 4.0]);
 }
 
 #[test]
 fn nothing_is_taken_from_nothing() {
-    let f = build([f64s(&[0, 2]), i64s(&[0])], |cx, [x, i]| vec![cx.take(x, i, 0, Bounds::Clip)]);
+    let f = build([f64s(&[0, 2]), i64s(&[0])], |cx, [x, i]| {
+        vec![cx.take(x, i, 0, Bounds::Clip)]
+    });
     let empty = || Array::from_vec([0, 2], Vec::<f64>::new()).unwrap();
-    assert_eq!(reference::run(&f, &[empty(), ints(&[])]).unwrap()[0].shape(), [0, 2]);
-    let f = build([f64s(&[0, 2]), i64s(&[1])], |cx, [x, i]| vec![cx.take(x, i, 0, Bounds::Drop)]);
+    assert_eq!(
+        reference::run(&f, &[empty(), ints(&[])]).unwrap()[0].shape(),
+        [0, 2]
+    );
+    let f = build([f64s(&[0, 2]), i64s(&[1])], |cx, [x, i]| {
+        vec![cx.take(x, i, 0, Bounds::Drop)]
+    });
     assert_eq!(run(&f, &[empty(), ints(&[0])])[0], [0.0, 0.0]);
 }
 
 #[test]
 fn other_element_types_move_bit_by_bit() {
     let nan = f64::from_bits(0x7ff8_0000_dead_beef);
-    let f = build([f64s(&[2])], |cx, [x]| vec![cx.pad_zeros(cx.reverse(x, &[0]), &[1], &[0], &[1])]);
-    let y = reference::run(&f, &[floats(&[nan, -0.0])]).unwrap().remove(0);
-    let bits: Vec<u64> = y.as_slice::<f64>().unwrap().iter().map(|x| x.to_bits()).collect();
+    let f = build([f64s(&[2])], |cx, [x]| {
+        vec![cx.pad_zeros(cx.reverse(x, &[0]), &[1], &[0], &[1])]
+    });
+    let y = reference::run(&f, &[floats(&[nan, -0.0])])
+        .unwrap()
+        .remove(0);
+    let bits: Vec<u64> = y
+        .as_slice::<f64>()
+        .unwrap()
+        .iter()
+        .map(|x| x.to_bits())
+        .collect();
     assert_eq!(bits, [0, (-0.0f64).to_bits(), 0, nan.to_bits()]);
 
     let f = build([Type::new(DType::C128, [3]), i64s(&[2])], |cx, [x, i]| {
@@ -290,16 +449,29 @@ fn other_element_types_move_bit_by_bit() {
     });
     let z: Vec<C128> = (0..3).map(|k| C128::new(k as f64, -1.0)).collect();
     let y = reference::run(&f, &[Array::vector(z.clone()), ints(&[2, 1])]).unwrap();
-    assert_eq!((y[0].to_c128(), y[1].to_c128()), (vec![z[2], z[1]], [z.clone(), z].concat()));
+    assert_eq!(
+        (y[0].to_c128(), y[1].to_c128()),
+        (vec![z[2], z[1]], [z.clone(), z].concat())
+    );
 }
 
 #[test]
 fn batching_writes_no_loop() {
     use cotangent_core::transform::batch;
     let f = build([f64s(&[4]), i64s(&[]), f64s(&[2])], |cx, [x, i, u]| {
-        vec![cx.dynamic_slice(x, &[i], &dims(&[2])), cx.dynamic_update_slice(x, u, &[i])]
+        vec![
+            cx.dynamic_slice(x, &[i], &dims(&[2])),
+            cx.dynamic_update_slice(x, u, &[i]),
+        ]
     });
-    let (g, _) = batch(&Session::default(), &f, &[true; 3], &[true; 2], &Dim::sym("b")).unwrap();
+    let (g, _) = batch(
+        &Session::default(),
+        &f,
+        &[true; 3],
+        &[true; 2],
+        &Dim::sym("b"),
+    )
+    .unwrap();
     let names: Vec<String> = g.eqns().iter().map(|e| e.op.name().to_owned()).collect();
     assert_eq!(names, ["reshape", "gather", "reshape", "scatter"]);
     let ops: Vec<&Op> = g.eqns().iter().map(|e| &e.op).collect();
@@ -308,9 +480,19 @@ fn batching_writes_no_loop() {
 
 #[test]
 fn one_hot_rows() {
-    let f = build([Type::new(DType::I8, [3])], |cx, [i]| vec![cx.one_hot(i, &Dim::Const(300), DType::F32)]);
-    let y = reference::run(&f, &[Array::vector(vec![1i8, -1, 127])]).unwrap().remove(0);
+    let f = build([Type::new(DType::I8, [3])], |cx, [i]| {
+        vec![cx.one_hot(i, &Dim::Const(300), DType::F32)]
+    });
+    let y = reference::run(&f, &[Array::vector(vec![1i8, -1, 127])])
+        .unwrap()
+        .remove(0);
     assert_eq!((y.shape(), y.dtype()), (&[3, 300][..], DType::F32));
-    let ones: Vec<usize> = y.to_f64().iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(i, _)| i).collect();
+    let ones: Vec<usize> = y
+        .to_f64()
+        .iter()
+        .enumerate()
+        .filter(|(_, v)| **v != 0.0)
+        .map(|(i, _)| i)
+        .collect();
     assert_eq!(ones, [1, 727]);
 }

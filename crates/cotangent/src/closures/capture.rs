@@ -1,7 +1,9 @@
-//! A closure becomes a closed function: fresh placeholders go in, what comes out is cut from the trace.
+//! A closure becomes a closed function: fresh placeholders go in, what comes out is cut from the
+//! trace.
 //!
-//! Tensors that the closure captured are older than the call, so they are where the cut ends: they become further
-//! operands, and a transform of the closure is linear in the size of the closure, not of what its captures come from.
+//! Tensors that the closure captured are older than the call, so they are where the cut ends: they
+//! become further operands, and a transform of the closure is linear in the size of the closure,
+//! not of what its captures come from.
 
 use super::tree::{Returns, Tree, leaves, owned};
 use crate::traced::{Orders, Trace, fresh_id, record_in};
@@ -28,9 +30,17 @@ impl<B: Tree> Closed<B> {
         f: impl FnOnce(A) -> R,
     ) -> Result<Closed<B>> {
         let start = fresh_id();
-        let inputs: Vec<TracedTensor> = types.iter().map(|t| TracedTensor::input_like(t.clone(), loc)).collect();
+        let inputs: Vec<TracedTensor> = types
+            .iter()
+            .map(|t| TracedTensor::input_like(t.clone(), loc))
+            .collect();
         let out = f(like.rebuild(&mut inputs.iter().cloned())).done()?;
-        Ok(Closed { name, start, inputs, out })
+        Ok(Closed {
+            name,
+            start,
+            inputs,
+            out,
+        })
     }
 
     /// Calls `f` on placeholders of the types of `x`.
@@ -50,7 +60,8 @@ impl<B: Tree> Closed<B> {
         Ok((trace.function, captures))
     }
 
-    /// In which order its results are listed, for those of its arguments and then of what it captured.
+    /// In which order its results are listed, for those of its arguments and then of what it
+    /// captured.
     pub fn orders(&self, captures: &[TracedTensor]) -> Orders {
         Orders::of(&leaves(&self.out), &[&self.inputs, captures].concat())
     }
@@ -110,8 +121,8 @@ fn scoped<T>(context: AdContext, f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// Calls `f`, in which transforms of closures use these rules too, before those of the operations. A transform happens when
-/// the closure that it returns is called: call that inside.
+/// Calls `f`, in which transforms of closures use these rules too, before those of the operations.
+/// A transform happens when the closure that it returns is called: call that inside.
 ///
 /// ```
 /// use cotangent::transform::{Lin, Lv, Rule, RuleSet};
@@ -133,8 +144,8 @@ pub fn with_rules<T>(rules: RuleSet, f: impl FnOnce() -> T) -> T {
     scoped(CONTEXT.with_borrow(|c| c.with_rules(rules)), f)
 }
 
-/// Calls `f`, in which transforms of closures use this arithmetic. A transform happens when the closure that it returns is
-/// called: call that inside.
+/// Calls `f`, in which transforms of closures use this arithmetic. A transform happens when the
+/// closure that it returns is called: call that inside.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, with_numerics}, transform::Numerics};
@@ -157,7 +168,10 @@ pub(super) fn session() -> Session {
 
 /// Derivatives, each listed as the tensor that it was taken by or of.
 pub(super) fn listed_as(y: Vec<TracedTensor>, of: &[&TracedTensor]) -> Vec<TracedTensor> {
-    y.into_iter().zip(of).map(|(y, of)| y.listed_as(of, &[])).collect()
+    y.into_iter()
+        .zip(of)
+        .map(|(y, of)| y.listed_as(of, &[]))
+        .collect()
 }
 
 /// `f` of all leaves of these trees, then of the captures.

@@ -21,13 +21,15 @@ pub fn checkpoint<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Resu
     move |x| {
         let closed = Closed::like("checkpoint", loc, &x, &f)?;
         let (f, captures) = closed.function()?;
-        let y = write(loc, &with(&x, &captures), |cx, x| cx.checkpoint(x, |cx, x| cx.inline(&f, x)))?;
+        let y = write(loc, &with(&x, &captures), |cx, x| {
+            cx.checkpoint(x, |cx, x| cx.inline(&f, x))
+        })?;
         Ok(closed.out.rebuild(&mut y.into_iter()))
     }
 }
 
-/// `yes(x)` where `p`, a boolean of rank 0, holds, and `no(x)` otherwise; only that one runs. Both return the same
-/// structure and types.
+/// `yes(x)` where `p`, a boolean of rank 0, holds, and `no(x)` otherwise; only that one runs. Both
+/// return the same structure and types.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{cond, grad}};
@@ -44,7 +46,10 @@ pub fn cond<A: Tree, R: Returns, S: Returns<Out = R::Out>>(
     no: impl FnOnce(A) -> S,
 ) -> Result<R::Out> {
     let loc = here();
-    let (yes, no) = (Closed::like("then", loc, &x, yes)?, Closed::like("else", loc, &x, no)?);
+    let (yes, no) = (
+        Closed::like("then", loc, &x, yes)?,
+        Closed::like("else", loc, &x, no)?,
+    );
     let (a, b) = (structure(&yes.out), structure(&no.out));
     if a != b {
         let text = format!("the branches of `cond` return different structures: {a} and {b}");
@@ -53,12 +58,19 @@ pub fn cond<A: Tree, R: Returns, S: Returns<Out = R::Out>>(
     let captures = union(&[yes.captures()?, no.captures()?]);
     let (then, other) = (yes.after(&captures)?, no.after(&captures)?);
     let args = [std::slice::from_ref(p), &captures[..], &owned(&x)].concat();
-    let y =
-        write(loc, &args, |cx, x| cx.cond(x[0], &x[1..], |cx, x| cx.inline(&then, x), |cx, x| cx.inline(&other, x)))?;
+    let y = write(loc, &args, |cx, x| {
+        cx.cond(
+            x[0],
+            &x[1..],
+            |cx, x| cx.inline(&then, x),
+            |cx, x| cx.inline(&other, x),
+        )
+    })?;
     Ok(yes.out.rebuild(&mut y.into_iter()))
 }
 
-/// One of several closures, chosen by an integer of rank 0; one out of range is the nearest that exists.
+/// One of several closures, chosen by an integer of rank 0; one out of range is the nearest that
+/// exists.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, switch}};
@@ -70,10 +82,16 @@ pub fn cond<A: Tree, R: Returns, S: Returns<Out = R::Out>>(
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
-pub fn switch<A: Tree, R: Returns>(index: &TracedTensor, x: A, branches: &[impl Fn(A) -> R]) -> Result<R::Out> {
+pub fn switch<A: Tree, R: Returns>(
+    index: &TracedTensor,
+    x: A,
+    branches: &[impl Fn(A) -> R],
+) -> Result<R::Out> {
     let loc = here();
-    let closed: Vec<Closed<R::Out>> =
-        branches.iter().map(|f| Closed::like("branch", loc, &x, f)).collect::<Result<_>>()?;
+    let closed: Vec<Closed<R::Out>> = branches
+        .iter()
+        .map(|f| Closed::like("branch", loc, &x, f))
+        .collect::<Result<_>>()?;
     let Some(first) = closed.first() else {
         return Err(Error::new(Code::Arity, "`switch` needs at least one branch").at(loc));
     };
@@ -84,12 +102,22 @@ pub fn switch<A: Tree, R: Returns>(index: &TracedTensor, x: A, branches: &[impl 
             return Err(Error::new(Code::BranchMismatch, text).at(loc));
         }
     }
-    let captures = union(&closed.iter().map(Closed::captures).collect::<Result<Vec<_>>>()?);
-    let bodies: Vec<Function> = closed.iter().map(|c| c.after(&captures)).collect::<Result<_>>()?;
+    let captures = union(
+        &closed
+            .iter()
+            .map(Closed::captures)
+            .collect::<Result<Vec<_>>>()?,
+    );
+    let bodies: Vec<Function> = closed
+        .iter()
+        .map(|c| c.after(&captures))
+        .collect::<Result<_>>()?;
     let args = [std::slice::from_ref(index), &captures[..], &owned(&x)].concat();
     type Body<'a> = Box<dyn Fn(&dyn Emit, &[Val]) -> Vec<Val> + 'a>;
-    let bodies: Vec<Body<'_>> =
-        bodies.iter().map(|f| Box::new(move |cx: &dyn Emit, x: &[Val]| cx.inline(f, x)) as Body<'_>).collect();
+    let bodies: Vec<Body<'_>> = bodies
+        .iter()
+        .map(|f| Box::new(move |cx: &dyn Emit, x: &[Val]| cx.inline(f, x)) as Body<'_>)
+        .collect();
     let all: Vec<_> = bodies.iter().map(|b| &**b).collect();
     let y = write(loc, &args, |cx, x| cx.switch(x[0], &x[1..], &all))?;
     Ok(first.out.rebuild(&mut y.into_iter()))

@@ -9,18 +9,25 @@ use cotangent_core::transform::{self as core, AdContext, Lin, Lv};
 
 fn same_structure(loc: Loc, what: &str, got: String, want: String) -> Result<()> {
     if got != want {
-        return Err(Error::new(Code::RuleArity, format!("{what} has the structure {got}, not {want}")).at(loc));
+        return Err(Error::new(
+            Code::RuleArity,
+            format!("{what} has the structure {got}, not {want}"),
+        )
+        .at(loc));
     }
     Ok(())
 }
 
-/// The derivative of a closure by what it captured, beside the one that a rule gives for its arguments.
+/// The derivative of a closure by what it captured, beside the one that a rule gives for its
+/// arguments.
 struct Captured {
-    /// Parameters of the closure, then a tangent per capture that has one, or a cotangent per result that has one.
+    /// Parameters of the closure, then a tangent per capture that has one, or a cotangent per
+    /// result that has one.
     by: Option<Function>,
     /// Which captures have a tangent.
     has: Vec<bool>,
-    /// Why there is no derivative where there should be one: said when somebody differentiates by a capture.
+    /// Why there is no derivative where there should be one: said when somebody differentiates by a
+    /// capture.
     failed: Option<Error>,
 }
 
@@ -31,20 +38,42 @@ impl Captured {
         derive: impl FnOnce(&AdContext, &Function, &[Val]) -> Result<Function>,
     ) -> Captured {
         let first = &body.params()[..captures];
-        let has: Vec<bool> = first.iter().map(|&p| body.ty(p).dtype.has_tangent()).collect();
-        let moves: Vec<Val> = first.iter().zip(&has).filter(|(_, h)| **h).map(|(&p, _)| p).collect();
+        let has: Vec<bool> = first
+            .iter()
+            .map(|&p| body.ty(p).dtype.has_tangent())
+            .collect();
+        let moves: Vec<Val> = first
+            .iter()
+            .zip(&has)
+            .filter(|(_, h)| **h)
+            .map(|(&p, _)| p)
+            .collect();
         if moves.is_empty() || !body.result_types().iter().any(|t| t.dtype.has_tangent()) {
-            return Captured { by: None, has, failed: None };
+            return Captured {
+                by: None,
+                has,
+                failed: None,
+            };
         }
         match derive(super::capture::session().context(), body, &moves) {
-            Ok(f) => Captured { by: Some(f), has, failed: None },
-            Err(e) => Captured { by: None, has, failed: Some(e) },
+            Ok(f) => Captured {
+                by: Some(f),
+                has,
+                failed: None,
+            },
+            Err(e) => Captured {
+                by: None,
+                has,
+                failed: Some(e),
+            },
         }
     }
 
     /// The captures as operands of the operation.
     fn operands(&self, cx: &dyn Emit, captures: &[Val]) -> Vec<Val> {
-        let Some(e) = &self.failed else { return captures.to_vec() };
+        let Some(e) = &self.failed else {
+            return captures.to_vec();
+        };
         let one = |(&c, &has): (&Val, &bool)| match has {
             true => cx.op(Op::extension(Fixed { why: e.to_string() }), &[c]),
             false => c,
@@ -54,13 +83,20 @@ impl Captured {
 
     /// Those of these values, one per capture, that belong to captures with a tangent.
     fn some<T: Copy>(&self, all: &[Option<T>]) -> Vec<T> {
-        all.iter().zip(&self.has).filter(|(_, h)| **h).filter_map(|(t, _)| *t).collect()
+        all.iter()
+            .zip(&self.has)
+            .filter(|(_, h)| **h)
+            .filter_map(|(t, _)| *t)
+            .collect()
     }
 
     /// One per capture, from those that have a tangent.
     fn spread(&self, some: Vec<Val>) -> Vec<Option<Val>> {
         let mut some = some.into_iter();
-        self.has.iter().map(|&h| if h { some.next() } else { None }).collect()
+        self.has
+            .iter()
+            .map(|&h| if h { some.next() } else { None })
+            .collect()
     }
 }
 
@@ -107,8 +143,16 @@ impl Primitive for Fixed {
     }
 
     fn batch(&self, cx: &dyn Emit, _: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        let val = cx.op(Op::extension(Fixed { why: self.why.clone() }), &[x[0].val]);
-        Ok(vec![Batched { val, mapped: x[0].mapped }])
+        let val = cx.op(
+            Op::extension(Fixed {
+                why: self.why.clone(),
+            }),
+            &[x[0].val],
+        );
+        Ok(vec![Batched {
+            val,
+            mapped: x[0].mapped,
+        }])
     }
 
     fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
@@ -118,12 +162,15 @@ impl Primitive for Fixed {
 
 /// A value per entry of `has`, taken from `some` or zero.
 fn full(cx: &dyn Emit, some: &[Option<Val>], types: &[Type]) -> Vec<Val> {
-    some.iter().zip(types).map(|(v, t)| v.unwrap_or_else(|| cx.zeros(t))).collect()
+    some.iter()
+        .zip(types)
+        .map(|(v, t)| v.unwrap_or_else(|| cx.zeros(t)))
+        .collect()
 }
 
-/// `f` with the derivative `rule(x, dx)`, which returns what `f` does and its tangent. It must be linear in `dx`.
-/// The rule is for the argument alone: by tensors that `f` captured the derivative is that of `f` itself, and an error if
-/// it has none.
+/// `f` with the derivative `rule(x, dx)`, which returns what `f` does and its tangent. It must be
+/// linear in `dx`. The rule is for the argument alone: by tensors that `f` captured the derivative
+/// is that of `f` itself, and an error if it has none.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{custom_jvp, grad}};
@@ -146,7 +193,12 @@ pub fn custom_jvp<A: Tree, B: Tree, R: Returns<Out = B>, S: Returns<Out = (B, B)
         let like = (x.rebuild(&mut owned(&x).into_iter()), x);
         let both = [&of[..], &of].concat();
         let ruled = Closed::call("rule", loc, &like, &both, |(x, t)| rule(x, t))?;
-        same_structure(loc, "the tangent that the rule returns", structure(&ruled.out.1), structure(&closed.out))?;
+        same_structure(
+            loc,
+            "the tangent that the rule returns",
+            structure(&ruled.out.1),
+            structure(&closed.out),
+        )?;
         let outs = leaves(&closed.out).len();
         let captures = union(&[closed.captures()?, ruled.captures()?]);
         let (body, rule) = (closed.after(&captures)?, ruled.after(&captures)?);
@@ -161,7 +213,9 @@ pub fn custom_jvp<A: Tree, B: Tree, R: Returns<Out = B>, S: Returns<Out = (B, B)
                 |cx, x, _, t| {
                     let dx = full(cx, &t[nc..], &of);
                     let y = cx.inline(&rule, &[x, &dx].concat());
-                    let Some(by) = &captured.by else { return y[outs..].iter().map(|v| Some(*v)).collect() };
+                    let Some(by) = &captured.by else {
+                        return y[outs..].iter().map(|v| Some(*v)).collect();
+                    };
                     let moved = cx.inline(by, &[x, &captured.some(&t[..nc])].concat());
                     let mut moved = moved[outs..].iter();
                     let mut with = |(&v, t): (&Val, &Type)| match t.dtype.has_tangent() {
@@ -176,9 +230,10 @@ pub fn custom_jvp<A: Tree, B: Tree, R: Returns<Out = B>, S: Returns<Out = (B, B)
     }
 }
 
-/// `f` with a reverse derivative: `fwd(x)` returns what `f` does and residuals, `bwd(residuals, ct)` the cotangent of
-/// `x`. Run forward, the derivative is `bwd` transposed, which must then be linear. These rules are for the argument alone:
-/// by tensors that `f` captured the derivative is that of `f` itself, and an error if it has none.
+/// `f` with a reverse derivative: `fwd(x)` returns what `f` does and residuals,
+/// `bwd(residuals, ct)` the cotangent of `x`. Run forward, the derivative is `bwd` transposed,
+/// which must then be linear. These rules are for the argument alone: by tensors that `f` captured
+/// the derivative is that of `f` itself, and an error if it has none.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{custom_vjp, grad}};
@@ -214,17 +269,35 @@ where
         let of_residuals = types(&forward.out.1)?;
         let outs = types(&closed.out)?;
         let like = (
-            forward.out.1.rebuild(&mut owned(&forward.out.1).into_iter()),
+            forward
+                .out
+                .1
+                .rebuild(&mut owned(&forward.out.1).into_iter()),
             closed.out.rebuild(&mut owned(&closed.out).into_iter()),
         );
-        let back = Closed::call("bwd", loc, &like, &[&of_residuals[..], &outs].concat(), |(r, ct)| bwd(r, ct))?;
+        let back = Closed::call(
+            "bwd",
+            loc,
+            &like,
+            &[&of_residuals[..], &outs].concat(),
+            |(r, ct)| bwd(r, ct),
+        )?;
         same_structure(loc, "what bwd returns", structure(&back.out), structure(&x))?;
         let captures = union(&[closed.captures()?, forward.captures()?, back.captures()?]);
-        let (body, fwd, bwd) = (closed.after(&captures)?, forward.after(&captures)?, back.after(&captures)?);
+        let (body, fwd, bwd) = (
+            closed.after(&captures)?,
+            forward.after(&captures)?,
+            back.after(&captures)?,
+        );
         let (nc, n) = (captures.len(), outs.len());
         let captured = Captured::of(&body, nc, core::vjp);
-        // What the derivative by captures is taken at is saved beside the residuals, if there is one.
-        let at = if captured.by.is_some() { body.params().len() } else { nc };
+        // What the derivative by captures is taken at is saved beside the residuals, if there is
+        // one.
+        let at = if captured.by.is_some() {
+            body.params().len()
+        } else {
+            nc
+        };
         let args = [captures, owned(&x)].concat();
         let y = write(loc, &args, |cx, x| {
             cx.custom_vjp(
@@ -237,13 +310,23 @@ where
                     (y, r)
                 },
                 |cx, r, ct| {
-                    let some: Vec<Val> =
-                        ct.iter().zip(&outs).filter(|(_, t)| t.dtype.has_tangent()).filter_map(|(c, _)| *c).collect();
+                    let some: Vec<Val> = ct
+                        .iter()
+                        .zip(&outs)
+                        .filter(|(_, t)| t.dtype.has_tangent())
+                        .filter_map(|(c, _)| *c)
+                        .collect();
                     let ct = full(cx, ct, &outs);
                     let back = cx.inline(&bwd, &[&r[..nc], &r[at..], &ct].concat());
-                    let by = captured.by.as_ref().map(|f| cx.inline(f, &[&r[..at], &some].concat()));
+                    let by = captured
+                        .by
+                        .as_ref()
+                        .map(|f| cx.inline(f, &[&r[..at], &some].concat()));
                     let first = captured.spread(by.unwrap_or_default());
-                    first.into_iter().chain(back.into_iter().map(Some)).collect()
+                    first
+                        .into_iter()
+                        .chain(back.into_iter().map(Some))
+                        .collect()
                 },
             )
         })?;

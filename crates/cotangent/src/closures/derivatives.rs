@@ -39,7 +39,9 @@ fn derived<A: Tree, R: Returns>(
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
-pub fn grad<A: Tree, R: Returns<Out = TracedTensor>>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<A> {
+pub fn grad<A: Tree, R: Returns<Out = TracedTensor>>(
+    f: impl Fn(A) -> R,
+) -> impl Fn(A) -> Result<A> {
     let loc = here();
     move |x| {
         let (g, captures) = derived(loc, &f, &x, |f, wrt| core::grad(&ad(), f, wrt))?;
@@ -73,11 +75,17 @@ pub fn value_and_grad<A: Tree, R: Returns<Out = TracedTensor>>(
 fn check<T: Tree>(code: Code, what: &str, given: &T, of: &T) -> Result<()> {
     let (got, want) = (structure(given), structure(of));
     if got != want {
-        return Err(Error::new(code, format!("{what} has the structure {got}, not {want}")));
+        return Err(Error::new(
+            code,
+            format!("{what} has the structure {got}, not {want}"),
+        ));
     }
     for (k, (got, want)) in types(given)?.iter().zip(types(of)?).enumerate() {
         if want.dtype.has_tangent() && got.differs(&want) {
-            return Err(Error::new(code, format!("{what} #{k} must have the type {want}, got {got}")));
+            return Err(Error::new(
+                code,
+                format!("{what} #{k} must have the type {want}, got {got}"),
+            ));
         }
     }
     Ok(())
@@ -85,7 +93,12 @@ fn check<T: Tree>(code: Code, what: &str, given: &T, of: &T) -> Result<()> {
 
 /// Leaves that have a tangent.
 fn moving<T: Tree>(t: &T, like: &[Type]) -> Vec<TracedTensor> {
-    leaves(t).into_iter().zip(like).filter(|(_, t)| t.dtype.has_tangent()).map(|(t, _)| t.clone()).collect()
+    leaves(t)
+        .into_iter()
+        .zip(like)
+        .filter(|(_, t)| t.dtype.has_tangent())
+        .map(|(t, _)| t.clone())
+        .collect()
 }
 
 /// A tensor per type: from `some` where it has a tangent, zeros otherwise.
@@ -100,7 +113,10 @@ fn spread(loc: Loc, some: Vec<TracedTensor>, types: &[Type]) -> Result<Vec<Trace
 
 /// Which parameters have a tangent.
 fn differentiable(f: &Function, wrt: &[Val]) -> Vec<Val> {
-    wrt.iter().copied().filter(|&v| f.ty(v).dtype.has_tangent()).collect()
+    wrt.iter()
+        .copied()
+        .filter(|&v| f.ty(v).dtype.has_tangent())
+        .collect()
 }
 
 /// What a closure returns at `x`, and how that moves when `x` moves by `t`.
@@ -125,7 +141,10 @@ pub fn jvp<A: Tree, R: Returns>(f: impl Fn(A) -> R, x: A, t: A) -> Result<(R::Ou
     let mut y = inline(loc, &d, &args)?;
     let dy = spread(loc, y.split_off(f.results().len()), &f.result_types())?;
     let dy = listed_as(dy, &y.iter().collect::<Vec<_>>());
-    Ok((closed.out.rebuild(&mut y.into_iter()), closed.out.rebuild(&mut dy.into_iter())))
+    Ok((
+        closed.out.rebuild(&mut y.into_iter()),
+        closed.out.rebuild(&mut dy.into_iter()),
+    ))
 }
 
 /// What a closure returns at `x`, and a closure that pulls cotangents of that back to `x`.
@@ -139,7 +158,10 @@ pub fn jvp<A: Tree, R: Returns>(f: impl Fn(A) -> R, x: A, t: A) -> Result<(R::Ou
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
-pub fn vjp<A: Tree, R: Returns>(f: impl Fn(A) -> R, x: A) -> Result<(R::Out, impl Fn(R::Out) -> Result<A>)> {
+pub fn vjp<A: Tree, R: Returns>(
+    f: impl Fn(A) -> R,
+    x: A,
+) -> Result<(R::Out, impl Fn(R::Out) -> Result<A>)> {
     let loc = here();
     let closed = Closed::like("f", loc, &x, f)?;
     let (f, captures) = closed.function()?;
@@ -170,17 +192,22 @@ pub fn vjp<A: Tree, R: Returns>(f: impl Fn(A) -> R, x: A) -> Result<(R::Out, imp
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
-pub fn jacobian<A: Tree, R: Returns<Out = TracedTensor>>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<A> {
+pub fn jacobian<A: Tree, R: Returns<Out = TracedTensor>>(
+    f: impl Fn(A) -> R,
+) -> impl Fn(A) -> Result<A> {
     let loc = here();
     move |x| {
-        let (j, captures) = derived(loc, &f, &x, |f, wrt| core::jacobian(&ad(), f, wrt, Direction::Auto))?;
+        let (j, captures) = derived(loc, &f, &x, |f, wrt| {
+            core::jacobian(&ad(), f, wrt, Direction::Auto)
+        })?;
         let y = inline(loc, &j, &with(&x, &captures))?;
         Ok(x.rebuild(&mut listed_as(y, &leaves(&x)).into_iter()))
     }
 }
 
-/// The Hessian of a closure that returns a real scalar: a tree of trees like its argument. `h.a.b` has the shape
-/// `a.shape + b.shape`; of a tensor alone it is a tensor of shape `x.shape + x.shape`.
+/// The Hessian of a closure that returns a real scalar: a tree of trees like its argument. `h.a.b`
+/// has the shape `a.shape + b.shape`; of a tensor alone it is a tensor of shape
+/// `x.shape + x.shape`.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::hessian};
@@ -203,7 +230,10 @@ pub fn hessian<A: Nest<A>, R: Returns<Out = TracedTensor>>(
         let (h, captures) = derived(loc, &f, &x, |f, wrt| core::hessian(&ad(), f, wrt))?;
         let y = inline(loc, &h, &with(&x, &captures))?;
         let rows = leaves(&x);
-        let of: Vec<&TracedTensor> = rows.iter().flat_map(|&row| std::iter::repeat_n(row, rows.len())).collect();
+        let of: Vec<&TracedTensor> = rows
+            .iter()
+            .flat_map(|&row| std::iter::repeat_n(row, rows.len()))
+            .collect();
         let mut y = listed_as(y, &of).into_iter();
         Ok(x.nest(&mut || x.rebuild(&mut y)))
     }
@@ -218,7 +248,9 @@ pub fn hessian<A: Nest<A>, R: Returns<Out = TracedTensor>>(
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
-pub fn hvp<A: Tree, R: Returns<Out = TracedTensor>>(f: impl Fn(A) -> R) -> impl Fn(A, A) -> Result<A> {
+pub fn hvp<A: Tree, R: Returns<Out = TracedTensor>>(
+    f: impl Fn(A) -> R,
+) -> impl Fn(A, A) -> Result<A> {
     let loc = here();
     move |x, v| {
         check(Code::TangentMismatch, "the direction", &v, &x).map_err(|e| e.at(loc))?;
@@ -233,7 +265,8 @@ pub fn hvp<A: Tree, R: Returns<Out = TracedTensor>>(f: impl Fn(A) -> R) -> impl 
     }
 }
 
-/// A closure on one element becomes a closure on many, along the first axis of every argument and result.
+/// A closure on one element becomes a closure on many, along the first axis of every argument and
+/// result.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, vmap}};
@@ -251,7 +284,8 @@ pub fn vmap<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<R::
     }
 }
 
-/// As [`vmap`], with the axis of each tensor of the argument, in order; `None`: the same for every element.
+/// As [`vmap`], with the axis of each tensor of the argument, in order; `None`: the same for every
+/// element.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::vmap_axes};
@@ -262,13 +296,16 @@ pub fn vmap<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<R::
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
-pub fn vmap_axes<A: Tree, R: Returns>(f: impl Fn(A) -> R, axes: &[Option<usize>]) -> impl Fn(A) -> Result<R::Out> {
+pub fn vmap_axes<A: Tree, R: Returns>(
+    f: impl Fn(A) -> R,
+    axes: &[Option<usize>],
+) -> impl Fn(A) -> Result<R::Out> {
     let (loc, axes) = (here(), axes.to_vec());
     move |x| batched(loc, &f, x, &axes, None)
 }
 
-/// As [`vmap_axes`], with the axis of each tensor of the result, in order, at which the elements stand there; `None`: the
-/// same for every element, and an error if it is not.
+/// As [`vmap_axes`], with the axis of each tensor of the result, in order, at which the elements
+/// stand there; `None`: the same for every element, and an error if it is not.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::vmap_axes_to};
@@ -290,15 +327,23 @@ pub fn vmap_axes_to<A: Tree, R: Returns>(
 }
 
 /// Moves the first axis of results to where they are wanted.
-fn placed(loc: Loc, y: Vec<TracedTensor>, mapped: &[bool], to: &[Option<usize>]) -> Result<Vec<TracedTensor>> {
+fn placed(
+    loc: Loc,
+    y: Vec<TracedTensor>,
+    mapped: &[bool],
+    to: &[Option<usize>],
+) -> Result<Vec<TracedTensor>> {
     let one = |(k, y): (usize, TracedTensor)| {
         let rank = y.ty()?.rank();
         let fail = |text: String| Err(Error::new(Code::ShapeMismatch, text).at(loc));
         match to[k] {
-            None if mapped[k] => fail(format!("result #{k} of vmap differs between the elements, and has no axis")),
-            Some(axis) if axis >= rank => {
-                fail(format!("vmap to axis {axis} of result #{k}, which has type {}", y.ty()?))
-            }
+            None if mapped[k] => fail(format!(
+                "result #{k} of vmap differs between the elements, and has no axis"
+            )),
+            Some(axis) if axis >= rank => fail(format!(
+                "vmap to axis {axis} of result #{k}, which has type {}",
+                y.ty()?
+            )),
             None | Some(0) => Ok(y),
             Some(axis) => {
                 let mut perm: Vec<usize> = (1..rank).collect();
@@ -319,19 +364,28 @@ fn batched<A: Tree, R: Returns>(
 ) -> Result<R::Out> {
     let mut of = types(&x)?;
     if of.len() != axes.len() {
-        bail!(Arity, "vmap over {} tensors needs as many axes, got {}", of.len(), axes.len());
+        bail!(
+            Arity,
+            "vmap over {} tensors needs as many axes, got {}",
+            of.len(),
+            axes.len()
+        );
     }
     let mut args = owned(&x);
     let mut size: Option<Dim> = None;
     for (k, axis) in axes.iter().enumerate() {
         let Some(axis) = *axis else { continue };
         if axis >= of[k].rank() {
-            let text = format!("vmap over axis {axis} of argument #{k}, which has type {}", of[k]);
+            let text = format!(
+                "vmap over axis {axis} of argument #{k}, which has type {}",
+                of[k]
+            );
             return Err(Error::new(Code::ShapeMismatch, text).at(loc));
         }
         let n = of[k].shape[axis].clone();
         if let Some(m) = size.as_ref().filter(|m| m.same(&n) == Some(false)) {
-            let text = format!("vmap over arguments of different extents: {m}, and {n} in argument #{k}");
+            let text =
+                format!("vmap over arguments of different extents: {m}, and {n} in argument #{k}");
             return Err(Error::new(Code::ShapeMismatch, text).at(loc));
         }
         size.get_or_insert(n);
@@ -343,18 +397,29 @@ fn batched<A: Tree, R: Returns>(
             args[k] = write(loc, &args[k..=k], |cx, x| vec![cx.transpose(x[0], &perm)])?.remove(0);
         }
     }
-    let Some(size) = size else { bail!(Arity, "vmap needs at least one tensor with a batch axis") };
+    let Some(size) = size else {
+        bail!(Arity, "vmap needs at least one tensor with a batch axis")
+    };
     let closed = Closed::call("f", loc, &x, &of, f)?;
     let (f, captures) = closed.function()?;
-    let mapped: Vec<bool> =
-        axes.iter().map(Option::is_some).chain(std::iter::repeat_n(false, captures.len())).collect();
+    let mapped: Vec<bool> = axes
+        .iter()
+        .map(Option::is_some)
+        .chain(std::iter::repeat_n(false, captures.len()))
+        .collect();
     let all = vec![Some(0); f.results().len()];
     let to = to.unwrap_or(&all);
     if to.len() != all.len() {
-        bail!(Arity, "vmap with {} results needs as many axes of results, got {}", all.len(), to.len());
+        bail!(
+            Arity,
+            "vmap with {} results needs as many axes of results, got {}",
+            all.len(),
+            to.len()
+        );
     }
     let force: Vec<bool> = to.iter().map(Option::is_some).collect();
-    let (many, of_results) = core::batch(&session(), &f, &mapped, &force, &size).map_err(|e| e.at(loc))?;
+    let (many, of_results) =
+        core::batch(&session(), &f, &mapped, &force, &size).map_err(|e| e.at(loc))?;
     args.extend(captures);
     let y = placed(loc, inline(loc, &many, &args)?, &of_results, to)?;
     Ok(closed.out.rebuild(&mut y.into_iter()))

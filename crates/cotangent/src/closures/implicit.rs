@@ -1,10 +1,12 @@
-//! `root`, `fixed_point`, `argmin`, `linear_solve` of closures: values defined by an equation, and their derivatives.
+//! `root`, `fixed_point`, `argmin`, `linear_solve` of closures: values defined by an equation, and
+//! their derivatives.
 //!
 //! ```text
 //! r(c, x) = 0          dx = -(∂r/∂x)⁻¹ ∂r/∂c dc
 //! ```
-//! What a closure captures are the equation's parameters `c`: outer transforms differentiate by them. The iteration is
-//! not differentiated and where it starts has no derivative; reverse mode adds one transposed solve, at every order.
+//! What a closure captures are the equation's parameters `c`: outer transforms differentiate by
+//! them. The iteration is not differentiated and where it starts has no derivative; reverse mode
+//! adds one transposed solve, at every order.
 
 use super::capture::{Closed, write};
 use super::tree::{Returns, Tree, owned, structure};
@@ -59,13 +61,19 @@ fn solve<X: Tree, B: Tree>(
     })?;
     let rest = y.split_off(y.len() - 3);
     let [residual, steps, converged] = <[TracedTensor; 3]>::try_from(rest).expect("three");
-    Ok(Solution { x: start.rebuild(&mut y.into_iter()), residual, steps, converged })
+    Ok(Solution {
+        x: start.rebuild(&mut y.into_iter()),
+        residual,
+        steps,
+        converged,
+    })
 }
 
 fn same<X: Tree>(loc: Loc, what: &str, given: &X, like: &X) -> Result<()> {
     let (got, want) = (structure(given), structure(like));
     if got != want {
-        let text = format!("the closure of `{what}` returns the structure {got} for unknowns {want}");
+        let text =
+            format!("the closure of `{what}` returns the structure {got} for unknowns {want}");
         return Err(Error::new(Code::CarryMismatch, text).at(loc));
     }
     Ok(())
@@ -80,10 +88,13 @@ fn rooted<X: Tree, R: Returns<Out = X>>(
 ) -> Result<Solution<X>> {
     let closed = Closed::like("equation", loc, &start, f)?;
     same(loc, "root", &closed.out, &start)?;
-    solve(loc, &closed, &start, checked, &|cx, c, x, f| cx.root(c, x, stop, |cx, c, x| cx.inline(f, &[c, x].concat())))
+    solve(loc, &closed, &start, checked, &|cx, c, x, f| {
+        cx.root(c, x, stop, |cx, c, x| cx.inline(f, &[c, x].concat()))
+    })
 }
 
-/// `x` with `f(x) = 0`, by Newton's method from `start`. When run, an error if that does not converge.
+/// `x` with `f(x) = 0`, by Newton's method from `start`. When run, an error if that does not
+/// converge.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, root}};
@@ -96,7 +107,14 @@ fn rooted<X: Tree, R: Returns<Out = X>>(
 /// ```
 #[track_caller]
 pub fn root<X: Tree, R: Returns<Out = X>>(f: impl FnOnce(X) -> R, start: X) -> Result<X> {
-    Ok(rooted(here(), f, start, Stopping::default(), Some("`root`: Newton's method did not converge"))?.x)
+    Ok(rooted(
+        here(),
+        f,
+        start,
+        Stopping::default(),
+        Some("`root`: Newton's method did not converge"),
+    )?
+    .x)
 }
 
 /// As [`root`], with what was found instead of an error.
@@ -133,7 +151,8 @@ fn fixed<X: Tree, R: Returns<Out = X>>(
     })
 }
 
-/// `x` with `f(x) = x`, by repeating `f` from `start`. When run, an error if that does not converge.
+/// `x` with `f(x) = x`, by repeating `f` from `start`. When run, an error if that does not
+/// converge.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{fixed_point, grad}};
@@ -147,7 +166,14 @@ fn fixed<X: Tree, R: Returns<Out = X>>(
 /// ```
 #[track_caller]
 pub fn fixed_point<X: Tree, R: Returns<Out = X>>(f: impl FnOnce(X) -> R, start: X) -> Result<X> {
-    Ok(fixed(here(), f, start, Stopping::default(), Some("`fixed_point` did not converge"))?.x)
+    Ok(fixed(
+        here(),
+        f,
+        start,
+        Stopping::default(),
+        Some("`fixed_point` did not converge"),
+    )?
+    .x)
 }
 
 /// As [`fixed_point`], with what was found instead of an error.
@@ -175,8 +201,9 @@ fn least<X: Tree, R: Returns<Out = TracedTensor>>(
 
 /// Where the real scalar `f(x)` is least near `start`. When run, an error if that is not found.
 ///
-/// The search ends where the gradient vanishes, and steps reduce `f`: so what is found is a minimum, unless it is the start
-/// itself. At a maximum or a saddle nothing says which way to go; start beside it.
+/// The search ends where the gradient vanishes, and steps reduce `f`: so what is found is a
+/// minimum, unless it is the start itself. At a maximum or a saddle nothing says which way to go;
+/// start beside it.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{argmin, jacobian}};
@@ -190,8 +217,18 @@ fn least<X: Tree, R: Returns<Out = TracedTensor>>(
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
-pub fn argmin<X: Tree, R: Returns<Out = TracedTensor>>(f: impl FnOnce(X) -> R, start: X) -> Result<X> {
-    Ok(least(here(), f, start, Stopping::default(), Some("`argmin` did not converge"))?.x)
+pub fn argmin<X: Tree, R: Returns<Out = TracedTensor>>(
+    f: impl FnOnce(X) -> R,
+    start: X,
+) -> Result<X> {
+    Ok(least(
+        here(),
+        f,
+        start,
+        Stopping::default(),
+        Some("`argmin` did not converge"),
+    )?
+    .x)
 }
 
 /// As [`argmin`], with what was found instead of an error.
@@ -204,8 +241,8 @@ pub fn argmin_with<X: Tree, R: Returns<Out = TracedTensor>>(
     least(here(), f, start, stop, None)
 }
 
-/// `x` with `matvec(x) = b` for a linear closure: by products alone, or by the matrix that they make. When run, an
-/// error if no solution is found.
+/// `x` with `matvec(x) = b` for a linear closure: by products alone, or by the matrix that they
+/// make. When run, an error if no solution is found.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{Solver, grad, linear_solve}};
@@ -217,7 +254,11 @@ pub fn argmin_with<X: Tree, R: Returns<Out = TracedTensor>>(
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
-pub fn linear_solve<X: Tree, R: Returns<Out = X>>(matvec: impl FnOnce(X) -> R, b: X, solver: Solver) -> Result<X> {
+pub fn linear_solve<X: Tree, R: Returns<Out = X>>(
+    matvec: impl FnOnce(X) -> R,
+    b: X,
+    solver: Solver,
+) -> Result<X> {
     let loc = here();
     let closed = Closed::like("matvec", loc, &b, matvec)?;
     same(loc, "linear_solve", &closed.out, &b)?;

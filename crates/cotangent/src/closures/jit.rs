@@ -25,7 +25,8 @@ type Key = (String, Vec<Type>);
 /// How many programs a closure keeps unless it is told otherwise.
 const LIMIT: usize = 256;
 
-/// What a closure of [`jit_with_cache`] keeps: a program for each structure and types of its argument, those used last.
+/// What a closure of [`jit_with_cache`] keeps: a program for each structure and types of its
+/// argument, those used last.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::jit_with_cache};
@@ -61,9 +62,10 @@ impl<B> JitCache<B> {
 
 /// A closure that is traced once for each structure and types of its argument.
 ///
-/// On arrays it runs at once, and what it returns are arrays. On tensors that are not known yet (inside another
-/// transform, say) it becomes a call. What the closure captured is kept with it. The programs used last are kept, up to
-/// 256: [`jit_with_cache`] sets another limit, forgets them and counts.
+/// On arrays it runs at once, and what it returns are arrays. On tensors that are not known yet
+/// (inside another transform, say) it becomes a call. What the closure captured is kept with it.
+/// The programs used last are kept, up to 256: [`jit_with_cache`] sets another limit, forgets them
+/// and counts.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, jit}};
@@ -97,7 +99,9 @@ pub fn jit<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<R::O
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
-pub fn jit_with_cache<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> (impl Fn(A) -> Result<R::Out>, JitCache<R::Out>) {
+pub fn jit_with_cache<A: Tree, R: Returns>(
+    f: impl Fn(A) -> R,
+) -> (impl Fn(A) -> Result<R::Out>, JitCache<R::Out>) {
     let loc = here();
     let entries: Rc<Cache<Key, Rc<Entry<R::Out>>>> = Rc::new(Cache::new(LIMIT));
     let cache = JitCache(entries.clone());
@@ -129,10 +133,18 @@ fn trace<A: Tree, R: Returns>(loc: Loc, x: &A, f: impl FnOnce(A) -> R) -> Result
     let (function, captures) = closed.function()?;
     let orders = closed.orders(&captures);
     // Only the structure is kept, not the trace.
-    let mut blank = leaves(&closed.out).into_iter().map(|_| TracedTensor::scalar(0.0));
+    let mut blank = leaves(&closed.out)
+        .into_iter()
+        .map(|_| TracedTensor::scalar(0.0));
     let out = closed.out.rebuild(&mut blank);
     let function = Arc::new(rewrite::simplify(&function));
-    Ok(Entry { function, captures, out, orders, program: OnceCell::new() })
+    Ok(Entry {
+        function,
+        captures,
+        out,
+        orders,
+        program: OnceCell::new(),
+    })
 }
 
 fn concrete(t: &TracedTensor) -> Option<&Tensor> {
@@ -152,7 +164,10 @@ fn run<B>(backend: &CpuBackend, entry: &Entry<B>, args: &[&Tensor]) -> Result<Ve
     };
     let orders = entry.orders.results(args.iter().map(|t| t.given()), &[]);
     let y = program.run_tensors(args.iter().map(|t| t.view().clone()))?;
-    y.into_iter().zip(&*orders).map(|(t, &g)| Tensor::computed(t, g).map(TracedTensor::from_tensor)).collect()
+    y.into_iter()
+        .zip(&*orders)
+        .map(|(t, &g)| Tensor::computed(t, g).map(TracedTensor::from_tensor))
+        .collect()
 }
 
 /// The arrays of a tree of tensors: what is not known yet is compiled together and run.
@@ -165,7 +180,8 @@ fn run<B>(backend: &CpuBackend, entry: &Entry<B>, args: &[&Tensor]) -> Result<Ve
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 pub fn evaluate<T: Tree>(t: T) -> Result<T> {
-    let program = crate::GraphCompiler::new().compile_many(&owned(&t).iter().collect::<Vec<_>>())?;
+    let program =
+        crate::GraphCompiler::new().compile_many(&owned(&t).iter().collect::<Vec<_>>())?;
     let y = crate::GraphExecutor::default().run_many(&program)?;
     Ok(t.rebuild(&mut y.into_iter().map(TracedTensor::from_tensor)))
 }

@@ -16,13 +16,16 @@ fn apply(cx: &dyn Emit, f: &Function, first: &[Val], rest: &[Val]) -> Vec<Val> {
 fn check_carry<C: Tree>(what: &str, given: &C, init: &C) -> Result<()> {
     let (got, want) = (structure(given), structure(init));
     if got != want {
-        bail!(CarryMismatch, "{what} got a carry of the structure {want} and returns {got}");
+        bail!(
+            CarryMismatch,
+            "{what} got a carry of the structure {want} and returns {got}"
+        );
     }
     Ok(())
 }
 
-/// Loops whose derivatives save by a policy: a carry now and then, from which steps are computed again, instead of what
-/// every step needs.
+/// Loops whose derivatives save by a policy: a carry now and then, from which steps are computed
+/// again, instead of what every step needs.
 ///
 /// | | memory for n steps | steps computed |
 /// |---|---|---|
@@ -31,8 +34,8 @@ fn check_carry<C: Tree>(what: &str, given: &C, init: &C) -> Result<()> {
 /// | `Checkpoint::Every(k)` | n / k carries, k residuals; any loop | 2 n |
 /// | `Checkpoint::Snapshots(s)` | s carries, s residuals | (t + 1) n at most, where C(s + t, s) is n / s |
 ///
-/// Values keep their bits. The gradient with respect to what the closure captured is a sum over steps, which is added piece
-/// by piece.
+/// Values keep their bits. The gradient with respect to what the closure captured is a sum over
+/// steps, which is added piece by piece.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{Checkpoint, checkpointing, grad}};
@@ -134,7 +137,8 @@ impl From<&TracedTensor> for LoopBound {
     }
 }
 
-/// `c = f(i, c)` for `i` in `lo..hi`. Differentiable in reverse, also where the bounds are known only when it runs.
+/// `c = f(i, c)` for `i` in `lo..hi`. Differentiable in reverse, also where the bounds are known
+/// only when it runs.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{fori_loop, grad}};
@@ -217,7 +221,10 @@ impl Loops {
             of.push(t.unbatched());
         }
         let Some(length) = length else {
-            bail!(Arity, "scan needs a tensor to run along; without one use fori_loop");
+            bail!(
+                Arity,
+                "scan needs a tensor to run along; without one use fori_loop"
+            );
         };
         let rows = leaves(&xs).len();
         let like = (init, xs);
@@ -230,17 +237,25 @@ impl Loops {
         let y = write(loc, &args, |cx, x| {
             let (init, xs) = x[nc..].split_at(nk);
             debug_assert_eq!(xs.len(), rows);
-            let (c, y) = cx.checkpointing(self.policy).scan(&x[..nc], init, xs, &length, reverse, |cx, w, c, x| {
-                let mut y = cx.inline(&body, &[w, c, x].concat());
-                let ys = y.split_off(nk);
-                (y, ys)
-            });
+            let (c, y) = cx.checkpointing(self.policy).scan(
+                &x[..nc],
+                init,
+                xs,
+                &length,
+                reverse,
+                |cx, w, c, x| {
+                    let mut y = cx.inline(&body, &[w, c, x].concat());
+                    let ys = y.split_off(nk);
+                    (y, ys)
+                },
+            );
             [c, y].concat()
         })?;
         Ok(closed.out.rebuild(&mut y.into_iter()))
     }
 
-    /// As [`fori_loop`]; where an end is known only when it runs, `Checkpoint::Every` is the policy there is.
+    /// As [`fori_loop`]; where an end is known only when it runs, `Checkpoint::Every` is the policy
+    /// there is.
     #[track_caller]
     pub fn fori_loop<C: Tree, R: Returns<Out = C>>(
         self,
@@ -268,9 +283,16 @@ impl Loops {
         };
         let (lo, hi) = (bound(lo.into()), bound(hi.into()));
         let y = write(loc, &args, |cx, x| {
-            let of = |b: std::result::Result<usize, i64>| b.map_or_else(Bound::Const, |k| Bound::Val(x[k]));
-            cx.checkpointing(self.policy)
-                .fori(of(lo), of(hi), &x[..nc], &x[nc..nc + nk], |cx, w, i, c| cx.inline(&body, &[w, &[i], c].concat()))
+            let of = |b: std::result::Result<usize, i64>| {
+                b.map_or_else(Bound::Const, |k| Bound::Val(x[k]))
+            };
+            cx.checkpointing(self.policy).fori(
+                of(lo),
+                of(hi),
+                &x[..nc],
+                &x[nc..nc + nk],
+                |cx, w, i, c| cx.inline(&body, &[w, &[i], c].concat()),
+            )
         })?;
         Ok(closed.out.rebuild(&mut y.into_iter()))
     }

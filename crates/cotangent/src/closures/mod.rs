@@ -3,8 +3,9 @@
 //! ```text
 //! grad : (A -> f64[]) -> (A -> A)      vmap : (A -> B) -> ([A] -> [B])      jit : (A -> B) -> (A -> B)
 //! ```
-//! A closure is called once, on placeholders; what it did becomes a function, the core transforms that, and the result
-//! is written where it is needed. So transforms nest in any way, in closures that capture tensors of outer ones too:
+//! A closure is called once, on placeholders; what it did becomes a function, the core transforms
+//! that, and the result is written where it is needed. So transforms nest in any way, in closures
+//! that capture tensors of outer ones too:
 //!
 //! ```
 //! use cotangent::{TracedTensor, closures::{grad, vmap}};
@@ -18,8 +19,8 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 //!
-//! Closures return a [`Tree`] or a `Result` of one; several arguments are a tuple. An error inside a closure, or of a
-//! tensor that it made, is the error of the transform.
+//! Closures return a [`Tree`] or a `Result` of one; several arguments are a tuple. An error inside
+//! a closure, or of a tensor that it made, is the error of the transform.
 
 mod capture;
 mod control;
@@ -34,9 +35,12 @@ pub use capture::{with_numerics, with_rules};
 pub use control::{checkpoint, cond, switch};
 pub use cotangent_core::ops::{Checkpoint, Solver, Stopping};
 pub use custom::{custom_jvp, custom_vjp};
-pub use derivatives::{grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp, vmap, vmap_axes, vmap_axes_to};
+pub use derivatives::{
+    grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp, vmap, vmap_axes, vmap_axes_to,
+};
 pub use implicit::{
-    Solution, argmin, argmin_with, fixed_point, fixed_point_with, linear_solve, linear_solve_with, root, root_with,
+    Solution, argmin, argmin_with, fixed_point, fixed_point_with, linear_solve, linear_solve_with,
+    root, root_with,
 };
 pub use jit::{JitCache, evaluate, jit, jit_with_cache};
 pub use loops::{LoopBound, Loops, checkpointing, fori_loop, scan, scan_reverse, while_loop};

@@ -40,8 +40,9 @@ pub trait Tree: Sized {
     fn structure(&self, out: &mut String);
 }
 
-/// A tree with a `B` in place of every tensor: what the [`hessian`](super::hessian) of a closure over trees is, with trees
-/// for `B`. Derived for structs by `#[derive(Tree)]`, where it is a vector of one `B` for each tensor, in order.
+/// A tree with a `B` in place of every tensor: what the [`hessian`](super::hessian) of a closure
+/// over trees is, with trees for `B`. Derived for structs by `#[derive(Tree)]`, where it is a
+/// vector of one `B` for each tensor, in order.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::Nest};
@@ -86,7 +87,9 @@ impl<B, K: Ord + Clone + Debug, T: Nest<B>> Nest<B> for BTreeMap<K, T> {
     type Of = BTreeMap<K, T::Of>;
 
     fn nest(&self, next: &mut dyn FnMut() -> B) -> BTreeMap<K, T::Of> {
-        self.iter().map(|(k, t)| (k.clone(), t.nest(next))).collect()
+        self.iter()
+            .map(|(k, t)| (k.clone(), t.nest(next)))
+            .collect()
     }
 }
 
@@ -164,7 +167,9 @@ impl<K: Ord + Clone + Debug, T: Tree> Tree for BTreeMap<K, T> {
     }
 
     fn rebuild(&self, leaves: &mut dyn Iterator<Item = TracedTensor>) -> BTreeMap<K, T> {
-        self.iter().map(|(k, t)| (k.clone(), t.rebuild(leaves))).collect()
+        self.iter()
+            .map(|(k, t)| (k.clone(), t.rebuild(leaves)))
+            .collect()
     }
 
     fn structure(&self, out: &mut String) {

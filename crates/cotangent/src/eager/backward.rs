@@ -1,8 +1,10 @@
-//! Derivatives over a tape: cotangents pulled back by transposing node after node, tangents pushed forward by replaying.
+//! Derivatives over a tape: cotangents pulled back by transposing node after node, tangents pushed
+//! forward by replaying.
 //!
-//! Nodes are visited in the reverse of the order they were recorded in, equations of a node backwards, operands in
-//! order, and cotangents are folded as they come: the order of
-//! [`transpose_program`](cotangent_core::transform::transpose_program), so the bits are those of a traced gradient.
+//! Nodes are visited in the reverse of the order they were recorded in, equations of a node
+//! backwards, operands in order, and cotangents are folded as they come: the order of
+//! [`transpose_program`](cotangent_core::transform::transpose_program), so the bits are those of a
+//! traced gradient.
 
 use super::error::{Error, Result};
 use super::exec::{Exec, Held, Value};
@@ -43,12 +45,18 @@ pub struct BackwardOptions {
 impl BackwardOptions {
     /// Saved values stay.
     pub fn keep_graph() -> BackwardOptions {
-        BackwardOptions { keep_graph: true, create_graph: false }
+        BackwardOptions {
+            keep_graph: true,
+            create_graph: false,
+        }
     }
 
     /// The gradients are tracked.
     pub fn create_graph() -> BackwardOptions {
-        BackwardOptions { keep_graph: true, create_graph: true }
+        BackwardOptions {
+            keep_graph: true,
+            create_graph: true,
+        }
     }
 }
 
@@ -78,19 +86,29 @@ pub(super) struct Part<'t> {
 }
 
 impl<'t> Part<'t> {
-    /// What these tangents depend on, and where the nodes of the roots are in it; an error if a node was released.
-    fn of(rt: &EagerRuntime, roots: impl Iterator<Item = &'t Edge>) -> Result<(Part<'t>, SmallVec<[u32; 1]>)> {
+    /// What these tangents depend on, and where the nodes of the roots are in it; an error if a
+    /// node was released.
+    fn of(
+        rt: &EagerRuntime,
+        roots: impl Iterator<Item = &'t Edge>,
+    ) -> Result<(Part<'t>, SmallVec<[u32; 1]>)> {
         // Nodes carry the mark of one walk at a time.
         let _walk = rt.walk();
         let pass = next_id();
-        let mut part = Part { nodes: Vec::with_capacity(16), inputs: Vec::with_capacity(32), order: Vec::new() };
+        let mut part = Part {
+            nodes: Vec::with_capacity(16),
+            inputs: Vec::with_capacity(32),
+            order: Vec::new(),
+        };
         let at = roots.map(|e| part.meet(pass, e)).collect();
         let mut next = 0;
         while let Some(visit) = part.nodes.get_mut(next) {
             visit.inputs = part.inputs.len();
             let node = visit.node;
             if node.released() {
-                return Err(Error::GraphFreed { op: node.name().to_owned() });
+                return Err(Error::GraphFreed {
+                    op: node.name().to_owned(),
+                });
             }
             for e in &node.inputs {
                 let i = part.meet(pass, e);
@@ -98,14 +116,18 @@ impl<'t> Part<'t> {
             }
             next += 1;
         }
-        // Most tapes are met nearly in that order, but for variables, which come early and were there first.
+        // Most tapes are met nearly in that order, but for variables, which come early and were
+        // there first.
         let (nodes, count) = (&part.nodes, part.nodes.len() as u32);
         part.order.reserve(nodes.len());
-        part.order.extend((0..count).filter(|&i| !nodes[i as usize].node.is_leaf()));
-        part.order.extend((0..count).filter(|&i| nodes[i as usize].node.is_leaf()));
+        part.order
+            .extend((0..count).filter(|&i| !nodes[i as usize].node.is_leaf()));
+        part.order
+            .extend((0..count).filter(|&i| nodes[i as usize].node.is_leaf()));
         let newer = |a: &u32, b: &u32| nodes[*a as usize].node.id >= nodes[*b as usize].node.id;
         if !part.order.is_sorted_by(newer) {
-            part.order.sort_by_key(|&i| std::cmp::Reverse(nodes[i as usize].node.id));
+            part.order
+                .sort_by_key(|&i| std::cmp::Reverse(nodes[i as usize].node.id));
         }
         Ok((part, at))
     }
@@ -114,7 +136,11 @@ impl<'t> Part<'t> {
     fn meet(&mut self, pass: u64, e: &'t Edge) -> u32 {
         let i = e.node.mark.find(pass).unwrap_or_else(|| {
             let i = self.nodes.len() as u32;
-            self.nodes.push(Visit { node: &e.node, references: 0, inputs: 0 });
+            self.nodes.push(Visit {
+                node: &e.node,
+                references: 0,
+                inputs: 0,
+            });
             e.node.mark.set(pass, i);
             i
         });
@@ -128,7 +154,8 @@ impl<'t> Part<'t> {
     }
 }
 
-/// Cotangents of nodes by index. Few nodes have any at a time, so those that are through make room for others.
+/// Cotangents of nodes by index. Few nodes have any at a time, so those that are through make room
+/// for others.
 #[derive(Default)]
 struct Pending {
     place: Vec<u32>,
@@ -140,7 +167,10 @@ impl Pending {
     const NONE: u32 = u32::MAX;
 
     fn of(nodes: usize) -> Pending {
-        Pending { place: vec![Pending::NONE; nodes], ..Pending::default() }
+        Pending {
+            place: vec![Pending::NONE; nodes],
+            ..Pending::default()
+        }
     }
 
     fn slots(&mut self, node: u32) -> &mut Slots {
@@ -174,8 +204,8 @@ fn add(rt: &EagerRuntime, slots: &mut Slots, slot: u32, v: Value, track: bool) -
     Ok(())
 }
 
-/// Pulls cotangents back. `sink` gets every node that a cotangent reaches, with the cotangents of its slots and whether
-/// a tensor outside the tape may refer to it.
+/// Pulls cotangents back. `sink` gets every node that a cotangent reaches, with the cotangents of
+/// its slots and whether a tensor outside the tape may refer to it.
 pub(super) fn pull(
     rt: &Arc<EagerRuntime>,
     seeds: &[(Edge, Value)],
@@ -187,7 +217,11 @@ pub(super) fn pull(
     let (part, at) = Part::of(rt, seeds.iter().map(|(e, _)| e))?;
     let sides = kinks::sides(&part);
     if !track && sides.is_empty() && !rt.is_watched() {
-        let seeds: SmallVec<[Seed<'_>; 1]> = at.iter().zip(seeds).map(|(&i, (e, v))| (i, e.slot, &v.tensor)).collect();
+        let seeds: SmallVec<[Seed<'_>; 1]> = at
+            .iter()
+            .zip(seeds)
+            .map(|(&i, (e, v))| (i, e.slot, &v.tensor))
+            .collect();
         if let Some(whole) = rt.rules().whole(rt, &part, &seeds)
             && let Some(done) = whole.run(&part, &seeds, keep, sink)
         {
@@ -207,21 +241,44 @@ pub(super) fn pull(
             run_hooks(rt, node, &mut slots)?;
             sink(node, &slots, is_held(visit));
         }
-        let Kind::Op { derivative, loc, tape: saved } = &node.kind else { continue };
-        // Rules and kernels of others may run, and use this very tape: it is not locked while they do.
-        let tape = if slots.is_empty() && keep { None } else { saved.for_pass(keep) };
+        let Kind::Op {
+            derivative,
+            loc,
+            tape: saved,
+        } = &node.kind
+        else {
+            continue;
+        };
+        // Rules and kernels of others may run, and use this very tape: it is not locked while they
+        // do.
+        let tape = if slots.is_empty() && keep {
+            None
+        } else {
+            saved.for_pass(keep)
+        };
         if slots.is_empty() {
             continue;
         }
-        let Some(tape) = tape else { return Err(Error::GraphFreed { op: node.name().to_owned() }) };
-        let mut give = |k: usize, v: Value| add(rt, pending.slots(inputs[k]), node.inputs[k].slot, v, track);
-        let how = How { track, one_side: sides.get(i as usize) == Some(&true) };
+        let Some(tape) = tape else {
+            return Err(Error::GraphFreed {
+                op: node.name().to_owned(),
+            });
+        };
+        let mut give =
+            |k: usize, v: Value| add(rt, pending.slots(inputs[k]), node.inputs[k].slot, v, track);
+        let how = How {
+            track,
+            one_side: sides.get(i as usize) == Some(&true),
+        };
         if let Err(e) = pull_node(rt, node, (derivative, &tape, *loc), &slots, how, &mut give) {
             if !keep {
                 saved.restore(tape);
             }
             return Err(match e {
-                Error::Core(e) => Error::Core(e.at(*loc).note(format!("in the derivative of `{}`", node.name()))),
+                Error::Core(e) => Error::Core(
+                    e.at(*loc)
+                        .note(format!("in the derivative of `{}`", node.name())),
+                ),
                 e => e,
             });
         }
@@ -235,14 +292,24 @@ fn run_hooks(rt: &Arc<EagerRuntime>, node: &Node, slots: &mut Slots) -> Result<(
     }
     for hook in node.hooks() {
         if let Some((_, v)) = slots.iter_mut().find(|s| s.0 == hook.slot)
-            && let Some(new) = (hook.call)(&EagerTensor::from_value(Value { given: hook.given, ..v.clone() }, rt))
+            && let Some(new) = (hook.call)(&EagerTensor::from_value(
+                Value {
+                    given: hook.given,
+                    ..v.clone()
+                },
+                rt,
+            ))
         {
             new.belongs_to(rt)?;
             let new = new.value()?.clone();
             if new.tensor.shape() != v.tensor.shape() || new.tensor.dtype() != v.tensor.dtype() {
                 return Err(Error::Core(cotangent_core::Error::new(
                     Code::SeedMismatch,
-                    format!("a hook replaced a gradient of type {} by {}", v.tensor.ty(), new.tensor.ty()),
+                    format!(
+                        "a hook replaced a gradient of type {} by {}",
+                        v.tensor.ty(),
+                        new.tensor.ty()
+                    ),
                 )));
             }
             *v = new;
@@ -260,19 +327,26 @@ struct How {
     one_side: bool,
 }
 
-/// The emitter of a node's linear program and that program: of the derivative as it was recorded, or taken again where
-/// it is to be differentiated.
+/// The emitter of a node's linear program and that program: of the derivative as it was recorded,
+/// or taken again where it is to be differentiated.
 fn emitter<'r>(
     rt: &'r EagerRuntime,
     node: &Shared<Node>,
     (derivative, tape, loc): (&Derivative, &Tape, Loc),
     How { track, one_side }: How,
 ) -> Result<(Option<LinearProgram>, Exec<'r>)> {
-    let again = if track { derivative.operands(tape, node) } else { None };
+    let again = if track {
+        derivative.operands(tape, node)
+    } else {
+        None
+    };
     let (mut program, mut exec) = match again {
         Some(x) => {
             let lin = linearize(rt, &derivative.op, x, true, loc, &tape.env)?;
-            (Some(lin.program), Exec::new(rt, true, lin.exec_values, lin.env))
+            (
+                Some(lin.program),
+                Exec::new(rt, true, lin.exec_values, lin.env),
+            )
         }
         None => {
             let values = derivative.restored(tape, track.then_some(node));
@@ -286,7 +360,12 @@ fn emitter<'r>(
             program = Some(program.as_ref().unwrap_or(&derivative.program).turned());
         }
         if one_side {
-            program = Some(program.as_ref().unwrap_or(&derivative.program).on_one_side(&exec)?);
+            program = Some(
+                program
+                    .as_ref()
+                    .unwrap_or(&derivative.program)
+                    .on_one_side(&exec)?,
+            );
         }
     }
     exec.set_loc(loc);
@@ -304,9 +383,11 @@ fn pull_node(
 ) -> Result<()> {
     let apart = how.track || rt.is_watched() || how.one_side && derivative.program.has_means();
     if !apart && let Some(pullback) = derivative.pullback(rt, slots.iter().map(|s| s.0)) {
-        return pullback.run(&tape.saved, slots.iter().map(|s| &s.1.tensor), &mut |k, tensor| {
-            give(k, Value::new(tensor, Given::Nothing))
-        });
+        return pullback.run(
+            &tape.saved,
+            slots.iter().map(|s| &s.1.tensor),
+            &mut |k, tensor| give(k, Value::new(tensor, Given::Nothing)),
+        );
     }
     let (again, exec) = emitter(rt, node, (derivative, tape, loc), how)?;
     let program = again.as_ref().unwrap_or(&derivative.program);
@@ -316,10 +397,18 @@ fn pull_node(
             *c = Some(exec.push(Held::new(v.clone())));
         }
     }
-    tape::transpose(&exec, program, derivative.inputs, &mut ct, &tape.env, &|v| v, &mut |l, v| {
-        let Some(v) = exec.get(v) else { return Ok(()) };
-        give(l.index(), v)
-    })?;
+    tape::transpose(
+        &exec,
+        program,
+        derivative.inputs,
+        &mut ct,
+        &tape.env,
+        &|v| v,
+        &mut |l, v| {
+            let Some(v) = exec.get(v) else { return Ok(()) };
+            give(l.index(), v)
+        },
+    )?;
     match exec.take_error() {
         Some(e) => Err(e.into()),
         None => Ok(()),
@@ -338,20 +427,38 @@ pub(super) fn push(
         add(rt, known.entry(e.node.id).or_default(), e.slot, v, track)?;
     }
     let find = |known: &FxHashMap<u64, Slots>, e: &Edge| {
-        known.get(&e.node.id).and_then(|s| s.iter().find(|s| s.0 == e.slot)).map(|s| s.1.clone())
+        known
+            .get(&e.node.id)
+            .and_then(|s| s.iter().find(|s| s.0 == e.slot))
+            .map(|s| s.1.clone())
     };
     let (part, _) = Part::of(rt, outs.iter())?;
     let sides = kinks::sides(&part);
     for &i in part.order.iter().rev() {
         let node = part.nodes[i as usize].node;
-        let how = How { track, one_side: sides.get(i as usize) == Some(&true) };
-        let Kind::Op { derivative, loc, tape } = &node.kind else { continue };
-        let tangents: SmallVec<[Option<Value>; 4]> = node.inputs.iter().map(|e| find(&known, e)).collect();
+        let how = How {
+            track,
+            one_side: sides.get(i as usize) == Some(&true),
+        };
+        let Kind::Op {
+            derivative,
+            loc,
+            tape,
+        } = &node.kind
+        else {
+            continue;
+        };
+        let tangents: SmallVec<[Option<Value>; 4]> =
+            node.inputs.iter().map(|e| find(&known, e)).collect();
         if tangents.iter().all(Option::is_none) {
             continue;
         }
         let name = derivative.op.name();
-        let Some(tape) = &tape.for_pass(true) else { return Err(Error::GraphFreed { op: name.to_owned() }) };
+        let Some(tape) = &tape.for_pass(true) else {
+            return Err(Error::GraphFreed {
+                op: name.to_owned(),
+            });
+        };
         let (again, exec) = emitter(rt, node, (derivative, tape, *loc), how)?;
         let program = again.as_ref().unwrap_or(&derivative.program);
         let cx: &dyn Emit = &exec;
@@ -369,7 +476,8 @@ pub(super) fn push(
                 .iter()
                 .map(|o| match o {
                     Operand::R(v) => *v,
-                    Operand::L(l) => map[l.index()].unwrap_or_else(|| cx.zeros(&concrete(program.ty(*l), &tape.env))),
+                    Operand::L(l) => map[l.index()]
+                        .unwrap_or_else(|| cx.zeros(&concrete(program.ty(*l), &tape.env))),
                 })
                 .collect();
             for (r, y) in e.results().zip(cx.emit(e.op.clone(), &x)) {
@@ -377,7 +485,10 @@ pub(super) fn push(
             }
         }
         if let Some(e) = exec.take_error() {
-            return Err(e.at(*loc).note(format!("in the derivative of `{name}`")).into());
+            return Err(e
+                .at(*loc)
+                .note(format!("in the derivative of `{name}`"))
+                .into());
         }
         let slots = known.entry(node.id).or_default();
         for (l, v) in map.iter().enumerate().skip(node.inputs.len()) {

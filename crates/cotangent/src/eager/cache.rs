@@ -25,8 +25,16 @@ pub struct ExtensionCacheKey {
 
 impl ExtensionCacheKey {
     /// The value `id` of a kind (`"plans"`) of an extension (`"name.v1"`).
-    pub fn new(extension: impl Into<String>, kind: impl Into<String>, id: u64) -> ExtensionCacheKey {
-        ExtensionCacheKey { extension: extension.into(), kind: kind.into(), id }
+    pub fn new(
+        extension: impl Into<String>,
+        kind: impl Into<String>,
+        id: u64,
+    ) -> ExtensionCacheKey {
+        ExtensionCacheKey {
+            extension: extension.into(),
+            kind: kind.into(),
+            id,
+        }
     }
 }
 
@@ -52,7 +60,10 @@ pub struct ExtensionCacheLimits {
 impl Default for ExtensionCacheLimits {
     /// 1024 values, 256 MiB.
     fn default() -> ExtensionCacheLimits {
-        ExtensionCacheLimits { entries: 1024, bytes: 256 << 20 }
+        ExtensionCacheLimits {
+            entries: 1024,
+            bytes: 256 << 20,
+        }
     }
 }
 
@@ -127,7 +138,8 @@ pub struct ExtensionCaches {
 }
 
 impl ExtensionCaches {
-    /// Keeps a value of this size, if that is within the limits; it replaces one under the same key.
+    /// Keeps a value of this size, if that is within the limits; it replaces one under the same
+    /// key.
     pub fn put<T: Any + Send + Sync>(&mut self, key: ExtensionCacheKey, value: T, bytes: usize) {
         if bytes > self.limits.bytes || self.limits.entries == 0 {
             drop(self.values.remove(&key));
@@ -141,7 +153,10 @@ impl ExtensionCaches {
 
     /// The value under a key, if it is there and of this type.
     pub fn get<T: Any + Send + Sync>(&mut self, key: &ExtensionCacheKey) -> Option<Arc<T>> {
-        let found = self.values.get(key).and_then(|v| v.clone().downcast::<T>().ok());
+        let found = self
+            .values
+            .get(key)
+            .and_then(|v| v.clone().downcast::<T>().ok());
         match found {
             Some(_) => self.stats.hits += 1,
             None => self.stats.misses += 1,
@@ -166,7 +181,11 @@ impl ExtensionCaches {
 
     /// What is kept.
     pub fn stats(&self) -> ExtensionCacheStats {
-        ExtensionCacheStats { entries: self.values.len(), retained_bytes: self.values.weight(), ..self.stats }
+        ExtensionCacheStats {
+            entries: self.values.len(),
+            retained_bytes: self.values.weight(),
+            ..self.stats
+        }
     }
 
     /// How much may be kept.
@@ -188,7 +207,9 @@ impl ExtensionCaches {
     fn shrink(&mut self, entries: usize, bytes: usize) -> Vec<Kept> {
         let mut gone = Vec::new();
         while self.values.len() > entries || self.values.weight() > bytes {
-            let Some(value) = self.values.pop() else { break };
+            let Some(value) = self.values.pop() else {
+                break;
+            };
             gone.push(value);
             self.stats.evictions += 1;
         }

@@ -77,7 +77,10 @@ impl fmt::Display for Error {
                 "backward needs a scalar (rank 0), got shape {shape:?}: reduce it with sum(), or use vjp with a cotangent"
             ),
             Error::ContextMismatch { left, right } => {
-                write!(f, "tensors of two runtimes (#{left} and #{right}) in one operation: move one with detach_into")
+                write!(
+                    f,
+                    "tensors of two runtimes (#{left} and #{right}) in one operation: move one with detach_into"
+                )
             }
             Error::GraphFreed { op } => write!(
                 f,

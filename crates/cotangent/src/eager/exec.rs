@@ -5,13 +5,16 @@ use super::runtime::EagerRuntime;
 use super::tape::{self, Edge};
 use crate::tensor::Given;
 use cotangent_core::transform::Session;
-use cotangent_core::{Array, Code, DType, Emit, Env, Error, Loc, Op, Owner, Scalar, Sym, Type, Val};
+use cotangent_core::{
+    Array, Code, DType, Emit, Env, Error, Loc, Op, Owner, Scalar, Sym, Type, Val,
+};
 use cotangent_core::{Vals, ops::Unary};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-/// A tensor, the order that users gave what it was computed from, and its tangent in the tape if it is tracked.
+/// A tensor, the order that users gave what it was computed from, and its tangent in the tape if it
+/// is tracked.
 #[derive(Clone)]
 pub(super) struct Value {
     pub tensor: cotangent_cpu::Tensor,
@@ -36,7 +39,13 @@ pub(super) struct Sides {
 impl Value {
     /// A value that tracks no gradient.
     pub fn new(tensor: cotangent_cpu::Tensor, given: Given) -> Value {
-        Value { tensor, ty: OnceLock::new(), given, edge: None, sides: None }
+        Value {
+            tensor,
+            ty: OnceLock::new(),
+            given,
+            edge: None,
+            sides: None,
+        }
     }
 
     /// Element type and shape.
@@ -96,20 +105,36 @@ pub(super) struct Held {
 
 impl Held {
     pub fn new(value: Value) -> Held {
-        Held { depends: value.edge.is_some(), value: Some(value) }
+        Held {
+            depends: value.edge.is_some(),
+            value: Some(value),
+        }
     }
 }
 
 impl<'r> Exec<'r> {
     pub fn new(rt: &'r EagerRuntime, track: bool, values: Helds, env: Env) -> Exec<'r> {
-        let state = RefCell::new(State { values, env, ..State::default() });
-        Exec { rt, track, state, owner: Owner::default(), weighs: None }
+        let state = RefCell::new(State {
+            values,
+            env,
+            ..State::default()
+        });
+        Exec {
+            rt,
+            track,
+            state,
+            owner: Owner::default(),
+            weighs: None,
+        }
     }
 
     /// The same for the derivative of a node at kinks: what is recorded refers to what its weights
     /// were found by.
     pub fn weighing(self, weighs: Weighs) -> Exec<'r> {
-        Exec { weighs: Some(weighs), ..self }
+        Exec {
+            weighs: Some(weighs),
+            ..self
+        }
     }
 
     /// Adds a value.
@@ -121,12 +146,19 @@ impl<'r> Exec<'r> {
 
     /// The values that it began with.
     pub fn given(&self) -> SmallVec<[Val; 4]> {
-        (0..self.state.borrow().values.len()).map(|i| self.owner.val(i)).collect()
+        (0..self.state.borrow().values.len())
+            .map(|i| self.owner.val(i))
+            .collect()
     }
 
     /// A copy of a value; `None` for poison.
     pub fn get(&self, v: Val) -> Option<Value> {
-        self.state.borrow().values.get(v.index()).filter(|_| self.owner.may_own(v)).and_then(|h| h.value.clone())
+        self.state
+            .borrow()
+            .values
+            .get(v.index())
+            .filter(|_| self.owner.may_own(v))
+            .and_then(|h| h.value.clone())
     }
 
     /// The first error, taken out.
@@ -143,8 +175,15 @@ impl<'r> Exec<'r> {
 
 /// The error of a value that the emitter did not make.
 pub(super) fn unknown(v: Val) -> Error {
-    let what = if v == Val::POISON { "poison".to_owned() } else { format!("%{}", v.index()) };
-    Error::new(Code::ForeignValue, format!("{what} is not a value of this emitter"))
+    let what = if v == Val::POISON {
+        "poison".to_owned()
+    } else {
+        format!("%{}", v.index())
+    };
+    Error::new(
+        Code::ForeignValue,
+        format!("{what} is not a value of this emitter"),
+    )
 }
 
 impl Emit for Exec<'_> {
@@ -153,14 +192,26 @@ impl Emit for Exec<'_> {
         let mut env = std::mem::take(&mut self.state.borrow_mut().env);
         let (mut y, depends, loc) = {
             let s = self.state.borrow();
-            let held = |v: &Val| s.values.get(v.index()).filter(|h| h.value.is_some() && self.owner.may_own(*v));
-            let x: SmallVec<[&Value; 4]> = operands.iter().filter_map(held).filter_map(|h| h.value.as_ref()).collect();
+            let held = |v: &Val| {
+                s.values
+                    .get(v.index())
+                    .filter(|h| h.value.is_some() && self.owner.may_own(*v))
+            };
+            let x: SmallVec<[&Value; 4]> = operands
+                .iter()
+                .filter_map(held)
+                .filter_map(|h| h.value.as_ref())
+                .collect();
             let depends = operands.iter().filter_map(held).any(|h| h.depends);
             let y = match operands.iter().find(|v| held(v).is_none()) {
                 None => tape::apply(self.rt, &op, &x, self.track, s.loc, &mut env),
                 Some(v) => Err(unknown(*v)),
             };
-            (y, depends && !matches!(op, Op::Unary(Unary::StopGradient)), s.loc)
+            (
+                y,
+                depends && !matches!(op, Op::Unary(Unary::StopGradient)),
+                s.loc,
+            )
         };
         let mut s = self.state.borrow_mut();
         s.env = env;
@@ -172,12 +223,10 @@ impl Emit for Exec<'_> {
         match y {
             Ok(y) => {
                 let first = s.values.len();
-                s.values.extend(
-                    y.into_iter().map(|value| Held {
-                        depends: depends && value.tensor.dtype().has_tangent(),
-                        value: Some(value),
-                    }),
-                );
+                s.values.extend(y.into_iter().map(|value| Held {
+                    depends: depends && value.tensor.dtype().has_tangent(),
+                    value: Some(value),
+                }));
                 (first..s.values.len()).map(|i| self.owner.val(i)).collect()
             }
             Err(e) => {

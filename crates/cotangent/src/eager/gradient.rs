@@ -18,15 +18,16 @@ pub(super) struct Gradient {
 pub(super) type Grad = Arc<Mutex<Gradient>>;
 
 impl Gradient {
-    /// Takes it out; whoever asked lets go of it when the lock is free, as it may hold the last reference to a tape.
+    /// Takes it out; whoever asked lets go of it when the lock is free, as it may hold the last
+    /// reference to a tape.
     #[must_use]
     pub fn take(&mut self) -> Option<Value> {
         self.version += 1;
         self.value.take()
     }
 
-    /// Adds a value to a gradient. What is more than an addition in place happens while the lock is free: it may run
-    /// anybody's code. If the gradient changed meanwhile, it happens again.
+    /// Adds a value to a gradient. What is more than an addition in place happens while the lock is
+    /// free: it may run anybody's code. If the gradient changed meanwhile, it happens again.
     pub fn add(grad: &Mutex<Gradient>, rt: &EagerRuntime, v: Value, track: bool) -> Result<()> {
         loop {
             let (mut sum, version) = {
@@ -70,7 +71,14 @@ fn add_in_place(rt: &EagerRuntime, old: &mut Value, v: &Value, track: bool) -> b
 /// `old + v`; over `old` if nobody else has it and nothing is recorded.
 pub(super) fn add_up(rt: &EagerRuntime, old: &mut Value, v: &Value, track: bool) -> Result<()> {
     if !add_in_place(rt, old, v, track) {
-        let mut y = apply(rt, &rt.session().sum(), &[old, v], track, Loc::None, &mut Env::default())?;
+        let mut y = apply(
+            rt,
+            &rt.session().sum(),
+            &[old, v],
+            track,
+            Loc::None,
+            &mut Env::default(),
+        )?;
         *old = y.remove(0);
     }
     Ok(())

@@ -23,11 +23,20 @@ pub(super) type Hooks = Mutex<Vec<Hook>>;
 /// Adds a hook; what removes it again.
 pub(super) fn add(hooks: &Arc<Hooks>, slot: u32, given: Given, call: HookFn) -> HookHandle {
     let id = next_id();
-    lock(hooks).push(Hook { id, slot, given, call });
-    HookHandle { hooks: Arc::downgrade(hooks), id }
+    lock(hooks).push(Hook {
+        id,
+        slot,
+        given,
+        call,
+    });
+    HookHandle {
+        hooks: Arc::downgrade(hooks),
+        id,
+    }
 }
 
-/// A hook that was [registered](EagerTensor::register_hook), and can be removed. Dropping the handle leaves the hook.
+/// A hook that was [registered](EagerTensor::register_hook), and can be removed. Dropping the
+/// handle leaves the hook.
 ///
 /// ```
 /// use cotangent::{EagerRuntime, Tensor};
@@ -50,10 +59,15 @@ pub struct HookHandle {
 impl HookHandle {
     /// Removes the hook, with what it holds; whether it was there.
     pub fn remove(&self) -> bool {
-        let Some(hooks) = self.hooks.upgrade() else { return false };
+        let Some(hooks) = self.hooks.upgrade() else {
+            return false;
+        };
         let found = {
             let mut hooks = lock(&hooks);
-            hooks.iter().position(|h| h.id == self.id).map(|k| hooks.remove(k))
+            hooks
+                .iter()
+                .position(|h| h.id == self.id)
+                .map(|k| hooks.remove(k))
         };
         found.is_some()
     }

@@ -41,15 +41,28 @@ pub(super) fn apart(op: &Op, x: &[&Value]) -> bool {
 pub(super) fn found_by(v: &mut Value, weighs: &Weighs) {
     match &v.edge {
         Some(e) => {
-            let _ = e.node.kinks.get_or_init(Box::default).weighs.set(weighs.clone());
+            let _ = e
+                .node
+                .kinks
+                .get_or_init(Box::default)
+                .weighs
+                .set(weighs.clone());
         }
         None => v.sides.get_or_insert_default().weighs = Some(weighs.clone()),
     }
 }
 
 /// Runs an operation, and records it on one side.
-pub(super) fn apply(rt: &EagerRuntime, op: &Op, x: &[&Value], loc: Loc, env: &mut Env) -> Result<Values> {
-    let twins = op.has_means() || x.iter().any(|v| v.sides.as_ref().is_some_and(|s| s.twin.is_some()));
+pub(super) fn apply(
+    rt: &EagerRuntime,
+    op: &Op,
+    x: &[&Value],
+    loc: Loc,
+    env: &mut Env,
+) -> Result<Values> {
+    let twins = op.has_means()
+        || x.iter()
+            .any(|v| v.sides.as_ref().is_some_and(|s| s.twin.is_some()));
     // What decides an extent is not computed twice.
     let mut y = if twins && op.binds().is_empty() {
         on_both_sides(rt, op, x, loc, env)?
@@ -58,13 +71,23 @@ pub(super) fn apply(rt: &EagerRuntime, op: &Op, x: &[&Value], loc: Loc, env: &mu
         tape::apply_plainly(rt, op, x, true, loc, env, &mut y)?;
         y
     };
-    let holds = |v: &Value| v.edge.is_none() && v.sides.as_ref().is_some_and(|s| s.weighs.is_some());
+    let holds =
+        |v: &Value| v.edge.is_none() && v.sides.as_ref().is_some_and(|s| s.weighs.is_some());
     let held = x.iter().any(|v| holds(v));
     if !held && !op.has_kinks() {
         return Ok(y);
     }
-    let found_by = |v: &&Value| v.sides.as_ref().and_then(|s| s.weighs.clone()).filter(|_| holds(v));
-    let mut all: Vec<u64> = x.iter().filter_map(found_by).flat_map(|w| w.to_vec()).collect();
+    let found_by = |v: &&Value| {
+        v.sides
+            .as_ref()
+            .and_then(|s| s.weighs.clone())
+            .filter(|_| holds(v))
+    };
+    let mut all: Vec<u64> = x
+        .iter()
+        .filter_map(found_by)
+        .flat_map(|w| w.to_vec())
+        .collect();
     all.sort_unstable();
     all.dedup();
     let all: Weighs = all.into();
@@ -73,8 +96,18 @@ pub(super) fn apply(rt: &EagerRuntime, op: &Op, x: &[&Value], loc: Loc, env: &mu
         match &v.edge {
             None => v.sides.get_or_insert_default().weighs = Some(all.clone()),
             // A tangent that is an operand's own has no node of its own.
-            Some(e) if held && !x.iter().any(|x| x.edge.as_ref().is_some_and(|x| x.key() == e.key())) => {
-                let _ = e.node.kinks.get_or_init(Box::default).holds.set((all.clone(), op.mixes(&moves)));
+            Some(e)
+                if held
+                    && !x
+                        .iter()
+                        .any(|x| x.edge.as_ref().is_some_and(|x| x.key() == e.key())) =>
+            {
+                let _ = e
+                    .node
+                    .kinks
+                    .get_or_init(Box::default)
+                    .holds
+                    .set((all.clone(), op.mixes(&moves)));
             }
             Some(_) => {}
         }
@@ -87,12 +120,23 @@ fn same(a: &Tensor, b: &Tensor) -> Result<bool> {
 }
 
 /// The results by means, recorded on one side.
-fn on_both_sides(rt: &EagerRuntime, op: &Op, x: &[&Value], loc: Loc, env: &mut Env) -> Result<Values> {
+fn on_both_sides(
+    rt: &EagerRuntime,
+    op: &Op,
+    x: &[&Value],
+    loc: Loc,
+    env: &mut Env,
+) -> Result<Values> {
     let there = |v: &&Value| {
         let twin = v.sides.as_ref().and_then(|s| s.twin.clone());
         Value::new(twin.unwrap_or_else(|| v.tensor.clone()), v.given)
     };
-    let exec = Exec::new(rt, false, x.iter().map(|v| Held::new(there(v))).collect(), env.clone());
+    let exec = Exec::new(
+        rt,
+        false,
+        x.iter().map(|v| Held::new(there(v))).collect(),
+        env.clone(),
+    );
     exec.set_loc(loc);
     let twins = rt.session().write_on_one_side(&exec, op, &exec.given())?;
     if let Some(e) = exec.take_error() {
@@ -101,11 +145,30 @@ fn on_both_sides(rt: &EagerRuntime, op: &Op, x: &[&Value], loc: Loc, env: &mut E
     let mut edges: SmallVec<[Option<Edge>; 2]> = smallvec![None; twins.len()];
     if x.iter().any(|v| v.edge.is_some()) {
         // As the operation itself is differentiated: its rule says what is constant on either side.
-        let operands = x.iter().map(|v| Value { edge: v.edge.clone(), ..there(v) }).collect();
-        let y = tape::record(rt, rt.session().bodies_on_one_side(op)?, operands, loc, &mut env.clone())?;
+        let operands = x
+            .iter()
+            .map(|v| Value {
+                edge: v.edge.clone(),
+                ..there(v)
+            })
+            .collect();
+        let y = tape::record(
+            rt,
+            rt.session().bodies_on_one_side(op)?,
+            operands,
+            loc,
+            &mut env.clone(),
+        )?;
         edges = y.into_iter().map(|v| v.edge).collect();
     }
-    let plain: Inputs = x.iter().map(|&v| Value { edge: None, sides: None, ..v.clone() }).collect();
+    let plain: Inputs = x
+        .iter()
+        .map(|&v| Value {
+            edge: None,
+            sides: None,
+            ..v.clone()
+        })
+        .collect();
     let y = tape::run(rt, op, plain, env)?;
     let both = |((y, twin), edge): ((Value, Val), Option<Edge>)| {
         let twin = exec.get(twin).map(|v| v.tensor);
@@ -113,7 +176,12 @@ fn on_both_sides(rt: &EagerRuntime, op: &Op, x: &[&Value], loc: Loc, env: &mut E
             Some(twin) if !same(&y.tensor, &twin)? => Some(twin),
             _ => None,
         };
-        let sides = twin.map(|twin| Box::new(Sides { twin: Some(twin), weighs: None }));
+        let sides = twin.map(|twin| {
+            Box::new(Sides {
+                twin: Some(twin),
+                weighs: None,
+            })
+        });
         Ok(Value { edge, sides, ..y })
     };
     y.into_iter().zip(twins).zip(edges).map(both).collect()
@@ -132,7 +200,13 @@ impl Steps {
     fn value(&mut self, operands: SmallVec<[usize; 4]>, weight: Option<usize>) -> usize {
         let v = self.moves.len();
         self.moves.push(false);
-        self.steps.push(Step { operands, results: v..v + 1, kinks: weight.is_some(), weight, mixes: false });
+        self.steps.push(Step {
+            operands,
+            results: v..v + 1,
+            kinks: weight.is_some(),
+            weight,
+            mixes: false,
+        });
         self.of.push(None);
         v
     }
@@ -147,13 +221,25 @@ pub(super) fn sides(part: &Part<'_>) -> Vec<bool> {
     if !part.nodes.iter().any(|v| kinks(v.node)) {
         return Vec::new();
     }
-    let index: FxHashMap<u64, usize> = part.nodes.iter().enumerate().map(|(i, v)| (v.node.id, i)).collect();
+    let index: FxHashMap<u64, usize> = part
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(i, v)| (v.node.id, i))
+        .collect();
     let nodes = |by: &Weighs| by.iter().filter_map(|id| index.get(id).copied()).collect();
-    let mut all = Steps { steps: Vec::new(), of: Vec::new(), moves: vec![true; part.nodes.len()] };
+    let mut all = Steps {
+        steps: Vec::new(),
+        of: Vec::new(),
+        moves: vec![true; part.nodes.len()],
+    };
     for &i in part.order.iter().rev() {
         let (i, visit) = (i as usize, &part.nodes[i as usize]);
-        let Kind::Op { derivative: d, .. } = &visit.node.kind else { continue };
-        let mut operands: SmallVec<[usize; 4]> = part.inputs_of(visit).iter().map(|&k| k as usize).collect();
+        let Kind::Op { derivative: d, .. } = &visit.node.kind else {
+            continue;
+        };
+        let mut operands: SmallVec<[usize; 4]> =
+            part.inputs_of(visit).iter().map(|&k| k as usize).collect();
         let mut weight = (d.op.kink().is_some() && d.tracked[0]).then(|| operands[0]);
         let mut mixes = d.op.mixes(&d.tracked);
         if let Some(at) = visit.node.kinks.get() {
@@ -169,7 +255,13 @@ pub(super) fn sides(part: &Part<'_>) -> Vec<bool> {
                 mixes |= mixed;
             }
         }
-        all.steps.push(Step { operands, results: i..i + 1, kinks: d.kinks, weight, mixes });
+        all.steps.push(Step {
+            operands,
+            results: i..i + 1,
+            kinks: d.kinks,
+            weight,
+            mixes,
+        });
         all.of.push(Some(i));
     }
     let mut sides = vec![false; part.nodes.len()];
@@ -190,20 +282,33 @@ type Terms = SmallVec<[(Edge, f64); 4]>;
 /// recorded of the values that it is a combination of. As in `ops/at_kink`, without regard to
 /// repetition or, where so nothing is left, with it.
 pub(super) fn falls(node: &Node) -> bool {
-    let Kind::Op { derivative, .. } = &node.kind else { return false };
-    let own = derivative.program.eqns().iter().any(|e| e.op.kink() == Some(Kink::Mean));
+    let Kind::Op { derivative, .. } = &node.kind else {
+        return false;
+    };
+    let own = derivative
+        .program
+        .eqns()
+        .iter()
+        .any(|e| e.op.kink() == Some(Kink::Mean));
     if !own || derivative.op.kink().is_some() || matches!(derivative.op, Op::Extension(_)) {
         return false;
     }
-    let compared: Terms =
-        tracked(node, &derivative.tracked).zip([1.0, -1.0]).filter_map(|(e, c)| Some((e?, c))).collect();
-    [true, false].into_iter().find_map(|through| leading(compared.clone(), through)).is_some_and(|c| c < 0.0)
+    let compared: Terms = tracked(node, &derivative.tracked)
+        .zip([1.0, -1.0])
+        .filter_map(|(e, c)| Some((e?, c)))
+        .collect();
+    [true, false]
+        .into_iter()
+        .find_map(|through| leading(compared.clone(), through))
+        .is_some_and(|c| c < 0.0)
 }
 
 /// The edges of a node's operands; `None`: not tracked.
 fn tracked<'n>(node: &'n Node, tracked: &'n [bool]) -> impl Iterator<Item = Option<Edge>> + 'n {
     let mut inputs = node.inputs.iter();
-    tracked.iter().map(move |&t| if t { inputs.next().cloned() } else { None })
+    tracked
+        .iter()
+        .map(move |&t| if t { inputs.next().cloned() } else { None })
 }
 
 /// The factor of the first recorded value of a sum.
@@ -221,13 +326,19 @@ fn leading(mut next: Terms, through: bool) -> Option<f64> {
             },
         }
     }
-    terms.into_iter().filter(|t| t.1 != 0.0).min_by_key(|t| t.0).map(|t| t.1)
+    terms
+        .into_iter()
+        .filter(|t| t.1 != 0.0)
+        .min_by_key(|t| t.0)
+        .map(|t| t.1)
 }
 
 /// The values that the value of an edge is a sum of, with their factors; `None` if it is not
 /// recorded as one.
 fn parts(e: &Edge, through: bool) -> Option<Terms> {
-    let Kind::Op { derivative: d, .. } = &e.node.kind else { return None };
+    let Kind::Op { derivative: d, .. } = &e.node.kind else {
+        return None;
+    };
     let mut x = tracked(&e.node, &d.tracked);
     let mut one = |c: f64| Some(smallvec![(x.next()??, c)]);
     match &d.op {
@@ -236,7 +347,11 @@ fn parts(e: &Edge, through: bool) -> Option<Terms> {
         Op::BroadcastInDim(_) | Op::Reshape(_) if through => one(1.0),
         Op::Binary(f @ (Binary::Add | Binary::Sub)) => {
             let second = if *f == Binary::Add { 1.0 } else { -1.0 };
-            Some(x.zip([1.0, second]).filter_map(|(e, c)| Some((e?, c))).collect())
+            Some(
+                x.zip([1.0, second])
+                    .filter_map(|(e, c)| Some((e?, c)))
+                    .collect(),
+            )
         }
         Op::Binary(Binary::Mul) => match d.tracked[..] {
             [true, false] => one(number(&e.node, 1)?),
@@ -256,18 +371,30 @@ fn parts(e: &Edge, through: bool) -> Option<Terms> {
 
 /// The number that an operand is everywhere, if a node has saved it as one.
 fn number(node: &Node, operand: usize) -> Option<f64> {
-    let Kind::Op { derivative, tape, .. } = &node.kind else { return None };
+    let Kind::Op {
+        derivative, tape, ..
+    } = &node.kind
+    else {
+        return None;
+    };
     let tape = tape.get()?;
     let mut saved = tape.saved.iter();
     for k in &derivative.kept {
-        let Source::Taken(from) = &k.source else { continue };
+        let Source::Taken(from) = &k.source else {
+            continue;
+        };
         let tensor = saved.next()?;
         if matches!(from, Taken::Operand(i) if *i == operand) {
-            let everywhere = tensor.shape().iter().zip(tensor.strides()).all(|(&n, &s)| n <= 1 || s == 0);
+            let everywhere = tensor
+                .shape()
+                .iter()
+                .zip(tensor.strides())
+                .all(|(&n, &s)| n <= 1 || s == 0);
             if !everywhere || tensor.numel() == 0 || !tensor.dtype().is_float() {
                 return None;
             }
-            let first = (0..tensor.shape().len()).fold(tensor.clone(), |t, axis| t.slice(axis, 0, 1, 1));
+            let first =
+                (0..tensor.shape().len()).fold(tensor.clone(), |t, axis| t.slice(axis, 0, 1, 1));
             return first.into_array().ok()?.to_f64().first().copied();
         }
     }

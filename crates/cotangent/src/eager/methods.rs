@@ -1,5 +1,5 @@
-//! The operations as methods and operators, beside the methods that traced tensors share: what is one operation goes to
-//! the tape without an emitter in between.
+//! The operations as methods and operators, beside the methods that traced tensors share: what is
+//! one operation goes to the tape without an emitter in between.
 
 use super::error::Result;
 use super::exec::{Value, number};
@@ -7,8 +7,8 @@ use super::tensor::EagerTensor;
 use crate::tensor::Given;
 use crate::traced::here;
 use cotangent_core::ops::{
-    Binary, BroadcastInDim, Compare, Comparison, Constant, Convert, DotGeneral, Reduce, Reduction, Reshape, Transpose,
-    Unary,
+    Binary, BroadcastInDim, Compare, Comparison, Constant, Convert, DotGeneral, Reduce, Reduction,
+    Reshape, Transpose, Unary,
 };
 use cotangent_core::{Code, DType, Emit, Loc, Op, Val};
 use smallvec::SmallVec;
@@ -31,7 +31,11 @@ fn common_shape(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
 impl EagerTensor {
     /// Runs what `f` writes; `self` is value 0 and the others follow.
     #[track_caller]
-    fn through(&self, others: &[&EagerTensor], f: impl FnOnce(&dyn Emit, &[Val]) -> Val) -> Result<EagerTensor> {
+    fn through(
+        &self,
+        others: &[&EagerTensor],
+        f: impl FnOnce(&dyn Emit, &[Val]) -> Val,
+    ) -> Result<EagerTensor> {
         let mut x = vec![self];
         x.extend(others);
         Ok(self.runtime().write(&x, |cx, v| vec![f(cx, v)])?.remove(0))
@@ -42,7 +46,8 @@ impl EagerTensor {
         self.one(f, &[self.value()?])
     }
 
-    /// Operands of one shape; NumPy's rule otherwise, and the operation's own words if that does not apply.
+    /// Operands of one shape; NumPy's rule otherwise, and the operation's own words if that does
+    /// not apply.
     #[track_caller]
     fn pair(&self, op: impl Into<Op>, y: &EagerTensor) -> Result<EagerTensor> {
         y.belongs_to(self.runtime())?;
@@ -73,10 +78,17 @@ impl EagerTensor {
     #[track_caller]
     fn check_axes(&self, axes: &[usize]) -> Result<()> {
         let rank = self.value()?.rank();
-        match axes.iter().enumerate().find(|&(k, &a)| a >= rank || axes[..k].contains(&a)) {
+        match axes
+            .iter()
+            .enumerate()
+            .find(|&(k, &a)| a >= rank || axes[..k].contains(&a))
+        {
             Some((_, a)) => {
-                let text = format!("axis {a} stands twice or is not one of a tensor of rank {rank}");
-                Err(cotangent_core::Error::new(Code::Attribute, text).at(here()).into())
+                let text =
+                    format!("axis {a} stands twice or is not one of a tensor of rank {rank}");
+                Err(cotangent_core::Error::new(Code::Attribute, text)
+                    .at(here())
+                    .into())
             }
             None => Ok(()),
         }
@@ -104,13 +116,23 @@ impl EagerTensor {
     /// The same elements, in row-major order, in another shape.
     #[track_caller]
     pub fn reshape(&self, shape: &[usize]) -> Result<EagerTensor> {
-        self.one(Reshape { shape: shape.into() }, &[self.value()?])
+        self.one(
+            Reshape {
+                shape: shape.into(),
+            },
+            &[self.value()?],
+        )
     }
 
     /// Axis `k` of the result is axis `perm[k]`.
     #[track_caller]
     pub fn transpose(&self, perm: &[usize]) -> Result<EagerTensor> {
-        self.one(Transpose { perm: perm.to_vec() }, &[self.value()?])
+        self.one(
+            Transpose {
+                perm: perm.to_vec(),
+            },
+            &[self.value()?],
+        )
     }
 
     /// Axes in reverse order: a matrix transposed.
@@ -122,7 +144,10 @@ impl EagerTensor {
     /// Repetition into `shape`; axis `k` becomes axis `axes[k]`, repeated where its extent is 1.
     #[track_caller]
     pub fn broadcast_in_dim(&self, shape: &[usize], axes: &[usize]) -> Result<EagerTensor> {
-        let op = BroadcastInDim { shape: shape.into(), dims: axes.to_vec() };
+        let op = BroadcastInDim {
+            shape: shape.into(),
+            dims: axes.to_vec(),
+        };
         self.one(op, &[self.value()?])
     }
 
@@ -140,7 +165,9 @@ impl EagerTensor {
     #[track_caller]
     pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<EagerTensor> {
         self.check_axes(&[axis])?;
-        self.through(&[], |cx, v| cx.slice_axis(v[0], axis, range.start, range.end))
+        self.through(&[], |cx, v| {
+            cx.slice_axis(v[0], axis, range.start, range.end)
+        })
     }
 
     /// Tensors one after the other along an axis.
@@ -165,11 +192,16 @@ impl EagerTensor {
         self.through(&[y], |cx, v| cx.matmul(v[0], v[1]))
     }
 
-    /// Products summed over pairs of axes; compensated if the runtime's numerics ask for stable sums.
+    /// Products summed over pairs of axes; compensated if the runtime's numerics ask for stable
+    /// sums.
     #[track_caller]
     pub fn dot_general(&self, y: &EagerTensor, d: DotGeneral) -> Result<EagerTensor> {
         y.belongs_to(self.runtime())?;
-        let d = if self.runtime().session().numerics().stable { d.compensated() } else { d };
+        let d = if self.runtime().session().numerics().stable {
+            d.compensated()
+        } else {
+            d
+        };
         self.one(d, &[self.value()?, y.value()?])
     }
 

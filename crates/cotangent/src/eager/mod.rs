@@ -1,4 +1,5 @@
-//! Eager tensors: operations run when they are called, and are recorded where a gradient is tracked.
+//! Eager tensors: operations run when they are called, and are recorded where a gradient is
+//! tracked.
 //!
 //! ```
 //! use cotangent::ad::{EagerRuntime, EagerTensor, Tensor};
@@ -10,9 +11,9 @@
 //! # Ok::<(), cotangent::ad::Error>(())
 //! ```
 //!
-//! The derivative of every operation is the core's rule, the same that traced programs are derived with: recording is
-//! `linearize` run at once, `backward` is `transpose` over what was recorded. What a tape saves is what the linear
-//! equations refer to, no more.
+//! The derivative of every operation is the core's rule, the same that traced programs are derived
+//! with: recording is `linearize` run at once, `backward` is `transpose` over what was recorded.
+//! What a tape saves is what the linear equations refer to, no more.
 
 mod backward;
 mod cache;
@@ -30,7 +31,9 @@ mod turns;
 mod whole;
 
 pub use backward::BackwardOptions;
-pub use cache::{EagerCacheStats, ExtensionCacheKey, ExtensionCacheLimits, ExtensionCacheStats, ExtensionCaches};
+pub use cache::{
+    EagerCacheStats, ExtensionCacheKey, ExtensionCacheLimits, ExtensionCacheStats, ExtensionCaches,
+};
 pub use error::{Error, Result};
 pub use hook::HookHandle;
 pub use runtime::{EagerRuntime, OpProfile, PROFILE_VARIABLE};

@@ -4,18 +4,22 @@
 //! ```text
 //! forward : x -> y, residuals        pullback : residuals, ct -> ct_x
 //! ```
-//! Both are written by the core's rules, once for an operation and the types of its operands, and compiled. They are the
-//! operations that [`Exec`](super::exec::Exec) would run one by one, in the same order, so the bits are the same.
+//! Both are written by the core's rules, once for an operation and the types of its operands, and
+//! compiled. They are the operations that [`Exec`](super::exec::Exec) would run one by one, in the
+//! same order, so the bits are the same.
 //!
 //! An operation is made ready when it is seen the second time; only those that compare as they are
-//! ([`Plain`](cotangent_core::ops::Plain)), and whose rules write nothing that is decided while running. Every thread has
-//! the rules at hand that it used last, so it neither locks nor counts references to find one again.
+//! ([`Plain`](cotangent_core::ops::Plain)), and whose rules write nothing that is decided while
+//! running. Every thread has the rules at hand that it used last, so it neither locks nor counts
+//! references to find one again.
 
 use super::backward::{Part, Seed};
 use super::error;
 use super::exec::{Value, Values};
 use super::runtime::EagerRuntime;
-use super::tape::{Derivative, Edge, Kept, Node, Origin, Source, Taken, given_by, lock, next_id, transpose};
+use super::tape::{
+    Derivative, Edge, Kept, Node, Origin, Source, Taken, given_by, lock, next_id, transpose,
+};
 use super::whole::{Key, Whole};
 use crate::tensor::Given;
 use cotangent_core::ops::{Plain, Unary};
@@ -57,8 +61,8 @@ struct Table {
 }
 
 impl Table {
-    /// Whether something with this hash is to be made ready now: it was seen before, and nobody else is at it. What was
-    /// kept goes to the caller where it has become too much.
+    /// Whether something with this hash is to be made ready now: it was seen before, and nobody
+    /// else is at it. What was kept goes to the caller where it has become too much.
     fn claim(&mut self, hash: u64) -> (bool, Option<Table>) {
         let making = std::mem::take(&mut self.making);
         let full = (self.seen.len() >= MOST).then(|| std::mem::take(self));
@@ -89,14 +93,20 @@ struct Rule {
     ready: Option<Ready>,
 }
 
-/// What a rule knows of its operands, one after another: element type, order, rank, whether it is tracked; then the
-/// extents.
+/// What a rule knows of its operands, one after another: element type, order, rank, whether it is
+/// tracked; then the extents.
 type Words = SmallVec<[u64; 8]>;
 
 fn spell(words: &mut Words, x: &[&Value], tracked: bool) {
     for v in x {
-        let (dtype, shape, tracked) = (v.tensor.dtype() as u64, v.tensor.shape(), tracked && v.edge.is_some());
-        words.push((shape.len() as u64) << 16 | dtype << 8 | (v.given as u64) << 1 | u64::from(tracked));
+        let (dtype, shape, tracked) = (
+            v.tensor.dtype() as u64,
+            v.tensor.shape(),
+            tracked && v.edge.is_some(),
+        );
+        words.push(
+            (shape.len() as u64) << 16 | dtype << 8 | (v.given as u64) << 1 | u64::from(tracked),
+        );
         for &n in shape {
             words.push(n as u64);
         }
@@ -174,7 +184,10 @@ impl Pullback {
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules { epoch: next_id().into(), table: Mutex::default() }
+        Rules {
+            epoch: next_id().into(),
+            table: Mutex::default(),
+        }
     }
 }
 
@@ -185,7 +198,13 @@ impl Rules {
         let old = {
             let mut table = lock(&self.table);
             let making = std::mem::take(&mut table.making);
-            std::mem::replace(&mut *table, Table { making, ..Table::default() })
+            std::mem::replace(
+                &mut *table,
+                Table {
+                    making,
+                    ..Table::default()
+                },
+            )
         };
         drop(old);
     }
@@ -194,17 +213,34 @@ impl Rules {
     fn claim(&self, hash: u64) -> Option<Claim<'_>> {
         let (claimed, full) = lock(&self.table).claim(hash);
         drop(full);
-        claimed.then_some(Claim { table: &self.table, hash })
+        claimed.then_some(Claim {
+            table: &self.table,
+            hash,
+        })
     }
 
     /// How many operations are ready to run, and how many tapes to be pulled back.
     pub fn count(&self) -> (usize, usize) {
         let table = lock(&self.table);
-        let operations = table.ready.values().flatten().filter(|rule| rule.ready.is_some()).count();
-        (operations, table.wholes.values().flatten().filter(|whole| whole.is_ready()).count())
+        let operations = table
+            .ready
+            .values()
+            .flatten()
+            .filter(|rule| rule.ready.is_some())
+            .count();
+        (
+            operations,
+            table
+                .wholes
+                .values()
+                .flatten()
+                .filter(|whole| whole.is_ready())
+                .count(),
+        )
     }
 
-    /// Runs an operation, and records it if operands are tracked; `None` if it has to run step by step.
+    /// Runs an operation, and records it if operands are tracked; `None` if it has to run step by
+    /// step.
     pub fn run(
         &self,
         (rt, op): (&EagerRuntime, &Op),
@@ -242,23 +278,38 @@ impl Rules {
         tracked: bool,
         (hash, epoch): (u64, u64),
     ) -> Option<Arc<Rule>> {
-        let fitting = |all: &SmallVec<[Arc<Rule>; 1]>| all.iter().find(|r| r.fits(plain, operands)).cloned();
+        let fitting =
+            |all: &SmallVec<[Arc<Rule>; 1]>| all.iter().find(|r| r.fits(plain, operands)).cloned();
         let known = lock(&self.table).ready.get(&hash).and_then(fitting);
         if known.is_some() {
             return known;
         }
         let claim = self.claim(hash)?;
         let ready = Ready::new(rt, op, x, tracked);
-        let rule = Arc::new(Rule { epoch, op: op.clone(), operands: operands.clone(), ready });
+        let rule = Arc::new(Rule {
+            epoch,
+            op: op.clone(),
+            operands: operands.clone(),
+            ready,
+        });
         if self.epoch.load(Ordering::Acquire) == epoch {
-            lock(&self.table).ready.entry(hash).or_default().push(rule.clone());
+            lock(&self.table)
+                .ready
+                .entry(hash)
+                .or_default()
+                .push(rule.clone());
         }
         drop(claim);
         Some(rule)
     }
 
     /// How a tape is pulled back at once, if one like it was seen before and it may be.
-    pub fn whole(&self, rt: &EagerRuntime, part: &Part<'_>, seeds: &[Seed<'_>]) -> Option<Arc<Whole>> {
+    pub fn whole(
+        &self,
+        rt: &EagerRuntime,
+        part: &Part<'_>,
+        seeds: &[Seed<'_>],
+    ) -> Option<Arc<Whole>> {
         let key = Key::of(part, seeds)?;
         let fitting = |all: &SmallVec<[Arc<Whole>; 1]>| all.iter().find(|w| w.fits(&key)).cloned();
         let known = lock(&self.table).wholes.get(&key.hash).and_then(fitting);
@@ -269,7 +320,11 @@ impl Rules {
         let claim = self.claim(hash)?;
         let whole = Arc::new(Whole::new(rt, part, seeds, key));
         if self.epoch.load(Ordering::Acquire) == epoch {
-            lock(&self.table).wholes.entry(hash).or_default().push(whole.clone());
+            lock(&self.table)
+                .wholes
+                .entry(hash)
+                .or_default()
+                .push(whole.clone());
         }
         drop(claim);
         Some(whole)
@@ -283,8 +338,8 @@ impl Rule {
     }
 }
 
-/// The program of a function, if everything in it can be made ready: nothing is decided while running, and nothing is told
-/// at once.
+/// The program of a function, if everything in it can be made ready: nothing is decided while
+/// running, and nothing is told at once.
 pub(super) fn steady(rt: &EagerRuntime, f: Function) -> Option<Program> {
     let ready = |op: &Op| op.regions().is_empty() && !matches!(op, Op::Guard(_));
     let all = !f.pending() && f.bound_syms().is_empty() && f.eqns().iter().all(|e| ready(&e.op));
@@ -292,7 +347,8 @@ pub(super) fn steady(rt: &EagerRuntime, f: Function) -> Option<Program> {
 }
 
 impl Ready {
-    /// `None` if the operation has to run step by step; then that also finds the words for what is wrong.
+    /// `None` if the operation has to run step by step; then that also finds the words for what is
+    /// wrong.
     fn new(rt: &EagerRuntime, op: &Op, x: &[&Value], tracked: bool) -> Option<Ready> {
         let operands: SmallVec<[Type; 4]> = x.iter().map(|v| v.ty().clone()).collect();
         op.infer(&operands).ok()?;
@@ -302,25 +358,42 @@ impl Ready {
         let program = RefCell::new(LinearProgram::default());
         let t: SmallVec<[Option<Lv>; 4]> = x
             .iter()
-            .map(|v| (tracked && v.edge.is_some()).then(|| program.borrow_mut().input(v.ty().clone())))
+            .map(|v| {
+                (tracked && v.edge.is_some()).then(|| program.borrow_mut().input(v.ty().clone()))
+            })
             .collect();
         let origin = |k: usize| t[k].map_or(Origin::None, |l| Origin::Input(l.index()));
         let (results, tangents) = match tracked {
-            true => rt.session().linearize(op, &Lin::new(&b, &program), &params, &t).ok()?,
+            true => rt
+                .session()
+                .linearize(op, &Lin::new(&b, &program), &params, &t)
+                .ok()?,
             false => (b.emit(op.clone(), &params), vec![None; op.results()]),
         };
-        if results.len() != op.results() || tangents.len() != op.results() || results.contains(&Val::POISON) {
+        if results.len() != op.results()
+            || tangents.len() != op.results()
+            || results.contains(&Val::POISON)
+        {
             return None;
         }
         let program = program.into_inner().for_any_emitter();
         let types: SmallVec<[Type; 1]> = results.iter().map(|&v| b.ty(v)).collect();
-        let tangents: SmallVec<[Option<Lv>; 1]> =
-            tangents.into_iter().zip(&types).map(|(t, ty)| t.filter(|_| ty.dtype.has_tangent())).collect();
+        let tangents: SmallVec<[Option<Lv>; 1]> = tangents
+            .into_iter()
+            .zip(&types)
+            .map(|(t, ty)| t.filter(|_| ty.dtype.has_tangent()))
+            .collect();
         let derived = tangents.iter().any(Option::is_some);
 
-        // What the equations refer to: operands, constants, results, and what was computed on the way.
+        // What the equations refer to: operands, constants, results, and what was computed on the
+        // way.
         let mut named: Vec<Val> = Vec::new();
-        for o in program.eqns().iter().filter(|_| derived).flat_map(|e| &e.operands) {
+        for o in program
+            .eqns()
+            .iter()
+            .filter(|_| derived)
+            .flat_map(|e| &e.operands)
+        {
             if let Operand::R(v) = o
                 && !named.contains(v)
             {
@@ -330,7 +403,9 @@ impl Ready {
         let mut outputs: Vec<Val> = results.to_vec();
         let mut kept = Vec::new();
         for &v in &named {
-            let known = b.with_def(v, |op, x| x.is_empty().then(|| op.clone())).flatten();
+            let known = b
+                .with_def(v, |op, x| x.is_empty().then(|| op.clone()))
+                .flatten();
             let result = results.iter().position(|&r| r == v);
             let (source, origin) = match (params.iter().position(|&p| p == v), known) {
                 (Some(k), _) => (Source::Taken(Taken::Operand(k)), origin(k)),
@@ -350,13 +425,25 @@ impl Ready {
                     )
                 }
             };
-            let given = if let Source::Taken(Taken::Operand(k)) = source { x[k].given } else { given };
-            kept.push(Kept { at: v.index(), source, ty: b.ty(v), given, origin });
+            let given = if let Source::Taken(Taken::Operand(k)) = source {
+                x[k].given
+            } else {
+                given
+            };
+            kept.push(Kept {
+                at: v.index(),
+                source,
+                ty: b.ty(v),
+                given,
+                origin,
+            });
         }
         let forward = b.finish(&outputs).ok()?;
         let depends = depending(&forward, &t);
         let on_the_way = |k: &&Kept| {
-            matches!(k.source, Source::Taken(Taken::Result(_))) && depends[k.at] && matches!(k.origin, Origin::None)
+            matches!(k.source, Source::Taken(Taken::Result(_)))
+                && depends[k.at]
+                && matches!(k.origin, Origin::None)
         };
         let again = kept.iter().find(on_the_way).map(|_| {
             let kept = |(k, v): (usize, &&Value)| Kept {
@@ -371,19 +458,36 @@ impl Ready {
         let forward = steady(rt, forward)?;
         let derivative = derived.then(|| {
             let tracked = t.iter().map(Option::is_some).collect();
-            Arc::new(Derivative::new(op.clone(), program, tracked, kept, again, true))
+            Arc::new(Derivative::new(
+                op.clone(),
+                program,
+                tracked,
+                kept,
+                again,
+                true,
+            ))
         });
         let slots = tangents.iter().map(|t| t.map(|l| l.index() as u32));
-        Some(Ready { forward, results: slots.collect(), given, derivative })
+        Some(Ready {
+            forward,
+            results: slots.collect(),
+            given,
+            derivative,
+        })
     }
 
     fn run(&self, x: &[&Value], loc: Loc, y: &mut Values) -> Result<()> {
         let mut others: SmallVec<[Tensor; 1]> = SmallVec::new();
-        self.forward.run_each(x.iter().map(|v| &v.tensor), |tensor| match self.results.get(y.len()) {
-            Some(_) => y.push(Value::new(tensor, self.given)),
-            None => others.push(tensor),
-        })?;
-        let Some(derivative) = &self.derivative else { return Ok(()) };
+        self.forward
+            .run_each(x.iter().map(|v| &v.tensor), |tensor| {
+                match self.results.get(y.len()) {
+                    Some(_) => y.push(Value::new(tensor, self.given)),
+                    None => others.push(tensor),
+                }
+            })?;
+        let Some(derivative) = &self.derivative else {
+            return Ok(());
+        };
         let mut inputs: SmallVec<[Edge; 2]> = SmallVec::new();
         for v in x {
             if let Some(e) = &v.edge {
@@ -394,14 +498,20 @@ impl Ready {
             for from in &derivative.saved {
                 let tensor = match *from {
                     Taken::Operand(k) => &x[k].tensor,
-                    Taken::Result(k) => y.get(k).map_or_else(|| &others[k - y.len()], |v| &v.tensor),
+                    Taken::Result(k) => {
+                        y.get(k).map_or_else(|| &others[k - y.len()], |v| &v.tensor)
+                    }
                 };
                 tape.saved.push(tensor.clone());
             }
         }));
         let count = y.len();
         for (k, (v, slot)) in y.iter_mut().zip(&self.results).enumerate() {
-            let node = if k + 1 < count { node.clone() } else { node.take() };
+            let node = if k + 1 < count {
+                node.clone()
+            } else {
+                node.take()
+            };
             v.edge = slot.and_then(|slot| Some(Edge::of(node?, slot)));
         }
         Ok(())
@@ -415,7 +525,8 @@ fn depending(f: &Function, t: &[Option<Lv>]) -> Vec<bool> {
         depends[p.index()] = t.is_some();
     }
     for e in f.eqns() {
-        let on = f.operands(e).iter().any(|x| depends[x.index()]) && !matches!(e.op, Op::Unary(Unary::StopGradient));
+        let on = f.operands(e).iter().any(|x| depends[x.index()])
+            && !matches!(e.op, Op::Unary(Unary::StopGradient));
         for r in e.results() {
             depends[r.index()] = on && f.ty(r).dtype.has_tangent();
         }
@@ -425,17 +536,26 @@ fn depending(f: &Function, t: &[Option<Lv>]) -> Vec<bool> {
 
 impl Derivative {
     /// What pulls cotangents in these slots back; `None` if that has to be done step by step.
-    pub fn pullback(&self, rt: &EagerRuntime, slots: impl Iterator<Item = u32> + Clone) -> Option<&Pullback> {
+    pub fn pullback(
+        &self,
+        rt: &EagerRuntime,
+        slots: impl Iterator<Item = u32> + Clone,
+    ) -> Option<&Pullback> {
         if !self.reusable {
             return None;
         }
         let mut list = &self.pullbacks;
         loop {
             let Some(known) = list.0.get() else {
-                // Rules of others write it, and may ask for it: it is not being made while they do. The first one stays.
+                // Rules of others write it, and may ask for it: it is not being made while they do.
+                // The first one stays.
                 let slots: SmallVec<[u32; 1]> = slots.clone().collect();
                 let pullback = self.write_pullback(rt, &slots);
-                let _ = list.0.set(Box::new(Known { slots, pullback, next: Pullbacks::default() }));
+                let _ = list.0.set(Box::new(Known {
+                    slots,
+                    pullback,
+                    next: Pullbacks::default(),
+                }));
                 continue;
             };
             if known.slots.iter().copied().eq(slots.clone()) {
@@ -445,8 +565,8 @@ impl Derivative {
         }
     }
 
-    /// What stands for the values that the equations refer to, by index: parameters in the order in which a tape holds
-    /// them, and what is fixed.
+    /// What stands for the values that the equations refer to, by index: parameters in the order in
+    /// which a tape holds them, and what is fixed.
     pub fn values(&self, b: &Builder) -> Vec<Val> {
         let mut values = vec![Val::POISON; self.kept.iter().map(|k| k.at + 1).max().unwrap_or(0)];
         for k in &self.kept {
@@ -458,7 +578,8 @@ impl Derivative {
         values
     }
 
-    /// Writes how the cotangents of these slots are pulled back; `give` gets those of the inputs, in order.
+    /// Writes how the cotangents of these slots are pulled back; `give` gets those of the inputs,
+    /// in order.
     pub fn pull(
         &self,
         b: &Builder,
@@ -471,10 +592,18 @@ impl Derivative {
             ct[slot as usize] = Some(v);
         }
         let residual = |v: Val| values[v.index()];
-        transpose(b, &self.program, self.inputs, &mut ct, &Env::default(), &residual, &mut |l, v| {
-            give(l.index(), v);
-            Ok(())
-        })
+        transpose(
+            b,
+            &self.program,
+            self.inputs,
+            &mut ct,
+            &Env::default(),
+            &residual,
+            &mut |l, v| {
+                give(l.index(), v);
+                Ok(())
+            },
+        )
         .ok()
     }
 
@@ -485,18 +614,32 @@ impl Derivative {
         for k in self.again.iter().flatten() {
             b.param(k.ty.clone(), None);
         }
-        let given: SmallVec<[(u32, Val); 1]> =
-            slots.iter().map(|&s| (s, b.param(self.program.ty(Lv::from_index(s as usize)).clone(), None))).collect();
+        let given: SmallVec<[(u32, Val); 1]> = slots
+            .iter()
+            .map(|&s| {
+                (
+                    s,
+                    b.param(self.program.ty(Lv::from_index(s as usize)).clone(), None),
+                )
+            })
+            .collect();
         let (mut to, mut results) = (SmallVec::new(), Vec::new());
         self.pull(&b, &values, &given, &mut |k, v| {
-            let back = given.iter().position(|g| g.1 == v).map_or(Back::Computed, Back::Given);
+            let back = given
+                .iter()
+                .position(|g| g.1 == v)
+                .map_or(Back::Computed, Back::Given);
             if let Back::Computed = back {
                 results.push(v);
             }
             to.push((k as u32, back));
         })?;
         let f = b.finish(&results).ok()?;
-        let program = if results.is_empty() { None } else { Some(steady(rt, f)?) };
+        let program = if results.is_empty() {
+            None
+        } else {
+            Some(steady(rt, f)?)
+        };
         Some(Pullback { program, to })
     }
 }

@@ -100,7 +100,10 @@ impl EagerRuntime {
     }
 
     /// A runtime on this backend, with the rules of this context.
-    pub fn with_cpu_backend_and_ad_context(backend: CpuBackend, ad: &AdContext) -> Arc<EagerRuntime> {
+    pub fn with_cpu_backend_and_ad_context(
+        backend: CpuBackend,
+        ad: &AdContext,
+    ) -> Arc<EagerRuntime> {
         Arc::new(EagerRuntime {
             id: next_id(),
             session: ad.session_of_many(),
@@ -112,7 +115,9 @@ impl EagerRuntime {
             ones: Default::default(),
             variables: Mutex::default(),
             anomaly: AtomicBool::new(false),
-            profiling: AtomicBool::new(std::env::var_os(PROFILE_VARIABLE).is_some_and(|v| v != "0")),
+            profiling: AtomicBool::new(
+                std::env::var_os(PROFILE_VARIABLE).is_some_and(|v| v != "0"),
+            ),
             profile: Mutex::default(),
         })
     }
@@ -146,7 +151,10 @@ impl EagerRuntime {
 
     /// Forgets the gradients of all variables.
     pub fn clear_grads(&self) -> Result<()> {
-        let all: Vec<Grad> = lock(&self.variables).iter().filter_map(Weak::upgrade).collect();
+        let all: Vec<Grad> = lock(&self.variables)
+            .iter()
+            .filter_map(Weak::upgrade)
+            .collect();
         for grad in all {
             let old = lock(&grad).take();
             drop(old);
@@ -161,13 +169,17 @@ impl EagerRuntime {
 
     /// Applies any operation, an extension included: a tensor per result.
     #[track_caller]
-    pub fn apply(self: &Arc<Self>, op: impl Into<Op>, operands: &[&EagerTensor]) -> Result<Vec<EagerTensor>> {
+    pub fn apply(
+        self: &Arc<Self>,
+        op: impl Into<Op>,
+        operands: &[&EagerTensor],
+    ) -> Result<Vec<EagerTensor>> {
         let op = op.into();
         self.write(operands, |cx, x| cx.emit(op, x).to_vec())
     }
 
-    /// Runs what `f` writes with the core's emitter, operation by operation, recorded where operands are tracked: every
-    /// composite of the core on eager tensors.
+    /// Runs what `f` writes with the core's emitter, operation by operation, recorded where
+    /// operands are tracked: every composite of the core on eager tensors.
     #[track_caller]
     pub fn write(
         self: &Arc<Self>,
@@ -195,7 +207,10 @@ impl EagerRuntime {
 
     /// The backend as it is now.
     fn backend(&self) -> Arc<CpuBackend> {
-        self.backend.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.backend
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     pub(super) fn rules(&self) -> &Rules {
@@ -228,7 +243,12 @@ impl EagerRuntime {
     }
 
     /// Runs one operation.
-    pub(super) fn execute(&self, op: &Op, x: Operands, env: &Env) -> cotangent_core::Result<Results> {
+    pub(super) fn execute(
+        &self,
+        op: &Op,
+        x: Operands,
+        env: &Env,
+    ) -> cotangent_core::Result<Results> {
         if self.is_watched() {
             return self.execute_watched(op, x, env);
         }
@@ -241,7 +261,10 @@ impl EagerRuntime {
             && let ok = ok.clone().into_array()?
             && ok.as_slice::<bool>().is_some_and(|ok| ok.contains(&false))
         {
-            let measure = measure.first().map(|m| m.clone().into_array()).transpose()?;
+            let measure = measure
+                .first()
+                .map(|m| m.clone().into_array())
+                .transpose()?;
             return Err(guard.error(&ok, measure.as_ref()));
         }
         let backend = self.backend();
@@ -264,7 +287,11 @@ impl EagerRuntime {
             *entry = (entry.0 + 1, entry.1 + took);
         }
         if anomaly && !before && y.iter().any(has_nan) {
-            bail!(CheckFailed, "`{}` produced the first NaN: its operands had none (anomaly detection)", op.name());
+            bail!(
+                CheckFailed,
+                "`{}` produced the first NaN: its operands had none (anomaly detection)",
+                op.name()
+            );
         }
         Ok(y)
     }
@@ -283,14 +310,22 @@ impl EagerRuntime {
     pub fn profile(&self) -> Vec<OpProfile> {
         let mut all: Vec<OpProfile> = lock(&self.profile)
             .iter()
-            .map(|(name, &(calls, total))| OpProfile { name: name.clone(), calls, total })
+            .map(|(name, &(calls, total))| OpProfile {
+                name: name.clone(),
+                calls,
+                total,
+            })
             .collect();
         all.sort_by(|a, b| b.total.cmp(&a.total).then_with(|| a.name.cmp(&b.name)));
         all
     }
 
-    /// Lets `f` add kernels of extension operations to the backend; where it fails nothing is added.
-    pub fn register_extension(&self, f: impl FnOnce(&mut CpuBackend) -> cotangent_core::Result<()>) -> Result<()> {
+    /// Lets `f` add kernels of extension operations to the backend; where it fails nothing is
+    /// added.
+    pub fn register_extension(
+        &self,
+        f: impl FnOnce(&mut CpuBackend) -> cotangent_core::Result<()>,
+    ) -> Result<()> {
         let register = |backend: &mut CpuBackend| {
             let before = backend.clone();
             let done = f(backend).and_then(|()| backend.check());
@@ -302,8 +337,9 @@ impl EagerRuntime {
         Ok(self.change("register_extension", register)??)
     }
 
-    /// Lets `f` use the backend. What it changes holds for operations that begin when it has returned; until then they run
-    /// as before, inside `f` too. Changing the backend inside `f` is an error.
+    /// Lets `f` use the backend. What it changes holds for operations that begin when it has
+    /// returned; until then they run as before, inside `f` too. Changing the backend inside `f` is
+    /// an error.
     pub fn with_backend_mut<R>(&self, f: impl FnOnce(&mut CpuBackend) -> R) -> Result<R> {
         self.change("with_backend_mut", f)
     }
@@ -313,7 +349,10 @@ impl EagerRuntime {
             let mut backend = CpuBackend::clone(&self.backend());
             let y = f(&mut backend);
             let new = Arc::new(backend);
-            let old = std::mem::replace(&mut *self.backend.write().unwrap_or_else(PoisonError::into_inner), new);
+            let old = std::mem::replace(
+                &mut *self.backend.write().unwrap_or_else(PoisonError::into_inner),
+                new,
+            );
             drop(old);
             self.rules.clear();
             y
@@ -329,7 +368,11 @@ impl EagerRuntime {
     pub fn cache_stats(&self) -> Result<EagerCacheStats> {
         let (operations, tapes) = self.rules.count();
         let extensions = self.caches.with("cache_stats", |caches| caches.stats())?;
-        Ok(EagerCacheStats { extensions, operations, tapes })
+        Ok(EagerCacheStats {
+            extensions,
+            operations,
+            tapes,
+        })
     }
 
     /// Forgets everything cached, and frees the buffers that the process keeps for tensors to come
@@ -345,25 +388,35 @@ impl EagerRuntime {
 
     /// Forgets what extensions keep.
     pub fn clear_extension_caches(&self) -> Result<()> {
-        let kept = self.caches.with("clear_extension_caches", ExtensionCaches::take)?;
+        let kept = self
+            .caches
+            .with("clear_extension_caches", ExtensionCaches::take)?;
         drop(kept);
         Ok(())
     }
 
     /// How much extensions may keep.
     pub fn extension_cache_limits(&self) -> Result<ExtensionCacheLimits> {
-        Ok(self.caches.with("extension_cache_limits", |caches| caches.limits())?)
+        Ok(self
+            .caches
+            .with("extension_cache_limits", |caches| caches.limits())?)
     }
 
     /// Sets how much extensions may keep.
     pub fn set_extension_cache_limits(&self, limits: ExtensionCacheLimits) -> Result<()> {
-        let evicted = self.caches.with("set_extension_cache_limits", |caches| caches.limit(limits))?;
+        let evicted = self
+            .caches
+            .with("set_extension_cache_limits", |caches| caches.limit(limits))?;
         drop(evicted);
         Ok(())
     }
 
-    /// Lets `f` use the caches of extensions. Other threads that ask for them wait; inside `f` that is an error.
-    pub fn with_extension_caches_mut<R>(&self, f: impl FnOnce(&mut ExtensionCaches) -> R) -> Result<R> {
+    /// Lets `f` use the caches of extensions. Other threads that ask for them wait; inside `f` that
+    /// is an error.
+    pub fn with_extension_caches_mut<R>(
+        &self,
+        f: impl FnOnce(&mut ExtensionCaches) -> R,
+    ) -> Result<R> {
         Ok(self.caches.with("with_extension_caches_mut", f)?)
     }
 }

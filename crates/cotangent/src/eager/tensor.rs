@@ -16,10 +16,11 @@ use std::borrow::Borrow;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A tensor of an [`EagerRuntime`]. Operations run when they are called; where an operand is tracked they are recorded.
+/// A tensor of an [`EagerRuntime`]. Operations run when they are called; where an operand is
+/// tracked they are recorded.
 ///
-/// Operators never fail at once: a tensor that came of a mistake carries the error, and every method returns it.
-/// Cloning is cheap: clones are the same value with the same gradient.
+/// Operators never fail at once: a tensor that came of a mistake carries the error, and every
+/// method returns it. Cloning is cheap: clones are the same value with the same gradient.
 ///
 /// ```
 /// use cotangent::ad::{EagerRuntime, EagerTensor};
@@ -44,7 +45,8 @@ pub struct EagerTensor {
     grad: Option<Grad>,
 }
 
-/// The cotangents that a reverse pass computed: of variables, and of every intermediate tensor that is still held.
+/// The cotangents that a reverse pass computed: of variables, and of every intermediate tensor that
+/// is still held.
 ///
 /// ```
 /// let rt = cotangent::EagerRuntime::new();
@@ -67,8 +69,17 @@ impl Cotangents {
         // The last recorded come first.
         let (node, slot) = v.edge.as_ref()?.key();
         let at = self.0.partition_point(|((id, _), _)| *id > node);
-        let (_, ct) = self.0[at..].iter().take_while(|((id, _), _)| *id == node).find(|((_, s), _)| *s == slot)?;
-        Some(Arc::new(tensor_of(&Value { given: v.given, ..ct.clone() }).ok()?))
+        let (_, ct) = self.0[at..]
+            .iter()
+            .take_while(|((id, _), _)| *id == node)
+            .find(|((_, s), _)| *s == slot)?;
+        Some(Arc::new(
+            tensor_of(&Value {
+                given: v.given,
+                ..ct.clone()
+            })
+            .ok()?,
+        ))
     }
 
     /// Number of tensors that have one.
@@ -100,15 +111,24 @@ fn core<T>(code: Code, message: String) -> Result<T> {
 
 impl EagerTensor {
     /// A constant of a runtime: no gradient is tracked.
-    pub fn from_tensor_in(tensor: impl Into<Tensor>, ctx: impl Borrow<Arc<EagerRuntime>>) -> Result<EagerTensor> {
+    pub fn from_tensor_in(
+        tensor: impl Into<Tensor>,
+        ctx: impl Borrow<Arc<EagerRuntime>>,
+    ) -> Result<EagerTensor> {
         let tensor = tensor.into();
         let given = tensor.given();
-        Ok(EagerTensor::from_value(Value::new(tensor.into_view(), given), ctx.borrow()))
+        Ok(EagerTensor::from_value(
+            Value::new(tensor.into_view(), given),
+            ctx.borrow(),
+        ))
     }
 
-    /// A variable of a runtime: gradients with respect to it are tracked. The elements are not copied. An error for
-    /// integers and booleans, which have no tangent.
-    pub fn requires_grad_in(tensor: impl Into<Tensor>, ctx: impl Borrow<Arc<EagerRuntime>>) -> Result<EagerTensor> {
+    /// A variable of a runtime: gradients with respect to it are tracked. The elements are not
+    /// copied. An error for integers and booleans, which have no tangent.
+    pub fn requires_grad_in(
+        tensor: impl Into<Tensor>,
+        ctx: impl Borrow<Arc<EagerRuntime>>,
+    ) -> Result<EagerTensor> {
         let mut x = EagerTensor::from_tensor_in(tensor, ctx)?;
         let dtype = x.dtype();
         if !dtype.has_tangent() {
@@ -127,12 +147,20 @@ impl EagerTensor {
     }
 
     pub(super) fn from_value(value: Value, rt: &Arc<EagerRuntime>) -> EagerTensor {
-        EagerTensor { value: Ok(value), rt: rt.clone(), grad: None }
+        EagerTensor {
+            value: Ok(value),
+            rt: rt.clone(),
+            grad: None,
+        }
     }
 
     /// What an operator that failed gives.
     pub(super) fn from_result(r: Result<EagerTensor>, rt: &Arc<EagerRuntime>) -> EagerTensor {
-        r.unwrap_or_else(|e| EagerTensor { value: Err(Box::new(e)), rt: rt.clone(), grad: None })
+        r.unwrap_or_else(|e| EagerTensor {
+            value: Err(Box::new(e)),
+            rt: rt.clone(),
+            grad: None,
+        })
     }
 
     pub(super) fn value(&self) -> Result<&Value> {
@@ -141,7 +169,10 @@ impl EagerTensor {
 
     pub(super) fn belongs_to(&self, rt: &EagerRuntime) -> Result<()> {
         if self.rt.id() != rt.id() {
-            return Err(Error::ContextMismatch { left: rt.id(), right: self.rt.id() });
+            return Err(Error::ContextMismatch {
+                left: rt.id(),
+                right: self.rt.id(),
+            });
         }
         Ok(())
     }
@@ -151,18 +182,34 @@ impl EagerTensor {
     pub(super) fn one(&self, op: impl Into<Op>, x: &[&Value]) -> Result<EagerTensor> {
         let loc = Loc::Rust(Location::caller());
         let mut y = Values::new();
-        tape::apply_to(&self.rt, &op.into(), x, true, loc, &mut Env::default(), &mut y).map_err(|e| e.at(loc))?;
+        tape::apply_to(
+            &self.rt,
+            &op.into(),
+            x,
+            true,
+            loc,
+            &mut Env::default(),
+            &mut y,
+        )
+        .map_err(|e| e.at(loc))?;
         let y = y.pop().expect("the operation has one result");
-        Ok(EagerTensor { value: Ok(y), rt: self.rt.clone(), grad: None })
+        Ok(EagerTensor {
+            value: Ok(y),
+            rt: self.rt.clone(),
+            grad: None,
+        })
     }
 
-    /// Applies any operation, an extension included: a tensor per result. An operation without operands is
-    /// [`EagerRuntime::apply`]'s.
+    /// Applies any operation, an extension included: a tensor per result. An operation without
+    /// operands is [`EagerRuntime::apply`]'s.
     #[track_caller]
     pub fn apply(op: impl Into<Op>, operands: &[&EagerTensor]) -> Result<Vec<EagerTensor>> {
         match operands.first() {
             Some(x) => x.rt.apply(op, operands),
-            None => core(Code::Arity, "an operation without operands needs a runtime: use EagerRuntime::apply".into()),
+            None => core(
+                Code::Arity,
+                "an operation without operands needs a runtime: use EagerRuntime::apply".into(),
+            ),
         }
     }
 
@@ -237,13 +284,32 @@ impl EagerTensor {
 
     /// The same elements without the tape: nothing flows back through it.
     pub fn detach(&self) -> EagerTensor {
-        let value = self.value.as_ref().map(|v| Value { edge: None, sides: None, ..v.clone() }).map_err(Clone::clone);
-        EagerTensor { value, rt: self.rt.clone(), grad: None }
+        let value = self
+            .value
+            .as_ref()
+            .map(|v| Value {
+                edge: None,
+                sides: None,
+                ..v.clone()
+            })
+            .map_err(Clone::clone);
+        EagerTensor {
+            value,
+            rt: self.rt.clone(),
+            grad: None,
+        }
     }
 
     /// The same elements as a constant of another runtime.
     pub fn detach_into(&self, ctx: &Arc<EagerRuntime>) -> Result<EagerTensor> {
-        Ok(EagerTensor::from_value(Value { edge: None, sides: None, ..self.value()?.clone() }, ctx))
+        Ok(EagerTensor::from_value(
+            Value {
+                edge: None,
+                sides: None,
+                ..self.value()?.clone()
+            },
+            ctx,
+        ))
     }
 
     #[track_caller]
@@ -264,22 +330,28 @@ impl EagerTensor {
     fn check_loss(&self) -> Result<()> {
         let v = self.value()?;
         if v.rank() != 0 {
-            return Err(Error::NonScalarGrad { shape: v.tensor.shape().to_vec() });
+            return Err(Error::NonScalarGrad {
+                shape: v.tensor.shape().to_vec(),
+            });
         }
         match v.tensor.dtype() {
             d if d.is_complex() => core(
                 Code::ComplexLoss,
-                format!("backward needs a real scalar, got {d}: take real() or abs2(), or use vjp with a cotangent"),
+                format!(
+                    "backward needs a real scalar, got {d}: take real() or abs2(), or use vjp with a cotangent"
+                ),
             ),
-            d if !d.has_tangent() => {
-                core(Code::IntegerOutput, format!("backward needs a float, got {d}: integers have no tangent"))
-            }
+            d if !d.has_tangent() => core(
+                Code::IntegerOutput,
+                format!("backward needs a float, got {d}: integers have no tangent"),
+            ),
             _ => Ok(()),
         }
     }
 
-    /// Adds the gradient of this real scalar to that of every variable it was computed from, and releases the saved
-    /// values. Returns the cotangents of variables and of intermediate tensors that are still held.
+    /// Adds the gradient of this real scalar to that of every variable it was computed from, and
+    /// releases the saved values. Returns the cotangents of variables and of intermediate tensors
+    /// that are still held.
     #[track_caller]
     pub fn backward(&self) -> Result<Cotangents> {
         self.backward_with(BackwardOptions::default())
@@ -319,7 +391,9 @@ impl EagerTensor {
 
     /// The gradient of this variable; `None` for other tensors.
     fn leaf_grad(&self) -> Result<Option<Grad>> {
-        let Some(Edge { node, .. }) = &self.value()?.edge else { return Ok(None) };
+        let Some(Edge { node, .. }) = &self.value()?.edge else {
+            return Ok(None);
+        };
         Ok(match &node.kind {
             Kind::Leaf { grad } => self.grad.clone().or_else(|| grad.upgrade()),
             Kind::Op { .. } => None,
@@ -329,18 +403,26 @@ impl EagerTensor {
     /// What passes have added up so far, as this tensor lists its elements.
     fn gradient(&self) -> Result<Option<Value>> {
         let value = self.leaf_grad()?.and_then(|g| lock(&g).value.clone());
-        Ok(value.map(|v| Value { given: self.given(), ..v }))
+        Ok(value.map(|v| Value {
+            given: self.given(),
+            ..v
+        }))
     }
 
-    /// The gradient that reverse passes have added up on this variable; `None` if none has reached it, and for tensors
-    /// that are not variables.
+    /// The gradient that reverse passes have added up on this variable; `None` if none has reached
+    /// it, and for tensors that are not variables.
     pub fn grad(&self) -> Result<Option<Arc<Tensor>>> {
-        self.gradient()?.map(|v| Ok(Arc::new(tensor_of(&v)?))).transpose()
+        self.gradient()?
+            .map(|v| Ok(Arc::new(tensor_of(&v)?)))
+            .transpose()
     }
 
-    /// As [`EagerTensor::grad`], as a tensor of the runtime: tracked after a pass that created a graph.
+    /// As [`EagerTensor::grad`], as a tensor of the runtime: tracked after a pass that created a
+    /// graph.
     pub fn grad_tensor(&self) -> Result<Option<EagerTensor>> {
-        Ok(self.gradient()?.map(|v| EagerTensor::from_value(v, &self.rt)))
+        Ok(self
+            .gradient()?
+            .map(|v| EagerTensor::from_value(v, &self.rt)))
     }
 
     /// Forgets the gradient of this variable.
@@ -350,8 +432,9 @@ impl EagerTensor {
         Ok(())
     }
 
-    /// Calls `hook` with the complete gradient with respect to this tensor in every reverse pass that reaches it; what
-    /// it returns takes its place. A hook that holds the tensor it belongs to lives for ever, unless it is removed.
+    /// Calls `hook` with the complete gradient with respect to this tensor in every reverse pass
+    /// that reaches it; what it returns takes its place. A hook that holds the tensor it belongs to
+    /// lives for ever, unless it is removed.
     #[track_caller]
     pub fn register_hook(
         &self,
@@ -362,17 +445,27 @@ impl EagerTensor {
     }
 
     #[track_caller]
-    fn pull_to(&self, ct: Value, wrt: &[&EagerTensor], options: BackwardOptions) -> Result<Vec<Option<EagerTensor>>> {
+    fn pull_to(
+        &self,
+        ct: Value,
+        wrt: &[&EagerTensor],
+        options: BackwardOptions,
+    ) -> Result<Vec<Option<EagerTensor>>> {
         let mut keys = Vec::new();
         for x in wrt {
             x.belongs_to(&self.rt)?;
             keys.push(x.edge()?.key());
         }
-        let Some(edge) = self.value()?.edge.clone() else { return Ok(vec![None; wrt.len()]) };
+        let Some(edge) = self.value()?.edge.clone() else {
+            return Ok(vec![None; wrt.len()]);
+        };
         let seed = (edge, ct);
         let mut found: FxHashMap<(u64, u32), Value> = FxHashMap::default();
         pull(&self.rt, &[seed], options, &mut |node, slots, _| {
-            for (slot, v) in slots.iter().filter(|(slot, _)| keys.contains(&(node.id, *slot))) {
+            for (slot, v) in slots
+                .iter()
+                .filter(|(slot, _)| keys.contains(&(node.id, *slot)))
+            {
                 found.insert((node.id, *slot), v.clone());
             }
         })?;
@@ -380,23 +473,39 @@ impl EagerTensor {
             .iter()
             .zip(&keys)
             .map(|(x, key)| {
-                let v = Value { given: x.given(), ..found.get(key)?.clone() };
+                let v = Value {
+                    given: x.given(),
+                    ..found.get(key)?.clone()
+                };
                 Some(EagerTensor::from_value(v, &self.rt))
             })
             .collect())
     }
 
-    /// The gradients of this real scalar with respect to tensors, variables or not; zeros where it does not depend on
-    /// one. Nothing is added to variables. With [`BackwardOptions::create_graph`] they can be differentiated again.
+    /// The gradients of this real scalar with respect to tensors, variables or not; zeros where it
+    /// does not depend on one. Nothing is added to variables. With
+    /// [`BackwardOptions::create_graph`] they can be differentiated again.
     #[track_caller]
-    pub fn grad_of(&self, wrt: &[&EagerTensor], options: BackwardOptions) -> Result<Vec<EagerTensor>> {
+    pub fn grad_of(
+        &self,
+        wrt: &[&EagerTensor],
+        options: BackwardOptions,
+    ) -> Result<Vec<EagerTensor>> {
         let found = self.grad_optional(wrt, options)?;
-        found.into_iter().zip(wrt).map(|(g, x)| g.map_or_else(|| x.no_derivative(), Ok)).collect()
+        found
+            .into_iter()
+            .zip(wrt)
+            .map(|(g, x)| g.map_or_else(|| x.no_derivative(), Ok))
+            .collect()
     }
 
     /// As [`EagerTensor::grad_of`], `None` where it does not depend on a tensor.
     #[track_caller]
-    pub fn grad_optional(&self, wrt: &[&EagerTensor], options: BackwardOptions) -> Result<Vec<Option<EagerTensor>>> {
+    pub fn grad_optional(
+        &self,
+        wrt: &[&EagerTensor],
+        options: BackwardOptions,
+    ) -> Result<Vec<Option<EagerTensor>>> {
         self.check_loss()?;
         self.pull_to(self.seed_one(), wrt, options)
     }
@@ -416,15 +525,19 @@ impl EagerTensor {
         Ok(given.clone())
     }
 
-    /// The cotangent of `x` for a cotangent of this tensor. Keeps the graph; tracked if `ct` or what it passes is.
+    /// The cotangent of `x` for a cotangent of this tensor. Keeps the graph; tracked if `ct` or
+    /// what it passes is.
     #[track_caller]
     pub fn vjp(&self, x: &EagerTensor, ct: &EagerTensor) -> Result<EagerTensor> {
         let seed = ct.direction(Code::SeedMismatch, "cotangent", self)?;
-        let back = self.pull_to(seed, &[x], BackwardOptions::create_graph())?.remove(0);
+        let back = self
+            .pull_to(seed, &[x], BackwardOptions::create_graph())?
+            .remove(0);
         back.map_or_else(|| x.no_derivative(), Ok)
     }
 
-    /// The tangent of this tensor for a tangent of `x`, by replaying what was recorded. Keeps the graph.
+    /// The tangent of this tensor for a tangent of `x`, by replaying what was recorded. Keeps the
+    /// graph.
     #[track_caller]
     pub fn jvp(&self, x: &EagerTensor, dx: &EagerTensor) -> Result<EagerTensor> {
         let seed = dx.direction(Code::TangentMismatch, "tangent", x)?;
@@ -435,7 +548,13 @@ impl EagerTensor {
             None => None,
         };
         match t {
-            Some(v) => Ok(EagerTensor::from_value(Value { given: self.given(), ..v }, &self.rt)),
+            Some(v) => Ok(EagerTensor::from_value(
+                Value {
+                    given: self.given(),
+                    ..v
+                },
+                &self.rt,
+            )),
             None => self.no_derivative(),
         }
     }
@@ -449,12 +568,18 @@ impl EagerTensor {
     /// The derivative of, or by, what depends on nothing here: zeros, listed as this tensor is.
     fn no_derivative(&self) -> Result<EagerTensor> {
         let zeros = self.zeros_like()?.value()?.clone();
-        Ok(EagerTensor::from_value(Value { given: self.given(), ..zeros }, &self.rt))
+        Ok(EagerTensor::from_value(
+            Value {
+                given: self.given(),
+                ..zeros
+            },
+            &self.rt,
+        ))
     }
 
-    /// Changes the elements in place (they are listed in the tensor's order): only here, not in clones, views or what a
-    /// tape saved, which keep the old ones. An error for a tracked tensor, unless inside [`no_grad`](super::no_grad)
-    /// and a variable: the step of an optimiser.
+    /// Changes the elements in place (they are listed in the tensor's order): only here, not in
+    /// clones, views or what a tape saved, which keep the old ones. An error for a tracked tensor,
+    /// unless inside [`no_grad`](super::no_grad) and a variable: the step of an optimiser.
     pub fn update<T: Element>(&mut self, f: impl FnOnce(&mut [T])) -> Result<()> {
         let v = self.value()?;
         match &v.edge {
@@ -484,7 +609,10 @@ impl EagerTensor {
             Order::RowMajor => Tensor::from_vec_row_major(shape, data)?,
             Order::ColumnMajor => Tensor::from_vec_col_major(shape, data)?,
         };
-        self.value = Ok(Value { edge, ..Value::new(new.into_view(), given) });
+        self.value = Ok(Value {
+            edge,
+            ..Value::new(new.into_view(), given)
+        });
         Ok(())
     }
 }

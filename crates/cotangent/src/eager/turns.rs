@@ -1,7 +1,8 @@
 //! [`Turns`]: a value that foreign code works on, one call at a time.
 //!
-//! No lock is held while that code runs. A call that needs the value inside the code that has it, on the same thread,
-//! would wait for itself: it is an error that names both calls. Other threads wait.
+//! No lock is held while that code runs. A call that needs the value inside the code that has it,
+//! on the same thread, would wait for itself: it is an error that names both calls. Other threads
+//! wait.
 
 use cotangent_core::{Code, Error, Result};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -36,7 +37,13 @@ impl<T> Drop for Held<'_, T> {
 
 impl<T> Turns<T> {
     pub fn new(value: T) -> Turns<T> {
-        Turns { state: Mutex::new(State { value: Some(value), holder: None }), free: Condvar::new() }
+        Turns {
+            state: Mutex::new(State {
+                value: Some(value),
+                holder: None,
+            }),
+            free: Condvar::new(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
@@ -51,7 +58,9 @@ impl<T> Turns<T> {
             match (state.value.take(), state.holder) {
                 (Some(value), _) => break value,
                 (None, Some((thread, holder))) if thread == this => {
-                    let text = format!("{holder} is running on this thread: {call} inside it would wait for ever");
+                    let text = format!(
+                        "{holder} is running on this thread: {call} inside it would wait for ever"
+                    );
                     return Err(Error::new(Code::Busy, text));
                 }
                 (None, _) => state = self.free.wait(state).unwrap_or_else(|e| e.into_inner()),
@@ -59,7 +68,10 @@ impl<T> Turns<T> {
         };
         state.holder = Some((this, call));
         drop(state);
-        let mut held = Held { turns: self, value: Some(value) };
+        let mut held = Held {
+            turns: self,
+            value: Some(value),
+        };
         Ok(f(held.value.as_mut().expect("it was just put there")))
     }
 }

@@ -1,9 +1,10 @@
 //! [`Whole`]: a tape of few elements that is seen again is pulled back by one program.
 //!
-//! A step that is taken again and again records the same operations every time; what tensors between them cost is then
-//! several times the arithmetic. A tape is the same if its nodes have the same derivatives and inputs, in the same order,
-//! and if the same of them are still referred to from outside. The program is what the nodes' own programs do one after
-//! another, cotangents folded in the same order, so the bits are the same.
+//! A step that is taken again and again records the same operations every time; what tensors
+//! between them cost is then several times the arithmetic. A tape is the same if its nodes have the
+//! same derivatives and inputs, in the same order, and if the same of them are still referred to
+//! from outside. The program is what the nodes' own programs do one after another, cotangents
+//! folded in the same order, so the bits are the same.
 
 use super::backward::{Part, Seed, Slots, Visit};
 use super::error::{Error, Result};
@@ -29,8 +30,8 @@ type Words = SmallVec<[u64; 16]>;
 /// What identifies a tape.
 pub(super) struct Key {
     pub hash: u64,
-    /// Of each node, the last recorded first: its derivative's address, its index and whether it is held, the node and
-    /// the slot of each input. Then the seeds.
+    /// Of each node, the last recorded first: its derivative's address, its index and whether it is
+    /// held, the node and the slot of each input. Then the seeds.
     words: Words,
 }
 
@@ -65,7 +66,8 @@ impl Key {
         if part.nodes.len() > NODES {
             return None;
         }
-        let mut words = Words::with_capacity(part.inputs.len() + 2 * part.nodes.len() + 3 * seeds.len());
+        let mut words =
+            Words::with_capacity(part.inputs.len() + 2 * part.nodes.len() + 3 * seeds.len());
         for &i in &part.order {
             let visit = &part.nodes[i as usize];
             if visit.node.has_hooks() {
@@ -73,7 +75,9 @@ impl Key {
             }
             words.push(match &visit.node.kind {
                 Kind::Leaf { .. } => 0,
-                Kind::Op { derivative, .. } if derivative.reusable => Arc::as_ptr(derivative) as u64,
+                Kind::Op { derivative, .. } if derivative.reusable => {
+                    Arc::as_ptr(derivative) as u64
+                }
                 Kind::Op { .. } => return None,
             });
             words.push(u64::from(is_held(visit)) << 32 | u64::from(i));
@@ -88,7 +92,10 @@ impl Key {
         }
         let mut h = FxHasher::default();
         words.iter().for_each(|&w| h.write_u64(w));
-        Some(Key { hash: h.finish(), words })
+        Some(Key {
+            hash: h.finish(),
+            words,
+        })
     }
 }
 
@@ -100,11 +107,18 @@ impl Whole {
 
     /// The program for a tape.
     pub fn new(rt: &EagerRuntime, part: &Part<'_>, seeds: &[Seed<'_>], key: Key) -> Whole {
-        let derivatives = part.nodes.iter().filter_map(|visit| match &visit.node.kind {
-            Kind::Op { derivative, .. } => Some(derivative.clone()),
-            Kind::Leaf { .. } => None,
-        });
-        Whole { _derivatives: derivatives.collect(), ready: Ready::new(rt, part, seeds), words: key.words }
+        let derivatives = part
+            .nodes
+            .iter()
+            .filter_map(|visit| match &visit.node.kind {
+                Kind::Op { derivative, .. } => Some(derivative.clone()),
+                Kind::Leaf { .. } => None,
+            });
+        Whole {
+            _derivatives: derivatives.collect(),
+            ready: Ready::new(rt, part, seeds),
+            words: key.words,
+        }
     }
 
     /// Whether it has a program.
@@ -112,7 +126,8 @@ impl Whole {
         self.ready.is_some()
     }
 
-    /// Pulls the seeds back, as [`pull`](super::backward::pull) does; `None` if that has to be done node after node.
+    /// Pulls the seeds back, as [`pull`](super::backward::pull) does; `None` if that has to be done
+    /// node after node.
     pub fn run(
         &self,
         part: &Part<'_>,
@@ -120,7 +135,9 @@ impl Whole {
         keep: bool,
         sink: &mut dyn FnMut(&Shared<Node>, &Slots, bool),
     ) -> Option<Result<()>> {
-        self.ready.as_ref().map(|ready| ready.run(part, seeds, keep, sink))
+        self.ready
+            .as_ref()
+            .map(|ready| ready.run(part, seeds, keep, sink))
     }
 }
 
@@ -135,7 +152,12 @@ impl Ready {
                 Some((_, old)) => *old = b.emit(rt.session().sum(), &[*old, v])[0],
             }
         };
-        let is_small = |ty: &Type| ty.shape.iter().try_fold(1, |n, d| d.as_const()?.checked_mul(n)) <= Some(ELEMENTS);
+        let is_small = |ty: &Type| {
+            ty.shape
+                .iter()
+                .try_fold(1, |n, d| d.as_const()?.checked_mul(n))
+                <= Some(ELEMENTS)
+        };
         for (node, slot, seed) in seeds {
             add(*node, *slot, b.param(seed.ty(), None), &mut pending);
         }
@@ -147,7 +169,9 @@ impl Ready {
                 results.extend(slots.iter().map(|&(slot, _)| (i, slot)));
                 outputs.extend(slots.iter().map(|&(_, v)| v));
             }
-            let Kind::Op { derivative, .. } = &visit.node.kind else { continue };
+            let Kind::Op { derivative, .. } = &visit.node.kind else {
+                continue;
+            };
             if !derivative.kept.iter().all(|k| is_small(&k.ty)) {
                 return None;
             }
@@ -156,8 +180,9 @@ impl Ready {
                 continue;
             }
             let inputs = part.inputs_of(visit);
-            derivative
-                .pull(&b, &values, &slots, &mut |k, v| add(inputs[k], visit.node.inputs[k].slot, v, &mut pending))?;
+            derivative.pull(&b, &values, &slots, &mut |k, v| {
+                add(inputs[k], visit.node.inputs[k].slot, v, &mut pending)
+            })?;
         }
         let program = steady(rt, b.finish(&outputs).ok()?)?;
         program.is_tiny().then_some(Ready { program, results })
@@ -173,17 +198,24 @@ impl Ready {
         let operations = part.order.iter().filter_map(|&i| {
             let node = part.nodes[i as usize].node;
             match &node.kind {
-                Kind::Op { derivative, tape, .. } => Some((node, derivative, tape)),
+                Kind::Op {
+                    derivative, tape, ..
+                } => Some((node, derivative, tape)),
                 Kind::Leaf { .. } => None,
             }
         });
-        // Locks are taken in the order of recording, the last first: passes over one tape do not wait for each other
-        // in a circle.
-        let mut tapes: SmallVec<[MutexGuard<'_, Tape>; 4]> = SmallVec::with_capacity(part.nodes.len());
+        // Locks are taken in the order of recording, the last first: passes over one tape do not
+        // wait for each other in a circle.
+        let mut tapes: SmallVec<[MutexGuard<'_, Tape>; 4]> =
+            SmallVec::with_capacity(part.nodes.len());
         for (node, _, saved) in operations.clone() {
             match saved.get() {
                 Some(tape) => tapes.push(tape),
-                None => return Err(Error::GraphFreed { op: node.name().to_owned() }),
+                None => {
+                    return Err(Error::GraphFreed {
+                        op: node.name().to_owned(),
+                    });
+                }
             }
         }
         let mut x: SmallVec<[&Tensor; 8]> = SmallVec::with_capacity(2 * part.nodes.len());
@@ -194,7 +226,9 @@ impl Ready {
         let mut results = self.results.iter().peekable();
         let mut slots = Slots::new();
         self.program.run_each(x.iter().copied(), |ct| {
-            let Some(&(i, slot)) = results.next() else { return };
+            let Some(&(i, slot)) = results.next() else {
+                return;
+            };
             slots.push((slot, Value::new(ct, Given::Nothing)));
             if results.peek().is_none_or(|next| next.0 != i) {
                 let visit = &part.nodes[i as usize];
@@ -204,7 +238,9 @@ impl Ready {
         })?;
         drop(x);
         if !keep {
-            operations.zip(&mut tapes).for_each(|((_, _, saved), tape)| saved.release(tape));
+            operations
+                .zip(&mut tapes)
+                .for_each(|((_, _, saved), tape)| saved.release(tape));
         }
         Ok(())
     }

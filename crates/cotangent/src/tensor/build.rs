@@ -8,16 +8,23 @@ use std::path::Path;
 
 impl Tensor {
     /// From elements in row-major order, without a copy. An error if they do not fill the shape.
-    pub fn from_vec_row_major<T: Element>(shape: impl Into<Vec<usize>>, data: Vec<T>) -> Result<Tensor> {
+    pub fn from_vec_row_major<T: Element>(
+        shape: impl Into<Vec<usize>>,
+        data: Vec<T>,
+    ) -> Result<Tensor> {
         Ok(Array::from_vec(shape, data)?.into())
     }
 
     /// From elements in column-major order, without a copy. An error if they do not fill the shape.
-    pub fn from_vec_col_major<T: Element>(shape: impl Into<Vec<usize>>, data: Vec<T>) -> Result<Tensor> {
+    pub fn from_vec_col_major<T: Element>(
+        shape: impl Into<Vec<usize>>,
+        data: Vec<T>,
+    ) -> Result<Tensor> {
         Tensor::from_data_col_major(shape.into(), T::wrap(data))
     }
 
-    /// As [`from_vec_col_major`](Self::from_vec_col_major), for elements of a type known at run time.
+    /// As [`from_vec_col_major`](Self::from_vec_col_major), for elements of a type known at run
+    /// time.
     fn from_data_col_major(shape: Vec<usize>, data: Data) -> Result<Tensor> {
         let (rank, back) = (shape.len(), shape.iter().rev().copied().collect::<Vec<_>>());
         match Array::from_data(back, data) {
@@ -25,13 +32,20 @@ impl Tensor {
                 let view = cotangent_cpu::Tensor::from(a).transpose(&reversed(rank));
                 Ok(Tensor::from_view(view, Order::ColumnMajor))
             }
-            Err(e) => bail!(ShapeMismatch, "{} (extents given as {shape:?})", e.message()),
+            Err(e) => bail!(
+                ShapeMismatch,
+                "{} (extents given as {shape:?})",
+                e.message()
+            ),
         }
     }
 
     /// What nobody gave an order.
     fn made(a: Array) -> Tensor {
-        Tensor { view: a.into(), given: Given::Nothing }
+        Tensor {
+            view: a.into(),
+            given: Given::Nothing,
+        }
     }
 
     /// Rank 0.
@@ -55,34 +69,50 @@ impl Tensor {
     }
 
     /// One value everywhere; an error if the element type has no such number.
-    pub fn full(dtype: DType, shape: impl Into<Vec<usize>>, value: impl Into<Scalar>) -> Result<Tensor> {
-        Ok(Tensor::made(value.into().number(dtype)?.full(dtype, shape.into())?))
+    pub fn full(
+        dtype: DType,
+        shape: impl Into<Vec<usize>>,
+        value: impl Into<Scalar>,
+    ) -> Result<Tensor> {
+        Ok(Tensor::made(
+            value.into().number(dtype)?.full(dtype, shape.into())?,
+        ))
     }
 
     /// The identity matrix of `n` rows.
     pub fn eye(dtype: DType, n: usize) -> Result<Tensor> {
-        let Some(len) = n.checked_mul(n) else { bail!(Limit, "an identity of {n} rows is too large") };
+        let Some(len) = n.checked_mul(n) else {
+            bail!(Limit, "an identity of {n} rows is too large")
+        };
         cotangent_core::array::room(&[n, n], dtype.size())?;
         let at = |i: usize| i.is_multiple_of(n + 1);
         let wide = match dtype.kind() {
             Kind::Float => Wide::F((0..len).map(|i| f64::from(u8::from(at(i)))).collect()),
-            Kind::Complex => Wide::C((0..len).map(|i| f64::from(u8::from(at(i))).into()).collect()),
+            Kind::Complex => Wide::C(
+                (0..len)
+                    .map(|i| f64::from(u8::from(at(i))).into())
+                    .collect(),
+            ),
             Kind::Int | Kind::Bool => Wide::I((0..len).map(|i| at(i).into()).collect()),
         };
         Ok(Tensor::made(wide.narrow(dtype, [n, n])?))
     }
 
-    /// `start, start + step, ..` below `stop` (above it for a negative step); an error if the element type lacks one of
-    /// these numbers.
+    /// `start, start + step, ..` below `stop` (above it for a negative step); an error if the
+    /// element type lacks one of these numbers.
     pub fn arange(dtype: DType, start: f64, stop: f64, step: f64) -> Result<Tensor> {
         let n = ((stop - start) / step).ceil();
         if !n.is_finite() {
-            bail!(Attribute, "arange from {start} to {stop} by {step} has no end");
+            bail!(
+                Attribute,
+                "arange from {start} to {stop} by {step} has no end"
+            );
         }
         count(dtype, n.max(0.0) as usize, |i| start + step * i as f64)
     }
 
-    /// `num` numbers from `start` to `stop`, both included, evenly spaced; monotone, and exact at both ends.
+    /// `num` numbers from `start` to `stop`, both included, evenly spaced; monotone, and exact at
+    /// both ends.
     pub fn linspace(dtype: DType, start: f64, stop: f64, num: usize) -> Result<Tensor> {
         let last = num.saturating_sub(1);
         count(dtype, num, |i| match i {
@@ -91,12 +121,17 @@ impl Tensor {
             i => {
                 let (w, gap) = (i as f64 / last as f64, stop - start);
                 // Two finite ends may be further apart than numbers go.
-                if gap.is_infinite() { start * (1.0 - w) + stop * w } else { start + gap * w }
+                if gap.is_infinite() {
+                    start * (1.0 - w) + stop * w
+                } else {
+                    start + gap * w
+                }
             }
         })
     }
 
-    /// Reads a `.npy` file; an array in Fortran order is a column-major tensor, its elements as they are in the file.
+    /// Reads a `.npy` file; an array in Fortran order is a column-major tensor, its elements as
+    /// they are in the file.
     pub fn read_npy(path: impl AsRef<Path>) -> Result<Tensor> {
         let path = path.as_ref();
         let open = || {
@@ -104,9 +139,11 @@ impl Tensor {
             let size = file.metadata()?.len();
             Ok::<_, std::io::Error>((std::io::BufReader::new(file), size))
         };
-        let (mut file, size) =
-            open().map_err(|e| Error::new(Code::Io, format!("cannot read {}: {e}", path.display())))?;
-        Tensor::from_parts(npy::read_from(&mut file, size).map_err(|e| e.in_file(&path.display().to_string()))?)
+        let (mut file, size) = open()
+            .map_err(|e| Error::new(Code::Io, format!("cannot read {}: {e}", path.display())))?;
+        Tensor::from_parts(
+            npy::read_from(&mut file, size).map_err(|e| e.in_file(&path.display().to_string()))?,
+        )
     }
 
     fn from_parts((shape, data, column_major): npy::Parts) -> Result<Tensor> {
@@ -120,7 +157,12 @@ impl Tensor {
     fn to_parts(&self) -> Result<npy::Parts> {
         let column_major = self.order() == Order::ColumnMajor && self.rank() > 1;
         let view = self.view.clone();
-        let a = if column_major { view.transpose(&reversed(self.rank())) } else { view }.into_array()?;
+        let a = if column_major {
+            view.transpose(&reversed(self.rank()))
+        } else {
+            view
+        }
+        .into_array()?;
         Ok((self.shape().to_vec(), a.data().clone(), column_major))
     }
 
@@ -146,9 +188,15 @@ impl Tensor {
         let path = path.as_ref();
         several(path, "read_npy")?;
         if has_ending(path, "safetensors") {
-            return Ok(safetensors::read(path)?.into_iter().map(|(name, a)| (name, a.into())).collect());
+            return Ok(safetensors::read(path)?
+                .into_iter()
+                .map(|(name, a)| (name, a.into()))
+                .collect());
         }
-        npz::read_parts(path)?.into_iter().map(|(name, parts)| Ok((name, Tensor::from_parts(parts)?))).collect()
+        npz::read_parts(path)?
+            .into_iter()
+            .map(|(name, parts)| Ok((name, Tensor::from_parts(parts)?)))
+            .collect()
     }
 
     /// Writes named tensors to an `.npz` archive, column-major ones in Fortran order, or, by its
@@ -157,22 +205,31 @@ impl Tensor {
         let path = path.as_ref();
         several(path, "write_npy")?;
         if has_ending(path, "safetensors") {
-            let all = tensors.iter().map(|(name, t)| Ok(((*name).to_owned(), t.to_array()?)));
+            let all = tensors
+                .iter()
+                .map(|(name, t)| Ok(((*name).to_owned(), t.to_array()?)));
             return safetensors::write(path, &all.collect::<Result<Vec<_>>>()?);
         }
-        let all = tensors.iter().map(|(name, t)| Ok(((*name).to_owned(), t.to_parts()?)));
+        let all = tensors
+            .iter()
+            .map(|(name, t)| Ok(((*name).to_owned(), t.to_parts()?)));
         npz::write_parts(path, &all.collect::<Result<Vec<_>>>()?)
     }
 }
 
 fn has_ending(path: &Path, ending: &str) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case(ending))
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case(ending))
 }
 
 /// A `.npy` file holds one array: `instead` is for these.
 fn several(path: &Path, instead: &str) -> Result<()> {
     if has_ending(path, "npy") {
-        bail!(Input, "{}: a .npy file holds one array; use Tensor::{instead}, or an .npz file", path.display());
+        bail!(
+            Input,
+            "{}: a .npy file holds one array; use Tensor::{instead}, or an .npz file",
+            path.display()
+        );
     }
     Ok(())
 }

@@ -17,13 +17,21 @@ const EDGE: usize = 3;
 
 /// Whether elements or, of an axis of extents that contain 0, empty brackets are too many.
 fn is_long(shape: &[usize]) -> bool {
-    shape.iter().map(|&n| n.max(1)).try_fold(1, usize::checked_mul).is_none_or(|n| n > WHOLE)
+    shape
+        .iter()
+        .map(|&n| n.max(1))
+        .try_fold(1, usize::checked_mul)
+        .is_none_or(|n| n > WHOLE)
 }
 
 /// Which indices of an axis are shown; `None` stands for those left out.
 fn shown(n: usize, abridged: bool) -> Vec<Option<usize>> {
     match abridged && n > 2 * EDGE {
-        true => (0..EDGE).map(Some).chain([None]).chain((n - EDGE..n).map(Some)).collect(),
+        true => (0..EDGE)
+            .map(Some)
+            .chain([None])
+            .chain((n - EDGE..n).map(Some))
+            .collect(),
         false => (0..n).map(Some).collect(),
     }
 }
@@ -48,14 +56,24 @@ fn element(x: &Tensor, f: &fmt::Formatter<'_>) -> Result<String> {
     let array = x.to_array()?;
     Ok(match array.wide() {
         Wide::F(v) => real(v[0], f),
-        Wide::C(v) => format!("{}{}{}i", real(v[0].re, f), if v[0].im < 0.0 { "" } else { "+" }, real(v[0].im, f)),
+        Wide::C(v) => format!(
+            "{}{}{}i",
+            real(v[0].re, f),
+            if v[0].im < 0.0 { "" } else { "+" },
+            real(v[0].im, f)
+        ),
         Wide::I(v) if x.dtype().kind() == Kind::Bool => (v[0] != 0).to_string(),
         Wide::I(v) => v[0].to_string(),
     })
 }
 
 /// Every element that is shown, in row-major order.
-fn elements(x: &Tensor, abridged: bool, f: &fmt::Formatter<'_>, out: &mut Vec<String>) -> Result<()> {
+fn elements(
+    x: &Tensor,
+    abridged: bool,
+    f: &fmt::Formatter<'_>,
+    out: &mut Vec<String>,
+) -> Result<()> {
     if x.rank() == 0 {
         out.push(element(x, f)?);
         return Ok(());
@@ -93,14 +111,21 @@ fn nested(
 }
 
 impl fmt::Display for Tensor {
-    /// The elements in nested brackets, then the type. A precision (`{:.3}`) sets the digits of floats.
+    /// The elements in nested brackets, then the type. A precision (`{:.3}`) sets the digits of
+    /// floats.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let abridged = is_long(self.shape());
         let mut texts = Vec::new();
         // Indexing is in bounds and elements are few: the only failure is a lack of memory.
         elements(self, abridged, f, &mut texts).map_err(|_| fmt::Error)?;
         let width = texts.iter().map(String::len).max().unwrap_or(0);
-        let mut padded = texts.into_iter().map(|t| if self.rank() == 0 { t } else { format!("{t:>width$}") });
+        let mut padded = texts.into_iter().map(|t| {
+            if self.rank() == 0 {
+                t
+            } else {
+                format!("{t:>width$}")
+            }
+        });
         nested(self.shape(), abridged, 0, &mut padded, f)?;
         write!(f, " {}{:?}", self.dtype(), self.shape())
     }

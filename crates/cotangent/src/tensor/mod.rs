@@ -1,9 +1,10 @@
 //! [`Tensor`]: elements of any type, in any order, shared.
 //!
-//! A tensor is a strided view of a buffer that many tensors may share: cloning, slicing, permuting axes, repetition and
-//! most reshapes are O(rank). Strides belong to the tensor, so buffers in row-major (C) and column-major (Fortran) order
-//! both come in without a copy; [`Tensor::order`] says which of the two orders the tensor speaks, and
-//! [`Tensor::as_slice`] gives the elements in that order.
+//! A tensor is a strided view of a buffer that many tensors may share: cloning, slicing, permuting
+//! axes, repetition and most reshapes are O(rank). Strides belong to the tensor, so buffers in
+//! row-major (C) and column-major (Fortran) order both come in without a copy; [`Tensor::order`]
+//! says which of the two orders the tensor speaks, and [`Tensor::as_slice`] gives the elements in
+//! that order.
 //!
 //! ```
 //! use cotangent::tensor::Tensor;
@@ -14,9 +15,10 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 //!
-//! Results of programs are column-major if every operand with two axes or more was, and row-major otherwise
-//! ([`Order::of_results`]). What is made here (`zeros`, `ones`, `full`, `eye`, `arange`, `linspace`, repetitions of vectors
-//! and numbers) has no order and takes that of what it meets; alone it reads row-major.
+//! Results of programs are column-major if every operand with two axes or more was, and row-major
+//! otherwise ([`Order::of_results`]). What is made here (`zeros`, `ones`, `full`, `eye`, `arange`,
+//! `linspace`, repetitions of vectors and numbers) has no order and takes that of what it meets;
+//! alone it reads row-major.
 
 mod build;
 mod display;
@@ -128,15 +130,21 @@ impl Tensor {
 
     fn check<T: Element>(&self) -> Result<()> {
         if self.dtype() != T::DTYPE {
-            bail!(DTypeMismatch, "the tensor holds {}, not {}; convert it first", self.dtype(), T::DTYPE);
+            bail!(
+                DTypeMismatch,
+                "the tensor holds {}, not {}; convert it first",
+                self.dtype(),
+                T::DTYPE
+            );
         }
         Ok(())
     }
 
     /// The elements in the tensor's own order, without a copy.
     ///
-    /// An error for another element type, and for a view whose elements do not lie next to each other in that order:
-    /// [`Tensor::contiguous`] makes such a one dense, [`Tensor::to_vec`] copies.
+    /// An error for another element type, and for a view whose elements do not lie next to each
+    /// other in that order: [`Tensor::contiguous`] makes such a one dense, [`Tensor::to_vec`]
+    /// copies.
     pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
         self.check::<T>()?;
         let slice = match self.order() {
@@ -175,7 +183,11 @@ impl Tensor {
     pub fn item<T: Element>(&self) -> Result<T> {
         match self.to_vec::<T>()?.as_slice() {
             [x] => Ok(*x),
-            _ => bail!(ShapeMismatch, "item() needs a tensor of one element, this one is {}", self.ty()),
+            _ => bail!(
+                ShapeMismatch,
+                "item() needs a tensor of one element, this one is {}",
+                self.ty()
+            ),
         }
     }
 
@@ -191,7 +203,10 @@ impl Tensor {
 
     /// The same elements, dense in the tensor's own order; a copy unless they lie so already.
     pub fn contiguous(&self) -> Result<Tensor> {
-        Ok(Tensor { given: self.given, ..self.to_order(self.order())? })
+        Ok(Tensor {
+            given: self.given,
+            ..self.to_order(self.order())?
+        })
     }
 
     /// The same elements, dense in this order; a copy unless they lie so already.
@@ -200,13 +215,18 @@ impl Tensor {
             Order::RowMajor => self.view.clone().into_dense()?,
             Order::ColumnMajor => {
                 let back = reversed(self.rank());
-                self.view.clone().transpose(&back).into_dense()?.transpose(&back)
+                self.view
+                    .clone()
+                    .transpose(&back)
+                    .into_dense()?
+                    .transpose(&back)
             }
         };
         Ok(Tensor::from_view(view, order))
     }
 
-    /// A dense row-major [`Array`] of the same elements, the values of the core; no copy if they lie so.
+    /// A dense row-major [`Array`] of the same elements, the values of the core; no copy if they
+    /// lie so.
     pub fn to_array(&self) -> Result<Array> {
         self.view.clone().into_array()
     }
@@ -214,7 +234,11 @@ impl Tensor {
     fn axis(&self, axis: usize) -> Result<usize> {
         match self.shape().get(axis) {
             Some(&n) => Ok(n),
-            None => bail!(Attribute, "a tensor of rank {} has no axis {axis}", self.rank()),
+            None => bail!(
+                Attribute,
+                "a tensor of rank {} has no axis {axis}",
+                self.rank()
+            ),
         }
     }
 
@@ -224,12 +248,25 @@ impl Tensor {
     }
 
     /// Elements `start..stop` of an axis, every `step`-th: a view.
-    pub fn slice_step(&self, axis: usize, start: usize, stop: usize, step: usize) -> Result<Tensor> {
+    pub fn slice_step(
+        &self,
+        axis: usize,
+        start: usize,
+        stop: usize,
+        step: usize,
+    ) -> Result<Tensor> {
         let n = self.axis(axis)?;
         if start > stop || stop > n || step == 0 {
-            bail!(OutOfBounds, "the slice {start}..{stop} by {step} is not in axis {axis} of extent {n}");
+            bail!(
+                OutOfBounds,
+                "the slice {start}..{stop} by {step} is not in axis {axis} of extent {n}"
+            );
         }
-        Ok(self.with(self.view.clone().slice(axis, start, (stop - start).div_ceil(step), step)))
+        Ok(self.with(
+            self.view
+                .clone()
+                .slice(axis, start, (stop - start).div_ceil(step), step),
+        ))
     }
 
     /// Elements `range` of an axis: a view.
@@ -240,7 +277,11 @@ impl Tensor {
     /// Index `i` of an axis, which goes: a view.
     pub fn index(&self, axis: usize, i: usize) -> Result<Tensor> {
         if i >= self.axis(axis)? {
-            bail!(OutOfBounds, "index {i} is not in axis {axis} of extent {}", self.shape()[axis]);
+            bail!(
+                OutOfBounds,
+                "index {i} is not in axis {axis} of extent {}",
+                self.shape()[axis]
+            );
         }
         let mut shape = self.shape().to_vec();
         shape.remove(axis);
@@ -257,9 +298,15 @@ impl Tensor {
     pub fn permute_dims(&self, axes: &[usize]) -> Result<Tensor> {
         let mut seen = vec![false; self.rank()];
         let fits = axes.len() == seen.len()
-            && axes.iter().all(|&a| seen.get_mut(a).is_some_and(|s| !std::mem::replace(s, true)));
+            && axes
+                .iter()
+                .all(|&a| seen.get_mut(a).is_some_and(|s| !std::mem::replace(s, true)));
         if !fits {
-            bail!(Attribute, "{axes:?} is not a permutation of the axes of a tensor of rank {}", self.rank());
+            bail!(
+                Attribute,
+                "{axes:?} is not a permutation of the axes of a tensor of rank {}",
+                self.rank()
+            );
         }
         Ok(self.with(self.view.clone().transpose(axes)))
     }
@@ -269,25 +316,45 @@ impl Tensor {
         self.permute_dims(&reversed(self.rank()))
     }
 
-    /// Repetition into a shape by NumPy's rule (axes aligned at the end, extents of 1 repeated): a view.
+    /// Repetition into a shape by NumPy's rule (axes aligned at the end, extents of 1 repeated): a
+    /// view.
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Tensor> {
         let skip = shape.len().checked_sub(self.rank());
-        let fits = skip.is_some_and(|k| self.shape().iter().zip(&shape[k..]).all(|(&a, &b)| a == b || a == 1));
+        let fits = skip.is_some_and(|k| {
+            self.shape()
+                .iter()
+                .zip(&shape[k..])
+                .all(|(&a, &b)| a == b || a == 1)
+        });
         let (Some(skip), true) = (skip, fits) else {
-            bail!(ShapeMismatch, "{} cannot be broadcast to {shape:?}: axes align at the end", self.ty());
+            bail!(
+                ShapeMismatch,
+                "{} cannot be broadcast to {shape:?}: axes align at the end",
+                self.ty()
+            );
         };
         let dims: Vec<usize> = (skip..shape.len()).collect();
         Ok(self.with(self.view.clone().broadcast(shape, &dims)?))
     }
 
-    /// The same elements in another shape, read row by row whatever the order in which they are listed, as traced and
-    /// eager tensors do: a view where strides allow it, dense in columns if the tensor is listed so.
+    /// The same elements in another shape, read row by row whatever the order in which they are
+    /// listed, as traced and eager tensors do: a view where strides allow it, dense in columns if
+    /// the tensor is listed so.
     pub fn reshape(&self, shape: &[usize]) -> Result<Tensor> {
         if cotangent_core::array::numel(shape) != Some(self.len()) {
-            bail!(ShapeMismatch, "{} has {} elements, which do not fill {shape:?}", self.ty(), self.len());
+            bail!(
+                ShapeMismatch,
+                "{} has {} elements, which do not fill {shape:?}",
+                self.ty(),
+                self.len()
+            );
         }
         let reshaped = self.with(self.view.clone().reshape(shape)?);
-        if self.order() == Order::ColumnMajor { reshaped.contiguous() } else { Ok(reshaped) }
+        if self.order() == Order::ColumnMajor {
+            reshaped.contiguous()
+        } else {
+            Ok(reshaped)
+        }
     }
 
     /// Equal in type, shape and every element to the bit (any NaN equals any other).

@@ -19,17 +19,23 @@ pub enum Order {
 }
 
 impl Order {
-    /// The order of what is computed from operands of these orders and ranks: column-major if one is and no other
-    /// operand with two axes or more is row-major.
+    /// The order of what is computed from operands of these orders and ranks: column-major if one
+    /// is and no other operand with two axes or more is row-major.
     pub fn of_results(operands: impl IntoIterator<Item = (Order, usize)>) -> Order {
-        Given::of_results(operands.into_iter().map(|(order, rank)| Given::of(order, rank))).order()
+        Given::of_results(
+            operands
+                .into_iter()
+                .map(|(order, rank)| Given::of(order, rank)),
+        )
+        .order()
     }
 }
 
-/// The order that users gave what a tensor was computed from, for every door: plain, eager and traced tensors.
+/// The order that users gave what a tensor was computed from, for every door: plain, eager and
+/// traced tensors.
 ///
-/// What nobody gave (constants, zeros, ones, counting, and repetitions of vectors and numbers) has none, and takes that
-/// of what it meets. Alone it reads row-major.
+/// What nobody gave (constants, zeros, ones, counting, and repetitions of vectors and numbers) has
+/// none, and takes that of what it meets. Alone it reads row-major.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub(crate) enum Given {
@@ -43,7 +49,8 @@ pub(crate) enum Given {
 }
 
 impl Given {
-    /// What a tensor of this rank says whose elements came in this order. Rows of a vector are its columns.
+    /// What a tensor of this rank says whose elements came in this order. Rows of a vector are its
+    /// columns.
     pub fn of(order: Order, rank: usize) -> Given {
         match order {
             Order::ColumnMajor => Given::Columns,
@@ -59,7 +66,11 @@ impl Given {
 
     /// That of a tensor of this rank on its own.
     pub fn of_rank(self, rank: usize) -> Given {
-        if self == Given::Rows { Given::of(Order::RowMajor, rank) } else { self }
+        if self == Given::Rows {
+            Given::of(Order::RowMajor, rank)
+        } else {
+            self
+        }
     }
 
     /// How elements are listed.

@@ -21,20 +21,30 @@ pub struct TypedTensor<T> {
 }
 
 impl<T: Element> TypedTensor<T> {
-    /// From a tensor: dense in its own order, a copy only if it is not. An error for another element type.
+    /// From a tensor: dense in its own order, a copy only if it is not. An error for another
+    /// element type.
     pub fn new(tensor: &Tensor) -> Result<TypedTensor<T>> {
         let tensor = tensor.contiguous()?;
         tensor.as_slice::<T>()?;
-        Ok(TypedTensor { tensor, element: PhantomData })
+        Ok(TypedTensor {
+            tensor,
+            element: PhantomData,
+        })
     }
 
     /// From elements in row-major order, without a copy.
-    pub fn from_vec_row_major(shape: impl Into<Vec<usize>>, data: Vec<T>) -> Result<TypedTensor<T>> {
+    pub fn from_vec_row_major(
+        shape: impl Into<Vec<usize>>,
+        data: Vec<T>,
+    ) -> Result<TypedTensor<T>> {
         TypedTensor::new(&Tensor::from_vec_row_major(shape, data)?)
     }
 
     /// From elements in column-major order, without a copy.
-    pub fn from_vec_col_major(shape: impl Into<Vec<usize>>, data: Vec<T>) -> Result<TypedTensor<T>> {
+    pub fn from_vec_col_major(
+        shape: impl Into<Vec<usize>>,
+        data: Vec<T>,
+    ) -> Result<TypedTensor<T>> {
         TypedTensor::new(&Tensor::from_vec_col_major(shape, data)?)
     }
 
@@ -70,7 +80,9 @@ impl<T: Element> TypedTensor<T> {
 
     /// The elements in the tensor's own order.
     pub fn as_slice(&self) -> &[T] {
-        self.tensor.as_slice::<T>().expect("a typed tensor is dense and of its type")
+        self.tensor
+            .as_slice::<T>()
+            .expect("a typed tensor is dense and of its type")
     }
 
     /// The elements in the tensor's own order, copied.

@@ -30,8 +30,8 @@ pub struct CacheStats {
     pub evictions: u64,
 }
 
-/// Values by key, the ones used last, for any number of threads. Nothing is dropped while the lock is held: what goes may
-/// be the last reference to anybody's operation.
+/// Values by key, the ones used last, for any number of threads. Nothing is dropped while the lock
+/// is held: what goes may be the last reference to anybody's operation.
 pub(crate) struct Cache<K, V>(Mutex<Inner<K, V>>);
 
 struct Inner<K, V> {
@@ -41,7 +41,13 @@ struct Inner<K, V> {
 
 impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
     pub fn new(limit: usize) -> Cache<K, V> {
-        Cache(Mutex::new(Inner { values: Lru::default(), stats: CacheStats { limit, ..CacheStats::default() } }))
+        Cache(Mutex::new(Inner {
+            values: Lru::default(),
+            stats: CacheStats {
+                limit,
+                ..CacheStats::default()
+            },
+        }))
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner<K, V>> {
@@ -63,7 +69,11 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
     /// Counts a request.
     pub fn count(&self, hit: bool) {
         let stats = &mut self.inner().stats;
-        *(if hit { &mut stats.hits } else { &mut stats.misses }) += 1;
+        *(if hit {
+            &mut stats.hits
+        } else {
+            &mut stats.misses
+        }) += 1;
     }
 
     pub fn insert(&self, key: K, value: V) {
@@ -93,7 +103,10 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
 
     pub fn stats(&self) -> CacheStats {
         let inner = self.inner();
-        CacheStats { entries: inner.values.len(), ..inner.stats }
+        CacheStats {
+            entries: inner.values.len(),
+            ..inner.stats
+        }
     }
 }
 

@@ -11,7 +11,8 @@ use std::sync::{Arc, Weak};
 /// Programs that a compiler keeps unless it is told otherwise.
 const LIMIT: usize = 256;
 
-/// A program: a simplified function, and what its parameters are bound to. Cheap to clone; runs any number of times.
+/// A program: a simplified function, and what its parameters are bound to. Cheap to clone; runs any
+/// number of times.
 ///
 /// ```
 /// use cotangent::{DType, GraphCompiler, TracedTensor};
@@ -40,7 +41,8 @@ impl GraphProgram {
         self.0.id
     }
 
-    /// The function that runs: its parameters are the arrays and placeholders that the results need.
+    /// The function that runs: its parameters are the arrays and placeholders that the results
+    /// need.
     pub fn function(&self) -> &Arc<Function> {
         &self.0.function
     }
@@ -52,7 +54,12 @@ impl GraphProgram {
 
     /// The placeholders whose arrays the caller must pass, in the order they were made.
     pub fn inputs(&self) -> Vec<TracedTensor> {
-        self.0.params.iter().filter(|p| !p.is_concrete()).cloned().collect()
+        self.0
+            .params
+            .iter()
+            .filter(|p| !p.is_concrete())
+            .cloned()
+            .collect()
     }
 
     /// An array per parameter: what the caller passed, or what the trace knows.
@@ -62,10 +69,15 @@ impl GraphProgram {
         let (mut others, mut sizes) = (Vec::new(), Vec::<(&TracedTensor, &Tensor)>::new());
         for (t, array) in passed {
             if !matches!(t.node.kind, Kind::Input(_) | Kind::Value(_)) {
-                bail!(ForeignValue, "{t:?} is computed: only placeholders and arrays can be given another array");
+                bail!(
+                    ForeignValue,
+                    "{t:?} is computed: only placeholders and arrays can be given another array"
+                );
             }
             // Parameters come in the order in which they were made.
-            let twice = match params.binary_search_by_key(&(t.node.id, t.index), |p| (p.node.id, p.index)) {
+            let twice = match params
+                .binary_search_by_key(&(t.node.id, t.index), |p| (p.node.id, p.index))
+            {
                 Ok(k) => given[k].replace(array).is_some(),
                 Err(_) => match self.0.orders.accepts(t, array) {
                     Some(k) => {
@@ -79,8 +91,11 @@ impl GraphProgram {
                         sizes[..sizes.len() - 1].iter().any(|o| o.0.same(t))
                     }
                     None => {
-                        let text = format!("{t:?} is given an array, but is no input of this program");
-                        return Err(crate::Error::new(crate::Code::ForeignValue, text).at(t.node.loc));
+                        let text =
+                            format!("{t:?} is given an array, but is no input of this program");
+                        return Err(
+                            crate::Error::new(crate::Code::ForeignValue, text).at(t.node.loc)
+                        );
                     }
                 },
             };
@@ -109,7 +124,10 @@ impl GraphProgram {
         for (t, array) in sizes {
             self.check_extents(t, array, &all)?;
         }
-        let orders = self.0.orders.results(all.iter().map(Tensor::given), &others);
+        let orders = self
+            .0
+            .orders
+            .results(all.iter().map(Tensor::given), &others);
         Ok((all, orders))
     }
 
@@ -117,26 +135,45 @@ impl GraphProgram {
     fn shares_extents(&self, t: &TracedTensor) -> bool {
         let mut shared = false;
         t.node.types[t.index as usize].syms(&mut |s| {
-            shared |= self.0.params.iter().any(|p| says(&p.node.types[p.index as usize], s));
+            shared |= self
+                .0
+                .params
+                .iter()
+                .any(|p| says(&p.node.types[p.index as usize], s));
         });
         shared
     }
 
-    /// An error unless the extents of an array are those of the arguments, where they have one symbol.
+    /// An error unless the extents of an array are those of the arguments, where they have one
+    /// symbol.
     fn check_extents(&self, t: &TracedTensor, array: &Tensor, arguments: &[Tensor]) -> Result<()> {
         let want = &t.node.types[t.index as usize];
         let of = |ty: &Type, x: &Tensor, s: &Sym| {
-            ty.shape.iter().zip(x.shape()).find(|d| d.0.as_sym() == Some(s)).map(|d| *d.1)
+            ty.shape
+                .iter()
+                .zip(x.shape())
+                .find(|d| d.0.as_sym() == Some(s))
+                .map(|d| *d.1)
         };
         let differs = |s: &Sym, n: usize| {
             let params = self.0.params.iter().zip(arguments);
-            params.filter_map(|(p, x)| of(&p.node.types[p.index as usize], x, s)).any(|m| m != n)
+            params
+                .filter_map(|(p, x)| of(&p.node.types[p.index as usize], x, s))
+                .any(|m| m != n)
         };
         let fits = want.rank() == array.rank()
             && want.dtype == array.dtype()
-            && want.shape.iter().zip(array.shape()).all(|(d, &n)| d.as_sym().is_none_or(|s| !differs(s, n)));
+            && want
+                .shape
+                .iter()
+                .zip(array.shape())
+                .all(|(d, &n)| d.as_sym().is_none_or(|s| !differs(s, n)));
         if !fits {
-            bail!(ShapeMismatch, "{t:?} got {}, which is not as long as the other inputs say", array.ty());
+            bail!(
+                ShapeMismatch,
+                "{t:?} got {}, which is not as long as the other inputs say",
+                array.ty()
+            );
         }
         Ok(())
     }
@@ -176,21 +213,36 @@ struct Sketch {
 
 impl Sketch {
     fn of(p: &Program) -> Sketch {
-        let params = p.params.iter().map(|t| (Arc::downgrade(&t.node), t.index)).collect();
-        Sketch { made: (p.id, p.function.clone()), params, orders: p.orders.clone() }
+        let params = p
+            .params
+            .iter()
+            .map(|t| (Arc::downgrade(&t.node), t.index))
+            .collect();
+        Sketch {
+            made: (p.id, p.function.clone()),
+            params,
+            orders: p.orders.clone(),
+        }
     }
 
     /// The program, while the tensors that it reads are there.
     fn program(self) -> Option<GraphProgram> {
-        let param = |(node, i): &(Weak<Node>, u32)| Some(TracedTensor::result(node.upgrade()?, *i as usize));
+        let param = |(node, i): &(Weak<Node>, u32)| {
+            Some(TracedTensor::result(node.upgrade()?, *i as usize))
+        };
         let params = self.params.iter().map(param).collect::<Option<_>>()?;
         let (id, function) = self.made;
-        Some(GraphProgram(Arc::new(Program { id, function, params, orders: self.orders })))
+        Some(GraphProgram(Arc::new(Program {
+            id,
+            function,
+            params,
+            orders: self.orders,
+        })))
     }
 }
 
-/// Turns traced tensors into programs, and keeps those that it made: by structure, so an expression that is written again,
-/// over other arrays, is compiled already. It keeps no array.
+/// Turns traced tensors into programs, and keeps those that it made: by structure, so an expression
+/// that is written again, over other arrays, is compiled already. It keeps no array.
 ///
 /// ```
 /// use cotangent::{GraphCompiler, GraphExecutor, TracedTensor};
@@ -222,7 +274,10 @@ impl Default for GraphCompiler {
 impl GraphCompiler {
     /// A compiler with an empty cache.
     pub fn new() -> GraphCompiler {
-        GraphCompiler { programs: Cache::new(LIMIT), known: Cache::new(LIMIT) }
+        GraphCompiler {
+            programs: Cache::new(LIMIT),
+            known: Cache::new(LIMIT),
+        }
     }
 
     /// The program of one tensor, or the error that it carries.
@@ -240,14 +295,17 @@ impl GraphCompiler {
         self.compile_many(&[output])
     }
 
-    /// One program of several tensors, whose results come in this order. What they share is computed once.
+    /// One program of several tensors, whose results come in this order. What they share is
+    /// computed once.
     pub fn compile_many(&self, outputs: &[&TracedTensor]) -> Result<GraphProgram> {
         let ids: Ids = outputs.iter().map(|t| t.ids()).collect();
         if let Some(p) = self.known.peek(&ids).and_then(Sketch::program) {
             self.programs.count(true);
             return Ok(p);
         }
-        let Trace { function, params, .. } = Trace::of("main", outputs, &[])?;
+        let Trace {
+            function, params, ..
+        } = Trace::of("main", outputs, &[])?;
         let orders = Arc::new(Orders::of(outputs, &params));
         let fingerprint = function.fingerprint();
         let written = Written(Arc::new(function), fingerprint);
@@ -259,7 +317,12 @@ impl GraphCompiler {
                 made
             }
         };
-        let p = Program { id, function, params, orders };
+        let p = Program {
+            id,
+            function,
+            params,
+            orders,
+        };
         self.known.insert(ids, Sketch::of(&p));
         Ok(GraphProgram(Arc::new(p)))
     }

@@ -1,16 +1,20 @@
 //! Derivatives of traced tensors: traced tensors again, so of any order.
 //!
-//! The part of the trace that is differentiated becomes a function, the core derives it, and the derivative is written
-//! back. Where it uses a value that the trace has already, it refers to that: a derivative depends on the same
-//! intermediate tensors as what it was derived from, and nothing is computed twice.
+//! The part of the trace that is differentiated becomes a function, the core derives it, and the
+//! derivative is written back. Where it uses a value that the trace has already, it refers to that:
+//! a derivative depends on the same intermediate tensors as what it was derived from, and nothing
+//! is computed twice.
 
 use super::node::here;
 use super::{Trace, TracedTensor, record_in};
 use crate::{Code, Error, Loc, Result, Val, bail};
-use cotangent_core::transform::{Derived, RuleSet, Seed, check_scalar_loss, jvp_derived, vjp_derived};
+use cotangent_core::transform::{
+    Derived, RuleSet, Seed, check_scalar_loss, jvp_derived, vjp_derived,
+};
 use std::ops::Deref;
 
-/// The rules that derivatives are derived with. There is no global: [`TracedTensorAdExt`] uses the default one.
+/// The rules that derivatives are derived with. There is no global: [`TracedTensorAdExt`] uses the
+/// default one.
 ///
 /// ```
 /// use cotangent::{TracedTensor, ad::{AdContext, Numerics, RuleSet}};
@@ -72,7 +76,10 @@ fn refs(x: &[TracedTensor]) -> Vec<&TracedTensor> {
 fn check_type(code: Code, what: &str, given: &TracedTensor, of: &TracedTensor) -> Result<()> {
     let (got, want) = (given.ty()?, of.ty()?);
     if got.differs(&want) {
-        return Err(Error::new(code, format!("the {what} of a value of type {want} must have that type, got {got}")));
+        return Err(Error::new(
+            code,
+            format!("the {what} of a value of type {want} must have that type, got {got}"),
+        ));
     }
     Ok(())
 }
@@ -83,8 +90,8 @@ impl AdContext {
         AdContextBuilder::default()
     }
 
-    /// Writes a derived function back: its parameters are those of `trace`, then `extra`. Each result is listed as the
-    /// tensor of `as_these` that it belongs to.
+    /// Writes a derived function back: its parameters are those of `trace`, then `extra`. Each
+    /// result is listed as the tensor of `as_these` that it belongs to.
     fn write(
         &self,
         loc: Loc,
@@ -104,17 +111,25 @@ impl AdContext {
         let n = x.len();
         x.extend(known.iter().map(|(_, t)| t));
         let y = record_in(self.0.session(), loc, &x, |cx, x| {
-            let known: Vec<(Val, Val)> = known.iter().zip(&x[n..]).map(|((v, _), &here)| (*v, here)).collect();
+            let known: Vec<(Val, Val)> = known
+                .iter()
+                .zip(&x[n..])
+                .map(|((v, _), &here)| (*v, here))
+                .collect();
             cx.inline_known(&d.f, &x[..n], &known)
         })?;
-        Ok(y.into_iter().zip(as_these).map(|(y, of)| y.listed_as(of, &trace.params)).collect())
+        Ok(y.into_iter()
+            .zip(as_these)
+            .map(|(y, of)| y.listed_as(of, &trace.params))
+            .collect())
     }
 
     fn wrt(trace: &Trace, wrt: &[&TracedTensor]) -> Result<Vec<Val>> {
         wrt.iter().map(|t| trace.val(t)).collect()
     }
 
-    /// The gradient of a real scalar with respect to `x`: zeros of its type if the loss does not depend on it.
+    /// The gradient of a real scalar with respect to `x`: zeros of its type if the loss does not
+    /// depend on it.
     ///
     /// `x` may be computed: then it is held free, and the gradient is that of what follows it.
     ///
@@ -144,11 +159,23 @@ impl AdContext {
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     #[track_caller]
-    pub fn grad_many(&self, loss: &TracedTensor, wrt: &[&TracedTensor]) -> Result<Vec<TracedTensor>> {
+    pub fn grad_many(
+        &self,
+        loss: &TracedTensor,
+        wrt: &[&TracedTensor],
+    ) -> Result<Vec<TracedTensor>> {
         let loc = here();
         let trace = Trace::of("loss", &[loss], wrt)?;
-        let derived = check_scalar_loss(&trace.function)
-            .and_then(|()| vjp_derived(self, &trace.function, &Self::wrt(&trace, wrt)?, Seed::One, false, "grad"));
+        let derived = check_scalar_loss(&trace.function).and_then(|()| {
+            vjp_derived(
+                self,
+                &trace.function,
+                &Self::wrt(&trace, wrt)?,
+                Seed::One,
+                false,
+                "grad",
+            )
+        });
         self.write(loc, &trace, &derived.map_err(|e| e.at(loc))?, &[], wrt)
     }
 
@@ -183,11 +210,17 @@ impl AdContext {
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     #[track_caller]
-    pub fn vjp(&self, y: &TracedTensor, x: &TracedTensor, ct: &TracedTensor) -> Result<TracedTensor> {
+    pub fn vjp(
+        &self,
+        y: &TracedTensor,
+        x: &TracedTensor,
+        ct: &TracedTensor,
+    ) -> Result<TracedTensor> {
         Ok(self.vjp_many(&[y], &[x], &[ct])?.remove(0))
     }
 
-    /// What cotangents of several values are pulled back to at several others, from one reverse pass.
+    /// What cotangents of several values are pulled back to at several others, from one reverse
+    /// pass.
     #[track_caller]
     pub fn vjp_many(
         &self,
@@ -197,18 +230,32 @@ impl AdContext {
     ) -> Result<Vec<TracedTensor>> {
         let loc = here();
         if ys.len() != cts.len() {
-            bail!(SeedMismatch, "vjp of {} values needs as many cotangents, got {}", ys.len(), cts.len());
+            bail!(
+                SeedMismatch,
+                "vjp of {} values needs as many cotangents, got {}",
+                ys.len(),
+                cts.len()
+            );
         }
         for (y, ct) in ys.iter().zip(cts) {
             if !y.dtype()?.has_tangent() {
-                let text =
-                    format!("a cotangent of a value of type {} does not exist: integers have no tangent", y.ty()?);
+                let text = format!(
+                    "a cotangent of a value of type {} does not exist: integers have no tangent",
+                    y.ty()?
+                );
                 return Err(Error::new(Code::IntegerOutput, text).at(loc));
             }
             check_type(Code::SeedMismatch, "cotangent", ct, y).map_err(|e| e.at(loc))?;
         }
         let trace = Trace::of("y", ys, wrt)?;
-        let derived = vjp_derived(self, &trace.function, &Self::wrt(&trace, wrt)?, Seed::Argument, false, "vjp");
+        let derived = vjp_derived(
+            self,
+            &trace.function,
+            &Self::wrt(&trace, wrt)?,
+            Seed::Argument,
+            false,
+            "vjp",
+        );
         self.write(loc, &trace, &derived.map_err(|e| e.at(loc))?, cts, wrt)
     }
 
@@ -223,7 +270,12 @@ impl AdContext {
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     #[track_caller]
-    pub fn jvp(&self, y: &TracedTensor, x: &TracedTensor, tangent: &TracedTensor) -> Result<TracedTensor> {
+    pub fn jvp(
+        &self,
+        y: &TracedTensor,
+        x: &TracedTensor,
+        tangent: &TracedTensor,
+    ) -> Result<TracedTensor> {
         Ok(self.jvp_many(&[y], &[x], &[tangent])?.remove(0))
     }
 
@@ -237,13 +289,24 @@ impl AdContext {
     ) -> Result<Vec<TracedTensor>> {
         let loc = here();
         if wrt.len() != tangents.len() {
-            bail!(TangentMismatch, "jvp by {} values needs as many tangents, got {}", wrt.len(), tangents.len());
+            bail!(
+                TangentMismatch,
+                "jvp by {} values needs as many tangents, got {}",
+                wrt.len(),
+                tangents.len()
+            );
         }
         for (x, t) in wrt.iter().zip(tangents) {
             check_type(Code::TangentMismatch, "tangent", t, x).map_err(|e| e.at(loc))?;
         }
-        if let Some(y) = ys.iter().find(|y| y.dtype().is_ok_and(|d| !d.has_tangent())) {
-            let text = format!("a value of type {} does not move: integers have no tangent", y.ty()?);
+        if let Some(y) = ys
+            .iter()
+            .find(|y| y.dtype().is_ok_and(|d| !d.has_tangent()))
+        {
+            let text = format!(
+                "a value of type {} does not move: integers have no tangent",
+                y.ty()?
+            );
             return Err(Error::new(Code::IntegerOutput, text).at(loc));
         }
         let trace = Trace::of("y", ys, wrt)?;

@@ -39,7 +39,10 @@ impl Default for GraphExecutor {
 impl GraphExecutor {
     /// An executor on this backend.
     pub fn new(backend: CpuBackend) -> GraphExecutor {
-        GraphExecutor { backend, compiled: Cache::new(LIMIT) }
+        GraphExecutor {
+            backend,
+            compiled: Cache::new(LIMIT),
+        }
     }
 
     /// The backend.
@@ -60,7 +63,10 @@ impl GraphExecutor {
     /// GraphExecutor::new(CpuBackend::new()).register_extension(register)?;
     /// # Ok::<(), cotangent::Error>(())
     /// ```
-    pub fn register_extension(&mut self, f: impl FnOnce(&mut CpuBackend) -> Result<()>) -> Result<()> {
+    pub fn register_extension(
+        &mut self,
+        f: impl FnOnce(&mut CpuBackend) -> Result<()>,
+    ) -> Result<()> {
         let mut backend = self.backend.clone();
         f(&mut backend)?;
         backend.check()?;
@@ -75,9 +81,17 @@ impl GraphExecutor {
     }
 
     /// The only result, with arrays for placeholders (or in place of arrays that the trace knows).
-    pub fn run_with_inputs(&self, program: &GraphProgram, inputs: &[(&TracedTensor, &Tensor)]) -> Result<Tensor> {
+    pub fn run_with_inputs(
+        &self,
+        program: &GraphProgram,
+        inputs: &[(&TracedTensor, &Tensor)],
+    ) -> Result<Tensor> {
         if program.outputs() != 1 {
-            bail!(Arity, "the program has {} results: run it with run_many", program.outputs());
+            bail!(
+                Arity,
+                "the program has {} results: run it with run_many",
+                program.outputs()
+            );
         }
         Ok(self.run_many_with_inputs(program, inputs)?.remove(0))
     }
@@ -87,9 +101,9 @@ impl GraphExecutor {
         self.run_many_with_inputs(program, &[])
     }
 
-    /// All results, with arrays for placeholders (or in place of arrays that the trace knows). An error if an array
-    /// does not have the type of its placeholder, if one is given twice or for a placeholder of another program, or if
-    /// sizes that must be equal are not.
+    /// All results, with arrays for placeholders (or in place of arrays that the trace knows). An
+    /// error if an array does not have the type of its placeholder, if one is given twice or for a
+    /// placeholder of another program, or if sizes that must be equal are not.
     pub fn run_many_with_inputs(
         &self,
         program: &GraphProgram,
@@ -106,7 +120,11 @@ impl GraphExecutor {
             }
         };
         let results = compiled.run_tensors(arguments.into_iter().map(Tensor::into_view))?;
-        results.into_iter().zip(&*orders).map(|(t, &given)| Tensor::computed(t, given)).collect()
+        results
+            .into_iter()
+            .zip(&*orders)
+            .map(|(t, &given)| Tensor::computed(t, given))
+            .collect()
     }
 
     /// What the cache of compiled programs holds and did.

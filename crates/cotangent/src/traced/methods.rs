@@ -1,5 +1,5 @@
-//! The operations as methods, beside those that eager tensors share. None of them fails at once, but for the few that say
-//! so.
+//! The operations as methods, beside those that eager tensors share. None of them fails at once,
+//! but for the few that say so.
 
 use super::TracedTensor;
 use super::node::here;
@@ -95,7 +95,9 @@ impl TracedTensor {
     /// The sum of all elements.
     #[track_caller]
     pub fn sum(&self) -> TracedTensor {
-        record_one(here(), &[self], |cx, x| cx.reduce_sum(x[0], &(0..cx.ty(x[0]).rank()).collect::<Vec<_>>()))
+        record_one(here(), &[self], |cx, x| {
+            cx.reduce_sum(x[0], &(0..cx.ty(x[0]).rank()).collect::<Vec<_>>())
+        })
     }
 
     /// The same elements, in row-major order, in another shape.
@@ -120,13 +122,17 @@ impl TracedTensor {
     #[track_caller]
     pub fn broadcast_in_dim(&self, shape: &[usize], dims: &[usize]) -> TracedTensor {
         let shape = self::dims(shape);
-        record_one(here(), &[self], |cx, x| cx.broadcast_in_dim(x[0], &shape, dims))
+        record_one(here(), &[self], |cx, x| {
+            cx.broadcast_in_dim(x[0], &shape, dims)
+        })
     }
 
     /// As [`broadcast_in_dim`](Self::broadcast_in_dim), with symbolic extents.
     #[track_caller]
     pub fn broadcast_in_dim_to(&self, shape: &[Dim], dims: &[usize]) -> TracedTensor {
-        record_one(here(), &[self], |cx, x| cx.broadcast_in_dim(x[0], shape, dims))
+        record_one(here(), &[self], |cx, x| {
+            cx.broadcast_in_dim(x[0], shape, dims)
+        })
     }
 
     /// Repeated along new leading axes and axes of extent 1, as NumPy aligns shapes.
@@ -135,7 +141,8 @@ impl TracedTensor {
         record_one(here(), &[self], |cx, x| cx.broadcast_to(x[0], &dims(shape)))
     }
 
-    /// The matrix product of the last two axes; leading axes are batches. An error, at once, if the shapes do not fit.
+    /// The matrix product of the last two axes; leading axes are batches. An error, at once, if the
+    /// shapes do not fit.
     ///
     /// ```
     /// use cotangent::TracedTensor;

@@ -1,7 +1,8 @@
 //! Traced tensors: programs that are written lazily, differentiated, compiled and run.
 //!
-//! A [`TracedTensor`] is a value of a program that nobody has run yet. Operations on it make further values and never
-//! fail at once: an error travels with the tensor to [`GraphCompiler::compile`], and names the line that made it.
+//! A [`TracedTensor`] is a value of a program that nobody has run yet. Operations on it make
+//! further values and never fail at once: an error travels with the tensor to
+//! [`GraphCompiler::compile`], and names the line that made it.
 //!
 //! ```
 //! use cotangent::runtime::{GraphCompiler, GraphExecutor, TracedTensor};
@@ -16,8 +17,9 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 //!
-//! Elements of several axes come in either order. A result is column-major when every array of more than one axis that it
-//! was computed from is, and row-major otherwise; a derivative is listed as what it was taken by or of.
+//! Elements of several axes come in either order. A result is column-major when every array of more
+//! than one axis that it was computed from is, and row-major otherwise; a derivative is listed as
+//! what it was taken by or of.
 
 mod cache;
 mod compiler;
@@ -71,7 +73,8 @@ pub struct TracedTensor {
 pub(crate) struct Like {
     /// As this tensor.
     of: TracedTensor,
-    /// Placeholders of what was differentiated: their arrays may be passed, whether or not they are read.
+    /// Placeholders of what was differentiated: their arrays may be passed, whether or not they are
+    /// read.
     from: Vec<TracedTensor>,
 }
 
@@ -82,14 +85,25 @@ impl TracedTensor {
 
     /// A result of a node.
     pub(crate) fn result(node: Arc<Node>, index: usize) -> TracedTensor {
-        TracedTensor { node, index: index as u32, like: None }
+        TracedTensor {
+            node,
+            index: index as u32,
+            like: None,
+        }
     }
 
     /// The same value, listed as `of` is, which it is a derivative by or of.
     pub(crate) fn listed_as(self, of: &TracedTensor, from: &[TracedTensor]) -> TracedTensor {
         let of = of.like.as_ref().map_or(of, |like| &like.of).clone();
-        let from = from.iter().filter(|t| matches!(t.node.kind, Kind::Input(_))).cloned().collect();
-        TracedTensor { like: Some(Arc::new(Like { of, from })), ..self }
+        let from = from
+            .iter()
+            .filter(|t| matches!(t.node.kind, Kind::Input(_)))
+            .cloned()
+            .collect();
+        TracedTensor {
+            like: Some(Arc::new(Like { of, from })),
+            ..self
+        }
     }
 
     pub(crate) fn failed(e: Error) -> TracedTensor {
@@ -97,8 +111,8 @@ impl TracedTensor {
         TracedTensor::of(Kind::Failed(e), smallvec![], loc)
     }
 
-    /// An array whose elements are given column by column (the first axis fastest). A wrong number of elements is an
-    /// error when the program is compiled.
+    /// An array whose elements are given column by column (the first axis fastest). A wrong number
+    /// of elements is an error when the program is compiled.
     ///
     /// ```
     /// use cotangent::TracedTensor;
@@ -108,7 +122,10 @@ impl TracedTensor {
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     #[track_caller]
-    pub fn from_vec_col_major<T: Element>(shape: impl Into<Vec<usize>>, data: Vec<T>) -> TracedTensor {
+    pub fn from_vec_col_major<T: Element>(
+        shape: impl Into<Vec<usize>>,
+        data: Vec<T>,
+    ) -> TracedTensor {
         TracedTensor::given(Tensor::from_vec_col_major(shape, data))
     }
 
@@ -121,7 +138,10 @@ impl TracedTensor {
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     #[track_caller]
-    pub fn from_vec_row_major<T: Element>(shape: impl Into<Vec<usize>>, data: Vec<T>) -> TracedTensor {
+    pub fn from_vec_row_major<T: Element>(
+        shape: impl Into<Vec<usize>>,
+        data: Vec<T>,
+    ) -> TracedTensor {
         TracedTensor::given(Tensor::from_vec_row_major(shape, data))
     }
 
@@ -154,8 +174,8 @@ impl TracedTensor {
         Ok(TracedTensor::from_tensor(t))
     }
 
-    /// A placeholder: its array comes when the program runs. Extents may be numbers, symbols (`Dim::sym("n")`: the same
-    /// size wherever it stands) or unknown ([`TracedTensor::unknown`]).
+    /// A placeholder: its array comes when the program runs. Extents may be numbers, symbols
+    /// (`Dim::sym("n")`: the same size wherever it stands) or unknown ([`TracedTensor::unknown`]).
     ///
     /// ```
     /// use cotangent::runtime::{GraphCompiler, GraphExecutor, TracedTensor};
@@ -173,13 +193,21 @@ impl TracedTensor {
     /// ```
     #[track_caller]
     pub fn input(dtype: DType, shape: impl Into<Shape>) -> TracedTensor {
-        TracedTensor::of(Kind::Input(None), smallvec![Type::new(dtype, shape)], here())
+        TracedTensor::of(
+            Kind::Input(None),
+            smallvec![Type::new(dtype, shape)],
+            here(),
+        )
     }
 
     /// A placeholder with a name for messages.
     #[track_caller]
     pub fn input_named(name: &str, dtype: DType, shape: impl Into<Shape>) -> TracedTensor {
-        TracedTensor::of(Kind::Input(Some(name.into())), smallvec![Type::new(dtype, shape)], here())
+        TracedTensor::of(
+            Kind::Input(Some(name.into())),
+            smallvec![Type::new(dtype, shape)],
+            here(),
+        )
     }
 
     pub(crate) fn input_like(ty: Type, loc: Loc) -> TracedTensor {

@@ -1,7 +1,8 @@
 //! Nodes of a trace: what a [`TracedTensor`] points at.
 //!
-//! A node is an operation with its operands, a placeholder, an array, or an error. Ids ascend as nodes are made, so the
-//! order of ids is topological. Nodes refer to their operands only; neither walking nor dropping them recurses.
+//! A node is an operation with its operands, a placeholder, an array, or an error. Ids ascend as
+//! nodes are made, so the order of ids is topological. Nodes refer to their operands only; neither
+//! walking nor dropping them recurses.
 
 use super::TracedTensor;
 use crate::{Error, Loc, Op, Sym, Tensor, Type, Val};
@@ -29,14 +30,21 @@ pub(crate) struct Node {
     pub id: u64,
     pub kind: Kind,
     pub types: SmallVec<[Type; 1]>,
-    /// Placeholders that say what the extents are which an operation mentions: it need not read any of them.
+    /// Placeholders that say what the extents are which an operation mentions: it need not read any
+    /// of them.
     pub sizes: Box<[TracedTensor]>,
     pub loc: Loc,
 }
 
 impl Node {
     pub fn new(kind: Kind, types: SmallVec<[Type; 1]>, loc: Loc) -> Arc<Node> {
-        Arc::new(Node { id: fresh_id(), kind, types, sizes: Box::default(), loc })
+        Arc::new(Node {
+            id: fresh_id(),
+            kind,
+            types,
+            sizes: Box::default(),
+            loc,
+        })
     }
 
     pub fn operands(&self) -> &[TracedTensor] {
@@ -49,9 +57,12 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        let Kind::Op(_, x) = &mut self.kind else { return };
+        let Kind::Op(_, x) = &mut self.kind else {
+            return;
+        };
         let mut rest: SmallVec<[TracedTensor; 2]> = std::mem::take(x);
-        // Operands that nobody else holds are taken apart here instead of dropping inside each other.
+        // Operands that nobody else holds are taken apart here instead of dropping inside each
+        // other.
         while let Some(t) = rest.pop() {
             if let Some(like) = t.like.and_then(Arc::into_inner) {
                 rest.push(like.of);
@@ -93,7 +104,12 @@ pub(crate) fn reached(roots: &[&TracedTensor], stop: &dyn Fn(&Node) -> bool) -> 
     while let Some(n) = rest.pop() {
         if seen.insert(n.id) {
             if !stop(&n) {
-                rest.extend(n.operands().iter().filter(|x| !seen.contains(&x.node.id)).map(|x| x.node.clone()));
+                rest.extend(
+                    n.operands()
+                        .iter()
+                        .filter(|x| !seen.contains(&x.node.id))
+                        .map(|x| x.node.clone()),
+                );
             }
             found.push(n);
         }

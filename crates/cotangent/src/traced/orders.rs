@@ -1,8 +1,8 @@
 //! [`Orders`]: in which order the results of a program are listed, for any orders of what goes in.
 //!
-//! A result says of its order what the arrays say that it was computed from, all others aside: so it does not matter what
-//! else is compiled. A derivative is listed as what it was taken by (a gradient) or of (a tangent), of which its program
-//! need not read an element.
+//! A result says of its order what the arrays say that it was computed from, all others aside: so
+//! it does not matter what else is compiled. A derivative is listed as what it was taken by (a
+//! gradient) or of (a tangent), of which its program need not read an element.
 
 use super::node::{Kind, Node};
 use super::{Like, TracedTensor};
@@ -75,7 +75,11 @@ impl Walk {
             _ => Given::Nothing,
         };
         let k = self.others.len() as u32;
-        self.others.push(Other { id: id(t), ty: t.node.types[t.index as usize].clone(), given });
+        self.others.push(Other {
+            id: id(t),
+            ty: t.node.types[t.index as usize].clone(),
+            given,
+        });
         self.of_others.insert(id(t), k);
         k
     }
@@ -99,7 +103,10 @@ impl Walk {
         let node: &Node = &t.node;
         let step = match &node.kind {
             Kind::Op(_, operands) => {
-                let mut from: SmallVec<[u32; 2]> = operands.iter().filter_map(|x| self.find(x).flatten()).collect();
+                let mut from: SmallVec<[u32; 2]> = operands
+                    .iter()
+                    .filter_map(|x| self.find(x).flatten())
+                    .collect();
                 from.sort_unstable();
                 from.dedup();
                 match from[..] {
@@ -157,11 +164,16 @@ impl Orders {
             }
         }
         let results = outputs.iter().map(|t| walk.find(t).flatten()).collect();
-        Orders { steps: walk.steps, results, others: walk.others, last: Mutex::default() }
+        Orders {
+            steps: walk.steps,
+            results,
+            others: walk.others,
+            last: Mutex::default(),
+        }
     }
 
-    /// Whether a tensor is an array that callers may pass although the program does not read it; an error if the array
-    /// has another type.
+    /// Whether a tensor is an array that callers may pass although the program does not read it; an
+    /// error if the array has another type.
     pub fn accepts(&self, t: &TracedTensor, array: &Tensor) -> Option<Result<usize>> {
         let k = self.others.iter().position(|o| o.id == id(t))?;
         let (want, got) = (&self.others[k].ty, array.ty());
@@ -172,8 +184,13 @@ impl Orders {
         Some(Ok(k))
     }
 
-    /// What the results say of their order, for arrays of parameters, and of others that were passed.
-    pub fn results(&self, params: impl Iterator<Item = Given>, passed: &[(usize, Given)]) -> Arc<[Given]> {
+    /// What the results say of their order, for arrays of parameters, and of others that were
+    /// passed.
+    pub fn results(
+        &self,
+        params: impl Iterator<Item = Given>,
+        passed: &[(usize, Given)],
+    ) -> Arc<[Given]> {
         let mut arrays: Vec<Given> = params.collect();
         let n = arrays.len();
         arrays.extend(self.others.iter().map(|o| o.given));
@@ -194,7 +211,11 @@ impl Orders {
                 Step::Join(from) => Given::of_results(from.iter().map(|&s| of[s as usize])),
             });
         }
-        let results: Arc<[Given]> = self.results.iter().map(|s| s.map_or(Given::Nothing, |s| of[s as usize])).collect();
+        let results: Arc<[Given]> = self
+            .results
+            .iter()
+            .map(|s| s.map_or(Given::Nothing, |s| of[s as usize]))
+            .collect();
         *last = Some((arrays, results.clone()));
         results
     }

@@ -1,5 +1,5 @@
-//! The recorder: an emitter whose values are traced tensors, so that everything that is written for [`Emit`], rules
-//! and composites included, writes to a trace.
+//! The recorder: an emitter whose values are traced tensors, so that everything that is written for
+//! [`Emit`], rules and composites included, writes to a trace.
 
 use super::TracedTensor;
 use super::node::{Kind, Node, fresh_id, says, sizes};
@@ -60,10 +60,15 @@ impl Recorder {
         let values = self.values.into_inner();
         results
             .iter()
-            .map(|v| match values.get(v.index()).filter(|_| self.owner.may_own(*v)) {
-                Some(t) => Ok(t.clone()),
-                None => Err(Error::new(Code::ForeignValue, "a result belongs to another graph")),
-            })
+            .map(
+                |v| match values.get(v.index()).filter(|_| self.owner.may_own(*v)) {
+                    Some(t) => Ok(t.clone()),
+                    None => Err(Error::new(
+                        Code::ForeignValue,
+                        "a result belongs to another graph",
+                    )),
+                },
+            )
             .collect()
     }
 
@@ -81,7 +86,14 @@ impl Recorder {
         for s in wanted {
             let says = |t: &&TracedTensor| says(&t.node.types[0], &s);
             if !found.iter().any(|t| says(&t)) {
-                found.extend(operands.iter().chain(&*values).flat_map(sizes).find(says).cloned());
+                found.extend(
+                    operands
+                        .iter()
+                        .chain(&*values)
+                        .flat_map(sizes)
+                        .find(says)
+                        .cloned(),
+                );
             }
         }
         found.into()
@@ -91,18 +103,42 @@ impl Recorder {
         let operands: SmallVec<[TracedTensor; 2]> = {
             let values = self.values.borrow();
             let of = |v: &Val| {
-                let foreign = || Error::new(Code::ForeignValue, format!("%{} belongs to another graph", v.index()));
-                values.get(v.index()).filter(|_| self.owner.may_own(*v)).cloned().ok_or_else(foreign)
+                let foreign = || {
+                    Error::new(
+                        Code::ForeignValue,
+                        format!("%{} belongs to another graph", v.index()),
+                    )
+                };
+                values
+                    .get(v.index())
+                    .filter(|_| self.owner.may_own(*v))
+                    .cloned()
+                    .ok_or_else(foreign)
             };
             x.iter().map(of).collect::<Result<_>>()?
         };
-        let types: SmallVec<[Type; 4]> = operands.iter().map(|t| t.node.types[t.index as usize].clone()).collect();
+        let types: SmallVec<[Type; 4]> = operands
+            .iter()
+            .map(|t| t.node.types[t.index as usize].clone())
+            .collect();
         let loc = self.loc.get();
         let results = op.infer(&types).map_err(|e| e.at(loc))?;
-        let sizes = if self.open.get() { self.sizes(&op, &operands, &results) } else { Box::default() };
+        let sizes = if self.open.get() {
+            self.sizes(&op, &operands, &results)
+        } else {
+            Box::default()
+        };
         let (kind, types) = (Kind::Op(op, operands), results.into());
-        let node = Arc::new(Node { id: fresh_id(), kind, types, sizes, loc });
-        Ok((0..node.types.len()).map(|i| self.push(TracedTensor::result(node.clone(), i))).collect())
+        let node = Arc::new(Node {
+            id: fresh_id(),
+            kind,
+            types,
+            sizes,
+            loc,
+        });
+        Ok((0..node.types.len())
+            .map(|i| self.push(TracedTensor::result(node.clone(), i)))
+            .collect())
     }
 }
 
@@ -120,7 +156,9 @@ impl Emit for Recorder {
 
     fn ty(&self, v: Val) -> Type {
         let values = self.values.borrow();
-        let ty = values.get(v.index()).map(|t| t.node.types[t.index as usize].clone());
+        let ty = values
+            .get(v.index())
+            .map(|t| t.node.types[t.index as usize].clone());
         ty.unwrap_or_else(|| Type::scalar(DType::F64))
     }
 
@@ -147,7 +185,12 @@ impl Emit for Recorder {
     }
 
     fn fresh_sym(&self, base: &str) -> Sym {
-        format!("{}{}", base.trim_end_matches(|c: char| c.is_ascii_digit()), fresh_id()).into()
+        format!(
+            "{}{}",
+            base.trim_end_matches(|c: char| c.is_ascii_digit()),
+            fresh_id()
+        )
+        .into()
     }
 
     fn claim_sym(&self, s: &Sym) -> Sym {
@@ -182,7 +225,11 @@ pub(crate) fn record_in(
 }
 
 /// As [`record`] for one result; an error becomes a tensor that carries it.
-pub(crate) fn record_one(loc: Loc, x: &[&TracedTensor], f: impl FnOnce(&dyn Emit, &[Val]) -> Val) -> TracedTensor {
+pub(crate) fn record_one(
+    loc: Loc,
+    x: &[&TracedTensor],
+    f: impl FnOnce(&dyn Emit, &[Val]) -> Val,
+) -> TracedTensor {
     match record(loc, x, |cx, x| vec![f(cx, x)]) {
         Ok(mut y) => y.remove(0),
         Err(e) => TracedTensor::failed(e.at(loc)),
@@ -196,7 +243,11 @@ pub(crate) fn aligned(cx: &dyn Emit, name: &str, x: Val, y: Val) -> (Val, Val) {
         return (x, y);
     }
     let rank = tx.rank().max(ty.rank());
-    let at = |t: &Type, k: usize| (k + t.rank()).checked_sub(rank).map_or(Dim::Const(1), |k| t.shape[k].clone());
+    let at = |t: &Type, k: usize| {
+        (k + t.rank())
+            .checked_sub(rank)
+            .map_or(Dim::Const(1), |k| t.shape[k].clone())
+    };
     let mut shape = Vec::with_capacity(rank);
     for k in 0..rank {
         let (a, b) = (at(&tx, k), at(&ty, k));

@@ -49,14 +49,23 @@ impl Trace {
         let nodes = reached(&roots, &|n| n.id < start || vals.contains(n));
         // An older node with several results: only those that are used become parameters.
         let old = |t: &TracedTensor| t.node.id < start || !matches!(t.node.kind, Kind::Op(..));
-        let used = nodes.iter().filter(|n| n.id >= start).flat_map(|n| n.operands()).chain(roots.iter().copied());
+        let used = nodes
+            .iter()
+            .filter(|n| n.id >= start)
+            .flat_map(|n| n.operands())
+            .chain(roots.iter().copied());
         let mut leaves: Vec<&TracedTensor> = used.filter(|t| old(t)).collect();
-        // What is not read may still say how long an axis is; a body has that from the function it stands in.
+        // What is not read may still say how long an axis is; a body has that from the function it
+        // stands in.
         if start == 0 {
             let mut known: Vec<&TracedTensor> = leaves.clone();
             for s in nodes.iter().flat_map(|n| &n.sizes) {
                 let dims = || s.node.types[0].shape.iter().filter_map(|d| d.as_sym());
-                if dims().any(|d| !known.iter().any(|t| says(&t.node.types[t.index as usize], d))) {
+                if dims().any(|d| {
+                    !known
+                        .iter()
+                        .any(|t| says(&t.node.types[t.index as usize], d))
+                }) {
                     known.push(s);
                 }
             }
@@ -72,15 +81,26 @@ impl Trace {
         for n in nodes.iter().filter(|n| n.id >= start) {
             if let Kind::Op(op, x) = &n.kind {
                 b.set_loc(n.loc);
-                let x: Vec<Val> = x.iter().map(|t| vals.get(t).unwrap_or(Val::POISON)).collect();
+                let x: Vec<Val> = x
+                    .iter()
+                    .map(|t| vals.get(t).unwrap_or(Val::POISON))
+                    .collect();
                 for (i, y) in b.emit(op.clone(), &x).into_iter().enumerate() {
                     vals.insert(&TracedTensor::result(n.clone(), i), y);
                 }
             }
         }
-        let results: Vec<Val> = outputs.iter().map(|t| vals.get(t).unwrap_or(Val::POISON)).collect();
+        let results: Vec<Val> = outputs
+            .iter()
+            .map(|t| vals.get(t).unwrap_or(Val::POISON))
+            .collect();
         let function = b.finish(&results)?;
-        Ok(Trace { function, params, vals, nodes })
+        Ok(Trace {
+            function,
+            params,
+            vals,
+            nodes,
+        })
     }
 
     /// The value of a tensor in the function.

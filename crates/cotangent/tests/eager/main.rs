@@ -24,20 +24,31 @@ fn operations_and_operators() {
     let rt = EagerRuntime::new();
     let x = var(&rt, vec![1.0, 2.0, 3.0]);
     let y = x.mul(&x).unwrap();
-    assert_eq!(y.to_tensor().unwrap().as_slice::<f64>().unwrap(), &[1.0, 4.0, 9.0]);
+    assert_eq!(
+        y.to_tensor().unwrap().as_slice::<f64>().unwrap(),
+        &[1.0, 4.0, 9.0]
+    );
     let z = (2.0 * &x + &y - 1.0) / &x;
-    assert_eq!(z.to_tensor().unwrap().as_slice::<f64>().unwrap(), &[2.0, 3.5, 14.0 / 3.0]);
-    let row = rt.constant_from(Tensor::from_vec_row_major([2, 1], vec![10.0, 20.0]).unwrap()).unwrap();
+    assert_eq!(
+        z.to_tensor().unwrap().as_slice::<f64>().unwrap(),
+        &[2.0, 3.5, 14.0 / 3.0]
+    );
+    let row = rt
+        .constant_from(Tensor::from_vec_row_major([2, 1], vec![10.0, 20.0]).unwrap())
+        .unwrap();
     let wide = (&x + &row).to_tensor().unwrap();
-    assert_eq!(wide.as_slice::<f64>().unwrap(), &[11.0, 12.0, 13.0, 21.0, 22.0, 23.0]);
+    assert_eq!(
+        wide.as_slice::<f64>().unwrap(),
+        &[11.0, 12.0, 13.0, 21.0, 22.0, 23.0]
+    );
     // A mistake is carried to where a result is asked for.
     let bad = &x + &rt.constant_from(Tensor::vector(vec![1.0, 2.0])).unwrap();
     assert_eq!((bad * 2.0).sum().unwrap_err().code(), Code::ShapeMismatch);
     assert_eq!(x.reduce_sum(&[1]).unwrap_err().code(), Code::Attribute);
 }
 
-/// A tape that is recorded again is pulled back by one program: the same gradients, of what is still held too, and the
-/// same errors.
+/// A tape that is recorded again is pulled back by one program: the same gradients, of what is
+/// still held too, and the same errors.
 #[test]
 fn a_tape_that_is_recorded_again() {
     let rt = EagerRuntime::new();
@@ -50,8 +61,19 @@ fn a_tape_that_is_recorded_again() {
         // A pass that keeps the tape, and one that does not, add up.
         let kept = z.backward_with(BackwardOptions::keep_graph()).unwrap();
         let all = z.backward().unwrap();
-        let of = |t: &Tensor| t.to_vec::<f64>().unwrap().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-        let bits = [of(&x.grad().unwrap().unwrap()), of(&all.get(&y).unwrap()), of(&all.get(&z).unwrap())].concat();
+        let of = |t: &Tensor| {
+            t.to_vec::<f64>()
+                .unwrap()
+                .iter()
+                .map(|x| x.to_bits())
+                .collect::<Vec<_>>()
+        };
+        let bits = [
+            of(&x.grad().unwrap().unwrap()),
+            of(&all.get(&y).unwrap()),
+            of(&all.get(&z).unwrap()),
+        ]
+        .concat();
         assert_eq!(of(&kept.get(&y).unwrap()), of(&all.get(&y).unwrap()));
         seen.push(bits);
         assert_eq!(seen[pass], seen[0], "pass {pass}");
@@ -82,12 +104,18 @@ fn backward_a_second_time() {
     y.backward().unwrap();
     assert_eq!(grad(&x), [12.0]);
     let e = y.backward().unwrap_err();
-    assert!(matches!(e, Error::GraphFreed { .. }) && e.code() == Code::GraphFreed, "{e}");
+    assert!(
+        matches!(e, Error::GraphFreed { .. }) && e.code() == Code::GraphFreed,
+        "{e}"
+    );
     assert_eq!(grad(&x), [12.0]);
     let one = rt.constant_from(Tensor::scalar(1.0)).unwrap();
     let y = &x * &x;
     for seed in [1.0, 2.0] {
-        assert_eq!(y.vjp(&x, &(&one * seed)).unwrap().item::<f64>().unwrap(), 6.0 * seed);
+        assert_eq!(
+            y.vjp(&x, &(&one * seed)).unwrap().item::<f64>().unwrap(),
+            6.0 * seed
+        );
     }
 }
 
@@ -119,16 +147,32 @@ fn errors_say_what_was_wrong() {
     assert!(!x.same_context(&y) && x.ctx_id() == rt.id());
     let moved = y.detach_into(&rt).unwrap();
     assert!(!moved.tracks_grad() && x.mul(&moved).is_ok());
-    assert_eq!(rt.variable_from(Tensor::scalar(1i32)).unwrap_err().code(), Code::IntegerInput);
-    assert_eq!(x.detach().sum().unwrap().backward().unwrap_err().code(), Code::Unbound);
-    let z = rt.variable_from(Tensor::scalar(cotangent::C128::new(1.0, 2.0))).unwrap();
+    assert_eq!(
+        rt.variable_from(Tensor::scalar(1i32)).unwrap_err().code(),
+        Code::IntegerInput
+    );
+    assert_eq!(
+        x.detach().sum().unwrap().backward().unwrap_err().code(),
+        Code::Unbound
+    );
+    let z = rt
+        .variable_from(Tensor::scalar(cotangent::C128::new(1.0, 2.0)))
+        .unwrap();
     assert_eq!((&z * &z).backward().unwrap_err().code(), Code::ComplexLoss);
     z.abs2().unwrap().backward().unwrap();
-    let g = z.grad().unwrap().unwrap().item::<cotangent::C128>().unwrap();
+    let g = z
+        .grad()
+        .unwrap()
+        .unwrap()
+        .item::<cotangent::C128>()
+        .unwrap();
     assert_eq!(g, cotangent::C128::new(2.0, 4.0));
     let loss = x.sum().unwrap();
     assert_eq!(loss.vjp(&x, &x).unwrap_err().code(), Code::SeedMismatch);
-    assert_eq!(loss.jvp(&x, &loss).unwrap_err().code(), Code::TangentMismatch);
+    assert_eq!(
+        loss.jvp(&x, &loss).unwrap_err().code(),
+        Code::TangentMismatch
+    );
 }
 
 /// Convention 73.
@@ -138,9 +182,15 @@ fn in_place_edits() {
     let mut x = var(&rt, vec![2.0]);
     let y = (&x * &x).sum().unwrap();
     let edit = |v: &mut [f64]| v[0] = 100.0;
-    assert!(matches!(x.update::<f64>(edit), Err(Error::ModifiedInPlace { .. })));
+    assert!(matches!(
+        x.update::<f64>(edit),
+        Err(Error::ModifiedInPlace { .. })
+    ));
     let mut h = &x * 3.0;
-    assert!(matches!(no_grad(|| h.update::<f64>(edit)), Err(Error::ModifiedInPlace { .. })));
+    assert!(matches!(
+        no_grad(|| h.update::<f64>(edit)),
+        Err(Error::ModifiedInPlace { .. })
+    ));
     // The step of an optimiser: the tape keeps the old elements.
     no_grad(|| x.update::<f64>(edit)).unwrap();
     assert_eq!(x.item::<f64>().unwrap(), 100.0);
@@ -169,35 +219,54 @@ fn column_major_in_column_major_out() {
     let ct = Tensor::from_vec_col_major(vec![2, 2], vec![1.0, -0.5, 0.25, 2.0]).unwrap();
     let ct = rt.constant_from(ct).unwrap();
     let g = y.vjp(&a, &ct).unwrap().to_tensor().unwrap();
-    assert_eq!(g.as_slice::<f64>().unwrap(), [0.875, 2.75, -1.0625, 0.0, 2.75, 5.0]);
+    assert_eq!(
+        g.as_slice::<f64>().unwrap(),
+        [0.875, 2.75, -1.0625, 0.0, 2.75, 5.0]
+    );
     let da = Tensor::from_vec_col_major(vec![2, 3], vec![1.0, -0.5, 0.25, 0.0, 2.0, -1.0]).unwrap();
-    let dy = y.jvp(&a, &rt.constant_from(da).unwrap()).unwrap().to_tensor().unwrap();
+    let dy = y
+        .jvp(&a, &rt.constant_from(da).unwrap())
+        .unwrap()
+        .to_tensor()
+        .unwrap();
     assert_eq!(dy.as_slice::<f64>().unwrap(), [4.25, -2.25, 7.4375, -3.75]);
     (&y * &ct).sum().unwrap().backward().unwrap();
-    assert_eq!(a.grad().unwrap().unwrap().as_slice::<f64>().unwrap(), g.as_slice::<f64>().unwrap());
+    assert_eq!(
+        a.grad().unwrap().unwrap().as_slice::<f64>().unwrap(),
+        g.as_slice::<f64>().unwrap()
+    );
 }
 
 #[test]
 fn higher_order() {
     let rt = EagerRuntime::new();
     let x = scalar(&rt, 0.7);
-    // Four derivatives of sin, one after the other; the rule of each uses values that were computed from x.
+    // Four derivatives of sin, one after the other; the rule of each uses values that were computed
+    // from x.
     let mut y = x.sin().unwrap();
     let (s, c) = 0.7f64.sin_cos();
     for want in [c, -s, -c, s] {
-        y = y.grad_of(&[&x], BackwardOptions::create_graph()).unwrap().remove(0);
+        y = y
+            .grad_of(&[&x], BackwardOptions::create_graph())
+            .unwrap()
+            .remove(0);
         assert!((y.item::<f64>().unwrap() - want).abs() < 1e-15);
     }
     // exp(x) * x at 1: 2e, twice differentiated 3e, and so on.
     let x = scalar(&rt, 1.0);
     let mut y = &x.exp().unwrap() * &x;
     for n in 2..6 {
-        y = y.grad_of(&[&x], BackwardOptions::create_graph()).unwrap().remove(0);
+        y = y
+            .grad_of(&[&x], BackwardOptions::create_graph())
+            .unwrap()
+            .remove(0);
         assert!((y.item::<f64>().unwrap() - f64::from(n) * 1f64.exp()).abs() < 1e-13);
     }
     // backward with a graph: the gradient of the gradient accumulates on the leaf.
     let x = scalar(&rt, 3.0);
-    (&(&x * &x) * &x).backward_with(BackwardOptions::create_graph()).unwrap();
+    (&(&x * &x) * &x)
+        .backward_with(BackwardOptions::create_graph())
+        .unwrap();
     let g = x.grad_tensor().unwrap().unwrap();
     x.clear_grad().unwrap();
     g.backward().unwrap();
@@ -206,9 +275,16 @@ fn higher_order() {
     // Forward over reverse equals reverse over forward.
     let y = (&x.tanh().unwrap() * &x).exp().unwrap();
     let one = rt.constant_from(Tensor::scalar(1.0)).unwrap();
-    let g = y.grad_of(&[&x], BackwardOptions::create_graph()).unwrap().remove(0);
+    let g = y
+        .grad_of(&[&x], BackwardOptions::create_graph())
+        .unwrap()
+        .remove(0);
     let fr = g.jvp(&x, &one).unwrap().item::<f64>().unwrap();
-    let rf = y.jvp(&x, &one).unwrap().grad_of(&[&x], BackwardOptions::default()).unwrap();
+    let rf = y
+        .jvp(&x, &one)
+        .unwrap()
+        .grad_of(&[&x], BackwardOptions::default())
+        .unwrap();
     assert!((fr / rf[0].item::<f64>().unwrap() - 1.0).abs() < 1e-14);
 }
 
@@ -238,10 +314,19 @@ fn anomalies_are_named() {
     rt.set_anomaly_detection(true);
     let x = scalar(&rt, -1.0);
     let e = x.log().unwrap_err();
-    assert!(e.code() == Code::CheckFailed && e.to_string().contains("`log`"), "{e}");
+    assert!(
+        e.code() == Code::CheckFailed && e.to_string().contains("`log`"),
+        "{e}"
+    );
     let zero = scalar(&rt, 0.0);
     // 0 * inf in the derivative of sqrt(x²) at 0.
-    let e = zero.square().unwrap().sqrt().unwrap().backward().unwrap_err();
+    let e = zero
+        .square()
+        .unwrap()
+        .sqrt()
+        .unwrap()
+        .backward()
+        .unwrap_err();
     assert!(e.to_string().contains("in the derivative of `mul`"), "{e}");
     rt.set_anomaly_detection(false);
     assert!(x.log().unwrap().item::<f64>().unwrap().is_nan());
@@ -262,7 +347,12 @@ fn a_million_operations_deep() {
         assert_eq!(grad(&x), [1.0]);
         drop(y);
     };
-    std::thread::Builder::new().stack_size(128 << 10).spawn(work).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(128 << 10)
+        .spawn(work)
+        .unwrap()
+        .join()
+        .unwrap();
 }
 
 /// Convention 2: what does not depend on a variable has the derivative zero.
@@ -270,13 +360,32 @@ fn a_million_operations_deep() {
 fn constants_have_zero_derivatives() {
     let rt = EagerRuntime::new();
     let x = var(&rt, vec![1.0, 2.0]);
-    let g = (&x * 3.0).sum().unwrap().grad_of(&[&x], BackwardOptions::create_graph()).unwrap().remove(0);
+    let g = (&x * 3.0)
+        .sum()
+        .unwrap()
+        .grad_of(&[&x], BackwardOptions::create_graph())
+        .unwrap()
+        .remove(0);
     let s = g.sum().unwrap();
-    let zero = s.grad_of(&[&x], BackwardOptions::default()).unwrap().remove(0);
-    assert_eq!(zero.to_tensor().unwrap().to_vec::<f64>().unwrap(), [0.0, 0.0]);
+    let zero = s
+        .grad_of(&[&x], BackwardOptions::default())
+        .unwrap()
+        .remove(0);
+    assert_eq!(
+        zero.to_tensor().unwrap().to_vec::<f64>().unwrap(),
+        [0.0, 0.0]
+    );
     assert!(s.grad_optional(&[&x], BackwardOptions::default()).unwrap()[0].is_none());
     let one = rt.constant_from(Tensor::scalar(1.0)).unwrap();
-    assert_eq!(s.vjp(&x, &one).unwrap().to_tensor().unwrap().to_vec::<f64>().unwrap(), [0.0, 0.0]);
+    assert_eq!(
+        s.vjp(&x, &one)
+            .unwrap()
+            .to_tensor()
+            .unwrap()
+            .to_vec::<f64>()
+            .unwrap(),
+        [0.0, 0.0]
+    );
     assert_eq!(s.jvp(&x, &x.detach()).unwrap().item::<f64>().unwrap(), 0.0);
     // Nothing to add to is more likely a mistake.
     let e = x.sign().unwrap().sum().unwrap().backward().unwrap_err();
@@ -289,7 +398,10 @@ fn hooks_stay_in_their_runtime() {
     let x = scalar(&rt, 2.0);
     let foreign = other.constant_from(Tensor::scalar(1.0)).unwrap();
     x.register_hook(move |_| Some(foreign.clone())).unwrap();
-    assert!(matches!(x.square().unwrap().backward(), Err(Error::ContextMismatch { .. })));
+    assert!(matches!(
+        x.square().unwrap().backward(),
+        Err(Error::ContextMismatch { .. })
+    ));
 }
 
 /// No thread's gradient is lost where several add to one variable.
@@ -302,7 +414,10 @@ fn gradients_of_several_threads_add_up() {
             s.spawn(|| (0..200).for_each(|_| drop(x.sum().unwrap().backward().unwrap())));
         }
     });
-    assert_eq!(x.grad().unwrap().unwrap().to_vec::<f64>().unwrap(), vec![800.0; 1000]);
+    assert_eq!(
+        x.grad().unwrap().unwrap().to_vec::<f64>().unwrap(),
+        vec![800.0; 1000]
+    );
 }
 
 /// Nodes are visited in the order of recording, whichever thread recorded them.
@@ -338,26 +453,47 @@ fn tapes_do_not_copy() {
     let t = Tensor::vector(vec![1.0f64; 8]);
     let at = t.as_slice::<f64>().unwrap().as_ptr();
     let x = rt.variable_from(t).unwrap();
-    assert_eq!(x.to_tensor().unwrap().as_slice::<f64>().unwrap().as_ptr(), at);
+    assert_eq!(
+        x.to_tensor().unwrap().as_slice::<f64>().unwrap().as_ptr(),
+        at
+    );
     let y = &x * &x;
     drop(y);
-    assert_eq!(x.materialized().unwrap().as_slice::<f64>().unwrap().as_ptr(), at);
+    assert_eq!(
+        x.materialized()
+            .unwrap()
+            .as_slice::<f64>()
+            .unwrap()
+            .as_ptr(),
+        at
+    );
 }
 
 #[test]
 fn caches_and_profile() {
     let rt = EagerRuntime::new();
     let key = || ExtensionCacheKey::new("name.v1", "plans", 1);
-    rt.with_extension_caches_mut(|c| c.put(key(), vec![1u8; 10], 10)).unwrap();
-    let found = rt.with_extension_caches_mut(|c| c.get::<Vec<u8>>(&key())).unwrap();
+    rt.with_extension_caches_mut(|c| c.put(key(), vec![1u8; 10], 10))
+        .unwrap();
+    let found = rt
+        .with_extension_caches_mut(|c| c.get::<Vec<u8>>(&key()))
+        .unwrap();
     assert_eq!(found.unwrap().len(), 10);
-    assert!(rt.with_extension_caches_mut(|c| c.get::<String>(&key())).unwrap().is_none());
+    assert!(
+        rt.with_extension_caches_mut(|c| c.get::<String>(&key()))
+            .unwrap()
+            .is_none()
+    );
     let s = rt.cache_stats().unwrap().extensions;
-    assert_eq!((s.entries, s.retained_bytes, s.hits, s.misses, s.evictions), (1, 10, 1, 1, 0));
+    assert_eq!(
+        (s.entries, s.retained_bytes, s.hits, s.misses, s.evictions),
+        (1, 10, 1, 1, 0)
+    );
     let mut limits = rt.extension_cache_limits().unwrap();
     limits.bytes = 15;
     rt.set_extension_cache_limits(limits).unwrap();
-    rt.with_extension_caches_mut(|c| c.put(ExtensionCacheKey::new("name.v1", "plans", 2), 0u8, 10)).unwrap();
+    rt.with_extension_caches_mut(|c| c.put(ExtensionCacheKey::new("name.v1", "plans", 2), 0u8, 10))
+        .unwrap();
     let s = rt.cache_stats().unwrap().extensions;
     assert_eq!((s.entries, s.evictions), (1, 1));
     rt.clear_caches().unwrap();
@@ -365,5 +501,8 @@ fn caches_and_profile() {
     rt.with_backend_mut(|b| b.threads()).unwrap();
     rt.set_profiling(true);
     let _ = scalar(&rt, 1.0).exp().unwrap();
-    assert_eq!((rt.profile()[0].name.as_str(), rt.profile()[0].calls), ("exp", 1));
+    assert_eq!(
+        (rt.profile()[0].name.as_str(), rt.profile()[0].calls),
+        ("exp", 1)
+    );
 }

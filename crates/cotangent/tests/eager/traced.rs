@@ -9,10 +9,18 @@ use cotangent::{Array, Builder, DType, Emit, Op, Val, ops};
 #[test]
 fn methods_agree_with_traced_ones() {
     use cotangent::TracedTensor;
-    let tensor =
-        || Tensor::from_vec_row_major([3, 3], vec![0.5, -1.5, 2.0, 0.25, 3.0, -0.75, 1.0, 0.125, -2.5]).unwrap();
+    let tensor = || {
+        Tensor::from_vec_row_major(
+            [3, 3],
+            vec![0.5, -1.5, 2.0, 0.25, 3.0, -0.75, 1.0, 0.125, -2.5],
+        )
+        .unwrap()
+    };
     let rt = EagerRuntime::new();
-    let (x, t) = (&rt.variable_from(tensor()).unwrap(), &TracedTensor::from_tensor(tensor()));
+    let (x, t) = (
+        &rt.variable_from(tensor()).unwrap(),
+        &TracedTensor::from_tensor(tensor()),
+    );
     macro_rules! agree {
         ($($method:ident($($arg:expr),*);)*) => {$(
             let eager = x.$method($($arg),*).unwrap();
@@ -35,7 +43,10 @@ fn methods_agree_with_traced_ones() {
             assert!(y.same_bits(&of(&a).$method(&of(&b) $(, $arg)*).to_tensor().unwrap()), stringify!($method));
         )*};
     }
-    let (truth, bits) = (|| Tensor::vector(vec![true, false, true]), || Tensor::vector(vec![6u32, 1, 12]));
+    let (truth, bits) = (
+        || Tensor::vector(vec![true, false, true]),
+        || Tensor::vector(vec![6u32, 1, 12]),
+    );
     agree_with! {
         and of truth(), Tensor::scalar(true); or of truth(), truth(); xor of bits(), bits();
         shift_left of bits(), Tensor::scalar(2u32); equal of bits(), Tensor::scalar(1u32); not_equal of truth(), truth();
@@ -46,17 +57,39 @@ fn methods_agree_with_traced_ones() {
     let any = rt.constant_from(truth()).unwrap();
     let chosen = any.select(x, &(2.0 * x)).unwrap();
     let traced = TracedTensor::from_tensor(truth()).select(t, &t.mul(&t.full_like(2.0)));
-    assert!(chosen.to_tensor().unwrap().same_bits(&traced.to_tensor().unwrap()));
+    assert!(
+        chosen
+            .to_tensor()
+            .unwrap()
+            .same_bits(&traced.to_tensor().unwrap())
+    );
     chosen.sum().unwrap().backward().unwrap();
     assert_eq!(grad(x), [1.0, 2.0, 1.0].repeat(3));
     rt.clear_grads().unwrap();
     let number = |x: f64| rt.constant_from(Tensor::scalar(x)).unwrap();
-    let ones = x.gt(&number(0.0)).unwrap().select(&number(1.0), &number(-1.0)).unwrap();
-    assert_eq!(ones.to_tensor().unwrap().to_vec::<f64>().unwrap(), [1.0, -1.0, 1.0, 1.0, 1.0, -1.0, 1.0, 1.0, -1.0]);
-    for (p, code) in [(Tensor::vector(vec![true; 4]), Code::ShapeMismatch), (tensor(), Code::DTypeMismatch)] {
-        let e = rt.constant_from(p.clone()).unwrap().select(x, &number(0.0)).unwrap_err();
+    let ones = x
+        .gt(&number(0.0))
+        .unwrap()
+        .select(&number(1.0), &number(-1.0))
+        .unwrap();
+    assert_eq!(
+        ones.to_tensor().unwrap().to_vec::<f64>().unwrap(),
+        [1.0, -1.0, 1.0, 1.0, 1.0, -1.0, 1.0, 1.0, -1.0]
+    );
+    for (p, code) in [
+        (Tensor::vector(vec![true; 4]), Code::ShapeMismatch),
+        (tensor(), Code::DTypeMismatch),
+    ] {
+        let e = rt
+            .constant_from(p.clone())
+            .unwrap()
+            .select(x, &number(0.0))
+            .unwrap_err();
         assert_eq!(e.code(), code, "{e}");
-        let e = TracedTensor::from_tensor(p).select(t, &t.full_like(0.0)).to_tensor().unwrap_err();
+        let e = TracedTensor::from_tensor(p)
+            .select(t, &t.full_like(0.0))
+            .to_tensor()
+            .unwrap_err();
         assert_eq!(e.code(), code, "{e}");
     }
     let item = |x: EagerTensor| x.item::<bool>().unwrap();
@@ -64,11 +97,24 @@ fn methods_agree_with_traced_ones() {
     let stacked = EagerTensor::stack(&[x, x], 1).unwrap();
     assert_eq!(stacked.shape(), [3, 2, 3]);
     assert_eq!(EagerTensor::stack(&[], 0).unwrap_err().code(), Code::Arity);
-    stacked.index_axis(1, 0).unwrap().sort(1, false).unwrap().cumsum(1).unwrap().sum().unwrap().backward().unwrap();
+    stacked
+        .index_axis(1, 0)
+        .unwrap()
+        .sort(1, false)
+        .unwrap()
+        .cumsum(1)
+        .unwrap()
+        .sum()
+        .unwrap()
+        .backward()
+        .unwrap();
     assert_eq!(grad(x), [2.0, 3.0, 1.0, 2.0, 1.0, 3.0, 1.0, 2.0, 3.0]);
     // Errors know where they come from.
     let e = x.softmax(5).unwrap_err();
-    assert!(e.code() == Code::Attribute && e.to_string().contains("traced.rs:"), "{e}");
+    assert!(
+        e.code() == Code::Attribute && e.to_string().contains("traced.rs:"),
+        "{e}"
+    );
 }
 
 /// A real scalar that depends on every float result.
@@ -78,7 +124,11 @@ fn loss(cx: &dyn Emit, y: &[Val]) -> Val {
         let ty = cx.ty(v);
         if ty.dtype.has_tangent() {
             let axes: Vec<usize> = (0..ty.rank()).collect();
-            let part = if ty.dtype.is_complex() { cx.add(cx.real(v), cx.imag(v)) } else { v };
+            let part = if ty.dtype.is_complex() {
+                cx.add(cx.real(v), cx.imag(v))
+            } else {
+                v
+            };
             let sum = cx.reduce_sum(cx.mul(part, part), &axes);
             total = cx.add(total, cx.convert(sum, DType::F64));
         }
@@ -100,7 +150,10 @@ fn traced(op: &Op, x: &[Array]) -> cotangent::Result<cotangent::Function> {
 fn refused(e: &Error, traced: &[Array]) -> bool {
     use Code::{DegenerateSpectrum, NotPositiveDefinite, RankDeficient, Singular};
     let nan = |a: &Array| a.to_c128().iter().any(|z| z.re.is_nan() || z.im.is_nan());
-    matches!(e.code(), DegenerateSpectrum | NotPositiveDefinite | RankDeficient | Singular) && traced.iter().any(nan)
+    matches!(
+        e.code(),
+        DegenerateSpectrum | NotPositiveDefinite | RankDeficient | Singular
+    ) && traced.iter().any(nan)
 }
 
 /// Convention 140: every operation's samples, value and gradient, eager and traced, to the bit.
@@ -114,14 +167,23 @@ fn eager_equals_traced() {
             let x: Vec<EagerTensor> = s
                 .operands
                 .iter()
-                .map(|a| if a.dtype().has_tangent() { rt.variable_from(a) } else { rt.constant_from(a) }.unwrap())
+                .map(|a| {
+                    if a.dtype().has_tangent() {
+                        rt.variable_from(a)
+                    } else {
+                        rt.constant_from(a)
+                    }
+                    .unwrap()
+                })
                 .collect();
             let refs: Vec<&EagerTensor> = x.iter().collect();
             let b = Builder::new("f", Session::default());
             let params: Vec<Val> = s.operands.iter().map(|a| b.param(a.ty(), None)).collect();
             let y = b.emit(s.op.clone(), &params);
             let compiled = cotangent_cpu::compile(&b.finish(&y).unwrap().into()).unwrap();
-            let Ok(want) = cotangent_cpu::run(&compiled, &s.operands) else { continue };
+            let Ok(want) = cotangent_cpu::run(&compiled, &s.operands) else {
+                continue;
+            };
             let constants: Vec<EagerTensor> = x.iter().map(EagerTensor::detach).collect();
             let got = match rt.apply(s.op.clone(), &constants.iter().collect::<Vec<_>>()) {
                 Ok(got) => got,
@@ -131,21 +193,38 @@ fn eager_equals_traced() {
                 }
             };
             for (g, w) in got.iter().zip(&want) {
-                assert!(g.to_tensor().unwrap().to_array().unwrap().same_bits(w), "{}", at());
+                assert!(
+                    g.to_tensor().unwrap().to_array().unwrap().same_bits(w),
+                    "{}",
+                    at()
+                );
                 values += 1;
             }
-            let Ok(f) = traced(&s.op, &s.operands) else { continue };
-            let wrt: Vec<Val> = f.params().iter().zip(&x).filter(|(_, x)| x.tracks_grad()).map(|(&p, _)| p).collect();
-            let Ok(g) = cotangent::ad::value_and_grad(&Default::default(), &f, &wrt) else { continue };
-            let run = cotangent_cpu::compile(&g.into()).and_then(|p| cotangent_cpu::run(&p, &s.operands));
+            let Ok(f) = traced(&s.op, &s.operands) else {
+                continue;
+            };
+            let wrt: Vec<Val> = f
+                .params()
+                .iter()
+                .zip(&x)
+                .filter(|(_, x)| x.tracks_grad())
+                .map(|(&p, _)| p)
+                .collect();
+            let Ok(g) = cotangent::ad::value_and_grad(&Default::default(), &f, &wrt) else {
+                continue;
+            };
+            let run =
+                cotangent_cpu::compile(&g.into()).and_then(|p| cotangent_cpu::run(&p, &s.operands));
             let Ok(want) = run else { continue };
             let op = s.op.clone();
-            let done = rt.write(&refs, |cx, v| vec![loss(cx, &cx.emit(op, v))]).and_then(|y| {
-                if y[0].tracks_grad() {
-                    y[0].backward()?;
-                }
-                Ok(y)
-            });
+            let done = rt
+                .write(&refs, |cx, v| vec![loss(cx, &cx.emit(op, v))])
+                .and_then(|y| {
+                    if y[0].tracks_grad() {
+                        y[0].backward()?;
+                    }
+                    Ok(y)
+                });
             let y = match done {
                 Ok(y) => y,
                 Err(e) => {
@@ -153,7 +232,15 @@ fn eager_equals_traced() {
                     continue;
                 }
             };
-            assert!(y[0].to_tensor().unwrap().to_array().unwrap().same_bits(&want[0]), "{}", at());
+            assert!(
+                y[0].to_tensor()
+                    .unwrap()
+                    .to_array()
+                    .unwrap()
+                    .same_bits(&want[0]),
+                "{}",
+                at()
+            );
             for (x, w) in x.iter().filter(|x| x.tracks_grad()).zip(&want[1..]) {
                 // A leaf that is not reached has no gradient, where a function returns zeros.
                 match x.grad().unwrap() {
@@ -164,45 +251,85 @@ fn eager_equals_traced() {
             }
         }
     }
-    assert!(values > 300 && gradients > 300, "{values} values, {gradients} gradients");
+    assert!(
+        values > 300 && gradients > 300,
+        "{values} values, {gradients} gradients"
+    );
 }
 
-/// Convention 140 on whole programs: random graphs with control flow, value and gradients, eager and traced, to the bit.
+/// Convention 140 on whole programs: random graphs with control flow, value and gradients, eager
+/// and traced, to the bit.
 #[test]
 fn eager_equals_traced_on_random_graphs() {
     let (mut gradients, mut programs, mut tapes) = (0, 0, 0);
     for seed in 0..120 {
-        let Ok(Case { function: f, args }) = graph(seed, 4 + seed as usize % 20) else { continue };
+        let Ok(Case { function: f, args }) = graph(seed, 4 + seed as usize % 20) else {
+            continue;
+        };
         // Extents that arguments decide are numbers here.
-        let f = Session::default().specialize(&Arc::new(f), &args.iter().map(Array::ty).collect::<Vec<_>>());
+        let f = Session::default().specialize(
+            &Arc::new(f),
+            &args.iter().map(Array::ty).collect::<Vec<_>>(),
+        );
         let b = Builder::new("f", Session::default());
         let params: Vec<Val> = args.iter().map(|a| b.param(a.ty(), None)).collect();
         let cx: &dyn Emit = &b;
         let l = loss(cx, &cx.inline(&f, &params));
         let Ok(g) = b.finish(&[l]) else { continue };
-        let wrt: Vec<Val> = g.params().iter().copied().filter(|&p| g.ty(p).dtype.has_tangent()).collect();
-        let Ok(g) = cotangent::ad::value_and_grad(&Default::default(), &g, &wrt) else { continue };
+        let wrt: Vec<Val> = g
+            .params()
+            .iter()
+            .copied()
+            .filter(|&p| g.ty(p).dtype.has_tangent())
+            .collect();
+        let Ok(g) = cotangent::ad::value_and_grad(&Default::default(), &g, &wrt) else {
+            continue;
+        };
         let run = cotangent_cpu::compile(&g.into()).and_then(|p| cotangent_cpu::run(&p, &args));
         let Ok(want) = run else { continue };
         let rt = EagerRuntime::new();
-        let variable = |a: &Array| if a.dtype().has_tangent() { rt.variable_from(a) } else { rt.constant_from(a) };
+        let variable = |a: &Array| {
+            if a.dtype().has_tangent() {
+                rt.variable_from(a)
+            } else {
+                rt.constant_from(a)
+            }
+        };
         let x: Vec<EagerTensor> = args.iter().map(|a| variable(a).unwrap()).collect();
         // What is seen again is made ready: operations first, then the tape.
         for pass in 0..4 {
             rt.clear_grads().unwrap();
-            let y = rt.write(&x.iter().collect::<Vec<_>>(), |cx, v| vec![loss(cx, &cx.inline(&f, v))]);
+            let y = rt.write(&x.iter().collect::<Vec<_>>(), |cx, v| {
+                vec![loss(cx, &cx.inline(&f, v))]
+            });
             let y = y.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-            assert!(y[0].to_tensor().unwrap().to_array().unwrap().same_bits(&want[0]), "seed {seed}: the value");
+            assert!(
+                y[0].to_tensor()
+                    .unwrap()
+                    .to_array()
+                    .unwrap()
+                    .same_bits(&want[0]),
+                "seed {seed}: the value"
+            );
             if y[0].tracks_grad() {
-                y[0].backward().unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+                y[0].backward()
+                    .unwrap_or_else(|e| panic!("seed {seed}: {e}"));
             }
-            for (k, (x, w)) in x.iter().filter(|x| x.tracks_grad()).zip(&want[1..]).enumerate() {
+            for (k, (x, w)) in x
+                .iter()
+                .filter(|x| x.tracks_grad())
+                .zip(&want[1..])
+                .enumerate()
+            {
                 match x.grad().unwrap() {
                     Some(g) => {
                         let same = g.to_array().unwrap().same_bits(w);
                         assert!(same, "seed {seed}, pass {pass}, gradient {k}: {g} {w:?}");
                     }
-                    None => assert!(w.to_c128().iter().all(|z| z.norm() == 0.0), "seed {seed}, gradient {k}"),
+                    None => assert!(
+                        w.to_c128().iter().all(|z| z.norm() == 0.0),
+                        "seed {seed}, gradient {k}"
+                    ),
                 }
                 gradients += 1;
             }
@@ -210,6 +337,9 @@ fn eager_equals_traced_on_random_graphs() {
         tapes += rt.cache_stats().unwrap().tapes;
         programs += 1;
     }
-    assert!(programs > 60 && gradients > 400, "{programs} programs, {gradients} gradients");
+    assert!(
+        programs > 60 && gradients > 400,
+        "{programs} programs, {gradients} gradients"
+    );
     assert!(tapes > 10, "{tapes} tapes were pulled back by one program");
 }

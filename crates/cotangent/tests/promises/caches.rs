@@ -14,7 +14,9 @@ struct Model {
 impl Model {
     fn shrink(&mut self) {
         let bytes = |all: &[(u64, usize)]| all.iter().map(|e| e.1 as u128).sum::<u128>();
-        while self.entries.len() > self.limits.entries || bytes(&self.entries) > self.limits.bytes as u128 {
+        while self.entries.len() > self.limits.entries
+            || bytes(&self.entries) > self.limits.bytes as u128
+        {
             self.entries.remove(0);
             self.evictions += 1;
         }
@@ -29,7 +31,9 @@ impl Model {
     }
 
     fn get(&mut self, key: u64) -> bool {
-        let Some(k) = self.entries.iter().position(|e| e.0 == key) else { return false };
+        let Some(k) = self.entries.iter().position(|e| e.0 == key) else {
+            return false;
+        };
         let e = self.entries.remove(k);
         self.entries.push(e);
         true
@@ -45,19 +49,36 @@ fn key(id: u64) -> ExtensionCacheKey {
 fn a_cache_of_extensions_does_what_its_model_does() {
     let mut state = 1u64;
     let mut next = move |n: usize| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (state >> 33) as usize % n
     };
     for _ in 0..200 {
         let mut caches = ExtensionCaches::default();
-        let mut model = Model { entries: Vec::new(), limits: caches.limits(), evictions: 0 };
+        let mut model = Model {
+            entries: Vec::new(),
+            limits: caches.limits(),
+            evictions: 0,
+        };
         for _ in 0..100 {
             let limit = model.limits.bytes;
-            let sizes = [0, 1, 7, limit / 3, limit, limit.saturating_add(1), usize::MAX];
+            let sizes = [
+                0,
+                1,
+                7,
+                limit / 3,
+                limit,
+                limit.saturating_add(1),
+                usize::MAX,
+            ];
             match next(8) {
                 0 => {
                     let of = [0, 1, 3, 100, 1 << 20, usize::MAX - 1, usize::MAX];
-                    let limits = ExtensionCacheLimits { entries: of[next(of.len())], bytes: of[next(of.len())] };
+                    let limits = ExtensionCacheLimits {
+                        entries: of[next(of.len())],
+                        bytes: of[next(of.len())],
+                    };
                     caches.set_limits(limits);
                     model.limits = limits;
                     model.shrink();
@@ -68,7 +89,10 @@ fn a_cache_of_extensions_does_what_its_model_does() {
                 }
                 2 => {
                     let k = next(6) as u64;
-                    assert_eq!(caches.remove(&key(k)), model.entries.iter().any(|e| e.0 == k));
+                    assert_eq!(
+                        caches.remove(&key(k)),
+                        model.entries.iter().any(|e| e.0 == k)
+                    );
                     model.entries.retain(|e| e.0 != k);
                 }
                 3 => {
@@ -84,8 +108,13 @@ fn a_cache_of_extensions_does_what_its_model_does() {
             let stats = caches.stats();
             let bytes: u128 = model.entries.iter().map(|e| e.1 as u128).sum();
             assert_eq!(stats.entries, model.entries.len());
-            assert_eq!((stats.retained_bytes as u128, stats.evictions), (bytes, model.evictions));
-            assert!(stats.entries <= model.limits.entries && stats.retained_bytes <= model.limits.bytes);
+            assert_eq!(
+                (stats.retained_bytes as u128, stats.evictions),
+                (bytes, model.evictions)
+            );
+            assert!(
+                stats.entries <= model.limits.entries && stats.retained_bytes <= model.limits.bytes
+            );
         }
     }
 }
@@ -95,17 +124,23 @@ fn program(k: usize, n: usize) -> TracedTensor {
     (&x * &x).sin().reduce_sum(&[0])
 }
 
-/// The same expression, written again over other arrays, is compiled once; another shape, constant or line is another.
+/// The same expression, written again over other arrays, is compiled once; another shape, constant
+/// or line is another.
 #[test]
 fn a_compiler_knows_expressions_by_structure() {
     let (compiler, executor) = (GraphCompiler::new(), GraphExecutor::default());
     for k in 0..10 {
-        let y = executor.run(&compiler.compile(&program(k, 3)).unwrap()).unwrap();
+        let y = executor
+            .run(&compiler.compile(&program(k, 3)).unwrap())
+            .unwrap();
         assert!((y.item::<f64>().unwrap() - 3.0 * ((k * k) as f64).sin()).abs() < 1e-14);
     }
     let stats = compiler.cache_stats();
     assert_eq!((stats.misses, stats.hits, stats.entries), (1, 9, 1));
-    assert_eq!((executor.cache_stats().misses, executor.cache_stats().hits), (1, 9));
+    assert_eq!(
+        (executor.cache_stats().misses, executor.cache_stats().hits),
+        (1, 9)
+    );
     compiler.compile(&program(0, 4)).unwrap();
     for c in [1.0, 2.0] {
         let y = compiler.compile(&(program(0, 3) * c)).unwrap();
@@ -134,8 +169,13 @@ fn loops_over_different_bodies_are_different_programs() {
         closures::fori_loop(0, 3, |_, y: TracedTensor| &y * c, x).unwrap()
     };
     for (c, want) in [(1.0, 2.0), (2.0, 16.0), (1.0, 2.0)] {
-        let y = GraphExecutor::default().run(&compiler.compile(&of(c)).unwrap()).unwrap();
+        let y = GraphExecutor::default()
+            .run(&compiler.compile(&of(c)).unwrap())
+            .unwrap();
         assert_eq!(y.item::<f64>().unwrap(), want);
     }
-    assert_eq!((compiler.cache_stats().misses, compiler.cache_stats().hits), (2, 1));
+    assert_eq!(
+        (compiler.cache_stats().misses, compiler.cache_stats().hits),
+        (2, 1)
+    );
 }

@@ -1,43 +1,91 @@
-//! What is given to programs and backends: each input once and to whom it belongs, no kernel that would never run.
+//! What is given to programs and backends: each input once and to whom it belongs, no kernel that
+//! would never run.
 
 use cotangent::ad::{EagerRuntime, TracedTensorAdExt};
-use cotangent::{Code, CpuBackend, DType, GraphCompiler, GraphExecutor, Tensor, TracedTensor, bail};
+use cotangent::{
+    Code, CpuBackend, DType, GraphCompiler, GraphExecutor, Tensor, TracedTensor, bail,
+};
 
 #[test]
 fn an_input_is_given_once_and_to_its_program() {
-    let (x, y) = (TracedTensor::input(DType::F64, [2]), TracedTensor::input(DType::F64, [2]));
+    let (x, y) = (
+        TracedTensor::input(DType::F64, [2]),
+        TracedTensor::input(DType::F64, [2]),
+    );
     let value = TracedTensor::from_vec_row_major([2], vec![5.0, 6.0]);
     let p = GraphCompiler::new().compile(&(x.exp() + &value)).unwrap();
-    let (a, b) = (Tensor::vector(vec![0.0, 0.0]), Tensor::vector(vec![1.0, 1.0]));
-    let run = |inputs: &[(&TracedTensor, &Tensor)]| GraphExecutor::default().run_with_inputs(&p, inputs);
-    assert_eq!(run(&[(&x, &a)]).unwrap().to_vec::<f64>().unwrap(), [6.0, 7.0]);
+    let (a, b) = (
+        Tensor::vector(vec![0.0, 0.0]),
+        Tensor::vector(vec![1.0, 1.0]),
+    );
+    let run =
+        |inputs: &[(&TracedTensor, &Tensor)]| GraphExecutor::default().run_with_inputs(&p, inputs);
+    assert_eq!(
+        run(&[(&x, &a)]).unwrap().to_vec::<f64>().unwrap(),
+        [6.0, 7.0]
+    );
     // An array that the trace knows can be given another one.
-    assert_eq!(run(&[(&x, &a), (&value, &b)]).unwrap().to_vec::<f64>().unwrap(), [2.0, 2.0]);
-    assert_eq!(run(&[(&x, &a), (&x, &b)]).unwrap_err().code(), Code::DuplicateName);
-    assert_eq!(run(&[(&x, &a), (&value, &b), (&value, &b)]).unwrap_err().code(), Code::DuplicateName);
-    assert_eq!(run(&[(&x, &a), (&y, &b)]).unwrap_err().code(), Code::ForeignValue);
-    assert_eq!(run(&[(&x, &a), (&x.exp(), &b)]).unwrap_err().code(), Code::ForeignValue);
+    assert_eq!(
+        run(&[(&x, &a), (&value, &b)])
+            .unwrap()
+            .to_vec::<f64>()
+            .unwrap(),
+        [2.0, 2.0]
+    );
+    assert_eq!(
+        run(&[(&x, &a), (&x, &b)]).unwrap_err().code(),
+        Code::DuplicateName
+    );
+    assert_eq!(
+        run(&[(&x, &a), (&value, &b), (&value, &b)])
+            .unwrap_err()
+            .code(),
+        Code::DuplicateName
+    );
+    assert_eq!(
+        run(&[(&x, &a), (&y, &b)]).unwrap_err().code(),
+        Code::ForeignValue
+    );
+    assert_eq!(
+        run(&[(&x, &a), (&x.exp(), &b)]).unwrap_err().code(),
+        Code::ForeignValue
+    );
     assert_eq!(run(&[]).unwrap_err().code(), Code::Unbound);
 }
 
 /// The derivative of a program takes the program's inputs, also those that it does not read.
 #[test]
 fn a_derivative_takes_the_inputs_of_what_was_derived() {
-    let (x, y) = (TracedTensor::input(DType::F64, [2, 2]), TracedTensor::input(DType::F64, [2, 2]));
+    let (x, y) = (
+        TracedTensor::input(DType::F64, [2, 2]),
+        TracedTensor::input(DType::F64, [2, 2]),
+    );
     let g = (x.sum() * 3.0 + y.sum()).grad(&x).unwrap();
     let p = GraphCompiler::new().compile(&g).unwrap();
     let columns = Tensor::from_vec_col_major([2, 2], vec![1.0, 2.0, 3.0, 4.0]).unwrap();
     let executor = GraphExecutor::default();
-    let z = executor.run_with_inputs(&p, &[(&x, &columns), (&y, &columns)]).unwrap();
-    assert_eq!((z.to_vec::<f64>().unwrap(), z.order()), (vec![3.0; 4], columns.order()));
-    assert!(executor.run_with_inputs(&p, &[(&x, &columns), (&x, &columns)]).is_err());
-    let wrong = executor.run_with_inputs(&p, &[(&x, &Tensor::scalar(1.0))]).unwrap_err();
+    let z = executor
+        .run_with_inputs(&p, &[(&x, &columns), (&y, &columns)])
+        .unwrap();
+    assert_eq!(
+        (z.to_vec::<f64>().unwrap(), z.order()),
+        (vec![3.0; 4], columns.order())
+    );
+    assert!(
+        executor
+            .run_with_inputs(&p, &[(&x, &columns), (&x, &columns)])
+            .is_err()
+    );
+    let wrong = executor
+        .run_with_inputs(&p, &[(&x, &Tensor::scalar(1.0))])
+        .unwrap_err();
     assert_eq!(wrong.code(), Code::ShapeMismatch);
     // Nothing has to be given.
     assert_eq!(executor.run(&p).unwrap().to_vec::<f64>().unwrap(), [3.0; 4]);
 }
 
-/// A kernel under the name of any operation of the core is an error through every door, and none under another name is.
+/// A kernel under the name of any operation of the core is an error through every door, and none
+/// under another name is.
 #[test]
 fn kernels_of_core_operations_are_refused_where_they_are_said() {
     let kernel = |name: &'static str| {
@@ -52,7 +100,9 @@ fn kernels_of_core_operations_are_refused_where_they_are_said() {
         let rt = EagerRuntime::new();
         let e = rt.register_extension(kernel(name)).unwrap_err();
         assert!(e.to_string().contains(&format!("`{name}`")), "{e}");
-        let e = GraphExecutor::default().register_extension(kernel(name)).unwrap_err();
+        let e = GraphExecutor::default()
+            .register_extension(kernel(name))
+            .unwrap_err();
         assert!(e.to_string().contains(&format!("`{name}`")), "{e}");
         // What was refused leaves no trace.
         let x = rt.constant_from(Tensor::scalar(0.0)).unwrap();
@@ -61,8 +111,19 @@ fn kernels_of_core_operations_are_refused_where_they_are_said() {
     let mut backend = CpuBackend::new();
     kernel("exp")(&mut backend).unwrap();
     let x = TracedTensor::scalar(0.0).exp();
-    assert!(GraphExecutor::new(backend.clone()).run(&GraphCompiler::new().compile(&x).unwrap()).is_err());
+    assert!(
+        GraphExecutor::new(backend.clone())
+            .run(&GraphCompiler::new().compile(&x).unwrap())
+            .is_err()
+    );
     let rt = EagerRuntime::with_cpu_backend(backend);
-    assert!(rt.constant_from(Tensor::scalar(0.0)).unwrap().exp().is_err());
-    EagerRuntime::new().register_extension(kernel("exp.v1")).unwrap();
+    assert!(
+        rt.constant_from(Tensor::scalar(0.0))
+            .unwrap()
+            .exp()
+            .is_err()
+    );
+    EagerRuntime::new()
+        .register_extension(kernel("exp.v1"))
+        .unwrap();
 }

@@ -1,4 +1,5 @@
-//! What users were promised of calls inside calls, caches, inputs and orders: properties over lists of calls.
+//! What users were promised of calls inside calls, caches, inputs and orders: properties over lists
+//! of calls.
 
 mod caches;
 mod inputs;

@@ -1,12 +1,15 @@
-//! Column-major promises: every method, on column-major and row-major copies of the same tensors, gives the same elements by
-//! index, listed as its operands are; so for eager, traced and plain tensors, and for gradients.
+//! Column-major promises: every method, on column-major and row-major copies of the same tensors,
+//! gives the same elements by index, listed as its operands are; so for eager, traced and plain
+//! tensors, and for gradients.
 
 use cotangent::ad::{EagerRuntime, TracedTensorAdExt};
 use cotangent::closures;
 use cotangent::linalg::{LinalgBackend, MatrixNorm, TracedTensorLinalgExt, TriangularSolve};
 use cotangent::ops::Bounds;
 use cotangent::tensor::Order;
-use cotangent::{CpuBackend, DType, EagerTensor, GraphCompiler, GraphExecutor, Tensor, TracedTensor};
+use cotangent::{
+    CpuBackend, DType, EagerTensor, GraphCompiler, GraphExecutor, Tensor, TracedTensor,
+};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
@@ -29,26 +32,47 @@ struct Ops<T> {
 fn plain(order: Order) -> Ops<Tensor> {
     let of = |t: cotangent::Result<Tensor>| t.unwrap().to_order(order).unwrap();
     let floats = |shape: [usize; 2], f: &dyn Fn(usize) -> f64| {
-        of(Tensor::from_vec_row_major(shape, (0..shape[0] * shape[1]).map(f).collect::<Vec<f64>>()))
+        of(Tensor::from_vec_row_major(
+            shape,
+            (0..shape[0] * shape[1]).map(f).collect::<Vec<f64>>(),
+        ))
     };
     let spread = |i: usize| (i as f64 * 0.37 + 0.11).fract() * 0.9 + 0.05;
     Ops {
         a: floats([2, 3], &spread),
         b: floats([2, 3], &|i| spread(i + 7)),
-        m: floats([3, 3], &|i| [4.0, 1.0, 0.5, 1.0, 5.0, 0.25, 0.5, 0.25, 6.0][i]),
-        n: floats([3, 3], &|i| spread(i + 3) + if i % 4 == 0 { 2.0 } else { 0.0 }),
+        m: floats([3, 3], &|i| {
+            [4.0, 1.0, 0.5, 1.0, 5.0, 0.25, 0.5, 0.25, 6.0][i]
+        }),
+        n: floats([3, 3], &|i| {
+            spread(i + 3) + if i % 4 == 0 { 2.0 } else { 0.0 }
+        }),
         z: of(Tensor::from_vec_row_major(
             [2, 3],
-            (0..6).map(|i| cotangent::C128::new(spread(i), spread(i + 9))).collect::<Vec<_>>(),
+            (0..6)
+                .map(|i| cotangent::C128::new(spread(i), spread(i + 9)))
+                .collect::<Vec<_>>(),
         )),
         i: of(Tensor::from_vec_row_major([2, 3], (1..7i64).collect())),
-        p: of(Tensor::from_vec_row_major([2, 3], vec![true, false, true, true, false, false])),
+        p: of(Tensor::from_vec_row_major(
+            [2, 3],
+            vec![true, false, true, true, false, false],
+        )),
         k: Tensor::vector(vec![1i64, 0]),
     }
 }
 
 fn each<T>(o: Ops<Tensor>, f: impl Fn(Tensor) -> T) -> Ops<T> {
-    Ops { a: f(o.a), b: f(o.b), m: f(o.m), n: f(o.n), z: f(o.z), i: f(o.i), p: f(o.p), k: f(o.k) }
+    Ops {
+        a: f(o.a),
+        b: f(o.b),
+        m: f(o.m),
+        n: f(o.n),
+        z: f(o.z),
+        i: f(o.i),
+        p: f(o.p),
+        k: f(o.k),
+    }
 }
 
 /// What methods return, as a list.
@@ -161,8 +185,12 @@ fn plain_rows() -> Vec<Row<Tensor>> {
     }
     let rows: &[Row<Tensor>] = &[
         ("inv", |o| LinalgBackend::inv(&mut cpu(), &o.n).outs()),
-        ("matrix_exp", |o| LinalgBackend::matrix_exp(&mut cpu(), &o.n).outs()),
-        ("matrix_power", |o| LinalgBackend::matrix_power(&mut cpu(), &o.n, -1).outs()),
+        ("matrix_exp", |o| {
+            LinalgBackend::matrix_exp(&mut cpu(), &o.n).outs()
+        }),
+        ("matrix_power", |o| {
+            LinalgBackend::matrix_power(&mut cpu(), &o.n, -1).outs()
+        }),
         ("lu", |o| LinalgBackend::lu(&mut cpu(), &o.n).outs()),
         ("tril", |o| LinalgBackend::tril(&mut cpu(), &o.a, 0).outs()),
         ("triu", |o| LinalgBackend::triu(&mut cpu(), &o.a, 0).outs()),
@@ -182,7 +210,9 @@ fn plain_rows() -> Vec<Row<Tensor>> {
         ("slice_step", |o| o.a.slice_step(1, 0, 3, 2).outs()),
         ("reverse", |o| o.a.reverse(0).outs()),
         ("broadcast_to", |o| o.a.broadcast_to(&[2, 2, 3]).outs()),
-        ("contiguous", |o| o.a.t().and_then(|t| t.contiguous()).outs()),
+        ("contiguous", |o| {
+            o.a.t().and_then(|t| t.contiguous()).outs()
+        }),
     ];
     rows.to_vec()
 }
@@ -193,17 +223,31 @@ const OF_NOTHING: [&str; 1] = ["full_like"];
 fn same(name: &str, order: Order, got: &[Tensor], want: &[Tensor]) {
     assert_eq!(got.len(), want.len(), "{name}");
     for (k, (got, want)) in got.iter().zip(want).enumerate() {
-        assert!(got.same_bits(want), "result {k} of {name} in {order:?}: {got} is not {want}");
-        let of = if OF_NOTHING.contains(&name) { Order::RowMajor } else { order };
+        assert!(
+            got.same_bits(want),
+            "result {k} of {name} in {order:?}: {got} is not {want}"
+        );
+        let of = if OF_NOTHING.contains(&name) {
+            Order::RowMajor
+        } else {
+            order
+        };
         assert_eq!(got.order(), of, "result {k} of {name}: {got:?}");
-        assert_eq!(got.contiguous().unwrap().order(), of, "result {k} of {name}");
+        assert_eq!(
+            got.contiguous().unwrap().order(),
+            of,
+            "result {k} of {name}"
+        );
     }
 }
 
 const ORDERS: [Order; 2] = [Order::RowMajor, Order::ColumnMajor];
 
 fn tensors<T>(y: Result<Vec<T>, String>, name: &str, f: impl Fn(&T) -> Tensor) -> Vec<Tensor> {
-    y.unwrap_or_else(|e| panic!("{name}: {e}")).iter().map(f).collect()
+    y.unwrap_or_else(|e| panic!("{name}: {e}"))
+        .iter()
+        .map(f)
+        .collect()
 }
 
 #[test]
@@ -224,7 +268,10 @@ fn eager_methods_keep_the_order_of_their_operands() {
                 let got = tensors(y.clone(), name, |t| t.to_tensor().unwrap());
                 let loss = y.unwrap()[0].clone();
                 let mut g = None;
-                if loss.tracks_grad() && !loss.dtype().is_complex() && loss.sum().unwrap().backward().is_ok() {
+                if loss.tracks_grad()
+                    && !loss.dtype().is_complex()
+                    && loss.sum().unwrap().backward().is_ok()
+                {
                     for x in [&o.a, &o.m, &o.n, &o.z] {
                         g = g.or(x.grad().unwrap().map(|g| {
                             assert_eq!(g.order(), order, "the gradient of {name}");
@@ -235,7 +282,10 @@ fn eager_methods_keep_the_order_of_their_operands() {
                 let (want, gradient) = first.get_or_insert_with(|| (got.clone(), g.clone()));
                 same(name, order, &got, want);
                 if let (Some(g), Some(want)) = (&g, &*gradient) {
-                    assert!(g.same_bits(want), "the gradient of {name} in {order:?}: {g} is not {want}");
+                    assert!(
+                        g.same_bits(want),
+                        "the gradient of {name} in {order:?}: {g} is not {want}"
+                    );
                 }
             }
         }
@@ -251,7 +301,13 @@ fn traced_methods_keep_the_order_of_their_operands() {
         for order in ORDERS {
             let o = each(plain(order), TracedTensor::from_tensor);
             let y = row(&o).unwrap_or_else(|e| panic!("{name}: {e}"));
-            let got = executor.run_many(&compiler.compile_many(&y.iter().collect::<Vec<_>>()).unwrap()).unwrap();
+            let got = executor
+                .run_many(
+                    &compiler
+                        .compile_many(&y.iter().collect::<Vec<_>>())
+                        .unwrap(),
+                )
+                .unwrap();
             let dtype = y[0].dtype().unwrap();
             let of = [&o.a, &o.m, &o.n];
             let g = (dtype.is_float()).then(|| {
@@ -264,18 +320,29 @@ fn traced_methods_keep_the_order_of_their_operands() {
                         let alone = executor.run(&compiler.compile(&g).unwrap()).unwrap();
                         let beside = compiler.compile_many(&[&y[0], &g, &o.a]).unwrap();
                         let beside = executor.run_many(&beside).unwrap().remove(1);
-                        assert_eq!((alone.order(), beside.order()), (order, order), "the gradient of {name}");
+                        assert_eq!(
+                            (alone.order(), beside.order()),
+                            (order, order),
+                            "the gradient of {name}"
+                        );
                         assert!(alone.same_bits(&beside), "{name}");
                         Some(alone)
                     })
                     .collect();
                 all
             });
-            let sum = g.map(|all| all.into_iter().find(|g| g.to_f64().unwrap().iter().any(|x| *x != 0.0)));
-            let (want, gradient) = first.get_or_insert_with(|| (got.clone(), sum.clone().flatten()));
+            let sum = g.map(|all| {
+                all.into_iter()
+                    .find(|g| g.to_f64().unwrap().iter().any(|x| *x != 0.0))
+            });
+            let (want, gradient) =
+                first.get_or_insert_with(|| (got.clone(), sum.clone().flatten()));
             same(name, order, &got, want);
             if let (Some(g), Some(want)) = (sum.flatten(), &*gradient) {
-                assert!(g.same_bits(want), "the gradient of {name} in {order:?}: {g} is not {want}");
+                assert!(
+                    g.same_bits(want),
+                    "the gradient of {name} in {order:?}: {g} is not {want}"
+                );
             }
         }
     }
@@ -299,8 +366,13 @@ fn what_is_made_here_has_no_order() {
         Tensor::ones(DType::F64, [2, 3]).unwrap(),
         Tensor::full(DType::F64, [2, 3], 2.0).unwrap(),
         Tensor::vector(vec![1.0, 2.0, 3.0]),
-        Tensor::vector(vec![1.0, 2.0, 3.0]).broadcast_to(&[2, 3]).unwrap(),
-        Tensor::linspace(DType::F64, 0.0, 1.0, 6).unwrap().reshape(&[2, 3]).unwrap(),
+        Tensor::vector(vec![1.0, 2.0, 3.0])
+            .broadcast_to(&[2, 3])
+            .unwrap(),
+        Tensor::linspace(DType::F64, 0.0, 1.0, 6)
+            .unwrap()
+            .reshape(&[2, 3])
+            .unwrap(),
         Tensor::arange(DType::F64, 0.0, 3.0, 1.0).unwrap(),
         Tensor::scalar(3.0),
         Tensor::eye(DType::F64, 3).unwrap().slice(0, 0..2).unwrap(),
@@ -310,12 +382,22 @@ fn what_is_made_here_has_no_order() {
         for order in ORDERS {
             let a = plain(order).a;
             let rt = EagerRuntime::new();
-            let (x, y) = (rt.constant_from(a.clone()).unwrap(), rt.constant_from(t.clone()).unwrap());
+            let (x, y) = (
+                rt.constant_from(a.clone()).unwrap(),
+                rt.constant_from(t.clone()).unwrap(),
+            );
             let eager = [x.add(&y), y.exp().and_then(|y| y.mul(&x)), x.maximum(&y)];
-            let (u, v) = (TracedTensor::from_tensor(a.clone()), TracedTensor::from_tensor(t.clone()));
+            let (u, v) = (
+                TracedTensor::from_tensor(a.clone()),
+                TracedTensor::from_tensor(t.clone()),
+            );
             let traced = [u.add(&v), v.exp().mul(&u), u.maximum(&v)];
             let jitted = closures::jit(|(u, v): (TracedTensor, TracedTensor)| u.add(&v));
-            assert_eq!(jitted((u, v)).unwrap().to_tensor().unwrap().order(), order, "{t}");
+            assert_eq!(
+                jitted((u, v)).unwrap().to_tensor().unwrap().order(),
+                order,
+                "{t}"
+            );
             for (e, t) in eager.into_iter().zip(traced) {
                 let (e, t) = (e.unwrap().to_tensor().unwrap(), t.to_tensor().unwrap());
                 assert_eq!((e.order(), t.order()), (order, order));
@@ -325,51 +407,85 @@ fn what_is_made_here_has_no_order() {
     }
 }
 
-/// Rows anywhere in what a result was computed from give rows, in every door; a gradient is listed as its variable.
+/// Rows anywhere in what a result was computed from give rows, in every door; a gradient is listed
+/// as its variable.
 #[test]
 fn mixed_orders_give_rows_in_every_door() {
     let (rows, columns) = (plain(Order::RowMajor).a, plain(Order::ColumnMajor).b);
     let rt = EagerRuntime::new();
-    let (x, y) = (rt.variable_from(rows.clone()).unwrap(), rt.variable_from(columns.clone()).unwrap());
+    let (x, y) = (
+        rt.variable_from(rows.clone()).unwrap(),
+        rt.variable_from(columns.clone()).unwrap(),
+    );
     let loss = x.sum().unwrap().mul(&y).unwrap();
     assert_eq!(loss.to_tensor().unwrap().order(), Order::RowMajor);
     loss.sum().unwrap().backward().unwrap();
-    let (u, v) = (TracedTensor::from_tensor(rows), TracedTensor::from_tensor(columns));
+    let (u, v) = (
+        TracedTensor::from_tensor(rows),
+        TracedTensor::from_tensor(columns),
+    );
     let traced = u.sum().mul(&v);
     assert_eq!(traced.to_tensor().unwrap().order(), Order::RowMajor);
     for (x, u, order) in [(&x, &u, Order::RowMajor), (&y, &v, Order::ColumnMajor)] {
-        let (g, h) = (x.grad().unwrap().unwrap(), traced.sum().grad(u).unwrap().to_tensor().unwrap());
+        let (g, h) = (
+            x.grad().unwrap().unwrap(),
+            traced.sum().grad(u).unwrap().to_tensor().unwrap(),
+        );
         assert_eq!((g.order(), h.order()), (order, order));
         assert!(g.same_bits(&h));
-        let h = closures::grad(|u: TracedTensor| u.sum())(u.clone()).unwrap().to_tensor().unwrap();
+        let h = closures::grad(|u: TracedTensor| u.sum())(u.clone())
+            .unwrap()
+            .to_tensor()
+            .unwrap();
         assert_eq!(h.order(), order);
     }
     // A result does not care what else is compiled.
-    let program = GraphCompiler::new().compile_many(&[&u.exp(), &v.exp(), &u.add(&v)]).unwrap();
+    let program = GraphCompiler::new()
+        .compile_many(&[&u.exp(), &v.exp(), &u.add(&v)])
+        .unwrap();
     let all = GraphExecutor::default().run_many(&program).unwrap();
     let orders: Vec<Order> = all.iter().map(Tensor::order).collect();
-    assert_eq!(orders, [Order::RowMajor, Order::ColumnMajor, Order::RowMajor]);
+    assert_eq!(
+        orders,
+        [Order::RowMajor, Order::ColumnMajor, Order::RowMajor]
+    );
 }
 
-/// The words of lists in the sources: every method that eager and traced tensors share has a row above.
+/// The words of lists in the sources: every method that eager and traced tensors share has a row
+/// above.
 #[test]
 fn every_method_has_a_row() {
-    let read = |path: &str| std::fs::read_to_string(format!("{}/src/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let read = |path: &str| {
+        std::fs::read_to_string(format!("{}/src/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    };
     let mut names: BTreeSet<String> = BTreeSet::new();
     let shared = read("methods.rs");
-    let (code, lists) = shared.split_once("both! {\n    unary:").expect("the shared list");
+    let (code, lists) = shared
+        .split_once("both! {\n    unary:")
+        .expect("the shared list");
     let functions = |code: &str, names: &mut BTreeSet<String>| {
         for line in code.lines() {
             let line = line.trim();
             if let Some(rest) = line.strip_prefix("pub fn ")
                 && !rest.starts_with('$')
             {
-                names.extend(rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().map(str::to_owned));
+                names.extend(
+                    rest.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+                        .next()
+                        .map(str::to_owned),
+                );
             }
         }
     };
     functions(code, &mut names);
-    let sections = ["unary", "binary", "reductions", "along", "compare", "reduce"];
+    let sections = [
+        "unary",
+        "binary",
+        "reductions",
+        "along",
+        "compare",
+        "reduce",
+    ];
     let words = |list: &str, names: &mut BTreeSet<String>| {
         let outside_quotes: String = list.split('"').step_by(2).collect();
         for word in outside_quotes.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
@@ -384,10 +500,19 @@ fn every_method_has_a_row() {
     words(rest.split_once("\n}").expect("its end").0, &mut names);
     functions(&read("traced/methods.rs"), &mut names);
     let linalg = read("linalg.rs");
-    let (_, rest) = linalg.split_once("$make! {").expect("the list of linear algebra");
-    for line in rest.split_once("\n/// A closure on traced").expect("its end").0.lines() {
+    let (_, rest) = linalg
+        .split_once("$make! {")
+        .expect("the list of linear algebra");
+    for line in rest
+        .split_once("\n/// A closure on traced")
+        .expect("its end")
+        .0
+        .lines()
+    {
         if let Some((name, _)) = line.trim().split_once(" [")
-            && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+            && name
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
         {
             names.insert(name.to_owned());
         }
@@ -398,5 +523,9 @@ fn every_method_has_a_row() {
     }
     let rows: BTreeSet<String> = traced_rows().iter().map(|r| r.0.to_owned()).collect();
     let missing: Vec<_> = names.difference(&rows).collect();
-    assert!(missing.is_empty() && names.len() > 120, "{} methods, without a row: {missing:?}", names.len());
+    assert!(
+        missing.is_empty() && names.len() > 120,
+        "{} methods, without a row: {missing:?}",
+        names.len()
+    );
 }

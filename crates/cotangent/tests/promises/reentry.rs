@@ -1,5 +1,5 @@
-//! Every public call that takes a closure, with every public call of the same object inside that closure: it works, or is
-//! an error that names the call that holds. It never waits for itself.
+//! Every public call that takes a closure, with every public call of the same object inside that
+//! closure: it works, or is an error that names the call that holds. It never waits for itself.
 
 use cotangent::ad::{AdContext, BackwardOptions, EagerRuntime, EagerTensor, ExtensionCaches};
 use cotangent::cpu::Results;
@@ -8,8 +8,8 @@ use cotangent::primitive::{Cost, Linearized};
 use cotangent::runtime::ExtensionCacheKey;
 use cotangent::transform::{Lin, Lv, Rule, RuleSet};
 use cotangent::{
-    Arg, Array, Batched, CpuBackend, Dim, Emit, Env, GraphCompiler, GraphExecutor, Op, Primitive, Result, Tensor,
-    TracedTensor, Type, Val, closures,
+    Arg, Array, Batched, CpuBackend, Dim, Emit, Env, GraphCompiler, GraphExecutor, Op, Primitive,
+    Result, Tensor, TracedTensor, Type, Val, closures,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,7 +25,9 @@ fn in_time(what: &str, f: impl FnOnce() + Send + 'static) {
     });
     match is_done.recv_timeout(Duration::from_secs(60)) {
         Err(mpsc::RecvTimeoutError::Timeout) => panic!("{what} does not end"),
-        _ => thread.join().unwrap_or_else(|e| std::panic::resume_unwind(e)),
+        _ => thread
+            .join()
+            .unwrap_or_else(|e| std::panic::resume_unwind(e)),
     }
 }
 
@@ -45,7 +47,11 @@ struct Objects {
 
 /// A pass back, if anything was recorded: inside `no_grad` nothing is.
 fn back(y: EagerTensor) -> cotangent::ad::Result<()> {
-    if y.tracks_grad() { y.backward().map(drop) } else { Ok(()) }
+    if y.tracks_grad() {
+        y.backward().map(drop)
+    } else {
+        Ok(())
+    }
 }
 
 type Call = (&'static str, fn(&Objects) -> Answer);
@@ -53,33 +59,74 @@ type Call = (&'static str, fn(&Objects) -> Answer);
 /// Every public call of a runtime and its tensors that needs anything of the runtime.
 const CALLS: &[Call] = &[
     ("an operation", |o| text(o.x.exp())),
-    ("the same operation again and again", |o| (0..4).try_for_each(|_| text(o.x.sin().and_then(back)))),
-    ("write", |o| text(o.rt.write(&[&o.x], |cx, x| vec![cx.gelu(x[0])]))),
-    ("apply", |o| text(EagerTensor::apply(cotangent::ops::Unary::Exp, &[&o.x]))),
-    ("constant_from", |o| text(o.rt.constant_from(Tensor::scalar(1.0)))),
-    ("variable_from", |o| text(o.rt.variable_from(Tensor::scalar(1.0)))),
-    ("backward", |o| text(o.loss.backward_with(BackwardOptions::keep_graph()))),
-    ("backward that creates a graph", |o| text(o.loss.backward_with(BackwardOptions::create_graph()))),
-    ("grad_of", |o| text(o.loss.grad_of(&[&o.x], BackwardOptions::keep_graph()))),
-    ("jvp", |o| text(o.x.zeros_like().and_then(|t| o.loss.jvp(&o.x, &t)))),
-    ("vjp", |o| text(o.rt.constant_from(Tensor::scalar(1.0)).and_then(|c| o.loss.vjp(&o.x, &c)))),
+    ("the same operation again and again", |o| {
+        (0..4).try_for_each(|_| text(o.x.sin().and_then(back)))
+    }),
+    ("write", |o| {
+        text(o.rt.write(&[&o.x], |cx, x| vec![cx.gelu(x[0])]))
+    }),
+    ("apply", |o| {
+        text(EagerTensor::apply(cotangent::ops::Unary::Exp, &[&o.x]))
+    }),
+    ("constant_from", |o| {
+        text(o.rt.constant_from(Tensor::scalar(1.0)))
+    }),
+    ("variable_from", |o| {
+        text(o.rt.variable_from(Tensor::scalar(1.0)))
+    }),
+    ("backward", |o| {
+        text(o.loss.backward_with(BackwardOptions::keep_graph()))
+    }),
+    ("backward that creates a graph", |o| {
+        text(o.loss.backward_with(BackwardOptions::create_graph()))
+    }),
+    ("grad_of", |o| {
+        text(o.loss.grad_of(&[&o.x], BackwardOptions::keep_graph()))
+    }),
+    ("jvp", |o| {
+        text(o.x.zeros_like().and_then(|t| o.loss.jvp(&o.x, &t)))
+    }),
+    ("vjp", |o| {
+        text(
+            o.rt.constant_from(Tensor::scalar(1.0))
+                .and_then(|c| o.loss.vjp(&o.x, &c)),
+        )
+    }),
     ("grad", |o| text(o.x.grad())),
     ("clear_grad", |o| text(o.x.clear_grad())),
     ("clear_grads", |o| text(o.rt.clear_grads())),
-    ("register_hook", |o| text(o.x.register_hook(|_| None).map(|h| h.remove()))),
-    ("update", |o| o.rt.no_grad(|| text(o.x.clone().update(|x: &mut [f64]| x[0] += 1.0)))),
+    ("register_hook", |o| {
+        text(o.x.register_hook(|_| None).map(|h| h.remove()))
+    }),
+    ("update", |o| {
+        o.rt.no_grad(|| text(o.x.clone().update(|x: &mut [f64]| x[0] += 1.0)))
+    }),
     ("einsum", |o| {
-        let v = o.rt.constant_from(Tensor::vector(vec![1.0, 2.0])).map_err(|e| e.to_string())?;
+        let v =
+            o.rt.constant_from(Tensor::vector(vec![1.0, 2.0]))
+                .map_err(|e| e.to_string())?;
         text([&v, &v, &v].einsum("i,i,i->"))
     }),
     ("cache_stats", |o| text(o.rt.cache_stats())),
     ("clear_caches", |o| text(o.rt.clear_caches())),
-    ("clear_extension_caches", |o| text(o.rt.clear_extension_caches())),
-    ("extension_cache_limits", |o| text(o.rt.extension_cache_limits())),
-    ("set_extension_cache_limits", |o| text(o.rt.set_extension_cache_limits(Default::default()))),
-    ("with_extension_caches_mut", |o| text(o.rt.with_extension_caches_mut(|c| c.stats()))),
-    ("with_backend_mut", |o| text(o.rt.with_backend_mut(|b| b.threads()))),
-    ("register_extension", |o| text(o.rt.register_extension(|_| Ok(())))),
+    ("clear_extension_caches", |o| {
+        text(o.rt.clear_extension_caches())
+    }),
+    ("extension_cache_limits", |o| {
+        text(o.rt.extension_cache_limits())
+    }),
+    ("set_extension_cache_limits", |o| {
+        text(o.rt.set_extension_cache_limits(Default::default()))
+    }),
+    ("with_extension_caches_mut", |o| {
+        text(o.rt.with_extension_caches_mut(|c| c.stats()))
+    }),
+    ("with_backend_mut", |o| {
+        text(o.rt.with_backend_mut(|b| b.threads()))
+    }),
+    ("register_extension", |o| {
+        text(o.rt.register_extension(|_| Ok(())))
+    }),
     ("synchronize", |o| text(o.rt.synchronize())),
     ("profile", |o| {
         o.rt.set_profiling(true);
@@ -98,12 +145,18 @@ const CALLS: &[Call] = &[
         let _ = format!("{:?} {:?}", o.rt, o.x.detach());
         text(o.x.to_tensor())
     }),
-    ("dropping a runtime", |_| text(EagerRuntime::new().variable_from(Tensor::scalar(1.0)))),
+    ("dropping a runtime", |_| {
+        text(EagerRuntime::new().variable_from(Tensor::scalar(1.0)))
+    }),
 ];
 
 /// Calls inside: what they answered, by name.
 #[derive(Clone, Default)]
-struct Inside(Arc<OnceLock<Objects>>, Arc<Mutex<Vec<(&'static str, Answer)>>>, Arc<Mutex<Option<Call>>>);
+struct Inside(
+    Arc<OnceLock<Objects>>,
+    Arc<Mutex<Vec<(&'static str, Answer)>>>,
+    Arc<Mutex<Option<Call>>>,
+);
 
 impl Inside {
     /// Makes the call, the first time that the closure runs.
@@ -159,11 +212,23 @@ impl Primitive for Calls {
 struct Asks(Inside);
 
 impl Rule for Asks {
-    fn linearize(&self, op: &Op, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Option<Result<Linearized>> {
+    fn linearize(
+        &self,
+        op: &Op,
+        cx: &Lin<'_>,
+        x: &[Val],
+        t: &[Option<Lv>],
+    ) -> Option<Result<Linearized>> {
         self.0.run();
         Some(op.linearize(cx, x, t))
     }
-    fn transpose(&self, op: &Op, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Option<Result<Vec<Option<Val>>>> {
+    fn transpose(
+        &self,
+        op: &Op,
+        cx: &dyn Emit,
+        x: &[Arg],
+        ct: &[Option<Val>],
+    ) -> Option<Result<Vec<Option<Val>>>> {
         self.0.run();
         Some(op.transpose(cx, x, ct))
     }
@@ -180,16 +245,21 @@ impl Drop for AtTheEnd {
 
 type Holder = (&'static str, fn(&Objects, &Inside) -> Answer);
 
-/// Every public call that runs code of others: closures, hooks, rules, kernels, and values that it lets go.
+/// Every public call that runs code of others: closures, hooks, rules, kernels, and values that it
+/// lets go.
 const HOLDERS: &[Holder] = &[
-    ("with_backend_mut", |o, i| text(o.rt.with_backend_mut(|_| i.run()))),
+    ("with_backend_mut", |o, i| {
+        text(o.rt.with_backend_mut(|_| i.run()))
+    }),
     ("register_extension", |o, i| {
         text(o.rt.register_extension(|_| {
             i.run();
             Ok(())
         }))
     }),
-    ("with_extension_caches_mut", |o, i| text(o.rt.with_extension_caches_mut(|_: &mut ExtensionCaches| i.run()))),
+    ("with_extension_caches_mut", |o, i| {
+        text(o.rt.with_extension_caches_mut(|_: &mut ExtensionCaches| i.run()))
+    }),
     ("no_grad", |o, i| {
         o.rt.no_grad(|| i.run());
         Ok(())
@@ -200,7 +270,9 @@ const HOLDERS: &[Holder] = &[
             vec![cx.exp(x[0])]
         }))
     }),
-    ("update", |o, i| text(o.rt.no_grad(|| o.x.clone().update(|_: &mut [f64]| i.run())))),
+    ("update", |o, i| {
+        text(o.rt.no_grad(|| o.x.clone().update(|_: &mut [f64]| i.run())))
+    }),
     ("a hook", |o, i| {
         let i = i.clone();
         let hook = o.x.register_hook(move |_| {
@@ -212,7 +284,8 @@ const HOLDERS: &[Holder] = &[
         done
     }),
     ("eval and rules of an extension", |o, i| {
-        let y = EagerTensor::apply(Op::extension(Calls(i.clone())), &[&o.x]).map_err(|e| e.to_string())?;
+        let y = EagerTensor::apply(Op::extension(Calls(i.clone())), &[&o.x])
+            .map_err(|e| e.to_string())?;
         text(y[0].backward_with(BackwardOptions::keep_graph()))?;
         text(y[0].backward())
     }),
@@ -231,9 +304,20 @@ const HOLDERS: &[Holder] = &[
             Ok(())
         };
         text(o.rt.register_extension(kernel))?;
-        text(EagerTensor::apply(Op::extension(Calls(Inside::default())), &[&o.x]))
+        text(EagerTensor::apply(
+            Op::extension(Calls(Inside::default())),
+            &[&o.x],
+        ))
     }),
-    ("a rule", |o, _| (0..4).try_for_each(|_| text(o.x.cos().and_then(|y| y.square()).and_then(|y| y.backward())))),
+    ("a rule", |o, _| {
+        (0..4).try_for_each(|_| {
+            text(
+                o.x.cos()
+                    .and_then(|y| y.square())
+                    .and_then(|y| y.backward()),
+            )
+        })
+    }),
     ("the end of a cached value", |o, i| {
         let key = ExtensionCacheKey::new("end.v1", "values", 1);
         text(o.rt.with_extension_caches_mut(|c| c.put(key, AtTheEnd(i.clone()), 1)))?;
@@ -244,7 +328,10 @@ const HOLDERS: &[Holder] = &[
 /// A runtime whose rule for cosines calls back.
 fn objects(inside: &Inside) -> Objects {
     let rules = RuleSet::default().with("cos", Asks(inside.clone()));
-    let ad = AdContext::builder().with_extension_rules(rules).build().unwrap();
+    let ad = AdContext::builder()
+        .with_extension_rules(rules)
+        .build()
+        .unwrap();
     let rt = EagerRuntime::with_cpu_backend_and_ad_context(CpuBackend::new(), &ad);
     let x = rt.variable_from(Tensor::scalar(0.5)).unwrap();
     let loss = x.exp().unwrap().sin().unwrap();
@@ -270,12 +357,16 @@ fn every_call_inside_every_closure_of_a_runtime() {
             let seen = seen.lock().unwrap();
             assert_eq!(seen.len(), 1, "`{holder}` did not run `{name}`");
             if let Err(e) = &seen[0].1 {
-                assert!(e.contains(&format!("{holder} is running on this thread")), "`{name}` in `{holder}`: {e}");
+                assert!(
+                    e.contains(&format!("{holder} is running on this thread")),
+                    "`{name}` in `{holder}`: {e}"
+                );
                 refused += 1;
             }
         }
     }
-    // Only what the closure has itself is refused: changes of the backend, and requests to the caches of extensions.
+    // Only what the closure has itself is refused: changes of the backend, and requests to the
+    // caches of extensions.
     assert!((5..=20).contains(&refused), "{refused} calls are refused");
 }
 
@@ -285,7 +376,9 @@ fn every_call_inside_a_kernel_of_an_executor() {
     type Call = fn(&GraphExecutor);
     let calls: [(&str, Call); 5] = [
         ("run", |e| {
-            let p = GraphCompiler::new().compile(&TracedTensor::scalar(1.0).exp()).unwrap();
+            let p = GraphCompiler::new()
+                .compile(&TracedTensor::scalar(1.0).exp())
+                .unwrap();
             e.run(&p).unwrap();
         }),
         ("cache_stats", |e| assert!(e.cache_stats().limit > 0)),
@@ -322,7 +415,9 @@ fn every_call_inside_a_kernel_of_an_executor() {
             let executor = Arc::new(executor);
             let _ = cell.set(executor.clone());
             let x = TracedTensor::scalar(1.0);
-            let y = TracedTensor::apply(Op::extension(Calls(Inside::default())), &[&x]).unwrap().remove(0);
+            let y = TracedTensor::apply(Op::extension(Calls(Inside::default())), &[&x])
+                .unwrap()
+                .remove(0);
             let p = GraphCompiler::new().compile(&y).unwrap();
             assert_eq!(executor.run(&p).unwrap().item::<f64>().unwrap(), 1.0);
             assert!(*asked.lock().unwrap() >= 2, "{name}");
@@ -345,7 +440,9 @@ fn every_call_inside_a_compiled_closure() {
                 assert_eq!(cache.stats().entries, 0);
             }
             match (x.shape()?.as_const(), &*inner.borrow()) {
-                (Some(shape), Some(f)) if shape[0] > 1 => Ok(f(x.slice_axis(0, 0, shape[0] - 1))?.sum() + x.sum()),
+                (Some(shape), Some(f)) if shape[0] > 1 => {
+                    Ok(f(x.slice_axis(0, 0, shape[0] - 1))?.sum() + x.sum())
+                }
                 _ => Ok(x.sum()),
             }
         });
@@ -353,18 +450,26 @@ fn every_call_inside_a_compiled_closure() {
         *this.borrow_mut() = Some(Box::new(f));
         let x = TracedTensor::from_vec_row_major([3], vec![1.0, 10.0, 100.0]);
         let y = this.borrow().as_ref().unwrap()(x).unwrap();
-        assert_eq!(y.to_tensor().unwrap().item::<f64>().unwrap(), 1.0 + 11.0 + 111.0);
+        assert_eq!(
+            y.to_tensor().unwrap().item::<f64>().unwrap(),
+            1.0 + 11.0 + 111.0
+        );
     });
 }
 
-/// What forgets something, after every kind of pass, with the variable dropped before: nothing waits for itself.
+/// What forgets something, after every kind of pass, with the variable dropped before: nothing
+/// waits for itself.
 #[test]
 fn forgetting_after_every_kind_of_pass() {
     type Pass = fn(&EagerTensor, &EagerTensor);
     let passes: [(&str, Pass); 6] = [
         ("backward", |_, y| drop(y.backward().unwrap())),
-        ("keep_graph", |_, y| drop(y.backward_with(BackwardOptions::keep_graph()).unwrap())),
-        ("create_graph", |_, y| drop(y.backward_with(BackwardOptions::create_graph()).unwrap())),
+        ("keep_graph", |_, y| {
+            drop(y.backward_with(BackwardOptions::keep_graph()).unwrap())
+        }),
+        ("create_graph", |_, y| {
+            drop(y.backward_with(BackwardOptions::create_graph()).unwrap())
+        }),
         ("create_graph twice", |_, y| {
             (0..2).for_each(|_| drop(y.backward_with(BackwardOptions::create_graph()).unwrap()));
         }),
@@ -375,7 +480,9 @@ fn forgetting_after_every_kind_of_pass() {
         }),
         ("with a hook that holds the variable", |x, y| {
             let held = x.clone();
-            let h = x.register_hook(move |g| held.exp().ok().and(Some(g.clone()))).unwrap();
+            let h = x
+                .register_hook(move |g| held.exp().ok().and(Some(g.clone())))
+                .unwrap();
             y.backward_with(BackwardOptions::create_graph()).unwrap();
             h.remove();
         }),
@@ -383,32 +490,42 @@ fn forgetting_after_every_kind_of_pass() {
     type Forget = fn(&Arc<EagerRuntime>, Option<&EagerTensor>);
     let forgets: [(&str, Forget); 6] = [
         ("clear_grads", |rt, _| rt.clear_grads().unwrap()),
-        ("clear_grad", |_, x| x.into_iter().for_each(|x| x.clear_grad().unwrap())),
+        ("clear_grad", |_, x| {
+            x.into_iter().for_each(|x| x.clear_grad().unwrap())
+        }),
         ("clear_caches", |rt, _| rt.clear_caches().unwrap()),
         ("update", |rt, x| {
-            rt.no_grad(|| x.into_iter().for_each(|x| x.clone().update(|x: &mut [f64]| x[0] = 1.0).unwrap()))
+            rt.no_grad(|| {
+                x.into_iter()
+                    .for_each(|x| x.clone().update(|x: &mut [f64]| x[0] = 1.0).unwrap())
+            })
         }),
-        ("another variable", |rt, _| drop(rt.variable_from(Tensor::scalar(1.0)).unwrap())),
+        ("another variable", |rt, _| {
+            drop(rt.variable_from(Tensor::scalar(1.0)).unwrap())
+        }),
         ("nothing", |_, _| {}),
     ];
     for (pass_name, pass) in passes {
         for (forget_name, forget) in forgets {
             for dropped in 0..4 {
-                in_time(&format!("{forget_name} after {pass_name}, {dropped}"), move || {
-                    let rt = EagerRuntime::new();
-                    let x = rt.variable_from(Tensor::scalar(2.0)).unwrap();
-                    let y = x.powi(3).unwrap();
-                    pass(&x, &y);
-                    let (mut x, mut y) = (Some(x), Some(y));
-                    if dropped & 1 > 0 {
-                        x = None;
-                    }
-                    if dropped & 2 > 0 {
-                        y = None;
-                    }
-                    forget(&rt, x.as_ref());
-                    drop((rt, x, y));
-                });
+                in_time(
+                    &format!("{forget_name} after {pass_name}, {dropped}"),
+                    move || {
+                        let rt = EagerRuntime::new();
+                        let x = rt.variable_from(Tensor::scalar(2.0)).unwrap();
+                        let y = x.powi(3).unwrap();
+                        pass(&x, &y);
+                        let (mut x, mut y) = (Some(x), Some(y));
+                        if dropped & 1 > 0 {
+                            x = None;
+                        }
+                        if dropped & 2 > 0 {
+                            y = None;
+                        }
+                        forget(&rt, x.as_ref());
+                        drop((rt, x, y));
+                    },
+                );
             }
         }
     }

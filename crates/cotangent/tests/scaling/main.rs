@@ -1,6 +1,7 @@
-//! Scaling: what is multiplied by a power of two gives the result multiplied by one, to rounding. No bit of an exact answer
-//! changes, so this needs no reference: every solver, forward and adjoint, every norm and factorisation, over all exponents
-//! at which data and answer are normal numbers 2^20 from the ends. And equations that have no solution.
+//! Scaling: what is multiplied by a power of two gives the result multiplied by one, to rounding.
+//! No bit of an exact answer changes, so this needs no reference: every solver, forward and
+//! adjoint, every norm and factorisation, over all exponents at which data and answer are normal
+//! numbers 2^20 from the ends. And equations that have no solution.
 
 mod factored;
 
@@ -9,7 +10,11 @@ use cotangent::{Code, DType, Error, Result, TracedTensor as T};
 
 /// Exponents of normal numbers a factor 2^20 from the ends.
 fn range(d: DType) -> std::ops::RangeInclusive<i32> {
-    if d == DType::F64 { -1002..=1003 } else { -106..=107 }
+    if d == DType::F64 {
+        -1002..=1003
+    } else {
+        -106..=107
+    }
 }
 
 fn steps(d: DType) -> Vec<i32> {
@@ -43,26 +48,44 @@ fn promised(d: DType, x: &[f64], k: i32) -> bool {
 }
 
 fn near(d: DType, got: &[f64], want: &[f64], k: i32) -> bool {
-    let (tol, top) = (if d == DType::F64 { 1e-11 } else { 2e-5 }, want.iter().fold(0.0, |a: f64, b| a.max(b.abs())));
+    let (tol, top) = (
+        if d == DType::F64 { 1e-11 } else { 2e-5 },
+        want.iter().fold(0.0, |a: f64, b| a.max(b.abs())),
+    );
     let back = |g: f64| g * two(-k / 2) * two(-k - -k / 2);
-    got.len() == want.len() && got.iter().zip(want).all(|(&g, w)| (back(g) - w).abs() <= tol * top)
+    got.len() == want.len()
+        && got
+            .iter()
+            .zip(want)
+            .all(|(&g, w)| (back(g) - w).abs() <= tol * top)
 }
 
 /// A linear system of three unknowns `2^a A x = 2^b b`, and what is asked of it: `2^c <w, x>`.
-fn system(d: DType, solver: Solver, (a, b, c): (i32, i32, i32)) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>)> {
+fn system(
+    d: DType,
+    solver: Solver,
+    (a, b, c): (i32, i32, i32),
+) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>)> {
     let m = if solver == Solver::Cg {
         [4.0, 1.0, 0.5, 1.0, 3.0, -0.25, 0.5, -0.25, 2.0]
     } else {
         [4.0, 1.0, 0.5, -1.5, 3.0, -0.25, 0.0, 1.0, 2.0]
     };
-    let (m, b, w) =
-        (tensor(d, &[3, 3], &m, a), tensor(d, &[3], &[1.0, -2.0, 0.5], b), tensor(d, &[3], &[1.0, 0.5, 2.0], c));
+    let (m, b, w) = (
+        tensor(d, &[3, 3], &m, a),
+        tensor(d, &[3], &[1.0, -2.0, 0.5], b),
+        tensor(d, &[3], &[1.0, 0.5, 2.0], c),
+    );
     let solve = |b: T| linear_solve(|x: T| m.matmul(&x), b, solver);
     let x = numbers(&solve(b.clone())?)?;
     let loss = |b: T| Ok::<_, Error>((solve(b)? * &w).sum());
     let of_b = numbers(&grad(loss)(b.clone())?)?;
-    let scaled =
-        |s: T| Ok::<_, Error>((linear_solve(|x: T| Ok::<_, Error>(m.matmul(&x)? * &s), b.clone(), solver)? * &w).sum());
+    let scaled = |s: T| {
+        Ok::<_, Error>(
+            (linear_solve(|x: T| Ok::<_, Error>(m.matmul(&x)? * &s), b.clone(), solver)? * &w)
+                .sum(),
+        )
+    };
     Ok((x, of_b, numbers(&grad(scaled)(number(d, 1.0, 0))?)?))
 }
 
@@ -73,20 +96,37 @@ fn linear_systems_scale() {
         for solver in [Solver::Cg, Solver::Gmres, Solver::Dense] {
             let (x, of_b, of_s) = system(d, solver, (0, 0, 0)).unwrap();
             for k in steps(d) {
-                for (a, b, c) in
-                    [(k, 0, 0), (0, k, 0), (k, k, 0), (k, -k, 0), (0, 0, k), (k / 2, 0, -k / 2), (k / 3, k / 2, -k / 3)]
-                {
-                    let data =
-                        promised(d, &[0.25, 4.0], a) && promised(d, &[0.5, 2.0], b) && promised(d, &[0.5, 2.0], c);
-                    let answer = promised(d, &x, b - a) && promised(d, &of_b, c - a) && promised(d, &of_s, b + c - a);
+                for (a, b, c) in [
+                    (k, 0, 0),
+                    (0, k, 0),
+                    (k, k, 0),
+                    (k, -k, 0),
+                    (0, 0, k),
+                    (k / 2, 0, -k / 2),
+                    (k / 3, k / 2, -k / 3),
+                ] {
+                    let data = promised(d, &[0.25, 4.0], a)
+                        && promised(d, &[0.5, 2.0], b)
+                        && promised(d, &[0.5, 2.0], c);
+                    let answer = promised(d, &x, b - a)
+                        && promised(d, &of_b, c - a)
+                        && promised(d, &of_s, b + c - a);
                     if !(data && answer) {
                         continue;
                     }
                     cases += 1;
                     let got = system(d, solver, (a, b, c))
                         .unwrap_or_else(|e| panic!("{solver:?} {d} 2^{a} 2^{b} 2^{c}: {e}"));
-                    assert!(near(d, &got.0, &x, b - a), "{solver:?} {d} 2^{a} x = 2^{b}: {:?} for {x:?}", got.0);
-                    assert!(near(d, &got.1, &of_b, c - a), "{solver:?} {d} adjoint, 2^{a} 2^{b} 2^{c}: {:?}", got.1);
+                    assert!(
+                        near(d, &got.0, &x, b - a),
+                        "{solver:?} {d} 2^{a} x = 2^{b}: {:?} for {x:?}",
+                        got.0
+                    );
+                    assert!(
+                        near(d, &got.1, &of_b, c - a),
+                        "{solver:?} {d} adjoint, 2^{a} 2^{b} 2^{c}: {:?}",
+                        got.1
+                    );
                     assert!(
                         near(d, &got.2, &of_s, b + c - a),
                         "{solver:?} {d} by the matrix, 2^{a} 2^{b} 2^{c}: {:?}",
@@ -128,13 +168,25 @@ fn rows_scale_one_by_one() {
                     let loss = |b: T| Ok::<_, Error>((solve(k, b)? * &w).sum());
                     // GMRES does not find the adjoint: unknowns of different sizes, for which it
                     // scales no columns.
-                    let of_b = if solver == Solver::Gmres { vec![] } else { numbers(&grad(loss)(b.clone())?)? };
+                    let of_b = if solver == Solver::Gmres {
+                        vec![]
+                    } else {
+                        numbers(&grad(loss)(b.clone())?)?
+                    };
                     Ok::<_, Error>((numbers(&solve(k, b)?)?, of_b))
                 };
                 let (x, of_b) = both([1.0; 3]).unwrap();
                 let got = both(scales(1)).unwrap_or_else(|e| panic!("{solver:?} {d} {k:?}: {e}"));
-                assert!(near(d, &got.0, &x, 0), "{solver:?} {d} {k:?}: {:?} for {x:?}", got.0);
-                assert!(near(d, &got.1, &of_b, 0), "{solver:?} {d} adjoint {k:?}: {:?} for {of_b:?}", got.1);
+                assert!(
+                    near(d, &got.0, &x, 0),
+                    "{solver:?} {d} {k:?}: {:?} for {x:?}",
+                    got.0
+                );
+                assert!(
+                    near(d, &got.1, &of_b, 0),
+                    "{solver:?} {d} adjoint {k:?}: {:?} for {of_b:?}",
+                    got.1
+                );
                 cases += 1;
             }
         }
@@ -145,18 +197,22 @@ fn rows_scale_one_by_one() {
                     &y * &y - number(d, 3.0, 0) - &x * number(d, 0.5, 0),
                 )
             };
-            let (x, y) = root(f, (number(d, 1.0, 0), number(d, 3.0, 0))).unwrap_or_else(|e| panic!("{d} {k}: {e}"));
+            let (x, y) = root(f, (number(d, 1.0, 0), number(d, 3.0, 0)))
+                .unwrap_or_else(|e| panic!("{d} {k}: {e}"));
             let want = [2f64.sqrt(), (3.0 + 0.5 * 2f64.sqrt()).sqrt()];
             let got = [numbers(&x).unwrap(), numbers(&y).unwrap()].concat();
-            assert!(near(d, &got, &want, 0), "{d} root 2^{k}: {got:?} for {want:?}");
+            assert!(
+                near(d, &got, &want, 0),
+                "{d} root 2^{k}: {got:?} for {want:?}"
+            );
             cases += 1;
         }
     }
     assert_eq!(cases, 2 * (27 + 4));
 }
 
-/// A program of one number `a`, where it is solved, how its result scales when everything is scaled by `2^k`, and its
-/// derivative by `a`, that of a result which is multiplied by `2^c`.
+/// A program of one number `a`, where it is solved, how its result scales when everything is scaled
+/// by `2^k`, and its derivative by `a`, that of a result which is multiplied by `2^c`.
 struct Equation {
     name: &'static str,
     /// `d, k, a -> x`: unknowns scale by 2^k.
@@ -225,7 +281,12 @@ const EQUATIONS: &[Equation] = &[
     },
     Equation {
         name: "minimum of a large or small multiple",
-        solve: |d, k, a| argmin(|x: T| ((&x - &a).square() + x.powi(4)) * number(d, 1.0, k), number(d, 3.0, 0)),
+        solve: |d, k, a| {
+            argmin(
+                |x: T| ((&x - &a).square() + x.powi(4)) * number(d, 1.0, k),
+                number(d, 3.0, 0),
+            )
+        },
         degree: 0,
         at: 1.0,
     },
@@ -234,7 +295,8 @@ const EQUATIONS: &[Equation] = &[
         solve: |d, k, a| {
             let f = |x: T| {
                 let c = tensor(d, &[2], &[1.0, 2.0], 0);
-                ((&x * &x - &a * &c).square().sum() + x.index_axis(0, 0) * x.index_axis(0, 1)) * number(d, 1.0, k)
+                ((&x * &x - &a * &c).square().sum() + x.index_axis(0, 0) * x.index_axis(0, 1))
+                    * number(d, 1.0, k)
             };
             Ok(argmin(f, tensor(d, &[2], &[0.25, 0.125], 0))?.abs().sum())
         },
@@ -269,9 +331,18 @@ fn equation_scales(d: DType, e: &Equation) -> usize {
                 continue;
             }
             cases += 1;
-            let (y, h) = run(k, c).unwrap_or_else(|e0| panic!("{} {d} at 2^{k}, 2^{c}: {e0}", e.name));
-            assert!(near(d, &y, &x, of_x), "{} {d} at 2^{k}: {y:?} for {x:?}", e.name);
-            assert!(near(d, &h, &g, of_g), "derivative of the {} {d} at 2^{k}, 2^{c}: {h:?} for {g:?}", e.name);
+            let (y, h) =
+                run(k, c).unwrap_or_else(|e0| panic!("{} {d} at 2^{k}, 2^{c}: {e0}", e.name));
+            assert!(
+                near(d, &y, &x, of_x),
+                "{} {d} at 2^{k}: {y:?} for {x:?}",
+                e.name
+            );
+            assert!(
+                near(d, &h, &g, of_g),
+                "derivative of the {} {d} at 2^{k}, 2^{c}: {h:?} for {g:?}",
+                e.name
+            );
         }
     }
     cases
@@ -279,7 +350,9 @@ fn equation_scales(d: DType, e: &Equation) -> usize {
 
 #[test]
 fn equations_scale() {
-    let all = [DType::F64, DType::F32].into_iter().flat_map(|d| EQUATIONS.iter().map(move |x| equation_scales(d, x)));
+    let all = [DType::F64, DType::F32]
+        .into_iter()
+        .flat_map(|d| EQUATIONS.iter().map(move |x| equation_scales(d, x)));
     let cases: usize = all.sum();
     assert!(cases > 200, "{cases}");
 }
@@ -290,39 +363,91 @@ fn equations_without_a_solution() {
     type Case = (&'static str, fn(DType) -> Result<T>);
     let cases: &[Case] = &[
         ("fixed point of 2 x + 1", |d| {
-            fixed_point(|x: T| &x * &number(d, 2.0, 0) + number(d, 1.0, 0), number(d, 0.0, 0))
+            fixed_point(
+                |x: T| &x * &number(d, 2.0, 0) + number(d, 1.0, 0),
+                number(d, 0.0, 0),
+            )
         }),
         ("fixed point of -3 x + 1", |d| {
-            fixed_point(|x: T| &x * &number(d, -3.0, 0) + number(d, 1.0, 0), number(d, 0.0, 0))
+            fixed_point(
+                |x: T| &x * &number(d, -3.0, 0) + number(d, 1.0, 0),
+                number(d, 0.0, 0),
+            )
         }),
-        ("fixed point of x²", |d| fixed_point(|x: T| &x * &x, number(d, 1.5, 0))),
+        ("fixed point of x²", |d| {
+            fixed_point(|x: T| &x * &x, number(d, 1.5, 0))
+        }),
         ("fixed point of 1.01 x of a vector", |d| {
-            fixed_point(|x: T| &x * &number(d, 1.01, 0), tensor(d, &[2], &[1.0, -1.0], 0))
+            fixed_point(
+                |x: T| &x * &number(d, 1.01, 0),
+                tensor(d, &[2], &[1.0, -1.0], 0),
+            )
         }),
-        ("fixed point of x + 1", |d| fixed_point(|x: T| &x + &number(d, 1.0, 0), number(d, 0.0, 0))),
-        ("root of exp(-x)", |d| root(|x: T| (-x).exp(), number(d, 0.0, 0))),
-        ("root of exp(x)", |d| root(|x: T| x.exp(), number(d, 1.0, 0))),
-        ("root of 1 / x²", |d| root(|x: T| x.powi(-2), number(d, 1.0, 0))),
-        ("root of exp(-x²)", |d| root(|x: T| (-(&x * &x)).exp(), number(d, 1.0, 0))),
-        ("root of x² + 1", |d| root(|x: T| &x * &x + number(d, 1.0, 0), number(d, 0.75, 0))),
+        ("fixed point of x + 1", |d| {
+            fixed_point(|x: T| &x + &number(d, 1.0, 0), number(d, 0.0, 0))
+        }),
+        ("root of exp(-x)", |d| {
+            root(|x: T| (-x).exp(), number(d, 0.0, 0))
+        }),
+        ("root of exp(x)", |d| {
+            root(|x: T| x.exp(), number(d, 1.0, 0))
+        }),
+        ("root of 1 / x²", |d| {
+            root(|x: T| x.powi(-2), number(d, 1.0, 0))
+        }),
+        ("root of exp(-x²)", |d| {
+            root(|x: T| (-(&x * &x)).exp(), number(d, 1.0, 0))
+        }),
+        ("root of x² + 1", |d| {
+            root(|x: T| &x * &x + number(d, 1.0, 0), number(d, 0.75, 0))
+        }),
         ("root of 1 / (1 + x²)", |d| {
-            root(|x: T| number(d, 1.0, 0) / (&x * &x + number(d, 1.0, 0)), number(d, 1.0, 0))
+            root(
+                |x: T| number(d, 1.0, 0) / (&x * &x + number(d, 1.0, 0)),
+                number(d, 1.0, 0),
+            )
         }),
         ("root of one equation of two", |d| {
-            Ok(root(|(x, y): (T, T)| ((-x).exp(), y - number(d, 1.0, 0)), (number(d, 0.0, 0), number(d, 0.0, 0)))?.0)
+            Ok(root(
+                |(x, y): (T, T)| ((-x).exp(), y - number(d, 1.0, 0)),
+                (number(d, 0.0, 0), number(d, 0.0, 0)),
+            )?
+            .0)
         }),
-        ("minimum of x³", |d| argmin(|x: T| x.powi(3), number(d, 1.0, 0))),
-        ("minimum of 1 + x³", |d| argmin(|x: T| x.powi(3) + number(d, 1.0, 0), number(d, 1.0, 0))),
-        ("minimum of x⁵", |d| argmin(|x: T| x.powi(5), number(d, 2.0, 0))),
-        ("minimum of (x - 1)³", |d| argmin(|x: T| (x - number(d, 1.0, 0)).powi(3), number(d, 3.0, 0))),
-        ("minimum of exp(x)", |d| argmin(|x: T| x.exp(), number(d, 0.0, 0))),
-        ("minimum of exp(-x)", |d| argmin(|x: T| (-x).exp(), number(d, 0.0, 0))),
-        ("minimum of x", |d| argmin(|x: T| x * number(d, 1.0, 0), number(d, 1.0, 0))),
-        ("minimum of -x²", |d| argmin(|x: T| -(&x * &x), number(d, 1.0, 0))),
-        ("minimum of 1 / x²", |d| argmin(|x: T| x.powi(-2), number(d, 1.0, 0))),
-        ("minimum of log(1 + exp(-x))", |d| argmin(|x: T| (-x).exp().log1p(), number(d, 0.0, 0))),
+        ("minimum of x³", |d| {
+            argmin(|x: T| x.powi(3), number(d, 1.0, 0))
+        }),
+        ("minimum of 1 + x³", |d| {
+            argmin(|x: T| x.powi(3) + number(d, 1.0, 0), number(d, 1.0, 0))
+        }),
+        ("minimum of x⁵", |d| {
+            argmin(|x: T| x.powi(5), number(d, 2.0, 0))
+        }),
+        ("minimum of (x - 1)³", |d| {
+            argmin(|x: T| (x - number(d, 1.0, 0)).powi(3), number(d, 3.0, 0))
+        }),
+        ("minimum of exp(x)", |d| {
+            argmin(|x: T| x.exp(), number(d, 0.0, 0))
+        }),
+        ("minimum of exp(-x)", |d| {
+            argmin(|x: T| (-x).exp(), number(d, 0.0, 0))
+        }),
+        ("minimum of x", |d| {
+            argmin(|x: T| x * number(d, 1.0, 0), number(d, 1.0, 0))
+        }),
+        ("minimum of -x²", |d| {
+            argmin(|x: T| -(&x * &x), number(d, 1.0, 0))
+        }),
+        ("minimum of 1 / x²", |d| {
+            argmin(|x: T| x.powi(-2), number(d, 1.0, 0))
+        }),
+        ("minimum of log(1 + exp(-x))", |d| {
+            argmin(|x: T| (-x).exp().log1p(), number(d, 0.0, 0))
+        }),
         ("minimum of a saddle", |d| {
-            let f = |x: T| (x.index_axis(0, 0).square() - x.index_axis(0, 1).square()) * number(d, 1.0, 0);
+            let f = |x: T| {
+                (x.index_axis(0, 0).square() - x.index_axis(0, 1).square()) * number(d, 1.0, 0)
+            };
             argmin(f, tensor(d, &[2], &[1.0, 0.0], 0))
         }),
         ("a singular system", |d| {
@@ -356,24 +481,45 @@ fn equations_without_a_solution() {
 fn slow_and_singular_solutions() {
     for d in [DType::F64, DType::F32] {
         let zero = |name: &str, x: Result<T>| {
-            let x = x.and_then(|x| numbers(&x)).unwrap_or_else(|e| panic!("{name} {d}: {e}"));
-            assert!(x[0].abs() < if d == DType::F64 { 1e-8 } else { 1e-3 }, "{name} {d}: {x:?}");
+            let x = x
+                .and_then(|x| numbers(&x))
+                .unwrap_or_else(|e| panic!("{name} {d}: {e}"));
+            assert!(
+                x[0].abs() < if d == DType::F64 { 1e-8 } else { 1e-3 },
+                "{name} {d}: {x:?}"
+            );
         };
         zero("x² = 0", root(|x: T| &x * &x, number(d, 1.0, 0)));
         zero("x³ = 0", root(|x: T| x.powi(3), number(d, 1.0, 0)));
         zero("sin x = 0", root(|x: T| x.sin(), number(d, 0.75, 0)));
         zero(
             "(x - 1)² = 0",
-            Ok(root(|x: T| (&x - &number(d, 1.0, 0)).square(), number(d, 3.0, 0)).unwrap() - number(d, 1.0, 0)),
+            Ok(
+                root(|x: T| (&x - &number(d, 1.0, 0)).square(), number(d, 3.0, 0)).unwrap()
+                    - number(d, 1.0, 0),
+            ),
         );
-        zero("x / 2", fixed_point(|x: T| x * number(d, 0.5, 0), number(d, 1.0, 0)));
-        zero("0.99 x", fixed_point(|x: T| x * number(d, 0.99, 0), number(d, 1.0, 0)));
+        zero(
+            "x / 2",
+            fixed_point(|x: T| x * number(d, 0.5, 0), number(d, 1.0, 0)),
+        );
+        zero(
+            "0.99 x",
+            fixed_point(|x: T| x * number(d, 0.99, 0), number(d, 1.0, 0)),
+        );
         zero("min x⁴", argmin(|x: T| x.powi(4), number(d, 1.0, 0)));
         zero("min x⁶", argmin(|x: T| x.powi(6), number(d, 1.0, 0)));
         zero("min cosh x", argmin(|x: T| x.cosh(), number(d, 5.0, 0)));
-        zero("min x² at the start", argmin(|x: T| x.square(), number(d, 0.0, 0)));
-        // Which of these is found when the least is not unique: the one that is nearest to the start.
-        let flat = argmin(|x: T| (x.index_axis(0, 0) + x.index_axis(0, 1)).square(), tensor(d, &[2], &[1.0, 0.0], 0));
+        zero(
+            "min x² at the start",
+            argmin(|x: T| x.square(), number(d, 0.0, 0)),
+        );
+        // Which of these is found when the least is not unique: the one that is nearest to the
+        // start.
+        let flat = argmin(
+            |x: T| (x.index_axis(0, 0) + x.index_axis(0, 1)).square(),
+            tensor(d, &[2], &[1.0, 0.0], 0),
+        );
         zero("min (x + y)²", flat.map(|x| x.sum()));
     }
 }

@@ -1,6 +1,6 @@
-//! The walk: every elementwise operation on every element type has vector code and machine code, unless it is named, and
-//! gives the same bits at every level, from both engines and in every place of a vector; those of the reference where it is
-//! exact.
+//! The walk: every elementwise operation on every element type has vector code and machine code,
+//! unless it is named, and gives the same bits at every level, from both engines and in every place
+//! of a vector; those of the reference where it is exact.
 
 use super::*;
 use cotangent_core::ops::{Bitcast, Convert, IntegerPow, ReducePrecision, RoundTo, entries};
@@ -17,14 +17,36 @@ const N: usize = 301;
 fn operations() -> Vec<Op> {
     let samples = entries().into_iter().flat_map(|e| (e.samples)(e.name));
     let mut all: Vec<Op> = samples
-        .filter(|s| s.operands.first().is_some_and(|x| is_elementwise(&s.op, x.dtype())))
+        .filter(|s| {
+            s.operands
+                .first()
+                .is_some_and(|x| is_elementwise(&s.op, x.dtype()))
+        })
         .map(|s| s.op)
         .collect();
-    all.extend(DType::ALL.into_iter().flat_map(|to| [Op::from(Convert { to }), Op::from(Bitcast { to })]));
+    all.extend(
+        DType::ALL
+            .into_iter()
+            .flat_map(|to| [Op::from(Convert { to }), Op::from(Bitcast { to })]),
+    );
     all.extend([-17, -3, -2, -1, 0, 1, 2, 5, 16, 40].map(|n| Op::from(IntegerPow { n })));
-    let formats =
-        [(1, 0), (1, 3), (4, 0), (4, 3), (5, 2), (5, 10), (8, 0), (8, 1), (8, 7), (11, 30), (11, 52), (20, 60)];
-    all.extend(formats.map(|(exponent, mantissa)| Op::from(ReducePrecision { exponent, mantissa })));
+    let formats = [
+        (1, 0),
+        (1, 3),
+        (4, 0),
+        (4, 3),
+        (5, 2),
+        (5, 10),
+        (8, 0),
+        (8, 1),
+        (8, 7),
+        (11, 30),
+        (11, 52),
+        (20, 60),
+    ];
+    all.extend(
+        formats.map(|(exponent, mantissa)| Op::from(ReducePrecision { exponent, mantissa })),
+    );
     all.extend(Format::all().map(|format| Op::from(RoundTo { format })));
     let mut seen = BTreeSet::new();
     all.retain(|op| seen.insert(format!("{op:?}")));
@@ -37,23 +59,41 @@ fn admitted(op: &Op, dtype: DType) -> Option<Vec<Type>> {
     let operands = match op {
         Op::Select(_) => vec![of(DType::Bool), of(dtype), of(dtype)],
         Op::Betainc(_) => vec![of(dtype); 3],
-        Op::Binary(_) | Op::Compare(_) | Op::Complex(_) | Op::AtKink(_) | Op::Special(_) => vec![of(dtype); 2],
+        Op::Binary(_) | Op::Compare(_) | Op::Complex(_) | Op::AtKink(_) | Op::Special(_) => {
+            vec![of(dtype); 2]
+        }
         Op::Bitcast(b) if b.to.size() != dtype.size() => return None,
         _ => vec![of(dtype)],
     };
     op.infer(&operands).is_ok().then_some(operands)
 }
 
-/// Bits of any kind, numbers of usual size, and corners: no two operands agree in where they have which.
+/// Bits of any kind, numbers of usual size, and corners: no two operands agree in where they have
+/// which.
 fn operand(dtype: DType, k: u64) -> Array {
     let mut state = k + 1;
     let mut next = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (state >> 11) ^ (state << 33)
     };
     let step = 7 + 2 * k as usize;
-    let corners =
-        [0.0, -0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.5, 2.5, -3.5, 1e-310, 6e-8, 65520.0];
+    let corners = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        0.5,
+        2.5,
+        -3.5,
+        1e-310,
+        6e-8,
+        65520.0,
+    ];
     let mut float = |i: usize| match i % 3 {
         0 => corners[i / 3 * step % corners.len()],
         1 => (next() >> 11) as f64 / (1u64 << 50) as f64 - 4.0,
@@ -66,11 +106,26 @@ fn operand(dtype: DType, k: u64) -> Array {
     };
     let wide = match dtype.kind() {
         Kind::Float => Wide::F((0..N).map(float).collect()),
-        Kind::Complex => Wide::C((0..N).map(|i| C128::new(float(i), float(i / 3 * 5 + i % 3))).collect()),
+        Kind::Complex => Wide::C(
+            (0..N)
+                .map(|i| C128::new(float(i), float(i / 3 * 5 + i % 3)))
+                .collect(),
+        ),
         Kind::Bool => Wide::I((0..N).map(|_| i128::from(next() >> 60 & 1)).collect()),
         Kind::Int => {
             let ends = dtype.int_range();
-            let few = [0, 1, -1, 2, 3, 7, ends.0, ends.1, dtype.bits().into(), i128::from(dtype.bits()) - 1];
+            let few = [
+                0,
+                1,
+                -1,
+                2,
+                3,
+                7,
+                ends.0,
+                ends.1,
+                dtype.bits().into(),
+                i128::from(dtype.bits()) - 1,
+            ];
             Wide::I(
                 (0..N)
                     .map(|i| match i % 3 {
@@ -90,11 +145,21 @@ fn is_exact(op: &Op, dtype: DType) -> bool {
     use Unary as U;
     let whole = matches!(dtype.kind(), Kind::Int | Kind::Bool);
     match op {
-        Op::Unary(U::Floor | U::Ceil | U::Trunc | U::RoundHalfEven | U::RoundHalfAway | U::IsNan | U::IsFinite) => true,
+        Op::Unary(
+            U::Floor
+            | U::Ceil
+            | U::Trunc
+            | U::RoundHalfEven
+            | U::RoundHalfAway
+            | U::IsNan
+            | U::IsFinite,
+        ) => true,
         Op::Unary(U::Neg | U::Conj | U::Real | U::Imag | U::StopGradient) => true,
         Op::Unary(U::Abs | U::Sign | U::Sqrt) => !dtype.is_complex(),
         Op::Unary(_) => whole,
-        Op::Binary(Binary::Add | Binary::Sub | Binary::Max | Binary::Min | Binary::Mul | Binary::Div) => true,
+        Op::Binary(
+            Binary::Add | Binary::Sub | Binary::Max | Binary::Min | Binary::Mul | Binary::Div,
+        ) => true,
         Op::Binary(Binary::MulStrongZero | Binary::DivStrongZero) => true,
         Op::Binary(_) | Op::IntegerPow(_) => whole,
         Op::Special(_) | Op::Betainc(_) | Op::Polygamma(_) | Op::BesselIe(_) => false,
@@ -147,12 +212,14 @@ const COMPLEX: &str = "c64 c128";
 const FLOATS: &str = "f16 bf16 f32 f64";
 const INTEGERS: &str = "i8 i16 i32 i64 u8 u16 u32 u64";
 
-/// The bits of a body's one result, by the engine that a first run has and by machine code if there is any.
+/// The bits of a body's one result, by the engine that a first run has and by machine code if there
+/// is any.
 fn run(op: &Op, x: &[Array], level: Level) -> (Vec<Array>, usize) {
     run_watched(op, x, level, &mut |_, run| _ = run())
 }
 
-/// [`run`], where `watch` is called with each engine and what runs the body by it, which says whether it did.
+/// [`run`], where `watch` is called with each engine and what runs the body by it, which says
+/// whether it did.
 fn run_watched(
     op: &Op,
     x: &[Array],
@@ -187,7 +254,13 @@ fn run_watched(
         }));
         ran.then(|| y.unwrap().into_array().unwrap())
     };
-    ([Engine::Chosen, Engine::Code].into_iter().filter_map(by).collect(), by_element)
+    (
+        [Engine::Chosen, Engine::Code]
+            .into_iter()
+            .filter_map(by)
+            .collect(),
+        by_element,
+    )
 }
 
 #[test]
@@ -196,16 +269,29 @@ fn every_operation_has_vector_code_on_every_type_with_the_same_bits_everywhere()
     let mut interpreted = BTreeMap::<String, BTreeSet<DType>>::new();
     for op in operations() {
         for dtype in DType::ALL {
-            let Some(types) = admitted(&op, dtype) else { continue };
-            let x: Vec<Array> = types.iter().zip(0..).map(|(t, k)| operand(t.dtype, k)).collect();
-            assert!(is_elementwise(&op, types[0].dtype), "{op:?} on {dtype} has no instructions");
-            let want = is_exact(&op, dtype).then(|| op.eval(&x, &Env::default()).unwrap().remove(0));
+            let Some(types) = admitted(&op, dtype) else {
+                continue;
+            };
+            let x: Vec<Array> = types
+                .iter()
+                .zip(0..)
+                .map(|(t, k)| operand(t.dtype, k))
+                .collect();
+            assert!(
+                is_elementwise(&op, types[0].dtype),
+                "{op:?} on {dtype} has no instructions"
+            );
+            let want =
+                is_exact(&op, dtype).then(|| op.eval(&x, &Env::default()).unwrap().remove(0));
             let mut first: Option<Array> = None;
             for level in Level::available() {
                 let (runs, by_element) = run(&op, &x, level);
                 cells += runs.len();
                 if runs.len() < 2 && level > Level::Portable {
-                    interpreted.entry(op.name().to_string()).or_default().insert(dtype);
+                    interpreted
+                        .entry(op.name().to_string())
+                        .or_default()
+                        .insert(dtype);
                 }
                 if by_element > 0 {
                     slow.insert((op.name().to_string(), dtype.is_complex()));
@@ -213,23 +299,48 @@ fn every_operation_has_vector_code_on_every_type_with_the_same_bits_everywhere()
                 for y in runs {
                     let want = want.as_ref().or(first.as_ref()).unwrap_or(&y);
                     if !y.same_bits(want) {
-                        wrong.push(format!("{op:?} on {dtype} at {level:?}: {}", difference(&x, &y, want)));
+                        wrong.push(format!(
+                            "{op:?} on {dtype} at {level:?}: {}",
+                            difference(&x, &y, want)
+                        ));
                     }
                     first.get_or_insert(y);
                 }
             }
         }
     }
-    let named: BTreeSet<(String, bool)> = BY_ELEMENT.iter().map(|(name, _)| (name.to_string(), true)).collect();
+    let named: BTreeSet<(String, bool)> = BY_ELEMENT
+        .iter()
+        .map(|(name, _)| (name.to_string(), true))
+        .collect();
     assert_eq!(slow, named, "an element at a time");
-    let all = |types: &BTreeSet<DType>| types.iter().map(DType::to_string).collect::<Vec<_>>().join(" ");
-    let interpreted: Vec<(String, String)> = interpreted.into_iter().map(|(name, of)| (name, all(&of))).collect();
-    let named: Vec<(String, String)> = INTERPRETED.iter().map(|r| (r.0.to_string(), r.1.to_string())).collect();
-    if cfg!(all(target_arch = "x86_64", target_os = "linux")) && Level::available().any(|l| l > Level::Portable) {
+    let all = |types: &BTreeSet<DType>| {
+        types
+            .iter()
+            .map(DType::to_string)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let interpreted: Vec<(String, String)> = interpreted
+        .into_iter()
+        .map(|(name, of)| (name, all(&of)))
+        .collect();
+    let named: Vec<(String, String)> = INTERPRETED
+        .iter()
+        .map(|r| (r.0.to_string(), r.1.to_string()))
+        .collect();
+    if cfg!(all(target_arch = "x86_64", target_os = "linux"))
+        && Level::available().any(|l| l > Level::Portable)
+    {
         assert_eq!(interpreted, named, "no machine code");
     }
     println!("{cells} cells");
-    assert!(wrong.is_empty(), "{} of {cells} cells:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {cells} cells:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 /// The first element that differs.
@@ -241,5 +352,10 @@ fn difference(x: &[Array], y: &Array, want: &Array) -> String {
     };
     let i = (0..N).find(|&i| at(y, i) != at(want, i)).unwrap_or(0);
     let x: Vec<String> = x.iter().map(|x| at(x, i)).collect();
-    format!("element {i} of ({}) is {}, not {}", x.join(", "), at(y, i), at(want, i))
+    format!(
+        "element {i} of ({}) is {}, not {}",
+        x.join(", "),
+        at(y, i),
+        at(want, i)
+    )
 }

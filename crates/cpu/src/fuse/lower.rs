@@ -1,4 +1,5 @@
-//! The kernel that runs a group: its phases, what each reads and writes, and the values that get memory.
+//! The kernel that runs a group: its phases, what each reads and writes, and the values that get
+//! memory.
 
 use super::{Group, How, Input, Part, Read};
 use crate::contract::Contraction;
@@ -15,7 +16,12 @@ impl Group {
     /// The kernel that runs the group.
     pub(crate) fn lower(&self, f: &Function) -> Fused {
         let n = self.eqns.len();
-        let result = |k: usize| f.eqns()[self.eqns[k].0].results().next().expect("a member has a result");
+        let result = |k: usize| {
+            f.eqns()[self.eqns[k].0]
+                .results()
+                .next()
+                .expect("a member has a result")
+        };
         let maker: FxHashMap<Val, usize> = (0..n).map(|k| (result(k), k)).collect();
         let made = |k: usize| {
             self.eqns[k].2.iter().filter_map(|r| match r {
@@ -27,10 +33,13 @@ impl Group {
         let flat = self.eqns.iter().all(|e| e.1 == Part::Row);
         let part = |k: usize| if flat { Part::Element } else { self.eqns[k].1 };
 
-        // The phase of each: the first in which its operands are there; of elements the last before somebody reads them.
+        // The phase of each: the first in which its operands are there; of elements the last before
+        // somebody reads them.
         let mut phase = vec![0usize; n];
         for k in 0..n {
-            let after = |j: usize| phase[j] + usize::from(part(k) == Part::Element && part(j) != Part::Element);
+            let after = |j: usize| {
+                phase[j] + usize::from(part(k) == Part::Element && part(j) != Part::Element)
+            };
             phase[k] = made(k).map(after).max().unwrap_or(0);
         }
         let mut needed = vec![usize::MAX; n];
@@ -42,7 +51,9 @@ impl Group {
         }
 
         // The values that get memory.
-        let mut life: Vec<Option<Life>> = (0..n).map(|k| (part(k) != Part::Element).then_some(Life::Group)).collect();
+        let mut life: Vec<Option<Life>> = (0..n)
+            .map(|k| (part(k) != Part::Element).then_some(Life::Group))
+            .collect();
         for k in 0..n {
             for j in made(k).filter(|&j| part(j) == Part::Element) {
                 if phase[k] > phase[j] {
@@ -59,7 +70,12 @@ impl Group {
             if let Some(life) = life[k] {
                 buffer[k] = buffers.len();
                 let dtype = f.ty(result(k)).dtype;
-                buffers.push(Buffer { dtype, level: part(k).makes(), life, over: vec![] });
+                buffers.push(Buffer {
+                    dtype,
+                    level: part(k).makes(),
+                    life,
+                    over: vec![],
+                });
             }
         }
         let mut products = Vec::with_capacity(self.products.len());
@@ -71,14 +87,36 @@ impl Group {
             };
             let contraction = Contraction::new(d, f.ty(x[0]).rank(), f.ty(x[1]).rank());
             product.insert(y, buffers.len());
-            products.push(Product { contraction, buffer: buffers.len() });
-            let life = if self.outputs.contains(&y) { Life::Result } else { Life::Group };
-            buffers.push(Buffer { dtype: f.ty(y).dtype, level: Level::Elements, life, over: vec![] });
+            products.push(Product {
+                contraction,
+                buffer: buffers.len(),
+            });
+            let life = if self.outputs.contains(&y) {
+                Life::Result
+            } else {
+                Life::Group
+            };
+            buffers.push(Buffer {
+                dtype: f.ty(y).dtype,
+                level: Level::Elements,
+                life,
+                over: vec![],
+            });
         }
-        let buffer_of = |v: &Val| maker.get(v).map(|&k| buffer[k]).or_else(|| product.get(v).copied());
+        let buffer_of = |v: &Val| {
+            maker
+                .get(v)
+                .map(|&k| buffer[k])
+                .or_else(|| product.get(v).copied())
+        };
 
         let level = |of: Part| if flat { Level::Elements } else { of.reads() };
-        let operand: FxHashMap<&Input, usize> = self.inputs.iter().enumerate().map(|(i, input)| (input, i)).collect();
+        let operand: FxHashMap<&Input, usize> = self
+            .inputs
+            .iter()
+            .enumerate()
+            .map(|(i, input)| (input, i))
+            .collect();
         let place = |v: Val, of: Part, dims: &Option<Vec<usize>>| match buffer_of(&v) {
             Some(b) => Place::Buffer(b),
             None => Place::Operand(operand[&(v, (of.reads(), dims.clone()))]),
@@ -86,7 +124,8 @@ impl Group {
         let mut phases: Vec<Phase> = Vec::new();
         for p in 0..=phase.iter().copied().max().unwrap_or(0) {
             for own in [Part::Element, Part::Row] {
-                let (mut lowering, mut reads, mut writes) = (Lowering::new(), Vec::new(), Vec::new());
+                let (mut lowering, mut reads, mut writes) =
+                    (Lowering::new(), Vec::new(), Vec::new());
                 let (mut here, mut results) = (FxHashMap::<Val, Typed>::default(), Vec::new());
                 let mut known = FxHashMap::<Place, Typed>::default();
                 for k in (0..n).filter(|&k| phase[k] == p && part(k) == own) {
@@ -110,10 +149,12 @@ impl Group {
                     }
                 }
                 let fold = |k: usize| match (&self.eqns[k], own) {
-                    ((_, of @ Part::Fold(fold), from), Part::Element) if phase[k] == p => match &from[0] {
-                        Read::Value(v, dims) => Some((*fold, place(*v, *of, dims), buffer[k])),
-                        Read::Literal(_) => unreachable!("a fold reads a value"),
-                    },
+                    ((_, of @ Part::Fold(fold), from), Part::Element) if phase[k] == p => {
+                        match &from[0] {
+                            Read::Value(v, dims) => Some((*fold, place(*v, *of, dims), buffer[k])),
+                            Read::Literal(_) => unreachable!("a fold reads a value"),
+                        }
+                    }
                     _ => None,
                 };
                 let folds: Vec<(Fold, Place, usize)> = (0..n).filter_map(fold).collect();
@@ -121,10 +162,21 @@ impl Group {
                     continue;
                 }
                 let (body, cost) = lowering.finish(&results);
-                phases.push(Phase { level: level(own), body, reads, writes, folds, cost });
+                phases.push(Phase {
+                    level: level(own),
+                    body,
+                    reads,
+                    writes,
+                    folds,
+                    cost,
+                });
             }
         }
-        let folded = |i: usize| phases.iter().any(|p| p.folds.iter().any(|f| f.1 == Place::Operand(i)));
+        let folded = |i: usize| {
+            phases
+                .iter()
+                .any(|p| p.folds.iter().any(|f| f.1 == Place::Operand(i)))
+        };
         let level_of = |how: &How| if flat { Level::Elements } else { how.0 };
         for (at, p) in phases.iter().enumerate() {
             for (k, &b) in p.writes.iter().enumerate() {
@@ -133,7 +185,9 @@ impl Group {
                 }
                 let free = |place: &Place| {
                     let (dtype, level) = match *place {
-                        Place::Operand(i) => (f.ty(self.inputs[i].0).dtype, level_of(&self.inputs[i].1)),
+                        Place::Operand(i) => {
+                            (f.ty(self.inputs[i].0).dtype, level_of(&self.inputs[i].1))
+                        }
                         Place::Buffer(p) => (buffers[p].dtype, buffers[p].level),
                     };
                     (dtype, level) == (buffers[b].dtype, buffers[b].level)
@@ -141,9 +195,17 @@ impl Group {
                         && !phases[at + 1..].iter().any(|p| p.needs(*place))
                 };
                 // A few candidates are enough: a group may have very many operands.
-                let operands = (0..self.inputs.len()).map(Place::Operand).filter(free).take(16);
-                let passing = products.iter().map(|p| p.buffer).filter(|&p| buffers[p].life != Life::Result);
-                buffers[b].over = operands.chain(passing.map(Place::Buffer).filter(free)).collect();
+                let operands = (0..self.inputs.len())
+                    .map(Place::Operand)
+                    .filter(free)
+                    .take(16);
+                let passing = products
+                    .iter()
+                    .map(|p| p.buffer)
+                    .filter(|&p| buffers[p].life != Life::Result);
+                buffers[b].over = operands
+                    .chain(passing.map(Place::Buffer).filter(free))
+                    .collect();
             }
         }
         let operands = self.inputs.iter().enumerate().map(|(i, (_, how))| Operand {
@@ -151,11 +213,26 @@ impl Group {
             dims: how.1.clone(),
             folded: folded(i),
         });
-        let rows = || -> Shape { self.space.shape.iter().take(self.space.kept()).cloned().collect() };
+        let rows = || -> Shape {
+            self.space
+                .shape
+                .iter()
+                .take(self.space.kept())
+                .cloned()
+                .collect()
+        };
         Fused {
             operands: operands.collect(),
-            shape: Some(Sizes::of(&if flat { rows() } else { self.space.shape.clone() })),
-            reduced: if flat || self.eqns.iter().all(|e| e.1 == Part::Element) { 0 } else { self.space.reduced },
+            shape: Some(Sizes::of(&if flat {
+                rows()
+            } else {
+                self.space.shape.clone()
+            })),
+            reduced: if flat || self.eqns.iter().all(|e| e.1 == Part::Element) {
+                0
+            } else {
+                self.space.reduced
+            },
             results: self.outputs.iter().filter_map(buffer_of).collect(),
             buffers,
             phases,

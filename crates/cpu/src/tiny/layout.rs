@@ -27,7 +27,10 @@ const EQUATIONS: usize = 4096;
 fn positions(shape: &[usize], strides: &[isize]) -> Box<[u32]> {
     let mut at = vec![0u32];
     for (&n, &step) in shape.iter().zip(strides) {
-        at = at.iter().flat_map(|&a| (0..n as u32).map(move |i| a + i * step as u32)).collect();
+        at = at
+            .iter()
+            .flat_map(|&a| (0..n as u32).map(move |i| a + i * step as u32))
+            .collect();
     }
     at.into()
 }
@@ -56,7 +59,8 @@ impl Plan<'_> {
     /// A place in memory.
     fn room(&mut self, bytes: usize) -> Option<Place> {
         let at = self.image.len();
-        self.image.resize(at + bytes.next_multiple_of(size_of::<Line>()), 0);
+        self.image
+            .resize(at + bytes.next_multiple_of(size_of::<Line>()), 0);
         self.offsets.push(at);
         (self.image.len() <= MEMORY * self.most)
             .then_some(self.f.params().len() + self.f.results().len() + self.offsets.len() - 1)
@@ -84,14 +88,25 @@ impl Plan<'_> {
     }
 
     /// The elements of a value in another order, or repeated.
-    fn picked(&mut self, v: Val, shape: &[usize], strides: &[isize], y: Option<Place>) -> Option<Place> {
+    fn picked(
+        &mut self,
+        v: Val,
+        shape: &[usize],
+        strides: &[isize],
+        y: Option<Place>,
+    ) -> Option<Place> {
         let at = positions(shape, strides);
         let size = self.f.ty(v).dtype.size();
         let y = match y {
             Some(y) => y,
             None => self.room(at.len() * size)?,
         };
-        self.code.push(Instruction::Pick { at, size, y, x: self.place[v.index()]? });
+        self.code.push(Instruction::Pick {
+            at,
+            size,
+            y,
+            x: self.place[v.index()]?,
+        });
         Some(y)
     }
 
@@ -112,7 +127,10 @@ impl Plan<'_> {
             return None;
         }
         let mut lowering = Lowering::new();
-        let typed: SmallVec<[Typed; 3]> = x.iter().map(|&x| lowering.input(self.f.ty(x).dtype)).collect();
+        let typed: SmallVec<[Typed; 3]> = x
+            .iter()
+            .map(|&x| lowering.input(self.f.ty(x).dtype))
+            .collect();
         let result = lowering.emit(op, &typed);
         let (body, _) = lowering.finish(&[result.0]);
         if n * body.widest() > VALUE {
@@ -142,10 +160,17 @@ impl Plan<'_> {
     /// A group without reductions.
     fn group(&mut self, g: &Group) -> Option<()> {
         let mut made = g.lower(self.f);
-        let phase = made.phases.pop().filter(|p| p.folds.is_empty() && made.phases.is_empty())?;
-        let Some(Sizes::Known(shape)) = made.shape.filter(|_| made.reduced == 0) else { return None };
+        let phase = made
+            .phases
+            .pop()
+            .filter(|p| p.folds.is_empty() && made.phases.is_empty())?;
+        let Some(Sizes::Known(shape)) = made.shape.filter(|_| made.reduced == 0) else {
+            return None;
+        };
         let read = |place: &fused::Place| {
-            let fused::Place::Operand(i) = place else { return None };
+            let fused::Place::Operand(i) = place else {
+                return None;
+            };
             let (v, dims) = (g.inputs[*i].0, &made.operands[*i].dims);
             let strides = match dims {
                 Some(dims) => self.repeated(v, &shape, dims)?,
@@ -153,14 +178,25 @@ impl Plan<'_> {
             };
             Some((self.place[v.index()]?, strides))
         };
-        let (x, strides): (SmallVec<[Place; 4]>, Vec<SmallVec<[isize; 4]>>) =
-            phase.reads.iter().map(read).collect::<Option<Vec<_>>>()?.into_iter().unzip();
+        let (x, strides): (SmallVec<[Place; 4]>, Vec<SmallVec<[isize; 4]>>) = phase
+            .reads
+            .iter()
+            .map(read)
+            .collect::<Option<Vec<_>>>()?
+            .into_iter()
+            .unzip();
         let laid = phase.body.laid(&shape, strides.iter().map(|s| &s[..]));
         let results: Vec<Val> = g.results().collect();
         let mut write = |b: &usize| self.define(results[made.results.iter().position(|r| r == b)?]);
         let y = phase.writes.iter().map(&mut write).collect::<Option<_>>()?;
         let n = shape.iter().product();
-        self.code.push(Instruction::Group(Box::new(Elements { body: phase.body, laid, n, x, y })));
+        self.code.push(Instruction::Group(Box::new(Elements {
+            body: phase.body,
+            laid,
+            n,
+            x,
+            y,
+        })));
         Some(())
     }
 
@@ -170,15 +206,33 @@ impl Plan<'_> {
             return None;
         }
         let (left, right) = (self.form(a)?, self.form(b)?);
-        let ([i], [j], true) = (&d.lhs_contract[..], &d.rhs_contract[..], d.lhs_batch.is_empty()) else { return None };
-        if left.shape.len() > 2 || right.shape.len() > 2 || !matches!(left.dtype, DType::F32 | DType::F64) {
+        let ([i], [j], true) = (
+            &d.lhs_contract[..],
+            &d.rhs_contract[..],
+            d.lhs_batch.is_empty(),
+        ) else {
+            return None;
+        };
+        if left.shape.len() > 2
+            || right.shape.len() > 2
+            || !matches!(left.dtype, DType::F32 | DType::F64)
+        {
             return None;
         }
         let axis = |form: &Form, d: usize| (form.shape[d], row_major(&form.shape)[d]);
-        let other = |form: &Form, d: usize| if form.shape.len() == 2 { axis(form, 1 - d) } else { (1, 1) };
+        let other = |form: &Form, d: usize| {
+            if form.shape.len() == 2 {
+                axis(form, 1 - d)
+            } else {
+                (1, 1)
+            }
+        };
         let ((k, step), (m, down)) = (axis(&left, *i), other(&left, *i));
         let ((_, under), (n, right)) = (axis(&right, *j), other(&right, *j));
-        let mut x = [(self.place[a.index()]?, [down, step]), (self.place[b.index()]?, [under, right])];
+        let mut x = [
+            (self.place[a.index()]?, [down, step]),
+            (self.place[b.index()]?, [under, right]),
+        ];
         // One row times a matrix is fastest along the matrix's rows.
         match (m, n) {
             (1, 2..) if under == 1 && right > 1 => x[1] = self.turned(b, [k, n], x[1])?,
@@ -190,12 +244,23 @@ impl Plan<'_> {
         }
         let y = self.define(y)?;
         let (dtype, strong_zero) = (left.dtype, d.strong_zero);
-        self.code.push(Instruction::Product { dtype, sizes: [m, k, n], strong_zero, y, x });
+        self.code.push(Instruction::Product {
+            dtype,
+            sizes: [m, k, n],
+            strong_zero,
+            y,
+            x,
+        });
         Some(())
     }
 
     /// A matrix of this shape and these steps by rows, if it is the same in every step.
-    fn turned(&mut self, v: Val, shape: [usize; 2], at: (Place, [isize; 2])) -> Option<(Place, [isize; 2])> {
+    fn turned(
+        &mut self,
+        v: Val,
+        shape: [usize; 2],
+        at: (Place, [isize; 2]),
+    ) -> Option<(Place, [isize; 2])> {
         let (bytes, rows) = (self.form(v)?.bytes(), [shape[1] as isize, 1]);
         if at.0 >= self.consts || self.image.len() + bytes > MEMORY * self.most / 2 {
             return Some(at);
@@ -209,7 +274,12 @@ impl Plan<'_> {
             return Some((y, rows));
         }
         let y = self.room(bytes)?;
-        self.once.push(Instruction::Pick { at: positions, size: self.f.ty(v).dtype.size(), y, x: at.0 });
+        self.once.push(Instruction::Pick {
+            at: positions,
+            size: self.f.ty(v).dtype.size(),
+            y,
+            x: at.0,
+        });
         Some((y, rows))
     }
 
@@ -232,9 +302,12 @@ impl Plan<'_> {
         let rank = from.shape.len();
         let mut place = self.place[x.index()]?;
         if !axes.iter().copied().eq(rank - axes.len()..rank) {
-            let order = (0..rank).filter(|d| !axes.contains(d)).chain(axes.iter().copied());
+            let order = (0..rank)
+                .filter(|d| !axes.contains(d))
+                .chain(axes.iter().copied());
             let strides = row_major(&from.shape);
-            let (shape, strides): (Extents, SmallVec<[isize; 4]>) = order.map(|d| (from.shape[d], strides[d])).unzip();
+            let (shape, strides): (Extents, SmallVec<[isize; 4]>) =
+                order.map(|d| (from.shape[d], strides[d])).unzip();
             place = self.picked(x, &shape, &strides, None)?;
         }
         let len: usize = axes.iter().map(|&a| from.shape[a]).product();
@@ -242,7 +315,14 @@ impl Plan<'_> {
             return None;
         }
         let y = self.define(y)?;
-        self.code.push(Instruction::Fold { fold, dtype: from.dtype, count: from.n / len, len, y, x: place });
+        self.code.push(Instruction::Fold {
+            fold,
+            dtype: from.dtype,
+            count: from.n / len,
+            len,
+            y,
+            x: place,
+        });
         Some(())
     }
 
@@ -269,7 +349,9 @@ impl Plan<'_> {
             }
             Op::Reduce(r) => self.reduce(r, x[0], y)?,
             Op::DotGeneral(d) => self.product(d, [x[0], x[1]], y)?,
-            op if !x.is_empty() && is_elementwise(op, self.f.ty(x[0]).dtype) => self.elementwise(op, x, y)?,
+            op if !x.is_empty() && is_elementwise(op, self.f.ty(x[0]).dtype) => {
+                self.elementwise(op, x, y)?
+            }
             _ => return None,
         }
         Some(())
@@ -287,16 +369,27 @@ fn is_known(f: &Function, e: &Eqn) -> bool {
             | Op::Reduce(_)
             | Op::DotGeneral(_)
     );
-    one_of_few || f.operands(e).first().is_some_and(|&x| is_elementwise(&e.op, f.ty(x).dtype))
+    one_of_few
+        || f.operands(e)
+            .first()
+            .is_some_and(|&x| is_elementwise(&e.op, f.ty(x).dtype))
 }
 
 impl Tiny {
     /// The program of these steps, if every value is small and every operation one of the few.
     /// `looped` says that it is the body of a loop, and how many inputs are the same in each step.
-    pub(crate) fn of(f: &Function, live: impl Fn(&Eqn) -> bool, looped: Option<usize>) -> Option<Tiny> {
-        let largest = f.vals().map(|v| Form::of(f.ty(v))).try_fold(0, |most, form| Some(most.max(form?.bytes())))?;
+    pub(crate) fn of(
+        f: &Function,
+        live: impl Fn(&Eqn) -> bool,
+        looped: Option<usize>,
+    ) -> Option<Tiny> {
+        let largest = f
+            .vals()
+            .map(|v| Form::of(f.ty(v)))
+            .try_fold(0, |most, form| Some(most.max(form?.bytes())))?;
         let most = if largest <= VALUE { VALUE } else { LARGE };
-        let fits = f.eqns().len() <= EQUATIONS && largest <= most && (looped.is_some() || most == VALUE);
+        let fits =
+            f.eqns().len() <= EQUATIONS && largest <= most && (looped.is_some() || most == VALUE);
         if !fits || !f.eqns().iter().all(|e| is_known(f, e) || !live(e)) {
             return None;
         }
@@ -317,9 +410,14 @@ impl Tiny {
         for (k, r) in f.results().iter().enumerate() {
             layout.result[r.index()].get_or_insert(k);
         }
-        let single = |layout: &mut Plan<'_>, e: &Eqn| layout.single(&e.op, f.operands(e), e.results().next()?);
+        let single = |layout: &mut Plan<'_>, e: &Eqn| {
+            layout.single(&e.op, f.operands(e), e.results().next()?)
+        };
         if most == VALUE {
-            f.eqns().iter().filter(|e| live(e)).try_for_each(|e| single(&mut layout, e))?;
+            f.eqns()
+                .iter()
+                .filter(|e| live(e))
+                .try_for_each(|e| single(&mut layout, e))?;
         } else {
             for node in plan(f, &live, false) {
                 match node {
@@ -335,7 +433,11 @@ impl Tiny {
                 layout.code.push(Instruction::Copy { bytes, y, x });
             }
         }
-        let forms = |v: &[Val]| v.iter().map(|&v| layout.form(v)).collect::<Option<Vec<_>>>();
+        let forms = |v: &[Val]| {
+            v.iter()
+                .map(|&v| layout.form(v))
+                .collect::<Option<Vec<_>>>()
+        };
         let (inputs, outputs) = (forms(f.params())?, forms(f.results())?);
         let lines = |bytes: &[u8]| {
             let mut line = [0; 64];
@@ -344,9 +446,27 @@ impl Tiny {
         };
         let image: Vec<Line> = layout.image.chunks_exact(64).map(lines).collect();
         let given = inputs.len() + outputs.len();
-        let fixed = layout.once.iter().chain(&layout.code).all(|i| i.writes_before(given));
+        let fixed = layout
+            .once
+            .iter()
+            .chain(&layout.code)
+            .all(|i| i.writes_before(given));
         let memory = Mutex::new(Memory::new(&image, given, &layout.offsets));
-        let Plan { once, code, offsets, .. } = layout;
-        Some(Tiny { inputs, outputs, once, code, image, offsets, fixed, memory })
+        let Plan {
+            once,
+            code,
+            offsets,
+            ..
+        } = layout;
+        Some(Tiny {
+            inputs,
+            outputs,
+            once,
+            code,
+            image,
+            offsets,
+            fixed,
+            memory,
+        })
     }
 }

@@ -1,4 +1,5 @@
-//! What the tests of the runtime share: building one-operation functions, and comparing with the reference.
+//! What the tests of the runtime share: building one-operation functions, and comparing with the
+//! reference.
 
 #![allow(dead_code)]
 
@@ -13,7 +14,11 @@ use std::sync::Arc;
 /// A function with parameters of these types.
 pub fn build(params: &[Type], f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>) -> Arc<Function> {
     let b = Builder::new("f", Session::default());
-    let x: Vec<Val> = params.iter().enumerate().map(|(i, t)| b.param(t.clone(), Some(&format!("x{i}")))).collect();
+    let x: Vec<Val> = params
+        .iter()
+        .enumerate()
+        .map(|(i, t)| b.param(t.clone(), Some(&format!("x{i}"))))
+        .collect();
     let y = f(&b, &x);
     Arc::new(b.finish(&y).unwrap())
 }
@@ -26,26 +31,46 @@ pub fn single(op: &Op, operands: &[Array]) -> Arc<Function> {
 
 /// Runs a function on the runtime; on few elements in both ways, which must give the same bits.
 pub fn run(f: &Arc<Function>, x: &[Array]) -> Vec<Array> {
-    let run = |executor: Executor| executor.compile(f).and_then(|p| p.run(x)).unwrap_or_else(|e| panic!("{e}\n{x:?}"));
+    let run = |executor: Executor| {
+        executor
+            .compile(f)
+            .and_then(|p| p.run(x))
+            .unwrap_or_else(|e| panic!("{e}\n{x:?}"))
+    };
     let (y, steps) = (run(Executor::new()), run(Executor::new().stepwise()));
-    assert!(y.iter().zip(&steps).all(|(a, b)| a.same_bits(b)), "{y:?} by steps is {steps:?}");
+    assert!(
+        y.iter().zip(&steps).all(|(a, b)| a.same_bits(b)),
+        "{y:?} by steps is {steps:?}"
+    );
     y
 }
 
 /// The results of a function's equations, run one by one.
 pub fn unfused(f: &Function, args: &[Array]) -> Vec<Array> {
     let (executor, mut values) = (Executor::new(), vec![None; f.len()]);
-    f.params().iter().zip(args).for_each(|(p, x)| values[p.index()] = Some(Tensor::from(x)));
+    f.params()
+        .iter()
+        .zip(args)
+        .for_each(|(p, x)| values[p.index()] = Some(Tensor::from(x)));
     for e in f.eqns() {
-        let x = f.operands(e).iter().map(|v| values[v.index()].clone().unwrap()).collect();
+        let x = f
+            .operands(e)
+            .iter()
+            .map(|v| values[v.index()].clone().unwrap())
+            .collect();
         let y = executor.apply(&e.op, x, &Env::default()).unwrap();
-        e.results().zip(y).for_each(|(r, y)| values[r.index()] = Some(y));
+        e.results()
+            .zip(y)
+            .for_each(|(r, y)| values[r.index()] = Some(y));
     }
-    f.results().iter().map(|r| values[r.index()].clone().unwrap().into_array().unwrap()).collect()
+    f.results()
+        .iter()
+        .map(|r| values[r.index()].clone().unwrap().into_array().unwrap())
+        .collect()
 }
 
-/// Whether the runtime must give the bits of the reference: it neither folds numbers in another order nor has a function
-/// of its own.
+/// Whether the runtime must give the bits of the reference: it neither folds numbers in another
+/// order nor has a function of its own.
 pub fn exact(op: &Op) -> bool {
     match op {
         Op::Unary(f) => !approximate(*f),
@@ -54,16 +79,25 @@ pub fn exact(op: &Op) -> bool {
         Op::Reduce(r) => !matches!(r.op, Reduction::Sum | Reduction::Prod),
         Op::Cumulative(c) => !matches!(c.op, Running::Sum | Running::Prod),
         Op::Scatter(s) => !matches!(s.combine, Combine::Add | Combine::Mul),
-        // Where a factor is zero and zeros are strong, a step that adds zeros may give either sign of zero.
+        // Where a factor is zero and zeros are strong, a step that adds zeros may give either sign
+        // of zero.
         Op::LinearRecurrence(r) => r.factors == Factors::Any,
         Op::DotGeneral(d) => d.lhs_contract.is_empty(),
         Op::ReduceWindow(r) => !matches!(r.op, Reduction::Sum | Reduction::Prod),
         Op::Convolution(_) | Op::SelectWindow(_) | Op::Fft(_) => false,
-        Op::Cholesky(_) | Op::TriangularSolve(_) | Op::Lu(_) | Op::Solve(_) | Op::Det(_) | Op::Slogdet(_) => false,
+        Op::Cholesky(_)
+        | Op::TriangularSolve(_)
+        | Op::Lu(_)
+        | Op::Solve(_)
+        | Op::Det(_)
+        | Op::Slogdet(_) => false,
         Op::Qr(_) | Op::Eigh(_) | Op::Svd(_) | Op::Eig(_) | Op::Spectral(_) => false,
         Op::Polygamma(_) | Op::BesselIe(_) | Op::Special(_) | Op::Betainc(_) => false,
         Op::Extension(_) => false,
-        op => op.regions().iter().all(|f| f.eqns().iter().all(|e| exact(&e.op))),
+        op => op
+            .regions()
+            .iter()
+            .all(|f| f.eqns().iter().all(|e| exact(&e.op))),
     }
 }
 
@@ -104,17 +138,23 @@ fn approximate(f: Unary) -> bool {
     )
 }
 
-/// Whether an equation, of a body too, is a function of complex numbers that the runtime computes in its own way.
+/// Whether an equation, of a body too, is a function of complex numbers that the runtime computes
+/// in its own way.
 pub fn is_complex_function(f: &Function) -> bool {
     let own = |op: &Op| match op {
         Op::Unary(f) => approximate(*f) || matches!(f, Unary::Abs | Unary::Sign | Unary::Sqrt),
         Op::Binary(f) => matches!(f, Binary::Pow | Binary::Xlogy),
         _ => false,
     };
-    let is_complex =
-        |e: &cotangent_core::graph::Eqn| f.operands(e).first().is_some_and(|&x| f.ty(x).dtype.is_complex());
+    let is_complex = |e: &cotangent_core::graph::Eqn| {
+        f.operands(e)
+            .first()
+            .is_some_and(|&x| f.ty(x).dtype.is_complex())
+    };
     let inside = |op: &Op| op.regions().iter().any(|body| is_complex_function(body));
-    f.eqns().iter().any(|e| own(&e.op) && is_complex(e) || inside(&e.op))
+    f.eqns()
+        .iter()
+        .any(|e| own(&e.op) && is_complex(e) || inside(&e.op))
 }
 
 /// Real and imaginary parts.
@@ -127,32 +167,58 @@ fn parts(a: &Array) -> Vec<f64> {
 }
 
 fn largest(a: &Array) -> f64 {
-    parts(a).into_iter().map(f64::abs).filter(|x| x.is_finite()).fold(0.0, f64::max)
+    parts(a)
+        .into_iter()
+        .map(f64::abs)
+        .filter(|x| x.is_finite())
+        .fold(0.0, f64::max)
 }
 
 /// The coarsest precision of values inside a function's bodies.
 pub fn precision(f: &Function) -> f64 {
-    let of = |f: &Arc<Function>| f.vals().map(|v| f.ty(v).dtype.epsilon()).fold(precision(f), f64::max);
-    f.eqns().iter().flat_map(|e| e.op.regions()).map(of).fold(0.0, f64::max)
+    let of = |f: &Arc<Function>| {
+        f.vals()
+            .map(|v| f.ty(v).dtype.epsilon())
+            .fold(precision(f), f64::max)
+    };
+    f.eqns()
+        .iter()
+        .flat_map(|e| e.op.regions())
+        .map(of)
+        .fold(0.0, f64::max)
 }
 
-/// Whether a result differs from another by rounding only, when sums of products of operands are folded in any order
-/// and bodies compute with this precision.
+/// Whether a result differs from another by rounding only, when sums of products of operands are
+/// folded in any order and bodies compute with this precision.
 pub fn tolerable(inside: f64, got: &Array, want: &Array, operands: &[Array]) -> bool {
     let floats = operands.iter().filter(|x| x.dtype().has_tangent());
-    let (terms, product) = floats.fold((1, 1.0), |(n, p), x| (n.max(x.len()), p * largest(x).max(1.0)));
-    let bound = got.dtype().epsilon().max(100.0 * inside) * (8.0 * largest(want) + product * (terms as f64).ln_1p());
+    let (terms, product) = floats.fold((1, 1.0), |(n, p), x| {
+        (n.max(x.len()), p * largest(x).max(1.0))
+    });
+    let bound = got.dtype().epsilon().max(100.0 * inside)
+        * (8.0 * largest(want) + product * (terms as f64).ln_1p());
     let close = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= bound;
-    got.ty() == want.ty() && parts(got).into_iter().zip(parts(want)).all(|(a, b)| close(a, b))
+    got.ty() == want.ty()
+        && parts(got)
+            .into_iter()
+            .zip(parts(want))
+            .all(|(a, b)| close(a, b))
 }
 
 /// Compares with the reference: to the bit, or within a few units in the last place.
 pub fn check(f: &Arc<Function>, x: &[Array], exact: bool) {
     let (got, want) = (run(f, x), reference::run(f, x).unwrap());
     for (got, want) in got.iter().zip(&want) {
-        let fits =
-            if exact && !is_complex_function(f) { got.same_bits(want) } else { tolerable(precision(f), got, want, x) };
-        assert!(fits, "{:?}\n x {x:?}\n runtime {got:?}\n reference {want:?}", f.eqns());
+        let fits = if exact && !is_complex_function(f) {
+            got.same_bits(want)
+        } else {
+            tolerable(precision(f), got, want, x)
+        };
+        assert!(
+            fits,
+            "{:?}\n x {x:?}\n runtime {got:?}\n reference {want:?}",
+            f.eqns()
+        );
     }
 }
 
@@ -161,14 +227,18 @@ pub fn numbers(dtype: DType, shape: &[usize], seed: u64) -> Array {
     let n = shape.iter().product();
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (state >> 40) as f64 / (1 << 23) as f64 - 1.0
     };
     let wide = match dtype.kind() {
         cotangent_core::dtype::Kind::Float => Wide::F((0..n).map(|_| 2.0 * next()).collect()),
-        cotangent_core::dtype::Kind::Complex => {
-            Wide::C((0..n).map(|_| cotangent_core::C128::new(2.0 * next(), 2.0 * next())).collect())
-        }
+        cotangent_core::dtype::Kind::Complex => Wide::C(
+            (0..n)
+                .map(|_| cotangent_core::C128::new(2.0 * next(), 2.0 * next()))
+                .collect(),
+        ),
         _ => Wide::I((0..n).map(|_| (next() * 100.0) as i128).collect()),
     };
     wide.narrow(dtype, shape).unwrap()

@@ -10,7 +10,10 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (self.0 >> 33) as usize % n
     }
 
@@ -19,7 +22,8 @@ impl Random {
     }
 }
 
-/// An operand with these axes, of which each stands for a part of the product; they lie in any order, and some repeat.
+/// An operand with these axes, of which each stands for a part of the product; they lie in any
+/// order, and some repeat.
 struct Operand {
     shape: Vec<usize>,
     /// Where each axis lies in memory, and the axes that are given with one element.
@@ -30,25 +34,54 @@ struct Operand {
 impl Operand {
     fn new(r: &mut Random, shape: &[usize], batch: usize) -> Operand {
         let mut order: Vec<usize> = (0..shape.len()).collect();
-        (1..order.len()).for_each(|i| order.swap(i, if r.below(2) == 0 { i } else { r.below(i + 1) }));
-        let repeats = (0..shape.len()).filter(|&d| r.below(if d < batch { 3 } else { 12 }) == 0).collect();
-        Operand { shape: shape.to_vec(), order, repeats }
+        (1..order.len())
+            .for_each(|i| order.swap(i, if r.below(2) == 0 { i } else { r.below(i + 1) }));
+        let repeats = (0..shape.len())
+            .filter(|&d| r.below(if d < batch { 3 } else { 12 }) == 0)
+            .collect();
+        Operand {
+            shape: shape.to_vec(),
+            order,
+            repeats,
+        }
     }
 
     fn given(&self, dtype: DType) -> Type {
-        let extent = |&d: &usize| if self.repeats.contains(&d) { 1 } else { self.shape[d] };
-        Type::new(dtype, self.order.iter().map(extent).collect::<Vec<usize>>().as_slice())
+        let extent = |&d: &usize| {
+            if self.repeats.contains(&d) {
+                1
+            } else {
+                self.shape[d]
+            }
+        };
+        Type::new(
+            dtype,
+            self.order
+                .iter()
+                .map(extent)
+                .collect::<Vec<usize>>()
+                .as_slice(),
+        )
     }
 
     fn view(&self, cx: &dyn Emit, x: Val) -> Val {
-        let (shape, own): (Vec<Dim>, Vec<usize>) = self.shape.iter().enumerate().map(|(d, &n)| (n.into(), d)).unzip();
+        let (shape, own): (Vec<Dim>, Vec<usize>) = self
+            .shape
+            .iter()
+            .enumerate()
+            .map(|(d, &n)| (n.into(), d))
+            .unzip();
         let mut perm = own.clone();
-        self.order.iter().enumerate().for_each(|(k, &d)| perm[d] = k);
+        self.order
+            .iter()
+            .enumerate()
+            .for_each(|(k, &d)| perm[d] = k);
         cx.broadcast_in_dim(cx.transpose(x, &perm), &shape, &own)
     }
 }
 
-/// What follows a product: of it, another of its shape, values of the last axis, and a value of its shape that is read across.
+/// What follows a product: of it, another of its shape, values of the last axis, and a value of its
+/// shape that is read across.
 type Then = fn(&dyn Emit, Val, Val, Val, Val) -> Vec<Val>;
 
 const ANY: [Then; 4] = [
@@ -61,23 +94,43 @@ const ANY: [Then; 4] = [
 const REAL: [Then; 9] = [
     |cx, c, _, bias, _| {
         let y = cx.add(c, bias);
-        vec![cx.select(cx.compare(y, Comparison::Gt, bias), y, bias), cx.tanh(y)]
+        vec![
+            cx.select(cx.compare(y, Comparison::Gt, bias), y, bias),
+            cx.tanh(y),
+        ]
     },
     |cx, c, _, _, _| vec![cx.softmax(c, last(cx, c))],
-    |cx, c, d, _, x| vec![cx.add(cx.layer_norm(cx.add(c, x), None, None, &[last(cx, c)], 1e-5), d)],
+    |cx, c, d, _, x| {
+        vec![cx.add(
+            cx.layer_norm(cx.add(c, x), None, None, &[last(cx, c)], 1e-5),
+            d,
+        )]
+    },
     |cx, c, _, bias, x| vec![cx.reduce_sum(cx.mul(cx.add(c, bias), x), &[last(cx, c)])],
     |cx, c, _, _, _| vec![cx.reduce(Reduction::Prod, c, &[last(cx, c)])],
     // What has another type than the product.
     |cx, c, d, _, _| vec![cx.compare(c, Comparison::Lt, d)],
     |cx, c, d, bias, _| {
-        let wide = |v| cx.convert(v, if cx.ty(v).dtype == DType::F64 { DType::F32 } else { DType::F64 });
+        let wide = |v| {
+            cx.convert(
+                v,
+                if cx.ty(v).dtype == DType::F64 {
+                    DType::F32
+                } else {
+                    DType::F64
+                },
+            )
+        };
         vec![cx.mul(wide(cx.mul(c, bias)), wide(d))]
     },
     // Rows of two axes.
     |cx, c, _, bias, _| {
         let n = last(cx, c);
         let axes: Vec<usize> = (n.saturating_sub(1)..=n).collect();
-        vec![cx.reduce_sum(cx.mul(c, bias), &axes), cx.exp(cx.neg(cx.mul(c, c)))]
+        vec![
+            cx.reduce_sum(cx.mul(c, bias), &axes),
+            cx.exp(cx.neg(cx.mul(c, c))),
+        ]
     },
     // The derivative of a softmax.
     |cx, c, d, _, x| {
@@ -100,7 +153,15 @@ fn with_ends(x: &Array, seed: usize) -> Array {
     let wide = match x.wide() {
         Wide::F(v) => Wide::F(v.into_iter().map(end).collect()),
         Wide::C(v) => Wide::C(
-            v.into_iter().map(|z| if end(1.0) == 0.0 { C128::ZERO } else { C128::new(end(z.re), z.im) }).collect(),
+            v.into_iter()
+                .map(|z| {
+                    if end(1.0) == 0.0 {
+                        C128::ZERO
+                    } else {
+                        C128::new(end(z.re), z.im)
+                    }
+                })
+                .collect(),
         ),
         other => other,
     };
@@ -126,11 +187,24 @@ pub fn program(seed: usize) -> (Arc<Function>, Vec<Array>) {
         _ => DType::F16,
     };
     let mut batch: Vec<usize> = (0..r.below(3)).map(|_| r.of(&[1, 2, 3, 5])).collect();
-    let mut sizes = |all: &[usize], most: usize| (0..1 + r.below(most)).map(|_| r.of(all)).collect::<Vec<usize>>();
+    let mut sizes = |all: &[usize], most: usize| {
+        (0..1 + r.below(most))
+            .map(|_| r.of(all))
+            .collect::<Vec<usize>>()
+    };
     let mut rows = sizes(&[0, 1, 2, 7, 16, 33, 40], 2);
-    let columns = if large { sizes(&[8, 9, 16, 50], 2) } else { sizes(&[0, 1, 2, 5, 8, 17, 40], 2) };
-    let mut steps =
-        |most| if large { r.of(&[3, 17, 64]) } else { r.of(&[0, 1, 2, 9, 64, 257, 520].map(|k: usize| k.min(most))) };
+    let columns = if large {
+        sizes(&[8, 9, 16, 50], 2)
+    } else {
+        sizes(&[0, 1, 2, 5, 8, 17, 40], 2)
+    };
+    let mut steps = |most| {
+        if large {
+            r.of(&[3, 17, 64])
+        } else {
+            r.of(&[0, 1, 2, 9, 64, 257, 520].map(|k: usize| k.min(most)))
+        }
+    };
     let depths = [steps(600), steps(300)];
     if large {
         // Somewhat more than stays in a cache, in few matrices or many.
@@ -151,10 +225,16 @@ pub fn program(seed: usize) -> (Arc<Function>, Vec<Array>) {
         .iter()
         .map(|&k| {
             let a = Operand::new(&mut r, &[&batch[..], &rows, &[k]].concat(), batch.len());
-            [a, Operand::new(&mut r, &[&batch[..], &[k], &columns].concat(), batch.len())]
+            [
+                a,
+                Operand::new(&mut r, &[&batch[..], &[k], &columns].concat(), batch.len()),
+            ]
         })
         .collect();
-    let across = Operand { repeats: vec![], ..Operand::new(&mut r, &shape, batch.len()) };
+    let across = Operand {
+        repeats: vec![],
+        ..Operand::new(&mut r, &shape, batch.len())
+    };
     let then = match dtype {
         DType::F32 | DType::F64 if r.below(4) > 0 => r.of(&REAL),
         _ => r.of(&ANY),
@@ -168,19 +248,36 @@ pub fn program(seed: usize) -> (Arc<Function>, Vec<Array>) {
             let (n, k) = (batch.len(), batch.len() + rows.len());
             let own: Vec<usize> = (0..n).collect();
             let axes = DotGeneral::contract(&[k], &[n]).batched(&own, &own);
-            let axes = DotGeneral { strong_zero, ..axes };
+            let axes = DotGeneral {
+                strong_zero,
+                ..axes
+            };
             cx.op(axes, &[a.view(cx, x[0]), b.view(cx, x[1])])
         };
-        let made: Vec<Val> = operands.iter().zip(factors.chunks(2)).map(product).collect();
+        let made: Vec<Val> = operands
+            .iter()
+            .zip(factors.chunks(2))
+            .map(product)
+            .collect();
         let all: Vec<Dim> = shape.iter().map(|&n| n.into()).collect();
         let bias = cx.broadcast_in_dim(others[0], &all, &[shape.len() - 1]);
         let x = across.view(cx, others[1]);
-        then(cx, made[0], *made.last().expect("there is a product"), bias, x)
+        then(
+            cx,
+            made[0],
+            *made.last().expect("there is a product"),
+            bias,
+            x,
+        )
     });
     let args = types.iter().enumerate().map(|(i, t)| {
         let shape = t.shape.as_const().expect("sizes are known");
         let x = numbers(t.dtype, &shape, (seed * 8 + i) as u64);
-        if strong_zero { with_ends(&x, seed + i) } else { x }
+        if strong_zero {
+            with_ends(&x, seed + i)
+        } else {
+            x
+        }
     });
     (f, args.collect())
 }

@@ -1,8 +1,8 @@
 //! The state machine of the thread pool under every order of events that loom finds:
 //! `cargo test --release --manifest-path crates/kernels/loom/Cargo.toml`.
 //!
-//! The pool's own lines ([`claims`]) run on loom's atomics. A job is a number in a cell that loom watches: a worker that read
-//! it when its owner may write it would be reported.
+//! The pool's own lines ([`claims`]) run on loom's atomics. A job is a number in a cell that loom
+//! watches: a worker that read it when its owner may write it would be reported.
 
 #![cfg(test)]
 
@@ -48,7 +48,9 @@ fn every_chunk_runs_once(workers: usize, jobs: usize, chunks: u32, preemptions: 
             claims: Claims::new(),
             beds: (0..workers).map(|_| Bed::new()).collect(),
             job: UnsafeCell::new(0),
-            ran: (0..jobs).map(|_| (0..chunks).map(|_| AtomicU32::new(0)).collect()).collect(),
+            ran: (0..jobs)
+                .map(|_| (0..chunks).map(|_| AtomicU32::new(0)).collect())
+                .collect(),
             over: AtomicBool::new(false),
         });
         let hire = |w: usize| {
@@ -61,7 +63,12 @@ fn every_chunk_runs_once(workers: usize, jobs: usize, chunks: u32, preemptions: 
             })
         };
         let threads: Vec<_> = (0..workers).map(hire).collect();
-        let wake = || pool.beds.iter().zip(&threads).for_each(|(bed, t)| bed.wake(t.thread()));
+        let wake = || {
+            pool.beds
+                .iter()
+                .zip(&threads)
+                .for_each(|(bed, t)| bed.wake(t.thread()))
+        };
         for job in 0..jobs {
             // SAFETY: every chunk of the last job is finished.
             pool.job.with_mut(|j| unsafe { *j = job });

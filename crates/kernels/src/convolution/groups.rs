@@ -1,8 +1,10 @@
-//! Convolutions of many groups with few windows and few outputs, a lane for each group: the gradient of a depthwise kernel.
+//! Convolutions of many groups with few windows and few outputs, a lane for each group: the
+//! gradient of a depthwise kernel.
 //!
-//! One feature at a time, the planes of as many groups as a vector has lanes are laid out as [`Layout`] says, place by place,
-//! and so are their kernels. A step is then one vector of the kernels and one of the operand for each window, whose sum
-//! stays in a register. An element is the chain of [`gemm`](mod@crate::gemm).
+//! One feature at a time, the planes of as many groups as a vector has lanes are laid out as
+//! [`Layout`] says, place by place, and so are their kernels. A step is then one vector of the
+//! kernels and one of the operand for each window, whose sum stays in a register. An element is the
+//! chain of [`gemm`](mod@crate::gemm).
 
 use super::layout::Layout;
 use super::tiles::Runs;
@@ -13,7 +15,8 @@ use crate::parallel::{Shared, attempt};
 use crate::simd::Level;
 use crate::sliding::Axis;
 
-/// Whether this is the way for convolutions of so few windows: half of the lanes or more have a group.
+/// Whether this is the way for convolutions of so few windows: half of the lanes or more have a
+/// group.
 pub(super) fn pay<T: Real>(level: Level, c: &Channels) -> bool {
     c.outputs < super::FEW && c.groups * 2 >= T::kernels(level).lanes
 }
@@ -39,8 +42,20 @@ pub(super) fn products<T: Real>(
     axes: &[Axis],
 ) -> Fallible {
     let (kernels, layout) = (T::kernels(level), Layout::new(axes)?);
-    let (count, rows) = (layout.starts.len() * layout.along, c.features * layout.window.len());
-    let plan = Plan { level, kernels, c, x, w, layout, count, runs: Runs(rows) };
+    let (count, rows) = (
+        layout.starts.len() * layout.along,
+        c.features * layout.window.len(),
+    );
+    let plan = Plan {
+        level,
+        kernels,
+        c,
+        x,
+        w,
+        layout,
+        count,
+        runs: Runs(rows),
+    };
     let blocks = c.groups.div_ceil(kernels.lanes);
     let nanos = (y.len() as u64).saturating_mul(rows as u64) / 8;
     let y = Shared(y.as_mut_ptr());
@@ -57,10 +72,15 @@ impl<T: Real> Plan<'_, T> {
     /// # Safety
     /// Nobody else uses these elements of `y`.
     unsafe fn piece(&self, y: *mut T, first: usize, b: usize) -> Fallible {
-        let (lanes, size, window) = (self.kernels.lanes, self.layout.size, self.layout.window.len());
+        let (lanes, size, window) = (
+            self.kernels.lanes,
+            self.layout.size,
+            self.layout.window.len(),
+        );
         let groups = lanes.min(self.c.groups - first);
         let sums = self.count * lanes;
-        // Planes as they are laid out, the same place by place, the kernels, the chains, and sums of runs.
+        // Planes as they are laid out, the same place by place, the kernels, the chains, and sums
+        // of runs.
         let of_outputs = self.c.outputs * (1 + self.runs.levels()) * sums;
         let elements = (2 * size + window) * lanes + of_outputs;
         with_room(elements * size_of::<T>(), |room| {
@@ -87,11 +107,18 @@ impl<T: Real> Plan<'_, T> {
                 unsafe { pack(self.level, x, lanes, lines(planes, size, size)) };
                 for o in 0..self.c.outputs {
                     let of_kernel = self.c.features * window;
-                    let from = self.w[(first * self.c.outputs + o) * of_kernel + f * window..].as_ptr();
+                    let from =
+                        self.w[(first * self.c.outputs + o) * of_kernel + f * window..].as_ptr();
                     let sums = chains.wrapping_add(o * (of_outputs / self.c.outputs));
-                    // SAFETY: the kernels of these groups are as far apart, and there is room for one feature of them.
+                    // SAFETY: the kernels of these groups are as far apart, and there is room for
+                    // one feature of them.
                     unsafe {
-                        pack(self.level, w, lanes, lines(from, self.c.outputs * of_kernel, window));
+                        pack(
+                            self.level,
+                            w,
+                            lanes,
+                            lines(from, self.c.outputs * of_kernel, window),
+                        );
                         self.feature(row, x, w, sums);
                     }
                 }
@@ -99,7 +126,9 @@ impl<T: Real> Plan<'_, T> {
             }
             for o in 0..self.c.outputs {
                 let sums = chains.wrapping_add(o * (of_outputs / self.c.outputs) + sums);
-                for (lane, p) in (0..groups).flat_map(|lane| (0..self.count).map(move |p| (lane, p))) {
+                for (lane, p) in
+                    (0..groups).flat_map(|lane| (0..self.count).map(move |p| (lane, p)))
+                {
                     let to = (self.c.place(first + lane, b) * self.c.outputs + o) * self.count + p;
                     // SAFETY: these windows belong to this piece, and their sums are complete.
                     unsafe { *y.add(to) = *sums.add(p * lanes + lane) };
@@ -108,13 +137,23 @@ impl<T: Real> Plan<'_, T> {
         })
     }
 
-    /// Adds the rows of one feature, of which `row` is the first: to chains, and to sums of runs behind them.
+    /// Adds the rows of one feature, of which `row` is the first: to chains, and to sums of runs
+    /// behind them.
     ///
     /// # Safety
-    /// The operand and the kernels of the feature are laid out, and there is room for the sums of all windows at every level.
+    /// The operand and the kernels of the feature are laid out, and there is room for the sums of
+    /// all windows at every level.
     unsafe fn feature(&self, row: usize, x: *const T, w: *const T, chains: *mut T) {
-        let (lanes, steps, all) = (self.kernels.lanes, &self.layout.window, self.count * self.kernels.lanes);
-        let windows = self.layout.starts.iter().flat_map(|start| (0..self.layout.along).map(move |p| start + p));
+        let (lanes, steps, all) = (
+            self.kernels.lanes,
+            &self.layout.window,
+            self.count * self.kernels.lanes,
+        );
+        let windows = self
+            .layout
+            .starts
+            .iter()
+            .flat_map(|start| (0..self.layout.along).map(move |p| start + p));
         let tiles = self.count.div_ceil(APIECE);
         let mut k = 0;
         while k < steps.len() {
@@ -133,7 +172,9 @@ impl<T: Real> Plan<'_, T> {
                     add: !p.is_multiple_of(DEPTH),
                 };
                 let many = part(tile + 1) - part(tile);
-                t.at.iter_mut().zip(windows.by_ref().take(many)).for_each(|(at, window)| *at = window * lanes);
+                t.at.iter_mut()
+                    .zip(windows.by_ref().take(many))
+                    .for_each(|(at, window)| *at = window * lanes);
                 // SAFETY: these steps and windows are laid out, and there is room for their chains.
                 unsafe { self.kernels.apiece[many - 1](&t) };
             }
@@ -147,7 +188,8 @@ impl<T: Real> Plan<'_, T> {
                         true => level(Runs::level(block)).copy_from_nonoverlapping(chains, all),
                         false => super::tiles::add(level(Runs::level(block)), chains, all),
                     }
-                    self.runs.merged(end_row, |l| super::tiles::add(level(l), level(l + 1), all));
+                    self.runs
+                        .merged(end_row, |l| super::tiles::add(level(l), level(l + 1), all));
                 }
             }
             k = end;

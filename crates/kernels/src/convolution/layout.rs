@@ -1,10 +1,12 @@
-//! An operand in the order in which windows read it: with the zeros around and between its elements.
+//! An operand in the order in which windows read it: with the zeros around and between its
+//! elements.
 //!
 //! ```text
 //! place of element k of the window p = window[k] + Σ_a p_a steps_a           steps 1 along the last axis
 //! ```
-//! Along an axis, the elements `k` of all windows are every `stride`-th place of the operand as it is spread and padded.
-//! Those of several `k` overlap: they are kept once, as a [`Slot`], if they are as far apart as some windows are.
+//! Along an axis, the elements `k` of all windows are every `stride`-th place of the operand as it
+//! is spread and padded. Those of several `k` overlap: they are kept once, as a [`Slot`], if they
+//! are as far apart as some windows are.
 
 use crate::copy::copy_run;
 use crate::element::Number;
@@ -40,7 +42,9 @@ impl Laid {
         for k in (0..axis.window).map(|k| if up { k } else { axis.window - 1 - k }) {
             let shift = shift(k);
             let slot: &mut usize = latest.entry(shift.rem_euclid(stride)).or_insert(usize::MAX);
-            let apart = slots.get(*slot).map(|s| ((shift - s.shift) / stride) as usize);
+            let apart = slots
+                .get(*slot)
+                .map(|s| ((shift - s.shift) / stride) as usize);
             match (apart, slots.get_mut(*slot)) {
                 (Some(apart), Some(s)) if apart <= s.len => {
                     s.len = s.len.max(apart + axis.count);
@@ -49,7 +53,13 @@ impl Laid {
                 _ => {
                     *slot = slots.len();
                     at[k] = (*slot, 0);
-                    push(&mut slots, Slot { shift, len: axis.count })?;
+                    push(
+                        &mut slots,
+                        Slot {
+                            shift,
+                            len: axis.count,
+                        },
+                    )?;
                 }
             }
         }
@@ -67,7 +77,11 @@ impl Laid {
     fn elements(&self) -> impl Iterator<Item = (usize, usize)> + Clone {
         self.slots.iter().flat_map(|&(run, start)| {
             (0..run.count).map(move |t| {
-                (start + run.p + t * run.p_step, run.i.wrapping_add_signed(run.i_step.wrapping_mul(t as isize)))
+                (
+                    start + run.p + t * run.p_step,
+                    run.i
+                        .wrapping_add_signed(run.i_step.wrapping_mul(t as isize)),
+                )
             })
         })
     }
@@ -81,12 +95,18 @@ pub(super) fn copy<T: Copy>(to: &mut [T], from: &[T]) {
         return to.iter_mut().zip(from).for_each(|(to, &x)| *to = x);
     };
     *end = *last;
-    to.as_chunks_mut::<CHUNK>().0.iter_mut().zip(from.as_chunks::<CHUNK>().0).for_each(|(to, x)| *to = *x);
+    to.as_chunks_mut::<CHUNK>()
+        .0
+        .iter_mut()
+        .zip(from.as_chunks::<CHUNK>().0)
+        .for_each(|(to, x)| *to = *x);
 }
 
 /// The number of places of so many lines.
 fn volume(lines: usize, places: usize) -> Fallible<usize> {
-    lines.checked_mul(places).ok_or(OutOfMemory { bytes: usize::MAX })
+    lines
+        .checked_mul(places)
+        .ok_or(OutOfMemory { bytes: usize::MAX })
 }
 
 /// The places of one feature.
@@ -107,7 +127,10 @@ pub(super) struct Layout {
 impl Layout {
     /// Of axes, of which there is one.
     pub(super) fn new(axes: &[Axis]) -> Fallible<Layout> {
-        let mut laid = axes.iter().map(Laid::new).collect::<Fallible<Vec<Laid>>>()?;
+        let mut laid = axes
+            .iter()
+            .map(Laid::new)
+            .collect::<Fallible<Vec<Laid>>>()?;
         let outer = axes.len() - 1;
         let mut steps = vec![1; axes.len()];
         for a in (0..outer).rev() {
@@ -116,7 +139,11 @@ impl Layout {
         let size = volume(steps[0], laid[0].len)?;
         let window = (0..axes.iter().map(|a| a.window).product()).map(|k| {
             let k = components(k, axes.iter().map(|a| a.window));
-            laid.iter().zip(k).zip(&steps).map(|((laid, k), step)| laid.window[k] * step).sum()
+            laid.iter()
+                .zip(k)
+                .zip(&steps)
+                .map(|((laid, k), step)| laid.window[k] * step)
+                .sum()
         });
         let window = collected(window)?;
         let starts = (0..axes[..outer].iter().map(|a| a.count).product()).map(|p| {
@@ -130,7 +157,10 @@ impl Layout {
             next.clear();
             reserve(&mut next, lines.len().saturating_mul(elements))?;
             for &(to, from) in &lines {
-                next.extend(laid.elements().map(|(p, i)| (to * laid.len + p, from * axis.len + i)));
+                next.extend(
+                    laid.elements()
+                        .map(|(p, i)| (to * laid.len + p, from * axis.len + i)),
+                );
             }
             std::mem::swap(&mut lines, &mut next);
         }
@@ -138,7 +168,14 @@ impl Layout {
         for (to, from) in &mut lines {
             (*to, *from) = (*to * last.len, *from * axes[outer].len);
         }
-        Ok(Layout { last, lines, size, window, starts, along: axes[outer].count })
+        Ok(Layout {
+            last,
+            lines,
+            size,
+            window,
+            starts,
+            along: axes[outer].count,
+        })
     }
 
     /// The elements of a feature to their places.
@@ -149,7 +186,13 @@ impl Layout {
                 let to = &mut to[start + run.p..];
                 match (run.p_step, run.i_step) {
                     (1, 1) => copy(&mut to[..run.count], &x[run.i..run.i + run.count]),
-                    (step, by) => copy_run(to, 0, step as isize, view::Run::Strided(x, run.i, by), run.count),
+                    (step, by) => copy_run(
+                        to,
+                        0,
+                        step as isize,
+                        view::Run::Strided(x, run.i, by),
+                        run.count,
+                    ),
                 }
             }
         }

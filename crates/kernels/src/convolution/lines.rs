@@ -1,12 +1,14 @@
-//! Convolutions by lines of windows: for few outputs and few rows (a depthwise kernel), and for integers.
+//! Convolutions by lines of windows: for few outputs and few rows (a depthwise kernel), and for
+//! integers.
 //!
 //! ```text
 //! y[o, p] = ( .. ((0 + w[o, f₀, k₀] x[f₀, at]) + w[o, f₁, k₀] x[f₁, at]) .. )        k ascending, f within k
 //! ```
-//! A plane of the operand is laid out as [`Layout`] specifies, with its zeros: windows that follow each other read adjacent
-//! elements, whatever strides and dilations are. Vectors of windows then stay in registers over all rows. A product is
-//! rounded before it is added. The products with the zeros of the layout change no bit: the sum is never -0, and
-//! [`outside`](super::outside) computes the elements again for which a weight is not finite.
+//! A plane of the operand is laid out as [`Layout`] specifies, with its zeros: windows that follow
+//! each other read adjacent elements, whatever strides and dilations are. Vectors of windows then
+//! stay in registers over all rows. A product is rounded before it is added. The products with the
+//! zeros of the layout change no bit: the sum is never -0, and [`outside`](super::outside) computes
+//! the elements again for which a weight is not finite.
 
 use super::layout::{Layout, copy};
 use super::{Channels, Planes, outside};
@@ -40,8 +42,9 @@ struct Line<T> {
 
 /// A kernel of some outputs.
 ///
-/// Safety: the level is there; `x` is valid for reading whole vectors of `count` windows at every step, `steps` and `w` for
-/// reading every row, and `y` for writing `count` elements of each output.
+/// Safety: the level is there; `x` is valid for reading whole vectors of `count` windows at every
+/// step, `steps` and `w` for reading every row, and `y` for writing `count` elements of each
+/// output.
 type Kernel<T> = unsafe fn(&Line<T>);
 
 /// The kernels of a level, by [`TOGETHER`].
@@ -71,8 +74,9 @@ unsafe fn line<L: Mac, const O: usize>(t: &Line<L::E>) {
     }
 }
 
-/// `V` vectors of windows from `at` on: how many windows they have room for. The last vector ends where the line ends, and
-/// computes some windows again; it is a part if the line is shorter than a vector.
+/// `V` vectors of windows from `at` on: how many windows they have room for. The last vector ends
+/// where the line ends, and computes some windows again; it is a part if the line is shorter than a
+/// vector.
 ///
 /// # Safety
 /// As [`Kernel`], and these vectors begin inside the line.
@@ -104,7 +108,11 @@ unsafe fn vectors<L: Mac, const O: usize, const V: usize>(t: &Line<L::E>, at: us
             // SAFETY: these windows of this output exist.
             unsafe {
                 let (y, left) = (t.y.add(o * t.output + place(v)), t.count - place(v));
-                if left >= L::N { sum.store(y) } else { sum.store_first(y, left) }
+                if left >= L::N {
+                    sum.store(y)
+                } else {
+                    sum.store_first(y, left)
+                }
             }
         }
     }
@@ -152,16 +160,19 @@ struct Plan<'a, T: 'static> {
     layout: Layout,
     c: Channels,
     x: Planes<'a, T>,
-    /// Weights of each group: those of the outputs in the order of `parts`, `w[row, output]` of each part.
+    /// Weights of each group: those of the outputs in the order of `parts`, `w[row, output]` of
+    /// each part.
     w: Vec<T>,
     steps: Vec<usize>,
     /// The first output of each part, and which kernel computes it.
     parts: Vec<(usize, usize)>,
     /// Windows of a plane of the result.
     count: usize,
-    /// Windows between the first and the last one in the layout, both included: with those of no line.
+    /// Windows between the first and the last one in the layout, both included: with those of no
+    /// line.
     span: usize,
-    /// Whether all windows of a plane are computed as one line, those between lines included, and then copied.
+    /// Whether all windows of a plane are computed as one line, those between lines included, and
+    /// then copied.
     joined: bool,
 }
 
@@ -178,7 +189,9 @@ pub(super) fn convolve<T: Vectors + Plain>(
     let plane = c.outputs * plan.count;
     let each = (CHUNK / plane).max(1);
     let nanos = (y.len() as u64).saturating_mul(plan.steps.len() as u64) / 16;
-    try_chunks(y, each * plane, nanos, |chunk, y| plan.planes(chunk * each, y))?;
+    try_chunks(y, each * plane, nanos, |chunk, y| {
+        plan.planes(chunk * each, y)
+    })?;
     outside::leave_out(y, x, w, c, axes, |terms| plan.sum(terms))
 }
 
@@ -187,11 +200,18 @@ impl<'a, T: Vectors + Plain> Plan<'a, T> {
         let layout = Layout::new(axes)?;
         let kernels = kernels::<T>(level);
         let window = &layout.window;
-        let steps = collected(window.iter().flat_map(|k| (0..c.features).map(move |f| f * layout.size + k)))?;
+        let steps = collected(
+            window
+                .iter()
+                .flat_map(|k| (0..c.features).map(move |f| f * layout.size + k)),
+        )?;
         let mut parts = with_capacity(c.outputs)?;
         let mut first = 0;
         while first < c.outputs {
-            let kind = TOGETHER.iter().rposition(|&o| o <= c.outputs - first).expect("one output is left");
+            let kind = TOGETHER
+                .iter()
+                .rposition(|&o| o <= c.outputs - first)
+                .expect("one output is left");
             parts.push((first, kind));
             first += TOGETHER[kind];
         }
@@ -208,10 +228,22 @@ impl<'a, T: Vectors + Plain> Plan<'a, T> {
         }
         let (lines, lanes) = (layout.starts.len(), kernels.lanes);
         let span = layout.starts.last().map_or(0, |start| start + layout.along);
-        // Vectors of all lines, each for itself, and of one line: that is copied, which takes about two rows.
+        // Vectors of all lines, each for itself, and of one line: that is copied, which takes about
+        // two rows.
         let apart = lines * layout.along.div_ceil(lanes) * (rows + 2);
         let joined = lines > 1 && span.div_ceil(lanes) * (rows + 2) + 2 * lines < apart;
-        Ok(Plan { kernels, c, x, w: turned, steps, parts, count: lines * layout.along, span, joined, layout })
+        Ok(Plan {
+            kernels,
+            c,
+            x,
+            w: turned,
+            steps,
+            parts,
+            count: lines * layout.along,
+            span,
+            joined,
+            layout,
+        })
     }
 
     /// The sum of the products of one element, which come by features.
@@ -226,7 +258,11 @@ impl<'a, T: Vectors + Plain> Plan<'a, T> {
         let (c, size, lanes) = (self.c, self.layout.size, self.kernels.lanes);
         // Vectors are read whole, and may begin at the last window.
         let laid = c.features * size + lanes;
-        let between = if self.joined { TOGETHER[2] * self.span } else { 0 };
+        let between = if self.joined {
+            TOGETHER[2] * self.span
+        } else {
+            0
+        };
         with_room((laid + between) * size_of::<T>(), |room| {
             let room = room.cast::<T>();
             // SAFETY: the room is for this slice and the windows, and it is initialised.
@@ -248,21 +284,31 @@ impl<'a, T: Vectors + Plain> Plan<'a, T> {
     /// One plane of the result.
     ///
     /// # Safety
-    /// The features are laid out in `x`, with a vector of elements behind them; there is room for the windows of
-    /// the outputs of a part between the lines, if they are joined.
+    /// The features are laid out in `x`, with a vector of elements behind them; there is room for
+    /// the windows of the outputs of a part between the lines, if they are joined.
     unsafe fn plane(&self, x: &[T], w: &[T], between: *mut T, y: &mut [T]) {
         let (rows, along) = (self.steps.len(), self.layout.along);
         for &(first, kind) in &self.parts {
             let outputs = TOGETHER[kind];
             let y = &mut y[first * self.count..(first + outputs) * self.count];
             let (steps, w) = (self.steps.as_ptr(), w[first * rows..].as_ptr());
-            let mut line = Line { steps, rows, w, x: x.as_ptr(), y: between, output: self.span, count: self.span };
-            // SAFETY: windows of the layout are inside of it; lines are parts of the result, or of the room.
+            let mut line = Line {
+                steps,
+                rows,
+                w,
+                x: x.as_ptr(),
+                y: between,
+                output: self.span,
+                count: self.span,
+            };
+            // SAFETY: windows of the layout are inside of it; lines are parts of the result, or of
+            // the room.
             unsafe {
                 if self.joined {
                     self.kernels.of[kind](&line);
                     for (o, y) in y.chunks_exact_mut(self.count).enumerate() {
-                        let from = std::slice::from_raw_parts(between.add(o * self.span), self.span);
+                        let from =
+                            std::slice::from_raw_parts(between.add(o * self.span), self.span);
                         for (y, start) in y.chunks_exact_mut(along).zip(&self.layout.starts) {
                             copy(y, &from[*start..][..along]);
                         }

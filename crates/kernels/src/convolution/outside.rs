@@ -1,8 +1,9 @@
 //! Elements outside of an operand are left out of a convolution, whatever the kernel is.
 //!
-//! [`tiles`](super::tiles) multiplies the zeros around and between the elements of an operand, which adds nothing while the
-//! kernel is finite. Where it is not, the elements of the result whose windows have such a product are computed again here,
-//! by the same chain without it. All others keep their bits.
+//! [`tiles`](super::tiles) multiplies the zeros around and between the elements of an operand,
+//! which adds nothing while the kernel is finite. Where it is not, the elements of the result whose
+//! windows have such a product are computed again here, by the same chain without it. All others
+//! keep their bits.
 
 use super::{Channels, Planes};
 use crate::element::Number;
@@ -12,16 +13,26 @@ use crate::parallel;
 use crate::simd::widest;
 use crate::sliding::{Axis, components};
 
-/// The sum of products in the order of [`gemm`](mod@crate::gemm): chains of fused multiply-adds over blocks of steps,
-/// blocks in ascending order in runs, runs in pairs. A product that is `None` is left out.
+/// The sum of products in the order of [`gemm`](mod@crate::gemm): chains of fused multiply-adds
+/// over blocks of steps, blocks in ascending order in runs, runs in pairs. A product that is `None`
+/// is left out.
 pub(super) fn ordered<T: Number>(terms: &[Option<(T, T)>], fused: fn(T, T, T) -> T) -> T {
     if terms.len() > RUN {
         let half = RUN * (terms.len().div_ceil(RUN)).next_power_of_two() / 2;
         let (left, right) = terms.split_at(half);
         return ordered(left, fused).plus(ordered(right, fused));
     }
-    let chain = |terms: &[Option<(T, T)>]| terms.iter().flatten().fold(T::ZERO, |sum, &(x, w)| fused(x, w, sum));
-    terms.chunks(DEPTH).map(chain).reduce(T::plus).unwrap_or(T::ZERO)
+    let chain = |terms: &[Option<(T, T)>]| {
+        terms
+            .iter()
+            .flatten()
+            .fold(T::ZERO, |sum, &(x, w)| fused(x, w, sum))
+    };
+    terms
+        .chunks(DEPTH)
+        .map(chain)
+        .reduce(T::plus)
+        .unwrap_or(T::ZERO)
 }
 
 /// Whether all are finite.
@@ -30,12 +41,18 @@ fn all_finite<T: Number>(w: &[T]) -> bool {
     const BLOCK: usize = 256;
     widest(
         #[inline(always)]
-        || w.chunks(BLOCK).all(|w| w.iter().fold(true, |all, w| all & (w.times(T::ZERO) == T::ZERO))),
+        || {
+            w.chunks(BLOCK).all(|w| {
+                w.iter()
+                    .fold(true, |all, w| all & (w.times(T::ZERO) == T::ZERO))
+            })
+        },
     )
 }
 
-/// Computes the elements of `y` again whose windows have a product of a weight that is not finite and no element: by `sum`,
-/// which is given the factors of the rows `(f, k)` in order, and `None` for those outside.
+/// Computes the elements of `y` again whose windows have a product of a weight that is not finite
+/// and no element: by `sum`, which is given the factors of the rows `(f, k)` in order, and `None`
+/// for those outside.
 pub(super) fn leave_out<T: Number>(
     y: &mut [T],
     x: Planes<T>,
@@ -52,14 +69,20 @@ pub(super) fn leave_out<T: Number>(
     for a in axes {
         runs.push(collected((0..a.window).map(|k| a.run(k)))?);
     }
-    if runs.iter().zip(axes).all(|(runs, a)| runs.iter().all(|r| r.count == a.count)) {
+    if runs
+        .iter()
+        .zip(axes)
+        .all(|(runs, a)| runs.iter().all(|r| r.count == a.count))
+    {
         return Ok(());
     }
     let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
     let (m, count) = (volume(|a| a.window), volume(|a| a.count));
     // The element of the operand at place `k` of the window `p`.
     let element = |k: &[usize], p: &[usize]| {
-        (0..axes.len()).try_fold(0, |s, a| Some(s * axes[a].len + runs[a][k[a]].element(p[a])?))
+        (0..axes.len()).try_fold(0, |s, a| {
+            Some(s * axes[a].len + runs[a][k[a]].element(p[a])?)
+        })
     };
     let places = collected((0..m).map(|k| components(k, axes.iter().map(|a| a.window))))?;
     let rows = c.features * m;

@@ -1,11 +1,13 @@
-//! Convolutions of an operand with zeros between its elements, as convolutions of the elements alone.
+//! Convolutions of an operand with zeros between its elements, as convolutions of the elements
+//! alone.
 //!
 //! ```text
 //! p = r + q t:   y[r + q t] = Σ_{f, k of r} x[f, i] w[f, k]        q = d / gcd(stride, d), of a dilation d of the operand
 //! ```
-//! The windows at every `q`-th place along an axis have elements at the same `k`, and zeros at all others: these windows are one
-//! phase, a convolution by those `k` without zeros. Its result is written to every `q`-th place. Blocks of rows end where those of
-//! all rows do, so that the order of sums is that of [`tiles`](super::tiles) with zeros, which are left out.
+//! The windows at every `q`-th place along an axis have elements at the same `k`, and zeros at all
+//! others: these windows are one phase, a convolution by those `k` without zeros. Its result is
+//! written to every `q`-th place. Blocks of rows end where those of all rows do, so that the order
+//! of sums is that of [`tiles`](super::tiles) with zeros, which are left out.
 
 use super::tiles::{self, Rows};
 use super::{Channels, Planes};
@@ -35,9 +37,15 @@ struct Phase {
 impl Phase {
     /// The phases of an axis; none if numbers are too large for one of them.
     fn all(axis: &Axis) -> Fallible<Option<Vec<Phase>>> {
-        let [stride, dilation, between, low] = [axis.stride, axis.dilation, axis.x_dilation, axis.low].map(i128::from);
+        let [stride, dilation, between, low] =
+            [axis.stride, axis.dilation, axis.x_dilation, axis.low].map(i128::from);
         let step = axis.steps().0;
-        let k_step = Axis { stride: axis.dilation, ..*axis }.steps().0;
+        let k_step = Axis {
+            stride: axis.dilation,
+            ..*axis
+        }
+        .steps()
+        .0;
         let phase = |first: usize| {
             let at = |k: usize| stride * first as i128 + dilation * k as i128 - low;
             let k = (0..k_step).find(|&k| at(k) % between == 0);
@@ -51,9 +59,20 @@ impl Phase {
                 stride: number(stride * step as i128 / between)?,
                 dilation: number(dilation * k_step as i128 / between)?,
                 x_dilation: 1,
-                low: if window > 0 { number(-at(k) / between)? } else { 0 },
+                low: if window > 0 {
+                    number(-at(k) / between)?
+                } else {
+                    0
+                },
             };
-            Some(Phase { first, step, k, k_step, window: axis.window, axis: of_phase })
+            Some(Phase {
+                first,
+                step,
+                k,
+                k_step,
+                window: axis.window,
+                axis: of_phase,
+            })
         };
         let mut all = with_capacity(step.min(MOST))?;
         for first in 0..step.min(axis.count) {
@@ -71,7 +90,8 @@ impl Phase {
     }
 }
 
-/// `y[g, b, o, p]` as [`tiles::products`], if there are zeros between elements and phases keep the order of sums: whether it is.
+/// `y[g, b, o, p]` as [`tiles::products`], if there are zeros between elements and phases keep the
+/// order of sums: whether it is.
 pub(super) fn products<T: Real + Gemm>(
     level: Level,
     y: &mut [T],
@@ -146,7 +166,10 @@ fn interleave<T: Real>(
     phases: &[&Phase],
 ) -> Fallible {
     let (last, outer) = phases.split_last().expect("there is an axis");
-    let lines = outer.iter().map(|phase| phase.axis.count).product::<usize>();
+    let lines = outer
+        .iter()
+        .map(|phase| phase.axis.count)
+        .product::<usize>();
     let mut starts = with_capacity(lines)?;
     for line in 0..lines {
         let at = components(line, outer.iter().map(|phase| phase.axis.count));
@@ -154,13 +177,19 @@ fn interleave<T: Real>(
             .iter()
             .zip(at)
             .zip(extents)
-            .fold(0, |start, ((phase, t), extent)| start * extent + phase.first + phase.step * t);
+            .fold(0, |start, ((phase, t), extent)| {
+                start * extent + phase.first + phase.step * t
+            });
         starts.push(start * extents[outer.len()] + last.first);
     }
     try_chunks(y, full, made.len() as u64, |plane, y| {
         let made = made[plane * many..][..many].chunks_exact(last.axis.count);
         for (start, made) in starts.iter().zip(made) {
-            y[*start..].iter_mut().step_by(last.step).zip(made).for_each(|(y, &x)| *y = x);
+            y[*start..]
+                .iter_mut()
+                .step_by(last.step)
+                .zip(made)
+                .for_each(|(y, &x)| *y = x);
         }
         Ok(())
     })

@@ -1,4 +1,5 @@
-//! Convolutions of every kind against sums over windows, and their bits at every level and number of threads.
+//! Convolutions of every kind against sums over windows, and their bits at every level and number
+//! of threads.
 
 use super::*;
 use crate::sliding::components;
@@ -10,22 +11,34 @@ type Terms<T> = Vec<Option<(T, T)>>;
 /// The factors of every element by the equation of the windows.
 fn factors<T: Number>(x: &[T], w: &[T], c: Channels, axes: &[Axis]) -> Vec<Terms<T>> {
     let extents = |f: fn(&Axis) -> usize| axes.iter().map(f).collect::<Vec<_>>();
-    let (n, m, count) = (extents(|a| a.len), extents(|a| a.window), extents(|a| a.count));
+    let (n, m, count) = (
+        extents(|a| a.len),
+        extents(|a| a.window),
+        extents(|a| a.count),
+    );
     let volume = |v: &[usize]| v.iter().product::<usize>();
     let mut y = Vec::new();
-    for ((g, b), o) in (0..c.groups * c.batch * c.outputs).map(|e| (c.plane(e / c.outputs), e % c.outputs)) {
+    for ((g, b), o) in
+        (0..c.groups * c.batch * c.outputs).map(|e| (c.plane(e / c.outputs), e % c.outputs))
+    {
         for p in (0..volume(&count)).map(|p| components(p, count.iter().copied())) {
             let row = |r: usize| {
                 let (f, j) = (r / volume(&m), r % volume(&m));
                 let k = components(j, m.iter().copied());
                 let element = |s: usize, a: usize| {
-                    let at = axes[a].stride * p[a] as i64 + axes[a].dilation * k[a] as i64 - axes[a].low;
-                    let i = usize::try_from(at / axes[a].x_dilation).ok().filter(|&i| i < n[a])?;
+                    let at =
+                        axes[a].stride * p[a] as i64 + axes[a].dilation * k[a] as i64 - axes[a].low;
+                    let i = usize::try_from(at / axes[a].x_dilation)
+                        .ok()
+                        .filter(|&i| i < n[a])?;
                     (at % axes[a].x_dilation == 0 && at >= 0).then_some(s * n[a] + i)
                 };
                 let i = (0..axes.len()).try_fold(0, element)?;
                 let x = x[((g * c.batch + b) * c.features + f) * volume(&n) + i];
-                Some((x, w[((g * c.outputs + o) * c.features + f) * volume(&m) + j]))
+                Some((
+                    x,
+                    w[((g * c.outputs + o) * c.features + f) * volume(&m) + j],
+                ))
             };
             y.push((0..c.features * volume(&m)).map(row).collect());
         }
@@ -39,15 +52,29 @@ fn every_layout<T: Number>(x: &[T], c: Channels, f: impl Fn(View<T>)) {
     f(View::dense(x, &c.operand(n)));
     // Of `x[f, b, g, ..]`, groups reversed, with a gap behind each plane.
     let mut apart = Vec::new();
-    for (f, b, g) in (0..c.features * c.batch * c.groups)
-        .map(|i| (i / c.groups / c.batch, i / c.groups % c.batch, c.groups - 1 - i % c.groups))
-    {
+    for (f, b, g) in (0..c.features * c.batch * c.groups).map(|i| {
+        (
+            i / c.groups / c.batch,
+            i / c.groups % c.batch,
+            c.groups - 1 - i % c.groups,
+        )
+    }) {
         apart.extend(&x[((g * c.batch + b) * c.features + f) * n..][..n]);
         apart.extend([T::ONE; 3]);
     }
     let step = (n + 3) as isize;
-    let steps = [-step, c.groups as isize * step, (c.batch * c.groups) as isize * step, 1];
-    f(View::new(&apart, (c.groups - 1) * (n + 3), &c.operand(n), &steps));
+    let steps = [
+        -step,
+        c.groups as isize * step,
+        (c.batch * c.groups) as isize * step,
+        1,
+    ];
+    f(View::new(
+        &apart,
+        (c.groups - 1) * (n + 3),
+        &c.operand(n),
+        &steps,
+    ));
 }
 
 /// Convolutions of all kinds with numbers of a type, and their factors.
@@ -62,7 +89,11 @@ fn every_kind<T: Convolve>(
         let c = Channels {
             groups: small(&mut random, 2),
             batch: small(&mut random, 4),
-            features: if case % 10 == 0 { 260 } else { small(&mut random, 6) },
+            features: if case % 10 == 0 {
+                260
+            } else {
+                small(&mut random, 6)
+            },
             outputs: outputs + random.below(9),
             batch_first: random.below(2) == 1,
         };
@@ -93,7 +124,12 @@ fn every_kind<T: Convolve>(
 /// In whole numbers, whose sums do not depend on the order.
 fn is_the_sum_over_windows<T: Convolve>(number: impl Fn(&mut Random) -> T) {
     every_kind(number, 1, |x, w, c, axes, factors| {
-        let sum = |terms: &Terms<T>| terms.iter().flatten().fold(T::ZERO, |sum, (x, w)| sum.plus(x.times(*w)));
+        let sum = |terms: &Terms<T>| {
+            terms
+                .iter()
+                .flatten()
+                .fold(T::ZERO, |sum, (x, w)| sum.plus(x.times(*w)))
+        };
         let expected: Vec<T> = factors.iter().map(sum).collect();
         every_layout(x, c, |x| {
             let mut y = vec![T::ONE; expected.len()];
@@ -113,13 +149,29 @@ fn every_path_is_the_sum_over_windows() {
     is_the_sum_over_windows(|r| Complex::new(r.below(9) as f32 - 4.0, r.below(9) as f32 - 4.0));
 }
 
-/// Infinities and NaN among small whole numbers: what is outside is left out by every path, and what is inside is not.
+/// Infinities and NaN among small whole numbers: what is outside is left out by every path, and
+/// what is inside is not.
 #[test]
 fn what_is_outside_is_left_out() {
-    fn check<T: Convolve + Copy>(number: impl Fn(&mut Random) -> T, odd: [T; 3], same: fn(T, T) -> bool) {
-        let rare = |r: &mut Random| if r.below(20) == 0 { odd[r.below(3)] } else { number(r) };
+    fn check<T: Convolve + Copy>(
+        number: impl Fn(&mut Random) -> T,
+        odd: [T; 3],
+        same: fn(T, T) -> bool,
+    ) {
+        let rare = |r: &mut Random| {
+            if r.below(20) == 0 {
+                odd[r.below(3)]
+            } else {
+                number(r)
+            }
+        };
         every_kind(rare, 1, |x, w, c, axes, factors| {
-            let sum = |terms: &Terms<T>| terms.iter().flatten().fold(T::ZERO, |sum, (x, w)| sum.plus(x.times(*w)));
+            let sum = |terms: &Terms<T>| {
+                terms
+                    .iter()
+                    .flatten()
+                    .fold(T::ZERO, |sum, (x, w)| sum.plus(x.times(*w)))
+            };
             every_layout(x, c, |x| {
                 let mut y = vec![T::ONE; factors.len()];
                 convolve(&mut y, x, w, c, axes).unwrap();
@@ -137,7 +189,8 @@ fn what_is_outside_is_left_out() {
         [inf as f32, -inf as f32, nan as f32],
         |a, b| a == b || (a.is_nan() && b.is_nan()),
     );
-    // Of complex numbers only whether they are finite: an infinity times a zero is NaN here and there.
+    // Of complex numbers only whether they are finite: an infinity times a zero is NaN here and
+    // there.
     let z = |re, im| Complex::new(re, im);
     check(
         |r| z(r.below(9) as f64 - 4.0, r.below(9) as f64 - 4.0),
@@ -152,7 +205,10 @@ macro_rules! bits_are_those_of_products {
             |r| r.float() as $t,
             FEW,
             |x, w, c, axes, factors| {
-                let expected: Vec<$t> = factors.iter().map(|terms| outside::ordered(terms, <$t>::mul_add)).collect();
+                let expected: Vec<$t> = factors
+                    .iter()
+                    .map(|terms| outside::ordered(terms, <$t>::mul_add))
+                    .collect();
                 has_bits(&expected, x, w, c, axes);
             },
         )
@@ -164,36 +220,83 @@ fn has_bits<T: Convolve>(expected: &[T], x: &[T], w: &[T], c: Channels, axes: &[
     for (level, threads) in Level::available().flat_map(|level| [(level, 1), (level, 3)]) {
         every_layout(x, c, |x| {
             let mut y = vec![T::ONE; expected.len()];
-            parallel::with_threads(threads, || T::slide(level, &mut y, Planes::of(x), w, c, axes)).unwrap();
+            parallel::with_threads(threads, || {
+                T::slide(level, &mut y, Planes::of(x), w, c, axes)
+            })
+            .unwrap();
             assert_eq!(y, expected, "{c:?} {axes:?} at {level:?}");
         });
     }
 }
 
-/// Zeros between the elements of an operand are left out, in phases or not: the sums of the others have their order.
+/// Zeros between the elements of an operand are left out, in phases or not: the sums of the others
+/// have their order.
 #[test]
 fn zeros_between_elements_change_no_order() {
     let mut random = Random(7);
     let axis = |len, window, count, steps: [i64; 3], low| {
         let [stride, dilation, x_dilation] = steps;
-        Axis { len, window, count, stride, dilation, x_dilation, low }
+        Axis {
+            len,
+            window,
+            count,
+            stride,
+            dilation,
+            x_dilation,
+            low,
+        }
     };
     for (batch, features, outputs, axes) in [
         // The gradient of strides, of several blocks, and of several runs of blocks.
-        (3, 33, 9, vec![axis(12, 3, 24, [1, -1, 2], -1), axis(12, 3, 25, [1, -1, 2], -1)]),
-        (1, 300, 4, vec![axis(12, 4, 24, [1, -1, 2], -2), axis(13, 4, 26, [1, -1, 2], -2)]),
+        (
+            3,
+            33,
+            9,
+            vec![
+                axis(12, 3, 24, [1, -1, 2], -1),
+                axis(12, 3, 25, [1, -1, 2], -1),
+            ],
+        ),
+        (
+            1,
+            300,
+            4,
+            vec![
+                axis(12, 4, 24, [1, -1, 2], -2),
+                axis(13, 4, 26, [1, -1, 2], -2),
+            ],
+        ),
         // Places without an element of the kernel, and steps of both.
         (4, 9, 5, vec![axis(120, 1, 240, [1, 1, 2], 0)]),
         (4, 60, 5, vec![axis(200, 5, 380, [2, 1, 3], 3)]),
-        (2, 7, 6, vec![axis(20, 3, 19, [-1, 2, 3], -30), axis(15, 2, 40, [1, 3, 3], 4)]),
+        (
+            2,
+            7,
+            6,
+            vec![
+                axis(20, 3, 19, [-1, 2, 3], -30),
+                axis(15, 2, 40, [1, 3, 3], 4),
+            ],
+        ),
     ] {
-        let c = Channels { groups: 2, batch, features, outputs, batch_first: true };
+        let c = Channels {
+            groups: 2,
+            batch,
+            features,
+            outputs,
+            batch_first: true,
+        };
         let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
         let mut draw = |n: usize| (0..n).map(|_| random.float() as f32).collect::<Vec<_>>();
-        let (x, w) =
-            (draw(2 * batch * features * volume(|a| a.len)), draw(2 * outputs * features * volume(|a| a.window)));
+        let (x, w) = (
+            draw(2 * batch * features * volume(|a| a.len)),
+            draw(2 * outputs * features * volume(|a| a.window)),
+        );
         let sums = factors(&x, &w, c, &axes);
-        let expected: Vec<f32> = sums.iter().map(|terms| outside::ordered(terms, f32::mul_add)).collect();
+        let expected: Vec<f32> = sums
+            .iter()
+            .map(|terms| outside::ordered(terms, f32::mul_add))
+            .collect();
         has_bits(&expected, &x, &w, c, &axes);
     }
 }
@@ -210,7 +313,8 @@ fn every_level_and_number_of_threads_has_the_bits_of_lines() {
                 return;
             }
             let sum = |terms: &Terms<T>| {
-                let order = (0..m).flat_map(|k| (0..c.features).filter_map(move |f| terms[f * m + k]));
+                let order =
+                    (0..m).flat_map(|k| (0..c.features).filter_map(move |f| terms[f * m + k]));
                 order.fold(T::ZERO, |sum, (x, w)| sum.plus(w.times(x)))
             };
             has_bits(&factors.iter().map(sum).collect::<Vec<T>>(), x, w, c, axes);
@@ -228,30 +332,69 @@ fn every_level_and_number_of_threads_has_the_bits_of_products() {
     bits_are_those_of_products!(f64);
 }
 
-/// A lane for each group: parts of vectors, tiles of windows, rows of several features, blocks and runs of blocks.
+/// A lane for each group: parts of vectors, tiles of windows, rows of several features, blocks and
+/// runs of blocks.
 #[test]
 fn groups_side_by_side_have_the_bits_of_products() {
     fn check<T: Convolve>(number: impl Fn(&mut Random) -> T, fused: fn(T, T, T) -> T) {
         let mut random = Random(8);
         let axis = |len, window, count, steps: [i64; 3], low| {
             let [stride, dilation, x_dilation] = steps;
-            Axis { len, window, count, stride, dilation, x_dilation, low }
+            Axis {
+                len,
+                window,
+                count,
+                stride,
+                dilation,
+                x_dilation,
+                low,
+            }
         };
         for (groups, batch, features, outputs, axes) in [
             // The gradient of a depthwise kernel, and of one with strides.
-            (19, 1, 5, 1, vec![axis(14, 14, 3, [1, 1, 1], 1), axis(14, 14, 3, [1, 1, 1], 1)]),
-            (8, 1, 3, 2, vec![axis(28, 14, 5, [1, 2, 1], 2), axis(28, 14, 5, [1, 2, 1], 2)]),
+            (
+                19,
+                1,
+                5,
+                1,
+                vec![axis(14, 14, 3, [1, 1, 1], 1), axis(14, 14, 3, [1, 1, 1], 1)],
+            ),
+            (
+                8,
+                1,
+                3,
+                2,
+                vec![axis(28, 14, 5, [1, 2, 1], 2), axis(28, 14, 5, [1, 2, 1], 2)],
+            ),
             (33, 2, 1, 3, vec![axis(300, 290, 10, [1, 1, 1], 0)]),
             (16, 3, 130, 1, vec![axis(40, 35, 7, [-1, 1, 1], 2)]),
-            (9, 1, 90, 1, vec![axis(100, 101, 2, [1, -1, 1], -100), axis(3, 1, 1, [1, 1, 2], -2)]),
+            (
+                9,
+                1,
+                90,
+                1,
+                vec![
+                    axis(100, 101, 2, [1, -1, 1], -100),
+                    axis(3, 1, 1, [1, 1, 2], -2),
+                ],
+            ),
         ] {
-            let c = Channels { groups, batch, features, outputs, batch_first: groups % 2 == 1 };
+            let c = Channels {
+                groups,
+                batch,
+                features,
+                outputs,
+                batch_first: groups % 2 == 1,
+            };
             let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
             let mut draw = |n: usize| (0..n).map(|_| number(&mut random)).collect::<Vec<_>>();
             let x = draw(groups * batch * features * volume(|a| a.len));
             let w = draw(groups * outputs * features * volume(|a| a.window));
             let sums = factors(&x, &w, c, &axes);
-            let expected: Vec<T> = sums.iter().map(|terms| outside::ordered(terms, fused)).collect();
+            let expected: Vec<T> = sums
+                .iter()
+                .map(|terms| outside::ordered(terms, fused))
+                .collect();
             has_bits(&expected, &x, &w, c, &axes);
         }
     }
@@ -264,25 +407,46 @@ fn groups_side_by_side_have_the_bits_of_products() {
 fn pieces_of_work_change_no_bit() {
     let mut random = Random(6);
     let still = Axis::still(1);
-    let window = |len: usize, window: usize, count: usize| Axis { len, window, count, low: 1, ..still };
+    let window = |len: usize, window: usize, count: usize| Axis {
+        len,
+        window,
+        count,
+        low: 1,
+        ..still
+    };
     for (batch, features, outputs, axes) in [
         (1, 30, 9, vec![window(34, 3, 34), window(34, 3, 32)]),
         (1, 5, 40, vec![window(1000, 7, 996)]),
         (13, 9, 33, vec![window(9, 8, 4), window(9, 7, 5)]),
     ] {
-        let c = Channels { groups: 1, batch, features, outputs, batch_first: false };
+        let c = Channels {
+            groups: 1,
+            batch,
+            features,
+            outputs,
+            batch_first: false,
+        };
         let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
         let mut draw = |n: usize| (0..n).map(|_| random.float() as f32).collect::<Vec<_>>();
-        let (x, w) = (draw(batch * features * volume(|a| a.len)), draw(outputs * features * volume(|a| a.window)));
+        let (x, w) = (
+            draw(batch * features * volume(|a| a.len)),
+            draw(outputs * features * volume(|a| a.window)),
+        );
         let run = |threads| {
             let mut y = vec![7.0; batch * outputs * volume(|a| a.count)];
             let shape = &c.operand(volume(|a| a.len));
-            parallel::with_threads(threads, || convolve(&mut y, View::dense(&x, shape), &w, c, &axes)).unwrap();
+            parallel::with_threads(threads, || {
+                convolve(&mut y, View::dense(&x, shape), &w, c, &axes)
+            })
+            .unwrap();
             y
         };
         let alone = run(1);
         assert!(run(2) == alone && run(8) == alone, "{c:?}");
         let every = |(y, terms): (&f32, &Terms<f32>)| outside::ordered(terms, f32::mul_add) == *y;
-        assert!(alone.iter().zip(&factors(&x, &w, c, &axes)).all(every), "{c:?}");
+        assert!(
+            alone.iter().zip(&factors(&x, &w, c, &axes)).all(every),
+            "{c:?}"
+        );
     }
 }

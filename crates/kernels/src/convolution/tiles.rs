@@ -1,16 +1,19 @@
 //! Convolutions as products that read their windows in place.
 //!
-//! A window's elements lie at the same distances in every window, once the operand lies as [`Layout`] says. So a product
-//! of the kernel and the windows needs no columns: its micro-kernels ([`Indirect`]) read the element of row `(f, k)` and
-//! window `p` at `steps[f, k] + at[p]`. Lanes are windows side by side along the last axis, or outputs where that leaves
-//! fewer of them empty; neither changes a bit.
+//! A window's elements lie at the same distances in every window, once the operand lies as
+//! [`Layout`] says. So a product of the kernel and the windows needs no columns: its micro-kernels
+//! ([`Indirect`]) read the element of row `(f, k)` and window `p` at `steps[f, k] + at[p]`. Lanes
+//! are windows side by side along the last axis, or outputs where that leaves fewer of them empty;
+//! neither changes a bit.
 //!
-//! A piece of work is some images or, of large ones, a band along the first axis. Where windows are few, to pack the kernel
-//! would take as long as the product: they are copied to columns.
+//! A piece of work is some images or, of large ones, a band along the first axis. Where windows are
+//! few, to pack the kernel would take as long as the product: they are copied to columns.
 
 use super::layout::{Layout, copy};
 use super::{Channels, Planes, groups};
-use crate::gemm::{DEPTH, Gemm, Indirect, Kernels, Lines, PLACES, RUN, Real, gemm, pack, panels, transfer};
+use crate::gemm::{
+    DEPTH, Gemm, Indirect, Kernels, Lines, PLACES, RUN, Real, gemm, pack, panels, transfer,
+};
 use crate::memory::{Fallible, collected, filled, push, reserve, with_capacity, with_room};
 use crate::parallel::{Shared, attempt, parallel};
 use crate::simd::Level;
@@ -53,7 +56,10 @@ pub(super) struct Rows {
 impl Rows {
     /// All rows.
     pub(super) fn all(window: usize) -> Fallible<Rows> {
-        Ok(Rows { window, kept: collected(0..window)? })
+        Ok(Rows {
+            window,
+            kept: collected(0..window)?,
+        })
     }
 
     /// Rows that are computed before row `p` of all.
@@ -64,13 +70,16 @@ impl Rows {
     /// Whether every block of the rows of so many features has one that is computed.
     pub(super) fn fill_blocks(&self, features: usize) -> bool {
         let rows = features * self.window;
-        (0..rows).step_by(DEPTH).all(|p| self.before(rows.min(p + DEPTH)) > self.before(p))
+        (0..rows)
+            .step_by(DEPTH)
+            .all(|p| self.before(rows.min(p + DEPTH)) > self.before(p))
     }
 
     /// The kernel of these rows.
     pub(super) fn of<T: Copy>(&self, w: &[T]) -> Fallible<Vec<T>> {
         let mut of = with_capacity(w.len() / self.window * self.kept.len())?;
-        w.chunks_exact(self.window).for_each(|w| of.extend(self.kept.iter().map(|&k| w[k])));
+        w.chunks_exact(self.window)
+            .for_each(|w| of.extend(self.kept.iter().map(|&k| w[k])));
         Ok(of)
     }
 }
@@ -80,7 +89,8 @@ impl Rows {
 pub(super) struct Runs(pub usize);
 
 impl Runs {
-    /// Sums of runs that there may be at a time: those of 1, 2, 4, .. runs that are not added yet, and the next one.
+    /// Sums of runs that there may be at a time: those of 1, 2, 4, .. runs that are not added yet,
+    /// and the next one.
     pub(super) fn levels(self) -> usize {
         1 + self.0.div_ceil(RUN).ilog2() as usize
     }
@@ -90,8 +100,8 @@ impl Runs {
         (p / RUN).count_ones() as usize
     }
 
-    /// Calls `add(i)`, which adds the sums `i + 1` to the sums `i`, wherever the rows before `p` end a run: as often as
-    /// their order says.
+    /// Calls `add(i)`, which adds the sums `i + 1` to the sums `i`, wherever the rows before `p`
+    /// end a run: as often as their order says.
     pub(super) fn merged(self, p: usize, mut add: impl FnMut(usize)) {
         let (last, run) = (p == self.0, (p - 1) / RUN);
         let top = run.count_ones() as usize;
@@ -124,7 +134,8 @@ struct Plan<'a, T: Real> {
     parts: Vec<(usize, usize)>,
 }
 
-/// `y[g, b, o, p]`, none of whose extents nor the rows `(f, k)` are 0. The kernel has the rows that are computed.
+/// `y[g, b, o, p]`, none of whose extents nor the rows `(f, k)` are 0. The kernel has the rows that
+/// are computed.
 pub(super) fn products<T: Real + Gemm>(
     level: Level,
     y: &mut [T],
@@ -143,57 +154,116 @@ pub(super) fn products<T: Real + Gemm>(
             false => by_columns(y, x, w, c, axes),
         };
     }
-    let nanos = (c.groups * c.batch * c.outputs).saturating_mul(rows).saturating_mul(count) as u64 / 40;
+    let nanos = (c.groups * c.batch * c.outputs)
+        .saturating_mul(rows)
+        .saturating_mul(count) as u64
+        / 40;
     let bands = bands(axes, &c, count, (nanos / WORTH) as usize)?;
     let size = c.features * bands[0].layout.size;
     let images = match bands.len() {
-        1 => WINDOWS.div_ceil(count).min(ROOM / size.max(1)).clamp(1, c.batch),
+        1 => WINDOWS
+            .div_ceil(count)
+            .min(ROOM / size.max(1))
+            .clamp(1, c.batch),
         _ => 1,
     };
     let images = c.batch.div_ceil(c.batch.div_ceil(images));
-    // What either way takes, with the lanes and rows that are empty, and with the result that is turned in the end.
+    // What either way takes, with the lanes and rows that are empty, and with the result that is
+    // turned in the end.
     let (lanes, along) = (kernels.lanes, bands[0].layout.along);
-    let of_windows = count / along * along.next_multiple_of(lanes) * c.outputs.next_multiple_of(kernels.rows / 2);
+    let of_windows = count / along
+        * along.next_multiple_of(lanes)
+        * c.outputs.next_multiple_of(kernels.rows / 2);
     let of_outputs = count * c.outputs.next_multiple_of(lanes);
     let beside = of_windows <= of_outputs + of_outputs / 8;
     let parts = match beside {
-        true => collected((0..c.outputs).step_by(kernels.rows).map(|o| (o, kernels.rows)))?,
-        false => collected(panels(c.outputs.div_ceil(lanes)).map(|(v, many)| (v * lanes, many * lanes)))?,
+        true => collected(
+            (0..c.outputs)
+                .step_by(kernels.rows)
+                .map(|o| (o, kernels.rows)),
+        )?,
+        false => {
+            collected(panels(c.outputs.div_ceil(lanes)).map(|(v, many)| (v * lanes, many * lanes)))?
+        }
     };
-    let plan = Plan { level, kernels, c, x, w, count, rows, of, bands, images, beside, parts };
+    let plan = Plan {
+        level,
+        kernels,
+        c,
+        x,
+        w,
+        count,
+        rows,
+        of,
+        bands,
+        images,
+        beside,
+        parts,
+    };
     with_room(c.groups * plan.outputs() * rows * size_of::<T>(), |room| {
         let (packed, y) = (Shared(room.cast::<T>()), Shared(y.as_mut_ptr()));
         let blocks = rows.div_ceil(STEPS);
-        parallel(c.groups * plan.parts.len() * blocks, (w.len() / 2) as u64, |piece| {
-            let (group, part, block) =
-                (piece / blocks / plan.parts.len(), piece / blocks % plan.parts.len(), piece % blocks);
-            // SAFETY: there is room for all of them, and this part of it belongs to this piece alone.
-            unsafe { plan.pack(packed.get(), group, plan.parts[part], block * STEPS) };
-        });
+        parallel(
+            c.groups * plan.parts.len() * blocks,
+            (w.len() / 2) as u64,
+            |piece| {
+                let (group, part, block) = (
+                    piece / blocks / plan.parts.len(),
+                    piece / blocks % plan.parts.len(),
+                    piece % blocks,
+                );
+                // SAFETY: there is room for all of them, and this part of it belongs to this piece
+                // alone.
+                unsafe { plan.pack(packed.get(), group, plan.parts[part], block * STEPS) };
+            },
+        );
         let groups = c.batch.div_ceil(plan.images);
         let each = groups * plan.bands.len();
         attempt(c.groups * each, nanos, |piece| {
             let (group, b) = (piece / each, piece % each / plan.bands.len() * plan.images);
             let band = &plan.bands[piece % plan.bands.len()];
             let images = b..c.batch.min(b + plan.images);
-            // SAFETY: the kernel is packed, and the windows of these images belong to this piece alone.
+            // SAFETY: the kernel is packed, and the windows of these images belong to this piece
+            // alone.
             unsafe { plan.piece(packed.get().cast_const(), y.get(), group, images, band) }
         })
     })?
 }
 
 /// The same by the product of the kernel, as it lies, with columns.
-fn by_columns<T: Real + Gemm>(y: &mut [T], x: Planes<T>, w: &[T], c: Channels, axes: &[Axis]) -> Fallible {
+fn by_columns<T: Real + Gemm>(
+    y: &mut [T],
+    x: Planes<T>,
+    w: &[T],
+    c: Channels,
+    axes: &[Axis],
+) -> Fallible {
     let layout = Layout::new(axes)?;
-    let (rows, count) = (c.features * layout.window.len(), layout.starts.len() * layout.along);
+    let (rows, count) = (
+        c.features * layout.window.len(),
+        layout.starts.len() * layout.along,
+    );
     let mut laid = filled(T::ZERO, c.features.saturating_mul(layout.size))?;
     let all = rows.saturating_mul(c.batch * count);
-    let (mut columns, mut sums) = (filled(T::ZERO, all)?, filled(T::ZERO, c.outputs * c.batch * count)?);
-    // Windows side by side have elements in lines, and so has a window: the longer lines are copied.
+    let (mut columns, mut sums) = (
+        filled(T::ZERO, all)?,
+        filled(T::ZERO, c.outputs * c.batch * count)?,
+    );
+    // Windows side by side have elements in lines, and so has a window: the longer lines are
+    // copied.
     let lines: Vec<(usize, usize, usize)> = lines_of(&layout.window)?;
-    let windows = collected(layout.starts.iter().flat_map(|s| (0..layout.along).map(move |p| s + p)))?;
+    let windows = collected(
+        layout
+            .starts
+            .iter()
+            .flat_map(|s| (0..layout.along).map(move |p| s + p)),
+    )?;
     let by_window = lines.len() * windows.len() < layout.window.len() * layout.starts.len();
-    let strides = if by_window { [1, rows as isize] } else { [(c.batch * count) as isize, 1] };
+    let strides = if by_window {
+        [1, rows as isize]
+    } else {
+        [(c.batch * count) as isize, 1]
+    };
     for g in 0..c.groups {
         for b in 0..c.batch {
             for (f, to) in laid.chunks_exact_mut(layout.size).enumerate() {
@@ -202,14 +272,18 @@ fn by_columns<T: Real + Gemm>(y: &mut [T], x: Planes<T>, w: &[T], c: Channels, a
             for (f, x) in laid.chunks_exact(layout.size).enumerate() {
                 let row = f * layout.window.len();
                 if by_window {
-                    for (to, start) in columns[b * count * rows..].chunks_exact_mut(rows).zip(&windows) {
+                    for (to, start) in columns[b * count * rows..]
+                        .chunks_exact_mut(rows)
+                        .zip(&windows)
+                    {
                         for &(k, from, n) in &lines {
                             copy(&mut to[row + k..][..n], &x[from + start..][..n]);
                         }
                     }
                 } else {
                     for (k, from) in layout.window.iter().enumerate() {
-                        let to = columns[(row + k) * c.batch * count + b * count..].chunks_exact_mut(layout.along);
+                        let to = columns[(row + k) * c.batch * count + b * count..]
+                            .chunks_exact_mut(layout.along);
                         for (to, start) in to.zip(&layout.starts) {
                             copy(to, &x[from + start..][..layout.along]);
                         }
@@ -236,8 +310,15 @@ fn by_columns<T: Real + Gemm>(y: &mut [T], x: Planes<T>, w: &[T], c: Channels, a
 /// Both are valid for `n` elements, and do not overlap.
 pub(super) unsafe fn add<T: Real>(to: *mut T, from: *const T, n: usize) {
     // SAFETY: the caller's promise.
-    let (to, from) = unsafe { (std::slice::from_raw_parts_mut(to, n), std::slice::from_raw_parts(from, n)) };
-    to.iter_mut().zip(from).for_each(|(to, &x)| *to = to.plus(x));
+    let (to, from) = unsafe {
+        (
+            std::slice::from_raw_parts_mut(to, n),
+            std::slice::from_raw_parts(from, n),
+        )
+    };
+    to.iter_mut()
+        .zip(from)
+        .for_each(|(to, &x)| *to = to.plus(x));
 }
 
 /// Neighbours in ascending steps of 1: the place of the first, what it is, and how many they are.
@@ -252,24 +333,44 @@ fn lines_of(x: &[usize]) -> Fallible<Vec<(usize, usize, usize)>> {
     Ok(lines)
 }
 
-/// The windows in bands: more than one if the operand is large, or images are few and there is work for so many pieces.
+/// The windows in bands: more than one if the operand is large, or images are few and there is work
+/// for so many pieces.
 fn bands(axes: &[Axis], c: &Channels, count: usize, worth: usize) -> Fallible<Vec<Band>> {
     let whole = Layout::new(axes)?;
     let (first, rest) = (&axes[0], count / axes[0].count);
     let few = PIECES.div_ceil(c.groups * c.batch).min(worth);
-    let wanted = c.features.saturating_mul(whole.size).div_ceil(ROOM).max(few).max(1);
+    let wanted = c
+        .features
+        .saturating_mul(whole.size)
+        .div_ceil(ROOM)
+        .max(few)
+        .max(1);
     let least = if axes.len() == 1 { ALONG } else { LINES }.max(first.window);
     let high = first.count.div_ceil(wanted).max(least);
     let many = first.count.div_ceil(high);
     if many == 1 {
-        return Ok(vec![Band { layout: whole, first: 0, count }]);
+        return Ok(vec![Band {
+            layout: whole,
+            first: 0,
+            count,
+        }]);
     }
     let high = first.count.div_ceil(many);
     let band = |lo: usize| {
-        let low = first.low.saturating_sub(first.stride.saturating_mul(lo as i64));
-        let part = Axis { count: high.min(first.count - lo), low, ..*first };
+        let low = first
+            .low
+            .saturating_sub(first.stride.saturating_mul(lo as i64));
+        let part = Axis {
+            count: high.min(first.count - lo),
+            low,
+            ..*first
+        };
         let layout = Layout::new(&[&[part], &axes[1..]].concat())?;
-        Ok(Band { layout, first: lo * rest, count: part.count * rest })
+        Ok(Band {
+            layout,
+            first: lo * rest,
+            count: part.count * rest,
+        })
     };
     (0..first.count).step_by(high).map(band).collect()
 }
@@ -297,23 +398,47 @@ impl<T: Real> Plan<'_, T> {
     unsafe fn pack(&self, room: *mut T, group: usize, (first, width): (usize, usize), p: usize) {
         let w = self.w[(group * self.c.outputs + first) * self.rows + p..].as_ptr();
         let (count, depth) = (width.min(self.c.outputs - first), STEPS.min(self.rows - p));
-        let lines = Lines { from: w, lane: self.rows as isize, step: 1, count, depth };
+        let lines = Lines {
+            from: w,
+            lane: self.rows as isize,
+            step: 1,
+            count,
+            depth,
+        };
         // SAFETY: these outputs have these steps, and the room is as stated.
-        unsafe { pack(self.level, room.add((group * self.outputs() + first) * self.rows + p * width), width, lines) };
+        unsafe {
+            pack(
+                self.level,
+                room.add((group * self.outputs() + first) * self.rows + p * width),
+                width,
+                lines,
+            )
+        };
     }
 
     /// The windows of a band in some images.
     ///
     /// # Safety
     /// The kernel is packed, and nobody else uses these elements of `y`.
-    unsafe fn piece(&self, packed: *const T, y: *mut T, group: usize, images: Range<usize>, band: &Band) -> Fallible {
-        let Channels { features, outputs, .. } = self.c;
+    unsafe fn piece(
+        &self,
+        packed: *const T,
+        y: *mut T,
+        group: usize,
+        images: Range<usize>,
+        band: &Band,
+    ) -> Fallible {
+        let Channels {
+            features, outputs, ..
+        } = self.c;
         let packed = packed.wrapping_add(group * self.outputs() * self.rows);
-        let y = y.wrapping_add(self.c.place(group, images.start) * outputs * self.count + band.first);
+        let y =
+            y.wrapping_add(self.c.place(group, images.start) * outputs * self.count + band.first);
         let size = band.layout.size;
         // Vectors are read whole.
         let of_x = (images.len() * features * size + self.kernels.lanes).next_multiple_of(64);
-        // Sums of runs that wait for others: beside the result where lanes are windows, else the result is made of them.
+        // Sums of runs that wait for others: beside the result where lanes are windows, else the
+        // result is made of them.
         let of_sums = match self.beside {
             true => (self.runs().levels() - 1) * images.len() * outputs * band.count,
             false => self.runs().levels() * images.len() * band.count * self.outputs(),
@@ -323,8 +448,16 @@ impl<T: Real> Plan<'_, T> {
             // SAFETY: the room is for so many elements, of floats or zeros.
             let laid = unsafe { std::slice::from_raw_parts_mut(room, of_x) };
             laid.fill(T::ZERO);
-            for (i, to) in laid.chunks_exact_mut(size).take(images.len() * features).enumerate() {
-                band.layout.put(to, self.x.plane(group, images.start + i / features, i % features));
+            for (i, to) in laid
+                .chunks_exact_mut(size)
+                .take(images.len() * features)
+                .enumerate()
+            {
+                band.layout.put(
+                    to,
+                    self.x
+                        .plane(group, images.start + i / features, i % features),
+                );
             }
             // SAFETY: as stated, and there is room for the sums.
             unsafe {
@@ -336,15 +469,20 @@ impl<T: Real> Plan<'_, T> {
         })?
     }
 
-    /// Blocks of all rows: the range of each, the first row in it that is computed, and the steps of those.
+    /// Blocks of all rows: the range of each, the first row in it that is computed, and the steps
+    /// of those.
     fn blocks(&self, layout: &Layout, mut f: impl FnMut(Range<usize>, usize, &[usize])) {
         let mut steps = [0; DEPTH];
-        let mut all = (0..self.c.features).flat_map(|f| layout.window.iter().map(move |k| f * layout.size + k));
+        let mut all = (0..self.c.features)
+            .flat_map(|f| layout.window.iter().map(move |k| f * layout.size + k));
         let rows = self.runs().0;
         for p in (0..rows).step_by(DEPTH) {
             let end = rows.min(p + DEPTH);
             let (first, depth) = (self.of.before(p), self.of.before(end) - self.of.before(p));
-            steps.iter_mut().zip(all.by_ref().take(depth)).for_each(|(to, step)| *to = step);
+            steps
+                .iter_mut()
+                .zip(all.by_ref().take(depth))
+                .for_each(|(to, step)| *to = step);
             f(p..end, first, &steps[..depth]);
         }
     }
@@ -352,7 +490,8 @@ impl<T: Real> Plan<'_, T> {
     /// Lanes are windows.
     ///
     /// # Safety
-    /// As [`Plan::piece`], the operand is laid out, and there is room for the sums of all levels but the first.
+    /// As [`Plan::piece`], the operand is laid out, and there is room for the sums of all levels
+    /// but the first.
     unsafe fn windows(
         &self,
         packed: *const T,
@@ -363,15 +502,28 @@ impl<T: Real> Plan<'_, T> {
         band: &Band,
     ) -> Fallible {
         let outputs = self.c.outputs;
-        // The first element of the sums of a level, from one output to the next, and from one image to the next.
+        // The first element of the sums of a level, from one output to the next, and from one image
+        // to the next.
         let place = |level: usize| match level {
             0 => (y, self.count, self.image()),
             _ => {
                 let of_image = outputs * band.count;
-                (sums.wrapping_add((level - 1) * images * of_image), band.count, of_image)
+                (
+                    sums.wrapping_add((level - 1) * images * of_image),
+                    band.count,
+                    of_image,
+                )
             }
         };
-        let (lanes, Layout { starts, along, size, .. }) = (self.kernels.lanes, &band.layout);
+        let (
+            lanes,
+            Layout {
+                starts,
+                along,
+                size,
+                ..
+            },
+        ) = (self.kernels.lanes, &band.layout);
         // Where vectors are, where they belong, and how many lanes they have.
         let mut vectors = with_capacity(images * starts.len() * along.div_ceil(lanes))?;
         for b in 0..images {
@@ -396,7 +548,8 @@ impl<T: Real> Plan<'_, T> {
                             let c = to.wrapping_add(b * image + first * row + p);
                             (t.at[i], t.c[i], t.lanes[i]) = (at, c, lanes);
                         }
-                        // SAFETY: the steps of these windows are laid out, and those of these outputs packed.
+                        // SAFETY: the steps of these windows are laid out, and those of these
+                        // outputs packed.
                         unsafe { self.kernels.beside[many - 1][half](&t) };
                     }
                 }
@@ -406,7 +559,8 @@ impl<T: Real> Plan<'_, T> {
                 for (b, o) in (0..images * outputs).map(|i| (i / outputs, i % outputs)) {
                     let to = to.wrapping_add(b * image + o * row);
                     let from = from.wrapping_add(b * of_image + o * of_row);
-                    // SAFETY: both have the windows of this band for every output of these images, and are apart.
+                    // SAFETY: both have the windows of this band for every output of these images,
+                    // and are apart.
                     unsafe { add(to, from, band.count) };
                 }
             });
@@ -428,11 +582,27 @@ impl<T: Real> Plan<'_, T> {
         band: &Band,
     ) -> Fallible {
         let all = sums;
-        let (lanes, Layout { starts, along, size, .. }) = (self.kernels.lanes, &band.layout);
-        let of_image = |b: usize| starts.iter().map(move |start| b * self.c.features * size + start);
+        let (
+            lanes,
+            Layout {
+                starts,
+                along,
+                size,
+                ..
+            },
+        ) = (self.kernels.lanes, &band.layout);
+        let of_image = |b: usize| {
+            starts
+                .iter()
+                .map(move |start| b * self.c.features * size + start)
+        };
         let mut windows = Vec::new();
         reserve(&mut windows, images * band.count)?;
-        windows.extend((0..images).flat_map(of_image).flat_map(|start| (0..*along).map(move |p| start + p)));
+        windows.extend(
+            (0..images)
+                .flat_map(of_image)
+                .flat_map(|start| (0..*along).map(move |p| start + p)),
+        );
         let row = self.outputs();
         let size_of_level = windows.len() * row;
         self.blocks(&band.layout, |Range { start: p, end }, first_row, steps| {
@@ -460,9 +630,22 @@ impl<T: Real> Plan<'_, T> {
         });
         for b in 0..images {
             let from = sums.wrapping_add(b * band.count * row).cast_const();
-            let lines = Lines { from, lane: row as isize, step: 1, count: band.count, depth: self.c.outputs };
+            let lines = Lines {
+                from,
+                lane: row as isize,
+                step: 1,
+                count: band.count,
+                depth: self.c.outputs,
+            };
             // SAFETY: the sums of these windows, to where they belong.
-            unsafe { transfer(self.level, y.wrapping_add(b * self.image()), self.count, lines) };
+            unsafe {
+                transfer(
+                    self.level,
+                    y.wrapping_add(b * self.image()),
+                    self.count,
+                    lines,
+                )
+            };
         }
         Ok(())
     }

@@ -1,8 +1,10 @@
-//! Registers for values, by a scan over straight-line code: a full file gives up the value that is read last.
+//! Registers for values, by a scan over straight-line code: a full file gives up the value that is
+//! read last.
 //!
-//! A value lives in a register, in a **home** in memory (a constant, one element for all, or where it was spilled), or in
-//! both. Most instructions read one operand from memory, so constants take no register until an instruction insists.
-//! Values are single assignments: what was stored once is never stored again.
+//! A value lives in a register, in a **home** in memory (a constant, one element for all, or where
+//! it was spilled), or in both. Most instructions read one operand from memory, so constants take
+//! no register until an instruction insists. Values are single assignments: what was stored once is
+//! never stored again.
 
 use super::encode::{Assembler, Base, Memory, Operand, RSP};
 use super::lower::{Item, Plan};
@@ -46,11 +48,16 @@ struct File {
 
 impl File {
     fn new(free: u32) -> File {
-        File { holder: [NONE; 32], free, pinned: 0 }
+        File {
+            holder: [NONE; 32],
+            free,
+            pinned: 0,
+        }
     }
 }
 
-/// Straight-line code under construction: several copies of a program side by side, each on the next vector.
+/// Straight-line code under construction: several copies of a program side by side, each on the
+/// next vector.
 pub(super) struct Registers<'a> {
     pub(super) plan: &'a Plan<'a>,
     pub(super) copies: usize,
@@ -90,24 +97,40 @@ impl<'a> Registers<'a> {
     }
 
     fn file(&mut self, masks: bool) -> &mut File {
-        if masks { &mut self.truths } else { &mut self.vectors }
+        if masks {
+            &mut self.truths
+        } else {
+            &mut self.vectors
+        }
     }
 
     /// A value of the current copy; what has a home from the start is one for all.
     fn value(&self, id: Id) -> usize {
-        id as usize * self.copies + if self.plan.home[id as usize].is_some() { 0 } else { self.copy }
+        id as usize * self.copies
+            + if self.plan.home[id as usize].is_some() {
+                0
+            } else {
+                self.copy
+            }
     }
 
     /// The copy that reads a value last in each item.
     fn last_copy(&self, v: usize) -> usize {
-        if self.plan.home[v / self.copies].is_some() { self.copies - 1 } else { v % self.copies }
+        if self.plan.home[v / self.copies].is_some() {
+            self.copies - 1
+        } else {
+            v % self.copies
+        }
     }
 
     fn home(&self, v: usize) -> Option<Memory> {
         let slot = self.slot[v];
         let bytes = self.plan.target.bytes() as i32;
-        let spilled =
-            (slot != NONE).then(|| Memory { base: Base::At(RSP), disp: slot as i32 * bytes, broadcast: false });
+        let spilled = (slot != NONE).then(|| Memory {
+            base: Base::At(RSP),
+            disp: slot as i32 * bytes,
+            broadcast: false,
+        });
         self.plan.home[v / self.copies].or(spilled)
     }
 
@@ -149,7 +172,8 @@ impl<'a> Registers<'a> {
 
     fn evict(&mut self, asm: &mut Assembler, masks: bool) -> u8 {
         let file = if masks { &self.truths } else { &self.vectors };
-        let candidates = (0..32u8).filter(|&r| file.pinned >> r & 1 == 0 && file.holder[r as usize] != NONE);
+        let candidates =
+            (0..32u8).filter(|&r| file.pinned >> r & 1 == 0 && file.holder[r as usize] != NONE);
         let r = candidates
             .max_by_key(|&r| {
                 let v = file.holder[r as usize] as usize;
@@ -174,7 +198,9 @@ impl<'a> Registers<'a> {
         if self.register[v] == u8::MAX {
             let r = self.take(asm, masks);
             let home = self.home(v).expect("a value is somewhere");
-            self.plan.target.load(asm, self.plan.program.kind(id), r, home);
+            self.plan
+                .target
+                .load(asm, self.plan.program.kind(id), r, home);
             self.register[v] = r;
             self.file(masks).holder[r as usize] = v as u32;
         }
@@ -247,7 +273,10 @@ impl<'a> Registers<'a> {
 
     /// The items, each for every copy.
     pub(super) fn schedule(plan: &'a Plan<'a>) -> impl Iterator<Item = (u32, Item)> + 'a {
-        plan.items.iter().enumerate().map(|(i, &item)| (i as u32, item))
+        plan.items
+            .iter()
+            .enumerate()
+            .map(|(i, &item)| (i as u32, item))
     }
 }
 

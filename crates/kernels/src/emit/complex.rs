@@ -1,8 +1,10 @@
-//! Complex numbers in programs: all that is computed of them is computed of their parts, each a value of its own.
+//! Complex numbers in programs: all that is computed of them is computed of their parts, each a
+//! value of its own.
 //!
-//! A number of 8 bytes is a lane of integers in memory, which is taken apart and put together by shifts. One of 16 bytes
-//! is no lane: it is an input, of which there are parts ([`Op::Part`]), or a pair of lanes ([`Op::Pair`]). Kernels are
-//! those of [`tile`](crate::tile): each function is generic in the complex type of its operands.
+//! A number of 8 bytes is a lane of integers in memory, which is taken apart and put together by
+//! shifts. One of 16 bytes is no lane: it is an input, of which there are parts ([`Op::Part`]), or
+//! a pair of lanes ([`Op::Pair`]). Kernels are those of [`tile`](crate::tile): each function is
+//! generic in the complex type of its operands.
 
 use super::program::{Id, Kind, Op, Program, Two, Way, predicate};
 use super::record::{Recorded, with};
@@ -16,7 +18,9 @@ impl Program {
         }
         match (self.op(z), size) {
             (Op::Pair(re, im), _) => [re, im],
-            (Op::Input(_), 16) => [false, true].map(|half| self.push(Op::Part(half, z), Kind::Lane(8))),
+            (Op::Input(_), 16) => {
+                [false, true].map(|half| self.push(Op::Part(half, z), Kind::Lane(8)))
+            }
             (_, 8) => self.parts.get(&z).copied().unwrap_or_else(|| {
                 let high = self.shift_by(Way::Right, z, 32);
                 [z, high].map(|x| self.resize(x, 4, false))
@@ -31,7 +35,11 @@ impl Program {
             Some(Kind::Lane(4)) => {
                 let [low, high] = [re, im].map(|x| self.resize(x, 8, false));
                 let high = self.shift_by(Way::Left, high, 32);
-                let z = if self.known(high) == Some(0) { low } else { self.bitwise(Two::Or, low, high) };
+                let z = if self.known(high) == Some(0) {
+                    low
+                } else {
+                    self.bitwise(Two::Or, low, high)
+                };
                 self.parts.insert(z, [re, im]);
                 z
             }
@@ -40,14 +48,17 @@ impl Program {
         }
     }
 
-    /// The parts of two values of one kind, if these are complex numbers that are known by their parts.
+    /// The parts of two values of one kind, if these are complex numbers that are known by their
+    /// parts.
     pub(super) fn both_parts(&mut self, a: Id, b: Id) -> Option<[[Id; 2]; 2]> {
         let size = self.size(a);
-        let known = size == 16 || size == 8 && (self.parts.contains_key(&a) || self.parts.contains_key(&b));
+        let known =
+            size == 16 || size == 8 && (self.parts.contains_key(&a) || self.parts.contains_key(&b));
         known.then(|| [a, b].map(|z| self.parts_of(z, size)))
     }
 
-    /// Whether a number of 8 bytes is one lane so far: what is as easily computed of lanes as of parts is, then.
+    /// Whether a number of 8 bytes is one lane so far: what is as easily computed of lanes as of
+    /// parts is, then.
     fn is_lane(&self, z: Id) -> bool {
         self.kind(z) == Kind::Lane(8) && !self.parts.contains_key(&z)
     }
@@ -87,7 +98,10 @@ impl Program {
             4 => (u64::from(u32::MAX >> 1), u64::from(f32::INFINITY.to_bits())),
             _ => (u64::MAX >> 1, f64::INFINITY.to_bits()),
         };
-        let (magnitude, infinity) = (self.constant(magnitude, size), self.constant(infinity, size));
+        let (magnitude, infinity) = (
+            self.constant(magnitude, size),
+            self.constant(infinity, size),
+        );
         let x = self.two(Two::And, x, magnitude);
         self.compare(predicate::LT, x, infinity)
     }
@@ -167,7 +181,11 @@ pub(crate) fn widened<Z>(z: Id) -> [Recorded<f64>; 2] {
 
 /// A part of a `Z`, rounded from `f64`.
 pub(crate) fn part<Z>(x: Recorded<f64>) -> Id {
-    if size_of::<Z>() == 8 { with(|p| p.float_resize(x.0)) } else { x.0 }
+    if size_of::<Z>() == 8 {
+        with(|p| p.float_resize(x.0))
+    } else {
+        x.0
+    }
 }
 
 /// A complex number whose parts are rounded from `f64`.
@@ -193,6 +211,9 @@ pub(crate) fn strong_product<Z>(x: [Id; 3], _: usize) -> Id {
 pub(crate) fn one_minus_square<Z>(x: [Id; 3], _: usize) -> Id {
     let z = widened::<Z>(x[0]);
     let one = [Recorded::splat(1.0), Recorded::splat(0.0)];
-    let [below, above] = [[one[0].sub(z[0]), one[1].sub(z[1])], [one[0].add(z[0]), one[1].add(z[1])]];
+    let [below, above] = [
+        [one[0].sub(z[0]), one[1].sub(z[1])],
+        [one[0].add(z[0]), one[1].add(z[1])],
+    ];
     narrowed::<Z>(complex::product(below, above))
 }

@@ -12,7 +12,11 @@ const ONES: f64 = 4_503_599_627_370_496.0;
 
 /// The bits of a number as a float of a size.
 fn float_bits(x: f64, size: usize) -> u64 {
-    if size == 4 { (x as f32).to_bits().into() } else { x.to_bits() }
+    if size == 4 {
+        (x as f32).to_bits().into()
+    } else {
+        x.to_bits()
+    }
 }
 
 impl Program {
@@ -85,9 +89,14 @@ impl Program {
         }
     }
 
-    /// The upper and the lower half of an integer, each exact in a number of its own scale, and their sum.
+    /// The upper and the lower half of an integer, each exact in a number of its own scale, and
+    /// their sum.
     fn long_float(&mut self, a: Id, signed: bool) -> Id {
-        let above: u64 = if signed { 0x4530_0000_8000_0000 } else { 0x4530_0000_0000_0000 };
+        let above: u64 = if signed {
+            0x4530_0000_8000_0000
+        } else {
+            0x4530_0000_0000_0000
+        };
         let high = self.shift_by(Way::Right, a, 32);
         let high = self.bits_of(Two::Xor, high, above);
         let low = self.bits_of(Two::And, a, 0xffff_ffff);
@@ -141,7 +150,11 @@ impl Program {
             _ => {
                 let top = if signed { u64::MAX >> 1 } else { u64::MAX };
                 let zero = self.number(0.0, 8);
-                let a = if signed { a } else { self.two(Two::Max, a, zero) };
+                let a = if signed {
+                    a
+                } else {
+                    self.two(Two::Max, a, zero)
+                };
                 let x = match self.wide {
                     true => self.converted(Convert::ToWhole(signed), a, 8),
                     false => self.long_whole(a),
@@ -183,12 +196,18 @@ impl Program {
     /// A number cut to an integer of 64 bits: its upper half by a scale, its lower as what is left.
     fn long_whole(&mut self, a: Id) -> Id {
         let cut = self.one(One::Round(3), a);
-        let (scale, back) = (self.number(2f64.powi(-32), 8), self.number(-(2f64.powi(32)), 8));
+        let (scale, back) = (
+            self.number(2f64.powi(-32), 8),
+            self.number(-(2f64.powi(32)), 8),
+        );
         let high = self.two(Two::Mul, cut, scale);
         let high = self.one(One::Round(1), high);
         let low = self.fma(high, back, cut);
         let (shifted, ones) = (self.number(SHIFTED, 8), self.number(ONES, 8));
-        let (high, low) = (self.two(Two::Add, high, shifted), self.two(Two::Add, low, ones));
+        let (high, low) = (
+            self.two(Two::Add, high, shifted),
+            self.two(Two::Add, low, ones),
+        );
         let high = self.shift_by(Way::Left, high, 32);
         let low = self.bits_of(Two::Xor, low, ONES.to_bits());
         self.bitwise(Two::Or, high, low)
@@ -213,12 +232,21 @@ impl Program {
     /// Quotients by floats, toward zero, -1 for a divisor of zero; or what they leave.
     pub(super) fn divide(&mut self, a: Id, b: Id, signed: bool, remainder: bool) -> Id {
         let (a, b) = (self.byte(a), self.byte(b));
-        let Some(size) = self.lanes(&[a, b]).map(Kind::size).filter(|&s| s <= 4) else { return self.fail() };
+        let Some(size) = self.lanes(&[a, b]).map(Kind::size).filter(|&s| s <= 4) else {
+            return self.fail();
+        };
         let float = if size == 4 { 8 } else { 4 };
-        let (zero, one, minus) = (self.constant(0, size), self.constant(1, size), self.constant(u64::MAX, size));
+        let (zero, one, minus) = (
+            self.constant(0, size),
+            self.constant(1, size),
+            self.constant(u64::MAX, size),
+        );
         let none = self.order(predicate::EQ, true, b, zero);
         let divisor = self.select(none, one, b);
-        let (x, y) = (self.float_of_whole(a, float, signed), self.float_of_whole(divisor, float, signed));
+        let (x, y) = (
+            self.float_of_whole(a, float, signed),
+            self.float_of_whole(divisor, float, signed),
+        );
         let q = self.two(Two::Div, x, y);
         let q = match (size, signed) {
             (4, false) => self.unsigned_word(q),
@@ -276,7 +304,11 @@ impl Program {
     }
 
     pub(super) fn f16_narrow(&mut self, a: Id) -> Id {
-        if self.has_f16() { self.converted(Convert::NarrowHalf, a, 2) } else { self.fail() }
+        if self.has_f16() {
+            self.converted(Convert::NarrowHalf, a, 2)
+        } else {
+            self.fail()
+        }
     }
 
     /// f32 rounded to f16.
@@ -296,10 +328,15 @@ impl Program {
     pub(super) fn round_to_odd(&mut self, a: Id) -> Id {
         let y = self.float_resize(a);
         let back = self.float_resize(y);
-        let (less, more) = (self.compare(predicate::LT, back, a), self.compare(predicate::LT, a, back));
+        let (less, more) = (
+            self.compare(predicate::LT, back, a),
+            self.compare(predicate::LT, a, back),
+        );
         let inexact = self.either(less, more);
-        let (magnitude, of_back) =
-            (self.bits_of(Two::And, a, u64::MAX >> 1), self.bits_of(Two::And, back, u64::MAX >> 1));
+        let (magnitude, of_back) = (
+            self.bits_of(Two::And, a, u64::MAX >> 1),
+            self.bits_of(Two::And, back, u64::MAX >> 1),
+        );
         let beyond = self.compare(predicate::LT, magnitude, of_back);
         let (down, up) = (self.constant(u64::MAX, 4), self.constant(1, 4));
         let step = self.select(beyond, down, up);

@@ -1,8 +1,9 @@
-//! Machine code of x86-64: the vector instructions of AVX2 (VEX prefix) and AVX-512 (EVEX prefix), and the few others that
-//! a loop needs.
+//! Machine code of x86-64: the vector instructions of AVX2 (VEX prefix) and AVX-512 (EVEX prefix),
+//! and the few others that a loop needs.
 //!
-//! Every vector instruction is a prefix that names its table, width and first operands, one byte of operation, and one
-//! operand that is a register or memory ([`Operand`]). Intel's manual, volume 2, sections 2.3 and 2.7, has the layout.
+//! Every vector instruction is a prefix that names its table, width and first operands, one byte of
+//! operation, and one operand that is a register or memory ([`Operand`]). Intel's manual, volume 2,
+//! sections 2.3 and 2.7, has the layout.
 
 /// A general register, by number.
 pub(super) type Gpr = u8;
@@ -75,7 +76,8 @@ pub(super) enum Form {
 pub(super) struct Assembler {
     pub(super) code: Vec<u8>,
     pool: Vec<u8>,
-    /// Four bytes to be filled with the distance from their end, and what follows, to a place in the pool.
+    /// Four bytes to be filled with the distance from their end, and what follows, to a place in
+    /// the pool.
     fixups: Vec<(usize, u32, u8)>,
 }
 
@@ -93,7 +95,11 @@ pub(super) enum If {
 
 impl Assembler {
     pub(super) fn new() -> Assembler {
-        Assembler { code: Vec::with_capacity(4096), pool: Vec::new(), fixups: Vec::new() }
+        Assembler {
+            code: Vec::with_capacity(4096),
+            pool: Vec::new(),
+            fixups: Vec::new(),
+        }
     }
 
     /// A constant of this size, a power of two, in memory.
@@ -135,10 +141,16 @@ impl Assembler {
         // The high bits of the operand's registers.
         let (x, b, broadcast) = match rm {
             Operand::Register(r) => (not(r, 4), not(r, 3), false),
-            Operand::Memory(Memory { base: Base::Pool, broadcast, .. }) => (1, 1, broadcast),
-            Operand::Memory(Memory { base: Base::At(r) | Base::Element(r, _), broadcast, .. }) => {
-                (1, not(r, 3), broadcast)
-            }
+            Operand::Memory(Memory {
+                base: Base::Pool,
+                broadcast,
+                ..
+            }) => (1, 1, broadcast),
+            Operand::Memory(Memory {
+                base: Base::At(r) | Base::Element(r, _),
+                broadcast,
+                ..
+            }) => (1, not(r, 3), broadcast),
         };
         let unit = match form {
             Form::Vex(width) | Form::Mask(width) => {
@@ -147,19 +159,36 @@ impl Assembler {
                 self.bytes(&[
                     0xc4,
                     not(reg, 3) << 7 | x.min(1) << 6 | b << 5 | i.map,
-                    // In the first map W says nothing of vectors; checkers of memory want it to be 0.
-                    u8::from(i.w && (i.map != 1 || masks)) << 7 | (!other & 15) << 3 | width << 2 | i.prefix,
+                    // In the first map W says nothing of vectors; checkers of memory want it to be
+                    // 0.
+                    u8::from(i.w && (i.map != 1 || masks)) << 7
+                        | (!other & 15) << 3
+                        | width << 2
+                        | i.prefix,
                 ]);
                 1
             }
-            Form::Evex { width, mask, zero, unit } => {
+            Form::Evex {
+                width,
+                mask,
+                zero,
+                unit,
+            } => {
                 self.bytes(&[
                     0x62,
                     not(reg, 3) << 7 | x << 6 | b << 5 | not(reg, 4) << 4 | i.map,
                     u8::from(i.w) << 7 | (!other & 15) << 3 | 4 | i.prefix,
-                    u8::from(zero) << 7 | width << 5 | u8::from(broadcast) << 4 | not(other, 4) << 3 | mask,
+                    u8::from(zero) << 7
+                        | width << 5
+                        | u8::from(broadcast) << 4
+                        | not(other, 4) << 3
+                        | mask,
                 ]);
-                if broadcast { if i.w { 8 } else { 4 } } else { unit }
+                if broadcast {
+                    if i.w { 8 } else { 4 }
+                } else {
+                    unit
+                }
             }
         };
         self.bytes(&[i.code]);
@@ -175,14 +204,17 @@ impl Assembler {
         let (base, index) = match m.base {
             Base::Pool => {
                 self.bytes(&[reg << 3 | 5]);
-                self.fixups.push((self.code.len(), m.disp as u32, immediate.into()));
+                self.fixups
+                    .push((self.code.len(), m.disp as u32, immediate.into()));
                 return self.bytes(&[0; 4]);
             }
             Base::At(base) => (base, None),
             Base::Element(base, scale) => (base, Some(scale)),
         };
         // No displacement, a short one in units, or a long one.
-        let short = (m.disp % unit == 0).then(|| i8::try_from(m.disp / unit).ok()).flatten();
+        let short = (m.disp % unit == 0)
+            .then(|| i8::try_from(m.disp / unit).ok())
+            .flatten();
         let mode = match short {
             Some(0) if base & 7 != 5 => 0,
             Some(_) => 1,
@@ -191,7 +223,9 @@ impl Assembler {
         match index {
             None if base & 7 != 4 => self.bytes(&[mode << 6 | reg << 3 | base & 7]),
             None => self.bytes(&[mode << 6 | reg << 3 | 4, 0x24]),
-            Some(scale) => self.bytes(&[mode << 6 | reg << 3 | 4, scale << 6 | RAX << 3 | base & 7]),
+            Some(scale) => {
+                self.bytes(&[mode << 6 | reg << 3 | 4, scale << 6 | RAX << 3 | base & 7])
+            }
         }
         match mode {
             0 => {}
@@ -203,7 +237,11 @@ impl Assembler {
     /// An instruction on 64-bit registers whose second operand is a register or memory.
     fn general(&mut self, code: u8, reg: Gpr, rm: Operand) {
         let high = match rm {
-            Operand::Register(r) | Operand::Memory(Memory { base: Base::At(r) | Base::Element(r, _), .. }) => r >> 3,
+            Operand::Register(r)
+            | Operand::Memory(Memory {
+                base: Base::At(r) | Base::Element(r, _),
+                ..
+            }) => r >> 3,
             Operand::Memory(_) => 0,
         };
         self.bytes(&[0x48 | reg >> 3 << 2 | high, code]);
@@ -222,27 +260,67 @@ impl Assembler {
 
     /// `to = [base + disp]`
     pub(super) fn load(&mut self, to: Gpr, base: Gpr, disp: i32) {
-        self.general(0x8b, to, Operand::Memory(Memory { base: Base::At(base), disp, broadcast: false }));
+        self.general(
+            0x8b,
+            to,
+            Operand::Memory(Memory {
+                base: Base::At(base),
+                disp,
+                broadcast: false,
+            }),
+        );
     }
 
     /// `[base + disp] = from`
     pub(super) fn save(&mut self, base: Gpr, disp: i32, from: Gpr) {
-        self.general(0x89, from, Operand::Memory(Memory { base: Base::At(base), disp, broadcast: false }));
+        self.general(
+            0x89,
+            from,
+            Operand::Memory(Memory {
+                base: Base::At(base),
+                disp,
+                broadcast: false,
+            }),
+        );
     }
 
     /// `to += [base + disp]`
     pub(super) fn plus_at(&mut self, to: Gpr, base: Gpr, disp: i32) {
-        self.general(0x03, to, Operand::Memory(Memory { base: Base::At(base), disp, broadcast: false }));
+        self.general(
+            0x03,
+            to,
+            Operand::Memory(Memory {
+                base: Base::At(base),
+                disp,
+                broadcast: false,
+            }),
+        );
     }
 
     /// `to = base + disp`
     pub(super) fn address(&mut self, to: Gpr, base: Gpr, disp: i32) {
-        self.general(0x8d, to, Operand::Memory(Memory { base: Base::At(base), disp, broadcast: false }));
+        self.general(
+            0x8d,
+            to,
+            Operand::Memory(Memory {
+                base: Base::At(base),
+                disp,
+                broadcast: false,
+            }),
+        );
     }
 
     /// `to = base + (rax << scale)`
     pub(super) fn address_of(&mut self, to: Gpr, base: Gpr, scale: u8) {
-        self.general(0x8d, to, Operand::Memory(Memory { base: Base::Element(base, scale), disp: 0, broadcast: false }));
+        self.general(
+            0x8d,
+            to,
+            Operand::Memory(Memory {
+                base: Base::Element(base, scale),
+                disp: 0,
+                broadcast: false,
+            }),
+        );
     }
 
     /// `to = from`
@@ -312,7 +390,8 @@ impl Assembler {
         self.bytes(&[0x0f, 0xae, 0xf8]);
     }
 
-    /// Clears the upper halves of vector registers, which code without vectors would pay for, and returns.
+    /// Clears the upper halves of vector registers, which code without vectors would pay for, and
+    /// returns.
     pub(super) fn back(&mut self) {
         self.bytes(&[0xc5, 0xf8, 0x77, 0xc3]);
     }

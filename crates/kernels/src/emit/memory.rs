@@ -1,7 +1,8 @@
-//! Executable memory: one file without a name, mapped twice, to write and to run, so that nothing is ever both.
+//! Executable memory: one file without a name, mapped twice, to write and to run, so that nothing
+//! is ever both.
 //!
-//! Code is written behind other code and never moved or written over. A segment goes when all code in it has gone.
-//! Where the system refuses, there is no emitted code.
+//! Code is written behind other code and never moved or written over. A segment goes when all code
+//! in it has gone. Where the system refuses, there is no emitted code.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,16 +20,16 @@ const MOST: usize = 64 << 20;
 /// Memory of all segments.
 static MAPPED: AtomicUsize = AtomicUsize::new(0);
 
-/// The segment that is written, how much of it is, and the process that writes it: after a fork two processes see one
-/// file, so each child begins a segment of its own.
+/// The segment that is written, how much of it is, and the process that writes it: after a fork two
+/// processes see one file, so each child begins a segment of its own.
 static CURRENT: Mutex<Option<Current>> = Mutex::new(None);
 
 struct Segment {
     run: NonNull<u8>,
 }
 
-/// Where a segment that has room is written: a second mapping of the same memory. It goes when the segment is full, so no
-/// code that nobody adds to can be changed through any address.
+/// Where a segment that has room is written: a second mapping of the same memory. It goes when the
+/// segment is full, so no code that nobody adds to can be changed through any address.
 struct Alias(NonNull<u8>);
 
 impl Drop for Alias {
@@ -71,20 +72,37 @@ impl Segment {
     }
 
     fn map() -> Option<(Segment, Alias)> {
-        // SAFETY: system calls on a file and mappings of our own; every failure is looked at, and the file is closed when
-        // both mappings hold it.
+        // SAFETY: system calls on a file and mappings of our own; every failure is looked at, and
+        // the file is closed when both mappings hold it.
         unsafe {
             let file = libc::memfd_create(c"cotangent".as_ptr(), libc::MFD_CLOEXEC);
             if file < 0 {
                 return None;
             }
             let map = |rights| {
-                let at = libc::mmap(std::ptr::null_mut(), SEGMENT, rights, libc::MAP_SHARED, file, 0);
-                (at != libc::MAP_FAILED).then(|| NonNull::new(at.cast::<u8>())).flatten()
+                let at = libc::mmap(
+                    std::ptr::null_mut(),
+                    SEGMENT,
+                    rights,
+                    libc::MAP_SHARED,
+                    file,
+                    0,
+                );
+                (at != libc::MAP_FAILED)
+                    .then(|| NonNull::new(at.cast::<u8>()))
+                    .flatten()
             };
             let sized = libc::ftruncate(file, SEGMENT as libc::off_t) == 0;
-            let write = if sized { map(libc::PROT_READ | libc::PROT_WRITE) } else { None };
-            let run = if sized { map(libc::PROT_READ | libc::PROT_EXEC) } else { None };
+            let write = if sized {
+                map(libc::PROT_READ | libc::PROT_WRITE)
+            } else {
+                None
+            };
+            let run = if sized {
+                map(libc::PROT_READ | libc::PROT_EXEC)
+            } else {
+                None
+            };
             libc::close(file);
             match (write, run) {
                 (Some(write), Some(run)) => Some((Segment { run }, Alias(write))),
@@ -130,9 +148,19 @@ impl Code {
         let fits = |c: &Current| c.owner == process && c.used + bytes.len() <= SEGMENT;
         if !current.as_ref().is_some_and(fits) {
             let (segment, alias) = Segment::new()?;
-            *current = Some(Current { segment: Arc::new(segment), alias, used: 0, owner: process });
+            *current = Some(Current {
+                segment: Arc::new(segment),
+                alias,
+                used: 0,
+                owner: process,
+            });
         }
-        let Current { segment, alias, used, .. } = current.as_mut()?;
+        let Current {
+            segment,
+            alias,
+            used,
+            ..
+        } = current.as_mut()?;
         let from = *used;
         *used = (from + bytes.len()).next_multiple_of(64);
         // SAFETY: these bytes of the segment are free, and only the holder of the lock writes.
@@ -140,7 +168,10 @@ impl Code {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), alias.0.as_ptr().add(from), bytes.len());
         }
         // SAFETY: the code is inside the segment.
-        let code = Code { at: unsafe { segment.run.add(from) }, segment: segment.clone() };
+        let code = Code {
+            at: unsafe { segment.run.add(from) },
+            segment: segment.clone(),
+        };
         // What is left has no room for any code.
         if *used + LEAST > SEGMENT {
             *current = None;
@@ -161,15 +192,23 @@ mod tests {
     /// The rights of every mapping of the file that is mapped at an address.
     fn rights_of(address: usize) -> Vec<String> {
         let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux");
-        let all = maps.lines().map(|l| l.split_whitespace().collect::<Vec<_>>());
+        let all = maps
+            .lines()
+            .map(|l| l.split_whitespace().collect::<Vec<_>>());
         let all: Vec<Vec<&str>> = all.filter(|l| l.len() > 4 && l[4] != "0").collect();
         let file = |l: &Vec<&str>| (l[3].to_owned(), l[4].to_owned());
         let covers = |l: &&Vec<&str>| {
-            let ends = l[0].split('-').map(|x| usize::from_str_radix(x, 16).expect("an address")).collect::<Vec<_>>();
+            let ends = l[0]
+                .split('-')
+                .map(|x| usize::from_str_radix(x, 16).expect("an address"))
+                .collect::<Vec<_>>();
             (ends[0]..ends[1]).contains(&address)
         };
         let of = file(all.iter().find(covers).expect("code is mapped"));
-        all.iter().filter(|l| file(l) == of).map(|l| l[1].to_owned()).collect()
+        all.iter()
+            .filter(|l| file(l) == of)
+            .map(|l| l[1].to_owned())
+            .collect()
     }
 
     #[test]
@@ -182,14 +221,19 @@ mod tests {
         assert!(Code::new(&vec![0xc3; SEGMENT + 1]).is_none());
         // A segment after another: the first goes with its code.
         let segment = Arc::downgrade(&code.segment);
-        let others: Vec<Code> = (0..2).map(|_| Code::new(&vec![0xc3; SEGMENT]).unwrap()).collect();
+        let others: Vec<Code> = (0..2)
+            .map(|_| Code::new(&vec![0xc3; SEGMENT]).unwrap())
+            .collect();
         drop(code);
         // Another test may have written into it, too.
         assert!(segment.strong_count() < 1000 && others.len() == 2);
         // What is full has no address at which it can be written.
         for code in &others {
             let rights = rights_of(code.entry().as_ptr() as usize);
-            assert!(rights.len() == 1 && rights[0].starts_with("r-x"), "{rights:?}");
+            assert!(
+                rights.len() == 1 && rights[0].starts_with("r-x"),
+                "{rights:?}"
+            );
         }
     }
 }

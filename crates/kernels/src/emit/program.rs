@@ -1,9 +1,10 @@
 //! [`Program`]: what a body computes for one element, as single assignments over lanes and truth values.
 //!
-//! An operation is one instruction, or a few, of the vectors that the program is for: what they have no instruction for is
-//! written down as several operations ([`whole`](super::whole)). A truth value is a bit of a mask register in AVX-512; in
-//! AVX2 it is a lane with the size of what was compared, or 1 byte. Equal operations are one, and a few patterns become
-//! shorter ones that give the same bits:
+//! An operation is one instruction, or a few, of the vectors that the program is for: what they
+//! have no instruction for is written down as several operations ([`whole`](super::whole)). A truth
+//! value is a bit of a mask register in AVX-512; in AVX2 it is a lane with the size of what was
+//! compared, or 1 byte. Equal operations are one, and a few patterns become shorter ones that give
+//! the same bits:
 //!
 //! - a sign that is turned before a product, sum or difference belongs to that instruction;
 //! - the opposite of a comparison is a comparison;
@@ -106,7 +107,8 @@ pub(crate) enum Whole {
     MaxUnsigned,
     /// By amounts without a sign; past the width all bits leave.
     Shift(Way),
-    /// The bytes of the first operand at the places that the second has, in 16 bytes each; 0 where that is negative.
+    /// The bytes of the first operand at the places that the second has, in 16 bytes each; 0 where
+    /// that is negative.
     Shuffle,
     /// Sums of two neighbours' products: of bytes, the first without a sign, or of pairs of bytes.
     MulAdd,
@@ -120,7 +122,10 @@ impl Two {
             Two::Add | Two::Mul | Two::And | Two::Or | Two::Xor | Two::AddHalves => true,
             Two::Whole(f, _) => {
                 use Whole::*;
-                matches!(f, Add | Mul | MulLow | Min | MinUnsigned | Max | MaxUnsigned)
+                matches!(
+                    f,
+                    Add | Mul | MulLow | Min | MinUnsigned | Max | MaxUnsigned
+                )
             }
             Two::Sub | Two::Div | Two::Min | Two::Max | Two::Scale | Two::SubHalves => false,
         }
@@ -182,7 +187,8 @@ pub(crate) enum Op {
     /// `±a b ± c`, rounded once: whether the product, and whether `c` is turned.
     Fma([bool; 2], Id, Id, Id),
     Compare(u8, Id, Id),
-    /// A comparison of integers, with a sign or without; in AVX2 `a = b` and `a > b` with a sign alone.
+    /// A comparison of integers, with a sign or without; in AVX2 `a = b` and `a > b` with a sign
+    /// alone.
     Order(u8, bool, Id, Id),
     Both(Id, Id),
     Either(Id, Id),
@@ -205,7 +211,8 @@ pub(crate) enum Convert {
     Cut,
     /// A float to one of the other size.
     Float,
-    /// An integer of 4 or 8 bytes to a float, with its sign or without: in AVX2 of 4 bytes with a sign.
+    /// An integer of 4 or 8 bytes to a float, with its sign or without: in AVX2 of 4 bytes with a
+    /// sign.
     FromWhole(bool),
     /// A float in range, cut to an integer: in AVX2 to one of 4 bytes with a sign.
     ToWhole(bool),
@@ -218,9 +225,15 @@ impl Op {
     pub(super) fn operands(&self) -> SmallVec<[Id; 3]> {
         match *self {
             Op::Input(_) | Op::Constant(..) | Op::Pattern(..) => smallvec![],
-            Op::One(_, a) | Op::Not(a) | Op::IsTrue(a) | Op::Convert(_, a) | Op::Part(_, a) => smallvec![a],
+            Op::One(_, a) | Op::Not(a) | Op::IsTrue(a) | Op::Convert(_, a) | Op::Part(_, a) => {
+                smallvec![a]
+            }
             Op::Two(_, a, b) | Op::Compare(_, a, b) | Op::Order(_, _, a, b) => smallvec![a, b],
-            Op::Both(a, b) | Op::Either(a, b) | Op::Unlike(a, b) | Op::Where(a, b) | Op::Pair(a, b) => smallvec![a, b],
+            Op::Both(a, b)
+            | Op::Either(a, b)
+            | Op::Unlike(a, b)
+            | Op::Where(a, b)
+            | Op::Pair(a, b) => smallvec![a, b],
             Op::Fma(_, a, b, c) | Op::Select(a, b, c) => smallvec![a, b, c],
         }
     }
@@ -249,7 +262,11 @@ pub(crate) struct Program {
 
 impl Program {
     pub(super) fn start(&mut self, wide: bool, widest: usize) {
-        *self = Program { wide, least: widest, ..Program::default() };
+        *self = Program {
+            wide,
+            least: widest,
+            ..Program::default()
+        };
     }
 
     pub(super) fn push(&mut self, op: Op, kind: Kind) -> Id {
@@ -289,7 +306,10 @@ impl Program {
 
     pub(super) fn constant(&mut self, bits: u64, size: usize) -> Id {
         let size = size as u8;
-        self.push(Op::Constant(bits & (u64::MAX >> (64 - 8 * u32::from(size))), size), Kind::Lane(size))
+        self.push(
+            Op::Constant(bits & (u64::MAX >> (64 - 8 * u32::from(size))), size),
+            Kind::Lane(size),
+        )
     }
 
     /// The bits of a constant.
@@ -362,7 +382,11 @@ impl Program {
         {
             return x;
         }
-        let f = if own < size { Convert::Extend(true) } else { Convert::Cut };
+        let f = if own < size {
+            Convert::Extend(true)
+        } else {
+            Convert::Cut
+        };
         self.push(Op::Convert(f, m), Kind::Truth(size as u8))
     }
 
@@ -370,7 +394,11 @@ impl Program {
     fn truths(&mut self, a: Id, b: Id) -> (Id, Id, Kind) {
         let (a, b) = (self.truth(a), self.truth(b));
         let size = self.size(a).max(self.size(b));
-        (self.resized(a, size), self.resized(b, size), Kind::Truth(size as u8))
+        (
+            self.resized(a, size),
+            self.resized(b, size),
+            Kind::Truth(size as u8),
+        )
     }
 
     /// The factors of a product, and their size.
@@ -391,19 +419,27 @@ impl Program {
     }
 
     pub(super) fn two(&mut self, f: Two, a: Id, b: Id) -> Id {
-        let Some(kind) = self.lanes(&[a, b]) else { return self.fail() };
+        let Some(kind) = self.lanes(&[a, b]) else {
+            return self.fail();
+        };
         let (f, b) = match (f, self.negated(b)) {
             (Two::Add, Some(b)) => (Two::Sub, b),
             (Two::Sub, Some(b)) => (Two::Add, b),
             _ => (f, b),
         };
         // Equal sums and products are one, whatever comes first.
-        let (a, b) = if matches!(f, Two::Add | Two::Mul) { (a.min(b), a.max(b)) } else { (a, b) };
+        let (a, b) = if matches!(f, Two::Add | Two::Mul) {
+            (a.min(b), a.max(b))
+        } else {
+            (a, b)
+        };
         self.push(Op::Two(f, a, b), kind)
     }
 
     pub(super) fn fma(&mut self, mut a: Id, mut b: Id, mut c: Id) -> Id {
-        let Some(kind) = self.lanes(&[a, b, c]) else { return self.fail() };
+        let Some(kind) = self.lanes(&[a, b, c]) else {
+            return self.fail();
+        };
         let mut turned = [false; 2];
         for (x, k) in [(&mut a, 0), (&mut b, 0), (&mut c, 1)] {
             if let Some(y) = self.negated(*x) {
@@ -446,7 +482,9 @@ impl Program {
         let kind = self.kind(a);
         match self.op(a) {
             Op::Compare(p, x, y) => self.push(Op::Compare(predicate::opposite(p), x, y), kind),
-            Op::Order(p, signed, x, y) if self.wide => self.push(Op::Order(predicate::opposite(p), signed, x, y), kind),
+            Op::Order(p, signed, x, y) if self.wide => {
+                self.push(Op::Order(predicate::opposite(p), signed, x, y), kind)
+            }
             Op::Not(a) => a,
             _ => self.push(Op::Not(a), kind),
         }
@@ -460,16 +498,26 @@ impl Program {
             let no = self.both(not, b);
             return self.either(yes, no);
         }
-        let (a, b) = if p || q { (self.byte(a), self.byte(b)) } else { (a, b) };
-        let Some(kind) = self.lanes(&[a, b]) else { return self.fail() };
+        let (a, b) = if p || q {
+            (self.byte(a), self.byte(b))
+        } else {
+            (a, b)
+        };
+        let Some(kind) = self.lanes(&[a, b]) else {
+            return self.fail();
+        };
         if let Some([p, q]) = self.both_parts(a, b) {
             let [re, im] = [0, 1].map(|k| self.select(m, p[k], q[k]));
             return self.pair([re, im]);
         }
         let m = self.resized(m, kind.size());
         match self.op(m) {
-            Op::Compare(predicate::LT, p, q) if (p, q) == (a, b) => self.push(Op::Two(Two::Min, p, q), kind),
-            Op::Compare(predicate::LT, p, q) if (q, p) == (a, b) => self.push(Op::Two(Two::Max, q, p), kind),
+            Op::Compare(predicate::LT, p, q) if (p, q) == (a, b) => {
+                self.push(Op::Two(Two::Min, p, q), kind)
+            }
+            Op::Compare(predicate::LT, p, q) if (q, p) == (a, b) => {
+                self.push(Op::Two(Two::Max, q, p), kind)
+            }
             _ => self.push(Op::Select(m, a, b), kind),
         }
     }
@@ -492,7 +540,12 @@ impl Program {
 
     /// The size of the widest lanes, if nothing failed.
     pub(super) fn widest(&self) -> Option<usize> {
-        let own = self.needed().into_iter().map(|id| self.size(id)).max().unwrap_or(1);
+        let own = self
+            .needed()
+            .into_iter()
+            .map(|id| self.size(id))
+            .max()
+            .unwrap_or(1);
         (!self.failed).then_some(own.max(self.least).min(8))
     }
 
@@ -504,7 +557,10 @@ impl Program {
     /// The other part of the same input, for a part.
     pub(super) fn other_part(&self, id: Id) -> Option<Id> {
         match self.op(id) {
-            Op::Part(half, z) => self.known.get(&(Op::Part(!half, z), self.kind(id))).copied(),
+            Op::Part(half, z) => self
+                .known
+                .get(&(Op::Part(!half, z), self.kind(id)))
+                .copied(),
             _ => None,
         }
     }
@@ -520,19 +576,29 @@ impl Program {
     /// The size of all lanes, if they have one and nothing failed.
     pub(super) fn uniform(&self) -> Option<usize> {
         let mut sizes = self.kinds.iter().map(|k| k.size()).filter(|&s| s > 0);
-        let first = sizes.next().filter(|&s| !self.failed && matches!(s, 4 | 8))?;
+        let first = sizes
+            .next()
+            .filter(|&s| !self.failed && matches!(s, 4 | 8))?;
         sizes.all(|s| s == first).then_some(first)
     }
 
     /// Operations that outputs and rare cases need, ascending.
     pub(super) fn needed(&self) -> Vec<Id> {
         let mut need = vec![false; self.ops.len()];
-        self.outputs.iter().chain(&self.rare).for_each(|&v| need[v as usize] = true);
+        self.outputs
+            .iter()
+            .chain(&self.rare)
+            .for_each(|&v| need[v as usize] = true);
         for i in (0..self.ops.len()).rev() {
             if need[i] {
-                self.ops[i].operands().iter().for_each(|&v| need[v as usize] = true);
+                self.ops[i]
+                    .operands()
+                    .iter()
+                    .for_each(|&v| need[v as usize] = true);
             }
         }
-        (0..self.ops.len() as Id).filter(|&i| need[i as usize]).collect()
+        (0..self.ops.len() as Id)
+            .filter(|&i| need[i as usize])
+            .collect()
     }
 }

@@ -1,7 +1,8 @@
 //! [`Recorded`]: a vector that computes nothing and writes down what is asked of it.
 //!
-//! A function written over [`V`] runs on it once, and what it did is the function's program: both engines come from one
-//! definition. The program under construction belongs to the thread, because vectors have no place for it.
+//! A function written over [`V`] runs on it once, and what it did is the function's program: both
+//! engines come from one definition. The program under construction belongs to the thread, because
+//! vectors have no place for it.
 
 use super::program::{Id, One, Program, Two, Way, Whole, predicate};
 use crate::vector::gradual::product;
@@ -20,13 +21,20 @@ pub(super) fn with<R>(f: impl FnOnce(&mut Program) -> R) -> R {
     RECORDING.with_borrow_mut(f)
 }
 
-/// What vectors write down, apart from their types: every function on vectors calls these, none should hold them.
+/// What vectors write down, apart from their types: every function on vectors calls these, none
+/// should hold them.
 mod write {
     use super::{Id, One, Program, Two, with};
 
     #[inline(never)]
     pub(super) fn operand(x: Id, size: usize) -> Id {
-        with(|p| if Some(p.kind(x)) == super::super::program::Kind::of_size(size) { x } else { p.fail() })
+        with(|p| {
+            if Some(p.kind(x)) == super::super::program::Kind::of_size(size) {
+                x
+            } else {
+                p.fail()
+            }
+        })
     }
     #[inline(never)]
     pub(super) fn constant(bits: u64, wide: bool) -> Id {
@@ -101,8 +109,8 @@ impl Recording {
         }
     }
 
-    /// A product of two of these operands as [`product`](crate::vector::gradual::product) makes it; any other value as
-    /// it is.
+    /// A product of two of these operands as [`product`](crate::vector::gradual::product) makes it;
+    /// any other value as it is.
     pub(crate) fn gradual(&self, y: Id, x: &[Id]) -> Id {
         match with(|p| p.factors(y)) {
             Some((a, b, size)) if x.contains(&a) && x.contains(&b) => match size {
@@ -198,7 +206,11 @@ impl<E: Float> V for Recorded<E> {
         Recorded(write::fma(self.0, b.0, c.0), PhantomData)
     }
     fn scale(self, n: Self) -> Self {
-        if write::is_wide() { self.two(Two::Scale, n) } else { crate::vector::scale(self, n) }
+        if write::is_wide() {
+            self.two(Two::Scale, n)
+        } else {
+            crate::vector::scale(self, n)
+        }
     }
     fn round(self) -> Self {
         self.one(One::Round(0))

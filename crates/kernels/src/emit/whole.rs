@@ -1,14 +1,16 @@
-//! Integers in programs: what vectors have no instruction for becomes several operations with the same bits.
+//! Integers in programs: what vectors have no instruction for becomes several operations with the
+//! same bits.
 //!
-//! Parts of lanes are computed side by side: an operation on integers of so many bytes works on all that a vector has,
-//! whatever the size of the lanes that they lie in.
+//! Parts of lanes are computed side by side: an operation on integers of so many bytes works on all
+//! that a vector has, whatever the size of the lanes that they lie in.
 
 use super::program::{Id, Kind, One, Op, Program, Two, Way, Whole, predicate};
 
 /// Set bits of the numbers below 16.
 const ONES: u128 = 0x04030302_03020201_03020201_02010100;
 
-/// Zeros above the highest bit of a byte, by its high half (8 where that is 0) and by its low half if the high one is 0.
+/// Zeros above the highest bit of a byte, by its high half (8 where that is 0) and by its low half
+/// if the high one is 0.
 const HIGH: u128 = 0x00000000_00000000_01010101_02020308;
 const LOW: u128 = 0x04040404_04040404_05050505_06060708;
 
@@ -44,13 +46,19 @@ impl Program {
     /// 16 bytes again and again, beside lanes of a value.
     fn pattern(&mut self, bytes: u128, like: Id) -> Id {
         let size = self.size(like) as u8;
-        self.push(Op::Pattern([bytes as u64, (bytes >> 64) as u64], size), Kind::Lane(size))
+        self.push(
+            Op::Pattern([bytes as u64, (bytes >> 64) as u64], size),
+            Kind::Lane(size),
+        )
     }
 
     /// All bits where `a < 0`, in lanes.
     fn sign_lanes(&mut self, a: Id) -> Id {
         let zero = self.constant(0, self.size(a));
-        self.push(Op::Order(predicate::GT, true, zero, a), self.compared(self.kind(a)))
+        self.push(
+            Op::Order(predicate::GT, true, zero, a),
+            self.compared(self.kind(a)),
+        )
     }
 
     /// Operands of an operation on integers of one size: truth values are bytes.
@@ -61,15 +69,23 @@ impl Program {
 
     /// A function of two integers.
     pub(super) fn whole(&mut self, f: Whole, a: Id, b: Id) -> Id {
-        let Some((a, b, size)) = self.whole_operands(a, b) else { return self.fail() };
+        let Some((a, b, size)) = self.whole_operands(a, b) else {
+            return self.fail();
+        };
         match f {
             Whole::Mul if size == 1 => self.byte_products(a, b),
             Whole::Mul if size == 8 && !self.wide => self.long_products(a, b),
             Whole::Shift(way) => self.shift(way, a, b),
-            Whole::Min | Whole::MinUnsigned | Whole::Max | Whole::MaxUnsigned if size == 8 && !self.wide => {
+            Whole::Min | Whole::MinUnsigned | Whole::Max | Whole::MaxUnsigned
+                if size == 8 && !self.wide =>
+            {
                 let signed = matches!(f, Whole::Min | Whole::Max);
                 let less = self.order(predicate::WHOLE_LT, signed, a, b);
-                let (x, y) = if matches!(f, Whole::Min | Whole::MinUnsigned) { (a, b) } else { (b, a) };
+                let (x, y) = if matches!(f, Whole::Min | Whole::MinUnsigned) {
+                    (a, b)
+                } else {
+                    (b, a)
+                };
                 self.select(less, x, y)
             }
             _ => self.at(f, size, a, b),
@@ -86,11 +102,17 @@ impl Program {
 
     /// Products of even and of odd bytes, in 2 bytes each.
     fn byte_products(&mut self, a: Id, b: Id) -> Id {
-        let mask = self.pattern(u128::from_le_bytes([0xff, 0].repeat(8).try_into().expect("16 bytes")), a);
+        let mask = self.pattern(
+            u128::from_le_bytes([0xff, 0].repeat(8).try_into().expect("16 bytes")),
+            a,
+        );
         let even = self.at(Whole::Mul, 2, a, b);
         let even = self.bits(Two::And, even, mask);
         let high = self.moved(Way::Right, 8, 2, b);
-        let mask = self.pattern(u128::from_le_bytes([0, 0xff].repeat(8).try_into().expect("16 bytes")), a);
+        let mask = self.pattern(
+            u128::from_le_bytes([0, 0xff].repeat(8).try_into().expect("16 bytes")),
+            a,
+        );
         let up = self.bits(Two::And, a, mask);
         let odd = self.at(Whole::Mul, 2, up, high);
         self.bits(Two::Or, even, odd)
@@ -111,17 +133,27 @@ impl Program {
 
     /// `a = b`, `a < b` or `a <= b` of integers.
     pub(super) fn order(&mut self, p: u8, signed: bool, a: Id, b: Id) -> Id {
-        let Some((mut a, mut b, size)) = self.whole_operands(a, b) else { return self.fail() };
+        let Some((mut a, mut b, size)) = self.whole_operands(a, b) else {
+            return self.fail();
+        };
         let kind = self.compared(Kind::Lane(size as u8));
         if self.wide || p == predicate::EQ {
             return self.push(Op::Order(p, signed || p == predicate::EQ, a, b), kind);
         }
         if !signed && size < 8 {
             // `a <= b` where `a` is the lesser.
-            let (x, y) = if p == predicate::WHOLE_LE { (a, b) } else { (b, a) };
+            let (x, y) = if p == predicate::WHOLE_LE {
+                (a, b)
+            } else {
+                (b, a)
+            };
             let least = self.at(Whole::MinUnsigned, size, x, y);
             let m = self.push(Op::Order(predicate::EQ, true, least, x), kind);
-            return if p == predicate::WHOLE_LE { m } else { self.not(m) };
+            return if p == predicate::WHOLE_LE {
+                m
+            } else {
+                self.not(m)
+            };
         }
         if !signed {
             let sign = self.constant(1 << 63, 8);
@@ -148,7 +180,11 @@ impl Program {
         let bits = 8 * size as u64;
         if let (Some(x), true) = (self.known(a), way != Way::RightSigned) {
             let by = by.min(64) as u32;
-            let x = if way == Way::Left { x.checked_shl(by) } else { x.checked_shr(by) };
+            let x = if way == Way::Left {
+                x.checked_shl(by)
+            } else {
+                x.checked_shr(by)
+            };
             return self.constant(x.unwrap_or(0), size);
         }
         let by = match way {
@@ -167,7 +203,11 @@ impl Program {
             }
             (_, 1) => {
                 let x = self.moved(way, by, 2, a);
-                let kept = if way == Way::Left { 0xff << by } else { 0xff >> by };
+                let kept = if way == Way::Left {
+                    0xff << by
+                } else {
+                    0xff >> by
+                };
                 self.masked(x, kept & 0xff)
             }
             (Way::RightSigned, 8) if !self.wide => {
@@ -180,7 +220,8 @@ impl Program {
         }
     }
 
-    /// By amounts of the same size, without a sign: in integers of twice the size where those alone have instructions.
+    /// By amounts of the same size, without a sign: in integers of twice the size where those alone
+    /// have instructions.
     fn shift_at(&mut self, way: Way, size: usize, a: Id, by: Id) -> Id {
         match size {
             8 if way == Way::RightSigned && !self.wide => {
@@ -193,9 +234,13 @@ impl Program {
             2 if self.wide => self.at(Whole::Shift(way), 2, a, by),
             _ => {
                 let (bits, double) = (8 * size as u32, 2 * size);
-                let half: u128 = (0..16 / double).fold(0, |m, k| m | ((1 << bits) - 1) << (16 * size * k));
+                let half: u128 =
+                    (0..16 / double).fold(0, |m, k| m | ((1 << bits) - 1) << (16 * size * k));
                 let (low, high) = (self.pattern(half, a), self.pattern(half << bits, a));
-                let (few, many) = (self.bits(Two::And, by, low), self.moved(Way::Right, bits, double, by));
+                let (few, many) = (
+                    self.bits(Two::And, by, low),
+                    self.moved(Way::Right, bits, double, by),
+                );
                 let (even, odd) = match way {
                     Way::Left => (a, self.bits(Two::And, a, high)),
                     Way::Right => (self.bits(Two::And, a, low), a),
@@ -208,7 +253,11 @@ impl Program {
                     Way::Right => even,
                     Way::RightSigned => self.moved(Way::Right, bits, double, even),
                 };
-                let odd = if way == Way::Left { odd } else { self.bits(Two::And, odd, high) };
+                let odd = if way == Way::Left {
+                    odd
+                } else {
+                    self.bits(Two::And, odd, high)
+                };
                 self.bits(Two::Or, even, odd)
             }
         }
@@ -257,9 +306,14 @@ impl Program {
         let a = self.byte(a);
         let size = self.size(a);
         let ((high, low), table) = (self.nibbles(a), self.pattern(ONES, a));
-        let (high, low) = (self.at(Whole::Shuffle, 1, table, high), self.at(Whole::Shuffle, 1, table, low));
+        let (high, low) = (
+            self.at(Whole::Shuffle, 1, table, high),
+            self.at(Whole::Shuffle, 1, table, low),
+        );
         let x = self.at(Whole::Add, 1, high, low);
-        let repeated = |byte: &[u8]| u128::from_le_bytes(byte.repeat(16 / byte.len()).try_into().expect("16 bytes"));
+        let repeated = |byte: &[u8]| {
+            u128::from_le_bytes(byte.repeat(16 / byte.len()).try_into().expect("16 bytes"))
+        };
         match size {
             1 => x,
             8 => {
@@ -278,14 +332,17 @@ impl Program {
         }
     }
 
-    /// The number of zeros above the highest bit: of bytes, then of two neighbours that long, the lower of which counts where
-    /// the higher is 0.
+    /// The number of zeros above the highest bit: of bytes, then of two neighbours that long, the
+    /// lower of which counts where the higher is 0.
     pub(super) fn leading_zeros(&mut self, a: Id) -> Id {
         let a = self.byte(a);
         let size = self.size(a);
         let (high, low) = self.nibbles(a);
         let (t, u) = (self.pattern(HIGH, a), self.pattern(LOW, a));
-        let (high, low) = (self.at(Whole::Shuffle, 1, t, high), self.at(Whole::Shuffle, 1, u, low));
+        let (high, low) = (
+            self.at(Whole::Shuffle, 1, t, high),
+            self.at(Whole::Shuffle, 1, u, low),
+        );
         let mut x = self.at(Whole::MinUnsigned, 1, high, low);
         let mut part = 1;
         while part < size {
@@ -310,14 +367,23 @@ impl Program {
         let own = self.size(a);
         if let Some(bits) = self.known(a) {
             let unused = 64 - 8 * own as u32;
-            let signed = if signed { ((bits << unused) as i64 >> unused) as u64 } else { bits };
+            let signed = if signed {
+                ((bits << unused) as i64 >> unused) as u64
+            } else {
+                bits
+            };
             return self.constant(signed, size);
         }
         let kind = Kind::Lane(size as u8);
         match own.cmp(&size) {
             std::cmp::Ordering::Equal => a,
-            std::cmp::Ordering::Less => self.push(Op::Convert(super::program::Convert::Extend(signed), a), kind),
-            std::cmp::Ordering::Greater => self.push(Op::Convert(super::program::Convert::Cut, a), kind),
+            std::cmp::Ordering::Less => self.push(
+                Op::Convert(super::program::Convert::Extend(signed), a),
+                kind,
+            ),
+            std::cmp::Ordering::Greater => {
+                self.push(Op::Convert(super::program::Convert::Cut, a), kind)
+            }
         }
     }
 }

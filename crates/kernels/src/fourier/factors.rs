@@ -83,9 +83,15 @@ pub(super) fn prime(p: usize) -> (Way, f64) {
     let padded = convolved(2 * p - 1);
     let ways = [
         (Way::Rader, 600.0 + 2.0 * cost(p - 1) + 22.0 * points),
-        (Way::Chirp(padded), 600.0 + 2.0 * cost(padded) + 10.0 * padded as f64 + 16.0 * points),
+        (
+            Way::Chirp(padded),
+            600.0 + 2.0 * cost(padded) + 10.0 * padded as f64 + 16.0 * points,
+        ),
     ];
-    let mut best = (Way::Pairs, if p <= MOST_ODD { pairs } else { f64::INFINITY });
+    let mut best = (
+        Way::Pairs,
+        if p <= MOST_ODD { pairs } else { f64::INFINITY },
+    );
     for way in ways {
         if way.1 < best.1 {
             best = way;
@@ -94,11 +100,15 @@ pub(super) fn prime(p: usize) -> (Way, f64) {
     best
 }
 
-/// The points of the real convolution that is the cheapest way for an odd prime number of reals, if pairs are not.
+/// The points of the real convolution that is the cheapest way for an odd prime number of reals, if
+/// pairs are not.
 pub(super) fn real_prime(p: usize) -> Option<usize> {
     let convolution = |points: usize| {
         let n = points as f64;
-        (points, 600.0 + 2.0 * (cost(points / 2) + 8.0 * n) + 6.0 * n + 8.0 * p as f64)
+        (
+            points,
+            600.0 + 2.0 * (cost(points / 2) + 8.0 * n) + 6.0 * n + 8.0 * p as f64,
+        )
     };
     let (cyclic, padded) = (convolution(p - 1), convolution(2 * convolved(p - 1)));
     let best = if cyclic.1 <= padded.1 { cyclic } else { padded };
@@ -135,7 +145,9 @@ pub(super) fn generator(p: usize) -> usize {
     let mut factors = primes(p - 1);
     factors.dedup();
     let generates = |g: &usize| factors.iter().all(|f| power(*g, (p - 1) / f, p) != 1);
-    (2..p).find(generates).expect("a prime number has a generator")
+    (2..p)
+        .find(generates)
+        .expect("a prime number has a generator")
 }
 
 /// `a^e` modulo `p`.
@@ -155,7 +167,8 @@ fn power(a: usize, mut e: usize, p: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Cost of a length over the mean cost of lengths at most 16 away, copies to and from a panel included.
+    /// Cost of a length over the mean cost of lengths at most 16 away, copies to and from a panel
+    /// included.
     fn beside_neighbours(n: usize) -> f64 {
         let of = |n: usize| 28.0 + cost(n) / n as f64;
         of(n) / ((n - 16..=n + 16).map(of).sum::<f64>() / 33.0)
@@ -171,7 +184,10 @@ mod tests {
                 _ => 2.25,
             };
             let times = beside_neighbours(n);
-            assert!(times <= bound, "{n} costs {times} times what its neighbours do");
+            assert!(
+                times <= bound,
+                "{n} costs {times} times what its neighbours do"
+            );
         }
     }
 
@@ -179,7 +195,10 @@ mod tests {
     fn convolutions_have_cheap_lengths() {
         for n in (1..3000).chain([100_003, 1 << 20, (1 << 20) + 1]) {
             let length = convolved(n);
-            assert!(length >= n && primes(length).iter().all(|&p| p <= 7), "{n}: {length}");
+            assert!(
+                length >= n && primes(length).iter().all(|&p| p <= 7),
+                "{n}: {length}"
+            );
             assert!(cost(length) <= cost(n.next_power_of_two()), "{n}: {length}");
         }
     }
@@ -188,7 +207,10 @@ mod tests {
     fn convolutions_of_reals_are_cyclic_or_long_enough() {
         for p in (3..3000).filter(|&p| primes(p).len() == 1) {
             match real_prime(p) {
-                Some(points) => assert!(points == p - 1 || points % 2 == 0 && points >= 2 * p - 3, "{p}: {points}"),
+                Some(points) => assert!(
+                    points == p - 1 || points % 2 == 0 && points >= 2 * p - 3,
+                    "{p}: {points}"
+                ),
                 None => assert!(p <= MOST_ODD, "{p} points are too many for pairs"),
             }
         }

@@ -5,8 +5,8 @@
 //! y[k] = x[0] + (v(k) + v(-k)) / 2 + i (v(k) - v(-k)) / 2
 //! v(g^-q) = Σ_j x[g^j] κ(g^(j-q))      g a generator: a cyclic convolution of p - 1 reals
 //! ```
-//! The adjoint is `v` of `w(k) + w(-k) = Re y[k]`, `w(k) - w(-k) = Im y[k]`. Where `p - 1` has large factors, the
-//! convolution is that of a longer line, zeros after its first `p - 1` points.
+//! The adjoint is `v` of `w(k) + w(-k) = Re y[k]`, `w(k) - w(-k) = Im y[k]`. Where `p - 1` has
+//! large factors, the convolution is that of a longer line, zeros after its first `p - 1` points.
 
 use super::butterfly::C;
 use super::factors::generator;
@@ -25,13 +25,14 @@ pub(super) struct Hartley<E> {
     /// `g^j` modulo `p` for `j < p - 1`.
     powers: Vec<u32>,
     plan: RealPlan<E>,
-    /// Half the spectrum of `κ(g^-q)` over the number of points: the adjoint of real transforms counts no point twice,
-    /// so that points which are their own mirror have half of that.
+    /// Half the spectrum of `κ(g^-q)` over the number of points: the adjoint of real transforms
+    /// counts no point twice, so that points which are their own mirror have half of that.
     spectrum: Vec<E>,
 }
 
 impl<E: Float> Hartley<E> {
-    /// For an odd prime `p` and an even number of points of the convolution: `p - 1`, or at least `2 p - 3`.
+    /// For an odd prime `p` and an even number of points of the convolution: `p - 1`, or at least
+    /// `2 p - 3`.
     pub(super) fn new(p: usize, points: usize) -> Fallible<Hartley<E>> {
         let (g, roots, count) = (generator(p), Roots::new(p)?, p - 1);
         let mut powers = with_capacity(count)?;
@@ -51,13 +52,25 @@ impl<E: Float> Hartley<E> {
         let (exact, half) = (RealPlan::<f64>::new(points)?, points / 2);
         let (mut y, mut work) = (zeros::<f64>(2 * (half + 1))?, zeros::<f64>(exact.work())?);
         // SAFETY: panels of one lane.
-        unsafe { exact.forward(Width::Single(Level::chosen()), factor.as_ptr(), y.as_mut_ptr(), work.as_mut_ptr()) };
+        unsafe {
+            exact.forward(
+                Width::Single(Level::chosen()),
+                factor.as_ptr(),
+                y.as_mut_ptr(),
+                work.as_mut_ptr(),
+            )
+        };
         let mut spectrum = with_capacity(2 * (half + 1))?;
         for (k, z) in y.chunks_exact(2).enumerate() {
             let over = points as f64 * if k == 0 || k == half { 2.0 } else { 1.0 };
             pair(&mut spectrum, (z[0] / over, z[1] / over))?;
         }
-        Ok(Hartley { p, powers, plan: RealPlan::new(points)?, spectrum })
+        Ok(Hartley {
+            p,
+            powers,
+            plan: RealPlan::new(points)?,
+            spectrum,
+        })
     }
 
     /// Points of the convolution.
@@ -72,21 +85,38 @@ impl<E: Float> Hartley<E> {
 
     /// Bytes of the tables.
     pub(super) fn bytes(&self) -> usize {
-        size_of::<u32>() * self.powers.len() + size_of::<E>() * self.spectrum.len() + self.plan.bytes()
+        size_of::<u32>() * self.powers.len()
+            + size_of::<E>() * self.spectrum.len()
+            + self.plan.bytes()
     }
 
     /// The spectrum of real rows, or the adjoint.
     ///
     /// # Safety
     /// As for [`RealPlan::forward`] and [`RealPlan::adjoint`].
-    pub(super) unsafe fn run(&self, width: Width, x: *const E, y: *mut E, work: *mut E, adjoint: bool) {
+    pub(super) unsafe fn run(
+        &self,
+        width: Width,
+        x: *const E,
+        y: *mut E,
+        work: *mut E,
+        adjoint: bool,
+    ) {
         let (points, lanes) = (self.points(), width.lanes::<E>());
         let a = work;
         let t = a.wrapping_add(points * lanes);
         let work = t.wrapping_add(2 * (points / 2 + 1) * lanes);
         // SAFETY: the caller's promise; `a`, `t` and `work` are parts of the workspace.
         unsafe {
-            let step = |step: Step| Convolution { hartley: self, step, adjoint, x, y, a, t };
+            let step = |step: Step| Convolution {
+                hartley: self,
+                step,
+                adjoint,
+                x,
+                y,
+                a,
+                t,
+            };
             dispatch(width, &step(Step::Gather));
             self.plan.forward(width, a, t, work);
             dispatch(width, &step(Step::Multiply));
@@ -160,7 +190,11 @@ impl<E: Float> Convolution<'_, E> {
                 // Every real part was counted twice.
                 all.fma(W::splat(E::narrow(0.5)), first).store(self.y);
             } else {
-                C { re: first.add(all), ..C::zero() }.store(self.y);
+                C {
+                    re: first.add(all),
+                    ..C::zero()
+                }
+                .store(self.y);
             }
             for k in 0..=self.hartley.points() / 2 {
                 let t = self.t.add(2 * k * W::N);
@@ -173,21 +207,38 @@ impl<E: Float> Convolution<'_, E> {
     /// That of the job.
     #[inline(always)]
     unsafe fn scatter<W: V<E = E>>(&self) {
-        let Hartley { p, ref powers, ref plan, .. } = *self.hartley;
+        let Hartley {
+            p,
+            ref powers,
+            ref plan,
+            ..
+        } = *self.hartley;
         let (count, half, swap) = (powers.len(), p / 2, usize::from(plan.swaps()));
-        // SAFETY: the caller's promise; the row of result `g^-q` is `q`, with its neighbour exchanged or not.
+        // SAFETY: the caller's promise; the row of result `g^-q` is `q`, with its neighbour
+        // exchanged or not.
         unsafe {
             let first = W::load(self.x);
             for q in 0..half {
                 let k = powers[(count - q) % count] as usize;
-                let (a, b) = (W::load(self.a.add((q ^ swap) * W::N)), W::load(self.a.add(((q + half) ^ swap) * W::N)));
+                let (a, b) = (
+                    W::load(self.a.add((q ^ swap) * W::N)),
+                    W::load(self.a.add(((q + half) ^ swap) * W::N)),
+                );
                 if self.adjoint {
                     first.add(a).store(self.y.add(k * W::N));
                     first.add(b).store(self.y.add((p - k) * W::N));
                     continue;
                 }
-                let (k, im) = if k <= half { (k, a.sub(b)) } else { (p - k, b.sub(a)) };
-                C { re: first.add(a.add(b)), im }.store(self.y.add(2 * k * W::N));
+                let (k, im) = if k <= half {
+                    (k, a.sub(b))
+                } else {
+                    (p - k, b.sub(a))
+                };
+                C {
+                    re: first.add(a.add(b)),
+                    im,
+                }
+                .store(self.y.add(2 * k * W::N));
             }
         }
     }

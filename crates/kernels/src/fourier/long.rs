@@ -74,7 +74,11 @@ impl<E: Float> Split<E> {
                 (re[k * b + j], im[k * b + j]) = (E::narrow(x), E::narrow(y));
             }
         }
-        Ok(Split { columns: Plan::new(a)?, rows: Plan::new(b)?, twiddles })
+        Ok(Split {
+            columns: Plan::new(a)?,
+            rows: Plan::new(b)?,
+            twiddles,
+        })
     }
 
     /// Transforms a line.
@@ -97,8 +101,22 @@ impl<E: Float> Split<E> {
             // SAFETY: the caller's promise, and `middle` has `a` rows.
             unsafe {
                 let turns = Some(&self.twiddles[..]);
-                panels(level, &self.columns, b, (x, steps(1, b), swap), (middle, steps(1, step), false), turns)?;
-                panels(level, &self.rows, a, (middle, steps(step, 1), false), (y, steps(1, a), swap), None)
+                panels(
+                    level,
+                    &self.columns,
+                    b,
+                    (x, steps(1, b), swap),
+                    (middle, steps(1, step), false),
+                    turns,
+                )?;
+                panels(
+                    level,
+                    &self.rows,
+                    a,
+                    (middle, steps(step, 1), false),
+                    (y, steps(1, a), swap),
+                    None,
+                )
             }
         })?
     }
@@ -122,25 +140,63 @@ pub(super) unsafe fn panels<E: Float>(
     twiddles: Option<&[E]>,
 ) -> Fallible {
     let (x, y, n) = (Shared(x.cast_mut()), Shared(y), plan.points());
-    over_panels::<E>(level, lines, 4 * n + 2 * plan.work(), nanos(n, lines), |width, first, count, room| {
-        let row = 2 * width.lanes::<E>();
-        let (a, b) = (room, room.wrapping_add(n * row));
-        let part = |place, swap| Part { place, first, count, points: n, swap };
-        // SAFETY: the caller's promise; the room has two panels and the plan's workspace.
-        unsafe {
-            dispatch(width, &Load { lines: part(from, swap_from), from: x.get().cast_const(), to: a });
-            plan.run(width, a, b, b.wrapping_add(n * row));
-            if let Some(twiddles) = twiddles {
-                dispatch(width, &Twiddle { twiddles, points: n, lines, first, count, x: b });
+    over_panels::<E>(
+        level,
+        lines,
+        4 * n + 2 * plan.work(),
+        nanos(n, lines),
+        |width, first, count, room| {
+            let row = 2 * width.lanes::<E>();
+            let (a, b) = (room, room.wrapping_add(n * row));
+            let part = |place, swap| Part {
+                place,
+                first,
+                count,
+                points: n,
+                swap,
+            };
+            // SAFETY: the caller's promise; the room has two panels and the plan's workspace.
+            unsafe {
+                dispatch(
+                    width,
+                    &Load {
+                        lines: part(from, swap_from),
+                        from: x.get().cast_const(),
+                        to: a,
+                    },
+                );
+                plan.run(width, a, b, b.wrapping_add(n * row));
+                if let Some(twiddles) = twiddles {
+                    dispatch(
+                        width,
+                        &Twiddle {
+                            twiddles,
+                            points: n,
+                            lines,
+                            first,
+                            count,
+                            x: b,
+                        },
+                    );
+                }
+                dispatch(
+                    width,
+                    &Store {
+                        lines: part(to, swap_to),
+                        from: b,
+                        to: y.get(),
+                    },
+                );
             }
-            dispatch(width, &Store { lines: part(to, swap_to), from: b, to: y.get() });
-        }
-    })
+        },
+    )
 }
 
 /// About the nanoseconds of transforms: one for each element and two passes.
 pub(super) fn nanos(points: usize, lines: usize) -> u64 {
-    (points as u64).saturating_mul(lines as u64).saturating_mul(u64::from(points.ilog2() / 2 + 1))
+    (points as u64)
+        .saturating_mul(lines as u64)
+        .saturating_mul(u64::from(points.ilog2() / 2 + 1))
 }
 
 /// Multiplies the columns of a panel with their twiddles.
@@ -161,12 +217,22 @@ impl<E: Float> Job<E> for Twiddle<'_, E> {
             let at = k * self.lines + self.first;
             // SAFETY: there is a twiddle for each of `count` columns, and the panel has this row.
             unsafe {
-                let (re, im, x) = (re.as_ptr().add(at), im.as_ptr().add(at), self.x.add(2 * k * W::N));
+                let (re, im, x) = (
+                    re.as_ptr().add(at),
+                    im.as_ptr().add(at),
+                    self.x.add(2 * k * W::N),
+                );
                 let turn = match self.count < W::N {
-                    true => (W::load_part(re, self.count, E::ZERO), W::load_part(im, self.count, E::ZERO)),
+                    true => (
+                        W::load_part(re, self.count, E::ZERO),
+                        W::load_part(im, self.count, E::ZERO),
+                    ),
                     false => (W::load(re), W::load(im)),
                 };
-                let turn = C { re: turn.0, im: turn.1 };
+                let turn = C {
+                    re: turn.0,
+                    im: turn.1,
+                };
                 C::load(x).mul(turn).store(x);
             }
         }
@@ -180,7 +246,8 @@ impl<E: Float> Long<E> {
             return Ok(Long::Split(Split::new(factors)?));
         }
         let points = convolved(2 * n - 1);
-        let two = factors(points).expect("a product of small primes has two factors of about a size");
+        let two =
+            factors(points).expect("a product of small primes has two factors of about a size");
         let exact = chirp(n)?;
         let mut factor = zeros::<f64>(2 * points)?;
         for j in 0..n {
@@ -193,22 +260,33 @@ impl<E: Float> Long<E> {
         // SAFETY: lines of so many points.
         unsafe { Split::new(two)?.run(Level::chosen(), factor.as_ptr(), y.as_mut_ptr(), false)? };
         let (mut narrow, mut spectrum) = (with_capacity(2 * n)?, with_capacity(2 * points)?);
-        exact.iter().try_for_each(|&x| push(&mut narrow, E::narrow(x)))?;
-        y.chunks_exact(2).try_for_each(|z| pair(&mut spectrum, (z[0] / points as f64, z[1] / points as f64)))?;
-        Ok(Long::Chirp(Chirp { n, points: Split::new(two)?, chirp: narrow, spectrum }))
+        exact
+            .iter()
+            .try_for_each(|&x| push(&mut narrow, E::narrow(x)))?;
+        y.chunks_exact(2)
+            .try_for_each(|z| pair(&mut spectrum, (z[0] / points as f64, z[1] / points as f64)))?;
+        Ok(Long::Chirp(Chirp {
+            n,
+            points: Split::new(two)?,
+            chirp: narrow,
+            spectrum,
+        }))
     }
 
     /// Bytes of the tables.
     pub(super) fn bytes(&self) -> usize {
-        let split = |s: &Split<E>| s.columns.bytes() + s.rows.bytes() + size_of::<E>() * s.twiddles.len();
+        let split =
+            |s: &Split<E>| s.columns.bytes() + s.rows.bytes() + size_of::<E>() * s.twiddles.len();
         match self {
             Long::Split(s) => split(s),
-            Long::Chirp(c) => split(&c.points) + size_of::<E>() * (c.chirp.len() + c.spectrum.len()),
+            Long::Chirp(c) => {
+                split(&c.points) + size_of::<E>() * (c.chirp.len() + c.spectrum.len())
+            }
         }
     }
 
-    /// Transforms a line of adjacent complex numbers; `swap`: exchanges real and imaginary parts of both, which makes it
-    /// the inverse transform.
+    /// Transforms a line of adjacent complex numbers; `swap`: exchanges real and imaginary parts of
+    /// both, which makes it the inverse transform.
     ///
     /// # Safety
     /// `x` and `y` are valid for `2 n` elements, and do not overlap.
@@ -226,10 +304,21 @@ impl<E: Float> Long<E> {
                     unsafe {
                         let times = |[x, factor, y]: [*const E; 3], count, swap_x, swap_y| {
                             let y = y.cast_mut();
-                            dispatch(Width::Whole(level), &Times { x, factor, y, count, swap_x, swap_y });
+                            dispatch(
+                                Width::Whole(level),
+                                &Times {
+                                    x,
+                                    factor,
+                                    y,
+                                    count,
+                                    swap_x,
+                                    swap_y,
+                                },
+                            );
                         };
                         times([x, chirp, a], c.n, swap, false);
-                        std::slice::from_raw_parts_mut(a.add(2 * c.n), points - 2 * c.n).fill(E::ZERO);
+                        std::slice::from_raw_parts_mut(a.add(2 * c.n), points - 2 * c.n)
+                            .fill(E::ZERO);
                         c.points.run(level, a, b, false)?;
                         times([b, spectrum, b], whole, false, false);
                         c.points.run(level, b, a, true)?;
@@ -262,7 +351,11 @@ impl<E: Float> Job<E> for Times<E> {
                 let left = self.count - i;
                 let (x, factor, y) = (self.x.add(2 * i), self.factor.add(2 * i), self.y.add(2 * i));
                 let z = read::<W>(x, left, self.swap_x).mul(read(factor, left, false));
-                let (a, b) = if self.swap_y { z.im.zip(z.re) } else { z.re.zip(z.im) };
+                let (a, b) = if self.swap_y {
+                    z.im.zip(z.re)
+                } else {
+                    z.re.zip(z.im)
+                };
                 if left < W::N {
                     let mut part = [E::ZERO; 2 * MOST];
                     a.store(part.as_mut_ptr());
@@ -296,5 +389,9 @@ unsafe fn read<W: V>(p: *const W::E, left: usize, swap: bool) -> C<W> {
         }
     };
     let (re, im) = a.unzip(b);
-    if swap { C { re: im, im: re } } else { C { re, im } }
+    if swap {
+        C { re: im, im: re }
+    } else {
+        C { re, im }
+    }
 }

@@ -1,13 +1,15 @@
 //! Fourier transforms along an axis, without scale factors, in O(n log n) for every n.
 //!
-//! A line is a lane of a vector, from the first pass to the last: [`lines`](crate::lanes::lines) brings lines to a panel and back, [`plan`] has the
-//! passes over it, of the radices 2, 3, 4, 5, 8 ([`butterfly`]) and odd primes ([`odd`]); large primes are convolutions
-//! ([`prime`]). [`real`] transforms real lines at half the work, and [`hartley`] those of a large prime length. A [`long`]
-//! line is split, so that lanes are its columns.
+//! A line is a lane of a vector, from the first pass to the last: [`lines`](crate::lanes::lines)
+//! brings lines to a panel and back, [`plan`] has the passes over it, of the radices 2, 3, 4, 5, 8
+//! ([`butterfly`]) and odd primes ([`odd`]); large primes are convolutions ([`prime`]). [`real`]
+//! transforms real lines at half the work, and [`hartley`] those of a large prime length. A
+//! [`long`] line is split, so that lanes are its columns.
 //!
-//! What is computed for a line depends on its length alone, so bits do not depend on instruction sets, threads or the
-//! other lines. Roots of unity are exact, rounded once ([`roots`]); the relative error of a transform is of the order of
-//! `ε log2 n`. Inverse transforms are forward ones of lines whose real and imaginary parts are exchanged, before and after.
+//! What is computed for a line depends on its length alone, so bits do not depend on instruction
+//! sets, threads or the other lines. Roots of unity are exact, rounded once ([`roots`]); the
+//! relative error of a transform is of the order of `ε log2 n`. Inverse transforms are forward ones
+//! of lines whose real and imaginary parts are exchanged, before and after.
 //!
 //! ```
 //! use cotangent_kernels::View;
@@ -49,7 +51,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// Bytes of plans that are kept for each element type.
 const MOST: usize = 64 << 20;
 
-/// A float whose lines are transformed. Operands have the axis of the lines between all axes before it and all after it.
+/// A float whose lines are transformed. Operands have the axis of the lines between all axes before
+/// it and all after it.
 pub trait Fourier: Sized {
     /// Every line of `n` points by `Σ x[j] e^(∓2πi jk/n)`; the sign is positive if `backward`.
     ///
@@ -63,14 +66,17 @@ pub trait Fourier: Sized {
     /// If the operand has not three axes, or the result not as many lines.
     fn real(y: &mut [Complex<Self>], x: View<Self>) -> Fallible;
 
-    /// The adjoint of [`real`](Self::real): `Re Σ x[k] e^(2πi jk/n)` over `k <= n / 2`, lines of `n` elements.
+    /// The adjoint of [`real`](Self::real): `Re Σ x[k] e^(2πi jk/n)` over `k <= n / 2`, lines of
+    /// `n` elements.
     ///
     /// # Panics
-    /// If the operand has not three axes, or not `n / 2 + 1` points in a line, or the result not as many lines.
+    /// If the operand has not three axes, or not `n / 2 + 1` points in a line, or the result not as
+    /// many lines.
     fn real_adjoint(y: &mut [Self], x: View<Complex<Self>>, n: usize) -> Fallible;
 }
 
-/// Whether lines of this length must be adjacent elements, in the operand and in the result, to be transformed quickly.
+/// Whether lines of this length must be adjacent elements, in the operand and in the result, to be
+/// transformed quickly.
 pub fn is_long(n: usize) -> bool {
     n > if n.is_multiple_of(2) { 2 * LANE } else { LANE }
 }
@@ -118,7 +124,10 @@ struct Plans<E> {
 
 impl<E> Default for Plans<E> {
     fn default() -> Self {
-        Plans { all: FxHashMap::default(), bytes: 0 }
+        Plans {
+            all: FxHashMap::default(),
+            bytes: 0,
+        }
     }
 }
 
@@ -130,7 +139,12 @@ trait Kept: Float + Send + Sync {
 /// The plan for `n > 0` points. All others go when there are many.
 fn plan<E: Kept>(n: usize, real: bool) -> Fallible<Arc<Any<E>>> {
     // Plans are whole whatever thread failed.
-    if let Some(plan) = E::kept().lock().unwrap_or_else(|e| e.into_inner()).all.get(&(n, real)) {
+    if let Some(plan) = E::kept()
+        .lock()
+        .unwrap_or_else(|e| e.into_inner())
+        .all
+        .get(&(n, real))
+    {
         return Ok(plan.clone());
     }
     // Tables of chirps and spectra are four times as long as a line, or less.
@@ -159,7 +173,9 @@ fn plan<E: Kept>(n: usize, real: bool) -> Fallible<Arc<Any<E>>> {
 
 /// The extents of an operand: groups, points and lines of a group.
 fn extents<T>(x: &View<T>) -> [usize; 3] {
-    x.shape().try_into().expect("groups, points and lines of a group")
+    x.shape()
+        .try_into()
+        .expect("groups, points and lines of a group")
 }
 
 /// The first element of a view, and where its lines are.
@@ -168,32 +184,69 @@ fn place<T, E>(x: &View<T>) -> (*const E, Place) {
     let step = |axis| x.stride(axis).wrapping_mul(unit as isize);
     let [outer, _, inner] = extents(x);
     // Groups of one line are lines of one group.
-    let (inner, line_step) = if inner == 1 { (outer, step(0)) } else { (inner, step(2)) };
-    let place = Place { inner, outer_step: step(0), line_step, point_step: step(1), unit };
+    let (inner, line_step) = if inner == 1 {
+        (outer, step(0))
+    } else {
+        (inner, step(2))
+    };
+    let place = Place {
+        inner,
+        outer_step: step(0),
+        line_step,
+        point_step: step(1),
+        unit,
+    };
     (x.data().as_ptr().wrapping_add(x.offset()).cast(), place)
 }
 
 /// Where the lines of a row-major result are.
 fn rows(points: usize, inner: usize, unit: usize) -> Place {
     let step = |n: usize| (n * unit) as isize;
-    Place { inner, outer_step: step(points * inner), line_step: step(1), point_step: step(inner), unit }
+    Place {
+        inner,
+        outer_step: step(points * inner),
+        line_step: step(1),
+        point_step: step(inner),
+        unit,
+    }
 }
 
-fn complex<E: Kept>(level: Level, y: &mut [Complex<E>], x: View<Complex<E>>, backward: bool) -> Fallible {
+fn complex<E: Kept>(
+    level: Level,
+    y: &mut [Complex<E>],
+    x: View<Complex<E>>,
+    backward: bool,
+) -> Fallible {
     let [outer, n, inner] = extents(&x);
     let lines = outer * inner;
     assert_eq!(y.len(), lines * n, "lines of {n} points");
     if y.is_empty() {
         return Ok(());
     }
-    let ((x, from), to, y) = (place::<_, E>(&x), rows(n, inner, 2), y.as_mut_ptr().cast::<E>());
+    let ((x, from), to, y) = (
+        place::<_, E>(&x),
+        rows(n, inner, 2),
+        y.as_mut_ptr().cast::<E>(),
+    );
     match &*plan::<E>(n, false)? {
-        // SAFETY: the lines of a view are inside its slice, those of the result fill it, and it is ours.
-        Any::Lanes(plan) => unsafe { panels(level, plan, lines, (x, from, backward), (y, to, backward), None) },
+        // SAFETY: the lines of a view are inside its slice, those of the result fill it, and it is
+        // ours.
+        Any::Lanes(plan) => unsafe {
+            panels(
+                level,
+                plan,
+                lines,
+                (x, from, backward),
+                (y, to, backward),
+                None,
+            )
+        },
         Any::Long(long) => {
             let both = ((Shared(x.cast_mut()), from, n), (Shared(y), to, n));
             // SAFETY: as above.
-            each_line(level, lines, both, |x, y| unsafe { long.run(level, x, y, backward) })
+            each_line(level, lines, both, |x, y| unsafe {
+                long.run(level, x, y, backward)
+            })
         }
         _ => unreachable!("plans of real lines are kept apart"),
     }
@@ -202,8 +255,9 @@ fn complex<E: Kept>(level: Level, y: &mut [Complex<E>], x: View<Complex<E>>, bac
 /// A place, and the points of its lines.
 type Whole<E> = (Shared<E>, Place, usize);
 
-/// Calls `f` with every line of the operand and of the result as adjacent elements, copied if they are not. Each may be
-/// on a thread of its own. The lines must be valid, for reading and for writing, and `f` must write all of the second one.
+/// Calls `f` with every line of the operand and of the result as adjacent elements, copied if they
+/// are not. Each may be on a thread of its own. The lines must be valid, for reading and for
+/// writing, and `f` must write all of the second one.
 fn each_line<E: Float>(
     level: Level,
     lines: usize,
@@ -211,16 +265,32 @@ fn each_line<E: Float>(
     f: impl Fn(*const E, *mut E) -> Fallible + Sync,
 ) -> Fallible {
     let single = Width::Single(level);
-    let part = |place, first, points| Part { place, first, count: 1, points, swap: false };
+    let part = |place, first, points| Part {
+        place,
+        first,
+        count: 1,
+        points,
+        swap: false,
+    };
     attempt(lines, (points * 8).saturating_mul(lines) as u64, |l| {
         let packed = |place: Place| place.point_step != place.unit as isize;
-        let sizes = [(packed(from), points * from.unit), (packed(to), results * to.unit)];
+        let sizes = [
+            (packed(from), points * from.unit),
+            (packed(to), results * to.unit),
+        ];
         let room = sizes.map(|(packed, size)| if packed { size } else { 0 });
         with_room((room[0] + room[1]) * size_of::<E>(), |memory| {
             let memory = memory.cast::<E>();
-            let (mut source, mut target) = (x.get().wrapping_offset(from.line(l)), y.get().wrapping_offset(to.line(l)));
+            let (mut source, mut target) = (
+                x.get().wrapping_offset(from.line(l)),
+                y.get().wrapping_offset(to.line(l)),
+            );
             if packed(from) {
-                let load = Load { lines: part(from, l, points), from: x.get().cast_const(), to: memory };
+                let load = Load {
+                    lines: part(from, l, points),
+                    from: x.get().cast_const(),
+                    to: memory,
+                };
                 // SAFETY: the line is valid, and there is room for it.
                 unsafe { dispatch(single, &load) };
                 source = memory;
@@ -230,7 +300,11 @@ fn each_line<E: Float>(
             }
             f(source.cast_const(), target)?;
             if packed(to) {
-                let store = Store { lines: part(to, l, results), from: target, to: y.get() };
+                let store = Store {
+                    lines: part(to, l, results),
+                    from: target,
+                    to: y.get(),
+                };
                 // SAFETY: as above.
                 unsafe { dispatch(single, &store) };
             }
@@ -242,7 +316,11 @@ fn each_line<E: Float>(
 fn real<E: Kept>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallible {
     let [outer, n, inner] = extents(&x);
     let (lines, half) = (outer * inner, n / 2 + 1);
-    assert_eq!(y.len(), lines * half, "as many lines of {half} complex as of {n} real numbers");
+    assert_eq!(
+        y.len(),
+        lines * half,
+        "as many lines of {half} complex as of {n} real numbers"
+    );
     if n == 0 {
         y.fill(Complex::new(E::ZERO, E::ZERO));
         return Ok(());
@@ -250,7 +328,11 @@ fn real<E: Kept>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallible {
     if y.is_empty() {
         return Ok(());
     }
-    let ((x, from), to, y) = (place::<_, E>(&x), rows(half, inner, 2), y.as_mut_ptr().cast::<E>());
+    let ((x, from), to, y) = (
+        place::<_, E>(&x),
+        rows(half, inner, 2),
+        y.as_mut_ptr().cast::<E>(),
+    );
     let (x, y) = (Shared(x.cast_mut()), Shared(y));
     let plan = plan::<E>(n, true)?;
     let plan = match &*plan {
@@ -258,28 +340,63 @@ fn real<E: Kept>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallible {
         Any::LongReal(plan) => {
             let both = ((x, from, n), (y, to, half));
             // SAFETY: as in `complex`.
-            return each_line(level, lines, both, |x, y| unsafe { plan.forward(level, x, y) });
+            return each_line(level, lines, both, |x, y| unsafe {
+                plan.forward(level, x, y)
+            });
         }
         _ => unreachable!("plans of real lines are kept apart"),
     };
-    over_panels::<E>(level, lines, n + 2 * half + plan.work(), nanos(n, lines), |width, first, count, room| {
-        let lanes = width.lanes::<E>();
-        let (a, b) = (room, room.wrapping_add(n * lanes));
-        // SAFETY: as in `complex`; the room has both panels and the plan's workspace.
-        unsafe {
-            let lines = Part { place: from, first, count, points: n, swap: false };
-            dispatch(width, &Load { lines, from: x.get().cast_const(), to: a });
-            plan.forward(width, a, b, b.wrapping_add(2 * half * lanes));
-            let lines = Part { place: to, points: half, ..lines };
-            dispatch(width, &Store { lines, from: b, to: y.get() });
-        }
-    })
+    over_panels::<E>(
+        level,
+        lines,
+        n + 2 * half + plan.work(),
+        nanos(n, lines),
+        |width, first, count, room| {
+            let lanes = width.lanes::<E>();
+            let (a, b) = (room, room.wrapping_add(n * lanes));
+            // SAFETY: as in `complex`; the room has both panels and the plan's workspace.
+            unsafe {
+                let lines = Part {
+                    place: from,
+                    first,
+                    count,
+                    points: n,
+                    swap: false,
+                };
+                dispatch(
+                    width,
+                    &Load {
+                        lines,
+                        from: x.get().cast_const(),
+                        to: a,
+                    },
+                );
+                plan.forward(width, a, b, b.wrapping_add(2 * half * lanes));
+                let lines = Part {
+                    place: to,
+                    points: half,
+                    ..lines
+                };
+                dispatch(
+                    width,
+                    &Store {
+                        lines,
+                        from: b,
+                        to: y.get(),
+                    },
+                );
+            }
+        },
+    )
 }
 
 fn real_adjoint<E: Kept>(level: Level, y: &mut [E], x: View<Complex<E>>, n: usize) -> Fallible {
     let [outer, half, inner] = extents(&x);
     let lines = outer * inner;
-    assert!(half == n / 2 + 1 && y.len() == lines * n, "as many lines of {half} complex as of {n} real numbers");
+    assert!(
+        half == n / 2 + 1 && y.len() == lines * n,
+        "as many lines of {half} complex as of {n} real numbers"
+    );
     if y.is_empty() {
         return Ok(());
     }
@@ -291,20 +408,53 @@ fn real_adjoint<E: Kept>(level: Level, y: &mut [E], x: View<Complex<E>>, n: usiz
         Any::LongReal(plan) => {
             let both = ((x, from, half), (y, to, n));
             // SAFETY: as in `complex`.
-            return each_line(level, lines, both, |x, y| unsafe { plan.adjoint(level, x, y) });
+            return each_line(level, lines, both, |x, y| unsafe {
+                plan.adjoint(level, x, y)
+            });
         }
         _ => unreachable!("plans of real lines are kept apart"),
     };
-    over_panels::<E>(level, lines, n + 2 * half + plan.work(), nanos(n, lines), |width, first, count, room| {
-        let lanes = width.lanes::<E>();
-        let (a, b) = (room, room.wrapping_add(2 * half * lanes));
-        // SAFETY: as in `complex`; the room has both panels and the plan's workspace.
-        unsafe {
-            let lines = Part { place: from, first, count, points: half, swap: false };
-            dispatch(width, &Load { lines, from: x.get().cast_const(), to: a });
-            plan.adjoint(width, a, b, b.wrapping_add(n * lanes));
-            let lines = Part { place: to, points: n, swap: plan.swaps(), ..lines };
-            dispatch(width, &Store { lines, from: b, to: y.get() });
-        }
-    })
+    over_panels::<E>(
+        level,
+        lines,
+        n + 2 * half + plan.work(),
+        nanos(n, lines),
+        |width, first, count, room| {
+            let lanes = width.lanes::<E>();
+            let (a, b) = (room, room.wrapping_add(2 * half * lanes));
+            // SAFETY: as in `complex`; the room has both panels and the plan's workspace.
+            unsafe {
+                let lines = Part {
+                    place: from,
+                    first,
+                    count,
+                    points: half,
+                    swap: false,
+                };
+                dispatch(
+                    width,
+                    &Load {
+                        lines,
+                        from: x.get().cast_const(),
+                        to: a,
+                    },
+                );
+                plan.adjoint(width, a, b, b.wrapping_add(n * lanes));
+                let lines = Part {
+                    place: to,
+                    points: n,
+                    swap: plan.swaps(),
+                    ..lines
+                };
+                dispatch(
+                    width,
+                    &Store {
+                        lines,
+                        from: b,
+                        to: y.get(),
+                    },
+                );
+            }
+        },
+    )
 }

@@ -5,8 +5,8 @@
 //! s_i = x[a_i] + x[p - a_i]      d_i = x[a_i] - x[p - a_i]
 //! y[a_t] = x[0] + Σ_i s_i cos(2π g^(t+i)/p) - i Σ_i d_i sin(2π g^(t+i)/p)      y[p - a_t] with + for -
 //! ```
-//! A cosine and a sine depend on `t + i` alone: `p - 2` of each are all there are, and results `t` and `t + 1` share all
-//! but two of them.
+//! A cosine and a sine depend on `t + i` alone: `p - 2` of each are all there are, and results `t`
+//! and `t + 1` share all but two of them.
 
 use super::butterfly::{Butterfly, C};
 use super::factors::generator;
@@ -77,7 +77,8 @@ impl<W: V, const D: usize> Rows<W, D> {
         self.0[i].write([sum, difference]);
     }
 
-    /// For the results `t` to `t + K`: `first` and all sums with cosines, and all differences with sines.
+    /// For the results `t` to `t + K`: `first` and all sums with cosines, and all differences with
+    /// sines.
     ///
     /// # Safety
     /// The rows of all `pairs` are set, and `t + K` is at most their number.
@@ -108,7 +109,8 @@ impl<W: V, const D: usize> Rows<W, D> {
     ) -> [[W; D]; K] {
         let (half, rows) = (pairs.half(), self.0.as_ptr().cast::<[[W; D]; 2]>());
         let (mut y, mut turns, mut i) = ([first; K], [W::splat(W::E::ZERO); K], 0);
-        // SAFETY: the caller's promise: turns are taken below `half + t + K - 1`, of which the table has all.
+        // SAFETY: the caller's promise: turns are taken below `half + t + K - 1`, of which the
+        // table has all.
         unsafe {
             let table = pairs.table.as_ptr().add(2 * t + PART);
             for (v, turn) in turns.iter_mut().enumerate().take(K - 1) {
@@ -183,7 +185,10 @@ impl<W: V, const P: usize, const H: usize> Butterfly<W, P> for Few<W, P, H> {
             x[0] = x[0].add(sums[i]);
         }
         for t in 0..H {
-            let (mut cos, mut sin) = (first.plus(sums[0], turns[t].re), differences[0].times(turns[t].im));
+            let (mut cos, mut sin) = (
+                first.plus(sums[0], turns[t].re),
+                differences[0].times(turns[t].im),
+            );
             for i in 1..H {
                 cos = cos.plus(sums[i], turns[t + i].re);
                 sin = sin.plus(differences[i], turns[t + i].im);
@@ -209,7 +214,10 @@ impl<W: V, const P: usize, const H: usize> Few<W, P, H> {
             let mut z = C { re: x[0], im: zero };
             for i in 0..H {
                 let turn = self.0[t + i];
-                z = C { re: sums[i].fma(turn.re, z.re), im: differences[i].fma(turn.im, z.im) };
+                z = C {
+                    re: sums[i].fma(turn.re, z.re),
+                    im: differences[i].fma(turn.im, z.im),
+                };
             }
             // The spectrum takes sines with the other sign, and that of `P - k` with this one.
             let k = Self::POWERS[t];
@@ -228,7 +236,11 @@ impl<W: V, const P: usize, const H: usize> Few<W, P, H> {
         let (mut x, mut rows) = ([first; P], [C::zero(); H]);
         for (i, row) in rows.iter_mut().enumerate() {
             let k = Self::POWERS[i];
-            *row = if k <= H { y[k - 1] } else { y[P - k - 1].conjugate() };
+            *row = if k <= H {
+                y[k - 1]
+            } else {
+                y[P - k - 1].conjugate()
+            };
             x[0] = x[0].add(row.re);
         }
         for t in 0..H {

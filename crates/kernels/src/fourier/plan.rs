@@ -1,13 +1,13 @@
 //! [`Plan`]: a transform of `n` points of every line of a panel, by passes in Stockham's order.
 //!
-//! A panel is `n` rows; a row holds the real parts of `N` lines, then their imaginary parts. A pass of radix `r` with
-//! `n = s r m` reads and writes rows
+//! A panel is `n` rows; a row holds the real parts of `N` lines, then their imaginary parts. A pass
+//! of radix `r` with `n = s r m` reads and writes rows
 //!
 //! ```text
 //! y[q + s (r p + k)] = w^(p k) Σ_j x[q + s (p + m j)] e^(-2πi jk/r)      w = e^(-2πi/(r m)),  q < s,  p < m
 //! ```
-//! and the next one has `s r` for `s`. The last result is in natural order. What is computed for a line depends on `n`
-//! alone, so bits do not depend on the lanes.
+//! and the next one has `s r` for `s`. The last result is in natural order. What is computed for a
+//! line depends on `n` alone, so bits do not depend on the lanes.
 
 use super::butterfly::{Butterfly, C, Small};
 use super::factors::{Way, prime, radices};
@@ -71,7 +71,13 @@ impl<E: Float> Plan<E> {
             if let Kind::Prime(prime) = &kind {
                 work = work.max(prime.work());
             }
-            stages.push(Stage { radix, m, s, twiddles, kind });
+            stages.push(Stage {
+                radix,
+                m,
+                s,
+                twiddles,
+                kind,
+            });
             s *= radix;
         }
         if radices.len() > 1 {
@@ -106,8 +112,8 @@ impl<E: Float> Plan<E> {
     /// Transforms the panel `x` into `y`.
     ///
     /// # Safety
-    /// `x` and `y` are panels of `n` rows of the vectors' lanes, `work` has as many as [`work`](Self::work) says, and
-    /// no two of them overlap.
+    /// `x` and `y` are panels of `n` rows of the vectors' lanes, `work` has as many as
+    /// [`work`](Self::work) says, and no two of them overlap.
     pub(super) unsafe fn run(&self, width: Width, x: *const E, y: *mut E, work: *mut E) {
         let row = 2 * width.lanes::<E>();
         let (count, mut from) = (self.stages.len(), x);
@@ -116,16 +122,42 @@ impl<E: Float> Plan<E> {
             unsafe { std::ptr::copy_nonoverlapping(x, y, row) };
         }
         for (i, stage) in self.stages.iter().enumerate() {
-            let to = if (count - 1 - i).is_multiple_of(2) { y } else { work };
-            let spare = if count > 1 { work.wrapping_add(self.n * row) } else { work };
-            // SAFETY: the caller's promise; passes write to `y` and to `work` by turns, and the last one to `y`.
+            let to = if (count - 1 - i).is_multiple_of(2) {
+                y
+            } else {
+                work
+            };
+            let spare = if count > 1 {
+                work.wrapping_add(self.n * row)
+            } else {
+                work
+            };
+            // SAFETY: the caller's promise; passes write to `y` and to `work` by turns, and the
+            // last one to `y`.
             unsafe {
                 match &stage.kind {
                     Kind::Prime(prime) => stage.primes(width, prime, from, to, spare),
                     Kind::Pairs(pairs) if stage.radix > MOST_FEW => {
-                        dispatch(width, &Many { pass: Pass { stage, x: from, y: to }, pairs });
+                        dispatch(
+                            width,
+                            &Many {
+                                pass: Pass {
+                                    stage,
+                                    x: from,
+                                    y: to,
+                                },
+                                pairs,
+                            },
+                        );
                     }
-                    _ => dispatch(width, &Pass { stage, x: from, y: to }),
+                    _ => dispatch(
+                        width,
+                        &Pass {
+                            stage,
+                            x: from,
+                            y: to,
+                        },
+                    ),
                 }
             }
             from = to;
@@ -146,7 +178,15 @@ impl<E: Float> Stage<E> {
                 let x = x.wrapping_add((q + self.s * p) * row);
                 let y = y.wrapping_add((q + self.s * r * p) * row);
                 // SAFETY: the rows of this transform are inside both panels.
-                unsafe { prime.run(width, (x, self.s * self.m * row), (y, self.s * row), twiddles, work) };
+                unsafe {
+                    prime.run(
+                        width,
+                        (x, self.s * self.m * row),
+                        (y, self.s * row),
+                        twiddles,
+                        work,
+                    )
+                };
             }
         }
     }
@@ -232,19 +272,34 @@ impl<E: Float> Pass<'_, E> {
         unsafe {
             for at in 0..m * s {
                 let (p, q) = (at / s, at % s);
-                let (from, to) = (self.x.add((q + s * p) * row), self.y.add((q + s * r * p) * row));
-                let turns = self.stage.twiddles.as_ptr().wrapping_add(2 * p.saturating_sub(1) * (r - 1));
+                let (from, to) = (
+                    self.x.add((q + s * p) * row),
+                    self.y.add((q + s * r * p) * row),
+                );
+                let turns = self
+                    .stage
+                    .twiddles
+                    .as_ptr()
+                    .wrapping_add(2 * p.saturating_sub(1) * (r - 1));
                 let first = C::<W>::load(from);
                 let mut all = first;
                 for (i, &a) in pairs.powers.iter().enumerate() {
                     let a = a as usize;
-                    let (a, b) = (C::load(from.add(s * m * a * row)), C::load(from.add(s * m * (r - a) * row)));
+                    let (a, b) = (
+                        C::load(from.add(s * m * a * row)),
+                        C::load(from.add(s * m * (r - a) * row)),
+                    );
                     let (sum, difference) = (a.add(b), a.sub(b));
                     all = all.add(sum);
                     rows.set(i, [sum.re, sum.im], [difference.re, difference.im]);
                 }
                 all.store(to);
-                let store = Symmetric { to, step: s * row, turns: (p > 0).then_some(turns), r };
+                let store = Symmetric {
+                    to,
+                    step: s * row,
+                    turns: (p > 0).then_some(turns),
+                    r,
+                };
                 // The last block ends with the last pair: some may be written twice.
                 let mut next = 0;
                 while next < half {
@@ -260,7 +315,8 @@ impl<E: Float> Pass<'_, E> {
     }
 }
 
-/// A pass of a larger radix: its rows of pairs are far more than registers, and no room that other passes should take.
+/// A pass of a larger radix: its rows of pairs are far more than registers, and no room that other
+/// passes should take.
 struct Many<'a, E> {
     pass: Pass<'a, E>,
     pairs: &'a Pairs<E>,
@@ -289,7 +345,16 @@ impl<E: Float> Symmetric<E> {
     /// Their rows are valid for writing, and there is a twiddle for each result above the first.
     #[inline(always)]
     unsafe fn pair<W: V<E = E>>(&self, k: usize, cos: [W; 2], sin: [W; 2]) {
-        let (cos, sin) = (C { re: cos[0], im: cos[1] }, C { re: sin[0], im: sin[1] });
+        let (cos, sin) = (
+            C {
+                re: cos[0],
+                im: cos[1],
+            },
+            C {
+                re: sin[0],
+                im: sin[1],
+            },
+        );
         let (mut a, mut b) = (cos.minus_i(sin), cos.plus_i(sin));
         // SAFETY: the caller's promise.
         unsafe {

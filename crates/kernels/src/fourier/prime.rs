@@ -44,7 +44,9 @@ impl<E: Float> Prime<E> {
                     }
                 }
                 let mut order = with_capacity(2 * p)?;
-                chirp.iter().try_for_each(|&x| push(&mut order, E::narrow(x)))?;
+                chirp
+                    .iter()
+                    .try_for_each(|&x| push(&mut order, E::narrow(x)))?;
                 (points, Order::Chirp(order), factor)
             }
             _ => {
@@ -65,7 +67,12 @@ impl<E: Float> Prime<E> {
             }
         };
         let plan = Box::new(Plan::new(points)?);
-        Ok(Prime { p, plan, spectrum: spectrum(&factor, points)?, order })
+        Ok(Prime {
+            p,
+            plan,
+            spectrum: spectrum(&factor, points)?,
+            order,
+        })
     }
 
     /// Rows of the workspace.
@@ -82,11 +89,12 @@ impl<E: Float> Prime<E> {
         self.plan.bytes() + size_of::<E>() * self.spectrum.len() + order
     }
 
-    /// Transforms `p` rows, each so many elements after the one before; the results above the first are multiplied with
-    /// `twiddles`.
+    /// Transforms `p` rows, each so many elements after the one before; the results above the first
+    /// are multiplied with `twiddles`.
     ///
     /// # Safety
-    /// All rows of the vectors' lanes exist, and `work` has as many as [`work`](Self::work) says; none overlap.
+    /// All rows of the vectors' lanes exist, and `work` has as many as [`work`](Self::work) says;
+    /// none overlap.
     pub(super) unsafe fn run(
         &self,
         width: Width,
@@ -99,7 +107,15 @@ impl<E: Float> Prime<E> {
         let (a, b, work) = (work, work.wrapping_add(panel), work.wrapping_add(2 * panel));
         // SAFETY: the caller's promise; `a`, `b` and `work` are parts of the workspace.
         unsafe {
-            let step = |step: Step| Convolution { prime: self, step, x, y, twiddles, a, b };
+            let step = |step: Step| Convolution {
+                prime: self,
+                step,
+                x,
+                y,
+                twiddles,
+                a,
+                b,
+            };
             dispatch(width, &step(Step::Gather));
             self.plan.run(width, a, b, work);
             dispatch(width, &step(Step::Multiply));
@@ -113,7 +129,10 @@ impl<E: Float> Prime<E> {
 pub(super) fn chirp(p: usize) -> Fallible<Vec<f64>> {
     let (roots, mut chirp) = (Roots::new(2 * p)?, with_capacity(2 * p)?);
     for j in 0..p {
-        pair(&mut chirp, roots.at((j as u128 * j as u128 % (2 * p as u128)) as usize))?;
+        pair(
+            &mut chirp,
+            roots.at((j as u128 * j as u128 % (2 * p as u128)) as usize),
+        )?;
     }
     Ok(chirp)
 }
@@ -121,10 +140,22 @@ pub(super) fn chirp(p: usize) -> Fallible<Vec<f64>> {
 /// The transform of a factor of `n` points, divided by `n`.
 fn spectrum<E: Float>(factor: &[f64], n: usize) -> Fallible<Vec<E>> {
     let plan = Plan::<f64>::new(n)?;
-    let (mut y, mut work, mut out) = (zeros::<f64>(2 * n)?, zeros::<f64>(2 * plan.work())?, with_capacity(2 * n)?);
+    let (mut y, mut work, mut out) = (
+        zeros::<f64>(2 * n)?,
+        zeros::<f64>(2 * plan.work())?,
+        with_capacity(2 * n)?,
+    );
     // SAFETY: panels of one lane.
-    unsafe { plan.run(Width::Single(Level::chosen()), factor.as_ptr(), y.as_mut_ptr(), work.as_mut_ptr()) };
-    y.iter().try_for_each(|y| push(&mut out, E::narrow(y / n as f64)))?;
+    unsafe {
+        plan.run(
+            Width::Single(Level::chosen()),
+            factor.as_ptr(),
+            y.as_mut_ptr(),
+            work.as_mut_ptr(),
+        )
+    };
+    y.iter()
+        .try_for_each(|y| push(&mut out, E::narrow(y / n as f64)))?;
     Ok(out)
 }
 
@@ -196,7 +227,11 @@ impl<E: Float> Convolution<'_, E> {
     /// That of the job.
     #[inline(always)]
     unsafe fn multiply<W: V<E = E>>(&self) {
-        let (row, points, spectrum) = (2 * W::N, self.prime.plan.points(), self.prime.spectrum.as_ptr());
+        let (row, points, spectrum) = (
+            2 * W::N,
+            self.prime.plan.points(),
+            self.prime.spectrum.as_ptr(),
+        );
         // SAFETY: the caller's promise.
         unsafe {
             for k in 0..points {
@@ -246,7 +281,9 @@ impl<E: Float> Convolution<'_, E> {
     unsafe fn turned<W: V<E = E>>(&self, z: C<W>, k: usize) -> C<W> {
         match self.twiddles {
             // SAFETY: there is one for each result above the first.
-            Some(twiddles) if k > 0 => z.mul(unsafe { C::splat(twiddles.as_ptr().add(2 * (k - 1))) }),
+            Some(twiddles) if k > 0 => {
+                z.mul(unsafe { C::splat(twiddles.as_ptr().add(2 * (k - 1))) })
+            }
             _ => z,
         }
     }

@@ -6,7 +6,8 @@
 //! n = r m      a_k[j] = w^(k j) Σ_i x[i m + j] e^(-2πi ik/r)      k <= r/2, r odd: a_0 is real
 //!              y[k + r l] = A_k[l]                                what is above n/2 by symmetry
 //! ```
-//! The adjoints are the same steps backward. Lines of a large prime length are [`Hartley`] convolutions.
+//! The adjoints are the same steps backward. Lines of a large prime length are [`Hartley`]
+//! convolutions.
 
 mod long;
 
@@ -22,7 +23,8 @@ use crate::lanes::{Job, Width, dispatch};
 use crate::memory::{Fallible, with_capacity};
 use crate::vector::{Float, V};
 
-/// A transform of one length of real lines. Panels of reals have rows of `N`, those of spectra rows of `2 N` elements.
+/// A transform of one length of real lines. Panels of reals have rows of `N`, those of spectra rows
+/// of `2 N` elements.
 pub(super) struct RealPlan<E> {
     n: usize,
     kind: Kind<E>,
@@ -61,7 +63,10 @@ impl<E: Float> RealPlan<E> {
                 let (h, roots) = (n / 2, Roots::new(n)?);
                 let mut turns = with_capacity(2 * (h / 2 + 1))?;
                 (0..=h / 2).try_for_each(|k| pair(&mut turns, roots.at(k)))?;
-                Kind::Even(Halves { plan: Plan::new(h)?, turns })
+                Kind::Even(Halves {
+                    plan: Plan::new(h)?,
+                    turns,
+                })
             }
             r if r < n || real_prime(n).is_none() => {
                 let (m, roots) = (n / r, Roots::new(n)?);
@@ -70,9 +75,19 @@ impl<E: Float> RealPlan<E> {
                     (1..=r / 2).try_for_each(|k| pair(&mut turns, roots.at(k * j)))?;
                 }
                 let (pairs, plan, rest) = (Pairs::new(r)?, Plan::new(m)?, RealPlan::new(m)?);
-                Kind::Odd(Box::new(Odd { r, m, pairs, turns, plan, rest }))
+                Kind::Odd(Box::new(Odd {
+                    r,
+                    m,
+                    pairs,
+                    turns,
+                    plan,
+                    rest,
+                }))
             }
-            _ => Kind::Prime(Box::new(Hartley::new(n, real_prime(n).expect("a convolution"))?)),
+            _ => Kind::Prime(Box::new(Hartley::new(
+                n,
+                real_prime(n).expect("a convolution"),
+            )?)),
         };
         Ok(RealPlan { n, kind })
     }
@@ -87,7 +102,9 @@ impl<E: Float> RealPlan<E> {
         match &self.kind {
             Kind::One => 0,
             Kind::Even(halves) => 2 * (halves.plan.points() + halves.plan.work()),
-            Kind::Odd(odd) => self.n + 2 * odd.m + (2 * odd.plan.work()).max(2 * odd.m + odd.rest.work()),
+            Kind::Odd(odd) => {
+                self.n + 2 * odd.m + (2 * odd.plan.work()).max(2 * odd.m + odd.rest.work())
+            }
             Kind::Prime(hartley) => hartley.work(),
         }
     }
@@ -98,7 +115,10 @@ impl<E: Float> RealPlan<E> {
             Kind::One => 0,
             Kind::Even(halves) => halves.plan.bytes() + size_of::<E>() * halves.turns.len(),
             Kind::Odd(odd) => {
-                odd.plan.bytes() + odd.rest.bytes() + odd.pairs.bytes() + size_of::<E>() * odd.turns.len()
+                odd.plan.bytes()
+                    + odd.rest.bytes()
+                    + odd.pairs.bytes()
+                    + size_of::<E>() * odd.turns.len()
             }
             Kind::Prime(hartley) => hartley.bytes(),
         }
@@ -112,8 +132,8 @@ impl<E: Float> RealPlan<E> {
     /// The first `n / 2 + 1` points of the spectrum of `n` real rows.
     ///
     /// # Safety
-    /// `x` has `n` rows of reals, `y` as many complex ones as there are points, `work` what [`work`](Self::work) says;
-    /// none overlap.
+    /// `x` has `n` rows of reals, `y` as many complex ones as there are points, `work` what
+    /// [`work`](Self::work) says; none overlap.
     pub(super) unsafe fn forward(&self, width: Width, x: *const E, y: *mut E, work: *mut E) {
         let (n, lanes) = (self.n, width.lanes::<E>());
         // SAFETY: the caller's promise; parts of the workspace follow each other.
@@ -122,30 +142,70 @@ impl<E: Float> RealPlan<E> {
                 Kind::One => dispatch(width, &Expand { n: 1, x, y }),
                 Kind::Even(halves) => {
                     halves.plan.run(width, x, y, work);
-                    dispatch(width, &Untangle { turns: &halves.turns, h: n / 2, x: y, y, backward: false });
+                    dispatch(
+                        width,
+                        &Untangle {
+                            turns: &halves.turns,
+                            h: n / 2,
+                            x: y,
+                            y,
+                            backward: false,
+                        },
+                    );
                 }
                 Kind::Odd(odd) if odd.m == 1 => {
-                    let ends = Ends { reals: work, lines: y.add(2 * lanes) };
+                    let ends = Ends {
+                        reals: work,
+                        lines: y.add(2 * lanes),
+                    };
                     dispatch(width, &Split { odd, x, ends });
                     dispatch(width, &Expand { n: 1, x: work, y });
                 }
                 Kind::Odd(odd) => {
                     let (a, t, work) = odd.parts(n, lanes, work);
-                    dispatch(width, &Split { odd, x, ends: odd.ends(a, lanes) });
+                    dispatch(
+                        width,
+                        &Split {
+                            odd,
+                            x,
+                            ends: odd.ends(a, lanes),
+                        },
+                    );
                     for k in 1..=odd.r / 2 {
-                        odd.plan.run(width, odd.ends(a, lanes).line(odd.m, k, lanes), t, work);
-                        dispatch(width, &Spread { n, r: odd.r, k, count: odd.m, t, y });
+                        odd.plan
+                            .run(width, odd.ends(a, lanes).line(odd.m, k, lanes), t, work);
+                        dispatch(
+                            width,
+                            &Spread {
+                                n,
+                                r: odd.r,
+                                k,
+                                count: odd.m,
+                                t,
+                                y,
+                            },
+                        );
                     }
                     odd.rest.forward(width, a, t, work);
-                    dispatch(width, &Spread { n, r: odd.r, k: 0, count: odd.m / 2 + 1, t, y });
+                    dispatch(
+                        width,
+                        &Spread {
+                            n,
+                            r: odd.r,
+                            k: 0,
+                            count: odd.m / 2 + 1,
+                            t,
+                            y,
+                        },
+                    );
                 }
                 Kind::Prime(hartley) => hartley.run(width, x, y, work, false),
             }
         }
     }
 
-    /// The adjoint: `Re Σ x[k] e^(2πi jk/n)` over the first `n / 2 + 1` points, in `n` real rows. Rows of even and odd
-    /// index are exchanged if [`swaps`](Self::swaps).
+    /// The adjoint: `Re Σ x[k] e^(2πi jk/n)` over the first `n / 2 + 1` points, in `n` real rows.
+    /// Rows of even and odd index are exchanged if [`swaps`](Self::swaps).
     ///
     /// # Safety
     /// As for [`forward`](Self::forward), with `x` and `y` exchanged.
@@ -156,22 +216,62 @@ impl<E: Float> RealPlan<E> {
             match &self.kind {
                 Kind::One => std::ptr::copy_nonoverlapping(x, y, lanes),
                 Kind::Even(halves) => {
-                    dispatch(width, &Untangle { turns: &halves.turns, h: n / 2, x, y: work, backward: true });
+                    dispatch(
+                        width,
+                        &Untangle {
+                            turns: &halves.turns,
+                            h: n / 2,
+                            x,
+                            y: work,
+                            backward: true,
+                        },
+                    );
                     halves.plan.run(width, work, y, work.add(n * lanes));
                 }
                 Kind::Odd(odd) if odd.m == 1 => {
-                    let ends = Ends { reals: x.cast_mut(), lines: x.add(2 * lanes).cast_mut() };
+                    let ends = Ends {
+                        reals: x.cast_mut(),
+                        lines: x.add(2 * lanes).cast_mut(),
+                    };
                     dispatch(width, &Join { odd, ends, y });
                 }
                 Kind::Odd(odd) => {
                     let (a, t, work) = odd.parts(n, lanes, work);
                     for k in 1..=odd.r / 2 {
-                        dispatch(width, &Collect { n, r: odd.r, k, count: odd.m, x, t });
-                        odd.plan.run(width, t, odd.ends(a, lanes).line(odd.m, k, lanes), work);
+                        dispatch(
+                            width,
+                            &Collect {
+                                n,
+                                r: odd.r,
+                                k,
+                                count: odd.m,
+                                x,
+                                t,
+                            },
+                        );
+                        odd.plan
+                            .run(width, t, odd.ends(a, lanes).line(odd.m, k, lanes), work);
                     }
-                    dispatch(width, &Collect { n, r: odd.r, k: 0, count: odd.m / 2 + 1, x, t });
+                    dispatch(
+                        width,
+                        &Collect {
+                            n,
+                            r: odd.r,
+                            k: 0,
+                            count: odd.m / 2 + 1,
+                            x,
+                            t,
+                        },
+                    );
                     odd.rest.adjoint(width, t, a, work);
-                    dispatch(width, &Join { odd, ends: odd.ends(a, lanes), y });
+                    dispatch(
+                        width,
+                        &Join {
+                            odd,
+                            ends: odd.ends(a, lanes),
+                            y,
+                        },
+                    );
                 }
                 Kind::Prime(hartley) => hartley.run(width, x, y, work, true),
             }
@@ -180,7 +280,8 @@ impl<E: Float> RealPlan<E> {
 }
 
 impl<E: Float> Odd<E> {
-    /// The real rows of `a_0` and the complex ones of the others; room for a line; the rest of the workspace.
+    /// The real rows of `a_0` and the complex ones of the others; room for a line; the rest of the
+    /// workspace.
     fn parts(&self, n: usize, lanes: usize, work: *mut E) -> (*mut E, *mut E, *mut E) {
         let line = work.wrapping_add(n * lanes);
         (work, line, line.wrapping_add(2 * self.m * lanes))
@@ -188,7 +289,10 @@ impl<E: Float> Odd<E> {
 
     /// Both parts of the rows at `a`.
     fn ends(&self, a: *mut E, lanes: usize) -> Ends<E> {
-        Ends { reals: a, lines: a.wrapping_add(self.m * lanes) }
+        Ends {
+            reals: a,
+            lines: a.wrapping_add(self.m * lanes),
+        }
     }
 }
 
@@ -240,7 +344,11 @@ impl<E: Float> Job<E> for Mirror<E> {
         let (n, row, half) = (self.n, 2 * W::N, W::splat(E::narrow(0.5)));
         // SAFETY: the caller's promise.
         unsafe {
-            C { re: W::load(self.x), ..C::zero() }.store(self.y);
+            C {
+                re: W::load(self.x),
+                ..C::zero()
+            }
+            .store(self.y);
             for k in 1..=n / 2 {
                 let z = C::<W>::load(self.x.add(k * row)).times(half);
                 z.store(self.y.add(k * row));
@@ -250,8 +358,8 @@ impl<E: Float> Job<E> for Mirror<E> {
     }
 }
 
-/// Between the transform of pairs of reals and the spectrum of the reals, `h` points; backward with real and imaginary
-/// parts exchanged, as the inverse transform takes them. Forward in place.
+/// Between the transform of pairs of reals and the spectrum of the reals, `h` points; backward with
+/// real and imaginary parts exchanged, as the inverse transform takes them. Forward in place.
 struct Untangle<'a, E> {
     turns: &'a [E],
     h: usize,
@@ -268,22 +376,47 @@ impl<E: Float> Job<E> for Untangle<'_, E> {
         unsafe {
             if self.backward {
                 let (first, last) = (W::load(self.x), W::load(self.x.add(h * row)));
-                C { re: first.sub(last), im: first.add(last) }.store(self.y);
+                C {
+                    re: first.sub(last),
+                    im: first.add(last),
+                }
+                .store(self.y);
             } else {
                 let z = C::<W>::load(self.x);
-                C { re: z.re.add(z.im), ..C::zero() }.store(self.y);
-                C { re: z.re.sub(z.im), ..C::zero() }.store(self.y.add(h * row));
+                C {
+                    re: z.re.add(z.im),
+                    ..C::zero()
+                }
+                .store(self.y);
+                C {
+                    re: z.re.sub(z.im),
+                    ..C::zero()
+                }
+                .store(self.y.add(h * row));
             }
             for k in 1..=h / 2 {
                 let turn = C::<W>::splat(self.turns.as_ptr().add(2 * k));
-                let (a, b) = (C::<W>::load(self.x.add(k * row)), C::<W>::load(self.x.add((h - k) * row)));
+                let (a, b) = (
+                    C::<W>::load(self.x.add(k * row)),
+                    C::<W>::load(self.x.add((h - k) * row)),
+                );
                 let sum = a.add(b.conjugate()).times(half);
                 let difference = a.sub(b.conjugate()).times(half);
                 let (low, high) = if self.backward {
-                    // i conj(w^k) (a - conj b); the other point is the conjugate of the difference of both.
+                    // i conj(w^k) (a - conj b); the other point is the conjugate of the difference
+                    // of both.
                     let t = difference.mul_conjugate(turn);
                     let (low, high) = (sum.plus_i(t), sum.minus_i(t).conjugate());
-                    (C { re: low.im, im: low.re }, C { re: high.im, im: high.re })
+                    (
+                        C {
+                            re: low.im,
+                            im: low.re,
+                        },
+                        C {
+                            re: high.im,
+                            im: high.re,
+                        },
+                    )
                 } else {
                     let t = difference.mul(turn);
                     (sum.minus_i(t), sum.plus_i(t).conjugate())
@@ -331,7 +464,12 @@ impl<E: Float> Split<'_, E> {
     /// That of the job; there are `P` rows.
     #[inline(always)]
     unsafe fn few<W: V<E = E>, const P: usize, const H: usize>(&self) {
-        let Odd { m, ref pairs, ref turns, .. } = *self.odd;
+        let Odd {
+            m,
+            ref pairs,
+            ref turns,
+            ..
+        } = *self.odd;
         // SAFETY: the caller's promise.
         unsafe {
             let few = Few::<W, P, H>::new(pairs);
@@ -351,13 +489,16 @@ impl<E: Float> Split<'_, E> {
         }
     }
 
-    /// All columns. The last results that are computed together end with the last pair: some may be written twice.
+    /// All columns. The last results that are computed together end with the last pair: some may be
+    /// written twice.
     ///
     /// # Safety
     /// That of the job; there are more pairs than are computed together.
     #[inline(always)]
     unsafe fn columns<W: V<E = E>>(&self) {
-        let Odd { r, m, ref pairs, .. } = *self.odd;
+        let Odd {
+            r, m, ref pairs, ..
+        } = *self.odd;
         let (half, mut rows) = (r / 2, Rows::<W, 1>::new());
         // SAFETY: the caller's promise; all rows are set.
         unsafe {
@@ -394,7 +535,13 @@ impl<E: Float> Split<'_, E> {
         let (r, power) = (self.odd.r, self.odd.pairs.powers[t] as usize);
         // The spectrum takes sines with the other sign, and that of `r - k` with this one.
         let (k, z) = match power <= r / 2 {
-            true => (power, C { re: cos, im: sin.neg() }),
+            true => (
+                power,
+                C {
+                    re: cos,
+                    im: sin.neg(),
+                },
+            ),
             false => (r - power, C { re: cos, im: sin }),
         };
         // SAFETY: the caller's promise.
@@ -406,7 +553,8 @@ impl<E: Float> Split<'_, E> {
     }
 }
 
-/// The last pass of the adjoint, to real rows. The lines are results of forward transforms: point `j` is at `-j`.
+/// The last pass of the adjoint, to real rows. The lines are results of forward transforms: point
+/// `j` is at `-j`.
 struct Join<'a, E> {
     odd: &'a Odd<E>,
     ends: Ends<E>,
@@ -428,7 +576,12 @@ impl<E: Float> Join<'_, E> {
     /// That of the job; there are `P` rows.
     #[inline(always)]
     unsafe fn few<W: V<E = E>, const P: usize, const H: usize>(&self) {
-        let Odd { m, ref pairs, ref turns, .. } = *self.odd;
+        let Odd {
+            m,
+            ref pairs,
+            ref turns,
+            ..
+        } = *self.odd;
         // SAFETY: the caller's promise.
         unsafe {
             let few = Few::<W, P, H>::new(pairs);
@@ -447,13 +600,20 @@ impl<E: Float> Join<'_, E> {
         }
     }
 
-    /// All columns. The last results that are computed together end with the last pair: some may be written twice.
+    /// All columns. The last results that are computed together end with the last pair: some may be
+    /// written twice.
     ///
     /// # Safety
     /// That of the job; there are more pairs than are computed together.
     #[inline(always)]
     unsafe fn columns<W: V<E = E>>(&self) {
-        let Odd { r, m, ref pairs, ref turns, .. } = *self.odd;
+        let Odd {
+            r,
+            m,
+            ref pairs,
+            ref turns,
+            ..
+        } = *self.odd;
         let (half, mut rows) = (r / 2, Rows::<W, 1>::new());
         // SAFETY: the caller's promise; all rows are set.
         unsafe {
@@ -498,7 +658,8 @@ impl<E: Float> Join<'_, E> {
     }
 }
 
-/// Puts the points of a line at `k`, `k + r`, .. of the spectrum; those above its half are mirrored.
+/// Puts the points of a line at `k`, `k + r`, .. of the spectrum; those above its half are
+/// mirrored.
 struct Spread<E> {
     n: usize,
     r: usize,

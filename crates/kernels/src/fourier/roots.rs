@@ -1,10 +1,12 @@
-//! Roots of unity, rounded once: `e^(-2πi t/n)` from two tables of about `√n` roots in twice the precision.
+//! Roots of unity, rounded once: `e^(-2πi t/n)` from two tables of about `√n` roots in twice the
+//! precision.
 //!
 //! ```text
 //! t/n = q/4 + u/(4n)     q a quarter turn, |u| <= n/2, in integers
 //! u = c size + f         e^(-πi u/(2n)) = coarse[c] fine[f]
 //! ```
-//! Tables come from the series of sine and cosine at angles below 0.8, with an error of about 2^-100.
+//! Tables come from the series of sine and cosine at angles below 0.8, with an error of about
+//! 2^-100.
 
 use crate::memory::{Fallible, push, with_capacity};
 
@@ -16,7 +18,10 @@ struct Twofold {
 }
 
 /// π/2.
-const HALF_PI: Twofold = Twofold { hi: std::f64::consts::FRAC_PI_2, lo: 6.123233995736766e-17 };
+const HALF_PI: Twofold = Twofold {
+    hi: std::f64::consts::FRAC_PI_2,
+    lo: 6.123233995736766e-17,
+};
 
 impl Twofold {
     const ONE: Twofold = Twofold { hi: 1.0, lo: 0.0 };
@@ -24,11 +29,17 @@ impl Twofold {
     /// `hi + lo`, where `lo` is the smaller one.
     fn renormalized(hi: f64, lo: f64) -> Twofold {
         let sum = hi + lo;
-        Twofold { hi: sum, lo: lo - (sum - hi) }
+        Twofold {
+            hi: sum,
+            lo: lo - (sum - hi),
+        }
     }
 
     fn neg(self) -> Twofold {
-        Twofold { hi: -self.hi, lo: -self.lo }
+        Twofold {
+            hi: -self.hi,
+            lo: -self.lo,
+        }
     }
 
     fn add(self, b: Twofold) -> Twofold {
@@ -62,7 +73,12 @@ struct Point {
 impl Point {
     /// The cosine and the sine of `π/2 · u/n`, for `u <= n/2`.
     fn at(u: u64, n: u64) -> Point {
-        let angle = HALF_PI.mul(Twofold { hi: u as f64, lo: 0.0 }).over(n as f64);
+        let angle = HALF_PI
+            .mul(Twofold {
+                hi: u as f64,
+                lo: 0.0,
+            })
+            .over(n as f64);
         let square = angle.mul(angle).neg();
         let (mut cos, mut sin) = (Twofold::ONE, Twofold::ONE);
         for k in (1..=14).rev() {
@@ -70,13 +86,19 @@ impl Point {
             cos = Twofold::ONE.add(cos.mul(square).over(k * (k - 1.0)));
             sin = Twofold::ONE.add(sin.mul(square).over(k * (k + 1.0)));
         }
-        Point { cos, sin: sin.mul(angle) }
+        Point {
+            cos,
+            sin: sin.mul(angle),
+        }
     }
 
     /// The sum of the angles.
     fn mul(self, b: Point) -> Point {
         let cos = self.cos.mul(b.cos).add(self.sin.mul(b.sin).neg());
-        Point { cos, sin: self.cos.mul(b.sin).add(self.sin.mul(b.cos)) }
+        Point {
+            cos,
+            sin: self.cos.mul(b.sin).add(self.sin.mul(b.cos)),
+        }
     }
 }
 
@@ -94,14 +116,22 @@ impl Roots {
         let n = n as u64;
         let size = (n / 2 + 1).isqrt().max(1);
         let count = n / 2 / size + 1;
-        let (mut coarse, mut fine) = (with_capacity(count as usize)?, with_capacity(size as usize)?);
+        let (mut coarse, mut fine) = (
+            with_capacity(count as usize)?,
+            with_capacity(size as usize)?,
+        );
         for c in 0..count {
             push(&mut coarse, Point::at(c * size, n))?;
         }
         for f in 0..size {
             push(&mut fine, Point::at(f, n))?;
         }
-        Ok(Roots { n, size, coarse, fine })
+        Ok(Roots {
+            n,
+            size,
+            coarse,
+            fine,
+        })
     }
 
     /// The real and the imaginary part of `e^(-2πi t/n)`.
@@ -112,8 +142,15 @@ impl Roots {
         let magnitude = u.unsigned_abs();
         let point = self.coarse[(magnitude / self.size) as usize];
         let rest = magnitude % self.size;
-        let point = if rest == 0 { point } else { point.mul(self.fine[rest as usize]) };
-        let (cos, sin) = (point.cos.hi, if u < 0 { -point.sin.hi } else { point.sin.hi });
+        let point = if rest == 0 {
+            point
+        } else {
+            point.mul(self.fine[rest as usize])
+        };
+        let (cos, sin) = (
+            point.cos.hi,
+            if u < 0 { -point.sin.hi } else { point.sin.hi },
+        );
         match quarter % 4 {
             0 => (cos, -sin),
             1 => (-sin, -cos),

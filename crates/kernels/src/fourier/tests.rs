@@ -1,4 +1,5 @@
-//! Transforms beside their definition, in twice the precision, and beside themselves on other levels and threads.
+//! Transforms beside their definition, in twice the precision, and beside themselves on other
+//! levels and threads.
 
 use super::*;
 use crate::parallel::with_threads;
@@ -10,14 +11,23 @@ type Z = Complex<f64>;
 /// The transform by its definition, with sums in twice the precision.
 fn definition(x: &[Z], n: usize, points: usize, backward: bool) -> Vec<Z> {
     let roots = roots::Roots::new(n).unwrap();
-    let all: Vec<(f64, f64)> = (0..n).map(|t| roots.at(if backward { (n - t) % n } else { t })).collect();
+    let all: Vec<(f64, f64)> = (0..n)
+        .map(|t| roots.at(if backward { (n - t) % n } else { t }))
+        .collect();
     (0..points)
         .map(|k| {
-            let (mut re, mut im) = (<Twice as Exact<f64>>::of(0.0), <Twice as Exact<f64>>::of(0.0));
+            let (mut re, mut im) = (
+                <Twice as Exact<f64>>::of(0.0),
+                <Twice as Exact<f64>>::of(0.0),
+            );
             for (j, z) in x.iter().enumerate() {
                 let (c, s) = all[j * k % n];
-                re = re.plus(Exact::product(z.re, c)).plus(Exact::product(-z.im, s));
-                im = im.plus(Exact::product(z.re, s)).plus(Exact::product(z.im, c));
+                re = re
+                    .plus(Exact::product(z.re, c))
+                    .plus(Exact::product(-z.im, s));
+                im = im
+                    .plus(Exact::product(z.re, s))
+                    .plus(Exact::product(z.im, c));
             }
             Z::new(re.round(), im.round())
         })
@@ -39,11 +49,15 @@ impl Real for f64 {
 
 fn random<E: Real>(count: usize, seed: u64) -> Vec<Complex<E>> {
     let mut random = Random(seed);
-    (0..count).map(|_| Complex::new(E::narrow(random.float()), E::narrow(random.float()))).collect()
+    (0..count)
+        .map(|_| Complex::new(E::narrow(random.float()), E::narrow(random.float())))
+        .collect()
 }
 
 fn wide<E: Real>(x: &[Complex<E>]) -> Vec<Z> {
-    x.iter().map(|z| Z::new(z.re.widen(), z.im.widen())).collect()
+    x.iter()
+        .map(|z| Z::new(z.re.widen(), z.im.widen()))
+        .collect()
 }
 
 fn zeros<E: Real>(count: usize) -> Vec<Complex<E>> {
@@ -78,14 +92,19 @@ fn check<E: Real>(n: usize) {
     let mut y = vec![E::ZERO; n];
     real_adjoint(level, &mut y, View::dense(&x[..half], &[1, half, 1]), n).unwrap();
     let y: Vec<Z> = y.iter().map(|x| Z::new(x.widen(), 0.0)).collect();
-    let expected: Vec<Z> = definition(&wide(&x[..half]), n, n, true).iter().map(|z| Z::new(z.re, 0.0)).collect();
+    let expected: Vec<Z> = definition(&wide(&x[..half]), n, n, true)
+        .iter()
+        .map(|z| Z::new(z.re, 0.0))
+        .collect();
     let off = error::<E>(&y, &expected, n);
     assert!(off < 1.0, "adjoint to {n} reals: {off}");
 }
 
 #[test]
 fn every_length_is_its_definition() {
-    for n in (1..=300).chain([499, 500, 509, 510, 719, 999, 1000, 1001, 1018, 1021, 1024, 1025, 1031]) {
+    for n in (1..=300).chain([
+        499, 500, 509, 510, 719, 999, 1000, 1001, 1018, 1021, 1024, 1025, 1031,
+    ]) {
         check::<f32>(n);
         check::<f64>(n);
     }
@@ -138,11 +157,19 @@ fn bits<E: Real>(level: Level, n: usize, lines: [usize; 2], (order, step): Place
         strides[axis] = if axis == 1 { size * step } else { size };
         size *= shape[axis] as isize * if axis == 1 { step.abs() } else { 1 };
     }
-    let start = if step < 0 { -strides[1] * (n as isize - 1) } else { 0 };
+    let start = if step < 0 {
+        -strides[1] * (n as isize - 1)
+    } else {
+        0
+    };
     let mut data = zeros::<E>(size as usize);
     for (i, z) in x.iter().enumerate() {
         let at = [i / inner / n, i / inner % n, i % inner];
-        data[(start + at.iter().zip(&strides).map(|(&i, by)| i as isize * by).sum::<isize>()) as usize] = *z;
+        data[(start
+            + at.iter()
+                .zip(&strides)
+                .map(|(&i, by)| i as isize * by)
+                .sum::<isize>()) as usize] = *z;
     }
     let view = View::new(&data, start as usize, &shape, &strides);
     let mut all = zeros::<E>(x.len());
@@ -152,24 +179,41 @@ fn bits<E: Real>(level: Level, n: usize, lines: [usize; 2], (order, step): Place
     all.extend(&out);
     let reals: Vec<E> = data.iter().map(|z| z.re).collect();
     let mut out = zeros(outer * half * inner);
-    real(level, &mut out, View::new(&reals, start as usize, &shape, &strides)).unwrap();
+    real(
+        level,
+        &mut out,
+        View::new(&reals, start as usize, &shape, &strides),
+    )
+    .unwrap();
     all.extend(&out);
     let mut back = vec![E::ZERO; x.len()];
-    real_adjoint(level, &mut back, View::dense(&out, &[outer, half, inner]), n).unwrap();
+    real_adjoint(
+        level,
+        &mut back,
+        View::dense(&out, &[outer, half, inner]),
+        n,
+    )
+    .unwrap();
     all.extend(back.into_iter().map(|x| Complex::new(x, E::ZERO)));
-    all.iter().flat_map(|z| [z.re.bits(), z.im.bits()]).collect()
+    all.iter()
+        .flat_map(|z| [z.re.bits(), z.im.bits()])
+        .collect()
 }
 
 #[test]
 fn bits_depend_on_the_length_alone() {
     fn of<E: Real>() {
-        for n in [1, 2, 3, 7, 8, 12, 17, 30, 33, 53, 67, 74, 91, 97, 128, 179, 225, 227, 254, 529, 1031, 2048, 2310] {
+        for n in [
+            1, 2, 3, 7, 8, 12, 17, 30, 33, 53, 67, 74, 91, 97, 128, 179, 225, 227, 254, 529, 1031,
+            2048, 2310,
+        ] {
             for lines in [[9, 5], [21, 1]] {
                 let expected = bits::<E>(Level::Portable, n, lines, PLACEMENTS[0]);
                 for level in Level::available() {
                     for placement in PLACEMENTS {
                         for threads in [1, 3] {
-                            let got = with_threads(threads, || bits::<E>(level, n, lines, placement));
+                            let got =
+                                with_threads(threads, || bits::<E>(level, n, lines, placement));
                             assert!(
                                 got == expected,
                                 "{n} points of {lines:?}, {level:?}, {threads} threads, {placement:?}"
@@ -191,11 +235,26 @@ fn a_line_does_not_depend_on_its_neighbours() {
             let mut x = random::<f32>(lines * n, 3);
             let mut all = zeros(lines * n);
             x[..n].fill(Complex::new(f32::NAN, f32::INFINITY));
-            complex(Level::chosen(), &mut all, View::dense(&x, &[lines, n, 1]), false).unwrap();
+            complex(
+                Level::chosen(),
+                &mut all,
+                View::dense(&x, &[lines, n, 1]),
+                false,
+            )
+            .unwrap();
             for l in 1..lines {
                 let mut one = zeros(n);
-                complex(Level::chosen(), &mut one, View::dense(&x[l * n..][..n], &[1, n, 1]), false).unwrap();
-                assert!(all[l * n..][..n] == one[..], "line {l} of {lines}, {n} points");
+                complex(
+                    Level::chosen(),
+                    &mut one,
+                    View::dense(&x[l * n..][..n], &[1, n, 1]),
+                    false,
+                )
+                .unwrap();
+                assert!(
+                    all[l * n..][..n] == one[..],
+                    "line {l} of {lines}, {n} points"
+                );
             }
         }
     }

@@ -3,8 +3,8 @@
 //! ```text
 //! c[i, j] = fma(a[i, k-1], b[k-1, j], .. fma(a[i, 0], b[0, j], 0))        of N products at a time
 //! ```
-//! Elements of some products are transposed to vectors, and those of C back: so a product costs about as many moves as it has
-//! elements. An element is the chain of [`micro`](super::micro).
+//! Elements of some products are transposed to vectors, and those of C back: so a product costs
+//! about as many moves as it has elements. An element is the chain of [`micro`](super::micro).
 
 use super::blocks::Strided;
 use super::lanes::Lanes;
@@ -18,7 +18,8 @@ pub(super) const TOGETHER: usize = 64;
 /// The largest extent of a small matrix.
 pub(super) const SMALL: usize = 8;
 
-/// Factors and results of [`TOGETHER`] products: each element is a line of lanes, one for each product.
+/// Factors and results of [`TOGETHER`] products: each element is a line of lanes, one for each
+/// product.
 pub(super) struct Batch<T> {
     sizes: [usize; 3],
     /// Vectors' worth of lanes that are computed.
@@ -34,7 +35,8 @@ pub(super) struct Batch<T> {
 
 /// A kernel.
 ///
-/// Safety: the level is there; A and B are valid for reading and C for writing every element in all lanes.
+/// Safety: the level is there; A and B are valid for reading and C for writing every element in all
+/// lanes.
 pub(super) type Together<T> = unsafe fn(&Batch<T>);
 
 /// The products in all lanes.
@@ -51,7 +53,10 @@ pub(super) unsafe fn together<L: Lanes>(t: &Batch<L::E>) {
                 for q in 0..k {
                     let (a, b) = (i * t.of_a[0] + q * t.of_a[1], q * t.of_b[0] + j * t.of_b[1]);
                     // SAFETY: these elements exist in all lanes.
-                    sum = unsafe { L::load(t.a.add(a * TOGETHER + v)).fma(L::load(t.b.add(b * TOGETHER + v)), sum) };
+                    sum = unsafe {
+                        L::load(t.a.add(a * TOGETHER + v))
+                            .fma(L::load(t.b.add(b * TOGETHER + v)), sum)
+                    };
                 }
                 // SAFETY: as above.
                 unsafe { sum.store(t.c.add((i * n + j) * TOGETHER + v)) };
@@ -63,7 +68,8 @@ pub(super) unsafe fn together<L: Lanes>(t: &Batch<L::E>) {
 /// `count` products of matrices, `steps` apart, set in C, where they follow each other.
 ///
 /// # Safety
-/// A and B are valid for reading, C for writing, at every index, and C overlaps neither. The level is there.
+/// A and B are valid for reading, C for writing, at every index, and C overlaps neither. The level
+/// is there.
 pub(super) unsafe fn products<T: Real>(
     level: Level,
     [m, k, n]: [usize; 3],
@@ -73,33 +79,43 @@ pub(super) unsafe fn products<T: Real>(
     steps: [isize; 2],
 ) -> Fallible {
     let kernels = T::kernels(level);
-    with_room((m * k + k * n + m * n) * TOGETHER * size_of::<T>(), |room| {
-        let of_a = room.cast::<T>();
-        let of_b = of_a.wrapping_add(m * k * TOGETHER);
-        let of_c = of_b.wrapping_add(k * n * TOGETHER);
-        for first in (0..count).step_by(TOGETHER) {
-            let here = TOGETHER.min(count - first);
-            // SAFETY: these products exist, and the room is for the elements of all lanes; it is initialised.
-            unsafe {
-                let batch = Batch {
-                    sizes: [m, k, n],
-                    lanes: here,
-                    a: of_a,
-                    of_a: lay(level, of_a, [m, k], a, first, here, steps[0]),
-                    b: of_b,
-                    of_b: lay(level, of_b, [k, n], b, first, here, steps[1]),
-                    c: of_c,
-                };
-                (kernels.together)(&batch);
-                let lines =
-                    Lines { from: of_c.cast_const(), lane: TOGETHER as isize, step: 1, count: m * n, depth: here };
-                transfer(level, c.add(first * m * n), m * n, lines);
+    with_room(
+        (m * k + k * n + m * n) * TOGETHER * size_of::<T>(),
+        |room| {
+            let of_a = room.cast::<T>();
+            let of_b = of_a.wrapping_add(m * k * TOGETHER);
+            let of_c = of_b.wrapping_add(k * n * TOGETHER);
+            for first in (0..count).step_by(TOGETHER) {
+                let here = TOGETHER.min(count - first);
+                // SAFETY: these products exist, and the room is for the elements of all lanes; it
+                // is initialised.
+                unsafe {
+                    let batch = Batch {
+                        sizes: [m, k, n],
+                        lanes: here,
+                        a: of_a,
+                        of_a: lay(level, of_a, [m, k], a, first, here, steps[0]),
+                        b: of_b,
+                        of_b: lay(level, of_b, [k, n], b, first, here, steps[1]),
+                        c: of_c,
+                    };
+                    (kernels.together)(&batch);
+                    let lines = Lines {
+                        from: of_c.cast_const(),
+                        lane: TOGETHER as isize,
+                        step: 1,
+                        count: m * n,
+                        depth: here,
+                    };
+                    transfer(level, c.add(first * m * n), m * n, lines);
+                }
             }
-        }
-    })
+        },
+    )
 }
 
-/// Transposes the elements of matrices from the `first` on: how far rows and columns are apart then.
+/// Transposes the elements of matrices from the `first` on: how far rows and columns are apart
+/// then.
 ///
 /// # Safety
 /// The matrices exist, and there is room for their elements.
@@ -113,8 +129,17 @@ unsafe fn lay<T: Real>(
     step: isize,
 ) -> [usize; 2] {
     let from = x.at.wrapping_offset(first as isize * step);
-    let lines = |from, depth| Lines { from, lane: step, step: 1, count, depth };
-    let (by_rows, by_cols) = (x.col == 1 && x.row == cols as isize, x.row == 1 && x.col == rows as isize);
+    let lines = |from, depth| Lines {
+        from,
+        lane: step,
+        step: 1,
+        count,
+        depth,
+    };
+    let (by_rows, by_cols) = (
+        x.col == 1 && x.row == cols as isize,
+        x.row == 1 && x.col == rows as isize,
+    );
     // SAFETY: the caller's promise, for all elements, or for each.
     unsafe {
         if step != 1 && (by_rows || by_cols) {
@@ -123,7 +148,12 @@ unsafe fn lay<T: Real>(
         }
         for (i, j) in (0..rows * cols).map(|e| (e / cols, e % cols)) {
             let from = from.wrapping_offset(i as isize * x.row + j as isize * x.col);
-            transfer(level, to.add((i * cols + j) * TOGETHER), TOGETHER, lines(from, 1));
+            transfer(
+                level,
+                to.add((i * cols + j) * TOGETHER),
+                TOGETHER,
+                lines(from, 1),
+            );
         }
     }
     [cols, 1]

@@ -1,7 +1,10 @@
-//! The loops around the micro-kernels: blocks of `k`, of columns and of rows, packed where that pays.
+//! The loops around the micro-kernels: blocks of `k`, of columns and of rows, packed where that
+//! pays.
 //!
-//! Operands of another type ([`Source`]) are always packed, and become floats there. The choice of path, of blocks and of packing depends on shapes and strides, and changes no bit: every path computes
-//! the chain that [`micro`](super::micro) states for each block of [`DEPTH`] and adds the blocks in ascending order.
+//! Operands of another type ([`Source`]) are always packed, and become floats there. The choice of
+//! path, of blocks and of packing depends on shapes and strides, and changes no bit: every path
+//! computes the chain that [`micro`](super::micro) states for each block of [`DEPTH`] and adds the
+//! blocks in ascending order.
 
 use super::batch;
 use super::micro::{Kernels, Micro, Real, Tile, VECTORS};
@@ -16,16 +19,18 @@ use std::ops::Range;
 
 /// Steps of `k` in a block: part of what a product means.
 pub(crate) const DEPTH: usize = 256;
-/// Steps of `k` whose blocks are added in ascending order; more are cut in two, so that errors do not grow as their number.
+/// Steps of `k` whose blocks are added in ascending order; more are cut in two, so that errors do
+/// not grow as their number.
 pub(crate) const RUN: usize = 16 * DEPTH;
 /// Columns of B that are packed together, in vectors: the block stays in the second cache.
 const WIDE: usize = 16 * VECTORS;
 /// Tiles of rows of A that are packed together.
 const HIGH: usize = 16;
-/// Bytes of packed A that are kept for all blocks of columns: they stay in the third cache, and are read in order.
+/// Bytes of packed A that are kept for all blocks of columns: they stay in the third cache, and are
+/// read in order.
 const KEPT: usize = 4 << 20;
-/// With at most so many tiles of rows B is read as it lies, if its rows are adjacent: packing would not pay. With twice as
-/// many if it is [`NEAR`].
+/// With at most so many tiles of rows B is read as it lies, if its rows are adjacent: packing would
+/// not pay. With twice as many if it is [`NEAR`].
 const FEW_ROWS: usize = 8;
 /// The same if its rows lie whole pages apart.
 const FEW_ROWS_APART: usize = 2;
@@ -33,8 +38,8 @@ const FEW_ROWS_APART: usize = 2;
 const PAGE: usize = 4096;
 /// The same for the vectors in a row of C, and A.
 const FEW_VECTORS: usize = 16;
-/// Elements of the factors and the result of small products that are moved in less time than one of them takes alone: as one
-/// tile of matrices in place, or in blocks.
+/// Elements of the factors and the result of small products that are moved in less time than one of
+/// them takes alone: as one tile of matrices in place, or in blocks.
 const FEW_MOVES: usize = 16;
 const MANY_MOVES: usize = 3 * batch::SMALL * batch::SMALL;
 /// Bytes of B that stay in the first cache as they lie.
@@ -46,7 +51,8 @@ const CHUNK: [usize; 2] = [256, 10 * VECTORS];
 const SMALL_CHUNK: [usize; 2] = [32, 16];
 /// Chunks that are enough for every thread to have one when another ends.
 const ENOUGH: usize = 8;
-/// Nanoseconds from which on all threads share packed blocks of B: before, what they wait for takes as long.
+/// Nanoseconds from which on all threads share packed blocks of B: before, what they wait for takes
+/// as long.
 const COMMON: u64 = 500_000;
 /// Bytes of C up to which they do: more would leave the caches between two blocks of `k`.
 const COMMON_BYTES: usize = 4 << 20;
@@ -101,15 +107,20 @@ pub(crate) struct Strided<P> {
 
 impl<P> Strided<P> {
     pub(crate) fn transposed(self) -> Self {
-        Strided { at: self.at, row: self.col, col: self.row }
+        Strided {
+            at: self.at,
+            row: self.col,
+            col: self.row,
+        }
     }
 }
 
-/// `count` products `C = A B` of `m` by `k` and `k` by `n`, none of them 0: those of A and of B lie so far apart, those of C
-/// follow each other. What they do to C is what `onto` says.
+/// `count` products `C = A B` of `m` by `k` and `k` by `n`, none of them 0: those of A and of B lie
+/// so far apart, those of C follow each other. What they do to C is what `onto` says.
 ///
 /// # Safety
-/// A and B are valid for reading, C for writing, at every index, and C overlaps neither. The level is there.
+/// A and B are valid for reading, C for writing, at every index, and C overlaps neither. The level
+/// is there.
 pub(super) unsafe fn products<E: Parts, S: Source<E>>(
     level: Level,
     [m, k, n]: [usize; 3],
@@ -122,24 +133,55 @@ pub(super) unsafe fn products<E: Parts, S: Source<E>>(
     debug_assert!(onto != Onto::MinusUpper || m == n);
     let kernels = E::Part::kernels(level);
     let lanes = kernels.lanes / E::PARTS;
-    // Lanes along the rows of C where there are too few columns to fill them: the transposed product.
+    // Lanes along the rows of C where there are too few columns to fill them: the transposed
+    // product.
     let turned = n < m && (n == 1 || n * 4 <= lanes || (a.row == 1 && n * 2 <= lanes));
     let [mut step_a, mut step_b] = steps;
     let mut x = match turned {
         true => {
             (step_a, step_b) = (step_b, step_a);
             let (c, a, b) = (c.transposed(), b.transposed(), a.transposed());
-            Product { level, kernels, sizes: [n, k, m], onto, right: 0, c, a, b }
+            Product {
+                level,
+                kernels,
+                sizes: [n, k, m],
+                onto,
+                right: 0,
+                c,
+                a,
+                b,
+            }
         }
-        false => Product { level, kernels, sizes: [m, k, n], onto, right: 0, c, a, b },
+        false => Product {
+            level,
+            kernels,
+            sizes: [m, k, n],
+            onto,
+            right: 0,
+            c,
+            a,
+            b,
+        },
     };
     // SAFETY: as stated, for one product after another.
     unsafe {
         let one = x.one();
         if count >= batch::TOGETHER / 2 && x.is_small(one.is_some()) {
-            // Of floats that are not complex, and of which nothing is packed, `E`, its part and `S` are one type.
-            let real = |m: Strided<*const S>| Strided { at: m.at.cast(), row: m.row, col: m.col };
-            return batch::products::<E::Part>(level, [m, k, n], count, c.at.cast(), [real(a), real(b)], steps);
+            // Of floats that are not complex, and of which nothing is packed, `E`, its part and `S`
+            // are one type.
+            let real = |m: Strided<*const S>| Strided {
+                at: m.at.cast(),
+                row: m.row,
+                col: m.col,
+            };
+            return batch::products::<E::Part>(
+                level,
+                [m, k, n],
+                count,
+                c.at.cast(),
+                [real(a), real(b)],
+                steps,
+            );
         }
         if let Some((micro, mut tile)) = one {
             let parts = E::PARTS as isize;
@@ -166,9 +208,13 @@ pub(super) const SHARED: u64 = 30_000;
 
 /// About how long a product takes on one thread.
 pub(super) fn nanos<E>([m, k, n]: [usize; 3]) -> u64 {
-    // 50 multiplications of f32 in a nanosecond, and half as many of f64; a row or column waits for memory.
+    // 50 multiplications of f32 in a nanosecond, and half as many of f64; a row or column waits for
+    // memory.
     let rate = if m.min(n) == 1 { 10 } else { 50 };
-    (m.saturating_mul(k).saturating_mul(n).saturating_mul(size_of::<E>()) / (4 * rate)) as u64
+    (m.saturating_mul(k)
+        .saturating_mul(n)
+        .saturating_mul(size_of::<E>())
+        / (4 * rate)) as u64
 }
 
 /// As even parts of `n` as can be of at most `most`, in whole `unit`s.
@@ -217,7 +263,8 @@ fn parts(from: usize, to: usize, size: usize) -> impl Iterator<Item = Range<usiz
     })
 }
 
-/// Vectors in panels of at most [`VECTORS`], none of them narrow beside a full one: the first of each, and how many.
+/// Vectors in panels of at most [`VECTORS`], none of them narrow beside a full one: the first of
+/// each, and how many.
 pub(crate) fn panels(count: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -237,7 +284,16 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
     /// # Safety
     /// As there.
     unsafe fn on_threads(&self) -> Fallible {
-        let Product { level, kernels, sizes: [m, k, n], onto, c, a, b, .. } = *self;
+        let Product {
+            level,
+            kernels,
+            sizes: [m, k, n],
+            onto,
+            c,
+            a,
+            b,
+            ..
+        } = *self;
         let lanes = kernels.lanes / E::PARTS;
         let nanos = nanos::<E>(self.sizes);
         if nanos < SHARED || threads() == 1 {
@@ -256,7 +312,10 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
             chunk = [SMALL_CHUNK[0], SMALL_CHUNK[1] * lanes];
         }
         // Evenly cut, in whole panels.
-        let chunk = [even(m, chunk[0], kernels.rows), even(n, chunk[1], VECTORS * lanes)];
+        let chunk = [
+            even(m, chunk[0], kernels.rows),
+            even(n, chunk[1], VECTORS * lanes),
+        ];
         let (down, across) = (m.div_ceil(chunk[0]), n.div_ceil(chunk[1]));
         let (pc, [pa, pb]) = (Shared(c.at), [a.at.cast_mut(), b.at.cast_mut()].map(Shared));
         attempt(down * across, nanos, |piece| {
@@ -264,16 +323,41 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
             let sizes = [chunk[0].min(m - i), k, chunk[1].min(n - j)];
             let [i, j] = [i as isize, j as isize];
             let right = j - i;
-            let c = Strided { at: pc.get().wrapping_offset(i * c.row + j * c.col), row: c.row, col: c.col };
-            let a = Strided { at: pa.get().cast_const().wrapping_offset(i * a.row), row: a.row, col: a.col };
-            let b = Strided { at: pb.get().cast_const().wrapping_offset(j * b.col), row: b.row, col: b.col };
-            // SAFETY: these rows and columns exist, and no two pieces have an element of C in common.
-            unsafe { Product { level, kernels, sizes, onto, right, c, a, b }.on_one_thread() }
+            let c = Strided {
+                at: pc.get().wrapping_offset(i * c.row + j * c.col),
+                row: c.row,
+                col: c.col,
+            };
+            let a = Strided {
+                at: pa.get().cast_const().wrapping_offset(i * a.row),
+                row: a.row,
+                col: a.col,
+            };
+            let b = Strided {
+                at: pb.get().cast_const().wrapping_offset(j * b.col),
+                row: b.row,
+                col: b.col,
+            };
+            // SAFETY: these rows and columns exist, and no two pieces have an element of C in
+            // common.
+            unsafe {
+                Product {
+                    level,
+                    kernels,
+                    sizes,
+                    onto,
+                    right,
+                    c,
+                    a,
+                    b,
+                }
+                .on_one_thread()
+            }
         })
     }
 
-    /// On several threads, which pack each block of B together, the next one while they use one, and each the rows of A that
-    /// it takes.
+    /// On several threads, which pack each block of B together, the next one while they use one,
+    /// and each the rows of A that it takes.
     ///
     /// # Safety
     /// As [`products`].
@@ -284,16 +368,27 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
         let high = even(m, (m / ENOUGH).min(HIGH * rows), rows);
         let depth = k.min(DEPTH);
         let blocks = |block: usize| {
-            let (p, j) = (block % k.div_ceil(DEPTH) * DEPTH, block / k.div_ceil(DEPTH) * wide);
+            let (p, j) = (
+                block % k.div_ceil(DEPTH) * DEPTH,
+                block / k.div_ceil(DEPTH) * wide,
+            );
             (p..k.min(p + DEPTH), j..n.min(j + wide))
         };
         let count = k.div_ceil(DEPTH) * n.div_ceil(wide);
-        let for_a = if pack_a { high * depth * size_of::<E>() } else { 0 };
+        let for_a = if pack_a {
+            high * depth * size_of::<E>()
+        } else {
+            0
+        };
         with_room(2 * wide * depth * size_of::<E>(), |room| {
             let (x, room) = (Everywhere(self), Shared(room.cast::<E>()));
             for step in 0..=count {
                 let bands = if step > 0 { m.div_ceil(high) } else { 0 };
-                let parts = if step < count { ceil(blocks(step).0.len(), COMMON_STEPS) } else { 0 };
+                let parts = if step < count {
+                    ceil(blocks(step).0.len(), COMMON_STEPS)
+                } else {
+                    0
+                };
                 attempt(bands + parts, nanos, |piece| {
                     let (x, block) = (x.get(), if piece < bands { step - 1 } else { step });
                     let (steps, columns) = blocks(block);
@@ -301,12 +396,14 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
                     if piece >= bands {
                         let from = (piece - bands) * COMMON_STEPS;
                         let part = from..steps.len().min(from + COMMON_STEPS);
-                        // SAFETY: these steps and columns exist, and there is room for two blocks; nobody reads this one.
+                        // SAFETY: these steps and columns exist, and there is room for two blocks;
+                        // nobody reads this one.
                         unsafe { x.pack_columns(room_b, columns, steps, part) };
                         return Ok(());
                     }
                     let band = piece * high..m.min((piece + 1) * high);
-                    // SAFETY: these rows exist, no two pieces have one in common, and the block of B was packed before.
+                    // SAFETY: these rows exist, no two pieces have one in common, and the block of
+                    // B was packed before.
                     with_room(for_a, |room| unsafe {
                         let room = pack_a.then_some(room.cast());
                         if let Some(room) = room {
@@ -335,8 +432,8 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
         }
     }
 
-    /// A tile at row `i`, column `j` and step `p` of C, A and B in place, of one row and no more. Its operands are replaced by
-    /// packed ones unless they are of the same type.
+    /// A tile at row `i`, column `j` and step `p` of C, A and B in place, of one row and no more.
+    /// Its operands are replaced by packed ones unless they are of the same type.
     fn tile(&self, i: usize, j: usize, p: usize, depth: usize) -> Tile<E::Part> {
         let (c, a, b, w) = (self.c, self.a, self.b, E::PARTS as isize);
         let [i, j, q] = [i, j, p].map(|x| x as isize);
@@ -353,7 +450,11 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
             rows: 1,
             last: 1,
             add: p > 0 || self.onto != Onto::Set,
-            sign: if self.onto == Onto::Set { E::Part::ONE } else { E::Part::MINUS_ONE },
+            sign: if self.onto == Onto::Set {
+                E::Part::ONE
+            } else {
+                E::Part::MINUS_ONE
+            },
         }
     }
 
@@ -361,19 +462,30 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
     fn one(&self) -> Option<(Micro<E::Part>, Tile<E::Part>)> {
         let ([m, k, n], lanes) = (self.sizes, self.kernels.lanes);
         let [rows, width] = [m * E::PARTS, n * E::PARTS];
-        if !S::SAME || rows > self.kernels.rows || width > VECTORS * lanes || k > DEPTH || self.b.col != 1 {
+        if !S::SAME
+            || rows > self.kernels.rows
+            || width > VECTORS * lanes
+            || k > DEPTH
+            || self.b.col != 1
+        {
             return None;
         }
         let wide = 1 + usize::from(width > lanes) + usize::from(width > 2 * lanes);
-        let tile = Tile { rows, last: width - (wide - 1) * lanes, ..self.tile(0, 0, 0, k) };
+        let tile = Tile {
+            rows,
+            last: width - (wide - 1) * lanes,
+            ..self.tile(0, 0, 0, k)
+        };
         Some((self.kernels.direct[E::PARTS - 1][wide - 1][m - 1], tile))
     }
 
-    /// Whether products of these sizes in lanes are faster than one after another, each of which may be `one` tile.
+    /// Whether products of these sizes in lanes are faster than one after another, each of which
+    /// may be `one` tile.
     fn is_small(&self, one: bool) -> bool {
         let [m, k, n] = self.sizes;
         let moves = m * k + k * n + m * n;
-        let fits = m.max(k).max(n) <= batch::SMALL && moves <= if one { FEW_MOVES } else { MANY_MOVES };
+        let fits =
+            m.max(k).max(n) <= batch::SMALL && moves <= if one { FEW_MOVES } else { MANY_MOVES };
         S::SAME && E::PARTS == 1 && self.onto == Onto::Set && fits
     }
 
@@ -384,15 +496,30 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
     unsafe fn row(&self, times: Times<E::Part>, stride: isize) -> Fallible {
         let [_, steps, count] = self.sizes;
         let (b, y) = (self.b.at.cast(), self.c.at.cast());
-        let row = |x: *const E| Row { steps, x: x.cast(), b, stride: stride * E::PARTS as isize, y, count };
+        let row = |x: *const E| Row {
+            steps,
+            x: x.cast(),
+            b,
+            stride: stride * E::PARTS as isize,
+            y,
+            count,
+        };
         if self.a.col == 1 {
             // SAFETY: as stated.
             unsafe { times(&row(self.a.at.cast())) };
             return Ok(());
         }
         with_room(steps * size_of::<E>(), |room| {
-            let (room, lines) =
-                (room.cast::<E>(), Lines { from: self.a.at, lane: 0, step: self.a.col, count: 1, depth: steps });
+            let (room, lines) = (
+                room.cast::<E>(),
+                Lines {
+                    from: self.a.at,
+                    lane: 0,
+                    step: self.a.col,
+                    count: 1,
+                    depth: steps,
+                },
+            );
             // SAFETY: as stated, and there is room for the row.
             unsafe {
                 S::pack(self.level, room, 1, lines);
@@ -406,7 +533,8 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
         let [m, k, n] = self.sizes;
         let near = k.min(DEPTH) * n * size_of::<E>() <= NEAR;
         // Rows whole pages apart are in each other's way in the cache.
-        let paged = self.b.row != 0 && (self.b.row.unsigned_abs() * size_of::<E>()).is_multiple_of(PAGE);
+        let paged =
+            self.b.row != 0 && (self.b.row.unsigned_abs() * size_of::<E>()).is_multiple_of(PAGE);
         let few = match (paged, near) {
             (true, _) => FEW_ROWS_APART,
             (_, true) => 2 * FEW_ROWS,
@@ -423,7 +551,11 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
     /// Vectors of C in a block, if its columns of B are packed.
     fn width(&self, packed: bool) -> usize {
         let vectors = ceil(self.sizes[2], self.kernels.lanes / E::PARTS);
-        if packed && vectors > WIDE { even(vectors, WIDE, VECTORS) } else { vectors }
+        if packed && vectors > WIDE {
+            even(vectors, WIDE, VECTORS)
+        } else {
+            vectors
+        }
     }
 
     /// Blocks of any operands.
@@ -437,9 +569,12 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
         let wide = self.width(pack_b);
         let high = if pack_a { tiles.min(HIGH) } else { tiles } * rows;
         let depth = k.min(DEPTH);
-        // Rows that are packed for the first block of columns and kept for the others, in whole bands.
+        // Rows that are packed for the first block of columns and kept for the others, in whole
+        // bands.
         let kept = match pack_a && n > wide * lanes {
-            true => (KEPT / (depth * size_of::<E>())).min(m).next_multiple_of(high),
+            true => (KEPT / (depth * size_of::<E>()))
+                .min(m)
+                .next_multiple_of(high),
             false => 0,
         };
         let for_b = if pack_b { wide * lanes * depth } else { 0 };
@@ -451,28 +586,42 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
         }
         with_room((for_a + for_b) * size_of::<E>() + 64, |room| {
             let room_b = room.cast::<E>();
-            let room_a = room.wrapping_add((for_b * size_of::<E>()).next_multiple_of(64)).cast::<E>();
+            let room_a = room
+                .wrapping_add((for_b * size_of::<E>()).next_multiple_of(64))
+                .cast::<E>();
             let (room_a, room_b) = (pack_a.then_some(room_a), pack_b.then_some(room_b));
             // SAFETY: there is room for the blocks.
             unsafe { self.each_block([kept, high, wide * lanes], room_a, room_b) };
         })
     }
 
-    /// Blocks of so many rows and columns, packed where there is room; of A so many rows are kept, or those of one block.
+    /// Blocks of so many rows and columns, packed where there is room; of A so many rows are kept,
+    /// or those of one block.
     ///
     /// # Safety
     /// As [`products`]; the rooms are for what is kept, or a block.
-    unsafe fn each_block(&self, [kept, high, wide]: [usize; 3], room_a: Option<*mut E>, room_b: Option<*mut E>) {
+    unsafe fn each_block(
+        &self,
+        [kept, high, wide]: [usize; 3],
+        room_a: Option<*mut E>,
+        room_b: Option<*mut E>,
+    ) {
         let [m, k, n] = self.sizes;
         for group in parts(0, m, if kept > 0 { kept } else { m }) {
             for steps in parts(0, k, DEPTH) {
                 for columns in parts(0, n, wide) {
                     if let Some(room) = room_b {
                         // SAFETY: these columns exist, and the room is for a block.
-                        unsafe { self.pack_columns(room, columns.clone(), steps.clone(), 0..steps.len()) };
+                        unsafe {
+                            self.pack_columns(room, columns.clone(), steps.clone(), 0..steps.len())
+                        };
                     }
                     for band in parts(group.start, group.end, high) {
-                        let before = if kept > 0 { (band.start - group.start) * steps.len() } else { 0 };
+                        let before = if kept > 0 {
+                            (band.start - group.start) * steps.len()
+                        } else {
+                            0
+                        };
                         let room = room_a.map(|room| room.wrapping_add(before));
                         // SAFETY: these rows, columns and steps exist, and there is room for them.
                         unsafe {
@@ -493,10 +642,24 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
     ///
     /// # Safety
     /// They exist, and there is room for all the steps.
-    unsafe fn pack_columns(&self, room: *mut E, columns: Range<usize>, steps: Range<usize>, part: Range<usize>) {
+    unsafe fn pack_columns(
+        &self,
+        room: *mut E,
+        columns: Range<usize>,
+        steps: Range<usize>,
+        part: Range<usize>,
+    ) {
         let lanes = self.kernels.lanes / E::PARTS;
-        let from = self.b.at.wrapping_offset(steps.start as isize * self.b.row + columns.start as isize * self.b.col);
-        let lines = Lines { from, lane: self.b.col, step: self.b.row, count: columns.len(), depth: steps.len() };
+        let from = self.b.at.wrapping_offset(
+            steps.start as isize * self.b.row + columns.start as isize * self.b.col,
+        );
+        let lines = Lines {
+            from,
+            lane: self.b.col,
+            step: self.b.row,
+            count: columns.len(),
+            depth: steps.len(),
+        };
         let panels = panels(ceil(columns.len(), lanes)).map(|(v, many)| (v * lanes, many * lanes));
         // SAFETY: as stated.
         unsafe { self.pack(room, lines, part, panels) };
@@ -508,8 +671,17 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
     /// They exist, and there is room for them.
     unsafe fn pack_rows(&self, room: *mut E, band: Range<usize>, steps: Range<usize>) {
         let rows = self.kernels.rows / E::PARTS;
-        let from = self.a.at.wrapping_offset(band.start as isize * self.a.row + steps.start as isize * self.a.col);
-        let lines = Lines { from, lane: self.a.row, step: self.a.col, count: band.len(), depth: steps.len() };
+        let from = self
+            .a
+            .at
+            .wrapping_offset(band.start as isize * self.a.row + steps.start as isize * self.a.col);
+        let lines = Lines {
+            from,
+            lane: self.a.row,
+            step: self.a.col,
+            count: band.len(),
+            depth: steps.len(),
+        };
         let panels = parts(0, band.len(), rows).map(|part| (part.start, rows));
         // SAFETY: as stated.
         unsafe { self.pack(room, lines, 0..steps.len(), panels) };
@@ -528,14 +700,17 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
         b: Option<*mut E>,
     ) {
         for part in parts(band.start, band.end, self.kernels.rows / E::PARTS) {
-            let a = a.map(|room| room.wrapping_add((part.start - band.start) * steps.len()).cast_const());
+            let a = a.map(|room| {
+                room.wrapping_add((part.start - band.start) * steps.len())
+                    .cast_const()
+            });
             // SAFETY: these rows, columns and steps exist, as they lie or packed.
             unsafe { self.tiles(part, columns.clone(), steps.clone(), a, b) };
         }
     }
 
-    /// Packs some steps of lines in panels, from these on and so wide. Where lines are adjacent, all of them a few steps at a
-    /// time: memory is read in the order in which it lies.
+    /// Packs some steps of lines in panels, from these on and so wide. Where lines are adjacent,
+    /// all of them a few steps at a time: memory is read in the order in which it lies.
     ///
     /// # Safety
     /// As [`pack`], for all panels.
@@ -546,13 +721,33 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
         steps: Range<usize>,
         panels: impl Iterator<Item = (usize, usize)> + Clone,
     ) {
-        let Lines { from, lane, step, count, depth } = lines;
+        let Lines {
+            from,
+            lane,
+            step,
+            count,
+            depth,
+        } = lines;
         for steps in parts(steps.start, steps.end, if lane == 1 { 8 } else { depth }) {
             for (first, width) in panels.clone() {
-                let from = from.wrapping_offset(first as isize * lane + steps.start as isize * step);
-                let lines = Lines { from, lane, step, count: width.min(count - first), depth: steps.len() };
+                let from =
+                    from.wrapping_offset(first as isize * lane + steps.start as isize * step);
+                let lines = Lines {
+                    from,
+                    lane,
+                    step,
+                    count: width.min(count - first),
+                    depth: steps.len(),
+                };
                 // SAFETY: as stated.
-                unsafe { S::pack(self.level, room.add(first * depth + steps.start * width), width, lines) };
+                unsafe {
+                    S::pack(
+                        self.level,
+                        room.add(first * depth + steps.start * width),
+                        width,
+                        lines,
+                    )
+                };
             }
         }
     }
@@ -578,7 +773,12 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
             if self.onto == Onto::MinusUpper && end as isize + self.right <= part.start as isize {
                 continue;
             }
-            let mut tile = self.tile(part.start, columns.start + v * lanes / E::PARTS, steps.start, steps.len());
+            let mut tile = self.tile(
+                part.start,
+                columns.start + v * lanes / E::PARTS,
+                steps.start,
+                steps.len(),
+            );
             tile.rows = rows;
             tile.last = (width - (v + many - 1) * lanes).min(lanes);
             if let Some(room) = b {

@@ -1,4 +1,5 @@
-//! Products whose sums are compensated: each element is that of a sum in twice the precision, rounded once.
+//! Products whose sums are compensated: each element is that of a sum in twice the precision,
+//! rounded once.
 //!
 //! The elements of a product that zeros times infinities made NaN are computed again in the same
 //! way, without the products that have a factor of zero.
@@ -30,22 +31,36 @@ pub fn gemm_compensated<T: Number>(c: &mut [T], a: View<T>, b: View<T>) -> Falli
 /// # Panics
 /// As [`gemm`](fn@super::gemm).
 pub fn gemm_leave_out_zeros<T: Number>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
-    if any_nan(c) { by_elements::<T, true>(c, a, b) } else { Ok(()) }
+    if any_nan(c) {
+        by_elements::<T, true>(c, a, b)
+    } else {
+        Ok(())
+    }
 }
 
 /// One element of C after another: all, or those that are NaN, without products with zeros
 /// (`MEND`).
 fn by_elements<T: Number, const MEND: bool>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
-    let batch = a.shape().len().checked_sub(2).expect("operands have rows and columns");
+    let batch = a
+        .shape()
+        .len()
+        .checked_sub(2)
+        .expect("operands have rows and columns");
     let (m, k) = (a.shape()[batch], a.shape()[batch + 1]);
     let n = *b.shape().last().expect("operands have rows and columns");
     assert!(
-        b.shape().len() == batch + 2 && a.shape()[..batch] == b.shape()[..batch] && b.shape()[batch] == k,
+        b.shape().len() == batch + 2
+            && a.shape()[..batch] == b.shape()[..batch]
+            && b.shape()[batch] == k,
         "the product of shapes {:?} and {:?}",
         a.shape(),
         b.shape()
     );
-    assert_eq!(c.len(), volume(&a.shape()[..batch]) * m * n, "c has shape [.., {m}, {n}]");
+    assert_eq!(
+        c.len(),
+        volume(&a.shape()[..batch]) * m * n,
+        "c has shape [.., {m}, {n}]"
+    );
     if c.is_empty() || k == 0 {
         c.fill(T::ZERO);
         return Ok(());
@@ -54,7 +69,10 @@ fn by_elements<T: Number, const MEND: bool>(c: &mut [T], a: View<T>, b: View<T>)
     if batch == 0 {
         starts.push([a.offset(), b.offset()]);
     } else {
-        let loops = Loops::new((0..batch).map(|d| Axis { len: a.shape()[d], strides: [a.stride(d), b.stride(d)] }));
+        let loops = Loops::new((0..batch).map(|d| Axis {
+            len: a.shape()[d],
+            strides: [a.stride(d), b.stride(d)],
+        }));
         let [by_a, by_b] = loops.inner().strides;
         loops.in_order([a.offset(), b.offset()], |[a, b], len| {
             let at = |start: usize, i: usize, by: isize| start.wrapping_add_signed(i as isize * by);
@@ -62,7 +80,12 @@ fn by_elements<T: Number, const MEND: bool>(c: &mut [T], a: View<T>, b: View<T>)
         });
     }
     let (x, y) = (a.data(), b.data());
-    let steps = [a.stride(batch), a.stride(batch + 1), b.stride(batch), b.stride(batch + 1)];
+    let steps = [
+        a.stride(batch),
+        a.stride(batch + 1),
+        b.stride(batch),
+        b.stride(batch + 1),
+    ];
     let nanos = (c.len() as u64).saturating_mul(k as u64).saturating_mul(4);
     parallel::try_chunks(c, n, nanos, |row, c| {
         if MEND && !any_nan(c) {

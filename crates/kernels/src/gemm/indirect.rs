@@ -1,10 +1,12 @@
-//! Micro-kernels that read one operand where a table says: a tile of C in registers, over one block of `k`.
+//! Micro-kernels that read one operand where a table says: a tile of C in registers, over one block
+//! of `k`.
 //!
 //! ```text
 //! c[i, j] (+)= fma(w[d-1, i], x[steps[d-1] + at[j]], .. fma(w[0, i], x[steps[0] + at[j]], 0))
 //! ```
-//! The other operand is packed. In [`beside`] lanes are adjacent elements from a place on, in [`below`] they are those of
-//! the packed operand and each place is a row. Either way an element is the chain of [`micro`](super::micro).
+//! The other operand is packed. In [`beside`] lanes are adjacent elements from a place on, in
+//! [`below`] they are those of the packed operand and each place is a row. Either way an element is
+//! the chain of [`micro`](super::micro).
 
 use super::lanes::Lanes;
 use super::micro::VECTORS;
@@ -37,8 +39,9 @@ pub(crate) struct Indirect<T> {
 
 /// A micro-kernel.
 ///
-/// Safety: the level is there; `x` is valid for reading a vector or an element at every step and place, all that the kernel
-/// has, `w` for all rows or vectors of the kernel, and C for writing every row and lane that there is.
+/// Safety: the level is there; `x` is valid for reading a vector or an element at every step and
+/// place, all that the kernel has, `w` for all rows or vectors of the kernel, and C for writing
+/// every row and lane that there is.
 pub(crate) type Table<T> = unsafe fn(&Indirect<T>);
 
 /// `R` rows of `w`, which is packed with `FULL`, and `V` vectors of `x`.
@@ -46,7 +49,9 @@ pub(crate) type Table<T> = unsafe fn(&Indirect<T>);
 /// # Safety
 /// As [`Table`].
 #[inline(always)]
-pub(super) unsafe fn beside<L: Lanes, const R: usize, const V: usize, const FULL: usize>(t: &Indirect<L::E>) {
+pub(super) unsafe fn beside<L: Lanes, const R: usize, const V: usize, const FULL: usize>(
+    t: &Indirect<L::E>,
+) {
     let mut acc = [[L::zero(); V]; R];
     let mut w = t.w;
     for s in 0..t.depth {
@@ -113,7 +118,11 @@ pub(super) unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &Indirec
             // SAFETY: C has this row.
             unsafe {
                 let c = t.c[0].add(r * t.c_row + v * L::N);
-                if t.add { L::load(c).add(x).store(c) } else { x.store(c) }
+                if t.add {
+                    L::load(c).add(x).store(c)
+                } else {
+                    x.store(c)
+                }
             }
         }
     }
@@ -139,19 +148,21 @@ pub(crate) struct Apiece<T> {
     pub add: bool,
 }
 
-/// `sums[r] = fma(w[d-1], x[steps[d-1] + at[r]], .. fma(w[0], x[steps[0] + at[r]], 0 or sums[r]))`, lane by lane: each lane has
-/// operands of its own.
+/// `sums[r] = fma(w[d-1], x[steps[d-1] + at[r]], .. fma(w[0], x[steps[0] + at[r]], 0 or sums[r]))`,
+/// lane by lane: each lane has operands of its own.
 ///
 /// # Safety
-/// The level is there; `x` is valid for reading a vector at every step and window, `w` for every step, and `sums` for
-/// reading and writing a vector for each of `R` windows.
+/// The level is there; `x` is valid for reading a vector at every step and window, `w` for every
+/// step, and `sums` for reading and writing a vector for each of `R` windows.
 #[inline(always)]
 pub(super) unsafe fn apiece<L: Lanes, const R: usize>(t: &Apiece<L::E>) {
     let mut acc = [L::zero(); R];
     // SAFETY: as stated.
     unsafe {
         if t.add {
-            acc.iter_mut().enumerate().for_each(|(r, acc)| *acc = L::load(t.sums.add(r * L::N)));
+            acc.iter_mut()
+                .enumerate()
+                .for_each(|(r, acc)| *acc = L::load(t.sums.add(r * L::N)));
         }
         for s in 0..t.depth {
             let x = t.x.add(*t.steps.add(s) * L::N);
@@ -166,7 +177,8 @@ pub(super) unsafe fn apiece<L: Lanes, const R: usize>(t: &Apiece<L::E>) {
     }
 }
 
-/// A copy, element by element: rows that are found by number would keep `acc` itself in memory where it is summed.
+/// A copy, element by element: rows that are found by number would keep `acc` itself in memory
+/// where it is summed.
 #[inline(always)]
 fn apart<L: Lanes, const R: usize, const V: usize>(acc: &[[L; V]; R]) -> [[L; V]; R] {
     let mut sums = [[L::zero(); V]; R];

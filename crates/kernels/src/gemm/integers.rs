@@ -1,12 +1,14 @@
-//! Products of integers and booleans: exact, so that neither the order of sums nor the width of factors matters.
+//! Products of integers and booleans: exact, so that neither the order of sums nor the width of
+//! factors matters.
 //!
 //! ```text
 //! 16 bits suffice for the factors:   sums of 32 bits of pairs  a[i, 2q] b[2q, j] + a[i, 2q+1] b[2q+1, j]   (pmaddwd)
 //! else:                              sums of the type itself, step by step
 //! ```
-//! Elements of 8 and 16 bits always take the first way: what they lose is above the bits of the result. Wider ones take it
-//! if their values are small, as those that were converted from a narrow type are: their magnitudes are found first. Lanes
-//! are columns; A is read as rows, B is packed in panels.
+//! Elements of 8 and 16 bits always take the first way: what they lose is above the bits of the
+//! result. Wider ones take it if their values are small, as those that were converted from a narrow
+//! type are: their magnitudes are found first. Lanes are columns; A is read as rows, B is packed in
+//! panels.
 
 use super::blocks::panels;
 use super::micro::VECTORS;
@@ -35,16 +37,27 @@ pub(super) trait Integer: Number {
     fn magnitude(self) -> u64;
     /// The element that a sum of 32 bits stands for.
     fn of_sum(sum: i32) -> Self;
-    /// `c = a b` by sums of this type. The values of all factors have 32 bits if `narrow`. Types of which 16 bits suffice have
-    /// no other way than that of pairs.
-    fn whole(level: Level, c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>, narrow: bool) -> Fallible {
+    /// `c = a b` by sums of this type. The values of all factors have 32 bits if `narrow`. Types of
+    /// which 16 bits suffice have no other way than that of pairs.
+    fn whole(
+        level: Level,
+        c: &mut [Self],
+        a: Matrix<Self>,
+        b: Matrix<Self>,
+        narrow: bool,
+    ) -> Fallible {
         let _ = narrow;
         by_pairs(level, c, a, b)
     }
 }
 
 /// `c = a b` for non-empty matrices.
-pub(super) fn product<T: Integer>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -> Fallible {
+pub(super) fn product<T: Integer>(
+    level: Level,
+    c: &mut [T],
+    a: Matrix<T>,
+    b: Matrix<T>,
+) -> Fallible {
     let (m, k, n) = (a.rows, a.cols, b.cols);
     if m.min(n) == 1 || m.saturating_mul(k).saturating_mul(n) <= SMALL {
         step_by_step(c, a, b);
@@ -61,7 +74,9 @@ pub(super) fn product<T: Integer>(level: Level, c: &mut [T], a: Matrix<T>, b: Ma
         _ => (magnitude(a), magnitude(b)),
     };
     // Sums of 64 bits are those of 32 bits if these do not wrap.
-    let exact = |most_a: u64, most_b: u64| T::BITS <= 32 || most_a * most_b <= i32::MAX as u64 / DEPTH as u64;
+    let exact = |most_a: u64, most_b: u64| {
+        T::BITS <= 32 || most_a * most_b <= i32::MAX as u64 / DEPTH as u64
+    };
     match most_a.max(most_b) <= i16::MAX as u64 && exact(most_a, most_b) {
         true => by_pairs(level, c, a, b),
         false => T::whole(level, c, a, b, most_a.max(most_b) <= i32::MAX as u64),
@@ -70,7 +85,11 @@ pub(super) fn product<T: Integer>(level: Level, c: &mut [T], a: Matrix<T>, b: Ma
 
 /// A copy in row-major order, unless the elements of rows are adjacent.
 fn in_rows<T: Integer>(x: Matrix<T>) -> Fallible<Option<Vec<T>>> {
-    if x.col_stride == 1 || x.cols == 1 { Ok(None) } else { x.to_vec(T::ZERO).map(Some) }
+    if x.col_stride == 1 || x.cols == 1 {
+        Ok(None)
+    } else {
+        x.to_vec(T::ZERO).map(Some)
+    }
 }
 
 /// The elements of a row, which are adjacent.
@@ -82,7 +101,13 @@ fn row<'a, T: Integer>(x: &Matrix<'a, T>, i: usize) -> &'a [T] {
 fn magnitude<T: Integer>(x: Matrix<T>) -> u64 {
     widest(
         #[inline(always)]
-        || (0..x.rows).fold(0, |most, i| row(&x, i).iter().fold(most, |most, x| most.max(x.magnitude()))),
+        || {
+            (0..x.rows).fold(0, |most, i| {
+                row(&x, i)
+                    .iter()
+                    .fold(most, |most, x| most.max(x.magnitude()))
+            })
+        },
     )
 }
 
@@ -92,15 +117,23 @@ fn step_by_step<T: Integer>(c: &mut [T], a: Matrix<T>, b: Matrix<T>) {
         return step_by_step(c, b.transposed(), a.transposed());
     }
     let at = |x: &Matrix<T>, i: usize, j: usize| {
-        x.offset.wrapping_add_signed(i as isize * x.row_stride).wrapping_add_signed(j as isize * x.col_stride)
+        x.offset
+            .wrapping_add_signed(i as isize * x.row_stride)
+            .wrapping_add_signed(j as isize * x.col_stride)
     };
     widest(
         #[inline(always)]
         || {
             for (i, c) in c.chunks_exact_mut(b.cols).enumerate() {
                 if b.cols == 1 && a.col_stride == 1 && b.row_stride == 1 {
-                    let (x, y) = (&a.data[at(&a, i, 0)..][..a.cols], &b.data[b.offset..][..a.cols]);
-                    c[0] = x.iter().zip(y).fold(T::ZERO, |sum, (&x, &y)| sum.plus(x.times(y)));
+                    let (x, y) = (
+                        &a.data[at(&a, i, 0)..][..a.cols],
+                        &b.data[b.offset..][..a.cols],
+                    );
+                    c[0] = x
+                        .iter()
+                        .zip(y)
+                        .fold(T::ZERO, |sum, (&x, &y)| sum.plus(x.times(y)));
                     continue;
                 }
                 c.fill(T::ZERO);
@@ -108,9 +141,13 @@ fn step_by_step<T: Integer>(c: &mut [T], a: Matrix<T>, b: Matrix<T>) {
                     let x = a.data[at(&a, i, p)];
                     if b.col_stride == 1 {
                         let y = &b.data[at(&b, p, 0)..][..b.cols];
-                        c.iter_mut().zip(y).for_each(|(c, &y)| *c = c.plus(x.times(y)));
+                        c.iter_mut()
+                            .zip(y)
+                            .for_each(|(c, &y)| *c = c.plus(x.times(y)));
                     } else {
-                        c.iter_mut().enumerate().for_each(|(j, c)| *c = c.plus(x.times(b.data[at(&b, p, j)])));
+                        c.iter_mut()
+                            .enumerate()
+                            .for_each(|(j, c)| *c = c.plus(x.times(b.data[at(&b, p, j)])));
                     }
                 }
             }
@@ -131,7 +168,8 @@ fn by_pairs<T: Integer>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -
     let (steps, wide) = (k.div_ceil(2), n.next_multiple_of(kernels.lanes));
     let count = m * steps + steps * wide;
     with_room(count.saturating_mul(size_of::<i32>()), |room| {
-        // SAFETY: the room is aligned for an `i32`, has `count` of them, and its bytes are initialised.
+        // SAFETY: the room is aligned for an `i32`, has `count` of them, and its bytes are
+        // initialised.
         let room = unsafe { std::slice::from_raw_parts_mut(room.cast::<i32>(), count) };
         let (rows, packed) = room.split_at_mut(m * steps);
         widest(
@@ -139,7 +177,9 @@ fn by_pairs<T: Integer>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -
             || {
                 for (i, to) in rows.chunks_exact_mut(steps).enumerate() {
                     let (from, last) = row(&a, i).as_chunks::<2>();
-                    to.iter_mut().zip(from).for_each(|(to, &[x, y])| *to = pair(x.half(), y.half()));
+                    to.iter_mut()
+                        .zip(from)
+                        .for_each(|(to, &[x, y])| *to = pair(x.half(), y.half()));
                     last.iter().for_each(|x| to[steps - 1] = pair(x.half(), 0));
                 }
             },
@@ -152,19 +192,36 @@ fn by_pairs<T: Integer>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -
                 || match 2 * q + 1 < k {
                     true => {
                         let both = first.iter().zip(&row(&b, 2 * q + 1)[columns.clone()]);
-                        to.iter_mut().zip(both).for_each(|(to, (x, y))| *to = pair(x.half(), y.half()));
+                        to.iter_mut()
+                            .zip(both)
+                            .for_each(|(to, (x, y))| *to = pair(x.half(), y.half()));
                     }
-                    false => to.iter_mut().zip(first).for_each(|(to, x)| *to = pair(x.half(), 0)),
+                    false => to
+                        .iter_mut()
+                        .zip(first)
+                        .for_each(|(to, x)| *to = pair(x.half(), 0)),
                 },
             );
         });
-        let job = Job { kernels, sizes: [m, steps, n], depth: DEPTH / 2, rows, row: steps, packed };
+        let job = Job {
+            kernels,
+            sizes: [m, steps, n],
+            depth: DEPTH / 2,
+            rows,
+            row: steps,
+            packed,
+        };
         job.run(c, |sum| T::of_sum(sum))
     })?
 }
 
 /// Sums of the type itself.
-fn by_elements<T: Integer + Vectors>(kernels: Kernels<T>, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -> Fallible {
+fn by_elements<T: Integer + Vectors>(
+    kernels: Kernels<T>,
+    c: &mut [T],
+    a: Matrix<T>,
+    b: Matrix<T>,
+) -> Fallible {
     let (m, k, n) = (a.rows, a.cols, b.cols);
     let wide = n.next_multiple_of(kernels.lanes);
     let mut packed = filled(T::ZERO, k * wide)?;
@@ -177,11 +234,20 @@ fn by_elements<T: Integer + Vectors>(kernels: Kernels<T>, c: &mut [T], a: Matrix
         false => (Some(a.to_vec(T::ZERO)?), k),
     };
     let rows = rows.as_deref().unwrap_or(&a.data[a.offset..]);
-    Job { kernels, sizes: [m, k, n], depth: DEPTH / 2, rows, row: step, packed: &packed }.run(c, |sum| sum)
+    Job {
+        kernels,
+        sizes: [m, k, n],
+        depth: DEPTH / 2,
+        rows,
+        row: step,
+        packed: &packed,
+    }
+    .run(c, |sum| sum)
 }
 
-/// Calls `f(step, columns, place)` for the parts of rows of B in the order in which panels hold them: blocks of steps, panels
-/// of columns within them. `place` is where that part of the row begins among `steps` by `wide` elements.
+/// Calls `f(step, columns, place)` for the parts of rows of B in the order in which panels hold
+/// them: blocks of steps, panels of columns within them. `place` is where that part of the row
+/// begins among `steps` by `wide` elements.
 fn each_panel<E>(
     kernels: &Kernels<E>,
     steps: usize,
@@ -216,8 +282,8 @@ struct Tile<E> {
 
 /// A kernel of some rows and vectors.
 ///
-/// Safety: the level is there; A is valid for reading every row and step, B every step and vector, and the sums for writing
-/// every row and vector.
+/// Safety: the level is there; A is valid for reading every row and step, B every step and vector,
+/// and the sums for writing every row and vector.
 type Micro<E> = unsafe fn(&Tile<E>);
 
 /// The kernels of a level: by vectors, then by the logarithm of rows.
@@ -240,10 +306,14 @@ unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &Tile<L::E>) {
         // SAFETY: there is this step, with these rows and vectors.
         unsafe {
             let mut y = [L::zero(); V];
-            y.iter_mut().enumerate().for_each(|(v, y)| *y = L::load(b.add(v * L::N)));
+            y.iter_mut()
+                .enumerate()
+                .for_each(|(v, y)| *y = L::load(b.add(v * L::N)));
             for (r, acc) in acc.iter_mut().enumerate() {
                 let x = L::splat(*t.a.add(r * t.row + step));
-                acc.iter_mut().zip(&y).for_each(|(acc, &y)| *acc = acc.plus_product(x, y));
+                acc.iter_mut()
+                    .zip(&y)
+                    .for_each(|(acc, &y)| *acc = acc.plus_product(x, y));
             }
             b = b.add(V * L::N);
         }
@@ -339,7 +409,9 @@ impl<T: Integer + Vectors> Ways for Whole<T> {
 fn kernels<W: Ways>(level: Level) -> Kernels<W::E> {
     match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if W::VNNI && is_x86_feature_detected!("avx512vnni") => vnni::kernels::<W::Vnni>(),
+        Level::Avx512 if W::VNNI && is_x86_feature_detected!("avx512vnni") => {
+            vnni::kernels::<W::Vnni>()
+        }
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => avx512::kernels::<W::Avx512>(),
         #[cfg(target_arch = "x86_64")]
@@ -398,10 +470,19 @@ impl<E: Number> Job<'_, E> {
         for (v, many) in panels(wide / lanes) {
             let b = &self.packed[block * wide + v * lanes * depth..][..many * lanes * depth];
             let a = &self.rows[first * self.row + block..];
-            assert!(((1 << kind) - 1) * self.row + depth <= a.len() && (many * lanes) << kind <= sums.len());
-            let tile = Tile { depth, a: a.as_ptr(), row: self.row, b: b.as_ptr(), sums: sums.as_mut_ptr() };
-            // SAFETY: these rows and steps exist and there is room for the sums (asserted), B is a panel of this width, and
-            // the kernels are those of a level that is there.
+            assert!(
+                ((1 << kind) - 1) * self.row + depth <= a.len()
+                    && (many * lanes) << kind <= sums.len()
+            );
+            let tile = Tile {
+                depth,
+                a: a.as_ptr(),
+                row: self.row,
+                b: b.as_ptr(),
+                sums: sums.as_mut_ptr(),
+            };
+            // SAFETY: these rows and steps exist and there is room for the sums (asserted), B is a
+            // panel of this width, and the kernels are those of a level that is there.
             unsafe { self.kernels.of[many - 1][kind](&tile) };
             widest(
                 #[inline(always)]
@@ -419,7 +500,8 @@ impl<E: Number> Job<'_, E> {
     }
 }
 
-/// The ways of both types of 64 bits: a factor of a product of 32 bits has the sign of its lower half.
+/// The ways of both types of 64 bits: a factor of a product of 32 bits has the sign of its lower
+/// half.
 macro_rules! narrow {
     ($($t:ty)*) => {$(
         impl Ways for Narrow<$t> {

@@ -1,11 +1,11 @@
 //! Vectors of the micro-kernels: what a product needs of a register, for each level.
 //!
-//! Every method is one IEEE operation lane by lane, or moves lanes, so a product has the same bits whichever vector it
-//! is compiled for. `fma` rounds once at every level.
+//! Every method is one IEEE operation lane by lane, or moves lanes, so a product has the same bits
+//! whichever vector it is compiled for. `fma` rounds once at every level.
 //!
-//! SAFETY of every block here: the intrinsics need their instruction set and nothing else; these vectors appear only in
-//! functions that are compiled for it and chosen after it was detected. Memory is the caller's promise, stated at the
-//! methods.
+//! SAFETY of every block here: the intrinsics need their instruction set and nothing else; these
+//! vectors appear only in functions that are compiled for it and chosen after it was detected.
+//! Memory is the caller's promise, stated at the methods.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
@@ -42,11 +42,15 @@ pub(super) trait Lanes: Copy {
 
 /// A vector that can read a block of a matrix by columns, of numbers of `W` floats.
 pub(super) trait Turn: Lanes {
-    /// Row `c` of the result is column `c` of the `S` by `S` block whose rows are `stride` floats apart; `S · W` is `N`.
+    /// Row `c` of the result is column `c` of the `S` by `S` block whose rows are `stride` floats
+    /// apart; `S · W` is `N`.
     ///
     /// # Safety
     /// `p + r · stride` is valid for reading `N` elements for every `r` below `S`.
-    unsafe fn columns<const S: usize, const W: usize>(p: *const Self::E, stride: isize) -> [Self; S];
+    unsafe fn columns<const S: usize, const W: usize>(
+        p: *const Self::E,
+        stride: isize,
+    ) -> [Self; S];
 
     /// The first, second, .. floats of numbers, each in all places of its number.
     fn parts<const W: usize>(self) -> [Self; W];
@@ -310,7 +314,8 @@ impl Turn for __m256d {
     fn parts<const W: usize>(self) -> [Self; W] {
         let mut out = [self; W];
         if W == 2 {
-            (out[0], out[W - 1]) = unsafe { (_mm256_movedup_pd(self), _mm256_permute_pd::<0b1111>(self)) };
+            (out[0], out[W - 1]) =
+                unsafe { (_mm256_movedup_pd(self), _mm256_permute_pd::<0b1111>(self)) };
         }
         out
     }

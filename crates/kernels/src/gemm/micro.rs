@@ -3,9 +3,10 @@
 //! ```text
 //! c[i, j] (±)= fma(a[i, d-1], b[d-1, j], .. fma(a[i, 0], b[0, j], 0))        i < R, j < V · N
 //! ```
-//! Lanes are columns of C, never steps of `k`, so every element is one chain whatever the width. A complex product runs
-//! on the same chains: rows of A are real and imaginary parts in turn, columns of B likewise, and the tile is put
-//! together at the end, `(Σ re re - Σ im im, Σ re im + Σ im re)`.
+//! Lanes are columns of C, never steps of `k`, so every element is one chain whatever the width. A
+//! complex product runs on the same chains: rows of A are real and imaginary parts in turn, columns
+//! of B likewise, and the tile is put together at the end,
+//! `(Σ re re - Σ im im, Σ re im + Σ im re)`.
 
 use super::batch::Together;
 use super::indirect::{APIECE, Apiece, Table};
@@ -40,8 +41,8 @@ pub(super) struct Tile<T> {
 
 /// A micro-kernel.
 ///
-/// Safety: the level is there; A and B are valid for reading at every row (all R in packed tiles), step and lane that the
-/// tile has, and C for writing at every row and lane.
+/// Safety: the level is there; A and B are valid for reading at every row (all R in packed tiles),
+/// step and lane that the tile has, and C for writing at every row and lane.
 pub(super) type Micro<T> = unsafe fn(&Tile<T>);
 
 /// Most vectors in a row of a tile.
@@ -61,9 +62,11 @@ pub(crate) struct Kernels<T: 'static> {
     pub rows: usize,
     /// Of real and of complex numbers, by vectors, then rows: A with any strides.
     pub(super) direct: [[&'static [Micro<T>]; VECTORS]; 2],
-    /// The same, for half and for all rows of floats: A is packed, `a[p, i]` with all rows of a tile.
+    /// The same, for half and for all rows of floats: A is packed, `a[p, i]` with all rows of a
+    /// tile.
     pub(super) packed: [[[Micro<T>; 2]; VECTORS]; 2],
-    /// Of a table of places, by vectors, then half and all rows: lanes are of the operand with the table, or of the other.
+    /// Of a table of places, by vectors, then half and all rows: lanes are of the operand with the
+    /// table, or of the other.
     pub beside: [[Table<T>; 2]; VECTORS],
     pub below: [[Table<T>; 2]; VECTORS],
     /// A lane for each group, by windows.
@@ -74,7 +77,8 @@ pub(crate) struct Kernels<T: 'static> {
     pub(super) across: [Times<T>; 2],
     /// Small products, a lane for each.
     pub(super) together: Together<T>,
-    /// Transposes blocks: `dst[c · width + r] = src[r · stride + c]` for `rows` by `cols`, `rows` below `turn`.
+    /// Transposes blocks: `dst[c · width + r] = src[r · stride + c]` for `rows` by `cols`, `rows`
+    /// below `turn`.
     pub(super) turn: unsafe fn(*const T, isize, *mut T, usize, usize),
     /// Rows of a block of `turn`.
     pub(super) side: usize,
@@ -91,13 +95,21 @@ pub(crate) trait Real: Number {
 /// # Safety
 /// As [`Micro`].
 #[inline(always)]
-unsafe fn tile<L: Lanes, const R: usize, const V: usize, const PACKED: bool, const FULL: usize, const COMPLEX: bool>(
+unsafe fn tile<
+    L: Lanes,
+    const R: usize,
+    const V: usize,
+    const PACKED: bool,
+    const FULL: usize,
+    const COMPLEX: bool,
+>(
     t: &Tile<L::E>,
 ) {
     let mut acc = [[L::zero(); V]; R];
     let (mut a, mut b) = (t.a, t.b);
-    // Every other row of A, or the two parts of each. The compiler is not to know how they are related: it would find each
-    // from the one before, which takes longer than the products of one vector.
+    // Every other row of A, or the two parts of each. The compiler is not to know how they are
+    // related: it would find each from the one before, which takes longer than the products of one
+    // vector.
     let mut pairs = [a; MOST / 2];
     if !PACKED {
         for (r, pair) in pairs.iter_mut().enumerate().take(R.div_ceil(2)) {
@@ -108,7 +120,8 @@ unsafe fn tile<L: Lanes, const R: usize, const V: usize, const PACKED: bool, con
     if t.c_col == 1 && (PACKED || t.depth >= LONG) {
         // C is on its way during the loop: it may be far, with packed operands it is.
         for r in 0..R / if COMPLEX { 2 } else { 1 } {
-            let row = t.c.wrapping_offset(r as isize * t.c_row * if COMPLEX { 2 } else { 1 });
+            let row =
+                t.c.wrapping_offset(r as isize * t.c_row * if COMPLEX { 2 } else { 1 });
             prefetch(row, V * size_of::<L>());
         }
     }
@@ -128,7 +141,9 @@ unsafe fn tile<L: Lanes, const R: usize, const V: usize, const PACKED: bool, con
             let x = L::splat(unsafe {
                 match PACKED {
                     true => *a.add(r),
-                    false => *pairs[r / 2].offset((r % 2) as isize * if COMPLEX { 1 } else { t.a_row }),
+                    false => {
+                        *pairs[r / 2].offset((r % 2) as isize * if COMPLEX { 1 } else { t.a_row })
+                    }
                 }
             });
             for (acc, &y) in acc.iter_mut().zip(&y) {
@@ -137,11 +152,14 @@ unsafe fn tile<L: Lanes, const R: usize, const V: usize, const PACKED: bool, con
         }
         match PACKED {
             true => a = a.wrapping_add(FULL),
-            false => pairs.iter_mut().for_each(|pair| *pair = pair.wrapping_offset(t.a_col)),
+            false => pairs
+                .iter_mut()
+                .for_each(|pair| *pair = pair.wrapping_offset(t.a_col)),
         }
         b = b.wrapping_offset(t.b_row);
     }
-    // A copy, element by element: rows that are found by number would keep `acc` itself in memory during the loop above.
+    // A copy, element by element: rows that are found by number would keep `acc` itself in memory
+    // during the loop above.
     let mut sums = [[L::zero(); V]; R];
     for (sums, acc) in sums.iter_mut().zip(&acc) {
         for (sum, &acc) in sums.iter_mut().zip(acc) {
@@ -181,7 +199,9 @@ unsafe fn put<L: Lanes, const V: usize, const W: usize>(t: &Tile<L::E>, c: *mut 
             match (n == L::N, t.add) {
                 (true, true) => x.fma(L::splat(t.sign), L::load(c)).store(c),
                 (true, false) => x.store(c),
-                (false, true) => x.fma(L::splat(t.sign), L::load_first(c, n)).store_first(c, n),
+                (false, true) => x
+                    .fma(L::splat(t.sign), L::load_first(c, n))
+                    .store_first(c, n),
                 (false, false) => x.store_first(c, n),
             }
         }
@@ -193,12 +213,20 @@ unsafe fn put<L: Lanes, const V: usize, const W: usize>(t: &Tile<L::E>, c: *mut 
 /// # Safety
 /// As [`put`].
 #[inline(always)]
-unsafe fn scatter<L: Lanes, const V: usize, const W: usize>(t: &Tile<L::E>, c: *mut L::E, row: [L; V]) {
+unsafe fn scatter<L: Lanes, const V: usize, const W: usize>(
+    t: &Tile<L::E>,
+    c: *mut L::E,
+    row: [L; V],
+) {
     for e in 0..(V - 1) * L::N + t.last {
         // SAFETY: a vector is its lanes in order, and this lane of C exists.
         unsafe {
             let lane = *row.as_ptr().cast::<L::E>().add(e);
-            one::<L>(c.offset((e / W) as isize * t.c_col * W as isize).add(e % W), lane, t);
+            one::<L>(
+                c.offset((e / W) as isize * t.c_col * W as isize).add(e % W),
+                lane,
+                t,
+            );
         }
     }
 }
@@ -211,25 +239,44 @@ unsafe fn scatter<L: Lanes, const V: usize, const W: usize>(t: &Tile<L::E>, c: *
 unsafe fn one<L: Lanes>(c: *mut L::E, x: L::E, t: &Tile<L::E>) {
     // SAFETY: as stated.
     unsafe {
-        let sum = if t.add { L::splat(x).fma(L::splat(t.sign), L::load_first(c, 1)) } else { L::splat(x) };
+        let sum = if t.add {
+            L::splat(x).fma(L::splat(t.sign), L::load_first(c, 1))
+        } else {
+            L::splat(x)
+        };
         sum.store_first(c, 1);
     }
 }
 
-/// Blocks of `S` rows: `dst[c · width + r] = src[r · stride + c]` for `c` in whole blocks of `cols`.
+/// Blocks of `S` rows: `dst[c · width + r] = src[r · stride + c]` for `c` in whole blocks of
+/// `cols`.
 ///
 /// # Safety
-/// `src` is valid for reading `cols` elements of `S` rows, and `dst` for writing `S` elements of `cols` rows.
+/// `src` is valid for reading `cols` elements of `S` rows, and `dst` for writing `S` elements of
+/// `cols` rows.
 #[inline(always)]
-unsafe fn turn<L: Turn, const S: usize>(src: *const L::E, stride: isize, dst: *mut L::E, width: usize, cols: usize) {
+unsafe fn turn<L: Turn, const S: usize>(
+    src: *const L::E,
+    stride: isize,
+    dst: *mut L::E,
+    width: usize,
+    cols: usize,
+) {
     for c in (0..cols - cols % S).step_by(S) {
         // SAFETY: as stated.
         unsafe {
             for r in 0..S {
                 // Of the rows of the next panel.
-                prefetch(src.wrapping_offset((width + r) as isize * stride).wrapping_add(c), 1);
+                prefetch(
+                    src.wrapping_offset((width + r) as isize * stride)
+                        .wrapping_add(c),
+                    1,
+                );
             }
-            for (q, x) in L::columns::<S, 1>(src.add(c), stride).into_iter().enumerate() {
+            for (q, x) in L::columns::<S, 1>(src.add(c), stride)
+                .into_iter()
+                .enumerate()
+            {
                 x.store(dst.add((c + q) * width));
             }
         }
@@ -242,7 +289,8 @@ unsafe fn turn<L: Turn, const S: usize>(src: *const L::E, stride: isize, dst: *m
     }
 }
 
-/// The kernels of a level: functions compiled for its features, over vectors of `$l`, and half vectors `$h` to turn.
+/// The kernels of a level: functions compiled for its features, over vectors of `$l`, and half
+/// vectors `$h` to turn.
 macro_rules! level {
     ($name:ident $(, $feature:literal)?; $full:literal: $($r:literal)*; half $half:literal, pairs $($pair:literal)*) => {
         mod $name {
@@ -387,14 +435,17 @@ macro_rules! real {
         impl Real for $t {
             const MINUS_ONE: $t = -1.0;
             fn kernels(level: Level) -> &'static Kernels<$t> {
-                static PORTABLE: Kernels<$t> =
-                    portable::kernels::<[$t; $n], [$t; $n], $n, $pairs>(portable::Rows::<[$t; $n]>::ALL);
+                static PORTABLE: Kernels<$t> = portable::kernels::<[$t; $n], [$t; $n], $n, $pairs>(
+                    portable::Rows::<[$t; $n]>::ALL,
+                );
                 #[cfg(target_arch = "x86_64")]
                 {
                     // The portable code where a fused multiply-add is one instruction.
-                    static SCALAR: Kernels<$t> =
-                        scalar::kernels::<[$t; $n], [$t; $n], $n, $pairs>(scalar::Rows::<[$t; $n]>::ALL);
-                    static AVX2: Kernels<$t> = avx2::kernels::<$avx2, $avx2, $n, $pairs>(avx2::Rows::<$avx2>::ALL);
+                    static SCALAR: Kernels<$t> = scalar::kernels::<[$t; $n], [$t; $n], $n, $pairs>(
+                        scalar::Rows::<[$t; $n]>::ALL,
+                    );
+                    static AVX2: Kernels<$t> =
+                        avx2::kernels::<$avx2, $avx2, $n, $pairs>(avx2::Rows::<$avx2>::ALL);
                     static AVX512: Kernels<$t> =
                         avx512::kernels::<$avx512, $avx2, $n, $pairs>(avx512::Rows::<$avx512>::ALL);
                     match level {

@@ -1,4 +1,5 @@
-//! Operands in the order in which micro-kernels read them: `dst[p · width + l]` of lane `l` at step `p`.
+//! Operands in the order in which micro-kernels read them: `dst[p · width + l]` of lane `l` at step
+//! `p`.
 
 use super::blocks::DEPTH;
 use super::micro::Real;
@@ -19,7 +20,8 @@ pub(crate) struct Lines<E> {
 /// Packs lanes, and zeros where there are fewer than `width`.
 ///
 /// # Safety
-/// The lanes are valid for reading, `dst` is valid for writing `width · depth` elements, and all-zero bytes are an `E`.
+/// The lanes are valid for reading, `dst` is valid for writing `width · depth` elements, and
+/// all-zero bytes are an `E`.
 pub(crate) unsafe fn pack<E: Copy>(level: Level, dst: *mut E, width: usize, x: Lines<E>) {
     // SAFETY: as stated; `rows` reads lanes that exist, and elements of one size are moved alike.
     unsafe {
@@ -70,17 +72,26 @@ impl Half for bf16 {
             let bits = x.to_bits();
             let nearest = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
             // The payload of a NaN may be below the bits that stay.
-            bf16::from_bits(if x.is_nan() { bits >> 16 | 0x40 } else { nearest } as u16)
+            bf16::from_bits(if x.is_nan() {
+                bits >> 16 | 0x40
+            } else {
+                nearest
+            } as u16)
         };
         widest(
             #[inline(always)]
-            || to.iter_mut().zip(from).for_each(|(to, &x)| *to = rounded(x)),
+            || {
+                to.iter_mut()
+                    .zip(from)
+                    .for_each(|(to, &x)| *to = rounded(x))
+            },
         );
     }
 }
 
 impl Half for f16 {
-    /// The fraction and the exponent are moved, and the bias of the exponent by a product, which is exact.
+    /// The fraction and the exponent are moved, and the bias of the exponent by a product, which is
+    /// exact.
     #[inline(always)]
     fn widened(self) -> f32 {
         const REBIAS: f32 = f32::from_bits((127 + 127 - 15) << 23);
@@ -88,7 +99,11 @@ impl Half for f16 {
         let bits = u32::from(self.to_bits());
         let magnitude = (bits & 0x7fff) << 13;
         let finite = (f32::from_bits(magnitude) * REBIAS).to_bits();
-        let value = if magnitude >= INFINITY { magnitude | 0xff << 23 } else { finite };
+        let value = if magnitude >= INFINITY {
+            magnitude | 0xff << 23
+        } else {
+            finite
+        };
         f32::from_bits((bits & 0x8000) << 16 | value)
     }
 
@@ -171,7 +186,11 @@ pub(crate) unsafe fn transfer<E: Copy>(level: Level, dst: *mut E, width: usize, 
     unsafe {
         if x.lane == 1 {
             for p in 0..x.depth {
-                copy(dst.add(p * width), x.from.offset(p as isize * x.step), x.count);
+                copy(
+                    dst.add(p * width),
+                    x.from.offset(p as isize * x.step),
+                    x.count,
+                );
             }
         } else if x.step == 1 && size_of::<E>() == 4 {
             turned::<E, f32>(level, dst, width, x);
@@ -194,7 +213,9 @@ unsafe fn copy<E: Copy>(to: *mut E, from: *const E, n: usize) {
     // SAFETY: as stated. Chunks are shorter than what a call of `memcpy` pays for.
     unsafe {
         for i in (0..whole).step_by(chunk) {
-            to.add(i).cast::<[u8; 32]>().write_unaligned(from.add(i).cast::<[u8; 32]>().read_unaligned());
+            to.add(i)
+                .cast::<[u8; 32]>()
+                .write_unaligned(from.add(i).cast::<[u8; 32]>().read_unaligned());
         }
         for i in whole..n {
             *to.add(i) = *from.add(i);
@@ -228,7 +249,9 @@ unsafe fn one_by_one<E: Copy>(dst: *mut E, width: usize, x: Lines<E>, first: usi
     for l in first..x.count {
         for p in 0..x.depth {
             // SAFETY: as stated.
-            unsafe { *dst.add(p * width + l) = *x.from.offset(l as isize * x.lane + p as isize * x.step) };
+            unsafe {
+                *dst.add(p * width + l) = *x.from.offset(l as isize * x.lane + p as isize * x.step)
+            };
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Products against their definition: to the bit at every level, in every layout and along every path.
+//! Products against their definition: to the bit at every level, in every layout and along every
+//! path.
 
 use super::*;
 use crate::testing::{Owned, Random, layout};
@@ -6,8 +7,14 @@ use matrixmultiply::{dgemm, sgemm};
 
 /// `Σ_p a[.., i, p] b[.., p, j]` by definition.
 fn naive<T: Number>(a: &Owned<T>, b: &Owned<T>) -> Vec<T> {
-    let (batch, [m, k, n]) =
-        (a.shape.len() - 2, [a.shape[a.shape.len() - 2], a.shape[a.shape.len() - 1], *b.shape.last().unwrap()]);
+    let (batch, [m, k, n]) = (
+        a.shape.len() - 2,
+        [
+            a.shape[a.shape.len() - 2],
+            a.shape[a.shape.len() - 1],
+            *b.shape.last().unwrap(),
+        ],
+    );
     let mut out = Vec::new();
     for index in crate::testing::indices(&a.shape[..batch]) {
         for (i, j) in (0..m * n).map(|e| (e / n, e % n)) {
@@ -19,13 +26,18 @@ fn naive<T: Number>(a: &Owned<T>, b: &Owned<T>) -> Vec<T> {
     out
 }
 
-fn against_naive<T: Gemm>(seed: u64, value: impl Fn(&mut Random) -> T, close: impl Fn(T, T) -> bool) {
+fn against_naive<T: Gemm>(
+    seed: u64,
+    value: impl Fn(&mut Random) -> T,
+    close: impl Fn(T, T) -> bool,
+) {
     let mut random = Random(seed);
     for case in 0..60 {
         let batch: Vec<usize> = (0..random.below(3)).map(|_| 1 + random.below(3)).collect();
         let limit = if case % 20 == 0 { 300 } else { 20 };
         let [m, k, n] = [0; 3].map(|_| random.below(limit).min(random.below(limit)));
-        let mut draw = |rows, cols| layout(&mut random, &[&batch[..], &[rows, cols]].concat(), &value);
+        let mut draw =
+            |rows, cols| layout(&mut random, &[&batch[..], &[rows, cols]].concat(), &value);
         let (a, b) = (draw(m, k), draw(k, n));
         let expected = naive(&a, &b);
         let mut c = vec![T::ONE; expected.len()];
@@ -47,13 +59,25 @@ fn against_naive<T: Gemm>(seed: u64, value: impl Fn(&mut Random) -> T, close: im
 fn products_agree_with_the_definition() {
     against_naive(1, |r| r.float() as f32, |x: f32, y| (x - y).abs() < 1e-4);
     against_naive(2, |r| r.float(), |x: f64, y| (x - y).abs() < 1e-12);
-    against_naive(3, |r| Complex::new(r.float() as f32, r.float() as f32), |x, y| (x - y).norm() < 1e-4);
-    against_naive(4, |r| Complex::new(r.float(), r.float()), |x, y| (x - y).norm() < 1e-12);
+    against_naive(
+        3,
+        |r| Complex::new(r.float() as f32, r.float() as f32),
+        |x, y| (x - y).norm() < 1e-4,
+    );
+    against_naive(
+        4,
+        |r| Complex::new(r.float(), r.float()),
+        |x, y| (x - y).norm() < 1e-12,
+    );
     against_naive(5, |r| r.next() as i32, |x, y| x == y);
     against_naive(6, |r| r.next() as u8, |x, y| x == y);
     against_naive(7, |r| r.below(9) == 0, |x, y| x == y);
     against_naive(8, |r| f16::from_f64(r.below(3) as f64), |x, y| x == y);
-    against_naive(9, |r| bf16::from_f64(r.below(2) as f64), |x: bf16, y| (x - y).to_f32().abs() <= y.to_f32() * 0.3);
+    against_naive(
+        9,
+        |r| bf16::from_f64(r.below(2) as f64),
+        |x: bf16, y| (x - y).to_f32().abs() <= y.to_f32() * 0.3,
+    );
 }
 
 /// An element with the sums that products promise.
@@ -62,7 +86,14 @@ trait Promise: Number {
     fn element(terms: &[(Self, Self)]) -> Self;
 
     /// Products at a level.
-    fn at(level: Level, count: usize, c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>, steps: [isize; 2]);
+    fn at(
+        level: Level,
+        count: usize,
+        c: &mut [Self],
+        a: Matrix<Self>,
+        b: Matrix<Self>,
+        steps: [isize; 2],
+    );
 }
 
 /// The sum of blocks.
@@ -72,7 +103,11 @@ fn in_order<T: Number>(terms: &[(T, T)], block: fn(&[(T, T)]) -> T) -> T {
         let (left, right) = terms.split_at(half);
         return in_order(left, block).plus(in_order(right, block));
     }
-    terms.chunks(256).map(block).reduce(T::plus).expect("there are steps")
+    terms
+        .chunks(256)
+        .map(block)
+        .reduce(T::plus)
+        .expect("there are steps")
 }
 
 macro_rules! promise {
@@ -123,7 +158,8 @@ promise!(floats: f32 f64);
 promise!(halves: f16 bf16);
 promise!(integers: bool i8 u8 i16 u16 i32 u32 i64 u64);
 
-/// Sizes for every path: tiles alone and in blocks, one row, one column, few columns, several blocks of `k`.
+/// Sizes for every path: tiles alone and in blocks, one row, one column, few columns, several
+/// blocks of `k`.
 const SIZES: [[usize; 3]; 27] = [
     [1, 1, 1],
     [1, 600, 1],
@@ -155,25 +191,55 @@ const SIZES: [[usize; 3]; 27] = [
 ];
 
 /// Matrices of these sizes in four pairs of layouts, and what they give.
-fn every_layout<T: Promise>(value: impl Fn(&mut Random) -> T, check: impl Fn([usize; 3], Matrix<T>, Matrix<T>, &[T])) {
+fn every_layout<T: Promise>(
+    value: impl Fn(&mut Random) -> T,
+    check: impl Fn([usize; 3], Matrix<T>, Matrix<T>, &[T]),
+) {
     let mut random = Random(1);
     for [m, k, n] in SIZES {
-        let [a, b] = [m * k, k * n].map(|len| (0..len).map(|_| value(&mut random)).collect::<Vec<T>>());
+        let [a, b] =
+            [m * k, k * n].map(|len| (0..len).map(|_| value(&mut random)).collect::<Vec<T>>());
         for layout in 0..5 {
             // The last layout has gaps between the elements of A, and walks through B backwards.
             let matrix = |data, rows: usize, cols: usize, turned: bool| {
-                let (row_stride, col_stride) = if turned { (1, rows as isize) } else { (cols as isize, 1) };
-                Matrix { data, offset: 0, rows, cols, row_stride, col_stride }
+                let (row_stride, col_stride) = if turned {
+                    (1, rows as isize)
+                } else {
+                    (cols as isize, 1)
+                };
+                Matrix {
+                    data,
+                    offset: 0,
+                    rows,
+                    cols,
+                    row_stride,
+                    col_stride,
+                }
             };
-            let (mut a, mut b) = (matrix(&a, m, k, layout % 2 == 1), matrix(&b, k, n, layout == 2 || layout == 3));
+            let (mut a, mut b) = (
+                matrix(&a, m, k, layout % 2 == 1),
+                matrix(&b, k, n, layout == 2 || layout == 3),
+            );
             let apart: Vec<T> = a.data.iter().flat_map(|&x| [x, T::ONE]).collect();
             if layout == 4 {
-                a = Matrix { data: &apart, row_stride: 2 * a.row_stride, col_stride: 2, ..a };
+                a = Matrix {
+                    data: &apart,
+                    row_stride: 2 * a.row_stride,
+                    col_stride: 2,
+                    ..a
+                };
                 let last = (k - 1) * n + n - 1;
-                b = Matrix { offset: last, row_stride: -b.row_stride, col_stride: -1, ..b };
+                b = Matrix {
+                    offset: last,
+                    row_stride: -b.row_stride,
+                    col_stride: -1,
+                    ..b
+                };
             }
             let at = |x: Matrix<T>, i: usize, j: usize| {
-                x.data[x.offset.wrapping_add_signed(i as isize * x.row_stride + j as isize * x.col_stride)]
+                x.data[x
+                    .offset
+                    .wrapping_add_signed(i as isize * x.row_stride + j as isize * x.col_stride)]
             };
             let mut expected = Vec::new();
             for (i, j) in (0..m * n).map(|e| (e / n, e % n)) {
@@ -225,7 +291,8 @@ fn products_of_integers_are_exact_at_every_level_and_of_every_width() {
     the_same_at_every_level(|r| r.below(9) == 0);
 }
 
-/// Batches of matrices of every small size, in every layout, have the bits of one product after another.
+/// Batches of matrices of every small size, in every layout, have the bits of one product after
+/// another.
 #[test]
 fn small_products_in_a_batch_are_chains_of_fused_multiply_adds() {
     fn check<T: Promise>(value: impl Fn(&mut Random) -> T) {
@@ -233,7 +300,8 @@ fn small_products_in_a_batch_are_chains_of_fused_multiply_adds() {
         let numbers: Vec<T> = (0..40_000).map(|_| value(&mut random)).collect();
         for [m, k, n] in (0..729).map(|e| [e / 81 + 1, e / 9 % 9 + 1, e % 9 + 1]) {
             let (layout, count) = (random.below(5), [31, 32, 70][random.below(3)]);
-            // Row-major, transposed, with gaps, from last to first, and with the batch as the innermost axis.
+            // Row-major, transposed, with gaps, from last to first, and with the batch as the
+            // innermost axis.
             let matrix = |offset, rows: usize, cols: usize| {
                 let (size, r, c) = ((rows * cols) as isize, rows as isize, cols as isize);
                 let (start, row_stride, col_stride, step) = match layout {
@@ -243,22 +311,38 @@ fn small_products_in_a_batch_are_chains_of_fused_multiply_adds() {
                     3 => (count * rows * cols - 1, -c, -1, -size),
                     _ => (0, c * count as isize, count as isize, 1),
                 };
-                (Matrix { data: &numbers[..], offset: offset + start, rows, cols, row_stride, col_stride }, step)
+                (
+                    Matrix {
+                        data: &numbers[..],
+                        offset: offset + start,
+                        rows,
+                        cols,
+                        row_stride,
+                        col_stride,
+                    },
+                    step,
+                )
             };
             let ((a, by_a), (b, by_b)) = (matrix(0, m, k), matrix(7, k, n));
             let at = |x: Matrix<T>, i: usize, j: usize| {
-                x.data[x.offset.wrapping_add_signed(i as isize * x.row_stride + j as isize * x.col_stride)]
+                x.data[x
+                    .offset
+                    .wrapping_add_signed(i as isize * x.row_stride + j as isize * x.col_stride)]
             };
             let mut expected = Vec::new();
             for (l, e) in (0..count * m * n).map(|e| ((e / (m * n)) as isize, e % (m * n))) {
                 let (a, b) = (a.moved(l * by_a), b.moved(l * by_b));
-                let terms: Vec<(T, T)> = (0..k).map(|p| (at(a, e / n, p), at(b, p, e % n))).collect();
+                let terms: Vec<(T, T)> =
+                    (0..k).map(|p| (at(a, e / n, p), at(b, p, e % n))).collect();
                 expected.push(T::element(&terms));
             }
             for level in Level::available() {
                 let mut c = vec![T::ONE; expected.len()];
                 T::at(level, count, &mut c, a, b, [by_a, by_b]);
-                assert_eq!(c, expected, "{count} of {m} {k} {n}, layout {layout}, at {level:?}");
+                assert_eq!(
+                    c, expected,
+                    "{count} of {m} {k} {n}, layout {layout}, at {level:?}"
+                );
             }
         }
     }
@@ -283,9 +367,25 @@ fn the_bits_of_matrixmultiply() {
                     let mut c = vec![0.0; m * n];
                     // SAFETY: matrices address elements of their slices only, and C is m by n.
                     unsafe {
-                        let (pa, pb) = (a.data.as_ptr().add(a.offset), b.data.as_ptr().add(b.offset));
+                        let (pa, pb) =
+                            (a.data.as_ptr().add(a.offset), b.data.as_ptr().add(b.offset));
                         let (sa, sb) = ([a.row_stride, a.col_stride], [b.row_stride, b.col_stride]);
-                        $routine(m, k, n, 1.0, pa, sa[0], sa[1], pb, sb[0], sb[1], 0.0, c.as_mut_ptr(), n as isize, 1);
+                        $routine(
+                            m,
+                            k,
+                            n,
+                            1.0,
+                            pa,
+                            sa[0],
+                            sa[1],
+                            pb,
+                            sb[0],
+                            sb[1],
+                            0.0,
+                            c.as_mut_ptr(),
+                            n as isize,
+                            1,
+                        );
                     }
                     assert_eq!(c, expected);
                 },
@@ -296,7 +396,8 @@ fn the_bits_of_matrixmultiply() {
     compare!(f64, dgemm);
 }
 
-/// Batches for every way to divide work: by products, rows and columns, with blocks of B that all threads share.
+/// Batches for every way to divide work: by products, rows and columns, with blocks of B that all
+/// threads share.
 const DIVIDED: [(usize, [usize; 3]); 8] = [
     (1, [300, 257, 400]),
     (1, [290, 513, 1000]),
@@ -311,18 +412,26 @@ const DIVIDED: [(usize, [usize; 3]); 8] = [
 fn the_same_on_every_number_of_threads<T: Gemm>(value: impl Fn(&mut Random) -> T) {
     let mut random = Random(3);
     for (batch, [m, k, n]) in DIVIDED {
-        let [a, b] = [batch * m * k, batch * k * n].map(|len| (0..len).map(|_| value(&mut random)).collect::<Vec<_>>());
+        let [a, b] = [batch * m * k, batch * k * n]
+            .map(|len| (0..len).map(|_| value(&mut random)).collect::<Vec<_>>());
         for turned in [false, true] {
             let run = |threads| {
                 let mut c = vec![T::ZERO; batch * m * n];
                 let (of_a, of_b, size) = ([batch, m, k], [batch, k, n], (k * n) as isize);
-                let strides = if turned { [size, 1, k as isize] } else { [size, n as isize, 1] };
+                let strides = if turned {
+                    [size, 1, k as isize]
+                } else {
+                    [size, n as isize, 1]
+                };
                 let (a, b) = (View::dense(&a, &of_a), View::new(&b, 0, &of_b, &strides));
                 parallel::with_threads(threads, || gemm(&mut c, a, b)).unwrap();
                 c
             };
             let alone = run(1);
-            assert!(run(2) == alone && run(8) == alone, "{batch} of {m} {k} {n}, {turned}");
+            assert!(
+                run(2) == alone && run(8) == alone,
+                "{batch} of {m} {k} {n}, {turned}"
+            );
         }
     }
 }
@@ -341,23 +450,47 @@ fn the_number_of_threads_changes_no_bit() {
 fn updates_are_the_same_on_every_number_of_threads() {
     let (n, k) = (330, 300);
     let mut random = Random(4);
-    let [a, before] = [n * k, n * n].map(|len| (0..len).map(|_| random.float()).collect::<Vec<f64>>());
+    let [a, before] =
+        [n * k, n * n].map(|len| (0..len).map(|_| random.float()).collect::<Vec<f64>>());
     for onto in [Onto::Minus, Onto::MinusUpper] {
         let run = |threads| {
             let mut c = before.clone();
-            let of_a = Strided { at: a.as_ptr(), row: k as isize, col: 1 };
-            let of_c = Strided { at: c.as_mut_ptr(), row: n as isize, col: 1 };
+            let of_a = Strided {
+                at: a.as_ptr(),
+                row: k as isize,
+                col: 1,
+            };
+            let of_c = Strided {
+                at: c.as_mut_ptr(),
+                row: n as isize,
+                col: 1,
+            };
             // SAFETY: these are n by k, k by n, and n by n.
-            let product =
-                || unsafe { update(Level::chosen(), [n, k, n], onto, of_c, of_a, of_a.transposed()).unwrap() };
+            let product = || unsafe {
+                update(
+                    Level::chosen(),
+                    [n, k, n],
+                    onto,
+                    of_c,
+                    of_a,
+                    of_a.transposed(),
+                )
+                .unwrap()
+            };
             parallel::with_threads(threads, product);
             c
         };
         let alone = run(1);
         for threads in [2, 8] {
             let c = run(threads);
-            for (i, j) in (0..n * n).map(|e| (e / n, e % n)).filter(|(i, j)| onto == Onto::Minus || i <= j) {
-                assert!(c[i * n + j] == alone[i * n + j], "{i}, {j} on {threads} threads");
+            for (i, j) in (0..n * n)
+                .map(|e| (e / n, e % n))
+                .filter(|(i, j)| onto == Onto::Minus || i <= j)
+            {
+                assert!(
+                    c[i * n + j] == alone[i * n + j],
+                    "{i}, {j} on {threads} threads"
+                );
             }
         }
         let terms: Vec<f64> = (0..k).map(|p| a[3 * k + p] * a[5 * k + p]).collect();
@@ -371,6 +504,16 @@ fn nothing_to_add_is_zero() {
     let mut c = [7.0; 6];
     gemm(&mut c, View::dense(&[], &[2, 0]), View::dense(&[], &[0, 3])).unwrap();
     assert_eq!(c, [0.0; 6]);
-    gemm::<i8>(&mut [], View::dense(&[1, 2], &[2, 1]), View::dense(&[], &[1, 0])).unwrap();
-    gemm::<f64>(&mut [], View::dense(&[], &[0, 2, 1]), View::dense(&[], &[0, 1, 3])).unwrap();
+    gemm::<i8>(
+        &mut [],
+        View::dense(&[1, 2], &[2, 1]),
+        View::dense(&[], &[1, 0]),
+    )
+    .unwrap();
+    gemm::<f64>(
+        &mut [],
+        View::dense(&[], &[0, 2, 1]),
+        View::dense(&[], &[0, 1, 3]),
+    )
+    .unwrap();
 }

@@ -1,13 +1,14 @@
-//! One row times a matrix, whose rows or columns are adjacent: the matrix is read once, in the order in which it lies.
+//! One row times a matrix, whose rows or columns are adjacent: the matrix is read once, in the
+//! order in which it lies.
 //!
 //! ```text
 //! y[j] = Σ_q ( fma(x[p], b[p, j], ..) over the steps p of block q, from 0 )       blocks of 256 along k, ascending
 //! ```
-//! [`down`] keeps the sums of many columns in the first cache and adds multiples of a few rows at a time; of few columns they
-//! stay in registers. [`across`] turns
-//! blocks of columns in registers, [`inner`] those of one column and of x, with a lane for each block of 256. Complex
-//! numbers stay as they lie: one sum of multiples with real parts of x, one with imaginary parts, which is turned by i
-//! when the block ends.
+//! [`down`] keeps the sums of many columns in the first cache and adds multiples of a few rows at a
+//! time; of few columns they stay in registers. [`across`] turns blocks of columns in registers,
+//! [`inner`] those of one column and of x, with a lane for each block of 256. Complex numbers stay
+//! as they lie: one sum of multiples with real parts of x, one with imaginary parts, which is
+//! turned by i when the block ends.
 
 use super::blocks::DEPTH;
 use super::lanes::{Lanes, Turn};
@@ -51,7 +52,9 @@ pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &Row<L::E>) {
     #[repr(align(64))]
     struct Near(MaybeUninit<[u8; NEAR]>);
     let mut near = [const { Near(MaybeUninit::uninit()) }; W];
-    let sums = near.each_mut().map(|near| near.0.as_mut_ptr().cast::<L::E>());
+    let sums = near
+        .each_mut()
+        .map(|near| near.0.as_mut_ptr().cast::<L::E>());
     let most = NEAR / size_of::<L::E>();
     if W == 1 && t.steps <= DEPTH {
         // SAFETY: as stated.
@@ -107,7 +110,8 @@ pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &Row<L::E>) {
     }
 }
 
-/// One block of `k`, and so few columns that their sums stay in registers: `V` vectors, the last of which may be a part.
+/// One block of `k`, and so few columns that their sums stay in registers: `V` vectors, the last of
+/// which may be a part.
 ///
 /// # Safety
 /// As [`Times`].
@@ -118,7 +122,10 @@ unsafe fn few<L: Lanes, const V: usize>(t: &Row<L::E>) -> bool {
     // SAFETY: these rows and columns exist.
     unsafe {
         for q in 0..t.steps {
-            let (x, row) = (L::splat(*t.x.add(q)), t.b.wrapping_offset(q as isize * t.stride));
+            let (x, row) = (
+                L::splat(*t.x.add(q)),
+                t.b.wrapping_offset(q as isize * t.stride),
+            );
             for (v, acc) in acc.iter_mut().take(V - 1).enumerate() {
                 *acc = x.fma(L::load(row.add(v * L::N)), *acc);
             }
@@ -135,7 +142,11 @@ unsafe fn few<L: Lanes, const V: usize>(t: &Row<L::E>) -> bool {
 /// The sum of a block from that of multiples with real parts, and with imaginary ones.
 #[inline(always)]
 fn whole<L: Lanes, const W: usize>(sums: [L; W]) -> L {
-    if W == 1 { sums[0] } else { sums[0].add(sums[W - 1].times_i()) }
+    if W == 1 {
+        sums[0]
+    } else {
+        sums[0].add(sums[W - 1].times_i())
+    }
 }
 
 /// Adds multiples of `G` rows from `q` on to the sums of `n` floats from `j` on.
@@ -152,22 +163,34 @@ unsafe fn multiples<L: Lanes, const W: usize, const G: usize>(
 ) {
     // SAFETY: these rows exist, and lanes up to `n`.
     unsafe {
-        let x: [[L; W]; G] = std::array::from_fn(|g| std::array::from_fn(|w| L::splat(*t.x.add((q + g) * W + w))));
-        let rows: [*const L::E; G] =
-            std::array::from_fn(|g| t.b.wrapping_offset((q + g) as isize * t.stride).wrapping_add(j));
+        let x: [[L; W]; G] =
+            std::array::from_fn(|g| std::array::from_fn(|w| L::splat(*t.x.add((q + g) * W + w))));
+        let rows: [*const L::E; G] = std::array::from_fn(|g| {
+            t.b.wrapping_offset((q + g) as isize * t.stride)
+                .wrapping_add(j)
+        });
         let full = n - n % L::N;
         for v in (0..full).step_by(L::N) {
             // Some lines ahead, and from the end of these rows to the next ones.
             let ahead = v + AHEAD / size_of::<L::E>();
-            let ahead = if ahead < full { ahead as isize } else { G as isize * t.stride + (ahead - full) as isize };
-            rows.iter().for_each(|row| prefetch(row.wrapping_offset(ahead), 1));
+            let ahead = if ahead < full {
+                ahead as isize
+            } else {
+                G as isize * t.stride + (ahead - full) as isize
+            };
+            rows.iter()
+                .for_each(|row| prefetch(row.wrapping_offset(ahead), 1));
             let mut b = [L::zero(); G];
-            b.iter_mut().zip(rows).for_each(|(b, row)| *b = L::load(row.add(v)));
+            b.iter_mut()
+                .zip(rows)
+                .for_each(|(b, row)| *b = L::load(row.add(v)));
             add(sums, v, &x, &b);
         }
         if full < n {
             let mut b = [L::zero(); G];
-            b.iter_mut().zip(rows).for_each(|(b, row)| *b = L::load_first(row.add(full), n - full));
+            b.iter_mut()
+                .zip(rows)
+                .for_each(|(b, row)| *b = L::load_first(row.add(full), n - full));
             add(sums, full, &x, &b);
         }
     }
@@ -178,7 +201,12 @@ unsafe fn multiples<L: Lanes, const W: usize, const G: usize>(
 /// # Safety
 /// There is a vector of sums.
 #[inline(always)]
-unsafe fn add<L: Lanes, const W: usize, const G: usize>(sums: [*mut L::E; W], v: usize, x: &[[L; W]; G], b: &[L; G]) {
+unsafe fn add<L: Lanes, const W: usize, const G: usize>(
+    sums: [*mut L::E; W],
+    v: usize,
+    x: &[[L; W]; G],
+    b: &[L; G],
+) {
     for (w, sums) in sums.into_iter().enumerate() {
         // SAFETY: as stated.
         unsafe {
@@ -227,7 +255,10 @@ pub(super) unsafe fn across<L: Turn, const S: usize, const W: usize>(t: &Row<L::
 /// # Safety
 /// As [`Times`], and these columns exist.
 #[inline(always)]
-unsafe fn columns<L: Turn, const S: usize, const W: usize, const GROUPS: usize>(t: &Row<L::E>, i: usize) {
+unsafe fn columns<L: Turn, const S: usize, const W: usize, const GROUPS: usize>(
+    t: &Row<L::E>,
+    i: usize,
+) {
     let first = t.b.wrapping_offset(i as isize * t.stride);
     let far = t.steps * t.count * W * size_of::<L::E>() > FAR;
     let mut sums = [L::zero(); GROUPS];
@@ -237,7 +268,8 @@ unsafe fn columns<L: Turn, const S: usize, const W: usize, const GROUPS: usize>(
         let mut q = p;
         // SAFETY: these steps exist.
         unsafe {
-            // A line of every column at a time: columns as far apart as a power of two push each other out.
+            // A line of every column at a time: columns as far apart as a power of two push each
+            // other out.
             while q + 2 * S <= end {
                 steps::<L, S, W, GROUPS, 2>(&mut acc, t, first, q, 0, far);
                 q += 2 * S;
@@ -266,7 +298,13 @@ unsafe fn columns<L: Turn, const S: usize, const W: usize, const GROUPS: usize>(
 /// # Safety
 /// They exist in all columns.
 #[inline(always)]
-unsafe fn steps<L: Turn, const S: usize, const W: usize, const GROUPS: usize, const TIMES: usize>(
+unsafe fn steps<
+    L: Turn,
+    const S: usize,
+    const W: usize,
+    const GROUPS: usize,
+    const TIMES: usize,
+>(
     acc: &mut [[L; W]; GROUPS],
     t: &Row<L::E>,
     first: *const L::E,
@@ -275,10 +313,19 @@ unsafe fn steps<L: Turn, const S: usize, const W: usize, const GROUPS: usize, co
     far: bool,
 ) {
     for (g, acc) in acc.iter_mut().enumerate() {
-        let group = opaque(first.wrapping_offset((g * S) as isize * t.stride).wrapping_add(q * W));
+        let group = opaque(
+            first
+                .wrapping_offset((g * S) as isize * t.stride)
+                .wrapping_add(q * W),
+        );
         if far {
             for r in 0..S {
-                prefetch(group.wrapping_offset(r as isize * t.stride).wrapping_add(AHEAD / size_of::<L::E>()), 1);
+                prefetch(
+                    group
+                        .wrapping_offset(r as isize * t.stride)
+                        .wrapping_add(AHEAD / size_of::<L::E>()),
+                    1,
+                );
             }
         }
         for time in 0..TIMES {
@@ -298,14 +345,17 @@ unsafe fn steps<L: Turn, const S: usize, const W: usize, const GROUPS: usize, co
     }
 }
 
-/// The same address, of which the compiler does not know how it was found: it would keep one for each column.
+/// The same address, of which the compiler does not know how it was found: it would keep one for
+/// each column.
 #[inline(always)]
 fn opaque<T>(p: *const T) -> *const T {
     #[cfg(target_arch = "x86_64")]
     let p = {
         let mut address = p as usize;
         // SAFETY: no instruction at all.
-        unsafe { std::arch::asm!("/* {0} */", inout(reg) address, options(pure, nomem, nostack, preserves_flags)) };
+        unsafe {
+            std::arch::asm!("/* {0} */", inout(reg) address, options(pure, nomem, nostack, preserves_flags))
+        };
         address as *const T
     };
     p
@@ -340,7 +390,8 @@ unsafe fn inner<L: Turn, const S: usize, const W: usize>(t: &Row<L::E>, i: usize
             p += S * DEPTH;
         }
         while p + DEPTH <= t.steps {
-            // Chains wait for themselves: four blocks side by side, those past the last for nothing.
+            // Chains wait for themselves: four blocks side by side, those past the last for
+            // nothing.
             let there = ((t.steps - p) / DEPTH).min(4);
             let at: [usize; 4] = std::array::from_fn(|c| p + c.min(there - 1) * DEPTH);
             let mut acc = [[L::zero(); W]; 4];
@@ -370,7 +421,12 @@ unsafe fn inner<L: Turn, const S: usize, const W: usize>(t: &Row<L::E>, i: usize
 /// # Safety
 /// It exists.
 #[inline(always)]
-unsafe fn one<L: Lanes, const W: usize>(acc: &mut [L; W], t: &Row<L::E>, column: *const L::E, q: usize) {
+unsafe fn one<L: Lanes, const W: usize>(
+    acc: &mut [L; W],
+    t: &Row<L::E>,
+    column: *const L::E,
+    q: usize,
+) {
     // SAFETY: as stated.
     unsafe {
         let b = L::load_first(column.add(q * W), W);

@@ -1,10 +1,10 @@
-//! Sums of rows that are scattered: the updates of each row of the operand are found first, in order, and added in
-//! registers.
+//! Sums of rows that are scattered: the updates of each row of the operand are found first, in
+//! order, and added in registers.
 //!
-//! Windows are adjacent elements, and begin at multiples of a distance that is at least their length. So two of them are
-//! one row of the operand, or they have no element in common. [`Rows`] sorts them by counting, stably; then each row is
-//! read and written once, its rounding errors never leave the registers, and threads share rows.
-//! O(windows · length + operand / distance).
+//! Windows are adjacent elements, and begin at multiples of a distance that is at least their
+//! length. So two of them are one row of the operand, or they have no element in common. [`Rows`]
+//! sorts them by counting, stably; then each row is read and written once, its rounding errors
+//! never leave the registers, and threads share rows. O(windows · length + operand / distance).
 
 use super::{Interval, Starts};
 use crate::memory::{Fallible, zeros};
@@ -38,7 +38,14 @@ impl Rows {
         let ends = zeros(len.div_ceil(distance) + 1)?;
         let inverse = u64::MAX / distance as u64 + 1;
         let bounds = [Interval::NONE; 2];
-        Ok(Some(Rows { distance, inverse, ends, order: Vec::new(), bounds, between: false }))
+        Ok(Some(Rows {
+            distance,
+            inverse,
+            ends,
+            order: Vec::new(),
+            bounds,
+            between: false,
+        }))
     }
 
     /// The row that begins at an offset, or contains it.
@@ -84,17 +91,22 @@ impl Rows {
         }
     }
 
-    /// `dst[row + i] += src[w + i]` for all windows `w` of each row and `i < len`, with the rounding errors of all but the
-    /// last sum.
+    /// `dst[row + i] += src[w + i]` for all windows `w` of each row and `i < len`, with the
+    /// rounding errors of all but the last sum.
     ///
     /// # Panics
-    /// If a window leaves its slice, is longer than the distance of rows, or begins between two of them.
+    /// If a window leaves its slice, is longer than the distance of rows, or begins between two of
+    /// them.
     pub fn sum<T: Summed>(&self, dst: &mut [T], src: &[T], len: usize) {
         let inside = |Interval(least, most): Interval, all: usize| {
             least > most || least >= 0 && most.saturating_add(len as i64) <= all as i64
         };
         let fits = inside(self.bounds[0], src.len()) && inside(self.bounds[1], dst.len());
-        assert!(fits && len <= self.distance && !self.between, "rows of {len} every {}", self.distance);
+        assert!(
+            fits && len <= self.distance && !self.between,
+            "rows of {len} every {}",
+            self.distance
+        );
         let rows = self.ends.len() - 1;
         let updates = self.order.len().max(1);
         // Pieces of about equally many updates if rows have equally many.
@@ -113,10 +125,18 @@ impl Rows {
                         if windows.is_empty() {
                             continue;
                         }
-                        // SAFETY: windows were counted where they are inside their slices (`fits`), and rows of different
-                        // numbers have no element in common (`len <= distance`), so each is written by one piece. An
-                        // element is `PARTS` of its `Real` next to each other.
-                        unsafe { sum_row::<T>(to.add(row * self.distance * T::PARTS), from, len * T::PARTS, windows) }
+                        // SAFETY: windows were counted where they are inside their slices (`fits`),
+                        // and rows of different numbers have no element in common
+                        // (`len <= distance`), so each is written by one piece. An element is
+                        // `PARTS` of its `Real` next to each other.
+                        unsafe {
+                            sum_row::<T>(
+                                to.add(row * self.distance * T::PARTS),
+                                from,
+                                len * T::PARTS,
+                                windows,
+                            )
+                        }
                     }
                 },
             );
@@ -148,7 +168,11 @@ unsafe fn sum_row<T: Summed>(to: *mut T::Real, from: *const T::Real, len: usize,
 /// # Safety
 /// As there.
 #[inline(always)]
-unsafe fn sum_chunk<T: Summed, const N: usize>(to: *mut T::Real, from: *const T::Real, windows: &[u32]) {
+unsafe fn sum_chunk<T: Summed, const N: usize>(
+    to: *mut T::Real,
+    from: *const T::Real,
+    windows: &[u32],
+) {
     // SAFETY: `N` elements are there.
     let mut x = unsafe { to.cast::<[T::Real; N]>().read() };
     let mut sums = [x[0].sum(); N];
@@ -157,7 +181,11 @@ unsafe fn sum_chunk<T: Summed, const N: usize>(to: *mut T::Real, from: *const T:
     }
     for &w in windows {
         // SAFETY: as above.
-        let x = unsafe { from.add(w as usize * T::PARTS).cast::<[T::Real; N]>().read() };
+        let x = unsafe {
+            from.add(w as usize * T::PARTS)
+                .cast::<[T::Real; N]>()
+                .read()
+        };
         for l in 0..N {
             sums[l] = T::Real::more(sums[l], x[l]);
         }

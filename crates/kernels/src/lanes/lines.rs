@@ -28,7 +28,9 @@ impl Place {
     #[inline(always)]
     pub(crate) fn line(&self, l: usize) -> isize {
         let (group, line) = ((l / self.inner) as isize, (l % self.inner) as isize);
-        group.wrapping_mul(self.outer_step).wrapping_add(line.wrapping_mul(self.line_step))
+        group
+            .wrapping_mul(self.outer_step)
+            .wrapping_add(line.wrapping_mul(self.line_step))
     }
 
     /// Whether `count` lines from `first` on are adjacent, point by point.
@@ -59,14 +61,20 @@ impl Part {
     /// The elements of a point of the first line.
     #[inline(always)]
     fn offset(&self, point: usize) -> isize {
-        self.place.line(self.first).wrapping_add((point as isize).wrapping_mul(self.place.point_step))
+        self.place
+            .line(self.first)
+            .wrapping_add((point as isize).wrapping_mul(self.place.point_step))
     }
 
     /// Calls `f` with the row of each element of some points of a line, and its offset from the
     /// beginning of the line.
     #[inline(always)]
     fn each(&self, points: Range<usize>, f: impl Fn(usize, isize)) {
-        let Place { point_step: step, unit, .. } = self.place;
+        let Place {
+            point_step: step,
+            unit,
+            ..
+        } = self.place;
         let mut at = (points.start as isize).wrapping_mul(step);
         if unit == 2 {
             let (re, im) = (self.row(0), self.row(1));
@@ -86,7 +94,8 @@ impl Part {
     /// Where line `lane` begins; idle lanes repeat the first line.
     #[inline(always)]
     fn lane(&self, lane: usize) -> isize {
-        self.place.line(self.first + if lane < self.count { lane } else { 0 })
+        self.place
+            .line(self.first + if lane < self.count { lane } else { 0 })
     }
 }
 
@@ -107,7 +116,12 @@ pub(crate) struct Store<E> {
 impl<E: Float> Job<E> for Load<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
-        let Part { place, first, count, .. } = self.lines;
+        let Part {
+            place,
+            first,
+            count,
+            ..
+        } = self.lines;
         // SAFETY: the caller's promise.
         unsafe {
             if place.are_adjacent(first, count) {
@@ -129,14 +143,24 @@ impl<E: Float> Load<E> {
     /// That of the job, for adjacent lines.
     #[inline(always)]
     unsafe fn rows<W: V<E = E>>(&self) {
-        let Part { place, count, points, swap, .. } = self.lines;
+        let Part {
+            place,
+            count,
+            points,
+            swap,
+            ..
+        } = self.lines;
         let mut part = [E::ZERO; 2 * MOST];
         for j in 0..points {
             let from = self.from.wrapping_offset(self.lines.offset(j));
             // SAFETY: `count` points are adjacent, and the panel has this row.
             unsafe {
                 if place.unit == 1 {
-                    let x = if count < W::N { W::load_part(from, count, E::ZERO) } else { W::load(from) };
+                    let x = if count < W::N {
+                        W::load_part(from, count, E::ZERO)
+                    } else {
+                        W::load(from)
+                    };
                     x.store(self.to.add(j * W::N));
                     continue;
                 }
@@ -164,16 +188,31 @@ impl<E: Float> Load<E> {
         // Where memory begins, and the points that are left.
         let (start, step, left) = match place.point_step > 0 {
             true => (0, (B * W::N) as isize, done..points),
-            false => (place.point_step * (points as isize - 1), -((B * W::N) as isize), 0..points - done),
+            false => (
+                place.point_step * (points as isize - 1),
+                -((B * W::N) as isize),
+                0..points - done,
+            ),
         };
         for lane in (0..W::N).step_by(B) {
             let (mut from, mut to) = ([self.from; B], [self.to; B]);
             for k in 0..B {
-                from[k] = self.from.wrapping_offset(self.lines.lane(lane + k)).wrapping_offset(start);
+                from[k] = self
+                    .from
+                    .wrapping_offset(self.lines.lane(lane + k))
+                    .wrapping_offset(start);
                 let (point, part) = (k / place.unit, k % place.unit);
-                let point = if step > 0 { point } else { points.wrapping_sub(1 + point) };
-                let row = self.lines.row(point.wrapping_mul(place.unit).wrapping_add(part));
-                to[k] = self.to.wrapping_add(row.wrapping_mul(W::N).wrapping_add(lane));
+                let point = if step > 0 {
+                    point
+                } else {
+                    points.wrapping_sub(1 + point)
+                };
+                let row = self
+                    .lines
+                    .row(point.wrapping_mul(place.unit).wrapping_add(part));
+                to[k] = self
+                    .to
+                    .wrapping_add(row.wrapping_mul(W::N).wrapping_add(lane));
             }
             // SAFETY: the lines have so many elements, and the panel so many rows.
             unsafe { turn::blocks(&from, B as isize, &to, step, whole) };
@@ -206,7 +245,12 @@ impl<E: Float> Load<E> {
 impl<E: Float> Job<E> for Store<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
-        let Part { place, first, count, .. } = self.lines;
+        let Part {
+            place,
+            first,
+            count,
+            ..
+        } = self.lines;
         // SAFETY: the caller's promise.
         unsafe {
             if place.are_adjacent(first, count) {
@@ -228,7 +272,13 @@ impl<E: Float> Store<E> {
     /// That of the job, for adjacent lines.
     #[inline(always)]
     unsafe fn rows<W: V<E = E>>(&self) {
-        let Part { place, count, points, swap, .. } = self.lines;
+        let Part {
+            place,
+            count,
+            points,
+            swap,
+            ..
+        } = self.lines;
         let mut part = [E::ZERO; 2 * MOST];
         for j in 0..points {
             let to = self.to.wrapping_offset(self.lines.offset(j));
@@ -283,7 +333,12 @@ impl<E: Float> Store<E> {
     /// That of the job.
     #[inline(always)]
     unsafe fn elements<W: V<E = E>>(&self, lanes: usize, first: usize) {
-        let Part { place, count, points, .. } = self.lines;
+        let Part {
+            place,
+            count,
+            points,
+            ..
+        } = self.lines;
         let first = first / place.unit;
         for lane in 0..count {
             let line = self.to.wrapping_offset(self.lines.lane(lane));

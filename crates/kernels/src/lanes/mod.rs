@@ -1,4 +1,5 @@
-//! Jobs over the vectors of a level in which each lane is a line or a matrix of its own, and panels of such lanes.
+//! Jobs over the vectors of a level in which each lane is a line or a matrix of its own, and panels
+//! of such lanes.
 
 pub(crate) mod lines;
 
@@ -17,7 +18,8 @@ pub(crate) enum Width {
 }
 
 impl Width {
-    /// The vectors for a number of lines: not more lanes than are used, where a level has narrower vectors.
+    /// The vectors for a number of lines: not more lanes than are used, where a level has narrower
+    /// vectors.
     pub(crate) fn of<E: Float>(level: Level, lines: usize) -> Width {
         /// Lines that take as long one by one as in lanes that are mostly idle.
         const FEW: usize = 1;
@@ -44,7 +46,8 @@ impl Width {
     }
 }
 
-/// Work on vectors. What `run` calls must be inlined, or it is not compiled for the instruction set.
+/// Work on vectors. What `run` calls must be inlined, or it is not compiled for the instruction
+/// set.
 pub(crate) trait Job<E: Float> {
     /// Does the work.
     ///
@@ -94,8 +97,8 @@ pub(crate) unsafe fn dispatch<E: Float, J: Job<E>>(width: Width, job: &J) {
     }
 }
 
-/// Calls `f` with the vectors, the first line and the number of lines of every panel, and room for so many elements of
-/// each lane. All of it takes about `nanos` on one thread.
+/// Calls `f` with the vectors, the first line and the number of lines of every panel, and room for
+/// so many elements of each lane. All of it takes about `nanos` on one thread.
 pub(crate) fn over_panels<E: Float>(
     level: Level,
     lines: usize,

@@ -1,10 +1,12 @@
-//! Cholesky factors of large matrices, by blocks: `A = Uᴴ U` above the diagonal, where rows are adjacent, `L = Uᴴ` below.
+//! Cholesky factors of large matrices, by blocks: `A = Uᴴ U` above the diagonal, where rows are
+//! adjacent, `L = Uᴴ` below.
 //!
 //! ```text
 //! | A  B |        A = Uᵀ U,    V = U⁻ᵀ B,    D - Vᵀ V  is the next
 //! |    D |
 //! ```
-//! Rows of a block are found eight at a time by [`Panels`], and the rest of the matrix loses products.
+//! Rows of a block are found eight at a time by [`Panels`], and the rest of the matrix loses
+//! products.
 
 use super::panels::{Panels, ROWS, by_rows};
 use crate::gemm::{Lines, Onto, Strided, update};
@@ -18,7 +20,10 @@ const STEP: usize = BLOCK + ROWS;
 
 /// The factor of the symmetric part of `a` (n×n), zeros above; `false`: not positive definite.
 pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fallible<bool> {
-    assert!(a.len() == n * n && l.len() == n * n, "sizes of a factorisation");
+    assert!(
+        a.len() == n * n && l.len() == n * n,
+        "sizes of a factorisation"
+    );
     symmetrise(level, l, a, n);
     let mut block = zeros::<f64>(n.min(BLOCK).next_multiple_of(ROWS) * STEP)?;
     let mut right = Vec::new();
@@ -33,8 +38,16 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fall
             }
             row[size.max(i + 1)..rows].fill(0.0);
         }
-        let Some(panels) = diagonal(level, &mut block, size)? else { return Ok(false) };
-        let lines = Lines { from: block.as_ptr(), lane: STEP as isize, step: 1, count: size, depth: size };
+        let Some(panels) = diagonal(level, &mut block, size)? else {
+            return Ok(false);
+        };
+        let lines = Lines {
+            from: block.as_ptr(),
+            lane: STEP as isize,
+            step: 1,
+            count: size,
+            depth: size,
+        };
         // SAFETY: the block is inside both matrices.
         unsafe { by_rows(level, l[first * n + first..].as_mut_ptr(), n, lines) };
         (first..end).for_each(|i| l[i * n + i + 1..i * n + end].fill(0.0));
@@ -44,31 +57,62 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fall
         }
         right.truncate(size * step);
         grow(&mut right, size * step, 0.0)?;
-        for (to, from) in right.chunks_exact_mut(step).zip(l[first * n..].chunks_exact_mut(n)) {
+        for (to, from) in right
+            .chunks_exact_mut(step)
+            .zip(l[first * n..].chunks_exact_mut(n))
+        {
             to[..rest].copy_from_slice(&from[end..]);
             to[rest..].fill(0.0);
             from[end..].fill(0.0);
         }
         panels.solve(level, &mut right, step, rest.next_multiple_of(8), 0);
-        let v = Strided { at: right.as_ptr(), row: step as isize, col: 1 };
-        let lines = Lines { from: v.at, lane: v.row, step: 1, count: size, depth: rest };
+        let v = Strided {
+            at: right.as_ptr(),
+            row: step as isize,
+            col: 1,
+        };
+        let lines = Lines {
+            from: v.at,
+            lane: v.row,
+            step: 1,
+            count: size,
+            depth: rest,
+        };
         // SAFETY: `size` columns of the rows below exist, and so does the square right of them.
         unsafe {
             by_rows(level, l[end * n + first..].as_mut_ptr(), n, lines);
-            let square = Strided { at: l[end * n + end..].as_mut_ptr(), row: n as isize, col: 1 };
-            update(level, [rest, size, rest], Onto::MinusUpper, square, v.transposed(), v)?;
+            let square = Strided {
+                at: l[end * n + end..].as_mut_ptr(),
+                row: n as isize,
+                col: 1,
+            };
+            update(
+                level,
+                [rest, size, rest],
+                Onto::MinusUpper,
+                square,
+                v.transposed(),
+                v,
+            )?;
         }
     }
     Ok(true)
 }
 
-/// The symmetric part of `a`, on and above the diagonal of `l`: square by square, each beside the one across the diagonal.
+/// The symmetric part of `a`, on and above the diagonal of `l`: square by square, each beside the
+/// one across the diagonal.
 fn symmetrise(level: Level, l: &mut [f64], a: &[f64], n: usize) {
     for first in (0..n).step_by(BLOCK) {
         let depth = BLOCK.min(n - first);
         for left in (first..n).step_by(BLOCK) {
             let count = BLOCK.min(n - left);
-            let lines = Lines { from: a[left * n + first..].as_ptr(), lane: n as isize, step: 1, count, depth };
+            let lines = Lines {
+                from: a[left * n + first..].as_ptr(),
+                lane: n as isize,
+                step: 1,
+                count,
+                depth,
+            };
             // The next square across: rows a whole matrix apart are not foreseen.
             for row in a.chunks_exact(n).skip(left + count).take(BLOCK) {
                 prefetch(&row[first], depth * size_of::<f64>());
@@ -77,7 +121,10 @@ fn symmetrise(level: Level, l: &mut [f64], a: &[f64], n: usize) {
             unsafe { by_rows(level, l[first * n + left..].as_mut_ptr(), n, lines) };
             for i in first..first + depth {
                 let row = i * n + left..i * n + left + count;
-                l[row.clone()].iter_mut().zip(&a[row]).for_each(|(x, &y)| *x = 0.5 * (*x + y));
+                l[row.clone()]
+                    .iter_mut()
+                    .zip(&a[row])
+                    .for_each(|(x, &y)| *x = 0.5 * (*x + y));
             }
         }
     }

@@ -1,5 +1,5 @@
-//! The element types of linear algebra: real and complex, in double precision. Single precision is computed in double and
-//! rounded once: half the code, and as exact as the type can hold.
+//! The element types of linear algebra: real and complex, in double precision. Single precision is
+//! computed in double and rounded once: half the code, and as exact as the type can hold.
 
 use super::spectral::{singular, symmetric};
 use super::{Shape, Triangle, cholesky, large, lu, qr, solve};
@@ -59,15 +59,40 @@ pub trait Field:
     /// [`cholesky`](super::cholesky()) of a large matrix; `false`: not positive definite.
     fn cholesky(l: &mut [Self], a: &[Self], n: usize) -> Fallible<bool>;
     /// [`lu`](super::lu()) of a large matrix, in place.
-    fn lu(packed: &mut [Self], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) -> Fallible;
+    fn lu(
+        packed: &mut [Self],
+        pivots: &mut [i32],
+        perm: &mut [i32],
+        m: usize,
+        n: usize,
+    ) -> Fallible;
     /// [`triangular_solve`](super::triangular_solve) with a large matrix.
-    fn triangular_solve(b: &mut [Self], a: &[Self], rows: usize, columns: usize, how: Triangle) -> Fallible;
+    fn triangular_solve(
+        b: &mut [Self],
+        a: &[Self],
+        rows: usize,
+        columns: usize,
+        how: Triangle,
+    ) -> Fallible;
     /// [`qr`](super::qr()) of a matrix that is finite and not empty.
-    fn qr(q: Option<&mut [Self]>, r: &mut [Self], a: &[Self], m: usize, n: usize, k: usize) -> Fallible;
+    fn qr(
+        q: Option<&mut [Self]>,
+        r: &mut [Self],
+        a: &[Self],
+        m: usize,
+        n: usize,
+        k: usize,
+    ) -> Fallible;
     /// [`eigh`](super::eigh()) of a finite matrix, phases being any; `false`: no convergence.
     fn eigh(w: &mut [f64], v: Option<&mut [Self]>, a: &[Self], n: usize) -> Fallible<bool>;
-    /// [`svd`](super::svd()) of a finite matrix that is not empty, phases being any; `false`: no convergence.
-    fn svd(s: &mut [f64], vectors: Option<(&mut [Self], &mut [Self])>, a: &[Self], shape: Shape) -> Fallible<bool>;
+    /// [`svd`](super::svd()) of a finite matrix that is not empty, phases being any; `false`: no
+    /// convergence.
+    fn svd(
+        s: &mut [f64],
+        vectors: Option<(&mut [Self], &mut [Self])>,
+        a: &[Self],
+        shape: Shape,
+    ) -> Fallible<bool>;
     /// Eigenvalues and eigenvectors of a square matrix; `None`: no convergence.
     fn eigen(a: &[Self], n: usize) -> Fallible<Option<Pairs>>;
 }
@@ -104,24 +129,51 @@ impl Field for f64 {
     fn cholesky(l: &mut [f64], a: &[f64], n: usize) -> Fallible<bool> {
         cholesky::cholesky(Level::chosen(), l, a, n)
     }
-    fn lu(packed: &mut [f64], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) -> Fallible {
+    fn lu(
+        packed: &mut [f64],
+        pivots: &mut [i32],
+        perm: &mut [i32],
+        m: usize,
+        n: usize,
+    ) -> Fallible {
         lu::lu(Level::chosen(), packed, pivots, perm, m, n)
     }
-    fn triangular_solve(b: &mut [f64], a: &[f64], rows: usize, columns: usize, how: Triangle) -> Fallible {
+    fn triangular_solve(
+        b: &mut [f64],
+        a: &[f64],
+        rows: usize,
+        columns: usize,
+        how: Triangle,
+    ) -> Fallible {
         solve::triangular_solve(Level::chosen(), b, a, rows, columns, how)
     }
-    fn qr(q: Option<&mut [f64]>, r: &mut [f64], a: &[f64], m: usize, n: usize, k: usize) -> Fallible {
+    fn qr(
+        q: Option<&mut [f64]>,
+        r: &mut [f64],
+        a: &[f64],
+        m: usize,
+        n: usize,
+        k: usize,
+    ) -> Fallible {
         qr::qr(Level::chosen(), q, r, a, m, n, k)
     }
     fn eigh(w: &mut [f64], v: Option<&mut [f64]>, a: &[f64], n: usize) -> Fallible<bool> {
         symmetric::eigh(Level::chosen(), w, v, a, n)
     }
-    fn svd(s: &mut [f64], vectors: Option<(&mut [f64], &mut [f64])>, a: &[f64], shape: Shape) -> Fallible<bool> {
+    fn svd(
+        s: &mut [f64],
+        vectors: Option<(&mut [f64], &mut [f64])>,
+        a: &[f64],
+        shape: Shape,
+    ) -> Fallible<bool> {
         singular::svd(Level::chosen(), s, vectors, a, shape)
     }
     fn eigen(a: &[f64], n: usize) -> Fallible<Option<Pairs>> {
         let _room = hold(large::eigen_room::<f64>(n)?)?;
-        unpack(Eigen::new_from_real(MatRef::from_row_major_slice(a, n, n)).ok(), n)
+        unpack(
+            Eigen::new_from_real(MatRef::from_row_major_slice(a, n, n)).ok(),
+            n,
+        )
     }
 }
 
@@ -150,7 +202,11 @@ impl Field for C {
     }
     fn phase(self) -> C {
         let size = self.norm();
-        if size > 0.0 { self / size } else { C::new(1.0, 0.0) }
+        if size > 0.0 {
+            self / size
+        } else {
+            C::new(1.0, 0.0)
+        }
     }
     fn finite(self) -> bool {
         self.re.is_finite() && self.im.is_finite()
@@ -161,7 +217,13 @@ impl Field for C {
     fn lu(packed: &mut [C], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) -> Fallible {
         large::lu(packed, pivots, perm, m, n)
     }
-    fn triangular_solve(b: &mut [C], a: &[C], rows: usize, columns: usize, how: Triangle) -> Fallible {
+    fn triangular_solve(
+        b: &mut [C],
+        a: &[C],
+        rows: usize,
+        columns: usize,
+        how: Triangle,
+    ) -> Fallible {
         large::triangular_solve(b, a, rows, columns, how)
     }
     fn qr(q: Option<&mut [C]>, r: &mut [C], a: &[C], m: usize, n: usize, k: usize) -> Fallible {
@@ -170,7 +232,12 @@ impl Field for C {
     fn eigh(w: &mut [f64], v: Option<&mut [C]>, a: &[C], n: usize) -> Fallible<bool> {
         large::eigh(w, v, a, n)
     }
-    fn svd(s: &mut [f64], vectors: Option<(&mut [C], &mut [C])>, a: &[C], shape: Shape) -> Fallible<bool> {
+    fn svd(
+        s: &mut [f64],
+        vectors: Option<(&mut [C], &mut [C])>,
+        a: &[C],
+        shape: Shape,
+    ) -> Fallible<bool> {
         large::svd(s, vectors, a, shape)
     }
     fn eigen(a: &[C], n: usize) -> Fallible<Option<Pairs>> {
@@ -182,5 +249,8 @@ impl Field for C {
 fn unpack(e: Option<Eigen<f64>>, n: usize) -> Fallible<Option<Pairs>> {
     let Some(e) = e else { return Ok(None) };
     let (s, u) = (e.S().column_vector(), e.U());
-    Ok(Some((collected((0..n).map(|j| s[j]))?, collected((0..n * n).map(|k| u[(k % n, k / n)]))?)))
+    Ok(Some((
+        collected((0..n).map(|j| s[j]))?,
+        collected((0..n * n).map(|k| u[(k % n, k / n)]))?,
+    )))
 }

@@ -20,12 +20,23 @@ const PRODUCTS: usize = 8 << 20;
 /// Up to this extent they take next to nothing.
 const FEW: usize = 64;
 
-/// Bytes for a workspace of faer's and so many elements of its matrices, whose columns are padded: faer has no way to say
-/// that there is no memory, so it is held beforehand.
+/// Bytes for a workspace of faer's and so many elements of its matrices, whose columns are padded:
+/// faer has no way to say that there is no memory, so it is held beforehand.
 fn room<T>(workspace: StackReq, elements: &[(usize, usize)]) -> Fallible<usize> {
-    let matrix = |&(m, n): &(usize, usize)| m.checked_add(64)?.checked_mul(n)?.checked_mul(size_of::<T>());
-    let matrices = elements.iter().map(matrix).try_fold(0usize, |sum, x| sum.checked_add(x?));
-    let products = if elements.iter().any(|&(m, n)| m.min(n) > FEW) { PRODUCTS } else { 0 };
+    let matrix = |&(m, n): &(usize, usize)| {
+        m.checked_add(64)?
+            .checked_mul(n)?
+            .checked_mul(size_of::<T>())
+    };
+    let matrices = elements
+        .iter()
+        .map(matrix)
+        .try_fold(0usize, |sum, x| sum.checked_add(x?));
+    let products = if elements.iter().any(|&(m, n)| m.min(n) > FEW) {
+        PRODUCTS
+    } else {
+        0
+    };
     let all = matrices.and_then(|x| x.checked_add(workspace.size_bytes())?.checked_add(products));
     all.ok_or(OutOfMemory { bytes: usize::MAX })
 }
@@ -46,20 +57,41 @@ pub(super) fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> Fallible<boo
     let mut h = filled(n, n, |i, j| if i >= j { half(i, j) } else { T::zero() });
     let mut buffer = MemBuffer::new(workspace);
     let stack = MemStack::new(&mut buffer);
-    let done = llt::cholesky_in_place(h.as_mut(), Default::default(), Par::Seq, stack, Default::default());
-    tiled(n, n, |i, j| l[i * n + j] = if i >= j { h[(i, j)] } else { T::zero() });
+    let done = llt::cholesky_in_place(
+        h.as_mut(),
+        Default::default(),
+        Par::Seq,
+        stack,
+        Default::default(),
+    );
+    tiled(n, n, |i, j| {
+        l[i * n + j] = if i >= j { h[(i, j)] } else { T::zero() }
+    });
     Ok(done.is_ok())
 }
 
 /// As [`super::lu`], in place.
-pub(super) fn lu<T: Field>(packed: &mut [T], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) -> Fallible {
+pub(super) fn lu<T: Field>(
+    packed: &mut [T],
+    pivots: &mut [i32],
+    perm: &mut [i32],
+    m: usize,
+    n: usize,
+) -> Fallible {
     let workspace = plu::lu_in_place_scratch::<usize, T>(m, n, Par::Seq, Default::default());
     let _room = hold(room::<T>(workspace, &[(m, n)])?)?;
     let mut f = filled(m, n, |i, j| packed[i * n + j]);
     let (mut order, mut back) = (zeros::<usize>(m)?, zeros::<usize>(m)?);
     let mut buffer = MemBuffer::new(workspace);
     let stack = MemStack::new(&mut buffer);
-    plu::lu_in_place(f.as_mut(), &mut order, &mut back, Par::Seq, stack, Default::default());
+    plu::lu_in_place(
+        f.as_mut(),
+        &mut order,
+        &mut back,
+        Par::Seq,
+        stack,
+        Default::default(),
+    );
     write(packed, f.as_ref());
     // The exchanges that give this permutation: `at[r]` is where row `r` is before step `k`.
     let (mut rows, mut at) = (collected(0..m)?, collected(0..m)?);
@@ -70,19 +102,35 @@ pub(super) fn lu<T: Field>(packed: &mut [T], pivots: &mut [i32], perm: &mut [i32
         rows.swap(k, from);
         (at[x], at[y]) = (from, k);
     }
-    perm.iter_mut().zip(&order).for_each(|(p, &o)| *p = o as i32);
+    perm.iter_mut()
+        .zip(&order)
+        .for_each(|(p, &o)| *p = o as i32);
     Ok(())
 }
 
 /// As [`super::triangular_solve`].
-pub(super) fn triangular_solve<T: Field>(b: &mut [T], a: &[T], rows: usize, columns: usize, how: Triangle) -> Fallible {
+pub(super) fn triangular_solve<T: Field>(
+    b: &mut [T],
+    a: &[T],
+    rows: usize,
+    columns: usize,
+    how: Triangle,
+) -> Fallible {
     let n = if how.left { rows } else { columns };
     let _room = hold(if n > FEW { PRODUCTS } else { 0 })?;
     let a = MatRef::from_row_major_slice(a, n, n);
     let b = MatMut::from_row_major_slice_mut(b, rows, columns);
     // X op(A) = B is op(A)ᵀ Xᵀ = Bᵀ.
-    let (turn, b) = if how.left { (how.transposed, b) } else { (!how.transposed, b.transpose_mut()) };
-    let (a, lower) = if turn { (a.transpose(), !how.lower) } else { (a, how.lower) };
+    let (turn, b) = if how.left {
+        (how.transposed, b)
+    } else {
+        (!how.transposed, b.transpose_mut())
+    };
+    let (a, lower) = if turn {
+        (a.transpose(), !how.lower)
+    } else {
+        (a, how.lower)
+    };
     let conj = if how.conjugated { Conj::Yes } else { Conj::No };
     match (lower, how.unit) {
         (true, false) => tri::solve_lower_triangular_in_place_with_conj(a, conj, b, Par::Seq),
@@ -94,43 +142,94 @@ pub(super) fn triangular_solve<T: Field>(b: &mut [T], a: &[T], rows: usize, colu
 }
 
 /// As [`super::qr`].
-pub(super) fn qr<T: Field>(q: Option<&mut [T]>, r: &mut [T], a: &[T], m: usize, n: usize, k: usize) -> Fallible {
+pub(super) fn qr<T: Field>(
+    q: Option<&mut [T]>,
+    r: &mut [T],
+    a: &[T],
+    m: usize,
+    n: usize,
+    k: usize,
+) -> Fallible {
     let block = factor::recommended_block_size::<T>(m, n);
     let workspace = factor::qr_in_place_scratch::<T>(m, n, block, Par::Seq, Default::default());
     // The matrix twice, its factors, Q, blocks of reflections and what applying them takes.
     let size = m.min(n);
-    let _room =
-        hold(room::<T>(workspace, &[(m, n), (m, n), (m, size), (k, n), (m, k), (k, block), (2 * block, m.max(n))])?)?;
+    let _room = hold(room::<T>(
+        workspace,
+        &[
+            (m, n),
+            (m, n),
+            (m, size),
+            (k, n),
+            (m, k),
+            (k, block),
+            (2 * block, m.max(n)),
+        ],
+    )?)?;
     let f = Qr::new(filled(m, n, |i, j| a[i * n + j]).as_ref());
     let upper = if k == m { f.R() } else { f.thin_R() };
-    tiled(k, n, |i, j| r[i * n + j] = if i <= j { upper[(i, j)] } else { T::zero() });
+    tiled(k, n, |i, j| {
+        r[i * n + j] = if i <= j { upper[(i, j)] } else { T::zero() }
+    });
     let turned = if T::COMPLEX { k.min(n) } else { 0 };
     let mut phases = with_capacity(turned)?;
     for d in 0..turned {
         let phase = r[d * n + d].phase();
-        r[d * n + d..(d + 1) * n].iter_mut().for_each(|x| *x *= phase.conjugate());
+        r[d * n + d..(d + 1) * n]
+            .iter_mut()
+            .for_each(|x| *x *= phase.conjugate());
         r[d * n + d] = T::real(r[d * n + d].re());
         phases.push(phase);
     }
     let Some(q) = q else { return Ok(()) };
-    write(q, if k == m { f.compute_Q() } else { f.compute_thin_Q() }.as_ref());
-    q.chunks_exact_mut(k).for_each(|row| row.iter_mut().zip(&phases).for_each(|(x, &phase)| *x *= phase));
+    write(
+        q,
+        if k == m {
+            f.compute_Q()
+        } else {
+            f.compute_thin_Q()
+        }
+        .as_ref(),
+    );
+    q.chunks_exact_mut(k).for_each(|row| {
+        row.iter_mut()
+            .zip(&phases)
+            .for_each(|(x, &phase)| *x *= phase)
+    });
     Ok(())
 }
 
 /// As [`super::eigh`], of finite numbers, phases being any; `false`: no convergence.
-pub(super) fn eigh<T: Field>(w: &mut [f64], v: Option<&mut [T]>, a: &[T], n: usize) -> Fallible<bool> {
-    let want = if v.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
+pub(super) fn eigh<T: Field>(
+    w: &mut [f64],
+    v: Option<&mut [T]>,
+    a: &[T],
+    n: usize,
+) -> Fallible<bool> {
+    let want = if v.is_some() {
+        ComputeEigenvectors::Yes
+    } else {
+        ComputeEigenvectors::No
+    };
     let workspace = evd::self_adjoint_evd_scratch::<T>(n, want, Par::Seq, Default::default());
     let _room = hold(room::<T>(workspace, &[(n, n), (n, n), (n, 1)])?)?;
     let (a, by) = scaled(a)?;
-    let h = filled(n, n, |i, j| (a[i * n + j] + a[j * n + i].conjugate()).half());
+    let h = filled(n, n, |i, j| {
+        (a[i * n + j] + a[j * n + i].conjugate()).half()
+    });
     let mut s = Diag::<T>::zeros(n);
     let mut u = v.is_some().then(|| Mat::<T>::zeros(n, n));
     let mut buffer = MemBuffer::new(workspace);
     let stack = MemStack::new(&mut buffer);
     let columns = u.as_mut().map(|u| u.as_mut());
-    let done = evd::self_adjoint_evd(h.as_ref(), s.as_mut(), columns, Par::Seq, stack, Default::default());
+    let done = evd::self_adjoint_evd(
+        h.as_ref(),
+        s.as_mut(),
+        columns,
+        Par::Seq,
+        stack,
+        Default::default(),
+    );
     let s = s.column_vector();
     (0..n).for_each(|i| w[i] = s[i].re() / by);
     if let (Some(v), Some(u)) = (v, u) {
@@ -160,10 +259,22 @@ pub(super) fn svd<T: Field>(
     let (mut u, mut v) = (Mat::<T>::zeros(m, p), Mat::<T>::zeros(n, q));
     let mut buffer = MemBuffer::new(workspace);
     let stack = MemStack::new(&mut buffer);
-    let both = if vectors.is_some() { (Some(u.as_mut()), Some(v.as_mut())) } else { (None, None) };
+    let both = if vectors.is_some() {
+        (Some(u.as_mut()), Some(v.as_mut()))
+    } else {
+        (None, None)
+    };
     let (near, by) = scaled(a)?;
     let a = filled(m, n, |i, j| near[i * n + j]);
-    let done = svd::svd(a.as_ref(), d.as_mut(), both.0, both.1, Par::Seq, stack, Default::default());
+    let done = svd::svd(
+        a.as_ref(),
+        d.as_mut(),
+        both.0,
+        both.1,
+        Par::Seq,
+        stack,
+        Default::default(),
+    );
     let d = d.column_vector();
     (0..k).for_each(|i| s[i] = d[i].re() / by);
     if let Some((to_u, to_v)) = vectors {

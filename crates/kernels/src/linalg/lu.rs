@@ -4,8 +4,8 @@
 //! P | A  B | = | L   | | U  V |        V = L⁻¹ B,    D - M V  is the next
 //!   | C  D |   | M   | |      |
 //! ```
-//! A panel is factored transposed in memory of its own, so that its columns are vectors: by halves, on products, down to
-//! few columns. Rows are exchanged once for each panel in what lies beside it.
+//! A panel is factored transposed in memory of its own, so that its columns are vectors: by halves,
+//! on products, down to few columns. Rows are exchanged once for each panel in what lies beside it.
 
 use super::cholesky::apart;
 use super::panels::{Panels, by_rows};
@@ -19,8 +19,18 @@ const PANEL: usize = 32;
 const LEAF: usize = 8;
 
 /// Factors `a` (m×n) in place; `pivots` and `perm` are the exchanges and the permutation.
-pub(super) fn lu(level: Level, a: &mut [f64], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) -> Fallible {
-    assert!(a.len() == m * n && pivots.len() == m.min(n) && perm.len() == m, "sizes of a factorisation");
+pub(super) fn lu(
+    level: Level,
+    a: &mut [f64],
+    pivots: &mut [i32],
+    perm: &mut [i32],
+    m: usize,
+    n: usize,
+) -> Fallible {
+    assert!(
+        a.len() == m * n && pivots.len() == m.min(n) && perm.len() == m,
+        "sizes of a factorisation"
+    );
     perm.iter_mut().enumerate().for_each(|(i, p)| *p = i as i32);
     let (mut left, mut right) = (Vec::new(), Vec::new());
     for first in (0..m.min(n)).step_by(PANEL) {
@@ -29,13 +39,35 @@ pub(super) fn lu(level: Level, a: &mut [f64], pivots: &mut [i32], perm: &mut [i3
         let step = apart(rows);
         refill(&mut left, size * step, 0.0)?;
         let corner = a[first * n + first..].as_mut_ptr();
-        let there = Lines { from: corner.cast_const(), lane: n as isize, step: 1, count: rows, depth: size };
+        let there = Lines {
+            from: corner.cast_const(),
+            lane: n as isize,
+            step: 1,
+            count: rows,
+            depth: size,
+        };
         // SAFETY: the panel is inside the matrix, and there is room for its columns.
         unsafe { transfer(level, left.as_mut_ptr(), step, there) };
         let pivots = &mut pivots[first..end];
-        Columns { level, data: &mut left, step, rows }.factor(0, size, pivots)?;
-        let l = Strided { at: left.as_ptr(), row: 1, col: step as isize };
-        let back = Lines { from: l.at, lane: l.col, step: 1, count: size, depth: rows };
+        Columns {
+            level,
+            data: &mut left,
+            step,
+            rows,
+        }
+        .factor(0, size, pivots)?;
+        let l = Strided {
+            at: left.as_ptr(),
+            row: 1,
+            col: step as isize,
+        };
+        let back = Lines {
+            from: l.at,
+            lane: l.col,
+            step: 1,
+            count: size,
+            depth: rows,
+        };
         // SAFETY: as above.
         unsafe { by_rows(level, a[first * n + first..].as_mut_ptr(), n, back) };
         for (i, p) in (first..).zip(pivots.iter_mut()) {
@@ -58,13 +90,30 @@ pub(super) fn lu(level: Level, a: &mut [f64], pivots: &mut [i32], perm: &mut [i3
         let step = apart(rest);
         refill(&mut right, panels.rows() * step, 0.0)?;
         let beside = || (first..end).map(|i| i * n + end..(i + 1) * n);
-        right.chunks_exact_mut(step).zip(beside()).for_each(|(to, from)| to[..rest].copy_from_slice(&a[from]));
+        right
+            .chunks_exact_mut(step)
+            .zip(beside())
+            .for_each(|(to, from)| to[..rest].copy_from_slice(&a[from]));
         panels.solve(level, &mut right, step, rest.next_multiple_of(8), 0);
-        right.chunks_exact(step).zip(beside()).for_each(|(from, to)| a[to].copy_from_slice(&from[..rest]));
+        right
+            .chunks_exact(step)
+            .zip(beside())
+            .for_each(|(from, to)| a[to].copy_from_slice(&from[..rest]));
         if end < m {
-            let v = Strided { at: right.as_ptr(), row: step as isize, col: 1 };
-            let below = Strided { at: l.at.wrapping_add(size), ..l };
-            let square = Strided { at: a[end * n + end..].as_mut_ptr(), row: n as isize, col: 1 };
+            let v = Strided {
+                at: right.as_ptr(),
+                row: step as isize,
+                col: 1,
+            };
+            let below = Strided {
+                at: l.at.wrapping_add(size),
+                ..l
+            };
+            let square = Strided {
+                at: a[end * n + end..].as_mut_ptr(),
+                row: n as isize,
+                col: 1,
+            };
             // SAFETY: so many rows and columns are below and right of the panel.
             unsafe { update(level, [m - end, size, rest], Onto::Minus, square, below, v)? };
         }
@@ -102,17 +151,37 @@ impl Columns<'_> {
         );
         let (sizes, step) = ([count - half, half, self.rows - middle], step as isize);
         let to = right.as_mut_ptr();
-        let (u, l) = (to.cast_const().wrapping_add(first), left.as_ptr().wrapping_add(middle));
-        let c = Strided { at: to.wrapping_add(middle), row: step, col: 1 };
-        // SAFETY: the parts of the right columns below and above `middle` have no element in common, and all are there.
+        let (u, l) = (
+            to.cast_const().wrapping_add(first),
+            left.as_ptr().wrapping_add(middle),
+        );
+        let c = Strided {
+            at: to.wrapping_add(middle),
+            row: step,
+            col: 1,
+        };
+        // SAFETY: the parts of the right columns below and above `middle` have no element in
+        // common, and all are there.
         unsafe {
-            let (u, l) = (Strided { at: u, row: step, col: 1 }, Strided { at: l, row: step, col: 1 });
+            let (u, l) = (
+                Strided {
+                    at: u,
+                    row: step,
+                    col: 1,
+                },
+                Strided {
+                    at: l,
+                    row: step,
+                    col: 1,
+                },
+            );
             update(self.level, sizes, Onto::Minus, c, u, l)?;
         }
         self.factor(middle, count - half, pivots)
     }
 
-    /// Finishes column `c`, with those from `first` on that are; the row that its diagonal came from.
+    /// Finishes column `c`, with those from `first` on that are; the row that its diagonal came
+    /// from.
     fn column(&mut self, first: usize, c: usize) -> usize {
         let (step, rows) = (self.step, self.rows);
         let (known, column) = self.data.split_at_mut(c * step);
@@ -136,7 +205,9 @@ impl Columns<'_> {
             },
         );
         if pivot != c {
-            self.data.chunks_exact_mut(step).for_each(|column| column.swap(c, pivot));
+            self.data
+                .chunks_exact_mut(step)
+                .for_each(|column| column.swap(c, pivot));
         }
         let column = &mut self.data[c * step..][c..rows];
         let (d, below) = (column[0], &mut column[1..]);
@@ -178,7 +249,11 @@ fn reduce<const N: usize>(x: &mut [f64], f: &[f64], columns: [&[f64]; N]) -> f64
         }
         x[at..at + LANES].copy_from_slice(&sums);
         for i in 0..LANES {
-            most[i] = if sums[i].abs() > most[i] { sums[i].abs() } else { most[i] };
+            most[i] = if sums[i].abs() > most[i] {
+                sums[i].abs()
+            } else {
+                most[i]
+            };
         }
         at += LANES;
     }
@@ -186,7 +261,11 @@ fn reduce<const N: usize>(x: &mut [f64], f: &[f64], columns: [&[f64]; N]) -> f64
         for q in 0..N {
             x[at] = (-f[q]).mul_add(columns[q][at], x[at]);
         }
-        most[0] = if x[at].abs() > most[0] { x[at].abs() } else { most[0] };
+        most[0] = if x[at].abs() > most[0] {
+            x[at].abs()
+        } else {
+            most[0]
+        };
     }
     let mut all = 0.0;
     for x in most {

@@ -1,9 +1,11 @@
 //! Factorisations of one matrix: row-major slices in and out.
 //!
-//! Small matrices go through plain loops ([`small`]), larger real ones, QR and [`spectral`] decompositions of real ones
-//! through blocks and products, complex ones through `faer` on one thread ([`large`]): which of them is decided by the extents alone, so bits
-//! depend on nothing else. Signs and phases are then made those of the operations' meaning: eigenvectors and singular
-//! vectors by their anchor (the first component within a given part of the largest). A matrix that is not finite gives NaN.
+//! Small matrices go through plain loops ([`small`]), larger real ones, QR and [`spectral`]
+//! decompositions of real ones through blocks and products, complex ones through `faer` on one
+//! thread ([`large`]): which of them is decided by the extents alone, so bits depend on nothing
+//! else. Signs and phases are then made those of the operations' meaning: eigenvectors and singular
+//! vectors by their anchor (the first component within a given part of the largest). A matrix that
+//! is not finite gives NaN.
 
 mod cholesky;
 mod field;
@@ -29,7 +31,9 @@ const SMALL: usize = 16;
 pub fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> Fallible {
     check(n, n, &[l.len(), a.len()]);
     let done = if n <= SMALL {
-        (0..n).for_each(|i| (0..=i).for_each(|j| l[i * n + j] = (a[i * n + j] + a[j * n + i].conjugate()).half()));
+        (0..n).for_each(|i| {
+            (0..=i).for_each(|j| l[i * n + j] = (a[i * n + j] + a[j * n + i].conjugate()).half())
+        });
         small::cholesky(l, n)
     } else {
         T::cholesky(l, a, n)?
@@ -41,9 +45,19 @@ pub fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> Fallible {
 }
 
 /// LU factors with partial pivoting, packed into `packed` (m×n); the exchanges and the permutation.
-pub fn lu<T: Field>(packed: &mut [T], pivots: &mut [i32], perm: &mut [i32], a: &[T], m: usize, n: usize) -> Fallible {
+pub fn lu<T: Field>(
+    packed: &mut [T],
+    pivots: &mut [i32],
+    perm: &mut [i32],
+    a: &[T],
+    m: usize,
+    n: usize,
+) -> Fallible {
     check(m, n, &[packed.len(), a.len()]);
-    assert!(pivots.len() == m.min(n) && perm.len() == m, "exchanges and a permutation of {m} rows");
+    assert!(
+        pivots.len() == m.min(n) && perm.len() == m,
+        "exchanges and a permutation of {m} rows"
+    );
     packed.copy_from_slice(a);
     match m.min(n) <= SMALL {
         true => {
@@ -70,7 +84,13 @@ pub struct Triangle {
 }
 
 /// Solves with `a` (square), writing over `b` (rows×columns).
-pub fn triangular_solve<T: Field>(b: &mut [T], a: &[T], rows: usize, columns: usize, how: Triangle) -> Fallible {
+pub fn triangular_solve<T: Field>(
+    b: &mut [T],
+    a: &[T],
+    rows: usize,
+    columns: usize,
+    how: Triangle,
+) -> Fallible {
     let n = if how.left { rows } else { columns };
     check(rows, columns, &[b.len()]);
     check(n, n, &[a.len()]);
@@ -87,18 +107,38 @@ pub fn triangular_solve<T: Field>(b: &mut [T], a: &[T], rows: usize, columns: us
 /// Panics unless all of these are lengths of `m` by `n` matrices.
 fn check(m: usize, n: usize, lens: &[usize]) {
     let size = m.checked_mul(n);
-    assert!(lens.iter().all(|&len| Some(len) == size), "matrices of {m} by {n} have {lens:?} elements");
+    assert!(
+        lens.iter().all(|&len| Some(len) == size),
+        "matrices of {m} by {n} have {lens:?} elements"
+    );
 }
 
-/// `A⁻ᵀ` (n×n, zeros before) from the factors of [`lu`]: `Uᵀ W = I`, `Lᵀ V = W`, and the rows of `V` in the order of `A`.
+/// `A⁻ᵀ` (n×n, zeros before) from the factors of [`lu`]: `Uᵀ W = I`, `Lᵀ V = W`, and the rows of
+/// `V` in the order of `A`.
 pub fn inverse_transposed<T: Field>(x: &mut [T], packed: &[T], perm: &[i32], n: usize) -> Fallible {
     check(n, n, &[x.len(), packed.len()]);
     assert_eq!(perm.len(), n, "a permutation of {n} rows");
     let mut v = zeros::<T>(n * n)?;
     eye(&mut v, n);
-    let upper = Triangle { left: true, lower: false, unit: false, transposed: true, conjugated: false };
+    let upper = Triangle {
+        left: true,
+        lower: false,
+        unit: false,
+        transposed: true,
+        conjugated: false,
+    };
     triangular_solve(&mut v, packed, n, n, upper)?;
-    triangular_solve(&mut v, packed, n, n, Triangle { lower: true, unit: true, ..upper })?;
+    triangular_solve(
+        &mut v,
+        packed,
+        n,
+        n,
+        Triangle {
+            lower: true,
+            unit: true,
+            ..upper
+        },
+    )?;
     for (row, &p) in v.chunks_exact(n.max(1)).zip(perm) {
         x[p as usize * n..][..n].copy_from_slice(row);
     }
@@ -106,7 +146,14 @@ pub fn inverse_transposed<T: Field>(x: &mut [T], packed: &[T], perm: &[i32], n: 
 }
 
 /// `Q` (m×k, unless it is `None`) and `R` (k×n) of `a` (m×n); `k` is m, or the smaller extent.
-pub fn qr<T: Field>(q: Option<&mut [T]>, r: &mut [T], a: &[T], m: usize, n: usize, k: usize) -> Fallible {
+pub fn qr<T: Field>(
+    q: Option<&mut [T]>,
+    r: &mut [T],
+    a: &[T],
+    m: usize,
+    n: usize,
+    k: usize,
+) -> Fallible {
     assert!(k == m || k == m.min(n), "Q of {m} by {n} has {k} columns");
     check(m, n, &[a.len()]);
     check(k, n, &[r.len()]);
@@ -125,11 +172,14 @@ pub fn qr<T: Field>(q: Option<&mut [T]>, r: &mut [T], a: &[T], m: usize, n: usiz
 
 /// Ones on the diagonal of a matrix of zeros with `n` columns.
 fn eye<T: Field>(x: &mut [T], n: usize) {
-    x.chunks_exact_mut(n.max(1)).enumerate().filter(|(i, _)| *i < n).for_each(|(i, row)| row[i] = T::real(1.0));
+    x.chunks_exact_mut(n.max(1))
+        .enumerate()
+        .filter(|(i, _)| *i < n)
+        .for_each(|(i, row)| row[i] = T::real(1.0));
 }
 
-/// Calls `f` for every index of an m×n matrix, tile by tile: what is read by rows and written by columns, or the other way
-/// round, stays in the cache between.
+/// Calls `f` for every index of an m×n matrix, tile by tile: what is read by rows and written by
+/// columns, or the other way round, stays in the cache between.
 fn tiled(m: usize, n: usize, mut f: impl FnMut(usize, usize)) {
     const TILE: usize = 8;
     for top in (0..m).step_by(TILE) {

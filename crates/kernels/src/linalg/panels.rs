@@ -1,11 +1,13 @@
-//! Lower triangles packed in panels of eight rows, and systems solved with them in vectors of right-hand sides.
+//! Lower triangles packed in panels of eight rows, and systems solved with them in vectors of
+//! right-hand sides.
 //!
 //! ```text
 //! x[i] = (c[i] - l[i, 0] x[0] - .. - l[i, i-1] x[i-1]) (1 / l[i, i])        fused, in this order
 //! ```
-//! What is computed is `-c[i] + l[i, 0] x[0] + ..`, times the negative reciprocal (or divided by the negative, if a
-//! reciprocal is not a normal number). Lanes are right-hand sides and every `x[i]` is one chain, so bits depend neither on
-//! the level of vector instructions nor on what is solved beside it.
+//! What is computed is `-c[i] + l[i, 0] x[0] + ..`, times the negative reciprocal (or divided by
+//! the negative, if a reciprocal is not a normal number). Lanes are right-hand sides and every
+//! `x[i]` is one chain, so bits depend neither on the level of vector instructions nor on what is
+//! solved beside it.
 
 use crate::gemm::{Lines, transfer};
 use crate::memory::{Fallible, with_capacity};
@@ -18,11 +20,12 @@ pub(super) const ROWS: usize = 8;
 /// Right-hand sides that are solved at a time: three of the widest vectors.
 pub(super) const SIDES: usize = 24;
 
-/// A lower triangle whose rows are a multiple of [`ROWS`]: what is found in those past the end means nothing.
+/// A lower triangle whose rows are a multiple of [`ROWS`]: what is found in those past the end
+/// means nothing.
 pub(super) struct Panels {
     n: usize,
-    /// Panel after panel, `[p · ROWS + r]` for step `p` and row `r`, the diagonal as it is multiplied with; what is above
-    /// it is not used.
+    /// Panel after panel, `[p · ROWS + r]` for step `p` and row `r`, the diagonal as it is
+    /// multiplied with; what is above it is not used.
     data: Vec<f64>,
     divide: bool,
 }
@@ -35,31 +38,59 @@ fn start(panel: usize) -> usize {
 impl Panels {
     /// Room for a triangle of `n` rows.
     pub(super) fn of(n: usize) -> Fallible<Panels> {
-        Ok(Panels { n, data: with_capacity(start(n.div_ceil(ROWS)))?, divide: false })
+        Ok(Panels {
+            n,
+            data: with_capacity(start(n.div_ceil(ROWS)))?,
+            divide: false,
+        })
     }
 
-    /// The triangle at `from`, whose rows and columns are so far apart; a unit one has ones on the diagonal.
+    /// The triangle at `from`, whose rows and columns are so far apart; a unit one has ones on the
+    /// diagonal.
     ///
     /// # Safety
     /// The whole square is valid for reading.
-    pub(super) unsafe fn new(n: usize, unit: bool, from: *const f64, row: isize, col: isize) -> Fallible<Panels> {
+    pub(super) unsafe fn new(
+        n: usize,
+        unit: bool,
+        from: *const f64,
+        row: isize,
+        col: isize,
+    ) -> Fallible<Panels> {
         let mut panels = Panels::of(n)?;
         // SAFETY: as stated.
-        let diagonal = |i: usize| unsafe { if unit { 1.0 } else { *from.offset(i as isize * (row + col)) } };
+        let diagonal = |i: usize| unsafe {
+            if unit {
+                1.0
+            } else {
+                *from.offset(i as isize * (row + col))
+            }
+        };
         panels.divide = (0..n).any(|i| !diagonal(i).recip().is_normal());
         for first in (0..n).step_by(ROWS) {
             // Rows past the end are read as the last one, and what they give is not used.
-            let mut rows: [*const f64; ROWS] =
-                std::array::from_fn(|r| from.wrapping_offset((first + r).min(n - 1) as isize * row));
+            let mut rows: [*const f64; ROWS] = std::array::from_fn(|r| {
+                from.wrapping_offset((first + r).min(n - 1) as isize * row)
+            });
             for _ in 0..n.min(first + ROWS) {
                 // SAFETY: as stated.
-                panels.data.extend_from_slice(&rows.map(|row| unsafe { *row }));
+                panels
+                    .data
+                    .extend_from_slice(&rows.map(|row| unsafe { *row }));
                 rows = rows.map(|row| row.wrapping_offset(col));
             }
             let end = start(first / ROWS + 1);
             panels.data.resize(end, 0.0);
-            for (r, d) in panels.data[end - ROWS * ROWS..].iter_mut().step_by(ROWS + 1).enumerate() {
-                let x = if first + r < n { diagonal(first + r) } else { 1.0 };
+            for (r, d) in panels.data[end - ROWS * ROWS..]
+                .iter_mut()
+                .step_by(ROWS + 1)
+                .enumerate()
+            {
+                let x = if first + r < n {
+                    diagonal(first + r)
+                } else {
+                    1.0
+                };
                 *d = if panels.divide { -x } else { -x.recip() };
             }
         }
@@ -70,14 +101,18 @@ impl Panels {
     #[inline(always)]
     pub(super) fn extend(&mut self, steps: Range<usize>, at: impl Fn(usize, usize) -> f64) {
         for p in steps {
-            self.data.extend_from_slice(&std::array::from_fn::<f64, ROWS, _>(|r| at(r, p)));
+            self.data
+                .extend_from_slice(&std::array::from_fn::<f64, ROWS, _>(|r| at(r, p)));
         }
     }
 
     /// Adds the triangle that ends a panel, which is not read above the diagonal.
     #[inline(always)]
     pub(super) fn finish(&mut self, at: impl Fn(usize, usize) -> f64) {
-        self.extend(0..ROWS, |r, p| if r == p { -at(r, r).recip() } else { at(r, p) });
+        self.extend(
+            0..ROWS,
+            |r, p| if r == p { -at(r, r).recip() } else { at(r, p) },
+        );
     }
 
     /// Rows, with those past the end.
@@ -85,32 +120,80 @@ impl Panels {
         self.n.next_multiple_of(ROWS)
     }
 
-    /// Solves in place of `x`: `width` right-hand sides, a multiple of 8, in rows that are `step` apart. The first `zero`
-    /// rows are zeros, and stay as they are but for the last few.
-    pub(super) fn solve(&self, level: Level, x: &mut [f64], step: usize, width: usize, zero: usize) {
+    /// Solves in place of `x`: `width` right-hand sides, a multiple of 8, in rows that are `step`
+    /// apart. The first `zero` rows are zeros, and stay as they are but for the last few.
+    pub(super) fn solve(
+        &self,
+        level: Level,
+        x: &mut [f64],
+        step: usize,
+        width: usize,
+        zero: usize,
+    ) {
         self.run(level, x, 0, self.job(zero / ROWS, step as isize, width));
     }
 
     /// As [`solve`](Panels::solve), from the last row of `x` to the first.
-    pub(super) fn solve_upwards(&self, level: Level, x: &mut [f64], step: usize, width: usize, zero: usize) {
-        self.run(level, x, (self.rows() - 1) * step, self.job(zero / ROWS, -(step as isize), width));
+    pub(super) fn solve_upwards(
+        &self,
+        level: Level,
+        x: &mut [f64],
+        step: usize,
+        width: usize,
+        zero: usize,
+    ) {
+        self.run(
+            level,
+            x,
+            (self.rows() - 1) * step,
+            self.job(zero / ROWS, -(step as isize), width),
+        );
     }
 
     fn job(&self, first: usize, step: isize, width: usize) -> Job {
-        Job { panels: first..self.rows() / ROWS, zero: first * ROWS, step, width, divide: self.divide, solve: true }
+        Job {
+            panels: first..self.rows() / ROWS,
+            zero: first * ROWS,
+            step,
+            width,
+            divide: self.divide,
+            solve: true,
+        }
     }
 
-    /// As [`solve`](Panels::solve) for the rows of one panel alone; without its triangle, what is left of them.
-    pub(super) fn solve_one(&self, level: Level, panel: usize, x: &mut [f64], step: usize, width: usize, solve: bool) {
-        let job = Job { panels: panel..panel + 1, zero: 0, step: step as isize, width, divide: self.divide, solve };
+    /// As [`solve`](Panels::solve) for the rows of one panel alone; without its triangle, what is
+    /// left of them.
+    pub(super) fn solve_one(
+        &self,
+        level: Level,
+        panel: usize,
+        x: &mut [f64],
+        step: usize,
+        width: usize,
+        solve: bool,
+    ) {
+        let job = Job {
+            panels: panel..panel + 1,
+            zero: 0,
+            step: step as isize,
+            width,
+            divide: self.divide,
+            solve,
+        };
         self.run(level, x, 0, job);
     }
 
     fn run(&self, level: Level, x: &mut [f64], first: usize, job: Job) {
         let (step, rows) = (job.step.unsigned_abs(), job.panels.end * ROWS);
-        assert!(job.width.is_multiple_of(8) && x.len() + step >= rows * step + job.width, "room for every row");
+        assert!(
+            job.width.is_multiple_of(8) && x.len() + step >= rows * step + job.width,
+            "room for every row"
+        );
         let last = start(job.panels.end) - if job.solve { 0 } else { ROWS * ROWS };
-        assert!(job.panels.is_empty() || self.data.len() >= last, "the panels are there");
+        assert!(
+            job.panels.is_empty() || self.data.len() >= last,
+            "the panels are there"
+        );
         let x = x.as_mut_ptr().wrapping_add(first);
         // SAFETY: rows and panels are there, as was checked; the level is.
         unsafe {
@@ -135,7 +218,11 @@ pub(super) unsafe fn by_rows(level: Level, dst: *mut f64, width: usize, x: Lines
     const FEW: usize = 32;
     for first in (0..x.depth).step_by(FEW) {
         let from = x.from.wrapping_offset(first as isize * x.step);
-        let lines = Lines { from, depth: FEW.min(x.depth - first), ..x };
+        let lines = Lines {
+            from,
+            depth: FEW.min(x.depth - first),
+            ..x
+        };
         // SAFETY: as stated.
         unsafe { transfer(level, dst.wrapping_add(first * width), width, lines) };
     }
@@ -170,7 +257,12 @@ unsafe fn sweep<W: V<E = f64>, const R: usize>(job: &Job, data: &[f64], x: *mut 
                 unsafe {
                     let rows = x.offset((panel * ROWS + r) as isize * job.step).add(left);
                     let known = x.offset(job.zero as isize * job.step).add(left);
-                    let t = Tile { panel: at.add(job.zero * ROWS + r), known, depth, rows };
+                    let t = Tile {
+                        panel: at.add(job.zero * ROWS + r),
+                        known,
+                        depth,
+                        rows,
+                    };
                     match vectors {
                         1 => tile::<W, R, 1>(job, t),
                         2 => tile::<W, R, 2>(job, t),
@@ -224,7 +316,9 @@ unsafe fn tile<W: V<E = f64>, const R: usize, const C: usize>(job: &Job, t: Tile
         if !job.solve {
             for (r, acc) in acc.iter().enumerate() {
                 let row = t.rows.offset(r as isize * job.step);
-                acc.iter().enumerate().for_each(|(v, acc)| acc.neg().store(row.add(v * W::N)));
+                acc.iter()
+                    .enumerate()
+                    .for_each(|(v, acc)| acc.neg().store(row.add(v * W::N)));
             }
             return;
         }

@@ -4,8 +4,9 @@
 //! H = I - τ v vᵀ,   H x = β e₀,   β = -sign(x₀) |x|,   v = (1, x₁.. / (x₀ - β)),   τ = (β - x₀) / β
 //! H₀ H₁ .. = I - V T Vᵀ,   T upper triangular: its column `i` is -τᵢ T Vᵀ vᵢ above τᵢ on the diagonal
 //! ```
-//! A column with zeros below its diagonal is left as it is (τ = 0). Panels are transposed, so that columns are vectors, and
-//! factored by halves; what lies right of them, and then Q, is changed by three products.
+//! A column with zeros below its diagonal is left as it is (τ = 0). Panels are transposed, so that
+//! columns are vectors, and factored by halves; what lies right of them, and then Q, is changed by
+//! three products.
 
 use super::cholesky::apart;
 use super::lu::scale;
@@ -22,7 +23,8 @@ const LARGE: usize = 384;
 /// Columns that are reduced one after another.
 const LEAF: usize = 8;
 
-/// `Q` (m×k, unless it is `None`) and `R` (k×n) of `a` (m×n), whose extents are not 0; `k` is m, or n if that is smaller.
+/// `Q` (m×k, unless it is `None`) and `R` (k×n) of `a` (m×n), whose extents are not 0; `k` is m, or
+/// n if that is smaller.
 pub(super) fn qr(
     level: Level,
     mut q: Option<&mut [f64]>,
@@ -33,7 +35,10 @@ pub(super) fn qr(
     k: usize,
 ) -> Fallible {
     let fits = q.as_ref().is_none_or(|q| q.len() == m * k);
-    assert!(a.len() == m * n && fits && r.len() == k * n, "sizes of a factorisation");
+    assert!(
+        a.len() == m * n && fits && r.len() == k * n,
+        "sizes of a factorisation"
+    );
     let wanted = q.is_some();
     let mut own = Vec::new();
     let work = match &mut q {
@@ -52,7 +57,14 @@ pub(super) fn qr(
         let size = wide.min(m.min(n) - first);
         let panel = Panel::reduce(level, &mut work[first * n + first..], n, m - first, size)?;
         if first + size < n {
-            panel.apply(level, true, &mut work[first * n + first + size..], n, n - first - size, &mut room)?;
+            panel.apply(
+                level,
+                true,
+                &mut work[first * n + first + size..],
+                n,
+                n - first - size,
+                &mut room,
+            )?;
         }
         if wanted {
             push(&mut panels, panel)?;
@@ -67,7 +79,14 @@ pub(super) fn qr(
     super::eye(q, k);
     for (i, panel) in panels.iter().enumerate().rev() {
         let first = i * wide;
-        panel.apply(level, false, &mut q[first * k + first..], k, k - first, &mut room)?;
+        panel.apply(
+            level,
+            false,
+            &mut q[first * k + first..],
+            k,
+            k - first,
+            &mut room,
+        )?;
     }
     Ok(())
 }
@@ -83,17 +102,37 @@ pub(super) struct Panel {
 }
 
 fn by_rows(x: &[f64], from: usize, step: usize) -> Strided<*const f64> {
-    Strided { at: x[from..].as_ptr(), row: step as isize, col: 1 }
+    Strided {
+        at: x[from..].as_ptr(),
+        row: step as isize,
+        col: 1,
+    }
 }
 
 fn by_rows_mut(x: &mut [f64], from: usize, step: usize) -> Strided<*mut f64> {
-    Strided { at: x[from..].as_mut_ptr(), row: step as isize, col: 1 }
+    Strided {
+        at: x[from..].as_mut_ptr(),
+        row: step as isize,
+        col: 1,
+    }
 }
 
 impl Panel {
     /// Of vectors that are found: Vᵀ, its rows `step` apart, each from its own one on.
-    pub(super) fn of(level: Level, v: Vec<f64>, step: usize, rows: usize, taus: &[f64]) -> Fallible<Panel> {
-        let mut panel = Panel { rows, size: taus.len(), v, step, t: Vec::new() };
+    pub(super) fn of(
+        level: Level,
+        v: Vec<f64>,
+        step: usize,
+        rows: usize,
+        taus: &[f64],
+    ) -> Fallible<Panel> {
+        let mut panel = Panel {
+            rows,
+            size: taus.len(),
+            v,
+            step,
+            t: Vec::new(),
+        };
         panel.t = panel.triangle(level, 0, taus)?;
         Ok(panel)
     }
@@ -102,21 +141,43 @@ impl Panel {
     fn reduce(level: Level, a: &mut [f64], n: usize, rows: usize, size: usize) -> Fallible<Panel> {
         let step = apart(rows);
         let (mut columns, v) = (zeros::<f64>(size * step)?, zeros::<f64>(size * step)?);
-        let lines = Lines { from: a.as_ptr(), lane: n as isize, step: 1, count: rows, depth: size };
+        let lines = Lines {
+            from: a.as_ptr(),
+            lane: n as isize,
+            step: 1,
+            count: rows,
+            depth: size,
+        };
         // SAFETY: the columns are inside the matrix, and there is room for them.
         unsafe { transfer(level, columns.as_mut_ptr(), step, lines) };
-        let mut panel = Panel { rows, size, v, step, t: Vec::new() };
+        let mut panel = Panel {
+            rows,
+            size,
+            v,
+            step,
+            t: Vec::new(),
+        };
         let mut taus = [0.0; WIDE];
         panel.columns(level, &mut columns, 0, size, &mut taus)?;
         panel.t = panel.triangle(level, 0, &taus[..size])?;
         for (j, column) in columns.chunks_exact(step).enumerate() {
-            column[..=j].iter().enumerate().for_each(|(i, &x)| a[i * n + j] = x);
+            column[..=j]
+                .iter()
+                .enumerate()
+                .for_each(|(i, &x)| a[i * n + j] = x);
         }
         Ok(panel)
     }
 
     /// Reduces `count` columns from `first` on.
-    fn columns(&mut self, level: Level, x: &mut [f64], first: usize, count: usize, taus: &mut [f64; WIDE]) -> Fallible {
+    fn columns(
+        &mut self,
+        level: Level,
+        x: &mut [f64],
+        first: usize,
+        count: usize,
+        taus: &mut [f64; WIDE],
+    ) -> Fallible {
         let (step, rows) = (self.step, self.rows);
         if count <= LEAF {
             let v = &mut self.v;
@@ -144,11 +205,36 @@ impl Panel {
         // SAFETY: these rows of these columns exist, and what is written is read in no product.
         unsafe {
             let right = by_rows_mut(x, middle * step + first, step);
-            let read = Strided { at: right.at.cast_const(), row: right.row, col: 1 };
-            update(level, [rest, rows - first, half], Onto::Set, by_rows_mut(&mut w, 0, half), read, v.transposed())?;
+            let read = Strided {
+                at: right.at.cast_const(),
+                row: right.row,
+                col: 1,
+            };
+            update(
+                level,
+                [rest, rows - first, half],
+                Onto::Set,
+                by_rows_mut(&mut w, 0, half),
+                read,
+                v.transposed(),
+            )?;
             let sizes = [rest, half, half];
-            update(level, sizes, Onto::Set, by_rows_mut(&mut wt, 0, half), by_rows(&w, 0, half), by_rows(&t, 0, half))?;
-            update(level, [rest, half, rows - first], Onto::Minus, right, by_rows(&wt, 0, half), v)?;
+            update(
+                level,
+                sizes,
+                Onto::Set,
+                by_rows_mut(&mut wt, 0, half),
+                by_rows(&w, 0, half),
+                by_rows(&t, 0, half),
+            )?;
+            update(
+                level,
+                [rest, half, rows - first],
+                Onto::Minus,
+                right,
+                by_rows(&wt, 0, half),
+                v,
+            )?;
         }
         self.columns(level, x, middle, rest, taus)
     }
@@ -160,7 +246,16 @@ impl Panel {
         let v = by_rows(&self.v, first * step + first, step);
         let sizes = [size, self.rows - first, size];
         // SAFETY: these vectors are from the first one's diagonal on.
-        unsafe { update(level, sizes, Onto::Set, by_rows_mut(&mut dots, 0, size), v, v.transposed())? };
+        unsafe {
+            update(
+                level,
+                sizes,
+                Onto::Set,
+                by_rows_mut(&mut dots, 0, size),
+                v,
+                v.transposed(),
+            )?
+        };
         for (i, row) in t.chunks_exact_mut(size).enumerate() {
             row[i] = taus[i];
             for p in i..size - 1 {
@@ -174,7 +269,8 @@ impl Panel {
         Ok(t)
     }
 
-    /// `(I - V T Vᵀ) C`, or with the transpose of `T`, of `cols` columns in rows that are `n` apart.
+    /// `(I - V T Vᵀ) C`, or with the transpose of `T`, of `cols` columns in rows that are `n`
+    /// apart.
     pub(super) fn apply(
         &self,
         level: Level,
@@ -190,17 +286,43 @@ impl Panel {
         let (v, t) = (by_rows(&self.v, 0, self.step), by_rows(&self.t, 0, size));
         let t = if transposed { t.transposed() } else { t };
         let c = by_rows_mut(c, 0, n);
-        let read = Strided { at: c.at.cast_const(), row: c.row, col: 1 };
+        let read = Strided {
+            at: c.at.cast_const(),
+            row: c.row,
+            col: 1,
+        };
         // SAFETY: so many rows and columns exist, and what is written is read in no product.
         unsafe {
-            update(level, [size, self.rows, cols], Onto::Set, by_rows_mut(w, 0, step), v, read)?;
-            update(level, [size, size, cols], Onto::Set, by_rows_mut(tw, 0, step), t, by_rows(w, 0, step))?;
-            update(level, [self.rows, size, cols], Onto::Minus, c, v.transposed(), by_rows(tw, 0, step))
+            update(
+                level,
+                [size, self.rows, cols],
+                Onto::Set,
+                by_rows_mut(w, 0, step),
+                v,
+                read,
+            )?;
+            update(
+                level,
+                [size, size, cols],
+                Onto::Set,
+                by_rows_mut(tw, 0, step),
+                t,
+                by_rows(w, 0, step),
+            )?;
+            update(
+                level,
+                [self.rows, size, cols],
+                Onto::Minus,
+                c,
+                v.transposed(),
+                by_rows(tw, 0, step),
+            )
         }
     }
 }
 
-/// The reflection that leaves only the first element of `x`, which becomes `β`: its vector, and `τ`.
+/// The reflection that leaves only the first element of `x`, which becomes `β`: its vector, and
+/// `τ`.
 #[inline(always)]
 pub(super) fn reflection(x: &mut [f64], v: &mut [f64]) -> f64 {
     v[0] = 1.0;
@@ -209,7 +331,11 @@ pub(super) fn reflection(x: &mut [f64], v: &mut [f64]) -> f64 {
     if below == 0.0 {
         return 0.0;
     }
-    let length = if head[0] == 0.0 { below } else { norm(&[head[0], below]) };
+    let length = if head[0] == 0.0 {
+        below
+    } else {
+        norm(&[head[0], below])
+    };
     if length < 1e-280 {
         return magnified(x, v);
     }
@@ -221,7 +347,8 @@ pub(super) fn reflection(x: &mut [f64], v: &mut [f64]) -> f64 {
     tau
 }
 
-/// As [`reflection`], of numbers that are hardly more than subnormal: what is rounded there is not small beside them.
+/// As [`reflection`], of numbers that are hardly more than subnormal: what is rounded there is not
+/// small beside them.
 #[cold]
 fn magnified(x: &mut [f64], v: &mut [f64]) -> f64 {
     const BY: f64 = f64::from_bits((1023 + 600) << 52);

@@ -11,7 +11,11 @@ pub(super) fn cholesky<T: Field>(l: &mut [T], n: usize) -> bool {
             for k in 0..j {
                 rest -= l[i * n + k] * l[j * n + k].conjugate();
             }
-            l[i * n + j] = if i == j { rest.root() } else { rest / l[j * n + j] };
+            l[i * n + j] = if i == j {
+                rest.root()
+            } else {
+                rest / l[j * n + j]
+            };
         }
         if !(l[i * n + i].finite() && l[i * n + i].re() > 0.0) {
             return false;
@@ -55,17 +59,31 @@ pub(super) fn lu<T: Field>(a: &mut [T], pivots: &mut [i32], perm: &mut [i32], m:
 const SIDES: usize = 8;
 
 /// Substitution in place of `b`.
-pub(super) fn triangular_solve<T: Field>(b: &mut [T], a: &[T], rows: usize, columns: usize, how: Triangle) {
+pub(super) fn triangular_solve<T: Field>(
+    b: &mut [T],
+    a: &[T],
+    rows: usize,
+    columns: usize,
+    how: Triangle,
+) {
     let n = if how.left { rows } else { columns };
     // The systems as left-hand: row `i` of X is `b[i * step + j * next]`.
-    let (step, next, count) = if how.left { (columns, 1, columns) } else { (1, columns, rows) };
+    let (step, next, count) = if how.left {
+        (columns, 1, columns)
+    } else {
+        (1, columns, rows)
+    };
     let turned = how.transposed == how.left;
     // Rows in the order in which they are found: the triangle is then a lower one.
     let at = |i: usize| if how.lower != turned { i } else { n - 1 - i };
     let mut l = [[T::zero(); SMALL]; SMALL];
     for i in 0..n {
         for k in 0..=i {
-            let x = if turned { a[at(k) * n + at(i)] } else { a[at(i) * n + at(k)] };
+            let x = if turned {
+                a[at(k) * n + at(i)]
+            } else {
+                a[at(i) * n + at(k)]
+            };
             l[i][k] = if how.conjugated { x.conjugate() } else { x };
         }
     }
@@ -73,20 +91,31 @@ pub(super) fn triangular_solve<T: Field>(b: &mut [T], a: &[T], rows: usize, colu
         let sides = SIDES.min(count - start);
         let mut x = [[T::zero(); SIDES]; SMALL];
         for (i, x) in x[..n].iter_mut().enumerate() {
-            x[..sides].iter_mut().enumerate().for_each(|(j, x)| *x = b[at(i) * step + (start + j) * next]);
+            x[..sides]
+                .iter_mut()
+                .enumerate()
+                .for_each(|(j, x)| *x = b[at(i) * step + (start + j) * next]);
         }
         widest(
             #[inline(always)]
             || substitute(&mut x, &l, n, how.unit),
         );
         for (i, x) in x[..n].iter().enumerate() {
-            x[..sides].iter().enumerate().for_each(|(j, &x)| b[at(i) * step + (start + j) * next] = x);
+            x[..sides]
+                .iter()
+                .enumerate()
+                .for_each(|(j, &x)| b[at(i) * step + (start + j) * next] = x);
         }
     }
 }
 
 #[inline(always)]
-fn substitute<T: Field>(x: &mut [[T; SIDES]; SMALL], l: &[[T; SMALL]; SMALL], n: usize, unit: bool) {
+fn substitute<T: Field>(
+    x: &mut [[T; SIDES]; SMALL],
+    l: &[[T; SMALL]; SMALL],
+    n: usize,
+    unit: bool,
+) {
     for (i, l) in l[..n].iter().enumerate() {
         let mut row = x[i];
         for (&f, known) in l.iter().zip(&x[..i]) {

@@ -1,13 +1,13 @@
-//! Large triangular systems: blocks of the triangle by [`Panels`], strips of right-hand sides one after another, and
-//! products for what remains.
+//! Large triangular systems: blocks of the triangle by [`Panels`], strips of right-hand sides one
+//! after another, and products for what remains.
 //!
 //! ```text
 //! | A     | | X |   | B |        X = A⁻¹ B,   Y = D⁻¹ (E - C X)
 //! | C   D | | Y | = | E |
 //! ```
-//! The rows of an upper triangle are found from the last to the first. Right-hand sides are independent of each other, so
-//! threads may divide them anywhere. Where a strip begins with zeros, as those of the identity do, no work is done for
-//! them, unless they would become NaN.
+//! The rows of an upper triangle are found from the last to the first. Right-hand sides are
+//! independent of each other, so threads may divide them anywhere. Where a strip begins with zeros,
+//! as those of the identity do, no work is done for them, unless they would become NaN.
 
 use super::panels::{Panels, SIDES};
 use super::{SMALL, Triangle};
@@ -30,23 +30,47 @@ pub(super) fn triangular_solve(
     columns: usize,
     how: Triangle,
 ) -> Fallible {
-    let (n, count) = if how.left { (rows, columns) } else { (columns, rows) };
-    assert!(a.len() == n * n && b.len() == rows * columns, "sizes of a triangular system");
+    let (n, count) = if how.left {
+        (rows, columns)
+    } else {
+        (columns, rows)
+    };
+    assert!(
+        a.len() == n * n && b.len() == rows * columns,
+        "sizes of a triangular system"
+    );
     // X op(A) = B is op(A)ᵀ Xᵀ = Bᵀ.
     let turned = how.transposed == how.left;
     let forward = how.lower != turned;
-    let (down, across) = if turned { (1, n as isize) } else { (n as isize, 1) };
+    let (down, across) = if turned {
+        (1, n as isize)
+    } else {
+        (n as isize, 1)
+    };
     // Element `i` of right-hand side `j` is `b[i · step + j · next]`.
-    let (step, next) = if how.left { (columns as isize, 1) } else { (1, columns as isize) };
+    let (step, next) = if how.left {
+        (columns as isize, 1)
+    } else {
+        (1, columns as isize)
+    };
     // The first row of each strip that is not zero, in the order in which rows are found.
     let begin = |strip: usize| {
         let row = |i: usize| if forward { i } else { n - 1 - i };
         let sides = strip * SIDES..count.min((strip + 1) * SIDES);
-        let some = |&i: &usize| sides.clone().any(|j| b[row(i) * step as usize + j * next as usize] != 0.0);
+        let some = |&i: &usize| {
+            sides
+                .clone()
+                .any(|j| b[row(i) * step as usize + j * next as usize] != 0.0)
+        };
         (0..n).find(some).unwrap_or(n)
     };
-    let strips = if count < FEW { 1 } else { count.div_ceil(SIDES) };
-    let mut begins = collected((0..strips).map(|strip| if count < FEW { 0 } else { begin(strip) }))?;
+    let strips = if count < FEW {
+        1
+    } else {
+        count.div_ceil(SIDES)
+    };
+    let mut begins =
+        collected((0..strips).map(|strip| if count < FEW { 0 } else { begin(strip) }))?;
     let divides = || how.unit || (0..n).all(|i| a[i * (n + 1)] != 0.0);
     if begins.iter().any(|&begin| begin > 0) && !(divides() && a.iter().all(|x| x.is_finite())) {
         begins.fill(0);
@@ -61,18 +85,32 @@ pub(super) fn triangular_solve(
         // Strips in which rows are found that are not zero.
         let begun = |&begin: &usize| begin < done;
         let low = SIDES * begins.iter().position(begun).unwrap_or(begins.len());
-        let high = begins.iter().rposition(begun).map_or(low, |last| count.min((last + 1) * SIDES));
+        let high = begins
+            .iter()
+            .rposition(begun)
+            .map_or(low, |last| count.min((last + 1) * SIDES));
         let at = |i: isize| to.get().wrapping_offset(i * step + low as isize * next);
         let known_sides = high - low;
-        // SAFETY: rows that are found and rows that are not have no element in common, and all are there.
+        // SAFETY: rows that are found and rows that are not have no element in common, and all are
+        // there.
         unsafe {
-            let c = Strided { at: at(first as isize), row: step, col: next };
+            let c = Strided {
+                at: at(first as isize),
+                row: step,
+                col: next,
+            };
             let a = Strided {
-                at: a.as_ptr().wrapping_offset(first as isize * down + known * across),
+                at: a
+                    .as_ptr()
+                    .wrapping_offset(first as isize * down + known * across),
                 row: down,
                 col: across,
             };
-            let x = Strided { at: at(known).cast_const(), row: step, col: next };
+            let x = Strided {
+                at: at(known).cast_const(),
+                row: step,
+                col: next,
+            };
             match how.left {
                 true => update(level, [size, done, known_sides], Onto::Minus, c, a, x)?,
                 false => {
@@ -84,8 +122,16 @@ pub(super) fn triangular_solve(
         if count < FEW {
             // SAFETY: the block and its rows are inside the matrices.
             unsafe {
-                let a = Strided { at: a.as_ptr().offset(corner), row: down, col: across };
-                let x = Strided { at: to.get().offset(first as isize * step), row: step, col: next };
+                let a = Strided {
+                    at: a.as_ptr().offset(corner),
+                    row: down,
+                    col: across,
+                };
+                let x = Strided {
+                    at: to.get().offset(first as isize * step),
+                    row: step,
+                    col: next,
+                };
                 substitute(x, a, [size, count], forward, how.unit);
             }
             continue;
@@ -107,10 +153,13 @@ pub(super) fn triangular_solve(
                 return Ok(());
             }
             let zero = begins[strip].saturating_sub(done);
-            let at = to.get().wrapping_offset(first as isize * step + (strip * SIDES) as isize * next);
+            let at = to
+                .get()
+                .wrapping_offset(first as isize * step + (strip * SIDES) as isize * next);
             let sides = SIDES.min(count - strip * SIDES);
             with_room(rows * SIDES * size_of::<f64>(), |room| {
-                // SAFETY: there is room for the rows, which are written here, and nothing else uses it.
+                // SAFETY: there is room for the rows, which are written here, and nothing else uses
+                // it.
                 let x = unsafe {
                     if rows > size || sides < SIDES {
                         room.write_bytes(0, rows * SIDES * size_of::<f64>());
@@ -118,8 +167,15 @@ pub(super) fn triangular_solve(
                     std::slice::from_raw_parts_mut(room.cast::<f64>(), rows * SIDES)
                 };
                 let own = if forward { 0 } else { (rows - size) * SIDES };
-                let there = Lines { from: at.cast_const(), lane: next, step, count: sides, depth: size };
-                // SAFETY: these rows of these right-hand sides exist, and no two strips have one in common.
+                let there = Lines {
+                    from: at.cast_const(),
+                    lane: next,
+                    step,
+                    count: sides,
+                    depth: size,
+                };
+                // SAFETY: these rows of these right-hand sides exist, and no two strips have one in
+                // common.
                 unsafe { transfer(level, x[own..].as_mut_ptr(), SIDES, there) };
                 let width = sides.next_multiple_of(8);
                 match forward {
@@ -128,8 +184,20 @@ pub(super) fn triangular_solve(
                 }
                 let (from, apart) = (x[own..].as_ptr(), SIDES as isize);
                 let back = match how.left {
-                    true => Lines { from, lane: 1, step: apart, count: sides, depth: size },
-                    false => Lines { from, lane: apart, step: 1, count: size, depth: sides },
+                    true => Lines {
+                        from,
+                        lane: 1,
+                        step: apart,
+                        count: sides,
+                        depth: size,
+                    },
+                    false => Lines {
+                        from,
+                        lane: apart,
+                        step: 1,
+                        count: size,
+                        depth: sides,
+                    },
                 };
                 // SAFETY: as above.
                 unsafe { transfer(level, at, columns, back) };
@@ -142,7 +210,8 @@ pub(super) fn triangular_solve(
 /// One right-hand side after another, in place.
 ///
 /// # Safety
-/// `size` rows and columns of A exist, at most [`SMALL`], and so many rows of `count` right-hand sides.
+/// `size` rows and columns of A exist, at most [`SMALL`], and so many rows of `count` right-hand
+/// sides.
 unsafe fn substitute(
     x: Strided<*mut f64>,
     a: Strided<*const f64>,
@@ -161,7 +230,11 @@ unsafe fn substitute(
                 for (p, &y) in found[..i].iter().enumerate() {
                     rest -= *a.at.offset(row(i) * a.row + row(p) * a.col) * y;
                 }
-                found[i] = if unit { rest } else { rest / *a.at.offset(row(i) * (a.row + a.col)) };
+                found[i] = if unit {
+                    rest
+                } else {
+                    rest / *a.at.offset(row(i) * (a.row + a.col))
+                };
                 *to = found[i];
             }
         }

@@ -16,24 +16,41 @@ fn numbers<T: Field>(random: &mut Random, count: usize, make: impl Fn(f64, f64) 
 }
 
 fn product<T: Field>(a: &[T], b: &[T], m: usize, k: usize, n: usize) -> Vec<T> {
-    (0..m * n).map(|e| (0..k).fold(T::zero(), |s, c| s + a[e / n * k + c] * b[c * n + e % n])).collect()
+    (0..m * n)
+        .map(|e| (0..k).fold(T::zero(), |s, c| s + a[e / n * k + c] * b[c * n + e % n]))
+        .collect()
 }
 
 fn adjoint<T: Field>(a: &[T], m: usize, n: usize) -> Vec<T> {
-    (0..m * n).map(|e| a[e % m * n + e / m].conjugate()).collect()
+    (0..m * n)
+        .map(|e| a[e % m * n + e / m].conjugate())
+        .collect()
 }
 
 #[track_caller]
 fn near<T: Field>(a: &[T], b: &[T], tolerance: f64) {
     assert_eq!(a.len(), b.len());
-    let worst = a.iter().zip(b).map(|(&x, &y)| (x - y).size()).fold(0.0, f64::max);
+    let worst = a
+        .iter()
+        .zip(b)
+        .map(|(&x, &y)| (x - y).size())
+        .fold(0.0, f64::max);
     assert!(worst <= tolerance, "{worst}");
 }
 
 /// Factors multiply to the matrix, on both sides of the border between plain loops and faer.
 fn factors<T: Field>(make: impl Fn(f64, f64) -> T + Copy, tolerance: f64) {
     let mut random = Random(7);
-    for (m, n) in [(1, 1), (3, 3), (8, 5), (5, 8), (16, 16), (17, 17), (40, 25), (25, 40)] {
+    for (m, n) in [
+        (1, 1),
+        (3, 3),
+        (8, 5),
+        (5, 8),
+        (16, 16),
+        (17, 17),
+        (40, 25),
+        (25, 40),
+    ] {
         let (a, k) = (numbers(&mut random, m * n, make), m.min(n));
         let (mut packed, mut pivots, mut perm) = (a.clone(), vec![0; k], vec![0; m]);
         lu(&mut packed, &mut pivots, &mut perm, &a, m, n).unwrap();
@@ -44,19 +61,38 @@ fn factors<T: Field>(make: impl Fn(f64, f64) -> T + Copy, tolerance: f64) {
                 std::cmp::Ordering::Less => T::zero(),
             })
             .collect();
-        let u: Vec<T> = (0..k * n).map(|e| if e / n <= e % n { packed[e] } else { T::zero() }).collect();
-        let moved: Vec<T> = perm.iter().flat_map(|&p| a[p as usize * n..(p as usize + 1) * n].to_vec()).collect();
+        let u: Vec<T> = (0..k * n)
+            .map(|e| if e / n <= e % n { packed[e] } else { T::zero() })
+            .collect();
+        let moved: Vec<T> = perm
+            .iter()
+            .flat_map(|&p| a[p as usize * n..(p as usize + 1) * n].to_vec())
+            .collect();
         near(&product(&l, &u, m, k, n), &moved, tolerance);
         let mut rows: Vec<i32> = (0..m as i32).collect();
-        pivots.iter().enumerate().for_each(|(k, &p)| rows.swap(k, p as usize));
+        pivots
+            .iter()
+            .enumerate()
+            .for_each(|(k, &p)| rows.swap(k, p as usize));
         assert_eq!(rows, perm);
 
         let (mut q, mut r) = (vec![T::zero(); m * k], vec![T::zero(); k * n]);
         qr(Some(&mut q), &mut r, &a, m, n, k).unwrap();
         near(&product(&q, &r, m, k, n), &a, tolerance);
 
-        let (mut s, mut u, mut v) = (vec![0.0f64; k], vec![T::zero(); m * k], vec![T::zero(); k * n]);
-        svd(&mut s, Some((&mut u, &mut v)), &a, Shape { m, n, p: k, q: k }, 0.61).unwrap();
+        let (mut s, mut u, mut v) = (
+            vec![0.0f64; k],
+            vec![T::zero(); m * k],
+            vec![T::zero(); k * n],
+        );
+        svd(
+            &mut s,
+            Some((&mut u, &mut v)),
+            &a,
+            Shape { m, n, p: k, q: k },
+            0.61,
+        )
+        .unwrap();
         let scaled: Vec<T> = (0..m * k).map(|e| u[e] * T::real(s[e % k])).collect();
         near(&product(&scaled, &v, m, k, n), &a, tolerance);
 
@@ -65,15 +101,40 @@ fn factors<T: Field>(make: impl Fn(f64, f64) -> T + Copy, tolerance: f64) {
         (0..m).for_each(|i| h[i * m + i] += T::real(1.0));
         let mut l = vec![T::zero(); m * m];
         cholesky(&mut l, &h, m).unwrap();
-        near(&product(&l, &adjoint(&l, m, m), m, m, m), &h, 10.0 * tolerance);
+        near(
+            &product(&l, &adjoint(&l, m, m), m, m, m),
+            &h,
+            10.0 * tolerance,
+        );
         let mut x = a.clone();
-        let how = Triangle { left: true, lower: true, unit: false, transposed: false, conjugated: false };
+        let how = Triangle {
+            left: true,
+            lower: true,
+            unit: false,
+            transposed: false,
+            conjugated: false,
+        };
         triangular_solve(&mut x, &l, m, n, how).unwrap();
         near(&product(&l, &x, m, m, n), &a, 10.0 * tolerance);
         let mut x = adjoint(&a, m, n);
-        triangular_solve(&mut x, &l, n, m, Triangle { left: false, transposed: true, conjugated: true, ..how })
-            .unwrap();
-        near(&product(&x, &adjoint(&l, m, m), n, m, m), &adjoint(&a, m, n), 10.0 * tolerance);
+        triangular_solve(
+            &mut x,
+            &l,
+            n,
+            m,
+            Triangle {
+                left: false,
+                transposed: true,
+                conjugated: true,
+                ..how
+            },
+        )
+        .unwrap();
+        near(
+            &product(&x, &adjoint(&l, m, m), n, m, m),
+            &adjoint(&a, m, n),
+            10.0 * tolerance,
+        );
 
         let (mut w, mut v) = (vec![0.0f64; m], vec![T::zero(); m * m]);
         eigh(&mut w, Some(&mut v), &h, m, 0.61).unwrap();
@@ -94,7 +155,10 @@ fn eigenvectors_of_general_matrices() {
     for n in [1, 2, 5, 20] {
         let a = numbers(&mut random, n * n, |x, _| x);
         let (mut w, mut v) = (vec![Complex::default(); n], vec![Complex::default(); n * n]);
-        eig(&mut w, Some(&mut v), &a, n, 0.61, |w| (0..w.len()).collect()).unwrap();
+        eig(&mut w, Some(&mut v), &a, n, 0.61, |w| {
+            (0..w.len()).collect()
+        })
+        .unwrap();
         let a: Vec<Complex<f64>> = a.into_iter().map(Complex::from).collect();
         let scaled: Vec<Complex<f64>> = (0..n * n).map(|e| v[e] * w[e % n]).collect();
         near(&product(&a, &v, n, n, n), &scaled, 1e-11);
@@ -109,12 +173,33 @@ fn spectra_at_every_scale() {
         let (mut w, mut real, mut s) = ([Complex::default(); 2], [0.0; 2], [0.0; 2]);
         eig(&mut w, None, &a, 2, 0.61, |_| vec![0, 1]).unwrap();
         eigh::<T>(&mut real, None, &a, 2, 0.61).unwrap();
-        svd::<T>(&mut s, None, &a, Shape { m: 2, n: 2, p: 2, q: 2 }, 0.61).unwrap();
-        w.into_iter().chain(real.into_iter().chain(s).map(Complex::from)).map(|x| x / by).collect()
+        svd::<T>(
+            &mut s,
+            None,
+            &a,
+            Shape {
+                m: 2,
+                n: 2,
+                p: 2,
+                q: 2,
+            },
+            0.61,
+        )
+        .unwrap();
+        w.into_iter()
+            .chain(real.into_iter().chain(s).map(Complex::from))
+            .map(|x| x / by)
+            .collect()
     }
     let a = [3.0, 1.0, -2.0, 2.0];
-    let z = [(3.0, 1.0), (1.0, -0.5), (-2.0, 0.25), (2.0, 0.0)].map(|(re, im)| Complex::new(re, im));
-    for by in [2f64.powi(-1000), 2f64.powi(-600), 2f64.powi(600), 2f64.powi(1000)] {
+    let z =
+        [(3.0, 1.0), (1.0, -0.5), (-2.0, 0.25), (2.0, 0.0)].map(|(re, im)| Complex::new(re, im));
+    for by in [
+        2f64.powi(-1000),
+        2f64.powi(-600),
+        2f64.powi(600),
+        2f64.powi(1000),
+    ] {
         near(&values(a, by), &values(a, 1.0), 1e-14);
         near(&values(z, by), &values(z, 1.0), 1e-14);
     }
@@ -128,7 +213,19 @@ fn what_has_no_factor_is_nan() {
     let (mut w, mut v) = ([0.0f64; 2], [0.0f64; 4]);
     eigh(&mut w, Some(&mut v), &[f64::NAN, 0.0, 0.0, 1.0], 2, 0.61).unwrap();
     assert!(w.iter().chain(&v).all(|x| x.is_nan()));
-    svd(&mut w, None, &[f64::INFINITY, 0.0, 0.0, 1.0], Shape { m: 2, n: 2, p: 2, q: 2 }, 0.61).unwrap();
+    svd(
+        &mut w,
+        None,
+        &[f64::INFINITY, 0.0, 0.0, 1.0],
+        Shape {
+            m: 2,
+            n: 2,
+            p: 2,
+            q: 2,
+        },
+        0.61,
+    )
+    .unwrap();
     assert!(w.iter().all(|x| x.is_nan()));
 }
 
@@ -167,7 +264,10 @@ fn at_every_level<T: PartialEq>(run: impl Fn(Level) -> T) -> T {
     let mut all = Level::available().map(|level| with_threads(1, || run(level)));
     let first = all.next().expect("there is a level");
     assert!(all.all(|x| x == first), "levels differ");
-    assert!(with_threads(2, || run(Level::chosen())) == first, "threads differ");
+    assert!(
+        with_threads(2, || run(Level::chosen())) == first,
+        "threads differ"
+    );
     first
 }
 
@@ -181,11 +281,19 @@ fn large_cholesky_factors() {
             assert!(cholesky::cholesky(level, &mut l, &h, n).unwrap());
             l
         });
-        assert!((0..n * n).all(|e| e / n >= e % n || l[e] == 0.0), "zeros above the diagonal of {n}");
+        assert!(
+            (0..n * n).all(|e| e / n >= e % n || l[e] == 0.0),
+            "zeros above the diagonal of {n}"
+        );
         let mut other = vec![0.0; n * n];
         assert!(large::cholesky(&mut other, &h, n).unwrap());
         let miss = |l: &[f64]| error(&h, &dense(l, &adjoint(l, n, n), n, n, n), norm(&h));
-        assert!(miss(&l) <= 2.0 * miss(&other) + 1.0, "{n}: {} {}", miss(&l), miss(&other));
+        assert!(
+            miss(&l) <= 2.0 * miss(&other) + 1.0,
+            "{n}: {} {}",
+            miss(&l),
+            miss(&other)
+        );
     }
 }
 
@@ -200,9 +308,15 @@ fn large_lu_factors() {
             run(&mut packed, &mut pivots, &mut perm);
             (packed, pivots, perm)
         };
-        let ours = at_every_level(|level| factored(&|a, pivots, perm| lu::lu(level, a, pivots, perm, m, n).unwrap()));
+        let ours = at_every_level(|level| {
+            factored(&|a, pivots, perm| lu::lu(level, a, pivots, perm, m, n).unwrap())
+        });
         let other = factored(&|a, pivots, perm| large::lu(a, pivots, perm, m, n).unwrap());
-        assert_eq!((&ours.1, &ours.2), (&other.1, &other.2), "the pivots of {m} x {n}");
+        assert_eq!(
+            (&ours.1, &ours.2),
+            (&other.1, &other.2),
+            "the pivots of {m} x {n}"
+        );
         let miss = |packed: &[f64]| {
             let l = |e: usize| match (e / k).cmp(&(e % k)) {
                 std::cmp::Ordering::Greater => packed[e / k * n + e % k],
@@ -210,9 +324,16 @@ fn large_lu_factors() {
                 std::cmp::Ordering::Less => 0.0,
             };
             let l: Vec<f64> = (0..m * k).map(l).collect();
-            let u: Vec<f64> = (0..k * n).map(|e| if e / n <= e % n { packed[e] } else { 0.0 }).collect();
-            let moved: Vec<f64> = (0..m * n).map(|e| a[ours.2[e / n] as usize * n + e % n]).collect();
-            assert!((0..m * k).all(|e| e / k <= e % k || l[e].abs() <= 1.0), "pivots are the largest");
+            let u: Vec<f64> = (0..k * n)
+                .map(|e| if e / n <= e % n { packed[e] } else { 0.0 })
+                .collect();
+            let moved: Vec<f64> = (0..m * n)
+                .map(|e| a[ours.2[e / n] as usize * n + e % n])
+                .collect();
+            assert!(
+                (0..m * k).all(|e| e / k <= e % k || l[e].abs() <= 1.0),
+                "pivots are the largest"
+            );
             error(&moved, &dense(&l, &u, m, k, n), norm(&a))
         };
         let (ours, other) = (miss(&ours.0), miss(&other.0));
@@ -223,32 +344,59 @@ fn large_lu_factors() {
 #[test]
 fn qr_factors() {
     let mut random = Random(15);
-    let edges =
-        [(1, 1), (1, 5), (5, 1), (9, 8), (16, 40), (40, 17), (64, 20), (33, 70), (130, 31), (31, 130), (450, 400)];
+    let edges = [
+        (1, 1),
+        (1, 5),
+        (5, 1),
+        (9, 8),
+        (16, 40),
+        (40, 17),
+        (64, 20),
+        (33, 70),
+        (130, 31),
+        (31, 130),
+        (450, 400),
+    ];
     for (m, n) in EXTENTS.map(|n| (n, n)).into_iter().chain(edges) {
         for k in [m, m.min(n)] {
             let mut a = floats(&mut random, m * n);
             // A column that is reduced already.
-            (m.min(n) / 2 + 1..m)
-                .for_each(|i| (0..=m.min(n) / 2).for_each(|j| a[i * n + j] *= f64::from(u8::from(n % 2 == 0))));
+            (m.min(n) / 2 + 1..m).for_each(|i| {
+                (0..=m.min(n) / 2).for_each(|j| a[i * n + j] *= f64::from(u8::from(n % 2 == 0)))
+            });
             let factored = |run: &dyn Fn(&mut [f64], &mut [f64])| {
                 let (mut q, mut r) = (vec![f64::NAN; m * k], vec![f64::NAN; k * n]);
                 run(&mut q, &mut r);
                 (q, r)
             };
-            let (q, r) = at_every_level(|level| factored(&|q, r| qr::qr(level, Some(q), r, &a, m, n, k).unwrap()));
+            let (q, r) = at_every_level(|level| {
+                factored(&|q, r| qr::qr(level, Some(q), r, &a, m, n, k).unwrap())
+            });
             let (other_q, other_r) = factored(&|q, r| large::qr(Some(q), r, &a, m, n, k).unwrap());
-            let (_, alone) = factored(&|_, r| qr::qr(Level::chosen(), None, r, &a, m, n, k).unwrap());
+            let (_, alone) =
+                factored(&|_, r| qr::qr(Level::chosen(), None, r, &a, m, n, k).unwrap());
             assert!(alone == r, "R alone is that of both, {m} x {n}");
-            assert!((0..k * n).all(|e| e / n <= e % n || r[e] == 0.0), "zeros below the diagonal of {m} x {n}");
-            let signs = |r: &[f64]| (0..k.min(n)).map(|i| r[i * n + i] < 0.0).collect::<Vec<bool>>();
+            assert!(
+                (0..k * n).all(|e| e / n <= e % n || r[e] == 0.0),
+                "zeros below the diagonal of {m} x {n}"
+            );
+            let signs = |r: &[f64]| {
+                (0..k.min(n))
+                    .map(|i| r[i * n + i] < 0.0)
+                    .collect::<Vec<bool>>()
+            };
             assert_eq!(signs(&r), signs(&other_r), "signs of {m} x {n}");
             let miss = |q: &[f64], r: &[f64]| error(&a, &dense(q, r, m, k, n), norm(&a));
             let (ours, other) = (miss(&q, &r), miss(&other_q, &other_r));
             assert!(ours <= 2.0 * other + 2.0, "{m} x {n}: {ours} {other}");
-            let one: Vec<f64> = (0..k * k).map(|e| f64::from(u8::from(e / k == e % k))).collect();
+            let one: Vec<f64> = (0..k * k)
+                .map(|e| f64::from(u8::from(e / k == e % k)))
+                .collect();
             let apart = error(&one, &dense(&adjoint(&q, m, k), &q, k, m, k), norm(&one));
-            assert!(apart <= 20.0, "{m} x {n}: columns are orthonormal but for {apart}");
+            assert!(
+                apart <= 20.0,
+                "{m} x {n}: columns are orthonormal but for {apart}"
+            );
         }
     }
     // Squares of these are 0, or infinite.
@@ -271,14 +419,24 @@ fn large_triangular_systems() {
         (0..n).for_each(|i| a[i * n + i] = 1.0 + random.float().abs());
         for case in 0..16 {
             let [left, lower, unit, transposed] = [1, 2, 4, 8].map(|bit| case & bit != 0);
-            let how = Triangle { left, lower, unit, transposed, conjugated: false };
+            let how = Triangle {
+                left,
+                lower,
+                unit,
+                transposed,
+                conjugated: false,
+            };
             let count = [1, 7, 8, 24, 25, 50][random.below(6)];
             let (rows, columns) = if left { (n, count) } else { (count, n) };
             let mut b = floats(&mut random, n * count);
             // As the identity does, right-hand sides may begin with zeros.
             let zeros = |j: usize| if case % 3 == 0 { n * j / count } else { 0 };
             for (i, j) in (0..n).flat_map(|i| (0..count).map(move |j| (i, j))) {
-                let found = if lower != (transposed == left) { i } else { n - 1 - i };
+                let found = if lower != (transposed == left) {
+                    i
+                } else {
+                    n - 1 - i
+                };
                 if found < zeros(j) {
                     b[if left { i * count + j } else { j * n + i }] = 0.0;
                 }
@@ -294,9 +452,19 @@ fn large_triangular_systems() {
                 _ if (i > j) == lower => a[i * n + j],
                 _ => 0.0,
             };
-            let of = |e: usize| if transposed { kept(e % n, e / n) } else { kept(e / n, e % n) };
+            let of = |e: usize| {
+                if transposed {
+                    kept(e % n, e / n)
+                } else {
+                    kept(e / n, e % n)
+                }
+            };
             let t: Vec<f64> = (0..n * n).map(of).collect();
-            let back = if left { dense(&t, &x, n, n, count) } else { dense(&x, &t, count, n, n) };
+            let back = if left {
+                dense(&t, &x, n, n, count)
+            } else {
+                dense(&x, &t, count, n, n)
+            };
             let miss = error(&b, &back, norm(&t) * norm(&x));
             assert!(miss <= 1.0, "{n}, {count}, {how:?}: {miss}");
         }
@@ -312,13 +480,17 @@ fn inverses_from_factors() {
         let mut x = vec![T::nan(); n * n];
         inverse_transposed(&mut x, &packed, &perm, n).unwrap();
         let turned: Vec<T> = (0..n * n).map(|e| x[e % n * n + e / n]).collect();
-        let one: Vec<T> = (0..n * n).map(|e| T::real(f64::from(u8::from(e / n == e % n)))).collect();
+        let one: Vec<T> = (0..n * n)
+            .map(|e| T::real(f64::from(u8::from(e / n == e % n))))
+            .collect();
         near(&product(&a, &turned, n, n, n), &one, 1e-10);
     }
     for n in [0, 1, 3, 16, 17, 40, 300] {
         inverse::<f64>(|x, _| x, n);
     }
-    [2, 20].into_iter().for_each(|n| inverse::<Complex<f64>>(Complex::new, n));
+    [2, 20]
+        .into_iter()
+        .for_each(|n| inverse::<Complex<f64>>(Complex::new, n));
 }
 
 #[test]
@@ -327,7 +499,12 @@ fn large_matrices_without_factors() {
     let mut random = Random(14);
     let mut h = positive(&floats(&mut random, n * n), n);
     let mut l = vec![0.0; n * n];
-    for (at, bad) in [(0, -1.0), (70 * n + 70, 0.0), (80 * n + 3, f64::NAN), (80 * n + 3, f64::INFINITY)] {
+    for (at, bad) in [
+        (0, -1.0),
+        (70 * n + 70, 0.0),
+        (80 * n + 3, f64::NAN),
+        (80 * n + 3, f64::INFINITY),
+    ] {
         let good = std::mem::replace(&mut h[at], bad);
         cholesky(&mut l, &h, n).unwrap();
         assert!(l.iter().all(|x| x.is_nan()), "{bad} at {at}");
@@ -341,8 +518,16 @@ fn large_matrices_without_factors() {
     assert!(packed.iter().all(|x| x.is_finite()) && packed[40 * n + 40] == 0.0);
     assert_eq!((pivots[0], pivots[40]), (1, 40));
     // Where reciprocals are no normal numbers, quotients are.
-    let how = Triangle { left: true, lower: true, unit: false, transposed: false, conjugated: false };
-    let a: Vec<f64> = (0..n * n).map(|e| if e / n == e % n { 1e-310 } else { 0.0 }).collect();
+    let how = Triangle {
+        left: true,
+        lower: true,
+        unit: false,
+        transposed: false,
+        conjugated: false,
+    };
+    let a: Vec<f64> = (0..n * n)
+        .map(|e| if e / n == e % n { 1e-310 } else { 0.0 })
+        .collect();
     let mut x = vec![1e-310; n * 10];
     triangular_solve(&mut x, &a, n, 10, how).unwrap();
     assert!(x.iter().all(|&x| x == 1.0));

@@ -1,9 +1,10 @@
-//! Memory whose size data decides: it comes from here, and where there is none the answer is an error, not the end of
-//! the process.
+//! Memory whose size data decides: it comes from here, and where there is none the answer is an
+//! error, not the end of the process.
 //!
-//! [`zeros`], [`filled`], [`collected`], [`with_capacity`] and [`grow`] make vectors, [`with_room`] lends memory for the
-//! length of a call, and the [`pool`] keeps buffers that are likely to be taken again. A large piece is handed out only
-//! if some memory is left beside it ([`SPARE`]), because small allocations of the standard library have no way to fail.
+//! [`zeros`], [`filled`], [`collected`], [`with_capacity`] and [`grow`] make vectors, [`with_room`]
+//! lends memory for the length of a call, and the [`pool`] keeps buffers that are likely to be
+//! taken again. A large piece is handed out only if some memory is left beside it ([`SPARE`]),
+//! because small allocations of the standard library have no way to fail.
 
 mod pool;
 
@@ -53,7 +54,8 @@ macro_rules! plain {
 
 plain!(bool i8 i16 i32 i64 u8 u16 u32 u64 usize f16 bf16 f32 f64 Complex<f32> Complex<f64>);
 
-/// Bytes that must be free beside a large piece: for everything small that follows, stacks of threads included.
+/// Bytes that must be free beside a large piece: for everything small that follows, stacks of
+/// threads included.
 const SPARE: usize = 4 << 20;
 
 thread_local! {
@@ -61,7 +63,8 @@ thread_local! {
     static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };
 }
 
-/// Runs `f`; only its first `count` allocations on this thread succeed. For tests of what follows when one does not.
+/// Runs `f`; only its first `count` allocations on this thread succeed. For tests of what follows
+/// when one does not.
 #[doc(hidden)]
 pub fn with_allocations<R>(count: u64, f: impl FnOnce() -> R) -> R {
     struct Restore(u64);
@@ -88,7 +91,9 @@ fn allowed() -> bool {
 
 /// The bytes of `n` elements.
 fn size<T>(n: usize) -> Fallible<usize> {
-    Layout::array::<T>(n).map(|layout| layout.size()).map_err(|_| OutOfMemory { bytes: usize::MAX })
+    Layout::array::<T>(n)
+        .map(|layout| layout.size())
+        .map_err(|_| OutOfMemory { bytes: usize::MAX })
 }
 
 /// Whether some memory is left beside a piece of this size that was just allocated.
@@ -99,7 +104,10 @@ pub(crate) fn leaves_room(bytes: usize) -> bool {
 /// Whether the system would give so many bytes: asked for, and given back untouched.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_free(bytes: usize) -> bool {
-    let (rights, kind) = (libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+    let (rights, kind) = (
+        libc::PROT_NONE,
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+    );
     // SAFETY: a mapping of our own, which nothing refers to when it goes.
     unsafe {
         let at = libc::mmap(std::ptr::null_mut(), bytes, rights, kind, -1, 0);
@@ -115,20 +123,34 @@ pub(crate) fn is_free(bytes: usize) -> bool {
 /// Bytes that are [`Held`].
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
-/// Memory that a library is going to allocate, and has no way to say that it cannot: nobody else takes it as long as this
-/// lives. It may not be there in pieces of any size, as one piece was asked for.
+/// Memory that a library is going to allocate, and has no way to say that it cannot: nobody else
+/// takes it as long as this lives. It may not be there in pieces of any size, as one piece was
+/// asked for.
 pub struct Held(usize);
 
 /// An error unless so many bytes are free. Few are not asked for: the call costs a microsecond.
 pub fn hold(bytes: usize) -> Fallible<Held> {
     if bytes < LARGE {
-        return if allowed() { Ok(Held(0)) } else { Err(OutOfMemory { bytes }) };
+        return if allowed() {
+            Ok(Held(0))
+        } else {
+            Err(OutOfMemory { bytes })
+        };
     }
     let held = Held(bytes);
     // Another thread may hold some, too: whoever comes second sees both.
-    let all = HELD.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes).saturating_add(SPARE);
-    let free = allowed() && all <= isize::MAX as usize && (is_free(all) || (release() > 0 && is_free(all)));
-    if free { Ok(held) } else { Err(OutOfMemory { bytes }) }
+    let all = HELD
+        .fetch_add(bytes, Ordering::Relaxed)
+        .saturating_add(bytes)
+        .saturating_add(SPARE);
+    let free = allowed()
+        && all <= isize::MAX as usize
+        && (is_free(all) || (release() > 0 && is_free(all)));
+    if free {
+        Ok(held)
+    } else {
+        Err(OutOfMemory { bytes })
+    }
 }
 
 impl Drop for Held {
@@ -246,7 +268,8 @@ const LINE: usize = 64;
 /// Rooms up to this size are kept by their thread, larger ones by the pool.
 const OWN: usize = 256 << 10;
 
-/// Rooms up to this size are powers of two. What is not used of one is memory that was never touched.
+/// Rooms up to this size are powers of two. What is not used of one is memory that was never
+/// touched.
 const MANY: usize = 64 << 20;
 
 #[derive(Clone, Copy)]
@@ -255,17 +278,23 @@ struct Line {
     _bytes: [u8; LINE],
 }
 
-/// Calls `f` with room for `bytes`, aligned to 64, of bytes that are anything. `f` may ask for more.
+/// Calls `f` with room for `bytes`, aligned to 64, of bytes that are anything. `f` may ask for
+/// more.
 pub(crate) fn with_room<R>(bytes: usize, f: impl FnOnce(*mut u8) -> R) -> Fallible<R> {
     if bytes > OWN {
         // Products of many sizes follow each other: few sizes of rooms, so that one is there.
-        let size = if bytes <= MANY { bytes.next_power_of_two() } else { bytes };
+        let size = if bytes <= MANY {
+            bytes.next_power_of_two()
+        } else {
+            bytes
+        };
         let layout = Layout::from_size_align(size, LINE).map_err(|_| OutOfMemory { bytes })?;
         let data = take(layout, Bytes::Initialised).ok_or(OutOfMemory { bytes })?;
         struct Back(NonNull<u8>, Layout);
         impl Drop for Back {
             fn drop(&mut self) {
-                // SAFETY: the room was taken with this layout, initialised, and nobody uses it any more.
+                // SAFETY: the room was taken with this layout, initialised, and nobody uses it any
+                // more.
                 unsafe { give(self.0, self.1) };
             }
         }
@@ -291,8 +320,14 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_an_error() {
-        assert_eq!(zeros::<f64>(usize::MAX), Err(OutOfMemory { bytes: usize::MAX }));
-        assert_eq!(with_capacity::<u8>(1 << 60), Err(OutOfMemory { bytes: 1 << 60 }));
+        assert_eq!(
+            zeros::<f64>(usize::MAX),
+            Err(OutOfMemory { bytes: usize::MAX })
+        );
+        assert_eq!(
+            with_capacity::<u8>(1 << 60),
+            Err(OutOfMemory { bytes: 1 << 60 })
+        );
         assert!(filled(1u64, 1 << 50).is_err() && hold(1 << 60).is_err() && hold(1).is_ok());
         assert!(with_room(1 << 60, |_| ()).is_err());
         let mut some = vec![1u8];

@@ -1,14 +1,17 @@
-//! The pool: a buffer that nobody refers to any more is kept for the next of its size, by one pool for the process.
+//! The pool: a buffer that nobody refers to any more is kept for the next of its size, by one pool
+//! for the process.
 //!
-//! To get large memory from the system costs several times what it costs to write it (every page is cleared and mapped
-//! when it is first touched), and to clear what a product of matrices will set costs a tenth of a small one. So buffers of
-//! [`KEPT`] bytes and more are kept, at most [`MOST`] bytes of all threads together, and new ones of [`LARGE`] bytes ask
-//! for huge pages. A buffer of more than one huge page has a [`capacity`] that fills pages, because Linux aligns what
-//! fills them.
+//! To get large memory from the system costs several times what it costs to write it (every page is
+//! cleared and mapped when it is first touched), and to clear what a product of matrices will set
+//! costs a tenth of a small one. So buffers of [`KEPT`] bytes and more are kept, at most [`MOST`]
+//! bytes of all threads together, and new ones of [`LARGE`] bytes ask for huge pages. A buffer of
+//! more than one huge page has a [`capacity`] that fills pages, because Linux aligns what fills
+//! them.
 //!
-//! What is kept is what is likely to be taken again. A buffer stays if one of its size was taken that has not come back:
-//! what a program gets from elsewhere, its arguments, is freed. Sizes that were taken twice stay for [`LONG`] calls of the
-//! pool since they were taken last, others for [`SHORT`]. [`release`] frees everything.
+//! What is kept is what is likely to be taken again. A buffer stays if one of its size was taken
+//! that has not come back: what a program gets from elsewhere, its arguments, is freed. Sizes that
+//! were taken twice stay for [`LONG`] calls of the pool since they were taken last, others for
+//! [`SHORT`]. [`release`] frees everything.
 
 use super::{allowed, leaves_room};
 use rustc_hash::FxHashMap;
@@ -20,7 +23,8 @@ use std::sync::{Mutex, MutexGuard};
 /// From this size on a buffer is kept.
 pub const KEPT: usize = 32 << 10;
 
-/// From this size on memory comes from the system, where zeros cost nothing: all of it is initialised.
+/// From this size on memory comes from the system, where zeros cost nothing: all of it is
+/// initialised.
 pub const LARGE: usize = 1 << 20;
 
 /// Bytes that are kept.
@@ -84,7 +88,8 @@ struct Freed(SmallVec<[(usize, Layout); 2]>);
 impl Drop for Freed {
     fn drop(&mut self) {
         for &(at, layout) in &self.0 {
-            // SAFETY: the buffer was given with this layout, nobody refers to it, and it is no longer in the pool.
+            // SAFETY: the buffer was given with this layout, nobody refers to it, and it is no
+            // longer in the pool.
             unsafe { dealloc(at as *mut u8, whole(layout)) };
         }
     }
@@ -139,20 +144,32 @@ impl Pool {
         });
         self.bytes -= gone;
         while self.classes.len() > SIZES {
-            let Some(oldest) = self.classes.iter().min_by_key(|(_, c)| c.last).map(|(&layout, _)| layout) else {
+            let Some(oldest) = self
+                .classes
+                .iter()
+                .min_by_key(|(_, c)| c.last)
+                .map(|(&layout, _)| layout)
+            else {
                 break;
             };
             if let Some(class) = self.classes.remove(&oldest) {
                 self.bytes -= class.kept.len() * oldest.size();
-                freed.0.extend(class.kept.into_iter().map(|at| (at, oldest)));
+                freed
+                    .0
+                    .extend(class.kept.into_iter().map(|at| (at, oldest)));
             }
         }
     }
 
     /// Frees a buffer of the size that was taken last the longest time ago; `false`: there is none.
     fn free_oldest(&mut self, freed: &mut Freed) -> bool {
-        let held = self.classes.iter_mut().filter(|(_, class)| !class.kept.is_empty());
-        let Some((&layout, class)) = held.min_by_key(|(_, class)| class.last) else { return false };
+        let held = self
+            .classes
+            .iter_mut()
+            .filter(|(_, class)| !class.kept.is_empty());
+        let Some((&layout, class)) = held.min_by_key(|(_, class)| class.last) else {
+            return false;
+        };
         freed.0.extend(class.kept.pop().map(|at| (at, layout)));
         self.bytes -= layout.size();
         true
@@ -165,10 +182,14 @@ const HUGE: usize = 2 << 20;
 /// What the allocator keeps beside a buffer, at most.
 const HEADER: usize = 64;
 
-/// How many bytes a buffer for so many has: with the allocator's header they fill huge pages, if there is more than one. What
-/// is past the end is never touched, so that it takes up addresses alone.
+/// How many bytes a buffer for so many has: with the allocator's header they fill huge pages, if
+/// there is more than one. What is past the end is never touched, so that it takes up addresses
+/// alone.
 pub fn capacity(bytes: usize) -> usize {
-    match bytes.checked_add(HEADER).and_then(|n| n.checked_next_multiple_of(HUGE)) {
+    match bytes
+        .checked_add(HEADER)
+        .and_then(|n| n.checked_next_multiple_of(HUGE))
+    {
         Some(pages) if bytes >= HUGE && pages <= isize::MAX as usize => pages - HEADER,
         _ => bytes,
     }
@@ -179,7 +200,8 @@ fn whole(layout: Layout) -> Layout {
     Layout::from_size_align(capacity(layout.size()), layout.align()).unwrap_or(layout)
 }
 
-/// A buffer of this layout, which has a size, to be freed as one of its [`capacity`]; `None` if there is no such memory.
+/// A buffer of this layout, which has a size, to be freed as one of its [`capacity`]; `None` if
+/// there is no such memory.
 pub fn take(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
     if !allowed() {
         return None;
@@ -194,7 +216,8 @@ pub fn take(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
             return Some(data);
         }
     }
-    let data = fresh(layout, bytes).or_else(|| (release() > 0).then(|| fresh(layout, bytes)).flatten())?;
+    let data =
+        fresh(layout, bytes).or_else(|| (release() > 0).then(|| fresh(layout, bytes)).flatten())?;
     if layout.size() >= LARGE {
         prepare_pages(data, layout.size());
     }
@@ -206,7 +229,13 @@ fn fresh(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
     let zero = bytes != Bytes::Any || layout.size() >= LARGE;
     let whole = whole(layout);
     // SAFETY: the layout has a size.
-    let data = NonNull::new(unsafe { if zero { alloc_zeroed(whole) } else { alloc(whole) } })?;
+    let data = NonNull::new(unsafe {
+        if zero {
+            alloc_zeroed(whole)
+        } else {
+            alloc(whole)
+        }
+    })?;
     if !leaves_room(layout.size()) {
         // SAFETY: it was allocated with this layout, and nobody has seen it.
         unsafe { dealloc(data.as_ptr(), whole) };
@@ -218,11 +247,13 @@ fn fresh(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
 /// Keeps a buffer that is likely to be taken again, or frees it.
 ///
 /// # Safety
-/// The buffer has the [`capacity`] of this layout, which is of [`KEPT`] bytes or more; those of the layout were all written or
-/// zeroed, and nothing refers to it.
+/// The buffer has the [`capacity`] of this layout, which is of [`KEPT`] bytes or more; those of the
+/// layout were all written or zeroed, and nothing refers to it.
 pub unsafe fn give(data: NonNull<u8>, layout: Layout) {
     let mut freed = Freed::default();
-    pool().get_or_insert_default().give(data.as_ptr() as usize, layout, &mut freed);
+    pool()
+        .get_or_insert_default()
+        .give(data.as_ptr() as usize, layout, &mut freed);
 }
 
 /// Frees everything that is kept; how many bytes that was.
@@ -231,7 +262,9 @@ pub fn release() -> usize {
     let mut freed = Freed::default();
     let bytes = all.bytes;
     for (layout, class) in all.classes {
-        freed.0.extend(class.kept.into_iter().map(|at| (at, layout)));
+        freed
+            .0
+            .extend(class.kept.into_iter().map(|at| (at, layout)));
     }
     drop(freed);
     bytes
@@ -241,14 +274,21 @@ pub fn release() -> usize {
 pub fn stats() -> Stats {
     let pool = pool();
     let (buffers, bytes) = match &*pool {
-        Some(pool) => (pool.classes.values().map(|c| c.kept.len()).sum(), pool.bytes),
+        Some(pool) => (
+            pool.classes.values().map(|c| c.kept.len()).sum(),
+            pool.bytes,
+        ),
         None => (0, 0),
     };
-    Stats { buffers, bytes, limit: MOST }
+    Stats {
+        buffers,
+        bytes,
+        limit: MOST,
+    }
 }
 
-/// Tells the system that the pages of a fresh buffer should be huge, and has it map those at the ends that cannot be: one
-/// call costs a third of a fault for each page. It need not listen.
+/// Tells the system that the pages of a fresh buffer should be huge, and has it map those at the
+/// ends that cannot be: one call costs a third of a fault for each page. It need not listen.
 fn prepare_pages(data: NonNull<u8>, size: usize) {
     #[cfg(target_os = "linux")]
     {
@@ -258,11 +298,14 @@ fn prepare_pages(data: NonNull<u8>, size: usize) {
         let at = data.as_ptr() as usize;
         let advise = |from: usize, to: usize, advice| {
             let start = data.as_ptr().wrapping_add(from.wrapping_sub(at));
-            // SAFETY: these pages are the allocator's, and have some of the buffer or of its header in them; the advice
-            // changes how they are backed, not what they hold.
+            // SAFETY: these pages are the allocator's, and have some of the buffer or of its header
+            // in them; the advice changes how they are backed, not what they hold.
             from < to && unsafe { libc::madvise(start.cast(), to - from, advice) } == 0
         };
-        let (first, last) = (at / PAGE * PAGE, at.saturating_add(size).next_multiple_of(PAGE));
+        let (first, last) = (
+            at / PAGE * PAGE,
+            at.saturating_add(size).next_multiple_of(PAGE),
+        );
         let end = at.saturating_add(capacity(size)).next_multiple_of(PAGE);
         let inner = first.next_multiple_of(HUGE).min(last);
         // The last page is huge as well if at least half of it is used.
@@ -271,7 +314,8 @@ fn prepare_pages(data: NonNull<u8>, size: usize) {
             _ => (last / HUGE * HUGE).max(inner),
         };
         advise(inner, outer, libc::MADV_HUGEPAGE);
-        // The allocator wrote its header before it was told, so that a small page lies where the first huge one should.
+        // The allocator wrote its header before it was told, so that a small page lies where the
+        // first huge one should.
         if inner == first && inner < outer && !advise(inner, inner + HUGE, MADV_COLLAPSE) {
             advise(inner, inner + HUGE, libc::MADV_POPULATE_WRITE);
         }
@@ -288,7 +332,10 @@ mod tests {
 
     /// Buffers that are not memory: the pool only counts them.
     fn kept(pool: &Pool) -> usize {
-        let sizes = pool.classes.iter().map(|(layout, class)| layout.size() * class.kept.len());
+        let sizes = pool
+            .classes
+            .iter()
+            .map(|(layout, class)| layout.size() * class.kept.len());
         assert_eq!(sizes.sum::<usize>(), pool.bytes);
         pool.bytes
     }

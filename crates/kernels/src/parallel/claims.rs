@@ -1,8 +1,10 @@
-//! Who runs which chunk of a job, and how threads without work sleep: the state machine of the pool.
+//! Who runs which chunk of a job, and how threads without work sleep: the state machine of the
+//! pool.
 //!
-//! One word holds `epoch | count | next`: a chunk is claimed by exchanging it for the word with `next + 1`. A thread that
-//! slept since an earlier job holds a word of another epoch, so its exchange fails and it claims nothing. Whoever claims
-//! knows that the job is not over, because its own chunk is not: what the job borrows is alive until it is finished.
+//! One word holds `epoch | count | next`: a chunk is claimed by exchanging it for the word with
+//! `next + 1`. A thread that slept since an earlier job holds a word of another epoch, so its
+//! exchange fails and it claims nothing. Whoever claims knows that the job is not over, because its
+//! own chunk is not: what the job borrows is alive until it is finished.
 //!
 //! The folder `loom` beside this crate's sources runs these very lines under every order of events.
 
@@ -16,7 +18,10 @@ pub(super) struct Claims {
 
 /// The count and the next chunk of a word.
 fn parts(word: u64) -> (u32, u32) {
-    ((word >> 16) as u32 & Claims::MOST, word as u32 & Claims::MOST)
+    (
+        (word >> 16) as u32 & Claims::MOST,
+        word as u32 & Claims::MOST,
+    )
 }
 
 impl Claims {
@@ -24,14 +29,18 @@ impl Claims {
     pub(super) const MOST: u32 = u16::MAX as u32;
 
     pub(super) fn new() -> Claims {
-        Claims { word: AtomicU64::new(0), done: AtomicU32::new(0) }
+        Claims {
+            word: AtomicU64::new(0),
+            done: AtomicU32::new(0),
+        }
     }
 
     /// Offers chunks `0..count`. One thread offers at a time, after all of the last offer are done.
     pub(super) fn offer(&self, count: u32) {
         let epoch = (self.word.load(Relaxed) >> 32) + 1;
         self.done.store(0, Relaxed);
-        self.word.store(epoch << 32 | u64::from(count) << 16, Release);
+        self.word
+            .store(epoch << 32 | u64::from(count) << 16, Release);
     }
 
     /// Whether a chunk is there to be claimed.
@@ -48,7 +57,10 @@ impl Claims {
             if next >= count {
                 return None;
             }
-            match self.word.compare_exchange_weak(word, word + 1, Acquire, Relaxed) {
+            match self
+                .word
+                .compare_exchange_weak(word, word + 1, Acquire, Relaxed)
+            {
                 Ok(_) => return Some(next),
                 Err(now) => word = now,
             }
@@ -73,7 +85,9 @@ pub(super) struct Bed {
 
 impl Bed {
     pub(super) fn new() -> Bed {
-        Bed { asleep: AtomicBool::new(false) }
+        Bed {
+            asleep: AtomicBool::new(false),
+        }
     }
 
     pub(super) fn is_asleep(&self) -> bool {
@@ -82,12 +96,14 @@ impl Bed {
 
     /// Sleeps until it is woken or there is work.
     pub(super) fn sleep(&self, work: impl Fn() -> bool) {
-        // Both sides exchange: if the waker's comes first, the work that it offered is seen here, else it sees us asleep.
+        // Both sides exchange: if the waker's comes first, the work that it offered is seen here,
+        // else it sees us asleep.
         self.asleep.swap(true, AcqRel);
         while self.asleep.load(Acquire) && !work() {
             park();
         }
-        // A plain store here could hide a waker's exchange, and the work with it, from the next sleep.
+        // A plain store here could hide a waker's exchange, and the work with it, from the next
+        // sleep.
         self.asleep.swap(false, AcqRel);
     }
 

@@ -1,14 +1,14 @@
 //! [`parallel`]: chunks of work on several threads, each run once, in no order.
 //!
-//! The calling thread and the workers claim chunks one by one ([`claims`]), so nobody waits for a thread that the system
-//! has put aside: the caller waits only for chunks that were really claimed. Workers watch for the next job for a while
-//! and then sleep; to wake one costs some 20 µs, so small jobs run on the caller alone, unless there are many of them.
-//! Each worker stays on a core of its own if there are enough, because systems like to wake a thread on the core of its
-//! waker.
+//! The calling thread and the workers claim chunks one by one ([`claims`]), so nobody waits for a
+//! thread that the system has put aside: the caller waits only for chunks that were really claimed.
+//! Workers watch for the next job for a while and then sleep; to wake one costs some 20 µs, so
+//! small jobs run on the caller alone, unless there are many of them. Each worker stays on a core
+//! of its own if there are enough, because systems like to wake a thread on the core of its waker.
 //!
-//! **Same bits.** How often the caller cuts, and where, must depend on shapes alone; then results do not depend on the number of
-//! threads, because no chunk sees another. One job runs at a time: a job inside a job, or beside another, runs on its
-//! caller alone.
+//! **Same bits.** How often the caller cuts, and where, must depend on shapes alone; then results
+//! do not depend on the number of threads, because no chunk sees another. One job runs at a time: a
+//! job inside a job, or beside another, runs on its caller alone.
 //!
 //! ```
 //! use cotangent_kernels::parallel;
@@ -44,7 +44,8 @@ const WORTH_SHARING: u64 = 8_000;
 /// Nanoseconds of work that are worth waking one.
 const WORTH_WAKING: u64 = 50_000;
 
-/// Nanoseconds of smaller jobs after which one is woken all the same: where there were so many, more follow.
+/// Nanoseconds of smaller jobs after which one is woken all the same: where there were so many,
+/// more follow.
 const WORTH_WATCHING: u64 = 4 * WORTH_WAKING;
 
 /// Bytes that must be free for a worker to be started: its stack, twice, and some more.
@@ -71,7 +72,11 @@ pub fn default_threads() -> usize {
     static DEFAULT: OnceLock<usize> = OnceLock::new();
     *DEFAULT.get_or_init(|| {
         let number = |text: &str| text.parse().ok().filter(|&n| n > 0);
-        let asked = chosen("COTANGENT_THREADS", "the number of threads, 1 or more", number);
+        let asked = chosen(
+            "COTANGENT_THREADS",
+            "the number of threads, 1 or more",
+            number,
+        );
         asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
     })
 }
@@ -88,8 +93,9 @@ pub fn with_threads<R>(n: usize, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Calls `f(chunk)` for every `chunk < count`, on this thread and others, and returns when all have returned. `nanos`
-/// is about how long all of it takes on one thread: jobs of few microseconds are not shared.
+/// Calls `f(chunk)` for every `chunk < count`, on this thread and others, and returns when all have
+/// returned. `nanos` is about how long all of it takes on one thread: jobs of few microseconds are
+/// not shared.
 ///
 /// # Panics
 /// If a chunk panicked, with what it panicked with, when the others have returned.
@@ -106,13 +112,17 @@ pub fn chunks<T: Send>(dst: &mut [T], size: usize, nanos: u64, f: impl Fn(usize,
     let (first, len) = (Shared(dst.as_mut_ptr()), dst.len());
     parallel(len.div_ceil(size.max(1)), nanos, |c| {
         let start = c * size;
-        // SAFETY: parts of different chunks do not overlap, and each chunk runs once, while `dst` is borrowed.
-        let part = unsafe { std::slice::from_raw_parts_mut(first.get().add(start), size.min(len - start)) };
+        // SAFETY: parts of different chunks do not overlap, and each chunk runs once, while `dst`
+        // is borrowed.
+        let part = unsafe {
+            std::slice::from_raw_parts_mut(first.get().add(start), size.min(len - start))
+        };
         f(c, part);
     });
 }
 
-/// As [`parallel`], for chunks that need workspaces: the first error, if there is one. No chunk begins after it.
+/// As [`parallel`], for chunks that need workspaces: the first error, if there is one. No chunk
+/// begins after it.
 pub fn attempt(count: usize, nanos: u64, f: impl Fn(usize) -> Fallible + Sync) -> Fallible {
     let threads = threads().min(count);
     if threads <= 1 || nanos < WORTH_SHARING {
@@ -144,8 +154,11 @@ pub fn try_chunks<T: Send>(
     let (first, len) = (Shared(dst.as_mut_ptr()), dst.len());
     attempt(len.div_ceil(size.max(1)), nanos, |c| {
         let start = c * size;
-        // SAFETY: parts of different chunks do not overlap, and each chunk runs once, while `dst` is borrowed.
-        let part = unsafe { std::slice::from_raw_parts_mut(first.get().add(start), size.min(len - start)) };
+        // SAFETY: parts of different chunks do not overlap, and each chunk runs once, while `dst`
+        // is borrowed.
+        let part = unsafe {
+            std::slice::from_raw_parts_mut(first.get().add(start), size.min(len - start))
+        };
         f(c, part)
     })
 }
@@ -189,8 +202,9 @@ struct Workers {
     alone: u64,
 }
 
-// SAFETY: `job` is written by the holder of `workers` before an offer, when every chunk of the last offer is finished, and
-// read only between claiming and finishing a chunk; the word of the claims orders the two.
+// SAFETY: `job` is written by the holder of `workers` before an offer, when every chunk of the last
+// offer is finished, and read only between claiming and finishing a chunk; the word of the claims
+// orders the two.
 unsafe impl Sync for Pool {}
 // SAFETY: the pointer in `job` is used as said above, whatever thread the pool is on.
 unsafe impl Send for Pool {}
@@ -213,8 +227,16 @@ fn pool() -> &'static Pool {
 
 impl Pool {
     /// Runs a job with the workers, unless they are busy or it is not worth waking them.
-    fn share(&'static self, threads: usize, count: usize, nanos: u64, f: &(impl Fn(usize) + Sync)) -> bool {
-        let Ok(mut workers) = self.workers.try_lock() else { return false };
+    fn share(
+        &'static self,
+        threads: usize,
+        count: usize,
+        nanos: u64,
+        f: &(impl Fn(usize) + Sync),
+    ) -> bool {
+        let Ok(mut workers) = self.workers.try_lock() else {
+            return false;
+        };
         let Workers { all, alone } = &mut *workers;
         while all.len() < threads - 1 {
             match self.hire(all.len()) {
@@ -237,9 +259,12 @@ impl Pool {
         let groups = count.div_ceil(group) as u32;
         let job = |k: u32| (k as usize * group..count.min((k as usize + 1) * group)).for_each(f);
         let job: &Job<'_> = &job;
-        // SAFETY: only a claimed chunk reads it, and this call returns when all are finished; nobody else writes, because
-        // we hold the workers, and nobody reads, because every chunk of the last job is finished.
-        unsafe { *self.job.get() = std::mem::transmute::<*const Job<'_>, *const Job<'static>>(job) };
+        // SAFETY: only a claimed chunk reads it, and this call returns when all are finished;
+        // nobody else writes, because we hold the workers, and nobody reads, because every chunk of
+        // the last job is finished.
+        unsafe {
+            *self.job.get() = std::mem::transmute::<*const Job<'_>, *const Job<'static>>(job)
+        };
         self.claims.0.offer(groups);
         helpers.iter().for_each(|w| w.bed.0.wake(&w.thread));
         self.work();
@@ -247,7 +272,11 @@ impl Pool {
         while !self.claims.0.finished(groups) {
             rounds += 1;
             // The thread that has the last chunk may need this core.
-            if rounds < 1000 { std::hint::spin_loop() } else { thread::yield_now() }
+            if rounds < 1000 {
+                std::hint::spin_loop()
+            } else {
+                thread::yield_now()
+            }
         }
         let panic = self.panic.lock().ok().and_then(|mut p| p.take());
         drop(workers);
@@ -260,7 +289,8 @@ impl Pool {
     /// Runs chunks as long as there are any.
     fn work(&self) {
         while let Some(chunk) = self.claims.0.claim() {
-            // SAFETY: this thread claimed a chunk and has not finished it, so the job's owner waits.
+            // SAFETY: this thread claimed a chunk and has not finished it, so the job's owner
+            // waits.
             let job = unsafe { &**self.job.get() };
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| job(chunk)))
                 && let Ok(mut first) = self.panic.lock()
@@ -273,7 +303,8 @@ impl Pool {
 
     /// Starts a worker, if the system has a thread for it.
     fn hire(&'static self, index: usize) -> Option<Worker> {
-        // A stack and what the system's library sets up for a thread: a thread cannot say that it has no room for these.
+        // A stack and what the system's library sets up for a thread: a thread cannot say that it
+        // has no room for these.
         is_free(THREAD).then_some(())?;
         let bed: &'static Apart<Bed> = Box::leak(Box::new(Apart(Bed::new())));
         let core = core_of(index);
@@ -293,12 +324,19 @@ impl Pool {
                 }
             }
         };
-        let handle = thread::Builder::new().name(format!("cotangent {}", index + 1)).spawn(run).ok()?;
-        Some(Worker { thread: handle.thread().clone(), bed })
+        let handle = thread::Builder::new()
+            .name(format!("cotangent {}", index + 1))
+            .spawn(run)
+            .ok()?;
+        Some(Worker {
+            thread: handle.thread().clone(),
+            bed,
+        })
     }
 }
 
-/// The core for a worker: each has one that is not where the first job came from, if there are enough.
+/// The core for a worker: each has one that is not where the first job came from, if there are
+/// enough.
 #[cfg(target_os = "linux")]
 fn core_of(worker: usize) -> Option<usize> {
     static CORES: OnceLock<Vec<usize>> = OnceLock::new();
@@ -350,7 +388,10 @@ mod tests {
                 for count in [0, 1, 2, 3, 100, 200_000] {
                     let mut ran = vec![0u8; count];
                     chunks(&mut ran, 1, LONG, |_, part| part[0] += 1);
-                    assert!(ran.iter().all(|&n| n == 1), "{threads} threads, {count} chunks");
+                    assert!(
+                        ran.iter().all(|&n| n == 1),
+                        "{threads} threads, {count} chunks"
+                    );
                 }
             });
         }
@@ -380,9 +421,18 @@ mod tests {
     #[test]
     fn a_panic_comes_back() {
         for bad in [0, 7, 99] {
-            let run = || with_threads(2, || parallel(100, LONG, |k| assert!(k != bad, "chunk {bad}")));
+            let run = || {
+                with_threads(2, || {
+                    parallel(100, LONG, |k| assert!(k != bad, "chunk {bad}"))
+                })
+            };
             let message = catch_unwind(run).unwrap_err();
-            assert!(message.downcast_ref::<String>().unwrap().contains(&format!("chunk {bad}")));
+            assert!(
+                message
+                    .downcast_ref::<String>()
+                    .unwrap()
+                    .contains(&format!("chunk {bad}"))
+            );
         }
         // The pool is as before.
         every_chunk_runs_once();

@@ -25,7 +25,14 @@ pub(super) fn arg<T: Number<Acc: Ordered>, I: Index>(
     axes: &[usize],
     beats: impl Fn(T::Acc, T::Acc) -> bool + Sync,
 ) {
-    fold(dst, src, axes, I::of(0), &Best(beats), |f: Found<T::Acc>| I::of(f.position));
+    fold(
+        dst,
+        src,
+        axes,
+        I::of(0),
+        &Best(beats),
+        |f: Found<T::Acc>| I::of(f.position),
+    );
 }
 
 /// The first of what nothing beats; NaN beats all else. The result does not depend on an order.
@@ -40,7 +47,10 @@ const ROWS: usize = 16;
 impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Found<K>> for Best<B> {
     #[inline(always)]
     fn lift(&self, x: T, position: usize) -> Found<K> {
-        Found { key: x.widen(), position }
+        Found {
+            key: x.widen(),
+            position,
+        }
     }
 
     #[inline(always)]
@@ -50,7 +60,9 @@ impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Foun
             (true, false) => true,
             (false, true) => false,
             (true, true) => a.position < b.position,
-            (false, false) => (self.0)(a.key, b.key) || (!(self.0)(b.key, a.key) && a.position < b.position),
+            (false, false) => {
+                (self.0)(a.key, b.key) || (!(self.0)(b.key, a.key) && a.position < b.position)
+            }
         };
         if wins { a } else { b }
     }
@@ -58,7 +70,15 @@ impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Foun
     const SHORT: usize = 2 * WIDE;
 
     /// The best key, then its first position: both loops become vectors.
-    fn chunks(&self, dst: &mut [Found<K>], x: &[T], len: usize, _: Place, base: usize, _: &mut Counter<Found<K>>) {
+    fn chunks(
+        &self,
+        dst: &mut [Found<K>],
+        x: &[T],
+        len: usize,
+        _: Place,
+        base: usize,
+        _: &mut Counter<Found<K>>,
+    ) {
         for (y, x) in dst.iter_mut().zip(x.chunks(len)) {
             *y = widest(
                 #[inline(always)]
@@ -76,7 +96,13 @@ impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Foun
         [width, base]: [usize; 2],
     ) -> bool {
         let first = dst.len();
-        dst.resize(first + width, Found { key: data[starts[0]].widen(), position: base });
+        dst.resize(
+            first + width,
+            Found {
+                key: data[starts[0]].widen(),
+                position: base,
+            },
+        );
         let dst = &mut dst[first..];
         // Positions are as wide as keys, so that both are one register.
         match size_of::<K>() {
@@ -97,9 +123,14 @@ impl<B> Best<B> {
     {
         let same = |v: T, key: K| v.widen() == key || (key.is_nan() && v.widen().is_nan());
         let Some(tail) = x.last_chunk::<WIDE>() else {
-            let key = x[1..].iter().fold(x[0].widen(), |a, b| self.better(a, b.widen()));
+            let key = x[1..]
+                .iter()
+                .fold(x[0].widen(), |a, b| self.better(a, b.widen()));
             let position = x.iter().position(|&v| same(v, key)).unwrap_or(0);
-            return Found { key, position: base + position };
+            return Found {
+                key,
+                position: base + position,
+            };
         };
         // The last block may have elements of the one before: the best of both is the same.
         let mut best = each(tail, T::widen);
@@ -117,10 +148,15 @@ impl<B> Best<B> {
             half /= 2;
         }
         let key = best[0];
-        let block = blocks.iter().position(|b| b.iter().fold(false, |any, &v| any | same(v, key)));
+        let block = blocks
+            .iter()
+            .position(|b| b.iter().fold(false, |any, &v| any | same(v, key)));
         let first = block.map_or(x.len() - WIDE, |block| block * WIDE);
         let position = first + x[first..].iter().position(|&v| same(v, key)).unwrap_or(0);
-        Found { key, position: base + position }
+        Found {
+            key,
+            position: base + position,
+        }
     }
 
     /// The best of columns that are `across` apart, a vector of keys beside one of positions.
@@ -137,12 +173,16 @@ impl<B> Best<B> {
         let last = (dst.len() as isize - 1) * across;
         for &start in starts {
             let end = start.wrapping_add_signed(last);
-            assert!(start < data.len() && end < data.len(), "columns are inside their slice");
+            assert!(
+                start < data.len() && end < data.len(),
+                "columns are inside their slice"
+            );
         }
         widest(
             #[inline(always)]
             || {
-                // Columns that are not adjacent, but whose elements are, are turned some rows at a time.
+                // Columns that are not adjacent, but whose elements are, are turned some rows at a
+                // time.
                 let turned = across != 1 && starts.windows(2).all(|rows| rows[1] == rows[0] + 1);
                 let mut tile = [[data[starts[0]]; W]; ROWS];
                 for (b, dst) in dst.chunks_mut(W).enumerate() {
@@ -150,17 +190,23 @@ impl<B> Best<B> {
                     let most = dst.len() - 1;
                     let first = (b * W) as isize * across;
                     let at = |start: usize| start.wrapping_add_signed(first);
-                    // SAFETY: the first and the last column are inside the slice in every row, so those between are.
+                    // SAFETY: the first and the last column are inside the slice in every row, so
+                    // those between are.
                     let mut key = unsafe { load::<T, W>(data, at(starts[0]), across, most) };
                     let mut position = [P::of(0); W];
                     for (piece, starts) in starts.chunks(ROWS).enumerate() {
                         let i = |r: usize| P::of(piece * ROWS + r);
                         if turned {
                             let tile = &mut tile[..starts.len()];
-                            let lines = turn::Lines { start: at(starts[0]), next: across, by: 1 };
+                            let lines = turn::Lines {
+                                start: at(starts[0]),
+                                next: across,
+                                by: 1,
+                            };
                             turn::to_columns(tile, dst.len(), data, lines);
                             for (r, x) in tile.iter().enumerate() {
-                                (key, position) = self.after(key, position, each(x, T::widen), i(r));
+                                (key, position) =
+                                    self.after(key, position, each(x, T::widen), i(r));
                             }
                         } else {
                             for (r, &start) in starts.iter().enumerate() {
@@ -171,7 +217,10 @@ impl<B> Best<B> {
                         }
                     }
                     for (y, (&key, &i)) in dst.iter_mut().zip(key.iter().zip(&position)) {
-                        *y = Found { key, position: base + i.position() };
+                        *y = Found {
+                            key,
+                            position: base + i.position(),
+                        };
                     }
                 }
             },
@@ -192,7 +241,16 @@ impl<B> Best<B> {
     {
         // New arrays: elements that are written where they were become masked stores.
         let best = from_fn(|c| self.better(key[c], x[c]));
-        (best, from_fn(|c| if self.wins(x[c], key[c]) { i } else { position[c] }))
+        (
+            best,
+            from_fn(|c| {
+                if self.wins(x[c], key[c]) {
+                    i
+                } else {
+                    position[c]
+                }
+            }),
+        )
     }
 
     /// Whether `b` is to be taken after `a`.
@@ -218,22 +276,32 @@ impl<B> Best<B> {
 /// # Safety
 /// The elements up to the `most`-th are in the slice.
 #[inline(always)]
-unsafe fn load<T: Number, const W: usize>(data: &[T], from: usize, across: isize, most: usize) -> [T::Acc; W] {
-    if let (true, Some(row)) = (across == 1 && most + 1 == W, data[from..].first_chunk::<W>()) {
+unsafe fn load<T: Number, const W: usize>(
+    data: &[T],
+    from: usize,
+    across: isize,
+    most: usize,
+) -> [T::Acc; W] {
+    if let (true, Some(row)) = (
+        across == 1 && most + 1 == W,
+        data[from..].first_chunk::<W>(),
+    ) {
         return each(row, T::widen);
     }
     let mut all = [data[from].widen(); W];
     if most + 1 == W {
         for (c, y) in (0..).zip(&mut all) {
             // SAFETY: the caller's promise.
-            *y = unsafe { data.get_unchecked(from.wrapping_add_signed(across.wrapping_mul(c))) }.widen();
+            *y = unsafe { data.get_unchecked(from.wrapping_add_signed(across.wrapping_mul(c))) }
+                .widen();
         }
         return all;
     }
     for (c, y) in (0..).zip(&mut all) {
         let c: isize = (most as isize).min(c);
         // SAFETY: as above.
-        *y = unsafe { data.get_unchecked(from.wrapping_add_signed(across.wrapping_mul(c))) }.widen();
+        *y =
+            unsafe { data.get_unchecked(from.wrapping_add_signed(across.wrapping_mul(c))) }.widen();
     }
     all
 }

@@ -22,26 +22,30 @@ pub struct Laid {
     pub(super) how: How,
 }
 
-/// Elements from those that are read to those that are asked for, where more is to come ([`Laid::reading_ahead`]).
+/// Elements from those that are read to those that are asked for, where more is to come
+/// ([`Laid::reading_ahead`]).
 pub const AHEAD: usize = 1 << 14;
 
 impl Laid {
-    /// Code asks for what comes [`AHEAD`] in these inputs, where they are row-major: for inputs in memory that another loop is
-    /// about to read first, while this one, which finds its elements in a cache, leaves memory idle.
+    /// Code asks for what comes [`AHEAD`] in these inputs, where they are row-major: for inputs in
+    /// memory that another loop is about to read first, while this one, which finds its elements in
+    /// a cache, leaves memory idle.
     pub fn reading_ahead(mut self, inputs: impl Iterator<Item = usize>) -> Laid {
         let dense = |k: &usize| *k < 64 && matches!(self.layouts.get(*k), Some(Layout::Dense));
         self.how.ahead = inputs.filter(dense).fold(0, |bits, k| bits | 1 << k);
         self
     }
 
-    /// Code writes these outputs past the caches, where nothing else reads them soon: those of [`past_caches`] bytes or more.
+    /// Code writes these outputs past the caches, where nothing else reads them soon: those of
+    /// [`past_caches`] bytes or more.
     pub fn streaming(mut self, outputs: impl Iterator<Item = usize>) -> Laid {
         self.how.streams = outputs.filter(|&k| k < 64).fold(0, |bits, k| bits | 1 << k);
         self
     }
 }
 
-/// Outputs of so many bytes are better written past the caches: what is written into a line of one is read first.
+/// Outputs of so many bytes are better written past the caches: what is written into a line of one
+/// is read first.
 pub fn past_caches() -> usize {
     if is_intel() { 3 << 20 } else { 32 << 20 }
 }
@@ -49,7 +53,11 @@ pub fn past_caches() -> usize {
 enum Definition {
     Input(usize),
     Constant([u8; 16]),
-    Step { kernel: Kernel, x: SmallVec<[Value; 3]>, data: usize },
+    Step {
+        kernel: Kernel,
+        x: SmallVec<[Value; 3]>,
+        data: usize,
+    },
 }
 
 /// A body under construction: values in order, each defined once.
@@ -59,8 +67,8 @@ pub struct Builder {
     inputs: usize,
 }
 
-/// A place that an instruction reads or writes: an index into the table of pointers, which holds registers, then inputs,
-/// then constants, then outputs.
+/// A place that an instruction reads or writes: an index into the table of pointers, which holds
+/// registers, then inputs, then constants, then outputs.
 pub(super) type Place = u32;
 
 pub(super) struct Step {
@@ -75,7 +83,8 @@ pub struct Body {
     pub(super) steps: Vec<Step>,
     /// The number of registers.
     pub(super) registers: usize,
-    /// Element sizes of the inputs, and the last step that reads each (past all for one that an output is).
+    /// Element sizes of the inputs, and the last step that reads each (past all for one that an
+    /// output is).
     pub(super) inputs: Vec<(usize, usize)>,
     pub(super) constants: Vec<([u8; 16], usize)>,
     /// Element sizes of the outputs, and the step that writes each.
@@ -112,9 +121,17 @@ impl Builder {
     /// The result of a kernel, with elements of this size.
     ///
     /// # Safety
-    /// The kernel reads elements of the sizes of `x` and writes elements of `size`, and `data` is what it was made with.
+    /// The kernel reads elements of the sizes of `x` and writes elements of `size`, and `data` is
+    /// what it was made with.
     pub unsafe fn step(&mut self, kernel: Kernel, size: usize, x: &[Value], data: usize) -> Value {
-        self.push(Definition::Step { kernel, x: x.into(), data }, size)
+        self.push(
+            Definition::Step {
+                kernel,
+                x: x.into(),
+                data,
+            },
+            size,
+        )
     }
 
     /// The code for these results. What none of them needs is left out.
@@ -124,11 +141,19 @@ impl Builder {
         let mut is_output = vec![false; self.values.len() + results.len()];
         for &r in results {
             let size = self.values[r.0 as usize].1;
-            let own = matches!(self.values[r.0 as usize].0, Definition::Step { .. }) && !is_output[r.0 as usize];
+            let own = matches!(self.values[r.0 as usize].0, Definition::Step { .. })
+                && !is_output[r.0 as usize];
             let y = if own {
                 r
             } else {
-                self.push(Definition::Step { kernel: kernels::copy(size), x: smallvec![r], data: 0 }, size)
+                self.push(
+                    Definition::Step {
+                        kernel: kernels::copy(size),
+                        x: smallvec![r],
+                        data: 0,
+                    },
+                    size,
+                )
             };
             is_output[y.0 as usize] = true;
             outputs.push(y);
@@ -148,19 +173,31 @@ impl Builder {
         }
         // An input that nothing needs is packed as the others are, so that it counts, too.
         let counts = |i: &usize| needed[*i] || matches!(self.values[*i].0, Definition::Input(_));
-        let widest = (0..n).filter(counts).map(|i| self.values[i].1).max().unwrap_or(1);
+        let widest = (0..n)
+            .filter(counts)
+            .map(|i| self.values[i].1)
+            .max()
+            .unwrap_or(1);
         // Registers by a scan: one is free again after the last step that reads it.
         let (mut register, mut free, mut registers) = (vec![0u32; n], Vec::new(), 0u32);
         for i in 0..n {
-            let (true, Definition::Step { x, .. }) = (needed[i], &self.values[i].0) else { continue };
+            let (true, Definition::Step { x, .. }) = (needed[i], &self.values[i].0) else {
+                continue;
+            };
             // A kernel may write over an operand, but only over one of the same size.
             let size = self.values[i].1;
-            let (mut before, mut after) = (SmallVec::<[u32; 3]>::new(), SmallVec::<[u32; 3]>::new());
+            let (mut before, mut after) =
+                (SmallVec::<[u32; 3]>::new(), SmallVec::<[u32; 3]>::new());
             for (k, v) in x.iter().enumerate() {
                 let (v, again) = (v.0 as usize, x[..k].contains(v));
                 let temporary = matches!(self.values[v].0, Definition::Step { .. });
                 if temporary && last[v] == i && !is_output[v] && !again {
-                    if self.values[v].1 == size { &mut before } else { &mut after }.push(register[v]);
+                    if self.values[v].1 == size {
+                        &mut before
+                    } else {
+                        &mut after
+                    }
+                    .push(register[v]);
                 }
             }
             free.extend(before);
@@ -201,7 +238,12 @@ impl Builder {
                     }
                 }
                 written[i] = steps.len();
-                steps.push(Step { kernel: *kernel, data: *data, y: place[i], x: from });
+                steps.push(Step {
+                    kernel: *kernel,
+                    data: *data,
+                    y: place[i],
+                    x: from,
+                });
             }
         }
         for (definition, size) in &self.values {
@@ -214,7 +256,10 @@ impl Builder {
             registers: registers as usize,
             inputs: input_sizes,
             constants,
-            outputs: outputs.iter().map(|v| (self.values[v.0 as usize].1, written[v.0 as usize])).collect(),
+            outputs: outputs
+                .iter()
+                .map(|v| (self.values[v.0 as usize].1, written[v.0 as usize]))
+                .collect(),
             widest,
             emitted: Variants::default(),
         }
@@ -234,8 +279,9 @@ thread_local! {
     static REGISTERS: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
 }
 
-/// One instruction of a body: a kernel, and the places it writes and reads. Places are numbered: registers, then inputs,
-/// then constants, then outputs. A kernel of fewer operands reads the first places only.
+/// One instruction of a body: a kernel, and the places it writes and reads. Places are numbered:
+/// registers, then inputs, then constants, then outputs. A kernel of fewer operands reads the first
+/// places only.
 pub struct Instruction {
     /// What runs.
     pub kernel: Run,
@@ -255,8 +301,12 @@ impl Body {
 
     /// The instructions, for a caller that gives every place itself.
     pub fn code(&self) -> impl Iterator<Item = Instruction> {
-        let of =
-            |s: &Step| Instruction { kernel: s.kernel.run, data: s.data, y: s.y as usize, x: s.x.map(|x| x as usize) };
+        let of = |s: &Step| Instruction {
+            kernel: s.kernel.run,
+            data: s.data,
+            y: s.y as usize,
+            x: s.x.map(|x| x as usize),
+        };
         self.steps.iter().map(of)
     }
 
@@ -275,7 +325,8 @@ impl Body {
         self.constants.iter().map(|(bytes, size)| &bytes[..*size])
     }
 
-    /// Whether output `y` may be written where input `x` lies: nothing reads the input after the output is written.
+    /// Whether output `y` may be written where input `x` lies: nothing reads the input after the
+    /// output is written.
     pub fn may_overwrite(&self, y: usize, x: usize) -> bool {
         self.inputs[x].0 == self.outputs[y].0 && self.inputs[x].1 <= self.outputs[y].1
     }
@@ -288,13 +339,22 @@ impl Body {
     /// Runs over the elements whose row-major positions are in `range`. O(elements × instructions).
     ///
     /// # Safety
-    /// Each input addresses elements of its size for every index of the shape, each output is valid for as many
-    /// elements as the range has: its first is that of `range.start`. An output may be the data of an input that is
-    /// row-major, from there on, if [`Body::may_overwrite`] says so and no other output is; otherwise outputs overlap
-    /// nothing.
-    pub unsafe fn run(&self, laid: &Laid, range: Range<usize>, inputs: &[*const u8], outputs: &[*mut u8]) {
+    /// Each input addresses elements of its size for every index of the shape, each output is valid
+    /// for as many elements as the range has: its first is that of `range.start`. An output may be
+    /// the data of an input that is row-major, from there on, if [`Body::may_overwrite`] says so
+    /// and no other output is; otherwise outputs overlap nothing.
+    pub unsafe fn run(
+        &self,
+        laid: &Laid,
+        range: Range<usize>,
+        inputs: &[*const u8],
+        outputs: &[*mut u8],
+    ) {
         let operands = [inputs.len(), laid.layouts.len(), outputs.len()];
-        assert!(operands == [self.inputs.len(), self.inputs.len(), self.outputs.len()], "operands of a body");
+        assert!(
+            operands == [self.inputs.len(), self.inputs.len(), self.outputs.len()],
+            "operands of a body"
+        );
         if range.is_empty() {
             return;
         }
@@ -347,7 +407,14 @@ impl Body {
             }
             for (k, (bytes, size)) in self.constants.iter().enumerate() {
                 // SAFETY: as above.
-                unsafe { fill(*size, table[self.registers + self.inputs.len() + k], bytes.as_ptr(), few) };
+                unsafe {
+                    fill(
+                        *size,
+                        table[self.registers + self.inputs.len() + k],
+                        bytes.as_ptr(),
+                        few,
+                    )
+                };
             }
             let mut start = range.start;
             loop {
@@ -361,8 +428,9 @@ impl Body {
                 }
                 for s in &self.steps {
                     let x = s.x.map(|x| table[x as usize].cast_const());
-                    // SAFETY: every place holds n elements of the size that the step's value has: registers by their
-                    // size, inputs and outputs by the caller's promise; what a kernel reads and writes is that of `step`.
+                    // SAFETY: every place holds n elements of the size that the step's value has:
+                    // registers by their size, inputs and outputs by the caller's promise; what a
+                    // kernel reads and writes is that of `step`.
                     unsafe { (s.kernel.run)(n, table[s.y as usize], x, s.data) };
                 }
                 start += n;

@@ -1,5 +1,5 @@
-//! Kernels of complex numbers that are a few operations on their parts. `f32` parts are computed as `f64` where a product
-//! is summed, and rounded once.
+//! Kernels of complex numbers that are a few operations on their parts. `f32` parts are computed as
+//! `f64` where a product is summed, and rounded once.
 
 use super::Kernel;
 use super::kernels::{Map, Zip, map, zip};
@@ -84,7 +84,10 @@ impl<T: Real> Zip<Complex<T>, Complex<T>> for StrongProduct {
         let y = a * b;
         let is_zero = |z: Complex<f64>| (z.re == 0.0) & (z.im == 0.0);
         let none = (is_zero(a) | is_zero(b)) & (y.re.is_nan() | y.im.is_nan());
-        narrow(Complex::new(if none { 0.0 } else { y.re }, if none { 0.0 } else { y.im }))
+        narrow(Complex::new(
+            if none { 0.0 } else { y.re },
+            if none { 0.0 } else { y.im },
+        ))
     }
 }
 
@@ -121,14 +124,21 @@ pub enum Binary {
 /// The kernel of a function of one complex number.
 pub fn unary<T: Real>(f: Unary) -> Kernel {
     match f {
-        Unary::Neg => map::<Complex<T>, Complex<T>, Negative>().recorded(complex::negative::<Complex<T>>),
-        Unary::Conj => map::<Complex<T>, Complex<T>, Conjugate>().recorded(complex::conjugate::<Complex<T>>),
-        Unary::Real => map::<Complex<T>, T, RealPart>().recorded(complex::real::<Complex<T>>),
-        Unary::Imag => map::<Complex<T>, T, ImaginaryPart>().recorded(complex::imaginary::<Complex<T>>),
-        Unary::OneMinusSquare => {
-            map::<Complex<T>, Complex<T>, OneMinusSquare>().recorded(complex::one_minus_square::<Complex<T>>)
+        Unary::Neg => {
+            map::<Complex<T>, Complex<T>, Negative>().recorded(complex::negative::<Complex<T>>)
         }
-        Unary::IsFinite => map::<Complex<T>, bool, IsFinite>().recorded(complex::is_finite::<Complex<T>>),
+        Unary::Conj => {
+            map::<Complex<T>, Complex<T>, Conjugate>().recorded(complex::conjugate::<Complex<T>>)
+        }
+        Unary::Real => map::<Complex<T>, T, RealPart>().recorded(complex::real::<Complex<T>>),
+        Unary::Imag => {
+            map::<Complex<T>, T, ImaginaryPart>().recorded(complex::imaginary::<Complex<T>>)
+        }
+        Unary::OneMinusSquare => map::<Complex<T>, Complex<T>, OneMinusSquare>()
+            .recorded(complex::one_minus_square::<Complex<T>>),
+        Unary::IsFinite => {
+            map::<Complex<T>, bool, IsFinite>().recorded(complex::is_finite::<Complex<T>>)
+        }
         Unary::IsNan => map::<Complex<T>, bool, IsNan>().recorded(complex::is_nan::<Complex<T>>),
     }
 }
@@ -136,10 +146,13 @@ pub fn unary<T: Real>(f: Unary) -> Kernel {
 /// The kernel of a function of two complex numbers.
 pub fn binary<T: Real>(f: Binary) -> Kernel {
     match f {
-        Binary::Sub => zip::<Complex<T>, Complex<T>, Difference>().recorded(complex::difference::<Complex<T>>),
-        Binary::Mul => zip::<Complex<T>, Complex<T>, Product>().recorded(complex::product::<Complex<T>>),
-        Binary::MulStrongZero => {
-            zip::<Complex<T>, Complex<T>, StrongProduct>().recorded(complex::strong_product::<Complex<T>>)
+        Binary::Sub => {
+            zip::<Complex<T>, Complex<T>, Difference>().recorded(complex::difference::<Complex<T>>)
         }
+        Binary::Mul => {
+            zip::<Complex<T>, Complex<T>, Product>().recorded(complex::product::<Complex<T>>)
+        }
+        Binary::MulStrongZero => zip::<Complex<T>, Complex<T>, StrongProduct>()
+            .recorded(complex::strong_product::<Complex<T>>),
     }
 }

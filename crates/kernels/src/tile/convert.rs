@@ -8,9 +8,10 @@
 //! | any | `bool` | `x != 0` |
 //! | complex | real | the real part |
 //!
-//! There is a kernel for each pair that no two others make: integers of one width are the same bits, floats of 16 bits go
-//! by `f32` ([`halves`](super::halves)). x86-64 has no vector instruction between `f64` and integers of 64 bits before
-//! AVX-512: there a number below `2^51` is added to [`SHIFTED`], whose sum has it in its lowest bits.
+//! There is a kernel for each pair that no two others make: integers of one width are the same
+//! bits, floats of 16 bits go by `f32` ([`halves`](super::halves)). x86-64 has no vector
+//! instruction between `f64` and integers of 64 bits before AVX-512: there a number below `2^51` is
+//! added to [`SHIFTED`], whose sum has it in its lowest bits.
 
 use super::Kernel;
 use super::kernels::BLOCK;
@@ -68,7 +69,8 @@ pub fn cast<T: Cast<U>, U: Element>() -> Kernel {
             || {
                 for i in (0..n).step_by(GROUP) {
                     let (few, mut from) = ((n - i).min(GROUP), [T::default(); GROUP]);
-                    // SAFETY: the promise of `Run`: `few` elements are left of each, and fit a group.
+                    // SAFETY: the promise of `Run`: `few` elements are left of each, and fit a
+                    // group.
                     unsafe {
                         match few {
                             GROUP => from = x.add(i).cast::<[T; GROUP]>().read_unaligned(),
@@ -87,7 +89,10 @@ pub fn cast<T: Cast<U>, U: Element>() -> Kernel {
             },
         )
     }
-    Kernel { record: instruction::cast(T::CLASS, U::CLASS), ..Kernel::new(run::<T, U>) }
+    Kernel {
+        record: instruction::cast(T::CLASS, U::CLASS),
+        ..Kernel::new(run::<T, U>)
+    }
 }
 
 /// Conversions of single elements.
@@ -112,11 +117,16 @@ fn shifted_bits(x: f64) -> i64 {
     (x + SHIFTED).to_bits().wrapping_sub(SHIFTED.to_bits()) as i64
 }
 
-/// An integer of 64 bits as the nearest `f64`: the upper and the lower half, each exact in a number of its own scale.
+/// An integer of 64 bits as the nearest `f64`: the upper and the lower half, each exact in a number
+/// of its own scale.
 #[inline(always)]
 fn whole_f64(x: u64, signed: bool) -> f64 {
     // 2^84, and 2^84 + 2^63 where the sign is the highest bit.
-    let above: u64 = if signed { 0x4530_0000_8000_0000 } else { 0x4530_0000_0000_0000 };
+    let above: u64 = if signed {
+        0x4530_0000_8000_0000
+    } else {
+        0x4530_0000_0000_0000
+    };
     let high = f64::from_bits((x >> 32) ^ above);
     let low = f64::from_bits((x & 0xffff_ffff) | 0x4330_0000_0000_0000);
     (high - (f64::from_bits(above) + 4_503_599_627_370_496.0)) + low
@@ -215,7 +225,8 @@ long! {
     f64 => i64 u64;
 }
 
-/// Integers of 64 bits to `f32`: by `f64` where that is exact, else one by one, so that they are rounded once.
+/// Integers of 64 bits to `f32`: by `f64` where that is exact, else one by one, so that they are
+/// rounded once.
 macro_rules! rounded {
     ($($t:ty, $far:expr;)*) => {$(
         impl Cast<f32> for $t {

@@ -1,8 +1,9 @@
 //! A body as machine code: when it is compiled, and how the code meets memory.
 //!
-//! Dense inputs are read where they lie, and one element for all is part of the code. Inputs that are one of these along rows
-//! are taken row by row, by the code itself while rows lie evenly; what lies otherwise is packed a tile at a time, as the
-//! interpreter does. Elements that the code leaves (see [`Emitted::call`]) are interpreted.
+//! Dense inputs are read where they lie, and one element for all is part of the code. Inputs that
+//! are one of these along rows are taken row by row, by the code itself while rows lie evenly; what
+//! lies otherwise is packed a tile at a time, as the interpreter does. Elements that the code
+//! leaves (see [`Emitted::call`]) are interpreted.
 
 use super::Body;
 use super::TILE_BYTES;
@@ -52,8 +53,13 @@ impl Engine {
                 "emitter" => Some(Engine::Emitter),
                 _ => None,
             };
-            let wanted = chosen("COTANGENT_ENGINE", "interpreter or emitter", engine).unwrap_or(Engine::Both);
-            if Level::chosen() == Level::Portable { Engine::Interpreter } else { wanted }
+            let wanted = chosen("COTANGENT_ENGINE", "interpreter or emitter", engine)
+                .unwrap_or(Engine::Both);
+            if Level::chosen() == Level::Portable {
+                Engine::Interpreter
+            } else {
+                wanted
+            }
         })
     }
 }
@@ -63,7 +69,8 @@ pub(super) fn is_wanted() -> bool {
     Engine::chosen() != Engine::Interpreter
 }
 
-/// The code of a body, by what it is compiled for: compiled when first wanted, kept as long as the body.
+/// The code of a body, by what it is compiled for: compiled when first wanted, kept as long as the
+/// body.
 #[derive(Default)]
 pub(super) struct Variants {
     first: Link,
@@ -101,7 +108,8 @@ impl Body {
                 None => {
                     // One kernel over memory that needs no packing is as good as code.
                     if engine == Engine::Both {
-                        let early = || n < MANY && self.emitted.runs.fetch_add(1, Ordering::Relaxed) == 0;
+                        let early =
+                            || n < MANY && self.emitted.runs.fetch_add(1, Ordering::Relaxed) == 0;
                         let as_good = || laid.layouts.iter().all(|l| matches!(l, Layout::Dense));
                         if self.steps.len() < 2 && how.streams == 0 && as_good() || early() {
                             return None;
@@ -110,7 +118,11 @@ impl Body {
                     // Another thread may put another variant here.
                     link.get_or_init(|| {
                         let code = self.compile(Level::chosen(), how);
-                        Box::new(Variant { how, code, next: OnceLock::new() })
+                        Box::new(Variant {
+                            how,
+                            code,
+                            next: OnceLock::new(),
+                        })
                     });
                 }
             }
@@ -122,15 +134,27 @@ impl Body {
         let even = |k: usize| {
             let step = |elements: usize| (elements * self.outputs[k].0).is_multiple_of(STREAM);
             outputs[k].addr().is_multiple_of(STREAM)
-                && laid.rows.is_none_or(|r| step(r.len) && step(range.start % r.len))
+                && laid
+                    .rows
+                    .is_none_or(|r| step(r.len) && step(range.start % r.len))
         };
         let is_in = |k: usize| laid.how.streams >> k & 1 == 1;
-        let streams = (0..outputs.len().min(64)).filter(|&k| is_in(k) && even(k)).fold(0, |bits, k| bits | 1 << k);
-        How { streams, ..laid.how }
+        let streams = (0..outputs.len().min(64))
+            .filter(|&k| is_in(k) && even(k))
+            .fold(0, |bits, k| bits | 1 << k);
+        How {
+            streams,
+            ..laid.how
+        }
     }
 
     /// How inputs lie, for code of a level.
-    pub(super) fn lay<'s>(&self, shape: &[usize], strides: impl Iterator<Item = &'s [isize]>, level: Level) -> Laid {
+    pub(super) fn lay<'s>(
+        &self,
+        shape: &[usize],
+        strides: impl Iterator<Item = &'s [isize]>,
+        level: Level,
+    ) -> Laid {
         let layouts: SmallVec<[Layout; 4]> = strides.map(|s| Layout::of(shape, s)).collect();
         let rows = self.rows(&layouts, level);
         let one = |l: &Layout| match l {
@@ -138,11 +162,23 @@ impl Body {
             Layout::Strided(nest) => rows.is_some() && nest.inner().1 == 0,
             Layout::Dense => false,
         };
-        let splats = layouts.iter().enumerate().take(MOST_INPUTS).fold(0, |bits, x| bits | u64::from(one(x.1)) << x.0);
-        Laid { layouts, rows, how: How { splats, ..How::default() } }
+        let splats = layouts
+            .iter()
+            .enumerate()
+            .take(MOST_INPUTS)
+            .fold(0, |bits, x| bits | u64::from(one(x.1)) << x.0);
+        Laid {
+            layouts,
+            rows,
+            how: How {
+                splats,
+                ..How::default()
+            },
+        }
     }
 
-    /// The rows of inputs that lie so, if code should take them one by one: a row fills vectors, or is long.
+    /// The rows of inputs that lie so, if code should take them one by one: a row fills vectors, or
+    /// is long.
     fn rows(&self, layouts: &[Layout], level: Level) -> Option<Rows> {
         let strided = || {
             layouts.iter().filter_map(|layout| match layout {
@@ -151,12 +187,18 @@ impl Body {
             })
         };
         let fits = |(len, step): (usize, isize)| matches!(step, 0 | 1).then_some(len);
-        let lens = strided().map(|nest| fits(nest.inner())).collect::<Option<SmallVec<[usize; 4]>>>()?;
+        let lens = strided()
+            .map(|nest| fits(nest.inner()))
+            .collect::<Option<SmallVec<[usize; 4]>>>()?;
         // Each is a product of the last extents: the least divides the others.
         let len = lens.into_iter().min().filter(|&len| len > 0)?;
         let lanes = if level == Level::Avx512 { 64 } else { 32 } / self.widest.min(8);
         let masked = level == Level::Avx512 && self.widest <= 8;
-        let full = if masked { len >= lanes } else { len.is_multiple_of(lanes) };
+        let full = if masked {
+            len >= lanes
+        } else {
+            len.is_multiple_of(lanes)
+        };
         let even = strided().map(|nest| nest.rows(len).0).min()?;
         match full {
             true => Some(Rows { len, even }),
@@ -169,14 +211,16 @@ impl Body {
         Emitted::compile(&self.program(level == Level::Avx512, false)?, how)
     }
 
-    /// What the body computes for one element, if that can be said; `gradual` for numbers of which many are subnormal.
+    /// What the body computes for one element, if that can be said; `gradual` for numbers of which
+    /// many are subnormal.
     pub(super) fn program(&self, wide: bool, gradual: bool) -> Option<Program> {
         if self.steps.len() > MOST_STEPS || self.steps.iter().any(|s| s.kernel.record.is_none()) {
             return None;
         }
         let recording = Recording::start(wide, self.widest);
         let first = self.registers;
-        let mut at = vec![Id::MAX; first + self.inputs.len() + self.constants.len() + self.outputs.len()];
+        let mut at =
+            vec![Id::MAX; first + self.inputs.len() + self.constants.len() + self.outputs.len()];
         for (k, &(size, _)) in self.inputs.iter().enumerate() {
             at[first + k] = recording.input(size);
         }
@@ -190,7 +234,11 @@ impl Body {
             at[s.y as usize] = if gradual { recording.gradual(y, &x) } else { y };
         }
         let outputs = &at[at.len() - self.outputs.len()..];
-        let outputs: Vec<(Id, usize)> = outputs.iter().zip(&self.outputs).map(|(&id, y)| (id, y.0)).collect();
+        let outputs: Vec<(Id, usize)> = outputs
+            .iter()
+            .zip(&self.outputs)
+            .map(|(&id, y)| (id, y.0))
+            .collect();
         Some(recording.finish(&outputs))
     }
 
@@ -208,7 +256,9 @@ impl Body {
         outputs: &[*mut u8],
     ) -> bool {
         let code = || self.compile(level, self.how(laid, &range, outputs));
-        let Some(code) = (level > Level::Portable).then(code).flatten() else { return false };
+        let Some(code) = (level > Level::Portable).then(code).flatten() else {
+            return false;
+        };
         // SAFETY: the caller's promise.
         unsafe { self.run_emitted(&code, laid, range, inputs, outputs) };
         true
@@ -230,23 +280,35 @@ impl Body {
             /// Tiles of packed inputs.
             static PACKED: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
         }
-        let Laid { layouts, rows, how: How { splats, .. } } = laid;
+        let Laid {
+            layouts,
+            rows,
+            how: How { splats, .. },
+        } = laid;
         let packed = |k: usize| match layouts[k] {
             Layout::Dense => false,
             Layout::Splat => splats >> k & 1 == 0,
             Layout::Strided(_) => rows.is_none(),
         };
         let count = (0..inputs.len()).filter(|&k| packed(k)).count();
-        let tile = if count == 0 { range.len() } else { (TILE_BYTES / self.widest).min(range.len()) };
+        let tile = if count == 0 {
+            range.len()
+        } else {
+            (TILE_BYTES / self.widest).min(range.len())
+        };
         PACKED.with_borrow_mut(|memory| {
             let lines = TILE_BYTES / size_of::<Line>();
             if memory.len() < count * lines {
                 memory.resize(count * lines, Line([0; 64]));
             }
             let places = inputs.len() + outputs.len();
-            // For every place, where it begins and bytes from element to element and from row to row.
+            // For every place, where it begins and bytes from element to element and from row to
+            // row.
             let mut table: SmallVec<[*mut u8; 16]> = SmallVec::with_capacity(places + 1);
-            let (mut first, mut steps) = (SmallVec::<[(*mut u8, usize); 16]>::new(), SmallVec::<[isize; 16]>::new());
+            let (mut first, mut steps) = (
+                SmallVec::<[(*mut u8, usize); 16]>::new(),
+                SmallVec::<[isize; 16]>::new(),
+            );
             let len = rows.map_or(0, |r| r.len as isize);
             steps.push(1);
             let mut free = memory.as_mut_ptr().cast::<u8>();
@@ -254,7 +316,9 @@ impl Body {
                 let size = self.inputs[k].0;
                 let (at, size, step) = match layout {
                     Layout::Dense => (data.cast_mut().wrapping_add(range.start * size), size, len),
-                    Layout::Strided(nest) if !packed(k) => (data.cast_mut(), 0, nest.rows(len as usize).1),
+                    Layout::Strided(nest) if !packed(k) => {
+                        (data.cast_mut(), 0, nest.rows(len as usize).1)
+                    }
                     Layout::Splat if !packed(k) => (data.cast_mut(), 0, 0),
                     _ => {
                         let at = free;
@@ -277,17 +341,25 @@ impl Body {
             while start < range.end {
                 let left = range.end - start;
                 let (n, count) = match *rows {
-                    Some(Rows { len, even }) if start.is_multiple_of(len) && len <= left.min(tile) => {
+                    Some(Rows { len, even })
+                        if start.is_multiple_of(len) && len <= left.min(tile) =>
+                    {
                         (len, (even - start / len % even).min(left / len))
                     }
                     Some(Rows { len, .. }) => ((len - start % len).min(left).min(tile), 1),
                     None => (left.min(tile), 1),
                 };
                 table.clear();
-                table.extend(first.iter().map(|(at, size)| at.wrapping_add((start - range.start) * size)));
+                table.extend(
+                    first
+                        .iter()
+                        .map(|(at, size)| at.wrapping_add((start - range.start) * size)),
+                );
                 table.push(std::ptr::null_mut());
                 for (k, layout) in layouts.iter().enumerate() {
-                    let Layout::Strided(nest) = layout else { continue };
+                    let Layout::Strided(nest) = layout else {
+                        continue;
+                    };
                     let size = self.inputs[k].0;
                     if packed(k) {
                         // SAFETY: the caller's promise; n elements fit a tile.
@@ -305,23 +377,30 @@ impl Body {
                     if made < n {
                         let row = end - rest * n;
                         // SAFETY: the caller's promise for this part of the range.
-                        unsafe { self.run_rest(code, laid, row..row + n, inputs, table.clone(), made) };
+                        unsafe {
+                            self.run_rest(code, laid, row..row + n, inputs, table.clone(), made)
+                        };
                     }
                     if made == n || rest == 1 {
                         break;
                     }
                     steps[0] = rest as isize - 1;
-                    table.iter_mut().zip(&steps[1..]).for_each(|(at, &step)| *at = at.wrapping_offset(step));
+                    table
+                        .iter_mut()
+                        .zip(&steps[1..])
+                        .for_each(|(at, &step)| *at = at.wrapping_offset(step));
                 }
                 start = end;
             }
         });
     }
 
-    /// What code has left of a row: a vector with a rare lane, with its neighbours, and elements that fill no vector.
+    /// What code has left of a row: a vector with a rare lane, with its neighbours, and elements
+    /// that fill no vector.
     ///
     /// # Safety
-    /// That of [`Body::run_emitted`]; `now` has the addresses of the row's first elements, `done` of which are made.
+    /// That of [`Body::run_emitted`]; `now` has the addresses of the row's first elements, `done`
+    /// of which are made.
     #[cold]
     unsafe fn run_rest(
         &self,
@@ -337,7 +416,11 @@ impl Body {
         loop {
             let left = n - done;
             // SAFETY: so many elements are left of each.
-            if left == 0 || !code.masked && left < code.lanes && unsafe { self.end(code, splats, &now, left) } {
+            if left == 0
+                || !code.masked
+                    && left < code.lanes
+                    && unsafe { self.end(code, splats, &now, left) }
+            {
                 return;
             }
             let few = left.min(FEW);
@@ -367,14 +450,16 @@ impl Body {
         }
     }
 
-    /// Runs code over `n` elements that do not fill a vector, through copies; whether none was rare.
+    /// Runs code over `n` elements that do not fill a vector, through copies; whether none was
+    /// rare.
     ///
     /// # Safety
     /// That of [`Emitted::call`] for these `n`.
     #[cold]
     unsafe fn end(&self, code: &Emitted, splats: u64, table: &[*mut u8], n: usize) -> bool {
         let room = (code.lanes * self.widest).div_ceil(size_of::<Line>());
-        let mut memory: SmallVec<[Line; 8]> = SmallVec::from_elem(Line([0; 64]), room * table.len());
+        let mut memory: SmallVec<[Line; 8]> =
+            SmallVec::from_elem(Line([0; 64]), room * table.len());
         let mut copies: SmallVec<[*mut u8; 16]> = SmallVec::new();
         for (k, &at) in table.iter().enumerate() {
             let copy = memory.as_mut_ptr().wrapping_add(k * room).cast::<u8>();

@@ -1,7 +1,8 @@
-//! Reductions of rows a piece at a time: the tree of [`tree`](crate::tree), so the bits of a reduction of the whole.
+//! Reductions of rows a piece at a time: the tree of [`tree`](crate::tree), so the bits of a
+//! reduction of the whole.
 //!
-//! A row is cut into pieces of [`PIECE`] elements, and what is left. Pieces are reduced alone, in any order and on any
-//! thread; a row of several is joined from its pieces' results.
+//! A row is cut into pieces of [`PIECE`] elements, and what is left. Pieces are reduced alone, in
+//! any order and on any thread; a row of several is joined from its pieces' results.
 
 use crate::element::{Number, Ordered};
 use crate::tree::{CHUNK, Combine, Counter, Lanes, Named, Place};
@@ -37,12 +38,16 @@ impl Fold {
         }
     }
 
-    /// Reduces every `len` elements of `x`, at most [`PIECE`] and at least one, to one of `dst`; the last may be fewer.
+    /// Reduces every `len` elements of `x`, at most [`PIECE`] and at least one, to one of `dst`;
+    /// the last may be fewer.
     ///
     /// # Panics
     /// If there are not as many in `dst`.
     pub fn pieces<T: Reduced>(self, dst: &mut [T], x: &[T], len: usize) {
-        assert!((1..=PIECE).contains(&len) && dst.len() == x.len().div_ceil(len), "a result for each piece");
+        assert!(
+            (1..=PIECE).contains(&len) && dst.len() == x.len().div_ceil(len),
+            "a result for each piece"
+        );
         Named(self, self.function::<T>()).chunks(dst, x, len, Place::Cache, 0, &mut Counter::new());
     }
 

@@ -1,8 +1,8 @@
 //! f16 and bf16 as f32 and back: exact one way, rounded to nearest with ties to even the other way.
 //!
-//! Bits alone decide, so subnormal numbers count whatever the machine does with them in arithmetic. NaN stays NaN, quiet,
-//! with the highest bits of its payload. f16 has instructions of its own on x86-64; their results are those of the
-//! functions here.
+//! Bits alone decide, so subnormal numbers count whatever the machine does with them in arithmetic.
+//! NaN stays NaN, quiet, with the highest bits of its payload. f16 has instructions of its own on
+//! x86-64; their results are those of the functions here.
 
 use super::Kernel;
 use super::kernels::{BLOCK, Map, map};
@@ -32,7 +32,11 @@ impl Half for bf16 {
     #[inline(always)]
     fn widened(self) -> f32 {
         let bits = u32::from(self.to_bits()) << 16;
-        let quiet = if bits & 0x7fff_ffff > INFINITE { 0x40_0000 } else { 0 };
+        let quiet = if bits & 0x7fff_ffff > INFINITE {
+            0x40_0000
+        } else {
+            0
+        };
         f32::from_bits(bits | quiet)
     }
 
@@ -59,7 +63,11 @@ impl Half for bf16 {
 fn rounded_bf16(bits: u32) -> u32 {
     let up = 0x7fff + (bits >> 16 & 1);
     let nan = bits & 0x7fff_ffff > INFINITE;
-    (if nan { bits | 0x40_0000 } else { bits.wrapping_add(up) }) & 0xffff_0000
+    (if nan {
+        bits | 0x40_0000
+    } else {
+        bits.wrapping_add(up)
+    }) & 0xffff_0000
 }
 
 impl Half for f16 {
@@ -67,10 +75,15 @@ impl Half for f16 {
     fn widened(self) -> f32 {
         let bits = u32::from(self.to_bits());
         let magnitude = (bits & 0x7fff) << 13;
-        // The exponent of f32 is larger by 112: a product, which is exact, counts subnormal numbers, too.
+        // The exponent of f32 is larger by 112: a product, which is exact, counts subnormal
+        // numbers, too.
         let finite = (f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23)).to_bits();
         let quiet = if magnitude > 31 << 23 { 0x40_0000 } else { 0 };
-        let y = if magnitude < 31 << 23 { finite } else { INFINITE | magnitude | quiet };
+        let y = if magnitude < 31 << 23 {
+            finite
+        } else {
+            INFINITE | magnitude | quiet
+        };
         f32::from_bits(y | (bits & 0x8000) << 16)
     }
 
@@ -79,11 +92,24 @@ impl Half for f16 {
         let (bits, half) = (x.to_bits(), 0.5f32.to_bits());
         let magnitude = bits & 0x7fff_ffff;
         // Below 2^-14 the sum with 1/2 has the step of subnormal numbers, 2^-24.
-        let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(half);
-        let normal = magnitude.wrapping_add(0xfff + (magnitude >> 13 & 1)).wrapping_sub(112 << 23) >> 13;
-        let y = if magnitude < 113 << 23 { subnormal } else { normal };
+        let subnormal = (f32::from_bits(magnitude) + 0.5)
+            .to_bits()
+            .wrapping_sub(half);
+        let normal = magnitude
+            .wrapping_add(0xfff + (magnitude >> 13 & 1))
+            .wrapping_sub(112 << 23)
+            >> 13;
+        let y = if magnitude < 113 << 23 {
+            subnormal
+        } else {
+            normal
+        };
         let y = if magnitude < 143 << 23 { y } else { 0x7c00 };
-        let y = if magnitude > INFINITE { 0x7e00 | (magnitude >> 13 & 0x3ff) } else { y };
+        let y = if magnitude > INFINITE {
+            0x7e00 | (magnitude >> 13 & 0x3ff)
+        } else {
+            y
+        };
         f16::from_bits((y | (bits >> 16 & 0x8000)) as u16)
     }
 
@@ -145,8 +171,8 @@ impl Map<f32, f32> for RoundF16 {
     }
 }
 
-/// A number of f64 rounded to f32 so that rounding to a type of fewer digits gives what rounding once would: what is not
-/// exact gets an odd last bit.
+/// A number of f64 rounded to f32 so that rounding to a type of fewer digits gives what rounding
+/// once would: what is not exact gets an odd last bit.
 #[inline(always)]
 pub(crate) fn rounded_to_odd(x: f64) -> f32 {
     let y = x as f32;
@@ -154,7 +180,11 @@ pub(crate) fn rounded_to_odd(x: f64) -> f32 {
     let toward = if back.abs() > x.abs() { u32::MAX } else { 1 };
     // The comparison of a NaN is false both ways.
     let inexact = (back < x) | (back > x);
-    f32::from_bits(if inexact & (bits & 1 == 0) { bits.wrapping_add(toward) } else { bits })
+    f32::from_bits(if inexact & (bits & 1 == 0) {
+        bits.wrapping_add(toward)
+    } else {
+        bits
+    })
 }
 
 /// The kernel of f64 to f32 before f32 to a float of 16 bits: together they round once.
@@ -170,7 +200,9 @@ pub fn to_odd() -> Kernel {
                     // SAFETY: i + FEW <= n, and the promise of `Run`.
                     unsafe {
                         let a = x.add(i).cast::<[f64; FEW]>().read_unaligned();
-                        y.add(i).cast::<[f32; FEW]>().write_unaligned(from_fn(|k| rounded_to_odd(a[k])));
+                        y.add(i)
+                            .cast::<[f32; FEW]>()
+                            .write_unaligned(from_fn(|k| rounded_to_odd(a[k])));
                     }
                 }
                 for i in whole..n {
@@ -206,7 +238,9 @@ mod machine {
         unsafe fn vectors(n: usize, y: *mut f32, x: *const f16) {
             for i in (0..n).step_by(LANES) {
                 // SAFETY: i + LANES <= n, and the caller's promise.
-                unsafe { _mm256_storeu_ps(y.add(i), _mm256_cvtph_ps(_mm_loadu_si128(x.add(i).cast()))) };
+                unsafe {
+                    _mm256_storeu_ps(y.add(i), _mm256_cvtph_ps(_mm_loadu_si128(x.add(i).cast())))
+                };
             }
         }
         let (y, x, whole) = (y.cast::<f32>(), x[0].cast::<f16>(), n - n % LANES);
@@ -223,7 +257,8 @@ mod machine {
             for i in (0..n).step_by(LANES) {
                 // SAFETY: i + LANES <= n, and the caller's promise.
                 unsafe {
-                    let half = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(x.add(i)));
+                    let half =
+                        _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(x.add(i)));
                     _mm_storeu_si128(y.add(i).cast(), half);
                 }
             }
@@ -242,7 +277,8 @@ mod machine {
             for i in (0..n).step_by(LANES) {
                 // SAFETY: i + LANES <= n, and the caller's promise.
                 unsafe {
-                    let half = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(x.add(i)));
+                    let half =
+                        _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(x.add(i)));
                     _mm256_storeu_ps(y.add(i), _mm256_cvtph_ps(half));
                 }
             }
@@ -272,14 +308,30 @@ mod tests {
 
     /// Every number, and those at and beside the middle of two, and others.
     fn numbers<T: Half>(of: impl Fn(u16) -> T) -> Vec<f32> {
-        let exact = (0..=u16::MAX).map(|b| of(b).widened()).collect::<Vec<f32>>();
-        let next = exact[1..].iter().zip(&exact).map(|(a, b)| (f64::from(*a) / 2.0 + f64::from(*b) / 2.0) as f32);
+        let exact = (0..=u16::MAX)
+            .map(|b| of(b).widened())
+            .collect::<Vec<f32>>();
+        let next = exact[1..]
+            .iter()
+            .zip(&exact)
+            .map(|(a, b)| (f64::from(*a) / 2.0 + f64::from(*b) / 2.0) as f32);
         let odd = (0..1 << 16).map(|i: u32| f32::from_bits(i.wrapping_mul(0x9e37_79b1)));
         let near = |x: f32| [x, x.next_up(), x.next_down()];
-        exact.iter().copied().chain(next).flat_map(near).chain(odd).collect()
+        exact
+            .iter()
+            .copied()
+            .chain(next)
+            .flat_map(near)
+            .chain(odd)
+            .collect()
     }
 
-    fn compare<T: Half>(of: fn(u16) -> T, bits: fn(T) -> u16, to: fn(T) -> f32, nearest: fn(f32) -> T) {
+    fn compare<T: Half>(
+        of: fn(u16) -> T,
+        bits: fn(T) -> u16,
+        to: fn(T) -> f32,
+        nearest: fn(f32) -> T,
+    ) {
         let all: Vec<T> = (0..=u16::MAX).map(of).chain([of(1)]).collect();
         for (x, y) in all.iter().zip(run(T::widen(), &all, 0f32)) {
             assert_eq!(y.to_bits(), to(*x).to_bits(), "{:#x}", bits(*x));
@@ -300,14 +352,23 @@ mod tests {
         compare(bf16::from_bits, bf16::to_bits, bf16::to_f32, bf16::from_f32);
     }
 
-    /// Between two neighbours everything goes to the nearer one, however little it differs from their middle.
+    /// Between two neighbours everything goes to the nearer one, however little it differs from
+    /// their middle.
     #[test]
     fn f64_is_rounded_once() {
         fn check<T: Half>(of: fn(u16) -> T, bits: fn(T) -> u16, finite: u16) {
             for low in 0..finite {
-                let (a, b) = (f64::from(of(low).widened()), f64::from(of(low + 1).widened()));
+                let (a, b) = (
+                    f64::from(of(low).widened()),
+                    f64::from(of(low + 1).widened()),
+                );
                 let (middle, even) = (a / 2.0 + b / 2.0, if low % 2 == 0 { low } else { low + 1 });
-                let want = [(middle, even), (middle.next_up(), low + 1), (middle.next_down(), low), (a, low)];
+                let want = [
+                    (middle, even),
+                    (middle.next_up(), low + 1),
+                    (middle.next_down(), low),
+                    (a, low),
+                ];
                 let x = want.map(|w| w.0);
                 for (y, (x, want)) in run(to_odd(), &x, 0f32).into_iter().zip(want) {
                     assert_eq!(bits(T::nearest(y)), want, "{x:e}");

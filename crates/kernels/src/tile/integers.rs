@@ -1,12 +1,13 @@
-//! Kernels of integers beyond sums and products: shifts, counts of bits, magnitudes, quotients, powers.
+//! Kernels of integers beyond sums and products: shifts, counts of bits, magnitudes, quotients,
+//! powers.
 //!
-//! Every function has a value for all operands. A shift by the width or more moves all bits out; a negative amount is a
-//! large one. `x / 0 = -1` and `x rem 0 = x`; what exceeds the type wraps.
+//! Every function has a value for all operands. A shift by the width or more moves all bits out; a
+//! negative amount is a large one. `x / 0 = -1` and `x rem 0 = x`; what exceeds the type wraps.
 //!
-//! A quotient of integers of 16 bits or less is that of `f32` cut to an integer, one of 32 bits or less that of `f64`. The
-//! rounded quotient never reaches the next integer `k > a / b`: `k - a / b >= 1 / |b|`, which is more than the error,
-//! `|a / b| 2^-24` or `|a / b| 2^-53`. Integers of 64 bits take the same way where both are below `2^51` in magnitude
-//! ([`Long`]).
+//! A quotient of integers of 16 bits or less is that of `f32` cut to an integer, one of 32 bits or
+//! less that of `f64`. The rounded quotient never reaches the next integer `k > a / b`:
+//! `k - a / b >= 1 / |b|`, which is more than the error, `|a / b| 2^-24` or `|a / b| 2^-53`.
+//! Integers of 64 bits take the same way where both are below `2^51` in magnitude ([`Long`]).
 
 use super::Kernel;
 use super::kernels::{BLOCK, Integer, Map, Zip, map, zip};
@@ -77,7 +78,8 @@ trait Short: Lane {
     fn quotients(a: &Block<Self>, b: &Block<Self>) -> Block<Self>;
 }
 
-/// `1.5 * 2^52`: added to an integer below `2^51` in magnitude, it leaves that in the low bits of the sum.
+/// `1.5 * 2^52`: added to an integer below `2^51` in magnitude, it leaves that in the low bits of
+/// the sum.
 const SHIFTED: f64 = 6_755_399_441_055_744.0;
 
 macro_rules! lanes {
@@ -116,7 +118,11 @@ const GROUP: usize = 8;
 
 /// A function of every group of two blocks.
 #[inline(always)]
-fn grouped<T: Lane>(a: &Block<T>, b: &Block<T>, f: impl Fn([T; GROUP], [T; GROUP]) -> [T; GROUP]) -> Block<T> {
+fn grouped<T: Lane>(
+    a: &Block<T>,
+    b: &Block<T>,
+    f: impl Fn([T; GROUP], [T; GROUP]) -> [T; GROUP],
+) -> Block<T> {
     let mut y = [T::ZERO; BLOCK];
     for g in (0..BLOCK).step_by(GROUP) {
         y[g..g + GROUP].copy_from_slice(&f(from_fn(|k| a[g + k]), from_fn(|k| b[g + k])));
@@ -234,8 +240,16 @@ impl<T: Short> Blocks<T, 2> for Rem {
 fn reciprocal_power<T: Lane>(x: T, odd: bool) -> T {
     let minus_one = T::ZERO.minus(T::ONE);
     let is_minus_one = (x == minus_one) & (x < T::ZERO);
-    let unit = if is_minus_one & odd { minus_one } else { T::ONE };
-    if (x == T::ONE) | is_minus_one { unit } else { T::ZERO }
+    let unit = if is_minus_one & odd {
+        minus_one
+    } else {
+        T::ONE
+    };
+    if (x == T::ONE) | is_minus_one {
+        unit
+    } else {
+        T::ZERO
+    }
 }
 
 impl<T: Lane> Blocks<T, 2> for Pow {
@@ -245,7 +259,13 @@ impl<T: Lane> Blocks<T, 2> for Pow {
         let mut left: Block<T> = from_fn(|k| if n[k] < T::ZERO { T::ZERO } else { n[k] });
         let (mut y, mut square) = ([T::ONE; BLOCK], *x);
         while left.iter().fold(T::ZERO, |all, &n| all | n) != T::ZERO {
-            y = from_fn(|k| if left[k] & T::ONE == T::ONE { y[k].times(square[k]) } else { y[k] });
+            y = from_fn(|k| {
+                if left[k] & T::ONE == T::ONE {
+                    y[k].times(square[k])
+                } else {
+                    y[k]
+                }
+            });
             square = from_fn(|k| square[k].times(square[k]));
             left = from_fn(|k| left[k].down(T::ONE));
         }
@@ -280,7 +300,12 @@ impl<T: Lane> Blocks<T, 1> for FixedPow {
 
 /// The kernel of a function of blocks. The last block is filled up with ones.
 fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> Kernel {
-    unsafe fn run<T: Lane, const K: usize, F: Blocks<T, K>>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+    unsafe fn run<T: Lane, const K: usize, F: Blocks<T, K>>(
+        n: usize,
+        y: *mut u8,
+        x: [*const u8; 3],
+        data: usize,
+    ) {
         let y = y.cast::<T>();
         widest(
             #[inline(always)]
@@ -290,7 +315,8 @@ fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> Kernel {
                     let mut from = [[T::ONE; BLOCK]; K];
                     for (block, x) in from.iter_mut().zip(x) {
                         let x = x.cast::<T>().wrapping_add(i);
-                        // SAFETY: the promise of `Run`: `few` elements are left of each, and fit a block.
+                        // SAFETY: the promise of `Run`: `few` elements are left of each, and fit a
+                        // block.
                         unsafe {
                             match few {
                                 BLOCK => *block = x.cast::<Block<T>>().read_unaligned(),
@@ -321,7 +347,10 @@ impl<const SIGNED: bool, const REMAINDER: bool> Function2 for Long<SIGNED, REMAI
     fn eval<W: V>(x: W, y: W) -> W {
         let number = |x: f64| W::splat(W::E::narrow(x));
         let (shifted, zero) = (number(SHIFTED), number(0.0));
-        let (a, b) = (x.bits_add(shifted).sub(shifted), y.bits_add(shifted).sub(shifted));
+        let (a, b) = (
+            x.bits_add(shifted).sub(shifted),
+            y.bits_add(shifted).sub(shifted),
+        );
         let none = b.eq(zero);
         let q = a.div(W::select(none, number(1.0), b)).trunc();
         let y = match REMAINDER {
@@ -337,10 +366,16 @@ impl<const SIGNED: bool, const REMAINDER: bool> Function2 for Long<SIGNED, REMAI
     fn rare<W: V>(x: W, y: W) -> Option<W::M> {
         let bit = W::splat(W::E::narrow(f64::from_bits(1 << 51)));
         let above = |x: W| {
-            let x = if SIGNED { x.bits_add(bit) } else { x.or(x.bits_add(x)) };
+            let x = if SIGNED {
+                x.bits_add(bit)
+            } else {
+                x.or(x.bits_add(x))
+            };
             x.exponent_bits()
         };
-        Some(W::not(above(x).or(above(y)).eq(W::splat(W::E::narrow(0.0)))))
+        Some(W::not(
+            above(x).or(above(y)).eq(W::splat(W::E::narrow(0.0))),
+        ))
     }
 
     fn scalar(x: f64, y: f64) -> f64 {
@@ -366,7 +401,11 @@ fn in_blocks<T: Short>(remainder: bool, _: Level) -> Kernel {
 }
 
 fn in_floats<const SIGNED: bool>(remainder: bool, level: Level) -> Kernel {
-    let pick = if remainder { pick2::<f64, Long<SIGNED, true>> } else { pick2::<f64, Long<SIGNED, false>> };
+    let pick = if remainder {
+        pick2::<f64, Long<SIGNED, true>>
+    } else {
+        pick2::<f64, Long<SIGNED, false>>
+    };
     pick(level)
 }
 
@@ -387,7 +426,9 @@ pub fn binary<T: Lane>(f: Binary, level: Level) -> Kernel {
     match f {
         Binary::ShiftLeft => zip::<T, T, Left>().recorded(instruction::shift_left),
         Binary::ShiftRightLogical => zip::<T, T, Right>().recorded(instruction::shift_right),
-        Binary::ShiftRightArithmetic => zip::<T, T, RightArithmetic>().recorded(instruction::shift_right_signed),
+        Binary::ShiftRightArithmetic => {
+            zip::<T, T, RightArithmetic>().recorded(instruction::shift_right_signed)
+        }
         Binary::Div => T::division(false, level),
         Binary::Rem => T::division(true, level),
         Binary::Pow => blocks::<T, 2, Pow>(),

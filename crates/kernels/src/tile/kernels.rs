@@ -1,8 +1,8 @@
-//! Kernels of operations that are one instruction per element: integers, booleans, complex numbers, comparisons, choice,
-//! conversion.
+//! Kernels of operations that are one instruction per element: integers, booleans, complex numbers,
+//! comparisons, choice, conversion.
 //!
-//! Blocks of elements are read into arrays before any is written, which lets the compiler use vectors whether or not a
-//! result lies over an operand.
+//! Blocks of elements are read into arrays before any is written, which lets the compiler use
+//! vectors whether or not a result lies over an operand.
 
 use super::Kernel;
 use crate::element::{Number, Ordered};
@@ -29,7 +29,12 @@ pub trait Zip<A, B> {
 
 /// The kernel of a function of one element.
 pub fn map<A: Copy, B: Copy, F: Map<A, B>>() -> Kernel {
-    unsafe fn run<A: Copy, B: Copy, F: Map<A, B>>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+    unsafe fn run<A: Copy, B: Copy, F: Map<A, B>>(
+        n: usize,
+        y: *mut u8,
+        x: [*const u8; 3],
+        _: usize,
+    ) {
         let (y, x) = (y.cast::<B>(), x[0].cast::<A>());
         widest(
             #[inline(always)]
@@ -39,7 +44,9 @@ pub fn map<A: Copy, B: Copy, F: Map<A, B>>() -> Kernel {
                     // SAFETY: i + BLOCK <= n, and the caller's promise.
                     unsafe {
                         let a = x.add(i).cast::<[A; BLOCK]>().read_unaligned();
-                        y.add(i).cast::<[B; BLOCK]>().write_unaligned(from_fn(|k| F::f(a[k])));
+                        y.add(i)
+                            .cast::<[B; BLOCK]>()
+                            .write_unaligned(from_fn(|k| F::f(a[k])));
                     }
                 }
                 for i in whole..n {
@@ -54,7 +61,12 @@ pub fn map<A: Copy, B: Copy, F: Map<A, B>>() -> Kernel {
 
 /// The kernel of a function of two elements.
 pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> Kernel {
-    unsafe fn run<A: Copy, B: Copy, F: Zip<A, B>>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+    unsafe fn run<A: Copy, B: Copy, F: Zip<A, B>>(
+        n: usize,
+        y: *mut u8,
+        x: [*const u8; 3],
+        _: usize,
+    ) {
         let (y, a, b) = (y.cast::<B>(), x[0].cast::<A>(), x[1].cast::<A>());
         widest(
             #[inline(always)]
@@ -65,7 +77,9 @@ pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> Kernel {
                     unsafe {
                         let a = a.add(i).cast::<[A; BLOCK]>().read_unaligned();
                         let b = b.add(i).cast::<[A; BLOCK]>().read_unaligned();
-                        y.add(i).cast::<[B; BLOCK]>().write_unaligned(from_fn(|k| F::f(a[k], b[k])));
+                        y.add(i)
+                            .cast::<[B; BLOCK]>()
+                            .write_unaligned(from_fn(|k| F::f(a[k], b[k])));
                     }
                 }
                 for i in whole..n {
@@ -78,10 +92,16 @@ pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> Kernel {
     Kernel::new(run::<A, B, F>)
 }
 
-/// The kernel that takes the second operand where the first (a `bool`) is true, else the third; by element size.
+/// The kernel that takes the second operand where the first (a `bool`) is true, else the third; by
+/// element size.
 pub fn select(size: usize) -> Kernel {
     unsafe fn run<T: Copy>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
-        let (y, p, a, b) = (y.cast::<T>(), x[0].cast::<u8>(), x[1].cast::<T>(), x[2].cast::<T>());
+        let (y, p, a, b) = (
+            y.cast::<T>(),
+            x[0].cast::<u8>(),
+            x[1].cast::<T>(),
+            x[2].cast::<T>(),
+        );
         widest(
             #[inline(always)]
             || {
@@ -106,9 +126,15 @@ pub fn select(size: usize) -> Kernel {
             },
         )
     }
-    /// Pairs of 64 bits: one is a vector, and the place where it is read is what the condition chooses.
+    /// Pairs of 64 bits: one is a vector, and the place where it is read is what the condition
+    /// chooses.
     unsafe fn pairs(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
-        let (y, p, a, b) = (y.cast::<[u64; 2]>(), x[0].cast::<u8>(), x[1].cast(), x[2].cast());
+        let (y, p, a, b) = (
+            y.cast::<[u64; 2]>(),
+            x[0].cast::<u8>(),
+            x[1].cast(),
+            x[2].cast(),
+        );
         for i in 0..n {
             // SAFETY: i < n, and the caller's promise.
             unsafe {
@@ -138,19 +164,25 @@ pub fn copy(size: usize) -> Kernel {
 /// `y[i] = x[at[i]]`, for elements of a size.
 ///
 /// # Safety
-/// `y` is valid for as many elements as there are positions, `x` has one at each, and the two do not overlap.
+/// `y` is valid for as many elements as there are positions, `x` has one at each, and the two do
+/// not overlap.
 pub unsafe fn pick(size: usize, y: *mut u8, x: *const u8, at: &[u32]) {
     unsafe fn run<T: Copy>(y: *mut u8, x: *const u8, at: &[u32]) {
         for (i, &k) in at.iter().enumerate() {
             // SAFETY: the caller's promise.
-            unsafe { y.cast::<T>().add(i).write(x.cast::<T>().add(k as usize).read()) };
+            unsafe {
+                y.cast::<T>()
+                    .add(i)
+                    .write(x.cast::<T>().add(k as usize).read())
+            };
         }
     }
     // SAFETY: the caller's promise.
     unsafe { by_size!(size, run)(y, x, at) }
 }
 
-/// The instance of a function for elements of a size, 1 to 16 bytes, that are aligned no more than any element of it.
+/// The instance of a function for elements of a size, 1 to 16 bytes, that are aligned no more than
+/// any element of it.
 macro_rules! by_size {
     ($size:expr, $run:ident) => {
         match $size {
@@ -299,7 +331,12 @@ impl<T: PartialOrd> Zip<T, bool> for Le {
 
 /// Integers and truth values.
 pub trait Integer:
-    Ordered + PartialOrd + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
+    Ordered
+    + PartialOrd
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+    + Not<Output = Self>
 {
     /// `self - rhs`, wrapping; exclusive or of truth values.
     fn minus(self, rhs: Self) -> Self;
@@ -395,7 +432,10 @@ pub fn integers<T: Integer>(f: Arithmetic) -> Kernel {
         Arithmetic::Or => zip::<T, T, Or>(),
         Arithmetic::Xor => zip::<T, T, Xor>(),
     };
-    Kernel { record: T::record(f), ..kernel }
+    Kernel {
+        record: T::record(f),
+        ..kernel
+    }
 }
 
 /// The kernel of the complement of integers.
@@ -410,7 +450,10 @@ pub fn not() -> Kernel {
 
 /// The kernel of a comparison of integers.
 pub fn compare<T: Integer>(c: Comparison) -> Kernel {
-    Kernel { record: T::record_comparison(c), ..ordered::<T>(c) }
+    Kernel {
+        record: T::record_comparison(c),
+        ..ordered::<T>(c)
+    }
 }
 
 fn ordered<T: Copy + PartialOrd>(c: Comparison) -> Kernel {

@@ -1,14 +1,16 @@
 //! Tiles: elementwise programs over registers that stay in the first-level cache.
 //!
-//! A [`Body`] is a list of instructions over registers of [`TILE_BYTES`]. It runs over the elements of its outputs a
-//! tile at a time: every instruction is one [`Kernel`] call on a contiguous piece, so a chain of operations reads its
-//! inputs and writes its outputs once, and no kernel is compiled for strides. Inputs that lie row-major are read where
-//! they are; others are packed into a register first; one value for all elements fills a register once.
+//! A [`Body`] is a list of instructions over registers of [`TILE_BYTES`]. It runs over the elements
+//! of its outputs a tile at a time: every instruction is one [`Kernel`] call on a contiguous piece,
+//! so a chain of operations reads its inputs and writes its outputs once, and no kernel is compiled
+//! for strides. Inputs that lie row-major are read where they are; others are packed into a
+//! register first; one value for all elements fills a register once.
 //!
-//! A body that runs again, or over many elements, becomes one loop of machine code where that can be
-//! ([`emit`](crate::emit)), with the same bits.
+//! A body that runs again, or over many elements, becomes one loop of machine code where that can
+//! be ([`emit`](crate::emit)), with the same bits.
 //!
-//! An element's value does not depend on which tile it lies in, or where: kernels compute each element alone.
+//! An element's value does not depend on which tile it lies in, or where: kernels compute each
+//! element alone.
 
 mod body;
 pub mod complex;
@@ -34,11 +36,13 @@ use crate::simd::Level;
 /// What one instruction does to a tile: `y[i] = f(x[0][i], x[1][i], x[2][i])` for `i < n`.
 ///
 /// # Safety
-/// The pointers that the kernel's function reads and writes are valid for `n` elements of its types; `y` may be the very
-/// place of an operand of the same size, else it overlaps none. `data` is what the kernel was made with.
+/// The pointers that the kernel's function reads and writes are valid for `n` elements of its
+/// types; `y` may be the very place of an operand of the same size, else it overlaps none. `data`
+/// is what the kernel was made with.
 pub type Run = unsafe fn(n: usize, y: *mut u8, x: [*const u8; 3], data: usize);
 
-/// An instruction: how it runs over a tile, and what it writes down for [`emit`](crate::emit), if it can.
+/// An instruction: how it runs over a tile, and what it writes down for [`emit`](crate::emit), if
+/// it can.
 #[derive(Clone, Copy)]
 pub struct Kernel {
     pub(crate) run: Run,
@@ -53,7 +57,10 @@ impl Kernel {
 
     /// With what it is in emitted code.
     pub(crate) const fn recorded(self, record: Record) -> Kernel {
-        Kernel { record: Some(record), ..self }
+        Kernel {
+            record: Some(record),
+            ..self
+        }
     }
 }
 

@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 /// One axis: length, and step in elements.
 pub(super) type Axis = (usize, isize);
 
-/// The axes of a view, without those of length 1, neighbours merged where one steps through evenly. Innermost first.
+/// The axes of a view, without those of length 1, neighbours merged where one steps through evenly.
+/// Innermost first.
 #[derive(Clone, Debug)]
 pub(super) struct Nest(SmallVec<[Axis; 6]>);
 
@@ -43,7 +44,8 @@ impl Nest {
         self.0[0]
     }
 
-    /// How many rows of a length, which the innermost axis has or is made of, lie evenly in turn, and how far from each other.
+    /// How many rows of a length, which the innermost axis has or is made of, lie evenly in turn,
+    /// and how far from each other.
     pub(super) fn rows(&self, len: usize) -> Axis {
         match self.0[..] {
             [(n, step), ..] if n > len => (n / len, step * len as isize),
@@ -66,7 +68,14 @@ impl Nest {
     ///
     /// # Safety
     /// The elements have this size and lie around `src`; `dst` is valid for `n` of them.
-    pub(super) unsafe fn pack(&self, size: usize, dst: *mut u8, src: *const u8, start: usize, n: usize) {
+    pub(super) unsafe fn pack(
+        &self,
+        size: usize,
+        dst: *mut u8,
+        src: *const u8,
+        start: usize,
+        n: usize,
+    ) {
         // SAFETY: the caller's promise.
         unsafe { by_size!(size, pack)(&self.0, dst, src, start, n) }
     }

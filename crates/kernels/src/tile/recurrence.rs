@@ -1,11 +1,13 @@
 //! [`Recurrence`]: a loop whose step is a body, as machine code.
 //!
-//! Elementwise steps on values of one extent are a recurrence for each element. A vector of elements goes through all
-//! steps in one call of code ([`emit`](crate::emit)). A step with a rare lane is interpreted, and code goes on after it.
+//! Elementwise steps on values of one extent are a recurrence for each element. A vector of
+//! elements goes through all steps in one call of code ([`emit`](crate::emit)). A step with a rare
+//! lane is interpreted, and code goes on after it.
 //!
-//! Products with subnormal numbers take some Intel machines as long as a hundred others, and a recurrence that decays, as
-//! most adjoints do, consists of them: where the flags say that a few steps met some, the following ones run code that has
-//! no such products ([`gradual`](crate::vector::gradual)). The bits are the same.
+//! Products with subnormal numbers take some Intel machines as long as a hundred others, and a
+//! recurrence that decays, as most adjoints do, consists of them: where the flags say that a few
+//! steps met some, the following ones run code that has no such products
+//! ([`gradual`](crate::vector::gradual)). The bits are the same.
 
 use super::Body;
 use super::body::Line;
@@ -34,7 +36,13 @@ pub struct Recurrence {
 impl Recurrence {
     /// The loop of a body with so many constants and carries, for the vectors of this machine.
     pub fn new(body: Body, consts: usize, carries: usize) -> Recurrence {
-        Recurrence { body, consts, carries, level: Level::chosen(), code: Default::default() }
+        Recurrence {
+            body,
+            consts,
+            carries,
+            level: Level::chosen(),
+            code: Default::default(),
+        }
     }
 
     /// Whether there is code for it. Compiles it the first time.
@@ -43,19 +51,35 @@ impl Recurrence {
     }
 
     fn code(&self, gradual: bool) -> Option<&Looped> {
-        let compile =
-            || Looped::compile(&self.body.program(self.level == Level::Avx512, gradual)?, self.consts, self.carries);
-        self.code[usize::from(gradual)].get_or_init(compile).as_ref()
+        let compile = || {
+            Looped::compile(
+                &self.body.program(self.level == Level::Avx512, gradual)?,
+                self.consts,
+                self.carries,
+            )
+        };
+        self.code[usize::from(gradual)]
+            .get_or_init(compile)
+            .as_ref()
     }
 
-    /// Runs `steps` steps on `n` elements; backwards if rows are read and written from the last on. O(steps × n).
+    /// Runs `steps` steps on `n` elements; backwards if rows are read and written from the last on.
+    /// O(steps × n).
     ///
     /// # Panics
     /// If it is not ready.
     ///
     /// # Safety
-    /// Inputs and outputs are valid for `n` elements of their sizes, rows for `n` in each step. Outputs overlap nothing.
-    pub unsafe fn run(&self, n: usize, steps: usize, backwards: bool, inputs: &[*const u8], outputs: &[*mut u8]) {
+    /// Inputs and outputs are valid for `n` elements of their sizes, rows for `n` in each step.
+    /// Outputs overlap nothing.
+    pub unsafe fn run(
+        &self,
+        n: usize,
+        steps: usize,
+        backwards: bool,
+        inputs: &[*const u8],
+        outputs: &[*mut u8],
+    ) {
         let code = self.code(false).expect("there is code");
         assert!(
             inputs.len() == self.body.inputs.len() && outputs.len() == self.body.outputs.len(),
@@ -64,15 +88,28 @@ impl Recurrence {
         if steps == 0 {
             return;
         }
-        let sizes = self.body.inputs.iter().chain(&self.body.outputs).map(|x| x.0);
+        let sizes = self
+            .body
+            .inputs
+            .iter()
+            .chain(&self.body.outputs)
+            .map(|x| x.0);
         let stacks = self.consts + self.carries;
-        let is_row = |k: usize| k >= stacks && !(inputs.len()..inputs.len() + self.carries).contains(&k);
+        let is_row =
+            |k: usize| k >= stacks && !(inputs.len()..inputs.len() + self.carries).contains(&k);
         let stride = if backwards { -(n as isize) } else { n as isize };
         for start in (0..n).step_by(code.lanes) {
             let lanes = code.lanes.min(n - start);
-            let all = inputs.iter().map(|x| x.cast_mut()).chain(outputs.iter().copied());
+            let all = inputs
+                .iter()
+                .map(|x| x.cast_mut())
+                .chain(outputs.iter().copied());
             let first = |(k, (at, size)): (usize, (*mut u8, usize))| {
-                let row = if backwards && is_row(k) { (steps - 1) * n } else { 0 };
+                let row = if backwards && is_row(k) {
+                    (steps - 1) * n
+                } else {
+                    0
+                };
                 at.wrapping_add((row + start) * size)
             };
             let mut table: Vec<*mut u8> = all.zip(sizes.clone()).enumerate().map(first).collect();
@@ -83,7 +120,8 @@ impl Recurrence {
                     }
                 }
             };
-            // Where subnormal numbers cost much: whether the next steps run code for subnormal numbers, and how many do.
+            // Where subnormal numbers cost much: whether the next steps run code for subnormal
+            // numbers, and how many do.
             let (mut left, mut gradual, mut span) = (steps, false, FEW);
             while left > 0 {
                 let (code, most) = match gradual {
@@ -95,7 +133,8 @@ impl Recurrence {
                 if asked {
                     met_subnormals();
                 }
-                // SAFETY: the caller's promise, for so many steps and these lanes; there is at least one of each.
+                // SAFETY: the caller's promise, for so many steps and these lanes; there is at
+                // least one of each.
                 let moved = unsafe { code.call(&table, most, stride, lanes) };
                 gradual = asked && met_subnormals();
                 if gradual {
@@ -121,7 +160,8 @@ impl Recurrence {
     /// One step on a few elements, instruction by instruction.
     ///
     /// # Safety
-    /// That of [`Recurrence::run`] for the addresses in `table`, where a carry may be its own input.
+    /// That of [`Recurrence::run`] for the addresses in `table`, where a carry may be its own
+    /// input.
     #[cold]
     unsafe fn interpret(&self, table: &[*mut u8], n: usize) {
         let (body, inputs) = (&self.body, self.body.inputs.len());
@@ -149,7 +189,9 @@ impl Recurrence {
         }
         for (k, from) in carries.enumerate() {
             // SAFETY: as many elements of the new carry, and room for them.
-            unsafe { std::ptr::copy_nonoverlapping(place(from), table[inputs + k], n * body.outputs[k].0) };
+            unsafe {
+                std::ptr::copy_nonoverlapping(place(from), table[inputs + k], n * body.outputs[k].0)
+            };
         }
     }
 }
@@ -160,7 +202,8 @@ fn met_subnormals() -> bool {
     /// A subnormal operand; a result that is inexact because it is.
     const MET: u32 = 1 << 1 | 1 << 4;
     let mut flags = 0u32;
-    // SAFETY: the register of flags is read and written back without the flags, which no code relies on.
+    // SAFETY: the register of flags is read and written back without the flags, which no code
+    // relies on.
     unsafe {
         std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut flags, options(nostack));
         let clear = flags & !0x3f;

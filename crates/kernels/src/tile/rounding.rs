@@ -1,8 +1,9 @@
 //! Kernels that round floats to fewer bits, in the same type.
 //!
-//! Rounding to `m` bits of fraction adds half a unit of the last one to the bits of the magnitude and cuts the others; a
-//! carry into the exponent is the next power of two. A format of few bits ([`Few`]) has its own least exponent: there a
-//! number is rounded to a multiple of a step `s`, by `(x + 2^M s) - 2^M s` with the `M` fraction bits of the type.
+//! Rounding to `m` bits of fraction adds half a unit of the last one to the bits of the magnitude
+//! and cuts the others; a carry into the exponent is the next power of two. A format of few bits
+//! ([`Few`]) has its own least exponent: there a number is rounded to a multiple of a step `s`, by
+//! `(x + 2^M s) - 2^M s` with the `M` fraction bits of the type.
 
 use super::Kernel;
 use super::kernels::BLOCK;
@@ -65,7 +66,8 @@ macro_rules! reduce {
                     let half = unit >> 1;
                     let (below, odd) = (half.saturating_sub(1), <$bits>::from(cut > 0));
                     let keep = !(unit - 1);
-                    // Powers of two have no fraction: a middle goes up, as 2 is even, but from the subnormal ones down.
+                    // Powers of two have no fraction: a middle goes up, as 2 is even, but from the
+                    // subnormal ones down.
                     let powers = mantissa == 0;
                     let bias = (1u32 << (exponent.min($exponent) - 1)) - 1;
                     let fewer = exponent < $exponent;

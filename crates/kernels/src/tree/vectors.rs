@@ -1,10 +1,11 @@
 //! The tree over floats by the vectors of each level: a row of lanes is four vectors, or eight.
 //!
-//! Where a row of lanes ends early, the identity stands for what is not there. It changes no bit of what it meets: `-0` in
-//! sums, 1 in products, the infinity that loses in extrema.
+//! Where a row of lanes ends early, the identity stands for what is not there. It changes no bit of
+//! what it meets: `-0` in sums, 1 in products, the infinity that loses in extrema.
 //!
-//! Extrema come out the same in any order, so vectors keep what wins by a comparison. That sees neither NaN, which is looked for
-//! beside it, nor which of two zeros is the greater: such chunks go through the tree.
+//! Extrema come out the same in any order, so vectors keep what wins by a comparison. That sees
+//! neither NaN, which is looked for beside it, nor which of two zeros is the greater: such chunks
+//! go through the tree.
 
 use super::{BLOCK, CHUNK, Fold, Lanes, Place};
 use crate::element::{Number, Ordered};
@@ -25,8 +26,19 @@ pub struct Vectors<T, A> {
 /// The vectors of a float.
 pub(crate) fn vectors<E: Float + Ordered + Lanes>() -> Vectors<E, E> {
     Vectors {
-        chunks: |how, dst, x, len, from| dispatch(Level::chosen(), how, Chunks { dst, x, len, from }),
-        eight: |how, dst, x| dispatch(Level::chosen(), how, Eight { x: x.map(|x| &x[..dst.len()]), dst }),
+        chunks: |how, dst, x, len, from| {
+            dispatch(Level::chosen(), how, Chunks { dst, x, len, from })
+        },
+        eight: |how, dst, x| {
+            dispatch(
+                Level::chosen(),
+                how,
+                Eight {
+                    x: x.map(|x| &x[..dst.len()]),
+                    dst,
+                },
+            )
+        },
         join: |how, low, high| dispatch(Level::chosen(), how, Join { low, high }),
     }
 }
@@ -170,8 +182,8 @@ impl<E: Float + Ordered + Lanes> Chunks<'_, E> {
 /// A row of lanes.
 type Row<W, const K: usize> = [W; K];
 
-/// The digits of the binary counter: partial results of blocks, then of rows. No closures here and below: they would not be
-/// compiled for the instruction set.
+/// The digits of the binary counter: partial results of blocks, then of rows. No closures here and
+/// below: they would not be compiled for the instruction set.
 struct Waiting<W, const K: usize> {
     /// At most five of blocks and three of rows.
     rows: [MaybeUninit<Row<W, K>>; 8],
@@ -232,7 +244,10 @@ fn tree<W: V, O: Operation>(v: [W; 8]) -> W {
 fn row<W: V<E: Ordered>, O: Operation, const K: usize>(x: &[W::E]) -> Row<W, K> {
     let mut v = [W::splat(O::identity()); K];
     for (k, v) in v.iter_mut().enumerate() {
-        let (at, left) = (x.as_ptr().wrapping_add(k * W::N), x.len().saturating_sub(k * W::N));
+        let (at, left) = (
+            x.as_ptr().wrapping_add(k * W::N),
+            x.len().saturating_sub(k * W::N),
+        );
         // SAFETY: so many elements are left.
         unsafe {
             if left >= W::N {
@@ -251,7 +266,10 @@ fn chunk<W: V<E: Ordered + Lanes>, O: Operation, const K: usize>(x: &[W::E], fro
     let lanes = K * W::N;
     debug_assert!(x.len() <= CHUNK && lanes == W::E::LANES);
     let (rows, ragged) = (x.len() / lanes, x.len() % lanes);
-    let mut waiting = Waiting::<W, K> { rows: [const { MaybeUninit::uninit() }; 8], depth: 0 };
+    let mut waiting = Waiting::<W, K> {
+        rows: [const { MaybeUninit::uninit() }; 8],
+        depth: 0,
+    };
     let blocks = rows / BLOCK;
     for b in 0..blocks {
         let block = &x[b * BLOCK * lanes..][..BLOCK * lanes];
@@ -328,7 +346,10 @@ fn extremum<W: V<E: Ordered>, const GREATEST: bool>(x: &[W::E]) -> Option<W::E> 
         }
         i += step;
     }
-    if W::any(W::not(W::both(W::both(ordered[0], ordered[1]), W::both(ordered[2], ordered[3])))) {
+    if W::any(W::not(W::both(
+        W::both(ordered[0], ordered[1]),
+        W::both(ordered[2], ordered[3]),
+    ))) {
         return None;
     }
     let low = better::<W, GREATEST>(best[0], best[1]);
@@ -340,7 +361,10 @@ fn extremum<W: V<E: Ordered>, const GREATEST: bool>(x: &[W::E]) -> Option<W::E> 
         w = better::<W, GREATEST>(w, w.rotate::<4>());
     }
     w = better::<W, GREATEST>(w, w.rotate::<2>());
-    let (best, zero) = (better::<W, GREATEST>(w, w.rotate::<1>()).first(), <W::E as Float>::narrow(0.0));
+    let (best, zero) = (
+        better::<W, GREATEST>(w, w.rotate::<1>()).first(),
+        <W::E as Float>::narrow(0.0),
+    );
     (best.less(zero) || zero.less(best)).then_some(best)
 }
 
@@ -353,7 +377,11 @@ struct Eight<'a, E> {
 impl<E: Float + Ordered + Lanes> Job<E> for Eight<'_, E> {
     #[inline(always)]
     fn run<W: V<E = E>, O: Operation>(self) {
-        let (n, y, x) = (self.dst.len(), self.dst.as_mut_ptr(), self.x.map(<[E]>::as_ptr));
+        let (n, y, x) = (
+            self.dst.len(),
+            self.dst.as_mut_ptr(),
+            self.x.map(<[E]>::as_ptr),
+        );
         for c in (0..n - n % W::N).step_by(W::N) {
             // SAFETY: a vector from `c` on is in every slice.
             unsafe { eight::<W, O>(x.map(|x| x.wrapping_add(c))).store(y.add(c)) };
@@ -379,7 +407,11 @@ struct Join<'a, E> {
 impl<E: Float + Ordered + Lanes> Job<E> for Join<'_, E> {
     #[inline(always)]
     fn run<W: V<E = E>, O: Operation>(self) {
-        let (n, y, x) = (self.low.len().min(self.high.len()), self.low.as_mut_ptr(), self.high.as_ptr());
+        let (n, y, x) = (
+            self.low.len().min(self.high.len()),
+            self.low.as_mut_ptr(),
+            self.high.as_ptr(),
+        );
         for c in (0..n - n % W::N).step_by(W::N) {
             // SAFETY: a vector from `c` on is in both slices.
             unsafe { O::join(W::load(y.add(c)), W::load(x.add(c))).store(y.add(c)) };
@@ -388,7 +420,10 @@ impl<E: Float + Ordered + Lanes> Job<E> for Join<'_, E> {
         if left > 0 {
             // SAFETY: so many elements are left in both slices.
             unsafe {
-                let (a, b) = (W::load_part(y.add(c), left, E::ONE), W::load_part(x.add(c), left, E::ONE));
+                let (a, b) = (
+                    W::load_part(y.add(c), left, E::ONE),
+                    W::load_part(x.add(c), left, E::ONE),
+                );
                 O::join(a, b).store_part(y.add(c), left);
             }
         }

@@ -1,9 +1,10 @@
-//! Complex functions over [`V`]: two vectors of `f64`, the real and the imaginary parts, also for pairs of `f32`, which
-//! are rounded once.
+//! Complex functions over [`V`]: two vectors of `f64`, the real and the imaginary parts, also for
+//! pairs of `f32`, which are rounded once.
 //!
-//! Formulas are those of the scalar functions (Kahan 1987), with the vector functions of [`math`] inside. Arguments with a
-//! part that is not finite or whose square is not a normal number, and those at poles and cuts that need a case of their
-//! own, go to the scalar function that the kernel's `data` is: Annex G of C17 is written there.
+//! Formulas are those of the scalar functions (Kahan 1987), with the vector functions of [`math`]
+//! inside. Arguments with a part that is not finite or whose square is not a normal number, and
+//! those at poles and cuts that need a case of their own, go to the scalar function that the
+//! kernel's `data` is: Annex G of C17 is written there.
 
 use super::{Float, V, math};
 use crate::emit::{self, Id, Recorded, complex};
@@ -182,7 +183,10 @@ fn log1p<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
     }
     let value = [re.mul(k(0.5)), math::atan2(y, one)];
     let pole = is_zero([one, y]);
-    (pick(is_zero(z), z, value), W::either(extreme::<_, P>(z), pole))
+    (
+        pick(is_zero(z), z, value),
+        W::either(extreme::<_, P>(z), pole),
+    )
 }
 
 /// Angles and exponents that the vector functions take.
@@ -199,7 +203,10 @@ fn exp_of<W: Wide>([x, y]: Z<W>) -> Z<W> {
 
 #[inline(always)]
 fn exp<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
-    (exp_of(z), W::either(extreme::<_, P>(z), outside(z[0], z[1])))
+    (
+        exp_of(z),
+        W::either(extreme::<_, P>(z), outside(z[0], z[1])),
+    )
 }
 
 #[inline(always)]
@@ -210,20 +217,29 @@ fn expm1<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
     let whole = math::exp(x);
     let near = e.mul(cos).sub(square);
     let re = W::select(k::<W>(20.0).lt(x), whole.mul(cos).sub(k(1.0)), near);
-    ([re, whole.mul(math::sin(y))], W::either(extreme::<_, P>(z), outside(x, y)))
+    (
+        [re, whole.mul(math::sin(y))],
+        W::either(extreme::<_, P>(z), outside(x, y)),
+    )
 }
 
 #[inline(always)]
 fn sinh<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
     let [x, y] = z;
-    let value = [math::sinh(x).mul(math::cos(y)), math::cosh(x).mul(math::sin(y))];
+    let value = [
+        math::sinh(x).mul(math::cos(y)),
+        math::cosh(x).mul(math::sin(y)),
+    ];
     (value, W::either(extreme::<_, P>(z), outside(x.abs(), y)))
 }
 
 #[inline(always)]
 fn cosh<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
     let [x, y] = z;
-    let value = [math::cosh(x).mul(math::cos(y)), math::sinh(x).mul(math::sin(y))];
+    let value = [
+        math::cosh(x).mul(math::cos(y)),
+        math::sinh(x).mul(math::sin(y)),
+    ];
     (value, W::either(extreme::<_, P>(z), outside(x.abs(), y)))
 }
 
@@ -285,7 +301,10 @@ fn quotient<W: Wide, P: Part>(a: Z<W>, b: Z<W>) -> Result<W> {
 #[inline(always)]
 fn sign<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
     let h = modulus::<_, P>(z);
-    (pick(is_zero(z), z, [z[0].div(h), z[1].div(h)]), extreme::<_, P>(z))
+    (
+        pick(is_zero(z), z, [z[0].div(h), z[1].div(h)]),
+        extreme::<_, P>(z),
+    )
 }
 
 #[inline(always)]
@@ -352,19 +371,26 @@ fn binary<W: Wide, P: Part>(f: Binary, [a, b]: [Z<W>; 2]) -> Result<W> {
         Binary::Div | Binary::DivStrongZero => quotient::<_, P>(a, b),
         Binary::Xlogy => {
             let (l, rare) = log::<_, P>(b);
-            (product(a, l), W::either(rare, W::either(extreme::<_, P>(a), is_zero(a))))
+            (
+                product(a, l),
+                W::either(rare, W::either(extreme::<_, P>(a), is_zero(a))),
+            )
         }
         Binary::Pow => {
             // Small integers are powers by multiplication.
             let whole = W::both(b[1].eq(k(0.0)), b[0].trunc().eq(b[0]));
             let (l, rare) = log::<_, P>(a);
             let (y, far) = exp::<_, P>(product(b, l));
-            (y, W::either(W::either(rare, far), W::either(extreme::<_, P>(b), whole)))
+            (
+                y,
+                W::either(W::either(rare, far), W::either(extreme::<_, P>(b), whole)),
+            )
         }
     }
 }
 
-/// Elements that are computed together, and what fills them up: an argument that is nowhere special.
+/// Elements that are computed together, and what fills them up: an argument that is nowhere
+/// special.
 const BLOCK: usize = 16;
 const FILL: [f64; 2] = [0.75, 0.5];
 
@@ -398,7 +424,10 @@ impl Part for f64 {
 /// # Safety
 /// `x` is valid for reading `few` elements.
 #[inline(always)]
-#[expect(clippy::needless_range_loop, reason = "iterators may become calls in vector code")]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "iterators may become calls in vector code"
+)]
 unsafe fn read<P: Part>(x: *const Complex<P>, few: usize) -> Block {
     let mut z = [[FILL[0]; BLOCK], [FILL[1]; BLOCK]];
     if few == BLOCK {
@@ -422,16 +451,26 @@ unsafe fn read<P: Part>(x: *const Complex<P>, few: usize) -> Block {
 /// # Safety
 /// `y` is valid for writing `few` elements there.
 #[inline(always)]
-#[expect(clippy::needless_range_loop, reason = "iterators may become calls in vector code")]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "iterators may become calls in vector code"
+)]
 unsafe fn write<P: Part, const REAL: bool>(y: *mut u8, i: usize, few: usize, z: &Block) {
     if few == BLOCK {
         // SAFETY: the caller's promise.
         unsafe {
             match REAL {
-                true => y.cast::<P>().add(i).cast::<[P; BLOCK]>().write_unaligned(each(&z[0], P::nearest)),
+                true => y
+                    .cast::<P>()
+                    .add(i)
+                    .cast::<[P; BLOCK]>()
+                    .write_unaligned(each(&z[0], P::nearest)),
                 false => {
                     let all = from_fn(|k| Complex::new(P::nearest(z[0][k]), P::nearest(z[1][k])));
-                    y.cast::<Complex<P>>().add(i).cast::<[Complex<P>; BLOCK]>().write_unaligned(all);
+                    y.cast::<Complex<P>>()
+                        .add(i)
+                        .cast::<[Complex<P>; BLOCK]>()
+                        .write_unaligned(all);
                 }
             }
         }
@@ -443,7 +482,10 @@ unsafe fn write<P: Part, const REAL: bool>(y: *mut u8, i: usize, few: usize, z: 
         unsafe {
             match REAL {
                 true => y.cast::<P>().add(i + k).write(re),
-                false => y.cast::<Complex<P>>().add(i + k).write(Complex::new(re, P::nearest(z[1][k]))),
+                false => y
+                    .cast::<Complex<P>>()
+                    .add(i + k)
+                    .write(Complex::new(re, P::nearest(z[1][k]))),
             }
         }
     }
@@ -466,7 +508,12 @@ trait Function<const K: usize> {
 /// Lanes in which the value is the scalar function's.
 #[cold]
 #[inline(never)]
-unsafe fn patch<F: Function<K>, const K: usize>(data: usize, x: &[Block; K], rare: &[f64; BLOCK], y: &mut Block) {
+unsafe fn patch<F: Function<K>, const K: usize>(
+    data: usize,
+    x: &[Block; K],
+    rare: &[f64; BLOCK],
+    y: &mut Block,
+) {
     for lane in (0..BLOCK).filter(|&lane| rare[lane] != 0.0) {
         // SAFETY: the caller's promise.
         let z = unsafe { F::scalar(data, x.map(|x| Complex::new(x[0][lane], x[1][lane]))) };
@@ -479,7 +526,10 @@ unsafe fn patch<F: Function<K>, const K: usize>(data: usize, x: &[Block; K], rar
 /// # Safety
 /// That of [`Function::scalar`].
 #[inline(always)]
-unsafe fn block<W: Wide, P: Part, F: Function<K>, const K: usize>(data: usize, x: &[Block; K]) -> Block {
+unsafe fn block<W: Wide, P: Part, F: Function<K>, const K: usize>(
+    data: usize,
+    x: &[Block; K],
+) -> Block {
     let (mut y, mut flags, mut any) = ([[0.0; BLOCK]; 2], [0.0; BLOCK], false);
     let mut i = 0;
     while i < BLOCK {
@@ -530,7 +580,10 @@ unsafe fn run<W: Wide, P: Part, F: Function<K>, const K: usize, const REAL: bool
 
 /// The values of a function, written down.
 #[inline(never)]
-fn recorded<P: Part, F: Function<K>, const K: usize>(data: usize, x: [Z<Recorded<f64>>; K]) -> Z<Recorded<f64>> {
+fn recorded<P: Part, F: Function<K>, const K: usize>(
+    data: usize,
+    x: [Z<Recorded<f64>>; K],
+) -> Z<Recorded<f64>> {
     let (y, rare) = F::eval::<_, P>(data, x);
     if F::RARE {
         emit::rare(rare);
@@ -541,11 +594,20 @@ fn recorded<P: Part, F: Function<K>, const K: usize>(data: usize, x: [Z<Recorded
 /// What the function writes down.
 fn record<P: Part, F: Function<K>, const K: usize>(x: [Id; 3], data: usize) -> Id {
     let y = recorded::<P, F, K>(data, from_fn(|k| complex::widened::<Complex<P>>(x[k])));
-    if F::REAL { complex::part::<Complex<P>>(y[0]) } else { complex::narrowed::<Complex<P>>(y) }
+    if F::REAL {
+        complex::part::<Complex<P>>(y[0])
+    } else {
+        complex::narrowed::<Complex<P>>(y)
+    }
 }
 
 fn choose<P: Part, F: Function<K>, const K: usize>(level: Level) -> Kernel {
-    unsafe fn portable<P: Part, F: Function<K>, const K: usize>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+    unsafe fn portable<P: Part, F: Function<K>, const K: usize>(
+        n: usize,
+        y: *mut u8,
+        x: [*const u8; 3],
+        data: usize,
+    ) {
         // SAFETY: the caller's promise.
         unsafe {
             match F::REAL {
@@ -556,7 +618,12 @@ fn choose<P: Part, F: Function<K>, const K: usize>(level: Level) -> Kernel {
     }
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn avx2<P: Part, F: Function<K>, const K: usize>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+    unsafe fn avx2<P: Part, F: Function<K>, const K: usize>(
+        n: usize,
+        y: *mut u8,
+        x: [*const u8; 3],
+        data: usize,
+    ) {
         // SAFETY: the caller's promise.
         unsafe {
             match F::REAL {
@@ -567,7 +634,12 @@ fn choose<P: Part, F: Function<K>, const K: usize>(level: Level) -> Kernel {
     }
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
-    unsafe fn avx512<P: Part, F: Function<K>, const K: usize>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+    unsafe fn avx512<P: Part, F: Function<K>, const K: usize>(
+        n: usize,
+        y: *mut u8,
+        x: [*const u8; 3],
+        data: usize,
+    ) {
         // SAFETY: the caller's promise.
         unsafe {
             match F::REAL {
@@ -604,7 +676,8 @@ macro_rules! kernels {
                                 $eval::<_, P>($enum::$name, x)
                             }
                             unsafe fn scalar(data: usize, $x: [Complex<f64>; $k]) -> Complex<f64> {
-                                // SAFETY: `data` is the function that `kernel` returned beside this one.
+                                // SAFETY: `data` is the function that `kernel` returned beside this
+                                // one.
                                 let $f: $scalar = unsafe { std::mem::transmute(data) };
                                 $call
                             }

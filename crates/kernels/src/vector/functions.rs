@@ -35,12 +35,18 @@ pub(crate) trait Function2 {
     }
 }
 
-/// Runs `step` on vectors: it must be inlined, or it is not compiled for the instruction set; the last one may be a part, with ones behind it, so that no function finds anything rare there.
+/// Runs `step` on vectors: it must be inlined, or it is not compiled for the instruction set; the
+/// last one may be a part, with ones behind it, so that no function finds anything rare there.
 ///
 /// # Safety
 /// `y` and all of `x` are valid for `n` elements; `y` may be one of `x`, else they do not overlap.
 #[inline(always)]
-unsafe fn each<W: V, const K: usize>(n: usize, y: *mut W::E, x: [*const W::E; K], step: impl Fn([W; K]) -> W) {
+unsafe fn each<W: V, const K: usize>(
+    n: usize,
+    y: *mut W::E,
+    x: [*const W::E; K],
+    step: impl Fn([W; K]) -> W,
+) {
     let mut i = 0;
     while i < n {
         let rest = n - i;
@@ -49,10 +55,18 @@ unsafe fn each<W: V, const K: usize>(n: usize, y: *mut W::E, x: [*const W::E; K]
             // No closure: it would not be compiled for the instruction set.
             let mut from = [W::splat(W::E::narrow(1.0)); K];
             for (v, x) in from.iter_mut().zip(x) {
-                *v = if rest < W::N { W::load_part(x.add(i), rest, W::E::narrow(1.0)) } else { W::load(x.add(i)) };
+                *v = if rest < W::N {
+                    W::load_part(x.add(i), rest, W::E::narrow(1.0))
+                } else {
+                    W::load(x.add(i))
+                };
             }
             let to = step(from);
-            if rest < W::N { to.store_part(y.add(i), rest) } else { to.store(y.add(i)) }
+            if rest < W::N {
+                to.store_part(y.add(i), rest)
+            } else {
+                to.store(y.add(i))
+            }
         }
         i += W::N;
     }
@@ -61,7 +75,12 @@ unsafe fn each<W: V, const K: usize>(n: usize, y: *mut W::E, x: [*const W::E; K]
 /// `y` with the lanes of `rare` computed one by one.
 #[cold]
 #[inline(never)]
-fn lanes<E: Float, const K: usize>(y: &mut [E], rare: &[E], x: &[[E; MOST]; K], f: impl Fn([f64; K]) -> f64) {
+fn lanes<E: Float, const K: usize>(
+    y: &mut [E],
+    rare: &[E],
+    x: &[[E; MOST]; K],
+    f: impl Fn([f64; K]) -> f64,
+) {
     for (i, y) in y.iter_mut().enumerate() {
         if rare[i].widen() != 0.0 {
             *y = E::narrow(f(x.map(|x| x[i].widen())));
@@ -70,7 +89,12 @@ fn lanes<E: Float, const K: usize>(y: &mut [E], rare: &[E], x: &[[E; MOST]; K], 
 }
 
 #[inline(always)]
-fn patched<W: V, const K: usize>(y: W, rare: Option<W::M>, x: [W; K], f: impl Fn([f64; K]) -> f64) -> W {
+fn patched<W: V, const K: usize>(
+    y: W,
+    rare: Option<W::M>,
+    x: [W; K],
+    f: impl Fn([f64; K]) -> f64,
+) -> W {
     match rare {
         Some(m) if W::any(m) => {
             let zero = W::E::narrow(0.0);
@@ -122,7 +146,11 @@ unsafe fn run2<W: V, F: Function2>(n: usize, y: *mut u8, x: [*const u8; 3]) {
             y.cast(),
             [x[0].cast(), x[1].cast()],
             #[inline(always)]
-            |[a, b]| patched(F::eval(a, b), F::rare(a, b), [a, b], |[a, b]| F::scalar(a, b)),
+            |[a, b]| {
+                patched(F::eval(a, b), F::rare(a, b), [a, b], |[a, b]| {
+                    F::scalar(a, b)
+                })
+            },
         );
     }
 }
@@ -147,7 +175,12 @@ macro_rules! levels {
     ($pick:ident, $trait:ident, $run:ident, $record:ident) => {
         /// The kernel of a function at a level.
         pub(crate) fn $pick<E: Float, F: $trait>(level: Level) -> Kernel {
-            unsafe fn portable<E: Float, F: $trait>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+            unsafe fn portable<E: Float, F: $trait>(
+                n: usize,
+                y: *mut u8,
+                x: [*const u8; 3],
+                _: usize,
+            ) {
                 // SAFETY: the caller's promise.
                 unsafe { $run::<E::Portable, F>(n, y, x) }
             }
@@ -159,7 +192,12 @@ macro_rules! levels {
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
-            unsafe fn avx512<E: Float, F: $trait>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+            unsafe fn avx512<E: Float, F: $trait>(
+                n: usize,
+                y: *mut u8,
+                x: [*const u8; 3],
+                _: usize,
+            ) {
                 // SAFETY: the caller's promise.
                 unsafe { $run::<E::Avx512, F>(n, y, x) }
             }

@@ -16,14 +16,19 @@ fn two(e: i64) -> f64 {
 
 /// `a b`
 pub(crate) fn product<W: V>(a: W, b: W) -> W {
-    let [least, small, up] = if size_of::<W::E>() == 8 { [-1022, -511, 500] } else { [-126, -63, 60] };
+    let [least, small, up] = if size_of::<W::E>() == 8 {
+        [-1022, -511, 500]
+    } else {
+        [-126, -63, 60]
+    };
     let two = |e: i64| W::splat(W::E::narrow(two(e)));
     let (one, unit) = (two(0), two(least + up));
     let (x, y) = (a.abs(), b.abs());
     let less = x.lt(y);
     let (x, y) = (W::select(less, x, y), W::select(less, y, x));
     let (small, subnormal) = (x.lt(two(small)), x.lt(two(least)));
-    // The fraction of a subnormal number behind a leading 1, and without that: 2^-least times as large.
+    // The fraction of a subnormal number behind a leading 1, and without that: 2^-least times as
+    // large.
     let x = W::select(subnormal, x.or(one).sub(one), x);
     let x = x.mul(W::select(subnormal, unit, W::select(small, two(up), one)));
     let z = x.mul(y);
@@ -43,19 +48,26 @@ mod tests {
         let mut state = 1u64;
         let mut x = vec![0.0, f64::INFINITY, f64::NAN, 1.0, 2.0 - f64::EPSILON];
         for e in exponents {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             x.extend(
                 [1.0, 1.0 + (state >> 12) as f64 / (1u64 << 52) as f64]
                     .map(|f| f * 2f64.powi(e / 2) * 2f64.powi(e - e / 2)),
             );
         }
-        x.into_iter().flat_map(|x| [E::narrow(x), E::narrow(-x)]).collect()
+        x.into_iter()
+            .flat_map(|x| [E::narrow(x), E::narrow(-x)])
+            .collect()
     }
 
     fn compare<W: V>(x: &[W::E]) {
         for &a in x {
             for &b in x {
-                let (plain, ours) = (W::splat(a).mul(W::splat(b)), product(W::splat(a), W::splat(b)));
+                let (plain, ours) = (
+                    W::splat(a).mul(W::splat(b)),
+                    product(W::splat(a), W::splat(b)),
+                );
                 let [plain, ours] = [plain, ours].map(|y| {
                     let mut out = vec![a; W::N];
                     // SAFETY: there is room for a vector.
@@ -63,7 +75,12 @@ mod tests {
                     out[0]
                 });
                 let nan = plain.widen().is_nan() && ours.widen().is_nan();
-                assert!(nan || plain.bits() == ours.bits(), "{:e} times {:e}", a.widen(), b.widen());
+                assert!(
+                    nan || plain.bits() == ours.bits(),
+                    "{:e} times {:e}",
+                    a.widen(),
+                    b.widen()
+                );
             }
         }
     }

@@ -29,11 +29,16 @@ pub(super) fn cbrt<W: V>(x: W) -> W {
     let rest = q.fma(k(-3.0), e);
     let (up, down) = (k::<W>(0.0).lt(rest), rest.lt(k(0.0)));
     let pick = |high: W, low: W| W::select(up, high, W::select(down, low, k(1.0)));
-    let roots = pick(c(W::E::narrow(0.7937005259840998)), c(W::E::narrow(1.2599210498948732)));
+    let roots = pick(
+        c(W::E::narrow(0.7937005259840998)),
+        c(W::E::narrow(1.2599210498948732)),
+    );
     let root = poly(m.sub(k(1.0)), W::E::ROOT).mul(roots);
     let m = m.mul(pick(k(2.0), k(0.5)));
     let h = m.mul(root).neg().fma(root.mul(root), k(1.0));
-    let series = h.fma(c(W::E::narrow(14.0 / 81.0)), c(W::E::narrow(2.0 / 9.0))).fma(h, third);
+    let series = h
+        .fma(c(W::E::narrow(14.0 / 81.0)), c(W::E::narrow(2.0 / 9.0)))
+        .fma(h, third);
     let root = h.mul(series).fma(root, root);
     // m^⅓ = m y², corrected by its residual.
     let square = root.mul(root);
@@ -82,7 +87,11 @@ pub(super) fn acosh<W: V>(x: W) -> W {
     let square = t.fma(t, t.add(t));
     let root = square.sqrt();
     let zero = root.eq(k(0.0));
-    let root_low = W::select(zero, k(0.0), root.neg().fma(root, square).div(root.add(root)));
+    let root_low = W::select(
+        zero,
+        k(0.0),
+        root.neg().fma(root, square).div(root.add(root)),
+    );
     let s = root.add(t);
     let low = root.sub(s).add(t).add(root_low);
     let y = log1p_of(W::select(large, x, s), low, large);
@@ -103,13 +112,19 @@ pub(super) fn atanh<W: V>(x: W) -> W {
     let low = t.neg().fma(below, top).sub(t.mul(below_low)).div(below);
     let far = log1p_of(t, low, a.lt(k(0.0))).mul(k(0.5)).or(x.sign_of());
     // Below the start of the polynomial's interval, a logarithm has exponent 0.
-    W::select(a.lt(k(0.16796875)), near, W::select(a.le(one), far, c(W::E::NAN)))
+    W::select(
+        a.lt(k(0.16796875)),
+        near,
+        W::select(a.le(one), far, c(W::E::NAN)),
+    )
 }
 
 /// A constant of the interval of [`Tables::ERF_INV_FAR`] that a number is in.
 #[inline(always)]
 fn by_interval<W: V>(x: W, of: impl Fn(&(W::E, W::E, &'static [W::E])) -> W::E) -> W {
-    let (first, others) = W::E::ERF_INV_FAR.split_first().expect("there is an interval");
+    let (first, others) = W::E::ERF_INV_FAR
+        .split_first()
+        .expect("there is an interval");
     let mut y = c::<W>(of(first));
     for far in others {
         y = W::select(c::<W>(far.0).le(x), c(of(far)), y);
@@ -132,6 +147,10 @@ pub(super) fn erf_inv<W: V>(x: W) -> W {
         far = d.fma(far, by_interval(root, |far| far.2[i]));
     }
     let y = x.mul(W::select(w.lt(k(5.0)), near, far));
-    let end = W::select(a.eq(k(1.0)), c::<W>(W::E::INFINITY).or(x.sign_of()), c(W::E::NAN));
+    let end = W::select(
+        a.eq(k(1.0)),
+        c::<W>(W::E::INFINITY).or(x.sign_of()),
+        c(W::E::NAN),
+    );
     W::select(a.lt(k(1.0)), y, end)
 }

@@ -1,10 +1,11 @@
-//! Elementary functions over [`V`]: at most 2 units in the last place over the whole range (`tan` 2.2, `erfc` 2.3), special
-//! values as IEEE 754 and C say, and the same bits at every level.
+//! Elementary functions over [`V`]: at most 2 units in the last place over the whole range (`tan`
+//! 2.2, `erfc` 2.3), special values as IEEE 754 and C say, and the same bits at every level.
 //!
-//! Arguments are reduced exactly with `fma` (the product with a full-precision constant is exact before it is rounded
-//! against the argument), a polynomial of [`Tables`](super::tables::Tables) does the rest. A few functions have
-//! arguments for which no vector way is short: [`Function::rare`](super::functions::Function::rare) names them, and they
-//! go to the scalar function.
+//! Arguments are reduced exactly with `fma` (the product with a full-precision constant is exact
+//! before it is rounded against the argument), a polynomial of [`Tables`](super::tables::Tables)
+//! does the rest. A few functions have arguments for which no vector way is short:
+//! [`Function::rare`](super::functions::Function::rare) names them, and they go to the scalar
+//! function.
 
 use super::V;
 use super::tables::Tables;
@@ -23,11 +24,15 @@ pub(super) fn k<W: V>(x: f64) -> W {
 
 /// `c_0 + c_1 x + c_2 x² + ..` by Horner's rule, of at most 28 coefficients.
 ///
-/// Steps stand one after another, because a function with hundreds of loops takes minutes to compile.
+/// Steps stand one after another, because a function with hundreds of loops takes minutes to
+/// compile.
 #[inline(always)]
 pub(super) fn poly<W: V>(x: W, c: &'static [W::E]) -> W {
     let n = c.len();
-    assert!(0 < n && n <= 28, "the steps below are as many as coefficients");
+    assert!(
+        0 < n && n <= 28,
+        "the steps below are as many as coefficients"
+    );
     let mut y = W::splat(c[n - 1]);
     macro_rules! steps {
         ($($done:literal)*) => {$(
@@ -75,8 +80,9 @@ pub(super) fn exp_q<W: V>(r: W) -> W {
     r.mul(r).fma(poly(r, W::E::EXP), r)
 }
 
-/// Where an exponential vanishes, and `x` kept below a bound, with 0 there: x86 takes as long for one product that vanishes
-/// as for a hundred others, and attention has a masked one for every second element.
+/// Where an exponential vanishes, and `x` kept below a bound, with 0 there: x86 takes as long for
+/// one product that vanishes as for a hundred others, and attention has a masked one for every
+/// second element.
 #[inline(always)]
 fn vanishing<W: V>(x: W, (low, high): (W::E, W::E)) -> (W::M, W) {
     let none = x.lt(c(low));
@@ -95,7 +101,11 @@ pub(super) fn exp<W: V>(x: W) -> W {
 pub(super) fn exp2<W: V>(x: W) -> W {
     let (none, x) = vanishing(x, W::E::EXP2_RANGE);
     let n = x.round();
-    W::select(none, k(0.0), exp_q(x.sub(n).mul(c(W::E::LN2[0]))).add(k(1.0)).scale(n))
+    W::select(
+        none,
+        k(0.0),
+        exp_q(x.sub(n).mul(c(W::E::LN2[0]))).add(k(1.0)).scale(n),
+    )
 }
 
 /// `(e^x - 1) / 2^d` for `d` of 0, 1, 2.
@@ -219,7 +229,11 @@ pub(super) fn log1p<W: V>(x: W) -> W {
     let u = x.add(k(1.0));
     let (e, m) = split(u);
     let near = e.eq(k(0.0));
-    let lost = W::select(k::<W>(1.0).lt(x), k::<W>(1.0).sub(u.sub(x)), x.sub(u.sub(k(1.0))));
+    let lost = W::select(
+        k::<W>(1.0).lt(x),
+        k::<W>(1.0).sub(u.sub(x)),
+        x.sub(u.sub(k(1.0))),
+    );
     let f = W::select(near, x, m.sub(k(1.0)));
     let y = log_of(e, f, W::select(near, k(0.0), lost.div(u)));
     W::select(x.eq(k(0.0)), x, log_special(u, y))
@@ -234,7 +248,9 @@ pub(super) fn log2<W: V>(x: W) -> W {
     let low = f.sub(high).sub(half).add(rest);
     let by = c::<W>(W::E::LOG2E[0]);
     let p = high.mul(by);
-    let tail = high.fma(by, p.neg()).add(high.add(low).fma(c(W::E::LOG2E[1]), low.mul(by)));
+    let tail = high
+        .fma(by, p.neg())
+        .add(high.add(low).fma(c(W::E::LOG2E[1]), low.mul(by)));
     let w = e.add(p);
     log_special(x, w.add(e.sub(w).add(p).add(tail)))
 }
@@ -247,7 +263,9 @@ fn quadrant<W: V>(x: W) -> (W, W, W) {
     // Beside a multiple of π/2 almost all of `near` is cancelled: what each step loses is kept.
     let next = n.mul(c(W::E::MINUS_HALF_PI[1]));
     let r = near.add(next);
-    let lost = next.sub(r.sub(near)).add(n.fma(c(W::E::MINUS_HALF_PI[1]), next.neg()));
+    let lost = next
+        .sub(r.sub(near))
+        .add(n.fma(c(W::E::MINUS_HALF_PI[1]), next.neg()));
     (n, r, n.fma(c(W::E::MINUS_HALF_PI[2]), lost))
 }
 
@@ -397,7 +415,9 @@ fn erfc_parts<W: V>(a: W, exact: bool) -> (W, W) {
     if exact {
         t = w_low.fma(k(-2.0 * W::E::ERFC_AT), t);
     }
-    let (first, rest) = W::E::ERFC.split_first().expect("a polynomial has coefficients");
+    let (first, rest) = W::E::ERFC
+        .split_first()
+        .expect("a polynomial has coefficients");
     let (first, rest) = (c::<W>(*first), poly(t, rest));
     let g = t.fma(rest, first);
     // e^-a² with what is lost of the square.
@@ -450,7 +470,10 @@ pub(super) fn rsqrt<W: V>(x: W) -> W {
 pub(super) fn pow<W: V>(x: W, y: W) -> W {
     let (a, zero, one, infinity) = (x.abs(), k::<W>(0.0), k::<W>(1.0), c::<W>(W::E::INFINITY));
     let ends = W::either(W::either(a.eq(zero), a.eq(infinity)), y.abs().eq(infinity));
-    let grows = W::either(W::both(one.lt(a), zero.lt(y)), W::both(a.lt(one), y.lt(zero)));
+    let grows = W::either(
+        W::both(one.lt(a), zero.lt(y)),
+        W::both(a.lt(one), y.lt(zero)),
+    );
     let end = W::select(a.eq(one), one, W::select(grows, infinity, zero));
     let power = W::select(ends, end, positive_pow(a, y));
     let whole = y.trunc().eq(y);
@@ -476,7 +499,9 @@ pub(super) fn positive_pow<W: V>(x: W, y: W) -> W {
     let z_low = s.fma(s, z.neg()).add(s.mul(s_low).mul(k(2.0)));
     let third = c::<W>(W::E::TWO_THIRDS[0]);
     let u = z.mul(third);
-    let u_low = z.fma(third, u.neg()).add(z.fma(c(W::E::TWO_THIRDS[1]), z_low.mul(third)));
+    let u_low = z
+        .fma(third, u.neg())
+        .add(z.fma(c(W::E::TWO_THIRDS[1]), z_low.mul(third)));
     // The series over s: 2 + u + z² P(z)
     let tail = z.mul(z).mul(poly(z, &W::E::LOG[1..]));
     let v = u.add(tail);
@@ -488,7 +513,9 @@ pub(super) fn positive_pow<W: V>(x: W, y: W) -> W {
     // To base 2, with the exponent.
     let by = c::<W>(W::E::LOG2E[0]);
     let p = l.mul(by);
-    let p_low = l.fma(by, p.neg()).add(l.fma(c(W::E::LOG2E[1]), l_low.mul(by)));
+    let p_low = l
+        .fma(by, p.neg())
+        .add(l.fma(c(W::E::LOG2E[1]), l_low.mul(by)));
     let w = e.add(p);
     let w_low = e.sub(w).add(p).add(p_low);
     // Times y.
@@ -500,7 +527,9 @@ pub(super) fn positive_pow<W: V>(x: W, y: W) -> W {
     let low = W::select(far, k(0.0), h_low);
     let r = t.sub(n);
     let a = r.mul(c(W::E::LN2[0]));
-    let a_low = r.fma(c(W::E::LN2[0]), a.neg()).add(r.fma(c(W::E::LN2[1]), low.mul(c(W::E::LN2[0]))));
+    let a_low = r
+        .fma(c(W::E::LN2[0]), a.neg())
+        .add(r.fma(c(W::E::LN2[1]), low.mul(c(W::E::LN2[0]))));
     let q = exp_q(a);
     q.add(a_low.fma(q, a_low)).add(k(1.0)).scale(n)
 }
@@ -613,7 +642,8 @@ fn rem_step<W: V>(r: W, b: W) -> W {
 /// ```text
 /// r - q y is a float for q = trunc(r / y), and for q = r / y from where quotients are integers
 /// ```
-/// The first step leaves at most `y` times the rounding error of the quotient, the second at most `y`.
+/// The first step leaves at most `y` times the rounding error of the quotient, the second at most
+/// `y`.
 #[inline(always)]
 pub(super) fn rem<W: V>(x: W, y: W) -> W {
     let (a, b) = (x.abs(), y.abs());

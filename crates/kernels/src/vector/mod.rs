@@ -1,8 +1,10 @@
-//! Vectors of floats: one trait, implemented for each [`Level`](crate::simd::Level), with the same bits in each.
+//! Vectors of floats: one trait, implemented for each [`Level`](crate::simd::Level), with the same
+//! bits in each.
 //!
-//! Every method is one IEEE operation, or a fixed bit manipulation, lane by lane. Nothing approximates, nothing is
-//! contracted, and subnormal numbers count: so a function written over [`V`] gives the same bits whatever vector it is
-//! compiled for. `fma` is exact at every level (on machines without the instruction it is slow).
+//! Every method is one IEEE operation, or a fixed bit manipulation, lane by lane. Nothing
+//! approximates, nothing is contracted, and subnormal numbers count: so a function written over
+//! [`V`] gives the same bits whatever vector it is compiled for. `fma` is exact at every level (on
+//! machines without the instruction it is slow).
 
 pub mod complex;
 pub mod functions;
@@ -27,8 +29,9 @@ pub(crate) trait Float: Tables + Copy + Send + Sync + 'static {
     type Portable: V<E = Self>;
     /// One lane.
     type Single: V<E = Self>;
-    /// Vectors of long functions for machines of which nothing is known: one lane where a fused product and sum is a call,
-    /// as eight copies of a function of a thousand calls take minutes to compile and are no faster.
+    /// Vectors of long functions for machines of which nothing is known: one lane where a fused
+    /// product and sum is a call, as eight copies of a function of a thousand calls take minutes to
+    /// compile and are no faster.
     type Plain: V<E = Self>;
     /// 256 bits.
     #[cfg(target_arch = "x86_64")]
@@ -95,7 +98,8 @@ pub(crate) trait V: Copy {
         unsafe { self.store(lanes.as_mut_ptr()) };
         lanes[0]
     }
-    /// Lane `l` of the result is lane `l + H`, for `H` below `N` and `l` below `H`; the others are any lanes.
+    /// Lane `l` of the result is lane `l + H`, for `H` below `N` and `l` below `H`; the others are
+    /// any lanes.
     #[inline(always)]
     fn rotate<const H: i32>(self) -> Self {
         let mut lanes = [Self::E::narrow(0.0); 2 * MOST];
@@ -132,7 +136,10 @@ pub(crate) trait V: Copy {
             for l in 0..Self::N {
                 (lanes[2 * l], lanes[2 * l + 1]) = (x[l], y[l]);
             }
-            (Self::load(lanes.as_ptr()), Self::load(lanes.as_ptr().add(Self::N)))
+            (
+                Self::load(lanes.as_ptr()),
+                Self::load(lanes.as_ptr().add(Self::N)),
+            )
         }
     }
     fn splat(x: Self::E) -> Self;
@@ -168,8 +175,8 @@ pub(crate) trait V: Copy {
     fn either(a: Self::M, b: Self::M) -> Self::M;
     fn not(a: Self::M) -> Self::M;
     fn any(a: Self::M) -> bool;
-    /// Whether there may be a lane in which it holds: where there is none, a function may leave out what is for such
-    /// lanes alone.
+    /// Whether there may be a lane in which it holds: where there is none, a function may leave out
+    /// what is for such lanes alone.
     #[inline(always)]
     fn may_hold(a: Self::M) -> bool {
         Self::any(a)

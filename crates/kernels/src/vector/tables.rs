@@ -1,7 +1,8 @@
 //! The constants of the elementary functions, for each float.
 //!
-//! Polynomials interpolate at Chebyshev nodes, computed with 50 digits and rounded; their errors are below a tenth of a
-//! unit in the last place of the function. Numbers of several parts are unevaluated sums, each part the nearest to what is left.
+//! Polynomials interpolate at Chebyshev nodes, computed with 50 digits and rounded; their errors
+//! are below a tenth of a unit in the last place of the function. Numbers of several parts are
+//! unevaluated sums, each part the nearest to what is left.
 
 // A part is the nearest float to a number that has a name; it need not be that number.
 #![allow(clippy::approx_constant, clippy::excessive_precision)]
@@ -127,18 +128,35 @@ impl Tables for f32 {
     const PI: [f32; 2] = [3.1415927, -8.742278e-8];
     const TINY: f32 = 1e-4;
     const ANGLE_MAX: f32 = 8192.0;
-    const ATAN_AT: [[f32; 2]; 3] =
-        [[0.4636476, 5.0121587e-9], [0.78539819, -2.1855694e-8], [0.98279375, -2.5131424e-8]];
+    const ATAN_AT: [[f32; 2]; 3] = [
+        [0.4636476, 5.0121587e-9],
+        [0.78539819, -2.1855694e-8],
+        [0.98279375, -2.5131424e-8],
+    ];
     const TWO_OVER_ROOT_PI: [f32; 2] = [1.1283792, -5.8635383e-8];
     const ERFC_ZERO: f32 = 10.5;
     const ERFC_AT: f64 = 3.0;
     const TWO_THIRDS: [f32; 2] = [0.6666667, -1.9868216e-8];
-    const EXP: &[f32] = &[0.5, 0.16666667, 0.041666456, 0.0083333105, 0.0013934541, 0.0001989198];
+    const EXP: &[f32] = &[
+        0.5,
+        0.16666667,
+        0.041666456,
+        0.0083333105,
+        0.0013934541,
+        0.0001989198,
+    ];
     const LOG: &[f32] = &[0.6666667, 0.4000013, 0.2854997, 0.23353428];
     const SIN: &[f32] = &[-0.16666667, 0.008333332, -0.0001983999, 2.7237577e-06];
     const COS: &[f32] = &[0.041666668, -0.0013888888, 2.480052e-05, -2.7290653e-07];
-    const ERF: &[f32] =
-        &[-0.37612638, 0.11283782, -0.02686543, 0.0052210316, -0.00084840803, 0.00011265959, -9.667045e-06];
+    const ERF: &[f32] = &[
+        -0.37612638,
+        0.11283782,
+        -0.02686543,
+        0.0052210316,
+        -0.00084840803,
+        0.00011265959,
+        -9.667045e-06,
+    ];
     const ERFC: &[f32] = &[
         1.0740069,
         -0.8833945,
@@ -153,8 +171,22 @@ impl Tables for f32 {
         6.0644736e-05,
     ];
     const ERFC_LOW: f32 = -8.0041286e-9;
-    const ATAN: &[f32] = &[-0.33333334, 0.19999962, -0.14283377, 0.11057851, -0.085296124, 0.048164967];
-    const ASIN: &[f32] = &[0.16666666, 0.075000964, 0.044598572, 0.03111137, 0.01709383, 0.03378981];
+    const ATAN: &[f32] = &[
+        -0.33333334,
+        0.19999962,
+        -0.14283377,
+        0.11057851,
+        -0.085296124,
+        0.048164967,
+    ];
+    const ASIN: &[f32] = &[
+        0.16666666,
+        0.075000964,
+        0.044598572,
+        0.03111137,
+        0.01709383,
+        0.03378981,
+    ];
     const ROOT: &[f32] = &[0.9998066, -0.33499816, 0.23687248, -0.15440032];
     const ERF_INV_NEAR: &[f32] = &[
         0.88622695,
@@ -210,7 +242,11 @@ impl Tables for f64 {
     const EXPM1_RANGE: (f64, f64) = (-40.0, 710.8);
     const TANH_ONE: f64 = 20.0;
     const TWO_OVER_PI: f64 = 0.6366197723675814;
-    const MINUS_HALF_PI: [f64; 3] = [-1.5707963267948966, -6.123233995736766e-17, 1.4973849048591698e-33];
+    const MINUS_HALF_PI: [f64; 3] = [
+        -1.5707963267948966,
+        -6.123233995736766e-17,
+        1.4973849048591698e-33,
+    ];
     const HALF_PI: [f64; 2] = [1.5707963267948966, 6.123233995736766e-17];
     const PI: [f64; 2] = [3.141592653589793, 1.2246467991473532e-16];
     const TINY: f64 = 1e-8;

@@ -1,8 +1,9 @@
 //! Vectors of x86-64: 256 bits with AVX2 and FMA, 512 bits with AVX-512 (F, DQ, BW, VL).
 //!
-//! SAFETY of every block here: the intrinsics need their instruction set and nothing else; these vectors appear only in
-//! functions of [`functions`](super::functions) and [`tile`](crate::tile) that are compiled for it and called after it
-//! was detected. Memory is the caller's promise, stated at [`V::load`] and [`V::store`].
+//! SAFETY of every block here: the intrinsics need their instruction set and nothing else; these
+//! vectors appear only in functions of [`functions`](super::functions) and [`tile`](crate::tile)
+//! that are compiled for it and called after it was detected. Memory is the caller's promise,
+//! stated at [`V::load`] and [`V::store`].
 
 use super::V;
 use std::arch::x86_64::*;
@@ -48,7 +49,12 @@ impl Avx2<f32> {
     /// The mask of the first `n` lanes.
     #[inline(always)]
     fn first(n: usize) -> __m256i {
-        unsafe { _mm256_cmpgt_epi32(_mm256_set1_epi32(n as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)) }
+        unsafe {
+            _mm256_cmpgt_epi32(
+                _mm256_set1_epi32(n as i32),
+                _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+            )
+        }
     }
 }
 
@@ -68,7 +74,11 @@ impl V for Avx2<f32> {
     #[inline(always)]
     unsafe fn load_part(p: *const f32, n: usize, rest: f32) -> Self {
         let part = unsafe { _mm256_maskload_ps(p, Self::first(n)) };
-        Self::select(unsafe { _mm256_castsi256_ps(Self::first(n)) }, Self::of(part), Self::splat(rest))
+        Self::select(
+            unsafe { _mm256_castsi256_ps(Self::first(n)) },
+            Self::of(part),
+            Self::splat(rest),
+        )
     }
     #[inline(always)]
     unsafe fn store_part(self, p: *mut f32, n: usize) {
@@ -88,8 +98,15 @@ impl V for Avx2<f32> {
     #[inline(always)]
     fn unzip(self, b: Self) -> (Self, Self) {
         let (x, y) = (self.float(), b.float());
-        let ordered = |z| unsafe { _mm256_castpd_ps(_mm256_permute4x64_pd::<0b11011000>(_mm256_castps_pd(z))) };
-        let (even, odd) = unsafe { (_mm256_shuffle_ps::<0x88>(x, y), _mm256_shuffle_ps::<0xdd>(x, y)) };
+        let ordered = |z| unsafe {
+            _mm256_castpd_ps(_mm256_permute4x64_pd::<0b11011000>(_mm256_castps_pd(z)))
+        };
+        let (even, odd) = unsafe {
+            (
+                _mm256_shuffle_ps::<0x88>(x, y),
+                _mm256_shuffle_ps::<0xdd>(x, y),
+            )
+        };
         (Self::of(ordered(even)), Self::of(ordered(odd)))
     }
     #[inline(always)]
@@ -191,7 +208,11 @@ impl V for Avx2<f64> {
     #[inline(always)]
     unsafe fn load_part(p: *const f64, n: usize, rest: f64) -> Self {
         let part = unsafe { _mm256_maskload_pd(p, Self::first(n)) };
-        Self::select(unsafe { _mm256_castsi256_pd(Self::first(n)) }, Self::of(part), Self::splat(rest))
+        Self::select(
+            unsafe { _mm256_castsi256_pd(Self::first(n)) },
+            Self::of(part),
+            Self::splat(rest),
+        )
     }
     #[inline(always)]
     unsafe fn store_part(self, p: *mut f64, n: usize) {
@@ -316,13 +337,18 @@ impl V for Avx512<f32> {
     }
     #[inline(always)]
     fn rotate<const H: i32>(self) -> Self {
-        Self(unsafe { _mm512_alignr_epi32::<H>(self.0, self.0) }, PhantomData)
+        Self(
+            unsafe { _mm512_alignr_epi32::<H>(self.0, self.0) },
+            PhantomData,
+        )
     }
     #[inline(always)]
     fn unzip(self, b: Self) -> (Self, Self) {
         let (x, y) = (self.float(), b.float());
-        let even = unsafe { _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30) };
-        let odd = unsafe { _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31) };
+        let even =
+            unsafe { _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30) };
+        let odd =
+            unsafe { _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31) };
         let even = unsafe { _mm512_permutex2var_ps(x, even, y) };
         let odd = unsafe { _mm512_permutex2var_ps(x, odd, y) };
         (Self::of(even), Self::of(odd))
@@ -330,8 +356,11 @@ impl V for Avx512<f32> {
     #[inline(always)]
     fn zip(self, odd: Self) -> (Self, Self) {
         let (x, y) = (self.float(), odd.float());
-        let low = unsafe { _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23) };
-        let high = unsafe { _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31) };
+        let low =
+            unsafe { _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23) };
+        let high = unsafe {
+            _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+        };
         let low = unsafe { _mm512_permutex2var_ps(x, low, y) };
         let high = unsafe { _mm512_permutex2var_ps(x, high, y) };
         (Self::of(low), Self::of(high))
@@ -430,7 +459,10 @@ impl V for Avx512<f64> {
     }
     #[inline(always)]
     fn rotate<const H: i32>(self) -> Self {
-        Self(unsafe { _mm512_alignr_epi64::<H>(self.0, self.0) }, PhantomData)
+        Self(
+            unsafe { _mm512_alignr_epi64::<H>(self.0, self.0) },
+            PhantomData,
+        )
     }
     #[inline(always)]
     fn unzip(self, b: Self) -> (Self, Self) {

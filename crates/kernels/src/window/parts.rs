@@ -1,12 +1,14 @@
 //! [`Parts`]: images in an order in which windows meet their elements line by line.
 //!
-//! Windows in steps of 2 have every other element. With the even ones before the odd ones those that windows have at one
-//! place lie side by side, along every axis; halves are the outermost axes, so that lines follow each other, too:
+//! Windows in steps of 2 have every other element. With the even ones before the odd ones those
+//! that windows have at one place lie side by side, along every axis; halves are the outermost
+//! axes, so that lines follow each other, too:
 //!
 //! ```text
 //! 0 1 2 3 4 5  ->  0 2 4 | 1 3 5          the elements k of the windows 0, 1, 2: one line for each k
 //! ```
-//! Where windows take elements side by side along the last axis already, the order stays as it is and nothing is copied.
+//! Where windows take elements side by side along the last axis already, the order stays as it is
+//! and nothing is copied.
 
 use crate::loops::{self, Loops};
 use crate::memory::{Fallible, OutOfMemory, filled, push, reserve, with_capacity};
@@ -43,15 +45,29 @@ impl Parts {
         let y = Order::new(axes.iter().map(|a| (a.count, steps(a).0 as isize)))?;
         let runs = axes.iter().map(Axis::runs).collect::<Fallible<Vec<_>>>()?;
         let extents = || runs.iter().map(Vec::len);
-        let places = extents().try_fold(1usize, usize::checked_mul).ok_or(OutOfMemory { bytes: usize::MAX })?;
+        let places = extents()
+            .try_fold(1usize, usize::checked_mul)
+            .ok_or(OutOfMemory { bytes: usize::MAX })?;
         let part = |k: usize| {
             let at = components(k, extents());
             let runs = || runs.iter().zip(&at).map(|(runs, &k)| runs[k].1).enumerate();
-            let first = runs().fold([0, 0], |[p, i], (a, run)| [p + y.axes[a].at(run.p), i + x.axes[a].at(run.i)]);
+            let first = runs().fold([0, 0], |[p, i], (a, run)| {
+                [p + y.axes[a].at(run.p), i + x.axes[a].at(run.i)]
+            });
             let lines = Loops::new(runs().map(|(a, run)| {
-                let by = if side_by_side { [run.p_step as isize, run.i_step] } else { [1, 1] };
-                let strides = [by[0] * y.axes[a].place as isize, by[1] * x.axes[a].place as isize];
-                loops::Axis { len: run.count, strides }
+                let by = if side_by_side {
+                    [run.p_step as isize, run.i_step]
+                } else {
+                    [1, 1]
+                };
+                let strides = [
+                    by[0] * y.axes[a].place as isize,
+                    by[1] * x.axes[a].place as isize,
+                ];
+                loops::Axis {
+                    len: run.count,
+                    strides,
+                }
             }));
             Part::new(first, &lines)
         };
@@ -67,7 +83,10 @@ impl Part {
     fn new(first: [usize; 2], lines: &Loops<2>) -> Fallible<Part> {
         let loops::Axis { len, strides } = lines.inner();
         if strides == [1, 1] {
-            return Ok(Part { starts: lines.starts(first)?, len });
+            return Ok(Part {
+                starts: lines.starts(first)?,
+                len,
+            });
         }
         let (mut starts, runs) = (Vec::new(), lines.starts(first)?);
         reserve(&mut starts, runs.len().saturating_mul(len))?;
@@ -77,8 +96,8 @@ impl Part {
         Ok(Part { starts, len: 1 })
     }
 
-    /// Calls `f(p, i, n)` for each line of windows from `p` on and their elements from `i` on, compiled for the widest vectors if
-    /// it is `#[inline(always)]`.
+    /// Calls `f(p, i, n)` for each line of windows from `p` on and their elements from `i` on,
+    /// compiled for the widest vectors if it is `#[inline(always)]`.
     #[inline(always)]
     pub(super) fn each_line(&self, mut f: impl FnMut(usize, usize, usize)) {
         widest(
@@ -93,7 +112,11 @@ impl Part {
 
     /// The same with a flag for each of its windows, line after line.
     #[inline(always)]
-    pub(super) fn each_flagged(&self, mut flags: &mut [bool], mut f: impl FnMut(&mut [bool], usize, usize)) {
+    pub(super) fn each_flagged(
+        &self,
+        mut flags: &mut [bool],
+        mut f: impl FnMut(&mut [bool], usize, usize),
+    ) {
         self.each_line(
             #[inline(always)]
             |p, i, n| {
@@ -138,7 +161,10 @@ impl Steps {
     fn each(self, mut f: impl FnMut(usize, usize)) {
         for phase in 0..self.step.min(self.len) {
             for (t, i) in (phase..self.len).step_by(self.step).enumerate() {
-                f(if self.mirrored { self.len - 1 - i } else { i }, phase * self.phase + t);
+                f(
+                    if self.mirrored { self.len - 1 - i } else { i },
+                    phase * self.phase + t,
+                );
             }
         }
     }
@@ -150,7 +176,13 @@ impl Order {
         let steps = |(len, step): (usize, isize)| {
             // No two elements are further apart.
             let far = step.unsigned_abs().min(len.max(1));
-            Steps { len, step: far, mirrored: step < 0, phase: 0, place: 0 }
+            Steps {
+                len,
+                step: far,
+                mirrored: step < 0,
+                phase: 0,
+                place: 0,
+            }
         };
         let mut axes: SmallVec<[Steps; 4]> = axes.map(steps).collect();
         let mut size = 1;
@@ -172,7 +204,12 @@ impl Order {
             }
             std::mem::swap(&mut starts, &mut next);
         }
-        Ok(Order { axes, starts, size, same })
+        Ok(Order {
+            axes,
+            starts,
+            size,
+            same,
+        })
     }
 
     /// The elements of an image in this order. Gaps hold anything.
@@ -184,7 +221,8 @@ impl Order {
         widest(
             #[inline(always)]
             || {
-                // Loops by `for`: what iterators call would not be compiled for the instruction set.
+                // Loops by `for`: what iterators call would not be compiled for the instruction
+                // set.
                 for (line, &first) in x.chunks_exact(a.len).zip(&self.starts) {
                     match (a.step, a.mirrored) {
                         (2, false) => apart(&mut out[first..], a.phase, line),
@@ -248,7 +286,11 @@ fn apart<T: Copy>(to: &mut [T], far: usize, line: &[T]) {
 fn together<T: Copy>(line: &mut [T], from: &[T], far: usize) {
     let (even, odd) = from.split_at(far);
     let half = line.len() / 2;
-    for ((pair, e), o) in line.chunks_exact_mut(2).zip(&even[..half]).zip(&odd[..half]) {
+    for ((pair, e), o) in line
+        .chunks_exact_mut(2)
+        .zip(&even[..half])
+        .zip(&odd[..half])
+    {
         (pair[0], pair[1]) = (*e, *o);
     }
     if half * 2 < line.len() {

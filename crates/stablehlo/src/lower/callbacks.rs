@@ -1,9 +1,10 @@
 //! Host callbacks: calls back into the Python that printed the text, which is not here.
 //!
-//! A callback whose results reach no result of the program (what `jax.debug.print` prints, a progress bar) is dropped, and
-//! the module says so once. One whose results are read is refused. Which ones are read is decided on the text, backward from
-//! the results of the functions that others may call: an operation is needed if one of its results is, and then so are its
-//! operands; loops, branches and calls are followed result by result.
+//! A callback whose results reach no result of the program (what `jax.debug.print` prints, a
+//! progress bar) is dropped, and the module says so once. One whose results are read is refused.
+//! Which ones are read is decided on the text, backward from the results of the functions that
+//! others may call: an operation is needed if one of its results is, and then so are its operands;
+//! loops, branches and calls are followed result by result.
 
 use super::frame::{Frame, find};
 use super::{Lowering, callee};
@@ -20,10 +21,13 @@ const DEPTH: usize = 64;
 
 /// The function that a custom call names.
 pub(super) fn target<'o>(op: &'o Operation<'_>) -> Option<&'o str> {
-    find(op, &["call_target_name"]).or_else(|| op.unnamed().next()).and_then(Attr::word)
+    find(op, &["call_target_name"])
+        .or_else(|| op.unnamed().next())
+        .and_then(Attr::word)
 }
 
-/// Whether a custom call of this name calls back into Python: `xla_ffi_python_cpu_callback` and its relatives.
+/// Whether a custom call of this name calls back into Python: `xla_ffi_python_cpu_callback` and its
+/// relatives.
 pub(super) fn is_callback(target: &str) -> bool {
     target.contains("python") && target.ends_with("callback")
 }
@@ -41,7 +45,8 @@ fn place(op: &Operation<'_>) -> Place {
 pub(super) struct Needed {
     /// The places of those whose results the text's public functions read.
     pub(super) places: FxHashSet<Place>,
-    /// Other functions that return what a callback gave them, and where: they cannot be used by themselves.
+    /// Other functions that return what a callback gave them, and where: they cannot be used by
+    /// themselves.
     pub(super) alone: FxHashMap<usize, Place>,
 }
 
@@ -49,13 +54,28 @@ pub(super) struct Needed {
 pub(super) fn needed(text: &Module<'_>) -> Needed {
     let mut all = Needed::default();
     // Most texts have none.
-    if !text.functions.iter().filter_map(|f| f.body.as_ref()).any(any_result) {
+    if !text
+        .functions
+        .iter()
+        .filter_map(|f| f.body.as_ref())
+        .any(any_result)
+    {
         return all;
     }
-    let by_name: FxHashMap<&str, usize> = text.functions.iter().enumerate().map(|(i, f)| (&*f.name, i)).collect();
+    let by_name: FxHashMap<&str, usize> = text
+        .functions
+        .iter()
+        .enumerate()
+        .map(|(i, f)| (&*f.name, i))
+        .collect();
     let some_public = text.functions.iter().any(|f| f.public);
     for (i, f) in text.functions.iter().enumerate() {
-        let mut s = Search { text, by_name: &by_name, done: FxHashMap::default(), found: FxHashSet::default() };
+        let mut s = Search {
+            text,
+            by_name: &by_name,
+            done: FxHashMap::default(),
+            found: FxHashSet::default(),
+        };
         s.function(i, vec![true; f.results.len()], 0);
         if f.public || &*f.name == "main" || !some_public && i == 0 {
             all.places.extend(s.found);
@@ -72,7 +92,9 @@ fn any_result(r: &Region<'_>) -> bool {
         Some(types) => types.iter().any(|t| !matches!(t, Ty::Token)),
         None => op.count > 0,
     };
-    r.ops.iter().any(|op| calls_back(op) && values(op) || op.regions.iter().any(any_result))
+    r.ops
+        .iter()
+        .any(|op| calls_back(op) && values(op) || op.regions.iter().any(any_result))
 }
 
 struct Search<'s, 't> {
@@ -89,7 +111,9 @@ type Live = FxHashSet<Id>;
 impl<'t> Search<'_, 't> {
     fn function(&mut self, i: usize, results: Vec<bool>, depth: usize) -> Vec<bool> {
         let f: &'t Function<'t> = &self.text.functions[i];
-        let Some(body) = &f.body else { return Vec::new() };
+        let Some(body) = &f.body else {
+            return Vec::new();
+        };
         if depth > DEPTH {
             // Everything in it counts as needed, once.
             if self.done.insert((i, Vec::new()), Vec::new()).is_none() {
@@ -130,7 +154,11 @@ impl<'t> Search<'_, 't> {
     fn region(&mut self, r: &'t Region<'t>, results: &[bool], live: &mut Live, depth: usize) {
         for op in r.ops.iter().rev() {
             if op.name.ends_with(".return") {
-                let wanted = op.operands.iter().enumerate().filter(|(k, _)| results.get(*k).copied().unwrap_or(true));
+                let wanted = op
+                    .operands
+                    .iter()
+                    .enumerate()
+                    .filter(|(k, _)| results.get(*k).copied().unwrap_or(true));
                 live.extend(wanted.map(|(_, &v)| v));
             } else {
                 self.operation(op, live, depth);
@@ -139,13 +167,16 @@ impl<'t> Search<'_, 't> {
     }
 
     fn operation(&mut self, op: &'t Operation<'t>, live: &mut Live, depth: usize) {
-        let wanted: Vec<bool> = (0..op.count).map(|k| live.contains(&(op.first + k))).collect();
+        let wanted: Vec<bool> = (0..op.count)
+            .map(|k| live.contains(&(op.first + k)))
+            .collect();
         if !wanted.contains(&true) {
             return;
         }
         if calls_back(op) {
             // Tokens say only in which order callbacks happen.
-            let token = |k: usize| matches!(op.result_types().and_then(|t| t.get(k)), Some(Ty::Token));
+            let token =
+                |k: usize| matches!(op.result_types().and_then(|t| t.get(k)), Some(Ty::Token));
             if wanted.iter().enumerate().any(|(k, &w)| w && !token(k)) {
                 self.found.insert(place(op));
             }
@@ -153,24 +184,35 @@ impl<'t> Search<'_, 't> {
         }
         if let Some(&i) = callee(op).and_then(|c| self.by_name.get(c)) {
             let params = self.function(i, wanted, depth + 1);
-            let given = op.operands.iter().enumerate().filter(|(k, _)| params.get(*k).copied().unwrap_or(true));
+            let given = op
+                .operands
+                .iter()
+                .enumerate()
+                .filter(|(k, _)| params.get(*k).copied().unwrap_or(true));
             live.extend(given.map(|(_, &v)| v));
             return;
         }
         match (op.name, &op.regions[..]) {
-            ("stablehlo.while" | "mhlo.while", [cond, body]) => self.repeat(op, cond, body, wanted, live, depth),
+            ("stablehlo.while" | "mhlo.while", [cond, body]) => {
+                self.repeat(op, cond, body, wanted, live, depth)
+            }
             ("stablehlo.case" | "stablehlo.if" | "mhlo.case" | "mhlo.if", branches) => {
                 live.extend(&op.operands);
-                branches.iter().for_each(|b| self.region(b, &wanted, live, depth));
+                branches
+                    .iter()
+                    .for_each(|b| self.region(b, &wanted, live, depth));
             }
             (_, regions) => {
                 live.extend(&op.operands);
-                regions.iter().for_each(|r| self.region(r, &[], live, depth));
+                regions
+                    .iter()
+                    .for_each(|r| self.region(r, &[], live, depth));
             }
         }
     }
 
-    /// A loop carries what the condition needs, what is wanted of it, and what the next step needs of these.
+    /// A loop carries what the condition needs, what is wanted of it, and what the next step needs
+    /// of these.
     fn repeat(
         &mut self,
         op: &'t Operation<'t>,
@@ -182,7 +224,10 @@ impl<'t> Search<'_, 't> {
     ) {
         self.region(cond, &[], live, depth);
         let mark = |r: &Region<'_>, live: &Live, carried: &mut Vec<bool>| {
-            r.args.iter().zip(carried.iter_mut()).for_each(|(a, c)| *c |= live.contains(&a.id));
+            r.args
+                .iter()
+                .zip(carried.iter_mut())
+                .for_each(|(a, c)| *c |= live.contains(&a.id));
         };
         mark(cond, live, &mut carried);
         // What an earlier pass over this loop has found.
@@ -195,7 +240,13 @@ impl<'t> Search<'_, 't> {
                 break;
             }
         }
-        live.extend(op.operands.iter().zip(&carried).filter(|(_, c)| **c).map(|(&v, _)| v));
+        live.extend(
+            op.operands
+                .iter()
+                .zip(&carried)
+                .filter(|(_, c)| **c)
+                .map(|(&v, _)| v),
+        );
     }
 }
 
@@ -209,17 +260,22 @@ impl Lowering<'_> {
             0 => ("a host callback", "its", String::new()),
             n => ("host callbacks", "their", format!(", and {n} more")),
         };
-        Some(format!("{what} dropped (line {line}{more}): {whose} results reach no result of the program"))
+        Some(format!(
+            "{what} dropped (line {line}{more}): {whose} results reach no result of the program"
+        ))
     }
 }
 
 /// The error of a callback whose results are read.
 pub(super) fn refused(name: &str) -> Error {
-    let text = format!("the host callback `@{name}` is not supported: its results are read, and it calls Python");
+    let text = format!(
+        "the host callback `@{name}` is not supported: its results are read, and it calls Python"
+    );
     Error::new(Code::UnknownOperation, text)
 }
 
-/// A callback: refused if its results are read; otherwise whatever stands for them is read by nobody.
+/// A callback: refused if its results are read; otherwise whatever stands for them is read by
+/// nobody.
 pub(super) fn callback(f: &Frame<'_>, op: &Operation<'_>, name: &str) -> Result<Vals> {
     if f.lowering.needed.places.contains(&place(op)) {
         return Err(refused(name));
@@ -228,9 +284,19 @@ pub(super) fn callback(f: &Frame<'_>, op: &Operation<'_>, name: &str) -> Result<
     // Extents that the text does not say: nobody asks for them.
     let nothing = |k: usize| {
         let ty = f.result(op, k)?;
-        let known = ty.shape.iter().map(|d| if d.as_const().is_some() { d.clone() } else { 0usize.into() });
+        let known = ty.shape.iter().map(|d| {
+            if d.as_const().is_some() {
+                d.clone()
+            } else {
+                0usize.into()
+            }
+        });
         let ty = ty.with_shape(known.collect::<Vec<_>>());
-        Ok(if ty.dtype == DType::Bool { f.cx().full(&ty, false) } else { f.cx().zeros(&ty) })
+        Ok(if ty.dtype == DType::Bool {
+            f.cx().full(&ty, false)
+        } else {
+            f.cx().zeros(&ty)
+        })
     };
     (0..op.count as usize).map(nothing).collect()
 }

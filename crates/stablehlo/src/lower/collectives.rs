@@ -1,7 +1,7 @@
 //! Collectives, where every group has one participant: what it gets is what it gave.
 //!
-//! That is how a program for several devices looks when it was written for one. Groups of more participants are refused:
-//! nobody else is here.
+//! That is how a program for several devices looks when it was written for one. Groups of more
+//! participants are refused: nobody else is here.
 
 use super::frame::{Frame, find, one};
 use super::table::{How::By, Row};
@@ -38,7 +38,10 @@ fn extents(a: &Attr<'_>) -> Option<Vec<usize>> {
             (_, Elements::List(_, extents)) => Some(extents.clone()),
             _ => None,
         },
-        Attr::List(l) => Some(vec![l.len(), l.first().and_then(Attr::ints).map_or(0, |l| l.len())]),
+        Attr::List(l) => Some(vec![
+            l.len(),
+            l.first().and_then(Attr::ints).map_or(0, |l| l.len()),
+        ]),
         _ => None,
     }
 }
@@ -47,7 +50,11 @@ fn extents(a: &Attr<'_>) -> Option<Vec<usize>> {
 fn padded(op: &Operation<'_>, size: usize) -> bool {
     let members = match op.attr("replica_groups") {
         Some(a @ Attr::Dense(_)) => a.ints(),
-        Some(Attr::List(l)) => l.iter().map(Attr::ints).collect::<Option<Vec<_>>>().map(|l| l.concat()),
+        Some(Attr::List(l)) => l
+            .iter()
+            .map(Attr::ints)
+            .collect::<Option<Vec<_>>>()
+            .map(|l| l.concat()),
         _ => None,
     };
     let one = |group: &[i64]| group.iter().filter(|&&m| m != -1).count() == 1;
@@ -56,7 +63,9 @@ fn padded(op: &Operation<'_>, size: usize) -> bool {
 
 /// The operands, if each participant is a group of its own.
 fn alone(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let groups = op.attr("replica_groups").map(|a| extents(a).unwrap_or_default());
+    let groups = op
+        .attr("replica_groups")
+        .map(|a| extents(a).unwrap_or_default());
     let devices = op.attr("use_global_device_ids").and_then(Attr::bool) == Some(true);
     let single = match groups.as_deref() {
         // Without groups all are one.
@@ -67,7 +76,11 @@ fn alone(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         _ => false,
     };
     if !single {
-        bail!(UnknownOperation, "`{}` with groups of more than one participant is not supported", op.name);
+        bail!(
+            UnknownOperation,
+            "`{}` with groups of more than one participant is not supported",
+            op.name
+        );
     }
     Ok(f.operands(op)?.into())
 }
@@ -78,13 +91,21 @@ fn permute(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let pairs = find(op, &["source_target_pairs"]);
     let list = match pairs {
         Some(a @ Attr::Dense(_)) => a.ints(),
-        Some(Attr::List(l)) => l.iter().map(Attr::ints).collect::<Option<Vec<_>>>().map(|l| l.concat()),
+        Some(Attr::List(l)) => l
+            .iter()
+            .map(Attr::ints)
+            .collect::<Option<Vec<_>>>()
+            .map(|l| l.concat()),
         _ => None,
     };
     match list.as_deref() {
         Some([]) if participants(f) == 1 => one(f.cx().zeros(&f.cx().ty(x))),
         Some([0, 0]) if participants(f) == 1 => one(x),
-        _ => bail!(UnknownOperation, "`{}` among more than one participant is not supported", op.name),
+        _ => bail!(
+            UnknownOperation,
+            "`{}` among more than one participant is not supported",
+            op.name
+        ),
     }
 }
 
@@ -92,7 +113,11 @@ fn permute(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 fn number(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let n = participants(f);
     if n != 1 {
-        bail!(UnknownOperation, "`{}` among {n} participants is not supported", op.name);
+        bail!(
+            UnknownOperation,
+            "`{}` among {n} participants is not supported",
+            op.name
+        );
     }
     one(f.cx().zeros(&f.result(op, 0)?))
 }

@@ -1,10 +1,12 @@
-//! Convolutions and windows: the core's operations, and slices where a body is more than one operation.
+//! Convolutions and windows: the core's operations, and slices where a body is more than one
+//! operation.
 //!
 //! ```text
 //! y[o] = fold over k of x[o * stride + k * dilation]         k in the window, x padded with the initial value
 //! ```
-//! One axis after the other: a fold over a window of any rank is one over each of its axes. Along an axis either every
-//! offset is a strided slice, or, where windows are long and overlap, windows of doubled length are folded from two.
+//! One axis after the other: a fold over a window of any rank is one over each of its axes. Along
+//! an axis either every offset is a strided slice, or, where windows are long and overlap, windows
+//! of doubled length are folded from two.
 
 use super::body::{Body, Fold};
 use super::frame::{Frame, attribute, find, one};
@@ -12,7 +14,9 @@ use super::reduce::{reduction, size_or};
 use super::shape::{each, paddings};
 use super::table::{How::By, Row};
 use crate::ast::{Attr, Operation};
-use cotangent_core::ops::{Binary, Comparison, ConvolutionSpec, Cumulative, Reduction, Running, SelectWindow, Sliding};
+use cotangent_core::ops::{
+    Binary, Comparison, ConvolutionSpec, Cumulative, Reduction, Running, SelectWindow, Sliding,
+};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Emit, Result, Val, bail};
 
@@ -38,7 +42,13 @@ pub struct Axis {
 impl Axis {
     /// What a window spans.
     fn span(self) -> usize {
-        if self.size == 0 { 0 } else { (self.size - 1).saturating_mul(self.dilation).saturating_add(1) }
+        if self.size == 0 {
+            0
+        } else {
+            (self.size - 1)
+                .saturating_mul(self.dilation)
+                .saturating_add(1)
+        }
     }
 }
 
@@ -47,9 +57,19 @@ fn windows(op: &Operation<'_>, rank: usize) -> Result<Vec<Axis>> {
     let stride = each(op, &["window_strides"], rank, 1)?;
     let dilation = each(op, &["window_dilations"], rank, 1)?;
     if size.iter().chain(&stride).chain(&dilation).any(|&n| n == 0) {
-        return Err(attribute(op, "window_dimensions", "positive, like strides and dilations"));
+        return Err(attribute(
+            op,
+            "window_dimensions",
+            "positive, like strides and dilations",
+        ));
     }
-    Ok((0..rank).map(|k| Axis { size: size[k], stride: stride[k], dilation: dilation[k] }).collect())
+    Ok((0..rank)
+        .map(|k| Axis {
+            size: size[k],
+            stride: stride[k],
+            dilation: dilation[k],
+        })
+        .collect())
 }
 
 /// The elements `from, from + stride, ..` of an axis, `count` of them.
@@ -61,7 +81,11 @@ fn strided(cx: &dyn Emit, x: Val, axis: usize, from: usize, stride: usize, count
     let mut start = vec![Dim::Const(0); shape.rank()];
     let (mut limit, mut by) = (shape.to_vec(), vec![1; shape.rank()]);
     start[axis] = Dim::Const(from);
-    limit[axis] = Dim::Const(if count == 0 { from } else { from + (count - 1) * stride + 1 });
+    limit[axis] = Dim::Const(if count == 0 {
+        from
+    } else {
+        from + (count - 1) * stride + 1
+    });
     by[axis] = stride;
     cx.slice(x, &start, &limit, &by)
 }
@@ -75,7 +99,11 @@ enum Step<'b> {
 impl Step<'_> {
     fn apply(&self, cx: &dyn Emit, a: &[Val], b: &[Val]) -> Result<Vec<Val>> {
         match self {
-            Step::Binary(op) => Ok(a.iter().zip(b).map(|(&a, &b)| cx.op(*op, &[a, b])).collect()),
+            Step::Binary(op) => Ok(a
+                .iter()
+                .zip(b)
+                .map(|(&a, &b)| cx.op(*op, &[a, b]))
+                .collect()),
             Step::Body(body) => body.apply(cx, a, b),
         }
     }
@@ -86,11 +114,21 @@ impl Step<'_> {
             return Ok(x);
         }
         let Some(n) = cx.ty(x[0]).shape[axis].as_const() else {
-            bail!(UnknownOperation, "a window along an axis of unknown extent ({}) is not supported", cx.ty(x[0]))
+            bail!(
+                UnknownOperation,
+                "a window along an axis of unknown extent ({}) is not supported",
+                cx.ty(x[0])
+            )
         };
-        let count = if n < w.span() { 0 } else { (n - w.span()) / w.stride + 1 };
+        let count = if n < w.span() {
+            0
+        } else {
+            (n - w.span()) / w.stride + 1
+        };
         let part = |x: &[Val], from: usize, stride: usize, count: usize| -> Vec<Val> {
-            x.iter().map(|&v| strided(cx, v, axis, from, stride, count)).collect()
+            x.iter()
+                .map(|&v| strided(cx, v, axis, from, stride, count))
+                .collect()
         };
         if count == 0 {
             return Ok(part(&x, 0, w.stride, 0));
@@ -102,8 +140,10 @@ impl Step<'_> {
             }
             return Ok(y);
         }
-        // Windows of 1, 2, 4, .. elements at every position; the length is put together from its binary digits.
-        let (mut power, mut length, mut done): (Vec<Val>, usize, Option<(Vec<Val>, usize)>) = (x, 1, None);
+        // Windows of 1, 2, 4, .. elements at every position; the length is put together from its
+        // binary digits.
+        let (mut power, mut length, mut done): (Vec<Val>, usize, Option<(Vec<Val>, usize)>) =
+            (x, 1, None);
         loop {
             if w.size & length != 0 {
                 done = Some(match done {
@@ -119,7 +159,11 @@ impl Step<'_> {
                 break;
             }
             let both = n - (2 * length - 1) * w.dilation;
-            power = self.apply(cx, &part(&power, 0, 1, both), &part(&power, length * w.dilation, 1, both))?;
+            power = self.apply(
+                cx,
+                &part(&power, 0, 1, both),
+                &part(&power, length * w.dilation, 1, both),
+            )?;
             length *= 2;
         }
         Ok(part(&done.map_or(power, |d| d.0), 0, w.stride, count))
@@ -130,7 +174,9 @@ impl Step<'_> {
 fn cumulative(f: &Frame<'_>, x: Val, w: &[Axis], pad: &[(i64, i64)], op: Running) -> Option<Val> {
     let shape = f.cx().ty(x).shape.as_const()?;
     let mut axes = (0..w.len()).filter(|&k| w[k].size != 1 || pad[k] != (0, 0));
-    let (axis, None) = (axes.next()?, axes.next()) else { return None };
+    let (axis, None) = (axes.next()?, axes.next()) else {
+        return None;
+    };
     let n = shape[axis];
     let reach = i64::try_from(n).ok()?.checked_sub(1)?;
     let reverse = match pad[axis] {
@@ -139,7 +185,15 @@ fn cumulative(f: &Frame<'_>, x: Val, w: &[Axis], pad: &[(i64, i64)], op: Running
         _ => return None,
     };
     let plain = w.iter().all(|w| w.stride == 1 && w.dilation == 1) && w[axis].size == n;
-    plain.then(|| f.cx().op(Cumulative { reverse, ..Cumulative::new(op, axis) }, &[x]))
+    plain.then(|| {
+        f.cx().op(
+            Cumulative {
+                reverse,
+                ..Cumulative::new(op, axis)
+            },
+            &[x],
+        )
+    })
 }
 
 /// The running reduction that folding everything before an element is.
@@ -149,7 +203,9 @@ pub fn accumulates(f: &Frame<'_>, body: &Body, x: &[Val], init: &[Val]) -> Optio
     }
     match body.fold(0) {
         Some(Fold::Binary(b)) if f.is_identity(b, init[0]) => running(b),
-        None if body.is_logaddexp() && f.is_identity(Binary::Max, init[0]) => Some(Running::LogSumExp),
+        None if body.is_logaddexp() && f.is_identity(Binary::Max, init[0]) => {
+            Some(Running::LogSumExp)
+        }
         _ => None,
     }
 }
@@ -168,7 +224,11 @@ fn reduce_window(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let all = f.operands(op)?;
     let n = all.len() / 2;
     let (Some(region), true) = (op.regions.first(), n > 0 && all.len() == 2 * n) else {
-        bail!(Arity, "`{}` takes operands, as many initial values, and a body", op.name)
+        bail!(
+            Arity,
+            "`{}` takes operands, as many initial values, and a body",
+            op.name
+        )
     };
     let (x, init) = all.split_at(n);
     let rank = f.cx().ty(x[0]).rank();
@@ -196,14 +256,16 @@ pub fn fold_windows(
         _ => None,
     };
     if base.iter().all(|&d| d == 1)
-        && let Some(y) = accumulates(f, body, x, init).and_then(|op| cumulative(f, x[0], w, &pad, op))
+        && let Some(y) =
+            accumulates(f, body, x, init).and_then(|op| cumulative(f, x[0], w, &pad, op))
     {
         return one(y);
     }
     let (low, high): (Vec<i64>, Vec<i64>) = pad.into_iter().unzip();
     if let Some((b, whole)) = fold.and_then(|b| Some((b, reduction(b, ty.dtype)?))) {
         let size: Vec<Dim> = w.iter().map(|w| Dim::Const(w.size)).collect();
-        let steps = |of: &dyn Fn(usize) -> usize| (0..rank).map(|k| of(k) as i64).collect::<Vec<i64>>();
+        let steps =
+            |of: &dyn Fn(usize) -> usize| (0..rank).map(|k| of(k) as i64).collect::<Vec<i64>>();
         let sliding = Sliding {
             stride: steps(&|k| w[k].stride),
             dilation: steps(&|k| w[k].dilation),
@@ -219,24 +281,38 @@ pub fn fold_windows(
         return one(cx.op(b, &[first, y]));
     }
     let interior: Vec<usize> = base.iter().map(|d| d.saturating_sub(1)).collect();
-    let mut y: Vec<Val> = x.iter().zip(init).map(|(&v, &i)| f.pad(v, i, &low, &high, &interior)).collect();
+    let mut y: Vec<Val> = x
+        .iter()
+        .zip(init)
+        .map(|(&v, &i)| f.pad(v, i, &low, &high, &interior))
+        .collect();
     f.sound()?;
     let step = fold.map_or(Step::Body(body), Step::Binary);
-    for (axis, &w) in w.iter().enumerate().filter(|(_, w)| w.size != 1 || w.stride != 1) {
+    for (axis, &w) in w
+        .iter()
+        .enumerate()
+        .filter(|(_, w)| w.size != 1 || w.stride != 1)
+    {
         y = step.along(cx, y, axis, w)?;
     }
     if !fold.is_some_and(|b| f.is_identity(b, init[0])) {
         let shape = cx.ty(y[0]).shape;
-        let first: Vec<Val> = init.iter().map(|&i| cx.broadcast_in_dim(i, &shape, &[])).collect();
+        let first: Vec<Val> = init
+            .iter()
+            .map(|&i| cx.broadcast_in_dim(i, &shape, &[]))
+            .collect();
         y = step.apply(cx, &first, &y)?;
     }
     Ok(y.into())
 }
 
-/// Every source element goes to the element of its window that is selected: offsets compete one after the other.
+/// Every source element goes to the element of its window that is selected: offsets compete one
+/// after the other.
 fn select_and_scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, source, init] = f.take(op)?;
-    let [select, scatter] = &op.regions[..] else { bail!(Arity, "`{}` has two bodies", op.name) };
+    let [select, scatter] = &op.regions[..] else {
+        bail!(Arity, "`{}` has two bodies", op.name)
+    };
     let (cx, ty, from) = (f.cx(), f.cx().ty(x), f.cx().ty(source));
     let rank = ty.rank();
     let w = windows(op, rank)?;
@@ -244,14 +320,18 @@ fn select_and_scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let scatter = f.scalar_body(scatter, &[source])?;
     let adds = scatter.fold(0) == Some(Fold::Binary(Binary::Add));
     let chooses = f.scalar_body(select, &[x])?;
-    // The first element that is not exceeded: the first at which the operand is the extremum of its window.
+    // The first element that is not exceeded: the first at which the operand is the extremum of its
+    // window.
     let extremum = match chooses.compares() {
         Some(Comparison::Ge) => Some(Reduction::Max),
         Some(Comparison::Le) => Some(Reduction::Min),
         _ => None,
     };
-    if let Some(extremum) = extremum.filter(|_| adds && ty.dtype != DType::Bool && !ty.dtype.is_complex()) {
-        let steps = |of: &dyn Fn(&Axis) -> usize| w.iter().map(|w| of(w) as i64).collect::<Vec<i64>>();
+    if let Some(extremum) =
+        extremum.filter(|_| adds && ty.dtype != DType::Bool && !ty.dtype.is_complex())
+    {
+        let steps =
+            |of: &dyn Fn(&Axis) -> usize| w.iter().map(|w| of(w) as i64).collect::<Vec<i64>>();
         let sliding = Sliding {
             stride: steps(&|w| w.stride),
             dilation: steps(&|w| w.dilation),
@@ -259,24 +339,59 @@ fn select_and_scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
             low: pad.iter().map(|p| p.0).collect(),
         };
         let window: Vec<Dim> = w.iter().map(|w| Dim::Const(w.size)).collect();
-        let best = cx.reduce_window(extremum, x, &window, &sliding, &pad.iter().map(|p| p.1).collect::<Vec<_>>());
-        let added = cx.op(SelectWindow { gather: false, first: true, sliding, window }, &[x, best, source]);
+        let best = cx.reduce_window(
+            extremum,
+            x,
+            &window,
+            &sliding,
+            &pad.iter().map(|p| p.1).collect::<Vec<_>>(),
+        );
+        let added = cx.op(
+            SelectWindow {
+                gather: false,
+                first: true,
+                sliding,
+                window,
+            },
+            &[x, best, source],
+        );
         return one(cx.add(cx.broadcast_in_dim(init, &ty.shape, &[]), added));
     }
     let (Some(shape), Some(counts)) = (ty.shape.as_const(), from.shape.as_const()) else {
-        bail!(UnknownOperation, "`{}` that selects by this body is supported on known extents", op.name)
+        bail!(
+            UnknownOperation,
+            "`{}` that selects by this body is supported on known extents",
+            op.name
+        )
     };
     let (low, high): (Vec<i64>, Vec<i64>) = pad.iter().copied().unzip();
     let none = vec![0; rank];
     let padded = cx.pad_zeros(x, &low, &high, &none);
-    let inside = cx.pad_zeros(cx.full(&ty.with_dtype(DType::Bool), true), &low, &high, &none);
+    let inside = cx.pad_zeros(
+        cx.full(&ty.with_dtype(DType::Bool), true),
+        &low,
+        &high,
+        &none,
+    );
     f.sound()?;
     let offsets = indices(op, w.iter().map(|w| w.size))?;
-    if counts.iter().zip(&w).zip(&shape).any(|((&c, w), &n)| c.saturating_mul(w.stride) > n.saturating_add(w.stride)) {
-        bail!(ShapeMismatch, "`{}`: the source {from} has more elements than {ty} has windows", op.name);
+    if counts
+        .iter()
+        .zip(&w)
+        .zip(&shape)
+        .any(|((&c, w), &n)| c.saturating_mul(w.stride) > n.saturating_add(w.stride))
+    {
+        bail!(
+            ShapeMismatch,
+            "`{}`: the source {from} has more elements than {ty} has windows",
+            op.name
+        );
     }
-    let part =
-        |v: Val, k: &[usize]| (0..rank).fold(v, |v, a| strided(cx, v, a, k[a] * w[a].dilation, w[a].stride, counts[a]));
+    let part = |v: Val, k: &[usize]| {
+        (0..rank).fold(v, |v, a| {
+            strided(cx, v, a, k[a] * w[a].dilation, w[a].stride, counts[a])
+        })
+    };
     // The best so far, whether there is one, and its offset.
     let mut best: Option<(Val, Val, Val)> = None;
     let number = |k: usize| cx.full(&from.with_dtype(DType::I32), k as i64);
@@ -286,11 +401,17 @@ fn select_and_scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
             None => (v, there, number(k)),
             Some((b, any, place)) => {
                 let stays = cx.and(any, cx.or(cx.not(there), chooses.apply(cx, &[b], &[v])?[0]));
-                (cx.select(stays, b, v), cx.or(any, there), cx.select(stays, place, number(k)))
+                (
+                    cx.select(stays, b, v),
+                    cx.or(any, there),
+                    cx.select(stays, place, number(k)),
+                )
             }
         });
     }
-    let Some((_, _, place)) = best else { bail!(Attribute, "`{}`: the window is empty", op.name) };
+    let Some((_, _, place)) = best else {
+        bail!(Attribute, "`{}`: the window is empty", op.name)
+    };
     let mut y = cx.broadcast_in_dim(init, &ty.shape, &[]);
     for (k, at) in offsets.iter().enumerate() {
         let chosen = cx.compare(place, Comparison::Eq, number(k));
@@ -320,21 +441,40 @@ fn indices(op: &Operation<'_>, extents: impl Iterator<Item = usize>) -> Result<V
     let mut all = vec![Vec::new()];
     for n in extents {
         if n.saturating_mul(all.len()) > MANY {
-            bail!(Limit, "`{}` with windows of more than {MANY} elements is not supported", op.name);
+            bail!(
+                Limit,
+                "`{}` with windows of more than {MANY} elements is not supported",
+                op.name
+            );
         }
-        all = all.iter().flat_map(|i| (0..n).map(move |k| [&i[..], &[k]].concat())).collect();
+        all = all
+            .iter()
+            .flat_map(|i| (0..n).map(move |k| [&i[..], &[k]].concat()))
+            .collect();
     }
     Ok(all)
 }
 
 /// The axes of one array of a convolution: `[b, f, 0, 1]`.
 fn layout(op: &Operation<'_>, a: &Attr<'_>, names: [&str; 2]) -> Result<Vec<usize>> {
-    let wrong = || attribute(op, "dim_numbers", "three lists of axes, `[b, f, 0]x[o, i, 0]->[b, f, 0]`");
-    let Attr::List(l) = a else { return Err(wrong()) };
+    let wrong = || {
+        attribute(
+            op,
+            "dim_numbers",
+            "three lists of axes, `[b, f, 0]x[o, i, 0]->[b, f, 0]`",
+        )
+    };
+    let Attr::List(l) = a else {
+        return Err(wrong());
+    };
     let place = |is: &dyn Fn(&Attr<'_>) -> bool| l.iter().position(is);
     let word = |n: &str| place(&|a| a.word() == Some(n));
     let spatial = (0..l.len().saturating_sub(2)).map(|k| place(&|a| a.int() == Some(k as i64)));
-    [word(names[0]), word(names[1])].into_iter().chain(spatial).collect::<Option<Vec<usize>>>().ok_or_else(wrong)
+    [word(names[0]), word(names[1])]
+        .into_iter()
+        .chain(spatial)
+        .collect::<Option<Vec<usize>>>()
+        .ok_or_else(wrong)
 }
 
 fn convolution(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
@@ -342,15 +482,26 @@ fn convolution(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     convolve(f, op, x, w, None)
 }
 
-/// The core's convolution, between the layouts that the text names. The padding may be a value that was followed.
-pub fn convolve(f: &Frame<'_>, op: &Operation<'_>, x: Val, w: Val, pad: Option<&[[Dim; 2]]>) -> Result<Vals> {
+/// The core's convolution, between the layouts that the text names. The padding may be a value that
+/// was followed.
+pub fn convolve(
+    f: &Frame<'_>,
+    op: &Operation<'_>,
+    x: Val,
+    w: Val,
+    pad: Option<&[[Dim; 2]]>,
+) -> Result<Vals> {
     let cx = f.cx();
-    let Some(Attr::Product(p)) =
-        find(op, &["dim_numbers", "dimension_numbers"]).filter(|a| matches!(a, Attr::Product(p) if p.len() == 3))
+    let Some(Attr::Product(p)) = find(op, &["dim_numbers", "dimension_numbers"])
+        .filter(|a| matches!(a, Attr::Product(p) if p.len() == 3))
     else {
         return Err(attribute(op, "dim_numbers", "three lists of axes"));
     };
-    let (lx, lw, ly) = (layout(op, &p[0], ["b", "f"])?, layout(op, &p[1], ["o", "i"])?, layout(op, &p[2], ["b", "f"])?);
+    let (lx, lw, ly) = (
+        layout(op, &p[0], ["b", "f"])?,
+        layout(op, &p[1], ["o", "i"])?,
+        layout(op, &p[2], ["b", "f"])?,
+    );
     let result = f.result(op, 0)?;
     let rank = cx.ty(x).rank();
     if lx.len() != rank || cx.ty(w).rank() != lw.len() || ly.len() != rank || lw.len() != rank {
@@ -361,12 +512,24 @@ pub fn convolve(f: &Frame<'_>, op: &Operation<'_>, x: Val, w: Val, pad: Option<&
     let window = Windowed::new(op, n)?;
     let mut x = cx.transpose(cx.convert(x, result.dtype), &lx);
     if let Some(pad) = pad.filter(|p| p.len() == n) {
-        let all: Vec<[Dim; 2]> =
-            [[Dim::Const(0), Dim::Const(0)], [Dim::Const(0), Dim::Const(0)]].into_iter().chain(pad.to_vec()).collect();
-        x = f.surround(x, cx.zeros(&cotangent_core::Type::scalar(result.dtype)), &all);
+        let all: Vec<[Dim; 2]> = [
+            [Dim::Const(0), Dim::Const(0)],
+            [Dim::Const(0), Dim::Const(0)],
+        ]
+        .into_iter()
+        .chain(pad.to_vec())
+        .collect();
+        x = f.surround(
+            x,
+            cx.zeros(&cotangent_core::Type::scalar(result.dtype)),
+            &all,
+        );
     }
     let w = cx.transpose(cx.convert(w, result.dtype), &lw);
-    let turned: Vec<usize> = (0..n).filter(|&k| window.reverse[k]).map(|k| k + 2).collect();
+    let turned: Vec<usize> = (0..n)
+        .filter(|&k| window.reverse[k])
+        .map(|k| k + 2)
+        .collect();
     let spec = ConvolutionSpec {
         stride: window.stride,
         padding: window.pad,
@@ -380,7 +543,9 @@ pub fn convolve(f: &Frame<'_>, op: &Operation<'_>, x: Val, w: Val, pad: Option<&
     // From [b, f, ..] to where the text wants them.
     let mut perm = vec![0; rank];
     for (k, &axis) in ly.iter().enumerate() {
-        *perm.get_mut(axis).ok_or_else(|| attribute(op, "dim_numbers", "a permutation"))? = k;
+        *perm
+            .get_mut(axis)
+            .ok_or_else(|| attribute(op, "dim_numbers", "a permutation"))? = k;
     }
     one(cx.transpose(y, &perm))
 }
@@ -419,12 +584,18 @@ impl Windowed {
             w_dilation: each(&flat, &["rhs_dilate", "rhs_dilation"], n, 1)?,
             reverse: match find(&flat, &["reverse", "window_reversal"]) {
                 None => vec![false; n],
-                Some(a) => {
-                    a.bools().filter(|b| b.len() == n).ok_or_else(|| attribute(op, "reverse", "one for each axis"))?
-                }
+                Some(a) => a
+                    .bools()
+                    .filter(|b| b.len() == n)
+                    .ok_or_else(|| attribute(op, "reverse", "one for each axis"))?,
             },
         };
-        if w.stride.iter().chain(&w.x_dilation).chain(&w.w_dilation).any(|&d| d == 0) {
+        if w.stride
+            .iter()
+            .chain(&w.x_dilation)
+            .chain(&w.w_dilation)
+            .any(|&d| d == 0)
+        {
             return Err(attribute(op, "window", "positive strides and dilations"));
         }
         Ok(w)

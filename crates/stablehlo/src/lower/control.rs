@@ -34,16 +34,35 @@ fn nothing(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// `composite`: an operation of this library that was written whole, or the decomposition.
 fn composite(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let ours = op.attr("name").or_else(|| op.unnamed().next()).and_then(|a| a.word());
-    let text = op.attr("composite_attributes").and_then(|a| a.get("tgraph")).and_then(|a| a.word());
-    let (true, Some(text)) = (ours.is_some_and(|n| n.starts_with(whole::PREFIX)), text) else { return call(f, op) };
-    let program = Program::parse(text, None).map_err(|e| e.note(format!("in the text of `{}`", op.name)))?;
+    let ours = op
+        .attr("name")
+        .or_else(|| op.unnamed().next())
+        .and_then(|a| a.word());
+    let text = op
+        .attr("composite_attributes")
+        .and_then(|a| a.get("tgraph"))
+        .and_then(|a| a.word());
+    let (true, Some(text)) = (ours.is_some_and(|n| n.starts_with(whole::PREFIX)), text) else {
+        return call(f, op);
+    };
+    let program =
+        Program::parse(text, None).map_err(|e| e.note(format!("in the text of `{}`", op.name)))?;
     let Some(g) = program.module(whole::MODULE) else {
-        bail!(UnknownName, "the attribute `tgraph` of a composite needs a module `@{}`", whole::MODULE)
+        bail!(
+            UnknownName,
+            "the attribute `tgraph` of a composite needs a module `@{}`",
+            whole::MODULE
+        )
     };
     let (x, cx) = (f.operands(op)?, f.cx());
     if g.params().len() != x.len() {
-        bail!(Arity, "`{}` takes {} operands, got {}", op.name, g.params().len(), x.len())
+        bail!(
+            Arity,
+            "`{}` takes {} operands, got {}",
+            op.name,
+            g.params().len(),
+            x.len()
+        )
     }
     g.apply_types(&x.iter().map(|&v| cx.ty(v)).collect::<Vec<_>>())?;
     let y = cx.inline(g, &x);
@@ -53,7 +72,9 @@ fn composite(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// `func.call`, and `composite` by its decomposition.
 pub fn call(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let Some(name) = callee(op) else { return Err(attribute(op, "callee", "the name of a function")) };
+    let Some(name) = callee(op) else {
+        return Err(attribute(op, "callee", "the name of a function"));
+    };
     let all = f.operands(op)?;
     let found = f.lowering.find(name)?;
     // Functions take and return no tokens.
@@ -62,19 +83,43 @@ pub fn call(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         Signature::Function(types, _) => Some(&types[..]),
         _ => None,
     };
-    let x: Vec<Val> = all.iter().enumerate().filter(|&(k, _)| !of(given, k)).map(|(_, &v)| v).collect();
+    let x: Vec<Val> = all
+        .iter()
+        .enumerate()
+        .filter(|&(k, _)| !of(given, k))
+        .map(|(_, &v)| v)
+        .collect();
     let y = called(f, op, name, found, &x)?;
     let mut y = y.into_iter();
-    let whole = (0..op.count as usize).map(|k| if of(op.result_types(), k) { Some(f.token()) } else { y.next() });
+    let whole = (0..op.count as usize).map(|k| {
+        if of(op.result_types(), k) {
+            Some(f.token())
+        } else {
+            y.next()
+        }
+    });
     whole.collect::<Option<Vals>>().ok_or_else(|| {
-        Error::new(Code::Arity, format!("`@{name}` does not return the {} values that the text names", op.count))
+        Error::new(
+            Code::Arity,
+            format!(
+                "`@{name}` does not return the {} values that the text names",
+                op.count
+            ),
+        )
     })
 }
 
 /// What a function returns for these operands.
-fn called(f: &Frame<'_>, op: &Operation<'_>, name: &str, found: Callee<'_>, x: &[Val]) -> Result<Vals> {
+fn called(
+    f: &Frame<'_>,
+    op: &Operation<'_>,
+    name: &str,
+    found: Callee<'_>,
+    x: &[Val],
+) -> Result<Vals> {
     let cx = f.cx();
-    if let (Callee::Called(_) | Callee::Inlined(_), Some(g)) = (&found, f.lowering.written_here(name))
+    if let (Callee::Called(_) | Callee::Inlined(_), Some(g)) =
+        (&found, f.lowering.written_here(name))
         && f.gives_factors(g, x)
     {
         return Ok(f.here(g, x)?.into());
@@ -87,7 +132,12 @@ fn called(f: &Frame<'_>, op: &Operation<'_>, name: &str, found: Callee<'_>, x: &
             return Ok(y.into());
         }
         Callee::Called(g) | Callee::Inlined(g) if g.params().len() != x.len() => {
-            bail!(Arity, "`@{name}` takes {} operands, got {}", g.params().len(), x.len())
+            bail!(
+                Arity,
+                "`@{name}` takes {} operands, got {}",
+                g.params().len(),
+                x.len()
+            )
         }
         Callee::Called(g) => return Ok(cx.call(&g, x).into()),
         Callee::Inlined(g) => g,
@@ -112,11 +162,24 @@ fn captures(regions: &[Region<'_>]) -> Vec<Id> {
     all
 }
 
-fn switch(f: &Frame<'_>, op: &Operation<'_>, index: Val, order: &[usize], boolean: bool) -> Result<Vals> {
+fn switch(
+    f: &Frame<'_>,
+    op: &Operation<'_>,
+    index: Val,
+    order: &[usize],
+    boolean: bool,
+) -> Result<Vals> {
     let all = captures(&op.regions);
     let branches = order
         .iter()
-        .map(|&k| Ok(Arc::new(f.region(&format!("branch{k}"), &op.regions[k], &all, &[])?)))
+        .map(|&k| {
+            Ok(Arc::new(f.region(
+                &format!("branch{k}"),
+                &op.regions[k],
+                &all,
+                &[],
+            )?))
+        })
         .collect::<Result<Vec<Arc<Function>>>>()?;
     let mut x = vec![index];
     for &c in &all {
@@ -151,7 +214,9 @@ fn case(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let cx = f.cx();
     let order: Vec<usize> = (0..=last).collect();
     match made {
-        Some(Made::OfBool(p)) if last == 1 && cx.ty(p).dtype == DType::Bool => switch(f, op, p, &order, true),
+        Some(Made::OfBool(p)) if last == 1 && cx.ty(p).dtype == DType::Bool => {
+            switch(f, op, p, &order, true)
+        }
         Some(Made::InRange) => switch(f, op, index, &order, false),
         _ => {
             let negative = cx.compare(index, Comparison::Lt, cx.full_like(index, 0i64));
@@ -165,13 +230,20 @@ fn case(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 fn branch(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [p] = f.take(op)?;
     if op.regions.len() != 2 {
-        bail!(Arity, "`{}` has two branches, not {}", op.name, op.regions.len());
+        bail!(
+            Arity,
+            "`{}` has two branches, not {}",
+            op.name,
+            op.regions.len()
+        );
     }
     switch(f, op, p, &[1, 0], true)
 }
 
 fn repeat(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [cond, body] = &op.regions[..] else { bail!(Arity, "`{}` has a condition and a body", op.name) };
+    let [cond, body] = &op.regions[..] else {
+        bail!(Arity, "`{}` has a condition and a body", op.name)
+    };
     let init = f.operands(op)?;
     let types: Vec<Type> = init.iter().map(|&v| f.cx().ty(v)).collect();
     let lowered = While {
@@ -206,7 +278,9 @@ const IDENTITIES: [&str; 8] = [
 const ASSERTIONS: [&str; 3] = ["shape_assertion", "check.eq", "InspectSharding"];
 
 fn custom_call(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let Some(target) = callbacks::target(op) else { return Err(attribute(op, "call_target_name", "a name")) };
+    let Some(target) = callbacks::target(op) else {
+        return Err(attribute(op, "call_target_name", "a name"));
+    };
     if IDENTITIES.contains(&target) {
         return identity(f, op);
     }
@@ -217,13 +291,19 @@ fn custom_call(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         return callbacks::callback(f, op, target);
     }
     // Operations of other dialects travel as custom calls: `mhlo.erf`, `stablehlo.dynamic_..`.
-    let name = ["mhlo.", "chlo.", "stablehlo."].iter().find_map(|d| target.strip_prefix(d)).unwrap_or(target);
+    let name = ["mhlo.", "chlo.", "stablehlo."]
+        .iter()
+        .find_map(|d| target.strip_prefix(d))
+        .unwrap_or(target);
     match lapack::routine(target)
         .or_else(|| sparse::routine(target))
         .or_else(|| find_op(name))
         .filter(|_| name != "custom_call")
     {
         Some(how) => apply(f, op, how),
-        None => bail!(UnknownOperation, "the custom call `@{target}` is not supported"),
+        None => bail!(
+            UnknownOperation,
+            "the custom call `@{target}` is not supported"
+        ),
     }
 }

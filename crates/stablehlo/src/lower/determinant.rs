@@ -1,4 +1,5 @@
-//! Determinants, as JAX's text computes them from the factors of `getrf`, as the operation that they are.
+//! Determinants, as JAX's text computes them from the factors of `getrf`, as the operation that
+//! they are.
 //!
 //! ```text
 //! sum(log |diag(packed)|)      ->  log |det a|
@@ -25,8 +26,9 @@ impl Frame<'_> {
                 Some(cx.slogdet(a)[1])
             }
             Binary::Or => {
-                let equal =
-                    |op: &Op, x: &[Val]| matches!(op, Op::Compare(c) if c.0 == Comparison::Eq).then(|| (x[0], x[1]));
+                let equal = |op: &Op, x: &[Val]| {
+                    matches!(op, Op::Compare(c) if c.0 == Comparison::Eq).then(|| (x[0], x[1]))
+                };
                 let (diagonal, zero) = self.with_def(x, equal).flatten()?;
                 if !matches!(self.number(zero)?, Scalar::F(0.0)) {
                     return None;
@@ -39,33 +41,49 @@ impl Frame<'_> {
     }
 
     fn operand_of(&self, v: Val, f: Unary) -> Option<Val> {
-        self.with_def(v, |op, x| matches!(op, Op::Unary(g) if *g == f).then(|| x[0])).flatten()
+        self.with_def(v, |op, x| {
+            matches!(op, Op::Unary(g) if *g == f).then(|| x[0])
+        })
+        .flatten()
     }
 
     /// The square matrix whose packed factors have this diagonal.
     fn factorised_with(&self, diagonal: Val) -> Option<Val> {
-        let gathered = |op: &Op, x: &[Val]| if let Op::Gather(g) = op { Some((g.clone(), x[0], x[1])) } else { None };
+        let gathered = |op: &Op, x: &[Val]| {
+            if let Op::Gather(g) = op {
+                Some((g.clone(), x[0], x[1]))
+            } else {
+                None
+            }
+        };
         let (g, packed, places) = self.with_def(diagonal, gathered).flatten()?;
         let f = self.factor(packed).filter(|f| f.part == Part::Packed)?;
         let ty = self.cx().ty(packed);
         let square = ty.shape[ty.rank() - 2] == ty.shape[ty.rank() - 1];
-        (square && takes_diagonal(&g, &ty, &self.cx().ty(diagonal)) && self.are_places(places)).then_some(f.a)
+        (square && takes_diagonal(&g, &ty, &self.cx().ty(diagonal)) && self.are_places(places))
+            .then_some(f.a)
     }
 
     /// Whether these are the pairs `(i, i)`.
     fn are_places(&self, v: Val) -> bool {
-        let joined = |op: &Op, x: &[Val]| matches!(op, Op::Concatenate(c) if c.axis == 1).then(|| x.to_vec());
+        let joined = |op: &Op, x: &[Val]| {
+            matches!(op, Op::Concatenate(c) if c.axis == 1).then(|| x.to_vec())
+        };
         let parts = self.with_def(v, joined).flatten();
         parts.is_some_and(|x| x.len() == 2 && x.iter().all(|&x| self.counts_from_zero(x)))
     }
 
     /// Whether this is 0, 1, 2, ..; numbers that are guarded against being negative are.
     fn counts_from_zero(&self, v: Val) -> bool {
-        let Some((op, x)) = self.with_def(v, |op, x| (op.clone(), x.to_vec())) else { return false };
+        let Some((op, x)) = self.with_def(v, |op, x| (op.clone(), x.to_vec())) else {
+            return false;
+        };
         match op {
             Op::Iota(i) => i.axis == 0 && i.ty.rank() == 1,
             Op::Convert(c) => c.to.is_int() && self.counts_from_zero(x[0]),
-            Op::Select(_) => self.is_negative(x[0], &|v| self.counts_from_zero(v)) && self.counts_from_zero(x[2]),
+            Op::Select(_) => {
+                self.is_negative(x[0], &|v| self.counts_from_zero(v)) && self.counts_from_zero(x[2])
+            }
             op if x.len() == 1 && keeps_elements(&op, &self.cx().ty(x[0]), &self.cx().ty(v)) => {
                 self.counts_from_zero(x[0])
             }

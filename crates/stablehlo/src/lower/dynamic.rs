@@ -1,7 +1,7 @@
 //! Operations whose extents and paddings are operands: values that are followed back to extents.
 //!
-//! Where they are numbers, these are their relatives with attributes. A padding that depends on an extent is written by
-//! joining arrays, so that windows need none.
+//! Where they are numbers, these are their relatives with attributes. A padding that depends on an
+//! extent is written by joining arrays, so that windows need none.
 
 use super::composite::{self, Axis};
 use super::frame::{Frame, attribute, one};
@@ -26,25 +26,38 @@ fn real_dynamic_slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     };
     let cx = f.cx();
     if let (Some(start), Some(limit)) = (f.extents(start), f.extents(limit)) {
-        return one(cx.op(Slice { start, limit, stride }, &[x]));
+        return one(cx.op(
+            Slice {
+                start,
+                limit,
+                stride,
+            },
+            &[x],
+        ));
     }
     // `limit = start + extents`.
     let behind = f.with_def(limit, |op, x| match op {
         cotangent_core::Op::Binary(cotangent_core::ops::Binary::Add) => Some([x[0], x[1]]),
         _ => None,
     });
-    let sizes = behind.flatten().and_then(|[a, b]| match (a == start, b == start) {
-        (true, _) => f.extents(b),
-        (_, true) => f.extents(a),
-        _ => None,
-    });
+    let sizes = behind
+        .flatten()
+        .and_then(|[a, b]| match (a == start, b == start) {
+            (true, _) => f.extents(b),
+            (_, true) => f.extents(a),
+            _ => None,
+        });
     match sizes {
         Some(sizes) if stride.iter().all(|&s| s == 1) => {
             let at = |k: usize| cx.reshape(cx.slice_axis(start, 0, k, k + 1), &[]);
             let places: Vec<Val> = (0..sizes.len()).map(at).collect();
             one(cx.dynamic_slice(x, &places, &sizes))
         }
-        _ => bail!(Unbound, "`{}`: the extents cannot be told from extents of the arguments", op.name),
+        _ => bail!(
+            Unbound,
+            "`{}`: the extents cannot be told from extents of the arguments",
+            op.name
+        ),
     }
 }
 
@@ -66,13 +79,23 @@ fn pairs(f: &Frame<'_>, op: &Operation<'_>, low: Val, high: Option<Val>) -> Resu
     if let Some(a) = f.numbers(low)
         && both(high, &|v| f.numbers(v).is_some())
     {
-        return Ok(Paddings::Known(paired(a, high.and_then(|v| f.numbers(v)), |a, b| (*a, *b))));
+        return Ok(Paddings::Known(paired(
+            a,
+            high.and_then(|v| f.numbers(v)),
+            |a, b| (*a, *b),
+        )));
     }
     match (f.extents(low), both(high, &|v| f.extents(v).is_some())) {
-        (Some(a), true) => {
-            Ok(Paddings::Open(paired(a, high.and_then(|v| f.extents(v)), |a, b| [a.clone(), b.clone()])))
-        }
-        _ => bail!(Unbound, "`{}`: the padding cannot be told from extents of the arguments", op.name),
+        (Some(a), true) => Ok(Paddings::Open(paired(
+            a,
+            high.and_then(|v| f.extents(v)),
+            |a, b| [a.clone(), b.clone()],
+        ))),
+        _ => bail!(
+            Unbound,
+            "`{}`: the padding cannot be told from extents of the arguments",
+            op.name
+        ),
     }
 }
 
@@ -89,8 +112,16 @@ impl Frame<'_> {
             if cx.failed() {
                 return x;
             }
-            let parts: Vec<Val> = some(&pad[0]).into_iter().chain([x]).chain(some(&pad[1])).collect();
-            if parts.len() == 1 { x } else { cx.concatenate(&parts, axis) }
+            let parts: Vec<Val> = some(&pad[0])
+                .into_iter()
+                .chain([x])
+                .chain(some(&pad[1]))
+                .collect();
+            if parts.len() == 1 {
+                x
+            } else {
+                cx.concatenate(&parts, axis)
+            }
         })
     }
 }
@@ -109,7 +140,11 @@ fn dynamic_pad(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         }
         Paddings::Open(p) if p.len() == rank => {
             let none = vec![0; rank];
-            let x = if interior.iter().all(|&n| n == 0) { x } else { f.pad(x, value, &none, &none, &interior) };
+            let x = if interior.iter().all(|&n| n == 0) {
+                x
+            } else {
+                f.pad(x, value, &none, &none, &interior)
+            };
             one(f.surround(x, value, &p))
         }
         _ => Err(attribute(op, "edge_padding", "a number for each axis")),
@@ -124,61 +159,120 @@ fn dynamic_conv(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
             let side = |n: i64| usize::try_from(n).map(Dim::Const).ok();
             match p.iter().map(|&(a, b)| Some([side(a)?, side(b)?])).collect() {
                 Some(p) => p,
-                None => return Err(attribute(op, "padding", "not negative where it is an operand")),
+                None => {
+                    return Err(attribute(
+                        op,
+                        "padding",
+                        "not negative where it is an operand",
+                    ));
+                }
             }
         }
     };
     composite::convolve(f, op, x, w, Some(&pad))
 }
 
-/// Operands, initial values, extents of windows, strides, dilations of the operand and of windows, padding.
+/// Operands, initial values, extents of windows, strides, dilations of the operand and of windows,
+/// padding.
 fn dynamic_reduce_window(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let all = f.operands(op)?;
-    let Some((tensors, &[size, stride, base, dilation, padding])) = all.split_last_chunk::<5>() else {
-        bail!(Arity, "`{}` takes operands, initial values and five shapes", op.name)
+    let Some((tensors, &[size, stride, base, dilation, padding])) = all.split_last_chunk::<5>()
+    else {
+        bail!(
+            Arity,
+            "`{}` takes operands, initial values and five shapes",
+            op.name
+        )
     };
     let (x, init) = tensors.split_at(tensors.len() / 2);
     let called = match op.attr("called_computations") {
         Some(Attr::List(l)) => l.first().and_then(Attr::word),
         _ => None,
     };
-    let body = f.lowering.text.functions.iter().find(|g| Some(&*g.name) == called).and_then(|g| g.body.as_ref());
+    let body = f
+        .lowering
+        .text
+        .functions
+        .iter()
+        .find(|g| Some(&*g.name) == called)
+        .and_then(|g| g.body.as_ref());
     let Some(body) = body.filter(|_| !x.is_empty() && x.len() == init.len()) else {
-        return Err(attribute(op, "called_computations", "the function that folds"));
+        return Err(attribute(
+            op,
+            "called_computations",
+            "the function that folds",
+        ));
     };
     let (body, cx) = (f.scalar_body(body, x)?, f.cx());
     let ty = cx.ty(x[0]);
-    let known = |v: Val| f.numbers(v).and_then(|v| super::frame::to_sizes(&v)).filter(|v| v.len() == ty.rank());
-    let (Some(stride), Some(base), Some(dilation)) = (known(stride), known(base), known(dilation)) else {
+    let known = |v: Val| {
+        f.numbers(v)
+            .and_then(|v| super::frame::to_sizes(&v))
+            .filter(|v| v.len() == ty.rank())
+    };
+    let (Some(stride), Some(base), Some(dilation)) = (known(stride), known(base), known(dilation))
+    else {
         return Err(attribute(op, "strides", "constant, like dilations"));
     };
     let padding = pairs(f, op, padding, None)?;
     if let (None, Some(sizes), Paddings::Open(pad)) = (known(size), f.extents(size), &padding) {
         // A window over everything before an element, or behind it.
-        let wide: Vec<usize> = (0..sizes.len().min(pad.len())).filter(|&k| !sizes[k].is(1)).collect();
+        let wide: Vec<usize> = (0..sizes.len().min(pad.len()))
+            .filter(|&k| !sizes[k].is(1))
+            .collect();
         if let (&[axis], Some(op)) = (&wide[..], composite::accumulates(f, &body, x, init)) {
             let (n, [low, high]) = (&ty.shape[axis], &pad[axis]);
             let all = n.affine(1, -1);
-            let reaches = |d: &Dim| d.same(&all) == Some(true) || (d.clone() + Dim::Const(1)).same(n) == Some(true);
+            let reaches = |d: &Dim| {
+                d.same(&all) == Some(true) || (d.clone() + Dim::Const(1)).same(n) == Some(true)
+            };
             let reverse = low.is(0) && reaches(high);
             let plain = stride.iter().chain(&base).chain(&dilation).all(|&s| s == 1);
-            if plain && sizes[axis].same(n) == Some(true) && (reverse || (high.is(0) && reaches(low))) {
-                return one(cx.op(Cumulative { reverse, ..Cumulative::new(op, axis) }, &[x[0]]));
+            if plain
+                && sizes[axis].same(n) == Some(true)
+                && (reverse || (high.is(0) && reaches(low)))
+            {
+                return one(cx.op(
+                    Cumulative {
+                        reverse,
+                        ..Cumulative::new(op, axis)
+                    },
+                    &[x[0]],
+                ));
             }
         }
     }
     let Some(size) = known(size) else {
-        bail!(UnknownOperation, "`{}` with windows of unknown extents is not supported", op.name)
+        bail!(
+            UnknownOperation,
+            "`{}` with windows of unknown extents is not supported",
+            op.name
+        )
     };
     if size.iter().chain(&stride).chain(&dilation).any(|&n| n == 0) {
-        return Err(attribute(op, "window_dimensions", "positive, like strides and dilations"));
+        return Err(attribute(
+            op,
+            "window_dimensions",
+            "positive, like strides and dilations",
+        ));
     }
-    let w: Vec<Axis> =
-        (0..ty.rank()).map(|k| Axis { size: size[k], stride: stride[k], dilation: dilation[k] }).collect();
+    let w: Vec<Axis> = (0..ty.rank())
+        .map(|k| Axis {
+            size: size[k],
+            stride: stride[k],
+            dilation: dilation[k],
+        })
+        .collect();
     match padding {
-        Paddings::Known(p) if p.len() == ty.rank() => composite::fold_windows(f, x, init, &body, &w, p, &base),
+        Paddings::Known(p) if p.len() == ty.rank() => {
+            composite::fold_windows(f, x, init, &body, &w, p, &base)
+        }
         Paddings::Open(p) if p.len() == ty.rank() && base.iter().all(|&b| b == 1) => {
-            let wide: Vec<Val> = x.iter().zip(init).map(|(&x, &i)| f.surround(x, i, &p)).collect();
+            let wide: Vec<Val> = x
+                .iter()
+                .zip(init)
+                .map(|(&x, &i)| f.surround(x, i, &p))
+                .collect();
             f.sound()?;
             composite::fold_windows(f, &wide, init, &body, &w, vec![(0, 0); ty.rank()], &base)
         }

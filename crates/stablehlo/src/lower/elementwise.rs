@@ -58,7 +58,10 @@ pub const TABLE: &[Row] = &[
     ("xor", How::Binary(B::Xor)),
     ("shift_left", How::Binary(B::ShiftLeft)),
     ("shift_right_logical", How::Binary(B::ShiftRightLogical)),
-    ("shift_right_arithmetic", How::Binary(B::ShiftRightArithmetic)),
+    (
+        "shift_right_arithmetic",
+        How::Binary(B::ShiftRightArithmetic),
+    ),
     ("conj", By(|f, op| map(f, op, |cx, x| cx.conj(x)))),
     ("real", By(|f, op| map(f, op, |cx, x| cx.real(x)))),
     ("imag", By(|f, op| map(f, op, |cx, x| cx.imag(x)))),
@@ -69,9 +72,18 @@ pub const TABLE: &[Row] = &[
     ("compare", By(compare)),
     ("convert", By(convert)),
     ("mulhi", By(mulhi)),
-    ("is_inf", By(|f, op| map(f, op, |cx, x| is(cx, cx.abs(x), f64::INFINITY)))),
-    ("is_pos_inf", By(|f, op| map(f, op, |cx, x| is(cx, x, f64::INFINITY)))),
-    ("is_neg_inf", By(|f, op| map(f, op, |cx, x| is(cx, x, f64::NEG_INFINITY)))),
+    (
+        "is_inf",
+        By(|f, op| map(f, op, |cx, x| is(cx, cx.abs(x), f64::INFINITY))),
+    ),
+    (
+        "is_pos_inf",
+        By(|f, op| map(f, op, |cx, x| is(cx, x, f64::INFINITY))),
+    ),
+    (
+        "is_neg_inf",
+        By(|f, op| map(f, op, |cx, x| is(cx, x, f64::NEG_INFINITY))),
+    ),
 ];
 
 /// A function of one operand.
@@ -98,13 +110,21 @@ fn select(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 fn clamp(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [lo, x, hi] = f.take(op)?;
     let (cx, shape) = (f.cx(), f.cx().ty(x).shape);
-    let full = |v: Val| if cx.ty(v).rank() == 0 { cx.broadcast_in_dim(v, &shape, &[]) } else { v };
+    let full = |v: Val| {
+        if cx.ty(v).rank() == 0 {
+            cx.broadcast_in_dim(v, &shape, &[])
+        } else {
+            v
+        }
+    };
     one(cx.clamp(full(lo), x, full(hi)))
 }
 
 /// The direction: the first word of the pretty form.
 pub fn direction(op: &Operation<'_>) -> Result<Comparison> {
-    let a = op.attr("comparison_direction").or_else(|| op.unnamed().next());
+    let a = op
+        .attr("comparison_direction")
+        .or_else(|| op.unnamed().next());
     Ok(match a.and_then(Attr::word) {
         Some("EQ") => Comparison::Eq,
         Some("NE") => Comparison::Ne,
@@ -112,7 +132,13 @@ pub fn direction(op: &Operation<'_>) -> Result<Comparison> {
         Some("LE") => Comparison::Le,
         Some("GT") => Comparison::Gt,
         Some("GE") => Comparison::Ge,
-        _ => return Err(attribute(op, "comparison_direction", "one of EQ, NE, LT, LE, GT, GE")),
+        _ => {
+            return Err(attribute(
+                op,
+                "comparison_direction",
+                "one of EQ, NE, LT, LE, GT, GE",
+            ));
+        }
     })
 }
 
@@ -136,7 +162,8 @@ fn totally(cx: &dyn Emit, x: Val, c: Comparison, y: Val) -> Val {
     cx.compare(total_key(cx, x), c, total_key(cx, y))
 }
 
-/// Integers that compare as floats do in total order: their bits, those below the sign turned where it is set.
+/// Integers that compare as floats do in total order: their bits, those below the sign turned where
+/// it is set.
 pub fn total_key(cx: &dyn Emit, x: Val) -> Val {
     let dtype = match cx.ty(x).dtype.size() {
         2 => DType::I16,
@@ -145,8 +172,14 @@ pub fn total_key(cx: &dyn Emit, x: Val) -> Val {
     };
     let bits = cx.bitcast(x, dtype);
     let (lowest, greatest) = (dtype.bits() - 1, dtype.int_range().1 as i64);
-    let sign = cx.op(Binary::ShiftRightArithmetic, &[bits, cx.full_like(bits, i64::from(lowest))]);
-    cx.op(Binary::Xor, &[bits, cx.and(sign, cx.full_like(bits, greatest))])
+    let sign = cx.op(
+        Binary::ShiftRightArithmetic,
+        &[bits, cx.full_like(bits, i64::from(lowest))],
+    );
+    cx.op(
+        Binary::Xor,
+        &[bits, cx.and(sign, cx.full_like(bits, greatest))],
+    )
 }
 
 /// The greater, or the lesser, of complex numbers: by real part, then by imaginary part. NaN stays.
@@ -158,7 +191,10 @@ pub fn extremum(cx: &dyn Emit, [x, y]: [Val; 2], max: bool) -> Val {
     let one = cx.select(cx.or(cx.is_nan(x), wins), x, y);
     // Equal ones share their derivative, as real ones do; infinite ones have no mean.
     let mean = cx.mul(cx.add(x, y), cx.full_like(x, 0.5));
-    let tie = cx.and(cx.compare(x, Comparison::Eq, y), cx.compare(mean, Comparison::Eq, x));
+    let tie = cx.and(
+        cx.compare(x, Comparison::Eq, y),
+        cx.compare(mean, Comparison::Eq, x),
+    );
     cx.select(tie, mean, one)
 }
 
@@ -167,11 +203,20 @@ fn mulhi(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, y] = f.take(op)?;
     let (cx, dtype) = (f.cx(), f.cx().ty(x).dtype);
     if !dtype.is_int() {
-        bail!(DTypeMismatch, "`{}` takes integers, got {}", op.name, cx.ty(x));
+        bail!(
+            DTypeMismatch,
+            "`{}` takes integers, got {}",
+            op.name,
+            cx.ty(x)
+        );
     }
     let (bits, signed) = (dtype.bits(), dtype.is_signed());
     let down = |v: Val, by: u32, signed: bool| {
-        let shift = if signed { Binary::ShiftRightArithmetic } else { Binary::ShiftRightLogical };
+        let shift = if signed {
+            Binary::ShiftRightArithmetic
+        } else {
+            Binary::ShiftRightLogical
+        };
         cx.op(shift, &[v, cx.full_like(v, i64::from(by))])
     };
     if bits < 64 {
@@ -207,8 +252,20 @@ fn convert(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 pub fn is_extreme(v: cotangent_core::Scalar, dtype: DType, least: bool) -> bool {
     use cotangent_core::Scalar;
     match (v, dtype.kind()) {
-        (Scalar::F(x), Kind::Float) => x == if least { f64::NEG_INFINITY } else { f64::INFINITY },
-        (Scalar::I(i), Kind::Int) => i == if least { dtype.int_range().0 } else { dtype.int_range().1 },
+        (Scalar::F(x), Kind::Float) => {
+            x == if least {
+                f64::NEG_INFINITY
+            } else {
+                f64::INFINITY
+            }
+        }
+        (Scalar::I(i), Kind::Int) => {
+            i == if least {
+                dtype.int_range().0
+            } else {
+                dtype.int_range().1
+            }
+        }
         (Scalar::I(i), Kind::Bool) => i == i128::from(!least),
         _ => false,
     }

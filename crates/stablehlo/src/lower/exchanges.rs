@@ -1,19 +1,23 @@
-//! Row exchanges of `getrf`, as the operations that they are: the permutation, and systems that the factors solve.
+//! Row exchanges of `getrf`, as the operations that they are: the permutation, and systems that the
+//! factors solve.
 //!
 //! ```text
 //! p = 0..m;  for each pivot: p[t], p[pivots[t]] = p[pivots[t]], p[t]         ->  the permutation that `lu` has
 //! U⁻¹ L⁻¹ b[p]                                                              ->  solve(a, b)
 //! ```
-//! JAX's text has a loop for the first, and the second for `jnp.linalg.solve`. What is not exactly that is left as it is; so
-//! are the factors, which nobody computes if nothing else reads them. The derivative is then that of the solution, not of
-//! factors.
+//! JAX's text has a loop for the first, and the second for `jnp.linalg.solve`. What is not exactly
+//! that is left as it is; so are the factors, which nobody computes if nothing else reads them. The
+//! derivative is then that of the solution, not of factors.
 //!
-//! The body of the loop is followed in terms of step and pivot, so it may be written in any way that these terms know.
+//! The body of the loop is followed in terms of step and pivot, so it may be written in any way
+//! that these terms know.
 
 use super::frame::Frame;
 use super::loops::Counted;
 use crate::ast;
-use cotangent_core::ops::{Binary, Combine, Comparison, Gather, Solve, TriangularSolve, Turn, While, Windows};
+use cotangent_core::ops::{
+    Binary, Combine, Comparison, Gather, Solve, TriangularSolve, Turn, While, Windows,
+};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Dim, Function, Op, Scalar, Type, Val};
 
@@ -35,14 +39,35 @@ pub(super) enum Part {
     Success,
 }
 
-const LOWER: TriangularSolve = TriangularSolve { left: true, lower: true, unit: true, turn: Turn::None };
-const UPPER: TriangularSolve = TriangularSolve { left: true, lower: false, unit: false, turn: Turn::None };
+const LOWER: TriangularSolve = TriangularSolve {
+    left: true,
+    lower: true,
+    unit: true,
+    turn: Turn::None,
+};
+const UPPER: TriangularSolve = TriangularSolve {
+    left: true,
+    lower: false,
+    unit: false,
+    turn: Turn::None,
+};
 
 impl Frame<'_> {
-    /// Keeps in mind what `lu` of `a` gave: packed factors, exchanges from `first`, the permutation, success.
-    pub(super) fn factorised(&self, a: Val, [packed, exchanges, order]: [Val; 3], first: i128, success: Option<Val>) {
+    /// Keeps in mind what `lu` of `a` gave: packed factors, exchanges from `first`, the
+    /// permutation, success.
+    pub(super) fn factorised(
+        &self,
+        a: Val,
+        [packed, exchanges, order]: [Val; 3],
+        first: i128,
+        success: Option<Val>,
+    ) {
         let mut all = self.factors.borrow_mut();
-        let parts = [(packed, Part::Packed), (exchanges, Part::Exchanges(first)), (order, Part::Order)];
+        let parts = [
+            (packed, Part::Packed),
+            (exchanges, Part::Exchanges(first)),
+            (order, Part::Order),
+        ];
         for (v, part) in parts.into_iter().chain(success.map(|v| (v, Part::Success))) {
             all.insert(v, Factor { part, a, order });
         }
@@ -74,7 +99,10 @@ impl Frame<'_> {
         match (f.part, condition, less) {
             (Part::Packed, Some(c), _) if self.succeeds(c) => Some(f),
             (Part::Exchanges(first), _, Some(n)) => match self.number(n)? {
-                Scalar::I(n) => Some(Factor { part: Part::Exchanges(first - n), ..f }),
+                Scalar::I(n) => Some(Factor {
+                    part: Part::Exchanges(first - n),
+                    ..f
+                }),
                 _ => None,
             },
             (Part::Exchanges(_) | Part::Order, None, None) => Some(f),
@@ -85,13 +113,16 @@ impl Frame<'_> {
     /// Whether this says that a factorisation was a success: `info >= 0`, or `info == 0`.
     fn succeeds(&self, condition: Val) -> bool {
         let compared = |op: &Op, x: &[Val]| match op {
-            Op::Compare(c) if matches!(c.0, Comparison::Ge | Comparison::Eq) => Some(Ok((x[0], x[1]))),
+            Op::Compare(c) if matches!(c.0, Comparison::Ge | Comparison::Eq) => {
+                Some(Ok((x[0], x[1])))
+            }
             Op::BroadcastInDim(_) | Op::Reshape(_) => Some(Err(x[0])),
             _ => None,
         };
         match self.with_def(condition, compared).flatten() {
             Some(Ok((info, zero))) => {
-                self.is_number(zero, 0) && self.factor(info).is_some_and(|f| f.part == Part::Success)
+                self.is_number(zero, 0)
+                    && self.factor(info).is_some_and(|f| f.part == Part::Success)
             }
             Some(Err(inner)) => self.succeeds(inner),
             None => false,
@@ -100,12 +131,18 @@ impl Frame<'_> {
 
     /// `U⁻¹ b` as the solution of a system, if `b` is `L⁻¹` times exchanged rows.
     pub(super) fn solved(&self, a: Val, b: Val, how: TriangularSolve) -> Option<Val> {
-        let whole = self.factor(a).filter(|f| f.part == Part::Packed && how == UPPER)?;
+        let whole = self
+            .factor(a)
+            .filter(|f| f.part == Part::Packed && how == UPPER)?;
         let half = self.reshaped_from(b);
         let (l, rows) = self
-            .with_def(half, |op, x| matches!(op, Op::TriangularSolve(t) if *t == LOWER).then(|| (x[0], x[1])))
+            .with_def(half, |op, x| {
+                matches!(op, Op::TriangularSolve(t) if *t == LOWER).then(|| (x[0], x[1]))
+            })
             .flatten()?;
-        let same = self.factor(l).is_some_and(|f| f.part == Part::Packed && f.order == whole.order);
+        let same = self
+            .factor(l)
+            .is_some_and(|f| f.part == Part::Packed && f.order == whole.order);
         let (cx, ty) = (self.cx(), self.cx().ty(rows));
         if !same || ty != cx.ty(b) {
             return None;
@@ -116,7 +153,10 @@ impl Frame<'_> {
 
     /// The value without reshapes.
     fn reshaped_from(&self, v: Val) -> Val {
-        match self.with_def(v, |op, x| matches!(op, Op::Reshape(_)).then(|| x[0])).flatten() {
+        match self
+            .with_def(v, |op, x| matches!(op, Op::Reshape(_)).then(|| x[0]))
+            .flatten()
+        {
             Some(x) => self.reshaped_from(x),
             None => v,
         }
@@ -128,8 +168,14 @@ impl Frame<'_> {
         let (op, x) = self.with_def(v, |op, x| (op.clone(), x.to_vec()))?;
         let tx = cx.ty(*x.first()?);
         match op {
-            Op::Transpose(t) => Some(cx.transpose(self.in_order(x[0], t.perm[axis], order)?, &t.perm)),
-            Op::Gather(g) if takes_rows(&g, &tx, &cx.ty(x[1]), axis) && self.is_order(x[1], order) => Some(x[0]),
+            Op::Transpose(t) => {
+                Some(cx.transpose(self.in_order(x[0], t.perm[axis], order)?, &t.perm))
+            }
+            Op::Gather(g)
+                if takes_rows(&g, &tx, &cx.ty(x[1]), axis) && self.is_order(x[1], order) =>
+            {
+                Some(x[0])
+            }
             op if keeps_elements(&op, &tx, &ty) => {
                 let y = self.in_order(x[0], same_axis(&tx, &ty, axis)?, order)?;
                 Some(cx.reshape(y, &ty.shape))
@@ -140,21 +186,32 @@ impl Frame<'_> {
 
     /// Whether these indices are that permutation; one that guards against negative numbers is.
     fn is_order(&self, v: Val, order: Val) -> bool {
-        if self.factor(v).is_some_and(|f| f.part == Part::Order && f.order == order) {
+        if self
+            .factor(v)
+            .is_some_and(|f| f.part == Part::Order && f.order == order)
+        {
             return true;
         }
-        let Some((op, x)) = self.with_def(v, |op, x| (op.clone(), x.to_vec())) else { return false };
+        let Some((op, x)) = self.with_def(v, |op, x| (op.clone(), x.to_vec())) else {
+            return false;
+        };
         let ty = |v: Val| self.cx().ty(v);
         match op {
-            Op::Select(_) => self.is_negative(x[0], &|v| self.is_order(v, order)) && self.is_order(x[2], order),
-            op if x.len() == 1 && keeps_elements(&op, &ty(x[0]), &ty(v)) => self.is_order(x[0], order),
+            Op::Select(_) => {
+                self.is_negative(x[0], &|v| self.is_order(v, order)) && self.is_order(x[2], order)
+            }
+            op if x.len() == 1 && keeps_elements(&op, &ty(x[0]), &ty(v)) => {
+                self.is_order(x[0], order)
+            }
             _ => false,
         }
     }
 
     /// Whether this asks where numbers are negative that `are` says it is about.
     pub(super) fn is_negative(&self, condition: Val, are: &dyn Fn(Val) -> bool) -> bool {
-        let below = |op: &Op, x: &[Val]| matches!(op, Op::Compare(c) if c.0 == Comparison::Lt).then(|| (x[0], x[1]));
+        let below = |op: &Op, x: &[Val]| {
+            matches!(op, Op::Compare(c) if c.0 == Comparison::Lt).then(|| (x[0], x[1]))
+        };
         let compared = self.with_def(condition, below).flatten();
         compared.is_some_and(|(x, zero)| self.is_number(zero, 0) && are(x))
     }
@@ -171,17 +228,30 @@ pub(super) fn keeps_elements(op: &Op, from: &Type, to: &Type) -> bool {
 
 /// The axis of `from` that is this axis of `to`, if only axes of extent 1 come and go.
 fn same_axis(from: &Type, to: &Type, axis: usize) -> Option<usize> {
-    let long = |t: &Type| (0..t.rank()).filter(|&k| !t.shape[k].is(1)).collect::<Vec<_>>();
+    let long = |t: &Type| {
+        (0..t.rank())
+            .filter(|&k| !t.shape[k].is(1))
+            .collect::<Vec<_>>()
+    };
     let (a, b) = (long(from), long(to));
-    let equal = a.len() == b.len() && a.iter().zip(&b).all(|(&i, &j)| from.shape[i] == to.shape[j]);
-    equal.then(|| b.iter().position(|&k| k == axis)).flatten().map(|k| a[k])
+    let equal = a.len() == b.len()
+        && a.iter()
+            .zip(&b)
+            .all(|(&i, &j)| from.shape[i] == to.shape[j]);
+    equal
+        .then(|| b.iter().position(|&k| k == axis))
+        .flatten()
+        .map(|k| a[k])
 }
 
-/// `y[l, .., i, ..] = x[l, .., indices[l, i], ..]` with `i` at this axis, and leading axes `l` of both.
+/// `y[l, .., i, ..] = x[l, .., indices[l, i], ..]` with `i` at this axis, and leading axes `l` of
+/// both.
 fn takes_rows(g: &Gather, x: &Type, indices: &Type, axis: usize) -> bool {
     let w = &g.windows;
     let lead: Vec<usize> = (0..w.operand_batch.len()).collect();
-    let others: Vec<usize> = (0..x.rank()).filter(|k| !w.operand_batch.contains(k) && *k != axis).collect();
+    let others: Vec<usize> = (0..x.rank())
+        .filter(|k| !w.operand_batch.contains(k) && *k != axis)
+        .collect();
     let counted = lead.len() + 1;
     w.axes == [axis]
         && w.collapsed == [axis]
@@ -221,7 +291,10 @@ pub(super) fn permutation(f: &Frame<'_>, c: &Counted, w: &While, x: &[Val]) -> O
     let (consts, init) = x[w.cond_consts..].split_at(nb);
     let [k] = c.free()[..] else { return None };
     let ty = cx.ty(init[k]);
-    let counts = f.with_def(init[k], |op, _| matches!(op, Op::Iota(i) if i.axis + 1 == i.ty.rank()));
+    let counts = f.with_def(
+        init[k],
+        |op, _| matches!(op, Op::Iota(i) if i.axis + 1 == i.ty.rank()),
+    );
     if counts != Some(true) {
         return None;
     }
@@ -254,7 +327,11 @@ pub(super) fn permutation(f: &Frame<'_>, c: &Counted, w: &While, x: &[Val]) -> O
 }
 
 fn integer(s: Scalar) -> Option<Seen> {
-    if let Scalar::I(i) = s { Some(Seen::Number(i)) } else { None }
+    if let Scalar::I(i) = s {
+        Some(Seen::Number(i))
+    } else {
+        None
+    }
 }
 
 /// Calls in calls are followed so deep.
@@ -263,12 +340,17 @@ const DEPTH: usize = 8;
 /// What the results of a body are.
 fn follow(f: &Function, x: &[Option<Seen>], depth: usize) -> Option<Vec<Option<Seen>>> {
     let mut seen: Vec<Option<Seen>> = vec![None; f.len()];
-    f.params().iter().zip(x).for_each(|(p, s)| seen[p.index()] = *s);
+    f.params()
+        .iter()
+        .zip(x)
+        .for_each(|(p, s)| seen[p.index()] = *s);
     for e in f.eqns() {
         let x = f.operands(e);
         let of: Vec<Option<Seen>> = x.iter().map(|v| seen[v.index()]).collect();
         if let Op::Call(c) = &e.op {
-            let y = (depth < DEPTH).then(|| follow(&c.callee, &of, depth + 1)).flatten()?;
+            let y = (depth < DEPTH)
+                .then(|| follow(&c.callee, &of, depth + 1))
+                .flatten()?;
             e.results().zip(y).for_each(|(r, s)| seen[r.index()] = s);
         } else if let Some(r) = e.results().next() {
             let types: Vec<&Type> = x.iter().map(|&v| f.ty(v)).collect();
@@ -296,22 +378,30 @@ fn see(op: &Op, x: &[Option<Seen>], types: &[&Type], y: &Type) -> Option<Seen> {
         Op::Select(_) => (x[0]? == False).then_some(x[2]).flatten(),
         Op::DynamicSlice(d) => {
             let (last, rank) = (types[0].rank() - 1, types[0].rank());
-            let whole = (0..last).all(|k| d.sizes[k] == types[0].shape[k] && x[1 + k] == Some(Number(0)));
-            (whole && d.sizes[last].is(1)).then(|| read(x[0], x[rank])).flatten()
+            let whole =
+                (0..last).all(|k| d.sizes[k] == types[0].shape[k] && x[1 + k] == Some(Number(0)));
+            (whole && d.sizes[last].is(1))
+                .then(|| read(x[0], x[rank]))
+                .flatten()
         }
         Op::Gather(g) => {
             let last = types[0].rank() - 1;
             let one = g.sizes[last].is(1);
-            let whole = !g.windows.operand_batch.is_empty() || g.sizes[..last] == types[0].shape[..last];
-            (one && whole && along_last(&g.windows, types[0].rank(), types[1])).then(|| read(x[0], x[1])).flatten()
+            let whole =
+                !g.windows.operand_batch.is_empty() || g.sizes[..last] == types[0].shape[..last];
+            (one && whole && along_last(&g.windows, types[0].rank(), types[1]))
+                .then(|| read(x[0], x[1]))
+                .flatten()
         }
         Op::DynamicUpdateSlice(_) => {
             let rank = types[0].rank();
-            let whole = x[2..2 + rank - 1].iter().all(|&s| s == Some(Number(0))) && one_each(types[0], types[1]);
+            let whole = x[2..2 + rank - 1].iter().all(|&s| s == Some(Number(0)))
+                && one_each(types[0], types[1]);
             whole.then(|| write(x[0], x[1 + rank], x[1])).flatten()
         }
         Op::Scatter(s) if s.combine == Combine::Set => {
-            let fits = along_last(&s.windows, types[0].rank(), types[1]) && one_each(types[0], types[2]);
+            let fits =
+                along_last(&s.windows, types[0].rank(), types[1]) && one_each(types[0], types[2]);
             fits.then(|| write(x[0], x[1], x[2])).flatten()
         }
         _ => None,
@@ -327,7 +417,9 @@ fn read(array: Option<Seen>, at: Option<Seen>) -> Option<Seen> {
 }
 
 fn write(array: Option<Seen>, at: Option<Seen>, element: Option<Seen>) -> Option<Seen> {
-    let (Seen::Index(at), Seen::Element(from)) = (at?, element?) else { return None };
+    let (Seen::Index(at), Seen::Element(from)) = (at?, element?) else {
+        return None;
+    };
     match array? {
         Seen::Order if at != from => Some(Seen::Half(at)),
         // Where both are one place, both writes put there what is there.
@@ -338,7 +430,10 @@ fn write(array: Option<Seen>, at: Option<Seen>, element: Option<Seen>) -> Option
 
 /// As many elements as there are of rows along the last axis.
 fn one_each(array: &Type, part: &Type) -> bool {
-    let rows: Dim = array.shape[..array.rank() - 1].iter().cloned().fold(Dim::Const(1), |n, d| n * d);
+    let rows: Dim = array.shape[..array.rank() - 1]
+        .iter()
+        .cloned()
+        .fold(Dim::Const(1), |n, d| n * d);
     rows.same(&part.shape.numel()) == Some(true)
 }
 

@@ -1,5 +1,5 @@
-//! Integers that are extents: what `get_dimension_size` gives, computed with and put together, is read back as
-//! dimensions, so that dynamic shapes become symbolic ones.
+//! Integers that are extents: what `get_dimension_size` gives, computed with and put together, is
+//! read back as dimensions, so that dynamic shapes become symbolic ones.
 
 use super::frame::Frame;
 use cotangent_core::ops::{Binary, Comparison, Value};
@@ -14,21 +14,42 @@ struct Signed {
 
 impl From<Dim> for Signed {
     fn from(plus: Dim) -> Signed {
-        Signed { plus, minus: Dim::Const(0) }
+        Signed {
+            plus,
+            minus: Dim::Const(0),
+        }
     }
 }
 
 impl From<Signed> for Dim {
     fn from(s: Signed) -> Dim {
-        if s.minus.is(0) { s.plus } else { s.plus - s.minus }
+        if s.minus.is(0) {
+            s.plus
+        } else {
+            s.plus - s.minus
+        }
     }
 }
 
 impl Signed {
     fn number(n: i128) -> Option<Signed> {
-        let size = Dim::Const(usize::try_from(n.unsigned_abs()).ok().filter(|&n| n < 1 << 62)?);
+        let size = Dim::Const(
+            usize::try_from(n.unsigned_abs())
+                .ok()
+                .filter(|&n| n < 1 << 62)?,
+        );
         let zero = Dim::Const(0);
-        Some(if n < 0 { Signed { plus: zero, minus: size } } else { Signed { plus: size, minus: zero } })
+        Some(if n < 0 {
+            Signed {
+                plus: zero,
+                minus: size,
+            }
+        } else {
+            Signed {
+                plus: size,
+                minus: zero,
+            }
+        })
     }
 
     fn as_const(&self) -> Option<i128> {
@@ -55,12 +76,22 @@ enum Step {
 impl Frame<'_> {
     /// The elements of an integer value as dimensions, if they are such.
     pub fn extents(&self, v: Val) -> Option<Vec<Dim>> {
-        Some(self.follow(v, &mut 0, false)?.into_iter().map(Dim::from).collect())
+        Some(
+            self.follow(v, &mut 0, false)?
+                .into_iter()
+                .map(Dim::from)
+                .collect(),
+        )
     }
 
     /// The same, and numbers that are found while the program runs get names.
     pub fn bound_extents(&self, v: Val) -> Option<Vec<Dim>> {
-        Some(self.follow(v, &mut 0, true)?.into_iter().map(Dim::from).collect())
+        Some(
+            self.follow(v, &mut 0, true)?
+                .into_iter()
+                .map(Dim::from)
+                .collect(),
+        )
     }
 
     /// The extent that a number of rank 0 becomes: the same one each time.
@@ -77,7 +108,10 @@ impl Frame<'_> {
 
     /// The same for numbers that may be negative but are known.
     pub fn numbers(&self, v: Val) -> Option<Vec<i64>> {
-        self.follow(v, &mut 0, false)?.iter().map(|s| i64::try_from(s.as_const()?).ok()).collect()
+        self.follow(v, &mut 0, false)?
+            .iter()
+            .map(|s| i64::try_from(s.as_const()?).ok())
+            .collect()
     }
 
     fn follow(&self, v: Val, steps: &mut usize, bind: bool) -> Option<Vec<Signed>> {
@@ -97,8 +131,13 @@ impl Frame<'_> {
         match step {
             Step::Known(d) => Some(d),
             Step::Same => of(0),
-            Step::Joined => (0..x.len()).map(of).collect::<Option<Vec<_>>>().map(|parts| parts.concat()),
-            Step::Taken(from, to, by) => Some(of(0)?.get(from..to)?.iter().step_by(by).cloned().collect()),
+            Step::Joined => (0..x.len())
+                .map(of)
+                .collect::<Option<Vec<_>>>()
+                .map(|parts| parts.concat()),
+            Step::Taken(from, to, by) => {
+                Some(of(0)?.get(from..to)?.iter().step_by(by).cloned().collect())
+            }
             Step::Repeated(n) => match &of(0)?[..] {
                 [d] => Some(vec![d.clone(); n]),
                 d if d.len() == n => Some(d.to_vec()),
@@ -115,23 +154,42 @@ impl Frame<'_> {
                         return self.follow(x[if holds(c, a, b) { 1 } else { 2 }], steps, bind);
                     }
                 }
-                // A quotient or a remainder that is corrected where the dividend is negative: an extent is not.
-                let divided = |op: &Op, _: &[Val]| matches!(op, Op::Binary(Binary::Div | Binary::Rem));
-                if self.with_def(x[2], divided)? { self.follow(x[2], steps, bind) } else { None }
+                // A quotient or a remainder that is corrected where the dividend is negative: an
+                // extent is not.
+                let divided =
+                    |op: &Op, _: &[Val]| matches!(op, Op::Binary(Binary::Div | Binary::Rem));
+                if self.with_def(x[2], divided)? {
+                    self.follow(x[2], steps, bind)
+                } else {
+                    None
+                }
             }
-            Step::Computed(b) => of(0)?.into_iter().zip(of(1)?).map(|(a, c)| compute(b, a, c)).collect(),
+            Step::Computed(b) => of(0)?
+                .into_iter()
+                .zip(of(1)?)
+                .map(|(a, c)| compute(b, a, c))
+                .collect(),
         }
     }
 }
 
 fn step(op: &Op, n: usize) -> Option<Step> {
-    let number = |s: Scalar| if let Scalar::I(i) = s { Signed::number(i) } else { None };
+    let number = |s: Scalar| {
+        if let Scalar::I(i) = s {
+            Signed::number(i)
+        } else {
+            None
+        }
+    };
     Some(match op {
         Op::Constant(c) => Step::Known(match &c.value {
             Value::Splat(s) => vec![number(*s)?; n],
             Value::Extent(d) => vec![d.clone().into(); n],
             Value::Dense(a) => match a.wide() {
-                cotangent_core::Wide::I(v) => v.into_iter().map(|i| number(Scalar::I(i))).collect::<Option<_>>()?,
+                cotangent_core::Wide::I(v) => v
+                    .into_iter()
+                    .map(|i| number(Scalar::I(i)))
+                    .collect::<Option<_>>()?,
                 _ => return None,
             },
         }),
@@ -161,20 +219,35 @@ fn holds(c: Comparison, a: i128, b: i128) -> bool {
 
 fn compute(op: Binary, a: Signed, b: Signed) -> Option<Signed> {
     Some(match op {
-        Binary::Add => Signed { plus: a.plus + b.plus, minus: a.minus + b.minus },
-        Binary::Sub => Signed { plus: a.plus + b.minus, minus: a.minus + b.plus },
+        Binary::Add => Signed {
+            plus: a.plus + b.plus,
+            minus: a.minus + b.minus,
+        },
+        Binary::Sub => Signed {
+            plus: a.plus + b.minus,
+            minus: a.minus + b.plus,
+        },
         Binary::Mul => Signed {
             plus: a.plus.clone() * b.plus.clone() + a.minus.clone() * b.minus.clone(),
             minus: a.plus * b.minus + a.minus * b.plus,
         },
-        Binary::Div => Dim::from(a).floor_div(usize::try_from(b.as_const()?).ok().filter(|&d| d > 0)?).into(),
+        Binary::Div => Dim::from(a)
+            .floor_div(usize::try_from(b.as_const()?).ok().filter(|&d| d > 0)?)
+            .into(),
         Binary::Rem => {
             let d = usize::try_from(b.as_const()?).ok().filter(|&d| d > 0)?;
             let a = Dim::from(a);
-            Signed { minus: a.floor_div(d) * Dim::Const(d), plus: a }
+            Signed {
+                minus: a.floor_div(d) * Dim::Const(d),
+                plus: a,
+            }
         }
-        Binary::Max if b.as_const() == Some(0) && a.as_const().is_none() => Dim::from(a).affine(1, 0).into(),
-        Binary::Max if a.as_const() == Some(0) && b.as_const().is_none() => Dim::from(b).affine(1, 0).into(),
+        Binary::Max if b.as_const() == Some(0) && a.as_const().is_none() => {
+            Dim::from(a).affine(1, 0).into()
+        }
+        Binary::Max if a.as_const() == Some(0) && b.as_const().is_none() => {
+            Dim::from(b).affine(1, 0).into()
+        }
         _ => Signed::number(match (op, a.as_const()?, b.as_const()?) {
             (Binary::Max, x, y) => x.max(y),
             (Binary::Min, x, y) => x.min(y),

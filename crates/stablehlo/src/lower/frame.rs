@@ -35,18 +35,30 @@ struct Scope {
 
 impl Scope {
     fn new(region: &Region<'_>) -> RefCell<Scope> {
-        RefCell::new(Scope { base: region.first, ..Scope::default() })
+        RefCell::new(Scope {
+            base: region.first,
+            ..Scope::default()
+        })
     }
 }
 
 impl<'t> Frame<'t> {
     /// Lowers a function.
-    pub(super) fn function(lowering: &'t Lowering<'t>, f: &'t ast::Function<'t>) -> Result<Arc<Function>> {
+    pub(super) fn function(
+        lowering: &'t Lowering<'t>,
+        f: &'t ast::Function<'t>,
+    ) -> Result<Arc<Function>> {
         let b = Builder::new(&f.name, lowering.session.clone());
         let Some(body) = &f.body else {
-            return Err(Error::new(Code::UnknownName, format!("`@{}` has no body", f.name)).at(f.pos.into()));
+            return Err(
+                Error::new(Code::UnknownName, format!("`@{}` has no body", f.name))
+                    .at(f.pos.into()),
+            );
         };
-        let alone = lowering.by_name.get(&*f.name).is_some_and(|&i| lowering.calls[i] == 0);
+        let alone = lowering
+            .by_name
+            .get(&*f.name)
+            .is_some_and(|&i| lowering.calls[i] == 0);
         let frame = Frame {
             lowering,
             b,
@@ -64,11 +76,27 @@ impl<'t> Frame<'t> {
             }
             let ty = frame.tensor(&a.ty).map_err(|e| e.at(body.pos.into()))?;
             // Every `?` of a parameter is an extent of its own.
-            let dims: Vec<Dim> =
-                ty.shape.iter().map(|d| if d.as_const().is_some() { d.clone() } else { frame.fresh_dim() }).collect();
+            let dims: Vec<Dim> = ty
+                .shape
+                .iter()
+                .map(|d| {
+                    if d.as_const().is_some() {
+                        d.clone()
+                    } else {
+                        frame.fresh_dim()
+                    }
+                })
+                .collect();
             let v = frame.b.param(ty.with_shape(dims), Some(a.name));
             // What a caller outside gives is made a number of the type.
-            frame.set(a.id, if f.public { frame.narrowed(v, &a.ty) } else { v });
+            frame.set(
+                a.id,
+                if f.public {
+                    frame.narrowed(v, &a.ty)
+                } else {
+                    v
+                },
+            );
         }
         let results = frame.body(f, body)?;
         Ok(Arc::new(frame.b.finish(&results)?))
@@ -78,12 +106,18 @@ impl<'t> Frame<'t> {
     fn body(&self, f: &ast::Function<'_>, body: &Region<'_>) -> Result<Vec<Val>> {
         let results = self.ops(body)?;
         if results.len() != f.results.len() {
-            let text = format!("`@{}` returns {} values, not {}", f.name, results.len(), f.results.len());
+            let text = format!(
+                "`@{}` returns {} values, not {}",
+                f.name,
+                results.len(),
+                f.results.len()
+            );
             return Err(Error::new(Code::Arity, text).at(f.pos.into()));
         }
         let mut values = Vec::with_capacity(results.len());
         for (&v, ty) in results.iter().zip(&f.results) {
-            self.agrees(&f.name, "returns", Some(v), ty).map_err(|e| e.at(f.pos.into()))?;
+            self.agrees(&f.name, "returns", Some(v), ty)
+                .map_err(|e| e.at(f.pos.into()))?;
             values.extend((*ty != Ty::Token).then_some(v));
         }
         Ok(values)
@@ -91,15 +125,20 @@ impl<'t> Frame<'t> {
 
     /// Writes a function here that may be written elsewhere too: there is a limit to that.
     pub fn here(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
-        self.lowering.spend(f.body.as_ref().map_or(0, |b| b.ops.len()))?;
+        self.lowering
+            .spend(f.body.as_ref().map_or(0, |b| b.ops.len()))?;
         self.within(f, x)
     }
 
     /// Writes a function here, as if its operations stood in the place of the call.
     pub fn within(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
-        let values = |b: &&Region<'_>| b.args.iter().filter(|a| a.ty != Ty::Token).count() == x.len();
+        let values =
+            |b: &&Region<'_>| b.args.iter().filter(|a| a.ty != Ty::Token).count() == x.len();
         let Some(body) = f.body.as_ref().filter(values) else {
-            return Err(Error::new(Code::Arity, format!("`@{}` does not take {} operands", f.name, x.len())));
+            return Err(Error::new(
+                Code::Arity,
+                format!("`@{}` does not take {} operands", f.name, x.len()),
+            ));
         };
         let outer = self.scope.replace(Scope::new(body).into_inner());
         let (tokens, args): (Vec<_>, Vec<_>) = body.args.iter().partition(|a| a.ty == Ty::Token);
@@ -107,15 +146,26 @@ impl<'t> Frame<'t> {
         for (a, &v) in args.iter().zip(x) {
             self.set(a.id, v);
         }
-        let agree = |(a, &v): (&&ast::Argument<'_>, &Val)| self.agrees(&f.name, "is given", Some(v), &a.ty);
-        let results = args.iter().zip(x).try_for_each(agree).and_then(|()| self.body(f, body));
+        let agree =
+            |(a, &v): (&&ast::Argument<'_>, &Val)| self.agrees(&f.name, "is given", Some(v), &a.ty);
+        let results = args
+            .iter()
+            .zip(x)
+            .try_for_each(agree)
+            .and_then(|()| self.body(f, body));
         self.scope.replace(outer);
         results
     }
 
-    /// Lowers a region to a closed function. Its parameters: what `captures` names, then its own arguments, of these
-    /// types.
-    pub fn region(&self, name: &str, region: &Region<'_>, captures: &[Id], args: &[Type]) -> Result<Function> {
+    /// Lowers a region to a closed function. Its parameters: what `captures` names, then its own
+    /// arguments, of these types.
+    pub fn region(
+        &self,
+        name: &str,
+        region: &Region<'_>,
+        captures: &[Id],
+        args: &[Type],
+    ) -> Result<Function> {
         let (b, scope) = (self.b.nested(name), Scope::new(region));
         let frame = Frame {
             lowering: self.lowering,
@@ -133,15 +183,30 @@ impl<'t> Frame<'t> {
             frame.scope.borrow_mut().captured.insert(c, v);
             // Extents, and lists of numbers that may be part of a shape.
             let rank = self.cx().ty(outside).rank();
-            constants.extend(self.number(outside).filter(|_| rank == 0).map(|n| (c, v, n)));
+            constants.extend(
+                self.number(outside)
+                    .filter(|_| rank == 0)
+                    .map(|n| (c, v, n)),
+            );
             let useful = |d: &Vec<Dim>| d.iter().any(|d| d.as_const().is_none()) || rank == 1;
-            let negative = || self.numbers(outside).is_some_and(|n| n.iter().any(|&n| n < 0));
+            let negative = || {
+                self.numbers(outside)
+                    .is_some_and(|n| n.iter().any(|&n| n < 0))
+            };
             if rank <= 1 {
-                known.extend(self.extents(outside).filter(|d| useful(d) && !negative()).map(|d| (c, v, d)));
+                known.extend(
+                    self.extents(outside)
+                        .filter(|d| useful(d) && !negative())
+                        .map(|d| (c, v, d)),
+                );
             }
         }
         if region.args.len() != args.len() {
-            let text = format!("this region takes {} arguments, not {}", region.args.len(), args.len());
+            let text = format!(
+                "this region takes {} arguments, not {}",
+                region.args.len(),
+                args.len()
+            );
             return Err(Error::new(Code::Arity, text).at(region.pos.into()));
         }
         for (a, t) in region.args.iter().zip(args) {
@@ -155,9 +220,17 @@ impl<'t> Frame<'t> {
         }
         for (c, v, dims) in known {
             let (ty, cx) = (frame.cx().ty(v), frame.cx());
-            let one = ty.with_shape(if ty.rank() == 0 { vec![] } else { vec![Dim::Const(1)] });
+            let one = ty.with_shape(if ty.rank() == 0 {
+                vec![]
+            } else {
+                vec![Dim::Const(1)]
+            });
             let parts: Vec<Val> = dims.iter().map(|d| cx.extent(&one, d)).collect();
-            let inside = if ty.rank() == 0 { parts[0] } else { cx.concatenate(&parts, 0) };
+            let inside = if ty.rank() == 0 {
+                parts[0]
+            } else {
+                cx.concatenate(&parts, 0)
+            };
             frame.scope.borrow_mut().captured.insert(c, inside);
         }
         let results = frame.ops(region)?;
@@ -167,7 +240,10 @@ impl<'t> Frame<'t> {
     /// Writes a region without arguments here: its values are numbered on.
     pub fn inside(&self, region: &Region<'_>) -> Result<Vec<Val>> {
         if !region.args.is_empty() {
-            let text = format!("a branch takes no arguments, this one has {}", region.args.len());
+            let text = format!(
+                "a branch takes no arguments, this one has {}",
+                region.args.len()
+            );
             return Err(Error::new(Code::Arity, text).at(region.pos.into()));
         }
         self.ops(region)
@@ -189,7 +265,11 @@ impl<'t> Frame<'t> {
     }
 
     /// Looks at the operation that defines a value.
-    pub fn with_def<R>(&self, v: Val, look: impl FnOnce(&cotangent_core::Op, &[Val]) -> R) -> Option<R> {
+    pub fn with_def<R>(
+        &self,
+        v: Val,
+        look: impl FnOnce(&cotangent_core::Op, &[Val]) -> R,
+    ) -> Option<R> {
         self.b.with_def(v, look)
     }
 
@@ -205,17 +285,29 @@ impl<'t> Frame<'t> {
     /// What a value has become.
     pub fn value(&self, id: Id) -> Result<Val> {
         let s = self.scope.borrow();
-        let own = id.checked_sub(s.base).and_then(|at| s.values.get(at as usize)).copied();
-        match own.filter(|&v| v != Val::POISON).or_else(|| s.captured.get(&id).copied()) {
+        let own = id
+            .checked_sub(s.base)
+            .and_then(|at| s.values.get(at as usize))
+            .copied();
+        match own
+            .filter(|&v| v != Val::POISON)
+            .or_else(|| s.captured.get(&id).copied())
+        {
             Some(v) => Ok(v),
-            None => Err(Error::new(Code::Unbound, "a value that was not made cannot be used here")),
+            None => Err(Error::new(
+                Code::Unbound,
+                "a value that was not made cannot be used here",
+            )),
         }
     }
 
     /// All operations; the operands of the last one, which returns.
     fn ops(&self, region: &Region<'_>) -> Result<Vec<Val>> {
         for op in &region.ops {
-            if matches!(op.name, "func.return" | "stablehlo.return" | "mhlo.return" | "sdy.return") {
+            if matches!(
+                op.name,
+                "func.return" | "stablehlo.return" | "mhlo.return" | "sdy.return"
+            ) {
                 return self.operands(op);
             }
             self.b.set_loc(op.pos.into());
@@ -238,7 +330,12 @@ impl<'t> Frame<'t> {
         }
         let y = y?;
         if y.len() != op.count as usize {
-            let text = format!("`{}` has {} results, the text names {}", op.name, y.len(), op.count);
+            let text = format!(
+                "`{}` has {} results, the text names {}",
+                op.name,
+                y.len(),
+                op.count
+            );
             return Err(Error::new(Code::Arity, text));
         }
         for (k, &v) in y.iter().enumerate() {
@@ -272,7 +369,8 @@ impl<'t> Frame<'t> {
 
     /// What stands for a token.
     pub fn token(&self) -> Val {
-        self.cx().full(&Type::new(DType::Bool, vec![Dim::Const(0)]), false)
+        self.cx()
+            .full(&Type::new(DType::Bool, vec![Dim::Const(0)]), false)
     }
 
     /// The operands of an operation.
@@ -284,14 +382,20 @@ impl<'t> Frame<'t> {
     pub fn take<const N: usize>(&self, op: &Operation<'_>) -> Result<[Val; N]> {
         let x = self.operands(op)?;
         let n = x.len();
-        x.try_into().map_err(|_| Error::new(Code::Arity, format!("`{}` takes {N} operands, got {n}", op.name)))
+        x.try_into().map_err(|_| {
+            Error::new(
+                Code::Arity,
+                format!("`{}` takes {N} operands, got {n}", op.name),
+            )
+        })
     }
 
     /// The tensor type of a value.
     pub fn tensor(&self, ty: &Ty) -> Result<Type> {
         match ty {
             Ty::Tensor(t) | Ty::Narrow(t, _) => Ok(t.clone()),
-            // What a token orders is left out: in loops and branches it is a value without elements.
+            // What a token orders is left out: in loops and branches it is a value without
+            // elements.
             Ty::Token => Ok(Type::new(DType::Bool, vec![Dim::Const(0)])),
             Ty::Other(t) => {
                 let known = "f16 bf16 f32 f64, complex<f32> complex<f64>, i1, i8 to i64, ui8 to ui64, \
@@ -309,14 +413,20 @@ impl<'t> Frame<'t> {
     pub fn result(&self, op: &Operation<'_>, k: usize) -> Result<Type> {
         match op.result_types().and_then(|t| t.get(k)) {
             Some(t) => self.tensor(t),
-            None => Err(Error::new(Code::Syntax, format!("`{}` needs the types of its results", op.name))),
+            None => Err(Error::new(
+                Code::Syntax,
+                format!("`{}` needs the types of its results", op.name),
+            )),
         }
     }
 }
 
 /// The error of an attribute.
 pub fn attribute(op: &Operation<'_>, name: &str, what: &str) -> Error {
-    Error::new(Code::Attribute, format!("`{}`: the attribute `{name}` must be {what}", op.name))
+    Error::new(
+        Code::Attribute,
+        format!("`{}`: the attribute `{name}` must be {what}", op.name),
+    )
 }
 
 /// The first attribute that has one of these names: the pretty form and the generic one differ.
@@ -328,7 +438,10 @@ pub fn find<'o, 't>(op: &'o Operation<'t>, names: &[&str]) -> Option<&'o Attr<'t
 pub fn opt_ints(op: &Operation<'_>, names: &[&str]) -> Result<Option<Vec<i64>>> {
     match find(op, names) {
         None => Ok(None),
-        Some(a) => a.ints().map(Some).ok_or_else(|| attribute(op, names[0], "a list of integers")),
+        Some(a) => a
+            .ints()
+            .map(Some)
+            .ok_or_else(|| attribute(op, names[0], "a list of integers")),
     }
 }
 
@@ -339,12 +452,15 @@ pub fn ints(op: &Operation<'_>, names: &[&str]) -> Result<Vec<i64>> {
 
 /// A list of axes or extents.
 pub fn sizes(op: &Operation<'_>, names: &[&str]) -> Result<Vec<usize>> {
-    to_sizes(&ints(op, names)?).ok_or_else(|| attribute(op, names[0], "a list of numbers that are not negative"))
+    to_sizes(&ints(op, names)?)
+        .ok_or_else(|| attribute(op, names[0], "a list of numbers that are not negative"))
 }
 
 /// An axis or an extent.
 pub fn size(op: &Operation<'_>, names: &[&str]) -> Result<usize> {
-    let a = find(op, names).and_then(Attr::int).and_then(|i| usize::try_from(i).ok());
+    let a = find(op, names)
+        .and_then(Attr::int)
+        .and_then(|i| usize::try_from(i).ok());
     a.ok_or_else(|| attribute(op, names[0], "a number that is not negative"))
 }
 

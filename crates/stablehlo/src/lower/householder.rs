@@ -4,8 +4,9 @@
 //! H_k = I - tau_k v_k v_kᴴ,   v_k = (0, .., 0, 1, packed[p + 1.., k]),   p = k + offset
 //! Q = H_0 H_1 ..,   Qᴴ A = R (offset 0),   Qᴴ A Q Hessenberg (offset 1)
 //! ```
-//! `H_kᴴ` makes what is below row `p` of column `k` zero, and its element there real: `beta = -sign(re alpha) |x|`,
-//! `tau = (beta - alpha) / beta`. Written as a scan over columns, so every derivative follows.
+//! `H_kᴴ` makes what is below row `p` of column `k` zero, and its element there real:
+//! `beta = -sign(re alpha) |x|`, `tau = (beta - alpha) / beta`. Written as a scan over columns, so
+//! every derivative follows.
 
 use cotangent_core::ops::{Bounds, Checkpoint, Comparison, Scan};
 use cotangent_core::primitive::Val;
@@ -24,13 +25,19 @@ pub struct Reflectors {
 /// True on the diagonal of matrices of this type.
 pub fn diagonal(cx: &dyn Emit, ty: &Type) -> Val {
     let index = ty.with_dtype(DType::I64);
-    cx.compare(cx.iota(&index, ty.rank() - 2), Comparison::Eq, cx.iota(&index, ty.rank() - 1))
+    cx.compare(
+        cx.iota(&index, ty.rank() - 2),
+        Comparison::Eq,
+        cx.iota(&index, ty.rank() - 1),
+    )
 }
 
 /// A vector per matrix, along its rows (`of_rows`) or its columns, repeated to the matrix.
 fn along(cx: &dyn Emit, v: Val, like: &Type, of_rows: bool) -> Val {
     let rank = like.rank();
-    let dims: Vec<usize> = (0..rank - 2).chain([if of_rows { rank - 2 } else { rank - 1 }]).collect();
+    let dims: Vec<usize> = (0..rank - 2)
+        .chain([if of_rows { rank - 2 } else { rank - 1 }])
+        .collect();
     cx.broadcast_in_dim(v, &like.shape, &dims)
 }
 
@@ -44,12 +51,19 @@ fn each(cx: &dyn Emit, v: Val, like: &Type) -> Val {
 fn reflect(cx: &dyn Emit, c: Val, v: Val, tau: Val, left: bool) -> Val {
     let ty = cx.ty(c);
     let (axis, conj) = (ty.rank() - if left { 2 } else { 1 }, cx.conj(v));
-    let seen = cx.reduce_sum(cx.mul(along(cx, if left { conj } else { v }, &ty, left), c), &[axis]);
-    let outer = cx.mul(along(cx, if left { v } else { conj }, &ty, left), along(cx, seen, &ty, !left));
+    let seen = cx.reduce_sum(
+        cx.mul(along(cx, if left { conj } else { v }, &ty, left), c),
+        &[axis],
+    );
+    let outer = cx.mul(
+        along(cx, if left { v } else { conj }, &ty, left),
+        along(cx, seen, &ty, !left),
+    );
     cx.sub(c, cx.mul(each(cx, tau, &ty), outer))
 }
 
-/// The largest magnitude along these axes, as a constant; 1 where there is none, or where it is not finite.
+/// The largest magnitude along these axes, as a constant; 1 where there is none, or where it is not
+/// finite.
 fn largest(cx: &dyn Emit, x: Val, axes: &[usize]) -> Val {
     let most = cx.max_or_least(cx.abs(cx.stop_gradient(x)), axes);
     let (zero, one) = (cx.full_like(most, 0i64), cx.full_like(most, 1i64));
@@ -60,7 +74,11 @@ fn largest(cx: &dyn Emit, x: Val, axes: &[usize]) -> Val {
 /// Where an index along the last axis compares with a number of rank 0.
 fn where_index(cx: &dyn Emit, ty: &Type, axis: usize, c: Comparison, k: Val) -> Val {
     let index = ty.with_dtype(DType::I64);
-    cx.compare(cx.iota(&index, axis), c, cx.broadcast_in_dim(k, &ty.shape, &[]))
+    cx.compare(
+        cx.iota(&index, axis),
+        c,
+        cx.broadcast_in_dim(k, &ty.shape, &[]),
+    )
 }
 
 impl Reflectors {
@@ -68,21 +86,43 @@ impl Reflectors {
     pub fn reduce(self, cx: &dyn Emit, a: Val) -> Result<[Val; 3]> {
         let ty = cx.ty(a);
         let rank = ty.rank();
-        let (Some(m), Some(n)) = (ty.shape[rank - 2].as_const(), ty.shape[rank - 1].as_const()) else {
-            bail!(UnknownOperation, "a factorisation of {ty} by reflectors needs known extents");
+        let (Some(m), Some(n)) = (ty.shape[rank - 2].as_const(), ty.shape[rank - 1].as_const())
+        else {
+            bail!(
+                UnknownOperation,
+                "a factorisation of {ty} by reflectors needs known extents"
+            );
         };
-        let steps = if self.offset == 0 { m.min(n) } else { n.saturating_sub(self.offset) };
+        let steps = if self.offset == 0 {
+            m.min(n)
+        } else {
+            n.saturating_sub(self.offset)
+        };
         let places = {
-            let shape: Vec<Dim> = ty.shape[..rank - 2].iter().cloned().chain([Dim::Const(n)]).collect();
+            let shape: Vec<Dim> = ty.shape[..rank - 2]
+                .iter()
+                .cloned()
+                .chain([Dim::Const(n)])
+                .collect();
             Type::new(DType::I64, shape)
         };
         let columns = cx.iota(&places, rank - 2);
         if steps == 0 {
-            let none = ty.with_shape(ty.shape[..rank - 2].iter().cloned().chain([Dim::Const(0)]).collect::<Vec<_>>());
+            let none = ty.with_shape(
+                ty.shape[..rank - 2]
+                    .iter()
+                    .cloned()
+                    .chain([Dim::Const(0)])
+                    .collect::<Vec<_>>(),
+            );
             return Ok([a, cx.zeros(&none), columns]);
         }
         let b = cx.nested("reflect");
-        let p = [b.param(ty.clone(), None), b.param(places, None), b.param(Type::scalar(DType::I64), None)];
+        let p = [
+            b.param(ty.clone(), None),
+            b.param(places, None),
+            b.param(Type::scalar(DType::I64), None),
+        ];
         let [next, order, tau] = self.step(&b, p);
         let body = Arc::new(b.finish(&[next, order, tau])?);
         let numbers = cx.iota(&Type::new(DType::I64, vec![Dim::Const(steps)]), 0);
@@ -109,8 +149,10 @@ impl Reflectors {
         }
         let x = cx.dynamic_index_axis(a, columns, k);
         let line = cx.ty(x);
-        let (at, below) =
-            (where_index(cx, &line, rows, Comparison::Eq, p), where_index(cx, &line, rows, Comparison::Gt, p));
+        let (at, below) = (
+            where_index(cx, &line, rows, Comparison::Eq, p),
+            where_index(cx, &line, rows, Comparison::Gt, p),
+        );
         let (zero, one) = (cx.zeros(&line), cx.full(&line, 1i64));
         let alpha = cx.reduce_sum(cx.select(at, x, zero), &[rows]);
         let tail = cx.select(below, x, zero);
@@ -118,29 +160,64 @@ impl Reflectors {
         let most = largest(cx, cx.select(cx.or(at, below), x, zero), &[rows]);
         let size = |v: Val, most: Val| {
             let v = cx.div(v, cx.convert(most, line.dtype));
-            if line.dtype.is_complex() { cx.abs2(v) } else { cx.square(v) }
+            if line.dtype.is_complex() {
+                cx.abs2(v)
+            } else {
+                cx.square(v)
+            }
         };
-        let rest = cx.reduce_sum(size(tail, each(cx, most, &line.with_dtype(line.dtype.real()))), &[rows]);
+        let rest = cx.reduce_sum(
+            size(tail, each(cx, most, &line.with_dtype(line.dtype.real()))),
+            &[rows],
+        );
         let none = cx.compare(rest, Comparison::Eq, cx.full_like(rest, 0i64));
-        let number = |v: Val| if line.dtype.is_complex() { cx.real(v) } else { v };
+        let number = |v: Val| {
+            if line.dtype.is_complex() {
+                cx.real(v)
+            } else {
+                v
+            }
+        };
         let done = match line.dtype.is_complex() {
-            true => cx.and(none, cx.compare(cx.imag(alpha), Comparison::Eq, cx.full_like(rest, 0i64))),
+            true => cx.and(
+                none,
+                cx.compare(cx.imag(alpha), Comparison::Eq, cx.full_like(rest, 0i64)),
+            ),
             false => none,
         };
-        let square = cx.select(done, cx.full_like(rest, 1i64), cx.add(size(alpha, most), rest));
+        let square = cx.select(
+            done,
+            cx.full_like(rest, 1i64),
+            cx.add(size(alpha, most), rest),
+        );
         let norm = cx.mul(most, cx.sqrt(square));
         let negative = cx.compare(number(alpha), Comparison::Lt, cx.full_like(rest, 0i64));
         let beta = cx.convert(cx.select(negative, norm, cx.neg(norm)), line.dtype);
-        let tau = cx.select(done, cx.full_like(alpha, 0i64), cx.div(cx.sub(beta, alpha), beta));
+        let tau = cx.select(
+            done,
+            cx.full_like(alpha, 0i64),
+            cx.div(cx.sub(beta, alpha), beta),
+        );
         let scale = cx.select(done, cx.full_like(alpha, 1i64), cx.sub(alpha, beta));
-        let v = cx.add(cx.div(tail, each(cx, scale, &line)), cx.select(at, one, zero));
-        let mut next = if self.offset > 0 { reflect(cx, a, v, tau, false) } else { a };
+        let v = cx.add(
+            cx.div(tail, each(cx, scale, &line)),
+            cx.select(at, one, zero),
+        );
+        let mut next = if self.offset > 0 {
+            reflect(cx, a, v, tau, false)
+        } else {
+            a
+        };
         let right = where_index(cx, &ty, columns, Comparison::Gt, k);
         next = cx.select(right, reflect(cx, next, v, cx.conj(tau), true), next);
         let diagonal = cx.select(done, alpha, beta);
         let kept = cx.select(at, each(cx, diagonal, &line), x);
         let column = cx.select(below, v, kept);
-        [cx.dynamic_update_index_axis(next, column, columns, k), order, tau]
+        [
+            cx.dynamic_update_index_axis(next, column, columns, k),
+            order,
+            tau,
+        ]
     }
 }
 
@@ -152,26 +229,45 @@ fn exchange(cx: &dyn Emit, a: Val, order: Val, k: Val) -> (Val, Val) {
     let part = cx.select(left, a, cx.zeros(&ty));
     let part = cx.stop_gradient(part);
     let most = largest(cx, part, &[rows, columns]);
-    let part = cx.div(part, cx.convert(each(cx, most, &ty.with_dtype(ty.dtype.real())), ty.dtype));
-    let sizes = if ty.dtype.is_complex() { cx.abs2(part) } else { cx.square(part) };
+    let part = cx.div(
+        part,
+        cx.convert(each(cx, most, &ty.with_dtype(ty.dtype.real())), ty.dtype),
+    );
+    let sizes = if ty.dtype.is_complex() {
+        cx.abs2(part)
+    } else {
+        cx.square(part)
+    };
     let sizes = cx.reduce_sum(sizes, &[rows]);
     let (line, index) = (cx.ty(sizes), cx.ty(order));
     let free = where_index(cx, &line, rows, Comparison::Ge, k);
     let longest = cx.argmax(cx.select(free, sizes, cx.full(&line, -1.0)), rows);
     let here = cx.iota(&index, rows);
-    let (target, wide) = (each(cx, longest, &index), cx.broadcast_in_dim(k, &index.shape, &[]));
+    let (target, wide) = (
+        each(cx, longest, &index),
+        cx.broadcast_in_dim(k, &index.shape, &[]),
+    );
     let at = |v: Val| cx.compare(here, Comparison::Eq, v);
     let perm = cx.select(at(wide), target, cx.select(at(target), wide, here));
     let of_matrix = along(cx, perm, &ty.with_dtype(DType::I64), false);
-    (cx.take_along_axis(a, of_matrix, columns, Bounds::Clip), cx.take_along_axis(order, perm, rows, Bounds::Clip))
+    (
+        cx.take_along_axis(a, of_matrix, columns, Bounds::Clip),
+        cx.take_along_axis(order, perm, rows, Bounds::Clip),
+    )
 }
 
 /// `Q c`, `Qᴴ c` (`turned`), or from the right `c Q`, `c Qᴴ`.
 pub fn apply(cx: &dyn Emit, a: Val, taus: Val, c: Val, left: bool, turned: bool) -> Result<Val> {
     let (ty, factors) = (cx.ty(a), cx.ty(taus));
     let (rank, last) = (ty.rank(), factors.rank().wrapping_sub(1));
-    let (Some(steps), true) = (factors.shape.last().and_then(Dim::as_const), factors.rank() + 1 == rank) else {
-        bail!(ShapeMismatch, "a product of reflectors of {ty} needs a factor for each, got {factors}");
+    let (Some(steps), true) = (
+        factors.shape.last().and_then(Dim::as_const),
+        factors.rank() + 1 == rank,
+    ) else {
+        bail!(
+            ShapeMismatch,
+            "a product of reflectors of {ty} needs a factor for each, got {factors}"
+        );
     };
     if steps == 0 {
         return Ok(c);
@@ -187,7 +283,11 @@ pub fn apply(cx: &dyn Emit, a: Val, taus: Val, c: Val, left: bool, turned: bool)
     let line = inner.ty(x);
     let at = where_index(inner, &line, rank - 2, Comparison::Eq, k);
     let below = where_index(inner, &line, rank - 2, Comparison::Gt, k);
-    let v = inner.select(below, x, inner.select(at, inner.full(&line, 1i64), inner.zeros(&line)));
+    let v = inner.select(
+        below,
+        x,
+        inner.select(at, inner.full(&line, 1i64), inner.zeros(&line)),
+    );
     let tau = if turned { inner.conj(tau) } else { tau };
     let next = reflect(inner, state, v, tau, left);
     let body = Arc::new(b.finish(&[next])?);
@@ -201,6 +301,9 @@ pub fn apply(cx: &dyn Emit, a: Val, taus: Val, c: Val, left: bool, turned: bool)
         checkpoint: Checkpoint::Never,
     };
     let numbers = cx.iota(&Type::new(DType::I64, vec![Dim::Const(steps)]), 0);
-    let stacked = cx.transpose(taus, &std::iter::once(last).chain(0..last).collect::<Vec<_>>());
+    let stacked = cx.transpose(
+        taus,
+        &std::iter::once(last).chain(0..last).collect::<Vec<_>>(),
+    );
     Ok(cx.op(scan, &[a, c, numbers, stacked]))
 }

@@ -4,7 +4,9 @@ use super::body::{Body, Fold};
 use super::frame::{Frame, attribute, axes, find, one, size, sizes};
 use super::table::{How::By, Row};
 use crate::ast::{Attr, Operation};
-use cotangent_core::ops::{Binary, Bounds, Checkpoint, Combine, Comparison, Scan, Scatter, Windows};
+use cotangent_core::ops::{
+    Binary, Bounds, Checkpoint, Combine, Comparison, Scan, Scatter, Windows,
+};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Emit, Result, Type, Val, bail};
 use std::sync::Arc;
@@ -20,7 +22,10 @@ pub const TABLE: &[Row] = &[
 
 fn dynamic_slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let x = f.operands(op)?;
-    let sizes: Vec<Dim> = sizes(op, &["sizes", "slice_sizes"])?.into_iter().map(Dim::Const).collect();
+    let sizes: Vec<Dim> = sizes(op, &["sizes", "slice_sizes"])?
+        .into_iter()
+        .map(Dim::Const)
+        .collect();
     match x.split_first() {
         Some((&x, start)) => one(f.cx().dynamic_slice(x, start, &sizes)),
         None => bail!(Arity, "`{}` needs an operand", op.name),
@@ -66,10 +71,19 @@ fn gather_windows(op: &Operation<'_>) -> Result<Windows> {
 /// With sets of axes ascending, and pairs of them by the first.
 fn in_order(op: &Operation<'_>, mut w: Windows) -> Result<Windows> {
     if w.operand_batch.len() != w.index_batch.len() {
-        return Err(attribute(op, "dimension_numbers", "as many batching axes of the operand as of the indices"));
+        return Err(attribute(
+            op,
+            "dimension_numbers",
+            "as many batching axes of the operand as of the indices",
+        ));
     }
     w.collapsed.sort_unstable();
-    let mut pairs: Vec<(usize, usize)> = w.operand_batch.iter().copied().zip(w.index_batch.iter().copied()).collect();
+    let mut pairs: Vec<(usize, usize)> = w
+        .operand_batch
+        .iter()
+        .copied()
+        .zip(w.index_batch.iter().copied())
+        .collect();
     pairs.sort_unstable();
     (w.operand_batch, w.index_batch) = pairs.into_iter().unzip();
     Ok(w)
@@ -77,16 +91,27 @@ fn in_order(op: &Operation<'_>, mut w: Windows) -> Result<Windows> {
 
 fn gather(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, indices] = f.take(op)?;
-    let sizes: Vec<Dim> = sizes(op, &["slice_sizes"])?.into_iter().map(Dim::Const).collect();
-    one(f.cx().gather(&gather_windows(op)?, &sizes, Bounds::Clip, x, indices))
+    let sizes: Vec<Dim> = sizes(op, &["slice_sizes"])?
+        .into_iter()
+        .map(Dim::Const)
+        .collect();
+    one(f
+        .cx()
+        .gather(&gather_windows(op)?, &sizes, Bounds::Clip, x, indices))
 }
 
 fn dynamic_gather(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, indices, sizes] = f.take(op)?;
     let Some(sizes) = f.extents(sizes) else {
-        bail!(Unbound, "`{}`: the extents of windows cannot be told from extents of the arguments", op.name)
+        bail!(
+            Unbound,
+            "`{}`: the extents of windows cannot be told from extents of the arguments",
+            op.name
+        )
     };
-    one(f.cx().gather(&gather_windows(op)?, &sizes, Bounds::Clip, x, indices))
+    one(f
+        .cx()
+        .gather(&gather_windows(op)?, &sizes, Bounds::Clip, x, indices))
 }
 
 /// `dynamic_gather`'s older relative: whole parts of an operand.
@@ -94,7 +119,11 @@ fn index_select(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, indices] = f.take(op)?;
     let (axis, batch) = (size(op, &["dim"])?, size(op, &["batch_dims"]).unwrap_or(0));
     if batch != 0 {
-        bail!(UnknownOperation, "`{}` with batch axes is not supported", op.name);
+        bail!(
+            UnknownOperation,
+            "`{}` with batch axes is not supported",
+            op.name
+        );
     }
     one(f.cx().take(x, indices, axis, Bounds::Clip))
 }
@@ -104,7 +133,11 @@ fn scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let x = f.operands(op)?;
     let n = x.len() / 2;
     let (Some(region), true) = (op.regions.first(), x.len() == 2 * n + 1) else {
-        bail!(Arity, "`{}` takes operands, indices, as many updates, and a body", op.name)
+        bail!(
+            Arity,
+            "`{}` takes operands, indices, as many updates, and a body",
+            op.name
+        )
     };
     let r = record(op, "scatter_dimension_numbers")?;
     let windows = in_order(
@@ -138,37 +171,69 @@ fn scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
             }
             _ => return fold_updates(f, &body, &windows, &x[..n], indices, &x[n + 1..]),
         };
-        let s = Scatter { combine, windows: windows.clone(), bounds: Bounds::Drop, unique, stable: false };
+        let s = Scatter {
+            combine,
+            windows: windows.clone(),
+            bounds: Bounds::Drop,
+            unique,
+            stable: false,
+        };
         out.push(f.cx().op(s, &[x[k], indices, x[n + 1 + k]]));
     }
     Ok(out)
 }
 
 /// A scatter with any body: a loop over the updates, one element after the other, in order.
-fn fold_updates(f: &Frame<'_>, body: &Body, w: &Windows, x: &[Val], indices: Val, updates: &[Val]) -> Result<Vals> {
+fn fold_updates(
+    f: &Frame<'_>,
+    body: &Body,
+    w: &Windows,
+    x: &[Val],
+    indices: Val,
+    updates: &[Val],
+) -> Result<Vals> {
     let (cx, ty, tu) = (f.cx(), f.cx().ty(x[0]), f.cx().ty(updates[0]));
     let flat = |v: Val| cx.reshape(v, &[cx.ty(v).shape.numel()]);
-    // The place of each update, from 1, is what a window of the numbers of all places has there; 0 is outside.
+    // The place of each update, from 1, is what a window of the numbers of all places has there; 0
+    // is outside.
     let places = Type::new(DType::I64, vec![ty.shape.numel()]);
-    let numbers = cx.reshape(cx.add(cx.iota(&places, 0), cx.full(&places, 1i64)), &ty.shape);
+    let numbers = cx.reshape(
+        cx.add(cx.iota(&places, 0), cx.full(&places, 1i64)),
+        &ty.shape,
+    );
     let mut windows = w.window.iter();
     let inner = |a: &usize| !w.collapsed.contains(a) && !w.operand_batch.contains(a);
     let sizes: Vec<Dim> = (0..ty.rank())
-        .map(|a| inner(&a).then(|| windows.next().and_then(|&k| tu.shape.get(k))).flatten().cloned())
+        .map(|a| {
+            inner(&a)
+                .then(|| windows.next().and_then(|&k| tu.shape.get(k)))
+                .flatten()
+                .cloned()
+        })
         .map(|d| d.unwrap_or(Dim::Const(1)))
         .collect();
     let place = flat(cx.gather(w, &sizes, Bounds::Drop, numbers, indices));
     f.sound()?;
     let b = cx.nested("update");
-    let shared: Vec<Val> = body.captures().iter().map(|&v| b.param(cx.ty(v), None)).collect();
+    let shared: Vec<Val> = body
+        .captures()
+        .iter()
+        .map(|&v| b.param(cx.ty(v), None))
+        .collect();
     let state: Vec<Val> = x.iter().map(|&v| b.param(cx.ty(flat(v)), None)).collect();
     let at = b.param(Type::scalar(DType::I64), None);
-    let new: Vec<Val> = updates.iter().map(|&v| b.param(Type::scalar(cx.ty(v).dtype), None)).collect();
+    let new: Vec<Val> = updates
+        .iter()
+        .map(|&v| b.param(Type::scalar(cx.ty(v).dtype), None))
+        .collect();
     let step: &dyn Emit = &b;
     let there = step.compare(at, Comparison::Gt, step.full_like(at, 0i64));
     let index = step.sub(at, step.full_like(at, 1i64));
     let one = [Dim::Const(1)];
-    let old: Vec<Val> = state.iter().map(|&s| step.reshape(step.dynamic_slice(s, &[index], &one), &[])).collect();
+    let old: Vec<Val> = state
+        .iter()
+        .map(|&s| step.reshape(step.dynamic_slice(s, &[index], &one), &[]))
+        .collect();
     let next = body.inline(step, &shared, &[&old[..], &new].concat());
     let put = |((&s, &o), &v): ((&Val, &Val), &Val)| {
         step.dynamic_update_slice(s, step.reshape(step.select(there, v, o), &one), &[index])
@@ -190,15 +255,20 @@ fn fold_updates(f: &Frame<'_>, body: &Body, w: &Windows, x: &[Val], indices: Val
         .chain([place])
         .chain(updates.iter().map(|&v| flat(v)))
         .collect();
-    Ok(cx.emit(scan.into(), &operands).into_iter().map(|v| cx.reshape(v, &ty.shape)).collect())
+    Ok(cx
+        .emit(scan.into(), &operands)
+        .into_iter()
+        .map(|v| cx.reshape(v, &ty.shape))
+        .collect())
 }
 
-/// A window that does not fit is not written at all, while [`Bounds::Drop`] writes what fits: its index is moved to
-/// where nothing fits.
+/// A window that does not fit is not written at all, while [`Bounds::Drop`] writes what fits: its
+/// index is moved to where nothing fits.
 fn whole_windows(f: &Frame<'_>, w: &Windows, x: Val, indices: Val, updates: Val) -> Val {
     let cx = f.cx();
     let (tx, ti, tu) = (cx.ty(x), cx.ty(indices), cx.ty(updates));
-    let mut left = (0..tx.rank()).filter(|a| !w.collapsed.contains(a) && !w.operand_batch.contains(a));
+    let mut left =
+        (0..tx.rank()).filter(|a| !w.collapsed.contains(a) && !w.operand_batch.contains(a));
     let mut extent = vec![Dim::Const(1); tx.rank()];
     for &a in &w.window {
         if let (Some(to), Some(d)) = (left.next(), tu.shape.get(a)) {
@@ -222,7 +292,9 @@ fn whole_windows(f: &Frame<'_>, w: &Windows, x: Val, indices: Val, updates: Val)
         .filter_map(|&a| Some((tx.shape.get(a)?.clone(), extent.get(a)?.clone())))
         .map(|(n, d)| match n - d {
             // No index of the type is greater.
-            Dim::Const(n) => Dim::Const(usize::try_from(ti.dtype.int_range().1).map_or(n, |most| n.min(most))),
+            Dim::Const(n) => {
+                Dim::Const(usize::try_from(ti.dtype.int_range().1).map_or(n, |most| n.min(most)))
+            }
             d => d,
         })
         .map(|d| cx.extent(&ti.with_shape(vec![Dim::Const(1)]), &d))
@@ -232,9 +304,15 @@ fn whole_windows(f: &Frame<'_>, w: &Windows, x: Val, indices: Val, updates: Val)
     }
     let last = cx.broadcast_in_dim(cx.concatenate(&parts, 0), &shape, &[w.vector]);
     let zero = cx.zeros(&cx.ty(index));
-    let fits = cx.and(cx.compare(index, Comparison::Ge, zero), cx.compare(index, Comparison::Le, last));
+    let fits = cx.and(
+        cx.compare(index, Comparison::Ge, zero),
+        cx.compare(index, Comparison::Le, last),
+    );
     let all = cx.reduce_all(fits, &[w.vector]);
     let all = f.cx().spread(all, &cx.ty(fits), &[w.vector]);
-    let far = cx.full_like(index, i64::try_from(ti.dtype.int_range().1).unwrap_or(i64::MAX));
+    let far = cx.full_like(
+        index,
+        i64::try_from(ti.dtype.int_range().1).unwrap_or(i64::MAX),
+    );
     cx.reshape(cx.select(all, index, far), &ti.shape)
 }

@@ -1,14 +1,15 @@
-//! Linear algebra: `cholesky`, `triangular_solve`, and the routines of LAPACK as custom calls (`lapack_dgetrf_ffi`), with
-//! the names that other platforms have for them.
+//! Linear algebra: `cholesky`, `triangular_solve`, and the routines of LAPACK as custom calls
+//! (`lapack_dgetrf_ffi`), with the names that other platforms have for them.
 //!
-//! A factorisation reads the triangle that it is told to read. `info` is zero, and 1 where a matrix is not positive
-//! definite.
+//! A factorisation reads the triangle that it is told to read. `info` is zero, and 1 where a matrix
+//! is not positive definite.
 //!
-//! What LAPACK's pages promise holds: eigenvalues of `geev` and `gees` are not sorted but in the order of the Schur form, of a
-//! conjugate pair the one with positive imaginary part first; vectors of `geev` have length 1 and a real largest component;
-//! blocks of `gees` are in standard form; `getrf` chooses pivots by `|re| + |im|`. What they leave open is the core's: signs
-//! and phases of eigenvectors and singular vectors, the order of what is exactly equal. Programs that depend on these depend on
-//! the library that computed them.
+//! What LAPACK's pages promise holds: eigenvalues of `geev` and `gees` are not sorted but in the
+//! order of the Schur form, of a conjugate pair the one with positive imaginary part first; vectors
+//! of `geev` have length 1 and a real largest component; blocks of `gees` are in standard form;
+//! `getrf` chooses pivots by `|re| + |im|`. What they leave open is the core's: signs and phases of
+//! eigenvectors and singular vectors, the order of what is exactly equal. Programs that depend on
+//! these depend on the library that computed them.
 
 use super::frame::{Frame, attribute, find, one};
 use super::householder::{self, Reflectors};
@@ -62,13 +63,19 @@ pub fn routine(target: &str) -> Option<super::table::How> {
 
 /// An attribute of a call, in whichever place it stands.
 fn setting<'o, 't>(op: &'o Operation<'t>, name: &str) -> Option<&'o Attr<'t>> {
-    ["mhlo.backend_config", "backend_config"].iter().find_map(|p| op.attr(p)?.get(name)).or_else(|| op.attr(name))
+    ["mhlo.backend_config", "backend_config"]
+        .iter()
+        .find_map(|p| op.attr(p)?.get(name))
+        .or_else(|| op.attr(name))
 }
 
 /// An option, as the letter that LAPACK has for it.
 fn letter(op: &Operation<'_>, name: &str) -> Result<char> {
-    let code = setting(op, name).and_then(Attr::int).and_then(|i| u8::try_from(i).ok());
-    code.map(char::from).ok_or_else(|| attribute(op, name, "the code of a letter"))
+    let code = setting(op, name)
+        .and_then(Attr::int)
+        .and_then(|i| u8::try_from(i).ok());
+    code.map(char::from)
+        .ok_or_else(|| attribute(op, name, "the code of a letter"))
 }
 
 /// The first `N` operands: some routines say their options as operands, too.
@@ -84,7 +91,12 @@ fn first<const N: usize>(f: &Frame<'_>, op: &Operation<'_>) -> Result<[Val; N]> 
 fn matrices<const N: usize>(f: &Frame<'_>, op: &Operation<'_>) -> Result<[Val; N]> {
     let x = first(f, op)?;
     match f.cx().ty(x[0]).rank() {
-        0 | 1 => bail!(ShapeMismatch, "`{}` takes matrices, got {}", op.name, f.cx().ty(x[0])),
+        0 | 1 => bail!(
+            ShapeMismatch,
+            "`{}` takes matrices, got {}",
+            op.name,
+            f.cx().ty(x[0])
+        ),
         _ => Ok(x),
     }
 }
@@ -97,20 +109,31 @@ fn half_read(f: &Frame<'_>, a: Val, lower: bool) -> Val {
 /// `x`, if this is `(x + xᵀ) / 2` of real matrices.
 fn symmetrized(f: &Frame<'_>, a: Val) -> Option<Val> {
     let def = |v: Val| f.with_def(v, |op, x| (op.clone(), x.to_vec()));
-    let (Op::Binary(Binary::Div), halved) = def(a)? else { return None };
-    let (Op::Binary(Binary::Add), x) = def(halved[0])? else { return None };
+    let (Op::Binary(Binary::Div), halved) = def(a)? else {
+        return None;
+    };
+    let (Op::Binary(Binary::Add), x) = def(halved[0])? else {
+        return None;
+    };
     let real = f.cx().ty(a).dtype.is_float() && matches!(f.number(halved[1])?, Scalar::F(2.0));
     let turned = |y: Val, x: Val| {
         let last = f.cx().ty(x).rank() - 1;
-        let swaps = |p: &[usize]| p[last] == last - 1 && p[last - 1] == last && (0..last - 1).all(|k| p[k] == k);
+        let swaps = |p: &[usize]| {
+            p[last] == last - 1 && p[last - 1] == last && (0..last - 1).all(|k| p[k] == k)
+        };
         matches!(def(y), Some((Op::Transpose(t), of)) if of[0] == x && swaps(&t.perm))
     };
-    (real && (turned(x[1], x[0]) || turned(x[0], x[1]))).then(|| if turned(x[1], x[0]) { x[0] } else { x[1] })
+    (real && (turned(x[1], x[0]) || turned(x[0], x[1])))
+        .then(|| if turned(x[1], x[0]) { x[0] } else { x[1] })
 }
 
 /// The Hermitian matrix of which one triangle is given.
 fn hermitian(cx: &dyn Emit, a: Val, lower: bool) -> Val {
-    let (whole, rest) = if lower { (cx.tril(a, 0), cx.tril(a, -1)) } else { (cx.triu(a, 0), cx.triu(a, 1)) };
+    let (whole, rest) = if lower {
+        (cx.tril(a, 0), cx.tril(a, -1))
+    } else {
+        (cx.triu(a, 0), cx.triu(a, 1))
+    };
     cx.add(whole, cx.adjoint(rest))
 }
 
@@ -143,7 +166,12 @@ fn potrf(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let (rank, n) = (ty.rank(), &ty.shape[ty.rank() - 1]);
     // What has no factor is NaN everywhere, so one element shows it.
     let first = if n.as_const() > Some(0) {
-        cx.slice_axis(cx.slice_axis(l, rank - 2, 0usize, 1usize), rank - 1, 0usize, 1usize)
+        cx.slice_axis(
+            cx.slice_axis(l, rank - 2, 0usize, 1usize),
+            rank - 1,
+            0usize,
+            1usize,
+        )
     } else {
         l
     };
@@ -158,13 +186,35 @@ fn triangular_solve(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         Some("TRANSPOSE") => Turn::Transpose,
         Some("ADJOINT") => Turn::Adjoint,
         None | Some("NO_TRANSPOSE") => Turn::None,
-        _ => return Err(attribute(op, "transpose_a", "one of NO_TRANSPOSE, TRANSPOSE, ADJOINT")),
-    };
-    match (is("left_side", true), is("lower", true), is("unit_diagonal", false)) {
-        (Some(left), Some(lower), Some(unit)) => {
-            one(solve_triangular(f, a, b, TriangularSolve { left, lower, unit, turn }))
+        _ => {
+            return Err(attribute(
+                op,
+                "transpose_a",
+                "one of NO_TRANSPOSE, TRANSPOSE, ADJOINT",
+            ));
         }
-        _ => Err(attribute(op, "left_side", "a boolean, like lower and unit_diagonal")),
+    };
+    match (
+        is("left_side", true),
+        is("lower", true),
+        is("unit_diagonal", false),
+    ) {
+        (Some(left), Some(lower), Some(unit)) => one(solve_triangular(
+            f,
+            a,
+            b,
+            TriangularSolve {
+                left,
+                lower,
+                unit,
+                turn,
+            },
+        )),
+        _ => Err(attribute(
+            op,
+            "left_side",
+            "a boolean, like lower and unit_diagonal",
+        )),
     }
 }
 
@@ -192,9 +242,13 @@ fn single(f: &Frame<'_>, a: Val) -> Option<DType> {
 fn solve_triangular(f: &Frame<'_>, a: Val, b: Val, how: TriangularSolve) -> Val {
     if let Some(wide) = single(f, a) {
         let (cx, to) = (f.cx(), f.cx().ty(b).dtype);
-        return cx.convert(cx.triangular_solve(cx.convert(a, wide), cx.convert(b, wide), how), to);
+        return cx.convert(
+            cx.triangular_solve(cx.convert(a, wide), cx.convert(b, wide), how),
+            to,
+        );
     }
-    f.solved(a, b, how).unwrap_or_else(|| f.cx().triangular_solve(a, b, how))
+    f.solved(a, b, how)
+        .unwrap_or_else(|| f.cx().triangular_solve(a, b, how))
 }
 
 /// Exchanges count from 1.
@@ -214,8 +268,8 @@ fn lu(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(y)
 }
 
-/// `geqrf`, `gehrd`: packed reflectors, their factors, and success where the routine says it; `geqp3` has exchanged columns
-/// in the second place.
+/// `geqrf`, `gehrd`: packed reflectors, their factors, and success where the routine says it;
+/// `geqp3` has exchanged columns in the second place.
 fn qr(f: &Frame<'_>, op: &Operation<'_>, offset: usize, pivoted: bool) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let r = Reflectors { offset, pivoted };
@@ -236,8 +290,8 @@ fn qr(f: &Frame<'_>, op: &Operation<'_>, offset: usize, pivoted: bool) -> Result
     Ok(y)
 }
 
-/// A symmetric matrix made tridiagonal is one made Hessenberg. From the upper triangle: the same, with rows and columns
-/// counted from the end.
+/// A symmetric matrix made tridiagonal is one made Hessenberg. From the upper triangle: the same,
+/// with rows and columns counted from the end.
 fn sytrd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let cx = f.cx();
@@ -245,22 +299,36 @@ fn sytrd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let (last, lower) = (ty.rank() - 1, letter(op, "uplo")? == 'L');
     let turned = |v: Val, axes: &[usize]| if lower { v } else { cx.reverse(v, axes) };
     let whole = turned(hermitian(cx, a, lower), &[last - 1, last]);
-    let [packed, taus, _] = Reflectors { offset: 1, pivoted: false }.reduce(cx, whole)?;
+    let [packed, taus, _] = Reflectors {
+        offset: 1,
+        pivoted: false,
+    }
+    .reduce(cx, whole)?;
     let n = &ty.shape[last];
     let rows = cx.slice_axis(packed, last - 1, 1usize, n.clone());
     let below = cx.slice_axis(rows, last, 0usize, n.affine(1, -1));
-    let number = |v: Val| if cx.ty(v).dtype.is_complex() { cx.real(v) } else { v };
+    let number = |v: Val| {
+        if cx.ty(v).dtype.is_complex() {
+            cx.real(v)
+        } else {
+            v
+        }
+    };
     let diagonal = |v: Val| turned(cx.convert(number(cx.diagonal(v)), real), &[last - 1]);
     let (d, e, taus) = (diagonal(packed), diagonal(below), turned(taus, &[last - 1]));
     // The other triangle is left as it is.
     let packed = turned(packed, &[last - 1, last]);
-    let kept =
-        if lower { cx.add(cx.tril(packed, 0), cx.triu(a, 1)) } else { cx.add(cx.triu(packed, 0), cx.tril(a, -1)) };
+    let kept = if lower {
+        cx.add(cx.tril(packed, 0), cx.triu(a, 1))
+    } else {
+        cx.add(cx.triu(packed, 0), cx.tril(a, -1))
+    };
     Ok(Vals::from_slice(&[kept, d, e, taus, fine(f, op, 4)?]))
 }
 
-/// `A = Q T Qᴴ`, the eigenvalues (of a real matrix in two parts), how many were selected, and success. What the page of the
-/// routine promises is what the core's `schur` does; signs of columns are ours.
+/// `A = Q T Qᴴ`, the eigenvalues (of a real matrix in two parts), how many were selected, and
+/// success. What the page of the routine promises is what the core's `schur` does; signs of columns
+/// are ours.
 fn gees(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let (cx, ty) = (f.cx(), f.cx().ty(a));
@@ -270,7 +338,8 @@ fn gees(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let mut out = y.clone();
     out.push(cx.diagonal(t));
     if !ty.dtype.is_complex() {
-        // Of a block of two the roots of the products of what is beside its diagonal, the positive one first.
+        // Of a block of two the roots of the products of what is beside its diagonal, the positive
+        // one first.
         let other = cx.matrix_transpose(t);
         let beside = |k: i64| {
             let here = cx.band_of(&ty, k);
@@ -295,7 +364,11 @@ fn product(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     if let Some(q) = f.orthogonal(a, taus, &ty) {
         return one(q);
     }
-    let eye = f.cx().select(householder::diagonal(f.cx(), &ty), f.cx().full(&ty, 1i64), f.cx().zeros(&ty));
+    let eye = f.cx().select(
+        householder::diagonal(f.cx(), &ty),
+        f.cx().full(&ty, 1i64),
+        f.cx().zeros(&ty),
+    );
     one(householder::apply(f.cx(), a, taus, eye, true, false)?)
 }
 
@@ -326,7 +399,9 @@ fn syevd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 /// As it is called on other platforms: the first number of the configuration says which triangle.
 fn eigh(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
-    let upper = find(op, &["backend_config"]).and_then(Attr::word).is_some_and(|c| c.starts_with('0'));
+    let upper = find(op, &["backend_config"])
+        .and_then(Attr::word)
+        .is_some_and(|c| c.starts_with('0'));
     let (v, w) = decomposed(f, a, !upper, true);
     Ok(Vals::from_slice(&[v, w]))
 }
@@ -343,26 +418,58 @@ fn svd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let y = cx.emit(Svd { vectors, full }.into(), &[a]);
     let (u, s, v) = match y[..] {
         [u, s, v] => (u, s, v),
-        _ => (cx.zeros(&f.result(op, 2)?), y[0], cx.zeros(&f.result(op, 3)?)),
+        _ => (
+            cx.zeros(&f.result(op, 2)?),
+            y[0],
+            cx.zeros(&f.result(op, 3)?),
+        ),
     };
     Ok(Vals::from_slice(&[a, s, u, v, fine(f, op, 4)?]))
 }
 
-/// Eigenvalues (of a real matrix in two parts), left and right eigenvectors, success: in the order of LAPACK, every vector
-/// of length 1 with a real largest component.
+/// Eigenvalues (of a real matrix in two parts), left and right eigenvectors, success: in the order
+/// of LAPACK, every vector of length 1 with a real largest component.
 fn geev(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let (cx, real) = (f.cx(), !f.cx().ty(a).dtype.is_complex());
-    let (left, right) = (letter(op, "compute_left")? == 'V', letter(op, "compute_right")? == 'V');
-    let of = |left: bool| cx.emit(Eig { order: EigOrder::Lapack, left, ..Eig::default() }.into(), &[a]);
+    let (left, right) = (
+        letter(op, "compute_left")? == 'V',
+        letter(op, "compute_right")? == 'V',
+    );
+    let of = |left: bool| {
+        cx.emit(
+            Eig {
+                order: EigOrder::Lapack,
+                left,
+                ..Eig::default()
+            }
+            .into(),
+            &[a],
+        )
+    };
     let w = match left || right {
         true => of(!right)[0],
-        false => cx.op(Eig { vectors: false, order: EigOrder::Lapack, left: false }, &[a]),
+        false => cx.op(
+            Eig {
+                vectors: false,
+                order: EigOrder::Lapack,
+                left: false,
+            },
+            &[a],
+        ),
     };
-    let mut out = if real { vec![cx.real(w), cx.imag(w)] } else { vec![w] };
+    let mut out = if real {
+        vec![cx.real(w), cx.imag(w)]
+    } else {
+        vec![w]
+    };
     let k = out.len();
     for (k, wanted, side) in [(k, left, true), (k + 1, right, false)] {
-        out.push(if wanted { of(side)[1] } else { cx.zeros(&f.result(op, k)?) });
+        out.push(if wanted {
+            of(side)[1]
+        } else {
+            cx.zeros(&f.result(op, k)?)
+        });
     }
     out.push(fine(f, op, k + 2)?);
     Ok(out.into())
@@ -382,7 +489,11 @@ fn banded(cx: &dyn Emit, dl: Val, d: Val, du: Val) -> Val {
     let rows: Vec<usize> = (0..rank - 1).collect();
     let part = |v: Val, k: i64| {
         let here = cx.compare(distance, Comparison::Eq, cx.full(&index, k));
-        cx.select(here, cx.broadcast_in_dim(v, &square.shape, &rows), cx.zeros(&square))
+        cx.select(
+            here,
+            cx.broadcast_in_dim(v, &square.shape, &rows),
+            cx.zeros(&square),
+        )
     };
     cx.add(cx.add(part(dl, -1), part(d, 0)), part(du, 1))
 }

@@ -1,14 +1,15 @@
 //! Loops that count: a `while` whose condition compares a counter with a constant becomes a scan.
 //!
-//! JAX writes `scan` and `fori_loop` as loops over a counter; what they scan over is read with `dynamic_slice` at the
-//! counter, what they stack is written with `dynamic_update_slice`. Here they become scans again:
+//! JAX writes `scan` and `fori_loop` as loops over a counter; what they scan over is read with
+//! `dynamic_slice` at the counter, what they stack is written with `dynamic_update_slice`. Here
+//! they become scans again:
 //!
 //! ```text
 //! i = lo; while i < hi { c = body(i, c, x[i]); y[i] = ..; i += s }   ->   scan, length ceil((hi - lo) / s)
 //! ```
-//! Integers of rank 0 are followed as `a t + b` in the number `t` of the step. Carries that do not change become
-//! constants; arrays read at `±t + b` within bounds become inputs; carries only written at `±t + b` become stacked
-//! results.
+//! Integers of rank 0 are followed as `a t + b` in the number `t` of the step. Carries that do not
+//! change become constants; arrays read at `±t + b` within bounds become inputs; carries only
+//! written at `±t + b` become stacked results.
 
 use super::exchanges;
 use super::frame::Frame;
@@ -51,7 +52,8 @@ enum Carry {
     Fixed,
     /// It counts.
     Counter(Affine),
-    /// A row of it is written at each step, and it is not read: the equation that writes, and the row.
+    /// A row of it is written at each step, and it is not read: the equation that writes, and the
+    /// row.
     Stack { eqn: usize, row: Affine },
     /// Anything.
     Free,
@@ -134,7 +136,11 @@ impl Counted {
                 carries[k] = Carry::Stack { eqn, row };
             }
         }
-        Some(Counted { steps, carries, affine })
+        Some(Counted {
+            steps,
+            carries,
+            affine,
+        })
     }
 
     /// Writes the scan, and what its results have become.
@@ -154,7 +160,10 @@ impl Counted {
             Def::Eqn(_) => Val::POISON,
         };
         // All arrays run one way; a scan runs backwards if most of them do.
-        let all = rows.iter().map(|r| r.row).chain(stacks.iter().filter_map(|&k| self.row_of(k)));
+        let all = rows
+            .iter()
+            .map(|r| r.row)
+            .chain(stacks.iter().filter_map(|&k| self.row_of(k)));
         let backward = all.map(|r| r.a.signum()).sum::<i128>() < 0;
         let along = |v: Val, row: Affine| match (row.a < 0) != backward {
             true => cx.reverse(v, &[0]),
@@ -164,7 +173,10 @@ impl Counted {
             .iter()
             .map(|r| {
                 let (lo, _) = r.row.ends(self.steps as i128);
-                along(cx.slice_axis(source(r.array), 0, lo as usize, lo as usize + self.steps), r.row)
+                along(
+                    cx.slice_axis(source(r.array), 0, lo as usize, lo as usize + self.steps),
+                    r.row,
+                )
             })
             .collect();
         // The step itself, for what is still computed from a counter.
@@ -176,7 +188,11 @@ impl Counted {
             .collect();
         for (k, a) in &counters {
             let ty = cx.ty(init[*k]).batched(&steps);
-            let (first, by) = if backward { (a.b + a.a * (self.steps as i128 - 1), -a.a) } else { (a.b, a.a) };
+            let (first, by) = if backward {
+                (a.b + a.a * (self.steps as i128 - 1), -a.a)
+            } else {
+                (a.b, a.a)
+            };
             // Counters wrap.
             let number = |n: i128| cx.full(&ty, Scalar::I(n).cast(ty.dtype));
             let all = cx.add(cx.mul(cx.iota(&ty, 0), number(by)), number(first));
@@ -201,7 +217,9 @@ impl Counted {
             map[p.index()] = param(body.ty(p), p);
         }
         for e in body.eqns() {
-            let wanted = e.results().any(|r| needed[r.index()] && map[r.index()] == Val::POISON);
+            let wanted = e
+                .results()
+                .any(|r| needed[r.index()] && map[r.index()] == Val::POISON);
             if wanted {
                 let x: Vals = body.operands(e).iter().map(|v| map[v.index()]).collect();
                 inner.set_loc(e.loc);
@@ -210,7 +228,10 @@ impl Counted {
                 }
             }
         }
-        let mut results: Vec<Val> = free.iter().map(|&k| map[body.results()[k].index()]).collect();
+        let mut results: Vec<Val> = free
+            .iter()
+            .map(|&k| map[body.results()[k].index()])
+            .collect();
         for &k in &stacks {
             if let Carry::Stack { eqn, .. } = self.carries[k] {
                 let u = body.operands(&body.eqns()[eqn])[1];
@@ -226,8 +247,12 @@ impl Counted {
             carry: free.len(),
             checkpoint: Checkpoint::Never,
         };
-        let operands: Vec<Val> =
-            consts.iter().copied().chain(fixed.iter().chain(&free).map(|&k| init[k])).chain(inputs).collect();
+        let operands: Vec<Val> = consts
+            .iter()
+            .copied()
+            .chain(fixed.iter().chain(&free).map(|&k| init[k]))
+            .chain(inputs)
+            .collect();
         let y = cx.emit(scan.into(), &operands);
         let (last, stacked) = y.split_at(free.len());
         let at = |k: usize| last[free.iter().position(|&f| f == k).expect("a free carry")];
@@ -280,13 +305,16 @@ impl Counted {
         }
         let (lo, _) = row.ends(self.steps as i128);
         let index = Type::scalar(DType::I64);
-        let start: Vec<Val> =
-            (0..cx.ty(init).rank()).map(|k| cx.full(&index, if k == 0 { lo as i64 } else { 0 })).collect();
+        let start: Vec<Val> = (0..cx.ty(init).rank())
+            .map(|k| cx.full(&index, if k == 0 { lo as i64 } else { 0 }))
+            .collect();
         cx.dynamic_update_slice(init, rows, &start)
     }
 
     fn which(&self, is: impl Fn(&Carry) -> bool) -> Vec<usize> {
-        (0..self.carries.len()).filter(|&k| is(&self.carries[k])).collect()
+        (0..self.carries.len())
+            .filter(|&k| is(&self.carries[k]))
+            .collect()
     }
 
     fn row_of(&self, k: usize) -> Option<Affine> {
@@ -296,7 +324,8 @@ impl Counted {
         }
     }
 
-    /// Reads of a row of something that does not change: a slice of extent 1 at the step, and the reshape behind it.
+    /// Reads of a row of something that does not change: a slice of extent 1 at the step, and the
+    /// reshape behind it.
     fn rows(&self, body: &Function, nb: usize) -> Vec<Row> {
         let fixed = |v: Val| match body.def(v) {
             Def::Param(p) => p < nb || matches!(self.carries[p - nb], Carry::Fixed),
@@ -305,13 +334,24 @@ impl Counted {
         let mut out: Vec<Row> = Vec::new();
         for e in body.eqns() {
             let Op::Reshape(_) = e.op else { continue };
-            let Def::Eqn(i) = body.def(body.operands(e)[0]) else { continue };
+            let Def::Eqn(i) = body.def(body.operands(e)[0]) else {
+                continue;
+            };
             let slice = &body.eqns()[i];
-            let Op::DynamicSlice(d) = &slice.op else { continue };
+            let Op::DynamicSlice(d) = &slice.op else {
+                continue;
+            };
             let x = body.operands(slice);
             let (array, ty) = (x[0], body.ty(x[0]));
-            let Some(row) = x.get(1).and_then(|s| self.affine[s.index()]) else { continue };
-            let whole = d.sizes.iter().zip(ty.shape.iter()).skip(1).all(|(s, n)| s == n);
+            let Some(row) = x.get(1).and_then(|s| self.affine[s.index()]) else {
+                continue;
+            };
+            let whole = d
+                .sizes
+                .iter()
+                .zip(ty.shape.iter())
+                .skip(1)
+                .all(|(s, n)| s == n);
             let result = e.results().next().unwrap_or(Val::POISON);
             if fixed(array)
                 && d.sizes[0].is(1)
@@ -331,7 +371,9 @@ impl Counted {
         for (k, c) in self.carries.iter().enumerate() {
             match c {
                 Carry::Free => need[body.results()[k].index()] = true,
-                Carry::Stack { eqn, .. } => need[body.operands(&body.eqns()[*eqn])[1].index()] = true,
+                Carry::Stack { eqn, .. } => {
+                    need[body.operands(&body.eqns()[*eqn])[1].index()] = true
+                }
                 Carry::Fixed | Carry::Counter(_) => {}
             }
         }
@@ -362,7 +404,9 @@ fn in_bounds(row: Affine, ty: &Type, steps: usize) -> bool {
 
 /// `param + constant`: the constant.
 fn step(body: &Function, result: Val, param: Val) -> Option<i128> {
-    let Def::Eqn(i) = body.def(result) else { return None };
+    let Def::Eqn(i) = body.def(result) else {
+        return None;
+    };
     let e = &body.eqns()[i];
     let x = body.operands(e);
     let other = |v: Val| match body.def(v) {
@@ -395,17 +439,33 @@ fn literal(f: &Function, e: &Eqn) -> Option<i128> {
 /// How often each value is used, results included.
 fn uses(f: &Function) -> Vec<usize> {
     let mut n = vec![0; f.len()];
-    f.eqns().iter().flat_map(|e| f.operands(e)).chain(f.results()).for_each(|v| n[v.index()] += 1);
+    f.eqns()
+        .iter()
+        .flat_map(|e| f.operands(e))
+        .chain(f.results())
+        .for_each(|v| n[v.index()] += 1);
     n
 }
 
 /// The carry is this parameter with one row written: the equation, and which row.
-fn writes_row(f: &Function, affine: &[Option<Affine>], param: Val, result: Val) -> Option<(usize, Affine)> {
-    let Def::Eqn(i) = f.def(result) else { return None };
+fn writes_row(
+    f: &Function,
+    affine: &[Option<Affine>],
+    param: Val,
+    result: Val,
+) -> Option<(usize, Affine)> {
+    let Def::Eqn(i) = f.def(result) else {
+        return None;
+    };
     let e = &f.eqns()[i];
-    let (Op::DynamicUpdateSlice(_), [x, u, start, ..]) = (&e.op, f.operands(e)) else { return None };
+    let (Op::DynamicUpdateSlice(_), [x, u, start, ..]) = (&e.op, f.operands(e)) else {
+        return None;
+    };
     let (ty, tu) = (f.ty(*x), f.ty(*u));
-    let whole = tu.shape[1..].iter().zip(&ty.shape[1..]).all(|(a, b)| a == b);
+    let whole = tu.shape[1..]
+        .iter()
+        .zip(&ty.shape[1..])
+        .all(|(a, b)| a == b);
     (*x == param && tu.shape[0].is(1) && whole).then_some((i, affine[start.index()]?))
 }
 
@@ -414,14 +474,23 @@ fn follow(f: &Function, mut known: Vec<Option<Affine>>, steps: i128) -> Vec<Opti
     // Booleans of rank 0 that are the same at every step.
     let mut truth: Vec<Option<bool>> = vec![None; f.len()];
     for e in f.eqns() {
-        let Some(r) = e.results().next() else { continue };
+        let Some(r) = e.results().next() else {
+            continue;
+        };
         if f.ty(r).rank() != 0 || e.results().len() != 1 {
             continue;
         }
         let x = f.operands(e);
         let of = |k: usize| x.get(k).and_then(|v: &Val| known[v.index()]);
         if let (Op::Compare(c), Some(a), Some(b)) = (&e.op, of(0), of(1)) {
-            truth[r.index()] = always(c.0, Affine { a: a.a - b.a, b: a.b - b.b }.ends(steps));
+            truth[r.index()] = always(
+                c.0,
+                Affine {
+                    a: a.a - b.a,
+                    b: a.b - b.b,
+                }
+                .ends(steps),
+            );
             continue;
         }
         if !f.ty(r).dtype.is_int() {
@@ -433,14 +502,34 @@ fn follow(f: &Function, mut known: Vec<Option<Affine>>, steps: i128) -> Vec<Opti
             Op::Reshape(_) => of(0),
             Op::Unary(Unary::Neg) => of(0).map(|v| Affine { a: -v.a, b: -v.b }),
             Op::Binary(b) => of(0).zip(of(1)).and_then(|(u, v)| match b {
-                Binary::Add => Some(Affine { a: u.a + v.a, b: u.b + v.b }),
-                Binary::Sub => Some(Affine { a: u.a - v.a, b: u.b - v.b }),
-                Binary::Mul if u.a == 0 => Some(Affine { a: u.b.checked_mul(v.a)?, b: u.b.checked_mul(v.b)? }),
-                Binary::Mul if v.a == 0 => Some(Affine { a: v.b.checked_mul(u.a)?, b: v.b.checked_mul(u.b)? }),
+                Binary::Add => Some(Affine {
+                    a: u.a + v.a,
+                    b: u.b + v.b,
+                }),
+                Binary::Sub => Some(Affine {
+                    a: u.a - v.a,
+                    b: u.b - v.b,
+                }),
+                Binary::Mul if u.a == 0 => Some(Affine {
+                    a: u.b.checked_mul(v.a)?,
+                    b: u.b.checked_mul(v.b)?,
+                }),
+                Binary::Mul if v.a == 0 => Some(Affine {
+                    a: v.b.checked_mul(u.a)?,
+                    b: v.b.checked_mul(u.b)?,
+                }),
                 Binary::Max | Binary::Min => {
-                    let d = Affine { a: u.a - v.a, b: u.b - v.b }.ends(steps);
+                    let d = Affine {
+                        a: u.a - v.a,
+                        b: u.b - v.b,
+                    }
+                    .ends(steps);
                     let at_least = always(Comparison::Ge, d)?;
-                    Some(if at_least == (*b == Binary::Max) { u } else { v })
+                    Some(if at_least == (*b == Binary::Max) {
+                        u
+                    } else {
+                        v
+                    })
                 }
                 _ => None,
             }),
@@ -456,7 +545,8 @@ fn follow(f: &Function, mut known: Vec<Option<Affine>>, steps: i128) -> Vec<Opti
     known
 }
 
-/// Whether a difference between these bounds satisfies a comparison with zero at every step, or at none.
+/// Whether a difference between these bounds satisfies a comparison with zero at every step, or at
+/// none.
 fn always(c: Comparison, (least, most): (i128, i128)) -> Option<bool> {
     let (at_least, at_most) = (c.holds(Some(least.cmp(&0))), c.holds(Some(most.cmp(&0))));
     match c {
@@ -467,15 +557,22 @@ fn always(c: Comparison, (least, most): (i128, i128)) -> Option<bool> {
     }
 }
 
-/// The number of steps until a condition `counter < bound` fails. The ends of a range of steps do not matter here: the
-/// counter is a seed, the bound a constant.
+/// The number of steps until a condition `counter < bound` fails. The ends of a range of steps do
+/// not matter here: the counter is a seed, the bound a constant.
 fn trips(cond: &Function, known: &[Option<Affine>]) -> Option<usize> {
-    let Def::Eqn(i) = cond.def(*cond.results().first()?) else { return None };
+    let Def::Eqn(i) = cond.def(*cond.results().first()?) else {
+        return None;
+    };
     let e = &cond.eqns()[i];
-    let (Op::Compare(c), [x, y]) = (&e.op, cond.operands(e)) else { return None };
+    let (Op::Compare(c), [x, y]) = (&e.op, cond.operands(e)) else {
+        return None;
+    };
     let (u, v) = (known[x.index()]?, known[y.index()]?);
     // `a t + b` compared with zero.
-    let d = Affine { a: u.a - v.a, b: u.b - v.b };
+    let d = Affine {
+        a: u.a - v.a,
+        b: u.b - v.b,
+    };
     let ceil = |num: i128, den: i128| if num <= 0 { 0 } else { (num - 1) / den + 1 };
     let n = match c.0 {
         Comparison::Lt if d.a > 0 => ceil(-d.b, d.a),

@@ -1,7 +1,9 @@
-//! The [`ast`](crate::ast) to graphs: one table from operation names to functions, a file per family.
+//! The [`ast`](crate::ast) to graphs: one table from operation names to functions, a file per
+//! family.
 //!
-//! Functions are lowered callees first. A small one, or one that is called once, is written where it is called; others
-//! stay calls. An operation that is not known is an error of the functions that reach it, not of the text.
+//! Functions are lowered callees first. A small one, or one that is called once, is written where
+//! it is called; others stay calls. An operation that is not known is an error of the functions
+//! that reach it, not of the text.
 
 mod body;
 mod callbacks;
@@ -38,7 +40,8 @@ use std::sync::Arc;
 /// A callee of at most this many equations is written where it is called.
 const SMALL: usize = 32;
 
-/// At most so many operations are written where their functions are called because extents are arguments of those.
+/// At most so many operations are written where their functions are called because extents are
+/// arguments of those.
 const EXPANDED: usize = 1 << 17;
 
 /// All functions of a text being lowered.
@@ -57,7 +60,8 @@ struct Lowering<'t> {
     dropped: RefCell<FxHashSet<callbacks::Place>>,
 }
 
-/// A function that is called once is written where it is called, in calls of calls up to this depth.
+/// A function that is called once is written where it is called, in calls of calls up to this
+/// depth.
 const DEEP: usize = 48;
 
 /// The functions of a text, and what is to be said about the text.
@@ -68,7 +72,10 @@ pub fn lower(text: &Module<'_>, only: Option<&str>) -> Result<Lowered> {
     let mut by_name = FxHashMap::default();
     for (i, f) in text.functions.iter().enumerate() {
         if by_name.insert(&*f.name, i).is_some() {
-            let e = Error::new(Code::DuplicateName, format!("the function `@{}` is defined twice", f.name));
+            let e = Error::new(
+                Code::DuplicateName,
+                format!("the function `@{}` is defined twice", f.name),
+            );
             return Err(e.at(f.pos.into()));
         }
     }
@@ -93,7 +100,11 @@ pub fn lower(text: &Module<'_>, only: Option<&str>) -> Result<Lowered> {
         place[i] = at;
         for &c in &callees[i] {
             // A callee that comes later stands in a cycle.
-            if calls[c] == 1 && place[c] < at && text.functions[c].body.is_some() && height[c] + 1 < DEEP {
+            if calls[c] == 1
+                && place[c] < at
+                && text.functions[c].body.is_some()
+                && height[c] + 1 < DEEP
+            {
                 height[i] = height[i].max(height[c] + 1);
                 within[c] = true;
             }
@@ -122,18 +133,27 @@ pub fn lower(text: &Module<'_>, only: Option<&str>) -> Result<Lowered> {
     let mut done = lowering.done.into_inner();
     for (&i, &(line, column)) in &lowering.needed.alone {
         if let Some(Ok(_)) = &done[i] {
-            done[i] = Some(Err(callbacks::refused("python").at(cotangent_core::Loc::Text(line, column))));
+            done[i] = Some(Err(
+                callbacks::refused("python").at(cotangent_core::Loc::Text(line, column))
+            ));
         }
     }
     let wanted = |i: usize| only.is_none_or(|o| o == i);
-    let lowered = done.into_iter().enumerate().filter(|(i, _)| wanted(*i)).filter_map(|(_, r)| r);
+    let lowered = done
+        .into_iter()
+        .enumerate()
+        .filter(|(i, _)| wanted(*i))
+        .filter_map(|(_, r)| r);
     Ok((lowered.collect(), notes))
 }
 
 /// Names of functions that an operation refers to.
 fn callee<'o>(op: &'o Operation<'_>) -> Option<&'o str> {
     match op.name {
-        "func.call" => op.attr("callee").or_else(|| op.unnamed().next()).and_then(|a| a.word()),
+        "func.call" => op
+            .attr("callee")
+            .or_else(|| op.unnamed().next())
+            .and_then(|a| a.word()),
         "stablehlo.composite" => op.attr("decomposition").and_then(|a| a.word()),
         _ => None,
     }
@@ -148,7 +168,10 @@ fn called(region: &Region<'_>, by_name: &FxHashMap<&str, usize>, out: &mut Vec<u
 
 /// An order in which callees come before callers; in a cycle one of them comes first.
 fn callees_first(callees: &[Vec<usize>], roots: impl Iterator<Item = usize>) -> Vec<usize> {
-    let (mut seen, mut order) = (vec![false; callees.len()], Vec::with_capacity(callees.len()));
+    let (mut seen, mut order) = (
+        vec![false; callees.len()],
+        Vec::with_capacity(callees.len()),
+    );
     for root in roots {
         let mut stack = vec![(root, 0)];
         while let Some((f, at)) = stack.pop() {
@@ -184,7 +207,8 @@ enum Callee<'t> {
 impl<'t> Lowering<'t> {
     /// Counts operations of functions that are written where they are called.
     fn spend(&self, ops: usize) -> Result<()> {
-        self.expanded.set(self.expanded.get().saturating_add(ops + 1));
+        self.expanded
+            .set(self.expanded.get().saturating_add(ops + 1));
         if self.expanded.get() > EXPANDED {
             bail!(
                 Limit,
@@ -203,7 +227,9 @@ impl<'t> Lowering<'t> {
 
     /// The function of this name, and how it is called.
     fn find(&self, name: &str) -> Result<Callee<'t>> {
-        let Some(&i) = self.by_name.get(name) else { bail!(UnknownName, "there is no function `@{name}`") };
+        let Some(&i) = self.by_name.get(name) else {
+            bail!(UnknownName, "there is no function `@{name}`")
+        };
         if self.within[i] {
             return Ok(Callee::Within(&self.text.functions[i]));
         }
@@ -213,9 +239,15 @@ impl<'t> Lowering<'t> {
             Some(Err(e)) if e.code() == Code::Unbound => Ok(Callee::Here(&self.text.functions[i])),
             Some(Err(e)) => Err(e.clone()),
             None if self.text.functions[i].body.is_none() => {
-                bail!(UnknownName, "`@{name}` is declared, but the text has no body for it")
+                bail!(
+                    UnknownName,
+                    "`@{name}` is declared, but the text has no body for it"
+                )
             }
-            None => bail!(Invalid, "`@{name}` calls itself: recursion is not supported"),
+            None => bail!(
+                Invalid,
+                "`@{name}` calls itself: recursion is not supported"
+            ),
         }
     }
 }

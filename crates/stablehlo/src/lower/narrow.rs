@@ -1,4 +1,5 @@
-//! Element types of few bits: floats of 8, 6 and 4 bits are held in `f32`, integers of 4 and 2 bits in `i8` and `ui8`.
+//! Element types of few bits: floats of 8, 6 and 4 bits are held in `f32`, integers of 4 and 2 bits
+//! in `i8` and `ui8`.
 //!
 //! Arithmetic is that of the wider type, and its results are made numbers of the narrow one: floats
 //! are rounded (the core's `round_to`), integers keep their lowest bits. A conversion rounds once,
@@ -13,7 +14,8 @@ use cotangent_core::ops::{Binary, Bounds, Comparison, Constant, Reduction, Unary
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Array, DType, Dim, Emit, Result, Val, bail};
 
-/// Operations that give numbers of the type if they are given such: they move elements, or have made sure of it.
+/// Operations that give numbers of the type if they are given such: they move elements, or have
+/// made sure of it.
 pub fn keeps(name: &str) -> bool {
     const MOVES: [&str; 32] = [
         "constant",
@@ -49,7 +51,8 @@ pub fn keeps(name: &str) -> bool {
         "call",
         "torch_index_select",
     ];
-    name.split_once('.').is_some_and(|(_, n)| MOVES.contains(&n))
+    name.split_once('.')
+        .is_some_and(|(_, n)| MOVES.contains(&n))
 }
 
 impl Frame<'_> {
@@ -63,7 +66,9 @@ impl Frame<'_> {
                 let high = cx.op(Binary::ShiftLeft, &[v, by]);
                 cx.op(Binary::ShiftRightArithmetic, &[high, by])
             }
-            Ty::Narrow(_, Narrow::Int(bits, false)) => cx.and(v, cx.full_like(v, (1i64 << bits) - 1)),
+            Ty::Narrow(_, Narrow::Int(bits, false)) => {
+                cx.and(v, cx.full_like(v, (1i64 << bits) - 1))
+            }
             _ => v,
         }
     }
@@ -71,10 +76,13 @@ impl Frame<'_> {
     /// `convert` to a narrow type.
     pub fn to_narrow(&self, x: Val, ty: &Ty) -> Val {
         let (cx, from) = (self.cx(), self.cx().ty(x).dtype);
-        let Ty::Narrow(wide, narrow) = ty else { return x };
+        let Ty::Narrow(wide, narrow) = ty else {
+            return x;
+        };
         match narrow {
             Narrow::Float(format) => {
-                // The type that is rounded in holds what is rounded: `f16` has fewer exponents than some formats.
+                // The type that is rounded in holds what is rounded: `f16` has fewer exponents than
+                // some formats.
                 let within = match from {
                     DType::F64 | DType::C128 => DType::F64,
                     d if d.is_int() => DType::F64,
@@ -83,8 +91,11 @@ impl Frame<'_> {
                 cx.convert(cx.round_to(cx.convert(x, within), *format), wide.dtype)
             }
             Narrow::Int(bits, signed) if from.is_float() || from.is_complex() => {
-                let (least, most) =
-                    if *signed { (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+                let (least, most) = if *signed {
+                    (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1)
+                } else {
+                    (0, (1 << bits) - 1)
+                };
                 let whole = cx.convert(x, wide.dtype);
                 cx.clamp(cx.full_like(whole, least), whole, cx.full_like(whole, most))
             }
@@ -96,7 +107,9 @@ impl Frame<'_> {
     /// bits.
     pub(super) fn of_few_bits(&self, op: &Operation<'_>) -> Result<Option<Vals>> {
         let ty = op.result_types().and_then(|t| t.first());
-        let Some(Ty::Narrow(wide, Narrow::Int(bits, _))) = ty else { return Ok(None) };
+        let Some(Ty::Narrow(wide, Narrow::Int(bits, _))) = ty else {
+            return Ok(None);
+        };
         let (cx, name) = (self.cx(), op.name.split_once('.').map_or("", |n| n.1));
         let code = |v: Val| without_sign(cx, v, *bits);
         let y = match name {
@@ -119,12 +132,18 @@ impl Frame<'_> {
                 let [x, by] = self.take(op)?.map(code);
                 let up = cx.full_like(x, i64::from(8 - bits));
                 let high = cx.bitcast(cx.op(Binary::ShiftLeft, &[x, up]), DType::I8);
-                cx.op(Binary::ShiftRightArithmetic, &[high, cx.bitcast(cx.add(by, up), DType::I8)])
+                cx.op(
+                    Binary::ShiftRightArithmetic,
+                    &[high, cx.bitcast(cx.add(by, up), DType::I8)],
+                )
             }
             "mulhi" => {
                 let [x, y] = self.take(op)?.map(|v| cx.convert(v, DType::I32));
                 let product = cx.mul(x, y);
-                let high = cx.op(Binary::ShiftRightArithmetic, &[product, cx.full_like(product, i64::from(*bits))]);
+                let high = cx.op(
+                    Binary::ShiftRightArithmetic,
+                    &[product, cx.full_like(product, i64::from(*bits))],
+                );
                 return one(cx.convert(high, wide.dtype)).map(Some);
             }
             _ => return Ok(None),
@@ -134,16 +153,30 @@ impl Frame<'_> {
 
     /// `bitcast_convert` from or to a narrow type. Of elements of different sizes, the larger is an
     /// axis of the smaller, the lowest bits first.
-    pub(super) fn recoded(&self, op: &Operation<'_>, x: Val, from: Option<&Ty>, to: Option<&Ty>) -> Result<Vals> {
+    pub(super) fn recoded(
+        &self,
+        op: &Operation<'_>,
+        x: Val,
+        from: Option<&Ty>,
+        to: Option<&Ty>,
+    ) -> Result<Vals> {
         let sizes = (from.and_then(width), to.and_then(width));
         let (Some(from), Some(to), (Some(a), Some(b))) = (from, to, sizes) else {
-            bail!(UnknownOperation, "`{}` of these element types is not supported", op.name)
+            bail!(
+                UnknownOperation,
+                "`{}` of these element types is not supported",
+                op.name
+            )
         };
         if from == to {
             return one(x);
         }
         if a.max(b) % a.min(b) != 0 {
-            bail!(UnknownOperation, "`{}` from {a} to {b} bits is not supported", op.name);
+            bail!(
+                UnknownOperation,
+                "`{}` from {a} to {b} bits is not supported",
+                op.name
+            );
         }
         let codes = self.codes(x, from);
         one(self.decoded(regrouped(self.cx(), codes, a, b)?, to))
@@ -166,7 +199,11 @@ impl Frame<'_> {
                         nan
                     } else {
                         let same = cx.compare(x, Comparison::Eq, cx.full_like(x, f64::from(y)));
-                        let sign = cx.compare(minus, Comparison::Eq, cx.full_like(minus, y.is_sign_negative()));
+                        let sign = cx.compare(
+                            minus,
+                            Comparison::Eq,
+                            cx.full_like(minus, y.is_sign_negative()),
+                        );
                         cx.and(same, sign)
                     };
                     code = cx.select(here, cx.full(&index, i64::from(b)), code);
@@ -186,7 +223,10 @@ impl Frame<'_> {
             Ty::Narrow(wide, Narrow::Float(f)) => {
                 let all: Vec<f32> = (0..1u32 << f.bits()).map(|b| f.decode(b) as f32).collect();
                 let table = cx.op(Constant::dense(Array::vector(all)), &[]);
-                cx.convert(cx.take(table, cx.convert(codes, DType::I32), 0, Bounds::Clip), wide.dtype)
+                cx.convert(
+                    cx.take(table, cx.convert(codes, DType::I32), 0, Bounds::Clip),
+                    wide.dtype,
+                )
             }
             Ty::Tensor(t) => cx.bitcast(codes, t.dtype),
             _ => codes,
@@ -226,14 +266,24 @@ fn regrouped(cx: &dyn Emit, codes: Val, from: u32, to: u32) -> Result<Val> {
     let shift = |x: Val, by: Binary, step: u32| {
         let ty = cx.ty(x);
         let place = cx.iota(&ty, ty.rank() - 1);
-        cx.op(by, &[x, cx.mul(place, cx.full_like(place, i64::from(step)))])
+        cx.op(
+            by,
+            &[x, cx.mul(place, cx.full_like(place, i64::from(step)))],
+        )
     };
     if from > to {
         let mut shape = ty.shape.to_vec();
         shape.push(Dim::Const((from / to) as usize));
         let dims: Vec<usize> = (0..ty.rank()).collect();
-        let parts = shift(cx.broadcast_in_dim(codes, &shape, &dims), Binary::ShiftRightLogical, to);
-        return Ok(cx.convert(cx.and(parts, cx.full_like(parts, (1i64 << to) - 1)), unsigned(to)));
+        let parts = shift(
+            cx.broadcast_in_dim(codes, &shape, &dims),
+            Binary::ShiftRightLogical,
+            to,
+        );
+        return Ok(cx.convert(
+            cx.and(parts, cx.full_like(parts, (1i64 << to) - 1)),
+            unsigned(to),
+        ));
     }
     if from == to {
         return Ok(codes);
@@ -244,6 +294,9 @@ fn regrouped(cx: &dyn Emit, codes: Val, from: u32, to: u32) -> Result<Val> {
             let wide = shift(cx.convert(codes, unsigned(to)), Binary::ShiftLeft, from);
             Ok(cx.reduce(Reduction::Or, wide, &[ty.rank() - 1]))
         }
-        _ => bail!(ShapeMismatch, "`bitcast_convert` from {from} to {to} bits needs a last axis of {parts}, got {ty}"),
+        _ => bail!(
+            ShapeMismatch,
+            "`bitcast_convert` from {from} to {to} bits needs a last axis of {parts}, got {ty}"
+        ),
     }
 }

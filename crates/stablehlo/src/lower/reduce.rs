@@ -1,7 +1,8 @@
 //! Reductions, products, sorts.
 //!
-//! A body that is one operation becomes a reduction of the core. Any other is applied to neighbours, halving the axis
-//! until one element is left: in logarithmically many steps, in order, so it need only be associative.
+//! A body that is one operation becomes a reduction of the core. Any other is applied to
+//! neighbours, halving the axis until one element is left: in logarithmically many steps, in order,
+//! so it need only be associative.
 
 use super::body::{Body, Fold};
 use super::elementwise::is_extreme;
@@ -13,8 +14,12 @@ use cotangent_core::ops::{ArgReduce, Binary, Bounds, DotGeneral, Reduce, Reducti
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Op, Result, Scalar, Val, bail};
 
-pub const TABLE: &[Row] =
-    &[("reduce", By(reduce)), ("dot_general", By(dot_general)), ("dot", By(dot)), ("map", By(map))];
+pub const TABLE: &[Row] = &[
+    ("reduce", By(reduce)),
+    ("dot_general", By(dot_general)),
+    ("dot", By(dot)),
+    ("map", By(map)),
+];
 
 /// The reduction that folds with an operation, on these elements.
 pub fn reduction(b: Binary, dtype: DType) -> Option<Reduction> {
@@ -50,7 +55,9 @@ impl Frame<'_> {
     /// Whether folding with an operation may start from this value as well as from nothing.
     pub fn is_identity(&self, b: Binary, init: Val) -> bool {
         let dtype = self.cx().ty(init).dtype;
-        let Some(v) = self.number(init) else { return false };
+        let Some(v) = self.number(init) else {
+            return false;
+        };
         let is = |n: i64| match v {
             Scalar::I(i) => i == i128::from(n),
             Scalar::F(x) => x == n as f64,
@@ -73,11 +80,15 @@ impl Frame<'_> {
     fn fold(&self, b: Binary, x: Val, init: Val, axes: &[usize]) -> Option<Val> {
         let cx = self.cx();
         let op = reduction(b, cx.ty(x).dtype)?;
-        let y = self.of_determinant(b, x, axes).unwrap_or_else(|| match (axes.is_empty(), op) {
-            (true, _) => x,
-            (_, Reduction::Max | Reduction::Min) => cx.op(Reduce::new(op, axes, false).or_identity(), &[x]),
-            _ => cx.reduce(op, x, axes),
-        });
+        let y = self
+            .of_determinant(b, x, axes)
+            .unwrap_or_else(|| match (axes.is_empty(), op) {
+                (true, _) => x,
+                (_, Reduction::Max | Reduction::Min) => {
+                    cx.op(Reduce::new(op, axes, false).or_identity(), &[x])
+                }
+                _ => cx.reduce(op, x, axes),
+            });
         if self.is_identity(b, init) {
             return Some(y);
         }
@@ -93,7 +104,11 @@ fn reduce(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let mut axes = sizes(op, &["dimensions"])?;
     axes.sort_unstable();
     if n == 0 || all.len() != 2 * n {
-        bail!(Arity, "`{}` takes operands and as many initial values", op.name);
+        bail!(
+            Arity,
+            "`{}` takes operands and as many initial values",
+            op.name
+        );
     }
     let (x, init) = all.split_at(n);
     let rank = f.cx().ty(x[0]).rank();
@@ -110,9 +125,15 @@ fn reduce(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
             }
             _ => {}
         }
-        bail!(UnknownOperation, "`{}` that applies `{name}` is not supported", op.name);
+        bail!(
+            UnknownOperation,
+            "`{}` that applies `{name}` is not supported",
+            op.name
+        );
     }
-    let Some(region) = op.regions.first() else { bail!(Arity, "`{}` needs a body", op.name) };
+    let Some(region) = op.regions.first() else {
+        bail!(Arity, "`{}` needs a body", op.name)
+    };
     let body = f.scalar_body(region, x)?;
     let folds: Option<Vals> = (0..n)
         .map(|k| match body.fold(k)? {
@@ -145,7 +166,14 @@ fn counts(f: &Frame<'_>, v: Val, axis: usize) -> bool {
 fn arg_extremum(f: &Frame<'_>, x: &[Val], min: bool, axis: usize) -> Vals {
     let cx = f.cx();
     let ty = cx.ty(x[0]);
-    let at = cx.op(ArgReduce { min, axis, dtype: cx.ty(x[1]).dtype }, &[x[0]]);
+    let at = cx.op(
+        ArgReduce {
+            min,
+            axis,
+            dtype: cx.ty(x[1]).dtype,
+        },
+        &[x[0]],
+    );
     let mut kept = ty.shape.to_vec();
     kept[axis] = Dim::Const(1);
     let value = cx.take_along_axis(x[0], cx.reshape(at, &kept), axis, Bounds::Clip);
@@ -159,12 +187,26 @@ fn tree(f: &Frame<'_>, body: &Body, x: &[Val], init: &[Val], axes: &[usize]) -> 
     let kept: Vec<usize> = (0..ty.rank()).filter(|a| !axes.contains(a)).collect();
     let perm: Vec<usize> = axes.iter().chain(&kept).copied().collect();
     let rest: Vec<Dim> = kept.iter().map(|&a| ty.shape[a].clone()).collect();
-    let Some(mut n) = axes.iter().try_fold(1, |n: usize, &a| n.checked_mul(ty.shape[a].as_const()?)) else {
-        bail!(UnknownOperation, "a reduction with this body over an extent that is not known ({ty}) is not supported");
+    let Some(mut n) = axes
+        .iter()
+        .try_fold(1, |n: usize, &a| n.checked_mul(ty.shape[a].as_const()?))
+    else {
+        bail!(
+            UnknownOperation,
+            "a reduction with this body over an extent that is not known ({ty}) is not supported"
+        );
     };
-    let flat: Vec<Dim> = std::iter::once(Dim::Const(n)).chain(rest.iter().cloned()).collect();
-    let mut all: Vec<Val> = x.iter().map(|&v| cx.reshape(cx.transpose(v, &perm), &flat)).collect();
-    let first: Vec<Val> = init.iter().map(|&v| cx.broadcast_in_dim(v, &rest, &[])).collect();
+    let flat: Vec<Dim> = std::iter::once(Dim::Const(n))
+        .chain(rest.iter().cloned())
+        .collect();
+    let mut all: Vec<Val> = x
+        .iter()
+        .map(|&v| cx.reshape(cx.transpose(v, &perm), &flat))
+        .collect();
+    let first: Vec<Val> = init
+        .iter()
+        .map(|&v| cx.broadcast_in_dim(v, &rest, &[]))
+        .collect();
     if n == 0 {
         return Ok(first.into());
     }
@@ -181,7 +223,11 @@ fn tree(f: &Frame<'_>, body: &Body, x: &[Val], init: &[Val], axes: &[usize]) -> 
         let odd: Vec<Val> = all.iter().map(|&v| part(v, 1, 2 * half, 2)).collect();
         let mut next = body.apply(cx, &even, &odd)?;
         if n % 2 == 1 {
-            next = next.iter().zip(&all).map(|(&y, &v)| cx.concatenate(&[y, part(v, n - 1, n, 1)], 0)).collect();
+            next = next
+                .iter()
+                .zip(&all)
+                .map(|(&y, &v)| cx.concatenate(&[y, part(v, n - 1, n, 1)], 0))
+                .collect();
         }
         (all, n) = (next, n - half);
     }
@@ -195,18 +241,32 @@ fn map(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let Some(region) = op.regions.first().filter(|_| !x.is_empty()) else {
         bail!(Arity, "`{}` needs operands and a body", op.name)
     };
-    let types: Vec<_> = x.iter().map(|&v| cotangent_core::Type::scalar(f.cx().ty(v).dtype)).collect();
+    let types: Vec<_> = x
+        .iter()
+        .map(|&v| cotangent_core::Type::scalar(f.cx().ty(v).dtype))
+        .collect();
     let g = f.region("body", region, &region.captures, &types)?;
     let (cx, shape) = (f.cx(), f.cx().ty(x[0]).shape);
     let n = shape.numel();
-    let shared =
-        region.captures.iter().map(|&c| Ok(cotangent_core::primitive::Batched { val: f.value(c)?, mapped: false }));
+    let shared = region.captures.iter().map(|&c| {
+        Ok(cotangent_core::primitive::Batched {
+            val: f.value(c)?,
+            mapped: false,
+        })
+    });
     let one = |&v: &Val| {
-        Ok(cotangent_core::primitive::Batched { val: cx.reshape(v, std::slice::from_ref(&n)), mapped: true })
+        Ok(cotangent_core::primitive::Batched {
+            val: cx.reshape(v, std::slice::from_ref(&n)),
+            mapped: true,
+        })
     };
-    let args = shared.chain(x.iter().map(one)).collect::<Result<Vec<_>>>()?;
+    let args = shared
+        .chain(x.iter().map(one))
+        .collect::<Result<Vec<_>>>()?;
     let y = cotangent_core::transform::batch_into(cx, &g, &args, &n)?;
-    Ok(y.into_iter().map(|r| cx.reshape(cx.replicate(r, &n).val, &shape)).collect())
+    Ok(y.into_iter()
+        .map(|r| cx.reshape(cx.replicate(r, &n).val, &shape))
+        .collect())
 }
 
 /// Operands are converted to the element type of the result before they are multiplied.
@@ -217,7 +277,10 @@ fn dot_general(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
             Some(Attr::Product(p)) if p.len() == 2 => (p[0].ints(), p[1].ints()),
             _ => (None, None),
         };
-        match (sides.0.as_deref().and_then(to_sizes), sides.1.as_deref().and_then(to_sizes)) {
+        match (
+            sides.0.as_deref().and_then(to_sizes),
+            sides.1.as_deref().and_then(to_sizes),
+        ) {
             (Some(l), Some(r)) => Ok((l, r)),
             _ => Err(attribute(op, name, "a pair of lists of axes, `[0] x [1]`")),
         }
@@ -233,7 +296,13 @@ fn dot_general(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         None => {
             let ((lhs_batch, rhs_batch), (lhs_contract, rhs_contract)) =
                 (pair("batching_dims")?, pair("contracting_dims")?);
-            DotGeneral { lhs_batch, rhs_batch, lhs_contract, rhs_contract, ..DotGeneral::default() }
+            DotGeneral {
+                lhs_batch,
+                rhs_batch,
+                lhs_contract,
+                rhs_contract,
+                ..DotGeneral::default()
+            }
         }
     };
     product(f, op, d)
@@ -244,8 +313,15 @@ fn product(f: &Frame<'_>, op: &Operation<'_>, d: DotGeneral) -> Result<Vals> {
     let (cx, to) = (f.cx(), f.result(op, 0)?.dtype);
     // In the wider of the two types: elements are not rounded before they are multiplied.
     let from = cx.ty(x).dtype;
-    let within = if from.kind() == to.kind() && from.size() > to.size() { from } else { to };
-    one(cx.convert(cx.dot_general(cx.convert(x, within), cx.convert(y, within), d), to))
+    let within = if from.kind() == to.kind() && from.size() > to.size() {
+        from
+    } else {
+        to
+    };
+    one(cx.convert(
+        cx.dot_general(cx.convert(x, within), cx.convert(y, within), d),
+        to,
+    ))
 }
 
 /// `dot`: vectors and matrices, the last axis with the first.
@@ -259,5 +335,9 @@ fn dot(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// A number of an operation with a default.
 pub fn size_or(op: &Operation<'_>, names: &[&str], default: usize) -> Result<usize> {
-    if find(op, names).is_some() { size(op, names) } else { Ok(default) }
+    if find(op, names).is_some() {
+        size(op, names)
+    } else {
+        Ok(default)
+    }
 }

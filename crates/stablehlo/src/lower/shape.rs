@@ -28,14 +28,24 @@ pub const TABLE: &[Row] = &[
 
 fn literal(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let value = op.attr("value").or_else(|| op.unnamed().next());
-    let Some(Attr::Dense(d)) = value else { return Err(attribute(op, "value", "a constant, `dense<..>`")) };
+    let Some(Attr::Dense(d)) = value else {
+        return Err(attribute(op, "value", "a constant, `dense<..>`"));
+    };
     let ty = match &d.ty {
         Some(t) => f.tensor(t)?,
         None => f.result(op, 0)?,
     };
-    let said = d.ty.as_ref().or_else(|| op.result_types().and_then(|t| t.first()));
-    let narrow = if let Some(Ty::Narrow(_, n)) = said { Some(*n) } else { None };
-    one(f.cx().op(constant::constant(f.lowering.text, d, &ty, narrow)?, &[]))
+    let said =
+        d.ty.as_ref()
+            .or_else(|| op.result_types().and_then(|t| t.first()));
+    let narrow = if let Some(Ty::Narrow(_, n)) = said {
+        Some(*n)
+    } else {
+        None
+    };
+    one(f
+        .cx()
+        .op(constant::constant(f.lowering.text, d, &ty, narrow)?, &[]))
 }
 
 /// `chlo.constant_like`: a number with the shape of the operand.
@@ -68,7 +78,11 @@ fn reshape(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 fn broadcast(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let new = sizes(op, &["sizes", "broadcast_sizes"])?;
-    let shape: Vec<Dim> = new.into_iter().map(Dim::Const).chain(f.cx().ty(x).shape.iter().cloned()).collect();
+    let shape: Vec<Dim> = new
+        .into_iter()
+        .map(Dim::Const)
+        .chain(f.cx().ty(x).shape.iter().cloned())
+        .collect();
     one(f.cx().broadcast_to(x, &shape))
 }
 
@@ -103,7 +117,11 @@ fn transpose(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 fn reverse(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let axes = sizes(op, &["dims", "dimensions"])?;
-    one(if axes.is_empty() { x } else { f.cx().reverse(x, &axes) })
+    one(if axes.is_empty() {
+        x
+    } else {
+        f.cx().reverse(x, &axes)
+    })
 }
 
 fn dims(v: &[usize]) -> Vec<Dim> {
@@ -124,12 +142,22 @@ fn slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
                 match parts.as_deref().and_then(to_sizes).as_deref() {
                     Some([a, b]) => (all.0.push(*a), all.1.push(*b), all.2.push(1)).0,
                     Some([a, b, s]) => (all.0.push(*a), all.1.push(*b), all.2.push(*s)).0,
-                    _ => return Err(attribute(op, "slice", "a range `start:limit:stride` for each axis")),
+                    _ => {
+                        return Err(attribute(
+                            op,
+                            "slice",
+                            "a range `start:limit:stride` for each axis",
+                        ));
+                    }
                 }
             }
             all
         }
-        _ => (sizes(op, &["start_indices"])?, sizes(op, &["limit_indices"])?, sizes(op, &["strides"])?),
+        _ => (
+            sizes(op, &["start_indices"])?,
+            sizes(op, &["limit_indices"])?,
+            sizes(op, &["strides"])?,
+        ),
     };
     let y = f.cx().slice(x, &dims(&start), &dims(&limit), &stride);
     f.first_part(x, y, &start, &stride);
@@ -143,7 +171,11 @@ fn pad(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let interior = sizes(op, &["interior", "interior_padding"])?;
     let rank = f.cx().ty(x).rank();
     if low.len() != rank || high.len() != rank || interior.len() != rank {
-        bail!(Attribute, "`{}` needs a padding for each of the {rank} axes", op.name);
+        bail!(
+            Attribute,
+            "`{}` needs a padding for each of the {rank} axes",
+            op.name
+        );
     }
     one(f.pad(x, value, &low, &high, &interior))
 }
@@ -187,7 +219,11 @@ impl Frame<'_> {
     /// `pad`, without a padding value where that is zero.
     pub fn pad(&self, x: Val, value: Val, low: &[i64], high: &[i64], interior: &[usize]) -> Val {
         let zero = self.with_def(value, |op, _| op.is_zeros()).unwrap_or(false);
-        if zero { self.cx().pad_zeros(x, low, high, interior) } else { self.cx().pad(x, value, low, high, interior) }
+        if zero {
+            self.cx().pad_zeros(x, low, high, interior)
+        } else {
+            self.cx().pad(x, value, low, high, interior)
+        }
     }
 
     /// Extents as the text says them, those that it does not say from a value.
@@ -196,10 +232,16 @@ impl Frame<'_> {
             return Ok(ty.shape.to_vec());
         }
         match shape.and_then(|v| self.bound_extents(v)) {
-            Some(d) if d.len() == ty.rank() => {
-                Ok(ty.shape.iter().zip(d).map(|(t, d)| if t.as_const().is_some() { t.clone() } else { d }).collect())
-            }
-            _ => bail!(Unbound, "the extents of {ty} cannot be told from extents of the arguments"),
+            Some(d) if d.len() == ty.rank() => Ok(ty
+                .shape
+                .iter()
+                .zip(d)
+                .map(|(t, d)| if t.as_const().is_some() { t.clone() } else { d })
+                .collect()),
+            _ => bail!(
+                Unbound,
+                "the extents of {ty} cannot be told from extents of the arguments"
+            ),
         }
     }
 }
@@ -213,18 +255,26 @@ pub fn each(op: &Operation<'_>, names: &[&str], rank: usize, value: usize) -> Re
         None => Ok(vec![value; rank]),
         Some(v) => match to_sizes(&v) {
             Some(v) if v.len() == rank && v.iter().all(|&n| n < LARGE as usize) => Ok(v),
-            _ => Err(attribute(op, names[0], &format!("{rank} numbers that are not negative"))),
+            _ => Err(attribute(
+                op,
+                names[0],
+                &format!("{rank} numbers that are not negative"),
+            )),
         },
     }
 }
 
 /// `[[low, high], ..]`, zero by default.
 pub fn paddings(op: &Operation<'_>, names: &[&str], rank: usize) -> Result<Vec<(i64, i64)>> {
-    let Some(a) = find(op, names) else { return Ok(vec![(0, 0); rank]) };
+    let Some(a) = find(op, names) else {
+        return Ok(vec![(0, 0); rank]);
+    };
     let flat = match a {
-        Attr::List(l) if matches!(l.first(), Some(Attr::List(_))) => {
-            l.iter().map(Attr::ints).collect::<Option<Vec<_>>>().map(|v| v.concat())
-        }
+        Attr::List(l) if matches!(l.first(), Some(Attr::List(_))) => l
+            .iter()
+            .map(Attr::ints)
+            .collect::<Option<Vec<_>>>()
+            .map(|v| v.concat()),
         a => a.ints(),
     };
     match flat {

@@ -1,16 +1,18 @@
 //! `sort` and `top_k`: comparators are recognised.
 //!
-//! JAX compares floats in total order after making all zeros and all NaN alike, and several keys one after the other:
+//! JAX compares floats in total order after making all zeros and all NaN alike, and several keys
+//! one after the other:
 //!
 //! ```text
 //! lt(a0, b0) or (eq(a0, b0) and (lt(a1, b1) or ..))
 //! ```
-//! NaN comes last in ascending order and first in descending order. The sort of the core has it last in both, so a
-//! descending one sorts by whether a key is NaN first. Floats in total order (`-NaN < -inf < .. < -0 < +0 < .. < NaN`) are
-//! sorted by the integers that have it.
+//! NaN comes last in ascending order and first in descending order. The sort of the core has it
+//! last in both, so a descending one sorts by whether a key is NaN first. Floats in total order
+//! (`-NaN < -inf < .. < -0 < +0 < .. < NaN`) are sorted by the integers that have it.
 //!
-//! A comparator may compare what it computes from each side in the same way (`|a| < |b|`): then that is the key. Any other
-//! one is asked about every pair of elements of a line, and how many come before an element is its place.
+//! A comparator may compare what it computes from each side in the same way (`|a| < |b|`): then
+//! that is the key. Any other one is asked about every pair of elements of a line, and how many
+//! come before an element is its place.
 
 use super::elementwise::{direction, total_key, total_order};
 use super::frame::{Frame, attribute, size};
@@ -38,8 +40,8 @@ enum Part {
     Imaginary,
 }
 
-/// What is compared: a part of an operand, zeros and NaN being alike or not; or what the comparator computes from the
-/// first of two elements.
+/// What is compared: a part of an operand, zeros and NaN being alike or not; or what the comparator
+/// computes from the first of two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Operand(usize, Part, Alike),
@@ -71,8 +73,18 @@ struct Comparator<'o, 't> {
 
 impl<'o, 't> Comparator<'o, 't> {
     fn new(frame: &'o Frame<'o>, region: &'o Region<'t>) -> Comparator<'o, 't> {
-        let ops = region.ops.iter().filter(|o| o.count == 1).map(|o| (o.first, o)).collect();
-        Comparator { frame, ops, first: region.first, params: region.args.len() as Id }
+        let ops = region
+            .ops
+            .iter()
+            .filter(|o| o.count == 1)
+            .map(|o| (o.first, o))
+            .collect();
+        Comparator {
+            frame,
+            ops,
+            first: region.first,
+            params: region.args.len() as Id,
+        }
     }
 
     fn op(&self, v: Id) -> Option<(&'o str, &'o Operation<'t>)> {
@@ -93,7 +105,11 @@ impl<'o, 't> Comparator<'o, 't> {
                 Scalar::C(_) => None,
             };
         };
-        match op.attr("value").or_else(|| op.unnamed().next()).filter(|_| name == "constant")? {
+        match op
+            .attr("value")
+            .or_else(|| op.unnamed().next())
+            .filter(|_| name == "constant")?
+        {
             Attr::Dense(d) => match &d.elements {
                 // Bits in hexadecimal are no zero.
                 Elements::Splat(n) => Some(n.re.parse().unwrap_or(f64::NAN)),
@@ -110,18 +126,33 @@ impl<'o, 't> Comparator<'o, 't> {
         }
         if let Some((name @ ("real" | "imag"), op)) = self.op(v) {
             let (of, whole, alike) = self.param(*op.operands.first()?)?;
-            let part = if name == "real" { Part::Real } else { Part::Imaginary };
-            return (whole == Part::Whole && alike == Alike::default()).then_some((of, part, alike));
+            let part = if name == "real" {
+                Part::Real
+            } else {
+                Part::Imaginary
+            };
+            return (whole == Part::Whole && alike == Alike::default())
+                .then_some((of, part, alike));
         }
-        let ("select", op) = self.op(v)? else { return None };
-        let &[p, one, other] = &op.operands[..] else { return None };
-        let ("compare", c) = self.op(p)? else { return None };
-        let &[x, y] = &c.operands[..] else { return None };
+        let ("select", op) = self.op(v)? else {
+            return None;
+        };
+        let &[p, one, other] = &op.operands[..] else {
+            return None;
+        };
+        let ("compare", c) = self.op(p)? else {
+            return None;
+        };
+        let &[x, y] = &c.operands[..] else {
+            return None;
+        };
         let (of, part, mut alike) = self.param(other)?;
         let same = |x: Id| self.param(x).is_some_and(|(a, b, _)| (a, b) == (of, part));
         match direction(c).ok()? {
             Comparison::Eq if self.is_zero(y) && self.is_zero(one) && same(x) => alike.zeros = true,
-            Comparison::Ne if x == y && self.literal(one).is_some_and(f64::is_nan) && same(x) => alike.nan = true,
+            Comparison::Ne if x == y && self.literal(one).is_some_and(f64::is_nan) && same(x) => {
+                alike.nan = true
+            }
             _ => return None,
         }
         Some((of, part, alike))
@@ -129,12 +160,20 @@ impl<'o, 't> Comparator<'o, 't> {
 
     /// The key that a comparison is of, how it compares, and whether in total order.
     fn comparison(&self, v: Id) -> Option<(Source, Comparison, bool)> {
-        let ("compare", op) = self.op(v)? else { return None };
-        let &[x, y] = &op.operands[..] else { return None };
+        let ("compare", op) = self.op(v)? else {
+            return None;
+        };
+        let &[x, y] = &op.operands[..] else {
+            return None;
+        };
         let (c, total) = (direction(op).ok()?, total_order(op));
         if let (Some((x, part, alike)), Some((y, other, too))) = (self.param(x), self.param(y)) {
             let source = Source::Operand(x as usize / 2, part, alike);
-            return match (x / 2 == y / 2 && (part, alike) == (other, too), x % 2, y % 2) {
+            return match (
+                x / 2 == y / 2 && (part, alike) == (other, too),
+                x % 2,
+                y % 2,
+            ) {
                 (true, 0, 1) => Some((source, c, total)),
                 (true, 1, 0) => Some((source, flipped(c), total)),
                 _ => None,
@@ -143,7 +182,8 @@ impl<'o, 't> Comparator<'o, 't> {
         if self.mirrored(x, y, 0, &mut 0) {
             return Some((Source::Computed(x), c, total));
         }
-        self.mirrored(y, x, 0, &mut 0).then(|| (Source::Computed(y), flipped(c), total))
+        self.mirrored(y, x, 0, &mut 0)
+            .then(|| (Source::Computed(y), flipped(c), total))
     }
 
     /// Whether `x` is computed from first elements in the way in which `y` is from second ones.
@@ -156,16 +196,23 @@ impl<'o, 't> Comparator<'o, 't> {
         match (inside(x), inside(y)) {
             // From outside, or a constant.
             (None, None) => x == y,
-            (Some(i), Some(j)) if i < self.params || j < self.params => i % 2 == 0 && j == i + 1 && j < self.params,
+            (Some(i), Some(j)) if i < self.params || j < self.params => {
+                i % 2 == 0 && j == i + 1 && j < self.params
+            }
             (Some(_), Some(_)) => {
-                let (Some((name, a)), Some((other, b))) = (self.op(x), self.op(y)) else { return false };
+                let (Some((name, a)), Some((other, b))) = (self.op(x), self.op(y)) else {
+                    return false;
+                };
                 name == other
                     && a.regions.is_empty()
                     && b.regions.is_empty()
                     && a.operands.len() == b.operands.len()
                     && said(a) == said(b)
                     && format!("{:?}", a.result_types()) == format!("{:?}", b.result_types())
-                    && a.operands.iter().zip(&b.operands).all(|(&x, &y)| self.mirrored(x, y, depth + 1, seen))
+                    && a.operands
+                        .iter()
+                        .zip(&b.operands)
+                        .all(|(&x, &y)| self.mirrored(x, y, depth + 1, seen))
             }
             _ => false,
         }
@@ -180,13 +227,25 @@ impl<'o, 't> Comparator<'o, 't> {
                 return Some(());
             }
             let ("or", op) = self.op(v)? else { return None };
-            let &[a, b] = &op.operands[..] else { return None };
-            let (less, rest) = if self.strict(a).is_some() { (a, b) } else { (b, a) };
+            let &[a, b] = &op.operands[..] else {
+                return None;
+            };
+            let (less, rest) = if self.strict(a).is_some() {
+                (a, b)
+            } else {
+                (b, a)
+            };
             let key = self.strict(less)?;
-            let ("and", both) = self.op(rest)? else { return None };
-            let &[p, q] = &both.operands[..] else { return None };
-            let equal =
-                |v: Id| self.comparison(v).is_some_and(|(s, c, _)| self.same(s, key.source) && c == Comparison::Eq);
+            let ("and", both) = self.op(rest)? else {
+                return None;
+            };
+            let &[p, q] = &both.operands[..] else {
+                return None;
+            };
+            let equal = |v: Id| {
+                self.comparison(v)
+                    .is_some_and(|(s, c, _)| self.same(s, key.source) && c == Comparison::Eq)
+            };
             out.push(key);
             v = if equal(p) {
                 q
@@ -217,15 +276,26 @@ impl<'o, 't> Comparator<'o, 't> {
                         && b.regions.is_empty()
                         && a.operands.len() == b.operands.len()
                         && said(a) == said(b)
-                        && a.operands.iter().zip(&b.operands).all(|(&x, &y)| self.alike(x, y, seen))
+                        && a.operands
+                            .iter()
+                            .zip(&b.operands)
+                            .all(|(&x, &y)| self.alike(x, y, seen))
                 })
     }
 
     fn strict(&self, v: Id) -> Option<Key> {
         let (source, c, total) = self.comparison(v)?;
         match c {
-            Comparison::Lt | Comparison::Le => Some(Key { source, down: false, total }),
-            Comparison::Gt | Comparison::Ge => Some(Key { source, down: true, total }),
+            Comparison::Lt | Comparison::Le => Some(Key {
+                source,
+                down: false,
+                total,
+            }),
+            Comparison::Gt | Comparison::Ge => Some(Key {
+                source,
+                down: true,
+                total,
+            }),
             _ => None,
         }
     }
@@ -237,7 +307,10 @@ fn said(op: &Operation<'_>) -> Vec<String> {
         Attr::Dense(d) => format!("{:?}{:?}", d.elements, d.ty),
         a => format!("{a:?}"),
     };
-    op.attrs.iter().map(|(name, a)| format!("{name} {}", one(a))).collect()
+    op.attrs
+        .iter()
+        .map(|(name, a)| format!("{name} {}", one(a)))
+        .collect()
 }
 
 fn flipped(c: Comparison) -> Comparison {
@@ -266,14 +339,30 @@ fn sort(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     if known.is_none() || !keys.iter().all(operand) {
         return by_places(f, op, region, &x, axis);
     }
-    let computed: Vec<Id> =
-        keys.iter().filter_map(|k| if let Source::Computed(v) = k.source { Some(v) } else { None }).collect();
-    let mut values =
-        if computed.is_empty() { Vec::new() } else { computed_keys(f, region, &x, &computed)? }.into_iter();
+    let computed: Vec<Id> = keys
+        .iter()
+        .filter_map(|k| {
+            if let Source::Computed(v) = k.source {
+                Some(v)
+            } else {
+                None
+            }
+        })
+        .collect();
+    let mut values = if computed.is_empty() {
+        Vec::new()
+    } else {
+        computed_keys(f, region, &x, &computed)?
+    }
+    .into_iter();
     let keys = keys.iter().map(|k| match k.source {
         Source::Operand(n, part, alike) => by_part(f.cx(), x[n], part, alike, *k),
         // As many values as keys were asked for.
-        Source::Computed(_) => Sorted { value: values.next().unwrap_or(x[0]), down: k.down, total: k.total },
+        Source::Computed(_) => Sorted {
+            value: values.next().unwrap_or(x[0]),
+            down: k.down,
+            total: k.total,
+        },
     });
     Ok(sorted(f.cx(), &x, axis, &keys.collect::<Vec<_>>()))
 }
@@ -294,21 +383,56 @@ fn by_part(cx: &dyn Emit, x: Val, part: Part, alike: Alike, k: Key) -> Sorted {
         Part::Imaginary => cx.imag(x),
     };
     // What the order of the core sees as equal need not be made so.
-    let total = k.total && alike != Alike { zeros: true, nan: true };
-    Sorted { value: if total { made_alike(cx, value, alike) } else { value }, down: k.down, total }
+    let total = k.total
+        && alike
+            != Alike {
+                zeros: true,
+                nan: true,
+            };
+    Sorted {
+        value: if total {
+            made_alike(cx, value, alike)
+        } else {
+            value
+        },
+        down: k.down,
+        total,
+    }
 }
 
 fn made_alike(cx: &dyn Emit, v: Val, alike: Alike) -> Val {
     let zero = cx.zeros(&cx.ty(v));
-    let v = if alike.zeros { cx.select(cx.compare(v, Comparison::Eq, zero), zero, v) } else { v };
-    if alike.nan { cx.select(cx.is_nan(v), cx.full_like(v, f64::NAN), v) } else { v }
+    let v = if alike.zeros {
+        cx.select(cx.compare(v, Comparison::Eq, zero), zero, v)
+    } else {
+        v
+    };
+    if alike.nan {
+        cx.select(cx.is_nan(v), cx.full_like(v, f64::NAN), v)
+    } else {
+        v
+    }
 }
 
 /// The operations of a comparator, which return these values, as a function of scalars.
-fn comparing(f: &Frame<'_>, region: &Region<'_>, x: &[Val], results: Option<&[Id]>) -> Result<Function> {
-    let types: Vec<Type> =
-        x.iter().flat_map(|&v| [Type::scalar(f.cx().ty(v).dtype), Type::scalar(f.cx().ty(v).dtype)]).collect();
-    let Some(results) = results else { return f.region("comparator", region, &region.captures, &types) };
+fn comparing(
+    f: &Frame<'_>,
+    region: &Region<'_>,
+    x: &[Val],
+    results: Option<&[Id]>,
+) -> Result<Function> {
+    let types: Vec<Type> = x
+        .iter()
+        .flat_map(|&v| {
+            [
+                Type::scalar(f.cx().ty(v).dtype),
+                Type::scalar(f.cx().ty(v).dtype),
+            ]
+        })
+        .collect();
+    let Some(results) = results else {
+        return f.region("comparator", region, &region.captures, &types);
+    };
     let mut keys = region.clone();
     if let Some(last) = keys.ops.last_mut() {
         last.operands = results.iter().copied().collect();
@@ -323,11 +447,19 @@ fn applied(f: &Frame<'_>, region: &Region<'_>, g: &Function, x: &[Val]) -> Resul
     let n = shape.numel();
     let mut args = Vec::new();
     for &c in &region.captures {
-        args.push(Batched { val: f.value(c)?, mapped: false });
+        args.push(Batched {
+            val: f.value(c)?,
+            mapped: false,
+        });
     }
-    args.extend(x.iter().map(|&v| Batched { val: cx.reshape(v, std::slice::from_ref(&n)), mapped: true }));
+    args.extend(x.iter().map(|&v| Batched {
+        val: cx.reshape(v, std::slice::from_ref(&n)),
+        mapped: true,
+    }));
     let y = batch_into(cx, g, &args, &n)?;
-    Ok(y.into_iter().map(|r| cx.reshape(cx.replicate(r, &n).val, &shape)).collect())
+    Ok(y.into_iter()
+        .map(|r| cx.reshape(cx.replicate(r, &n).val, &shape))
+        .collect())
 }
 
 /// What a comparator computes from each element.
@@ -340,27 +472,47 @@ fn computed_keys(f: &Frame<'_>, region: &Region<'_>, x: &[Val], keys: &[Id]) -> 
 /// Lines of at most so many elements are sorted by a comparator that is asked about every pair.
 const PAIRS: usize = 1 << 13;
 
-/// Sorted by how many elements of a line come before an element, as the comparator says; equal ones keep their order.
-fn by_places(f: &Frame<'_>, op: &Operation<'_>, region: &Region<'_>, x: &[Val], axis: usize) -> Result<Vals> {
+/// Sorted by how many elements of a line come before an element, as the comparator says; equal ones
+/// keep their order.
+fn by_places(
+    f: &Frame<'_>,
+    op: &Operation<'_>,
+    region: &Region<'_>,
+    x: &[Val],
+    axis: usize,
+) -> Result<Vals> {
     let (cx, ty) = (f.cx(), f.cx().ty(x[0]));
-    let Some(n) = ty.shape.get(axis).and_then(Dim::as_const).filter(|&n| n <= PAIRS) else {
+    let Some(n) = ty
+        .shape
+        .get(axis)
+        .and_then(Dim::as_const)
+        .filter(|&n| n <= PAIRS)
+    else {
         bail!(
             UnknownOperation,
             "`{}` with this comparator is not supported along {} elements: it may compare the operands, or what it \
              computes from each side, one after the other; any other one at most {PAIRS}",
             op.name,
-            ty.shape.get(axis).map_or_else(|| "no axis of".into(), ToString::to_string)
+            ty.shape
+                .get(axis)
+                .map_or_else(|| "no axis of".into(), ToString::to_string)
         );
     };
     let g = comparing(f, region, x, None)?;
     if g.result_types() != [Type::scalar(DType::Bool)] {
-        bail!(DTypeMismatch, "the comparator of `{}` returns a boolean", op.name);
+        bail!(
+            DTypeMismatch,
+            "the comparator of `{}` returns a boolean",
+            op.name
+        );
     }
     // Element i of a line along the axis, element j along a new one behind all.
     let rank = ty.rank();
     let square: Vec<Dim> = ty.shape.iter().cloned().chain([Dim::Const(n)]).collect();
     let along: Vec<usize> = (0..rank).collect();
-    let across: Vec<usize> = (0..rank).map(|k| if k == axis { rank } else { k }).collect();
+    let across: Vec<usize> = (0..rank)
+        .map(|k| if k == axis { rank } else { k })
+        .collect();
     let place = |v: Val, dims: &[usize]| {
         // Axes ascend where an operand is spread.
         let mut order = along.clone();
@@ -369,7 +521,9 @@ fn by_places(f: &Frame<'_>, op: &Operation<'_>, region: &Region<'_>, x: &[Val], 
         cx.broadcast_in_dim(cx.transpose(v, &order), &square, &sorted)
     };
     let pairs = |first: &[usize], second: &[usize]| -> Vec<Val> {
-        x.iter().flat_map(|&v| [place(v, first), place(v, second)]).collect()
+        x.iter()
+            .flat_map(|&v| [place(v, first), place(v, second)])
+            .collect()
     };
     let one = |all: Vec<Val>| all.into_iter().next().unwrap_or(Val::POISON);
     let after = one(applied(f, region, &g, &pairs(&across, &along))?);
@@ -380,7 +534,16 @@ fn by_places(f: &Frame<'_>, op: &Operation<'_>, region: &Region<'_>, x: &[Val], 
     let same = cx.compare(after, Comparison::Eq, before);
     let counted = cx.or(cx.and(after, cx.not(before)), cx.and(same, earlier));
     let places = cx.reduce_sum(cx.convert(counted, DType::I64), &[rank]);
-    Ok(sorted(cx, x, axis, &[Sorted { value: places, down: false, total: false }]))
+    Ok(sorted(
+        cx,
+        x,
+        axis,
+        &[Sorted {
+            value: places,
+            down: false,
+            total: false,
+        }],
+    ))
 }
 
 /// `x` sorted by keys.
@@ -389,7 +552,11 @@ fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[Sorted]) -> Vals {
     let mut by = Vec::new();
     for k in keys {
         let float = cx.ty(k.value).dtype.is_float();
-        let v = if float && k.total { total_key(cx, k.value) } else { k.value };
+        let v = if float && k.total {
+            total_key(cx, k.value)
+        } else {
+            k.value
+        };
         let plain = float && !k.total;
         let turned = |v: Val| if plain { cx.neg(v) } else { cx.not(v) };
         if k.down && plain {
@@ -410,7 +577,16 @@ fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[Sorted]) -> Vals {
             })
         })
         .collect();
-    let y = cx.emit(Sort { axis, operands: all.len(), num_keys, descending }.into(), &all);
+    let y = cx.emit(
+        Sort {
+            axis,
+            operands: all.len(),
+            num_keys,
+            descending,
+        }
+        .into(),
+        &all,
+    );
     at.into_iter().map(|k| y[k]).collect()
 }
 
@@ -419,42 +595,85 @@ fn top_k(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let (cx, ty) = (f.cx(), f.cx().ty(x));
     let (values, places) = (f.result(op, 0)?, f.result(op, 1)?);
-    let Some(axis) = ty.rank().checked_sub(1) else { bail!(ShapeMismatch, "`{}` of a scalar", op.name) };
+    let Some(axis) = ty.rank().checked_sub(1) else {
+        bail!(ShapeMismatch, "`{}` of a scalar", op.name)
+    };
     let k = match values.shape.last() {
         Some(Dim::Const(k)) => *k,
         _ => size(op, &["k"])?,
     };
-    let smallest = op.attr("mhlo.attributes").and_then(|a| a.get("largest")).and_then(Attr::bool) == Some(false);
+    let smallest = op
+        .attr("mhlo.attributes")
+        .and_then(|a| a.get("largest"))
+        .and_then(Attr::bool)
+        == Some(false);
     let place = cx.iota(&ty.with_dtype(places.dtype), axis);
-    let y = sorted(cx, &[x, place], axis, &[Sorted { value: x, down: !smallest, total: true }]);
-    Ok(y.into_iter().map(|v| cx.slice_axis(v, axis, 0usize, k)).collect())
+    let y = sorted(
+        cx,
+        &[x, place],
+        axis,
+        &[Sorted {
+            value: x,
+            down: !smallest,
+            total: true,
+        }],
+    );
+    Ok(y.into_iter()
+        .map(|v| cx.slice_axis(v, axis, 0usize, k))
+        .collect())
 }
 
 /// The `top_k` first of several operands by the comparator that it calls, of the first one.
 fn approx_top_k(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let all = f.operands(op)?;
     let setting = |name: &str| {
-        let a =
-            ["mhlo.backend_config", "backend_config"].iter().find_map(|p| op.attr(p)?.get(name)).and_then(Attr::int);
-        a.and_then(|n| usize::try_from(n).ok()).ok_or_else(|| attribute(op, name, "a number that is not negative"))
+        let a = ["mhlo.backend_config", "backend_config"]
+            .iter()
+            .find_map(|p| op.attr(p)?.get(name))
+            .and_then(Attr::int);
+        a.and_then(|n| usize::try_from(n).ok())
+            .ok_or_else(|| attribute(op, name, "a number that is not negative"))
     };
     let (k, axis) = (setting("top_k")?, setting("reduction_dim")?);
     let called = match op.attr("called_computations") {
         Some(Attr::List(l)) => l.first().and_then(Attr::word),
         _ => None,
     };
-    let body = f.lowering.text.functions.iter().find(|g| Some(&*g.name) == called).and_then(|g| g.body.as_ref());
+    let body = f
+        .lowering
+        .text
+        .functions
+        .iter()
+        .find(|g| Some(&*g.name) == called)
+        .and_then(|g| g.body.as_ref());
     let first = body.and_then(|b| b.ops.iter().find(|o| o.name == "stablehlo.compare"));
     let down = match first.map(direction).transpose()? {
         Some(Comparison::Gt | Comparison::Ge) => true,
         Some(Comparison::Lt | Comparison::Le) => false,
-        _ => return Err(attribute(op, "called_computations", "a function that compares its first two parameters")),
+        _ => {
+            return Err(attribute(
+                op,
+                "called_computations",
+                "a function that compares its first two parameters",
+            ));
+        }
     };
     let x = &all[..all.len() / 2];
     let rank = x.first().map_or(0, |&v| f.cx().ty(v).rank());
     if axis >= rank {
         return Err(attribute(op, "reduction_dim", "an axis of the operand"));
     }
-    let y = sorted(f.cx(), x, axis, &[Sorted { value: x[0], down, total: false }]);
-    Ok(y.into_iter().map(|v| f.cx().slice_axis(v, axis, 0usize, k)).collect())
+    let y = sorted(
+        f.cx(),
+        x,
+        axis,
+        &[Sorted {
+            value: x[0],
+            down,
+            total: false,
+        }],
+    );
+    Ok(y.into_iter()
+        .map(|v| f.cx().slice_axis(v, axis, 0usize, k))
+        .collect())
 }

@@ -1,4 +1,5 @@
-//! Special functions, Fourier transforms, random bits and others that are one operation of the core with attributes.
+//! Special functions, Fourier transforms, random bits and others that are one operation of the core
+//! with attributes.
 
 use super::frame::{Frame, attribute, find, one, sizes};
 use super::table::{How, How::By, Row};
@@ -12,11 +13,26 @@ pub const TABLE: &[Row] = &[
     ("count_leading_zeros", How::Unary(Unary::Clz)),
     ("polygamma", By(polygamma)),
     ("zeta", By(|f, op| binary(f, op, |cx, x, y| cx.zeta(x, y)))),
-    ("next_after", By(|f, op| binary(f, op, |cx, x, y| cx.next_after(x, y)))),
-    ("bessel_i0e", By(|f, op| unary(f, op, |cx, x| cx.bessel_ie(0, x)))),
-    ("bessel_i1e", By(|f, op| unary(f, op, |cx, x| cx.bessel_ie(1, x)))),
-    ("igamma", By(|f, op| binary(f, op, |cx, x, y| cx.igamma(x, y)))),
-    ("igammac", By(|f, op| binary(f, op, |cx, x, y| cx.igammac(x, y)))),
+    (
+        "next_after",
+        By(|f, op| binary(f, op, |cx, x, y| cx.next_after(x, y))),
+    ),
+    (
+        "bessel_i0e",
+        By(|f, op| unary(f, op, |cx, x| cx.bessel_ie(0, x))),
+    ),
+    (
+        "bessel_i1e",
+        By(|f, op| unary(f, op, |cx, x| cx.bessel_ie(1, x))),
+    ),
+    (
+        "igamma",
+        By(|f, op| binary(f, op, |cx, x, y| cx.igamma(x, y))),
+    ),
+    (
+        "igammac",
+        By(|f, op| binary(f, op, |cx, x, y| cx.igammac(x, y))),
+    ),
     ("bitcast_convert", By(bitcast)),
     ("reduce_precision", By(reduce_precision)),
     ("fft", By(fft)),
@@ -28,7 +44,11 @@ fn unary(f: &Frame<'_>, op: &Operation<'_>, write: fn(&dyn Emit, Val) -> Val) ->
     one(write(f.cx(), x))
 }
 
-fn binary(f: &Frame<'_>, op: &Operation<'_>, write: fn(&dyn Emit, Val, Val) -> Val) -> Result<Vals> {
+fn binary(
+    f: &Frame<'_>,
+    op: &Operation<'_>,
+    write: fn(&dyn Emit, Val, Val) -> Val,
+) -> Result<Vals> {
     let [x, y] = f.take(op)?;
     one(write(f.cx(), x, y))
 }
@@ -46,7 +66,10 @@ fn polygamma(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
     // (-1)^(n+1) n! zeta(n + 1, x), and digamma for n = 0.
     use cotangent_core::ops::Comparison::{Eq, Ne};
-    let (zero, next) = (cx.full_like(order, 0.0), cx.add(order, cx.full_like(order, 1.0)));
+    let (zero, next) = (
+        cx.full_like(order, 0.0),
+        cx.add(order, cx.full_like(order, 1.0)),
+    );
     let even = cx.compare(cx.rem(order, cx.full_like(order, 2.0)), Eq, zero);
     let sign = cx.select(even, cx.full_like(x, -1.0), cx.full_like(x, 1.0));
     let y = cx.mul(cx.mul(sign, cx.exp(cx.lgamma(next))), cx.zeta(next, x));
@@ -57,9 +80,17 @@ fn polygamma(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 fn bitcast(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
-    let given = if let Signature::Function(types, _) = &op.signature { types.first() } else { None };
+    let given = if let Signature::Function(types, _) = &op.signature {
+        types.first()
+    } else {
+        None
+    };
     let gives = op.result_types().and_then(|t| t.first());
-    if [given, gives].into_iter().flatten().any(|t| matches!(t, Ty::Narrow(..))) {
+    if [given, gives]
+        .into_iter()
+        .flatten()
+        .any(|t| matches!(t, Ty::Narrow(..)))
+    {
         return f.recoded(op, x, given, gives);
     }
     let to = f.result(op, 0)?.dtype;
@@ -67,7 +98,8 @@ fn bitcast(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(mantissa_of(f, x, to).map_or(y, |of| scaled(f.cx(), of, y)))
 }
 
-/// The float whose exponent was replaced to make these bits: `(bits & !exponent) | constant`, as `frexp` is written.
+/// The float whose exponent was replaced to make these bits: `(bits & !exponent) | constant`, as
+/// `frexp` is written.
 fn mantissa_of(f: &Frame<'_>, bits: Val, to: DType) -> Option<Val> {
     let exponent: i128 = match to {
         DType::F64 => 0x7FF << 52,
@@ -83,20 +115,29 @@ fn mantissa_of(f: &Frame<'_>, bits: Val, to: DType) -> Option<Val> {
     };
     // The operand of a bitwise operation with a constant, and that.
     let masked = |v: Val, is: Binary| {
-        let x = f.with_def(v, |op, x| matches!(op, Op::Binary(b) if *b == is).then(|| [x[0], x[1]])).flatten()?;
+        let x = f
+            .with_def(v, |op, x| {
+                matches!(op, Op::Binary(b) if *b == is).then(|| [x[0], x[1]])
+            })
+            .flatten()?;
         let [a, b] = x;
-        constant(b).map(|c| (a, c)).or_else(|| constant(a).map(|c| (b, c)))
+        constant(b)
+            .map(|c| (a, c))
+            .or_else(|| constant(a).map(|c| (b, c)))
     };
     let (rest, set) = masked(bits, Binary::Or)?;
     let (whole, kept) = masked(rest, Binary::And)?;
     if set & !exponent != 0 || kept != all & !exponent {
         return None;
     }
-    let of = f.with_def(whole, |op, x| matches!(op, Op::Bitcast(_)).then(|| x[0])).flatten()?;
+    let of = f
+        .with_def(whole, |op, x| matches!(op, Op::Bitcast(_)).then(|| x[0]))
+        .flatten()?;
     (f.cx().ty(of).dtype == to).then_some(of)
 }
 
-/// `y`, which is `x` times a power of two, as that product: so it has a derivative. Zeros, infinities and NaN stay.
+/// `y`, which is `x` times a power of two, as that product: so it has a derivative. Zeros,
+/// infinities and NaN stay.
 fn scaled(cx: &dyn Emit, x: Val, y: Val) -> Val {
     let factor = cx.stop_gradient(cx.div(y, x));
     let product = cx.mul(x, factor);
@@ -107,17 +148,27 @@ fn scaled(cx: &dyn Emit, x: Val, y: Val) -> Val {
 fn reduce_precision(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let wrong = || attribute(op, "format", "a format like e5m10");
-    let format = op.attr("format").or_else(|| op.unnamed().next()).and_then(Attr::word);
+    let format = op
+        .attr("format")
+        .or_else(|| op.unnamed().next())
+        .and_then(Attr::word);
     let bits = match format {
         Some(w) => {
-            let (e, m) = w.strip_prefix('e').and_then(|w| w.split_once('m')).ok_or_else(wrong)?;
+            let (e, m) = w
+                .strip_prefix('e')
+                .and_then(|w| w.split_once('m'))
+                .ok_or_else(wrong)?;
             [e.parse().ok(), m.parse().ok()]
         }
-        None => {
-            ["exponent_bits", "mantissa_bits"].map(|n| op.attr(n).and_then(Attr::int).and_then(|i| i.try_into().ok()))
-        }
+        None => ["exponent_bits", "mantissa_bits"].map(|n| {
+            op.attr(n)
+                .and_then(Attr::int)
+                .and_then(|i| i.try_into().ok())
+        }),
     };
-    let [Some(exponent), Some(mantissa)] = bits else { return Err(wrong()) };
+    let [Some(exponent), Some(mantissa)] = bits else {
+        return Err(wrong());
+    };
     one(f.cx().reduce_precision(x, exponent, mantissa))
 }
 
@@ -126,14 +177,24 @@ fn fft(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let cx = f.cx();
     let length = sizes(op, &["fft_length", "length"])?;
-    let kind = find(op, &["fft_type", "type"]).or_else(|| op.unnamed().next()).and_then(Attr::word);
+    let kind = find(op, &["fft_type", "type"])
+        .or_else(|| op.unnamed().next())
+        .and_then(Attr::word);
     let ty = cx.ty(x);
     let Some(first) = ty.rank().checked_sub(length.len()) else {
-        return Err(attribute(op, "length", "an entry for each of the last axes"));
+        return Err(attribute(
+            op,
+            "length",
+            "an entry for each of the last axes",
+        ));
     };
     let axes: Vec<usize> = (first..ty.rank()).collect();
     // The text says the extents of the side that is whole.
-    let whole = if kind == Some("IRFFT") { length.len().saturating_sub(1) } else { length.len() };
+    let whole = if kind == Some("IRFFT") {
+        length.len().saturating_sub(1)
+    } else {
+        length.len()
+    };
     if (0..whole).any(|k| ty.shape[first + k].same(&length[k].into()) == Some(false)) {
         return Err(attribute(op, "length", "the extents of the last axes"));
     }
@@ -150,17 +211,36 @@ fn fft(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 fn rng_bit_generator(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [state] = f.take(op)?;
     let (cx, bits) = (f.cx(), f.result(op, 1)?);
-    let algorithm = op.attr("rng_algorithm").or_else(|| op.attr("algorithm")).or_else(|| op.unnamed().next());
+    let algorithm = op
+        .attr("rng_algorithm")
+        .or_else(|| op.attr("algorithm"))
+        .or_else(|| op.unnamed().next());
     let philox = match algorithm.and_then(Attr::word) {
         Some("THREE_FRY") => false,
         Some("PHILOX" | "DEFAULT") => true,
-        _ => return Err(attribute(op, "algorithm", "one of DEFAULT, THREE_FRY, PHILOX")),
+        _ => {
+            return Err(attribute(
+                op,
+                "algorithm",
+                "one of DEFAULT, THREE_FRY, PHILOX",
+            ));
+        }
     };
     let Some(shape) = bits.shape.as_const() else {
-        bail!(UnknownOperation, "`{}` of an unknown number of bits ({bits}) is not supported", op.name)
+        bail!(
+            UnknownOperation,
+            "`{}` of an unknown number of bits ({bits}) is not supported",
+            op.name
+        )
     };
-    if !matches!(bits.dtype.kind(), Kind::Int | Kind::Float) || matches!(bits.dtype, DType::F16 | DType::BF16) {
-        bail!(UnknownOperation, "`{}` of type {bits} is not supported", op.name)
+    if !matches!(bits.dtype.kind(), Kind::Int | Kind::Float)
+        || matches!(bits.dtype, DType::F16 | DType::BF16)
+    {
+        bail!(
+            UnknownOperation,
+            "`{}` of type {bits} is not supported",
+            op.name
+        )
     }
     let (state, bits) = cx.rng_bit_generator(philox, state, &shape, bits.dtype);
     Ok([state, bits].into_iter().collect())

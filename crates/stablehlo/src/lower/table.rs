@@ -1,7 +1,10 @@
 //! The operations by name.
 
 use super::frame::{self, Frame};
-use super::{collectives, composite, control, dynamic, elementwise, indexing, lapack, reduce, shape, sort, special};
+use super::{
+    collectives, composite, control, dynamic, elementwise, indexing, lapack, reduce, shape, sort,
+    special,
+};
 use crate::ast::Operation;
 use cotangent_core::ops::{Binary, Unary};
 use cotangent_core::primitive::Vals;
@@ -52,11 +55,15 @@ pub fn find(name: &str) -> Option<How> {
 
 /// Writes one operation.
 pub fn lower(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let known = ["stablehlo.", "chlo.", "mhlo."].iter().find_map(|d| op.name.strip_prefix(d));
+    let known = ["stablehlo.", "chlo.", "mhlo."]
+        .iter()
+        .find_map(|d| op.name.strip_prefix(d));
     let how = match op.name {
         "func.call" => Some(How::By(control::call)),
         // One device: what says where a value lives changes nothing.
-        "sdy.sharding_constraint" | "sdy.reshard" | "sdy.propagation_barrier" => Some(How::By(control::identity)),
+        "sdy.sharding_constraint" | "sdy.reshard" | "sdy.propagation_barrier" => {
+            Some(How::By(control::identity))
+        }
         _ => known.and_then(find),
     };
     match how.filter(|_| !op.opaque) {
@@ -64,7 +71,11 @@ pub fn lower(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
             Some(y) => Ok(y),
             None => apply(f, op, how),
         },
-        None => bail!(UnknownOperation, "the operation `{}` is not supported", op.name),
+        None => bail!(
+            UnknownOperation,
+            "the operation `{}` is not supported",
+            op.name
+        ),
     }
 }
 

@@ -20,7 +20,11 @@ impl<'a> Parser<'a> {
                 Kind::Word | Kind::Str => symbol(p.bump()?.text),
                 _ => return Err(p.unexpected("the name of an attribute")),
             };
-            let value = if p.eat(b'=')? { p.nested(|p| p.attr(true))? } else { Attr::Unit };
+            let value = if p.eat(b'=')? {
+                p.nested(|p| p.attr(true))?
+            } else {
+                Attr::Unit
+            };
             out.push((name, value));
             Ok(())
         })?;
@@ -51,14 +55,18 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// An attribute, which is next. With `typed`, a colon and a type may follow a number or a string.
+    /// An attribute, which is next. With `typed`, a colon and a type may follow a number or a
+    /// string.
     pub(super) fn attr(&mut self, typed: bool) -> Result<Attr<'a>> {
         let tok = self.tok;
         match tok.kind {
             Kind::Int => {
                 self.bump()?;
                 let Some(value) = integer(tok.text) else {
-                    return fail(tok.pos, format!("{} is not an integer of 128 bits", tok.show()));
+                    return fail(
+                        tok.pos,
+                        format!("{} is not an integer of 128 bits", tok.show()),
+                    );
                 };
                 self.attr_type(typed)?;
                 Ok(Attr::Int(value))
@@ -155,7 +163,11 @@ impl<'a> Parser<'a> {
         self.expect(b'[')?;
         self.comma_list(b']', |p| {
             // `?` stands for an extent that is not known.
-            let a = if p.eat(b'?')? { Attr::Skipped } else { p.nested(|p| p.attr(typed))? };
+            let a = if p.eat(b'?')? {
+                Attr::Skipped
+            } else {
+                p.nested(|p| p.attr(typed))?
+            };
             let a = if !typed && p.is(b':') { p.range(a)? } else { a };
             out.push(a);
             Ok(())
@@ -189,12 +201,15 @@ impl<'a> Parser<'a> {
         Ok(Attr::List(out.into()))
     }
 
-    /// `#alias`, `#stablehlo<precision DEFAULT>`, `#stablehlo.gather<a = 1>`; other dialects are skipped.
+    /// `#alias`, `#stablehlo<precision DEFAULT>`, `#stablehlo.gather<a = 1>`; other dialects are
+    /// skipped.
     fn dialect_attr(&mut self) -> Result<Attr<'a>> {
         let tok = self.bump()?;
         if !self.is(b'<') {
             return Ok(match self.attr_aliases.get(tok.text) {
-                Some(Attr::List(_) | Attr::Dict(_) | Attr::Product(_)) if self.in_alias => Attr::Skipped,
+                Some(Attr::List(_) | Attr::Dict(_) | Attr::Product(_)) if self.in_alias => {
+                    Attr::Skipped
+                }
                 Some(a) => a.clone(),
                 None => Attr::Skipped,
             });
@@ -225,7 +240,12 @@ impl<'a> Parser<'a> {
                     }
                 }
                 Kind::Punct(b'(' | b'{' | b'<') => self.skip_balanced()?,
-                Kind::Punct(b'[') | Kind::Int | Kind::Float | Kind::Str | Kind::Hash | Kind::Symbol => {
+                Kind::Punct(b'[')
+                | Kind::Int
+                | Kind::Float
+                | Kind::Str
+                | Kind::Hash
+                | Kind::Symbol => {
                     let value = self.nested(|p| p.attr(true))?;
                     out.push(("".into(), value));
                 }
@@ -258,14 +278,21 @@ impl<'a> Parser<'a> {
 
     /// The type of a constant behind its elements.
     fn constant(&mut self, elements: Elements<'a>, pos: crate::lexer::Pos) -> Result<Attr<'a>> {
-        let ty: Option<Ty> = if self.eat(b':')? { Some(self.ty()?) } else { None };
+        let ty: Option<Ty> = if self.eat(b':')? {
+            Some(self.ty()?)
+        } else {
+            None
+        };
         Ok(Attr::Dense(Rc::new(Dense { pos, elements, ty })))
     }
 
     /// `1.5`, `true`, `0x7FC00000`, `(1.0, 2.0)`.
     fn number(&mut self) -> Result<Number<'a>> {
         if !self.eat(b'(')? {
-            return Ok(Number { re: self.plain_number()?, im: None });
+            return Ok(Number {
+                re: self.plain_number()?,
+                im: None,
+            });
         }
         let re = self.plain_number()?;
         self.expect(b',')?;
@@ -285,12 +312,16 @@ impl<'a> Parser<'a> {
     /// Nested lists of numbers, all of one shape.
     fn dense_list(&mut self) -> Result<Elements<'a>> {
         const MAX_RANK: usize = 64;
-        let (mut values, mut extents, mut counts) = (Vec::new(), Vec::<Option<usize>>::new(), Vec::<usize>::new());
+        let (mut values, mut extents, mut counts) =
+            (Vec::new(), Vec::<Option<usize>>::new(), Vec::<usize>::new());
         loop {
             let pos = self.tok.pos;
             if self.eat(b'[')? {
                 if counts.len() == MAX_RANK {
-                    return fail(pos, format!("a constant nests deeper than {MAX_RANK} lists"));
+                    return fail(
+                        pos,
+                        format!("a constant nests deeper than {MAX_RANK} lists"),
+                    );
                 }
                 counts.push(0);
                 if extents.len() < counts.len() {
@@ -300,9 +331,14 @@ impl<'a> Parser<'a> {
                     extents.push(None);
                 }
             } else if self.eat(b']')? {
-                let (Some(n), level) = (counts.pop(), counts.len()) else { return Err(self.unexpected("a number")) };
+                let (Some(n), level) = (counts.pop(), counts.len()) else {
+                    return Err(self.unexpected("a number"));
+                };
                 if *extents[level].get_or_insert(n) != n {
-                    return fail(pos, format!("the lists of this constant have {n} and other numbers of entries"));
+                    return fail(
+                        pos,
+                        format!("the lists of this constant have {n} and other numbers of entries"),
+                    );
                 }
                 match counts.last_mut() {
                     Some(c) => *c += 1,
@@ -323,7 +359,10 @@ impl<'a> Parser<'a> {
                 self.eat(b',')?;
             }
         }
-        Ok(Elements::List(values, extents.into_iter().map(|e| e.unwrap_or(0)).collect()))
+        Ok(Elements::List(
+            values,
+            extents.into_iter().map(|e| e.unwrap_or(0)).collect(),
+        ))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Text to [`ast`](crate::ast): modules, functions, regions, and the names of values.
 //!
-//! One token of lookahead, one pass. Recursion follows nesting only (regions, attributes, types), which is limited.
+//! One token of lookahead, one pass. Recursion follows nesting only (regions, attributes, types),
+//! which is limited.
 
 mod attribute;
 mod operation;
@@ -63,7 +64,8 @@ struct Parser<'a> {
     types: FxHashMap<&'a str, Ty>,
     attr_aliases: FxHashMap<&'a str, Attr<'a>>,
     type_aliases: FxHashMap<&'a str, Ty>,
-    /// Within the definition of an alias compound aliases are not followed: they could double at every step.
+    /// Within the definition of an alias compound aliases are not followed: they could double at
+    /// every step.
     in_alias: bool,
     /// Nesting of attributes and types.
     depth: usize,
@@ -114,11 +116,18 @@ impl<'a> Parser<'a> {
     }
 
     fn expect_kind(&mut self, kind: Kind, what: &str) -> Result<Token<'a>> {
-        if self.tok.kind == kind { self.bump() } else { Err(self.unexpected(what)) }
+        if self.tok.kind == kind {
+            self.bump()
+        } else {
+            Err(self.unexpected(what))
+        }
     }
 
     fn unexpected(&self, wanted: &str) -> Error {
-        syntax(self.tok.pos, format!("expected {wanted}, found {}", self.tok.show()))
+        syntax(
+            self.tok.pos,
+            format!("expected {wanted}, found {}", self.tok.show()),
+        )
     }
 
     /// Runs `f` one level deeper; an error where that is too deep.
@@ -135,7 +144,11 @@ impl<'a> Parser<'a> {
     }
 
     /// `item, item, ..` up to a closing character, which is taken.
-    fn comma_list(&mut self, close: u8, mut item: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+    fn comma_list(
+        &mut self,
+        close: u8,
+        mut item: impl FnMut(&mut Self) -> Result<()>,
+    ) -> Result<()> {
         while !self.eat(close)? {
             item(self)?;
             if !self.is(close) {
@@ -238,10 +251,13 @@ impl<'a> Parser<'a> {
 
     /// Takes note of what stands on a module, at this place.
     fn module_attrs(&mut self, attrs: attribute::Named<'a>, pos: Pos) {
-        self.module.attrs.extend(attrs.into_iter().map(|(name, value)| (name, value, pos)));
+        self.module
+            .attrs
+            .extend(attrs.into_iter().map(|(name, value)| (name, value, pos)));
     }
 
-    /// An operation of a module that says nothing about values: up to the end of its line, brackets balanced.
+    /// An operation of a module that says nothing about values: up to the end of its line, brackets
+    /// balanced.
     fn skip_item(&mut self) -> Result<()> {
         let line = self.tok.pos.line;
         loop {
@@ -282,11 +298,18 @@ impl<'a> Parser<'a> {
         if public && !self.eat_word("public")? {
             self.eat_word("nested")?;
         }
-        let name = symbol(self.expect_kind(Kind::Symbol, "the name of a function, `@name`")?.text);
+        let name = symbol(
+            self.expect_kind(Kind::Symbol, "the name of a function, `@name`")?
+                .text,
+        );
         self.expect(b'(')?;
         let mut args: Vec<(Token<'a>, Ty)> = Vec::new();
         self.comma_list(b')', |p| {
-            let name = if p.tok.kind == Kind::Value { Some(p.bump()?) } else { None };
+            let name = if p.tok.kind == Kind::Value {
+                Some(p.bump()?)
+            } else {
+                None
+            };
             if name.is_some() {
                 p.expect(b':')?;
             }
@@ -316,7 +339,13 @@ impl<'a> Parser<'a> {
             None
         };
         self.skip_loc()?;
-        self.module.functions.push(Function { name, public, pos, results, body });
+        self.module.functions.push(Function {
+            name,
+            public,
+            pos,
+            results,
+            body,
+        });
         Ok(())
     }
 
@@ -344,15 +373,25 @@ impl<'a> Parser<'a> {
         self.signature()?;
         self.skip_loc()?;
         let attr = |name: &str| attrs.iter().find(|(n, _)| n == name).map(|(_, a)| a);
-        let (Some(Attr::Str(name)), Some(Attr::Type(Ty::Function(f)))) = (attr("sym_name"), attr("function_type"))
+        let (Some(Attr::Str(name)), Some(Attr::Type(Ty::Function(f)))) =
+            (attr("sym_name"), attr("function_type"))
         else {
-            return Err(syntax(pos, "`func.func` needs the attributes `sym_name` and `function_type`"));
+            return Err(syntax(
+                pos,
+                "`func.func` needs the attributes `sym_name` and `function_type`",
+            ));
         };
         let public = attr("sym_visibility").and_then(Attr::word) != Some("private");
         let results = f.1.clone();
         // A function without a body has an empty region here.
         let body = Some(body).filter(|b| !b.ops.is_empty());
-        let f = Function { name: name.clone(), public, pos, results, body };
+        let f = Function {
+            name: name.clone(),
+            public,
+            pos,
+            results,
+            body,
+        };
         self.module.functions.push(f);
         Ok(())
     }
@@ -370,13 +409,20 @@ impl<'a> Parser<'a> {
         let pos = self.tok.pos;
         self.expect(b'{')?;
         if self.open.len() >= MAX_REGIONS {
-            return Err(
-                Error::new(Code::Limit, format!("regions nest deeper than {MAX_REGIONS} levels")).at(pos.into())
-            );
+            return Err(Error::new(
+                Code::Limit,
+                format!("regions nest deeper than {MAX_REGIONS} levels"),
+            )
+            .at(pos.into()));
         }
         let first = self.values;
         let undo = self.undo.len();
-        self.open.push(Open { first, captures: Vec::new(), seen: FxHashSet::default(), undo });
+        self.open.push(Open {
+            first,
+            captures: Vec::new(),
+            seen: FxHashSet::default(),
+            undo,
+        });
         let labelled;
         let mut args = args;
         if self.tok.kind == Kind::Block {
@@ -385,10 +431,18 @@ impl<'a> Parser<'a> {
                 args = &labelled;
             }
         }
-        let mut region = Region { pos, first, ..Region::default() };
+        let mut region = Region {
+            pos,
+            first,
+            ..Region::default()
+        };
         for (name, ty) in args {
             let id = self.define(name, 1)?;
-            region.args.push(Argument { id, name: name.text, ty: ty.clone() });
+            region.args.push(Argument {
+                id,
+                name: name.text,
+                ty: ty.clone(),
+            });
         }
         while !self.is(b'}') {
             if self.tok.kind == Kind::Block {
@@ -399,7 +453,9 @@ impl<'a> Parser<'a> {
             region.ops.push(op);
         }
         self.bump()?;
-        let Some(open) = self.open.pop() else { return Ok(region) };
+        let Some(open) = self.open.pop() else {
+            return Ok(region);
+        };
         for name in self.undo.drain(open.undo..) {
             self.scope.remove(name);
         }
@@ -452,11 +508,30 @@ impl<'a> Parser<'a> {
         let mut k = 0;
         if self.tok.kind == Kind::Hash && self.tok.text.starts_with(|c: char| c.is_ascii_digit()) {
             let t = self.bump()?;
-            k = t.text.parse().ok().filter(|&k: &u32| k < count).ok_or_else(|| {
-                syntax(t.pos, format!("{} has {count} values, there is no `#{}`", name.show(), t.text))
-            })?;
+            k = t
+                .text
+                .parse()
+                .ok()
+                .filter(|&k: &u32| k < count)
+                .ok_or_else(|| {
+                    syntax(
+                        t.pos,
+                        format!(
+                            "{} has {count} values, there is no `#{}`",
+                            name.show(),
+                            t.text
+                        ),
+                    )
+                })?;
         } else if count != 1 {
-            return Err(syntax(name.pos, format!("{} has {count} values: say which, `%{}#0`", name.show(), name.text)));
+            return Err(syntax(
+                name.pos,
+                format!(
+                    "{} has {count} values: say which, `%{}#0`",
+                    name.show(),
+                    name.text
+                ),
+            ));
         }
         let id = first + k;
         for o in self.open.iter_mut().rev().take_while(|o| o.first > id) {
@@ -470,7 +545,11 @@ impl<'a> Parser<'a> {
 
 /// A symbol's name: without quotes.
 fn symbol(text: &str) -> Cow<'_, str> {
-    if text.starts_with('"') { unquote(text).into() } else { text.into() }
+    if text.starts_with('"') {
+        unquote(text).into()
+    } else {
+        text.into()
+    }
 }
 
 /// The error of something at a place.

@@ -1,7 +1,8 @@
 //! Operations, in the generic form and in the pretty one.
 //!
-//! The pretty forms have one grammar here, wider than any of them: operands, words, `name = value`, dictionaries and
-//! lists in any order up to a colon and the types. Only `reduce` and `while` need more.
+//! The pretty forms have one grammar here, wider than any of them: operands, words, `name = value`,
+//! dictionaries and lists in any order up to a colon and the types. Only `reduce` and `while` need
+//! more.
 
 use super::{Parser, fail};
 use crate::ast::{Attr, Operation, Region, Signature, Ty};
@@ -141,12 +142,21 @@ impl<'a> Parser<'a> {
                         }
                     }
                 }
-                Kind::Int | Kind::Float | Kind::Str | Kind::Symbol | Kind::Hash | Kind::Punct(b'[') => {
+                Kind::Int
+                | Kind::Float
+                | Kind::Str
+                | Kind::Symbol
+                | Kind::Hash
+                | Kind::Punct(b'[') => {
                     let value = self.nested(|p| p.attr(false))?;
                     op.attrs.push(("".into(), value));
                 }
                 Kind::Punct(b'}') | Kind::End | Kind::Block => break,
-                _ => return Err(self.unexpected("an operand, an attribute or the types of the operation")),
+                _ => {
+                    return Err(
+                        self.unexpected("an operand, an attribute or the types of the operation")
+                    );
+                }
             }
         }
         if open > 0 {
@@ -175,10 +185,19 @@ impl<'a> Parser<'a> {
         let types: &[Ty] = match &op.signature {
             Signature::List(l) => l,
             Signature::None => &[],
-            Signature::Function(..) => return fail(op.pos, "`while` lists the types of what it carries"),
+            Signature::Function(..) => {
+                return fail(op.pos, "`while` lists the types of what it carries");
+            }
         };
         if types.len() != names.len() {
-            return fail(op.pos, format!("`while` carries {} values but names {} types", names.len(), types.len()));
+            return fail(
+                op.pos,
+                format!(
+                    "`while` carries {} values but names {} types",
+                    names.len(),
+                    types.len()
+                ),
+            );
         }
         let args: Vec<(Token<'a>, Ty)> = names.into_iter().zip(types.iter().cloned()).collect();
         if self.eat_word("attributes")? {
@@ -193,8 +212,9 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `reduce(%x init: %a) applies stablehlo.add across dimensions = [0] : ..`, or with `reducer(..) {..}` behind it.
-    /// Operands are ordered as in the generic form: inputs, then their initial values.
+    /// `reduce(%x init: %a) applies stablehlo.add across dimensions = [0] : ..`, or with
+    /// `reducer(..) {..}` behind it. Operands are ordered as in the generic form: inputs, then
+    /// their initial values.
     fn pretty_reduce(&mut self, op: &mut Operation<'a>) -> Result<()> {
         let mut inits = Vec::new();
         while self.eat(b'(')? {
@@ -230,7 +250,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `(%a: t, %b: t) (%c: t, %d: t) {..}`: the pair of every operand. The block has all first ones, then the others.
+    /// `(%a: t, %b: t) (%c: t, %d: t) {..}`: the pair of every operand. The block has all first
+    /// ones, then the others.
     fn reducer(&mut self) -> Result<Region<'a>> {
         let (mut first, mut second) = (Vec::new(), Vec::new());
         while self.eat(b'(')? {
@@ -244,7 +265,10 @@ impl<'a> Parser<'a> {
             })?;
             let mut pair = pair.into_iter();
             let (Some(a), Some(b), None) = (pair.next(), pair.next(), pair.next()) else {
-                return Err(syntax(pos, "a reducer takes two arguments for each operand"));
+                return Err(syntax(
+                    pos,
+                    "a reducer takes two arguments for each operand",
+                ));
             };
             first.push(a);
             second.push(b);

@@ -16,7 +16,10 @@ impl<'a> Parser<'a> {
                 let (name, pos) = (self.bump()?.text, self.tok.pos);
                 let inner = if self.is(b'<') { self.raw()? } else { "" };
                 match name {
-                    "tuple" => Err(syntax(pos, "tuples are not read: return several values instead")),
+                    "tuple" => Err(syntax(
+                        pos,
+                        "tuples are not read: return several values instead",
+                    )),
                     _ if inner.is_empty() => Ok(Ty::Other(name.into())),
                     _ => Ok(Ty::Other(format!("{name}<{inner}>").into())),
                 }
@@ -27,7 +30,9 @@ impl<'a> Parser<'a> {
                 match name {
                     "stablehlo.token" | "mhlo.token" => Ok(Ty::Token),
                     _ => Ok(match self.type_aliases.get(name) {
-                        Some(Ty::Function(_)) | None => Ty::Other(format!("!{name}<{inner}>").into()),
+                        Some(Ty::Function(_)) | None => {
+                            Ty::Other(format!("!{name}<{inner}>").into())
+                        }
                         Some(t) => t.clone(),
                     }),
                 }
@@ -35,7 +40,11 @@ impl<'a> Parser<'a> {
             Kind::Punct(b'(') => self.nested(|p| {
                 let params = p.ty_list()?;
                 p.expect_kind(Kind::Arrow, "`->` of a function type")?;
-                let results = if p.is(b'(') { p.ty_list()? } else { vec![p.ty()?] };
+                let results = if p.is(b'(') {
+                    p.ty_list()?
+                } else {
+                    vec![p.ty()?]
+                };
                 Ok(Ty::Function(Rc::new((params, results))))
             }),
             _ => Err(self.unexpected("a type")),
@@ -101,7 +110,11 @@ impl<'a> Parser<'a> {
             return Ok(Signature::List(types));
         }
         self.bump()?;
-        let results = if self.is(b'(') { self.ty_list()?.into() } else { smallvec::smallvec![self.ty()?] };
+        let results = if self.is(b'(') {
+            self.ty_list()?.into()
+        } else {
+            smallvec::smallvec![self.ty()?]
+        };
         Ok(Signature::Function(types, results))
     }
 }
@@ -119,24 +132,34 @@ fn tensor_type(text: &str, pos: Pos) -> Result<Ty> {
                 Dim::sym("?")
             }
             _ => {
-                let n = rest[..digits].parse::<usize>().ok().filter(|&n| n <= i64::MAX as usize);
+                let n = rest[..digits]
+                    .parse::<usize>()
+                    .ok()
+                    .filter(|&n| n <= i64::MAX as usize);
                 rest = &rest[digits..];
                 Dim::Const(n.ok_or_else(wrong)?)
             }
         };
         dims.push(dim);
-        rest = rest.trim_start().strip_prefix('x').ok_or_else(wrong)?.trim_start();
+        rest = rest
+            .trim_start()
+            .strip_prefix('x')
+            .ok_or_else(wrong)?
+            .trim_start();
     }
     let name = rest.split(',').next().unwrap_or("").trim();
     if name.is_empty() {
         return Err(wrong());
     }
-    // Other element types stand in attributes that nobody reads; a value of one is refused where it is made.
-    Ok(match DType::parse(name).filter(|_| !matches!(name, "bool" | "c64" | "c128")) {
-        Some(dtype) => Ty::Tensor(Type::new(dtype, dims)),
-        None => match Narrow::parse(name) {
-            Some(n) => Ty::Narrow(Type::new(n.wide(), dims), n),
-            None => Ty::Other(format!("tensor<{text}>").into()),
+    // Other element types stand in attributes that nobody reads; a value of one is refused where it
+    // is made.
+    Ok(
+        match DType::parse(name).filter(|_| !matches!(name, "bool" | "c64" | "c128")) {
+            Some(dtype) => Ty::Tensor(Type::new(dtype, dims)),
+            None => match Narrow::parse(name) {
+                Some(n) => Ty::Narrow(Type::new(n.wide(), dims), n),
+                None => Ty::Other(format!("tensor<{text}>").into()),
+            },
         },
-    })
+    )
 }

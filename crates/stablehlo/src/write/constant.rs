@@ -1,5 +1,5 @@
-//! Constants: lists of short decimals that read back to the same bits, bits in hexadecimal where there is no decimal,
-//! bytes in memory order where there are many.
+//! Constants: lists of short decimals that read back to the same bits, bits in hexadecimal where
+//! there is no decimal, bytes in memory order where there are many.
 
 use super::{Text, show};
 use cotangent_core::dtype::Kind;
@@ -18,7 +18,10 @@ pub fn write(t: &Text<'_>, c: &Constant) -> Result<Vals> {
         Value::Splat(s) if known.is_some() => format!("dense<{}>", scalar(*s, c.ty.dtype)),
         value => return spread(t, value, &c.ty),
     };
-    Ok(Vals::from_slice(&[t.constant(format!("stablehlo.constant {text} : {}", show(&c.ty)), &c.ty)]))
+    Ok(Vals::from_slice(&[t.constant(
+        format!("stablehlo.constant {text} : {}", show(&c.ty)),
+        &c.ty,
+    )]))
 }
 
 /// A number or an extent, repeated to a shape that is known when the program runs.
@@ -38,7 +41,11 @@ fn scalar(s: Scalar, dtype: DType) -> String {
         Scalar::I(i) if dtype == DType::Bool => (i != 0).to_string(),
         Scalar::I(i) => i.to_string(),
         Scalar::F(x) => float(x, dtype),
-        Scalar::C(z) => format!("({}, {})", float(z.re, dtype.real()), float(z.im, dtype.real())),
+        Scalar::C(z) => format!(
+            "({}, {})",
+            float(z.re, dtype.real()),
+            float(z.im, dtype.real())
+        ),
     }
 }
 
@@ -52,7 +59,11 @@ fn float(x: f64, dtype: DType) -> String {
             _ => format!("0x{:016X}", x.to_bits()),
         };
     }
-    let text = if dtype == DType::F64 { format!("{x:?}") } else { format!("{:?}", x as f32) };
+    let text = if dtype == DType::F64 {
+        format!("{x:?}")
+    } else {
+        format!("{:?}", x as f32)
+    };
     match text.split_once('e') {
         Some((mantissa, power)) if !mantissa.contains('.') => format!("{mantissa}.0e{power}"),
         _ => text,
@@ -66,7 +77,10 @@ fn dense(a: &Array) -> String {
     }
     let wide = a.wide();
     if a.len() > LISTED && dtype != DType::Bool {
-        let hex: String = bytes(&wide, dtype).iter().map(|b| format!("{b:02X}")).collect();
+        let hex: String = bytes(&wide, dtype)
+            .iter()
+            .map(|b| format!("{b:02X}"))
+            .collect();
         return format!("dense<\"0x{hex}\">");
     }
     let at = |k: usize| match &wide {
@@ -100,7 +114,13 @@ fn bytes(w: &Wide, dtype: DType) -> Vec<u8> {
     debug_assert!(dtype.kind() != Kind::Bool);
     match w {
         Wide::F(v) => v.iter().flat_map(|&x| float(x)).collect(),
-        Wide::C(v) => v.iter().flat_map(|z| [float(z.re), float(z.im)].concat()).collect(),
-        Wide::I(v) => v.iter().flat_map(|i| i.to_le_bytes()[..dtype.size()].to_vec()).collect(),
+        Wide::C(v) => v
+            .iter()
+            .flat_map(|z| [float(z.re), float(z.im)].concat())
+            .collect(),
+        Wide::I(v) => v
+            .iter()
+            .flat_map(|i| i.to_le_bytes()[..dtype.size()].to_vec())
+            .collect(),
     }
 }

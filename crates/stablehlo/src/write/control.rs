@@ -1,8 +1,10 @@
-//! Calls, branches and loops. A scan is written as JAX writes one: a counter, rows read and written at it.
+//! Calls, branches and loops. A scan is written as JAX writes one: a counter, rows read and written
+//! at it.
 
 use super::{Region, Text, shown, tuple};
 use cotangent_core::ops::{
-    Binary, Bounds, Checkpoint, Comparison, Factors, Gather, LinearRecurrence, Scan, ScatterRecurrence, Switch, While,
+    Binary, Bounds, Checkpoint, Comparison, Factors, Gather, LinearRecurrence, Scan,
+    ScatterRecurrence, Switch, While,
 };
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Function, Result, Type};
@@ -12,12 +14,21 @@ use std::sync::Arc;
 pub fn call(t: &Text<'_>, f: &Arc<Function>, x: &[Val], y: Vec<Type>) -> Vals {
     let cx: &dyn Emit = t;
     let types = t.types(x);
-    if shown(&f.param_types()) != shown(&types) || shown(&f.result_types()) != shown(&y) || y.is_empty() {
+    if shown(&f.param_types()) != shown(&types)
+        || shown(&f.result_types()) != shown(&y)
+        || y.is_empty()
+    {
         let f = t.session().specialize(f, &types);
         return cx.inline(&f, x).into();
     }
     let name = t.names.borrow_mut().add(f, &f.name, false);
-    let text = format!("func.call @{}({}) : ({}) -> {}", super::symbol(&name), t.list(x), shown(&types), tuple(&y));
+    let text = format!(
+        "func.call @{}({}) : ({}) -> {}",
+        super::symbol(&name),
+        t.list(x),
+        shown(&types),
+        tuple(&y)
+    );
     t.line(&text, y)
 }
 
@@ -26,17 +37,30 @@ pub fn switch(t: &Text<'_>, s: &Switch, x: &[Val], y: Vec<Type>) -> Vals {
     let cx: &dyn Emit = t;
     let branch = |f: &Arc<Function>| t.region(&[], |_| cx.inline(f, &x[1..]));
     let (name, index, regions): (_, _, Vec<Region>) = if s.boolean {
-        ("stablehlo.if", x[0], s.branches.iter().rev().map(branch).collect())
+        (
+            "stablehlo.if",
+            x[0],
+            s.branches.iter().rev().map(branch).collect(),
+        )
     } else {
         let last = s.branches.len() as i64 - 1;
         let least = cx.maximum(x[0], cx.full_like(x[0], 0i64));
         let index = cx.convert(cx.minimum(least, cx.full_like(x[0], last)), DType::I32);
-        ("stablehlo.case", index, s.branches.iter().map(branch).collect())
+        (
+            "stablehlo.case",
+            index,
+            s.branches.iter().map(branch).collect(),
+        )
     };
     if y.is_empty() {
         return Vals::new();
     }
-    let text = format!("\"{name}\"({}) {} : {}", t.name(index), t.regions(&regions), t.signature(&[index], &y));
+    let text = format!(
+        "\"{name}\"({}) {} : {}",
+        t.name(index),
+        t.regions(&regions),
+        t.signature(&[index], &y)
+    );
     t.line(&text, y)
 }
 
@@ -51,7 +75,11 @@ fn repeat(
     let cond = t.region(&types, cond);
     let args = cond.args;
     let body = t.block(|| body(&args));
-    let pairs: Vec<String> = args.iter().zip(init).map(|(&a, &v)| format!("{} = {}", t.name(a), t.name(v))).collect();
+    let pairs: Vec<String> = args
+        .iter()
+        .zip(init)
+        .map(|(&a, &v)| format!("{} = {}", t.name(a), t.name(v)))
+        .collect();
     let indent = t.indent();
     let text = format!(
         "stablehlo.while({}) : {}\n{indent}cond {{\n{}{indent}}} do {{\n{body}{indent}}}",
@@ -88,8 +116,14 @@ pub fn while_loop(t: &Text<'_>, w: &While, x: &[Val]) -> Result<Vals> {
     );
     t.bind(steps, counted[0]);
     let rows: Vec<Type> = w.body.result_types().split_off(carry);
-    let stacks = rows.iter().map(|ty| cx.zeros(&ty.batched(&Dim::sym(steps))));
-    let init: Vec<Val> = [zero].into_iter().chain(x.iter().copied()).chain(stacks).collect();
+    let stacks = rows
+        .iter()
+        .map(|ty| cx.zeros(&ty.batched(&Dim::sym(steps))));
+    let init: Vec<Val> = [zero]
+        .into_iter()
+        .chain(x.iter().copied())
+        .chain(stacks)
+        .collect();
     let first = 1 + nc + nb;
     let y = repeat(
         t,
@@ -97,7 +131,10 @@ pub fn while_loop(t: &Text<'_>, w: &While, x: &[Val]) -> Result<Vals> {
         |p| vec![cx.compare(p[0], Comparison::Lt, counted[0])],
         |p| {
             let y = cx.inline(&w.body, &p[1 + nc..first + carry]);
-            let put = p[first + carry..].iter().zip(&y[carry..]).map(|(&all, &v)| put(cx, all, v, p[0]));
+            let put = p[first + carry..]
+                .iter()
+                .zip(&y[carry..])
+                .map(|(&all, &v)| put(cx, all, v, p[0]));
             let put: Vec<Val> = put.collect();
             [&[cx.add(p[0], one(cx))], &p[1..first], &y[..carry], &put].concat()
         },
@@ -118,7 +155,9 @@ pub fn scan(t: &Text<'_>, s: &Scan, x: &[Val]) -> Result<Vals> {
         init.push(cx.zeros(&ty.batched(&s.length)));
     }
     if s.length.is(0) {
-        return Ok([&init[1 + s.consts..1 + first], &init[1 + x.len()..]].concat().into());
+        return Ok([&init[1 + s.consts..1 + first], &init[1 + x.len()..]]
+            .concat()
+            .into());
     }
     let length = |cx: &dyn Emit| match s.length.as_const() {
         Some(k) => Ok(cx.full(&index, k as i64)),
@@ -137,7 +176,11 @@ pub fn scan(t: &Text<'_>, s: &Scan, x: &[Val]) -> Result<Vals> {
         |p| vec![cx.compare(p[0], Comparison::Lt, steps(cx))],
         |p| {
             let one = cx.full(&index, 1i64);
-            let at = if s.reverse { cx.sub(cx.sub(steps(cx), one), p[0]) } else { p[0] };
+            let at = if s.reverse {
+                cx.sub(cx.sub(steps(cx), one), p[0])
+            } else {
+                p[0]
+            };
             let mut args = p[1..1 + first].to_vec();
             args.extend(p[1 + first..1 + x.len()].iter().map(|&v| row(cx, v, at)));
             let y = cx.inline(&s.body, &args);
@@ -151,7 +194,9 @@ pub fn scan(t: &Text<'_>, s: &Scan, x: &[Val]) -> Result<Vals> {
             next
         },
     );
-    Ok([&y[1 + s.consts..1 + first], &y[1 + x.len()..]].concat().into())
+    Ok([&y[1 + s.consts..1 + first], &y[1 + x.len()..]]
+        .concat()
+        .into())
 }
 
 /// Starts of a window: `at` along the first axis.
@@ -185,30 +230,52 @@ fn put(cx: &dyn Emit, all: Val, v: Val, at: Val) -> Val {
 pub fn recurrence(t: &Text<'_>, r: &LinearRecurrence, x: &[Val]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(x[0]);
-    let front: Vec<usize> = std::iter::once(r.axis).chain((0..ty.rank()).filter(|&k| k != r.axis)).collect();
+    let front: Vec<usize> = std::iter::once(r.axis)
+        .chain((0..ty.rank()).filter(|&k| k != r.axis))
+        .collect();
     let mut back = vec![0; ty.rank()];
     front.iter().enumerate().for_each(|(k, &a)| back[a] = k);
     let place = cx.iota(&ty.with_dtype(DType::I64), r.axis);
-    let end =
-        if r.reverse { cx.extent(&cx.ty(place), &ty.shape[r.axis].affine(1, -1)) } else { cx.full_like(place, 0i64) };
+    let end = if r.reverse {
+        cx.extent(&cx.ty(place), &ty.shape[r.axis].affine(1, -1))
+    } else {
+        cx.full_like(place, 0i64)
+    };
     let a = cx.select(cx.compare(place, Comparison::Eq, end), cx.zeros(&ty), x[0]);
     let moved = [a, x[1]].map(|v| cx.transpose(v, &front));
     let rest = cx.ty(moved[0]).unbatched();
     let b = cx.nested("step");
-    let (state, factor, term) = (b.param(rest.clone(), None), b.param(rest.clone(), None), b.param(rest.clone(), None));
+    let (state, factor, term) = (
+        b.param(rest.clone(), None),
+        b.param(rest.clone(), None),
+        b.param(rest.clone(), None),
+    );
     let inner: &dyn Emit = &b;
-    let product = if r.factors == Factors::Any { Binary::Mul } else { Binary::MulStrongZero };
+    let product = if r.factors == Factors::Any {
+        Binary::Mul
+    } else {
+        Binary::MulStrongZero
+    };
     let next = inner.add(inner.op(product, &[factor, state]), term);
     let body = Arc::new(b.finish(&[next, if r.exclusive { state } else { next }])?);
     let length = ty.shape[r.axis].clone();
     let y = cx.emit(
-        Scan { body, length, reverse: r.reverse, consts: 0, carry: 1, checkpoint: Checkpoint::Never }.into(),
+        Scan {
+            body,
+            length,
+            reverse: r.reverse,
+            consts: 0,
+            carry: 1,
+            checkpoint: Checkpoint::Never,
+        }
+        .into(),
         &[cx.zeros(&rest), moved[0], moved[1]],
     );
     Ok(Vals::from_slice(&[cx.transpose(y[1], &back)]))
 }
 
-/// A scan over all updates: the place of each is read like a window of the numbers of all places, 0 out of bounds.
+/// A scan over all updates: the place of each is read like a window of the numbers of all places, 0
+/// out of bounds.
 pub fn scatter_recurrence(t: &Text<'_>, s: &ScatterRecurrence, x: &[Val]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (ty, updates) = (cx.ty(x[0]), cx.ty(x[2]));
@@ -216,21 +283,36 @@ pub fn scatter_recurrence(t: &Text<'_>, s: &ScatterRecurrence, x: &[Val]) -> Res
     let places = Type::new(DType::I64, vec![ty.shape.numel()]);
     let numbered = cx.add(cx.iota(&places, 0), cx.full(&places, 1i64));
     let mut windows = s.windows.window.iter();
-    let inside = |a: &usize| !s.windows.collapsed.contains(a) && !s.windows.operand_batch.contains(a);
+    let inside =
+        |a: &usize| !s.windows.collapsed.contains(a) && !s.windows.operand_batch.contains(a);
     let sizes: Vec<Dim> = (0..ty.rank())
         .map(|a| match inside(&a).then(|| windows.next()).flatten() {
             Some(&w) => updates.shape[w].clone(),
             None => Dim::Const(1),
         })
         .collect();
-    let bounds = if s.bounds == Bounds::Clip { Bounds::Clip } else { Bounds::Drop };
-    let read = Gather { windows: s.windows.clone(), sizes, bounds };
+    let bounds = if s.bounds == Bounds::Clip {
+        Bounds::Clip
+    } else {
+        Bounds::Drop
+    };
+    let read = Gather {
+        windows: s.windows.clone(),
+        sizes,
+        bounds,
+    };
     let place = flat(cx.op(read, &[cx.reshape(numbered, &ty.shape), x[1]]));
     let b = cx.nested("step");
-    let (line, number) = (Type::new(ty.dtype, vec![ty.shape.numel()]), Type::scalar(ty.dtype));
+    let (line, number) = (
+        Type::new(ty.dtype, vec![ty.shape.numel()]),
+        Type::scalar(ty.dtype),
+    );
     let state = b.param(line, None);
-    let (at, factor, term) =
-        (b.param(Type::scalar(DType::I64), None), b.param(number.clone(), None), b.param(number.clone(), None));
+    let (at, factor, term) = (
+        b.param(Type::scalar(DType::I64), None),
+        b.param(number.clone(), None),
+        b.param(number.clone(), None),
+    );
     let inner: &dyn Emit = &b;
     let there = inner.compare(at, Comparison::Gt, inner.full_like(at, 0i64));
     let index = inner.sub(at, inner.full_like(at, 1i64));
@@ -244,8 +326,19 @@ pub fn scatter_recurrence(t: &Text<'_>, s: &ScatterRecurrence, x: &[Val]) -> Res
         return Ok(Vals::from_slice(&[x[0], cx.zeros(&updates)]));
     }
     let y = cx.emit(
-        Scan { body, length, reverse: s.reverse, consts: 0, carry: 1, checkpoint: Checkpoint::Never }.into(),
+        Scan {
+            body,
+            length,
+            reverse: s.reverse,
+            consts: 0,
+            carry: 1,
+            checkpoint: Checkpoint::Never,
+        }
+        .into(),
         &[flat(x[0]), place, flat(x[2]), flat(x[3])],
     );
-    Ok(Vals::from_slice(&[cx.reshape(y[0], &ty.shape), cx.reshape(y[1], &updates.shape)]))
+    Ok(Vals::from_slice(&[
+        cx.reshape(y[0], &ty.shape),
+        cx.reshape(y[1], &updates.shape),
+    ]))
 }

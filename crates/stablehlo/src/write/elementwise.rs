@@ -1,4 +1,5 @@
-//! Elementwise operations: the reader's table, read the other way, and formulas for those that StableHLO has no name for.
+//! Elementwise operations: the reader's table, read the other way, and formulas for those that
+//! StableHLO has no name for.
 
 use super::{Text, show};
 use crate::lower::elementwise::TABLE;
@@ -33,11 +34,19 @@ const CHLO: &[&str] = &[
 
 /// A name with its dialect.
 fn full(name: &str) -> String {
-    if CHLO.contains(&name) { format!("chlo.{name}") } else { format!("stablehlo.{name}") }
+    if CHLO.contains(&name) {
+        format!("chlo.{name}")
+    } else {
+        format!("stablehlo.{name}")
+    }
 }
 
 fn named(how: impl Fn(&How) -> bool) -> Option<String> {
-    TABLE.iter().chain(special::TABLE).find(|(_, h)| how(h)).map(|(n, _)| full(n))
+    TABLE
+        .iter()
+        .chain(special::TABLE)
+        .find(|(_, h)| how(h))
+        .map(|(n, _)| full(n))
 }
 
 pub fn unary(t: &Text<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Vals> {
@@ -49,12 +58,20 @@ pub fn unary(t: &Text<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Vals> {
         Unary::Conj | Unary::Real if !dtype.is_complex() => x,
         Unary::Imag if !dtype.is_complex() => number(0.0),
         Unary::Conj => cx.complex(cx.real(x), cx.neg(cx.imag(x))),
-        Unary::Trunc => cx.select(cx.compare(x, Comparison::Lt, number(0.0)), cx.ceil(x), cx.floor(x)),
+        Unary::Trunc => cx.select(
+            cx.compare(x, Comparison::Lt, number(0.0)),
+            cx.ceil(x),
+            cx.floor(x),
+        ),
         Unary::Real => return Ok(t.plain("stablehlo.real", &[x], y)),
         Unary::Imag => return Ok(t.plain("stablehlo.imag", &[x], y)),
         // Part by part: a complex product would mix infinite parts.
-        Unary::Exp2 if dtype.is_complex() => cx.exp(parts(cx, x, |cx, v| cx.scale_by(std::f64::consts::LN_2, v))),
-        Unary::Log2 if dtype.is_complex() => parts(cx, cx.log(x), |cx, v| cx.scale_by(std::f64::consts::LOG2_E, v)),
+        Unary::Exp2 if dtype.is_complex() => {
+            cx.exp(parts(cx, x, |cx, v| cx.scale_by(std::f64::consts::LN_2, v)))
+        }
+        Unary::Log2 if dtype.is_complex() => parts(cx, cx.log(x), |cx, v| {
+            cx.scale_by(std::f64::consts::LOG2_E, v)
+        }),
         Unary::Exp2 => cx.op(Binary::Pow, &[number(2.0), x]),
         Unary::Log2 => cx.div(cx.log(x), number(std::f64::consts::LN_2)),
         Unary::OneMinusSquare => cx.mul(cx.sub(number(1.0), x), cx.add(number(1.0), x)),
@@ -67,7 +84,11 @@ pub fn unary(t: &Text<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Vals> {
             let far = cx.select(near, number(1.0), x);
             let r = cx.recip(far);
             let small = cx.select(near, x, number(0.0));
-            cx.select(near, cx.recip(cx.add(number(1.0), cx.square(small))), cx.div(r, cx.add(far, r)))
+            cx.select(
+                near,
+                cx.recip(cx.add(number(1.0), cx.square(small))),
+                cx.div(r, cx.add(far, r)),
+            )
         }
         Unary::IsNan if dtype.is_complex() => cx.or(cx.is_nan(cx.real(x)), cx.is_nan(cx.imag(x))),
         Unary::IsNan => cx.compare(x, Comparison::Ne, x),
@@ -77,7 +98,11 @@ pub fn unary(t: &Text<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Vals> {
         }
         _ => match named(|h| matches!(h, How::Unary(u) if *u == op)) {
             Some(name) => return Ok(t.plain(&name, &[x], y)),
-            None => bail!(UnknownOperation, "`{}` has no StableHLO form", op.def().name),
+            None => bail!(
+                UnknownOperation,
+                "`{}` has no StableHLO form",
+                op.def().name
+            ),
         },
     };
     Ok(Vals::from_slice(&[written]))
@@ -96,23 +121,42 @@ pub fn binary(t: &Text<'_>, op: Binary, x: &[Val], y: Vec<Type>) -> Result<Vals>
     };
     let written = match op {
         Binary::Xlogy => zero_where(x[0], cx.mul(x[0], cx.log(x[1]))),
-        Binary::MulStrongZero => {
-            strong_zero(cx, cx.or(is_number(cx, x[0], 0.0), is_number(cx, x[1], 0.0)), cx.mul(x[0], x[1]))
-        }
+        Binary::MulStrongZero => strong_zero(
+            cx,
+            cx.or(is_number(cx, x[0], 0.0), is_number(cx, x[1], 0.0)),
+            cx.mul(x[0], x[1]),
+        ),
         Binary::DivStrongZero => {
-            let [re, im] = [cx.real(x[1]), cx.imag(x[1])].map(|v| is_number(cx, cx.abs(v), f64::INFINITY));
-            let infinite = if cx.ty(x[1]).dtype.is_complex() { cx.or(re, im) } else { re };
-            strong_zero(cx, cx.or(is_number(cx, x[0], 0.0), infinite), cx.div(x[0], x[1]))
+            let [re, im] =
+                [cx.real(x[1]), cx.imag(x[1])].map(|v| is_number(cx, cx.abs(v), f64::INFINITY));
+            let infinite = if cx.ty(x[1]).dtype.is_complex() {
+                cx.or(re, im)
+            } else {
+                re
+            };
+            strong_zero(
+                cx,
+                cx.or(is_number(cx, x[0], 0.0), infinite),
+                cx.div(x[0], x[1]),
+            )
         }
         Binary::AddError => {
             let sum = cx.add(x[0], x[1]);
             let part = cx.sub(sum, x[0]);
             let error = cx.add(cx.sub(x[0], cx.sub(sum, part)), cx.sub(x[1], part));
-            cx.select(cx.op(Unary::IsFinite, &[sum]), error, cx.full_like(sum, 0.0))
+            cx.select(
+                cx.op(Unary::IsFinite, &[sum]),
+                error,
+                cx.full_like(sum, 0.0),
+            )
         }
         _ => match named(|h| matches!(h, How::Binary(b) if *b == op)) {
             Some(name) => return Ok(t.plain(&name, x, y)),
-            None => bail!(UnknownOperation, "`{}` has no StableHLO form", op.def().name),
+            None => bail!(
+                UnknownOperation,
+                "`{}` has no StableHLO form",
+                op.def().name
+            ),
         },
     };
     Ok(Vals::from_slice(&[written]))
@@ -130,7 +174,11 @@ fn strong_zero(cx: &dyn Emit, factor: Val, y: Val) -> Val {
 /// A product that sums, where zero times anything is zero. What zeros and infinities make NaN is
 /// computed once more if there is any: from finite factors, and from where positive, negative and
 /// undefined infinite terms are. Complex products are plain.
-pub fn without_zeros(cx: &dyn Emit, x: [Val; 2], product: &dyn Fn(&dyn Emit, [Val; 2]) -> Val) -> Vals {
+pub fn without_zeros(
+    cx: &dyn Emit,
+    x: [Val; 2],
+    product: &dyn Fn(&dyn Emit, [Val; 2]) -> Val,
+) -> Vals {
     let plain = product(cx, x);
     let ty = cx.ty(plain);
     if !ty.dtype.is_float() {
@@ -143,9 +191,22 @@ pub fn without_zeros(cx: &dyn Emit, x: [Val; 2], product: &dyn Fn(&dyn Emit, [Va
         let is = |v: Val, how: Comparison, c: f64| cx.compare(v, how, number(v, c));
         let one_where = |v: Val, there: Val| cx.select(there, number(v, 1.0), number(v, 0.0));
         // Factors that are infinite of this sign, of this sign, NaN, or neither NaN nor zero.
-        let infinite = |v: Val, sign: f64| one_where(v, is(v, Comparison::Eq, sign * f64::INFINITY));
-        let signed =
-            |v: Val, sign: f64| one_where(v, is(v, if sign > 0.0 { Comparison::Gt } else { Comparison::Lt }, 0.0));
+        let infinite =
+            |v: Val, sign: f64| one_where(v, is(v, Comparison::Eq, sign * f64::INFINITY));
+        let signed = |v: Val, sign: f64| {
+            one_where(
+                v,
+                is(
+                    v,
+                    if sign > 0.0 {
+                        Comparison::Gt
+                    } else {
+                        Comparison::Lt
+                    },
+                    0.0,
+                ),
+            )
+        };
         let undefined = |v: Val| one_where(v, cx.is_nan(v));
         let not_zero = |v: Val| one_where(v, is(v, Comparison::Ne, 0.0));
         let [a, b] = [v[0], v[1]];
@@ -156,16 +217,24 @@ pub fn without_zeros(cx: &dyn Emit, x: [Val; 2], product: &dyn Fn(&dyn Emit, [Va
             };
             cx.add(of(1.0), of(-1.0))
         };
-        let nan = cx.add(product(cx, [undefined(a), not_zero(b)]), product(cx, [not_zero(a), undefined(b)]));
+        let nan = cx.add(
+            product(cx, [undefined(a), not_zero(b)]),
+            product(cx, [not_zero(a), undefined(b)]),
+        );
         let finite = |v: Val| cx.select(cx.op(Unary::IsFinite, &[v]), v, number(v, 0.0));
         let mut y = product(cx, [finite(a), finite(b)]);
-        for (count, term) in [(terms(1.0), f64::INFINITY), (terms(-1.0), f64::NEG_INFINITY), (nan, f64::NAN)] {
+        for (count, term) in [
+            (terms(1.0), f64::INFINITY),
+            (terms(-1.0), f64::NEG_INFINITY),
+            (nan, f64::NAN),
+        ] {
             let there = is(count, Comparison::Gt, 0.0);
             y = cx.add(y, cx.select(there, number(y, term), number(y, 0.0)));
         }
         vec![cx.select(cx.is_nan(v[2]), y, v[2])]
     };
-    cx.cond(any, &[x[0], x[1], plain], mended, |_, v| vec![v[2]]).into()
+    cx.cond(any, &[x[0], x[1], plain], mended, |_, v| vec![v[2]])
+        .into()
 }
 
 /// What follows `compare`: how elements of this type are compared.
@@ -188,17 +257,31 @@ pub fn compare(t: &Text<'_>, c: Comparison, x: &[Val], y: Vec<Type>) -> Vals {
 /// A comparison in total order, if the type has NaN.
 pub fn total(t: &Text<'_>, c: Comparison, a: Val, b: Val) -> Val {
     let ty = t.ty(a);
-    let kind = if ty.dtype.is_float() { "TOTALORDER" } else { kind(ty.dtype) };
+    let kind = if ty.dtype.is_float() {
+        "TOTALORDER"
+    } else {
+        kind(ty.dtype)
+    };
     compare_as(t, c, &[a, b], vec![ty.with_dtype(DType::Bool)], kind)[0]
 }
 
 fn compare_as(t: &Text<'_>, c: Comparison, x: &[Val], y: Vec<Type>, kind: &str) -> Vals {
-    let text = format!("stablehlo.compare {}, {}, {kind} : {}", word(c), t.list(x), t.signature(x, &y));
+    let text = format!(
+        "stablehlo.compare {}, {}, {kind} : {}",
+        word(c),
+        t.list(x),
+        t.signature(x, &y)
+    );
     t.line(&text, y)
 }
 
 pub fn select(t: &Text<'_>, x: &[Val], y: Vec<Type>) -> Vals {
-    let text = format!("stablehlo.select {} : {}, {}", t.list(x), show(&t.ty(x[0])), show(&y[0]));
+    let text = format!(
+        "stablehlo.select {} : {}, {}",
+        t.list(x),
+        show(&t.ty(x[0])),
+        show(&y[0])
+    );
     t.line(&text, y)
 }
 
@@ -239,10 +322,18 @@ pub fn convert(t: &Text<'_>, x: Val, y: Vec<Type>) -> Vals {
     if from.is_complex() && to == DType::Bool {
         return Vals::from_slice(&[cx.compare(x, Comparison::Ne, cx.full_like(x, 0.0))]);
     }
-    let x = if from.is_complex() && !to.is_complex() { cx.real(x) } else { x };
+    let x = if from.is_complex() && !to.is_complex() {
+        cx.real(x)
+    } else {
+        x
+    };
     if cx.ty(x).dtype == to {
         return Vals::from_slice(&[x]);
     }
-    let text = format!("stablehlo.convert {} : {}", t.name(x), t.signature(&[x], &y));
+    let text = format!(
+        "stablehlo.convert {} : {}",
+        t.name(x),
+        t.signature(&[x], &y)
+    );
     t.line(&text, y)
 }

@@ -1,10 +1,10 @@
-//! Linear algebra: `cholesky` and `triangular_solve`, and calls of LAPACK as JAX writes them for the CPU. Signs, phases and
-//! the order of eigenvalues are then made those of the core.
+//! Linear algebra: `cholesky` and `triangular_solve`, and calls of LAPACK as JAX writes them for
+//! the CPU. Signs, phases and the order of eigenvalues are then made those of the core.
 
 use super::{Text, show, tuple};
 use cotangent_core::ops::{
-    ANCHOR, Bounds, Checkpoint, Comparison, Eig, EigOrder, Eigh, Op, Qr, Reduction, Scan, Svd, TriangularSolve, Turn,
-    Unary,
+    ANCHOR, Bounds, Checkpoint, Comparison, Eig, EigOrder, Eigh, Op, Qr, Reduction, Scan, Svd,
+    TriangularSolve, Turn, Unary,
 };
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
@@ -13,7 +13,10 @@ use std::sync::Arc;
 /// Writes an operation of linear algebra; `None` for any other.
 pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: &[Type]) -> Result<Option<Vals>> {
     let cx: &dyn Emit = t;
-    let routine = matches!(op, Op::Lu(_) | Op::Qr(_) | Op::Eigh(_) | Op::Svd(_) | Op::Eig(_) | Op::Schur(_));
+    let routine = matches!(
+        op,
+        Op::Lu(_) | Op::Qr(_) | Op::Eigh(_) | Op::Svd(_) | Op::Eig(_) | Op::Schur(_)
+    );
     let empty = |ty: &Type| ty.shape.iter().any(|d| d.is(0));
     if routine && empty(&t.ty(x[0])) {
         // Nothing to factor: what has elements is orthogonal.
@@ -88,7 +91,14 @@ fn cholesky(t: &Text<'_>, a: Val) -> Val {
     let cx: &dyn Emit = t;
     let ty = cx.ty(a);
     let h = symmetric(cx, a);
-    let l = t.line(&format!("stablehlo.cholesky {}, lower = true : {}", t.name(h), show(&ty)), vec![ty.clone()])[0];
+    let l = t.line(
+        &format!(
+            "stablehlo.cholesky {}, lower = true : {}",
+            t.name(h),
+            show(&ty)
+        ),
+        vec![ty.clone()],
+    )[0];
     let l = cx.tril(l, 0);
     let rank = ty.rank();
     let bad = cx.reduce_any(cx.is_nan(l), &[rank - 2, rank - 1]);
@@ -129,7 +139,14 @@ fn layout(ty: &Type, batch: usize) -> String {
 }
 
 /// A routine of LAPACK; `real` and `complex` are its names.
-fn call(t: &Text<'_>, real: &str, complex: &str, config: &str, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+fn call(
+    t: &Text<'_>,
+    real: &str,
+    complex: &str,
+    config: &str,
+    x: &[Val],
+    y: Vec<Type>,
+) -> Result<Vals> {
     let ty = t.ty(x[0]);
     let (letter, name) = match ty.dtype {
         DType::F32 => ('s', real),
@@ -139,7 +156,13 @@ fn call(t: &Text<'_>, real: &str, complex: &str, config: &str, x: &[Val], y: Vec
         d => bail!(DTypeMismatch, "`{real}` of {d} has no StableHLO form"),
     };
     let batch = ty.rank() - 2;
-    let layouts = |types: &[Type]| types.iter().map(|t| layout(t, batch)).collect::<Vec<_>>().join(", ");
+    let layouts = |types: &[Type]| {
+        types
+            .iter()
+            .map(|t| layout(t, batch))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     let types = t.types(x);
     let text = format!(
         "stablehlo.custom_call @lapack_{letter}{name}_ffi({}) {{backend_config = \"\", mhlo.backend_config = {{{config}}}, \
@@ -158,15 +181,27 @@ fn extents(ty: &Type) -> Result<(Vec<Dim>, usize, usize)> {
     match &ty.shape[..] {
         [lead @ .., m, n] => match (m.as_const(), n.as_const()) {
             (Some(m), Some(n)) => Ok((lead.to_vec(), m, n)),
-            _ => bail!(UnknownOperation, "a factorisation of {ty}, whose extents are not known, has no StableHLO form"),
+            _ => bail!(
+                UnknownOperation,
+                "a factorisation of {ty}, whose extents are not known, has no StableHLO form"
+            ),
         },
-        _ => bail!(ShapeMismatch, "a factorisation of {ty}, which is not a matrix"),
+        _ => bail!(
+            ShapeMismatch,
+            "a factorisation of {ty}, which is not a matrix"
+        ),
     }
 }
 
 /// A type with these leading extents and then these.
 fn of(dtype: DType, lead: &[Dim], rest: &[usize]) -> Type {
-    Type::new(dtype, lead.iter().cloned().chain(rest.iter().map(|&n| Dim::Const(n))).collect::<Vec<_>>())
+    Type::new(
+        dtype,
+        lead.iter()
+            .cloned()
+            .chain(rest.iter().map(|&n| Dim::Const(n)))
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// Packed factors, exchanges from 0, the permutation.
@@ -181,12 +216,18 @@ fn lu(t: &Text<'_>, a: Val) -> Result<Vals> {
     let order = of(DType::I32, &lead, &[m]);
     let (rank, number) = (order.rank(), Type::scalar(DType::I32));
     let b = cx.nested("exchange");
-    let (perm, step, with) =
-        (b.param(order.clone(), None), b.param(number, None), b.param(of(DType::I32, &lead, &[]), None));
+    let (perm, step, with) = (
+        b.param(order.clone(), None),
+        b.param(number, None),
+        b.param(of(DType::I32, &lead, &[]), None),
+    );
     let inner: &dyn Emit = &b;
     let here = inner.iota(&order, rank - 1);
     let at = |v: Val| inner.compare(here, Comparison::Eq, v);
-    let (first, second) = (at(inner.broadcast_in_dim(step, &order.shape, &[])), at(leading(inner, with, &order)));
+    let (first, second) = (
+        at(inner.broadcast_in_dim(step, &order.shape, &[])),
+        at(leading(inner, with, &order)),
+    );
     let read = |mask: Val| {
         let only = inner.select(mask, perm, inner.zeros(&order));
         leading(inner, inner.reduce_sum(only, &[rank - 1]), &order)
@@ -195,8 +236,20 @@ fn lu(t: &Text<'_>, a: Val) -> Result<Vals> {
     let body = Arc::new(b.finish(&[next])?);
     let steps = Dim::Const(k);
     let numbers = cx.iota(&Type::new(DType::I32, vec![steps.clone()]), 0);
-    let stacked = cx.transpose(exchanges, &std::iter::once(rank - 1).chain(0..rank - 1).collect::<Vec<_>>());
-    let scan = Scan { body, length: steps, reverse: false, consts: 0, carry: 1, checkpoint: Checkpoint::Never };
+    let stacked = cx.transpose(
+        exchanges,
+        &std::iter::once(rank - 1)
+            .chain(0..rank - 1)
+            .collect::<Vec<_>>(),
+    );
+    let scan = Scan {
+        body,
+        length: steps,
+        reverse: false,
+        consts: 0,
+        carry: 1,
+        checkpoint: Checkpoint::Never,
+    };
     let perm = cx.op(scan, &[cx.iota(&order, rank - 1), numbers, stacked]);
     Ok(Vals::from_slice(&[y[0], exchanges, perm]))
 }
@@ -210,9 +263,22 @@ fn solve(t: &Text<'_>, y: &[Val], b: Val) -> Result<Val> {
     let rows: Vec<usize> = (0..rank - 1).collect();
     let index = cx.broadcast_in_dim(y[2], &ty.shape, &rows);
     let b = cx.take_along_axis(b, index, rank - 2, Bounds::Clip);
-    let lower = TriangularSolve { left: true, lower: true, unit: true, turn: Turn::None };
+    let lower = TriangularSolve {
+        left: true,
+        lower: true,
+        unit: true,
+        turn: Turn::None,
+    };
     let x = cx.triangular_solve(y[0], b, lower);
-    Ok(cx.triangular_solve(y[0], x, TriangularSolve { lower: false, unit: false, ..lower }))
+    Ok(cx.triangular_solve(
+        y[0],
+        x,
+        TriangularSolve {
+            lower: false,
+            unit: false,
+            ..lower
+        },
+    ))
 }
 
 /// The diagonal of `U`, and whether the number of exchanges is odd.
@@ -223,7 +289,11 @@ fn pivots(t: &Text<'_>, y: &[Val]) -> Result<(Val, Val)> {
     let last = ty.rank() - 1;
     let moved = cx.compare(y[1], Comparison::Ne, cx.iota(&ty, last));
     let count = cx.reduce_sum(cx.convert(moved, DType::I32), &[last]);
-    let odd = cx.compare(cx.and(count, cx.full_like(count, 1i64)), Comparison::Eq, cx.full_like(count, 1i64));
+    let odd = cx.compare(
+        cx.and(count, cx.full_like(count, 1i64)),
+        Comparison::Eq,
+        cx.full_like(count, 1i64),
+    );
     Ok((cx.diagonal(y[0]), odd))
 }
 
@@ -233,7 +303,14 @@ fn qr(t: &Text<'_>, q: &Qr, a: Val, y: &[Type]) -> Result<Vals> {
     let ty = cx.ty(a);
     let (lead, m, n) = extents(&ty)?;
     let (k, last) = (m.min(n), ty.rank() - 1);
-    let packed = call(t, "geqrf", "geqrf", "", &[a], vec![ty.clone(), of(ty.dtype, &lead, &[k])])?;
+    let packed = call(
+        t,
+        "geqrf",
+        "geqrf",
+        "",
+        &[a],
+        vec![ty.clone(), of(ty.dtype, &lead, &[k])],
+    )?;
     let wide = if q.complete { m } else { k };
     let columns = match wide > n {
         true => {
@@ -243,7 +320,14 @@ fn qr(t: &Text<'_>, q: &Qr, a: Val, y: &[Type]) -> Result<Vals> {
         }
         false => cx.slice_axis(packed[0], last, 0usize, wide),
     };
-    let mut ortho = call(t, "orgqr", "ungqr", "", &[columns, packed[1]], vec![y[0].clone()])?[0];
+    let mut ortho = call(
+        t,
+        "orgqr",
+        "ungqr",
+        "",
+        &[columns, packed[1]],
+        vec![y[0].clone()],
+    )?[0];
     let mut r = cx.triu(cx.slice_axis(packed[0], last - 1, 0usize, wide), 0);
     if ty.dtype.is_complex() {
         let d = cx.real(cx.diagonal(r));
@@ -267,7 +351,8 @@ fn qr(t: &Text<'_>, q: &Qr, a: Val, y: &[Type]) -> Result<Vals> {
     Ok(Vals::from_slice(&[ortho, r]))
 }
 
-/// The phase of each column: that of its first component that is at least this part of the largest; 1 for a column of zeros.
+/// The phase of each column: that of its first component that is at least this part of the largest;
+/// 1 for a column of zeros.
 fn phases(cx: &dyn Emit, v: Val, anchor: f64) -> Val {
     let ty = cx.ty(v);
     let rows = ty.rank() - 2;
@@ -294,13 +379,19 @@ fn eigh(t: &Text<'_>, e: &Eigh, a: Val, y: &[Type]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(a);
     let (lead, ..) = extents(&ty)?;
-    let config = format!("mode = {} : ui8, uplo = 76 : ui8", if e.vectors { 86 } else { 78 });
+    let config = format!(
+        "mode = {} : ui8, uplo = 76 : ui8",
+        if e.vectors { 86 } else { 78 }
+    );
     let results = vec![ty, y[0].clone(), of(DType::I32, &lead, &[])];
     let r = call(t, "syevd", "heevd", &config, &[symmetric(cx, a)], results)?;
     if !e.vectors {
         return Ok(one(r[1]));
     }
-    Ok(Vals::from_slice(&[r[1], turned(cx, r[0], phases(cx, r[0], ANCHOR))]))
+    Ok(Vals::from_slice(&[
+        r[1],
+        turned(cx, r[0], phases(cx, r[0], ANCHOR)),
+    ]))
 }
 
 fn svd(t: &Text<'_>, s: &Svd, a: Val, y: &[Type]) -> Result<Vals> {
@@ -313,7 +404,11 @@ fn svd(t: &Text<'_>, s: &Svd, a: Val, y: &[Type]) -> Result<Vals> {
         (true, false) => (83, k, k),
         (true, true) => (65, m, n),
     };
-    let numbers = if s.vectors { y[1].clone() } else { y[0].clone() };
+    let numbers = if s.vectors {
+        y[1].clone()
+    } else {
+        y[0].clone()
+    };
     let results = vec![
         ty.clone(),
         numbers,
@@ -321,7 +416,14 @@ fn svd(t: &Text<'_>, s: &Svd, a: Val, y: &[Type]) -> Result<Vals> {
         of(ty.dtype, &lead, &[columns, n]),
         of(DType::I32, &lead, &[]),
     ];
-    let r = call(t, "gesdd", "gesdd", &format!("mode = {mode} : ui8"), &[a], results)?;
+    let r = call(
+        t,
+        "gesdd",
+        "gesdd",
+        &format!("mode = {mode} : ui8"),
+        &[a],
+        results,
+    )?;
     if !s.vectors {
         return Ok(one(r[1]));
     }
@@ -332,8 +434,16 @@ fn svd(t: &Text<'_>, s: &Svd, a: Val, y: &[Type]) -> Result<Vals> {
     let last = cx.ty(pu).rank() - 1;
     let own = |p: Val, count: usize| cx.slice_axis(p, last, k, count);
     let shared = cx.slice_axis(pu, last, 0usize, k);
-    let of_v = if columns > k { cx.concatenate(&[shared, own(pv, columns)], last) } else { shared };
-    Ok(Vals::from_slice(&[turned(cx, u, pu), r[1], cx.adjoint(turned(cx, v, of_v))]))
+    let of_v = if columns > k {
+        cx.concatenate(&[shared, own(pv, columns)], last)
+    } else {
+        shared
+    };
+    Ok(Vals::from_slice(&[
+        turned(cx, u, pu),
+        r[1],
+        cx.adjoint(turned(cx, v, of_v)),
+    ]))
 }
 
 fn eig(t: &Text<'_>, e: &Eig, a: Val, y: &[Type]) -> Result<Vals> {
@@ -343,16 +453,28 @@ fn eig(t: &Text<'_>, e: &Eig, a: Val, y: &[Type]) -> Result<Vals> {
     let matrix = of(y[0].dtype, &lead, &[n, n]);
     let part = of(ty.dtype, &lead, &[n]);
     let wanted = |yes: bool| if e.vectors && yes { 86 } else { 78 };
-    let config = format!("compute_left = {} : ui8, compute_right = {} : ui8", wanted(e.left), wanted(!e.left));
+    let config = format!(
+        "compute_left = {} : ui8, compute_right = {} : ui8",
+        wanted(e.left),
+        wanted(!e.left)
+    );
     let mut results = vec![part; if ty.dtype.is_complex() { 1 } else { 2 }];
     let values = results.len();
     results.extend([matrix.clone(), matrix.clone(), of(DType::I32, &lead, &[])]);
     let r = call(t, "geev", "geev", &config, &[a], results)?;
-    let w = if values == 2 { cx.complex(r[0], r[1]) } else { r[0] };
+    let w = if values == 2 {
+        cx.complex(r[0], r[1])
+    } else {
+        r[0]
+    };
     if e.order != EigOrder::Sorted {
         // As the routine has them.
         let v = r[if e.left { values } else { values + 1 }];
-        return Ok(if e.vectors { Vals::from_slice(&[w, turned(cx, v, phases(cx, v, 1.0))]) } else { one(w) });
+        return Ok(if e.vectors {
+            Vals::from_slice(&[w, turned(cx, v, phases(cx, v, 1.0))])
+        } else {
+            one(w)
+        });
     }
     let (re, im) = (cx.real(w), cx.imag(w));
     t.sound()?;
@@ -377,10 +499,20 @@ fn schur(t: &Text<'_>, a: Val) -> Result<Vals> {
     let mut results = vec![ty.clone(), ty.clone()];
     results.extend(vec![part; if ty.dtype.is_complex() { 1 } else { 2 }]);
     results.extend([of(DType::I32, &lead, &[]), of(DType::I32, &lead, &[])]);
-    let r = call(t, "gees", "gees", "mode = 86 : ui8, sort = 78 : ui8", &[a], results)?;
+    let r = call(
+        t,
+        "gees",
+        "gees",
+        "mode = 86 : ui8, sort = 78 : ui8",
+        &[a],
+        results,
+    )?;
     let by = phases(cx, r[1], ANCHOR);
     t.sound()?;
     let rows: Vec<usize> = (0..ty.rank() - 1).collect();
     let left = cx.broadcast_in_dim(by, &ty.shape, &rows);
-    Ok(Vals::from_slice(&[turned(cx, cx.mul(left, r[0]), by), turned(cx, r[1], by)]))
+    Ok(Vals::from_slice(&[
+        turned(cx, cx.mul(left, r[0]), by),
+        turned(cx, r[1], by),
+    ]))
 }

@@ -1,11 +1,13 @@
 //! Graphs to StableHLO text, in the form that MLIR prints.
 //!
-//! The writer is an emitter ([`Emit`]): an operation that StableHLO has becomes a line, any other is written with simpler
-//! ones by the same builder methods that rules use. Regions are inlined bodies; a function that is called becomes a
-//! `func.func` of its own. Custom derivatives are lowered away, and what cannot be expressed is an error that says so.
+//! The writer is an emitter ([`Emit`]): an operation that StableHLO has becomes a line, any other
+//! is written with simpler ones by the same builder methods that rules use. Regions are inlined
+//! bodies; a function that is called becomes a `func.func` of its own. Custom derivatives are
+//! lowered away, and what cannot be expressed is an error that says so.
 //!
-//! Symbolic extents print as `?`. What needs their numbers computes them from `get_dimension_size` of the parameters, or
-//! from the value that decides them: a loop whose steps are stacked is taken twice, first to count them.
+//! Symbolic extents print as `?`. What needs their numbers computes them from `get_dimension_size`
+//! of the parameters, or from the value that decides them: a loop whose steps are stacked is taken
+//! twice, first to count them.
 
 mod constant;
 mod control;
@@ -32,7 +34,8 @@ use std::sync::Arc;
 /// What the text needs of those who read it; `chlo` names functions that StableHLO has none for.
 const HEADER: &str = "// StableHLO 1.4 and chlo.\n";
 
-/// The text of functions, simplified: the first one is `@main` unless another has that name; what they call follows.
+/// The text of functions, simplified: the first one is `@main` unless another has that name; what
+/// they call follows.
 ///
 /// ```
 /// use cotangent_core::{Builder, DType, Emit, Type};
@@ -47,13 +50,14 @@ const HEADER: &str = "// StableHLO 1.4 and chlo.\n";
 /// ```
 ///
 /// # Errors
-/// An operation has no StableHLO form: one of another crate, or a function that neither StableHLO nor chlo has.
+/// An operation has no StableHLO form: one of another crate, or a function that neither StableHLO
+/// nor chlo has.
 pub fn write(functions: &[Arc<Function>]) -> Result<String> {
     write_with(functions, Numerics::STABLEHLO)
 }
 
-/// As [`write`], with the arithmetic that derivatives of the text are to have, as an attribute of the module where it is
-/// not what the format means without it.
+/// As [`write`], with the arithmetic that derivatives of the text are to have, as an attribute of
+/// the module where it is not what the format means without it.
 ///
 /// ```
 /// use cotangent_core::transform::{Numerics, Session};
@@ -69,7 +73,11 @@ pub fn write_with(functions: &[Arc<Function>], numerics: Numerics) -> Result<Str
     let names = RefCell::new(Names::default());
     let any_main = functions.iter().any(|f| &*f.name == "main");
     for (k, f) in functions.iter().enumerate() {
-        names.borrow_mut().add(&Arc::new(simplify(f)), if k == 0 && !any_main { "main" } else { &f.name }, true);
+        names.borrow_mut().add(
+            &Arc::new(simplify(f)),
+            if k == 0 && !any_main { "main" } else { &f.name },
+            true,
+        );
     }
     let mut out = String::from(HEADER);
     let module = functions.first().map_or("empty", |f| &f.name);
@@ -80,7 +88,9 @@ pub fn write_with(functions: &[Arc<Function>], numerics: Numerics) -> Result<Str
     let _ = writeln!(out, "module @{} {attributes}{{", symbol(module));
     let mut done = 0;
     loop {
-        let Some(entry) = names.borrow().all.get(done).cloned() else { break };
+        let Some(entry) = names.borrow().all.get(done).cloned() else {
+            break;
+        };
         out.push_str(&function(&entry, &names)?);
         done += 1;
     }
@@ -136,7 +146,12 @@ impl Names {
             name = format!("{wish}_{k}");
         }
         self.taken.insert(name.clone());
-        self.all.push(Named { f, name: name.clone(), public, expands });
+        self.all.push(Named {
+            f,
+            name: name.clone(),
+            public,
+            expands,
+        });
         name
     }
 }
@@ -144,21 +159,40 @@ impl Names {
 /// A name after `@`, in quotes unless it is plain.
 fn symbol(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.');
-    let bare = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(plain);
-    if bare { name.into() } else { format!("{name:?}") }
+    let bare =
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(plain);
+    if bare {
+        name.into()
+    } else {
+        format!("{name:?}")
+    }
 }
 
 fn function(entry: &Named, names: &RefCell<Names>) -> Result<String> {
-    let Named { f, name, public, expands } = entry;
-    let t = Text { session: Session::default(), names, state: RefCell::default(), expands: Cell::new(*expands) };
+    let Named {
+        f,
+        name,
+        public,
+        expands,
+    } = entry;
+    let t = Text {
+        session: Session::default(),
+        names,
+        state: RefCell::default(),
+        expands: Cell::new(*expands),
+    };
     t.state.borrow_mut().depth = 2;
     let mut taken = FxHashSet::default();
     let mut params = Vec::new();
     for (k, &p) in f.params().iter().enumerate() {
         let plain = |n: &str| {
-            n.starts_with(|c: char| c.is_ascii_alphabetic()) && n.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            n.starts_with(|c: char| c.is_ascii_alphabetic())
+                && n.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         };
-        let own = f.name_of(p).map(|n| n.to_string()).filter(|n| plain(n) && taken.insert(n.clone()));
+        let own = f
+            .name_of(p)
+            .map(|n| n.to_string())
+            .filter(|n| plain(n) && taken.insert(n.clone()));
         let own = own.unwrap_or_else(|| fresh(&mut taken, &format!("arg{k}")));
         params.push(t.value(&format!("%{own}"), f.ty(p).clone()));
     }
@@ -167,13 +201,23 @@ fn function(entry: &Named, names: &RefCell<Names>) -> Result<String> {
     if let Some(e) = t.state.borrow_mut().error.take() {
         return Err(e);
     }
-    let list = |v: &[Val], each: &dyn Fn(Val) -> String| v.iter().map(|&v| each(v)).collect::<Vec<_>>().join(", ");
+    let list = |v: &[Val], each: &dyn Fn(Val) -> String| {
+        v.iter().map(|&v| each(v)).collect::<Vec<_>>().join(", ")
+    };
     let mut out = String::new();
     let head = list(&params, &|v| format!("{}: {}", t.name(v), show(&t.ty(v))));
     let types: Vec<Type> = results.iter().map(|&v| t.ty(v)).collect();
-    let arrow = if types.is_empty() { String::new() } else { format!(" -> {}", tuple(&types)) };
+    let arrow = if types.is_empty() {
+        String::new()
+    } else {
+        format!(" -> {}", tuple(&types))
+    };
     let access = if *public { "public" } else { "private" };
-    let _ = writeln!(out, "  func.func {access} @{}({head}){arrow} {{", symbol(name));
+    let _ = writeln!(
+        out,
+        "  func.func {access} @{}({head}){arrow} {{",
+        symbol(name)
+    );
     out.push_str(&t.state.borrow().out);
     let _ = writeln!(out, "    return{}", t.returned(&results));
     out.push_str("  }\n");
@@ -232,13 +276,20 @@ fn shown(types: &[Type]) -> String {
 
 /// Numbers with commas between them.
 fn numbers<T: ToString>(v: impl IntoIterator<Item = T>) -> String {
-    v.into_iter().map(|n| n.to_string()).collect::<Vec<_>>().join(", ")
+    v.into_iter()
+        .map(|n| n.to_string())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// `array<i64: 1, 2>`.
 fn array<T: ToString>(v: impl IntoIterator<Item = T>) -> String {
     let list = numbers(v);
-    if list.is_empty() { "array<i64>".into() } else { format!("array<i64: {list}>") }
+    if list.is_empty() {
+        "array<i64>".into()
+    } else {
+        format!("array<i64: {list}>")
+    }
 }
 
 /// A region that has been written.
@@ -282,11 +333,19 @@ impl Text<'_> {
     }
 
     fn name(&self, v: Val) -> Rc<str> {
-        self.state.borrow().names.get(v.index()).cloned().unwrap_or_else(|| "%?".into())
+        self.state
+            .borrow()
+            .names
+            .get(v.index())
+            .cloned()
+            .unwrap_or_else(|| "%?".into())
     }
 
     fn list(&self, x: &[Val]) -> String {
-        x.iter().map(|&v| self.name(v).to_string()).collect::<Vec<_>>().join(", ")
+        x.iter()
+            .map(|&v| self.name(v).to_string())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     fn types(&self, x: &[Val]) -> Vec<Type> {
@@ -295,7 +354,11 @@ impl Text<'_> {
 
     /// ` %a, %b : t, u`, or nothing.
     fn returned(&self, x: &[Val]) -> String {
-        if x.is_empty() { String::new() } else { format!(" {} : {}", self.list(x), shown(&self.types(x))) }
+        if x.is_empty() {
+            String::new()
+        } else {
+            format!(" {} : {}", self.list(x), shown(&self.types(x)))
+        }
     }
 
     /// Writes an operation: what stands behind `=`.
@@ -307,11 +370,33 @@ impl Text<'_> {
             (s.depth, base)
         };
         let many = results.len() > 1;
-        let group = if many { format!("%{base}:{}", results.len()) } else { format!("%{base}") };
-        let equals = if results.is_empty() { String::new() } else { format!("{group} = ") };
-        let _ = writeln!(self.state.borrow_mut().out, "{}{equals}{what}", "  ".repeat(indent));
-        let name = |k: usize| if many { format!("%{base}#{k}") } else { format!("%{base}") };
-        results.into_iter().enumerate().map(|(k, t)| self.value(&name(k), t)).collect()
+        let group = if many {
+            format!("%{base}:{}", results.len())
+        } else {
+            format!("%{base}")
+        };
+        let equals = if results.is_empty() {
+            String::new()
+        } else {
+            format!("{group} = ")
+        };
+        let _ = writeln!(
+            self.state.borrow_mut().out,
+            "{}{equals}{what}",
+            "  ".repeat(indent)
+        );
+        let name = |k: usize| {
+            if many {
+                format!("%{base}#{k}")
+            } else {
+                format!("%{base}")
+            }
+        };
+        results
+            .into_iter()
+            .enumerate()
+            .map(|(k, t)| self.value(&name(k), t))
+            .collect()
     }
 
     /// A constant, once where it is needed several times.
@@ -347,9 +432,15 @@ impl Text<'_> {
             let mut s = self.state.borrow_mut();
             let first = s.number;
             s.number += types.len();
-            (0..types.len()).map(|k| format!("%{}", first + k)).collect()
+            (0..types.len())
+                .map(|k| format!("%{}", first + k))
+                .collect()
         };
-        let args: Vec<Val> = names.iter().zip(types).map(|(n, t)| self.value(n, t.clone())).collect();
+        let args: Vec<Val> = names
+            .iter()
+            .zip(types)
+            .map(|(n, t)| self.value(n, t.clone()))
+            .collect();
         let text = self.block(|| write(&args));
         Region { args, text }
     }
@@ -379,8 +470,11 @@ impl Text<'_> {
     fn regions(&self, all: &[Region]) -> String {
         let indent = self.indent();
         let each = |r: &Region| {
-            let head =
-                if r.args.is_empty() { String::new() } else { format!("{indent}^bb0({}):\n", self.arguments(&r.args)) };
+            let head = if r.args.is_empty() {
+                String::new()
+            } else {
+                format!("{indent}^bb0({}):\n", self.arguments(&r.args))
+            };
             format!("{{\n{head}{}{indent}}}", r.text)
         };
         format!("({})", all.iter().map(each).collect::<Vec<_>>().join(", "))
@@ -388,7 +482,10 @@ impl Text<'_> {
 
     /// `%a: t, %b: u`.
     fn arguments(&self, args: &[Val]) -> String {
-        args.iter().map(|&v| format!("{}: {}", self.name(v), show(&self.ty(v)))).collect::<Vec<_>>().join(", ")
+        args.iter()
+            .map(|&v| format!("{}: {}", self.name(v), show(&self.ty(v))))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// The first error of what was written: what is looked at next may be poison.
@@ -433,7 +530,9 @@ impl Text<'_> {
         });
         match unknown {
             Some(s) => {
-                let text = format!("the extent `{s}` is decided while the program runs: StableHLO has no such arrays");
+                let text = format!(
+                    "the extent `{s}` is decided while the program runs: StableHLO has no such arrays"
+                );
                 Err(Error::new(Code::Unbound, text))
             }
             None => Ok(d.compute(self)),
@@ -457,7 +556,12 @@ impl Extents for Text<'_> {
     }
 
     fn symbol(&self, s: &Sym) -> Val {
-        self.state.borrow().extents.get(s).copied().unwrap_or(Val::POISON)
+        self.state
+            .borrow()
+            .extents
+            .get(s)
+            .copied()
+            .unwrap_or(Val::POISON)
     }
 
     fn add(&self, a: Val, b: Val) -> Val {
@@ -482,7 +586,9 @@ impl Emit for Text<'_> {
         let n = op.results();
         if !x.contains(&Val::POISON) {
             let types = self.types(x);
-            let written = op.infer(&types).and_then(|y| whole::or_simpler(self, &op, x, y));
+            let written = op
+                .infer(&types)
+                .and_then(|y| whole::or_simpler(self, &op, x, y));
             match written {
                 Ok(y) => return y,
                 Err(e) => self.fail(e.at(self.loc())),
@@ -492,7 +598,12 @@ impl Emit for Text<'_> {
     }
 
     fn ty(&self, v: Val) -> Type {
-        self.state.borrow().types.get(v.index()).cloned().unwrap_or_else(|| Type::scalar(DType::F64))
+        self.state
+            .borrow()
+            .types
+            .get(v.index())
+            .cloned()
+            .unwrap_or_else(|| Type::scalar(DType::F64))
     }
 
     fn fail(&self, e: Error) {

@@ -19,7 +19,14 @@ pub fn iota(t: &Text<'_>, axis: usize, y: Vec<Type>) -> Result<Vals> {
         return Ok(t.line(&format!("stablehlo.iota dim = {axis} : {ty}"), y));
     }
     let shape = t.extent_vector(&y[0].shape)?;
-    Ok(t.line(&format!("stablehlo.dynamic_iota {}, dim = {axis} : {}", t.name(shape), t.signature(&[shape], &y)), y))
+    Ok(t.line(
+        &format!(
+            "stablehlo.dynamic_iota {}, dim = {axis} : {}",
+            t.name(shape),
+            t.signature(&[shape], &y)
+        ),
+        y,
+    ))
 }
 
 pub fn broadcast(t: &Text<'_>, x: Val, dims: &[usize], y: Vec<Type>) -> Result<Vals> {
@@ -28,7 +35,11 @@ pub fn broadcast(t: &Text<'_>, x: Val, dims: &[usize], y: Vec<Type>) -> Result<V
     }
     let dims = numbers(dims);
     if known(&y[0]) {
-        let text = format!("stablehlo.broadcast_in_dim {}, dims = [{dims}] : {}", t.name(x), t.signature(&[x], &y));
+        let text = format!(
+            "stablehlo.broadcast_in_dim {}, dims = [{dims}] : {}",
+            t.name(x),
+            t.signature(&[x], &y)
+        );
         return Ok(t.line(&text, y));
     }
     let shape = t.extent_vector(&y[0].shape)?;
@@ -46,21 +57,42 @@ pub fn reshape(t: &Text<'_>, x: Val, y: Vec<Type>) -> Result<Vals> {
         return one(x);
     }
     if known(&y[0]) {
-        return Ok(t.line(&format!("stablehlo.reshape {} : {}", t.name(x), t.signature(&[x], &y)), y));
+        return Ok(t.line(
+            &format!(
+                "stablehlo.reshape {} : {}",
+                t.name(x),
+                t.signature(&[x], &y)
+            ),
+            y,
+        ));
     }
     let operands = [x, t.extent_vector(&y[0].shape)?];
-    let text = format!("stablehlo.dynamic_reshape {} : {}", t.list(&operands), t.signature(&operands, &y));
+    let text = format!(
+        "stablehlo.dynamic_reshape {} : {}",
+        t.list(&operands),
+        t.signature(&operands, &y)
+    );
     Ok(t.line(&text, y))
 }
 
 /// An operation with one list of axes.
 pub fn listed(t: &Text<'_>, name: &str, key: &str, x: Val, list: &[usize], y: Vec<Type>) -> Vals {
-    let text = format!("stablehlo.{name} {}, {key} = [{}] : {}", t.name(x), numbers(list), t.signature(&[x], &y));
+    let text = format!(
+        "stablehlo.{name} {}, {key} = [{}] : {}",
+        t.name(x),
+        numbers(list),
+        t.signature(&[x], &y)
+    );
     t.line(&text, y)
 }
 
 pub fn reverse(t: &Text<'_>, x: Val, axes: &[usize], y: Vec<Type>) -> Vals {
-    let text = format!("stablehlo.reverse {}, dims = [{}] : {}", t.name(x), numbers(axes), super::show(&y[0]));
+    let text = format!(
+        "stablehlo.reverse {}, dims = [{}] : {}",
+        t.name(x),
+        numbers(axes),
+        super::show(&y[0])
+    );
     t.line(&text, y)
 }
 
@@ -72,12 +104,26 @@ pub fn slice(t: &Text<'_>, s: &Slice, x: Val, y: Vec<Type>) -> Result<Vals> {
             by => format!("{}:{}:{by}", start[k], limit[k]),
         };
         let ranges: Vec<String> = (0..start.len()).map(range).collect();
-        let text = format!("stablehlo.slice {} [{}] : {}", t.name(x), ranges.join(", "), t.signature(&[x], &y));
+        let text = format!(
+            "stablehlo.slice {} [{}] : {}",
+            t.name(x),
+            ranges.join(", "),
+            t.signature(&[x], &y)
+        );
         return Ok(t.line(&text, y));
     }
     let stride: Vec<Dim> = s.stride.iter().map(|&n| Dim::Const(n)).collect();
-    let operands = [x, t.extent_vector(&s.start)?, t.extent_vector(&s.limit)?, t.extent_vector(&stride)?];
-    let text = format!("stablehlo.real_dynamic_slice {} : {}", t.list(&operands), t.signature(&operands, &y));
+    let operands = [
+        x,
+        t.extent_vector(&s.start)?,
+        t.extent_vector(&s.limit)?,
+        t.extent_vector(&stride)?,
+    ];
+    let text = format!(
+        "stablehlo.real_dynamic_slice {} : {}",
+        t.list(&operands),
+        t.signature(&operands, &y)
+    );
     Ok(t.line(&text, y))
 }
 
@@ -103,7 +149,11 @@ pub fn concatenate(t: &Text<'_>, axis: usize, x: &[Val], y: Vec<Type>) -> Vals {
     if let [only] = x {
         return Vals::from_slice(&[*only]);
     }
-    let text = format!("stablehlo.concatenate {}, dim = {axis} : {}", t.list(x), t.signature(x, &y));
+    let text = format!(
+        "stablehlo.concatenate {}, dim = {axis} : {}",
+        t.list(x),
+        t.signature(x, &y)
+    );
     t.line(&text, y)
 }
 
@@ -111,7 +161,10 @@ pub fn concatenate(t: &Text<'_>, axis: usize, x: &[Val], y: Vec<Type>) -> Vals {
 fn sizes(op: &str, dims: &[Dim]) -> Result<Vec<usize>> {
     match dims.iter().map(Dim::as_const).collect() {
         Some(v) => Ok(v),
-        None => bail!(UnknownOperation, "`{op}` with windows whose extents are not known has no StableHLO form"),
+        None => bail!(
+            UnknownOperation,
+            "`{op}` with windows whose extents are not known has no StableHLO form"
+        ),
     }
 }
 
@@ -127,9 +180,19 @@ pub fn dynamic_slice(t: &Text<'_>, d: &DynamicSlice, x: &[Val], y: Vec<Type>) ->
 
 /// `name<key = [..], ..>` with the lists that are not empty.
 fn record(name: &str, keys: [&str; 5], w: &Windows) -> String {
-    let lists = [&w.window, &w.collapsed, &w.operand_batch, &w.index_batch, &w.axes];
-    let mut parts: Vec<String> =
-        keys.iter().zip(lists).filter(|(_, l)| !l.is_empty()).map(|(k, l)| format!("{k} = [{}]", numbers(l))).collect();
+    let lists = [
+        &w.window,
+        &w.collapsed,
+        &w.operand_batch,
+        &w.index_batch,
+        &w.axes,
+    ];
+    let mut parts: Vec<String> = keys
+        .iter()
+        .zip(lists)
+        .filter(|(_, l)| !l.is_empty())
+        .map(|(k, l)| format!("{k} = [{}]", numbers(l)))
+        .collect();
     if w.vector != 0 {
         parts.push(format!("index_vector_dim = {}", w.vector));
     }
@@ -137,7 +200,14 @@ fn record(name: &str, keys: [&str; 5], w: &Windows) -> String {
 }
 
 /// Index vectors moved by `by` per component after they were clamped to `lo ..= hi`.
-fn clamped(t: &Text<'_>, w: &Windows, indices: Val, lo: &[i64], hi: &[Dim], by: &[i64]) -> Result<Val> {
+fn clamped(
+    t: &Text<'_>,
+    w: &Windows,
+    indices: Val,
+    lo: &[i64],
+    hi: &[Dim],
+    by: &[i64],
+) -> Result<Val> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(indices);
     let wide = ty.with_dtype(DType::I64);
@@ -164,15 +234,33 @@ fn clamped(t: &Text<'_>, w: &Windows, indices: Val, lo: &[i64], hi: &[Dim], by: 
     });
     let top = row(top.collect::<Result<Vec<Val>>>()?);
     let x = cx.minimum(cx.maximum(x, numbers(lo)), top);
-    Ok(if by.iter().any(|&b| b != 0) { cx.add(x, numbers(by)) } else { x })
+    Ok(if by.iter().any(|&b| b != 0) {
+        cx.add(x, numbers(by))
+    } else {
+        x
+    })
 }
 
-/// Zeros around the operand, so wide that every window that is partly or wholly outside lies in it, and the indices into that.
-/// The numbers are the widths of the border.
-fn bordered(t: &Text<'_>, w: &Windows, sizes: &[usize], x: Val, indices: Val) -> Result<(Val, Val, Vec<i64>)> {
+/// Zeros around the operand, so wide that every window that is partly or wholly outside lies in it,
+/// and the indices into that. The numbers are the widths of the border.
+fn bordered(
+    t: &Text<'_>,
+    w: &Windows,
+    sizes: &[usize],
+    x: Val,
+    indices: Val,
+) -> Result<(Val, Val, Vec<i64>)> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(x);
-    let border: Vec<i64> = (0..ty.rank()).map(|a| if w.axes.contains(&a) { sizes[a] as i64 } else { 0 }).collect();
+    let border: Vec<i64> = (0..ty.rank())
+        .map(|a| {
+            if w.axes.contains(&a) {
+                sizes[a] as i64
+            } else {
+                0
+            }
+        })
+        .collect();
     let wide = cx.pad_zeros(x, &border, &border, &vec![0; ty.rank()]);
     let each: Vec<i64> = w.axes.iter().map(|&a| border[a]).collect();
     let lo: Vec<i64> = each.iter().map(|b| -b).collect();
@@ -186,7 +274,13 @@ pub fn gather(t: &Text<'_>, g: &Gather, x: &[Val], y: Vec<Type>) -> Result<Vals>
     let (operand, indices) = match g.bounds {
         Bounds::Drop if !g.windows.axes.is_empty() => {
             // The border is as wide as windows are along the axes on which indices move them.
-            let along = |a: usize| if g.windows.axes.contains(&a) { g.sizes[a].clone() } else { Dim::Const(0) };
+            let along = |a: usize| {
+                if g.windows.axes.contains(&a) {
+                    g.sizes[a].clone()
+                } else {
+                    Dim::Const(0)
+                }
+            };
             let size = sizes("gather", &(0..g.sizes.len()).map(along).collect::<Vec<_>>())?;
             let (wide, moved, _) = bordered(t, &g.windows, &size, x[0], x[1])?;
             (wide, moved)
@@ -225,7 +319,8 @@ pub fn gather(t: &Text<'_>, g: &Gather, x: &[Val], y: Vec<Type>) -> Result<Vals>
     Ok(t.line(&text, y))
 }
 
-/// Windows that do not fit are not written by the operation; where the core writes what fits, they go to a border.
+/// Windows that do not fit are not written by the operation; where the core writes what fits, they
+/// go to a border.
 pub fn scatter(t: &Text<'_>, s: &Scatter, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (ty, w) = (cx.ty(x[0]), &s.windows);
@@ -233,10 +328,22 @@ pub fn scatter(t: &Text<'_>, s: &Scatter, x: &[Val], y: Vec<Type>) -> Result<Val
     extents = w.window.iter().map(|&a| extents[a].clone()).collect();
     let mut at = sizes("scatter", &extents)?.into_iter();
     let outside = |a: &usize| w.collapsed.contains(a) || w.operand_batch.contains(a);
-    let size: Vec<usize> = (0..ty.rank()).map(|a| if outside(&a) { 1 } else { at.next().unwrap_or(1) }).collect();
+    let size: Vec<usize> = (0..ty.rank())
+        .map(|a| {
+            if outside(&a) {
+                1
+            } else {
+                at.next().unwrap_or(1)
+            }
+        })
+        .collect();
     let (mut operand, mut indices, mut border) = (x[0], x[1], Vec::new());
     if s.bounds == Bounds::Clip {
-        let hi: Vec<Dim> = w.axes.iter().map(|&a| ty.shape[a].affine(1, -(size[a] as i64))).collect();
+        let hi: Vec<Dim> = w
+            .axes
+            .iter()
+            .map(|&a| ty.shape[a].affine(1, -(size[a] as i64)))
+            .collect();
         let zero = vec![0; w.axes.len()];
         indices = clamped(t, w, indices, &zero, &hi, &zero)?;
     } else if w.axes.iter().any(|&a| size[a] != 1) {

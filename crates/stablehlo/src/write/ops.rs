@@ -14,7 +14,10 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
         Op::Compare(c) => elementwise::compare(t, c.0, x, y),
         Op::Select(_) => elementwise::select(t, x, y),
         Op::AtKink(_) => return elementwise::binary(t, Binary::MulStrongZero, x, y),
-        Op::Complex(_) => t.line(&format!("stablehlo.complex {} : {}", t.list(x), super::show(&y[0])), y),
+        Op::Complex(_) => t.line(
+            &format!("stablehlo.complex {} : {}", t.list(x), super::show(&y[0])),
+            y,
+        ),
         Op::IntegerPow(p) => elementwise::integer_pow(t, x[0], p.n),
         Op::Polygamma(p) => elementwise::polygamma(t, p, x[0], y),
         Op::Convert(_) => elementwise::convert(t, x[0], y),
@@ -29,7 +32,11 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
         Op::Concatenate(c) => movement::concatenate(t, c.axis, x, y),
         Op::DynamicSlice(d) => return movement::dynamic_slice(t, d, x, y),
         Op::DynamicUpdateSlice(_) => {
-            let text = format!("stablehlo.dynamic_update_slice {} : {}", t.list(x), t.signature(x, &y));
+            let text = format!(
+                "stablehlo.dynamic_update_slice {} : {}",
+                t.list(x),
+                t.signature(x, &y)
+            );
             t.line(&text, y)
         }
         Op::Gather(g) => return movement::gather(t, g, x, y),
@@ -41,7 +48,10 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
         Op::Cumulative(c) => return reduce::cumulative(t, c, x[0], y),
         Op::LinearRecurrence(r) => return control::recurrence(t, r, x),
         Op::DotGeneral(d) if d.strong_zero => {
-            let plain = DotGeneral { strong_zero: false, ..d.clone() };
+            let plain = DotGeneral {
+                strong_zero: false,
+                ..d.clone()
+            };
             elementwise::without_zeros(t, [x[0], x[1]], &|cx, x| cx.op(plain.clone(), &x))
         }
         Op::DotGeneral(d) => reduce::dot_general(t, d, x, y),
@@ -58,18 +68,32 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
             cx.inline(&f, x).into()
         }
         Op::Convolution(c) if c.strong_zero => {
-            let plain = Convolution { strong_zero: false, ..c.clone() };
+            let plain = Convolution {
+                strong_zero: false,
+                ..c.clone()
+            };
             elementwise::without_zeros(t, [x[0], x[1]], &|cx, x| cx.op(plain.clone(), &x))
         }
         Op::Convolution(c) => return sliding::convolution(t, c, x, &y),
         Op::ReduceWindow(r) => return sliding::reduce_window(t, r, x[0], &y),
         Op::SelectWindow(s) => return sliding::select_window(t, s, x, &y),
         Op::Fft(f) => return sliding::fft(t, f, x[0], &y),
-        Op::Bitcast(_) => t.line(&format!("stablehlo.bitcast_convert {} : {}", t.name(x[0]), t.signature(x, &y)), y),
+        Op::Bitcast(_) => t.line(
+            &format!(
+                "stablehlo.bitcast_convert {} : {}",
+                t.name(x[0]),
+                t.signature(x, &y)
+            ),
+            y,
+        ),
         Op::ReducePrecision(p) => {
             let format = format!("e{}m{}", p.exponent, p.mantissa);
             t.line(
-                &format!("stablehlo.reduce_precision {}, format = {format} : {}", t.name(x[0]), super::show(&y[0])),
+                &format!(
+                    "stablehlo.reduce_precision {}, format = {format} : {}",
+                    t.name(x[0]),
+                    super::show(&y[0])
+                ),
                 y,
             )
         }
@@ -77,8 +101,14 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
             let wide = super::show(&y[0]);
             let name = super::element(y[0].dtype);
             let narrow = wide.replace(&format!("{name}>"), &format!("{}>", r.format.name()));
-            let small = t.line(&format!("stablehlo.convert {} : ({wide}) -> {narrow}", t.name(x[0])), y.clone())[0];
-            t.line(&format!("stablehlo.convert {} : ({narrow}) -> {wide}", t.name(small)), y)
+            let small = t.line(
+                &format!("stablehlo.convert {} : ({wide}) -> {narrow}", t.name(x[0])),
+                y.clone(),
+            )[0];
+            t.line(
+                &format!("stablehlo.convert {} : ({narrow}) -> {wide}", t.name(small)),
+                y,
+            )
         }
         Op::BesselIe(b) if b.order == 1 => t.plain("chlo.bessel_i1e", x, y),
         Op::Special(s) if s.f == SpecialFn::Zeta && s.order == 0 => t.plain("chlo.zeta", x, y),

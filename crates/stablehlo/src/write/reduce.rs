@@ -1,7 +1,9 @@
 //! Reductions, running reductions, sorts and products.
 
 use super::{Text, array, elementwise, numbers};
-use cotangent_core::ops::{ArgReduce, Comparison, Cumulative, DotGeneral, Reduce, Reduction, Running, Sort};
+use cotangent_core::ops::{
+    ArgReduce, Comparison, Cumulative, DotGeneral, Reduce, Reduction, Running, Sort,
+};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Scalar, Type, bail};
 
@@ -15,7 +17,14 @@ pub fn fold(op: Reduction, dtype: DType) -> (&'static str, Scalar) {
         Reduction::Min => ("minimum", extreme(dtype, false)),
         Reduction::Any | Reduction::Or => ("or", int(0)),
         Reduction::All => ("and", int(1)),
-        Reduction::And => ("and", int(if dtype.is_signed() { -1 } else { dtype.int_range().1 })),
+        Reduction::And => (
+            "and",
+            int(if dtype.is_signed() {
+                -1
+            } else {
+                dtype.int_range().1
+            }),
+        ),
         Reduction::Xor => ("xor", int(0)),
     }
 }
@@ -37,7 +46,10 @@ pub fn reduce(t: &Text<'_>, r: &Reduce, x: Val, y: Vec<Type>) -> Result<Vals> {
         (_, Some(axes)) => (axes.to_vec(), false),
         (Some(shape), None) => r.axes(&shape),
         (None, None) => {
-            bail!(UnknownOperation, "`sum_to` of {ty}: which axes it sums is decided while the program runs")
+            bail!(
+                UnknownOperation,
+                "`sum_to` of {ty}: which axes it sums is decided while the program runs"
+            )
         }
     };
     if axes.is_empty() {
@@ -45,7 +57,10 @@ pub fn reduce(t: &Text<'_>, r: &Reduce, x: Val, y: Vec<Type>) -> Result<Vals> {
     }
     let (name, init) = fold(r.op, ty.dtype);
     let init = cx.full(&Type::scalar(ty.dtype), init);
-    let left: Vec<Dim> = (0..ty.rank()).filter(|a| !axes.contains(a)).map(|a| ty.shape[a].clone()).collect();
+    let left: Vec<Dim> = (0..ty.rank())
+        .filter(|a| !axes.contains(a))
+        .map(|a| ty.shape[a].clone())
+        .collect();
     let result = ty.with_shape(left);
     let text = format!(
         "stablehlo.reduce({} init: {}) applies stablehlo.{name} across dimensions = [{}] : {}",
@@ -55,23 +70,47 @@ pub fn reduce(t: &Text<'_>, r: &Reduce, x: Val, y: Vec<Type>) -> Result<Vals> {
         t.signature(&[x, init], std::slice::from_ref(&result))
     );
     let v = t.line(&text, vec![result])[0];
-    Ok(Vals::from_slice(&[if kept { cx.reshape(v, &y[0].shape) } else { v }]))
+    Ok(Vals::from_slice(&[if kept {
+        cx.reshape(v, &y[0].shape)
+    } else {
+        v
+    }]))
 }
 
 /// The extremum and its place are folded together; the first of equals wins, and NaN over all.
 pub fn arg_reduce(t: &Text<'_>, a: &ArgReduce, x: Val, y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
-    let x = if cx.ty(x).dtype == DType::Bool { cx.convert(x, DType::U8) } else { x };
+    let x = if cx.ty(x).dtype == DType::Bool {
+        cx.convert(x, DType::U8)
+    } else {
+        x
+    };
     let ty = cx.ty(x);
     let index = cx.iota(&ty.with_dtype(a.dtype), a.axis);
     let (value, place) = (Type::scalar(ty.dtype), Type::scalar(a.dtype));
-    let init = [cx.full(&value, extreme(ty.dtype, !a.min)), cx.full(&place, 0i64)];
+    let init = [
+        cx.full(&value, extreme(ty.dtype, !a.min)),
+        cx.full(&place, 0i64),
+    ];
     let types = [value.clone(), value, place.clone(), place];
     let region = t.region(&types, |p| {
-        let &[a0, b0, i, j] = p else { return Vec::new() };
-        let wins = cx.compare(a0, if a.min { Comparison::Lt } else { Comparison::Gt }, b0);
+        let &[a0, b0, i, j] = p else {
+            return Vec::new();
+        };
+        let wins = cx.compare(
+            a0,
+            if a.min {
+                Comparison::Lt
+            } else {
+                Comparison::Gt
+            },
+            b0,
+        );
         let first = cx.or(wins, cx.compare(a0, Comparison::Ne, a0));
-        let tie = cx.and(cx.compare(a0, Comparison::Eq, b0), cx.compare(i, Comparison::Lt, j));
+        let tie = cx.and(
+            cx.compare(a0, Comparison::Eq, b0),
+            cx.compare(i, Comparison::Lt, j),
+        );
         let pick = cx.or(first, tie);
         vec![cx.select(first, a0, b0), cx.select(pick, i, j)]
     });
@@ -94,8 +133,8 @@ pub fn arg_reduce(t: &Text<'_>, a: &ArgReduce, x: Val, y: Vec<Type>) -> Result<V
     Ok(Vals::from_slice(&[t.line(&text, results)[1]]))
 }
 
-/// Zeros are made one and NaN too, so that total order is the order of the core. A descending key has another before
-/// it that sends NaN to the end.
+/// Zeros are made one and NaN too, so that total order is the order of the core. A descending key
+/// has another before it that sends NaN to the end.
 pub fn sort(t: &Text<'_>, s: &Sort, x: &[Val]) -> Vals {
     let cx: &dyn Emit = t;
     let mut all = x.to_vec();
@@ -107,24 +146,34 @@ pub fn sort(t: &Text<'_>, s: &Sort, x: &[Val]) -> Vals {
         }
         keys.push((k, s.descending));
     }
-    let types: Vec<Type> =
-        all.iter().flat_map(|&v| [Type::scalar(cx.ty(v).dtype), Type::scalar(cx.ty(v).dtype)]).collect();
+    let types: Vec<Type> = all
+        .iter()
+        .flat_map(|&v| [Type::scalar(cx.ty(v).dtype), Type::scalar(cx.ty(v).dtype)])
+        .collect();
     let alike = |v: Val| {
         if !cx.ty(v).dtype.is_float() {
             return v;
         }
         let zero = cx.full_like(v, 0.0);
         let v = cx.select(cx.compare(v, Comparison::Eq, zero), zero, v);
-        cx.select(cx.compare(v, Comparison::Ne, v), cx.full_like(v, f64::NAN), v)
+        cx.select(
+            cx.compare(v, Comparison::Ne, v),
+            cx.full_like(v, f64::NAN),
+            v,
+        )
     };
     let region = t.region(&types, |p| {
         let mut less: Option<Val> = None;
         for &(k, down) in keys.iter().rev() {
             let (a, b) = (alike(p[2 * k]), alike(p[2 * k + 1]));
-            let this = elementwise::total(t, if down { Comparison::Gt } else { Comparison::Lt }, a, b);
+            let this =
+                elementwise::total(t, if down { Comparison::Gt } else { Comparison::Lt }, a, b);
             less = Some(match less {
                 None => this,
-                Some(rest) => cx.or(this, cx.and(elementwise::total(t, Comparison::Eq, a, b), rest)),
+                Some(rest) => cx.or(
+                    this,
+                    cx.and(elementwise::total(t, Comparison::Eq, a, b), rest),
+                ),
             });
         }
         less.into_iter().collect()
@@ -147,7 +196,10 @@ pub fn cumulative(t: &Text<'_>, c: &Cumulative, x: Val, y: Vec<Type>) -> Result<
     let cx: &dyn Emit = t;
     let (ty, rank) = (cx.ty(x), cx.ty(x).rank());
     let Some(n) = ty.shape[c.axis].as_const() else {
-        bail!(UnknownOperation, "`cum..` along an axis of {ty} whose extent is not known has no StableHLO form")
+        bail!(
+            UnknownOperation,
+            "`cum..` along an axis of {ty} whose extent is not known has no StableHLO form"
+        )
     };
     if n == 0 {
         return Ok(Vals::from_slice(&[x]));
@@ -195,9 +247,23 @@ pub fn cumulative(t: &Text<'_>, c: &Cumulative, x: Val, y: Vec<Type>) -> Result<
     if !c.exclusive {
         return Ok(Vals::from_slice(&[v]));
     }
-    let at = |here: i64| -> Vec<i64> { (0..rank).map(|a| if a == c.axis { here } else { 0 }).collect() };
-    let (low, high) = if c.reverse { (at(-1), at(1)) } else { (at(1), at(-1)) };
-    Ok(Vals::from_slice(&[cx.pad(v, init, &low, &high, &vec![0; rank])]))
+    let at = |here: i64| -> Vec<i64> {
+        (0..rank)
+            .map(|a| if a == c.axis { here } else { 0 })
+            .collect()
+    };
+    let (low, high) = if c.reverse {
+        (at(-1), at(1))
+    } else {
+        (at(1), at(-1))
+    };
+    Ok(Vals::from_slice(&[cx.pad(
+        v,
+        init,
+        &low,
+        &high,
+        &vec![0; rank],
+    )]))
 }
 
 /// `log(exp a + exp b)`, right for infinite operands too.
@@ -211,12 +277,18 @@ fn logaddexp(cx: &dyn Emit, a: Val, b: Val) -> Val {
 }
 
 pub fn dot_general(t: &Text<'_>, d: &DotGeneral, x: &[Val], y: Vec<Type>) -> Vals {
-    let pair = |name: &str, l: &[usize], r: &[usize]| format!(", {name} = [{}] x [{}]", numbers(l), numbers(r));
+    let pair = |name: &str, l: &[usize], r: &[usize]| {
+        format!(", {name} = [{}] x [{}]", numbers(l), numbers(r))
+    };
     // Elements may be rounded on the way unless the text says otherwise.
     let text = format!(
         "stablehlo.dot_general {}{}{}, precision = [HIGHEST, HIGHEST] : {}",
         t.list(x),
-        if d.lhs_batch.is_empty() { String::new() } else { pair("batching_dims", &d.lhs_batch, &d.rhs_batch) },
+        if d.lhs_batch.is_empty() {
+            String::new()
+        } else {
+            pair("batching_dims", &d.lhs_batch, &d.rhs_batch)
+        },
         pair("contracting_dims", &d.lhs_contract, &d.rhs_contract),
         t.signature(x, &y)
     );

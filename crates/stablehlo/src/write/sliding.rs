@@ -1,11 +1,15 @@
-//! Windows that slide: convolutions, reductions over windows, sums at selected elements, Fourier transforms.
+//! Windows that slide: convolutions, reductions over windows, sums at selected elements, Fourier
+//! transforms.
 //!
-//! The core's geometry is one equation, `x_dilation · i = stride · p + dilation · k - low`, with steps of either sign.
-//! StableHLO has positive steps and paddings: along an axis of negative `stride` the result is turned around, along one
-//! of negative `dilation` the window; what is padded at the end follows from the number of windows.
+//! The core's geometry is one equation, `x_dilation · i = stride · p + dilation · k - low`, with
+//! steps of either sign. StableHLO has positive steps and paddings: along an axis of negative
+//! `stride` the result is turned around, along one of negative `dilation` the window; what is
+//! padded at the end follows from the number of windows.
 
 use super::{Text, array, numbers};
-use cotangent_core::ops::{Comparison, Convolution, Fft, FftKind, ReduceWindow, Reduction, SelectWindow, Sliding};
+use cotangent_core::ops::{
+    Comparison, Convolution, Fft, FftKind, ReduceWindow, Reduction, SelectWindow, Sliding,
+};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
 
@@ -27,7 +31,8 @@ struct Axis {
 
 /// Axis `a` for `n` elements, windows of `size`, `count` of them.
 fn axis(s: &Sliding, a: usize, n: usize, size: usize, count: usize) -> Axis {
-    let (mut stride, mut dilation, mut x_dilation, mut low) = (s.stride[a], s.dilation[a], s.x_dilation[a], s.low[a]);
+    let (mut stride, mut dilation, mut x_dilation, mut low) =
+        (s.stride[a], s.dilation[a], s.x_dilation[a], s.low[a]);
     if x_dilation < 0 {
         (stride, dilation, x_dilation, low) = (-stride, -dilation, -x_dilation, -low);
     }
@@ -42,29 +47,55 @@ fn axis(s: &Sliding, a: usize, n: usize, size: usize, count: usize) -> Axis {
     }
     let spread = |n: usize, by: i64| if n == 0 { 0 } else { (n as i64 - 1) * by + 1 };
     let span = spread(size, dilation);
-    let room = if count == 0 { span - 1 } else { (count as i64 - 1) * stride + span };
+    let room = if count == 0 {
+        span - 1
+    } else {
+        (count as i64 - 1) * stride + span
+    };
     let high = room - spread(n, x_dilation) - low;
-    Axis { stride, dilation, x_dilation, low, high, result_turned, window_turned }
+    Axis {
+        stride,
+        dilation,
+        x_dilation,
+        low,
+        high,
+        result_turned,
+        window_turned,
+    }
 }
 
 fn known(what: &str, dims: &[Dim]) -> Result<Vec<usize>> {
     match dims.iter().map(Dim::as_const).collect() {
         Some(v) => Ok(v),
-        None => bail!(UnknownOperation, "`{what}` along extents that are not known has no StableHLO form"),
+        None => bail!(
+            UnknownOperation,
+            "`{what}` along extents that are not known has no StableHLO form"
+        ),
     }
 }
 
 /// Positions of axes that are turned.
 fn turned(axes: &[Axis], first: usize, which: fn(&Axis) -> bool) -> Vec<usize> {
-    axes.iter().enumerate().filter(|(_, a)| which(a)).map(|(k, _)| k + first).collect()
+    axes.iter()
+        .enumerate()
+        .filter(|(_, a)| which(a))
+        .map(|(k, _)| k + first)
+        .collect()
 }
 
 fn reversed(cx: &dyn Emit, v: Val, axes: &[usize]) -> Val {
-    if axes.is_empty() { v } else { cx.reverse(v, axes) }
+    if axes.is_empty() {
+        v
+    } else {
+        cx.reverse(v, axes)
+    }
 }
 
 fn paddings(axes: &[Axis]) -> String {
-    axes.iter().map(|a| format!("[{}, {}]", a.low, a.high)).collect::<Vec<_>>().join(", ")
+    axes.iter()
+        .map(|a| format!("[{}, {}]", a.low, a.high))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Groups become groups of features.
@@ -73,22 +104,33 @@ pub fn convolution(t: &Text<'_>, c: &Convolution, x: &[Val], y: &[Type]) -> Resu
     let cx: &dyn Emit = t;
     let (tx, tw) = (cx.ty(x[0]), cx.ty(x[1]));
     let n = tx.rank() - FRONT;
-    let (sx, sw) = (known("convolution", &tx.shape[FRONT..])?, known("convolution", &tw.shape[FRONT..])?);
+    let (sx, sw) = (
+        known("convolution", &tx.shape[FRONT..])?,
+        known("convolution", &tw.shape[FRONT..])?,
+    );
     let sy = known("convolution", &c.extents)?;
     let groups = known("convolution", &tx.shape[..1])?[0];
     if sw.contains(&0) || sx.contains(&0) || groups == 0 || y[0].shape.iter().any(|d| d.is(0)) {
         return Ok(Vals::from_slice(&[cx.zeros(&y[0])]));
     }
-    let axes: Vec<Axis> = (0..n).map(|a| axis(&c.sliding, a, sx[a], sw[a], sy[a])).collect();
+    let axes: Vec<Axis> = (0..n)
+        .map(|a| axis(&c.sliding, a, sx[a], sw[a], sy[a]))
+        .collect();
     let merged = |v: Val, front: [usize; 2]| {
         let rank = cx.ty(v).rank();
-        let perm: Vec<usize> = front.into_iter().chain((0..rank).filter(|k| !front.contains(k))).collect();
+        let perm: Vec<usize> = front
+            .into_iter()
+            .chain((0..rank).filter(|k| !front.contains(k)))
+            .collect();
         (cx.transpose(v, &perm), perm)
     };
     // [g, b, f, ..] -> [b, g f, ..] and [g, o, f, ..] -> [g o, f, ..].
     let (lhs, _) = merged(x[0], [1, 0]);
     let s = cx.ty(lhs).shape;
-    let lhs = cx.reshape(lhs, &[&[s[0].clone(), s[1].clone() * s[2].clone()], &s[3..]].concat());
+    let lhs = cx.reshape(
+        lhs,
+        &[&[s[0].clone(), s[1].clone() * s[2].clone()], &s[3..]].concat(),
+    );
     let s = &tw.shape;
     let rhs = cx.reshape(x[1], &[&[s[0].clone() * s[1].clone()], &s[2..]].concat());
     let rhs = reversed(cx, rhs, &turned(&axes, 2, |a| a.window_turned));
@@ -112,7 +154,15 @@ pub fn convolution(t: &Text<'_>, c: &Convolution, x: &[Val], y: &[Type]) -> Resu
     let v = t.line(&text, vec![result])[0];
     let v = reversed(cx, v, &turned(&axes, 2, |a| a.result_turned));
     // [b, g o, ..] -> [g, b, o, ..]
-    let split: Vec<Dim> = [&[tx.shape[1].clone(), tw.shape[0].clone(), tw.shape[1].clone()][..], &spatial].concat();
+    let split: Vec<Dim> = [
+        &[
+            tx.shape[1].clone(),
+            tw.shape[0].clone(),
+            tw.shape[1].clone(),
+        ][..],
+        &spatial,
+    ]
+    .concat();
     Ok(Vals::from_slice(&[merged(cx.reshape(v, &split), [1, 0]).0]))
 }
 
@@ -120,17 +170,30 @@ pub fn reduce_window(t: &Text<'_>, r: &ReduceWindow, x: Val, y: &[Type]) -> Resu
     let cx: &dyn Emit = t;
     let ty = cx.ty(x);
     let rank = ty.rank();
-    let (sx, size, count) =
-        (known("reduce_window", &ty.shape)?, known("reduce_window", &r.window)?, known("reduce_window", &r.extents)?);
+    let (sx, size, count) = (
+        known("reduce_window", &ty.shape)?,
+        known("reduce_window", &r.window)?,
+        known("reduce_window", &r.extents)?,
+    );
     let (name, init) = super::reduce::fold(r.op, ty.dtype);
     let scalar = Type::scalar(ty.dtype);
     let init = cx.full(&scalar, init);
     if size.contains(&0) || count.contains(&0) {
-        return Ok(Vals::from_slice(&[cx.broadcast_in_dim(init, &y[0].shape, &[])]));
+        return Ok(Vals::from_slice(&[cx.broadcast_in_dim(
+            init,
+            &y[0].shape,
+            &[],
+        )]));
     }
-    let axes: Vec<Axis> = (0..rank).map(|a| axis(&r.sliding, a, sx[a], size[a], count[a])).collect();
+    let axes: Vec<Axis> = (0..rank)
+        .map(|a| axis(&r.sliding, a, sx[a], size[a], count[a]))
+        .collect();
     let region = t.region(&[scalar.clone(), scalar.clone()], |p| {
-        t.line(&format!("stablehlo.{name} {} : {}", t.list(p), super::show(&scalar)), vec![scalar.clone()]).to_vec()
+        t.line(
+            &format!("stablehlo.{name} {} : {}", t.list(p), super::show(&scalar)),
+            vec![scalar.clone()],
+        )
+        .to_vec()
     });
     let all = |f: fn(&Axis) -> i64| array(axes.iter().map(f));
     let text = format!(
@@ -146,36 +209,72 @@ pub fn reduce_window(t: &Text<'_>, r: &ReduceWindow, x: Val, y: &[Type]) -> Resu
         t.regions(&[region]),
         t.signature(&[x, init], y)
     );
-    let v = if rank == 0 { x } else { t.line(&text, y.to_vec())[0] };
-    Ok(Vals::from_slice(&[reversed(cx, v, &turned(&axes, 0, |a| a.result_turned))]))
+    let v = if rank == 0 {
+        x
+    } else {
+        t.line(&text, y.to_vec())[0]
+    };
+    Ok(Vals::from_slice(&[reversed(
+        cx,
+        v,
+        &turned(&axes, 0, |a| a.result_turned),
+    )]))
 }
 
 /// One element of every window at a time: windows of one element that begin there.
 pub fn select_window(t: &Text<'_>, s: &SelectWindow, x: &[Val], y: &[Type]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (tx, tw) = (cx.ty(x[0]), cx.ty(x[1]));
-    let size = known(if s.gather { "select_and_gather" } else { "select_and_scatter" }, &s.window)?;
+    let size = known(
+        if s.gather {
+            "select_and_gather"
+        } else {
+            "select_and_scatter"
+        },
+        &s.window,
+    )?;
     if size.iter().product::<usize>() > MANY {
-        bail!(Limit, "`select_and_scatter` with windows of more than {MANY} elements has no StableHLO form");
+        bail!(
+            Limit,
+            "`select_and_scatter` with windows of more than {MANY} elements has no StableHLO form"
+        );
     }
     let rank = size.len();
     let one = vec![Dim::Const(1); rank];
     let read = |v: Val, k: &[usize]| {
-        let low = (0..rank).map(|a| s.sliding.low[a] - s.sliding.dilation[a] * k[a] as i64).collect();
-        let sliding = Sliding { dilation: vec![1; rank], low, ..s.sliding.clone() };
-        let w = ReduceWindow { op: Reduction::Sum, sliding, window: one.clone(), extents: tw.shape.to_vec() };
+        let low = (0..rank)
+            .map(|a| s.sliding.low[a] - s.sliding.dilation[a] * k[a] as i64)
+            .collect();
+        let sliding = Sliding {
+            dilation: vec![1; rank],
+            low,
+            ..s.sliding.clone()
+        };
+        let w = ReduceWindow {
+            op: Reduction::Sum,
+            sliding,
+            window: one.clone(),
+            extents: tw.shape.to_vec(),
+        };
         cx.op(w, &[v])
     };
     // The other way: windows of one element over the windows.
     let write = |v: Val, k: &[usize]| {
-        let low = (0..rank).map(|a| s.sliding.dilation[a] * k[a] as i64 - s.sliding.low[a]).collect();
+        let low = (0..rank)
+            .map(|a| s.sliding.dilation[a] * k[a] as i64 - s.sliding.low[a])
+            .collect();
         let sliding = Sliding {
             stride: s.sliding.x_dilation.clone(),
             dilation: vec![1; rank],
             x_dilation: s.sliding.stride.clone(),
             low,
         };
-        let w = ReduceWindow { op: Reduction::Sum, sliding, window: one.clone(), extents: tx.shape.to_vec() };
+        let w = ReduceWindow {
+            op: Reduction::Sum,
+            sliding,
+            window: one.clone(),
+            extents: tx.shape.to_vec(),
+        };
         cx.op(w, &[v])
     };
     let ones = cx.full(&tx.with_dtype(DType::I32), 1i64);
@@ -199,7 +298,9 @@ pub fn select_window(t: &Text<'_>, s: &SelectWindow, x: &[Val], y: &[Type]) -> R
         sum = Some(sum.map_or(part, |s| cx.add(s, part)));
         t.sound()?;
         // The next offset, the last axis fastest.
-        let Some(a) = (0..rank).rev().find(|&a| k[a] + 1 < size[a]) else { break };
+        let Some(a) = (0..rank).rev().find(|&a| k[a] + 1 < size[a]) else {
+            break;
+        };
         k[a] += 1;
         k[a + 1..].fill(0);
     }
@@ -216,7 +317,11 @@ pub fn fft(t: &Text<'_>, f: &Fft, x: Val, y: &[Type]) -> Result<Vals> {
     let mut shape = y[0].shape.to_vec();
     shape.swap(f.axis, last);
     let result = y[0].with_shape(shape);
-    let real = if f.kind == FftKind::Real { cx.ty(x) } else { result.clone() };
+    let real = if f.kind == FftKind::Real {
+        cx.ty(x)
+    } else {
+        result.clone()
+    };
     let n = known("fft", &real.shape[last..])?[0];
     if n == 0 || cx.ty(x).shape.iter().any(|d| d.is(0)) {
         return Ok(Vals::from_slice(&[cx.zeros(&y[0])]));
@@ -229,7 +334,11 @@ pub fn fft(t: &Text<'_>, f: &Fft, x: Val, y: &[Type]) -> Result<Vals> {
             // The inverse counts what is between the ends twice.
             let place = cx.iota(&cx.ty(x).with_dtype(DType::I32), last);
             let at = |k: usize| cx.compare(place, Comparison::Eq, cx.full_like(place, k as i64));
-            let end = if n % 2 == 0 { cx.or(at(0), at(n / 2)) } else { at(0) };
+            let end = if n % 2 == 0 {
+                cx.or(at(0), at(n / 2))
+            } else {
+                at(0)
+            };
             ("IRFFT", cx.select(end, x, cx.mul(x, cx.full_like(x, 0.5))))
         }
     };

@@ -5,8 +5,8 @@
 //! %1 = stablehlo.composite "cotangent.stop_gradient" %0 {composite_attributes = {tgraph = "tgraph.module @op .."},
 //!        decomposition = @stop_gradient} : (tensor<f64>) -> tensor<f64>
 //! ```
-//! Other compilers run the decomposition. The reader takes the operation from its text form, so a program that is written
-//! and read again has the bits and the derivatives that it had.
+//! Other compilers run the decomposition. The reader takes the operation from its text form, so a
+//! program that is written and read again has the bits and the derivatives that it had.
 
 use super::{Text, ops, shown, tuple};
 use cotangent_core::ops::{Binary, FftKind, Unary};
@@ -28,7 +28,8 @@ fn is_kept(op: &Op, types: &[Type]) -> bool {
         // Written part by part: rounded elsewhere, with other derivatives at infinities.
         Op::Unary(Unary::Exp2 | Unary::Log2 | Unary::OneMinusSquare) => true,
         Op::Unary(Unary::SechSquare | Unary::RecipOnePlusSquare) => true,
-        Op::Binary(Binary::Xlogy | Binary::MulStrongZero | Binary::DivStrongZero) | Op::IntegerPow(_) => true,
+        Op::Binary(Binary::Xlogy | Binary::MulStrongZero | Binary::DivStrongZero)
+        | Op::IntegerPow(_) => true,
         // What a derivative at a kink is once more depends on the operation.
         Op::AtKink(_) => true,
         // Numbers of few bits are read into `f32`, where tangents of wider types would be rounded.
@@ -71,7 +72,10 @@ fn write(t: &Text<'_>, op: &Op, x: &[Val], y: &[Type]) -> Option<Vals> {
     }
     let f = alone(op, &types, y)?;
     let text = print_function(&f);
-    let name = t.names.borrow_mut().decomposition(Arc::new(f), op.name(), &text);
+    let name = t
+        .names
+        .borrow_mut()
+        .decomposition(Arc::new(f), op.name(), &text);
     let line = format!(
         "stablehlo.composite \"{PREFIX}{}\" {} {{composite_attributes = {{tgraph = {}}}, decomposition = @{}}} : ({}) -> {}",
         op.name(),

@@ -6,7 +6,12 @@ use super::*;
 fn same_values(a: &[Z], b: &[Z], room: f64, what: &str) {
     let mut left = b.to_vec();
     for z in a {
-        let (k, far) = left.iter().map(|w| (w - z).norm()).enumerate().min_by(|x, y| x.1.total_cmp(&y.1)).unwrap();
+        let (k, far) = left
+            .iter()
+            .map(|w| (w - z).norm())
+            .enumerate()
+            .min_by(|x, y| x.1.total_cmp(&y.1))
+            .unwrap();
         assert!(far <= room, "{what}: {z} is none of {b:?}");
         left.swap_remove(k);
     }
@@ -14,13 +19,37 @@ fn same_values(a: &[Z], b: &[Z], room: f64, what: &str) {
 
 fn geev(of: Of, a: &M) -> (Vec<Z>, M, M) {
     let n = a.n;
-    let (v, real) = (if of.dtype.real() == DType::F32 { "complex<f32>" } else { "complex<f64>" }, !of.complex());
-    let values: &[&str] = if real { &["{n}x{E}", "{n}x{E}"] } else { &["{n}x{E}"] };
+    let (v, real) = (
+        if of.dtype.real() == DType::F32 {
+            "complex<f32>"
+        } else {
+            "complex<f64>"
+        },
+        !of.complex(),
+    );
+    let values: &[&str] = if real {
+        &["{n}x{E}", "{n}x{E}"]
+    } else {
+        &["{n}x{E}"]
+    };
     let mut results = square_results(n, values);
     results.extend([format!("{n}x{n}x{v}"), format!("{n}x{n}x{v}"), "i32".into()]);
-    let y = call(of, "geev", "compute_left = 86 : ui8, compute_right = 86 : ui8", &[of.array(a)], &results);
+    let y = call(
+        of,
+        "geev",
+        "compute_left = 86 : ui8, compute_right = 86 : ui8",
+        &[of.array(a)],
+        &results,
+    );
     let (w, rest) = match real {
-        true => (vector(&y[0]).iter().zip(vector(&y[1])).map(|(re, im)| Z::new(re.re, im.re)).collect(), &y[2..]),
+        true => (
+            vector(&y[0])
+                .iter()
+                .zip(vector(&y[1]))
+                .map(|(re, im)| Z::new(re.re, im.re))
+                .collect(),
+            &y[2..],
+        ),
         false => (vector(&y[0]), &y[1..]),
     };
     assert_eq!(rest[2].to_f64(), [0.0]);
@@ -35,28 +64,43 @@ fn geev_holds(of: Of, name: &str, a: &M, (w, left, right): &(Vec<Z>, M, M)) {
         for (j, &wj) in w.iter().enumerate() {
             let column: Vec<Z> = (0..a.n).map(|i| v.at(i, j)).collect();
             let length = column.iter().map(|z| z.norm_sqr()).sum::<f64>().sqrt();
-            assert!((length - 1.0).abs() < 40.0 * of.eps(), "{what}, {side}: a length of {length}");
+            assert!(
+                (length - 1.0).abs() < 40.0 * of.eps(),
+                "{what}, {side}: a length of {length}"
+            );
             // A largest component is real, to the bit.
             let most = column.iter().map(|z| z.norm()).fold(0.0, f64::max);
-            let largest = column.iter().any(|z| z.im == 0.0 && z.norm() >= most * (1.0 - 8.0 * of.eps()));
+            let largest = column
+                .iter()
+                .any(|z| z.im == 0.0 && z.norm() >= most * (1.0 - 8.0 * of.eps()));
             assert!(largest, "{what}, {side}: {column:?}");
             let value = if side == "right" { wj } else { wj.conj() };
             for i in 0..a.n {
                 let r = (0..a.n).map(|k| m.at(i, k) * column[k]).sum::<Z>() - value * column[i];
-                assert!(r.norm() <= room, "{what}, {side}: a residual of {} above {room}", r.norm());
+                assert!(
+                    r.norm() <= room,
+                    "{what}, {side}: a residual of {} above {room}",
+                    r.norm()
+                );
             }
         }
     }
     let mut j = if of.complex() { a.n } else { 0 };
     while j < a.n {
         if w[j].im == 0.0 {
-            assert!((0..a.n).all(|i| right.at(i, j).im == 0.0), "{what}: a real value has a real vector");
+            assert!(
+                (0..a.n).all(|i| right.at(i, j).im == 0.0),
+                "{what}: a real value has a real vector"
+            );
             j += 1;
             continue;
         }
         assert!(w[j].im > 0.0 && w[j + 1] == w[j].conj(), "{what}: {w:?}");
         for v in [left, right] {
-            assert!((0..a.n).all(|i| v.at(i, j + 1) == v.at(i, j).conj()), "{what}: conjugates");
+            assert!(
+                (0..a.n).all(|i| v.at(i, j + 1) == v.at(i, j).conj()),
+                "{what}: conjugates"
+            );
         }
         j += 2;
     }
@@ -74,7 +118,10 @@ fn geev_has_vectors_of_length_one_with_a_real_largest_component_and_pairs() {
 #[test]
 fn eigenvalues_of_triangular_matrices_stand_as_on_the_diagonal() {
     for of in TYPES {
-        for (_, a) in squares(of).into_iter().filter(|(n, _)| ["upper triangular", "diagonal"].contains(&n.as_str())) {
+        for (_, a) in squares(of)
+            .into_iter()
+            .filter(|(n, _)| ["upper triangular", "diagonal"].contains(&n.as_str()))
+        {
             let d: Vec<Z> = (0..a.n).map(|i| a.at(i, i)).collect();
             assert_eq!(geev(of, &a).0, d);
             assert_eq!(gees(of, &a).2, d);
@@ -85,13 +132,30 @@ fn eigenvalues_of_triangular_matrices_stand_as_on_the_diagonal() {
 fn gees(of: Of, a: &M) -> (M, M, Vec<Z>) {
     let real = !of.complex();
     let results: &[&str] = if real {
-        &["{n}x{n}x{E}", "{n}x{n}x{E}", "{n}x{E}", "{n}x{E}", "i32", "i32"]
+        &[
+            "{n}x{n}x{E}",
+            "{n}x{n}x{E}",
+            "{n}x{E}",
+            "{n}x{E}",
+            "i32",
+            "i32",
+        ]
     } else {
         &["{n}x{n}x{E}", "{n}x{n}x{E}", "{n}x{E}", "i32", "i32"]
     };
-    let y = call(of, "gees", "mode = 86 : ui8, sort = 78 : ui8", &[of.array(a)], &square_results(a.n, results));
+    let y = call(
+        of,
+        "gees",
+        "mode = 86 : ui8, sort = 78 : ui8",
+        &[of.array(a)],
+        &square_results(a.n, results),
+    );
     let w = match real {
-        true => vector(&y[2]).iter().zip(vector(&y[3])).map(|(re, im)| Z::new(re.re, im.re)).collect(),
+        true => vector(&y[2])
+            .iter()
+            .zip(vector(&y[3]))
+            .map(|(re, im)| Z::new(re.re, im.re))
+            .collect(),
         false => vector(&y[2]),
     };
     (matrix(&y[0]), matrix(&y[1]), w)
@@ -102,19 +166,37 @@ fn gees_holds(of: Of, name: &str, a: &M, (t, q, w): &(M, M, Vec<Z>)) {
     let (what, n) = (format!("{}gees of {name}", of.letter), a.n);
     q.orthonormal(of.eps() * n as f64, &what);
     let back = q.times(t).times(&q.adjoint());
-    let far = back.a.iter().zip(&a.a).map(|(x, y)| (x - y).norm()).fold(0.0, f64::max);
+    let far = back
+        .a
+        .iter()
+        .zip(&a.a)
+        .map(|(x, y)| (x - y).norm())
+        .fold(0.0, f64::max);
     assert!(far <= 400.0 * of.eps() * a.size(), "{what}: {far}");
     let joined = |i: usize| i + 1 < n && t.at(i + 1, i) != Z::default();
     for i in 0..n {
-        assert!((0..i).all(|j| j + 1 == i && !of.complex() || t.at(i, j) == Z::default()), "{what}: {t:?}");
+        assert!(
+            (0..i).all(|j| j + 1 == i && !of.complex() || t.at(i, j) == Z::default()),
+            "{what}: {t:?}"
+        );
         if joined(i) {
             assert!(!joined(i + 1), "{what}: blocks overlap: {t:?}");
             let (b, c) = (t.at(i, i + 1).re, t.at(i + 1, i).re);
-            assert_eq!(t.at(i, i), t.at(i + 1, i + 1), "{what}: a block is in standard form");
-            assert!(b.signum() != c.signum(), "{what}: {b} and {c} are of one sign");
+            assert_eq!(
+                t.at(i, i),
+                t.at(i + 1, i + 1),
+                "{what}: a block is in standard form"
+            );
+            assert!(
+                b.signum() != c.signum(),
+                "{what}: {b} and {c} are of one sign"
+            );
             assert!(w[i].im > 0.0 && w[i + 1] == w[i].conj(), "{what}: {w:?}");
             let im = b.abs().sqrt() * c.abs().sqrt();
-            assert!((w[i].im - im).abs() <= 8.0 * of.eps() * im && w[i].re == t.at(i, i).re, "{what}");
+            assert!(
+                (w[i].im - im).abs() <= 8.0 * of.eps() * im && w[i].re == t.at(i, i).re,
+                "{what}"
+            );
         } else if i == 0 || !joined(i - 1) {
             assert_eq!(w[i], t.at(i, i), "{what}");
         }
@@ -130,12 +212,19 @@ fn gees_has_standard_blocks() {
     }
 }
 
-/// Planted faults: what our own `eig` gives, vectors turned, values exchanged, a block turned, rows exchanged by modulus.
+/// Planted faults: what our own `eig` gives, vectors turned, values exchanged, a block turned, rows
+/// exchanged by modulus.
 #[test]
 fn what_breaks_a_contract_is_found() {
     let fails = |f: &dyn Fn()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).is_err();
     let of = TYPES[1];
-    let a = M { m: 3, n: 3, a: [0.0, 1.0, 0.0, -2.0, 0.0, 1.0, 1.0, 0.0, 3.0].map(Z::from).to_vec() };
+    let a = M {
+        m: 3,
+        n: 3,
+        a: [0.0, 1.0, 0.0, -2.0, 0.0, 1.0, 1.0, 0.0, 3.0]
+            .map(Z::from)
+            .to_vec(),
+    };
     let right = geev(of, &a);
     assert!(!fails(&|| geev_holds(of, "the example", &a, &right)));
     let faults: [&dyn Fn(&mut (Vec<Z>, M, M)); 5] = [
@@ -147,7 +236,10 @@ fn what_breaks_a_contract_is_found() {
         // The negative imaginary part first.
         &|r| {
             r.0.iter_mut().for_each(|z| *z = z.conj());
-            r.1.a.iter_mut().chain(&mut r.2.a).for_each(|z| *z = z.conj());
+            r.1.a
+                .iter_mut()
+                .chain(&mut r.2.a)
+                .for_each(|z| *z = z.conj());
         },
         // Values without their vectors.
         &|r| r.0.rotate_left(1),
@@ -155,12 +247,17 @@ fn what_breaks_a_contract_is_found() {
     for (k, fault) in faults.iter().enumerate() {
         let mut wrong = right.clone();
         fault(&mut wrong);
-        assert!(fails(&|| geev_holds(of, "the example", &a, &wrong)), "fault {k} of geev is not found");
+        assert!(
+            fails(&|| geev_holds(of, "the example", &a, &wrong)),
+            "fault {k} of geev is not found"
+        );
     }
     let right = gees(of, &a);
     assert!(!fails(&|| gees_holds(of, "the example", &a, &right)));
     // The block in another basis of its plane.
-    let k = (0..2).find(|&k| right.0.at(k + 1, k) != Z::default()).unwrap();
+    let k = (0..2)
+        .find(|&k| right.0.at(k + 1, k) != Z::default())
+        .unwrap();
     let (s, c) = 0.1f64.sin_cos();
     let turn = M::new(3, 3, |i, j| match (i, j) {
         (i, j) if i == j && (i == k || i == k + 1) => Z::from(c),
@@ -168,11 +265,19 @@ fn what_breaks_a_contract_is_found() {
         (i, j) if (i, j) == (k + 1, k) => Z::from(s),
         (i, j) => Z::from(f64::from(u8::from(i == j))),
     });
-    let wrong = (turn.adjoint().times(&right.0).times(&turn), right.1.times(&turn), right.2.clone());
-    assert!(fails(&|| gees_holds(of, "the example", &a, &wrong)), "a turned block is not found");
+    let wrong = (
+        turn.adjoint().times(&right.0).times(&turn),
+        right.1.times(&turn),
+        right.2.clone(),
+    );
+    assert!(
+        fails(&|| gees_holds(of, "the example", &a, &wrong)),
+        "a turned block is not found"
+    );
 }
 
-/// The values of `geev` and `gees` are those of the characteristic polynomial: sums of powers agree with traces.
+/// The values of `geev` and `gees` are those of the characteristic polynomial: sums of powers agree
+/// with traces.
 #[test]
 fn eigenvalues_have_the_traces_of_powers() {
     for of in TYPES {

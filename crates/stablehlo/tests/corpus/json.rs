@@ -14,7 +14,10 @@ pub enum Json {
 
 impl Json {
     pub fn parse(text: &str) -> Json {
-        let mut p = Parser { text: text.as_bytes(), at: 0 };
+        let mut p = Parser {
+            text: text.as_bytes(),
+            at: 0,
+        };
         p.value()
     }
 
@@ -26,12 +29,19 @@ impl Json {
     }
 
     pub fn number(&self) -> Option<f64> {
-        if let Json::Number(x) = self { Some(*x) } else { None }
+        if let Json::Number(x) = self {
+            Some(*x)
+        } else {
+            None
+        }
     }
 
     pub fn indices(&self) -> Vec<usize> {
         match self {
-            Json::List(l) => l.iter().filter_map(|j| j.number().map(|x| x as usize)).collect(),
+            Json::List(l) => l
+                .iter()
+                .filter_map(|j| j.number().map(|x| x as usize))
+                .collect(),
             _ => Vec::new(),
         }
     }
@@ -95,13 +105,19 @@ impl Parser<'_> {
             }
             _ => {
                 let rest = &self.text[self.at..];
-                let n = rest.iter().position(|c| b",]} \n".contains(c)).unwrap_or(rest.len());
+                let n = rest
+                    .iter()
+                    .position(|c| b",]} \n".contains(c))
+                    .unwrap_or(rest.len());
                 self.at += n;
                 match std::str::from_utf8(&rest[..n]).expect("the file is text") {
                     "null" => Json::Null,
                     "true" => Json::Bool(true),
                     "false" => Json::Bool(false),
-                    t => Json::Number(t.parse().unwrap_or_else(|_| panic!("`{t}` is not a number"))),
+                    t => Json::Number(
+                        t.parse()
+                            .unwrap_or_else(|_| panic!("`{t}` is not a number")),
+                    ),
                 }
             }
         }

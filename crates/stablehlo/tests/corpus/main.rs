@@ -1,8 +1,9 @@
-//! Every case of the corpus: value, forward derivative, reverse derivative, Hessian times vector, against what JAX
-//! computed. `COTANGENT_CORPUS` names another folder of cases than `tests/corpus`.
+//! Every case of the corpus: value, forward derivative, reverse derivative, Hessian times vector,
+//! against what JAX computed. `COTANGENT_CORPUS` names another folder of cases than `tests/corpus`.
 //!
-//! `passing.txt` lists what passes, a line `case check ..` each; what is listed and does not pass is a failure. With
-//! `BLESS=1` the list is written anew. `ONLY=name` runs the cases whose names hold it and prints more.
+//! `passing.txt` lists what passes, a line `case check ..` each; what is listed and does not pass
+//! is a failure. With `BLESS=1` the list is written anew. `ONLY=name` runs the cases whose names
+//! hold it and prints more.
 
 mod json;
 
@@ -29,7 +30,9 @@ struct Case {
 
 fn conj(a: &Array) -> Array {
     match a.wide() {
-        Wide::C(v) => Wide::C(v.iter().map(|z| z.conj()).collect()).narrow(a.dtype(), a.shape()).expect("same shape"),
+        Wide::C(v) => Wide::C(v.iter().map(|z| z.conj()).collect())
+            .narrow(a.dtype(), a.shape())
+            .expect("same shape"),
         _ => a.clone(),
     }
 }
@@ -37,23 +40,41 @@ fn conj(a: &Array) -> Array {
 /// Why two arrays differ by more than the tolerance, if they do.
 fn differ(got: &Array, want: &Array, tolerance: &Json) -> Option<String> {
     if got.shape() != want.shape() {
-        return Some(format!("shape {:?}, expected {:?}", got.shape(), want.shape()));
+        return Some(format!(
+            "shape {:?}, expected {:?}",
+            got.shape(),
+            want.shape()
+        ));
     }
     let floats = |w: &Wide| matches!(w, Wide::F(_) | Wide::C(_));
     if !floats(&want.wide()) {
         return (got.wide() != want.wide()).then(|| "integers differ".into());
     }
-    let (atol, rtol) = (tolerance.get("atol").number()?, tolerance.get("rtol").number()?);
+    let (atol, rtol) = (
+        tolerance.get("atol").number()?,
+        tolerance.get("rtol").number()?,
+    );
     let (a, b) = (got.to_c128(), want.to_c128());
     let size = |z: &cotangent::C128| (z.re * z.re + z.im * z.im).sqrt();
-    let scale = b.iter().map(size).filter(|x| x.is_finite()).fold(1.0, f64::max);
+    let scale = b
+        .iter()
+        .map(size)
+        .filter(|x| x.is_finite())
+        .fold(1.0, f64::max);
     let mut worst: f64 = 0.0;
     for (x, y) in a.iter().zip(&b) {
         let abs = Some(size(y)).filter(|x| x.is_finite()).unwrap_or(0.0);
         for (x, y) in [(x.re, y.re), (x.im, y.im)] {
             let same = x == y || (x.is_nan() && y.is_nan());
-            if !same && (x - y).abs().partial_cmp(&(atol * scale + rtol * abs)) != Some(std::cmp::Ordering::Less) {
-                worst = worst.max(if (x - y).is_nan() { f64::INFINITY } else { (x - y).abs() });
+            if !same
+                && (x - y).abs().partial_cmp(&(atol * scale + rtol * abs))
+                    != Some(std::cmp::Ordering::Less)
+            {
+                worst = worst.max(if (x - y).is_nan() {
+                    f64::INFINITY
+                } else {
+                    (x - y).abs()
+                });
             }
         }
     }
@@ -62,17 +83,29 @@ fn differ(got: &Array, want: &Array, tolerance: &Json) -> Option<String> {
 
 impl Case {
     fn read(folder: &Path) -> Result<Case> {
-        let text = std::fs::read_to_string(folder.join("module.mlir")).expect("a case has a module");
-        let meta = Json::parse(&std::fs::read_to_string(folder.join("case.json")).expect("a case has a description"));
-        let data = cotangent::npz::read(folder.join("data.npz"))?.into_iter().collect();
+        let text =
+            std::fs::read_to_string(folder.join("module.mlir")).expect("a case has a module");
+        let meta = Json::parse(
+            &std::fs::read_to_string(folder.join("case.json")).expect("a case has a description"),
+        );
+        let data = cotangent::npz::read(folder.join("data.npz"))?
+            .into_iter()
+            .collect();
         let module = cotangent_stablehlo::read(&text, None)?;
-        Ok(Case { meta, data, main: module.main().clone() })
+        Ok(Case {
+            meta,
+            data,
+            main: module.main().clone(),
+        })
     }
 
     /// Arrays `name0, name1, ..` by number.
     fn all(&self, name: &str) -> BTreeMap<usize, Array> {
         let number = |k: &str| k.strip_prefix(name).and_then(|n| n.parse().ok());
-        self.data.iter().filter_map(|(k, v)| Some((number(k)?, v.clone()))).collect()
+        self.data
+            .iter()
+            .filter_map(|(k, v)| Some((number(k)?, v.clone())))
+            .collect()
     }
 
     fn inputs(&self) -> Vec<Array> {
@@ -80,7 +113,12 @@ impl Case {
     }
 
     fn wrt(&self) -> Vec<Val> {
-        self.meta.get("diff_inputs").indices().into_iter().map(|i| self.main.params()[i]).collect()
+        self.meta
+            .get("diff_inputs")
+            .indices()
+            .into_iter()
+            .map(|i| self.main.params()[i])
+            .collect()
     }
 
     /// A cotangent for every result that has a tangent.
@@ -92,7 +130,11 @@ impl Case {
             .iter()
             .enumerate()
             .filter(|(_, t)| t.dtype.has_tangent())
-            .map(|(k, t)| given.get(&k).map_or_else(|| Array::zeros(t.dtype, outs[&k].shape()), |a| Ok(conj(a))))
+            .map(|(k, t)| {
+                given
+                    .get(&k)
+                    .map_or_else(|| Array::zeros(t.dtype, outs[&k].shape()), |a| Ok(conj(a)))
+            })
             .collect()
     }
 
@@ -106,7 +148,14 @@ impl Case {
             "value" => ("out_", "value"),
             "jvp" => ("jvp_", "deriv"),
             "vjp" => ("vjp_", "deriv"),
-            _ => ("hvp", if *self.meta.get("tolerance").get("second") == Json::Null { "deriv" } else { "second" }),
+            _ => (
+                "hvp",
+                if *self.meta.get("tolerance").get("second") == Json::Null {
+                    "deriv"
+                } else {
+                    "second"
+                },
+            ),
         };
         let mut want = self.all(name);
         if what == "hvp" {
@@ -116,10 +165,15 @@ impl Case {
         let compare = |got: BTreeMap<usize, Array>| {
             want.iter().find_map(|(k, want)| match got.get(k) {
                 None => Some(format!("{name}{k} is missing")),
-                Some(got) => differ(got, want, self.meta.get("tolerance").get(tolerance)).map(|e| format!("{k}: {e}")),
+                Some(got) => differ(got, want, self.meta.get("tolerance").get(tolerance))
+                    .map(|e| format!("{k}: {e}")),
             })
         };
-        if want.is_empty() { None } else { Some(self.compute(what).map(compare)) }
+        if want.is_empty() {
+            None
+        } else {
+            Some(self.compute(what).map(compare))
+        }
     }
 
     fn compute(&self, what: &str) -> Result<BTreeMap<usize, Array>> {
@@ -127,22 +181,36 @@ impl Case {
         let at = self.meta.get("diff_inputs").indices();
         let by_input = |v: Vec<Array>| at.iter().copied().zip(v.iter().map(conj)).collect();
         match what {
-            "value" => Ok(cotangent::run(&self.main, &self.inputs())?.into_iter().enumerate().collect()),
+            "value" => Ok(cotangent::run(&self.main, &self.inputs())?
+                .into_iter()
+                .enumerate()
+                .collect()),
             "jvp" => {
                 let f = ad::jvp(&context, &self.main, &wrt)?;
-                let mut y = cotangent::run(&Arc::new(f), &[self.inputs(), self.tangents()].concat())?;
+                let mut y =
+                    cotangent::run(&Arc::new(f), &[self.inputs(), self.tangents()].concat())?;
                 let types = self.main.result_types();
                 let float = (0..types.len()).filter(|&k| types[k].dtype.has_tangent());
                 Ok(float.zip(y.split_off(types.len())).collect())
             }
             "vjp" => {
                 let f = ad::vjp(&context, &self.main, &wrt)?;
-                Ok(by_input(cotangent::run(&Arc::new(f), &[self.inputs(), self.seeds()?].concat())?))
+                Ok(by_input(cotangent::run(
+                    &Arc::new(f),
+                    &[self.inputs(), self.seeds()?].concat(),
+                )?))
             }
             _ => {
                 let f = ad::hvp(&context, &self.main, &wrt)?;
-                let seeds = if ad::is_scalar_loss(&self.main) { Vec::new() } else { self.seeds()? };
-                Ok(by_input(cotangent::run(&Arc::new(f), &[self.inputs(), seeds, self.tangents()].concat())?))
+                let seeds = if ad::is_scalar_loss(&self.main) {
+                    Vec::new()
+                } else {
+                    self.seeds()?
+                };
+                Ok(by_input(cotangent::run(
+                    &Arc::new(f),
+                    &[self.inputs(), seeds, self.tangents()].concat(),
+                )?))
             }
         }
     }
@@ -151,9 +219,15 @@ impl Case {
 /// What each case passes, and why it does not pass the rest.
 fn run(root: &Path, only: &str) -> BTreeMap<String, BTreeMap<&'static str, Option<String>>> {
     let mut out = BTreeMap::new();
-    let folders = std::fs::read_dir(root).expect("the corpus is a folder").filter_map(|e| Some(e.ok()?.path()));
+    let folders = std::fs::read_dir(root)
+        .expect("the corpus is a folder")
+        .filter_map(|e| Some(e.ok()?.path()));
     for folder in folders.filter(|p| p.join("case.json").exists()) {
-        let name = folder.file_name().expect("a case has a name").to_string_lossy().into_owned();
+        let name = folder
+            .file_name()
+            .expect("a case has a name")
+            .to_string_lossy()
+            .into_owned();
         if !name.contains(only) {
             continue;
         }
@@ -181,7 +255,9 @@ fn run(root: &Path, only: &str) -> BTreeMap<String, BTreeMap<&'static str, Optio
 /// A function as text, read again.
 fn again(f: Function) -> Result<Arc<Function>> {
     let text = cotangent_stablehlo::write(&[Arc::new(f)])?;
-    Ok(cotangent_stablehlo::read(&text, Some("written.mlir"))?.main().clone())
+    Ok(cotangent_stablehlo::read(&text, Some("written.mlir"))?
+        .main()
+        .clone())
 }
 
 /// Programs and their derivatives, written and read, give what they gave.
@@ -189,16 +265,23 @@ fn again(f: Function) -> Result<Arc<Function>> {
 fn what_is_written_reads_back_the_same() {
     let (mut bad, mut written) = (Vec::new(), 0);
     let only = std::env::var("ONLY").unwrap_or_default();
-    for folder in std::fs::read_dir(corpus()).expect("the corpus is a folder").filter_map(|e| Some(e.ok()?.path())) {
+    for folder in std::fs::read_dir(corpus())
+        .expect("the corpus is a folder")
+        .filter_map(|e| Some(e.ok()?.path()))
+    {
         if !folder.join("case.json").exists() || !folder.to_string_lossy().contains(&only) {
             continue;
         }
-        let Ok(case) = Case::read(&folder) else { continue };
+        let Ok(case) = Case::read(&folder) else {
+            continue;
+        };
         let (context, wrt) = (AdContext::default(), case.wrt());
         let main = (*case.main).clone();
         let mut check = |what: &str, f: Result<Function>, args: Result<Vec<Array>>| {
             let (Ok(f), Ok(args)) = (f, args) else { return };
-            let Ok(want) = cotangent::run(&Arc::new(f.clone()), &args) else { return };
+            let Ok(want) = cotangent::run(&Arc::new(f.clone()), &args) else {
+                return;
+            };
             written += 1;
             let got = match again(f).and_then(|g| cotangent::run(&g, &args)) {
                 Ok(y) => y,
@@ -207,31 +290,62 @@ fn what_is_written_reads_back_the_same() {
                 Err(e) => return bad.push(format!("{} {what}: {e}", folder.display())),
             };
             let tolerance = case.meta.get("tolerance").get("deriv");
-            let why = got.iter().zip(&want).find_map(|(a, b)| differ(a, b, tolerance));
+            let why = got
+                .iter()
+                .zip(&want)
+                .find_map(|(a, b)| differ(a, b, tolerance));
             bad.extend(why.map(|e| format!("{} {what}: {e}", folder.display())));
         };
         check("value", Ok(main.clone()), Ok(case.inputs()));
         if wrt.is_empty() || !main.result_types().iter().any(|t| t.dtype.has_tangent()) {
             continue;
         }
-        check("jvp", ad::jvp(&context, &main, &wrt), Ok([case.inputs(), case.tangents()].concat()));
-        check("vjp", ad::vjp(&context, &main, &wrt), case.seeds().map(|s| [case.inputs(), s].concat()));
+        check(
+            "jvp",
+            ad::jvp(&context, &main, &wrt),
+            Ok([case.inputs(), case.tangents()].concat()),
+        );
+        check(
+            "vjp",
+            ad::vjp(&context, &main, &wrt),
+            case.seeds().map(|s| [case.inputs(), s].concat()),
+        );
     }
-    assert!(written > 100 || !only.is_empty(), "{written} programs were written");
-    assert!(bad.is_empty(), "{} of {written}:\n{}", bad.len(), bad.join("\n"));
+    assert!(
+        written > 100 || !only.is_empty(),
+        "{written} programs were written"
+    );
+    assert!(
+        bad.is_empty(),
+        "{} of {written}:\n{}",
+        bad.len(),
+        bad.join("\n")
+    );
 }
 
 /// `Re Σ conj(a) b` over arrays in pairs.
-fn inner<'a>(a: impl IntoIterator<Item = &'a Array>, b: impl IntoIterator<Item = &'a Array>) -> f64 {
+fn inner<'a>(
+    a: impl IntoIterator<Item = &'a Array>,
+    b: impl IntoIterator<Item = &'a Array>,
+) -> f64 {
     let pair = |(a, b): (&Array, &Array)| -> f64 {
-        a.to_c128().iter().zip(&b.to_c128()).map(|(a, b)| a.re * b.re + a.im * b.im).sum()
+        a.to_c128()
+            .iter()
+            .zip(&b.to_c128())
+            .map(|(a, b)| a.re * b.re + a.im * b.im)
+            .sum()
     };
     a.into_iter().zip(b).map(pair).sum()
 }
 
 /// `x + h t`, in the type of `x`.
 fn along(x: &Array, t: &Array, h: f64) -> Array {
-    let moved: Vec<_> = x.to_c128().iter().zip(&t.to_c128()).map(|(x, t)| x + t * h).collect();
+    let moved: Vec<_> = x
+        .to_c128()
+        .iter()
+        .zip(&t.to_c128())
+        .map(|(x, t)| x + t * h)
+        .collect();
     let wide = match x.wide() {
         Wide::C(_) => Wide::C(moved),
         _ => Wide::F(moved.iter().map(|z| z.re).collect()),
@@ -244,16 +358,34 @@ fn along(x: &Array, t: &Array, h: f64) -> Array {
 fn gradients_that_jax_refuses_agree_with_finite_differences() {
     const H: f64 = 1e-6;
     let mut seen = 0;
-    for folder in std::fs::read_dir(corpus()).expect("the corpus is a folder").filter_map(|e| Some(e.ok()?.path())) {
-        let Some(Ok(case)) = folder.join("case.json").exists().then(|| Case::read(&folder)) else { continue };
-        let refused = *case.meta.get("mode") == Json::Text("fwd".into()) && case.main.result_types().iter().any(is_f64);
+    for folder in std::fs::read_dir(corpus())
+        .expect("the corpus is a folder")
+        .filter_map(|e| Some(e.ok()?.path()))
+    {
+        let Some(Ok(case)) = folder
+            .join("case.json")
+            .exists()
+            .then(|| Case::read(&folder))
+        else {
+            continue;
+        };
+        let refused = *case.meta.get("mode") == Json::Text("fwd".into())
+            && case.main.result_types().iter().any(is_f64);
         if !refused || case.wrt().iter().any(|&p| !is_f64(case.main.ty(p))) {
             continue;
         }
         seen += 1;
         let vjp = Arc::new(ad::vjp(&AdContext::default(), &case.main, &case.wrt()).unwrap());
-        let outs: Vec<Array> = case.all("out_").into_values().filter(|y| y.dtype().has_tangent()).collect();
-        let ones = |y: &Array| Wide::F(vec![1.0; y.len()]).narrow(y.dtype(), y.shape()).expect("as many");
+        let outs: Vec<Array> = case
+            .all("out_")
+            .into_values()
+            .filter(|y| y.dtype().has_tangent())
+            .collect();
+        let ones = |y: &Array| {
+            Wide::F(vec![1.0; y.len()])
+                .narrow(y.dtype(), y.shape())
+                .expect("as many")
+        };
         let seeds: Vec<Array> = outs.iter().map(ones).collect();
         let gradient = cotangent::run(&vjp, &[case.inputs(), seeds.clone()].concat()).unwrap();
         let at = |h: f64| {
@@ -268,7 +400,11 @@ fn gradients_that_jax_refuses_agree_with_finite_differences() {
         let difference = (at(H) - at(-H)) / (2.0 * H);
         let derivative = inner(&gradient, &case.tangents());
         let room = 1e-6 * difference.abs().max(1.0);
-        assert!((derivative - difference).abs() < room, "{}: {derivative} against {difference}", folder.display());
+        assert!(
+            (derivative - difference).abs() < room,
+            "{}: {derivative} against {difference}",
+            folder.display()
+        );
     }
     assert!(seen > 0, "no case has a loop that JAX refuses");
 }
@@ -284,7 +420,10 @@ fn corpus_passes_as_before() {
     let rows = run(&root, &only);
     let mut listed = String::new();
     for (name, row) in &rows {
-        let passing: Vec<&str> = CHECKS.into_iter().filter(|c| matches!(row.get(c), Some(None))).collect();
+        let passing: Vec<&str> = CHECKS
+            .into_iter()
+            .filter(|c| matches!(row.get(c), Some(None)))
+            .collect();
         if !passing.is_empty() {
             listed += &format!("{name} {}\n", passing.join(" "));
         }
@@ -294,7 +433,10 @@ fn corpus_passes_as_before() {
     }
     for what in CHECKS {
         let all = rows.values().filter(|r| r.contains_key(what)).count();
-        let good = rows.values().filter(|r| matches!(r.get(what), Some(None))).count();
+        let good = rows
+            .values()
+            .filter(|r| matches!(r.get(what), Some(None)))
+            .count();
         println!("{what}: {good} of {all}");
     }
     let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/passing.txt");

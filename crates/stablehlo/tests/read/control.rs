@@ -15,7 +15,11 @@ fn a_case_out_of_range_takes_the_last_branch() {
   return %0 : tensor<f64>
 }";
     for (i, want) in [(0i32, 3.0), (1, -3.0), (2, -3.0), (-1, -3.0)] {
-        assert_eq!(run(text, &[Array::scalar(i), Array::scalar(3.0)]), [want], "index {i}");
+        assert_eq!(
+            run(text, &[Array::scalar(i), Array::scalar(3.0)]),
+            [want],
+            "index {i}"
+        );
     }
     let text = "func.func @main(%p: tensor<i1>, %x: tensor<f64>) -> tensor<f64> {
   %0 = \"stablehlo.if\"(%p) ({
@@ -27,7 +31,10 @@ fn a_case_out_of_range_takes_the_last_branch() {
   return %0 : tensor<f64>
 }";
     assert_eq!(run(text, &[Array::scalar(true), Array::scalar(3.0)]), [3.0]);
-    assert_eq!(run(text, &[Array::scalar(false), Array::scalar(3.0)]), [-3.0]);
+    assert_eq!(
+        run(text, &[Array::scalar(false), Array::scalar(3.0)]),
+        [-3.0]
+    );
 }
 
 /// `c = c * x[row]; y[row] = c` for a counter from `lo` while `compare`, by `step`.
@@ -65,7 +72,13 @@ fn loops_that_count_become_scans() {
     let cases = [
         ("LT", 6, 0, 1, "%r = stablehlo.add %i, %i0 : tensor<i64>"),
         ("LT", 5, 2, 1, "%r = stablehlo.add %i, %i0 : tensor<i64>"),
-        ("LE", 4, 1, 1, "%r = stablehlo.subtract %five, %i : tensor<i64>"),
+        (
+            "LE",
+            4,
+            1,
+            1,
+            "%r = stablehlo.subtract %five, %i : tensor<i64>",
+        ),
         ("GT", 1, 5, -1, "%r = stablehlo.add %i, %i0 : tensor<i64>"),
         ("LT", 0, 3, 1, "%r = stablehlo.add %i, %i0 : tensor<i64>"),
         ("LT", 3, 0, 2, "%r = stablehlo.add %i, %i0 : tensor<i64>"),
@@ -75,8 +88,14 @@ fn loops_that_count_become_scans() {
     for (compare, bound, lo, step, row) in cases {
         let row = format!("%i0 = stablehlo.constant dense<0> : tensor<i64>\n    {row}");
         let f = main_of(&counted(compare, bound, lo, step, &row));
-        assert!(has(&f, |op| matches!(op, Op::Scan(_))), "{compare} {bound} {lo} {step}");
-        assert!(!has(&f, |op| matches!(op, Op::While(_))), "{compare} {bound} {lo} {step}");
+        assert!(
+            has(&f, |op| matches!(op, Op::Scan(_))),
+            "{compare} {bound} {lo} {step}"
+        );
+        assert!(
+            !has(&f, |op| matches!(op, Op::While(_))),
+            "{compare} {bound} {lo} {step}"
+        );
         let (mut i, mut c, mut y) = (lo, 1.5, [0.0; 6]);
         while match compare {
             "LT" => i < bound,
@@ -95,7 +114,8 @@ fn loops_that_count_become_scans() {
     }
     // Without a constant step it is a while, and right.
     let row = "%r = stablehlo.add %i, %five : tensor<i64>";
-    let odd = counted("LT", 6, 1, 1, row).replace("%6 = stablehlo.add %i, %s", "%6 = stablehlo.add %i, %i");
+    let odd = counted("LT", 6, 1, 1, row)
+        .replace("%6 = stablehlo.add %i, %s", "%6 = stablehlo.add %i, %i");
     assert!(has(&main_of(&odd), |op| matches!(op, Op::While(_))));
 }
 
@@ -103,8 +123,14 @@ fn loops_that_count_become_scans() {
 fn a_loop_is_differentiated_like_its_scan() {
     let row = "%i0 = stablehlo.constant dense<0> : tensor<i64>\n %r = stablehlo.add %i, %i0 : tensor<i64>";
     let text = counted("LT", 6, 0, 1, row)
-        .replace("-> (tensor<6xf64>, tensor<f64>, tensor<i64>)", "-> tensor<f64>")
-        .replace("return %0#3, %0#2, %0#0 : tensor<6xf64>, tensor<f64>, tensor<i64>", "return %0#2 : tensor<f64>");
+        .replace(
+            "-> (tensor<6xf64>, tensor<f64>, tensor<i64>)",
+            "-> tensor<f64>",
+        )
+        .replace(
+            "return %0#3, %0#2, %0#0 : tensor<6xf64>, tensor<f64>, tensor<i64>",
+            "return %0#2 : tensor<f64>",
+        );
     let f = main_of(&text);
     let x = [2.0, 3.0, 5.0, 0.5, 7.0, 11.0];
     let product: f64 = x.iter().product();
@@ -114,7 +140,15 @@ fn a_loop_is_differentiated_like_its_scan() {
         assert!((g - product / x).abs() < 1e-9 * product, "{g} {x}");
     }
     let h = hvp(&AdContext::default(), &f, &f.params()[..1]).unwrap();
-    let y = reference::run(&h, &[v(&x), Array::scalar(1.0), v(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0])]).unwrap();
+    let y = reference::run(
+        &h,
+        &[
+            v(&x),
+            Array::scalar(1.0),
+            v(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+        ],
+    )
+    .unwrap();
     assert_eq!(y[0].to_f64()[0], 0.0);
     assert!((y[0].to_f64()[1] - product / 6.0).abs() < 1e-9 * product);
 }

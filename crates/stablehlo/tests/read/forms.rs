@@ -36,24 +36,53 @@ module @m attributes {mhlo.num_replicas = 1 : i32} { // a comment
 #[test]
 fn constants_in_every_form() {
     let c = |value: &str, ty: &str| {
-        let text =
-            format!("func.func @main() -> {ty} {{\n %c = stablehlo.constant {value} : {ty}\n return %c : {ty}\n}}");
+        let text = format!(
+            "func.func @main() -> {ty} {{\n %c = stablehlo.constant {value} : {ty}\n return %c : {ty}\n}}"
+        );
         reference::run(&main_of(&text), &[]).unwrap().remove(0)
     };
     assert_eq!(
-        c("dense<[[1.5, -2.0e+0], [1, 0x4000000000000000]]>", "tensor<2x2xf64>").to_f64(),
+        c(
+            "dense<[[1.5, -2.0e+0], [1, 0x4000000000000000]]>",
+            "tensor<2x2xf64>"
+        )
+        .to_f64(),
         [1.5, -2.0, 1.0, 2.0]
     );
-    assert_eq!(c("dense<\"0x000080BF0000003F\">", "tensor<2xf32>").to_f64(), [-1.0, 0.5]);
+    assert_eq!(
+        c("dense<\"0x000080BF0000003F\">", "tensor<2xf32>").to_f64(),
+        [-1.0, 0.5]
+    );
     assert_eq!(c("dense<0x7FC00000>", "tensor<2xf32>").to_f64().len(), 2);
     assert_eq!(c("dense<0x3C00>", "tensor<f16>").to_f64(), [1.0]);
-    assert_eq!(c("dense<[true, false]>", "tensor<2xi1>").as_slice::<bool>().unwrap(), [true, false]);
+    assert_eq!(
+        c("dense<[true, false]>", "tensor<2xi1>")
+            .as_slice::<bool>()
+            .unwrap(),
+        [true, false]
+    );
     // Packed in bits, and one per byte.
     let nine = [true, false, true, true, false, false, false, false, true];
-    assert_eq!(c("dense<\"0x0D01\">", "tensor<9xi1>").as_slice::<bool>().unwrap(), nine);
-    assert_eq!(c("dense<\"0x010001010000000001\">", "tensor<9xi1>").as_slice::<bool>().unwrap(), nine);
-    assert_eq!(c("dense<[200, 255]>", "tensor<2xui8>").to_f64(), [200.0, 255.0]);
-    assert_eq!(c("dense<[-128, 127]>", "tensor<2xi8>").to_f64(), [-128.0, 127.0]);
+    assert_eq!(
+        c("dense<\"0x0D01\">", "tensor<9xi1>")
+            .as_slice::<bool>()
+            .unwrap(),
+        nine
+    );
+    assert_eq!(
+        c("dense<\"0x010001010000000001\">", "tensor<9xi1>")
+            .as_slice::<bool>()
+            .unwrap(),
+        nine
+    );
+    assert_eq!(
+        c("dense<[200, 255]>", "tensor<2xui8>").to_f64(),
+        [200.0, 255.0]
+    );
+    assert_eq!(
+        c("dense<[-128, 127]>", "tensor<2xi8>").to_f64(),
+        [-128.0, 127.0]
+    );
     assert_eq!(c("dense<>", "tensor<0x3xf32>").shape(), [0, 3]);
     let z = c("dense<[(1.0,-2.0), (0.0,3.0)]>", "tensor<2xcomplex<f64>>");
     assert_eq!(z.to_c128(), [C128::new(1.0, -2.0), C128::new(0.0, 3.0)]);
@@ -124,6 +153,10 @@ fn depth_is_limited_and_length_is_not() {
     }
     chain += "return %99999 : tensor<f64>\n}";
     let small = std::thread::Builder::new().stack_size(128 << 10);
-    let n = small.spawn(move || main_of(&chain).eqns().len()).unwrap().join().unwrap();
+    let n = small
+        .spawn(move || main_of(&chain).eqns().len())
+        .unwrap()
+        .join()
+        .unwrap();
     assert_eq!(n, 99_999);
 }

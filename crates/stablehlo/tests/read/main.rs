@@ -13,7 +13,10 @@ fn v(x: &[f64]) -> Array {
 }
 
 fn main_of(text: &str) -> Function {
-    (**read(text, None).unwrap_or_else(|e| panic!("{e}\n{text}")).main()).clone()
+    (**read(text, None)
+        .unwrap_or_else(|e| panic!("{e}\n{text}"))
+        .main())
+    .clone()
 }
 
 /// The first result of the main function as numbers.
@@ -23,11 +26,16 @@ fn run(text: &str, x: &[Array]) -> Vec<f64> {
 
 /// One operation on `%x`, with `result` as its type.
 fn apply(ty: &str, op: &str, result: &str, x: Array) -> Vec<f64> {
-    run(&format!("func.func @main(%x: {ty}) -> {result} {{\n %y = {op}\n return %y : {result}\n}}"), &[x])
+    run(
+        &format!("func.func @main(%x: {ty}) -> {result} {{\n %y = {op}\n return %y : {result}\n}}"),
+        &[x],
+    )
 }
 
 fn refused(text: &str) -> Error {
-    read(text, None).err().unwrap_or_else(|| panic!("this was read:\n{text}"))
+    read(text, None)
+        .err()
+        .unwrap_or_else(|| panic!("this was read:\n{text}"))
 }
 
 fn has(f: &Function, is: impl Fn(&Op) -> bool) -> bool {
@@ -49,7 +57,10 @@ fn a_clamp_has_bounds_of_rank_zero() {
 fn broadcasts_with_axes_in_any_order() {
     let x = Array::from_vec([2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
     let op = "stablehlo.broadcast_in_dim %x, dims = [1, 0] : (tensor<2x3xf64>) -> tensor<3x2xf64>";
-    assert_eq!(apply("tensor<2x3xf64>", op, "tensor<3x2xf64>", x), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    assert_eq!(
+        apply("tensor<2x3xf64>", op, "tensor<3x2xf64>", x),
+        [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]
+    );
 }
 
 #[test]
@@ -73,8 +84,14 @@ fn slices_and_windows() {
   return %1 : tensor<{n}xf64>
 }}"
         );
-        let want: Vec<f64> = (0..n).map(|i| (i..i + size).map(|k| k as f64).sum()).collect();
-        assert_eq!(run(&text, std::slice::from_ref(&ones)), want, "windows of {size}");
+        let want: Vec<f64> = (0..n)
+            .map(|i| (i..i + size).map(|k| k as f64).sum())
+            .collect();
+        assert_eq!(
+            run(&text, std::slice::from_ref(&ones)),
+            want,
+            "windows of {size}"
+        );
     }
 }
 
@@ -126,14 +143,23 @@ fn positions_of_extrema_are_recognised() {
         let f = main_of(&argmax(direction));
         assert!(has(&f, |op| matches!(op, Op::ArgReduce(_))), "{direction}");
         let y = reference::run(&f, &[v(&[3.0, 5.0, -1.0, 5.0])]).unwrap();
-        assert_eq!((y[0].to_f64(), y[1].to_f64()), (vec![at], vec![if at == 1.0 { 5.0 } else { -1.0 }]));
-        assert_eq!(reference::run(&f, &[v(&[3.0, f64::NAN, -1.0, f64::NAN])]).unwrap()[0].to_f64(), [1.0]);
+        assert_eq!(
+            (y[0].to_f64(), y[1].to_f64()),
+            (vec![at], vec![if at == 1.0 { 5.0 } else { -1.0 }])
+        );
+        assert_eq!(
+            reference::run(&f, &[v(&[3.0, f64::NAN, -1.0, f64::NAN])]).unwrap()[0].to_f64(),
+            [1.0]
+        );
     }
     // Another comparison of the indices is another reduction: the last one wins ties.
     let last = argmax("GT").replace("compare LT, %j, %k", "compare GT, %j, %k");
     let f = main_of(&last);
     assert!(!has(&f, |op| matches!(op, Op::ArgReduce(_))));
-    assert_eq!(reference::run(&f, &[v(&[3.0, 5.0, -1.0, 5.0])]).unwrap()[0].to_f64(), [3.0]);
+    assert_eq!(
+        reference::run(&f, &[v(&[3.0, 5.0, -1.0, 5.0])]).unwrap()[0].to_f64(),
+        [3.0]
+    );
 }
 
 #[test]
@@ -154,10 +180,20 @@ fn sorts_by_recognised_comparators() {
     let i = Array::vector(vec![10i32, 11, 12, 13, 14]);
     let floats = "(tensor<f64>, tensor<f64>) -> tensor<i1>";
     let ints = "(tensor<i32>, tensor<i32>) -> tensor<i1>";
-    let up = sort(&format!("%p = stablehlo.compare LT, %a, %b, TOTALORDER : {floats}"));
-    assert_eq!(run(&up, &[x.clone(), i.clone()]), [12.0, 10.0, 13.0, 14.0, 11.0]);
-    let down = sort(&format!("%p = stablehlo.compare GT, %a, %b, TOTALORDER : {floats}"));
-    assert_eq!(run(&down, &[x.clone(), i.clone()]), [11.0, 14.0, 10.0, 13.0, 12.0]);
+    let up = sort(&format!(
+        "%p = stablehlo.compare LT, %a, %b, TOTALORDER : {floats}"
+    ));
+    assert_eq!(
+        run(&up, &[x.clone(), i.clone()]),
+        [12.0, 10.0, 13.0, 14.0, 11.0]
+    );
+    let down = sort(&format!(
+        "%p = stablehlo.compare GT, %a, %b, TOTALORDER : {floats}"
+    ));
+    assert_eq!(
+        run(&down, &[x.clone(), i.clone()]),
+        [11.0, 14.0, 10.0, 13.0, 12.0]
+    );
     // Ascending in the first key, descending in the second.
     let mixed = sort(&format!(
         "%q = stablehlo.compare LT, %a, %b, TOTALORDER : {floats}
@@ -166,7 +202,10 @@ fn sorts_by_recognised_comparators() {
     %t = stablehlo.and %r, %s : tensor<i1>
     %p = stablehlo.or %q, %t : tensor<i1>"
     ));
-    assert_eq!(run(&mixed, &[x.clone(), i.clone()]), [12.0, 13.0, 10.0, 14.0, 11.0]);
+    assert_eq!(
+        run(&mixed, &[x.clone(), i.clone()]),
+        [12.0, 13.0, 10.0, 14.0, 11.0]
+    );
     let strange = sort(
         "%z = stablehlo.constant dense<0.0> : tensor<f64>
     %p = stablehlo.compare LT, %a, %z, FLOAT : (tensor<f64>, tensor<f64>) -> tensor<i1>",
@@ -174,7 +213,10 @@ fn sorts_by_recognised_comparators() {
     // No key: the comparator is asked about every pair, along lines that are not too long.
     assert_eq!(run(&strange, &[x, i]), [12.0, 10.0, 11.0, 13.0, 14.0]);
     let e = refused(&strange.replace("tensor<5x", "tensor<8193x"));
-    assert!(e.code() == Code::UnknownOperation && e.message().contains("along 8193 elements"), "{e}");
+    assert!(
+        e.code() == Code::UnknownOperation && e.message().contains("along 8193 elements"),
+        "{e}"
+    );
 }
 
 #[test]
@@ -192,7 +234,10 @@ fn a_mantissa_has_the_derivative_of_a_scaled_number() {
     assert_eq!(run(text, &[Array::scalar(-10f32)]), [-0.625]);
     let f = main_of(text);
     let g = grad(&AdContext::default(), &f, f.params()).unwrap();
-    assert_eq!(reference::run(&g, &[Array::scalar(-10f32)]).unwrap()[0].to_f64(), [0.0625]);
+    assert_eq!(
+        reference::run(&g, &[Array::scalar(-10f32)]).unwrap()[0].to_f64(),
+        [0.0625]
+    );
 }
 
 #[test]
@@ -205,7 +250,9 @@ fn complex_numbers_are_sorted_by_their_parts() {
         )
     };
     let compare = |c: &str, a: usize, b: usize, order: &str| {
-        format!("stablehlo.compare {c}, %{a}, %{b}, {order} : (tensor<f64>, tensor<f64>) -> tensor<i1>")
+        format!(
+            "stablehlo.compare {c}, %{a}, %{b}, {order} : (tensor<f64>, tensor<f64>) -> tensor<i1>"
+        )
     };
     let text = format!(
         "func.func @main(%x: tensor<3xcomplex<f64>>) -> tensor<3xf64> {{
@@ -230,7 +277,13 @@ fn complex_numbers_are_sorted_by_their_parts() {
         compare("LT", 2, 4, "TOTALORDER"),
     );
     let z = |re: f64, im: f64| cotangent_core::C128::new(re, im);
-    assert_eq!(run(&text, &[Array::vector(vec![z(1.0, 5.0), z(0.0, 7.0), z(1.0, -2.0)])]), [7.0, -2.0, 5.0]);
+    assert_eq!(
+        run(
+            &text,
+            &[Array::vector(vec![z(1.0, 5.0), z(0.0, 7.0), z(1.0, -2.0)])]
+        ),
+        [7.0, -2.0, 5.0]
+    );
 }
 
 #[test]
@@ -247,18 +300,32 @@ fn a_scatter_may_have_any_body() {
 }";
     let i = Array::from_vec([4, 1], vec![1i32, 0, 1, 7]).unwrap();
     // 2 (2 * 20 + 1) + 100
-    assert_eq!(run(text, &[v(&[10.0, 20.0, 30.0]), i, v(&[1.0, 5.0, 100.0, 1.0])]), [25.0, 182.0, 30.0]);
+    assert_eq!(
+        run(
+            text,
+            &[v(&[10.0, 20.0, 30.0]), i, v(&[1.0, 5.0, 100.0, 1.0])]
+        ),
+        [25.0, 182.0, 30.0]
+    );
 }
 
 #[test]
 fn total_order_tells_zeros_apart_and_puts_nan_last() {
-    let text = "func.func @main(%x: tensor<5xf64>, %y: tensor<5xf64>) -> (tensor<5xi1>, tensor<5xi1>) {
+    let text =
+        "func.func @main(%x: tensor<5xf64>, %y: tensor<5xf64>) -> (tensor<5xi1>, tensor<5xi1>) {
   %0 = stablehlo.compare LT, %x, %y, TOTALORDER : (tensor<5xf64>, tensor<5xf64>) -> tensor<5xi1>
   %1 = stablehlo.compare EQ, %x, %y, TOTALORDER : (tensor<5xf64>, tensor<5xf64>) -> tensor<5xi1>
   return %0, %1 : tensor<5xi1>, tensor<5xi1>
 }";
     let nan = f64::NAN;
-    let y = reference::run(&main_of(text), &[v(&[-0.0, 0.0, 1.0, nan, nan]), v(&[0.0, -0.0, nan, 1.0, nan])]).unwrap();
+    let y = reference::run(
+        &main_of(text),
+        &[
+            v(&[-0.0, 0.0, 1.0, nan, nan]),
+            v(&[0.0, -0.0, nan, 1.0, nan]),
+        ],
+    )
+    .unwrap();
     assert_eq!(y[0].to_f64(), [1.0, 0.0, 1.0, 0.0, 0.0]);
     assert_eq!(y[1].to_f64(), [0.0, 0.0, 0.0, 0.0, 1.0]);
 }
@@ -292,7 +359,10 @@ fn dynamic_extents_are_symbols() {
   return %s : tensor<?xf64>
 }";
     let y = Array::from_vec([1, 2], vec![0.0, 0.0]).unwrap();
-    assert_eq!(run(text, &[v(&[0.0; 3]), y]), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(
+        run(text, &[v(&[0.0; 3]), y]),
+        [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    );
 }
 
 #[test]
@@ -326,12 +396,20 @@ fn calls_do_not_multiply_what_they_call() {
   return %1 : tensor<f64>
 }}\n",
             if i == 0 { "public" } else { "private" },
-            if i == 0 { "main".into() } else { format!("f{}", i - 1) },
+            if i == 0 {
+                "main".into()
+            } else {
+                format!("f{}", i - 1)
+            },
         );
     }
     text += "func.func private @f19(%x: tensor<f64>) -> tensor<f64> {\n %0 = stablehlo.sine %x : tensor<f64>\n return %0 : tensor<f64>\n}\n}";
     let module = read(&text, None).unwrap();
-    assert!(module.names().all(|n| module.function(n).unwrap().eqns().len() <= 64));
+    assert!(
+        module
+            .names()
+            .all(|n| module.function(n).unwrap().eqns().len() <= 64)
+    );
 }
 
 #[test]
@@ -343,15 +421,34 @@ fn transforms_bits_and_special_functions() {
         v(&[1.0, 2.0, 3.0, 5.0]),
     );
     assert_eq!(y, [11.0, -2.0, -3.0]);
-    let y = apply("tensor<2xf64>", "stablehlo.reduce_precision %x, format = e8m3", "tensor<2xf64>", v(&[3.2, 1e300]));
+    let y = apply(
+        "tensor<2xf64>",
+        "stablehlo.reduce_precision %x, format = e8m3",
+        "tensor<2xf64>",
+        v(&[3.2, 1e300]),
+    );
     assert_eq!(y, [3.25, f64::INFINITY]);
     let x = Array::vector(vec![1u32, 0]);
-    let y =
-        apply("tensor<2xui32>", "stablehlo.bitcast_convert %x : (tensor<2xui32>) -> tensor<ui64>", "tensor<ui64>", x);
+    let y = apply(
+        "tensor<2xui32>",
+        "stablehlo.bitcast_convert %x : (tensor<2xui32>) -> tensor<ui64>",
+        "tensor<ui64>",
+        x,
+    );
     assert_eq!(y, [1.0]);
-    let y = apply("tensor<2xi16>", "stablehlo.count_leading_zeros %x", "tensor<2xi16>", Array::vector(vec![1i16, -1]));
+    let y = apply(
+        "tensor<2xi16>",
+        "stablehlo.count_leading_zeros %x",
+        "tensor<2xi16>",
+        Array::vector(vec![1i16, -1]),
+    );
     assert_eq!(y, [15.0, 0.0]);
-    let y = apply("tensor<1xf64>", "chlo.bessel_i1e %x : tensor<1xf64> -> tensor<1xf64>", "tensor<1xf64>", v(&[0.0]));
+    let y = apply(
+        "tensor<1xf64>",
+        "chlo.bessel_i1e %x : tensor<1xf64> -> tensor<1xf64>",
+        "tensor<1xf64>",
+        v(&[0.0]),
+    );
     assert_eq!(y, [0.0]);
 }
 
@@ -362,14 +459,26 @@ fn random_bits_are_those_of_xla() {
   return %a, %b : tensor<2xui64>, tensor<5xui32>
 }";
     let cases = [
-        ("THREE_FRY", 1u64, [2968789339u32, 3784990900, 188576916, 2901984476, 2862930057]),
-        ("DEFAULT", 0, [172511636, 1103493126, 3598856174, 948282324, 1105943027]),
+        (
+            "THREE_FRY",
+            1u64,
+            [2968789339u32, 3784990900, 188576916, 2901984476, 2862930057],
+        ),
+        (
+            "DEFAULT",
+            0,
+            [172511636, 1103493126, 3598856174, 948282324, 1105943027],
+        ),
     ];
     for (algorithm, next, bits) in cases {
         let start = Array::vector(vec![0x0123456789abcdefu64, 0xfffffffffffffffe]);
         let f = main_of(&text.replace("ALGORITHM", algorithm));
         let y = reference::run(&f, &[start]).unwrap();
-        assert_eq!(y[0].as_slice::<u64>().unwrap(), [0x0123456789abcdef, next], "{algorithm}");
+        assert_eq!(
+            y[0].as_slice::<u64>().unwrap(),
+            [0x0123456789abcdef, next],
+            "{algorithm}"
+        );
         assert_eq!(y[1].as_slice::<u32>().unwrap(), bits, "{algorithm}");
     }
 }

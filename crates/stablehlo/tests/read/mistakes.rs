@@ -21,30 +21,63 @@ fn what_is_not_supported_is_named_where_it_is_reached() {
     };
     for (op, name) in [
         ("stablehlo.frobnicate %x, depth = 3", "stablehlo.frobnicate"),
-        ("stablehlo.custom_call @some_library(%x) {api_version = 4 : i32}", "@some_library"),
+        (
+            "stablehlo.custom_call @some_library(%x) {api_version = 4 : i32}",
+            "@some_library",
+        ),
         ("mine.op %x <@a, [1]> {k}", "mine.op"),
     ] {
         let e = refused(&text(op));
-        assert_eq!((e.code(), e.loc()), (Code::UnknownOperation, Loc::Text(7, 5)), "{e}");
+        assert_eq!(
+            (e.code(), e.loc()),
+            (Code::UnknownOperation, Loc::Text(7, 5)),
+            "{e}"
+        );
         assert!(e.message().contains(name), "{e}");
     }
     // Not reached: no error until it is asked for.
     let unused = text("stablehlo.frobnicate %x").replace("call @f(%x)", "stablehlo.sine %x");
     let module = read(&unused, None).unwrap();
-    assert_eq!(module.function("f").unwrap_err().code(), Code::UnknownOperation);
+    assert_eq!(
+        module.function("f").unwrap_err().code(),
+        Code::UnknownOperation
+    );
     assert_eq!(module.function("g").unwrap_err().code(), Code::UnknownName);
 }
 
 #[test]
 fn mistakes_carry_their_place() {
-    let line = |body: &str| format!("func.func @main(%x: tensor<2xf64>) -> tensor<2xf64> {{\n{body}\n}}");
+    let line =
+        |body: &str| format!("func.func @main(%x: tensor<2xf64>) -> tensor<2xf64> {{\n{body}\n}}");
     let done = "return %x : tensor<2xf64>";
     for (text, code, at) in [
-        (line(&format!("%0 = stablehlo.sine %y : tensor<2xf64>\n{done}")), Code::UnknownName, (2, 21)),
-        (line(&format!("%x = stablehlo.sine %x : tensor<2xf64>\n{done}")), Code::DuplicateName, (2, 1)),
-        (line(&format!("%0 = stablehlo.sine %x : tensor<3xf64>\n{done}")), Code::ShapeMismatch, (2, 1)),
-        (line(&format!("%0 = stablehlo.add %x : tensor<2xf64>\n{done}")), Code::Arity, (2, 1)),
-        (line(&format!("%0 = stablehlo.sine %x : tensor<2xf8E4M3FN>\n{done}")), Code::ShapeMismatch, (2, 1)),
+        (
+            line(&format!("%0 = stablehlo.sine %y : tensor<2xf64>\n{done}")),
+            Code::UnknownName,
+            (2, 21),
+        ),
+        (
+            line(&format!("%x = stablehlo.sine %x : tensor<2xf64>\n{done}")),
+            Code::DuplicateName,
+            (2, 1),
+        ),
+        (
+            line(&format!("%0 = stablehlo.sine %x : tensor<3xf64>\n{done}")),
+            Code::ShapeMismatch,
+            (2, 1),
+        ),
+        (
+            line(&format!("%0 = stablehlo.add %x : tensor<2xf64>\n{done}")),
+            Code::Arity,
+            (2, 1),
+        ),
+        (
+            line(&format!(
+                "%0 = stablehlo.sine %x : tensor<2xf8E4M3FN>\n{done}"
+            )),
+            Code::ShapeMismatch,
+            (2, 1),
+        ),
         (
             line(&format!(
                 "%0 = stablehlo.sine %x : tensor<2xf80>\n%1 = stablehlo.convert %x : (tensor<2xf64>) -> tensor<2xf80>\n{done}"
@@ -53,25 +86,44 @@ fn mistakes_carry_their_place() {
             (3, 1),
         ),
         (
-            line(&format!("%0:2 = call @main(%x) : (tensor<2xf64>) -> (tensor<2xf64>, tensor<2xf64>)\n{done}")),
+            line(&format!(
+                "%0:2 = call @main(%x) : (tensor<2xf64>) -> (tensor<2xf64>, tensor<2xf64>)\n{done}"
+            )),
             Code::Invalid,
             (2, 1),
         ),
-        (line("%0 = stablehlo.sine %x : tensor<2xf64>"), Code::Syntax, (2, 1)),
+        (
+            line("%0 = stablehlo.sine %x : tensor<2xf64>"),
+            Code::Syntax,
+            (2, 1),
+        ),
         (line(""), Code::Syntax, (1, 53)),
         (
-            line("^bb1(%a: tensor<f64>):\nreturn %a : tensor<f64>").replace("%x: tensor<2xf64>", ""),
+            line("^bb1(%a: tensor<f64>):\nreturn %a : tensor<f64>")
+                .replace("%x: tensor<2xf64>", ""),
             Code::ShapeMismatch,
             (1, 1),
         ),
-        ("func.func @main(%x: tensor<2xf64) {".into(), Code::Syntax, (1, 28)),
-        ("module { func.func @f() { return } func.func @f() { return } }".into(), Code::DuplicateName, (1, 36)),
+        (
+            "func.func @main(%x: tensor<2xf64) {".into(),
+            Code::Syntax,
+            (1, 28),
+        ),
+        (
+            "module { func.func @f() { return } func.func @f() { return } }".into(),
+            Code::DuplicateName,
+            (1, 36),
+        ),
         ("hello".into(), Code::Syntax, (1, 1)),
         ("module @m {".into(), Code::Syntax, (1, 12)),
         ("module {} \"".into(), Code::Syntax, (1, 11)),
     ] {
         let e = refused(&text);
-        assert_eq!((e.code(), e.loc()), (code, Loc::Text(at.0, at.1)), "{e}\n{text}");
+        assert_eq!(
+            (e.code(), e.loc()),
+            (code, Loc::Text(at.0, at.1)),
+            "{e}\n{text}"
+        );
     }
     assert_eq!(refused("").code(), Code::Input);
     let e = read("module {", Some("m.mlir")).unwrap_err().to_string();
@@ -138,7 +190,8 @@ fn what_is_wrong_is_said_with_its_place() {
             3,
             "`stablehlo.cholesky` takes matrices, got f64[4]",
         ),
-        // A token is a value without elements, so that loops and branches can carry it; it is no number.
+        // A token is a value without elements, so that loops and branches can carry it; it is no
+        // number.
         ("%t = stablehlo.create_token : !stablehlo.token\n %y = stablehlo.sine %t : tensor<f64>".into(), Code::DTypeMismatch, 4, "`sin` is not defined on i1"),
         ("%y = func.call @f(%c) : (tensor<f64>) -> tensor<f64>".into(), Code::UnknownName, 3, "no function `@f`"),
         (

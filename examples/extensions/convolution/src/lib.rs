@@ -1,5 +1,5 @@
-//! Operations from outside: a circular convolution with everything an operation can have, and a quantiser without a
-//! derivative.
+//! Operations from outside: a circular convolution with everything an operation can have, and a
+//! quantiser without a derivative.
 
 mod convolve;
 mod quantize;

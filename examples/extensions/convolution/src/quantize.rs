@@ -1,10 +1,12 @@
-//! `quantize`: the nearest multiple of a step. Its derivative is zero almost everywhere, so it has no rule: whoever wants
-//! one says which.
+//! `quantize`: the nearest multiple of a step. Its derivative is zero almost everywhere, so it has
+//! no rule: whoever wants one says which.
 
 use cotangent::ops::{Entry, Spelled};
 use cotangent::primitive::{Arg, Batched, Cost, Linearized, no_rule};
 use cotangent::transform::{Lin, Lv};
-use cotangent::{Array, Attrs, Dim, Emit, Env, Op, Primitive, Result, Scalar, Type, Val, Wide, bail};
+use cotangent::{
+    Array, Attrs, Dim, Emit, Env, Op, Primitive, Result, Scalar, Type, Val, Wide, bail,
+};
 
 /// The operation.
 #[derive(Clone, Copy, Debug)]
@@ -25,12 +27,19 @@ impl Primitive for Quantize {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         match x {
             [t] if t.dtype.is_float() => Ok(vec![t.clone()]),
-            _ => bail!(DTypeMismatch, "`quantize` takes one real operand, got {x:?}"),
+            _ => bail!(
+                DTypeMismatch,
+                "`quantize` takes one real operand, got {x:?}"
+            ),
         }
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
-        let y = x[0].to_f64().iter().map(|x| (x / self.step).round_ties_even() * self.step).collect();
+        let y = x[0]
+            .to_f64()
+            .iter()
+            .map(|x| (x / self.step).round_ties_even() * self.step)
+            .collect();
         Ok(vec![Wide::F(y).narrow(x[0].dtype(), x[0].shape())?])
     }
 
@@ -43,7 +52,10 @@ impl Primitive for Quantize {
     }
 
     fn batch(&self, cx: &dyn Emit, _: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        Ok(vec![Batched { val: cx.op(Op::extension(*self), &[x[0].val]), mapped: true }])
+        Ok(vec![Batched {
+            val: cx.op(Op::extension(*self), &[x[0].val]),
+            mapped: true,
+        }])
     }
 
     fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
@@ -53,8 +65,15 @@ impl Primitive for Quantize {
 
 pub(crate) fn entry() -> Entry {
     let parse = |s: &mut Spelled<'_>| {
-        let Scalar::F(step) = s.attrs.get::<Scalar>("step")? else { bail!(Attribute, "`step` is a float") };
+        let Scalar::F(step) = s.attrs.get::<Scalar>("step")? else {
+            bail!(Attribute, "`step` is a float")
+        };
         Ok(Op::extension(Quantize { step }))
     };
-    Entry { name: "quantize", doc: "The nearest multiple of a step.", parse, samples: |_| Vec::new() }
+    Entry {
+        name: "quantize",
+        doc: "The nearest multiple of a step.",
+        parse,
+        samples: |_| Vec::new(),
+    }
 }

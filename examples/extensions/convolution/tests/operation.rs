@@ -1,4 +1,5 @@
-//! The operation through every door: laws, text, traced with a kernel, eager, batched, second order.
+//! The operation through every door: laws, text, traced with a kernel, eager, batched, second
+//! order.
 
 use convolution::{Convolve, convolve, entries, register};
 use cotangent::ad::{AdContext, EagerRuntime, TracedTensorAdExt};
@@ -41,15 +42,28 @@ fn its_kernel_gives_what_it_means() -> Result<()> {
 fn it_batches_and_has_second_derivatives() -> Result<()> {
     let k = vector(&[0.5, -1.0, 2.0]);
     let loss = |x: TracedTensor| Ok::<_, cotangent::Error>(convolve(&x, &k)?.square().sum());
-    let h = hessian(loss)(vector(&[1.0, 2.0, 3.0]))?.to_tensor()?.to_vec::<f64>()?;
+    let h = hessian(loss)(vector(&[1.0, 2.0, 3.0]))?
+        .to_tensor()?
+        .to_vec::<f64>()?;
     // 2 Cᵀ C of a circulant matrix: its autocorrelation.
-    let r = |d: usize| 2.0 * (0..3).map(|j| [0.5, -1.0, 2.0][j] * [0.5, -1.0, 2.0][(j + d) % 3]).sum::<f64>();
+    let r = |d: usize| {
+        2.0 * (0..3)
+            .map(|j| [0.5, -1.0, 2.0][j] * [0.5, -1.0, 2.0][(j + d) % 3])
+            .sum::<f64>()
+    };
     let want: Vec<f64> = (0..9).map(|i| r((i / 3 + 3 - i % 3) % 3)).collect();
-    assert!(h.iter().zip(&want).all(|(a, b)| (a - b).abs() < 1e-12), "{h:?} {want:?}");
+    assert!(
+        h.iter().zip(&want).all(|(a, b)| (a - b).abs() < 1e-12),
+        "{h:?} {want:?}"
+    );
     let xs = TracedTensor::from_vec_row_major(vec![2, 3], vec![1.0, 2.0, 3.0, -1.0, 0.0, 1.0]);
     let many = vmap(grad(loss))(xs.clone())?;
     let one = grad(loss)(xs.index_axis(0, 1))?;
-    assert!(many.index_axis(0, 1).to_tensor()?.same_bits(&one.to_tensor()?));
+    assert!(
+        many.index_axis(0, 1)
+            .to_tensor()?
+            .same_bits(&one.to_tensor()?)
+    );
     Ok(())
 }
 
@@ -59,7 +73,9 @@ fn it_runs_eagerly() -> cotangent::ad::Result<()> {
     rt.register_extension(register)?;
     let x = rt.variable_from(Tensor::vector(vec![1.0, 2.0, 3.0]))?;
     let k = rt.variable_from(Tensor::vector(vec![0.0, 1.0, 0.0]))?;
-    rt.apply(Op::extension(Convolve { correlate: false }), &[&x, &k])?[0].sum()?.backward()?;
+    rt.apply(Op::extension(Convolve { correlate: false }), &[&x, &k])?[0]
+        .sum()?
+        .backward()?;
     assert_eq!(x.grad()?.unwrap().as_slice::<f64>()?, [1.0, 1.0, 1.0]);
     assert_eq!(k.grad()?.unwrap().as_slice::<f64>()?, [6.0, 6.0, 6.0]);
     Ok(())
@@ -73,6 +89,10 @@ fn it_has_a_text_form() -> Result<()> {
     let f = program.modules().next().unwrap().clone();
     let y = cotangent::run(&f, &[Array::vector(vec![1.0, 2.0, 3.0])])?;
     assert_eq!(y[0].to_f64(), [14.0, 11.0, 11.0]);
-    assert!(program.to_string().contains("tgraph.convolve %x, %x {correlate = true}"));
+    assert!(
+        program
+            .to_string()
+            .contains("tgraph.convolve %x, %x {correlate = true}")
+    );
     Ok(())
 }

@@ -1,7 +1,8 @@
-//! Rules and a kernel for an operation of somebody else: gradients pass straight through `quantize`.
+//! Rules and a kernel for an operation of somebody else: gradients pass straight through
+//! `quantize`.
 //!
-//! Networks with coarse weights are trained so: forward the quantised value, backward as if it were not. That is a choice
-//! of whoever trains, not of the operation, so it comes with a context.
+//! Networks with coarse weights are trained so: forward the quantised value, backward as if it were
+//! not. That is a choice of whoever trains, not of the operation, so it comes with a context.
 
 use cotangent::ad::{Rule, RuleSet};
 use cotangent::cpu::CpuBackend;
@@ -12,7 +13,13 @@ use cotangent::{DType, Op, Result, Scalar, Val, bail};
 struct StraightThrough;
 
 impl Rule for StraightThrough {
-    fn linearize(&self, op: &Op, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Option<Result<Linearized>> {
+    fn linearize(
+        &self,
+        op: &Op,
+        cx: &Lin<'_>,
+        x: &[Val],
+        t: &[Option<Lv>],
+    ) -> Option<Result<Linearized>> {
         let y = cx.op(op.clone(), x);
         Some(Ok(cx.one(y, t[0])))
     }
@@ -27,13 +34,25 @@ pub fn rules() -> RuleSet {
 pub fn register(backend: &mut CpuBackend) -> Result<()> {
     backend.register_kernel("quantize", |op, x| {
         if x[0].dtype != DType::F64 {
-            bail!(DTypeMismatch, "this kernel quantises f64, not {}", x[0].dtype);
+            bail!(
+                DTypeMismatch,
+                "this kernel quantises f64, not {}",
+                x[0].dtype
+            );
         }
-        let Scalar::F(step) = op.attrs().get::<Scalar>("step")? else { bail!(Attribute, "`step` is a float") };
+        let Scalar::F(step) = op.attrs().get::<Scalar>("step")? else {
+            bail!(Attribute, "`step` is a float")
+        };
         Ok(Box::new(move |_, x| {
             let array = x.into_iter().next().expect("one operand").into_array()?;
-            let y: Vec<f64> = array.to_f64().iter().map(|x| (x / step).round_ties_even() * step).collect();
-            Ok([cotangent::Array::from_vec(array.shape(), y)?.into()].into_iter().collect())
+            let y: Vec<f64> = array
+                .to_f64()
+                .iter()
+                .map(|x| (x / step).round_ties_even() * step)
+                .collect();
+            Ok([cotangent::Array::from_vec(array.shape(), y)?.into()]
+                .into_iter()
+                .collect())
         }))
     });
     Ok(())

@@ -1,4 +1,5 @@
-//! Without the rules an error that says so when it is derived; with them gradients, traced and eager.
+//! Without the rules an error that says so when it is derived; with them gradients, traced and
+//! eager.
 
 use convolution::Quantize;
 use cotangent::ad::{AdContext, EagerRuntime, TracedTensorAdExt};
@@ -34,11 +35,18 @@ fn eager_gradients_pass() -> cotangent::ad::Result<()> {
     let rt = EagerRuntime::with_cpu_backend_and_ad_context(CpuBackend::new(), &ad);
     rt.register_extension(register)?;
     let x = rt.variable_from(Tensor::vector(vec![0.6, -1.3]))?;
-    rt.apply(Op::extension(Quantize { step: 0.5 }), &[&x])?[0].square()?.sum()?.backward()?;
+    rt.apply(Op::extension(Quantize { step: 0.5 }), &[&x])?[0]
+        .square()?
+        .sum()?
+        .backward()?;
     assert_eq!(x.grad()?.unwrap().as_slice::<f64>()?, [1.0, -3.0]);
     // Another runtime knows nothing of it.
     let other = EagerRuntime::new();
     let x = other.variable_from(Tensor::scalar(0.6))?;
-    assert!(other.apply(Op::extension(Quantize { step: 0.5 }), &[&x]).is_err());
+    assert!(
+        other
+            .apply(Op::extension(Quantize { step: 0.5 }), &[&x])
+            .is_err()
+    );
     Ok(())
 }

@@ -1,10 +1,11 @@
 //! Random well-typed graphs, for property tests and fuzzing.
 //!
-//! A graph is grown one operation at a time beside the values that it computes at random arguments; an operation whose
-//! result would be huge or not finite is not taken, so most graphs stay where their operations are smooth. Extents are
-//! small, 0 and 1 among them, and some are symbols. Some operations are drawn with what they work on, bodies of control
-//! flow included; the others are samples of any operation ([`entries`](crate::ops::entries)), with operands moved a
-//! little by other values.
+//! A graph is grown one operation at a time beside the values that it computes at random arguments;
+//! an operation whose result would be huge or not finite is not taken, so most graphs stay where
+//! their operations are smooth. Extents are small, 0 and 1 among them, and some are symbols. Some
+//! operations are drawn with what they work on, bodies of control flow included; the others are
+//! samples of any operation ([`entries`](crate::ops::entries)), with operands moved a little by
+//! other values.
 
 mod steps;
 
@@ -34,9 +35,15 @@ const LARGE: f64 = 100.0;
 
 /// Grows a graph of about this many operations. The same seed gives the same graph.
 ///
-/// The error is a bug of an operation: a type rule that accepts extents in one place and refuses them in another.
+/// The error is a bug of an operation: a type rule that accepts extents in one place and refuses
+/// them in another.
 pub fn graph(seed: u64, steps: usize) -> Result<Case> {
-    let mut g = Grower::new(&format!("random{seed}"), Rng::new(seed), Env::default(), Vec::new());
+    let mut g = Grower::new(
+        &format!("random{seed}"),
+        Rng::new(seed),
+        Env::default(),
+        Vec::new(),
+    );
     for k in 0..4 {
         let n = [2, 3, 2, 3, 4, 1, 1, 0][g.rng.below(8)];
         if g.rng.chance(0.3) {
@@ -76,7 +83,17 @@ struct Grower {
 impl Grower {
     fn new(name: &str, rng: Rng, env: Env, dims: Vec<Dim>) -> Grower {
         let b = Builder::new(name, Session::default());
-        Grower { b, rng, env, dims, values: Vec::new(), args: Vec::new(), closed: false, depth: 0, fault: None }
+        Grower {
+            b,
+            rng,
+            env,
+            dims,
+            values: Vec::new(),
+            args: Vec::new(),
+            closed: false,
+            depth: 0,
+            fault: None,
+        }
     }
 
     fn grow(&mut self, steps: usize) {
@@ -93,26 +110,37 @@ impl Grower {
     /// One of the values, a late one more often than not.
     fn pick(&mut self) -> usize {
         let n = self.values.len();
-        if self.rng.chance(0.5) { n - 1 - self.rng.below(n.min(3)) } else { self.rng.below(n) }
+        if self.rng.chance(0.5) {
+            n - 1 - self.rng.below(n.min(3))
+        } else {
+            self.rng.below(n)
+        }
     }
 
     /// A value of exactly this type, if there is one besides `not`.
     fn another(&mut self, ty: &Type, not: usize) -> Option<usize> {
-        let all: Vec<usize> = (0..self.values.len()).filter(|&k| k != not && self.ty(k) == *ty).collect();
+        let all: Vec<usize> = (0..self.values.len())
+            .filter(|&k| k != not && self.ty(k) == *ty)
+            .collect();
         (!all.is_empty()).then(|| all[self.rng.below(all.len())])
     }
 
     /// A value with rows, if there is one.
     fn another_with_rows(&mut self) -> Option<usize> {
-        let all: Vec<usize> =
-            (0..self.values.len()).filter(|&k| self.values[k].now.shape().first().is_some_and(|&n| n > 0)).collect();
+        let all: Vec<usize> = (0..self.values.len())
+            .filter(|&k| self.values[k].now.shape().first().is_some_and(|&n| n > 0))
+            .collect();
         (!all.is_empty()).then(|| all[self.rng.below(all.len())])
     }
 
     /// An extent; a symbol only if an argument has it.
     fn random_dim(&mut self) -> Dim {
         let d = self.dims[self.rng.below(self.dims.len())].clone();
-        let known = d.as_const().is_some() || self.values.iter().any(|v| self.b.ty(v.val).shape.contains(&d));
+        let known = d.as_const().is_some()
+            || self
+                .values
+                .iter()
+                .any(|v| self.b.ty(v.val).shape.contains(&d));
         if known { d } else { 1.into() }
     }
 
@@ -123,8 +151,14 @@ impl Grower {
 
     fn param(&mut self) -> Result<usize> {
         let rank = self.rng.below(4);
-        let shape: Shape = (0..rank).map(|_| self.dims[self.rng.below(self.dims.len())].clone()).collect();
-        let dtype = if self.rng.chance(0.7) { DType::F64 } else { self.random_dtype() };
+        let shape: Shape = (0..rank)
+            .map(|_| self.dims[self.rng.below(self.dims.len())].clone())
+            .collect();
+        let dtype = if self.rng.chance(0.7) {
+            DType::F64
+        } else {
+            self.random_dtype()
+        };
         let ty = Type::new(dtype, shape);
         let now = self.rng.array(&ty, &self.env)?;
         Ok(self.bind(ty, now))
@@ -161,7 +195,10 @@ impl Grower {
         let fixed = op.map_dims(&|d| d.eval(env).map_or_else(|_| d.clone(), Dim::Const));
         let fixed = fixed.as_ref().unwrap_or(&op);
         // Where an extent is unknown the operation may not fit these arguments; otherwise it must.
-        let unknown = types.iter().chain(&results).any(|t| t.shape.as_const().is_none());
+        let unknown = types
+            .iter()
+            .chain(&results)
+            .any(|t| t.shape.as_const().is_none());
         if let Err(e) = fixed.infer(&concrete) {
             self.fault = self.fault.take().or((!unknown).then_some(e));
             return None;
@@ -224,21 +261,30 @@ impl Grower {
     /// A body grown on some of the values, and these values.
     fn body(&mut self) -> Option<(Function, Vec<usize>)> {
         let x: Vec<usize> = (0..1 + self.rng.below(3)).map(|_| self.pick()).collect();
-        let params = x.iter().map(|&k| (self.ty(k), self.values[k].now.clone())).collect();
+        let params = x
+            .iter()
+            .map(|&k| (self.ty(k), self.values[k].now.clone()))
+            .collect();
         Some((self.inside(params)?.finish().ok()?.function, x))
     }
 
     /// The last values and some others as results.
     fn finish(mut self) -> Result<Case> {
         if let Some(e) = self.fault {
-            return Err(e.note(format!("in a random graph with {} values", self.values.len())));
+            return Err(e.note(format!(
+                "in a random graph with {} values",
+                self.values.len()
+            )));
         }
         let n = self.values.len();
         let mut results: Vec<Val> = self.values[n - n.min(2)..].iter().map(|v| v.val).collect();
         for _ in 0..self.rng.below(3) {
             results.push(self.values[self.rng.below(n)].val);
         }
-        Ok(Case { function: self.b.finish(&results)?, args: self.args })
+        Ok(Case {
+            function: self.b.finish(&results)?,
+            args: self.args,
+        })
     }
 }
 

@@ -7,9 +7,9 @@ use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::graph::Builder;
 use crate::ops::{
-    self, BINARY, Bounds, BroadcastInDim, Call, Checkpoint, Compare, Comparison, Concatenate, Constant, Convert,
-    Cumulative, DotGeneral, Iota, Op, Pad, Reduce, Reduction, Reshape, Reverse, Running, Select, Slice, Switch,
-    Transpose, UNARY,
+    self, BINARY, Bounds, BroadcastInDim, Call, Checkpoint, Compare, Comparison, Concatenate,
+    Constant, Convert, Cumulative, DotGeneral, Iota, Op, Pad, Reduce, Reduction, Reshape, Reverse,
+    Running, Select, Slice, Switch, Transpose, UNARY,
 };
 use crate::primitive::{Sample, Val};
 use crate::reference;
@@ -21,9 +21,9 @@ type Step = fn(&mut Grower) -> Option<()>;
 
 /// A step that stands twice is taken twice as often. `None`: nothing was done.
 pub(super) const STEPS: &[Step] = &[
-    unary, unary, binary, binary, binary, choose, convert, broadcast, reshape, transpose, reduce, reduce, product,
-    product, running, constant, cut, join, turn, take, call, branch, repeat, repeat, sample, sample, sample, sample,
-    sample, sample, sample, sample,
+    unary, unary, binary, binary, binary, choose, convert, broadcast, reshape, transpose, reduce,
+    reduce, product, product, running, constant, cut, join, turn, take, call, branch, repeat,
+    repeat, sample, sample, sample, sample, sample, sample, sample, sample,
 ];
 
 fn unary(g: &mut Grower) -> Option<()> {
@@ -76,7 +76,14 @@ fn broadcast(g: &mut Grower) -> Option<()> {
     }
     shape.insert(at, g.random_dim());
     let dims = (0..=ty.rank()).filter(|&a| a != at).collect();
-    g.apply(BroadcastInDim { shape: shape.into(), dims }, &[x]).map(drop)
+    g.apply(
+        BroadcastInDim {
+            shape: shape.into(),
+            dims,
+        },
+        &[x],
+    )
+    .map(drop)
 }
 
 fn reshape(g: &mut Grower) -> Option<()> {
@@ -91,7 +98,13 @@ fn reshape(g: &mut Grower) -> Option<()> {
     } else {
         shape.insert(at, 1.into());
     }
-    g.apply(Reshape { shape: shape.into() }, &[x]).map(drop)
+    g.apply(
+        Reshape {
+            shape: shape.into(),
+        },
+        &[x],
+    )
+    .map(drop)
 }
 
 fn transpose(g: &mut Grower) -> Option<()> {
@@ -106,17 +119,28 @@ fn transpose(g: &mut Grower) -> Option<()> {
 fn reduce(g: &mut Grower) -> Option<()> {
     let x = g.pick();
     let axes: Vec<usize> = (0..g.ty(x).rank()).filter(|_| g.rng.chance(0.5)).collect();
-    let op = [Reduction::Sum, Reduction::Sum, Reduction::Prod, Reduction::Max, Reduction::Min][g.rng.below(5)];
+    let op = [
+        Reduction::Sum,
+        Reduction::Sum,
+        Reduction::Prod,
+        Reduction::Max,
+        Reduction::Min,
+    ][g.rng.below(5)];
     g.apply(Reduce::new(op, &axes, false), &[x]).map(drop)
 }
 
 fn product(g: &mut Grower) -> Option<()> {
     let (x, y) = (g.pick(), g.pick());
     let (tx, ty) = (g.ty(x), g.ty(y));
-    let y = if tx.dtype == ty.dtype { y } else { g.apply(Convert { to: tx.dtype }, &[y])? };
+    let y = if tx.dtype == ty.dtype {
+        y
+    } else {
+        g.apply(Convert { to: tx.dtype }, &[y])?
+    };
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     for i in 0..tx.rank() {
-        let free = (0..ty.rank()).find(|&j| tx.shape[i] == ty.shape[j] && pairs.iter().all(|p| p.1 != j));
+        let free =
+            (0..ty.rank()).find(|&j| tx.shape[i] == ty.shape[j] && pairs.iter().all(|p| p.1 != j));
         pairs.extend(free.map(|j| (i, j)));
     }
     pairs.truncate(g.rng.below(pairs.len() + 1));
@@ -131,10 +155,25 @@ fn product(g: &mut Grower) -> Option<()> {
 
 fn running(g: &mut Grower) -> Option<()> {
     let x = g.pick();
-    let op = [Running::Sum, Running::Prod, Running::Max, Running::Min, Running::LogSumExp][g.rng.below(5)];
+    let op = [
+        Running::Sum,
+        Running::Prod,
+        Running::Max,
+        Running::Min,
+        Running::LogSumExp,
+    ][g.rng.below(5)];
     let axis = g.rng.below(g.ty(x).rank());
     let (reverse, exclusive) = (g.rng.chance(0.5), g.rng.chance(0.2));
-    g.apply(Cumulative { op, axis, reverse, exclusive }, &[x]).map(drop)
+    g.apply(
+        Cumulative {
+            op,
+            axis,
+            reverse,
+            exclusive,
+        },
+        &[x],
+    )
+    .map(drop)
 }
 
 fn constant(g: &mut Grower) -> Option<()> {
@@ -157,7 +196,8 @@ fn constant(g: &mut Grower) -> Option<()> {
     new.map(drop)
 }
 
-/// A smooth sample of any operation; its operands are new parameters, moved by a value of their type if there is one.
+/// A smooth sample of any operation; its operands are new parameters, moved by a value of their
+/// type if there is one.
 fn sample(g: &mut Grower) -> Option<()> {
     let entries = ops::entries();
     let entry = &entries[g.rng.below(entries.len())];
@@ -178,12 +218,18 @@ fn sample(g: &mut Grower) -> Option<()> {
     for now in &s.operands {
         let constant = g.rng.chance(0.3);
         let at = g.given(now, constant)?;
-        let moved = g.another(&now.ty(), at).filter(|_| now.dtype().has_tangent()).and_then(|by| {
-            let small = g.apply(Constant::splat(now.ty(), Scalar::F(1e-2).cast(now.dtype())), &[])?;
-            let by = g.apply(ops::Unary::Sin, &[by])?;
-            let by = g.apply(ops::Binary::Mul, &[small, by])?;
-            g.apply(ops::Binary::Add, &[at, by])
-        });
+        let moved = g
+            .another(&now.ty(), at)
+            .filter(|_| now.dtype().has_tangent())
+            .and_then(|by| {
+                let small = g.apply(
+                    Constant::splat(now.ty(), Scalar::F(1e-2).cast(now.dtype())),
+                    &[],
+                )?;
+                let by = g.apply(ops::Unary::Sin, &[by])?;
+                let by = g.apply(ops::Binary::Mul, &[small, by])?;
+                g.apply(ops::Binary::Add, &[at, by])
+            });
         x.push(moved.unwrap_or(at));
     }
     g.apply(s.op.clone(), &x).map(drop)
@@ -195,16 +241,48 @@ fn cut(g: &mut Grower) -> Option<()> {
     let shape = g.ty(x).shape.to_vec();
     if g.rng.chance(0.5) {
         let start: Vec<Dim> = shape.iter().map(|_| g.rng.below(2).into()).collect();
-        let limit: Vec<Dim> = shape.iter().map(|d| if g.rng.chance(0.7) { d.clone() } else { 2.into() }).collect();
+        let limit: Vec<Dim> = shape
+            .iter()
+            .map(|d| {
+                if g.rng.chance(0.7) {
+                    d.clone()
+                } else {
+                    2.into()
+                }
+            })
+            .collect();
         let stride = shape.iter().map(|_| 1 + g.rng.below(2)).collect();
-        g.apply(Slice { start, limit, stride }, &[x]).map(drop)
+        g.apply(
+            Slice {
+                start,
+                limit,
+                stride,
+            },
+            &[x],
+        )
+        .map(drop)
     } else {
-        let mut some =
-            |least: i64, n: usize| -> Vec<i64> { shape.iter().map(|_| least + g.rng.below(n) as i64).collect() };
+        let mut some = |least: i64, n: usize| -> Vec<i64> {
+            shape
+                .iter()
+                .map(|_| least + g.rng.below(n) as i64)
+                .collect()
+        };
         let (low, high) = (some(-1, 3), some(-1, 3));
         let interior = some(0, 2).into_iter().map(|i| i as usize).collect();
-        let one = g.apply(Constant::splat(Type::scalar(g.ty(x).dtype), Scalar::I(1)), &[])?;
-        g.apply(Pad { low, high, interior }, &[x, one]).map(drop)
+        let one = g.apply(
+            Constant::splat(Type::scalar(g.ty(x).dtype), Scalar::I(1)),
+            &[],
+        )?;
+        g.apply(
+            Pad {
+                low,
+                high,
+                interior,
+            },
+            &[x, one],
+        )
+        .map(drop)
     }
 }
 
@@ -226,17 +304,29 @@ fn turn(g: &mut Grower) -> Option<()> {
 fn take(g: &mut Grower) -> Option<()> {
     let x = g.pick();
     let axis = g.rng.below(g.ty(x).rank());
-    let bounds = if g.rng.chance(0.5) { Bounds::Clip } else { Bounds::Drop };
+    let bounds = if g.rng.chance(0.5) {
+        Bounds::Clip
+    } else {
+        Bounds::Drop
+    };
     let indices = g.rng.array(&Type::new(DType::I32, [3]), &g.env).ok()?;
     let constant = g.rng.chance(0.5);
     let indices = g.given(&indices, constant)?;
-    g.write(&[x, indices], |cx, v| cx.take(v[0], v[1], axis, bounds)).map(drop)
+    g.write(&[x, indices], |cx, v| cx.take(v[0], v[1], axis, bounds))
+        .map(drop)
 }
 
 fn call(g: &mut Grower) -> Option<()> {
     let (body, x) = g.body()?;
     let checkpoint = g.rng.chance(0.5);
-    g.apply(Call { callee: Arc::new(body), checkpoint }, &x).map(drop)
+    g.apply(
+        Call {
+            callee: Arc::new(body),
+            checkpoint,
+        },
+        &x,
+    )
+    .map(drop)
 }
 
 /// A grown body, or the same with its floating results moved.
@@ -245,8 +335,18 @@ fn branch(g: &mut Grower) -> Option<()> {
     let other = {
         let b = Builder::new("other", Session::default());
         let cx: &dyn Emit = &b;
-        let params: Vec<Val> = body.param_types().into_iter().map(|t| b.param(t, None)).collect();
-        let moved = |y: Val| if cx.ty(y).dtype.has_tangent() { cx.sin(y) } else { y };
+        let params: Vec<Val> = body
+            .param_types()
+            .into_iter()
+            .map(|t| b.param(t, None))
+            .collect();
+        let moved = |y: Val| {
+            if cx.ty(y).dtype.has_tangent() {
+                cx.sin(y)
+            } else {
+                y
+            }
+        };
         let y: Vec<Val> = cx.inline(&body, &params).into_iter().map(moved).collect();
         b.finish(&y).ok()?
     };
@@ -255,7 +355,14 @@ fn branch(g: &mut Grower) -> Option<()> {
     let index = g.rng.array(&ty, &g.env).ok()?;
     let index = g.given(&index, false)?;
     x.insert(0, index);
-    g.apply(Switch { branches: vec![Arc::new(body), Arc::new(other)], boolean }, &x).map(drop)
+    g.apply(
+        Switch {
+            branches: vec![Arc::new(body), Arc::new(other)],
+            boolean,
+        },
+        &x,
+    )
+    .map(drop)
 }
 
 /// A grown body as a loop: a scan over the rows of a value, or a while with a few trips.
@@ -271,7 +378,11 @@ fn repeat(g: &mut Grower) -> Option<()> {
     let (next, last) = (inner.values[next].val, inner.values.last()?.val);
     let body = inner.b.finish(&[next, last]).ok()?;
     let (reverse, trips) = (g.rng.chance(0.5), g.rng.below(3) as i64);
-    let policy = if g.rng.chance(0.3) { Checkpoint::Every(1 + g.rng.below(2)) } else { Checkpoint::Never };
+    let policy = if g.rng.chance(0.3) {
+        Checkpoint::Every(1 + g.rng.below(2))
+    } else {
+        Checkpoint::Never
+    };
     if g.rng.chance(0.5) {
         let length = g.ty(rows).shape[0].clone();
         let scan = |cx: &dyn Emit, v: &[Val]| {
@@ -279,7 +390,9 @@ fn repeat(g: &mut Grower) -> Option<()> {
                 let y = cx.inline(&body, &[w[0], c[0], x[0]]);
                 (vec![y[0]], vec![y[1]])
             };
-            let (c, y) = cx.checkpointing(policy).scan(&v[..1], &v[1..2], &v[2..], &length, reverse, step);
+            let (c, y) =
+                cx.checkpointing(policy)
+                    .scan(&v[..1], &v[1..2], &v[2..], &length, reverse, step);
             if reverse { c[0] } else { y[0] }
         };
         g.write(&[w, c, rows], scan).map(drop)
@@ -290,9 +403,13 @@ fn repeat(g: &mut Grower) -> Option<()> {
             let zero = cx.full(&index, 0i64);
             let more = |cx: &dyn Emit, w: &[Val], c: &[Val]| cx.compare(c[0], Comparison::Lt, w[2]);
             let step = |cx: &dyn Emit, w: &[Val], c: &[Val]| {
-                vec![cx.add(c[0], cx.full(&index, 1i64)), cx.inline(&body, &[w[0], c[1], w[1]])[0]]
+                vec![
+                    cx.add(c[0], cx.full(&index, 1i64)),
+                    cx.inline(&body, &[w[0], c[1], w[1]])[0],
+                ]
             };
-            cx.checkpointing(policy).while_loop(&[v[0], v[2], v[3]], &[zero, v[1]], more, step)[1]
+            cx.checkpointing(policy)
+                .while_loop(&[v[0], v[2], v[3]], &[zero, v[1]], more, step)[1]
         };
         g.write(&[w, c, first, trips], turn).map(drop)
     }

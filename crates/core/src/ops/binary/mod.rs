@@ -1,4 +1,5 @@
-//! Elementwise functions of two operands of one shape and element type: a table, a row per function.
+//! Elementwise functions of two operands of one shape and element type: a table, a row per
+//! function.
 
 mod table;
 
@@ -36,7 +37,8 @@ pub enum Binary {
     ShiftRightLogical,
     ShiftRightArithmetic,
     Xlogy,
-    /// `x * y` where a zero gives zero whatever the other is. Derivatives in strong-zero mode use it.
+    /// `x * y` where a zero gives zero whatever the other is. Derivatives in strong-zero mode use
+    /// it.
     MulStrongZero,
     /// `x / y` where a zero `x` or an infinite `y` gives zero whatever the other is. As above.
     DivStrongZero,
@@ -124,7 +126,12 @@ impl Primitive for Binary {
             );
         }
         if !(self.def().types)(x[0].dtype) {
-            bail!(DTypeMismatch, "`{}` is not defined on {}; convert it first", self.name(), x[0].dtype);
+            bail!(
+                DTypeMismatch,
+                "`{}` is not defined on {}; convert it first",
+                self.name(),
+                x[0].dtype
+            );
         }
         Ok(vec![same_shape(self, x)?.clone()])
     }
@@ -138,9 +145,21 @@ impl Primitive for Binary {
             _ => d.real,
         };
         let y = match (x[0].wide(), x[1].wide()) {
-            (Wide::F(a), Wide::F(b)) => Wide::F(a.into_iter().zip(b).map(|(a, b)| real(a, b)).collect()),
-            (Wide::C(a), Wide::C(b)) => Wide::C(a.into_iter().zip(b).map(|(a, b)| (d.complex)(a, b)).collect()),
-            (Wide::I(a), Wide::I(b)) => Wide::I(a.into_iter().zip(b).map(|(a, b)| (d.int)(a, b, out)).collect()),
+            (Wide::F(a), Wide::F(b)) => {
+                Wide::F(a.into_iter().zip(b).map(|(a, b)| real(a, b)).collect())
+            }
+            (Wide::C(a), Wide::C(b)) => Wide::C(
+                a.into_iter()
+                    .zip(b)
+                    .map(|(a, b)| (d.complex)(a, b))
+                    .collect(),
+            ),
+            (Wide::I(a), Wide::I(b)) => Wide::I(
+                a.into_iter()
+                    .zip(b)
+                    .map(|(a, b)| (d.int)(a, b, out))
+                    .collect(),
+            ),
             _ => unreachable!("the type rule makes both element types one"),
         };
         Ok(vec![y.narrow(out, x[0].shape())?])
@@ -158,7 +177,13 @@ impl Primitive for Binary {
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let out = cx.op(*self, x);
-        let at = At { x: x[0], y: x[1], out, tx: t[0], ty: t[1] };
+        let at = At {
+            x: x[0],
+            y: x[1],
+            out,
+            tx: t[0],
+            ty: t[1],
+        };
         Ok(cx.one(out, (self.def().linearize)(cx, &at)))
     }
 
@@ -202,7 +227,8 @@ impl dyn Emit + '_ {
         self.mul(self.number_for("mul", x, c), x)
     }
 
-    /// `min(max(x, lo), hi)`: half the gradient where `x` is at a bound, `hi` where the bounds cross.
+    /// `min(max(x, lo), hi)`: half the gradient where `x` is at a bound, `hi` where the bounds
+    /// cross.
     pub fn clamp(&self, lo: Val, x: Val, hi: Val) -> Val {
         self.minimum(self.maximum(x, lo), hi)
     }
@@ -211,16 +237,27 @@ impl dyn Emit + '_ {
 impl Lin<'_> {
     /// `a * t`: every derivative of an elementwise function.
     pub fn scale(&self, a: Val, t: Lv) -> Lv {
-        let op = if self.session().numerics().zeros_are_strong() { Binary::MulStrongZero } else { Binary::Mul };
+        let op = if self.session().numerics().zeros_are_strong() {
+            Binary::MulStrongZero
+        } else {
+            Binary::Mul
+        };
         self.apply1(op, &[a.into(), t.into()])
     }
 
     /// `t / a`, with a pole where `a` is zero.
     pub fn unscale(&self, t: Lv, a: Val) -> Lv {
         let numerics = self.session().numerics();
-        let op = if numerics.zeros_are_strong() { Binary::DivStrongZero } else { Binary::Div };
+        let op = if numerics.zeros_are_strong() {
+            Binary::DivStrongZero
+        } else {
+            Binary::Div
+        };
         let a = match numerics.zero_division_nan {
-            true => self.pole(self.compare(a, Comparison::Eq, self.full_like(a, Scalar::I(0))), a),
+            true => self.pole(
+                self.compare(a, Comparison::Eq, self.full_like(a, Scalar::I(0))),
+                a,
+            ),
             false => a,
         };
         self.apply1(op, &[t.into(), a.into()])
@@ -258,7 +295,11 @@ impl Lin<'_> {
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     match BINARY.iter().find(|d| d.name == s.name) {
         Some(d) => Ok(d.op.into()),
-        None => bail!(UnknownOperation, "`{}` is not an elementwise function", s.name),
+        None => bail!(
+            UnknownOperation,
+            "`{}` is not an elementwise function",
+            s.name
+        ),
     }
 }
 
@@ -292,7 +333,10 @@ const ROUGH: [(f64, f64); 24] = [
 
 /// Points of the row's domain, for every element type that it is defined on; and corners.
 fn samples(name: &str) -> Vec<Sample> {
-    let d = BINARY.iter().find(|d| d.name == name).expect("called with a name of the table");
+    let d = BINARY
+        .iter()
+        .find(|d| d.name == name)
+        .expect("called with a name of the table");
     let at = |k: usize, i: usize| {
         let (lo, hi) = d.domain[k];
         lo + (hi - lo) * [0.13, 0.41, 0.59, 0.77, 0.92, 0.28][(i + 2 * k) % 6]
@@ -302,15 +346,30 @@ fn samples(name: &str) -> Vec<Sample> {
         let operand = |k: usize| {
             let wide = match t.kind() {
                 Kind::Float => Wide::F((0..6).map(|i| at(k, i)).collect()),
-                Kind::Complex => Wide::C((0..6).map(|i| C128::new(at(k, i), 0.3 * at(k, i + 1))).collect()),
-                Kind::Int => Wide::I(if k == 0 { vec![3, 0, 100, 7, 2, 5] } else { vec![2, 1, 3, 7, 5, 1] }),
-                Kind::Bool => Wide::I(if k == 0 { vec![1, 0, 1, 1, 0, 0] } else { vec![1, 1, 0, 1, 0, 1] }),
+                Kind::Complex => Wide::C(
+                    (0..6)
+                        .map(|i| C128::new(at(k, i), 0.3 * at(k, i + 1)))
+                        .collect(),
+                ),
+                Kind::Int => Wide::I(if k == 0 {
+                    vec![3, 0, 100, 7, 2, 5]
+                } else {
+                    vec![2, 1, 3, 7, 5, 1]
+                }),
+                Kind::Bool => Wide::I(if k == 0 {
+                    vec![1, 0, 1, 1, 0, 0]
+                } else {
+                    vec![1, 1, 0, 1, 0, 1]
+                }),
             };
             wide.narrow(t, [2, 3]).expect("six elements")
         };
         // A rounding error is a staircase: its derivative is 0, and differences see the steps.
         let smooth = !matches!(d.op, Binary::AddError);
-        Sample { smooth, ..Sample::new(d.op, vec![operand(0), operand(1)]) }
+        Sample {
+            smooth,
+            ..Sample::new(d.op, vec![operand(0), operand(1)])
+        }
     });
     let rough = types().filter(|t| t.kind() != Kind::Bool).map(|t| {
         let (least, most) = if t.is_int() { t.int_range() } else { (0, 0) };
@@ -318,11 +377,19 @@ fn samples(name: &str) -> Vec<Sample> {
             let pick = |p: (f64, f64)| if k == 0 { p.0 } else { p.1 };
             let wide = match t.kind() {
                 Kind::Float => Wide::F(ROUGH.map(pick).to_vec()),
-                Kind::Complex => Wide::C((0..24).map(|i| C128::new(pick(ROUGH[i]), pick(ROUGH[i * 7 % 24]))).collect()),
+                Kind::Complex => Wide::C(
+                    (0..24)
+                        .map(|i| C128::new(pick(ROUGH[i]), pick(ROUGH[i * 7 % 24])))
+                        .collect(),
+                ),
                 // Every pair of the corners of the type.
                 _ => {
                     let corners = [least, most, -1, 0, 1, i128::from(t.bits())];
-                    Wide::I((0..36).map(|i| corners[if k == 0 { i / 6 } else { i % 6 }]).collect())
+                    Wide::I(
+                        (0..36)
+                            .map(|i| corners[if k == 0 { i / 6 } else { i % 6 }])
+                            .collect(),
+                    )
                 }
             };
             let n = wide.len();
@@ -334,5 +401,13 @@ fn samples(name: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    BINARY.iter().map(|d| Entry { name: d.name, doc: d.doc, parse, samples }).collect()
+    BINARY
+        .iter()
+        .map(|d| Entry {
+            name: d.name,
+            doc: d.doc,
+            parse,
+            samples,
+        })
+        .collect()
 }

@@ -1,7 +1,8 @@
 //! The rows: value, domain and derivative of each function of two operands.
 //!
-//! Where a formula for a derivative is `0 * inf` but a limit or a convention exists, the operand is replaced by a
-//! harmless one (`guarded`) before the singular function is taken, so that higher derivatives are right as well.
+//! Where a formula for a derivative is `0 * inf` but a limit or a convention exists, the operand is
+//! replaced by a harmless one (`guarded`) before the singular function is taken, so that higher
+//! derivatives are right as well.
 
 use super::{At, Binary, BinaryDef, Linearity};
 use crate::array::Scalar;
@@ -123,7 +124,11 @@ pub static BINARY: &[BinaryDef] = &[
             let y = x[1].val().map(|y| cx.conj(y));
             vec![y.map(|y| cx.div(ct, y)), None]
         }),
-        ..row(Binary::Div, "div", "x / y; integers truncate toward zero, x / 0 = -1")
+        ..row(
+            Binary::Div,
+            "div",
+            "x / y; integers truncate toward zero, x / 0 = -1",
+        )
     },
     BinaryDef {
         types: |d| numeric(d) && ordered(d),
@@ -131,12 +136,17 @@ pub static BINARY: &[BinaryDef] = &[
         int: |x, y, _| if y == 0 { x } else { x % y },
         domain: [(2.1, 2.9), (0.8, 1.0)],
         flops: 10.0,
-        // The quotient from x - out, a multiple of y: x / y itself may round up to the next integer.
+        // The quotient from x - out, a multiple of y: x / y itself may round up to the next
+        // integer.
         linearize: |cx, a| {
             let whole = || cx.round_half_even(cx.div(cx.sub(a.x, a.out), a.y));
             each(cx, a, |t| t, |t| cx.lneg(cx.scale(whole(), t)))
         },
-        ..row(Binary::Rem, "rem", "x - trunc(x / y) y, with the sign of x; x rem 0 = x on integers")
+        ..row(
+            Binary::Rem,
+            "rem",
+            "x - trunc(x / y) y, with the sign of x; x rem 0 = x on integers",
+        )
     },
     BinaryDef {
         real: libm::pow,
@@ -144,8 +154,19 @@ pub static BINARY: &[BinaryDef] = &[
         int: |x, y, _| math::pow_int(x, y),
         domain: [(0.3, 2.0), (-2.0, 2.0)],
         flops: 20.0,
-        linearize: |cx, a| each(cx, a, |t| cx.scale(pow_dx(cx, a), t), |t| cx.scale(pow_dy(cx, a), t)),
-        ..row(Binary::Pow, "pow", "x to the power y; integers by repeated multiplication, wrapping")
+        linearize: |cx, a| {
+            each(
+                cx,
+                a,
+                |t| cx.scale(pow_dx(cx, a), t),
+                |t| cx.scale(pow_dy(cx, a), t),
+            )
+        },
+        ..row(
+            Binary::Pow,
+            "pow",
+            "x to the power y; integers by repeated multiplication, wrapping",
+        )
     },
     BinaryDef {
         types: float,
@@ -153,7 +174,11 @@ pub static BINARY: &[BinaryDef] = &[
         domain: [(0.3, 2.0), (-2.0, 2.0)],
         flops: 15.0,
         linearize: atan2_linearize,
-        ..row(Binary::Atan2, "atan2", "angle of the point (y, x), in [-pi, pi]; derivative 0 at the origin")
+        ..row(
+            Binary::Atan2,
+            "atan2",
+            "angle of the point (y, x), in [-pi, pi]; derivative 0 at the origin",
+        )
     },
     BinaryDef {
         types: ordered,
@@ -161,7 +186,11 @@ pub static BINARY: &[BinaryDef] = &[
         int: |x, y, _| x.max(y),
         domain: [(-2.0, 0.0), (-1.0, 2.0)],
         linearize: |cx, a| extremum(cx, a, true),
-        ..row(Binary::Max, "max", "the larger; NaN wins, +0 > -0; a tie shares the gradient")
+        ..row(
+            Binary::Max,
+            "max",
+            "the larger; NaN wins, +0 > -0; a tie shares the gradient",
+        )
     },
     BinaryDef {
         types: ordered,
@@ -169,25 +198,53 @@ pub static BINARY: &[BinaryDef] = &[
         int: |x, y, _| x.min(y),
         domain: [(-2.0, 0.0), (-1.0, 2.0)],
         linearize: |cx, a| extremum(cx, a, false),
-        ..row(Binary::Min, "min", "the smaller; NaN wins, -0 < +0; a tie shares the gradient")
+        ..row(
+            Binary::Min,
+            "min",
+            "the smaller; NaN wins, -0 < +0; a tie shares the gradient",
+        )
     },
-    BinaryDef { types: bits, int: |x, y, _| x & y, ..row(Binary::And, "and", "logical and; bitwise on integers") },
-    BinaryDef { types: bits, int: |x, y, _| x | y, ..row(Binary::Or, "or", "logical or; bitwise on integers") },
-    BinaryDef { types: bits, int: |x, y, _| x ^ y, ..row(Binary::Xor, "xor", "logical xor; bitwise on integers") },
+    BinaryDef {
+        types: bits,
+        int: |x, y, _| x & y,
+        ..row(Binary::And, "and", "logical and; bitwise on integers")
+    },
+    BinaryDef {
+        types: bits,
+        int: |x, y, _| x | y,
+        ..row(Binary::Or, "or", "logical or; bitwise on integers")
+    },
+    BinaryDef {
+        types: bits,
+        int: |x, y, _| x ^ y,
+        ..row(Binary::Xor, "xor", "logical xor; bitwise on integers")
+    },
     BinaryDef {
         types: |d| d.is_int(),
         int: |x, y, d| amount(y, d).map_or(0, |n| x << n),
-        ..row(Binary::ShiftLeft, "shift_left", "x 2^y on bits; 0 from the width on")
+        ..row(
+            Binary::ShiftLeft,
+            "shift_left",
+            "x 2^y on bits; 0 from the width on",
+        )
     },
     BinaryDef {
         types: |d| d.is_int(),
         int: |x, y, d| amount(y, d).map_or(0, |n| unsigned(x, d) >> n),
-        ..row(Binary::ShiftRightLogical, "shift_right_logical", "bits moved down, zeros in; 0 from the width on")
+        ..row(
+            Binary::ShiftRightLogical,
+            "shift_right_logical",
+            "bits moved down, zeros in; 0 from the width on",
+        )
     },
     BinaryDef {
         types: |d| d.is_int(),
         int: |x, y, d| signed(x, d) >> amount(y, d).unwrap_or(d.bits()),
-        ..row(Binary::ShiftRightArithmetic, "shift_right_arithmetic", "bits moved down, the highest repeated")
+        ..row(
+            Binary::ShiftRightArithmetic,
+            "shift_right_arithmetic",
+            "bits moved down, the highest repeated",
+        )
     },
     BinaryDef {
         types: |d| d.has_tangent(),
@@ -197,7 +254,13 @@ pub static BINARY: &[BinaryDef] = &[
         flops: 12.0,
         linearize: |cx, a| {
             // 0 / 0 becomes 0 / 1.
-            let y = || guarded(cx.emit(), cx.and(is_zero(cx.emit(), a.x), is_zero(cx.emit(), a.y)), a.y);
+            let y = || {
+                guarded(
+                    cx.emit(),
+                    cx.and(is_zero(cx.emit(), a.x), is_zero(cx.emit(), a.y)),
+                    a.y,
+                )
+            };
             let by_x = |t| cx.scale(cx.pole(is_zero(cx.emit(), a.y), cx.log(a.y)), t);
             let by_y = |y: Val| cx.pole(is_zero(cx.emit(), y), cx.div(a.x, y));
             each(cx, a, by_x, |t| cx.scale(by_y(y()), t))
@@ -214,18 +277,26 @@ pub static BINARY: &[BinaryDef] = &[
         },
         linear: Linearity::Either,
         transpose: Some(|cx, x, ct| transpose_product(cx, Binary::MulStrongZero, x, ct)),
-        ..row(Binary::MulStrongZero, "mul_strong_zero", "x * y, zero where either is zero")
+        ..row(
+            Binary::MulStrongZero,
+            "mul_strong_zero",
+            "x * y, zero where either is zero",
+        )
     },
     BinaryDef {
         types: |d| d.has_tangent(),
         real: |x, y| strong(x / y, x == 0.0 || y.is_infinite()),
         complex: |x, y| {
-            strong_complex(math::complex::div(x, y), x == C128::ZERO || y.re.is_infinite() || y.im.is_infinite())
+            strong_complex(
+                math::complex::div(x, y),
+                x == C128::ZERO || y.re.is_infinite() || y.im.is_infinite(),
+            )
         },
         domain: [(-2.0, 2.0), (0.5, 2.0)],
         flops: 4.0,
         linearize: |cx, a| {
-            let ty = a.ty.map(|t| cx.lneg(cx.apply1(Binary::MulStrongZero, &[a.out.into(), t.into()])));
+            let ty =
+                a.ty.map(|t| cx.lneg(cx.apply1(Binary::MulStrongZero, &[a.out.into(), t.into()])));
             let t = cx.sum_opt(a.tx, ty)?;
             Some(cx.apply1(Binary::DivStrongZero, &[t.into(), a.y.into()]))
         },
@@ -234,23 +305,33 @@ pub static BINARY: &[BinaryDef] = &[
             let y = x[1].val().map(|y| cx.conj(y));
             vec![y.map(|y| cx.op(Binary::DivStrongZero, &[ct, y])), None]
         }),
-        ..row(Binary::DivStrongZero, "div_strong_zero", "x / y, zero where x is zero or y infinite")
+        ..row(
+            Binary::DivStrongZero,
+            "div_strong_zero",
+            "x / y, zero where x is zero or y infinite",
+        )
     },
     BinaryDef {
         // The types whose sums are rounded where they are computed.
         types: |d| matches!(d, DType::F32 | DType::F64),
         real: math::add_error,
         flops: 6.0,
-        // Exact arithmetic has no rounding errors: a linear function, the zero one. Its tangent is the error of the sum of
-        // the tangents, so that the tangent of a compensated sum is one, too.
+        // Exact arithmetic has no rounding errors: a linear function, the zero one. Its tangent is
+        // the error of the sum of the tangents, so that the tangent of a compensated sum is one,
+        // too.
         linearize: |cx, a| Some(cx.apply1(Binary::AddError, &[a.tx?.into(), a.ty?.into()])),
         linear: Linearity::Both,
         transpose: Some(|_, _, _| vec![None, None]),
-        ..row(Binary::AddError, "add_error", "rounding error of x + y, 0 where the sum is not finite; derivative 0")
+        ..row(
+            Binary::AddError,
+            "add_error",
+            "rounding error of x + y, 0 where the sum is not finite; derivative 0",
+        )
     },
 ];
 
-/// A product or quotient with a factor of zero: it has the sign that IEEE gives it, and is zero where that is NaN.
+/// A product or quotient with a factor of zero: it has the sign that IEEE gives it, and is zero
+/// where that is NaN.
 fn strong(y: f64, zero: bool) -> f64 {
     if zero && y.is_nan() { 0.0 } else { y }
 }
@@ -282,7 +363,10 @@ fn pow_dx(cx: &Lin<'_>, a: &At) -> Val {
     let over = cx.op(Binary::DivStrongZero, &[cx.full_like(a.x, 1.0), a.x]);
     let there = cx.op(Binary::MulStrongZero, &[a.out, over]);
     let power = cx.pow(a.x, guarded(cx.emit(), constant, cx.sub(a.y, one)));
-    let by = cx.op(Binary::MulStrongZero, &[a.y, cx.select(constant, there, power)]);
+    let by = cx.op(
+        Binary::MulStrongZero,
+        &[a.y, cx.select(constant, there, power)],
+    );
     if !cx.session().numerics().zero_division_nan {
         return by;
     }
@@ -301,8 +385,9 @@ fn pow_dy(cx: &Lin<'_>, a: &At) -> Val {
     cx.pole(cx.and(zero, cx.not(not_negative)), cx.mul(a.out, cx.log(x)))
 }
 
-/// `d atan2(y, x) = (x dy - y dx) / (x² + y²)`, with both divided by `m = max(|x|, |y|)` before they are squared.
-/// The value does not depend on `m`, so that it counts as a constant; at the origin `m` is 1.
+/// `d atan2(y, x) = (x dy - y dx) / (x² + y²)`, with both divided by `m = max(|x|, |y|)` before
+/// they are squared. The value does not depend on `m`, so that it counts as a constant; at the
+/// origin `m` is 1.
 fn atan2_linearize(cx: &Lin<'_>, a: &At) -> Option<Lv> {
     let m = cx.stop_gradient(cx.maximum(cx.abs(a.x), cx.abs(a.y)));
     let m = guarded(cx.emit(), is_zero(cx.emit(), m), m);
@@ -311,18 +396,36 @@ fn atan2_linearize(cx: &Lin<'_>, a: &At) -> Option<Lv> {
     // 0 / 1 at the origin, where the norm is 0 too.
     let norm = guarded(cx.emit(), is_zero(cx.emit(), norm), norm);
     let over = |v: Val| cx.div(cx.div(v, norm), m);
-    each(cx, a, |t| cx.scale(over(x), t), |t| cx.lneg(cx.scale(over(y), t)))
+    each(
+        cx,
+        a,
+        |t| cx.scale(over(x), t),
+        |t| cx.lneg(cx.scale(over(y), t)),
+    )
 }
 
-/// The tangent of the operand that is chosen, half of each where they are equal, both where one is NaN. On one side of a
-/// tie the operand that rises is the larger.
+/// The tangent of the operand that is chosen, half of each where they are equal, both where one is
+/// NaN. On one side of a tie the operand that rises is the larger.
 fn extremum(cx: &Lin<'_>, a: &At, largest: bool) -> Option<Lv> {
     let like = |c: f64| cx.full_like(a.out, c);
-    let loses = if largest { Comparison::Lt } else { Comparison::Gt };
+    let loses = if largest {
+        Comparison::Lt
+    } else {
+        Comparison::Gt
+    };
     let first = rises(cx.emit(), a.x, Some(a.y)) == largest;
     let part = |x: Val, y: Val, whole: bool, t: Lv| {
         let shared = cx.select(cx.compare(x, Comparison::Eq, y), like(0.5), like(1.0));
-        cx.at_kink(Side::Share { whole }, cx.select(cx.compare(x, loses, y), like(0.0), shared), t)
+        cx.at_kink(
+            Side::Share { whole },
+            cx.select(cx.compare(x, loses, y), like(0.0), shared),
+            t,
+        )
     };
-    each(cx, a, |t| part(a.x, a.y, first, t), |t| part(a.y, a.x, !first, t))
+    each(
+        cx,
+        a,
+        |t| part(a.x, a.y, first, t),
+        |t| part(a.y, a.x, !first, t),
+    )
 }

@@ -27,7 +27,9 @@ pub(super) static TABLE: &[Composite] = &[
         doc: "min(max(x, lo), hi); lo and hi are operands two and three, or attributes.",
         build: |cx, s, x| {
             let (lo, hi) = (s.attrs.opt::<Scalar>("lo")?, s.attrs.opt::<Scalar>("hi")?);
-            let Some((&x, bounds)) = x.split_first() else { bail!(Arity, "`clip` takes 1 to 3 operands, got 0") };
+            let Some((&x, bounds)) = x.split_first() else {
+                bail!(Arity, "`clip` takes 1 to 3 operands, got 0")
+            };
             let mut bounds = bounds.iter().copied();
             let like = |v: Val| cx.broadcast_to(v, &cx.ty(x).shape);
             let lo = bounds.next().map(like).or(lo.map(|c| cx.full_like(x, c)));
@@ -39,7 +41,11 @@ pub(super) static TABLE: &[Composite] = &[
             Ok(vec![hi.map_or(y, |hi| cx.minimum(y, hi))])
         },
     },
-    Composite { name: "square", doc: "x * x.", build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.square(x)]) },
+    Composite {
+        name: "square",
+        doc: "x * x.",
+        build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.square(x)]),
+    },
     Composite {
         name: "fma",
         doc: "x * y + z, rounded after each step.",
@@ -69,7 +75,11 @@ pub(super) static TABLE: &[Composite] = &[
         build: |cx, s, x| {
             let ([a, b], num) = (operands(s, x)?, s.attrs.get::<Dim>("num")?);
             let dtype = option(s, "dtype", cx.ty(a).dtype)?;
-            Ok(vec![cx.linspace(cx.convert(a, dtype), cx.convert(b, dtype), &num)])
+            Ok(vec![cx.linspace(
+                cx.convert(a, dtype),
+                cx.convert(b, dtype),
+                &num,
+            )])
         },
     },
     Composite {
@@ -78,9 +88,15 @@ pub(super) static TABLE: &[Composite] = &[
         build: |cx, s, x| {
             let [] = operands(s, x)?;
             let (num, dtype) = (s.attrs.get::<Dim>("num")?, option(s, "dtype", DType::I64)?);
-            let (start, step) = (option(s, "start", Scalar::I(0))?, option(s, "step", Scalar::I(1))?);
+            let (start, step) = (
+                option(s, "start", Scalar::I(0))?,
+                option(s, "step", Scalar::I(1))?,
+            );
             let i = cx.iota(&Type::new(dtype, vec![num]), 0);
-            Ok(vec![cx.add(cx.full_like(i, start), cx.mul(cx.full_like(i, step), i))])
+            Ok(vec![cx.add(
+                cx.full_like(i, start),
+                cx.mul(cx.full_like(i, step), i),
+            )])
         },
     },
 ];
@@ -90,10 +106,13 @@ fn filled(cx: &dyn Emit, s: &mut Spelled<'_>, x: &[Val], value: Scalar) -> Resul
     let [x] = operands(s, x)?;
     let ty = cx.ty(x);
     let ty = ty.with_dtype(option(s, "dtype", ty.dtype)?);
-    Ok(vec![cx.emit(Constant::number(s.name, &ty, value)?.into(), &[])[0]])
+    Ok(vec![
+        cx.emit(Constant::number(s.name, &ty, value)?.into(), &[])[0],
+    ])
 }
 
-/// Coefficients of `sin(u)/u` in `u²`: `(-1)^k / (2k+1)!`. So many that for `|u| < 1` the derivatives are right as well.
+/// Coefficients of `sin(u)/u` in `u²`: `(-1)^k / (2k+1)!`. So many that for `|u| < 1` the
+/// derivatives are right as well.
 fn sinc_series() -> Vec<f64> {
     let mut c = 1.0;
     (0..14)
@@ -126,10 +145,9 @@ impl dyn Emit + '_ {
             let square = self.square(self.select(near, u, self.full_like(u, 0.0)));
             let c = sinc_series();
             let (last, rest) = c.split_last().expect("there are coefficients");
-            let series = rest
-                .iter()
-                .rev()
-                .fold(self.full_like(u, *last), |sum, &c| self.add(self.full_like(u, c), self.mul(square, sum)));
+            let series = rest.iter().rev().fold(self.full_like(u, *last), |sum, &c| {
+                self.add(self.full_like(u, c), self.mul(square, sum))
+            });
             let far = self.select(near, self.full_like(u, 1.0), u);
             self.select(near, series, self.div(self.sin(far), far))
         })
@@ -147,7 +165,10 @@ impl dyn Emit + '_ {
         let one = self.full(&real, 1.0);
         let steps = self.maximum(self.sub(self.extent(&real, num), one), one);
         let w = self.div(self.iota(&real, 0), steps);
-        let (v, w) = (self.convert(self.sub(one, w), ty.dtype), self.convert(w, ty.dtype));
+        let (v, w) = (
+            self.convert(self.sub(one, w), ty.dtype),
+            self.convert(w, ty.dtype),
+        );
         let all = |v: Val| self.broadcast_in_dim(v, &ty.shape, &[]);
         self.add(self.mul(all(a), v), self.mul(all(b), w))
     }

@@ -17,7 +17,11 @@ pub(super) static TABLE: &[Composite] = &[
         name: "irfft",
         doc: "The real vector of `length` elements along an axis of which x is the first half of the Fourier transform.",
         build: |cx, s, x| {
-            let ([x], axis, length) = (operands(s, x)?, take_axis(s)?, s.attrs.get::<Dim>("length")?);
+            let ([x], axis, length) = (
+                operands(s, x)?,
+                take_axis(s)?,
+                s.attrs.get::<Dim>("length")?,
+            );
             Ok(vec![cx.irfft(x, length, axis)])
         },
     },
@@ -49,7 +53,11 @@ pub(super) static TABLE: &[Composite] = &[
         name: "irfftn",
         doc: "The inverse of `rfftn`, with `length` elements along the last of the axes.",
         build: |cx, s, x| {
-            let ([x], axes, length) = (operands(s, x)?, take_axes(s)?, s.attrs.get::<Dim>("length")?);
+            let ([x], axes, length) = (
+                operands(s, x)?,
+                take_axes(s)?,
+                s.attrs.get::<Dim>("length")?,
+            );
             Ok(vec![cx.irfftn(x, length, &axes)])
         },
     },

@@ -6,8 +6,9 @@
 //! f(x, p..) least       tgraph.argmin      @f %start.., %p..
 //! f(x, p..) = b         tgraph.solve       @f %b.., %p..         f linear in x
 //! ```
-//! The module's first parameters are the unknowns, as many as it has results (for `argmin`, whose module has one result,
-//! as many as `unknowns` says: 1). What follows are parameters of the equation, by which results are differentiated.
+//! The module's first parameters are the unknowns, as many as it has results (for `argmin`, whose
+//! module has one result, as many as `unknowns` says: 1). What follows are parameters of the
+//! equation, by which results are differentiated.
 
 use super::{Composite, option};
 use crate::attr::Attr;
@@ -28,7 +29,9 @@ pub(super) static TABLE: &[Composite] = &[
               `tol` and `max_iter` end it; an error when run where it does not converge.",
         build: |cx, s, x| {
             let e = Equation::take(cx, s, x, None)?;
-            let y = cx.fixed_point(e.parameters, e.unknowns, e.stop, |cx, p, x| cx.inline(&e.module, &[x, p].concat()));
+            let y = cx.fixed_point(e.parameters, e.unknowns, e.stop, |cx, p, x| {
+                cx.inline(&e.module, &[x, p].concat())
+            });
             Ok(found(cx, y, "`fixed_point` did not converge"))
         },
     },
@@ -38,7 +41,9 @@ pub(super) static TABLE: &[Composite] = &[
               `tol` and `max_iter` end it; an error when run where it does not converge.",
         build: |cx, s, x| {
             let e = Equation::take(cx, s, x, None)?;
-            let y = cx.root(e.parameters, e.unknowns, e.stop, |cx, p, x| cx.inline(&e.module, &[x, p].concat()));
+            let y = cx.root(e.parameters, e.unknowns, e.stop, |cx, p, x| {
+                cx.inline(&e.module, &[x, p].concat())
+            });
             Ok(found(cx, y, "`root`: Newton's method did not converge"))
         },
     },
@@ -51,9 +56,15 @@ pub(super) static TABLE: &[Composite] = &[
             let unknowns = option(s, "unknowns", 1)?;
             let e = Equation::take(cx, s, x, Some(unknowns))?;
             if e.module.results().len() != 1 {
-                bail!(Arity, "the module of `argmin` has one result, got {}", e.module.results().len());
+                bail!(
+                    Arity,
+                    "the module of `argmin` has one result, got {}",
+                    e.module.results().len()
+                );
             }
-            let y = cx.minimize(e.parameters, e.unknowns, e.stop, |cx, p, x| cx.inline(&e.module, &[x, p].concat())[0]);
+            let y = cx.minimize(e.parameters, e.unknowns, e.stop, |cx, p, x| {
+                cx.inline(&e.module, &[x, p].concat())[0]
+            });
             Ok(found(cx, y, "`argmin` did not converge"))
         },
     },
@@ -68,10 +79,14 @@ pub(super) static TABLE: &[Composite] = &[
                 "gmres" => Solver::Gmres,
                 "cg" => Solver::Cg,
                 "dense" => Solver::Dense,
-                _ => bail!(Attribute, "`solve` has no `solver` = {solver}; there are gmres, cg, dense"),
+                _ => bail!(
+                    Attribute,
+                    "`solve` has no `solver` = {solver}; there are gmres, cg, dense"
+                ),
             };
             let e = Equation::take(cx, s, x, None)?;
-            let matvec = |cx: &dyn Emit, p: &[Val], x: &[Val]| cx.inline(&e.module, &[x, p].concat());
+            let matvec =
+                |cx: &dyn Emit, p: &[Val], x: &[Val]| cx.inline(&e.module, &[x, p].concat());
             Ok(cx.solve_linear(e.parameters, e.unknowns, solver, matvec, e.stop))
         },
     },
@@ -88,9 +103,18 @@ struct Equation<'x> {
 
 impl<'x> Equation<'x> {
     /// Of so many unknowns, or as many as the module has results.
-    fn take(cx: &dyn Emit, s: &mut Spelled<'_>, x: &'x [Val], unknowns: Option<usize>) -> Result<Equation<'x>> {
+    fn take(
+        cx: &dyn Emit,
+        s: &mut Spelled<'_>,
+        x: &'x [Val],
+        unknowns: Option<usize>,
+    ) -> Result<Equation<'x>> {
         let Some(Attr::Fn(module)) = s.attrs.take("callee") else {
-            bail!(Attribute, "`{0}` needs a module before its operands: `tgraph.{0} @f %x`", s.name)
+            bail!(
+                Attribute,
+                "`{0}` needs a module before its operands: `tgraph.{0} @f %x`",
+                s.name
+            )
         };
         let n = unknowns.unwrap_or(module.results().len());
         if n == 0 || x.len() < n {
@@ -108,13 +132,22 @@ impl<'x> Equation<'x> {
         if tolerance.is_some_and(|t| !(t > 0.0 && t.is_finite())) {
             bail!(Attribute, "the attribute `tol` must be positive");
         }
-        let stop = Stopping { tolerance, max_steps: s.attrs.opt("max_iter")? };
+        let stop = Stopping {
+            tolerance,
+            max_steps: s.attrs.opt("max_iter")?,
+        };
         let (unknowns, parameters) = x.split_at(n);
-        Ok(Equation { module, unknowns, parameters, stop })
+        Ok(Equation {
+            module,
+            unknowns,
+            parameters,
+            stop,
+        })
     }
 }
 
-/// The function with what it calls written out: a solver asks which of its operands it is linear in.
+/// The function with what it calls written out: a solver asks which of its operands it is linear
+/// in.
 fn without_calls(session: &Session, f: &Arc<Function>) -> Result<Arc<Function>> {
     if !f.eqns().iter().any(|e| matches!(e.op, Op::Call(_))) {
         return Ok(f.clone());
@@ -129,13 +162,15 @@ fn without_calls(session: &Session, f: &Arc<Function>) -> Result<Arc<Function>> 
             let x: Vec<Val> = f.operands(e).iter().map(|v| map[v.index()]).collect();
             cx.set_loc(e.loc);
             let y = match &e.op {
-                Op::Call(c) => match without_calls(session, &session.specialize(&c.callee, &cx.types(&x))) {
-                    Ok(callee) => cx.inline(&callee, &x),
-                    Err(e) => {
-                        cx.fail(e);
-                        return Vec::new();
+                Op::Call(c) => {
+                    match without_calls(session, &session.specialize(&c.callee, &cx.types(&x))) {
+                        Ok(callee) => cx.inline(&callee, &x),
+                        Err(e) => {
+                            cx.fail(e);
+                            return Vec::new();
+                        }
                     }
-                },
+                }
                 op => cx.emit(op.clone(), &x).to_vec(),
             };
             e.results().zip(y).for_each(|(r, y)| map[r.index()] = y);
@@ -145,5 +180,9 @@ fn without_calls(session: &Session, f: &Arc<Function>) -> Result<Arc<Function>> 
 }
 
 fn found(cx: &dyn Emit, y: Solution, message: &str) -> Vec<Val> {
-    if cx.failed() { y.x } else { y.checked(cx, message) }
+    if cx.failed() {
+        y.x
+    } else {
+        y.checked(cx, message)
+    }
 }

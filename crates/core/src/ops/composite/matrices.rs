@@ -1,4 +1,5 @@
-//! Functions of matrices that are written with factorisations: inverses, least squares, norms, powers, exponentials.
+//! Functions of matrices that are written with factorisations: inverses, least squares, norms,
+//! powers, exponentials.
 
 use super::{Composite, operands, option};
 use crate::bail;
@@ -81,7 +82,10 @@ pub(super) static TABLE: &[Composite] = &[
         build: |cx, s, x| {
             let ord = option(s, "ord", "fro".to_owned())?;
             let Some(kind) = MatrixNorm::parse(&ord) else {
-                bail!(Attribute, "`matrix_norm` has no `ord` = {ord}; there are fro, nuc, 2, -2, 1, -1, inf, -inf")
+                bail!(
+                    Attribute,
+                    "`matrix_norm` has no `ord` = {ord}; there are fro, nuc, 2, -2, 1, -1, inf, -inf"
+                )
             };
             operands(s, x).map(|[x]| vec![cx.matrix_norm(x, kind)])
         },
@@ -122,10 +126,15 @@ pub(super) static TABLE: &[Composite] = &[
     },
 ];
 
-/// Coefficients of the Padé approximants of the exponential, and the norm up to which they are exact to rounding
-/// (Higham, The scaling and squaring method for the matrix exponential revisited, 2005).
-const PADE_7: (&[f64], f64) =
-    (&[17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0], 3.92572478313866);
+/// Coefficients of the Padé approximants of the exponential, and the norm up to which they are
+/// exact to rounding (Higham, The scaling and squaring method for the matrix exponential revisited,
+/// 2005).
+const PADE_7: (&[f64], f64) = (
+    &[
+        17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0,
+    ],
+    3.92572478313866,
+);
 const PADE_13: (&[f64], f64) = (
     &[
         64764752532480000.0,
@@ -190,8 +199,8 @@ impl dyn Emit + '_ {
         fine
     }
 
-    /// The Moore-Penrose inverse. Singular values up to `rtol` times the largest count as zero (default: `max(m, n) ε`);
-    /// the derivative is that at constant rank.
+    /// The Moore-Penrose inverse. Singular values up to `rtol` times the largest count as zero
+    /// (default: `max(m, n) ε`); the derivative is that at constant rank.
     pub fn pinv(&self, a: Val, rtol: Option<f64>) -> Val {
         if !self.is_matrix("pinv", a) {
             return Val::POISON;
@@ -201,11 +210,16 @@ impl dyn Emit + '_ {
             let (u, s, vh) = (f[0], f[1], f[2]);
             let keep = cx.counts(s, x[0], rtol);
             let one = cx.full_like(s, 1.0);
-            let inverse = cx.select(keep, cx.div(one, cx.select(keep, s, one)), cx.zeros(&cx.ty(s)));
+            let inverse = cx.select(
+                keep,
+                cx.div(one, cx.select(keep, s, one)),
+                cx.zeros(&cx.ty(s)),
+            );
             let v = cx.adjoint(vh);
             vec![cx.mm(cx.mul(v, cx.along_columns(inverse, v)), cx.adjoint(u))]
         };
-        // d A⁺ = - A⁺ dA A⁺ + A⁺ A⁺ᴴ dAᴴ (I - A A⁺) + (I - A⁺ A) dAᴴ A⁺ᴴ A⁺  (Golub and Pereyra 1973)
+        // d A⁺ = - A⁺ dA A⁺ + A⁺ A⁺ᴴ dAᴴ (I - A A⁺) + (I - A⁺ A) dAᴴ A⁺ᴴ A⁺ (Golub and Pereyra
+        // 1973)
         let rule = |cx: &dyn Emit, x: &[Val], y: &[Val], t: &[Option<Val>]| {
             vec![t[0].map(|t| {
                 let (a, p) = (x[0], y[0]);
@@ -224,7 +238,8 @@ impl dyn Emit + '_ {
         self.div(inverse, self.power_of_two_like(scale, inverse))
     }
 
-    /// A power of two near the largest element of each matrix (1 where there is none), for all its elements; constant.
+    /// A power of two near the largest element of each matrix (1 where there is none), for all its
+    /// elements; constant.
     pub(super) fn power_of_two(&self, a: Val) -> Val {
         let ty = self.ty(a);
         if self.failed() || ty.rank() < 2 {
@@ -234,9 +249,15 @@ impl dyn Emit + '_ {
         let most = self.max_or_least(self.abs(self.stop_gradient(a)), &axes);
         let scale = self.exp2(self.floor(self.log2(most)));
         let (zero, one) = (self.full_like(scale, 0.0), self.full_like(scale, 1.0));
-        let usable = self.and(self.is_finite(scale), self.compare(scale, Comparison::Gt, zero));
+        let usable = self.and(
+            self.is_finite(scale),
+            self.compare(scale, Comparison::Gt, zero),
+        );
         let scale = self.stop_gradient(self.select(usable, scale, one));
-        self.convert(self.spread(scale, &ty.with_dtype(ty.dtype.real()), &axes), ty.dtype)
+        self.convert(
+            self.spread(scale, &ty.with_dtype(ty.dtype.real()), &axes),
+            ty.dtype,
+        )
     }
 
     /// What [`power_of_two`](Self::power_of_two) gave, for matrices of other extents.
@@ -247,7 +268,10 @@ impl dyn Emit + '_ {
         }
         let axes = [ty.rank() - 2, ty.rank() - 1];
         let each = self.max_or_least(self.real(scale), &axes);
-        self.convert(self.spread(each, &of.with_dtype(of.dtype.real()), &axes), of.dtype)
+        self.convert(
+            self.spread(each, &of.with_dtype(of.dtype.real()), &axes),
+            of.dtype,
+        )
     }
 
     /// Which singular values of `a` are not negligible beside the largest.
@@ -263,7 +287,11 @@ impl dyn Emit + '_ {
                 self.maximum(self.tolerance(&of, m), self.tolerance(&of, n))
             }
         };
-        self.compare(self.stop_gradient(s), Comparison::Gt, self.spread(self.mul(rtol, most), &ty, &last))
+        self.compare(
+            self.stop_gradient(s),
+            Comparison::Gt,
+            self.spread(self.mul(rtol, most), &ty, &last),
+        )
     }
 
     /// Numbers of the last axis as factors of the columns of `like`.
@@ -273,9 +301,9 @@ impl dyn Emit + '_ {
         self.broadcast_in_dim(self.convert(s, ty.dtype), &ty.shape, &dims)
     }
 
-    /// The `x` of least norm that minimises `|A x - b|`; a vector `b` is a column, leading axes are batches. Matrices that
-    /// are known not to be wide go through QR; those that lack rank (and all, where `rtol` says what rank is) through the
-    /// Moore-Penrose inverse.
+    /// The `x` of least norm that minimises `|A x - b|`; a vector `b` is a column, leading axes are
+    /// batches. Matrices that are known not to be wide go through QR; those that lack rank (and
+    /// all, where `rtol` says what rank is) through the Moore-Penrose inverse.
     pub fn lstsq(&self, a: Val, b: Val, rtol: Option<f64>) -> Val {
         if !self.is_matrix("lstsq", a) {
             return Val::POISON;
@@ -284,10 +312,18 @@ impl dyn Emit + '_ {
         if tb.rank() == 1 {
             let column: Vec<Dim> = [&tb.shape[..], &[Dim::Const(1)]].concat();
             let x = self.lstsq(a, self.reshape(b, &column), rtol);
-            let shape: Vec<Dim> = self.ty(x).shape.iter().take(ta.rank() - 1).cloned().collect();
+            let shape: Vec<Dim> = self
+                .ty(x)
+                .shape
+                .iter()
+                .take(ta.rank() - 1)
+                .cloned()
+                .collect();
             return self.reshape(x, &shape);
         }
-        let [.., m, n] = &ta.shape[..] else { return Val::POISON };
+        let [.., m, n] = &ta.shape[..] else {
+            return Val::POISON;
+        };
         if rtol.is_some() || !n.never_exceeds(m) {
             return self.matmul(self.pinv(a, rtol), b);
         }
@@ -300,17 +336,32 @@ impl dyn Emit + '_ {
         let all: Vec<usize> = (0..self.ty(fine).rank()).collect();
         let full = |cx: &dyn Emit, x: &[Val]| vec![cx.tall_lstsq(x[0], x[1], (x[2], x[3]))];
         let lacking = |cx: &dyn Emit, x: &[Val]| vec![cx.mm(cx.pinv(x[0], None), x[1])];
-        self.cond(self.reduce_all(fine, &all), &[a, b, f[0], f[1]], full, lacking)[0]
+        self.cond(
+            self.reduce_all(fine, &all),
+            &[a, b, f[0], f[1]],
+            full,
+            lacking,
+        )[0]
     }
 
     /// Least squares with matrices of full rank, for their factors `Q`, `R`: `x = R⁻¹ Qᴴ b`.
     fn tall_lstsq(&self, a: Val, b: Val, (q, r): (Val, Val)) -> Val {
-        let upper = TriangularSolve { left: true, lower: false, ..TriangularSolve::default() };
-        let body = |cx: &dyn Emit, x: &[Val]| vec![cx.triangular_solve(x[3], cx.mm(cx.adjoint(x[2]), x[1]), upper)];
-        // dx = A⁺ (db - dA x) + (Aᴴ A)⁻¹ dAᴴ (b - A x), with factors that are differentiated in turn.
+        let upper = TriangularSolve {
+            left: true,
+            lower: false,
+            ..TriangularSolve::default()
+        };
+        let body = |cx: &dyn Emit, x: &[Val]| {
+            vec![cx.triangular_solve(x[3], cx.mm(cx.adjoint(x[2]), x[1]), upper)]
+        };
+        // dx = A⁺ (db - dA x) + (Aᴴ A)⁻¹ dAᴴ (b - A x), with factors that are differentiated in
+        // turn.
         let rule = |cx: &dyn Emit, x: &[Val], y: &[Val], t: &[Option<Val>]| {
             let f = cx.qr(x[0]);
-            let back = TriangularSolve { turn: Turn::adjoint(cx.ty(x[0]).dtype), ..upper };
+            let back = TriangularSolve {
+                turn: Turn::adjoint(cx.ty(x[0]).dtype),
+                ..upper
+            };
             let moved = match (t[1], t[0].map(|t| cx.mm(t, y[0]))) {
                 (Some(b), Some(a)) => cx.sub(b, a),
                 (Some(b), None) => b,
@@ -320,15 +371,18 @@ impl dyn Emit + '_ {
             let mut inner = cx.mm(cx.adjoint(f[0]), moved);
             if let Some(t) = t[0] {
                 let rest = cx.sub(x[1], cx.mm(x[0], y[0]));
-                inner = cx.add(inner, cx.triangular_solve(f[1], cx.mm(cx.adjoint(t), rest), back));
+                inner = cx.add(
+                    inner,
+                    cx.triangular_solve(f[1], cx.mm(cx.adjoint(t), rest), back),
+                );
             }
             vec![Some(cx.triangular_solve(f[1], inner, upper))]
         };
         self.custom_jvp(&[a, b, q, r], body, rule)[0]
     }
 
-    /// `(Σ |x|^p)^(1/p)` over axes, which go; for infinity the greatest magnitude, for minus infinity the least, for 0 how
-    /// many elements are not zero.
+    /// `(Σ |x|^p)^(1/p)` over axes, which go; for infinity the greatest magnitude, for minus
+    /// infinity the least, for 0 how many elements are not zero.
     pub fn vector_norm(&self, x: Val, axes: &[usize], p: f64) -> Val {
         let size = self.abs(x);
         match p {
@@ -344,9 +398,15 @@ impl dyn Emit + '_ {
                 let ty = self.ty(size);
                 let most = self.stop_gradient(self.max_or_least(size, axes));
                 let (zero, one) = (self.full_like(most, 0.0), self.full_like(most, 1.0));
-                let usable = self.and(self.is_finite(most), self.compare(most, Comparison::Gt, zero));
+                let usable = self.and(
+                    self.is_finite(most),
+                    self.compare(most, Comparison::Gt, zero),
+                );
                 let scale = self.select(usable, most, one);
-                let sum = self.reduce_sum(self.pow_by(self.div(size, self.spread(scale, &ty, axes)), p), axes);
+                let sum = self.reduce_sum(
+                    self.pow_by(self.div(size, self.spread(scale, &ty, axes)), p),
+                    axes,
+                );
                 let at_zero = self.compare(sum, Comparison::Eq, zero);
                 let root = self.pow_by(self.select(at_zero, one, sum), 1.0 / p);
                 self.mul(scale, self.select(at_zero, zero, root))
@@ -382,19 +442,29 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// The exponential of square matrices: a Padé approximant of a scaled matrix, squared again as often as needed.
+    /// The exponential of square matrices: a Padé approximant of a scaled matrix, squared again as
+    /// often as needed.
     pub fn matrix_exp(&self, a: Val) -> Val {
         if !self.is_square("matrix_exp", a) {
             return Val::POISON;
         }
         let ty = self.ty(a);
         let rank = ty.rank();
-        let (coefficients, reach) = if matches!(ty.dtype, DType::F32 | DType::C64) { PADE_7 } else { PADE_13 };
+        let (coefficients, reach) = if matches!(ty.dtype, DType::F32 | DType::C64) {
+            PADE_7
+        } else {
+            PADE_13
+        };
         let sums = self.reduce_sum(self.abs(self.stop_gradient(a)), &[rank - 2]);
         let size = self.max_or_least(sums, &[rank - 2]);
         let least = self.full_like(size, f64::MIN_POSITIVE);
-        let squarings = self.ceil(self.log2(self.maximum(self.div(size, self.full_like(size, reach)), least)));
-        let squarings = self.clip(squarings, self.full_like(size, 0.0), self.full_like(size, 1000.0));
+        let squarings =
+            self.ceil(self.log2(self.maximum(self.div(size, self.full_like(size, reach)), least)));
+        let squarings = self.clip(
+            squarings,
+            self.full_like(size, 0.0),
+            self.full_like(size, 1000.0),
+        );
         let squarings = self.select(self.is_finite(size), squarings, self.full_like(size, 0.0));
         let real = ty.with_dtype(ty.dtype.real());
         let axes = [rank - 2, rank - 1];
@@ -412,7 +482,11 @@ impl dyn Emit + '_ {
             let of = cx.ty(c[0]);
             let go = cx.compare(cx.broadcast_to(i, &cx.ty(w[0]).shape), Comparison::Lt, w[0]);
             let leading: Vec<usize> = (0..of.rank() - 2).collect();
-            vec![cx.select(cx.broadcast_in_dim(go, &of.shape, &leading), cx.mm(c[0], c[0]), c[0])]
+            vec![cx.select(
+                cx.broadcast_in_dim(go, &of.shape, &leading),
+                cx.mm(c[0], c[0]),
+                c[0],
+            )]
         })[0]
     }
 
@@ -423,7 +497,11 @@ impl dyn Emit + '_ {
         let (mut even, mut odd) = (self.scale_by(c[0], eye), self.scale_by(c[1], eye));
         let mut power = eye;
         for k in (2..c.len()).step_by(2) {
-            power = if k == 2 { square } else { self.mm(power, square) };
+            power = if k == 2 {
+                square
+            } else {
+                self.mm(power, square)
+            };
             even = self.add(even, self.scale_by(c[k], power));
             if k + 1 < c.len() {
                 odd = self.add(odd, self.scale_by(c[k + 1], power));
@@ -464,8 +542,18 @@ impl dyn Emit + '_ {
         let (ta, tb) = (self.ty(a), self.ty(b));
         let r = ta.rank();
         let (lead, one) = (&ta.shape[..r - 2], Dim::Const(1));
-        let shape = |last: &[&Dim]| lead.iter().chain(last.iter().copied()).cloned().collect::<Vec<Dim>>();
-        let (p, q, m, n) = (&ta.shape[r - 2], &ta.shape[r - 1], &tb.shape[r - 2], &tb.shape[r - 1]);
+        let shape = |last: &[&Dim]| {
+            lead.iter()
+                .chain(last.iter().copied())
+                .cloned()
+                .collect::<Vec<Dim>>()
+        };
+        let (p, q, m, n) = (
+            &ta.shape[r - 2],
+            &ta.shape[r - 1],
+            &tb.shape[r - 2],
+            &tb.shape[r - 1],
+        );
         let all = shape(&[p, m, q, n]);
         let left = self.broadcast_to(self.reshape(a, &shape(&[p, &one, q, &one])), &all);
         let right = self.broadcast_to(self.reshape(b, &shape(&[&one, m, &one, n])), &all);

@@ -40,7 +40,10 @@ pub(super) static TABLE: &[Composite] = &[
                 "mean" => cx.mean(rows, &all),
                 "sum" => cx.reduce_sum(rows, &all),
                 "none" => rows,
-                _ => bail!(Attribute, "`cross_entropy` has no `reduction` = {reduction}; there are mean, sum, none"),
+                _ => bail!(
+                    Attribute,
+                    "`cross_entropy` has no `reduction` = {reduction}; there are mean, sum, none"
+                ),
             }])
         },
     },
@@ -48,13 +51,21 @@ pub(super) static TABLE: &[Composite] = &[
         name: "layer_norm",
         doc: "(x - mean) / sqrt(var + eps) over axes (the last by default), times a scale and plus a bias if given.",
         build: |cx, s, x| {
-            let axes = if s.attrs.0.iter().any(|(n, _)| n == "axes") { take_axes(s)? } else { vec![take_axis(s)?] };
+            let axes = if s.attrs.0.iter().any(|(n, _)| n == "axes") {
+                take_axes(s)?
+            } else {
+                vec![take_axis(s)?]
+            };
             let eps = option(s, "eps", 1e-5)?;
             match *x {
                 [x] => Ok(vec![cx.layer_norm(x, None, None, &axes, eps)]),
                 [x, scale] => Ok(vec![cx.layer_norm(x, Some(scale), None, &axes, eps)]),
                 [x, scale, bias] => Ok(vec![cx.layer_norm(x, Some(scale), Some(bias), &axes, eps)]),
-                _ => bail!(Arity, "`layer_norm` takes 1 to 3 operands (x, scale, bias), got {}", x.len()),
+                _ => bail!(
+                    Arity,
+                    "`layer_norm` takes 1 to 3 operands (x, scale, bias), got {}",
+                    x.len()
+                ),
             }
         },
     },
@@ -72,11 +83,18 @@ pub(super) static TABLE: &[Composite] = &[
             Ok(vec![match approximate.as_str() {
                 "none" => cx.gelu(x),
                 "tanh" => cx.gelu_tanh(x),
-                _ => bail!(Attribute, "`gelu` has no `approximate` = {approximate}; there are none, tanh"),
+                _ => bail!(
+                    Attribute,
+                    "`gelu` has no `approximate` = {approximate}; there are none, tanh"
+                ),
             }])
         },
     },
-    Composite { name: "silu", doc: "x / (1 + e^-x).", build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.silu(x)]) },
+    Composite {
+        name: "silu",
+        doc: "x / (1 + e^-x).",
+        build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.silu(x)]),
+    },
     Composite {
         name: "softplus",
         doc: "log(1 + e^x).",
@@ -87,7 +105,10 @@ pub(super) static TABLE: &[Composite] = &[
         doc: "1 where the index along a new last axis of extent `depth` is the operand, else 0.",
         build: |cx, s, x| {
             let [x] = operands(s, x)?;
-            let (depth, dtype) = (s.attrs.get::<Dim>("depth")?, option(s, "dtype", DType::F32)?);
+            let (depth, dtype) = (
+                s.attrs.get::<Dim>("depth")?,
+                option(s, "dtype", DType::F32)?,
+            );
             Ok(vec![cx.one_hot(x, &depth, dtype)])
         },
     },
@@ -115,8 +136,9 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// `-log softmax(logits)` at the labels, along an axis, which goes. Labels are classes (integers, of the shape
-    /// without the axis; the result is NaN where a label is none of them) or probabilities (of the shape of `logits`).
+    /// `-log softmax(logits)` at the labels, along an axis, which goes. Labels are classes
+    /// (integers, of the shape without the axis; the result is NaN where a label is none of them)
+    /// or probabilities (of the shape of `logits`).
     pub fn cross_entropy(&self, logits: Val, labels: Val, axis: usize) -> Val {
         in_f32(self, "cross_entropy", logits, |x| {
             let (ty, of) = (self.ty(x), self.ty(labels));
@@ -137,26 +159,45 @@ impl dyn Emit + '_ {
             let here = self.compare(self.spread(labels, &ty, &[axis]), Comparison::Eq, class);
             let known = self.reduce_any(here, &[axis]);
             let one = self.spread(self.convert(known, ty.dtype), &ty, &[axis]);
-            // Of an unknown label all classes are the label, times 0 / 0: the gradient is NaN as the result is.
+            // Of an unknown label all classes are the label, times 0 / 0: the gradient is NaN as
+            // the result is.
             let read = self.or(here, self.compare(one, Comparison::Eq, zero));
             let term = self.mul(self.select(read, log_p, zero), self.div(one, one));
             self.neg(self.reduce_sum(term, &[axis]))
         })
     }
 
-    /// `(x - mean) / sqrt(var + eps)` over axes, times `scale` and plus `bias`, which have the shape of these axes.
-    pub fn layer_norm(&self, x: Val, scale: Option<Val>, bias: Option<Val>, axes: &[usize], eps: f64) -> Val {
+    /// `(x - mean) / sqrt(var + eps)` over axes, times `scale` and plus `bias`, which have the
+    /// shape of these axes.
+    pub fn layer_norm(
+        &self,
+        x: Val,
+        scale: Option<Val>,
+        bias: Option<Val>,
+        axes: &[usize],
+        eps: f64,
+    ) -> Val {
         in_f32(self, "layer_norm", x, |x| {
             let ty = self.ty(x);
             // Large numbers are divided by a power of two, which is exact: squares stay in range.
             let down = self.power_of_two_down(x, axes, eps == 0.0);
-            let x = self.mul(x, self.convert(self.spread(down, &ty.with_dtype(ty.dtype.real()), axes), ty.dtype));
+            let x = self.mul(
+                x,
+                self.convert(
+                    self.spread(down, &ty.with_dtype(ty.dtype.real()), axes),
+                    ty.dtype,
+                ),
+            );
             let d = self.sub(x, self.spread(self.mean(x, axes), &ty, axes));
             let var = self.mean(self.abs2(d), axes);
             let mut least = self.mul(self.mul(self.number(var, eps), down), down);
             if eps > 0.0 {
                 // What underflows is still not zero: a constant has no spread.
-                let tiny = if self.ty(var).dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
+                let tiny = if self.ty(var).dtype == DType::F64 {
+                    f64::MIN_POSITIVE
+                } else {
+                    f32::MIN_POSITIVE.into()
+                };
                 least = self.maximum(least, self.number(var, tiny));
             }
             let rate = self.convert(self.rsqrt(self.add(var, least)), ty.dtype);
@@ -172,12 +213,20 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// A power of two by which the greatest magnitude over axes (which go) is near 1, or below unless `up`; constant.
+    /// A power of two by which the greatest magnitude over axes (which go) is near 1, or below
+    /// unless `up`; constant.
     fn power_of_two_down(&self, x: Val, axes: &[usize], up: bool) -> Val {
         let most = self.max_or_least(self.abs(self.stop_gradient(x)), axes);
         let (zero, one) = (self.number(most, 0.0), self.number(most, 1.0));
-        let down = self.exp2(self.neg(self.floor(self.log2(if up { most } else { self.maximum(most, one) }))));
-        let usable = self.and(self.is_finite(down), self.compare(down, Comparison::Gt, zero));
+        let down = self.exp2(self.neg(self.floor(self.log2(if up {
+            most
+        } else {
+            self.maximum(most, one)
+        }))));
+        let usable = self.and(
+            self.is_finite(down),
+            self.compare(down, Comparison::Gt, zero),
+        );
         self.stop_gradient(self.select(usable, down, one))
     }
 
@@ -195,15 +244,23 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// The approximation `x (1 + tanh u) / 2` with `u = sqrt(2/π) (x + 0.044715 x³)`, which is `x / (1 + e^-2u)`.
+    /// The approximation `x (1 + tanh u) / 2` with `u = sqrt(2/π) (x + 0.044715 x³)`, which is
+    /// `x / (1 + e^-2u)`.
     pub fn gelu_tanh(&self, x: Val) -> Val {
         in_f32(self, "gelu_tanh", x, |x| {
             let c = FRAC_2_SQRT_PI * FRAC_1_SQRT_2;
             // Beyond, the logistic function is 0 or 1 and the cube may overflow.
             let far = |c: f64| self.number(x, c);
             let low = self.select(self.compare(x, Comparison::Lt, far(-100.0)), far(-100.0), x);
-            let z = self.select(self.compare(low, Comparison::Gt, far(100.0)), far(100.0), low);
-            let poly = self.add(self.number(x, 2.0 * c), self.scale_by(2.0 * c * 0.044715, self.square(z)));
+            let z = self.select(
+                self.compare(low, Comparison::Gt, far(100.0)),
+                far(100.0),
+                low,
+            );
+            let poly = self.add(
+                self.number(x, 2.0 * c),
+                self.scale_by(2.0 * c * 0.044715, self.square(z)),
+            );
             self.mul(x, self.logistic(self.mul(z, poly)))
         })
     }

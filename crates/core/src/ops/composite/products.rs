@@ -18,7 +18,9 @@ pub(super) static TABLE: &[Composite] = &[
     Composite {
         name: "outer",
         doc: "Every product of an element of x and one of y: shape x.shape + y.shape.",
-        build: |cx, s, x| operands(s, x).map(|[x, y]| vec![cx.dot_general(x, y, DotGeneral::default())]),
+        build: |cx, s, x| {
+            operands(s, x).map(|[x, y]| vec![cx.dot_general(x, y, DotGeneral::default())])
+        },
     },
     Composite {
         name: "diagonal",
@@ -41,12 +43,18 @@ fn aligned<'a>(a: &'a Dim, b: &'a Dim) -> Option<&'a Dim> {
 }
 
 impl dyn Emit + '_ {
-    /// The matrix product of the last two axes, as NumPy's `matmul`: leading axes are batches and repeat; a vector on
-    /// the left is a row, on the right a column, and its axis goes.
+    /// The matrix product of the last two axes, as NumPy's `matmul`: leading axes are batches and
+    /// repeat; a vector on the left is a row, on the right a column, and its axis goes.
     pub fn matmul(&self, x: Val, y: Val) -> Val {
         let (tx, ty) = (self.ty(x), self.ty(y));
         let bad = |why: &str| {
-            self.fail(Error::new(Code::ShapeMismatch, format!("`matmul` of {tx} and {ty}: {why}")).at(self.loc()));
+            self.fail(
+                Error::new(
+                    Code::ShapeMismatch,
+                    format!("`matmul` of {tx} and {ty}: {why}"),
+                )
+                .at(self.loc()),
+            );
             Val::POISON
         };
         if tx.rank() == 0 || ty.rank() == 0 {
@@ -60,7 +68,8 @@ impl dyn Emit + '_ {
             return self.dot_general(x, y, DotGeneral::contract(&[tx.rank() - 1], &[contract(0)]));
         }
         let batch = bx.max(by);
-        let extent = |t: &Type, n: usize, k: usize| (k + n >= batch).then(|| t.shape[k + n - batch].clone());
+        let extent =
+            |t: &Type, n: usize, k: usize| (k + n >= batch).then(|| t.shape[k + n - batch].clone());
         let mut shape = Vec::new();
         for k in 0..batch {
             let (a, b) = (extent(&tx, bx, k), extent(&ty, by, k));
@@ -71,7 +80,14 @@ impl dyn Emit + '_ {
             }
         }
         let widen = |v: Val, t: &Type, n: usize| {
-            self.broadcast_to(v, &shape.iter().chain(&t.shape[n..]).cloned().collect::<Vec<_>>())
+            self.broadcast_to(
+                v,
+                &shape
+                    .iter()
+                    .chain(&t.shape[n..])
+                    .cloned()
+                    .collect::<Vec<_>>(),
+            )
         };
         let (x, y) = (widen(x, &tx, bx), widen(y, &ty, by));
         let axes: Vec<usize> = (0..batch).collect();
@@ -88,13 +104,18 @@ impl dyn Emit + '_ {
             return None;
         }
         let index = ty.with_dtype(DType::I64);
-        let (i, j) = (self.iota(&index, ty.rank() - 2), self.iota(&index, ty.rank() - 1));
+        let (i, j) = (
+            self.iota(&index, ty.rank() - 2),
+            self.iota(&index, ty.rank() - 1),
+        );
         Some((self.compare(i, Comparison::Eq, j), ty))
     }
 
     /// The elements `x[.., i, i]` of the last two axes.
     pub fn diagonal(&self, x: Val) -> Val {
-        let Some((here, ty)) = self.on_diagonal(x) else { return Val::POISON };
+        let Some((here, ty)) = self.on_diagonal(x) else {
+            return Val::POISON;
+        };
         let (rows, columns) = (&ty.shape[ty.rank() - 2], &ty.shape[ty.rank() - 1]);
         // Summed along the longer axis: what is left is the diagonal.
         let long = match (rows.as_const(), columns.as_const()) {
@@ -102,17 +123,27 @@ impl dyn Emit + '_ {
             (Some(_), Some(_)) => ty.rank() - 2,
             _ if rows == columns => ty.rank() - 2,
             _ => {
-                let text = format!("the diagonal of {ty}: which of {rows} and {columns} is smaller is not known yet");
+                let text = format!(
+                    "the diagonal of {ty}: which of {rows} and {columns} is smaller is not known yet"
+                );
                 self.fail(Error::new(Code::ShapeMismatch, text).at(self.loc()));
                 return Val::POISON;
             }
         };
-        self.reduce_sum(self.select(here, x, self.full_like(x, Scalar::I(0))), &[long])
+        self.reduce_sum(
+            self.select(here, x, self.full_like(x, Scalar::I(0))),
+            &[long],
+        )
     }
 
     /// The sum of the diagonal of the last two axes.
     pub fn trace(&self, x: Val) -> Val {
-        let Some((here, ty)) = self.on_diagonal(x) else { return Val::POISON };
-        self.reduce_sum(self.select(here, x, self.full_like(x, Scalar::I(0))), &[ty.rank() - 2, ty.rank() - 1])
+        let Some((here, ty)) = self.on_diagonal(x) else {
+            return Val::POISON;
+        };
+        self.reduce_sum(
+            self.select(here, x, self.full_like(x, Scalar::I(0))),
+            &[ty.rank() - 2, ty.rank() - 1],
+        )
     }
 }

@@ -1,8 +1,10 @@
-//! Random numbers as pure functions of keys: threefry2x32 written with integer operations, and what is made from it.
+//! Random numbers as pure functions of keys: threefry2x32 written with integer operations, and what
+//! is made from it.
 //!
-//! A key is `u32[2]`. Every element of a result encrypts its own position, so it depends on nothing but the key and the
-//! position. Keys, bits and samples are those of JAX's default generator (threefry2x32, partitionable); floating-point
-//! functions of them may differ in the last places. Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011).
+//! A key is `u32[2]`. Every element of a result encrypts its own position, so it depends on nothing
+//! but the key and the position. Keys, bits and samples are those of JAX's default generator
+//! (threefry2x32, partitionable); floating-point functions of them may differ in the last places.
+//! Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011).
 //!
 //! Derivatives go through the parameters of a distribution, at fixed bits; keys have none.
 
@@ -31,7 +33,11 @@ impl dyn Emit + '_ {
 
     /// Twenty rounds of threefry on pairs of words, elementwise.
     pub fn threefry2x32(&self, key: [Val; 2], x: [Val; 2]) -> [Val; 2] {
-        let ks = [key[0], key[1], self.xor(self.xor(key[0], key[1]), self.int(key[0], 0x1BD1_1BDA))];
+        let ks = [
+            key[0],
+            key[1],
+            self.xor(self.xor(key[0], key[1]), self.int(key[0], 0x1BD1_1BDA)),
+        ];
         let mut x = [self.add(x[0], ks[0]), self.add(x[1], ks[1])];
         for group in 0..5 {
             for by in ROTATIONS[group % 2] {
@@ -55,7 +61,10 @@ impl dyn Emit + '_ {
         if self.failed() {
             return None;
         }
-        if ty.dtype != DType::U32 || ty.rank() != 1 || ty.shape[0].same(&Dim::Const(2)) == Some(false) {
+        if ty.dtype != DType::U32
+            || ty.rank() != 1
+            || ty.shape[0].same(&Dim::Const(2)) == Some(false)
+        {
             let text = format!("a random key is u32[2], got {ty}; make one with `random_key`");
             self.fail(Error::new(Code::DTypeMismatch, text).at(self.loc()));
             return None;
@@ -69,7 +78,8 @@ impl dyn Emit + '_ {
         let n = shape.iter().fold(Dim::Const(1), |n, d| n * d.clone());
         let index = self.iota(&Type::new(DType::U64, vec![n]), 0);
         let high = self.shift_right_logical(index, self.int(index, 32));
-        let counts = [high, index].map(|c| self.reshape(self.convert(self.low_word(c), DType::U32), shape));
+        let counts =
+            [high, index].map(|c| self.reshape(self.convert(self.low_word(c), DType::U32), shape));
         Some(self.threefry2x32(words, counts))
     }
 
@@ -102,15 +112,24 @@ impl dyn Emit + '_ {
 
     /// Random bits as an unsigned integer type.
     pub fn random_bits(&self, key: Val, shape: &[Dim], dtype: DType) -> Val {
-        let Some([a, b]) = self.random_words(key, shape) else { return Val::POISON };
+        let Some([a, b]) = self.random_words(key, shape) else {
+            return Val::POISON;
+        };
         if dtype != DType::U64 {
             let bits = self.xor(a, b);
             // The lowest bits of each.
-            let mask = if dtype == DType::U32 { bits } else { self.and(bits, self.int(bits, (1 << dtype.bits()) - 1)) };
+            let mask = if dtype == DType::U32 {
+                bits
+            } else {
+                self.and(bits, self.int(bits, (1 << dtype.bits()) - 1))
+            };
             return self.convert(mask, dtype);
         }
         let high = self.convert(a, dtype);
-        self.or(self.shift_left(high, self.int(high, 32)), self.convert(b, dtype))
+        self.or(
+            self.shift_left(high, self.int(high, 32)),
+            self.convert(b, dtype),
+        )
     }
 
     /// Uniform numbers of a float type in `[lo, hi)`; the bounds are broadcast to the shape.
@@ -123,7 +142,8 @@ impl dyn Emit + '_ {
             DType::F32 => (DType::U32, 23, DType::U32, 0x3F80_0000),
             DType::F64 => (DType::U64, 52, DType::U64, 0x3FF0_0000_0000_0000i128),
             _ => {
-                let text = format!("random numbers between bounds of type {dtype}: they must be floats");
+                let text =
+                    format!("random numbers between bounds of type {dtype}: they must be floats");
                 self.fail(Error::new(Code::DTypeMismatch, text).at(self.loc()));
                 return Val::POISON;
             }
@@ -132,7 +152,8 @@ impl dyn Emit + '_ {
         if self.failed() {
             return Val::POISON;
         }
-        let kept = self.shift_right_logical(random, self.int(random, i128::from(bits.bits()) - mantissa));
+        let kept =
+            self.shift_right_logical(random, self.int(random, i128::from(bits.bits()) - mantissa));
         // A mantissa under the exponent of 1, less 1.
         let unit = self.bitcast(self.or(kept, self.int(kept, one)), dtype);
         let unit = self.sub(unit, self.full_like(unit, 1.0));
@@ -148,12 +169,17 @@ impl dyn Emit + '_ {
     /// Normal numbers with mean 0 and variance 1; complex ones have half of it in each part.
     pub fn random_normal(&self, key: Val, shape: &[Dim], dtype: DType) -> Val {
         if dtype.is_complex() {
-            let parts = self.random_keys::<2>(key).map(|k| self.random_normal(k, shape, dtype.real()));
+            let parts = self
+                .random_keys::<2>(key)
+                .map(|k| self.random_normal(k, shape, dtype.real()));
             let z = self.complex(parts[0], parts[1]);
             return self.div(z, self.full_like(z, SQRT_2));
         }
         let least = -1.0 + dtype.epsilon() * 0.5;
-        self.scale_by(SQRT_2, self.erf_inv(self.random_unit(key, shape, dtype, least, 1.0)))
+        self.scale_by(
+            SQRT_2,
+            self.erf_inv(self.random_unit(key, shape, dtype, least, 1.0)),
+        )
     }
 
     /// Normal numbers with mean 0 and variance 1, given that they lie between `lo` and `hi`.
@@ -197,11 +223,15 @@ impl dyn Emit + '_ {
         self.argmax(self.add(noise, logits), axis)
     }
 
-    /// Integers in `[lo, hi)`, or `lo` where that is empty. The bounds have rank 0 and the type of the result.
+    /// Integers in `[lo, hi)`, or `lo` where that is empty. The bounds have rank 0 and the type of
+    /// the result.
     pub fn random_int(&self, key: Val, shape: &[Dim], lo: Val, hi: Val) -> Val {
         let ty = self.ty(lo);
         let Some(word) = unsigned(ty.dtype) else {
-            let text = format!("random integers between {ty} and {}: they must be integers", self.ty(hi));
+            let text = format!(
+                "random integers between {ty} and {}: they must be integers",
+                self.ty(hi)
+            );
             self.fail(Error::new(Code::DTypeMismatch, text).at(self.loc()));
             return Val::POISON;
         };
@@ -210,9 +240,15 @@ impl dyn Emit + '_ {
             let [lo, hi] = [lo, hi].map(|v| self.convert(v, DType::I32));
             return self.convert(self.random_int(key, shape, lo, hi), ty.dtype);
         }
-        let [high, low] = self.random_keys::<2>(key).map(|k| self.random_bits(k, shape, word));
+        let [high, low] = self
+            .random_keys::<2>(key)
+            .map(|k| self.random_bits(k, shape, word));
         let span = self.bitcast(self.sub(hi, lo), word);
-        let span = self.select(self.compare(hi, Comparison::Le, lo), self.int(span, 1), span);
+        let span = self.select(
+            self.compare(hi, Comparison::Le, lo),
+            self.int(span, 1),
+            span,
+        );
         // 2^bits modulo the span, in two steps.
         let half = self.rem(self.int(span, 1 << (word.bits() / 2)), span);
         let step = self.rem(self.mul(half, half), span);
@@ -226,17 +262,29 @@ impl dyn Emit + '_ {
     pub fn random_permutation(&self, key: Val, x: Val, axis: usize) -> Val {
         let ty = self.ty(x);
         let Some(n) = ty.shape.get(axis) else {
-            self.fail(Error::new(Code::Attribute, format!("a permutation along axis {axis} of {ty}")).at(self.loc()));
+            self.fail(
+                Error::new(
+                    Code::Attribute,
+                    format!("a permutation along axis {axis} of {ty}"),
+                )
+                .at(self.loc()),
+            );
             return Val::POISON;
         };
         let Some(count) = n.as_const() else {
-            let text = format!("a permutation of {n} parts: their number must be known, the work depends on it");
+            let text = format!(
+                "a permutation of {n} parts: their number must be known, the work depends on it"
+            );
             self.fail(Error::new(Code::ShapeMismatch, text).at(self.loc()));
             return Val::POISON;
         };
         // Sorted by random keys, often enough that ties in them do not show.
         let rounds = (3.0 * (count.max(1) as f64).ln() / f64::from(u32::MAX).ln()).ceil() as usize;
-        let line = if ty.rank() == 1 { x } else { self.iota(&Type::new(DType::I32, vec![n.clone()]), 0) };
+        let line = if ty.rank() == 1 {
+            x
+        } else {
+            self.iota(&Type::new(DType::I32, vec![n.clone()]), 0)
+        };
         let (mut key, mut order) = (key, line);
         for _ in 0..rounds {
             let [next, sub] = self.random_keys::<2>(key);
@@ -247,7 +295,11 @@ impl dyn Emit + '_ {
                 _ => Val::POISON,
             };
         }
-        if ty.rank() == 1 { order } else { self.take(x, order, axis, crate::ops::Bounds::Clip) }
+        if ty.rank() == 1 {
+            order
+        } else {
+            self.take(x, order, axis, crate::ops::Bounds::Clip)
+        }
     }
 
     /// `x / (1 - rate)` or 0, the latter with probability `rate`, each element for itself.
@@ -261,7 +313,14 @@ impl dyn Emit + '_ {
         if rate == 0.0 {
             return x;
         }
-        let p = self.full(&Type::scalar(if ty.dtype.is_complex() { ty.dtype.real() } else { ty.dtype }), 1.0 - rate);
+        let p = self.full(
+            &Type::scalar(if ty.dtype.is_complex() {
+                ty.dtype.real()
+            } else {
+                ty.dtype
+            }),
+            1.0 - rate,
+        );
         let keep = self.random_bernoulli(key, &ty.shape, p);
         let zero = self.full_like(x, 0.0);
         if rate >= 1.0 {
@@ -270,9 +329,15 @@ impl dyn Emit + '_ {
         self.select(keep, self.div(x, self.full_like(x, 1.0 - rate)), zero)
     }
 
-    /// Random bits and the next state of XLA's counter-based generators, for a state of 64-bit words whose first one is
-    /// the key.
-    pub fn rng_bit_generator(&self, philox: bool, state: Val, shape: &[usize], dtype: DType) -> (Val, Val) {
+    /// Random bits and the next state of XLA's counter-based generators, for a state of 64-bit
+    /// words whose first one is the key.
+    pub fn rng_bit_generator(
+        &self,
+        philox: bool,
+        state: Val,
+        shape: &[usize],
+        dtype: DType,
+    ) -> (Val, Val) {
         let ty = self.ty(state);
         let words = ty.shape.first().and_then(Dim::as_const).unwrap_or(0);
         let Some(word) = unsigned(dtype).or(match dtype {
@@ -280,16 +345,24 @@ impl dyn Emit + '_ {
             DType::F64 => Some(DType::U64),
             _ => None,
         }) else {
-            self.fail(Error::new(Code::DTypeMismatch, format!("random bits of type {dtype}")).at(self.loc()));
+            self.fail(
+                Error::new(Code::DTypeMismatch, format!("random bits of type {dtype}"))
+                    .at(self.loc()),
+            );
             return (Val::POISON, Val::POISON);
         };
         if ty.dtype != DType::U64 || ty.rank() != 1 || !(words == 2 || (philox && words == 3)) {
-            let text = format!("the state of a random generator is u64[2] (or u64[3] for philox), got {ty}");
+            let text = format!(
+                "the state of a random generator is u64[2] (or u64[3] for philox), got {ty}"
+            );
             self.fail(Error::new(Code::DTypeMismatch, text).at(self.loc()));
             return (Val::POISON, Val::POISON);
         }
-        let (state, bits) =
-            if philox { self.philox(state, words, shape, word) } else { self.threefry(state, shape, word) };
+        let (state, bits) = if philox {
+            self.philox(state, words, shape, word)
+        } else {
+            self.threefry(state, shape, word)
+        };
         (state, self.bitcast(bits, dtype))
     }
 
@@ -313,20 +386,28 @@ impl dyn Emit + '_ {
 
     fn threefry(&self, state: Val, shape: &[usize], word: DType) -> (Val, Val) {
         let (key, first) = (self.index_axis(state, 0, 0), self.index_axis(state, 0, 1));
-        // Below 64 bits both words of a block are used: side by side along one axis, the first of even extent if there
-        // is one, else the longest.
+        // Below 64 bits both words of a block are used: side by side along one axis, the first of
+        // even extent if there is one, else the longest.
         let even = shape.iter().position(|n| n % 2 == 0);
         let longest = (0..shape.len()).rev().max_by_key(|&a| shape[a]);
-        let axis = if word == DType::U64 { None } else { even.or(longest) };
+        let axis = if word == DType::U64 {
+            None
+        } else {
+            even.or(longest)
+        };
         let mut blocks: Vec<usize> = shape.to_vec();
         if let Some(a) = axis {
             blocks[a] = blocks[a].div_ceil(2);
         }
         let n = blocks.iter().product();
         let counters = self.counters(first, n);
-        let key_words = self.halves(key).map(|k| self.broadcast_in_dim(k, &[Dim::Const(n)], &[]));
+        let key_words = self
+            .halves(key)
+            .map(|k| self.broadcast_in_dim(k, &[Dim::Const(n)], &[]));
         let dims = |v: &[usize]| v.iter().map(|&d| Dim::Const(d)).collect::<Vec<_>>();
-        let words = self.threefry2x32(key_words, self.halves(counters)).map(|w| self.reshape(w, &dims(&blocks)));
+        let words = self
+            .threefry2x32(key_words, self.halves(counters))
+            .map(|w| self.reshape(w, &dims(&blocks)));
         let bits = match axis {
             None if word == DType::U64 => self.whole(words[0], words[1]),
             None => words[0],
@@ -357,11 +438,19 @@ impl dyn Emit + '_ {
         };
         for round in 0..10 {
             if round > 0 {
-                key =
-                    [self.add(key[0], self.int(key[0], 0x9E37_79B9)), self.add(key[1], self.int(key[1], 0xBB67_AE85))];
+                key = [
+                    self.add(key[0], self.int(key[0], 0x9E37_79B9)),
+                    self.add(key[1], self.int(key[1], 0xBB67_AE85)),
+                ];
             }
-            let ([low0, high0], [low1, high1]) = (product(x[0], 0xD251_1F53), product(x[2], 0xCD9E_8D57));
-            x = [self.xor(self.xor(high1, x[1]), key[0]), low1, self.xor(self.xor(high0, x[3]), key[1]), low0];
+            let ([low0, high0], [low1, high1]) =
+                (product(x[0], 0xD251_1F53), product(x[2], 0xCD9E_8D57));
+            x = [
+                self.xor(self.xor(high1, x[1]), key[0]),
+                low1,
+                self.xor(self.xor(high0, x[3]), key[1]),
+                low0,
+            ];
         }
         x
     }
@@ -369,7 +458,11 @@ impl dyn Emit + '_ {
     fn philox(&self, state: Val, words: usize, shape: &[usize], word: DType) -> (Val, Val) {
         let at = |k: usize| self.index_axis(state, 0, k);
         // The counter has 128 bits; in a short state the key is their upper half.
-        let (key, low, high) = if words == 3 { (at(0), at(1), at(2)) } else { (at(0), at(1), at(0)) };
+        let (key, low, high) = if words == 3 {
+            (at(0), at(1), at(2))
+        } else {
+            (at(0), at(1), at(0))
+        };
         let count: usize = shape.iter().product();
         let per_block = if word == DType::U64 { 2 } else { 4 };
         let n = count.div_ceil(per_block);
@@ -392,7 +485,11 @@ impl dyn Emit + '_ {
         let bits = self.reshape(self.slice_axis(flat, 0, 0, count), &shape);
         let next = self.add(low, self.int(low, n as i128));
         let next_high = carried(next, low, high);
-        let state = if words == 3 { vec![key, next, next_high] } else { vec![key, next] };
+        let state = if words == 3 {
+            vec![key, next, next_high]
+        } else {
+            vec![key, next]
+        };
         (self.stack(&state, 0), self.narrowed(bits, word))
     }
 }

@@ -26,10 +26,16 @@ pub(super) static TABLE: &[Composite] = &[
         doc: "`n` keys (or as many as `shape` says) that are independent of each other and of the key: u32[n, 2].",
         build: |cx, s, x| {
             let ([key], n) = (operands(s, x)?, s.attrs.opt::<Dim>("n")?);
-            let written = s.results.and_then(|r| r.first()).map(|t| t.shape[..t.rank().saturating_sub(1)].to_vec());
+            let written = s
+                .results
+                .and_then(|r| r.first())
+                .map(|t| t.shape[..t.rank().saturating_sub(1)].to_vec());
             match n.map(|n| vec![n]).or(s.attrs.opt("shape")?).or(written) {
                 Some(shape) => Ok(vec![cx.random_split(key, &shape)]),
-                None => bail!(Attribute, "`random_split` needs a number of keys: {{n = 2}}"),
+                None => bail!(
+                    Attribute,
+                    "`random_split` needs a number of keys: {{n = 2}}"
+                ),
             }
         },
     },
@@ -57,15 +63,28 @@ pub(super) static TABLE: &[Composite] = &[
             }
             [key, lo, hi] => {
                 let Drawn { shape, dtype } = Drawn::take(s, Some(cx.ty(lo)))?;
-                Ok(vec![cx.random_uniform(key, &shape, cx.convert(lo, dtype), cx.convert(hi, dtype))])
+                Ok(vec![cx.random_uniform(
+                    key,
+                    &shape,
+                    cx.convert(lo, dtype),
+                    cx.convert(hi, dtype),
+                )])
             }
-            _ => bail!(Arity, "`random_uniform` takes a key, or a key and two bounds; got {} operands", x.len()),
+            _ => bail!(
+                Arity,
+                "`random_uniform` takes a key, or a key and two bounds; got {} operands",
+                x.len()
+            ),
         },
     },
     Composite {
         name: "random_normal",
         doc: "Normal numbers with mean 0 and variance 1; complex ones have half of it in each part.",
-        build: |cx, s, x| standard(cx, s, x, |cx, key, shape, dtype| cx.random_normal(key, shape, dtype)),
+        build: |cx, s, x| {
+            standard(cx, s, x, |cx, key, shape, dtype| {
+                cx.random_normal(key, shape, dtype)
+            })
+        },
     },
     Composite {
         name: "random_truncated_normal",
@@ -73,7 +92,12 @@ pub(super) static TABLE: &[Composite] = &[
         build: |cx, s, x| {
             let [key, lo, hi] = operands(s, x)?;
             let Drawn { shape, dtype } = Drawn::take(s, Some(cx.ty(lo)))?;
-            Ok(vec![cx.random_truncated_normal(key, &shape, cx.convert(lo, dtype), cx.convert(hi, dtype))])
+            Ok(vec![cx.random_truncated_normal(
+                key,
+                &shape,
+                cx.convert(lo, dtype),
+                cx.convert(hi, dtype),
+            )])
         },
     },
     Composite {
@@ -88,12 +112,20 @@ pub(super) static TABLE: &[Composite] = &[
     Composite {
         name: "random_exponential",
         doc: "Exponentially distributed numbers with mean 1.",
-        build: |cx, s, x| standard(cx, s, x, |cx, key, shape, dtype| cx.random_exponential(key, shape, dtype)),
+        build: |cx, s, x| {
+            standard(cx, s, x, |cx, key, shape, dtype| {
+                cx.random_exponential(key, shape, dtype)
+            })
+        },
     },
     Composite {
         name: "random_gumbel",
         doc: "Numbers of the standard Gumbel distribution.",
-        build: |cx, s, x| standard(cx, s, x, |cx, key, shape, dtype| cx.random_gumbel(key, shape, dtype)),
+        build: |cx, s, x| {
+            standard(cx, s, x, |cx, key, shape, dtype| {
+                cx.random_gumbel(key, shape, dtype)
+            })
+        },
     },
     Composite {
         name: "random_categorical",
@@ -110,7 +142,12 @@ pub(super) static TABLE: &[Composite] = &[
         build: |cx, s, x| {
             let [key, lo, hi] = operands(s, x)?;
             let Drawn { shape, dtype } = Drawn::take(s, Some(cx.ty(lo)))?;
-            Ok(vec![cx.random_int(key, &shape, cx.convert(lo, dtype), cx.convert(hi, dtype))])
+            Ok(vec![cx.random_int(
+                key,
+                &shape,
+                cx.convert(lo, dtype),
+                cx.convert(hi, dtype),
+            )])
         },
     },
     Composite {
@@ -143,13 +180,29 @@ impl Drawn {
     fn take(s: &mut Spelled<'_>, parameter: Option<Type>) -> Result<Drawn> {
         let written = s.results.and_then(|r| r.first());
         let of = |t: &Type| t.shape.to_vec();
-        let shape = s.attrs.opt("shape")?.or(written.map(of)).or(parameter.as_ref().map(of));
+        let shape = s
+            .attrs
+            .opt("shape")?
+            .or(written.map(of))
+            .or(parameter.as_ref().map(of));
         let written = written.map(|t| t.dtype).filter(|&d| d != DType::Bool);
-        let dtype = s.attrs.opt("dtype")?.or(written).or(parameter.map(|t| t.dtype));
+        let dtype = s
+            .attrs
+            .opt("dtype")?
+            .or(written)
+            .or(parameter.map(|t| t.dtype));
         match (shape, dtype) {
             (Some(shape), Some(dtype)) => Ok(Drawn { shape, dtype }),
-            (None, _) => bail!(Attribute, "`{}` needs a shape: {{shape = [3, 4]}}, or a type after `:`", s.name),
-            (_, None) => bail!(Attribute, "`{}` needs an element type: {{dtype = f32}}, or a type after `:`", s.name),
+            (None, _) => bail!(
+                Attribute,
+                "`{}` needs a shape: {{shape = [3, 4]}}, or a type after `:`",
+                s.name
+            ),
+            (_, None) => bail!(
+                Attribute,
+                "`{}` needs an element type: {{dtype = f32}}, or a type after `:`",
+                s.name
+            ),
         }
     }
 }

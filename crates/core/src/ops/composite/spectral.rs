@@ -1,17 +1,20 @@
-//! Functions of spectra that do not depend on the choice of vectors: right where eigenvalues or singular values coincide.
+//! Functions of spectra that do not depend on the choice of vectors: right where eigenvalues or
+//! singular values coincide.
 //!
-//! A function of eigenvalues is the operation `spectral`. The truncation is `A_k = P A`, with the projector `P` on the first
-//! left singular vectors. With `B = A Aᴴ`, which commutes with `P`, the projector moves by
+//! A function of eigenvalues is the operation `spectral`. The truncation is `A_k = P A`, with the
+//! projector `P` on the first left singular vectors. With `B = A Aᴴ`, which commutes with `P`, the
+//! projector moves by
 //!
 //! ```text
 //! dP = Y + Yᴴ,    Y = (1 - P) Y P,    Y B - B Y = (1 - P) dB P
 //! ```
-//! The system for `Y` is a `linear_solve`, solved in the basis of singular vectors by the quotients of `s_j² - s_i²`, `j` kept
-//! and `i` not: only `s_k = s_{k+1}` is refused. Its derivative is that of an equation in which no vectors occur, so every
-//! order is right where singular values coincide on either side of the gap.
+//! The system for `Y` is a `linear_solve`, solved in the basis of singular vectors by the quotients
+//! of `s_j² - s_i²`, `j` kept and `i` not: only `s_k = s_{k+1}` is refused. Its derivative is that
+//! of an equation in which no vectors occur, so every order is right where singular values coincide
+//! on either side of the gap.
 //!
-//! The first `k` singular vectors themselves move among each other by their own gaps, as those of `svd` do, and out of their
-//! range by what solves, with the rest `B = A - U s Vᴴ`,
+//! The first `k` singular vectors themselves move among each other by their own gaps, as those of
+//! `svd` do, and out of their range by what solves, with the rest `B = A - U s Vᴴ`,
 //!
 //! ```text
 //! X - B Bᴴ X / s² = (1 - U Uᴴ) dA V / s + B (dAᴴ U) / s²        Y = ((1 - V Vᴴ) dAᴴ U + Bᴴ X) / s
@@ -42,7 +45,9 @@ pub(super) static TABLE: &[Composite] = &[
     Composite {
         name: "expm_hermitian",
         doc: "The exponential of the Hermitian part, by its eigenvalues.",
-        build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.spectral_function(x, |cx, w| cx.exp(w))]),
+        build: |cx, s, x| {
+            operands(s, x).map(|[x]| vec![cx.spectral_function(x, |cx, w| cx.exp(w))])
+        },
     },
     Composite {
         name: "low_rank_approximation",
@@ -71,14 +76,22 @@ pub(super) static TABLE: &[Composite] = &[
 ];
 
 impl dyn Emit + '_ {
-    /// `f` of the Hermitian part of square matrices: `V diag(f(w)) Vᴴ`. `f` is a function of one eigenvalue.
+    /// `f` of the Hermitian part of square matrices: `V diag(f(w)) Vᴴ`. `f` is a function of one
+    /// eigenvalue.
     pub fn spectral_function(&self, a: Val, f: impl FnOnce(&dyn Emit, Val) -> Val) -> Val {
         if !self.is_square("spectral_function", a) {
             return Val::POISON;
         }
         let number = Type::scalar(self.ty(a).dtype.real());
         match self.body("f", &[number], |cx, x| vec![f(cx, x[0])]).func {
-            Some(f) => self.op(Spectral { f, order: 0, decomposed: false }, &[self.as_square(a)]),
+            Some(f) => self.op(
+                Spectral {
+                    f,
+                    order: 0,
+                    decomposed: false,
+                },
+                &[self.as_square(a)],
+            ),
             None => Val::POISON,
         }
     }
@@ -102,7 +115,10 @@ impl dyn Emit + '_ {
         }
         let body = |cx: &dyn Emit, x: &[Val]| {
             let (u, s) = (x[1], x[2]);
-            vec![cx.mm(cx.mul(u, cx.along_columns(cx.first(s, k), u)), cx.adjoint(u))]
+            vec![cx.mm(
+                cx.mul(u, cx.along_columns(cx.first(s, k), u)),
+                cx.adjoint(u),
+            )]
         };
         let rule = |cx: &dyn Emit, x: &[Val], y: &[Val], t: &[Option<Val>]| {
             vec![t[0].map(|t| cx.moved_projector((x[0], x[1], x[2]), y[0], t, k))]
@@ -115,10 +131,15 @@ impl dyn Emit + '_ {
     fn first(&self, s: Val, k: &Dim) -> Val {
         let ty = self.ty(s);
         let index = ty.with_dtype(DType::I64);
-        self.compare(self.iota(&index, ty.rank().saturating_sub(1)), Comparison::Lt, self.extent(&index, k))
+        self.compare(
+            self.iota(&index, ty.rank().saturating_sub(1)),
+            Comparison::Lt,
+            self.extent(&index, k),
+        )
     }
 
-    /// The tangent of the projector `p` on the first `k` left singular vectors, for the tangent `t` of `a`.
+    /// The tangent of the projector `p` on the first `k` left singular vectors, for the tangent `t`
+    /// of `a`.
     fn moved_projector(&self, (a, u, s): (Val, Val, Val), p: Val, t: Val, k: &Dim) -> Val {
         let (ah, along) = (self.adjoint(a), self.mm(t, self.adjoint(a)));
         let (b, db) = (self.mm(a, ah), self.add(along, self.adjoint(along)));
@@ -146,7 +167,8 @@ impl dyn Emit + '_ {
             if cx.failed() || tu.shape[tu.rank() - 2].same(&tu.shape[tu.rank() - 1]) == Some(true) {
                 return vec![within];
             }
-            // Of a matrix with more rows than columns `U` spans a part; beyond it the eigenvalues are 0.
+            // Of a matrix with more rows than columns `U` spans a part; beyond it the eigenvalues
+            // are 0.
             let beyond = cx.sub(right, cx.mm(u, r));
             let squares = cx.select(kept, cx.mul(s, s), cx.full_like(s, 1.0));
             let beyond = cx.mm(cx.div(beyond, cx.along_columns(squares, beyond)), uh);
@@ -162,12 +184,22 @@ impl dyn Emit + '_ {
         let (ty, kept) = (self.ty(s), self.first(s, k));
         let last = [ty.rank().saturating_sub(1)];
         let most = |x: Val| self.max_or_least(x, &last);
-        let smallest = self.neg(most(self.neg(self.select(kept, s, self.full(&ty, f64::INFINITY)))));
+        let smallest = self.neg(most(self.neg(self.select(
+            kept,
+            s,
+            self.full(&ty, f64::INFINITY),
+        ))));
         let largest = most(self.select(kept, self.zeros(&ty), s));
         let greatest = most(s);
-        let bound = self.mul(self.tolerance(&self.ty(greatest), &ty.shape[last[0]]), greatest);
+        let bound = self.mul(
+            self.tolerance(&self.ty(greatest), &ty.shape[last[0]]),
+            greatest,
+        );
         let all = self.not(self.reduce_any(self.not(kept), &last));
-        self.or(all, self.compare(self.sub(smallest, largest), Comparison::Gt, bound))
+        self.or(
+            all,
+            self.compare(self.sub(smallest, largest), Comparison::Gt, bound),
+        )
     }
 
     /// The `k` largest singular values with their vectors: `U`, `s`, `Vᴴ`.
@@ -184,46 +216,76 @@ impl dyn Emit + '_ {
         if self.failed() {
             return vec![Val::POISON; 3];
         }
-        self.leading_vectors(&[a, d[0], d[1], d[2]], k, |cx, x, axis| cx.slice_axis(x[0], axis, 0, k.clone()))
+        self.leading_vectors(&[a, d[0], d[1], d[2]], k, |cx, x, axis| {
+            cx.slice_axis(x[0], axis, 0, k.clone())
+        })
     }
 
-    /// The singular values above `rtol` times the largest (default: `max(m, n) ε`) with their vectors, of one matrix.
-    /// Their number is decided when it runs, and has no derivative.
+    /// The singular values above `rtol` times the largest (default: `max(m, n) ε`) with their
+    /// vectors, of one matrix. Their number is decided when it runs, and has no derivative.
     pub fn svd_thresholded(&self, a: Val, rtol: Option<f64>) -> Vec<Val> {
         let d = self.svd(self.stop_gradient(a));
         if self.failed() || self.ty(a).rank() < 2 {
             return vec![Val::POISON; 3];
         }
         if self.ty(a).rank() > 2 {
-            let text = format!("`svd_thresholded` takes one matrix, got {}: the ranks of a batch differ", self.ty(a));
+            let text = format!(
+                "`svd_thresholded` takes one matrix, got {}: the ranks of a batch differ",
+                self.ty(a)
+            );
             self.fail(crate::Error::new(crate::Code::RankVaries, text).at(self.loc()));
             return vec![Val::POISON; 3];
         }
         let keep = self.convert(self.counts(d[1], a, rtol), DType::I64);
-        // Taken at these positions, not sliced: what has the extent then depends on what decides it.
+        // Taken at these positions, not sliced: what has the extent then depends on what decides
+        // it.
         let positions = self.count(self.reduce_sum(keep, &[0]), "rank");
-        let Some(k) = self.ty(positions).shape.first().cloned() else { return vec![Val::POISON; 3] };
+        let Some(k) = self.ty(positions).shape.first().cloned() else {
+            return vec![Val::POISON; 3];
+        };
         let x = [a, d[0], d[1], d[2], positions];
-        self.leading_vectors(&x, &k, |cx, x, axis| cx.take(x[0], x[4], axis, Bounds::Clip))
+        self.leading_vectors(&x, &k, |cx, x, axis| {
+            cx.take(x[0], x[4], axis, Bounds::Clip)
+        })
     }
 
-    /// The first `k` of the singular vectors and values in `x` (the matrix, `U`, `s`, `Vᴴ`, and what `first` needs), which
-    /// `first` takes along an axis: as functions of the matrix.
-    fn leading_vectors(&self, x: &[Val], k: &Dim, first: impl Fn(&dyn Emit, &[Val], usize) -> Val) -> Vec<Val> {
+    /// The first `k` of the singular vectors and values in `x` (the matrix, `U`, `s`, `Vᴴ`, and
+    /// what `first` needs), which `first` takes along an axis: as functions of the matrix.
+    fn leading_vectors(
+        &self,
+        x: &[Val],
+        k: &Dim,
+        first: impl Fn(&dyn Emit, &[Val], usize) -> Val,
+    ) -> Vec<Val> {
         let rank = self.ty(x[0]).rank();
         let body = |cx: &dyn Emit, x: &[Val]| {
             let part = |v: Val, axis: usize| first(cx, &[&[v][..], &x[1..]].concat(), axis);
-            vec![part(x[1], rank - 1), part(x[2], rank - 2), part(x[3], rank - 2)]
+            vec![
+                part(x[1], rank - 1),
+                part(x[2], rank - 2),
+                part(x[3], rank - 2),
+            ]
         };
         let rule = |cx: &dyn Emit, x: &[Val], y: &[Val], t: &[Option<Val>]| match t[0] {
-            Some(t) => cx.moved_vectors((x[0], x[1], x[2]), y, t, k).into_iter().map(Some).collect(),
+            Some(t) => cx
+                .moved_vectors((x[0], x[1], x[2]), y, t, k)
+                .into_iter()
+                .map(Some)
+                .collect(),
             None => vec![None; 3],
         };
         self.custom_jvp(x, body, rule)
     }
 
-    /// The tangents of the first `k` singular vectors and values `y` of `a`, whose thin decomposition has `u` and `s`.
-    fn moved_vectors(&self, (a, all_u, all_s): (Val, Val, Val), y: &[Val], t: Val, k: &Dim) -> [Val; 3] {
+    /// The tangents of the first `k` singular vectors and values `y` of `a`, whose thin
+    /// decomposition has `u` and `s`.
+    fn moved_vectors(
+        &self,
+        (a, all_u, all_s): (Val, Val, Val),
+        y: &[Val],
+        t: Val,
+        k: &Dim,
+    ) -> [Val; 3] {
         let (u, s, vh) = (y[0], y[1], y[2]);
         let (uh, v, th) = (self.adjoint(u), self.adjoint(vh), self.adjoint(t));
         let over = |cx: &dyn Emit, x: Val, s: Val| cx.div(x, cx.along_columns(s, x));
@@ -232,12 +294,18 @@ impl dyn Emit + '_ {
         let (ty, last) = (self.ty(core), self.ty(core).rank() - 1);
         let real = ty.with_dtype(ty.dtype.real());
         let on = self.band(&real, Comparison::Eq, 0);
-        let ds = self.reduce_sum(self.real(self.select(on, core, self.zeros(&ty))), &[last - 1]);
+        let ds = self.reduce_sum(
+            self.real(self.select(on, core, self.zeros(&ty))),
+            &[last - 1],
+        );
         let fine = self.and(self.has_gap(all_s, k), self.positive(s));
         let core = self.guard(core, fine, DEGENERATE);
         // Among each other.
         let turned = self.adjoint(core);
-        let (h, skew) = (self.scale_by(0.5, self.add(core, turned)), self.scale_by(0.5, self.sub(core, turned)));
+        let (h, skew) = (
+            self.scale_by(0.5, self.add(core, turned)),
+            self.scale_by(0.5, self.sub(core, turned)),
+        );
         let (gaps, apart) = self.gaps(s);
         let h = self.guard(self.select(on, self.zeros(&ty), h), apart, DEGENERATE);
         let w = self.div(h, self.convert(gaps, ty.dtype));
@@ -247,7 +315,10 @@ impl dyn Emit + '_ {
         let rest = self.sub(a, self.mm(self.mul(u, self.along_columns(s, u)), vh));
         let out = |q: Val, x: Val| self.sub(x, self.mm(q, self.mm(self.adjoint(q), x)));
         let (left, right) = (out(u, tv), out(v, tu));
-        let r = self.add(over(self, left, s), over(self, self.mm(rest, over(self, right, s)), s));
+        let r = self.add(
+            over(self, left, s),
+            over(self, self.mm(rest, over(self, right, s)), s),
+        );
         let matvec = |cx: &dyn Emit, c: &[Val], x: &[Val]| {
             let back = cx.mm(cx.adjoint(c[0]), over(cx, x[0], c[1]));
             vec![cx.sub(x[0], over(cx, cx.mm(c[0], back), c[1]))]
@@ -255,13 +326,20 @@ impl dyn Emit + '_ {
         let solver = |cx: &dyn Emit, _: &Apply<'_>, c: &[Val], r: &[Val]| {
             let g = cx.mm(cx.adjoint(c[2]), r[0]);
             let like = cx.ty(g).with_dtype(cx.ty(c[3]).dtype);
-            // 1 / (1 - q²) - 1 for the quotient q of a singular value of the rest and one that is kept.
-            let q = cx.div(cx.along_rows(c[3], &like), cx.along_columns(c[1], cx.zeros(&like)));
+            // 1 / (1 - q²) - 1 for the quotient q of a singular value of the rest and one that is
+            // kept.
+            let q = cx.div(
+                cx.along_rows(c[3], &like),
+                cx.along_columns(c[1], cx.zeros(&like)),
+            );
             let one = cx.full(&like, 1.0);
             let weight = cx.div(cx.square(q), cx.mul(cx.sub(one, q), cx.add(one, q)));
             let kept = cx.along_rows(cx.first(c[3], k), &like.with_dtype(DType::Bool));
             let weight = cx.select(kept, cx.zeros(&like), weight);
-            vec![cx.add(r[0], cx.mm(c[2], cx.mul(cx.convert(weight, cx.ty(g).dtype), g)))]
+            vec![cx.add(
+                r[0],
+                cx.mm(c[2], cx.mul(cx.convert(weight, cx.ty(g).dtype), g)),
+            )]
         };
         let x = self.linear_solve(&[rest, s, all_u, all_s], &[r], true, matvec, solver)[0];
         let x = self.guard(x, fine, DEGENERATE);

@@ -151,11 +151,15 @@ impl dyn Emit + '_ {
         let (n, ty) = (extent(&self.ty(x), axes), self.ty(like));
         match n.as_const() {
             Some(n) => self.full(&ty, (n as f64 - ddof).max(0.0)),
-            None => self.maximum(self.sub(self.extent(&ty, &n), self.full(&ty, ddof)), self.full(&ty, 0.0)),
+            None => self.maximum(
+                self.sub(self.extent(&ty, &n), self.full(&ty, ddof)),
+                self.full(&ty, 0.0),
+            ),
         }
     }
 
-    /// The variance over axes, which go: `sum |x - mean|² / (n - ddof)`; real, also of complex numbers.
+    /// The variance over axes, which go: `sum |x - mean|² / (n - ddof)`; real, also of complex
+    /// numbers.
     pub fn var(&self, x: Val, axes: &[usize], ddof: f64) -> Val {
         in_f32(self, "var", x, |x| {
             let d = self.sub(x, self.spread(self.mean(x, axes), &self.ty(x), axes));
@@ -169,8 +173,8 @@ impl dyn Emit + '_ {
         in_f32(self, "std", x, |x| {
             let ty = self.ty(x);
             let centre = |x: Val| self.sub(x, self.spread(self.mean(x, axes), &ty, axes));
-            // Centred twice, the first time as a mere shift: the distances from a rounded mean of a constant are equal
-            // and tiny, so that their own mean is exact and what is left is 0.
+            // Centred twice, the first time as a mere shift: the distances from a rounded mean of a
+            // constant are equal and tiny, so that their own mean is exact and what is left is 0.
             let shift = self.stop_gradient(self.mean(self.stop_gradient(x), axes));
             let d = centre(self.sub(x, self.spread(shift, &ty, axes)));
             let y = self.norm(d, axes);
@@ -185,13 +189,23 @@ impl dyn Emit + '_ {
             if axes.is_empty() {
                 return self.abs(x);
             }
-            // A power of two near the greatest element: exact to scale by, and squares stay in range.
+            // A power of two near the greatest element: exact to scale by, and squares stay in
+            // range.
             let greatest = self.max_or_least(self.abs(self.stop_gradient(x)), axes);
             let scale = self.exp2(self.floor(self.log2(greatest)));
             let (zero, one) = (self.full_like(scale, 0.0), self.full_like(scale, 1.0));
-            let usable = self.and(self.is_finite(scale), self.compare(scale, Comparison::Gt, zero));
+            let usable = self.and(
+                self.is_finite(scale),
+                self.compare(scale, Comparison::Gt, zero),
+            );
             let scale = self.stop_gradient(self.select(usable, scale, one));
-            let z = self.div(x, self.convert(self.spread(scale, &ty.with_dtype(ty.dtype.real()), axes), ty.dtype));
+            let z = self.div(
+                x,
+                self.convert(
+                    self.spread(scale, &ty.with_dtype(ty.dtype.real()), axes),
+                    ty.dtype,
+                ),
+            );
             let sum = self.reduce_sum(self.abs2(z), axes);
             let at_zero = self.compare(sum, Comparison::Eq, zero);
             let root = self.sqrt(self.select(at_zero, one, sum));
@@ -201,7 +215,10 @@ impl dyn Emit + '_ {
 
     /// The greatest real part over axes, as a shift for exponentials.
     pub(super) fn exponent_shift(&self, x: Val, axes: &[usize]) -> Val {
-        let m = finite_or_zero(self, self.max_or_least(self.real(self.stop_gradient(x)), axes));
+        let m = finite_or_zero(
+            self,
+            self.max_or_least(self.real(self.stop_gradient(x)), axes),
+        );
         self.convert(self.stop_gradient(m), self.ty(x).dtype)
     }
 
@@ -215,27 +232,35 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// `log(sum(exp(x)))` over axes, of the elements where `mask` is true. Of none: -inf, with gradient 0.
+    /// `log(sum(exp(x)))` over axes, of the elements where `mask` is true. Of none: -inf, with
+    /// gradient 0.
     pub fn masked_logsumexp(&self, x: Val, mask: Val, axes: &[usize]) -> Val {
         in_f32(self, "masked_logsumexp", x, |x| {
             let ty = self.ty(x);
             let least = self.full_like(x, f64::NEG_INFINITY);
             let m = self.exponent_shift(self.select(mask, x, least), axes);
             let shift = self.spread(m, &ty, axes);
-            // Elements that do not count are at the shift, so that their exponential is tame, and then nothing.
+            // Elements that do not count are at the shift, so that their exponential is tame, and
+            // then nothing.
             let e = self.exp(self.sub(self.select(mask, x, shift), shift));
             let sum = self.reduce_sum(self.select(mask, e, self.full_like(e, 0.0)), axes);
             let none = self.compare(sum, Comparison::Eq, self.full_like(sum, 0.0));
             let log = self.log(self.select(none, self.full_like(sum, 1.0), sum));
-            self.select(none, self.full_like(sum, f64::NEG_INFINITY), self.add(log, m))
+            self.select(
+                none,
+                self.full_like(sum, f64::NEG_INFINITY),
+                self.add(log, m),
+            )
         })
     }
 
-    /// The middle element along an axis, which goes; for an even number of them the mean of the middle two. NaN if there
-    /// is one.
+    /// The middle element along an axis, which goes; for an even number of them the mean of the
+    /// middle two. NaN if there is one.
     pub fn median(&self, x: Val, axis: usize) -> Val {
         let sorted = self.sort(x, axis, false);
-        let Some(n) = self.ty(x).shape.get(axis).cloned() else { return sorted };
+        let Some(n) = self.ty(x).shape.get(axis).cloned() else {
+            return sorted;
+        };
         let one = Dim::Const(1);
         let (low, high) = ((n.clone() - one.clone()).floor_div(2), n.floor_div(2));
         let at = |i: Dim| self.index_axis(sorted, axis, i);
@@ -260,14 +285,20 @@ impl dyn Emit + '_ {
         self.reshape(y, &ty.shape)
     }
 
-    /// The `k` greatest elements along an axis, greatest first (NaN last), and their positions as `i64`.
+    /// The `k` greatest elements along an axis, greatest first (NaN last), and their positions as
+    /// `i64`.
     pub fn top_k(&self, x: Val, axis: usize, k: &Dim) -> (Val, Val) {
         let ty = self.ty(x);
         if axis >= ty.rank() {
             let bad = self.sort(x, axis, true);
             return (bad, bad);
         }
-        let sorted = self.sort_by(&[x, self.iota(&ty.with_dtype(DType::I64), axis)], axis, 1, true);
+        let sorted = self.sort_by(
+            &[x, self.iota(&ty.with_dtype(DType::I64), axis)],
+            axis,
+            1,
+            true,
+        );
         let first = |v: Val| self.slice_axis(v, axis, 0, k.clone());
         (first(sorted[0]), first(sorted[1]))
     }

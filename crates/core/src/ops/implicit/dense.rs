@@ -10,16 +10,29 @@ use crate::primitive::Val;
 use crate::shape::{Dim, Shape, Type};
 
 /// Any system that is not singular, of one element type and a known number of unknowns.
-pub(super) fn dense(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], stop: Stopping) -> Solution {
+pub(super) fn dense(
+    cx: &dyn Emit,
+    apply: &Apply<'_>,
+    consts: &[Val],
+    b: &[Val],
+    stop: Stopping,
+) -> Solution {
     let types: Vec<Type> = b.iter().map(|&b| cx.ty(b)).collect();
     let s = Space::of(&types);
     let dtype = types.first().map(|t| t.dtype);
-    let (Some(n), Some(dtype)) = (s.dimension(), dtype.filter(|d| types.iter().all(|t| t.dtype == *d))) else {
-        let text = "a dense linear system needs a known number of unknowns of one element type: use GMRES";
+    let (Some(n), Some(dtype)) = (
+        s.dimension(),
+        dtype.filter(|d| types.iter().all(|t| t.dtype == *d)),
+    ) else {
+        let text =
+            "a dense linear system needs a known number of unknowns of one element type: use GMRES";
         cx.fail(Error::new(Code::ShapeMismatch, text).at(cx.loc()));
         return Solution::of(vec![Val::POISON; b.len() + 3]);
     };
-    let sizes: Vec<usize> = types.iter().map(|t| t.shape.numel().as_const().unwrap_or(0)).collect();
+    let sizes: Vec<usize> = types
+        .iter()
+        .map(|t| t.shape.numel().as_const().unwrap_or(0))
+        .collect();
     let all = Dim::Const(n);
     // The basis, as a stack for each tensor; every product is a row of the transposed matrix.
     let split = |v: Val, lead: &[Dim]| {
@@ -33,16 +46,34 @@ pub(super) fn dense(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val],
         parts
     };
     let basis = split(cx.eye(dtype, &all), std::slice::from_ref(&all));
-    let (_, rows) = cx.scan(consts, &[], &basis, &all, false, |cx, w, _, v| (vec![], apply(cx, w, v)));
+    let (_, rows) = cx.scan(consts, &[], &basis, &all, false, |cx, w, _, v| {
+        (vec![], apply(cx, w, v))
+    });
     let flat = |v: &[Val], lead: &[Dim]| {
-        let one = |(&v, &size): (&Val, &usize)| cx.reshape(v, &[lead, &[Dim::Const(size)]].concat());
-        cx.concatenate(&v.iter().zip(&sizes).map(one).collect::<Vec<_>>(), lead.len())
+        let one =
+            |(&v, &size): (&Val, &usize)| cx.reshape(v, &[lead, &[Dim::Const(size)]].concat());
+        cx.concatenate(
+            &v.iter().zip(&sizes).map(one).collect::<Vec<_>>(),
+            lead.len(),
+        )
     };
     let matrix = cx.transpose(flat(&rows, std::slice::from_ref(&all)), &[1, 0]);
     let x = split(cx.solve(matrix, flat(b, &[])), &[]);
     let r = s.sub(cx, b, &apply(cx, consts, &x));
     let residual = s.length(cx, &r);
     let of_a = Space::of(&[cx.ty(matrix)]).length(cx, &[matrix]);
-    let converged = small(cx, residual, s.norm(cx, &x), of_a, s.length(cx, b), s.tolerance(stop, 128.0));
-    Solution { x, residual, steps: count(cx, 1), converged }
+    let converged = small(
+        cx,
+        residual,
+        s.norm(cx, &x),
+        of_a,
+        s.length(cx, b),
+        s.tolerance(stop, 128.0),
+    );
+    Solution {
+        x,
+        residual,
+        steps: count(cx, 1),
+        converged,
+    }
 }

@@ -1,9 +1,10 @@
 //! The iterations: Newton's method, repetition, descent.
 //!
-//! Each ends where a step is small beside where it led, `|d| <= tol |x|`: relative to nothing else, so that equations,
-//! losses and unknowns of any size are alike. That is no proof. What underflowed to zero on the way to infinity is no root
-//! (`exp(-x)` has none): there the derivative has vanished, too, while the last step was not small ([`regular`]). And what
-//! decreases without end, or in a direction across ([`curved`]), is no minimum.
+//! Each ends where a step is small beside where it led, `|d| <= tol |x|`: relative to nothing else,
+//! so that equations, losses and unknowns of any size are alike. That is no proof. What underflowed
+//! to zero on the way to infinity is no root (`exp(-x)` has none): there the derivative has
+//! vanished, too, while the last step was not small ([`regular`]). And what decreases without end,
+//! or in a direction across ([`curved`]), is no minimum.
 
 use super::space::{COMPARABLE, Space, count, measure, number};
 use super::{Solution, Solver, Stopping};
@@ -31,12 +32,18 @@ fn at_most(cx: &dyn Emit, x: Val, c: f64, y: Val) -> Val {
 fn arrived(cx: &dyn Emit, step: Val, x: Val, left: Val, tol: f64) -> Val {
     let some = cx.compare(step, Comparison::Gt, number(cx, 0.0));
     let zero = cx.compare(left, Comparison::Eq, number(cx, 0.0));
-    cx.and(cx.and(at_most(cx, step, tol, x), cx.is_finite(x)), cx.or(some, zero))
+    cx.and(
+        cx.and(at_most(cx, step, tol, x), cx.is_finite(x)),
+        cx.or(some, zero),
+    )
 }
 
 /// Whether to go on: neither done nor at the end of the steps.
 fn going(cx: &dyn Emit, steps: Val, done: Val, max: usize) -> Val {
-    cx.and(cx.compare(steps, Comparison::Lt, count(cx, max as i64)), cx.not(done))
+    cx.and(
+        cx.compare(steps, Comparison::Lt, count(cx, max as i64)),
+        cx.not(done),
+    )
 }
 
 /// What a method of Newton's kind carries beside the unknowns and its last step.
@@ -52,16 +59,35 @@ impl Pace {
     /// Steps, slow steps, whether done, `|d|` and what was left before it, and the largest `|x|`.
     fn start(cx: &dyn Emit, s: &Space, x: &[Val]) -> Vec<Val> {
         let (none, infinite) = (count(cx, 0), number(cx, f64::INFINITY));
-        vec![none, none, truth(cx, false), number(cx, 0.0), infinite, s.norm(cx, x)]
+        vec![
+            none,
+            none,
+            truth(cx, false),
+            number(cx, 0.0),
+            infinite,
+            s.norm(cx, x),
+        ]
     }
 
     fn going(cx: &dyn Emit, c: &[Val], stop: Stopping) -> Val {
-        let slow = cx.compare(c[1], Comparison::Lt, count(cx, stop.max_steps.unwrap_or(SLOW) as i64));
+        let slow = cx.compare(
+            c[1],
+            Comparison::Lt,
+            count(cx, stop.max_steps.unwrap_or(SLOW) as i64),
+        );
         cx.and(slow, going(cx, c[0], c[2], stop.max_steps.unwrap_or(ALL)))
     }
 
-    /// After the step `d` to `x` from where `left` was left; and the last step that was one, `old` before.
-    fn step(cx: &dyn Emit, s: &Space, c: &[Val], [old, d, x]: [&[Val]; 3], left: Val, tol: f64) -> Vec<Val> {
+    /// After the step `d` to `x` from where `left` was left; and the last step that was one, `old`
+    /// before.
+    fn step(
+        cx: &dyn Emit,
+        s: &Space,
+        c: &[Val],
+        [old, d, x]: [&[Val]; 3],
+        left: Val,
+        tol: f64,
+    ) -> Vec<Val> {
         let (of_d, of_x) = (s.norm(cx, d), s.norm(cx, x));
         let lost = cx.not(cx.and(cx.is_finite(of_d), cx.is_finite(left)));
         let done = cx.or(arrived(cx, of_d, of_x, left, tol), lost);
@@ -71,23 +97,33 @@ impl Pace {
         let still = cx.compare(left, Comparison::Eq, number(cx, 0.0));
         let keep = |old: Val, new: Val| cx.select(still, old, new);
         let top = cx.select(cx.compare(of_x, Comparison::Gt, c[5]), of_x, c[5]);
-        let pace = vec![cx.add(c[0], count(cx, 1)), slow, done, keep(c[3], of_d), keep(c[4], left), top];
+        let pace = vec![
+            cx.add(c[0], count(cx, 1)),
+            slow,
+            done,
+            keep(c[3], of_d),
+            keep(c[4], left),
+            top,
+        ];
         [pace, s.select(cx, still, old, d)].concat()
     }
 }
 
-/// Whether the end of Newton's method is regular: its last step was small, or no step was made, or the derivative along it
-/// is still there. Where a function has underflowed on its way to zero at infinity it is not.
+/// Whether the end of Newton's method is regular: its last step was small, or no step was made, or
+/// the derivative along it is still there. Where a function has underflowed on its way to zero at
+/// infinity it is not.
 fn regular(cx: &dyn Emit, s: &Space, c: &[Val], x: &[Val], along: &[Val], tol: f64) -> Val {
     let reach = cx.add(s.norm(cx, x), cx.scale_by(tol, c[5]));
     let small = at_most(cx, c[3], tol, reach);
     let first = cx.not(cx.is_finite(c[4]));
-    // The factor stands at this side: a thousandth of the smallest number is zero, which is no less than anything.
+    // The factor stands at this side: a thousandth of the smallest number is zero, which is no less
+    // than anything.
     let there = cx.compare(cx.scale_by(1e3, s.norm(cx, along)), Comparison::Ge, c[4]);
     cx.or(first, cx.or(small, there))
 }
 
-/// The largest of `1, 1/2, 1/4..` for which `good(constants, t, x - t d)`, or one that is too small to matter.
+/// The largest of `1, 1/2, 1/4..` for which `good(constants, t, x - t d)`, or one that is too small
+/// to matter.
 fn line_search(
     cx: &dyn Emit,
     s: &Space,
@@ -102,7 +138,10 @@ fn line_search(
         &[number(cx, 1.0)],
         |cx, w, t| {
             let matters = cx.compare(t[0], Comparison::Gt, number(cx, 1e-9));
-            cx.and(matters, cx.not(good(cx, &w[..nc], t[0], &along(cx, s, &w[nc..], t[0]))))
+            cx.and(
+                matters,
+                cx.not(good(cx, &w[..nc], t[0], &along(cx, s, &w[nc..], t[0]))),
+            )
         },
         |cx, _, t| vec![cx.scale_by(0.5, t[0])],
     )[0]
@@ -119,7 +158,13 @@ fn poison(x: &[Val]) -> Solution {
 }
 
 /// `f(consts, x) = 0`.
-pub(super) fn newton(cx: &dyn Emit, f: &Arc<Function>, consts: &[Val], start: &[Val], stop: Stopping) -> Solution {
+pub(super) fn newton(
+    cx: &dyn Emit,
+    f: &Arc<Function>,
+    consts: &[Val],
+    start: &[Val],
+    stop: Stopping,
+) -> Solution {
     let (s, nc, n) = (space(cx, start), consts.len(), start.len());
     let tol = s.newton_tolerance(stop);
     let jacobian = match super::jacobian(cx.session(), f, nc) {
@@ -138,15 +183,22 @@ pub(super) fn newton(cx: &dyn Emit, f: &Arc<Function>, consts: &[Val], start: &[
             let (last, x) = c[Pace::SIZE..].split_at(n);
             let at = [w, x].concat();
             let y = cx.inline(f, &at);
-            let apply = |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(&jacobian, &[w, v].concat());
-            let d = Solver::Gmres.run(cx, &apply, &at, &y, Stopping::default()).x;
+            let apply =
+                |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(&jacobian, &[w, v].concat());
+            let d = Solver::Gmres
+                .run(cx, &apply, &at, &y, Stopping::default())
+                .x;
             // Equations are measured as the linear solver measures them: each by the size of its
             // row.
             let rows = s.row_scales(cx, &apply(cx, &at, &s.probe(cx)), false, COMPARABLE);
             let of_y = s.norm(cx, &s.times(cx, &rows, &y));
             let smaller = |cx: &dyn Emit, w: &[Val], _: Val, x: &[Val]| {
                 let y = cx.inline(f, &[&w[..nc], x].concat());
-                cx.compare(s.norm(cx, &s.times(cx, &w[nc + 1..], &y)), Comparison::Lt, w[nc])
+                cx.compare(
+                    s.norm(cx, &s.times(cx, &w[nc + 1..], &y)),
+                    Comparison::Lt,
+                    w[nc],
+                )
             };
             let t = line_search(cx, &s, &[w, &[of_y], &rows].concat(), x, &d, &smaller);
             let next = along(cx, &s, &[x, &d].concat(), t);
@@ -161,17 +213,32 @@ pub(super) fn newton(cx: &dyn Emit, f: &Arc<Function>, consts: &[Val], start: &[
     let moved = s.times(cx, &rows, &derivative(last));
     let sound = cx.and(cx.is_finite(residual), regular(cx, &s, &y, x, &moved, tol));
     let converged = cx.and(cx.and(y[2], cx.is_finite(y[3])), sound);
-    Solution { x: x.to_vec(), residual, steps: y[0], converged }
+    Solution {
+        x: x.to_vec(),
+        residual,
+        steps: y[0],
+        converged,
+    }
 }
 
 /// `f(consts, x) = x`.
-pub(super) fn picard(cx: &dyn Emit, f: &Arc<Function>, consts: &[Val], start: &[Val], stop: Stopping) -> Solution {
+pub(super) fn picard(
+    cx: &dyn Emit,
+    f: &Arc<Function>,
+    consts: &[Val],
+    start: &[Val],
+    stop: Stopping,
+) -> Solution {
     let s = space(cx, start);
     let tol = s.tolerance(stop, 64.0);
     let max = stop.max_steps.unwrap_or(10_000);
     // Steps, whether done, the last step, the largest |x|.
     let infinite = number(cx, f64::INFINITY);
-    let init = [&[count(cx, 0), truth(cx, false), infinite, s.norm(cx, start)], start].concat();
+    let init = [
+        &[count(cx, 0), truth(cx, false), infinite, s.norm(cx, start)],
+        start,
+    ]
+    .concat();
     let y = cx.while_loop(
         consts,
         &init,
@@ -180,28 +247,56 @@ pub(super) fn picard(cx: &dyn Emit, f: &Arc<Function>, consts: &[Val], start: &[
             let x = &c[4..];
             let next = cx.inline(f, &[w, x].concat());
             let (step, of_x) = (s.norm(cx, &s.sub(cx, &next, x)), s.norm(cx, &next));
-            let done = cx.or(arrived(cx, step, of_x, step, tol), cx.not(cx.is_finite(step)));
+            let done = cx.or(
+                arrived(cx, step, of_x, step, tol),
+                cx.not(cx.is_finite(step)),
+            );
             let top = cx.select(cx.compare(of_x, Comparison::Gt, c[3]), of_x, c[3]);
             [vec![cx.add(c[0], count(cx, 1)), done, step, top], next].concat()
         },
     );
-    // What is still on its way to zero when the steps end is there, as far as the numbers on the way can tell.
+    // What is still on its way to zero when the steps end is there, as far as the numbers on the
+    // way can tell.
     let near = cx.and(at_most(cx, y[2], tol * tol, y[3]), cx.is_finite(y[3]));
     let converged = cx.and(cx.or(y[1], near), cx.is_finite(y[2]));
-    Solution { x: y[4..].to_vec(), residual: y[2], steps: y[0], converged }
+    Solution {
+        x: y[4..].to_vec(),
+        residual: y[2],
+        steps: y[0],
+        converged,
+    }
 }
 
-/// The direction `H d = g` by conjugate gradients, up to where the curvature is negative: what was found until there, or
-/// the gradient, as long as the curvature says, but no longer than `x`. And the least curvature beside the largest.
-fn direction(cx: &dyn Emit, s: &Space, hessian: &Arc<Function>, at: &[Val], g: &[Val], of_x: Val) -> (Vec<Val>, Val) {
+/// The direction `H d = g` by conjugate gradients, up to where the curvature is negative: what was
+/// found until there, or the gradient, as long as the curvature says, but no longer than `x`. And
+/// the least curvature beside the largest.
+fn direction(
+    cx: &dyn Emit,
+    s: &Space,
+    hessian: &Arc<Function>,
+    at: &[Val],
+    g: &[Val],
+    of_x: Val,
+) -> (Vec<Val>, Val) {
     let (n, nc) = (g.len(), at.len());
     let max = s.dimension().map_or(200, |d| 2 * d + 10) as i64;
     let of_g = s.exponent(cx, g);
     let g = s.shift(cx, cx.neg(of_g), g);
     let of_h = s.exponent(cx, &cx.inline(hessian, &[at, &g].concat()));
-    let (gg, rate, zero) = (s.real_dot(cx, &g, &g), cx.exp2(cx.neg(of_h)), number(cx, 0.0));
-    // Steps, <r, r>, whether the curvature was negative, the last, the largest and the least one, then d, r, p.
-    let init = [vec![count(cx, 0), gg, truth(cx, false), zero, zero, zero], s.zeros(cx), g.clone(), g.clone()].concat();
+    let (gg, rate, zero) = (
+        s.real_dot(cx, &g, &g),
+        cx.exp2(cx.neg(of_h)),
+        number(cx, 0.0),
+    );
+    // Steps, <r, r>, whether the curvature was negative, the last, the largest and the least one,
+    // then d, r, p.
+    let init = [
+        vec![count(cx, 0), gg, truth(cx, false), zero, zero, zero],
+        s.zeros(cx),
+        g.clone(),
+        g.clone(),
+    ]
+    .concat();
     let y = cx.while_loop(
         &[at, &[gg, rate]].concat(),
         &init,
@@ -224,7 +319,13 @@ fn direction(cx: &dyn Emit, s: &Space, hessian: &Arc<Function>, at: &[Val], g: &
             let size = cx.div(s.length(cx, &hp), cx.sqrt(pp));
             let most = cx.select(cx.compare(size, Comparison::Gt, c[4]), size, c[4]);
             let least = cx.select(cx.compare(of, Comparison::Lt, c[5]), of, c[5]);
-            [vec![cx.add(c[0], count(cx, 1)), rr, bad, of, most, least], d, r, next].concat()
+            [
+                vec![cx.add(c[0], count(cx, 1)), rr, bad, of, most, least],
+                d,
+                r,
+                next,
+            ]
+            .concat()
         },
     );
     let turned = cx.and(y[2], cx.compare(y[0], Comparison::Le, count(cx, 1)));
@@ -240,7 +341,8 @@ fn direction(cx: &dyn Emit, s: &Space, hessian: &Arc<Function>, at: &[Val], g: &
     (s.select(cx, turned, &back, &found), cx.div(y[5], y[4]))
 }
 
-/// Whether the Hessian bends down in no direction, as far as conjugate gradients from one in no special direction see.
+/// Whether the Hessian bends down in no direction, as far as conjugate gradients from one in no
+/// special direction see.
 fn curved(cx: &dyn Emit, s: &Space, hessian: &Arc<Function>, at: &[Val]) -> Val {
     let (_, least) = direction(cx, s, hessian, at, &s.probe(cx), number(cx, 1.0));
     cx.not(cx.compare(least, Comparison::Lt, number(cx, -s.flat())))
@@ -257,13 +359,26 @@ struct Loss<'a> {
 impl Loss<'_> {
     fn value(&self, cx: &dyn Emit, consts: &[Val], x: &[Val]) -> Val {
         let y = cx.inline(self.f, &[consts, x].concat())[0];
-        if cx.ty(y).dtype == DType::F64 { y } else { cx.convert(y, DType::F64) }
+        if cx.ty(y).dtype == DType::F64 {
+            y
+        } else {
+            cx.convert(y, DType::F64)
+        }
     }
 
-    /// How far to go along `d`: where the whole step lowers the loss less than it should, a part of it. Where steps do not
-    /// get shorter as those of Newton's method do (`again`), three times as far as long as the loss still falls there: so
-    /// an inflection is passed, and a minimum of higher order is met faster.
-    fn length(&self, cx: &dyn Emit, s: &Space, w: &[Val], xd: &[Val], slope: &[Val], again: Val) -> Val {
+    /// How far to go along `d`: where the whole step lowers the loss less than it should, a part of
+    /// it. Where steps do not get shorter as those of Newton's method do (`again`), three times as
+    /// far as long as the loss still falls there: so an inflection is passed, and a minimum of
+    /// higher order is met faster.
+    fn length(
+        &self,
+        cx: &dyn Emit,
+        s: &Space,
+        w: &[Val],
+        xd: &[Val],
+        slope: &[Val],
+        again: Val,
+    ) -> Val {
         let (nc, (x, d)) = (w.len(), xd.split_at(xd.len() / 2));
         let (value, fall) = (self.value(cx, w, x), s.real_dot(cx, slope, d));
         // Armijo's condition, where rounding does not hide it.
@@ -279,15 +394,27 @@ impl Loss<'_> {
             let at = along(cx, s, &w[nc + 2..], t);
             let new = self.value(cx, &w[..nc], &at);
             let slack = cx.scale_by(self.rounding, cx.abs(w[nc]));
-            let falls = s.real_dot(cx, &cx.inline(self.g, &[&w[..nc], &at].concat()), &w[nc + 2 + x.len()..]);
+            let falls = s.real_dot(
+                cx,
+                &cx.inline(self.g, &[&w[..nc], &at].concat()),
+                &w[nc + 2 + x.len()..],
+            );
             let lower = cx.compare(new, Comparison::Le, cx.add(w[nc], slack));
             let down = cx.compare(falls, Comparison::Gt, number(cx, 0.0));
             let more = cx.compare(t, Comparison::Lt, number(cx, 1e19));
-            cx.and(cx.and(w[nc + 1], more), cx.and(cx.is_finite(new), cx.and(lower, down)))
+            cx.and(
+                cx.and(w[nc + 1], more),
+                cx.and(cx.is_finite(new), cx.and(lower, down)),
+            )
         };
         let consts = [w, &[value, cx.and(whole, again)], xd].concat();
         let thrice = |cx: &dyn Emit, t: Val| cx.scale_by(3.0, t);
-        cx.while_loop(&consts, &[t], |cx, w, t| farther(cx, w, thrice(cx, t[0])), |cx, _, t| vec![thrice(cx, t[0])])[0]
+        cx.while_loop(
+            &consts,
+            &[t],
+            |cx, w, t| farther(cx, w, thrice(cx, t[0])),
+            |cx, _, t| vec![thrice(cx, t[0])],
+        )[0]
     }
 }
 
@@ -309,7 +436,11 @@ pub(super) fn descent(
             return poison(start);
         }
     };
-    let loss = Loss { f, g, rounding: s.tolerance(Stopping::default(), 4.0) };
+    let loss = Loss {
+        f,
+        g,
+        rounding: s.tolerance(Stopping::default(), 4.0),
+    };
     let init = [Pace::start(cx, &s, start), s.zeros(cx), start.to_vec()].concat();
     let y = cx.while_loop(
         consts,
@@ -324,21 +455,38 @@ pub(super) fn descent(
             let again = cx.and(stays, cx.compare(c[0], Comparison::Gt, count(cx, 0)));
             let t = loss.length(cx, &s, w, &[x, &d].concat(), &slope, again);
             let next = along(cx, &s, &[x, &d].concat(), t);
-            // A step that was made longer is as long as it was made; one that was cut is as long as it should have been.
+            // A step that was made longer is as long as it was made; one that was cut is as long as
+            // it should have been.
             let one = number(cx, 1.0);
-            let d = s.scale(cx, cx.select(cx.compare(t, Comparison::Gt, one), t, one), &d);
-            [Pace::step(cx, &s, c, [last, &d, &next], s.norm(cx, &slope), tol), next].concat()
+            let d = s.scale(
+                cx,
+                cx.select(cx.compare(t, Comparison::Gt, one), t, one),
+                &d,
+            );
+            [
+                Pace::step(cx, &s, c, [last, &d, &next], s.norm(cx, &slope), tol),
+                next,
+            ]
+            .concat()
         },
     );
     let (last, x) = y[Pace::SIZE..].split_at(n);
     let at = [consts, x].concat();
     let residual = s.norm(cx, &cx.inline(g, &at));
     let moved = cx.inline(&hessian, &[&at, last].concat());
-    let finite = cx.and(cx.is_finite(residual), cx.is_finite(loss.value(cx, consts, x)));
+    let finite = cx.and(
+        cx.is_finite(residual),
+        cx.is_finite(loss.value(cx, consts, x)),
+    );
     let sound = cx.and(finite, regular(cx, &s, &y, x, &moved, tol));
     // A start where nothing says which way to go is returned as it is.
     let stayed = cx.not(cx.is_finite(y[4]));
     let sound = cx.and(sound, cx.or(stayed, curved(cx, &s, &hessian, &at)));
     let converged = cx.and(cx.and(y[2], cx.is_finite(y[3])), sound);
-    Solution { x: x.to_vec(), residual, steps: y[0], converged }
+    Solution {
+        x: x.to_vec(),
+        residual,
+        steps: y[0],
+        converged,
+    }
 }

@@ -3,10 +3,11 @@
 //! ```text
 //! converged:  |b - A x| <= tol (|b| + |A| |x|)  and  <= √tol |b|       |A| by the largest |A v| / |v| that was seen
 //! ```
-//! The test is the backward error: what remains is what rounding leaves. GMRES is the simpler form, in which the
-//! directions that the solution moves along are carried with an orthonormal basis of their images, and a new direction is
-//! the residual while it shrinks and the last image otherwise (Jiránek, Rozložník 2010). Restarts compute the residual anew.
-//! Both get systems that [`Solver::run`](super::Solver) has scaled: squares of what they measure are in range.
+//! The test is the backward error: what remains is what rounding leaves. GMRES is the simpler form,
+//! in which the directions that the solution moves along are carried with an orthonormal basis of
+//! their images, and a new direction is the residual while it shrinks and the last image otherwise
+//! (Jiránek, Rozložník 2010). Restarts compute the residual anew. Both get systems that
+//! [`Solver::run`](super::Solver) has scaled: squares of what they measure are in range.
 
 use super::space::{COMPARABLE, Space, count, measure, number};
 use super::{Solution, Stopping};
@@ -22,12 +23,16 @@ const RESTART: usize = 40;
 /// The default tolerance in rounding errors.
 const ROUNDINGS: f64 = 128.0;
 
-/// Whether a residual is as small as rounding allows, and small beside `b`: a huge `x` solves nothing.
+/// Whether a residual is as small as rounding allows, and small beside `b`: a huge `x` solves
+/// nothing.
 pub(super) fn small(cx: &dyn Emit, r: Val, of_x: Val, of_a: Val, of_b: Val, tol: f64) -> Val {
     let scale = cx.add(of_b, cx.mul(of_a, of_x));
     let below = |c: f64, m: Val| cx.compare(r, Comparison::Le, cx.scale_by(c, m));
     // Nothing is small beside what is not finite.
-    cx.and(cx.is_finite(scale), cx.and(below(tol, scale), below(tol.sqrt(), of_b)))
+    cx.and(
+        cx.is_finite(scale),
+        cx.and(below(tol, scale), below(tol.sqrt(), of_b)),
+    )
 }
 
 /// The larger of a norm and `|y| / |x|`.
@@ -58,29 +63,55 @@ pub(super) fn symmetric_scales(
             let d = &c[2..];
             let q = s.times(cx, d, &apply(cx, &w[..nc], &s.times(cx, d, &s.probe(cx))));
             let more = s.row_scales(cx, &q, true, 4.0);
-            [&[cx.add(c[0], count(cx, 1)), s.any_scaled(cx, &more)], &s.times(cx, d, &more)[..]].concat()
+            [
+                &[cx.add(c[0], count(cx, 1)), s.any_scaled(cx, &more)],
+                &s.times(cx, d, &more)[..],
+            ]
+            .concat()
         },
     );
     y[2..].to_vec()
 }
 
 /// A Hermitian positive definite system.
-pub(super) fn cg(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], stop: Stopping) -> Solution {
+pub(super) fn cg(
+    cx: &dyn Emit,
+    apply: &Apply<'_>,
+    consts: &[Val],
+    b: &[Val],
+    stop: Stopping,
+) -> Solution {
     let s = Space::of(&b.iter().map(|&b| cx.ty(b)).collect::<Vec<_>>());
     let (n, nc) = (b.len(), consts.len());
     let tol = s.tolerance(stop, ROUNDINGS);
     let max = stop.max_steps.unwrap_or(MAX_STEPS) as i64;
     let of_b = s.length(cx, b);
     // Steps, |A|, <r, r>, then x, r, p.
-    let init =
-        [vec![count(cx, 0), number(cx, 0.0), s.real_dot(cx, b, b)], s.zeros(cx), b.to_vec(), b.to_vec()].concat();
-    let done =
-        |cx: &dyn Emit, of_b: Val, c: &[Val]| small(cx, cx.sqrt(c[2]), s.length(cx, &c[3..3 + n]), c[1], of_b, tol);
+    let init = [
+        vec![count(cx, 0), number(cx, 0.0), s.real_dot(cx, b, b)],
+        s.zeros(cx),
+        b.to_vec(),
+        b.to_vec(),
+    ]
+    .concat();
+    let done = |cx: &dyn Emit, of_b: Val, c: &[Val]| {
+        small(
+            cx,
+            cx.sqrt(c[2]),
+            s.length(cx, &c[3..3 + n]),
+            c[1],
+            of_b,
+            tol,
+        )
+    };
     let y = cx.while_loop(
         &[consts, &[of_b]].concat(),
         &init,
         |cx, w, c| {
-            let left = cx.and(cx.compare(c[0], Comparison::Lt, count(cx, max)), cx.is_finite(c[2]));
+            let left = cx.and(
+                cx.compare(c[0], Comparison::Lt, count(cx, max)),
+                cx.is_finite(c[2]),
+            );
             cx.and(left, cx.not(done(cx, w[nc], c)))
         },
         |cx, w, c| {
@@ -99,11 +130,22 @@ pub(super) fn cg(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], st
     let x = y[3..3 + n].to_vec();
     let residual = s.length(cx, &s.sub(cx, b, &apply(cx, consts, &x)));
     let converged = small(cx, residual, s.length(cx, &x), y[1], of_b, tol);
-    Solution { x, residual, steps: y[0], converged }
+    Solution {
+        x,
+        residual,
+        steps: y[0],
+        converged,
+    }
 }
 
 /// Any system that is not singular.
-pub(super) fn gmres(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], stop: Stopping) -> Solution {
+pub(super) fn gmres(
+    cx: &dyn Emit,
+    apply: &Apply<'_>,
+    consts: &[Val],
+    b: &[Val],
+    stop: Stopping,
+) -> Solution {
     let s = Space::of(&b.iter().map(|&b| cx.ty(b)).collect::<Vec<_>>());
     let (n, nc) = (b.len(), consts.len());
     let tol = s.tolerance(stop, ROUNDINGS);
@@ -112,10 +154,21 @@ pub(super) fn gmres(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val],
     let of_b = s.length(cx, b);
     // Whether a cycle was in vain, then steps, |A|, |r|, x and r.
     let no = cx.full(&Type::scalar(DType::Bool), false);
-    let init = [vec![no, count(cx, 0), number(cx, 0.0), of_b], s.zeros(cx), b.to_vec()].concat();
+    let init = [
+        vec![no, count(cx, 0), number(cx, 0.0), of_b],
+        s.zeros(cx),
+        b.to_vec(),
+    ]
+    .concat();
     let going = |cx: &dyn Emit, of_b: Val, c: &[Val]| {
-        let left = cx.and(cx.compare(c[0], Comparison::Lt, count(cx, max)), cx.is_finite(c[2]));
-        cx.and(left, cx.not(small(cx, c[2], s.length(cx, &c[3..3 + n]), c[1], of_b, tol)))
+        let left = cx.and(
+            cx.compare(c[0], Comparison::Lt, count(cx, max)),
+            cx.is_finite(c[2]),
+        );
+        cx.and(
+            left,
+            cx.not(small(cx, c[2], s.length(cx, &c[3..3 + n]), c[1], of_b, tol)),
+        )
     };
     let y = cx.while_loop(
         &[consts, &[of_b], b].concat(),
@@ -132,7 +185,12 @@ pub(super) fn gmres(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val],
         },
     );
     let converged = small(cx, y[3], s.length(cx, &y[4..4 + n]), y[2], of_b, tol);
-    Solution { x: y[4..4 + n].to_vec(), residual: y[3], steps: y[1], converged }
+    Solution {
+        x: y[4..4 + n].to_vec(),
+        residual: y[3],
+        steps: y[1],
+        converged,
+    }
 }
 
 /// Up to `rows` directions, from the residual that `c` holds. `w`: constants, then `|b|`.
@@ -150,7 +208,14 @@ fn cycle(
     let r = &c[3 + n..];
     let z = s.scale(cx, cx.recip(c[2]), r);
     // Row, then what `c` holds, then the direction, the directions so far, their images.
-    let init = [&[count(cx, 0)], c, &z, &s.stack(cx, rows), &s.stack(cx, rows)].concat();
+    let init = [
+        &[count(cx, 0)],
+        c,
+        &z,
+        &s.stack(cx, rows),
+        &s.stack(cx, rows),
+    ]
+    .concat();
     let y = cx.while_loop(
         w,
         &init,
@@ -180,11 +245,22 @@ fn cycle(
             let shrinks = cx.compare(new, Comparison::Le, cx.scale_by(0.9, of_r));
             let z = s.select(cx, shrinks, &s.scale(cx, cx.recip(new), &r), &q);
             let put = |all: &[Val], one: &[Val]| -> Vec<Val> {
-                all.iter().zip(one).map(|(&all, &v)| cx.dynamic_update_index_axis(all, v, 0, row)).collect()
+                all.iter()
+                    .zip(one)
+                    .map(|(&all, &v)| cx.dynamic_update_index_axis(all, v, 0, row))
+                    .collect()
             };
             let (ps, qs) = (put(ps, &p), put(qs, &q));
             let one = count(cx, 1);
-            [vec![cx.add(row, one), cx.add(steps, one), of_a, new], x, r, z, ps, qs].concat()
+            [
+                vec![cx.add(row, one), cx.add(steps, one), of_a, new],
+                x,
+                r,
+                z,
+                ps,
+                qs,
+            ]
+            .concat()
         },
     );
     debug_assert!(cx.failed() || cx.ty(y[3]) == measure());

@@ -3,10 +3,11 @@
 //! ```text
 //! r(c, x) = 0          dx = -(∂r/∂x)⁻¹ ∂r/∂c dc          r = f,   r = x - F,   r = ∇f
 //! ```
-//! The steps of the iteration are never differentiated: the rule is the equation's own derivative, written with
-//! [`linear_solve`](super::linear_solve), so reverse mode costs one transposed solve, and every order and batching follow.
-//! The iterations stop where rounding does not let them go on; one that ends before that has not converged, which is a
-//! flag of [`Solution`], and an error of the functions that return values only.
+//! The steps of the iteration are never differentiated: the rule is the equation's own derivative,
+//! written with [`linear_solve`](super::linear_solve), so reverse mode costs one transposed solve,
+//! and every order and batching follow. The iterations stop where rounding does not let them go on;
+//! one that ends before that has not converged, which is a flag of [`Solution`], and an error of
+//! the functions that return values only.
 
 mod dense;
 mod iterate;
@@ -28,7 +29,8 @@ use std::sync::Arc;
 /// How a linear system is solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Solver {
-    /// Conjugate gradients, for symmetric (Hermitian) positive definite systems: only products are needed.
+    /// Conjugate gradients, for symmetric (Hermitian) positive definite systems: only products are
+    /// needed.
     Cg,
     /// GMRES, for all that are not singular: only products are needed.
     Gmres,
@@ -43,7 +45,14 @@ impl Solver {
     /// in no special direction has those of `A` and of its rows. Conjugate gradients need a
     /// Hermitian matrix: rows and columns are scaled. The dense solver chooses pivots. The residual
     /// is that of the scaled rows, times the size of the largest.
-    fn run(self, cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], stop: Stopping) -> Solution {
+    fn run(
+        self,
+        cx: &dyn Emit,
+        apply: &Apply<'_>,
+        consts: &[Val],
+        b: &[Val],
+        stop: Stopping,
+    ) -> Solution {
         let s = Space::of(&b.iter().map(|&b| cx.ty(b)).collect::<Vec<_>>());
         let nc = consts.len();
         let product = apply(cx, consts, &s.probe(cx));
@@ -53,9 +62,20 @@ impl Solver {
             Solver::Gmres => s.row_scales(cx, &product, false, COMPARABLE),
             Solver::Dense => vec![],
         };
-        let scaled = |cx: &dyn Emit, rows: &[Val], v: Vec<Val>| if rows.is_empty() { v } else { s.times(cx, rows, &v) };
-        let columns =
-            |cx: &dyn Emit, rows: &[Val], v: Vec<Val>| if self == Solver::Cg { scaled(cx, rows, v) } else { v };
+        let scaled = |cx: &dyn Emit, rows: &[Val], v: Vec<Val>| {
+            if rows.is_empty() {
+                v
+            } else {
+                s.times(cx, rows, &v)
+            }
+        };
+        let columns = |cx: &dyn Emit, rows: &[Val], v: Vec<Val>| {
+            if self == Solver::Cg {
+                scaled(cx, rows, v)
+            } else {
+                v
+            }
+        };
         let b = scaled(cx, &rows, b.to_vec());
         let of_b = s.exponent(cx, &b);
         let b = s.shift(cx, cx.neg(of_b), &b);
@@ -71,7 +91,11 @@ impl Solver {
         };
         let residual = Space::of(&[measure()]).shift(cx, of_b, &[found.residual])[0];
         let x = columns(cx, &rows, s.shift(cx, cx.sub(of_b, of_a), &found.x));
-        Solution { x, residual, ..found }
+        Solution {
+            x,
+            residual,
+            ..found
+        }
     }
 
     fn complaint(self) -> &'static str {
@@ -90,8 +114,9 @@ pub struct Stopping {
     /// unknowns together, so what is far smaller than the largest unknown is not resolved; by
     /// default what the element type can resolve.
     pub tolerance: Option<f64>,
-    /// Steps; by default 10 000 of a fixed point, 2 000 products of a linear solver, and of Newton's method 200, not
-    /// counting those that halve what is to vanish (which so many steps can do as the type has exponents).
+    /// Steps; by default 10 000 of a fixed point, 2 000 products of a linear solver, and of
+    /// Newton's method 200, not counting those that halve what is to vanish (which so many steps
+    /// can do as the type has exponents).
     pub max_steps: Option<usize>,
 }
 
@@ -116,7 +141,12 @@ impl Solution {
     fn of(mut values: Vec<Val>) -> Solution {
         values.resize(values.len().max(3), Val::POISON);
         let rest = values.split_off(values.len() - 3);
-        Solution { x: values, residual: rest[0], steps: rest[1], converged: rest[2] }
+        Solution {
+            x: values,
+            residual: rest[0],
+            steps: rest[1],
+            converged: rest[2],
+        }
     }
 
     /// The values; running is an error with this message if they are no solution.
@@ -131,7 +161,8 @@ fn jacobian(session: &Session, f: &Arc<Function>, consts: usize) -> Result<Arc<F
     moved(session, f, &active)
 }
 
-/// How the results of `f` move when its active operands do: operands.., tangents of active ones.. -> tangents of all.
+/// How the results of `f` move when its active operands do: operands.., tangents of active ones..
+/// -> tangents of all.
 fn moved(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<Arc<Function>> {
     let j = session.jvp_region(f, active)?;
     let n = j.out_active.len();
@@ -140,12 +171,16 @@ fn moved(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<Arc<Fu
         let cx: &dyn Emit = b;
         let y = cx.inline(&j.func, &x);
         let t = spread(&j.out_active, &y[n..]);
-        t.into_iter().zip(f.result_types()).map(|(t, ty)| t.unwrap_or_else(|| cx.zeros(&ty))).collect()
+        t.into_iter()
+            .zip(f.result_types())
+            .map(|(t, ty)| t.unwrap_or_else(|| cx.zeros(&ty)))
+            .collect()
     })
 }
 
 impl dyn Emit + '_ {
-    /// The solution that `solve` finds of `equation(consts, x) = 0` from `start`, with the equation's derivative.
+    /// The solution that `solve` finds of `equation(consts, x) = 0` from `start`, with the
+    /// equation's derivative.
     fn implicit(
         &self,
         equation: &Arc<Function>,
@@ -182,7 +217,8 @@ impl dyn Emit + '_ {
                     }
                 };
                 let rhs: Vec<Val> = rhs.iter().map(|&v| cx.neg(v)).collect();
-                let matvec = |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(&jacobian, &[w, v].concat());
+                let matvec =
+                    |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(&jacobian, &[w, v].concat());
                 let dx = cx.solve_linear(&at, &rhs, solver, matvec, Stopping::default());
                 dx.into_iter().map(Some).chain([None; 3]).collect()
             },
@@ -190,7 +226,8 @@ impl dyn Emit + '_ {
         Solution::of(y)
     }
 
-    /// `x` with `f(consts, x) = 0`, by Newton's method from `start`; steps that do not reduce `|f|` are halved.
+    /// `x` with `f(consts, x) = 0`, by Newton's method from `start`; steps that do not reduce `|f|`
+    /// are halved.
     ///
     /// ```
     /// use cotangent_core::{Builder, DType, Emit, Type, ops::Stopping, transform::Session};
@@ -215,7 +252,9 @@ impl dyn Emit + '_ {
         let Some(f) = self.equation("root", consts, start, f) else {
             return Solution::of(vec![Val::POISON; start.len() + 3]);
         };
-        self.implicit(&f, consts, start, Solver::Gmres, |cx, c, x| newton(cx, &f, c, x, stop))
+        self.implicit(&f, consts, start, Solver::Gmres, |cx, c, x| {
+            newton(cx, &f, c, x, stop)
+        })
     }
 
     /// `x` with `f(consts, x) = x`, by repeating `f` from `start`.
@@ -228,16 +267,22 @@ impl dyn Emit + '_ {
     ) -> Solution {
         let nc = consts.len();
         let poison = || Solution::of(vec![Val::POISON; start.len() + 3]);
-        let Some(f) = self.equation("fixed_point", consts, start, f) else { return poison() };
+        let Some(f) = self.equation("fixed_point", consts, start, f) else {
+            return poison();
+        };
         let equation = rewrap(self.session(), "equation", &[&f], |b| {
             let x = params(b, &f.param_types());
             let cx: &dyn Emit = b;
-            cx.inline(&f, &x).into_iter().zip(&x[nc..]).map(|(y, &x)| cx.sub(x, y)).collect()
+            cx.inline(&f, &x)
+                .into_iter()
+                .zip(&x[nc..])
+                .map(|(y, &x)| cx.sub(x, y))
+                .collect()
         });
         match equation {
-            Ok(equation) => {
-                self.implicit(&equation, consts, start, Solver::Gmres, |cx, c, x| picard(cx, &f, c, x, stop))
-            }
+            Ok(equation) => self.implicit(&equation, consts, start, Solver::Gmres, |cx, c, x| {
+                picard(cx, &f, c, x, stop)
+            }),
             Err(e) => {
                 self.fail(e);
                 poison()
@@ -245,8 +290,9 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// `x` where the real scalar `f(consts, x)` is least near `start`: Newton's method on its gradient, with
-    /// directions by conjugate gradients that leave where the curvature is negative, and steps that reduce `f`.
+    /// `x` where the real scalar `f(consts, x)` is least near `start`: Newton's method on its
+    /// gradient, with directions by conjugate gradients that leave where the curvature is negative,
+    /// and steps that reduce `f`.
     pub fn minimize(
         &self,
         consts: &[Val],
@@ -257,14 +303,21 @@ impl dyn Emit + '_ {
         let nc = consts.len();
         let poison = || Solution::of(vec![Val::POISON; start.len() + 3]);
         let types = [self.types(consts), self.types(start)].concat();
-        let Some(f) = self.body("loss", &types, |cx, x| vec![f(cx, &x[..nc], &x[nc..])]).func else { return poison() };
+        let Some(f) = self
+            .body("loss", &types, |cx, x| vec![f(cx, &x[..nc], &x[nc..])])
+            .func
+        else {
+            return poison();
+        };
         let gradient = crate::transform::check_scalar_loss(&f)
             .and_then(|()| grad(self.session().context(), &f, &f.params()[nc..]))
             .map_err(|e| e.at(self.loc()));
         match gradient {
             Ok(g) => {
                 let g = Arc::new(g);
-                self.implicit(&g, consts, start, Solver::Cg, |cx, c, x| descent(cx, &f, &g, c, x, stop))
+                self.implicit(&g, consts, start, Solver::Cg, |cx, c, x| {
+                    descent(cx, &f, &g, c, x, stop)
+                })
             }
             Err(e) => {
                 self.fail(e);
@@ -284,12 +337,17 @@ impl dyn Emit + '_ {
         let nc = consts.len();
         let of_x = self.types(x);
         let types = [self.types(consts), of_x.clone()].concat();
-        let f = self.body(name, &types, |cx, x| f(cx, &x[..nc], &x[nc..])).func?;
+        let f = self
+            .body(name, &types, |cx, x| f(cx, &x[..nc], &x[nc..]))
+            .func?;
         let y = f.result_types();
         if y.len() != of_x.len() || y.iter().zip(&of_x).any(|(y, x)| y.differs(x)) {
             let show = |t: &[Type]| super::body::show_types(t);
-            let text =
-                format!("the function of `{name}` returns {} for unknowns {}: they must agree", show(&y), show(&of_x));
+            let text = format!(
+                "the function of `{name}` returns {} for unknowns {}: they must agree",
+                show(&y),
+                show(&of_x)
+            );
             self.fail(crate::Error::new(crate::Code::CarryMismatch, text).at(self.loc()));
             return None;
         }
@@ -301,7 +359,8 @@ impl dyn Emit + '_ {
         Some(f)
     }
 
-    /// `x` with `matvec(consts, x) = b`, a linear function. An error when run if no solution is found.
+    /// `x` with `matvec(consts, x) = b`, a linear function. An error when run if no solution is
+    /// found.
     pub fn solve_linear(
         &self,
         consts: &[Val],
@@ -310,9 +369,17 @@ impl dyn Emit + '_ {
         matvec: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Vec<Val>,
         stop: Stopping,
     ) -> Vec<Val> {
-        self.linear_solve(consts, b, solver == Solver::Cg, matvec, |cx, apply, c, b| {
-            solver.run(cx, apply, c, b, stop).checked(cx, solver.complaint())
-        })
+        self.linear_solve(
+            consts,
+            b,
+            solver == Solver::Cg,
+            matvec,
+            |cx, apply, c, b| {
+                solver
+                    .run(cx, apply, c, b, stop)
+                    .checked(cx, solver.complaint())
+            },
+        )
     }
 
     /// As [`solve_linear`](Self::solve_linear), with what the iteration found instead of an error.
@@ -329,14 +396,22 @@ impl dyn Emit + '_ {
         let all = [consts, b].concat();
         let poison = || Solution::of(vec![Val::POISON; n + 3]);
         // The equation A x - b = 0 of constants, b and x.
-        let body =
-            self.body("matvec", &[&types[..nc], &types[nc + n..]].concat(), |cx, x| matvec(cx, &x[..nc], &x[nc..]));
+        let body = self.body(
+            "matvec",
+            &[&types[..nc], &types[nc + n..]].concat(),
+            |cx, x| matvec(cx, &x[..nc], &x[nc..]),
+        );
         let Some(a) = body.func else { return poison() };
         let equation = self.body("equation", &types, |cx, x| {
             let y = cx.inline(&a, &[&x[..nc], &x[nc + n..]].concat());
-            y.into_iter().zip(&x[nc..]).map(|(y, &b)| cx.sub(y, b)).collect()
+            y.into_iter()
+                .zip(&x[nc..])
+                .map(|(y, &b)| cx.sub(y, b))
+                .collect()
         });
-        let Some(equation) = equation.func else { return poison() };
+        let Some(equation) = equation.func else {
+            return poison();
+        };
         let start: Vec<Val> = b.iter().map(|&b| self.full_like(b, 0.0)).collect();
         self.implicit(&equation, &all, &start, solver, |cx, c, _| {
             let apply = |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(&a, &[w, v].concat());

@@ -3,8 +3,9 @@
 //! ```text
 //! <x, y> = Σ conj(x) y      over all elements of all tensors; its real part if they are not of one element type
 //! ```
-//! Measures (norms, tolerances) are `f64` of rank 0. Norms neither overflow nor underflow where they can be represented;
-//! products do not care, and are of vectors that were scaled by powers of two before ([`Space::exponent`]).
+//! Measures (norms, tolerances) are `f64` of rank 0. Norms neither overflow nor underflow where
+//! they can be represented; products do not care, and are of vectors that were scaled by powers of
+//! two before ([`Space::exponent`]).
 
 use crate::dtype::DType;
 use crate::emit::Emit;
@@ -25,7 +26,8 @@ pub(super) struct Space {
     coefficient: DType,
     /// Half a unit in the last place, relative.
     epsilon: f64,
-    /// Exponents of numbers whose squares, and the squares of what is 2^40 times smaller or larger, are in range.
+    /// Exponents of numbers whose squares, and the squares of what is 2^40 times smaller or larger,
+    /// are in range.
     tame: f64,
 }
 
@@ -33,7 +35,8 @@ pub(super) struct Space {
 /// far.
 pub(super) const COMPARABLE: f64 = 26.0;
 
-/// No tolerance that follows from rounding is larger: what is off by half is no solution in any type.
+/// No tolerance that follows from rounding is larger: what is off by half is no solution in any
+/// type.
 const LOOSEST: f64 = 0.03125;
 
 impl Space {
@@ -53,23 +56,33 @@ impl Space {
             DType::F16 => 2f64.powi(-10),
             _ => 2f64.powi(-7),
         };
-        let epsilon = types.iter().map(|t| epsilon(t.dtype)).fold(f64::EPSILON, f64::max);
+        let epsilon = types
+            .iter()
+            .map(|t| epsilon(t.dtype))
+            .fold(f64::EPSILON, f64::max);
         let tame = match types {
             _ if types.iter().any(|t| narrow(t.dtype)) => 0.0,
             _ if types.iter().all(|t| t.dtype.real() == DType::F64) => 128.0,
             _ => 16.0,
         };
-        Space { types: types.to_vec(), coefficient, epsilon, tame }
+        Space {
+            types: types.to_vec(),
+            coefficient,
+            epsilon,
+            tame,
+        }
     }
 
     /// The tolerance that is asked for, or this many rounding errors.
     pub fn tolerance(&self, stop: Stopping, roundings: f64) -> f64 {
-        stop.tolerance.unwrap_or((roundings * self.epsilon).min(LOOSEST))
+        stop.tolerance
+            .unwrap_or((roundings * self.epsilon).min(LOOSEST))
     }
 
     /// The relative size of a step after which Newton's method is as close as it comes.
     pub fn newton_tolerance(&self, stop: Stopping) -> f64 {
-        stop.tolerance.unwrap_or(self.epsilon.powf(2.0 / 3.0).min(LOOSEST))
+        stop.tolerance
+            .unwrap_or(self.epsilon.powf(2.0 / 3.0).min(LOOSEST))
     }
 
     /// The curvature, beside the largest, below which its sign is that of rounding.
@@ -88,7 +101,10 @@ impl Space {
 
     /// Zeros for `rows` vectors.
     pub fn stack(&self, cx: &dyn Emit, rows: usize) -> Vec<Val> {
-        self.types.iter().map(|t| cx.zeros(&t.batched(&Dim::Const(rows)))).collect()
+        self.types
+            .iter()
+            .map(|t| cx.zeros(&t.batched(&Dim::Const(rows))))
+            .collect()
     }
 
     fn all_axes(t: &Type, skip: usize) -> Vec<usize> {
@@ -96,7 +112,11 @@ impl Space {
     }
 
     fn conj(cx: &dyn Emit, x: Val) -> Val {
-        if cx.ty(x).dtype.is_complex() { cx.conj(x) } else { x }
+        if cx.ty(x).dtype.is_complex() {
+            cx.conj(x)
+        } else {
+            x
+        }
     }
 
     fn total(&self, cx: &dyn Emit, parts: Vec<Val>) -> Val {
@@ -108,13 +128,23 @@ impl Space {
     fn as_coefficient(&self, cx: &dyn Emit, x: Val) -> Val {
         let real = cx.ty(x).dtype.is_complex() && !self.coefficient.is_complex();
         let x = if real { cx.real(x) } else { x };
-        if cx.ty(x).dtype == self.coefficient { x } else { cx.convert(x, self.coefficient) }
+        if cx.ty(x).dtype == self.coefficient {
+            x
+        } else {
+            cx.convert(x, self.coefficient)
+        }
     }
 
     /// `<x, y>`, a coefficient.
     pub fn dot(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Val {
         let one = |((&x, &y), t): ((&Val, &Val), &Type)| {
-            let [x, y] = [x, y].map(|v| if narrow(t.dtype) { cx.convert(v, DType::F32) } else { v });
+            let [x, y] = [x, y].map(|v| {
+                if narrow(t.dtype) {
+                    cx.convert(v, DType::F32)
+                } else {
+                    v
+                }
+            });
             let sum = cx.reduce_sum(cx.mul(Self::conj(cx, x), y), &Self::all_axes(t, 0));
             self.as_coefficient(cx, sum)
         };
@@ -124,8 +154,16 @@ impl Space {
     /// The real part of `<x, y>`, a measure.
     pub fn real_dot(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Val {
         let d = self.dot(cx, x, y);
-        let d = if self.coefficient.is_complex() { cx.real(d) } else { d };
-        if cx.ty(d).dtype == DType::F64 { d } else { cx.convert(d, DType::F64) }
+        let d = if self.coefficient.is_complex() {
+            cx.real(d)
+        } else {
+            d
+        };
+        if cx.ty(d).dtype == DType::F64 {
+            d
+        } else {
+            cx.convert(d, DType::F64)
+        }
     }
 
     /// `|x|`, a measure, of vectors whose squares are in range.
@@ -138,20 +176,36 @@ impl Space {
         let one = |(&x, t): (&Val, &Type)| {
             let (wide, axes) = (wide(cx, x), Self::all_axes(t, 0));
             // Squares of what was narrower are in range.
-            if wide == x { cx.norm(x, &axes) } else { cx.sqrt(cx.reduce_sum(cx.abs2(wide), &axes)) }
+            if wide == x {
+                cx.norm(x, &axes)
+            } else {
+                cx.sqrt(cx.reduce_sum(cx.abs2(wide), &axes))
+            }
         };
         let parts: Vec<Val> = x.iter().zip(&self.types).map(one).collect();
         if let [only] = parts[..] {
             return only;
         }
-        let rows: Vec<Val> = parts.into_iter().map(|p| cx.broadcast_in_dim(p, &[Dim::Const(1)], &[])).collect();
-        if rows.is_empty() { number(cx, 0.0) } else { cx.norm(cx.concatenate(&rows, 0), &[0]) }
+        let rows: Vec<Val> = parts
+            .into_iter()
+            .map(|p| cx.broadcast_in_dim(p, &[Dim::Const(1)], &[]))
+            .collect();
+        if rows.is_empty() {
+            number(cx, 0.0)
+        } else {
+            cx.norm(cx.concatenate(&rows, 0), &[0])
+        }
     }
 
     /// The exponent, a measure, of the largest element; 0 where squares are in range as they are.
     pub fn exponent(&self, cx: &dyn Emit, x: &[Val]) -> Val {
-        let one = |(&x, t): (&Val, &Type)| wide(cx, cx.max_or_least(cx.abs(x), &Self::all_axes(t, 0)));
-        let most = x.iter().zip(&self.types).map(one).reduce(|a, b| cx.maximum(a, b));
+        let one =
+            |(&x, t): (&Val, &Type)| wide(cx, cx.max_or_least(cx.abs(x), &Self::all_axes(t, 0)));
+        let most = x
+            .iter()
+            .zip(&self.types)
+            .map(one)
+            .reduce(|a, b| cx.maximum(a, b));
         let zero = number(cx, 0.0);
         let e = cx.floor(cx.log2(most.unwrap_or(zero)));
         let wild = cx.compare(cx.abs(e), Comparison::Gt, number(cx, self.tame));
@@ -165,8 +219,15 @@ impl Space {
         let one = |(&x, t): (&Val, &Type)| {
             let v = wide(cx, x);
             let ty = cx.ty(v);
-            let v = cx.mul(Self::spread(cx, q, &ty), cx.mul(Self::spread(cx, p, &ty), v));
-            if ty.dtype == t.dtype { v } else { cx.convert(v, t.dtype) }
+            let v = cx.mul(
+                Self::spread(cx, q, &ty),
+                cx.mul(Self::spread(cx, p, &ty), v),
+            );
+            if ty.dtype == t.dtype {
+                v
+            } else {
+                cx.convert(v, t.dtype)
+            }
         };
         x.iter().zip(&self.types).map(one).collect()
     }
@@ -175,22 +236,35 @@ impl Space {
     /// [`Space::probe`]. 1 where exponents differ by no more than `apart`, or a row of `q` is zero
     /// or not finite. With `half`, their square roots.
     pub fn row_scales(&self, cx: &dyn Emit, q: &[Val], half: bool, apart: f64) -> Vec<Val> {
-        let exponents: Vec<Val> = q.iter().map(|&q| cx.floor(cx.log2(wide(cx, cx.abs(q))))).collect();
-        let Some(most) = self.largest(cx, &exponents) else { return exponents };
+        let exponents: Vec<Val> = q
+            .iter()
+            .map(|&q| cx.floor(cx.log2(wide(cx, cx.abs(q)))))
+            .collect();
+        let Some(most) = self.largest(cx, &exponents) else {
+            return exponents;
+        };
         let one = |(&e, t): (&Val, &Type)| {
             let ty = Type::new(DType::F64, t.shape.clone());
             let full = |x: f64| cx.full(&ty, x);
             let below = cx.sub(Self::spread(cx, most, &ty), e);
             let far = cx.compare(below, Comparison::Gt, full(apart));
             let e = cx.select(cx.and(far, cx.is_finite(below)), below, full(0.0));
-            let e = if half { cx.floor(cx.scale_by(0.5, e)) } else { e };
+            let e = if half {
+                cx.floor(cx.scale_by(0.5, e))
+            } else {
+                e
+            };
             let largest = match t.dtype.real() {
                 DType::F64 => 1000.0,
                 DType::F16 => 14.0,
                 _ => 120.0,
             };
             let scale = cx.exp2(cx.minimum(e, full(largest)));
-            if t.dtype == DType::F64 { scale } else { cx.convert(scale, t.dtype) }
+            if t.dtype == DType::F64 {
+                scale
+            } else {
+                cx.convert(scale, t.dtype)
+            }
         };
         exponents.iter().zip(&self.types).map(one).collect()
     }
@@ -198,7 +272,10 @@ impl Space {
     /// The largest element of real tensors, NaN aside; none if there are no tensors.
     fn largest(&self, cx: &dyn Emit, x: &[Val]) -> Option<Val> {
         let one = |(&x, t): (&Val, &Type)| cx.max_or_least(x, &Self::all_axes(t, 0));
-        x.iter().zip(&self.types).map(one).reduce(|a, b| cx.maximum(a, b))
+        x.iter()
+            .zip(&self.types)
+            .map(one)
+            .reduce(|a, b| cx.maximum(a, b))
     }
 
     /// Whether scales are not all 1.
@@ -221,19 +298,30 @@ impl Space {
             let i = cx.add(cx.iota(&flat, 0), k);
             let at = cx.add(cx.scale_by(1.7, i), cx.mul(i, cx.sqrt(i)));
             let v = cx.reshape(cx.cos(at), &t.shape);
-            if t.dtype == DType::F64 { v } else { cx.convert(v, t.dtype) }
+            if t.dtype == DType::F64 {
+                v
+            } else {
+                cx.convert(v, t.dtype)
+            }
         };
         self.types.iter().enumerate().map(one).collect()
     }
 
     fn spread(cx: &dyn Emit, c: Val, like: &Type) -> Val {
-        let c = if cx.ty(c).dtype == like.dtype { c } else { cx.convert(c, like.dtype) };
+        let c = if cx.ty(c).dtype == like.dtype {
+            c
+        } else {
+            cx.convert(c, like.dtype)
+        };
         cx.broadcast_in_dim(c, &like.shape, &[])
     }
 
     /// `c x` for a coefficient or a measure.
     pub fn scale(&self, cx: &dyn Emit, c: Val, x: &[Val]) -> Vec<Val> {
-        x.iter().zip(&self.types).map(|(&x, t)| cx.mul(Self::spread(cx, c, t), x)).collect()
+        x.iter()
+            .zip(&self.types)
+            .map(|(&x, t)| cx.mul(Self::spread(cx, c, t), x))
+            .collect()
     }
 
     pub fn add(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Vec<Val> {
@@ -248,7 +336,13 @@ impl Space {
     pub fn project(&self, cx: &dyn Emit, stack: &[Val], x: &[Val]) -> Val {
         let one = |((&q, &x), t): ((&Val, &Val), &Type)| {
             let d = DotGeneral::contract(&Self::all_axes(t, 1), &Self::all_axes(t, 0));
-            let [q, x] = [q, x].map(|v| if narrow(t.dtype) { cx.convert(v, DType::F32) } else { v });
+            let [q, x] = [q, x].map(|v| {
+                if narrow(t.dtype) {
+                    cx.convert(v, DType::F32)
+                } else {
+                    v
+                }
+            });
             self.as_coefficient(cx, cx.dot_general(Self::conj(cx, q), x, d))
         };
         self.total(cx, stack.iter().zip(x).zip(&self.types).map(one).collect())
@@ -257,7 +351,11 @@ impl Space {
     /// `Σ_k c[k] stack[k]`.
     pub fn combine(&self, cx: &dyn Emit, c: Val, stack: &[Val]) -> Vec<Val> {
         let one = |(&q, t): (&Val, &Type)| {
-            let c = if cx.ty(c).dtype == t.dtype { c } else { cx.convert(c, t.dtype) };
+            let c = if cx.ty(c).dtype == t.dtype {
+                c
+            } else {
+                cx.convert(c, t.dtype)
+            };
             cx.dot_general(c, q, DotGeneral::contract(&[0], &[0]))
         };
         stack.iter().zip(&self.types).map(one).collect()
@@ -266,7 +364,11 @@ impl Space {
     /// `x` where the predicate (of rank 0) holds, `y` elsewhere.
     pub fn select(&self, cx: &dyn Emit, p: Val, x: &[Val], y: &[Val]) -> Vec<Val> {
         let wide = |t: &Type| cx.broadcast_in_dim(p, &t.shape, &[]);
-        x.iter().zip(y).zip(&self.types).map(|((&x, &y), t)| cx.select(wide(t), x, y)).collect()
+        x.iter()
+            .zip(y)
+            .zip(&self.types)
+            .map(|((&x, &y), t)| cx.select(wide(t), x, y))
+            .collect()
     }
 }
 
@@ -277,7 +379,11 @@ fn narrow(d: DType) -> bool {
 /// In the widest type of its kind.
 fn wide(cx: &dyn Emit, x: Val) -> Val {
     let d = cx.ty(x).dtype;
-    let to = if d.is_complex() { DType::C128 } else { DType::F64 };
+    let to = if d.is_complex() {
+        DType::C128
+    } else {
+        DType::F64
+    };
     if d == to { x } else { cx.convert(x, to) }
 }
 

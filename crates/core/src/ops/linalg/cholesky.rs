@@ -1,9 +1,11 @@
-//! `cholesky`: the lower triangular `L` with positive diagonal and `L Lᴴ = H`, where `H = (A + Aᴴ) / 2`.
+//! `cholesky`: the lower triangular `L` with positive diagonal and `L Lᴴ = H`, where
+//! `H = (A + Aᴴ) / 2`.
 //!
 //! ```text
 //! dL = L Φ(L⁻¹ dH L⁻ᴴ)        Φ(X): the lower triangle, the diagonal halved
 //! ```
-//! All of `A` is read, so gradients are Hermitian. Where `H` is not positive definite every element is NaN. O(n³).
+//! All of `A` is read, so gradients are Hermitian. Where `H` is not positive definite every element
+//! is NaN. O(n³).
 
 use super::super::support::bytes;
 use super::matrix::{Matrix, NAN, ZERO, complex, matrices, pack_matrices, real};
@@ -26,8 +28,15 @@ fn factor(a: &Matrix) -> Matrix {
     let mut l = Matrix::new(n, n, |_, _| ZERO);
     for i in 0..n {
         for j in 0..=i {
-            let rest = h[(i, j)] - (0..j).map(|k| l[(i, k)] * l[(j, k)].conj()).sum::<crate::C128>();
-            l[(i, j)] = if i == j { rest.re.sqrt().into() } else { rest / l[(j, j)].re };
+            let rest = h[(i, j)]
+                - (0..j)
+                    .map(|k| l[(i, k)] * l[(j, k)].conj())
+                    .sum::<crate::C128>();
+            l[(i, j)] = if i == j {
+                rest.re.sqrt().into()
+            } else {
+                rest / l[(j, j)].re
+            };
         }
         if !(l[(i, i)].re > 0.0 && l[(i, i)].is_finite()) {
             return Matrix::new(n, n, |_, _| NAN);
@@ -55,14 +64,26 @@ impl Primitive for Cholesky {
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let l = cx.op(*self, x);
-        let Some(t) = t[0] else { return Ok(cx.one(l, None)) };
+        let Some(t) = t[0] else {
+            return Ok(cx.one(l, None));
+        };
         let ty = cx.ty(l);
         let left = TriangularSolve::default();
         let inner = cx.apply1(left, &[l.into(), cx.lhermitian(t).into()]);
-        let right = TriangularSolve { left: false, turn: Turn::adjoint(ty.dtype), ..left };
+        let right = TriangularSolve {
+            left: false,
+            turn: Turn::adjoint(ty.dtype),
+            ..left
+        };
         let inner = cx.apply1(right, &[l.into(), inner.into()]);
-        let (below, on) = (cx.band(&ty, Comparison::Lt, 0), cx.band(&ty, Comparison::Eq, 0));
-        let phi = cx.sum(cx.lkeep(below, inner), cx.scale_by(0.5, cx.lkeep(on, inner)));
+        let (below, on) = (
+            cx.band(&ty, Comparison::Lt, 0),
+            cx.band(&ty, Comparison::Eq, 0),
+        );
+        let phi = cx.sum(
+            cx.lkeep(below, inner),
+            cx.scale_by(0.5, cx.lkeep(on, inner)),
+        );
         Ok(cx.one(l, Some(cx.lmm(l, phi))))
     }
 
@@ -76,19 +97,27 @@ impl Primitive for Cholesky {
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
         let n = x[0].shape.last().map_or(1.0, size);
-        Cost { flops: batches(&x[0]) * n * n * n / 3.0, bytes: x.iter().chain(y).map(bytes).sum() }
+        Cost {
+            flops: batches(&x[0]) * n * n * n / 3.0,
+            bytes: x.iter().chain(y).map(bytes).sum(),
+        }
     }
 }
 
 impl dyn Emit + '_ {
-    /// The lower Cholesky factor of the Hermitian part; NaN (an error in an eager runtime) where that is not positive
-    /// definite.
+    /// The lower Cholesky factor of the Hermitian part; NaN (an error in an eager runtime) where
+    /// that is not positive definite.
     pub fn cholesky(&self, x: Val) -> Val {
         let l = self.op(Cholesky, &[x]);
-        self.guard(l, self.finite_matrices(l), crate::ops::guard::NOT_POSITIVE_DEFINITE)
+        self.guard(
+            l,
+            self.finite_matrices(l),
+            crate::ops::guard::NOT_POSITIVE_DEFINITE,
+        )
     }
 
-    /// The factor and, for each matrix, whether there is one: where not, the factor is NaN, and nothing is an error.
+    /// The factor and, for each matrix, whether there is one: where not, the factor is NaN, and
+    /// nothing is an error.
     pub fn cholesky_ex(&self, x: Val) -> [Val; 2] {
         let l = self.op(Cholesky, &[x]);
         [l, self.finite_matrices(l)]
@@ -113,7 +142,11 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc =
-        "The lower triangular factor L of the Hermitian part: L L^H = (A + A^H) / 2; NaN if not positive definite.";
-    vec![Entry { name: "cholesky", doc, parse, samples }]
+    let doc = "The lower triangular factor L of the Hermitian part: L L^H = (A + A^H) / 2; NaN if not positive definite.";
+    vec![Entry {
+        name: "cholesky",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -1,7 +1,8 @@
 //! `count`: the numbers `0 .. n` for an `n` that is known when it runs, whose extent gets a name.
 //!
-//! This is how a rank that depends on data becomes an extent: `count` binds the symbol, slices and broadcasts use it. It
-//! has no derivative, and cannot be batched: elements of a batch would have different extents.
+//! This is how a rank that depends on data becomes an extent: `count` binds the symbol, slices and
+//! broadcasts use it. It has no derivative, and cannot be batched: elements of a batch would have
+//! different extents.
 
 use super::super::support::cost_per_element;
 use crate::array::Array;
@@ -34,7 +35,11 @@ impl Primitive for Count {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 1)?;
         if x[0] != Type::scalar(DType::I64) {
-            bail!(DTypeMismatch, "`count` takes a number of type i64, got {}", x[0]);
+            bail!(
+                DTypeMismatch,
+                "`count` takes a number of type i64, got {}",
+                x[0]
+            );
         }
         Ok(vec![Type::new(DType::I64, vec![Dim::sym(&self.extent)])])
     }
@@ -67,7 +72,12 @@ impl Primitive for Count {
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
-        Some(Count { extent: f(&Dim::sym(&self.extent)).as_sym()?.clone() }.into())
+        Some(
+            Count {
+                extent: f(&Dim::sym(&self.extent)).as_sym()?.clone(),
+            }
+            .into(),
+        )
     }
 
     fn binds(&self) -> Vec<Sym> {
@@ -76,9 +86,15 @@ impl Primitive for Count {
 }
 
 impl dyn Emit + '_ {
-    /// The numbers `0 .. n` for an `n` (`i64`, of rank 0) that is known when it runs; their extent gets a new name.
+    /// The numbers `0 .. n` for an `n` (`i64`, of rank 0) that is known when it runs; their extent
+    /// gets a new name.
     pub fn count(&self, n: Val, base: &str) -> Val {
-        self.op(Count { extent: self.fresh_sym(base) }, &[n])
+        self.op(
+            Count {
+                extent: self.fresh_sym(base),
+            },
+            &[n],
+        )
     }
 }
 
@@ -98,5 +114,10 @@ fn samples(_: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "The numbers 0 .. n for an n that is known when it runs; names their extent.";
-    vec![Entry { name: "count", doc, parse, samples }]
+    vec![Entry {
+        name: "count",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -4,20 +4,26 @@
 //! d det = Σ C ∘ dA                  C = ∂det/∂A, the cofactors: right at singular matrices, where inverses are not
 //! d log|det| = Re Σ Z ∘ dA           d sign = i sign Im Σ Z ∘ dA         Z = A⁻ᵀ,  dZ = -Z dAᵀ Z
 //! ```
-//! `slogdet` gives `Z`, too, where it is asked for: one factorisation for the value and all of its derivatives.
+//! `slogdet` gives `Z`, too, where it is asked for: one factorisation for the value and all of its
+//! derivatives.
 //!
-//! Cofactors up to 3×3 are polynomials. For larger matrices let `B = A + u vᴴ` with constant `u`, `v` that make it
-//! regular where `A` lacks one rank; by the matrix determinant lemma, exactly and for any such `u`, `v`,
+//! Cofactors up to 3×3 are polynomials. For larger matrices let `B = A + u vᴴ` with constant `u`,
+//! `v` that make it regular where `A` lacks one rank; by the matrix determinant lemma, exactly and
+//! for any such `u`, `v`,
 //!
 //! ```text
 //! Cᵀ = adj(A) = det(B) ((1 - vᴴ B⁻¹ u) B⁻¹ + B⁻¹ u vᴴ B⁻¹)
 //! ```
-//! Where `A` lacks two ranks cofactors are zero, and their own derivative is refused (NaN). What `A` lacks is decided for
-//! rows and columns scaled by powers of two: `A = R S C`, `adj(A) = det(R C) C⁻¹ adj(S) R⁻¹`.
+//! Where `A` lacks two ranks cofactors are zero, and their own derivative is refused (NaN). What
+//! `A` lacks is decided for rows and columns scaled by powers of two: `A = R S C`,
+//! `adj(A) = det(R C) C⁻¹ adj(S) R⁻¹`.
 
 use super::super::support::bytes;
 use super::matrix::{Matrix, ONE, complex, lead, matrices, pack, pack_matrices, real};
-use super::{TriangularSolve, Turn, batch_leading, batches, ending, exchange, lu, one_matrix, size, solve, square};
+use super::{
+    TriangularSolve, Turn, batch_leading, batches, ending, exchange, lu, one_matrix, size, solve,
+    square,
+};
 use crate::array::{Array, Scalar};
 use crate::attr::Attrs;
 use crate::dtype::C128;
@@ -42,7 +48,13 @@ pub struct Slogdet {
 /// The diagonal of `U`, and whether the number of exchanges is odd.
 fn pivots(a: &Matrix) -> (Vec<C128>, bool) {
     let (packed, exchanges, _) = lu::factor(a);
-    let odd = exchanges.iter().enumerate().filter(|(k, p)| k != *p).count() % 2 == 1;
+    let odd = exchanges
+        .iter()
+        .enumerate()
+        .filter(|(k, p)| k != *p)
+        .count()
+        % 2
+        == 1;
     ((0..a.n).map(|k| packed[(k, k)]).collect(), odd)
 }
 
@@ -56,7 +68,10 @@ fn slogdet(a: &Matrix) -> (C128, f64) {
     let (d, odd) = pivots(a);
     let start = if odd { -ONE } else { ONE };
     let phase = |z: C128| if z.norm() == 0.0 { z } else { z / z.norm() };
-    (d.iter().fold(start, |s, &z| s * phase(z)), d.iter().map(|z| libm::log(z.norm())).sum())
+    (
+        d.iter().fold(start, |s, &z| s * phase(z)),
+        d.iter().map(|z| libm::log(z.norm())).sum(),
+    )
 }
 
 /// `Σ c ∘ t` over the last two axes.
@@ -73,7 +88,10 @@ fn infer(op: &dyn Primitive, x: &[Type]) -> Result<Type> {
 
 fn cost(x: &[Type], y: &[Type]) -> Cost {
     let n = x[0].shape.last().map_or(1.0, size);
-    Cost { flops: batches(&x[0]) * n * n * n * 2.0 / 3.0, bytes: x.iter().chain(y).map(bytes).sum() }
+    Cost {
+        flops: batches(&x[0]) * n * n * n * 2.0 / 3.0,
+        bytes: x.iter().chain(y).map(bytes).sum(),
+    }
 }
 
 impl Primitive for Det {
@@ -92,7 +110,12 @@ impl Primitive for Det {
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.op(*self, x);
-        let dy = t[0].map(|t| cx.apply1(total(cx.lty(t).rank()), &[cx.cofactors(x[0]).into(), t.into()]));
+        let dy = t[0].map(|t| {
+            cx.apply1(
+                total(cx.lty(t).rank()),
+                &[cx.cofactors(x[0]).into(), t.into()],
+            )
+        });
         Ok(cx.one(y, dy))
     }
 
@@ -132,15 +155,29 @@ impl Primitive for Slogdet {
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let all: Vec<(C128, f64)> = matrices(&x[0]).iter().map(slogdet).collect();
-        let sign = pack(all.iter().map(|d| vec![d.0]).collect(), x[0].dtype(), lead(&x[0]))?;
-        let log = pack(all.iter().map(|d| vec![d.1.into()]).collect(), x[0].dtype().real(), lead(&x[0]))?;
+        let sign = pack(
+            all.iter().map(|d| vec![d.0]).collect(),
+            x[0].dtype(),
+            lead(&x[0]),
+        )?;
+        let log = pack(
+            all.iter().map(|d| vec![d.1.into()]).collect(),
+            x[0].dtype().real(),
+            lead(&x[0]),
+        )?;
         if !self.inverse {
             return Ok(vec![sign, log]);
         }
-        let &[.., m, n] = x[0].shape() else { unreachable!("the type rule asks for matrices") };
+        let &[.., m, n] = x[0].shape() else {
+            unreachable!("the type rule asks for matrices")
+        };
         let inverse = |a: &Matrix| solve::solution(a, &Matrix::eye(a.n)).transpose();
         let all = matrices(&x[0]).iter().map(inverse).collect();
-        Ok(vec![sign, log, pack_matrices(all, &x[0], x[0].dtype(), m, n)?])
+        Ok(vec![
+            sign,
+            log,
+            pack_matrices(all, &x[0], x[0].dtype(), m, n)?,
+        ])
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
@@ -161,7 +198,12 @@ impl Primitive for Slogdet {
             return Ok((y, all));
         }
         let turn = cx.apply1(Unary::Imag, &[trace.into()]);
-        let turn = cx.apply1(crate::ops::Convert { to: cx.ty(sign).dtype }, &[turn.into()]);
+        let turn = cx.apply1(
+            crate::ops::Convert {
+                to: cx.ty(sign).dtype,
+            },
+            &[turn.into()],
+        );
         let i = cx.full_like(sign, Scalar::C(C128::new(0.0, 1.0)));
         all[0] = Some(cx.apply1(Binary::Mul, &[cx.mul(i, sign).into(), turn.into()]));
         all[1] = Some(cx.apply1(Unary::Real, &[trace.into()]));
@@ -179,7 +221,10 @@ impl Primitive for Slogdet {
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
         let by = if self.inverse { 3.0 } else { 1.0 };
         let once = cost(x, y);
-        Cost { flops: by * once.flops, ..once }
+        Cost {
+            flops: by * once.flops,
+            ..once
+        }
     }
 }
 
@@ -189,7 +234,8 @@ impl dyn Emit + '_ {
         self.op(Det, &[x])
     }
 
-    /// Sign (of complex matrices: phase) and logarithm of the magnitude of the determinant: 0 and -inf where it is zero.
+    /// Sign (of complex matrices: phase) and logarithm of the magnitude of the determinant: 0 and
+    /// -inf where it is zero.
     pub fn slogdet(&self, x: Val) -> Vals {
         self.emit(Slogdet { inverse: false }.into(), &[x])
     }
@@ -201,7 +247,8 @@ impl dyn Emit + '_ {
             Some(2) => {
                 let rank = self.ty(a).rank();
                 let sign = self.constant(real(&[2, 2], &[1.0, -1.0, -1.0, 1.0]));
-                let sign = self.broadcast_to(self.convert(sign, self.ty(a).dtype), &self.ty(a).shape);
+                let sign =
+                    self.broadcast_to(self.convert(sign, self.ty(a).dtype), &self.ty(a).shape);
                 self.mul(sign, self.reverse(a, &[rank - 2, rank - 1]))
             }
             Some(3) => {
@@ -215,24 +262,39 @@ impl dyn Emit + '_ {
                 let half = self.floor(self.scale_by(0.5, back));
                 let power = |e: Val| self.convert(self.exp2(e), self.ty(y).dtype);
                 let y = self.mul(self.mul(y, power(half)), power(self.sub(back, half)));
-                if self.ty(y).shape == self.ty(a).shape { y } else { self.reshape(y, &self.ty(a).shape) }
+                if self.ty(y).shape == self.ty(a).shape {
+                    y
+                } else {
+                    self.reshape(y, &self.ty(a).shape)
+                }
             }
         }
     }
 
-    /// Matrices whose rows and columns are multiplied by powers of two, so that none is much smaller than others; and the
-    /// exponents of the factors that take their cofactors back. Where all are of a size nothing is changed.
+    /// Matrices whose rows and columns are multiplied by powers of two, so that none is much
+    /// smaller than others; and the exponents of the factors that take their cofactors back. Where
+    /// all are of a size nothing is changed.
     fn equilibrated(&self, a: Val) -> (Val, Val) {
         let ty = self.ty(a);
         let real = ty.with_dtype(ty.dtype.real());
-        let limit = if real.dtype == crate::DType::F32 { 120.0 } else { 1000.0 };
+        let limit = if real.dtype == crate::DType::F32 {
+            120.0
+        } else {
+            1000.0
+        };
         let (mut scaled, mut back) = (a, self.zeros(&real));
         for axis in [ty.rank().saturating_sub(1), ty.rank().saturating_sub(2)] {
             let most = self.max_or_least(self.abs(self.stop_gradient(scaled)), &[axis]);
             let of = self.ty(most);
-            let (last, n) = ([of.rank().saturating_sub(1)], of.shape.last().cloned().unwrap_or(Dim::Const(1)));
+            let (last, n) = (
+                [of.rank().saturating_sub(1)],
+                of.shape.last().cloned().unwrap_or(Dim::Const(1)),
+            );
             let (zero, one) = (self.zeros(&of), self.full(&of, 1.0));
-            let usable = self.and(self.is_finite(most), self.compare(most, Comparison::Gt, zero));
+            let usable = self.and(
+                self.is_finite(most),
+                self.compare(most, Comparison::Gt, zero),
+            );
             let size = self.floor(self.log2(self.select(usable, most, one)));
             let sum = |x: Val| self.spread(self.reduce_sum(x, &last), &of, &last);
             let apart = self.sub(size, self.floor(self.div(sum(size), self.extent(&of, &n))));
@@ -240,18 +302,28 @@ impl dyn Emit + '_ {
             let similar = self.compare(self.abs(apart), Comparison::Le, self.full(&of, 8.0));
             let exponent = self.select(similar, zero, apart);
             // All factors, but that of the row (column) itself.
-            back = self.add(back, self.spread(self.sub(sum(exponent), exponent), &real, &[axis]));
+            back = self.add(
+                back,
+                self.spread(self.sub(sum(exponent), exponent), &real, &[axis]),
+            );
             let factor = self.spread(self.exp2(self.neg(exponent)), &real, &[axis]);
             scaled = self.mul(scaled, self.convert(factor, ty.dtype));
         }
         (scaled, back)
     }
 
-    /// 3×3 matrices with rows and columns moved around: `y[i, j] = x[i + rows, j + columns]` modulo 3.
+    /// 3×3 matrices with rows and columns moved around: `y[i, j] = x[i + rows, j + columns]` modulo
+    /// 3.
     fn turned(&self, x: Val, rows: usize, columns: usize) -> Val {
         let rank = self.ty(x).rank();
         let turn = |x: Val, axis: usize, by: usize| {
-            self.concatenate(&[self.slice_axis(x, axis, by, 3), self.slice_axis(x, axis, 0, by)], axis)
+            self.concatenate(
+                &[
+                    self.slice_axis(x, axis, by, 3),
+                    self.slice_axis(x, axis, 0, by),
+                ],
+                axis,
+            )
         };
         turn(turn(x, rank - 2, rows), rank - 1, columns)
     }
@@ -264,8 +336,10 @@ impl dyn Emit + '_ {
         let b = self.add(a, self.mm(u, self.adjoint(v)));
         let f = self.lu(b);
         let diagonal = self.abs(self.stop_gradient(self.diagonal(f[0])));
-        let (least, most) =
-            (self.neg(self.max_or_least(self.neg(diagonal), &[rank - 2])), self.max_or_least(diagonal, &[rank - 2]));
+        let (least, most) = (
+            self.neg(self.max_or_least(self.neg(diagonal), &[rank - 2])),
+            self.max_or_least(diagonal, &[rank - 2]),
+        );
         let small = self.tolerance(&self.ty(most), ty.shape.last().unwrap_or(&Dim::Const(1)));
         let poor = self.not(self.compare(least, Comparison::Gt, self.mul(small, most)));
         let all: Vec<usize> = (0..rank - 2).collect();
@@ -273,20 +347,25 @@ impl dyn Emit + '_ {
         let b = self.select(spread(poor), self.eye_like(a), b);
         let inverse = self.op(super::Solve, &[b, self.eye_like(b)]);
         let (iu, vi) = (self.mm(inverse, u), self.mm(self.adjoint(v), inverse));
-        let rest = self.sub(self.eye_like(self.mm(self.adjoint(v), u)), self.mm(self.adjoint(v), iu));
+        let rest = self.sub(
+            self.eye_like(self.mm(self.adjoint(v), u)),
+            self.mm(self.adjoint(v), iu),
+        );
         let rest = self.broadcast_to(rest, &ty.shape);
         let adjugate = self.add(self.mul(rest, inverse), self.mm(iu, vi));
         let adjugate = self.mul(spread(self.det(b)), adjugate);
         // Zero, with a derivative that is NaN.
-        let nothing =
-            self.reduce_sum(self.mul(self.zeros(&ty.with_dtype(ty.dtype.real())), self.real(a)), &[rank - 2, rank - 1]);
+        let nothing = self.reduce_sum(
+            self.mul(self.zeros(&ty.with_dtype(ty.dtype.real())), self.real(a)),
+            &[rank - 2, rank - 1],
+        );
         let nothing = self.sqrt(self.select(poor, nothing, self.full_like(nothing, 1.0)));
         let refused = spread(self.convert(nothing, ty.dtype));
         self.matrix_transpose(self.select(spread(poor), refused, adjugate))
     }
 
-    /// Columns `u`, `v`, constants, for which `A + u vᴴ` is regular where `A` lacks at most one rank: the singular
-    /// vectors of the least singular value, near enough, by inverse iteration.
+    /// Columns `u`, `v`, constants, for which `A + u vᴴ` is regular where `A` lacks at most one
+    /// rank: the singular vectors of the least singular value, near enough, by inverse iteration.
     fn border(&self, a: Val) -> (Val, Val) {
         let a = self.stop_gradient(a);
         let (ty, f) = (self.ty(a), self.lu(a));
@@ -309,8 +388,14 @@ impl dyn Emit + '_ {
             self.div(x, self.convert(length, ty.dtype))
         };
         let (lower, upper) = (
-            TriangularSolve { unit: true, ..Default::default() },
-            TriangularSolve { lower: false, ..Default::default() },
+            TriangularSolve {
+                unit: true,
+                ..Default::default()
+            },
+            TriangularSolve {
+                lower: false,
+                ..Default::default()
+            },
         );
         let turn = Turn::adjoint(ty.dtype);
         let rows = lu::rows(rank, &Dim::Const(1));
@@ -325,16 +410,28 @@ impl dyn Emit + '_ {
             let x = self.triangular_solve(packed, x, TriangularSolve { turn, ..lower });
             unit(self.op(rows.clone(), &[x, back]))
         };
-        let index = self.convert(self.iota(&column.with_dtype(crate::DType::I64), rank - 2), real.dtype);
-        let start = self.convert(self.add(self.cos(index), self.full_like(index, 1.5)), ty.dtype);
+        let index = self.convert(
+            self.iota(&column.with_dtype(crate::DType::I64), rank - 2),
+            real.dtype,
+        );
+        let start = self.convert(
+            self.add(self.cos(index), self.full_like(index, 1.5)),
+            ty.dtype,
+        );
         let mut v = inverse(start);
         let mut u = adjoint(v);
         for _ in 0..2 {
             v = inverse(u);
             u = adjoint(v);
         }
-        let scale = self.convert(self.spread(most, &column.with_dtype(real.dtype), &axes), ty.dtype);
-        (self.stop_gradient(self.mul(scale, u)), self.stop_gradient(v))
+        let scale = self.convert(
+            self.spread(most, &column.with_dtype(real.dtype), &axes),
+            ty.dtype,
+        );
+        (
+            self.stop_gradient(self.mul(scale, u)),
+            self.stop_gradient(v),
+        )
     }
 
     /// `n ε` of a real type: below this part of the largest, a number is nothing but rounding.
@@ -351,7 +448,9 @@ fn samples(name: &str) -> Vec<Sample> {
     let a = [1.0, 2.0, -0.5, 3.0, 0.4, 1.2, -0.7, 1.1, 2.3];
     let two = [[1.0, 0.5, 0.2, 2.0], [0.1, 1.5, -1.0, 0.4]].concat();
     let z = [(0.3, 0.4), (1.0, -0.5), (1.2, 0.3), (-0.4, 0.9)];
-    let four = [2.0, 0.3, -0.4, 0.1, 0.5, -1.0, 0.2, 0.7, -0.3, 0.6, 1.5, 0.4, 0.2, -0.8, 0.9, 1.1];
+    let four = [
+        2.0, 0.3, -0.4, 0.1, 0.5, -1.0, 0.2, 0.7, -0.3, 0.6, 1.5, 0.4, 0.2, -0.8, 0.9, 1.1,
+    ];
     let mut all = vec![
         of(real(&[3, 3], &a)),
         of(real(&[2, 2, 2], &two)),
@@ -361,12 +460,19 @@ fn samples(name: &str) -> Vec<Sample> {
     ];
     if name == "slogdet" {
         let with = |a: Array| Sample::new(Slogdet { inverse: true }, vec![a]);
-        all.extend([with(real(&[3, 3], &a)), with(real(&[2, 2, 2], &two)), with(complex(&[2, 2], &z))]);
+        all.extend([
+            with(real(&[3, 3], &a)),
+            with(real(&[2, 2, 2], &two)),
+            with(complex(&[2, 2], &z)),
+        ]);
     } else {
         // Singular: the last row is the sum of the others.
         let rows: Vec<f64> = four[..12].to_vec();
         let last = (0..4).map(|j| rows[j] + rows[4 + j] + rows[8 + j]);
-        all.push(of(real(&[4, 4], &rows.iter().copied().chain(last).collect::<Vec<_>>())));
+        all.push(of(real(
+            &[4, 4],
+            &rows.iter().copied().chain(last).collect::<Vec<_>>(),
+        )));
         all.push(of(real(&[2, 2], &[1.0, 2.0, 2.0, 4.0])));
     }
     all
@@ -375,12 +481,29 @@ fn samples(name: &str) -> Vec<Sample> {
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     Ok(match s.name {
         "det" => Det.into(),
-        _ => Slogdet { inverse: s.attrs.opt("inverse")?.unwrap_or(false) }.into(),
+        _ => Slogdet {
+            inverse: s.attrs.opt("inverse")?.unwrap_or(false),
+        }
+        .into(),
     })
 }
 
 pub(super) fn entries() -> Vec<Entry> {
     let det = "The determinant; its derivative is right at singular matrices, too.";
-    let slogdet = "Sign (phase) and logarithm of the magnitude of the determinant; with A^-T (`inverse`).";
-    vec![Entry { name: "det", doc: det, parse, samples }, Entry { name: "slogdet", doc: slogdet, parse, samples }]
+    let slogdet =
+        "Sign (phase) and logarithm of the magnitude of the determinant; with A^-T (`inverse`).";
+    vec![
+        Entry {
+            name: "det",
+            doc: det,
+            parse,
+            samples,
+        },
+        Entry {
+            name: "slogdet",
+            doc: slogdet,
+            parse,
+            samples,
+        },
+    ]
 }

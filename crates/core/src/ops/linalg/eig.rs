@@ -1,13 +1,15 @@
-//! `eig`: eigenvalues and eigenvectors of any square matrix, complex also of a real one: `A V = V diag(w)`.
+//! `eig`: eigenvalues and eigenvectors of any square matrix, complex also of a real one:
+//! `A V = V diag(w)`.
 //!
 //! ```text
 //! M = V⁻¹ dA V,    dw = diag M,    dV = V (M_ij / (w_j - w_i)) - V diag(its change of length)
 //! ```
-//! Columns of `V` have length 1 and a real positive anchor (see `spectrum`). Eigenvalues are ordered by real part, equal
-//! ones (to rounding) by imaginary part. Or they are as LAPACK's `geev` has them: in the order in which they were split off
-//! (see `francis`), of a pair the one with positive imaginary part first, the largest component of a vector real; then there
-//! are those of the left, too, `uᴴ A = w uᴴ`. Derivatives are refused at degenerate spectra, those of eigenvalues too: there a
-//! matrix may have no basis of eigenvectors. O(n³).
+//! Columns of `V` have length 1 and a real positive anchor (see `spectrum`). Eigenvalues are
+//! ordered by real part, equal ones (to rounding) by imaginary part. Or they are as LAPACK's `geev`
+//! has them: in the order in which they were split off (see `francis`), of a pair the one with
+//! positive imaginary part first, the largest component of a vector real; then there are those of
+//! the left, too, `uᴴ A = w uᴴ`. Derivatives are refused at degenerate spectra, those of
+//! eigenvalues too: there a matrix may have no basis of eigenvectors. O(n³).
 
 use super::super::support::bytes;
 use super::francis::{self, Before, Elements};
@@ -32,7 +34,8 @@ pub enum Order {
     /// By real part, then by imaginary part; the first component that is nearly the largest.
     #[default]
     Sorted,
-    /// As the routine `geev` of LAPACK: that of the Schur form of the balanced matrix; the largest component.
+    /// As the routine `geev` of LAPACK: that of the Schur form of the balanced matrix; the largest
+    /// component.
     Lapack,
     /// That of the Schur form of the matrix as it is; the largest component.
     Schur,
@@ -51,14 +54,22 @@ pub struct Eig {
 
 impl Default for Eig {
     fn default() -> Eig {
-        Eig { vectors: true, order: Order::Sorted, left: false }
+        Eig {
+            vectors: true,
+            order: Order::Sorted,
+            left: false,
+        }
     }
 }
 
 impl Eig {
     /// How near to the largest component an anchor is.
     fn anchor(self) -> f64 {
-        if self.order == Order::Sorted { ANCHOR } else { 1.0 }
+        if self.order == Order::Sorted {
+            ANCHOR
+        } else {
+            1.0
+        }
     }
 
     /// Eigenvalues and vectors of a matrix whose elements have this precision.
@@ -75,7 +86,8 @@ fn complex_of(d: DType) -> DType {
     d.complex().unwrap_or(d)
 }
 
-/// Numbers whose real parts differ by less than this part of the largest count as equal when they are ordered.
+/// Numbers whose real parts differ by less than this part of the largest count as equal when they
+/// are ordered.
 pub(crate) const TIES: f64 = 1e3;
 
 /// The order of eigenvalues: by real part, then, among equal ones, by imaginary part.
@@ -93,7 +105,8 @@ pub fn order(w: &[C128], eps: f64) -> Vec<usize> {
     at
 }
 
-/// The Schur form by shifted QR steps on the part that is not triangular yet: `A = Q T Qᴴ`. `None`: it did not converge.
+/// The Schur form by shifted QR steps on the part that is not triangular yet: `A = Q T Qᴴ`. `None`:
+/// it did not converge.
 fn schur(a: &Matrix) -> Option<(Matrix, Matrix)> {
     let n = a.n;
     let (mut t, mut q) = (a.clone(), Matrix::eye(n));
@@ -101,7 +114,10 @@ fn schur(a: &Matrix) -> Option<(Matrix, Matrix)> {
     let mut steps = 0;
     while end > 1 {
         let small = |t: &Matrix, i: usize| {
-            let below: f64 = (i..end).flat_map(|r| (0..i).map(move |c| (r, c))).map(|rc| t[rc].norm()).sum();
+            let below: f64 = (i..end)
+                .flat_map(|r| (0..i).map(move |c| (r, c)))
+                .map(|rc| t[rc].norm())
+                .sum();
             below <= f64::EPSILON * (t[(i, i)].norm() + t[(i - 1, i - 1)].norm())
         };
         if small(&t, end - 1) {
@@ -115,8 +131,9 @@ fn schur(a: &Matrix) -> Option<(Matrix, Matrix)> {
             return None;
         }
         let shift = shift(&t, end, steps);
-        let block =
-            Matrix::new(end - start, end - start, |i, j| t[(start + i, start + j)] - if i == j { shift } else { ZERO });
+        let block = Matrix::new(end - start, end - start, |i, j| {
+            t[(start + i, start + j)] - if i == j { shift } else { ZERO }
+        });
         let (g, _) = qr::factor(&block);
         let wide = Matrix::new(n, n, |i, j| {
             let inside = |k: usize| (start..end).contains(&k);
@@ -134,7 +151,8 @@ fn schur(a: &Matrix) -> Option<(Matrix, Matrix)> {
     Some((t, q))
 }
 
-/// Wilkinson's shift: the eigenvalue of the last 2×2 block that is nearer to its corner; now and then another one.
+/// Wilkinson's shift: the eigenvalue of the last 2×2 block that is nearer to its corner; now and
+/// then another one.
 fn shift(t: &Matrix, end: usize, steps: usize) -> C128 {
     let (a, b) = (t[(end - 2, end - 2)], t[(end - 2, end - 1)]);
     let (c, d) = (t[(end - 1, end - 2)], t[(end - 1, end - 1)]);
@@ -144,7 +162,11 @@ fn shift(t: &Matrix, end: usize, steps: usize) -> C128 {
     let half = (a - d) * 0.5;
     let root = (half * half + b * c).sqrt();
     let (x, y) = (d + half + root, d + half - root);
-    if (x - d).norm() < (y - d).norm() { x } else { y }
+    if (x - d).norm() < (y - d).norm() {
+        x
+    } else {
+        y
+    }
 }
 
 fn decompose(a: &Matrix, eps: f64) -> (Vec<C128>, Matrix) {
@@ -160,7 +182,12 @@ fn decompose(a: &Matrix, eps: f64) -> (Vec<C128>, Matrix) {
         for i in (0..k).rev() {
             let rest: C128 = (i + 1..=k).map(|j| t[(i, j)] * y[(j, k)]).sum();
             let gap = w[k] - w[i];
-            y[(i, k)] = rest / if gap.norm() < least { C128::new(least, 0.0) } else { gap };
+            y[(i, k)] = rest
+                / if gap.norm() < least {
+                    C128::new(least, 0.0)
+                } else {
+                    gap
+                };
         }
     }
     let order = order(&w, eps);
@@ -187,7 +214,9 @@ impl Primitive for Eig {
             Order::Schur => "schur",
         };
         let attrs = Attrs::default().with_if(!self.vectors, "vectors", false);
-        attrs.with_if(self.order != Order::Sorted, "order", order).with_if(self.left, "left", true)
+        attrs
+            .with_if(self.order != Order::Sorted, "order", order)
+            .with_if(self.left, "left", true)
     }
 
     fn results(&self) -> usize {
@@ -197,18 +226,26 @@ impl Primitive for Eig {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         one_matrix(self, x)?;
         if self.left && self.order == Order::Sorted {
-            bail!(Attribute, "`eig` has vectors of the left in the orders `lapack` and `schur`");
+            bail!(
+                Attribute,
+                "`eig` has vectors of the left in the orders `lapack` and `schur`"
+            );
         }
         let n = square(self, &x[0])?;
         let to = complex_of(x[0].dtype);
-        Ok([ending(&x[0], to, &[n]), ending(&x[0], to, &[n, n])].into_iter().take(self.results()).collect())
+        Ok([ending(&x[0], to, &[n]), ending(&x[0], to, &[n, n])]
+            .into_iter()
+            .take(self.results())
+            .collect())
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let n = x[0].shape()[x[0].shape().len() - 1];
         let (to, eps) = (complex_of(x[0].dtype()), x[0].dtype().epsilon());
-        let (w, v): (Vec<_>, Vec<_>) =
-            matrices(&x[0]).iter().map(|a| self.of(a, !x[0].dtype().is_complex(), eps)).unzip();
+        let (w, v): (Vec<_>, Vec<_>) = matrices(&x[0])
+            .iter()
+            .map(|a| self.of(a, !x[0].dtype().is_complex(), eps))
+            .unzip();
         let mut y = vec![pack(w, to, &[lead(&x[0]), &[n]].concat())?];
         if self.vectors {
             y.push(pack_matrices(v, &x[0], to, n, n)?);
@@ -217,27 +254,57 @@ impl Primitive for Eig {
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
-        let mut y = cx.emit().emit(Eig { vectors: true, ..*self }.into(), &[cx.as_square(x[0])]);
+        let mut y = cx.emit().emit(
+            Eig {
+                vectors: true,
+                ..*self
+            }
+            .into(),
+            &[cx.as_square(x[0])],
+        );
         let (w, v) = (y[0], y[1]);
         y.truncate(self.results());
-        let Some(t) = t[0] else { return Ok((y, vec![None; self.results()])) };
+        let Some(t) = t[0] else {
+            return Ok((y, vec![None; self.results()]));
+        };
         let ty = cx.ty(v);
         let t = cx.lsquare(t);
-        let t = if cx.lty(t).dtype == ty.dtype { t } else { cx.apply1(Convert { to: ty.dtype }, &[t.into()]) };
+        let t = if cx.lty(t).dtype == ty.dtype {
+            t
+        } else {
+            cx.apply1(Convert { to: ty.dtype }, &[t.into()])
+        };
         // Vectors of the left are those of the adjoint, whose eigenvalues are the conjugates.
-        let (t, w) = if self.left { (cx.ladjoint(t), cx.conj(w)) } else { (t, w) };
+        let (t, w) = if self.left {
+            (cx.ladjoint(t), cx.conj(w))
+        } else {
+            (t, w)
+        };
         let (gaps, fine) = cx.gaps(w);
         let av = cx.lguard(cx.rmm(t, v), fine, DEGENERATE);
         let m = cx.apply1(Solve, &[v.into(), av.into()]);
         let dw = cx.ldiagonal(m);
-        let dw = if self.left { cx.apply1(Unary::Conj, &[dw.into()]) } else { dw };
+        let dw = if self.left {
+            cx.apply1(Unary::Conj, &[dw.into()])
+        } else {
+            dw
+        };
         if !self.vectors {
             return Ok((y, vec![Some(dw)]));
         }
         let dv = cx.lmm(v, cx.over_gaps(m, gaps));
-        let along = cx.lsum(cx.apply1(Binary::Mul, &[cx.conj(v).into(), dv.into()]), &[ty.rank() - 2]);
+        let along = cx.lsum(
+            cx.apply1(Binary::Mul, &[cx.conj(v).into(), dv.into()]),
+            &[ty.rank() - 2],
+        );
         let dv = cx.sum(dv, cx.lneg(cx.scale_columns(v, cx.lreal(along))));
-        Ok((y, vec![Some(dw), Some(cx.turned(v, dv, cx.turning(v, dv, self.anchor())))]))
+        Ok((
+            y,
+            vec![
+                Some(dw),
+                Some(cx.turned(v, dv, cx.turning(v, dv, self.anchor()))),
+            ],
+        ))
     }
 
     fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
@@ -251,7 +318,10 @@ impl Primitive for Eig {
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
         let n = x[0].shape.last().map_or(1.0, size);
         let flops = if self.vectors { 25.0 } else { 10.0 };
-        Cost { flops: flops * batches(&x[0]) * n * n * n, bytes: x.iter().chain(y).map(bytes).sum() }
+        Cost {
+            flops: flops * batches(&x[0]) * n * n * n,
+            bytes: x.iter().chain(y).map(bytes).sum(),
+        }
     }
 }
 
@@ -263,7 +333,13 @@ impl dyn Emit + '_ {
 
     /// Eigenvalues alone.
     pub fn eigvals(&self, x: Val) -> Val {
-        self.op(Eig { vectors: false, ..Eig::default() }, &[x])
+        self.op(
+            Eig {
+                vectors: false,
+                ..Eig::default()
+            },
+            &[x],
+        )
     }
 }
 
@@ -272,10 +348,21 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         None | Some("sorted") => Order::Sorted,
         Some("lapack") => Order::Lapack,
         Some("schur") => Order::Schur,
-        Some(o) => bail!(Attribute, "`eig` has no order `{o}`; there are sorted, lapack and schur"),
+        Some(o) => bail!(
+            Attribute,
+            "`eig` has no order `{o}`; there are sorted, lapack and schur"
+        ),
     };
-    let (vectors, left) = (s.attrs.opt("vectors")?.unwrap_or(true), s.attrs.opt("left")?.unwrap_or(false));
-    Ok(Eig { vectors, order, left }.into())
+    let (vectors, left) = (
+        s.attrs.opt("vectors")?.unwrap_or(true),
+        s.attrs.opt("left")?.unwrap_or(false),
+    );
+    Ok(Eig {
+        vectors,
+        order,
+        left,
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
@@ -284,13 +371,33 @@ fn samples(_: &str) -> Vec<Sample> {
     let z = [(0.3, 0.4), (1.0, -0.5), (1.2, 0.3), (-0.4, 0.9)];
     let mut all = Vec::new();
     for vectors in [true, false] {
-        all.push(Sample::new(Eig { vectors, ..Eig::default() }, vec![real(&[3, 3], &a)]));
-        all.push(Sample::new(Eig { vectors, ..Eig::default() }, vec![complex(&[2, 2], &z)]));
+        all.push(Sample::new(
+            Eig {
+                vectors,
+                ..Eig::default()
+            },
+            vec![real(&[3, 3], &a)],
+        ));
+        all.push(Sample::new(
+            Eig {
+                vectors,
+                ..Eig::default()
+            },
+            vec![complex(&[2, 2], &z)],
+        ));
     }
     all.push(Sample::new(Eig::default(), vec![real(&[2, 2, 2], &two)]));
     all.push(Sample::new(Eig::default(), vec![real(&[0, 0], &[])]));
-    for (order, left) in [(Order::Lapack, false), (Order::Lapack, true), (Order::Schur, false)] {
-        let of = Eig { order, left, ..Eig::default() };
+    for (order, left) in [
+        (Order::Lapack, false),
+        (Order::Lapack, true),
+        (Order::Schur, false),
+    ] {
+        let of = Eig {
+            order,
+            left,
+            ..Eig::default()
+        };
         all.push(Sample::new(of, vec![real(&[3, 3], &a)]));
         all.push(Sample::new(of, vec![complex(&[2, 2], &z)]));
     }
@@ -299,5 +406,10 @@ fn samples(_: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "Eigenvalues, by real part (or order = \"lapack\"), and, unless vectors = false, eigenvectors of a square matrix.";
-    vec![Entry { name: "eig", doc, parse, samples }]
+    vec![Entry {
+        name: "eig",
+        doc,
+        parse,
+        samples,
+    }]
 }

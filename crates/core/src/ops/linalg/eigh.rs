@@ -1,10 +1,12 @@
-//! `eigh`: eigenvalues, ascending, and eigenvectors of the Hermitian part: `H V = V diag(w)`, `H = (A + Aᴴ) / 2`.
+//! `eigh`: eigenvalues, ascending, and eigenvectors of the Hermitian part: `H V = V diag(w)`,
+//! `H = (A + Aᴴ) / 2`.
 //!
 //! ```text
 //! M = Vᴴ dH V,    dw = Re diag M,    dV = V (M_ij / (w_j - w_i))        off the diagonal
 //! ```
-//! Of each column of `V` one component is real and positive (see `spectrum`). Eigenvalues alone have derivatives at every
-//! spectrum that is returned; those of vectors are refused where it is degenerate. O(n³).
+//! Of each column of `V` one component is real and positive (see `spectrum`). Eigenvalues alone
+//! have derivatives at every spectrum that is returned; those of vectors are refused where it is
+//! degenerate. O(n³).
 
 use super::super::support::bytes;
 use super::matrix::{Matrix, NAN, complex, lead, matrices, pack, pack_matrices, real};
@@ -38,7 +40,10 @@ pub(super) fn decompose(a: &Matrix) -> (Vec<f64>, Matrix) {
     }
     let mut v = Matrix::eye(n);
     for _ in 0..60 {
-        let off: f64 = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|ij| h[ij].norm_sqr()).sum();
+        let off: f64 = (0..n)
+            .flat_map(|i| (0..i).map(move |j| (i, j)))
+            .map(|ij| h[ij].norm_sqr())
+            .sum();
         if off == 0.0 {
             break;
         }
@@ -55,10 +60,17 @@ pub(super) fn decompose(a: &Matrix) -> (Vec<f64>, Matrix) {
         let p = phase(&v, j);
         turn(&mut v, j, p);
     }
-    (order.iter().map(|&i| libm::scalbn(h[(i, i)].re, e)).collect(), v)
+    (
+        order
+            .iter()
+            .map(|&i| libm::scalbn(h[(i, i)].re, e))
+            .collect(),
+        v,
+    )
 }
 
-/// `[[c, s], [-s e, c e]]`, the unitary that makes `h[p][q]` zero: `e` turns it real, then a real rotation.
+/// `[[c, s], [-s e, c e]]`, the unitary that makes `h[p][q]` zero: `e` turns it real, then a real
+/// rotation.
 pub(super) fn rotation(hpp: f64, hqq: f64, hpq: C128) -> (f64, C128, C128) {
     let tau = (hqq - hpp) / (2.0 * hpq.norm());
     let t = tau.signum() / (tau.abs() + tau.hypot(1.0));
@@ -114,7 +126,10 @@ impl Primitive for Eigh {
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let n = x[0].shape()[x[0].shape().len() - 1];
         let (w, v): (Vec<_>, Vec<_>) = matrices(&x[0]).iter().map(decompose).unzip();
-        let w = w.into_iter().map(|w| w.into_iter().map(C128::from).collect()).collect();
+        let w = w
+            .into_iter()
+            .map(|w| w.into_iter().map(C128::from).collect())
+            .collect();
         let mut y = vec![pack(w, x[0].dtype().real(), &[lead(&x[0]), &[n]].concat())?];
         if self.vectors {
             y.push(pack_matrices(v, &x[0], x[0].dtype(), n, n)?);
@@ -123,10 +138,14 @@ impl Primitive for Eigh {
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
-        let mut y = cx.emit().emit(Eigh { vectors: true }.into(), &[cx.as_square(x[0])]);
+        let mut y = cx
+            .emit()
+            .emit(Eigh { vectors: true }.into(), &[cx.as_square(x[0])]);
         let (w, v) = (y[0], y[1]);
         y.truncate(self.results());
-        let Some(t) = t[0] else { return Ok((y, vec![None; self.results()])) };
+        let Some(t) = t[0] else {
+            return Ok((y, vec![None; self.results()]));
+        };
         let ty = cx.ty(v);
         let hv = cx.rmm(cx.lhermitian(cx.lsquare(t)), v);
         if !self.vectors {
@@ -153,7 +172,10 @@ impl Primitive for Eigh {
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
         let n = x[0].shape.last().map_or(1.0, size);
         let flops = if self.vectors { 9.0 } else { 4.0 / 3.0 };
-        Cost { flops: flops * batches(&x[0]) * n * n * n, bytes: x.iter().chain(y).map(bytes).sum() }
+        Cost {
+            flops: flops * batches(&x[0]) * n * n * n,
+            bytes: x.iter().chain(y).map(bytes).sum(),
+        }
     }
 }
 
@@ -170,7 +192,10 @@ impl dyn Emit + '_ {
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    Ok(Eigh { vectors: s.attrs.opt("vectors")?.unwrap_or(true) }.into())
+    Ok(Eigh {
+        vectors: s.attrs.opt("vectors")?.unwrap_or(true),
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
@@ -191,5 +216,10 @@ fn samples(_: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "Eigenvalues, ascending, and (unless vectors = false) eigenvectors of the Hermitian part of a matrix.";
-    vec![Entry { name: "eigh", doc, parse, samples }]
+    vec![Entry {
+        name: "eigh",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -1,14 +1,16 @@
-//! `lu`: `A[perm, :] = L U` with partial pivoting (by `|re| + |im|` of complex numbers, as in LAPACK); `L` unit lower and `U` upper triangular, packed into one matrix.
+//! `lu`: `A[perm, :] = L U` with partial pivoting (by `|re| + |im|` of complex numbers, as in
+//! LAPACK); `L` unit lower and `U` upper triangular, packed into one matrix.
 //!
-//! For an m×n matrix let `L'` (m×m) and `U'` (n×n) be the factors filled up with the identity. With `Ȧ = dA[perm, :]`
+//! For an m×n matrix let `L'` (m×m) and `U'` (n×n) be the factors filled up with the identity. With
+//! `Ȧ = dA[perm, :]`
 //!
 //! ```text
 //! X = L'⁻¹ Ȧ U'⁻¹,    d(packed) = L' strictly_lower(X) + L'⁻¹ Ȧ - strictly_lower(X) U'
 //! ```
-//! where the last terms are `upper(X) U'`. What is below the diagonal of `X` needs all pivots of a tall matrix, and all but
-//! the last one of others, which may be zero.
-//! Results: packed factors, the row exchanged with row `k` in step `k`, and `perm` (both `i32`). Where a pivot is zero
-//! (all of its column is) its step does nothing. O(m n min(m, n)).
+//! where the last terms are `upper(X) U'`. What is below the diagonal of `X` needs all pivots of a
+//! tall matrix, and all but the last one of others, which may be zero. Results: packed factors, the
+//! row exchanged with row `k` in step `k`, and `perm` (both `i32`). Where a pivot is zero (all of
+//! its column is) its step does nothing. O(m n min(m, n)).
 
 use super::super::support::bytes;
 use super::matrix::{Matrix, ZERO, complex, lead, matrices, pack, pack_matrices, real};
@@ -75,8 +77,16 @@ pub(super) fn rows(rank: usize, n: &Dim) -> Gather {
         axes: vec![row],
         vector: row + 1,
     };
-    let sizes = lead.iter().map(|_| Dim::Const(1)).chain([Dim::Const(1), n.clone()]).collect();
-    Gather { windows, sizes, bounds: Bounds::Clip }
+    let sizes = lead
+        .iter()
+        .map(|_| Dim::Const(1))
+        .chain([Dim::Const(1), n.clone()])
+        .collect();
+    Gather {
+        windows,
+        sizes,
+        bounds: Bounds::Clip,
+    }
 }
 
 impl Primitive for Lu {
@@ -95,13 +105,23 @@ impl Primitive for Lu {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         let (m, n) = one_matrix(self, x)?;
         let k = m.least(n);
-        Ok(vec![x[0].clone(), ending(&x[0], DType::I32, &[&k]), ending(&x[0], DType::I32, &[m])])
+        Ok(vec![
+            x[0].clone(),
+            ending(&x[0], DType::I32, &[&k]),
+            ending(&x[0], DType::I32, &[m]),
+        ])
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
-        let &[.., m, n] = x[0].shape() else { unreachable!("the type rule asks for matrices") };
+        let &[.., m, n] = x[0].shape() else {
+            unreachable!("the type rule asks for matrices")
+        };
         let (mut packed, mut pivots, mut perms) = (Vec::new(), Vec::new(), Vec::new());
-        let numbers = |v: Vec<usize>| v.into_iter().map(|i| C128::new(i as f64, 0.0)).collect::<Vec<_>>();
+        let numbers = |v: Vec<usize>| {
+            v.into_iter()
+                .map(|i| C128::new(i as f64, 0.0))
+                .collect::<Vec<_>>()
+        };
         for a in matrices(&x[0]) {
             let (a, p, q) = factor(&a);
             packed.push(a);
@@ -117,19 +137,36 @@ impl Primitive for Lu {
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.emit().emit((*self).into(), x);
-        let Some(t) = t[0] else { return Ok((y, vec![None; 3])) };
+        let Some(t) = t[0] else {
+            return Ok((y, vec![None; 3]));
+        };
         let (packed, perm) = (y[0], y[2]);
         let ty = cx.ty(packed);
-        let [.., m, n] = &ty.shape[..] else { return Ok((y, vec![None; 3])) };
+        let [.., m, n] = &ty.shape[..] else {
+            return Ok((y, vec![None; 3]));
+        };
         let (l, u) = (cx.filled(packed, m, true), cx.filled(packed, n, false));
         let moved = cx.apply1(rows(ty.rank(), n), &[t.into(), perm.into()]);
-        let moved = cx.apply1(TriangularSolve { unit: true, ..TriangularSolve::default() }, &[l.into(), moved.into()]);
-        let right = TriangularSolve { left: false, lower: false, ..TriangularSolve::default() };
+        let moved = cx.apply1(
+            TriangularSolve {
+                unit: true,
+                ..TriangularSolve::default()
+            },
+            &[l.into(), moved.into()],
+        );
+        let right = TriangularSolve {
+            left: false,
+            lower: false,
+            ..TriangularSolve::default()
+        };
         let inner = cx.apply1(right, &[cx.without_last_pivot(u, m).into(), moved.into()]);
         let below = cx.lkeep(cx.band(&ty, Comparison::Lt, 0), inner);
         let l = cx.lmm(cx.unit_lower(l), below);
         let inside = cx.apply1(product(ty.rank()), &[below.into(), cx.triu(u, 0).into()]);
-        let u = cx.lkeep(cx.band(&ty, Comparison::Ge, 0), cx.sum(moved, cx.lneg(inside)));
+        let u = cx.lkeep(
+            cx.band(&ty, Comparison::Ge, 0),
+            cx.sum(moved, cx.lneg(inside)),
+        );
         Ok((y, vec![Some(cx.sum(l, u)), None, None]))
     }
 
@@ -142,10 +179,15 @@ impl Primitive for Lu {
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
-        let [.., m, n] = &x[0].shape[..] else { return Cost::default() };
+        let [.., m, n] = &x[0].shape[..] else {
+            return Cost::default();
+        };
         let (m, n) = (size(m), size(n));
         let k = m.min(n);
-        Cost { flops: batches(&x[0]) * k * k * (m.max(n) - k / 3.0), bytes: x.iter().chain(y).map(bytes).sum() }
+        Cost {
+            flops: batches(&x[0]) * k * k * (m.max(n) - k / 3.0),
+            bytes: x.iter().chain(y).map(bytes).sum(),
+        }
     }
 }
 
@@ -159,10 +201,16 @@ impl dyn Emit + '_ {
     pub fn lu_unpacked(&self, x: Val) -> [Val; 3] {
         let y = self.lu(x);
         let ty = self.ty(y[0]);
-        let [.., m, n] = &ty.shape[..] else { return [y[0]; 3] };
+        let [.., m, n] = &ty.shape[..] else {
+            return [y[0]; 3];
+        };
         let k = m.least(n);
         let l = self.unit_lower(self.slice_axis(y[0], ty.rank() - 1, 0, k.clone()));
-        [y[2], l, self.triu(self.slice_axis(y[0], ty.rank() - 2, 0, k.clone()), 0)]
+        [
+            y[2],
+            l,
+            self.triu(self.slice_axis(y[0], ty.rank() - 2, 0, k.clone()), 0),
+        ]
     }
 
     /// The strict lower triangle, ones on the diagonal, zero above.
@@ -172,7 +220,8 @@ impl dyn Emit + '_ {
         self.select(self.band(&ty, Comparison::Eq, 0), one, self.tril(x, -1))
     }
 
-    /// Square triangular matrices with 1 as pivot in row `m` and below: nothing that is read is divided by those.
+    /// Square triangular matrices with 1 as pivot in row `m` and below: nothing that is read is
+    /// divided by those.
     fn without_last_pivot(&self, u: Val, m: &Dim) -> Val {
         let ty = self.ty(u);
         let rank = ty.rank();
@@ -183,15 +232,22 @@ impl dyn Emit + '_ {
         self.select(on, self.full(&ty, 1.0), u)
     }
 
-    /// The factor in `packed` as a square matrix of extent `n`, with the identity where `packed` does not reach.
+    /// The factor in `packed` as a square matrix of extent `n`, with the identity where `packed`
+    /// does not reach.
     fn filled(&self, packed: Val, n: &Dim, lower: bool) -> Val {
         let ty = self.ty(packed);
         let rank = ty.rank();
-        let [.., rows, columns] = &ty.shape[..] else { return packed };
+        let [.., rows, columns] = &ty.shape[..] else {
+            return packed;
+        };
         if rows.same(columns) == Some(true) {
             return packed;
         }
-        let (axis, have) = if lower { (rank - 1, columns) } else { (rank - 2, rows) };
+        let (axis, have) = if lower {
+            (rank - 1, columns)
+        } else {
+            (rank - 2, rows)
+        };
         if n.never_exceeds(have) {
             return self.slice_axis(packed, axis, 0, n.clone());
         }
@@ -217,7 +273,10 @@ fn samples(_: &str) -> Vec<Sample> {
     vec![
         Sample::new(Lu, vec![real(&[2, 3, 3], &two)]),
         Sample::new(Lu, vec![real(&[3, 2], &[0.5, 1.0, 2.0, -0.3, -1.1, 0.8])]),
-        Sample::new(Lu, vec![real(&[2, 4], &[0.5, 1.0, 2.0, -0.3, -1.1, 0.8, 0.6, 1.7])]),
+        Sample::new(
+            Lu,
+            vec![real(&[2, 4], &[0.5, 1.0, 2.0, -0.3, -1.1, 0.8, 0.6, 1.7])],
+        ),
         Sample::new(Lu, vec![complex(&[2, 2], &z)]),
         Sample::new(Lu, vec![real(&[0, 2], &[])]),
         Sample::rough(Lu, vec![real(&[2, 2], &[0.0, 1.0, 0.0, 2.0])]),
@@ -226,5 +285,10 @@ fn samples(_: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "LU factors with partial pivoting, packed in one matrix; the exchanges; the permutation: A[perm] = L U.";
-    vec![Entry { name: "lu", doc, parse, samples }]
+    vec![Entry {
+        name: "lu",
+        doc,
+        parse,
+        samples,
+    }]
 }

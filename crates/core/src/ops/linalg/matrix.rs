@@ -1,6 +1,7 @@
 //! Matrices of the reference interpreter: `c128`, row-major, one at a time.
 //!
-//! Real operands stay real: every step here is closed under it, so imaginary parts are exactly zero.
+//! Real operands stay real: every step here is closed under it, so imaginary parts are exactly
+//! zero.
 
 use crate::array::{Array, Wide};
 use crate::dtype::{C128, DType};
@@ -34,17 +35,29 @@ pub(crate) const NAN: C128 = C128::new(f64::NAN, f64::NAN);
 
 /// `a b`; real numbers are multiplied as such, so that infinities do not turn into NaN.
 pub(crate) fn mul(a: C128, b: C128) -> C128 {
-    if a.im == 0.0 && b.im == 0.0 { C128::new(a.re * b.re, 0.0) } else { a * b }
+    if a.im == 0.0 && b.im == 0.0 {
+        C128::new(a.re * b.re, 0.0)
+    } else {
+        a * b
+    }
 }
 
 /// `a / b`, likewise.
 pub(crate) fn div(a: C128, b: C128) -> C128 {
-    if a.im == 0.0 && b.im == 0.0 { C128::new(a.re / b.re, 0.0) } else { a / b }
+    if a.im == 0.0 && b.im == 0.0 {
+        C128::new(a.re / b.re, 0.0)
+    } else {
+        a / b
+    }
 }
 
 impl Matrix {
     pub fn new(m: usize, n: usize, at: impl Fn(usize, usize) -> C128) -> Matrix {
-        Matrix { m, n, a: (0..m * n).map(|k| at(k / n, k % n)).collect() }
+        Matrix {
+            m,
+            n,
+            a: (0..m * n).map(|k| at(k / n, k % n)).collect(),
+        }
     }
 
     pub fn eye(n: usize) -> Matrix {
@@ -60,26 +73,45 @@ impl Matrix {
     }
 
     pub fn times(&self, o: &Matrix) -> Matrix {
-        Matrix::new(self.m, o.n, |i, j| (0..self.n).map(|k| self[(i, k)] * o[(k, j)]).sum())
+        Matrix::new(self.m, o.n, |i, j| {
+            (0..self.n).map(|k| self[(i, k)] * o[(k, j)]).sum()
+        })
     }
 
     /// `(A + Aᴴ) / 2`.
     pub fn hermitian(&self) -> Matrix {
-        Matrix::new(self.m, self.n, |i, j| (self[(i, j)] + self[(j, i)].conj()) * 0.5)
+        Matrix::new(self.m, self.n, |i, j| {
+            (self[(i, j)] + self[(j, i)].conj()) * 0.5
+        })
     }
 
-    /// The matrix divided by a power of two, so that its largest part is near 1, and the exponent. Squares of elements
-    /// are then in range.
+    /// The matrix divided by a power of two, so that its largest part is near 1, and the exponent.
+    /// Squares of elements are then in range.
     pub fn scaled(&self) -> (Matrix, i32) {
-        let most = self.a.iter().map(|z| z.re.abs().max(z.im.abs())).fold(0.0, f64::max);
-        let e = if most > 0.0 && most.is_finite() { libm::ilogb(most) } else { 0 };
+        let most = self
+            .a
+            .iter()
+            .map(|z| z.re.abs().max(z.im.abs()))
+            .fold(0.0, f64::max);
+        let e = if most > 0.0 && most.is_finite() {
+            libm::ilogb(most)
+        } else {
+            0
+        };
         (self.shifted(-e), e)
     }
 
     /// The matrix times a power of two.
     pub fn shifted(&self, e: i32) -> Matrix {
         let by = |x: f64| libm::scalbn(x, e);
-        Matrix { a: self.a.iter().map(|z| C128::new(by(z.re), by(z.im))).collect(), ..*self }
+        Matrix {
+            a: self
+                .a
+                .iter()
+                .map(|z| C128::new(by(z.re), by(z.im)))
+                .collect(),
+            ..*self
+        }
     }
 
     /// All elements are finite.
@@ -90,13 +122,22 @@ impl Matrix {
 
 /// The matrices of an array, in order.
 pub(crate) fn matrices(x: &Array) -> Vec<Matrix> {
-    let &[.., m, n] = x.shape() else { return Vec::new() };
+    let &[.., m, n] = x.shape() else {
+        return Vec::new();
+    };
     let count = x.shape()[..x.shape().len() - 2].iter().product();
     let all = x.to_c128();
-    (0..count).map(|k| Matrix { m, n, a: all[k * m * n..(k + 1) * m * n].to_vec() }).collect()
+    (0..count)
+        .map(|k| Matrix {
+            m,
+            n,
+            a: all[k * m * n..(k + 1) * m * n].to_vec(),
+        })
+        .collect()
 }
 
-/// One element list per matrix as an array with these leading axes; real element types take the real parts.
+/// One element list per matrix as an array with these leading axes; real element types take the
+/// real parts.
 pub(crate) fn pack(parts: Vec<Vec<C128>>, dtype: DType, shape: &[usize]) -> Result<Array> {
     let all = parts.into_iter().flatten();
     let wide = if dtype.is_complex() {
@@ -110,8 +151,18 @@ pub(crate) fn pack(parts: Vec<Vec<C128>>, dtype: DType, shape: &[usize]) -> Resu
 }
 
 /// Matrices as an array of the leading axes of `like`.
-pub(crate) fn pack_matrices(parts: Vec<Matrix>, like: &Array, dtype: DType, m: usize, n: usize) -> Result<Array> {
-    pack(parts.into_iter().map(|p| p.a).collect(), dtype, &[lead(like), &[m, n]].concat())
+pub(crate) fn pack_matrices(
+    parts: Vec<Matrix>,
+    like: &Array,
+    dtype: DType,
+    m: usize,
+    n: usize,
+) -> Result<Array> {
+    pack(
+        parts.into_iter().map(|p| p.a).collect(),
+        dtype,
+        &[lead(like), &[m, n]].concat(),
+    )
 }
 
 /// The leading axes.
@@ -126,5 +177,6 @@ pub(crate) fn real(shape: &[usize], v: &[f64]) -> Array {
 
 /// An array of complex numbers, for samples.
 pub(crate) fn complex(shape: &[usize], v: &[(f64, f64)]) -> Array {
-    Array::from_vec(shape, v.iter().map(|&(re, im)| C128::new(re, im)).collect()).expect("as many numbers as needed")
+    Array::from_vec(shape, v.iter().map(|&(re, im)| C128::new(re, im)).collect())
+        .expect("as many numbers as needed")
 }

@@ -1,8 +1,10 @@
-//! Linear algebra: factorisations of matrices, which stand in the last two axes; leading axes are batches.
+//! Linear algebra: factorisations of matrices, which stand in the last two axes; leading axes are
+//! batches.
 //!
-//! Element types are `f32 f64 c64 c128`. What is not unique is made so: `cholesky` has a positive diagonal, `qr` a real
-//! positive one in `R`, and of every eigenvector or pair of singular vectors one component is real and positive
-//! ([`spectrum`]). So results are functions of their operands, and derivatives are those of what is returned.
+//! Element types are `f32 f64 c64 c128`. What is not unique is made so: `cholesky` has a positive
+//! diagonal, `qr` a real positive one in `R`, and of every eigenvector or pair of singular vectors
+//! one component is real and positive ([`spectrum`]). So results are functions of their operands,
+//! and derivatives are those of what is returned.
 //!
 //! Reference evaluations compute in `c128`, by textbook algorithms ([`matrix`]).
 
@@ -67,11 +69,19 @@ pub(super) fn entries() -> Vec<Entry> {
 /// The operand is a matrix, or a batch of them, of numbers that can be divided: its extents.
 fn matrix<'a>(op: &dyn Primitive, x: &'a Type) -> Result<(&'a Dim, &'a Dim)> {
     if !matches!(x.dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128) {
-        bail!(DTypeMismatch, "`{}` takes f32, f64, c64 or c128, got {x}; convert it", op.name());
+        bail!(
+            DTypeMismatch,
+            "`{}` takes f32, f64, c64 or c128, got {x}; convert it",
+            op.name()
+        );
     }
     match &x.shape[..] {
         [.., m, n] => Ok((m, n)),
-        _ => bail!(ShapeMismatch, "`{}` takes matrices in the last two axes, got {x}", op.name()),
+        _ => bail!(
+            ShapeMismatch,
+            "`{}` takes matrices in the last two axes, got {x}",
+            op.name()
+        ),
     }
 }
 
@@ -85,7 +95,11 @@ fn one_matrix<'a>(op: &dyn Primitive, x: &'a [Type]) -> Result<(&'a Dim, &'a Dim
 fn square<'a>(op: &dyn Primitive, x: &'a Type) -> Result<&'a Dim> {
     let (m, n) = matrix(op, x)?;
     if m.same(n) == Some(false) {
-        bail!(ShapeMismatch, "`{}` takes square matrices, got {x}: {m} rows and {n} columns", op.name());
+        bail!(
+            ShapeMismatch,
+            "`{}` takes square matrices, got {x}: {m} rows and {n} columns",
+            op.name()
+        );
     }
     Ok(if m.as_const().is_some() { m } else { n })
 }
@@ -93,13 +107,28 @@ fn square<'a>(op: &dyn Primitive, x: &'a Type) -> Result<&'a Dim> {
 /// The type with other last axes.
 fn ending(x: &Type, dtype: DType, last: &[&Dim]) -> Type {
     let lead = &x.shape[..x.rank().saturating_sub(2)];
-    Type::new(dtype, lead.iter().chain(last.iter().copied()).cloned().collect::<Vec<_>>())
+    Type::new(
+        dtype,
+        lead.iter()
+            .chain(last.iter().copied())
+            .cloned()
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// The batch rule of everything here: leading axes are batches already.
-fn batch_leading(cx: &dyn Emit, op: impl Into<Op>, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+fn batch_leading(
+    cx: &dyn Emit,
+    op: impl Into<Op>,
+    size: &Dim,
+    x: &[Batched],
+) -> Result<Vec<Batched>> {
     let x: Vec<Val> = x.iter().map(|b| cx.replicate(*b, size).val).collect();
-    Ok(cx.emit(op.into(), &x).into_iter().map(|val| Batched { val, mapped: true }).collect())
+    Ok(cx
+        .emit(op.into(), &x)
+        .into_iter()
+        .map(|val| Batched { val, mapped: true })
+        .collect())
 }
 
 /// Matrix products in the last two axes of operands with the same leading axes.
@@ -119,7 +148,10 @@ fn exchange(rank: usize) -> Transpose {
 
 /// An estimate for costs: the product of the leading extents.
 fn batches(x: &Type) -> f64 {
-    x.shape[..x.rank().saturating_sub(2)].iter().map(size).product()
+    x.shape[..x.rank().saturating_sub(2)]
+        .iter()
+        .map(size)
+        .product()
 }
 
 /// An extent for costs.
@@ -160,7 +192,8 @@ impl dyn Emit + '_ {
         self.band(ty, Comparison::Eq, k)
     }
 
-    /// The elements on and below diagonal `k` (0: the main one, positive: above it), zero elsewhere.
+    /// The elements on and below diagonal `k` (0: the main one, positive: above it), zero
+    /// elsewhere.
     pub fn tril(&self, x: Val, k: i64) -> Val {
         let ty = self.ty(x);
         self.select(self.band(&ty, Comparison::Le, k), x, self.zeros(&ty))
@@ -188,7 +221,11 @@ impl Lin<'_> {
     fn ladjoint(&self, t: Lv) -> Lv {
         let ty = self.lty(t);
         let t = self.apply1(exchange(ty.rank()), &[t.into()]);
-        if ty.dtype.is_complex() { self.apply1(Unary::Conj, &[t.into()]) } else { t }
+        if ty.dtype.is_complex() {
+            self.apply1(Unary::Conj, &[t.into()])
+        } else {
+            t
+        }
     }
 
     /// `(t + tᴴ) / 2`.
@@ -201,7 +238,12 @@ impl Lin<'_> {
         match &self.lty(t).shape[..] {
             [lead @ .., m, n] if m != n => {
                 let n = if m.as_const().is_some() { m } else { n };
-                self.apply1(Reshape { shape: lead.iter().chain([n, n]).cloned().collect() }, &[t.into()])
+                self.apply1(
+                    Reshape {
+                        shape: lead.iter().chain([n, n]).cloned().collect(),
+                    },
+                    &[t.into()],
+                )
             }
             _ => t,
         }

@@ -1,13 +1,15 @@
 //! `qr`: `A = Q R` with orthonormal columns in `Q` and upper triangular `R`.
 //!
-//! With `C = Qᴴ dA R⁻¹` and `Ω` skew-Hermitian, equal to `C` below the diagonal and to `i Im C` on it,
+//! With `C = Qᴴ dA R⁻¹` and `Ω` skew-Hermitian, equal to `C` below the diagonal and to `i Im C` on
+//! it,
 //!
 //! ```text
 //! dQ = Q (Ω - C) + dA R⁻¹,    dR = (C - Ω) R
 //! ```
-//! Thin: with `k = min(m, n)`, `Q` is m×k and `R` k×n; of a wide matrix the first m columns decide `Q`. Complete: `Q` is
-//! m×m and `R` m×n; that of a tall matrix has no derivative. The diagonal of `R` is real; its signs are LAPACK's for real
-//! matrices, and it is positive for complex ones. Derivatives are refused where `A` lacks rank. O(m n k).
+//! Thin: with `k = min(m, n)`, `Q` is m×k and `R` k×n; of a wide matrix the first m columns decide
+//! `Q`. Complete: `Q` is m×m and `R` m×n; that of a tall matrix has no derivative. The diagonal of
+//! `R` is real; its signs are LAPACK's for real matrices, and it is positive for complex ones.
+//! Derivatives are refused where `A` lacks rank. O(m n k).
 
 use super::super::support::bytes;
 use super::matrix::{Matrix, NAN, ONE, ZERO, complex, matrices, pack_matrices, real};
@@ -43,13 +45,18 @@ pub(super) fn factor(a: &Matrix) -> (Matrix, Matrix) {
         let head = r[(k, k)];
         if tail > 0.0 {
             let norm = (head.norm_sqr() + tail).sqrt();
-            let phase = if head.norm() == 0.0 { ONE } else { head / head.norm() };
+            let phase = if head.norm() == 0.0 {
+                ONE
+            } else {
+                head / head.norm()
+            };
             let mut v: Vec<C128> = (k..m).map(|i| r[(i, k)]).collect();
             v[0] += phase * norm;
             let length: f64 = v.iter().map(|z| z.norm_sqr()).sum();
             // H = I - 2 v vᴴ / |v|², applied to R from the left and to Q from the right.
             for j in 0..n {
-                let s: C128 = (k..m).map(|i| v[i - k].conj() * r[(i, j)]).sum::<C128>() * (2.0 / length);
+                let s: C128 =
+                    (k..m).map(|i| v[i - k].conj() * r[(i, j)]).sum::<C128>() * (2.0 / length);
                 (k..m).for_each(|i| r[(i, j)] -= v[i - k] * s);
             }
             for i in 0..m {
@@ -90,23 +97,38 @@ impl Primitive for Qr {
         let (m, n) = one_matrix(self, x)?;
         let least = m.least(n);
         let k = if self.complete { m } else { &least };
-        Ok(vec![ending(&x[0], x[0].dtype, &[m, k]), ending(&x[0], x[0].dtype, &[k, n])])
+        Ok(vec![
+            ending(&x[0], x[0].dtype, &[m, k]),
+            ending(&x[0], x[0].dtype, &[k, n]),
+        ])
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
-        let &[.., m, n] = x[0].shape() else { unreachable!("the type rule asks for matrices") };
+        let &[.., m, n] = x[0].shape() else {
+            unreachable!("the type rule asks for matrices")
+        };
         let k = if self.complete { m } else { m.min(n) };
-        let (q, r): (Vec<_>, Vec<_>) =
-            matrices(&x[0]).iter().map(factor).map(|(q, r)| (leading(&q, m, k), leading(&r, k, n))).unzip();
+        let (q, r): (Vec<_>, Vec<_>) = matrices(&x[0])
+            .iter()
+            .map(factor)
+            .map(|(q, r)| (leading(&q, m, k), leading(&r, k, n)))
+            .unzip();
         let dtype = x[0].dtype();
-        Ok(vec![pack_matrices(q, &x[0], dtype, m, k)?, pack_matrices(r, &x[0], dtype, k, n)?])
+        Ok(vec![
+            pack_matrices(q, &x[0], dtype, m, k)?,
+            pack_matrices(r, &x[0], dtype, k, n)?,
+        ])
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.emit().emit((*self).into(), x);
-        let Some(t) = t[0] else { return Ok((y, vec![None; 2])) };
+        let Some(t) = t[0] else {
+            return Ok((y, vec![None; 2]));
+        };
         let ty = cx.ty(x[0]);
-        let [.., m, n] = &ty.shape[..] else { return Ok((y, vec![None; 2])) };
+        let [.., m, n] = &ty.shape[..] else {
+            return Ok((y, vec![None; 2]));
+        };
         if self.complete && !m.never_exceeds(n) {
             let text = "`qr` with complete = true of a tall matrix has no derivative: the last columns of Q are not \
                         determined by it. Use the thin factorisation";
@@ -117,17 +139,25 @@ impl Primitive for Qr {
             let (dq, dr) = tall(cx, q, r, t);
             return Ok((y, vec![Some(dq), Some(dr)]));
         }
-        // A = [A1 A2], R = [R1 R2], R2 = Qᴴ A2, with as many columns in A1 as Q has: perhaps there are no others.
+        // A = [A1 A2], R = [R1 R2], R2 = Qᴴ A2, with as many columns in A1 as Q has: perhaps there
+        // are no others.
         let k = &m.least(n);
         let part = |from: Dim, to: &Dim| {
             let (mut start, mut limit) = (vec![Dim::Const(0); last + 1], ty.shape.to_vec());
             (start[last], limit[last]) = (from, to.clone());
-            Slice { start, limit, stride: vec![1; last + 1] }
+            Slice {
+                start,
+                limit,
+                stride: vec![1; last + 1],
+            }
         };
         let (first, rest) = (part(Dim::Const(0), k), part(k.clone(), n));
         let r1 = cx.slice_axis(r, last, 0, k.clone());
         let (dq, dr1) = tall(cx, q, r1, cx.apply1(first, &[t.into()]));
-        let by_q = cx.rmm(cx.ladjoint(dq), cx.slice_axis(x[0], last, k.clone(), n.clone()));
+        let by_q = cx.rmm(
+            cx.ladjoint(dq),
+            cx.slice_axis(x[0], last, k.clone(), n.clone()),
+        );
         let dr2 = cx.sum(by_q, cx.lmm(cx.adjoint(q), cx.apply1(rest, &[t.into()])));
         let dr = cx.apply1(Concatenate { axis: last }, &[dr1.into(), dr2.into()]);
         Ok((y, vec![Some(dq), Some(dr)]))
@@ -142,16 +172,25 @@ impl Primitive for Qr {
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
-        let [.., m, n] = &x[0].shape[..] else { return Cost::default() };
+        let [.., m, n] = &x[0].shape[..] else {
+            return Cost::default();
+        };
         let (m, n) = (size(m), size(n));
-        Cost { flops: 4.0 * batches(&x[0]) * m * n * m.min(n), bytes: x.iter().chain(y).map(bytes).sum() }
+        Cost {
+            flops: 4.0 * batches(&x[0]) * m * n * m.min(n),
+            bytes: x.iter().chain(y).map(bytes).sum(),
+        }
     }
 }
 
 /// The tangents of `Q` and the square `R` of a matrix that is not wide.
 fn tall(cx: &Lin<'_>, q: Val, r: Val, t: Lv) -> (Lv, Lv) {
     let t = cx.lguard(t, cx.full_rank(r), crate::ops::guard::RANK_DEFICIENT);
-    let right = TriangularSolve { left: false, lower: false, ..TriangularSolve::default() };
+    let right = TriangularSolve {
+        left: false,
+        lower: false,
+        ..TriangularSolve::default()
+    };
     let da = cx.apply1(right, &[r.into(), t.into()]);
     let c = cx.lmm(cx.adjoint(q), da);
     let ty = cx.lty(c);
@@ -173,7 +212,8 @@ impl dyn Emit + '_ {
         self.emit(Qr { complete: false }.into(), &[x])
     }
 
-    /// Whether no diagonal element of triangular matrices is negligible beside their largest element.
+    /// Whether no diagonal element of triangular matrices is negligible beside their largest
+    /// element.
     pub(crate) fn full_rank(&self, r: Val) -> Val {
         let rank = self.ty(r).rank();
         let size = self.abs(self.stop_gradient(r));
@@ -182,18 +222,31 @@ impl dyn Emit + '_ {
         let most = self.max_or_least(size, &[rank.saturating_sub(2), rank.saturating_sub(1)]);
         let n = self.ty(r).shape.last().cloned().unwrap_or(Dim::Const(1));
         let bound = self.mul(self.scale_by(8.0, self.tolerance(&self.ty(most), &n)), most);
-        self.reduce_all(self.compare(d, Comparison::Gt, self.spread(bound, &ty, &axes)), &axes)
+        self.reduce_all(
+            self.compare(d, Comparison::Gt, self.spread(bound, &ty, &axes)),
+            &axes,
+        )
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    Ok(Qr { complete: s.attrs.opt("complete")?.unwrap_or(false) }.into())
+    Ok(Qr {
+        complete: s.attrs.opt("complete")?.unwrap_or(false),
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
     let thin = Qr { complete: false };
     let a = [1.0, 2.0, -0.5, 3.0, 0.4, 1.2, -0.7, 1.1, 2.3];
-    let z = [(0.3, 0.4), (1.0, -0.5), (1.2, 0.3), (-0.4, 0.9), (0.8, -0.6), (0.5, 1.1)];
+    let z = [
+        (0.3, 0.4),
+        (1.0, -0.5),
+        (1.2, 0.3),
+        (-0.4, 0.9),
+        (0.8, -0.6),
+        (0.5, 1.1),
+    ];
     let tall = [0.5, 1.0, 2.0, -0.3, -1.1, 0.8];
     vec![
         Sample::new(thin, vec![real(&[3, 3], &a)]),
@@ -209,5 +262,10 @@ fn samples(_: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "Q with orthonormal columns and upper triangular R, A = Q R; thin, or with a square Q (`complete`).";
-    vec![Entry { name: "qr", doc, parse, samples }]
+    vec![Entry {
+        name: "qr",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -1,5 +1,6 @@
-//! `schur`: `A = Q T Qᴴ` with orthonormal `Q` and triangular `T`; that of a real matrix has blocks of two rows on its diagonal
-//! for conjugate pairs, in standard form: equal diagonal elements, the others of opposite sign.
+//! `schur`: `A = Q T Qᴴ` with orthonormal `Q` and triangular `T`; that of a real matrix has blocks
+//! of two rows on its diagonal for conjugate pairs, in standard form: equal diagonal elements, the
+//! others of opposite sign.
 //!
 //! With `G = Qᴴ dA Q` and a skew `X` that keeps the form,
 //!
@@ -7,9 +8,10 @@
 //! dQ = Q X,    dT = G + T X - X T
 //! Z = Y (Y⁻¹ G Y / (w_j - w_i)) Y⁻¹    below the blocks X is Z, where T Y = Y diag(w)
 //! ```
-//! Within a block an angle keeps the diagonal equal; where its two other elements are opposite to each other any angle does,
-//! and it does not turn. Columns of `Q` have a real positive anchor (see `spectrum`). Eigenvalues stand in the order in which
-//! they were split off (see `francis`), as in LAPACK. Derivatives are refused where eigenvalues coincide. O(n³).
+//! Within a block an angle keeps the diagonal equal; where its two other elements are opposite to
+//! each other any angle does, and it does not turn. Columns of `Q` have a real positive anchor (see
+//! `spectrum`). Eigenvalues stand in the order in which they were split off (see `francis`), as in
+//! LAPACK. Derivatives are refused where eigenvalues coincide. O(n³).
 
 use super::super::support::bytes;
 use super::eig::{Eig, Order};
@@ -33,23 +35,39 @@ use crate::transform::{Lin, Lv};
 pub struct Schur;
 
 impl Schur {
-    /// `X`, but for what turns within blocks and columns, and where blocks are joined below the diagonal.
+    /// `X`, but for what turns within blocks and columns, and where blocks are joined below the
+    /// diagonal.
     fn between(cx: &Lin<'_>, t: Val, g: Lv) -> (Lv, Val) {
         let ty = cx.ty(t);
         let joined = {
             let other = cx.compare(t, Comparison::Ne, cx.emit().zeros(&ty));
             cx.and(other, cx.band(&ty, Comparison::Eq, -1))
         };
-        let y = cx.emit().emit(Eig { order: Order::Schur, ..Eig::default() }.into(), &[t]);
+        let y = cx.emit().emit(
+            Eig {
+                order: Order::Schur,
+                ..Eig::default()
+            }
+            .into(),
+            &[t],
+        );
         let (w, v) = (y[0], y[1]);
         let wide = cx.ty(v).dtype;
-        let g = if cx.lty(g).dtype == wide { g } else { cx.apply1(Convert { to: wide }, &[g.into()]) };
+        let g = if cx.lty(g).dtype == wide {
+            g
+        } else {
+            cx.apply1(Convert { to: wide }, &[g.into()])
+        };
         let (gaps, fine) = cx.gaps(w);
         let g = cx.lguard(g, fine, DEGENERATE);
         let inverse = cx.inv(v);
         let m = cx.over_gaps(cx.lmm(inverse, cx.rmm(g, v)), gaps);
         let z = cx.lmm(v, cx.rmm(m, inverse));
-        let z = if ty.dtype.is_complex() { z } else { cx.lreal(z) };
+        let z = if ty.dtype.is_complex() {
+            z
+        } else {
+            cx.lreal(z)
+        };
         let below = cx.and(cx.band(&ty, Comparison::Lt, 0), cx.not(joined));
         let low = cx.lkeep(below, z);
         (cx.sum(low, cx.lneg(cx.ladjoint(low))), joined)
@@ -93,14 +111,22 @@ impl Primitive for Schur {
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let (n, dtype) = (x[0].shape()[x[0].shape().len() - 1], x[0].dtype());
-        let of = Elements { real: !dtype.is_complex(), eps: dtype.epsilon() };
+        let of = Elements {
+            real: !dtype.is_complex(),
+            eps: dtype.epsilon(),
+        };
         let (t, q) = matrices(&x[0]).iter().map(|a| francis::form(a, of)).unzip();
-        Ok(vec![pack_matrices(t, &x[0], dtype, n, n)?, pack_matrices(q, &x[0], dtype, n, n)?])
+        Ok(vec![
+            pack_matrices(t, &x[0], dtype, n, n)?,
+            pack_matrices(q, &x[0], dtype, n, n)?,
+        ])
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.emit().emit((*self).into(), &[cx.as_square(x[0])]);
-        let Some(da) = t[0] else { return Ok((y, vec![None; 2])) };
+        let Some(da) = t[0] else {
+            return Ok((y, vec![None; 2]));
+        };
         let (t, q) = (y[0], y[1]);
         let ty = cx.ty(t);
         let g = cx.lmm(cx.adjoint(q), cx.rmm(cx.lsquare(da), q));
@@ -118,7 +144,10 @@ impl Primitive for Schur {
             skew = cx.sum(skew, Schur::within(cx, t, joined, moved(skew)));
         }
         let kept = cx.or(cx.band(&ty, Comparison::Ge, 0), joined);
-        Ok((y, vec![Some(cx.lkeep(kept, moved(skew))), Some(cx.lmm(q, skew))]))
+        Ok((
+            y,
+            vec![Some(cx.lkeep(kept, moved(skew))), Some(cx.lmm(q, skew))],
+        ))
     }
 
     fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
@@ -135,7 +164,10 @@ impl Primitive for Schur {
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
         let n = x[0].shape.last().map_or(1.0, size);
-        Cost { flops: 25.0 * batches(&x[0]) * n * n * n, bytes: x.iter().chain(y).map(bytes).sum() }
+        Cost {
+            flops: 25.0 * batches(&x[0]) * n * n * n,
+            bytes: x.iter().chain(y).map(bytes).sum(),
+        }
     }
 }
 
@@ -152,8 +184,11 @@ fn parse(_: &mut Spelled<'_>) -> Result<Op> {
 
 fn samples(_: &str) -> Vec<Sample> {
     let a = [1.0, 2.0, -0.5, -1.5, 0.4, 1.2, -0.7, 0.3, 3.3];
-    // Two blocks whose order and signs do not hang on the precision in which an element is taken for zero.
-    let four = [0.3, 1.1, 0.8, 0.3, -0.9, 0.6, 0.0, 0.0, 0.7, -1.3, 3.2, -1.6, -0.7, 0.1, 0.8, 3.0];
+    // Two blocks whose order and signs do not hang on the precision in which an element is taken
+    // for zero.
+    let four = [
+        0.3, 1.1, 0.8, 0.3, -0.9, 0.6, 0.0, 0.0, 0.7, -1.3, 3.2, -1.6, -0.7, 0.1, 0.8, 3.0,
+    ];
     let two = [[1.0, 0.5, 0.2, 2.0], [0.1, 1.5, -1.0, 0.4]].concat();
     let z = [(0.3, 0.4), (1.0, -0.5), (1.2, 0.3), (-0.4, 0.9)];
     vec![
@@ -166,6 +201,12 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "The Schur form T, triangular but for blocks of two of a real matrix, and Q: A = Q T Q^H.";
-    vec![Entry { name: "schur", doc, parse, samples }]
+    let doc =
+        "The Schur form T, triangular but for blocks of two of a real matrix, and Q: A = Q T Q^H.";
+    vec![Entry {
+        name: "schur",
+        doc,
+        parse,
+        samples,
+    }]
 }

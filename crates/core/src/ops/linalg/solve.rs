@@ -22,8 +22,18 @@ use crate::transform::{Lin, Lv};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Solve;
 
-const LOWER: TriangularSolve = TriangularSolve { left: true, lower: true, unit: true, turn: super::Turn::None };
-const UPPER: TriangularSolve = TriangularSolve { left: true, lower: false, unit: false, turn: super::Turn::None };
+const LOWER: TriangularSolve = TriangularSolve {
+    left: true,
+    lower: true,
+    unit: true,
+    turn: super::Turn::None,
+};
+const UPPER: TriangularSolve = TriangularSolve {
+    left: true,
+    lower: false,
+    unit: false,
+    turn: super::Turn::None,
+};
 
 pub(super) fn solution(a: &Matrix, b: &Matrix) -> Matrix {
     let (packed, _, perm) = lu::factor(a);
@@ -41,8 +51,11 @@ impl Primitive for Solve {
         let n = square(self, &x[0])?;
         let (rows, _) = matrix(self, &x[1])?;
         let lead = |t: &Type| t.shape[..t.rank() - 2].to_vec();
-        let aligned =
-            x[0].rank() == x[1].rank() && lead(&x[0]).iter().zip(&lead(&x[1])).all(|(p, q)| p.same(q) != Some(false));
+        let aligned = x[0].rank() == x[1].rank()
+            && lead(&x[0])
+                .iter()
+                .zip(&lead(&x[1]))
+                .all(|(p, q)| p.same(q) != Some(false));
         if !aligned || rows.same(n) == Some(false) || x[0].dtype != x[1].dtype {
             bail!(
                 ShapeMismatch,
@@ -56,7 +69,9 @@ impl Primitive for Solve {
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let (a, b) = (matrices(&x[0]), matrices(&x[1]));
-        let &[.., m, n] = x[1].shape() else { unreachable!("the type rule asks for matrices") };
+        let &[.., m, n] = x[1].shape() else {
+            unreachable!("the type rule asks for matrices")
+        };
         let all = a.iter().zip(&b).map(|(a, b)| solution(a, b)).collect();
         Ok(vec![pack_matrices(all, &x[1], x[1].dtype(), m, n)?])
     }
@@ -81,7 +96,9 @@ impl Primitive for Solve {
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let (Some(a), Some(ct)) = (x[0].val(), ct[0]) else { return Err(no_rule(self, "transpose")) };
+        let (Some(a), Some(ct)) = (x[0].val(), ct[0]) else {
+            return Err(no_rule(self, "transpose"));
+        };
         Ok(vec![None, Some(cx.op(*self, &[cx.adjoint(a), ct]))])
     }
 
@@ -90,22 +107,33 @@ impl Primitive for Solve {
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
-        let [.., n, k] = &y[0].shape[..] else { return Cost::default() };
+        let [.., n, k] = &y[0].shape[..] else {
+            return Cost::default();
+        };
         let (n, k) = (size(n), size(k));
         let flops = batches(&x[0]) * n * n * (2.0 * n / 3.0 + 2.0 * k);
-        Cost { flops, bytes: x.iter().chain(y).map(bytes).sum() }
+        Cost {
+            flops,
+            bytes: x.iter().chain(y).map(bytes).sum(),
+        }
     }
 }
 
 impl dyn Emit + '_ {
-    /// The solution of `A X = B`; leading axes are batches and repeat, and a vector `B` is a column. NaN (an error in an
-    /// eager runtime) where `A` is singular.
+    /// The solution of `A X = B`; leading axes are batches and repeat, and a vector `B` is a
+    /// column. NaN (an error in an eager runtime) where `A` is singular.
     pub fn solve(&self, a: Val, b: Val) -> Val {
         let (ta, tb) = (self.ty(a), self.ty(b));
         if tb.rank() == 1 && ta.rank() >= 2 {
             let column: Vec<Dim> = [&tb.shape[..], &[Dim::Const(1)]].concat();
             let x = self.solve(a, self.reshape(b, &column));
-            let shape = self.ty(x).shape.iter().take(ta.rank() - 1).cloned().collect::<Vec<_>>();
+            let shape = self
+                .ty(x)
+                .shape
+                .iter()
+                .take(ta.rank() - 1)
+                .cloned()
+                .collect::<Vec<_>>();
             return self.reshape(x, &shape);
         }
         let (a, b) = self.same_leads(a, b);
@@ -134,7 +162,11 @@ impl dyn Emit + '_ {
     pub(crate) fn eye_like(&self, a: Val) -> Val {
         let ty = self.ty(a);
         let one = self.full(&ty, 1.0);
-        self.select(self.band(&ty, crate::ops::Comparison::Eq, 0), one, self.zeros(&ty))
+        self.select(
+            self.band(&ty, crate::ops::Comparison::Eq, 0),
+            one,
+            self.zeros(&ty),
+        )
     }
 
     /// Whether all elements of each matrix are finite.
@@ -149,7 +181,8 @@ impl dyn Emit + '_ {
         let (ta, tb) = (self.ty(a), self.ty(b));
         let (ra, rb) = (ta.rank().saturating_sub(2), tb.rank().saturating_sub(2));
         let lead = ra.max(rb);
-        let at = |t: &Type, r: usize, k: usize| (k + r >= lead).then(|| t.shape[k + r - lead].clone());
+        let at =
+            |t: &Type, r: usize, k: usize| (k + r >= lead).then(|| t.shape[k + r - lead].clone());
         let shape: Vec<Dim> = (0..lead)
             .map(|k| match (at(&ta, ra, k), at(&tb, rb, k)) {
                 (Some(p), Some(q)) => {
@@ -166,7 +199,14 @@ impl dyn Emit + '_ {
             if t.rank() < 2 || t.shape[..r] == shape[..] {
                 return v;
             }
-            self.broadcast_to(v, &shape.iter().chain(&t.shape[r..]).cloned().collect::<Vec<_>>())
+            self.broadcast_to(
+                v,
+                &shape
+                    .iter()
+                    .chain(&t.shape[r..])
+                    .cloned()
+                    .collect::<Vec<_>>(),
+            )
         };
         (widen(a, &ta, ra), widen(b, &tb, rb))
     }
@@ -181,14 +221,31 @@ fn samples(_: &str) -> Vec<Sample> {
     let two = [[1.0, 0.5, 0.2, 2.0], [0.1, 1.5, -1.0, 0.4]].concat();
     let z = [(0.3, 0.4), (1.0, -0.5), (1.2, 0.3), (-0.4, 0.9)];
     vec![
-        Sample::new(Solve, vec![real(&[3, 3], &a), sample_array(DType::F64, &[3, 2], 1)]),
-        Sample::new(Solve, vec![real(&[2, 2, 2], &two), sample_array(DType::F64, &[2, 2, 1], 1)]),
-        Sample::new(Solve, vec![complex(&[2, 2], &z), sample_array(DType::C128, &[2, 3], 1)]),
+        Sample::new(
+            Solve,
+            vec![real(&[3, 3], &a), sample_array(DType::F64, &[3, 2], 1)],
+        ),
+        Sample::new(
+            Solve,
+            vec![
+                real(&[2, 2, 2], &two),
+                sample_array(DType::F64, &[2, 2, 1], 1),
+            ],
+        ),
+        Sample::new(
+            Solve,
+            vec![complex(&[2, 2], &z), sample_array(DType::C128, &[2, 3], 1)],
+        ),
         Sample::new(Solve, vec![real(&[0, 0], &[]), real(&[0, 2], &[])]),
     ]
 }
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "The X with A X = B, by LU with partial pivoting.";
-    vec![Entry { name: "solve", doc, parse, samples }]
+    vec![Entry {
+        name: "solve",
+        doc,
+        parse,
+        samples,
+    }]
 }

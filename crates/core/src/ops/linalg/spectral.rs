@@ -1,19 +1,22 @@
-//! `spectral`: a function of the eigenvalues of Hermitian matrices, and its derivatives: right where eigenvalues coincide.
+//! `spectral`: a function of the eigenvalues of Hermitian matrices, and its derivatives: right
+//! where eigenvalues coincide.
 //!
-//! With `H = (A + Aᴴ) / 2 = V diag(w) Vᴴ`, `M = Vᴴ E V`, `N = Vᴴ F V` and divided differences `f[..]`,
+//! With `H = (A + Aᴴ) / 2 = V diag(w) Vᴴ`, `M = Vᴴ E V`, `N = Vᴴ F V` and divided differences
+//! `f[..]`,
 //!
 //! ```text
 //! order 0    f(H)         = V diag(f(w)) Vᴴ
 //! order 1    Df(H)[E]     = V (f[w_i, w_j] M_ij) Vᴴ
 //! order 2    D²f(H)[E, F] = V (Σ_k f[w_i, w_k, w_j] (M_ik N_kj + N_ik M_kj)) Vᴴ
 //! ```
-//! (Daleckii and Krein 1965). Each is the derivative of the one before, linear in each direction, and its own adjoint.
-//! Third derivatives go through the vectors, and are refused where eigenvalues coincide. O(n³), of order 2 O(n³) times
-//! the work of `f`.
+//! (Daleckii and Krein 1965). Each is the derivative of the one before, linear in each direction,
+//! and its own adjoint. Third derivatives go through the vectors, and are refused where eigenvalues
+//! coincide. O(n³), of order 2 O(n³) times the work of `f`.
 //!
-//! A divided difference is a quotient, or a mean of `f'` (`f''`) between its points: where these derivatives vary evenly
-//! there and the mean is within the rounding of the quotient. Both conditions are needed: the first sees kinks that
-//! happen to have the right mean, the second steps and plateaus between points of equal slope. Neither has a scale.
+//! A divided difference is a quotient, or a mean of `f'` (`f''`) between its points: where these
+//! derivatives vary evenly there and the mean is within the rounding of the quotient. Both
+//! conditions are needed: the first sees kinks that happen to have the right mean, the second steps
+//! and plateaus between points of equal slope. Neither has a scale.
 
 use super::super::support::bytes;
 use super::matrix::{complex, real};
@@ -31,15 +34,16 @@ use crate::shape::{Dim, Env, Type};
 use crate::transform::{self, AdContext, Lin, Lv, Operand, Session};
 use std::sync::Arc;
 
-/// A function of matrices, or a derivative of it. Operands: the matrices; their eigenvalues and eigenvectors if
-/// `decomposed`; the directions.
+/// A function of matrices, or a derivative of it. Operands: the matrices; their eigenvalues and
+/// eigenvectors if `decomposed`; the directions.
 #[derive(Clone, Debug)]
 pub struct Spectral {
     /// The function of one eigenvalue.
     pub f: Arc<Function>,
     /// How many directions.
     pub order: usize,
-    /// Whether the decomposition is given. It is that of the first operand, and has no derivative of its own.
+    /// Whether the decomposition is given. It is that of the first operand, and has no derivative
+    /// of its own.
     pub decomposed: bool,
 }
 
@@ -87,15 +91,27 @@ impl Jet {
         let quotient = cx.div(cx.sub(fb, fa), gap);
         // Rounding of a value: of what it is computed from, of itself, and of its argument.
         let argument = cx.mul(cx.maximum(cx.abs(a), cx.abs(b)), slopes);
-        let rounding = |x: Val| cx.scale_by(ROUNDINGS * like.dtype.epsilon(), cx.add(cx.full(like, 1.0), x));
-        let error = cx.div(rounding(cx.add(magnitude(cx, &[fa, fb]), argument)), cx.abs(gap));
+        let rounding = |x: Val| {
+            cx.scale_by(
+                ROUNDINGS * like.dtype.epsilon(),
+                cx.add(cx.full(like, 1.0), x),
+            )
+        };
+        let error = cx.div(
+            rounding(cx.add(magnitude(cx, &[fa, fb]), argument)),
+            cx.abs(gap),
+        );
         let agree = cx.compare(cx.abs(cx.sub(quotient, mean)), Comparison::Le, error);
         let near = cx.or(same, cx.and(even, agree));
-        [cx.select(near, mean, quotient), cx.stop_gradient(cx.select(near, rounding(slopes), error)), near]
+        [
+            cx.select(near, mean, quotient),
+            cx.stop_gradient(cx.select(near, rounding(slopes), error)),
+            near,
+        ]
     }
 
-    /// `f[a, b, c]`, for `f''` at the three points, and of the pairs `ab`, `bc` and `ac` what is known of their first
-    /// differences, and `f''` half way.
+    /// `f[a, b, c]`, for `f''` at the three points, and of the pairs `ab`, `bc` and `ac` what is
+    /// known of their first differences, and `f''` half way.
     fn second(&self, cx: &dyn Emit, [a, b, c]: [Val; 3], ends: [Val; 3], of: [[Val; 3]; 4]) -> Val {
         let ty = cx.ty(a);
         let size = |x: Val, y: Val| cx.abs(cx.sub(x, y));
@@ -114,20 +130,36 @@ impl Jet {
         // Corners, middles of edges, and the centre of a triangle: right for cubics.
         let sum = |v: [Val; 3]| cx.add(v[0], cx.add(v[1], v[2]));
         let centre = self.at(cx, 2, cx.scale_by(1.0 / 3.0, sum([a, b, c])));
-        let outer = cx.add(cx.scale_by(1.0 / 40.0, sum(ends)), cx.scale_by(1.0 / 15.0, sum(edges)));
+        let outer = cx.add(
+            cx.scale_by(1.0 / 40.0, sum(ends)),
+            cx.scale_by(1.0 / 15.0, sum(edges)),
+        );
         let mean = cx.add(outer, cx.scale_by(9.0 / 40.0, centre));
         let bend = |middle: Val, x: Val, y: Val| cx.sub(middle, cx.scale_by(0.5, cx.add(x, y)));
         let [x, y, z] = ends;
         let sag = cx.sub(centre, cx.scale_by(1.0 / 3.0, sum(ends)));
-        let bends = magnitude(cx, &[bend(edges[0], x, y), bend(edges[1], y, z), bend(edges[2], x, z), sag]);
-        let even = Jet::even(cx, bends, magnitude(cx, &[x, y, z, edges[0], edges[1], edges[2], centre]));
+        let bends = magnitude(
+            cx,
+            &[
+                bend(edges[0], x, y),
+                bend(edges[1], y, z),
+                bend(edges[2], x, z),
+                sag,
+            ],
+        );
+        let even = Jet::even(
+            cx,
+            bends,
+            magnitude(cx, &[x, y, z, edges[0], edges[1], edges[2], centre]),
+        );
         let error = cx.div(sum(errors), cx.abs(gap));
         let agree = cx.compare(cx.abs(cx.sub(quotient, mean)), Comparison::Le, error);
         let near = cx.or(same, cx.and(cx.and(p, cx.and(q, r)), cx.and(even, agree)));
         cx.select(near, mean, quotient)
     }
 
-    /// Whether a deviation from the course of a line is small beside the values. Infinite ones are not even.
+    /// Whether a deviation from the course of a line is small beside the values. Infinite ones are
+    /// not even.
     fn even(cx: &dyn Emit, deviation: Val, values: Val) -> Val {
         let ty = cx.ty(values);
         let excess = cx.sub(deviation, cx.scale_by(ty.dtype.epsilon().cbrt(), values));
@@ -140,7 +172,9 @@ const ROUNDINGS: f64 = 256.0;
 
 /// The sum of magnitudes.
 fn magnitude(cx: &dyn Emit, x: &[Val]) -> Val {
-    x[1..].iter().fold(cx.abs(x[0]), |sum, &x| cx.add(sum, cx.abs(x)))
+    x[1..]
+        .iter()
+        .fold(cx.abs(x[0]), |sum, &x| cx.add(sum, cx.abs(x)))
 }
 
 /// The derivative of a function of one number.
@@ -161,12 +195,17 @@ fn along(cx: &dyn Emit, x: Val, like: &Type, axis: usize) -> Val {
 
 /// `x_i` and `x_j` for all pairs, as matrices of the type of `like`.
 pub(crate) fn pairs(cx: &dyn Emit, x: Val, like: &Type) -> (Val, Val) {
-    (along(cx, x, like, like.rank() - 2), along(cx, x, like, like.rank() - 1))
+    (
+        along(cx, x, like, like.rank() - 2),
+        along(cx, x, like, like.rank() - 1),
+    )
 }
 
 /// Axis `axis` first.
 fn forward(cx: &dyn Emit, x: Val, axis: usize) -> Val {
-    let perm: Vec<usize> = std::iter::once(axis).chain((0..cx.ty(x).rank()).filter(|&k| k != axis)).collect();
+    let perm: Vec<usize> = std::iter::once(axis)
+        .chain((0..cx.ty(x).rank()).filter(|&k| k != axis))
+        .collect();
     cx.transpose(x, &perm)
 }
 
@@ -192,7 +231,10 @@ impl Spectral {
         let (ty, vh) = (cx.ty(v), cx.adjoint(v));
         let like = ty.with_dtype(cx.ty(w).dtype);
         let (rows, columns) = (like.rank() - 2, like.rank() - 1);
-        let m: Vec<Val> = directions.iter().map(|&e| cx.mm(vh, cx.mm(cx.as_square(e), v))).collect();
+        let m: Vec<Val> = directions
+            .iter()
+            .map(|&e| cx.mm(vh, cx.mm(cx.as_square(e), v)))
+            .collect();
         let weighted = |cx: &dyn Emit, c: Val, x: Val| cx.mul(cx.convert(c, ty.dtype), x);
         let core = match m[..] {
             [] => {
@@ -206,26 +248,36 @@ impl Spectral {
                 let middle = jet.at(cx, 2, cx.scale_by(0.5, cx.add(wi, wj)));
                 let (numbers, tables) = ([w, jet.at(cx, 2, w)], [value, error, near, middle]);
                 let products = [(m, columns), (n, rows), (n, columns), (m, rows)];
-                let lines = numbers.iter().chain(&tables).map(|&x| (x, rows)).chain(products);
+                let lines = numbers
+                    .iter()
+                    .chain(&tables)
+                    .map(|&x| (x, rows))
+                    .chain(products);
                 let lines: Vec<Val> = lines.map(|(x, axis)| forward(cx, x, axis)).collect();
                 let count = cx.ty(w).shape[rows].clone();
                 let step = |cx: &dyn Emit, c: &[Val], t: &[Val], k: &[Val]| {
                     let [points, curvatures] = [0, 1].map(|x| {
                         let (i, j) = pairs(cx, c[x], &like);
-                        [i, cx.broadcast_in_dim(k[x], &like.shape, &(0..rows).collect::<Vec<_>>()), j]
+                        [
+                            i,
+                            cx.broadcast_in_dim(k[x], &like.shape, &(0..rows).collect::<Vec<_>>()),
+                            j,
+                        ]
                     });
                     let of = [2, 3, 4, 5].map(|x| {
                         let (ik, kj) = pairs(cx, k[x], &like);
                         [ik, kj, c[x]]
                     });
-                    let product =
-                        |left: Val, right: Val| cx.mul(along(cx, left, &ty, rows), along(cx, right, &ty, columns));
+                    let product = |left: Val, right: Val| {
+                        cx.mul(along(cx, left, &ty, rows), along(cx, right, &ty, columns))
+                    };
                     let both = cx.add(product(k[6], k[7]), product(k[8], k[9]));
                     let f = jet.second(cx, points, curvatures, of);
                     (vec![cx.add(t[0], weighted(cx, f, both))], vec![])
                 };
                 let fixed = [&numbers[..], &tables].concat();
-                cx.scan(&fixed, &[cx.zeros(&ty)], &lines, &count, false, step).0[0]
+                cx.scan(&fixed, &[cx.zeros(&ty)], &lines, &count, false, step)
+                    .0[0]
             }
         };
         Ok(cx.mm(v, cx.mm(core, vh)))
@@ -243,13 +295,20 @@ impl Primitive for Spectral {
     }
 
     fn attrs(&self) -> Attrs {
-        let attrs = Attrs::default().with("f", self.f.clone()).with_if(self.order > 0, "order", self.order);
+        let attrs =
+            Attrs::default()
+                .with("f", self.f.clone())
+                .with_if(self.order > 0, "order", self.order);
         attrs.with_if(self.decomposed, "decomposed", true)
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         if self.order > 2 {
-            bail!(Attribute, "`spectral` has orders 0, 1 and 2, got {}", self.order);
+            bail!(
+                Attribute,
+                "`spectral` has orders 0, 1 and 2, got {}",
+                self.order
+            );
         }
         if x.len() != self.start() + self.order {
             bail!(
@@ -261,18 +320,32 @@ impl Primitive for Spectral {
             );
         }
         let n = square(self, &x[0])?;
-        let (y, w) = (ending(&x[0], x[0].dtype, &[n, n]), ending(&x[0], x[0].dtype.real(), &[n]));
+        let (y, w) = (
+            ending(&x[0], x[0].dtype, &[n, n]),
+            ending(&x[0], x[0].dtype.real(), &[n]),
+        );
         let of = if self.decomposed {
             [&[w][..], &vec![y.clone(); 1 + self.order]].concat()
         } else {
             vec![y.clone(); self.order]
         };
-        if let Some((have, want)) = x[1..].iter().zip(&of).find(|(have, want)| have.differs(want)) {
-            bail!(ShapeMismatch, "`spectral` of {} takes {want} beside it, got {have}", x[0]);
+        if let Some((have, want)) = x[1..]
+            .iter()
+            .zip(&of)
+            .find(|(have, want)| have.differs(want))
+        {
+            bail!(
+                ShapeMismatch,
+                "`spectral` of {} takes {want} beside it, got {have}",
+                x[0]
+            );
         }
         let one = Type::scalar(x[0].dtype.real());
         if self.f.param_types() != [one.clone()] || self.f.result_types() != [one.clone()] {
-            bail!(ShapeMismatch, "the function of `spectral` takes and returns a number, {one}, for each eigenvalue");
+            bail!(
+                ShapeMismatch,
+                "the function of `spectral` takes and returns a number, {one}, for each eigenvalue"
+            );
         }
         Ok(vec![y])
     }
@@ -292,12 +365,24 @@ impl Primitive for Spectral {
         let (a, directions, moved) = (cx.as_square(x[0]), &x[self.start()..], &t[self.start()..]);
         if self.order == 2 && t[0].is_some() {
             // Through the vectors.
-            let (d, dt) = Eigh { vectors: true }.linearize(cx, &[a], &[t[0].map(|t| cx.lsquare(t))])?;
+            let (d, dt) =
+                Eigh { vectors: true }.linearize(cx, &[a], &[t[0].map(|t| cx.lsquare(t))])?;
             let all = [&[a][..], &d, directions].concat();
             let types: Vec<Type> = all.iter().map(|&v| cx.ty(v)).collect();
-            let callee = Spectral { decomposed: true, ..self.clone() }.expand(&types)?;
-            let moved: Vec<Option<Lv>> = std::iter::once(None).chain(dt).chain(moved.iter().copied()).collect();
-            return Call { callee, checkpoint: false }.linearize(cx, &all, &moved);
+            let callee = Spectral {
+                decomposed: true,
+                ..self.clone()
+            }
+            .expand(&types)?;
+            let moved: Vec<Option<Lv>> = std::iter::once(None)
+                .chain(dt)
+                .chain(moved.iter().copied())
+                .collect();
+            return Call {
+                callee,
+                checkpoint: false,
+            }
+            .linearize(cx, &all, &moved);
         }
         let given = match self.decomposed {
             true => [x[1], x[2]],
@@ -306,7 +391,10 @@ impl Primitive for Spectral {
                 [d[0], d[1]]
             }
         };
-        let of = Spectral { decomposed: true, ..self.clone() };
+        let of = Spectral {
+            decomposed: true,
+            ..self.clone()
+        };
         let fixed = [&[a][..], &given, directions].concat();
         let y = cx.op(of.clone(), &fixed);
         let mut dy = None;
@@ -319,7 +407,10 @@ impl Primitive for Spectral {
             dy = cx.sum_opt(dy, t.map(|_| cx.apply1(of.clone(), &operands)));
         }
         if let Some(t) = t[0] {
-            let next = Spectral { order: self.order + 1, ..of };
+            let next = Spectral {
+                order: self.order + 1,
+                ..of
+            };
             let along: Operand = cx.lhermitian(cx.lsquare(t)).into();
             let operands: Vec<Operand> = fixed.iter().map(|&v| v.into()).chain([along]).collect();
             dy = cx.sum_opt(dy, Some(cx.apply1(next, &operands)));
@@ -349,7 +440,10 @@ impl Primitive for Spectral {
         let n = x[0].shape.last().map_or(1.0, size);
         let each = self.f.cost().flops;
         let flops = batches(&x[0]) * n * (10.0 * n * n + each * n.powi(self.order as i32));
-        Cost { flops, bytes: x.iter().chain(y).map(bytes).sum() }
+        Cost {
+            flops,
+            bytes: x.iter().chain(y).map(bytes).sum(),
+        }
     }
 
     fn regions(&self) -> Vec<&Arc<Function>> {
@@ -357,13 +451,22 @@ impl Primitive for Spectral {
     }
 
     fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
-        Spectral { f: regions[0].clone(), ..self.clone() }.into()
+        Spectral {
+            f: regions[0].clone(),
+            ..self.clone()
+        }
+        .into()
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let (f, order) = (s.attrs.get("f")?, s.attrs.opt("order")?.unwrap_or(0));
-    Ok(Spectral { f, order, decomposed: s.attrs.opt("decomposed")?.unwrap_or(false) }.into())
+    Ok(Spectral {
+        f,
+        order,
+        decomposed: s.attrs.opt("decomposed")?.unwrap_or(false),
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
@@ -371,7 +474,11 @@ fn samples(_: &str) -> Vec<Sample> {
         let b = Builder::new("f", Session::default());
         let x = b.param(Type::scalar(crate::DType::F64), None);
         let y = write(&b, x);
-        Spectral { f: Arc::new(b.finish(&[y]).expect("a sample")), order, decomposed: false }
+        Spectral {
+            f: Arc::new(b.finish(&[y]).expect("a sample")),
+            order,
+            decomposed: false,
+        }
     };
     let exp = |cx: &dyn Emit, x: Val| cx.exp(x);
     let tanh = |cx: &dyn Emit, x: Val| cx.tanh(x);
@@ -395,7 +502,11 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc =
-        "A function `f` of the eigenvalues of the Hermitian part, V diag(f(w)) V^H, or its derivative of an `order`.";
-    vec![Entry { name: "spectral", doc, parse, samples }]
+    let doc = "A function `f` of the eigenvalues of the Hermitian part, V diag(f(w)) V^H, or its derivative of an `order`.";
+    vec![Entry {
+        name: "spectral",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -1,11 +1,13 @@
-//! What eigenvalue and singular value decompositions share: one choice of vectors, and where their derivatives end.
+//! What eigenvalue and singular value decompositions share: one choice of vectors, and where their
+//! derivatives end.
 //!
-//! **Anchors.** A vector `v` of a decomposition may be multiplied by any number of magnitude 1. Ours is the one whose
-//! anchor, the first component with `|v_k| >= 0.61 max |v|`, is real and positive. A rule first gives tangents with
-//! `vᴴ dv = 0`; the returned vectors turn by `φ = Im(dv_k) / v_k` against that, so `dv - i φ v` is their derivative.
+//! **Anchors.** A vector `v` of a decomposition may be multiplied by any number of magnitude 1.
+//! Ours is the one whose anchor, the first component with `|v_k| >= 0.61 max |v|`, is real and
+//! positive. A rule first gives tangents with `vᴴ dv = 0`; the returned vectors turn by
+//! `φ = Im(dv_k) / v_k` against that, so `dv - i φ v` is their derivative.
 //!
-//! **Gaps.** `1 / (w_j - w_i)` has no value where the spectrum is degenerate: there (to rounding, `n ε max |w|`) tangents
-//! of vectors go through a `guard`.
+//! **Gaps.** `1 / (w_j - w_i)` has no value where the spectrum is degenerate: there (to rounding,
+//! `n ε max |w|`) tangents of vectors go through a `guard`.
 
 use super::matrix::Matrix;
 use crate::array::Scalar;
@@ -22,8 +24,12 @@ pub const ANCHOR: f64 = 0.61;
 /// The phase of the anchor of column `j`; 1 for a column of zeros.
 pub(super) fn phase(v: &Matrix, j: usize) -> C128 {
     let most = (0..v.m).map(|i| v[(i, j)].norm()).fold(0.0, f64::max);
-    let anchor = (0..v.m).map(|i| v[(i, j)]).find(|z| z.norm() >= ANCHOR * most);
-    anchor.filter(|z| z.norm() > 0.0).map_or(C128::new(1.0, 0.0), |z| z / z.norm())
+    let anchor = (0..v.m)
+        .map(|i| v[(i, j)])
+        .find(|z| z.norm() >= ANCHOR * most);
+    anchor
+        .filter(|z| z.norm() > 0.0)
+        .map_or(C128::new(1.0, 0.0), |z| z / z.norm())
 }
 
 /// Column `j` turned so that its anchor is positive.
@@ -37,8 +43,8 @@ pub(super) fn columns(v: &Matrix, order: &[usize]) -> Matrix {
 }
 
 impl dyn Emit + '_ {
-    /// `w_j - w_i` for the numbers in the last axis, ones on the diagonal; and whether, in each list, no difference is
-    /// negligible beside the largest number.
+    /// `w_j - w_i` for the numbers in the last axis, ones on the diagonal; and whether, in each
+    /// list, no difference is negligible beside the largest number.
     pub(crate) fn gaps(&self, w: Val) -> (Val, Val) {
         let ty = self.ty(w);
         let last = ty.rank() - 1;
@@ -46,7 +52,11 @@ impl dyn Emit + '_ {
         let square = ty.with_shape(ty.shape.iter().chain([&n]).cloned().collect::<Vec<_>>());
         let lead: Vec<usize> = (0..last).collect();
         let along = |axis: usize| {
-            self.broadcast_in_dim(w, &square.shape, &lead.iter().copied().chain([axis]).collect::<Vec<_>>())
+            self.broadcast_in_dim(
+                w,
+                &square.shape,
+                &lead.iter().copied().chain([axis]).collect::<Vec<_>>(),
+            )
         };
         let one = self.full(&square, 1.0);
         let on = self.band(&square, Comparison::Eq, 0);
@@ -60,28 +70,44 @@ impl dyn Emit + '_ {
         (gaps, self.reduce_all(fine, &[last, last + 1]))
     }
 
-    /// Where the anchors of columns are, at least this part of the largest component, and what they are.
+    /// Where the anchors of columns are, at least this part of the largest component, and what they
+    /// are.
     pub(crate) fn anchors(&self, v: Val, anchor: f64) -> (Val, Val) {
         let ty = self.ty(v);
         let rows = ty.rank() - 2;
         let size = self.abs(self.stop_gradient(v));
         let most = self.max_or_least(size, &[rows]);
-        let bound = if anchor == 1.0 { most } else { self.scale_by(anchor, most) };
-        let near = self.compare(size, Comparison::Ge, self.spread(bound, &self.ty(size), &[rows]));
+        let bound = if anchor == 1.0 {
+            most
+        } else {
+            self.scale_by(anchor, most)
+        };
+        let near = self.compare(
+            size,
+            Comparison::Ge,
+            self.spread(bound, &self.ty(size), &[rows]),
+        );
         let index = ty.with_dtype(crate::DType::I64);
         // The first row that is near, written so that there may be none.
         let count = self.neg(self.iota(&index, rows));
         let count = self.select(near, count, self.full(&index, i64::MIN));
         let first = self.neg(self.spread(self.max_or_least(count, &[rows]), &index, &[rows]));
         let here = self.compare(self.iota(&index, rows), Comparison::Eq, first);
-        (here, self.reduce_sum(self.real(self.select(here, v, self.zeros(&ty))), &[rows]))
+        (
+            here,
+            self.reduce_sum(self.real(self.select(here, v, self.zeros(&ty))), &[rows]),
+        )
     }
 
     /// Numbers of the last axis repeated along new rows: column `j` of the result is `w_j`.
     pub(super) fn on_columns(&self, w: Val, like: &Type) -> Val {
         let rank = like.rank();
         let dims: Vec<usize> = (0..rank).filter(|&k| k + 2 != rank).collect();
-        let w = if self.ty(w).dtype == like.dtype { w } else { self.convert(w, like.dtype) };
+        let w = if self.ty(w).dtype == like.dtype {
+            w
+        } else {
+            self.convert(w, like.dtype)
+        };
         self.broadcast_in_dim(w, &like.shape, &dims)
     }
 }
@@ -90,33 +116,60 @@ impl Lin<'_> {
     /// Off the diagonal `t / gaps`, zero on it.
     pub(super) fn over_gaps(&self, t: Lv, gaps: Val) -> Lv {
         let ty = self.lty(t);
-        let gaps = if self.ty(gaps).dtype == ty.dtype { gaps } else { self.convert(gaps, ty.dtype) };
-        self.apply1(Binary::Div, &[self.lkeep(self.band(&ty, Comparison::Ne, 0), t).into(), gaps.into()])
+        let gaps = if self.ty(gaps).dtype == ty.dtype {
+            gaps
+        } else {
+            self.convert(gaps, ty.dtype)
+        };
+        self.apply1(
+            Binary::Div,
+            &[
+                self.lkeep(self.band(&ty, Comparison::Ne, 0), t).into(),
+                gaps.into(),
+            ],
+        )
     }
 
     /// The diagonal of a square matrix.
     pub(super) fn ldiagonal(&self, t: Lv) -> Lv {
         let ty = self.lty(t);
-        self.lsum(self.lkeep(self.band(&ty, Comparison::Eq, 0), t), &[ty.rank() - 2])
+        self.lsum(
+            self.lkeep(self.band(&ty, Comparison::Eq, 0), t),
+            &[ty.rank() - 2],
+        )
     }
 
     /// The real part, of real and complex tangents.
     pub(super) fn lreal(&self, t: Lv) -> Lv {
-        if self.lty(t).dtype.is_complex() { self.apply1(Unary::Real, &[t.into()]) } else { t }
+        if self.lty(t).dtype.is_complex() {
+            self.apply1(Unary::Real, &[t.into()])
+        } else {
+            t
+        }
     }
 
     /// `v_ij c_j` for real `c`: columns scaled.
     pub(super) fn scale_columns(&self, v: Val, c: Lv) -> Lv {
         let ty = self.ty(v);
         let rank = ty.rank();
-        let c = if self.lty(c).dtype == ty.dtype { c } else { self.apply1(Convert { to: ty.dtype }, &[c.into()]) };
+        let c = if self.lty(c).dtype == ty.dtype {
+            c
+        } else {
+            self.apply1(Convert { to: ty.dtype }, &[c.into()])
+        };
         let dims = (0..rank - 2).chain([rank - 1]).collect();
-        let c = self.apply1(BroadcastInDim { shape: ty.shape.clone(), dims }, &[c.into()]);
+        let c = self.apply1(
+            BroadcastInDim {
+                shape: ty.shape.clone(),
+                dims,
+            },
+            &[c.into()],
+        );
         self.apply1(Binary::Mul, &[v.into(), c.into()])
     }
 
-    /// `φ_j`: how fast columns `v_j` turn whose tangents (with `vᴴ dv` real) are `dv`, and whose anchors are at least this
-    /// part of their largest component. Complex only.
+    /// `φ_j`: how fast columns `v_j` turn whose tangents (with `vᴴ dv` real) are `dv`, and whose
+    /// anchors are at least this part of their largest component. Complex only.
     pub(super) fn turning(&self, v: Val, dv: Lv, anchor: f64) -> Lv {
         let (here, real) = self.anchors(v, anchor);
         let side = self.apply1(Unary::Imag, &[self.lkeep(here, dv).into()]);

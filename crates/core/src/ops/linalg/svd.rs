@@ -1,4 +1,5 @@
-//! `svd`: `A = U diag(s) Vᴴ` with singular values descending. Results: `U`, `s`, `Vᴴ`, or `s` alone.
+//! `svd`: `A = U diag(s) Vᴴ` with singular values descending. Results: `U`, `s`, `Vᴴ`, or `s`
+//! alone.
 //!
 //! With `X = Uᴴ dA V`, its Hermitian part `H` and skew-Hermitian part `K`,
 //!
@@ -6,10 +7,11 @@
 //! ds = Re diag X        W_ij = H_ij / (s_j - s_i) off the diagonal,    Z_ij = K_ij / (s_i + s_j)
 //! dU = U (W + Z) + (I - U Uᴴ) dA V / s        dV = V (W - Z) + (I - V Vᴴ) dAᴴ U / s
 //! ```
-//! (the second terms where the matrix is tall or wide). One component of each column of `U` is real and positive (see
-//! `spectrum`); where a singular value is zero the same holds for `V`. Singular values alone have derivatives everywhere;
-//! those of vectors are refused where singular values coincide, or vanish while they are divided by. `full` gives square
-//! `U` and `Vᴴ`, which have no derivatives unless `A` is square. O(m n min(m, n)).
+//! (the second terms where the matrix is tall or wide). One component of each column of `U` is real
+//! and positive (see `spectrum`); where a singular value is zero the same holds for `V`. Singular
+//! values alone have derivatives everywhere; those of vectors are refused where singular values
+//! coincide, or vanish while they are divided by. `full` gives square `U` and `Vᴴ`, which have no
+//! derivatives unless `A` is square. O(m n min(m, n)).
 
 use super::super::support::bytes;
 use super::eigh::{rotate_columns, rotation};
@@ -36,10 +38,13 @@ pub struct Svd {
     pub full: bool,
 }
 
-/// Rotations of pairs of columns until all are orthogonal (Hestenes): `A V = U diag(s)`, for tall `A`.
+/// Rotations of pairs of columns until all are orthogonal (Hestenes): `A V = U diag(s)`, for tall
+/// `A`.
 fn tall(a: &Matrix) -> (Matrix, Vec<f64>, Matrix) {
     let (mut b, mut v) = (a.clone(), Matrix::eye(a.n));
-    let dot = |b: &Matrix, p: usize, q: usize| (0..b.m).map(|i| b[(i, p)].conj() * b[(i, q)]).sum::<C128>();
+    let dot = |b: &Matrix, p: usize, q: usize| {
+        (0..b.m).map(|i| b[(i, p)].conj() * b[(i, q)]).sum::<C128>()
+    };
     for _ in 0..60 {
         let mut still = true;
         for p in 0..a.n {
@@ -63,7 +68,11 @@ fn tall(a: &Matrix) -> (Matrix, Vec<f64>, Matrix) {
     let s: Vec<f64> = order.iter().map(|&j| s[j]).collect();
     let (b, v) = (columns(&b, &order), columns(&v, &order));
     let some = |j: usize| s[j] > 0.0 && s[j] > f64::EPSILON * 1e-3 * s[0];
-    let u = Matrix::new(b.m, b.n, |i, j| if some(j) { b[(i, j)] / s[j] } else { ZERO });
+    let u = Matrix::new(
+        b.m,
+        b.n,
+        |i, j| if some(j) { b[(i, j)] / s[j] } else { ZERO },
+    );
     (complete(u), s, v)
 }
 
@@ -87,7 +96,10 @@ fn complete(mut u: Matrix) -> Matrix {
                 best = (norm, x);
             }
         }
-        best.1.iter().enumerate().for_each(|(i, z)| u[(i, j)] = z / best.0);
+        best.1
+            .iter()
+            .enumerate()
+            .for_each(|(i, z)| u[(i, j)] = z / best.0);
     }
     u
 }
@@ -106,9 +118,21 @@ fn decompose(a: &Matrix, full: bool) -> (Matrix, Vec<f64>, Matrix) {
         let (v, s, u) = tall(&a.adjoint());
         (u, s, v)
     };
-    let widen = |x: Matrix, n: usize| complete(Matrix::new(x.m, n, |i, j| if j < x.n { x[(i, j)] } else { ZERO }));
-    let (mut u, mut v) = if full { (widen(u, a.m), widen(v, a.n)) } else { (u, v) };
-    let zero = s.first().map_or(0.0, |s| s * f64::EPSILON * a.m.max(a.n) as f64);
+    let widen = |x: Matrix, n: usize| {
+        complete(Matrix::new(
+            x.m,
+            n,
+            |i, j| if j < x.n { x[(i, j)] } else { ZERO },
+        ))
+    };
+    let (mut u, mut v) = if full {
+        (widen(u, a.m), widen(v, a.n))
+    } else {
+        (u, v)
+    };
+    let zero = s
+        .first()
+        .map_or(0.0, |s| s * f64::EPSILON * a.m.max(a.n) as f64);
     for j in 0..u.n.max(v.n) {
         if j < s.len() && s[j] > zero {
             let p = phase(&u, j);
@@ -130,7 +154,9 @@ impl Primitive for Svd {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs::default().with_if(!self.vectors, "vectors", false).with_if(self.full, "full", true)
+        Attrs::default()
+            .with_if(!self.vectors, "vectors", false)
+            .with_if(self.full, "full", true)
     }
 
     fn results(&self) -> usize {
@@ -145,11 +171,17 @@ impl Primitive for Svd {
             return Ok(vec![s]);
         }
         let (rows, columns) = if self.full { (m, n) } else { (k, k) };
-        Ok(vec![ending(&x[0], x[0].dtype, &[m, rows]), s, ending(&x[0], x[0].dtype, &[columns, n])])
+        Ok(vec![
+            ending(&x[0], x[0].dtype, &[m, rows]),
+            s,
+            ending(&x[0], x[0].dtype, &[columns, n]),
+        ])
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
-        let &[.., m, n] = x[0].shape() else { unreachable!("the type rule asks for matrices") };
+        let &[.., m, n] = x[0].shape() else {
+            unreachable!("the type rule asks for matrices")
+        };
         let (k, dtype) = (m.min(n), x[0].dtype());
         let (mut u, mut s, mut v) = (Vec::new(), Vec::new(), Vec::new());
         for a in matrices(&x[0]) {
@@ -163,7 +195,11 @@ impl Primitive for Svd {
             return Ok(vec![s]);
         }
         let (rows, columns) = if self.full { (m, n) } else { (k, k) };
-        Ok(vec![pack_matrices(u, &x[0], dtype, m, rows)?, s, pack_matrices(v, &x[0], dtype, columns, n)?])
+        Ok(vec![
+            pack_matrices(u, &x[0], dtype, m, rows)?,
+            s,
+            pack_matrices(v, &x[0], dtype, columns, n)?,
+        ])
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
@@ -173,11 +209,24 @@ impl Primitive for Svd {
                         determined by the matrix. Use the thin decomposition";
             return Err(Error::new(Code::NoRule, text));
         }
-        let y = cx.emit().emit(Svd { vectors: true, full: false }.into(), x);
+        let y = cx.emit().emit(
+            Svd {
+                vectors: true,
+                full: false,
+            }
+            .into(),
+            x,
+        );
         let mut all = vec![None; self.results()];
         let (u, s, vh) = (y[0], y[1], y[2]);
-        let kept = if self.vectors { y.clone() } else { Vals::from_slice(&[s]) };
-        let Some(t) = t[0] else { return Ok((kept, all)) };
+        let kept = if self.vectors {
+            y.clone()
+        } else {
+            Vals::from_slice(&[s])
+        };
+        let Some(t) = t[0] else {
+            return Ok((kept, all));
+        };
         let v = cx.adjoint(vh);
         let av = cx.rmm(t, v);
         if !self.vectors {
@@ -204,23 +253,43 @@ impl Primitive for Svd {
         let (m, n) = extents(&x[0]);
         let (m, n) = (size(&m), size(&n));
         let flops = if self.vectors { 20.0 } else { 4.0 };
-        Cost { flops: flops * batches(&x[0]) * m * n * m.min(n), bytes: x.iter().chain(y).map(bytes).sum() }
+        Cost {
+            flops: flops * batches(&x[0]) * m * n * m.min(n),
+            bytes: x.iter().chain(y).map(bytes).sum(),
+        }
     }
 }
 
 /// The tangents of `U` and `V`.
-fn vectors(cx: &Lin<'_>, (u, s, v): (Val, Val, Val), t: Lv, av: Lv, x: Lv, (m, n): (Dim, Dim)) -> (Lv, Lv) {
+fn vectors(
+    cx: &Lin<'_>,
+    (u, s, v): (Val, Val, Val),
+    t: Lv,
+    av: Lv,
+    x: Lv,
+    (m, n): (Dim, Dim),
+) -> (Lv, Lv) {
     let ty = cx.lty(x);
     let (rank, is_complex) = (ty.rank(), ty.dtype.is_complex());
     let (gaps, fine) = cx.gaps(s);
     let turned = cx.ladjoint(x);
-    let (h, k) = (cx.scale_by(0.5, cx.sum(x, turned)), cx.scale_by(0.5, cx.sum(x, cx.lneg(turned))));
-    // The diagonal of K of a real matrix is zero. Its adjoint is left out, too: it is no multiple of `1 / s`, and what
-    // cancels there would hide the rest where `s` is large.
-    let k = if is_complex { k } else { cx.lkeep(cx.band(&ty, Comparison::Ne, 0), k) };
+    let (h, k) = (
+        cx.scale_by(0.5, cx.sum(x, turned)),
+        cx.scale_by(0.5, cx.sum(x, cx.lneg(turned))),
+    );
+    // The diagonal of K of a real matrix is zero. Its adjoint is left out, too: it is no multiple
+    // of `1 / s`, and what cancels there would hide the rest where `s` is large.
+    let k = if is_complex {
+        k
+    } else {
+        cx.lkeep(cx.band(&ty, Comparison::Ne, 0), k)
+    };
     let w = cx.lguard(cx.over_gaps(h, gaps), fine, DEGENERATE);
     let real = ty.with_dtype(cx.ty(s).dtype);
-    let (columns, rows) = (cx.on_columns(s, &real), cx.matrix_transpose(cx.on_columns(s, &real)));
+    let (columns, rows) = (
+        cx.on_columns(s, &real),
+        cx.matrix_transpose(cx.on_columns(s, &real)),
+    );
     // No zero is divided by zero there.
     let mut sums = cx.add(columns, rows);
     if !is_complex {
@@ -228,8 +297,18 @@ fn vectors(cx: &Lin<'_>, (u, s, v): (Val, Val, Val), t: Lv, av: Lv, x: Lv, (m, n
     }
     let full = cx.positive(s);
     let divided = is_complex || m.same(&n) != Some(true);
-    let guarded = |t: Lv| if divided { cx.lguard(t, full, RANK_DEFICIENT) } else { t };
-    let sums = if is_complex { cx.convert(sums, ty.dtype) } else { sums };
+    let guarded = |t: Lv| {
+        if divided {
+            cx.lguard(t, full, RANK_DEFICIENT)
+        } else {
+            t
+        }
+    };
+    let sums = if is_complex {
+        cx.convert(sums, ty.dtype)
+    } else {
+        sums
+    };
     let z = guarded(cx.apply1(Binary::Div, &[k.into(), sums.into()]));
     let mut du = cx.lmm(u, cx.sum(w, z));
     let mut dv = cx.lmm(v, cx.sum(w, cx.lneg(z)));
@@ -255,35 +334,69 @@ fn vectors(cx: &Lin<'_>, (u, s, v): (Val, Val, Val), t: Lv, av: Lv, x: Lv, (m, n
 impl dyn Emit + '_ {
     /// The thin singular value decomposition: `U`, `s` descending, `Vᴴ`.
     pub fn svd(&self, x: Val) -> Vals {
-        self.emit(Svd { vectors: true, full: false }.into(), &[x])
+        self.emit(
+            Svd {
+                vectors: true,
+                full: false,
+            }
+            .into(),
+            &[x],
+        )
     }
 
     /// Singular values alone, descending; they have derivatives at degenerate spectra, too.
     pub fn svdvals(&self, x: Val) -> Val {
-        self.op(Svd { vectors: false, full: false }, &[x])
+        self.op(
+            Svd {
+                vectors: false,
+                full: false,
+            },
+            &[x],
+        )
     }
 
-    /// Whether, in each list of the last axis, none of these numbers is negligible beside the largest.
+    /// Whether, in each list of the last axis, none of these numbers is negligible beside the
+    /// largest.
     pub(crate) fn positive(&self, s: Val) -> Val {
         let s = self.stop_gradient(s);
         let ty = self.ty(s);
         let axes = [ty.rank() - 1];
         let most = self.max_or_least(s, &axes);
         let bound = self.mul(self.tolerance(&self.ty(most), &ty.shape[axes[0]]), most);
-        self.reduce_all(self.compare(s, Comparison::Gt, self.spread(bound, &ty, &axes)), &axes)
+        self.reduce_all(
+            self.compare(s, Comparison::Gt, self.spread(bound, &ty, &axes)),
+            &axes,
+        )
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    Ok(Svd { vectors: s.attrs.opt("vectors")?.unwrap_or(true), full: s.attrs.opt("full")?.unwrap_or(false) }.into())
+    Ok(Svd {
+        vectors: s.attrs.opt("vectors")?.unwrap_or(true),
+        full: s.attrs.opt("full")?.unwrap_or(false),
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
     let a = [4.0, 1.0, 0.5, 0.2, 2.0, -0.4, 0.3, -0.6, -0.7];
     let six = [0.5, 1.0, 2.0, -0.3, -1.1, 0.8];
-    let z = [(0.3, 0.4), (1.0, -0.5), (1.2, 0.3), (-0.4, 0.9), (0.8, -0.6), (0.5, 1.1)];
-    let thin = Svd { vectors: true, full: false };
-    let values = Svd { vectors: false, full: false };
+    let z = [
+        (0.3, 0.4),
+        (1.0, -0.5),
+        (1.2, 0.3),
+        (-0.4, 0.9),
+        (0.8, -0.6),
+        (0.5, 1.1),
+    ];
+    let thin = Svd {
+        vectors: true,
+        full: false,
+    };
+    let values = Svd {
+        vectors: false,
+        full: false,
+    };
     vec![
         Sample::new(thin, vec![real(&[3, 3], &a)]),
         Sample::new(thin, vec![real(&[3, 2], &six)]),
@@ -294,11 +407,22 @@ fn samples(_: &str) -> Vec<Sample> {
         Sample::new(values, vec![real(&[2, 3, 1], &six)]),
         Sample::new(values, vec![complex(&[2, 3], &z)]),
         Sample::new(thin, vec![real(&[0, 2], &[])]),
-        Sample::new(Svd { vectors: true, full: true }, vec![real(&[2, 2], &six[..4])]),
+        Sample::new(
+            Svd {
+                vectors: true,
+                full: true,
+            },
+            vec![real(&[2, 2], &six[..4])],
+        ),
     ]
 }
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "Singular values, descending, with U and V^H (unless vectors = false); thin, or square factors (`full`).";
-    vec![Entry { name: "svd", doc, parse, samples }]
+    vec![Entry {
+        name: "svd",
+        doc,
+        parse,
+        samples,
+    }]
 }

@@ -3,8 +3,9 @@
 //! ```text
 //! dX = op(A)⁻¹ (dB - op(dA) X)        ct_B = op(A)⁻ᴴ ct        op: A, Aᵀ or Aᴴ
 //! ```
-//! Only the named triangle is read, and with a unit diagonal not the diagonal either; gradients are zero elsewhere. A
-//! zero on the diagonal divides by zero. Linear in `B`. O(n²) per right-hand side.
+//! Only the named triangle is read, and with a unit diagonal not the diagonal either; gradients are
+//! zero elsewhere. A zero on the diagonal divides by zero. Linear in `B`. O(n²) per right-hand
+//! side.
 
 use super::super::support::{bytes, sample_array};
 use super::matrix::{Matrix, ONE, ZERO, complex, div, matrices, mul, pack_matrices, real};
@@ -35,7 +36,11 @@ pub enum Turn {
 impl Turn {
     /// The adjoint of matrices of this element type: of real ones the transpose.
     pub fn adjoint(dtype: DType) -> Turn {
-        if dtype.is_complex() { Turn::Adjoint } else { Turn::Transpose }
+        if dtype.is_complex() {
+            Turn::Adjoint
+        } else {
+            Turn::Transpose
+        }
     }
 
     fn name(self) -> &'static str {
@@ -63,7 +68,12 @@ pub struct TriangularSolve {
 impl Default for TriangularSolve {
     /// `A X = B` with lower triangular `A`.
     fn default() -> TriangularSolve {
-        TriangularSolve { left: true, lower: true, unit: false, turn: Turn::None }
+        TriangularSolve {
+            left: true,
+            lower: true,
+            unit: false,
+            turn: Turn::None,
+        }
     }
 }
 
@@ -138,10 +148,17 @@ impl Primitive for TriangularSolve {
         let n = square(self, a)?;
         let (rows, columns) = matrix(self, b)?;
         if a.dtype != b.dtype {
-            bail!(DTypeMismatch, "`triangular_solve` needs operands of one element type, got {a} and {b}");
+            bail!(
+                DTypeMismatch,
+                "`triangular_solve` needs operands of one element type, got {a} and {b}"
+            );
         }
         let lead = |t: &Type| t.shape[..t.rank() - 2].to_vec();
-        let aligned = a.rank() == b.rank() && lead(a).iter().zip(&lead(b)).all(|(p, q)| p.same(q) != Some(false));
+        let aligned = a.rank() == b.rank()
+            && lead(a)
+                .iter()
+                .zip(&lead(b))
+                .all(|(p, q)| p.same(q) != Some(false));
         let side = if self.left { rows } else { columns };
         if !aligned || side.same(n) == Some(false) {
             let axis = if self.left { "rows" } else { "columns" };
@@ -156,7 +173,9 @@ impl Primitive for TriangularSolve {
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let (a, b) = (matrices(&x[0]), matrices(&x[1]));
         let all = a.iter().zip(&b).map(|(a, b)| self.solve(a, b)).collect();
-        let &[.., m, n] = x[1].shape() else { unreachable!("the type rule asks for matrices") };
+        let &[.., m, n] = x[1].shape() else {
+            unreachable!("the type rule asks for matrices")
+        };
         Ok(vec![pack_matrices(all, &x[1], x[1].dtype(), m, n)?])
     }
 
@@ -175,7 +194,11 @@ impl Primitive for TriangularSolve {
             if self.turn == Turn::Adjoint && ty.dtype.is_complex() {
                 da = cx.apply1(Unary::Conj, &[da.into()]);
             }
-            let (l, r) = if self.left { (da.into(), y.into()) } else { (y.into(), da.into()) };
+            let (l, r) = if self.left {
+                (da.into(), y.into())
+            } else {
+                (y.into(), da.into())
+            };
             cx.lneg(cx.apply1(product(ty.rank()), &[l, r]))
         });
         let rest = cx.sum_opt(t[1], moved);
@@ -183,13 +206,18 @@ impl Primitive for TriangularSolve {
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let (Some(a), Some(ct)) = (x[0].val(), ct[0]) else { return Err(no_rule(self, "transpose")) };
+        let (Some(a), Some(ct)) = (x[0].val(), ct[0]) else {
+            return Err(no_rule(self, "transpose"));
+        };
         let (a, turn) = match self.turn {
             Turn::None => (a, Turn::adjoint(cx.ty(a).dtype)),
             Turn::Transpose => (cx.conj(a), Turn::None),
             Turn::Adjoint => (a, Turn::None),
         };
-        Ok(vec![None, Some(cx.op(TriangularSolve { turn, ..*self }, &[a, ct]))])
+        Ok(vec![
+            None,
+            Some(cx.op(TriangularSolve { turn, ..*self }, &[a, ct])),
+        ])
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
@@ -199,12 +227,16 @@ impl Primitive for TriangularSolve {
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
         let n = x[0].shape.last().map_or(1.0, size);
         let flops = y[0].shape.iter().map(size).product::<f64>() * n;
-        Cost { flops, bytes: x.iter().chain(y).map(bytes).sum() }
+        Cost {
+            flops,
+            bytes: x.iter().chain(y).map(bytes).sum(),
+        }
     }
 }
 
 impl dyn Emit + '_ {
-    /// The solution of a triangular system; see [`TriangularSolve`]. Leading axes are batches and repeat.
+    /// The solution of a triangular system; see [`TriangularSolve`]. Leading axes are batches and
+    /// repeat.
     pub fn triangular_solve(&self, a: Val, b: Val, how: TriangularSolve) -> Val {
         let (a, b) = self.same_leads(a, b);
         self.op(how, &[a, b])
@@ -213,38 +245,87 @@ impl dyn Emit + '_ {
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let mut flag = |name: &str, default: bool| Ok(s.attrs.opt::<bool>(name)?.unwrap_or(default));
-    let (left, lower, unit) = (flag("left_side", true)?, flag("lower", true)?, flag("unit_diagonal", false)?);
+    let (left, lower, unit) = (
+        flag("left_side", true)?,
+        flag("lower", true)?,
+        flag("unit_diagonal", false)?,
+    );
     let turn = match s.attrs.opt::<String>("transpose_a")?.as_deref() {
         None | Some("none") => Turn::None,
         Some("transpose") => Turn::Transpose,
         Some("adjoint") => Turn::Adjoint,
-        Some(o) => bail!(Attribute, "`transpose_a` of `triangular_solve` is none, transpose or adjoint, not {o}"),
+        Some(o) => bail!(
+            Attribute,
+            "`transpose_a` of `triangular_solve` is none, transpose or adjoint, not {o}"
+        ),
     };
-    Ok(TriangularSolve { left, lower, unit, turn }.into())
+    Ok(TriangularSolve {
+        left,
+        lower,
+        unit,
+        turn,
+    }
+    .into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
     let a = real(&[3, 3], &[2.0, 0.3, -0.4, 0.7, -1.5, 0.6, -0.2, 0.9, 1.8]);
-    let z = complex(&[2, 2], &[(1.5, 0.5), (0.4, -0.3), (-0.6, 0.2), (1.0, -1.0)]);
+    let z = complex(
+        &[2, 2],
+        &[(1.5, 0.5), (0.4, -0.3), (-0.6, 0.2), (1.0, -1.0)],
+    );
     let how = TriangularSolve::default();
     let mut all = Vec::new();
     for turn in [Turn::None, Turn::Transpose, Turn::Adjoint] {
         let tall = sample_array(DType::F64, &[3, 2], 1);
-        all.push(Sample::new(TriangularSolve { turn, ..how }, vec![a.clone(), tall]));
+        all.push(Sample::new(
+            TriangularSolve { turn, ..how },
+            vec![a.clone(), tall],
+        ));
         let wide = sample_array(DType::C128, &[3, 2], 1);
-        let upper = TriangularSolve { left: false, lower: false, turn, ..how };
+        let upper = TriangularSolve {
+            left: false,
+            lower: false,
+            turn,
+            ..how
+        };
         all.push(Sample::new(upper, vec![z.clone(), wide]));
-        let unit = TriangularSolve { unit: true, lower: turn == Turn::None, turn, ..how };
-        all.push(Sample::new(unit, vec![z.clone(), sample_array(DType::C128, &[2, 1], 1)]));
+        let unit = TriangularSolve {
+            unit: true,
+            lower: turn == Turn::None,
+            turn,
+            ..how
+        };
+        all.push(Sample::new(
+            unit,
+            vec![z.clone(), sample_array(DType::C128, &[2, 1], 1)],
+        ));
     }
     let two = real(&[2, 2, 2], &[1.0, 0.5, -0.5, 2.0, 1.5, 0.2, 0.3, -1.0]);
-    all.push(Sample::new(how, vec![two, sample_array(DType::F64, &[2, 2, 1], 1)]));
-    all.push(Sample::new(how, vec![real(&[0, 0], &[]), real(&[0, 2], &[])]));
-    all.push(Sample::rough(how, vec![real(&[2, 2], &[1.0, 0.0, 2.0, 0.0]), real(&[2, 1], &[1.0, 1.0])]));
+    all.push(Sample::new(
+        how,
+        vec![two, sample_array(DType::F64, &[2, 2, 1], 1)],
+    ));
+    all.push(Sample::new(
+        how,
+        vec![real(&[0, 0], &[]), real(&[0, 2], &[])],
+    ));
+    all.push(Sample::rough(
+        how,
+        vec![
+            real(&[2, 2], &[1.0, 0.0, 2.0, 0.0]),
+            real(&[2, 1], &[1.0, 1.0]),
+        ],
+    ));
     all
 }
 
 pub(super) fn entries() -> Vec<Entry> {
     let doc = "The X with op(A) X = B (or X op(A) = B) for triangular A, where op(A) is A, its transpose or adjoint.";
-    vec![Entry { name: "triangular_solve", doc, parse, samples }]
+    vec![Entry {
+        name: "triangular_solve",
+        doc,
+        parse,
+        samples,
+    }]
 }

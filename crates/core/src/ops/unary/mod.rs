@@ -1,7 +1,7 @@
 //! Elementwise functions of one operand: a table, a row per function.
 //!
-//! For holomorphic `f`, `dy = f'(x) dx`, in real and complex arithmetic alike; `transpose` of a multiplication
-//! conjugates. Rows that are linear say how they are transposed.
+//! For holomorphic `f`, `dy = f'(x) dx`, in real and complex arithmetic alike; `transpose` of a
+//! multiplication conjugates. Rows that are linear say how they are transposed.
 
 mod table;
 
@@ -113,7 +113,12 @@ impl Primitive for Unary {
         arity(self, x, 1)?;
         match (self.def().types)(x[0].dtype) {
             Some(d) => Ok(vec![x[0].with_dtype(d)]),
-            None => bail!(DTypeMismatch, "`{}` is not defined on {}; convert it first", self.name(), x[0].dtype),
+            None => bail!(
+                DTypeMismatch,
+                "`{}` is not defined on {}; convert it first",
+                self.name(),
+                x[0].dtype
+            ),
         }
     }
 
@@ -122,8 +127,12 @@ impl Primitive for Unary {
         let out = (d.types)(x[0].dtype()).unwrap_or(x[0].dtype());
         let truth = |v: f64| i128::from(v != 0.0);
         let y = match x[0].wide() {
-            Wide::F(v) if out == DType::Bool => Wide::I(v.into_iter().map(|x| truth((d.real)(x))).collect()),
-            Wide::C(v) if out == DType::Bool => Wide::I(v.into_iter().map(|z| truth((d.complex)(z).re)).collect()),
+            Wide::F(v) if out == DType::Bool => {
+                Wide::I(v.into_iter().map(|x| truth((d.real)(x))).collect())
+            }
+            Wide::C(v) if out == DType::Bool => {
+                Wide::I(v.into_iter().map(|z| truth((d.complex)(z).re)).collect())
+            }
             Wide::F(v) => Wide::F(v.into_iter().map(d.real).collect()),
             Wide::I(v) => Wide::I(v.into_iter().map(|i| (d.int)(i, out)).collect()),
             Wide::C(v) if out.is_complex() => Wide::C(v.into_iter().map(d.complex).collect()),
@@ -183,12 +192,20 @@ methods! {
 impl dyn Emit + '_ {
     /// Complex conjugate; nothing is written for a real value, so that real graphs stay clean.
     pub fn conj(&self, x: Val) -> Val {
-        if self.ty(x).dtype.is_complex() { self.op(Unary::Conj, &[x]) } else { x }
+        if self.ty(x).dtype.is_complex() {
+            self.op(Unary::Conj, &[x])
+        } else {
+            x
+        }
     }
 
     /// Real part; nothing is written for a real value.
     pub fn real(&self, x: Val) -> Val {
-        if self.ty(x).dtype.is_complex() { self.op(Unary::Real, &[x]) } else { x }
+        if self.ty(x).dtype.is_complex() {
+            self.op(Unary::Real, &[x])
+        } else {
+            x
+        }
     }
 }
 
@@ -196,7 +213,11 @@ impl dyn Emit + '_ {
     /// Imaginary part; zero for a real value.
     pub fn imag(&self, x: Val) -> Val {
         let ty = self.ty(x);
-        if ty.dtype.is_complex() { self.op(Unary::Imag, &[x]) } else { self.zeros(&ty) }
+        if ty.dtype.is_complex() {
+            self.op(Unary::Imag, &[x])
+        } else {
+            self.zeros(&ty)
+        }
     }
 
     /// `x * x`.
@@ -226,11 +247,16 @@ impl dyn Emit + '_ {
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     match UNARY.iter().find(|d| d.name == s.name) {
         Some(d) => Ok(d.op.into()),
-        None => bail!(UnknownOperation, "`{}` is not an elementwise function", s.name),
+        None => bail!(
+            UnknownOperation,
+            "`{}` is not an elementwise function",
+            s.name
+        ),
     }
 }
 
-/// Where derivatives are conventions: zeros of both signs, half-way points, poles, saturation, what is not finite.
+/// Where derivatives are conventions: zeros of both signs, half-way points, poles, saturation, what
+/// is not finite.
 const ROUGH: [f64; 16] = [
     0.0,
     -0.0,
@@ -252,7 +278,10 @@ const ROUGH: [f64; 16] = [
 
 /// Points of the row's domain, for every element type that it is defined on; and corners.
 fn samples(name: &str) -> Vec<Sample> {
-    let d = UNARY.iter().find(|d| d.name == name).expect("called with a name of the table");
+    let d = UNARY
+        .iter()
+        .find(|d| d.name == name)
+        .expect("called with a name of the table");
     let (lo, hi) = d.domain;
     let at = |i: usize| lo + (hi - lo) * [0.13, 0.41, 0.59, 0.77, 0.92, 0.28][i % 6];
     let types = || DType::ALL.into_iter().filter(|&t| (d.types)(t).is_some());
@@ -265,14 +294,25 @@ fn samples(name: &str) -> Vec<Sample> {
         };
         let x = wide.narrow(t, [2, 3]).expect("six elements");
         // The derivative of a stopped value is zero by decree.
-        Sample { smooth: d.op != Unary::StopGradient, ..Sample::new(d.op, vec![x]) }
+        Sample {
+            smooth: d.op != Unary::StopGradient,
+            ..Sample::new(d.op, vec![x])
+        }
     });
     let rough = types().filter(|t| t.kind() != Kind::Bool).map(|t| {
         let (least, most) = if t.is_int() { t.int_range() } else { (0, 0) };
         let wide = match t.kind() {
             Kind::Float => Wide::F(ROUGH.to_vec()),
-            Kind::Complex => Wide::C((0..16).map(|i| C128::new(ROUGH[i], ROUGH[i * 5 % 16])).collect()),
-            _ => Wide::I((0..16).map(|i| [least, most, -1, least + 1, most - 1, 0, 1, 2][i % 8]).collect()),
+            Kind::Complex => Wide::C(
+                (0..16)
+                    .map(|i| C128::new(ROUGH[i], ROUGH[i * 5 % 16]))
+                    .collect(),
+            ),
+            _ => Wide::I(
+                (0..16)
+                    .map(|i| [least, most, -1, least + 1, most - 1, 0, 1, 2][i % 8])
+                    .collect(),
+            ),
         };
         Sample::rough(d.op, vec![wide.narrow(t, [16]).expect("sixteen elements")])
     });
@@ -280,5 +320,13 @@ fn samples(name: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    UNARY.iter().map(|d| Entry { name: d.name, doc: d.doc, parse, samples }).collect()
+    UNARY
+        .iter()
+        .map(|d| Entry {
+            name: d.name,
+            doc: d.doc,
+            parse,
+            samples,
+        })
+        .collect()
 }

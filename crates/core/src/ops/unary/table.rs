@@ -1,6 +1,7 @@
 //! The rows: value, domain and derivative of each function of one operand.
 //!
-//! Derivatives are written so that they and *their* derivatives neither cancel nor overflow where the limit exists.
+//! Derivatives are written so that they and *their* derivatives neither cancel nor overflow where
+//! the limit exists.
 
 use super::{Unary, UnaryDef};
 use crate::dtype::{C128, DType, Kind};
@@ -67,7 +68,12 @@ const fn row(op: Unary, name: &'static str, doc: &'static str) -> UnaryDef {
 
 /// A row of a function that is constant between steps.
 const fn step(op: Unary, name: &'static str, doc: &'static str, real: fn(f64) -> f64) -> UnaryDef {
-    UnaryDef { types: float, real, flops: 1.0, ..row(op, name, doc) }
+    UnaryDef {
+        types: float,
+        real,
+        flops: 1.0,
+        ..row(op, name, doc)
+    }
 }
 
 /// `t / (c x)`.
@@ -116,11 +122,21 @@ pub static UNARY: &[UnaryDef] = &[
         linearize: |cx, x, _, t| {
             let s = cx.sign(x);
             if !cx.ty(x).dtype.is_complex() {
-                return Some(cx.at_kink(Side::Sign { up: rises(cx.emit(), x, None) }, s, t));
+                return Some(cx.at_kink(
+                    Side::Sign {
+                        up: rises(cx.emit(), x, None),
+                    },
+                    s,
+                    t,
+                ));
             }
             Some(cx.apply1(Unary::Real, &[cx.scale(cx.conj(s), t).into()]))
         },
-        ..row(Unary::Abs, "abs", "absolute value: real for complex numbers; derivative 0 at 0")
+        ..row(
+            Unary::Abs,
+            "abs",
+            "absolute value: real for complex numbers; derivative 0 at 0",
+        )
     },
     UnaryDef {
         types: numeric,
@@ -142,13 +158,42 @@ pub static UNARY: &[UnaryDef] = &[
             let along = cx.scale(y, cx.apply1(Convert { to: dtype }, &[along.into()]));
             Some(cx.scale(cx.convert(w, dtype), cx.sum(t, cx.lneg(along))))
         },
-        ..row(Unary::Sign, "sign", "-1, 0 or 1 (zeros and NaN stay); z / |z| on complex numbers")
+        ..row(
+            Unary::Sign,
+            "sign",
+            "-1, 0 or 1 (zeros and NaN stay); z / |z| on complex numbers",
+        )
     },
-    step(Unary::Floor, "floor", "largest integer not above x", f64::floor),
-    step(Unary::Ceil, "ceil", "smallest integer not below x", f64::ceil),
-    step(Unary::Trunc, "trunc", "integer part, toward zero", f64::trunc),
-    step(Unary::RoundHalfEven, "round_half_even", "nearest integer, ties to even", f64::round_ties_even),
-    step(Unary::RoundHalfAway, "round_half_away", "nearest integer, ties away from zero", f64::round),
+    step(
+        Unary::Floor,
+        "floor",
+        "largest integer not above x",
+        f64::floor,
+    ),
+    step(
+        Unary::Ceil,
+        "ceil",
+        "smallest integer not below x",
+        f64::ceil,
+    ),
+    step(
+        Unary::Trunc,
+        "trunc",
+        "integer part, toward zero",
+        f64::trunc,
+    ),
+    step(
+        Unary::RoundHalfEven,
+        "round_half_even",
+        "nearest integer, ties to even",
+        f64::round_ties_even,
+    ),
+    step(
+        Unary::RoundHalfAway,
+        "round_half_away",
+        "nearest integer, ties away from zero",
+        f64::round,
+    ),
     UnaryDef {
         real: f64::sqrt,
         complex: math::complex::sqrt,
@@ -171,7 +216,11 @@ pub static UNARY: &[UnaryDef] = &[
         complex: math::complex::cbrt,
         domain: (0.2, 3.0),
         linearize: |cx, _, y, t| Some(over(cx, t, 3.0, cx.square(y))),
-        ..row(Unary::Cbrt, "cbrt", "cube root; the principal one on complex numbers")
+        ..row(
+            Unary::Cbrt,
+            "cbrt",
+            "cube root; the principal one on complex numbers",
+        )
     },
     UnaryDef {
         real: libm::exp,
@@ -197,7 +246,11 @@ pub static UNARY: &[UnaryDef] = &[
         complex: math::complex::log,
         domain: (0.2, 3.0),
         linearize: |cx, x, _, t| Some(cx.unscale(t, x)),
-        ..row(Unary::Log, "log", "natural logarithm; the principal branch on complex numbers")
+        ..row(
+            Unary::Log,
+            "log",
+            "natural logarithm; the principal branch on complex numbers",
+        )
     },
     UnaryDef {
         real: libm::log2,
@@ -333,7 +386,11 @@ pub static UNARY: &[UnaryDef] = &[
         real: libm::erf,
         flops: 20.0,
         linearize: |cx, x, _, t| Some(cx.scale(gauss(cx.emit(), FRAC_2_SQRT_PI, x), t)),
-        ..row(Unary::Erf, "erf", "error function: 2/sqrt(pi) times the integral of e^-s² from 0 to x")
+        ..row(
+            Unary::Erf,
+            "erf",
+            "error function: 2/sqrt(pi) times the integral of e^-s² from 0 to x",
+        )
     },
     UnaryDef {
         types: float,
@@ -348,7 +405,13 @@ pub static UNARY: &[UnaryDef] = &[
         domain: (-0.9, 0.9),
         flops: 20.0,
         linearize: |cx, x, y, t| {
-            let e = of_angle(cx.emit(), x, y, |cx, x| cx.erf_inv(x), |cx, y| cx.exp(cx.square(y)));
+            let e = of_angle(
+                cx.emit(),
+                x,
+                y,
+                |cx, x| cx.erf_inv(x),
+                |cx, y| cx.exp(cx.square(y)),
+            );
             Some(cx.scale_at_pole(cx.emit().scale_by(1.0 / FRAC_2_SQRT_PI, e), t))
         },
         ..row(Unary::ErfInv, "erf_inv", "inverse of erf")
@@ -374,21 +437,35 @@ pub static UNARY: &[UnaryDef] = &[
         complex: |z| (1.0 - z) * (1.0 + z),
         flops: 3.0,
         linearize: |cx, x, _, t| Some(cx.scale(cx.emit().scale_by(-2.0, x), t)),
-        ..row(Unary::OneMinusSquare, "one_minus_square", "1 - x² as (1 - x)(1 + x): no cancellation, here or in -2x")
+        ..row(
+            Unary::OneMinusSquare,
+            "one_minus_square",
+            "1 - x² as (1 - x)(1 + x): no cancellation, here or in -2x",
+        )
     },
     UnaryDef {
         real: math::sech_square,
         complex: math::complex::sech_square,
         linearize: |cx, x, y, t| Some(cx.scale(cx.emit().scale_by(-2.0, cx.mul(cx.tanh(x), y)), t)),
-        ..row(Unary::SechSquare, "sech_square", "1 / cosh(x)², the derivative of tanh")
+        ..row(
+            Unary::SechSquare,
+            "sech_square",
+            "1 / cosh(x)², the derivative of tanh",
+        )
     },
     UnaryDef {
         types: float,
         real: math::recip_one_plus_square,
         flops: 5.0,
         // Of x y and y, not of y²: neither is small where the product is not.
-        linearize: |cx, x, y, t| Some(cx.scale(cx.mul(cx.emit().scale_by(-2.0, cx.mul(x, y)), y), t)),
-        ..row(Unary::RecipOnePlusSquare, "recip_one_plus_square", "1 / (1 + x²), the derivative of atan")
+        linearize: |cx, x, y, t| {
+            Some(cx.scale(cx.mul(cx.emit().scale_by(-2.0, cx.mul(x, y)), y), t))
+        },
+        ..row(
+            Unary::RecipOnePlusSquare,
+            "recip_one_plus_square",
+            "1 / (1 + x²), the derivative of atan",
+        )
     },
     UnaryDef {
         types: to_bool,
@@ -418,9 +495,15 @@ pub static UNARY: &[UnaryDef] = &[
     },
     UnaryDef {
         types: |d| d.is_int().then_some(d),
-        int: |i, d| i128::from((i & ((1 << d.bits()) - 1)).leading_zeros()) - (128 - i128::from(d.bits())),
+        int: |i, d| {
+            i128::from((i & ((1 << d.bits()) - 1)).leading_zeros()) - (128 - i128::from(d.bits()))
+        },
         flops: 1.0,
-        ..row(Unary::Clz, "count_leading_zeros", "number of zero bits above the highest that is set")
+        ..row(
+            Unary::Clz,
+            "count_leading_zeros",
+            "number of zero bits above the highest that is set",
+        )
     },
     UnaryDef {
         complex: |z| z.conj(),
@@ -445,7 +528,11 @@ pub static UNARY: &[UnaryDef] = &[
         // <c, Im z> = <i c, z>
         transpose: Some(|cx, ct, ty| {
             let zero = cx.zeros(&cx.ty(ct));
-            if ty.dtype.is_complex() { cx.complex(zero, ct) } else { zero }
+            if ty.dtype.is_complex() {
+                cx.complex(zero, ct)
+            } else {
+                zero
+            }
         }),
         ..row(Unary::Imag, "imag", "imaginary part")
     },
@@ -453,14 +540,23 @@ pub static UNARY: &[UnaryDef] = &[
         types: any,
         int: |i, _| i,
         flops: 0.0,
-        ..row(Unary::StopGradient, "stop_gradient", "the identity, with derivative zero")
+        ..row(
+            Unary::StopGradient,
+            "stop_gradient",
+            "the identity, with derivative zero",
+        )
     },
 ];
 
-/// A function of `x` in f32 where its element type has 16 bits: what is rounded in between would cost digits.
+/// A function of `x` in f32 where its element type has 16 bits: what is rounded in between would
+/// cost digits.
 fn in_f32(cx: &dyn Emit, x: Val, f: impl FnOnce(&dyn Emit, Val) -> Val) -> Val {
     let dtype = cx.ty(x).dtype;
-    if dtype.size() < 4 { cx.convert(f(cx, cx.convert(x, DType::F32)), dtype) } else { f(cx, x) }
+    if dtype.size() < 4 {
+        cx.convert(f(cx, cx.convert(x, DType::F32)), dtype)
+    } else {
+        f(cx, x)
+    }
 }
 
 /// `c exp(-x²)`.
@@ -468,7 +564,18 @@ fn gauss(cx: &dyn Emit, c: f64, x: Val) -> Val {
     in_f32(cx, x, |cx, x| cx.scale_by(c, cx.exp(cx.neg(cx.square(x)))))
 }
 
-/// `f(y)` with `y = g(x)`, which has few digits for an exponential where the element type has 16 bits.
-fn of_angle(cx: &dyn Emit, x: Val, y: Val, g: fn(&dyn Emit, Val) -> Val, f: fn(&dyn Emit, Val) -> Val) -> Val {
-    if cx.ty(x).dtype.size() < 4 { in_f32(cx, x, |cx, x| f(cx, g(cx, x))) } else { f(cx, y) }
+/// `f(y)` with `y = g(x)`, which has few digits for an exponential where the element type has 16
+/// bits.
+fn of_angle(
+    cx: &dyn Emit,
+    x: Val,
+    y: Val,
+    g: fn(&dyn Emit, Val) -> Val,
+    f: fn(&dyn Emit, Val) -> Val,
+) -> Val {
+    if cx.ty(x).dtype.size() < 4 {
+        in_f32(cx, x, |cx, x| f(cx, g(cx, x)))
+    } else {
+        f(cx, y)
+    }
 }

@@ -1,9 +1,11 @@
-//! The tape: a node per recorded operation, holding its derivative as a linear program and what that program refers to.
+//! The tape: a node per recorded operation, holding its derivative as a linear program and what
+//! that program refers to.
 //!
-//! Recording is `linearize`: the rule writes the operation and linear equations, and of all values it made, a node keeps
-//! those that the equations refer to. What was seen before is ready to run ([`Rule`](super::rule::Rule)); else the rule
-//! is applied with an emitter that computes at once ([`Exec`](super::exec::Exec)). Nodes refer to the nodes of their
-//! operands, so a tape lives as long as a tensor that was computed with it. Nothing recurses over it.
+//! Recording is `linearize`: the rule writes the operation and linear equations, and of all values
+//! it made, a node keeps those that the equations refer to. What was seen before is ready to run
+//! ([`Rule`](super::rule::Rule)); else the rule is applied with an emitter that computes at once
+//! ([`Exec`](super::exec::Exec)). Nodes refer to the nodes of their operands, so a tape lives as
+//! long as a tensor that was computed with it. Nothing recurses over it.
 
 mod node;
 mod record;
@@ -76,7 +78,14 @@ pub(super) fn given_by<'v>(x: impl Iterator<Item = &'v Value>) -> Given {
 }
 
 /// Runs an operation, and records it if it may be and an operand is tracked.
-pub(super) fn apply(rt: &EagerRuntime, op: &Op, x: &[&Value], track: bool, loc: Loc, env: &mut Env) -> Result<Values> {
+pub(super) fn apply(
+    rt: &EagerRuntime,
+    op: &Op,
+    x: &[&Value],
+    track: bool,
+    loc: Loc,
+    env: &mut Env,
+) -> Result<Values> {
     let mut y = Values::new();
     apply_to(rt, op, x, track, loc, env, &mut y)?;
     Ok(y)
@@ -118,24 +127,36 @@ pub(super) fn apply_plainly(
         return done;
     }
     let x = x.iter().map(|&v| v.clone()).collect();
-    *y = if tracked { record(rt, op.clone(), x, loc, env)? } else { run(rt, op, x, env)? };
+    *y = if tracked {
+        record(rt, op.clone(), x, loc, env)?
+    } else {
+        run(rt, op, x, env)?
+    };
     Ok(())
 }
 
 /// Runs an operation.
 pub(super) fn run(rt: &EagerRuntime, op: &Op, x: Inputs, env: &mut Env) -> Result<Values> {
     let given = given_by(x.iter());
-    let types: Option<Vec<Type>> = (!op.binds().is_empty()).then(|| x.iter().map(|v| v.ty().clone()).collect());
+    let types: Option<Vec<Type>> =
+        (!op.binds().is_empty()).then(|| x.iter().map(|v| v.ty().clone()).collect());
     let tensors: Operands = x.into_iter().map(|v| v.tensor).collect();
     let y = rt.execute(op, tensors, env)?;
     if let Some(types) = types {
         bind(op, &types, y.iter(), env)?;
     }
-    Ok(y.into_iter().map(|tensor| Value::new(tensor, given)).collect())
+    Ok(y.into_iter()
+        .map(|tensor| Value::new(tensor, given))
+        .collect())
 }
 
 /// Keeps the extents that an operation has decided.
-fn bind<'a>(op: &Op, types: &[Type], y: impl Iterator<Item = &'a cotangent_cpu::Tensor>, env: &mut Env) -> Result<()> {
+fn bind<'a>(
+    op: &Op,
+    types: &[Type],
+    y: impl Iterator<Item = &'a cotangent_cpu::Tensor>,
+    env: &mut Env,
+) -> Result<()> {
     let binds = op.binds();
     for (ty, y) in op.infer(types)?.iter().zip(y) {
         for (d, &n) in ty.shape.iter().zip(y.shape()) {

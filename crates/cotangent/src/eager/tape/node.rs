@@ -21,7 +21,8 @@ thread_local! {
     static NODE_IDS: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
 }
 
-/// A number for a node with these inputs: greater than theirs, which other threads may have recorded.
+/// A number for a node with these inputs: greater than theirs, which other threads may have
+/// recorded.
 fn node_id(inputs: &[Edge]) -> u64 {
     let (mut next, mut end) = NODE_IDS.get();
     if next == end || inputs.iter().any(|e| e.node.id >= next) {
@@ -40,7 +41,8 @@ pub(in crate::eager) struct Edge {
 }
 
 impl Edge {
-    /// The tangent in a slot of a node. One that is an operand's own stays that: nothing is to be done in between.
+    /// The tangent in a slot of a node. One that is an operand's own stays that: nothing is to be
+    /// done in between.
     pub fn of(node: Shared<Node>, slot: u32) -> Edge {
         match node.inputs.get(slot as usize) {
             Some(e) => e.clone(),
@@ -85,11 +87,15 @@ impl Mark {
 }
 
 pub(in crate::eager) enum Kind {
-    /// A variable. Its gradient belongs to the tensors that are the variable: it may refer to this node, as one that can
-    /// be differentiated does, and would keep it for ever.
+    /// A variable. Its gradient belongs to the tensors that are the variable: it may refer to this
+    /// node, as one that can be differentiated does, and would keep it for ever.
     Leaf { grad: Weak<Mutex<Gradient>> },
     /// An operation: what `backward` needs, until it is released.
-    Op { derivative: Arc<Derivative>, loc: Loc, tape: Saved },
+    Op {
+        derivative: Arc<Derivative>,
+        loc: Loc,
+        tape: Saved,
+    },
 }
 
 /// How many nodes a thread keeps for those that it records next.
@@ -100,8 +106,8 @@ thread_local! {
     static SPARE_NODES: RefCell<Vec<UniqueArc<Node>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps the memory of a recorded operation that refers to no other node. A derivative that others use, too, stays: that
-/// of the next operation is most often the same.
+/// Keeps the memory of a recorded operation that refers to no other node. A derivative that others
+/// use, too, stays: that of the next operation is most often the same.
 fn keep_spare(node: UniqueArc<Node>) {
     if !matches!(&node.kind, Kind::Op { derivative, .. } if derivative.reusable) {
         return;
@@ -124,9 +130,16 @@ impl Node {
         save: impl FnOnce(&mut Tape),
     ) -> Shared<Node> {
         let id = node_id(&inputs);
-        let spare = SPARE_NODES.try_with(|spare| spare.try_borrow_mut().ok()?.pop()).ok().flatten();
+        let spare = SPARE_NODES
+            .try_with(|spare| spare.try_borrow_mut().ok()?.pop())
+            .ok()
+            .flatten();
         let mut node = spare.unwrap_or_else(|| {
-            let kind = Kind::Op { derivative: derivative.clone(), loc, tape: Saved::default() };
+            let kind = Kind::Op {
+                derivative: derivative.clone(),
+                loc,
+                tape: Saved::default(),
+            };
             UniqueArc::new(Node {
                 id,
                 inputs: SmallVec::new(),
@@ -138,7 +151,12 @@ impl Node {
         });
         let new = &mut *node;
         (new.id, new.inputs) = (id, inputs);
-        if let Kind::Op { derivative: old, loc: at, tape } = &mut new.kind {
+        if let Kind::Op {
+            derivative: old,
+            loc: at,
+            tape,
+        } = &mut new.kind
+        {
             if !Arc::ptr_eq(old, derivative) {
                 *old = derivative.clone();
             }
@@ -151,7 +169,9 @@ impl Node {
     /// A variable, and its gradient.
     pub fn leaf() -> (Edge, Grad) {
         let (id, grad) = (node_id(&[]), Grad::default());
-        let kind = Kind::Leaf { grad: Arc::downgrade(&grad) };
+        let kind = Kind::Leaf {
+            grad: Arc::downgrade(&grad),
+        };
         let node = Node {
             id,
             inputs: SmallVec::new(),
@@ -160,7 +180,13 @@ impl Node {
             hooks: OnceLock::new(),
             kinks: OnceLock::new(),
         };
-        (Edge { node: Shared::new(node), slot: 0 }, grad)
+        (
+            Edge {
+                node: Shared::new(node),
+                slot: 0,
+            },
+            grad,
+        )
     }
 
     pub fn is_leaf(&self) -> bool {
@@ -186,11 +212,16 @@ impl Node {
     }
 
     pub fn has_hooks(&self) -> bool {
-        self.hooks.get().is_some_and(|hooks| !lock(hooks).is_empty())
+        self.hooks
+            .get()
+            .is_some_and(|hooks| !lock(hooks).is_empty())
     }
 
     pub fn hooks(&self) -> Vec<Hook> {
-        self.hooks.get().map(|hooks| lock(hooks).clone()).unwrap_or_default()
+        self.hooks
+            .get()
+            .map(|hooks| lock(hooks).clone())
+            .unwrap_or_default()
     }
 
     /// Moves the nodes that this one refers to onto a stack.
@@ -205,12 +236,13 @@ impl Drop for Node {
         let mut stack = Vec::new();
         self.unlink(&mut stack);
         while let Some(node) = stack.pop() {
-            // A variable, most often, that others refer to: then this is one load. Or two threads let go at once, and one
-            // of them goes on.
+            // A variable, most often, that others refer to: then this is one load. Or two threads
+            // let go at once, and one of them goes on.
             let last = Shared::try_unique(node).map_or_else(Shared::into_unique, Some);
             if let Some(mut node) = last {
                 node.unlink(&mut stack);
-                // What it held goes now: that may be the last reference to something that records, too.
+                // What it held goes now: that may be the last reference to something that records,
+                // too.
                 if let Kind::Op { tape, .. } = &mut node.kind {
                     tape.renew();
                 }

@@ -1,4 +1,5 @@
-//! Recording an operation, with its derivative as a linear program, and pulling cotangents back through one.
+//! Recording an operation, with its derivative as a linear program, and pulling cotangents back
+//! through one.
 
 use super::saved::{Derivative, Kept, Origin, Source, Taken, Tape};
 use super::{Edge, Node, bind, given_by};
@@ -36,12 +37,23 @@ pub(in crate::eager) fn linearize(
     let program = RefCell::new(LinearProgram::default());
     let mut t: SmallVec<[Option<Lv>; 4]> = SmallVec::new();
     for v in &x {
-        t.push(v.edge.as_ref().map(|_| program.borrow_mut().input(v.ty().clone())));
+        t.push(
+            v.edge
+                .as_ref()
+                .map(|_| program.borrow_mut().input(v.ty().clone())),
+        );
     }
     let vals: SmallVec<[Val; 4]> = (0..x.len()).map(Val::from_index).collect();
-    let exec = Exec::new(rt, track, x.into_iter().map(Held::new).collect(), env.clone());
+    let exec = Exec::new(
+        rt,
+        track,
+        x.into_iter().map(Held::new).collect(),
+        env.clone(),
+    );
     exec.set_loc(loc);
-    let (results, tangents) = rt.session().linearize(op, &Lin::new(&exec, &program), &vals, &t)?;
+    let (results, tangents) = rt
+        .session()
+        .linearize(op, &Lin::new(&exec, &program), &vals, &t)?;
     if let Some(e) = exec.take_error() {
         return Err(e);
     }
@@ -57,11 +69,23 @@ pub(in crate::eager) fn linearize(
     }
     let (exec_values, env) = exec.into_parts();
     let program = program.into_inner().for_any_emitter();
-    Ok(Linearized { exec_values, env, program, results, tangents })
+    Ok(Linearized {
+        exec_values,
+        env,
+        program,
+        results,
+        tangents,
+    })
 }
 
 /// Runs an operation, and records it.
-pub(in crate::eager) fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Result<Values> {
+pub(in crate::eager) fn record(
+    rt: &EagerRuntime,
+    op: Op,
+    x: Inputs,
+    loc: Loc,
+    env: &mut Env,
+) -> Result<Values> {
     let given = given_by(x.iter());
     let mut inputs: SmallVec<[Edge; 2]> = SmallVec::new();
     let origins: SmallVec<[Option<usize>; 4]> = x
@@ -74,19 +98,38 @@ pub(in crate::eager) fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, e
         })
         .collect();
     let lin = linearize(rt, &op, x, false, loc, env)?;
-    let Linearized { exec_values, env: inner, program, results, mut tangents } = lin;
+    let Linearized {
+        exec_values,
+        env: inner,
+        program,
+        results,
+        mut tangents,
+    } = lin;
     let mut y: Values = SmallVec::new();
     for (r, t) in results.iter().zip(&mut tangents) {
         match exec_values.get(r.index()).and_then(|h| h.value.as_ref()) {
             Some(v) => {
                 *t = t.filter(|_| v.tensor.dtype().has_tangent());
-                y.push(Value { given, edge: None, sides: None, ..v.clone() });
+                y.push(Value {
+                    given,
+                    edge: None,
+                    sides: None,
+                    ..v.clone()
+                });
             }
-            None => return Err(Error::new(Code::RuleArity, format!("`{}` gave no result", op.name()))),
+            None => {
+                return Err(Error::new(
+                    Code::RuleArity,
+                    format!("`{}` gave no result", op.name()),
+                ));
+            }
         }
     }
     if !op.binds().is_empty() {
-        let of_x = exec_values.iter().take(origins.len()).filter_map(|h| h.value.as_ref());
+        let of_x = exec_values
+            .iter()
+            .take(origins.len())
+            .filter_map(|h| h.value.as_ref());
         let types: SmallVec<[Type; 2]> = of_x.map(|v| v.ty().clone()).collect();
         bind(&op, &types, y.iter().map(|v| &v.tensor), env)?;
     }
@@ -103,12 +146,27 @@ pub(in crate::eager) fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, e
         }
     }
     // A value that the rule computed on the way, from operands: its tangent is not on the tape.
-    let result = |i: usize| results.iter().position(|r| r.index() == i).and_then(|k| tangents[k]);
-    let again = (origins.len()..exec_values.len()).any(|i| wanted[i] && exec_values[i].depends && result(i).is_none());
+    let result = |i: usize| {
+        results
+            .iter()
+            .position(|r| r.index() == i)
+            .and_then(|k| tangents[k])
+    };
+    let again = (origins.len()..exec_values.len())
+        .any(|i| wanted[i] && exec_values[i].depends && result(i).is_none());
     let operand = |k: usize| origins[k].map_or(Origin::None, Origin::Input);
     let kept = |(at, held): (usize, &Held), source: Source, origin: Origin| {
         let v = held.value.as_ref()?;
-        Some((Kept { at, source, ty: v.ty().clone(), given: v.given, origin }, v.tensor.clone()))
+        Some((
+            Kept {
+                at,
+                source,
+                ty: v.ty().clone(),
+                given: v.given,
+                origin,
+            },
+            v.tensor.clone(),
+        ))
     };
     let (all, mut saved): (Vec<Kept>, SmallVec<[Tensor; 2]>) = exec_values
         .iter()
@@ -124,22 +182,31 @@ pub(in crate::eager) fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, e
         .unzip();
     let again = again.then(|| {
         let operands = exec_values.iter().take(origins.len()).enumerate();
-        let (again, tensors): (Vec<Kept>, Vec<Tensor>) =
-            operands.filter_map(|(i, held)| kept((i, held), Source::Taken(Taken::Operand(i)), operand(i))).unzip();
+        let (again, tensors): (Vec<Kept>, Vec<Tensor>) = operands
+            .filter_map(|(i, held)| kept((i, held), Source::Taken(Taken::Operand(i)), operand(i)))
+            .unzip();
         saved.extend(tensors);
         again
     });
-    let derivative =
-        Arc::new(Derivative::new(op, program, origins.iter().map(Option::is_some).collect(), all, again, false));
-    let node = Node::operation(inputs, &derivative, loc, |tape| *tape = Tape { saved, env: inner });
+    let derivative = Arc::new(Derivative::new(
+        op,
+        program,
+        origins.iter().map(Option::is_some).collect(),
+        all,
+        again,
+        false,
+    ));
+    let node = Node::operation(inputs, &derivative, loc, |tape| {
+        *tape = Tape { saved, env: inner }
+    });
     for (y, t) in y.iter_mut().zip(tangents) {
         y.edge = t.map(|l| Edge::of(node.clone(), l.index() as u32));
     }
     Ok(y)
 }
 
-/// Pulls cotangents of linear values back through a linear program: `give` gets every cotangent of an input, in order.
-/// `residual` says what stands for an ordinary value.
+/// Pulls cotangents of linear values back through a linear program: `give` gets every cotangent of
+/// an input, in order. `residual` says what stands for an ordinary value.
 pub(in crate::eager) fn transpose(
     cx: &dyn Emit,
     program: &LinearProgram,
@@ -164,7 +231,9 @@ pub(in crate::eager) fn transpose(
         }));
         let back = cx.session().transpose(&e.op, cx, &args, &cts)?;
         for (o, v) in e.operands.iter().zip(back) {
-            let (Operand::L(l), Some(v)) = (o, v) else { continue };
+            let (Operand::L(l), Some(v)) = (o, v) else {
+                continue;
+            };
             if l.index() >= inputs {
                 let slot = &mut ct[l.index()];
                 *slot = Some(match *slot {
@@ -178,7 +247,10 @@ pub(in crate::eager) fn transpose(
             }
             let (got, want) = (cx.ty(v), program.ty(*l));
             if got.dtype != want.dtype || got.rank() != want.rank() {
-                let text = format!("transpose rule of `{}` produced {got} for {want}", e.op.name());
+                let text = format!(
+                    "transpose rule of `{}` produced {got} for {want}",
+                    e.op.name()
+                );
                 return Err(Error::new(Code::RuleType, text).into());
             }
             give(*l, v)?;
@@ -192,5 +264,10 @@ pub(in crate::eager) fn concrete(ty: &Type, env: &Env) -> Type {
     if ty.shape.iter().all(|d| d.as_const().is_some()) {
         return ty.clone();
     }
-    ty.with_shape(ty.shape.iter().map(|d| d.eval(env).map_or_else(|_| d.clone(), Dim::Const)).collect::<Vec<_>>())
+    ty.with_shape(
+        ty.shape
+            .iter()
+            .map(|d| d.eval(env).map_or_else(|_| d.clone(), Dim::Const))
+            .collect::<Vec<_>>(),
+    )
 }

@@ -1,4 +1,5 @@
-//! What a node keeps for `backward`: the derivative of its operation, and the values that this refers to.
+//! What a node keeps for `backward`: the derivative of its operation, and the values that this
+//! refers to.
 
 use super::{Edge, Node, Shared, lock};
 use crate::eager::exec::{Held, Helds, Inputs, Value};
@@ -75,8 +76,8 @@ pub(in crate::eager) struct Derivative {
     pub kinks: bool,
     /// The values that the program's equations refer to.
     pub kept: Vec<Kept>,
-    /// The operands, if the program refers to values that were computed from them: a derivative of the derivative
-    /// linearizes again.
+    /// The operands, if the program refers to values that were computed from them: a derivative of
+    /// the derivative linearizes again.
     pub again: Option<Vec<Kept>>,
     /// Where what a tape holds comes from, in order.
     pub saved: SmallVec<[Taken; 2]>,
@@ -122,7 +123,8 @@ pub(in crate::eager) enum Source {
     Fixed(Box<(Op, Tensor)>),
 }
 
-/// Where what a tape holds comes from: an operand, or what running the operation gives at a position.
+/// Where what a tape holds comes from: an operand, or what running the operation gives at a
+/// position.
 #[derive(Clone, Copy)]
 pub(in crate::eager) enum Taken {
     Operand(usize),
@@ -147,7 +149,10 @@ impl Kept {
             Origin::Input(k) => Some(node.inputs[k].clone()),
             Origin::Result(slot) => Some(Edge::of(node.clone(), slot)),
         });
-        Value { edge, ..Value::new(tensor, self.given) }
+        Value {
+            edge,
+            ..Value::new(tensor, self.given)
+        }
     }
 }
 
@@ -164,7 +169,11 @@ impl Derivative {
             Source::Taken(from) => Some(from),
             Source::Fixed(_) => None,
         };
-        let saved = kept.iter().chain(again.iter().flatten()).filter_map(from).collect();
+        let saved = kept
+            .iter()
+            .chain(again.iter().flatten())
+            .filter_map(from)
+            .collect();
         let inputs = tracked.iter().filter(|t| **t).count();
         Derivative {
             kinks: op.has_kinks(),
@@ -180,7 +189,8 @@ impl Derivative {
         }
     }
 
-    /// The values that the equations refer to at a point, by index; with their tangents if `node` is given.
+    /// The values that the equations refer to at a point, by index; with their tangents if `node`
+    /// is given.
     pub fn restored(&self, tape: &Tape, node: Option<&Shared<Node>>) -> Helds {
         let mut all = Helds::new();
         let mut saved = tape.saved.iter();
@@ -192,15 +202,25 @@ impl Derivative {
             while all.len() <= k.at {
                 all.push(Held::default());
             }
-            all[k.at] = Held { value: Some(k.value(tensor.clone(), node)), depends: false };
+            all[k.at] = Held {
+                value: Some(k.value(tensor.clone(), node)),
+                depends: false,
+            };
         }
         all
     }
 
-    /// The operands at a point, tracked, if the derivative has to be taken again to be differentiated.
+    /// The operands at a point, tracked, if the derivative has to be taken again to be
+    /// differentiated.
     pub fn operands(&self, tape: &Tape, node: &Shared<Node>) -> Option<Inputs> {
         let again = self.again.as_ref()?;
         let saved = &tape.saved[tape.saved.len() - again.len()..];
-        Some(again.iter().zip(saved).map(|(k, t)| k.value(t.clone(), Some(node))).collect())
+        Some(
+            again
+                .iter()
+                .zip(saved)
+                .map(|(k, t)| k.value(t.clone(), Some(node)))
+                .collect(),
+        )
     }
 }

@@ -1,4 +1,5 @@
-//! Instructions of each cell of the walk, counted by callgrind: `tests/cells.py` runs this and reads the counts.
+//! Instructions of each cell of the walk, counted by callgrind: `tests/cells.py` runs this and
+//! reads the counts.
 
 use super::*;
 use std::arch::asm;
@@ -10,8 +11,8 @@ const DUMP: u64 = 0x4354_0003;
 /// Asks valgrind for something; without valgrind nothing happens.
 fn request(what: u64, argument: u64) {
     let arguments = [what, argument, 0, 0, 0, 0];
-    // SAFETY: rotations that cancel and an exchange of a register with itself: valgrind takes them for a request, whose
-    // arguments `rax` points to, and a processor does nothing.
+    // SAFETY: rotations that cancel and an exchange of a register with itself: valgrind takes them
+    // for a request, whose arguments `rax` points to, and a processor does nothing.
     unsafe {
         asm!(
             "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",
@@ -32,21 +33,34 @@ fn usual(dtype: DType, k: usize, n: usize) -> Array {
     wide.narrow(dtype, [n]).unwrap()
 }
 
-/// The least number of elements, and how many more: counts of compiling and calling cancel in the difference.
+/// The least number of elements, and how many more: counts of compiling and calling cancel in the
+/// difference.
 const LEAST: usize = 1 << 10;
 const MORE: usize = 1 << 12;
 
 #[test]
 #[ignore = "counts instructions under callgrind: tests/cells.py"]
 fn instructions_of_every_cell() {
-    let Some(level) = Level::available().find(|&l| l > Level::Portable) else { return };
+    let Some(level) = Level::available().find(|&l| l > Level::Portable) else {
+        return;
+    };
     for op in operations() {
         for dtype in DType::ALL {
-            let Some(types) = admitted(&op, dtype) else { continue };
+            let Some(types) = admitted(&op, dtype) else {
+                continue;
+            };
             for n in [LEAST, LEAST + MORE] {
-                let x: Vec<Array> = types.iter().zip(0..).map(|(t, k)| usual(t.dtype, k, n)).collect();
+                let x: Vec<Array> = types
+                    .iter()
+                    .zip(0..)
+                    .map(|(t, k)| usual(t.dtype, k, n))
+                    .collect();
                 run_watched(&op, &x, level, &mut |engine, run| {
-                    let name = format!("{} {dtype} {engine:?} {n} {}\0", op.name(), format!("{op:?}").replace(' ', ""));
+                    let name = format!(
+                        "{} {dtype} {engine:?} {n} {}\0",
+                        op.name(),
+                        format!("{op:?}").replace(' ', "")
+                    );
                     request(ZERO, 0);
                     if run() {
                         request(DUMP, name.as_ptr() as u64);

@@ -69,14 +69,22 @@ impl Block<'_, '_> {
             }
             _ => Base::Element(base, size.trailing_zeros() as u8),
         };
-        Memory { base, disp, broadcast: false }
+        Memory {
+            base,
+            disp,
+            broadcast: false,
+        }
     }
 
     fn store(&mut self, asm: &mut Assembler, k: usize, id: Id) {
         if let Op::Pair(re, im) = self.registers.plan.program.op(id) {
             return self.store_pair(asm, k, re, im);
         }
-        let (plan, r, size) = (self.registers.plan, self.registers.register(asm, id), self.size(id));
+        let (plan, r, size) = (
+            self.registers.plan,
+            self.registers.register(asm, id),
+            self.size(id),
+        );
         let fills = plan.target.lanes() * size >= STREAM;
         let streams = is_in(plan.how.streams, k) && fills && !self.masked && !self.single;
         let to = self.element(asm, plan.program.inputs.len() + k, size);
@@ -95,29 +103,70 @@ impl Block<'_, '_> {
     pub(super) fn stream(&mut self, asm: &mut Assembler, size: usize, to: Memory, r: u8) {
         let target = self.target();
         let form = match target.wide {
-            true => Form::Evex { width: 0, mask: 0, zero: false, unit: STREAM as i32 },
+            true => Form::Evex {
+                width: 0,
+                mask: 0,
+                zero: false,
+                unit: STREAM as i32,
+            },
             false => Form::Vex(0),
         };
         let part = self.registers.take(asm, false);
         for k in 0..target.lanes() * size / STREAM {
             let from = if k == 0 { r } else { part };
             if k > 0 {
-                let extract = Instruction { map: 3, prefix: 1, w: false, code: 0x19 };
-                asm.vector(target.form(size), extract, r, 0, Operand::Register(part), Some(k as u8));
+                let extract = Instruction {
+                    map: 3,
+                    prefix: 1,
+                    w: false,
+                    code: 0x19,
+                };
+                asm.vector(
+                    target.form(size),
+                    extract,
+                    r,
+                    0,
+                    Operand::Register(part),
+                    Some(k as u8),
+                );
             }
-            let to = Operand::Memory(Memory { disp: to.disp + (k * STREAM) as i32, ..to });
-            let past = Instruction { map: 1, prefix: 0, w: false, code: 0x2b };
+            let to = Operand::Memory(Memory {
+                disp: to.disp + (k * STREAM) as i32,
+                ..to
+            });
+            let past = Instruction {
+                map: 1,
+                prefix: 0,
+                w: false,
+                code: 0x2b,
+            };
             asm.vector(form, past, from, 0, to, None);
         }
         self.registers.give(part);
     }
 
     fn rare(&mut self, asm: &mut Assembler, id: Id) {
-        let (target, m, size) = (self.target(), self.registers.register(asm, id), self.size(id));
+        let (target, m, size) = (
+            self.target(),
+            self.registers.register(asm, id),
+            self.size(id),
+        );
         if target.wide {
-            asm.vector(Form::Mask(0), target.mask(0x99), 1, 0, Operand::Register(m), None);
+            asm.vector(
+                Form::Mask(0),
+                target.mask(0x99),
+                1,
+                0,
+                Operand::Register(m),
+                None,
+            );
         } else {
-            let i = Instruction { map: 2, prefix: 1, w: false, code: if size == 8 { 0x0f } else { 0x0e } };
+            let i = Instruction {
+                map: 2,
+                prefix: 1,
+                w: false,
+                code: if size == 8 { 0x0f } else { 0x0e },
+            };
             asm.vector(target.form(size), i, m, 0, Operand::Register(m), None);
         }
         self.registers.release(&[id]);
@@ -134,12 +183,26 @@ impl Block<'_, '_> {
             Op::Fma(turned, a, b, c) => self.fma(asm, id, turned, a, b, c),
             Op::Compare(p, a, b) => {
                 let exchange = !self.registers.in_register(a) && self.registers.in_register(b);
-                let (p, a, b) = if exchange { (predicate::exchanged(p), b, a) } else { (p, a, b) };
-                let (x, y) = (self.registers.register(asm, a), self.registers.operand(asm, b));
+                let (p, a, b) = if exchange {
+                    (predicate::exchanged(p), b, a)
+                } else {
+                    (p, a, b)
+                };
+                let (x, y) = (
+                    self.registers.register(asm, a),
+                    self.registers.operand(asm, b),
+                );
                 let (target, size) = (self.target(), self.size(a));
                 self.registers.release(&[a, b]);
                 let d = self.take(asm, id);
-                asm.vector(target.form(size), target.float(0xc2, size), d, x, y, Some(p));
+                asm.vector(
+                    target.form(size),
+                    target.float(0xc2, size),
+                    d,
+                    x,
+                    y,
+                    Some(p),
+                );
                 self.registers.define(id, d);
             }
             Op::Order(p, signed, a, b) => self.order(asm, id, p, signed, a, b),
@@ -152,8 +215,20 @@ impl Block<'_, '_> {
                 let x = self.registers.register(asm, a);
                 self.registers.release(&[a]);
                 let d = self.take(asm, id);
-                let test = Instruction { map: 2, prefix: 1, w: false, code: 0x26 };
-                asm.vector(self.target().form(1), test, d, x, Operand::Register(x), None);
+                let test = Instruction {
+                    map: 2,
+                    prefix: 1,
+                    w: false,
+                    code: 0x26,
+                };
+                asm.vector(
+                    self.target().form(1),
+                    test,
+                    d,
+                    x,
+                    Operand::Register(x),
+                    None,
+                );
                 self.registers.define(id, d);
             }
             Op::Where(m, a) => self.where_true(asm, id, m, a),
@@ -166,7 +241,15 @@ impl Block<'_, '_> {
         let d = self.registers.take(asm, false);
         let from = self.element(asm, k, size);
         match self.single {
-            true => target.load(asm, self.kind(id), d, Memory { broadcast: true, ..from }),
+            true => target.load(
+                asm,
+                self.kind(id),
+                d,
+                Memory {
+                    broadcast: true,
+                    ..from
+                },
+            ),
             false => {
                 let (form, i) = target.access(size, false, self.masked);
                 asm.vector(form, i, d, 0, Operand::Memory(from), None);
@@ -179,7 +262,10 @@ impl Block<'_, '_> {
     /// Asks for what comes behind a place of an input, where that is wanted.
     pub(super) fn ahead(&self, asm: &mut Assembler, k: usize, size: usize, from: Memory) {
         if is_in(self.registers.plan.how.ahead, k) {
-            asm.prefetch(Memory { disp: from.disp + (AHEAD * size) as i32, ..from });
+            asm.prefetch(Memory {
+                disp: from.disp + (AHEAD * size) as i32,
+                ..from
+            });
         }
     }
 
@@ -187,14 +273,21 @@ impl Block<'_, '_> {
         let (target, size) = (self.target(), self.size(a));
         let (i, immediate) = match f {
             One::Sqrt => (target.float(0x51, size), None),
-            One::Round(how) => (target.lanes_of(3, if size == 8 { 0x09 } else { 0x08 }, size), Some(8 | how)),
+            One::Round(how) => (
+                target.lanes_of(3, if size == 8 { 0x09 } else { 0x08 }, size),
+                Some(8 | how),
+            ),
             One::Magnitude => {
                 let code = [0x1c, 0x1d, 0x1e, 0x1f][size.ilog2() as usize];
                 (target.lanes_of(2, code, size), None)
             }
             One::Shift(way, by, part) => return self.shift(asm, id, (way, by, part.into()), a),
         };
-        let x = if size < 4 { self.registers.lanes(asm, a) } else { self.registers.operand(asm, a) };
+        let x = if size < 4 {
+            self.registers.lanes(asm, a)
+        } else {
+            self.registers.operand(asm, a)
+        };
         self.registers.release(&[a]);
         let d = self.registers.take(asm, false);
         asm.vector(target.form(size), i, d, 0, x, immediate);
@@ -217,7 +310,14 @@ impl Block<'_, '_> {
             Way::RightSigned => 4,
         };
         let i = target.lanes_of(1, code, part);
-        asm.vector(target.form(self.size(id)), i, group, d, Operand::Register(x), Some(by));
+        asm.vector(
+            target.form(self.size(id)),
+            i,
+            group,
+            d,
+            Operand::Register(x),
+            Some(by),
+        );
         self.registers.define(id, d);
     }
 
@@ -238,7 +338,8 @@ impl Block<'_, '_> {
             Two::Whole(f, part) => instruction(f, part.into()),
             Two::Scale => target.lanes_of(2, 0x2c, size),
         };
-        let exchange = f.commutes() && !self.registers.in_register(a) && self.registers.in_register(b);
+        let exchange =
+            f.commutes() && !self.registers.in_register(a) && self.registers.in_register(b);
         let (a, b) = if exchange { (b, a) } else { (a, b) };
         let x = self.registers.register(asm, a);
         // Instructions on smaller parts repeat other elements, or none.
@@ -246,7 +347,11 @@ impl Block<'_, '_> {
             Two::Whole(_, part) => usize::from(part) != size || part < 4,
             _ => matches!(f, Two::AddHalves | Two::SubHalves),
         };
-        let y = if parts { self.registers.lanes(asm, b) } else { self.registers.operand(asm, b) };
+        let y = if parts {
+            self.registers.lanes(asm, b)
+        } else {
+            self.registers.operand(asm, b)
+        };
         self.registers.release(&[a, b]);
         let d = self.registers.take(asm, false);
         asm.vector(target.form(size), i, d, x, y, None);
@@ -255,20 +360,50 @@ impl Block<'_, '_> {
 
     fn order(&mut self, asm: &mut Assembler, id: Id, p: u8, signed: bool, a: Id, b: Id) {
         let (target, size) = (self.target(), self.size(a));
-        let exchange = target.wide && !self.registers.in_register(a) && self.registers.in_register(b);
-        let (p, a, b) = if exchange { (predicate::order_exchanged(p), b, a) } else { (p, a, b) };
+        let exchange =
+            target.wide && !self.registers.in_register(a) && self.registers.in_register(b);
+        let (p, a, b) = if exchange {
+            (predicate::order_exchanged(p), b, a)
+        } else {
+            (p, a, b)
+        };
         let x = self.registers.register(asm, a);
-        let y = if size < 4 { self.registers.lanes(asm, b) } else { self.registers.operand(asm, b) };
+        let y = if size < 4 {
+            self.registers.lanes(asm, b)
+        } else {
+            self.registers.operand(asm, b)
+        };
         self.registers.release(&[a, b]);
         let d = self.take(asm, id);
         if target.wide {
             let code = if size < 4 { 0x3e } else { 0x1e } + u8::from(signed);
-            let i = Instruction { map: 3, prefix: 1, w: matches!(size, 2 | 8), code };
+            let i = Instruction {
+                map: 3,
+                prefix: 1,
+                w: matches!(size, 2 | 8),
+                code,
+            };
             asm.vector(target.form(size), i, d, x, y, Some(p));
         } else {
-            let codes = if p == predicate::EQ { [0x74, 0x75, 0x76, 0x29] } else { [0x64, 0x65, 0x66, 0x37] };
+            let codes = if p == predicate::EQ {
+                [0x74, 0x75, 0x76, 0x29]
+            } else {
+                [0x64, 0x65, 0x66, 0x37]
+            };
             let (map, code) = (if size == 8 { 2 } else { 1 }, codes[size.ilog2() as usize]);
-            asm.vector(target.form(size), Instruction { map, prefix: 1, w: false, code }, d, x, y, None);
+            asm.vector(
+                target.form(size),
+                Instruction {
+                    map,
+                    prefix: 1,
+                    w: false,
+                    code,
+                },
+                d,
+                x,
+                y,
+                None,
+            );
         }
         self.registers.define(id, d);
     }
@@ -279,19 +414,40 @@ impl Block<'_, '_> {
         self.registers.release(&[a]);
         let d = self.take(asm, id);
         if target.wide {
-            asm.vector(Form::Mask(0), target.mask(0x44), d, 0, Operand::Register(x), None);
+            asm.vector(
+                Form::Mask(0),
+                target.mask(0x44),
+                d,
+                0,
+                Operand::Register(x),
+                None,
+            );
         } else {
             let ones = Operand::Memory(self.registers.plan.ones);
-            asm.vector(target.form(size), target.float(0x57, size), d, x, ones, None);
+            asm.vector(
+                target.form(size),
+                target.float(0x57, size),
+                d,
+                x,
+                ones,
+                None,
+            );
         }
         self.registers.define(id, d);
     }
 
-    /// `a b + c` where one operand may lie in memory, over one that nothing reads afterwards if there is one.
+    /// `a b + c` where one operand may lie in memory, over one that nothing reads afterwards if
+    /// there is one.
     fn fma(&mut self, asm: &mut Assembler, id: Id, turned: [bool; 2], a: Id, b: Id, c: Id) {
         let (target, size) = (self.target(), self.size(id));
         let (r, form) = (&mut self.registers, target.form(size));
-        let code = |form: u8| target.lanes_of(2, form + 2 * u8::from(turned[1]) + 4 * u8::from(turned[0]), size);
+        let code = |form: u8| {
+            target.lanes_of(
+                2,
+                form + 2 * u8::from(turned[1]) + 4 * u8::from(turned[0]),
+                size,
+            )
+        };
         // `d = d s + m`, `d = s d + m` and `d = s m + d` in the order of the first operands.
         let (by_other, by_memory, onto) = (0xa8, 0x98, 0xb8);
         let memory = [c, b, a].into_iter().find(|&x| !r.in_register(x));
@@ -307,7 +463,14 @@ impl Block<'_, '_> {
             } else {
                 let d = r.take(asm, false);
                 r.release(&[a, b, c]);
-                asm.vector(form, target.float(0x28, size), d, 0, Operand::Register(z), None);
+                asm.vector(
+                    form,
+                    target.float(0x28, size),
+                    d,
+                    0,
+                    Operand::Register(z),
+                    None,
+                );
                 d
             };
             match over_s && !over_c {
@@ -332,7 +495,14 @@ impl Block<'_, '_> {
             }
             _ => {
                 let d = r.take(asm, false);
-                asm.vector(form, target.float(0x28, size), d, 0, Operand::Register(x), None);
+                asm.vector(
+                    form,
+                    target.float(0x28, size),
+                    d,
+                    0,
+                    Operand::Register(x),
+                    None,
+                );
                 asm.vector(form, code(by_other), d, y, z, None);
                 d
             }
@@ -342,7 +512,10 @@ impl Block<'_, '_> {
 
     fn truths(&mut self, asm: &mut Assembler, id: Id, (mask, vector): (u8, u8), a: Id, b: Id) {
         let (target, size) = (self.target(), self.size(id));
-        let (x, y) = (self.registers.register(asm, a), self.registers.register(asm, b));
+        let (x, y) = (
+            self.registers.register(asm, a),
+            self.registers.register(asm, b),
+        );
         self.registers.release(&[a, b]);
         let d = self.take(asm, id);
         let (form, i) = match target.wide {
@@ -357,12 +530,21 @@ impl Block<'_, '_> {
         let (target, size) = (self.target(), self.size(id));
         let r = &mut self.registers;
         let (k, z) = (r.register(asm, m), r.register(asm, b));
-        let x = if size < 4 { r.lanes(asm, a) } else { r.operand(asm, a) };
+        let x = if size < 4 {
+            r.lanes(asm, a)
+        } else {
+            r.operand(asm, a)
+        };
         r.release(&[m, a, b]);
         let d = r.take(asm, false);
         if target.wide {
             let i = match size {
-                1 | 2 => Instruction { map: 2, prefix: 1, w: size == 2, code: 0x66 },
+                1 | 2 => Instruction {
+                    map: 2,
+                    prefix: 1,
+                    w: size == 2,
+                    code: 0x66,
+                },
                 _ => target.lanes_of(2, 0x65, size),
             };
             asm.vector(target.masked(size, k, false), i, d, z, x, None);
@@ -372,7 +554,12 @@ impl Block<'_, '_> {
                 4 => 0x4a,
                 _ => 0x4b,
             };
-            let i = Instruction { map: 3, prefix: 1, w: false, code };
+            let i = Instruction {
+                map: 3,
+                prefix: 1,
+                w: false,
+                code,
+            };
             asm.vector(target.form(size), i, d, z, x, Some(k << 4));
         }
         r.define(id, d);
@@ -386,10 +573,22 @@ impl Block<'_, '_> {
         r.release(&[m, a]);
         let d = r.take(asm, false);
         let (i, x) = match x {
-            Operand::Memory(from) if from.broadcast => {
-                (target.repeat(size), Operand::Memory(Memory { broadcast: false, ..from }))
-            }
-            _ if size < 4 => (Instruction { map: 1, prefix: 3, w: size == 2, code: 0x6f }, x),
+            Operand::Memory(from) if from.broadcast => (
+                target.repeat(size),
+                Operand::Memory(Memory {
+                    broadcast: false,
+                    ..from
+                }),
+            ),
+            _ if size < 4 => (
+                Instruction {
+                    map: 1,
+                    prefix: 3,
+                    w: size == 2,
+                    code: 0x6f,
+                },
+                x,
+            ),
             _ => (target.float(0x10, size), x),
         };
         asm.vector(target.masked(size, k, true), i, d, 0, x, None);
@@ -403,20 +602,43 @@ fn instruction(f: Whole, size: usize) -> Instruction {
     let (map, code) = match f {
         Whole::Add => (1, by_size([0xfc, 0xfd, 0xfe, 0xd4])),
         Whole::Sub => (1, by_size([0xf8, 0xf9, 0xfa, 0xfb])),
-        Whole::Mul => (if size == 2 { 1 } else { 2 }, if size == 2 { 0xd5 } else { 0x40 }),
+        Whole::Mul => (
+            if size == 2 { 1 } else { 2 },
+            if size == 2 { 0xd5 } else { 0x40 },
+        ),
         Whole::MulLow => (1, 0xf4),
-        Whole::Min => (if size == 2 { 1 } else { 2 }, by_size([0x38, 0xea, 0x39, 0x39])),
-        Whole::MinUnsigned => (if size == 1 { 1 } else { 2 }, by_size([0xda, 0x3a, 0x3b, 0x3b])),
-        Whole::Max => (if size == 2 { 1 } else { 2 }, by_size([0x3c, 0xee, 0x3d, 0x3d])),
-        Whole::MaxUnsigned => (if size == 1 { 1 } else { 2 }, by_size([0xde, 0x3e, 0x3f, 0x3f])),
+        Whole::Min => (
+            if size == 2 { 1 } else { 2 },
+            by_size([0x38, 0xea, 0x39, 0x39]),
+        ),
+        Whole::MinUnsigned => (
+            if size == 1 { 1 } else { 2 },
+            by_size([0xda, 0x3a, 0x3b, 0x3b]),
+        ),
+        Whole::Max => (
+            if size == 2 { 1 } else { 2 },
+            by_size([0x3c, 0xee, 0x3d, 0x3d]),
+        ),
+        Whole::MaxUnsigned => (
+            if size == 1 { 1 } else { 2 },
+            by_size([0xde, 0x3e, 0x3f, 0x3f]),
+        ),
         Whole::Shift(Way::Left) => (2, if size == 2 { 0x12 } else { 0x47 }),
         Whole::Shift(Way::Right) => (2, if size == 2 { 0x10 } else { 0x45 }),
         Whole::Shift(Way::RightSigned) => (2, if size == 2 { 0x11 } else { 0x46 }),
         Whole::Shuffle => (2, 0x00),
-        Whole::MulAdd => (if size == 1 { 2 } else { 1 }, if size == 1 { 0x04 } else { 0xf5 }),
+        Whole::MulAdd => (
+            if size == 1 { 2 } else { 1 },
+            if size == 1 { 0x04 } else { 0xf5 },
+        ),
         Whole::SumBytes => (1, 0xf6),
     };
     // Shifts of 2 bytes by vectors have this bit, too.
     let w = size == 8 || size == 2 && matches!(f, Whole::Shift(_));
-    Instruction { map, prefix: 1, w, code }
+    Instruction {
+        map,
+        prefix: 1,
+        w,
+        code,
+    }
 }

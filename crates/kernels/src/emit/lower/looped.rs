@@ -1,17 +1,26 @@
 //! A loop whose step is a program: `fn(table, steps, stride, lanes) -> elements`.
 //!
-//! `table` holds the addresses of inputs (constants, carries, rows), then outputs (carries, rows). One vector of elements
-//! goes through all steps: constants and carries stay in the frame, rows are read and written where they lie, `stride`
-//! elements on from step to step. In AVX-512 a vector has any number of lanes, in AVX2 one lane.
+//! `table` holds the addresses of inputs (constants, carries, rows), then outputs (carries, rows).
+//! One vector of elements goes through all steps: constants and carries stay in the frame, rows are
+//! read and written where they lie, `stride` elements on from step to step. In AVX-512 a vector has
+//! any number of lanes, in AVX2 one lane.
 //!
-//! A step stores when all of it is computed, and carries go to memory when the loop ends: before a step with a rare lane it
-//! ends early, with all as that step finds it. The result is how far rows have moved.
+//! A step stores when all of it is computed, and carries go to memory when the loop ends: before a
+//! step with a rare lane it ends early, with all as that step finds it. The result is how far rows
+//! have moved.
 
 use super::*;
 
-/// Machine code for a program of so many constants and carries; `None` if there is no way to write it.
-pub(in crate::emit) fn compile(program: &Program, consts: usize, carries: usize) -> Option<Vec<u8>> {
-    let lane = program.uniform().filter(|_| program.ops.len() <= MOST_OPS)?;
+/// Machine code for a program of so many constants and carries; `None` if there is no way to write
+/// it.
+pub(in crate::emit) fn compile(
+    program: &Program,
+    consts: usize,
+    carries: usize,
+) -> Option<Vec<u8>> {
+    let lane = program
+        .uniform()
+        .filter(|_| program.ops.len() <= MOST_OPS)?;
     let (wide, stacks) = (program.wide, consts + carries);
     let (target, kind) = (Target { wide, widest: lane }, Kind::Lane(lane as u8));
     let mut asm = Assembler::new();
@@ -32,19 +41,44 @@ pub(in crate::emit) fn compile(program: &Program, consts: usize, carries: usize)
         asm.copy(RCX, RDX);
     }
     let elements = |zero| target.masked(lane, 1, zero);
-    let first = |base| Memory { base: Base::At(base), disp: 0, broadcast: false };
+    let first = |base| Memory {
+        base: Base::At(base),
+        disp: 0,
+        broadcast: false,
+    };
     for &Framed { input, home, .. } in &framed {
         asm.load(RDX, RDI, 8 * input as i32);
         match wide {
-            true => asm.vector(elements(true), target.float(0x10, lane), 0, 0, Operand::Memory(first(RDX)), None),
-            false => target.load(&mut asm, kind, 0, Memory { broadcast: true, ..first(RDX) }),
+            true => asm.vector(
+                elements(true),
+                target.float(0x10, lane),
+                0,
+                0,
+                Operand::Memory(first(RDX)),
+                None,
+            ),
+            false => target.load(
+                &mut asm,
+                kind,
+                0,
+                Memory {
+                    broadcast: true,
+                    ..first(RDX)
+                },
+            ),
         }
         target.store(&mut asm, kind, home, 0);
     }
     asm.clear(RAX);
     let (top, mut exits) = (asm.code.len(), Vec::new());
     let registers = Registers::new(&plan, 1, &mut frame);
-    Block { registers, masked: wide, single: !wide, exits: &mut exits }.write(&mut asm);
+    Block {
+        registers,
+        masked: wide,
+        single: !wide,
+        exits: &mut exits,
+    }
+    .write(&mut asm);
     asm.plus(RAX, RCX);
     asm.add(RSI, -1);
     asm.jump_back(If::NotZero, top);
@@ -53,7 +87,14 @@ pub(in crate::emit) fn compile(program: &Program, consts: usize, carries: usize)
         target.load(&mut asm, kind, 0, carry.home);
         asm.load(RDX, RDI, 8 * (program.inputs.len() + k) as i32);
         match wide {
-            true => asm.vector(elements(false), target.float(0x11, lane), 0, 0, Operand::Memory(first(RDX)), None),
+            true => asm.vector(
+                elements(false),
+                target.float(0x11, lane),
+                0,
+                0,
+                Operand::Memory(first(RDX)),
+                None,
+            ),
             false => target.store_first(&mut asm, lane, first(RDX), 0),
         }
     }
@@ -61,10 +102,13 @@ pub(in crate::emit) fn compile(program: &Program, consts: usize, carries: usize)
     Some(asm.finish())
 }
 
-/// The order in which operations are written: inputs where they are first read, stores at the end; `None` if carries are
-/// exchanged.
+/// The order in which operations are written: inputs where they are first read, stores at the end;
+/// `None` if carries are exchanged.
 fn items(program: &Program, home: &[Option<Memory>], carries: &[Framed]) -> Option<Vec<Item>> {
-    let (mut items, mut placed) = (Vec::new(), home.iter().map(Option::is_some).collect::<Vec<bool>>());
+    let (mut items, mut placed) = (
+        Vec::new(),
+        home.iter().map(Option::is_some).collect::<Vec<bool>>(),
+    );
     let mut place = |items: &mut Vec<Item>, id: Id| {
         if !std::mem::replace(&mut placed[id as usize], true) {
             items.push(Item::Op(id));
@@ -72,7 +116,10 @@ fn items(program: &Program, home: &[Option<Memory>], carries: &[Framed]) -> Opti
     };
     let is_input = |id: Id| matches!(program.ops[id as usize], Op::Input(_));
     for id in program.needed().into_iter().filter(|&id| !is_input(id)) {
-        program.ops[id as usize].operands().into_iter().for_each(|x| place(&mut items, x));
+        program.ops[id as usize]
+            .operands()
+            .into_iter()
+            .for_each(|x| place(&mut items, x));
         place(&mut items, id);
         if program.rare.contains(&id) {
             items.push(Item::Rare(id));
@@ -86,9 +133,13 @@ fn items(program: &Program, home: &[Option<Memory>], carries: &[Framed]) -> Opti
         Op::Input(i) => carries.iter().position(|c| c.input == i),
         _ => None,
     };
-    let mut left: Vec<usize> = (0..carries.len()).filter(|&k| copied(k) != Some(k)).collect();
+    let mut left: Vec<usize> = (0..carries.len())
+        .filter(|&k| copied(k) != Some(k))
+        .collect();
     while !left.is_empty() {
-        let free = left.iter().position(|&k| !left.iter().any(|&j| j != k && copied(j) == Some(k)))?;
+        let free = left
+            .iter()
+            .position(|&k| !left.iter().any(|&j| j != k && copied(j) == Some(k)))?;
         let k = left.remove(free);
         items.push(Item::Keep(carries[k].home, program.outputs[k]));
     }

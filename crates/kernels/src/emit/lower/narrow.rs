@@ -4,11 +4,18 @@ use super::block::Block;
 use super::*;
 use crate::emit::program::Convert;
 
-/// For AVX2, where the low bytes of lanes are in 16 bytes: for every pair of sizes that a program has.
-pub(super) fn patterns(program: &Program, target: Target, asm: &mut Assembler) -> Vec<((usize, usize), Memory)> {
+/// For AVX2, where the low bytes of lanes are in 16 bytes: for every pair of sizes that a program
+/// has.
+pub(super) fn patterns(
+    program: &Program,
+    target: Target,
+    asm: &mut Assembler,
+) -> Vec<((usize, usize), Memory)> {
     let mut all: Vec<((usize, usize), Memory)> = Vec::new();
     for (id, op) in program.ops.iter().enumerate() {
-        let Op::Convert(Convert::Cut, a) = *op else { continue };
+        let Op::Convert(Convert::Cut, a) = *op else {
+            continue;
+        };
         let sizes = (program.size(a), program.size(id as Id));
         if target.wide || all.iter().any(|c| c.0 == sizes) {
             continue;
@@ -17,7 +24,14 @@ pub(super) fn patterns(program: &Program, target: Target, asm: &mut Assembler) -
         let mut bytes = [0x80u8; 16];
         (0..16 / from * to).for_each(|k| bytes[k] = (k / to * from + k % to) as u8);
         let disp = asm.constant(&bytes.repeat(2));
-        all.push((sizes, Memory { base: Base::Pool, disp, broadcast: false }));
+        all.push((
+            sizes,
+            Memory {
+                base: Base::Pool,
+                disp,
+                broadcast: false,
+            },
+        ));
     }
     all
 }
@@ -33,7 +47,18 @@ impl Block<'_, '_> {
                     _ => 5,
                 };
                 let code = code + if signed { 0x20 } else { 0x30 };
-                self.apart(asm, id, a, to, Instruction { map: 2, prefix: 1, w: false, code });
+                self.apart(
+                    asm,
+                    id,
+                    a,
+                    to,
+                    Instruction {
+                        map: 2,
+                        prefix: 1,
+                        w: false,
+                        code,
+                    },
+                );
             }
             Convert::Cut if target.wide => {
                 let code = match (from, to) {
@@ -41,7 +66,18 @@ impl Block<'_, '_> {
                     (_, 2) => 0x31 + from.ilog2() as u8,
                     _ => 0x35,
                 };
-                self.outward(asm, id, a, Instruction { map: 2, prefix: 2, w: false, code }, None);
+                self.outward(
+                    asm,
+                    id,
+                    a,
+                    Instruction {
+                        map: 2,
+                        prefix: 2,
+                        w: false,
+                        code,
+                    },
+                    None,
+                );
             }
             Convert::Cut => self.cut(asm, id, a),
             Convert::Float => self.apart(asm, id, a, 8, target.float(0x5a, from)),
@@ -52,7 +88,18 @@ impl Block<'_, '_> {
                     (false, 4) => (3, 0x7a),
                     (false, _) => (2, 0x7a),
                 };
-                self.apart(asm, id, a, from.max(to), Instruction { map: 1, prefix, w: from == 8, code });
+                self.apart(
+                    asm,
+                    id,
+                    a,
+                    from.max(to),
+                    Instruction {
+                        map: 1,
+                        prefix,
+                        w: from == 8,
+                        code,
+                    },
+                );
             }
             Convert::ToWhole(signed) => {
                 let (prefix, code) = match (signed, from, to) {
@@ -62,20 +109,60 @@ impl Block<'_, '_> {
                     (false, _, 4) => (0, 0x78),
                     (false, ..) => (1, 0x78),
                 };
-                self.apart(asm, id, a, from.max(to), Instruction { map: 1, prefix, w: from == 8, code });
+                self.apart(
+                    asm,
+                    id,
+                    a,
+                    from.max(to),
+                    Instruction {
+                        map: 1,
+                        prefix,
+                        w: from == 8,
+                        code,
+                    },
+                );
             }
             Convert::WidenHalf => {
-                self.apart(asm, id, a, 4, Instruction { map: 2, prefix: 1, w: false, code: 0x13 });
+                self.apart(
+                    asm,
+                    id,
+                    a,
+                    4,
+                    Instruction {
+                        map: 2,
+                        prefix: 1,
+                        w: false,
+                        code: 0x13,
+                    },
+                );
             }
             Convert::NarrowHalf => {
                 // To the nearest, ties to even.
-                self.outward(asm, id, a, Instruction { map: 3, prefix: 1, w: false, code: 0x1d }, Some(0));
+                self.outward(
+                    asm,
+                    id,
+                    a,
+                    Instruction {
+                        map: 3,
+                        prefix: 1,
+                        w: false,
+                        code: 0x1d,
+                    },
+                    Some(0),
+                );
             }
         }
     }
 
     /// An instruction whose result is the operand that may lie in memory.
-    fn outward(&mut self, asm: &mut Assembler, id: Id, a: Id, i: Instruction, immediate: Option<u8>) {
+    fn outward(
+        &mut self,
+        asm: &mut Assembler,
+        id: Id,
+        a: Id,
+        i: Instruction,
+        immediate: Option<u8>,
+    ) {
         let form = self.target().form(self.size(a));
         let x = self.registers.register(asm, a);
         self.registers.release(&[a]);
@@ -89,7 +176,14 @@ impl Block<'_, '_> {
         let x = self.registers.register(asm, a);
         self.registers.release(&[a]);
         let d = self.registers.take(asm, false);
-        asm.vector(self.target().form(size), i, d, 0, Operand::Register(x), None);
+        asm.vector(
+            self.target().form(size),
+            i,
+            d,
+            0,
+            Operand::Register(x),
+            None,
+        );
         self.registers.define(id, d);
     }
 
@@ -101,16 +195,42 @@ impl Block<'_, '_> {
         let x = self.registers.register(asm, a);
         self.registers.release(&[a]);
         let d = self.registers.take(asm, false);
-        let code = |map, code, w| Instruction { map, prefix: 1, w, code };
+        let code = |map, code, w| Instruction {
+            map,
+            prefix: 1,
+            w,
+            code,
+        };
         asm.vector(target.form(from), code(2, 0x00, false), d, x, pattern, None);
         match from / to {
             _ if target.lanes() * from < 32 => {}
-            2 => asm.vector(Form::Vex(1), code(3, 0x00, true), d, 0, Operand::Register(d), Some(0b1000)),
+            2 => asm.vector(
+                Form::Vex(1),
+                code(3, 0x00, true),
+                d,
+                0,
+                Operand::Register(d),
+                Some(0b1000),
+            ),
             ratio => {
                 let t = self.registers.take(asm, false);
-                asm.vector(Form::Vex(1), code(3, 0x39, false), d, 0, Operand::Register(t), Some(1));
+                asm.vector(
+                    Form::Vex(1),
+                    code(3, 0x39, false),
+                    d,
+                    0,
+                    Operand::Register(t),
+                    Some(1),
+                );
                 let unpack = if ratio == 4 { 0x62 } else { 0x61 };
-                asm.vector(Form::Vex(0), code(1, unpack, false), d, d, Operand::Register(t), None);
+                asm.vector(
+                    Form::Vex(0),
+                    code(1, unpack, false),
+                    d,
+                    d,
+                    Operand::Register(t),
+                    None,
+                );
                 self.registers.give(t);
             }
         }

@@ -1,5 +1,5 @@
-//! Complex numbers of 16 bytes: two vectors in memory, whose elements are put in order on their way to and from a vector
-//! of real and one of imaginary parts.
+//! Complex numbers of 16 bytes: two vectors in memory, whose elements are put in order on their way
+//! to and from a vector of real and one of imaginary parts.
 
 use super::block::Block;
 use super::*;
@@ -8,14 +8,21 @@ use super::*;
 pub(super) const PAIR: usize = 16;
 
 impl Target {
-    /// Selects lanes of 128 bits of `a` and `b` by `immediate` (`vshuff64x2`; `vperm2f128` in AVX2).
+    /// Selects lanes of 128 bits of `a` and `b` by `immediate` (`vshuff64x2`; `vperm2f128` in
+    /// AVX2).
     fn halves(&self, asm: &mut Assembler, d: u8, a: u8, b: u8, immediate: u8) {
         let code = if self.wide { 0x23 } else { 0x06 };
-        let i = Instruction { map: 3, prefix: 1, w: self.wide, code };
+        let i = Instruction {
+            map: 3,
+            prefix: 1,
+            w: self.wide,
+            code,
+        };
         asm.vector(self.form(8), i, d, a, Operand::Register(b), Some(immediate));
     }
 
-    /// Interleaves the first, or the second, f64 of every 128 bits of two vectors (`vunpcklpd`, `vunpckhpd`).
+    /// Interleaves the first, or the second, f64 of every 128 bits of two vectors (`vunpcklpd`,
+    /// `vunpckhpd`).
     fn unpack(&self, asm: &mut Assembler, second: bool, d: u8, a: u8, b: u8) {
         let i = self.float(0x14 + u8::from(second), 8);
         asm.vector(self.form(8), i, d, a, Operand::Register(b), None);
@@ -25,25 +32,47 @@ impl Target {
 impl Block<'_, '_> {
     /// Addresses of the two vectors that hold the elements.
     fn places(&self, from: Memory) -> [Memory; 2] {
-        [from, Memory { disp: from.disp + self.target().bytes() as i32, ..from }]
+        [
+            from,
+            Memory {
+                disp: from.disp + self.target().bytes() as i32,
+                ..from
+            },
+        ]
     }
 
     /// A part of an input, and the other one if anything reads it.
     pub(super) fn part(&mut self, asm: &mut Assembler, id: Id, second: bool, z: Id) {
         let plan = self.registers.plan;
-        let Op::Input(k) = plan.program.op(z) else { unreachable!("parts are those of inputs") };
+        let Op::Input(k) = plan.program.op(z) else {
+            unreachable!("parts are those of inputs")
+        };
         if self.registers.is_defined(id) {
             return;
         }
-        let other = plan.program.other_part(id).filter(|&id| !plan.uses(id).is_empty());
+        let other = plan
+            .program
+            .other_part(id)
+            .filter(|&id| !plan.uses(id).is_empty());
         let (target, from) = (self.target(), self.element(asm, k as usize, PAIR));
         let [a, b, t] = [(); 3].map(|()| self.registers.take(asm, false));
         for (d, from) in [a, b].into_iter().zip(self.places(from)) {
-            asm.vector(target.form(8), target.float(0x10, 8), d, 0, Operand::Memory(from), None);
+            asm.vector(
+                target.form(8),
+                target.float(0x10, 8),
+                d,
+                0,
+                Operand::Memory(from),
+                None,
+            );
             self.ahead(asm, k as usize, PAIR, from);
         }
         // The elements of even and of odd index.
-        let (even, odd) = if target.wide { (0x88, 0xdd) } else { (0x20, 0x31) };
+        let (even, odd) = if target.wide {
+            (0x88, 0xdd)
+        } else {
+            (0x20, 0x31)
+        };
         target.halves(asm, t, a, b, even);
         target.halves(asm, b, a, b, odd);
         target.unpack(asm, second, a, t, b);
@@ -67,7 +96,11 @@ impl Block<'_, '_> {
         let to = self.places(to);
         target.unpack(asm, false, even, x, y);
         target.unpack(asm, true, odd, x, y);
-        let halves = if target.wide { [0x44, 0xee] } else { [0x20, 0x31] };
+        let halves = if target.wide {
+            [0x44, 0xee]
+        } else {
+            [0x20, 0x31]
+        };
         for (to, immediate) in to.into_iter().zip(halves) {
             target.halves(asm, t, even, odd, immediate);
             if target.wide {
@@ -75,10 +108,19 @@ impl Block<'_, '_> {
             }
             match is_in(plan.how.streams, k) {
                 true => self.stream(asm, 8, to, t),
-                false => asm.vector(target.form(8), target.float(0x11, 8), t, 0, Operand::Memory(to), None),
+                false => asm.vector(
+                    target.form(8),
+                    target.float(0x11, 8),
+                    t,
+                    0,
+                    Operand::Memory(to),
+                    None,
+                ),
             }
         }
-        [even, odd, t].into_iter().for_each(|r| self.registers.give(r));
+        [even, odd, t]
+            .into_iter()
+            .for_each(|r| self.registers.give(r));
         self.registers.release(&[re, im]);
     }
 }

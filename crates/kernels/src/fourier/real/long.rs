@@ -10,7 +10,8 @@ use crate::memory::{Fallible, with_capacity, with_room};
 use crate::simd::Level;
 use crate::vector::{Float, V};
 
-/// The transform of one long line of `n` reals, by that of `n / 2` complex numbers, or of `n` if `n` is odd.
+/// The transform of one long line of `n` reals, by that of `n / 2` complex numbers, or of `n` if
+/// `n` is odd.
 pub(in crate::fourier) struct LongReal<E> {
     n: usize,
     long: Long<E>,
@@ -24,7 +25,11 @@ impl<E: Float> LongReal<E> {
         let (count, roots) = (if even { n / 4 + 1 } else { 0 }, Roots::new(n)?);
         let mut turns = with_capacity(2 * count)?;
         (0..count).try_for_each(|k| pair(&mut turns, roots.at(k)))?;
-        Ok(LongReal { n, long: Long::new(if even { n / 2 } else { n })?, turns })
+        Ok(LongReal {
+            n,
+            long: Long::new(if even { n / 2 } else { n })?,
+            turns,
+        })
     }
 
     /// Bytes of the tables.
@@ -35,14 +40,29 @@ impl<E: Float> LongReal<E> {
     /// The first `n / 2 + 1` points of the spectrum.
     ///
     /// # Safety
-    /// `x` has `n` reals, `y` as many adjacent complex numbers as there are points; they do not overlap.
-    pub(in crate::fourier) unsafe fn forward(&self, level: Level, x: *const E, y: *mut E) -> Fallible {
+    /// `x` has `n` reals, `y` as many adjacent complex numbers as there are points; they do not
+    /// overlap.
+    pub(in crate::fourier) unsafe fn forward(
+        &self,
+        level: Level,
+        x: *const E,
+        y: *mut E,
+    ) -> Fallible {
         let (n, single) = (self.n, Width::Single(level));
         if n.is_multiple_of(2) {
             // SAFETY: the caller's promise; a line is a panel of one lane.
             unsafe {
                 self.long.run(level, x, y, false)?;
-                dispatch(single, &Untangle { turns: &self.turns, h: n / 2, x: y, y, backward: false });
+                dispatch(
+                    single,
+                    &Untangle {
+                        turns: &self.turns,
+                        h: n / 2,
+                        x: y,
+                        y,
+                        backward: false,
+                    },
+                );
             }
             return Ok(());
         }
@@ -62,15 +82,30 @@ impl<E: Float> LongReal<E> {
     ///
     /// # Safety
     /// As for [`forward`](Self::forward), with `x` and `y` exchanged.
-    pub(in crate::fourier) unsafe fn adjoint(&self, level: Level, x: *const E, y: *mut E) -> Fallible {
+    pub(in crate::fourier) unsafe fn adjoint(
+        &self,
+        level: Level,
+        x: *const E,
+        y: *mut E,
+    ) -> Fallible {
         let (n, single) = (self.n, Width::Single(level));
         if n.is_multiple_of(2) {
             return with_room(n * size_of::<E>(), |room| {
                 let room = room.cast::<E>();
-                // SAFETY: the caller's promise; the room has `n / 2` complex numbers. They are exchanged already.
+                // SAFETY: the caller's promise; the room has `n / 2` complex numbers. They are
+                // exchanged already.
                 unsafe {
                     let h = n / 2;
-                    dispatch(single, &Untangle { turns: &self.turns, h, x, y: room, backward: true });
+                    dispatch(
+                        single,
+                        &Untangle {
+                            turns: &self.turns,
+                            h,
+                            x,
+                            y: room,
+                            backward: true,
+                        },
+                    );
                     self.long.run(level, room, y, false)?;
                     dispatch(single, &Exchange { h, y });
                 }

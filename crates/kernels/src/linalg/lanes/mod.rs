@@ -1,8 +1,9 @@
-//! Factorisations of batches of small matrices: a matrix in each lane, from the first step to the last.
+//! Factorisations of batches of small matrices: a matrix in each lane, from the first step to the
+//! last.
 //!
-//! Triangular factors and systems are computed by the operations of [`small`](super::small), in the same order, so their bits are
-//! those of single matrices. A lane sees nothing of its neighbours: pivots are selected, and what has converged is not
-//! changed any more.
+//! Triangular factors and systems are computed by the operations of [`small`](super::small), in the
+//! same order, so their bits are those of single matrices. A lane sees nothing of its neighbours:
+//! pivots are selected, and what has converged is not changed any more.
 
 mod numbers;
 mod orthogonal;
@@ -50,11 +51,19 @@ struct Batch {
 
 impl Batch {
     fn of<T: Field>(x: &[T], size: usize) -> Batch {
-        Batch { at: Shared(x.as_ptr().cast::<f64>().cast_mut()), size, unit: unit::<T>() }
+        Batch {
+            at: Shared(x.as_ptr().cast::<f64>().cast_mut()),
+            size,
+            unit: unit::<T>(),
+        }
     }
 
     fn of_mut<T: Field>(x: &mut [T], size: usize) -> Batch {
-        Batch { at: Shared(x.as_mut_ptr().cast()), size, unit: unit::<T>() }
+        Batch {
+            at: Shared(x.as_mut_ptr().cast()),
+            size,
+            unit: unit::<T>(),
+        }
     }
 
     /// Elements of a matrix in a panel, for each lane.
@@ -64,15 +73,30 @@ impl Batch {
 
     fn part(&self, first: usize, count: usize) -> Part {
         let line_step = self.rows() as isize;
-        let place =
-            Place { inner: usize::MAX, outer_step: 0, line_step, point_step: self.unit as isize, unit: self.unit };
-        Part { place, first, count, points: self.size, swap: false }
+        let place = Place {
+            inner: usize::MAX,
+            outer_step: 0,
+            line_step,
+            point_step: self.unit as isize,
+            unit: self.unit,
+        };
+        Part {
+            place,
+            first,
+            count,
+            points: self.size,
+            swap: false,
+        }
     }
 
     /// # Safety
     /// The matrices exist, and `to` has room for a panel of them.
     unsafe fn load(&self, width: Width, first: usize, count: usize, to: *mut f64) {
-        let load = Load { lines: self.part(first, count), from: self.at.get().cast_const(), to };
+        let load = Load {
+            lines: self.part(first, count),
+            from: self.at.get().cast_const(),
+            to,
+        };
         // SAFETY: the caller's promise.
         unsafe { dispatch(width, &load) };
     }
@@ -80,7 +104,11 @@ impl Batch {
     /// # Safety
     /// The matrices exist and are ours, and `from` is a panel of them.
     unsafe fn store(&self, width: Width, first: usize, count: usize, from: *const f64) {
-        let store = Store { lines: self.part(first, count), from, to: self.at.get() };
+        let store = Store {
+            lines: self.part(first, count),
+            from,
+            to: self.at.get(),
+        };
         // SAFETY: the caller's promise.
         unsafe { dispatch(width, &store) };
     }
@@ -92,7 +120,10 @@ fn unit<T: Field>() -> usize {
 
 /// The number of matrices of `size` elements.
 fn count(len: usize, size: usize) -> usize {
-    assert!(len.is_multiple_of(size), "whole matrices of {size} elements");
+    assert!(
+        len.is_multiple_of(size),
+        "whole matrices of {size} elements"
+    );
     len / size
 }
 
@@ -101,17 +132,38 @@ fn count(len: usize, size: usize) -> usize {
 /// # Panics
 /// If the matrices are not n×n, or not as many.
 pub fn cholesky<T: Field>(level: Level, l: &mut [T], a: &[T], n: usize) -> Fallible {
-    assert!(fits(n, n) && l.len() == a.len(), "as many factors as matrices of {n} rows");
-    let (all, a, l) = (count(a.len(), n * n), Batch::of(a, n * n), Batch::of_mut(l, n * n));
-    over_panels::<f64>(level, all, 2 * a.rows(), nanos(all, n * n * n / 3), |width, first, count, room| {
-        let factor = room.wrapping_add(a.rows() * width.lanes::<f64>());
-        // SAFETY: there are so many matrices, and the room has a panel of both.
-        unsafe {
-            a.load(width, first, count, room);
-            dispatch(width, &Cholesky { complex: T::COMPLEX, n, a: room, l: factor });
-            l.store(width, first, count, factor);
-        }
-    })
+    assert!(
+        fits(n, n) && l.len() == a.len(),
+        "as many factors as matrices of {n} rows"
+    );
+    let (all, a, l) = (
+        count(a.len(), n * n),
+        Batch::of(a, n * n),
+        Batch::of_mut(l, n * n),
+    );
+    over_panels::<f64>(
+        level,
+        all,
+        2 * a.rows(),
+        nanos(all, n * n * n / 3),
+        |width, first, count, room| {
+            let factor = room.wrapping_add(a.rows() * width.lanes::<f64>());
+            // SAFETY: there are so many matrices, and the room has a panel of both.
+            unsafe {
+                a.load(width, first, count, room);
+                dispatch(
+                    width,
+                    &Cholesky {
+                        complex: T::COMPLEX,
+                        n,
+                        a: room,
+                        l: factor,
+                    },
+                );
+                l.store(width, first, count, factor);
+            }
+        },
+    )
 }
 
 /// [`lu`](super::lu()) of every matrix of a batch that [`fits`].
@@ -128,60 +180,126 @@ pub fn lu<T: Field>(
     n: usize,
 ) -> Fallible {
     let (k, all) = (m.min(n), count(a.len(), m * n));
-    assert!(fits(m, n) && packed.len() == a.len(), "as many factors as matrices");
-    assert!(pivots.len() == all * k && perm.len() == all * m, "exchanges and a permutation of {m} rows");
+    assert!(
+        fits(m, n) && packed.len() == a.len(),
+        "as many factors as matrices"
+    );
+    assert!(
+        pivots.len() == all * k && perm.len() == all * m,
+        "exchanges and a permutation of {m} rows"
+    );
     let (a, packed) = (Batch::of(a, m * n), Batch::of_mut(packed, m * n));
     let (pivots, perm) = (Shared(pivots.as_mut_ptr()), Shared(perm.as_mut_ptr()));
-    over_panels::<f64>(level, all, a.rows() + k, nanos(all, m * n * k), |width, first, count, room| {
-        let lanes = width.lanes::<f64>();
-        let found = room.wrapping_add(a.rows() * lanes);
-        // SAFETY: as in `cholesky`; every matrix has exchanges and a permutation of its own.
-        unsafe {
-            a.load(width, first, count, room);
-            dispatch(width, &Lu { complex: T::COMPLEX, m, n, a: room, b: (null_mut(), 0), pivots: found });
-            packed.store(width, first, count, room);
-            for lane in 0..count {
-                let matrix = first + lane;
-                let pivots = std::slice::from_raw_parts_mut(pivots.get().add(matrix * k), k);
-                let perm = std::slice::from_raw_parts_mut(perm.get().add(matrix * m), m);
-                perm.iter_mut().enumerate().for_each(|(i, p)| *p = i as i32);
-                for (c, pivot) in pivots.iter_mut().enumerate() {
-                    *pivot = *found.add(c * lanes + lane) as i32;
-                    perm.swap(c, *pivot as usize);
+    over_panels::<f64>(
+        level,
+        all,
+        a.rows() + k,
+        nanos(all, m * n * k),
+        |width, first, count, room| {
+            let lanes = width.lanes::<f64>();
+            let found = room.wrapping_add(a.rows() * lanes);
+            // SAFETY: as in `cholesky`; every matrix has exchanges and a permutation of its own.
+            unsafe {
+                a.load(width, first, count, room);
+                dispatch(
+                    width,
+                    &Lu {
+                        complex: T::COMPLEX,
+                        m,
+                        n,
+                        a: room,
+                        b: (null_mut(), 0),
+                        pivots: found,
+                    },
+                );
+                packed.store(width, first, count, room);
+                for lane in 0..count {
+                    let matrix = first + lane;
+                    let pivots = std::slice::from_raw_parts_mut(pivots.get().add(matrix * k), k);
+                    let perm = std::slice::from_raw_parts_mut(perm.get().add(matrix * m), m);
+                    perm.iter_mut().enumerate().for_each(|(i, p)| *p = i as i32);
+                    for (c, pivot) in pivots.iter_mut().enumerate() {
+                        *pivot = *found.add(c * lanes + lane) as i32;
+                        perm.swap(c, *pivot as usize);
+                    }
                 }
             }
-        }
-    })
+        },
+    )
 }
 
-/// The solutions of systems of `n` equations, `x` being their right-hand sides with `columns` columns, by
-/// [`lu`](super::lu()) and two substitutions; the systems are such that one [`solves`] them.
+/// The solutions of systems of `n` equations, `x` being their right-hand sides with `columns`
+/// columns, by [`lu`](super::lu()) and two substitutions; the systems are such that one [`solves`]
+/// them.
 ///
 /// # Panics
 /// If the matrices are not n×n, or not as many as right-hand sides.
 pub fn solve<T: Field>(level: Level, x: &mut [T], a: &[T], n: usize, columns: usize) -> Fallible {
     assert!(solves(n, n * columns), "systems that are solved in lanes");
     let all = count(a.len(), n * n);
-    assert_eq!(x.len(), all * n * columns, "as many right-hand sides as matrices");
+    assert_eq!(
+        x.len(),
+        all * n * columns,
+        "as many right-hand sides as matrices"
+    );
     let (a, x) = (Batch::of(a, n * n), Batch::of_mut(x, n * columns));
     let nanos = nanos(all, n * n * (n + columns));
-    over_panels::<f64>(level, all, a.rows() + x.rows() + n, nanos, |width, first, count, room| {
-        let lanes = width.lanes::<f64>();
-        let b = room.wrapping_add(a.rows() * lanes);
-        let pivots = b.wrapping_add(x.rows() * lanes);
-        let how = Triangle { left: true, lower: true, unit: true, transposed: false, conjugated: false };
-        let complex = T::COMPLEX;
-        // SAFETY: as in `cholesky`.
-        unsafe {
-            a.load(width, first, count, room);
-            x.load(width, first, count, b);
-            dispatch(width, &Lu { complex, m: n, n, a: room, b: (b, columns), pivots });
-            let lower = Solve { complex, rows: n, columns, how, a: room, b };
-            dispatch(width, &lower);
-            dispatch(width, &Solve { how: Triangle { lower: false, unit: false, ..how }, ..lower });
-            x.store(width, first, count, b);
-        }
-    })
+    over_panels::<f64>(
+        level,
+        all,
+        a.rows() + x.rows() + n,
+        nanos,
+        |width, first, count, room| {
+            let lanes = width.lanes::<f64>();
+            let b = room.wrapping_add(a.rows() * lanes);
+            let pivots = b.wrapping_add(x.rows() * lanes);
+            let how = Triangle {
+                left: true,
+                lower: true,
+                unit: true,
+                transposed: false,
+                conjugated: false,
+            };
+            let complex = T::COMPLEX;
+            // SAFETY: as in `cholesky`.
+            unsafe {
+                a.load(width, first, count, room);
+                x.load(width, first, count, b);
+                dispatch(
+                    width,
+                    &Lu {
+                        complex,
+                        m: n,
+                        n,
+                        a: room,
+                        b: (b, columns),
+                        pivots,
+                    },
+                );
+                let lower = Solve {
+                    complex,
+                    rows: n,
+                    columns,
+                    how,
+                    a: room,
+                    b,
+                };
+                dispatch(width, &lower);
+                dispatch(
+                    width,
+                    &Solve {
+                        how: Triangle {
+                            lower: false,
+                            unit: false,
+                            ..how
+                        },
+                        ..lower
+                    },
+                );
+                x.store(width, first, count, b);
+            }
+        },
+    )
 }
 
 /// [`triangular_solve`](super::triangular_solve) of every system of a batch that one [`solves`].
@@ -197,72 +315,170 @@ pub fn triangular_solve<T: Field>(
     how: Triangle,
 ) -> Fallible {
     let n = if how.left { rows } else { columns };
-    assert!(solves(n, rows * columns), "systems that are solved in lanes");
+    assert!(
+        solves(n, rows * columns),
+        "systems that are solved in lanes"
+    );
     let all = count(a.len(), n * n);
-    assert_eq!(b.len(), all * rows * columns, "as many right-hand sides as matrices");
+    assert_eq!(
+        b.len(),
+        all * rows * columns,
+        "as many right-hand sides as matrices"
+    );
     let (a, x) = (Batch::of(a, n * n), Batch::of_mut(b, rows * columns));
     let nanos = nanos(all, n * rows * columns);
-    over_panels::<f64>(level, all, a.rows() + x.rows(), nanos, |width, first, count, room| {
-        let b = room.wrapping_add(a.rows() * width.lanes::<f64>());
-        // SAFETY: as in `cholesky`.
-        unsafe {
-            a.load(width, first, count, room);
-            x.load(width, first, count, b);
-            dispatch(width, &Solve { complex: T::COMPLEX, rows, columns, how, a: room, b });
-            x.store(width, first, count, b);
-        }
-    })
+    over_panels::<f64>(
+        level,
+        all,
+        a.rows() + x.rows(),
+        nanos,
+        |width, first, count, room| {
+            let b = room.wrapping_add(a.rows() * width.lanes::<f64>());
+            // SAFETY: as in `cholesky`.
+            unsafe {
+                a.load(width, first, count, room);
+                x.load(width, first, count, b);
+                dispatch(
+                    width,
+                    &Solve {
+                        complex: T::COMPLEX,
+                        rows,
+                        columns,
+                        how,
+                        a: room,
+                        b,
+                    },
+                );
+                x.store(width, first, count, b);
+            }
+        },
+    )
 }
 
 /// [`qr`](super::qr()) of every real matrix of a batch that [`fits`].
 ///
 /// # Panics
 /// If the matrices are not m×n, or the factors not m×k and k×n, or not as many.
-pub fn qr(level: Level, q: Option<&mut [f64]>, r: &mut [f64], a: &[f64], m: usize, n: usize, k: usize) -> Fallible {
+pub fn qr(
+    level: Level,
+    q: Option<&mut [f64]>,
+    r: &mut [f64],
+    a: &[f64],
+    m: usize,
+    n: usize,
+    k: usize,
+) -> Fallible {
     let all = count(a.len(), m * n);
-    assert!(fits(m, n) && (k == m || k == m.min(n)) && r.len() == all * k * n, "as many factors as matrices");
-    assert!(q.as_ref().is_none_or(|q| q.len() == all * m * k), "as many factors as matrices");
-    let (a, r, q) = (Batch::of(a, m * n), Batch::of_mut(r, k * n), q.map(|q| Batch::of_mut(q, m * k)));
+    assert!(
+        fits(m, n) && (k == m || k == m.min(n)) && r.len() == all * k * n,
+        "as many factors as matrices"
+    );
+    assert!(
+        q.as_ref().is_none_or(|q| q.len() == all * m * k),
+        "as many factors as matrices"
+    );
+    let (a, r, q) = (
+        Batch::of(a, m * n),
+        Batch::of_mut(r, k * n),
+        q.map(|q| Batch::of_mut(q, m * k)),
+    );
     let elements = a.rows() + r.rows() + m * k + n;
-    over_panels::<f64>(level, all, elements, nanos(all, 4 * m * n * k), |width, first, count, room| {
-        let lanes = width.lanes::<f64>();
-        let upper = room.wrapping_add(a.rows() * lanes);
-        let taus = upper.wrapping_add(r.rows() * lanes);
-        let left = if q.is_some() { taus.wrapping_add(n * lanes) } else { null_mut() };
-        // SAFETY: as in `cholesky`.
-        unsafe {
-            a.load(width, first, count, room);
-            dispatch(width, &Qr { m, n, k, a: room, q: left, r: upper, taus });
-            r.store(width, first, count, upper);
-            if let Some(q) = &q {
-                q.store(width, first, count, left);
+    over_panels::<f64>(
+        level,
+        all,
+        elements,
+        nanos(all, 4 * m * n * k),
+        |width, first, count, room| {
+            let lanes = width.lanes::<f64>();
+            let upper = room.wrapping_add(a.rows() * lanes);
+            let taus = upper.wrapping_add(r.rows() * lanes);
+            let left = if q.is_some() {
+                taus.wrapping_add(n * lanes)
+            } else {
+                null_mut()
+            };
+            // SAFETY: as in `cholesky`.
+            unsafe {
+                a.load(width, first, count, room);
+                dispatch(
+                    width,
+                    &Qr {
+                        m,
+                        n,
+                        k,
+                        a: room,
+                        q: left,
+                        r: upper,
+                        taus,
+                    },
+                );
+                r.store(width, first, count, upper);
+                if let Some(q) = &q {
+                    q.store(width, first, count, left);
+                }
             }
-        }
-    })
+        },
+    )
 }
 
 /// [`eigh`](super::eigh()) of every real matrix of a batch that [`fits`].
 ///
 /// # Panics
 /// If the matrices are not n×n, or the results not as many.
-pub fn eigh(level: Level, w: &mut [f64], v: Option<&mut [f64]>, a: &[f64], n: usize, anchor: f64) -> Fallible {
+pub fn eigh(
+    level: Level,
+    w: &mut [f64],
+    v: Option<&mut [f64]>,
+    a: &[f64],
+    n: usize,
+    anchor: f64,
+) -> Fallible {
     let all = count(a.len(), n * n);
-    assert!(fits(n, n) && w.len() == all * n, "as many spectra as matrices");
-    assert!(v.as_ref().is_none_or(|v| v.len() == a.len()), "as many eigenvectors as matrices");
-    let (a, w, v) = (Batch::of(a, n * n), Batch::of_mut(w, n), v.map(|v| Batch::of_mut(v, n * n)));
+    assert!(
+        fits(n, n) && w.len() == all * n,
+        "as many spectra as matrices"
+    );
+    assert!(
+        v.as_ref().is_none_or(|v| v.len() == a.len()),
+        "as many eigenvectors as matrices"
+    );
+    let (a, w, v) = (
+        Batch::of(a, n * n),
+        Batch::of_mut(w, n),
+        v.map(|v| Batch::of_mut(v, n * n)),
+    );
     let nanos = nanos(all, 40 * n * n * n);
-    over_panels::<f64>(level, all, 2 * a.rows() + n, nanos, |width, first, count, room| {
-        let lanes = width.lanes::<f64>();
-        let values = room.wrapping_add(a.rows() * lanes);
-        let vectors = if v.is_some() { values.wrapping_add(n * lanes) } else { null_mut() };
-        // SAFETY: as in `cholesky`.
-        unsafe {
-            a.load(width, first, count, room);
-            dispatch(width, &Eigh { n, anchor, a: room, w: values, v: vectors });
-            w.store(width, first, count, values);
-            if let Some(v) = &v {
-                v.store(width, first, count, vectors);
+    over_panels::<f64>(
+        level,
+        all,
+        2 * a.rows() + n,
+        nanos,
+        |width, first, count, room| {
+            let lanes = width.lanes::<f64>();
+            let values = room.wrapping_add(a.rows() * lanes);
+            let vectors = if v.is_some() {
+                values.wrapping_add(n * lanes)
+            } else {
+                null_mut()
+            };
+            // SAFETY: as in `cholesky`.
+            unsafe {
+                a.load(width, first, count, room);
+                dispatch(
+                    width,
+                    &Eigh {
+                        n,
+                        anchor,
+                        a: room,
+                        w: values,
+                        v: vectors,
+                    },
+                );
+                w.store(width, first, count, values);
+                if let Some(v) = &v {
+                    v.store(width, first, count, vectors);
+                }
             }
-        }
-    })
+        },
+    )
 }

@@ -1,4 +1,5 @@
-//! Real and complex numbers in lanes, by the operations of scalars: the bits are those of plain loops.
+//! Real and complex numbers in lanes, by the operations of scalars: the bits are those of plain
+//! loops.
 
 use crate::vector::{Tables, V};
 
@@ -105,7 +106,12 @@ impl<W: V> Number<W> for Complex<W> {
     #[inline(always)]
     unsafe fn load(p: *const W::E) -> Self {
         // SAFETY: the caller's promise.
-        unsafe { Complex { re: W::load(p), im: W::load(p.add(W::N)) } }
+        unsafe {
+            Complex {
+                re: W::load(p),
+                im: W::load(p.add(W::N)),
+            }
+        }
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut W::E) {
@@ -125,28 +131,43 @@ impl<W: V> Number<W> for Complex<W> {
     }
     #[inline(always)]
     fn sub(self, b: Self) -> Self {
-        Complex { re: self.re.sub(b.re), im: self.im.sub(b.im) }
+        Complex {
+            re: self.re.sub(b.re),
+            im: self.im.sub(b.im),
+        }
     }
     #[inline(always)]
     fn mul(self, b: Self) -> Self {
         let re = self.re.mul(b.re).sub(self.im.mul(b.im));
-        Complex { re, im: self.re.mul(b.im).add(self.im.mul(b.re)) }
+        Complex {
+            re,
+            im: self.re.mul(b.im).add(self.im.mul(b.re)),
+        }
     }
     #[inline(always)]
     fn div(self, b: Self) -> Self {
         let size = b.re.mul(b.re).add(b.im.mul(b.im));
         let re = self.re.mul(b.re).add(self.im.mul(b.im));
         let im = self.im.mul(b.re).sub(self.re.mul(b.im));
-        Complex { re: re.div(size), im: im.div(size) }
+        Complex {
+            re: re.div(size),
+            im: im.div(size),
+        }
     }
     #[inline(always)]
     fn conjugate(self) -> Self {
-        Complex { re: self.re, im: self.im.neg() }
+        Complex {
+            re: self.re,
+            im: self.im.neg(),
+        }
     }
     #[inline(always)]
     fn mean(self, b: Self) -> Self {
         let half = W::splat(half());
-        Complex { re: self.re.add(b.re).mul(half), im: self.im.add(b.im).mul(half) }
+        Complex {
+            re: self.re.add(b.re).mul(half),
+            im: self.im.add(b.im).mul(half),
+        }
     }
     #[inline(always)]
     fn pivot_size(self) -> W {
@@ -159,7 +180,10 @@ impl<W: V> Number<W> for Complex<W> {
     }
     #[inline(always)]
     fn select(m: W::M, a: Self, b: Self) -> Self {
-        Complex { re: W::select(m, a.re, b.re), im: W::select(m, a.im, b.im) }
+        Complex {
+            re: W::select(m, a.re, b.re),
+            im: W::select(m, a.im, b.im),
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! QR factors by reflections, and spectra of symmetric matrices by rotations, of real matrices in lanes.
+//! QR factors by reflections, and spectra of symmetric matrices by rotations, of real matrices in
+//! lanes.
 
 use crate::lanes::Job;
 use crate::vector::V;
@@ -8,8 +9,8 @@ use crate::vector::V;
 /// ```text
 /// H = I - v vᵀ τ,   H x = β e₀,   β = -sign(x₀) |x|,   v = (1, x₁.. / (x₀ - β)),   τ = (β - x₀) / β
 /// ```
-/// A column with zeros below its diagonal is left as it is. Lengths are those of columns over a power of two, so nothing
-/// overflows.
+/// A column with zeros below its diagonal is left as it is. Lengths are those of columns over a
+/// power of two, so nothing overflows.
 pub(super) struct Qr {
     pub(super) m: usize,
     pub(super) n: usize,
@@ -28,7 +29,8 @@ fn maximum<W: V>(a: W, b: W) -> W {
     W::select(a.lt(b), b, a)
 }
 
-/// A power of two in each lane that brings `x` between 2 and 4, if `x` is from 2^-900 to the largest number.
+/// A power of two in each lane that brings `x` between 2 and 4, if `x` is from 2^-900 to the
+/// largest number.
 #[inline(always)]
 fn power<W: V<E = f64>>(x: W) -> W {
     let exponent = maximum(x, W::splat(f64::from_bits(123 << 52))).and(W::splat(f64::INFINITY));
@@ -70,7 +72,8 @@ impl Qr {
             W::select(still, first, beta.div(by)).store(self.a::<W>(c, c));
             for i in c + 1..m {
                 let x = W::load(self.a::<W>(i, c));
-                W::select(still, x, x.mul(by).div(W::select(still, one, below))).store(self.a::<W>(i, c));
+                W::select(still, x, x.mul(by).div(W::select(still, one, below)))
+                    .store(self.a::<W>(i, c));
             }
         }
     }
@@ -106,7 +109,12 @@ impl Job<f64> for Qr {
         // SAFETY: indices are below the extents.
         unsafe {
             for e in 0..m * n {
-                good = W::both(good, W::load(self.a.add(e * W::N)).abs().lt(W::splat(f64::INFINITY)));
+                good = W::both(
+                    good,
+                    W::load(self.a.add(e * W::N))
+                        .abs()
+                        .lt(W::splat(f64::INFINITY)),
+                );
             }
             for c in 0..m.min(n) {
                 self.reduce::<W>(c);
@@ -116,7 +124,11 @@ impl Job<f64> for Qr {
             }
             for i in 0..k {
                 for j in 0..n {
-                    let x = if j < i { zero } else { W::load(self.a::<W>(i, j)) };
+                    let x = if j < i {
+                        zero
+                    } else {
+                        W::load(self.a::<W>(i, j))
+                    };
                     W::select(good, x, nan).store(r.add((i * n + j) * W::N));
                 }
             }
@@ -140,11 +152,11 @@ impl Job<f64> for Qr {
     }
 }
 
-/// Eigenvalues, ascending, and eigenvectors of the symmetric part of `a` (n×n), which is overwritten, by cyclic Jacobi
-/// rotations.
+/// Eigenvalues, ascending, and eigenvectors of the symmetric part of `a` (n×n), which is
+/// overwritten, by cyclic Jacobi rotations.
 ///
-/// Lanes whose elements beside the diagonal are negligible rotate by nothing from then on. The first component of a vector
-/// within `anchor` of the largest is positive.
+/// Lanes whose elements beside the diagonal are negligible rotate by nothing from then on. The
+/// first component of a vector within `anchor` of the largest is positive.
 pub(super) struct Eigh {
     pub(super) n: usize,
     pub(super) anchor: f64,
@@ -266,7 +278,10 @@ impl Eigh {
                 }
                 for i in 0..n {
                     // Zeros are positive, however often they were rotated.
-                    W::load(self.v::<W>(i, j)).xor(sign).add(zero).store(self.v::<W>(i, j));
+                    W::load(self.v::<W>(i, j))
+                        .xor(sign)
+                        .add(zero)
+                        .store(self.v::<W>(i, j));
                 }
             }
         }
@@ -317,7 +332,10 @@ impl Job<f64> for Eigh {
             let by = power(W::select(good, most, zero));
             for i in 0..n {
                 for j in i..n {
-                    let (x, y) = (W::load(self.a::<W>(i, j)), W::load(self.a.add((j * n + i) * W::N)));
+                    let (x, y) = (
+                        W::load(self.a::<W>(i, j)),
+                        W::load(self.a.add((j * n + i) * W::N)),
+                    );
                     half.mul(by.mul(x).add(by.mul(y))).store(self.a::<W>(i, j));
                     if !self.v.is_null() {
                         let one = W::splat(if i == j { 1.0 } else { 0.0 });

@@ -1,4 +1,5 @@
-//! Triangular factors and systems in lanes: the algorithms of [`small`](super::super::small), a matrix in each lane.
+//! Triangular factors and systems in lanes: the algorithms of [`small`](super::super::small), a
+//! matrix in each lane.
 
 use super::super::Triangle;
 use super::numbers::{Complex, Number, Real};
@@ -122,8 +123,14 @@ impl Lu {
     #[inline(always)]
     unsafe fn go<W: V<E = f64>, T: Number<W>>(&self) {
         let (m, n) = (self.m, self.n);
-        let a = Matrix { at: self.a, columns: n };
-        let b = Matrix { at: self.b.0, columns: self.b.1 };
+        let a = Matrix {
+            at: self.a,
+            columns: n,
+        };
+        let b = Matrix {
+            at: self.b.0,
+            columns: self.b.1,
+        };
         // SAFETY: indices are below the extents.
         unsafe {
             for k in 0..m.min(n) {
@@ -150,11 +157,27 @@ impl Lu {
                 for i in k + 1..m {
                     let old = a.get::<W, T>(i, k);
                     let by = old.div(pivot);
-                    a.set(i, k, if singular { T::select(none, old, by) } else { by });
+                    a.set(
+                        i,
+                        k,
+                        if singular {
+                            T::select(none, old, by)
+                        } else {
+                            by
+                        },
+                    );
                     for j in k + 1..n {
                         let old = a.get::<W, T>(i, j);
                         let new = old.sub(by.mul(a.get::<W, T>(k, j)));
-                        a.set(i, j, if singular { T::select(none, old, new) } else { new });
+                        a.set(
+                            i,
+                            j,
+                            if singular {
+                                T::select(none, old, new)
+                            } else {
+                                new
+                            },
+                        );
                     }
                 }
             }
@@ -167,7 +190,12 @@ impl Lu {
 /// # Safety
 /// Both rows are inside the matrix, with so many columns.
 #[inline(always)]
-unsafe fn exchange<W: V<E = f64>, T: Number<W>>(a: Matrix, columns: usize, [k, i]: [usize; 2], here: W::M) {
+unsafe fn exchange<W: V<E = f64>, T: Number<W>>(
+    a: Matrix,
+    columns: usize,
+    [k, i]: [usize; 2],
+    here: W::M,
+) {
     for j in 0..columns {
         // SAFETY: the caller's promise.
         unsafe {
@@ -200,12 +228,24 @@ impl Solve {
     /// That of the job.
     #[inline(always)]
     unsafe fn go<W: V<E = f64>, T: Number<W>>(&self) {
-        let Solve { rows, columns, how, .. } = *self;
+        let Solve {
+            rows, columns, how, ..
+        } = *self;
         let n = if how.left { rows } else { columns };
-        let (step, next, count) = if how.left { (columns, 1, columns) } else { (1, columns, rows) };
+        let (step, next, count) = if how.left {
+            (columns, 1, columns)
+        } else {
+            (1, columns, rows)
+        };
         let turned = how.transposed == how.left;
-        let a = Matrix { at: self.a, columns: n };
-        let b = Matrix { at: self.b, columns: 1 };
+        let a = Matrix {
+            at: self.a,
+            columns: n,
+        };
+        let b = Matrix {
+            at: self.b,
+            columns: 1,
+        };
         for i in 0..n {
             let at = |i: usize| if how.lower != turned { i } else { n - 1 - i };
             for j in 0..count {
@@ -213,7 +253,11 @@ impl Solve {
                 unsafe {
                     let mut row = b.get::<W, T>(at(i) * step + j * next, 0);
                     for k in 0..=i {
-                        let (x, y) = if turned { (at(k), at(i)) } else { (at(i), at(k)) };
+                        let (x, y) = if turned {
+                            (at(k), at(i))
+                        } else {
+                            (at(i), at(k))
+                        };
                         let l = a.get::<W, T>(x, y);
                         let l = if how.conjugated { l.conjugate() } else { l };
                         if k < i {

@@ -6,15 +6,25 @@ use crate::testing::Random;
 use num_complex::Complex;
 
 /// Matrices of every kind: general ones, some that are singular, badly scaled or not finite.
-fn matrices<T: Field>(random: &mut Random, count: usize, size: usize, make: impl Fn(f64, f64) -> T) -> Vec<T> {
-    let mut all: Vec<T> = (0..count * size).map(|_| make(random.float(), random.float())).collect();
+fn matrices<T: Field>(
+    random: &mut Random,
+    count: usize,
+    size: usize,
+    make: impl Fn(f64, f64) -> T,
+) -> Vec<T> {
+    let mut all: Vec<T> = (0..count * size)
+        .map(|_| make(random.float(), random.float()))
+        .collect();
     for (b, a) in all.chunks_exact_mut(size).enumerate() {
         match b % 7 {
             2 => a.iter_mut().for_each(|x| *x *= T::real(2f64.powi(-600))),
             3 => a.fill(T::zero()),
             4 => a.iter_mut().for_each(|x| *x = T::real(x.re().round())),
             5 => a[size / 2] = T::nan(),
-            6 => a.iter_mut().enumerate().for_each(|(i, x)| *x *= T::real(2f64.powi(30 * (i as i32 % 5) - 60))),
+            6 => a
+                .iter_mut()
+                .enumerate()
+                .for_each(|(i, x)| *x *= T::real(2f64.powi(30 * (i as i32 % 5) - 60))),
             _ => {}
         }
     }
@@ -24,7 +34,9 @@ fn matrices<T: Field>(random: &mut Random, count: usize, size: usize, make: impl
 /// The bits of numbers; those of every NaN are the same.
 fn bits<T: Field>(x: &[T]) -> Vec<[u64; 2]> {
     let bits = |x: f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
-    x.iter().map(|&x| [bits(x.re()), bits((x.conjugate() - x).half().size())]).collect()
+    x.iter()
+        .map(|&x| [bits(x.re()), bits((x.conjugate() - x).half().size())])
+        .collect()
 }
 
 const COUNTS: [usize; 6] = [1, 2, 7, 8, 9, 20];
@@ -32,7 +44,13 @@ const COUNTS: [usize; 6] = [1, 2, 7, 8, 9, 20];
 fn triangles() -> impl Iterator<Item = Triangle> {
     (0..32).map(|i| {
         let bit = |b: u32| i >> b & 1 == 1;
-        Triangle { left: bit(0), lower: bit(1), unit: bit(2), transposed: bit(3), conjugated: bit(4) }
+        Triangle {
+            left: bit(0),
+            lower: bit(1),
+            unit: bit(2),
+            transposed: bit(3),
+            conjugated: bit(4),
+        }
     })
 }
 
@@ -44,9 +62,14 @@ fn same_bits<T: Field>(make: impl Fn(f64, f64) -> T + Copy) {
             let a = matrices(&mut random, all, n * n, make);
             let (mut l, mut expected) = (a.clone(), a.clone());
             let positive = |a: &mut [T]| {
-                a.chunks_exact_mut(n * n).enumerate().filter(|(b, _)| b % 4 != 1).for_each(|(_, a)| {
-                    (0..n).for_each(|i| a[i * n + i] = T::real(a[i * n + i].size() + 4.0 * n as f64));
-                });
+                a.chunks_exact_mut(n * n)
+                    .enumerate()
+                    .filter(|(b, _)| b % 4 != 1)
+                    .for_each(|(_, a)| {
+                        (0..n).for_each(|i| {
+                            a[i * n + i] = T::real(a[i * n + i].size() + 4.0 * n as f64)
+                        });
+                    });
             };
             let mut h = a.clone();
             positive(&mut h);
@@ -55,7 +78,10 @@ fn same_bits<T: Field>(make: impl Fn(f64, f64) -> T + Copy) {
                 l.fill(T::zero());
                 crate::linalg::cholesky(l, a, n).unwrap();
             }
-            assert!(bits(&l) == bits(&expected), "cholesky, {all} of {n} rows, {level:?}");
+            assert!(
+                bits(&l) == bits(&expected),
+                "cholesky, {all} of {n} rows, {level:?}"
+            );
 
             for columns in [1, 3, 9] {
                 let b = matrices(&mut random, all, n * columns, make);
@@ -63,26 +89,53 @@ fn same_bits<T: Field>(make: impl Fn(f64, f64) -> T + Copy) {
                     let (rows, columns) = if how.left { (n, columns) } else { (columns, n) };
                     let (mut x, mut y) = (b.clone(), b.clone());
                     triangular_solve(level, &mut x, &a, rows, columns, how).unwrap();
-                    for (y, a) in y.chunks_exact_mut(rows * columns).zip(a.chunks_exact(n * n)) {
+                    for (y, a) in y
+                        .chunks_exact_mut(rows * columns)
+                        .zip(a.chunks_exact(n * n))
+                    {
                         small::triangular_solve(y, a, rows, columns, how);
                     }
-                    assert!(bits(&x) == bits(&y), "{how:?}, {all} of {n} rows, {columns} columns, {level:?}");
+                    assert!(
+                        bits(&x) == bits(&y),
+                        "{how:?}, {all} of {n} rows, {columns} columns, {level:?}"
+                    );
                 }
                 let (mut x, mut y) = (b.clone(), b.clone());
                 solve(level, &mut x, &a, n, columns).unwrap();
-                for ((y, b), a) in
-                    y.chunks_exact_mut(n * columns).zip(b.chunks_exact(n * columns)).zip(a.chunks_exact(n * n))
+                for ((y, b), a) in y
+                    .chunks_exact_mut(n * columns)
+                    .zip(b.chunks_exact(n * columns))
+                    .zip(a.chunks_exact(n * n))
                 {
                     let (mut f, mut pivots, mut perm) = (a.to_vec(), vec![0; n], vec![0; n]);
                     small::lu(&mut f, &mut pivots, &mut perm, n, n);
                     for (row, &p) in y.chunks_exact_mut(columns).zip(&perm) {
                         row.copy_from_slice(&b[p as usize * columns..][..columns]);
                     }
-                    let how = Triangle { left: true, lower: true, unit: true, transposed: false, conjugated: false };
+                    let how = Triangle {
+                        left: true,
+                        lower: true,
+                        unit: true,
+                        transposed: false,
+                        conjugated: false,
+                    };
                     small::triangular_solve(y, &f, n, columns, how);
-                    small::triangular_solve(y, &f, n, columns, Triangle { lower: false, unit: false, ..how });
+                    small::triangular_solve(
+                        y,
+                        &f,
+                        n,
+                        columns,
+                        Triangle {
+                            lower: false,
+                            unit: false,
+                            ..how
+                        },
+                    );
                 }
-                assert!(bits(&x) == bits(&y), "solve, {all} of {n} rows, {columns} columns, {level:?}");
+                assert!(
+                    bits(&x) == bits(&y),
+                    "solve, {all} of {n} rows, {columns} columns, {level:?}"
+                );
             }
 
             for m in 1..=LANE {
@@ -90,10 +143,17 @@ fn same_bits<T: Field>(make: impl Fn(f64, f64) -> T + Copy) {
                 let (mut f, mut pivots, mut perm) = (a.clone(), vec![0; all * k], vec![0; all * m]);
                 lu(level, &mut f, &mut pivots, &mut perm, &a, m, n).unwrap();
                 let (mut g, mut swaps, mut order) = (a.clone(), vec![0; all * k], vec![0; all * m]);
-                let both = g.chunks_exact_mut(m * n).zip(swaps.chunks_exact_mut(k)).zip(order.chunks_exact_mut(m));
+                let both = g
+                    .chunks_exact_mut(m * n)
+                    .zip(swaps.chunks_exact_mut(k))
+                    .zip(order.chunks_exact_mut(m));
                 both.for_each(|((g, swaps), order)| small::lu(g, swaps, order, m, n));
                 assert!(bits(&f) == bits(&g), "lu, {all} of {m} by {n}, {level:?}");
-                assert_eq!((pivots, perm), (swaps, order), "lu, {all} of {m} by {n}, {level:?}");
+                assert_eq!(
+                    (pivots, perm),
+                    (swaps, order),
+                    "lu, {all} of {m} by {n}, {level:?}"
+                );
             }
         }
     }
@@ -129,27 +189,50 @@ fn reflections_give_orthogonal_factors() {
                 let mut alone = vec![0.0; all * k * n];
                 qr(level, None, &mut alone, &a, m, n, k).unwrap();
                 assert!(bits(&alone) == bits(&r), "R alone");
-                assert!(*expected.get_or_insert((bits(&q), bits(&r))) == (bits(&q), bits(&r)), "{level:?}");
+                assert!(
+                    *expected.get_or_insert((bits(&q), bits(&r))) == (bits(&q), bits(&r)),
+                    "{level:?}"
+                );
                 for b in 0..all {
-                    let (a, q, r) = (&a[b * m * n..][..m * n], &q[b * m * k..][..m * k], &r[b * k * n..][..k * n]);
+                    let (a, q, r) = (
+                        &a[b * m * n..][..m * n],
+                        &q[b * m * k..][..m * k],
+                        &r[b * k * n..][..k * n],
+                    );
                     let mut one = vec![0.0; k * n];
                     qr(level, None, &mut one, a, m, n, k).unwrap();
                     assert!(bits(&one) == bits(r), "a lane depends on its neighbours");
                     if !a.iter().all(|x| x.is_finite()) {
-                        assert!(q.iter().chain(r).all(|x| x.is_nan()), "NaN of what is not finite");
+                        assert!(
+                            q.iter().chain(r).all(|x| x.is_nan()),
+                            "NaN of what is not finite"
+                        );
                         continue;
                     }
                     let size = most(a.iter().copied());
                     let off = |e: usize| element(q, r, [k, n], [e / n, e % n]) - a[e];
-                    assert!(most((0..m * n).map(off)) <= 1e-14 * size, "{m} by {n}, matrix {b}");
-                    let dot = |e: usize| (0..m).map(|i| q[i * k + e / k] * q[i * k + e % k]).sum::<f64>();
+                    assert!(
+                        most((0..m * n).map(off)) <= 1e-14 * size,
+                        "{m} by {n}, matrix {b}"
+                    );
+                    let dot = |e: usize| {
+                        (0..m)
+                            .map(|i| q[i * k + e / k] * q[i * k + e % k])
+                            .sum::<f64>()
+                    };
                     let off = |e: usize| dot(e) - f64::from(e / k == e % k);
                     assert!(most((0..k * k).map(off)) <= 1e-14, "{m} by {n}, matrix {b}");
-                    assert!((0..k * n).all(|e| e / n <= e % n || r[e] == 0.0), "R is a triangle");
+                    assert!(
+                        (0..k * n).all(|e| e / n <= e % n || r[e] == 0.0),
+                        "R is a triangle"
+                    );
                     let (mut other, mut triangle) = (vec![0.0; m * k], vec![0.0; k * n]);
                     <f64 as Field>::qr(Some(&mut other), &mut triangle, a, m, n, k).unwrap();
                     let same = |e: &usize| r[e * n + e] * triangle[e * n + e] >= 0.0;
-                    assert!(b % 7 > 1 || (0..m.min(n)).all(|e| same(&e)), "signs are those of large matrices");
+                    assert!(
+                        b % 7 > 1 || (0..m.min(n)).all(|e| same(&e)),
+                        "signs are those of large matrices"
+                    );
                 }
             }
         }
@@ -169,28 +252,59 @@ fn rotations_give_spectra() {
             let mut alone = vec![0.0; all * n];
             eigh(level, &mut alone, None, &a, n, 0.61).unwrap();
             assert!(bits(&alone) == bits(&w), "eigenvalues alone");
-            assert!(*expected.get_or_insert((bits(&w), bits(&v))) == (bits(&w), bits(&v)), "{level:?}");
+            assert!(
+                *expected.get_or_insert((bits(&w), bits(&v))) == (bits(&w), bits(&v)),
+                "{level:?}"
+            );
             for b in 0..all {
-                let (a, w, v) = (&a[b * n * n..][..n * n], &w[b * n..][..n], &v[b * n * n..][..n * n]);
+                let (a, w, v) = (
+                    &a[b * n * n..][..n * n],
+                    &w[b * n..][..n],
+                    &v[b * n * n..][..n * n],
+                );
                 let (mut one, mut vectors) = (vec![0.0; n], vec![0.0; n * n]);
                 eigh(level, &mut one, Some(&mut vectors), a, n, 0.61).unwrap();
-                assert!(bits(&one) == bits(w) && bits(&vectors) == bits(v), "a lane depends on its neighbours");
+                assert!(
+                    bits(&one) == bits(w) && bits(&vectors) == bits(v),
+                    "a lane depends on its neighbours"
+                );
                 let (mut other, mut turned) = (vec![0.0; n], vec![0.0; n * n]);
                 crate::linalg::eigh(&mut other, Some(&mut turned), a, n, 0.61).unwrap();
                 if !a.iter().all(|x| x.is_finite()) {
-                    assert!(w.iter().chain(v).all(|x| x.is_nan()), "NaN of what is not finite");
+                    assert!(
+                        w.iter().chain(v).all(|x| x.is_nan()),
+                        "NaN of what is not finite"
+                    );
                     continue;
                 }
-                let h: Vec<f64> = (0..n * n).map(|e| 0.5 * (a[e] + a[e % n * n + e / n])).collect();
+                let h: Vec<f64> = (0..n * n)
+                    .map(|e| 0.5 * (a[e] + a[e % n * n + e / n]))
+                    .collect();
                 let size = most(h.iter().copied());
-                assert!(most((0..n).map(|j| w[j] - other[j])) <= 1e-14 * size, "values of {n} rows, matrix {b}");
+                assert!(
+                    most((0..n).map(|j| w[j] - other[j])) <= 1e-14 * size,
+                    "values of {n} rows, matrix {b}"
+                );
                 assert!(w.is_sorted(), "ascending");
                 let off = |e: usize| element(&h, v, [n, n], [e / n, e % n]) - v[e] * w[e % n];
-                assert!(most((0..n * n).map(off)) <= 1e-14 * size, "vectors of {n} rows, matrix {b}");
-                let dot = |e: usize| (0..n).map(|i| v[i * n + e / n] * v[i * n + e % n]).sum::<f64>();
-                assert!(most((0..n * n).map(|e| dot(e) - f64::from(e / n == e % n))) <= 1e-14, "orthogonal");
+                assert!(
+                    most((0..n * n).map(off)) <= 1e-14 * size,
+                    "vectors of {n} rows, matrix {b}"
+                );
+                let dot = |e: usize| {
+                    (0..n)
+                        .map(|i| v[i * n + e / n] * v[i * n + e % n])
+                        .sum::<f64>()
+                };
+                assert!(
+                    most((0..n * n).map(|e| dot(e) - f64::from(e / n == e % n))) <= 1e-14,
+                    "orthogonal"
+                );
                 let apart = (1..n).all(|j| w[j] - w[j - 1] > 1e-2 * size);
-                assert!(!apart || most((0..n * n).map(|e| v[e] - turned[e])) <= 1e-11, "signs and order");
+                assert!(
+                    !apart || most((0..n * n).map(|e| v[e] - turned[e])) <= 1e-11,
+                    "signs and order"
+                );
             }
         }
     }

@@ -4,11 +4,12 @@
 //! A (I - τ v vᵀ) = A - x vᵀ,    x = τ A v             v from what is left of a row
 //! (I - τ u uᵀ) A = A - u yᵀ,    y = τ Aᵀ u            u from what is left of a column
 //! ```
-//! Inside of a panel the matrix is left as it is, and products with it get what the panel's reflections so far would have
-//! changed; then the rest loses `X Vᵀ + U Yᵀ`, by products. Half the work is reading what is left of the matrix, once for
-//! each row and column: the new column `c` needs an element of `A v` for each row, and the row then adds to `Aᵀ c`, of which
-//! `Aᵀ u` is a part. Parts of the rows of a large matrix are read by different threads, and what they add to `Aᵀ c` is added
-//! in their order.
+//! Inside of a panel the matrix is left as it is, and products with it get what the panel's
+//! reflections so far would have changed; then the rest loses `X Vᵀ + U Yᵀ`, by products. Half the
+//! work is reading what is left of the matrix, once for each row and column: the new column `c`
+//! needs an element of `A v` for each row, and the row then adds to `Aᵀ c`, of which `Aᵀ u` is a
+//! part. Parts of the rows of a large matrix are read by different threads, and what they add to
+//! `Aᵀ c` is added in their order.
 
 use super::super::qr::{Panel, reflection};
 use super::rows::{LANES, Task, at, combine, dots, padded, parts};
@@ -18,7 +19,8 @@ use crate::parallel::{Shared, parallel};
 use crate::simd::Level;
 use crate::vector::V;
 
-/// Columns of a panel: of a small matrix few, as what a product costs at least is less there than sums over what is known.
+/// Columns of a panel: of a small matrix few, as what a product costs at least is less there than
+/// sums over what is known.
 fn columns(n: usize) -> usize {
     match n {
         0..=64 => 8,
@@ -41,7 +43,12 @@ pub(super) struct Bidiagonal {
 impl Bidiagonal {
     /// Of `a`: `n` rows [`padded`] with zeros, and one more.
     pub(super) fn of(level: Level, a: &mut [f64], n: usize, vectors: bool) -> Fallible<Bidiagonal> {
-        let mut b = Bidiagonal { d: zeros(n)?, e: zeros(n)?, left: Vec::new(), right: Vec::new() };
+        let mut b = Bidiagonal {
+            d: zeros(n)?,
+            e: zeros(n)?,
+            left: Vec::new(),
+            right: Vec::new(),
+        };
         let most = columns(n);
         for first in (0..n).step_by(most) {
             b.panel(level, a, first, most.min(n - first), vectors)?;
@@ -49,22 +56,50 @@ impl Bidiagonal {
         Ok(b)
     }
 
-    fn panel(&mut self, level: Level, a: &mut [f64], first: usize, size: usize, vectors: bool) -> Fallible {
+    fn panel(
+        &mut self,
+        level: Level,
+        a: &mut [f64],
+        first: usize,
+        size: usize,
+        vectors: bool,
+    ) -> Fallible {
         let n = self.d.len();
         let (step, apart) = (padded(n), padded(n - first));
         // X and U, V and Y: element 0 of all of them is that of row or column `first`.
-        let (mut xu, mut vy) = (zeros::<f64>(2 * size * apart)?, zeros::<f64>(2 * size * apart)?);
-        let (mut left, mut right, mut column) = (zeros::<f64>(size)?, zeros::<f64>(size)?, zeros::<f64>(apart)?);
+        let (mut xu, mut vy) = (
+            zeros::<f64>(2 * size * apart)?,
+            zeros::<f64>(2 * size * apart)?,
+        );
+        let (mut left, mut right, mut column) = (
+            zeros::<f64>(size)?,
+            zeros::<f64>(size)?,
+            zeros::<f64>(apart)?,
+        );
         let mut room = zeros::<f64>(parts(n - first) * apart)?;
         for k in 0..size {
             let i = first + k;
             let ((x, u), (v, y)) = (xu.split_at_mut(size * apart), vy.split_at_mut(size * apart));
-            let [(xs, x), (us, u), (vs, v), (ys, y)] = [x, u, v, y].map(|all| all.split_at_mut(k * apart));
+            let [(xs, x), (us, u), (vs, v), (ys, y)] =
+                [x, u, v, y].map(|all| all.split_at_mut(k * apart));
             let (row, rest) = a[i * step..].split_at_mut(step);
             let known = [(&*xs, &*us), (&*vs, &*ys)].map(|(x, y)| Known { x, y, apart });
             let [xu, vy] = known;
             let (row, rest) = (&mut row[i..], &rest[i..]);
-            let mut pair = Pair { xu, vy, k, row, rest, step, n: n - i, x, u, v, y, column: &mut column };
+            let mut pair = Pair {
+                xu,
+                vy,
+                k,
+                row,
+                rest,
+                step,
+                n: n - i,
+                x,
+                u,
+                v,
+                y,
+                column: &mut column,
+            };
             right[k] = at(level, Right(&mut pair));
             self.d[i] = pair.row[0];
             if i + 1 < n {
@@ -74,20 +109,44 @@ impl Bidiagonal {
         }
         let (end, rest) = (first + size, n - first - size);
         if rest > 0 {
-            let of = |x: &[f64]| Strided { at: x[size..].as_ptr(), row: apart as isize, col: 1 };
-            let square = Strided { at: a[end * (step + 1)..].as_mut_ptr(), row: step as isize, col: 1 };
-            // SAFETY: so many rows and columns are below and right of the panel, and the vectors are as long.
-            unsafe { update(level, [rest, 2 * size, rest], Onto::Minus, square, of(&xu).transposed(), of(&vy))? };
+            let of = |x: &[f64]| Strided {
+                at: x[size..].as_ptr(),
+                row: apart as isize,
+                col: 1,
+            };
+            let square = Strided {
+                at: a[end * (step + 1)..].as_mut_ptr(),
+                row: step as isize,
+                col: 1,
+            };
+            // SAFETY: so many rows and columns are below and right of the panel, and the vectors
+            // are as long.
+            unsafe {
+                update(
+                    level,
+                    [rest, 2 * size, rest],
+                    Onto::Minus,
+                    square,
+                    of(&xu).transposed(),
+                    of(&vy),
+                )?
+            };
         }
         if vectors {
             vy.truncate(size * apart);
-            push(&mut self.right, Panel::of(level, vy, apart, n - first, &right)?)?;
+            push(
+                &mut self.right,
+                Panel::of(level, vy, apart, n - first, &right)?,
+            )?;
             // The last column has nothing below.
             let rows = n - first - 1;
             if rows > 0 {
                 xu.drain(..=size * apart);
                 xu.push(0.0);
-                push(&mut self.left, Panel::of(level, xu, apart, rows, &left[..size.min(rows)])?)?;
+                push(
+                    &mut self.left,
+                    Panel::of(level, xu, apart, rows, &left[..size.min(rows)])?,
+                )?;
             }
         }
         Ok(())
@@ -103,7 +162,14 @@ impl Bidiagonal {
         self.apply(level, &self.right, 0, x, columns)
     }
 
-    fn apply(&self, level: Level, panels: &[Panel], first: usize, x: &mut [f64], count: usize) -> Fallible {
+    fn apply(
+        &self,
+        level: Level,
+        panels: &[Panel],
+        first: usize,
+        x: &mut [f64],
+        count: usize,
+    ) -> Fallible {
         let mut room = Vec::new();
         for (p, panel) in panels.iter().enumerate().rev() {
             let from = (p * columns(self.d.len()) + first) * count;
@@ -125,7 +191,10 @@ impl<'a> Known<'a> {
     /// From an element on.
     #[inline(always)]
     fn from(self, at: usize) -> impl Iterator<Item = [&'a [f64]; 2]> {
-        self.x.chunks_exact(self.apart).zip(self.y.chunks_exact(self.apart)).map(move |(x, y)| [&x[at..], &y[at..]])
+        self.x
+            .chunks_exact(self.apart)
+            .zip(self.y.chunks_exact(self.apart))
+            .map(move |(x, y)| [&x[at..], &y[at..]])
     }
 }
 
@@ -149,7 +218,8 @@ struct Pair<'a> {
     column: &'a mut [f64],
 }
 
-/// Makes the row what it is by now and reflects it: `τ`. Then the column, and `x`, but for what the matrix itself gives.
+/// Makes the row what it is by now and reflects it: `τ`. Then the column, and `x`, but for what the
+/// matrix itself gives.
 struct Right<'a, 'b>(&'b mut Pair<'a>);
 
 impl Task for Right<'_, '_> {
@@ -157,7 +227,17 @@ impl Task for Right<'_, '_> {
 
     #[inline(always)]
     fn run<W: V<E = f64>, const K: usize>(self) -> f64 {
-        let Pair { xu, vy, k, row, n, x, v, column, .. } = self.0;
+        let Pair {
+            xu,
+            vy,
+            k,
+            row,
+            n,
+            x,
+            v,
+            column,
+            ..
+        } = self.0;
         let (k, n) = (*k, *n);
         for ([x, u], vy) in xu.from(k).zip(vy.from(k)) {
             combine::<W, K, 2>(row, vy, [x[0], u[0]], n);
@@ -186,21 +266,52 @@ impl Pair<'_> {
         let (rest, v, y) = (self.rest, &self.v[k..], &mut self.y[k..]);
         let (x, column) = (&mut self.x[k + 1..][..below], &mut self.column[..below]);
         if parts == 1 {
-            return at(level, Pass { rest, step, n, v, y, x, column, tau });
+            return at(
+                level,
+                Pass {
+                    rest,
+                    step,
+                    n,
+                    v,
+                    y,
+                    x,
+                    column,
+                    tau,
+                },
+            );
         }
         let (each, apart) = (below.div_ceil(parts).next_multiple_of(4), padded(n));
         let room = &mut room[..parts * apart];
         room.fill(0.0);
-        let [to_x, to_column, to_y] = [x.as_mut_ptr(), column.as_mut_ptr(), room.as_mut_ptr()].map(Shared);
+        let [to_x, to_column, to_y] =
+            [x.as_mut_ptr(), column.as_mut_ptr(), room.as_mut_ptr()].map(Shared);
         parallel(below.div_ceil(each), (n * n / 5) as u64, |part| {
             let (first, count) = (part * each, each.min(below - part * each));
-            // SAFETY: parts have rows of their own, and these exist, as does each one's room, while the slices are borrowed.
+            // SAFETY: parts have rows of their own, and these exist, as does each one's room, while
+            // the slices are borrowed.
             let [x, column, y] = unsafe {
-                let of =
-                    |to: &Shared<f64>, from: usize, count| std::slice::from_raw_parts_mut(to.get().add(from), count);
-                [of(&to_x, first, count), of(&to_column, first, count), of(&to_y, part * apart, apart)]
+                let of = |to: &Shared<f64>, from: usize, count| {
+                    std::slice::from_raw_parts_mut(to.get().add(from), count)
+                };
+                [
+                    of(&to_x, first, count),
+                    of(&to_column, first, count),
+                    of(&to_y, part * apart, apart),
+                ]
             };
-            at(level, Pass { rest: &rest[first * step..], step, n, v, y, x, column, tau });
+            at(
+                level,
+                Pass {
+                    rest: &rest[first * step..],
+                    step,
+                    n,
+                    v,
+                    y,
+                    x,
+                    column,
+                    tau,
+                },
+            );
         });
         y[..n].copy_from_slice(&room[..n]);
         for part in room.chunks_exact(apart).skip(1) {
@@ -217,7 +328,19 @@ impl Task for Left<'_, '_> {
 
     #[inline(always)]
     fn run<W: V<E = f64>, const K: usize>(self) -> (f64, f64) {
-        let Pair { xu, vy, k, rest, n, x, u, v, y, column, .. } = self.0;
+        let Pair {
+            xu,
+            vy,
+            k,
+            rest,
+            n,
+            x,
+            u,
+            v,
+            y,
+            column,
+            ..
+        } = self.0;
         let (k, n) = (*k, *n);
         let (below, v, y) = (n - 1, &v[k..], &mut y[k..]);
         let (x, u) = (&x[k + 1..], &mut u[k + 1..]);

@@ -1,8 +1,10 @@
-//! Singular values of upper bidiagonal matrices, and vectors as rows, by the implicit QR method of Golub and Kahan.
+//! Singular values of upper bidiagonal matrices, and vectors as rows, by the implicit QR method of
+//! Golub and Kahan.
 //!
-//! A block between elements that vanish is worked on from its end with the larger diagonal towards the other: upwards it is
-//! the matrix seen from its other corner and transposed. A shift that is nothing beside the first element, or beside an
-//! element of the diagonal that vanishes, is left out (Demmel and Kahan), which keeps small values.
+//! A block between elements that vanish is worked on from its end with the larger diagonal towards
+//! the other: upwards it is the matrix seen from its other corner and transposed. A shift that is
+//! nothing beside the first element, or beside an element of the diagonal that vanishes, is left
+//! out (Demmel and Kahan), which keeps small values.
 
 use super::rows::{Rotation, Rows, Task, at};
 use crate::memory::{Fallible, with_capacity};
@@ -12,8 +14,8 @@ use crate::vector::V;
 /// Sweeps for each value, on average, before it is given up.
 const PATIENCE: usize = 30;
 
-/// Diagonalises: rotates the rows of left and right vectors, too. `d` becomes the singular values, in no order, and `e`, of
-/// which one less is used, is spoilt; `false`: no convergence.
+/// Diagonalises: rotates the rows of left and right vectors, too. `d` becomes the singular values,
+/// in no order, and `e`, of which one less is used, is spoilt; `false`: no convergence.
 pub(super) fn diagonalise(
     level: Level,
     d: &mut [f64],
@@ -45,13 +47,19 @@ fn iterate<W: V<E = f64>, const K: usize>(
     mut vectors: Option<[Rows<'_>; 2]>,
 ) -> Fallible<bool> {
     let n = d.len();
-    let most = d.iter().chain(&e[..n.saturating_sub(1)]).fold(0.0, |most: f64, x| most.max(x.abs()));
+    let most = d
+        .iter()
+        .chain(&e[..n.saturating_sub(1)])
+        .fold(0.0, |most: f64, x| most.max(x.abs()));
     let least = 0.5 * f64::EPSILON * most;
     // Rotations of rows that the matrix is multiplied with from the right, and from the left.
     let mut turns = [with_capacity(n)?, with_capacity(n)?];
     let (mut left, mut end) = (PATIENCE * n, n);
     while end > 1 {
-        let begin = (1..end).rev().find(|&i| vanishes(d, e, i - 1, least)).unwrap_or(0);
+        let begin = (1..end)
+            .rev()
+            .find(|&i| vanishes(d, e, i - 1, least))
+            .unwrap_or(0);
         if begin > 0 {
             e[begin - 1] = 0.0;
         }
@@ -93,11 +101,17 @@ fn iterate<W: V<E = f64>, const K: usize>(
             end = begin;
         }
     }
-    for (i, d) in d.iter_mut().enumerate().filter(|(_, d)| d.is_sign_negative()) {
+    for (i, d) in d
+        .iter_mut()
+        .enumerate()
+        .filter(|(_, d)| d.is_sign_negative())
+    {
         *d = -*d;
         if let Some([_, v]) = &mut vectors {
             let (step, width) = (v.step, v.width);
-            v.data[i * step..][..width].iter_mut().for_each(|x| *x = -*x);
+            v.data[i * step..][..width]
+                .iter_mut()
+                .for_each(|x| *x = -*x);
         }
     }
     Ok(true)
@@ -178,7 +192,11 @@ fn smaller(f: f64, g: f64, h: f64) -> f64 {
         return 0.0;
     }
     if g < high {
-        let (sum, gap, part) = (1.0 + low / high, (high - low) / high, (g / high) * (g / high));
+        let (sum, gap, part) = (
+            1.0 + low / high,
+            (high - low) / high,
+            (g / high) * (g / high),
+        );
         let by = 2.0 / ((sum * sum + part).sqrt() + (gap * gap + part).sqrt());
         return low * by;
     }
@@ -187,6 +205,7 @@ fn smaller(f: f64, g: f64, h: f64) -> f64 {
         return low * high / g;
     }
     let (sum, gap) = (1.0 + low / high, (high - low) / high);
-    let by = 1.0 / ((1.0 + (sum * part) * (sum * part)).sqrt() + (1.0 + (gap * part) * (gap * part)).sqrt());
+    let by = 1.0
+        / ((1.0 + (sum * part) * (sum * part)).sqrt() + (1.0 + (gap * part) * (gap * part)).sqrt());
     2.0 * (low * by) * part
 }

@@ -1,8 +1,9 @@
-//! Eigenvalues of tridiagonal matrices, and eigenvectors as rows, by the implicit QL method with Wilkinson's shift.
+//! Eigenvalues of tridiagonal matrices, and eigenvectors as rows, by the implicit QL method with
+//! Wilkinson's shift.
 //!
-//! A block between elements that vanish is worked on from its end with the larger diagonal towards the other (QL and QR),
-//! which keeps small eigenvalues of graded matrices. The rotations of a sweep are found first, and then applied to the
-//! rows together.
+//! A block between elements that vanish is worked on from its end with the larger diagonal towards
+//! the other (QL and QR), which keeps small eigenvalues of graded matrices. The rotations of a
+//! sweep are found first, and then applied to the rows together.
 
 use super::rows::{Rotation, Rows, Task, at};
 use crate::memory::{Fallible, with_capacity};
@@ -12,9 +13,14 @@ use crate::vector::V;
 /// Sweeps for each eigenvalue, on average, before it is given up.
 const PATIENCE: usize = 30;
 
-/// Diagonalises: rotates the rows of the vectors, too. `d` becomes the eigenvalues, in no order, and `e`, of which the last is not used, is spoilt; `false`: no
-/// convergence.
-pub(super) fn diagonalise(level: Level, d: &mut [f64], e: &mut [f64], vectors: Option<Rows<'_>>) -> Fallible<bool> {
+/// Diagonalises: rotates the rows of the vectors, too. `d` becomes the eigenvalues, in no order,
+/// and `e`, of which the last is not used, is spoilt; `false`: no convergence.
+pub(super) fn diagonalise(
+    level: Level,
+    d: &mut [f64],
+    e: &mut [f64],
+    vectors: Option<Rows<'_>>,
+) -> Fallible<bool> {
     at(level, Diagonalise { d, e, vectors })
 }
 
@@ -93,12 +99,19 @@ fn iterate<W: V<E = f64>, const K: usize>(
 #[inline(always)]
 fn vanishes(d: &[f64], e: &[f64], i: usize) -> bool {
     let e = e[i].abs();
-    e * e <= f64::EPSILON * f64::EPSILON / 4.0 * d[i].abs() * d[i + 1].abs() || e < f64::MIN_POSITIVE
+    e * e <= f64::EPSILON * f64::EPSILON / 4.0 * d[i].abs() * d[i + 1].abs()
+        || e < f64::MIN_POSITIVE
 }
 
 /// A sweep over a block: from `low` up to `high` if `UP`, where the shift comes from, else down.
 #[inline(always)]
-fn chase<const UP: bool>(d: &mut [f64], e: &mut [f64], low: usize, high: usize, turns: &mut Vec<Rotation>) {
+fn chase<const UP: bool>(
+    d: &mut [f64],
+    e: &mut [f64],
+    low: usize,
+    high: usize,
+    turns: &mut Vec<Rotation>,
+) {
     let count = high - low;
     // Place `k` from where the sweep begins, and the element between it and the next.
     let at = |k: usize| if UP { low + k } else { high - k };

@@ -1,8 +1,9 @@
 //! Decompositions with a spectrum. Vectors are turned so that their anchor is real and positive.
 //!
-//! Those of real matrices are ours: [`symmetric`] ones in [`tridiagonal`] form, for [`singular`] values in [`bidiagonal`]
-//! form, then by rotations ([`iteration`], [`chase`]), singular values alone by [`quotients`], or by halves ([`conquer`]).
-//! Complex matrices, and eigenvalues of matrices that are not symmetric, are faer's.
+//! Those of real matrices are ours: [`symmetric`] ones in [`tridiagonal`] form, for [`singular`]
+//! values in [`bidiagonal`] form, then by rotations ([`iteration`], [`chase`]), singular values
+//! alone by [`quotients`], or by halves ([`conquer`]). Complex matrices, and eigenvalues of
+//! matrices that are not symmetric, are faer's.
 
 mod bidiagonal;
 mod chase;
@@ -24,11 +25,22 @@ use std::borrow::Cow;
 fn phase<T: Field>(column: impl Iterator<Item = T> + Clone, anchor: f64) -> T {
     let size = |x: T| x.size();
     let most = column.clone().map(size).fold(0.0, f64::max);
-    column.into_iter().find(|&x| size(x) >= anchor * most).map_or(T::zero(), |x| x).phase()
+    column
+        .into_iter()
+        .find(|&x| size(x) >= anchor * most)
+        .map_or(T::zero(), |x| x)
+        .phase()
 }
 
-/// Eigenvalues, ascending, and eigenvectors (unless `v` is `None`) of the Hermitian part of `a` (n×n).
-pub fn eigh<T: Field>(w: &mut [f64], mut v: Option<&mut [T]>, a: &[T], n: usize, anchor: f64) -> Fallible {
+/// Eigenvalues, ascending, and eigenvectors (unless `v` is `None`) of the Hermitian part of `a`
+/// (n×n).
+pub fn eigh<T: Field>(
+    w: &mut [f64],
+    mut v: Option<&mut [T]>,
+    a: &[T],
+    n: usize,
+    anchor: f64,
+) -> Fallible {
     check(n, n, &[a.len(), v.as_ref().map_or(a.len(), |v| v.len())]);
     assert_eq!(w.len(), n, "eigenvalues of {n} rows");
     if n == 0 {
@@ -48,14 +60,18 @@ pub fn eigh<T: Field>(w: &mut [f64], mut v: Option<&mut [T]>, a: &[T], n: usize,
 /// Turns columns that have these phases.
 fn turn<T: Field>(x: &mut [T], mut by: Vec<T>) {
     by.iter_mut().for_each(|x| *x = x.conjugate());
-    x.chunks_exact_mut(by.len()).for_each(|row| row.iter_mut().zip(&by).for_each(|(x, &by)| *x *= by));
+    x.chunks_exact_mut(by.len())
+        .for_each(|row| row.iter_mut().zip(&by).for_each(|(x, &by)| *x *= by));
 }
 
 /// As [`phase`], of each of `n` columns.
 fn phases<T: Field>(x: &[T], n: usize, anchor: f64) -> Fallible<Vec<T>> {
     let mut least = zeros::<f64>(n)?;
     for row in x.chunks_exact(n) {
-        least.iter_mut().zip(row).for_each(|(least, x)| *least = x.size().max(*least));
+        least
+            .iter_mut()
+            .zip(row)
+            .for_each(|(least, x)| *least = x.size().max(*least));
     }
     least.iter_mut().for_each(|x| *x *= anchor);
     let (mut found, mut missing) = (filled(T::zero(), n)?, n);
@@ -115,7 +131,10 @@ pub fn svd<T: Field>(
     let Shape { m, n, p, q } = shape;
     let k = m.min(n);
     check(m, n, &[a.len()]);
-    assert!(s.len() == k && (p == k || p == m) && (q == k || q == n), "singular values and vectors of {shape:?}");
+    assert!(
+        s.len() == k && (p == k || p == m) && (q == k || q == n),
+        "singular values and vectors of {shape:?}"
+    );
     if let Some((u, v)) = &vectors {
         check(m, p, &[u.len()]);
         check(q, n, &[v.len()]);
@@ -130,7 +149,9 @@ pub fn svd<T: Field>(
     let both = vectors.as_mut().map(|(u, v)| (&mut **u, &mut **v));
     if !(a.iter().all(|x| x.finite()) && T::svd(s, both, a, shape)?) {
         s.fill(f64::NAN);
-        vectors.into_iter().for_each(|(u, v)| [u, v].into_iter().for_each(|x| x.fill(T::nan())));
+        vectors
+            .into_iter()
+            .for_each(|(u, v)| [u, v].into_iter().for_each(|x| x.fill(T::nan())));
         return Ok(());
     }
     let Some((u, v)) = vectors else { return Ok(()) };
@@ -148,7 +169,8 @@ pub fn svd<T: Field>(
     Ok(())
 }
 
-/// Eigenvalues and eigenvectors (unless `v` is `None`) of `a` (n×n), in the order that `order` gives.
+/// Eigenvalues and eigenvectors (unless `v` is `None`) of `a` (n×n), in the order that `order`
+/// gives.
 pub fn eig<T: Field>(
     w: &mut [Complex<f64>],
     v: Option<&mut [Complex<f64>]>,
@@ -164,7 +186,11 @@ pub fn eig<T: Field>(
     }
     let nan = Complex::<f64>::nan();
     let (near, by) = scaled(a)?;
-    let found = if a.iter().all(|x| x.finite()) { T::eigen(&near, n)? } else { None };
+    let found = if a.iter().all(|x| x.finite()) {
+        T::eigen(&near, n)?
+    } else {
+        None
+    };
     let Some((values, columns)) = found else {
         w.fill(nan);
         v.into_iter().for_each(|v| v.fill(nan));
@@ -177,7 +203,10 @@ pub fn eig<T: Field>(
         let column = &columns[k * n..(k + 1) * n];
         let length = column.iter().map(|z| z.norm_sqr()).sum::<f64>().sqrt();
         let by = phase(column.iter().copied(), anchor).conj() / length;
-        column.iter().enumerate().for_each(|(i, &z)| v[i * n + j] = z * by);
+        column
+            .iter()
+            .enumerate()
+            .for_each(|(i, &z)| v[i * n + j] = z * by);
     }
     Ok(())
 }

@@ -1,16 +1,19 @@
-//! Singular values of bidiagonal matrices without vectors, by quotients and differences with shifts (Fernando and Parlett).
+//! Singular values of bidiagonal matrices without vectors, by quotients and differences with shifts
+//! (Fernando and Parlett).
 //!
 //! ```text
 //! B Bᵀ = tridiagonal:   qᵢ + eᵢ on the diagonal,   qᵢ₊₁ eᵢ the square of what is beside it
 //! x = q₀ - τ;   q'ᵢ = x + eᵢ,   t = qᵢ₊₁ / q'ᵢ,   e'ᵢ = eᵢ t,   x <- x t - τ        of B Bᵀ - τ
 //! ```
-//! Nothing but the shift is subtracted, so small values keep their digits, and there is one quotient for each element where
-//! rotations have two roots. With a shift above the least eigenvalue an `x` becomes negative, and the step is repeated with
-//! less. Each quotient waits for the one before, so two steps without a shift follow on the heels of each one with a shift, a
-//! row behind: they take no time of their own, and where the last `q` is all but nothing each makes the `e` above it so, too.
+//! Nothing but the shift is subtracted, so small values keep their digits, and there is one
+//! quotient for each element where rotations have two roots. With a shift above the least
+//! eigenvalue an `x` becomes negative, and the step is repeated with less. Each quotient waits for
+//! the one before, so two steps without a shift follow on the heels of each one with a shift, a row
+//! behind: they take no time of their own, and where the last `q` is all but nothing each makes the
+//! `e` above it so, too.
 //!
-//! Eigenvalues are at least the sum of the shifts: what is nothing beside that is dropped, beside the diagonal. The last `e`
-//! of a block is what dropping left there; the next step takes it in.
+//! Eigenvalues are at least the sum of the shifts: what is nothing beside that is dropped, beside
+//! the diagonal. The last `e` of a block is what dropping left there; the next step takes it in.
 
 use crate::memory::{Fallible, collected, zeros};
 use crate::simd::widest;
@@ -32,13 +35,14 @@ struct Block {
     end: usize,
     /// Their sum.
     shift: f64,
-    /// The least `x` of the last step, which no eigenvalue of all rows is above; and of all rows but the last.
+    /// The least `x` of the last step, which no eigenvalue of all rows is above; and of all rows
+    /// but the last.
     least: f64,
     rest: f64,
 }
 
-/// Replaces `d` by the singular values, in no order; `e` (of which one less is used) is beside it; `false`: no convergence,
-/// and `d` is as it was. Squares of both are in range.
+/// Replaces `d` by the singular values, in no order; `e` (of which one less is used) is beside it;
+/// `false`: no convergence, and `d` is as it was. Squares of both are in range.
 pub(in crate::linalg) fn values(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
     widest(
         #[inline(always)]
@@ -56,9 +60,19 @@ fn iterate(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
         q.reverse();
         e[..n - 1].reverse();
     }
-    let (mut next_q, mut next_e, mut found) = (zeros::<f64>(n + BEHIND)?, zeros::<f64>(n + BEHIND)?, zeros::<f64>(n)?);
+    let (mut next_q, mut next_e, mut found) = (
+        zeros::<f64>(n + BEHIND)?,
+        zeros::<f64>(n + BEHIND)?,
+        zeros::<f64>(n)?,
+    );
     let unknown = f64::INFINITY;
-    let mut blocks = vec![Block { begin: 0, end: n, shift: 0.0, least: unknown, rest: unknown }];
+    let mut blocks = vec![Block {
+        begin: 0,
+        end: n,
+        shift: 0.0,
+        least: unknown,
+        rest: unknown,
+    }];
     let mut left = PATIENCE * n;
     while let Some(mut b) = blocks.pop() {
         while b.end - b.begin > 2 {
@@ -66,17 +80,32 @@ fn iterate(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
             let bound = (NOTHING * b.shift) * (NOTHING * b.shift);
             if q[last] * e[last - 1] <= bound {
                 found[last] = b.shift + (q[last] + e[last]);
-                b = Block { end: last, least: b.rest, ..b };
+                b = Block {
+                    end: last,
+                    least: b.rest,
+                    ..b
+                };
                 continue;
             }
-            if let Some(at) = (b.begin..last - 1).rev().find(|&k| q[k + 1] * e[k] <= bound) {
-                blocks.push(Block { end: at + 1, least: unknown, rest: unknown, ..b });
+            if let Some(at) = (b.begin..last - 1)
+                .rev()
+                .find(|&k| q[k + 1] * e[k] <= bound)
+            {
+                blocks.push(Block {
+                    end: at + 1,
+                    least: unknown,
+                    rest: unknown,
+                    ..b
+                });
                 b.begin = at + 1;
                 continue;
             }
             let rows = b.begin..b.end;
             let (q, e) = (&mut q[rows.clone()], &mut e[rows]);
-            let (next_q, next_e) = (&mut next_q[..q.len() + BEHIND], &mut next_e[..q.len() + BEHIND]);
+            let (next_q, next_e) = (
+                &mut next_q[..q.len() + BEHIND],
+                &mut next_e[..q.len() + BEHIND],
+            );
             let mut tau = shift(q, e, b.least);
             (b.rest, b.least) = loop {
                 if left == 0 {
@@ -121,8 +150,8 @@ fn row(x: &mut f64, tau: f64, e: f64, q: f64) -> (f64, f64) {
     (sum, e * t)
 }
 
-/// A step with a shift, and two without, of at least three rows: the least `x` but the last, and that, of the first step
-/// and of the last one.
+/// A step with a shift, and two without, of at least three rows: the least `x` but the last, and
+/// that, of the first step and of the last one.
 #[inline(always)]
 fn steps(q: &[f64], e: &[f64], tau: f64, next_q: &mut [f64], next_e: &mut [f64]) -> [f64; 4] {
     let last = q.len() - 1;
@@ -130,7 +159,10 @@ fn steps(q: &[f64], e: &[f64], tau: f64, next_q: &mut [f64], next_e: &mut [f64])
     let (mut x, mut y, mut z) = (q[0] - tau, 1.0, 1.0);
     let (mut e_y, mut e_z) = (0.0, 0.0);
     let (mut least, mut rest) = (f64::INFINITY, f64::INFINITY);
-    let rows = q[1..].iter().zip(e).zip(next_q.iter_mut().zip(next_e.iter_mut()));
+    let rows = q[1..]
+        .iter()
+        .zip(e)
+        .zip(next_q.iter_mut().zip(next_e.iter_mut()));
     for (i, ((&q, &e), (next_q, next_e))) in rows.enumerate() {
         least = if x < least { x } else { least };
         rest = if z < rest && i >= BEHIND { z } else { rest };
@@ -151,8 +183,9 @@ fn steps(q: &[f64], e: &[f64], tau: f64, next_q: &mut [f64], next_e: &mut [f64])
 
 /// A shift that is hardly above the least eigenvalue, of which one is known that is not below it.
 ///
-/// That is where `f(s) = (s₀ - s) - b² / p(s)` vanishes, with the last element of the diagonal `s₀`, `b` beside it, and the
-/// last pivot `p` of the rest less `s`: `f` is concave, so the line between two places is below it.
+/// That is where `f(s) = (s₀ - s) - b² / p(s)` vanishes, with the last element of the diagonal
+/// `s₀`, `b` beside it, and the last pivot `p` of the rest less `s`: `f` is concave, so the line
+/// between two places is below it.
 #[inline(always)]
 fn shift(q: &[f64], e: &[f64], least: f64) -> f64 {
     let last = q.len() - 1;
@@ -163,13 +196,22 @@ fn shift(q: &[f64], e: &[f64], least: f64) -> f64 {
         let (f_low, f_high) = (high - low - off / pivot(q, e, low), -off / p);
         let root = low + (high - low) * (f_low / (f_low - f_high));
         if root > 0.0 {
-            return if root < least { root * LESS } else { least * LESS };
+            return if root < least {
+                root * LESS
+            } else {
+                least * LESS
+            };
         }
     }
-    if least < f64::INFINITY { 0.75 * least } else { 0.0 }
+    if least < f64::INFINITY {
+        0.75 * least
+    } else {
+        0.0
+    }
 }
 
-/// The last pivot of all rows but the last one, less `s`, from a few of them; not positive if any is not.
+/// The last pivot of all rows but the last one, less `s`, from a few of them; not positive if any
+/// is not.
 #[inline(always)]
 fn pivot(q: &[f64], e: &[f64], s: f64) -> f64 {
     let last = q.len() - 1;
@@ -195,5 +237,8 @@ fn pair(q: [f64; 2], e: [f64; 2]) -> (f64, f64) {
     let gap = ((q[0] - q[1]) + (e[0] - e[1])) / sum;
     let off = (q[1] / sum) * (e[0] / sum);
     let large = 0.5 * (sum + sum * gap.mul_add(gap, 4.0 * off).sqrt());
-    (large, q[0] * ((q[1] + e[1]) / large) + e[0] * (e[1] / large))
+    (
+        large,
+        q[0] * ((q[1] + e[1]) / large) + e[0] * (e[1] / large),
+    )
 }

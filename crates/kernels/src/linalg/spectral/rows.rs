@@ -1,4 +1,5 @@
-//! Kernels on rows that are followed by zeros: whole groups of eight elements are read, and no end is treated apart.
+//! Kernels on rows that are followed by zeros: whole groups of eight elements are read, and no end
+//! is treated apart.
 //!
 //! ```text
 //! dots        Σ_j r_q[j] x[j]                 for some rows r_q
@@ -6,8 +7,8 @@
 //! symmetric   A x, of a triangle of A
 //! sweep       [x; y] -> [c x + s y; c y - s x]      for row after row, the second of a pair being the first of the next
 //! ```
-//! A group is one vector or two, and what it adds up to is added by halves: so bits depend on extents alone. Everything here
-//! is inlined into a [`Task`], which is compiled for each level.
+//! A group is one vector or two, and what it adds up to is added by halves: so bits depend on
+//! extents alone. Everything here is inlined into a [`Task`], which is compiled for each level.
 
 use crate::simd::Level;
 use crate::vector::{Float, V};
@@ -16,8 +17,8 @@ use std::ops::Range;
 /// Elements of a group.
 pub(super) const LANES: usize = 8;
 
-/// From row to row of `n` elements that are followed by zeros: from every element on there is a whole group, and an odd
-/// number of groups keeps rows out of each other's way in the cache.
+/// From row to row of `n` elements that are followed by zeros: from every element on there is a
+/// whole group, and an odd number of groups keeps rows out of each other's way in the cache.
 pub(super) fn padded(n: usize) -> usize {
     LANES * ((n + LANES - 1).div_ceil(LANES) | 1)
 }
@@ -137,7 +138,11 @@ impl<W: V<E = f64>, const K: usize> Group<W, K> {
 
 /// The products of some rows and `x`, over their first `n` elements and the zeros behind them.
 #[inline(always)]
-pub(super) fn dots<W: V<E = f64>, const K: usize, const R: usize>(rows: [&[f64]; R], x: &[f64], n: usize) -> [f64; R] {
+pub(super) fn dots<W: V<E = f64>, const K: usize, const R: usize>(
+    rows: [&[f64]; R],
+    x: &[f64],
+    n: usize,
+) -> [f64; R] {
     let mut sums = [Group::<W, K>::splat(0.0); R];
     let end = n.next_multiple_of(LANES);
     let mut at = 0;
@@ -180,8 +185,9 @@ pub(super) fn parts(n: usize) -> usize {
     if n < 192 { 1 } else { (n / 64).min(8) }
 }
 
-/// What some rows give to `y = A x` for a symmetric matrix of which the triangle on and above the diagonal is read: `n` rows
-/// that are `step` apart, zeros behind them. The first of some rows is a multiple of four.
+/// What some rows give to `y = A x` for a symmetric matrix of which the triangle on and above the
+/// diagonal is read: `n` rows that are `step` apart, zeros behind them. The first of some rows is a
+/// multiple of four.
 #[inline(always)]
 pub(super) fn symmetric<W: V<E = f64>, const K: usize>(
     a: &[f64],
@@ -264,7 +270,13 @@ impl Rotation {
         // The root and the quotient do not wait for each other.
         let r = square.sqrt();
         let by = r * square.recip();
-        (Rotation { c: f * by, s: g * by }, r)
+        (
+            Rotation {
+                c: f * by,
+                s: g * by,
+            },
+            r,
+        )
     }
 
     #[cold]
@@ -284,10 +296,15 @@ pub(super) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Rotates: the first pair is `start` and the row after it (`down`) or before it, the next begins with the second row
-    /// of this one.
+    /// Rotates: the first pair is `start` and the row after it (`down`) or before it, the next
+    /// begins with the second row of this one.
     #[inline(always)]
-    pub(super) fn sweep<W: V<E = f64>, const K: usize>(&mut self, start: usize, down: bool, turns: &[Rotation]) {
+    pub(super) fn sweep<W: V<E = f64>, const K: usize>(
+        &mut self,
+        start: usize,
+        down: bool,
+        turns: &[Rotation],
+    ) {
         let mut at = 0;
         while at < self.width {
             match (self.width - at) / LANES {

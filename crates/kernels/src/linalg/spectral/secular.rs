@@ -3,19 +3,21 @@
 //! ```text
 //! f(λ) = 1/ρ + Σ_i z_i² / (p_i - λ) = 0,      p_0 < λ_0 < p_1 < λ_1 < ..
 //! ```
-//! Each root is found as its distance from the nearer pole, so that its distances from all poles are exact but for
-//! rounding. A step replaces the terms left of the root and those right of it by one pole each, at the ends of the
-//! interval, that fit their sums' slopes (Li's middle way); one that would leave the bracket halves it.
+//! Each root is found as its distance from the nearer pole, so that its distances from all poles
+//! are exact but for rounding. A step replaces the terms left of the root and those right of it by
+//! one pole each, at the ends of the interval, that fit their sums' slopes (Li's middle way); one
+//! that would leave the bracket halves it.
 //!
-//! From the roots that were found come the `z` whose roots they are exactly (Gu and Eisenstat): vectors made of those are
-//! orthogonal to working precision, however close roots are.
+//! From the roots that were found come the `z` whose roots they are exactly (Gu and Eisenstat):
+//! vectors made of those are orthogonal to working precision, however close roots are.
 
 use super::rows::{Group, LANES, Task, at};
 use crate::memory::{Fallible, filled};
 use crate::simd::{Level, widest};
 use crate::vector::V;
 
-/// Poles are the squares of what is given where `squared` holds, and their differences are products.
+/// Poles are the squares of what is given where `squared` holds, and their differences are
+/// products.
 pub(super) struct Secular<'a> {
     pub poles: &'a [f64],
     pub squared: bool,
@@ -32,7 +34,8 @@ pub(super) struct Root {
     pub distance: f64,
 }
 
-/// What the terms at a point add up to: those of poles left of it, and right of it, and their slopes.
+/// What the terms at a point add up to: those of poles left of it, and right of it, and their
+/// slopes.
 struct Sums {
     left: f64,
     right: f64,
@@ -60,23 +63,49 @@ impl Secular<'_> {
     #[inline(always)]
     fn apart(&self, i: usize, k: usize) -> f64 {
         let (x, y) = (self.poles[i], self.poles[k]);
-        if self.squared { (x - y) * (x + y) } else { x - y }
+        if self.squared {
+            (x - y) * (x + y)
+        } else {
+            x - y
+        }
     }
 
     /// The `j`-th root; `gaps` becomes the poles' distances from it, and has room for whole groups.
     pub(super) fn root(&self, level: Level, j: usize, gaps: &mut [f64]) -> Root {
-        at(level, Find { secular: self, j, gaps })
+        at(
+            level,
+            Find {
+                secular: self,
+                j,
+                gaps,
+            },
+        )
     }
 
     #[inline(always)]
     fn find<W: V<E = f64>, const K: usize>(&self, j: usize, gaps: &mut [f64]) -> Root {
         let n = self.poles.len();
         let last = j + 1 == n;
-        let mass: f64 = if last { self.weights[..n].iter().sum() } else { 0.0 };
-        let width = if last { mass / self.inverse } else { self.apart(j + 1, j) };
+        let mass: f64 = if last {
+            self.weights[..n].iter().sum()
+        } else {
+            0.0
+        };
+        let width = if last {
+            mass / self.inverse
+        } else {
+            self.apart(j + 1, j)
+        };
         let middle = 0.5 * width;
         self.distances(j, gaps);
-        let (mut root, mut low, mut high) = (Root { pole: j, distance: middle }, 0.0, width);
+        let (mut root, mut low, mut high) = (
+            Root {
+                pole: j,
+                distance: middle,
+            },
+            0.0,
+            width,
+        );
         if n == 1 {
             root.distance = width;
         } else if !last {
@@ -90,13 +119,21 @@ impl Secular<'_> {
                 high = middle;
                 (a, b) = (rest * width + x + y, x * width);
                 let root_of = (a * a - 4.0 * b * rest).abs().sqrt();
-                root.distance = if a > 0.0 { 2.0 * b / (a + root_of) } else { (a - root_of) / (2.0 * rest) };
+                root.distance = if a > 0.0 {
+                    2.0 * b / (a + root_of)
+                } else {
+                    (a - root_of) / (2.0 * rest)
+                };
             } else {
                 self.distances(j + 1, gaps);
                 (root.pole, low, high) = (j + 1, middle - width, 0.0);
                 (a, b) = (x + y - rest * width, y * width);
                 let root_of = (a * a + 4.0 * b * rest).abs().sqrt();
-                root.distance = if a > 0.0 { -2.0 * b / (a + root_of) } else { (a - root_of) / (2.0 * rest) };
+                root.distance = if a > 0.0 {
+                    -2.0 * b / (a + root_of)
+                } else {
+                    (a - root_of) / (2.0 * rest)
+                };
             }
             if !(low < root.distance && root.distance < high) {
                 root.distance = 0.5 * (low + high);
@@ -127,7 +164,8 @@ impl Secular<'_> {
             let sums = self.sums::<W, K>(gaps, at, if last { n - 1 } else { usize::MAX });
             let value = self.inverse + sums.left + sums.right;
             let slope = sums.left_slope + sums.right_slope;
-            let noise = self.inverse + 8.0 * (sums.right.abs() + sums.left.abs()) + at.abs() * slope;
+            let noise =
+                self.inverse + 8.0 * (sums.right.abs() + sums.left.abs()) + at.abs() * slope;
             if value.abs() <= f64::EPSILON * noise {
                 break;
             }
@@ -182,12 +220,18 @@ impl Secular<'_> {
         let mut sums = [Group::<W, K>::splat(0.0); 4];
         let mut first = 0;
         while first < self.poles.len() {
-            let (gap, weight) = (Group::<W, K>::load(gaps, first), Group::<W, K>::load(self.weights, first));
+            let (gap, weight) = (
+                Group::<W, K>::load(gaps, first),
+                Group::<W, K>::load(self.weights, first),
+            );
             for k in 0..K {
                 let by = one.div(gap.0[k].sub(from));
                 let (term, is_left) = (weight.0[k].mul(by), by.lt(zero));
                 let slope = term.mul(by);
-                let (left, left_slope) = (W::select(is_left, term, zero), W::select(is_left, slope, zero));
+                let (left, left_slope) = (
+                    W::select(is_left, term, zero),
+                    W::select(is_left, slope, zero),
+                );
                 sums[0].0[k] = sums[0].0[k].add(left);
                 sums[1].0[k] = sums[1].0[k].add(term.sub(left));
                 sums[2].0[k] = sums[2].0[k].add(left_slope);
@@ -210,8 +254,8 @@ impl Secular<'_> {
         sums
     }
 
-    /// The magnitudes of the `z` whose roots those are that have these distances from the poles, row by row (`step` apart);
-    /// but for a common factor.
+    /// The magnitudes of the `z` whose roots those are that have these distances from the poles,
+    /// row by row (`step` apart); but for a common factor.
     pub(super) fn exact(&self, gaps: &[f64], step: usize) -> Fallible<Vec<f64>> {
         let n = self.poles.len();
         let mut squares = filled(1.0, n)?;

@@ -1,5 +1,5 @@
-//! Singular values and vectors of real matrices: `A = U B Vᵀ`, `B = P Σ Qᵀ`; of one that is not square, of the triangle of
-//! its QR factors.
+//! Singular values and vectors of real matrices: `A = U B Vᵀ`, `B = P Σ Qᵀ`; of one that is not
+//! square, of the triangle of its QR factors.
 
 use super::super::panels::by_rows;
 use super::super::{Shape, qr};
@@ -27,8 +27,18 @@ pub(in crate::linalg) fn svd(
     let done = match vectors {
         None if m == n => square(level, s, None, a, n)?,
         None => {
-            let turned = if m < n { transposed(level, a, m, n)? } else { Vec::new() };
-            tall(level, s, None, if m < n { &turned } else { a }, [m.max(n), m.min(n)])?
+            let turned = if m < n {
+                transposed(level, a, m, n)?
+            } else {
+                Vec::new()
+            };
+            tall(
+                level,
+                s,
+                None,
+                if m < n { &turned } else { a },
+                [m.max(n), m.min(n)],
+            )?
         }
         Some((u, v)) => {
             let mut right = zeros::<f64>(v.len())?;
@@ -37,7 +47,13 @@ pub(in crate::linalg) fn svd(
             } else if m > n {
                 tall(level, s, Some((u, &mut right, p)), a, [m, n])?
             } else {
-                tall(level, s, Some((&mut right, u, q)), &transposed(level, a, m, n)?, [n, m])?
+                tall(
+                    level,
+                    s,
+                    Some((&mut right, u, q)),
+                    &transposed(level, a, m, n)?,
+                    [n, m],
+                )?
             };
             v.copy_from_slice(&transposed(level, &right, n, q)?);
             done
@@ -50,7 +66,13 @@ pub(in crate::linalg) fn svd(
 /// The transpose of an m×n matrix.
 fn transposed(level: Level, a: &[f64], m: usize, n: usize) -> Fallible<Vec<f64>> {
     let mut x = zeros::<f64>(m * n)?;
-    let lines = Lines { from: a.as_ptr(), lane: n as isize, step: 1, count: m, depth: n };
+    let lines = Lines {
+        from: a.as_ptr(),
+        lane: n as isize,
+        step: 1,
+        count: m,
+        depth: n,
+    };
     // SAFETY: both have so many elements.
     unsafe { by_rows(level, x.as_mut_ptr(), m, lines) };
     Ok(x)
@@ -74,8 +96,16 @@ fn tall(
     let mut own = zeros::<f64>(n * n)?;
     let done = square(level, s, Some((&mut own, v)), &r[..n * n], n)?;
     let q = copied(u)?;
-    let rows = |x: &[f64], step: usize| Strided { at: x.as_ptr(), row: step as isize, col: 1 };
-    let to = Strided { at: u.as_mut_ptr(), row: p as isize, col: 1 };
+    let rows = |x: &[f64], step: usize| Strided {
+        at: x.as_ptr(),
+        row: step as isize,
+        col: 1,
+    };
+    let to = Strided {
+        at: u.as_mut_ptr(),
+        row: p as isize,
+        col: 1,
+    };
     // SAFETY: the first n columns of m rows exist in both.
     unsafe { update(level, [m, n, n], Onto::Set, to, rows(&q, p), rows(&own, n))? };
     Ok(done)
@@ -91,18 +121,31 @@ fn square(
 ) -> Fallible<bool> {
     let step = padded(n);
     let mut rows = zeros::<f64>((n + 1) * step)?;
-    rows.chunks_exact_mut(step).zip(a.chunks_exact(n)).for_each(|(to, from)| to[..n].copy_from_slice(from));
+    rows.chunks_exact_mut(step)
+        .zip(a.chunks_exact(n))
+        .for_each(|(to, from)| to[..n].copy_from_slice(from));
     let mut b = Bidiagonal::of(level, &mut rows, n, vectors.is_some())?;
     drop(rows);
     // B is lower bidiagonal: its transpose is solved.
     let done = match vectors {
-        None => quotients::values(&mut b.d, &b.e)? || chase::diagonalise(level, &mut b.d, &mut b.e, None)?,
+        None => {
+            quotients::values(&mut b.d, &b.e)?
+                || chase::diagonalise(level, &mut b.d, &mut b.e, None)?
+        }
         Some((u, v)) => {
-            let Some(own) = conquer(level, &mut b.d, &mut b.e)? else { return Ok(false) };
+            let Some(own) = conquer(level, &mut b.d, &mut b.e)? else {
+                return Ok(false);
+            };
             for (to, from) in [(&mut *u, &own.right), (&mut *v, &own.left)] {
                 // From the last row on.
                 let from = from[(n - 1) * step..].as_ptr();
-                let lines = Lines { from, lane: -(step as isize), step: 1, count: n, depth: n };
+                let lines = Lines {
+                    from,
+                    lane: -(step as isize),
+                    step: 1,
+                    count: n,
+                    depth: n,
+                };
                 // SAFETY: n rows of n elements exist in both.
                 unsafe { by_rows(level, to.as_mut_ptr(), n, lines) };
             }

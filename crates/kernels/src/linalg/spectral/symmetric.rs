@@ -38,8 +38,16 @@ pub(in crate::linalg) fn eigh(
 }
 
 fn vectors(level: Level, t: &mut Tridiagonal, v: &mut [f64], n: usize) -> Fallible<bool> {
-    let Some(rows) = conquer(level, &mut t.d, &mut t.e)? else { return Ok(false) };
-    let lines = Lines { from: rows.as_ptr(), lane: padded(n) as isize, step: 1, count: n, depth: n };
+    let Some(rows) = conquer(level, &mut t.d, &mut t.e)? else {
+        return Ok(false);
+    };
+    let lines = Lines {
+        from: rows.as_ptr(),
+        lane: padded(n) as isize,
+        step: 1,
+        count: n,
+        depth: n,
+    };
     // SAFETY: n rows of n elements exist in both.
     unsafe { by_rows(level, v.as_mut_ptr(), n, lines) };
     t.apply(level, v, n)?;

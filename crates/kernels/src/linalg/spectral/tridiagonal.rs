@@ -3,10 +3,10 @@
 //! ```text
 //! H A H = A - v wᵀ - w vᵀ,    w = p - (τ/2)(pᵀ v) v,    p = τ A v          H = I - τ v vᵀ
 //! ```
-//! Inside of a panel the matrix is left as it is, and `A v` gets what the panel's reflections so far would have changed;
-//! then the rest loses `V Wᵀ + W Vᵀ`, by products. Half the work is reading what is left of the matrix, once for each
-//! column: only the triangle above the diagonal is. Parts of a large one's rows are read by different threads, and what they
-//! give is added in their order.
+//! Inside of a panel the matrix is left as it is, and `A v` gets what the panel's reflections so
+//! far would have changed; then the rest loses `V Wᵀ + W Vᵀ`, by products. Half the work is reading
+//! what is left of the matrix, once for each column: only the triangle above the diagonal is. Parts
+//! of a large one's rows are read by different threads, and what they give is added in their order.
 
 use super::super::qr::{Panel, reflection};
 use super::rows::{Task, at, combine, dots, padded, parts, symmetric};
@@ -31,10 +31,14 @@ pub(super) struct Tridiagonal {
 }
 
 impl Tridiagonal {
-    /// Of the symmetric matrix whose triangle on and above the diagonal is in `a`: `n` rows [`padded`]
-    /// with zeros, and one more.
+    /// Of the symmetric matrix whose triangle on and above the diagonal is in `a`: `n` rows
+    /// [`padded`] with zeros, and one more.
     pub(super) fn of(level: Level, a: &mut [f64], n: usize) -> Fallible<Tridiagonal> {
-        let mut t = Tridiagonal { d: zeros(n)?, e: zeros(n)?, panels: Vec::new() };
+        let mut t = Tridiagonal {
+            d: zeros(n)?,
+            e: zeros(n)?,
+            panels: Vec::new(),
+        };
         for first in (0..n.saturating_sub(2)).step_by(PANEL) {
             let size = PANEL.min(n - 2 - first);
             t.panel(level, a, first, size)?;
@@ -58,24 +62,65 @@ impl Tridiagonal {
         let (v, w) = vwv[..2 * size * apart].split_at_mut(size * apart);
         for k in 0..size {
             let i = first + k;
-            let ((known_v, v), (known_w, w)) = (v.split_at_mut(k * apart), w.split_at_mut(k * apart));
-            let known = Known { v: known_v, w: known_w, apart, from: k };
+            let ((known_v, v), (known_w, w)) =
+                (v.split_at_mut(k * apart), w.split_at_mut(k * apart));
+            let known = Known {
+                v: known_v,
+                w: known_w,
+                apart,
+                from: k,
+            };
             let (row, rest) = a[i * step..].split_at_mut(step);
             let rest = &rest[i + 1..];
             let (row, v, w, count) = (&mut row[i..], &mut v[k..], &mut w[k..], n - i - 1);
-            taus[k] = at(level, Reflect { known, row: &mut *row, v: &mut *v, count });
+            taus[k] = at(
+                level,
+                Reflect {
+                    known,
+                    row: &mut *row,
+                    v: &mut *v,
+                    count,
+                },
+            );
             (self.d[i], self.e[i]) = (row[0], row[1]);
             if taus[k] != 0.0 {
                 product(level, rest, step, count, v, w, &mut room);
-                at(level, Correct { known, v, w, count, tau: taus[k] });
+                at(
+                    level,
+                    Correct {
+                        known,
+                        v,
+                        w,
+                        count,
+                        tau: taus[k],
+                    },
+                );
             }
         }
         let (end, rest) = (first + size, n - first - size);
         vwv.copy_within(..size * apart, 2 * size * apart);
-        let at = |row: usize| Strided { at: vwv[row * apart + size - 1..].as_ptr(), row: apart as isize, col: 1 };
-        let square = Strided { at: a[end * (step + 1)..].as_mut_ptr(), row: step as isize, col: 1 };
-        // SAFETY: so many rows and columns are below and right of the panel, and the vectors are as long.
-        unsafe { update(level, [rest, 2 * size, rest], Onto::MinusUpper, square, at(0).transposed(), at(size))? };
+        let at = |row: usize| Strided {
+            at: vwv[row * apart + size - 1..].as_ptr(),
+            row: apart as isize,
+            col: 1,
+        };
+        let square = Strided {
+            at: a[end * (step + 1)..].as_mut_ptr(),
+            row: step as isize,
+            col: 1,
+        };
+        // SAFETY: so many rows and columns are below and right of the panel, and the vectors are as
+        // long.
+        unsafe {
+            update(
+                level,
+                [rest, 2 * size, rest],
+                Onto::MinusUpper,
+                square,
+                at(0).transposed(),
+                at(size),
+            )?
+        };
         vwv.truncate(size * apart);
         push(&mut self.panels, Panel::of(level, vwv, apart, rows, &taus)?)
     }
@@ -84,7 +129,14 @@ impl Tridiagonal {
     pub(super) fn apply(&self, level: Level, x: &mut [f64], columns: usize) -> Fallible {
         let mut room = Vec::new();
         for (p, panel) in self.panels.iter().enumerate().rev() {
-            panel.apply(level, false, &mut x[(p * PANEL + 1) * columns..], columns, columns, &mut room)?;
+            panel.apply(
+                level,
+                false,
+                &mut x[(p * PANEL + 1) * columns..],
+                columns,
+                columns,
+                &mut room,
+            )?;
         }
         Ok(())
     }
@@ -105,17 +157,41 @@ impl Task for Reflect<'_> {
 
     #[inline(always)]
     fn run<W: V<E = f64>, const K: usize>(self) -> f64 {
-        let Reflect { known, row, v, count } = self;
+        let Reflect {
+            known,
+            row,
+            v,
+            count,
+        } = self;
         known.update::<W, K>(row, count + 1);
         reflection(&mut row[1..count + 1], &mut v[..count])
     }
 }
 
-/// `y = A x` of the symmetric matrix that [`symmetric`] takes, by as many parts as there is room for.
-fn product(level: Level, a: &[f64], step: usize, n: usize, x: &[f64], y: &mut [f64], room: &mut [f64]) {
+/// `y = A x` of the symmetric matrix that [`symmetric`] takes, by as many parts as there is room
+/// for.
+fn product(
+    level: Level,
+    a: &[f64],
+    step: usize,
+    n: usize,
+    x: &[f64],
+    y: &mut [f64],
+    room: &mut [f64],
+) {
     let parts = parts(n);
     if parts == 1 {
-        return at(level, Rows { a, step, n, rows: 0..n, x, y });
+        return at(
+            level,
+            Rows {
+                a,
+                step,
+                n,
+                rows: 0..n,
+                x,
+                y,
+            },
+        );
     }
     // Parts of as many elements each.
     let bound = |part: usize| match part == parts {
@@ -123,13 +199,31 @@ fn product(level: Level, a: &[f64], step: usize, n: usize, x: &[f64], y: &mut [f
         false => (n as f64 * (1.0 - (1.0 - part as f64 / parts as f64).sqrt())) as usize / 4 * 4,
     };
     let apart = padded(n);
-    chunks(&mut room[..parts * apart], apart, (n * n / 16) as u64, |part, y| {
-        at(level, Rows { a, step, n, rows: bound(part)..bound(part + 1), x, y });
-    });
+    chunks(
+        &mut room[..parts * apart],
+        apart,
+        (n * n / 16) as u64,
+        |part, y| {
+            at(
+                level,
+                Rows {
+                    a,
+                    step,
+                    n,
+                    rows: bound(part)..bound(part + 1),
+                    x,
+                    y,
+                },
+            );
+        },
+    );
     y[..n].copy_from_slice(&room[..n]);
     for part in 1..parts {
         let first = bound(part);
-        y[first..n].iter_mut().zip(&room[part * apart + first..]).for_each(|(y, x)| *y += x);
+        y[first..n]
+            .iter_mut()
+            .zip(&room[part * apart + first..])
+            .for_each(|(y, x)| *y += x);
     }
 }
 
@@ -148,7 +242,14 @@ impl Task for Rows<'_> {
 
     #[inline(always)]
     fn run<W: V<E = f64>, const K: usize>(self) {
-        let Rows { a, step, n, rows, x, y } = self;
+        let Rows {
+            a,
+            step,
+            n,
+            rows,
+            x,
+            y,
+        } = self;
         symmetric::<W, K>(a, step, n, rows, x, y);
     }
 }
@@ -167,7 +268,13 @@ impl Task for Correct<'_> {
 
     #[inline(always)]
     fn run<W: V<E = f64>, const K: usize>(self) {
-        let Correct { known, v, w, count, tau } = self;
+        let Correct {
+            known,
+            v,
+            w,
+            count,
+            tau,
+        } = self;
         known.correct::<W, K>(v, w, count);
         w[..count].iter_mut().for_each(|x| *x *= tau);
         let [along] = dots::<W, K, 1>([w], v, count);
@@ -187,7 +294,10 @@ struct Known<'a> {
 
 impl Known<'_> {
     fn pairs(&self, from: usize) -> impl Iterator<Item = (&[f64], &[f64])> {
-        self.v.chunks_exact(self.apart).zip(self.w.chunks_exact(self.apart)).map(move |(v, w)| (&v[from..], &w[from..]))
+        self.v
+            .chunks_exact(self.apart)
+            .zip(self.w.chunks_exact(self.apart))
+            .map(move |(v, w)| (&v[from..], &w[from..]))
     }
 
     /// Makes a row of the matrix, from its diagonal on, what it is by now.

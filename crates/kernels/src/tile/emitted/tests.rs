@@ -1,4 +1,5 @@
-//! The two engines against each other, bit for bit, at both vector levels, on memory that ends where nothing may be read.
+//! The two engines against each other, bit for bit, at both vector levels, on memory that ends
+//! where nothing may be read.
 
 use super::*;
 use crate::testing::{Guarded, Random};
@@ -13,7 +14,9 @@ mod kinds;
 const LEVELS: [Level; 2] = [Level::Avx2, Level::Avx512];
 
 pub(super) fn levels() -> impl Iterator<Item = Level> {
-    LEVELS.into_iter().filter(|l| Level::available().any(|a| a == *l))
+    LEVELS
+        .into_iter()
+        .filter(|l| Level::available().any(|a| a == *l))
 }
 
 /// What elements in memory are.
@@ -57,13 +60,22 @@ impl Type {
                 let x = if random.below(3) == 0 { !x } else { x };
                 x.to_le_bytes()[..size].to_vec()
             }
-            Type::F16 if random.below(2) == 0 => half::f16::from_f32(f32::any(random)).to_le_bytes().to_vec(),
-            Type::Bf16 if random.below(2) == 0 => half::bf16::from_f32(f32::any(random)).to_le_bytes().to_vec(),
+            Type::F16 if random.below(2) == 0 => {
+                half::f16::from_f32(f32::any(random)).to_le_bytes().to_vec()
+            }
+            Type::Bf16 if random.below(2) == 0 => half::bf16::from_f32(f32::any(random))
+                .to_le_bytes()
+                .to_vec(),
             Type::F16 | Type::Bf16 => Type::Whole(2).any(random),
             // Around the ends of integers, and between them, too.
             Type::F32 | Type::F64 if random.below(4) == 0 => {
-                let x = (1u64 << random.below(64)) as f64 * [1.0, -1.0][random.below(2)] + random.float();
-                if self == Type::F32 { (x as f32).bytes() } else { x.bytes() }
+                let x = (1u64 << random.below(64)) as f64 * [1.0, -1.0][random.below(2)]
+                    + random.float();
+                if self == Type::F32 {
+                    (x as f32).bytes()
+                } else {
+                    x.bytes()
+                }
             }
             Type::F32 => f32::any(random).bytes(),
             Type::F64 => f64::any(random).bytes(),
@@ -80,7 +92,11 @@ impl Type {
 
     /// What a complex number consists of.
     fn part(self) -> Type {
-        if self == Type::C64 { Type::F32 } else { Type::F64 }
+        if self == Type::C64 {
+            Type::F32
+        } else {
+            Type::F64
+        }
     }
 
     /// An element that is nowhere special, of floats.
@@ -98,7 +114,13 @@ impl Type {
 
     /// Bits, one for all NaNs.
     fn bits(self, bytes: &[u8]) -> u128 {
-        let bits = |of: Type, bytes: &[u8]| if of == Type::F32 { f32::bits(bytes) } else { f64::bits(bytes) };
+        let bits = |of: Type, bytes: &[u8]| {
+            if of == Type::F32 {
+                f32::bits(bytes)
+            } else {
+                f64::bits(bytes)
+            }
+        };
         match self {
             Type::F16 if half::f16::from_le_bytes([bytes[0], bytes[1]]).is_nan() => 1,
             Type::Bf16 if half::bf16::from_le_bytes([bytes[0], bytes[1]]).is_nan() => 1,
@@ -130,8 +152,27 @@ macro_rules! number {
             const SIZE: usize = size_of::<$t>();
             const TYPE: Type = $type;
             fn any(random: &mut Random) -> $t {
-                let special = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, <$t>::NAN, <$t>::INFINITY, <$t>::NEG_INFINITY];
-                let more = [<$t>::MIN_POSITIVE, <$t>::from_bits(1), <$t>::MAX, <$t>::MIN, 100.0, -700.0, 1e-30, 1e22];
+                let special = [
+                    0.0,
+                    -0.0,
+                    1.0,
+                    -1.0,
+                    0.5,
+                    2.0,
+                    <$t>::NAN,
+                    <$t>::INFINITY,
+                    <$t>::NEG_INFINITY,
+                ];
+                let more = [
+                    <$t>::MIN_POSITIVE,
+                    <$t>::from_bits(1),
+                    <$t>::MAX,
+                    <$t>::MIN,
+                    100.0,
+                    -700.0,
+                    1e-30,
+                    1e22,
+                ];
                 match random.below(8) {
                     0 => special[random.below(special.len())],
                     1 => more[random.below(more.len())],
@@ -161,10 +202,16 @@ number!(f64, Type::F64, u64, i64);
 pub(super) type Kinds = [Vec<Type>; 2];
 
 /// A body of random instructions.
-fn random_body<T: Number>(random: &mut Random, steps: usize, functions: bool, level: Level) -> (Body, Kinds) {
+fn random_body<T: Number>(
+    random: &mut Random,
+    steps: usize,
+    functions: bool,
+    level: Level,
+) -> (Body, Kinds) {
     let mut b = Builder::new();
     let truths_in_memory = random.below(2) == 0;
-    let (mut numbers, mut truths, mut inputs) = (Vec::<Value>::new(), Vec::<Value>::new(), Vec::new());
+    let (mut numbers, mut truths, mut inputs) =
+        (Vec::<Value>::new(), Vec::<Value>::new(), Vec::new());
     let most = if random.below(8) == 0 { 14 } else { 4 };
     for k in 0..1 + random.below(most) {
         let truth = k > 0 && truths_in_memory && random.below(4) == 0;
@@ -177,7 +224,14 @@ fn random_body<T: Number>(random: &mut Random, steps: usize, functions: bool, le
     }
     // Whose bits are the same in both engines; those of a NaN that was computed are not.
     let given = numbers.clone();
-    let cheap = [Unary::Neg, Unary::Abs, Unary::Floor, Unary::Sqrt, Unary::Square, Unary::Sign];
+    let cheap = [
+        Unary::Neg,
+        Unary::Abs,
+        Unary::Floor,
+        Unary::Sqrt,
+        Unary::Square,
+        Unary::Sign,
+    ];
     let plain = [
         Binary::Add,
         Binary::Sub,
@@ -197,10 +251,15 @@ fn random_body<T: Number>(random: &mut Random, steps: usize, functions: bool, le
         };
         let x = [0; 3].map(|_| pick(&numbers, random));
         let mut add = |kernel: Kernel, size, x: &[Value]| {
-            // SAFETY: each kernel is one of T or of truth values, as its operands and its result are.
+            // SAFETY: each kernel is one of T or of truth values, as its operands and its result
+            // are.
             unsafe { b.step(kernel, size, x, 0) }
         };
-        let (unary, binary) = if functions { (Unary::ALL, Binary::ALL) } else { (&cheap[..], &plain[..]) };
+        let (unary, binary) = if functions {
+            (Unary::ALL, Binary::ALL)
+        } else {
+            (&cheap[..], &plain[..])
+        };
         match random.below(10) {
             0..3 => {
                 let f = unary[random.below(unary.len())];
@@ -211,7 +270,12 @@ fn random_body<T: Number>(random: &mut Random, steps: usize, functions: bool, le
                 numbers.push(add(T::binary(f, level), T::SIZE, &x[..2]));
             }
             6 | 7 => {
-                let c = [Comparison::Eq, Comparison::Ne, Comparison::Lt, Comparison::Le][random.below(4)];
+                let c = [
+                    Comparison::Eq,
+                    Comparison::Ne,
+                    Comparison::Lt,
+                    Comparison::Le,
+                ][random.below(4)];
                 truths.push(match random.below(3) {
                     0 => add(T::compare_bits(c), 1, &[0; 2].map(|_| pick(&given, random))),
                     _ => add(T::compare(c), 1, &x[..2]),
@@ -238,7 +302,9 @@ fn random_body<T: Number>(random: &mut Random, steps: usize, functions: bool, le
     let (mut results, mut outputs) = (vec![*numbers.last().unwrap()], vec![T::TYPE]);
     for _ in 0..random.below(3) {
         match random.below(3) {
-            0 if truths_in_memory && truths.len() > inputs.iter().filter(|t| **t == Type::Bool).count() => {
+            0 if truths_in_memory
+                && truths.len() > inputs.iter().filter(|t| **t == Type::Bool).count() =>
+            {
                 results.push(*truths.last().unwrap());
                 truths.pop();
                 outputs.push(Type::Bool);
@@ -252,9 +318,15 @@ fn random_body<T: Number>(random: &mut Random, steps: usize, functions: bool, le
     (b.finish(&results), [inputs, outputs])
 }
 
-/// Runs a body by both engines over about `n` elements of random inputs that lie in random ways, and compares; whether there
-/// was code.
-pub(super) fn compare(body: &Body, kinds: &Kinds, n: usize, level: Level, random: &mut Random) -> bool {
+/// Runs a body by both engines over about `n` elements of random inputs that lie in random ways,
+/// and compares; whether there was code.
+pub(super) fn compare(
+    body: &Body,
+    kinds: &Kinds,
+    n: usize,
+    level: Level,
+    random: &mut Random,
+) -> bool {
     let (p, q) = ([1, 1, 2, 3][random.below(4)], [1, 1, 4, 5][random.below(4)]);
     let r = n / (p * q);
     let (shape, n) = ([p, q, r], p * q * r);
@@ -277,7 +349,11 @@ pub(super) fn compare(body: &Body, kinds: &Kinds, n: usize, level: Level, random
         let guarded = Guarded::new(bytes.max(1));
         let at = guarded.bytes(bytes, random.below(3) > 0);
         for i in 0..count {
-            let x = if usual { of.usual(random) } else { of.any(random) };
+            let x = if usual {
+                of.usual(random)
+            } else {
+                of.any(random)
+            };
             // SAFETY: the memory has room for `count` elements.
             unsafe { std::ptr::copy_nonoverlapping(x.as_ptr(), at.add(i * of.size()), x.len()) };
         }
@@ -297,7 +373,10 @@ pub(super) fn compare(body: &Body, kinds: &Kinds, n: usize, level: Level, random
     if count == 0 {
         return body.compile(level, laid.how).is_some();
     }
-    let mut want: Vec<Vec<u8>> = kinds[1].iter().map(|t| vec![0xaa; count * t.size()]).collect();
+    let mut want: Vec<Vec<u8>> = kinds[1]
+        .iter()
+        .map(|t| vec![0xaa; count * t.size()])
+        .collect();
     let places: Vec<*mut u8> = want.iter_mut().map(|w| w.as_mut_ptr()).collect();
     // SAFETY: inputs and outputs are as large as the shape and the range say.
     unsafe { body.interpret(&laid.layouts, range.clone(), &sources, &places) };
@@ -305,7 +384,10 @@ pub(super) fn compare(body: &Body, kinds: &Kinds, n: usize, level: Level, random
     let (mut outputs, mut over) = (Vec::new(), false);
     for (k, &of) in kinds[1].iter().enumerate() {
         let may = |i: &usize| {
-            matches!(laid.layouts[*i], Layout::Dense) && kinds[0][*i] == of && body.may_overwrite(k, *i) && n > 1
+            matches!(laid.layouts[*i], Layout::Dense)
+                && kinds[0][*i] == of
+                && body.may_overwrite(k, *i)
+                && n > 1
         };
         match (0..first.len()).find(may) {
             Some(i) if !over => {
@@ -329,7 +411,10 @@ pub(super) fn compare(body: &Body, kinds: &Kinds, n: usize, level: Level, random
         for i in 0..count {
             let at = i * of.size()..(i + 1) * of.size();
             let (x, y) = (of.bits(&got[at.clone()]), of.bits(&want[k][at]));
-            assert_eq!(x, y, "output {k} at {i} of {range:?} at {level:?}: {x:x} for {y:x}");
+            assert_eq!(
+                x, y,
+                "output {k} at {i} of {range:?} at {level:?}: {x:x} for {y:x}"
+            );
         }
     }
     true
@@ -375,7 +460,10 @@ fn alone<T: Number>(kernel: impl Fn(Level) -> Kernel, arity: usize, name: &str) 
         let body = b.finish(&[y]);
         let kinds = [vec![T::TYPE; arity], vec![T::TYPE]];
         for n in [0, 1, 7, 16, 33, 64, 999, 2500, 2504] {
-            assert!(compare(&body, &kinds, n, level, &mut Random(n as u64)), "{name} has code");
+            assert!(
+                compare(&body, &kinds, n, level, &mut Random(n as u64)),
+                "{name} has code"
+            );
         }
     }
 }
@@ -418,9 +506,13 @@ fn whole_comparisons_give_the_interpreters_bits() {
         for level in levels() {
             let mut b = Builder::new();
             let (x, y) = (b.input(T::SIZE), b.input(T::SIZE));
-            // SAFETY: each kernel is one of T or of truth values, as its operands and its result are.
+            // SAFETY: each kernel is one of T or of truth values, as its operands and its result
+            // are.
             let z = unsafe {
-                let (m, same) = (b.step(T::compare_bits(c), 1, &[x, y], 0), b.step(T::compare_bits(c), 1, &[x, x], 0));
+                let (m, same) = (
+                    b.step(T::compare_bits(c), 1, &[x, y], 0),
+                    b.step(T::compare_bits(c), 1, &[x, x], 0),
+                );
                 let z = b.step(kernels::select(T::SIZE), T::SIZE, &[m, x, y], 0);
                 let of_truth = b.step(T::of_truth(), T::SIZE, &[same], 0);
                 b.step(T::binary(Binary::Add, level), T::SIZE, &[z, of_truth], 0)
@@ -428,11 +520,19 @@ fn whole_comparisons_give_the_interpreters_bits() {
             let body = b.finish(&[z]);
             for n in [1, 7, 64, 2504] {
                 let kinds = [vec![T::TYPE; 2], vec![T::TYPE]];
-                assert!(compare(&body, &kinds, n, level, &mut Random(n as u64)), "{c:?} has code");
+                assert!(
+                    compare(&body, &kinds, n, level, &mut Random(n as u64)),
+                    "{c:?} has code"
+                );
             }
         }
     }
-    for c in [Comparison::Eq, Comparison::Ne, Comparison::Lt, Comparison::Le] {
+    for c in [
+        Comparison::Eq,
+        Comparison::Ne,
+        Comparison::Lt,
+        Comparison::Le,
+    ] {
         of::<f32>(c);
         of::<f64>(c);
     }
@@ -449,14 +549,22 @@ fn crowded<T: Number>(alive: usize) {
         let (mut numbers, mut masks) = (vec![x], Vec::new());
         for k in 0..alive {
             let v = numbers[k];
-            let y = step(binary([Binary::Add, Binary::Mul, Binary::Sub][k % 3]), T::SIZE, &[v, z]);
+            let y = step(
+                binary([Binary::Add, Binary::Mul, Binary::Sub][k % 3]),
+                T::SIZE,
+                &[v, z],
+            );
             masks.push(step(T::compare(Comparison::Lt), 1, &[v, y]));
             numbers.push(y);
         }
         let mut y = z;
         for k in 0..alive {
             let w = step(binary(Binary::Mul), T::SIZE, &[numbers[k], y]);
-            y = step(kernels::select(T::SIZE), T::SIZE, &[masks[k], w, numbers[alive - 1 - k]]);
+            y = step(
+                kernels::select(T::SIZE),
+                T::SIZE,
+                &[masks[k], w, numbers[alive - 1 - k]],
+            );
         }
         let body = b.finish(&[y]);
         let kinds = [vec![T::TYPE; 2], vec![T::TYPE]];
@@ -477,14 +585,24 @@ fn what_finds_no_register_is_spilled() {
     let mut b = Builder::new();
     let x = b.input(4);
     // SAFETY: kernels of f32 on f32.
-    let mut step = |f: Binary, x: &[Value]| unsafe { b.step(<f32 as Float>::binary(f, Level::Avx2), 4, x, 0) };
+    let mut step =
+        |f: Binary, x: &[Value]| unsafe { b.step(<f32 as Float>::binary(f, Level::Avx2), 4, x, 0) };
     let many: Vec<Value> = (0..500).fold(vec![x], |mut v, _| {
         v.push(step(Binary::Add, &[v[v.len() - 1], x]));
         v
     });
-    let y = many.iter().rev().fold(x, |y, &v| step(Binary::Mul, &[y, v]));
+    let y = many
+        .iter()
+        .rev()
+        .fold(x, |y, &v| step(Binary::Mul, &[y, v]));
     let body = b.finish(&[y]);
-    assert!(!levels().any(|l| compare(&body, &[vec![Type::F32], vec![Type::F32]], 9, l, &mut random)));
+    assert!(!levels().any(|l| compare(
+        &body,
+        &[vec![Type::F32], vec![Type::F32]],
+        9,
+        l,
+        &mut random
+    )));
 }
 
 #[test]
@@ -511,7 +629,9 @@ fn chain() -> Body {
     // SAFETY: kernels of f64.
     let y = [Unary::Exp, Unary::Log1p, Unary::Sin]
         .iter()
-        .fold(x, |y, &f| unsafe { b.step(<f64 as Float>::unary(f, level), 8, &[y], 0) });
+        .fold(x, |y, &f| unsafe {
+            b.step(<f64 as Float>::unary(f, level), 8, &[y], 0)
+        });
     b.finish(&[y])
 }
 
@@ -521,30 +641,52 @@ fn where_code_is_refused_bodies_are_interpreted() {
     const CHILD: &str = "EMITTER_REFUSED";
     if std::env::var(CHILD).is_err() {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "tile::emitted::tests::where_code_is_refused_bodies_are_interpreted", "--nocapture"]);
-        let out = child.env(CHILD, "1").env("COTANGENT_ENGINE", "emitter").output().unwrap();
-        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        child.args([
+            "--exact",
+            "tile::emitted::tests::where_code_is_refused_bodies_are_interpreted",
+            "--nocapture",
+        ]);
+        let out = child
+            .env(CHILD, "1")
+            .env("COTANGENT_ENGINE", "emitter")
+            .output()
+            .unwrap();
+        assert!(
+            out.status.success(),
+            "{}",
+            String::from_utf8_lossy(&out.stderr)
+        );
         return;
     }
     // SAFETY: a limit of this process.
     unsafe {
-        let limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        let limit = libc::rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
         assert_eq!(libc::setrlimit(libc::RLIMIT_NOFILE, &limit), 0);
     }
     let (body, x) = (chain(), (0..1000).map(f64::from).collect::<Vec<_>>());
     let (mut y, mut z) = (vec![0f64; x.len()], vec![0f64; x.len()]);
-    let (source, laid) = ([x.as_ptr().cast()], body.laid(&[1000], [&[1][..]].into_iter()));
+    let (source, laid) = (
+        [x.as_ptr().cast()],
+        body.laid(&[1000], [&[1][..]].into_iter()),
+    );
     for _ in 0..2 {
         // SAFETY: the slices have a thousand elements.
         unsafe { body.run(&laid, 0..1000, &source, &[y.as_mut_ptr().cast()]) };
     }
-    assert!(body.emitted.first.get().is_some_and(|v| v.code.is_none()), "code was wanted and refused");
+    assert!(
+        body.emitted.first.get().is_some_and(|v| v.code.is_none()),
+        "code was wanted and refused"
+    );
     // SAFETY: as above.
     unsafe { body.interpret(&laid.layouts, 0..1000, &source, &[z.as_mut_ptr().cast()]) };
     assert!(y.iter().zip(&z).all(|(y, z)| y.to_bits() == z.to_bits()));
 }
 
-/// A body is interpreted, then compiled; a variant for every way inputs are one element for all; threads share them.
+/// A body is interpreted, then compiled; a variant for every way inputs are one element for all;
+/// threads share them.
 #[test]
 fn code_is_made_for_the_second_run() {
     if Level::chosen() == Level::Portable || Engine::chosen() != Engine::Both {
@@ -555,7 +697,14 @@ fn code_is_made_for_the_second_run() {
         let mut y = [0.0f64; 100];
         let laid = body.laid(&[100], [strides].into_iter());
         // SAFETY: the arrays have a hundred elements.
-        unsafe { body.run(&laid, 0..100, &[x.as_ptr().cast()], &[y.as_mut_ptr().cast()]) };
+        unsafe {
+            body.run(
+                &laid,
+                0..100,
+                &[x.as_ptr().cast()],
+                &[y.as_mut_ptr().cast()],
+            )
+        };
         y
     };
     let first = run(&[1]);
@@ -570,5 +719,11 @@ fn code_is_made_for_the_second_run() {
         }
     });
     let variant = body.emitted.first.get().expect("it ran again");
-    assert!(variant.code.is_some() && variant.next.get().is_some_and(|v| v.code.is_some() && v.next.get().is_none()));
+    assert!(
+        variant.code.is_some()
+            && variant
+                .next
+                .get()
+                .is_some_and(|v| v.code.is_some() && v.next.get().is_none())
+    );
 }

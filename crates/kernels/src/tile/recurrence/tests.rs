@@ -1,4 +1,5 @@
-//! Loops as code against their steps one by one: both levels, both kinds of code, forwards and backwards.
+//! Loops as code against their steps one by one: both levels, both kinds of code, forwards and
+//! backwards.
 
 use super::*;
 use crate::testing::Random;
@@ -78,13 +79,22 @@ numbers! {
 }
 
 /// A body of random instructions for so many constants, carries and rows, that gives so many rows.
-fn random_body<T: Number>(random: &mut Random, [consts, carries, rows, made]: [usize; 4], level: Level) -> Body {
+fn random_body<T: Number>(
+    random: &mut Random,
+    [consts, carries, rows, made]: [usize; 4],
+    level: Level,
+) -> Body {
     let (mut b, size) = (Builder::new(), size_of::<T>());
-    let mut values: Vec<Value> = (0..consts + carries + rows).map(|_| b.input(size)).collect();
+    let mut values: Vec<Value> = (0..consts + carries + rows)
+        .map(|_| b.input(size))
+        .collect();
     for _ in 0..1 + random.below(24) {
-        let x = [0; 3].map(|_| values[values.len() - 1 - random.below(values.len()).min(random.below(values.len()))]);
+        let x = [0; 3].map(|_| {
+            values[values.len() - 1 - random.below(values.len()).min(random.below(values.len()))]
+        });
         let mut add = |kernel: Kernel, size, x: &[Value]| {
-            // SAFETY: each kernel is one of T or of a truth value, as its operands and its result are.
+            // SAFETY: each kernel is one of T or of a truth value, as its operands and its result
+            // are.
             unsafe { b.step(kernel, size, x, 0) }
         };
         let y = match random.below(8) {
@@ -97,14 +107,19 @@ fn random_body<T: Number>(random: &mut Random, [consts, carries, rows, made]: [u
         };
         values.push(y);
     }
-    let results: Vec<Value> = (0..carries + made).map(|_| values[random.below(values.len())]).collect();
+    let results: Vec<Value> = (0..carries + made)
+        .map(|_| values[random.below(values.len())])
+        .collect();
     b.finish(&results)
 }
 
 /// The elements, one pattern for all NaNs.
 fn canonical<T: Number>(bytes: &[u8]) -> Vec<Option<Vec<u8>>> {
     // SAFETY: a part has the bytes of an element.
-    bytes.chunks(size_of::<T>()).map(|x| unsafe { x.as_ptr().cast::<T>().read_unaligned() }.canonical()).collect()
+    bytes
+        .chunks(size_of::<T>())
+        .map(|x| unsafe { x.as_ptr().cast::<T>().read_unaligned() }.canonical())
+        .collect()
 }
 
 fn compare<T: Number>() -> usize {
@@ -114,10 +129,18 @@ fn compare<T: Number>() -> usize {
         if !Level::available().any(|l| l == level) {
             continue;
         }
-        let counts = [random.below(4), 1 + random.below(3), random.below(4), random.below(3)];
+        let counts = [
+            random.below(4),
+            1 + random.below(3),
+            random.below(4),
+            random.below(3),
+        ];
         let [consts, carries, rows, made] = counts;
         let body = random_body::<T>(&mut random, counts, level);
-        let mut loops = Recurrence { level, ..Recurrence::new(body, consts, carries) };
+        let mut loops = Recurrence {
+            level,
+            ..Recurrence::new(body, consts, carries)
+        };
         if loops.code(false).is_none() || loops.code(true).is_none() {
             continue;
         }
@@ -125,7 +148,12 @@ fn compare<T: Number>() -> usize {
         let (n, steps) = ([1, 1, 3, 16, 21][random.below(5)], 1 + random.below(90));
         let back = random.below(2) == 0;
         let mut number = || {
-            let x = [random.float(), random.float() * 1e-30 * 1e-15, random.float() * 1e9, random.float() * 3.0];
+            let x = [
+                random.float(),
+                random.float() * 1e-30 * 1e-15,
+                random.float() * 1e9,
+                random.float() * 3.0,
+            ];
             T::of(x[random.below(20).min(3)])
         };
         let mut memory = |count: usize| -> Vec<u8> {
@@ -135,10 +163,13 @@ fn compare<T: Number>() -> usize {
             };
             (0..count).flat_map(|_| bytes(number())).collect()
         };
-        let inputs: Vec<Vec<u8>> =
-            (0..consts + carries + rows).map(|k| memory(n * if k < consts + carries { 1 } else { steps })).collect();
+        let inputs: Vec<Vec<u8>> = (0..consts + carries + rows)
+            .map(|k| memory(n * if k < consts + carries { 1 } else { steps }))
+            .collect();
         let outputs = || -> Vec<Vec<u8>> {
-            (0..carries + made).map(|k| vec![0xaa; size * n * if k < carries { 1 } else { steps }]).collect()
+            (0..carries + made)
+                .map(|k| vec![0xaa; size * n * if k < carries { 1 } else { steps }])
+                .collect()
         };
         // Step by step, a few elements at a time.
         let mut want = outputs();
@@ -148,10 +179,12 @@ fn compare<T: Number>() -> usize {
             for start in (0..n).step_by(5) {
                 let at = |x: *mut u8, row: usize| x.wrapping_add((row * n + start) * size);
                 let from = now.iter_mut().enumerate();
-                let mut table: Vec<*mut u8> =
-                    from.map(|(k, x)| at(x.as_mut_ptr(), if k < consts + carries { 0 } else { row })).collect();
+                let mut table: Vec<*mut u8> = from
+                    .map(|(k, x)| at(x.as_mut_ptr(), if k < consts + carries { 0 } else { row }))
+                    .collect();
                 let to = want.iter_mut().enumerate();
-                table.extend(to.map(|(k, y)| at(y.as_mut_ptr(), if k < carries { 0 } else { row })));
+                table
+                    .extend(to.map(|(k, y)| at(y.as_mut_ptr(), if k < carries { 0 } else { row })));
                 // SAFETY: all of this memory is there.
                 unsafe { loops.interpret(&table, 5.min(n - start)) };
             }
@@ -165,7 +198,10 @@ fn compare<T: Number>() -> usize {
             unsafe { loops.run(n, steps, back, &from, &to) };
             for (got, want) in got.iter().zip(&want) {
                 let same = canonical::<T>(got) == canonical::<T>(want);
-                assert!(same, "round {round}, {level:?}, {counts:?}, {n} by {steps}, {back}, {gradual}");
+                assert!(
+                    same,
+                    "round {round}, {level:?}, {counts:?}, {n} by {steps}, {back}, {gradual}"
+                );
             }
             loops.code.swap(0, 1);
         }

@@ -1,4 +1,5 @@
-//! Vectors of every level against the description of the tree, bit for bit, on memory that ends where nothing may be read.
+//! Vectors of every level against the description of the tree, bit for bit, on memory that ends
+//! where nothing may be read.
 
 use super::*;
 use crate::testing::{Random, tree};
@@ -6,8 +7,8 @@ use crate::testing::{Random, tree};
 const FOLDS: [Fold; 4] = [Fold::Sum, Fold::Product, Fold::Max, Fold::Min];
 
 const LENGTHS: [usize; 30] = [
-    1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 511, 512, 513, 1000, 1023, 1024, 1100,
-    5000, 8191, 8192,
+    1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 511, 512, 513,
+    1000, 1023, 1024, 1100, 5000, 8191, 8192,
 ];
 
 fn combine<E: Ordered<Acc = E>>(how: Fold) -> fn(E, E) -> E {
@@ -25,19 +26,32 @@ fn bits<E: Ordered + Float>(x: E) -> u64 {
 }
 
 fn value<E: Float>(random: &mut Random, special: usize) -> E {
-    let all = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -f64::NAN];
+    let all = [
+        0.0,
+        -0.0,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        -f64::NAN,
+    ];
     // Often none, so that sums say something.
-    let x = if special > 0 && random.below(40) == 0 { all[random.below(special)] } else { random.float() * 1.5 };
+    let x = if special > 0 && random.below(40) == 0 {
+        all[random.below(special)]
+    } else {
+        random.float() * 1.5
+    };
     <E as Float>::narrow(x)
 }
 
-/// A copy of some elements that ends, or begins, beside a page that may not be touched; calls `f` with it.
+/// A copy of some elements that ends, or begins, beside a page that may not be touched; calls `f`
+/// with it.
 fn guarded<E: Copy>(x: &[E], at_end: bool, f: impl FnOnce(&mut [E])) {
     #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
     {
         let memory = crate::testing::Guarded::new(size_of_val(x).max(1));
         let at = memory.bytes(size_of_val(x), at_end).cast::<E>();
-        // SAFETY: there is room for the elements, aligned as floats are, and nothing else refers to it.
+        // SAFETY: there is room for the elements, aligned as floats are, and nothing else refers to
+        // it.
         let copy = unsafe {
             std::ptr::copy_nonoverlapping(x.as_ptr(), at, x.len());
             std::slice::from_raw_parts_mut(at, x.len())
@@ -56,12 +70,26 @@ fn check<E: Float + Ordered<Acc = E> + Lanes>(level: Level) {
     for (how, len) in FOLDS.into_iter().flat_map(|f| LENGTHS.map(|n| (f, n))) {
         for special in [0, 2, 4, 6] {
             // Three rows and the beginning of another.
-            let x: Vec<E> = (0..3 * len + len / 2).map(|_| value(random, special)).collect();
-            let want: Vec<u64> = x.chunks(len).map(|x| bits(tree(x, &combine(how)))).collect();
+            let x: Vec<E> = (0..3 * len + len / 2)
+                .map(|_| value(random, special))
+                .collect();
+            let want: Vec<u64> = x
+                .chunks(len)
+                .map(|x| bits(tree(x, &combine(how))))
+                .collect();
             for from in [Place::Cache, Place::Memory] {
                 guarded(&x, random.below(3) > 0, |x| {
                     let mut got = vec![<E as Float>::narrow(0.0); want.len()];
-                    dispatch(level, how, Chunks { dst: &mut got, x, len, from });
+                    dispatch(
+                        level,
+                        how,
+                        Chunks {
+                            dst: &mut got,
+                            x,
+                            len,
+                            from,
+                        },
+                    );
                     let got: Vec<u64> = got.into_iter().map(bits).collect();
                     assert_eq!(got, want, "{how:?} of {len} at {level:?}");
                 });
@@ -72,8 +100,12 @@ fn check<E: Float + Ordered<Acc = E> + Lanes>(level: Level) {
 
 fn check_beside<E: Float + Ordered<Acc = E> + Lanes>(level: Level) {
     let random = &mut Random(12);
-    for (how, len) in FOLDS.into_iter().flat_map(|f| LENGTHS.map(|n| (f, n.min(200)))) {
-        let rows: [Vec<E>; 8] = std::array::from_fn(|_| (0..len).map(|_| value(random, 6)).collect());
+    for (how, len) in FOLDS
+        .into_iter()
+        .flat_map(|f| LENGTHS.map(|n| (f, n.min(200))))
+    {
+        let rows: [Vec<E>; 8] =
+            std::array::from_fn(|_| (0..len).map(|_| value(random, 6)).collect());
         let column = |c: usize| rows.each_ref().map(|x| x[c]);
         guarded(&rows[0], true, |first| {
             let mut x = rows.each_ref().map(|x| &x[..]);
@@ -84,14 +116,30 @@ fn check_beside<E: Float + Ordered<Acc = E> + Lanes>(level: Level) {
             let f = combine::<E>(how);
             let want = |c: usize| {
                 let x = column(c);
-                f(f(f(x[0], x[1]), f(x[2], x[3])), f(f(x[4], x[5]), f(x[6], x[7])))
+                f(
+                    f(f(x[0], x[1]), f(x[2], x[3])),
+                    f(f(x[4], x[5]), f(x[6], x[7])),
+                )
             };
-            assert!((0..len).all(|c| bits(got[c]) == bits(want(c))), "{how:?} of {len} at {level:?}");
+            assert!(
+                (0..len).all(|c| bits(got[c]) == bits(want(c))),
+                "{how:?} of {len} at {level:?}"
+            );
         });
         guarded(&rows[1], true, |low| {
-            dispatch(level, how, Join { low, high: &rows[2] });
+            dispatch(
+                level,
+                how,
+                Join {
+                    low,
+                    high: &rows[2],
+                },
+            );
             let want = |c: usize| combine::<E>(how)(rows[1][c], rows[2][c]);
-            assert!((0..len).all(|c| bits(low[c]) == bits(want(c))), "{how:?} of {len} at {level:?}");
+            assert!(
+                (0..len).all(|c| bits(low[c]) == bits(want(c))),
+                "{how:?} of {len} at {level:?}"
+            );
         });
     }
 }

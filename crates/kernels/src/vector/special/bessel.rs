@@ -1,7 +1,7 @@
 //! `e^-|x| I_n(x)`, the exponentially scaled modified Bessel function of the first kind.
 //!
-//! By its power series, whose terms have one sign, by the asymptotic one for large `|x|`, and by the recurrence from a
-//! high order down where neither is short.
+//! By its power series, whose terms have one sign, by the asymptotic one for large `|x|`, and by
+//! the recurrence from a high order down where neither is short.
 
 use super::D;
 use super::parts::{Parts, k};
@@ -20,13 +20,21 @@ pub(super) fn bessel_ie<W: D>(n: usize, x: W, least: f64) -> W {
     let far = W::both(ordinary, W::not(W::either(by_series, downward)));
     let mut y = zero;
     if W::any(by_series) {
-        y = W::select(by_series, power_series(n, W::select(by_series, a, zero), by_series, least), zero);
+        y = W::select(
+            by_series,
+            power_series(n, W::select(by_series, a, zero), by_series, least),
+            zero,
+        );
     }
     if W::any(far) {
         y = W::select(far, asymptotic(n, W::select(far, a, k(1.0)), far, least), y);
     }
     if W::any(downward) {
-        y = W::select(downward, recurrence(n, W::select(downward, a, k(1.0)), downward), y);
+        y = W::select(
+            downward,
+            recurrence(n, W::select(downward, a, k(1.0)), downward),
+            y,
+        );
     }
     let y = if n % 2 == 1 { y.or(x.sign_of()) } else { y };
     W::select(x.is_nan(), x, y)
@@ -61,7 +69,10 @@ fn asymptotic<W: D>(n: usize, a: W, mut active: W::M, least: f64) -> W {
         let odd = 2.0 * i - 1.0;
         let next = term.mul(k(odd * odd - square)).div(a.mul(k(8.0 * i)));
         // The terms grow again, or no longer count.
-        let counts = W::both(next.abs().le(term.abs()), sum.mul(k(least * 0.2)).le(next.abs()));
+        let counts = W::both(
+            next.abs().le(term.abs()),
+            sum.mul(k(least * 0.2)).le(next.abs()),
+        );
         active = W::both(active, W::both(counts, W::not(next.eq(k(0.0)))));
         sum = W::select(active, sum.add(next), sum);
         term = W::select(active, next, term);
@@ -74,7 +85,8 @@ fn asymptotic<W: D>(n: usize, a: W, mut active: W::M, least: f64) -> W {
     sum.div(root)
 }
 
-/// The recurrence from a high order down, in which `I` is the dominant solution, scaled by `e^a = I_0 + 2 Σ I_k`.
+/// The recurrence from a high order down, in which `I` is the dominant solution, scaled by
+/// `e^a = I_0 + 2 Σ I_k`.
 #[inline(always)]
 fn recurrence<W: D>(n: usize, a: W, active: W::M) -> W {
     const LARGE: f64 = 1e250;

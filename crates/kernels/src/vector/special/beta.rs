@@ -5,8 +5,9 @@
 //!           = x^a (1 - x)^b / (a B(a, b)) / (1 + d_1 / (1 + d_2 / ..))
 //! d_2k = k (b - k) x / ((a + 2k - 1) (a + 2k)),  d_2k+1 = -(a + k) (a + b + k) x / ((a + 2k) (a + 2k + 1))
 //! ```
-//! The fraction is contracted, two steps in one, and summed by differences of its convergents. The factor in front is
-//! an exponential of a sum in two parts, or follows Stirling's formula where both parameters are large.
+//! The fraction is contracted, two steps in one, and summed by differences of its convergents. The
+//! factor in front is an exponential of a sum in two parts, or follows Stirling's formula where
+//! both parameters are large.
 
 use super::gamma::{lgamma_parts, stirling};
 use super::incomplete::log_gamma_coefficient;
@@ -38,14 +39,19 @@ struct Sides<W: D> {
 #[inline(always)]
 pub(super) fn betainc<W: D, S: Series<W>>(call: Call, a: W, b: W, x: W) -> W {
     let (zero, one) = (k::<W>(0.0), k::<W>(1.0));
-    let positive = W::both(zero.lt(a), W::both(zero.lt(b), a.add(b).lt(k(f64::INFINITY))));
+    let positive = W::both(
+        zero.lt(a),
+        W::both(zero.lt(b), a.add(b).lt(k(f64::INFINITY))),
+    );
     let bad = W::not(W::both(positive, W::both(zero.le(x), x.le(one))));
     let ends = W::either(x.eq(zero), x.eq(one));
     let skip = W::either(bad, ends);
     let pick = |v: W, other: f64| W::select(skip, k(other), v);
     let sides = sides(pick(a, 1.0), pick(b, 1.0), pick(x, 0.25));
     let front = front::<W, S>(call, &sides);
-    let y = front.mul(&fraction::<W, S>(call, &sides, W::not(skip))).last();
+    let y = front
+        .mul(&fraction::<W, S>(call, &sides, W::not(skip)))
+        .last();
     let whole = if call.is_plain() { one } else { zero };
     let y = W::select(sides.exchanged, whole.sub(y), y);
     let end = if call.is_plain() { x } else { zero };
@@ -88,7 +94,10 @@ fn front_value<W: D>(s: &Sides<W>) -> W {
         // x (a + b) - a = x b - y a
         let (p, q) = (Parts::product(s.x, b), Parts::product(s.y, a));
         let d = p.add(q.neg());
-        let d = Parts { low: d.low.add(s.lost[0].mul(b).sub(s.lost[1].mul(a))), ..d };
+        let d = Parts {
+            low: d.low.add(s.lost[0].mul(b).sub(s.lost[1].mul(a))),
+            ..d
+        };
         let e = d.over(a).log1p_minus().times(a);
         let e = e.add(d.neg().over(b).log1p_minus().times(b));
         let tail = stirling(sum).sub(stirling(a)).sub(stirling(b));
@@ -117,8 +126,13 @@ fn log_ratio<W: D>(small: W, large: W, sum: W) -> Parts<W> {
         let at = |v: W| W::select(far, v, k(8.0));
         let (large, sum) = (at(large), at(sum));
         let r = Parts::quotient(W::select(far, small, k(1.0)), large);
-        let main = Parts::log(sum).times(small).add(r.log1p_minus().times(large)).neg();
-        let rest = log1p(r.high).mul(k(0.5)).add(stirling(large).sub(stirling(sum)));
+        let main = Parts::log(sum)
+            .times(small)
+            .add(r.log1p_minus().times(large))
+            .neg();
+        let rest = log1p(r.high)
+            .mul(k(0.5))
+            .add(stirling(large).sub(stirling(sum)));
         y = Parts::select(far, main.add(Parts::of(rest)), y);
     }
     y
@@ -133,7 +147,11 @@ fn front<W: D, S: Series<W>>(call: Call, s: &Sides<W>) -> S {
     }
     let (sum, next) = (s.a.add(s.b), s.a.add(k(1.0)));
     let either = |of_a: W, of_b: W, m: bool| {
-        if m { W::select(s.exchanged, of_b, of_a) } else { W::select(s.exchanged, of_a, of_b) }
+        if m {
+            W::select(s.exchanged, of_b, of_a)
+        } else {
+            W::select(s.exchanged, of_a, of_b)
+        }
     };
     let exponent = S::new(
         call.orders,
@@ -153,7 +171,11 @@ fn front<W: D, S: Series<W>>(call: Call, s: &Sides<W>) -> S {
             let of_first = j == 0;
             let own = log_gamma_coefficient(i + j, either(next, s.b, of_first), call.least);
             let y = both.sub(own);
-            if i + j > 1 { y } else { y.add(either(s.log_x.high, s.log_y.high, of_first)) }
+            if i + j > 1 {
+                y
+            } else {
+                y.add(either(s.log_x.high, s.log_y.high, of_first))
+            }
         },
     );
     exponent.exp_with(value)
@@ -164,7 +186,10 @@ fn front<W: D, S: Series<W>>(call: Call, s: &Sides<W>) -> S {
 fn fraction<W: D, S: Series<W>>(call: Call, s: &Sides<W>, mut active: W::M) -> S {
     let m = call.orders;
     let (zero, unit) = (k::<W>(0.0), k::<W>(1.0));
-    let (e, d) = (W::select(s.exchanged, zero, unit), W::select(s.exchanged, unit, zero));
+    let (e, d) = (
+        W::select(s.exchanged, zero, unit),
+        W::select(s.exchanged, unit, zero),
+    );
     let sum = s.a.add(s.b);
     let one = S::constant(m, 1.0);
     let of = (S::linear(m, s.a, e, d), S::linear(m, sum, unit, unit));
@@ -176,8 +201,13 @@ fn fraction<W: D, S: Series<W>>(call: Call, s: &Sides<W>, mut active: W::M) -> S
     while n < MOST_STEPS && W::any(active) {
         let (middle, above) = (of_a.shift(k(2.0 * n)), of_a.shift(k(2.0 * n + 1.0)));
         let by = one.div(&below.mul(&middle).mul(&above));
-        let even = S::linear(m, s.b.sub(k(n)), d, e).scale(s.x.mul(k(n))).mul(&above.mul(&by));
-        let odd = of_sum.shift(k(n)).scale(s.x.neg()).mul(&of_a.shift(k(n)).mul(&below.mul(&by)));
+        let even = S::linear(m, s.b.sub(k(n)), d, e)
+            .scale(s.x.mul(k(n)))
+            .mul(&above.mul(&by));
+        let odd = of_sum
+            .shift(k(n))
+            .scale(s.x.neg())
+            .mul(&of_a.shift(k(n)).mul(&below.mul(&by)));
         let factor = last.mul(&even).mul(&ratio).scale(k(-1.0));
         let next = one.div(&even.add(&odd).shift(unit).add(&factor));
         let change = factor.mul(&next).mul(&step).scale(k(-1.0));

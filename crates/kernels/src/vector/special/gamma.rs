@@ -13,7 +13,8 @@ use super::tables::*;
 use crate::vector::math::{odd, poly};
 use std::f64::consts::PI;
 
-/// `log gamma(x)` for `x > -1/2` that is neither 0 nor infinite: of a negative number that of its magnitude.
+/// `log gamma(x)` for `x > -1/2` that is neither 0 nor infinite: of a negative number that of its
+/// magnitude.
 #[inline(always)]
 pub(super) fn lgamma_parts<W: D>(x: W) -> Parts<W> {
     let (one, zero) = (k::<W>(1.0), k::<W>(0.0));
@@ -25,18 +26,27 @@ pub(super) fn lgamma_parts<W: D>(x: W) -> Parts<W> {
     let by = W::select(least, product.high, W::select(W::either(low, far), x, one)).abs();
     let signed = W::select(least, product.high, one);
     let log = Parts::log(by);
-    let log = Parts { low: log.low.add(product_low.div(signed)), ..log };
+    let log = Parts {
+        low: log.low.add(product_low.div(signed)),
+        ..log
+    };
     let t = x.sub(W::select(least, zero, W::select(low, one, k(2.0))));
     let near = Parts::product(t, poly(t, NEAR_TWO)).add(log.neg());
     if !W::any(far) {
         return near;
     }
     let less = Parts::sum(log.high, k(-1.0));
-    let less = Parts { low: less.low.add(log.low), ..less };
+    let less = Parts {
+        low: less.low.add(log.low),
+        ..less
+    };
     let main = less.times(x.sub(k(0.5)));
     let tail = Parts::sum(main.high, k(STIRLING_OFFSET[0]));
     let low = main.low.add(stirling(x)).add(k(STIRLING_OFFSET[1]));
-    let tail = Parts { low: tail.low.add(low), ..tail };
+    let tail = Parts {
+        low: tail.low.add(low),
+        ..tail
+    };
     Parts::select(far, tail, near)
 }
 
@@ -53,7 +63,10 @@ fn sin_pi<W: D>(r: W) -> Parts<W> {
     let z = r.mul(r);
     let rest = r.mul(z).mul(poly(z, SIN_PI));
     let y = r.add(rest);
-    Parts { high: y, low: r.sub(y).add(rest) }
+    Parts {
+        high: y,
+        low: r.sub(y).add(rest),
+    }
 }
 
 /// `log |gamma(x)|`: infinite at its poles and at infinities.
@@ -70,7 +83,11 @@ pub(super) fn lgamma<W: D>(x: W) -> W {
         let product = sine.times(a);
         let log = Parts::log_of(product.high.abs(), product.low.mul(sign(product.high)));
         let z = part.neg().add(log.neg());
-        let z = W::select(r.eq(zero), infinity, W::select(z.high.abs().lt(infinity), z.value(), z.high));
+        let z = W::select(
+            r.eq(zero),
+            infinity,
+            W::select(z.high.abs().lt(infinity), z.value(), z.high),
+        );
         y = W::select(mirrored, z, y);
     }
     let pole = W::either(x.eq(zero), x.abs().eq(infinity));
@@ -91,7 +108,10 @@ pub(super) fn pi_cot_pi<W: D>(x: W) -> Parts<W> {
     let z = r.mul(r);
     let rest = z.mul(poly(z, COS_PI));
     let cos = rest.add(k(1.0));
-    let cos = Parts { high: cos, low: k::<W>(1.0).sub(cos).add(rest) };
+    let cos = Parts {
+        high: cos,
+        low: k::<W>(1.0).sub(cos).add(rest),
+    };
     // The sine over π, and minus the cosine over the negative sine of the angle from a half.
     let sin = sin_pi(r);
     let turned = odd(n);
@@ -99,8 +119,14 @@ pub(super) fn pi_cot_pi<W: D>(x: W) -> Parts<W> {
     let top = Parts::select(turned, scaled, cos);
     let bottom = Parts::select(turned, cos, sin);
     let y = top.high.div(bottom.high);
-    let left = y.neg().fma(bottom.high, top.high).add(y.neg().fma(bottom.low, top.low));
-    Parts { high: y, low: left.div(bottom.high) }
+    let left = y
+        .neg()
+        .fma(bottom.high, top.high)
+        .add(y.neg().fma(bottom.low, top.low));
+    Parts {
+        high: y,
+        low: left.div(bottom.high),
+    }
 }
 
 /// The derivative of `log gamma(x)`: minus infinity at +0, infinity at -0, NaN at the other poles.
@@ -116,7 +142,9 @@ pub(super) fn digamma<W: D>(x: W) -> W {
     let lost = W::select(low, one.sub(at).add(a), zero);
     let by = one.div(W::select(W::both(high, W::not(far)), at, a));
     let step = W::select(low, by.neg(), W::select(high, by, zero));
-    let d = at.sub(k(DIGAMMA_ZERO[0])).sub(k::<W>(DIGAMMA_ZERO[1]).sub(lost));
+    let d = at
+        .sub(k(DIGAMMA_ZERO[0]))
+        .sub(k::<W>(DIGAMMA_ZERO[1]).sub(lost));
     let mut y = Parts::sum(step, d.mul(poly(at.sub(k(1.5)), DIGAMMA_NEAR)));
     if W::any(far) {
         let w = by.mul(by);
@@ -128,7 +156,10 @@ pub(super) fn digamma<W: D>(x: W) -> W {
         // What rounding 1 - x lost, times the derivative there.
         let lost = one.sub(a).sub(x);
         let slope = one.div(a).fma(k::<W>(0.5).div(a), one.div(a));
-        let y = Parts { low: y.low.add(lost.mul(slope)), ..y };
+        let y = Parts {
+            low: y.low.add(lost.mul(slope)),
+            ..y
+        };
         let z = y.add(pi_cot_pi(x).neg());
         let z = W::select(z.high.abs().lt(k(f64::INFINITY)), z.value(), z.high);
         value = W::select(mirrored, W::select(x.eq(x.floor()), k(f64::NAN), z), value);

@@ -1,12 +1,13 @@
-//! The incomplete gamma functions and the density of the gamma distribution, with their derivatives in the parameter.
+//! The incomplete gamma functions and the density of the gamma distribution, with their derivatives
+//! in the parameter.
 //!
 //! ```text
 //! P(a, x) = d Σ x^n / ((a + 1) .. (a + n))                                   x < a + 1
 //! Q(a, x) = d a / (x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / ..))     else
 //! d = x^a e^-x / gamma(a + 1) = e^(a (log(1 + t) - t) - S(1/a²) / a) / √(2πa)    x = a + a t, a >= 10
 //! ```
-//! The continued fraction is a sum of differences of its convergents (Steed), which ends when a difference no longer
-//! counts.
+//! The continued fraction is a sum of differences of its convergents (Steed), which ends when a
+//! difference no longer counts.
 
 use super::gamma::{digamma, lgamma_parts, stirling};
 use super::parts::{Parts, k};
@@ -20,7 +21,8 @@ use std::f64::consts::PI;
 /// Steps after which a sum ends in any case.
 const MOST_STEPS: f64 = 1e6;
 
-/// `log gamma(1 + a)` for `a > -1`, with the digits of a small `a`, and of those that `1 + a` has no room for.
+/// `log gamma(1 + a)` for `a > -1`, with the digits of a small `a`, and of those that `1 + a` has
+/// no room for.
 #[inline(always)]
 fn lgamma1p<W: D>(a: W) -> Parts<W> {
     let (small, large) = (a.abs().lt(k(0.25)), k::<W>(0.5).lt(a));
@@ -56,7 +58,11 @@ fn density_value<W: D>(a: W, x: W) -> W {
     if W::any(far) {
         let a = W::select(far, a, k(10.0));
         let d = Parts::sum(x, a.neg());
-        let e = d.over(a).log1p_minus().times(a).add(Parts::of(stirling(a).neg()));
+        let e = d
+            .over(a)
+            .log1p_minus()
+            .times(a)
+            .add(Parts::of(stirling(a).neg()));
         y = W::select(far, e.exp().div(a.mul(k(2.0 * PI)).sqrt()), y);
     }
     y
@@ -101,14 +107,19 @@ pub(super) fn gamma_density<W: D, S: Series<W>>(call: Call, a: W, x: W) -> W {
         active = W::both(active, at.le(zero));
     }
     let y = y.mul(&density::<W, S>(call, at, z)).last();
-    let pole = k(if order % 2 == 1 { f64::NEG_INFINITY } else { f64::INFINITY });
+    let pole = k(if order % 2 == 1 {
+        f64::NEG_INFINITY
+    } else {
+        f64::INFINITY
+    });
     let at_one = if order == 0 { one } else { pole };
     let at_zero = W::select(one.lt(a), zero, W::select(a.eq(one), at_one, pole));
     let y = W::select(x.eq(zero), at_zero, y);
     W::select(bad, k(f64::NAN), W::select(ends, zero, y))
 }
 
-/// The derivative in `a` of the lower function `P(a, x)` or the upper one `1 - P`; NaN outside `a > 0`, `x >= 0`.
+/// The derivative in `a` of the lower function `P(a, x)` or the upper one `1 - P`; NaN outside
+/// `a > 0`, `x >= 0`.
 #[inline(always)]
 pub(super) fn igamma<W: D, S: Series<W>>(upper: bool, call: Call, a: W, x: W) -> W {
     let m = call.orders;
@@ -118,8 +129,14 @@ pub(super) fn igamma<W: D, S: Series<W>>(upper: bool, call: Call, a: W, x: W) ->
     let ends = W::either(W::either(x.eq(zero), x.eq(infinity)), a.eq(infinity));
     let skip = W::either(bad, ends);
     let (b, z) = (W::select(skip, one, a), W::select(skip, one, x));
-    let small =
-        W::both(W::both(z.lt(k(1.1)), b.lt(one)), if upper && call.is_plain() { one.eq(one) } else { one.lt(one) });
+    let small = W::both(
+        W::both(z.lt(k(1.1)), b.lt(one)),
+        if upper && call.is_plain() {
+            one.eq(one)
+        } else {
+            one.lt(one)
+        },
+    );
     let below = W::both(z.lt(b.add(one)), W::not(small));
     let above = W::not(W::either(below, small));
     let all = S::constant(m, 1.0);

@@ -1,8 +1,9 @@
-//! Functions of the gamma family and Bessel functions: kernels over lanes of f64 that branch and loop.
+//! Functions of the gamma family and Bessel functions: kernels over lanes of f64 that branch and
+//! loop.
 //!
-//! A loop runs until all lanes are done. A lane that is done keeps its values, so that no lane depends on its
-//! neighbours. f32 computes in f64 and rounds once; its loops may end earlier. These kernels are calls: code is not
-//! [emitted](crate::emit) for them.
+//! A loop runs until all lanes are done. A lane that is done keeps its values, so that no lane
+//! depends on its neighbours. f32 computes in f64 and rounds once; its loops may end earlier. These
+//! kernels are calls: code is not [emitted](crate::emit) for them.
 
 mod bessel;
 mod beta;
@@ -37,15 +38,25 @@ struct Call {
 impl Call {
     /// In the word that a kernel keeps, where a bit is left for [`Call::narrow`].
     fn pack((i, j): (u32, u32)) -> usize {
-        assert!(i < 1 << 16 && j < 1 << 8, "orders are limited where operations are made");
+        assert!(
+            i < 1 << 16 && j < 1 << 8,
+            "orders are limited where operations are made"
+        );
         i as usize | (j as usize) << 16
     }
 
     const NARROW: usize = 1 << 24;
 
     fn unpack(data: usize) -> Call {
-        let least = if data & Call::NARROW == 0 { 5e-17 } else { 1e-11 };
-        Call { orders: (data & 0xffff, data >> 16 & 0xff), least }
+        let least = if data & Call::NARROW == 0 {
+            5e-17
+        } else {
+            1e-11
+        };
+        Call {
+            orders: (data & 0xffff, data >> 16 & 0xff),
+            least,
+        }
     }
 
     /// No derivative is asked for.
@@ -76,11 +87,23 @@ unsafe fn run<W: D, F: Lanes>(n: usize, y: *mut u8, x: [*const u8; 3], data: usi
         for (v, x) in from.iter_mut().zip(x).take(F::OPERANDS) {
             let x = x.cast::<f64>();
             // SAFETY: `rest` elements are left.
-            *v = unsafe { if rest < W::N { W::load_part(x.add(i), rest, 1.0) } else { W::load(x.add(i)) } };
+            *v = unsafe {
+                if rest < W::N {
+                    W::load_part(x.add(i), rest, 1.0)
+                } else {
+                    W::load(x.add(i))
+                }
+            };
         }
         let to = F::eval(from, call);
         // SAFETY: `rest` elements are left.
-        unsafe { if rest < W::N { to.store_part(y.add(i), rest) } else { to.store(y.add(i)) } }
+        unsafe {
+            if rest < W::N {
+                to.store_part(y.add(i), rest)
+            } else {
+                to.store(y.add(i))
+            }
+        }
         i += W::N;
     }
 }
@@ -104,7 +127,11 @@ unsafe fn run_narrow<F: Lanes>(wide: Run, n: usize, y: *mut u8, x: [*const u8; 3
                 *v = unsafe { x.cast::<f32>().add(i + l).read() }.into();
             }
         }
-        let operands = [from[0].as_ptr().cast(), from[1].as_ptr().cast(), from[2].as_ptr().cast()];
+        let operands = [
+            from[0].as_ptr().cast(),
+            from[1].as_ptr().cast(),
+            from[2].as_ptr().cast(),
+        ];
         // SAFETY: each array has `here` elements.
         unsafe { wide(here, to.as_mut_ptr().cast(), operands, data | Call::NARROW) };
         for (l, v) in to[..here].iter().enumerate() {
@@ -142,7 +169,11 @@ level!(portable, <f64 as super::super::Float>::Plain);
 #[cfg(target_arch = "x86_64")]
 level!(avx2, <f64 as super::super::Float>::Avx2, "avx2,fma");
 #[cfg(target_arch = "x86_64")]
-level!(avx512, <f64 as super::super::Float>::Avx512, "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl");
+level!(
+    avx512,
+    <f64 as super::super::Float>::Avx512,
+    "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl"
+);
 
 fn pick<F: Lanes>(level: Level, narrow: bool) -> Kernel {
     let run: Run = match (level, narrow) {
@@ -162,7 +193,8 @@ fn pick<F: Lanes>(level: Level, narrow: bool) -> Kernel {
 
 macro_rules! specials {
     ($($(#[$doc:meta])* $name:ident($($x:ident),*; $call:ident) = $value:expr;)*) => {
-        /// A function with loops, of up to three floats. Orders are derivatives unless it is said otherwise.
+        /// A function with loops, of up to three floats. Orders are derivatives unless it is said
+        /// otherwise.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Special { $($(#[$doc])* $name),* }
 

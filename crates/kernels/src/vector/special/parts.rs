@@ -21,7 +21,10 @@ impl<W: D> Parts<W> {
     /// One number.
     #[inline(always)]
     pub(super) fn of(x: W) -> Parts<W> {
-        Parts { high: x, low: k(0.0) }
+        Parts {
+            high: x,
+            low: k(0.0),
+        }
     }
 
     /// `a + b` (Knuth).
@@ -29,51 +32,75 @@ impl<W: D> Parts<W> {
     pub(super) fn sum(a: W, b: W) -> Parts<W> {
         let s = a.add(b);
         let part = s.sub(a);
-        Parts { high: s, low: a.sub(s.sub(part)).add(b.sub(part)) }
+        Parts {
+            high: s,
+            low: a.sub(s.sub(part)).add(b.sub(part)),
+        }
     }
 
     /// `a b`
     #[inline(always)]
     pub(super) fn product(a: W, b: W) -> Parts<W> {
         let high = a.mul(b);
-        Parts { high, low: a.fma(b, high.neg()) }
+        Parts {
+            high,
+            low: a.fma(b, high.neg()),
+        }
     }
 
     /// `a / b`
     #[inline(always)]
     pub(super) fn quotient(a: W, b: W) -> Parts<W> {
         let high = a.div(b);
-        Parts { high, low: high.neg().fma(b, a).div(b) }
+        Parts {
+            high,
+            low: high.neg().fma(b, a).div(b),
+        }
     }
 
     #[inline(always)]
     pub(super) fn add(self, b: Parts<W>) -> Parts<W> {
         let s = Parts::sum(self.high, b.high);
-        Parts { high: s.high, low: s.low.add(self.low.add(b.low)) }
+        Parts {
+            high: s.high,
+            low: s.low.add(self.low.add(b.low)),
+        }
     }
 
     #[inline(always)]
     pub(super) fn neg(self) -> Parts<W> {
-        Parts { high: self.high.neg(), low: self.low.neg() }
+        Parts {
+            high: self.high.neg(),
+            low: self.low.neg(),
+        }
     }
 
     /// Times a number.
     #[inline(always)]
     pub(super) fn times(self, b: W) -> Parts<W> {
         let p = Parts::product(self.high, b);
-        Parts { high: p.high, low: self.low.fma(b, p.low) }
+        Parts {
+            high: p.high,
+            low: self.low.fma(b, p.low),
+        }
     }
 
     /// Over a number.
     #[inline(always)]
     pub(super) fn over(self, b: W) -> Parts<W> {
         let q = Parts::quotient(self.high, b);
-        Parts { low: q.low.add(self.low.div(b)), ..q }
+        Parts {
+            low: q.low.add(self.low.div(b)),
+            ..q
+        }
     }
 
     #[inline(always)]
     pub(super) fn select(m: W::M, a: Parts<W>, b: Parts<W>) -> Parts<W> {
-        Parts { high: W::select(m, a.high, b.high), low: W::select(m, a.low, b.low) }
+        Parts {
+            high: W::select(m, a.high, b.high),
+            low: W::select(m, a.low, b.low),
+        }
     }
 
     /// The nearest float, of a sum whose first part is finite.
@@ -82,7 +109,8 @@ impl<W: D> Parts<W> {
         self.high.add(self.low)
     }
 
-    /// The logarithm of a positive finite number: its error is some 2^-60, or that of the number itself near 1.
+    /// The logarithm of a positive finite number: its error is some 2^-60, or that of the number
+    /// itself near 1.
     #[inline(always)]
     pub(super) fn log(x: W) -> Parts<W> {
         let (e, m) = split_any(x);
@@ -99,14 +127,20 @@ impl<W: D> Parts<W> {
         let y = a.add(h);
         let low = e.fma(k(short), a.sub(y).add(h).add(low));
         let high = y.add(low);
-        Parts { high, low: y.sub(high).add(low) }
+        Parts {
+            high,
+            low: y.sub(high).add(low),
+        }
     }
 
     /// The logarithm of a positive number that rounding has made `x - low`.
     #[inline(always)]
     pub(super) fn log_of(x: W, low: W) -> Parts<W> {
         let y = Parts::log(x);
-        Parts { low: y.low.add(low.div(x)), ..y }
+        Parts {
+            low: y.low.add(low.div(x)),
+            ..y
+        }
     }
 
     /// `e^self`; the second part may be as large as 1.
@@ -118,7 +152,11 @@ impl<W: D> Parts<W> {
         let x = W::select(none, k(0.0), sum);
         let far = k::<W>(most).lt(x);
         let (n, q) = exp_parts(W::select(far, k(most), x));
-        let low = W::select(W::either(none, far), k(0.0), self.high.sub(sum).add(self.low));
+        let low = W::select(
+            W::either(none, far),
+            k(0.0),
+            self.high.sub(sum).add(self.low),
+        );
         let y = q.add(k(1.0)).fma(low, q).add(k(1.0)).scale(n);
         W::select(none, k(0.0), y)
     }
@@ -140,7 +178,10 @@ impl<W: D> Parts<W> {
         let rest = r.mul(z).mul(poly(z, <f64 as Tables>::LOG));
         let low = main.low.sub(t.mul(r_low)).sub(r.mul(self.low)).add(rest);
         let high = main.high.add(low);
-        let near = Parts { high, low: main.high.sub(high).add(low) };
+        let near = Parts {
+            high,
+            low: main.high.sub(high).add(low),
+        };
         // The polynomial is good for 1 + t between √½ and √2.
         let is_near = W::both(k::<W>(-0.29).le(t), t.le(k(0.41)));
         if !W::any(W::not(is_near)) {

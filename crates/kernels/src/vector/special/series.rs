@@ -1,7 +1,8 @@
-//! Truncated Taylor series over lanes: a value, or a value with its scaled derivatives in one or two parameters.
+//! Truncated Taylor series over lanes: a value, or a value with its scaled derivatives in one or
+//! two parameters.
 //!
-//! An algorithm over [`Series`] serves a function and its derivatives of every order. [`Plain`] has no derivative and is
-//! as fast as the number in it. [`Jet`] is for any order.
+//! An algorithm over [`Series`] serves a function and its derivatives of every order. [`Plain`] has
+//! no derivative and is as fast as the number in it. [`Jet`] is for any order.
 
 use super::D;
 use super::parts::k;
@@ -138,7 +139,10 @@ impl<W: D> Jet<W> {
         for (&a, &b) in self.c.iter().zip(&b.c) {
             c.push(f(a, b));
         }
-        Jet { orders: self.orders, c }
+        Jet {
+            orders: self.orders,
+            c,
+        }
     }
 }
 
@@ -171,7 +175,10 @@ impl<W: D> Series<W> for Jet<W> {
     }
     #[inline(always)]
     fn mul(&self, b: &Self) -> Self {
-        let mut y = Jet { orders: self.orders, c: SmallVec::with_capacity(self.c.len()) };
+        let mut y = Jet {
+            orders: self.orders,
+            c: SmallVec::with_capacity(self.c.len()),
+        };
         for i in 0..=self.orders.0 {
             for j in 0..=self.orders.1 {
                 let mut sum = k::<W>(0.0);
@@ -187,7 +194,10 @@ impl<W: D> Series<W> for Jet<W> {
     }
     #[inline(always)]
     fn div(&self, b: &Self) -> Self {
-        let mut y = Jet { orders: self.orders, c: SmallVec::with_capacity(self.c.len()) };
+        let mut y = Jet {
+            orders: self.orders,
+            c: SmallVec::with_capacity(self.c.len()),
+        };
         for i in 0..=self.orders.0 {
             for j in 0..=self.orders.1 {
                 let mut left = self.at(i, j);
@@ -219,17 +229,27 @@ impl<W: D> Series<W> for Jet<W> {
     fn exp_with(&self, value: W) -> Self {
         // k y_k = Σ j x_j y_(k - j), in the first index that is not 0.
         let (m, n) = self.orders;
-        let mut y = Jet { orders: self.orders, c: SmallVec::with_capacity(self.c.len()) };
+        let mut y = Jet {
+            orders: self.orders,
+            c: SmallVec::with_capacity(self.c.len()),
+        };
         for i in 0..=m {
             for j in 0..=n {
                 let weight = |a: usize, b: usize| (if i > 0 { a } else { b }) as f64;
                 let mut sum = k::<W>(0.0);
                 for a in 0..=i {
                     for b in (0..=j).filter(|b| a + b > 0) {
-                        sum = self.at(a, b).mul(y.at(i - a, j - b)).fma(k(weight(a, b)), sum);
+                        sum = self
+                            .at(a, b)
+                            .mul(y.at(i - a, j - b))
+                            .fma(k(weight(a, b)), sum);
                     }
                 }
-                y.c.push(if i + j == 0 { value } else { sum.div(k(weight(i, j))) });
+                y.c.push(if i + j == 0 {
+                    value
+                } else {
+                    sum.div(k(weight(i, j)))
+                });
             }
         }
         y

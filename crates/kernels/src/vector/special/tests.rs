@@ -17,8 +17,22 @@ fn run<T: Copy + Default>(f: Special, level: Level, orders: (u32, u32), x: [&[T]
 
 /// Operands of all kinds: corners in every combination, then numbers in the ranges of use.
 fn operands(n: usize) -> [Vec<f64>; 3] {
-    let corners =
-        [0.0, -0.0, 1.0, 0.5, 2.0, -1.0, -2.5, 1e-300, 5e-324, 700.0, 1e300, f64::INFINITY, -f64::INFINITY, f64::NAN];
+    let corners = [
+        0.0,
+        -0.0,
+        1.0,
+        0.5,
+        2.0,
+        -1.0,
+        -2.5,
+        1e-300,
+        5e-324,
+        700.0,
+        1e300,
+        f64::INFINITY,
+        -f64::INFINITY,
+        f64::NAN,
+    ];
     let mut random = Random(5);
     let mut x = [vec![], vec![], vec![]];
     for a in corners {
@@ -51,16 +65,32 @@ fn orders(f: Special) -> &'static [(u32, u32)] {
 #[test]
 fn every_level_and_position_gives_the_same_bits() {
     let x = operands(1400);
-    let narrow = x.clone().map(|x| x.into_iter().map(|x| x as f32).collect::<Vec<_>>());
-    let bits64 = |v: Vec<f64>| v.iter().map(|x| if x.is_nan() { 1 } else { x.to_bits() }).collect::<Vec<_>>();
-    let bits32 = |v: Vec<f32>| v.iter().map(|x| if x.is_nan() { 1 } else { x.to_bits() }).collect::<Vec<_>>();
+    let narrow = x
+        .clone()
+        .map(|x| x.into_iter().map(|x| x as f32).collect::<Vec<_>>());
+    let bits64 = |v: Vec<f64>| {
+        v.iter()
+            .map(|x| if x.is_nan() { 1 } else { x.to_bits() })
+            .collect::<Vec<_>>()
+    };
+    let bits32 = |v: Vec<f32>| {
+        v.iter()
+            .map(|x| if x.is_nan() { 1 } else { x.to_bits() })
+            .collect::<Vec<_>>()
+    };
     for &f in Special::ALL {
         for &orders in orders(f) {
             // A lane alone has no neighbours.
-            let alone = |i: usize| run(f, Level::Portable, orders, [0, 1, 2].map(|k| &x[k][i..=i]))[0];
+            let alone =
+                |i: usize| run(f, Level::Portable, orders, [0, 1, 2].map(|k| &x[k][i..=i]))[0];
             let want: Vec<f64> = (0..x[0].len()).map(alone).collect();
             let want = bits64(want);
-            let want32 = bits32(run(f, Level::Portable, orders, [0, 1, 2].map(|k| &narrow[k][..])));
+            let want32 = bits32(run(
+                f,
+                Level::Portable,
+                orders,
+                [0, 1, 2].map(|k| &narrow[k][..]),
+            ));
             for level in Level::available() {
                 let all = bits64(run(f, level, orders, [0, 1, 2].map(|k| &x[k][..])));
                 let first = all.iter().zip(&want).position(|(a, b)| a != b);
@@ -74,14 +104,19 @@ fn every_level_and_position_gives_the_same_bits() {
                 assert_eq!(all, want32, "{f:?} {orders:?} of f32 at {level:?}");
                 for at in [1, 3, 7, 150] {
                     let part = run(f, level, orders, [0, 1, 2].map(|k| &narrow[k][at..at + 21]));
-                    assert_eq!(bits32(part), want32[at..at + 21], "{f:?} {orders:?} of f32 at {level:?} from {at}");
+                    assert_eq!(
+                        bits32(part),
+                        want32[at..at + 21],
+                        "{f:?} {orders:?} of f32 at {level:?} from {at}"
+                    );
                 }
             }
         }
     }
 }
 
-/// Errors against stored values: a few units, more where a derivative cancels or exponents are large.
+/// Errors against stored values: a few units, more where a derivative cancels or exponents are
+/// large.
 #[test]
 fn errors_are_small_at_stored_points() {
     let mut far = Vec::new();
@@ -94,14 +129,23 @@ fn errors_are_small_at_stored_points() {
         // Zeros that are no float have an absolute error.
         let near_zero = f == Special::Digamma && (got - want).abs() < 1e-15;
         if !(error <= bound || near_zero) {
-            far.push(format!("{f:?} {orders:?} of {x:?}: {got:e} for {want:e}, {error:.1} units"));
+            far.push(format!(
+                "{f:?} {orders:?} of {x:?}: {got:e} for {want:e}, {error:.1} units"
+            ));
         }
         let narrow = x.map(|x| x as f32);
-        let of_narrow = run(f, Level::chosen(), orders, [0, 1, 2].map(|k| &narrow[k..=k]))[0];
+        let of_narrow = run(
+            f,
+            Level::chosen(),
+            orders,
+            [0, 1, 2].map(|k| &narrow[k..=k]),
+        )[0];
         let wide = narrow.map(f64::from);
         let want = run(f, Level::chosen(), orders, [0, 1, 2].map(|k| &wide[k..=k]))[0] as f32;
         if of_narrow != want {
-            far.push(format!("{f:?} {orders:?} of {narrow:?} in f32: {of_narrow:e} for {want:e}"));
+            far.push(format!(
+                "{f:?} {orders:?} of {narrow:?} in f32: {of_narrow:e} for {want:e}"
+            ));
         }
     }
     assert!(far.is_empty(), "{far:#?}");

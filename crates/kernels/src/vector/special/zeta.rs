@@ -1,5 +1,5 @@
-//! The Hurwitz zeta function with its derivatives in the exponent, and the derivatives of digamma, by Euler-Maclaurin
-//! summation.
+//! The Hurwitz zeta function with its derivatives in the exponent, and the derivatives of digamma,
+//! by Euler-Maclaurin summation.
 //!
 //! ```text
 //! Σ_k (q + k)^-s = Σ_(q + k < a) (q + k)^-s + a^-s (a / (s - 1) + 1/2 + s / 2a (B_2 + (s + 1) (s + 2) / 12a² (B_4 + ..)))
@@ -25,7 +25,10 @@ pub(super) fn zeta<W: D, S: Series<W>>(call: Call, s: W, q: W) -> W {
     let bad = W::not(W::both(one.le(s), k::<W>(-1e6).le(q)));
     let left = W::both(
         q.le(zero),
-        W::either(q.eq(q.floor()), W::not(W::both(whole, if order > 0 { s.lt(s) } else { s.eq(s) }))),
+        W::either(
+            q.eq(q.floor()),
+            W::not(W::both(whole, if order > 0 { s.lt(s) } else { s.eq(s) })),
+        ),
     );
     let skip = W::either(W::either(ends, bad), W::either(left, s.eq(one)));
     let (s_in, q_in) = (s, q);
@@ -47,25 +50,38 @@ pub(super) fn zeta<W: D, S: Series<W>>(call: Call, s: W, q: W) -> W {
         a = W::select(active, a.add(one), a);
         active = W::both(active, a.lt(to));
     }
-    let mut tail = S::linear(m, a, zero, zero).div(&at.shift(k(-1.0))).shift(k(0.5));
+    let mut tail = S::linear(m, a, zero, zero)
+        .div(&at.shift(k(-1.0)))
+        .shift(k(0.5));
     let mut c = at.scale(k::<W>(0.5).div(a));
     for (i, b) in BERNOULLI.iter().enumerate() {
         tail = tail.add(&c.scale(k(*b)));
         let i = 2.0 * i as f64;
         let by = one.div(a);
-        let next = at.shift(k(i + 1.0)).scale(by).mul(&at.shift(k(i + 2.0)).scale(by));
+        let next = at
+            .shift(k(i + 1.0))
+            .scale(by)
+            .mul(&at.shift(k(i + 2.0)).scale(by));
         c = c.mul(&next).scale(k(1.0 / ((i + 3.0) * (i + 4.0))));
     }
     let all = sum.add(&power::<W, S>(call, a, s).mul(&tail));
     let y = W::select(done, sum.last(), all.last());
     let (s, q) = (s_in, q_in);
-    let pole = k(if order % 2 == 1 { f64::NEG_INFINITY } else { f64::INFINITY });
+    let pole = k(if order % 2 == 1 {
+        f64::NEG_INFINITY
+    } else {
+        f64::INFINITY
+    });
     let at_whole = k(if order == 0 { f64::INFINITY } else { f64::NAN });
     let y = W::select(left, W::select(q.eq(q.floor()), at_whole, k(f64::NAN)), y);
     let y = W::select(s.eq(one), pole, y);
     let within = W::both(zero.lt(q), q.le(one));
     let first = W::select(q.eq(one), one, infinity);
-    let end = if order == 0 { W::select(within, first, zero) } else { zero };
+    let end = if order == 0 {
+        W::select(within, first, zero)
+    } else {
+        zero
+    };
     W::select(bad, k(f64::NAN), W::select(ends, end, y))
 }
 
@@ -109,7 +125,8 @@ pub(super) fn polygamma<W: D>(n: usize, x: W, least: f64) -> W {
     let mut y = positive_polygamma(n, a, least);
     if W::any(mirrored) {
         // (-1)^n psi_n(1 - x) - psi_n(x) = pi d^n/dx^n cot(pi x)
-        let z = if is_odd { y.neg() } else { y }.sub(cot_derivative(n, pi_cot_pi(x).value().mul(k(1.0 / PI))));
+        let z = if is_odd { y.neg() } else { y }
+            .sub(cot_derivative(n, pi_cot_pi(x).value().mul(k(1.0 / PI))));
         let pole = k(if is_odd { f64::INFINITY } else { f64::NAN });
         y = W::select(mirrored, W::select(x.eq(x.floor()), pole, z), y);
     }
@@ -120,7 +137,8 @@ pub(super) fn polygamma<W: D>(n: usize, x: W, least: f64) -> W {
 fn positive_polygamma<W: D>(n: usize, x: W, least: f64) -> W {
     let (one, zero) = (k::<W>(1.0), k::<W>(0.0));
     let s = n as f64 + 1.0;
-    // (n - 1)! / x^n, the size of the result for large x, factor by factor: no overflow unless the result does.
+    // (n - 1)! / x^n, the size of the result for large x, factor by factor: no overflow unless the
+    // result does.
     let mut front = one.div(x);
     for i in 1..n {
         front = front.mul(k::<W>(i as f64).div(x));

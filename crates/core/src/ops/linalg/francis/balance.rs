@@ -1,5 +1,5 @@
-//! Balancing: eigenvalues that stand alone are moved outside, and what is between is scaled so that rows and columns are of
-//! one length (Parlett and Reinsch 1969; James, Langou and Lowery 2014).
+//! Balancing: eigenvalues that stand alone are moved outside, and what is between is scaled so that
+//! rows and columns are of one length (Parlett and Reinsch 1969; James, Langou and Lowery 2014).
 
 use super::super::matrix::{Matrix, ZERO};
 use super::Before;
@@ -19,7 +19,12 @@ pub(crate) struct Balance {
 impl Balance {
     /// Balances in place.
     pub fn of(a: &mut Matrix, before: Before) -> Balance {
-        let mut b = Balance { low: 0, high: a.n, exchanges: Vec::new(), scales: vec![1.0; a.n] };
+        let mut b = Balance {
+            low: 0,
+            high: a.n,
+            exchanges: Vec::new(),
+            scales: vec![1.0; a.n],
+        };
         if before != Before::Nothing {
             b.isolate(a);
         }
@@ -45,14 +50,19 @@ impl Balance {
     fn isolate(&mut self, a: &mut Matrix) {
         while self.high > 0 {
             let part = 0..self.high;
-            let row = part.clone().rev().find(|&i| part.clone().all(|j| j == i || a[(i, j)] == ZERO));
+            let row = part
+                .clone()
+                .rev()
+                .find(|&i| part.clone().all(|j| j == i || a[(i, j)] == ZERO));
             let Some(i) = row else { break };
             self.high -= 1;
             self.exchange(a, i, self.high);
         }
         while self.low < self.high {
             let part = self.low..self.high;
-            let column = part.clone().find(|&j| part.clone().all(|i| i == j || a[(i, j)] == ZERO));
+            let column = part
+                .clone()
+                .find(|&j| part.clone().all(|i| i == j || a[(i, j)] == ZERO));
             let Some(j) = column else { break };
             self.exchange(a, j, self.low);
             self.low += 1;
@@ -62,13 +72,22 @@ impl Balance {
     fn scale(&mut self, a: &mut Matrix) {
         const RADIX: f64 = 2.0;
         // Far from both ends of the range.
-        let (least, most) = (f64::MIN_POSITIVE / f64::EPSILON * RADIX, f64::EPSILON / f64::MIN_POSITIVE / RADIX);
+        let (least, most) = (
+            f64::MIN_POSITIVE / f64::EPSILON * RADIX,
+            f64::EPSILON / f64::MIN_POSITIVE / RADIX,
+        );
         let (low, high, n) = (self.low, self.high, a.n);
         for _ in 0..100 {
             let mut changed = false;
             for i in low..high {
-                let mut c = (low..high).map(|k| a[(k, i)].norm_sqr()).sum::<f64>().sqrt();
-                let mut r = (low..high).map(|k| a[(i, k)].norm_sqr()).sum::<f64>().sqrt();
+                let mut c = (low..high)
+                    .map(|k| a[(k, i)].norm_sqr())
+                    .sum::<f64>()
+                    .sqrt();
+                let mut r = (low..high)
+                    .map(|k| a[(i, k)].norm_sqr())
+                    .sum::<f64>()
+                    .sqrt();
                 let mut ca = (0..high).map(|k| a[(k, i)].norm()).fold(0.0, f64::max);
                 let mut ra = (low..n).map(|k| a[(i, k)].norm()).fold(0.0, f64::max);
                 if c == 0.0 || r == 0.0 {

@@ -7,8 +7,8 @@ use crate::dtype::C128;
 /// After so many steps without a split shifts are exceptional.
 const PATIENCE: usize = 10;
 
-/// Multiplies row `i` from a column on, column `i` up to a row by the conjugate, and the basis alike: a change of the
-/// basis by a phase.
+/// Multiplies row `i` from a column on, column `i` up to a row by the conjugate, and the basis
+/// alike: a change of the basis by a phase.
 fn rephase(h: &mut Matrix, q: &mut Matrix, i: usize, rows: usize, from: usize, by: C128) {
     let n = h.n;
     (from..n).for_each(|j| h[(i, j)] *= by);
@@ -27,8 +27,16 @@ fn start(h: &Matrix, low: usize, high: usize, i: usize, [tiny, eps]: [f64; 2]) -
         let (here, above) = (h[(k, k)], h[(k - 1, k - 1)]);
         let mut around = size(here) + size(above);
         if around == 0.0 {
-            around += if k >= low + 2 { h[(k - 1, k - 2)].re.abs() } else { 0.0 };
-            around += if k + 1 < high { h[(k + 1, k)].re.abs() } else { 0.0 };
+            around += if k >= low + 2 {
+                h[(k - 1, k - 2)].re.abs()
+            } else {
+                0.0
+            };
+            around += if k + 1 < high {
+                h[(k + 1, k)].re.abs()
+            } else {
+                0.0
+            };
         }
         if sub.re.abs() <= eps * around {
             let other = size(h[(k - 1, k)]);
@@ -117,7 +125,8 @@ fn step(h: &mut Matrix, q: &mut Matrix, (l, i): (usize, usize), t: C128, eps: f6
         right(h, (k + 2).min(i) + 1);
         right(q, n);
         if k == m && m > l {
-            // The element before the step was not reflected: phases make it, and those below the diagonal, real.
+            // The element before the step was not reflected: phases make it, and those below the
+            // diagonal, real.
             let by = C128::new(1.0, 0.0) - tau;
             let by = by / by.norm();
             h[(m, m - 1)] *= by;

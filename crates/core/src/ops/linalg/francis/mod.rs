@@ -1,14 +1,14 @@
-//! Schur forms `A = Q T Qᴴ` by implicitly shifted QR steps on a Hessenberg matrix (Francis 1961), as LAPACK takes them:
-//! eigenvalues stand in the order in which they were split off, from the end.
+//! Schur forms `A = Q T Qᴴ` by implicitly shifted QR steps on a Hessenberg matrix (Francis 1961),
+//! as LAPACK takes them: eigenvalues stand in the order in which they were split off, from the end.
 //!
 //! ```text
 //! balance      rows and columns exchanged until eigenvalues that stand alone lie outside a middle part; scaled by powers of 2
 //! Hessenberg   by reflections
 //! steps        double shifts for real matrices (`real`), single ones for complex ones (`complex`)
 //! ```
-//! A real form has blocks of two rows on its diagonal for conjugate pairs, in standard form: equal diagonal elements, and
-//! others of opposite sign. Which eigenvalue comes where is so the same as in LAPACK up to 75 rows; above, LAPACK splits off
-//! several at a time. One matrix, row-major.
+//! A real form has blocks of two rows on its diagonal for conjugate pairs, in standard form: equal
+//! diagonal elements, and others of opposite sign. Which eigenvalue comes where is so the same as
+//! in LAPACK up to 75 rows; above, LAPACK splits off several at a time. One matrix, row-major.
 
 mod balance;
 mod complex;
@@ -37,8 +37,8 @@ pub(super) enum Before {
 pub(super) struct Elements {
     /// Not complex.
     pub real: bool,
-    /// Their precision: what is as small as this beside others is rounding, and is taken for zero. So single precision has
-    /// the order that a routine of single precision gives.
+    /// Their precision: what is as small as this beside others is rounding, and is taken for zero.
+    /// So single precision has the order that a routine of single precision gives.
     pub eps: f64,
 }
 
@@ -65,8 +65,15 @@ pub(super) fn schur(a: &Matrix, of: Elements, before: Before) -> Option<Form> {
 pub(super) fn form(a: &Matrix, of: Elements) -> (Matrix, Matrix) {
     let n = a.n;
     let (a, e) = a.scaled();
-    let found = Some(&a).filter(|a| a.is_finite()).and_then(|a| schur(a, of, Before::Exchanges));
-    let Some(Form { mut t, mut q, balance }) = found else {
+    let found = Some(&a)
+        .filter(|a| a.is_finite())
+        .and_then(|a| schur(a, of, Before::Exchanges));
+    let Some(Form {
+        mut t,
+        mut q,
+        balance,
+    }) = found
+    else {
         return (Matrix::new(n, n, |_, _| NAN), Matrix::new(n, n, |_, _| NAN));
     };
     balance.back(&mut q, false);
@@ -75,19 +82,29 @@ pub(super) fn form(a: &Matrix, of: Elements) -> (Matrix, Matrix) {
         if by != C128::new(1.0, 0.0) {
             (0..n).for_each(|i| q[(i, j)] *= by);
             (0..n).filter(|&i| i != j).for_each(|i| t[(i, j)] *= by);
-            (0..n).filter(|&i| i != j).for_each(|i| t[(j, i)] *= by.conj());
+            (0..n)
+                .filter(|&i| i != j)
+                .for_each(|i| t[(j, i)] *= by.conj());
         }
     }
-    let back = |z: C128| C128::new(libm::scalbn(z.re, e), if of.real { 0.0 } else { libm::scalbn(z.im, e) });
+    let back = |z: C128| {
+        C128::new(
+            libm::scalbn(z.re, e),
+            if of.real { 0.0 } else { libm::scalbn(z.im, e) },
+        )
+    };
     (Matrix::new(n, n, |i, j| back(t[(i, j)])), q)
 }
 
 /// Where blocks of two begin.
 fn blocks(t: &Matrix) -> Vec<bool> {
-    (0..t.n).map(|k| k + 1 < t.n && t[(k + 1, k)] != ZERO).collect()
+    (0..t.n)
+        .map(|k| k + 1 < t.n && t[(k + 1, k)] != ZERO)
+        .collect()
 }
 
-/// The eigenvalues of a Schur form, in its order; of a pair the one with positive imaginary part first.
+/// The eigenvalues of a Schur form, in its order; of a pair the one with positive imaginary part
+/// first.
 fn values(t: &Matrix) -> Vec<C128> {
     let mut w: Vec<C128> = (0..t.n).map(|k| t[(k, k)]).collect();
     for (k, _) in blocks(t).into_iter().enumerate().filter(|b| b.1) {
@@ -97,12 +114,14 @@ fn values(t: &Matrix) -> Vec<C128> {
     w
 }
 
-/// Eigenvalues and, as columns, eigenvectors (those of the left: `uᴴ A = w uᴴ`) of length 1, the largest component real
-/// and positive, in the order of the Schur form.
+/// Eigenvalues and, as columns, eigenvectors (those of the left: `uᴴ A = w uᴴ`) of length 1, the
+/// largest component real and positive, in the order of the Schur form.
 pub(super) fn eigen(a: &Matrix, of: Elements, before: Before, left: bool) -> (Vec<C128>, Matrix) {
     let n = a.n;
     let (a, e) = a.scaled();
-    let found = Some(&a).filter(|a| a.is_finite()).and_then(|a| schur(a, of, before));
+    let found = Some(&a)
+        .filter(|a| a.is_finite())
+        .and_then(|a| schur(a, of, before));
     let Some(Form { t, q, balance }) = found else {
         return (vec![NAN; n], Matrix::new(n, n, |_, _| NAN));
     };
@@ -125,11 +144,14 @@ fn over(a: C128, b: C128) -> C128 {
     (a / by) / (b / by)
 }
 
-/// A reflection `I - tau v vᴴ`, `v[0] = 1`, that makes all but the first of these numbers zero: the first one then, `v`'s
-/// others in place of the numbers, and tau.
+/// A reflection `I - tau v vᴴ`, `v[0] = 1`, that makes all but the first of these numbers zero: the
+/// first one then, `v`'s others in place of the numbers, and tau.
 fn reflector(x: &mut [C128]) -> (C128, C128) {
     let alpha = x[0];
-    let most = x.iter().map(|z| z.re.abs().max(z.im.abs())).fold(0.0, f64::max);
+    let most = x
+        .iter()
+        .map(|z| z.re.abs().max(z.im.abs()))
+        .fold(0.0, f64::max);
     if x[1..].iter().all(|z| *z == ZERO) && alpha.im == 0.0 || most == 0.0 {
         return (alpha, ZERO);
     }
@@ -153,13 +175,25 @@ fn hessenberg(h: &mut Matrix, low: usize, high: usize) -> Matrix {
         }
         // The reflection is I - conj(tau) v vᴴ from the left, and its adjoint from the right.
         for j in k + 1..n {
-            let sum: C128 = v.iter().enumerate().map(|(i, v)| v.conj() * h[(k + 1 + i, j)]).sum();
-            v.iter().enumerate().for_each(|(i, v)| h[(k + 1 + i, j)] -= tau * sum * v);
+            let sum: C128 = v
+                .iter()
+                .enumerate()
+                .map(|(i, v)| v.conj() * h[(k + 1 + i, j)])
+                .sum();
+            v.iter()
+                .enumerate()
+                .for_each(|(i, v)| h[(k + 1 + i, j)] -= tau * sum * v);
         }
         let right = |m: &mut Matrix, rows: usize| {
             for i in 0..rows {
-                let sum: C128 = v.iter().enumerate().map(|(j, v)| m[(i, k + 1 + j)] * v).sum();
-                v.iter().enumerate().for_each(|(j, v)| m[(i, k + 1 + j)] -= tau.conj() * sum * v.conj());
+                let sum: C128 = v
+                    .iter()
+                    .enumerate()
+                    .map(|(j, v)| m[(i, k + 1 + j)] * v)
+                    .sum();
+                v.iter()
+                    .enumerate()
+                    .for_each(|(j, v)| m[(i, k + 1 + j)] -= tau.conj() * sum * v.conj());
             }
         };
         right(h, high);

@@ -17,7 +17,11 @@ struct Real {
 
 impl Real {
     fn of(m: &Matrix, eps: f64) -> Real {
-        Real { n: m.n, eps, a: (0..m.n * m.n).map(|k| m[(k / m.n, k % m.n)].re).collect() }
+        Real {
+            n: m.n,
+            eps,
+            a: (0..m.n * m.n).map(|k| m[(k / m.n, k % m.n)].re).collect(),
+        }
     }
 
     fn matrix(&self) -> Matrix {
@@ -53,7 +57,11 @@ impl Real {
     /// `I - t v vᵀ` from the left on rows from `k` on.
     fn reflect_rows(&mut self, k: usize, v: &[f64], t: f64, columns: std::ops::Range<usize>) {
         for j in columns {
-            let sum: f64 = v.iter().enumerate().map(|(i, v)| v * self.at(k + i, j)).sum();
+            let sum: f64 = v
+                .iter()
+                .enumerate()
+                .map(|(i, v)| v * self.at(k + i, j))
+                .sum();
             for (i, v) in v.iter().enumerate() {
                 let x = self.at(k + i, j) - sum * t * v;
                 self.set(k + i, j, x);
@@ -64,7 +72,11 @@ impl Real {
     /// The same from the right on columns from `k` on.
     fn reflect_columns(&mut self, k: usize, v: &[f64], t: f64, rows: std::ops::Range<usize>) {
         for i in rows {
-            let sum: f64 = v.iter().enumerate().map(|(j, v)| v * self.at(i, k + j)).sum();
+            let sum: f64 = v
+                .iter()
+                .enumerate()
+                .map(|(j, v)| v * self.at(i, k + j))
+                .sum();
             for (j, v) in v.iter().enumerate() {
                 let x = self.at(i, k + j) - sum * t * v;
                 self.set(i, k + j, x);
@@ -72,7 +84,8 @@ impl Real {
         }
     }
 
-    /// Where the part that ends with row `i` begins: the subdiagonal element before it is negligible.
+    /// Where the part that ends with row `i` begins: the subdiagonal element before it is
+    /// negligible.
     fn start(&self, low: usize, high: usize, i: usize, tiny: f64) -> usize {
         let mut k = i;
         while k > low {
@@ -83,8 +96,16 @@ impl Real {
             let (here, above) = (self.at(k, k), self.at(k - 1, k - 1));
             let mut around = here.abs() + above.abs();
             if around == 0.0 {
-                around += if k >= low + 2 { self.at(k - 1, k - 2).abs() } else { 0.0 };
-                around += if k + 1 < high { self.at(k + 1, k).abs() } else { 0.0 };
+                around += if k >= low + 2 {
+                    self.at(k - 1, k - 2).abs()
+                } else {
+                    0.0
+                };
+                around += if k + 1 < high {
+                    self.at(k + 1, k).abs()
+                } else {
+                    0.0
+                };
             }
             if sub <= self.eps * around {
                 let other = self.at(k - 1, k).abs();
@@ -101,15 +122,27 @@ impl Real {
         k
     }
 
-    /// The two shifts, as `(re, im)` of each: the eigenvalues of the last block of two, or twice the nearer real one.
+    /// The two shifts, as `(re, im)` of each: the eigenvalues of the last block of two, or twice
+    /// the nearer real one.
     fn shifts(&self, l: usize, i: usize, steps: usize) -> [(f64, f64); 2] {
         let exceptional = |s: f64, d: f64| [0.75 * s + d, -0.4375 * s, s, 0.75 * s + d];
         let [h11, h12, h21, h22] = if steps.is_multiple_of(2 * PATIENCE) {
-            exceptional(self.at(i, i - 1).abs() + self.at(i - 1, i - 2).abs(), self.at(i, i))
+            exceptional(
+                self.at(i, i - 1).abs() + self.at(i - 1, i - 2).abs(),
+                self.at(i, i),
+            )
         } else if steps.is_multiple_of(PATIENCE) {
-            exceptional(self.at(l + 1, l).abs() + self.at(l + 2, l + 1).abs(), self.at(l, l))
+            exceptional(
+                self.at(l + 1, l).abs() + self.at(l + 2, l + 1).abs(),
+                self.at(l, l),
+            )
         } else {
-            [self.at(i - 1, i - 1), self.at(i - 1, i), self.at(i, i - 1), self.at(i, i)]
+            [
+                self.at(i - 1, i - 1),
+                self.at(i - 1, i),
+                self.at(i, i - 1),
+                self.at(i, i),
+            ]
         };
         let s = h11.abs() + h12.abs() + h21.abs() + h22.abs();
         if s == 0.0 {
@@ -123,20 +156,30 @@ impl Real {
             return [(middle * s, root * s), (middle * s, -root * s)];
         }
         let (x, y) = (middle + root, middle - root);
-        let near = if (x - h22).abs() <= (y - h22).abs() { x } else { y };
+        let near = if (x - h22).abs() <= (y - h22).abs() {
+            x
+        } else {
+            y
+        };
         [(near * s, 0.0); 2]
     }
 
-    /// Where a step may begin, as two consecutive subdiagonal elements are small there, and the first column of the
-    /// shifted product.
-    fn begin(&self, l: usize, i: usize, [(r1, i1), (r2, i2)]: [(f64, f64); 2]) -> (usize, [f64; 3]) {
+    /// Where a step may begin, as two consecutive subdiagonal elements are small there, and the
+    /// first column of the shifted product.
+    fn begin(
+        &self,
+        l: usize,
+        i: usize,
+        [(r1, i1), (r2, i2)]: [(f64, f64); 2],
+    ) -> (usize, [f64; 3]) {
         let mut m = i - 2;
         loop {
             let sub = self.at(m + 1, m).abs();
             let s = (self.at(m, m) - r2).abs() + i2.abs() + sub;
             let sub = self.at(m + 1, m) / s;
             let v = [
-                sub * self.at(m, m + 1) + (self.at(m, m) - r1) * ((self.at(m, m) - r2) / s) - i1 * (i2 / s),
+                sub * self.at(m, m + 1) + (self.at(m, m) - r1) * ((self.at(m, m) - r2) / s)
+                    - i1 * (i2 / s),
                 sub * (self.at(m, m) + self.at(m + 1, m + 1) - r1 - r2),
                 sub * self.at(m + 2, m + 1),
             ];
@@ -145,8 +188,10 @@ impl Real {
             if m == l {
                 return (m, v);
             }
-            let around = self.at(m - 1, m - 1).abs() + self.at(m, m).abs() + self.at(m + 1, m + 1).abs();
-            if self.at(m, m - 1).abs() * (v[1].abs() + v[2].abs()) <= self.eps * v[0].abs() * around {
+            let around =
+                self.at(m - 1, m - 1).abs() + self.at(m, m).abs() + self.at(m + 1, m + 1).abs();
+            if self.at(m, m - 1).abs() * (v[1].abs() + v[2].abs()) <= self.eps * v[0].abs() * around
+            {
                 return (m, v);
             }
             m -= 1;
@@ -174,7 +219,9 @@ impl Real {
                 let x = self.at(k, k - 1) * (1.0 - t);
                 self.set(k, k - 1, x);
             }
-            let u: Vec<f64> = std::iter::once(1.0).chain(x[1..].iter().map(|x| x.re)).collect();
+            let u: Vec<f64> = std::iter::once(1.0)
+                .chain(x[1..].iter().map(|x| x.re))
+                .collect();
             self.reflect_rows(k, &u, t, k..n);
             self.reflect_columns(k, &u, t, 0..(k + 3).min(i) + 1);
             z.reflect_columns(k, &u, t, 0..n);
@@ -184,7 +231,12 @@ impl Real {
     /// The block of two that begins in row `k` in standard form, and everything beside it.
     fn standardise(&mut self, z: &mut Real, k: usize) {
         let n = self.n;
-        let block = [self.at(k, k), self.at(k, k + 1), self.at(k + 1, k), self.at(k + 1, k + 1)];
+        let block = [
+            self.at(k, k),
+            self.at(k, k + 1),
+            self.at(k + 1, k),
+            self.at(k + 1, k + 1),
+        ];
         let ([a, b, c, d], turn) = standard(block, self.eps);
         self.set(k, k, a);
         self.set(k, k + 1, b);
@@ -196,7 +248,8 @@ impl Real {
     }
 }
 
-/// A block `[a, b, c, d]` turned by an angle until `c` is zero, or `a = d` and `b c < 0`; cosine and sine.
+/// A block `[a, b, c, d]` turned by an angle until `c` is zero, or `a = d` and `b c < 0`; cosine
+/// and sine.
 fn standard([a, b, c, d]: [f64; 4], eps: f64) -> ([f64; 4], (f64, f64)) {
     let sign = |x: f64, of: f64| x.abs().copysign(of);
     if c == 0.0 {
@@ -210,22 +263,38 @@ fn standard([a, b, c, d]: [f64; 4], eps: f64) -> ([f64; 4], (f64, f64)) {
     }
     let gap = a - d;
     let p = 0.5 * gap;
-    let (most, least) = (b.abs().max(c.abs()), b.abs().min(c.abs()) * sign(1.0, b) * sign(1.0, c));
+    let (most, least) = (
+        b.abs().max(c.abs()),
+        b.abs().min(c.abs()) * sign(1.0, b) * sign(1.0, c),
+    );
     let scale = p.abs().max(most);
     let z = p / scale * p + most / scale * least;
     if z >= 4.0 * eps {
         // Real eigenvalues.
         let z = p + sign(scale.sqrt() * z.sqrt(), p);
         let tau = libm::hypot(c, z);
-        return ([d + z, b - c, 0.0, d - most / z * least], (z / tau, c / tau));
+        return (
+            [d + z, b - c, 0.0, d - most / z * least],
+            (z / tau, c / tau),
+        );
     }
     // Complex ones, or real ones that are nearly equal: the diagonal is made equal.
     let sigma = b + c;
     let tau = libm::hypot(sigma, gap);
     let cs = (0.5 * (1.0 + sigma.abs() / tau)).sqrt();
     let sn = -(p / (tau * cs)) * sign(1.0, sigma);
-    let (aa, bb, cc, dd) = (a * cs + b * sn, -a * sn + b * cs, c * cs + d * sn, -c * sn + d * cs);
-    let (a, b, c, d) = (aa * cs + cc * sn, bb * cs + dd * sn, -aa * sn + cc * cs, -bb * sn + dd * cs);
+    let (aa, bb, cc, dd) = (
+        a * cs + b * sn,
+        -a * sn + b * cs,
+        c * cs + d * sn,
+        -c * sn + d * cs,
+    );
+    let (a, b, c, d) = (
+        aa * cs + cc * sn,
+        bb * cs + dd * sn,
+        -aa * sn + cc * cs,
+        -bb * sn + dd * cs,
+    );
     let middle = 0.5 * (a + d);
     if c == 0.0 {
         return ([middle, b, c, middle], (cs, sn));
@@ -239,7 +308,10 @@ fn standard([a, b, c, d]: [f64; 4], eps: f64) -> ([f64; 4], (f64, f64)) {
     let (sab, sac, tau) = (b.abs().sqrt(), c.abs().sqrt(), 1.0 / (b + c).abs().sqrt());
     let p = sign(sab * sac, c);
     let (c1, s1) = (sab * tau, sac * tau);
-    ([middle + p, b - c, 0.0, middle - p], (cs * c1 - sn * s1, cs * s1 + sn * c1))
+    (
+        [middle + p, b - c, 0.0, middle - p],
+        (cs * c1 - sn * s1, cs * s1 + sn * c1),
+    )
 }
 
 /// The Schur form of a balanced matrix, in place, and the basis.

@@ -4,7 +4,8 @@ use super::super::matrix::{Matrix, ONE, ZERO};
 use super::{blocks, over, size};
 use crate::dtype::C128;
 
-/// The eigenvectors of a Schur form with these eigenvalues, as columns, of any length; those of the left, if `left`.
+/// The eigenvectors of a Schur form with these eigenvalues, as columns, of any length; those of the
+/// left, if `left`.
 pub(super) fn of(t: &Matrix, w: &[C128], left: bool, eps: f64) -> Matrix {
     let n = t.n;
     if !left {
@@ -24,7 +25,11 @@ fn right(t: &Matrix, w: &[C128], eps: f64) -> Matrix {
     let mut all = Matrix::new(n, n, |_, _| ZERO);
     for k in 0..n {
         let (of, second) = (begins[k], k > 0 && begins[k - 1]);
-        let (first, last) = if second { (k - 1, k) } else { (k, k + usize::from(of)) };
+        let (first, last) = if second {
+            (k - 1, k)
+        } else {
+            (k, k + usize::from(of))
+        };
         let mut y = vec![ZERO; n];
         y[k] = ONE;
         if first != last {
@@ -45,22 +50,44 @@ fn right(t: &Matrix, w: &[C128], eps: f64) -> Matrix {
 }
 
 /// Solves `(T - w) y = 0` above row `first`, with pivots of at least a size.
-fn substitute(t: &Matrix, begins: &[bool], w: C128, (first, last, least): (usize, usize, f64), y: &mut [C128]) {
+fn substitute(
+    t: &Matrix,
+    begins: &[bool],
+    w: C128,
+    (first, last, least): (usize, usize, f64),
+    y: &mut [C128],
+) {
     let mut row = first;
     while row > 0 {
         row -= 1;
-        let top = if row > 0 && begins[row - 1] { row - 1 } else { row };
-        let rest = |i: usize, y: &[C128]| -> C128 { -(row + 1..=last).map(|j| t[(i, j)] * y[j]).sum::<C128>() };
+        let top = if row > 0 && begins[row - 1] {
+            row - 1
+        } else {
+            row
+        };
+        let rest = |i: usize, y: &[C128]| -> C128 {
+            -(row + 1..=last).map(|j| t[(i, j)] * y[j]).sum::<C128>()
+        };
         let (x, large) = if top == row {
             let (d, b) = (t[(row, row)] - w, rest(row, y));
-            let d = if size(d) < least { C128::from(least) } else { d };
+            let d = if size(d) < least {
+                C128::from(least)
+            } else {
+                d
+            };
             // Where eigenvalues coincide vectors grow without limit.
             match size(b) > 1e100 * size(d) {
-                true => ([ZERO, over(b / size(b), d / size(d))], size(b).recip() * size(d)),
+                true => (
+                    [ZERO, over(b / size(b), d / size(d))],
+                    size(b).recip() * size(d),
+                ),
                 false => ([ZERO, over(b, d)], 1.0),
             }
         } else {
-            let system = [[t[(top, top)] - w, t[(top, row)]], [t[(row, top)], t[(row, row)] - w]];
+            let system = [
+                [t[(top, top)] - w, t[(top, row)]],
+                [t[(row, top)], t[(row, row)] - w],
+            ];
             let b = [rest(top, y), rest(row, y)];
             let most = size(b[0]).max(size(b[1]));
             let by = if most > 0.0 { most } else { 1.0 };
@@ -87,7 +114,13 @@ fn substitute(t: &Matrix, begins: &[bool], w: C128, (first, last, least): (usize
 
 /// A system of two equations, with pivots of at least this size.
 fn two(mut a: [[C128; 2]; 2], mut b: [C128; 2], least: f64) -> [C128; 2] {
-    let safe = |z: C128| if size(z) < least { C128::from(least) } else { z };
+    let safe = |z: C128| {
+        if size(z) < least {
+            C128::from(least)
+        } else {
+            z
+        }
+    };
     if size(a[1][0]) > size(a[0][0]) {
         a.swap(0, 1);
         b.swap(0, 1);
@@ -98,7 +131,8 @@ fn two(mut a: [[C128; 2]; 2], mut b: [C128; 2], least: f64) -> [C128; 2] {
     [over(b[0] - a[0][1] * y, p), y]
 }
 
-/// Columns of length 1 whose largest component is real and positive; those of a pair are conjugates of each other.
+/// Columns of length 1 whose largest component is real and positive; those of a pair are conjugates
+/// of each other.
 pub(super) fn normalise(v: &mut Matrix, w: &[C128], real: bool) {
     let n = v.n;
     for j in 0..n {
@@ -116,7 +150,9 @@ pub(super) fn normalise(v: &mut Matrix, w: &[C128], real: bool) {
         }
         let length = (0..n).map(|i| v[(i, j)].norm_sqr()).sum::<f64>().sqrt();
         let largest = (0..n).map(|i| v[(i, j)].norm_sqr()).fold(0.0, f64::max);
-        let at = (0..n).find(|&i| v[(i, j)].norm_sqr() >= largest).unwrap_or(0);
+        let at = (0..n)
+            .find(|&i| v[(i, j)].norm_sqr() >= largest)
+            .unwrap_or(0);
         let by = v[(at, j)].conj() / (v[(at, j)].norm() * length);
         (0..n).for_each(|i| v[(i, j)] *= by);
         v[(at, j)].im = 0.0;

@@ -5,9 +5,10 @@
 //! B = | α   β |,    B₁ = U₁ [D₁ 0] V₁ᵀ, B₂ likewise,  |    d₁       |  is left, in the basis of their vectors
 //!     | 0  B₂ |                                       |       d₂ .. |
 //! ```
-//! A part has a column more than rows, but for the last; that column's vector, in which the part vanishes, is kept in a row
-//! of its own. Singular values are the square roots of the roots of a secular equation whose poles are `0, d₁², ..`, with
-//! `v ∝ z_k / (d_k² - σ²)`, `u ∝ (-1, d_k z_k / (d_k² - σ²))`.
+//! A part has a column more than rows, but for the last; that column's vector, in which the part
+//! vanishes, is kept in a row of its own. Singular values are the square roots of the roots of a
+//! secular equation whose poles are `0, d₁², ..`, with `v ∝ z_k / (d_k² - σ²)`,
+//! `u ∝ (-1, d_k z_k / (d_k² - σ²))`.
 
 use super::super::chase::diagonalise;
 use super::super::rows::{LANES, Rotation, Rows, padded};
@@ -22,14 +23,26 @@ pub(in super::super) struct Vectors {
     pub right: Vec<f64>,
 }
 
-/// Singular values in `d`, ascending, and vectors, of the upper bidiagonal matrix with this diagonal and `e` beside it,
-/// which is spoilt. `None`: no convergence.
-pub(in super::super) fn conquer(level: Level, d: &mut [f64], e: &mut [f64]) -> Fallible<Option<Vectors>> {
+/// Singular values in `d`, ascending, and vectors, of the upper bidiagonal matrix with this
+/// diagonal and `e` beside it, which is spoilt. `None`: no convergence.
+pub(in super::super) fn conquer(
+    level: Level,
+    d: &mut [f64],
+    e: &mut [f64],
+) -> Fallible<Option<Vectors>> {
     let n = d.len();
     let floor = floor(d, e);
-    let mut work = Work { room: Room::new(level), u: Basis::new(n, n)?, v: Basis::new(n, n)?, floor };
+    let mut work = Work {
+        room: Room::new(level),
+        u: Basis::new(n, n)?,
+        v: Basis::new(n, n)?,
+        floor,
+    };
     let done = work.solve(d, e, 0, false)?;
-    Ok(done.then_some(Vectors { left: work.u.rows, right: work.v.rows }))
+    Ok(done.then_some(Vectors {
+        left: work.u.rows,
+        right: work.v.rows,
+    }))
 }
 
 struct Work {
@@ -40,8 +53,8 @@ struct Work {
 }
 
 impl Work {
-    /// Solves the part that begins at row `first`; with `more`, its last row has an element in one more column. Values
-    /// ascend.
+    /// Solves the part that begins at row `first`; with `more`, its last row has an element in one
+    /// more column. Values ascend.
     fn solve(&mut self, d: &mut [f64], e: &mut [f64], first: usize, more: bool) -> Fallible<bool> {
         let n = d.len();
         if n <= LEAF {
@@ -50,7 +63,12 @@ impl Work {
         let middle = n / 2;
         let (alpha, beta) = (d[middle], e[middle]);
         let done = self.solve(&mut d[..middle], &mut e[..middle], first, true)?
-            && self.solve(&mut d[middle + 1..], &mut e[middle + 1..], first + middle + 1, more)?;
+            && self.solve(
+                &mut d[middle + 1..],
+                &mut e[middle + 1..],
+                first + middle + 1,
+                more,
+            )?;
         if done {
             self.merge(d, first, middle, more, [alpha, beta])?;
         }
@@ -80,24 +98,46 @@ impl Work {
                 }
             }
         }
-        let rows = |data| Rows { data, step, width: step };
-        if !diagonalise(self.room.level, d, e, Some([rows(&mut u), rows(&mut v[..n * step])]))? {
+        let rows = |data| Rows {
+            data,
+            step,
+            width: step,
+        };
+        if !diagonalise(
+            self.room.level,
+            d,
+            e,
+            Some([rows(&mut u), rows(&mut v[..n * step])]),
+        )? {
             return Ok(false);
         }
         let values = copied(d)?;
         for (to, from) in ascending(&values)?.into_iter().enumerate() {
             d[to] = values[from];
-            self.u.row_mut(first + to, first, n).copy_from_slice(&u[from * step..][..n]);
-            self.v.row_mut(first + to, first, columns).copy_from_slice(&v[from * step..][..columns]);
+            self.u
+                .row_mut(first + to, first, n)
+                .copy_from_slice(&u[from * step..][..n]);
+            self.v
+                .row_mut(first + to, first, columns)
+                .copy_from_slice(&v[from * step..][..columns]);
         }
         if more {
-            self.v.row_mut(first + n, first, columns).copy_from_slice(&v[n * step..][..columns]);
+            self.v
+                .row_mut(first + n, first, columns)
+                .copy_from_slice(&v[n * step..][..columns]);
         }
         Ok(true)
     }
 
     /// Joins both halves of the part that begins at `first`, and the row between them.
-    fn merge(&mut self, d: &mut [f64], first: usize, middle: usize, more: bool, [alpha, beta]: [f64; 2]) -> Fallible {
+    fn merge(
+        &mut self,
+        d: &mut [f64],
+        first: usize,
+        middle: usize,
+        more: bool,
+        [alpha, beta]: [f64; 2],
+    ) -> Fallible {
         let n = d.len();
         let widths = [middle + 1, n - middle - 1 + usize::from(more)];
         let width = widths[0] + widths[1];
@@ -112,7 +152,12 @@ impl Work {
         let mut items = collected((0..n).map(|i| {
             let half = if i <= middle { Half::Left } else { Half::Right };
             let pole = if i == middle { 0.0 } else { d[i] };
-            Item { pole, z: z(v, i), row: first + i, half }
+            Item {
+                pole,
+                z: z(v, i),
+                row: first + i,
+                half,
+            }
         }))?;
         if more {
             // One combination of both rows has the element of `z`, the other vanishes.
@@ -121,7 +166,11 @@ impl Work {
             v.rotate(first + n, own, c, s, first, width);
             (items[middle].z, items[middle].half) = (r, Half::Both);
         }
-        let most = items.iter().fold(alpha.abs().max(beta.abs()), |most: f64, x| most.max(x.pole.abs()));
+        let most = items
+            .iter()
+            .fold(alpha.abs().max(beta.abs()), |most: f64, x| {
+                most.max(x.pole.abs())
+            });
         let least = self.floor.max(8.0 * f64::EPSILON * most);
         // Poles that are nothing beside the first one give it their elements.
         for i in 0..n {
@@ -135,16 +184,28 @@ impl Work {
             }
         }
         let z = &mut items[middle].z;
-        *z = if z.abs() <= least { least.copysign(*z) * 2.0 } else { *z };
+        *z = if z.abs() <= least {
+            least.copysign(*z) * 2.0
+        } else {
+            *z
+        };
         items.swap(0, middle);
         let what = deflate(items, 1.0, least, true, |p, i, c, s| {
             u.rotate(p, i, c, s, first, n);
             v.rotate(p, i, c, s, first, width);
         })?;
         let mut weights = zeros::<f64>(padded(what.poles.len()))?;
-        weights.iter_mut().zip(&what.z).for_each(|(w, z)| *w = z * z);
+        weights
+            .iter_mut()
+            .zip(&what.z)
+            .for_each(|(w, z)| *w = z * z);
         let poles = &what.poles;
-        let secular = Secular { poles, squared: true, weights: &weights, inverse: 1.0 };
+        let secular = Secular {
+            poles,
+            squared: true,
+            weights: &weights,
+            inverse: 1.0,
+        };
         let (roots, z) = self.room.roots(&secular, &what.z)?;
         let value = |&Root { pole, distance }: &Root| {
             let p = poles[pole];
@@ -154,10 +215,22 @@ impl Work {
         reserve(&mut values, what.done.len())?;
         values.extend(what.done.iter().map(|done| done.0));
         let order = ascending(&values)?;
-        d.iter_mut().zip(&order).for_each(|(d, &from)| *d = values[from]);
+        d.iter_mut()
+            .zip(&order)
+            .for_each(|(d, &from)| *d = values[from]);
         let by = coefficients(&self.room.gaps, &what.rows, |k, gap| z[k] / gap)?;
-        self.v.assemble(&mut self.room, &by, &what, &order, first, widths)?;
-        let by = coefficients(&self.room.gaps, &what.rows, |k, gap| if k == 0 { -1.0 } else { poles[k] * z[k] / gap })?;
-        self.u.assemble(&mut self.room, &by, &what, &order, first, [middle + 1, n - middle - 1])
+        self.v
+            .assemble(&mut self.room, &by, &what, &order, first, widths)?;
+        let by = coefficients(&self.room.gaps, &what.rows, |k, gap| {
+            if k == 0 { -1.0 } else { poles[k] * z[k] / gap }
+        })?;
+        self.u.assemble(
+            &mut self.room,
+            &by,
+            &what,
+            &order,
+            first,
+            [middle + 1, n - middle - 1],
+        )
     }
 }

@@ -3,9 +3,10 @@
 //! ```text
 //! D + ρ z zᵀ        diagonal matrix D of poles p, in the basis of the halves' vectors
 //! ```
-//! Elements of `z` that are nothing, and one of each two poles that nearly coincide, are solved already; the others come
-//! from the [`secular`](super::secular) equation, and their vectors are products. Vectors are rows here, whose columns are
-//! the left half's or the right half's; a vector of one half is zero in the other, and products leave that out.
+//! Elements of `z` that are nothing, and one of each two poles that nearly coincide, are solved
+//! already; the others come from the [`secular`](super::secular) equation, and their vectors are
+//! products. Vectors are rows here, whose columns are the left half's or the right half's; a vector
+//! of one half is zero in the other, and products leave that out.
 
 pub(super) mod bidiagonal;
 pub(super) mod tridiagonal;
@@ -25,7 +26,10 @@ const ROOTS: usize = 8;
 
 /// What is nothing beside a matrix whose elements are these: squares of what is more do not vanish.
 fn floor(d: &[f64], e: &[f64]) -> f64 {
-    1e-120 * d.iter().chain(e).fold(0.0, |most: f64, x| most.max(x.abs()))
+    1e-120
+        * d.iter()
+            .chain(e)
+            .fold(0.0, |most: f64, x| most.max(x.abs()))
 }
 
 /// The columns in which a vector is not zero.
@@ -58,8 +62,9 @@ struct Deflated {
     done: Vec<(f64, usize)>,
 }
 
-/// Takes out what is solved but for `least`: elements of `z` times `weight`, or elements beside the diagonal. Rotations
-/// `[p; i] -> [c p - s i; s p + c i]` are told, but where the first pole is `fixed` it takes part in none.
+/// Takes out what is solved but for `least`: elements of `z` times `weight`, or elements beside the
+/// diagonal. Rotations `[p; i] -> [c p - s i; s p + c i]` are told, but where the first pole is
+/// `fixed` it takes part in none.
 fn deflate(
     items: Vec<Item>,
     weight: f64,
@@ -84,7 +89,11 @@ fn deflate(
                 push(&mut done, (last.pole * c * c + item.pole * s * s, last.row))?;
                 item.pole = last.pole * s * s + item.pole * c * c;
                 item.z = length;
-                item.half = if last.half == item.half { item.half } else { Half::Both };
+                item.half = if last.half == item.half {
+                    item.half
+                } else {
+                    Half::Both
+                };
                 kept.pop();
             }
         }
@@ -114,7 +123,10 @@ struct Basis {
 impl Basis {
     fn new(rows: usize, columns: usize) -> Fallible<Basis> {
         let step = padded(columns);
-        Ok(Basis { rows: zeros(rows * step)?, step })
+        Ok(Basis {
+            rows: zeros(rows * step)?,
+            step,
+        })
     }
 
     /// `width` elements of a row.
@@ -135,8 +147,9 @@ impl Basis {
         }
     }
 
-    /// Makes vectors of those that are left, by rows of coefficients `step` apart, and puts them and those that are done,
-    /// in this `order`, where all were: rows from `first` on, of as many columns as the halves are wide.
+    /// Makes vectors of those that are left, by rows of coefficients `step` apart, and puts them
+    /// and those that are done, in this `order`, where all were: rows from `first` on, of as many
+    /// columns as the halves are wide.
     fn assemble(
         &mut self,
         room: &mut Room,
@@ -148,35 +161,73 @@ impl Basis {
     ) -> Fallible {
         let (count, width, n) = (what.poles.len(), left + right, order.len());
         let (lefts, rights) = (what.left * left, (count - what.only_left) * right);
-        let Room { level, halves, made, .. } = room;
+        let Room {
+            level,
+            halves,
+            made,
+            ..
+        } = room;
         grow(halves, lefts + rights, 0.0)?;
         grow(made, n * width, 0.0)?;
         let (top, bottom) = halves.split_at_mut(lefts);
         for (to, &(row, _)) in top.chunks_exact_mut(left).zip(&what.rows) {
             to.copy_from_slice(self.row(row, first, left));
         }
-        for (to, &(row, _)) in bottom[..rights].chunks_exact_mut(right.max(1)).zip(&what.rows[what.only_left..]) {
+        for (to, &(row, _)) in bottom[..rights]
+            .chunks_exact_mut(right.max(1))
+            .zip(&what.rows[what.only_left..])
+        {
             to.copy_from_slice(self.row(row, first + left, right));
         }
         if what.left == 0 || what.only_left == count {
             made[..count * width].fill(0.0);
         }
         let step = padded(count) as isize;
-        let by = |from: usize| Strided { at: coefficients[from..].as_ptr(), row: step, col: 1 };
-        let to = Strided { at: made.as_mut_ptr(), row: width as isize, col: 1 };
-        let beside = Strided { at: made[left..].as_mut_ptr(), ..to };
-        let of = |x: &[f64], width: usize| Strided { at: x.as_ptr(), row: width as isize, col: 1 };
+        let by = |from: usize| Strided {
+            at: coefficients[from..].as_ptr(),
+            row: step,
+            col: 1,
+        };
+        let to = Strided {
+            at: made.as_mut_ptr(),
+            row: width as isize,
+            col: 1,
+        };
+        let beside = Strided {
+            at: made[left..].as_mut_ptr(),
+            ..to
+        };
+        let of = |x: &[f64], width: usize| Strided {
+            at: x.as_ptr(),
+            row: width as isize,
+            col: 1,
+        };
         // SAFETY: so many coefficients and rows exist, and there is room for the products.
         unsafe {
-            update(*level, [count, what.left, left], Onto::Set, to, by(0), of(top, left))?;
+            update(
+                *level,
+                [count, what.left, left],
+                Onto::Set,
+                to,
+                by(0),
+                of(top, left),
+            )?;
             let rest = count - what.only_left;
-            update(*level, [count, rest, right], Onto::Set, beside, by(what.only_left), of(bottom, right))?;
+            update(
+                *level,
+                [count, rest, right],
+                Onto::Set,
+                beside,
+                by(what.only_left),
+                of(bottom, right),
+            )?;
         }
         for (place, &(_, row)) in what.done.iter().enumerate() {
             made[(count + place) * width..][..width].copy_from_slice(self.row(row, first, width));
         }
         for (to, &from) in order.iter().enumerate() {
-            self.row_mut(first + to, first, width).copy_from_slice(&made[from * width..][..width]);
+            self.row_mut(first + to, first, width)
+                .copy_from_slice(&made[from * width..][..width]);
         }
         Ok(())
     }
@@ -192,15 +243,27 @@ struct Room {
 
 impl Room {
     fn new(level: Level) -> Room {
-        Room { level, halves: Vec::new(), made: Vec::new(), gaps: Vec::new() }
+        Room {
+            level,
+            halves: Vec::new(),
+            made: Vec::new(),
+            gaps: Vec::new(),
+        }
     }
 
-    /// All roots, and the `z` that belong to them. Distances of the poles from them become rows of the gaps, [`padded`].
+    /// All roots, and the `z` that belong to them. Distances of the poles from them become rows of
+    /// the gaps, [`padded`].
     fn roots(&mut self, secular: &Secular<'_>, z: &[f64]) -> Fallible<(Vec<Root>, Vec<f64>)> {
         let (level, count) = (self.level, secular.poles.len());
         let step = padded(count);
         grow(&mut self.gaps, count * step, 0.0)?;
-        let mut roots = filled(Root { pole: 0, distance: 0.0 }, count)?;
+        let mut roots = filled(
+            Root {
+                pole: 0,
+                distance: 0.0,
+            },
+            count,
+        )?;
         let (to, out) = (Shared(self.gaps.as_mut_ptr()), Shared(roots.as_mut_ptr()));
         // Some five evaluations of a nanosecond a term.
         parallel(count.div_ceil(ROOTS), 5 * (count * count) as u64, |part| {
@@ -213,13 +276,21 @@ impl Room {
             }
         });
         let mut exact = secular.exact(&self.gaps[..count * step], step)?;
-        exact.iter_mut().zip(z).for_each(|(x, &z)| *x = x.copysign(z));
+        exact
+            .iter_mut()
+            .zip(z)
+            .for_each(|(x, &z)| *x = x.copysign(z));
         Ok((roots, exact))
     }
 }
 
-/// The rows of distances as components of unit vectors, in the order of `rows`: `component(k, distance)` of pole `k`.
-fn coefficients(gaps: &[f64], rows: &[(usize, usize)], component: impl Fn(usize, f64) -> f64) -> Fallible<Vec<f64>> {
+/// The rows of distances as components of unit vectors, in the order of `rows`:
+/// `component(k, distance)` of pole `k`.
+fn coefficients(
+    gaps: &[f64],
+    rows: &[(usize, usize)],
+    component: impl Fn(usize, f64) -> f64,
+) -> Fallible<Vec<f64>> {
     let (count, step) = (rows.len(), padded(rows.len()));
     let (mut made, mut all) = (zeros::<f64>(step)?, zeros::<f64>(count * step)?);
     widest(

@@ -13,11 +13,20 @@ use crate::memory::{Fallible, collected, copied, reserve, zeros};
 use crate::simd::Level;
 use std::f64::consts::FRAC_1_SQRT_2;
 
-/// Eigenvalues in `d`, ascending, and eigenvectors: rows [`padded`] apart. `e` is spoilt. `None`: no convergence.
-pub(in super::super) fn conquer(level: Level, d: &mut [f64], e: &mut [f64]) -> Fallible<Option<Vec<f64>>> {
+/// Eigenvalues in `d`, ascending, and eigenvectors: rows [`padded`] apart. `e` is spoilt. `None`:
+/// no convergence.
+pub(in super::super) fn conquer(
+    level: Level,
+    d: &mut [f64],
+    e: &mut [f64],
+) -> Fallible<Option<Vec<f64>>> {
     let n = d.len();
     let floor = floor(d, e);
-    let mut work = Work { room: Room::new(level), basis: Basis::new(n, n)?, floor };
+    let mut work = Work {
+        room: Room::new(level),
+        basis: Basis::new(n, n)?,
+        floor,
+    };
     Ok(work.solve(d, e, 0)?.then_some(work.basis.rows))
 }
 
@@ -51,13 +60,24 @@ impl Work {
         let step = n.next_multiple_of(LANES);
         let mut rows = zeros::<f64>(n * step)?;
         (0..n).for_each(|i| rows[i * step + i] = 1.0);
-        if !diagonalise(self.room.level, d, e, Some(Rows { data: &mut rows, step, width: step }))? {
+        if !diagonalise(
+            self.room.level,
+            d,
+            e,
+            Some(Rows {
+                data: &mut rows,
+                step,
+                width: step,
+            }),
+        )? {
             return Ok(false);
         }
         let values = copied(d)?;
         for (to, from) in ascending(&values)?.into_iter().enumerate() {
             d[to] = values[from];
-            self.basis.row_mut(first + to, first, n).copy_from_slice(&rows[from * step..][..n]);
+            self.basis
+                .row_mut(first + to, first, n)
+                .copy_from_slice(&rows[from * step..][..n]);
         }
         Ok(true)
     }
@@ -66,26 +86,60 @@ impl Work {
     fn merge(&mut self, d: &mut [f64], first: usize, middle: usize, beside: f64) -> Fallible {
         let (n, basis) = (d.len(), &mut self.basis);
         let items = collected((0..n).map(|i| {
-            let (half, sign) = if i < middle { (Half::Left, 1.0) } else { (Half::Right, 1f64.copysign(beside)) };
+            let (half, sign) = if i < middle {
+                (Half::Left, 1.0)
+            } else {
+                (Half::Right, 1f64.copysign(beside))
+            };
             let column = first + if i < middle { middle - 1 } else { middle };
             // Of length √2, which the weight makes up for.
             let z = FRAC_1_SQRT_2 * sign * basis.row(first + i, column, 1)[0];
-            Item { pole: d[i], z, row: first + i, half }
+            Item {
+                pole: d[i],
+                z,
+                row: first + i,
+                half,
+            }
         }))?;
         let weight = 2.0 * beside.abs();
-        let most = items.iter().fold(0.0, |most: f64, x| most.max(x.pole.abs()).max(weight * x.z.abs()));
+        let most = items.iter().fold(0.0, |most: f64, x| {
+            most.max(x.pole.abs()).max(weight * x.z.abs())
+        });
         let least = self.floor.max(8.0 * f64::EPSILON * most);
-        let what = deflate(items, weight, least, false, |p, i, c, s| basis.rotate(p, i, c, s, first, n))?;
+        let what = deflate(items, weight, least, false, |p, i, c, s| {
+            basis.rotate(p, i, c, s, first, n)
+        })?;
         let mut weights = zeros::<f64>(padded(what.poles.len()))?;
-        weights.iter_mut().zip(&what.z).for_each(|(w, z)| *w = z * z);
-        let secular = Secular { poles: &what.poles, squared: false, weights: &weights, inverse: weight.recip() };
+        weights
+            .iter_mut()
+            .zip(&what.z)
+            .for_each(|(w, z)| *w = z * z);
+        let secular = Secular {
+            poles: &what.poles,
+            squared: false,
+            weights: &weights,
+            inverse: weight.recip(),
+        };
         let (roots, z) = self.room.roots(&secular, &what.z)?;
-        let mut values = collected(roots.iter().map(|root| what.poles[root.pole] + root.distance))?;
+        let mut values = collected(
+            roots
+                .iter()
+                .map(|root| what.poles[root.pole] + root.distance),
+        )?;
         reserve(&mut values, what.done.len())?;
         values.extend(what.done.iter().map(|done| done.0));
         let order = ascending(&values)?;
-        d.iter_mut().zip(&order).for_each(|(d, &from)| *d = values[from]);
+        d.iter_mut()
+            .zip(&order)
+            .for_each(|(d, &from)| *d = values[from]);
         let by = coefficients(&self.room.gaps, &what.rows, |k, gap| z[k] / gap)?;
-        self.basis.assemble(&mut self.room, &by, &what, &order, first, [middle, n - middle])
+        self.basis.assemble(
+            &mut self.room,
+            &by,
+            &what,
+            &order,
+            first,
+            [middle, n - middle],
+        )
     }
 }

@@ -20,12 +20,22 @@ fn of(name: &str) -> Type {
         "bool" => Type::Bool,
         "f32" => Type::F32,
         "f64" => Type::F64,
-        _ => Type::Whole(name[1..].parse::<usize>().expect("an integer has its width in its name") / 8),
+        _ => Type::Whole(
+            name[1..]
+                .parse::<usize>()
+                .expect("an integer has its width in its name")
+                / 8,
+        ),
     }
 }
 
 fn pair<T: Cast<U>, U: Element>([from, to]: [&str; 2]) -> Conversion {
-    Conversion { name: format!("{from} to {to}"), of: of(from), to: of(to), kernel: cast::<T, U>() }
+    Conversion {
+        name: format!("{from} to {to}"),
+        of: of(from),
+        to: of(to),
+        kernel: cast::<T, U>(),
+    }
 }
 
 macro_rules! pairs {
@@ -47,7 +57,12 @@ pub(super) fn conversions() -> Vec<Conversion> {
         f64 => bool i8 i16 i32 i64 u8 u16 u32 u64 f32;
     };
     let mut more = |of: Type, to: Type, kernel: Kernel| {
-        all.push(Conversion { name: format!("{of:?} to {to:?}"), of, to, kernel });
+        all.push(Conversion {
+            name: format!("{of:?} to {to:?}"),
+            of,
+            to,
+            kernel,
+        });
     };
     more(Type::Bool, Type::F32, <f32 as Float>::of_truth());
     more(Type::Bool, Type::F64, <f64 as Float>::of_truth());
@@ -69,7 +84,9 @@ pub(super) fn conversions() -> Vec<Conversion> {
 
 #[test]
 fn conversions_have_code_with_the_interpreters_bits() {
-    conversions().iter().for_each(|c| alone(c.kernel, &[c.of], c.to, &c.name));
+    conversions()
+        .iter()
+        .for_each(|c| alone(c.kernel, &[c.of], c.to, &c.name));
 }
 
 /// Operations on f32 between f16 or bf16, rounded after each.
@@ -80,7 +97,11 @@ fn chains<H: Half>(half: Type) {
             let (mut b, mut values) = (Builder::new(), Vec::new());
             let inputs = 1 + random.below(3);
             for k in 0..inputs + 2 {
-                let x = if k < inputs { b.input(2) } else { b.constant(&half.any(&mut random)) };
+                let x = if k < inputs {
+                    b.input(2)
+                } else {
+                    b.constant(&half.any(&mut random))
+                };
                 // SAFETY: the kernel is one of H.
                 values.push(unsafe { b.step(H::widen(), 4, &[x], 0) });
             }
@@ -101,7 +122,10 @@ fn chains<H: Half>(half: Type) {
             }
             let (body, kinds) = (b.finish(&[last]), [vec![half; inputs], vec![half]]);
             for n in [9, 100, 900] {
-                assert!(compare(&body, &kinds, n, level, &mut random), "a chain of {half:?} has code at {level:?}");
+                assert!(
+                    compare(&body, &kinds, n, level, &mut random),
+                    "a chain of {half:?} has code at {level:?}"
+                );
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Complex numbers of both widths: each operation on its own, and bodies that mix them with floats and truth values.
+//! Complex numbers of both widths: each operation on its own, and bodies that mix them with floats
+//! and truth values.
 
 use super::*;
 use crate::tile::complex as simple;
@@ -26,44 +27,144 @@ where
     let scalar2 = |z: Complex64, w: Complex64| z - w * 3.0;
     let mut all = Vec::new();
     let mut add = |name: String, (kernel, data): (Kernel, usize), of: &[Type], to: Type| {
-        all.push(Case { name: format!("{name} of {whole:?}"), kernel, data, of: of.to_vec(), to });
+        all.push(Case {
+            name: format!("{name} of {whole:?}"),
+            kernel,
+            data,
+            of: of.to_vec(),
+            to,
+        });
     };
     use simple::{Binary as B, Unary as U};
     for f in [U::Neg, U::Conj, U::OneMinusSquare] {
-        add(format!("{f:?}"), (simple::unary::<P>(f), 0), &[whole], whole);
+        add(
+            format!("{f:?}"),
+            (simple::unary::<P>(f), 0),
+            &[whole],
+            whole,
+        );
     }
     for f in [U::Real, U::Imag] {
         add(format!("{f:?}"), (simple::unary::<P>(f), 0), &[whole], part);
     }
     for f in [U::IsFinite, U::IsNan] {
-        add(format!("{f:?}"), (simple::unary::<P>(f), 0), &[whole], Type::Bool);
+        add(
+            format!("{f:?}"),
+            (simple::unary::<P>(f), 0),
+            &[whole],
+            Type::Bool,
+        );
     }
     for f in [B::Sub, B::Mul, B::MulStrongZero] {
-        add(format!("{f:?}"), (simple::binary::<P>(f), 0), &[whole; 2], whole);
+        add(
+            format!("{f:?}"),
+            (simple::binary::<P>(f), 0),
+            &[whole; 2],
+            whole,
+        );
     }
-    add("sum".into(), (kernels::complex_add::<Complex<P>>(), 0), &[whole; 2], whole);
-    add("parts".into(), (kernels::complex::<P>(), 0), &[part; 2], whole);
+    add(
+        "sum".into(),
+        (kernels::complex_add::<Complex<P>>(), 0),
+        &[whole; 2],
+        whole,
+    );
+    add(
+        "parts".into(),
+        (kernels::complex::<P>(), 0),
+        &[part; 2],
+        whole,
+    );
     for f in [true, false] {
-        add(format!("equal: {f}"), (kernels::complex_equal::<Complex<P>>(f), 0), &[whole; 2], Type::Bool);
+        add(
+            format!("equal: {f}"),
+            (kernels::complex_equal::<Complex<P>>(f), 0),
+            &[whole; 2],
+            Type::Bool,
+        );
     }
-    add("select".into(), (kernels::select(whole.size()), 0), &[Type::Bool, whole, whole], whole);
-    add("copy".into(), (kernels::copy(whole.size()), 0), &[whole], whole);
+    add(
+        "select".into(),
+        (kernels::select(whole.size()), 0),
+        &[Type::Bool, whole, whole],
+        whole,
+    );
+    add(
+        "copy".into(),
+        (kernels::copy(whole.size()), 0),
+        &[whole],
+        whole,
+    );
     use vector::{Binary as G, Unary as F};
-    let functions = [F::Sign, F::Sqrt, F::Rsqrt, F::Exp, F::Exp2, F::Expm1, F::Log, F::Log2, F::Log1p, F::Sin, F::Cos];
-    let more = [F::Tan, F::Sinh, F::Cosh, F::Tanh, F::Logistic, F::SechSquare];
+    let functions = [
+        F::Sign,
+        F::Sqrt,
+        F::Rsqrt,
+        F::Exp,
+        F::Exp2,
+        F::Expm1,
+        F::Log,
+        F::Log2,
+        F::Log1p,
+        F::Sin,
+        F::Cos,
+    ];
+    let more = [
+        F::Tan,
+        F::Sinh,
+        F::Cosh,
+        F::Tanh,
+        F::Logistic,
+        F::SechSquare,
+    ];
     for f in functions.into_iter().chain(more) {
-        add(format!("{f:?}"), f.kernel::<P>(level, scalar1), &[whole], whole);
+        add(
+            format!("{f:?}"),
+            f.kernel::<P>(level, scalar1),
+            &[whole],
+            whole,
+        );
     }
     for f in [G::Div, G::DivStrongZero, G::Pow, G::Xlogy] {
-        add(format!("{f:?}"), f.kernel::<P>(level, scalar2), &[whole; 2], whole);
+        add(
+            format!("{f:?}"),
+            f.kernel::<P>(level, scalar2),
+            &[whole; 2],
+            whole,
+        );
     }
-    add("magnitude".into(), (vector::absolute::<P>(level), 0), &[whole], part);
+    add(
+        "magnitude".into(),
+        (vector::absolute::<P>(level), 0),
+        &[whole],
+        part,
+    );
     for n in [0, 1, 2, 5, 40] {
-        add(format!("power {n}"), (vector::power::<P>(level), n), &[whole], whole);
+        add(
+            format!("power {n}"),
+            (vector::power::<P>(level), n),
+            &[whole],
+            whole,
+        );
     }
-    add("product of parts".into(), (P::binary(Binary::Mul, level), 0), &[part; 2], part);
-    add("difference of parts".into(), (P::binary(Binary::Sub, level), 0), &[part; 2], part);
-    add("order of parts".into(), (P::compare(Comparison::Lt), 0), &[part; 2], Type::Bool);
+    add(
+        "product of parts".into(),
+        (P::binary(Binary::Mul, level), 0),
+        &[part; 2],
+        part,
+    );
+    add(
+        "difference of parts".into(),
+        (P::binary(Binary::Sub, level), 0),
+        &[part; 2],
+        part,
+    );
+    add(
+        "order of parts".into(),
+        (P::compare(Comparison::Lt), 0),
+        &[part; 2],
+        Type::Bool,
+    );
     all
 }
 
@@ -86,7 +187,13 @@ fn all_cases(level: Level) -> Vec<Case> {
         (kernels::copy(8), Type::C64, Type::Whole(8)),
         (kernels::copy(8), Type::Whole(8), Type::C64),
     ];
-    let case = |(kernel, of, to)| Case { name: format!("{of:?} to {to:?}"), kernel, data: 0, of: vec![of], to };
+    let case = |(kernel, of, to)| Case {
+        name: format!("{of:?} to {to:?}"),
+        kernel,
+        data: 0,
+        of: vec![of],
+        to,
+    };
     all.extend(casts.map(case));
     all
 }
@@ -100,9 +207,16 @@ fn complex_operations_have_code_with_the_interpreters_bits() {
             // SAFETY: the kernel is one of these types, and was made with its data.
             let y = unsafe { b.step(case.kernel, case.to.size(), &x, case.data) };
             let (body, kinds) = (b.finish(&[y]), [case.of.clone(), vec![case.to]]);
-            for (seed, n) in [0, 1, 3, 4, 7, 16, 33, 64, 130, 999, 2500, 2504].into_iter().enumerate() {
+            for (seed, n) in [0, 1, 3, 4, 7, 16, 33, 64, 130, 999, 2500, 2504]
+                .into_iter()
+                .enumerate()
+            {
                 let mut random = Random(seed as u64);
-                assert!(compare(&body, &kinds, n, level, &mut random), "{} has code at {level:?}", case.name);
+                assert!(
+                    compare(&body, &kinds, n, level, &mut random),
+                    "{} has code at {level:?}",
+                    case.name
+                );
             }
         }
     }
@@ -113,7 +227,11 @@ fn random_body(random: &mut Random, steps: usize, functions: bool, level: Level)
     let (mut b, mut values, mut inputs) = (Builder::new(), Vec::<(Type, Value)>::new(), Vec::new());
     let types = [Type::C64, Type::C128, Type::F32, Type::F64, Type::Bool];
     for k in 0..2 + random.below(5) {
-        let of = types[if k == 0 { random.below(2) } else { random.below(types.len()) }];
+        let of = types[if k == 0 {
+            random.below(2)
+        } else {
+            random.below(types.len())
+        }];
         let value = match random.below(4) {
             0 => b.constant(&of.usual(random)),
             _ => {
@@ -133,18 +251,27 @@ fn random_body(random: &mut Random, steps: usize, functions: bool, level: Level)
         }
         let pick = |of: &Type| {
             let all: Vec<Value> = values.iter().filter(|v| v.0 == *of).map(|v| v.1).collect();
-            let back = random.below(all.len().max(1)).min(random.below(all.len().max(1)));
+            let back = random
+                .below(all.len().max(1))
+                .min(random.below(all.len().max(1)));
             all.iter().rev().nth(back).copied()
         };
-        let Some(x) = case.of.iter().map(pick).collect::<Option<Vec<Value>>>() else { continue };
+        let Some(x) = case.of.iter().map(pick).collect::<Option<Vec<Value>>>() else {
+            continue;
+        };
         // SAFETY: each kernel is one of the types of its operands, and was made with its data.
-        values.push((case.to, unsafe { b.step(case.kernel, case.to.size(), &x, case.data) }));
+        values.push((case.to, unsafe {
+            b.step(case.kernel, case.to.size(), &x, case.data)
+        }));
         left -= 1;
     }
     let mut results: Vec<(Type, Value)> = vec![values[values.len() - 1]];
     results.extend((0..random.below(3)).map(|_| values[random.below(values.len())]));
     let outputs = results.iter().map(|r| r.0).collect();
-    (b.finish(&results.iter().map(|r| r.1).collect::<Vec<_>>()), [inputs, outputs])
+    (
+        b.finish(&results.iter().map(|r| r.1).collect::<Vec<_>>()),
+        [inputs, outputs],
+    )
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Integers of every width and truth values: each operation on its own, and bodies that mix them with floats.
+//! Integers of every width and truth values: each operation on its own, and bodies that mix them
+//! with floats.
 
 use super::casts::conversions;
 use super::*;
@@ -17,17 +18,38 @@ pub(super) struct Row {
 
 /// What integers and truth values have.
 fn row<T: Integer>(name: &'static str, of: Type, invert: Kernel) -> Row {
-    let two = ARITHMETIC.iter().map(|&f| (format!("{f:?} of {name}"), kernels::integers::<T>(f))).collect();
-    Row { name, of, compare: kernels::compare::<T>, one: vec![(format!("not of {name}"), invert)], two }
+    let two = ARITHMETIC
+        .iter()
+        .map(|&f| (format!("{f:?} of {name}"), kernels::integers::<T>(f)))
+        .collect();
+    Row {
+        name,
+        of,
+        compare: kernels::compare::<T>,
+        one: vec![(format!("not of {name}"), invert)],
+        two,
+    }
 }
 
 fn whole<T: integers::Lane>(name: &'static str) -> Row {
     use integers::{Binary as B, Unary as U};
     let mut row = row::<T>(name, Type::Whole(size_of::<T>()), kernels::invert::<T>());
     let one = [U::Abs, U::Sign, U::CountOnes, U::LeadingZeros];
-    row.one.extend(one.map(|f| (format!("{f:?} of {name}"), integers::unary::<T>(f))));
-    let two = [B::ShiftLeft, B::ShiftRightLogical, B::ShiftRightArithmetic, B::Div, B::Rem];
-    row.two.extend(two.map(|f| (format!("{f:?} of {name}"), integers::binary::<T>(f, Level::chosen()))));
+    row.one
+        .extend(one.map(|f| (format!("{f:?} of {name}"), integers::unary::<T>(f))));
+    let two = [
+        B::ShiftLeft,
+        B::ShiftRightLogical,
+        B::ShiftRightArithmetic,
+        B::Div,
+        B::Rem,
+    ];
+    row.two.extend(two.map(|f| {
+        (
+            format!("{f:?} of {name}"),
+            integers::binary::<T>(f, Level::chosen()),
+        )
+    }));
     row
 }
 
@@ -44,7 +66,12 @@ const ARITHMETIC: [Arithmetic; 8] = {
     [Add, Sub, Mul, Max, Min, And, Or, Xor]
 };
 
-const COMPARISONS: [Comparison; 4] = [Comparison::Eq, Comparison::Ne, Comparison::Lt, Comparison::Le];
+const COMPARISONS: [Comparison; 4] = [
+    Comparison::Eq,
+    Comparison::Ne,
+    Comparison::Lt,
+    Comparison::Le,
+];
 
 /// A kernel on its own, from elements of one type to another.
 pub(super) fn alone(kernel: Kernel, of: &[Type], to: Type, name: &str) {
@@ -55,7 +82,10 @@ pub(super) fn alone(kernel: Kernel, of: &[Type], to: Type, name: &str) {
         let y = unsafe { b.step(kernel, to.size(), &x, 0) };
         let (body, kinds) = (b.finish(&[y]), [of.to_vec(), vec![to]]);
         for n in [0, 1, 7, 16, 33, 64, 130, 999, 2500, 2504] {
-            assert!(compare(&body, &kinds, n, level, &mut Random(n as u64)), "{name} has code at {level:?}");
+            assert!(
+                compare(&body, &kinds, n, level, &mut Random(n as u64)),
+                "{name} has code at {level:?}"
+            );
         }
     }
 }
@@ -63,13 +93,32 @@ pub(super) fn alone(kernel: Kernel, of: &[Type], to: Type, name: &str) {
 #[test]
 fn integers_of_every_width_have_code_with_the_interpreters_bits() {
     for r in rows() {
-        r.one.iter().for_each(|(name, kernel)| alone(*kernel, &[r.of], r.of, name));
-        r.two.iter().for_each(|(name, kernel)| alone(*kernel, &[r.of; 2], r.of, name));
+        r.one
+            .iter()
+            .for_each(|(name, kernel)| alone(*kernel, &[r.of], r.of, name));
+        r.two
+            .iter()
+            .for_each(|(name, kernel)| alone(*kernel, &[r.of; 2], r.of, name));
         for c in COMPARISONS {
-            alone((r.compare)(c), &[r.of; 2], Type::Bool, &format!("{c:?} of {}", r.name));
+            alone(
+                (r.compare)(c),
+                &[r.of; 2],
+                Type::Bool,
+                &format!("{c:?} of {}", r.name),
+            );
         }
-        alone(kernels::select(r.of.size()), &[Type::Bool, r.of, r.of], r.of, &format!("select of {}", r.name));
-        alone(kernels::copy(r.of.size()), &[r.of], r.of, &format!("copy of {}", r.name));
+        alone(
+            kernels::select(r.of.size()),
+            &[Type::Bool, r.of, r.of],
+            r.of,
+            &format!("select of {}", r.name),
+        );
+        alone(
+            kernels::copy(r.of.size()),
+            &[r.of],
+            r.of,
+            &format!("copy of {}", r.name),
+        );
     }
 }
 
@@ -80,16 +129,21 @@ impl Values {
     /// A late one of a type more often, if there is one.
     fn pick(&self, of: Type, random: &mut Random) -> Option<Value> {
         let all: Vec<Value> = self.0.iter().filter(|v| v.0 == of).map(|v| v.1).collect();
-        let back = random.below(all.len().max(1)).min(random.below(all.len().max(1)));
+        let back = random
+            .below(all.len().max(1))
+            .min(random.below(all.len().max(1)));
         all.iter().rev().nth(back).copied()
     }
 }
 
-/// A body of random instructions and conversions on a few types: truth values of one choose between values of another.
+/// A body of random instructions and conversions on a few types: truth values of one choose between
+/// values of another.
 fn mixed_body(random: &mut Random, steps: usize, level: Level) -> (Body, Kinds) {
     let (mut b, mut values, rows) = (Builder::new(), Values(Vec::new()), rows());
     let casts = conversions();
-    let mut types: Vec<usize> = (0..1 + random.below(4)).map(|_| random.below(rows.len() + 2)).collect();
+    let mut types: Vec<usize> = (0..1 + random.below(4))
+        .map(|_| random.below(rows.len() + 2))
+        .collect();
     let of = |k: usize| rows.get(k).map_or([Type::F32, Type::F64][k % 2], |r| r.of);
     let mut inputs = Vec::new();
     for &k in types.iter().chain(&types) {
@@ -105,11 +159,17 @@ fn mixed_body(random: &mut Random, steps: usize, level: Level) -> (Body, Kinds) 
     for _ in 0..steps {
         let k = types[random.below(types.len())];
         let from = of(k);
-        let [x, y] = [(); 2].map(|()| values.pick(from, random).expect("every type has an operand"));
+        let [x, y] = [(); 2].map(|()| {
+            values
+                .pick(from, random)
+                .expect("every type has an operand")
+        });
         let (kernel, to, operands) = match (rows.get(k), random.below(5)) {
             (_, 4) => {
                 let cast = &casts[random.below(casts.len())];
-                let Some(x) = values.pick(cast.of, random) else { continue };
+                let Some(x) = values.pick(cast.of, random) else {
+                    continue;
+                };
                 types.extend((0..rows.len() + 2).find(|&k| of(k) == cast.to));
                 (cast.kernel, cast.to, vec![x])
             }
@@ -117,27 +177,47 @@ fn mixed_body(random: &mut Random, steps: usize, level: Level) -> (Body, Kinds) 
                 Some(m) => (kernels::select(from.size()), from, vec![m, x, y]),
                 None => continue,
             },
-            (Some(r), 2) => ((r.compare)(COMPARISONS[random.below(4)]), Type::Bool, vec![x, y]),
-            (Some(r), 1) if random.below(3) == 0 => (r.one[random.below(r.one.len())].1, from, vec![x]),
+            (Some(r), 2) => (
+                (r.compare)(COMPARISONS[random.below(4)]),
+                Type::Bool,
+                vec![x, y],
+            ),
+            (Some(r), 1) if random.below(3) == 0 => {
+                (r.one[random.below(r.one.len())].1, from, vec![x])
+            }
             (Some(r), _) => (r.two[random.below(r.two.len())].1, from, vec![x, y]),
             (None, f) => {
                 let binary = [Binary::Add, Binary::Mul][f % 2];
                 let less = f == 2;
                 match from {
-                    Type::F32 if less => (<f32 as Float>::compare(Comparison::Lt), Type::Bool, vec![x, y]),
+                    Type::F32 if less => (
+                        <f32 as Float>::compare(Comparison::Lt),
+                        Type::Bool,
+                        vec![x, y],
+                    ),
                     Type::F32 => (<f32 as Float>::binary(binary, level), from, vec![x, y]),
-                    _ if less => (<f64 as Float>::compare(Comparison::Lt), Type::Bool, vec![x, y]),
+                    _ if less => (
+                        <f64 as Float>::compare(Comparison::Lt),
+                        Type::Bool,
+                        vec![x, y],
+                    ),
                     _ => (<f64 as Float>::binary(binary, level), from, vec![x, y]),
                 }
             }
         };
         // SAFETY: each kernel is one of the types of its operands.
-        values.0.push((to, unsafe { b.step(kernel, to.size(), &operands, 0) }));
+        values
+            .0
+            .push((to, unsafe { b.step(kernel, to.size(), &operands, 0) }));
     }
-    let results: Vec<(Type, Value)> =
-        (0..1 + random.below(3)).map(|k| values.0[values.0.len().saturating_sub(1 + k)]).collect();
+    let results: Vec<(Type, Value)> = (0..1 + random.below(3))
+        .map(|k| values.0[values.0.len().saturating_sub(1 + k)])
+        .collect();
     let outputs = results.iter().map(|r| r.0).collect();
-    (b.finish(&results.iter().map(|r| r.1).collect::<Vec<_>>()), [inputs, outputs])
+    (
+        b.finish(&results.iter().map(|r| r.1).collect::<Vec<_>>()),
+        [inputs, outputs],
+    )
 }
 
 #[test]
@@ -150,7 +230,10 @@ fn bodies_of_several_widths_give_the_interpreters_bits() {
             for _ in 0..3 {
                 let n = [40, 300, 2000][random.below(3)];
                 let n = random.below(n);
-                assert!(compare(&body, &kinds, n, level, &mut random), "seed {seed} has code at {level:?}");
+                assert!(
+                    compare(&body, &kinds, n, level, &mut random),
+                    "seed {seed} has code at {level:?}"
+                );
             }
         }
     }
