@@ -54,25 +54,45 @@ fn scan<'a>(text: &'a str, mut f: impl FnMut(&'a str, Option<Kind>)) {
             end.map_or(from.len(), |end| end + 1)
         };
         let word = at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_');
-        let raw = rest.strip_prefix('b').unwrap_or(rest).strip_prefix('r').filter(|_| !word).and_then(|r| {
-            let marks = r.len() - r.trim_start_matches('#').len();
-            r[marks..].starts_with('"').then(|| format!("\"{}", "#".repeat(marks)))
-        });
+        let raw = rest
+            .strip_prefix('b')
+            .unwrap_or(rest)
+            .strip_prefix('r')
+            .filter(|_| !word)
+            .and_then(|r| {
+                let marks = r.len() - r.trim_start_matches('#').len();
+                r[marks..]
+                    .starts_with('"')
+                    .then(|| format!("\"{}", "#".repeat(marks)))
+            });
         let (len, kind) = if rest.starts_with("//") {
             let len = rest.find('\n').unwrap_or(rest.len());
-            let doc = (rest.starts_with("///") && !rest.starts_with("////")) || rest.starts_with("//!");
+            let doc =
+                (rest.starts_with("///") && !rest.starts_with("////")) || rest.starts_with("//!");
             (len, Some(if doc { Kind::Doc } else { Kind::Comment }))
         } else if rest.starts_with("/*") {
-            (rest.find("*/").map_or(rest.len(), |end| end + 2), Some(Kind::Comment))
+            (
+                rest.find("*/").map_or(rest.len(), |end| end + 2),
+                Some(Kind::Comment),
+            )
         } else if let Some(end) = raw {
             let open = rest.find('"').map_or(0, |q| q + 1);
-            (rest[open..].find(&end).map_or(rest.len(), |e| open + e + end.len()), Some(Kind::Text))
+            (
+                rest[open..]
+                    .find(&end)
+                    .map_or(rest.len(), |e| open + e + end.len()),
+                Some(Kind::Text),
+            )
         } else if rest.starts_with('"') {
             (1 + quoted(&rest[1..]), Some(Kind::Text))
         } else if rest.starts_with('\'') {
             // A character, not a lifetime.
             let end = match rest[1..].chars().next() {
-                Some('\\') => rest[2..].char_indices().skip(1).find(|(_, c)| *c == '\'').map(|(i, _)| i + 3),
+                Some('\\') => rest[2..]
+                    .char_indices()
+                    .skip(1)
+                    .find(|(_, c)| *c == '\'')
+                    .map(|(i, _)| i + 3),
                 Some(c) if rest[1 + c.len_utf8()..].starts_with('\'') => Some(2 + c.len_utf8()),
                 _ => None,
             };
@@ -106,14 +126,19 @@ impl Source {
                     out.code.push_str(part);
                 }
                 Some(kind) => {
-                    out.code.extend(part.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
+                    out.code
+                        .extend(part.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
                     let body = match kind {
                         Kind::Text => part,
                         _ => part.trim_start_matches('/').trim_start_matches('!').trim(),
                     };
                     if kind == Kind::Text {
                         open = false;
-                        out.prose.push(Prose { line, kind, text: body.replace("\\n", " ") });
+                        out.prose.push(Prose {
+                            line,
+                            kind,
+                            text: body.replace("\\n", " "),
+                        });
                     } else {
                         let joins = open && out.prose.last().is_some_and(|last| last.kind == kind);
                         if !joins {
@@ -127,7 +152,11 @@ impl Source {
                                     last.text.push(' ');
                                     last.text.push_str(body);
                                 }
-                                _ => out.prose.push(Prose { line, kind, text: body.to_owned() }),
+                                _ => out.prose.push(Prose {
+                                    line,
+                                    kind,
+                                    text: body.to_owned(),
+                                }),
                             }
                         }
                         open = true;
@@ -154,7 +183,11 @@ pub fn paragraphs(text: &str) -> Vec<Prose> {
                     last.text.push(' ');
                     last.text.push_str(line.trim());
                 }
-                None => out.push(Prose { line: i + 1, kind: Kind::Comment, text: line.trim().to_owned() }),
+                None => out.push(Prose {
+                    line: i + 1,
+                    kind: Kind::Comment,
+                    text: line.trim().to_owned(),
+                }),
             }
             open = true;
         }
@@ -166,7 +199,11 @@ pub fn paragraphs(text: &str) -> Vec<Prose> {
 fn comments_strings_and_code_are_told_apart() {
     let text = "//! A file\n//! of two lines.\nlet a = \"x // y\"; // why\nlet c = '\"'; let l: &'a str = r#\"raw \"q\" \"#;\n";
     let source = Source::of(text);
-    let found: Vec<(usize, Kind, &str)> = source.prose.iter().map(|p| (p.line, p.kind, p.text.as_str())).collect();
+    let found: Vec<(usize, Kind, &str)> = source
+        .prose
+        .iter()
+        .map(|p| (p.line, p.kind, p.text.as_str()))
+        .collect();
     let wanted = [
         (1, Kind::Doc, "A file of two lines."),
         (3, Kind::Text, "\"x // y\""),

@@ -1,4 +1,5 @@
-//! Words and names: `words.txt` beside this file says which are not used, and what is written instead.
+//! Words and names: `words.txt` beside this file says which are not used, and what is written
+//! instead.
 
 use crate::source::{Kind, Source, paragraphs};
 use crate::{assert_none, pages, sources};
@@ -45,12 +46,21 @@ fn is_read(file: &str) -> bool {
 }
 
 fn rules() -> Vec<Rule> {
-    let lines = include_str!("words.txt").lines().filter(|l| !l.is_empty() && !l.starts_with('#'));
+    let lines = include_str!("words.txt")
+        .lines()
+        .filter(|l| !l.is_empty() && !l.starts_with('#'));
     let rule = |line: &'static str| {
         let parts: Vec<&str> = line.split('\t').collect();
-        let [scope, pattern, instead, folders @ ..] = parts.as_slice() else { panic!("three columns: {line}") };
+        let [scope, pattern, instead, folders @ ..] = parts.as_slice() else {
+            panic!("three columns: {line}")
+        };
         let folders = folders.iter().flat_map(|f| f.split(',')).collect();
-        Rule { scope, pattern: Regex::new(pattern).expect("a regular expression"), instead, folders }
+        Rule {
+            scope,
+            pattern: Regex::new(pattern).expect("a regular expression"),
+            instead,
+            folders,
+        }
     };
     lines.map(rule).collect()
 }
@@ -65,7 +75,12 @@ fn hits(rules: &[Rule], file: &str, text: &str) -> Vec<String> {
         }
     };
     let declared = [
-        ("type", Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))?\s+)?(?:unsafe )?(?:struct|enum|union|trait|type)\s+(\w+)")),
+        (
+            "type",
+            Regex::new(
+                r"(?m)^\s*(?:pub(?:\([^)]*\))?\s+)?(?:unsafe )?(?:struct|enum|union|trait|type)\s+(\w+)",
+            ),
+        ),
         (
             "const",
             Regex::new(
@@ -74,9 +89,15 @@ fn hits(rules: &[Rule], file: &str, text: &str) -> Vec<String> {
         ),
     ];
     let mut out = Vec::new();
-    for rule in rules.iter().filter(|r| r.folders.is_empty() || r.folders.iter().any(|f| file.starts_with(f))) {
+    for rule in rules
+        .iter()
+        .filter(|r| r.folders.is_empty() || r.folders.iter().any(|f| file.starts_with(f)))
+    {
         let mut hit = |line: usize, what: &str| {
-            if !PERMITTED.iter().any(|(f, part)| file.ends_with(f) && what.contains(part)) {
+            if !PERMITTED
+                .iter()
+                .any(|(f, part)| file.ends_with(f) && what.contains(part))
+            {
                 out.push(format!("{file}:{line}: {what}: write {}", rule.instead));
             }
         };
@@ -95,11 +116,21 @@ fn hits(rules: &[Rule], file: &str, text: &str) -> Vec<String> {
                     }
                     at
                 };
-                hit(p.line, &format!("\"{}\"", &p.text[around(found.start(), -30)..around(found.end(), 30)]));
+                hit(
+                    p.line,
+                    &format!(
+                        "\"{}\"",
+                        &p.text[around(found.start(), -30)..around(found.end(), 30)]
+                    ),
+                );
             }
         }
         for (_, declared) in declared.iter().filter(|(scope, _)| *scope == rule.scope) {
-            for found in declared.as_ref().expect("a regular expression").captures_iter(&code) {
+            for found in declared
+                .as_ref()
+                .expect("a regular expression")
+                .captures_iter(&code)
+            {
                 let name = found.get(1).expect("a name");
                 if rule.pattern.is_match(name.as_str()) {
                     let line = code[..name.start()].matches('\n').count() + 1;
@@ -115,9 +146,13 @@ fn hits(rules: &[Rule], file: &str, text: &str) -> Vec<String> {
 fn words_are_the_fields() {
     let rules = rules();
     let files = sources().into_iter().chain(pages());
-    let bad =
-        files.filter(|(f, _)| !f.contains("tests/tidy/") && is_read(f)).flat_map(|(f, text)| hits(&rules, &f, &text));
-    assert_none("words that a reader who never saw this repository stumbles over (words.txt)", bad.collect());
+    let bad = files
+        .filter(|(f, _)| !f.contains("tests/tidy/") && is_read(f))
+        .flat_map(|(f, text)| hits(&rules, &f, &text));
+    assert_none(
+        "words that a reader who never saw this repository stumbles over (words.txt)",
+        bad.collect(),
+    );
 }
 
 #[test]
@@ -129,25 +164,38 @@ fn the_rules_for_words_see_what_they_forbid() {
     assert_eq!(hits(&rules(), "README.md", "All at\nonce.\n").len(), 1);
 }
 
-/// What other files of a crate see has a name of its own: two types, or two constants, that several files use are not
-/// called the same.
+/// What other files of a crate see has a name of its own: two types, or two constants, that several
+/// files use are not called the same.
 #[test]
 fn names_that_files_share_are_unique() {
     let item =
         Regex::new(r"(?m)^pub(?:\([^)]*\))?\s+(?:unsafe )?(?:struct|enum|union|trait|type|const|static)\s+(\w+)")
             .expect("a regular expression");
     let mut all: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
-    for (file, text) in sources().into_iter().filter(|(f, _)| f.starts_with("crates/") && f.contains("/src/")) {
+    for (file, text) in sources()
+        .into_iter()
+        .filter(|(f, _)| f.starts_with("crates/") && f.contains("/src/"))
+    {
         let code = Source::of(&text).code;
-        let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned();
+        let code = code
+            .split("#[cfg(test)]\nmod tests {")
+            .next()
+            .unwrap_or_default()
+            .to_owned();
         for found in item.captures_iter(&code).filter(|f| &f[1] != "_") {
             let name = file.split('/').nth(1).unwrap_or_default().to_owned();
-            all.entry((name, found[1].to_owned())).or_default().push(file.clone());
+            all.entry((name, found[1].to_owned()))
+                .or_default()
+                .push(file.clone());
         }
     }
-    let twice = all.into_iter().filter(|((name, _), files)| files.len() > 1 && !AMBIGUOUS.contains(&name.as_str()));
+    let twice = all
+        .into_iter()
+        .filter(|((name, _), files)| files.len() > 1 && !AMBIGUOUS.contains(&name.as_str()));
     assert_none(
         "names declared twice",
-        twice.map(|((_, name), files)| format!("{name}: {}", files.join(", "))).collect(),
+        twice
+            .map(|((_, name), files)| format!("{name}: {}", files.join(", ")))
+            .collect(),
     );
 }
