@@ -52,3 +52,7 @@ inlined:
 # Instructions an element of every elementwise operation on every type (needs valgrind; half an hour).
 cells:
     python3 tests/cells.py "$(cargo test --release -p cotangent-cpu --lib --no-run --message-format=json | sed -n 's/.*"executable":"\([^"]*cotangent_cpu[^"]*\)".*/\1/p')"
+
+# Packages every crate as it would be published, and builds it from the package (minutes).
+publish-dry-run:
+    cargo package --workspace --locked
