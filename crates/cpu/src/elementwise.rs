@@ -7,7 +7,7 @@
 
 use crate::convert;
 use crate::element::{Plain, Real, Whole, for_int, for_pair, for_parts, for_real, for_whole};
-use crate::rows::{self, Row};
+use crate::scalar::{self, Row};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Beyond, Binary, Comparison, Format, Op, SpecialFn, Unary};
 use cotangent_core::{C64, C128, DType, bf16, f16, math};
@@ -324,7 +324,7 @@ impl Lowering {
                     self.narrowed(y, dtype)
                 }
                 None => self.row(
-                    for_real!(dtype, T => rows::real1::<T>(def.real)),
+                    for_real!(dtype, T => scalar::real1::<T>(def.real)),
                     to,
                     &[x.0],
                 ),
@@ -362,7 +362,7 @@ impl Lowering {
                     self.narrowed(z, dtype)
                 }
                 None => self.row(
-                    for_real!(dtype, T => rows::real2::<T>(def.real)),
+                    for_real!(dtype, T => scalar::real2::<T>(def.real)),
                     dtype,
                     &both,
                 ),
@@ -409,7 +409,7 @@ impl Lowering {
                     // The inverses have many cuts, and the cube root is as rare.
                     _ => {
                         return self.row(
-                            for_pair!(dtype, T => rows::pair1::<T>(scalar)),
+                            for_pair!(dtype, T => scalar::pair1::<T>(scalar)),
                             to,
                             &[x.0],
                         );
@@ -570,7 +570,7 @@ impl Lowering {
                 let y = self.vector2(vector::Binary::Pow, wide, n);
                 self.narrowed(y, x.1)
             }
-            Kind::Float => self.row(for_real!(x.1, T => rows::real_power::<T>(n)), x.1, &[x.0]),
+            Kind::Float => self.row(for_real!(x.1, T => scalar::real_power::<T>(n)), x.1, &[x.0]),
             Kind::Complex => self.complex_power(n, x),
             _ => {
                 let kernel = for_int!(x.1, T => integers::fixed_power::<T>());

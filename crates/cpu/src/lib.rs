@@ -43,7 +43,7 @@ pub mod profile;
 pub mod program;
 mod recurrence;
 mod reduce;
-mod rows;
+mod scalar;
 mod sliding;
 mod small;
 mod sort;
