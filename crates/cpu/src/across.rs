@@ -2,7 +2,7 @@
 //! at a time.
 //!
 //! Element after element, such an operand takes a whole line of a cache for each element, and where
-//! a power of two lies between lines they compete for one place. A block of [`ROWS`] rows takes
+//! a power of two lies between lines they compete for one place. A block of [`BLOCK_ROWS`] rows takes
 //! every line once and whole; it stays in a cache until the group has read it. So the transposed
 //! matrix is never written as a whole.
 
@@ -13,10 +13,10 @@ use cotangent_kernels::copy::copy_into;
 use std::ops::Range;
 
 /// Rows of a block: as many as a line has elements, or twice that.
-const ROWS: usize = 16;
+const BLOCK_ROWS: usize = 16;
 
 /// Bytes of a block that still leaves room in a cache.
-const ROOM: usize = 256 << 10;
+const PACK_BLOCK_BYTES: usize = 256 << 10;
 
 /// A tensor of which some rows at a time are packed: its last two axes that are longer than 1.
 #[derive(Clone, Copy)]
@@ -36,7 +36,9 @@ impl Across {
         let (inner, outer) = (last.next()?, last.next()?);
         let (rows, len) = (t.shape()[outer], t.shape()[inner]);
         let beside = t.strides()[outer].abs() == 1 && t.is_across();
-        let fits = rows >= ROWS && len >= ROWS && ROWS * len * t.dtype().size() <= ROOM;
+        let fits = rows >= BLOCK_ROWS
+            && len >= BLOCK_ROWS
+            && BLOCK_ROWS * len * t.dtype().size() <= PACK_BLOCK_BYTES;
         (beside && fits).then_some(Across {
             axes: [outer, inner],
             rows,
@@ -46,7 +48,7 @@ impl Across {
 
     /// The elements of a block.
     pub(crate) fn block(&self) -> usize {
-        ROWS * self.len
+        BLOCK_ROWS * self.len
     }
 
     /// Copies the elements at these row-major positions, of whole rows, to `dst`.

@@ -9,7 +9,7 @@ use smallvec::smallvec;
 use std::sync::Arc;
 
 /// Axes that a tensor itself has room for.
-const FEW: usize = 2;
+const INLINE_AXES: usize = 2;
 
 /// Extents and steps of one length.
 #[derive(Clone)]
@@ -17,8 +17,8 @@ pub(crate) enum Axes {
     Few {
         row_major: bool,
         rank: u8,
-        extents: [usize; FEW],
-        steps: [isize; FEW],
+        extents: [usize; INLINE_AXES],
+        steps: [isize; INLINE_AXES],
     },
     Many(Arc<Many>),
 }
@@ -61,8 +61,8 @@ impl Axes {
             [] => Axes::Few {
                 row_major: true,
                 rank: 0,
-                extents: [0; FEW],
-                steps: [0; FEW],
+                extents: [0; INLINE_AXES],
+                steps: [0; INLINE_AXES],
             },
             [n] => Axes::Few {
                 row_major: true,
@@ -83,14 +83,14 @@ impl Axes {
     fn of(extents: &[usize], steps: &[isize], row_major: bool) -> Axes {
         let rank = extents.len();
         assert_eq!(rank, steps.len(), "a step for each axis");
-        if rank > FEW {
+        if rank > INLINE_AXES {
             return Axes::Many(Arc::new(Many {
                 row_major,
                 extents: extents.into(),
                 steps: steps.into(),
             }));
         }
-        let (mut few, mut few_steps) = ([0; FEW], [0; FEW]);
+        let (mut few, mut few_steps) = ([0; INLINE_AXES], [0; INLINE_AXES]);
         few[..rank].copy_from_slice(extents);
         few_steps[..rank].copy_from_slice(steps);
         Axes::Few {

@@ -134,6 +134,6 @@ pub(crate) fn converted(x: Tensor, to: DType) -> Result<Tensor> {
         return Ok(x);
     }
     let x = smallvec![x];
-    let fused = fused::at_once(&Convert { to }.into(), &x).expect("a conversion is elementwise");
+    let fused = fused::cached(&Convert { to }.into(), &x).expect("a conversion is elementwise");
     Ok(fused.run(&Env::default(), x)?.remove(0))
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 ///
 /// # Safety
 /// A value whose bytes are all zero must be valid.
-pub(crate) unsafe trait Plain: Element + Number {
+pub(crate) unsafe trait PlainElement: Element + Number {
     /// The vector behind data of this type, if nobody else refers to it.
     fn exclusive(data: &mut Data) -> Option<&mut Vec<Self>>;
 }
@@ -26,7 +26,7 @@ pub(crate) unsafe trait Plain: Element + Number {
 macro_rules! plain {
     ($($variant:ident $t:ty),*) => {$(
         // SAFETY: zero bytes are `false`, the integer 0, +0.0 or a pair of them.
-        unsafe impl Plain for $t {
+        unsafe impl PlainElement for $t {
             fn exclusive(data: &mut Data) -> Option<&mut Vec<$t>> {
                 match data { Data::$variant(v) => Arc::get_mut(v), _ => None }
             }
@@ -67,38 +67,39 @@ pub(crate) fn collected<T>(all: impl Iterator<Item = T>) -> Result<Vec<T>> {
 }
 
 /// A buffer of `n` zeros; an error if there is no such memory.
-pub(crate) fn zeroed<T: Plain>(n: usize) -> Result<Vec<T>> {
-    // SAFETY: all elements are zero, which makes them valid (`Plain`).
-    memory::<T>(n, Bytes::Zero).map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, room::<T>(n)) })
+pub(crate) fn zeroed<T: PlainElement>(n: usize) -> Result<Vec<T>> {
+    // SAFETY: all elements are zero, which makes them valid (`PlainElement`).
+    memory::<T>(n, Bytes::Zero)
+        .map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, buffer_capacity::<T>(n)) })
 }
 
 /// A buffer of `n` elements that are anything, or zero; an error if there is no such memory.
-pub(crate) fn anything<T: Plain>(n: usize) -> Result<Vec<T>> {
+pub(crate) fn arbitrary<T: PlainElement>(n: usize) -> Result<Vec<T>> {
     // Old bytes are numbers, but they may be no truth values.
     if T::DTYPE == DType::Bool {
         return zeroed(n);
     }
     // SAFETY: the buffer is initialised, and any bytes are a value of the types other than `bool`.
     memory::<T>(n, Bytes::Initialised)
-        .map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, room::<T>(n)) })
+        .map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, buffer_capacity::<T>(n)) })
 }
 
-/// A buffer for `n` elements, to be freed as a `Vec<T>` of the capacity [`room`]; an error if there
+/// A buffer for `n` elements, to be freed as a `Vec<T>` of the capacity [`buffer_capacity`]; an error if there
 /// is no such memory.
-pub(crate) fn uninitialised<T: Plain>(n: usize) -> Result<NonNull<T>> {
+pub(crate) fn uninitialised<T: PlainElement>(n: usize) -> Result<NonNull<T>> {
     memory(n, Bytes::Any)
 }
 
 /// The capacity of a buffer for `n` elements.
 #[inline]
-pub(crate) fn room<T>(n: usize) -> usize {
+pub(crate) fn buffer_capacity<T>(n: usize) -> usize {
     match size_of::<T>() {
         0 => n,
         size => capacity(n.saturating_mul(size)) / size,
     }
 }
 
-fn memory<T: Plain>(n: usize, bytes: Bytes) -> Result<NonNull<T>> {
+fn memory<T: PlainElement>(n: usize, bytes: Bytes) -> Result<NonNull<T>> {
     let layout = match Layout::array::<T>(n) {
         Ok(layout) if layout.size() > 0 => layout,
         Ok(_) => return Ok(NonNull::dangling()),
@@ -160,19 +161,19 @@ pub(crate) fn compute_exact(dtype: DType) -> DType {
 }
 
 /// Real floating point: computed in `f64`, rounded once.
-pub(crate) trait Real: Plain {
+pub(crate) trait RealElement: PlainElement {
     fn to(self) -> f64;
     fn of(x: f64) -> Self;
 }
 
 /// Integers and booleans: computed in `i128`, wrapped once.
-pub(crate) trait Whole: Plain {
+pub(crate) trait IntegerElement: PlainElement {
     fn to(self) -> i128;
     fn of(x: i128) -> Self;
 }
 
 /// Complex numbers: computed in pairs of `f64`, rounded once.
-pub(crate) trait Pair: Plain {
+pub(crate) trait ComplexElement: PlainElement {
     fn to(self) -> C128;
     fn of(z: C128) -> Self;
 }
@@ -188,14 +189,14 @@ macro_rules! ways {
     )*};
 }
 
-ways! { Real f64:
+ways! { RealElement f64:
     f16, f16::to_f64, math::nearest_f16;
     bf16, bf16::to_f64, math::nearest_bf16;
     f32, f64::from, |x| x as f32;
     f64, |x| x, |x| x;
 }
 
-ways! { Whole i128:
+ways! { IntegerElement i128:
     bool, i128::from, |x| x != 0;
     i8, i128::from, |x| x as i8;
     i16, i128::from, |x| x as i16;
@@ -207,7 +208,7 @@ ways! { Whole i128:
     u64, i128::from, |x| x as u64;
 }
 
-ways! { Pair C128:
+ways! { ComplexElement C128:
     C64, |z: C64| C128::new(z.re.into(), z.im.into()), |z: C128| C64::new(z.re as f32, z.im as f32);
     C128, |z| z, |z| z;
 }
@@ -220,7 +221,7 @@ macro_rules! for_real {
 }
 
 /// Runs a block for an integer or boolean type.
-macro_rules! for_whole {
+macro_rules! for_integer_or_bool {
     ($dtype:expr, $T:ident => $body:expr) => {
         crate::element::pick!($dtype, $T => $body;
             Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)
@@ -235,14 +236,14 @@ macro_rules! for_int {
 }
 
 /// Runs a block for a complex type.
-macro_rules! for_pair {
+macro_rules! for_complex {
     ($dtype:expr, $T:ident => $body:expr) => {
         crate::element::pick!($dtype, $T => $body; C64 cotangent_core::C64, C128 cotangent_core::C128)
     };
 }
 
 /// Runs a block for the type of the parts of a complex type.
-macro_rules! for_parts {
+macro_rules! for_complex_part {
     ($dtype:expr, $P:ident => $body:expr) => {
         crate::element::pick!($dtype, $P => $body; C64 f32, C128 f64)
     };
@@ -322,6 +323,6 @@ macro_rules! pick {
 }
 
 pub(crate) use {
-    for_any, for_compute, for_compute_ordered, for_int, for_number, for_pair, for_parts, for_real,
-    for_size, for_whole, pick,
+    for_any, for_complex, for_complex_part, for_compute, for_compute_ordered, for_int,
+    for_integer_or_bool, for_number, for_real, for_size, pick,
 };

@@ -6,8 +6,11 @@
 //! Fused or alone, an operation is the same instructions, so it gives the same bits.
 
 use crate::convert;
-use crate::element::{Plain, Real, Whole, for_int, for_pair, for_parts, for_real, for_whole};
-use crate::scalar::{self, Row};
+use crate::element::{
+    IntegerElement, PlainElement, RealElement, for_complex, for_complex_part, for_int,
+    for_integer_or_bool, for_real,
+};
+use crate::scalar::{self, ScalarKernel};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Beyond, Binary, Comparison, Format, Op, SpecialFn, Unary};
 use cotangent_core::{C64, C128, DType, bf16, f16, math};
@@ -90,7 +93,7 @@ impl Lowering {
     }
 
     /// One value for all elements.
-    pub(crate) fn constant<T: Plain>(&mut self, x: T) -> Typed {
+    pub(crate) fn constant<T: PlainElement>(&mut self, x: T) -> Typed {
         // SAFETY: an element is initialised bytes: no type here has padding.
         let bytes =
             unsafe { std::slice::from_raw_parts((&raw const x).cast::<u8>(), size_of::<T>()) };
@@ -109,7 +112,7 @@ impl Lowering {
         self.push((kernel, 0), to, x, 20 * to.size() as u64)
     }
 
-    fn row(&mut self, row: Row, to: DType, x: &[Value]) -> Typed {
+    fn row(&mut self, row: ScalarKernel, to: DType, x: &[Value]) -> Typed {
         #[cfg(test)]
         {
             self.by_element += 1;
@@ -117,7 +120,7 @@ impl Lowering {
         self.push(row, to, x, 20_000)
     }
 
-    fn push(&mut self, (kernel, data): Row, to: DType, x: &[Value], cost: u64) -> Typed {
+    fn push(&mut self, (kernel, data): ScalarKernel, to: DType, x: &[Value], cost: u64) -> Typed {
         self.cost += cost;
         // SAFETY: callers in this file pair each kernel with operands and a result of its element
         // types.
@@ -296,7 +299,7 @@ impl Lowering {
         match (dtype.kind(), op) {
             (_, Unary::StopGradient) | (Kind::Float, Unary::Real | Unary::Conj) => x,
             (Kind::Float, Unary::Imag) => {
-                for_real!(dtype, T => self.constant(<T as Real>::of(0.0)))
+                for_real!(dtype, T => self.constant(<T as RealElement>::of(0.0)))
             }
             (Kind::Float, Unary::IsNan) => {
                 let x = self.widened(x);
@@ -324,18 +327,21 @@ impl Lowering {
                     self.narrowed(y, dtype)
                 }
                 None => self.row(
-                    for_real!(dtype, T => scalar::real1::<T>(def.real)),
+                    for_real!(dtype, T => scalar::real_unary::<T>(def.real)),
                     to,
                     &[x.0],
                 ),
             },
             (Kind::Complex, _) => self.complex_unary(op, x, to),
             (Kind::Bool, Unary::Not) => self.step(kernels::not(), to, &[x.0]),
-            (_, Unary::Not) => {
-                self.step(for_whole!(dtype, T => kernels::invert::<T>()), to, &[x.0])
-            }
+            (_, Unary::Not) => self.step(
+                for_integer_or_bool!(dtype, T => kernels::invert::<T>()),
+                to,
+                &[x.0],
+            ),
             (Kind::Int, Unary::Neg) => {
-                let zero = for_whole!(dtype, T => self.constant(<T as Whole>::of(0)));
+                let zero =
+                    for_integer_or_bool!(dtype, T => self.constant(<T as IntegerElement>::of(0)));
                 self.binary(Binary::Sub, zero, x)
             }
             (_, op) => {
@@ -362,7 +368,7 @@ impl Lowering {
                     self.narrowed(z, dtype)
                 }
                 None => self.row(
-                    for_real!(dtype, T => scalar::real2::<T>(def.real)),
+                    for_real!(dtype, T => scalar::real_binary::<T>(def.real)),
                     dtype,
                     &both,
                 ),
@@ -377,7 +383,7 @@ impl Lowering {
         use complex::Unary as F;
         use complex_vector::Unary as G;
         let (dtype, level, scalar) = (x.1, self.level, op.def().complex);
-        let simple = |f: F| for_parts!(dtype, P => complex::unary::<P>(f));
+        let simple = |f: F| for_complex_part!(dtype, P => complex::unary::<P>(f));
         let kernel = match op {
             Unary::Neg => simple(F::Neg),
             Unary::Conj => simple(F::Conj),
@@ -386,7 +392,7 @@ impl Lowering {
             Unary::OneMinusSquare => simple(F::OneMinusSquare),
             Unary::IsFinite => simple(F::IsFinite),
             Unary::IsNan => simple(F::IsNan),
-            Unary::Abs => for_parts!(dtype, P => complex_vector::absolute::<P>(level)),
+            Unary::Abs => for_complex_part!(dtype, P => complex_vector::absolute::<P>(level)),
             op => {
                 let f = match op {
                     Unary::Sign => G::Sign,
@@ -409,13 +415,13 @@ impl Lowering {
                     // The inverses have many cuts, and the cube root is as rare.
                     _ => {
                         return self.row(
-                            for_pair!(dtype, T => scalar::pair1::<T>(scalar)),
+                            for_complex!(dtype, T => scalar::complex_unary::<T>(scalar)),
                             to,
                             &[x.0],
                         );
                     }
                 };
-                let kernel = for_parts!(dtype, P => f.kernel::<P>(level, scalar));
+                let kernel = for_complex_part!(dtype, P => f.kernel::<P>(level, scalar));
                 return self.push(kernel, to, &[x.0], 200 * dtype.size() as u64);
             }
         };
@@ -427,11 +433,11 @@ impl Lowering {
         use complex::Binary as F;
         use complex_vector::Binary as G;
         let (dtype, both, level, scalar) = (x.1, [x.0, y.0], self.level, op.def().complex);
-        let simple = |f: F| for_parts!(dtype, P => complex::binary::<P>(f));
+        let simple = |f: F| for_complex_part!(dtype, P => complex::binary::<P>(f));
         let f = match op {
             Binary::Add => {
                 return self.step(
-                    for_pair!(dtype, T => kernels::complex_add::<T>()),
+                    for_complex!(dtype, T => kernels::complex_add::<T>()),
                     dtype,
                     &both,
                 );
@@ -445,7 +451,7 @@ impl Lowering {
             Binary::Xlogy => G::Xlogy,
             op => unreachable!("`{op:?}` is not defined on {dtype}"),
         };
-        let kernel = for_parts!(dtype, P => f.kernel::<P>(level, scalar));
+        let kernel = for_complex_part!(dtype, P => f.kernel::<P>(level, scalar));
         self.push(kernel, dtype, &both, 200 * dtype.size() as u64)
     }
 
@@ -473,7 +479,7 @@ impl Lowering {
 
     /// `z^m` by squaring.
     fn power_of(&mut self, z: Typed, m: u64) -> Typed {
-        let kernel = for_parts!(z.1, P => complex_vector::power::<P>(self.level));
+        let kernel = for_complex_part!(z.1, P => complex_vector::power::<P>(self.level));
         self.push((kernel, m as usize), z.1, &[z.0], 100 * z.1.size() as u64)
     }
 
@@ -500,7 +506,7 @@ impl Lowering {
         };
         match f {
             Ok(f) => self.step(
-                for_whole!(dtype, T => kernels::integers::<T>(f)),
+                for_integer_or_bool!(dtype, T => kernels::integers::<T>(f)),
                 dtype,
                 &both,
             ),
@@ -537,7 +543,7 @@ impl Lowering {
             DType::C128 => kernels::complex_equal::<C128>(c == C::Eq),
             DType::F32 => <f32 as Float>::compare(c),
             DType::F64 => <f64 as Float>::compare(c),
-            dtype => for_whole!(dtype, T => kernels::compare::<T>(c)),
+            dtype => for_integer_or_bool!(dtype, T => kernels::compare::<T>(c)),
         };
         self.step(kernel, DType::Bool, &[a.0, b.0])
     }
@@ -566,7 +572,7 @@ impl Lowering {
             }
             Kind::Float if n.unsigned_abs() < if x.1 == DType::F64 { 1 << 53 } else { 1 << 24 } => {
                 let wide = self.widened(x);
-                let n = for_real!(wide.1, T => self.constant(<T as Real>::of(n as f64)));
+                let n = for_real!(wide.1, T => self.constant(<T as RealElement>::of(n as f64)));
                 let y = self.vector2(vector::Binary::Pow, wide, n);
                 self.narrowed(y, x.1)
             }
@@ -596,7 +602,7 @@ impl Lowering {
                 square = self.vector1(vector::Unary::Square, square);
             }
         }
-        y.unwrap_or_else(|| for_real!(x.1, T => self.constant(<T as Real>::of(1.0))))
+        y.unwrap_or_else(|| for_real!(x.1, T => self.constant(<T as RealElement>::of(1.0))))
     }
 }
 

@@ -1,7 +1,7 @@
 //! [`Executor`]: what a compilation may use besides the operations' own kernels.
 
-use crate::kernel::{Kernel, Operands, Results, Used};
-use crate::lower::{lower, settle};
+use crate::kernel::{Kernel, Operands, Results, UsedResults};
+use crate::lower::{lower, resolve};
 use crate::program::Program;
 use crate::tensor::Tensor;
 use cotangent_core::{Code, Env, Error, Function, Op, Primitive, Result, Type, ops};
@@ -127,11 +127,11 @@ impl Executor {
 
     /// As [`Executor::apply`], where a kernel has to be chosen.
     fn apply_prepared(&self, op: &Op, x: Operands, env: &Env) -> Result<Results> {
-        let settled = (!env.is_empty()).then(|| settle(op, env));
-        let op = settled.as_ref().unwrap_or(op);
+        let resolved = (!env.is_empty()).then(|| resolve(op, env));
+        let op = resolved.as_ref().unwrap_or(op);
         let types: SmallVec<[Type; 3]> = x.iter().map(Tensor::ty).collect();
         op.infer(&types)?;
-        if let Some(fused) = crate::fused::at_once(op, &x) {
+        if let Some(fused) = crate::fused::cached(op, &x) {
             return fused.run(env, x);
         }
         lower(
@@ -141,7 +141,7 @@ impl Executor {
             },
             op,
             &types,
-            Used::ALL,
+            UsedResults::ALL,
         )?(env, x)
     }
 

@@ -20,7 +20,7 @@ mod lower;
 
 use crate::elementwise::is_elementwise;
 use crate::fused::Level;
-use crate::phases::LONG;
+use crate::phases::MAX_CACHED_ROW_ELEMENTS;
 use crate::products::{self, Widths};
 use crate::program::needs_check;
 use cotangent_core::graph::Eqn;
@@ -127,7 +127,7 @@ struct Fusion<'f> {
 
 /// So many values a group reads, at most: what is decided for each result and each operand takes
 /// time that is bounded so.
-const MOST_OPERANDS: usize = 128;
+const MAX_GROUP_OPERANDS: usize = 128;
 
 impl<'f> Fusion<'f> {
     fn new(f: &'f Function) -> Fusion<'f> {
@@ -375,9 +375,9 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
         }
     }
     let alive: Vec<usize> = alive.into_iter().filter(|&i| runs[i]).collect();
-    sink(&mut fusion, &alive, &operands);
+    join_only_reader(&mut fusion, &alive, &operands);
     if products {
-        take(&mut fusion, &alive, &operands);
+        join_products(&mut fusion, &alive, &operands);
     }
     let order = order(&mut fusion, &alive, &operands);
 
@@ -486,7 +486,7 @@ fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>], decider
         };
         let new = outside.iter().filter(|v| !known(fusion, v)).count();
         if !makers.is_empty()
-            && new + makers.iter().map(|&g| fusion.weight[g]).sum::<usize>() > MOST_OPERANDS
+            && new + makers.iter().map(|&g| fusion.weight[g]).sum::<usize>() > MAX_GROUP_OPERANDS
         {
             // A group of its own, after those.
             at += 1;
@@ -517,7 +517,7 @@ fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>], decider
             {
                 Some(j) => {
                     let (a, b) = (fusion.root(*j), fusion.root(i));
-                    if a != b && fusion.weight[a] + fusion.weight[b] <= MOST_OPERANDS + 1 {
+                    if a != b && fusion.weight[a] + fusion.weight[b] <= MAX_GROUP_OPERANDS + 1 {
                         fusion.join(a, b);
                         let both = fusion.root(a);
                         fusion.weight[both] -= 1;
@@ -535,19 +535,19 @@ fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>], decider
 type Operands<'a> = &'a dyn Fn(usize, &mut dyn FnMut(Val, &Option<Vec<usize>>));
 
 /// Who reads something: nobody, or more than one group.
-const NONE: usize = usize::MAX;
-const MANY: usize = usize::MAX - 1;
+const NO_READER: usize = usize::MAX;
+const SEVERAL_READERS: usize = usize::MAX - 1;
 
 /// Joins groups with the one group that reads them, if that is of their space and finds there what
 /// it reads.
-fn sink(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
+fn join_only_reader(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
     let f = fusion.f;
     // The only reader of each group, seen from the last equation back.
-    let mut reader = vec![NONE; f.eqns().len()];
+    let mut reader = vec![NO_READER; f.eqns().len()];
     for v in f.results() {
         if let Some(p) = fusion.producer[v.index()] {
             let p = fusion.root(p);
-            reader[p] = MANY;
+            reader[p] = SEVERAL_READERS;
         }
     }
     for &i in alive.iter().rev() {
@@ -559,19 +559,22 @@ fn sink(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
             let fits = fusion.together(p, i, dims);
             let p = fusion.root(p);
             if p != own {
-                reader[p] = if fits && (reader[p] == NONE || reader[p] == own) {
+                reader[p] = if fits && (reader[p] == NO_READER || reader[p] == own) {
                     own
                 } else {
-                    MANY
+                    SEVERAL_READERS
                 };
             }
         });
     }
     for &i in alive.iter().rev() {
         let mut own = i;
-        while fusion.root(own) == own && fusion.parts[own].is_some() && reader[own] < MANY {
+        while fusion.root(own) == own
+            && fusion.parts[own].is_some()
+            && reader[own] < SEVERAL_READERS
+        {
             let to = fusion.root(reader[own]);
-            if to == own || fusion.weight[own] + fusion.weight[to] > MOST_OPERANDS {
+            if to == own || fusion.weight[own] + fusion.weight[to] > MAX_GROUP_OPERANDS {
                 break;
             }
             let next = reader[to];
@@ -585,14 +588,14 @@ fn sink(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
 /// Joins products with the one group that reads them, if they have its elements, and it runs row by
 /// row on a shape of which it knows the rows. Nobody else waits for them, so nobody waits for the
 /// group who did not before.
-fn take(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
+fn join_products(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
     let f = fusion.f;
     let product = |i: usize| products::sizes(f, &f.eqns()[i]);
     // The group that alone reads each product.
     let mut reader: FxHashMap<usize, usize> = alive
         .iter()
         .filter(|&&i| product(i).is_some())
-        .map(|&i| (i, NONE))
+        .map(|&i| (i, NO_READER))
         .collect();
     if reader.is_empty() {
         return;
@@ -608,10 +611,10 @@ fn take(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
             };
             let elements =
                 fusion.parts[i].is_some_and(|p| p.0.reads() == Level::Elements) && dims.is_none();
-            *known = if elements && [NONE, own].contains(known) {
+            *known = if elements && [NO_READER, own].contains(known) {
                 own
             } else {
-                MANY
+                SEVERAL_READERS
             };
         });
     }
@@ -624,13 +627,14 @@ fn take(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
         };
         let space = &fusion.spaces[space];
         let short = || {
-            products::known(space.shape.iter().skip(space.kept())).is_some_and(|len| len <= LONG)
+            products::known(space.shape.iter().skip(space.kept()))
+                .is_some_and(|len| len <= MAX_CACHED_ROW_ELEMENTS)
         };
         let (widths, columns) = taken.get(&own).copied().unwrap_or((Widths::default(), n));
         let widths = widths.and([k, n], dtype);
         if columns == n
             && (!by_rows[own] || short())
-            && widths.pay()
+            && widths.is_cheap()
             && fusion.shape(&f.eqns()[i]) == &space.shape
         {
             taken.insert(own, (widths, n));

@@ -10,7 +10,7 @@
 //! phases run on these, where the result will lie or in memory that passes.
 
 use crate::across::Across;
-use crate::element::{Plain, for_any};
+use crate::element::{PlainElement, for_any};
 use crate::elementwise::{Lowering, Typed};
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::phases::{Made, Run};
@@ -157,12 +157,12 @@ type Key = (std::mem::Discriminant<Op>, u32, SmallVec<[DType; 3]>);
 thread_local! {
     /// Operations that ran at once on this thread: there are only so many without other attributes
     /// than a type.
-    static AT_ONCE: RefCell<FxHashMap<Key, Rc<Fused>>> = RefCell::default();
+    static CACHED_KERNELS: RefCell<FxHashMap<Key, Rc<Fused>>> = RefCell::default();
 }
 
 /// Runs one elementwise operation without other attributes than a type, made ready the first time;
 /// `None` for another. The type rule has checked the operands.
-pub(crate) fn at_once(op: &Op, x: &Operands) -> Option<Rc<Fused>> {
+pub(crate) fn cached(op: &Op, x: &Operands) -> Option<Rc<Fused>> {
     let row = match op {
         Op::Unary(f) => *f as u32,
         Op::Binary(f) => *f as u32,
@@ -176,7 +176,7 @@ pub(crate) fn at_once(op: &Op, x: &Operands) -> Option<Rc<Fused>> {
         row,
         x.iter().map(Tensor::dtype).collect(),
     );
-    AT_ONCE.with_borrow_mut(|known| {
+    CACHED_KERNELS.with_borrow_mut(|known| {
         let types = key.2.clone();
         Some(
             known
@@ -281,13 +281,13 @@ impl Fused {
                 None
             };
             if blocks.is_none() && t.is_across() {
-                *t = regrained(t.clone())?;
+                *t = with_finest_axis_last(t.clone())?;
             }
             across.push(blocks);
         }
 
         let cut = self.cut(factors.iter().map(|f| (f.sizes(), f.dtype())), count, len);
-        let mut dying: SmallVec<[usize; 4]> = (0..x.len())
+        let mut writable: SmallVec<[usize; 4]> = (0..x.len())
             .filter(|&i| x[i].exclusive_ptr().is_some())
             .collect();
         let mut memory: SmallVec<[Memory; 2]> = SmallVec::with_capacity(self.buffers.len());
@@ -295,7 +295,7 @@ impl Fused {
         let mut under: SmallVec<[(usize, usize); 1]> = SmallVec::new();
         for (k, b) in self.buffers.iter().enumerate() {
             let found = match b.life {
-                Life::Result => dying
+                Life::Result => writable
                     .iter()
                     .position(|&i| b.over.contains(&Place::Operand(i))),
                 _ => None,
@@ -306,7 +306,7 @@ impl Fused {
             });
             under.extend(product.map(|p| (p, k)));
             memory.push(match (found, b.level, b.life) {
-                (Some(at), ..) => Memory::Over(dying.remove(at)),
+                (Some(at), ..) => Memory::Over(writable.remove(at)),
                 _ if under.iter().any(|u| u.0 == k) => Memory::Passing,
                 _ if product.is_some()
                     || (self.is_product(k) && (cut.is_none() || b.life == Life::Result)) =>
@@ -367,7 +367,7 @@ impl Fused {
 
 /// A tensor whose last axis is not its finest, copied so that it is; axes along which it repeats
 /// stay so.
-fn regrained(t: Tensor) -> Result<Tensor> {
+fn with_finest_axis_last(t: Tensor) -> Result<Tensor> {
     let shape = Extents::from_slice(t.shape());
     let repeated: SmallVec<[bool; 8]> = t.strides().iter().map(|&s| s == 0).collect();
     Ok(t.narrowed(|d| repeated[d]).into_dense()?.widened(&shape))
@@ -375,7 +375,7 @@ fn regrained(t: Tensor) -> Result<Tensor> {
 
 /// The bytes of a rank-0 array's element as an instruction's constant.
 pub(crate) fn literal(lowering: &mut Lowering, value: &cotangent_core::Array) -> Typed {
-    fn of<T: Plain>(lowering: &mut Lowering, value: &cotangent_core::Array) -> Typed {
+    fn of<T: PlainElement>(lowering: &mut Lowering, value: &cotangent_core::Array) -> Typed {
         lowering.constant(value.as_slice::<T>().expect("the type was asked")[0])
     }
     for_any!(value.dtype(), T => of::<T>(lowering, value))

@@ -1,6 +1,8 @@
 //! Kernels without operands: constants and counting.
 
-use crate::element::{Pair, Real, Whole, for_pair, for_real, for_whole};
+use crate::element::{
+    ComplexElement, IntegerElement, RealElement, for_complex, for_integer_or_bool, for_real,
+};
 use crate::kernel::{Kernel, Sizes, kernel};
 use crate::tensor::Tensor;
 use cotangent_core::dtype::Kind;
@@ -48,8 +50,8 @@ pub(crate) fn iota(i: &Iota) -> Kernel {
     }
     let line: fn(usize) -> Result<Tensor> = match dtype.kind() {
         Kind::Float => for_real!(dtype, T => count!(T, |i| T::of(i as f64))),
-        Kind::Complex => for_pair!(dtype, T => count!(T, |i| T::of(C128::new(i as f64, 0.0)))),
-        Kind::Int | Kind::Bool => for_whole!(dtype, T => count!(T, |i| T::of(i as i128))),
+        Kind::Complex => for_complex!(dtype, T => count!(T, |i| T::of(C128::new(i as f64, 0.0)))),
+        Kind::Int | Kind::Bool => for_integer_or_bool!(dtype, T => count!(T, |i| T::of(i as i128))),
     };
     kernel(move |env, []| {
         let shape = shape.at(env)?;

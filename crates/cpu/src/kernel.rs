@@ -16,34 +16,34 @@ pub type Kernel = Box<dyn Fn(&Env, Operands) -> Result<Results> + Send + Sync>;
 /// Which results of an equation are read: what a kernel gives in place of the others is not looked
 /// at.
 #[derive(Clone, Copy)]
-pub(crate) struct Used {
+pub(crate) struct UsedResults {
     read: u64,
     first: usize,
 }
 
-impl Used {
+impl UsedResults {
     /// Every one.
-    pub(crate) const ALL: Used = Used {
+    pub(crate) const ALL: UsedResults = UsedResults {
         read: u64::MAX,
         first: usize::MAX,
     };
 
     /// Those that `read` names; of very many, all that come late.
-    pub(crate) fn of(read: impl Iterator<Item = bool>) -> Used {
+    pub(crate) fn of(read: impl Iterator<Item = bool>) -> UsedResults {
         let bits =
             read.take(64).enumerate().fold(
                 u64::MAX,
                 |all, (k, read)| if read { all } else { all & !(1 << k) },
             );
-        Used {
+        UsedResults {
             read: bits,
-            ..Used::ALL
+            ..UsedResults::ALL
         }
     }
 
     /// Of all results only the `first` elements along the axis of the operation are read.
-    pub(crate) fn only(self, first: usize) -> Used {
-        Used { first, ..self }
+    pub(crate) fn only(self, first: usize) -> UsedResults {
+        UsedResults { first, ..self }
     }
 
     /// Whether result `k` is read.

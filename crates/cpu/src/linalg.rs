@@ -2,8 +2,8 @@
 //! computed in double.
 
 use crate::convert::converted;
-use crate::element::{Plain, collected, limit, pick, zeroed};
-use crate::kernel::{Kernel, Operands, Results, Used, kernel};
+use crate::element::{PlainElement, collected, limit, pick, zeroed};
+use crate::kernel::{Kernel, Operands, Results, UsedResults, kernel};
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{ANCHOR, Eig, Eigh, Qr, Slogdet, Svd, TriangularSolve, Turn, eig_order};
 use cotangent_core::{C128, DType, Result};
@@ -65,12 +65,12 @@ fn ending(lead: &[usize], last: &[usize]) -> Extents {
 }
 
 /// The elements of all matrices, row by row.
-fn dense<T: Plain>(x: Tensor) -> Result<Tensor> {
+fn dense<T: PlainElement>(x: Tensor) -> Result<Tensor> {
     debug_assert_eq!(x.dtype(), T::DTYPE);
     x.into_dense()
 }
 
-fn slice<T: Plain>(x: &Tensor) -> &[T] {
+fn slice<T: PlainElement>(x: &Tensor) -> &[T] {
     x.as_slice().expect("dense, and of this type")
 }
 
@@ -148,7 +148,7 @@ fn several<T>(all: &[T], size: usize) -> bool {
 }
 
 /// Matrices of this type as real ones.
-fn real<T: Plain>(x: &Tensor) -> Option<&[f64]> {
+fn real<T: PlainElement>(x: &Tensor) -> Option<&[f64]> {
     if T::DTYPE == DType::F64 {
         x.as_slice()
     } else {
@@ -175,7 +175,7 @@ pub(crate) fn cholesky(dtype: DType) -> Kernel {
 }
 
 /// So many right-hand sides of real systems are solved as more are.
-const FEW: usize = 8;
+const REPEATED_RHS_COLUMNS: usize = 8;
 
 pub(crate) fn triangular_solve(s: &TriangularSolve, dtype: DType) -> Kernel {
     let how = Triangle {
@@ -190,10 +190,10 @@ pub(crate) fn triangular_solve(s: &TriangularSolve, dtype: DType) -> Kernel {
         // Right-hand sides that are all the same, as those of a sum's derivative: a few of them,
         // whose bits are those of all.
         let side = shape.len() - if how.left { 1 } else { 2 };
-        let few = !T::COMPLEX && shape[side] > FEW && b.strides()[side] == 0;
+        let few = !T::COMPLEX && shape[side] > REPEATED_RHS_COLUMNS && b.strides()[side] == 0;
         let b = if few {
             let mut less = shape.clone();
-            less[side] = FEW;
+            less[side] = REPEATED_RHS_COLUMNS;
             b.narrowed(|d| d == side).widened(&less)
         } else {
             b
@@ -219,7 +219,7 @@ struct Factors<T> {
     perms: Vec<i32>,
 }
 
-fn factors<T: Plain + Field>(x: &Tensor) -> Result<Factors<T>> {
+fn factors<T: PlainElement + Field>(x: &Tensor) -> Result<Factors<T>> {
     let (lead, m, n) = split(x);
     let (all, k) = (count(&lead), m.min(n));
     let mut f = Factors {
@@ -290,7 +290,7 @@ pub(crate) fn solve(dtype: DType) -> Kernel {
     }))
 }
 
-impl<T: Plain + Field> Factors<T> {
+impl<T: PlainElement + Field> Factors<T> {
     /// The sign of the permutation of matrix `b`, of n rows, and its pivots.
     fn pivots(&self, b: usize, n: usize) -> (T, impl Iterator<Item = T> + Clone) {
         let odd = part(&self.pivots, b, n)
@@ -321,7 +321,7 @@ pub(crate) fn det(dtype: DType) -> Kernel {
     }))
 }
 
-pub(crate) fn slogdet(s: &Slogdet, used: Used, dtype: DType) -> Kernel {
+pub(crate) fn slogdet(s: &Slogdet, used: UsedResults, dtype: DType) -> Kernel {
     let (inverse, wanted) = (s.inverse, used.has(2));
     for_field!(dtype, T => one(move |x| {
         let (lead, n, _) = split(&x);
@@ -345,7 +345,7 @@ pub(crate) fn slogdet(s: &Slogdet, used: Used, dtype: DType) -> Kernel {
     }))
 }
 
-pub(crate) fn qr(f: &Qr, used: Used, dtype: DType) -> Kernel {
+pub(crate) fn qr(f: &Qr, used: UsedResults, dtype: DType) -> Kernel {
     let (complete, orthogonal) = (f.complete, used.has(0));
     for_field!(dtype, T => one(move |x| {
         let (lead, m, n) = split(&x);
@@ -369,9 +369,9 @@ pub(crate) fn qr(f: &Qr, used: Used, dtype: DType) -> Kernel {
 
 /// Rows of matrices of which one is diagonalised by rotations in lanes as fast as in tridiagonal
 /// form.
-const FEW_ROWS: usize = 4;
+const MAX_SINGLE_MATRIX_ROWS: usize = 4;
 /// Matrices from which lanes are faster, whatever their rows.
-const SEVERAL: usize = 4;
+const MIN_LANE_MATRICES: usize = 4;
 
 pub(crate) fn eigh(f: &Eigh, dtype: DType) -> Kernel {
     let vectors = f.vectors;
@@ -380,7 +380,7 @@ pub(crate) fn eigh(f: &Eigh, dtype: DType) -> Kernel {
         let all = count(&lead);
         let x = dense::<T>(x)?;
         let size = if vectors { n * n } else { 0 };
-        if let Some(a) = real::<T>(&x).filter(|_| lanes::fits(n, n) && (n <= FEW_ROWS || all >= SEVERAL)) {
+        if let Some(a) = real::<T>(&x).filter(|_| lanes::fits(n, n) && (n <= MAX_SINGLE_MATRIX_ROWS || all >= MIN_LANE_MATRICES)) {
             let (mut w, mut v) = (zeroed::<f64>(all * n)?, zeroed::<f64>(all * size)?);
             lanes::eigh(Level::chosen(), &mut w, vectors.then_some(&mut v[..]), a, n, ANCHOR).map_err(limit)?;
             let mut y: Results = smallvec![Tensor::from_vec(ending(&lead, &[n]), w)];

@@ -10,7 +10,7 @@
 use crate::element::{for_size, limit};
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes};
-use crate::program::{Program, Running};
+use crate::program::{BodyRun, Program};
 use crate::recurrence::Loop;
 use crate::tensor::{Extents, Fresh, Tensor, volume};
 use crate::tiny::{Form, Tiny};
@@ -21,7 +21,7 @@ use cotangent_kernels::copy::copy_into;
 use smallvec::smallvec;
 
 /// Results of steps along a new first axis.
-struct Stack<'a> {
+struct StackedResults<'a> {
     /// All elements so far, of rank 1, and room for more.
     data: Tensor,
     /// The shape of one result, once it is known.
@@ -45,9 +45,9 @@ fn write(data: &mut Tensor, at: usize, x: &Tensor) {
     });
 }
 
-impl<'a> Stack<'a> {
-    fn new(dtype: DType, shape: &'a Sizes, steps: Option<usize>) -> Result<Stack<'a>> {
-        Ok(Stack {
+impl<'a> StackedResults<'a> {
+    fn new(dtype: DType, shape: &'a Sizes, steps: Option<usize>) -> Result<StackedResults<'a>> {
+        Ok(StackedResults {
             data: Tensor::zeros(dtype, smallvec![0])?,
             row: None,
             shape,
@@ -113,14 +113,14 @@ fn rows(body: &Program, carry: usize) -> Vec<(DType, Sizes)> {
         .collect()
 }
 
-fn stacks(rows: &[(DType, Sizes)], steps: Option<usize>) -> Result<Vec<Stack<'_>>> {
+fn stacks(rows: &[(DType, Sizes)], steps: Option<usize>) -> Result<Vec<StackedResults<'_>>> {
     rows.iter()
-        .map(|(dtype, shape)| Stack::new(*dtype, shape, steps))
+        .map(|(dtype, shape)| StackedResults::new(*dtype, shape, steps))
         .collect()
 }
 
 /// Takes the results of step `i` apart: carries, which are returned, and what is stacked.
-fn keep(stacks: &mut [Stack<'_>], i: usize, mut y: Results) -> Result<Results> {
+fn stack_results(stacks: &mut [StackedResults<'_>], i: usize, mut y: Results) -> Result<Results> {
     let carry = y.len() - stacks.len();
     for (stack, y) in stacks.iter_mut().zip(y.drain(carry..)) {
         stack.put(i, &y)?;
@@ -158,7 +158,7 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
         }
         let xs: Operands = x.drain(consts + carries..).collect();
         let mut carry: Results = x.drain(consts..).collect();
-        let (mut running, mut stacks) = (Running::new(&body), stacks(&rows, Some(n))?);
+        let (mut running, mut stacks) = (BodyRun::new(&body), stacks(&rows, Some(n))?);
         for step in 0..n {
             let i = if reverse { n - 1 - step } else { step };
             let inputs = x
@@ -167,7 +167,7 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
                 .chain(carry.drain(..))
                 .chain(xs.iter().map(|x| x.row(i)))
                 .collect();
-            carry = keep(&mut stacks, i, running.step(inputs, env)?)?;
+            carry = stack_results(&mut stacks, i, running.step(inputs, env)?)?;
         }
         for stack in stacks {
             carry.push(stack.finish(n, env)?);
@@ -299,7 +299,7 @@ pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
             );
         }
         let mut carry: Results = x.drain(of_cond + of_body..).collect();
-        let (mut test, mut running) = (Running::new(&cond), Running::new(&body));
+        let (mut test, mut running) = (BodyRun::new(&cond), BodyRun::new(&body));
         let (mut stacks, mut steps) = (stacks(&rows, None)?, 0);
         loop {
             let inputs = x[..of_cond].iter().chain(&carry).cloned().collect();
@@ -311,7 +311,7 @@ pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
                 .cloned()
                 .chain(carry.drain(..))
                 .collect();
-            carry = keep(&mut stacks, steps, running.step(inputs, env)?)?;
+            carry = stack_results(&mut stacks, steps, running.step(inputs, env)?)?;
             steps += 1;
         }
         for stack in stacks {
@@ -331,7 +331,7 @@ pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
 fn while_tiny(
     [test, step]: [&Tiny; 2],
     [of_cond, of_body]: [usize; 2],
-    mut stacks: Vec<Stack<'_>>,
+    mut stacks: Vec<StackedResults<'_>>,
     saves: bool,
     x: Operands,
 ) -> Result<Results> {

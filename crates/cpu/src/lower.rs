@@ -2,7 +2,7 @@
 
 use crate::element::limit;
 use crate::executor::Compiler;
-use crate::kernel::{Kernel, Operands, Results, Sizes, Used, kernel};
+use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults, kernel};
 use crate::tensor::Tensor;
 use crate::{
     contract, control, fourier, fused, generate, linalg, loops, movement, reduce, sliding, sort,
@@ -16,7 +16,7 @@ use cotangent_kernels::memory::hold;
 
 /// The kernel of an operation on operands of these types, of whose results these are read. Their
 /// bits do not depend on that.
-pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: Used) -> Result<Kernel> {
+pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -> Result<Kernel> {
     Ok(match op {
         Op::Unary(Unary::StopGradient) => kernel(|_, [x]| Ok(x)),
         // One predicate for all elements chooses an operand as it is.
@@ -116,7 +116,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: Used) -> Resul
 
 /// The operation by its meaning.
 pub(crate) fn evaluated(op: &Op) -> Kernel {
-    let op = Settled::of(op);
+    let op = ResolvedOp::of(op);
     Box::new(move |env, x: Operands| -> Result<Results> {
         let x = x
             .into_iter()
@@ -165,19 +165,19 @@ fn checked(op: &Op, x: &[Type], kernel: Kernel) -> Result<Kernel> {
 }
 
 /// An operation whose attributes may have dimensions that are known only in a call.
-pub(crate) struct Settled {
+pub(crate) struct ResolvedOp {
     op: Op,
     open: bool,
 }
 
-impl Settled {
-    pub(crate) fn of(op: &Op) -> Settled {
+impl ResolvedOp {
+    pub(crate) fn of(op: &Op) -> ResolvedOp {
         let open = std::cell::Cell::new(false);
         op.map_dims(&|d| {
             open.set(open.get() || d.as_const().is_none());
             d.clone()
         });
-        Settled {
+        ResolvedOp {
             op: op.clone(),
             open: open.get(),
         }
@@ -186,14 +186,14 @@ impl Settled {
     /// Calls `f` with the operation for these extents.
     pub(crate) fn with<R>(&self, env: &Env, f: impl FnOnce(&Op) -> R) -> R {
         match self.open {
-            true => f(&settle(&self.op, env)),
+            true => f(&resolve(&self.op, env)),
             false => f(&self.op),
         }
     }
 }
 
 /// The operation with its attribute dimensions evaluated.
-pub(crate) fn settle(op: &Op, env: &Env) -> Op {
+pub(crate) fn resolve(op: &Op, env: &Env) -> Op {
     let known = |d: &Dim| d.eval(env).map_or_else(|_| d.clone(), Dim::Const);
     op.map_dims(&known).unwrap_or_else(|| op.clone())
 }

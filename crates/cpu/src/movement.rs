@@ -1,6 +1,6 @@
 //! Kernels that move elements: views where they suffice, copies of regions where they do not.
 
-use crate::element::{Bits, Whole, for_size, for_whole};
+use crate::element::{Bits, IntegerElement, for_integer_or_bool, for_size};
 use crate::kernel::{Kernel, Operands, Sizes, kernel};
 use crate::tensor::{Extents, Fresh, Strides, Tensor, row_major, volume};
 use cotangent_core::ops::{DynamicSlice, Pad, Slice};
@@ -133,7 +133,7 @@ fn div_ceil(a: i128, b: i128) -> i128 {
 
 /// The integer of rank 0.
 pub(crate) fn integer(x: &Tensor) -> i128 {
-    for_whole!(x.dtype(), T => <T as Whole>::to(x.view::<T>().get(&[])))
+    for_integer_or_bool!(x.dtype(), T => <T as IntegerElement>::to(x.view::<T>().get(&[])))
 }
 
 /// The first index of a window, clamped so that it fits.

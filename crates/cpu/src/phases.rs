@@ -22,22 +22,22 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 /// Elements of a block of rows.
-const BLOCK: usize = AHEAD;
+const BLOCK_ELEMENTS: usize = AHEAD;
 
 /// Bytes of an operand of which the next block is not in a cache yet.
-const FAR: usize = 1 << 20;
+const PREFETCH_MIN_BYTES: usize = 1 << 20;
 
 /// Picoseconds to write a byte to memory.
-const STORE: u64 = 80;
+const STORE_PS_PER_BYTE: u64 = 80;
 
 /// From here on a row does not stay in a cache.
-pub(crate) const LONG: usize = 4 * PIECE;
+pub(crate) const MAX_CACHED_ROW_ELEMENTS: usize = 4 * PIECE;
 
 /// Nanoseconds that a thread works on what it has claimed.
-const CLAIM: u64 = 20_000;
+const CLAIM_NS: u64 = 20_000;
 
 /// Picoseconds to pack an element, about.
-const PACKING: u64 = 700;
+const PACK_PS_PER_ELEMENT: u64 = 700;
 
 thread_local! {
     /// What passes from phase to phase.
@@ -119,7 +119,7 @@ impl Passing {
 impl Fused {
     /// Whether rows of a length run one after the other.
     pub(crate) fn by_rows(&self, len: usize) -> bool {
-        len <= LONG || self.phases.iter().all(|p| p.folds.is_empty())
+        len <= MAX_CACHED_ROW_ELEMENTS || self.phases.iter().all(|p| p.folds.is_empty())
     }
 }
 
@@ -158,7 +158,8 @@ impl<'a> Run<'a> {
         let by_blocks = fused.by_rows(len) && count > 1;
         let laid = |(at, p): (usize, &'a Phase)| {
             let second = |i: usize| {
-                let far = bytes(x[i].dtype()) > FAR && fused.operands[i].level == Level::Elements;
+                let far = bytes(x[i].dtype()) > PREFETCH_MIN_BYTES
+                    && fused.operands[i].level == Level::Elements;
                 far && fused.phases[..at]
                     .iter()
                     .filter(|p| p.needs(Place::Operand(i)))
@@ -178,7 +179,7 @@ impl<'a> Run<'a> {
                 let again =
                     |p: &Phase| p.reads.contains(&read) || p.folds.iter().any(|f| f.1 == read);
                 let result = own.life == Life::Result && whole[b].is_some_and(fresh);
-                let quick = p.cost < STORE * own.dtype.size() as u64;
+                let quick = p.cost < STORE_PS_PER_BYTE * own.dtype.size() as u64;
                 large && result && quick && !fused.phases[at..].iter().any(again)
             };
             let past = p
@@ -232,7 +233,7 @@ impl<'a> Run<'a> {
                 1
             }) + p.folds.len() as u64 * fold_cost(self.len)
         };
-        let packed = self.packed().count() as u64 * PACKING * self.len as u64;
+        let packed = self.packed().count() as u64 * PACK_PS_PER_ELEMENT * self.len as u64;
         self.fused
             .phases
             .iter()
@@ -250,7 +251,7 @@ impl<'a> Run<'a> {
     pub(crate) unsafe fn by_rows(&self) -> Result<()> {
         let simple = matches!(&self.fused.phases[..], [p] if p.folds.is_empty())
             && self.packed().next().is_none();
-        let mut grain = (BLOCK / self.len.max(1)).max(1);
+        let mut grain = (BLOCK_ELEMENTS / self.len.max(1)).max(1);
         // All that is packed has the same rows: those of the shape.
         if let Some((_, across)) = self.packed().next() {
             let block = across.block().div_ceil(self.len);
@@ -258,7 +259,7 @@ impl<'a> Run<'a> {
         }
         let cost = self.cost();
         // Rows that one claim takes: whole blocks.
-        let claim = (CLAIM * 1000 / cost).min(self.count as u64) as usize;
+        let claim = (CLAIM_NS * 1000 / cost).min(self.count as u64) as usize;
         let claim = claim.max(1).next_multiple_of(grain);
         let (cut, products) = match self.made.cut {
             Some(cut) => (
@@ -388,7 +389,7 @@ impl<'a> Run<'a> {
                 .collect::<Result<_>>()?;
             let cost =
                 p.cost.saturating_mul(PIECE as u64) + p.folds.len() as u64 * fold_cost(PIECE);
-            let claim = (CLAIM * 1000 / cost.max(1)).max(1) as usize;
+            let claim = (CLAIM_NS * 1000 / cost.max(1)).max(1) as usize;
             let to: SmallVec<[Shared<u8>; 2]> = partial.iter().map(|f| Shared(f.ptr())).collect();
             let done = attempt(
                 units.div_ceil(claim),
@@ -531,7 +532,7 @@ impl<'a> Run<'a> {
                     n,
                 ),
                 (n, _) => rows.for_each(|r| {
-                    let mut partial = [0u64; LONG / PIECE];
+                    let mut partial = [0u64; MAX_CACHED_ROW_ELEMENTS / PIECE];
                     let partial = partial.as_mut_ptr().cast();
                     reduce(fold, dtype, partial, 0, x, r * n..(r + 1) * n, PIECE);
                     let (pieces, y) = (n.div_ceil(PIECE), y.wrapping_add(r * dtype.size()));

@@ -5,12 +5,12 @@
 //! ```
 //! An element of a product depends on its row of A and its column of B alone, so blocks of rows
 //! have the bits of the whole. Rows are cut by the shape: in blocks of which operand and product
-//! take [`ROOM`], whole matrices of a batch where these are smaller. B may be packed for each
+//! take [`PRODUCT_BLOCK_BYTES`], whole matrices of a batch where these are smaller. B may be packed for each
 //! block, which is a small part of the work where a block has as many rows as the sum has steps. A
 //! product that stays in a cache as a whole is one block: there is nothing to gain.
 
 use crate::contract::Contraction;
-use crate::element::{Plain, for_compute};
+use crate::element::{PlainElement, for_compute};
 use crate::program::needs_check;
 use crate::tensor::Tensor;
 use cotangent_core::graph::Eqn;
@@ -22,19 +22,19 @@ use cotangent_kernels::gemm::{Gemm, gemm, gemm_leave_out_zeros};
 use std::ops::Range;
 
 /// Bytes of a block.
-const ROOM: usize = 1 << 19;
+const PRODUCT_BLOCK_BYTES: usize = 1 << 19;
 
 /// Bytes of products that stay in a cache as a whole.
-const NEAR: usize = 1 << 20;
+const CACHED_PRODUCT_BYTES: usize = 1 << 20;
 
 /// Rows of a block, unless there are fewer.
-const LEAST: usize = 64;
+const MIN_BLOCK_ROWS: usize = 64;
 
 /// Blocks that are enough for every thread to have one when another ends.
-const ENOUGH: usize = 8;
+const TARGET_BLOCKS: usize = 8;
 
 /// A row has at least as many columns.
-const COLUMNS: usize = 8;
+const MIN_COLUMNS: usize = 8;
 
 /// A product that a group computes.
 pub(crate) struct Product {
@@ -67,19 +67,21 @@ impl Widths {
     }
 
     /// Whether blocks of rows cost nothing.
-    pub(crate) fn pay(self) -> bool {
-        let rows = ROOM / self.both;
-        rows >= LEAST / 2 && self.depth <= rows
+    pub(crate) fn is_cheap(self) -> bool {
+        let rows = PRODUCT_BLOCK_BYTES / self.both;
+        rows >= MIN_BLOCK_ROWS / 2 && self.depth <= rows
     }
 
     /// The blocks of `total` rows of matrices of `rows` each, in whole `unit`s; nothing if one is
     /// enough.
     pub(crate) fn cut(self, total: usize, rows: usize, unit: usize) -> Option<Cut> {
-        if total.saturating_mul(self.product) <= NEAR {
+        if total.saturating_mul(self.product) <= CACHED_PRODUCT_BYTES {
             return None;
         }
-        let least = LEAST.max(self.depth);
-        let most = (ROOM / self.both).min((total / ENOUGH).max(least)).max(1);
+        let least = MIN_BLOCK_ROWS.max(self.depth);
+        let most = (PRODUCT_BLOCK_BYTES / self.both)
+            .min((total / TARGET_BLOCKS).max(least))
+            .max(1);
         let cut = if rows <= most || unit > rows {
             Cut {
                 total,
@@ -143,9 +145,11 @@ pub(crate) fn sizes(f: &Function, e: &Eqn) -> Option<([usize; 2], DType)> {
             .map(|&a| &types[1].shape[a]),
     )?;
     let dtype = types[0].dtype;
-    let ours = matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128);
-    let fits =
-        ours && !d.lhs_contract.is_empty() && columns >= COLUMNS && !needs_check(f, e, &types);
+    let supported = matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128);
+    let fits = supported
+        && !d.lhs_contract.is_empty()
+        && columns >= MIN_COLUMNS
+        && !needs_check(f, e, &types);
     fits.then_some(([steps, columns], dtype))
 }
 
@@ -201,7 +205,7 @@ impl Factors {
         })
     }
 
-    fn rows<T: Plain + Gemm>(&self, rows: Range<usize>, mut c: &mut [T]) -> Fallible {
+    fn rows<T: PlainElement + Gemm>(&self, rows: Range<usize>, mut c: &mut [T]) -> Fallible {
         let [m, k, n] = self.sizes();
         let [a, b] = self.matrices.each_ref().map(|x| x.view::<T>());
         let batch = a.shape().len() - 2;

@@ -10,8 +10,8 @@
 
 use crate::executor::{Compiler, Executor, Threads};
 use crate::fuse::{Node, plan};
-use crate::kernel::{Kernel, Operands, Results, Sizes, Used};
-use crate::lower::{lower, settle};
+use crate::kernel::{Kernel, Operands, Results, Sizes, UsedResults};
+use crate::lower::{lower, resolve};
 use crate::tensor::{Extents, Tensor};
 use crate::tiny::Tiny;
 use cotangent_core::graph::Eqn;
@@ -230,7 +230,7 @@ impl Program {
             types.extend(f.operands(e).iter().map(|&v| f.ty(v).clone()));
             let (kernel, check) = match node {
                 Node::Single(_) => {
-                    let used = Used::of(e.results().map(|r| last[r.index()] != UNREAD));
+                    let used = UsedResults::of(e.results().map(|r| last[r.index()] != UNREAD));
                     let used = first_read(f, e, live).map_or(used, |first| used.only(first));
                     (
                         lower(cx, &e.op, &types, used).map_err(|err| err.at(e.loc))?,
@@ -441,7 +441,7 @@ impl Program {
     fn check(&self, step: &Step, x: &[Tensor], env: &Env) -> Result<()> {
         let (f, e) = (&*self.function, self.eqn(step));
         let types: Vec<Type> = x.iter().map(Tensor::ty).collect();
-        match settle(&e.op, env).infer(&types) {
+        match resolve(&e.op, env).infer(&types) {
             Ok(_) => Ok(()),
             Err(err) => {
                 let named: Vec<_> = f
@@ -471,16 +471,16 @@ impl Program {
 }
 
 /// A body that runs many times.
-pub(crate) struct Running<'p> {
+pub(crate) struct BodyRun<'p> {
     program: &'p Program,
     slots: Vec<Option<Tensor>>,
     /// Shapes of the inputs of the last step, and the extents bound by them.
     bound: Option<(Vec<Extents>, Env)>,
 }
 
-impl<'p> Running<'p> {
-    pub(crate) fn new(program: &'p Program) -> Running<'p> {
-        Running {
+impl<'p> BodyRun<'p> {
+    pub(crate) fn new(program: &'p Program) -> BodyRun<'p> {
+        BodyRun {
             program,
             slots: vec![None; program.slots],
             bound: None,

@@ -17,7 +17,7 @@ use cotangent_core::{Env, Function, Result, Val};
 use cotangent_kernels::tile::Recurrence;
 
 /// Fewer steps are not worth compiling.
-const STEPS: usize = 32;
+const MIN_COMPILED_STEPS: usize = 32;
 
 /// A scan made ready.
 pub(crate) struct Loop {
@@ -128,7 +128,9 @@ impl Loop {
     /// Whether it takes these operands: `steps` rows of each stack. Compiles it the first time.
     pub(crate) fn takes(&self, steps: usize, x: &[Tensor]) -> bool {
         let parts = [self.consts, self.consts + self.carries];
-        steps >= STEPS && fits(&self.inputs, &self.outputs, steps, parts, x) && self.code.is_ready()
+        steps >= MIN_COMPILED_STEPS
+            && fits(&self.inputs, &self.outputs, steps, parts, x)
+            && self.code.is_ready()
     }
 
     /// Runs all steps.

@@ -2,11 +2,11 @@
 
 use crate::convert::converted;
 use crate::element::{
-    Plain, Real, compute, compute_exact, for_compute, for_compute_ordered, for_pair, for_real,
-    limit, pick,
+    PlainElement, RealElement, compute, compute_exact, for_complex, for_compute,
+    for_compute_ordered, for_real, limit, pick,
 };
 use crate::kernel::{Kernel, kernel};
-use crate::lower::{Settled, evaluated};
+use crate::lower::{ResolvedOp, evaluated};
 use crate::tensor::{Extents, Tensor, row_major};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Cumulative, Factors, LinearRecurrence, Op, Reduce, Reduction, Running};
@@ -19,10 +19,10 @@ use cotangent_kernels::{Number, Ordered, View, copy::copy_region, cumulative, re
 type Fold<T> = fn(&mut [T], View<'_, T>, &[usize]);
 
 /// The kernel of a fold over the axes that the operation names.
-fn folding<T: Plain>(r: &Reduce, fold: Fold<T>) -> Kernel {
-    let settled = Settled::of(&r.clone().into());
+fn folding<T: PlainElement>(r: &Reduce, fold: Fold<T>) -> Kernel {
+    let resolved = ResolvedOp::of(&r.clone().into());
     kernel(move |env, [x]| {
-        let (axes, keep) = settled.with(env, |op| match op {
+        let (axes, keep) = resolved.with(env, |op| match op {
             Op::Reduce(r) => r.axes(x.shape()),
             _ => unreachable!("settling keeps the operation"),
         });
@@ -108,7 +108,7 @@ type Scan<T> = fn(&mut [T], View<'_, T>, usize, bool);
 
 /// The kernel of a running reduction. Without the element itself it is one of all elements but the
 /// last, moved by one.
-fn running<T: Plain>(c: Cumulative, identity: T, scan: Scan<T>) -> Kernel {
+fn running<T: PlainElement>(c: Cumulative, identity: T, scan: Scan<T>) -> Kernel {
     let Cumulative {
         axis,
         reverse,
@@ -133,7 +133,7 @@ fn running<T: Plain>(c: Cumulative, identity: T, scan: Scan<T>) -> Kernel {
 }
 
 /// The logarithm of a running sum of exponentials: the largest element and the sum relative to it.
-fn log_sum_exp<T: Real>(dst: &mut [T], src: View<'_, T>, axis: usize, reverse: bool) {
+fn log_sum_exp<T: RealElement>(dst: &mut [T], src: View<'_, T>, axis: usize, reverse: bool) {
     let step = |(m, s): (f64, f64), x: f64| {
         let to = Ordered::maximum(m, x);
         let term = |y: f64| if y == to { 1.0 } else { libm::exp(y - to) };
@@ -205,7 +205,7 @@ pub(crate) fn cumulative(c: &Cumulative, dtype: DType) -> Kernel {
 
 /// The product of a state and a factor; with strong zeros a zero of either makes it zero.
 #[inline(always)]
-pub(crate) fn times<T: Plain>(state: T::Exact, x: T, strong: bool) -> T::Exact {
+pub(crate) fn times<T: PlainElement>(state: T::Exact, x: T, strong: bool) -> T::Exact {
     if strong && (x == T::ZERO || state.round() == T::ZERO.wide()) {
         return T::Exact::of(T::ZERO.wide());
     }
@@ -214,7 +214,7 @@ pub(crate) fn times<T: Plain>(state: T::Exact, x: T, strong: bool) -> T::Exact {
 
 /// `y[k] = a[k] y[k-1] + b[k]` along an axis: the state is kept in twice the precision of the wide
 /// type.
-fn recurrence<T: Plain>(r: LinearRecurrence) -> Kernel {
+fn recurrence<T: PlainElement>(r: LinearRecurrence) -> Kernel {
     let strong = r.factors != Factors::Any;
     kernel(move |_, [a, b]| {
         let (a, b) = (a.into_dense()?, b.into_dense()?);
@@ -250,7 +250,7 @@ fn recurrence<T: Plain>(r: LinearRecurrence) -> Kernel {
 /// A linear recurrence.
 pub(crate) fn linear_recurrence(r: &LinearRecurrence, dtype: DType) -> Kernel {
     match dtype.kind() {
-        Kind::Complex => for_pair!(dtype, T => recurrence::<T>(*r)),
+        Kind::Complex => for_complex!(dtype, T => recurrence::<T>(*r)),
         _ => for_real!(dtype, T => recurrence::<T>(*r)),
     }
 }

@@ -3,17 +3,17 @@
 //! The function travels in the kernel's `data`. It computes as the reference does (see
 //! [`element`](crate::element)), so the bits are the reference's.
 
-use crate::element::{Pair, Real};
+use crate::element::{ComplexElement, RealElement};
 use cotangent_core::{C128, math};
 use cotangent_kernels::tile::Kernel;
 
 /// A kernel with what it calls.
-pub(crate) type Row = (Kernel, usize);
+pub(crate) type ScalarKernel = (Kernel, usize);
 
-macro_rules! rows {
+macro_rules! scalar_kernels {
     ($($(#[$doc:meta])* $name:ident [$($g:ident : $bound:ident),*] ($($x:ident : $t:ty),*) -> $u:ty, $f:ty, |$call:ident| $value:expr;)*) => {$(
         $(#[$doc])*
-        pub(crate) fn $name<$($g: $bound),*>(f: $f) -> Row {
+        pub(crate) fn $name<$($g: $bound),*>(f: $f) -> ScalarKernel {
             unsafe fn run<$($g: $bound),*>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
                 // SAFETY: `data` is the function this row was made with.
                 let $call: $f = unsafe { std::mem::transmute(data) };
@@ -33,18 +33,18 @@ macro_rules! rows {
     )*};
 }
 
-rows! {
+scalar_kernels! {
     /// A real function.
-    real1[T: Real](a: T) -> T, fn(f64) -> f64, |f| T::of(f(a.to()));
+    real_unary[T: RealElement](a: T) -> T, fn(f64) -> f64, |f| T::of(f(a.to()));
     /// A real function of two operands.
-    real2[T: Real](a: T, b: T) -> T, fn(f64, f64) -> f64, |f| T::of(f(a.to(), b.to()));
+    real_binary[T: RealElement](a: T, b: T) -> T, fn(f64, f64) -> f64, |f| T::of(f(a.to(), b.to()));
     /// A complex function.
-    pair1[T: Pair](a: T) -> T, fn(C128) -> C128, |f| T::of(f(a.to()));
+    complex_unary[T: ComplexElement](a: T) -> T, fn(C128) -> C128, |f| T::of(f(a.to()));
 }
 
 /// `x^n`, for exponents that the type has no number for.
-pub(crate) fn real_power<T: Real>(exponent: i64) -> Row {
-    unsafe fn run<T: Real>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+pub(crate) fn real_power<T: RealElement>(exponent: i64) -> ScalarKernel {
+    unsafe fn run<T: RealElement>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
         for i in 0..n {
             // SAFETY: the promise of `Run`: i < n.
             let x: T = unsafe { x[0].cast::<T>().add(i).read() };

@@ -2,7 +2,7 @@
 
 use crate::convert::converted;
 use crate::element::{
-    Plain, compute, compute_exact, for_compute, for_compute_ordered, for_number, pick,
+    PlainElement, compute, compute_exact, for_compute, for_compute_ordered, for_number, pick,
 };
 use crate::kernel::{Kernel, kernel};
 use crate::reduce::through;
@@ -91,7 +91,7 @@ fn with_planes(x: Tensor) -> Result<Tensor> {
 }
 
 /// What a reduction of nothing is.
-fn of_nothing(op: Reduction, dtype: DType) -> Scalar {
+fn empty_reduction(op: Reduction, dtype: DType) -> Scalar {
     let least_and_greatest = || match dtype.kind() {
         Kind::Float => (Scalar::F(f64::NEG_INFINITY), Scalar::F(f64::INFINITY)),
         _ => (
@@ -112,7 +112,7 @@ fn of_nothing(op: Reduction, dtype: DType) -> Scalar {
 pub(crate) fn reduce_window(op: &ReduceWindow, dtype: DType) -> Kernel {
     use Reduction::*;
     let to = compute(dtype);
-    let none = of_nothing(op.op, dtype);
+    let none = empty_reduction(op.op, dtype);
     let inner = match op.op {
         Sum => for_compute!(to, T => summing::<T>(op, none)),
         Prod => {
@@ -138,7 +138,7 @@ pub(crate) fn reduce_window(op: &ReduceWindow, dtype: DType) -> Kernel {
 }
 
 /// Sums over windows: plain ones of few elements, else compensated.
-fn summing<T: Plain>(op: &ReduceWindow, none: Scalar) -> Kernel {
+fn summing<T: PlainElement>(op: &ReduceWindow, none: Scalar) -> Kernel {
     let few = folding::<T, _>(op, none, Number::widen, Number::plus, T::narrow);
     let lift = |x: T| T::Exact::of(x.wide());
     let many = folding::<T, _>(op, none, lift, T::Exact::plus, |s| T::from_wide(s.round()));
@@ -153,7 +153,7 @@ fn summing<T: Plain>(op: &ReduceWindow, none: Scalar) -> Kernel {
     })
 }
 
-fn folding<T: Plain, A: Copy + Send + Sync + 'static>(
+fn folding<T: PlainElement, A: Copy + Send + Sync + 'static>(
     op: &ReduceWindow,
     none: Scalar,
     lift: impl Fn(T) -> A + Copy + Send + Sync + 'static,

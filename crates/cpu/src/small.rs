@@ -4,19 +4,21 @@
 //! The same operations on the same numbers as the kernels of [`elementwise`](crate::elementwise),
 //! so the same bits.
 
-use crate::element::Plain;
+use crate::element::PlainElement;
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{Binary, Op, Unary};
 use cotangent_core::{DType, Element};
 
 /// From here on a prepared kernel is as fast.
-const FEW: usize = 1024;
+const MAX_UNPREPARED_ELEMENTS: usize = 1024;
 
 /// The result, if this is one of the operations on few elements that need no preparation.
 pub(crate) fn apply(op: &Op, x: &[Tensor]) -> Option<Tensor> {
     match (op, x) {
         (Op::Binary(f), [x, y])
-            if x.shape() == y.shape() && x.dtype() == y.dtype() && x.numel() <= FEW =>
+            if x.shape() == y.shape()
+                && x.dtype() == y.dtype()
+                && x.numel() <= MAX_UNPREPARED_ELEMENTS =>
         {
             match x.dtype() {
                 DType::F64 => arithmetic::<f64>(*f, x, y),
@@ -24,7 +26,7 @@ pub(crate) fn apply(op: &Op, x: &[Tensor]) -> Option<Tensor> {
                 _ => None,
             }
         }
-        (Op::Unary(Unary::Neg), [x]) if x.numel() <= FEW => match x.dtype() {
+        (Op::Unary(Unary::Neg), [x]) if x.numel() <= MAX_UNPREPARED_ELEMENTS => match x.dtype() {
             DType::F64 => each(x, |x: f64| -x),
             DType::F32 => each(x, |x: f32| -x),
             _ => None,
@@ -37,7 +39,7 @@ impl Tensor {
     /// `self + x` in place of `self`; `false` if others refer to its elements, or the two differ in
     /// more than those.
     pub fn add_over(&mut self, x: &Tensor) -> bool {
-        fn of<T: Plain + Float>(y: &mut Tensor, x: &Tensor) -> bool {
+        fn of<T: PlainElement + Float>(y: &mut Tensor, x: &Tensor) -> bool {
             match (y.exclusive::<T>(), x.as_slice::<T>()) {
                 (Some(y), Some(x)) => y.iter_mut().zip(x).for_each(|(y, &x)| *y = *y + x),
                 _ => return false,
@@ -53,7 +55,7 @@ impl Tensor {
     }
 }
 
-fn arithmetic<T: Plain + Float>(f: Binary, x: &Tensor, y: &Tensor) -> Option<Tensor> {
+fn arithmetic<T: PlainElement + Float>(f: Binary, x: &Tensor, y: &Tensor) -> Option<Tensor> {
     match f {
         Binary::Add => pairs(x, y, |x: T, y| x + y),
         Binary::Sub => pairs(x, y, |x: T, y| x - y),
@@ -76,7 +78,7 @@ trait Float:
 impl Float for f32 {}
 impl Float for f64 {}
 
-fn pairs<T: Plain>(x: &Tensor, y: &Tensor, f: impl Fn(T, T) -> T) -> Option<Tensor> {
+fn pairs<T: PlainElement>(x: &Tensor, y: &Tensor, f: impl Fn(T, T) -> T) -> Option<Tensor> {
     let shape = Extents::from_slice(x.shape());
     let data: Vec<T> = match (x.as_slice::<T>(), y.as_slice::<T>()) {
         (Some(x), Some(y)) => x.iter().zip(y).map(|(&x, &y)| f(x, y)).collect(),
@@ -93,7 +95,7 @@ fn pairs<T: Plain>(x: &Tensor, y: &Tensor, f: impl Fn(T, T) -> T) -> Option<Tens
     Some(Tensor::from_vec(shape, data))
 }
 
-fn each<T: Plain>(x: &Tensor, f: impl Fn(T) -> T) -> Option<Tensor> {
+fn each<T: PlainElement>(x: &Tensor, f: impl Fn(T) -> T) -> Option<Tensor> {
     let data = x.as_slice::<T>()?.iter().map(|&x| f(x)).collect();
     Some(Tensor::from_vec(Extents::from_slice(x.shape()), data))
 }

@@ -1,8 +1,8 @@
 //! Sorts and positions of extrema.
 
 use crate::convert::converted;
-use crate::element::{Plain, compute, for_compute_ordered, for_size, limit, pick};
-use crate::kernel::{Kernel, Operands, Results, Used, kernel};
+use crate::element::{PlainElement, compute, for_compute_ordered, for_size, limit, pick};
+use crate::kernel::{Kernel, Operands, Results, UsedResults, kernel};
 use crate::tensor::{Extents, Tensor, row_major, volume};
 use cotangent_core::ops::{ArgReduce, Sort};
 use cotangent_core::{DType, Result};
@@ -32,7 +32,7 @@ pub(crate) fn arg_reduce(a: &ArgReduce, dtype: DType) -> Kernel {
 }
 
 /// [`arg_reduce`] of elements of one type, with positions of another.
-fn positions<T: Plain + Ordered<Acc = T>, I: Plain + Index>(a: ArgReduce) -> Kernel {
+fn positions<T: PlainElement + Ordered<Acc = T>, I: PlainElement + Index>(a: ArgReduce) -> Kernel {
     let ArgReduce { min, axis, dtype } = a;
     kernel(move |_, [x]| {
         let x = converted(x, T::DTYPE)?;
@@ -56,7 +56,7 @@ fn permutation(keys: &[Tensor], axis: usize, down: bool) -> Result<Vec<usize>> {
     for key in keys.iter().rev() {
         let key = converted(key.clone(), compute(key.dtype()))?;
         let key = match &order {
-            Some(order) => taken(&key, order, axis)?,
+            Some(order) => permuted(&key, order, axis)?,
             None => key,
         };
         let mut next = zeros::<usize>(key.numel()).map_err(limit)?;
@@ -75,7 +75,7 @@ fn permutation(keys: &[Tensor], axis: usize, down: bool) -> Result<Vec<usize>> {
     Ok(order.expect("the type rule asks for a key"))
 }
 
-fn taken(x: &Tensor, positions: &[usize], axis: usize) -> Result<Tensor> {
+fn permuted(x: &Tensor, positions: &[usize], axis: usize) -> Result<Tensor> {
     let shape = Extents::from_slice(x.shape());
     for_size!(x.dtype(), W => {
         Tensor::filled_bits::<W, _>(x.dtype(), shape, |dst| take_along_axis(dst, x.bits(), positions, axis))
@@ -83,11 +83,11 @@ fn taken(x: &Tensor, positions: &[usize], axis: usize) -> Result<Tensor> {
 }
 
 /// Of this part of a line, or less, the first elements are selected.
-const FEW: usize = 4;
+const AXIS_ELEMENTS_PER_SELECTED: usize = 4;
 
 /// The first elements in the order of a key, as tensors of the whole extent: what follows the first
 /// ones is anything.
-fn first(x: Operands, s: Sort, used: Used, kept: usize) -> Result<Results> {
+fn first(x: Operands, s: Sort, used: UsedResults, kept: usize) -> Result<Results> {
     let Sort {
         axis,
         descending: down,
@@ -115,7 +115,7 @@ fn first(x: Operands, s: Sort, used: Used, kept: usize) -> Result<Results> {
         .map(|(n, &s)| (n - 1) * s as usize)
         .sum::<usize>()
         + 1;
-    let taken = |x: &Tensor| -> Result<Tensor> {
+    let permuted = |x: &Tensor| -> Result<Tensor> {
         let y = for_size!(x.dtype(), W => Tensor::build_bits::<W, _>(x.dtype(), Extents::from_slice(&[reach]), |dst| {
             take_first(&mut dst[..order.len()], x.bits(), &order, axis, kept)
         }))?;
@@ -123,12 +123,12 @@ fn first(x: Operands, s: Sort, used: Used, kept: usize) -> Result<Results> {
     };
     x.into_iter()
         .enumerate()
-        .map(|(k, x)| if used.has(k) { taken(&x) } else { Ok(x) })
+        .map(|(k, x)| if used.has(k) { permuted(&x) } else { Ok(x) })
         .collect()
 }
 
 /// All operands, those that are read, in the order of the first ones.
-pub(crate) fn sorting(s: &Sort, used: Used) -> Kernel {
+pub(crate) fn sorting(s: &Sort, used: UsedResults) -> Kernel {
     let s = *s;
     let Sort {
         axis,
@@ -138,7 +138,7 @@ pub(crate) fn sorting(s: &Sort, used: Used) -> Kernel {
     } = s;
     Box::new(move |_, x: Operands| -> Result<Results> {
         let (kept, n) = (used.first(), x[0].shape()[axis]);
-        if num_keys == 1 && kept > 0 && kept <= n / FEW && x[0].numel() > 0 {
+        if num_keys == 1 && kept > 0 && kept <= n / AXIS_ELEMENTS_PER_SELECTED && x[0].numel() > 0 {
             return first(x, s, used, kept);
         }
         let order = permutation(&x[..num_keys], axis, down)?;
@@ -146,7 +146,7 @@ pub(crate) fn sorting(s: &Sort, used: Used) -> Kernel {
             .enumerate()
             .map(|(k, x)| {
                 if used.has(k) {
-                    taken(&x, &order, axis)
+                    permuted(&x, &order, axis)
                 } else {
                     Ok(x)
                 }

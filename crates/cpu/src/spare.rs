@@ -1,39 +1,39 @@
 //! Small data that tensors leave and take: where there are few elements, memory for them and for
 //! the count of references costs several times the arithmetic.
 //!
-//! A thread keeps at most [`MOST`] pieces of each length up to [`LONGEST`], of the two types that
+//! A thread keeps at most [`MAX_SPARE_PER_LENGTH`] pieces of each length up to [`MAX_SPARE_ELEMENTS`], of the two types that
 //! eager gradients have.
 
-use crate::element::Plain;
+use crate::element::PlainElement;
 use cotangent_core::{DType, Data};
 use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Elements of the longest data that is kept.
-const LONGEST: usize = 32;
+const MAX_SPARE_ELEMENTS: usize = 32;
 
 /// How many of one length are kept.
-const MOST: usize = 128;
+const MAX_SPARE_PER_LENGTH: usize = 128;
 
 /// Data by length.
-type Lengths<T> = [Vec<Arc<Vec<T>>>; LONGEST + 1];
+type Lengths<T> = [Vec<Arc<Vec<T>>>; MAX_SPARE_ELEMENTS + 1];
 
-struct Spare {
+struct SmallBufferPool {
     f64: Lengths<f64>,
     f32: Lengths<f32>,
 }
 
 thread_local! {
-    static SPARE: RefCell<Spare> =
-        const { RefCell::new(Spare { f64: [const { Vec::new() }; LONGEST + 1], f32: [const { Vec::new() }; LONGEST + 1] }) };
+    static SMALL_BUFFERS: RefCell<SmallBufferPool> =
+        const { RefCell::new(SmallBufferPool { f64: [const { Vec::new() }; MAX_SPARE_ELEMENTS + 1], f32: [const { Vec::new() }; MAX_SPARE_ELEMENTS + 1] }) };
 }
 
 /// Data of `n` elements that nobody else refers to, and where they lie; they are what they were
 /// before.
 #[inline]
 pub(crate) fn take(dtype: DType, n: usize) -> Option<(Data, NonNull<u8>)> {
-    fn of<T: Plain>(
+    fn of<T: PlainElement>(
         kept: &mut Vec<Arc<Vec<T>>>,
         wrap: fn(Arc<Vec<T>>) -> Data,
     ) -> Option<(Data, NonNull<u8>)> {
@@ -41,10 +41,10 @@ pub(crate) fn take(dtype: DType, n: usize) -> Option<(Data, NonNull<u8>)> {
         let at = NonNull::from(Arc::get_mut(&mut data)?.as_mut_slice()).cast();
         Some((wrap(data), at))
     }
-    if n > LONGEST || !matches!(dtype, DType::F64 | DType::F32) {
+    if n > MAX_SPARE_ELEMENTS || !matches!(dtype, DType::F64 | DType::F32) {
         return None;
     }
-    let found = SPARE.try_with(|spare| {
+    let found = SMALL_BUFFERS.try_with(|spare| {
         let spare = &mut *spare.try_borrow_mut().ok()?;
         match dtype {
             DType::F64 => of(&mut spare.f64[n], Data::F64),
@@ -56,7 +56,7 @@ pub(crate) fn take(dtype: DType, n: usize) -> Option<(Data, NonNull<u8>)> {
 
 /// Frees what this thread keeps.
 pub(crate) fn clear() {
-    let _ = SPARE.try_with(|spare| {
+    let _ = SMALL_BUFFERS.try_with(|spare| {
         if let Ok(mut spare) = spare.try_borrow_mut() {
             spare.f64.iter_mut().for_each(|kept| *kept = Vec::new());
             spare.f32.iter_mut().for_each(|kept| *kept = Vec::new());
@@ -69,20 +69,20 @@ pub(crate) fn clear() {
 pub(crate) fn give(data: Data) {
     fn of<T>(lengths: &mut Lengths<T>, data: Arc<Vec<T>>) {
         let kept = &mut lengths[data.len()];
-        if kept.len() < MOST {
+        if kept.len() < MAX_SPARE_PER_LENGTH {
             kept.push(data);
         }
     }
     let last = match &data {
-        Data::F64(v) => v.capacity() <= LONGEST && Arc::strong_count(v) == 1,
-        Data::F32(v) => v.capacity() <= LONGEST && Arc::strong_count(v) == 1,
+        Data::F64(v) => v.capacity() <= MAX_SPARE_ELEMENTS && Arc::strong_count(v) == 1,
+        Data::F32(v) => v.capacity() <= MAX_SPARE_ELEMENTS && Arc::strong_count(v) == 1,
         _ => false,
     };
     if !last {
         return;
     }
     // When the thread ends, it is freed here.
-    let _ = SPARE.try_with(move |spare| {
+    let _ = SMALL_BUFFERS.try_with(move |spare| {
         let Ok(mut spare) = spare.try_borrow_mut() else {
             return;
         };

@@ -9,7 +9,9 @@
 
 use crate::axes::Axes;
 pub(crate) use crate::axes::row_major;
-use crate::element::{Bits, Done, Plain, anything, for_any, for_size, room, uninitialised, zeroed};
+use crate::element::{
+    Bits, Done, PlainElement, arbitrary, buffer_capacity, for_any, for_size, uninitialised, zeroed,
+};
 use cotangent_core::{Array, DType, Data, Result, Type, bail};
 use cotangent_kernels::View;
 use cotangent_kernels::copy::copy_on_threads;
@@ -71,8 +73,10 @@ impl Drop for Tensor {
 
 /// Keeps the memory of large data that nobody else refers to.
 fn recycle(data: &mut Data) {
-    fn of<T: Plain>(data: &mut Data) {
-        let Some(vector) = T::exclusive(data).filter(|v| v.capacity() == room::<T>(v.len())) else {
+    fn of<T: PlainElement>(data: &mut Data) {
+        let Some(vector) =
+            T::exclusive(data).filter(|v| v.capacity() == buffer_capacity::<T>(v.len()))
+        else {
             return;
         };
         let mut vector = ManuallyDrop::new(std::mem::take(vector));
@@ -108,7 +112,7 @@ impl From<&Array> for Tensor {
 
 impl Tensor {
     /// A row-major tensor of all elements of `data`.
-    pub(crate) fn from_vec<T: Plain>(shape: Extents, data: Vec<T>) -> Tensor {
+    pub(crate) fn from_vec<T: PlainElement>(shape: Extents, data: Vec<T>) -> Tensor {
         debug_assert_eq!(volume(&shape).ok(), Some(data.len()));
         Tensor {
             axes: Axes::row_major(&shape),
@@ -118,7 +122,7 @@ impl Tensor {
     }
 
     /// A row-major tensor that `fill` writes; it gets a buffer of zeros.
-    pub(crate) fn build<T: Plain, R: Done>(
+    pub(crate) fn build<T: PlainElement, R: Done>(
         shape: Extents,
         fill: impl FnOnce(&mut [T]) -> R,
     ) -> Result<Tensor> {
@@ -128,11 +132,11 @@ impl Tensor {
     }
 
     /// As [`Tensor::build`], for a `fill` that writes every element: the buffer holds anything.
-    pub(crate) fn filled<T: Plain, R: Done>(
+    pub(crate) fn filled<T: PlainElement, R: Done>(
         shape: Extents,
         fill: impl FnOnce(&mut [T]) -> R,
     ) -> Result<Tensor> {
-        let mut y = Tensor::from_vec(shape.clone(), anything::<T>(volume(&shape)?)?);
+        let mut y = Tensor::from_vec(shape.clone(), arbitrary::<T>(volume(&shape)?)?);
         fill(y.exclusive().expect("just made")).done()?;
         Ok(y)
     }
@@ -155,7 +159,7 @@ impl Tensor {
         fill: impl FnOnce(&mut [W]) -> R,
     ) -> Result<Tensor> {
         let n = volume(&shape)?;
-        let mut y = for_any!(dtype, T => Tensor::from_vec(shape, anything::<T>(n)?));
+        let mut y = for_any!(dtype, T => Tensor::from_vec(shape, arbitrary::<T>(n)?));
         fill(y.exclusive_bits().expect("just made")).done()?;
         Ok(y)
     }
@@ -217,7 +221,7 @@ impl Tensor {
     ///
     /// # Panics
     /// If the elements have another type.
-    pub(crate) fn view<T: Plain>(&self) -> View<'_, T> {
+    pub(crate) fn view<T: PlainElement>(&self) -> View<'_, T> {
         let data = T::slice(&self.data).expect("kernels are chosen by element type");
         if self.is_dense() {
             View::dense(data, self.shape())
@@ -260,7 +264,7 @@ impl Tensor {
             return None;
         }
         let (p, n) = for_any!(self.dtype(), T => {
-            let data = <T as Plain>::exclusive(&mut self.data)?;
+            let data = <T as PlainElement>::exclusive(&mut self.data)?;
             (data.as_mut_ptr().cast::<W>(), data.len())
         });
         // SAFETY: as in `bits`, and nobody else refers to the buffer. Every caller copies whole
@@ -305,7 +309,7 @@ impl Tensor {
 
     /// The elements in row-major order for writing, if they are a whole buffer that nobody else
     /// refers to.
-    pub(crate) fn exclusive<T: Plain>(&mut self) -> Option<&mut [T]> {
+    pub(crate) fn exclusive<T: PlainElement>(&mut self) -> Option<&mut [T]> {
         if self.is_dense() {
             T::exclusive(&mut self.data).map(Vec::as_mut_slice)
         } else {
@@ -316,7 +320,7 @@ impl Tensor {
     /// Where the first element lies. Dangling if there is none.
     #[inline]
     pub(crate) fn first_ptr(&self) -> *const u8 {
-        fn of<T: Plain>(t: &Tensor) -> *const u8 {
+        fn of<T: PlainElement>(t: &Tensor) -> *const u8 {
             let data = T::slice(&t.data).expect("the type was asked");
             data.as_ptr().wrapping_add(t.offset).cast()
         }
@@ -325,7 +329,7 @@ impl Tensor {
 
     /// Where the elements lie, if they are a whole row-major buffer that nobody else refers to.
     pub(crate) fn exclusive_ptr(&mut self) -> Option<*mut u8> {
-        fn of<T: Plain>(t: &mut Tensor) -> Option<*mut u8> {
+        fn of<T: PlainElement>(t: &mut Tensor) -> Option<*mut u8> {
             t.exclusive::<T>().map(|data| data.as_mut_ptr().cast())
         }
         for_any!(self.dtype(), T => of::<T>(self))
@@ -560,11 +564,13 @@ pub(crate) struct Fresh {
 impl Fresh {
     /// A buffer of `n` elements; an error if there is no such memory.
     pub(crate) fn new(dtype: DType, n: usize) -> Result<Fresh> {
-        fn of<T: Plain>(n: usize) -> Result<Fresh> {
-            unsafe fn wrap<T: Plain>(data: NonNull<u8>, n: usize) -> Data {
+        fn of<T: PlainElement>(n: usize) -> Result<Fresh> {
+            unsafe fn wrap<T: PlainElement>(data: NonNull<u8>, n: usize) -> Data {
                 // SAFETY: `data` is a buffer for `n` elements of `uninitialised`, and they have
                 // been written.
-                T::wrap(unsafe { Vec::from_raw_parts(data.cast::<T>().as_ptr(), n, room::<T>(n)) })
+                T::wrap(unsafe {
+                    Vec::from_raw_parts(data.cast::<T>().as_ptr(), n, buffer_capacity::<T>(n))
+                })
             }
             Ok(match crate::spare::take(T::DTYPE, n) {
                 Some((whole, data)) => Fresh {

@@ -145,18 +145,18 @@ pub(crate) struct Tiny {
     offsets: Vec<usize>,
     /// Nothing in memory is written: every instruction gives results.
     fixed: bool,
-    memory: Mutex<Memory>,
+    memory: Mutex<RunMemory>,
 }
 
 /// What one run writes to.
-pub(crate) struct Memory {
+pub(crate) struct RunMemory {
     /// The table points into it.
     _lines: Vec<Line>,
     table: Vec<*mut u8>,
 }
 
 // SAFETY: the pointers lead into `lines`, or were given for one run and are not used after it.
-unsafe impl Send for Memory {}
+unsafe impl Send for RunMemory {}
 
 /// The product of `m` by `k` and `k` by `n` numbers in these steps.
 ///
@@ -209,11 +209,11 @@ unsafe fn rows<T: Reduced>(fold: Fold, y: *mut u8, x: *const u8, count: usize, l
 
 impl Tiny {
     /// Calls `f` with memory for runs: the program's own, unless another thread has it.
-    pub(crate) fn with_memory<R>(&self, f: impl FnOnce(&mut Memory) -> R) -> R {
+    pub(crate) fn with_memory<R>(&self, f: impl FnOnce(&mut RunMemory) -> R) -> R {
         match self.memory.try_lock() {
             Ok(mut memory) => f(&mut memory),
             Err(TryLockError::Poisoned(e)) => f(&mut e.into_inner()),
-            Err(TryLockError::WouldBlock) => f(&mut Memory::new(
+            Err(TryLockError::WouldBlock) => f(&mut RunMemory::new(
                 &self.image,
                 self.inputs.len() + self.outputs.len(),
                 &self.offsets,
@@ -332,7 +332,7 @@ impl Tiny {
     /// those of that output, and overlaps nothing else. The memory was made for this program.
     pub(crate) unsafe fn execute(
         &self,
-        memory: &mut Memory,
+        memory: &mut RunMemory,
         x: impl IntoIterator<Item = *const u8>,
         y: impl IntoIterator<Item = *mut u8>,
     ) -> Fallible {
@@ -350,7 +350,7 @@ impl Tiny {
     /// As for [`Tiny::execute`]; the memory is as the step before left it.
     pub(crate) unsafe fn execute_again(
         &self,
-        memory: &mut Memory,
+        memory: &mut RunMemory,
         x: impl IntoIterator<Item = *const u8>,
         y: impl IntoIterator<Item = *mut u8>,
     ) -> Fallible {
@@ -361,7 +361,7 @@ impl Tiny {
 
     fn place(
         &self,
-        memory: &mut Memory,
+        memory: &mut RunMemory,
         x: impl IntoIterator<Item = *const u8>,
         y: impl IntoIterator<Item = *mut u8>,
     ) {
@@ -463,13 +463,13 @@ impl Tiny {
     }
 }
 
-impl Memory {
-    fn new(image: &[Line], before: usize, offsets: &[usize]) -> Memory {
+impl RunMemory {
+    fn new(image: &[Line], before: usize, offsets: &[usize]) -> RunMemory {
         let mut lines = image.to_vec();
         let base = lines.as_mut_ptr().cast::<u8>();
         let mut table = vec![base; before];
         table.extend(offsets.iter().map(|&at| base.wrapping_add(at)));
-        Memory {
+        RunMemory {
             _lines: lines,
             table,
         }

@@ -6,8 +6,8 @@
 
 use crate::convert::converted;
 use crate::element::{
-    Plain, collected, compute, compute_exact, for_compute, for_pair, for_real, for_size, for_whole,
-    limit, pick,
+    PlainElement, collected, compute, compute_exact, for_complex, for_compute, for_integer_or_bool,
+    for_real, for_size, limit, pick,
 };
 use crate::kernel::{Kernel, Sizes, kernel};
 use crate::movement::owned;
@@ -24,14 +24,14 @@ use cotangent_kernels::{Number, Ordered};
 use smallvec::{SmallVec, smallvec};
 
 /// The least length of windows that are sorted before they are added.
-const ROW: usize = 4;
+const MIN_SORTED_WINDOW_ELEMENTS: usize = 4;
 
 /// All windows, in order.
 struct Plan<'a> {
     name: &'a str,
     dims: &'a Windows,
     bounds: Bounds,
-    x: Place<'a>,
+    x: StridedOperand<'a>,
     /// Axes of the operand along which windows extend, and the extents of a window there.
     extended: SmallVec<[usize; 4]>,
     window: Extents,
@@ -43,7 +43,7 @@ struct Plan<'a> {
     outer: Extents,
     /// How far an index vector, its window, and what a batch has of the operand move along each;
     /// neighbours as one where they are evenly spaced.
-    turns: SmallVec<[(usize, [isize; 3]); 4]>,
+    outer_axes: SmallVec<[(usize, [isize; 3]); 4]>,
     /// The first window.
     first: usize,
     /// From one number of an index vector to the next.
@@ -52,15 +52,15 @@ struct Plan<'a> {
 }
 
 /// Extents, steps and first element of an operand.
-struct Place<'a> {
+struct StridedOperand<'a> {
     shape: &'a [usize],
     strides: &'a [isize],
     offset: usize,
 }
 
-impl<'a> Place<'a> {
-    fn of(x: &'a Tensor) -> Place<'a> {
-        Place {
+impl<'a> StridedOperand<'a> {
+    fn of(x: &'a Tensor) -> StridedOperand<'a> {
+        StridedOperand {
             shape: x.shape(),
             strides: x.strides(),
             offset: x.offset(),
@@ -74,7 +74,7 @@ fn at(place: usize, steps: isize, by: isize) -> usize {
 
 /// The number of an index at an offset; what does not fit is out of bounds anyway.
 fn number(indices: &Tensor, offset: usize) -> i64 {
-    for_whole!(indices.dtype(), T => indices.view::<T>().data()[offset].signed())
+    for_integer_or_bool!(indices.dtype(), T => indices.view::<T>().data()[offset].signed())
 }
 
 /// The greatest common divisor.
@@ -83,7 +83,7 @@ fn gcd(a: usize, b: usize) -> usize {
 }
 
 /// Steps to the next index, and moves places by the steps along the axes; `false` after the last.
-fn turn<const N: usize>(
+fn advance_along<const N: usize>(
     index: &mut [usize],
     axes: &[(usize, [isize; N])],
     places: &mut [usize; N],
@@ -117,9 +117,9 @@ impl<'a> Plan<'a> {
         name: &'a str,
         dims: &'a Windows,
         bounds: Bounds,
-        x: Place<'a>,
+        x: StridedOperand<'a>,
         indices: Tensor,
-        windows: &Place<'_>,
+        windows: &StridedOperand<'_>,
     ) -> Result<Self> {
         let indices = indices.into_dense()?;
         let extends = |k: &usize| !dims.collapsed.contains(k) && !dims.operand_batch.contains(k);
@@ -139,7 +139,8 @@ impl<'a> Plan<'a> {
             .filter(|&k| k != dims.vector)
             .map(|k| index_strides[k]);
         let counted = (0..windows.shape.len()).filter(|k| !dims.window.contains(k));
-        let (mut outer, mut turns) = (Extents::new(), SmallVec::<[(usize, [isize; 3]); 4]>::new());
+        let (mut outer, mut outer_axes) =
+            (Extents::new(), SmallVec::<[(usize, [isize; 3]); 4]>::new());
         for (k, (o, index)) in counted.zip(index_by).enumerate() {
             let batch = batches(dims)
                 .filter(|b| b.1 == k)
@@ -150,11 +151,11 @@ impl<'a> Plan<'a> {
             if n == 1 {
                 continue;
             }
-            match turns.last_mut() {
+            match outer_axes.last_mut() {
                 Some(last) if last.1 == by.map(|by| by.wrapping_mul(n as isize)) => {
                     *last = (last.0 * n, by)
                 }
-                _ => turns.push((n, by)),
+                _ => outer_axes.push((n, by)),
             }
         }
         let first = windows.offset;
@@ -168,7 +169,7 @@ impl<'a> Plan<'a> {
             size,
             strides,
             outer,
-            turns,
+            outer_axes,
             first,
             component,
             indices,
@@ -180,7 +181,7 @@ impl<'a> Plan<'a> {
         if self.outer.contains(&0) || self.window.contains(&0) {
             return Ok(());
         }
-        for_whole!(self.indices.dtype(), T => self.blocks::<T>(self.indices.view::<T>().data(), &mut f))
+        for_integer_or_bool!(self.indices.dtype(), T => self.blocks::<T>(self.indices.view::<T>().data(), &mut f))
     }
 
     /// [`Plan::each`] for indices of one type.
@@ -189,7 +190,7 @@ impl<'a> Plan<'a> {
         numbers: &[I],
         f: &mut dyn FnMut(&[usize], &mut Starts),
     ) -> Result<()> {
-        let (around, (n, by)) = match self.turns.split_last() {
+        let (around, (n, by)) = match self.outer_axes.split_last() {
             Some((last, around)) => (around, *last),
             None => (&[][..], (1, [0; 3])),
         };
@@ -223,7 +224,7 @@ impl<'a> Plan<'a> {
                     before += self.give(before, &mut starts, f)?;
                 }
             }
-            if !turn(&mut index, around, &mut places) {
+            if !advance_along(&mut index, around, &mut places) {
                 return self.give(before, &mut starts, f).map(|_| ());
             }
         }
@@ -243,7 +244,7 @@ impl<'a> Plan<'a> {
                 starts.retain();
                 f(&self.window, starts);
             } else {
-                self.some(before, starts, f)?;
+                self.partly_outside(before, starts, f)?;
             }
         } else if count > 0 {
             f(&self.window, starts);
@@ -259,7 +260,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The windows of a block of which some are not inside; `before` come before it.
-    fn some(
+    fn partly_outside(
         &self,
         before: usize,
         starts: &Starts,
@@ -353,7 +354,7 @@ impl<'a> Plan<'a> {
             loop {
                 starts.shift(by);
                 f(&[], starts);
-                if !turn(&mut index, &axes, &mut by) {
+                if !advance_along(&mut index, &axes, &mut by) {
                     return;
                 }
             }
@@ -388,7 +389,12 @@ impl<'a> Plan<'a> {
         let distance = starts
             .map(|k| self.x.strides[k].unsigned_abs())
             .fold(0, gcd);
-        if !adjacent || size < ROW || size > distance || !self.is_apart() || self.is_across() {
+        if !adjacent
+            || size < MIN_SORTED_WINDOW_ELEMENTS
+            || size > distance
+            || !self.is_apart()
+            || self.is_across()
+        {
             return Ok(None);
         }
         let Some(mut rows) = Rows::new(len, distance, updates).map_err(limit)? else {
@@ -403,7 +409,7 @@ impl<'a> Plan<'a> {
     /// Neighbours in the array of windows are in neighbouring windows, not in one.
     fn is_across(&self) -> bool {
         let across = self
-            .turns
+            .outer_axes
             .last()
             .is_some_and(|(n, by)| *n > 1 && by[1] == 1);
         across && self.is_apart() && !self.window.is_empty()
@@ -464,8 +470,8 @@ pub(crate) fn gather(g: &Gather, dtype: DType) -> Kernel {
         let next = |k| if w.window.contains(&k) { window.next() } else { outer.next() };
         let shape: Extents = (0..rank).filter_map(next).collect();
         let strides = row_major(&shape);
-        let windows = Place { shape: &shape, strides: &strides, offset: 0 };
-        let plan = Plan::new("gather", &w, bounds, Place::of(&x), indices, &windows)?;
+        let windows = StridedOperand { shape: &shape, strides: &strides, offset: 0 };
+        let plan = Plan::new("gather", &w, bounds, StridedOperand::of(&x), indices, &windows)?;
         let ([to, from], data) = (&plan.strides, x.bits::<W>().data());
         let mut found = Ok(());
         let fill = |dst: &mut [W]| {
@@ -492,7 +498,7 @@ fn write<A: Copy, T: Copy>(
     (u, data): (&Tensor, &[T]),
     combine: impl Fn(A, T) -> A,
 ) -> Result<()> {
-    let place = Place {
+    let place = StridedOperand {
         shape,
         strides: &row_major(shape),
         offset: 0,
@@ -503,7 +509,7 @@ fn write<A: Copy, T: Copy>(
         op.bounds,
         place,
         indices,
-        &Place::of(u),
+        &StridedOperand::of(u),
     )?;
     let [from, to] = &plan.strides;
     plan.in_rows(|window, starts| {
@@ -525,7 +531,7 @@ fn setting(op: &Scatter, dtype: DType) -> Kernel {
 }
 
 /// Combined in a type of arithmetic: over the operand, if that dies here.
-fn combining<T: Plain>(
+fn combining<T: PlainElement>(
     op: &Scatter,
     dtype: DType,
     combine: impl Fn(T, T) -> T + Copy + Send + Sync + 'static,
@@ -550,11 +556,11 @@ fn combining<T: Plain>(
 
 /// An operand of so many times as many elements as updates is not widened as a whole: the updates
 /// are sorted by their places, and only these are summed in more digits.
-const FEW: usize = 16;
+const SORT_ELEMENTS_PER_UPDATE: usize = 16;
 
 /// Sums that are twice as precise as their elements, over the operand, if that dies here. Plain
 /// ones where no place can get more than two updates.
-fn adding<T: Plain + Summed>(op: &Scatter, dtype: DType) -> Kernel {
+fn adding<T: PlainElement + Summed>(op: &Scatter, dtype: DType) -> Kernel {
     let op = op.clone();
     kernel(move |_, [y, indices, u]| {
         let (y, u) = (converted(y, T::DTYPE)?, converted(u, T::DTYPE)?);
@@ -568,7 +574,7 @@ fn adding<T: Plain + Summed>(op: &Scatter, dtype: DType) -> Kernel {
             return converted(y, dtype);
         }
         let strides = row_major(&shape);
-        let place = Place {
+        let place = StridedOperand {
             shape: &shape,
             strides: &strides,
             offset: 0,
@@ -579,13 +585,13 @@ fn adding<T: Plain + Summed>(op: &Scatter, dtype: DType) -> Kernel {
             op.bounds,
             place,
             indices,
-            &Place::of(&u),
+            &StridedOperand::of(&u),
         )?;
         if let Some((rows, len)) = plan.rows(to.len(), data.len())? {
             rows.sum(to, data, len);
             return converted(y, dtype);
         }
-        if u.numel() <= to.len() / FEW {
+        if u.numel() <= to.len() / SORT_ELEMENTS_PER_UPDATE {
             let pairs = (0..).zip(plan.pairs()?);
             let mut updates: Vec<(usize, usize, usize)> =
                 collected(pairs.map(|(k, (from, place))| (place, k, from)))?;
@@ -614,7 +620,7 @@ fn adding<T: Plain + Summed>(op: &Scatter, dtype: DType) -> Kernel {
 }
 
 /// Compensated sums, rounded once.
-fn summing<T: Plain>(op: &Scatter, dtype: DType) -> Kernel {
+fn summing<T: PlainElement>(op: &Scatter, dtype: DType) -> Kernel {
     let op = op.clone();
     kernel(move |_, [y, indices, u]| {
         let (y, u) = (
@@ -633,7 +639,7 @@ fn summing<T: Plain>(op: &Scatter, dtype: DType) -> Kernel {
 }
 
 /// Runs a block for an integer type.
-macro_rules! whole {
+macro_rules! integer {
     ($dtype:expr, $T:ident => $body:expr) => {
         pick!($dtype, $T => $body; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)
     };
@@ -647,7 +653,7 @@ pub(crate) fn scatter(s: &Scatter, dtype: DType) -> Kernel {
         (Combine::Add, DType::Bool) => combining::<bool>(s, dtype, |a, b| a | b),
         (Combine::Mul, DType::Bool) => combining::<bool>(s, dtype, |a, b| a & b),
         (Combine::Add, _) if dtype.kind() == Kind::Int => {
-            whole!(dtype, T => combining::<T>(s, dtype, T::wrapping_add))
+            integer!(dtype, T => combining::<T>(s, dtype, T::wrapping_add))
         }
         (Combine::Add, _) if s.stable => for_compute!(exact, T => summing::<T>(s, dtype)),
         (Combine::Add, _) => {
@@ -659,10 +665,10 @@ pub(crate) fn scatter(s: &Scatter, dtype: DType) -> Kernel {
             combining::<bool>(s, dtype, move |a, b| if least { a & b } else { a | b })
         }
         (Combine::Min, _) if dtype.kind() == Kind::Int => {
-            whole!(dtype, T => combining::<T>(s, dtype, <T as Ord>::min))
+            integer!(dtype, T => combining::<T>(s, dtype, <T as Ord>::min))
         }
         (Combine::Max, _) if dtype.kind() == Kind::Int => {
-            whole!(dtype, T => combining::<T>(s, dtype, <T as Ord>::max))
+            integer!(dtype, T => combining::<T>(s, dtype, <T as Ord>::max))
         }
         (Combine::Min, _) => {
             pick!(to, T => combining::<T>(s, dtype, <T as Ordered>::minimum); F32 f32, F64 f64)
@@ -674,12 +680,12 @@ pub(crate) fn scatter(s: &Scatter, dtype: DType) -> Kernel {
 }
 
 /// A linear recurrence along the updates of each place, in twice the precision of the wide type.
-fn recurrence<T: Plain>(r: &ScatterRecurrence) -> Kernel {
+fn recurrence<T: PlainElement>(r: &ScatterRecurrence) -> Kernel {
     let r = r.clone();
     Box::new(move |_, x| {
         let [s, indices, a, b] = crate::kernel::operands(x);
         let (s, a, b) = (s.into_dense()?, a.into_dense()?, b.into_dense()?);
-        let places = (Place::of(&s), Place::of(&a));
+        let places = (StridedOperand::of(&s), StridedOperand::of(&a));
         let plan = Plan::new(
             "scatter_recurrence",
             &r.windows,
@@ -710,7 +716,7 @@ fn recurrence<T: Plain>(r: &ScatterRecurrence) -> Kernel {
 /// A linear recurrence per place.
 pub(crate) fn scatter_recurrence(r: &ScatterRecurrence, dtype: DType) -> Kernel {
     match dtype.kind() {
-        Kind::Complex => for_pair!(dtype, T => recurrence::<T>(r)),
+        Kind::Complex => for_complex!(dtype, T => recurrence::<T>(r)),
         _ => for_real!(dtype, T => recurrence::<T>(r)),
     }
 }

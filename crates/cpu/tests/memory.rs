@@ -39,10 +39,10 @@ static ALLOCATOR: Counting = Counting;
 
 /// A kernel's own memory (a product packs blocks of its operands), also where buffers that are kept
 /// take more than is alive, and the program's lists. Rooms of the pool are powers of two.
-const BESIDE: usize = 1200 << 10;
+const KERNEL_SLACK_BYTES: usize = 1200 << 10;
 
 /// What is said too much of small bodies in bodies.
-const SMALL: usize = 32 << 10;
+const NESTED_SLACK_BYTES: usize = 32 << 10;
 
 /// The peak that was counted and the one that was said, of a run on ones.
 fn peaks(f: Function) -> (usize, usize) {
@@ -183,11 +183,11 @@ fn a_run_takes_what_was_said() {
         let (counted, said) = peaks(f);
         println!("{name}: {counted} counted, {said} said");
         assert!(
-            counted <= said + BESIDE,
+            counted <= said + KERNEL_SLACK_BYTES,
             "{name} takes {counted} bytes, {said} were said"
         );
         assert!(
-            said <= counted + counted / 4 + SMALL,
+            said <= counted + counted / 4 + NESTED_SLACK_BYTES,
             "{name} takes {counted} bytes, {said} were said"
         );
         // A carry or residual is 1 KB: two residuals of 10000 steps, of 100 and 100 carries, of 10

@@ -80,19 +80,19 @@ fn a_million_operations_on_a_small_stack() {
 /// A program of many operations on views of its arguments.
 fn mixture(cx: &dyn Emit, x: Val, y: Val) -> Vec<Val> {
     let z = cx.mul(cx.add(x, y), cx.tanh(x));
-    let turned = cx.op(Transpose { perm: vec![1, 0] }, &[z]);
+    let transposed = cx.op(Transpose { perm: vec![1, 0] }, &[z]);
     vec![
         sum(cx, z, &[0], false),
         sum(cx, z, &[1], false),
-        sum(cx, turned, &[0, 1], false),
+        sum(cx, transposed, &[0, 1], false),
         z,
-        turned,
+        transposed,
     ]
 }
 
 #[test]
 fn runs_repeat_to_the_bit_whatever_the_layout() {
-    let (shape, turned) = ([70, 130], [130, 70]);
+    let (shape, transposed) = ([70, 130], [130, 70]);
     let ty = |shape| Type::new(DType::F32, shape);
     let (x, y) = (
         numbers(DType::F32, &shape, 1),
@@ -100,7 +100,7 @@ fn runs_repeat_to_the_bit_whatever_the_layout() {
     );
     let f = build(&[ty(shape), ty(shape)], |cx, x| mixture(cx, x[0], x[1]));
     let perm = || Transpose { perm: vec![1, 0] };
-    let through = build(&[ty(turned), ty(turned)], |cx, x| {
+    let through = build(&[ty(transposed), ty(transposed)], |cx, x| {
         mixture(cx, cx.op(perm(), &[x[0]]), cx.op(perm(), &[x[1]]))
     });
     let flip = build(&[ty(shape)], |cx, x| vec![cx.op(perm(), &[x[0]])]);
@@ -151,9 +151,9 @@ fn operands_that_lie_across_have_the_bits_of_their_copies() {
     {
         let rank = shape.len();
         let perm: Vec<usize> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
-        let turned: Vec<usize> = perm.iter().map(|&a| shape[a]).collect();
+        let transposed: Vec<usize> = perm.iter().map(|&a| shape[a]).collect();
         for dtype in [DType::F32, DType::F64, DType::BF16, DType::I64] {
-            let (x, y) = (numbers(dtype, shape, 1), numbers(dtype, &turned, 2));
+            let (x, y) = (numbers(dtype, shape, 1), numbers(dtype, &transposed, 2));
             let across = build(&[x.ty(), y.ty()], |cx, x| {
                 body(cx, x[0], cx.transpose(x[1], &perm))
             });

@@ -19,7 +19,7 @@ fn every_sample() {
 }
 
 /// The array whose transpose is `a`.
-fn turned(a: &Array) -> Array {
+fn transposed(a: &Array) -> Array {
     let perm: Vec<usize> = (0..a.shape().len()).rev().collect();
     let a = std::slice::from_ref(a);
     reference::run(&single(&Transpose { perm }.into(), a), a)
@@ -30,7 +30,7 @@ fn turned(a: &Array) -> Array {
 #[test]
 fn every_sample_on_transposed_operands() {
     for s in samples().filter(|s| s.operands.iter().any(|x| x.shape().len() > 1)) {
-        let x: Vec<Array> = s.operands.iter().map(turned).collect();
+        let x: Vec<Array> = s.operands.iter().map(transposed).collect();
         let types: Vec<Type> = x.iter().map(Array::ty).collect();
         let f = build(&types, |cx, x| {
             let back = |&v| {

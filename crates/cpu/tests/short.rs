@@ -82,8 +82,8 @@ type Build = fn(&dyn Emit, &[Val]) -> Vec<Val>;
 fn any_allocation_of_a_large_factorisation_may_fail() {
     let programs: &[(&str, Build)] = &[
         ("cholesky", |cx, x| {
-            let turned = cx.transpose(x[0], &[1, 0]);
-            vec![cx.cholesky(cx.matmul(x[0], turned))]
+            let transposed = cx.transpose(x[0], &[1, 0]);
+            vec![cx.cholesky(cx.matmul(x[0], transposed))]
         }),
         ("lu", |cx, x| cx.lu(x[0]).to_vec()),
         ("qr", |cx, x| cx.qr(x[0]).to_vec()),

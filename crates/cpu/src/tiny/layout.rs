@@ -1,6 +1,6 @@
 //! From a function to a [`Tiny`] program: a place for every value, and the instructions.
 
-use super::{Elements, Form, Instruction, Memory, Place, Tiny};
+use super::{Elements, Form, Instruction, Place, RunMemory, Tiny};
 use crate::elementwise::{Lowering, Typed, is_elementwise};
 use crate::fuse::{Group, Node, plan};
 use crate::fused;
@@ -15,13 +15,13 @@ use smallvec::SmallVec;
 use std::sync::Mutex;
 
 /// No value has more bytes.
-const VALUE: usize = 4096;
+const MAX_VALUE_BYTES: usize = 4096;
 /// Nor one in the body of a loop.
-const LARGE: usize = 64 << 10;
+const MAX_BODY_VALUE_BYTES: usize = 64 << 10;
 /// Nor all places together, in units of the largest value.
-const MEMORY: usize = 64;
+const MAX_MEMORY_VALUES: usize = 64;
 /// Nor are there more equations.
-const EQUATIONS: usize = 4096;
+const MAX_EQUATIONS: usize = 4096;
 
 /// Row-major positions of the elements of a strided view.
 fn positions(shape: &[usize], strides: &[isize]) -> Box<[u32]> {
@@ -62,7 +62,7 @@ impl Plan<'_> {
         self.image
             .resize(at + bytes.next_multiple_of(size_of::<Line>()), 0);
         self.offsets.push(at);
-        (self.image.len() <= MEMORY * self.most)
+        (self.image.len() <= MAX_MEMORY_VALUES * self.most)
             .then_some(self.f.params().len() + self.f.results().len() + self.offsets.len() - 1)
     }
 
@@ -133,7 +133,7 @@ impl Plan<'_> {
             .collect();
         let result = lowering.emit(op, &typed);
         let (body, _) = lowering.finish(&[result.0]);
-        if n * body.widest() > VALUE {
+        if n * body.widest() > MAX_VALUE_BYTES {
             return None;
         }
         let mut places: SmallVec<[Place; 8]> = SmallVec::new();
@@ -235,9 +235,9 @@ impl Plan<'_> {
         ];
         // One row times a matrix is fastest along the matrix's rows.
         match (m, n) {
-            (1, 2..) if under == 1 && right > 1 => x[1] = self.turned(b, [k, n], x[1])?,
+            (1, 2..) if under == 1 && right > 1 => x[1] = self.in_rows(b, [k, n], x[1])?,
             (2.., 1) if step == 1 && down > 1 => {
-                let (place, [step, down]) = self.turned(a, [k, m], (x[0].0, [step, down]))?;
+                let (place, [step, down]) = self.in_rows(a, [k, m], (x[0].0, [step, down]))?;
                 x[0] = (place, [down, step]);
             }
             _ => {}
@@ -255,14 +255,14 @@ impl Plan<'_> {
     }
 
     /// A matrix of this shape and these steps by rows, if it is the same in every step.
-    fn turned(
+    fn in_rows(
         &mut self,
         v: Val,
         shape: [usize; 2],
         at: (Place, [isize; 2]),
     ) -> Option<(Place, [isize; 2])> {
         let (bytes, rows) = (self.form(v)?.bytes(), [shape[1] as isize, 1]);
-        if at.0 >= self.consts || self.image.len() + bytes > MEMORY * self.most / 2 {
+        if at.0 >= self.consts || self.image.len() + bytes > MAX_MEMORY_VALUES * self.most / 2 {
             return Some(at);
         }
         let positions = positions(&shape, &at.1);
@@ -358,7 +358,7 @@ impl Plan<'_> {
     }
 }
 
-fn is_known(f: &Function, e: &Eqn) -> bool {
+fn is_supported(f: &Function, e: &Eqn) -> bool {
     let one_of_few = matches!(
         e.op,
         Op::Constant(_)
@@ -387,10 +387,15 @@ impl Tiny {
             .vals()
             .map(|v| Form::of(f.ty(v)))
             .try_fold(0, |most, form| Some(most.max(form?.bytes())))?;
-        let most = if largest <= VALUE { VALUE } else { LARGE };
-        let fits =
-            f.eqns().len() <= EQUATIONS && largest <= most && (looped.is_some() || most == VALUE);
-        if !fits || !f.eqns().iter().all(|e| is_known(f, e) || !live(e)) {
+        let most = if largest <= MAX_VALUE_BYTES {
+            MAX_VALUE_BYTES
+        } else {
+            MAX_BODY_VALUE_BYTES
+        };
+        let fits = f.eqns().len() <= MAX_EQUATIONS
+            && largest <= most
+            && (looped.is_some() || most == MAX_VALUE_BYTES);
+        if !fits || !f.eqns().iter().all(|e| is_supported(f, e) || !live(e)) {
             return None;
         }
         let mut layout = Plan {
@@ -413,7 +418,7 @@ impl Tiny {
         let single = |layout: &mut Plan<'_>, e: &Eqn| {
             layout.single(&e.op, f.operands(e), e.results().next()?)
         };
-        if most == VALUE {
+        if most == MAX_VALUE_BYTES {
             f.eqns()
                 .iter()
                 .filter(|e| live(e))
@@ -451,7 +456,7 @@ impl Tiny {
             .iter()
             .chain(&layout.code)
             .all(|i| i.writes_before(given));
-        let memory = Mutex::new(Memory::new(&image, given, &layout.offsets));
+        let memory = Mutex::new(RunMemory::new(&image, given, &layout.offsets));
         let Plan {
             once,
             code,

@@ -35,8 +35,8 @@ fn usual(dtype: DType, k: usize, n: usize) -> Array {
 
 /// The least number of elements, and how many more: counts of compiling and calling cancel in the
 /// difference.
-const LEAST: usize = 1 << 10;
-const MORE: usize = 1 << 12;
+const BASE_ELEMENTS: usize = 1 << 10;
+const ADDED_ELEMENTS: usize = 1 << 12;
 
 #[test]
 #[ignore = "counts instructions under callgrind: tests/cells.py"]
@@ -49,7 +49,7 @@ fn instructions_of_every_cell() {
             let Some(types) = admitted(&op, dtype) else {
                 continue;
             };
-            for n in [LEAST, LEAST + MORE] {
+            for n in [BASE_ELEMENTS, BASE_ELEMENTS + ADDED_ELEMENTS] {
                 let x: Vec<Array> = types
                     .iter()
                     .zip(0..)
