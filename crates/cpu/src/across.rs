@@ -1,10 +1,10 @@
-//! [`Across`]: an operand that lies across the order of the elements, as a transposed matrix does, packed a block of rows
-//! at a time.
+//! [`Across`]: an operand whose last axis is not its fastest, such as a transposed matrix, packed
+//! one block of rows at a time.
 //!
-//! Element after element, such an operand takes a whole line of a cache for each element, and where
-//! a power of two lies between lines they compete for one place. A block of [`BLOCK_ROWS`] rows takes
-//! every line once and whole; it stays in a cache until the group has read it. So the transposed
-//! matrix is never written as a whole.
+//! Reading such an operand in row-major order touches one cache line per element; with a
+//! power-of-two stride these lines map to the same cache set. A block of [`BLOCK_ROWS`] rows reads
+//! every cache line once and entirely, and stays in the cache until the group has read it. So the
+//! transposed matrix is never stored as a whole.
 
 use crate::element::for_size;
 use crate::tensor::Tensor;
@@ -12,24 +12,26 @@ use cotangent_kernels::View;
 use cotangent_kernels::copy::copy_into;
 use std::ops::Range;
 
-/// Rows of a block: as many as a line has elements, or twice that.
+/// Rows per packed block: one cache line (64 bytes) of `f32` elements, or two of `f64`.
 const BLOCK_ROWS: usize = 16;
 
-/// Bytes of a block that still leaves room in a cache.
+/// Maximum size of a packed block, in bytes; it leaves space in the cache for the group's other
+/// data.
 const PACK_BLOCK_BYTES: usize = 256 << 10;
 
-/// A tensor of which some rows at a time are packed: its last two axes that are longer than 1.
+/// A tensor that is packed by blocks of rows. Rows and columns are its last two axes of extent
+/// above 1.
 #[derive(Clone, Copy)]
 pub(crate) struct Across {
     axes: [usize; 2],
-    /// The extents of these axes.
+    /// Extent of the outer axis (rows) and of the inner axis (row length in elements).
     rows: usize,
     len: usize,
 }
 
 impl Across {
-    /// The tensor by blocks of rows, if that is better than to copy it as a whole: along a row its
-    /// elements are apart, and those of the next row lie beside them.
+    /// Packing by blocks of rows, if that is better than copying the whole tensor. It needs a
+    /// strided row axis, unit stride between rows, and a block that fits [`PACK_BLOCK_BYTES`].
     pub(crate) fn of(t: &Tensor) -> Option<Across> {
         let long = |d: &usize| t.shape()[*d] > 1;
         let mut last = (0..t.shape().len()).rev().filter(long);
@@ -46,15 +48,16 @@ impl Across {
         })
     }
 
-    /// The elements of a block.
+    /// Elements per block.
     pub(crate) fn block(&self) -> usize {
         BLOCK_ROWS * self.len
     }
 
-    /// Copies the elements at these row-major positions, of whole rows, to `dst`.
+    /// Copies the elements at the row-major positions `range`, which are whole rows, to `dst`.
     ///
     /// # Safety
-    /// `dst` is valid for as many elements of the tensor's type, and nothing else refers to them.
+    /// `dst` is valid for writing `range.len()` elements of the tensor's type, and nothing else
+    /// accesses them.
     pub(crate) unsafe fn pack(&self, t: &Tensor, range: Range<usize>, dst: *mut u8) {
         let ([outer, inner], size) = (self.axes, t.dtype().size());
         debug_assert!(
@@ -66,7 +69,7 @@ impl Across {
         let (mut row, end) = (range.start / self.len, range.end / self.len);
         let mut dst = dst;
         while row < end {
-            // As many rows as there are in this matrix.
+            // The rows of the range that belong to this matrix.
             let (first, mut matrix) = (row % self.rows, row / self.rows);
             let count = (self.rows - first).min(end - row);
             let mut at = t.strides()[outer] * first as isize;
@@ -78,7 +81,8 @@ impl Across {
             for_size!(t.dtype(), W => {
                 let whole = t.bits::<W>();
                 let start = whole.offset().wrapping_add_signed(at);
-                // SAFETY: there is room for the range, of which these rows are a part.
+                // SAFETY: the caller guarantees that `dst` is valid for the whole range and
+                // exclusive (# Safety). These `count` rows are a part of the range.
                 let to = unsafe { std::slice::from_raw_parts_mut(dst.cast::<W>(), count * self.len) };
                 copy_into(to, View::new(whole.data(), start, &shape, &strides));
             });

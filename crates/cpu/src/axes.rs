@@ -1,17 +1,17 @@
-//! [`Axes`]: the lengths of a tensor's axes and their steps, in the tensor itself where there are at most two.
+//! [`Axes`]: extents and strides of a tensor, stored inline for at most two axes.
 //!
-//! Tensors of few elements are made, copied and dropped more often than anything is computed with
-//! them, so they are one line of the cache. Whether elements lie next to each other in row-major
-//! order is asked most often, and known at once.
+//! Small tensors are created, copied and dropped more often than they are computed with, so a
+//! tensor fits one cache line. Whether it is row-major and contiguous is the most frequent query,
+//! so the flag is stored.
 
 use crate::tensor::{Extents, Strides};
 use smallvec::smallvec;
 use std::sync::Arc;
 
-/// Axes that a tensor itself has room for.
+/// Maximum rank whose extents and strides are stored inline.
 const INLINE_AXES: usize = 2;
 
-/// Extents and steps of one length.
+/// Extents and strides, in elements, of the same length.
 #[derive(Clone)]
 pub(crate) enum Axes {
     Few {
@@ -29,7 +29,7 @@ pub(crate) struct Many {
     steps: Strides,
 }
 
-/// The steps of a row-major buffer.
+/// Strides, in elements, of a row-major buffer.
 pub(crate) fn row_major(extents: &[usize]) -> Strides {
     let mut steps: Strides = smallvec![1; extents.len()];
     for d in (1..extents.len()).rev() {
@@ -38,7 +38,7 @@ pub(crate) fn row_major(extents: &[usize]) -> Strides {
     steps
 }
 
-/// Whether elements lie next to each other in row-major order.
+/// Whether the elements are contiguous in row-major order.
 fn is_row_major(extents: &[usize], steps: &[isize]) -> bool {
     let mut step = 1isize;
     extents.iter().zip(steps).rev().all(|(&n, &s)| {
@@ -49,12 +49,12 @@ fn is_row_major(extents: &[usize], steps: &[isize]) -> bool {
 }
 
 impl Axes {
-    /// Any axes.
+    /// Axes with arbitrary strides.
     pub(crate) fn new(extents: &[usize], steps: &[isize]) -> Axes {
         Axes::of(extents, steps, is_row_major(extents, steps))
     }
 
-    /// Those of a row-major buffer.
+    /// Axes of a row-major buffer.
     #[inline]
     pub(crate) fn row_major(extents: &[usize]) -> Axes {
         match *extents {
@@ -101,7 +101,7 @@ impl Axes {
         }
     }
 
-    /// The lengths.
+    /// Extents of the axes.
     #[inline]
     pub(crate) fn extents(&self) -> &[usize] {
         match self {
@@ -110,7 +110,7 @@ impl Axes {
         }
     }
 
-    /// The steps, in elements.
+    /// Strides of the axes, in elements.
     #[inline]
     pub(crate) fn steps(&self) -> &[isize] {
         match self {
@@ -119,7 +119,7 @@ impl Axes {
         }
     }
 
-    /// Whether elements lie next to each other in row-major order.
+    /// Whether the elements are contiguous in row-major order.
     #[inline]
     pub(crate) fn is_row_major(&self) -> bool {
         match self {
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_know_how_they_lie() {
+    fn row_major_axes_are_recognised() {
         let shapes: [&[usize]; 8] = [
             &[],
             &[3],

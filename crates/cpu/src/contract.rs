@@ -1,10 +1,10 @@
-//! Products summed over pairs of axes, as batched matrix products.
+//! Tensor contractions (`dot_general`) as batched matrix products.
 //!
 //! ```text
 //! lhs -> [batch, free, contracted]      rhs -> [batch, contracted, free]      by views where the strides allow it
 //! ```
-//! The contracted index runs over the pairs in the order of the left operand's axes: it depends on
-//! the operation alone.
+//! The contracted index runs over the pairs of axes in the order of the left operand's axes, so the
+//! order of summation depends on the operation only.
 
 use crate::element::for_any;
 use crate::fused;
@@ -15,20 +15,20 @@ use cotangent_core::{DType, Result};
 use cotangent_kernels::gemm::{gemm, gemm_compensated, gemm_leave_out_zeros};
 use smallvec::smallvec;
 
-/// Axes of the operands in the order of matrices.
+/// Permutations of the operands' axes that make them batched matrices.
 pub(crate) struct Contraction {
     left: Vec<usize>,
     right: Vec<usize>,
-    /// Axes of the batch, free ones of the left operand, and pairs that are summed.
+    /// Number of batch axes, of free axes of the left operand, and of contracted pairs.
     batch: usize,
     rows: usize,
     count: usize,
-    /// Products with a factor of zero are left out where they are NaN.
+    /// Terms with a zero factor contribute zero even if they are NaN.
     pub(crate) strong_zero: bool,
 }
 
 impl Contraction {
-    /// Of operands of these ranks.
+    /// The contraction `d` for operands of ranks `lhs` and `rhs`.
     pub(crate) fn new(d: &DotGeneral, lhs: usize, rhs: usize) -> Contraction {
         let mut pairs: Vec<(usize, usize)> = d
             .lhs_contract
@@ -61,7 +61,8 @@ impl Contraction {
         }
     }
 
-    /// The operands as `[batch.., m, k]` and `[batch.., k, n]`, and the shape of the product.
+    /// Returns the operands as `[batch.., m, k]` and `[batch.., k, n]`, and the shape of the
+    /// product.
     pub(crate) fn matrices(&self, a: Tensor, b: Tensor) -> Result<([Tensor; 2], Extents)> {
         let (a, b) = (a.transpose(&self.left), b.transpose(&self.right));
         let mut shape = Extents::from_slice(&a.shape()[..self.batch + self.rows]);
@@ -75,7 +76,7 @@ impl Contraction {
         ))
     }
 
-    /// The sizes `[m, k, n]` of the matrices of operands of these shapes.
+    /// Sizes `[m, k, n]` of the matrices for operands of shapes `a` and `b`.
     pub(crate) fn sizes(&self, a: &[usize], b: &[usize]) -> [usize; 3] {
         let of = |axes: &[usize], x: &[usize]| axes.iter().map(|&d| x[d]).product();
         let (rows, count) = (self.batch + self.rows, self.batch + self.count);
@@ -87,7 +88,7 @@ impl Contraction {
     }
 }
 
-/// `dot_general` of operands of these ranks.
+/// Kernel of `dot_general` for operands of ranks `lhs` and `rhs`.
 pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) -> Kernel {
     let axes = Contraction::new(d, lhs, rhs);
     if axes.count == 0 {
@@ -104,8 +105,8 @@ pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) 
     }))
 }
 
-/// Without contracted axes: products of all pairs, element by element over batch axes. No sum adds
-/// a zero.
+/// Kernel for a contraction without contracted axes: the outer product, elementwise over batch
+/// axes. Nothing is summed, so no zero is added to a product.
 fn outer(axes: Contraction, multiplied: Binary, dtype: DType) -> Kernel {
     let product = fused::alone(&Op::Binary(multiplied), &[dtype, dtype]).kernel();
     let Contraction {
@@ -129,7 +130,7 @@ fn outer(axes: Contraction, multiplied: Binary, dtype: DType) -> Kernel {
     })
 }
 
-/// `[batch.., rows.., columns..]` as `[batch.., m, n]`.
+/// Reshapes `[batch.., rows.., columns..]` to `[batch.., m, n]`.
 fn matrices(x: Tensor, batch: usize, rows: usize) -> Result<Tensor> {
     let mut shape = Extents::from_slice(&x.shape()[..batch]);
     let extent = |of: &[usize]| {

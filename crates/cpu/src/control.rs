@@ -1,5 +1,4 @@
-//! Operations with bodies, programs that are compiled once and run inside; and values under a
-//! condition.
+//! Operations with regions (call, switch), whose programs are compiled once, and guards.
 
 use crate::element::pick;
 use crate::executor::Compiler;
@@ -12,19 +11,20 @@ use cotangent_core::{C64, C128, DType, Function, Result, Type, bail, bf16, f16};
 use smallvec::smallvec;
 use std::sync::Arc;
 
-/// A function applied: the symbols of its parameters are its own.
+/// Kernel of a call. The callee has its own symbols, bound by its arguments.
 pub(crate) fn call(cx: &Compiler<'_>, c: &Call) -> Result<Kernel> {
     let callee = cx.body(&c.callee)?;
     Ok(Box::new(move |env, x| callee.call(x, env)))
 }
 
-/// A body in place of the operation: it shares the symbols around it.
+/// Kernel that runs `body` in place of the operation. The body shares the symbols of the enclosing
+/// program.
 pub(crate) fn inside(cx: &Compiler<'_>, body: &Arc<Function>) -> Result<Kernel> {
     let body = cx.body(body)?;
     Ok(Box::new(move |env, x| body.run_inside(x, env)))
 }
 
-/// One of several bodies.
+/// Kernel that runs one of several branches, chosen by a clamped index.
 pub(crate) fn switch(cx: &Compiler<'_>, s: &Switch) -> Result<Kernel> {
     let branches = s
         .branches
@@ -49,7 +49,8 @@ pub(crate) fn switch(cx: &Compiler<'_>, s: &Switch) -> Result<Kernel> {
     }))
 }
 
-/// NaN where the condition does not hold.
+/// Kernel of a guard: replaces elements by NaN where the condition is false, or fails if the guard
+/// always fails.
 pub(crate) fn guard(g: &Guard, dtype: DType) -> Kernel {
     let g = g.clone();
     pick!(dtype, T => Box::new(move |_, x: Operands| {
@@ -74,7 +75,7 @@ pub(crate) fn guard(g: &Guard, dtype: DType) -> Kernel {
     }); F16 f16, BF16 bf16, F32 f32, F64 f64, C64 C64, C128 C128)
 }
 
-/// Types that have a NaN.
+/// Element types that have a NaN.
 trait Nan {
     const NAN: Self;
 }

@@ -1,9 +1,9 @@
-//! Change of element type: the kernels that a conversion consists of, one table for groups and for
-//! what runs alone.
+//! Conversion of element types: the sequence of kernels for each pair of types, used by fused
+//! groups and by single operations.
 //!
-//! Floats round, integers truncate and saturate, or wrap between integers; complex numbers give
-//! their real part. A conversion that has no kernel of its own goes by a type that holds every
-//! value of the first, so it rounds once.
+//! Conversions to floats round. Floats to integers truncate and saturate; integers to integers
+//! wrap. Complex numbers to real types give their real part. A pair without a direct kernel is
+//! converted through a type that holds every value of the source type, so it rounds once.
 
 use crate::fused;
 use crate::tensor::Tensor;
@@ -15,10 +15,10 @@ use cotangent_kernels::tile::halves::{self, Half};
 use cotangent_kernels::tile::{Float, Kernel};
 use smallvec::{SmallVec, smallvec};
 
-/// Kernels to run one after the other, and the type after each.
+/// Kernels to run in sequence, with the result type of each.
 pub(crate) type Path = SmallVec<[(Kernel, DType); 4]>;
 
-/// The kernels of a conversion; none between types whose elements are the same bits.
+/// Kernels of a conversion. Empty if the elements of both types have the same bits.
 pub(crate) fn path(from: DType, to: DType) -> Path {
     use DType::*;
     let kernel = match (from.kind(), to.kind()) {
@@ -26,7 +26,7 @@ pub(crate) fn path(from: DType, to: DType) -> Path {
         (Kind::Int | Kind::Bool, Kind::Int) if from.size() == to.size() => return Path::new(),
         (Kind::Int | Kind::Bool, Kind::Int) => resized(from, to.size()),
         (Kind::Int, Kind::Bool) => nonzero(from.size()),
-        // What f32 holds goes by f32.
+        // Values that f32 represents exactly are converted through f32.
         (Kind::Int, _) if from.size() <= 2 && to != F32 && to != F64 => return by(from, F32, to),
         (Kind::Bool, _) if to != F32 && to != F64 => return by(from, F32, to),
         (Kind::Int, Kind::Float) if to.size() == 2 => return by(from, F64, to),
@@ -45,7 +45,7 @@ pub(crate) fn path(from: DType, to: DType) -> Path {
     smallvec![(kernel, to)]
 }
 
-/// A conversion by way of another type.
+/// Kernels of a conversion through `middle`.
 fn by(from: DType, middle: DType, to: DType) -> Path {
     path(from, middle)
         .into_iter()
@@ -53,7 +53,7 @@ fn by(from: DType, middle: DType, to: DType) -> Path {
         .collect()
 }
 
-/// The kernel of f32 to a float of 16 bits.
+/// Kernel from f32 to a 16-bit float type.
 fn narrow(to: DType) -> Kernel {
     if to == DType::F16 {
         f16::narrow()
@@ -62,7 +62,8 @@ fn narrow(to: DType) -> Kernel {
     }
 }
 
-/// Integers in this many bytes; the sign does not matter where there are fewer.
+/// Kernel that resizes integers to `bytes` bytes. The signedness of the source matters only if the
+/// result is wider.
 fn resized(from: DType, bytes: usize) -> Kernel {
     use DType::*;
     match (from, bytes) {
@@ -87,7 +88,7 @@ fn resized(from: DType, bytes: usize) -> Kernel {
     }
 }
 
-/// Whether integers of this size are not zero.
+/// Kernel that tests integers of `bytes` bytes for being nonzero.
 fn nonzero(bytes: usize) -> Kernel {
     match bytes {
         1 => cast::<u8, bool>(),
@@ -97,7 +98,7 @@ fn nonzero(bytes: usize) -> Kernel {
     }
 }
 
-/// The kernel between f32, f64 and another type.
+/// Direct kernel between two types, one of which is f32 or f64.
 fn direct(from: DType, to: DType) -> Kernel {
     macro_rules! table {
         ($($a:ident $t:ty => $($b:ident $u:ty),*;)*) => {
@@ -108,7 +109,7 @@ fn direct(from: DType, to: DType) -> Kernel {
                 (DType::BF16, DType::F32) => bf16::widen(),
                 (DType::F32, DType::F16 | DType::BF16) => narrow(to),
                 $($((DType::$a, DType::$b) => cast::<$t, $u>(),)*)*
-                _ => unreachable!("{from} to {to} goes by another type"),
+                _ => unreachable!("{from} to {to} is converted through another type"),
             }
         };
     }
@@ -128,7 +129,7 @@ fn direct(from: DType, to: DType) -> Kernel {
     }
 }
 
-/// The elements in another type.
+/// Converts the elements to type `to`.
 pub(crate) fn converted(x: Tensor, to: DType) -> Result<Tensor> {
     if x.dtype() == to {
         return Ok(x);

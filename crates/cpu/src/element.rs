@@ -1,10 +1,10 @@
-//! Element types as the runtime needs them: zeroed buffers, exclusive access, and the arithmetic of
-//! the reference.
+//! Element types of the runtime: buffer allocation, exclusive access, and conversions to the
+//! arithmetic types of the reference.
 //!
-//! The reference computes floats as `f64`, complex numbers as pairs of them and integers as `i128`,
-//! and rounds or wraps once. [`Real`], [`Whole`] and [`Pair`] are the way there and back, so a
-//! kernel that has no faster way to the same bits calls the very function that the operation's row
-//! holds.
+//! The reference computes floats in `f64`, complex numbers in pairs of `f64` and integers in
+//! `i128`, and rounds or wraps once. [`RealElement`], [`IntegerElement`] and [`ComplexElement`]
+//! convert in both directions. A kernel without a faster implementation calls the scalar function
+//! of the operation's table entry.
 
 use cotangent_core::{C64, C128, Code, DType, Data, Element, Error, Result, bail, bf16, f16, math};
 use cotangent_kernels::memory::{Bytes, capacity, take};
@@ -14,12 +14,12 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// An element type that buffers hold: all-zero bytes are a value of it.
+/// An element type of buffers for which all-zero bytes are a value.
 ///
 /// # Safety
 /// A value whose bytes are all zero must be valid.
 pub(crate) unsafe trait PlainElement: Element + Number {
-    /// The vector behind data of this type, if nobody else refers to it.
+    /// The vector in `data`, if it has this element type and is not shared.
     fn exclusive(data: &mut Data) -> Option<&mut Vec<Self>>;
 }
 
@@ -37,12 +37,12 @@ macro_rules! plain {
 plain!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
     F16 f16, BF16 bf16, F32 f32, F64 f64, C64 C64, C128 C128);
 
-/// What kernels return where there is no memory, as users see it.
+/// Converts a kernel's out-of-memory error to the public error.
 pub(crate) fn limit(e: OutOfMemory) -> Error {
     Error::new(Code::Limit, e.to_string())
 }
 
-/// What writes a buffer returns nothing, or that it had no memory.
+/// Return type of functions that fill a buffer: nothing, or a result with an out-of-memory error.
 pub(crate) trait Done {
     fn done(self) -> Result<()>;
 }
@@ -61,36 +61,38 @@ impl Done for Fallible {
     }
 }
 
-/// The elements of an iterator of known length.
+/// Collects an iterator of known length into a vector; an error if there is not enough memory.
 pub(crate) fn collected<T>(all: impl Iterator<Item = T>) -> Result<Vec<T>> {
     cotangent_kernels::memory::collected(all).map_err(limit)
 }
 
-/// A buffer of `n` zeros; an error if there is no such memory.
+/// A buffer of `n` zeros; an error if there is not enough memory.
 pub(crate) fn zeroed<T: PlainElement>(n: usize) -> Result<Vec<T>> {
-    // SAFETY: all elements are zero, which makes them valid (`PlainElement`).
+    // SAFETY: the buffer holds `n` zeroed elements, which `PlainElement` makes valid. It was
+    // allocated with this capacity.
     memory::<T>(n, Bytes::Zero)
         .map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, buffer_capacity::<T>(n)) })
 }
 
-/// A buffer of `n` elements that are anything, or zero; an error if there is no such memory.
+/// A buffer of `n` elements with unspecified values; an error if there is not enough memory.
 pub(crate) fn arbitrary<T: PlainElement>(n: usize) -> Result<Vec<T>> {
-    // Old bytes are numbers, but they may be no truth values.
+    // Bytes of an old buffer are valid numbers but may be invalid booleans.
     if T::DTYPE == DType::Bool {
         return zeroed(n);
     }
-    // SAFETY: the buffer is initialised, and any bytes are a value of the types other than `bool`.
+    // SAFETY: the buffer has `n` initialised elements and was allocated with this capacity. Any
+    // bytes are a value of every type but `bool`, which returned above.
     memory::<T>(n, Bytes::Initialised)
         .map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, buffer_capacity::<T>(n)) })
 }
 
-/// A buffer for `n` elements, to be freed as a `Vec<T>` of the capacity [`buffer_capacity`]; an error if there
-/// is no such memory.
+/// An uninitialised buffer for `n` elements, to be freed as a `Vec<T>` of capacity
+/// [`buffer_capacity`]; an error if there is not enough memory.
 pub(crate) fn uninitialised<T: PlainElement>(n: usize) -> Result<NonNull<T>> {
     memory(n, Bytes::Any)
 }
 
-/// The capacity of a buffer for `n` elements.
+/// Capacity, in elements, of a buffer allocated for `n` elements.
 #[inline]
 pub(crate) fn buffer_capacity<T>(n: usize) -> usize {
     match size_of::<T>() {
@@ -120,29 +122,31 @@ fn memory<T: PlainElement>(n: usize, bytes: Bytes) -> Result<NonNull<T>> {
     }
 }
 
-/// An element without its meaning: as many bytes, in units that are aligned no more than any
-/// element of that size.
+/// An untyped element of a given size. Its alignment is at most that of every element type of this
+/// size.
 ///
 /// # Safety
-/// Any bytes must be valid, and the alignment at most that of every element type of this size.
+/// Any bytes must be a valid value, and the alignment at most that of every element type of this
+/// size.
 pub(crate) unsafe trait Bits: Copy + Send + Sync {}
 
-// SAFETY: unsigned integers. Elements of 8 bytes are `f64`, integers, or pairs of `f32`, which are
-// aligned to 4.
+// SAFETY: any byte is a `u8`, and its alignment is 1.
 unsafe impl Bits for u8 {}
-// SAFETY: as above.
+// SAFETY: any two bytes are a `u16`; every element type of 2 bytes is aligned to 2.
 unsafe impl Bits for u16 {}
-// SAFETY: as above.
+// SAFETY: any four bytes are a `u32`; every element type of 4 bytes is aligned to 4.
 unsafe impl Bits for u32 {}
-// SAFETY: as above.
+// SAFETY: any bytes are an array of `u32`. Its alignment is 4, and element types of 8 or 16 bytes
+// are aligned to at least 4: pairs of `f32` to 4, the others to 8.
 unsafe impl<const N: usize> Bits for [u32; N] {}
-// SAFETY: as above; memory that has not been written is valid, too.
+// SAFETY: `MaybeUninit<W>` has the layout of `W`, and any bytes, even uninitialised ones, are valid
+// for it.
 unsafe impl<W: Bits> Bits for MaybeUninit<W> {}
 
-/// The type in which arithmetic on elements of this type is done: a kernel for each of the fifteen
-/// would be fifteen times the code. The conversion there is exact and the one back rounds, or
-/// wraps, once, so the bits are those of arithmetic in the type itself. Booleans become 0 and 1: or
-/// is their maximum, and is their minimum.
+/// The type in which arithmetic on elements of `dtype` is done, so that code is compiled for six
+/// types instead of fifteen. Conversion to it is exact and conversion back rounds or wraps once, so
+/// the bits are those of arithmetic in `dtype`. Booleans become 0 and 1: logical or is their
+/// maximum, logical and their minimum.
 pub(crate) fn compute(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::BF16 => DType::F32,
@@ -152,7 +156,7 @@ pub(crate) fn compute(dtype: DType) -> DType {
     }
 }
 
-/// As [`compute`], for sums and products that carry more precision than their type.
+/// Like [`compute`], for sums and products that are accumulated in more precision than `dtype`.
 pub(crate) fn compute_exact(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::BF16 => DType::F64,
@@ -160,19 +164,19 @@ pub(crate) fn compute_exact(dtype: DType) -> DType {
     }
 }
 
-/// Real floating point: computed in `f64`, rounded once.
+/// Real floating-point element: computed in `f64`, rounded once.
 pub(crate) trait RealElement: PlainElement {
     fn to(self) -> f64;
     fn of(x: f64) -> Self;
 }
 
-/// Integers and booleans: computed in `i128`, wrapped once.
+/// Integer or boolean element: computed in `i128`, wrapped once.
 pub(crate) trait IntegerElement: PlainElement {
     fn to(self) -> i128;
     fn of(x: i128) -> Self;
 }
 
-/// Complex numbers: computed in pairs of `f64`, rounded once.
+/// Complex element: computed in pairs of `f64`, rounded once.
 pub(crate) trait ComplexElement: PlainElement {
     fn to(self) -> C128;
     fn of(z: C128) -> Self;
@@ -242,7 +246,7 @@ macro_rules! for_complex {
     };
 }
 
-/// Runs a block for the type of the parts of a complex type.
+/// Runs a block for the type of the real and imaginary parts of a complex type.
 macro_rules! for_complex_part {
     ($dtype:expr, $P:ident => $body:expr) => {
         crate::element::pick!($dtype, $P => $body; C64 f32, C128 f64)
@@ -259,7 +263,7 @@ macro_rules! for_any {
     };
 }
 
-/// Runs a block for a type that arithmetic is compiled for; see [`compute`].
+/// Runs a block for a type of arithmetic; see [`compute`].
 macro_rules! for_compute {
     ($dtype:expr, $T:ident => $body:expr) => {
         crate::element::pick!($dtype, $T => $body;
@@ -267,7 +271,7 @@ macro_rules! for_compute {
     };
 }
 
-/// Runs a block for a type with products of its own: all but booleans and floats of 16 bits.
+/// Runs a block for a type for which products are compiled: all but booleans and 16-bit floats.
 macro_rules! for_number {
     ($dtype:expr, $T:ident => $body:expr) => {
         crate::element::pick!($dtype, $T => $body;
@@ -276,15 +280,15 @@ macro_rules! for_number {
     };
 }
 
-/// Runs a block for a type with an order that arithmetic is compiled for.
+/// Runs a block for an ordered type of arithmetic.
 macro_rules! for_compute_ordered {
     ($dtype:expr, $T:ident => $body:expr) => {
         crate::element::pick!($dtype, $T => $body; I64 i64, U64 u64, F32 f32, F64 f64)
     };
 }
 
-/// Runs a block for a type whose elements have the size of this one's: what moves elements need not
-/// know more.
+/// Runs a block for the untyped element with the size of this type, for kernels that only move
+/// elements.
 macro_rules! for_size {
     ($dtype:expr, $W:ident => $body:expr) => {
         match $dtype.size() {

@@ -1,4 +1,5 @@
-//! [`Executor`]: what a compilation may use besides the operations' own kernels.
+//! [`Executor`]: settings of a compilation: kernels of extension operations and the number of
+//! threads.
 
 use crate::kernel::{Kernel, Operands, Results, UsedResults};
 use crate::lower::{lower, resolve};
@@ -11,11 +12,11 @@ use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Makes the kernel of an extension operation for operands of these types.
+/// Function that compiles an extension operation to a kernel for operands of the given types.
 pub type Lower = dyn Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync;
 
-/// Kernels of extension operations, by name, and how many threads may run. Operations without a
-/// kernel run by their `eval`.
+/// Kernels of extension operations, by name, and the maximum number of threads. Extension
+/// operations without a kernel run by their `eval`.
 #[derive(Clone, Default)]
 pub struct Executor {
     extensions: FxHashMap<String, Arc<Lower>>,
@@ -25,12 +26,12 @@ pub struct Executor {
     threads: Threads,
 }
 
-/// The most threads of a run; as many as the process uses if none is said.
+/// Maximum number of threads of a run; `None` is the number that the process uses.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Threads(Option<usize>);
 
 impl Threads {
-    /// Calls `f`, whose kernels use so many.
+    /// Calls `f` with this limit on the threads of its kernels.
     pub(crate) fn limit<R>(self, f: impl FnOnce() -> R) -> R {
         match self.0 {
             Some(n) => with_threads(n, f),
@@ -40,13 +41,13 @@ impl Threads {
 }
 
 impl Executor {
-    /// No kernels but our own.
+    /// An executor with built-in kernels only.
     pub fn new() -> Executor {
         Executor::default()
     }
 
-    /// Adds the kernel of an extension operation (builder style). Core operations have their own: a
-    /// kernel under the name of one would never run, so nothing runs on this executor then
+    /// Adds the kernel of an extension operation (builder style). A kernel under the name of a
+    /// built-in operation would never run, so it makes every use of this executor an error
     /// ([`Executor::check`]).
     pub fn with_kernel(
         mut self,
@@ -66,13 +67,13 @@ impl Executor {
         self
     }
 
-    /// Whether all kernels can be used; an error that names the first one that cannot.
+    /// Returns an error that names the first added kernel that cannot be used, if there is one.
     pub fn check(&self) -> Result<()> {
         self.refused.clone().map_or(Ok(()), Err)
     }
 
-    /// Programs over a few elements run like all others (builder style). They give the same bits,
-    /// later.
+    /// Disables the fast path for programs over small tensors (builder style). The bits are the
+    /// same; such programs take longer.
     pub fn stepwise(self) -> Executor {
         Executor {
             stepwise: true,
@@ -80,8 +81,8 @@ impl Executor {
         }
     }
 
-    /// Programs and operations use at most `n` threads, at least one (builder style). The bits do
-    /// not depend on it.
+    /// Limits programs and operations to `n` threads, at least one (builder style). The bits of
+    /// results do not depend on it.
     pub fn with_threads(self, n: usize) -> Executor {
         Executor {
             threads: Threads(Some(n.max(1))),
@@ -89,7 +90,7 @@ impl Executor {
         }
     }
 
-    /// The limit that was asked for.
+    /// The limit set by [`Executor::with_threads`].
     pub fn threads(&self) -> Option<usize> {
         self.threads.0
     }
@@ -102,7 +103,7 @@ impl Executor {
         self.stepwise
     }
 
-    /// The program of a function: O(equations), bodies once each.
+    /// Compiles a function, in O(equations). A region shared by several equations is compiled once.
     pub fn compile(&self, f: &Arc<Function>) -> Result<Program> {
         self.check()?;
         Program::compile(
@@ -115,8 +116,8 @@ impl Executor {
         )
     }
 
-    /// Runs one operation at once: its type rule, its kernel. `env` gives the symbols of its
-    /// attributes.
+    /// Runs one operation eagerly: checks its type rule, then runs its kernel. `env` binds the
+    /// symbols of its attributes.
     pub fn apply(&self, op: &Op, x: Operands, env: &Env) -> Result<Results> {
         self.check()?;
         if let Some(y) = crate::small::apply(op, &x) {
@@ -125,7 +126,7 @@ impl Executor {
         self.threads.limit(|| self.apply_prepared(op, x, env))
     }
 
-    /// As [`Executor::apply`], where a kernel has to be chosen.
+    /// Slow path of [`Executor::apply`]: selects and prepares a kernel.
     fn apply_prepared(&self, op: &Op, x: Operands, env: &Env) -> Result<Results> {
         let resolved = (!env.is_empty()).then(|| resolve(op, env));
         let op = resolved.as_ref().unwrap_or(op);
@@ -153,26 +154,27 @@ impl Executor {
     }
 }
 
-/// One compilation: bodies that several equations share are compiled once.
+/// State of one compilation: caches the programs of regions that several equations share.
 pub(crate) struct Compiler<'a> {
     pub(crate) executor: &'a Executor,
-    /// By function, and how many inputs are the same if it is run again and again.
+    /// Compiled regions, by function and, for a loop body, by the number of leading inputs that are
+    /// loop constants.
     bodies: RefCell<FxHashMap<(*const Function, Option<usize>), Arc<Program>>>,
 }
 
 impl Compiler<'_> {
-    /// The program of a body.
+    /// The program of a region.
     pub(crate) fn body(&self, f: &Arc<Function>) -> Result<Arc<Program>> {
         self.program(f, None)
     }
 
-    /// The program of a loop's body, of which so many first inputs are the same in each step.
+    /// The program of a loop body whose first `consts` inputs are the same in each step.
     pub(crate) fn looped(&self, f: &Arc<Function>, consts: usize) -> Result<Arc<Program>> {
         self.program(f, Some(consts))
     }
 
     fn program(&self, f: &Arc<Function>, looped: Option<usize>) -> Result<Arc<Program>> {
-        // The program keeps the function alive, so no other one gets its address.
+        // The program keeps the function alive, so the address is not reused.
         let key = (Arc::as_ptr(f), looped);
         if let Some(p) = self.bodies.borrow().get(&key) {
             return Ok(p.clone());

@@ -1,4 +1,4 @@
-//! Fourier transforms along an axis, read where its operand is.
+//! Fourier transforms along an axis. Evenly strided operands are read in place.
 
 use crate::kernel::{Kernel, kernel};
 use crate::tensor::{Extents, Tensor};
@@ -7,7 +7,7 @@ use cotangent_core::{C64, C128, DType, Env, Result};
 use cotangent_kernels::View;
 use cotangent_kernels::fourier::{Fourier, is_long};
 
-/// A transform of an operand of this type.
+/// Kernel of a transform for operands of type `dtype`.
 pub(crate) fn fft(op: &Fft, rank: usize, dtype: DType) -> Kernel {
     let op = op.clone();
     macro_rules! transforming {
@@ -47,8 +47,9 @@ pub(crate) fn fft(op: &Fft, rank: usize, dtype: DType) -> Kernel {
     }
 }
 
-/// A kernel that calls `f` with the length of the lines and an operand whose axes before the lines
-/// are evenly spaced, and those after them too. Long lines are moved to the last axis, and back.
+/// Kernel that calls `f` with the transform length and an operand whose leading axes and trailing
+/// axes each have a single stride. For long transforms the axis is moved to the end, and back in
+/// the result.
 fn along(
     op: Fft,
     rank: usize,
@@ -75,8 +76,8 @@ fn along(
     })
 }
 
-/// Extents and strides of an operand as groups of lines, the points of a line, and the lines of a
-/// group.
+/// Extents and strides of an operand viewed as `[outer, points, inner]`, where `points` is the
+/// transformed axis.
 fn lines(x: &Tensor, axis: usize) -> ([usize; 3], [isize; 3]) {
     let groups = [0..axis, axis..axis + 1, axis + 1..x.shape().len()];
     let extents = groups.clone().map(|axes| x.shape()[axes].iter().product());
@@ -86,7 +87,7 @@ fn lines(x: &Tensor, axis: usize) -> ([usize; 3], [isize; 3]) {
     )
 }
 
-/// The step between neighbours along some axes, if all are the same distance apart.
+/// Stride between consecutive elements along some axes, if it is constant.
 fn evenly(x: &Tensor, axes: std::ops::Range<usize>) -> Option<isize> {
     let mut step = None;
     for (&n, &stride) in x.shape()[axes.clone()]

@@ -1,20 +1,20 @@
-//! Which equations run together: elementwise ones of one shape, with the constants and repetitions
-//! that they read, and with the reductions of its last axes.
+//! Grouping of equations into fused kernels: elementwise equations of one shape, reductions over
+//! its last axes, and the constants and broadcasts that they read.
 //!
-//! A **space** is a shape with a number of last axes that make a row. It has equations of three
-//! parts: elementwise ones of the shape; sums, products and extrema over a row; elementwise ones on
-//! values of rows. A value of rows that is read along its row stays in the space, so softmax is one
-//! group.
+//! A **space** is a shape whose last axes, a fixed number of them, form a row. Its equations have
+//! three roles: elementwise on the shape; sums, products and extrema over a row; elementwise on
+//! values with one element per row. A per-row value that is broadcast along its row stays in the
+//! space, so softmax is one group.
 //!
-//! Every equation gets a **stage**: no less than its operands' and, unless both are together in a
-//! space, more. Equations of one stage and space that touch (one reads the other, or both read one
-//! value) form a group. Whatever lies between two members has a stage between theirs, so it is a
-//! member: groups never wait for each other. A group whose results are read by one other group of
-//! its space alone joins that group.
+//! Every equation gets a **stage**. It is at least the stage of each operand, and greater if the
+//! two cannot be fused. Equations of one stage and space that touch (one reads the other, or both
+//! read one value) form a group. Every equation on a path between two members has the same stage,
+//! so it is a member too: groups never depend on each other cyclically. A group whose results are
+//! read only by one other group of its space joins that group.
 //!
-//! Constants and repetitions are not run for a group; it reads the value itself. A product of
-//! matrices that one group alone reads runs in it, where its rows are rows of the group and that
-//! costs nothing ([`products`](crate::products)).
+//! Constants and broadcasts are not executed for a group; it reads their operand. A matrix product
+//! that a single group reads is computed inside it if its rows are rows of the group and blocking
+//! is cheap ([`products`](crate::products)).
 
 mod lower;
 
@@ -31,28 +31,28 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What runs as one step.
+/// A step of a program: one equation or one group.
 pub(crate) enum Node {
     /// An equation.
     Single(usize),
-    /// Equations of a space.
+    /// Fused equations of a space.
     Group(Group),
 }
 
-/// Equations that run together.
+/// Equations that run as one kernel.
 pub(crate) struct Group {
     space: Space,
-    /// Ascending, with what each is and reads.
+    /// Members in ascending order, each with its role and its operands.
     eqns: Vec<(usize, Part, Vec<Read>)>,
-    /// Products that it computes for itself, with their operands.
+    /// Matrix products computed inside the group, with their operands.
     products: Vec<(usize, [Val; 2])>,
-    /// Values from outside, and how they are read.
+    /// Values defined outside the group, and how they are broadcast.
     pub(crate) inputs: Vec<Input>,
-    /// Values that are read outside.
+    /// Values that are read outside the group.
     outputs: Vec<Val>,
 }
 
-/// A shape, and how many of its last axes make a row.
+/// A shape, and the number of its last axes that form a row.
 #[derive(Clone)]
 struct Space {
     shape: Shape,
@@ -69,19 +69,19 @@ impl Space {
     }
 }
 
-/// What an equation is in its space.
+/// Role of an equation in its space.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// Elementwise.
+    /// Elementwise on the shape.
     Element,
     /// A reduction over a row.
     Fold(Fold),
-    /// Elementwise on values of rows.
+    /// Elementwise on values with one element per row.
     Row,
 }
 
 impl Part {
-    /// What it makes a value for.
+    /// Granularity of its result.
     fn makes(self) -> Level {
         if self == Part::Element {
             Level::Elements
@@ -90,7 +90,7 @@ impl Part {
         }
     }
 
-    /// What it reads values of.
+    /// Granularity of its operands.
     fn reads(self) -> Level {
         if self == Part::Row {
             Level::Rows
@@ -100,13 +100,13 @@ impl Part {
     }
 }
 
-/// How a value is repeated, if it is, for elements or for rows.
+/// Granularity at which a value is read, and its broadcast dimensions if it is broadcast.
 type How = (Level, Option<Vec<usize>>);
 
-/// A value, and how it is read.
+/// A value and how it is read.
 type Input = (Val, How);
 
-/// What a group's equation reads.
+/// Operand of a group's equation.
 enum Read {
     Literal(Array),
     Value(Val, Option<Vec<usize>>),
@@ -114,19 +114,19 @@ enum Read {
 
 struct Fusion<'f> {
     f: &'f Function,
-    /// The equation of each value.
+    /// The equation that defines each value.
     producer: Vec<Option<usize>>,
     spaces: Vec<Space>,
-    /// What each equation is, and in which space; nothing if it runs alone.
+    /// Role and space of each equation; `None` if it is not fused.
     parts: Vec<Option<(Part, usize)>>,
-    /// Equations by number, each pointing towards the one that stands for its group.
+    /// Union-find forest of equations: parent of each; the root represents the group.
     parent: Vec<usize>,
-    /// Of those that stand for a group: how many values it reads from outside, at most.
+    /// For each root: an upper bound on the number of values that the group reads from outside.
     weight: Vec<usize>,
 }
 
-/// So many values a group reads, at most: what is decided for each result and each operand takes
-/// time that is bounded so.
+/// Maximum number of values that a group reads. It bounds the compile time spent per pair of result
+/// and operand.
 const MAX_GROUP_OPERANDS: usize = 128;
 
 impl<'f> Fusion<'f> {
@@ -146,7 +146,7 @@ impl<'f> Fusion<'f> {
         };
         let ends: Vec<Option<(Fold, usize)>> =
             f.eqns().iter().map(|e| fusion.over_rows(e)).collect();
-        // Of several reductions of one shape those over the fewest axes: their rows are short.
+        // Reductions of one shape over the fewest axes determine its row, so rows are short.
         let mut known: FxHashMap<&Shape, usize> = FxHashMap::default();
         for (e, end) in f.eqns().iter().zip(&ends) {
             let Some((_, axes)) = end else { continue };
@@ -189,7 +189,8 @@ impl<'f> Fusion<'f> {
         fusion
     }
 
-    /// The space in whose rows an elementwise equation of this shape continues.
+    /// The space in which an elementwise equation of this shape has one element per row, if an
+    /// operand is such a value.
     fn row_space(&self, e: &Eqn, shape: &Shape) -> Option<usize> {
         self.f.operands(e).iter().find_map(|&v| match self.read(v) {
             Read::Value(v, None) => {
@@ -208,7 +209,7 @@ impl<'f> Fusion<'f> {
         i
     }
 
-    /// The later equation stands for both.
+    /// Merges two groups; the later root represents both.
     fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         if a != b {
@@ -231,7 +232,7 @@ impl<'f> Fusion<'f> {
         }
     }
 
-    /// The value itself that an elementwise equation reads.
+    /// The operand that an elementwise equation reads, with constants and broadcasts resolved.
     fn read(&self, v: Val) -> Read {
         if let Some(literal) = self.splat(v) {
             return Read::Literal(literal);
@@ -243,7 +244,7 @@ impl<'f> Fusion<'f> {
             if let Some(literal) = self.splat(x) {
                 return Read::Literal(literal);
             }
-            // Of the same shape it could be in the group that reads it.
+            // An operand of the same shape could itself be in the group that reads it.
             let other = self.f.ty(x).shape != self.f.ty(v).shape;
             if other && !needs_check(self.f, e, &[self.f.ty(x).clone()]) {
                 return Read::Value(x, Some(b.dims.clone()));
@@ -252,7 +253,7 @@ impl<'f> Fusion<'f> {
         Read::Value(v, None)
     }
 
-    /// What an equation of a group reads.
+    /// Operands of an equation of a group.
     fn reads(&self, i: usize) -> Vec<Read> {
         let x = self.f.operands(&self.f.eqns()[i]);
         match self.parts[i] {
@@ -270,7 +271,7 @@ impl<'f> Fusion<'f> {
         &self.f.ty(r).shape
     }
 
-    /// Whether what `p` makes, repeated like this, is there for `i` when both are in one group.
+    /// Whether `i` can read the result of `p`, broadcast by `dims`, when both are in one group.
     fn together(&self, p: usize, i: usize, dims: &Option<Vec<usize>>) -> bool {
         let (Some((a, of)), Some((b, space))) = (self.parts[p], self.parts[i]) else {
             return false;
@@ -287,7 +288,7 @@ impl<'f> Fusion<'f> {
             }
     }
 
-    /// A sum, product or extremum over the last axes, and over how many.
+    /// The fold of a reduction over the last axes, and the number of these axes.
     fn over_rows(&self, e: &Eqn) -> Option<(Fold, usize)> {
         let (f, Op::Reduce(r)) = (self.f, &e.op) else {
             return None;
@@ -303,7 +304,7 @@ impl<'f> Fusion<'f> {
         };
         let (axes, rank) = (r.axes(&vec![1; of.rank()]).0, of.rank());
         let last = !axes.is_empty() && axes.iter().copied().eq(rank - axes.len()..rank);
-        // What is repeated is reduced where it lies.
+        // A reduction of a broadcast reads the operand in its layout, so it is not fused.
         let repeated = matches!(self.eqn(x).map(|e| &e.op), Some(Op::BroadcastInDim(_)));
         (last && !repeated && matches!(of.dtype, DType::F32 | DType::F64))
             .then_some((fold, axes.len()))
@@ -322,15 +323,15 @@ fn fits(f: &Function, e: &Eqn) -> bool {
     !needs_check(f, e, &types)
 }
 
-/// The steps of a function, in order; `live` says which equations are needed, `products` whether
-/// groups compute any.
+/// The steps of a function in execution order. `live` selects the needed equations; `products`
+/// permits groups to compute matrix products.
 pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) -> Vec<Node> {
     let mut fusion = Fusion::new(f);
     let alive: Vec<usize> = (0..f.eqns().len())
         .filter(|&i| live(&f.eqns()[i]))
         .collect();
     let mut reads: Vec<Vec<Read>> = (0..f.eqns().len()).map(|i| fusion.reads(i)).collect();
-    // What decides an extent comes before all that mentions it.
+    // An equation that defines a symbol runs before all equations that mention the symbol.
     let mut binders: FxHashMap<Sym, Val> = FxHashMap::default();
     for e in alive.iter().map(|&i| &f.eqns()[i]) {
         for s in e.op.binds() {
@@ -363,7 +364,8 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
             }
         });
     };
-    // Again from the results: what only groups read through is not run.
+    // Second liveness pass from the results: constants and broadcasts read only through groups are
+    // not executed.
     let mut used = vec![false; f.len()];
     f.results().iter().for_each(|v| used[v.index()] = true);
     let mut runs = vec![false; f.eqns().len()];
@@ -381,7 +383,7 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
     }
     let order = order(&mut fusion, &alive, &operands);
 
-    // Values that leave their group.
+    // Values that are read outside their group.
     let mut leaves = vec![false; f.len()];
     f.results().iter().for_each(|v| leaves[v.index()] = true);
     for &i in &alive {
@@ -427,7 +429,7 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
         group.eqns.push((i, part, std::mem::take(&mut reads[i])));
     }
     let node = |i: usize| match nodes.remove(&i) {
-        // A reduction alone is not gathered first.
+        // A single reduction without products is not a group.
         Some(g) if !matches!(g.eqns[..], [(_, Part::Fold(_), _)]) || !g.products.is_empty() => {
             Node::Group(g)
         }
@@ -436,11 +438,11 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
     order.into_iter().map(node).collect()
 }
 
-/// What calls a visitor with the values that decide the extents of an equation.
+/// Calls a visitor with the values that define the symbols mentioned by an equation.
 type Deciders<'a> = &'a dyn Fn(usize, &mut dyn FnMut(Val));
 
-/// Joins equations of one stage and space that touch. What decides an extent is of an earlier stage
-/// than what mentions it.
+/// Joins equations of one stage and space that touch. An equation that defines a symbol has a
+/// smaller stage than every equation that mentions it.
 fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>], deciders: Deciders<'_>) {
     let f = fusion.f;
     let mut stage = vec![0u32; f.eqns().len()];
@@ -465,7 +467,7 @@ fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>], decider
                 at = at.max(fusion.producer[v.index()].map_or(0, of));
             }
         }
-        // The groups that make what it reads, and what it reads from outside that they do not.
+        // Groups that compute its operands in the same stage, and its other operands.
         let (mut makers, mut outside) = (Vec::new(), Vec::new());
         for r in &reads[i] {
             let Read::Value(v, dims) = r else { continue };
@@ -488,7 +490,7 @@ fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>], decider
         if !makers.is_empty()
             && new + makers.iter().map(|&g| fusion.weight[g]).sum::<usize>() > MAX_GROUP_OPERANDS
         {
-            // A group of its own, after those.
+            // Too many operands: the equation starts a new group in the next stage.
             at += 1;
             outside = reads[i]
                 .iter()
@@ -531,18 +533,19 @@ fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>], decider
     }
 }
 
-/// What calls a visitor with the values that an equation reads, and how they are repeated.
+/// Calls a visitor with the values that an equation reads, and their broadcast dimensions.
 type Operands<'a> = &'a dyn Fn(usize, &mut dyn FnMut(Val, &Option<Vec<usize>>));
 
-/// Who reads something: nobody, or more than one group.
+/// Reader of a group or product: none yet.
 const NO_READER: usize = usize::MAX;
+/// Reader of a group or product: several groups, or one that cannot be joined.
 const SEVERAL_READERS: usize = usize::MAX - 1;
 
-/// Joins groups with the one group that reads them, if that is of their space and finds there what
-/// it reads.
+/// Joins each group with its only reader group, if both are in one space and the reader can read
+/// all its values there.
 fn join_only_reader(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
     let f = fusion.f;
-    // The only reader of each group, seen from the last equation back.
+    // The only reader of each group, found by a walk from the last equation to the first.
     let mut reader = vec![NO_READER; f.eqns().len()];
     for v in f.results() {
         if let Some(p) = fusion.producer[v.index()] {
@@ -585,13 +588,13 @@ fn join_only_reader(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands
     }
 }
 
-/// Joins products with the one group that reads them, if they have its elements, and it runs row by
-/// row on a shape of which it knows the rows. Nobody else waits for them, so nobody waits for the
-/// group who did not before.
+/// Joins matrix products with the only group that reads them. The product must have the group's
+/// shape, and the group must run by rows whose length is known. A product has no other reader, so
+/// joining adds no dependency on the group.
 fn join_products(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
     let f = fusion.f;
     let product = |i: usize| products::sizes(f, &f.eqns()[i]);
-    // The group that alone reads each product.
+    // The only reader group of each product.
     let mut reader: FxHashMap<usize, usize> = alive
         .iter()
         .filter(|&&i| product(i).is_some())
@@ -643,8 +646,8 @@ fn join_products(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_
     }
 }
 
-/// The groups, by the equations that stand for them, operands first and else as late as their last
-/// equation.
+/// Topological order of the groups, given by their roots. Among groups whose operands are computed,
+/// the one with the smallest root runs first.
 fn order(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) -> Vec<usize> {
     let n = fusion.f.eqns().len();
     let (mut waits, mut followers) = (vec![0usize; n], vec![Vec::new(); n]);
@@ -686,19 +689,19 @@ fn order(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) -> Ve
     assert_eq!(
         order.len(),
         roots.len(),
-        "groups wait for each other in\n{}",
+        "groups depend on each other in\n{}",
         fusion.f.name
     );
     order
 }
 
 impl Group {
-    /// Its last equation.
+    /// The last equation of the group.
     pub(crate) fn last(&self) -> usize {
         self.eqns.last().expect("a group has equations").0
     }
 
-    /// Its equations, products first.
+    /// Equations of the group, products first.
     pub(crate) fn equations(&self) -> impl Iterator<Item = usize> {
         self.products
             .iter()
@@ -706,7 +709,7 @@ impl Group {
             .chain(self.eqns.iter().map(|e| e.0))
     }
 
-    /// What it reads: its inputs, then the operands of products.
+    /// Values that the group reads: its inputs, then the operands of products.
     pub(crate) fn reads(&self) -> impl Iterator<Item = Val> {
         self.inputs
             .iter()
@@ -714,7 +717,7 @@ impl Group {
             .chain(self.products.iter().flat_map(|p| p.1))
     }
 
-    /// The values that it gives, in the order of its results.
+    /// Values that the group returns, in order.
     pub(crate) fn results(&self) -> impl Iterator<Item = Val> {
         self.outputs.iter().copied()
     }

@@ -1,13 +1,13 @@
-//! [`Fused`]: a group of elementwise operations and reductions of rows as one kernel over tensors.
+//! [`Fused`]: a group of elementwise operations and row reductions as one kernel over tensors.
 //!
-//! A group is a list of **phases**: code over tiles, then folds of what it made over the last axes.
-//! What a fold gives is a value for each row, which later phases read along the row;
-//! [`phases`](crate::phases) runs all of them on a few rows while these are in a cache.
+//! A group is a list of **phases**: code over tiles, then folds of its results over the last axes.
+//! A fold gives one value per row, which later phases broadcast along the row.
+//! [`phases`](crate::phases) runs all phases on a block of rows while the block is in the cache.
 //!
-//! A result is written over an operand that dies here, if nothing reads the operand afterwards.
-//! Axes along which every operand repeats are computed once. What a group reads may be a product of
-//! matrices that it computes itself ([`products`](crate::products)), a block of rows before the
-//! phases run on these, where the result will lie or in memory that passes.
+//! A result overwrites an operand whose last use is this group, if no later phase reads the
+//! operand. Axes along which every operand is broadcast are computed once. A group may compute a
+//! matrix product that it reads ([`products`](crate::products)), one block of rows just before the
+//! phases run on them. The product is stored in the buffer of a result or in scratch memory.
 
 use crate::across::Across;
 use crate::element::{PlainElement, for_any};
@@ -25,71 +25,72 @@ use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What a value has one of: each element of the shape, or each row.
+/// Granularity of a value: one per element of the shape, or one per row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Level {
     Elements,
     Rows,
 }
 
-/// A group made ready.
+/// A compiled group.
 pub(crate) struct Fused {
-    /// The shape of the elements; that of the first operand if there is none.
+    /// Shape of the elements; `None` is the shape of the first operand.
     pub(crate) shape: Option<Sizes>,
-    /// How many of the last axes a row has.
+    /// Number of last axes that form a row.
     pub(crate) reduced: usize,
     pub(crate) operands: Vec<Operand>,
     pub(crate) buffers: Vec<Buffer>,
     pub(crate) phases: Vec<Phase>,
-    /// What it computes of the last buffers; the factors of each come after the operands.
+    /// Matrix products, stored in the last buffers. The factors of each are passed after the
+    /// operands.
     pub(crate) products: Vec<Product>,
-    /// The buffers that are results, in order.
+    /// Buffers that are results, in order.
     pub(crate) results: Vec<usize>,
 }
 
-/// A value from outside.
+/// A value defined outside the group.
 pub(crate) struct Operand {
     pub(crate) level: Level,
-    /// How it is repeated, if it is.
+    /// Broadcast dimensions, if it is broadcast.
     pub(crate) dims: Option<Vec<usize>>,
-    /// A fold reads it as it is.
+    /// A fold reads it directly, so it must be dense.
     pub(crate) folded: bool,
 }
 
-/// A value that a phase makes.
+/// A value that a phase or a product computes.
 pub(crate) struct Buffer {
     pub(crate) dtype: DType,
     pub(crate) level: Level,
     pub(crate) life: Life,
-    /// The operands over which it may be written, then the products.
+    /// Operands, then products, that it may overwrite.
     pub(crate) over: Vec<Place>,
 }
 
-/// How long elements are needed.
+/// Lifetime of the elements of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
     /// Until their own phase has folded them.
     Phase,
     /// Until the last phase.
     Group,
-    /// They are a result.
+    /// Beyond the group: the buffer is a result.
     Result,
 }
 
-/// Code, and folds of what is there when it has run.
+/// Code over tiles, and folds that run after it.
 pub(crate) struct Phase {
     pub(crate) level: Level,
     pub(crate) body: Body,
     pub(crate) reads: Vec<Place>,
-    /// The buffers that the code writes.
+    /// Buffers that the code writes.
     pub(crate) writes: Vec<usize>,
-    /// What is folded, and the buffer of the results.
+    /// Folds: operation, operand, and buffer of the results.
     pub(crate) folds: Vec<(Fold, Place, usize)>,
-    /// Picoseconds for each element, about.
+    /// Estimated time per element, in ps.
     pub(crate) cost: u64,
 }
 
-/// Where a value is found.
+/// Location of a value: an operand or a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
     Operand(usize),
@@ -97,20 +98,20 @@ pub(crate) enum Place {
 }
 
 impl Phase {
-    /// Whether a value written as the `k`-th may be written where another lies.
+    /// Whether output `k` may overwrite the value at `place`.
     pub(crate) fn may_write_over(&self, k: usize, place: Place) -> bool {
         let read = self.reads.iter().position(|p| *p == place);
         !self.folds.iter().any(|f| f.1 == place)
             && read.is_none_or(|r| self.body.may_overwrite(k, r))
     }
 
-    /// Whether it reads what lies there.
+    /// Whether the phase reads the value at `place`.
     pub(crate) fn needs(&self, place: Place) -> bool {
         self.reads.contains(&place) || self.folds.iter().any(|f| f.1 == place)
     }
 }
 
-/// One elementwise operation on operands of these types and one shape.
+/// Compiles one elementwise operation on operands of these types and of one shape.
 pub(crate) fn alone(op: &Op, types: &[DType]) -> Fused {
     let mut lowering = Lowering::new();
     let x: Vec<Typed> = types.iter().map(|&t| lowering.input(t)).collect();
@@ -151,17 +152,17 @@ pub(crate) fn alone(op: &Op, types: &[DType]) -> Fused {
     }
 }
 
-/// What an operation without attributes and its operand types are.
+/// Cache key: the operation (variant and row of its table, or target type) and its operand types.
 type Key = (std::mem::Discriminant<Op>, u32, SmallVec<[DType; 3]>);
 
 thread_local! {
-    /// Operations that ran at once on this thread: there are only so many without other attributes
-    /// than a type.
+    /// Kernels of elementwise operations executed eagerly on this thread. The number of keys is
+    /// bounded, because such operations have no attributes besides a type.
     static CACHED_KERNELS: RefCell<FxHashMap<Key, Rc<Fused>>> = RefCell::default();
 }
 
-/// Runs one elementwise operation without other attributes than a type, made ready the first time;
-/// `None` for another. The type rule has checked the operands.
+/// The kernel of an elementwise operation without attributes besides a type, compiled on first use;
+/// `None` for other operations. The caller has checked the operands with the type rule.
 pub(crate) fn cached(op: &Op, x: &Operands) -> Option<Rc<Fused>> {
     let row = match op {
         Op::Unary(f) => *f as u32,
@@ -187,12 +188,12 @@ pub(crate) fn cached(op: &Op, x: &Operands) -> Option<Rc<Fused>> {
     })
 }
 
-/// Where a buffer of the whole shape is.
+/// Memory of a buffer during one call.
 enum Memory {
-    /// Over this operand.
+    /// The memory of this operand, which is overwritten.
     Over(usize),
     Fresh(Fresh),
-    /// A few rows at a time, in what each thread has for it.
+    /// Scratch memory of each thread, for one block of rows.
     Passing,
 }
 
@@ -201,8 +202,8 @@ impl Fused {
         Box::new(move |env, x| self.run(env, x))
     }
 
-    /// How rows are cut so that products are read in a cache, by the sizes `[m, k, n]` of these;
-    /// nothing if they run as a whole before. There are so many rows of such a length.
+    /// Row blocks that keep products in the cache, for products of sizes `[m, k, n]` and `count`
+    /// rows of `len` elements. `None` if products are computed as a whole before the phases.
     pub(crate) fn cut(
         &self,
         products: impl Iterator<Item = ([usize; 3], DType)> + Clone,
@@ -220,7 +221,7 @@ impl Fused {
         )
     }
 
-    /// Whether a buffer is a product.
+    /// Whether a buffer holds a product.
     pub(crate) fn is_product(&self, buffer: usize) -> bool {
         buffer >= self.buffers.len() - self.products.len()
     }
@@ -291,7 +292,7 @@ impl Fused {
             .filter(|&i| x[i].exclusive_ptr().is_some())
             .collect();
         let mut memory: SmallVec<[Memory; 2]> = SmallVec::with_capacity(self.buffers.len());
-        // Products that lie where a result will.
+        // Products stored in the buffer of a result, as pairs (product, result).
         let mut under: SmallVec<[(usize, usize); 1]> = SmallVec::new();
         for (k, b) in self.buffers.iter().enumerate() {
             let found = match b.life {
@@ -320,7 +321,11 @@ impl Fused {
             });
         }
         let whole = memory.iter().map(|m| match m {
-            Memory::Over(i) => Some(x[*i].exclusive_ptr().expect("it was a moment ago")),
+            Memory::Over(i) => Some(
+                x[*i]
+                    .exclusive_ptr()
+                    .expect("checked to be exclusive above"),
+            ),
             Memory::Fresh(f) => Some(f.ptr()),
             Memory::Passing => None,
         });
@@ -335,10 +340,11 @@ impl Fused {
             whole,
             Made { factors, cut },
         );
-        // SAFETY: operands address elements of their type for every index of the shape of their
-        // level; buffers hold a value for every element, or row, of theirs; an operand that is
-        // written over is a whole buffer of its own, and `over` says that nothing reads it, or the
-        // product that lies under a result, afterwards. Products have the rows of the group.
+        // SAFETY: every `Tensor` addresses valid elements for all indices of its shape, which
+        // equals the shape of its level (broadcast above). Buffers were allocated with one value
+        // per element or per row. An overwritten operand is dense and not shared (`exclusive_ptr`).
+        // `Buffer::over` lists only operands and products that no later phase reads. Products have
+        // the rows of the group.
         unsafe {
             if by_rows {
                 run.by_rows()?
@@ -355,9 +361,9 @@ impl Fused {
             };
             let y = match std::mem::replace(&mut memory[b], Memory::Passing) {
                 Memory::Over(i) => x[i].clone(),
-                // SAFETY: the phases have written all of it.
+                // SAFETY: the phases have written all elements of every result.
                 Memory::Fresh(f) => unsafe { f.into_tensor(&own) },
-                Memory::Passing => unreachable!("a result has memory of its own and stands once"),
+                Memory::Passing => unreachable!("a result has a separate buffer and occurs once"),
             };
             if narrow { y.widened(&full) } else { y }
         };
@@ -365,15 +371,14 @@ impl Fused {
     }
 }
 
-/// A tensor whose last axis is not its finest, copied so that it is; axes along which it repeats
-/// stay so.
+/// Copies a tensor to row-major order; broadcast axes keep stride 0.
 fn with_finest_axis_last(t: Tensor) -> Result<Tensor> {
     let shape = Extents::from_slice(t.shape());
     let repeated: SmallVec<[bool; 8]> = t.strides().iter().map(|&s| s == 0).collect();
     Ok(t.narrowed(|d| repeated[d]).into_dense()?.widened(&shape))
 }
 
-/// The bytes of a rank-0 array's element as an instruction's constant.
+/// Adds the element of a rank-0 array as a constant of the code.
 pub(crate) fn literal(lowering: &mut Lowering, value: &cotangent_core::Array) -> Typed {
     fn of<T: PlainElement>(lowering: &mut Lowering, value: &cotangent_core::Array) -> Typed {
         lowering.constant(value.as_slice::<T>().expect("the type was asked")[0])

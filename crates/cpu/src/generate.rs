@@ -1,4 +1,4 @@
-//! Kernels without operands: constants and counting.
+//! Kernels without operands: constants and iota.
 
 use crate::element::{
     ComplexElement, IntegerElement, RealElement, for_complex, for_integer_or_bool, for_real,
@@ -10,7 +10,8 @@ use cotangent_core::ops::{Constant, Iota, Value};
 use cotangent_core::{C128, Env, Result, Scalar};
 use smallvec::smallvec;
 
-/// One value is kept once, whatever the shape; what is known now is prepared now.
+/// Kernel of a constant. A splat is stored as one element and broadcast; everything known at
+/// compile time is prepared at compile time.
 pub(crate) fn constant(c: &Constant) -> Result<Kernel> {
     let (dtype, shape) = (c.ty.dtype, Sizes::of(&c.ty.shape));
     let one = match &c.value {
@@ -36,7 +37,7 @@ pub(crate) fn constant(c: &Constant) -> Result<Kernel> {
     Ok(kernel(move |_, []| Ok(value.clone())))
 }
 
-/// The index along one axis: counted once, repeated along the others.
+/// Kernel of the index along one axis: computed once and broadcast along the others.
 pub(crate) fn iota(i: &Iota) -> Kernel {
     let (shape, dtype, axis) = (Sizes::of(&i.ty.shape), i.ty.dtype, i.axis);
     macro_rules! count {

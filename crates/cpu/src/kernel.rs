@@ -1,20 +1,21 @@
-//! [`Kernel`]: an operation made ready for the element types of its operands, as a closure over tensors.
+//! [`Kernel`]: an operation compiled for the element types of its operands, as a closure over
+//! tensors.
 
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::{Env, Result, Shape};
 use smallvec::{SmallVec, smallvec};
 
-/// The operands of one call, owned: what nobody else refers to may be written over.
+/// Operands of one call, owned. A kernel may overwrite a buffer that is not shared.
 pub type Operands = SmallVec<[Tensor; 3]>;
-/// The results of one call.
+/// Results of one call.
 pub type Results = SmallVec<[Tensor; 1]>;
 
-/// What runs when an equation is reached. Operand types have been checked; the extents of symbols
-/// come with the call.
+/// Compiled form of an equation. Operand types have been checked; the extents of symbols are passed
+/// with each call.
 pub type Kernel = Box<dyn Fn(&Env, Operands) -> Result<Results> + Send + Sync>;
 
-/// Which results of an equation are read: what a kernel gives in place of the others is not looked
-/// at.
+/// Mask of the results of an equation that are read. A kernel may return anything in place of the
+/// others.
 #[derive(Clone, Copy)]
 pub(crate) struct UsedResults {
     read: u64,
@@ -22,13 +23,13 @@ pub(crate) struct UsedResults {
 }
 
 impl UsedResults {
-    /// Every one.
+    /// All results, with all their elements.
     pub(crate) const ALL: UsedResults = UsedResults {
         read: u64::MAX,
         first: usize::MAX,
     };
 
-    /// Those that `read` names; of very many, all that come late.
+    /// Results for which `read` is true. Results from the 65th on always count as read.
     pub(crate) fn of(read: impl Iterator<Item = bool>) -> UsedResults {
         let bits =
             read.take(64).enumerate().fold(
@@ -41,7 +42,7 @@ impl UsedResults {
         }
     }
 
-    /// Of all results only the `first` elements along the axis of the operation are read.
+    /// Restricts the elements that are read to the `first` ones along the axis of the operation.
     pub(crate) fn only(self, first: usize) -> UsedResults {
         UsedResults { first, ..self }
     }
@@ -51,13 +52,13 @@ impl UsedResults {
         k >= 64 || self.read >> k & 1 == 1
     }
 
-    /// The number of elements that are read along the axis of the operation, at most.
+    /// Maximum number of elements that are read along the axis of the operation.
     pub(crate) fn first(self) -> usize {
         self.first
     }
 }
 
-/// A kernel of `N` operands and one result.
+/// Builds a kernel of `N` operands and one result.
 pub(crate) fn kernel<const N: usize>(
     f: impl Fn(&Env, [Tensor; N]) -> Result<Tensor> + Send + Sync + 'static,
 ) -> Kernel {
@@ -73,7 +74,7 @@ pub(crate) fn operands<const N: usize>(x: Operands) -> [Tensor; N] {
     })
 }
 
-/// Extents of an attribute: known, or evaluated in every call.
+/// Extents of an attribute: constant, or evaluated in every call.
 pub(crate) enum Sizes {
     Known(Extents),
     Open(Shape),
@@ -101,7 +102,7 @@ impl Sizes {
         }
     }
 
-    /// Whether these are the extents.
+    /// Whether `extents` equal the evaluated extents.
     pub(crate) fn fits(&self, extents: &[usize], env: &Env) -> bool {
         match self {
             Sizes::Known(known) => known.as_slice() == extents,

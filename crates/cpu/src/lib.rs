@@ -11,12 +11,14 @@
 //! assert_eq!(y[0].to_f64(), [1.0, 4.0, 9.0]);
 //! ```
 //!
-//! [`fuse`] groups elementwise operations and reductions of rows, which become code over tiles
-//! ([`elementwise`], [`fused`], [`phases`]); [`lower`](mod@lower) turns every other operation into
-//! a kernel for its element types; [`program`] orders them, lets go of every value at its last use
-//! and checks sizes that are known only now. What an operation means is its `eval`; this runtime
-//! gives the same bits, except where sums and products are folded in another (fixed) order, and
-//! where a function is [`cotangent_kernels::vector`]'s (within 2 units in the last place).
+//! [`fuse`] groups elementwise operations and row reductions. Groups become code over tiles
+//! ([`elementwise`], [`fused`], [`phases`]). [`lower`](mod@lower) compiles every other operation to
+//! a kernel for its element types. [`program`] orders the kernels, frees every value after its last
+//! use and checks sizes that are known only at run time.
+//!
+//! The reference semantics of an operation is its `eval`, and this runtime gives the same bits with
+//! two exceptions. Sums and products may be folded in another fixed order. Functions of
+//! [`cotangent_kernels::vector`] are within 2 units in the last place.
 
 mod across;
 mod axes;

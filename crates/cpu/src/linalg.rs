@@ -1,5 +1,5 @@
-//! Factorisations: one matrix after another, each from a row-major slice. Single precision is
-//! computed in double.
+//! Factorisations and solves of batches of row-major matrices. Single precision is computed in
+//! double precision.
 
 use crate::convert::converted;
 use crate::element::{PlainElement, collected, limit, pick, zeroed};
@@ -20,7 +20,7 @@ macro_rules! for_field {
     };
 }
 
-/// The type that matrices of this one are factored in.
+/// The type in which matrices of type `dtype` are factored.
 fn double(dtype: DType) -> DType {
     match dtype {
         DType::F32 => DType::F64,
@@ -29,7 +29,7 @@ fn double(dtype: DType) -> DType {
     }
 }
 
-/// A kernel in double precision, for operands in single precision: results are rounded.
+/// Wraps a double-precision kernel for single-precision operands; results are rounded.
 fn in_double(dtype: DType, kernel: Kernel) -> Kernel {
     if double(dtype) == dtype {
         return kernel;
@@ -48,7 +48,7 @@ fn in_double(dtype: DType, kernel: Kernel) -> Kernel {
     })
 }
 
-/// Rows and columns of the matrices, and the extents before them.
+/// Batch extents of an operand, and rows and columns of its matrices.
 fn split(x: &Tensor) -> (Extents, usize, usize) {
     let &[ref lead @ .., m, n] = x.shape() else {
         unreachable!("the type rule asks for matrices")
@@ -64,7 +64,7 @@ fn ending(lead: &[usize], last: &[usize]) -> Extents {
     lead.iter().chain(last).copied().collect()
 }
 
-/// The elements of all matrices, row by row.
+/// The operand with all matrices contiguous and row-major.
 fn dense<T: PlainElement>(x: Tensor) -> Result<Tensor> {
     debug_assert_eq!(x.dtype(), T::DTYPE);
     x.into_dense()
@@ -74,7 +74,7 @@ fn slice<T: PlainElement>(x: &Tensor) -> &[T] {
     x.as_slice().expect("dense, and of this type")
 }
 
-/// The part that belongs to matrix `b`, of `size` elements.
+/// The `size` elements of matrix `b`.
 fn part<T>(all: &[T], b: usize, size: usize) -> &[T] {
     &all[b * size..(b + 1) * size]
 }
@@ -83,15 +83,14 @@ fn part_mut<T>(all: &mut [T], b: usize, size: usize) -> &mut [T] {
     &mut all[b * size..(b + 1) * size]
 }
 
-/// Calls `f(b, part)` for the part of every matrix `b`, of `size` elements, on several threads if
-/// there are many.
+/// Calls `f(b, part)` for the `size` elements of every matrix `b`, on several threads if the total
+/// work is large.
 fn each<T: Send>(
     all: &mut [T],
     size: usize,
     f: impl Fn(usize, &mut [T]) -> Fallible + Sync,
 ) -> Fallible {
-    // About a nanosecond for each of n³ operations, and as many matrices at a time as are worth a
-    // claim.
+    // Estimate: 1 ns for each of n³ operations. A chunk has as many matrices as take about 20 us.
     let nanos = ((size as f64).powf(1.5) as u64).max(1);
     let group = (20_000 / nanos).max(1) as usize;
     let total = nanos.saturating_mul((all.len() / size.max(1)) as u64);
@@ -102,8 +101,8 @@ fn each<T: Send>(
     })
 }
 
-/// As [`each`], with the parts of three slices, of these sizes: there are `count` matrices, each of
-/// which takes about `nanos`.
+/// Like [`each`] for three slices with their element counts per matrix. There are `count` matrices
+/// of about `nanos` ns each.
 fn each_of<X: Send, Y: Send, Z: Send>(
     [count, nanos]: [usize; 2],
     (x, y, z): (&mut [X], &mut [Y], &mut [Z]),
@@ -112,7 +111,7 @@ fn each_of<X: Send, Y: Send, Z: Send>(
 ) -> Result<()> {
     assert!(
         [x.len(), y.len(), z.len()] == [of_x, of_y, of_z].map(|size| count * size),
-        "there is a part for each"
+        "slices hold the given number of elements per matrix"
     );
     let (x, y, z) = (
         Shared(x.as_mut_ptr()),
@@ -125,8 +124,9 @@ fn each_of<X: Send, Y: Send, Z: Send>(
         nanos.saturating_mul(count) as u64,
         |c| {
             for b in c * group..count.min((c + 1) * group) {
-                // SAFETY: parts of different matrices do not overlap, and each matrix comes once,
-                // while the slices are borrowed.
+                // SAFETY: the assertion above makes the parts of matrix `b` in bounds. Parts of
+                // different matrices are disjoint, each `b` is visited once, and the slices stay
+                // borrowed during the call.
                 let (x, y, z) = unsafe {
                     (
                         std::slice::from_raw_parts_mut(x.get().add(b * of_x), of_x),
@@ -142,12 +142,12 @@ fn each_of<X: Send, Y: Send, Z: Send>(
     done.map_err(limit)
 }
 
-/// Whether there are several matrices of so many elements.
+/// Whether `all` holds more than one matrix of `size` elements.
 fn several<T>(all: &[T], size: usize) -> bool {
     all.len() > size && size > 0
 }
 
-/// Matrices of this type as real ones.
+/// The elements as `f64`, if `T` is `f64`.
 fn real<T: PlainElement>(x: &Tensor) -> Option<&[f64]> {
     if T::DTYPE == DType::F64 {
         x.as_slice()
@@ -156,7 +156,7 @@ fn real<T: PlainElement>(x: &Tensor) -> Option<&[f64]> {
     }
 }
 
-/// About the nanoseconds that the spectrum of a small matrix takes.
+/// Estimated time, in ns, of an eigenvalue or singular value decomposition of a small matrix.
 fn spectral(m: usize, n: usize) -> usize {
     10 * m * n * m.min(n)
 }
@@ -174,7 +174,8 @@ pub(crate) fn cholesky(dtype: DType) -> Kernel {
     }))
 }
 
-/// So many right-hand sides of real systems are solved as more are.
+/// With more than this many identical right-hand sides of a real system, only this many are solved
+/// and the result is broadcast.
 const REPEATED_RHS_COLUMNS: usize = 8;
 
 pub(crate) fn triangular_solve(s: &TriangularSolve, dtype: DType) -> Kernel {
@@ -187,8 +188,8 @@ pub(crate) fn triangular_solve(s: &TriangularSolve, dtype: DType) -> Kernel {
     };
     for_field!(dtype, T => kernel(move |_, [a, b]| {
         let shape = Extents::from_slice(b.shape());
-        // Right-hand sides that are all the same, as those of a sum's derivative: a few of them,
-        // whose bits are those of all.
+        // A broadcast right-hand side, as in the derivative of a sum. Solving this many columns
+        // gives the same bits as solving all.
         let side = shape.len() - if how.left { 1 } else { 2 };
         let few = !T::COMPLEX && shape[side] > REPEATED_RHS_COLUMNS && b.strides()[side] == 0;
         let b = if few {
@@ -212,7 +213,7 @@ pub(crate) fn triangular_solve(s: &TriangularSolve, dtype: DType) -> Kernel {
     }))
 }
 
-/// Factors, exchanges and permutations of all matrices.
+/// Packed LU factors, row swaps and permutations of all matrices.
 struct Factors<T> {
     packed: Vec<T>,
     pivots: Vec<i32>,
@@ -291,7 +292,7 @@ pub(crate) fn solve(dtype: DType) -> Kernel {
 }
 
 impl<T: PlainElement + Field> Factors<T> {
-    /// The sign of the permutation of matrix `b`, of n rows, and its pivots.
+    /// Sign of the permutation of the `n` by `n` matrix `b`, and its pivots.
     fn pivots(&self, b: usize, n: usize) -> (T, impl Iterator<Item = T> + Clone) {
         let odd = part(&self.pivots, b, n)
             .iter()
@@ -367,10 +368,11 @@ pub(crate) fn qr(f: &Qr, used: UsedResults, dtype: DType) -> Kernel {
     }))
 }
 
-/// Rows of matrices of which one is diagonalised by rotations in lanes as fast as in tridiagonal
-/// form.
+/// Maximum rows of a single matrix for which vectorised Jacobi rotations are as fast as tridiagonal
+/// reduction.
 const MAX_SINGLE_MATRIX_ROWS: usize = 4;
-/// Matrices from which lanes are faster, whatever their rows.
+/// Number of matrices from which one matrix per vector lane is faster, for every number of rows
+/// that `lanes` supports.
 const MIN_LANE_MATRICES: usize = 4;
 
 pub(crate) fn eigh(f: &Eigh, dtype: DType) -> Kernel {
@@ -444,7 +446,7 @@ pub(crate) fn eig(f: &Eig, dtype: DType) -> Kernel {
     }))
 }
 
-/// A kernel of one operand and several results.
+/// Builds a kernel of one operand and several results.
 fn one(f: impl Fn(Tensor) -> Result<Results> + Send + Sync + 'static) -> Kernel {
     Box::new(move |_, x: Operands| {
         f(x.into_iter()

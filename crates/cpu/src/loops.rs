@@ -1,11 +1,13 @@
-//! `scan` and `while`: a body that runs many times.
+//! Kernels of `scan` and `while`.
 //!
-//! Bodies are compiled once and keep their slots from step to step; extents are bound again only if
-//! an operand changes its shape. A carry that dies in the body is written over there. What steps
-//! return is copied into one buffer: of the right size where the number of steps is known, else one
-//! that doubles. A scan of elementwise steps is one loop of machine code
-//! ([`recurrence`](crate::recurrence)). Another over a few elements ([`tiny`](crate::tiny)) runs
-//! without a tensor per step: its results are written where they go.
+//! Bodies are compiled once and keep their slots from step to step. Extents are bound again only if
+//! an operand changes its shape. A carry whose last use is in the body may be overwritten there.
+//! Stacked results are copied into one buffer, allocated at its final size if the number of steps
+//! is known, and grown by doubling otherwise.
+//!
+//! A scan of elementwise steps is one loop of machine code ([`recurrence`](crate::recurrence)).
+//! Another loop over small tensors ([`tiny`](crate::tiny)) creates no tensors in its steps: kernels
+//! write results to their final addresses.
 
 use crate::element::{for_size, limit};
 use crate::executor::Compiler;
@@ -20,24 +22,24 @@ use cotangent_kernels::Fallible;
 use cotangent_kernels::copy::copy_into;
 use smallvec::smallvec;
 
-/// Results of steps along a new first axis.
+/// Results of steps, stacked along a new first axis.
 struct StackedResults<'a> {
-    /// All elements so far, of rank 1, and room for more.
+    /// Elements stacked so far, as a rank-1 tensor with spare capacity.
     data: Tensor,
-    /// The shape of one result, once it is known.
+    /// Shape of one result; set by the first step.
     row: Option<Extents>,
-    /// The shape that it has if there are no steps.
+    /// Shape of one result, used if there are no steps.
     shape: &'a Sizes,
-    /// The number of steps, if it is known.
+    /// Number of steps, if known in advance.
     steps: Option<usize>,
 }
 
-/// The shape of `n` rows.
+/// The shape of `n` stacked values of shape `row`.
 pub(crate) fn shape_of(n: usize, row: &[usize]) -> Extents {
     std::iter::once(n).chain(row.iter().copied()).collect()
 }
 
-/// Writes all elements of `x` from position `at` on.
+/// Writes all elements of `x`, starting at position `at`.
 fn write(data: &mut Tensor, at: usize, x: &Tensor) {
     for_size!(x.dtype(), W => {
         let data = data.exclusive_bits::<W>().expect("a stack is not shared");
@@ -55,7 +57,7 @@ impl<'a> StackedResults<'a> {
         })
     }
 
-    /// Keeps the result of step `i`.
+    /// Stores the result of step `i`.
     fn put(&mut self, i: usize, y: &Tensor) -> Result<()> {
         let row = self.row.get_or_insert_with(|| y.shape().into());
         if row.as_slice() != y.shape() {
@@ -71,7 +73,7 @@ impl<'a> StackedResults<'a> {
         Ok(())
     }
 
-    /// Room for so many elements.
+    /// Grows the buffer to hold at least `end` elements.
     fn grow(&mut self, end: usize) -> Result<()> {
         if end > self.data.numel() {
             let room = match (self.steps, &self.row) {
@@ -85,7 +87,7 @@ impl<'a> StackedResults<'a> {
         Ok(())
     }
 
-    /// Where the result of step `i` goes, which has this form.
+    /// Address for the result of step `i`, which has the given form.
     fn place(&mut self, i: usize, form: &Form) -> Result<*mut u8> {
         self.row.get_or_insert_with(|| form.shape.clone());
         self.grow((i + 1) * form.n)?;
@@ -93,7 +95,7 @@ impl<'a> StackedResults<'a> {
         Ok(data.wrapping_add(i * form.bytes()))
     }
 
-    /// All `n` of them.
+    /// The results of all `n` steps as one tensor.
     fn finish(self, n: usize, env: &Env) -> Result<Tensor> {
         let row = match self.row {
             Some(row) => row,
@@ -104,7 +106,7 @@ impl<'a> StackedResults<'a> {
     }
 }
 
-/// What the results of a body are that are stacked.
+/// Types and shapes of the results of a body that are stacked.
 fn rows(body: &Program, carry: usize) -> Vec<(DType, Sizes)> {
     let types = body.function().result_types().split_off(carry);
     types
@@ -119,7 +121,7 @@ fn stacks(rows: &[(DType, Sizes)], steps: Option<usize>) -> Result<Vec<StackedRe
         .collect()
 }
 
-/// Takes the results of step `i` apart: carries, which are returned, and what is stacked.
+/// Splits the results of step `i`: stacks the last ones and returns the carries.
 fn stack_results(stacks: &mut [StackedResults<'_>], i: usize, mut y: Results) -> Result<Results> {
     let carry = y.len() - stacks.len();
     for (stack, y) in stacks.iter_mut().zip(y.drain(carry..)) {
@@ -128,7 +130,7 @@ fn stack_results(stacks: &mut [StackedResults<'_>], i: usize, mut y: Results) ->
     Ok(y)
 }
 
-/// A loop over the first axis of its inputs.
+/// Kernel of a scan: a loop over the first axis of its inputs.
 pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
     let body = cx.looped(&s.body, s.consts)?;
     let (consts, carries, reverse) = (s.consts, s.carry, s.reverse);
@@ -176,7 +178,8 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
     }))
 }
 
-/// Whether a body takes constants, carries and `n` rows of each stack, and gives the carries back.
+/// Whether operands `x` are constants, carries and stacks of `n` rows of the body's input types,
+/// and results have the types of the carries.
 pub(crate) fn fits(
     inputs: &[Form],
     outputs: &[Form],
@@ -198,9 +201,9 @@ pub(crate) fn fits(
         && inputs[consts..stacks].iter().zip(outputs).all(same)
 }
 
-/// A loop over few elements: a step is told where its operands and results lie, and nothing else.
-/// Carries live in two buffers; a step reads one and writes the other. `x` is what the body takes,
-/// rows in place of each stack's first axis.
+/// A scan over small tensors: a step receives only the addresses of its operands and results.
+/// Carries are double-buffered: a step reads one buffer and writes the other. `x` are constants,
+/// carries and stacks, of which a step reads one row.
 fn scan_tiny(
     tiny: &Tiny,
     n: usize,
@@ -242,9 +245,10 @@ fn scan_tiny(
                 .zip(&outputs[carries..])
                 .map(|(y, form)| y.ptr().wrapping_add(i * form.bytes()));
             let to = new.iter().map(Fresh::ptr).chain(rows);
-            // SAFETY: operands have the types that the body takes, stacks `n` rows of them, and lie
-            // packed; the carries of the last step are of the types of its results. Buffers for
-            // results have room for them, `made` for `n` rows. Nobody else has the memory between
+            // SAFETY: the caller checked with `fits` that operands have the body's input types and
+            // stacks have `n` rows; `into_packed` made them contiguous. Carries of the previous
+            // step have the types of its results, which are those of the inputs. `new` has room for
+            // the carries and `made` for `n` rows. `with_memory` gives exclusive memory for all
             // steps.
             unsafe {
                 match step {
@@ -261,7 +265,8 @@ fn scan_tiny(
         Ok(())
     });
     done.map_err(limit)?;
-    // SAFETY: there was a step, so every carry was written, and every row of what was stacked.
+    // SAFETY: `n` is positive (checked by the caller), so the last step wrote every carry, and the
+    // steps wrote every row of the stacks.
     unsafe {
         let carry = old
             .into_iter()
@@ -274,7 +279,7 @@ fn scan_tiny(
     }
 }
 
-/// A loop while a condition holds.
+/// Kernel of a `while` loop.
 pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
     let (cond, body) = (cx.looped(&w.cond, 0)?, cx.looped(&w.body, 0)?);
     let (of_cond, of_body, saves) = (w.cond_consts, w.body_consts, w.saves.is_some());
@@ -326,8 +331,8 @@ pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
     }))
 }
 
-/// A loop over few elements while a condition over few holds: as [`scan_tiny`], with stacks that
-/// grow.
+/// A `while` loop whose condition and body are over small tensors. Like [`scan_tiny`], with stacks
+/// that grow.
 fn while_tiny(
     [test, step]: [&Tiny; 2],
     [of_cond, of_body]: [usize; 2],
@@ -353,8 +358,9 @@ fn while_tiny(
     let mut from = first[of_cond..].to_vec();
     let (mut steps, mut holds, mut rows) = (0, false, Vec::with_capacity(stacks.len()));
     loop {
-        // SAFETY: operands have the types that the condition takes, carries those of its results,
-        // and lie packed; the condition is one truth value.
+        // SAFETY: the caller checked that operands and carries have the condition's input types;
+        // `into_packed` made them contiguous, and buffers of carries are dense. The type rule makes
+        // the result one boolean, for which `holds` has room.
         let done = test.with_memory(|memory| unsafe {
             test.execute(
                 memory,
@@ -371,7 +377,8 @@ fn while_tiny(
             rows.push(stack.place(steps, form)?);
         }
         let to = new.iter().map(Fresh::ptr).chain(rows.iter().copied());
-        // SAFETY: as above, of the body; buffers for results have room for them.
+        // SAFETY: the caller checked with `fits` that operands and carries have the body's input
+        // types; all are contiguous. `new` and the rows of the stacks have room for the results.
         let done =
             step.with_memory(|memory| unsafe { step.execute(memory, from.iter().copied(), to) });
         done.map_err(limit)?;
@@ -385,7 +392,7 @@ fn while_tiny(
     let made = old.into_iter().zip(outputs);
     let mut y: Results = match steps {
         0 => x[of_cond + of_body..].iter().cloned().collect(),
-        // SAFETY: there was a step, so every carry was written.
+        // SAFETY: there was at least one step, and the last one wrote every carry.
         _ => made
             .map(|(y, form)| unsafe { y.into_tensor(&form.shape) })
             .collect(),

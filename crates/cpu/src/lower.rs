@@ -1,4 +1,4 @@
-//! From an operation to a [`Kernel`]: one match over the operations, decided once per equation.
+//! Compilation of an operation to a [`Kernel`]: one match over the operations, once per equation.
 
 use crate::element::limit;
 use crate::executor::Compiler;
@@ -14,12 +14,12 @@ use cotangent_core::transform::Session;
 use cotangent_core::{Array, Dim, Env, Primitive, Result, Type, bail};
 use cotangent_kernels::memory::hold;
 
-/// The kernel of an operation on operands of these types, of whose results these are read. Their
-/// bits do not depend on that.
+/// The kernel of an operation for operands of these types. `used` marks the results that are read;
+/// their bits do not depend on it.
 pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -> Result<Kernel> {
     Ok(match op {
         Op::Unary(Unary::StopGradient) => kernel(|_, [x]| Ok(x)),
-        // One predicate for all elements chooses an operand as it is.
+        // A scalar predicate selects a whole operand.
         Op::Select(_) if x[0].rank() != x[1].rank() => kernel(|_, [p, x, y]| {
             Ok(if p.first::<bool>() == Some(true) {
                 x
@@ -91,7 +91,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -
         Op::Eigh(f) => linalg::eigh(f, x[0].dtype),
         Op::Svd(f) => linalg::svd(f, x[0].dtype),
         Op::Eig(f) if f.order == EigOrder::Sorted => linalg::eig(f, x[0].dtype),
-        // By their meaning, which says in which order eigenvalues come.
+        // Evaluated by the reference, which defines the order of eigenvalues.
         Op::Eig(_) | Op::Schur(_) => evaluated(op),
         Op::Spectral(s) => control::inside(cx, &s.expand(x)?)?,
         Op::Guard(g) => control::guard(g, x[0].dtype),
@@ -106,7 +106,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -
             fused::alone(op, &[x[0].dtype]).kernel()
         }
         Op::Bitcast(b) => movement::bitcast(b.to),
-        // By its meaning: it only counts.
+        // Evaluated by the reference: its result is an iota.
         Op::Count(_) => evaluated(op),
         Op::CustomJvp(c) => control::inside(cx, &c.body)?,
         Op::CustomVjp(c) => control::inside(cx, if c.saves { &c.fwd } else { &c.body })?,
@@ -114,7 +114,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: UsedResults) -
     })
 }
 
-/// The operation by its meaning.
+/// Kernel that evaluates the operation with the reference implementation.
 pub(crate) fn evaluated(op: &Op) -> Kernel {
     let op = ResolvedOp::of(op);
     Box::new(move |env, x: Operands| -> Result<Results> {
@@ -122,8 +122,8 @@ pub(crate) fn evaluated(op: &Op) -> Kernel {
             .into_iter()
             .map(Tensor::into_array)
             .collect::<Result<Vec<_>>>()?;
-        // The reference computes in wide numbers, a vector for each operand and result, and cannot
-        // say that there is no memory.
+        // The reference computes in 16-byte numbers, one vector per operand and result, and aborts
+        // if an allocation fails. So memory is reserved first.
         let elements = x.iter().map(Array::len).fold(0, usize::saturating_add);
         let _room = hold(elements.saturating_mul(4 * size_of::<i128>())).map_err(limit)?;
         Ok(op
@@ -134,7 +134,7 @@ pub(crate) fn evaluated(op: &Op) -> Kernel {
     })
 }
 
-/// A kernel of somebody else: its results are those that the type rule promises, or it is an error.
+/// Wraps the kernel of an extension: results that differ from the type rule are an error.
 fn checked(op: &Op, x: &[Type], kernel: Kernel) -> Result<Kernel> {
     let (name, types) = (op.name().to_owned(), op.infer(x)?);
     Ok(Box::new(move |env, x| {
@@ -164,7 +164,7 @@ fn checked(op: &Op, x: &[Type], kernel: Kernel) -> Result<Kernel> {
     }))
 }
 
-/// An operation whose attributes may have dimensions that are known only in a call.
+/// An operation whose attributes may have symbolic dimensions, evaluated in each call.
 pub(crate) struct ResolvedOp {
     op: Op,
     open: bool,
@@ -183,7 +183,7 @@ impl ResolvedOp {
         }
     }
 
-    /// Calls `f` with the operation for these extents.
+    /// Calls `f` with the operation for the extents in `env`.
     pub(crate) fn with<R>(&self, env: &Env, f: impl FnOnce(&Op) -> R) -> R {
         match self.open {
             true => f(&resolve(&self.op, env)),
@@ -192,7 +192,7 @@ impl ResolvedOp {
     }
 }
 
-/// The operation with its attribute dimensions evaluated.
+/// The operation with its attribute dimensions evaluated in `env`.
 pub(crate) fn resolve(op: &Op, env: &Env) -> Op {
     let known = |d: &Dim| d.eval(env).map_or_else(|_| d.clone(), Dim::Const);
     op.map_dims(&known).unwrap_or_else(|| op.clone())

@@ -1,12 +1,13 @@
-//! What a run needs beside its arguments, known before it runs: a walk over its steps that
-//! allocates and frees by their liveness alone.
+//! Memory that a run needs besides its arguments, computed without running: a walk over its steps
+//! that allocates and frees by liveness.
 //!
-//! A value lives from the step that makes it to the last that reads it. Transposes, slices and
-//! repetitions live in what they show. A group writes over an operand that ends with it where it
-//! can, an update over the array that it changes. What a body needs counts while its step runs.
+//! A value is live from the step that computes it to the last step that reads it. Transposes,
+//! slices and broadcasts share the buffer of their operand. A group may overwrite an operand that
+//! has its last use there, and an update the array that it changes. The memory of a loop body
+//! counts while its step runs.
 //!
-//! Not counted: what a kernel keeps for itself while it runs (packed panels, copies that
-//! factorisations work on), and memory that a thread keeps for its next run.
+//! Not counted are a kernel's scratch memory (packed panels, work copies of factorisations) and
+//! memory that a thread caches for its next run.
 
 use crate::fuse::{Node, plan};
 use crate::fused::{Fused, Level, Life, Place};
@@ -16,21 +17,22 @@ use cotangent_core::{Env, Function, Result, Type, Val, reference};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What a run needs.
+/// Memory requirements of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// The most bytes that are alive at once beside the arguments, results included.
+    /// Maximum number of bytes that are live at any step, results included and arguments excluded.
     pub peak: usize,
-    /// The step that needs them, by its place in [`steps`](crate::profile::steps); none if nothing
-    /// runs.
+    /// Index in [`steps`](crate::profile::steps) of the step with the peak; `None` if there are no
+    /// steps.
     pub step: Option<usize>,
     /// Bytes of results that are not arguments or views of them.
     pub results: usize,
 }
 
-/// What a run of the function needs for arguments of these types, in one walk over its steps.
+/// Computes the memory that a run of the function needs for arguments of these types, in one walk
+/// over its steps.
 ///
-/// An error if arguments do not fit the parameters, or if an extent is decided only by data.
+/// Returns an error if arguments do not fit the parameters, or if an extent is data-dependent.
 ///
 /// ```
 /// use cotangent_core::{Builder, DType, Emit, Env, Type, transform::Session};
@@ -47,8 +49,8 @@ pub fn memory(f: &Function, arguments: &[Type], outer: &Env) -> Result<Memory> {
     measure(f, arguments, outer, &mut Peaks::default())
 }
 
-/// Peaks of bodies without symbols: those depend on nothing else, and one body may stand in many
-/// places.
+/// Cached peaks of bodies without symbols. They depend on nothing else, and several equations may
+/// share a body.
 type Peaks = FxHashMap<*const Function, usize>;
 
 fn measure(f: &Function, arguments: &[Type], outer: &Env, peaks: &mut Peaks) -> Result<Memory> {
@@ -107,21 +109,21 @@ fn measure(f: &Function, arguments: &[Type], outer: &Env, peaks: &mut Peaks) -> 
 /// Memory of a value, shared by its views.
 struct Buffer {
     bytes: usize,
-    /// Values that live in it.
+    /// Number of values stored in it.
     values: usize,
 }
 
 struct Walk<'f> {
     f: &'f Function,
     env: &'f Env,
-    /// The buffer of each value that lives in one: arguments and constants do not.
+    /// Buffer of each value; `None` for arguments, constants and dead values.
     room: Vec<Option<usize>>,
     buffers: Vec<Buffer>,
-    /// Bytes of all buffers.
+    /// Total bytes of live buffers.
     alive: usize,
 }
 
-/// Values that a step has made, and the bytes that it needs beside them.
+/// Results of a step, and the additional bytes that it needs while it runs.
 type Made = (Vec<Val>, usize);
 
 impl Walk<'_> {
@@ -156,7 +158,7 @@ impl Walk<'_> {
         self.buffers.push(Buffer { bytes, values: 1 });
     }
 
-    /// `v` lives in the memory of `x` too.
+    /// Lets `v` share the buffer of `x`.
     fn share(&mut self, v: Val, x: Val) {
         self.room[v.index()] = self.room[x.index()];
         if let Some(b) = self.room[x.index()] {
@@ -173,7 +175,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a step that reads `x` for the last time may write what has so many bytes over it.
+    /// Whether a step that has the last use of `x` may overwrite it with a result of `bytes` bytes.
     fn is_free(&self, x: Val, bytes: usize) -> bool {
         self.room[x.index()]
             .is_some_and(|b| self.buffers[b].values == 1 && self.buffers[b].bytes == bytes)
@@ -189,7 +191,7 @@ impl Walk<'_> {
         let x = self.f.operands(e);
         let made: Vec<Val> = e.results().collect();
         match &e.op {
-            // Views, of arrays or of one number, and what is kept with the program.
+            // Views of arrays or scalars; constants are stored with the program.
             Op::Unary(Unary::StopGradient)
             | Op::BroadcastInDim(_)
             | Op::Reshape(_)
@@ -216,7 +218,7 @@ impl Walk<'_> {
         }
         let mut inside = 0;
         for body in e.op.regions() {
-            // A body that is called has symbols of its own; the others share those around them.
+            // A called function has its own symbols; other bodies share the enclosing symbols.
             let types = match body.params().len() == x.len() && !matches!(e.op, Op::Scan(_)) {
                 true => x
                     .iter()
@@ -241,7 +243,7 @@ impl Walk<'_> {
             };
             inside = inside.max(peak);
         }
-        // What a body returns has been counted, once.
+        // The results of a body have been counted once already.
         let results = made.iter().map(|&v| self.bytes(v)).sum::<Result<usize>>()?;
         let repeats = matches!(e.op, Op::Scan(_) | Op::While(_));
         Ok((
@@ -320,10 +322,10 @@ impl Walk<'_> {
                         }
                     }
                 }
-                // A product lies under a result, or passes a block at a time.
+                // The product shares the buffer of a result, or is computed in scratch blocks.
                 (None, _) if g.is_product(k) && (by_blocks || under.contains(&k)) => {}
                 (None, _) if g.is_product(k) => inside = inside.saturating_add(bytes),
-                // Elements pass from phase to phase through a thread's block.
+                // Intermediate elements are in a thread's scratch block.
                 (None, life)
                     if b.level == Level::Elements && (life == Life::Phase || g.by_rows(len)) => {}
                 (None, _) => inside = inside.saturating_add(bytes),

@@ -1,4 +1,4 @@
-//! Kernels that move elements: views where they suffice, copies of regions where they do not.
+//! Kernels that move elements: views where possible, otherwise copies of regions.
 
 use crate::element::{Bits, IntegerElement, for_integer_or_bool, for_size};
 use crate::kernel::{Kernel, Operands, Sizes, kernel};
@@ -13,7 +13,7 @@ fn sizes(dims: &[Dim]) -> Sizes {
     Sizes::of(&dims.iter().cloned().collect())
 }
 
-/// A strided window: a view.
+/// Kernel of a strided slice: a view.
 pub(crate) fn slice(s: &Slice) -> Kernel {
     let (start, limit, stride) = (sizes(&s.start), sizes(&s.limit), s.stride.clone());
     kernel(move |env, [mut x]| {
@@ -30,13 +30,14 @@ pub(crate) fn slice(s: &Slice) -> Kernel {
     })
 }
 
-/// Axes read backwards: a view.
+/// Kernel that reverses axes: a view.
 pub(crate) fn reverse(axes: &[usize]) -> Kernel {
     let axes = axes.to_vec();
     kernel(move |_, [x]| Ok(axes.iter().fold(x, |x, &k| x.reverse(k))))
 }
 
-/// The same bytes as elements of another size: parts are a last axis, lowest first.
+/// Kernel of a bitcast to elements of another size. The parts of a larger element form a last axis,
+/// least significant first.
 pub(crate) fn bitcast(to: DType) -> Kernel {
     kernel(move |_, [x]| {
         let from = x.dtype().size();
@@ -47,8 +48,9 @@ pub(crate) fn bitcast(to: DType) -> Kernel {
             parts => shape.push(parts),
         }
         let y = Fresh::new(to, volume(&shape)?)?;
-        // SAFETY: both hold as many bytes, in memory of their own. Any bytes are elements of either
-        // type: the type rule admits no booleans here.
+        // SAFETY: the type rule makes both buffers the same number of bytes; they are separate
+        // allocations. Any bytes are elements of either type, since the type rule admits no
+        // booleans here.
         unsafe {
             std::ptr::copy_nonoverlapping(x.first_ptr(), y.ptr(), x.numel() * from);
             Ok(y.into_tensor(&shape))
@@ -56,7 +58,7 @@ pub(crate) fn bitcast(to: DType) -> Kernel {
     })
 }
 
-/// Operands one after the other.
+/// Kernel of a concatenation along `axis`.
 pub(crate) fn concatenate(axis: usize, dtype: DType) -> Kernel {
     for_size!(dtype, W => Box::new(move |_, mut x: Operands| {
         if x.len() == 1 {
@@ -75,7 +77,8 @@ pub(crate) fn concatenate(axis: usize, dtype: DType) -> Kernel {
     }))
 }
 
-/// Elements added around and between, or taken away. Without a value they are zeros.
+/// Kernel of padding: low, high (negative values remove elements) and interior. Without a value
+/// operand the padding is zero.
 pub(crate) fn pad(p: &Pad, dtype: DType) -> Kernel {
     let p = p.clone();
     for_size!(dtype, W => Box::new(move |_, x: Operands| {
@@ -95,7 +98,8 @@ pub(crate) fn pad(p: &Pad, dtype: DType) -> Kernel {
             first.push((low + from * step).max(0) as usize);
         }
         let (strides, y) = (row_major(&shape), Fresh::new(dtype, volume(&shape)?)?);
-        // SAFETY: a buffer of our own for as many elements of the size of `W`.
+        // SAFETY: `y` is a new buffer for `volume(&shape)` elements of `dtype`, which has the size
+        // of `W`. Its elements need no initial value as `MaybeUninit`.
         let dst = unsafe { std::slice::from_raw_parts_mut(y.ptr().cast::<MaybeUninit<W>>(), volume(&shape)?) };
         let value = MaybeUninit::new(value.map_or_else(W::default, |value| value.bits::<W>().get(&[])));
         match p.interior.iter().all(|&i| i == 0) {
@@ -107,12 +111,13 @@ pub(crate) fn pad(p: &Pad, dtype: DType) -> Kernel {
             let steps: Strides = strides.iter().zip(&p.interior).map(|(&s, &i)| s * (i as isize + 1)).collect();
             copy_region(dst, at, &steps, part.bits::<MaybeUninit<W>>());
         }
-        // SAFETY: what is not of the part was filled, or everything was.
+        // SAFETY: either all elements were filled, or those outside of the part were filled and the
+        // part was copied.
         Ok(smallvec![unsafe { y.into_tensor(&shape) }])
     }))
 }
 
-/// Fills what of a row-major array is outside a part of it.
+/// Fills the elements of a row-major array outside of a part of it, which starts at index `first`.
 fn fill_around<T: Copy>(dst: &mut [T], shape: &[usize], first: &[usize], part: &[usize], value: T) {
     let [n, inner @ ..] = shape else { return };
     let slab = dst.len() / (*n).max(1);
@@ -126,22 +131,22 @@ fn fill_around<T: Copy>(dst: &mut [T], shape: &[usize], first: &[usize], part: &
     }
 }
 
-/// `ceil(a / b)` of a number that is not negative.
+/// `ceil(a / b)` for `a >= 0`, `b > 0`.
 fn div_ceil(a: i128, b: i128) -> i128 {
     (a + b - 1) / b
 }
 
-/// The integer of rank 0.
+/// The value of a rank-0 integer or boolean tensor.
 pub(crate) fn integer(x: &Tensor) -> i128 {
     for_integer_or_bool!(x.dtype(), T => <T as IntegerElement>::to(x.view::<T>().get(&[])))
 }
 
-/// The first index of a window, clamped so that it fits.
+/// The start index of a window, clamped so that the window is in bounds.
 fn clamped(extent: usize, size: usize, start: &Tensor) -> usize {
     integer(start).clamp(0, extent.saturating_sub(size) as i128) as usize
 }
 
-/// A window at a start known now: a view.
+/// Kernel of a slice at a run-time start: a view.
 pub(crate) fn dynamic_slice(d: &DynamicSlice) -> Kernel {
     let sizes = sizes(&d.sizes);
     Box::new(move |env, x: Operands| {
@@ -155,7 +160,7 @@ pub(crate) fn dynamic_slice(d: &DynamicSlice) -> Kernel {
     })
 }
 
-/// A window written at a start known now: over the operand, if that dies here.
+/// Kernel of a slice update at a run-time start: in place if the operand is not shared.
 pub(crate) fn dynamic_update_slice(dtype: DType) -> Kernel {
     for_size!(dtype, W => Box::new(move |_, x: Operands| {
         let mut x = x.into_iter();
@@ -170,7 +175,7 @@ pub(crate) fn dynamic_update_slice(dtype: DType) -> Kernel {
     }))
 }
 
-/// A row-major tensor of the same elements that nobody else refers to.
+/// The tensor as a row-major buffer that is not shared; copies if necessary.
 pub(crate) fn owned<W: Bits + Default>(mut x: Tensor) -> Result<Tensor> {
     if x.exclusive_bits::<W>().is_some() {
         return Ok(x);

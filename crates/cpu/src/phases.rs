@@ -1,10 +1,11 @@
-//! [`Run`]: the phases of a group on the memory of one call, on several threads.
+//! [`Run`]: execution of the phases of a group on the memory of one call, on several threads.
 //!
-//! Two ways. **By rows**: all phases on a block of rows, then on the next; what passes from phase
-//! to phase lies in the thread's own memory and stays in a cache. **By phases**, where a row is too
-//! long for that: a phase on all elements, then the next. Either way a row is folded from its
-//! pieces, so the bits are the same; where work is cut depends on the shape and the code. Products
-//! that the phases read come before them: of the rows that a thread has claimed, or whole.
+//! There are two schedules. **By rows**: all phases run on one block of rows, then on the next;
+//! intermediate values are in the thread's scratch memory and stay in the cache. **By phases**, for
+//! rows that are too long: each phase runs on all elements before the next. Both fold a row from
+//! the same pieces, so the bits are the same. Partition of the work depends only on the shape and
+//! the code. Matrix products run before the phases that read them: for the rows that a thread has
+//! claimed, or as a whole.
 
 use crate::across::Across;
 use crate::element::limit;
@@ -21,30 +22,30 @@ use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
 
-/// Elements of a block of rows.
+/// Elements per block of rows.
 const BLOCK_ELEMENTS: usize = AHEAD;
 
-/// Bytes of an operand of which the next block is not in a cache yet.
+/// Minimum size of an operand, in bytes, for prefetching its next block.
 const PREFETCH_MIN_BYTES: usize = 1 << 20;
 
-/// Picoseconds to write a byte to memory.
+/// Estimated time to store a byte to memory, in ps.
 const STORE_PS_PER_BYTE: u64 = 80;
 
-/// From here on a row does not stay in a cache.
+/// Maximum row length, in elements, for the schedule by rows: longer rows do not stay in the cache.
 pub(crate) const MAX_CACHED_ROW_ELEMENTS: usize = 4 * PIECE;
 
-/// Nanoseconds that a thread works on what it has claimed.
+/// Target duration, in ns, of the work that a thread claims.
 const CLAIM_NS: u64 = 20_000;
 
-/// Picoseconds to pack an element, about.
+/// Estimated time to pack an element, in ps.
 const PACK_PS_PER_ELEMENT: u64 = 700;
 
 thread_local! {
-    /// What passes from phase to phase.
+    /// Scratch memory for intermediate values.
     static PASSING: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The products that a call computes, and how rows are cut for them.
+/// Products that a call computes, and their row blocks; `None` if they are computed as a whole.
 pub(crate) struct Made {
     pub(crate) factors: SmallVec<[Factors; 1]>,
     pub(crate) cut: Option<Cut>,
@@ -53,19 +54,19 @@ pub(crate) struct Made {
 /// One call of a group.
 pub(crate) struct Run<'a> {
     fused: &'a Fused,
-    /// How what each phase's code reads lies, if it has any code.
+    /// Input layouts of each phase's code; `None` if it has no code.
     laid: SmallVec<[Option<Laid>; 1]>,
-    /// The number of rows, and of elements in each.
+    /// Number of rows, and of elements per row.
     count: usize,
     len: usize,
     operands: SmallVec<[*const u8; 4]>,
-    /// The operands, for those of which a block at a time is packed.
+    /// The operands as tensors, to pack blocks of rows.
     x: &'a [Tensor],
     across: SmallVec<[Option<Across>; 4]>,
-    /// Where each buffer is, if it is whole.
+    /// Address of each buffer that holds all rows; `None` if it is in scratch memory.
     whole: SmallVec<[Option<*mut u8>; 4]>,
-    /// Bytes of what passes for each element: in the buffers, and operands that are packed, before
-    /// each, and in all; of products by themselves.
+    /// Layout of scratch memory, in bytes per element: offset of each buffer and of each packed
+    /// operand, and the totals of both and of products.
     before: SmallVec<[usize; 4]>,
     before_operand: SmallVec<[usize; 4]>,
     passing: usize,
@@ -73,12 +74,12 @@ pub(crate) struct Run<'a> {
     made: Made,
 }
 
-// SAFETY: the pointers are to memory that the call owns or borrows; the phases of different rows,
-// or pieces, read and write different parts of what is written at all.
+// SAFETY: the pointers lead to memory that the call owns or borrows for `'a`. Threads write
+// disjoint rows or pieces, and read only what no other thread writes.
 unsafe impl Sync for Run<'_> {}
 
-/// Memory for so many elements of each value that lies in it, and the element that lies at its
-/// start.
+/// Scratch memory for `elements` elements of each of its values; element `first` of a value is
+/// stored first.
 #[derive(Clone, Copy)]
 struct Room {
     data: *mut u8,
@@ -93,8 +94,8 @@ impl Room {
         first: 0,
     };
 
-    /// Where the first element of a value is, or would be, with so many bytes before it for each
-    /// element.
+    /// Address that element 0 of a value has or would have. `before` is the value's offset in bytes
+    /// per element; `size` is its element size in bytes.
     fn at(self, before: usize, size: usize) -> *mut u8 {
         self.data
             .wrapping_add(self.elements * before)
@@ -102,7 +103,8 @@ impl Room {
     }
 }
 
-/// A thread's memory for what passes: a block of rows, and those of products, which are larger.
+/// A thread's scratch memory: for a block of rows, and for blocks of products, which have more
+/// rows.
 #[derive(Clone, Copy)]
 struct Passing {
     block: Room,
@@ -117,7 +119,7 @@ impl Passing {
 }
 
 impl Fused {
-    /// Whether rows of a length run one after the other.
+    /// Whether rows of `len` elements use the schedule by rows.
     pub(crate) fn by_rows(&self, len: usize) -> bool {
         len <= MAX_CACHED_ROW_ELEMENTS || self.phases.iter().all(|p| p.folds.is_empty())
     }
@@ -136,7 +138,7 @@ impl<'a> Run<'a> {
         let shape = &shape[..];
         let elements = row_major(shape);
         let rows = row_major(&shape[..shape.len() - fused.reduced]);
-        // Values of rows, read along rows.
+        // Per-row values that are broadcast along rows.
         let mut along = rows.clone();
         along.resize(shape.len(), 0);
         let of = |p: &'a Phase| {
@@ -153,8 +155,8 @@ impl<'a> Run<'a> {
             (!p.writes.is_empty()).then(|| p.body.laid(shape, strides))
         };
         let bytes = |dtype: DType| count.saturating_mul(len).saturating_mul(dtype.size());
-        // The second phase that reads an operand finds this block in a cache, and asks memory for
-        // the next one.
+        // The second phase that reads an operand finds the current block in the cache, and
+        // prefetches the next block.
         let by_blocks = fused.by_rows(len) && count > 1;
         let laid = |(at, p): (usize, &'a Phase)| {
             let second = |i: usize| {
@@ -168,8 +170,8 @@ impl<'a> Run<'a> {
             };
             let again = |r: &(usize, &Place)| matches!(r.1, Place::Operand(i) if across[*i].is_none() && second(*i));
             let ahead = p.reads.iter().enumerate().filter(|r| by_blocks && again(r));
-            // What nothing reads any more, and lies where nothing was read, where memory is what
-            // takes time.
+            // Outputs for non-temporal stores: not read later in this group, not aliasing an input
+            // or a product, and memory-bound.
             let last = |b: usize| {
                 let (own, read) = (&fused.buffers[b], Place::Buffer(b));
                 let large = own.level == Level::Elements && bytes(own.dtype) >= past_caches();
@@ -224,7 +226,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Picoseconds of all phases for one row.
+    /// Estimated time of all phases for one row, in ps.
     fn cost(&self) -> u64 {
         let of = |p: &Phase| {
             p.cost.saturating_mul(if p.level == Level::Elements {
@@ -242,23 +244,23 @@ impl<'a> Run<'a> {
             .max(1)
     }
 
-    /// All phases, block by block.
+    /// Runs all phases on one block of rows after another.
     ///
     /// # Safety
-    /// Operands address elements of their types for every index of the shape of their level, whole
-    /// buffers have room for all values of theirs, and only buffers that may be written over an
-    /// operand overlap it.
+    /// Operands address elements of their types for every index of the shape of their level.
+    /// Buffers in `whole` have room for all their values. A buffer overlaps an operand only if its
+    /// `over` lists the operand.
     pub(crate) unsafe fn by_rows(&self) -> Result<()> {
         let simple = matches!(&self.fused.phases[..], [p] if p.folds.is_empty())
             && self.packed().next().is_none();
         let mut grain = (BLOCK_ELEMENTS / self.len.max(1)).max(1);
-        // All that is packed has the same rows: those of the shape.
+        // All packed operands have the same rows: those of the shape.
         if let Some((_, across)) = self.packed().next() {
             let block = across.block().div_ceil(self.len);
             grain = (grain / block).max(1) * block;
         }
         let cost = self.cost();
-        // Rows that one claim takes: whole blocks.
+        // Rows per claim: a whole number of blocks.
         let claim = (CLAIM_NS * 1000 / cost).min(self.count as u64) as usize;
         let claim = claim.max(1).next_multiple_of(grain);
         let (cut, products) = match self.made.cut {
@@ -280,7 +282,7 @@ impl<'a> Run<'a> {
             ),
         };
         if self.made.cut.is_none() {
-            // SAFETY: products that run before have memory for all rows.
+            // SAFETY: without row blocks, `Fused::run` stores products in buffers for all rows.
             let product = |f| unsafe { self.product(f, 0..self.count, Passing::NOTHING) };
             self.made
                 .factors
@@ -303,8 +305,8 @@ impl<'a> Run<'a> {
             self.with_memory(block.min(all.len()) * self.len, room, |mut memory| {
                 memory.products.first = all.start * self.len;
                 if self.made.cut.is_some() {
-                    // SAFETY: there is room for the products of these rows. The others compute
-                    // theirs beside.
+                    // SAFETY: `with_memory` provides room for the products of these rows, or the
+                    // product's buffer holds all rows. Other threads compute other rows.
                     let product = |f| unsafe { self.product(f, all.clone(), memory) };
                     with_threads(1, || self.made.factors.iter().try_for_each(product))?;
                 }
@@ -319,12 +321,14 @@ impl<'a> Run<'a> {
                         let to = self
                             .at(Place::Operand(i), memory)
                             .wrapping_add(elements.start * size);
-                        // SAFETY: there is room for a block of what passes.
+                        // SAFETY: `with_memory` provides room for a block of every packed operand,
+                        // exclusive to this thread.
                         unsafe { across.pack(&self.x[i], elements, to) };
                     }
                     for (p, laid) in self.fused.phases.iter().zip(&self.laid) {
-                        // SAFETY: the caller's promise, and there is room for a block of what
-                        // passes.
+                        // SAFETY: the caller guarantees operands and buffers (# Safety).
+                        // `with_memory` provides room for a block of every intermediate value, and
+                        // the code of a phase runs before its folds.
                         unsafe {
                             self.make(p, laid, self.elements_of(p, &rows), memory);
                             p.folds
@@ -339,22 +343,23 @@ impl<'a> Run<'a> {
         done.map_err(limit)
     }
 
-    /// Computes a product of some rows.
+    /// Computes the rows `rows` of a product.
     ///
     /// # Safety
-    /// There is room for it.
+    /// The product's buffer, or `memory`, has initialised room for these rows, and no other thread
+    /// accesses them.
     unsafe fn product(&self, f: &Factors, rows: Range<usize>, memory: Passing) -> Fallible {
         let [_, _, n] = f.sizes();
         let elements = rows.start * self.len..rows.end * self.len;
         let to = self
             .at(Place::Buffer(f.buffer), memory)
             .wrapping_add(elements.start * f.dtype().size());
-        // SAFETY: rows of the group are whole rows of the product; memory that passes, and what is
-        // made for a product, is initialised, and no other thread has these rows.
+        // SAFETY: rows of the group are whole rows of the product. The caller guarantees
+        // initialised memory for them that no other thread accesses (# Safety).
         unsafe { f.make(elements.start / n..elements.end / n, to) }
     }
 
-    /// The operands of which a block at a time is packed.
+    /// Operands that are packed by blocks of rows.
     fn packed(&self) -> impl Iterator<Item = (usize, &Across)> {
         self.across
             .iter()
@@ -369,14 +374,15 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Phase after phase. Rows have more than one piece.
+    /// Runs each phase on all elements before the next. Rows have more than one piece.
     ///
     /// # Safety
-    /// That of [`Run::by_rows`].
+    /// The conditions of [`Run::by_rows`].
     pub(crate) unsafe fn by_phases(&self) -> Result<()> {
         for (p, laid) in self.fused.phases.iter().zip(&self.laid) {
             if p.level == Level::Rows {
-                // SAFETY: the caller's promise; values of rows do not pass.
+                // SAFETY: the caller guarantees operands and buffers (# Safety). Per-row values are
+                // never in scratch memory.
                 unsafe { self.make(p, laid, 0..self.count, Passing::NOTHING) };
                 continue;
             }
@@ -400,8 +406,9 @@ impl<'a> Run<'a> {
                             let start = u / pieces * self.len + u % pieces * PIECE;
                             let range = start..(start + PIECE).min((u / pieces + 1) * self.len);
                             memory.block.first = start;
-                            // SAFETY: the caller's promise; there is room for a piece of what
-                            // passes and for each result.
+                            // SAFETY: the caller guarantees operands and buffers (# Safety).
+                            // `with_memory` provides room for a piece of every intermediate value,
+                            // and `partial` for one result per piece.
                             unsafe {
                                 self.make(p, laid, range.clone(), memory);
                                 for (f, to) in p.folds.iter().zip(&to) {
@@ -419,7 +426,8 @@ impl<'a> Run<'a> {
             for (f, from) in p.folds.iter().zip(&partial) {
                 let dtype = self.fused.buffers[f.2].dtype;
                 let to = self.whole[f.2].expect("values of rows are whole");
-                // SAFETY: every piece was reduced; there is room for a value of each row.
+                // SAFETY: `partial` holds the results of all `units` pieces, and the buffer of the
+                // fold has room for a value of each row.
                 unsafe {
                     match dtype {
                         DType::F32 => join::<f32>(f.0, to, from.ptr(), self.count, pieces),
@@ -431,8 +439,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Calls `f` with this thread's memory, with room for so many elements of what passes, and of
-    /// products.
+    /// Calls `f` with this thread's scratch memory, with room for `elements` elements of each
+    /// intermediate value and for `of_products` elements of each product.
     fn with_memory(
         &self,
         elements: usize,
@@ -440,7 +448,7 @@ impl<'a> Run<'a> {
         f: impl FnOnce(Passing) -> Fallible,
     ) -> Fallible {
         PASSING.with_borrow_mut(|memory| {
-            // So many that every buffer begins a line.
+            // Rounded up so that every buffer starts at a cache line.
             let [elements, of_products] =
                 [elements, of_products].map(|n| n.next_multiple_of(size_of::<Line>()));
             let need =
@@ -464,7 +472,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Where the first value of a place is, or would be.
+    /// Address that the first element at a place has or would have.
     fn at(&self, place: Place, memory: Passing) -> *mut u8 {
         match place {
             Place::Operand(i) if self.across[i].is_some() => memory
@@ -483,10 +491,11 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs a phase's code over a range of elements, or of rows.
+    /// Runs a phase's code over a range of elements or of rows.
     ///
     /// # Safety
-    /// That of [`Run::by_rows`]; what passes has room for the range.
+    /// The conditions of [`Run::by_rows`]; `memory` has room for the range of every intermediate
+    /// value.
     unsafe fn make(&self, p: &Phase, laid: &Option<Laid>, range: Range<usize>, memory: Passing) {
         let Some(laid) = laid else { return };
         let output = |&b: &usize| {
@@ -499,14 +508,15 @@ impl<'a> Run<'a> {
             .map(|r| self.at(*r, memory).cast_const())
             .collect();
         let outputs: SmallVec<[*mut u8; 8]> = p.writes.iter().map(output).collect();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that inputs and outputs are valid for the range
+        // (# Safety), and the inputs have the layouts `laid`.
         unsafe { p.body.run(laid, range, &inputs, &outputs) };
     }
 
-    /// Folds rows.
+    /// Folds the rows `rows`.
     ///
     /// # Safety
-    /// That of [`Run::make`]; the code has run over the rows.
+    /// The conditions of [`Run::make`]; the phase's code has run over the rows.
     unsafe fn fold(&self, f: &(Fold, Place, usize), rows: Range<usize>, memory: Passing) {
         let (fold, of, to) = *f;
         let dtype = self.fused.buffers[to].dtype;
@@ -514,8 +524,9 @@ impl<'a> Run<'a> {
             self.at(of, memory),
             self.whole[to].expect("values of rows are whole"),
         );
-        // SAFETY: the rows are there and have at most so many pieces; there is room for a value of
-        // each row.
+        // SAFETY: the caller guarantees that the rows are computed, and the buffer has room for a
+        // value of each row. A row has at most `MAX_CACHED_ROW_ELEMENTS / PIECE` pieces, because
+        // folds run here only by rows.
         unsafe {
             match (self.len, dtype) {
                 (0, DType::F32) => {
@@ -546,15 +557,16 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Picoseconds to fold so many elements, about.
+/// Estimated time to fold `n` elements, in ps.
 fn fold_cost(n: usize) -> u64 {
     20_000 + 30 * n as u64
 }
 
-/// Reduces every `len` elements of a range of `x` to one of `y`, from the `at`-th on.
+/// Reduces each run of `len` elements of `x[range]` to one element of `y`, starting at `y[at]`.
 ///
 /// # Safety
-/// `x` has the elements of the range, of this type, and `y` room for the results.
+/// `x` is valid for reading the range of elements of type `dtype`. `y` is valid for writing the
+/// results, which no other thread accesses.
 unsafe fn reduce(
     fold: Fold,
     dtype: DType,
@@ -572,7 +584,8 @@ unsafe fn reduce(
         range: Range<usize>,
         len: usize,
     ) {
-        // SAFETY: the caller's promise; results are written where no other thread writes.
+        // SAFETY: the caller of `reduce` guarantees that `x` holds the range of `T` and `y` has
+        // exclusive room for `count` results, which are initialised first.
         unsafe {
             let x =
                 std::slice::from_raw_parts(x.cast::<T>().wrapping_add(range.start), range.len());
@@ -582,7 +595,7 @@ unsafe fn reduce(
             fold.pieces(std::slice::from_raw_parts_mut(y, count), x, len);
         }
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees `x` and `y` (# Safety), and the type matches `dtype`.
     unsafe {
         match dtype {
             DType::F32 => of::<f32>(fold, y, at, x, range, len),
@@ -591,13 +604,13 @@ unsafe fn reduce(
     }
 }
 
-/// The reductions of `count` rows from those of their pieces.
+/// Combines the partial results of the pieces of `count` rows.
 ///
 /// # Safety
-/// `from` has the results of so many pieces for each row, `to` room for a value of each.
+/// `from` is valid for reading `count * pieces` values, `to` for writing `count` values.
 unsafe fn join<T: Reduced>(fold: Fold, to: *mut u8, from: *const u8, count: usize, pieces: usize) {
     for r in 0..count {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `from` and `to` (# Safety); r < count.
         unsafe {
             let pieces = std::slice::from_raw_parts(from.cast::<T>().add(r * pieces), pieces);
             to.cast::<T>().add(r).write(fold.join(pieces));

@@ -1,20 +1,19 @@
-//! What the runtime keeps of memory that nobody uses: buffers for the next tensors of their sizes,
-//! one pool for the process ([`cotangent_kernels::memory`]), and each thread's small ones
-//! ([`spare`]).
+//! Pools of unused buffers: one for large buffers in the process ([`cotangent_kernels::memory`]),
+//! and one for small buffers in each thread ([`spare`]).
 
 use crate::spare;
 use cotangent_kernels::memory::{release, stats};
 
 pub use cotangent_kernels::memory::Stats;
 
-/// Frees what the process keeps of large buffers, and this thread of small ones; how many bytes the
-/// large ones had.
+/// Frees the pooled large buffers of the process and the pooled small buffers of this thread.
+/// Returns the number of bytes of the large buffers.
 pub fn release_memory() -> usize {
     spare::clear();
     release()
 }
 
-/// What the process keeps of large buffers.
+/// Statistics of the process's pool of large buffers.
 pub fn memory_stats() -> Stats {
     stats()
 }

@@ -1,13 +1,14 @@
-//! [`Product`]: a matrix product of which a group reads some rows while they are in a cache.
+//! [`Product`]: a matrix product that a group computes and reads one block of rows at a time, in
+//! the cache.
 //!
 //! ```text
 //! y = f(A B, ..)       for each block of rows:   C = A[rows] B,   y[rows] = f(C, ..)
 //! ```
-//! An element of a product depends on its row of A and its column of B alone, so blocks of rows
-//! have the bits of the whole. Rows are cut by the shape: in blocks of which operand and product
-//! take [`PRODUCT_BLOCK_BYTES`], whole matrices of a batch where these are smaller. B may be packed for each
-//! block, which is a small part of the work where a block has as many rows as the sum has steps. A
-//! product that stays in a cache as a whole is one block: there is nothing to gain.
+//! An element of a product depends only on its row of A and its column of B, so blocks of rows give
+//! the bits of the whole product. Block sizes depend on the shape only. A block has about
+//! [`PRODUCT_BLOCK_BYTES`] of A and C, and consists of whole matrices of a batch if these are
+//! smaller. B may be packed once per block; this is a small part of the work if a block has at
+//! least `k` rows. A product that fits the cache as a whole is not split.
 
 use crate::contract::Contraction;
 use crate::element::{PlainElement, for_compute};
@@ -21,40 +22,40 @@ use cotangent_kernels::View;
 use cotangent_kernels::gemm::{Gemm, gemm, gemm_leave_out_zeros};
 use std::ops::Range;
 
-/// Bytes of a block.
+/// Maximum size of a block in bytes: its rows of A and of C.
 const PRODUCT_BLOCK_BYTES: usize = 1 << 19;
 
-/// Bytes of products that stay in a cache as a whole.
+/// Maximum total size, in bytes, of products that stay in the cache without blocking.
 const CACHED_PRODUCT_BYTES: usize = 1 << 20;
 
-/// Rows of a block, unless there are fewer.
+/// Minimum rows per block, if that many fit [`PRODUCT_BLOCK_BYTES`].
 const MIN_BLOCK_ROWS: usize = 64;
 
-/// Blocks that are enough for every thread to have one when another ends.
+/// Number of blocks that suffices to balance the load between threads.
 const TARGET_BLOCKS: usize = 8;
 
-/// A row has at least as many columns.
+/// Minimum columns of a product that is computed in a group.
 const MIN_COLUMNS: usize = 8;
 
-/// A product that a group computes.
+/// A matrix product that a group computes.
 pub(crate) struct Product {
     pub(crate) contraction: Contraction,
-    /// Where the group finds it.
+    /// Buffer of the group that holds the product.
     pub(crate) buffer: usize,
 }
 
-/// How large the products of a group are.
+/// Row sizes of the products of a group.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Widths {
-    /// The most steps of a sum.
+    /// Largest contracted extent `k`.
     depth: usize,
-    /// Bytes of a row of each product, and of its operand with it.
+    /// Bytes of one row of all products, and of one row of all products and their left operands.
     product: usize,
     both: usize,
 }
 
 impl Widths {
-    /// With one more product over so many steps.
+    /// Adds a product with contracted extent `steps` and `columns` columns.
     pub(crate) fn and(self, [steps, columns]: [usize; 2], dtype: DType) -> Widths {
         let size = dtype.size();
         Widths {
@@ -66,14 +67,14 @@ impl Widths {
         }
     }
 
-    /// Whether blocks of rows cost nothing.
+    /// Whether computing by blocks of rows is as fast as computing the whole product.
     pub(crate) fn is_cheap(self) -> bool {
         let rows = PRODUCT_BLOCK_BYTES / self.both;
         rows >= MIN_BLOCK_ROWS / 2 && self.depth <= rows
     }
 
-    /// The blocks of `total` rows of matrices of `rows` each, in whole `unit`s; nothing if one is
-    /// enough.
+    /// Splits `total` rows of matrices of `rows` rows into blocks of multiples of `unit` rows.
+    /// `None` if one block suffices.
     pub(crate) fn cut(self, total: usize, rows: usize, unit: usize) -> Option<Cut> {
         if total.saturating_mul(self.product) <= CACHED_PRODUCT_BYTES {
             return None;
@@ -102,7 +103,7 @@ impl Widths {
     }
 }
 
-/// Rows in blocks: as many as are `whole`, and again, each in blocks of `size`.
+/// Blocks of `total` rows: sections of `whole` rows, each split into blocks of at most `size` rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Cut {
     pub(crate) total: usize,
@@ -121,15 +122,15 @@ impl Cut {
         start + at..(start + self.whole.min(at + self.size)).min(self.total)
     }
 
-    /// The same of other rows, of which `many` are one of these, or one is `of` of these.
+    /// Converts rows of the product to rows of the group: all counts are multiplied by `many / of`.
     pub(crate) fn scaled(self, many: usize, of: usize) -> Cut {
         let [total, whole, size] = [self.total, self.whole, self.size].map(|n| n * many / of);
         Cut { total, whole, size }
     }
 }
 
-/// The steps and columns of a product that a group may compute, and its type: sizes along a row are
-/// known, rows are not few numbers, and nothing is to be checked when it runs.
+/// Contracted extent, columns and type of a product that a group may compute. These extents must be
+/// known, rows have at least [`MIN_COLUMNS`] columns, and no sizes need a check at run time.
 pub(crate) fn sizes(f: &Function, e: &Eqn) -> Option<([usize; 2], DType)> {
     let Op::DotGeneral(d) = &e.op else {
         return None;
@@ -153,12 +154,12 @@ pub(crate) fn sizes(f: &Function, e: &Eqn) -> Option<([usize; 2], DType)> {
     fits.then_some(([steps, columns], dtype))
 }
 
-/// The product of known extents.
+/// Product of extents, if all are constants and it does not overflow.
 pub(crate) fn known<'d>(mut dims: impl Iterator<Item = &'d Dim>) -> Option<usize> {
     dims.try_fold(1usize, |n, d| n.checked_mul(d.as_const()?))
 }
 
-/// A product in one call.
+/// Operands of a product in one call.
 pub(crate) struct Factors {
     matrices: [Tensor; 2],
     strong_zero: bool,
@@ -175,7 +176,7 @@ impl Factors {
         })
     }
 
-    /// The last two axes of the matrices, as `[m, k, n]`.
+    /// Sizes `[m, k, n]` of the matrices.
     pub(crate) fn sizes(&self) -> [usize; 3] {
         let [a, b] = &self.matrices;
         let batch = a.shape().len() - 2;
@@ -186,20 +187,22 @@ impl Factors {
         self.matrices[0].dtype()
     }
 
-    /// Picoseconds for each element, about.
+    /// Estimated time per element of the product, in ps.
     pub(crate) fn cost(&self) -> u64 {
         let [_, k, _] = self.sizes();
         5 * (k * self.dtype().size()) as u64
     }
 
-    /// Computes these rows, counted through the batch, into `c`.
+    /// Computes the rows `rows`, numbered through the batch, into `c`.
     ///
     /// # Safety
-    /// The rows exist, and `c` is valid for writing them, initialised; nothing else refers to them.
+    /// The rows exist. `c` points to initialised memory for them that is valid for writing and
+    /// accessed by nothing else.
     pub(crate) unsafe fn make(&self, rows: Range<usize>, c: *mut u8) -> Fallible {
         for_compute!(self.dtype(), T => {
             let len = rows.len() * self.sizes()[2];
-            // SAFETY: as stated.
+            // SAFETY: the caller guarantees that `c` is initialised and exclusive for `rows` of `n`
+            // elements (# Safety); `len` is their number.
             let c = unsafe { std::slice::from_raw_parts_mut(c.cast::<T>(), len) };
             self.rows(rows, c)
         })
@@ -209,7 +212,7 @@ impl Factors {
         let [m, k, n] = self.sizes();
         let [a, b] = self.matrices.each_ref().map(|x| x.view::<T>());
         let batch = a.shape().len() - 2;
-        // Where a matrix of the batch begins.
+        // Offset of matrix `i` of the batch.
         let start = |x: View<T>, mut i: usize| {
             let mut at = x.offset();
             for d in (0..batch).rev() {
@@ -224,7 +227,7 @@ impl Factors {
         };
         let mut row = rows.start;
         while row < rows.end {
-            // Whole matrices along the last axis of the batch, or a part of one.
+            // Whole matrices along the last batch axis, or a part of one matrix.
             let (i, first) = (row / m, row % m);
             let (count, height) = match (rows.end - row) / m {
                 many @ 1.. if first == 0 => (many.min(line - i % line), m),

@@ -1,9 +1,9 @@
-//! [`Loop`]: a scan whose steps are elementwise, as one loop of machine code.
+//! [`Loop`]: a scan whose steps are elementwise, compiled to one loop of machine code.
 //!
-//! Where all values of a body have the same number of elements (numbers that are known aside), each
-//! element is a recurrence of its own, and the kernels run all steps of a few of them at once
-//! ([`Recurrence`]). What only arranges axes does nothing there. Instructions are those of groups
-//! of one, so the bits are those of the steps.
+//! If all values of a body (except constant scalars) have the same number of elements, each element
+//! is an independent recurrence. The kernel runs all steps for one vector of elements before the
+//! next vector ([`Recurrence`]). Operations that only rearrange axes are no-ops. The instructions
+//! are those of single-operation groups, so the bits are those of the steps.
 
 use crate::elementwise::{Lowering, Typed, is_elementwise};
 use crate::fused::literal;
@@ -16,25 +16,25 @@ use cotangent_core::ops::{Constant, Op, Scan, Value};
 use cotangent_core::{Env, Function, Result, Val};
 use cotangent_kernels::tile::Recurrence;
 
-/// Fewer steps are not worth compiling.
+/// Minimum number of steps for which the loop is compiled.
 const MIN_COMPILED_STEPS: usize = 32;
 
-/// A scan made ready.
+/// A compiled scan.
 pub(crate) struct Loop {
     inputs: Vec<Form>,
     outputs: Vec<Form>,
     code: Recurrence,
     consts: usize,
     carries: usize,
-    /// The elements of each value.
+    /// Number of elements of each value.
     n: usize,
 }
 
-/// A value of a body.
+/// A value of a body during lowering.
 #[derive(Clone, Copy)]
 enum Known {
     Elements(Typed),
-    /// One number for all elements.
+    /// A broadcast scalar.
     Number(Typed),
 }
 
@@ -46,7 +46,7 @@ impl Known {
     }
 }
 
-/// The value of an equation on these operands.
+/// The value of an equation for operands `x`; `None` if it is not supported.
 fn value(f: &Function, e: &Eqn, x: &[Known], lowering: &mut Lowering) -> Option<Known> {
     let y = Form::of(f.ty(e.results().next()?))?;
     match (&e.op, x) {
@@ -73,7 +73,7 @@ fn value(f: &Function, e: &Eqn, x: &[Known], lowering: &mut Lowering) -> Option<
 }
 
 impl Loop {
-    /// The loop of a scan, if its body is of this kind.
+    /// The loop of a scan; `None` if its body is not supported.
     pub(crate) fn of(s: &Scan) -> Option<Loop> {
         let f = &*s.body;
         let forms = |v: &[Val]| {
@@ -125,7 +125,8 @@ impl Loop {
         })
     }
 
-    /// Whether it takes these operands: `steps` rows of each stack. Compiles it the first time.
+    /// Whether the loop can run these operands, with `steps` rows in each stack. Compiles the code
+    /// on first use.
     pub(crate) fn takes(&self, steps: usize, x: &[Tensor]) -> bool {
         let parts = [self.consts, self.consts + self.carries];
         steps >= MIN_COMPILED_STEPS
@@ -154,8 +155,10 @@ impl Loop {
         let made = made.collect::<Result<Vec<Fresh>>>()?;
         let from: Vec<*const u8> = x.iter().map(Tensor::first_ptr).collect();
         let to: Vec<*mut u8> = made.iter().map(Fresh::ptr).collect();
-        // SAFETY: operands have the types that the body takes, stacks `steps` rows of them, and lie
-        // packed; results have room for theirs, and there is a step, so all of them is written.
+        // SAFETY: the caller checked with `takes` that operands have the body's types, stacks have
+        // `steps` rows and `steps` is positive; `into_packed` made operands contiguous. Results
+        // have room for all rows. There is at least one step, so every element of the results is
+        // written.
         unsafe {
             self.code.run(self.n, steps, reverse, &from, &to);
             Ok(made

@@ -1,13 +1,14 @@
-//! Kernels that call the scalar function of an operation's row for each element: for what is rare.
+//! Kernels that call the scalar function of an operation's table entry for each element. They serve
+//! rare operations without vector code.
 //!
-//! The function travels in the kernel's `data`. It computes as the reference does (see
-//! [`element`](crate::element)), so the bits are the reference's.
+//! The kernel's `data` holds the function pointer. The function is the one that the reference calls
+//! (see [`element`](crate::element)), so the bits are those of the reference.
 
 use crate::element::{ComplexElement, RealElement};
 use cotangent_core::{C128, math};
 use cotangent_kernels::tile::Kernel;
 
-/// A kernel with what it calls.
+/// A kernel and its `data`: a function pointer or an exponent.
 pub(crate) type ScalarKernel = (Kernel, usize);
 
 macro_rules! scalar_kernels {
@@ -15,16 +16,18 @@ macro_rules! scalar_kernels {
         $(#[$doc])*
         pub(crate) fn $name<$($g: $bound),*>(f: $f) -> ScalarKernel {
             unsafe fn run<$($g: $bound),*>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
-                // SAFETY: `data` is the function this row was made with.
+                // SAFETY: `data` is the function pointer `f` of type `$f`: `$name` stores it next
+                // to this kernel.
                 let $call: $f = unsafe { std::mem::transmute(data) };
                 let mut operands = x.into_iter();
-                $(let $x = operands.next().expect("a row has at most three operands").cast::<$t>();)*
+                $(let $x = operands.next().expect("a scalar kernel has at most three operands").cast::<$t>();)*
                 for i in 0..n {
                     $(
-                        // SAFETY: the promise of `Run`: i < n.
+                        // SAFETY: the caller of a `Run` guarantees that operands hold `n` elements; i < n.
                         let $x: $t = unsafe { $x.add(i).read() };
                     )*
-                    // SAFETY: as above.
+                    // SAFETY: the caller of a `Run` guarantees that `y` has room for `n` results; i
+                    // < n.
                     unsafe { y.cast::<$u>().add(i).write($value) };
                 }
             }
@@ -42,13 +45,13 @@ scalar_kernels! {
     complex_unary[T: ComplexElement](a: T) -> T, fn(C128) -> C128, |f| T::of(f(a.to()));
 }
 
-/// `x^n`, for exponents that the type has no number for.
+/// `x^n` for exponents that the element type cannot represent.
 pub(crate) fn real_power<T: RealElement>(exponent: i64) -> ScalarKernel {
     unsafe fn run<T: RealElement>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
         for i in 0..n {
-            // SAFETY: the promise of `Run`: i < n.
+            // SAFETY: the caller of a `Run` guarantees that operands hold `n` elements; i < n.
             let x: T = unsafe { x[0].cast::<T>().add(i).read() };
-            // SAFETY: the promise of `Run`: i < n.
+            // SAFETY: the caller of a `Run` guarantees that `y` has room for `n` results; i < n.
             unsafe {
                 y.cast::<T>()
                     .add(i)

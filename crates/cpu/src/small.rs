@@ -1,18 +1,19 @@
-//! Arithmetic on a few elements, without a kernel's preparation: what a single operation costs when
-//! it runs at once.
+//! Arithmetic on small tensors without preparing a kernel, for operations that are executed
+//! eagerly.
 //!
-//! The same operations on the same numbers as the kernels of [`elementwise`](crate::elementwise),
-//! so the same bits.
+//! It performs the operations of the kernels of [`elementwise`](crate::elementwise) on each
+//! element, so the bits are the same.
 
 use crate::element::PlainElement;
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{Binary, Op, Unary};
 use cotangent_core::{DType, Element};
 
-/// From here on a prepared kernel is as fast.
+/// Largest element count for which the unprepared loop is used. Above it a prepared kernel is at
+/// least as fast.
 const MAX_UNPREPARED_ELEMENTS: usize = 1024;
 
-/// The result, if this is one of the operations on few elements that need no preparation.
+/// The result, or `None` if the operation, its types or its element count need a prepared kernel.
 pub(crate) fn apply(op: &Op, x: &[Tensor]) -> Option<Tensor> {
     match (op, x) {
         (Op::Binary(f), [x, y])
@@ -36,8 +37,8 @@ pub(crate) fn apply(op: &Op, x: &[Tensor]) -> Option<Tensor> {
 }
 
 impl Tensor {
-    /// `self + x` in place of `self`; `false` if others refer to its elements, or the two differ in
-    /// more than those.
+    /// Computes `self += x` in place. Returns `false` and changes nothing if the buffer is shared
+    /// or not dense, or if shapes or types differ or are not supported.
     pub fn add_over(&mut self, x: &Tensor) -> bool {
         fn of<T: PlainElement + Float>(y: &mut Tensor, x: &Tensor) -> bool {
             match (y.exclusive::<T>(), x.as_slice::<T>()) {
@@ -65,7 +66,7 @@ fn arithmetic<T: PlainElement + Float>(f: Binary, x: &Tensor, y: &Tensor) -> Opt
     }
 }
 
-/// Elements with arithmetic.
+/// Float types with arithmetic.
 trait Float:
     Sized
     + std::ops::Add<Output = Self>
@@ -100,7 +101,7 @@ fn each<T: PlainElement>(x: &Tensor, f: impl Fn(T) -> T) -> Option<Tensor> {
     Some(Tensor::from_vec(Extents::from_slice(x.shape()), data))
 }
 
-/// The one value that is repeated everywhere.
+/// The value of a tensor that is a broadcast scalar.
 fn splat<T: Element>(x: &Tensor) -> Option<T> {
     x.strides()
         .iter()

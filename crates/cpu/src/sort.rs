@@ -1,4 +1,4 @@
-//! Sorts and positions of extrema.
+//! Sorting, and positions of extrema (argmin, argmax).
 
 use crate::convert::converted;
 use crate::element::{PlainElement, compute, for_compute_ordered, for_size, limit, pick};
@@ -10,7 +10,7 @@ use cotangent_kernels::memory::zeros;
 use cotangent_kernels::sort::{argsort, argsort_first, take_along_axis, take_first};
 use cotangent_kernels::{Index, Ordered, View, reduce as fold};
 
-/// Runs a block for a type with an order in which kernels compare.
+/// Runs a block for a type that the kernels can order.
 macro_rules! ordered {
     ($dtype:expr, $T:ident => $body:expr) => {
         pick!($dtype, $T => $body;
@@ -18,7 +18,7 @@ macro_rules! ordered {
     };
 }
 
-/// The position of the extremum along an axis.
+/// Kernel for the position of the extremum along an axis.
 pub(crate) fn arg_reduce(a: &ArgReduce, dtype: DType) -> Kernel {
     let from = match dtype {
         DType::Bool => DType::U8,
@@ -31,7 +31,7 @@ pub(crate) fn arg_reduce(a: &ArgReduce, dtype: DType) -> Kernel {
     })
 }
 
-/// [`arg_reduce`] of elements of one type, with positions of another.
+/// [`arg_reduce`] for element type `T` and position type `I`.
 fn positions<T: PlainElement + Ordered<Acc = T>, I: PlainElement + Index>(a: ArgReduce) -> Kernel {
     let ArgReduce { min, axis, dtype } = a;
     kernel(move |_, [x]| {
@@ -49,8 +49,8 @@ fn positions<T: PlainElement + Ordered<Acc = T>, I: PlainElement + Index>(a: Arg
     })
 }
 
-/// The permutation that sorts every line by these keys, the first one first: sorted by the last
-/// one, then, keeping that order among equals, by the one before.
+/// Permutation that sorts along `axis` by the keys lexicographically, `keys[0]` first. It sorts by
+/// the last key, then stably by each earlier one.
 fn permutation(keys: &[Tensor], axis: usize, down: bool) -> Result<Vec<usize>> {
     let mut order: Option<Vec<usize>> = None;
     for key in keys.iter().rev() {
@@ -82,11 +82,11 @@ fn permuted(x: &Tensor, positions: &[usize], axis: usize) -> Result<Tensor> {
     })
 }
 
-/// Of this part of a line, or less, the first elements are selected.
+/// Selection replaces sorting if at most one element in this many is read along the axis.
 const AXIS_ELEMENTS_PER_SELECTED: usize = 4;
 
-/// The first elements in the order of a key, as tensors of the whole extent: what follows the first
-/// ones is anything.
+/// The first `kept` elements along the axis, ordered by a key. The results have the full extent;
+/// elements after the first `kept` are unspecified.
 fn first(x: Operands, s: Sort, used: UsedResults, kept: usize) -> Result<Results> {
     let Sort {
         axis,
@@ -108,7 +108,7 @@ fn first(x: Operands, s: Sort, used: UsedResults, kept: usize) -> Result<Results
     ordered!(from, T => argsort_first::<T>(&mut order, key.view(), axis, kept, down))
         .map_err(limit)?;
     let strides = row_major(&shape);
-    // As far as an element of the whole extent would be.
+    // Buffer length that keeps every index of the full extent in bounds.
     let reach = whole
         .iter()
         .zip(&strides)
@@ -127,7 +127,7 @@ fn first(x: Operands, s: Sort, used: UsedResults, kept: usize) -> Result<Results
         .collect()
 }
 
-/// All operands, those that are read, in the order of the first ones.
+/// Kernel that sorts the operands whose results are read by the first `num_keys` operands.
 pub(crate) fn sorting(s: &Sort, used: UsedResults) -> Kernel {
     let s = *s;
     let Sort {

@@ -1,8 +1,9 @@
-//! Small data that tensors leave and take: where there are few elements, memory for them and for
-//! the count of references costs several times the arithmetic.
+//! Pool of small buffers, one per thread. For small tensors, allocating a buffer with its reference
+//! count costs several times the arithmetic.
 //!
-//! A thread keeps at most [`MAX_SPARE_PER_LENGTH`] pieces of each length up to [`MAX_SPARE_ELEMENTS`], of the two types that
-//! eager gradients have.
+//! A thread keeps at most [`MAX_SPARE_PER_LENGTH`] buffers of each length up to
+//! [`MAX_SPARE_ELEMENTS`]. Only `f64` and `f32` are pooled: the element types of most eager
+//! gradients.
 
 use crate::element::PlainElement;
 use cotangent_core::{DType, Data};
@@ -10,13 +11,13 @@ use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Elements of the longest data that is kept.
+/// Maximum length, in elements, of a pooled buffer.
 const MAX_SPARE_ELEMENTS: usize = 32;
 
-/// How many of one length are kept.
+/// Maximum number of pooled buffers per length and type.
 const MAX_SPARE_PER_LENGTH: usize = 128;
 
-/// Data by length.
+/// Pooled buffers, indexed by length.
 type Lengths<T> = [Vec<Arc<Vec<T>>>; MAX_SPARE_ELEMENTS + 1];
 
 struct SmallBufferPool {
@@ -29,8 +30,8 @@ thread_local! {
         const { RefCell::new(SmallBufferPool { f64: [const { Vec::new() }; MAX_SPARE_ELEMENTS + 1], f32: [const { Vec::new() }; MAX_SPARE_ELEMENTS + 1] }) };
 }
 
-/// Data of `n` elements that nobody else refers to, and where they lie; they are what they were
-/// before.
+/// A pooled buffer of `n` elements that is not shared, and the address of its first element. The
+/// elements hold old values.
 #[inline]
 pub(crate) fn take(dtype: DType, n: usize) -> Option<(Data, NonNull<u8>)> {
     fn of<T: PlainElement>(
@@ -54,7 +55,7 @@ pub(crate) fn take(dtype: DType, n: usize) -> Option<(Data, NonNull<u8>)> {
     found.ok().flatten()
 }
 
-/// Frees what this thread keeps.
+/// Frees this thread's pooled buffers.
 pub(crate) fn clear() {
     let _ = SMALL_BUFFERS.try_with(|spare| {
         if let Ok(mut spare) = spare.try_borrow_mut() {
@@ -64,7 +65,8 @@ pub(crate) fn clear() {
     });
 }
 
-/// Keeps data that nobody else refers to, if it is short.
+/// Returns a buffer to the pool if it is not shared and has at most [`MAX_SPARE_ELEMENTS`]
+/// elements.
 #[inline]
 pub(crate) fn give(data: Data) {
     fn of<T>(lengths: &mut Lengths<T>, data: Arc<Vec<T>>) {
@@ -81,7 +83,7 @@ pub(crate) fn give(data: Data) {
     if !last {
         return;
     }
-    // When the thread ends, it is freed here.
+    // After the pool of an ending thread is destroyed, the buffer is freed here.
     let _ = SMALL_BUFFERS.try_with(move |spare| {
         let Ok(mut spare) = spare.try_borrow_mut() else {
             return;

@@ -1,5 +1,5 @@
-//! The kernel that runs a group: its phases, what each reads and writes, and the values that get
-//! memory.
+//! Lowering of a group to a kernel: its phases, their inputs and outputs, and the values stored in
+//! buffers.
 
 use super::{Group, How, Input, Part, Read};
 use crate::contract::Contraction;
@@ -13,7 +13,7 @@ use cotangent_kernels::tile::fold::Fold;
 use rustc_hash::FxHashMap;
 
 impl Group {
-    /// The kernel that runs the group.
+    /// Lowers the group to a kernel.
     pub(crate) fn lower(&self, f: &Function) -> Fused {
         let n = self.eqns.len();
         let result = |k: usize| {
@@ -29,12 +29,12 @@ impl Group {
                 Read::Literal(_) => None,
             })
         };
-        // Equations on values of rows alone are elementwise in a smaller space.
+        // A group of per-row equations only is elementwise in a smaller space.
         let flat = self.eqns.iter().all(|e| e.1 == Part::Row);
         let part = |k: usize| if flat { Part::Element } else { self.eqns[k].1 };
 
-        // The phase of each: the first in which its operands are there; of elements the last before
-        // somebody reads them.
+        // Phase of each equation: the first in which its operands are computed. An elementwise
+        // equation moves to the phase of its first use.
         let mut phase = vec![0usize; n];
         for k in 0..n {
             let after = |j: usize| {
@@ -50,7 +50,7 @@ impl Group {
             made(k).for_each(|j| needed[j] = needed[j].min(phase[k]));
         }
 
-        // The values that get memory.
+        // Values that are stored in buffers.
         let mut life: Vec<Option<Life>> = (0..n)
             .map(|k| (part(k) != Part::Element).then_some(Life::Group))
             .collect();
@@ -194,7 +194,7 @@ impl Group {
                         && p.may_write_over(k, *place)
                         && !phases[at + 1..].iter().any(|p| p.needs(*place))
                 };
-                // A few candidates are enough: a group may have very many operands.
+                // At most 16 candidates, since a group may have up to 128 operands.
                 let operands = (0..self.inputs.len())
                     .map(Place::Operand)
                     .filter(free)
