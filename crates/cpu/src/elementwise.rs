@@ -1,9 +1,10 @@
-//! Elementwise operations as instructions over tiles.
+//! Lowering of elementwise operations to instructions over tiles.
 //!
-//! An operation becomes one or a few kernels: vector functions on f32 and f64, the same on f16 and
-//! bf16 by way of f32 with one rounding after each operation, loops that the compiler makes vectors
-//! of on integers, two vectors on complex numbers, and the row's scalar function for what is rare.
-//! Fused or alone, an operation is the same instructions, so it gives the same bits.
+//! An operation becomes one or a few kernels, by element type. f32 and f64 use vector functions.
+//! f16 and bf16 use those of f32, with one rounding after each operation. Integers use loops that
+//! the compiler vectorises. Complex numbers use a vector of real and a vector of imaginary parts.
+//! Rare operations call the scalar function of their table entry. An operation has the same
+//! instructions whether fused or single, so it gives the same bits.
 
 use crate::convert;
 use crate::element::{
@@ -37,16 +38,16 @@ pub(crate) type Typed = (Value, DType);
 pub(crate) struct Lowering {
     body: Builder,
     level: Level,
-    /// Picoseconds for each element, about: what decides whether to share the work.
+    /// Estimated time per element, in ps. It decides whether the work is divided among threads.
     cost: u64,
-    /// Values of f16 and bf16 as f32.
+    /// f32 values of f16 and bf16 values.
     converted: FxHashMap<Value, Value>,
-    /// Instructions that compute an element at a time.
+    /// Number of instructions that call a scalar function per element.
     #[cfg(test)]
     by_element: usize,
 }
 
-/// Whether an operation on a first operand of this type has instructions here.
+/// Whether an operation whose first operand has this type is lowered here.
 pub(crate) fn is_elementwise(op: &Op, dtype: DType) -> bool {
     match op {
         Op::Unary(_)
@@ -69,12 +70,12 @@ pub(crate) fn is_elementwise(op: &Op, dtype: DType) -> bool {
 }
 
 impl Lowering {
-    /// An empty body for the vectors of this machine.
+    /// An empty body for the instruction set of this machine.
     pub(crate) fn new() -> Lowering {
         Lowering::at(Level::chosen())
     }
 
-    /// An empty body for these vectors.
+    /// An empty body for the given instruction set.
     pub(crate) fn at(level: Level) -> Lowering {
         Lowering {
             body: Builder::new(),
@@ -86,21 +87,22 @@ impl Lowering {
         }
     }
 
-    /// The next input.
+    /// Adds the next input.
     pub(crate) fn input(&mut self, dtype: DType) -> Typed {
         self.cost += 15 * dtype.size() as u64;
         (self.body.input(dtype.size()), dtype)
     }
 
-    /// One value for all elements.
+    /// Adds a constant that is broadcast to all elements.
     pub(crate) fn constant<T: PlainElement>(&mut self, x: T) -> Typed {
-        // SAFETY: an element is initialised bytes: no type here has padding.
+        // SAFETY: `x` is initialised, and no element type has padding, so its `size_of::<T>()`
+        // bytes are readable.
         let bytes =
             unsafe { std::slice::from_raw_parts((&raw const x).cast::<u8>(), size_of::<T>()) };
         (self.body.constant(bytes), T::DTYPE)
     }
 
-    /// The code for these results, and what it costs for each element.
+    /// The code that computes `results`, and its estimated time per element, in ps.
     pub(crate) fn finish(self, results: &[Value]) -> (Body, u64) {
         (
             self.body.finish(results),
@@ -122,8 +124,8 @@ impl Lowering {
 
     fn push(&mut self, (kernel, data): ScalarKernel, to: DType, x: &[Value], cost: u64) -> Typed {
         self.cost += cost;
-        // SAFETY: callers in this file pair each kernel with operands and a result of its element
-        // types.
+        // SAFETY: every caller is in this file and pairs the kernel with operands and a result of
+        // the kernel's element types.
         (unsafe { self.body.step(kernel, to.size(), x, data) }, to)
     }
 
@@ -164,7 +166,7 @@ impl Lowering {
         self.push((kernel, 0), dtype, &[x, y], cost * dtype.size() as u64)
     }
 
-    /// The elements in another type.
+    /// Converts elements to another type.
     fn convert(&mut self, x: Typed, to: DType) -> Typed {
         if x.1 == to {
             return x;
@@ -177,7 +179,7 @@ impl Lowering {
             })
     }
 
-    /// A function with loops, differentiated as often in its parameters.
+    /// A special function with internal loops, differentiated `orders` times in its parameters.
     fn special(&mut self, f: vector_special::Special, orders: (u32, u32), x: &[Typed]) -> Typed {
         let dtype = x[0].1;
         let wide: SmallVec<[Typed; 3]> = x.iter().map(|&x| self.widened(x)).collect();
@@ -187,7 +189,7 @@ impl Lowering {
         self.narrowed(y, dtype)
     }
 
-    /// A float in a type that has vectors: f16 and bf16 as f32.
+    /// A float in a type with vector functions: f16 and bf16 are converted to f32.
     fn widened(&mut self, x: Typed) -> Typed {
         let kernel = match x.1 {
             DType::F16 => f16::widen(),
@@ -202,7 +204,8 @@ impl Lowering {
         y
     }
 
-    /// The inverse of [`Lowering::widened`]. What reads the result as f32 finds it there, rounded.
+    /// The inverse of [`Lowering::widened`]. The rounded f32 value is cached for later readers in
+    /// f32.
     fn narrowed(&mut self, x: Typed, to: DType) -> Typed {
         let (narrow, round) = match to {
             DType::F16 => (f16::narrow(), f16::round()),
@@ -217,7 +220,7 @@ impl Lowering {
         y
     }
 
-    /// The instructions of an elementwise operation.
+    /// Adds the instructions of an elementwise operation.
     pub(crate) fn emit(&mut self, op: &Op, x: &[Typed]) -> Typed {
         use vector_special::Special as F;
         match op {
@@ -262,7 +265,8 @@ impl Lowering {
         }
     }
 
-    /// A float rounded to a format of few bits; f16 and bf16 as f32, which holds what they do.
+    /// Rounds a float to a narrow format. f16 and bf16 are rounded in f32, which represents their
+    /// values exactly.
     fn round_to(&mut self, format: Format, x: Typed) -> Typed {
         use rounding::Beyond as B;
         let beyond = match format.beyond() {
@@ -378,7 +382,7 @@ impl Lowering {
         }
     }
 
-    /// A function of a complex number.
+    /// A unary function of complex numbers.
     fn complex_unary(&mut self, op: Unary, x: Typed, to: DType) -> Typed {
         use complex::Unary as F;
         use complex_vector::Unary as G;
@@ -412,7 +416,7 @@ impl Lowering {
                     Unary::Tanh => G::Tanh,
                     Unary::Logistic => G::Logistic,
                     Unary::SechSquare => G::SechSquare,
-                    // The inverses have many cuts, and the cube root is as rare.
+                    // Inverse functions have many branch cuts, and they and the cube root are rare.
                     _ => {
                         return self.row(
                             for_complex!(dtype, T => scalar::complex_unary::<T>(scalar)),
@@ -428,7 +432,7 @@ impl Lowering {
         self.step(kernel, to, &[x.0])
     }
 
-    /// A function of two complex numbers.
+    /// A binary function of complex numbers.
     fn complex_binary(&mut self, op: Binary, x: Typed, y: Typed) -> Typed {
         use complex::Binary as F;
         use complex_vector::Binary as G;
@@ -455,8 +459,8 @@ impl Lowering {
         self.push(kernel, dtype, &both, 200 * dtype.size() as u64)
     }
 
-    /// `z^n` as [`powi`](cotangent_core::math::complex::powi), in double precision where it
-    /// divides.
+    /// `z^n` like [`powi`](cotangent_core::math::complex::powi); negative exponents are computed in
+    /// double precision.
     fn complex_power(&mut self, n: i64, x: Typed) -> Typed {
         let m = n.unsigned_abs();
         if n >= 0 {
@@ -483,7 +487,7 @@ impl Lowering {
         self.push((kernel, m as usize), z.1, &[z.0], 100 * z.1.size() as u64)
     }
 
-    /// A function of two integers or booleans.
+    /// A binary function of integers or booleans.
     fn integers(&mut self, op: Binary, x: Typed, y: Typed) -> Typed {
         use integers::Binary as F;
         let (dtype, both) = (x.1, [x.0, y.0]);
@@ -548,9 +552,9 @@ impl Lowering {
         self.step(kernel, DType::Bool, &[a.0, b.0])
     }
 
-    /// A power with a fixed exponent, as [`math::powi`](cotangent_core::math::powi): few factors
-    /// are multiplied, more are the vector function if the type of arithmetic has the exponent,
-    /// else the row's.
+    /// A power with a fixed exponent, like [`math::powi`](cotangent_core::math::powi). Small
+    /// exponents multiply. Others call the vector function if the type of arithmetic represents the
+    /// exponent exactly, else the scalar function.
     fn integer_pow(&mut self, n: i64, x: Typed) -> Typed {
         match x.1.kind() {
             Kind::Float if n.unsigned_abs() <= math::MULTIPLIED => {
@@ -606,7 +610,7 @@ impl Lowering {
     }
 }
 
-/// The vector function of a row.
+/// The vector function of a unary operation, if there is one.
 fn vector_unary(op: Unary) -> Option<vector::Unary> {
     use vector::Unary as F;
     Some(match op {
@@ -650,7 +654,7 @@ fn vector_unary(op: Unary) -> Option<vector::Unary> {
     })
 }
 
-/// The vector function of a row.
+/// The vector function of a binary operation, if there is one.
 fn vector_binary(op: Binary) -> Option<vector::Binary> {
     use vector::Binary as F;
     Some(match op {

@@ -381,7 +381,7 @@ fn with_finest_axis_last(t: Tensor) -> Result<Tensor> {
 /// Adds the element of a rank-0 array as a constant of the code.
 pub(crate) fn literal(lowering: &mut Lowering, value: &cotangent_core::Array) -> Typed {
     fn of<T: PlainElement>(lowering: &mut Lowering, value: &cotangent_core::Array) -> Typed {
-        lowering.constant(value.as_slice::<T>().expect("the type was asked")[0])
+        lowering.constant(value.as_slice::<T>().expect("the element type was matched")[0])
     }
     for_any!(value.dtype(), T => of::<T>(lowering, value))
 }

@@ -51,7 +51,7 @@ fn in_double(dtype: DType, kernel: Kernel) -> Kernel {
 /// Batch extents of an operand, and rows and columns of its matrices.
 fn split(x: &Tensor) -> (Extents, usize, usize) {
     let &[ref lead @ .., m, n] = x.shape() else {
-        unreachable!("the type rule asks for matrices")
+        unreachable!("the type rule requires matrices")
     };
     (lead.into(), m, n)
 }
@@ -451,6 +451,6 @@ fn one(f: impl Fn(Tensor) -> Result<Results> + Send + Sync + 'static) -> Kernel 
     Box::new(move |_, x: Operands| {
         f(x.into_iter()
             .next()
-            .expect("the type rule asks for an operand"))
+            .expect("the type rule requires an operand"))
     })
 }

@@ -122,8 +122,8 @@ pub(crate) fn evaluated(op: &Op) -> Kernel {
             .into_iter()
             .map(Tensor::into_array)
             .collect::<Result<Vec<_>>>()?;
-        // The reference computes in 16-byte numbers, one vector per operand and result, and aborts
-        // if an allocation fails. So memory is reserved first.
+        // The reference computes in 16-byte numbers, one vector per operand and result, and cannot
+        // report a failed allocation. So the memory is reserved first.
         let elements = x.iter().map(Array::len).fold(0, usize::saturating_add);
         let _room = hold(elements.saturating_mul(4 * size_of::<i128>())).map_err(limit)?;
         Ok(op

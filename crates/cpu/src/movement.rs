@@ -170,7 +170,7 @@ pub(crate) fn dynamic_update_slice(dtype: DType) -> Kernel {
         let at = x.enumerate().map(|(k, start)| clamped(y.shape()[k], u.shape()[k], &start) * strides[k] as usize);
         let at = at.sum();
         let mut y = owned::<W>(y)?;
-        copy_region(y.exclusive_bits::<W>().expect("just made"), at, &strides, u.bits::<W>());
+        copy_region(y.exclusive_bits::<W>().expect("a new tensor is not shared"), at, &strides, u.bits::<W>());
         Ok(smallvec![y])
     }))
 }

@@ -1,10 +1,9 @@
-//! Where the time of a run goes: each step with its equations, what it computes and moves, and how
-//! long it takes.
+//! Profile of a run: for each step its equations, arithmetic, memory traffic and time.
 //!
-//! A step is what runs at once: an equation, or a group of elementwise ones with the reductions at
-//! its end. Work is counted by the operations' own `cost`; bytes are those of the operands that a
-//! step reads and the results that it writes, so what stays in a group counts nothing. Equations in
-//! the body of a loop belong to the loop's step.
+//! A step is one kernel call: an equation, or a fused group of equations. Arithmetic is counted by
+//! the operations' `cost`. Bytes are those of the operands that a step reads and the results that
+//! it writes, so intermediate values of a group do not count. Equations in a loop body belong to
+//! the loop's step.
 
 use crate::executor::Executor;
 use crate::fuse::{Node, plan};
@@ -18,43 +17,43 @@ use rustc_hash::FxHashSet;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// What runs at once.
+/// A step: equations that run as one kernel.
 #[derive(Clone, Debug)]
 pub struct StepInfo {
-    /// Positions in [`Function::eqns`], ascending.
+    /// Indices into [`Function::eqns`], ascending.
     pub equations: Vec<usize>,
-    /// Values it reads that others make.
+    /// Values that the step reads and other steps compute.
     pub reads: Vec<Val>,
-    /// Values it makes that others read.
+    /// Values that the step computes and other steps or the caller read.
     pub writes: Vec<Val>,
 }
 
-/// A step of a run that was measured.
+/// Measurements of a step.
 #[derive(Clone, Debug)]
 pub struct StepProfile {
-    /// Which equations.
+    /// Equations and values of the step.
     pub step: StepInfo,
-    /// The median of its times.
+    /// Median time over the runs.
     pub time: Duration,
-    /// When it began in the last run.
+    /// Start time in the last run, relative to the start of that run.
     pub start: Duration,
-    /// Arithmetic operations, and bytes read and written.
+    /// Arithmetic operations, and bytes read and written, per run.
     pub cost: Cost,
-    /// Whether its results are made of f64 numbers.
+    /// Whether a result has element type f64 or c128.
     pub double: bool,
 }
 
-/// Runs that were measured.
+/// Measurements of several runs of a program.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// In the order in which they run.
+    /// Steps in execution order.
     pub steps: Vec<StepProfile>,
-    /// The median time of a whole run, measuring included.
+    /// Median time of a run, with the overhead of measurement.
     pub total: Duration,
 }
 
 impl Profile {
-    /// What all steps compute and move.
+    /// Total arithmetic and memory traffic of all steps.
     pub fn cost(&self) -> Cost {
         self.steps.iter().fold(Cost::default(), |mut sum, s| {
             sum += s.cost;
@@ -63,7 +62,7 @@ impl Profile {
     }
 }
 
-/// The steps of a function: what [`compile`](crate::compile) makes of it.
+/// The steps into which [`compile`](crate::compile) divides a function.
 pub fn steps(f: &Function) -> Vec<StepInfo> {
     let need = f.needed(None);
     let mut producer = vec![None; f.len()];
@@ -103,7 +102,7 @@ pub fn steps(f: &Function) -> Vec<StepInfo> {
             .collect();
         while let Some(v) = open.pop() {
             match (step_of[v.index()], producer[v.index()]) {
-                // Repetitions that nothing runs: the group reads what they repeat.
+                // Broadcasts and constants that are not executed: the group reads their operands.
                 (None, Some(e)) => open.extend(f.operands(&f.eqns()[e])),
                 (step, _) if step != Some(k) && !reads.contains(&v) => reads.push(v),
                 _ => {}
@@ -126,11 +125,11 @@ pub fn steps(f: &Function) -> Vec<StepInfo> {
 impl Program {
     /// Runs the program `runs` times (at least once) and measures each step.
     ///
-    /// Errors are those of [`Program::run`].
+    /// Returns the errors of [`Program::run`].
     pub fn profile(&self, inputs: &[Tensor], runs: usize) -> Result<Profile> {
         if self.tiny().is_some() {
-            // A program over few elements has no steps; it has none of the operations of other
-            // crates either.
+            // A straight-line program has no steps, so it is compiled again with steps. It contains
+            // no extension operations, so the default executor suffices.
             return Executor::new()
                 .stepwise()
                 .compile(self.function())?
@@ -148,7 +147,7 @@ impl Program {
             self.run_watched(
                 inputs.iter().cloned().collect(),
                 |k, env, x: Operands, kernel| {
-                    // A value that is read in two ways is there once.
+                    // A value that is passed twice counts once.
                     let again = |k: usize| {
                         x[..k]
                             .iter()
@@ -196,7 +195,7 @@ impl Program {
     }
 }
 
-/// Bytes of the elements that are there: repetitions count once.
+/// Bytes of the distinct elements of a tensor; broadcast elements count once.
 fn bytes_of(t: &Tensor) -> f64 {
     let distinct = t
         .shape()
@@ -207,7 +206,8 @@ fn bytes_of(t: &Tensor) -> f64 {
     distinct.product::<f64>() * t.dtype().size() as f64
 }
 
-/// Operations of a step with the sizes at hand; extents that only its inside knows count as 1.
+/// Arithmetic operations of a step with the actual sizes. Extents that are not bound in `env` count
+/// as 1.
 fn flops(f: &Function, step: &StepInfo, env: &Env) -> f64 {
     let sized = |v: Val| {
         let ty = f.ty(v);
@@ -225,20 +225,20 @@ fn flops(f: &Function, step: &StepInfo, env: &Env) -> f64 {
     step.equations.iter().map(cost).sum()
 }
 
-/// What this machine reaches: the marks that a profile is held against.
+/// Measured peak performance of this machine, to which a profile is compared.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// Operations per second of a product of f32 matrices.
+    /// Operations per second of a matrix product in f32.
     pub single: f64,
-    /// The same of f64 matrices.
+    /// Operations per second of a matrix product in f64.
     pub double: f64,
-    /// Bytes per second, read and written, of copies that move so many bytes: small ones stay in a
-    /// cache.
+    /// Bandwidth of copies, as pairs of bytes moved and bytes per second (read and written). Small
+    /// copies stay in the cache.
     pub copies: Vec<(usize, f64)>,
 }
 
 impl Machine {
-    /// Measures it, on one thread; takes some tens of milliseconds.
+    /// Measures the machine on the calling thread, in some tens of milliseconds.
     pub fn measure() -> Machine {
         let copies = [1 << 14, 1 << 18, 1 << 22, 1 << 26];
         Machine {
@@ -248,8 +248,8 @@ impl Machine {
         }
     }
 
-    /// The fraction of the machine that a step uses: of its arithmetic and of its bandwidth for so
-    /// many bytes.
+    /// Fractions of the machine's arithmetic and of its bandwidth, for a copy of the same size,
+    /// that a step reaches.
     pub fn share(&self, step: &StepProfile) -> (f64, f64) {
         let seconds = step.time.as_secs_f64().max(1e-9);
         let peak = if step.double {
@@ -272,7 +272,7 @@ impl Machine {
     }
 }
 
-/// The fastest of some runs, in seconds.
+/// Time of the fastest of 12 runs, in seconds.
 fn fastest(mut f: impl FnMut()) -> f64 {
     let time = |_| {
         let t = Instant::now();

@@ -1,12 +1,12 @@
-//! [`Program`]: kernels in order, with a slot for every value that is alive.
+//! [`Program`]: a compiled function: kernels in execution order, with a slot for every live value.
 //!
-//! Equations that no result needs are left out, elementwise ones run in groups
-//! ([`fuse`](crate::fuse)). A value leaves its slot at its last use, so a kernel that gets it owns
-//! it and may write its result there. One program serves every size of its symbols: extents come
-//! from the arguments, and what the graph could only assume to be equal is checked by the type rule
-//! on the sizes at hand.
+//! Dead equations are removed, and elementwise equations run in groups ([`fuse`](crate::fuse)). A
+//! value is moved out of its slot at its last use, so the kernel owns it and may write its result
+//! over it. One program serves every size of its symbols: extents come from the arguments.
+//! Equalities of extents that the graph could only assume are checked in each run, by the type
+//! rule.
 //!
-//! Running recurses over the nesting of bodies, never over equations.
+//! Recursion depth is that of nested bodies and does not depend on the number of equations.
 
 use crate::executor::{Compiler, Executor, Threads};
 use crate::fuse::{Node, plan};
@@ -21,18 +21,18 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A function made ready to run.
+/// A compiled function.
 pub struct Program {
     function: Arc<Function>,
     params: Vec<Param>,
-    /// Symbols, each with the parameter and axis that binds it.
+    /// Symbols, each with the parameter and axis that bind it.
     symbols: Vec<(Sym, usize, usize)>,
     steps: Vec<Step>,
-    /// Operand and result slots of all steps.
+    /// Operand and result slots of all steps, concatenated.
     pool: Vec<Slot>,
     results: Vec<Slot>,
     slots: usize,
-    /// All of it in place of steps, where every value is small.
+    /// Straight-line form of the program, used in place of steps if every value is small.
     tiny: Option<Tiny>,
     threads: Threads,
 }
@@ -43,27 +43,27 @@ struct Param {
     slot: Slot,
 }
 
-/// One equation, or a group of elementwise ones.
+/// One equation or one fused group.
 struct Step {
     kernel: Kernel,
-    /// The equation, the last of a group.
+    /// Index of the equation; of the last one for a group.
     eqn: u32,
-    /// Where in the pool its operands start, its results start, and those end.
+    /// Indices into `pool`: start of the operands, start of the results, end of the results.
     bounds: [u32; 3],
-    /// The type rule is to be asked again with the sizes at hand.
+    /// Whether the type rule is checked in each run with the actual sizes.
     check: bool,
-    /// The equation decides extents of symbols.
+    /// Whether the equation defines symbols.
     binds: bool,
 }
 
-/// The place of a value.
+/// Index of a value's slot, with the flag [`Slot::LAST`].
 #[derive(Clone, Copy)]
 struct Slot(u32);
 
 impl Slot {
-    /// Of a value that nobody reads.
+    /// Slot of an unused value.
     const NONE: Slot = Slot(u32::MAX);
-    /// The value is read for the last time.
+    /// Flag of the last use of the value.
     const LAST: u32 = 1 << 31;
 
     fn index(self) -> usize {
@@ -87,8 +87,8 @@ impl Slot {
     }
 }
 
-/// The number of elements along the axis of a sort that are read of its results, if only slices
-/// read them.
+/// Number of elements along the sorted axis that are read, if only slices read the results of the
+/// sort.
 fn first_read(f: &Function, sort: &Eqn, live: impl Fn(&Eqn) -> bool) -> Option<usize> {
     let Op::Sort(s) = &sort.op else { return None };
     let is_result = |v: &Val| sort.results().any(|r| r == *v);
@@ -108,7 +108,7 @@ fn first_read(f: &Function, sort: &Eqn, live: impl Fn(&Eqn) -> bool) -> Option<u
     Some(first)
 }
 
-/// Gives out slots, and takes them back.
+/// Allocator of slots.
 #[derive(Default)]
 struct Slots {
     of: Vec<Slot>,
@@ -127,7 +127,7 @@ impl Slots {
     }
 }
 
-/// Compiles a function with our own kernels only.
+/// Compiles a function with the built-in kernels only.
 pub fn compile(f: &Arc<Function>) -> Result<Program> {
     Executor::new().compile(f)
 }
@@ -138,18 +138,19 @@ pub fn run(program: &Program, inputs: &[Array]) -> Result<Vec<Array>> {
 }
 
 impl Program {
-    /// Compiles a copy of a function; [`compile`] shares it.
+    /// Compiles a copy of a function; [`compile`] shares the function instead.
     pub fn new(f: &Function) -> Result<Program> {
         compile(&Arc::new(f.clone()))
     }
 
-    /// `looped` says that it is the body of a loop, and how many inputs are the same in each step.
+    /// Compiles a function. `looped` is `Some` for a loop body, with the number of leading inputs
+    /// that are the same in each step.
     pub(crate) fn compile(
         cx: &Compiler<'_>,
         f: &Arc<Function>,
         looped: Option<usize>,
     ) -> Result<Program> {
-        // The last step that reads each value; results are read after all of them.
+        // The last step that reads each value; results are read after the last step.
         const UNREAD: u32 = u32::MAX;
         let need = f.needed(None);
         let live = |e: &Eqn| e.results().any(|r| need[r.index()]);
@@ -266,30 +267,30 @@ impl Program {
         })
     }
 
-    /// The function it computes.
+    /// The compiled function.
     pub fn function(&self) -> &Arc<Function> {
         &self.function
     }
 
-    /// Runs the program. Inputs are only read; results that are views or shared with inputs may
-    /// share their buffers.
+    /// Runs the program. Inputs are not modified; results that are views of inputs may share their
+    /// buffers.
     ///
-    /// An error if an input does not have the type of its parameter, if sizes differ that must be
-    /// equal, if a buffer is too large, or if the data is bad for an operation.
+    /// Returns an error if an input does not have the type of its parameter, if sizes that must be
+    /// equal differ, if a buffer is too large, or if an operation fails on its data.
     pub fn run(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let results = self.call(inputs.iter().map(Tensor::from).collect(), &Env::default())?;
         results.into_iter().map(Tensor::into_array).collect()
     }
 
-    /// As [`Program::run`], on views and giving views.
+    /// Like [`Program::run`], for tensors.
     pub fn run_tensors(&self, inputs: impl IntoIterator<Item = Tensor>) -> Result<Vec<Tensor>> {
         Ok(self
             .call(inputs.into_iter().collect(), &Env::default())?
             .into_vec())
     }
 
-    /// As [`Program::run_tensors`], on tensors that others keep, giving one result after the other:
-    /// on few elements nothing is moved about.
+    /// Like [`Program::run_tensors`] with borrowed inputs; passes each result to `give`. For small
+    /// programs no vectors are built.
     #[inline]
     pub fn run_each<'t>(
         &self,
@@ -307,30 +308,31 @@ impl Program {
         Ok(())
     }
 
-    /// Whether it computes with so few elements that it runs without a tensor for each value.
+    /// Whether the program is a straight-line program over small tensors, which creates no tensors
+    /// for intermediate values.
     pub fn is_tiny(&self) -> bool {
         self.tiny.is_some()
     }
 
-    /// What runs in place of steps.
+    /// The straight-line form of the program, if it is small.
     pub(crate) fn tiny(&self) -> Option<&Tiny> {
         self.tiny.as_ref()
     }
 
-    /// Runs the program on tensors. The symbols of its parameters are its own.
+    /// Runs the program on tensors. Its parameters bind their symbols anew.
     pub(crate) fn call(&self, inputs: Operands, outer: &Env) -> Result<Results> {
         let env = self.bind(&inputs, outer)?;
         self.threads
             .limit(|| self.run_bound(&mut vec![None; self.slots], inputs, env))
     }
 
-    /// Runs the program as a body inside one with these extents: it shares the symbols.
+    /// Runs the program as a body inside a program with extents `outer`, whose symbols it shares.
     pub(crate) fn run_inside(&self, inputs: Operands, outer: &Env) -> Result<Results> {
         let env = self.bind_inside(&inputs, outer)?;
         self.run_bound(&mut vec![None; self.slots], inputs, env)
     }
 
-    /// As [`Program::bind`], where extents that are known outside must be the same here.
+    /// Like [`Program::bind`], but extents bound in `outer` must be equal here.
     fn bind_inside<'e>(&self, inputs: &[Tensor], outer: &'e Env) -> Result<Cow<'e, Env>> {
         let env = self.bind(inputs, outer)?;
         if self
@@ -348,7 +350,7 @@ impl Program {
         Ok(env)
     }
 
-    /// The extents of all symbols for these arguments.
+    /// Binds the extents of all symbols for these arguments.
     fn bind<'e>(&self, inputs: &[Tensor], outer: &'e Env) -> Result<Cow<'e, Env>> {
         let mut env = Cow::Borrowed(outer);
         let ranks =
@@ -367,7 +369,7 @@ impl Program {
                 return Ok(env);
             }
         }
-        // The reference finds the words for what does not fit.
+        // The reference reports the mismatch.
         let (types, mut env) = (
             inputs.iter().map(Tensor::ty).collect::<Vec<_>>(),
             outer.clone(),
@@ -391,7 +393,8 @@ impl Program {
         self.run_steps(slots, inputs, env, |_, env, x, kernel| kernel(env, x))
     }
 
-    /// As [`Program::call`], each step's kernel called by `around`, which gets the step's number.
+    /// Like [`Program::call`], but each step's kernel is called by `around`, which receives the
+    /// step's index.
     pub(crate) fn run_watched(
         &self,
         inputs: Operands,
@@ -437,7 +440,7 @@ impl Program {
         &self.function.eqns()[step.eqn as usize]
     }
 
-    /// Asks the type rule with the sizes at hand.
+    /// Checks the type rule of a step with the actual sizes.
     fn check(&self, step: &Step, x: &[Tensor], env: &Env) -> Result<()> {
         let (f, e) = (&*self.function, self.eqn(step));
         let types: Vec<Type> = x.iter().map(Tensor::ty).collect();
@@ -457,7 +460,7 @@ impl Program {
         }
     }
 
-    /// Keeps the extents that an equation has decided.
+    /// Binds the symbols that an equation defines.
     fn bind_results(&self, step: &Step, y: &[Tensor], env: &mut Env) {
         let e = self.eqn(step);
         for (r, y) in e.results().zip(y) {
@@ -470,11 +473,11 @@ impl Program {
     }
 }
 
-/// A body that runs many times.
+/// A body that runs many times with the same slots.
 pub(crate) struct BodyRun<'p> {
     program: &'p Program,
     slots: Vec<Option<Tensor>>,
-    /// Shapes of the inputs of the last step, and the extents bound by them.
+    /// Shapes of the inputs of the previous step, and the extents bound by them.
     bound: Option<(Vec<Extents>, Env)>,
 }
 
@@ -487,7 +490,7 @@ impl<'p> BodyRun<'p> {
         }
     }
 
-    /// One run, inside a program with the extents `outer`.
+    /// Runs one step, inside a program with extents `outer`.
     pub(crate) fn step(&mut self, inputs: Operands, outer: &Env) -> Result<Results> {
         let same = |(a, b): (&Extents, &Tensor)| a.as_slice() == b.shape();
         let (_, env) = match &mut self.bound {
@@ -502,7 +505,7 @@ impl<'p> BodyRun<'p> {
     }
 }
 
-/// Appends the slots of values that are read, and takes back those of values that end here.
+/// Appends the slots of values that are read, and frees the slots of values whose last use is here.
 fn read(pool: &mut Vec<Slot>, slots: &mut Slots, x: &[Val], ends: impl Fn(Val) -> bool) {
     let start = pool.len();
     pool.extend(x.iter().map(|v| slots.of[v.index()]));
@@ -514,8 +517,8 @@ fn read(pool: &mut Vec<Slot>, slots: &mut Slots, x: &[Val], ends: impl Fn(Val) -
     }
 }
 
-/// Whether the graph could only assume that sizes fit: some are not known and the operation
-/// compares them.
+/// Whether the sizes of an equation are checked at run time: some extents are not constant and the
+/// operation requires them to be equal.
 pub(crate) fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
     let open = |t: &Type| t.shape.iter().any(|d| d.as_const().is_none());
     if !x.iter().any(open) && !e.results().any(|r| open(f.ty(r))) {

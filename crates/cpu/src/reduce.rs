@@ -1,4 +1,5 @@
-//! Reductions over axes and along an axis, by the kernels' fixed orders.
+//! Reductions over axes and cumulative operations along an axis, in the fixed orders of the
+//! kernels.
 
 use crate::convert::converted;
 use crate::element::{
@@ -18,13 +19,13 @@ use cotangent_kernels::{Number, Ordered, View, copy::copy_region, cumulative, re
 /// A reduction of a view over axes into a row-major slice.
 type Fold<T> = fn(&mut [T], View<'_, T>, &[usize]);
 
-/// The kernel of a fold over the axes that the operation names.
+/// Kernel that folds over the axes of the operation.
 fn folding<T: PlainElement>(r: &Reduce, fold: Fold<T>) -> Kernel {
     let resolved = ResolvedOp::of(&r.clone().into());
     kernel(move |env, [x]| {
         let (axes, keep) = resolved.with(env, |op| match op {
             Op::Reduce(r) => r.axes(x.shape()),
-            _ => unreachable!("settling keeps the operation"),
+            _ => unreachable!("resolution keeps the operation"),
         });
         if axes.is_empty() {
             return Ok(x);
@@ -41,7 +42,7 @@ fn folding<T: PlainElement>(r: &Reduce, fold: Fold<T>) -> Kernel {
     })
 }
 
-/// A kernel that computes in another type than that of its operand and result.
+/// Wraps a kernel that computes in type `to`, for operands and results of type `dtype`.
 pub(crate) fn through(dtype: DType, to: DType, inner: Kernel) -> Kernel {
     if dtype == to {
         return inner;
@@ -58,12 +59,12 @@ pub(crate) fn through(dtype: DType, to: DType, inner: Kernel) -> Kernel {
     })
 }
 
-/// A reduction over axes. What an empty maximum is depends on the type, so nothing is reduced by
-/// the meaning.
+/// Kernel of a reduction over axes. The maximum of no elements depends on the type. So an empty
+/// reduction is evaluated by the reference if the kernel computes in another type.
 pub(crate) fn reduce(r: &Reduce, dtype: DType) -> Kernel {
     use Reduction::*;
     let to = match (r.op, dtype) {
-        // The two that hold labels and pixels are not made longer first.
+        // `i32` and `u8`, frequent types of labels and pixels, are reduced without widening.
         (Sum | Max | Min, DType::I32 | DType::U8) => dtype,
         _ if r.stable => compute_exact(dtype),
         _ => compute(dtype),
@@ -103,11 +104,11 @@ pub(crate) fn reduce(r: &Reduce, dtype: DType) -> Kernel {
     })
 }
 
-/// A running reduction of a view along an axis, forwards or backwards, into a row-major slice.
+/// A cumulative operation on a view along an axis, forwards or backwards, into a row-major slice.
 type Scan<T> = fn(&mut [T], View<'_, T>, usize, bool);
 
-/// The kernel of a running reduction. Without the element itself it is one of all elements but the
-/// last, moved by one.
+/// Kernel of a cumulative operation. An exclusive one is the inclusive one of all elements but the
+/// last, shifted by one.
 fn running<T: PlainElement>(c: Cumulative, identity: T, scan: Scan<T>) -> Kernel {
     let Cumulative {
         axis,
@@ -132,7 +133,8 @@ fn running<T: PlainElement>(c: Cumulative, identity: T, scan: Scan<T>) -> Kernel
     })
 }
 
-/// The logarithm of a running sum of exponentials: the largest element and the sum relative to it.
+/// Cumulative `log(sum(exp))`. The state is the largest element and the sum of exponentials
+/// relative to it.
 fn log_sum_exp<T: RealElement>(dst: &mut [T], src: View<'_, T>, axis: usize, reverse: bool) {
     let step = |(m, s): (f64, f64), x: f64| {
         let to = Ordered::maximum(m, x);
@@ -158,12 +160,12 @@ fn log_sum_exp<T: RealElement>(dst: &mut [T], src: View<'_, T>, axis: usize, rev
     );
 }
 
-/// A running reduction along an axis. Without the element itself, the first result is the empty
-/// one.
+/// Kernel of a cumulative operation along an axis. If it is exclusive, its first result is the
+/// identity.
 pub(crate) fn cumulative(c: &Cumulative, dtype: DType) -> Kernel {
     let c = *c;
     let (exact, to) = (compute_exact(dtype), compute(dtype));
-    // The empty maximum depends on the type.
+    // The identity of a maximum or minimum depends on the type.
     if c.exclusive && to != dtype && matches!(c.op, Running::Max | Running::Min) {
         return evaluated(&c.into());
     }
@@ -203,7 +205,7 @@ pub(crate) fn cumulative(c: &Cumulative, dtype: DType) -> Kernel {
     }
 }
 
-/// The product of a state and a factor; with strong zeros a zero of either makes it zero.
+/// The product of a state and a factor. With strong zeros it is zero if either is zero.
 #[inline(always)]
 pub(crate) fn times<T: PlainElement>(state: T::Exact, x: T, strong: bool) -> T::Exact {
     if strong && (x == T::ZERO || state.round() == T::ZERO.wide()) {
@@ -212,8 +214,8 @@ pub(crate) fn times<T: PlainElement>(state: T::Exact, x: T, strong: bool) -> T::
     state.times(x.wide())
 }
 
-/// `y[k] = a[k] y[k-1] + b[k]` along an axis: the state is kept in twice the precision of the wide
-/// type.
+/// Kernel of `y[k] = a[k] y[k-1] + b[k]` along an axis. The state has twice the precision of the
+/// wide type.
 fn recurrence<T: PlainElement>(r: LinearRecurrence) -> Kernel {
     let strong = r.factors != Factors::Any;
     kernel(move |_, [a, b]| {
@@ -247,7 +249,7 @@ fn recurrence<T: PlainElement>(r: LinearRecurrence) -> Kernel {
     })
 }
 
-/// A linear recurrence.
+/// Kernel of a linear recurrence for an element type.
 pub(crate) fn linear_recurrence(r: &LinearRecurrence, dtype: DType) -> Kernel {
     match dtype.kind() {
         Kind::Complex => for_complex!(dtype, T => recurrence::<T>(*r)),

@@ -1,4 +1,5 @@
-//! Operations with sliding windows: convolutions, and reductions and selections over windows.
+//! Kernels of operations with sliding windows: convolutions, window reductions and window
+//! selections.
 
 use crate::convert::converted;
 use crate::element::{
@@ -19,8 +20,8 @@ use cotangent_kernels::window::{self, Terms};
 use cotangent_kernels::{Number, Ordered, View};
 use smallvec::smallvec;
 
-/// The windows along every axis; axes of the operand, the window and the result are taken from
-/// their ends.
+/// Window geometry along every spatial axis. Spatial axes are the last axes of the operand and of
+/// the window.
 fn axes(s: &Sliding, x: &[usize], window: &[usize], counts: &[usize]) -> Vec<Axis> {
     (0..s.axes())
         .map(|k| {
@@ -42,7 +43,7 @@ fn at(dims: &[Dim], env: &Env) -> Result<Extents> {
     dims.iter().map(|d| d.eval(env)).collect()
 }
 
-/// A convolution.
+/// Kernel of a convolution.
 pub(crate) fn convolution(op: &Convolution, dtype: DType) -> Kernel {
     let op = op.clone();
     let to = match dtype.kind() {
@@ -55,8 +56,8 @@ pub(crate) fn convolution(op: &Convolution, dtype: DType) -> Kernel {
         let (s, t) = (x.shape(), w.shape());
         let counts = at(&op.extents, env)?;
         let axes = axes(&op.sliding, s, t, &counts);
-        // The result has the groups and the batch in the order of the operand: users who have them
-        // in one axis copy neither.
+        // The result has groups and batch in the memory order of the operand. So operands and
+        // results with a merged group and batch axis are not copied.
         let [by_group, by_batch] = [0, 1].map(|axis| x.strides()[axis].unsigned_abs());
         let batch_first = s[0] > 1 && s[1] > 1 && by_batch > by_group;
         let channels = Channels { groups: s[0], batch: s[1], features: s[2], outputs: t[1], batch_first };
@@ -78,7 +79,7 @@ pub(crate) fn convolution(op: &Convolution, dtype: DType) -> Kernel {
     through(dtype, to, inner)
 }
 
-/// The operand of a convolution with its spatial axes row-major; those before them may be strided.
+/// The operand of a convolution with row-major spatial axes; leading axes may be strided.
 fn with_planes(x: Tensor) -> Result<Tensor> {
     let (shape, strides) = (x.shape(), x.strides());
     let adjacent =
@@ -90,7 +91,7 @@ fn with_planes(x: Tensor) -> Result<Tensor> {
     }
 }
 
-/// What a reduction of nothing is.
+/// The result of a reduction over no elements.
 fn empty_reduction(op: Reduction, dtype: DType) -> Scalar {
     let least_and_greatest = || match dtype.kind() {
         Kind::Float => (Scalar::F(f64::NEG_INFINITY), Scalar::F(f64::INFINITY)),
@@ -108,7 +109,7 @@ fn empty_reduction(op: Reduction, dtype: DType) -> Scalar {
     }
 }
 
-/// A reduction over windows.
+/// Kernel of a reduction over windows.
 pub(crate) fn reduce_window(op: &ReduceWindow, dtype: DType) -> Kernel {
     use Reduction::*;
     let to = compute(dtype);
@@ -137,7 +138,8 @@ pub(crate) fn reduce_window(op: &ReduceWindow, dtype: DType) -> Kernel {
     through(dtype, to, inner)
 }
 
-/// Sums over windows: plain ones of few elements, else compensated.
+/// Kernel of sums over windows: plain for windows of at most [`window::PLAIN`] elements, else
+/// compensated.
 fn summing<T: PlainElement>(op: &ReduceWindow, none: Scalar) -> Kernel {
     let few = folding::<T, _>(op, none, Number::widen, Number::plus, T::narrow);
     let lift = |x: T| T::Exact::of(x.wide());
@@ -172,7 +174,7 @@ fn folding<T: PlainElement, A: Copy + Send + Sync + 'static>(
     })
 }
 
-/// A sum at selected elements.
+/// Kernel of a sum at the selected elements of windows.
 pub(crate) fn select_window(op: &SelectWindow, dtype: DType, of: DType) -> Kernel {
     let (op, to, sums) = (op.clone(), compute(dtype), compute(of));
     kernel(move |env, [x, y, t]| {
@@ -180,7 +182,7 @@ pub(crate) fn select_window(op: &SelectWindow, dtype: DType, of: DType) -> Kerne
             converted(x, to)?.into_dense()?,
             converted(y, to)?.into_dense()?,
         ];
-        // Ties are counted by adding the same one everywhere.
+        // Ties are counted by a broadcast operand, of which one element suffices.
         let same = t.numel() > 0 && t.strides().iter().all(|&s| s == 0);
         let t = converted(if same { t.narrowed(|_| true) } else { t }, sums)?.into_dense()?;
         let axes = axes(&op.sliding, x.shape(), &at(&op.window, env)?, y.shape());

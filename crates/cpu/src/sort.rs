@@ -72,7 +72,7 @@ fn permutation(keys: &[Tensor], axis: usize, down: bool) -> Result<Vec<usize>> {
             None => next,
         });
     }
-    Ok(order.expect("the type rule asks for a key"))
+    Ok(order.expect("the type rule requires a key"))
 }
 
 fn permuted(x: &Tensor, positions: &[usize], axis: usize) -> Result<Tensor> {

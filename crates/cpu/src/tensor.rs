@@ -1,9 +1,9 @@
-//! [`Tensor`]: a value while a program runs, a typed strided view of a shared buffer.
+//! [`Tensor`]: a value at run time: a typed, strided view of a shared buffer.
 //!
-//! Element `i` is `data[offset + Σ i_d · strides_d]`. Transposes, slices, reversals, repetitions
-//! and most reshapes make a new view in O(rank); kernels read views as they are, and a copy is made
-//! only where adjacent elements are needed. An [`Array`] becomes a tensor, and a dense tensor an
-//! array, without copying.
+//! Element `i` is `data[offset + Σ i_d · strides_d]`. Transposes, slices, reversals, broadcasts and
+//! most reshapes create a view in O(rank). Kernels read strided views; a copy is made only if
+//! contiguous elements are needed. An [`Array`] becomes a tensor, and a dense tensor an array,
+//! without copying.
 //!
 //! Invariant: every element addressed lies in the buffer, and there are at most [`MAX_ELEMENTS`].
 
@@ -20,18 +20,18 @@ use std::alloc::Layout;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-/// The lengths of the axes.
+/// Extents of the axes.
 pub type Extents = SmallVec<[usize; 4]>;
-/// The steps of the axes, in elements.
+/// Strides of the axes, in elements.
 pub type Strides = SmallVec<[isize; 4]>;
 
-/// More elements than this are refused even in a view that takes no memory: to walk over them would
-/// take hours.
+/// Maximum number of elements of a tensor, views included: protects against loops that would take
+/// hours.
 pub const MAX_ELEMENTS: usize = 1 << 40;
 
 /// A strided view of a shared buffer.
 pub struct Tensor {
-    /// Taken out when the tensor is dropped.
+    /// Moved out when the tensor is dropped.
     data: ManuallyDrop<Data>,
     offset: usize,
     axes: Axes,
@@ -57,11 +57,11 @@ impl Clone for Tensor {
 }
 
 impl Drop for Tensor {
-    /// Large memory is kept for the next tensor that needs it, and so is small memory, of which
-    /// more is needed.
+    /// Returns the buffer, if it is not shared, to the process's pool of large buffers or to the
+    /// thread's pool of small ones. Buffers of medium size are freed.
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: nothing reads the field after this.
+        // SAFETY: the tensor is being dropped, so the field is not used again.
         let mut data = unsafe { ManuallyDrop::take(&mut self.data) };
         if data.len() * data.dtype().size() >= cotangent_kernels::memory::KEPT {
             recycle(&mut data);
@@ -71,7 +71,7 @@ impl Drop for Tensor {
     }
 }
 
-/// Keeps the memory of large data that nobody else refers to.
+/// Returns a large buffer to the process's pool, if it is not shared.
 fn recycle(data: &mut Data) {
     fn of<T: PlainElement>(data: &mut Data) {
         let Some(vector) =
@@ -81,8 +81,8 @@ fn recycle(data: &mut Data) {
         };
         let mut vector = ManuallyDrop::new(std::mem::take(vector));
         let layout = Layout::array::<T>(vector.len()).expect("the vector has it");
-        // SAFETY: the vector has the capacity of this layout, all its elements, and was taken from
-        // the only reference.
+        // SAFETY: the vector was allocated with this layout (its capacity is `buffer_capacity` of
+        // its length, checked above), is initialised, and was taken from its only reference.
         unsafe {
             cotangent_kernels::memory::give(
                 NonNull::new_unchecked(vector.as_mut_ptr()).cast(),
@@ -111,7 +111,7 @@ impl From<&Array> for Tensor {
 }
 
 impl Tensor {
-    /// A row-major tensor of all elements of `data`.
+    /// A row-major tensor that owns `data`.
     pub(crate) fn from_vec<T: PlainElement>(shape: Extents, data: Vec<T>) -> Tensor {
         debug_assert_eq!(volume(&shape).ok(), Some(data.len()));
         Tensor {
@@ -121,38 +121,39 @@ impl Tensor {
         }
     }
 
-    /// A row-major tensor that `fill` writes; it gets a buffer of zeros.
+    /// A row-major tensor that `fill` writes, starting from zeros.
     pub(crate) fn build<T: PlainElement, R: Done>(
         shape: Extents,
         fill: impl FnOnce(&mut [T]) -> R,
     ) -> Result<Tensor> {
         let mut y = Tensor::zeros(T::DTYPE, shape)?;
-        fill(y.exclusive().expect("just made")).done()?;
+        fill(y.exclusive().expect("a new tensor is not shared")).done()?;
         Ok(y)
     }
 
-    /// As [`Tensor::build`], for a `fill` that writes every element: the buffer holds anything.
+    /// Like [`Tensor::build`], for a `fill` that writes every element: initial values are
+    /// unspecified.
     pub(crate) fn filled<T: PlainElement, R: Done>(
         shape: Extents,
         fill: impl FnOnce(&mut [T]) -> R,
     ) -> Result<Tensor> {
         let mut y = Tensor::from_vec(shape.clone(), arbitrary::<T>(volume(&shape)?)?);
-        fill(y.exclusive().expect("just made")).done()?;
+        fill(y.exclusive().expect("a new tensor is not shared")).done()?;
         Ok(y)
     }
 
-    /// As [`Tensor::build`], for a kernel that moves elements of any type of the size of `W`.
+    /// Like [`Tensor::build`], for a kernel that moves elements of any type with the size of `W`.
     pub(crate) fn build_bits<W: Bits + Default, R: Done>(
         dtype: DType,
         shape: Extents,
         fill: impl FnOnce(&mut [W]) -> R,
     ) -> Result<Tensor> {
         let mut y = Tensor::zeros(dtype, shape)?;
-        fill(y.exclusive_bits().expect("just made")).done()?;
+        fill(y.exclusive_bits().expect("a new tensor is not shared")).done()?;
         Ok(y)
     }
 
-    /// As [`Tensor::build_bits`], for a `fill` that writes every element.
+    /// Like [`Tensor::build_bits`], for a `fill` that writes every element.
     pub(crate) fn filled_bits<W: Bits + Default, R: Done>(
         dtype: DType,
         shape: Extents,
@@ -160,7 +161,7 @@ impl Tensor {
     ) -> Result<Tensor> {
         let n = volume(&shape)?;
         let mut y = for_any!(dtype, T => Tensor::from_vec(shape, arbitrary::<T>(n)?));
-        fill(y.exclusive_bits().expect("just made")).done()?;
+        fill(y.exclusive_bits().expect("a new tensor is not shared")).done()?;
         Ok(y)
     }
 
@@ -181,13 +182,13 @@ impl Tensor {
         self.axes.extents()
     }
 
-    /// The step of each axis.
+    /// The stride of each axis, in elements.
     #[inline]
     pub fn strides(&self) -> &[isize] {
         self.axes.steps()
     }
 
-    /// The position of the first element in the buffer.
+    /// Position in the buffer of the element at index 0.
     pub(crate) fn offset(&self) -> usize {
         self.offset
     }
@@ -206,18 +207,18 @@ impl Tensor {
         Type::new(self.dtype(), self.shape())
     }
 
-    /// The elements are the whole buffer in row-major order.
+    /// Whether the elements are the whole buffer in row-major order.
     pub fn is_dense(&self) -> bool {
         self.offset == 0 && self.is_row_major() && self.numel() == self.data.len()
     }
 
-    /// The elements lie next to each other in row-major order.
+    /// Whether the elements are contiguous in row-major order.
     #[inline]
     pub(crate) fn is_row_major(&self) -> bool {
         self.axes.is_row_major()
     }
 
-    /// The elements for a kernel.
+    /// A typed view of the elements for a kernel.
     ///
     /// # Panics
     /// If the elements have another type.
@@ -230,7 +231,7 @@ impl Tensor {
         }
     }
 
-    /// As [`Tensor::view`], for a kernel that moves elements of any type of the size of `W`.
+    /// Like [`Tensor::view`], for a kernel that moves elements of any type with the size of `W`.
     pub(crate) fn bits<W: Bits>(&self) -> View<'_, W> {
         assert_eq!(
             size_of::<W>(),
@@ -241,8 +242,8 @@ impl Tensor {
             let data = <T as cotangent_core::Element>::slice(&self.data).expect("its own type");
             (data.as_ptr().cast::<W>(), data.len())
         });
-        // SAFETY: `n` elements of the size of `W`, borrowed with `self`; `Bits` has no stricter
-        // alignment and any bytes are valid.
+        // SAFETY: `p` points to `n` elements of the size of `W` (asserted), borrowed with `self`.
+        // `Bits` guarantees that `W` is aligned no more and that any bytes are valid.
         let data = unsafe { std::slice::from_raw_parts(p, n) };
         if self.is_dense() {
             View::dense(data, self.shape())
@@ -251,9 +252,9 @@ impl Tensor {
         }
     }
 
-    /// As [`Tensor::exclusive`], for a kernel that moves elements of any type of the size of `W`:
-    /// it may only write elements that it read from a tensor of the same element type. What has a
-    /// default was written.
+    /// Like [`Tensor::exclusive`], for a kernel that moves elements of any type with the size of
+    /// `W`. The kernel may only write elements that it read from a tensor of the same element type.
+    /// `Default` excludes `MaybeUninit`.
     pub(crate) fn exclusive_bits<W: Bits + Default>(&mut self) -> Option<&mut [W]> {
         assert_eq!(
             size_of::<W>(),
@@ -267,12 +268,13 @@ impl Tensor {
             let data = <T as PlainElement>::exclusive(&mut self.data)?;
             (data.as_mut_ptr().cast::<W>(), data.len())
         });
-        // SAFETY: as in `bits`, and nobody else refers to the buffer. Every caller copies whole
-        // elements of the same type, so a `bool` stays one.
+        // SAFETY: `p` points to `n` elements of the size of `W` (asserted) in a buffer that is not
+        // shared, borrowed mutably with `self`. `Bits` guarantees alignment. Every caller copies
+        // whole elements of the same type, so a `bool` stays valid.
         Some(unsafe { std::slice::from_raw_parts_mut(p, n) })
     }
 
-    /// The elements in row-major order, if they lie so.
+    /// The elements as a slice, if they are contiguous in row-major order.
     pub fn as_slice<T: cotangent_core::Element>(&self) -> Option<&[T]> {
         let data = T::slice(&self.data)?;
         match self.numel() {
@@ -283,7 +285,7 @@ impl Tensor {
         }
     }
 
-    /// The element at index 0 of every axis, if there is one.
+    /// The element at index 0 of every axis; `None` if the tensor is empty.
     pub(crate) fn first<T: cotangent_core::Element>(&self) -> Option<T> {
         if self.shape().contains(&0) {
             None
@@ -292,7 +294,7 @@ impl Tensor {
         }
     }
 
-    /// The elements in column-major order, if they lie so.
+    /// The elements as a slice, if they are contiguous in column-major order.
     pub fn column_slice<T: cotangent_core::Element>(&self) -> Option<&[T]> {
         let data = T::slice(&self.data)?;
         let mut step = 1isize;
@@ -307,8 +309,7 @@ impl Tensor {
         }
     }
 
-    /// The elements in row-major order for writing, if they are a whole buffer that nobody else
-    /// refers to.
+    /// The elements for writing, if they are a whole row-major buffer that is not shared.
     pub(crate) fn exclusive<T: PlainElement>(&mut self) -> Option<&mut [T]> {
         if self.is_dense() {
             T::exclusive(&mut self.data).map(Vec::as_mut_slice)
@@ -317,17 +318,18 @@ impl Tensor {
         }
     }
 
-    /// Where the first element lies. Dangling if there is none.
+    /// Address of the element at index 0; dangling if the tensor is empty.
     #[inline]
     pub(crate) fn first_ptr(&self) -> *const u8 {
         fn of<T: PlainElement>(t: &Tensor) -> *const u8 {
-            let data = T::slice(&t.data).expect("the type was asked");
+            let data = T::slice(&t.data).expect("the element type was matched");
             data.as_ptr().wrapping_add(t.offset).cast()
         }
         for_any!(self.dtype(), T => of::<T>(self))
     }
 
-    /// Where the elements lie, if they are a whole row-major buffer that nobody else refers to.
+    /// Address of the elements for writing, if they are a whole row-major buffer that is not
+    /// shared.
     pub(crate) fn exclusive_ptr(&mut self) -> Option<*mut u8> {
         fn of<T: PlainElement>(t: &mut Tensor) -> Option<*mut u8> {
             t.exclusive::<T>().map(|data| data.as_mut_ptr().cast())
@@ -335,8 +337,8 @@ impl Tensor {
         for_any!(self.dtype(), T => of::<T>(self))
     }
 
-    /// A reader of elements in order would cross the grain: another axis has smaller steps than the
-    /// last.
+    /// Whether another axis has a smaller nonzero stride than the last one, so that reading in
+    /// row-major order wastes most of each cache line. False for at most 256 elements.
     pub(crate) fn is_across(&self) -> bool {
         let mut axes = self
             .shape()
@@ -349,7 +351,7 @@ impl Tensor {
         last > 1 && self.numel() > 256 && axes.any(|s| (1..last).contains(&s))
     }
 
-    /// The same elements as a whole buffer in row-major order; copies if they do not lie so.
+    /// The same elements as a whole row-major buffer; copies if necessary.
     pub fn into_dense(self) -> Result<Tensor> {
         if self.is_dense() {
             return Ok(self);
@@ -358,8 +360,8 @@ impl Tensor {
         for_size!(dtype, W => Tensor::filled_bits::<W, _>(dtype, shape, |dst| copy_on_threads(dst, self.bits())))
     }
 
-    /// The same elements next to each other in row-major order, in a buffer that may hold others
-    /// too.
+    /// The same elements, contiguous in row-major order, in a buffer that may hold other elements
+    /// too; copies if necessary.
     pub(crate) fn into_packed(self) -> Result<Tensor> {
         if self.is_row_major() {
             Ok(self)
@@ -368,13 +370,13 @@ impl Tensor {
         }
     }
 
-    /// The value outside the runtime.
+    /// Converts the tensor to an array.
     pub fn into_array(self) -> Result<Array> {
         let dense = self.into_dense()?;
         Array::from_data(dense.shape().to_vec(), Data::clone(&dense.data))
     }
 
-    /// Axis `k` of the result is axis `perm[k]`.
+    /// Permutes axes: axis `k` of the result is axis `perm[k]`.
     pub fn transpose(mut self, perm: &[usize]) -> Tensor {
         let (shape, strides) = (self.shape(), self.strides());
         let (extents, steps): (Extents, Strides) =
@@ -383,8 +385,8 @@ impl Tensor {
         self
     }
 
-    /// Repetition into `shape`; axis `k` becomes axis `dims[k]`, and is repeated where its extent
-    /// is 1.
+    /// Broadcasts to `shape`: axis `k` becomes axis `dims[k]`, with stride 0 if only the result's
+    /// extent is above 1.
     pub fn broadcast(mut self, shape: &[usize], dims: &[usize]) -> Result<Tensor> {
         volume(shape)?;
         let mut strides: Strides = smallvec![0; shape.len()];
@@ -404,13 +406,14 @@ impl Tensor {
         Ok(self)
     }
 
-    /// The buffer read with these extents and steps, which stay inside it.
+    /// Replaces extents and strides, in elements. The caller guarantees that all indices stay
+    /// inside the buffer.
     pub(crate) fn strided(mut self, shape: &[usize], strides: &[isize]) -> Tensor {
         self.axes = Axes::new(shape, strides);
         self
     }
 
-    /// Elements `start + i · stride` of an axis, `len` of them.
+    /// Slices an axis: elements `start + i · stride` for `i < len`.
     pub fn slice(mut self, axis: usize, start: usize, len: usize, stride: usize) -> Tensor {
         let (mut extents, mut steps) = (
             Extents::from_slice(self.shape()),
@@ -422,7 +425,7 @@ impl Tensor {
                 .wrapping_add_signed(steps[axis].wrapping_mul(start as isize));
         }
         extents[axis] = len;
-        // The stride of a single element never counts, and the product could overflow.
+        // The stride of an axis of extent 1 is unused, and the product could overflow.
         steps[axis] = if len > 1 {
             steps[axis].wrapping_mul(stride as isize)
         } else {
@@ -432,7 +435,7 @@ impl Tensor {
         self
     }
 
-    /// The part at index `i` of the first axis, without that axis.
+    /// The subtensor at index `i` of the first axis, which is removed.
     pub(crate) fn row(&self, i: usize) -> Tensor {
         let mut offset = self.offset;
         if !self.shape().contains(&0) {
@@ -445,7 +448,7 @@ impl Tensor {
         }
     }
 
-    /// The axis read backwards.
+    /// Reverses an axis.
     pub fn reverse(mut self, axis: usize) -> Tensor {
         if !self.shape().contains(&0) {
             let mut steps = Strides::from_slice(self.strides());
@@ -459,8 +462,8 @@ impl Tensor {
         self
     }
 
-    /// The same elements in row-major order in another shape of the same size: a view where the
-    /// strides allow it.
+    /// Reshapes to another shape with the same number of elements: a view if the strides allow it,
+    /// else a copy.
     pub fn reshape(mut self, shape: &[usize]) -> Result<Tensor> {
         assert_eq!(
             volume(shape)?,
@@ -483,7 +486,7 @@ impl Tensor {
         Ok(self)
     }
 
-    /// The strides of another shape of the same elements, if there are any. No extent is 0.
+    /// Strides of a view in another shape, if there are any. No extent may be 0.
     fn strides_for(&self, shape: &[usize]) -> Option<Strides> {
         let mut out: Strides = smallvec![0; shape.len()];
         let old: SmallVec<[(usize, isize); 4]> = self
@@ -494,7 +497,8 @@ impl Tensor {
             .filter(|a| a.0 != 1)
             .collect();
         let (mut k, mut j) = (0, 0);
-        // Groups of axes with one product of extents: the old ones must step through evenly.
+        // Old and new axes are matched in groups with equal products of extents. The old axes of a
+        // group must be evenly strided.
         while k < old.len() {
             let (from, to) = (k, j);
             let (mut a, mut b) = (old[k].0, 1);
@@ -523,8 +527,8 @@ impl Tensor {
         Some(out)
     }
 
-    /// The first element along every axis that `repeated` marks, for axes whose elements are all
-    /// the same.
+    /// Reduces every axis that `repeated` marks to extent 1. The elements along such axes are all
+    /// equal.
     pub(crate) fn narrowed(mut self, repeated: impl Fn(usize) -> bool) -> Tensor {
         let extents: Extents = self
             .shape()
@@ -536,7 +540,7 @@ impl Tensor {
         self
     }
 
-    /// The inverse of [`Tensor::narrowed`]: axes of extent 1 repeated up to `shape`.
+    /// The inverse of [`Tensor::narrowed`]: broadcasts axes of extent 1 to `shape`.
     pub(crate) fn widened(mut self, shape: &[usize]) -> Tensor {
         let step = |(d, &n): (usize, &usize)| {
             if self.shape()[d] == n {
@@ -551,23 +555,23 @@ impl Tensor {
     }
 }
 
-/// A buffer whose elements are still to be written.
+/// A new buffer whose elements are not written yet.
 pub(crate) struct Fresh {
     data: NonNull<u8>,
     len: usize,
-    /// The value whose elements these are, if it is there already.
+    /// The data that owns the buffer, if it comes from the pool of small buffers.
     whole: Option<Data>,
-    /// Makes the buffer a value; its elements have been written.
+    /// Converts the buffer to data; its elements must have been written.
     wrap: unsafe fn(NonNull<u8>, usize) -> Data,
 }
 
 impl Fresh {
-    /// A buffer of `n` elements; an error if there is no such memory.
+    /// A buffer of `n` elements; an error if there is not enough memory.
     pub(crate) fn new(dtype: DType, n: usize) -> Result<Fresh> {
         fn of<T: PlainElement>(n: usize) -> Result<Fresh> {
             unsafe fn wrap<T: PlainElement>(data: NonNull<u8>, n: usize) -> Data {
-                // SAFETY: `data` is a buffer for `n` elements of `uninitialised`, and they have
-                // been written.
+                // SAFETY: `uninitialised` allocated `data` for `n` elements with this capacity. The
+                // caller (`Fresh::value`) guarantees that the elements were written.
                 T::wrap(unsafe {
                     Vec::from_raw_parts(data.cast::<T>().as_ptr(), n, buffer_capacity::<T>(n))
                 })
@@ -590,13 +594,14 @@ impl Fresh {
         for_any!(dtype, T => of::<T>(n))
     }
 
-    /// The same, of elements that may be read before: small memory is zero, large memory has been
-    /// written.
+    /// Like [`Fresh::new`], for elements that may be read before they are written: small buffers
+    /// are zeroed, large ones come initialised from the pool.
     pub(crate) fn initialised(dtype: DType, n: usize) -> Result<Fresh> {
         let fresh = Fresh::new(dtype, n)?;
         let bytes = n * dtype.size();
         if fresh.whole.is_none() && bytes < cotangent_kernels::memory::LARGE {
-            // SAFETY: the buffer has so many bytes and is ours.
+            // SAFETY: the new buffer has `n` elements of the size of `dtype`, and nothing else
+            // accesses it.
             unsafe { fresh.ptr().write_bytes(0, bytes) };
         }
         Ok(fresh)
@@ -607,7 +612,7 @@ impl Fresh {
         self.data.as_ptr()
     }
 
-    /// The value of this shape.
+    /// Converts the buffer to a tensor of this shape.
     ///
     /// # Safety
     /// All elements have been written.
@@ -615,7 +620,8 @@ impl Fresh {
     pub(crate) unsafe fn into_tensor(self, shape: &[usize]) -> Tensor {
         debug_assert_eq!(volume(shape).ok(), Some(self.len));
         let mut this = ManuallyDrop::new(self);
-        // SAFETY: the caller's promise; the buffer is given away once.
+        // SAFETY: the caller guarantees that all elements were written (# Safety). `ManuallyDrop`
+        // makes this the only call of `value`.
         let data = unsafe { this.value() };
         Tensor {
             axes: Axes::row_major(shape),
@@ -626,13 +632,14 @@ impl Fresh {
 }
 
 impl Fresh {
-    /// The value of the buffer.
+    /// Converts the buffer to data.
     ///
     /// # Safety
     /// All elements have been written, and this is called once.
     #[inline]
     unsafe fn value(&mut self) -> Data {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that all elements were written and that the buffer is
+        // converted once (# Safety).
         self.whole
             .take()
             .unwrap_or_else(|| unsafe { (self.wrap)(self.data, self.len) })
@@ -641,8 +648,8 @@ impl Fresh {
 
 impl Drop for Fresh {
     fn drop(&mut self) {
-        // SAFETY: types here have no drop glue, so the buffer may be freed as a value whatever it
-        // holds.
+        // SAFETY: `into_tensor` prevents this drop, so `value` is called once. Element types have
+        // no drop glue, so the data is freed without reading its elements.
         drop(unsafe { self.value() });
     }
 }

@@ -1,17 +1,18 @@
-//! [`Tiny`]: a program over a few elements as one list of instructions over memory that is laid out beforehand.
+//! [`Tiny`]: a straight-line program over small tensors, as one list of instructions over memory
+//! with a static layout.
 //!
-//! What a step of a [`Program`](crate::program::Program) does for its tensors (shapes, layouts, a
-//! buffer for each value) costs far more than arithmetic on a few elements. Where every extent is
-//! known and small, all of it is done once: each value has a place, constants lie in theirs, and a
-//! run calls kernels one after another. Only results are allocated; a loop
-//! ([`loops`](crate::loops)) gives the places of those too.
+//! The bookkeeping of a [`Program`](crate::program::Program) step (shapes, layouts, one buffer per
+//! value) costs far more than arithmetic on small tensors. If every extent is known and small, it
+//! is done once at compile time: each value has a fixed place, constants are stored in advance, and
+//! a run calls kernels in sequence. Only results are allocated; a loop ([`loops`](crate::loops))
+//! passes addresses for them instead.
 //!
-//! Instructions are those of groups of one and reductions are taken in the one order there is, so
-//! the bits are the same. Products of vectors and matrices read their operands where they lie. A
-//! program with any other operation is not tiny.
+//! Instructions are those of single-operation groups and reductions have a fixed order, so the bits
+//! are the same. Products of vectors and matrices read operands in their layout. A program with any
+//! other operation is not tiny.
 //!
-//! The body of a loop may have larger values. There instructions are groups
-//! ([`fuse`](crate::fuse)): few passes over memory.
+//! A loop body may have larger values. Its instructions are fused groups ([`fuse`](crate::fuse)),
+//! which pass over memory fewer times.
 
 mod layout;
 
@@ -26,12 +27,11 @@ use cotangent_kernels::view::View;
 use smallvec::SmallVec;
 use std::sync::{Mutex, TryLockError};
 
-/// A place: an index into the table of pointers, which holds inputs, then outputs, then places in
-/// memory.
+/// Index into the table of addresses, which holds inputs, then outputs, then values in memory.
 type Place = usize;
 
 enum Instruction {
-    /// A kernel on `n` elements.
+    /// Runs a kernel on `n` elements.
     Map {
         kernel: Run,
         n: usize,
@@ -39,7 +39,7 @@ enum Instruction {
         y: Place,
         x: [Place; 3],
     },
-    /// Reductions of `count` rows of `len` elements.
+    /// Reduces `count` rows of `len` elements.
     Fold {
         fold: Fold,
         dtype: DType,
@@ -48,18 +48,18 @@ enum Instruction {
         y: Place,
         x: Place,
     },
-    /// The elements at these positions.
+    /// Gathers the elements at these positions.
     Pick {
         at: Box<[u32]>,
         size: usize,
         y: Place,
         x: Place,
     },
-    /// These bytes.
+    /// Copies bytes.
     Copy { bytes: usize, y: Place, x: Place },
     /// A group of elementwise operations on `n` elements of a shape.
     Group(Box<Elements>),
-    /// The product of `m` by `k` and `k` by `n` numbers.
+    /// Product of an `m` by `k` and a `k` by `n` matrix.
     Product {
         dtype: DType,
         sizes: [usize; 3],
@@ -71,7 +71,7 @@ enum Instruction {
 
 struct Elements {
     body: Body,
-    /// How what it reads lies.
+    /// Layouts of its inputs.
     laid: Laid,
     n: usize,
     x: SmallVec<[Place; 4]>,
@@ -79,7 +79,7 @@ struct Elements {
 }
 
 impl Instruction {
-    /// Whether it writes only places before this one.
+    /// Whether the instruction writes only to places before `end`.
     fn writes_before(&self, end: Place) -> bool {
         match self {
             Instruction::Group(g) => g.y.iter().all(|y| *y < end),
@@ -92,7 +92,7 @@ impl Instruction {
     }
 }
 
-/// A tensor that comes or goes.
+/// Type and shape of an input or output.
 pub(crate) struct Form {
     pub(crate) dtype: DType,
     pub(crate) shape: Extents,
@@ -101,7 +101,7 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// That of tensors of a type; `None` if they have no elements or it is not known how many.
+    /// The form of tensors of a type; `None` if their number of elements is zero or not constant.
     pub(crate) fn of(ty: &Type) -> Option<Form> {
         let shape: Extents = ty
             .shape
@@ -120,56 +120,58 @@ impl Form {
     #[inline]
     fn fits(&self, t: &Tensor) -> bool {
         let shape = t.shape();
-        // Few extents: a call would take longer than to compare them.
+        // Compared inline: a call to `memcmp` takes longer for a few extents.
         let same =
             self.shape.len() == shape.len() && self.shape.iter().zip(shape).all(|(a, b)| a == b);
         same && self.dtype == t.dtype()
     }
 
-    /// All elements together.
+    /// Size of the elements, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.n * self.dtype.size()
     }
 }
 
-/// A program over a few elements.
+/// A program over small tensors.
 pub(crate) struct Tiny {
     inputs: Vec<Form>,
     outputs: Vec<Form>,
-    /// What depends on a loop's constants alone.
+    /// Loop-invariant instructions: they depend only on the constants of a loop.
     once: Vec<Instruction>,
     code: Vec<Instruction>,
-    /// Memory as it is before a run: constants in their places.
+    /// Initial contents of memory, with constants in their places.
     image: Vec<Line>,
-    /// Where in memory the places after inputs and outputs begin.
+    /// Byte offsets in memory of the places after inputs and outputs.
     offsets: Vec<usize>,
-    /// Nothing in memory is written: every instruction gives results.
+    /// Memory is never written: every instruction writes an output.
     fixed: bool,
     memory: Mutex<RunMemory>,
 }
 
-/// What one run writes to.
+/// Memory that one run writes.
 pub(crate) struct RunMemory {
-    /// The table points into it.
+    /// Owner of the memory that `table` points to.
     _lines: Vec<Line>,
     table: Vec<*mut u8>,
 }
 
-// SAFETY: the pointers lead into `lines`, or were given for one run and are not used after it.
+// SAFETY: pointers in `table` lead into `_lines`, which moves with it, or were passed for one run
+// and are overwritten before the next.
 unsafe impl Send for RunMemory {}
 
-/// The product of `m` by `k` and `k` by `n` numbers in these steps.
+/// Product of an `m` by `k` and a `k` by `n` matrix with the given strides, in elements.
 ///
 /// # Safety
-/// Operands are valid for reading at every index, `y` for writing `m * n` numbers, and it overlaps
-/// neither.
+/// `a` and `b` are valid for reading `m * k` and `k * n` elements, `y` for writing `m * n`
+/// elements, and `y` overlaps neither.
 unsafe fn product<T: Gemm>(
     [m, k, n]: [usize; 3],
     strong_zero: bool,
     y: *mut u8,
     [a, b]: [(*const u8, [isize; 2]); 2],
 ) -> Fallible {
-    // SAFETY: the caller's promise: operands are whole row-major values.
+    // SAFETY: the caller guarantees `m * k` and `k * n` readable elements and `m * n` exclusive,
+    // writable ones (# Safety).
     let (y, left, right) = unsafe {
         (
             std::slice::from_raw_parts_mut(y.cast::<T>(), m * n),
@@ -190,14 +192,15 @@ unsafe fn product<T: Gemm>(
     }
 }
 
-/// Reductions of `count` rows of `len` elements, at least one and at most
+/// Reduces `count` rows of `len` elements, where `len` is at least 1 and at most
 /// [`PIECE`](cotangent_kernels::tile::fold::PIECE).
 ///
 /// # Safety
 /// `x` is valid for reading `count * len` elements, `y` for writing `count`, and they do not
 /// overlap.
 unsafe fn rows<T: Reduced>(fold: Fold, y: *mut u8, x: *const u8, count: usize, len: usize) {
-    // SAFETY: the caller's promise; every pattern of bits is a number.
+    // SAFETY: the caller guarantees `count * len` readable and `count` exclusive, writable elements
+    // (# Safety). Every bit pattern is a value of `T`.
     let (y, x) = unsafe {
         (
             std::slice::from_raw_parts_mut(y.cast::<T>(), count),
@@ -208,7 +211,8 @@ unsafe fn rows<T: Reduced>(fold: Fold, y: *mut u8, x: *const u8, count: usize, l
 }
 
 impl Tiny {
-    /// Calls `f` with memory for runs: the program's own, unless another thread has it.
+    /// Calls `f` with memory for runs: the program's memory, or a new one if another thread uses
+    /// it.
     pub(crate) fn with_memory<R>(&self, f: impl FnOnce(&mut RunMemory) -> R) -> R {
         match self.memory.try_lock() {
             Ok(mut memory) => f(&mut memory),
@@ -221,7 +225,7 @@ impl Tiny {
         }
     }
 
-    /// Whether these are of the types that the program takes.
+    /// Whether the operands `x` have the types of the inputs.
     pub(crate) fn takes<'t>(&self, mut x: impl Iterator<Item = &'t Tensor>) -> bool {
         self.inputs
             .iter()
@@ -229,13 +233,14 @@ impl Tiny {
             && x.next().is_none()
     }
 
-    /// Gives the results; `None` if operands are not of the types that the program takes.
+    /// Runs the program and passes each result to `give`; `None` if the operands do not have the
+    /// types of the inputs.
     pub(crate) fn run<'t>(
         &self,
         mut x: impl Iterator<Item = &'t Tensor>,
         give: impl FnMut(Tensor),
     ) -> Option<Result<()>> {
-        // Operands, results, and what is known; on the stack where they are few.
+        // Table of operands, results and constants; on the stack if it is short.
         let (mut few, mut many) = ([std::ptr::null_mut(); 12], Vec::new());
         let places = self.inputs.len()
             + self.outputs.len()
@@ -261,25 +266,26 @@ impl Tiny {
                 },
             };
         }
-        // SAFETY: operands of these types lie packed where the table says, and live on.
+        // SAFETY: every operand has the type of its input and is row-major or was copied. `table`
+        // holds their addresses, and `x` and `dense` keep them alive.
         x.next()
             .is_none()
             .then(|| unsafe { self.run_taken(table, give) })
     }
 
-    /// Runs on operands that the table has.
+    /// Allocates results and runs on the operands in `table`.
     ///
     /// # Safety
-    /// The table begins with where the operands lie, packed, and has room for results and what is
-    /// known.
+    /// `table` begins with the addresses of contiguous operands of the input types, and has room
+    /// for results and, if the program is fixed, constants.
     unsafe fn run_taken(&self, table: &mut [*mut u8], mut give: impl FnMut(Tensor)) -> Result<()> {
         let outputs = self.inputs.len()..self.inputs.len() + self.outputs.len();
-        // Nothing is moved about for one result, the most common number.
+        // A single result, the most common case, needs no vector.
         if let [form] = &self.outputs[..] {
             let result = Fresh::new(form.dtype, form.n)?;
             table[outputs.start] = result.ptr();
-            // SAFETY: the caller's promise; a fresh buffer holds all elements of the result, and
-            // they are written.
+            // SAFETY: the caller guarantees the operands in `table` (# Safety). The new buffer has
+            // room for the result, and the run writes all its elements.
             give(unsafe {
                 self.run_placed(table).map_err(limit)?;
                 result.into_tensor(&form.shape)
@@ -292,7 +298,8 @@ impl Tiny {
             *at = result.ptr();
             results.push(result);
         }
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the operands in `table` (# Safety). New buffers have room
+        // for the results, and the run writes all their elements.
         unsafe {
             self.run_placed(table).map_err(limit)?;
             for (r, form) in results.into_iter().zip(&self.outputs) {
@@ -302,13 +309,15 @@ impl Tiny {
         Ok(())
     }
 
-    /// Runs on operands and results that the table has.
+    /// Runs on the operands and results in `table`.
     ///
     /// # Safety
-    /// As for [`Tiny::execute`]; the table has room for what is known.
+    /// The conditions of [`Tiny::execute`]; `table` has room for constants if the program is fixed.
     unsafe fn run_placed(&self, table: &mut [*mut u8]) -> Fallible {
         let (given, known) = table.split_at_mut(self.inputs.len() + self.outputs.len());
-        // SAFETY: the caller's promise; the image is never written if it is fixed.
+        // SAFETY: the caller guarantees operands and results (# Safety). If the program is fixed,
+        // no instruction writes to the image. Else `with_memory` passes exclusive memory of this
+        // program.
         unsafe {
             if self.fixed {
                 let base = self.image.as_ptr().cast::<u8>().cast_mut();
@@ -325,11 +334,12 @@ impl Tiny {
         }
     }
 
-    /// Runs on elements where they lie.
+    /// Runs on operands at addresses `x` and writes results to addresses `y`.
     ///
     /// # Safety
-    /// Each of `x` is valid for reading the elements of that input, packed; each of `y` for writing
-    /// those of that output, and overlaps nothing else. The memory was made for this program.
+    /// Each of `x` is valid for reading the contiguous elements of that input. Each of `y` is valid
+    /// for writing the elements of that output, and overlaps nothing else. `memory` was created for
+    /// this program.
     pub(crate) unsafe fn execute(
         &self,
         memory: &mut RunMemory,
@@ -337,17 +347,18 @@ impl Tiny {
         y: impl IntoIterator<Item = *mut u8>,
     ) -> Fallible {
         self.place(memory, x, y);
-        // SAFETY: the caller's promise, and places in memory have room for what they hold.
+        // SAFETY: the caller guarantees operands and results (# Safety), and the layout gives every
+        // place in memory room for its value.
         unsafe {
             self.follow(&self.once, &memory.table)?;
             self.follow(&self.code, &memory.table)
         }
     }
 
-    /// As [`Tiny::execute`], in a loop with the same constants as in the step before.
+    /// Like [`Tiny::execute`], in a loop with the same constants as in the previous step.
     ///
     /// # Safety
-    /// As for [`Tiny::execute`]; the memory is as the step before left it.
+    /// The conditions of [`Tiny::execute`]; `memory` is as the previous step left it.
     pub(crate) unsafe fn execute_again(
         &self,
         memory: &mut RunMemory,
@@ -355,7 +366,8 @@ impl Tiny {
         y: impl IntoIterator<Item = *mut u8>,
     ) -> Fallible {
         self.place(memory, x, y);
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees operands, results and the state of memory (# Safety), and
+        // the layout gives every place in memory room for its value.
         unsafe { self.follow(&self.code, &memory.table) }
     }
 
@@ -377,10 +389,11 @@ impl Tiny {
             .for_each(|(at, y)| *at = y);
     }
 
-    /// Runs instructions on this table of places.
+    /// Runs instructions on a table of addresses.
     ///
     /// # Safety
-    /// As for [`Tiny::execute`]; places that instructions write are valid for writing.
+    /// The conditions of [`Tiny::execute`] for the addresses in `table`; places that instructions
+    /// write are valid for writing.
     unsafe fn follow(&self, code: &[Instruction], table: &[*mut u8]) -> Fallible {
         for i in code {
             match i {
@@ -392,9 +405,10 @@ impl Tiny {
                     x,
                 } => {
                     let x = x.map(|x| table[x].cast_const());
-                    // SAFETY: every place holds `n` elements of the size that its value has: in
-                    // memory by the layout, else by the caller's promise. No place is written that
-                    // is read later for another value.
+                    // SAFETY: every place has room for `n` elements of its value: in memory by the
+                    // layout, else by the caller's guarantee (# Safety). A place is written again
+                    // only if its old value is not read later. The body's register assignment lets
+                    // a result share only the place of an operand of the same size.
                     unsafe { kernel(*n, table[*y], x, *data) };
                 }
                 Instruction::Fold {
@@ -406,7 +420,9 @@ impl Tiny {
                     x,
                 } => {
                     let (y, x) = (table[*y], table[*x].cast_const());
-                    // SAFETY: as above, `count * len` elements and as many results as rows.
+                    // SAFETY: the operand's place holds `count * len` elements and the result's
+                    // place has room for `count`: in memory by the layout, else by the caller's
+                    // guarantee. They are different places.
                     unsafe {
                         match dtype {
                             DType::F32 => rows::<f32>(*fold, y, x, *count, *len),
@@ -415,11 +431,14 @@ impl Tiny {
                     }
                 }
                 Instruction::Pick { at, size, y, x } => {
-                    // SAFETY: as above; positions are those of elements of the operand.
+                    // SAFETY: positions are below the operand's number of elements, and the
+                    // result's place has room for one element per position: in memory by the
+                    // layout, else by the caller's guarantee.
                     unsafe { kernels::pick(*size, table[*y], table[*x], at) };
                 }
                 Instruction::Copy { bytes, y, x } => {
-                    // SAFETY: as above.
+                    // SAFETY: both places have `bytes` bytes (in memory by the layout, else by the
+                    // caller's guarantee), and they are different places.
                     unsafe {
                         std::ptr::copy_nonoverlapping(table[*x].cast_const(), table[*y], *bytes)
                     };
@@ -428,7 +447,9 @@ impl Tiny {
                     let x: SmallVec<[*const u8; 8]> =
                         g.x.iter().map(|x| table[*x].cast_const()).collect();
                     let y: SmallVec<[*mut u8; 4]> = g.y.iter().map(|y| table[*y]).collect();
-                    // SAFETY: as above, for operands that repeat as the group reads them.
+                    // SAFETY: places of operands and results have room for their values: in memory
+                    // by the layout, else by the caller's guarantee. `laid` has the strides, zero
+                    // for broadcast axes, with which the group reads its operands.
                     unsafe { g.body.run(&g.laid, 0..g.n, &x, &y) };
                 }
                 Instruction::Product {
@@ -439,7 +460,9 @@ impl Tiny {
                     x,
                 } => {
                     let x = x.map(|(x, steps)| (table[x].cast_const(), steps));
-                    // SAFETY: as above; no result has the place of an operand.
+                    // SAFETY: operands and result have room for their `m * k`, `k * n` and `m * n`
+                    // elements: in memory by the layout, else by the caller's guarantee. The result
+                    // has another place than the operands.
                     unsafe {
                         match dtype {
                             DType::F32 => product::<f32>(*sizes, *strong_zero, table[*y], x)?,
@@ -452,12 +475,12 @@ impl Tiny {
         Ok(())
     }
 
-    /// What comes.
+    /// Forms of the inputs.
     pub(crate) fn inputs(&self) -> &[Form] {
         &self.inputs
     }
 
-    /// What goes.
+    /// Forms of the outputs.
     pub(crate) fn outputs(&self) -> &[Form] {
         &self.outputs
     }

@@ -1,8 +1,9 @@
-//! `gather`, `scatter` and `scatter_recurrence`: windows of an operand, one for each index vector.
+//! Kernels of `gather`, `scatter` and `scatter_recurrence`, which access one window of an operand
+//! per index vector.
 //!
-//! Index vectors become pairs of offsets, in order and a block at a time; the windows of a block
-//! that are inside are moved by the kernels in one call. A window of which a part is outside (only
-//! where elements outside are dropped) is moved on its own, between the others.
+//! Index vectors are converted to pairs of offsets, in order and one block at a time. One kernel
+//! call moves the windows of a block that are in bounds. A window that is partly out of bounds
+//! (only where such elements are dropped) is moved separately, in order with the others.
 
 use crate::convert::converted;
 use crate::element::{
@@ -23,35 +24,35 @@ use cotangent_kernels::twice::{Exact, Summed};
 use cotangent_kernels::{Number, Ordered};
 use smallvec::{SmallVec, smallvec};
 
-/// The least length of windows that are sorted before they are added.
+/// Minimum window length, in elements, for which windows are sorted by row before they are added.
 const MIN_SORTED_WINDOW_ELEMENTS: usize = 4;
 
-/// All windows, in order.
+/// Geometry of all windows.
 struct Plan<'a> {
     name: &'a str,
     dims: &'a Windows,
     bounds: Bounds,
     x: StridedOperand<'a>,
-    /// Axes of the operand along which windows extend, and the extents of a window there.
+    /// Axes of the operand along which windows extend, and the extents of a window along them.
     extended: SmallVec<[usize; 4]>,
     window: Extents,
     /// The extents of a window along every axis of the operand.
     size: Extents,
-    /// The steps of a window in the array of windows, and in the operand.
+    /// Strides of a window, in elements, in the array of windows and in the operand.
     strides: [Strides; 2],
-    /// Extents that windows are counted along.
+    /// Extents of the axes that number the windows.
     outer: Extents,
-    /// How far an index vector, its window, and what a batch has of the operand move along each;
-    /// neighbours as one where they are evenly spaced.
+    /// Extent of each of these axes, with the strides of the index vector, of the window and of the
+    /// batch in the operand. Evenly strided neighbouring axes are merged.
     outer_axes: SmallVec<[(usize, [isize; 3]); 4]>,
-    /// The first window.
+    /// Offset of the first window.
     first: usize,
-    /// From one number of an index vector to the next.
+    /// Stride between the components of an index vector.
     component: usize,
     indices: Tensor,
 }
 
-/// Extents, steps and first element of an operand.
+/// Extents, strides and offset of an operand, in elements.
 struct StridedOperand<'a> {
     shape: &'a [usize],
     strides: &'a [isize],
@@ -72,7 +73,8 @@ fn at(place: usize, steps: isize, by: isize) -> usize {
     place.wrapping_add_signed(steps.wrapping_mul(by))
 }
 
-/// The number of an index at an offset; what does not fit is out of bounds anyway.
+/// The index component at an offset. `u64` values above the range of `i64` saturate, and are out of
+/// bounds anyway.
 fn number(indices: &Tensor, offset: usize) -> i64 {
     for_integer_or_bool!(indices.dtype(), T => indices.view::<T>().data()[offset].signed())
 }
@@ -82,7 +84,8 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Steps to the next index, and moves places by the steps along the axes; `false` after the last.
+/// Advances `index` in row-major order, and `places` by the strides of the axes. Returns `false`
+/// after the last index.
 fn advance_along<const N: usize>(
     index: &mut [usize],
     axes: &[(usize, [isize; N])],
@@ -100,7 +103,7 @@ fn advance_along<const N: usize>(
     false
 }
 
-/// Steps to the next index; `false` after the last.
+/// Advances `index` in row-major order. Returns `false` after the last index.
 fn advance(index: &mut [usize], shape: &[usize]) -> bool {
     for (i, &n) in index.iter_mut().zip(shape).rev() {
         *i += 1;
@@ -176,7 +179,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Calls `f` with windows of one shape and where they begin, in order.
+    /// Calls `f` with windows of one shape and their offsets, in order.
     fn each(&self, mut f: impl FnMut(&[usize], &mut Starts)) -> Result<()> {
         if self.outer.contains(&0) || self.window.contains(&0) {
             return Ok(());
@@ -230,8 +233,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Calls `f` with the windows of a block, `before` of which come before it, and empties it: how
-    /// many there were.
+    /// Calls `f` with the windows of a block and clears the block. Returns the number of windows.
+    /// `before` windows precede the block.
     fn give(
         &self,
         before: usize,
@@ -253,13 +256,14 @@ impl<'a> Plan<'a> {
         Ok(count)
     }
 
-    /// No part of a window can be outside while another is inside, and two windows have all
-    /// elements in common or none.
+    /// Whether windows have extent 1 along all indexed axes. Then a window is entirely in or out of
+    /// bounds, and two windows are equal or disjoint.
     fn is_apart(&self) -> bool {
         self.dims.axes.iter().all(|&axis| self.size[axis] == 1)
     }
 
-    /// The windows of a block of which some are not inside; `before` come before it.
+    /// Calls `f` with the windows of a block that has some out of bounds. `before` windows precede
+    /// the block.
     fn partly_outside(
         &self,
         before: usize,
@@ -309,7 +313,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// The index of a window by its number.
+    /// Converts a window's number to its index.
     fn index(&self, mut number: usize) -> Extents {
         let mut index = self.outer.clone();
         for i in index.iter_mut().rev() {
@@ -318,7 +322,7 @@ impl<'a> Plan<'a> {
         index
     }
 
-    /// The part of a window that lies inside, if there is one.
+    /// The part of a window that is in bounds, if it is not empty: its shape and offsets.
     fn cut(&self, start: &[i64], to: usize) -> Option<(Extents, (usize, usize))> {
         let (mut window, mut pair) = (Extents::new(), (to, self.x.offset));
         for (k, &start) in start.iter().enumerate() {
@@ -338,9 +342,9 @@ impl<'a> Plan<'a> {
         Some((window, pair))
     }
 
-    /// As [`Plan::each`], but where neighbours in the array of windows lie in neighbouring windows,
-    /// the first elements of some windows come before their second ones, and so on: no two elements
-    /// of windows that are not cut are one of the operand's, unless they have one place in their
+    /// Like [`Plan::each`], but for interleaved windows ([`Plan::is_across`]) a block is visited
+    /// element by element: first all first elements, then all second ones. This keeps the order of
+    /// updates per element, since equal elements of the operand have equal positions in their
     /// windows.
     fn in_rows(&self, mut f: impl FnMut(&[usize], &mut Starts)) -> Result<()> {
         if !self.is_across() {
@@ -361,7 +365,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// A window is nowhere longer than the operand.
+    /// Whether a window is at most as long as the operand along every axis.
     fn fits(&self) -> bool {
         self.size
             .iter()
@@ -369,8 +373,8 @@ impl<'a> Plan<'a> {
             .all(|(size, extent)| size <= extent)
     }
 
-    /// Sorts the windows by rows of the operand of `len` elements, if they are whole rows, and
-    /// hands them to the kernel with their lengths.
+    /// Sorts the windows by row of the operand, which has `len` elements. Returns the sorted rows
+    /// and the window length, or `None` if windows are not contiguous rows.
     fn rows(&self, len: usize, updates: usize) -> Result<Option<(Rows, usize)>> {
         let mut size = 1;
         let window = self
@@ -406,7 +410,7 @@ impl<'a> Plan<'a> {
         Ok(Some((rows, size)))
     }
 
-    /// Neighbours in the array of windows are in neighbouring windows, not in one.
+    /// Whether adjacent elements of the array of windows belong to adjacent windows.
     fn is_across(&self) -> bool {
         let across = self
             .outer_axes
@@ -415,7 +419,7 @@ impl<'a> Plan<'a> {
         across && self.is_apart() && !self.window.is_empty()
     }
 
-    /// Calls `f` with the offsets of every element of every window, in order.
+    /// Calls `f` with the offset pair of every element of every window, in order.
     fn elements(&self, mut f: impl FnMut(usize, usize)) -> Result<()> {
         self.each(|window, starts| {
             for (to, from) in starts.pairs() {
@@ -433,7 +437,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The offsets of every element of every window, in order.
+    /// The offset pairs of every element of every window, in order.
     fn pairs(&self) -> Result<Vec<(usize, usize)>> {
         let (mut pairs, mut room) = (Vec::new(), Ok(()));
         self.elements(|window, operand| {
@@ -446,7 +450,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The axes of the operand that go along with an index, and the number of that index.
+/// Batch axes of the operand, each with the number of its index axis.
 fn batches(w: &Windows) -> impl Iterator<Item = (usize, usize)> + '_ {
     w.operand_batch
         .iter()
@@ -454,7 +458,7 @@ fn batches(w: &Windows) -> impl Iterator<Item = (usize, usize)> + '_ {
         .map(|(&axis, &k)| (axis, k - usize::from(k > w.vector)))
 }
 
-/// Windows read.
+/// Kernel of a gather.
 pub(crate) fn gather(g: &Gather, dtype: DType) -> Kernel {
     let (w, bounds, sizes) = (
         g.windows.clone(),
@@ -480,7 +484,7 @@ pub(crate) fn gather(g: &Gather, dtype: DType) -> Kernel {
                 gather_windows(dst, to, data, from, window, starts);
             });
         };
-        // What is dropped is zero.
+        // Dropped elements are zero.
         let y = match bounds == Bounds::Drop || !plan.fits() {
             true => Tensor::build_bits(dtype, shape.clone(), fill),
             false => Tensor::filled_bits(dtype, shape.clone(), fill),
@@ -489,7 +493,7 @@ pub(crate) fn gather(g: &Gather, dtype: DType) -> Kernel {
     }))
 }
 
-/// Updates combined into row-major `y` of this shape.
+/// Combines updates into row-major `y` of shape `shape`.
 fn write<A: Copy, T: Copy>(
     op: &Scatter,
     y: &mut [A],
@@ -518,7 +522,7 @@ fn write<A: Copy, T: Copy>(
     })
 }
 
-/// The last update wins: over the operand, if that dies here.
+/// Kernel of a scatter in which the last update wins; in place if the operand is not shared.
 fn setting(op: &Scatter, dtype: DType) -> Kernel {
     let op = op.clone();
     for_size!(dtype, W => kernel(move |_, [y, indices, u]| {
@@ -530,7 +534,7 @@ fn setting(op: &Scatter, dtype: DType) -> Kernel {
     }))
 }
 
-/// Combined in a type of arithmetic: over the operand, if that dies here.
+/// Kernel of a scatter that combines in type `T`; in place if the operand is not shared.
 fn combining<T: PlainElement>(
     op: &Scatter,
     dtype: DType,
@@ -554,12 +558,13 @@ fn combining<T: PlainElement>(
     })
 }
 
-/// An operand of so many times as many elements as updates is not widened as a whole: the updates
-/// are sorted by their places, and only these are summed in more digits.
+/// Ratio of operand elements to updates from which the operand is not widened as a whole. Instead
+/// the updates are sorted by position, and only the updated elements are summed in higher
+/// precision.
 const SORT_ELEMENTS_PER_UPDATE: usize = 16;
 
-/// Sums that are twice as precise as their elements, over the operand, if that dies here. Plain
-/// ones where no place can get more than two updates.
+/// Kernel of a scatter-add with sums in twice the precision; in place if the operand is not shared.
+/// Sums are plain if indices are unique or there are at most two windows.
 fn adding<T: PlainElement + Summed>(op: &Scatter, dtype: DType) -> Kernel {
     let op = op.clone();
     kernel(move |_, [y, indices, u]| {
@@ -619,7 +624,7 @@ fn adding<T: PlainElement + Summed>(op: &Scatter, dtype: DType) -> Kernel {
     })
 }
 
-/// Compensated sums, rounded once.
+/// Kernel of a scatter-add with compensated sums, rounded once.
 fn summing<T: PlainElement>(op: &Scatter, dtype: DType) -> Kernel {
     let op = op.clone();
     kernel(move |_, [y, indices, u]| {
@@ -645,7 +650,7 @@ macro_rules! integer {
     };
 }
 
-/// Windows combined into the operand.
+/// Kernel of a scatter.
 pub(crate) fn scatter(s: &Scatter, dtype: DType) -> Kernel {
     let (exact, to) = (compute_exact(dtype), compute(dtype));
     match (s.combine, dtype) {
@@ -679,7 +684,8 @@ pub(crate) fn scatter(s: &Scatter, dtype: DType) -> Kernel {
     }
 }
 
-/// A linear recurrence along the updates of each place, in twice the precision of the wide type.
+/// Kernel of a linear recurrence along the updates of each element, in twice the precision of the
+/// wide type.
 fn recurrence<T: PlainElement>(r: &ScatterRecurrence) -> Kernel {
     let r = r.clone();
     Box::new(move |_, x| {
@@ -713,7 +719,7 @@ fn recurrence<T: PlainElement>(r: &ScatterRecurrence) -> Kernel {
     })
 }
 
-/// A linear recurrence per place.
+/// Kernel of `scatter_recurrence` for an element type.
 pub(crate) fn scatter_recurrence(r: &ScatterRecurrence, dtype: DType) -> Kernel {
     match dtype.kind() {
         Kind::Complex => for_complex!(dtype, T => recurrence::<T>(r)),

@@ -1,6 +1,6 @@
-//! The walk: every elementwise operation on every element type has vector code and machine code,
-//! unless it is named, and gives the same bits at every level, from both engines and in every place
-//! of a vector; those of the reference where it is exact.
+//! A test over every elementwise operation and element type (a cell). Each cell has vector code and
+//! machine code, unless it is listed. It gives the same bits for every instruction set, from both
+//! engines and in every lane of a vector. Exact operations give the bits of the reference.
 
 use super::*;
 use cotangent_core::ops::{Bitcast, Convert, IntegerPow, ReducePrecision, RoundTo, entries};
@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod instructions;
 
-/// Elements of an operand: vectors of every length, and a rest.
+/// Number of elements of an operand: no multiple of a vector length.
 const N: usize = 301;
 
-/// Every elementwise operation: those of the samples, and attributes that choose other code.
+/// Every elementwise operation of the samples, and attributes that select other code.
 fn operations() -> Vec<Op> {
     let samples = entries().into_iter().flat_map(|e| (e.samples)(e.name));
     let mut all: Vec<Op> = samples
@@ -53,7 +53,7 @@ fn operations() -> Vec<Op> {
     all
 }
 
-/// The types of operands that an operation admits.
+/// Operand types of an operation for an element type; `None` if the type rule refuses them.
 fn admitted(op: &Op, dtype: DType) -> Option<Vec<Type>> {
     let of = |dtype: DType| Type::new(dtype, [N].as_slice());
     let operands = match op {
@@ -68,8 +68,8 @@ fn admitted(op: &Op, dtype: DType) -> Option<Vec<Type>> {
     op.infer(&operands).is_ok().then_some(operands)
 }
 
-/// Bits of any kind, numbers of usual size, and corners: no two operands agree in where they have
-/// which.
+/// An operand of arbitrary bits, numbers of usual size and special values. Operands with different
+/// `k` have them at different positions.
 fn operand(dtype: DType, k: u64) -> Array {
     let mut state = k + 1;
     let mut next = || {
@@ -140,7 +140,7 @@ fn operand(dtype: DType, k: u64) -> Array {
     wide.narrow(dtype, [N]).unwrap()
 }
 
-/// Whether the result is that of the reference, to the bit: one rounding, or none.
+/// Whether the result has the bits of the reference: at most one rounding.
 fn is_exact(op: &Op, dtype: DType) -> bool {
     use Unary as U;
     let whole = matches!(dtype.kind(), Kind::Int | Kind::Bool);
@@ -167,7 +167,7 @@ fn is_exact(op: &Op, dtype: DType) -> bool {
     }
 }
 
-/// Operations that compute element by element on complex numbers, and why they may.
+/// Operations that call a scalar function per element on complex numbers, and the reasons.
 const BY_ELEMENT: &[(&str, &str)] = &[
     ("asin", "many cuts"),
     ("acos", "many cuts"),
@@ -178,14 +178,14 @@ const BY_ELEMENT: &[(&str, &str)] = &[
     ("cbrt", "rare"),
 ];
 
-/// What runs a body.
+/// Way to run a body: the chosen engine, or machine code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Engine {
     Chosen,
     Code,
 }
 
-/// Operations without machine code, on which types, and why they are interpreted.
+/// Operations without machine code, their types, and the reasons.
 const INTERPRETED: &[(&str, &str, &str)] = &[
     ("acos", COMPLEX, "by element"),
     ("acosh", COMPLEX, "by element"),
@@ -212,14 +212,14 @@ const COMPLEX: &str = "c64 c128";
 const FLOATS: &str = "f16 bf16 f32 f64";
 const INTEGERS: &str = "i8 i16 i32 i64 u8 u16 u32 u64";
 
-/// The bits of a body's one result, by the engine that a first run has and by machine code if there
-/// is any.
+/// Results of a body by the engine that a first run uses and, if there is any, by machine code; and
+/// the number of scalar instructions.
 fn run(op: &Op, x: &[Array], level: Level) -> (Vec<Array>, usize) {
     run_watched(op, x, level, &mut |_, run| _ = run())
 }
 
-/// [`run`], where `watch` is called with each engine and what runs the body by it, which says
-/// whether it did.
+/// Like [`run`], but calls `watch` with each engine and a closure that runs the body. The closure
+/// returns whether the engine exists.
 fn run_watched(
     op: &Op,
     x: &[Array],
@@ -242,7 +242,7 @@ fn run_watched(
         let y = crate::element::for_any!(dtype, T => crate::Tensor::build::<T, _>([n].as_slice().into(), |y| {
             let y = [y.as_mut_ptr().cast::<u8>()];
             watch(engine, &mut || {
-                // SAFETY: inputs and output have n elements of the body's types.
+                // SAFETY: inputs and output are slices of `n` elements of the body's types.
                 unsafe {
                     match engine {
                         Engine::Code => ran = body.run_code(level, &laid, 0..n, &inputs, &y),
@@ -343,7 +343,7 @@ fn every_operation_has_vector_code_on_every_type_with_the_same_bits_everywhere()
     );
 }
 
-/// The first element that differs.
+/// Describes the first element that differs.
 fn difference(x: &[Array], y: &Array, want: &Array) -> String {
     let at = |a: &Array, i: usize| match a.wide() {
         Wide::F(v) => format!("{:e}", v[i]),

@@ -1,4 +1,5 @@
-//! From a function to a [`Tiny`] program: a place for every value, and the instructions.
+//! Compilation of a function to a [`Tiny`] program: assigns a place to every value and emits
+//! instructions.
 
 use super::{Elements, Form, Instruction, Place, RunMemory, Tiny};
 use crate::elementwise::{Lowering, Typed, is_elementwise};
@@ -14,16 +15,16 @@ use cotangent_kernels::tile::fold::{Fold, PIECE};
 use smallvec::SmallVec;
 use std::sync::Mutex;
 
-/// No value has more bytes.
+/// Maximum size of a value, in bytes.
 const MAX_VALUE_BYTES: usize = 4096;
-/// Nor one in the body of a loop.
+/// Maximum size of a value in a loop body, in bytes.
 const MAX_BODY_VALUE_BYTES: usize = 64 << 10;
-/// Nor all places together, in units of the largest value.
+/// Maximum total memory, in multiples of the maximum size of a value.
 const MAX_MEMORY_VALUES: usize = 64;
-/// Nor are there more equations.
+/// Maximum number of equations.
 const MAX_EQUATIONS: usize = 4096;
 
-/// Row-major positions of the elements of a strided view.
+/// Positions of the elements of a strided view, in row-major order of the view.
 fn positions(shape: &[usize], strides: &[isize]) -> Box<[u32]> {
     let mut at = vec![0u32];
     for (&n, &step) in shape.iter().zip(strides) {
@@ -35,15 +36,15 @@ fn positions(shape: &[usize], strides: &[isize]) -> Box<[u32]> {
     at.into()
 }
 
-/// A program that is being laid out.
+/// State of the compilation of a program.
 struct Plan<'f> {
     f: &'f Function,
-    /// No value has more bytes.
+    /// Maximum size of a value of this program, in bytes.
     most: usize,
     place: Vec<Option<Place>>,
-    /// The position of each result that is written where it goes.
+    /// Output index of each value that is written directly to an output.
     result: Vec<Option<usize>>,
-    /// Inputs that are the same in each step of a loop.
+    /// Number of leading inputs that are the same in each step of a loop.
     consts: usize,
     once: Vec<Instruction>,
     code: Vec<Instruction>,
@@ -56,7 +57,7 @@ impl Plan<'_> {
         Form::of(self.f.ty(v))
     }
 
-    /// A place in memory.
+    /// Allocates a place of `bytes` bytes in memory; `None` if the limit is exceeded.
     fn room(&mut self, bytes: usize) -> Option<Place> {
         let at = self.image.len();
         self.image
@@ -66,7 +67,7 @@ impl Plan<'_> {
             .then_some(self.f.params().len() + self.f.results().len() + self.offsets.len() - 1)
     }
 
-    /// Where a value is to be written.
+    /// Assigns the place to which a value is written: an output or memory.
     fn define(&mut self, v: Val) -> Option<Place> {
         let place = match self.result[v.index()] {
             Some(k) => self.f.params().len() + k,
@@ -79,7 +80,7 @@ impl Plan<'_> {
         Some(place)
     }
 
-    /// A value that is known now.
+    /// Stores a constant of `bytes`, repeated `times` times, in the initial memory.
     fn known(&mut self, bytes: &[u8], times: usize) -> Option<Place> {
         let place = self.room(bytes.len() * times)?;
         let at = *self.offsets.last()?;
@@ -87,7 +88,7 @@ impl Plan<'_> {
         Some(place)
     }
 
-    /// The elements of a value in another order, or repeated.
+    /// Emits a gather of a value's elements in another order, or broadcast.
     fn picked(
         &mut self,
         v: Val,
@@ -110,7 +111,7 @@ impl Plan<'_> {
         Some(y)
     }
 
-    /// The steps of a view of `v` that repeats it.
+    /// Strides of a view that broadcasts `v` to `shape`.
     fn repeated(&self, v: Val, shape: &[usize], dims: &[usize]) -> Option<SmallVec<[isize; 4]>> {
         let from = self.form(v)?.shape;
         let mut strides = SmallVec::from_elem(0, shape.len());
@@ -120,7 +121,7 @@ impl Plan<'_> {
         Some(strides)
     }
 
-    /// An elementwise operation on operands of one shape.
+    /// Emits an elementwise operation on operands of one shape.
     fn elementwise(&mut self, op: &Op, x: &[Val], y: Val) -> Option<()> {
         let n = self.form(y)?.n;
         if x.iter().any(|&x| self.f.ty(x).shape != self.f.ty(y).shape) {
@@ -157,7 +158,7 @@ impl Plan<'_> {
         Some(())
     }
 
-    /// A group without reductions.
+    /// Emits a group without reductions.
     fn group(&mut self, g: &Group) -> Option<()> {
         let mut made = g.lower(self.f);
         let phase = made
@@ -200,7 +201,7 @@ impl Plan<'_> {
         Some(())
     }
 
-    /// A product of a vector or matrix and another, over one axis of each.
+    /// Emits a product of two vectors or matrices over one axis of each.
     fn product(&mut self, d: &DotGeneral, [a, b]: [Val; 2], y: Val) -> Option<()> {
         if d.stable {
             return None;
@@ -233,7 +234,7 @@ impl Plan<'_> {
             (self.place[a.index()]?, [down, step]),
             (self.place[b.index()]?, [under, right]),
         ];
-        // One row times a matrix is fastest along the matrix's rows.
+        // A row vector times a matrix is fastest if the matrix is row-major.
         match (m, n) {
             (1, 2..) if under == 1 && right > 1 => x[1] = self.in_rows(b, [k, n], x[1])?,
             (2.., 1) if step == 1 && down > 1 => {
@@ -254,7 +255,8 @@ impl Plan<'_> {
         Some(())
     }
 
-    /// A matrix of this shape and these steps by rows, if it is the same in every step.
+    /// A row-major copy of a matrix with the given shape and strides, computed once per loop, if
+    /// the matrix is a loop constant; otherwise the matrix itself.
     fn in_rows(
         &mut self,
         v: Val,
@@ -331,7 +333,8 @@ impl Plan<'_> {
             Op::Constant(_) | Op::Iota(_) => {
                 let value: Tensor = op.eval(&[], &Env::default()).ok()?.pop()?.into();
                 let bytes = value.numel() * value.dtype().size();
-                // SAFETY: an evaluated operation is dense: so many bytes, none of them padding.
+                // SAFETY: `value` comes from an array, so it is dense with `bytes` initialised
+                // bytes; element types have no padding.
                 let bytes = unsafe { std::slice::from_raw_parts(value.first_ptr(), bytes) };
                 self.place[y.index()] = Some(self.known(bytes, 1)?);
             }
@@ -376,8 +379,8 @@ fn is_supported(f: &Function, e: &Eqn) -> bool {
 }
 
 impl Tiny {
-    /// The program of these steps, if every value is small and every operation one of the few.
-    /// `looped` says that it is the body of a loop, and how many inputs are the same in each step.
+    /// Compiles a function, if every value is small and every operation is supported. `looped` is
+    /// `Some` for a loop body, with the number of leading inputs that are the same in each step.
     pub(crate) fn of(
         f: &Function,
         live: impl Fn(&Eqn) -> bool,

@@ -1,18 +1,19 @@
-//! Instructions of each cell of the walk, counted by callgrind: `tests/cells.py` runs this and
-//! reads the counts.
+//! Machine instructions of each cell (operation and element type), counted by callgrind.
+//! `tests/cells.py` runs this test and reads the counts.
 
 use super::*;
 use std::arch::asm;
 
-/// Requests of callgrind.
+/// Callgrind's requests to zero its counters and to dump them.
 const ZERO: u64 = 0x4354_0001;
 const DUMP: u64 = 0x4354_0003;
 
-/// Asks valgrind for something; without valgrind nothing happens.
+/// Sends a client request to valgrind; a no-op without valgrind.
 fn request(what: u64, argument: u64) {
     let arguments = [what, argument, 0, 0, 0, 0];
-    // SAFETY: rotations that cancel and an exchange of a register with itself: valgrind takes them
-    // for a request, whose arguments `rax` points to, and a processor does nothing.
+    // SAFETY: the rotations cancel (128 bits in total) and `xchg rbx, rbx` has no effect, so a
+    // processor changes no register. Valgrind recognises the sequence and reads the arguments at
+    // `rax`, which live until the end of the block.
     unsafe {
         asm!(
             "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",
@@ -21,7 +22,7 @@ fn request(what: u64, argument: u64) {
     }
 }
 
-/// Numbers that no function treats in a special way.
+/// An operand of numbers that no function handles as a special case.
 fn usual(dtype: DType, k: usize, n: usize) -> Array {
     let float = |i: usize| 0.3 + 0.4 * ((i * 37 + k * 11) % 101) as f64 / 101.0;
     let wide = match dtype.kind() {
@@ -33,8 +34,8 @@ fn usual(dtype: DType, k: usize, n: usize) -> Array {
     wide.narrow(dtype, [n]).unwrap()
 }
 
-/// The least number of elements, and how many more: counts of compiling and calling cancel in the
-/// difference.
+/// Element counts of the first run, and additional ones of the second. The instructions of
+/// compilation and calls cancel in the difference.
 const BASE_ELEMENTS: usize = 1 << 10;
 const ADDED_ELEMENTS: usize = 1 << 12;
 
