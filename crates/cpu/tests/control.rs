@@ -67,7 +67,7 @@ fn deep_nesting_on_a_small_stack() {
 }
 
 #[test]
-fn a_body_that_many_share_is_compiled_once() {
+fn a_shared_body_is_compiled_once() {
     // 2^24 calls if each were compiled for itself.
     let program = compile(&tower(24, true)).unwrap();
     assert_eq!(program.function().eqns().len(), 3);
@@ -118,7 +118,7 @@ fn halving() -> Arc<Function> {
 }
 
 #[test]
-fn loops_whose_length_is_decided_inside_run_backwards() {
+fn loops_of_data_dependent_length_have_gradients() {
     let f = halving();
     let g = Arc::new(grad(&AdContext::default(), &f, f.params()).unwrap());
     let h = Arc::new(grad(&AdContext::default(), &g, g.params()).unwrap());
@@ -149,7 +149,7 @@ fn a_million_steps() {
 }
 
 #[test]
-fn branches_must_agree_on_sizes_known_when_they_run() {
+fn branches_must_agree_on_sizes_at_run_time() {
     let open = |s: &str| Type::new(DType::F64, vec![Dim::sym(s)]);
     let b = Builder::new("f", Session::default());
     let cx: &dyn Emit = &b;

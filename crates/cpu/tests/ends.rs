@@ -58,7 +58,7 @@ fn number(dtype: DType, bits: &str) -> f64 {
 }
 
 /// Numbers of a type in order, as integers, so that neighbours differ by 1; zeros are two.
-fn place(dtype: DType, x: f64) -> i64 {
+fn position(dtype: DType, x: f64) -> i64 {
     let bits = match dtype {
         DType::F16 => cotangent_core::f16::from_f64(x.abs()).to_bits().into(),
         DType::BF16 => cotangent_core::bf16::from_f64(x.abs()).to_bits().into(),
@@ -72,7 +72,7 @@ fn place(dtype: DType, x: f64) -> i64 {
     }
 }
 
-/// Units in the last place that a function may be off by.
+/// Units in the last position that a function may be off by.
 fn allowed(name: &str, dtype: DType) -> u64 {
     match (name.split(' ').next().unwrap(), dtype) {
         // Beside their zeros and poles these are no better than their argument.
@@ -109,8 +109,8 @@ fn functions_at_the_ends_of_their_ranges() {
                 let same = match want.is_nan() {
                     true => got.is_nan(),
                     false => {
-                        let near =
-                            place(dtype, got).abs_diff(place(dtype, want)) <= allowed(&name, dtype);
+                        let near = position(dtype, got).abs_diff(position(dtype, want))
+                            <= allowed(&name, dtype);
                         !got.is_nan() && near && got.is_sign_negative() == want.is_sign_negative()
                     }
                 };
@@ -230,7 +230,7 @@ fn complex_functions_at_infinities_and_nan() {
     assert!(wrong.is_empty(), "{}: {wrong:#?}", wrong.len());
 }
 
-/// A wrong class, a wrong sign and a wrong last place are found.
+/// A wrong class, a wrong sign and a wrong last position are found.
 #[test]
 fn wrong_values_are_found() {
     let z = C128::new(f64::INFINITY, f64::INFINITY);
@@ -240,9 +240,9 @@ fn wrong_values_are_found() {
         assert_eq!(wrong.len(), 4, "{want:?}");
     }
     assert!(!agrees(0.0, -0.0, false, 1e-13) && agrees(0.0, -0.0, true, 1e-13));
-    assert_eq!(place(DType::F32, 0.0) - place(DType::F32, -0.0), 1);
+    assert_eq!(position(DType::F32, 0.0) - position(DType::F32, -0.0), 1);
     assert_eq!(
-        place(DType::F64, 1.0) - place(DType::F64, 1f64.next_down()),
+        position(DType::F64, 1.0) - position(DType::F64, 1f64.next_down()),
         1
     );
 }

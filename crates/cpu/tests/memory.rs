@@ -41,14 +41,14 @@ static ALLOCATOR: Counting = Counting;
 /// take more than is alive, and the program's lists. Rooms of the pool are powers of two.
 const KERNEL_SLACK_BYTES: usize = 1200 << 10;
 
-/// What is said too much of small bodies in bodies.
+/// What is predicted too much of small bodies in bodies.
 const NESTED_SLACK_BYTES: usize = 32 << 10;
 
-/// The peak that was counted and the one that was said, of a run on ones.
+/// The peak that was counted and the one that was predicted, of a run on ones.
 fn peaks(f: Function) -> (usize, usize) {
     let f = Arc::new(f);
     let types: Vec<Type> = f.params().iter().map(|&p| f.ty(p).clone()).collect();
-    let said = memory(&f, &types, &Env::default()).unwrap();
+    let predicted = memory(&f, &types, &Env::default()).unwrap();
     // One thread: the others would keep memory of their own from the first run in which they take a
     // part, whichever that is.
     let program = Executor::new().with_threads(1).compile(&f).unwrap();
@@ -74,12 +74,12 @@ fn peaks(f: Function) -> (usize, usize) {
     release_memory();
     let after = ALIVE.load(Relaxed).saturating_sub(before);
     assert!(
-        after <= said.results + (4 << 10),
-        "results take {after} bytes, {} were said",
-        said.results
+        after <= predicted.results + (4 << 10),
+        "results take {after} bytes, {} were predicted",
+        predicted.results
     );
     drop(y);
-    (peak, said.peak)
+    (peak, predicted.peak)
 }
 
 fn function(n: &[usize], build: impl FnOnce(&dyn Emit, Val) -> Val) -> Function {
@@ -114,7 +114,7 @@ fn rows_of_a_product(cx: &dyn Emit, x: Val) -> Val {
 
 /// One at a time: all of it is one test, for there is one count.
 #[test]
-fn a_run_takes_what_was_said() {
+fn a_run_takes_the_predicted_memory() {
     let loss = |cx: &dyn Emit, x: Val, n| cx.reduce_sum(layers(cx, x, n), &[0]);
     let products = |cx: &dyn Emit, x: Val| (0..6).fold(x, |y, _| cx.matmul(cx.sin(y), x));
     let walk = |cx: &dyn Emit, x: Val| {
@@ -180,21 +180,21 @@ fn a_run_takes_what_was_said() {
         ("scan", function(&[256, 256], walk)),
     ];
     for (name, f) in rows {
-        let (counted, said) = peaks(f);
-        println!("{name}: {counted} counted, {said} said");
+        let (counted, predicted) = peaks(f);
+        println!("{name}: {counted} counted, {predicted} predicted");
         assert!(
-            counted <= said + KERNEL_SLACK_BYTES,
-            "{name} takes {counted} bytes, {said} were said"
+            counted <= predicted + KERNEL_SLACK_BYTES,
+            "{name} takes {counted} bytes, {predicted} were predicted"
         );
         assert!(
-            said <= counted + counted / 4 + NESTED_SLACK_BYTES,
-            "{name} takes {counted} bytes, {said} were said"
+            predicted <= counted + counted / 4 + NESTED_SLACK_BYTES,
+            "{name} takes {counted} bytes, {predicted} were predicted"
         );
         // A carry or residual is 1 KB: two residuals of 10000 steps, of 100 and 100 carries, of 10
         // and 10 carries.
-        let most = |n: usize| assert!(said <= n << 10, "{name} needs {said} bytes");
+        let most = |n: usize| assert!(predicted <= n << 10, "{name} needs {predicted} bytes");
         match name {
-            "steps that save" => assert!(said >= 10_000 << 10),
+            "steps that save" => assert!(predicted >= 10_000 << 10),
             "steps by sqrt" => most(4 * 100),
             "steps by 10 snapshots" => most(8 * 10),
             // A number for each row of a product of 8 MB, which passes.

@@ -79,7 +79,7 @@ fn a_product_and_what_follows_it_are_one_step() {
 }
 
 #[test]
-fn a_profile_counts_with_the_sizes_at_hand() {
+fn a_profile_counts_with_the_actual_sizes() {
     let f = Arc::new(program());
     let program = compile(&f).unwrap();
     let n = 24;

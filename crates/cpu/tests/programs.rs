@@ -115,7 +115,7 @@ fn runs_repeat_to_the_bit_whatever_the_layout() {
 
 /// Blocks of rows, whole and not, of one matrix and of several, by elements of every size.
 #[test]
-fn operands_that_lie_across_have_the_bits_of_their_copies() {
+fn transposed_operands_have_the_bits_of_their_copies() {
     type Body = fn(&dyn Emit, Val, Val) -> Vec<Val>;
     let bodies: [Body; 3] = [
         |cx, x, y| vec![cx.add(x, y), cx.mul(y, y)],
@@ -184,7 +184,7 @@ fn stable_sums() {
 }
 
 #[test]
-fn an_operand_that_stands_twice_and_results_that_repeat() {
+fn an_operand_may_occur_twice_and_results_may_repeat() {
     let f = build(&[Type::new(DType::F64, [3])], |cx, x| {
         let y = cx.exp(x[0]);
         let z = cx.mul(y, y);
@@ -194,7 +194,7 @@ fn an_operand_that_stands_twice_and_results_that_repeat() {
 }
 
 #[test]
-fn inputs_and_earlier_results_are_never_written_over() {
+fn inputs_and_earlier_results_are_never_overwritten() {
     let f = build(&[vector(DType::F64)], |cx, x| {
         vec![cx.neg(x[0]), cx.neg(cx.exp(x[0]))]
     });
@@ -225,7 +225,7 @@ fn dead_equations_do_not_run() {
 
 /// Kernels leave out what nobody reads; the rest keeps its bits.
 #[test]
-fn results_that_nobody_reads() {
+fn unused_results_do_not_change_the_others() {
     let (m, n) = (Dim::Const(40), Dim::Const(20));
     for dtype in [DType::F32, DType::F64, DType::C128] {
         let ty = Type::new(dtype, vec![m.clone(), n.clone()]);

@@ -114,7 +114,7 @@ fn gradients_that_decay_through_all_subnormal_numbers() {
 }
 
 #[test]
-fn carries_that_are_passed_on_and_exchanged() {
+fn carries_that_are_passed_on_and_swapped() {
     let ty = Type::scalar(DType::F64);
     let n = Dim::from(50);
     // Fibonacci, an exchange, and a constant that replaces a carry.

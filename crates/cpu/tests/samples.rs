@@ -46,7 +46,7 @@ fn every_sample_on_transposed_operands() {
 
 /// Operands that die at the operation are written over; those that live must not be.
 #[test]
-fn every_sample_on_operands_that_die_and_that_live() {
+fn every_sample_on_dead_and_live_operands() {
     for s in samples().filter(|s| !s.operands.is_empty()) {
         let types: Vec<Type> = s.operands.iter().map(Array::ty).collect();
         for lives in [false, true] {

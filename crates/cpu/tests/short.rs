@@ -215,7 +215,7 @@ fn every_sample_with_little_memory() {
 
 /// A result that is larger than any memory is an error, whatever makes it.
 #[test]
-fn views_without_memory_are_not_turned_into_arrays() {
+fn results_larger_than_memory_are_errors() {
     let programs: &[(&str, Build)] = &[
         ("sort", |cx, x| vec![cx.sort(x[0], 0, false)]),
         ("exp", |cx, x| vec![cx.exp(x[0])]),
