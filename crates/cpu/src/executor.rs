@@ -56,8 +56,8 @@ impl Executor {
     ) -> Executor {
         if ops::entries().iter().any(|e| e.name == name) {
             let text = format!(
-                "a kernel for `{name}` would never run: that is an operation of the core, which has its own; give the \
-                 operation of yours another name"
+                "a kernel for `{name}` would never run: `{name}` is a built-in operation with its own kernel; give the \
+                 extension another name"
             );
             self.refused
                 .get_or_insert_with(|| Error::new(Code::DuplicateName, text));

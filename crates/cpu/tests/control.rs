@@ -1,4 +1,5 @@
-//! Bodies: loops of every length, nesting on a small stack, sizes known only when they run.
+//! Operations with bodies: loops of every length, nesting on a small stack, sizes known only at run
+//! time.
 
 mod common;
 
@@ -15,7 +16,7 @@ fn scalar() -> Type {
     Type::scalar(DType::F64)
 }
 
-/// `x` times itself through as many calls as there are levels.
+/// `x * x` through `levels` nested calls. With `twice`, each level calls twice and adds.
 fn tower(levels: usize, twice: bool) -> Arc<Function> {
     let mut f = build(&[scalar()], |cx, x| vec![cx.mul(x[0], x[0])]);
     for _ in 0..levels {
@@ -68,7 +69,7 @@ fn deep_nesting_on_a_small_stack() {
 
 #[test]
 fn a_shared_body_is_compiled_once() {
-    // 2^24 calls if each were compiled for itself.
+    // There would be 2^24 calls if each were compiled separately.
     let program = compile(&tower(24, true)).unwrap();
     assert_eq!(program.function().eqns().len(), 3);
     assert_eq!(
@@ -103,7 +104,8 @@ fn scans_of_every_length() {
     }
 }
 
-/// Halves `x` until it is below 1, and multiplies what it was on the way.
+/// Halves `x` until it is below 1, and returns the product of the values of `x` before each
+/// halving.
 fn halving() -> Arc<Function> {
     build(&[scalar()], |cx, x| {
         let one = cx.full(&scalar(), 1.0);
@@ -127,7 +129,7 @@ fn loops_of_data_dependent_length_have_gradients() {
             check(f, &[Array::scalar(x)], false);
         }
     }
-    // k factors x/2^i: the derivative is k/x times the product.
+    // The product has k factors x/2^i, so its derivative is k/x times the product.
     let (y, dy) = (
         run(&f, &[Array::scalar(20.0)]),
         run(&g, &[Array::scalar(20.0)]),

@@ -1,8 +1,8 @@
-//! Functions at the ends of the ranges of floats, and complex ones at infinities and NaN: in the
-//! reference and in the runtime.
+//! Real functions at the limits of float ranges, and complex functions at infinities and NaN, in
+//! the reference and in the runtime.
 //!
-//! The values are data, which `tests/ends.py` writes: mpmath's for real functions, those of Annex G
-//! of C17 for complex ones.
+//! The expected values are data files that `tests/ends.py` writes. Values of real functions come
+//! from mpmath, those of complex functions from Annex G of C17.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn op(name: &str) -> Op {
     }
 }
 
-/// The results of the reference and of the runtime.
+/// Results of the reference and of the runtime.
 fn both(op: &Op, x: &[Array]) -> [(&'static str, Array); 2] {
     let reference = op.eval(x, &Env::default()).unwrap().remove(0);
     [
@@ -44,7 +44,7 @@ fn dtype(word: &str) -> DType {
         .unwrap()
 }
 
-/// The number with these bits.
+/// The number with the given bits in hexadecimal; NaN if they are not hexadecimal.
 fn number(dtype: DType, bits: &str) -> f64 {
     let Ok(n) = u64::from_str_radix(bits, 16) else {
         return f64::NAN;
@@ -57,7 +57,8 @@ fn number(dtype: DType, bits: &str) -> f64 {
     }
 }
 
-/// Numbers of a type in order, as integers, so that neighbours differ by 1; zeros are two.
+/// Maps the numbers of a type to integers in order, such that neighbours differ by 1. The two zeros
+/// are distinct.
 fn position(dtype: DType, x: f64) -> i64 {
     let bits = match dtype {
         DType::F16 => cotangent_core::f16::from_f64(x.abs()).to_bits().into(),
@@ -72,10 +73,10 @@ fn position(dtype: DType, x: f64) -> i64 {
     }
 }
 
-/// Units in the last position that a function may be off by.
+/// Maximum error of a function, in units in the last place.
 fn allowed(name: &str, dtype: DType) -> u64 {
     match (name.split(' ').next().unwrap(), dtype) {
-        // Beside their zeros and poles these are no better than their argument.
+        // Near their zeros and poles the error of the argument dominates.
         ("lgamma" | "digamma" | "bessel_ie" | "erf_inv", DType::F64) => 8,
         ("integer_pow", DType::F32 | DType::F64) => 16,
         (_, DType::F32 | DType::F64) => 2,
@@ -129,8 +130,8 @@ fn part(word: &str) -> f64 {
     word.parse().unwrap()
 }
 
-/// Whether a part is right: of one class, of one sign but where that is open, and near where it is
-/// finite.
+/// Whether a real or imaginary part is right: equal class, equal sign unless the sign is
+/// unspecified (`open`), and a relative error of at most `tolerance` if finite.
 fn agrees(got: f64, want: f64, open: bool, tolerance: f64) -> bool {
     let (got, want) = if open {
         (got.abs(), want.abs())
@@ -144,7 +145,8 @@ fn agrees(got: f64, want: f64, open: bool, tolerance: f64) -> bool {
     signs && (got == want || (got - want).abs() <= tolerance * want.abs())
 }
 
-/// What is wrong of the results of an operation on complex numbers of both types, as the data says.
+/// Compares results of an operation on complex numbers of both types with the data. Appends
+/// mismatches to `wrong`.
 fn check_complex(
     op: &Op,
     x: &[C128],
@@ -154,7 +156,7 @@ fn check_complex(
 ) {
     let (re, im, open) = want;
     for dtype in [DType::C128, DType::C64] {
-        // The large and the small numbers are those of f64.
+        // The numbers 1e300 and 1e-300 are out of the range of f32.
         if dtype == DType::C64
             && x.iter().any(|z| {
                 [z.re, z.im]
@@ -230,7 +232,7 @@ fn complex_functions_at_infinities_and_nan() {
     assert!(wrong.is_empty(), "{}: {wrong:#?}", wrong.len());
 }
 
-/// A wrong class, a wrong sign and a wrong last position are found.
+/// Wrong classes, signs and last places are detected.
 #[test]
 fn wrong_values_are_found() {
     let z = C128::new(f64::INFINITY, f64::INFINITY);

@@ -1,6 +1,6 @@
-//! Whole programs give the same bits at every vector level, in both engines and with any number of
-//! threads: all three are read once, so each choice runs in a process of its own. Fused they give
-//! the bits of their equations run one by one, and read anywhere in memory.
+//! Programs give the same bits with every instruction set, both engines and any number of threads.
+//! The process reads these settings once, so each combination runs in a child process. Fused
+//! programs give the bits of their equations run one by one, with operands at any alignment.
 
 use cotangent_core::check::random::{Case, graph};
 use cotangent_core::ops::{Comparison, Reduction, entries};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 mod common;
 
-/// A hash of all results (FNV-1a over their bits; a NaN is a NaN).
+/// Hashes an array (FNV-1a over the bits; all NaNs are equal).
 fn mix(hash: &mut u64, a: &Array) {
     let mut eat = |x: f64| {
         let bits = if x.is_nan() {
@@ -41,7 +41,7 @@ fn run(hash: &mut u64, f: Function, args: &[Array]) {
     }
 }
 
-/// Numbers that repeat nowhere near.
+/// Numbers without a short period.
 fn numbers(dtype: DType, shape: &[usize]) -> Array {
     let n: usize = shape.iter().product();
     let x = (0..n).map(|i| (i * 7919 % n) as f64 / n as f64 * 4.0 - 2.0);
@@ -52,7 +52,7 @@ fn numbers(dtype: DType, shape: &[usize]) -> Array {
     .unwrap()
 }
 
-/// Programs of a matrix that are worth sharing among threads, and their gradients.
+/// Programs of one matrix that are large enough to be divided among threads, and their gradients.
 fn large() -> Vec<(Function, Vec<Array>)> {
     let bodies: [fn(&dyn Emit, Val) -> Val; 14] = [
         |cx, x| cx.mul(cx.tanh(x), cx.exp(cx.neg(cx.mul(x, x)))),
@@ -64,7 +64,8 @@ fn large() -> Vec<(Function, Vec<Array>)> {
         |cx, x| cx.add(cx.reduce_sum(x, &[1]), cx.max_or_least(x, &[1])),
         |cx, x| cx.reduce_sum(x, &[0]),
         |cx, x| cx.softmax(cx.transpose(x, &[1, 0]), 1),
-        // Sums of rows that are read along columns, and a row read by what is not elementwise.
+        // Row sums broadcast along columns, and a value read by an operation that is not
+        // elementwise.
         |cx, x| {
             let square = cx.mul(x, x);
             let rows = cx.log(cx.reduce_sum(square, &[1]));
@@ -73,8 +74,8 @@ fn large() -> Vec<(Function, Vec<Array>)> {
                 cx.sort(x, 1, false),
             )
         },
-        // A norm as others write it, the reduced axis kept, with a scale whose gradient is a sum of
-        // columns.
+        // A normalisation that keeps the reduced axis with extent 1, with a scale whose gradient is
+        // a sum over rows.
         |cx, x| {
             let shape = cx.ty(x).shape;
             let (n, kept) = (shape[0].clone(), [shape[0].clone(), 1.into()]);
@@ -87,11 +88,11 @@ fn large() -> Vec<(Function, Vec<Array>)> {
             let scale = cx.reshape(cx.slice_axis(x, 0, 0, 1), &[shape[1].clone()]);
             cx.mul(y, cx.broadcast_in_dim(scale, &shape, &[1]))
         },
-        // Columns of what is computed, in several chunks where they are long.
+        // Sums of computed columns, in several chunks if they are long.
         |cx, x| cx.reduce_sum(cx.exp(cx.transpose(x, &[1, 0])), &[0]),
-        // What lies across, a few rows at a time.
+        // A transposed operand, packed by blocks of rows.
         |cx, x| cx.sin(cx.transpose(cx.exp(x), &[1, 0])),
-        // A triangle, by a comparison of integers.
+        // A triangular mask from a comparison of integers.
         |cx, x| {
             let ty = cx.ty(x);
             let whole = ty.with_dtype(if ty.dtype == DType::F32 {
@@ -132,8 +133,8 @@ fn large() -> Vec<(Function, Vec<Array>)> {
     all
 }
 
-/// Reductions of rows of odd lengths, alone and with what is computed around them, over numbers
-/// that are special in some rows.
+/// Reductions of rows of many lengths, alone and fused with elementwise operations. Some rows
+/// contain zeros, infinities or NaN.
 fn rows() -> Vec<(Function, Vec<Array>)> {
     let special = [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
     let floats: [fn(&dyn Emit, Val) -> Val; 5] = [
@@ -213,7 +214,7 @@ fn fused_gives_the_bits_of_the_equations_alone() {
             "simplified: {}",
             print_function(&simple)
         );
-        // The same numbers one element further on.
+        // The same numbers at an offset of one element.
         let moved = args.iter().map(|x| {
             let n: usize = x.shape().iter().product();
             let one = Tensor::from(numbers(x.dtype(), &[1]));
@@ -241,7 +242,7 @@ fn fused_rows_of_any_length_give_the_bits_of_the_equations_alone() {
     for (f, args) in rows() {
         let program = compile(&Arc::new(f.clone())).unwrap();
         let want = hash(&common::unfused(&f, &args));
-        // The second run may be another engine's.
+        // The second run may use another engine.
         for _ in 0..2 {
             assert_eq!(
                 hash(&program.run(&args).unwrap()),

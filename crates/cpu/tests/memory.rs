@@ -1,4 +1,5 @@
-//! What [`memory`] says beforehand is what a run takes: an allocator that counts watches it.
+//! The prediction of [`memory`] against the memory that a run takes, measured by a counting
+//! allocator.
 
 use cotangent_core::ops::{Checkpoint, Scan};
 use cotangent_core::rewrite::simplify;
@@ -16,20 +17,20 @@ struct Counting;
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: the system's allocator does all of it.
+// SAFETY: every call is passed on to the system's allocator with the same arguments.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         PEAK.fetch_max(
             ALIVE.fetch_add(layout.size(), Relaxed) + layout.size(),
             Relaxed,
         );
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the conditions of `GlobalAlloc::alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, data: *mut u8, layout: Layout) {
         ALIVE.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `alloc` returned `data` for this layout.
         unsafe { System.dealloc(data, layout) }
     }
 }
@@ -37,20 +38,21 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A kernel's own memory (a product packs blocks of its operands), also where buffers that are kept
-/// take more than is alive, and the program's lists. Rooms of the pool are powers of two.
+/// Bytes that a run may take above the prediction: scratch memory of kernels (packed blocks of
+/// products), the program's lists, and pooled buffers, whose sizes are powers of two.
 const KERNEL_SLACK_BYTES: usize = 1200 << 10;
 
-/// What is predicted too much of small bodies in bodies.
+/// Bytes that the prediction may exceed the measurement by, in addition to 25 %, for small nested
+/// bodies.
 const NESTED_SLACK_BYTES: usize = 32 << 10;
 
-/// The peak that was counted and the one that was predicted, of a run on ones.
+/// The measured and the predicted peak of a run, in bytes.
 fn peaks(f: Function) -> (usize, usize) {
     let f = Arc::new(f);
     let types: Vec<Type> = f.params().iter().map(|&p| f.ty(p).clone()).collect();
     let predicted = memory(&f, &types, &Env::default()).unwrap();
-    // One thread: the others would keep memory of their own from the first run in which they take a
-    // part, whichever that is.
+    // One thread: other threads would allocate scratch memory in the first run in which they take
+    // part.
     let program = Executor::new().with_threads(1).compile(&f).unwrap();
     let ones = |ty: &Type| {
         let shape = ty.shape.as_const().unwrap();
@@ -61,11 +63,11 @@ fn peaks(f: Function) -> (usize, usize) {
         Tensor::from(cotangent_core::Array::from_vec(shape, data).unwrap())
     };
     let x: Vec<Tensor> = types.iter().map(ones).collect();
-    // Code and the threads' own memory are there after the first run; what a thread keeps of its
-    // buffers goes with it.
+    // Compiled code and scratch memory exist after the first run. Buffers that a thread caches are
+    // freed when it ends.
     let run = |x: Vec<Tensor>| program.run_tensors(x).unwrap();
     std::thread::scope(|s| s.spawn(|| drop(run(x.clone()))).join().unwrap());
-    // The process keeps large buffers for later runs: a run that takes those allocates nothing.
+    // Empties the pool of large buffers: a run that reuses pooled buffers allocates nothing.
     release_memory();
     let before = ALIVE.load(Relaxed);
     PEAK.store(before, Relaxed);
@@ -75,7 +77,7 @@ fn peaks(f: Function) -> (usize, usize) {
     let after = ALIVE.load(Relaxed).saturating_sub(before);
     assert!(
         after <= predicted.results + (4 << 10),
-        "results take {after} bytes, {} were predicted",
+        "results take {after} bytes; predicted were {}",
         predicted.results
     );
     drop(y);
@@ -112,7 +114,7 @@ fn rows_of_a_product(cx: &dyn Emit, x: Val) -> Val {
     cx.reduce_sum(cx.exp(cx.matmul(x, cx.transpose(some, &[1, 0]))), &[1])
 }
 
-/// One at a time: all of it is one test, for there is one count.
+/// A single test, because the counters are global.
 #[test]
 fn a_run_takes_the_predicted_memory() {
     let loss = |cx: &dyn Emit, x: Val, n| cx.reduce_sum(layers(cx, x, n), &[0]);
@@ -133,7 +135,7 @@ fn a_run_takes_the_predicted_memory() {
         };
         cx.emit(scan.into(), &[x])[1]
     };
-    // Ten thousand steps on 256 numbers: the residuals of all are 10 MB.
+    // 10,000 steps on 256 numbers: the residuals of all steps take 10 MB.
     let steps = |cx: &dyn Emit, x: Val, policy| {
         let step =
             |cx: &dyn Emit, _: &[Val], c: &[Val], _: &[Val]| (vec![cx.tanh(cx.sin(c[0]))], vec![]);
@@ -190,21 +192,21 @@ fn a_run_takes_the_predicted_memory() {
             predicted <= counted + counted / 4 + NESTED_SLACK_BYTES,
             "{name} takes {counted} bytes, {predicted} were predicted"
         );
-        // A carry or residual is 1 KB: two residuals of 10000 steps, of 100 and 100 carries, of 10
-        // and 10 carries.
+        // A carry or residual takes 1 KiB. Expected are residuals of 10,000 steps; carries and
+        // residuals of 100 steps each; and of 10 steps each.
         let most = |n: usize| assert!(predicted <= n << 10, "{name} needs {predicted} bytes");
         match name {
             "steps that save" => assert!(predicted >= 10_000 << 10),
             "steps by sqrt" => most(4 * 100),
             "steps by 10 snapshots" => most(8 * 10),
-            // A number for each row of a product of 8 MB, which passes.
+            // One number per row; the product of 8 MB is computed in scratch blocks.
             "rows of a product" => most(16),
             _ => {}
         }
         if name == "gradient of 200 layers" {
             assert!(
                 counted <= 4_000_000 + (8 << 20),
-                "{name} takes {counted} bytes beside its argument"
+                "{name} takes {counted} bytes besides its argument"
             );
         }
     }

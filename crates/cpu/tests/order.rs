@@ -1,5 +1,5 @@
-//! The first elements of sorts, and positions of extrema, of every type along every axis of
-//! operands in every layout, against the reference.
+//! First elements of sorts and positions of extrema, against the reference, for every type, axis
+//! and layout of the operand.
 
 mod common;
 
@@ -24,7 +24,7 @@ const TYPES: [DType; 13] = [
     DType::F64,
 ];
 
-/// Extents of which the one along the axis is short, or longer than a vector.
+/// A random shape whose extent along `axis` is below or above the length of a vector.
 fn shape(r: &mut Rng, axis: usize, rank: usize) -> Vec<usize> {
     let length = [1 + r.below(12), 17 + r.below(60), 64 + r.below(300)][r.below(3)];
     (0..rank)
@@ -38,7 +38,7 @@ fn shape(r: &mut Rng, axis: usize, rank: usize) -> Vec<usize> {
         .collect()
 }
 
-/// An operand with ties, and NaN where the type has it.
+/// An operand with ties; in f32 also with NaN and zeros of both signs.
 fn operand(r: &mut Rng, dtype: DType, shape: &[usize], seed: u64) -> Array {
     let x = numbers(dtype, shape, seed);
     if dtype != DType::F32 {
@@ -73,7 +73,7 @@ fn first_elements_and_extrema_are_those_of_the_reference() {
             (0..rank).collect()
         };
         let f = build(&[x.ty()], |cx, v| {
-            // Axes in another order and back: a view that is not row-major.
+            // Permutes the axes and back, to build a view that is not row-major.
             let of = cx.transpose(v[0], &perm);
             let mut back = vec![0; rank];
             perm.iter().enumerate().for_each(|(k, &p)| back[p] = k);

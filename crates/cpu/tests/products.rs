@@ -1,5 +1,5 @@
-//! Products of matrices with what follows them: in one step, a block of rows at a time, and the
-//! bits of the equations run one by one.
+//! Matrix products fused with their consumers, computed by blocks of rows, give the bits of the
+//! equations run one by one.
 
 mod common;
 
@@ -8,7 +8,7 @@ use common::unfused;
 use cotangent_cpu::Executor;
 use cotangent_cpu::profile::{StepInfo, steps};
 
-/// A longer run: `SEEDS=10000 cargo test --release -p cotangent-cpu --test products`.
+/// For a longer run: `SEEDS=10000 cargo test --release -p cotangent-cpu --test products`.
 #[test]
 fn products_in_groups_give_the_bits_of_the_equations_alone() {
     let seeds = std::env::var("SEEDS").map_or(200, |n| n.parse().expect("a number"));

@@ -1,4 +1,4 @@
-//! What a profile says of a program: its steps are the program's, its counts are right.
+//! Profiles of programs: steps cover every equation once, and counts are right.
 
 use cotangent_core::transform::Session;
 use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Type};
@@ -6,7 +6,7 @@ use cotangent_cpu::profile::{Machine, steps};
 use cotangent_cpu::{Tensor, compile};
 use std::sync::Arc;
 
-/// `sum(exp(x) x) + sum(x xᵀ)`, x a square matrix.
+/// `sum(exp(x) x) + sum(x xᵀ)` for a square matrix `x`.
 fn program() -> Function {
     let b = Builder::new("f", Session::default());
     let n = Dim::sym("n");
@@ -99,8 +99,8 @@ fn a_profile_counts_with_the_actual_sizes() {
             .unwrap()
     };
     assert_eq!(named("dot_general").cost.flops, 2.0 * (n * n * n) as f64);
-    // The chain, both sums and their sum are one step: x and the product are read once, a number is
-    // written.
+    // The chain, both sums and their sum are one step. It reads `x` and the product once and writes
+    // one number.
     assert_eq!(named("exp").cost.bytes, (2 * 4 * n * n + 4) as f64);
     let machine = Machine::measure();
     assert!(machine.copies.iter().all(|(_, speed)| *speed > 0.0));

@@ -1,5 +1,5 @@
-//! Whole programs: every size, long chains, the same bits whatever the layout, stable sums, errors
-//! and limits.
+//! Whole programs: every size, long chains, the same bits for every layout, stable sums, errors and
+//! limits.
 
 mod common;
 
@@ -113,7 +113,7 @@ fn runs_repeat_to_the_bit_whatever_the_layout() {
     }
 }
 
-/// Blocks of rows, whole and not, of one matrix and of several, by elements of every size.
+/// Full and partial blocks of rows, of one matrix and of several, with elements of every size.
 #[test]
 fn transposed_operands_have_the_bits_of_their_copies() {
     type Body = fn(&dyn Emit, Val, Val) -> Vec<Val>;
@@ -223,7 +223,7 @@ fn dead_equations_do_not_run() {
     assert_eq!(run(&f, &[Array::scalar(1.0)])[0].to_f64(), [-1.0]);
 }
 
-/// Kernels leave out what nobody reads; the rest keeps its bits.
+/// Kernels do not compute unused results; the other results have the same bits.
 #[test]
 fn unused_results_do_not_change_the_others() {
     let (m, n) = (Dim::Const(40), Dim::Const(20));
@@ -253,7 +253,7 @@ fn unused_results_do_not_change_the_others() {
     }
 }
 
-/// Right-hand sides that repeat one have the bits of their copies.
+/// Broadcast right-hand sides give the bits of copied ones.
 #[test]
 fn systems_with_right_hand_sides_that_are_the_same() {
     for (n, dtype) in [
@@ -364,15 +364,15 @@ fn absurd_sizes_are_errors() {
         });
         assert_eq!(message(&g, &[]).0, Code::Limit, "{shape:?}");
     }
-    // Sizes that are known only now, and a size that no argument has.
+    // Sizes known only at run time, and a size that exceeds all arguments.
     let f = build(&[vector(DType::F64)], |cx, x| {
         let n = Dim::sym("n");
         let shape = vec![n.clone(), n.clone(), n.clone(), n];
         vec![cx.exp(cx.broadcast_to(x[0], &shape))]
     });
     assert_eq!(run(&f, &[Array::vector(vec![0.0; 3])])[0].len(), 81);
-    // Repetition takes no memory and its elements are computed once, until a result must hold them
-    // all.
+    // A broadcast takes no memory and its elements are computed once, until a result must store all
+    // of them.
     assert_eq!(
         message(&f, &[Array::vector(vec![0.0; 1000])]).0,
         Code::Limit

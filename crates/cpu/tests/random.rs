@@ -1,6 +1,6 @@
-//! Random graphs and their derivatives, in two steps: each operation on its own agrees with the
-//! reference, and the program gives the bits of its operations run one by one (on dense operands
-//! that nobody writes over).
+//! Random graphs and their derivatives, in two steps. Each single operation agrees with the
+//! reference. The program gives the bits of its operations run one by one on dense operands that
+//! are not overwritten.
 
 mod common;
 
@@ -12,7 +12,8 @@ use cotangent_core::{Array, Dim, Env, Function, Result, reference};
 use cotangent_cpu::{Executor, compile};
 use std::sync::Arc;
 
-/// The results of `f`, each operation compared with the reference on the way.
+/// The results of `f`, run one operation at a time. Each intermediate value is compared with the
+/// reference.
 fn one_by_one(f: &Function, args: &[Array], what: &str) -> Result<Vec<Array>> {
     let mut env = Env::default();
     reference::bind(f, &args.iter().map(Array::ty).collect::<Vec<_>>(), &mut env)?;
@@ -74,14 +75,14 @@ fn compare(what: &str, f: Function, args: &[Array]) {
                 assert!(g.same_bits(w), "{what}: {g:?} is not {w:?}");
             }
         }
-        // A result that is not needed may have failed there.
+        // An operation whose result is unused may fail if operations run one by one.
         (Ok(_), Err(_)) => {}
         (Err(got), Err(want)) => assert_eq!(got.code(), want.code(), "{what}"),
         (Err(got), Ok(_)) => panic!("{what}: {got}"),
     }
 }
 
-/// A longer run: `SEEDS=100000 cargo test --release -p cotangent-cpu --test random`.
+/// For a longer run: `SEEDS=100000 cargo test --release -p cotangent-cpu --test random`.
 #[test]
 fn random_graphs_and_their_adjoints() {
     let ad = AdContext::default();

@@ -1,5 +1,5 @@
-//! Scans that run as one loop, against their steps one by one: the same bits, forwards and
-//! backwards, and in gradients.
+//! Scans that run as one compiled loop give the bits of their steps run one by one, forwards,
+//! backwards and in gradients.
 
 mod common;
 
@@ -10,7 +10,8 @@ use cotangent_core::transform::{AdContext, grad};
 use cotangent_core::{Array, DType, Dim, Function, Type, Val};
 use std::sync::Arc;
 
-/// `y <- a y + b sin y + x`, which also returns rows: `steps` of them, of this type.
+/// A scan of `steps` steps `y <- a y + b sin y + x` on values of type `ty`, which also stacks
+/// results.
 fn recurrence(ty: &Type, steps: usize, reverse: bool) -> Arc<Function> {
     let n = Dim::from(steps);
     let stack = Type::new(ty.dtype, [vec![n.clone()], ty.shape.to_vec()].concat());
@@ -78,8 +79,8 @@ fn steps_with_angles_that_no_vector_way_takes() {
     }
 }
 
-/// The sum of the last carry after decaying steps, whose derivatives become subnormal numbers, then
-/// zeros.
+/// The sum of the last carry after decaying steps, whose derivatives become subnormal and then
+/// zero.
 fn decay(dtype: DType, steps: usize) -> Arc<Function> {
     let ty = Type::scalar(dtype);
     build(&[ty.clone(), ty.clone(), ty], |cx, x| {
@@ -117,7 +118,7 @@ fn gradients_that_decay_through_all_subnormal_numbers() {
 fn carries_that_are_passed_on_and_swapped() {
     let ty = Type::scalar(DType::F64);
     let n = Dim::from(50);
-    // Fibonacci, an exchange, and a constant that replaces a carry.
+    // Fibonacci numbers, a swap of carries, and a constant that replaces a carry.
     let passed = build(&[ty.clone(), ty.clone()], |cx, x| {
         cx.scan(&[], x, &[], &n, false, |cx, _, c, _| {
             (vec![c[1], cx.add(c[0], c[1])], vec![c[0]])
@@ -161,7 +162,7 @@ fn loops_in_loops() {
     run(&f, &arguments(&f, 1.0));
 }
 
-/// Steps `h <- h + tanh(h W + b) V` on vectors of `n`, over rows that are added.
+/// Steps `h <- h + tanh(h W + b) V` on vectors of `n` elements; each step adds a row of an input.
 fn field(dtype: DType, n: usize, steps: usize, reverse: bool) -> Arc<Function> {
     let of = |shape: &[usize]| {
         Type::new(
@@ -229,8 +230,8 @@ fn steps_with_products_and_their_gradients() {
     }
 }
 
-/// Halves a vector until its first product with itself is below a bound, and multiplies what it was
-/// on the way.
+/// Halves a vector until its product with itself is below a bound, and multiplies the vectors of
+/// all steps.
 fn halving(dtype: DType, n: usize) -> Arc<Function> {
     let (ty, bound) = (Type::new(dtype, vec![Dim::from(n)]), Type::scalar(dtype));
     build(&[bound, ty.clone(), ty], |cx, x| {

@@ -1,5 +1,5 @@
-//! The runtime against the reference, on every sample of every operation, as it stands and through
-//! views.
+//! The runtime against the reference, on every sample of every operation, with dense operands and
+//! with views.
 
 mod common;
 
@@ -44,7 +44,7 @@ fn every_sample_on_transposed_operands() {
     }
 }
 
-/// Operands that die at the operation are written over; those that live must not be.
+/// An operand whose last use is the operation may be overwritten; a live operand must not be.
 #[test]
 fn every_sample_on_dead_and_live_operands() {
     for s in samples().filter(|s| !s.operands.is_empty()) {
@@ -61,7 +61,7 @@ fn every_sample_on_dead_and_live_operands() {
     }
 }
 
-/// The same elements in a buffer of their own.
+/// The same elements in a separate buffer.
 fn fresh(cx: &dyn Emit, v: Val) -> Val {
     if cx.ty(v).dtype == DType::Bool {
         cx.mul(v, v)

@@ -1,5 +1,5 @@
-//! What happens where memory is short: an answer or an error, for every operation of the list,
-//! whichever allocation fails.
+//! Out-of-memory behaviour: every operation returns its result or an error, whichever allocation
+//! fails.
 
 mod common;
 
@@ -17,14 +17,14 @@ fn samples() -> impl Iterator<Item = Sample> {
     entries().into_iter().flat_map(|e| (e.samples)(e.name))
 }
 
-/// Runs a program with ever more allocations that succeed, until it has all that it asks for: every
-/// run but the last is an error that says so. How many it took.
+/// Runs a program with a growing number of allocations that succeed, until all do. Every run but
+/// the last must return an out-of-memory error. Returns the last number of allocations.
 fn starve(what: &str, f: &Arc<Function>, x: &[Array]) -> u64 {
     let program = Executor::new().compile(f).unwrap();
     let Ok(want) = with_threads(1, || program.run(x)) else {
         return 0;
     };
-    // All of the first, then some of many.
+    // Every count below 40, then every 29th.
     let counts = (0..40).chain((0..).map(|k| 40 + k * 29)).take(400);
     for count in counts {
         match with_threads(1, || with_allocations(count, || program.run(x))) {
@@ -57,7 +57,7 @@ fn any_allocation_of_any_operation_may_fail() {
     );
 }
 
-/// Numbers without an order.
+/// Numbers in no particular order.
 fn numbers(dtype: DType, shape: &[usize]) -> Array {
     let n = shape.iter().product::<usize>();
     let x: Vec<f64> = (0..n)
@@ -77,7 +77,7 @@ fn numbers(dtype: DType, shape: &[usize]) -> Array {
 
 type Build = fn(&dyn Emit, &[Val]) -> Vec<Val>;
 
-/// The same for extents at which kernels work by blocks and panels, and by halves.
+/// As above, at extents for which factorisations use blocks, panels and divide and conquer.
 #[test]
 fn any_allocation_of_a_large_factorisation_may_fail() {
     let programs: &[(&str, Build)] = &[
@@ -97,15 +97,12 @@ fn any_allocation_of_a_large_factorisation_may_fail() {
             let x = [numbers(dtype, &[75, 75])];
             let f = build(&[x[0].ty()], f);
             let failed = starve(name, &f, &x);
-            assert!(
-                failed > 3,
-                "{name} of {dtype} asks for memory {failed} times"
-            );
+            assert!(failed > 3, "{name} of {dtype} allocates {failed} times");
         }
     }
 }
 
-/// A sample many times over: operands of about this many bytes together.
+/// A sample batched so that its operands together take about `bytes` bytes.
 fn repeated(s: &Sample, bytes: usize) -> Option<(Arc<Function>, Vec<Array>)> {
     let f = single(&s.op, &s.operands);
     let size = s
@@ -126,10 +123,10 @@ fn repeated(s: &Sample, bytes: usize) -> Option<(Arc<Function>, Vec<Array>)> {
     ))
 }
 
-/// The variable that says which sample the process below runs.
+/// Environment variable with the index of the sample that `child` runs.
 const WHICH: &str = "COTANGENT_SHORT_SAMPLE";
 
-/// One sample, repeated to 10 MB, in a process of its own, whose memory its parent limits.
+/// Runs one sample, batched to 10 MB, in a child process whose memory is limited by the parent.
 #[test]
 #[ignore = "run by the tests below"]
 fn child() {
@@ -147,8 +144,8 @@ fn child() {
     }
 }
 
-/// Runs samples under limits of address space in MiB: how often there was an answer, and that there
-/// was no memory.
+/// Runs samples under limits of address space in MiB. Returns the numbers of results and of
+/// out-of-memory errors.
 fn limited(which: impl Iterator<Item = usize>, limits: &[usize]) -> [usize; 2] {
     let names: Vec<String> = samples().map(|s| s.op.name().to_owned()).collect();
     let (mut counts, mut bad) = ([0; 2], Vec::new());
@@ -171,7 +168,7 @@ fn limited(which: impl Iterator<Item = usize>, limits: &[usize]) -> [usize; 2] {
             let text = String::from_utf8_lossy(&out.stdout);
             counts[0] += usize::from(text.contains("done"));
             counts[1] += usize::from(text.contains("short"));
-            // Operands that cannot be made are the test's own.
+            // Failures to allocate the operands are the test's and do not count.
             let own = String::from_utf8_lossy(&out.stderr).contains("capacity")
                 || !text.contains("running 1 test");
             if !out.status.success() && !own {
@@ -200,7 +197,7 @@ fn some_samples_with_little_memory() {
     assert!(done >= 6, "{done} of 6 samples have an answer in 2 GiB");
 }
 
-/// All samples under ten limits: minutes, so `just short`.
+/// All samples under all limits; takes minutes, so it runs in `just short` only.
 #[test]
 #[ignore = "takes minutes"]
 #[cfg(target_os = "linux")]
@@ -213,7 +210,7 @@ fn every_sample_with_little_memory() {
     );
 }
 
-/// A result that is larger than any memory is an error, whatever makes it.
+/// A result that exceeds the memory is an error, for every kind of operation that computes it.
 #[test]
 fn results_larger_than_memory_are_errors() {
     let programs: &[(&str, Build)] = &[

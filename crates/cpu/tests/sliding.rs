@@ -1,5 +1,5 @@
-//! Convolutions, windows and Fourier transforms of sizes where kernels work in tiles and blocks,
-//! against the reference.
+//! Convolutions, windows and Fourier transforms against the reference, at sizes for which kernels
+//! use tiles and blocks.
 
 mod common;
 
@@ -37,8 +37,8 @@ fn convolution(steps: [&[i64]; 4], extents: &[usize]) -> Convolution {
 fn convolutions_in_tiles() {
     let plain: [&[i64]; 4] = [&[1, 1], &[1, 1], &[1, 1], &[1, 1]];
     let cases = [
-        // Many columns; many rows; both, with all steps; few outputs; one element each; the whole
-        // in one place.
+        // Many columns; many rows; both, with strides and dilations; few outputs; one element each;
+        // a window of the whole operand.
         (
             convolution(plain, &[19, 23]),
             [1, 3, 2, 19, 23].to_vec(),
@@ -77,7 +77,7 @@ fn convolutions_in_tiles() {
             if !dtype.has_tangent() {
                 continue;
             }
-            // Zeros in one operand, infinities in the other, and NaN in both.
+            // Zeros in one operand, infinities in the other, NaN in both.
             let strong = Op::from(Convolution {
                 strong_zero: true,
                 ..op.clone()
@@ -95,8 +95,8 @@ fn convolutions_in_tiles() {
     }
 }
 
-/// Operands whose groups are an axis of the batch, reversed ones too, in every type: read in place,
-/// and the result is like them.
+/// Operands whose group axis is inside the batch axis, reversed ones too, in every type. They are
+/// read in place, and the result has their layout.
 #[test]
 fn convolutions_of_transposed_operands() {
     let steps: [[&[i64]; 4]; 3] = [
@@ -121,7 +121,7 @@ fn convolutions_of_transposed_operands() {
     }
 }
 
-/// The same numbers, every `nth` of them replaced.
+/// The numbers `x`, every `nth` of them replaced by `by`.
 fn with(x: &Array, nth: usize, by: f64) -> Array {
     fn replaced<T>(v: Vec<T>, nth: usize, by: T) -> Vec<T>
     where

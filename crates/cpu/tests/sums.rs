@@ -1,9 +1,9 @@
-//! Sums that derivatives make: one sum, written as a reduction and as the adjoint of everything
-//! that has one.
+//! Accuracy of sums in derivatives: one sum, computed by a reduction and by the transpose of every
+//! operation that sums cotangents.
 //!
-//! The derivative of every form by `w` is the sum of the elements of a list. Its error is at most
-//! `(c + log2 n) u Σ|x|`, with `c = 256` for products and convolutions and 1 elsewhere; under
-//! `stable` it is the exact sum, rounded once.
+//! The derivative of every form with respect to `w` is the sum of the elements of a list. Its error
+//! is at most `(c + log2 n) u Σ|x|`, with `c = 256` for products and convolutions and 1 elsewhere;
+//! under `stable` it is the exact sum, rounded once.
 
 mod common;
 
@@ -15,7 +15,7 @@ use cotangent_core::transform::{AdContext, Numerics, Session, grad, hvp, jvp};
 use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Type, Val, Wide};
 use std::sync::Arc;
 
-/// What a form gets: `w` of rank 0, the list, and its length.
+/// A function of the scalar `w`, the list and its length.
 type Form = fn(&dyn Emit, Val, Val, usize) -> Val;
 
 fn total(cx: &dyn Emit, x: Val) -> Val {
@@ -50,7 +50,7 @@ fn scan(cx: &dyn Emit, w: Val, a: Val, n: usize, reverse: bool, checkpoint: Chec
         .0[0]
 }
 
-/// `w` is a carry that no step changes.
+/// A scan in which `w` is a carry that no step changes.
 fn carried(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let step = |cx: &dyn Emit, _: &[Val], c: &[Val], x: &[Val]| {
         (vec![cx.add(c[0], cx.mul(c[1], x[0])), c[1]], vec![])
@@ -78,7 +78,7 @@ fn fori(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     cx.fori(0, end, &[w, a], &[cx.full_like(w, 0.0)], step)[0]
 }
 
-/// A loop without captures, as StableHLO writes them.
+/// A loop without captures, as in StableHLO.
 fn carried_while(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let i64s = Type::scalar(DType::I64);
     let init = [cx.full(&i64s, 0i64), cx.full_like(w, 0.0), w, a];
@@ -112,7 +112,7 @@ fn gather(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     total(cx, cx.mul(cx.take(table, at, 0, Bounds::Drop), a))
 }
 
-/// Rows of a table, as of an embedding.
+/// Gathers rows of a table, like an embedding.
 fn rows(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let table = cx.broadcast_in_dim(first(cx, w, 2.0, 3), &like(cx, w, &[3, 2]).shape, &[0]);
     let at = cx.full(&Type::new(DType::I32, [n]), 0i64);
@@ -162,7 +162,8 @@ fn convolution(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     )
 }
 
-/// A kernel of two elements with five outputs, the first of which counts.
+/// A convolution with a kernel of two elements and five output channels, of which the first
+/// contributes.
 fn wide_convolution(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let image = cx.reshape(a, &[1, 1, n].map(Dim::Const));
     let kernel = cx.reshape(first(cx, w, 0.0, 10), &[5, 1, 2].map(Dim::Const));
@@ -173,7 +174,7 @@ fn wide_convolution(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     total(cx, cx.convolution(image, kernel, &spec))
 }
 
-/// The derivative by the operand: one element under a long kernel.
+/// A derivative with respect to the image of a convolution: one element under a long kernel.
 fn under_a_kernel(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let image = cx.reshape(w, &[1, 1, 1].map(Dim::Const));
     let kernel = cx.reshape(a, &[1, 1, n].map(Dim::Const));
@@ -222,7 +223,8 @@ fn segments(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     )
 }
 
-/// An extremum at a place, which gets its cotangent through the updates it was compared with.
+/// A scatter-max into one element, whose cotangent is summed over the updates that it was compared
+/// with.
 fn extreme_at_a_place(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     let at = cx.full(&Type::new(DType::I32, [n]), 0i64);
     let table = cx.reshape(w, &[Dim::Const(1)]);
@@ -237,7 +239,7 @@ fn extreme_at_a_place(cx: &dyn Emit, w: Val, a: Val, n: usize) -> Val {
     total(cx, cx.mul(broadcast(cx, cx.reshape(y, &[]), n), a))
 }
 
-/// Forms, `c`, and whether they take `n²` steps.
+/// Forms: name, `c`, whether they take `n²` operations, and function.
 const FORMS: &[(&str, f64, bool, Form)] = &[
     ("reduction", 1.0, false, |cx, w, a, _| {
         cx.mul(w, total(cx, a))
@@ -294,7 +296,7 @@ fn array(dtype: DType, x: Vec<f64>) -> Array {
     Wide::F(x).narrow(dtype, [n]).unwrap()
 }
 
-/// The sum of numbers, compensated in twice the digits of f64, and of their absolute values.
+/// Sum of numbers in twice the precision of f64, and sum of their absolute values.
 fn exact(x: &[f64]) -> (f64, f64) {
     let (mut sum, mut rest) = (0.0f64, 0.0);
     for &x in x {
@@ -309,7 +311,7 @@ fn lists(dtype: DType, n: usize) -> Vec<Array> {
     let scattered = |k: usize| {
         ((k * 7919 % 1009) as f64 / 1009.0 - 0.3) * if k.is_multiple_of(3) { 4.0 } else { 0.01 }
     };
-    // Half of the last place of the first element, and a little more of it.
+    // Terms below half a unit in the last place of the first element are lost in a naive sum.
     let lost = |k: usize| if k == 0 { 1.0 } else { u };
     let late = |k: usize| if k + 1 == n { 1.0 } else { u * 0.75 };
     vec![
@@ -320,7 +322,7 @@ fn lists(dtype: DType, n: usize) -> Vec<Array> {
     ]
 }
 
-/// Units of rounding of the sum of absolute values, `(c + log2 n)` of which are allowed.
+/// Error of a sum in units of `u Σ|x|`; at most `c + log2 n` are allowed.
 fn units(got: f64, list: &Array) -> f64 {
     let (sum, size) = exact(&list.to_f64());
     (got - sum).abs() / (unit(list.dtype()) * size)
@@ -393,7 +395,7 @@ fn errors_grow_as_the_logarithm_of_the_number_of_terms() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Many more terms in single precision, where errors of errors show.
+/// A million terms in single precision, where errors of second order matter.
 #[test]
 fn a_million_terms_lose_nothing() {
     for name in ["scan", "gather", "matmul", "convolution"] {
@@ -432,7 +434,7 @@ fn stable_sums_of_lists_that_cancel_are_exact() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The program's own sums are plain here; those of their tangents are not.
+/// Sums of the primal program are plain; sums of its tangents are stable.
 #[test]
 fn stable_tangents_of_plain_sums_are_exact() {
     let ad = AdContext::builder()
@@ -488,7 +490,7 @@ fn stable_tangents_of_plain_sums_are_exact() {
     }
 }
 
-/// Forward over reverse: the tangent of a sum is a sum, and as good.
+/// Forward over reverse: the tangent of a sum is a sum with the same error bound.
 #[test]
 fn second_derivatives_are_summed_alike() {
     let mut wrong = Vec::new();
@@ -499,7 +501,7 @@ fn second_derivatives_are_summed_alike() {
         let n = 3000;
         for list in lists(DType::F32, n) {
             let (w, t) = (Array::scalar(1.0f32), Array::scalar(1.0f32));
-            // d²/dw² of Σ a w² / 2, at any w for which the form is linear.
+            // d²/dw² of Σ a w² / 2; the form is linear in w.
             let y = common::run(&derived(form, &list, false, true), &[w, list.clone(), t]);
             let e = units(y[0].to_f64()[0], &list);
             if e > c + (n as f64).log2() + 2.0 {
@@ -510,7 +512,7 @@ fn second_derivatives_are_summed_alike() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What these tests are for: a sum one by one is beyond the bound, for every type.
+/// A sequential sum exceeds the bound for every type, so the tests above can fail.
 #[test]
 fn a_sum_one_by_one_is_found() {
     for dtype in TYPES {

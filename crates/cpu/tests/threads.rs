@@ -1,4 +1,4 @@
-//! How many threads a run may use is what its executor says, and changes no bit.
+//! The executor limits the number of threads of a run, and the number does not change the bits.
 
 use cotangent_core::ops::{Eig, Eigh, Lu, Svd};
 use cotangent_core::primitive::{Linearized, no_rule};
@@ -11,7 +11,7 @@ use cotangent_kernels::parallel::threads;
 
 mod common;
 
-/// The number of threads where it runs.
+/// An extension operation that returns the number of threads available to it.
 #[derive(Debug)]
 struct Threads;
 
@@ -74,7 +74,7 @@ fn a_limit_holds_in_programs_and_operations() {
     assert_eq!(free[0].to_f64(), [threads() as f64]);
 }
 
-/// Matrices of a batch are shared among threads.
+/// The matrices of a batch are divided among threads.
 #[test]
 fn batches_of_factorisations_are_the_same_on_any_number_of_threads() {
     let ops: [Op; 4] = [

@@ -1,5 +1,5 @@
-//! Gathers and scatters of every geometry, with more windows than are moved at a time, against the
-//! reference.
+//! Gathers and scatters of every geometry against the reference, with more windows than a block
+//! has.
 
 mod common;
 
@@ -38,7 +38,7 @@ const INDICES: [DType; 8] = [
     DType::U64,
 ];
 
-/// Which axes mean what, and the shapes of an operand, of indices, and of all windows.
+/// Axis roles, and the shapes of the operand, of the indices and of the array of windows.
 struct Geometry {
     windows: Windows,
     sizes: Vec<usize>,
@@ -73,7 +73,7 @@ fn geometry(r: &mut Rng) -> Geometry {
     if r.chance(0.5) {
         w.axes.reverse();
     }
-    // Batch axes first; then a few axes, one of them long.
+    // Batch axes first; then two axes, one of which may be long.
     w.index_batch = (0..outer.len()).collect();
     outer.extend([[3, 1], [300, 2], [2, 270], [600, 1], [0, 4]][r.below(5)]);
     w.vector = if w.axes.len() == 1 && r.chance(0.5) {
@@ -92,7 +92,7 @@ fn geometry(r: &mut Rng) -> Geometry {
         .filter(|k| !w.collapsed.contains(k) && !w.operand_batch.contains(k))
         .map(|k| sizes[k])
         .collect();
-    // Axes of a window anywhere among the others.
+    // Window axes at random positions among the others.
     let mut places: Vec<usize> = (0..outer.len() + window.len()).collect();
     while places.len() > window.len() {
         places.remove(r.below(places.len()));
@@ -130,7 +130,7 @@ fn indices(r: &mut Rng, g: &Geometry, bounds: Bounds, dtype: DType) -> Array {
         }];
         let last = g.operand[axis] - g.sizes[axis];
         let far = bounds != Bounds::Error && r.chance(0.2);
-        // Below the operand only where the type of indices has negative numbers.
+        // Indices below 0 only for signed types.
         let less = if dtype.int_range().0 < 0 { 2 } else { 0 };
         if far {
             r.below(g.operand[axis] + 4) as i64 - less
@@ -170,8 +170,8 @@ fn every_geometry() {
             &[x.clone(), i.clone()],
             true,
         );
-        // Products of hundreds of numbers overflow in c64, and what is NaN then depends on the
-        // order.
+        // Products of hundreds of numbers overflow in c64; which results are NaN then depends on
+        // the order.
         let combines = match dtype {
             DType::C64 => 2,
             DType::C128 => 3,
@@ -198,7 +198,8 @@ fn every_geometry() {
     }
 }
 
-/// Updates that are few beside the operand are sorted by place; dropped ones make them many.
+/// Few updates, relative to the operand's elements, are sorted by position. With added
+/// out-of-bounds updates, which are dropped, the other algorithm runs.
 #[test]
 fn few_updates_have_the_bits_of_many() {
     const SIZE: usize = 5000;

@@ -1,5 +1,5 @@
-//! What the tests of the runtime share: building one-operation functions, and comparing with the
-//! reference.
+//! Shared functions of the runtime's tests: they build functions of one operation and compare
+//! results with the reference.
 
 #![allow(dead_code)]
 
@@ -11,7 +11,7 @@ use cotangent_core::{Array, Builder, DType, Emit, Env, Function, Op, Type, Val, 
 use cotangent_cpu::{Executor, Tensor};
 use std::sync::Arc;
 
-/// A function with parameters of these types.
+/// Builds a function with parameters of these types.
 pub fn build(params: &[Type], f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>) -> Arc<Function> {
     let b = Builder::new("f", Session::default());
     let x: Vec<Val> = params
@@ -23,13 +23,13 @@ pub fn build(params: &[Type], f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>) -> Arc<
     Arc::new(b.finish(&y).unwrap())
 }
 
-/// The function that is one operation.
+/// Builds a function of one operation.
 pub fn single(op: &Op, operands: &[Array]) -> Arc<Function> {
     let types: Vec<Type> = operands.iter().map(Array::ty).collect();
     build(&types, |cx, x| cx.emit(op.clone(), x).to_vec())
 }
 
-/// Runs a function on the runtime; on few elements in both ways, which must give the same bits.
+/// Runs a function. If it is small, runs it with and without steps; both must give the same bits.
 pub fn run(f: &Arc<Function>, x: &[Array]) -> Vec<Array> {
     let run = |executor: Executor| {
         executor
@@ -45,7 +45,7 @@ pub fn run(f: &Arc<Function>, x: &[Array]) -> Vec<Array> {
     y
 }
 
-/// The results of a function's equations, run one by one.
+/// Results of a function whose equations run one by one.
 pub fn unfused(f: &Function, args: &[Array]) -> Vec<Array> {
     let (executor, mut values) = (Executor::new(), vec![None; f.len()]);
     f.params()
@@ -69,8 +69,8 @@ pub fn unfused(f: &Function, args: &[Array]) -> Vec<Array> {
         .collect()
 }
 
-/// Whether the runtime must give the bits of the reference: it neither folds numbers in another
-/// order nor has a function of its own.
+/// Whether the runtime must give the bits of the reference, because it uses the same order of folds
+/// and the same functions.
 pub fn exact(op: &Op) -> bool {
     match op {
         Op::Unary(f) => !approximate(*f),
@@ -79,8 +79,7 @@ pub fn exact(op: &Op) -> bool {
         Op::Reduce(r) => !matches!(r.op, Reduction::Sum | Reduction::Prod),
         Op::Cumulative(c) => !matches!(c.op, Running::Sum | Running::Prod),
         Op::Scatter(s) => !matches!(s.combine, Combine::Add | Combine::Mul),
-        // Where a factor is zero and zeros are strong, a step that adds zeros may give either sign
-        // of zero.
+        // With strong zeros and a zero factor, a step that adds zeros may give either sign of zero.
         Op::LinearRecurrence(r) => r.factors == Factors::Any,
         Op::DotGeneral(d) => d.lhs_contract.is_empty(),
         Op::ReduceWindow(r) => !matches!(r.op, Reduction::Sum | Reduction::Prod),
@@ -101,7 +100,7 @@ pub fn exact(op: &Op) -> bool {
     }
 }
 
-/// Functions that the runtime computes in its own way, or in the precision of the type.
+/// Functions that the runtime computes by another algorithm, or in the precision of the type.
 fn approximate(f: Unary) -> bool {
     use Unary::*;
     matches!(
@@ -138,8 +137,8 @@ fn approximate(f: Unary) -> bool {
     )
 }
 
-/// Whether an equation, of a body too, is a function of complex numbers that the runtime computes
-/// in its own way.
+/// Whether an equation, bodies included, is a function of complex numbers that the runtime computes
+/// by another algorithm.
 pub fn is_complex_function(f: &Function) -> bool {
     let own = |op: &Op| match op {
         Op::Unary(f) => approximate(*f) || matches!(f, Unary::Abs | Unary::Sign | Unary::Sqrt),
@@ -188,8 +187,8 @@ pub fn precision(f: &Function) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Whether a result differs from another by rounding only, when sums of products of operands are
-/// folded in any order and bodies compute with this precision.
+/// Whether two results differ by rounding only, if sums of products of operands are folded in any
+/// order and bodies compute with precision `inside`.
 pub fn tolerable(inside: f64, got: &Array, want: &Array, operands: &[Array]) -> bool {
     let floats = operands.iter().filter(|x| x.dtype().has_tangent());
     let (terms, product) = floats.fold((1, 1.0), |(n, p), x| {
@@ -205,7 +204,7 @@ pub fn tolerable(inside: f64, got: &Array, want: &Array, operands: &[Array]) -> 
             .all(|(a, b)| close(a, b))
 }
 
-/// Compares with the reference: to the bit, or within a few units in the last place.
+/// Compares a run with the reference: bit by bit if `exact`, else within rounding.
 pub fn check(f: &Arc<Function>, x: &[Array], exact: bool) {
     let (got, want) = (run(f, x), reference::run(f, x).unwrap());
     for (got, want) in got.iter().zip(&want) {
@@ -222,7 +221,7 @@ pub fn check(f: &Arc<Function>, x: &[Array], exact: bool) {
     }
 }
 
-/// Numbers of any type, spread over its range near 1.
+/// Pseudorandom numbers of any type, of magnitude near 1.
 pub fn numbers(dtype: DType, shape: &[usize], seed: u64) -> Array {
     let n = shape.iter().product();
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;

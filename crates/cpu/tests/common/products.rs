@@ -1,4 +1,4 @@
-//! Products of matrices of many shapes, layouts and types, and what may follow them.
+//! Random programs of matrix products of many shapes, layouts and types, and of their consumers.
 
 use super::{build, numbers};
 use cotangent_core::ops::{Comparison, DotGeneral, Reduction};
@@ -22,11 +22,10 @@ impl Random {
     }
 }
 
-/// An operand with these axes, of which each stands for a part of the product; they lie in any
-/// order, and some repeat.
+/// An operand of a product, with permuted axes in memory and some broadcast axes.
 struct Operand {
     shape: Vec<usize>,
-    /// Where each axis lies in memory, and the axes that are given with one element.
+    /// Order of the axes in memory, and the axes that are broadcast from extent 1.
     order: Vec<usize>,
     repeats: Vec<usize>,
 }
@@ -80,8 +79,8 @@ impl Operand {
     }
 }
 
-/// What follows a product: of it, another of its shape, values of the last axis, and a value of its
-/// shape that is read across.
+/// Consumer of a product: a function of the product, another product of its shape, a vector along
+/// the last axis, and a transposed value of its shape.
 type Then = fn(&dyn Emit, Val, Val, Val, Val) -> Vec<Val>;
 
 const ANY: [Then; 4] = [
@@ -108,7 +107,7 @@ const REAL: [Then; 9] = [
     },
     |cx, c, _, bias, x| vec![cx.reduce_sum(cx.mul(cx.add(c, bias), x), &[last(cx, c)])],
     |cx, c, _, _, _| vec![cx.reduce(Reduction::Prod, c, &[last(cx, c)])],
-    // What has another type than the product.
+    // Results of another type than the product.
     |cx, c, d, _, _| vec![cx.compare(c, Comparison::Lt, d)],
     |cx, c, d, bias, _| {
         let wide = |v| {
@@ -123,7 +122,7 @@ const REAL: [Then; 9] = [
         };
         vec![cx.mul(wide(cx.mul(c, bias)), wide(d))]
     },
-    // Rows of two axes.
+    // Reductions over rows of two axes.
     |cx, c, _, bias, _| {
         let n = last(cx, c);
         let axes: Vec<usize> = (n.saturating_sub(1)..=n).collect();
@@ -141,7 +140,7 @@ const REAL: [Then; 9] = [
     },
 ];
 
-/// The same numbers with a zero and an infinity here and there.
+/// The numbers `x`, some of them replaced by zeros and infinities.
 fn with_ends(x: &Array, seed: usize) -> Array {
     let mut r = Random(seed as u64);
     let mut end = |v: f64| match r.below(97) {
@@ -172,8 +171,8 @@ fn last(cx: &dyn Emit, c: Val) -> usize {
     cx.ty(c).rank() - 1
 }
 
-/// A program for a number; every fourth is large enough to be run by blocks, and in every third
-/// zeros meet infinities and leave nothing.
+/// A random program for a seed. Every fourth is large enough to run by blocks. Every third has
+/// strong zeros, and zeros that are multiplied by infinities.
 pub fn program(seed: usize) -> (Arc<Function>, Vec<Array>) {
     let mut r = Random(seed as u64 * 7919 + 1);
     (0..4).for_each(|_| _ = r.below(2));
@@ -207,7 +206,7 @@ pub fn program(seed: usize) -> (Arc<Function>, Vec<Array>) {
     };
     let depths = [steps(600), steps(300)];
     if large {
-        // Somewhat more than stays in a cache, in few matrices or many.
+        // Products somewhat larger than 1 MiB, in few matrices or many.
         let n: usize = columns.iter().product();
         batch.iter_mut().for_each(|b| *b += 2);
         let some: usize = batch.iter().product();
