@@ -2,8 +2,9 @@
 //!
 //! `cargo bench -p cotangent-cpu --bench elementwise_and_rows [filter]`: medians, one thread. The
 //! workloads are `c` and `d` of the project's comparison with other libraries:
-//! `y = tanh(1.3 x + 0.2) e^(-x²) / (1 + x²)` and the gradient of its sum, and rows of a 1024 x
-//! 1024 matrix of f32. Inputs are created outside of the timed part; results are dropped inside.
+//! `y = tanh(1.3 x + 0.2) e^(-x²) / (1 + x²)` with the gradient of its sum, and reductions of the
+//! rows of a 1024 x 1024 f32 matrix. Inputs are created outside of the timed part; results are
+//! dropped inside.
 
 use cotangent_core::transform::{AdContext, Session, grad};
 use cotangent_core::{Array, Builder, DType, Emit, Function, Type, Val, rewrite::simplify};

@@ -3,7 +3,7 @@
 //! ```text
 //! lhs -> [batch, free, contracted]      rhs -> [batch, contracted, free]      by views where the strides allow it
 //! ```
-//! The contracted index runs over the pairs of axes in the order of the left operand's axes, so the
+//! The contracted index runs over the pairs of axes in the order of the left operand's axes. So the
 //! order of summation depends on the operation only.
 
 use crate::element::for_any;

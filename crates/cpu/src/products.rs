@@ -4,7 +4,7 @@
 //! ```text
 //! y = f(A B, ..)       for each block of rows:   C = A[rows] B,   y[rows] = f(C, ..)
 //! ```
-//! An element of a product depends only on its row of A and its column of B, so blocks of rows give
+//! An element of a product depends only on its row of A and its column of B. So blocks of rows give
 //! the bits of the whole product. Block sizes depend on the shape only. A block has about
 //! [`PRODUCT_BLOCK_BYTES`] of A and C, and consists of whole matrices of a batch if these are
 //! smaller. B may be packed once per block; this is a small part of the work if a block has at

@@ -275,8 +275,9 @@ impl Program {
     /// Runs the program. Inputs are not modified; results that are views of inputs may share their
     /// buffers.
     ///
-    /// Returns an error if an input does not have the type of its parameter, if sizes that must be
-    /// equal differ, if a buffer is too large, or if an operation fails on its data.
+    /// Returns an error if an input does not have the type of its parameter, or if sizes that must
+    /// be equal differ. Other errors are buffers that are too large and operations that fail on
+    /// their data.
     pub fn run(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let results = self.call(inputs.iter().map(Tensor::from).collect(), &Env::default())?;
         results.into_iter().map(Tensor::into_array).collect()

@@ -5,7 +5,7 @@
 //! contiguous elements are needed. An [`Array`] becomes a tensor, and a dense tensor an array,
 //! without copying.
 //!
-//! Invariant: every element addressed lies in the buffer, and there are at most [`MAX_ELEMENTS`].
+//! Invariant: every addressed element is in the buffer, and there are at most [`MAX_ELEMENTS`].
 
 use crate::axes::Axes;
 pub(crate) use crate::axes::row_major;

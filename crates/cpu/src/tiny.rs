@@ -162,8 +162,8 @@ unsafe impl Send for RunMemory {}
 /// Product of an `m` by `k` and a `k` by `n` matrix with the given strides, in elements.
 ///
 /// # Safety
-/// `a` and `b` are valid for reading `m * k` and `k * n` elements, `y` for writing `m * n`
-/// elements, and `y` overlaps neither.
+/// `a` and `b` are valid for reading `m * k` and `k * n` elements. `y` is valid for writing `m * n`
+/// elements and overlaps neither.
 unsafe fn product<T: Gemm>(
     [m, k, n]: [usize; 3],
     strong_zero: bool,
