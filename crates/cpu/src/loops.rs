@@ -88,7 +88,7 @@ impl<'a> StackedResults<'a> {
     }
 
     /// Address for the result of step `i`, which has the given form.
-    fn place(&mut self, i: usize, form: &Form) -> Result<*mut u8> {
+    fn address(&mut self, i: usize, form: &Form) -> Result<*mut u8> {
         self.row.get_or_insert_with(|| form.shape.clone());
         self.grow((i + 1) * form.n)?;
         let data = self.data.exclusive_ptr().expect("a stack is not shared");
@@ -374,7 +374,7 @@ fn while_tiny(
         }
         rows.clear();
         for (stack, form) in stacks.iter_mut().zip(&outputs[carries..]) {
-            rows.push(stack.place(steps, form)?);
+            rows.push(stack.address(steps, form)?);
         }
         let to = new.iter().map(Fresh::ptr).chain(rows.iter().copied());
         // SAFETY: the caller checked with `fits` that operands and carries have the body's input

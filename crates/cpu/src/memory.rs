@@ -60,9 +60,9 @@ fn measure(f: &Function, arguments: &[Type], outer: &Env, peaks: &mut Peaks) -> 
     let mut walk = Walk {
         f,
         env: &env,
-        room: vec![None; f.len()],
+        buffer_of: vec![None; f.len()],
         buffers: Vec::new(),
-        alive: 0,
+        live_bytes: 0,
     };
     let mut last = vec![None; f.len()];
     for (k, node) in nodes.iter().enumerate() {
@@ -89,9 +89,9 @@ fn measure(f: &Function, arguments: &[Type], outer: &Env, peaks: &mut Peaks) -> 
                 walk.group(&g.lower(f), &reads, g.results(), ending)?
             }
         };
-        if walk.alive + inside > memory.peak || memory.step.is_none() {
+        if walk.live_bytes + inside > memory.peak || memory.step.is_none() {
             memory = Memory {
-                peak: walk.alive + inside,
+                peak: walk.live_bytes + inside,
                 step: Some(k),
                 ..memory
             };
@@ -100,9 +100,9 @@ fn measure(f: &Function, arguments: &[Type], outer: &Env, peaks: &mut Peaks) -> 
         gone.extend(made.into_iter().filter(|v| last[v.index()].is_none()));
         gone.sort_unstable();
         gone.dedup();
-        gone.into_iter().for_each(|v| walk.end(v));
+        gone.into_iter().for_each(|v| walk.free(v));
     }
-    memory.results = walk.alive;
+    memory.results = walk.live_bytes;
     Ok(memory)
 }
 
@@ -117,10 +117,10 @@ struct Walk<'f> {
     f: &'f Function,
     env: &'f Env,
     /// Buffer of each value; `None` for arguments, constants and dead values.
-    room: Vec<Option<usize>>,
+    buffer_of: Vec<Option<usize>>,
     buffers: Vec<Buffer>,
     /// Total bytes of live buffers.
-    alive: usize,
+    live_bytes: usize,
 }
 
 /// Results of a step, and the additional bytes that it needs while it runs.
@@ -152,32 +152,32 @@ impl Walk<'_> {
             .fold(ty.dtype.size(), usize::saturating_mul))
     }
 
-    fn give(&mut self, v: Val, bytes: usize) {
-        self.alive = self.alive.saturating_add(bytes);
-        self.room[v.index()] = Some(self.buffers.len());
+    fn allocate(&mut self, v: Val, bytes: usize) {
+        self.live_bytes = self.live_bytes.saturating_add(bytes);
+        self.buffer_of[v.index()] = Some(self.buffers.len());
         self.buffers.push(Buffer { bytes, values: 1 });
     }
 
     /// Lets `v` share the buffer of `x`.
     fn share(&mut self, v: Val, x: Val) {
-        self.room[v.index()] = self.room[x.index()];
-        if let Some(b) = self.room[x.index()] {
+        self.buffer_of[v.index()] = self.buffer_of[x.index()];
+        if let Some(b) = self.buffer_of[x.index()] {
             self.buffers[b].values += 1;
         }
     }
 
-    fn end(&mut self, v: Val) {
-        if let Some(b) = self.room[v.index()].take() {
+    fn free(&mut self, v: Val) {
+        if let Some(b) = self.buffer_of[v.index()].take() {
             self.buffers[b].values -= 1;
             if self.buffers[b].values == 0 {
-                self.alive -= self.buffers[b].bytes;
+                self.live_bytes -= self.buffers[b].bytes;
             }
         }
     }
 
     /// Whether a step that has the last use of `x` may overwrite it with a result of `bytes` bytes.
     fn is_free(&self, x: Val, bytes: usize) -> bool {
-        self.room[x.index()]
+        self.buffer_of[x.index()]
             .is_some_and(|b| self.buffers[b].values == 1 && self.buffers[b].bytes == bytes)
     }
 
@@ -202,7 +202,7 @@ impl Walk<'_> {
             Op::Constant(_) => {}
             Op::Iota(i) => {
                 let n = i.ty.shape[i.axis].eval(self.env)?;
-                self.give(made[0], n.saturating_mul(i.ty.dtype.size()));
+                self.allocate(made[0], n.saturating_mul(i.ty.dtype.size()));
             }
             Op::DynamicUpdateSlice(_) | Op::Scatter(_) | Op::ScatterRecurrence(_)
                 if ending(x[0]) && self.is_free(x[0], self.bytes(made[0])?) =>
@@ -212,7 +212,7 @@ impl Walk<'_> {
             _ => {
                 for &v in &made {
                     let bytes = self.bytes(v)?;
-                    self.give(v, bytes);
+                    self.allocate(v, bytes);
                 }
             }
         }
@@ -313,7 +313,7 @@ impl Walk<'_> {
                             self.share(made[at], x);
                         }
                         None => {
-                            self.give(made[at], bytes);
+                            self.allocate(made[at], bytes);
                             let product = b.over.iter().find_map(|place| match place {
                                 Place::Buffer(p) => Some(*p).filter(|p| !under.contains(p)),
                                 Place::Operand(_) => None,

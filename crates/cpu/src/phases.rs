@@ -42,7 +42,7 @@ const PACK_PS_PER_ELEMENT: u64 = 700;
 
 thread_local! {
     /// Scratch memory for intermediate values.
-    static PASSING: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
+    static SCRATCH: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Products that a call computes, and their row blocks; `None` if they are computed as a whole.
@@ -69,8 +69,8 @@ pub(crate) struct Run<'a> {
     /// operand, and the totals of both and of products.
     before: SmallVec<[usize; 4]>,
     before_operand: SmallVec<[usize; 4]>,
-    passing: usize,
-    passing_products: usize,
+    scratch_bytes: usize,
+    product_bytes: usize,
     made: Made,
 }
 
@@ -112,7 +112,7 @@ struct Passing {
 }
 
 impl Passing {
-    const NOTHING: Passing = Passing {
+    const NONE: Passing = Passing {
         block: Room::NONE,
         products: Room::NONE,
     };
@@ -193,20 +193,20 @@ impl<'a> Run<'a> {
             of(p).map(|laid| laid.reading_ahead(ahead.map(|r| r.0)).streaming(past))
         };
         let laid = fused.phases.iter().enumerate().map(laid).collect();
-        let (mut before, mut passing, mut passing_products) = (SmallVec::new(), 0, 0);
+        let (mut before, mut scratch_bytes, mut product_bytes) = (SmallVec::new(), 0, 0);
         for (k, (b, whole)) in fused.buffers.iter().zip(&whole).enumerate() {
             let bytes = if fused.is_product(k) {
-                &mut passing_products
+                &mut product_bytes
             } else {
-                &mut passing
+                &mut scratch_bytes
             };
             before.push(*bytes);
             *bytes += if whole.is_none() { b.dtype.size() } else { 0 };
         }
         let mut before_operand = SmallVec::new();
         for (t, across) in x.iter().zip(&across) {
-            before_operand.push(passing);
-            passing += across.map_or(0, |_| t.dtype().size());
+            before_operand.push(scratch_bytes);
+            scratch_bytes += across.map_or(0, |_| t.dtype().size());
         }
         let operands = x.iter().map(Tensor::first_ptr).collect();
         Run {
@@ -220,8 +220,8 @@ impl<'a> Run<'a> {
             whole,
             before,
             before_operand,
-            passing,
-            passing_products,
+            scratch_bytes,
+            product_bytes,
             made,
         }
     }
@@ -283,7 +283,7 @@ impl<'a> Run<'a> {
         };
         if self.made.cut.is_none() {
             // SAFETY: without row blocks, `Fused::run` stores products in buffers for all rows.
-            let product = |f| unsafe { self.product(f, 0..self.count, Passing::NOTHING) };
+            let product = |f| unsafe { self.product(f, 0..self.count, Passing::NONE) };
             self.made
                 .factors
                 .iter()
@@ -330,7 +330,7 @@ impl<'a> Run<'a> {
                         // `with_memory` provides room for a block of every intermediate value, and
                         // the code of a phase runs before its folds.
                         unsafe {
-                            self.make(p, laid, self.elements_of(p, &rows), memory);
+                            self.run_code(p, laid, self.elements_of(p, &rows), memory);
                             p.folds
                                 .iter()
                                 .for_each(|f| self.fold(f, rows.clone(), memory));
@@ -356,7 +356,7 @@ impl<'a> Run<'a> {
             .wrapping_add(elements.start * f.dtype().size());
         // SAFETY: rows of the group are whole rows of the product. The caller guarantees
         // initialised memory for them that no other thread accesses (# Safety).
-        unsafe { f.make(elements.start / n..elements.end / n, to) }
+        unsafe { f.compute(elements.start / n..elements.end / n, to) }
     }
 
     /// Operands that are packed by blocks of rows.
@@ -383,7 +383,7 @@ impl<'a> Run<'a> {
             if p.level == Level::Rows {
                 // SAFETY: the caller guarantees operands and buffers (# Safety). Per-row values are
                 // never in scratch memory.
-                unsafe { self.make(p, laid, 0..self.count, Passing::NOTHING) };
+                unsafe { self.run_code(p, laid, 0..self.count, Passing::NONE) };
                 continue;
             }
             let pieces = self.len.div_ceil(PIECE);
@@ -410,7 +410,7 @@ impl<'a> Run<'a> {
                             // `with_memory` provides room for a piece of every intermediate value,
                             // and `partial` for one result per piece.
                             unsafe {
-                                self.make(p, laid, range.clone(), memory);
+                                self.run_code(p, laid, range.clone(), memory);
                                 for (f, to) in p.folds.iter().zip(&to) {
                                     let (x, dtype) =
                                         (self.at(f.1, memory), self.fused.buffers[f.2].dtype);
@@ -447,15 +447,15 @@ impl<'a> Run<'a> {
         of_products: usize,
         f: impl FnOnce(Passing) -> Fallible,
     ) -> Fallible {
-        PASSING.with_borrow_mut(|memory| {
+        SCRATCH.with_borrow_mut(|memory| {
             // Rounded up so that every buffer starts at a cache line.
             let [elements, of_products] =
                 [elements, of_products].map(|n| n.next_multiple_of(size_of::<Line>()));
-            let need =
-                (self.passing * elements + self.passing_products * of_products) / size_of::<Line>();
+            let need = (self.scratch_bytes * elements + self.product_bytes * of_products)
+                / size_of::<Line>();
             grow(memory, need, Line([0; 64]))?;
             let data = memory.as_mut_ptr().cast::<u8>();
-            let after = data.wrapping_add(self.passing * elements);
+            let after = data.wrapping_add(self.scratch_bytes * elements);
             let block = Room {
                 data,
                 elements,
@@ -496,7 +496,13 @@ impl<'a> Run<'a> {
     /// # Safety
     /// The conditions of [`Run::by_rows`]; `memory` has room for the range of every intermediate
     /// value.
-    unsafe fn make(&self, p: &Phase, laid: &Option<Laid>, range: Range<usize>, memory: Passing) {
+    unsafe fn run_code(
+        &self,
+        p: &Phase,
+        laid: &Option<Laid>,
+        range: Range<usize>,
+        memory: Passing,
+    ) {
         let Some(laid) = laid else { return };
         let output = |&b: &usize| {
             self.at(Place::Buffer(b), memory)
@@ -516,7 +522,7 @@ impl<'a> Run<'a> {
     /// Folds the rows `rows`.
     ///
     /// # Safety
-    /// The conditions of [`Run::make`]; the phase's code has run over the rows.
+    /// The conditions of [`Run::run_code`]; the phase's code has run over the rows.
     unsafe fn fold(&self, f: &(Fold, Place, usize), rows: Range<usize>, memory: Passing) {
         let (fold, of, to) = *f;
         let dtype = self.fused.buffers[to].dtype;

@@ -198,7 +198,7 @@ impl Factors {
     /// # Safety
     /// The rows exist. `c` points to initialised memory for them that is valid for writing and
     /// accessed by nothing else.
-    pub(crate) unsafe fn make(&self, rows: Range<usize>, c: *mut u8) -> Fallible {
+    pub(crate) unsafe fn compute(&self, rows: Range<usize>, c: *mut u8) -> Fallible {
         for_compute!(self.dtype(), T => {
             let len = rows.len() * self.sizes()[2];
             // SAFETY: the caller guarantees that `c` is initialised and exclusive for `rows` of `n`

@@ -117,7 +117,7 @@ struct Slots {
 }
 
 impl Slots {
-    fn give(&mut self, v: Val) -> Slot {
+    fn allocate(&mut self, v: Val) -> Slot {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.count += 1;
             self.count - 1
@@ -187,7 +187,7 @@ impl Program {
             let slot = if last[p.index()] == UNREAD {
                 Slot::NONE
             } else {
-                slots.give(p)
+                slots.allocate(p)
             };
             params.push(Param {
                 dtype: ty.dtype,
@@ -223,7 +223,7 @@ impl Program {
                 pool.push(if last[r.index()] == UNREAD {
                     Slot::NONE
                 } else {
-                    slots.give(r)
+                    slots.allocate(r)
                 });
             }
             let e = &f.eqns()[eqn];

@@ -270,7 +270,7 @@ impl Tiny {
         // holds their addresses, and `x` and `dense` keep them alive.
         x.next()
             .is_none()
-            .then(|| unsafe { self.run_taken(table, give) })
+            .then(|| unsafe { self.run_on_operands(table, give) })
     }
 
     /// Allocates results and runs on the operands in `table`.
@@ -278,7 +278,11 @@ impl Tiny {
     /// # Safety
     /// `table` begins with the addresses of contiguous operands of the input types, and has room
     /// for results and, if the program is fixed, constants.
-    unsafe fn run_taken(&self, table: &mut [*mut u8], mut give: impl FnMut(Tensor)) -> Result<()> {
+    unsafe fn run_on_operands(
+        &self,
+        table: &mut [*mut u8],
+        mut give: impl FnMut(Tensor),
+    ) -> Result<()> {
         let outputs = self.inputs.len()..self.inputs.len() + self.outputs.len();
         // A single result, the most common case, needs no vector.
         if let [form] = &self.outputs[..] {
@@ -287,7 +291,7 @@ impl Tiny {
             // SAFETY: the caller guarantees the operands in `table` (# Safety). The new buffer has
             // room for the result, and the run writes all its elements.
             give(unsafe {
-                self.run_placed(table).map_err(limit)?;
+                self.run_on_table(table).map_err(limit)?;
                 result.into_tensor(&form.shape)
             });
             return Ok(());
@@ -301,7 +305,7 @@ impl Tiny {
         // SAFETY: the caller guarantees the operands in `table` (# Safety). New buffers have room
         // for the results, and the run writes all their elements.
         unsafe {
-            self.run_placed(table).map_err(limit)?;
+            self.run_on_table(table).map_err(limit)?;
             for (r, form) in results.into_iter().zip(&self.outputs) {
                 give(r.into_tensor(&form.shape));
             }
@@ -313,7 +317,7 @@ impl Tiny {
     ///
     /// # Safety
     /// The conditions of [`Tiny::execute`]; `table` has room for constants if the program is fixed.
-    unsafe fn run_placed(&self, table: &mut [*mut u8]) -> Fallible {
+    unsafe fn run_on_table(&self, table: &mut [*mut u8]) -> Fallible {
         let (given, known) = table.split_at_mut(self.inputs.len() + self.outputs.len());
         // SAFETY: the caller guarantees operands and results (# Safety). If the program is fixed,
         // no instruction writes to the image. Else `with_memory` passes exclusive memory of this
@@ -325,7 +329,7 @@ impl Tiny {
                     .iter_mut()
                     .zip(&self.offsets)
                     .for_each(|(place, &at)| *place = base.wrapping_add(at));
-                self.follow(&self.code, table)
+                self.run_instructions(&self.code, table)
             } else {
                 let (x, y) = given.split_at(self.inputs.len());
                 let (x, y) = (x.iter().map(|x| x.cast_const()), y.iter().copied());
@@ -346,12 +350,12 @@ impl Tiny {
         x: impl IntoIterator<Item = *const u8>,
         y: impl IntoIterator<Item = *mut u8>,
     ) -> Fallible {
-        self.place(memory, x, y);
+        self.set_addresses(memory, x, y);
         // SAFETY: the caller guarantees operands and results (# Safety), and the layout gives every
         // place in memory room for its value.
         unsafe {
-            self.follow(&self.once, &memory.table)?;
-            self.follow(&self.code, &memory.table)
+            self.run_instructions(&self.once, &memory.table)?;
+            self.run_instructions(&self.code, &memory.table)
         }
     }
 
@@ -365,13 +369,13 @@ impl Tiny {
         x: impl IntoIterator<Item = *const u8>,
         y: impl IntoIterator<Item = *mut u8>,
     ) -> Fallible {
-        self.place(memory, x, y);
+        self.set_addresses(memory, x, y);
         // SAFETY: the caller guarantees operands, results and the state of memory (# Safety), and
         // the layout gives every place in memory room for its value.
-        unsafe { self.follow(&self.code, &memory.table) }
+        unsafe { self.run_instructions(&self.code, &memory.table) }
     }
 
-    fn place(
+    fn set_addresses(
         &self,
         memory: &mut RunMemory,
         x: impl IntoIterator<Item = *const u8>,
@@ -394,7 +398,7 @@ impl Tiny {
     /// # Safety
     /// The conditions of [`Tiny::execute`] for the addresses in `table`; places that instructions
     /// write are valid for writing.
-    unsafe fn follow(&self, code: &[Instruction], table: &[*mut u8]) -> Fallible {
+    unsafe fn run_instructions(&self, code: &[Instruction], table: &[*mut u8]) -> Fallible {
         for i in code {
             match i {
                 Instruction::Map {

@@ -224,18 +224,18 @@ impl<'a> Plan<'a> {
                 components.for_each(|more| starts.index(more));
                 done += count;
                 if starts.len() == BLOCK {
-                    before += self.give(before, &mut starts, f)?;
+                    before += self.flush(before, &mut starts, f)?;
                 }
             }
             if !advance_along(&mut index, around, &mut places) {
-                return self.give(before, &mut starts, f).map(|_| ());
+                return self.flush(before, &mut starts, f).map(|_| ());
             }
         }
     }
 
     /// Calls `f` with the windows of a block and clears the block. Returns the number of windows.
     /// `before` windows precede the block.
-    fn give(
+    fn flush(
         &self,
         before: usize,
         starts: &mut Starts,

@@ -58,7 +58,7 @@ impl Plan<'_> {
     }
 
     /// Allocates a place of `bytes` bytes in memory; `None` if the limit is exceeded.
-    fn room(&mut self, bytes: usize) -> Option<Place> {
+    fn allocate(&mut self, bytes: usize) -> Option<Place> {
         let at = self.image.len();
         self.image
             .resize(at + bytes.next_multiple_of(size_of::<Line>()), 0);
@@ -73,7 +73,7 @@ impl Plan<'_> {
             Some(k) => self.f.params().len() + k,
             None => {
                 let form = self.form(v)?;
-                self.room(form.bytes())?
+                self.allocate(form.bytes())?
             }
         };
         self.place[v.index()] = Some(place);
@@ -81,15 +81,15 @@ impl Plan<'_> {
     }
 
     /// Stores a constant of `bytes`, repeated `times` times, in the initial memory.
-    fn known(&mut self, bytes: &[u8], times: usize) -> Option<Place> {
-        let place = self.room(bytes.len() * times)?;
+    fn constant(&mut self, bytes: &[u8], times: usize) -> Option<Place> {
+        let place = self.allocate(bytes.len() * times)?;
         let at = *self.offsets.last()?;
         self.image[at..at + bytes.len() * times].copy_from_slice(&bytes.repeat(times));
         Some(place)
     }
 
     /// Emits a gather of a value's elements in another order, or broadcast.
-    fn picked(
+    fn gather(
         &mut self,
         v: Val,
         shape: &[usize],
@@ -100,7 +100,7 @@ impl Plan<'_> {
         let size = self.f.ty(v).dtype.size();
         let y = match y {
             Some(y) => y,
-            None => self.room(at.len() * size)?,
+            None => self.allocate(at.len() * size)?,
         };
         self.code.push(Instruction::Pick {
             at,
@@ -112,7 +112,12 @@ impl Plan<'_> {
     }
 
     /// Strides of a view that broadcasts `v` to `shape`.
-    fn repeated(&self, v: Val, shape: &[usize], dims: &[usize]) -> Option<SmallVec<[isize; 4]>> {
+    fn broadcast_strides(
+        &self,
+        v: Val,
+        shape: &[usize],
+        dims: &[usize],
+    ) -> Option<SmallVec<[isize; 4]>> {
         let from = self.form(v)?.shape;
         let mut strides = SmallVec::from_elem(0, shape.len());
         for ((&n, step), &d) in from.iter().zip(row_major(&from)).zip(dims) {
@@ -139,13 +144,13 @@ impl Plan<'_> {
         }
         let mut places: SmallVec<[Place; 8]> = SmallVec::new();
         for _ in 0..body.registers() {
-            places.push(self.room(n * body.widest())?);
+            places.push(self.allocate(n * body.widest())?);
         }
         for &x in x {
             places.push(self.place[x.index()]?);
         }
         for bytes in body.constants() {
-            places.push(self.known(bytes, n)?);
+            places.push(self.constant(bytes, n)?);
         }
         places.push(self.define(y)?);
         self.code.extend(body.code().map(|c| Instruction::Map {
@@ -174,7 +179,7 @@ impl Plan<'_> {
             };
             let (v, dims) = (g.inputs[*i].0, &made.operands[*i].dims);
             let strides = match dims {
-                Some(dims) => self.repeated(v, &shape, dims)?,
+                Some(dims) => self.broadcast_strides(v, &shape, dims)?,
                 None => row_major(&shape).into_iter().collect(),
             };
             Some((self.place[v.index()]?, strides))
@@ -275,7 +280,7 @@ impl Plan<'_> {
         if let Some(y) = known {
             return Some((y, rows));
         }
-        let y = self.room(bytes)?;
+        let y = self.allocate(bytes)?;
         self.once.push(Instruction::Pick {
             at: positions,
             size: self.f.ty(v).dtype.size(),
@@ -310,7 +315,7 @@ impl Plan<'_> {
             let strides = row_major(&from.shape);
             let (shape, strides): (Extents, SmallVec<[isize; 4]>) =
                 order.map(|d| (from.shape[d], strides[d])).unzip();
-            place = self.picked(x, &shape, &strides, None)?;
+            place = self.gather(x, &shape, &strides, None)?;
         }
         let len: usize = axes.iter().map(|&a| from.shape[a]).product();
         if len > PIECE {
@@ -336,19 +341,22 @@ impl Plan<'_> {
                 // SAFETY: `value` comes from an array, so it is dense with `bytes` initialised
                 // bytes; element types have no padding.
                 let bytes = unsafe { std::slice::from_raw_parts(value.first_ptr(), bytes) };
-                self.place[y.index()] = Some(self.known(bytes, 1)?);
+                self.place[y.index()] = Some(self.constant(bytes, 1)?);
             }
             Op::Reshape(_) => self.place[y.index()] = self.place[x[0].index()],
             Op::BroadcastInDim(b) => {
                 let shape = self.form(y)?.shape;
-                let (strides, to) = (self.repeated(x[0], &shape, &b.dims)?, self.define(y)?);
-                self.picked(x[0], &shape, &strides, Some(to))?;
+                let (strides, to) = (
+                    self.broadcast_strides(x[0], &shape, &b.dims)?,
+                    self.define(y)?,
+                );
+                self.gather(x[0], &shape, &strides, Some(to))?;
             }
             Op::Transpose(t) => {
                 let (shape, to) = (self.form(y)?.shape, self.define(y)?);
                 let strides = row_major(&self.form(x[0])?.shape);
                 let strides: SmallVec<[isize; 4]> = t.perm.iter().map(|&p| strides[p]).collect();
-                self.picked(x[0], &shape, &strides, Some(to))?;
+                self.gather(x[0], &shape, &strides, Some(to))?;
             }
             Op::Reduce(r) => self.reduce(r, x[0], y)?,
             Op::DotGeneral(d) => self.product(d, [x[0], x[1]], y)?,
