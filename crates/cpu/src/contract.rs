@@ -1,7 +1,8 @@
 //! Tensor contractions (`dot_general`) as batched matrix products.
+//! Operands are views if their strides permit it, else copies.
 //!
 //! ```text
-//! lhs -> [batch, free, contracted]      rhs -> [batch, contracted, free]      by views where the strides allow it
+//! lhs -> [batch, free, contracted]      rhs -> [batch, contracted, free]
 //! ```
 //! The contracted index runs over the pairs of axes in the order of the left operand's axes. So the
 //! order of summation depends on the operation only.

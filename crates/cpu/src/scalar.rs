@@ -23,7 +23,8 @@ macro_rules! scalar_kernels {
                 $(let $x = operands.next().expect("a scalar kernel has at most three operands").cast::<$t>();)*
                 for i in 0..n {
                     $(
-                        // SAFETY: the caller of a `Run` guarantees that operands hold `n` elements; i < n.
+                        // SAFETY: the caller of a `Run` guarantees that operands hold `n` elements;
+                        // i < n.
                         let $x: $t = unsafe { $x.add(i).read() };
                     )*
                     // SAFETY: the caller of a `Run` guarantees that `y` has room for `n` results; i
