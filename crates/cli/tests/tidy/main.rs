@@ -3,6 +3,7 @@
 
 mod imports;
 mod memory;
+mod pages;
 mod source;
 mod words;
 

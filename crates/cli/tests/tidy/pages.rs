@@ -1,0 +1,70 @@
+//! Pages: their length, and that what they refer to exists.
+
+use crate::{assert_none, pages, root};
+use regex_lite::Regex;
+
+/// Lines of pages, at most.
+const LENGTHS: &[(&str, usize)] = &[
+    ("README.md", 120),
+    ("ARCHITECTURE.md", 200),
+    ("CONTRIBUTING.md", 80),
+];
+
+/// Lines of a version in the changelog, at most.
+const VERSION_LINES: usize = 40;
+
+#[test]
+fn pages_are_short() {
+    let pages = pages();
+    let lines = |name: &str| {
+        let page = pages.iter().find(|(n, _)| n == name);
+        page.unwrap_or_else(|| panic!("{name} exists")).1.lines()
+    };
+    let mut bad: Vec<String> = LENGTHS
+        .iter()
+        .map(|(name, most)| (name, lines(name).count(), most))
+        .filter(|(_, n, most)| n > most)
+        .map(|(name, n, most)| format!("{name}: {n} lines, at most {most}"))
+        .collect();
+    let (mut version, mut count) = (String::new(), 0);
+    for line in lines("CHANGELOG.md").chain(["## end"]) {
+        if let Some(next) = line.strip_prefix("## ") {
+            if count > VERSION_LINES {
+                bad.push(format!("CHANGELOG.md, {version}: {count} lines"));
+            }
+            (version, count) = (next.to_owned(), 0);
+        }
+        count += 1;
+    }
+    assert_none("pages that are too long", bad);
+}
+
+/// Links to files, and paths in code spans that begin with a folder of the repository.
+#[test]
+fn what_pages_refer_to_exists() {
+    let link = Regex::new(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)").expect("a regular expression");
+    let path = Regex::new(
+        r"`((?:crates|docs|examples|benches|tests|fuzz)/[\w./-]+|[A-Z]+\.md|\.ci/run|justfile)`",
+    )
+    .expect("a regular expression");
+    let root = root();
+    let mut bad = Vec::new();
+    let mut seen = 0;
+    for (name, text) in pages().iter().filter(|(n, _)| n != "CHANGELOG.md") {
+        let folder = root.join(name).parent().expect("a folder").to_owned();
+        let links = link
+            .captures_iter(text)
+            .map(|l| (folder.join(&l[1]), l[1].to_owned()));
+        let paths = path
+            .captures_iter(text)
+            .map(|p| (root.join(&p[1]), p[1].to_owned()));
+        for (to, as_written) in links.chain(paths) {
+            seen += 1;
+            if !to.exists() {
+                bad.push(format!("{name}: {as_written}"));
+            }
+        }
+    }
+    assert!(seen > 50, "pages refer to files");
+    assert_none("pages that refer to what does not exist", bad);
+}
