@@ -26,23 +26,26 @@ mod micro;
 mod pack;
 #[cfg(test)]
 mod tests;
+mod types;
 mod vector;
 
-use crate::copy::copy_into;
 use crate::element::Number;
 use crate::loops::{Axis, Loops};
 use crate::memory::{Fallible, filled, with_room, zeros};
 use crate::parallel;
 use crate::simd::{Level, widest};
 use crate::view::{View, volume};
-pub(crate) use blocks::{DEPTH, Onto, RUN, Strided, panels};
+pub(crate) use blocks::panels;
 pub use compensated::{gemm_compensated, gemm_leave_out_zeros};
 use half::{bf16, f16};
-pub(crate) use indirect::{APIECE, Apiece, Indirect, PLACES};
-pub(crate) use micro::{Kernels, Real};
 use num_complex::Complex;
 use pack::{Half, Source, widen};
 pub(crate) use pack::{Lines, pack, transfer};
+pub use types::Matrix;
+use types::Parts;
+pub(crate) use types::{
+    APIECE, Apiece, DEPTH, Indirect, Kernels, Onto, PLACES, RUN, Real, Strided,
+};
 
 /// Products over the leading axes of `a[.., m, k]` and `b[.., k, n]`, written to `c[.., m, n]` in
 /// row-major order.
@@ -134,88 +137,6 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
 /// With fewer products in a batch each is cut, if it is large.
 const MANY: usize = 8;
 
-/// A strided matrix inside a slice.
-///
-/// Invariant: every element `data[offset + i · row_stride + j · col_stride]` exists; matrices are
-/// cut from [`View`]s.
-#[derive(Clone, Copy, Debug)]
-pub struct Matrix<'a, T> {
-    data: &'a [T],
-    offset: usize,
-    rows: usize,
-    cols: usize,
-    row_stride: isize,
-    col_stride: isize,
-}
-
-impl<'a, T: Copy> Matrix<'a, T> {
-    /// The matrix at `offset` in the last two axes of a view.
-    fn of(v: View<'a, T>, rows: usize, cols: usize, offset: usize) -> Self {
-        let batch = v.shape().len() - 2;
-        Matrix {
-            data: v.data(),
-            offset,
-            rows,
-            cols,
-            row_stride: v.stride(batch),
-            col_stride: v.stride(batch + 1),
-        }
-    }
-
-    /// A row-major matrix.
-    fn dense(data: &'a [T], rows: usize, cols: usize) -> Self {
-        debug_assert_eq!(data.len(), rows * cols);
-        Matrix {
-            data,
-            offset: 0,
-            rows,
-            cols,
-            row_stride: cols as isize,
-            col_stride: 1,
-        }
-    }
-
-    fn transposed(self) -> Self {
-        let Matrix {
-            rows,
-            cols,
-            row_stride,
-            col_stride,
-            ..
-        } = self;
-        Matrix {
-            rows: cols,
-            cols: rows,
-            row_stride: col_stride,
-            col_stride: row_stride,
-            ..self
-        }
-    }
-
-    /// The matrix so many elements further.
-    fn moved(self, by: isize) -> Self {
-        Matrix {
-            offset: self.offset.wrapping_add_signed(by),
-            ..self
-        }
-    }
-
-    fn pointer(&self) -> *const T {
-        self.data[self.offset..].as_ptr()
-    }
-
-    /// The elements in row-major order.
-    fn to_vec(self, zero: T) -> Fallible<Vec<T>> {
-        let (shape, strides) = ([self.rows, self.cols], [self.row_stride, self.col_stride]);
-        let mut out = filled(zero, self.rows * self.cols)?;
-        copy_into(
-            &mut out,
-            View::new(self.data, self.offset, &shape, &strides),
-        );
-        Ok(out)
-    }
-}
-
 /// An element with a matrix product.
 pub trait Gemm: Number + Send + Sync {
     /// `c = a b` for non-empty matrices, `c` row-major.
@@ -247,7 +168,7 @@ through_blocks!(f32 f64 Complex<f32> Complex<f64>);
 
 /// As [`Gemm::products`], of so many (to find how many is a division, which is felt in a small
 /// one), with the vectors of a level.
-fn at_level<T: blocks::Parts, S: Source<T>>(
+fn at_level<T: Parts, S: Source<T>>(
     level: Level,
     count: usize,
     c: &mut [T],
@@ -282,7 +203,7 @@ fn at_level<T: blocks::Parts, S: Source<T>>(
 
 /// As [`at_level`], of more than [`RUN`] steps: one product after another, each the sum of two.
 #[cold]
-fn in_halves<T: blocks::Parts, S: Source<T>>(
+fn in_halves<T: Parts, S: Source<T>>(
     level: Level,
     c: &mut [T],
     a: Matrix<S>,

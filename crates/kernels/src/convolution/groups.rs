@@ -7,8 +7,8 @@
 //! chain of [`gemm`](mod@crate::gemm).
 
 use super::layout::Layout;
-use super::tiles::Runs;
-use super::{Channels, Planes};
+use super::sums::{Runs, add};
+use super::types::{Channels, FEW, Planes};
 use crate::gemm::{APIECE, Apiece, DEPTH, Kernels, Lines, RUN, Real, pack};
 use crate::memory::{Fallible, with_room};
 use crate::parallel::{Shared, attempt};
@@ -18,7 +18,7 @@ use crate::sliding::Axis;
 /// Whether this is the way for convolutions of so few windows: half of the lanes or more have a
 /// group.
 pub(super) fn pay<T: Real>(level: Level, c: &Channels) -> bool {
-    c.outputs < super::FEW && c.groups * 2 >= T::kernels(level).lanes
+    c.outputs < FEW && c.groups * 2 >= T::kernels(level).lanes
 }
 
 struct Plan<'a, T: Real> {
@@ -186,10 +186,10 @@ impl<T: Real> Plan<'_, T> {
                 unsafe {
                     match block.is_multiple_of(RUN) {
                         true => level(Runs::level(block)).copy_from_nonoverlapping(chains, all),
-                        false => super::tiles::add(level(Runs::level(block)), chains, all),
+                        false => add(level(Runs::level(block)), chains, all),
                     }
                     self.runs
-                        .merged(end_row, |l| super::tiles::add(level(l), level(l + 1), all));
+                        .merged(end_row, |l| add(level(l), level(l + 1), all));
                 }
             }
             k = end;

@@ -11,7 +11,8 @@
 //! the elements again for which a weight is not finite.
 
 use super::layout::{Layout, copy};
-use super::{Channels, Planes, outside};
+use super::outside;
+use super::types::{Channels, Planes};
 use crate::mac::{Mac, Vectors};
 use crate::memory::{Fallible, Plain, collected, with_capacity, with_room};
 use crate::parallel::try_chunks;
@@ -123,12 +124,13 @@ unsafe fn vectors<L: Mac, const O: usize, const V: usize>(t: &Line<L::E>, at: us
 macro_rules! level {
     ($name:ident $(, $feature:literal)?) => {
         mod $name {
-            use super::{Kernels, Line, Mac};
+            use crate::convolution::lines::{self, Kernels, Line};
+            use crate::mac::Mac;
 
             $(#[target_feature(enable = $feature)])?
             unsafe fn line<L: Mac, const O: usize>(t: &Line<L::E>) {
                 // SAFETY: the caller's promise.
-                unsafe { super::line::<L, O>(t) }
+                unsafe { lines::line::<L, O>(t) }
             }
 
             pub(super) const fn kernels<L: Mac>() -> Kernels<L::E> {

@@ -5,7 +5,7 @@
 //! windows have such a product are computed again here, by the same chain without it. All others
 //! keep their bits.
 
-use super::{Channels, Planes};
+use super::types::{Channels, Planes};
 use crate::element::Number;
 use crate::gemm::{DEPTH, RUN};
 use crate::memory::{Fallible, collected, with_capacity};

@@ -10,7 +10,7 @@
 //! of sums is that of [`tiles`](super::tiles) with zeros, which are left out.
 
 use super::tiles::{self, Rows};
-use super::{Channels, Planes};
+use super::types::{Channels, Planes};
 use crate::gemm::{DEPTH, Gemm, Real};
 use crate::memory::{Fallible, collected, filled, with_capacity};
 use crate::parallel::try_chunks;

@@ -9,8 +9,10 @@
 //! A piece of work is some images or, of large ones, a band along the first axis. Where windows are
 //! few, to pack the kernel would take as long as the product: they are copied to columns.
 
+use super::groups;
 use super::layout::{Layout, copy};
-use super::{Channels, Planes, groups};
+use super::sums::{Runs, add};
+use super::types::{Channels, Planes};
 use crate::gemm::{
     DEPTH, Gemm, Indirect, Kernels, Lines, PLACES, RUN, Real, gemm, pack, panels, transfer,
 };
@@ -81,36 +83,6 @@ impl Rows {
         w.chunks_exact(self.window)
             .for_each(|w| of.extend(self.kept.iter().map(|&k| w[k])));
         Ok(of)
-    }
-}
-
-/// The sums of so many rows by runs of [`RUN`], in the order of [`gemm`](mod@crate::gemm).
-#[derive(Clone, Copy)]
-pub(super) struct Runs(pub usize);
-
-impl Runs {
-    /// Sums of runs that there may be at a time: those of 1, 2, 4, .. runs that are not added yet,
-    /// and the next one.
-    pub(super) fn levels(self) -> usize {
-        1 + self.0.div_ceil(RUN).ilog2() as usize
-    }
-
-    /// Which of the sums the rows from `p` on are added to.
-    pub(super) fn level(p: usize) -> usize {
-        (p / RUN).count_ones() as usize
-    }
-
-    /// Calls `add(i)`, which adds the sums `i + 1` to the sums `i`, wherever the rows before `p`
-    /// end a run: as often as their order says.
-    pub(super) fn merged(self, p: usize, mut add: impl FnMut(usize)) {
-        let (last, run) = (p == self.0, (p - 1) / RUN);
-        let top = run.count_ones() as usize;
-        let merges = match last {
-            true => top,
-            false if p.is_multiple_of(RUN) => (run + 1).trailing_zeros() as usize,
-            false => 0,
-        };
-        (0..merges).for_each(|k| add(top - 1 - k));
     }
 }
 
@@ -302,23 +274,6 @@ fn by_columns<T: Real + Gemm>(
         }
     }
     Ok(())
-}
-
-/// `to[i] += from[i]`.
-///
-/// # Safety
-/// Both are valid for `n` elements, and do not overlap.
-pub(super) unsafe fn add<T: Real>(to: *mut T, from: *const T, n: usize) {
-    // SAFETY: the caller's promise.
-    let (to, from) = unsafe {
-        (
-            std::slice::from_raw_parts_mut(to, n),
-            std::slice::from_raw_parts(from, n),
-        )
-    };
-    to.iter_mut()
-        .zip(from)
-        .for_each(|(to, &x)| *to = to.plus(x));
 }
 
 /// Neighbours in ascending steps of 1: the place of the first, what it is, and how many they are.

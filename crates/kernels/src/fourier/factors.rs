@@ -1,10 +1,12 @@
 //! How a length is split: radices of the passes, and about how many instructions an element costs.
 
-use super::odd::MOST_ODD;
 use smallvec::SmallVec;
 
 /// Radices of the passes of a transform, smallest first.
 pub(super) type Radices = SmallVec<[usize; 16]>;
+
+/// The largest number of points.
+pub(super) const MOST_ODD: usize = 251;
 
 /// A way to transform a prime number of points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,4 +1,4 @@
-//! [`Hartley`]: transforms of a prime number of reals as a real convolution, and their adjoints.
+//! [`Hartley`](super::real): transforms of a prime number of reals as a real convolution, and their adjoints.
 //!
 //! ```text
 //! κ(u) = cos(2πu/p) - sin(2πu/p)      v(k) = Σ_j x[j] κ(jk)      0 < j, k < p
@@ -9,132 +9,25 @@
 //! large factors, the convolution is that of a longer line, zeros after its first `p - 1` points.
 
 use super::butterfly::C;
-use super::factors::generator;
-use super::plan::pair;
 use super::prime::Step;
-use super::real::RealPlan;
-use super::roots::Roots;
-use crate::lanes::{Job, Width, dispatch};
-use crate::memory::{Fallible, push, with_capacity, zeros};
-use crate::simd::Level;
+use crate::lanes::Job;
 use crate::vector::{Float, V};
 
-/// A transform of `p` real rows.
-pub(super) struct Hartley<E> {
-    p: usize,
-    /// `g^j` modulo `p` for `j < p - 1`.
-    powers: Vec<u32>,
-    plan: RealPlan<E>,
-    /// Half the spectrum of `κ(g^-q)` over the number of points: the adjoint of real transforms
-    /// counts no point twice, so that points which are their own mirror have half of that.
-    spectrum: Vec<E>,
-}
-
-impl<E: Float> Hartley<E> {
-    /// For an odd prime `p` and an even number of points of the convolution: `p - 1`, or at least
-    /// `2 p - 3`.
-    pub(super) fn new(p: usize, points: usize) -> Fallible<Hartley<E>> {
-        let (g, roots, count) = (generator(p), Roots::new(p)?, p - 1);
-        let mut powers = with_capacity(count)?;
-        let mut power = 1;
-        for _ in 0..count {
-            push(&mut powers, power as u32)?;
-            power = power * g % p;
-        }
-        let mut factor = zeros::<f64>(points)?;
-        for q in 0..count {
-            let (cos, minus_sin) = roots.at(powers[(count - q) % count] as usize);
-            factor[q] = cos + minus_sin;
-            if q > 0 && points > count {
-                factor[points - (count - q)] = cos + minus_sin;
-            }
-        }
-        let (exact, half) = (RealPlan::<f64>::new(points)?, points / 2);
-        let (mut y, mut work) = (zeros::<f64>(2 * (half + 1))?, zeros::<f64>(exact.work())?);
-        // SAFETY: panels of one lane.
-        unsafe {
-            exact.forward(
-                Width::Single(Level::chosen()),
-                factor.as_ptr(),
-                y.as_mut_ptr(),
-                work.as_mut_ptr(),
-            )
-        };
-        let mut spectrum = with_capacity(2 * (half + 1))?;
-        for (k, z) in y.chunks_exact(2).enumerate() {
-            let over = points as f64 * if k == 0 || k == half { 2.0 } else { 1.0 };
-            pair(&mut spectrum, (z[0] / over, z[1] / over))?;
-        }
-        Ok(Hartley {
-            p,
-            powers,
-            plan: RealPlan::new(points)?,
-            spectrum,
-        })
-    }
-
-    /// Points of the convolution.
-    fn points(&self) -> usize {
-        self.plan.points()
-    }
-
-    /// Elements of the workspace for each lane.
-    pub(super) fn work(&self) -> usize {
-        self.points() + 2 * (self.points() / 2 + 1) + self.plan.work()
-    }
-
-    /// Bytes of the tables.
-    pub(super) fn bytes(&self) -> usize {
-        size_of::<u32>() * self.powers.len()
-            + size_of::<E>() * self.spectrum.len()
-            + self.plan.bytes()
-    }
-
-    /// The spectrum of real rows, or the adjoint.
-    ///
-    /// # Safety
-    /// As for [`RealPlan::forward`] and [`RealPlan::adjoint`].
-    pub(super) unsafe fn run(
-        &self,
-        width: Width,
-        x: *const E,
-        y: *mut E,
-        work: *mut E,
-        adjoint: bool,
-    ) {
-        let (points, lanes) = (self.points(), width.lanes::<E>());
-        let a = work;
-        let t = a.wrapping_add(points * lanes);
-        let work = t.wrapping_add(2 * (points / 2 + 1) * lanes);
-        // SAFETY: the caller's promise; `a`, `t` and `work` are parts of the workspace.
-        unsafe {
-            let step = |step: Step| Convolution {
-                hartley: self,
-                step,
-                adjoint,
-                x,
-                y,
-                a,
-                t,
-            };
-            dispatch(width, &step(Step::Gather));
-            self.plan.forward(width, a, t, work);
-            dispatch(width, &step(Step::Multiply));
-            self.plan.adjoint(width, t, a, work);
-            dispatch(width, &step(Step::Scatter));
-        }
-    }
-}
-
 /// A step of a convolution.
-struct Convolution<'a, E> {
-    hartley: &'a Hartley<E>,
-    step: Step,
-    adjoint: bool,
-    x: *const E,
-    y: *mut E,
-    a: *mut E,
-    t: *mut E,
+pub(super) struct Convolution<'a, E> {
+    pub p: usize,
+    pub powers: &'a [u32],
+    /// Points of the convolution.
+    pub points: usize,
+    /// Whether the rows of the plan's adjoint come in pairs whose members are exchanged.
+    pub swaps: bool,
+    pub spectrum: &'a [E],
+    pub step: Step,
+    pub adjoint: bool,
+    pub x: *const E,
+    pub y: *mut E,
+    pub a: *mut E,
+    pub t: *mut E,
 }
 
 impl<E: Float> Job<E> for Convolution<'_, E> {
@@ -156,7 +49,7 @@ impl<E: Float> Convolution<'_, E> {
     /// That of the job.
     #[inline(always)]
     unsafe fn gather<W: V<E = E>>(&self) {
-        let Hartley { p, ref powers, .. } = *self.hartley;
+        let (p, powers) = (self.p, self.powers);
         // SAFETY: the caller's promise.
         unsafe {
             for (j, &power) in powers.iter().enumerate() {
@@ -172,7 +65,7 @@ impl<E: Float> Convolution<'_, E> {
                 };
                 x.store(self.a.add(j * W::N));
             }
-            for j in powers.len()..self.hartley.points() {
+            for j in powers.len()..self.points {
                 W::splat(E::ZERO).store(self.a.add(j * W::N));
             }
         }
@@ -182,7 +75,7 @@ impl<E: Float> Convolution<'_, E> {
     /// That of the job.
     #[inline(always)]
     unsafe fn multiply<W: V<E = E>>(&self) {
-        let spectrum = self.hartley.spectrum.as_ptr();
+        let spectrum = self.spectrum.as_ptr();
         // SAFETY: the caller's promise.
         unsafe {
             let (first, all) = (W::load(self.x), W::load(self.t));
@@ -196,7 +89,7 @@ impl<E: Float> Convolution<'_, E> {
                 }
                 .store(self.y);
             }
-            for k in 0..=self.hartley.points() / 2 {
+            for k in 0..=self.points / 2 {
                 let t = self.t.add(2 * k * W::N);
                 C::<W>::load(t).mul(C::splat(spectrum.add(2 * k))).store(t);
             }
@@ -207,13 +100,8 @@ impl<E: Float> Convolution<'_, E> {
     /// That of the job.
     #[inline(always)]
     unsafe fn scatter<W: V<E = E>>(&self) {
-        let Hartley {
-            p,
-            ref powers,
-            ref plan,
-            ..
-        } = *self.hartley;
-        let (count, half, swap) = (powers.len(), p / 2, usize::from(plan.swaps()));
+        let (p, powers) = (self.p, self.powers);
+        let (count, half, swap) = (powers.len(), p / 2, usize::from(self.swaps));
         // SAFETY: the caller's promise; the row of result `g^-q` is `q`, with its neighbour
         // exchanged or not.
         unsafe {

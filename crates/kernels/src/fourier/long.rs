@@ -7,9 +7,9 @@
 
 use super::butterfly::C;
 use super::factors::{convolved, cost, primes};
-use super::plan::{Plan, pair};
+use super::plan::Plan;
 use super::prime::chirp;
-use super::roots::Roots;
+use super::roots::{Roots, pair};
 
 use crate::lanes::lines::{Load, Part, Place, Store};
 use crate::lanes::{Job, Width, dispatch, over_panels};

@@ -9,17 +9,13 @@
 //! and `t + 1` share all but two of them.
 
 use super::butterfly::{Butterfly, C};
-use super::factors::generator;
-use super::plan::pair;
-use super::roots::Roots;
+use super::factors::{MOST_ODD, generator};
+use super::roots::{Roots, pair};
 use crate::memory::{Fallible, push, with_capacity};
 use crate::vector::{Float, Tables, V};
 use std::mem::MaybeUninit;
 
-/// The largest number of points.
-pub(super) const MOST_ODD: usize = 251;
-
-/// Half of that.
+/// Half of [`MOST_ODD`].
 const MOST_PAIRS: usize = MOST_ODD / 2;
 
 /// Pairs of results that are computed together.

@@ -10,12 +10,13 @@
 //! line depends on `n` alone, so bits do not depend on the lanes.
 
 use super::butterfly::{Butterfly, C, Small};
-use super::factors::{Way, prime, radices};
+use super::factors::{Way, generator, prime, radices};
 use super::odd::{BLOCK, Few, Pairs, Rows};
-use super::prime::Prime;
-use super::roots::Roots;
+use super::prime::{Convolution, Order, Step, chirp};
+use super::roots::{Roots, pair};
 use crate::lanes::{Job, Width, dispatch};
-use crate::memory::{Fallible, push, with_capacity};
+use crate::memory::{Fallible, push, with_capacity, zeros};
+use crate::simd::Level;
 use crate::vector::{Float, V};
 
 /// A transform of one length.
@@ -39,12 +40,6 @@ enum Kind<E> {
     Small,
     Pairs(Pairs<E>),
     Prime(Prime<E>),
-}
-
-/// Appends a complex number.
-pub(super) fn pair<E: Float>(to: &mut Vec<E>, (re, im): (f64, f64)) -> Fallible {
-    push(to, E::narrow(re))?;
-    push(to, E::narrow(im))
 }
 
 impl<E: Float> Plan<E> {
@@ -366,4 +361,131 @@ impl<E: Float> Symmetric<E> {
             b.store(self.to.add(self.step * (self.r - k)));
         }
     }
+}
+
+/// A convolution that is a transform.
+pub(super) struct Prime<E> {
+    p: usize,
+    plan: Box<Plan<E>>,
+    spectrum: Vec<E>,
+    order: Order<E>,
+}
+
+impl<E: Float> Prime<E> {
+    pub(super) fn new(p: usize, way: Way) -> Fallible<Prime<E>> {
+        let (points, order, factor) = match way {
+            Way::Chirp(points) => {
+                let chirp = chirp(p)?;
+                let mut factor = zeros::<f64>(2 * points)?;
+                for j in 0..p {
+                    let (re, im) = (chirp[2 * j], -chirp[2 * j + 1]);
+                    for at in [j, (points - j) % points] {
+                        (factor[2 * at], factor[2 * at + 1]) = (re, im);
+                    }
+                }
+                let mut order = with_capacity(2 * p)?;
+                chirp
+                    .iter()
+                    .try_for_each(|&x| push(&mut order, E::narrow(x)))?;
+                (points, Order::Chirp(order), factor)
+            }
+            _ => {
+                let (g, roots) = (generator(p), Roots::new(p)?);
+                let (mut powers, mut factor) = (with_capacity(p - 1)?, with_capacity(2 * (p - 1))?);
+                let mut power = 1;
+                for _ in 1..p {
+                    push(&mut powers, power as u32)?;
+                    power = power * g % p;
+                }
+                let mut inverse = with_capacity(p - 1)?;
+                for q in 0..p - 1 {
+                    let at = powers[(p - 1 - q) % (p - 1)];
+                    push(&mut inverse, at)?;
+                    pair(&mut factor, roots.at(at as usize))?;
+                }
+                (p - 1, Order::Powers(powers, inverse), factor)
+            }
+        };
+        let plan = Box::new(Plan::new(points)?);
+        Ok(Prime {
+            p,
+            plan,
+            spectrum: spectrum(&factor, points)?,
+            order,
+        })
+    }
+
+    /// Rows of the workspace.
+    pub(super) fn work(&self) -> usize {
+        2 * self.plan.points() + self.plan.work()
+    }
+
+    /// Bytes of the tables.
+    pub(super) fn bytes(&self) -> usize {
+        let order = match &self.order {
+            Order::Powers(to, from) => size_of::<u32>() * (to.len() + from.len()),
+            Order::Chirp(chirp) => size_of::<E>() * chirp.len(),
+        };
+        self.plan.bytes() + size_of::<E>() * self.spectrum.len() + order
+    }
+
+    /// Transforms `p` rows, each so many elements after the one before; the results above the first
+    /// are multiplied with `twiddles`.
+    ///
+    /// # Safety
+    /// All rows of the vectors' lanes exist, and `work` has as many as [`work`](Self::work) says;
+    /// none overlap.
+    pub(super) unsafe fn run(
+        &self,
+        width: Width,
+        x: (*const E, usize),
+        y: (*mut E, usize),
+        twiddles: Option<&[E]>,
+        work: *mut E,
+    ) {
+        let panel = 2 * width.lanes::<E>() * self.plan.points();
+        let (a, b, work) = (work, work.wrapping_add(panel), work.wrapping_add(2 * panel));
+        // SAFETY: the caller's promise; `a`, `b` and `work` are parts of the workspace.
+        unsafe {
+            let step = |step: Step| Convolution {
+                p: self.p,
+                points: self.plan.points(),
+                order: &self.order,
+                spectrum: &self.spectrum,
+                step,
+                x,
+                y,
+                twiddles,
+                a,
+                b,
+            };
+            dispatch(width, &step(Step::Gather));
+            self.plan.run(width, a, b, work);
+            dispatch(width, &step(Step::Multiply));
+            self.plan.run(width, a, b, work);
+            dispatch(width, &step(Step::Scatter));
+        }
+    }
+}
+
+/// The transform of a factor of `n` points, divided by `n`.
+fn spectrum<E: Float>(factor: &[f64], n: usize) -> Fallible<Vec<E>> {
+    let plan = Plan::<f64>::new(n)?;
+    let (mut y, mut work, mut out) = (
+        zeros::<f64>(2 * n)?,
+        zeros::<f64>(2 * plan.work())?,
+        with_capacity(2 * n)?,
+    );
+    // SAFETY: panels of one lane.
+    unsafe {
+        plan.run(
+            Width::Single(Level::chosen()),
+            factor.as_ptr(),
+            y.as_mut_ptr(),
+            work.as_mut_ptr(),
+        )
+    };
+    y.iter()
+        .try_for_each(|y| push(&mut out, E::narrow(y / n as f64)))?;
+    Ok(out)
 }

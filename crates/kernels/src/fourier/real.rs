@@ -10,18 +10,22 @@
 //! convolutions.
 
 mod long;
+mod passes;
 
 pub(super) use long::LongReal;
 
 use super::butterfly::C;
-use super::factors::{primes, real_prime};
-use super::hartley::Hartley;
+use super::factors::{generator, primes, real_prime};
+use super::hartley::Convolution;
 use super::odd::{BLOCK, Few, Pairs, Rows};
-use super::plan::{Plan, pair};
-use super::roots::Roots;
+use super::plan::Plan;
+use super::prime::Step;
+use super::roots::{Roots, pair};
 use crate::lanes::{Job, Width, dispatch};
-use crate::memory::{Fallible, with_capacity};
+use crate::memory::{Fallible, push, with_capacity, zeros};
+use crate::simd::Level;
 use crate::vector::{Float, V};
+use passes::{Collect, Expand, Spread, Untangle};
 
 /// A transform of one length of real lines. Panels of reals have rows of `N`, those of spectra rows
 /// of `2 N` elements.
@@ -311,123 +315,6 @@ impl<E: Float> Ends<E> {
     }
 }
 
-/// Real rows as complex ones.
-struct Expand<E> {
-    n: usize,
-    x: *const E,
-    y: *mut E,
-}
-
-impl<E: Float> Job<E> for Expand<E> {
-    #[inline(always)]
-    unsafe fn run<W: V<E = E>>(&self) {
-        for j in 0..self.n {
-            // SAFETY: the caller's promise.
-            unsafe {
-                let re = W::load(self.x.add(j * W::N));
-                C { re, ..C::zero() }.store(self.y.add(2 * j * W::N));
-            }
-        }
-    }
-}
-
-/// The whole spectrum whose real transform is the adjoint's, from its first half.
-struct Mirror<E> {
-    n: usize,
-    x: *const E,
-    y: *mut E,
-}
-
-impl<E: Float> Job<E> for Mirror<E> {
-    #[inline(always)]
-    unsafe fn run<W: V<E = E>>(&self) {
-        let (n, row, half) = (self.n, 2 * W::N, W::splat(E::narrow(0.5)));
-        // SAFETY: the caller's promise.
-        unsafe {
-            C {
-                re: W::load(self.x),
-                ..C::zero()
-            }
-            .store(self.y);
-            for k in 1..=n / 2 {
-                let z = C::<W>::load(self.x.add(k * row)).times(half);
-                z.store(self.y.add(k * row));
-                z.conjugate().store(self.y.add((n - k) * row));
-            }
-        }
-    }
-}
-
-/// Between the transform of pairs of reals and the spectrum of the reals, `h` points; backward with
-/// real and imaginary parts exchanged, as the inverse transform takes them. Forward in place.
-struct Untangle<'a, E> {
-    turns: &'a [E],
-    h: usize,
-    x: *const E,
-    y: *mut E,
-    backward: bool,
-}
-
-impl<E: Float> Job<E> for Untangle<'_, E> {
-    #[inline(always)]
-    unsafe fn run<W: V<E = E>>(&self) {
-        let (h, row, half) = (self.h, 2 * W::N, W::splat(E::narrow(0.5)));
-        // SAFETY: the caller's promise; both rows of a pair are read before one is written.
-        unsafe {
-            if self.backward {
-                let (first, last) = (W::load(self.x), W::load(self.x.add(h * row)));
-                C {
-                    re: first.sub(last),
-                    im: first.add(last),
-                }
-                .store(self.y);
-            } else {
-                let z = C::<W>::load(self.x);
-                C {
-                    re: z.re.add(z.im),
-                    ..C::zero()
-                }
-                .store(self.y);
-                C {
-                    re: z.re.sub(z.im),
-                    ..C::zero()
-                }
-                .store(self.y.add(h * row));
-            }
-            for k in 1..=h / 2 {
-                let turn = C::<W>::splat(self.turns.as_ptr().add(2 * k));
-                let (a, b) = (
-                    C::<W>::load(self.x.add(k * row)),
-                    C::<W>::load(self.x.add((h - k) * row)),
-                );
-                let sum = a.add(b.conjugate()).times(half);
-                let difference = a.sub(b.conjugate()).times(half);
-                let (low, high) = if self.backward {
-                    // i conj(w^k) (a - conj b); the other point is the conjugate of the difference
-                    // of both.
-                    let t = difference.mul_conjugate(turn);
-                    let (low, high) = (sum.plus_i(t), sum.minus_i(t).conjugate());
-                    (
-                        C {
-                            re: low.im,
-                            im: low.re,
-                        },
-                        C {
-                            re: high.im,
-                            im: high.re,
-                        },
-                    )
-                } else {
-                    let t = difference.mul(turn);
-                    (sum.minus_i(t), sum.plus_i(t).conjugate())
-                };
-                low.store(self.y.add(k * row));
-                high.store(self.y.add((h - k) * row));
-            }
-        }
-    }
-}
-
 /// Runs `few` of a pass for row counts that fit registers, else `columns`.
 macro_rules! by_rows {
     ($pass:expr, $W:ident) => {
@@ -658,59 +545,106 @@ impl<E: Float> Join<'_, E> {
     }
 }
 
-/// Puts the points of a line at `k`, `k + r`, .. of the spectrum; those above its half are
-/// mirrored.
-struct Spread<E> {
-    n: usize,
-    r: usize,
-    k: usize,
-    count: usize,
-    t: *const E,
-    y: *mut E,
+/// A transform of `p` real rows.
+struct Hartley<E> {
+    p: usize,
+    /// `g^j` modulo `p` for `j < p - 1`.
+    powers: Vec<u32>,
+    plan: RealPlan<E>,
+    /// Half the spectrum of `κ(g^-q)` over the number of points: the adjoint of real transforms
+    /// counts no point twice, so that points which are their own mirror have half of that.
+    spectrum: Vec<E>,
 }
 
-impl<E: Float> Job<E> for Spread<E> {
-    #[inline(always)]
-    unsafe fn run<W: V<E = E>>(&self) {
-        let row = 2 * W::N;
-        for l in 0..self.count {
-            let at = self.k + self.r * l;
-            // SAFETY: the caller's promise.
-            unsafe {
-                let z = C::<W>::load(self.t.add(l * row));
-                match at <= self.n / 2 {
-                    true => z.store(self.y.add(at * row)),
-                    false => z.conjugate().store(self.y.add((self.n - at) * row)),
-                }
+impl<E: Float> Hartley<E> {
+    /// For an odd prime `p` and an even number of points of the convolution: `p - 1`, or at least
+    /// `2 p - 3`.
+    fn new(p: usize, points: usize) -> Fallible<Hartley<E>> {
+        let (g, roots, count) = (generator(p), Roots::new(p)?, p - 1);
+        let mut powers = with_capacity(count)?;
+        let mut power = 1;
+        for _ in 0..count {
+            push(&mut powers, power as u32)?;
+            power = power * g % p;
+        }
+        let mut factor = zeros::<f64>(points)?;
+        for q in 0..count {
+            let (cos, minus_sin) = roots.at(powers[(count - q) % count] as usize);
+            factor[q] = cos + minus_sin;
+            if q > 0 && points > count {
+                factor[points - (count - q)] = cos + minus_sin;
             }
         }
+        let (exact, half) = (RealPlan::<f64>::new(points)?, points / 2);
+        let (mut y, mut work) = (zeros::<f64>(2 * (half + 1))?, zeros::<f64>(exact.work())?);
+        // SAFETY: panels of one lane.
+        unsafe {
+            exact.forward(
+                Width::Single(Level::chosen()),
+                factor.as_ptr(),
+                y.as_mut_ptr(),
+                work.as_mut_ptr(),
+            )
+        };
+        let mut spectrum = with_capacity(2 * (half + 1))?;
+        for (k, z) in y.chunks_exact(2).enumerate() {
+            let over = points as f64 * if k == 0 || k == half { 2.0 } else { 1.0 };
+            pair(&mut spectrum, (z[0] / over, z[1] / over))?;
+        }
+        Ok(Hartley {
+            p,
+            powers,
+            plan: RealPlan::new(points)?,
+            spectrum,
+        })
     }
-}
 
-/// The inverse of [`Spread`].
-struct Collect<E> {
-    n: usize,
-    r: usize,
-    k: usize,
-    count: usize,
-    x: *const E,
-    t: *mut E,
-}
+    /// Points of the convolution.
+    fn points(&self) -> usize {
+        self.plan.points()
+    }
 
-impl<E: Float> Job<E> for Collect<E> {
-    #[inline(always)]
-    unsafe fn run<W: V<E = E>>(&self) {
-        let row = 2 * W::N;
-        for l in 0..self.count {
-            let at = self.k + self.r * l;
-            // SAFETY: the caller's promise.
-            unsafe {
-                let z = match at <= self.n / 2 {
-                    true => C::<W>::load(self.x.add(at * row)),
-                    false => C::<W>::load(self.x.add((self.n - at) * row)).conjugate(),
-                };
-                z.store(self.t.add(l * row));
-            }
+    /// Elements of the workspace for each lane.
+    fn work(&self) -> usize {
+        self.points() + 2 * (self.points() / 2 + 1) + self.plan.work()
+    }
+
+    /// Bytes of the tables.
+    fn bytes(&self) -> usize {
+        size_of::<u32>() * self.powers.len()
+            + size_of::<E>() * self.spectrum.len()
+            + self.plan.bytes()
+    }
+
+    /// The spectrum of real rows, or the adjoint.
+    ///
+    /// # Safety
+    /// As for [`RealPlan::forward`] and [`RealPlan::adjoint`].
+    unsafe fn run(&self, width: Width, x: *const E, y: *mut E, work: *mut E, adjoint: bool) {
+        let (points, lanes) = (self.points(), width.lanes::<E>());
+        let a = work;
+        let t = a.wrapping_add(points * lanes);
+        let work = t.wrapping_add(2 * (points / 2 + 1) * lanes);
+        // SAFETY: the caller's promise; `a`, `t` and `work` are parts of the workspace.
+        unsafe {
+            let step = |step: Step| Convolution {
+                p: self.p,
+                powers: &self.powers,
+                points,
+                swaps: self.plan.swaps(),
+                spectrum: &self.spectrum,
+                step,
+                adjoint,
+                x,
+                y,
+                a,
+                t,
+            };
+            dispatch(width, &step(Step::Gather));
+            self.plan.forward(width, a, t, work);
+            dispatch(width, &step(Step::Multiply));
+            self.plan.adjoint(width, t, a, work);
+            dispatch(width, &step(Step::Scatter));
         }
     }
 }

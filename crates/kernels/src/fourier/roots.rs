@@ -9,6 +9,7 @@
 //! 2^-100.
 
 use crate::memory::{Fallible, push, with_capacity};
+use crate::vector::Float;
 
 /// The unevaluated sum of two f64.
 #[derive(Clone, Copy)]
@@ -158,4 +159,10 @@ impl Roots {
             _ => (sin, cos),
         }
     }
+}
+
+/// Appends a complex number.
+pub(super) fn pair<E: Float>(to: &mut Vec<E>, (re, im): (f64, f64)) -> Fallible {
+    push(to, E::narrow(re))?;
+    push(to, E::narrow(im))
 }

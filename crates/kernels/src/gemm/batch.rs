@@ -6,10 +6,9 @@
 //! Elements of some products are transposed to vectors, and those of C back: so a product costs
 //! about as many moves as it has elements. An element is the chain of [`micro`](super::micro).
 
-use super::blocks::Strided;
 use super::lanes::Lanes;
-use super::micro::Real;
 use super::pack::{Lines, transfer};
+use super::types::{Batch, Real, Strided};
 use crate::memory::{Fallible, with_room};
 use crate::simd::Level;
 
@@ -17,27 +16,6 @@ use crate::simd::Level;
 pub(super) const TOGETHER: usize = 64;
 /// The largest extent of a small matrix.
 pub(super) const SMALL: usize = 8;
-
-/// Factors and results of [`TOGETHER`] products: each element is a line of lanes, one for each
-/// product.
-pub(super) struct Batch<T> {
-    sizes: [usize; 3],
-    /// Vectors' worth of lanes that are computed.
-    lanes: usize,
-    a: *const T,
-    /// From one row and column of A to the next, in elements of a product.
-    of_a: [usize; 2],
-    b: *const T,
-    of_b: [usize; 2],
-    /// Row-major.
-    c: *mut T,
-}
-
-/// A kernel.
-///
-/// Safety: the level is there; A and B are valid for reading and C for writing every element in all
-/// lanes.
-pub(super) type Together<T> = unsafe fn(&Batch<T>);
 
 /// The products in all lanes.
 ///

@@ -7,21 +7,14 @@
 //! blocks in ascending order.
 
 use super::batch;
-use super::micro::{Kernels, Micro, Real, Tile, VECTORS};
 use super::pack::{Lines, Source};
-use super::vector::{Row, Times};
+use super::types::{DEPTH, Kernels, Micro, Onto, Parts, Real, Row, Strided, Tile, Times, VECTORS};
 use crate::element::Number;
 use crate::memory::{Fallible, with_room};
 use crate::parallel::{Shared, attempt, threads};
 use crate::simd::Level;
-use num_complex::Complex;
 use std::ops::Range;
 
-/// Steps of `k` in a block: part of what a product means.
-pub(crate) const DEPTH: usize = 256;
-/// Steps of `k` whose blocks are added in ascending order; more are cut in two, so that errors do
-/// not grow as their number.
-pub(crate) const RUN: usize = 16 * DEPTH;
 /// Columns of B that are packed together, in vectors: the block stays in the second cache.
 const WIDE: usize = 16 * VECTORS;
 /// Tiles of rows of A that are packed together.
@@ -58,62 +51,6 @@ const COMMON: u64 = 500_000;
 const COMMON_BYTES: usize = 4 << 20;
 /// Steps of `k` of such a block that are packed as one chunk of work.
 const COMMON_STEPS: usize = 32;
-
-/// A number made of floats with micro-kernels: one, or two.
-pub(super) trait Parts: Number {
-    type Part: Real;
-    /// How many.
-    const PARTS: usize;
-}
-
-impl Parts for f32 {
-    type Part = f32;
-    const PARTS: usize = 1;
-}
-
-impl Parts for f64 {
-    type Part = f64;
-    const PARTS: usize = 1;
-}
-
-impl Parts for Complex<f32> {
-    type Part = f32;
-    const PARTS: usize = 2;
-}
-
-impl Parts for Complex<f64> {
-    type Part = f64;
-    const PARTS: usize = 2;
-}
-
-/// What a product does to C.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Onto {
-    /// C is set to it.
-    Set,
-    /// It is subtracted from C, block of `k` by block.
-    Minus,
-    /// The same for elements on and above the diagonal; those below it may change or not.
-    MinusUpper,
-}
-
-/// A matrix in memory: where it begins, and how far its rows and columns are apart.
-#[derive(Clone, Copy)]
-pub(crate) struct Strided<P> {
-    pub at: P,
-    pub row: isize,
-    pub col: isize,
-}
-
-impl<P> Strided<P> {
-    pub(crate) fn transposed(self) -> Self {
-        Strided {
-            at: self.at,
-            row: self.col,
-            col: self.row,
-        }
-    }
-}
 
 /// `count` products `C = A B` of `m` by `k` and `k` by `n`, none of them 0: those of A and of B lie
 /// so far apart, those of C follow each other. What they do to C is what `onto` says.

@@ -9,45 +9,12 @@
 //! the chain of [`micro`](super::micro).
 
 use super::lanes::Lanes;
-use super::micro::VECTORS;
-
-/// Most rows of a tile.
-pub(crate) const PLACES: usize = 8;
-
-/// What a micro-kernel works on.
-pub(crate) struct Indirect<T> {
-    /// Steps of `k`, at least one.
-    pub depth: usize,
-    /// Where each of them begins in `x`.
-    pub steps: *const usize,
-    pub x: *const T,
-    /// Places from there on: of vectors, or of rows.
-    pub at: [usize; PLACES],
-    /// The operand that is packed, `w[step, i]`, with all rows of a tile or all its vectors.
-    pub w: *const T,
-    /// Rows of C that there are.
-    pub rows: usize,
-    /// Where C begins: of each vector, or of the tile.
-    pub c: [*mut T; VECTORS],
-    /// From one row of C to the next.
-    pub c_row: usize,
-    /// Lanes of each vector that there are, at least one, if they are of `x`; else all are there.
-    pub lanes: [usize; VECTORS],
-    /// To add to C, not to set it.
-    pub add: bool,
-}
-
-/// A micro-kernel.
-///
-/// Safety: the level is there; `x` is valid for reading a vector or an element at every step and
-/// place, all that the kernel has, `w` for all rows or vectors of the kernel, and C for writing
-/// every row and lane that there is.
-pub(crate) type Table<T> = unsafe fn(&Indirect<T>);
+use super::types::{Apiece, Indirect};
 
 /// `R` rows of `w`, which is packed with `FULL`, and `V` vectors of `x`.
 ///
 /// # Safety
-/// As [`Table`].
+/// As [`Table`](super::types::Table).
 #[inline(always)]
 pub(super) unsafe fn beside<L: Lanes, const R: usize, const V: usize, const FULL: usize>(
     t: &Indirect<L::E>,
@@ -91,7 +58,7 @@ pub(super) unsafe fn beside<L: Lanes, const R: usize, const V: usize, const FULL
 /// `R` rows of `x`, and `V` vectors of `w`, which is packed with as many.
 ///
 /// # Safety
-/// As [`Table`].
+/// As [`Table`](super::types::Table).
 #[inline(always)]
 pub(super) unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &Indirect<L::E>) {
     let mut acc = [[L::zero(); V]; R];
@@ -126,26 +93,6 @@ pub(super) unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &Indirec
             }
         }
     }
-}
-
-/// Most windows of [`apiece`].
-pub(crate) const APIECE: usize = 9;
-
-/// What [`apiece`] works on.
-pub(crate) struct Apiece<T> {
-    /// Steps of `k`, at least one.
-    pub depth: usize,
-    /// Where each of them begins in `x`, in vectors.
-    pub steps: *const usize,
-    /// A vector for each step.
-    pub w: *const T,
-    pub x: *const T,
-    /// Windows from there on, in elements.
-    pub at: [usize; APIECE],
-    /// A vector for each window, one after another.
-    pub sums: *mut T,
-    /// To go on with the chains that are there.
-    pub add: bool,
 }
 
 /// `sums[r] = fma(w[d-1], x[steps[d-1] + at[r]], .. fma(w[0], x[steps[0] + at[r]], 0 or sums[r]))`,

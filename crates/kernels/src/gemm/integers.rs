@@ -11,8 +11,8 @@
 //! panels.
 
 use super::blocks::panels;
-use super::micro::VECTORS;
-use super::{Matrix, Number};
+use super::types::{Matrix, VECTORS};
+use crate::element::Number;
 use crate::mac::{self, Mac, Vectors};
 use crate::memory::{Fallible, filled, with_room};
 use crate::parallel::try_chunks;
@@ -330,12 +330,13 @@ unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &Tile<L::E>) {
 macro_rules! level {
     ($name:ident $(, $feature:literal)?; $most:literal: $($r:literal)*) => {
         mod $name {
-            use super::{Kernels, Mac, Tile};
+            use crate::gemm::integers::{self, Kernels, Tile};
+            use crate::mac::Mac;
 
             $(#[target_feature(enable = $feature)])?
             unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &Tile<L::E>) {
                 // SAFETY: the caller's promise.
-                unsafe { super::tile::<L, R, V>(t) }
+                unsafe { integers::tile::<L, R, V>(t) }
             }
 
             pub(super) const fn kernels<L: Mac>() -> Kernels<L::E> {

@@ -8,87 +8,17 @@
 //! of B likewise, and the tile is put together at the end,
 //! `(Σ re re - Σ im im, Σ re im + Σ im re)`.
 
-use super::batch::Together;
-use super::indirect::{APIECE, Apiece, Table};
 use super::lanes::{Lanes, Turn};
-use super::vector::Times;
-use crate::element::Number;
+use super::types::{Kernels, Real, Tile};
 use crate::simd::{Level, prefetch};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
-
-/// What a micro-kernel works on. Strides of A and B count floats, those of C its elements.
-pub(super) struct Tile<T> {
-    /// Steps of `k`, at least one.
-    pub depth: usize,
-    pub a: *const T,
-    pub a_row: isize,
-    pub a_col: isize,
-    pub b: *const T,
-    pub b_row: isize,
-    pub c: *mut T,
-    pub c_row: isize,
-    pub c_col: isize,
-    /// Rows of floats that there are, at most R: packed tiles are padded.
-    pub rows: usize,
-    /// Lanes of the last vector that there are, at least one.
-    pub last: usize,
-    /// To add to C, not to set it.
-    pub add: bool,
-    /// The sign with which it is added.
-    pub sign: T,
-}
-
-/// A micro-kernel.
-///
-/// Safety: the level is there; A and B are valid for reading at every row (all R in packed tiles),
-/// step and lane that the tile has, and C for writing at every row and lane.
-pub(super) type Micro<T> = unsafe fn(&Tile<T>);
-
-/// Most vectors in a row of a tile.
-pub(super) const VECTORS: usize = 3;
 
 /// Most rows of a tile.
 const MOST: usize = 8;
 
 /// Steps of a loop that is worth asking for C before.
 const LONG: usize = 32;
-
-/// The micro-kernels of a type at a level.
-pub(crate) struct Kernels<T: 'static> {
-    /// Lanes of a vector.
-    pub lanes: usize,
-    /// Rows of a tile.
-    pub rows: usize,
-    /// Of real and of complex numbers, by vectors, then rows: A with any strides.
-    pub(super) direct: [[&'static [Micro<T>]; VECTORS]; 2],
-    /// The same, for half and for all rows of floats: A is packed, `a[p, i]` with all rows of a
-    /// tile.
-    pub(super) packed: [[[Micro<T>; 2]; VECTORS]; 2],
-    /// Of a table of places, by vectors, then half and all rows: lanes are of the operand with the
-    /// table, or of the other.
-    pub beside: [[Table<T>; 2]; VECTORS],
-    pub below: [[Table<T>; 2]; VECTORS],
-    /// A lane for each group, by windows.
-    pub apiece: [unsafe fn(&Apiece<T>); APIECE],
-    /// One row times a matrix with adjacent rows, of real and of complex numbers.
-    pub(super) down: [Times<T>; 2],
-    /// The same with adjacent columns.
-    pub(super) across: [Times<T>; 2],
-    /// Small products, a lane for each.
-    pub(super) together: Together<T>,
-    /// Transposes blocks: `dst[c · width + r] = src[r · stride + c]` for `rows` by `cols`, `rows`
-    /// below `turn`.
-    pub(super) turn: unsafe fn(*const T, isize, *mut T, usize, usize),
-    /// Rows of a block of `turn`.
-    pub(super) side: usize,
-}
-
-/// A float with micro-kernels.
-pub(crate) trait Real: Number {
-    const MINUS_ONE: Self;
-    fn kernels(level: Level) -> &'static Kernels<Self>;
-}
 
 /// The tile of `R` rows and `V` vectors; of A packed or not, of real or complex numbers.
 ///
@@ -294,30 +224,29 @@ unsafe fn turn<L: Turn, const S: usize>(
 macro_rules! level {
     ($name:ident $(, $feature:literal)?; $full:literal: $($r:literal)*; half $half:literal, pairs $($pair:literal)*) => {
         mod $name {
-            use super::super::batch::{self, Batch};
-            use super::super::indirect::{self, Apiece, Indirect};
-            use super::super::vector::{self, Row};
-            use super::{Kernels, Lanes, Micro, Tile, Turn};
+            use crate::gemm::lanes::{Lanes, Turn};
+            use crate::gemm::types::{Apiece, Batch, Indirect, Kernels, Micro, Row, Tile};
+            use crate::gemm::{batch, indirect, micro, vector};
 
             $(#[target_feature(enable = $feature)])?
             unsafe fn direct<L: Lanes, const R: usize, const V: usize>(t: &Tile<L::E>) {
                 // SAFETY: as stated.
-                unsafe { super::tile::<L, R, V, false, 0, false>(t) }
+                unsafe { micro::tile::<L, R, V, false, 0, false>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn parts<L: Lanes, const R: usize, const V: usize>(t: &Tile<L::E>) {
                 // SAFETY: as stated.
-                unsafe { super::tile::<L, R, V, false, 0, true>(t) }
+                unsafe { micro::tile::<L, R, V, false, 0, true>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn packed<L: Lanes, const R: usize, const V: usize>(t: &Tile<L::E>) {
                 // SAFETY: as stated.
-                unsafe { super::tile::<L, R, V, true, $full, false>(t) }
+                unsafe { micro::tile::<L, R, V, true, $full, false>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn complex<L: Lanes, const R: usize, const V: usize>(t: &Tile<L::E>) {
                 // SAFETY: as stated.
-                unsafe { super::tile::<L, R, V, true, $full, true>(t) }
+                unsafe { micro::tile::<L, R, V, true, $full, true>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn beside<L: Lanes, const R: usize, const V: usize>(t: &Indirect<L::E>) {
@@ -354,7 +283,7 @@ macro_rules! level {
                 src: *const L::E, stride: isize, dst: *mut L::E, width: usize, cols: usize,
             ) {
                 // SAFETY: as stated.
-                unsafe { super::turn::<L, S>(src, stride, dst, width, cols) }
+                unsafe { micro::turn::<L, S>(src, stride, dst, width, cols) }
             }
 
             const fn by_rows<L: Lanes, const V: usize>() -> [Micro<L::E>; $full] {

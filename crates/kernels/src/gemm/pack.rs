@@ -1,8 +1,7 @@
 //! Operands in the order in which micro-kernels read them: `dst[p · width + l]` of lane `l` at step
 //! `p`.
 
-use super::blocks::DEPTH;
-use super::micro::Real;
+use super::types::{DEPTH, Real};
 use crate::simd::{Level, widest};
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};

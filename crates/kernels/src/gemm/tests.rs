@@ -98,8 +98,8 @@ trait Promise: Number {
 
 /// The sum of blocks.
 fn in_order<T: Number>(terms: &[(T, T)], block: fn(&[(T, T)]) -> T) -> T {
-    if terms.len() > blocks::RUN {
-        let half = blocks::RUN * terms.len().div_ceil(blocks::RUN).next_power_of_two() / 2;
+    if terms.len() > RUN {
+        let half = RUN * terms.len().div_ceil(RUN).next_power_of_two() / 2;
         let (left, right) = terms.split_at(half);
         return in_order(left, block).plus(in_order(right, block));
     }

@@ -10,30 +10,10 @@
 //! as they lie: one sum of multiples with real parts of x, one with imaginary parts, which is
 //! turned by i when the block ends.
 
-use super::blocks::DEPTH;
 use super::lanes::{Lanes, Turn};
+use super::types::{DEPTH, Row};
 use crate::simd::prefetch;
 use std::mem::MaybeUninit;
-
-/// What is multiplied. Numbers are one float or two; distances count floats.
-pub(super) struct Row<T> {
-    /// Steps of `k`, at least one.
-    pub steps: usize,
-    /// One after another.
-    pub x: *const T,
-    pub b: *const T,
-    /// From one row of B to the next, or one column.
-    pub stride: isize,
-    /// One after another.
-    pub y: *mut T,
-    /// Numbers of `y`, at least one.
-    pub count: usize,
-}
-
-/// A kernel.
-///
-/// Safety: the level is there; `x` and B are valid for reading, `y` for writing.
-pub(super) type Times<T> = unsafe fn(&Row<T>);
 
 /// Bytes of sums that stay in the first cache.
 const NEAR: usize = 8192;
@@ -46,7 +26,7 @@ const FAR: usize = 1 << 19;
 /// `x B` of numbers of `W` floats where the rows of B are adjacent.
 ///
 /// # Safety
-/// As [`Times`].
+/// As [`Times`](super::types::Times).
 #[inline(always)]
 pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &Row<L::E>) {
     #[repr(align(64))]
@@ -114,7 +94,7 @@ pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &Row<L::E>) {
 /// which may be a part.
 ///
 /// # Safety
-/// As [`Times`].
+/// As [`Times`](super::types::Times).
 #[inline(always)]
 unsafe fn few<L: Lanes, const V: usize>(t: &Row<L::E>) -> bool {
     let (last, lanes) = ((V - 1) * L::N, t.count - (V - 1) * L::N);
@@ -222,7 +202,7 @@ unsafe fn add<L: Lanes, const W: usize, const G: usize>(
 /// `x B` of numbers of `W` floats where the columns of B are adjacent; a vector holds `S` numbers.
 ///
 /// # Safety
-/// As [`Times`].
+/// As [`Times`](super::types::Times).
 #[inline(always)]
 pub(super) unsafe fn across<L: Turn, const S: usize, const W: usize>(t: &Row<L::E>) {
     let mut i = 0;
@@ -253,7 +233,7 @@ pub(super) unsafe fn across<L: Turn, const S: usize, const W: usize>(t: &Row<L::
 /// `GROUPS · S` columns from the `i`-th on, at least `S` steps.
 ///
 /// # Safety
-/// As [`Times`], and these columns exist.
+/// As [`Times`](super::types::Times), and these columns exist.
 #[inline(always)]
 unsafe fn columns<L: Turn, const S: usize, const W: usize, const GROUPS: usize>(
     t: &Row<L::E>,
@@ -364,7 +344,7 @@ fn opaque<T>(p: *const T) -> *const T {
 /// Column `i` alone: `S` blocks of `k` at a time, then what is left.
 ///
 /// # Safety
-/// As [`Times`], and the column exists.
+/// As [`Times`](super::types::Times), and the column exists.
 #[inline(always)]
 unsafe fn inner<L: Turn, const S: usize, const W: usize>(t: &Row<L::E>, i: usize) {
     let column = t.b.wrapping_offset(i as isize * t.stride);

@@ -2,100 +2,15 @@
 //! computed in double and rounded once: half the code, and as exact as the type can hold.
 
 use super::spectral::{singular, symmetric};
-use super::{Shape, Triangle, cholesky, large, lu, qr, solve};
-use crate::memory::{Fallible, Plain, collected, hold};
+use super::support::{Field, Pairs, Shape, Triangle};
+use super::{cholesky, large, lu, qr, solve};
+use crate::memory::{Fallible, collected, hold};
 use crate::simd::Level;
 use faer::MatRef;
 use faer::linalg::solvers::Eigen;
-use faer::traits::ComplexField;
 use num_complex::Complex;
-use std::ops::{Add, Div, Mul, Neg, Sub};
 
 type C = Complex<f64>;
-
-/// Eigenvalues, and eigenvectors one after the other.
-pub type Pairs = (Vec<C>, Vec<C>);
-
-/// A number that matrices are factored in.
-pub trait Field:
-    ComplexField<Real = f64>
-    + Plain
-    + Default
-    + PartialEq
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + Neg<Output = Self>
-{
-    /// Not a real type.
-    const COMPLEX: bool;
-    /// Zero.
-    fn zero() -> Self {
-        Self::default()
-    }
-    /// NaN in every part.
-    fn nan() -> Self;
-    /// A real number.
-    fn real(x: f64) -> Self;
-    /// The real part.
-    fn re(self) -> f64;
-    /// The complex conjugate.
-    fn conjugate(self) -> Self;
-    /// Half of it.
-    fn half(self) -> Self;
-    /// The magnitude.
-    fn size(self) -> f64;
-    /// What pivots are chosen by: the magnitude, `|re| + |im|` of a complex number.
-    fn pivot_size(self) -> f64;
-    /// The square root of the real part.
-    fn root(self) -> Self {
-        Self::real(self.re().sqrt())
-    }
-    /// It divided by its magnitude; 1 for zero.
-    fn phase(self) -> Self;
-    /// Every part is finite.
-    fn finite(self) -> bool;
-    /// [`cholesky`](super::cholesky()) of a large matrix; `false`: not positive definite.
-    fn cholesky(l: &mut [Self], a: &[Self], n: usize) -> Fallible<bool>;
-    /// [`lu`](super::lu()) of a large matrix, in place.
-    fn lu(
-        packed: &mut [Self],
-        pivots: &mut [i32],
-        perm: &mut [i32],
-        m: usize,
-        n: usize,
-    ) -> Fallible;
-    /// [`triangular_solve`](super::triangular_solve) with a large matrix.
-    fn triangular_solve(
-        b: &mut [Self],
-        a: &[Self],
-        rows: usize,
-        columns: usize,
-        how: Triangle,
-    ) -> Fallible;
-    /// [`qr`](super::qr()) of a matrix that is finite and not empty.
-    fn qr(
-        q: Option<&mut [Self]>,
-        r: &mut [Self],
-        a: &[Self],
-        m: usize,
-        n: usize,
-        k: usize,
-    ) -> Fallible;
-    /// [`eigh`](super::eigh()) of a finite matrix, phases being any; `false`: no convergence.
-    fn eigh(w: &mut [f64], v: Option<&mut [Self]>, a: &[Self], n: usize) -> Fallible<bool>;
-    /// [`svd`](super::svd()) of a finite matrix that is not empty, phases being any; `false`: no
-    /// convergence.
-    fn svd(
-        s: &mut [f64],
-        vectors: Option<(&mut [Self], &mut [Self])>,
-        a: &[Self],
-        shape: Shape,
-    ) -> Fallible<bool>;
-    /// Eigenvalues and eigenvectors of a square matrix; `None`: no convergence.
-    fn eigen(a: &[Self], n: usize) -> Fallible<Option<Pairs>>;
-}
 
 impl Field for f64 {
     const COMPLEX: bool = false;

@@ -1,7 +1,6 @@
 //! Factorisations by faer, on one thread: of complex matrices, and beside ours in tests.
 
-use super::spectral::scaled;
-use super::{Field, Shape, Triangle, filled, tiled, write};
+use super::support::{Field, Shape, Triangle, filled, scaled, tiled, write};
 use crate::memory::{Fallible, OutOfMemory, collected, hold, with_capacity, zeros};
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};

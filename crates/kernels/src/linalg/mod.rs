@@ -17,15 +17,13 @@ mod qr;
 mod small;
 mod solve;
 mod spectral;
+mod support;
 
-pub use field::{Field, Pairs};
-pub use spectral::{Shape, eig, eigh, svd};
+pub use spectral::{eig, eigh, svd};
+pub use support::{Field, Pairs, Shape, Triangle};
 
 use crate::memory::{Fallible, zeros};
-use faer::{Mat, MatRef};
-
-/// Up to this extent plain loops are faster.
-const SMALL: usize = 16;
+use support::{SMALL, check, eye};
 
 /// The lower Cholesky factor of the Hermitian part of `a` (n×n), or NaN.
 pub fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> Fallible {
@@ -68,21 +66,6 @@ pub fn lu<T: Field>(
     }
 }
 
-/// A triangular system: which side, which triangle, and how the matrix is taken.
-#[derive(Clone, Copy, Debug)]
-pub struct Triangle {
-    /// `op(A) X = B`, not `X op(A) = B`.
-    pub left: bool,
-    /// The lower triangle of `A` is read.
-    pub lower: bool,
-    /// The diagonal is ones.
-    pub unit: bool,
-    /// `A` is transposed.
-    pub transposed: bool,
-    /// `A` is conjugated.
-    pub conjugated: bool,
-}
-
 /// Solves with `a` (square), writing over `b` (rows×columns).
 pub fn triangular_solve<T: Field>(
     b: &mut [T],
@@ -102,15 +85,6 @@ pub fn triangular_solve<T: Field>(
         return Ok(());
     }
     T::triangular_solve(b, a, rows, columns, how)
-}
-
-/// Panics unless all of these are lengths of `m` by `n` matrices.
-fn check(m: usize, n: usize, lens: &[usize]) {
-    let size = m.checked_mul(n);
-    assert!(
-        lens.iter().all(|&len| Some(len) == size),
-        "matrices of {m} by {n} have {lens:?} elements"
-    );
 }
 
 /// `A⁻ᵀ` (n×n, zeros before) from the factors of [`lu`]: `Uᵀ W = I`, `Lᵀ V = W`, and the rows of
@@ -168,38 +142,6 @@ pub fn qr<T: Field>(
         return Ok(());
     }
     T::qr(q, r, a, m, n, k)
-}
-
-/// Ones on the diagonal of a matrix of zeros with `n` columns.
-fn eye<T: Field>(x: &mut [T], n: usize) {
-    x.chunks_exact_mut(n.max(1))
-        .enumerate()
-        .filter(|(i, _)| *i < n)
-        .for_each(|(i, row)| row[i] = T::real(1.0));
-}
-
-/// Calls `f` for every index of an m×n matrix, tile by tile: what is read by rows and written by
-/// columns, or the other way round, stays in the cache between.
-fn tiled(m: usize, n: usize, mut f: impl FnMut(usize, usize)) {
-    const TILE: usize = 8;
-    for top in (0..m).step_by(TILE) {
-        for left in (0..n).step_by(TILE) {
-            (top..m.min(top + TILE)).for_each(|i| (left..n.min(left + TILE)).for_each(|j| f(i, j)));
-        }
-    }
-}
-
-/// A matrix by columns.
-fn filled<T: Field>(m: usize, n: usize, f: impl Fn(usize, usize) -> T) -> Mat<T> {
-    let mut x = Mat::zeros(m, n);
-    tiled(m, n, |i, j| x[(i, j)] = f(i, j));
-    x
-}
-
-/// A matrix into a row-major slice.
-fn write<T: Field>(to: &mut [T], from: MatRef<'_, T>) {
-    let n = from.ncols();
-    tiled(from.nrows(), n, |i, j| to[i * n + j] = from[(i, j)]);
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 
 use super::cholesky::apart;
 use super::lu::scale;
+use super::support::eye;
 use crate::gemm::{Lines, Onto, Strided, transfer, update};
 use crate::memory::{Fallible, grow, push, zeros};
 use crate::simd::{Level, widest};
@@ -76,7 +77,7 @@ pub(super) fn qr(
     (1..k).for_each(|i| r[i * n..][..i.min(n)].fill(0.0));
     let Some(q) = q else { return Ok(()) };
     q.fill(0.0);
-    super::eye(q, k);
+    eye(q, k);
     for (i, panel) in panels.iter().enumerate().rev() {
         let first = i * wide;
         panel.apply(

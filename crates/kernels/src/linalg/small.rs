@@ -1,6 +1,6 @@
 //! Plain loops for small matrices, row-major.
 
-use super::{Field, SMALL, Triangle};
+use super::support::{Field, SMALL, Triangle};
 use crate::simd::widest;
 
 /// Cholesky in place of the lower triangle, what is above stays; `false`: not positive definite.

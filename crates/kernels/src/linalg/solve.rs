@@ -10,7 +10,7 @@
 //! as those of the identity do, no work is done for them, unless they would become NaN.
 
 use super::panels::{Panels, SIDES};
-use super::{SMALL, Triangle};
+use super::support::{SMALL, Triangle};
 use crate::gemm::{Lines, Onto, Strided, transfer, update};
 use crate::memory::{Fallible, collected, with_room};
 use crate::parallel::{Shared, attempt};

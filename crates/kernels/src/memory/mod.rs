@@ -7,16 +7,22 @@
 //! because small allocations of the standard library have no way to fail.
 
 mod pool;
+mod system;
 
-pub use pool::{Bytes, KEPT, LARGE, Stats, capacity, give, release, stats, take};
+pub use pool::{Bytes, KEPT, Stats, capacity, give, release, stats, take};
+pub use system::LARGE;
+#[doc(hidden)]
+pub use system::with_allocations;
 
 use half::{bf16, f16};
 use num_complex::Complex;
 use std::alloc::{Layout, alloc_zeroed};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
+pub(crate) use system::is_free;
+use system::{HELD, SPARE, allowed, leaves_room};
 
 /// An error: there is no memory for a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,74 +60,12 @@ macro_rules! plain {
 
 plain!(bool i8 i16 i32 i64 u8 u16 u32 u64 usize f16 bf16 f32 f64 Complex<f32> Complex<f64>);
 
-/// Bytes that must be free beside a large piece: for everything small that follows, stacks of
-/// threads included.
-const SPARE: usize = 4 << 20;
-
-thread_local! {
-    /// How many more allocations of this thread succeed, in tests; `u64::MAX`: all.
-    static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };
-}
-
-/// Runs `f`; only its first `count` allocations on this thread succeed. For tests of what follows
-/// when one does not.
-#[doc(hidden)]
-pub fn with_allocations<R>(count: u64, f: impl FnOnce() -> R) -> R {
-    struct Restore(u64);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            LEFT.set(self.0);
-        }
-    }
-    let _restore = Restore(LEFT.replace(count));
-    f()
-}
-
-/// Whether an allocation may succeed: always, but in [`with_allocations`].
-fn allowed() -> bool {
-    match LEFT.get() {
-        u64::MAX => true,
-        0 => false,
-        n => {
-            LEFT.set(n - 1);
-            true
-        }
-    }
-}
-
 /// The bytes of `n` elements.
 fn size<T>(n: usize) -> Fallible<usize> {
     Layout::array::<T>(n)
         .map(|layout| layout.size())
         .map_err(|_| OutOfMemory { bytes: usize::MAX })
 }
-
-/// Whether some memory is left beside a piece of this size that was just allocated.
-pub(crate) fn leaves_room(bytes: usize) -> bool {
-    bytes < LARGE || is_free(HELD.load(Ordering::Relaxed).saturating_add(SPARE))
-}
-
-/// Whether the system would give so many bytes: asked for, and given back untouched.
-#[cfg(target_os = "linux")]
-pub(crate) fn is_free(bytes: usize) -> bool {
-    let (rights, kind) = (
-        libc::PROT_NONE,
-        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-    );
-    // SAFETY: a mapping of our own, which nothing refers to when it goes.
-    unsafe {
-        let at = libc::mmap(std::ptr::null_mut(), bytes, rights, kind, -1, 0);
-        at != libc::MAP_FAILED && libc::munmap(at, bytes) == 0
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn is_free(bytes: usize) -> bool {
-    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
-}
-
-/// Bytes that are [`Held`].
-static HELD: AtomicUsize = AtomicUsize::new(0);
 
 /// Memory that a library is going to allocate, and has no way to say that it cannot: nobody else
 /// takes it as long as this lives. It may not be there in pieces of any size, as one piece was

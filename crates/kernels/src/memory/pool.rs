@@ -13,7 +13,7 @@
 //! were taken twice stay for [`LONG`] calls of the pool since they were taken last, others for
 //! [`SHORT`]. [`release`] frees everything.
 
-use super::{allowed, leaves_room};
+use super::system::{LARGE, allowed, leaves_room};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
@@ -22,10 +22,6 @@ use std::sync::{Mutex, MutexGuard};
 
 /// From this size on a buffer is kept.
 pub const KEPT: usize = 32 << 10;
-
-/// From this size on memory comes from the system, where zeros cost nothing: all of it is
-/// initialised.
-pub const LARGE: usize = 1 << 20;
 
 /// Bytes that are kept.
 const MOST: usize = 256 << 20;

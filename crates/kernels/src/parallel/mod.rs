@@ -20,6 +20,7 @@
 //! ```
 
 mod claims;
+mod sync;
 
 use crate::environment::chosen;
 use crate::memory::{Fallible, is_free};
@@ -31,12 +32,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// What [`claims`] is built on; its test under loom has another.
-mod sync {
-    pub(super) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-    pub(super) use std::thread::{Thread, park};
-}
 
 /// Nanoseconds of work that are worth sharing with a worker that watches.
 const WORTH_SHARING: u64 = 8_000;

@@ -1,6 +1,6 @@
 //! Positions of the best elements: a value beside where it is, by rows and by columns.
 
-use super::fold;
+use super::fold::fold;
 use crate::element::{Index, Number, Ordered};
 use crate::inlined::{each, from_fn};
 use crate::simd::widest;

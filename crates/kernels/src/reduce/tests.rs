@@ -4,6 +4,7 @@
 use super::*;
 use crate::copy::copy_into;
 use crate::testing::{Owned, Random, indices, layout, shape, tree};
+use crate::tree::CHUNK;
 use half::{bf16, f16};
 use num_complex::Complex;
 

@@ -1,10 +1,9 @@
 //! [`LongReal`]: transforms of one long real line, and their adjoints.
 
-use super::{Expand, Mirror, Untangle};
+use super::passes::{Expand, Mirror, Untangle};
 use crate::fourier::butterfly::C;
 use crate::fourier::long::Long;
-use crate::fourier::plan::pair;
-use crate::fourier::roots::Roots;
+use crate::fourier::roots::{Roots, pair};
 use crate::lanes::{Job, Width, dispatch};
 use crate::memory::{Fallible, with_capacity, with_room};
 use crate::simd::Level;
@@ -12,7 +11,7 @@ use crate::vector::{Float, V};
 
 /// The transform of one long line of `n` reals, by that of `n / 2` complex numbers, or of `n` if
 /// `n` is odd.
-pub(in crate::fourier) struct LongReal<E> {
+pub(crate) struct LongReal<E> {
     n: usize,
     long: Long<E>,
     /// `w^k` for `k <= n/4`, if `n` is even.
@@ -20,7 +19,7 @@ pub(in crate::fourier) struct LongReal<E> {
 }
 
 impl<E: Float> LongReal<E> {
-    pub(in crate::fourier) fn new(n: usize) -> Fallible<LongReal<E>> {
+    pub(crate) fn new(n: usize) -> Fallible<LongReal<E>> {
         let even = n.is_multiple_of(2);
         let (count, roots) = (if even { n / 4 + 1 } else { 0 }, Roots::new(n)?);
         let mut turns = with_capacity(2 * count)?;
@@ -33,7 +32,7 @@ impl<E: Float> LongReal<E> {
     }
 
     /// Bytes of the tables.
-    pub(in crate::fourier) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.long.bytes() + size_of::<E>() * self.turns.len()
     }
 
@@ -42,12 +41,7 @@ impl<E: Float> LongReal<E> {
     /// # Safety
     /// `x` has `n` reals, `y` as many adjacent complex numbers as there are points; they do not
     /// overlap.
-    pub(in crate::fourier) unsafe fn forward(
-        &self,
-        level: Level,
-        x: *const E,
-        y: *mut E,
-    ) -> Fallible {
+    pub(crate) unsafe fn forward(&self, level: Level, x: *const E, y: *mut E) -> Fallible {
         let (n, single) = (self.n, Width::Single(level));
         if n.is_multiple_of(2) {
             // SAFETY: the caller's promise; a line is a panel of one lane.
@@ -82,12 +76,7 @@ impl<E: Float> LongReal<E> {
     ///
     /// # Safety
     /// As for [`forward`](Self::forward), with `x` and `y` exchanged.
-    pub(in crate::fourier) unsafe fn adjoint(
-        &self,
-        level: Level,
-        x: *const E,
-        y: *mut E,
-    ) -> Fallible {
+    pub(crate) unsafe fn adjoint(&self, level: Level, x: *const E, y: *mut E) -> Fallible {
         let (n, single) = (self.n, Width::Single(level));
         if n.is_multiple_of(2) {
             return with_room(n * size_of::<E>(), |room| {

@@ -11,7 +11,7 @@ mod systems;
 #[cfg(test)]
 mod tests;
 
-use super::{Field, Triangle};
+use super::support::{Field, Triangle};
 use crate::lanes::lines::{Load, Part, Place, Store};
 use crate::lanes::{Width, dispatch, over_panels};
 use crate::memory::Fallible;

@@ -1,7 +1,7 @@
 //! Triangular factors and systems in lanes: the algorithms of [`small`](super::super::small), a
 //! matrix in each lane.
 
-use super::super::Triangle;
+use super::super::support::Triangle;
 use super::numbers::{Complex, Number, Real};
 use crate::lanes::Job;
 use crate::vector::V;

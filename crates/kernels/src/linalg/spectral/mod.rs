@@ -16,10 +16,9 @@ pub(super) mod singular;
 pub(super) mod symmetric;
 mod tridiagonal;
 
-use super::{Field, check};
-use crate::memory::{Fallible, collected, copied, filled, zeros};
+use super::support::{Field, Shape, check, eye, scaled};
+use crate::memory::{Fallible, copied, filled, zeros};
 use num_complex::Complex;
-use std::borrow::Cow;
 
 /// The phase of the first of these numbers that is at least `anchor` times the largest.
 fn phase<T: Field>(column: impl Iterator<Item = T> + Clone, anchor: f64) -> T {
@@ -89,37 +88,6 @@ fn phases<T: Field>(x: &[T], n: usize, anchor: f64) -> Fallible<Vec<T>> {
     Ok(found)
 }
 
-/// A power of two that brings the largest of these numbers near 1 if it is far from it.
-fn scale<T: Field>(a: &[T]) -> f64 {
-    let most = a.iter().fold(0.0, |most: f64, x| most.max(x.size()));
-    if most == 0.0 || (1e-20..1e20).contains(&most) {
-        return 1.0;
-    }
-    let exponent = (most.to_bits() >> 52) as i64 - 1023;
-    f64::from_bits(((1023 - exponent.clamp(-1000, 1000)) as u64) << 52)
-}
-
-/// These numbers times that power, and it.
-pub(super) fn scaled<T: Field>(a: &[T]) -> Fallible<(Cow<'_, [T]>, f64)> {
-    Ok(match scale(a) {
-        1.0 => (a.into(), 1.0),
-        by => (collected(a.iter().map(|&x| x * T::real(by)))?.into(), by),
-    })
-}
-
-/// Extents of a singular value decomposition: `a` is m×n, `U` m×p and `Vᴴ` q×n.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// Rows.
-    pub m: usize,
-    /// Columns.
-    pub n: usize,
-    /// Columns of `U`.
-    pub p: usize,
-    /// Rows of `Vᴴ`.
-    pub q: usize,
-}
-
 /// Singular values, descending, `U` and `Vᴴ` (unless they are `None`).
 pub fn svd<T: Field>(
     s: &mut [f64],
@@ -141,8 +109,8 @@ pub fn svd<T: Field>(
     }
     if k == 0 {
         vectors.into_iter().for_each(|(u, v)| {
-            super::eye(u, p);
-            super::eye(v, n);
+            eye(u, p);
+            eye(v, n);
         });
         return Ok(());
     }

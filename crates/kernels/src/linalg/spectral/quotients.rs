@@ -43,7 +43,7 @@ struct Block {
 
 /// Replaces `d` by the singular values, in no order; `e` (of which one less is used) is beside it;
 /// `false`: no convergence, and `d` is as it was. Squares of both are in range.
-pub(in crate::linalg) fn values(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
+pub(crate) fn values(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
     widest(
         #[inline(always)]
         || iterate(d, e),

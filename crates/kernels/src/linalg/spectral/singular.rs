@@ -2,19 +2,19 @@
 //! square, of the triangle of its QR factors.
 
 use super::super::panels::by_rows;
-use super::super::{Shape, qr};
+use super::super::qr;
+use super::super::support::{Shape, scaled};
 use super::bidiagonal::Bidiagonal;
 use super::chase;
 use super::conquer::bidiagonal::conquer;
 use super::quotients;
 use super::rows::padded;
-use super::scaled;
 use crate::gemm::{Lines, Onto, Strided, update};
 use crate::memory::{Fallible, copied, zeros};
 use crate::simd::Level;
 
 /// As [`super::svd`], of finite numbers, signs being any; `false`: no convergence.
-pub(in crate::linalg) fn svd(
+pub(crate) fn svd(
     level: Level,
     s: &mut [f64],
     vectors: Option<(&mut [f64], &mut [f64])>,

@@ -3,16 +3,15 @@
 use super::conquer::tridiagonal::conquer;
 use super::iteration::diagonalise;
 use super::rows::padded;
-use super::scale;
 use super::tridiagonal::Tridiagonal;
 use crate::gemm::Lines;
 use crate::linalg::panels::by_rows;
-use crate::linalg::tiled;
+use crate::linalg::support::{scale, tiled};
 use crate::memory::{Fallible, zeros};
 use crate::simd::Level;
 
 /// As [`super::eigh`], of finite numbers, signs being any. `false`: no convergence.
-pub(in crate::linalg) fn eigh(
+pub(crate) fn eigh(
     level: Level,
     w: &mut [f64],
     v: Option<&mut [f64]>,

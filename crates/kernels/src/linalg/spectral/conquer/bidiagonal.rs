@@ -18,18 +18,14 @@ use crate::memory::{Fallible, collected, copied, reserve, zeros};
 use crate::simd::Level;
 
 /// Vectors as rows, [`padded`] apart.
-pub(in super::super) struct Vectors {
+pub(crate) struct Vectors {
     pub left: Vec<f64>,
     pub right: Vec<f64>,
 }
 
 /// Singular values in `d`, ascending, and vectors, of the upper bidiagonal matrix with this
 /// diagonal and `e` beside it, which is spoilt. `None`: no convergence.
-pub(in super::super) fn conquer(
-    level: Level,
-    d: &mut [f64],
-    e: &mut [f64],
-) -> Fallible<Option<Vectors>> {
+pub(crate) fn conquer(level: Level, d: &mut [f64], e: &mut [f64]) -> Fallible<Option<Vectors>> {
     let n = d.len();
     let floor = floor(d, e);
     let mut work = Work {

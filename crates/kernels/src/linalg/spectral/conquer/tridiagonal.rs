@@ -15,11 +15,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 /// Eigenvalues in `d`, ascending, and eigenvectors: rows [`padded`] apart. `e` is spoilt. `None`:
 /// no convergence.
-pub(in super::super) fn conquer(
-    level: Level,
-    d: &mut [f64],
-    e: &mut [f64],
-) -> Fallible<Option<Vec<f64>>> {
+pub(crate) fn conquer(level: Level, d: &mut [f64], e: &mut [f64]) -> Fallible<Option<Vec<f64>>> {
     let n = d.len();
     let floor = floor(d, e);
     let mut work = Work {
