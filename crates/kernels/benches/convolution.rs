@@ -6,7 +6,7 @@
 
 use cotangent_kernels::convolution::{Channels, convolve};
 use cotangent_kernels::gemm::gemm;
-use cotangent_kernels::sliding::{Axis, Run};
+use cotangent_kernels::sliding::{Axis, WindowRun};
 use cotangent_kernels::window::{self, Terms};
 use cotangent_kernels::{Ordered, View};
 use std::hint::black_box;
@@ -82,7 +82,7 @@ fn convolution(name: &str, batch: usize, features: usize, outputs: usize, axes: 
         vec![0.0; batch * outputs * count],
     );
     let mut columns = vec![0.0f32; features * m * count];
-    let runs: [Vec<Run>; 2] = axes.map(|a| (0..a.window).map(|k| a.run(k)).collect());
+    let runs: [Vec<WindowRun>; 2] = axes.map(|a| (0..a.window).map(|k| a.run(k)).collect());
     let mut by_columns = || {
         for (x, z) in x
             .chunks_exact(features * n)

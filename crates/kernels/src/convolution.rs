@@ -28,7 +28,7 @@ use crate::twice::Exact;
 use crate::view::View;
 use num_complex::Complex;
 pub use types::{Channels, Planes};
-use types::{FEW, SHORT};
+use types::{MAX_DIRECT_ROWS, MIN_PRODUCT_OUTPUTS};
 
 /// `y[g, b, o, p]` of `x[g, b, f, ..]` and row-major `w[g, o, f, ..]`; or `y[b, g, o, p]`
 /// ([`Channels::batch_first`]).
@@ -220,11 +220,11 @@ macro_rules! by_tiles {
                     return Ok(());
                 }
                 let window = axes.iter().map(|a| a.window).product::<usize>();
-                if c.outputs < FEW && c.features * window <= SHORT {
+                if c.outputs < MIN_PRODUCT_OUTPUTS && c.features * window <= MAX_DIRECT_ROWS {
                     return lines::convolve(level, y, x, w, c, axes);
                 }
                 if !phases::products(level, y, x, w, c, axes)? {
-                    tiles::products(level, y, x, w, c, axes, &tiles::Rows::all(window)?)?;
+                    tiles::products(level, y, x, w, c, axes, &tiles::KernelRows::all(window)?)?;
                 }
                 outside::leave_out(y, x, w, c, axes, |terms| outside::ordered(terms, <$t>::mul_add))
             }

@@ -5,11 +5,11 @@
 //! (steps of `interior + 1` for interior padding); concatenation copies each operand to its own
 //! offset.
 
-use crate::loops::{Axis, Loops, step};
+use crate::loops::{Loops, StridedAxis, step};
 use crate::parallel::chunks;
 use crate::simd::prefetch;
 use crate::turn;
-use crate::view::{Run, View, check_bounds, row_major_stride};
+use crate::view::{ElementRun, View, check_bounds, row_major_stride};
 
 /// Writes the elements of `src` to `dst` in row-major order. O(n), and blocked where `src` is a
 /// transpose.
@@ -23,8 +23,8 @@ pub fn copy_into<T: Copy>(dst: &mut [T], src: View<T>) {
         "a copy has as many elements as its source"
     );
     match src.as_run() {
-        Some(Run::Dense(data)) => dst.copy_from_slice(data),
-        Some(Run::Splat(value)) => dst.fill(value),
+        Some(ElementRun::Dense(data)) => dst.copy_from_slice(data),
+        Some(ElementRun::Splat(value)) => dst.fill(value),
         _ => region(dst, 0, |axis| row_major_stride(src.shape(), axis), src),
     }
 }
@@ -38,7 +38,7 @@ pub fn copy_on_threads<T: Copy + Send + Sync>(dst: &mut [T], src: View<T>) {
     let Some(cut) = shape
         .iter()
         .position(|&n| n > 1)
-        .filter(|_| dst.len() > PART)
+        .filter(|_| dst.len() > PART_ELEMENTS)
     else {
         return copy_into(dst, src);
     };
@@ -49,7 +49,7 @@ pub fn copy_on_threads<T: Copy + Send + Sync>(dst: &mut [T], src: View<T>) {
     );
     // Parts along the first axis, of whole tiles.
     let (each, nanos) = (dst.len() / shape[cut], size_of_val(dst) as u64 / 10);
-    let some = (PART / each).max(1).next_multiple_of(TILE);
+    let some = (PART_ELEMENTS / each).max(1).next_multiple_of(TILE);
     let strides: Vec<isize> = (0..shape.len()).map(|d| src.stride(d)).collect();
     chunks(dst, some * each, nanos, |c, part| {
         let mut shape = shape.to_vec();
@@ -62,7 +62,7 @@ pub fn copy_on_threads<T: Copy + Send + Sync>(dst: &mut [T], src: View<T>) {
 }
 
 /// Elements of a part of a copy that a thread takes.
-const PART: usize = 1 << 16;
+const PART_ELEMENTS: usize = 1 << 16;
 
 /// Writes `src` to the region of `dst` that starts at `offset` and has `src`'s shape and the given
 /// strides: `dst[offset + Σ i_d · strides_d] = src[i]`.
@@ -82,7 +82,7 @@ pub fn copy_region<T: Copy>(dst: &mut [T], offset: usize, strides: &[isize], src
 }
 
 fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize, src: View<T>) {
-    let axes = src.shape().iter().enumerate().map(|(d, &len)| Axis {
+    let axes = src.shape().iter().enumerate().map(|(d, &len)| StridedAxis {
         len,
         strides: [stride(d), src.stride(d)],
     });
@@ -91,41 +91,41 @@ fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize
     let turned = turned(&loops);
     let is_square = turned
         .as_ref()
-        .is_some_and(|(_, turned)| inner.len.min(turned.len) >= SMALL);
-    if inner.len < SHORT && !is_square {
+        .is_some_and(|(_, turned)| inner.len.min(turned.len) >= SMALL_TILE);
+    if inner.len < MIN_RUN_ELEMENTS && !is_square {
         let (rest, block) = loops.blocks();
         let count = rest
             .outer()
             .iter()
             .fold(1usize, |n, a| n.saturating_mul(a.len));
-        if BLOCKS.contains(&block.len()) && count >= FEW {
+        if BLOCK_ELEMENTS.contains(&block.len()) && count >= MIN_BLOCKS {
             return blocks(dst, data, start, &rest, &block);
         }
     }
     if let Some((rest, turned)) = turned {
         let rest = rest.around();
         return rest.in_order(start, |at, _| match inner.len.min(turned.len) < TILE {
-            true => transpose::<T, SMALL>(dst, data, at, inner, turned),
+            true => transpose::<T, SMALL_TILE>(dst, data, at, inner, turned),
             false => transpose::<T, TILE>(dst, data, at, inner, turned),
         });
     }
     let longest = (0..loops.outer().len()).max_by_key(|&d| loops.outer()[d].len);
     if let Some((rest, long)) = longest
         .map(|d| loops.without(d))
-        .filter(|(_, a)| inner.len < SHORT && a.len > inner.len)
+        .filter(|(_, a)| inner.len < MIN_RUN_ELEMENTS && a.len > inner.len)
     {
         // Few elements in a row: runs along the longest axis instead, in blocks that stay in a
         // cache.
         return rest.around().in_order(start, |at, _| {
-            for j in (0..long.len).step_by(BLOCK) {
+            for j in (0..long.len).step_by(RUN_ELEMENTS) {
                 for i in 0..inner.len {
                     let [d, s] = step(step(at, long.strides, j), inner.strides, i);
-                    let len = BLOCK.min(long.len - j);
+                    let len = RUN_ELEMENTS.min(long.len - j);
                     copy_run(
                         dst,
                         d,
                         long.strides[0],
-                        Run::new(data, s, len, long.strides[1]),
+                        ElementRun::new(data, s, len, long.strides[1]),
                         len,
                     );
                 }
@@ -137,15 +137,15 @@ fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize
             dst,
             d,
             inner.strides[0],
-            Run::new(data, s, len, inner.strides[1]),
+            ElementRun::new(data, s, len, inner.strides[1]),
             len,
         );
     });
 }
 
 /// Elements of blocks whose places are found once for all blocks, and the least number of blocks.
-const BLOCKS: std::ops::RangeInclusive<usize> = 16..=crate::loops::BLOCK;
-const FEW: usize = 8;
+const BLOCK_ELEMENTS: std::ops::RangeInclusive<usize> = 16..=crate::loops::MAX_BLOCK_ELEMENTS;
+const MIN_BLOCKS: usize = 8;
 
 /// Copies blocks that begin where the runs of `rest` do; `block` has the distances of their
 /// elements from the first.
@@ -193,27 +193,27 @@ fn blocks<T: Copy>(
 }
 
 /// An innermost axis shorter than this does not repay setting up a run.
-pub(crate) const SHORT: usize = 16;
+pub(crate) const MIN_RUN_ELEMENTS: usize = 16;
 
 /// Elements of a run along another axis than the innermost one.
-const BLOCK: usize = 256;
+const RUN_ELEMENTS: usize = 256;
 
 /// The side of a block of a transpose: a line of a cache in f32.
 const TILE: usize = 16;
 
 /// That of many small matrices, and the least side of one.
-const SMALL: usize = 8;
-const LEAST: usize = 4;
+const SMALL_TILE: usize = 8;
+const MIN_SMALL_SIDE: usize = 4;
 
 /// The nest without the outer axis along which the source is adjacent, and that axis, if the
 /// innermost axis is one along which the source is not: the other side of a transpose. A side that
 /// is short is one of many matrices.
-fn turned(loops: &Loops<2>) -> Option<(Loops<2>, Axis<2>)> {
+fn turned(loops: &Loops<2>) -> Option<(Loops<2>, StridedAxis<2>)> {
     let inner = loops.inner();
     let longest = loops.outer().iter().map(|a| a.len).max()?;
-    let long = |len: usize| len >= TILE || len >= LEAST && longest >= TILE;
+    let long = |len: usize| len >= TILE || len >= MIN_SMALL_SIDE && longest >= TILE;
     let across = |d: &usize| {
-        let Axis { len, strides } = loops.outer()[*d];
+        let StridedAxis { len, strides } = loops.outer()[*d];
         strides[1].abs() == 1 && long(len) && (inner.len >= TILE || len < longest)
     };
     if inner.strides[1].abs() <= 1 || !long(inner.len) {
@@ -231,8 +231,8 @@ fn transpose<T: Copy, const TILE: usize>(
     dst: &mut [T],
     data: &[T],
     at: [usize; 2],
-    inner: Axis<2>,
-    turned: Axis<2>,
+    inner: StridedAxis<2>,
+    turned: StridedAxis<2>,
 ) {
     let mut block = [[data[at[1]]; TILE]; TILE];
     for j in (0..turned.len).step_by(TILE) {
@@ -267,7 +267,7 @@ fn transpose<T: Copy, const TILE: usize>(
             }
             for (r, line) in block.iter().enumerate().take(rows) {
                 let d = step([d], [turned.strides[0]], r)[0];
-                copy_run(dst, d, inner.strides[0], Run::Dense(line), cols);
+                copy_run(dst, d, inner.strides[0], ElementRun::Dense(line), cols);
             }
         }
     }
@@ -279,37 +279,37 @@ pub(crate) fn copy_run<T: Copy>(
     dst: &mut [T],
     start: usize,
     stride: isize,
-    src: Run<T>,
+    src: ElementRun<T>,
     len: usize,
 ) {
     match (stride, src) {
-        (1, Run::Dense(src)) => dst[start..start + len].copy_from_slice(&src[..len]),
-        (1, Run::Splat(value)) => dst[start..start + len].fill(value),
+        (1, ElementRun::Dense(src)) => dst[start..start + len].copy_from_slice(&src[..len]),
+        (1, ElementRun::Splat(value)) => dst[start..start + len].fill(value),
         // Loops of a known step become vectors.
-        (1, Run::Strided(src, from, -1)) if len > 0 => {
+        (1, ElementRun::Strided(src, from, -1)) if len > 0 => {
             let src = src[from + 1 - len..=from].iter().rev();
             dst[start..start + len]
                 .iter_mut()
                 .zip(src)
                 .for_each(|(y, x)| *y = *x);
         }
-        (1, Run::Strided(src, from, 2)) if len > 0 => {
+        (1, ElementRun::Strided(src, from, 2)) if len > 0 => {
             let (dst, src) = (&mut dst[start..start + len], &src[from..from + 2 * len - 1]);
             dst.iter_mut()
                 .zip(src.as_chunks::<2>().0)
                 .for_each(|(y, x)| *y = x[0]);
             dst[len - 1] = src[2 * len - 2];
         }
-        (1, Run::Strided(src, from, step)) => {
+        (1, ElementRun::Strided(src, from, step)) => {
             let mut at = from;
             for y in &mut dst[start..start + len] {
                 *y = src[at];
                 at = at.wrapping_add_signed(step);
             }
         }
-        (_, Run::Dense(src)) => scatter_run(dst, start, stride, src[..len].iter().copied()),
-        (_, Run::Splat(value)) => scatter_run(dst, start, stride, (0..len).map(|_| value)),
-        (_, Run::Strided(src, from, step)) => {
+        (_, ElementRun::Dense(src)) => scatter_run(dst, start, stride, src[..len].iter().copied()),
+        (_, ElementRun::Splat(value)) => scatter_run(dst, start, stride, (0..len).map(|_| value)),
+        (_, ElementRun::Strided(src, from, step)) => {
             let at = |i: usize| from.wrapping_add_signed(i as isize * step);
             scatter_run(dst, start, stride, (0..len).map(|i| src[at(i)]));
         }

@@ -8,7 +8,7 @@
 //! maxima and minima are exact anyway. O(elements).
 
 use crate::element::{Number, Ordered};
-use crate::loops::{Axis, Loops};
+use crate::loops::{Loops, StridedAxis};
 use crate::simd::widest;
 use crate::turn;
 use crate::twice::{Exact, Twice};
@@ -42,13 +42,15 @@ pub fn scan<T: Copy, A: Copy, U: Copy>(
         return;
     }
     let strides = |d: usize| [row_major_stride(shape, d), src.stride(d)];
-    let others = (0..shape.len()).filter(|&d| d != axis).map(|d| Axis {
-        len: shape[d],
-        strides: strides(d),
-    });
+    let others = (0..shape.len())
+        .filter(|&d| d != axis)
+        .map(|d| StridedAxis {
+            len: shape[d],
+            strides: strides(d),
+        });
     let (loops, [to, from]) = (Loops::new(others), strides(axis));
     let position = |step: usize| if reverse { count - 1 - step } else { step };
-    let how = Steps {
+    let how = FunctionSteps {
         lift,
         combine,
         lower,
@@ -59,7 +61,7 @@ pub fn scan<T: Copy, A: Copy, U: Copy>(
         along: [to, from],
         reverse,
     };
-    if to == 1 && lines.loops.inner().len < FEW {
+    if to == 1 && lines.loops.inner().len < MIN_TILE_LINES {
         // One line after another.
         let data = src.data();
         let [to_next, from_next] = lines.loops.inner().strides;
@@ -79,33 +81,33 @@ pub fn scan<T: Copy, A: Copy, U: Copy>(
             }
         });
     }
-    lines.run(dst, src, || Vec::with_capacity(WIDTH), &how);
+    lines.run(dst, src, || Vec::with_capacity(TILE_LINES), &how);
 }
 
 /// Lines that are not worth a tile.
-const FEW: usize = 4;
+const MIN_TILE_LINES: usize = 4;
 
 /// Lines side by side, and steps along them, that are turned at a time where lines are adjacent
 /// elements.
-const WIDTH: usize = 64;
-const STEPS: usize = 16;
+const TILE_LINES: usize = 64;
+const TILE_STEPS: usize = 16;
 
 /// One step of many lines: from the elements at position `i` of each to the results there.
-trait Step<T, U> {
+trait LineStep<T, U> {
     type State;
 
     fn step(&self, state: &mut Self::State, first: bool, i: usize, x: &[T], y: &mut [U]);
 }
 
 /// Steps of any functions.
-struct Steps<L, C, W> {
+struct FunctionSteps<L, C, W> {
     lift: L,
     combine: C,
     lower: W,
 }
 
-impl<T: Copy, A: Copy, U, L: Fn(T, usize) -> A, C: Fn(A, A) -> A, W: Fn(A) -> U> Step<T, U>
-    for Steps<L, C, W>
+impl<T: Copy, A: Copy, U, L: Fn(T, usize) -> A, C: Fn(A, A) -> A, W: Fn(A) -> U> LineStep<T, U>
+    for FunctionSteps<L, C, W>
 {
     type State = Vec<A>;
 
@@ -129,8 +131,8 @@ impl<T: Copy, A: Copy, U, L: Fn(T, usize) -> A, C: Fn(A, A) -> A, W: Fn(A) -> U>
 /// [`Twice`](crate::twice::Twice).
 struct Sums;
 
-impl<T: Number<Wide = f64>> Step<T, T> for Sums {
-    type State = [[f64; WIDTH]; 2];
+impl<T: Number<Wide = f64>> LineStep<T, T> for Sums {
+    type State = [[f64; TILE_LINES]; 2];
 
     #[inline(always)]
     fn step(&self, [high, low]: &mut Self::State, first: bool, _: usize, x: &[T], y: &mut [T]) {
@@ -161,7 +163,7 @@ struct Lines {
 
 impl Lines {
     /// Runs lines side by side.
-    fn run<T: Copy, U: Copy, S: Step<T, U>>(
+    fn run<T: Copy, U: Copy, S: LineStep<T, U>>(
         &self,
         dst: &mut [U],
         src: View<T>,
@@ -176,18 +178,18 @@ impl Lines {
         } = *self;
         let ([to_next, from_next], data) = (loops.inner().strides, src.data());
         let mut state = state();
-        let mut xs = [[data[src.offset()]; WIDTH]; STEPS];
-        let mut ys = [[dst[0]; WIDTH]; STEPS];
+        let mut xs = [[data[src.offset()]; TILE_LINES]; TILE_STEPS];
+        let mut ys = [[dst[0]; TILE_LINES]; TILE_STEPS];
         loops.in_order([0, src.offset()], |[d, s], len| {
-            for c in (0..len).step_by(WIDTH) {
-                let width = WIDTH.min(len - c);
+            for c in (0..len).step_by(TILE_LINES) {
+                let width = TILE_LINES.min(len - c);
                 let at = |start: usize, next: isize, by: isize, i: usize| {
                     start
                         .wrapping_add_signed(c as isize * next)
                         .wrapping_add_signed(i as isize * by)
                 };
-                for done in (0..count).step_by(STEPS) {
-                    let steps = STEPS.min(count - done);
+                for done in (0..count).step_by(TILE_STEPS) {
+                    let steps = TILE_STEPS.min(count - done);
                     let position = |step: usize| {
                         if reverse {
                             count - 1 - done - step
@@ -246,17 +248,19 @@ pub fn cumsum_reals<T: Number<Wide = f64, Exact = Twice>>(
 ) {
     let shape = src.shape();
     let strides = |d: usize| [row_major_stride(shape, d), src.stride(d)];
-    let others = (0..shape.len()).filter(|&d| d != axis).map(|d| Axis {
-        len: shape[d],
-        strides: strides(d),
-    });
+    let others = (0..shape.len())
+        .filter(|&d| d != axis)
+        .map(|d| StridedAxis {
+            len: shape[d],
+            strides: strides(d),
+        });
     let lines = Lines {
         loops: Loops::new(others),
         count: shape[axis],
         along: strides(axis),
         reverse,
     };
-    if dst.is_empty() || lines.loops.inner().len < FEW {
+    if dst.is_empty() || lines.loops.inner().len < MIN_TILE_LINES {
         return cumsum(dst, src, axis, reverse);
     }
     assert_eq!(
@@ -264,7 +268,7 @@ pub fn cumsum_reals<T: Number<Wide = f64, Exact = Twice>>(
         src.len(),
         "a running reduction has the shape of its source"
     );
-    lines.run(dst, src, || [[0.0; WIDTH]; 2], &Sums);
+    lines.run(dst, src, || [[0.0; TILE_LINES]; 2], &Sums);
 }
 
 /// Running sums. Integers wrap; `bool` is "any so far".

@@ -30,7 +30,7 @@ mod types;
 mod vector;
 
 use crate::element::Number;
-use crate::loops::{Axis, Loops};
+use crate::loops::{Loops, StridedAxis};
 use crate::memory::{Fallible, filled, with_room, zeros};
 use crate::parallel;
 use crate::simd::{Level, widest};
@@ -39,12 +39,13 @@ pub(crate) use blocks::panels;
 pub use compensated::{gemm_compensated, gemm_leave_out_zeros};
 use half::{bf16, f16};
 use num_complex::Complex;
-use pack::{Half, Source, widen};
-pub(crate) use pack::{Lines, pack, transfer};
+use pack::{HalfFloat, Source, widen};
+pub(crate) use pack::{PackLanes, pack, transfer};
+use types::ComplexParts;
 pub use types::Matrix;
-use types::Parts;
 pub(crate) use types::{
-    APIECE, Apiece, DEPTH, Indirect, Kernels, Onto, PLACES, RUN, Real, Strided,
+    GemmFloat, GroupArgs, IndirectArgs, K_BLOCK_STEPS, K_RUN_STEPS, MAX_GROUP_WINDOWS,
+    MAX_INDIRECT_OFFSETS, MicroKernels, Strided, Update,
 };
 
 /// Products over the leading axes of `a[.., m, k]` and `b[.., k, n]`, written to `c[.., m, n]` in
@@ -91,12 +92,12 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
             Matrix::of(b, k, n, b.offset()),
         );
     }
-    let axes = (0..batch).map(|d| Axis {
+    let axes = (0..batch).map(|d| StridedAxis {
         len: a.shape()[d],
         strides: [a.stride(d), b.stride(d)],
     });
     let loops = Loops::new(axes);
-    let Axis {
+    let StridedAxis {
         len,
         strides: [sa, sb],
     } = loops.inner();
@@ -126,16 +127,19 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
     };
     let one = blocks::nanos::<T>([m, k, n]);
     let all = one.saturating_mul(count as u64);
-    if all < blocks::SHARED || parallel::threads() == 1 || (count < MANY && one >= blocks::SHARED) {
+    if all < blocks::MIN_SHARED_NS
+        || parallel::threads() == 1
+        || (count < MIN_SHARED_PRODUCTS && one >= blocks::MIN_SHARED_NS)
+    {
         return some(0, c);
     }
     // Chunks of some ten microseconds.
-    let each = (blocks::SHARED / (2 * one.max(1))).clamp(1, count as u64) as usize;
+    let each = (blocks::MIN_SHARED_NS / (2 * one.max(1))).clamp(1, count as u64) as usize;
     parallel::try_chunks(c, each * size, all, |chunk, part| some(chunk * each, part))
 }
 
 /// With fewer products in a batch each is cut, if it is large.
-const MANY: usize = 8;
+const MIN_SHARED_PRODUCTS: usize = 8;
 
 /// An element with a matrix product.
 pub trait Gemm: Number + Send + Sync {
@@ -168,7 +172,7 @@ through_blocks!(f32 f64 Complex<f32> Complex<f64>);
 
 /// As [`Gemm::products`], of so many (to find how many is a division, which is felt in a small
 /// one), with the vectors of a level.
-fn at_level<T: Parts, S: Source<T>>(
+fn at_level<T: ComplexParts, S: Source<T>>(
     level: Level,
     count: usize,
     c: &mut [T],
@@ -181,7 +185,7 @@ fn at_level<T: Parts, S: Source<T>>(
         k == b.rows && k > 0 && m * n > 0 && c.len() == count * (m * n),
         "sizes of products"
     );
-    if k > RUN {
+    if k > K_RUN_STEPS {
         return in_halves(level, c, a, b, steps);
     }
     let strided = |x: Matrix<S>| Strided {
@@ -198,19 +202,20 @@ fn at_level<T: Parts, S: Source<T>>(
     // SAFETY: A and B address only elements of their slices (the invariant of `Matrix`, and of
     // views for the products that follow), C is the row-major m by n matrices that fill its slice,
     // which nothing else refers to, and levels come from `Level::chosen` or `available`.
-    unsafe { blocks::products(level, [m, k, n], count, Onto::Set, c, operands, steps) }
+    unsafe { blocks::products(level, [m, k, n], count, Update::Set, c, operands, steps) }
 }
 
-/// As [`at_level`], of more than [`RUN`] steps: one product after another, each the sum of two.
+/// As [`at_level`], of more than [`K_RUN_STEPS`] steps: one product after another, each the sum of
+/// two.
 #[cold]
-fn in_halves<T: Parts, S: Source<T>>(
+fn in_halves<T: ComplexParts, S: Source<T>>(
     level: Level,
     c: &mut [T],
     a: Matrix<S>,
     b: Matrix<S>,
     steps: [isize; 2],
 ) -> Fallible {
-    let left = RUN * a.cols.div_ceil(RUN).next_power_of_two() / 2;
+    let left = K_RUN_STEPS * a.cols.div_ceil(K_RUN_STEPS).next_power_of_two() / 2;
     let right = a.cols - left;
     let size = a.rows * b.cols;
     let mut rest = filled(T::ZERO, size)?;
@@ -246,7 +251,7 @@ fn in_halves<T: Parts, S: Source<T>>(
 pub(crate) unsafe fn update(
     level: Level,
     sizes: [usize; 3],
-    onto: Onto,
+    onto: Update,
     c: Strided<*mut f64>,
     a: Strided<*const f64>,
     b: Strided<*const f64>,
@@ -255,7 +260,7 @@ pub(crate) unsafe fn update(
     if sizes.contains(&0) {
         return Ok(());
     }
-    if m.min(n) > 1 || onto == Onto::Set {
+    if m.min(n) > 1 || onto == Update::Set {
         // SAFETY: as stated.
         return unsafe { blocks::products(level, sizes, 1, onto, c, [a, b], [0; 2]) };
     }
@@ -267,7 +272,7 @@ pub(crate) unsafe fn update(
         col: 1,
     };
     // SAFETY: as stated, and there is room for the product.
-    unsafe { blocks::products(level, sizes, 1, Onto::Set, to, [a, b], [0; 2])? };
+    unsafe { blocks::products(level, sizes, 1, Update::Set, to, [a, b], [0; 2])? };
     let step = if n == 1 { c.row } else { c.col };
     for (i, x) in (0..).zip(made) {
         // SAFETY: as stated.
@@ -278,10 +283,10 @@ pub(crate) unsafe fn update(
 
 /// Elements of factors up to which products of halves are those of widened copies, and of several
 /// products together.
-const WIDENED: usize = 4096;
+const MAX_WIDENED_ELEMENTS: usize = 4096;
 
 /// Products of floats of 16 bits: computed in f32, rounded once.
-fn of_halves<T: Half>(
+fn of_halves<T: HalfFloat>(
     level: Level,
     mut c: &mut [T],
     [mut a, mut b]: [Matrix<T>; 2],
@@ -291,9 +296,9 @@ fn of_halves<T: Half>(
     let size = m * n;
     let factors = (m + n).saturating_mul(k);
     while !c.is_empty() {
-        let count = (WIDENED / factors.saturating_add(size)).clamp(1, c.len() / size);
+        let count = (MAX_WIDENED_ELEMENTS / factors.saturating_add(size)).clamp(1, c.len() / size);
         let (now, rest) = c.split_at_mut(count * size);
-        let room = if factors <= WIDENED {
+        let room = if factors <= MAX_WIDENED_ELEMENTS {
             count * factors
         } else {
             0
@@ -339,7 +344,7 @@ fn of_halves<T: Half>(
 }
 
 /// Widens `count` matrices, `step` elements apart, to row-major ones.
-fn widened<T: Half>(x: Matrix<T>, to: &mut [f32], count: usize, step: isize) {
+fn widened<T: HalfFloat>(x: Matrix<T>, to: &mut [f32], count: usize, step: isize) {
     let size = x.rows * x.cols;
     assert_eq!(to.len(), count * size);
     let is_dense = x.col_stride == 1 && (x.rows == 1 || x.row_stride == x.cols as isize);

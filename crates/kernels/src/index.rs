@@ -10,16 +10,18 @@
 //! Offsets are checked once for a block: [`Starts`] knows the interval that they lie in.
 
 use crate::copy::copy_run;
-use crate::loops::{Axis, Loops};
+use crate::loops::{Loops, StridedAxis};
 use crate::simd::widest;
-use crate::view::{Run, reach};
+use crate::view::{ElementRun, reach};
 
 mod rows;
 
-pub use rows::Rows;
+pub use BLOCK_WINDOWS as BLOCK;
+pub use rows::OperandRows;
+pub use rows::OperandRows as Rows;
 
 /// Windows of a block.
-pub const BLOCK: usize = 512;
+pub const BLOCK_WINDOWS: usize = 512;
 
 /// An integer that indices are stored as.
 pub trait Position: Copy + Sync {
@@ -123,8 +125,8 @@ impl Interval {
 /// operand.
 pub struct Starts {
     /// Only the first one of each part, if there is one step.
-    windows: [usize; BLOCK],
-    operand: [usize; BLOCK],
+    windows: [usize; BLOCK_WINDOWS],
+    operand: [usize; BLOCK_WINDOWS],
     len: usize,
     /// The step from each offset in the array of windows to the next, if there is only one.
     step: Option<isize>,
@@ -137,14 +139,14 @@ pub struct Starts {
     shift: [usize; 2],
     /// Which pairs are inside, if not all are.
     outside: bool,
-    flags: [bool; BLOCK],
+    flags: [bool; BLOCK_WINDOWS],
 }
 
 impl Default for Starts {
     fn default() -> Self {
         Starts {
-            windows: [0; BLOCK],
-            operand: [0; BLOCK],
+            windows: [0; BLOCK_WINDOWS],
+            operand: [0; BLOCK_WINDOWS],
             len: 0,
             step: None,
             bounds: [Interval::NONE; 2],
@@ -152,7 +154,7 @@ impl Default for Starts {
             last: Interval::NONE,
             shift: [0; 2],
             outside: false,
-            flags: [true; BLOCK],
+            flags: [true; BLOCK_WINDOWS],
         }
     }
 }
@@ -298,19 +300,19 @@ impl Starts {
             axis,
         } = numbers;
         let offsets = &mut self.operand[self.part..self.len];
-        let inside = match Run::new(numbers, at, offsets.len(), by) {
-            Run::Dense(numbers) => widest(
+        let inside = match ElementRun::new(numbers, at, offsets.len(), by) {
+            ElementRun::Dense(numbers) => widest(
                 #[inline(always)]
                 || move_dense(offsets, numbers, axis, from),
             ),
-            Run::Splat(x) => {
+            ElementRun::Splat(x) => {
                 let (moved, inside) = axis.moved::<false>(x.signed());
                 offsets
                     .iter_mut()
                     .for_each(|to| *to = from(*to).wrapping_add_signed(moved));
                 inside
             }
-            Run::Strided(x, start, step) => {
+            ElementRun::Strided(x, start, step) => {
                 let mut inside = true;
                 for (i, to) in (0..).zip(offsets) {
                     let (moved, ok) =
@@ -325,7 +327,7 @@ impl Starts {
             .widen(axis.last.max(0).saturating_mul(axis.stride as i64));
         if !inside {
             if !self.outside {
-                (self.outside, self.flags) = (true, [true; BLOCK]);
+                (self.outside, self.flags) = (true, [true; BLOCK_WINDOWS]);
             }
             for (i, flag) in (0..).zip(&mut self.flags[self.part..self.len]) {
                 *flag &= axis
@@ -519,7 +521,7 @@ pub fn gather_windows<T: Copy>(
         return;
     }
     starts.check([dst.len(), src.len()], window, [to_strides, from_strides]);
-    let Axis {
+    let StridedAxis {
         len,
         strides: [to, from],
     } = each.loops.inner();
@@ -534,7 +536,7 @@ pub fn gather_windows<T: Copy>(
     }
     if (to, from) != (1, 1) && len > 1 {
         return each.run(starts, |[d, s]| {
-            copy_run(dst, d, to, Run::new(src, s, len, from), len)
+            copy_run(dst, d, to, ElementRun::new(src, s, len, from), len)
         });
     }
     let (dst, src) = (dst.as_mut_ptr(), src.as_ptr());
@@ -600,7 +602,7 @@ impl Each {
             windows.len() == window.len() && operand.len() == window.len(),
             "a window has one rank"
         );
-        let axes = window.iter().enumerate().map(|(d, &len)| Axis {
+        let axes = window.iter().enumerate().map(|(d, &len)| StridedAxis {
             len,
             strides: [windows[d], operand[d]],
         });
@@ -623,7 +625,7 @@ impl Each {
                     f([w, x]);
                 }
             }
-            &[Axis { len, strides }] => {
+            &[StridedAxis { len, strides }] => {
                 for (w, x) in starts.pairs() {
                     let mut at = [w, x];
                     for _ in 0..len {
@@ -644,7 +646,7 @@ impl Each {
     /// are adjacent.
     #[inline(always)]
     fn elements(&self, starts: &Starts, f: impl Fn(usize, usize)) {
-        let Axis {
+        let StridedAxis {
             len,
             strides: [w, x],
         } = self.loops.inner();

@@ -12,11 +12,11 @@ use crate::memory::{Fallible, push};
 use smallvec::{SmallVec, smallvec};
 
 /// The most elements of a block.
-pub(crate) const BLOCK: usize = 64;
+pub(crate) const MAX_BLOCK_ELEMENTS: usize = 64;
 
 /// One axis of a nest: its length and the stride of each operand along it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Axis<const N: usize> {
+pub struct StridedAxis<const N: usize> {
     /// The number of steps.
     pub len: usize,
     /// How far each operand moves in one step.
@@ -26,16 +26,16 @@ pub struct Axis<const N: usize> {
 /// A nest of merged axes around an innermost one.
 #[derive(Clone, Debug)]
 pub struct Loops<const N: usize> {
-    outer: Vec<Axis<N>>,
-    inner: Axis<N>,
+    outer: Vec<StridedAxis<N>>,
+    inner: StridedAxis<N>,
 }
 
 impl<const N: usize> Loops<N> {
     /// The nest over `axes`, outermost first.
-    pub fn new(axes: impl IntoIterator<Item = Axis<N>>) -> Self {
+    pub fn new(axes: impl IntoIterator<Item = StridedAxis<N>>) -> Self {
         let mut loops = Loops {
             outer: Vec::new(),
-            inner: Axis {
+            inner: StridedAxis {
                 len: 1,
                 strides: [0; N],
             },
@@ -45,7 +45,7 @@ impl<const N: usize> Loops<N> {
     }
 
     /// Adds an axis inside the others.
-    fn push(&mut self, axis: Axis<N>) {
+    fn push(&mut self, axis: StridedAxis<N>) {
         let inner = &mut self.inner;
         let merges =
             (0..N).all(|k| inner.strides[k] == axis.strides[k].wrapping_mul(axis.len as isize));
@@ -54,7 +54,7 @@ impl<const N: usize> Loops<N> {
             *inner = axis;
         } else if merges || axis.len == 0 || inner.len == 0 {
             // A zero length ends up innermost, wherever it was: the nest is empty.
-            *inner = Axis {
+            *inner = StridedAxis {
                 len: inner.len * axis.len,
                 strides: axis.strides,
             };
@@ -64,12 +64,12 @@ impl<const N: usize> Loops<N> {
     }
 
     /// The axes around the innermost one, outermost first.
-    pub fn outer(&self) -> &[Axis<N>] {
+    pub fn outer(&self) -> &[StridedAxis<N>] {
         &self.outer
     }
 
     /// The innermost axis; length 1 and strides 0 for rank 0.
-    pub fn inner(&self) -> Axis<N> {
+    pub fn inner(&self) -> StridedAxis<N> {
         self.inner
     }
 
@@ -94,21 +94,21 @@ impl<const N: usize> Loops<N> {
 
     /// The nest of the outer axes alone: its runs have length 1.
     pub(crate) fn around(mut self) -> Self {
-        self.inner = Axis {
+        self.inner = StridedAxis {
             len: 1,
             strides: [0; N],
         };
         self
     }
 
-    /// The innermost axes of together at most [`BLOCK`] elements: the nest around them, and how far
-    /// each of their elements is from the first one, in row-major order.
-    pub(crate) fn blocks(&self) -> (Self, SmallVec<[[isize; N]; BLOCK]>) {
+    /// The innermost axes of together at most [`MAX_BLOCK_ELEMENTS`] elements: the nest around
+    /// them, and how far each of their elements is from the first one, in row-major order.
+    pub(crate) fn blocks(&self) -> (Self, SmallVec<[[isize; N]; MAX_BLOCK_ELEMENTS]>) {
         let mut rest = self.clone();
         let mut block = smallvec![[0; N]];
         let mut axis = Some(self.inner);
-        while let Some(Axis { len, strides }) =
-            axis.filter(|a| a.len.saturating_mul(block.len()) <= BLOCK)
+        while let Some(StridedAxis { len, strides }) =
+            axis.filter(|a| a.len.saturating_mul(block.len()) <= MAX_BLOCK_ELEMENTS)
         {
             let one = block.len();
             for (i, e) in (1..len).flat_map(|i| (0..one).map(move |e| (i, e))) {
@@ -125,7 +125,7 @@ impl<const N: usize> Loops<N> {
     }
 
     /// Takes an outer axis out of the nest: what is left, and the axis.
-    pub(crate) fn without(&self, outer: usize) -> (Self, Axis<N>) {
+    pub(crate) fn without(&self, outer: usize) -> (Self, StridedAxis<N>) {
         let mut rest = self.clone();
         let axis = rest.outer.remove(outer);
         (rest, axis)
@@ -134,7 +134,11 @@ impl<const N: usize> Loops<N> {
 
 /// Calls `f` at the start of every run of the given axes. One function for all kernels: a call for
 /// each run is less than what a run costs.
-fn walk<const N: usize>(axes: &[Axis<N>], mut at: [usize; N], f: &mut dyn FnMut([usize; N])) {
+fn walk<const N: usize>(
+    axes: &[StridedAxis<N>],
+    mut at: [usize; N],
+    f: &mut dyn FnMut([usize; N]),
+) {
     let Some((axis, rest)) = axes.split_first() else {
         return f(at);
     };

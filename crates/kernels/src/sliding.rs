@@ -2,7 +2,7 @@
 //!
 //! Element `k` of the window at `p` is the operand's element `i` with
 //! `x_dilation · i = stride · p + dilation · k - low`. For a fixed `k` the windows that have one,
-//! and the elements they have, are evenly spaced: a [`Run`].
+//! and the elements they have, are evenly spaced: a [`WindowRun`].
 
 use crate::memory::{Fallible, push, reserve};
 
@@ -27,7 +27,7 @@ pub struct Axis {
 
 /// Windows `p, p + p_step, ..` and their elements `i, i + i_step, ..`, `count` of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct WindowRun {
     /// The first window.
     pub p: usize,
     /// From one to the next.
@@ -63,7 +63,7 @@ impl Axis {
     }
 
     /// The windows that have an element `k`.
-    pub fn run(&self, k: usize) -> Run {
+    pub fn run(&self, k: usize) -> WindowRun {
         self.progression(
             i128::from(self.dilation) * k as i128 - i128::from(self.low),
             self.count,
@@ -73,7 +73,7 @@ impl Axis {
     /// The places `k` at which some window has an element of the operand, ascending, and their
     /// runs. A window may have any number of places, these are no more than its elements: time and
     /// memory depend on the operand and the windows alone.
-    pub fn runs(&self) -> Fallible<Vec<(usize, Run)>> {
+    pub fn runs(&self) -> Fallible<Vec<(usize, WindowRun)>> {
         let mut runs = Vec::new();
         let [len, count] = [self.len, self.count].map(|n| n as i128);
         if len == 0 || count == 0 || self.window == 0 {
@@ -127,14 +127,14 @@ impl Axis {
     }
 
     /// The `p` below `count` with elements at `stride · p + shift`.
-    pub(crate) fn progression(&self, shift: i128, count: usize) -> Run {
+    pub(crate) fn progression(&self, shift: i128, count: usize) -> WindowRun {
         let [stride, step] = [self.stride, self.x_dilation].map(i128::from);
         let at = |p: i128| stride * p + shift;
         // All solutions are a first one and steps of `p_step`.
         let (p_step, i_step) = self.steps();
         let (p_step, i_step) = (p_step as i128, i_step as i128);
         let Some(first) = (0..p_step.min(count as i128)).find(|&p| at(p) % step == 0) else {
-            return Run::NONE;
+            return WindowRun::NONE;
         };
         let i = at(first) / step;
         // Steps t with 0 <= i + t i_step < len, and within the windows.
@@ -150,9 +150,9 @@ impl Axis {
         let from = from.max(0);
         let to = to.min((count as i128 - 1 - first).div_euclid(p_step));
         if from > to || last < 0 {
-            return Run::NONE;
+            return WindowRun::NONE;
         }
-        Run {
+        WindowRun {
             p: (first + from * p_step) as usize,
             p_step: p_step as usize,
             i: (i + from * i_step) as usize,
@@ -166,9 +166,9 @@ fn gcd(a: i128, b: i128) -> i128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-impl Run {
+impl WindowRun {
     /// No windows.
-    const NONE: Run = Run {
+    const NONE: WindowRun = WindowRun {
         p: 0,
         p_step: 1,
         i: 0,
@@ -212,7 +212,7 @@ pub fn components(
 /// Calls `f(k, p, x, run)` for every element `k` of the window in row-major order and every line of
 /// windows along the last axis: where the line begins in the result and in the operand, and the run
 /// along it.
-pub fn each_line(axes: &[Axis], mut f: impl FnMut(usize, usize, usize, Run)) -> Fallible {
+pub fn each_line(axes: &[Axis], mut f: impl FnMut(usize, usize, usize, WindowRun)) -> Fallible {
     let Some((last, outer)) = axes.split_last() else {
         return each_line(&[Axis::still(1)], f);
     };

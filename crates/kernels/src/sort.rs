@@ -7,13 +7,13 @@
 //! sorted. O(elements · log extent). Lines are shared among threads.
 
 use crate::element::{Index, Ordered};
-use crate::loops::{Axis, Loops};
+use crate::loops::{Loops, StridedAxis};
 use crate::memory::{Fallible, push, reserve};
 use crate::parallel::{Shared, attempt};
 use crate::view::{View, volume_of};
 
 /// Elements of lines that are one piece of work.
-const PIECE: usize = 1 << 12;
+const PIECE_ELEMENTS: usize = 1 << 12;
 
 /// A type whose order is that of integers.
 pub trait Keyed: Ordered {
@@ -76,51 +76,58 @@ pub fn argsort<T: Keyed + Sync>(
     descending: bool,
 ) -> Fallible {
     let count = src.shape()[axis];
-    on_lines(dst, src, axis, count, 20, |room: &mut Room, to, from| {
-        let data = src.data();
-        let key = |x: T| if descending { !x.key() } else { x.key() };
-        // Keys differ between their first and last bits only, and positions are below a power of
-        // two.
-        let (mut any, mut all) = (0, u64::MAX);
-        for x in from.clone().map(|s| data[s]).filter(|x| !x.is_nan()) {
-            (any, all) = (any | key(x), all & key(x));
-        }
-        let differ = any & !all;
-        let (high, low, size) = (
-            differ.leading_zeros(),
-            differ.trailing_zeros(),
-            usize::BITS - from.left.leading_zeros(),
-        );
-        let Room { packed, pairs, nan } = room;
-        packed.clear();
-        pairs.clear();
-        nan.clear();
-        let count = from.left;
-        let mut elements = from.map(|s| data[s]).enumerate();
-        // NaN, and only NaN, is last both ways.
-        if differ == 0 || high + low < size {
-            reserve(pairs, count)?;
-            elements.try_for_each(|(i, x)| {
-                if x.is_nan() {
-                    push(nan, i)
-                } else {
-                    push(pairs, (key(x), i))
-                }
+    on_lines(
+        dst,
+        src,
+        axis,
+        count,
+        20,
+        |room: &mut SortScratch, to, from| {
+            let data = src.data();
+            let key = |x: T| if descending { !x.key() } else { x.key() };
+            // Keys differ between their first and last bits only, and positions are below a power
+            // of two.
+            let (mut any, mut all) = (0, u64::MAX);
+            for x in from.clone().map(|s| data[s]).filter(|x| !x.is_nan()) {
+                (any, all) = (any | key(x), all & key(x));
+            }
+            let differ = any & !all;
+            let (high, low, size) = (
+                differ.leading_zeros(),
+                differ.trailing_zeros(),
+                usize::BITS - from.left.leading_zeros(),
+            );
+            let SortScratch { packed, pairs, nan } = room;
+            packed.clear();
+            pairs.clear();
+            nan.clear();
+            let count = from.left;
+            let mut elements = from.map(|s| data[s]).enumerate();
+            // NaN, and only NaN, is last both ways.
+            if differ == 0 || high + low < size {
+                reserve(pairs, count)?;
+                elements.try_for_each(|(i, x)| {
+                    if x.is_nan() {
+                        push(nan, i)
+                    } else {
+                        push(pairs, (key(x), i))
+                    }
+                })?;
+                pairs.sort_unstable();
+                to.put(pairs.iter().map(|x| x.1).chain(nan.iter().copied()));
+                return Ok(());
+            }
+            reserve(packed, count)?;
+            elements.try_for_each(|(i, x)| match x.is_nan() {
+                true => push(nan, i),
+                false => push(packed, key(x) << high >> (high + low) << size | i as u64),
             })?;
-            pairs.sort_unstable();
-            to.put(pairs.iter().map(|x| x.1).chain(nan.iter().copied()));
-            return Ok(());
-        }
-        reserve(packed, count)?;
-        elements.try_for_each(|(i, x)| match x.is_nan() {
-            true => push(nan, i),
-            false => push(packed, key(x) << high >> (high + low) << size | i as u64),
-        })?;
-        packed.sort_unstable();
-        let positions = packed.iter().map(|x| (x & ((1 << size) - 1)) as usize);
-        to.put(positions.chain(nan.iter().copied()));
-        Ok(())
-    })
+            packed.sort_unstable();
+            let positions = packed.iter().map(|x| (x & ((1 << size) - 1)) as usize);
+            to.put(positions.chain(nan.iter().copied()));
+            Ok(())
+        },
+    )
 }
 
 /// The first `kept` positions of [`argsort`], of which `dst` has that many along the axis: the
@@ -140,51 +147,61 @@ pub fn argsort_first<T: Keyed + Sync>(
         "{kept} of {}",
         src.shape()[axis]
     );
-    on_lines(dst, src, axis, kept, 3, |room: &mut Best<T>, to, from| {
-        let Best { line, best } = room;
-        let (data, count) = (src.data(), from.left);
-        let x = match from.stride {
-            1 => &data[from.at..from.at + count],
-            _ => {
-                line.clear();
-                reserve(line, count)?;
-                line.extend(from.map(|s| data[s]));
-                line
+    on_lines(
+        dst,
+        src,
+        axis,
+        kept,
+        3,
+        |room: &mut SelectScratch<T>, to, from| {
+            let SelectScratch { line, best } = room;
+            let (data, count) = (src.data(), from.left);
+            let x = match from.stride {
+                1 => &data[from.at..from.at + count],
+                _ => {
+                    line.clear();
+                    reserve(line, count)?;
+                    line.extend(from.map(|s| data[s]));
+                    line
+                }
+            };
+            best.clear();
+            reserve(
+                best,
+                (2 * kept).max(MIN_CANDIDATES) + COMPARE_BLOCK_ELEMENTS,
+            )?;
+            if descending {
+                select(best, x, kept, |x, y| y.less(x), |x| !x.key());
+            } else {
+                select(best, x, kept, |x, y| x.less(y), |x| x.key());
             }
-        };
-        best.clear();
-        reserve(best, (2 * kept).max(MANY) + SOME)?;
-        if descending {
-            select(best, x, kept, |x, y| y.less(x), |x| !x.key());
-        } else {
-            select(best, x, kept, |x, y| x.less(y), |x| x.key());
-        }
-        // NaN is last both ways.
-        let nan = x
-            .iter()
-            .enumerate()
-            .filter(|(_, x)| x.is_nan())
-            .map(|(i, _)| i);
-        to.put(best.iter().map(|x| x.1).chain(nan).take(kept));
-        Ok(())
-    })
+            // NaN is last both ways.
+            let nan = x
+                .iter()
+                .enumerate()
+                .filter(|(_, x)| x.is_nan())
+                .map(|(i, _)| i);
+            to.put(best.iter().map(|x| x.1).chain(nan).take(kept));
+            Ok(())
+        },
+    )
 }
 
 /// Elements that are compared with the worst of the best ones together.
-const SOME: usize = 16;
+const COMPARE_BLOCK_ELEMENTS: usize = 16;
 
 /// The least number of candidates after which those that are not among the best are removed.
-const MANY: usize = 64;
+const MIN_CANDIDATES: usize = 64;
 
 /// Room for the best of a line.
-struct Best<T> {
+struct SelectScratch<T> {
     line: Vec<T>,
     best: Vec<(u64, usize)>,
 }
 
-impl<T> Default for Best<T> {
+impl<T> Default for SelectScratch<T> {
     fn default() -> Self {
-        Best {
+        SelectScratch {
             line: Vec::new(),
             best: Vec::new(),
         }
@@ -201,7 +218,7 @@ fn select<T: Keyed>(
 ) {
     // No element that comes later in the line, and not before this one, is among the best.
     let mut worst: Option<T> = None;
-    for (b, block) in x.chunks(SOME).enumerate() {
+    for (b, block) in x.chunks(COMPARE_BLOCK_ELEMENTS).enumerate() {
         let any = match worst {
             Some(worst) => block.iter().fold(false, |any, &x| any | before(x, worst)),
             None => true,
@@ -211,10 +228,10 @@ fn select<T: Keyed>(
         }
         for (i, &x) in block.iter().enumerate() {
             if !x.is_nan() && worst.is_none_or(|worst| before(x, worst)) {
-                best.push((key(x), b * SOME + i));
+                best.push((key(x), b * COMPARE_BLOCK_ELEMENTS + i));
             }
         }
-        if best.len() >= (2 * kept).max(MANY) {
+        if best.len() >= (2 * kept).max(MIN_CANDIDATES) {
             best.select_nth_unstable(kept - 1);
             best.truncate(kept);
             worst = Some(x[best[kept - 1].1]);
@@ -226,7 +243,7 @@ fn select<T: Keyed>(
 
 /// Room for a line.
 #[derive(Default)]
-struct Room {
+struct SortScratch {
     /// Keys and positions in one.
     packed: Vec<u64>,
     pairs: Vec<(u64, usize)>,
@@ -271,7 +288,7 @@ pub fn take_first<T: Copy + Send + Sync, I: Index + Sync>(
     assert!(kept <= src.shape()[axis], "{kept} of {}", src.shape()[axis]);
     on_lines(dst, src, axis, kept, 3, |_: &mut (), to, from| {
         let positions = to.line.clone().map(|d| positions[d].position());
-        let (data, Line { at, stride, left }) = (src.data(), from);
+        let (data, Offsets { at, stride, left }) = (src.data(), from);
         to.put(positions.map(|p| {
             assert!(p < left, "a position in its line");
             data[at.wrapping_add_signed(p as isize * stride)]
@@ -289,7 +306,7 @@ fn on_lines<T: Sync, R: Send, S: Default>(
     axis: usize,
     kept: usize,
     nanos: u64,
-    f: impl Fn(&mut S, To<'_, R>, Line) -> Fallible + Sync,
+    f: impl Fn(&mut S, LineOutput<'_, R>, Offsets) -> Fallible + Sync,
 ) -> Fallible {
     let shape = src.shape();
     let length = |d: usize| if d == axis { kept } else { shape[d] };
@@ -305,17 +322,23 @@ fn on_lines<T: Sync, R: Send, S: Default>(
     if dst.is_empty() {
         return Ok(());
     }
-    let others = (0..shape.len()).filter(|&d| d != axis).map(|d| Axis {
-        len: shape[d],
-        strides: strides(d),
-    });
+    let others = (0..shape.len())
+        .filter(|&d| d != axis)
+        .map(|d| StridedAxis {
+            len: shape[d],
+            strides: strides(d),
+        });
     let loops = Loops::new(others);
-    let Axis {
+    let StridedAxis {
         len,
         strides: [to_next, from_next],
     } = loops.inner();
     let runs = loops.starts([0, src.offset()])?;
-    let (lines, each, total) = (runs.len() * len, (PIECE / count).max(1), src.len() as u64);
+    let (lines, each, total) = (
+        runs.len() * len,
+        (PIECE_ELEMENTS / count).max(1),
+        src.len() as u64,
+    );
     let dst = Shared(dst.as_mut_ptr());
     attempt(lines.div_ceil(each), nanos.saturating_mul(total), |piece| {
         let mut room = S::default();
@@ -325,15 +348,15 @@ fn on_lines<T: Sync, R: Send, S: Default>(
                 d.wrapping_add_signed(c * to_next),
                 s.wrapping_add_signed(c * from_next),
             );
-            let line = Line {
+            let line = Offsets {
                 at: d,
                 stride: to,
                 left: kept,
             };
             f(
                 &mut room,
-                To { dst: &dst, line },
-                Line {
+                LineOutput { dst: &dst, line },
+                Offsets {
                     at: s,
                     stride: from,
                     left: count,
@@ -345,12 +368,12 @@ fn on_lines<T: Sync, R: Send, S: Default>(
 }
 
 /// A line of the result.
-struct To<'a, T> {
+struct LineOutput<'a, T> {
     dst: &'a Shared<T>,
-    line: Line,
+    line: Offsets,
 }
 
-impl<T> To<'_, T> {
+impl<T> LineOutput<'_, T> {
     /// Writes its elements.
     fn put(self, x: impl Iterator<Item = T>) {
         for (at, x) in self.line.zip(x) {
@@ -363,13 +386,13 @@ impl<T> To<'_, T> {
 
 /// Evenly spaced offsets.
 #[derive(Clone)]
-struct Line {
+struct Offsets {
     at: usize,
     stride: isize,
     left: usize,
 }
 
-impl Iterator for Line {
+impl Iterator for Offsets {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {

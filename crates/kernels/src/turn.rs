@@ -4,7 +4,7 @@
 //! Elements are moved, not computed with: they are taken for integers of their size, so that every
 //! bit stays.
 
-use crate::view::Run;
+use crate::view::ElementRun;
 
 /// Lines, and elements of a line, that are turned in registers at a time.
 #[cfg(target_arch = "x86_64")]
@@ -84,10 +84,10 @@ pub(crate) fn to_columns<T: Copy, const W: usize>(
         };
     }
     for l in 0..width {
-        match Run::new(x, lines.first(l), steps, lines.by) {
-            Run::Dense(x) => to.iter_mut().zip(x).for_each(|(to, &x)| to[l] = x),
-            Run::Splat(x) => to.iter_mut().for_each(|to| to[l] = x),
-            Run::Strided(x, start, by) => {
+        match ElementRun::new(x, lines.first(l), steps, lines.by) {
+            ElementRun::Dense(x) => to.iter_mut().zip(x).for_each(|(to, &x)| to[l] = x),
+            ElementRun::Splat(x) => to.iter_mut().for_each(|to| to[l] = x),
+            ElementRun::Strided(x, start, by) => {
                 for (i, to) in (0..).zip(&mut *to) {
                     to[l] = x[start.wrapping_add_signed(by.wrapping_mul(i))];
                 }

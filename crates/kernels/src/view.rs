@@ -148,11 +148,11 @@ impl<'a, T> View<'a, T> {
 }
 
 impl<'a, T: Copy> View<'a, T> {
-    /// The whole view as one [`Run`], if its elements in row-major order are evenly spaced. A view
-    /// without elements is a dense run of length 0.
-    pub fn as_run(&self) -> Option<Run<'a, T>> {
+    /// The whole view as one [`ElementRun`], if its elements in row-major order are evenly spaced.
+    /// A view without elements is a dense run of length 0.
+    pub fn as_run(&self) -> Option<ElementRun<'a, T>> {
         if let Some(slice) = self.as_slice() {
-            return Some(Run::Dense(slice));
+            return Some(ElementRun::Dense(slice));
         }
         let (mut len, mut step) = (1, 0);
         for (d, &n) in self
@@ -173,8 +173,8 @@ impl<'a, T: Copy> View<'a, T> {
     }
 
     /// The run of `len >= 1` elements from `data[start]` on, `stride` apart.
-    pub fn run(&self, start: usize, len: usize, stride: isize) -> Run<'a, T> {
-        Run::new(self.data, start, len, stride)
+    pub fn run(&self, start: usize, len: usize, stride: isize) -> ElementRun<'a, T> {
+        ElementRun::new(self.data, start, len, stride)
     }
 
     /// The element at a multi-index, in O(rank): for tests and single look-ups.
@@ -199,7 +199,7 @@ impl<'a, T: Copy> View<'a, T> {
 
 /// Evenly spaced elements, sorted by how fast a loop over them runs.
 #[derive(Clone, Copy, Debug)]
-pub enum Run<'a, T> {
+pub enum ElementRun<'a, T> {
     /// Adjacent elements.
     Dense(&'a [T]),
     /// One element, repeated.
@@ -208,13 +208,13 @@ pub enum Run<'a, T> {
     Strided(&'a [T], usize, isize),
 }
 
-impl<'a, T: Copy> Run<'a, T> {
+impl<'a, T: Copy> ElementRun<'a, T> {
     /// The run of `len >= 1` elements from `data[start]` on, `stride` apart.
     pub fn new(data: &'a [T], start: usize, len: usize, stride: isize) -> Self {
         match stride {
-            1 => Run::Dense(&data[start..start + len]),
-            0 => Run::Splat(data[start]),
-            _ => Run::Strided(data, start, stride),
+            1 => ElementRun::Dense(&data[start..start + len]),
+            0 => ElementRun::Splat(data[start]),
+            _ => ElementRun::Strided(data, start, stride),
         }
     }
 }
@@ -299,9 +299,11 @@ mod tests {
             }
             if let Some(run) = view.as_run() {
                 let at = |i: usize| match run {
-                    Run::Dense(x) => x[i],
-                    Run::Splat(x) => x,
-                    Run::Strided(x, start, step) => x[start.wrapping_add_signed(i as isize * step)],
+                    ElementRun::Dense(x) => x[i],
+                    ElementRun::Splat(x) => x,
+                    ElementRun::Strided(x, start, step) => {
+                        x[start.wrapping_add_signed(i as isize * step)]
+                    }
                 };
                 assert_eq!((0..view.len()).map(at).collect::<Vec<_>>(), elements);
             }
@@ -321,11 +323,11 @@ mod tests {
         assert_eq!(View::dense(&[0u8; 0], &[usize::MAX, 3, 0]).len(), 0);
         assert!(matches!(
             View::splat(&7, &[2, 3]).as_run(),
-            Some(Run::Splat(7))
+            Some(ElementRun::Splat(7))
         ));
         assert!(matches!(
             View::new(&[1, 2, 3], 2, &[3], &[-1]).as_run(),
-            Some(Run::Strided(_, 2, -1))
+            Some(ElementRun::Strided(_, 2, -1))
         ));
     }
 

@@ -5,7 +5,7 @@
 //! r[p] = Σ_k t[i] where x[i] = y[p]          r[i] = Σ_{k, p} t[p] where x[i] = y[p]
 //! ```
 //! Axes before the first with windows only count images, which are shared among threads. In an
-//! image, what windows have at one place `k` is a matter of lines ([`Parts`]).
+//! image, what windows have at one place `k` is a matter of lines ([`WindowParts`]).
 
 mod parts;
 
@@ -14,11 +14,11 @@ use crate::memory::{Fallible, refill, zeros};
 use crate::parallel;
 use crate::sliding::Axis;
 use crate::twice::Exact;
-pub use parts::{Part, Parts};
+pub use parts::{WindowLines, WindowParts};
 use std::borrow::Cow;
 
 /// Elements of images that are one piece of work.
-const PIECE: usize = 1 << 14;
+const PIECE_ELEMENTS: usize = 1 << 14;
 
 /// `y[p]` = the fold of the elements of each window, one axis after the other; `of_none` where
 /// there are none.
@@ -38,12 +38,12 @@ pub fn reduce<T: Copy + Send + Sync, A: Copy + Sync>(
     let moving = (0..axes.len()).filter(|&k| !axes[k].is_still());
     let stages = moving
         .map(|k| stage(axes, k))
-        .collect::<Fallible<Vec<Parts>>>()?;
+        .collect::<Fallible<Vec<WindowParts>>>()?;
     if stages.is_empty() {
         y.iter_mut().zip(x).for_each(|(y, &x)| *y = lower(lift(x)));
         return Ok(());
     }
-    let each = (PIECE / n.max(count).max(1)).max(1);
+    let each = (PIECE_ELEMENTS / n.max(count).max(1)).max(1);
     parallel::try_chunks(y, each * count.max(1), 2 * x.len() as u64, |chunk, part| {
         let (mut now, mut next) = (Vec::new(), Vec::new());
         for (image, y) in (chunk * each..).zip(part.chunks_exact_mut(count)) {
@@ -94,15 +94,15 @@ impl<'a> Images<'a> {
 }
 
 /// The windows along one axis of an image, when those before it are folded.
-fn stage(axes: &[Axis], k: usize) -> Fallible<Parts> {
+fn stage(axes: &[Axis], k: usize) -> Fallible<WindowParts> {
     let outer = axes[..k].iter().map(|a| a.count).product();
     let inner = axes[k + 1..].iter().map(|a| a.len).product();
-    Parts::new(&[Axis::still(outer), axes[k], Axis::still(inner)])
+    WindowParts::new(&[Axis::still(outer), axes[k], Axis::still(inner)])
 }
 
 /// Folds every part of an image, in order.
 fn folded<S: Copy, A: Copy>(
-    stage: &Parts,
+    stage: &WindowParts,
     y: &mut [A],
     x: &[S],
     lift: impl Fn(S) -> A,
@@ -130,10 +130,10 @@ pub enum Terms<'a, T> {
 }
 
 /// Says which elements of an image its windows select.
-pub type Selection<'a> = dyn Fn(&Parts, usize) -> Fallible<Box<Select<'a>>> + Sync + 'a;
+pub type Selection<'a> = dyn Fn(&WindowParts, usize) -> Fallible<Box<Select<'a>>> + Sync + 'a;
 
 /// Says which windows of a part select their element.
-pub type Select<'a> = dyn Fn(&Part, &mut [bool]) + 'a;
+pub type Select<'a> = dyn Fn(&WindowLines, &mut [bool]) + 'a;
 
 /// Selects the elements of `x` that are equal to their windows in `y`.
 pub fn equal<'a, T: PartialEq + Copy + Sync>(x: &'a [T], y: &'a [T]) -> Box<Selection<'a>> {
@@ -158,7 +158,7 @@ pub fn equal<'a, T: PartialEq + Copy + Sync>(x: &'a [T], y: &'a [T]) -> Box<Sele
 }
 
 /// Clears the flags of windows that are done, and notes those that are now.
-fn first(part: &Part, flags: &mut [bool], done: &mut [bool]) {
+fn first(part: &WindowLines, flags: &mut [bool], done: &mut [bool]) {
     part.each_flagged(
         flags,
         #[inline(always)]
@@ -174,7 +174,7 @@ fn first(part: &Part, flags: &mut [bool], done: &mut [bool]) {
 /// Adds to the windows `r` their terms that are flagged, those of elements, or to the elements
 /// those of windows.
 fn add<T: Number, A: Copy>(
-    part: &Part,
+    part: &WindowLines,
     r: &mut [A],
     t: Terms<'_, T>,
     flags: &mut [bool],
@@ -252,13 +252,13 @@ fn sums<T: Number, A: Copy + Send + Sync>(
         "sums and terms of {axes:?}"
     );
     let Images { axes, n, count } = Images::of(axes, x, y);
-    let parts = Parts::new(axes)?;
+    let parts = WindowParts::new(axes)?;
     let (to, of) = if gather {
         (&parts.y, &parts.x)
     } else {
         (&parts.x, &parts.y)
     };
-    let each = (PIECE / n.max(count).max(1)).max(1);
+    let each = (PIECE_ELEMENTS / n.max(count).max(1)).max(1);
     parallel::try_chunks(
         r,
         each * to.len().max(1),

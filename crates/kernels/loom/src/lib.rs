@@ -14,7 +14,7 @@ mod sync {
     pub(super) use loom::thread::{Thread, park};
 }
 
-use claims::{Bed, Claims};
+use claims::{Parker, Claims};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
@@ -22,7 +22,7 @@ use sync::{AtomicBool, AtomicU32, Ordering};
 
 struct Pool {
     claims: Claims,
-    beds: Vec<Bed>,
+    parkers: Vec<Parker>,
     job: UnsafeCell<usize>,
     /// How often each chunk of each job ran.
     ran: Vec<Vec<AtomicU32>>,
@@ -46,7 +46,7 @@ fn every_chunk_runs_once(workers: usize, jobs: usize, chunks: u32, preemptions: 
     model.check(move || {
         let pool = Arc::new(Pool {
             claims: Claims::new(),
-            beds: (0..workers).map(|_| Bed::new()).collect(),
+            parkers: (0..workers).map(|_| Parker::new()).collect(),
             job: UnsafeCell::new(0),
             ran: (0..jobs)
                 .map(|_| (0..chunks).map(|_| AtomicU32::new(0)).collect())
@@ -58,16 +58,16 @@ fn every_chunk_runs_once(workers: usize, jobs: usize, chunks: u32, preemptions: 
             thread::spawn(move || {
                 while !pool.over.load(Ordering::Acquire) {
                     pool.work();
-                    pool.beds[w].sleep(|| pool.claims.open() || pool.over.load(Ordering::Acquire));
+                    pool.parkers[w].sleep(|| pool.claims.open() || pool.over.load(Ordering::Acquire));
                 }
             })
         };
         let threads: Vec<_> = (0..workers).map(hire).collect();
         let wake = || {
-            pool.beds
+            pool.parkers
                 .iter()
                 .zip(&threads)
-                .for_each(|(bed, t)| bed.wake(t.thread()))
+                .for_each(|(parker, t)| parker.wake(t.thread()))
         };
         for job in 0..jobs {
             // SAFETY: every chunk of the last job is finished.

@@ -8,8 +8,11 @@
 
 use super::layout::Layout;
 use super::sums::{Runs, add};
-use super::types::{Channels, FEW, Planes};
-use crate::gemm::{APIECE, Apiece, DEPTH, Kernels, Lines, RUN, Real, pack};
+use super::types::{Channels, MIN_PRODUCT_OUTPUTS, Planes};
+use crate::gemm::{
+    GemmFloat, GroupArgs, K_BLOCK_STEPS, K_RUN_STEPS, MAX_GROUP_WINDOWS, MicroKernels, PackLanes,
+    pack,
+};
 use crate::memory::{Fallible, with_room};
 use crate::parallel::{Shared, attempt};
 use crate::simd::Level;
@@ -17,13 +20,13 @@ use crate::sliding::Axis;
 
 /// Whether this is the way for convolutions of so few windows: half of the lanes or more have a
 /// group.
-pub(super) fn pay<T: Real>(level: Level, c: &Channels) -> bool {
-    c.outputs < FEW && c.groups * 2 >= T::kernels(level).lanes
+pub(super) fn pay<T: GemmFloat>(level: Level, c: &Channels) -> bool {
+    c.outputs < MIN_PRODUCT_OUTPUTS && c.groups * 2 >= T::kernels(level).lanes
 }
 
-struct Plan<'a, T: Real> {
+struct Plan<'a, T: GemmFloat> {
     level: Level,
-    kernels: &'static Kernels<T>,
+    kernels: &'static MicroKernels<T>,
     c: Channels,
     x: Planes<'a, T>,
     w: &'a [T],
@@ -33,7 +36,7 @@ struct Plan<'a, T: Real> {
 }
 
 /// `y[g, b, o, p]`, none of whose extents nor the rows `(f, k)` are 0.
-pub(super) fn products<T: Real>(
+pub(super) fn products<T: GemmFloat>(
     level: Level,
     y: &mut [T],
     x: Planes<T>,
@@ -66,7 +69,7 @@ pub(super) fn products<T: Real>(
     })
 }
 
-impl<T: Real> Plan<'_, T> {
+impl<T: GemmFloat> Plan<'_, T> {
     /// The windows of an image in the groups from the `first` on, one for each lane.
     ///
     /// # Safety
@@ -96,7 +99,7 @@ impl<T: Real> Plan<'_, T> {
                 for (lane, to) in all[..groups * size].chunks_exact_mut(size).enumerate() {
                     self.layout.put(to, self.x.plane(first + lane, b, f));
                 }
-                let lines = |from: *const T, lane: usize, depth: usize| Lines {
+                let lines = |from: *const T, lane: usize, depth: usize| PackLanes {
                     from,
                     lane: lane as isize,
                     step: 1,
@@ -154,37 +157,37 @@ impl<T: Real> Plan<'_, T> {
             .starts
             .iter()
             .flat_map(|start| (0..self.layout.along).map(move |p| start + p));
-        let tiles = self.count.div_ceil(APIECE);
+        let tiles = self.count.div_ceil(MAX_GROUP_WINDOWS);
         let mut k = 0;
         while k < steps.len() {
             let p = row + k;
-            let end = steps.len().min(k + DEPTH - p % DEPTH);
+            let end = steps.len().min(k + K_BLOCK_STEPS - p % K_BLOCK_STEPS);
             let mut windows = windows.clone();
             for tile in 0..tiles {
                 let part = |tile: usize| tile * self.count / tiles;
-                let mut t = Apiece {
+                let mut t = GroupArgs {
                     depth: end - k,
                     steps: steps[k..].as_ptr(),
                     w: w.wrapping_add(k * lanes),
                     x,
-                    at: [0; APIECE],
+                    at: [0; MAX_GROUP_WINDOWS],
                     sums: chains.wrapping_add(part(tile) * lanes),
-                    add: !p.is_multiple_of(DEPTH),
+                    add: !p.is_multiple_of(K_BLOCK_STEPS),
                 };
                 let many = part(tile + 1) - part(tile);
                 t.at.iter_mut()
                     .zip(windows.by_ref().take(many))
                     .for_each(|(at, window)| *at = window * lanes);
                 // SAFETY: these steps and windows are laid out, and there is room for their chains.
-                unsafe { self.kernels.apiece[many - 1](&t) };
+                unsafe { self.kernels.grouped[many - 1](&t) };
             }
             let end_row = row + end;
-            if end_row.is_multiple_of(DEPTH) || end_row == self.runs.0 {
-                let block = (end_row - 1) / DEPTH * DEPTH;
+            if end_row.is_multiple_of(K_BLOCK_STEPS) || end_row == self.runs.0 {
+                let block = (end_row - 1) / K_BLOCK_STEPS * K_BLOCK_STEPS;
                 let level = |level: usize| chains.wrapping_add((1 + level) * all);
                 // SAFETY: there is room for the sums of every level, which are apart.
                 unsafe {
-                    match block.is_multiple_of(RUN) {
+                    match block.is_multiple_of(K_RUN_STEPS) {
                         true => level(Runs::level(block)).copy_from_nonoverlapping(chains, all),
                         false => add(level(Runs::level(block)), chains, all),
                     }

@@ -5,37 +5,37 @@
 //! place of element k of the window p = window[k] + Σ_a p_a steps_a           steps 1 along the last axis
 //! ```
 //! Along an axis, the elements `k` of all windows are every `stride`-th place of the operand as it
-//! is spread and padded. Those of several `k` overlap: they are kept once, as a [`Slot`], if they
-//! are as far apart as some windows are.
+//! is spread and padded. Those of several `k` overlap: they are kept once, as a [`StrideSlot`], if
+//! they are as far apart as some windows are.
 
 use crate::copy::copy_run;
 use crate::element::Number;
 use crate::memory::{Fallible, OutOfMemory, collected, filled, push, reserve};
-use crate::sliding::{Axis, Run, components};
+use crate::sliding::{Axis, WindowRun, components};
 use crate::view;
 use std::collections::BTreeMap;
 
 /// Every `stride`-th place along an axis.
-struct Slot {
+struct StrideSlot {
     /// Where the first stands.
     shift: i128,
     len: usize,
 }
 
 /// One axis.
-struct Laid {
+struct AxisLayout {
     /// The elements of the operand in each slot, and where that begins.
-    slots: Vec<(Run, usize)>,
+    slots: Vec<(WindowRun, usize)>,
     /// Where element `k` of the window 0 is.
     window: Vec<usize>,
     len: usize,
 }
 
-impl Laid {
-    fn new(axis: &Axis) -> Fallible<Laid> {
+impl AxisLayout {
+    fn new(axis: &Axis) -> Fallible<AxisLayout> {
         let shift = |k: usize| i128::from(axis.dilation) * k as i128 - i128::from(axis.low);
         let stride = i128::from(axis.stride);
-        let (mut slots, mut at): (Vec<Slot>, _) = (Vec::new(), filled((0, 0), axis.window)?);
+        let (mut slots, mut at): (Vec<StrideSlot>, _) = (Vec::new(), filled((0, 0), axis.window)?);
         // Of places that are whole strides apart, the slot that was begun last.
         let mut latest = BTreeMap::new();
         let up = (axis.dilation > 0) == (axis.stride > 0);
@@ -55,7 +55,7 @@ impl Laid {
                     at[k] = (*slot, 0);
                     push(
                         &mut slots,
-                        Slot {
+                        StrideSlot {
                             shift,
                             len: axis.count,
                         },
@@ -68,9 +68,9 @@ impl Laid {
             len += slot.len;
             (axis.progression(slot.shift, slot.len), len - slot.len)
         });
-        let slots: Vec<(Run, usize)> = collected(laid)?;
+        let slots: Vec<(WindowRun, usize)> = collected(laid)?;
         let window = collected(at.into_iter().map(|(slot, apart)| slots[slot].1 + apart))?;
-        Ok(Laid { slots, window, len })
+        Ok(AxisLayout { slots, window, len })
     }
 
     /// Which element of the operand is where.
@@ -111,7 +111,7 @@ fn volume(lines: usize, places: usize) -> Fallible<usize> {
 
 /// The places of one feature.
 pub(super) struct Layout {
-    last: Laid,
+    last: AxisLayout,
     /// Lines along the last axis that have elements: where they are, here and in the operand.
     lines: Vec<(usize, usize)>,
     /// How many places.
@@ -129,8 +129,8 @@ impl Layout {
     pub(super) fn new(axes: &[Axis]) -> Fallible<Layout> {
         let mut laid = axes
             .iter()
-            .map(Laid::new)
-            .collect::<Fallible<Vec<Laid>>>()?;
+            .map(AxisLayout::new)
+            .collect::<Fallible<Vec<AxisLayout>>>()?;
         let outer = axes.len() - 1;
         let mut steps = vec![1; axes.len()];
         for a in (0..outer).rev() {
@@ -190,7 +190,7 @@ impl Layout {
                         to,
                         0,
                         step as isize,
-                        view::Run::Strided(x, run.i, by),
+                        view::ElementRun::Strided(x, run.i, by),
                         run.count,
                     ),
                 }

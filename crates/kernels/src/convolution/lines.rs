@@ -20,13 +20,13 @@ use crate::simd::Level;
 use crate::sliding::Axis;
 
 /// Elements of the result in a chunk of work.
-const CHUNK: usize = 1 << 14;
+const CHUNK_ELEMENTS: usize = 1 << 14;
 
-/// Outputs that a kernel computes together, for each of [`Kernels`].
-const TOGETHER: [usize; 3] = [1, 2, 4];
+/// Outputs that a kernel computes together, for each of [`LineKernels`].
+const KERNEL_OUTPUTS: [usize; 3] = [1, 2, 4];
 
 /// A line of windows, of some outputs.
-struct Line<T> {
+struct LineArgs<T> {
     /// Where the element of each row is, counted from that of the line's first window.
     steps: *const usize,
     rows: usize,
@@ -46,20 +46,20 @@ struct Line<T> {
 /// Safety: the level is there; `x` is valid for reading whole vectors of `count` windows at every
 /// step, `steps` and `w` for reading every row, and `y` for writing `count` elements of each
 /// output.
-type Kernel<T> = unsafe fn(&Line<T>);
+type LineFn<T> = unsafe fn(&LineArgs<T>);
 
-/// The kernels of a level, by [`TOGETHER`].
-struct Kernels<T: 'static> {
+/// The kernels of a level, by [`KERNEL_OUTPUTS`].
+struct LineKernels<T: 'static> {
     lanes: usize,
-    of: [Kernel<T>; 3],
+    of: [LineFn<T>; 3],
 }
 
 /// All windows of a line, in vectors.
 ///
 /// # Safety
-/// As [`Kernel`].
+/// As [`LineFn`].
 #[inline(always)]
-unsafe fn line<L: Mac, const O: usize>(t: &Line<L::E>) {
+unsafe fn line<L: Mac, const O: usize>(t: &LineArgs<L::E>) {
     let mut at = 0;
     // SAFETY: as stated, for vectors that begin inside the line.
     unsafe {
@@ -80,9 +80,9 @@ unsafe fn line<L: Mac, const O: usize>(t: &Line<L::E>) {
 /// vector.
 ///
 /// # Safety
-/// As [`Kernel`], and these vectors begin inside the line.
+/// As [`LineFn`], and these vectors begin inside the line.
 #[inline(always)]
-unsafe fn vectors<L: Mac, const O: usize, const V: usize>(t: &Line<L::E>, at: usize) -> usize {
+unsafe fn vectors<L: Mac, const O: usize, const V: usize>(t: &LineArgs<L::E>, at: usize) -> usize {
     let mut acc = [[L::zero(); V]; O];
     let mut w = t.w;
     let last = (at + (V - 1) * L::N).min(t.count.saturating_sub(L::N));
@@ -124,17 +124,17 @@ unsafe fn vectors<L: Mac, const O: usize, const V: usize>(t: &Line<L::E>, at: us
 macro_rules! level {
     ($name:ident $(, $feature:literal)?) => {
         mod $name {
-            use crate::convolution::lines::{self, Kernels, Line};
+            use crate::convolution::lines::{self, LineKernels, LineArgs};
             use crate::mac::Mac;
 
             $(#[target_feature(enable = $feature)])?
-            unsafe fn line<L: Mac, const O: usize>(t: &Line<L::E>) {
+            unsafe fn line<L: Mac, const O: usize>(t: &LineArgs<L::E>) {
                 // SAFETY: the caller's promise.
                 unsafe { lines::line::<L, O>(t) }
             }
 
-            pub(super) const fn kernels<L: Mac>() -> Kernels<L::E> {
-                Kernels { lanes: L::N, of: [line::<L, 1>, line::<L, 2>, line::<L, 4>] }
+            pub(super) const fn kernels<L: Mac>() -> LineKernels<L::E> {
+                LineKernels { lanes: L::N, of: [line::<L, 1>, line::<L, 2>, line::<L, 4>] }
             }
         }
     };
@@ -146,7 +146,7 @@ level!(avx2, "avx2,fma");
 #[cfg(target_arch = "x86_64")]
 level!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma");
 
-fn kernels<T: Vectors>(level: Level) -> Kernels<T> {
+fn kernels<T: Vectors>(level: Level) -> LineKernels<T> {
     match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => avx512::kernels::<T::Avx512>(),
@@ -158,7 +158,7 @@ fn kernels<T: Vectors>(level: Level) -> Kernels<T> {
 
 /// A convolution, by planes of the result.
 struct Plan<'a, T: 'static> {
-    kernels: Kernels<T>,
+    kernels: LineKernels<T>,
     layout: Layout,
     c: Channels,
     x: Planes<'a, T>,
@@ -189,7 +189,7 @@ pub(super) fn convolve<T: Vectors + Plain>(
 ) -> Fallible {
     let plan = Plan::new(level, x, w, c, axes)?;
     let plane = c.outputs * plan.count;
-    let each = (CHUNK / plane).max(1);
+    let each = (CHUNK_ELEMENTS / plane).max(1);
     let nanos = (y.len() as u64).saturating_mul(plan.steps.len() as u64) / 16;
     try_chunks(y, each * plane, nanos, |chunk, y| {
         plan.planes(chunk * each, y)
@@ -210,12 +210,12 @@ impl<'a, T: Vectors + Plain> Plan<'a, T> {
         let mut parts = with_capacity(c.outputs)?;
         let mut first = 0;
         while first < c.outputs {
-            let kind = TOGETHER
+            let kind = KERNEL_OUTPUTS
                 .iter()
                 .rposition(|&o| o <= c.outputs - first)
                 .expect("one output is left");
             parts.push((first, kind));
-            first += TOGETHER[kind];
+            first += KERNEL_OUTPUTS[kind];
         }
         let mut turned = with_capacity(w.len())?;
         let (m, rows) = (window.len(), steps.len());
@@ -223,7 +223,7 @@ impl<'a, T: Vectors + Plain> Plan<'a, T> {
             for &(first, kind) in &parts {
                 let row = |k: usize, f: usize| {
                     let from = first * rows + f * m + k;
-                    (0..TOGETHER[kind]).map(move |o| w[from + o * rows])
+                    (0..KERNEL_OUTPUTS[kind]).map(move |o| w[from + o * rows])
                 };
                 turned.extend((0..m).flat_map(|k| (0..c.features).flat_map(move |f| row(k, f))));
             }
@@ -261,7 +261,7 @@ impl<'a, T: Vectors + Plain> Plan<'a, T> {
         // Vectors are read whole, and may begin at the last window.
         let laid = c.features * size + lanes;
         let between = if self.joined {
-            TOGETHER[2] * self.span
+            KERNEL_OUTPUTS[2] * self.span
         } else {
             0
         };
@@ -291,10 +291,10 @@ impl<'a, T: Vectors + Plain> Plan<'a, T> {
     unsafe fn plane(&self, x: &[T], w: &[T], between: *mut T, y: &mut [T]) {
         let (rows, along) = (self.steps.len(), self.layout.along);
         for &(first, kind) in &self.parts {
-            let outputs = TOGETHER[kind];
+            let outputs = KERNEL_OUTPUTS[kind];
             let y = &mut y[first * self.count..(first + outputs) * self.count];
             let (steps, w) = (self.steps.as_ptr(), w[first * rows..].as_ptr());
-            let mut line = Line {
+            let mut line = LineArgs {
                 steps,
                 rows,
                 w,

@@ -7,7 +7,7 @@
 
 use super::types::{Channels, Planes};
 use crate::element::Number;
-use crate::gemm::{DEPTH, RUN};
+use crate::gemm::{K_BLOCK_STEPS, K_RUN_STEPS};
 use crate::memory::{Fallible, collected, with_capacity};
 use crate::parallel;
 use crate::simd::widest;
@@ -17,8 +17,8 @@ use crate::sliding::{Axis, components};
 /// over blocks of steps, blocks in ascending order in runs, runs in pairs. A product that is `None`
 /// is left out.
 pub(super) fn ordered<T: Number>(terms: &[Option<(T, T)>], fused: fn(T, T, T) -> T) -> T {
-    if terms.len() > RUN {
-        let half = RUN * (terms.len().div_ceil(RUN)).next_power_of_two() / 2;
+    if terms.len() > K_RUN_STEPS {
+        let half = K_RUN_STEPS * (terms.len().div_ceil(K_RUN_STEPS)).next_power_of_two() / 2;
         let (left, right) = terms.split_at(half);
         return ordered(left, fused).plus(ordered(right, fused));
     }
@@ -29,7 +29,7 @@ pub(super) fn ordered<T: Number>(terms: &[Option<(T, T)>], fused: fn(T, T, T) ->
             .fold(T::ZERO, |sum, &(x, w)| fused(x, w, sum))
     };
     terms
-        .chunks(DEPTH)
+        .chunks(K_BLOCK_STEPS)
         .map(chain)
         .reduce(T::plus)
         .unwrap_or(T::ZERO)

@@ -9,16 +9,16 @@
 //! written to every `q`-th place. Blocks of rows end where those of all rows do, so that the order
 //! of sums is that of [`tiles`](super::tiles) with zeros, which are left out.
 
-use super::tiles::{self, Rows};
+use super::tiles::{self, KernelRows};
 use super::types::{Channels, Planes};
-use crate::gemm::{DEPTH, Gemm, Real};
+use crate::gemm::{Gemm, GemmFloat, K_BLOCK_STEPS};
 use crate::memory::{Fallible, collected, filled, with_capacity};
 use crate::parallel::try_chunks;
 use crate::simd::Level;
 use crate::sliding::{Axis, components};
 
 /// The most phases: each takes a pass over the operand.
-const MOST: usize = 64;
+const MAX_PHASES: usize = 64;
 
 /// One phase along an axis.
 #[derive(Clone, Debug)]
@@ -74,10 +74,10 @@ impl Phase {
                 axis: of_phase,
             })
         };
-        let mut all = with_capacity(step.min(MOST))?;
+        let mut all = with_capacity(step.min(MAX_PHASES))?;
         for first in 0..step.min(axis.count) {
             match phase(first) {
-                Some(phase) if first < MOST => all.push(phase),
+                Some(phase) if first < MAX_PHASES => all.push(phase),
                 _ => return Ok(None),
             }
         }
@@ -92,7 +92,7 @@ impl Phase {
 
 /// `y[g, b, o, p]` as [`tiles::products`], if there are zeros between elements and phases keep the
 /// order of sums: whether it is.
-pub(super) fn products<T: Real + Gemm>(
+pub(super) fn products<T: GemmFloat + Gemm>(
     level: Level,
     y: &mut [T],
     x: Planes<T>,
@@ -102,7 +102,7 @@ pub(super) fn products<T: Real + Gemm>(
 ) -> Fallible<bool> {
     let window = axes.iter().map(|a| a.window).product::<usize>();
     // A block of rows with all elements of a kernel has some of each phase.
-    if axes.iter().all(|a| a.steps().0 == 1) || 2 * window > DEPTH {
+    if axes.iter().all(|a| a.steps().0 == 1) || 2 * window > K_BLOCK_STEPS {
         return Ok(false);
     }
     let mut along = with_capacity(axes.len())?;
@@ -113,7 +113,7 @@ pub(super) fn products<T: Real + Gemm>(
         }
     }
     let count = along.iter().map(Vec::len).product::<usize>();
-    if count > MOST {
+    if count > MAX_PHASES {
         return Ok(false);
     }
     let mut all = with_capacity(count)?;
@@ -122,7 +122,8 @@ pub(super) fn products<T: Real + Gemm>(
         let phases: Vec<&Phase> = collected(along.iter().zip(at).map(|(phases, at)| &phases[at]))?;
         let axes = collected(phases.iter().map(|phase| phase.axis))?;
         let rows = rows_of(&phases, &axes, window)?;
-        let few = c.batch * axes.iter().map(|a| a.count).product::<usize>() < tiles::ENOUGH;
+        let few =
+            c.batch * axes.iter().map(|a| a.count).product::<usize>() < tiles::MIN_PACKED_WINDOWS;
         if few || !(rows.kept.is_empty() || rows.fill_blocks(c.features)) {
             return Ok(false);
         }
@@ -143,7 +144,7 @@ pub(super) fn products<T: Real + Gemm>(
 }
 
 /// The elements of the kernel that windows of a phase have.
-fn rows_of(phases: &[&Phase], axes: &[Axis], window: usize) -> Fallible<Rows> {
+fn rows_of(phases: &[&Phase], axes: &[Axis], window: usize) -> Fallible<KernelRows> {
     let many = axes.iter().map(|a| a.window).product();
     let mut kept = with_capacity(many)?;
     for k in 0..many {
@@ -154,11 +155,11 @@ fn rows_of(phases: &[&Phase], axes: &[Axis], window: usize) -> Fallible<Rows> {
         }
         kept.push(at);
     }
-    Ok(Rows { window, kept })
+    Ok(KernelRows { window, kept })
 }
 
 /// Planes of a phase to their places in those of the result.
-fn interleave<T: Real>(
+fn interleave<T: GemmFloat>(
     y: &mut [T],
     made: &[T],
     [full, many]: [usize; 2],

@@ -1,8 +1,8 @@
 //! The order in which the sums of runs of rows are added.
 
-use crate::gemm::{RUN, Real};
+use crate::gemm::{GemmFloat, K_RUN_STEPS};
 
-/// The sums of so many rows by runs of [`RUN`], in the order of [`gemm`](mod@crate::gemm).
+/// The sums of so many rows by runs of [`K_RUN_STEPS`], in the order of [`gemm`](mod@crate::gemm).
 #[derive(Clone, Copy)]
 pub(super) struct Runs(pub usize);
 
@@ -10,22 +10,22 @@ impl Runs {
     /// Sums of runs that there may be at a time: those of 1, 2, 4, .. runs that are not added yet,
     /// and the next one.
     pub(super) fn levels(self) -> usize {
-        1 + self.0.div_ceil(RUN).ilog2() as usize
+        1 + self.0.div_ceil(K_RUN_STEPS).ilog2() as usize
     }
 
     /// Which of the sums the rows from `p` on are added to.
     pub(super) fn level(p: usize) -> usize {
-        (p / RUN).count_ones() as usize
+        (p / K_RUN_STEPS).count_ones() as usize
     }
 
     /// Calls `add(i)`, which adds the sums `i + 1` to the sums `i`, wherever the rows before `p`
     /// end a run: as often as their order says.
     pub(super) fn merged(self, p: usize, mut add: impl FnMut(usize)) {
-        let (last, run) = (p == self.0, (p - 1) / RUN);
+        let (last, run) = (p == self.0, (p - 1) / K_RUN_STEPS);
         let top = run.count_ones() as usize;
         let merges = match last {
             true => top,
-            false if p.is_multiple_of(RUN) => (run + 1).trailing_zeros() as usize,
+            false if p.is_multiple_of(K_RUN_STEPS) => (run + 1).trailing_zeros() as usize,
             false => 0,
         };
         (0..merges).for_each(|k| add(top - 1 - k));
@@ -36,7 +36,7 @@ impl Runs {
 ///
 /// # Safety
 /// Both are valid for `n` elements, and do not overlap.
-pub(super) unsafe fn add<T: Real>(to: *mut T, from: *const T, n: usize) {
+pub(super) unsafe fn add<T: GemmFloat>(to: *mut T, from: *const T, n: usize) {
     // SAFETY: the caller's promise.
     let (to, from) = unsafe {
         (

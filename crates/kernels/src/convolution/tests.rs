@@ -203,7 +203,7 @@ macro_rules! bits_are_those_of_products {
     ($t:ty) => {
         every_kind(
             |r| r.float() as $t,
-            FEW,
+            MIN_PRODUCT_OUTPUTS,
             |x, w, c, axes, factors| {
                 let expected: Vec<$t> = factors
                     .iter()
@@ -307,7 +307,7 @@ fn every_level_and_number_of_threads_has_the_bits_of_lines() {
     fn check<T: Convolve>(number: impl Fn(&mut Random) -> T) {
         every_kind(number, 1, |x, w, c, axes, factors| {
             let m = axes.iter().map(|a| a.window).product::<usize>();
-            let fits = c.outputs < FEW && c.features * m <= SHORT;
+            let fits = c.outputs < MIN_PRODUCT_OUTPUTS && c.features * m <= MAX_DIRECT_ROWS;
             // One element each: a product of matrices.
             if !fits || axes.iter().all(Axis::is_still) {
                 return;

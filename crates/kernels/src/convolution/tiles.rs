@@ -2,9 +2,9 @@
 //!
 //! A window's elements lie at the same distances in every window, once the operand lies as
 //! [`Layout`] says. So a product of the kernel and the windows needs no columns: its micro-kernels
-//! ([`Indirect`]) read the element of row `(f, k)` and window `p` at `steps[f, k] + at[p]`. Lanes
-//! are windows side by side along the last axis, or outputs where that leaves fewer of them empty;
-//! neither changes a bit.
+//! ([`IndirectArgs`]) read the element of row `(f, k)` and window `p` at `steps[f, k] + at[p]`.
+//! Lanes are windows side by side along the last axis, or outputs where that leaves fewer of them
+//! empty; neither changes a bit.
 //!
 //! A piece of work is some images or, of large ones, a band along the first axis. Where windows are
 //! few, to pack the kernel would take as long as the product: they are copied to columns.
@@ -14,7 +14,8 @@ use super::layout::{Layout, copy};
 use super::sums::{Runs, add};
 use super::types::{Channels, Planes};
 use crate::gemm::{
-    DEPTH, Gemm, Indirect, Kernels, Lines, PLACES, RUN, Real, gemm, pack, panels, transfer,
+    Gemm, GemmFloat, IndirectArgs, K_BLOCK_STEPS, K_RUN_STEPS, MAX_INDIRECT_OFFSETS, MicroKernels,
+    PackLanes, gemm, pack, panels, transfer,
 };
 use crate::memory::{Fallible, collected, filled, push, reserve, with_capacity, with_room};
 use crate::parallel::{Shared, attempt, parallel};
@@ -24,20 +25,20 @@ use crate::view::View;
 use std::ops::Range;
 
 /// Elements of an operand in a piece, about: they stay in the second cache.
-const ROOM: usize = 1 << 18;
+const OPERAND_BLOCK_ELEMENTS: usize = 1 << 18;
 /// Windows of a piece that are enough for the kernel to be read, and of all for it to be packed.
-const WINDOWS: usize = 64;
-pub(super) const ENOUGH: usize = 128;
+const MIN_PIECE_WINDOWS: usize = 64;
+pub(super) const MIN_PACKED_WINDOWS: usize = 128;
 /// Panels of windows that a tile of the packed kernel meets while it is in the first cache.
-const PANELS: usize = 4;
+const TILE_PANELS: usize = 4;
 /// The least extent of a band: of lines, and of windows along a line.
-const LINES: usize = 4;
-const ALONG: usize = 256;
+const MIN_BAND_LINES: usize = 4;
+const MIN_BAND_WINDOWS: usize = 256;
 /// Pieces that are enough for threads, and nanoseconds of work that one is worth.
-const PIECES: usize = 8;
-const WORTH: u64 = 30_000;
+const MIN_PIECES: usize = 8;
+const PIECE_NS: u64 = 30_000;
 /// Steps that are packed together.
-const STEPS: usize = 1024;
+const PACK_STEPS: usize = 1024;
 
 /// A part of the windows, along the first axis.
 struct Band {
@@ -48,17 +49,17 @@ struct Band {
 }
 
 /// The rows of a product that are computed, of all `(f, k)`: blocks are counted in all of them.
-pub(super) struct Rows {
+pub(super) struct KernelRows {
     /// Elements of the kernel.
     pub window: usize,
     /// Those that windows have, ascending.
     pub kept: Vec<usize>,
 }
 
-impl Rows {
+impl KernelRows {
     /// All rows.
-    pub(super) fn all(window: usize) -> Fallible<Rows> {
-        Ok(Rows {
+    pub(super) fn all(window: usize) -> Fallible<KernelRows> {
+        Ok(KernelRows {
             window,
             kept: collected(0..window)?,
         })
@@ -73,8 +74,8 @@ impl Rows {
     pub(super) fn fill_blocks(&self, features: usize) -> bool {
         let rows = features * self.window;
         (0..rows)
-            .step_by(DEPTH)
-            .all(|p| self.before(rows.min(p + DEPTH)) > self.before(p))
+            .step_by(K_BLOCK_STEPS)
+            .all(|p| self.before(rows.min(p + K_BLOCK_STEPS)) > self.before(p))
     }
 
     /// The kernel of these rows.
@@ -86,9 +87,9 @@ impl Rows {
     }
 }
 
-struct Plan<'a, T: Real> {
+struct Plan<'a, T: GemmFloat> {
     level: Level,
-    kernels: &'static Kernels<T>,
+    kernels: &'static MicroKernels<T>,
     c: Channels,
     x: Planes<'a, T>,
     w: &'a [T],
@@ -96,7 +97,7 @@ struct Plan<'a, T: Real> {
     count: usize,
     rows: usize,
     /// Among all.
-    of: &'a Rows,
+    of: &'a KernelRows,
     bands: Vec<Band>,
     /// Images of a piece.
     images: usize,
@@ -108,19 +109,19 @@ struct Plan<'a, T: Real> {
 
 /// `y[g, b, o, p]`, none of whose extents nor the rows `(f, k)` are 0. The kernel has the rows that
 /// are computed.
-pub(super) fn products<T: Real + Gemm>(
+pub(super) fn products<T: GemmFloat + Gemm>(
     level: Level,
     y: &mut [T],
     x: Planes<T>,
     w: &[T],
     c: Channels,
     axes: &[Axis],
-    of: &Rows,
+    of: &KernelRows,
 ) -> Fallible {
     let kernels = T::kernels(level);
     let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
     let (count, rows) = (volume(|a| a.count), c.features * volume(|a| a.window));
-    if c.batch * count < ENOUGH {
+    if c.batch * count < MIN_PACKED_WINDOWS {
         return match groups::pay::<T>(level, &c) {
             true => groups::products(level, y, x, w, c, axes),
             false => by_columns(y, x, w, c, axes),
@@ -130,12 +131,12 @@ pub(super) fn products<T: Real + Gemm>(
         .saturating_mul(rows)
         .saturating_mul(count) as u64
         / 40;
-    let bands = bands(axes, &c, count, (nanos / WORTH) as usize)?;
+    let bands = bands(axes, &c, count, (nanos / PIECE_NS) as usize)?;
     let size = c.features * bands[0].layout.size;
     let images = match bands.len() {
-        1 => WINDOWS
+        1 => MIN_PIECE_WINDOWS
             .div_ceil(count)
-            .min(ROOM / size.max(1))
+            .min(OPERAND_BLOCK_ELEMENTS / size.max(1))
             .clamp(1, c.batch),
         _ => 1,
     };
@@ -174,7 +175,7 @@ pub(super) fn products<T: Real + Gemm>(
     };
     with_room(c.groups * plan.outputs() * rows * size_of::<T>(), |room| {
         let (packed, y) = (Shared(room.cast::<T>()), Shared(y.as_mut_ptr()));
-        let blocks = rows.div_ceil(STEPS);
+        let blocks = rows.div_ceil(PACK_STEPS);
         parallel(
             c.groups * plan.parts.len() * blocks,
             (w.len() / 2) as u64,
@@ -186,7 +187,7 @@ pub(super) fn products<T: Real + Gemm>(
                 );
                 // SAFETY: there is room for all of them, and this part of it belongs to this piece
                 // alone.
-                unsafe { plan.pack(packed.get(), group, plan.parts[part], block * STEPS) };
+                unsafe { plan.pack(packed.get(), group, plan.parts[part], block * PACK_STEPS) };
             },
         );
         let groups = c.batch.div_ceil(plan.images);
@@ -203,7 +204,7 @@ pub(super) fn products<T: Real + Gemm>(
 }
 
 /// The same by the product of the kernel, as it lies, with columns.
-fn by_columns<T: Real + Gemm>(
+fn by_columns<T: GemmFloat + Gemm>(
     y: &mut [T],
     x: Planes<T>,
     w: &[T],
@@ -293,14 +294,19 @@ fn lines_of(x: &[usize]) -> Fallible<Vec<(usize, usize, usize)>> {
 fn bands(axes: &[Axis], c: &Channels, count: usize, worth: usize) -> Fallible<Vec<Band>> {
     let whole = Layout::new(axes)?;
     let (first, rest) = (&axes[0], count / axes[0].count);
-    let few = PIECES.div_ceil(c.groups * c.batch).min(worth);
+    let few = MIN_PIECES.div_ceil(c.groups * c.batch).min(worth);
     let wanted = c
         .features
         .saturating_mul(whole.size)
-        .div_ceil(ROOM)
+        .div_ceil(OPERAND_BLOCK_ELEMENTS)
         .max(few)
         .max(1);
-    let least = if axes.len() == 1 { ALONG } else { LINES }.max(first.window);
+    let least = if axes.len() == 1 {
+        MIN_BAND_WINDOWS
+    } else {
+        MIN_BAND_LINES
+    }
+    .max(first.window);
     let high = first.count.div_ceil(wanted).max(least);
     let many = first.count.div_ceil(high);
     if many == 1 {
@@ -330,7 +336,7 @@ fn bands(axes: &[Axis], c: &Channels, count: usize, worth: usize) -> Fallible<Ve
     (0..first.count).step_by(high).map(band).collect()
 }
 
-impl<T: Real> Plan<'_, T> {
+impl<T: GemmFloat> Plan<'_, T> {
     /// All rows, whether they are computed or not.
     fn runs(&self) -> Runs {
         Runs(self.c.features * self.of.window)
@@ -352,8 +358,11 @@ impl<T: Real> Plan<'_, T> {
     /// `room` is for the kernel as it is packed, and nobody else uses this part of it.
     unsafe fn pack(&self, room: *mut T, group: usize, (first, width): (usize, usize), p: usize) {
         let w = self.w[(group * self.c.outputs + first) * self.rows + p..].as_ptr();
-        let (count, depth) = (width.min(self.c.outputs - first), STEPS.min(self.rows - p));
-        let lines = Lines {
+        let (count, depth) = (
+            width.min(self.c.outputs - first),
+            PACK_STEPS.min(self.rows - p),
+        );
+        let lines = PackLanes {
             from: w,
             lane: self.rows as isize,
             step: 1,
@@ -427,12 +436,12 @@ impl<T: Real> Plan<'_, T> {
     /// Blocks of all rows: the range of each, the first row in it that is computed, and the steps
     /// of those.
     fn blocks(&self, layout: &Layout, mut f: impl FnMut(Range<usize>, usize, &[usize])) {
-        let mut steps = [0; DEPTH];
+        let mut steps = [0; K_BLOCK_STEPS];
         let mut all = (0..self.c.features)
             .flat_map(|f| layout.window.iter().map(move |k| f * layout.size + k));
         let rows = self.runs().0;
-        for p in (0..rows).step_by(DEPTH) {
-            let end = rows.min(p + DEPTH);
+        for p in (0..rows).step_by(K_BLOCK_STEPS) {
+            let end = rows.min(p + K_BLOCK_STEPS);
             let (first, depth) = (self.of.before(p), self.of.before(end) - self.of.before(p));
             steps
                 .iter_mut()
@@ -491,9 +500,9 @@ impl<T: Real> Plan<'_, T> {
         let panels = collected(panels(vectors.len()))?;
         self.blocks(&band.layout, |Range { start: p, end }, first_row, steps| {
             let (to, row, image) = place(Runs::level(p));
-            for panels in panels.chunks(PANELS) {
+            for panels in panels.chunks(TILE_PANELS) {
                 for &(first, width) in &self.parts {
-                    let mut t = self.tile(steps, x, p % RUN > 0);
+                    let mut t = self.tile(steps, x, p % K_RUN_STEPS > 0);
                     t.c_row = row;
                     t.w = packed.wrapping_add(first * self.rows + first_row * width);
                     t.rows = width.min(self.c.outputs - first);
@@ -563,12 +572,12 @@ impl<T: Real> Plan<'_, T> {
         self.blocks(&band.layout, |Range { start: p, end }, first_row, steps| {
             let sums = sums.wrapping_add(Runs::level(p) * size_of_level);
             for &(first, width) in &self.parts {
-                let mut t = self.tile(steps, x, p % RUN > 0);
+                let mut t = self.tile(steps, x, p % K_RUN_STEPS > 0);
                 t.w = packed.wrapping_add(first * self.rows + first_row * width);
                 t.c_row = row;
                 for (tile, at) in windows.chunks(self.kernels.rows).enumerate() {
                     // The last one may compute a row again.
-                    t.at = [at[0]; PLACES];
+                    t.at = [at[0]; MAX_INDIRECT_OFFSETS];
                     t.at[..at.len()].copy_from_slice(at);
                     t.rows = at.len();
                     t.c[0] = sums.wrapping_add(tile * self.kernels.rows * row + first);
@@ -585,7 +594,7 @@ impl<T: Real> Plan<'_, T> {
         });
         for b in 0..images {
             let from = sums.wrapping_add(b * band.count * row).cast_const();
-            let lines = Lines {
+            let lines = PackLanes {
                 from,
                 lane: row as isize,
                 step: 1,
@@ -606,13 +615,13 @@ impl<T: Real> Plan<'_, T> {
     }
 
     /// A tile of these steps.
-    fn tile(&self, steps: &[usize], x: *const T, add: bool) -> Indirect<T> {
+    fn tile(&self, steps: &[usize], x: *const T, add: bool) -> IndirectArgs<T> {
         let (none, null) = (std::ptr::null(), std::ptr::null_mut());
-        Indirect {
+        IndirectArgs {
             depth: steps.len(),
             steps: steps.as_ptr(),
             x,
-            at: [0; PLACES],
+            at: [0; MAX_INDIRECT_OFFSETS],
             w: none,
             rows: 0,
             c: [null; 3],

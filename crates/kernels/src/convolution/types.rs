@@ -3,8 +3,8 @@
 use crate::view::View;
 
 /// With fewer outputs and no more rows than these a matrix does not pay.
-pub(super) const FEW: usize = 4;
-pub(super) const SHORT: usize = 256;
+pub(super) const MIN_PRODUCT_OUTPUTS: usize = 4;
+pub(super) const MAX_DIRECT_ROWS: usize = 256;
 
 /// Extents of the axes that are not spatial.
 #[derive(Clone, Copy, Debug)]

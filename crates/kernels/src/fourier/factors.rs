@@ -6,11 +6,11 @@ use smallvec::SmallVec;
 pub(super) type Radices = SmallVec<[usize; 16]>;
 
 /// The largest number of points.
-pub(super) const MOST_ODD: usize = 251;
+pub(super) const MAX_PAIR_POINTS: usize = 251;
 
 /// A way to transform a prime number of points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Way {
+pub(super) enum PrimeMethod {
     /// A butterfly of symmetric pairs.
     Pairs,
     /// A cyclic convolution of `p - 1` points, in the order of powers of a generator.
@@ -76,23 +76,30 @@ fn pass(radix: usize) -> f64 {
 }
 
 /// The cheapest way for an odd prime number of points, and its instructions.
-pub(super) fn prime(p: usize) -> (Way, f64) {
+pub(super) fn prime(p: usize) -> (PrimeMethod, f64) {
     let points = p as f64;
     let pairs = points * (1.5 * points + 45.0);
     if p <= 13 {
-        return (Way::Pairs, pairs);
+        return (PrimeMethod::Pairs, pairs);
     }
     let padded = convolved(2 * p - 1);
     let ways = [
-        (Way::Rader, 600.0 + 2.0 * cost(p - 1) + 22.0 * points),
         (
-            Way::Chirp(padded),
+            PrimeMethod::Rader,
+            600.0 + 2.0 * cost(p - 1) + 22.0 * points,
+        ),
+        (
+            PrimeMethod::Chirp(padded),
             600.0 + 2.0 * cost(padded) + 10.0 * padded as f64 + 16.0 * points,
         ),
     ];
     let mut best = (
-        Way::Pairs,
-        if p <= MOST_ODD { pairs } else { f64::INFINITY },
+        PrimeMethod::Pairs,
+        if p <= MAX_PAIR_POINTS {
+            pairs
+        } else {
+            f64::INFINITY
+        },
     );
     for way in ways {
         if way.1 < best.1 {
@@ -114,7 +121,7 @@ pub(super) fn real_prime(p: usize) -> Option<usize> {
     };
     let (cyclic, padded) = (convolution(p - 1), convolution(2 * convolved(p - 1)));
     let best = if cyclic.1 <= padded.1 { cyclic } else { padded };
-    (p > MOST_ODD || best.1 < p as f64 * (0.85 * p as f64 + 25.0)).then_some(best.0)
+    (p > MAX_PAIR_POINTS || best.1 < p as f64 * (0.85 * p as f64 + 25.0)).then_some(best.0)
 }
 
 /// The cheapest length of a convolution of at least `n` points, without prime factors above 7.
@@ -213,7 +220,7 @@ mod tests {
                     points == p - 1 || points % 2 == 0 && points >= 2 * p - 3,
                     "{p}: {points}"
                 ),
-                None => assert!(p <= MOST_ODD, "{p} points are too many for pairs"),
+                None => assert!(p <= MAX_PAIR_POINTS, "{p} points are too many for pairs"),
             }
         }
     }

@@ -1,4 +1,5 @@
-//! [`Hartley`](super::real): transforms of a prime number of reals as a real convolution, and their adjoints.
+//! [`Hartley`](super::real): transforms of a prime number of reals as a real convolution, and their
+//! adjoints.
 //!
 //! ```text
 //! κ(u) = cos(2πu/p) - sin(2πu/p)      v(k) = Σ_j x[j] κ(jk)      0 < j, k < p
@@ -9,12 +10,12 @@
 //! large factors, the convolution is that of a longer line, zeros after its first `p - 1` points.
 
 use super::butterfly::C;
-use super::prime::Step;
+use super::prime::ConvolutionStep;
 use crate::lanes::Job;
 use crate::vector::{Float, V};
 
 /// A step of a convolution.
-pub(super) struct Convolution<'a, E> {
+pub(super) struct HartleyConvolution<'a, E> {
     pub p: usize,
     pub powers: &'a [u32],
     /// Points of the convolution.
@@ -22,7 +23,7 @@ pub(super) struct Convolution<'a, E> {
     /// Whether the rows of the plan's adjoint come in pairs whose members are exchanged.
     pub swaps: bool,
     pub spectrum: &'a [E],
-    pub step: Step,
+    pub step: ConvolutionStep,
     pub adjoint: bool,
     pub x: *const E,
     pub y: *mut E,
@@ -30,21 +31,21 @@ pub(super) struct Convolution<'a, E> {
     pub t: *mut E,
 }
 
-impl<E: Float> Job<E> for Convolution<'_, E> {
+impl<E: Float> Job<E> for HartleyConvolution<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         // SAFETY: the caller's promise.
         unsafe {
             match self.step {
-                Step::Gather => self.gather::<W>(),
-                Step::Multiply => self.multiply::<W>(),
-                Step::Scatter => self.scatter::<W>(),
+                ConvolutionStep::Gather => self.gather::<W>(),
+                ConvolutionStep::Multiply => self.multiply::<W>(),
+                ConvolutionStep::Scatter => self.scatter::<W>(),
             }
         }
     }
 }
 
-impl<E: Float> Convolution<'_, E> {
+impl<E: Float> HartleyConvolution<'_, E> {
     /// # Safety
     /// That of the job.
     #[inline(always)]

@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::prime::chirp;
 use super::roots::{Roots, pair};
 
-use crate::lanes::lines::{Load, Part, Place, Store};
+use crate::lanes::lines::{LaneLines, LineLayout, Load, Store};
 use crate::lanes::{Job, Width, dispatch, over_panels};
 use crate::memory::{Fallible, push, with_capacity, with_room, zeros};
 use crate::parallel::Shared;
@@ -19,7 +19,7 @@ use crate::simd::Level;
 use crate::vector::{Float, MOST, Tables, V};
 
 /// Points of the longest line that is a lane of its own.
-pub(super) const LANE: usize = 1024;
+pub(super) const MAX_LANE_POINTS: usize = 1024;
 
 /// The transform of a long line.
 pub(super) enum Long<E> {
@@ -61,7 +61,7 @@ fn factors(n: usize) -> Option<(usize, usize)> {
     let direct = cost(a) * b as f64 + cost(b) * a as f64;
     let points = convolved(2 * n - 1);
     let alternative = 2.0 * cost(points) + 24.0 * points as f64;
-    (a >= 16 && (b <= LANE || b / a <= 64) && direct <= alternative).then_some((a, b))
+    (a >= 16 && (b <= MAX_LANE_POINTS || b / a <= 64) && direct <= alternative).then_some((a, b))
 }
 
 impl<E: Float> Split<E> {
@@ -87,7 +87,7 @@ impl<E: Float> Split<E> {
     /// As for [`Long::run`], for so many points.
     unsafe fn run(&self, level: Level, x: *const E, y: *mut E, swap: bool) -> Fallible {
         let (a, b) = (self.columns.points(), self.rows.points());
-        let steps = |line: usize, point: usize| Place {
+        let steps = |line: usize, point: usize| LineLayout {
             inner: usize::MAX,
             outer_step: 0,
             line_step: 2 * line as isize,
@@ -135,8 +135,8 @@ pub(super) unsafe fn panels<E: Float>(
     level: Level,
     plan: &Plan<E>,
     lines: usize,
-    (x, from, swap_from): (*const E, Place, bool),
-    (y, to, swap_to): (*mut E, Place, bool),
+    (x, from, swap_from): (*const E, LineLayout, bool),
+    (y, to, swap_to): (*mut E, LineLayout, bool),
     twiddles: Option<&[E]>,
 ) -> Fallible {
     let (x, y, n) = (Shared(x.cast_mut()), Shared(y), plan.points());
@@ -148,7 +148,7 @@ pub(super) unsafe fn panels<E: Float>(
         |width, first, count, room| {
             let row = 2 * width.lanes::<E>();
             let (a, b) = (room, room.wrapping_add(n * row));
-            let part = |place, swap| Part {
+            let part = |place, swap| LaneLines {
                 place,
                 first,
                 count,
@@ -306,7 +306,7 @@ impl<E: Float> Long<E> {
                             let y = y.cast_mut();
                             dispatch(
                                 Width::Whole(level),
-                                &Times {
+                                &PointwiseProduct {
                                     x,
                                     factor,
                                     y,
@@ -332,7 +332,7 @@ impl<E: Float> Long<E> {
 }
 
 /// Products of complex numbers, one by one; real and imaginary parts are exchanged before or after.
-struct Times<E> {
+struct PointwiseProduct<E> {
     x: *const E,
     factor: *const E,
     y: *mut E,
@@ -341,7 +341,7 @@ struct Times<E> {
     swap_y: bool,
 }
 
-impl<E: Float> Job<E> for Times<E> {
+impl<E: Float> Job<E> for PointwiseProduct<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         let mut i = 0;

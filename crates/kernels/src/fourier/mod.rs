@@ -34,14 +34,14 @@ mod roots;
 #[cfg(test)]
 mod tests;
 
-use crate::lanes::lines::{Load, Part, Place, Store};
+use crate::lanes::lines::{LaneLines, LineLayout, Load, Store};
 use crate::lanes::{Width, dispatch, over_panels};
 use crate::memory::{Fallible, hold, with_room};
 use crate::parallel::{Shared, attempt};
 use crate::simd::Level;
 use crate::vector::Float;
 use crate::view::View;
-use long::{LANE, Long, nanos, panels};
+use long::{Long, MAX_LANE_POINTS, nanos, panels};
 use num_complex::Complex;
 use plan::Plan;
 use real::{LongReal, RealPlan};
@@ -49,7 +49,7 @@ use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Bytes of plans that are kept for each element type.
-const MOST: usize = 64 << 20;
+const MAX_PLAN_BYTES: usize = 64 << 20;
 
 /// A float whose lines are transformed. Operands have the axis of the lines between all axes before
 /// it and all after it.
@@ -78,7 +78,11 @@ pub trait Fourier: Sized {
 /// Whether lines of this length must be adjacent elements, in the operand and in the result, to be
 /// transformed quickly.
 pub fn is_long(n: usize) -> bool {
-    n > if n.is_multiple_of(2) { 2 * LANE } else { LANE }
+    n > if n.is_multiple_of(2) {
+        2 * MAX_LANE_POINTS
+    } else {
+        MAX_LANE_POINTS
+    }
 }
 
 macro_rules! fourier {
@@ -97,8 +101,8 @@ macro_rules! fourier {
             }
         }
 
-        impl Kept for $t {
-            fn kept() -> &'static Mutex<Plans<$t>> {
+        impl PlanCache for $t {
+            fn cache() -> &'static Mutex<Plans<$t>> {
                 static PLANS: OnceLock<Mutex<Plans<$t>>> = OnceLock::new();
                 PLANS.get_or_init(Mutex::default)
             }
@@ -109,7 +113,7 @@ macro_rules! fourier {
 fourier!(f32 f64);
 
 /// What transforms lines of one length.
-enum Any<E> {
+enum LinePlan<E> {
     Lanes(Plan<E>),
     Real(RealPlan<E>),
     Long(Long<E>),
@@ -118,7 +122,7 @@ enum Any<E> {
 
 /// Plans that are kept, by length and whether they are those of real lines.
 struct Plans<E> {
-    all: FxHashMap<(usize, bool), Arc<Any<E>>>,
+    all: FxHashMap<(usize, bool), Arc<LinePlan<E>>>,
     bytes: usize,
 }
 
@@ -132,14 +136,14 @@ impl<E> Default for Plans<E> {
 }
 
 /// A float whose plans are kept.
-trait Kept: Float + Send + Sync {
-    fn kept() -> &'static Mutex<Plans<Self>>;
+trait PlanCache: Float + Send + Sync {
+    fn cache() -> &'static Mutex<Plans<Self>>;
 }
 
 /// The plan for `n > 0` points. All others go when there are many.
-fn plan<E: Kept>(n: usize, real: bool) -> Fallible<Arc<Any<E>>> {
+fn plan<E: PlanCache>(n: usize, real: bool) -> Fallible<Arc<LinePlan<E>>> {
     // Plans are whole whatever thread failed.
-    if let Some(plan) = E::kept()
+    if let Some(plan) = E::cache()
         .lock()
         .unwrap_or_else(|e| e.into_inner())
         .all
@@ -150,24 +154,24 @@ fn plan<E: Kept>(n: usize, real: bool) -> Fallible<Arc<Any<E>>> {
     // Tables of chirps and spectra are four times as long as a line, or less.
     let _room = hold(n.saturating_mul(16 * size_of::<E>()))?;
     let made = match real {
-        true if is_long(n) => Any::LongReal(LongReal::new(n)?),
-        true => Any::Real(RealPlan::new(n)?),
-        false if n <= LANE => Any::Lanes(Plan::new(n)?),
-        false => Any::Long(Long::new(n)?),
+        true if is_long(n) => LinePlan::LongReal(LongReal::new(n)?),
+        true => LinePlan::Real(RealPlan::new(n)?),
+        false if n <= MAX_LANE_POINTS => LinePlan::Lanes(Plan::new(n)?),
+        false => LinePlan::Long(Long::new(n)?),
     };
     let bytes = match &made {
-        Any::Lanes(plan) => plan.bytes(),
-        Any::Real(plan) => plan.bytes(),
-        Any::Long(plan) => plan.bytes(),
-        Any::LongReal(plan) => plan.bytes(),
+        LinePlan::Lanes(plan) => plan.bytes(),
+        LinePlan::Real(plan) => plan.bytes(),
+        LinePlan::Long(plan) => plan.bytes(),
+        LinePlan::LongReal(plan) => plan.bytes(),
     };
     let made = Arc::new(made);
-    let mut kept = E::kept().lock().unwrap_or_else(|e| e.into_inner());
-    if kept.bytes.saturating_add(bytes) > MOST {
-        *kept = Plans::default();
+    let mut cache = E::cache().lock().unwrap_or_else(|e| e.into_inner());
+    if cache.bytes.saturating_add(bytes) > MAX_PLAN_BYTES {
+        *cache = Plans::default();
     }
-    kept.bytes = kept.bytes.saturating_add(bytes);
-    kept.all.insert((n, real), made.clone());
+    cache.bytes = cache.bytes.saturating_add(bytes);
+    cache.all.insert((n, real), made.clone());
     Ok(made)
 }
 
@@ -179,7 +183,7 @@ fn extents<T>(x: &View<T>) -> [usize; 3] {
 }
 
 /// The first element of a view, and where its lines are.
-fn place<T, E>(x: &View<T>) -> (*const E, Place) {
+fn place<T, E>(x: &View<T>) -> (*const E, LineLayout) {
     let unit = size_of::<T>() / size_of::<E>();
     let step = |axis| x.stride(axis).wrapping_mul(unit as isize);
     let [outer, _, inner] = extents(x);
@@ -189,7 +193,7 @@ fn place<T, E>(x: &View<T>) -> (*const E, Place) {
     } else {
         (inner, step(2))
     };
-    let place = Place {
+    let place = LineLayout {
         inner,
         outer_step: step(0),
         line_step,
@@ -200,9 +204,9 @@ fn place<T, E>(x: &View<T>) -> (*const E, Place) {
 }
 
 /// Where the lines of a row-major result are.
-fn rows(points: usize, inner: usize, unit: usize) -> Place {
+fn rows(points: usize, inner: usize, unit: usize) -> LineLayout {
     let step = |n: usize| (n * unit) as isize;
-    Place {
+    LineLayout {
         inner,
         outer_step: step(points * inner),
         line_step: step(1),
@@ -211,7 +215,7 @@ fn rows(points: usize, inner: usize, unit: usize) -> Place {
     }
 }
 
-fn complex<E: Kept>(
+fn complex<E: PlanCache>(
     level: Level,
     y: &mut [Complex<E>],
     x: View<Complex<E>>,
@@ -231,7 +235,7 @@ fn complex<E: Kept>(
     match &*plan::<E>(n, false)? {
         // SAFETY: the lines of a view are inside its slice, those of the result fill it, and it is
         // ours.
-        Any::Lanes(plan) => unsafe {
+        LinePlan::Lanes(plan) => unsafe {
             panels(
                 level,
                 plan,
@@ -241,7 +245,7 @@ fn complex<E: Kept>(
                 None,
             )
         },
-        Any::Long(long) => {
+        LinePlan::Long(long) => {
             let both = ((Shared(x.cast_mut()), from, n), (Shared(y), to, n));
             // SAFETY: as above.
             each_line(level, lines, both, |x, y| unsafe {
@@ -253,7 +257,7 @@ fn complex<E: Kept>(
 }
 
 /// A place, and the points of its lines.
-type Whole<E> = (Shared<E>, Place, usize);
+type LineBuffer<E> = (Shared<E>, LineLayout, usize);
 
 /// Calls `f` with every line of the operand and of the result as adjacent elements, copied if they
 /// are not. Each may be on a thread of its own. The lines must be valid, for reading and for
@@ -261,11 +265,11 @@ type Whole<E> = (Shared<E>, Place, usize);
 fn each_line<E: Float>(
     level: Level,
     lines: usize,
-    ((x, from, points), (y, to, results)): (Whole<E>, Whole<E>),
+    ((x, from, points), (y, to, results)): (LineBuffer<E>, LineBuffer<E>),
     f: impl Fn(*const E, *mut E) -> Fallible + Sync,
 ) -> Fallible {
     let single = Width::Single(level);
-    let part = |place, first, points| Part {
+    let part = |place, first, points| LaneLines {
         place,
         first,
         count: 1,
@@ -273,7 +277,7 @@ fn each_line<E: Float>(
         swap: false,
     };
     attempt(lines, (points * 8).saturating_mul(lines) as u64, |l| {
-        let packed = |place: Place| place.point_step != place.unit as isize;
+        let packed = |place: LineLayout| place.point_step != place.unit as isize;
         let sizes = [
             (packed(from), points * from.unit),
             (packed(to), results * to.unit),
@@ -313,7 +317,7 @@ fn each_line<E: Float>(
     })
 }
 
-fn real<E: Kept>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallible {
+fn real<E: PlanCache>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallible {
     let [outer, n, inner] = extents(&x);
     let (lines, half) = (outer * inner, n / 2 + 1);
     assert_eq!(
@@ -336,8 +340,8 @@ fn real<E: Kept>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallible {
     let (x, y) = (Shared(x.cast_mut()), Shared(y));
     let plan = plan::<E>(n, true)?;
     let plan = match &*plan {
-        Any::Real(plan) => plan,
-        Any::LongReal(plan) => {
+        LinePlan::Real(plan) => plan,
+        LinePlan::LongReal(plan) => {
             let both = ((x, from, n), (y, to, half));
             // SAFETY: as in `complex`.
             return each_line(level, lines, both, |x, y| unsafe {
@@ -356,7 +360,7 @@ fn real<E: Kept>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallible {
             let (a, b) = (room, room.wrapping_add(n * lanes));
             // SAFETY: as in `complex`; the room has both panels and the plan's workspace.
             unsafe {
-                let lines = Part {
+                let lines = LaneLines {
                     place: from,
                     first,
                     count,
@@ -372,7 +376,7 @@ fn real<E: Kept>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallible {
                     },
                 );
                 plan.forward(width, a, b, b.wrapping_add(2 * half * lanes));
-                let lines = Part {
+                let lines = LaneLines {
                     place: to,
                     points: half,
                     ..lines
@@ -390,7 +394,12 @@ fn real<E: Kept>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallible {
     )
 }
 
-fn real_adjoint<E: Kept>(level: Level, y: &mut [E], x: View<Complex<E>>, n: usize) -> Fallible {
+fn real_adjoint<E: PlanCache>(
+    level: Level,
+    y: &mut [E],
+    x: View<Complex<E>>,
+    n: usize,
+) -> Fallible {
     let [outer, half, inner] = extents(&x);
     let lines = outer * inner;
     assert!(
@@ -404,8 +413,8 @@ fn real_adjoint<E: Kept>(level: Level, y: &mut [E], x: View<Complex<E>>, n: usiz
     let (x, y) = (Shared(x.cast_mut()), Shared(y));
     let plan = plan::<E>(n, true)?;
     let plan = match &*plan {
-        Any::Real(plan) => plan,
-        Any::LongReal(plan) => {
+        LinePlan::Real(plan) => plan,
+        LinePlan::LongReal(plan) => {
             let both = ((x, from, half), (y, to, n));
             // SAFETY: as in `complex`.
             return each_line(level, lines, both, |x, y| unsafe {
@@ -424,7 +433,7 @@ fn real_adjoint<E: Kept>(level: Level, y: &mut [E], x: View<Complex<E>>, n: usiz
             let (a, b) = (room, room.wrapping_add(2 * half * lanes));
             // SAFETY: as in `complex`; the room has both panels and the plan's workspace.
             unsafe {
-                let lines = Part {
+                let lines = LaneLines {
                     place: from,
                     first,
                     count,
@@ -440,7 +449,7 @@ fn real_adjoint<E: Kept>(level: Level, y: &mut [E], x: View<Complex<E>>, n: usiz
                     },
                 );
                 plan.adjoint(width, a, b, b.wrapping_add(n * lanes));
-                let lines = Part {
+                let lines = LaneLines {
                     place: to,
                     points: n,
                     swap: plan.swaps(),

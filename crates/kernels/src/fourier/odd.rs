@@ -1,4 +1,4 @@
-//! [`Pairs`]: transforms of an odd prime number of points as sums over symmetric pairs, a line in each lane.
+//! [`OddPairs`]: transforms of an odd prime number of points as sums over symmetric pairs, a line in each lane.
 //!
 //! ```text
 //! g a generator modulo p,  h = (p - 1) / 2,  a_i = g^i mod p for i < h
@@ -9,30 +9,33 @@
 //! and `t + 1` share all but two of them.
 
 use super::butterfly::{Butterfly, C};
-use super::factors::{MOST_ODD, generator};
+use super::factors::{MAX_PAIR_POINTS, generator};
 use super::roots::{Roots, pair};
 use crate::memory::{Fallible, push, with_capacity};
 use crate::vector::{Float, Tables, V};
 use std::mem::MaybeUninit;
 
-/// Half of [`MOST_ODD`].
-const MOST_PAIRS: usize = MOST_ODD / 2;
+/// Half of [`MAX_PAIR_POINTS`].
+const MAX_PAIRS: usize = MAX_PAIR_POINTS / 2;
 
 /// Pairs of results that are computed together.
-pub(super) const BLOCK: usize = 4;
+pub(super) const RESULT_PAIRS: usize = 4;
 
 /// The order of the pairs of `p` points, and their cosines and sines.
-pub(super) struct Pairs<E> {
+pub(super) struct OddPairs<E> {
     /// `g^i` modulo `p`, for `i` below `p / 2`.
     pub(super) powers: Vec<u32>,
     /// Pairs of the cosine and sine of `2π g^u / p`, for `u` below `p - 2`.
     table: Vec<E>,
 }
 
-impl<E: Float> Pairs<E> {
-    /// For an odd prime `p`, at most [`MOST_ODD`].
-    pub(super) fn new(p: usize) -> Fallible<Pairs<E>> {
-        assert!(p <= MOST_ODD, "no more points than there is room for");
+impl<E: Float> OddPairs<E> {
+    /// For an odd prime `p`, at most [`MAX_PAIR_POINTS`].
+    pub(super) fn new(p: usize) -> Fallible<OddPairs<E>> {
+        assert!(
+            p <= MAX_PAIR_POINTS,
+            "no more points than there is room for"
+        );
         let (g, roots, half) = (generator(p), Roots::new(p)?, p / 2);
         let (mut powers, mut table) = (with_capacity(half)?, with_capacity(2 * (2 * half - 1))?);
         let mut power = 1;
@@ -44,7 +47,7 @@ impl<E: Float> Pairs<E> {
             pair(&mut table, (cos, -minus_sin))?;
             power = power * g % p;
         }
-        Ok(Pairs { powers, table })
+        Ok(OddPairs { powers, table })
     }
 
     /// Pairs of points.
@@ -60,12 +63,12 @@ impl<E: Float> Pairs<E> {
 }
 
 /// The sum and the difference of each pair, of `D` parts: 2 for complex points, 1 for real ones.
-pub(super) struct Rows<W, const D: usize>([MaybeUninit<[[W; D]; 2]>; MOST_PAIRS]);
+pub(super) struct PairRows<W, const D: usize>([MaybeUninit<[[W; D]; 2]>; MAX_PAIRS]);
 
-impl<W: V, const D: usize> Rows<W, D> {
+impl<W: V, const D: usize> PairRows<W, D> {
     #[inline(always)]
-    pub(super) fn new() -> Rows<W, D> {
-        Rows([const { MaybeUninit::uninit() }; MOST_PAIRS])
+    pub(super) fn new() -> PairRows<W, D> {
+        PairRows([const { MaybeUninit::uninit() }; MAX_PAIRS])
     }
 
     #[inline(always)]
@@ -81,7 +84,7 @@ impl<W: V, const D: usize> Rows<W, D> {
     #[inline(always)]
     pub(super) unsafe fn results<const K: usize>(
         &self,
-        pairs: &Pairs<W::E>,
+        pairs: &OddPairs<W::E>,
         first: [W; D],
         t: usize,
     ) -> ([[W; D]; K], [[W; D]; K]) {
@@ -99,7 +102,7 @@ impl<W: V, const D: usize> Rows<W, D> {
     #[inline(always)]
     unsafe fn part<const K: usize, const PART: usize>(
         &self,
-        pairs: &Pairs<W::E>,
+        pairs: &OddPairs<W::E>,
         first: [W; D],
         t: usize,
     ) -> [[W; D]; K] {
@@ -144,9 +147,9 @@ impl<W: V, const D: usize> Rows<W, D> {
 }
 
 /// The transform of `P` points, at most 13, with `H` pairs, in registers.
-pub(super) struct Few<W, const P: usize, const H: usize>([C<W>; P]);
+pub(super) struct RegisterPairs<W, const P: usize, const H: usize>([C<W>; P]);
 
-impl<W: V, const P: usize, const H: usize> Few<W, P, H> {
+impl<W: V, const P: usize, const H: usize> RegisterPairs<W, P, H> {
     /// `g^i` modulo `P`, for the smallest generator.
     const POWERS: [usize; H] = {
         let (mut powers, g, mut i) = ([1; H], if P == 7 { 3 } else { 2 }, 1);
@@ -160,17 +163,17 @@ impl<W: V, const P: usize, const H: usize> Few<W, P, H> {
     /// # Safety
     /// The pairs are those of `P` points.
     #[inline(always)]
-    pub(super) unsafe fn new(pairs: &Pairs<W::E>) -> Few<W, P, H> {
+    pub(super) unsafe fn new(pairs: &OddPairs<W::E>) -> RegisterPairs<W, P, H> {
         let mut turns = [C::zero(); P];
         for (u, turn) in turns.iter_mut().enumerate().take(2 * H - 1) {
-            // SAFETY: `u < 2 H - 1`, the number of pairs in the table (`Pairs::new`).
+            // SAFETY: `u < 2 H - 1`, the number of pairs in the table (`OddPairs::new`).
             *turn = unsafe { C::splat(pairs.table.as_ptr().add(2 * u)) };
         }
-        Few(turns)
+        RegisterPairs(turns)
     }
 }
 
-impl<W: V, const P: usize, const H: usize> Butterfly<W, P> for Few<W, P, H> {
+impl<W: V, const P: usize, const H: usize> Butterfly<W, P> for RegisterPairs<W, P, H> {
     #[inline(always)]
     fn transform(&self, x: &mut [C<W>; P]) {
         let (first, turns) = (x[0], &self.0);
@@ -194,7 +197,7 @@ impl<W: V, const P: usize, const H: usize> Butterfly<W, P> for Few<W, P, H> {
     }
 }
 
-impl<W: V, const P: usize, const H: usize> Few<W, P, H> {
+impl<W: V, const P: usize, const H: usize> RegisterPairs<W, P, H> {
     /// The sum of real points, and the points 1 to `H` of their transform.
     #[inline(always)]
     pub(super) fn real(&self, x: &[W; P]) -> (W, [C<W>; H]) {

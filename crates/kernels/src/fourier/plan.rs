@@ -10,9 +10,9 @@
 //! line depends on `n` alone, so bits do not depend on the lanes.
 
 use super::butterfly::{Butterfly, C, Small};
-use super::factors::{Way, generator, prime, radices};
-use super::odd::{BLOCK, Few, Pairs, Rows};
-use super::prime::{Convolution, Order, Step, chirp};
+use super::factors::{PrimeMethod, generator, prime, radices};
+use super::odd::{OddPairs, PairRows, RESULT_PAIRS, RegisterPairs};
+use super::prime::{ConvolutionStep, Order, PrimeConvolution, chirp};
 use super::roots::{Roots, pair};
 use crate::lanes::{Job, Width, dispatch};
 use crate::memory::{Fallible, push, with_capacity, zeros};
@@ -33,12 +33,12 @@ struct Stage<E> {
     s: usize,
     /// `w^(p k)` for every `p` and `k` above 0, as pairs, `p` by `p`.
     twiddles: Vec<E>,
-    kind: Kind<E>,
+    kind: PassKind<E>,
 }
 
-enum Kind<E> {
+enum PassKind<E> {
     Small,
-    Pairs(Pairs<E>),
+    Pairs(OddPairs<E>),
     Prime(Prime<E>),
 }
 
@@ -57,13 +57,13 @@ impl<E: Float> Plan<E> {
                 }
             }
             let kind = match radix {
-                2 | 3 | 4 | 5 | 8 => Kind::Small,
+                2 | 3 | 4 | 5 | 8 => PassKind::Small,
                 p => match prime(p).0 {
-                    Way::Pairs => Kind::Pairs(Pairs::new(p)?),
-                    way => Kind::Prime(Prime::new(p, way)?),
+                    PrimeMethod::Pairs => PassKind::Pairs(OddPairs::new(p)?),
+                    way => PassKind::Prime(Prime::new(p, way)?),
                 },
             };
-            if let Kind::Prime(prime) = &kind {
+            if let PassKind::Prime(prime) = &kind {
                 work = work.max(prime.work());
             }
             stages.push(Stage {
@@ -96,9 +96,9 @@ impl<E: Float> Plan<E> {
         let stage = |s: &Stage<E>| {
             size_of::<E>() * s.twiddles.len()
                 + match &s.kind {
-                    Kind::Small => 0,
-                    Kind::Pairs(pairs) => pairs.bytes(),
-                    Kind::Prime(prime) => prime.bytes(),
+                    PassKind::Small => 0,
+                    PassKind::Pairs(pairs) => pairs.bytes(),
+                    PassKind::Prime(prime) => prime.bytes(),
                 }
         };
         self.stages.iter().map(stage).sum()
@@ -131,8 +131,8 @@ impl<E: Float> Plan<E> {
             // last one to `y`.
             unsafe {
                 match &stage.kind {
-                    Kind::Prime(prime) => stage.primes(width, prime, from, to, spare),
-                    Kind::Pairs(pairs) if stage.radix > MOST_FEW => {
+                    PassKind::Prime(prime) => stage.primes(width, prime, from, to, spare),
+                    PassKind::Pairs(pairs) if stage.radix > MAX_REGISTER_POINTS => {
                         dispatch(
                             width,
                             &Many {
@@ -188,7 +188,7 @@ impl<E: Float> Stage<E> {
 }
 
 /// The largest odd radix of passes in registers.
-const MOST_FEW: usize = 13;
+const MAX_REGISTER_POINTS: usize = 13;
 
 /// A pass over a panel, in registers.
 struct Pass<'a, E> {
@@ -203,9 +203,15 @@ impl<E: Float> Job<E> for Pass<'_, E> {
         // SAFETY: the caller's promise.
         unsafe {
             match (&self.stage.kind, self.stage.radix) {
-                (Kind::Pairs(pairs), 7) => self.registers(&Few::<W, 7, 3>::new(pairs)),
-                (Kind::Pairs(pairs), 11) => self.registers(&Few::<W, 11, 5>::new(pairs)),
-                (Kind::Pairs(pairs), 13) => self.registers(&Few::<W, 13, 6>::new(pairs)),
+                (PassKind::Pairs(pairs), 7) => {
+                    self.registers(&RegisterPairs::<W, 7, 3>::new(pairs))
+                }
+                (PassKind::Pairs(pairs), 11) => {
+                    self.registers(&RegisterPairs::<W, 11, 5>::new(pairs))
+                }
+                (PassKind::Pairs(pairs), 13) => {
+                    self.registers(&RegisterPairs::<W, 13, 6>::new(pairs))
+                }
                 (_, 2) => self.registers::<W, 2>(&Small),
                 (_, 3) => self.registers::<W, 3>(&Small),
                 (_, 4) => self.registers::<W, 4>(&Small),
@@ -260,9 +266,9 @@ impl<E: Float> Pass<'_, E> {
     /// # Safety
     /// That of the job.
     #[inline(always)]
-    unsafe fn pairs<W: V<E = E>>(&self, pairs: &Pairs<E>) {
+    unsafe fn pairs<W: V<E = E>>(&self, pairs: &OddPairs<E>) {
         let (m, s, r, row) = (self.stage.m, self.stage.s, self.stage.radix, 2 * W::N);
-        let (half, mut rows) = (pairs.half(), Rows::<W, 2>::new());
+        let (half, mut rows) = (pairs.half(), PairRows::<W, 2>::new());
         // SAFETY: as for `registers`; all rows are set.
         unsafe {
             for at in 0..m * s {
@@ -298,12 +304,12 @@ impl<E: Float> Pass<'_, E> {
                 // The last block ends with the last pair: some may be written twice.
                 let mut next = 0;
                 while next < half {
-                    let t = next.min(half - BLOCK);
-                    let (cos, sin) = rows.results::<BLOCK>(pairs, [first.re, first.im], t);
-                    for v in 0..BLOCK {
+                    let t = next.min(half - RESULT_PAIRS);
+                    let (cos, sin) = rows.results::<RESULT_PAIRS>(pairs, [first.re, first.im], t);
+                    for v in 0..RESULT_PAIRS {
                         store.pair(pairs.powers[t + v] as usize, cos[v], sin[v]);
                     }
-                    next += BLOCK;
+                    next += RESULT_PAIRS;
                 }
             }
         }
@@ -314,7 +320,7 @@ impl<E: Float> Pass<'_, E> {
 /// passes should take.
 struct Many<'a, E> {
     pass: Pass<'a, E>,
-    pairs: &'a Pairs<E>,
+    pairs: &'a OddPairs<E>,
 }
 
 impl<E: Float> Job<E> for Many<'_, E> {
@@ -372,9 +378,9 @@ pub(super) struct Prime<E> {
 }
 
 impl<E: Float> Prime<E> {
-    pub(super) fn new(p: usize, way: Way) -> Fallible<Prime<E>> {
+    pub(super) fn new(p: usize, way: PrimeMethod) -> Fallible<Prime<E>> {
         let (points, order, factor) = match way {
-            Way::Chirp(points) => {
+            PrimeMethod::Chirp(points) => {
                 let chirp = chirp(p)?;
                 let mut factor = zeros::<f64>(2 * points)?;
                 for j in 0..p {
@@ -447,7 +453,7 @@ impl<E: Float> Prime<E> {
         let (a, b, work) = (work, work.wrapping_add(panel), work.wrapping_add(2 * panel));
         // SAFETY: the caller's promise; `a`, `b` and `work` are parts of the workspace.
         unsafe {
-            let step = |step: Step| Convolution {
+            let step = |step: ConvolutionStep| PrimeConvolution {
                 p: self.p,
                 points: self.plan.points(),
                 order: &self.order,
@@ -459,11 +465,11 @@ impl<E: Float> Prime<E> {
                 a,
                 b,
             };
-            dispatch(width, &step(Step::Gather));
+            dispatch(width, &step(ConvolutionStep::Gather));
             self.plan.run(width, a, b, work);
-            dispatch(width, &step(Step::Multiply));
+            dispatch(width, &step(ConvolutionStep::Multiply));
             self.plan.run(width, a, b, work);
-            dispatch(width, &step(Step::Scatter));
+            dispatch(width, &step(ConvolutionStep::Scatter));
         }
     }
 }

@@ -1,4 +1,5 @@
-//! [`Prime`](super::plan): a transform of a prime number of points as a cyclic convolution, by two transforms of another length.
+//! [`Prime`](super::plan): a transform of a prime number of points as a cyclic convolution, by two
+//! transforms of another length.
 //!
 //! ```text
 //! Rader      y[g^-q] = x[0] + Σ_j x[g^j] w^(g^(j-q))              p - 1 points, g a generator
@@ -34,7 +35,7 @@ pub(super) fn chirp(p: usize) -> Fallible<Vec<f64>> {
 
 /// The steps of a convolution around its two transforms.
 #[derive(Clone, Copy)]
-pub(super) enum Step {
+pub(super) enum ConvolutionStep {
     /// Copies the line to the workspace, in the order of the convolution.
     Gather,
     /// Multiplies the transform by the spectrum, and adds the first point to the results.
@@ -44,13 +45,13 @@ pub(super) enum Step {
 }
 
 /// A step of a convolution. Its second transform is an inverse one: result `j` is at `-j`.
-pub(super) struct Convolution<'a, E> {
+pub(super) struct PrimeConvolution<'a, E> {
     pub p: usize,
     /// Points of the convolution.
     pub points: usize,
     pub order: &'a Order<E>,
     pub spectrum: &'a [E],
-    pub step: Step,
+    pub step: ConvolutionStep,
     pub x: (*const E, usize),
     pub y: (*mut E, usize),
     pub twiddles: Option<&'a [E]>,
@@ -58,21 +59,21 @@ pub(super) struct Convolution<'a, E> {
     pub b: *const E,
 }
 
-impl<E: Float> Job<E> for Convolution<'_, E> {
+impl<E: Float> Job<E> for PrimeConvolution<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         // SAFETY: the caller's promise.
         unsafe {
             match self.step {
-                Step::Gather => self.gather::<W>(),
-                Step::Multiply => self.multiply::<W>(),
-                Step::Scatter => self.scatter::<W>(),
+                ConvolutionStep::Gather => self.gather::<W>(),
+                ConvolutionStep::Multiply => self.multiply::<W>(),
+                ConvolutionStep::Scatter => self.scatter::<W>(),
             }
         }
     }
 }
 
-impl<E: Float> Convolution<'_, E> {
+impl<E: Float> PrimeConvolution<'_, E> {
     /// # Safety
     /// That of the job.
     #[inline(always)]

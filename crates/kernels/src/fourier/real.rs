@@ -16,10 +16,10 @@ pub(super) use long::LongReal;
 
 use super::butterfly::C;
 use super::factors::{generator, primes, real_prime};
-use super::hartley::Convolution;
-use super::odd::{BLOCK, Few, Pairs, Rows};
+use super::hartley::HartleyConvolution;
+use super::odd::{OddPairs, PairRows, RESULT_PAIRS, RegisterPairs};
 use super::plan::Plan;
-use super::prime::Step;
+use super::prime::ConvolutionStep;
 use super::roots::{Roots, pair};
 use crate::lanes::{Job, Width, dispatch};
 use crate::memory::{Fallible, push, with_capacity, zeros};
@@ -31,10 +31,10 @@ use passes::{Collect, Expand, Spread, Untangle};
 /// of `2 N` elements.
 pub(super) struct RealPlan<E> {
     n: usize,
-    kind: Kind<E>,
+    kind: RealKind<E>,
 }
 
-enum Kind<E> {
+enum RealKind<E> {
     One,
     Even(Halves<E>),
     Odd(Box<Odd<E>>),
@@ -50,7 +50,7 @@ struct Halves<E> {
 struct Odd<E> {
     r: usize,
     m: usize,
-    pairs: Pairs<E>,
+    pairs: OddPairs<E>,
     /// `w^(k j)` for every `j` below `m` and `k` from 1 to `r/2`.
     turns: Vec<E>,
     plan: Plan<E>,
@@ -62,12 +62,12 @@ impl<E: Float> RealPlan<E> {
     pub(super) fn new(n: usize) -> Fallible<RealPlan<E>> {
         let smallest = primes(n).first().copied().unwrap_or(1);
         let kind = match smallest {
-            1 => Kind::One,
+            1 => RealKind::One,
             2 => {
                 let (h, roots) = (n / 2, Roots::new(n)?);
                 let mut turns = with_capacity(2 * (h / 2 + 1))?;
                 (0..=h / 2).try_for_each(|k| pair(&mut turns, roots.at(k)))?;
-                Kind::Even(Halves {
+                RealKind::Even(Halves {
                     plan: Plan::new(h)?,
                     turns,
                 })
@@ -78,8 +78,8 @@ impl<E: Float> RealPlan<E> {
                 for j in 0..m {
                     (1..=r / 2).try_for_each(|k| pair(&mut turns, roots.at(k * j)))?;
                 }
-                let (pairs, plan, rest) = (Pairs::new(r)?, Plan::new(m)?, RealPlan::new(m)?);
-                Kind::Odd(Box::new(Odd {
+                let (pairs, plan, rest) = (OddPairs::new(r)?, Plan::new(m)?, RealPlan::new(m)?);
+                RealKind::Odd(Box::new(Odd {
                     r,
                     m,
                     pairs,
@@ -88,7 +88,7 @@ impl<E: Float> RealPlan<E> {
                     rest,
                 }))
             }
-            _ => Kind::Prime(Box::new(Hartley::new(
+            _ => RealKind::Prime(Box::new(Hartley::new(
                 n,
                 real_prime(n).expect("a convolution"),
             )?)),
@@ -104,33 +104,33 @@ impl<E: Float> RealPlan<E> {
     /// Elements of the workspace for each lane.
     pub(super) fn work(&self) -> usize {
         match &self.kind {
-            Kind::One => 0,
-            Kind::Even(halves) => 2 * (halves.plan.points() + halves.plan.work()),
-            Kind::Odd(odd) => {
+            RealKind::One => 0,
+            RealKind::Even(halves) => 2 * (halves.plan.points() + halves.plan.work()),
+            RealKind::Odd(odd) => {
                 self.n + 2 * odd.m + (2 * odd.plan.work()).max(2 * odd.m + odd.rest.work())
             }
-            Kind::Prime(hartley) => hartley.work(),
+            RealKind::Prime(hartley) => hartley.work(),
         }
     }
 
     /// Bytes of the tables.
     pub(super) fn bytes(&self) -> usize {
         match &self.kind {
-            Kind::One => 0,
-            Kind::Even(halves) => halves.plan.bytes() + size_of::<E>() * halves.turns.len(),
-            Kind::Odd(odd) => {
+            RealKind::One => 0,
+            RealKind::Even(halves) => halves.plan.bytes() + size_of::<E>() * halves.turns.len(),
+            RealKind::Odd(odd) => {
                 odd.plan.bytes()
                     + odd.rest.bytes()
                     + odd.pairs.bytes()
                     + size_of::<E>() * odd.turns.len()
             }
-            Kind::Prime(hartley) => hartley.bytes(),
+            RealKind::Prime(hartley) => hartley.bytes(),
         }
     }
 
     /// Whether the rows of the adjoint come in pairs whose members are exchanged.
     pub(super) fn swaps(&self) -> bool {
-        matches!(self.kind, Kind::Even(_))
+        matches!(self.kind, RealKind::Even(_))
     }
 
     /// The first `n / 2 + 1` points of the spectrum of `n` real rows.
@@ -143,8 +143,8 @@ impl<E: Float> RealPlan<E> {
         // SAFETY: the caller's promise; parts of the workspace follow each other.
         unsafe {
             match &self.kind {
-                Kind::One => dispatch(width, &Expand { n: 1, x, y }),
-                Kind::Even(halves) => {
+                RealKind::One => dispatch(width, &Expand { n: 1, x, y }),
+                RealKind::Even(halves) => {
                     halves.plan.run(width, x, y, work);
                     dispatch(
                         width,
@@ -157,7 +157,7 @@ impl<E: Float> RealPlan<E> {
                         },
                     );
                 }
-                Kind::Odd(odd) if odd.m == 1 => {
+                RealKind::Odd(odd) if odd.m == 1 => {
                     let ends = Ends {
                         reals: work,
                         lines: y.add(2 * lanes),
@@ -165,7 +165,7 @@ impl<E: Float> RealPlan<E> {
                     dispatch(width, &Split { odd, x, ends });
                     dispatch(width, &Expand { n: 1, x: work, y });
                 }
-                Kind::Odd(odd) => {
+                RealKind::Odd(odd) => {
                     let (a, t, work) = odd.parts(n, lanes, work);
                     dispatch(
                         width,
@@ -203,7 +203,7 @@ impl<E: Float> RealPlan<E> {
                         },
                     );
                 }
-                Kind::Prime(hartley) => hartley.run(width, x, y, work, false),
+                RealKind::Prime(hartley) => hartley.run(width, x, y, work, false),
             }
         }
     }
@@ -218,8 +218,8 @@ impl<E: Float> RealPlan<E> {
         // SAFETY: the caller's promise; parts of the workspace follow each other.
         unsafe {
             match &self.kind {
-                Kind::One => std::ptr::copy_nonoverlapping(x, y, lanes),
-                Kind::Even(halves) => {
+                RealKind::One => std::ptr::copy_nonoverlapping(x, y, lanes),
+                RealKind::Even(halves) => {
                     dispatch(
                         width,
                         &Untangle {
@@ -232,14 +232,14 @@ impl<E: Float> RealPlan<E> {
                     );
                     halves.plan.run(width, work, y, work.add(n * lanes));
                 }
-                Kind::Odd(odd) if odd.m == 1 => {
+                RealKind::Odd(odd) if odd.m == 1 => {
                     let ends = Ends {
                         reals: x.cast_mut(),
                         lines: x.add(2 * lanes).cast_mut(),
                     };
                     dispatch(width, &Join { odd, ends, y });
                 }
-                Kind::Odd(odd) => {
+                RealKind::Odd(odd) => {
                     let (a, t, work) = odd.parts(n, lanes, work);
                     for k in 1..=odd.r / 2 {
                         dispatch(
@@ -277,7 +277,7 @@ impl<E: Float> RealPlan<E> {
                         },
                     );
                 }
-                Kind::Prime(hartley) => hartley.run(width, x, y, work, true),
+                RealKind::Prime(hartley) => hartley.run(width, x, y, work, true),
             }
         }
     }
@@ -359,7 +359,7 @@ impl<E: Float> Split<'_, E> {
         } = *self.odd;
         // SAFETY: the caller's promise.
         unsafe {
-            let few = Few::<W, P, H>::new(pairs);
+            let few = RegisterPairs::<W, P, H>::new(pairs);
             for j in 0..m {
                 let mut x = [W::splat(E::ZERO); P];
                 for (i, x) in x.iter_mut().enumerate() {
@@ -386,7 +386,7 @@ impl<E: Float> Split<'_, E> {
         let Odd {
             r, m, ref pairs, ..
         } = *self.odd;
-        let (half, mut rows) = (r / 2, Rows::<W, 1>::new());
+        let (half, mut rows) = (r / 2, PairRows::<W, 1>::new());
         // SAFETY: the caller's promise; all rows are set.
         unsafe {
             for j in 0..m {
@@ -402,12 +402,12 @@ impl<E: Float> Split<'_, E> {
                 all.store(self.ends.reals.add(j * W::N));
                 let mut next = 0;
                 while next < half {
-                    let t = next.min(half - BLOCK);
-                    let (cos, sin) = rows.results::<BLOCK>(pairs, [first], t);
-                    for v in 0..BLOCK {
+                    let t = next.min(half - RESULT_PAIRS);
+                    let (cos, sin) = rows.results::<RESULT_PAIRS>(pairs, [first], t);
+                    for v in 0..RESULT_PAIRS {
                         self.store(j, t + v, cos[v], sin[v]);
                     }
-                    next += BLOCK;
+                    next += RESULT_PAIRS;
                 }
             }
         }
@@ -471,7 +471,7 @@ impl<E: Float> Join<'_, E> {
         } = *self.odd;
         // SAFETY: the caller's promise.
         unsafe {
-            let few = Few::<W, P, H>::new(pairs);
+            let few = RegisterPairs::<W, P, H>::new(pairs);
             for j in 0..m {
                 let mut y = [C::zero(); H];
                 for k in 1..=H {
@@ -501,7 +501,7 @@ impl<E: Float> Join<'_, E> {
             ref turns,
             ..
         } = *self.odd;
-        let (half, mut rows) = (r / 2, Rows::<W, 1>::new());
+        let (half, mut rows) = (r / 2, PairRows::<W, 1>::new());
         // SAFETY: the caller's promise; all rows are set.
         unsafe {
             for j in 0..m {
@@ -519,12 +519,12 @@ impl<E: Float> Join<'_, E> {
                 all.store(self.y.add(j * W::N));
                 let mut next = 0;
                 while next < half {
-                    let t = next.min(half - BLOCK);
-                    let (cos, sin) = rows.results::<BLOCK>(pairs, [first], t);
-                    for v in 0..BLOCK {
+                    let t = next.min(half - RESULT_PAIRS);
+                    let (cos, sin) = rows.results::<RESULT_PAIRS>(pairs, [first], t);
+                    for v in 0..RESULT_PAIRS {
                         self.store(j, t + v, cos[v], sin[v]);
                     }
-                    next += BLOCK;
+                    next += RESULT_PAIRS;
                 }
             }
         }
@@ -627,7 +627,7 @@ impl<E: Float> Hartley<E> {
         let work = t.wrapping_add(2 * (points / 2 + 1) * lanes);
         // SAFETY: the caller's promise; `a`, `t` and `work` are parts of the workspace.
         unsafe {
-            let step = |step: Step| Convolution {
+            let step = |step: ConvolutionStep| HartleyConvolution {
                 p: self.p,
                 powers: &self.powers,
                 points,
@@ -640,11 +640,11 @@ impl<E: Float> Hartley<E> {
                 a,
                 t,
             };
-            dispatch(width, &step(Step::Gather));
+            dispatch(width, &step(ConvolutionStep::Gather));
             self.plan.forward(width, a, t, work);
-            dispatch(width, &step(Step::Multiply));
+            dispatch(width, &step(ConvolutionStep::Multiply));
             self.plan.adjoint(width, t, a, work);
-            dispatch(width, &step(Step::Scatter));
+            dispatch(width, &step(ConvolutionStep::Scatter));
         }
     }
 }

@@ -35,7 +35,7 @@ fn definition(x: &[Z], n: usize, points: usize, backward: bool) -> Vec<Z> {
 }
 
 /// A float of the tests.
-trait Real: Kept + crate::memory::Plain + std::fmt::Debug {
+trait Real: PlanCache + crate::memory::Plain + std::fmt::Debug {
     const EPSILON: f64;
 }
 

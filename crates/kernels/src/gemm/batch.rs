@@ -7,22 +7,22 @@
 //! about as many moves as it has elements. An element is the chain of [`micro`](super::micro).
 
 use super::lanes::Lanes;
-use super::pack::{Lines, transfer};
-use super::types::{Batch, Real, Strided};
+use super::pack::{PackLanes, transfer};
+use super::types::{BatchArgs, GemmFloat, Strided};
 use crate::memory::{Fallible, with_room};
 use crate::simd::Level;
 
 /// Products that are transposed together: a multiple of the lanes of any vector.
-pub(super) const TOGETHER: usize = 64;
+pub(super) const BATCH_PRODUCTS: usize = 64;
 /// The largest extent of a small matrix.
-pub(super) const SMALL: usize = 8;
+pub(super) const MAX_SMALL_EXTENT: usize = 8;
 
 /// The products in all lanes.
 ///
 /// # Safety
-/// As [`Together`].
+/// As [`BatchFn`].
 #[inline(always)]
-pub(super) unsafe fn together<L: Lanes>(t: &Batch<L::E>) {
+pub(super) unsafe fn together<L: Lanes>(t: &BatchArgs<L::E>) {
     let [m, k, n] = t.sizes;
     for v in (0..t.lanes).step_by(L::N) {
         for i in 0..m {
@@ -32,12 +32,12 @@ pub(super) unsafe fn together<L: Lanes>(t: &Batch<L::E>) {
                     let (a, b) = (i * t.of_a[0] + q * t.of_a[1], q * t.of_b[0] + j * t.of_b[1]);
                     // SAFETY: these elements exist in all lanes.
                     sum = unsafe {
-                        L::load(t.a.add(a * TOGETHER + v))
-                            .fma(L::load(t.b.add(b * TOGETHER + v)), sum)
+                        L::load(t.a.add(a * BATCH_PRODUCTS + v))
+                            .fma(L::load(t.b.add(b * BATCH_PRODUCTS + v)), sum)
                     };
                 }
                 // SAFETY: as above.
-                unsafe { sum.store(t.c.add((i * n + j) * TOGETHER + v)) };
+                unsafe { sum.store(t.c.add((i * n + j) * BATCH_PRODUCTS + v)) };
             }
         }
     }
@@ -48,7 +48,7 @@ pub(super) unsafe fn together<L: Lanes>(t: &Batch<L::E>) {
 /// # Safety
 /// A and B are valid for reading, C for writing, at every index, and C overlaps neither. The level
 /// is there.
-pub(super) unsafe fn products<T: Real>(
+pub(super) unsafe fn products<T: GemmFloat>(
     level: Level,
     [m, k, n]: [usize; 3],
     count: usize,
@@ -58,17 +58,17 @@ pub(super) unsafe fn products<T: Real>(
 ) -> Fallible {
     let kernels = T::kernels(level);
     with_room(
-        (m * k + k * n + m * n) * TOGETHER * size_of::<T>(),
+        (m * k + k * n + m * n) * BATCH_PRODUCTS * size_of::<T>(),
         |room| {
             let of_a = room.cast::<T>();
-            let of_b = of_a.wrapping_add(m * k * TOGETHER);
-            let of_c = of_b.wrapping_add(k * n * TOGETHER);
-            for first in (0..count).step_by(TOGETHER) {
-                let here = TOGETHER.min(count - first);
+            let of_b = of_a.wrapping_add(m * k * BATCH_PRODUCTS);
+            let of_c = of_b.wrapping_add(k * n * BATCH_PRODUCTS);
+            for first in (0..count).step_by(BATCH_PRODUCTS) {
+                let here = BATCH_PRODUCTS.min(count - first);
                 // SAFETY: these products exist, and the room is for the elements of all lanes; it
                 // is initialised.
                 unsafe {
-                    let batch = Batch {
+                    let batch = BatchArgs {
                         sizes: [m, k, n],
                         lanes: here,
                         a: of_a,
@@ -78,9 +78,9 @@ pub(super) unsafe fn products<T: Real>(
                         c: of_c,
                     };
                     (kernels.together)(&batch);
-                    let lines = Lines {
+                    let lines = PackLanes {
                         from: of_c.cast_const(),
-                        lane: TOGETHER as isize,
+                        lane: BATCH_PRODUCTS as isize,
                         step: 1,
                         count: m * n,
                         depth: here,
@@ -97,7 +97,7 @@ pub(super) unsafe fn products<T: Real>(
 ///
 /// # Safety
 /// The matrices exist, and there is room for their elements.
-unsafe fn lay<T: Real>(
+unsafe fn lay<T: GemmFloat>(
     level: Level,
     to: *mut T,
     [rows, cols]: [usize; 2],
@@ -107,7 +107,7 @@ unsafe fn lay<T: Real>(
     step: isize,
 ) -> [usize; 2] {
     let from = x.at.wrapping_offset(first as isize * step);
-    let lines = |from, depth| Lines {
+    let lines = |from, depth| PackLanes {
         from,
         lane: step,
         step: 1,
@@ -121,15 +121,15 @@ unsafe fn lay<T: Real>(
     // SAFETY: the caller's promise, for all elements, or for each.
     unsafe {
         if step != 1 && (by_rows || by_cols) {
-            transfer(level, to, TOGETHER, lines(from, rows * cols));
+            transfer(level, to, BATCH_PRODUCTS, lines(from, rows * cols));
             return if by_rows { [cols, 1] } else { [1, rows] };
         }
         for (i, j) in (0..rows * cols).map(|e| (e / cols, e % cols)) {
             let from = from.wrapping_offset(i as isize * x.row + j as isize * x.col);
             transfer(
                 level,
-                to.add((i * cols + j) * TOGETHER),
-                TOGETHER,
+                to.add((i * cols + j) * BATCH_PRODUCTS),
+                BATCH_PRODUCTS,
                 lines(from, 1),
             );
         }

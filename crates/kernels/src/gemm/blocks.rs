@@ -3,12 +3,15 @@
 //!
 //! Operands of another type ([`Source`]) are always packed, and become floats there. The choice of
 //! path, of blocks and of packing depends on shapes and strides, and changes no bit: every path
-//! computes the chain that [`micro`](super::micro) states for each block of [`DEPTH`] and adds the
-//! blocks in ascending order.
+//! computes the chain that [`micro`](super::micro) states for each block of [`K_BLOCK_STEPS`] and
+//! adds the blocks in ascending order.
 
 use super::batch;
-use super::pack::{Lines, Source};
-use super::types::{DEPTH, Kernels, Micro, Onto, Parts, Real, Row, Strided, Tile, Times, VECTORS};
+use super::pack::{PackLanes, Source};
+use super::types::{
+    ComplexParts, GemmFloat, GemvArgs, GemvFn, K_BLOCK_STEPS, MicroArgs, MicroFn, MicroKernels,
+    Strided, TILE_VECTORS, Update,
+};
 use crate::element::Number;
 use crate::memory::{Fallible, with_room};
 use crate::parallel::{Shared, attempt, threads};
@@ -16,41 +19,41 @@ use crate::simd::Level;
 use std::ops::Range;
 
 /// Columns of B that are packed together, in vectors: the block stays in the second cache.
-const WIDE: usize = 16 * VECTORS;
+const N_BLOCK_VECTORS: usize = 16 * TILE_VECTORS;
 /// Tiles of rows of A that are packed together.
-const HIGH: usize = 16;
+const M_BLOCK_TILES: usize = 16;
 /// Bytes of packed A that are kept for all blocks of columns: they stay in the third cache, and are
 /// read in order.
-const KEPT: usize = 4 << 20;
+const PACKED_A_BYTES: usize = 4 << 20;
 /// With at most so many tiles of rows B is read as it lies, if its rows are adjacent: packing would
-/// not pay. With twice as many if it is [`NEAR`].
-const FEW_ROWS: usize = 8;
+/// not pay. With twice as many if it is [`L1_PANEL_BYTES`].
+const MAX_UNPACKED_B_TILES: usize = 8;
 /// The same if its rows lie whole pages apart.
-const FEW_ROWS_APART: usize = 2;
+const MAX_UNPACKED_B_TILES_PAGE_STRIDE: usize = 2;
 /// Bytes of a page.
-const PAGE: usize = 4096;
+const PAGE_BYTES: usize = 4096;
 /// The same for the vectors in a row of C, and A.
-const FEW_VECTORS: usize = 16;
+const MAX_UNPACKED_A_VECTORS: usize = 16;
 /// Elements of the factors and the result of small products that are moved in less time than one of
 /// them takes alone: as one tile of matrices in place, or in blocks.
-const FEW_MOVES: usize = 16;
-const MANY_MOVES: usize = 3 * batch::SMALL * batch::SMALL;
+const MAX_BATCHED_TILE_ELEMENTS: usize = 16;
+const MAX_BATCHED_ELEMENTS: usize = 3 * batch::MAX_SMALL_EXTENT * batch::MAX_SMALL_EXTENT;
 /// Bytes of B that stay in the first cache as they lie.
-const NEAR: usize = 1 << 15;
+const L1_PANEL_BYTES: usize = 1 << 15;
 
 /// Rows and vectors of C that are one chunk of work for a thread, which packs its operands alone.
-const CHUNK: [usize; 2] = [256, 10 * VECTORS];
+const CHUNK_ROWS_VECTORS: [usize; 2] = [256, 10 * TILE_VECTORS];
 /// The same where that would leave few chunks, and rows are read as they lie.
-const SMALL_CHUNK: [usize; 2] = [32, 16];
+const SMALL_CHUNK_ROWS_VECTORS: [usize; 2] = [32, 16];
 /// Chunks that are enough for every thread to have one when another ends.
-const ENOUGH: usize = 8;
+const MIN_CHUNKS: usize = 8;
 /// Nanoseconds from which on all threads share packed blocks of B: before, what they wait for takes
 /// as long.
-const COMMON: u64 = 500_000;
+const SHARED_PACK_NS: u64 = 500_000;
 /// Bytes of C up to which they do: more would leave the caches between two blocks of `k`.
-const COMMON_BYTES: usize = 4 << 20;
+const SHARED_PACK_MAX_C_BYTES: usize = 4 << 20;
 /// Steps of `k` of such a block that are packed as one chunk of work.
-const COMMON_STEPS: usize = 32;
+const SHARED_PACK_STEPS: usize = 32;
 
 /// `count` products `C = A B` of `m` by `k` and `k` by `n`, none of them 0: those of A and of B lie
 /// so far apart, those of C follow each other. What they do to C is what `onto` says.
@@ -58,17 +61,17 @@ const COMMON_STEPS: usize = 32;
 /// # Safety
 /// A and B are valid for reading, C for writing, at every index, and C overlaps neither. The level
 /// is there.
-pub(super) unsafe fn products<E: Parts, S: Source<E>>(
+pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
     level: Level,
     [m, k, n]: [usize; 3],
     count: usize,
-    onto: Onto,
+    onto: Update,
     c: Strided<*mut E>,
     [a, b]: [Strided<*const S>; 2],
     steps: [isize; 2],
 ) -> Fallible {
-    debug_assert!(onto != Onto::MinusUpper || m == n);
-    let kernels = E::Part::kernels(level);
+    debug_assert!(onto != Update::MinusUpper || m == n);
+    let kernels = E::Float::kernels(level);
     let lanes = kernels.lanes / E::PARTS;
     // Lanes along the rows of C where there are too few columns to fill them: the transposed
     // product.
@@ -103,7 +106,7 @@ pub(super) unsafe fn products<E: Parts, S: Source<E>>(
     // SAFETY: as stated, for one product after another.
     unsafe {
         let one = x.one();
-        if count >= batch::TOGETHER / 2 && x.is_small(one.is_some()) {
+        if count >= batch::BATCH_PRODUCTS / 2 && x.is_small(one.is_some()) {
             // Of floats that are not complex, and of which nothing is packed, `E`, its part and `S`
             // are one type.
             let real = |m: Strided<*const S>| Strided {
@@ -111,7 +114,7 @@ pub(super) unsafe fn products<E: Parts, S: Source<E>>(
                 row: m.row,
                 col: m.col,
             };
-            return batch::products::<E::Part>(
+            return batch::products::<E::Float>(
                 level,
                 [m, k, n],
                 count,
@@ -141,7 +144,7 @@ pub(super) unsafe fn products<E: Parts, S: Source<E>>(
 }
 
 /// Nanoseconds below which a product is not cut.
-pub(super) const SHARED: u64 = 30_000;
+pub(super) const MIN_SHARED_NS: u64 = 30_000;
 
 /// About how long a product takes on one thread.
 pub(super) fn nanos<E>([m, k, n]: [usize; 3]) -> u64 {
@@ -160,11 +163,11 @@ fn even(n: usize, most: usize, unit: usize) -> usize {
 }
 
 /// A product of elements `E`, of factors that become them when they are packed.
-struct Product<E: Parts, S = E> {
+struct Product<E: ComplexParts, S = E> {
     level: Level,
-    kernels: &'static Kernels<E::Part>,
+    kernels: &'static MicroKernels<E::Float>,
     sizes: [usize; 3],
-    onto: Onto,
+    onto: Update,
     /// How far right of the diagonal of all of C this part begins.
     right: isize,
     c: Strided<*mut E>,
@@ -173,16 +176,16 @@ struct Product<E: Parts, S = E> {
 }
 
 /// A product whose parts several threads compute.
-struct Everywhere<'a, E: Parts, S>(&'a Product<E, S>);
+struct Everywhere<'a, E: ComplexParts, S>(&'a Product<E, S>);
 
-impl<'a, E: Parts, S> Everywhere<'a, E, S> {
+impl<'a, E: ComplexParts, S> Everywhere<'a, E, S> {
     fn get(&self) -> &'a Product<E, S> {
         self.0
     }
 }
 
 // SAFETY: its pointers are numbers; whoever reads or writes through them says why that is sound.
-unsafe impl<E: Parts, S> Sync for Everywhere<'_, E, S> {}
+unsafe impl<E: ComplexParts, S> Sync for Everywhere<'_, E, S> {}
 
 /// `n / unit`, rounded up, for a power of two: divisions would take as long as a small product.
 fn ceil(n: usize, unit: usize) -> usize {
@@ -200,22 +203,22 @@ fn parts(from: usize, to: usize, size: usize) -> impl Iterator<Item = Range<usiz
     })
 }
 
-/// Vectors in panels of at most [`VECTORS`], none of them narrow beside a full one: the first of
-/// each, and how many.
+/// Vectors in panels of at most [`TILE_VECTORS`], none of them narrow beside a full one: the first
+/// of each, and how many.
 pub(crate) fn panels(count: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
     let mut at = 0;
     std::iter::from_fn(move || {
         let wide = match count - at {
             0 => return None,
             4 => 2,
-            rest => rest.min(VECTORS),
+            rest => rest.min(TILE_VECTORS),
         };
         at += wide;
         Some((at - wide, wide))
     })
 }
 
-impl<E: Parts, S: Source<E>> Product<E, S> {
+impl<E: ComplexParts, S: Source<E>> Product<E, S> {
     /// As [`products`], for one.
     ///
     /// # Safety
@@ -233,25 +236,32 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
         } = *self;
         let lanes = kernels.lanes / E::PARTS;
         let nanos = nanos::<E>(self.sizes);
-        if nanos < SHARED || threads() == 1 {
+        if nanos < MIN_SHARED_NS || threads() == 1 {
             // SAFETY: as stated.
             return unsafe { self.on_one_thread() };
         }
-        let mut chunk = [CHUNK[0], CHUNK[1] * lanes];
-        let few = m.div_ceil(chunk[0]) * n.div_ceil(chunk[1]) < ENOUGH;
+        let mut chunk = [CHUNK_ROWS_VECTORS[0], CHUNK_ROWS_VECTORS[1] * lanes];
+        let few = m.div_ceil(chunk[0]) * n.div_ceil(chunk[1]) < MIN_CHUNKS;
         // Chunks would be few, or those below each other pack the same columns.
-        let again = m > CHUNK[0] || (m == CHUNK[0] && few);
-        if again && nanos >= COMMON && m * n * size_of::<E>() <= COMMON_BYTES && self.packs_b() {
+        let again = m > CHUNK_ROWS_VECTORS[0] || (m == CHUNK_ROWS_VECTORS[0] && few);
+        if again
+            && nanos >= SHARED_PACK_NS
+            && m * n * size_of::<E>() <= SHARED_PACK_MAX_C_BYTES
+            && self.packs_b()
+        {
             // SAFETY: as stated.
             return unsafe { self.in_common(nanos) };
         }
         if few {
-            chunk = [SMALL_CHUNK[0], SMALL_CHUNK[1] * lanes];
+            chunk = [
+                SMALL_CHUNK_ROWS_VECTORS[0],
+                SMALL_CHUNK_ROWS_VECTORS[1] * lanes,
+            ];
         }
         // Evenly cut, in whole panels.
         let chunk = [
             even(m, chunk[0], kernels.rows),
-            even(n, chunk[1], VECTORS * lanes),
+            even(n, chunk[1], TILE_VECTORS * lanes),
         ];
         let (down, across) = (m.div_ceil(chunk[0]), n.div_ceil(chunk[1]));
         let (pc, [pa, pb]) = (Shared(c.at), [a.at.cast_mut(), b.at.cast_mut()].map(Shared));
@@ -302,16 +312,16 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
         let [m, k, n] = self.sizes;
         let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
         let (wide, pack_a) = (self.width(true) * lanes, self.packs_a());
-        let high = even(m, (m / ENOUGH).min(HIGH * rows), rows);
-        let depth = k.min(DEPTH);
+        let high = even(m, (m / MIN_CHUNKS).min(M_BLOCK_TILES * rows), rows);
+        let depth = k.min(K_BLOCK_STEPS);
         let blocks = |block: usize| {
             let (p, j) = (
-                block % k.div_ceil(DEPTH) * DEPTH,
-                block / k.div_ceil(DEPTH) * wide,
+                block % k.div_ceil(K_BLOCK_STEPS) * K_BLOCK_STEPS,
+                block / k.div_ceil(K_BLOCK_STEPS) * wide,
             );
-            (p..k.min(p + DEPTH), j..n.min(j + wide))
+            (p..k.min(p + K_BLOCK_STEPS), j..n.min(j + wide))
         };
-        let count = k.div_ceil(DEPTH) * n.div_ceil(wide);
+        let count = k.div_ceil(K_BLOCK_STEPS) * n.div_ceil(wide);
         let for_a = if pack_a {
             high * depth * size_of::<E>()
         } else {
@@ -322,7 +332,7 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
             for step in 0..=count {
                 let bands = if step > 0 { m.div_ceil(high) } else { 0 };
                 let parts = if step < count {
-                    ceil(blocks(step).0.len(), COMMON_STEPS)
+                    ceil(blocks(step).0.len(), SHARED_PACK_STEPS)
                 } else {
                     0
                 };
@@ -331,8 +341,8 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
                     let (steps, columns) = blocks(block);
                     let room_b = room.get().wrapping_add(block % 2 * wide * depth);
                     if piece >= bands {
-                        let from = (piece - bands) * COMMON_STEPS;
-                        let part = from..steps.len().min(from + COMMON_STEPS);
+                        let from = (piece - bands) * SHARED_PACK_STEPS;
+                        let part = from..steps.len().min(from + SHARED_PACK_STEPS);
                         // SAFETY: these steps and columns exist, and there is room for two blocks;
                         // nobody reads this one.
                         unsafe { x.pack_columns(room_b, columns, steps, part) };
@@ -361,7 +371,7 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
     unsafe fn on_one_thread(&self) -> Fallible {
         // SAFETY: as stated.
         unsafe {
-            match S::SAME && self.sizes[0] == 1 && self.c.col == 1 && self.onto == Onto::Set {
+            match S::SAME && self.sizes[0] == 1 && self.c.col == 1 && self.onto == Update::Set {
                 true if self.b.col == 1 => self.row(self.kernels.down[E::PARTS - 1], self.b.row),
                 true if self.b.row == 1 => self.row(self.kernels.across[E::PARTS - 1], self.b.col),
                 _ => self.blocks(),
@@ -371,10 +381,10 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
 
     /// A tile at row `i`, column `j` and step `p` of C, A and B in place, of one row and no more.
     /// Its operands are replaced by packed ones unless they are of the same type.
-    fn tile(&self, i: usize, j: usize, p: usize, depth: usize) -> Tile<E::Part> {
+    fn tile(&self, i: usize, j: usize, p: usize, depth: usize) -> MicroArgs<E::Float> {
         let (c, a, b, w) = (self.c, self.a, self.b, E::PARTS as isize);
         let [i, j, q] = [i, j, p].map(|x| x as isize);
-        Tile {
+        MicroArgs {
             depth,
             a: a.at.wrapping_offset(i * a.row + q * a.col).cast(),
             a_row: a.row * w,
@@ -386,29 +396,29 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
             c_col: c.col,
             rows: 1,
             last: 1,
-            add: p > 0 || self.onto != Onto::Set,
-            sign: if self.onto == Onto::Set {
-                E::Part::ONE
+            add: p > 0 || self.onto != Update::Set,
+            sign: if self.onto == Update::Set {
+                E::Float::ONE
             } else {
-                E::Part::MINUS_ONE
+                E::Float::MINUS_ONE
             },
         }
     }
 
     /// The kernel of a product that is one tile of matrices as they lie.
-    fn one(&self) -> Option<(Micro<E::Part>, Tile<E::Part>)> {
+    fn one(&self) -> Option<(MicroFn<E::Float>, MicroArgs<E::Float>)> {
         let ([m, k, n], lanes) = (self.sizes, self.kernels.lanes);
         let [rows, width] = [m * E::PARTS, n * E::PARTS];
         if !S::SAME
             || rows > self.kernels.rows
-            || width > VECTORS * lanes
-            || k > DEPTH
+            || width > TILE_VECTORS * lanes
+            || k > K_BLOCK_STEPS
             || self.b.col != 1
         {
             return None;
         }
         let wide = 1 + usize::from(width > lanes) + usize::from(width > 2 * lanes);
-        let tile = Tile {
+        let tile = MicroArgs {
             rows,
             last: width - (wide - 1) * lanes,
             ..self.tile(0, 0, 0, k)
@@ -421,19 +431,24 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
     fn is_small(&self, one: bool) -> bool {
         let [m, k, n] = self.sizes;
         let moves = m * k + k * n + m * n;
-        let fits =
-            m.max(k).max(n) <= batch::SMALL && moves <= if one { FEW_MOVES } else { MANY_MOVES };
-        S::SAME && E::PARTS == 1 && self.onto == Onto::Set && fits
+        let fits = m.max(k).max(n) <= batch::MAX_SMALL_EXTENT
+            && moves
+                <= if one {
+                    MAX_BATCHED_TILE_ELEMENTS
+                } else {
+                    MAX_BATCHED_ELEMENTS
+                };
+        S::SAME && E::PARTS == 1 && self.onto == Update::Set && fits
     }
 
     /// One row times a matrix, by a kernel that reads such as are `stride` apart.
     ///
     /// # Safety
     /// As [`products`].
-    unsafe fn row(&self, times: Times<E::Part>, stride: isize) -> Fallible {
+    unsafe fn row(&self, times: GemvFn<E::Float>, stride: isize) -> Fallible {
         let [_, steps, count] = self.sizes;
         let (b, y) = (self.b.at.cast(), self.c.at.cast());
-        let row = |x: *const E| Row {
+        let row = |x: *const E| GemvArgs {
             steps,
             x: x.cast(),
             b,
@@ -449,7 +464,7 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
         with_room(steps * size_of::<E>(), |room| {
             let (room, lines) = (
                 room.cast::<E>(),
-                Lines {
+                PackLanes {
                     from: self.a.at,
                     lane: 0,
                     step: self.a.col,
@@ -468,28 +483,28 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
     /// Whether to pack B pays.
     fn packs_b(&self) -> bool {
         let [m, k, n] = self.sizes;
-        let near = k.min(DEPTH) * n * size_of::<E>() <= NEAR;
+        let near = k.min(K_BLOCK_STEPS) * n * size_of::<E>() <= L1_PANEL_BYTES;
         // Rows whole pages apart are in each other's way in the cache.
-        let paged =
-            self.b.row != 0 && (self.b.row.unsigned_abs() * size_of::<E>()).is_multiple_of(PAGE);
+        let paged = self.b.row != 0
+            && (self.b.row.unsigned_abs() * size_of::<E>()).is_multiple_of(PAGE_BYTES);
         let few = match (paged, near) {
-            (true, _) => FEW_ROWS_APART,
-            (_, true) => 2 * FEW_ROWS,
-            _ => FEW_ROWS,
+            (true, _) => MAX_UNPACKED_B_TILES_PAGE_STRIDE,
+            (_, true) => 2 * MAX_UNPACKED_B_TILES,
+            _ => MAX_UNPACKED_B_TILES,
         };
         !S::SAME || self.b.col != 1 || ceil(m, self.kernels.rows / E::PARTS) > few
     }
 
     /// Whether to pack A pays.
     fn packs_a(&self) -> bool {
-        !S::SAME || ceil(self.sizes[2], self.kernels.lanes / E::PARTS) > FEW_VECTORS
+        !S::SAME || ceil(self.sizes[2], self.kernels.lanes / E::PARTS) > MAX_UNPACKED_A_VECTORS
     }
 
     /// Vectors of C in a block, if its columns of B are packed.
     fn width(&self, packed: bool) -> usize {
         let vectors = ceil(self.sizes[2], self.kernels.lanes / E::PARTS);
-        if packed && vectors > WIDE {
-            even(vectors, WIDE, VECTORS)
+        if packed && vectors > N_BLOCK_VECTORS {
+            even(vectors, N_BLOCK_VECTORS, TILE_VECTORS)
         } else {
             vectors
         }
@@ -504,12 +519,16 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
         let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
         let (pack_a, pack_b, tiles) = (self.packs_a(), self.packs_b(), ceil(m, rows));
         let wide = self.width(pack_b);
-        let high = if pack_a { tiles.min(HIGH) } else { tiles } * rows;
-        let depth = k.min(DEPTH);
+        let high = if pack_a {
+            tiles.min(M_BLOCK_TILES)
+        } else {
+            tiles
+        } * rows;
+        let depth = k.min(K_BLOCK_STEPS);
         // Rows that are packed for the first block of columns and kept for the others, in whole
         // bands.
         let kept = match pack_a && n > wide * lanes {
-            true => (KEPT / (depth * size_of::<E>()))
+            true => (PACKED_A_BYTES / (depth * size_of::<E>()))
                 .min(m)
                 .next_multiple_of(high),
             false => 0,
@@ -545,7 +564,7 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
     ) {
         let [m, k, n] = self.sizes;
         for group in parts(0, m, if kept > 0 { kept } else { m }) {
-            for steps in parts(0, k, DEPTH) {
+            for steps in parts(0, k, K_BLOCK_STEPS) {
                 for columns in parts(0, n, wide) {
                     if let Some(room) = room_b {
                         // SAFETY: these columns exist, and the room is for a block.
@@ -590,7 +609,7 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
         let from = self.b.at.wrapping_offset(
             steps.start as isize * self.b.row + columns.start as isize * self.b.col,
         );
-        let lines = Lines {
+        let lines = PackLanes {
             from,
             lane: self.b.col,
             step: self.b.row,
@@ -612,7 +631,7 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
             .a
             .at
             .wrapping_offset(band.start as isize * self.a.row + steps.start as isize * self.a.col);
-        let lines = Lines {
+        let lines = PackLanes {
             from,
             lane: self.a.row,
             step: self.a.col,
@@ -654,11 +673,11 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
     unsafe fn pack(
         &self,
         room: *mut E,
-        lines: Lines<S>,
+        lines: PackLanes<S>,
         steps: Range<usize>,
         panels: impl Iterator<Item = (usize, usize)> + Clone,
     ) {
-        let Lines {
+        let PackLanes {
             from,
             lane,
             step,
@@ -669,7 +688,7 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
             for (first, width) in panels.clone() {
                 let from =
                     from.wrapping_offset(first as isize * lane + steps.start as isize * step);
-                let lines = Lines {
+                let lines = PackLanes {
                     from,
                     lane,
                     step,
@@ -707,7 +726,7 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
         let half = usize::from(rows * 2 > self.kernels.rows);
         for (v, many) in panels(ceil(width, lanes)) {
             let end = columns.start + (v + many) * lanes / E::PARTS;
-            if self.onto == Onto::MinusUpper && end as isize + self.right <= part.start as isize {
+            if self.onto == Update::MinusUpper && end as isize + self.right <= part.start as isize {
                 continue;
             }
             let mut tile = self.tile(
@@ -719,7 +738,9 @@ impl<E: Parts, S: Source<E>> Product<E, S> {
             tile.rows = rows;
             tile.last = (width - (v + many - 1) * lanes).min(lanes);
             if let Some(room) = b {
-                tile.b = room.cast::<E::Part>().wrapping_add(v * lanes * steps.len());
+                tile.b = room
+                    .cast::<E::Float>()
+                    .wrapping_add(v * lanes * steps.len());
                 tile.b_row = (many * lanes) as isize;
             }
             let micro = match a {

@@ -6,7 +6,7 @@
 
 use super::Number;
 use crate::element::any_nan;
-use crate::loops::{Axis, Loops};
+use crate::loops::{Loops, StridedAxis};
 use crate::memory::{Fallible, with_capacity};
 use crate::parallel;
 use crate::simd::widest;
@@ -69,7 +69,7 @@ fn by_elements<T: Number, const MEND: bool>(c: &mut [T], a: View<T>, b: View<T>)
     if batch == 0 {
         starts.push([a.offset(), b.offset()]);
     } else {
-        let loops = Loops::new((0..batch).map(|d| Axis {
+        let loops = Loops::new((0..batch).map(|d| StridedAxis {
             len: a.shape()[d],
             strides: [a.stride(d), b.stride(d)],
         }));

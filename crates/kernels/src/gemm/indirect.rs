@@ -9,15 +9,15 @@
 //! the chain of [`micro`](super::micro).
 
 use super::lanes::Lanes;
-use super::types::{Apiece, Indirect};
+use super::types::{GroupArgs, IndirectArgs};
 
 /// `R` rows of `w`, which is packed with `FULL`, and `V` vectors of `x`.
 ///
 /// # Safety
-/// As [`Table`](super::types::Table).
+/// As [`IndirectFn`](super::types::IndirectFn).
 #[inline(always)]
 pub(super) unsafe fn beside<L: Lanes, const R: usize, const V: usize, const FULL: usize>(
-    t: &Indirect<L::E>,
+    t: &IndirectArgs<L::E>,
 ) {
     let mut acc = [[L::zero(); V]; R];
     let mut w = t.w;
@@ -58,9 +58,9 @@ pub(super) unsafe fn beside<L: Lanes, const R: usize, const V: usize, const FULL
 /// `R` rows of `x`, and `V` vectors of `w`, which is packed with as many.
 ///
 /// # Safety
-/// As [`Table`](super::types::Table).
+/// As [`IndirectFn`](super::types::IndirectFn).
 #[inline(always)]
-pub(super) unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &Indirect<L::E>) {
+pub(super) unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &IndirectArgs<L::E>) {
     let mut acc = [[L::zero(); V]; R];
     let mut w = t.w;
     for s in 0..t.depth {
@@ -102,7 +102,7 @@ pub(super) unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &Indirec
 /// The level is there; `x` is valid for reading a vector at every step and window, `w` for every
 /// step, and `sums` for reading and writing a vector for each of `R` windows.
 #[inline(always)]
-pub(super) unsafe fn apiece<L: Lanes, const R: usize>(t: &Apiece<L::E>) {
+pub(super) unsafe fn grouped<L: Lanes, const R: usize>(t: &GroupArgs<L::E>) {
     let mut acc = [L::zero(); R];
     // SAFETY: as stated.
     unsafe {

@@ -11,7 +11,7 @@
 //! panels.
 
 use super::blocks::panels;
-use super::types::{Matrix, VECTORS};
+use super::types::{Matrix, TILE_VECTORS};
 use crate::element::Number;
 use crate::mac::{self, Mac, Vectors};
 use crate::memory::{Fallible, filled, with_room};
@@ -19,16 +19,16 @@ use crate::parallel::try_chunks;
 use crate::simd::{Level, widest};
 
 /// Steps whose products are summed before they are added to C.
-const DEPTH: usize = 512;
+const K_BLOCK_STEPS: usize = 512;
 /// Rows of C in a chunk of work.
-const ROWS: usize = 64;
+const CHUNK_ROWS: usize = 64;
 /// Products of fewer steps are computed without packing.
-const SMALL: usize = 2048;
+const MIN_PACKED_STEPS: usize = 2048;
 /// The most rows of a tile.
-const MOST: usize = 8;
+const MAX_TILE_ROWS: usize = 8;
 
 /// An integer or a boolean.
-pub(super) trait Integer: Number {
+pub(super) trait GemmInteger: Number {
     /// Bits of a factor that its product depends on.
     const BITS: u32;
     /// The lowest bits.
@@ -52,14 +52,14 @@ pub(super) trait Integer: Number {
 }
 
 /// `c = a b` for non-empty matrices.
-pub(super) fn product<T: Integer>(
+pub(super) fn product<T: GemmInteger>(
     level: Level,
     c: &mut [T],
     a: Matrix<T>,
     b: Matrix<T>,
 ) -> Fallible {
     let (m, k, n) = (a.rows, a.cols, b.cols);
-    if m.min(n) == 1 || m.saturating_mul(k).saturating_mul(n) <= SMALL {
+    if m.min(n) == 1 || m.saturating_mul(k).saturating_mul(n) <= MIN_PACKED_STEPS {
         step_by_step(c, a, b);
         return Ok(());
     }
@@ -75,7 +75,7 @@ pub(super) fn product<T: Integer>(
     };
     // Sums of 64 bits are those of 32 bits if these do not wrap.
     let exact = |most_a: u64, most_b: u64| {
-        T::BITS <= 32 || most_a * most_b <= i32::MAX as u64 / DEPTH as u64
+        T::BITS <= 32 || most_a * most_b <= i32::MAX as u64 / K_BLOCK_STEPS as u64
     };
     match most_a.max(most_b) <= i16::MAX as u64 && exact(most_a, most_b) {
         true => by_pairs(level, c, a, b),
@@ -84,7 +84,7 @@ pub(super) fn product<T: Integer>(
 }
 
 /// A copy in row-major order, unless the elements of rows are adjacent.
-fn in_rows<T: Integer>(x: Matrix<T>) -> Fallible<Option<Vec<T>>> {
+fn in_rows<T: GemmInteger>(x: Matrix<T>) -> Fallible<Option<Vec<T>>> {
     if x.col_stride == 1 || x.cols == 1 {
         Ok(None)
     } else {
@@ -93,12 +93,12 @@ fn in_rows<T: Integer>(x: Matrix<T>) -> Fallible<Option<Vec<T>>> {
 }
 
 /// The elements of a row, which are adjacent.
-fn row<'a, T: Integer>(x: &Matrix<'a, T>, i: usize) -> &'a [T] {
+fn row<'a, T: GemmInteger>(x: &Matrix<'a, T>, i: usize) -> &'a [T] {
     &x.data[x.offset.wrapping_add_signed(i as isize * x.row_stride)..][..x.cols]
 }
 
 /// The greatest magnitude of rows.
-fn magnitude<T: Integer>(x: Matrix<T>) -> u64 {
+fn magnitude<T: GemmInteger>(x: Matrix<T>) -> u64 {
     widest(
         #[inline(always)]
         || {
@@ -112,7 +112,7 @@ fn magnitude<T: Integer>(x: Matrix<T>) -> u64 {
 }
 
 /// `c[i, j] = Σ_p a[i, p] b[p, j]`, a row of B at a time; of one column an element at a time.
-fn step_by_step<T: Integer>(c: &mut [T], a: Matrix<T>, b: Matrix<T>) {
+fn step_by_step<T: GemmInteger>(c: &mut [T], a: Matrix<T>, b: Matrix<T>) {
     if b.cols == 1 && a.row_stride == 1 && a.rows > 1 {
         return step_by_step(c, b.transposed(), a.transposed());
     }
@@ -162,9 +162,9 @@ fn pair(low: i16, high: i16) -> i32 {
 }
 
 /// Sums of 32 bits, of pairs of factors of 16 bits, which are one element of 32.
-fn by_pairs<T: Integer>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -> Fallible {
+fn by_pairs<T: GemmInteger>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -> Fallible {
     let (m, k, n) = (a.rows, a.cols, b.cols);
-    let kernels = kernels::<Pairs>(level);
+    let kernels = kernels::<PackPairs>(level);
     let (steps, wide) = (k.div_ceil(2), n.next_multiple_of(kernels.lanes));
     let count = m * steps + steps * wide;
     with_room(count.saturating_mul(size_of::<i32>()), |room| {
@@ -184,29 +184,35 @@ fn by_pairs<T: Integer>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -
                 }
             },
         );
-        each_panel(&kernels, steps, wide, DEPTH / 2, |q, columns, to| {
-            let columns = columns.start..columns.end.min(n);
-            let (first, to) = (&row(&b, 2 * q)[columns.clone()], &mut packed[to..]);
-            widest(
-                #[inline(always)]
-                || match 2 * q + 1 < k {
-                    true => {
-                        let both = first.iter().zip(&row(&b, 2 * q + 1)[columns.clone()]);
-                        to.iter_mut()
-                            .zip(both)
-                            .for_each(|(to, (x, y))| *to = pair(x.half(), y.half()));
-                    }
-                    false => to
-                        .iter_mut()
-                        .zip(first)
-                        .for_each(|(to, x)| *to = pair(x.half(), 0)),
-                },
-            );
-        });
+        each_panel(
+            &kernels,
+            steps,
+            wide,
+            K_BLOCK_STEPS / 2,
+            |q, columns, to| {
+                let columns = columns.start..columns.end.min(n);
+                let (first, to) = (&row(&b, 2 * q)[columns.clone()], &mut packed[to..]);
+                widest(
+                    #[inline(always)]
+                    || match 2 * q + 1 < k {
+                        true => {
+                            let both = first.iter().zip(&row(&b, 2 * q + 1)[columns.clone()]);
+                            to.iter_mut()
+                                .zip(both)
+                                .for_each(|(to, (x, y))| *to = pair(x.half(), y.half()));
+                        }
+                        false => to
+                            .iter_mut()
+                            .zip(first)
+                            .for_each(|(to, x)| *to = pair(x.half(), 0)),
+                    },
+                );
+            },
+        );
         let job = Job {
             kernels,
             sizes: [m, steps, n],
-            depth: DEPTH / 2,
+            depth: K_BLOCK_STEPS / 2,
             rows,
             row: steps,
             packed,
@@ -216,8 +222,8 @@ fn by_pairs<T: Integer>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -
 }
 
 /// Sums of the type itself.
-fn by_elements<T: Integer + Vectors>(
-    kernels: Kernels<T>,
+fn by_elements<T: GemmInteger + Vectors>(
+    kernels: IntegerKernels<T>,
     c: &mut [T],
     a: Matrix<T>,
     b: Matrix<T>,
@@ -225,7 +231,7 @@ fn by_elements<T: Integer + Vectors>(
     let (m, k, n) = (a.rows, a.cols, b.cols);
     let wide = n.next_multiple_of(kernels.lanes);
     let mut packed = filled(T::ZERO, k * wide)?;
-    each_panel(&kernels, k, wide, DEPTH / 2, |p, columns, to| {
+    each_panel(&kernels, k, wide, K_BLOCK_STEPS / 2, |p, columns, to| {
         let from = &row(&b, p)[columns.start..columns.end.min(n)];
         packed[to..to + from.len()].copy_from_slice(from);
     });
@@ -237,7 +243,7 @@ fn by_elements<T: Integer + Vectors>(
     Job {
         kernels,
         sizes: [m, k, n],
-        depth: DEPTH / 2,
+        depth: K_BLOCK_STEPS / 2,
         rows,
         row: step,
         packed: &packed,
@@ -249,7 +255,7 @@ fn by_elements<T: Integer + Vectors>(
 /// them: blocks of steps, panels of columns within them. `place` is where that part of the row
 /// begins among `steps` by `wide` elements.
 fn each_panel<E>(
-    kernels: &Kernels<E>,
+    kernels: &IntegerKernels<E>,
     steps: usize,
     wide: usize,
     depth: usize,
@@ -268,7 +274,7 @@ fn each_panel<E>(
 }
 
 /// A tile of sums.
-struct Tile<E> {
+struct IntegerArgs<E> {
     depth: usize,
     /// The first step of the first row of A.
     a: *const E,
@@ -284,14 +290,14 @@ struct Tile<E> {
 ///
 /// Safety: the level is there; A is valid for reading every row and step, B every step and vector,
 /// and the sums for writing every row and vector.
-type Micro<E> = unsafe fn(&Tile<E>);
+type Micro<E> = unsafe fn(&IntegerArgs<E>);
 
 /// The kernels of a level: by vectors, then by the logarithm of rows.
-pub(super) struct Kernels<E: 'static> {
+pub(super) struct IntegerKernels<E: 'static> {
     lanes: usize,
     /// The most rows of a tile.
     rows: usize,
-    of: [[Micro<E>; 4]; VECTORS],
+    of: [[Micro<E>; 4]; TILE_VECTORS],
 }
 
 /// The sums of `R` rows and `V` vectors.
@@ -299,7 +305,7 @@ pub(super) struct Kernels<E: 'static> {
 /// # Safety
 /// As [`Micro`].
 #[inline(always)]
-unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &Tile<L::E>) {
+unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &IntegerArgs<L::E>) {
     let mut acc = [[L::zero(); V]; R];
     let mut b = t.b;
     for step in 0..t.depth {
@@ -330,17 +336,17 @@ unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &Tile<L::E>) {
 macro_rules! level {
     ($name:ident $(, $feature:literal)?; $most:literal: $($r:literal)*) => {
         mod $name {
-            use crate::gemm::integers::{self, Kernels, Tile};
+            use crate::gemm::integers::{self, IntegerKernels, IntegerArgs};
             use crate::mac::Mac;
 
             $(#[target_feature(enable = $feature)])?
-            unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &Tile<L::E>) {
+            unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &IntegerArgs<L::E>) {
                 // SAFETY: the caller's promise.
                 unsafe { integers::tile::<L, R, V>(t) }
             }
 
-            pub(super) const fn kernels<L: Mac>() -> Kernels<L::E> {
-                Kernels {
+            pub(super) const fn kernels<L: Mac>() -> IntegerKernels<L::E> {
+                IntegerKernels {
                     lanes: L::N,
                     rows: $most,
                     of: [[$(tile::<L, $r, 1>),*], [$(tile::<L, $r, 2>),*], [$(tile::<L, $r, 3>),*]],
@@ -359,7 +365,7 @@ level!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 4 8);
 level!(vnni, "avx512vnni,avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 4 8);
 
 /// The vectors of a way to multiply, for each level.
-trait Ways {
+trait PackFormat {
     type E: 'static;
     type Portable: Mac<E = Self::E>;
     #[cfg(target_arch = "x86_64")]
@@ -375,9 +381,9 @@ trait Ways {
 }
 
 /// Pairs of 16 bits.
-struct Pairs;
+struct PackPairs;
 
-impl Ways for Pairs {
+impl PackFormat for PackPairs {
     type E = i32;
     type Portable = mac::Pairs;
     #[cfg(target_arch = "x86_64")]
@@ -391,12 +397,12 @@ impl Ways for Pairs {
 }
 
 /// Elements of 64 bits whose values have 32.
-struct Narrow<T>(std::marker::PhantomData<T>);
+struct PackNarrow<T>(std::marker::PhantomData<T>);
 
 /// Elements as they are.
-struct Whole<T>(std::marker::PhantomData<T>);
+struct PackWhole<T>(std::marker::PhantomData<T>);
 
-impl<T: Integer + Vectors> Ways for Whole<T> {
+impl<T: GemmInteger + Vectors> PackFormat for PackWhole<T> {
     type E = T;
     type Portable = T::Portable;
     #[cfg(target_arch = "x86_64")]
@@ -407,7 +413,7 @@ impl<T: Integer + Vectors> Ways for Whole<T> {
     type Vnni = T::Avx512;
 }
 
-fn kernels<W: Ways>(level: Level) -> Kernels<W::E> {
+fn kernels<W: PackFormat>(level: Level) -> IntegerKernels<W::E> {
     match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if W::VNNI && is_x86_feature_detected!("avx512vnni") => {
@@ -423,7 +429,7 @@ fn kernels<W: Ways>(level: Level) -> Kernels<W::E> {
 
 /// A product of rows and panels.
 struct Job<'a, E: 'static> {
-    kernels: Kernels<E>,
+    kernels: IntegerKernels<E>,
     /// Rows, steps and columns.
     sizes: [usize; 3],
     /// Steps of a block.
@@ -439,8 +445,8 @@ impl<E: Number> Job<'_, E> {
     fn run<T: Number>(&self, c: &mut [T], narrow: impl Fn(E) -> T + Copy + Sync) -> Fallible {
         let [m, steps, n] = self.sizes;
         let nanos = (m * n).saturating_mul(steps) as u64 / 16;
-        try_chunks(c, ROWS * n, nanos, |chunk, c| {
-            let mut sums = filled(E::ZERO, MOST * VECTORS * self.kernels.lanes)?;
+        try_chunks(c, CHUNK_ROWS * n, nanos, |chunk, c| {
+            let mut sums = filled(E::ZERO, MAX_TILE_ROWS * TILE_VECTORS * self.kernels.lanes)?;
             for block in (0..steps).step_by(self.depth) {
                 let mut first = 0;
                 let mut rest = &mut *c;
@@ -448,7 +454,14 @@ impl<E: Number> Job<'_, E> {
                     let left = rest.len() / n;
                     let kind = left.min(self.kernels.rows).ilog2() as usize;
                     let (now, after) = rest.split_at_mut((n << kind).min(rest.len()));
-                    self.tiles(chunk * ROWS + first, kind, block, now, &mut sums, narrow);
+                    self.tiles(
+                        chunk * CHUNK_ROWS + first,
+                        kind,
+                        block,
+                        now,
+                        &mut sums,
+                        narrow,
+                    );
                     (first, rest) = (first + (1 << kind), after);
                 }
             }
@@ -475,7 +488,7 @@ impl<E: Number> Job<'_, E> {
                 ((1 << kind) - 1) * self.row + depth <= a.len()
                     && (many * lanes) << kind <= sums.len()
             );
-            let tile = Tile {
+            let tile = IntegerArgs {
                 depth,
                 a: a.as_ptr(),
                 row: self.row,
@@ -505,7 +518,7 @@ impl<E: Number> Job<'_, E> {
 /// half.
 macro_rules! narrow {
     ($($t:ty)*) => {$(
-        impl Ways for Narrow<$t> {
+        impl PackFormat for PackNarrow<$t> {
             type E = $t;
             type Portable = <$t as Vectors>::Portable;
             #[cfg(target_arch = "x86_64")]
@@ -522,7 +535,7 @@ narrow!(i64 u64);
 
 macro_rules! integers {
     ($($t:ty as $signed:ty, $of_sum:expr $(, $narrow:ident)?;)*) => {$(
-        impl Integer for $t {
+        impl GemmInteger for $t {
             const BITS: u32 = 8 * size_of::<$t>() as u32;
             #[inline(always)]
             fn half(self) -> i16 {
@@ -542,12 +555,12 @@ macro_rules! integers {
     )*};
     (ints $t:ty) => {
         fn whole(level: Level, c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, _: bool) -> Fallible {
-            by_elements(kernels::<Whole<$t>>(level), c, a, b)
+            by_elements(kernels::<PackWhole<$t>>(level), c, a, b)
         }
     };
     (longs $t:ty) => {
         fn whole(level: Level, c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, narrow: bool) -> Fallible {
-            let kernels = if narrow { kernels::<Narrow<$t>>(level) } else { kernels::<Whole<$t>>(level) };
+            let kernels = if narrow { kernels::<PackNarrow<$t>>(level) } else { kernels::<PackWhole<$t>>(level) };
             by_elements(kernels, c, a, b)
         }
     };

@@ -41,7 +41,7 @@ pub(super) trait Lanes: Copy {
 }
 
 /// A vector that can read a block of a matrix by columns, of numbers of `W` floats.
-pub(super) trait Turn: Lanes {
+pub(super) trait TransposeLoad: Lanes {
     /// Row `c` of the result is column `c` of the `S` by `S` block whose rows are `stride` floats
     /// apart; `S · W` is `N`.
     ///
@@ -113,7 +113,7 @@ macro_rules! portable {
             }
         }
 
-        impl Turn for [$t; $n] {
+        impl TransposeLoad for [$t; $n] {
             #[inline(always)]
             unsafe fn columns<const S: usize, const W: usize>(p: *const $t, stride: isize) -> [Self; S] {
                 let mut out = [[0.0; $n]; S];
@@ -242,7 +242,7 @@ intrinsics! {
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Turn for __m256 {
+impl TransposeLoad for __m256 {
     #[inline(always)]
     unsafe fn columns<const S: usize, const W: usize>(p: *const f32, stride: isize) -> [Self; S] {
         let mut out = [Self::zero(); S];
@@ -289,7 +289,7 @@ impl Turn for __m256 {
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Turn for __m256d {
+impl TransposeLoad for __m256d {
     #[inline(always)]
     unsafe fn columns<const S: usize, const W: usize>(p: *const f64, stride: isize) -> [Self; S] {
         let mut out = [Self::zero(); S];

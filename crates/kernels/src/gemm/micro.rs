@@ -8,22 +8,22 @@
 //! of B likewise, and the tile is put together at the end,
 //! `(Σ re re - Σ im im, Σ re im + Σ im re)`.
 
-use super::lanes::{Lanes, Turn};
-use super::types::{Kernels, Real, Tile};
+use super::lanes::{Lanes, TransposeLoad};
+use super::types::{GemmFloat, MicroArgs, MicroKernels};
 use crate::simd::{Level, prefetch};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
 
 /// Most rows of a tile.
-const MOST: usize = 8;
+const MAX_TILE_ROWS: usize = 8;
 
 /// Steps of a loop that is worth asking for C before.
-const LONG: usize = 32;
+const PREFETCH_C_STEPS: usize = 32;
 
 /// The tile of `R` rows and `V` vectors; of A packed or not, of real or complex numbers.
 ///
 /// # Safety
-/// As [`Micro`].
+/// As [`MicroFn`].
 #[inline(always)]
 unsafe fn tile<
     L: Lanes,
@@ -33,21 +33,21 @@ unsafe fn tile<
     const FULL: usize,
     const COMPLEX: bool,
 >(
-    t: &Tile<L::E>,
+    t: &MicroArgs<L::E>,
 ) {
     let mut acc = [[L::zero(); V]; R];
     let (mut a, mut b) = (t.a, t.b);
     // Every other row of A, or the two parts of each. The compiler is not to know how they are
     // related: it would find each from the one before, which takes longer than the products of one
     // vector.
-    let mut pairs = [a; MOST / 2];
+    let mut pairs = [a; MAX_TILE_ROWS / 2];
     if !PACKED {
         for (r, pair) in pairs.iter_mut().enumerate().take(R.div_ceil(2)) {
             *pair = a.wrapping_offset(if COMPLEX { 1 } else { 2 } * r as isize * t.a_row);
         }
         pairs = std::hint::black_box(pairs);
     }
-    if t.c_col == 1 && (PACKED || t.depth >= LONG) {
+    if t.c_col == 1 && (PACKED || t.depth >= PREFETCH_C_STEPS) {
         // C is on its way during the loop: it may be far, with packed operands it is.
         for r in 0..R / if COMPLEX { 2 } else { 1 } {
             let row =
@@ -117,7 +117,11 @@ unsafe fn tile<
 /// # Safety
 /// C has the lanes of the tile from `c` on.
 #[inline(always)]
-unsafe fn put<L: Lanes, const V: usize, const W: usize>(t: &Tile<L::E>, c: *mut L::E, row: [L; V]) {
+unsafe fn put<L: Lanes, const V: usize, const W: usize>(
+    t: &MicroArgs<L::E>,
+    c: *mut L::E,
+    row: [L; V],
+) {
     for (v, x) in row.into_iter().enumerate() {
         let n = if v + 1 < V { L::N } else { t.last };
         // SAFETY: these lanes of C exist.
@@ -144,7 +148,7 @@ unsafe fn put<L: Lanes, const V: usize, const W: usize>(t: &Tile<L::E>, c: *mut 
 /// As [`put`].
 #[inline(always)]
 unsafe fn scatter<L: Lanes, const V: usize, const W: usize>(
-    t: &Tile<L::E>,
+    t: &MicroArgs<L::E>,
     c: *mut L::E,
     row: [L; V],
 ) {
@@ -166,7 +170,7 @@ unsafe fn scatter<L: Lanes, const V: usize, const W: usize>(
 /// # Safety
 /// It exists.
 #[inline(always)]
-unsafe fn one<L: Lanes>(c: *mut L::E, x: L::E, t: &Tile<L::E>) {
+unsafe fn one<L: Lanes>(c: *mut L::E, x: L::E, t: &MicroArgs<L::E>) {
     // SAFETY: as stated.
     unsafe {
         let sum = if t.add {
@@ -185,7 +189,7 @@ unsafe fn one<L: Lanes>(c: *mut L::E, x: L::E, t: &Tile<L::E>) {
 /// `src` is valid for reading `cols` elements of `S` rows, and `dst` for writing `S` elements of
 /// `cols` rows.
 #[inline(always)]
-unsafe fn turn<L: Turn, const S: usize>(
+unsafe fn turn<L: TransposeLoad, const S: usize>(
     src: *const L::E,
     stride: isize,
     dst: *mut L::E,
@@ -224,83 +228,83 @@ unsafe fn turn<L: Turn, const S: usize>(
 macro_rules! level {
     ($name:ident $(, $feature:literal)?; $full:literal: $($r:literal)*; half $half:literal, pairs $($pair:literal)*) => {
         mod $name {
-            use crate::gemm::lanes::{Lanes, Turn};
-            use crate::gemm::types::{Apiece, Batch, Indirect, Kernels, Micro, Row, Tile};
+            use crate::gemm::lanes::{Lanes, TransposeLoad};
+            use crate::gemm::types::{GroupArgs, BatchArgs, IndirectArgs, MicroKernels, MicroFn, GemvArgs, MicroArgs};
             use crate::gemm::{batch, indirect, micro, vector};
 
             $(#[target_feature(enable = $feature)])?
-            unsafe fn direct<L: Lanes, const R: usize, const V: usize>(t: &Tile<L::E>) {
+            unsafe fn direct<L: Lanes, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: as stated.
                 unsafe { micro::tile::<L, R, V, false, 0, false>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn parts<L: Lanes, const R: usize, const V: usize>(t: &Tile<L::E>) {
+            unsafe fn parts<L: Lanes, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: as stated.
                 unsafe { micro::tile::<L, R, V, false, 0, true>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn packed<L: Lanes, const R: usize, const V: usize>(t: &Tile<L::E>) {
+            unsafe fn packed<L: Lanes, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: as stated.
                 unsafe { micro::tile::<L, R, V, true, $full, false>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn complex<L: Lanes, const R: usize, const V: usize>(t: &Tile<L::E>) {
+            unsafe fn complex<L: Lanes, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: as stated.
                 unsafe { micro::tile::<L, R, V, true, $full, true>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn beside<L: Lanes, const R: usize, const V: usize>(t: &Indirect<L::E>) {
+            unsafe fn beside<L: Lanes, const R: usize, const V: usize>(t: &IndirectArgs<L::E>) {
                 // SAFETY: as stated.
                 unsafe { indirect::beside::<L, R, V, $full>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &Indirect<L::E>) {
+            unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &IndirectArgs<L::E>) {
                 // SAFETY: as stated.
                 unsafe { indirect::below::<L, R, V>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn apiece<L: Lanes, const R: usize>(t: &Apiece<L::E>) {
+            unsafe fn grouped<L: Lanes, const R: usize>(t: &GroupArgs<L::E>) {
                 // SAFETY: the caller's promise.
-                unsafe { indirect::apiece::<L, R>(t) }
+                unsafe { indirect::grouped::<L, R>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn together<L: Lanes>(t: &Batch<L::E>) {
+            unsafe fn together<L: Lanes>(t: &BatchArgs<L::E>) {
                 // SAFETY: the caller's promise.
                 unsafe { batch::together::<L>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn down<L: Lanes, const W: usize>(t: &Row<L::E>) {
+            unsafe fn down<L: Lanes, const W: usize>(t: &GemvArgs<L::E>) {
                 // SAFETY: as stated.
                 unsafe { vector::down::<L, W>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn across<L: Turn, const S: usize, const W: usize>(t: &Row<L::E>) {
+            unsafe fn across<L: TransposeLoad, const S: usize, const W: usize>(t: &GemvArgs<L::E>) {
                 // SAFETY: as stated.
                 unsafe { vector::across::<L, S, W>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn turn<L: Turn, const S: usize>(
+            unsafe fn turn<L: TransposeLoad, const S: usize>(
                 src: *const L::E, stride: isize, dst: *mut L::E, width: usize, cols: usize,
             ) {
                 // SAFETY: as stated.
                 unsafe { micro::turn::<L, S>(src, stride, dst, width, cols) }
             }
 
-            const fn by_rows<L: Lanes, const V: usize>() -> [Micro<L::E>; $full] {
+            const fn by_rows<L: Lanes, const V: usize>() -> [MicroFn<L::E>; $full] {
                 [$(direct::<L, $r, V>),*]
             }
-            const fn by_pairs<L: Lanes, const V: usize>() -> [Micro<L::E>; $half] {
+            const fn by_pairs<L: Lanes, const V: usize>() -> [MicroFn<L::E>; $half] {
                 [$(parts::<L, $pair, V>),*]
             }
 
             pub(super) const fn kernels<L, H, const S: usize, const PAIRS: usize>(
-                direct: [[&'static [Micro<L::E>]; 3]; 2],
-            ) -> Kernels<L::E>
+                direct: [[&'static [MicroFn<L::E>]; 3]; 2],
+            ) -> MicroKernels<L::E>
             where
                 L: Lanes,
-                H: Turn<E = L::E>,
+                H: TransposeLoad<E = L::E>,
             {
-                Kernels {
+                MicroKernels {
                     lanes: L::N,
                     rows: $full,
                     direct,
@@ -326,9 +330,9 @@ macro_rules! level {
                         [below::<L, $half, 2>, below::<L, $full, 2>],
                         [below::<L, $half, 3>, below::<L, $full, 3>],
                     ],
-                    apiece: [
-                        apiece::<L, 1>, apiece::<L, 2>, apiece::<L, 3>, apiece::<L, 4>, apiece::<L, 5>, apiece::<L, 6>,
-                        apiece::<L, 7>, apiece::<L, 8>, apiece::<L, 9>,
+                    grouped: [
+                        grouped::<L, 1>, grouped::<L, 2>, grouped::<L, 3>, grouped::<L, 4>, grouped::<L, 5>, grouped::<L, 6>,
+                        grouped::<L, 7>, grouped::<L, 8>, grouped::<L, 9>,
                     ],
                     down: [down::<L, 1>, down::<L, 2>],
                     across: [across::<H, S, 1>, across::<H, PAIRS, 2>],
@@ -339,10 +343,10 @@ macro_rules! level {
             }
 
             /// The kernels with A as it lies, by rows.
-            pub(super) struct Rows<L>(std::marker::PhantomData<L>);
+            pub(super) struct ByRows<L>(std::marker::PhantomData<L>);
 
-            impl<L: Lanes + 'static> Rows<L> {
-                pub(super) const ALL: [[&'static [Micro<L::E>]; 3]; 2] = [
+            impl<L: Lanes + 'static> ByRows<L> {
+                pub(super) const ALL: [[&'static [MicroFn<L::E>]; 3]; 2] = [
                     [&by_rows::<L, 1>(), &by_rows::<L, 2>(), &by_rows::<L, 3>()],
                     [&by_pairs::<L, 1>(), &by_pairs::<L, 2>(), &by_pairs::<L, 3>()],
                 ];
@@ -361,22 +365,25 @@ level!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 3 4 5 6 7 8
 
 macro_rules! real {
     ($t:ty, $n:literal, $pairs:literal, $avx2:ty, $avx512:ty) => {
-        impl Real for $t {
+        impl GemmFloat for $t {
             const MINUS_ONE: $t = -1.0;
-            fn kernels(level: Level) -> &'static Kernels<$t> {
-                static PORTABLE: Kernels<$t> = portable::kernels::<[$t; $n], [$t; $n], $n, $pairs>(
-                    portable::Rows::<[$t; $n]>::ALL,
-                );
+            fn kernels(level: Level) -> &'static MicroKernels<$t> {
+                static PORTABLE: MicroKernels<$t> =
+                    portable::kernels::<[$t; $n], [$t; $n], $n, $pairs>(
+                        portable::ByRows::<[$t; $n]>::ALL,
+                    );
                 #[cfg(target_arch = "x86_64")]
                 {
                     // The portable code where a fused multiply-add is one instruction.
-                    static SCALAR: Kernels<$t> = scalar::kernels::<[$t; $n], [$t; $n], $n, $pairs>(
-                        scalar::Rows::<[$t; $n]>::ALL,
+                    static SCALAR: MicroKernels<$t> =
+                        scalar::kernels::<[$t; $n], [$t; $n], $n, $pairs>(
+                            scalar::ByRows::<[$t; $n]>::ALL,
+                        );
+                    static AVX2: MicroKernels<$t> =
+                        avx2::kernels::<$avx2, $avx2, $n, $pairs>(avx2::ByRows::<$avx2>::ALL);
+                    static AVX512: MicroKernels<$t> = avx512::kernels::<$avx512, $avx2, $n, $pairs>(
+                        avx512::ByRows::<$avx512>::ALL,
                     );
-                    static AVX2: Kernels<$t> =
-                        avx2::kernels::<$avx2, $avx2, $n, $pairs>(avx2::Rows::<$avx2>::ALL);
-                    static AVX512: Kernels<$t> =
-                        avx512::kernels::<$avx512, $avx2, $n, $pairs>(avx512::Rows::<$avx512>::ALL);
                     match level {
                         Level::Avx512 => return &AVX512,
                         Level::Avx2 => return &AVX2,

@@ -1,14 +1,14 @@
 //! Operands in the order in which micro-kernels read them: `dst[p · width + l]` of lane `l` at step
 //! `p`.
 
-use super::types::{DEPTH, Real};
+use super::types::{GemmFloat, K_BLOCK_STEPS};
 use crate::simd::{Level, widest};
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 /// Lanes of an operand: `count` of them, `lane` apart, each with `depth` elements `step` apart.
 #[derive(Clone, Copy)]
-pub(crate) struct Lines<E> {
+pub(crate) struct PackLanes<E> {
     pub from: *const E,
     pub lane: isize,
     pub step: isize,
@@ -21,7 +21,7 @@ pub(crate) struct Lines<E> {
 /// # Safety
 /// The lanes are valid for reading, `dst` is valid for writing `width · depth` elements, and
 /// all-zero bytes are an `E`.
-pub(crate) unsafe fn pack<E: Copy>(level: Level, dst: *mut E, width: usize, x: Lines<E>) {
+pub(crate) unsafe fn pack<E: Copy>(level: Level, dst: *mut E, width: usize, x: PackLanes<E>) {
     // SAFETY: as stated; `rows` reads lanes that exist, and elements of one size are moved alike.
     unsafe {
         if x.count < width {
@@ -39,28 +39,28 @@ pub(super) trait Source<E>: Copy {
     /// As [`fn@pack`].
     ///
     /// # Safety
-    /// As there; there are at most [`DEPTH`] steps of elements of another type.
-    unsafe fn pack(level: Level, dst: *mut E, width: usize, x: Lines<Self>);
+    /// As there; there are at most [`K_BLOCK_STEPS`] steps of elements of another type.
+    unsafe fn pack(level: Level, dst: *mut E, width: usize, x: PackLanes<Self>);
 }
 
 impl<E: Copy> Source<E> for E {
     const SAME: bool = true;
 
-    unsafe fn pack(level: Level, dst: *mut E, width: usize, x: Lines<E>) {
+    unsafe fn pack(level: Level, dst: *mut E, width: usize, x: PackLanes<E>) {
         // SAFETY: the caller's promise.
         unsafe { pack(level, dst, width, x) }
     }
 }
 
 /// A float of 16 bits.
-pub(super) trait Half: Copy + Send + Sync + Source<f32> {
+pub(super) trait HalfFloat: Copy + Send + Sync + Source<f32> {
     /// Its value; of a NaN that signals the same.
     fn widened(self) -> f32;
     /// Rounds to nearest, ties to even.
     fn narrow(to: &mut [Self], from: &[f32]);
 }
 
-impl Half for bf16 {
+impl HalfFloat for bf16 {
     #[inline(always)]
     fn widened(self) -> f32 {
         f32::from_bits(u32::from(self.to_bits()) << 16)
@@ -88,7 +88,7 @@ impl Half for bf16 {
     }
 }
 
-impl Half for f16 {
+impl HalfFloat for f16 {
     /// The fraction and the exponent are moved, and the bias of the exponent by a product, which is
     /// exact.
     #[inline(always)]
@@ -112,15 +112,15 @@ impl Half for f16 {
 }
 
 /// Lanes of halves that are widened before they are transposed.
-const TOGETHER: usize = 8;
+const WIDENED_LANES: usize = 8;
 
 macro_rules! halves {
     ($($t:ty)*) => {$(
         impl Source<f32> for $t {
             const SAME: bool = false;
 
-            unsafe fn pack(level: Level, dst: *mut f32, width: usize, x: Lines<$t>) {
-                assert!(x.depth <= DEPTH, "the steps of a block");
+            unsafe fn pack(level: Level, dst: *mut f32, width: usize, x: PackLanes<$t>) {
+                assert!(x.depth <= K_BLOCK_STEPS, "the steps of a block");
                 // SAFETY: the caller's promise.
                 unsafe {
                     if x.count < width {
@@ -134,18 +134,18 @@ macro_rules! halves {
                             },
                         );
                     }
-                    let mut rows = [0.0; TOGETHER * DEPTH];
-                    for first in (0..x.count).step_by(TOGETHER) {
-                        let count = TOGETHER.min(x.count - first);
+                    let mut rows = [0.0; WIDENED_LANES * K_BLOCK_STEPS];
+                    for first in (0..x.count).step_by(WIDENED_LANES) {
+                        let count = WIDENED_LANES.min(x.count - first);
                         widest(
                             #[inline(always)]
                             || for lane in 0..count {
                                 let from = x.from.offset((first + lane) as isize * x.lane);
-                                widen(rows.as_mut_ptr().add(lane * DEPTH), from, x.depth, x.step);
+                                widen(rows.as_mut_ptr().add(lane * K_BLOCK_STEPS), from, x.depth, x.step);
                             },
                         );
                         let lines =
-                            Lines { from: rows.as_ptr(), lane: DEPTH as isize, step: 1, count, depth: x.depth };
+                            PackLanes { from: rows.as_ptr(), lane: K_BLOCK_STEPS as isize, step: 1, count, depth: x.depth };
                         transfer(level, dst.add(first), width, lines);
                     }
                 }
@@ -161,7 +161,7 @@ halves!(f16 bf16);
 /// # Safety
 /// They are valid for reading, and `n` elements of `to` for writing.
 #[inline(always)]
-pub(super) unsafe fn widen<T: Half>(to: *mut f32, from: *const T, n: usize, step: isize) {
+pub(super) unsafe fn widen<T: HalfFloat>(to: *mut f32, from: *const T, n: usize, step: isize) {
     // SAFETY: the caller's promise.
     unsafe {
         if step == 1 {
@@ -180,7 +180,7 @@ pub(super) unsafe fn widen<T: Half>(to: *mut f32, from: *const T, n: usize, step
 ///
 /// # Safety
 /// The lanes are valid for reading, and `dst` for writing them.
-pub(crate) unsafe fn transfer<E: Copy>(level: Level, dst: *mut E, width: usize, x: Lines<E>) {
+pub(crate) unsafe fn transfer<E: Copy>(level: Level, dst: *mut E, width: usize, x: PackLanes<E>) {
     // SAFETY: as stated.
     unsafe {
         if x.lane == 1 {
@@ -226,7 +226,7 @@ unsafe fn copy<E: Copy>(to: *mut E, from: *const E, n: usize) {
 ///
 /// # Safety
 /// As [`pack`]; `T` has the size of `E`.
-unsafe fn turned<E: Copy, T: Real>(level: Level, dst: *mut E, width: usize, x: Lines<E>) {
+unsafe fn turned<E: Copy, T: GemmFloat>(level: Level, dst: *mut E, width: usize, x: PackLanes<E>) {
     let kernels = T::kernels(level);
     let whole = x.count - x.count % kernels.side;
     for l in (0..whole).step_by(kernels.side) {
@@ -244,7 +244,7 @@ unsafe fn turned<E: Copy, T: Real>(level: Level, dst: *mut E, width: usize, x: L
 ///
 /// # Safety
 /// As [`pack`].
-unsafe fn one_by_one<E: Copy>(dst: *mut E, width: usize, x: Lines<E>, first: usize) {
+unsafe fn one_by_one<E: Copy>(dst: *mut E, width: usize, x: PackLanes<E>, first: usize) {
     for l in first..x.count {
         for p in 0..x.depth {
             // SAFETY: as stated.

@@ -98,8 +98,8 @@ trait Promise: Number {
 
 /// The sum of blocks.
 fn in_order<T: Number>(terms: &[(T, T)], block: fn(&[(T, T)]) -> T) -> T {
-    if terms.len() > RUN {
-        let half = RUN * terms.len().div_ceil(RUN).next_power_of_two() / 2;
+    if terms.len() > K_RUN_STEPS {
+        let half = K_RUN_STEPS * terms.len().div_ceil(K_RUN_STEPS).next_power_of_two() / 2;
         let (left, right) = terms.split_at(half);
         return in_order(left, block).plus(in_order(right, block));
     }
@@ -452,7 +452,7 @@ fn updates_are_the_same_on_every_number_of_threads() {
     let mut random = Random(4);
     let [a, before] =
         [n * k, n * n].map(|len| (0..len).map(|_| random.float()).collect::<Vec<f64>>());
-    for onto in [Onto::Minus, Onto::MinusUpper] {
+    for onto in [Update::Minus, Update::MinusUpper] {
         let run = |threads| {
             let mut c = before.clone();
             let of_a = Strided {
@@ -485,7 +485,7 @@ fn updates_are_the_same_on_every_number_of_threads() {
             let c = run(threads);
             for (i, j) in (0..n * n)
                 .map(|e| (e / n, e % n))
-                .filter(|(i, j)| onto == Onto::Minus || i <= j)
+                .filter(|(i, j)| onto == Update::Minus || i <= j)
             {
                 assert!(
                     c[i * n + j] == alone[i * n + j],

@@ -8,10 +8,10 @@ use crate::view::View;
 use num_complex::Complex;
 
 /// Steps of `k` in a block: part of what a product means.
-pub(crate) const DEPTH: usize = 256;
+pub(crate) const K_BLOCK_STEPS: usize = 256;
 /// Steps of `k` whose blocks are added in ascending order; more are cut in two, so that errors do
 /// not grow as their number.
-pub(crate) const RUN: usize = 16 * DEPTH;
+pub(crate) const K_RUN_STEPS: usize = 16 * K_BLOCK_STEPS;
 
 /// A strided matrix inside a slice.
 ///
@@ -97,7 +97,7 @@ impl<'a, T: Copy> Matrix<'a, T> {
 
 /// What a product does to C.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Onto {
+pub(crate) enum Update {
     /// C is set to it.
     Set,
     /// It is subtracted from C, block of `k` by block.
@@ -125,34 +125,34 @@ impl<P> Strided<P> {
 }
 
 /// A number made of floats with micro-kernels: one, or two.
-pub(super) trait Parts: Number {
-    type Part: Real;
+pub(super) trait ComplexParts: Number {
+    type Float: GemmFloat;
     /// How many.
     const PARTS: usize;
 }
 
-impl Parts for f32 {
-    type Part = f32;
+impl ComplexParts for f32 {
+    type Float = f32;
     const PARTS: usize = 1;
 }
 
-impl Parts for f64 {
-    type Part = f64;
+impl ComplexParts for f64 {
+    type Float = f64;
     const PARTS: usize = 1;
 }
 
-impl Parts for Complex<f32> {
-    type Part = f32;
+impl ComplexParts for Complex<f32> {
+    type Float = f32;
     const PARTS: usize = 2;
 }
 
-impl Parts for Complex<f64> {
-    type Part = f64;
+impl ComplexParts for Complex<f64> {
+    type Float = f64;
     const PARTS: usize = 2;
 }
 
 /// What a micro-kernel works on. Strides of A and B count floats, those of C its elements.
-pub(super) struct Tile<T> {
+pub(super) struct MicroArgs<T> {
     /// Steps of `k`, at least one.
     pub depth: usize,
     pub a: *const T,
@@ -177,34 +177,34 @@ pub(super) struct Tile<T> {
 ///
 /// Safety: the level is there; A and B are valid for reading at every row (all R in packed tiles),
 /// step and lane that the tile has, and C for writing at every row and lane.
-pub(super) type Micro<T> = unsafe fn(&Tile<T>);
+pub(super) type MicroFn<T> = unsafe fn(&MicroArgs<T>);
 
 /// Most vectors in a row of a tile.
-pub(super) const VECTORS: usize = 3;
+pub(super) const TILE_VECTORS: usize = 3;
 
 /// The micro-kernels of a type at a level.
-pub(crate) struct Kernels<T: 'static> {
+pub(crate) struct MicroKernels<T: 'static> {
     /// Lanes of a vector.
     pub lanes: usize,
     /// Rows of a tile.
     pub rows: usize,
     /// Of real and of complex numbers, by vectors, then rows: A with any strides.
-    pub(super) direct: [[&'static [Micro<T>]; VECTORS]; 2],
+    pub(super) direct: [[&'static [MicroFn<T>]; TILE_VECTORS]; 2],
     /// The same, for half and for all rows of floats: A is packed, `a[p, i]` with all rows of a
     /// tile.
-    pub(super) packed: [[[Micro<T>; 2]; VECTORS]; 2],
+    pub(super) packed: [[[MicroFn<T>; 2]; TILE_VECTORS]; 2],
     /// Of a table of places, by vectors, then half and all rows: lanes are of the operand with the
     /// table, or of the other.
-    pub beside: [[Table<T>; 2]; VECTORS],
-    pub below: [[Table<T>; 2]; VECTORS],
+    pub beside: [[IndirectFn<T>; 2]; TILE_VECTORS],
+    pub below: [[IndirectFn<T>; 2]; TILE_VECTORS],
     /// A lane for each group, by windows.
-    pub apiece: [unsafe fn(&Apiece<T>); APIECE],
+    pub grouped: [unsafe fn(&GroupArgs<T>); MAX_GROUP_WINDOWS],
     /// One row times a matrix with adjacent rows, of real and of complex numbers.
-    pub(super) down: [Times<T>; 2],
+    pub(super) down: [GemvFn<T>; 2],
     /// The same with adjacent columns.
-    pub(super) across: [Times<T>; 2],
+    pub(super) across: [GemvFn<T>; 2],
     /// Small products, a lane for each.
-    pub(super) together: Together<T>,
+    pub(super) together: BatchFn<T>,
     /// Transposes blocks: `dst[c · width + r] = src[r · stride + c]` for `rows` by `cols`, `rows`
     /// below `turn`.
     pub(super) turn: unsafe fn(*const T, isize, *mut T, usize, usize),
@@ -213,13 +213,13 @@ pub(crate) struct Kernels<T: 'static> {
 }
 
 /// A float with micro-kernels.
-pub(crate) trait Real: Number {
+pub(crate) trait GemmFloat: Number {
     const MINUS_ONE: Self;
-    fn kernels(level: Level) -> &'static Kernels<Self>;
+    fn kernels(level: Level) -> &'static MicroKernels<Self>;
 }
 
 /// What is multiplied. Numbers are one float or two; distances count floats.
-pub(super) struct Row<T> {
+pub(super) struct GemvArgs<T> {
     /// Steps of `k`, at least one.
     pub steps: usize,
     /// One after another.
@@ -236,11 +236,11 @@ pub(super) struct Row<T> {
 /// A kernel.
 ///
 /// Safety: the level is there; `x` and B are valid for reading, `y` for writing.
-pub(super) type Times<T> = unsafe fn(&Row<T>);
+pub(super) type GemvFn<T> = unsafe fn(&GemvArgs<T>);
 
-/// Factors and results of [`TOGETHER`](super::batch::TOGETHER) products: each element is a line of lanes, one for each
-/// product.
-pub(super) struct Batch<T> {
+/// Factors and results of [`BATCH_PRODUCTS`](super::batch::BATCH_PRODUCTS) products: each element
+/// is a line of lanes, one for each product.
+pub(super) struct BatchArgs<T> {
     pub(super) sizes: [usize; 3],
     /// Vectors' worth of lanes that are computed.
     pub(super) lanes: usize,
@@ -257,30 +257,30 @@ pub(super) struct Batch<T> {
 ///
 /// Safety: the level is there; A and B are valid for reading and C for writing every element in all
 /// lanes.
-pub(super) type Together<T> = unsafe fn(&Batch<T>);
+pub(super) type BatchFn<T> = unsafe fn(&BatchArgs<T>);
 
 /// Most rows of a tile.
-pub(crate) const PLACES: usize = 8;
+pub(crate) const MAX_INDIRECT_OFFSETS: usize = 8;
 
 /// What a micro-kernel works on.
-pub(crate) struct Indirect<T> {
+pub(crate) struct IndirectArgs<T> {
     /// Steps of `k`, at least one.
     pub depth: usize,
     /// Where each of them begins in `x`.
     pub steps: *const usize,
     pub x: *const T,
     /// Places from there on: of vectors, or of rows.
-    pub at: [usize; PLACES],
+    pub at: [usize; MAX_INDIRECT_OFFSETS],
     /// The operand that is packed, `w[step, i]`, with all rows of a tile or all its vectors.
     pub w: *const T,
     /// Rows of C that there are.
     pub rows: usize,
     /// Where C begins: of each vector, or of the tile.
-    pub c: [*mut T; VECTORS],
+    pub c: [*mut T; TILE_VECTORS],
     /// From one row of C to the next.
     pub c_row: usize,
     /// Lanes of each vector that there are, at least one, if they are of `x`; else all are there.
-    pub lanes: [usize; VECTORS],
+    pub lanes: [usize; TILE_VECTORS],
     /// To add to C, not to set it.
     pub add: bool,
 }
@@ -290,13 +290,13 @@ pub(crate) struct Indirect<T> {
 /// Safety: the level is there; `x` is valid for reading a vector or an element at every step and
 /// place, all that the kernel has, `w` for all rows or vectors of the kernel, and C for writing
 /// every row and lane that there is.
-pub(crate) type Table<T> = unsafe fn(&Indirect<T>);
+pub(crate) type IndirectFn<T> = unsafe fn(&IndirectArgs<T>);
 
-/// Most windows of [`apiece`](super::indirect::apiece).
-pub(crate) const APIECE: usize = 9;
+/// Most windows of [`grouped`](super::indirect::grouped).
+pub(crate) const MAX_GROUP_WINDOWS: usize = 9;
 
-/// What [`apiece`](super::indirect::apiece) works on.
-pub(crate) struct Apiece<T> {
+/// What [`grouped`](super::indirect::grouped) works on.
+pub(crate) struct GroupArgs<T> {
     /// Steps of `k`, at least one.
     pub depth: usize,
     /// Where each of them begins in `x`, in vectors.
@@ -305,7 +305,7 @@ pub(crate) struct Apiece<T> {
     pub w: *const T,
     pub x: *const T,
     /// Windows from there on, in elements.
-    pub at: [usize; APIECE],
+    pub at: [usize; MAX_GROUP_WINDOWS],
     /// A vector for each window, one after another.
     pub sums: *mut T,
     /// To go on with the chains that are there.

@@ -10,33 +10,33 @@
 //! as they lie: one sum of multiples with real parts of x, one with imaginary parts, which is
 //! turned by i when the block ends.
 
-use super::lanes::{Lanes, Turn};
-use super::types::{DEPTH, Row};
+use super::lanes::{Lanes, TransposeLoad};
+use super::types::{GemvArgs, K_BLOCK_STEPS};
 use crate::simd::prefetch;
 use std::mem::MaybeUninit;
 
 /// Bytes of sums that stay in the first cache.
-const NEAR: usize = 8192;
+const SUM_BYTES: usize = 8192;
 
 /// Bytes between what is read and what is asked for.
-const AHEAD: usize = 512;
+const PREFETCH_DISTANCE_BYTES: usize = 512;
 /// Bytes of a matrix from which on it is asked for: it may lie in the third cache.
-const FAR: usize = 1 << 19;
+const PREFETCH_MIN_BYTES: usize = 1 << 19;
 
 /// `x B` of numbers of `W` floats where the rows of B are adjacent.
 ///
 /// # Safety
-/// As [`Times`](super::types::Times).
+/// As [`GemvFn`](super::types::GemvFn).
 #[inline(always)]
-pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &Row<L::E>) {
+pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &GemvArgs<L::E>) {
     #[repr(align(64))]
-    struct Near(MaybeUninit<[u8; NEAR]>);
-    let mut near = [const { Near(MaybeUninit::uninit()) }; W];
+    struct SumBuffer(MaybeUninit<[u8; SUM_BYTES]>);
+    let mut near = [const { SumBuffer(MaybeUninit::uninit()) }; W];
     let sums = near
         .each_mut()
         .map(|near| near.0.as_mut_ptr().cast::<L::E>());
-    let most = NEAR / size_of::<L::E>();
-    if W == 1 && t.steps <= DEPTH {
+    let most = SUM_BYTES / size_of::<L::E>();
+    if W == 1 && t.steps <= K_BLOCK_STEPS {
         // SAFETY: as stated.
         let done = unsafe {
             match t.count.div_ceil(L::N) {
@@ -57,13 +57,13 @@ pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &Row<L::E>) {
     }
     for j in (0..t.count * W).step_by(most) {
         let n = most.min(t.count * W - j);
-        for p in (0..t.steps).step_by(DEPTH) {
+        for p in (0..t.steps).step_by(K_BLOCK_STEPS) {
             // SAFETY: these rows and columns exist; sums have room for whole vectors.
             unsafe {
                 for v in (0..n).step_by(L::N) {
                     sums.iter().for_each(|sums| L::zero().store(sums.add(v)));
                 }
-                let end = t.steps.min(p + DEPTH);
+                let end = t.steps.min(p + K_BLOCK_STEPS);
                 let mut q = p;
                 // Complex numbers have two factors a row.
                 while q + 8 <= end && W == 1 {
@@ -94,9 +94,9 @@ pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &Row<L::E>) {
 /// which may be a part.
 ///
 /// # Safety
-/// As [`Times`](super::types::Times).
+/// As [`GemvFn`](super::types::GemvFn).
 #[inline(always)]
-unsafe fn few<L: Lanes, const V: usize>(t: &Row<L::E>) -> bool {
+unsafe fn few<L: Lanes, const V: usize>(t: &GemvArgs<L::E>) -> bool {
     let (last, lanes) = ((V - 1) * L::N, t.count - (V - 1) * L::N);
     let mut acc = [L::zero(); V];
     // SAFETY: these rows and columns exist.
@@ -135,7 +135,7 @@ fn whole<L: Lanes, const W: usize>(sums: [L; W]) -> L {
 /// As [`down`].
 #[inline(always)]
 unsafe fn multiples<L: Lanes, const W: usize, const G: usize>(
-    t: &Row<L::E>,
+    t: &GemvArgs<L::E>,
     sums: [*mut L::E; W],
     q: usize,
     j: usize,
@@ -152,7 +152,7 @@ unsafe fn multiples<L: Lanes, const W: usize, const G: usize>(
         let full = n - n % L::N;
         for v in (0..full).step_by(L::N) {
             // Some lines ahead, and from the end of these rows to the next ones.
-            let ahead = v + AHEAD / size_of::<L::E>();
+            let ahead = v + PREFETCH_DISTANCE_BYTES / size_of::<L::E>();
             let ahead = if ahead < full {
                 ahead as isize
             } else {
@@ -202,9 +202,9 @@ unsafe fn add<L: Lanes, const W: usize, const G: usize>(
 /// `x B` of numbers of `W` floats where the columns of B are adjacent; a vector holds `S` numbers.
 ///
 /// # Safety
-/// As [`Times`](super::types::Times).
+/// As [`GemvFn`](super::types::GemvFn).
 #[inline(always)]
-pub(super) unsafe fn across<L: Turn, const S: usize, const W: usize>(t: &Row<L::E>) {
+pub(super) unsafe fn across<L: TransposeLoad, const S: usize, const W: usize>(t: &GemvArgs<L::E>) {
     let mut i = 0;
     // SAFETY: as stated; these columns exist.
     unsafe {
@@ -233,17 +233,17 @@ pub(super) unsafe fn across<L: Turn, const S: usize, const W: usize>(t: &Row<L::
 /// `GROUPS · S` columns from the `i`-th on, at least `S` steps.
 ///
 /// # Safety
-/// As [`Times`](super::types::Times), and these columns exist.
+/// As [`GemvFn`](super::types::GemvFn), and these columns exist.
 #[inline(always)]
-unsafe fn columns<L: Turn, const S: usize, const W: usize, const GROUPS: usize>(
-    t: &Row<L::E>,
+unsafe fn columns<L: TransposeLoad, const S: usize, const W: usize, const GROUPS: usize>(
+    t: &GemvArgs<L::E>,
     i: usize,
 ) {
     let first = t.b.wrapping_offset(i as isize * t.stride);
-    let far = t.steps * t.count * W * size_of::<L::E>() > FAR;
+    let far = t.steps * t.count * W * size_of::<L::E>() > PREFETCH_MIN_BYTES;
     let mut sums = [L::zero(); GROUPS];
-    for p in (0..t.steps).step_by(DEPTH) {
-        let end = t.steps.min(p + DEPTH);
+    for p in (0..t.steps).step_by(K_BLOCK_STEPS) {
+        let end = t.steps.min(p + K_BLOCK_STEPS);
         let mut acc = [[L::zero(); W]; GROUPS];
         let mut q = p;
         // SAFETY: these steps exist.
@@ -279,14 +279,14 @@ unsafe fn columns<L: Turn, const S: usize, const W: usize, const GROUPS: usize>(
 /// They exist in all columns.
 #[inline(always)]
 unsafe fn steps<
-    L: Turn,
+    L: TransposeLoad,
     const S: usize,
     const W: usize,
     const GROUPS: usize,
     const TIMES: usize,
 >(
     acc: &mut [[L; W]; GROUPS],
-    t: &Row<L::E>,
+    t: &GemvArgs<L::E>,
     first: *const L::E,
     q: usize,
     without: usize,
@@ -303,7 +303,7 @@ unsafe fn steps<
                 prefetch(
                     group
                         .wrapping_offset(r as isize * t.stride)
-                        .wrapping_add(AHEAD / size_of::<L::E>()),
+                        .wrapping_add(PREFETCH_DISTANCE_BYTES / size_of::<L::E>()),
                     1,
                 );
             }
@@ -344,19 +344,19 @@ fn opaque<T>(p: *const T) -> *const T {
 /// Column `i` alone: `S` blocks of `k` at a time, then what is left.
 ///
 /// # Safety
-/// As [`Times`](super::types::Times), and the column exists.
+/// As [`GemvFn`](super::types::GemvFn), and the column exists.
 #[inline(always)]
-unsafe fn inner<L: Turn, const S: usize, const W: usize>(t: &Row<L::E>, i: usize) {
+unsafe fn inner<L: TransposeLoad, const S: usize, const W: usize>(t: &GemvArgs<L::E>, i: usize) {
     let column = t.b.wrapping_offset(i as isize * t.stride);
     let mut y = None;
     let mut p = 0;
     // SAFETY: these steps exist.
     unsafe {
-        while p + S * DEPTH <= t.steps {
+        while p + S * K_BLOCK_STEPS <= t.steps {
             let mut acc = [L::zero(); W];
-            for q in (p..p + DEPTH).step_by(S) {
-                let b = L::columns::<S, W>(column.add(q * W), (DEPTH * W) as isize);
-                let x = L::columns::<S, W>(t.x.add(q * W), (DEPTH * W) as isize);
+            for q in (p..p + K_BLOCK_STEPS).step_by(S) {
+                let b = L::columns::<S, W>(column.add(q * W), (K_BLOCK_STEPS * W) as isize);
+                let x = L::columns::<S, W>(t.x.add(q * W), (K_BLOCK_STEPS * W) as isize);
                 for (b, x) in b.into_iter().zip(x) {
                     for (acc, x) in acc.iter_mut().zip(x.parts::<W>()) {
                         *acc = x.fma(b, *acc);
@@ -367,15 +367,15 @@ unsafe fn inner<L: Turn, const S: usize, const W: usize>(t: &Row<L::E>, i: usize
             for s in 0..S {
                 y = Some(lane(y, sum, s, W));
             }
-            p += S * DEPTH;
+            p += S * K_BLOCK_STEPS;
         }
-        while p + DEPTH <= t.steps {
+        while p + K_BLOCK_STEPS <= t.steps {
             // Chains wait for themselves: four blocks side by side, those past the last for
             // nothing.
-            let there = ((t.steps - p) / DEPTH).min(4);
-            let at: [usize; 4] = std::array::from_fn(|c| p + c.min(there - 1) * DEPTH);
+            let there = ((t.steps - p) / K_BLOCK_STEPS).min(4);
+            let at: [usize; 4] = std::array::from_fn(|c| p + c.min(there - 1) * K_BLOCK_STEPS);
             let mut acc = [[L::zero(); W]; 4];
-            for q in 0..DEPTH {
+            for q in 0..K_BLOCK_STEPS {
                 for c in 0..4 {
                     one::<L, W>(&mut acc[c], t, column, at[c] + q);
                 }
@@ -383,7 +383,7 @@ unsafe fn inner<L: Turn, const S: usize, const W: usize>(t: &Row<L::E>, i: usize
             for &acc in &acc[..there] {
                 y = Some(lane(y, whole(acc), 0, W));
             }
-            p += there * DEPTH;
+            p += there * K_BLOCK_STEPS;
         }
         if p < t.steps {
             let mut acc = [L::zero(); W];
@@ -403,7 +403,7 @@ unsafe fn inner<L: Turn, const S: usize, const W: usize>(t: &Row<L::E>, i: usize
 #[inline(always)]
 unsafe fn one<L: Lanes, const W: usize>(
     acc: &mut [L; W],
-    t: &Row<L::E>,
+    t: &GemvArgs<L::E>,
     column: *const L::E,
     q: usize,
 ) {

@@ -2,9 +2,10 @@
 //! order, and added in registers.
 //!
 //! Windows are adjacent elements, and begin at multiples of a distance that is at least their
-//! length. So two of them are one row of the operand, or they have no element in common. [`Rows`]
-//! sorts them by counting, stably; then each row is read and written once, its rounding errors
-//! never leave the registers, and threads share rows. O(windows · length + operand / distance).
+//! length. So two of them are one row of the operand, or they have no element in common.
+//! [`OperandRows`] sorts them by counting, stably; then each row is read and written once, its
+//! rounding errors never leave the registers, and threads share rows. O(windows · length + operand
+//! / distance).
 
 use super::{Interval, Starts};
 use crate::memory::{Fallible, zeros};
@@ -13,7 +14,7 @@ use crate::simd::widest;
 use crate::twice::Summed;
 
 /// Windows by the row of the operand that each is added to.
-pub struct Rows {
+pub struct OperandRows {
     /// Elements from one row to the next.
     distance: usize,
     /// The least number that times an offset of 32 bits has the row in its upper half.
@@ -27,18 +28,18 @@ pub struct Rows {
 }
 
 /// Elements of updates that are one piece of work.
-const PIECE: usize = 1 << 14;
+const PIECE_ELEMENTS: usize = 1 << 14;
 
-impl Rows {
+impl OperandRows {
     /// No windows, for an operand of `len` elements; `None` if offsets need more than 32 bits.
-    pub fn new(len: usize, distance: usize, updates: usize) -> Fallible<Option<Rows>> {
+    pub fn new(len: usize, distance: usize, updates: usize) -> Fallible<Option<OperandRows>> {
         if len >= u32::MAX as usize || updates >= u32::MAX as usize || distance < 2 {
             return Ok(None);
         }
         let ends = zeros(len.div_ceil(distance) + 1)?;
         let inverse = u64::MAX / distance as u64 + 1;
         let bounds = [Interval::NONE; 2];
-        Ok(Some(Rows {
+        Ok(Some(OperandRows {
             distance,
             inverse,
             ends,
@@ -110,7 +111,7 @@ impl Rows {
         let rows = self.ends.len() - 1;
         let updates = self.order.len().max(1);
         // Pieces of about equally many updates if rows have equally many.
-        let some = (PIECE * rows / (updates * len).max(1)).clamp(1, rows.max(1));
+        let some = (PIECE_ELEMENTS * rows / (updates * len).max(1)).clamp(1, rows.max(1));
         let to = Shared(dst.as_mut_ptr());
         parallel(rows.div_ceil(some), (updates * len) as u64, |piece| {
             let rows = piece * some..rows.min((piece + 1) * some);

@@ -267,7 +267,7 @@ fn rows_are_summed_in_order() {
                 .map(|i| (i * (len + 1), random.below(rows) * distance))
                 .collect();
             let mut wanted: Vec<_> = dst.iter().map(|&y| y.sum()).collect();
-            for pairs in pairs.chunks(BLOCK) {
+            for pairs in pairs.chunks(BLOCK_WINDOWS) {
                 scatter_windows(
                     &mut wanted,
                     &[1],
@@ -282,13 +282,15 @@ fn rows_are_summed_in_order() {
             let wanted = format!("{wanted:?}");
             for threads in [1, 3] {
                 let mut sums = dst.clone();
-                let mut rows = Rows::new(dst.len(), distance, src.len()).unwrap().unwrap();
+                let mut rows = OperandRows::new(dst.len(), distance, src.len())
+                    .unwrap()
+                    .unwrap();
                 pairs
-                    .chunks(BLOCK)
+                    .chunks(BLOCK_WINDOWS)
                     .for_each(|pairs| rows.count(&starts(pairs)));
                 rows.reserve().unwrap();
                 pairs
-                    .chunks(BLOCK)
+                    .chunks(BLOCK_WINDOWS)
                     .for_each(|pairs| rows.place(&starts(pairs)));
                 with_threads(threads, || rows.sum(&mut sums, &src, len));
                 assert_eq!(
@@ -316,7 +318,7 @@ fn rows_are_summed_in_order() {
 #[test]
 #[should_panic = "rows of 4 every 3"]
 fn rows_that_overlap_are_refused() {
-    let mut rows = Rows::new(12, 3, 12).unwrap().unwrap();
+    let mut rows = OperandRows::new(12, 3, 12).unwrap().unwrap();
     rows.count(&starts(&[(0, 0), (4, 3)]));
     rows.reserve().unwrap();
     rows.place(&starts(&[(0, 0), (4, 3)]));

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// Where lines are, in elements of the real type.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct LineLayout {
     /// Lines of a group.
     pub(crate) inner: usize,
     /// From a group to the next.
@@ -23,7 +23,7 @@ pub(crate) struct Place {
     pub(crate) unit: usize,
 }
 
-impl Place {
+impl LineLayout {
     /// The first element of a line.
     #[inline(always)]
     pub(crate) fn line(&self, l: usize) -> isize {
@@ -42,8 +42,8 @@ impl Place {
 
 /// Some lines, as many as a panel has lanes at most.
 #[derive(Clone, Copy)]
-pub(crate) struct Part {
-    pub(crate) place: Place,
+pub(crate) struct LaneLines {
+    pub(crate) place: LineLayout,
     pub(crate) first: usize,
     pub(crate) count: usize,
     pub(crate) points: usize,
@@ -51,7 +51,7 @@ pub(crate) struct Part {
     pub(crate) swap: bool,
 }
 
-impl Part {
+impl LaneLines {
     /// The row of element `e` of a line, which counts real and imaginary parts.
     #[inline(always)]
     fn row(&self, e: usize) -> usize {
@@ -70,7 +70,7 @@ impl Part {
     /// beginning of the line.
     #[inline(always)]
     fn each(&self, points: Range<usize>, f: impl Fn(usize, isize)) {
-        let Place {
+        let LineLayout {
             point_step: step,
             unit,
             ..
@@ -101,14 +101,14 @@ impl Part {
 
 /// Reads lines to a panel; lanes without a line repeat the first one, or are 0.
 pub(crate) struct Load<E> {
-    pub(crate) lines: Part,
+    pub(crate) lines: LaneLines,
     pub(crate) from: *const E,
     pub(crate) to: *mut E,
 }
 
 /// Writes lines from a panel.
 pub(crate) struct Store<E> {
-    pub(crate) lines: Part,
+    pub(crate) lines: LaneLines,
     pub(crate) from: *const E,
     pub(crate) to: *mut E,
 }
@@ -116,7 +116,7 @@ pub(crate) struct Store<E> {
 impl<E: Float> Job<E> for Load<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
-        let Part {
+        let LaneLines {
             place,
             first,
             count,
@@ -143,7 +143,7 @@ impl<E: Float> Load<E> {
     /// That of the job, for adjacent lines.
     #[inline(always)]
     unsafe fn rows<W: V<E = E>>(&self) {
-        let Part {
+        let LaneLines {
             place,
             count,
             points,
@@ -182,7 +182,7 @@ impl<E: Float> Load<E> {
     /// That of the job, for adjacent points and vectors of a multiple of `B` lanes.
     #[inline(always)]
     unsafe fn blocks<W: V<E = E>, const B: usize>(&self) {
-        let Part { place, points, .. } = self.lines;
+        let LaneLines { place, points, .. } = self.lines;
         let whole = points * place.unit / B;
         let done = whole * B / place.unit;
         // Where memory begins, and the points that are left.
@@ -245,7 +245,7 @@ impl<E: Float> Load<E> {
 impl<E: Float> Job<E> for Store<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
-        let Part {
+        let LaneLines {
             place,
             first,
             count,
@@ -272,7 +272,7 @@ impl<E: Float> Store<E> {
     /// That of the job, for adjacent lines.
     #[inline(always)]
     unsafe fn rows<W: V<E = E>>(&self) {
-        let Part {
+        let LaneLines {
             place,
             count,
             points,
@@ -333,7 +333,7 @@ impl<E: Float> Store<E> {
     /// That of the job.
     #[inline(always)]
     unsafe fn elements<W: V<E = E>>(&self, lanes: usize, first: usize) {
-        let Part {
+        let LaneLines {
             place,
             count,
             points,

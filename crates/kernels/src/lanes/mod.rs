@@ -22,8 +22,8 @@ impl Width {
     /// vectors.
     pub(crate) fn of<E: Float>(level: Level, lines: usize) -> Width {
         /// Lines that take as long one by one as in lanes that are mostly idle.
-        const FEW: usize = 1;
-        if lines <= FEW {
+        const MAX_SINGLE_LINES: usize = 1;
+        if lines <= MAX_SINGLE_LINES {
             return Width::Single(level);
         }
         #[cfg(target_arch = "x86_64")]

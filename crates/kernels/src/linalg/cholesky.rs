@@ -8,15 +8,15 @@
 //! Rows of a block are found eight at a time by [`Panels`], and the rest of the matrix loses
 //! products.
 
-use super::panels::{Panels, ROWS, by_rows};
-use crate::gemm::{Lines, Onto, Strided, update};
+use super::panels::{PANEL_ROWS, Panels, by_rows};
+use crate::gemm::{PackLanes, Strided, Update, update};
 use crate::memory::{Fallible, grow, zeros};
 use crate::simd::{Level, prefetch, widest};
 
 /// Rows of a block.
-const BLOCK: usize = 64;
+const BLOCK_ROWS: usize = 64;
 /// From row to row of a block: not a power of two, as rows would get into each other's way.
-const STEP: usize = BLOCK + ROWS;
+const BLOCK_STRIDE: usize = BLOCK_ROWS + PANEL_ROWS;
 
 /// The factor of the symmetric part of `a` (n×n), zeros above; `false`: not positive definite.
 pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fallible<bool> {
@@ -25,13 +25,13 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fall
         "sizes of a factorisation"
     );
     symmetrise(level, l, a, n);
-    let mut block = zeros::<f64>(n.min(BLOCK).next_multiple_of(ROWS) * STEP)?;
+    let mut block = zeros::<f64>(n.min(BLOCK_ROWS).next_multiple_of(PANEL_ROWS) * BLOCK_STRIDE)?;
     let mut right = Vec::new();
-    for first in (0..n).step_by(BLOCK) {
-        let size = BLOCK.min(n - first);
+    for first in (0..n).step_by(BLOCK_ROWS) {
+        let size = BLOCK_ROWS.min(n - first);
         let end = first + size;
-        let rows = size.next_multiple_of(ROWS);
-        for (i, row) in block.chunks_exact_mut(STEP).take(rows).enumerate() {
+        let rows = size.next_multiple_of(PANEL_ROWS);
+        for (i, row) in block.chunks_exact_mut(BLOCK_STRIDE).take(rows).enumerate() {
             match i < size {
                 true => row[i..size].copy_from_slice(&l[(first + i) * n..][first + i..end]),
                 false => row[i] = 1.0,
@@ -41,9 +41,9 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fall
         let Some(panels) = diagonal(level, &mut block, size)? else {
             return Ok(false);
         };
-        let lines = Lines {
+        let lines = PackLanes {
             from: block.as_ptr(),
-            lane: STEP as isize,
+            lane: BLOCK_STRIDE as isize,
             step: 1,
             count: size,
             depth: size,
@@ -71,7 +71,7 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fall
             row: step as isize,
             col: 1,
         };
-        let lines = Lines {
+        let lines = PackLanes {
             from: v.at,
             lane: v.row,
             step: 1,
@@ -89,7 +89,7 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fall
             update(
                 level,
                 [rest, size, rest],
-                Onto::MinusUpper,
+                Update::MinusUpper,
                 square,
                 v.transposed(),
                 v,
@@ -102,11 +102,11 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fall
 /// The symmetric part of `a`, on and above the diagonal of `l`: square by square, each beside the
 /// one across the diagonal.
 fn symmetrise(level: Level, l: &mut [f64], a: &[f64], n: usize) {
-    for first in (0..n).step_by(BLOCK) {
-        let depth = BLOCK.min(n - first);
-        for left in (first..n).step_by(BLOCK) {
-            let count = BLOCK.min(n - left);
-            let lines = Lines {
+    for first in (0..n).step_by(BLOCK_ROWS) {
+        let depth = BLOCK_ROWS.min(n - first);
+        for left in (first..n).step_by(BLOCK_ROWS) {
+            let count = BLOCK_ROWS.min(n - left);
+            let lines = PackLanes {
                 from: a[left * n + first..].as_ptr(),
                 lane: n as isize,
                 step: 1,
@@ -114,7 +114,7 @@ fn symmetrise(level: Level, l: &mut [f64], a: &[f64], n: usize) {
                 depth,
             };
             // The next square across: rows a whole matrix apart are not foreseen.
-            for row in a.chunks_exact(n).skip(left + count).take(BLOCK) {
+            for row in a.chunks_exact(n).skip(left + count).take(BLOCK_ROWS) {
                 prefetch(&row[first], depth * size_of::<f64>());
             }
             // SAFETY: the square and that across the diagonal are inside the matrices.
@@ -139,12 +139,19 @@ pub(super) fn apart(n: usize) -> usize {
 fn diagonal(level: Level, block: &mut [f64], size: usize) -> Fallible<Option<Panels>> {
     let mut panels = Panels::of(size)?;
     let rows = panels.rows();
-    for (panel, i) in (0..rows).step_by(ROWS).enumerate() {
-        panels.extend(0..i, |r, p| block[p * STEP + i + r]);
-        panels.solve_one(level, panel, &mut block[i..], STEP, ROWS, false);
-        let mut corner = [[0.0; ROWS]; ROWS];
+    for (panel, i) in (0..rows).step_by(PANEL_ROWS).enumerate() {
+        panels.extend(0..i, |r, p| block[p * BLOCK_STRIDE + i + r]);
+        panels.solve_one(
+            level,
+            panel,
+            &mut block[i..],
+            BLOCK_STRIDE,
+            PANEL_ROWS,
+            false,
+        );
+        let mut corner = [[0.0; PANEL_ROWS]; PANEL_ROWS];
         for (r, row) in corner.iter_mut().enumerate() {
-            row.copy_from_slice(&block[(i + r) * STEP + i..][..ROWS]);
+            row.copy_from_slice(&block[(i + r) * BLOCK_STRIDE + i..][..PANEL_ROWS]);
         }
         if !widest(
             #[inline(always)]
@@ -153,19 +160,26 @@ fn diagonal(level: Level, block: &mut [f64], size: usize) -> Fallible<Option<Pan
             return Ok(None);
         }
         for (r, row) in corner.iter().enumerate() {
-            block[(i + r) * STEP + i..][..ROWS].copy_from_slice(row);
+            block[(i + r) * BLOCK_STRIDE + i..][..PANEL_ROWS].copy_from_slice(row);
         }
         panels.finish(|r, p| corner[p][r]);
-        let right = i + ROWS;
-        panels.solve_one(level, panel, &mut block[right..], STEP, rows - right, true);
+        let right = i + PANEL_ROWS;
+        panels.solve_one(
+            level,
+            panel,
+            &mut block[right..],
+            BLOCK_STRIDE,
+            rows - right,
+            true,
+        );
     }
     Ok(Some(panels))
 }
 
 /// The upper factor in place; what is below the diagonal is not meant.
 #[inline(always)]
-fn factor(u: &mut [[f64; ROWS]; ROWS]) -> bool {
-    for k in 0..ROWS {
+fn factor(u: &mut [[f64; PANEL_ROWS]; PANEL_ROWS]) -> bool {
+    for k in 0..PANEL_ROWS {
         let d = u[k][k];
         if !(d > 0.0 && d.is_finite()) {
             return false;
@@ -175,7 +189,7 @@ fn factor(u: &mut [[f64; ROWS]; ROWS]) -> bool {
         let mut row = u[k].map(|x| x * by);
         row[k] = root;
         u[k] = row;
-        for r in k + 1..ROWS {
+        for r in k + 1..PANEL_ROWS {
             let f = row[r];
             u[r].iter_mut().zip(&row).for_each(|(x, &y)| *x -= f * y);
         }

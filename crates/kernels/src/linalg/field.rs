@@ -2,7 +2,7 @@
 //! computed in double and rounded once: half the code, and as exact as the type can hold.
 
 use super::spectral::{singular, symmetric};
-use super::support::{Field, Pairs, Shape, Triangle};
+use super::support::{Eigenpairs, Field, Shape, Triangle};
 use super::{cholesky, large, lu, qr, solve};
 use crate::memory::{Fallible, collected, hold};
 use crate::simd::Level;
@@ -83,7 +83,7 @@ impl Field for f64 {
     ) -> Fallible<bool> {
         singular::svd(Level::chosen(), s, vectors, a, shape)
     }
-    fn eigen(a: &[f64], n: usize) -> Fallible<Option<Pairs>> {
+    fn eigen(a: &[f64], n: usize) -> Fallible<Option<Eigenpairs>> {
         let _room = hold(large::eigen_room::<f64>(n)?)?;
         unpack(
             Eigen::new_from_real(MatRef::from_row_major_slice(a, n, n)).ok(),
@@ -155,13 +155,13 @@ impl Field for C {
     ) -> Fallible<bool> {
         large::svd(s, vectors, a, shape)
     }
-    fn eigen(a: &[C], n: usize) -> Fallible<Option<Pairs>> {
+    fn eigen(a: &[C], n: usize) -> Fallible<Option<Eigenpairs>> {
         let _room = hold(large::eigen_room::<C>(n)?)?;
         unpack(Eigen::new(MatRef::from_row_major_slice(a, n, n)).ok(), n)
     }
 }
 
-fn unpack(e: Option<Eigen<f64>>, n: usize) -> Fallible<Option<Pairs>> {
+fn unpack(e: Option<Eigen<f64>>, n: usize) -> Fallible<Option<Eigenpairs>> {
     let Some(e) = e else { return Ok(None) };
     let (s, u) = (e.S().column_vector(), e.U());
     Ok(Some((

@@ -14,10 +14,10 @@ use faer::linalg::triangular_solve as tri;
 use faer::{Conj, Mat, MatMut, MatRef, Par};
 
 /// Bytes that faer's products of matrices may take beside what they are given.
-const PRODUCTS: usize = 8 << 20;
+const PRODUCT_SCRATCH_BYTES: usize = 8 << 20;
 
 /// Up to this extent they take next to nothing.
-const FEW: usize = 64;
+const MAX_SCRATCH_FREE_EXTENT: usize = 64;
 
 /// Bytes for a workspace of faer's and so many elements of its matrices, whose columns are padded:
 /// faer has no way to say that there is no memory, so it is held beforehand.
@@ -31,8 +31,11 @@ fn room<T>(workspace: StackReq, elements: &[(usize, usize)]) -> Fallible<usize> 
         .iter()
         .map(matrix)
         .try_fold(0usize, |sum, x| sum.checked_add(x?));
-    let products = if elements.iter().any(|&(m, n)| m.min(n) > FEW) {
-        PRODUCTS
+    let products = if elements
+        .iter()
+        .any(|&(m, n)| m.min(n) > MAX_SCRATCH_FREE_EXTENT)
+    {
+        PRODUCT_SCRATCH_BYTES
     } else {
         0
     };
@@ -116,7 +119,11 @@ pub(super) fn triangular_solve<T: Field>(
     how: Triangle,
 ) -> Fallible {
     let n = if how.left { rows } else { columns };
-    let _room = hold(if n > FEW { PRODUCTS } else { 0 })?;
+    let _room = hold(if n > MAX_SCRATCH_FREE_EXTENT {
+        PRODUCT_SCRATCH_BYTES
+    } else {
+        0
+    })?;
     let a = MatRef::from_row_major_slice(a, n, n);
     let b = MatMut::from_row_major_slice_mut(b, rows, columns);
     // X op(A) = B is op(A)ᵀ Xᵀ = Bᵀ.

@@ -9,14 +9,14 @@
 
 use super::cholesky::apart;
 use super::panels::{Panels, by_rows};
-use crate::gemm::{Lines, Onto, Strided, transfer, update};
+use crate::gemm::{PackLanes, Strided, Update, transfer, update};
 use crate::memory::{Fallible, refill};
 use crate::simd::{Level, widest};
 
 /// Columns of a panel.
-const PANEL: usize = 32;
+const PANEL_COLUMNS: usize = 32;
 /// Columns that are factored one after another.
-const LEAF: usize = 8;
+const LEAF_COLUMNS: usize = 8;
 
 /// Factors `a` (m×n) in place; `pivots` and `perm` are the exchanges and the permutation.
 pub(super) fn lu(
@@ -33,13 +33,13 @@ pub(super) fn lu(
     );
     perm.iter_mut().enumerate().for_each(|(i, p)| *p = i as i32);
     let (mut left, mut right) = (Vec::new(), Vec::new());
-    for first in (0..m.min(n)).step_by(PANEL) {
-        let size = PANEL.min(m.min(n) - first);
+    for first in (0..m.min(n)).step_by(PANEL_COLUMNS) {
+        let size = PANEL_COLUMNS.min(m.min(n) - first);
         let (end, rows) = (first + size, m - first);
         let step = apart(rows);
         refill(&mut left, size * step, 0.0)?;
         let corner = a[first * n + first..].as_mut_ptr();
-        let there = Lines {
+        let there = PackLanes {
             from: corner.cast_const(),
             lane: n as isize,
             step: 1,
@@ -61,7 +61,7 @@ pub(super) fn lu(
             row: 1,
             col: step as isize,
         };
-        let back = Lines {
+        let back = PackLanes {
             from: l.at,
             lane: l.col,
             step: 1,
@@ -115,7 +115,16 @@ pub(super) fn lu(
                 col: 1,
             };
             // SAFETY: so many rows and columns are below and right of the panel.
-            unsafe { update(level, [m - end, size, rest], Onto::Minus, square, below, v)? };
+            unsafe {
+                update(
+                    level,
+                    [m - end, size, rest],
+                    Update::Minus,
+                    square,
+                    below,
+                    v,
+                )?
+            };
         }
     }
     Ok(())
@@ -132,11 +141,11 @@ struct Columns<'a> {
 impl Columns<'_> {
     /// Factors `count` columns from `first` on, below their diagonal; columns left of them are.
     fn factor(&mut self, first: usize, count: usize, pivots: &mut [i32]) -> Fallible {
-        if count <= LEAF {
+        if count <= LEAF_COLUMNS {
             (first..first + count).for_each(|c| pivots[c] = self.column(first, c) as i32);
             return Ok(());
         }
-        let half = (count / 2).next_multiple_of(LEAF);
+        let half = (count / 2).next_multiple_of(LEAF_COLUMNS);
         let (middle, step) = (first + half, self.step);
         self.factor(first, half, pivots)?;
         let (left, right) = self.data.split_at_mut(middle * step);
@@ -175,7 +184,7 @@ impl Columns<'_> {
                     col: 1,
                 },
             );
-            update(self.level, sizes, Onto::Minus, c, u, l)?;
+            update(self.level, sizes, Update::Minus, c, u, l)?;
         }
         self.factor(middle, count - half, pivots)
     }

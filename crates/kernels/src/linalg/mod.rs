@@ -20,15 +20,15 @@ mod spectral;
 mod support;
 
 pub use spectral::{eig, eigh, svd};
-pub use support::{Field, Pairs, Shape, Triangle};
+pub use support::{Eigenpairs, Field, Shape, Triangle};
 
 use crate::memory::{Fallible, zeros};
-use support::{SMALL, check, eye};
+use support::{MAX_UNBLOCKED_EXTENT, check, eye};
 
 /// The lower Cholesky factor of the Hermitian part of `a` (n×n), or NaN.
 pub fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> Fallible {
     check(n, n, &[l.len(), a.len()]);
-    let done = if n <= SMALL {
+    let done = if n <= MAX_UNBLOCKED_EXTENT {
         (0..n).for_each(|i| {
             (0..=i).for_each(|j| l[i * n + j] = (a[i * n + j] + a[j * n + i].conjugate()).half())
         });
@@ -57,7 +57,7 @@ pub fn lu<T: Field>(
         "exchanges and a permutation of {m} rows"
     );
     packed.copy_from_slice(a);
-    match m.min(n) <= SMALL {
+    match m.min(n) <= MAX_UNBLOCKED_EXTENT {
         true => {
             small::lu(packed, pivots, perm, m, n);
             Ok(())
@@ -80,7 +80,7 @@ pub fn triangular_solve<T: Field>(
     if rows * columns == 0 {
         return Ok(());
     }
-    if n <= SMALL {
+    if n <= MAX_UNBLOCKED_EXTENT {
         small::triangular_solve(b, a, rows, columns, how);
         return Ok(());
     }

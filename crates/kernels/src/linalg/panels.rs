@@ -9,22 +9,22 @@
 //! `x[i]` is one chain, so bits depend neither on the level of vector instructions nor on what is
 //! solved beside it.
 
-use crate::gemm::{Lines, transfer};
+use crate::gemm::{PackLanes, transfer};
 use crate::memory::{Fallible, with_capacity};
 use crate::simd::Level;
 use crate::vector::{Float, V};
 use std::ops::Range;
 
 /// Rows of a panel.
-pub(super) const ROWS: usize = 8;
+pub(super) const PANEL_ROWS: usize = 8;
 /// Right-hand sides that are solved at a time: three of the widest vectors.
-pub(super) const SIDES: usize = 24;
+pub(super) const PANEL_RHS: usize = 24;
 
-/// A lower triangle whose rows are a multiple of [`ROWS`]: what is found in those past the end
-/// means nothing.
+/// A lower triangle whose rows are a multiple of [`PANEL_ROWS`]: what is found in those past the
+/// end means nothing.
 pub(super) struct Panels {
     n: usize,
-    /// Panel after panel, `[p · ROWS + r]` for step `p` and row `r`, the diagonal as it is
+    /// Panel after panel, `[p · PANEL_ROWS + r]` for step `p` and row `r`, the diagonal as it is
     /// multiplied with; what is above it is not used.
     data: Vec<f64>,
     divide: bool,
@@ -32,7 +32,7 @@ pub(super) struct Panels {
 
 /// Where a panel begins.
 fn start(panel: usize) -> usize {
-    ROWS * ROWS * panel * (panel + 1) / 2
+    PANEL_ROWS * PANEL_ROWS * panel * (panel + 1) / 2
 }
 
 impl Panels {
@@ -40,7 +40,7 @@ impl Panels {
     pub(super) fn of(n: usize) -> Fallible<Panels> {
         Ok(Panels {
             n,
-            data: with_capacity(start(n.div_ceil(ROWS)))?,
+            data: with_capacity(start(n.div_ceil(PANEL_ROWS)))?,
             divide: false,
         })
     }
@@ -67,23 +67,23 @@ impl Panels {
             }
         };
         panels.divide = (0..n).any(|i| !diagonal(i).recip().is_normal());
-        for first in (0..n).step_by(ROWS) {
+        for first in (0..n).step_by(PANEL_ROWS) {
             // Rows past the end are read as the last one, and what they give is not used.
-            let mut rows: [*const f64; ROWS] = std::array::from_fn(|r| {
+            let mut rows: [*const f64; PANEL_ROWS] = std::array::from_fn(|r| {
                 from.wrapping_offset((first + r).min(n - 1) as isize * row)
             });
-            for _ in 0..n.min(first + ROWS) {
+            for _ in 0..n.min(first + PANEL_ROWS) {
                 // SAFETY: as stated.
                 panels
                     .data
                     .extend_from_slice(&rows.map(|row| unsafe { *row }));
                 rows = rows.map(|row| row.wrapping_offset(col));
             }
-            let end = start(first / ROWS + 1);
+            let end = start(first / PANEL_ROWS + 1);
             panels.data.resize(end, 0.0);
-            for (r, d) in panels.data[end - ROWS * ROWS..]
+            for (r, d) in panels.data[end - PANEL_ROWS * PANEL_ROWS..]
                 .iter_mut()
-                .step_by(ROWS + 1)
+                .step_by(PANEL_ROWS + 1)
                 .enumerate()
             {
                 let x = if first + r < n {
@@ -102,22 +102,21 @@ impl Panels {
     pub(super) fn extend(&mut self, steps: Range<usize>, at: impl Fn(usize, usize) -> f64) {
         for p in steps {
             self.data
-                .extend_from_slice(&std::array::from_fn::<f64, ROWS, _>(|r| at(r, p)));
+                .extend_from_slice(&std::array::from_fn::<f64, PANEL_ROWS, _>(|r| at(r, p)));
         }
     }
 
     /// Adds the triangle that ends a panel, which is not read above the diagonal.
     #[inline(always)]
     pub(super) fn finish(&mut self, at: impl Fn(usize, usize) -> f64) {
-        self.extend(
-            0..ROWS,
-            |r, p| if r == p { -at(r, r).recip() } else { at(r, p) },
-        );
+        self.extend(0..PANEL_ROWS, |r, p| {
+            if r == p { -at(r, r).recip() } else { at(r, p) }
+        });
     }
 
     /// Rows, with those past the end.
     pub(super) fn rows(&self) -> usize {
-        self.n.next_multiple_of(ROWS)
+        self.n.next_multiple_of(PANEL_ROWS)
     }
 
     /// Solves in place of `x`: `width` right-hand sides, a multiple of 8, in rows that are `step`
@@ -130,7 +129,12 @@ impl Panels {
         width: usize,
         zero: usize,
     ) {
-        self.run(level, x, 0, self.job(zero / ROWS, step as isize, width));
+        self.run(
+            level,
+            x,
+            0,
+            self.job(zero / PANEL_ROWS, step as isize, width),
+        );
     }
 
     /// As [`solve`](Panels::solve), from the last row of `x` to the first.
@@ -146,14 +150,14 @@ impl Panels {
             level,
             x,
             (self.rows() - 1) * step,
-            self.job(zero / ROWS, -(step as isize), width),
+            self.job(zero / PANEL_ROWS, -(step as isize), width),
         );
     }
 
     fn job(&self, first: usize, step: isize, width: usize) -> Job {
         Job {
-            panels: first..self.rows() / ROWS,
-            zero: first * ROWS,
+            panels: first..self.rows() / PANEL_ROWS,
+            zero: first * PANEL_ROWS,
             step,
             width,
             divide: self.divide,
@@ -184,12 +188,17 @@ impl Panels {
     }
 
     fn run(&self, level: Level, x: &mut [f64], first: usize, job: Job) {
-        let (step, rows) = (job.step.unsigned_abs(), job.panels.end * ROWS);
+        let (step, rows) = (job.step.unsigned_abs(), job.panels.end * PANEL_ROWS);
         assert!(
             job.width.is_multiple_of(8) && x.len() + step >= rows * step + job.width,
             "room for every row"
         );
-        let last = start(job.panels.end) - if job.solve { 0 } else { ROWS * ROWS };
+        let last = start(job.panels.end)
+            - if job.solve {
+                0
+            } else {
+                PANEL_ROWS * PANEL_ROWS
+            };
         assert!(
             job.panels.is_empty() || self.data.len() >= last,
             "the panels are there"
@@ -214,13 +223,13 @@ impl Panels {
 ///
 /// # Safety
 /// As [`transfer`].
-pub(super) unsafe fn by_rows(level: Level, dst: *mut f64, width: usize, x: Lines<f64>) {
-    const FEW: usize = 32;
-    for first in (0..x.depth).step_by(FEW) {
+pub(super) unsafe fn by_rows(level: Level, dst: *mut f64, width: usize, x: PackLanes<f64>) {
+    const TRANSFER_BLOCK_STEPS: usize = 32;
+    for first in (0..x.depth).step_by(TRANSFER_BLOCK_STEPS) {
         let from = x.from.wrapping_offset(first as isize * x.step);
-        let lines = Lines {
+        let lines = PackLanes {
             from,
-            depth: FEW.min(x.depth - first),
+            depth: TRANSFER_BLOCK_STEPS.min(x.depth - first),
             ..x
         };
         // SAFETY: as stated.
@@ -240,7 +249,7 @@ struct Job {
     solve: bool,
 }
 
-/// `SIDES` right-hand sides after another, in tiles of `R` rows.
+/// `PANEL_RHS` right-hand sides after another, in tiles of `R` rows.
 ///
 /// # Safety
 /// `x` is valid at every row up to the last of the panels, for the job's width.
@@ -251,14 +260,16 @@ unsafe fn sweep<W: V<E = f64>, const R: usize>(job: &Job, data: &[f64], x: *mut 
         let vectors = (job.width - left).min(group) / W::N;
         for panel in job.panels.clone() {
             let at = data[start(panel)..].as_ptr();
-            for r in (0..ROWS).step_by(R) {
-                let depth = panel * ROWS - job.zero + if job.solve { r } else { 0 };
-                // SAFETY: as stated; panels have `ROWS` rows at each of their steps.
+            for r in (0..PANEL_ROWS).step_by(R) {
+                let depth = panel * PANEL_ROWS - job.zero + if job.solve { r } else { 0 };
+                // SAFETY: as stated; panels have `PANEL_ROWS` rows at each of their steps.
                 unsafe {
-                    let rows = x.offset((panel * ROWS + r) as isize * job.step).add(left);
+                    let rows = x
+                        .offset((panel * PANEL_ROWS + r) as isize * job.step)
+                        .add(left);
                     let known = x.offset(job.zero as isize * job.step).add(left);
                     let t = Tile {
-                        panel: at.add(job.zero * ROWS + r),
+                        panel: at.add(job.zero * PANEL_ROWS + r),
                         known,
                         depth,
                         rows,
@@ -311,7 +322,7 @@ unsafe fn tile<W: V<E = f64>, const R: usize, const C: usize>(job: &Job, t: Tile
                 }
             }
             known = known.offset(job.step);
-            l = l.add(ROWS);
+            l = l.add(PANEL_ROWS);
         }
         if !job.solve {
             for (r, acc) in acc.iter().enumerate() {
@@ -326,7 +337,7 @@ unsafe fn tile<W: V<E = f64>, const R: usize, const C: usize>(job: &Job, t: Tile
         macro_rules! find {
             ($($r:literal)*) => {$(
                 if $r < R {
-                    let d = W::splat(*l.add($r * ROWS + $r));
+                    let d = W::splat(*l.add($r * PANEL_ROWS + $r));
                     let row = t.rows.offset($r * job.step);
                     for v in 0..C {
                         let x = acc[$r % R][v];
@@ -335,7 +346,7 @@ unsafe fn tile<W: V<E = f64>, const R: usize, const C: usize>(job: &Job, t: Tile
                         acc[$r % R][v] = x;
                     }
                     for below in $r + 1..R {
-                        let l = W::splat(*l.add($r * ROWS + below));
+                        let l = W::splat(*l.add($r * PANEL_ROWS + below));
                         for v in 0..C {
                             acc[below][v] = l.fma(acc[$r % R][v], acc[below][v]);
                         }

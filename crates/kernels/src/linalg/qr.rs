@@ -11,18 +11,18 @@
 use super::cholesky::apart;
 use super::lu::scale;
 use super::support::eye;
-use crate::gemm::{Lines, Onto, Strided, transfer, update};
+use crate::gemm::{PackLanes, Strided, Update, transfer, update};
 use crate::memory::{Fallible, grow, push, zeros};
 use crate::simd::{Level, widest};
 
 /// Columns of a panel.
-const PANEL: usize = 32;
+const PANEL_COLUMNS: usize = 32;
 /// Columns of a panel of a large matrix: what is right of it is read and written for each.
-const WIDE: usize = 64;
+const WIDE_PANEL_COLUMNS: usize = 64;
 /// Matrices from this extent on are large.
-const LARGE: usize = 384;
+const WIDE_PANEL_EXTENT: usize = 384;
 /// Columns that are reduced one after another.
-const LEAF: usize = 8;
+const LEAF_COLUMNS: usize = 8;
 
 /// `Q` (m×k, unless it is `None`) and `R` (k×n) of `a` (m×n), whose extents are not 0; `k` is m, or
 /// n if that is smaller.
@@ -53,7 +53,11 @@ pub(super) fn qr(
     work.copy_from_slice(a);
     let mut room = Vec::new();
     let mut panels = Vec::new();
-    let wide = if m.min(n) < LARGE { PANEL } else { WIDE };
+    let wide = if m.min(n) < WIDE_PANEL_EXTENT {
+        PANEL_COLUMNS
+    } else {
+        WIDE_PANEL_COLUMNS
+    };
     for first in (0..m.min(n)).step_by(wide) {
         let size = wide.min(m.min(n) - first);
         let panel = Panel::reduce(level, &mut work[first * n + first..], n, m - first, size)?;
@@ -142,7 +146,7 @@ impl Panel {
     fn reduce(level: Level, a: &mut [f64], n: usize, rows: usize, size: usize) -> Fallible<Panel> {
         let step = apart(rows);
         let (mut columns, v) = (zeros::<f64>(size * step)?, zeros::<f64>(size * step)?);
-        let lines = Lines {
+        let lines = PackLanes {
             from: a.as_ptr(),
             lane: n as isize,
             step: 1,
@@ -158,7 +162,7 @@ impl Panel {
             step,
             t: Vec::new(),
         };
-        let mut taus = [0.0; WIDE];
+        let mut taus = [0.0; WIDE_PANEL_COLUMNS];
         panel.columns(level, &mut columns, 0, size, &mut taus)?;
         panel.t = panel.triangle(level, 0, &taus[..size])?;
         for (j, column) in columns.chunks_exact(step).enumerate() {
@@ -177,10 +181,10 @@ impl Panel {
         x: &mut [f64],
         first: usize,
         count: usize,
-        taus: &mut [f64; WIDE],
+        taus: &mut [f64; WIDE_PANEL_COLUMNS],
     ) -> Fallible {
         let (step, rows) = (self.step, self.rows);
-        if count <= LEAF {
+        if count <= LEAF_COLUMNS {
             let v = &mut self.v;
             widest(
                 #[inline(always)]
@@ -197,7 +201,7 @@ impl Panel {
             );
             return Ok(());
         }
-        let half = (count / 2).next_multiple_of(LEAF);
+        let half = (count / 2).next_multiple_of(LEAF_COLUMNS);
         let (middle, rest) = (first + half, count - half);
         self.columns(level, x, first, half, taus)?;
         let t = self.triangle(level, first, &taus[first..middle])?;
@@ -214,7 +218,7 @@ impl Panel {
             update(
                 level,
                 [rest, rows - first, half],
-                Onto::Set,
+                Update::Set,
                 by_rows_mut(&mut w, 0, half),
                 read,
                 v.transposed(),
@@ -223,7 +227,7 @@ impl Panel {
             update(
                 level,
                 sizes,
-                Onto::Set,
+                Update::Set,
                 by_rows_mut(&mut wt, 0, half),
                 by_rows(&w, 0, half),
                 by_rows(&t, 0, half),
@@ -231,7 +235,7 @@ impl Panel {
             update(
                 level,
                 [rest, half, rows - first],
-                Onto::Minus,
+                Update::Minus,
                 right,
                 by_rows(&wt, 0, half),
                 v,
@@ -251,7 +255,7 @@ impl Panel {
             update(
                 level,
                 sizes,
-                Onto::Set,
+                Update::Set,
                 by_rows_mut(&mut dots, 0, size),
                 v,
                 v.transposed(),
@@ -297,7 +301,7 @@ impl Panel {
             update(
                 level,
                 [size, self.rows, cols],
-                Onto::Set,
+                Update::Set,
                 by_rows_mut(w, 0, step),
                 v,
                 read,
@@ -305,7 +309,7 @@ impl Panel {
             update(
                 level,
                 [size, size, cols],
-                Onto::Set,
+                Update::Set,
                 by_rows_mut(tw, 0, step),
                 t,
                 by_rows(w, 0, step),
@@ -313,7 +317,7 @@ impl Panel {
             update(
                 level,
                 [self.rows, size, cols],
-                Onto::Minus,
+                Update::Minus,
                 c,
                 v.transposed(),
                 by_rows(tw, 0, step),

@@ -1,6 +1,6 @@
 //! Plain loops for small matrices, row-major.
 
-use super::support::{Field, SMALL, Triangle};
+use super::support::{Field, MAX_UNBLOCKED_EXTENT, Triangle};
 use crate::simd::widest;
 
 /// Cholesky in place of the lower triangle, what is above stays; `false`: not positive definite.
@@ -76,7 +76,7 @@ pub(super) fn triangular_solve<T: Field>(
     let turned = how.transposed == how.left;
     // Rows in the order in which they are found: the triangle is then a lower one.
     let at = |i: usize| if how.lower != turned { i } else { n - 1 - i };
-    let mut l = [[T::zero(); SMALL]; SMALL];
+    let mut l = [[T::zero(); MAX_UNBLOCKED_EXTENT]; MAX_UNBLOCKED_EXTENT];
     for i in 0..n {
         for k in 0..=i {
             let x = if turned {
@@ -89,7 +89,7 @@ pub(super) fn triangular_solve<T: Field>(
     }
     for start in (0..count).step_by(SIDES) {
         let sides = SIDES.min(count - start);
-        let mut x = [[T::zero(); SIDES]; SMALL];
+        let mut x = [[T::zero(); SIDES]; MAX_UNBLOCKED_EXTENT];
         for (i, x) in x[..n].iter_mut().enumerate() {
             x[..sides]
                 .iter_mut()
@@ -111,8 +111,8 @@ pub(super) fn triangular_solve<T: Field>(
 
 #[inline(always)]
 fn substitute<T: Field>(
-    x: &mut [[T; SIDES]; SMALL],
-    l: &[[T; SMALL]; SMALL],
+    x: &mut [[T; SIDES]; MAX_UNBLOCKED_EXTENT],
+    l: &[[T; MAX_UNBLOCKED_EXTENT]; MAX_UNBLOCKED_EXTENT],
     n: usize,
     unit: bool,
 ) {

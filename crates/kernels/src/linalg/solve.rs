@@ -9,17 +9,17 @@
 //! independent of each other, so threads may divide them anywhere. Where a strip begins with zeros,
 //! as those of the identity do, no work is done for them, unless they would become NaN.
 
-use super::panels::{Panels, SIDES};
-use super::support::{SMALL, Triangle};
-use crate::gemm::{Lines, Onto, Strided, transfer, update};
+use super::panels::{PANEL_RHS, Panels};
+use super::support::{MAX_UNBLOCKED_EXTENT, Triangle};
+use crate::gemm::{PackLanes, Strided, Update, transfer, update};
 use crate::memory::{Fallible, collected, with_room};
 use crate::parallel::{Shared, attempt};
 use crate::simd::Level;
 
 /// Rows of the triangle that are packed together: the strip beside it stays in the cache.
-const BLOCK: usize = 256;
+const BLOCK_ROWS: usize = 256;
 /// Fewer right-hand sides are not worth packing.
-const FEW: usize = 8;
+const MIN_PACKED_RHS: usize = 8;
 
 /// Solves with `a` (square), writing over `b` (rows×columns); neither is empty.
 pub(super) fn triangular_solve(
@@ -56,7 +56,7 @@ pub(super) fn triangular_solve(
     // The first row of each strip that is not zero, in the order in which rows are found.
     let begin = |strip: usize| {
         let row = |i: usize| if forward { i } else { n - 1 - i };
-        let sides = strip * SIDES..count.min((strip + 1) * SIDES);
+        let sides = strip * PANEL_RHS..count.min((strip + 1) * PANEL_RHS);
         let some = |&i: &usize| {
             sides
                 .clone()
@@ -64,19 +64,28 @@ pub(super) fn triangular_solve(
         };
         (0..n).find(some).unwrap_or(n)
     };
-    let strips = if count < FEW {
+    let strips = if count < MIN_PACKED_RHS {
         1
     } else {
-        count.div_ceil(SIDES)
+        count.div_ceil(PANEL_RHS)
     };
-    let mut begins =
-        collected((0..strips).map(|strip| if count < FEW { 0 } else { begin(strip) }))?;
+    let mut begins = collected((0..strips).map(|strip| {
+        if count < MIN_PACKED_RHS {
+            0
+        } else {
+            begin(strip)
+        }
+    }))?;
     let divides = || how.unit || (0..n).all(|i| a[i * (n + 1)] != 0.0);
     if begins.iter().any(|&begin| begin > 0) && !(divides() && a.iter().all(|x| x.is_finite())) {
         begins.fill(0);
     }
     let to = Shared(b.as_mut_ptr());
-    let block = if count < FEW { SMALL } else { BLOCK };
+    let block = if count < MIN_PACKED_RHS {
+        MAX_UNBLOCKED_EXTENT
+    } else {
+        BLOCK_ROWS
+    };
     for done in (0..n).step_by(block) {
         let size = block.min(n - done);
         let first = if forward { done } else { n - done - size };
@@ -84,11 +93,11 @@ pub(super) fn triangular_solve(
         let known = if forward { 0 } else { end };
         // Strips in which rows are found that are not zero.
         let begun = |&begin: &usize| begin < done;
-        let low = SIDES * begins.iter().position(begun).unwrap_or(begins.len());
+        let low = PANEL_RHS * begins.iter().position(begun).unwrap_or(begins.len());
         let high = begins
             .iter()
             .rposition(begun)
-            .map_or(low, |last| count.min((last + 1) * SIDES));
+            .map_or(low, |last| count.min((last + 1) * PANEL_RHS));
         let at = |i: isize| to.get().wrapping_offset(i * step + low as isize * next);
         let known_sides = high - low;
         // SAFETY: rows that are found and rows that are not have no element in common, and all are
@@ -112,14 +121,14 @@ pub(super) fn triangular_solve(
                 col: next,
             };
             match how.left {
-                true => update(level, [size, done, known_sides], Onto::Minus, c, a, x)?,
+                true => update(level, [size, done, known_sides], Update::Minus, c, a, x)?,
                 false => {
                     let (c, a, x) = (c.transposed(), a.transposed(), x.transposed());
-                    update(level, [known_sides, done, size], Onto::Minus, c, x, a)?
+                    update(level, [known_sides, done, size], Update::Minus, c, x, a)?
                 }
             }
         }
-        if count < FEW {
+        if count < MIN_PACKED_RHS {
             // SAFETY: the block and its rows are inside the matrices.
             unsafe {
                 let a = Strided {
@@ -148,26 +157,30 @@ pub(super) fn triangular_solve(
         };
         let rows = panels.rows();
         let nanos = (size * size * count / 40) as u64;
-        attempt(count.div_ceil(SIDES), nanos, |strip| {
+        attempt(count.div_ceil(PANEL_RHS), nanos, |strip| {
             if begins[strip] >= done + size {
                 return Ok(());
             }
             let zero = begins[strip].saturating_sub(done);
             let at = to
                 .get()
-                .wrapping_offset(first as isize * step + (strip * SIDES) as isize * next);
-            let sides = SIDES.min(count - strip * SIDES);
-            with_room(rows * SIDES * size_of::<f64>(), |room| {
+                .wrapping_offset(first as isize * step + (strip * PANEL_RHS) as isize * next);
+            let sides = PANEL_RHS.min(count - strip * PANEL_RHS);
+            with_room(rows * PANEL_RHS * size_of::<f64>(), |room| {
                 // SAFETY: there is room for the rows, which are written here, and nothing else uses
                 // it.
                 let x = unsafe {
-                    if rows > size || sides < SIDES {
-                        room.write_bytes(0, rows * SIDES * size_of::<f64>());
+                    if rows > size || sides < PANEL_RHS {
+                        room.write_bytes(0, rows * PANEL_RHS * size_of::<f64>());
                     }
-                    std::slice::from_raw_parts_mut(room.cast::<f64>(), rows * SIDES)
+                    std::slice::from_raw_parts_mut(room.cast::<f64>(), rows * PANEL_RHS)
                 };
-                let own = if forward { 0 } else { (rows - size) * SIDES };
-                let there = Lines {
+                let own = if forward {
+                    0
+                } else {
+                    (rows - size) * PANEL_RHS
+                };
+                let there = PackLanes {
                     from: at.cast_const(),
                     lane: next,
                     step,
@@ -176,22 +189,22 @@ pub(super) fn triangular_solve(
                 };
                 // SAFETY: these rows of these right-hand sides exist, and no two strips have one in
                 // common.
-                unsafe { transfer(level, x[own..].as_mut_ptr(), SIDES, there) };
+                unsafe { transfer(level, x[own..].as_mut_ptr(), PANEL_RHS, there) };
                 let width = sides.next_multiple_of(8);
                 match forward {
-                    true => panels.solve(level, x, SIDES, width, zero),
-                    false => panels.solve_upwards(level, x, SIDES, width, zero),
+                    true => panels.solve(level, x, PANEL_RHS, width, zero),
+                    false => panels.solve_upwards(level, x, PANEL_RHS, width, zero),
                 }
-                let (from, apart) = (x[own..].as_ptr(), SIDES as isize);
+                let (from, apart) = (x[own..].as_ptr(), PANEL_RHS as isize);
                 let back = match how.left {
-                    true => Lines {
+                    true => PackLanes {
                         from,
                         lane: 1,
                         step: apart,
                         count: sides,
                         depth: size,
                     },
-                    false => Lines {
+                    false => PackLanes {
                         from,
                         lane: apart,
                         step: 1,
@@ -210,8 +223,8 @@ pub(super) fn triangular_solve(
 /// One right-hand side after another, in place.
 ///
 /// # Safety
-/// `size` rows and columns of A exist, at most [`SMALL`], and so many rows of `count` right-hand
-/// sides.
+/// `size` rows and columns of A exist, at most [`MAX_UNBLOCKED_EXTENT`], and so many rows of
+/// `count` right-hand sides.
 unsafe fn substitute(
     x: Strided<*mut f64>,
     a: Strided<*const f64>,
@@ -221,7 +234,7 @@ unsafe fn substitute(
 ) {
     let row = |i: usize| if forward { i } else { size - 1 - i } as isize;
     for j in 0..count as isize {
-        let mut found = [0.0; SMALL];
+        let mut found = [0.0; MAX_UNBLOCKED_EXTENT];
         for i in 0..size {
             // SAFETY: as stated.
             unsafe {

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// Up to this extent plain loops are faster.
-pub(super) const SMALL: usize = 16;
+pub(super) const MAX_UNBLOCKED_EXTENT: usize = 16;
 
 /// Eigenvalues, and eigenvectors one after the other.
-pub type Pairs = (Vec<Complex<f64>>, Vec<Complex<f64>>);
+pub type Eigenpairs = (Vec<Complex<f64>>, Vec<Complex<f64>>);
 
 /// A number that matrices are factored in.
 pub trait Field:
@@ -91,7 +91,7 @@ pub trait Field:
         shape: Shape,
     ) -> Fallible<bool>;
     /// Eigenvalues and eigenvectors of a square matrix; `None`: no convergence.
-    fn eigen(a: &[Self], n: usize) -> Fallible<Option<Pairs>>;
+    fn eigen(a: &[Self], n: usize) -> Fallible<Option<Eigenpairs>>;
 }
 
 /// A triangular system: which side, which triangle, and how the matrix is taken.

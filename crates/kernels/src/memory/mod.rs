@@ -3,16 +3,18 @@
 //!
 //! [`zeros`], [`filled`], [`collected`], [`with_capacity`] and [`grow`] make vectors, [`with_room`]
 //! lends memory for the length of a call, and the [`pool`] keeps buffers that are likely to be
-//! taken again. A large piece is handed out only if some memory is left beside it ([`SPARE`]),
-//! because small allocations of the standard library have no way to fail.
+//! taken again. A large piece is handed out only if some memory is left beside it
+//! ([`RESERVE_BYTES`]), because small allocations of the standard library have no way to fail.
 
 mod pool;
 mod system;
 
-pub use pool::{Bytes, KEPT, Stats, capacity, give, release, stats, take};
-pub use system::LARGE;
+pub use pool::{
+    Bytes, MIN_POOLED_BYTES, MIN_POOLED_BYTES as KEPT, Stats, capacity, give, release, stats, take,
+};
 #[doc(hidden)]
 pub use system::with_allocations;
+pub use system::{MIN_SYSTEM_BYTES, MIN_SYSTEM_BYTES as LARGE};
 
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -22,7 +24,7 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 pub(crate) use system::is_free;
-use system::{HELD, SPARE, allowed, leaves_room};
+use system::{RESERVE_BYTES, RESERVED_BYTES, allowed, leaves_room};
 
 /// An error: there is no memory for a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,23 +72,23 @@ fn size<T>(n: usize) -> Fallible<usize> {
 /// Memory that a library is going to allocate, and has no way to say that it cannot: nobody else
 /// takes it as long as this lives. It may not be there in pieces of any size, as one piece was
 /// asked for.
-pub struct Held(usize);
+pub struct Reservation(usize);
 
 /// An error unless so many bytes are free. Few are not asked for: the call costs a microsecond.
-pub fn hold(bytes: usize) -> Fallible<Held> {
-    if bytes < LARGE {
+pub fn hold(bytes: usize) -> Fallible<Reservation> {
+    if bytes < MIN_SYSTEM_BYTES {
         return if allowed() {
-            Ok(Held(0))
+            Ok(Reservation(0))
         } else {
             Err(OutOfMemory { bytes })
         };
     }
-    let held = Held(bytes);
+    let held = Reservation(bytes);
     // Another thread may hold some, too: whoever comes second sees both.
-    let all = HELD
+    let all = RESERVED_BYTES
         .fetch_add(bytes, Ordering::Relaxed)
         .saturating_add(bytes)
-        .saturating_add(SPARE);
+        .saturating_add(RESERVE_BYTES);
     let free = allowed()
         && all <= isize::MAX as usize
         && (is_free(all) || (release() > 0 && is_free(all)));
@@ -97,9 +99,9 @@ pub fn hold(bytes: usize) -> Fallible<Held> {
     }
 }
 
-impl Drop for Held {
+impl Drop for Reservation {
     fn drop(&mut self) {
-        HELD.fetch_sub(self.0, Ordering::Relaxed);
+        RESERVED_BYTES.fetch_sub(self.0, Ordering::Relaxed);
     }
 }
 
@@ -207,32 +209,33 @@ pub fn refill<T: Copy>(to: &mut Vec<T>, n: usize, x: T) -> Fallible {
 }
 
 /// The alignment of rooms: a line of the cache.
-const LINE: usize = 64;
+const SCRATCH_ALIGN_BYTES: usize = 64;
 
 /// Rooms up to this size are kept by their thread, larger ones by the pool.
-const OWN: usize = 256 << 10;
+const MAX_THREAD_SCRATCH_BYTES: usize = 256 << 10;
 
 /// Rooms up to this size are powers of two. What is not used of one is memory that was never
 /// touched.
-const MANY: usize = 64 << 20;
+const MAX_ROUNDED_SCRATCH_BYTES: usize = 64 << 20;
 
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Line {
-    _bytes: [u8; LINE],
+struct CacheLine {
+    _bytes: [u8; SCRATCH_ALIGN_BYTES],
 }
 
 /// Calls `f` with room for `bytes`, aligned to 64, of bytes that are anything. `f` may ask for
 /// more.
 pub(crate) fn with_room<R>(bytes: usize, f: impl FnOnce(*mut u8) -> R) -> Fallible<R> {
-    if bytes > OWN {
+    if bytes > MAX_THREAD_SCRATCH_BYTES {
         // Products of many sizes follow each other: few sizes of rooms, so that one is there.
-        let size = if bytes <= MANY {
+        let size = if bytes <= MAX_ROUNDED_SCRATCH_BYTES {
             bytes.next_power_of_two()
         } else {
             bytes
         };
-        let layout = Layout::from_size_align(size, LINE).map_err(|_| OutOfMemory { bytes })?;
+        let layout = Layout::from_size_align(size, SCRATCH_ALIGN_BYTES)
+            .map_err(|_| OutOfMemory { bytes })?;
         let data = take(layout, Bytes::Initialised).ok_or(OutOfMemory { bytes })?;
         struct Back(NonNull<u8>, Layout);
         impl Drop for Back {
@@ -246,12 +249,17 @@ pub(crate) fn with_room<R>(bytes: usize, f: impl FnOnce(*mut u8) -> R) -> Fallib
         return Ok(f(room.0.as_ptr()));
     }
     // A room for each depth: the one that was left last is taken first.
-    thread_local!(static ROOMS: RefCell<Vec<Vec<Line>>> = const { RefCell::new(Vec::new()) });
+    thread_local!(static ROOMS: RefCell<Vec<Vec<CacheLine>>> = const { RefCell::new(Vec::new()) });
     let mut room = ROOMS.with_borrow_mut(Vec::pop).unwrap_or_default();
-    if room.len() * LINE < bytes {
+    if room.len() * SCRATCH_ALIGN_BYTES < bytes {
         // Not resized: nothing in it is needed.
         drop(room);
-        room = filled(Line { _bytes: [0; LINE] }, bytes.div_ceil(LINE))?;
+        room = filled(
+            CacheLine {
+                _bytes: [0; SCRATCH_ALIGN_BYTES],
+            },
+            bytes.div_ceil(SCRATCH_ALIGN_BYTES),
+        )?;
     }
     let out = f(room.as_mut_ptr().cast());
     ROOMS.with_borrow_mut(|rooms| rooms.push(room));

@@ -3,17 +3,17 @@
 //!
 //! To get large memory from the system costs several times what it costs to write it (every page is
 //! cleared and mapped when it is first touched), and to clear what a product of matrices will set
-//! costs a tenth of a small one. So buffers of [`KEPT`] bytes and more are kept, at most [`MOST`]
-//! bytes of all threads together, and new ones of [`LARGE`] bytes ask for huge pages. A buffer of
-//! more than one huge page has a [`capacity`] that fills pages, because Linux aligns what fills
-//! them.
+//! costs a tenth of a small one. So buffers of [`MIN_POOLED_BYTES`] bytes and more are kept, at
+//! most [`MAX_POOL_BYTES`] bytes of all threads together, and new ones of [`MIN_SYSTEM_BYTES`]
+//! bytes ask for huge pages. A buffer of more than one huge page has a [`capacity`] that fills
+//! pages, because Linux aligns what fills them.
 //!
 //! What is kept is what is likely to be taken again. A buffer stays if one of its size was taken
 //! that has not come back: what a program gets from elsewhere, its arguments, is freed. Sizes that
-//! were taken twice stay for [`LONG`] calls of the pool since they were taken last, others for
-//! [`SHORT`]. [`release`] frees everything.
+//! were taken twice stay for [`REPEATED_USE_CALLS`] calls of the pool since they were taken last,
+//! others for [`SINGLE_USE_CALLS`]. [`release`] frees everything.
 
-use super::system::{LARGE, allowed, leaves_room};
+use super::system::{MIN_SYSTEM_BYTES, allowed, leaves_room};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
@@ -21,20 +21,20 @@ use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard};
 
 /// From this size on a buffer is kept.
-pub const KEPT: usize = 32 << 10;
+pub const MIN_POOLED_BYTES: usize = 32 << 10;
 
 /// Bytes that are kept.
-const MOST: usize = 256 << 20;
+const MAX_POOL_BYTES: usize = 256 << 20;
 
 /// Sizes that are remembered.
-const SIZES: usize = 512;
+const MAX_POOL_CLASSES: usize = 512;
 
 /// Buffers of one size that are taken and not yet back, as far as they are counted.
-const OUT: u32 = 256;
+const MAX_OUTSTANDING: u32 = 256;
 
 /// Calls of the pool for which buffers of a size stay that was taken once, or more often.
-const SHORT: u64 = 64;
-const LONG: u64 = 4096;
+const SINGLE_USE_CALLS: u64 = 64;
+const REPEATED_USE_CALLS: u64 = 4096;
 
 /// What the bytes of a buffer are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub enum Bytes {
     Zero,
     /// Anything, but somebody wrote them.
     Initialised,
-    /// Of less than [`LARGE`] bytes perhaps never written.
+    /// Of less than [`MIN_SYSTEM_BYTES`] bytes perhaps never written.
     Any,
 }
 
@@ -103,7 +103,7 @@ impl Pool {
         self.calls += 1;
         let class = self.classes.entry(layout).or_default();
         (class.taken, class.last) = (class.taken + 1, self.calls);
-        class.out = (class.out + 1).min(OUT);
+        class.out = (class.out + 1).min(MAX_OUTSTANDING);
         let found = class.kept.pop()?;
         self.bytes -= layout.size();
         Some(found)
@@ -112,17 +112,17 @@ impl Pool {
     fn give(&mut self, at: usize, layout: Layout, freed: &mut Freed) {
         self.calls += 1;
         match self.classes.get_mut(&layout).filter(|class| class.out > 0) {
-            Some(class) if layout.size() <= MOST => {
+            Some(class) if layout.size() <= MAX_POOL_BYTES => {
                 class.out -= 1;
                 class.kept.push(at);
                 self.bytes += layout.size();
             }
             _ => freed.0.push((at, layout)),
         }
-        if self.calls.is_multiple_of(SHORT) || self.classes.len() > SIZES {
+        if self.calls.is_multiple_of(SINGLE_USE_CALLS) || self.classes.len() > MAX_POOL_CLASSES {
             self.forget(freed);
         }
-        while self.bytes > MOST && self.free_oldest(freed) {}
+        while self.bytes > MAX_POOL_BYTES && self.free_oldest(freed) {}
     }
 
     /// Frees what was not taken for long.
@@ -130,16 +130,20 @@ impl Pool {
         let calls = self.calls;
         let mut gone = 0;
         self.classes.retain(|&layout, class| {
-            let stays = if class.taken > 1 { LONG } else { SHORT };
+            let stays = if class.taken > 1 {
+                REPEATED_USE_CALLS
+            } else {
+                SINGLE_USE_CALLS
+            };
             let age = calls - class.last;
             if age > stays {
                 gone += class.kept.len() * layout.size();
                 freed.0.extend(class.kept.drain(..).map(|at| (at, layout)));
             }
-            age <= LONG
+            age <= REPEATED_USE_CALLS
         });
         self.bytes -= gone;
-        while self.classes.len() > SIZES {
+        while self.classes.len() > MAX_POOL_CLASSES {
             let Some(oldest) = self
                 .classes
                 .iter()
@@ -173,20 +177,22 @@ impl Pool {
 }
 
 /// The size of a huge page.
-const HUGE: usize = 2 << 20;
+const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// What the allocator keeps beside a buffer, at most.
-const HEADER: usize = 64;
+const ALLOCATOR_HEADER_BYTES: usize = 64;
 
 /// How many bytes a buffer for so many has: with the allocator's header they fill huge pages, if
 /// there is more than one. What is past the end is never touched, so that it takes up addresses
 /// alone.
 pub fn capacity(bytes: usize) -> usize {
     match bytes
-        .checked_add(HEADER)
-        .and_then(|n| n.checked_next_multiple_of(HUGE))
+        .checked_add(ALLOCATOR_HEADER_BYTES)
+        .and_then(|n| n.checked_next_multiple_of(HUGE_PAGE_BYTES))
     {
-        Some(pages) if bytes >= HUGE && pages <= isize::MAX as usize => pages - HEADER,
+        Some(pages) if bytes >= HUGE_PAGE_BYTES && pages <= isize::MAX as usize => {
+            pages - ALLOCATOR_HEADER_BYTES
+        }
         _ => bytes,
     }
 }
@@ -202,7 +208,7 @@ pub fn take(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
     if !allowed() {
         return None;
     }
-    if layout.size() >= KEPT {
+    if layout.size() >= MIN_POOLED_BYTES {
         let found = pool().get_or_insert_default().take(layout);
         if let Some(data) = found.and_then(|at| NonNull::new(at as *mut u8)) {
             if bytes == Bytes::Zero {
@@ -214,7 +220,7 @@ pub fn take(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
     }
     let data =
         fresh(layout, bytes).or_else(|| (release() > 0).then(|| fresh(layout, bytes)).flatten())?;
-    if layout.size() >= LARGE {
+    if layout.size() >= MIN_SYSTEM_BYTES {
         prepare_pages(data, layout.size());
     }
     Some(data)
@@ -222,7 +228,7 @@ pub fn take(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
 
 /// A buffer from the allocator.
 fn fresh(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
-    let zero = bytes != Bytes::Any || layout.size() >= LARGE;
+    let zero = bytes != Bytes::Any || layout.size() >= MIN_SYSTEM_BYTES;
     let whole = whole(layout);
     // SAFETY: the layout has a size.
     let data = NonNull::new(unsafe {
@@ -243,8 +249,8 @@ fn fresh(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
 /// Keeps a buffer that is likely to be taken again, or frees it.
 ///
 /// # Safety
-/// The buffer has the [`capacity`] of this layout, which is of [`KEPT`] bytes or more; those of the
-/// layout were all written or zeroed, and nothing refers to it.
+/// The buffer has the [`capacity`] of this layout, which is of [`MIN_POOLED_BYTES`] bytes or more;
+/// those of the layout were all written or zeroed, and nothing refers to it.
 pub unsafe fn give(data: NonNull<u8>, layout: Layout) {
     let mut freed = Freed::default();
     pool()
@@ -279,7 +285,7 @@ pub fn stats() -> Stats {
     Stats {
         buffers,
         bytes,
-        limit: MOST,
+        limit: MAX_POOL_BYTES,
     }
 }
 
@@ -288,7 +294,7 @@ pub fn stats() -> Stats {
 fn prepare_pages(data: NonNull<u8>, size: usize) {
     #[cfg(target_os = "linux")]
     {
-        const PAGE: usize = 4096;
+        const PAGE_BYTES: usize = 4096;
         /// From Linux 6.1 on; not every C library names it.
         const MADV_COLLAPSE: libc::c_int = 25;
         let at = data.as_ptr() as usize;
@@ -299,21 +305,24 @@ fn prepare_pages(data: NonNull<u8>, size: usize) {
             from < to && unsafe { libc::madvise(start.cast(), to - from, advice) } == 0
         };
         let (first, last) = (
-            at / PAGE * PAGE,
-            at.saturating_add(size).next_multiple_of(PAGE),
+            at / PAGE_BYTES * PAGE_BYTES,
+            at.saturating_add(size).next_multiple_of(PAGE_BYTES),
         );
-        let end = at.saturating_add(capacity(size)).next_multiple_of(PAGE);
-        let inner = first.next_multiple_of(HUGE).min(last);
+        let end = at
+            .saturating_add(capacity(size))
+            .next_multiple_of(PAGE_BYTES);
+        let inner = first.next_multiple_of(HUGE_PAGE_BYTES).min(last);
         // The last page is huge as well if at least half of it is used.
-        let outer = match last.next_multiple_of(HUGE) {
-            next if next <= end && last % HUGE >= HUGE / 2 => next,
-            _ => (last / HUGE * HUGE).max(inner),
+        let outer = match last.next_multiple_of(HUGE_PAGE_BYTES) {
+            next if next <= end && last % HUGE_PAGE_BYTES >= HUGE_PAGE_BYTES / 2 => next,
+            _ => (last / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES).max(inner),
         };
         advise(inner, outer, libc::MADV_HUGEPAGE);
         // The allocator wrote its header before it was told, so that a small page lies where the
         // first huge one should.
-        if inner == first && inner < outer && !advise(inner, inner + HUGE, MADV_COLLAPSE) {
-            advise(inner, inner + HUGE, libc::MADV_POPULATE_WRITE);
+        if inner == first && inner < outer && !advise(inner, inner + HUGE_PAGE_BYTES, MADV_COLLAPSE)
+        {
+            advise(inner, inner + HUGE_PAGE_BYTES, libc::MADV_POPULATE_WRITE);
         }
         advise(first, inner, libc::MADV_POPULATE_WRITE);
         advise(outer, last, libc::MADV_POPULATE_WRITE);
@@ -370,7 +379,7 @@ mod tests {
             let layout = layout(1000 + step);
             pool.take(layout);
             give(&mut pool, layout);
-            assert!(kept(&pool) <= 256 << 20 && pool.classes.len() <= SIZES + 1);
+            assert!(kept(&pool) <= 256 << 20 && pool.classes.len() <= MAX_POOL_CLASSES + 1);
         }
         // What a large program takes in turn is kept, if its sizes come again.
         let mut pool = Pool::default();
@@ -389,8 +398,8 @@ mod tests {
         for _ in 0..20 {
             (0..20).for_each(|_| _ = pool.take(layout(64 << 10)));
             (0..20).for_each(|_| _ = give(&mut pool, layout(64 << 10)));
-            assert!(kept(&pool) <= MOST);
+            assert!(kept(&pool) <= MAX_POOL_BYTES);
         }
-        assert!(kept(&pool) > MOST / 2);
+        assert!(kept(&pool) > MAX_POOL_BYTES / 2);
     }
 }

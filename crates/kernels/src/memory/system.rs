@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// From this size on memory comes from the system, where zeros cost nothing: all of it is
 /// initialised.
-pub const LARGE: usize = 1 << 20;
+pub const MIN_SYSTEM_BYTES: usize = 1 << 20;
 
 /// Bytes that must be free beside a large piece: for everything small that follows, stacks of
 /// threads included.
-pub(super) const SPARE: usize = 4 << 20;
+pub(super) const RESERVE_BYTES: usize = 4 << 20;
 
 thread_local! {
     /// How many more allocations of this thread succeed, in tests; `u64::MAX`: all.
@@ -44,7 +44,12 @@ pub(super) fn allowed() -> bool {
 
 /// Whether some memory is left beside a piece of this size that was just allocated.
 pub(super) fn leaves_room(bytes: usize) -> bool {
-    bytes < LARGE || is_free(HELD.load(Ordering::Relaxed).saturating_add(SPARE))
+    bytes < MIN_SYSTEM_BYTES
+        || is_free(
+            RESERVED_BYTES
+                .load(Ordering::Relaxed)
+                .saturating_add(RESERVE_BYTES),
+        )
 }
 
 /// Whether the system would give so many bytes: asked for, and given back untouched.
@@ -66,5 +71,5 @@ pub(crate) fn is_free(bytes: usize) -> bool {
     Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
 
-/// Bytes that are [`Held`](super::Held).
-pub(super) static HELD: AtomicUsize = AtomicUsize::new(0);
+/// Bytes that are [`Reservation`](super::Held).
+pub(super) static RESERVED_BYTES: AtomicUsize = AtomicUsize::new(0);

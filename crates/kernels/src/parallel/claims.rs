@@ -19,14 +19,14 @@ pub(super) struct Claims {
 /// The count and the next chunk of a word.
 fn parts(word: u64) -> (u32, u32) {
     (
-        (word >> 16) as u32 & Claims::MOST,
-        word as u32 & Claims::MOST,
+        (word >> 16) as u32 & Claims::MAX_CHUNKS,
+        word as u32 & Claims::MAX_CHUNKS,
     )
 }
 
 impl Claims {
     /// The most chunks of a job.
-    pub(super) const MOST: u32 = u16::MAX as u32;
+    pub(super) const MAX_CHUNKS: u32 = u16::MAX as u32;
 
     pub(super) fn new() -> Claims {
         Claims {
@@ -79,13 +79,13 @@ impl Claims {
 }
 
 /// Where a thread without work sleeps.
-pub(super) struct Bed {
+pub(super) struct Parker {
     asleep: AtomicBool,
 }
 
-impl Bed {
-    pub(super) fn new() -> Bed {
-        Bed {
+impl Parker {
+    pub(super) fn new() -> Parker {
+        Parker {
             asleep: AtomicBool::new(false),
         }
     }

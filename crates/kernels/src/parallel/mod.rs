@@ -24,7 +24,7 @@ mod sync;
 
 use crate::environment::chosen;
 use crate::memory::{Fallible, is_free};
-use claims::{Bed, Claims};
+use claims::{Claims, Parker};
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -34,20 +34,20 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Nanoseconds of work that are worth sharing with a worker that watches.
-const WORTH_SHARING: u64 = 8_000;
+const SHARE_MIN_NS: u64 = 8_000;
 
 /// Nanoseconds of work that are worth waking one.
-const WORTH_WAKING: u64 = 50_000;
+const WAKE_MIN_NS: u64 = 50_000;
 
 /// Nanoseconds of smaller jobs after which one is woken all the same: where there were so many,
 /// more follow.
-const WORTH_WATCHING: u64 = 4 * WORTH_WAKING;
+const WAKE_SMALL_JOBS_NS: u64 = 4 * WAKE_MIN_NS;
 
 /// Bytes that must be free for a worker to be started: its stack, twice, and some more.
-const THREAD: usize = 8 << 20;
+const THREAD_RESERVE_BYTES: usize = 8 << 20;
 
 /// How long a worker watches for the next job: some times what it costs to wake it.
-const WATCH: Duration = Duration::from_micros(400);
+const SPIN_DURATION: Duration = Duration::from_micros(400);
 
 thread_local! {
     /// How many threads jobs of this thread use; 0 for [`default_threads`].
@@ -96,7 +96,7 @@ pub fn with_threads<R>(n: usize, f: impl FnOnce() -> R) -> R {
 /// If a chunk panicked, with what it panicked with, when the others have returned.
 pub fn parallel(count: usize, nanos: u64, f: impl Fn(usize) + Sync) {
     let threads = threads().min(count);
-    if threads > 1 && nanos >= WORTH_SHARING && pool().share(threads, count, nanos, &f) {
+    if threads > 1 && nanos >= SHARE_MIN_NS && pool().share(threads, count, nanos, &f) {
         return;
     }
     (0..count).for_each(f);
@@ -120,7 +120,7 @@ pub fn chunks<T: Send>(dst: &mut [T], size: usize, nanos: u64, f: impl Fn(usize,
 /// begins after it.
 pub fn attempt(count: usize, nanos: u64, f: impl Fn(usize) -> Fallible + Sync) -> Fallible {
     let threads = threads().min(count);
-    if threads <= 1 || nanos < WORTH_SHARING {
+    if threads <= 1 || nanos < SHARE_MIN_NS {
         return (0..count).try_for_each(f);
     }
     // Written at most once a job, so the lock is taken by no chunk that succeeds.
@@ -175,13 +175,13 @@ unsafe impl<T> Sync for Shared<T> {}
 
 /// On a cache line of its own: what one thread writes does not slow down who reads its neighbour.
 #[repr(align(128))]
-struct Apart<T>(T);
+struct CachePadded<T>(T);
 
 /// What a job does with a chunk.
 type Job<'a> = dyn Fn(u32) + Sync + 'a;
 
 struct Pool {
-    claims: Apart<Claims>,
+    claims: CachePadded<Claims>,
     /// Valid from an offer until its last chunk is finished.
     job: UnsafeCell<*const Job<'static>>,
     /// What the first chunk that panicked panicked with.
@@ -206,14 +206,14 @@ unsafe impl Send for Pool {}
 
 struct Worker {
     thread: thread::Thread,
-    bed: &'static Apart<Bed>,
+    parker: &'static CachePadded<Parker>,
 }
 
 fn pool() -> &'static Pool {
     static POOL: OnceLock<Pool> = OnceLock::new();
     fn nothing(_: u32) {}
     POOL.get_or_init(|| Pool {
-        claims: Apart(Claims::new()),
+        claims: CachePadded(Claims::new()),
         job: UnsafeCell::new(&(nothing as fn(u32)) as &Job<'static>),
         panic: Mutex::default(),
         workers: Mutex::default(),
@@ -243,14 +243,14 @@ impl Pool {
         if helpers.is_empty() {
             return false;
         }
-        if nanos < WORTH_WAKING && helpers.iter().all(|w| w.bed.0.is_asleep()) {
+        if nanos < WAKE_MIN_NS && helpers.iter().all(|w| w.parker.0.is_asleep()) {
             *alone += nanos;
-            if *alone < WORTH_WATCHING {
+            if *alone < WAKE_SMALL_JOBS_NS {
                 return false;
             }
         }
         *alone = 0;
-        let group = count.div_ceil(Claims::MOST as usize);
+        let group = count.div_ceil(Claims::MAX_CHUNKS as usize);
         let groups = count.div_ceil(group) as u32;
         let job = |k: u32| (k as usize * group..count.min((k as usize + 1) * group)).for_each(f);
         let job: &Job<'_> = &job;
@@ -261,7 +261,7 @@ impl Pool {
             *self.job.get() = std::mem::transmute::<*const Job<'_>, *const Job<'static>>(job)
         };
         self.claims.0.offer(groups);
-        helpers.iter().for_each(|w| w.bed.0.wake(&w.thread));
+        helpers.iter().for_each(|w| w.parker.0.wake(&w.thread));
         self.work();
         let mut rounds = 0u32;
         while !self.claims.0.finished(groups) {
@@ -300,8 +300,8 @@ impl Pool {
     fn hire(&'static self, index: usize) -> Option<Worker> {
         // A stack and what the system's library sets up for a thread: a thread cannot say that it
         // has no room for these.
-        is_free(THREAD).then_some(())?;
-        let bed: &'static Apart<Bed> = Box::leak(Box::new(Apart(Bed::new())));
+        is_free(THREAD_RESERVE_BYTES).then_some(())?;
+        let parker: &'static CachePadded<Parker> = Box::leak(Box::new(CachePadded(Parker::new())));
         let core = core_of(index);
         let run = move || {
             if let Some(core) = core {
@@ -311,8 +311,8 @@ impl Pool {
                 self.work();
                 let since = Instant::now();
                 while !self.claims.0.open() {
-                    if since.elapsed() > WATCH {
-                        bed.0.sleep(|| self.claims.0.open());
+                    if since.elapsed() > SPIN_DURATION {
+                        parker.0.sleep(|| self.claims.0.open());
                         break;
                     }
                     (0..4).for_each(|_| std::hint::spin_loop());
@@ -325,7 +325,7 @@ impl Pool {
             .ok()?;
         Some(Worker {
             thread: handle.thread().clone(),
-            bed,
+            parker,
         })
     }
 }
@@ -374,7 +374,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicUsize;
 
-    const LONG: u64 = u64::MAX;
+    const SHARED_NS: u64 = u64::MAX;
 
     #[test]
     fn every_chunk_runs_once() {
@@ -382,7 +382,7 @@ mod tests {
             with_threads(threads, || {
                 for count in [0, 1, 2, 3, 100, 200_000] {
                     let mut ran = vec![0u8; count];
-                    chunks(&mut ran, 1, LONG, |_, part| part[0] += 1);
+                    chunks(&mut ran, 1, SHARED_NS, |_, part| part[0] += 1);
                     assert!(
                         ran.iter().all(|&n| n == 1),
                         "{threads} threads, {count} chunks"
@@ -400,8 +400,8 @@ mod tests {
                 s.spawn(|| {
                     with_threads(3, || {
                         for _ in 0..50 {
-                            parallel(10, LONG, |_| {
-                                parallel(10, LONG, |k| {
+                            parallel(10, SHARED_NS, |_| {
+                                parallel(10, SHARED_NS, |k| {
                                     total.fetch_add(k, Ordering::Relaxed);
                                 });
                             });
@@ -418,7 +418,7 @@ mod tests {
         for bad in [0, 7, 99] {
             let run = || {
                 with_threads(2, || {
-                    parallel(100, LONG, |k| assert!(k != bad, "chunk {bad}"))
+                    parallel(100, SHARED_NS, |k| assert!(k != bad, "chunk {bad}"))
                 })
             };
             let message = catch_unwind(run).unwrap_err();

@@ -10,12 +10,12 @@ use crate::view::View;
 
 /// A value and its position.
 #[derive(Clone, Copy)]
-struct Found<K> {
+struct Extremum<K> {
     key: K,
     position: usize,
 }
 
-impl<K: Copy + Send> Lanes for Found<K> {
+impl<K: Copy + Send> Lanes for Extremum<K> {
     const LANES: usize = 32;
 }
 
@@ -31,7 +31,7 @@ pub(super) fn arg<T: Number<Acc: Ordered>, I: Index>(
         axes,
         I::of(0),
         &Best(beats),
-        |f: Found<T::Acc>| I::of(f.position),
+        |f: Extremum<T::Acc>| I::of(f.position),
     );
 }
 
@@ -39,22 +39,24 @@ pub(super) fn arg<T: Number<Acc: Ordered>, I: Index>(
 struct Best<B>(B);
 
 /// Elements that are compared side by side.
-const WIDE: usize = 32;
+const COMPARE_LANES: usize = 32;
 
 /// Rows of columns that are turned at a time.
-const ROWS: usize = 16;
+const TRANSPOSED_ROWS: usize = 16;
 
-impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Found<K>> for Best<B> {
+impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Extremum<K>>
+    for Best<B>
+{
     #[inline(always)]
-    fn lift(&self, x: T, position: usize) -> Found<K> {
-        Found {
+    fn lift(&self, x: T, position: usize) -> Extremum<K> {
+        Extremum {
             key: x.widen(),
             position,
         }
     }
 
     #[inline(always)]
-    fn combine(&self, a: Found<K>, b: Found<K>) -> Found<K> {
+    fn combine(&self, a: Extremum<K>, b: Extremum<K>) -> Extremum<K> {
         // The lanes do not meet in order of position, so ties compare positions.
         let wins = match (a.key.is_nan(), b.key.is_nan()) {
             (true, false) => true,
@@ -67,17 +69,17 @@ impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Foun
         if wins { a } else { b }
     }
 
-    const SHORT: usize = 2 * WIDE;
+    const SHORT: usize = 2 * COMPARE_LANES;
 
     /// The best key, then its first position: both loops become vectors.
     fn chunks(
         &self,
-        dst: &mut [Found<K>],
+        dst: &mut [Extremum<K>],
         x: &[T],
         len: usize,
         _: Place,
         base: usize,
-        _: &mut Counter<Found<K>>,
+        _: &mut Counter<Extremum<K>>,
     ) {
         for (y, x) in dst.iter_mut().zip(x.chunks(len)) {
             *y = widest(
@@ -89,7 +91,7 @@ impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Foun
 
     fn columns(
         &self,
-        dst: &mut Vec<Found<K>>,
+        dst: &mut Vec<Extremum<K>>,
         data: &[T],
         starts: &[usize],
         across: isize,
@@ -98,7 +100,7 @@ impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Foun
         let first = dst.len();
         dst.resize(
             first + width,
-            Found {
+            Extremum {
                 key: data[starts[0]].widen(),
                 position: base,
             },
@@ -106,9 +108,10 @@ impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Foun
         let dst = &mut dst[first..];
         // Positions are as wide as keys, so that both are one register.
         match size_of::<K>() {
-            8 => self.side_by_side::<T, K, u64, { WIDE / 2 }>(dst, data, starts, across, base),
-            4 => self.side_by_side::<T, K, u32, WIDE>(dst, data, starts, across, base),
-            _ => self.side_by_side::<T, K, u16, WIDE>(dst, data, starts, across, base),
+            8 => self
+                .side_by_side::<T, K, u64, { COMPARE_LANES / 2 }>(dst, data, starts, across, base),
+            4 => self.side_by_side::<T, K, u32, COMPARE_LANES>(dst, data, starts, across, base),
+            _ => self.side_by_side::<T, K, u16, COMPARE_LANES>(dst, data, starts, across, base),
         }
         true
     }
@@ -117,30 +120,30 @@ impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Foun
 impl<B> Best<B> {
     /// The best element of a row, and its first position.
     #[inline(always)]
-    fn line<T: Number<Acc = K>, K: Ordered>(&self, x: &[T], base: usize) -> Found<K>
+    fn line<T: Number<Acc = K>, K: Ordered>(&self, x: &[T], base: usize) -> Extremum<K>
     where
         B: Fn(K, K) -> bool,
     {
         let same = |v: T, key: K| v.widen() == key || (key.is_nan() && v.widen().is_nan());
-        let Some(tail) = x.last_chunk::<WIDE>() else {
+        let Some(tail) = x.last_chunk::<COMPARE_LANES>() else {
             let key = x[1..]
                 .iter()
                 .fold(x[0].widen(), |a, b| self.better(a, b.widen()));
             let position = x.iter().position(|&v| same(v, key)).unwrap_or(0);
-            return Found {
+            return Extremum {
                 key,
                 position: base + position,
             };
         };
         // The last block may have elements of the one before: the best of both is the same.
         let mut best = each(tail, T::widen);
-        let blocks = x.as_chunks::<WIDE>().0;
+        let blocks = x.as_chunks::<COMPARE_LANES>().0;
         for block in blocks {
             for (a, &b) in best.iter_mut().zip(block) {
                 *a = self.better(*a, b.widen());
             }
         }
-        let mut half = WIDE / 2;
+        let mut half = COMPARE_LANES / 2;
         while half > 0 {
             for l in 0..half {
                 best[l] = self.better(best[l], best[l + half]);
@@ -151,9 +154,9 @@ impl<B> Best<B> {
         let block = blocks
             .iter()
             .position(|b| b.iter().fold(false, |any, &v| any | same(v, key)));
-        let first = block.map_or(x.len() - WIDE, |block| block * WIDE);
+        let first = block.map_or(x.len() - COMPARE_LANES, |block| block * COMPARE_LANES);
         let position = first + x[first..].iter().position(|&v| same(v, key)).unwrap_or(0);
-        Found {
+        Extremum {
             key,
             position: base + position,
         }
@@ -162,7 +165,7 @@ impl<B> Best<B> {
     /// The best of columns that are `across` apart, a vector of keys beside one of positions.
     fn side_by_side<T: Number<Acc = K>, K: Ordered, P: Index, const W: usize>(
         &self,
-        dst: &mut [Found<K>],
+        dst: &mut [Extremum<K>],
         data: &[T],
         starts: &[usize],
         across: isize,
@@ -184,7 +187,7 @@ impl<B> Best<B> {
                 // Columns that are not adjacent, but whose elements are, are turned some rows at a
                 // time.
                 let turned = across != 1 && starts.windows(2).all(|rows| rows[1] == rows[0] + 1);
-                let mut tile = [[data[starts[0]]; W]; ROWS];
+                let mut tile = [[data[starts[0]]; W]; TRANSPOSED_ROWS];
                 for (b, dst) in dst.chunks_mut(W).enumerate() {
                     // A block that is not full has its last column several times.
                     let most = dst.len() - 1;
@@ -194,8 +197,8 @@ impl<B> Best<B> {
                     // those between are.
                     let mut key = unsafe { load::<T, W>(data, at(starts[0]), across, most) };
                     let mut position = [P::of(0); W];
-                    for (piece, starts) in starts.chunks(ROWS).enumerate() {
-                        let i = |r: usize| P::of(piece * ROWS + r);
+                    for (piece, starts) in starts.chunks(TRANSPOSED_ROWS).enumerate() {
+                        let i = |r: usize| P::of(piece * TRANSPOSED_ROWS + r);
                         if turned {
                             let tile = &mut tile[..starts.len()];
                             let lines = turn::Lines {
@@ -217,7 +220,7 @@ impl<B> Best<B> {
                         }
                     }
                     for (y, (&key, &i)) in dst.iter_mut().zip(key.iter().zip(&position)) {
-                        *y = Found {
+                        *y = Extremum {
                             key,
                             position: base + i.position(),
                         };

@@ -1,9 +1,9 @@
 //! The general reduction of a view, by rows or by columns, in the order of [`tree`](crate::tree).
 
-use crate::loops::{Axis, Loops};
+use crate::loops::{Loops, StridedAxis};
 use crate::parallel::chunks;
 use crate::tree::{CHUNK, Combine, Counter, Lanes, Place, eight, fold_columns, fold_slice};
-use crate::view::{Run, View, volume_of};
+use crate::view::{ElementRun, View, volume_of};
 
 /// Reduces over `axes` (distinct, in any order): the general form of every reduction here.
 ///
@@ -42,7 +42,7 @@ pub(super) fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
         dst[0] = lower(fold_all(how, data, nanos));
         return;
     }
-    let part = Part {
+    let part = ReducePart {
         how,
         count,
         reduced: Loops::new((0..shape.len()).filter(is_reduced).map(axis(src))),
@@ -53,9 +53,10 @@ pub(super) fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
     // Parts along the first kept axis: of enough elements, and of whole lines if it is the only
     // one.
     let each = dst.len() / shape[cut];
-    let some = (PART * shape[cut] / src.len()).max(1);
+    let some = (PART_ELEMENTS * shape[cut] / src.len()).max(1);
     let some = if each == 1 {
-        some.max(LINES.min(dst.len() / 2)).next_multiple_of(LINE)
+        some.max(MIN_PART_OUTPUTS.min(dst.len() / 2))
+            .next_multiple_of(OUTPUT_UNIT)
     } else {
         some
     };
@@ -70,30 +71,30 @@ pub(super) fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
 }
 
 /// Elements of a part of a reduction that a thread takes.
-const PART: usize = 1 << 16;
+const PART_ELEMENTS: usize = 1 << 16;
 
 /// Pieces of a long row that are reduced before they are combined: their results need no memory
 /// that grows with it.
-const PIECES: usize = 1024;
+const MAX_ROW_CHUNKS: usize = 1024;
 
 /// Outputs beside each other that one part should have, and if there are many.
-const LINE: usize = 128;
-const LINES: usize = 512;
+const OUTPUT_UNIT: usize = 128;
+const MIN_PART_OUTPUTS: usize = 512;
 
 /// Bytes of outputs that are reduced side by side: some ten such rows stay in a first-level cache.
-const WIDTH: usize = 4096;
+const COLUMN_ROW_BYTES: usize = 4096;
 
 /// Reduces all elements of a slice that is not empty.
 fn fold_all<T: Copy + Sync, A: Lanes + Send>(how: &impl Combine<T, A>, x: &[T], nanos: u64) -> A {
-    if x.len() <= PART {
+    if x.len() <= PART_ELEMENTS {
         return fold_slice(how, x, &mut Counter::new(), &mut Counter::new());
     }
-    let (group, all) = (PART / CHUNK, x.len().div_ceil(CHUNK));
-    let mut pieces = [how.lift(x[0], 0); PIECES];
+    let (group, all) = (PART_ELEMENTS / CHUNK, x.len().div_ceil(CHUNK));
+    let mut pieces = [how.lift(x[0], 0); MAX_ROW_CHUNKS];
     let mut tree = Counter::new();
     tree.start(1);
-    for first in (0..all).step_by(PIECES) {
-        let pieces = &mut pieces[..PIECES.min(all - first)];
+    for first in (0..all).step_by(MAX_ROW_CHUNKS) {
+        let pieces = &mut pieces[..MAX_ROW_CHUNKS.min(all - first)];
         let nanos = (nanos as u128 * pieces.len() as u128 / all as u128) as u64;
         chunks(pieces, group, nanos, |g, part| {
             let mut rows = Counter::new();
@@ -116,8 +117,8 @@ fn fold_all<T: Copy + Sync, A: Lanes + Send>(how: &impl Combine<T, A>, x: &[T], 
 }
 
 /// The axis `d` of a view, for a nest.
-fn axis<'a, T>(src: View<'a, T>) -> impl Fn(usize) -> Axis<1> + 'a {
-    move |d| Axis {
+fn axis<'a, T>(src: View<'a, T>) -> impl Fn(usize) -> StridedAxis<1> + 'a {
+    move |d| StridedAxis {
         len: src.shape()[d],
         strides: [src.stride(d)],
     }
@@ -133,16 +134,16 @@ struct Scratch<T, A> {
 }
 
 /// Outputs that are reduced by one call.
-const SOME: usize = 64;
+const OUTPUTS_PER_CALL: usize = 64;
 
-struct Part<'a, H> {
+struct ReducePart<'a, H> {
     how: &'a H,
     /// How many elements make one output.
     count: usize,
     reduced: Loops<1>,
 }
 
-impl<H> Part<'_, H> {
+impl<H> ReducePart<'_, H> {
     /// The outputs of some of the kept axes, each with its extent here; the first element of the
     /// first lies at `start`.
     fn run<T: Copy, A: Lanes, U>(
@@ -155,7 +156,7 @@ impl<H> Part<'_, H> {
     ) where
         H: Combine<T, A>,
     {
-        let kept = Loops::new(kept.map(|(d, len)| Axis {
+        let kept = Loops::new(kept.map(|(d, len)| StridedAxis {
             len,
             strides: [src.stride(d)],
         }));
@@ -178,7 +179,7 @@ impl<H> Part<'_, H> {
         let move_by =
             |start: usize, c: usize| start.wrapping_add_signed(c as isize * across.strides[0]);
         if across.len >= 4 && (!with_the_grain || self.count <= H::SHORT) {
-            let width = WIDTH / size_of::<A>().max(1);
+            let width = COLUMN_ROW_BYTES / size_of::<A>().max(1);
             kept.in_order([start], |[start], len| {
                 for c in (0..len).step_by(width) {
                     let (start, width) = (move_by(start, c), width.min(len - c));
@@ -187,7 +188,7 @@ impl<H> Part<'_, H> {
                 }
             });
         } else if along
-            == (Axis {
+            == (StridedAxis {
                 len: self.count,
                 strides: [1],
             })
@@ -195,8 +196,8 @@ impl<H> Part<'_, H> {
             && self.count <= CHUNK
         {
             kept.in_order([start], |[start], len| {
-                for c in (0..len).step_by(SOME) {
-                    let (start, here) = (move_by(start, c), SOME.min(len - c));
+                for c in (0..len).step_by(OUTPUTS_PER_CALL) {
+                    let (start, here) = (move_by(start, c), OUTPUTS_PER_CALL.min(len - c));
                     let x = &src.data()[start..start + here * self.count];
                     let Scratch { rows, chunks, .. } = &mut scratch;
                     chunks.partial.clear();
@@ -218,7 +219,7 @@ impl<H> Part<'_, H> {
     where
         H: Combine<T, A>,
     {
-        let Axis {
+        let StridedAxis {
             len,
             strides: [stride],
         } = self.reduced.inner();
@@ -245,9 +246,9 @@ impl<H> Part<'_, H> {
                     part,
                     stride,
                 ) {
-                    Run::Dense(x) => gathered.extend_from_slice(x),
-                    Run::Splat(x) => gathered.extend(std::iter::repeat_n(x, part)),
-                    Run::Strided(x, from, step) => {
+                    ElementRun::Dense(x) => gathered.extend_from_slice(x),
+                    ElementRun::Splat(x) => gathered.extend(std::iter::repeat_n(x, part)),
+                    ElementRun::Strided(x, from, step) => {
                         gathered.extend(
                             (0..part as isize).map(|i| x[from.wrapping_add_signed(i * step)]),
                         );
@@ -297,7 +298,7 @@ impl<H> Part<'_, H> {
                 starts.push(start.wrapping_add_signed(i * stride));
                 if starts.len() == CHUNK || base + starts.len() == self.count {
                     if !how.columns(&mut chunks.partial, data, starts, across, [width, base]) {
-                        let rows_at = Rows {
+                        let rows_at = ColumnChunk {
                             how,
                             data,
                             starts,
@@ -326,7 +327,7 @@ impl<H> Part<'_, H> {
 }
 
 /// The elements of a chunk of neighbouring outputs: those with the same position are a row.
-struct Rows<'a, T, H> {
+struct ColumnChunk<'a, T, H> {
     how: &'a H,
     data: &'a [T],
     /// Where each row begins.
@@ -337,7 +338,7 @@ struct Rows<'a, T, H> {
     base: usize,
 }
 
-impl<T: Copy, H> Rows<'_, T, H> {
+impl<T: Copy, H> ColumnChunk<'_, T, H> {
     /// Appends a row.
     fn one<A: Lanes>(&self, y: &mut Vec<A>, i: usize)
     where
@@ -364,7 +365,7 @@ impl<T: Copy, H> Rows<'_, T, H> {
     where
         H: Combine<T, A>,
     {
-        let Rows {
+        let ColumnChunk {
             how,
             data,
             starts,

@@ -1,4 +1,4 @@
-//! [`Parts`]: images in an order in which windows meet their elements line by line.
+//! [`WindowParts`]: images in an order in which windows meet their elements line by line.
 //!
 //! Windows in steps of 2 have every other element. With the even ones before the odd ones those
 //! that windows have at one place lie side by side, along every axis; halves are the outermost
@@ -18,31 +18,31 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 
 /// The elements of windows, by their places in a window.
-pub struct Parts {
+pub struct WindowParts {
     /// The order of the elements of an image.
-    pub(super) x: Order,
+    pub(super) x: InterleavedOrder,
     /// The order of its windows.
-    pub(super) y: Order,
+    pub(super) y: InterleavedOrder,
     /// Row-major by the place in a window, without those that no window has.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<WindowLines>,
 }
 
 /// The windows that have an element at some place, and these elements, in lines of one length.
-pub struct Part {
+pub struct WindowLines {
     /// Where each line begins: its first window and that one's element.
     starts: Vec<[usize; 2]>,
     len: usize,
 }
 
-impl Parts {
+impl WindowParts {
     /// The windows along these axes of an image.
-    pub(super) fn new(axes: &[Axis]) -> Fallible<Parts> {
+    pub(super) fn new(axes: &[Axis]) -> Fallible<WindowParts> {
         let trivial = |a: &&Axis| a.is_still() && a.len == 1;
         let axes = &axes[..axes.len() - axes.iter().rev().take_while(trivial).count()];
         let side_by_side = axes.last().is_none_or(|a| a.steps() == (1, 1));
         let steps = |a: &Axis| if side_by_side { (1, 1) } else { a.steps() };
-        let x = Order::new(axes.iter().map(|a| (a.len, steps(a).1)))?;
-        let y = Order::new(axes.iter().map(|a| (a.count, steps(a).0 as isize)))?;
+        let x = InterleavedOrder::new(axes.iter().map(|a| (a.len, steps(a).1)))?;
+        let y = InterleavedOrder::new(axes.iter().map(|a| (a.count, steps(a).0 as isize)))?;
         let runs = axes.iter().map(Axis::runs).collect::<Fallible<Vec<_>>>()?;
         let extents = || runs.iter().map(Vec::len);
         let places = extents()
@@ -64,26 +64,26 @@ impl Parts {
                     by[0] * y.axes[a].place as isize,
                     by[1] * x.axes[a].place as isize,
                 ];
-                loops::Axis {
+                loops::StridedAxis {
                     len: run.count,
                     strides,
                 }
             }));
-            Part::new(first, &lines)
+            WindowLines::new(first, &lines)
         };
         let mut parts = with_capacity(places)?;
         for k in 0..places {
             push(&mut parts, part(k)?)?;
         }
-        Ok(Parts { x, y, parts })
+        Ok(WindowParts { x, y, parts })
     }
 }
 
-impl Part {
-    fn new(first: [usize; 2], lines: &Loops<2>) -> Fallible<Part> {
-        let loops::Axis { len, strides } = lines.inner();
+impl WindowLines {
+    fn new(first: [usize; 2], lines: &Loops<2>) -> Fallible<WindowLines> {
+        let loops::StridedAxis { len, strides } = lines.inner();
         if strides == [1, 1] {
-            return Ok(Part {
+            return Ok(WindowLines {
                 starts: lines.starts(first)?,
                 len,
             });
@@ -93,7 +93,7 @@ impl Part {
         for at in runs {
             starts.extend((0..len).map(|t| loops::step(at, strides, t)));
         }
-        Ok(Part { starts, len: 1 })
+        Ok(WindowLines { starts, len: 1 })
     }
 
     /// Calls `f(p, i, n)` for each line of windows from `p` on and their elements from `i` on,
@@ -129,7 +129,7 @@ impl Part {
 }
 
 /// An order of the elements of an image: those that are steps apart are neighbours.
-pub(super) struct Order {
+pub(super) struct InterleavedOrder {
     axes: SmallVec<[Steps; 4]>,
     /// Where each line along the last axis begins, if the order is another one.
     starts: Vec<usize>,
@@ -170,9 +170,9 @@ impl Steps {
     }
 }
 
-impl Order {
+impl InterleavedOrder {
     /// The order for axes of so many elements in steps of so many.
-    fn new(axes: impl Iterator<Item = (usize, isize)>) -> Fallible<Order> {
+    fn new(axes: impl Iterator<Item = (usize, isize)>) -> Fallible<InterleavedOrder> {
         let steps = |(len, step): (usize, isize)| {
             // No two elements are further apart.
             let far = step.unsigned_abs().min(len.max(1));
@@ -204,7 +204,7 @@ impl Order {
             }
             std::mem::swap(&mut starts, &mut next);
         }
-        Ok(Order {
+        Ok(InterleavedOrder {
             axes,
             starts,
             size,

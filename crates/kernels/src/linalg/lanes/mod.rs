@@ -12,7 +12,7 @@ mod systems;
 mod tests;
 
 use super::support::{Field, Triangle};
-use crate::lanes::lines::{Load, Part, Place, Store};
+use crate::lanes::lines::{LaneLines, LineLayout, Load, Store};
 use crate::lanes::{Width, dispatch, over_panels};
 use crate::memory::Fallible;
 use crate::parallel::Shared;
@@ -22,19 +22,19 @@ use std::ptr::null_mut;
 use systems::{Cholesky, Lu, Solve};
 
 /// The largest extent of a matrix that is a lane.
-pub const LANE: usize = 8;
+pub const MAX_LANE_EXTENT: usize = 8;
 
 /// Elements of the largest right-hand side that is in lanes.
-const SIDES: usize = 512;
+const MAX_RHS_ELEMENTS: usize = 512;
 
 /// Whether matrices of these extents are factored in lanes.
 pub fn fits(m: usize, n: usize) -> bool {
-    (1..=LANE).contains(&m) && (1..=LANE).contains(&n)
+    (1..=MAX_LANE_EXTENT).contains(&m) && (1..=MAX_LANE_EXTENT).contains(&n)
 }
 
 /// Whether systems of `n` equations with so many elements of right-hand sides are solved in lanes.
 pub fn solves(n: usize, elements: usize) -> bool {
-    fits(n, n) && (1..=SIDES).contains(&elements)
+    fits(n, n) && (1..=MAX_RHS_ELEMENTS).contains(&elements)
 }
 
 /// About the nanoseconds that the vectors take for a matrix of so many operations.
@@ -71,16 +71,16 @@ impl Batch {
         self.size * self.unit
     }
 
-    fn part(&self, first: usize, count: usize) -> Part {
+    fn part(&self, first: usize, count: usize) -> LaneLines {
         let line_step = self.rows() as isize;
-        let place = Place {
+        let place = LineLayout {
             inner: usize::MAX,
             outer_step: 0,
             line_step,
             point_step: self.unit as isize,
             unit: self.unit,
         };
-        Part {
+        LaneLines {
             place,
             first,
             count,

@@ -4,7 +4,7 @@
 use crate::vector::{Tables, V};
 
 /// A number in each lane.
-pub(super) trait Number<W: V>: Copy {
+pub(super) trait LaneNumber<W: V>: Copy {
     /// Elements of the real type: 1, or 2 of a complex number.
     const UNIT: usize;
 
@@ -36,15 +36,15 @@ pub(super) trait Number<W: V>: Copy {
 
 /// Real numbers.
 #[derive(Clone, Copy)]
-pub(super) struct Real<W>(pub(super) W);
+pub(super) struct RealLanes<W>(pub(super) W);
 
-impl<W: V> Number<W> for Real<W> {
+impl<W: V> LaneNumber<W> for RealLanes<W> {
     const UNIT: usize = 1;
 
     #[inline(always)]
     unsafe fn load(p: *const W::E) -> Self {
         // SAFETY: the caller's promise.
-        Real(unsafe { W::load(p) })
+        RealLanes(unsafe { W::load(p) })
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut W::E) {
@@ -53,7 +53,7 @@ impl<W: V> Number<W> for Real<W> {
     }
     #[inline(always)]
     fn of(re: W, _: W) -> Self {
-        Real(re)
+        RealLanes(re)
     }
     #[inline(always)]
     fn re(self) -> W {
@@ -61,15 +61,15 @@ impl<W: V> Number<W> for Real<W> {
     }
     #[inline(always)]
     fn sub(self, b: Self) -> Self {
-        Real(self.0.sub(b.0))
+        RealLanes(self.0.sub(b.0))
     }
     #[inline(always)]
     fn mul(self, b: Self) -> Self {
-        Real(self.0.mul(b.0))
+        RealLanes(self.0.mul(b.0))
     }
     #[inline(always)]
     fn div(self, b: Self) -> Self {
-        Real(self.0.div(b.0))
+        RealLanes(self.0.div(b.0))
     }
     #[inline(always)]
     fn conjugate(self) -> Self {
@@ -77,7 +77,7 @@ impl<W: V> Number<W> for Real<W> {
     }
     #[inline(always)]
     fn mean(self, b: Self) -> Self {
-        Real(W::splat(half()).mul(self.0.add(b.0)))
+        RealLanes(W::splat(half()).mul(self.0.add(b.0)))
     }
     #[inline(always)]
     fn pivot_size(self) -> W {
@@ -89,25 +89,25 @@ impl<W: V> Number<W> for Real<W> {
     }
     #[inline(always)]
     fn select(m: W::M, a: Self, b: Self) -> Self {
-        Real(W::select(m, a.0, b.0))
+        RealLanes(W::select(m, a.0, b.0))
     }
 }
 
 /// Complex numbers.
 #[derive(Clone, Copy)]
-pub(super) struct Complex<W> {
+pub(super) struct ComplexLanes<W> {
     re: W,
     im: W,
 }
 
-impl<W: V> Number<W> for Complex<W> {
+impl<W: V> LaneNumber<W> for ComplexLanes<W> {
     const UNIT: usize = 2;
 
     #[inline(always)]
     unsafe fn load(p: *const W::E) -> Self {
         // SAFETY: the caller's promise.
         unsafe {
-            Complex {
+            ComplexLanes {
                 re: W::load(p),
                 im: W::load(p.add(W::N)),
             }
@@ -123,7 +123,7 @@ impl<W: V> Number<W> for Complex<W> {
     }
     #[inline(always)]
     fn of(re: W, im: W) -> Self {
-        Complex { re, im }
+        ComplexLanes { re, im }
     }
     #[inline(always)]
     fn re(self) -> W {
@@ -131,7 +131,7 @@ impl<W: V> Number<W> for Complex<W> {
     }
     #[inline(always)]
     fn sub(self, b: Self) -> Self {
-        Complex {
+        ComplexLanes {
             re: self.re.sub(b.re),
             im: self.im.sub(b.im),
         }
@@ -139,7 +139,7 @@ impl<W: V> Number<W> for Complex<W> {
     #[inline(always)]
     fn mul(self, b: Self) -> Self {
         let re = self.re.mul(b.re).sub(self.im.mul(b.im));
-        Complex {
+        ComplexLanes {
             re,
             im: self.re.mul(b.im).add(self.im.mul(b.re)),
         }
@@ -149,14 +149,14 @@ impl<W: V> Number<W> for Complex<W> {
         let size = b.re.mul(b.re).add(b.im.mul(b.im));
         let re = self.re.mul(b.re).add(self.im.mul(b.im));
         let im = self.im.mul(b.re).sub(self.re.mul(b.im));
-        Complex {
+        ComplexLanes {
             re: re.div(size),
             im: im.div(size),
         }
     }
     #[inline(always)]
     fn conjugate(self) -> Self {
-        Complex {
+        ComplexLanes {
             re: self.re,
             im: self.im.neg(),
         }
@@ -164,7 +164,7 @@ impl<W: V> Number<W> for Complex<W> {
     #[inline(always)]
     fn mean(self, b: Self) -> Self {
         let half = W::splat(half());
-        Complex {
+        ComplexLanes {
             re: self.re.add(b.re).mul(half),
             im: self.im.add(b.im).mul(half),
         }
@@ -180,7 +180,7 @@ impl<W: V> Number<W> for Complex<W> {
     }
     #[inline(always)]
     fn select(m: W::M, a: Self, b: Self) -> Self {
-        Complex {
+        ComplexLanes {
             re: W::select(m, a.re, b.re),
             im: W::select(m, a.im, b.im),
         }

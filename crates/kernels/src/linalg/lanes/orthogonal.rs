@@ -167,7 +167,7 @@ pub(super) struct Eigh {
 }
 
 /// Sweeps after which a matrix has not converged.
-const SWEEPS: usize = 40;
+const MAX_SWEEPS: usize = 40;
 
 impl Eigh {
     #[inline(always)]
@@ -219,7 +219,7 @@ impl Eigh {
     #[inline(always)]
     unsafe fn diagonalise<W: V<E = f64>>(&self, least: W, good: W::M) -> W::M {
         let mut open = good;
-        for _ in 0..SWEEPS {
+        for _ in 0..MAX_SWEEPS {
             let mut most = W::splat(0.0);
             for p in 0..self.n {
                 for q in p + 1..self.n {

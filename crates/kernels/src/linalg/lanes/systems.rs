@@ -2,7 +2,7 @@
 //! matrix in each lane.
 
 use super::super::support::Triangle;
-use super::numbers::{Complex, Number, Real};
+use super::numbers::{ComplexLanes, LaneNumber, RealLanes};
 use crate::lanes::Job;
 use crate::vector::V;
 
@@ -17,7 +17,7 @@ impl Matrix {
     /// # Safety
     /// The element is inside the matrix.
     #[inline(always)]
-    unsafe fn get<W: V<E = f64>, T: Number<W>>(self, i: usize, j: usize) -> T {
+    unsafe fn get<W: V<E = f64>, T: LaneNumber<W>>(self, i: usize, j: usize) -> T {
         // SAFETY: the caller's promise.
         unsafe { T::load(self.at.add((i * self.columns + j) * T::UNIT * W::N)) }
     }
@@ -25,7 +25,7 @@ impl Matrix {
     /// # Safety
     /// The element is inside the matrix.
     #[inline(always)]
-    unsafe fn set<W: V<E = f64>, T: Number<W>>(self, i: usize, j: usize, x: T) {
+    unsafe fn set<W: V<E = f64>, T: LaneNumber<W>>(self, i: usize, j: usize, x: T) {
         // SAFETY: the caller's promise.
         unsafe { x.store(self.at.add((i * self.columns + j) * T::UNIT * W::N)) }
     }
@@ -37,8 +37,8 @@ macro_rules! numbers {
         // SAFETY: the caller's promise.
         unsafe {
             match $complex {
-                true => $self.$go::<W, Complex<W>>(),
-                false => $self.$go::<W, Real<W>>(),
+                true => $self.$go::<W, ComplexLanes<W>>(),
+                false => $self.$go::<W, RealLanes<W>>(),
             }
         }
     };
@@ -63,7 +63,7 @@ impl Cholesky {
     /// # Safety
     /// That of the job.
     #[inline(always)]
-    unsafe fn go<W: V<E = f64>, T: Number<W>>(&self) {
+    unsafe fn go<W: V<E = f64>, T: LaneNumber<W>>(&self) {
         let (n, zero) = (self.n, W::splat(0.0));
         let [a, l] = [self.a, self.l].map(|at| Matrix { at, columns: n });
         let mut good = zero.eq(zero);
@@ -121,7 +121,7 @@ impl Lu {
     /// # Safety
     /// That of the job.
     #[inline(always)]
-    unsafe fn go<W: V<E = f64>, T: Number<W>>(&self) {
+    unsafe fn go<W: V<E = f64>, T: LaneNumber<W>>(&self) {
         let (m, n) = (self.m, self.n);
         let a = Matrix {
             at: self.a,
@@ -190,7 +190,7 @@ impl Lu {
 /// # Safety
 /// Both rows are inside the matrix, with so many columns.
 #[inline(always)]
-unsafe fn exchange<W: V<E = f64>, T: Number<W>>(
+unsafe fn exchange<W: V<E = f64>, T: LaneNumber<W>>(
     a: Matrix,
     columns: usize,
     [k, i]: [usize; 2],
@@ -227,7 +227,7 @@ impl Solve {
     /// # Safety
     /// That of the job.
     #[inline(always)]
-    unsafe fn go<W: V<E = f64>, T: Number<W>>(&self) {
+    unsafe fn go<W: V<E = f64>, T: LaneNumber<W>>(&self) {
         let Solve {
             rows, columns, how, ..
         } = *self;

@@ -58,7 +58,7 @@ fn triangles() -> impl Iterator<Item = Triangle> {
 fn same_bits<T: Field>(make: impl Fn(f64, f64) -> T + Copy) {
     let mut random = Random(11);
     for level in Level::available() {
-        for (n, all) in (1..=LANE).flat_map(|n| COUNTS.map(|all| (n, all))) {
+        for (n, all) in (1..=MAX_LANE_EXTENT).flat_map(|n| COUNTS.map(|all| (n, all))) {
             let a = matrices(&mut random, all, n * n, make);
             let (mut l, mut expected) = (a.clone(), a.clone());
             let positive = |a: &mut [T]| {
@@ -138,7 +138,7 @@ fn same_bits<T: Field>(make: impl Fn(f64, f64) -> T + Copy) {
                 );
             }
 
-            for m in 1..=LANE {
+            for m in 1..=MAX_LANE_EXTENT {
                 let (a, k) = (matrices(&mut random, all, m * n, make), m.min(n));
                 let (mut f, mut pivots, mut perm) = (a.clone(), vec![0; all * k], vec![0; all * m]);
                 lu(level, &mut f, &mut pivots, &mut perm, &a, m, n).unwrap();
@@ -178,7 +178,7 @@ fn element(a: &[f64], b: &[f64], [k, n]: [usize; 2], [i, j]: [usize; 2]) -> f64 
 #[test]
 fn reflections_give_orthogonal_factors() {
     let mut random = Random(5);
-    for (m, n) in (1..=LANE).flat_map(|m| (1..=LANE).map(move |n| (m, n))) {
+    for (m, n) in (1..=MAX_LANE_EXTENT).flat_map(|m| (1..=MAX_LANE_EXTENT).map(move |n| (m, n))) {
         for k in [m, m.min(n)] {
             let all = 20;
             let a = matrices(&mut random, all, m * n, |x, _| x);
@@ -242,7 +242,7 @@ fn reflections_give_orthogonal_factors() {
 #[test]
 fn rotations_give_spectra() {
     let mut random = Random(9);
-    for n in 1..=LANE {
+    for n in 1..=MAX_LANE_EXTENT {
         let all = 40;
         let a = matrices(&mut random, all, n * n, |x, _| x);
         let mut expected = None;

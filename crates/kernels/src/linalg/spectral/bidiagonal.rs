@@ -12,8 +12,8 @@
 //! `Aᵀ c` is added in their order.
 
 use super::super::qr::{Panel, reflection};
-use super::rows::{LANES, Task, at, combine, dots, padded, parts};
-use crate::gemm::{Onto, Strided, update};
+use super::rotations::{LANES, Task, at, combine, dots, padded, parts};
+use crate::gemm::{Strided, Update, update};
 use crate::memory::{Fallible, push, zeros};
 use crate::parallel::{Shared, parallel};
 use crate::simd::Level;
@@ -83,10 +83,10 @@ impl Bidiagonal {
             let [(xs, x), (us, u), (vs, v), (ys, y)] =
                 [x, u, v, y].map(|all| all.split_at_mut(k * apart));
             let (row, rest) = a[i * step..].split_at_mut(step);
-            let known = [(&*xs, &*us), (&*vs, &*ys)].map(|(x, y)| Known { x, y, apart });
+            let known = [(&*xs, &*us), (&*vs, &*ys)].map(|(x, y)| PanelVectors { x, y, apart });
             let [xu, vy] = known;
             let (row, rest) = (&mut row[i..], &rest[i..]);
-            let mut pair = Pair {
+            let mut pair = PanelPair {
                 xu,
                 vy,
                 k,
@@ -125,7 +125,7 @@ impl Bidiagonal {
                 update(
                     level,
                     [rest, 2 * size, rest],
-                    Onto::Minus,
+                    Update::Minus,
                     square,
                     of(&xu).transposed(),
                     of(&vy),
@@ -181,13 +181,13 @@ impl Bidiagonal {
 
 /// Pairs of vectors of a panel that are found, `apart` from each other.
 #[derive(Clone, Copy)]
-struct Known<'a> {
+struct PanelVectors<'a> {
     x: &'a [f64],
     y: &'a [f64],
     apart: usize,
 }
 
-impl<'a> Known<'a> {
+impl<'a> PanelVectors<'a> {
     /// From an element on.
     #[inline(always)]
     fn from(self, at: usize) -> impl Iterator<Item = [&'a [f64]; 2]> {
@@ -199,9 +199,9 @@ impl<'a> Known<'a> {
 }
 
 /// The next row and column of a panel.
-struct Pair<'a> {
-    xu: Known<'a>,
-    vy: Known<'a>,
+struct PanelPair<'a> {
+    xu: PanelVectors<'a>,
+    vy: PanelVectors<'a>,
     k: usize,
     /// From the diagonal on.
     row: &'a mut [f64],
@@ -220,14 +220,14 @@ struct Pair<'a> {
 
 /// Makes the row what it is by now and reflects it: `τ`. Then the column, and `x`, but for what the
 /// matrix itself gives.
-struct Right<'a, 'b>(&'b mut Pair<'a>);
+struct Right<'a, 'b>(&'b mut PanelPair<'a>);
 
 impl Task for Right<'_, '_> {
-    type Out = f64;
+    type Output = f64;
 
     #[inline(always)]
     fn run<W: V<E = f64>, const K: usize>(self) -> f64 {
-        let Pair {
+        let PanelPair {
             xu,
             vy,
             k,
@@ -258,7 +258,7 @@ impl Task for Right<'_, '_> {
     }
 }
 
-impl Pair<'_> {
+impl PanelPair<'_> {
     /// Reads the matrix: the column, `x`, and `y = -Aᵀ c` of the new column `c`.
     fn pass(&mut self, level: Level, tau: f64, room: &mut [f64]) {
         let (n, step, k) = (self.n, self.step, self.k);
@@ -268,7 +268,7 @@ impl Pair<'_> {
         if parts == 1 {
             return at(
                 level,
-                Pass {
+                RowPass {
                     rest,
                     step,
                     n,
@@ -301,7 +301,7 @@ impl Pair<'_> {
             };
             at(
                 level,
-                Pass {
+                RowPass {
                     rest: &rest[first * step..],
                     step,
                     n,
@@ -321,14 +321,14 @@ impl Pair<'_> {
 }
 
 /// Reflects the column: the element that is left, and `τ`.
-struct Left<'a, 'b>(&'b mut Pair<'a>);
+struct Left<'a, 'b>(&'b mut PanelPair<'a>);
 
 impl Task for Left<'_, '_> {
-    type Out = (f64, f64);
+    type Output = (f64, f64);
 
     #[inline(always)]
     fn run<W: V<E = f64>, const K: usize>(self) -> (f64, f64) {
-        let Pair {
+        let PanelPair {
             xu,
             vy,
             k,
@@ -371,7 +371,7 @@ impl Task for Left<'_, '_> {
 }
 
 /// What is done with rows below.
-struct Pass<'a> {
+struct RowPass<'a> {
     rest: &'a [f64],
     step: usize,
     n: usize,
@@ -382,8 +382,8 @@ struct Pass<'a> {
     tau: f64,
 }
 
-impl Task for Pass<'_> {
-    type Out = ();
+impl Task for RowPass<'_> {
+    type Output = ();
 
     #[inline(always)]
     fn run<W: V<E = f64>, const K: usize>(mut self) {
@@ -394,7 +394,7 @@ impl Task for Pass<'_> {
     }
 }
 
-impl Pass<'_> {
+impl RowPass<'_> {
     /// `R` rows from the `i`-th on.
     #[inline(always)]
     fn rows<W: V<E = f64>, const K: usize, const R: usize>(&mut self, i: usize) {

@@ -1,16 +1,16 @@
 //! Decompositions with a spectrum. Vectors are turned so that their anchor is real and positive.
 //!
 //! Those of real matrices are ours: [`symmetric`] ones in [`tridiagonal`] form, for [`singular`]
-//! values in [`bidiagonal`] form, then by rotations ([`iteration`], [`chase`]), singular values
-//! alone by [`quotients`], or by halves ([`conquer`]). Complex matrices, and eigenvalues of
-//! matrices that are not symmetric, are faer's.
+//! values in [`bidiagonal`] form, then by rotations ([`qr_iteration`], [`bulge_chase`]), singular
+//! values alone by [`dqds`], or by halves ([`divide_conquer`]). Complex matrices, and eigenvalues
+//! of matrices that are not symmetric, are faer's.
 
 mod bidiagonal;
-mod chase;
-mod conquer;
-mod iteration;
-pub(super) mod quotients;
-mod rows;
+mod bulge_chase;
+mod divide_conquer;
+pub(super) mod dqds;
+mod qr_iteration;
+mod rotations;
 mod secular;
 pub(super) mod singular;
 pub(super) mod symmetric;

@@ -11,7 +11,7 @@
 //! From the roots that were found come the `z` whose roots they are exactly (Gu and Eisenstat):
 //! vectors made of those are orthogonal to working precision, however close roots are.
 
-use super::rows::{Group, LANES, Task, at};
+use super::rotations::{Group, LANES, Task, at};
 use crate::memory::{Fallible, filled};
 use crate::simd::{Level, widest};
 use crate::vector::V;
@@ -50,7 +50,7 @@ struct Find<'a> {
 }
 
 impl Task for Find<'_> {
-    type Out = Root;
+    type Output = Root;
 
     #[inline(always)]
     fn run<W: V<E = f64>, const K: usize>(self) -> Root {

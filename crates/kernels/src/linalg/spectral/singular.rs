@@ -5,11 +5,11 @@ use super::super::panels::by_rows;
 use super::super::qr;
 use super::super::support::{Shape, scaled};
 use super::bidiagonal::Bidiagonal;
-use super::chase;
-use super::conquer::bidiagonal::conquer;
-use super::quotients;
-use super::rows::padded;
-use crate::gemm::{Lines, Onto, Strided, update};
+use super::bulge_chase;
+use super::divide_conquer::bidiagonal::decompose;
+use super::dqds;
+use super::rotations::padded;
+use crate::gemm::{PackLanes, Strided, Update, update};
 use crate::memory::{Fallible, copied, zeros};
 use crate::simd::Level;
 
@@ -66,7 +66,7 @@ pub(crate) fn svd(
 /// The transpose of an m×n matrix.
 fn transposed(level: Level, a: &[f64], m: usize, n: usize) -> Fallible<Vec<f64>> {
     let mut x = zeros::<f64>(m * n)?;
-    let lines = Lines {
+    let lines = PackLanes {
         from: a.as_ptr(),
         lane: n as isize,
         step: 1,
@@ -107,7 +107,16 @@ fn tall(
         col: 1,
     };
     // SAFETY: the first n columns of m rows exist in both.
-    unsafe { update(level, [m, n, n], Onto::Set, to, rows(&q, p), rows(&own, n))? };
+    unsafe {
+        update(
+            level,
+            [m, n, n],
+            Update::Set,
+            to,
+            rows(&q, p),
+            rows(&own, n),
+        )?
+    };
     Ok(done)
 }
 
@@ -129,17 +138,17 @@ fn square(
     // B is lower bidiagonal: its transpose is solved.
     let done = match vectors {
         None => {
-            quotients::values(&mut b.d, &b.e)?
-                || chase::diagonalise(level, &mut b.d, &mut b.e, None)?
+            dqds::values(&mut b.d, &b.e)?
+                || bulge_chase::diagonalise(level, &mut b.d, &mut b.e, None)?
         }
         Some((u, v)) => {
-            let Some(own) = conquer(level, &mut b.d, &mut b.e)? else {
+            let Some(own) = decompose(level, &mut b.d, &mut b.e)? else {
                 return Ok(false);
             };
             for (to, from) in [(&mut *u, &own.right), (&mut *v, &own.left)] {
                 // From the last row on.
                 let from = from[(n - 1) * step..].as_ptr();
-                let lines = Lines {
+                let lines = PackLanes {
                     from,
                     lane: -(step as isize),
                     step: 1,

@@ -1,10 +1,10 @@
 //! Eigenvalues and eigenvectors of real symmetric matrices: `A = Q T Qᵀ`, `T = Z Λ Zᵀ`, `V = Q Z`.
 
-use super::conquer::tridiagonal::conquer;
-use super::iteration::diagonalise;
-use super::rows::padded;
+use super::divide_conquer::tridiagonal::decompose;
+use super::qr_iteration::diagonalise;
+use super::rotations::padded;
 use super::tridiagonal::Tridiagonal;
-use crate::gemm::Lines;
+use crate::gemm::PackLanes;
 use crate::linalg::panels::by_rows;
 use crate::linalg::support::{scale, tiled};
 use crate::memory::{Fallible, zeros};
@@ -37,10 +37,10 @@ pub(crate) fn eigh(
 }
 
 fn vectors(level: Level, t: &mut Tridiagonal, v: &mut [f64], n: usize) -> Fallible<bool> {
-    let Some(rows) = conquer(level, &mut t.d, &mut t.e)? else {
+    let Some(rows) = decompose(level, &mut t.d, &mut t.e)? else {
         return Ok(false);
     };
-    let lines = Lines {
+    let lines = PackLanes {
         from: rows.as_ptr(),
         lane: padded(n) as isize,
         step: 1,

@@ -9,8 +9,8 @@
 //! of a large one's rows are read by different threads, and what they give is added in their order.
 
 use super::super::qr::{Panel, reflection};
-use super::rows::{Task, at, combine, dots, padded, parts, symmetric};
-use crate::gemm::{Onto, Strided, update};
+use super::rotations::{Task, at, combine, dots, padded, parts, symmetric};
+use crate::gemm::{Strided, Update, update};
 use crate::memory::{Fallible, push, zeros};
 use crate::parallel::chunks;
 use crate::simd::Level;
@@ -18,7 +18,7 @@ use crate::vector::V;
 use std::ops::Range;
 
 /// Columns of a panel.
-const PANEL: usize = 32;
+const PANEL_COLUMNS: usize = 32;
 
 /// A tridiagonal matrix, and the reflections that lead to it.
 pub(super) struct Tridiagonal {
@@ -26,7 +26,7 @@ pub(super) struct Tridiagonal {
     pub d: Vec<f64>,
     /// What is beside it: one less, and a zero.
     pub e: Vec<f64>,
-    /// Panel `p` changes rows from `p · PANEL + 1` on.
+    /// Panel `p` changes rows from `p · PANEL_COLUMNS + 1` on.
     panels: Vec<Panel>,
 }
 
@@ -39,8 +39,8 @@ impl Tridiagonal {
             e: zeros(n)?,
             panels: Vec::new(),
         };
-        for first in (0..n.saturating_sub(2)).step_by(PANEL) {
-            let size = PANEL.min(n - 2 - first);
+        for first in (0..n.saturating_sub(2)).step_by(PANEL_COLUMNS) {
+            let size = PANEL_COLUMNS.min(n - 2 - first);
             t.panel(level, a, first, size)?;
         }
         let step = padded(n);
@@ -64,7 +64,7 @@ impl Tridiagonal {
             let i = first + k;
             let ((known_v, v), (known_w, w)) =
                 (v.split_at_mut(k * apart), w.split_at_mut(k * apart));
-            let known = Known {
+            let known = PanelVectors {
                 v: known_v,
                 w: known_w,
                 apart,
@@ -115,7 +115,7 @@ impl Tridiagonal {
             update(
                 level,
                 [rest, 2 * size, rest],
-                Onto::MinusUpper,
+                Update::MinusUpper,
                 square,
                 at(0).transposed(),
                 at(size),
@@ -132,7 +132,7 @@ impl Tridiagonal {
             panel.apply(
                 level,
                 false,
-                &mut x[(p * PANEL + 1) * columns..],
+                &mut x[(p * PANEL_COLUMNS + 1) * columns..],
                 columns,
                 columns,
                 &mut room,
@@ -144,7 +144,7 @@ impl Tridiagonal {
 
 /// The next reflection of a panel: `v`, and `τ`.
 struct Reflect<'a> {
-    known: Known<'a>,
+    known: PanelVectors<'a>,
     /// From the diagonal on.
     row: &'a mut [f64],
     v: &'a mut [f64],
@@ -153,7 +153,7 @@ struct Reflect<'a> {
 }
 
 impl Task for Reflect<'_> {
-    type Out = f64;
+    type Output = f64;
 
     #[inline(always)]
     fn run<W: V<E = f64>, const K: usize>(self) -> f64 {
@@ -183,7 +183,7 @@ fn product(
     if parts == 1 {
         return at(
             level,
-            Rows {
+            SymmetricRows {
                 a,
                 step,
                 n,
@@ -206,7 +206,7 @@ fn product(
         |part, y| {
             at(
                 level,
-                Rows {
+                SymmetricRows {
                     a,
                     step,
                     n,
@@ -228,7 +228,7 @@ fn product(
 }
 
 /// What some rows of a symmetric matrix give to its product with `x`.
-struct Rows<'a> {
+struct SymmetricRows<'a> {
     a: &'a [f64],
     step: usize,
     n: usize,
@@ -237,12 +237,12 @@ struct Rows<'a> {
     y: &'a mut [f64],
 }
 
-impl Task for Rows<'_> {
-    type Out = ();
+impl Task for SymmetricRows<'_> {
+    type Output = ();
 
     #[inline(always)]
     fn run<W: V<E = f64>, const K: usize>(self) {
-        let Rows {
+        let SymmetricRows {
             a,
             step,
             n,
@@ -256,7 +256,7 @@ impl Task for Rows<'_> {
 
 /// Makes `w` of `A v`.
 struct Correct<'a> {
-    known: Known<'a>,
+    known: PanelVectors<'a>,
     v: &'a [f64],
     w: &'a mut [f64],
     count: usize,
@@ -264,7 +264,7 @@ struct Correct<'a> {
 }
 
 impl Task for Correct<'_> {
-    type Out = ();
+    type Output = ();
 
     #[inline(always)]
     fn run<W: V<E = f64>, const K: usize>(self) {
@@ -284,7 +284,7 @@ impl Task for Correct<'_> {
 
 /// The vectors of a panel that are found: `apart` from each other.
 #[derive(Clone, Copy)]
-struct Known<'a> {
+struct PanelVectors<'a> {
     v: &'a [f64],
     w: &'a [f64],
     apart: usize,
@@ -292,7 +292,7 @@ struct Known<'a> {
     from: usize,
 }
 
-impl Known<'_> {
+impl PanelVectors<'_> {
     fn pairs(&self, from: usize) -> impl Iterator<Item = (&[f64], &[f64])> {
         self.v
             .chunks_exact(self.apart)

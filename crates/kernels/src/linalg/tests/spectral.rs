@@ -1,7 +1,7 @@
 //! Spectra: vectors are orthogonal, and take matrices apart, whatever these are.
 
 use super::*;
-use crate::linalg::spectral::{quotients, singular, symmetric};
+use crate::linalg::spectral::{dqds, singular, symmetric};
 
 /// Values and vectors of a symmetric matrix, the same at every level and with two threads.
 fn decomposed(name: &str, a: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
@@ -375,7 +375,7 @@ fn small_singular_values_of_bidiagonal_matrices() {
                 })
                 .collect();
             let mut s = d.clone();
-            assert!(quotients::values(&mut s, &e).unwrap(), "{n} {kind}");
+            assert!(dqds::values(&mut s, &e).unwrap(), "{n} {kind}");
             let logarithm = |x: &[f64]| x.iter().map(|x| x.abs().ln()).sum::<f64>();
             let miss = (logarithm(&s) - logarithm(&d)).abs() / (1 + n * n) as f64;
             assert!(miss <= 4.0 * f64::EPSILON, "{n} {kind}: {miss}");

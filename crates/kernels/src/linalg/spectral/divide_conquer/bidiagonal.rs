@@ -10,50 +10,54 @@
 //! secular equation whose poles are `0, d₁², ..`, with `v ∝ z_k / (d_k² - σ²)`,
 //! `u ∝ (-1, d_k z_k / (d_k² - σ²))`.
 
-use super::super::chase::diagonalise;
-use super::super::rows::{LANES, Rotation, Rows, padded};
+use super::super::bulge_chase::diagonalise;
+use super::super::rotations::{LANES, RotatedRows, Rotation, padded};
 use super::super::secular::{Root, Secular};
-use super::{Basis, Half, Item, LEAF, Room, ascending, coefficients, deflate, floor};
+use super::{Basis, Half, LEAF_ROWS, Pole, Workspace, ascending, coefficients, deflate, floor};
 use crate::memory::{Fallible, collected, copied, reserve, zeros};
 use crate::simd::Level;
 
 /// Vectors as rows, [`padded`] apart.
-pub(crate) struct Vectors {
+pub(crate) struct VectorRows {
     pub left: Vec<f64>,
     pub right: Vec<f64>,
 }
 
 /// Singular values in `d`, ascending, and vectors, of the upper bidiagonal matrix with this
 /// diagonal and `e` beside it, which is spoilt. `None`: no convergence.
-pub(crate) fn conquer(level: Level, d: &mut [f64], e: &mut [f64]) -> Fallible<Option<Vectors>> {
+pub(crate) fn decompose(
+    level: Level,
+    d: &mut [f64],
+    e: &mut [f64],
+) -> Fallible<Option<VectorRows>> {
     let n = d.len();
     let floor = floor(d, e);
-    let mut work = Work {
-        room: Room::new(level),
+    let mut work = MergeWork {
+        room: Workspace::new(level),
         u: Basis::new(n, n)?,
         v: Basis::new(n, n)?,
         floor,
     };
     let done = work.solve(d, e, 0, false)?;
-    Ok(done.then_some(Vectors {
+    Ok(done.then_some(VectorRows {
         left: work.u.rows,
         right: work.v.rows,
     }))
 }
 
-struct Work {
-    room: Room,
+struct MergeWork {
+    room: Workspace,
     u: Basis,
     v: Basis,
     floor: f64,
 }
 
-impl Work {
+impl MergeWork {
     /// Solves the part that begins at row `first`; with `more`, its last row has an element in one
     /// more column. Values ascend.
     fn solve(&mut self, d: &mut [f64], e: &mut [f64], first: usize, more: bool) -> Fallible<bool> {
         let n = d.len();
-        if n <= LEAF {
+        if n <= LEAF_ROWS {
             return self.leaf(d, e, first, more);
         }
         let middle = n / 2;
@@ -94,7 +98,7 @@ impl Work {
                 }
             }
         }
-        let rows = |data| Rows {
+        let rows = |data| RotatedRows {
             data,
             step,
             width: step,
@@ -148,7 +152,7 @@ impl Work {
         let mut items = collected((0..n).map(|i| {
             let half = if i <= middle { Half::Left } else { Half::Right };
             let pole = if i == middle { 0.0 } else { d[i] };
-            Item {
+            Pole {
                 pole,
                 z: z(v, i),
                 row: first + i,

@@ -19,15 +19,15 @@ use crate::memory::{Fallible, collected, zeros};
 use crate::simd::widest;
 
 /// Steps for each value, on average, before it is given up.
-const PATIENCE: usize = 30;
+const MAX_SWEEPS_PER_VALUE: usize = 30;
 /// What is dropped, beside the sum of the shifts.
-const NOTHING: f64 = f64::EPSILON / 4.0;
+const NEGLIGIBLE_RATIO: f64 = f64::EPSILON / 4.0;
 /// Shifts are less than what is found by this part.
-const LESS: f64 = 1.0 - 4.0 * f64::EPSILON;
+const SHIFT_FACTOR: f64 = 1.0 - 4.0 * f64::EPSILON;
 /// Rows that are looked at for a shift.
-const DEPTH: usize = 4;
+const SHIFT_ROWS: usize = 4;
 /// Steps without a shift that follow one with a shift, each a row behind.
-const BEHIND: usize = 2;
+const UNSHIFTED_STEPS: usize = 2;
 
 /// Rows from which shifts were subtracted.
 struct Block {
@@ -61,8 +61,8 @@ fn iterate(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
         e[..n - 1].reverse();
     }
     let (mut next_q, mut next_e, mut found) = (
-        zeros::<f64>(n + BEHIND)?,
-        zeros::<f64>(n + BEHIND)?,
+        zeros::<f64>(n + UNSHIFTED_STEPS)?,
+        zeros::<f64>(n + UNSHIFTED_STEPS)?,
         zeros::<f64>(n)?,
     );
     let unknown = f64::INFINITY;
@@ -73,11 +73,11 @@ fn iterate(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
         least: unknown,
         rest: unknown,
     }];
-    let mut left = PATIENCE * n;
+    let mut left = MAX_SWEEPS_PER_VALUE * n;
     while let Some(mut b) = blocks.pop() {
         while b.end - b.begin > 2 {
             let last = b.end - 1;
-            let bound = (NOTHING * b.shift) * (NOTHING * b.shift);
+            let bound = (NEGLIGIBLE_RATIO * b.shift) * (NEGLIGIBLE_RATIO * b.shift);
             if q[last] * e[last - 1] <= bound {
                 found[last] = b.shift + (q[last] + e[last]);
                 b = Block {
@@ -103,8 +103,8 @@ fn iterate(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
             let rows = b.begin..b.end;
             let (q, e) = (&mut q[rows.clone()], &mut e[rows]);
             let (next_q, next_e) = (
-                &mut next_q[..q.len() + BEHIND],
-                &mut next_e[..q.len() + BEHIND],
+                &mut next_q[..q.len() + UNSHIFTED_STEPS],
+                &mut next_e[..q.len() + UNSHIFTED_STEPS],
             );
             let mut tau = shift(q, e, b.least);
             (b.rest, b.least) = loop {
@@ -118,13 +118,13 @@ fn iterate(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
                 }
                 // If the last alone is negative, it says by how much the shift is too large.
                 tau = match x > 0.0 && tau + end > 0.0 {
-                    true => (tau + end) * LESS,
+                    true => (tau + end) * SHIFT_FACTOR,
                     false if tau > 1e-3 * b.least.min(q[q.len() - 1]) => 0.25 * tau,
                     false => 0.0,
                 };
             };
-            q.copy_from_slice(&next_q[BEHIND..]);
-            e.copy_from_slice(&next_e[BEHIND..]);
+            q.copy_from_slice(&next_q[UNSHIFTED_STEPS..]);
+            e.copy_from_slice(&next_e[UNSHIFTED_STEPS..]);
             b.shift += tau;
         }
         let last = b.end - 1;
@@ -165,7 +165,11 @@ fn steps(q: &[f64], e: &[f64], tau: f64, next_q: &mut [f64], next_e: &mut [f64])
         .zip(next_q.iter_mut().zip(next_e.iter_mut()));
     for (i, ((&q, &e), (next_q, next_e))) in rows.enumerate() {
         least = if x < least { x } else { least };
-        rest = if z < rest && i >= BEHIND { z } else { rest };
+        rest = if z < rest && i >= UNSHIFTED_STEPS {
+            z
+        } else {
+            rest
+        };
         let (q_y, e_x) = row(&mut x, tau, e, q);
         let (q_z, e_y_next) = row(&mut y, 0.0, e_y, q_y);
         (*next_q, *next_e) = row(&mut z, 0.0, e_z, q_z);
@@ -197,9 +201,9 @@ fn shift(q: &[f64], e: &[f64], least: f64) -> f64 {
         let root = low + (high - low) * (f_low / (f_low - f_high));
         if root > 0.0 {
             return if root < least {
-                root * LESS
+                root * SHIFT_FACTOR
             } else {
-                least * LESS
+                least * SHIFT_FACTOR
             };
         }
     }
@@ -215,7 +219,7 @@ fn shift(q: &[f64], e: &[f64], least: f64) -> f64 {
 #[inline(always)]
 fn pivot(q: &[f64], e: &[f64], s: f64) -> f64 {
     let last = q.len() - 1;
-    let mut k = last - last.min(DEPTH);
+    let mut k = last - last.min(SHIFT_ROWS);
     let mut p = q[k] + e[k] - s;
     if k > 0 {
         p -= q[k].min(e[k - 1]);

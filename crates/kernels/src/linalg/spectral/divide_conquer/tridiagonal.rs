@@ -5,38 +5,38 @@
 //!     |    T₂ |
 //! ```
 
-use super::super::iteration::diagonalise;
-use super::super::rows::{LANES, Rows, padded};
+use super::super::qr_iteration::diagonalise;
+use super::super::rotations::{LANES, RotatedRows, padded};
 use super::super::secular::Secular;
-use super::{Basis, Half, Item, LEAF, Room, ascending, coefficients, deflate, floor};
+use super::{Basis, Half, LEAF_ROWS, Pole, Workspace, ascending, coefficients, deflate, floor};
 use crate::memory::{Fallible, collected, copied, reserve, zeros};
 use crate::simd::Level;
 use std::f64::consts::FRAC_1_SQRT_2;
 
 /// Eigenvalues in `d`, ascending, and eigenvectors: rows [`padded`] apart. `e` is spoilt. `None`:
 /// no convergence.
-pub(crate) fn conquer(level: Level, d: &mut [f64], e: &mut [f64]) -> Fallible<Option<Vec<f64>>> {
+pub(crate) fn decompose(level: Level, d: &mut [f64], e: &mut [f64]) -> Fallible<Option<Vec<f64>>> {
     let n = d.len();
     let floor = floor(d, e);
-    let mut work = Work {
-        room: Room::new(level),
+    let mut work = MergeWork {
+        room: Workspace::new(level),
         basis: Basis::new(n, n)?,
         floor,
     };
     Ok(work.solve(d, e, 0)?.then_some(work.basis.rows))
 }
 
-struct Work {
-    room: Room,
+struct MergeWork {
+    room: Workspace,
     basis: Basis,
     floor: f64,
 }
 
-impl Work {
+impl MergeWork {
     /// Solves the part of the matrix that begins at row `first`.
     fn solve(&mut self, d: &mut [f64], e: &mut [f64], first: usize) -> Fallible<bool> {
         let n = d.len();
-        if n <= LEAF {
+        if n <= LEAF_ROWS {
             return self.leaf(d, e, first);
         }
         let middle = n / 2;
@@ -60,7 +60,7 @@ impl Work {
             self.room.level,
             d,
             e,
-            Some(Rows {
+            Some(RotatedRows {
                 data: &mut rows,
                 step,
                 width: step,
@@ -90,7 +90,7 @@ impl Work {
             let column = first + if i < middle { middle - 1 } else { middle };
             // Of length √2, which the weight makes up for.
             let z = FRAC_1_SQRT_2 * sign * basis.row(first + i, column, 1)[0];
-            Item {
+            Pole {
                 pole: d[i],
                 z,
                 row: first + i,

@@ -26,9 +26,9 @@ pub(super) fn padded(n: usize) -> usize {
 /// Something that is compiled for every level. `K` vectors are a group.
 pub(super) trait Task {
     /// What it returns.
-    type Out;
+    type Output;
     /// To be inlined.
-    fn run<W: V<E = f64>, const K: usize>(self) -> Self::Out;
+    fn run<W: V<E = f64>, const K: usize>(self) -> Self::Output;
 }
 
 macro_rules! levels {
@@ -36,7 +36,7 @@ macro_rules! levels {
         /// # Safety
         /// The level is there.
         $(#[$attribute])*
-        unsafe fn $name<T: Task>(task: T) -> T::Out {
+        unsafe fn $name<T: Task>(task: T) -> T::Output {
             task.run::<$v, $count>()
         }
     )*};
@@ -56,7 +56,7 @@ levels! {
 }
 
 /// Runs a task with the vectors of a level that is there.
-pub(super) fn at<T: Task>(level: Level, task: T) -> T::Out {
+pub(super) fn at<T: Task>(level: Level, task: T) -> T::Output {
     // SAFETY: levels come from `Level::chosen` or `available`.
     unsafe {
         match level {
@@ -289,13 +289,13 @@ impl Rotation {
 }
 
 /// Rows of `width` elements that are `step` apart, both multiples of [`LANES`].
-pub(super) struct Rows<'a> {
+pub(super) struct RotatedRows<'a> {
     pub data: &'a mut [f64],
     pub step: usize,
     pub width: usize,
 }
 
-impl Rows<'_> {
+impl RotatedRows<'_> {
     /// Rotates: the first pair is `start` and the row after it (`down`) or before it, the next
     /// begins with the second row of this one.
     #[inline(always)]

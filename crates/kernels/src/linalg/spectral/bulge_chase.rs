@@ -6,13 +6,13 @@
 //! nothing beside the first element, or beside an element of the diagonal that vanishes, is left
 //! out (Demmel and Kahan), which keeps small values.
 
-use super::rows::{Rotation, Rows, Task, at};
+use super::rotations::{RotatedRows, Rotation, Task, at};
 use crate::memory::{Fallible, with_capacity};
 use crate::simd::Level;
 use crate::vector::V;
 
 /// Sweeps for each value, on average, before it is given up.
-const PATIENCE: usize = 30;
+const MAX_SWEEPS_PER_VALUE: usize = 30;
 
 /// Diagonalises: rotates the rows of left and right vectors, too. `d` becomes the singular values,
 /// in no order, and `e`, of which one less is used, is spoilt; `false`: no convergence.
@@ -20,7 +20,7 @@ pub(super) fn diagonalise(
     level: Level,
     d: &mut [f64],
     e: &mut [f64],
-    vectors: Option<[Rows<'_>; 2]>,
+    vectors: Option<[RotatedRows<'_>; 2]>,
 ) -> Fallible<bool> {
     at(level, Diagonalise { d, e, vectors })
 }
@@ -28,11 +28,11 @@ pub(super) fn diagonalise(
 struct Diagonalise<'a> {
     d: &'a mut [f64],
     e: &'a mut [f64],
-    vectors: Option<[Rows<'a>; 2]>,
+    vectors: Option<[RotatedRows<'a>; 2]>,
 }
 
 impl Task for Diagonalise<'_> {
-    type Out = Fallible<bool>;
+    type Output = Fallible<bool>;
 
     #[inline(always)]
     fn run<W: V<E = f64>, const K: usize>(self) -> Fallible<bool> {
@@ -44,7 +44,7 @@ impl Task for Diagonalise<'_> {
 fn iterate<W: V<E = f64>, const K: usize>(
     d: &mut [f64],
     e: &mut [f64],
-    mut vectors: Option<[Rows<'_>; 2]>,
+    mut vectors: Option<[RotatedRows<'_>; 2]>,
 ) -> Fallible<bool> {
     let n = d.len();
     let most = d
@@ -54,7 +54,7 @@ fn iterate<W: V<E = f64>, const K: usize>(
     let least = 0.5 * f64::EPSILON * most;
     // Rotations of rows that the matrix is multiplied with from the right, and from the left.
     let mut turns = [with_capacity(n)?, with_capacity(n)?];
-    let (mut left, mut end) = (PATIENCE * n, n);
+    let (mut left, mut end) = (MAX_SWEEPS_PER_VALUE * n, n);
     while end > 1 {
         let begin = (1..end)
             .rev()

@@ -5,13 +5,13 @@
 //! the other (QL and QR), which keeps small eigenvalues of graded matrices. The rotations of a
 //! sweep are found first, and then applied to the rows together.
 
-use super::rows::{Rotation, Rows, Task, at};
+use super::rotations::{RotatedRows, Rotation, Task, at};
 use crate::memory::{Fallible, with_capacity};
 use crate::simd::Level;
 use crate::vector::V;
 
 /// Sweeps for each eigenvalue, on average, before it is given up.
-const PATIENCE: usize = 30;
+const MAX_SWEEPS_PER_VALUE: usize = 30;
 
 /// Diagonalises: rotates the rows of the vectors, too. `d` becomes the eigenvalues, in no order,
 /// and `e`, of which the last is not used, is spoilt; `false`: no convergence.
@@ -19,7 +19,7 @@ pub(super) fn diagonalise(
     level: Level,
     d: &mut [f64],
     e: &mut [f64],
-    vectors: Option<Rows<'_>>,
+    vectors: Option<RotatedRows<'_>>,
 ) -> Fallible<bool> {
     at(level, Diagonalise { d, e, vectors })
 }
@@ -27,11 +27,11 @@ pub(super) fn diagonalise(
 struct Diagonalise<'a> {
     d: &'a mut [f64],
     e: &'a mut [f64],
-    vectors: Option<Rows<'a>>,
+    vectors: Option<RotatedRows<'a>>,
 }
 
 impl Task for Diagonalise<'_> {
-    type Out = Fallible<bool>;
+    type Output = Fallible<bool>;
 
     #[inline(always)]
     fn run<W: V<E = f64>, const K: usize>(self) -> Fallible<bool> {
@@ -43,11 +43,11 @@ impl Task for Diagonalise<'_> {
 fn iterate<W: V<E = f64>, const K: usize>(
     d: &mut [f64],
     e: &mut [f64],
-    mut vectors: Option<Rows<'_>>,
+    mut vectors: Option<RotatedRows<'_>>,
 ) -> Fallible<bool> {
     let n = d.len();
     let mut turns = with_capacity(n)?;
-    let mut left = PATIENCE * n;
+    let mut left = MAX_SWEEPS_PER_VALUE * n;
     // The block that ends before `end`.
     let mut end = n;
     while end > 1 {

@@ -11,18 +11,18 @@
 pub(super) mod bidiagonal;
 pub(super) mod tridiagonal;
 
-use super::rows::padded;
+use super::rotations::padded;
 use super::secular::{Root, Secular};
-use crate::gemm::{Onto, Strided, update};
+use crate::gemm::{Strided, Update, update};
 use crate::memory::{Fallible, collected, filled, grow, push, zeros};
 use crate::parallel::{Shared, parallel};
 use crate::simd::{Level, widest};
 
 /// Up to this extent rotations are faster.
-const LEAF: usize = 32;
+const LEAF_ROWS: usize = 32;
 
 /// Roots that are found by one thread after another.
-const ROOTS: usize = 8;
+const ROOTS_PER_CHUNK: usize = 8;
 
 /// What is nothing beside a matrix whose elements are these: squares of what is more do not vanish.
 fn floor(d: &[f64], e: &[f64]) -> f64 {
@@ -42,7 +42,7 @@ enum Half {
 
 /// A pole, its element of `z`, and its vector.
 #[derive(Clone, Copy)]
-struct Item {
+struct Pole {
     pole: f64,
     z: f64,
     row: usize,
@@ -66,14 +66,14 @@ struct Deflated {
 /// diagonal. Rotations `[p; i] -> [c p - s i; s p + c i]` are told, but where the first pole is
 /// `fixed` it takes part in none.
 fn deflate(
-    items: Vec<Item>,
+    items: Vec<Pole>,
     weight: f64,
     least: f64,
     fixed: bool,
     mut rotate: impl FnMut(usize, usize, f64, f64),
 ) -> Fallible<Deflated> {
     let order = ascending(&collected(items.iter().map(|item| item.pole))?)?;
-    let (mut kept, mut done): (Vec<Item>, Vec<(f64, usize)>) = (Vec::new(), Vec::new());
+    let (mut kept, mut done): (Vec<Pole>, Vec<(f64, usize)>) = (Vec::new(), Vec::new());
     for k in order {
         let mut item = items[k];
         if weight * item.z.abs() <= least {
@@ -152,7 +152,7 @@ impl Basis {
     /// columns as the halves are wide.
     fn assemble(
         &mut self,
-        room: &mut Room,
+        room: &mut Workspace,
         coefficients: &[f64],
         what: &Deflated,
         order: &[usize],
@@ -161,7 +161,7 @@ impl Basis {
     ) -> Fallible {
         let (count, width, n) = (what.poles.len(), left + right, order.len());
         let (lefts, rights) = (what.left * left, (count - what.only_left) * right);
-        let Room {
+        let Workspace {
             level,
             halves,
             made,
@@ -207,7 +207,7 @@ impl Basis {
             update(
                 *level,
                 [count, what.left, left],
-                Onto::Set,
+                Update::Set,
                 to,
                 by(0),
                 of(top, left),
@@ -216,7 +216,7 @@ impl Basis {
             update(
                 *level,
                 [count, rest, right],
-                Onto::Set,
+                Update::Set,
                 beside,
                 by(what.only_left),
                 of(bottom, right),
@@ -234,16 +234,16 @@ impl Basis {
 }
 
 /// Room that is used again.
-struct Room {
+struct Workspace {
     level: Level,
     halves: Vec<f64>,
     made: Vec<f64>,
     gaps: Vec<f64>,
 }
 
-impl Room {
-    fn new(level: Level) -> Room {
-        Room {
+impl Workspace {
+    fn new(level: Level) -> Workspace {
+        Workspace {
             level,
             halves: Vec::new(),
             made: Vec::new(),
@@ -266,15 +266,19 @@ impl Room {
         )?;
         let (to, out) = (Shared(self.gaps.as_mut_ptr()), Shared(roots.as_mut_ptr()));
         // Some five evaluations of a nanosecond a term.
-        parallel(count.div_ceil(ROOTS), 5 * (count * count) as u64, |part| {
-            for j in part * ROOTS..count.min((part + 1) * ROOTS) {
-                // SAFETY: rows of different roots do not overlap, and each root is found once.
-                unsafe {
-                    let row = std::slice::from_raw_parts_mut(to.get().add(j * step), step);
-                    *out.get().add(j) = secular.root(level, j, row);
+        parallel(
+            count.div_ceil(ROOTS_PER_CHUNK),
+            5 * (count * count) as u64,
+            |part| {
+                for j in part * ROOTS_PER_CHUNK..count.min((part + 1) * ROOTS_PER_CHUNK) {
+                    // SAFETY: rows of different roots do not overlap, and each root is found once.
+                    unsafe {
+                        let row = std::slice::from_raw_parts_mut(to.get().add(j * step), step);
+                        *out.get().add(j) = secular.root(level, j, row);
+                    }
                 }
-            }
-        });
+            },
+        );
         let mut exact = secular.exact(&self.gaps[..count * step], step)?;
         exact
             .iter_mut()
