@@ -250,7 +250,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             && self.packs_b()
         {
             // SAFETY: as stated.
-            return unsafe { self.in_common(nanos) };
+            return unsafe { self.on_shared_blocks(nanos) };
         }
         if few {
             chunk = [
@@ -308,7 +308,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
     ///
     /// # Safety
     /// As [`products`].
-    unsafe fn in_common(&self, nanos: u64) -> Fallible {
+    unsafe fn on_shared_blocks(&self, nanos: u64) -> Fallible {
         let [m, k, n] = self.sizes;
         let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
         let (wide, pack_a) = (self.width(true) * lanes, self.packs_a());

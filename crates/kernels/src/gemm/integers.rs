@@ -23,7 +23,7 @@ const K_BLOCK_STEPS: usize = 512;
 /// Rows of C in a chunk of work.
 const CHUNK_ROWS: usize = 64;
 /// Products of fewer steps are computed without packing.
-const MIN_PACKED_STEPS: usize = 2048;
+const MAX_UNPACKED_MULTIPLIES: usize = 2048;
 /// The most rows of a tile.
 const MAX_TILE_ROWS: usize = 8;
 
@@ -59,7 +59,7 @@ pub(super) fn product<T: GemmInteger>(
     b: Matrix<T>,
 ) -> Fallible {
     let (m, k, n) = (a.rows, a.cols, b.cols);
-    if m.min(n) == 1 || m.saturating_mul(k).saturating_mul(n) <= MIN_PACKED_STEPS {
+    if m.min(n) == 1 || m.saturating_mul(k).saturating_mul(n) <= MAX_UNPACKED_MULTIPLIES {
         step_by_step(c, a, b);
         return Ok(());
     }
