@@ -7,14 +7,14 @@
 //! the two sums are added: the error of `n` steps is at most about `256 + 16 + log2 n` units of
 //! rounding of the sum of absolute values.
 //!
-//! An element of C depends on its row of A and its column of B alone: not on layout, batch, the
-//! other rows or the level of vector instructions, nor the number of threads. A complex block is
-//! four real ones, `(Σ re re - Σ im im, Σ re im + Σ im re)`. `f16` and `bf16` are products in f32,
-//! rounded once. Integers wrap; `bool` is or of ands.
+//! An element of C depends on its row of A and its column of B only. It does not depend on layout,
+//! batch, other rows, the instruction set or the number of threads. A complex block is four real
+//! ones, `(Σ re re - Σ im im, Σ re im + Σ im re)`. `f16` and `bf16` are products in f32, rounded
+//! once. Integers wrap; a `bool` product is an OR of ANDs.
 //!
 //! `micro` and `vector` hold the kernels of floats, `indirect` those of convolutions, `batch` those
-//! of many small products, `integers` those of integers. `blocks` are the loops around them, and
-//! `pack` is the order in which they read.
+//! of many small products, `integers` those of integers. `blocks` holds the loops around them, and
+//! `pack` copies operands to the order in which kernels read them.
 
 mod batch;
 mod blocks;
@@ -105,7 +105,7 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
         && sb == 0
         && (m == 1 || Some(sa) == a.stride(batch).checked_mul(m as isize))
     {
-        // One B for the whole batch, and the rows of A follow each other: a single tall product.
+        // B is shared by the whole batch and the rows of A are contiguous: one tall product.
         let mut tall = Matrix::of(a, m * len, k, a.offset());
         if m == 1 {
             tall.row_stride = sa;
@@ -113,7 +113,8 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
         return T::product(c, tall, Matrix::of(b, k, n, b.offset()));
     }
     let starts = loops.starts([a.offset(), b.offset()])?;
-    // Products from the `i`-th on: from each start so many, in steps.
+    // Products from the `i`-th on. Each entry of `starts` is followed by `len` products at constant
+    // steps.
     let some = |mut i: usize, mut c: &mut [T]| -> Fallible {
         while !c.is_empty() {
             let ([at, bt], within) = (starts[i / len], i % len);
@@ -133,20 +134,22 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
     {
         return some(0, c);
     }
-    // Chunks of some ten microseconds.
+    // Chunks of about ten microseconds.
     let each = (blocks::MIN_SHARED_NS / (2 * one.max(1))).clamp(1, count as u64) as usize;
     parallel::try_chunks(c, each * size, all, |chunk, part| some(chunk * each, part))
 }
 
-/// With fewer products in a batch each is cut, if it is large.
+/// Number of products in a batch below which threads share each product, if one takes
+/// [`blocks::MIN_SHARED_NS`].
 const MIN_SHARED_PRODUCTS: usize = 8;
 
-/// An element with a matrix product.
+/// Element type with a matrix product.
 pub trait Gemm: Number + Send + Sync {
-    /// `c = a b` for non-empty matrices, `c` row-major.
+    /// Computes `c = a b` for non-empty matrices, `c` row-major.
     fn product(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>) -> Fallible;
 
-    /// As many products as there are in `c`, of matrices that lie `steps` apart, from these on.
+    /// Computes all products of `c`. Matrices of the batch are `steps` elements apart, starting at
+    /// `a` and `b`.
     fn products(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>, steps: [isize; 2]) -> Fallible {
         for (i, c) in (0..).zip(c.chunks_exact_mut(a.rows * b.cols)) {
             Self::product(c, a.moved(i * steps[0]), b.moved(i * steps[1]))?;
@@ -170,8 +173,8 @@ macro_rules! through_blocks {
 
 through_blocks!(f32 f64 Complex<f32> Complex<f64>);
 
-/// As [`Gemm::products`], of so many (to find how many is a division, which is felt in a small
-/// one), with the vectors of a level.
+/// Computes `count` products as [`Gemm::products`] does, on a given instruction set. The caller
+/// passes `count` because a division is noticeable in a small product.
 fn at_level<T: ComplexParts, S: Source<T>>(
     level: Level,
     count: usize,
@@ -199,14 +202,14 @@ fn at_level<T: ComplexParts, S: Source<T>>(
         row: n as isize,
         col: 1,
     };
-    // SAFETY: A and B address only elements of their slices (the invariant of `Matrix`, and of
-    // views for the products that follow), C is the row-major m by n matrices that fill its slice,
-    // which nothing else refers to, and levels come from `Level::chosen` or `available`.
+    // SAFETY: A and B address only elements of their slices (invariant of `Matrix`; the views of
+    // the batch cover the products that follow). C is the row-major m by n matrices that fill its
+    // slice, which is borrowed mutably. Values of `Level` come from `Level::chosen` or `available`.
     unsafe { blocks::products(level, [m, k, n], count, Update::Set, c, operands, steps) }
 }
 
-/// As [`at_level`], of more than [`K_RUN_STEPS`] steps: one product after another, each the sum of
-/// two.
+/// Computes products of more than [`K_RUN_STEPS`] steps one by one, each as the sum of two
+/// products.
 #[cold]
 fn in_halves<T: ComplexParts, S: Source<T>>(
     level: Level,
@@ -244,7 +247,7 @@ fn in_halves<T: ComplexParts, S: Source<T>>(
     Ok(())
 }
 
-/// `C = A B` or what `onto` says, of parts of matrices; the sizes may be 0.
+/// Computes `C = A B`, or the update that `onto` selects, on parts of matrices. The sizes may be 0.
 ///
 /// # Safety
 /// As [`blocks::products`].
@@ -261,31 +264,33 @@ pub(crate) unsafe fn update(
         return Ok(());
     }
     if m.min(n) > 1 || onto == Update::Set {
-        // SAFETY: as stated.
+        // SAFETY: the caller guarantees that A and B are readable and C is writable at every index
+        // (# Safety).
         return unsafe { blocks::products(level, sizes, 1, onto, c, [a, b], [0; 2]) };
     }
-    // The kernels of vectors only set.
+    // The vector kernels can only set C.
     let mut made = zeros(m * n)?;
     let to = Strided {
         at: made.as_mut_ptr(),
         row: n as isize,
         col: 1,
     };
-    // SAFETY: as stated, and there is room for the product.
+    // SAFETY: the caller guarantees that A and B are readable (# Safety); `made` has `m * n`
+    // elements.
     unsafe { blocks::products(level, sizes, 1, Update::Set, to, [a, b], [0; 2])? };
     let step = if n == 1 { c.row } else { c.col };
     for (i, x) in (0..).zip(made) {
-        // SAFETY: as stated.
+        // SAFETY: the caller guarantees that C is writable at every index (# Safety).
         unsafe { *c.at.offset(i * step) -= x };
     }
     Ok(())
 }
 
-/// Elements of factors up to which products of halves are those of widened copies, and of several
-/// products together.
+/// Elements of both factors up to which 16-bit floats are widened to copies before the product.
+/// Small products are then also computed several at a time.
 const MAX_WIDENED_ELEMENTS: usize = 4096;
 
-/// Products of floats of 16 bits: computed in f32, rounded once.
+/// Computes products of 16-bit floats in f32, rounded once.
 fn of_halves<T: HalfFloat>(
     level: Level,
     mut c: &mut [T],
@@ -305,7 +310,8 @@ fn of_halves<T: HalfFloat>(
         };
         with_room((count * size + room) * size_of::<f32>(), |to| {
             let to = to.cast::<f32>();
-            // SAFETY: the room is for so many elements, and it is initialised.
+            // SAFETY: the scratch memory has this number of elements, and its bytes are
+            // initialised.
             let (wide, copies) = unsafe {
                 let all = std::slice::from_raw_parts_mut(to, count * size + room);
                 all.split_at_mut(count * size)
@@ -316,7 +322,7 @@ fn of_halves<T: HalfFloat>(
                 let (of_a, of_b) = copies.split_at_mut(count * m * k);
                 widened(a, of_a, count, steps[0]);
                 widened(b, of_b, count, steps[1]);
-                // The matrices are one below the other, and products begin at the first.
+                // The matrices are stacked by rows; a product starts at the first one.
                 let (mut a, mut b) = (
                     Matrix::dense(of_a, count * m, k),
                     Matrix::dense(of_b, count * k, n),
@@ -343,12 +349,12 @@ fn of_halves<T: HalfFloat>(
     Ok(())
 }
 
-/// Widens `count` matrices, `step` elements apart, to row-major ones.
+/// Widens `count` matrices, `step` elements apart, to row-major copies.
 fn widened<T: HalfFloat>(x: Matrix<T>, to: &mut [f32], count: usize, step: isize) {
     let size = x.rows * x.cols;
     assert_eq!(to.len(), count * size);
     let is_dense = x.col_stride == 1 && (x.rows == 1 || x.row_stride == x.cols as isize);
-    // Rows, or matrices, that follow each other are one run.
+    // Contiguous rows, or contiguous matrices, are one run.
     let run = match is_dense {
         true if step == size as isize => to.len(),
         true => size,
@@ -363,8 +369,8 @@ fn widened<T: HalfFloat>(x: Matrix<T>, to: &mut [f32], count: usize, step: isize
                 let from = x
                     .pointer()
                     .wrapping_offset(matrix * step + row * x.row_stride);
-                // SAFETY: the invariant of `Matrix`: all `run` elements of this part of the
-                // matrices exist.
+                // SAFETY: all `run` elements of this part of the matrices exist by the invariant of
+                // `Matrix`.
                 unsafe { widen(to.as_mut_ptr(), from, run, x.col_stride) };
             }
         },

@@ -1,4 +1,4 @@
-//! Many small products: a lane for each of them.
+//! Many small products, one per lane.
 //!
 //! ```text
 //! c[i, j] = fma(a[i, k-1], b[k-1, j], .. fma(a[i, 0], b[0, j], 0))        of N products at a time
@@ -12,12 +12,12 @@ use super::types::{BatchArgs, GemmFloat, Strided};
 use crate::memory::{Fallible, with_room};
 use crate::simd::Level;
 
-/// Products that are transposed together: a multiple of the lanes of any vector.
+/// Number of products that are transposed together: a multiple of the lanes of any vector.
 pub(super) const BATCH_PRODUCTS: usize = 64;
-/// The largest extent of a small matrix.
+/// Maximum extent of a small matrix.
 pub(super) const MAX_SMALL_EXTENT: usize = 8;
 
-/// The products in all lanes.
+/// Computes the products of all lanes.
 ///
 /// # Safety
 /// As [`BatchFn`].
@@ -30,24 +30,26 @@ pub(super) unsafe fn together<L: Lanes>(t: &BatchArgs<L::E>) {
                 let mut sum = L::zero();
                 for q in 0..k {
                     let (a, b) = (i * t.of_a[0] + q * t.of_a[1], q * t.of_b[0] + j * t.of_b[1]);
-                    // SAFETY: these elements exist in all lanes.
+                    // SAFETY: the caller guarantees that these elements exist in all lanes (#
+                    // Safety).
                     sum = unsafe {
                         L::load(t.a.add(a * BATCH_PRODUCTS + v))
                             .fma(L::load(t.b.add(b * BATCH_PRODUCTS + v)), sum)
                     };
                 }
-                // SAFETY: as above.
+                // SAFETY: the caller guarantees that C has this element in all lanes (# Safety).
                 unsafe { sum.store(t.c.add((i * n + j) * BATCH_PRODUCTS + v)) };
             }
         }
     }
 }
 
-/// `count` products of matrices, `steps` apart, set in C, where they follow each other.
+/// Computes `count` products of matrices that are `steps` elements apart. The results are
+/// contiguous in C.
 ///
 /// # Safety
-/// A and B are valid for reading, C for writing, at every index, and C overlaps neither. The level
-/// is there.
+/// A and B are valid for reading and C for writing at every index, and C overlaps neither. The CPU
+/// supports the instruction set `level`.
 pub(super) unsafe fn products<T: GemmFloat>(
     level: Level,
     [m, k, n]: [usize; 3],
@@ -65,8 +67,8 @@ pub(super) unsafe fn products<T: GemmFloat>(
             let of_c = of_b.wrapping_add(k * n * BATCH_PRODUCTS);
             for first in (0..count).step_by(BATCH_PRODUCTS) {
                 let here = BATCH_PRODUCTS.min(count - first);
-                // SAFETY: these products exist, and the room is for the elements of all lanes; it
-                // is initialised.
+                // SAFETY: the caller guarantees that these products exist (# Safety). The scratch
+                // memory has room for the elements of all lanes and is initialised.
                 unsafe {
                     let batch = BatchArgs {
                         sizes: [m, k, n],
@@ -92,11 +94,11 @@ pub(super) unsafe fn products<T: GemmFloat>(
     )
 }
 
-/// Transposes the elements of matrices from the `first` on: how far rows and columns are apart
-/// then.
+/// Transposes the elements of `count` matrices from the `first` on. Returns the row and column
+/// strides of the transposed copy.
 ///
 /// # Safety
-/// The matrices exist, and there is room for their elements.
+/// The matrices exist, and `to` has room for their elements.
 unsafe fn lay<T: GemmFloat>(
     level: Level,
     to: *mut T,
@@ -118,7 +120,7 @@ unsafe fn lay<T: GemmFloat>(
         x.col == 1 && x.row == cols as isize,
         x.row == 1 && x.col == rows as isize,
     );
-    // SAFETY: the caller's promise, for all elements, or for each.
+    // SAFETY: the caller guarantees that the matrices and the room exist (# Safety).
     unsafe {
         if step != 1 && (by_rows || by_cols) {
             transfer(level, to, BATCH_PRODUCTS, lines(from, rows * cols));

@@ -1,10 +1,10 @@
-//! The loops around the micro-kernels: blocks of `k`, of columns and of rows, packed where that
-//! pays.
+//! Loops around the micro-kernels: blocks of `k`, of columns and of rows, packed where that is
+//! faster.
 //!
-//! Operands of another type ([`Source`]) are always packed, and become floats there. The choice of
-//! path, of blocks and of packing depends on shapes and strides, and changes no bit: every path
-//! computes the chain that [`micro`](super::micro) states for each block of [`K_BLOCK_STEPS`] and
-//! adds the blocks in ascending order.
+//! Operands of another type ([`Source`]) are always packed and converted to floats. The choice of
+//! path, blocks and packing depends on shapes and strides and changes no bit. Every path computes
+//! the chain of [`micro`](super::micro) for each block of [`K_BLOCK_STEPS`] and adds the blocks in
+//! ascending order.
 
 use super::batch;
 use super::pack::{PackLanes, Source};
@@ -18,49 +18,51 @@ use crate::parallel::{Shared, attempt, threads};
 use crate::simd::Level;
 use std::ops::Range;
 
-/// Columns of B that are packed together, in vectors: the block stays in the second cache.
+/// Columns of B that are packed together, in vectors. Sized for the L2 cache.
 const N_BLOCK_VECTORS: usize = 16 * TILE_VECTORS;
-/// Tiles of rows of A that are packed together.
+/// Number of row tiles of A that are packed together.
 const M_BLOCK_TILES: usize = 16;
-/// Bytes of packed A that are kept for all blocks of columns: they stay in the third cache, and are
-/// read in order.
+/// Bytes of packed A that are reused across column blocks. Sized for the L3 cache.
 const PACKED_A_BYTES: usize = 4 << 20;
-/// With at most so many tiles of rows B is read as it lies, if its rows are adjacent: packing would
-/// not pay. With twice as many if it is [`L1_PANEL_BYTES`].
+/// Maximum number of row tiles for which B is not packed (its rows are contiguous). Twice this
+/// number if B fits the L1 cache ([`L1_PANEL_BYTES`]).
 const MAX_UNPACKED_B_TILES: usize = 8;
-/// The same if its rows lie whole pages apart.
+/// Maximum number of row tiles for which B is not packed if its row stride is a multiple of the
+/// page size.
 const MAX_UNPACKED_B_TILES_PAGE_STRIDE: usize = 2;
 /// Bytes of a page.
 const PAGE_BYTES: usize = 4096;
-/// The same for the vectors in a row of C, and A.
+/// Maximum number of vectors in a row of C for which A is not packed.
 const MAX_UNPACKED_A_VECTORS: usize = 16;
-/// Elements of the factors and the result of small products that are moved in less time than one of
-/// them takes alone: as one tile of matrices in place, or in blocks.
+/// Maximum number of elements of both factors and the result for which products run in lanes
+/// ([`batch`]): where one product is a single tile of operands in place, and where it is not.
 const MAX_BATCHED_TILE_ELEMENTS: usize = 16;
 const MAX_BATCHED_ELEMENTS: usize = 3 * batch::MAX_SMALL_EXTENT * batch::MAX_SMALL_EXTENT;
-/// Bytes of B that stay in the first cache as they lie.
+/// Bytes of B that are read in place because they fit the L1 cache.
 const L1_PANEL_BYTES: usize = 1 << 15;
 
-/// Rows and vectors of C that are one chunk of work for a thread, which packs its operands alone.
+/// Rows and vectors of C per chunk of a thread that packs its own operands.
 const CHUNK_ROWS_VECTORS: [usize; 2] = [256, 10 * TILE_VECTORS];
-/// The same where that would leave few chunks, and rows are read as they lie.
+/// Rows and vectors of C per chunk where [`CHUNK_ROWS_VECTORS`] gives too few chunks and rows are
+/// read in place.
 const SMALL_CHUNK_ROWS_VECTORS: [usize; 2] = [32, 16];
-/// Chunks that are enough for every thread to have one when another ends.
+/// Number of chunks from which threads stay balanced.
 const MIN_CHUNKS: usize = 8;
-/// Nanoseconds from which on all threads share packed blocks of B: before, what they wait for takes
-/// as long.
+/// Estimated run time, in ns, from which threads share packed blocks of B. Below it,
+/// synchronization costs more than it saves.
 const SHARED_PACK_NS: u64 = 500_000;
-/// Bytes of C up to which they do: more would leave the caches between two blocks of `k`.
+/// Maximum bytes of C for which threads share packed blocks of B. A larger C leaves the caches
+/// between two blocks of `k`.
 const SHARED_PACK_MAX_C_BYTES: usize = 4 << 20;
-/// Steps of `k` of such a block that are packed as one chunk of work.
+/// Steps of `k` of a shared block that are packed as one chunk of work.
 const SHARED_PACK_STEPS: usize = 32;
 
-/// `count` products `C = A B` of `m` by `k` and `k` by `n`, none of them 0: those of A and of B lie
-/// so far apart, those of C follow each other. What they do to C is what `onto` says.
+/// Computes `count` products of `m` by `k` and `k` by `n` matrices, with no extent 0. Matrices A
+/// and B are `steps` elements apart, the results are contiguous. `onto` selects how C is updated.
 ///
 /// # Safety
-/// A and B are valid for reading, C for writing, at every index, and C overlaps neither. The level
-/// is there.
+/// A and B are valid for reading and C for writing at every index, and C overlaps neither. The CPU
+/// supports the instruction set `level`.
 pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
     level: Level,
     [m, k, n]: [usize; 3],
@@ -73,8 +75,7 @@ pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
     debug_assert!(onto != Update::MinusUpper || m == n);
     let kernels = E::Float::kernels(level);
     let lanes = kernels.lanes / E::PARTS;
-    // Lanes along the rows of C where there are too few columns to fill them: the transposed
-    // product.
+    // The transposed product fills lanes with rows of C where there are too few columns.
     let turned = n < m && (n == 1 || n * 4 <= lanes || (a.row == 1 && n * 2 <= lanes));
     let [mut step_a, mut step_b] = steps;
     let mut x = match turned {
@@ -103,12 +104,12 @@ pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
             b,
         },
     };
-    // SAFETY: as stated, for one product after another.
+    // SAFETY: the caller guarantees that A and B are readable and C is writable at every index (#
+    // Safety); the pointers move from one product to the next.
     unsafe {
         let one = x.one();
         if count >= batch::BATCH_PRODUCTS / 2 && x.is_small(one.is_some()) {
-            // Of floats that are not complex, and of which nothing is packed, `E`, its part and `S`
-            // are one type.
+            // Without packing, and for real floats, `E`, its float type and `S` are the same type.
             let real = |m: Strided<*const S>| Strided {
                 at: m.at.cast(),
                 row: m.row,
@@ -143,13 +144,13 @@ pub(super) unsafe fn products<E: ComplexParts, S: Source<E>>(
     Ok(())
 }
 
-/// Nanoseconds below which a product is not cut.
+/// Estimated run time, in ns, below which a product runs on one thread.
 pub(super) const MIN_SHARED_NS: u64 = 30_000;
 
-/// About how long a product takes on one thread.
+/// Estimated run time of a product on one thread, in ns.
 pub(super) fn nanos<E>([m, k, n]: [usize; 3]) -> u64 {
-    // 50 multiplications of f32 in a nanosecond, and half as many of f64; a row or column waits for
-    // memory.
+    // 50 multiplications of f32 per nanosecond, half as many of f64. A single row or column is
+    // bound by memory.
     let rate = if m.min(n) == 1 { 10 } else { 50 };
     (m.saturating_mul(k)
         .saturating_mul(n)
@@ -157,25 +158,27 @@ pub(super) fn nanos<E>([m, k, n]: [usize; 3]) -> u64 {
         / (4 * rate)) as u64
 }
 
-/// As even parts of `n` as can be of at most `most`, in whole `unit`s.
+/// Returns the size of even parts of `n`, at most `most` before rounding up to a multiple of
+/// `unit`.
 fn even(n: usize, most: usize, unit: usize) -> usize {
     n.div_ceil(n.div_ceil(most)).next_multiple_of(unit)
 }
 
-/// A product of elements `E`, of factors that become them when they are packed.
+/// Product with result elements `E`. Elements `S` of the factors are converted to `E` when they are
+/// packed.
 struct Product<E: ComplexParts, S = E> {
     level: Level,
     kernels: &'static MicroKernels<E::Float>,
     sizes: [usize; 3],
     onto: Update,
-    /// How far right of the diagonal of all of C this part begins.
+    /// Column minus row of the first element of this part, relative to the whole C.
     right: isize,
     c: Strided<*mut E>,
     a: Strided<*const S>,
     b: Strided<*const S>,
 }
 
-/// A product whose parts several threads compute.
+/// Product that several threads share by reference.
 struct Everywhere<'a, E: ComplexParts, S>(&'a Product<E, S>);
 
 impl<'a, E: ComplexParts, S> Everywhere<'a, E, S> {
@@ -184,16 +187,18 @@ impl<'a, E: ComplexParts, S> Everywhere<'a, E, S> {
     }
 }
 
-// SAFETY: its pointers are numbers; whoever reads or writes through them says why that is sound.
+// SAFETY: the struct only carries pointers; callers of its unsafe methods guarantee that accesses
+// of threads are disjoint.
 unsafe impl<E: ComplexParts, S> Sync for Everywhere<'_, E, S> {}
 
-/// `n / unit`, rounded up, for a power of two: divisions would take as long as a small product.
+/// Returns `n / unit`, rounded up, for a power of two. A division would take as long as a small
+/// product.
 fn ceil(n: usize, unit: usize) -> usize {
     debug_assert!(unit.is_power_of_two());
     (n + unit - 1) >> unit.trailing_zeros()
 }
 
-/// `from..to` in parts of `size`, without a division.
+/// Returns `from..to` in parts of `size` elements, without a division.
 fn parts(from: usize, to: usize, size: usize) -> impl Iterator<Item = Range<usize>> + Clone {
     let mut at = from;
     std::iter::from_fn(move || {
@@ -203,8 +208,8 @@ fn parts(from: usize, to: usize, size: usize) -> impl Iterator<Item = Range<usiz
     })
 }
 
-/// Vectors in panels of at most [`TILE_VECTORS`], none of them narrow beside a full one: the first
-/// of each, and how many.
+/// Splits vectors into panels of at most [`TILE_VECTORS`]: the first vector of each panel and its
+/// width. A remainder of 4 becomes two panels of 2 instead of 3 and 1.
 pub(crate) fn panels(count: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -219,10 +224,10 @@ pub(crate) fn panels(count: usize) -> impl Iterator<Item = (usize, usize)> + Clo
 }
 
 impl<E: ComplexParts, S: Source<E>> Product<E, S> {
-    /// As [`products`], for one.
+    /// Computes one product, on several threads if it is large.
     ///
     /// # Safety
-    /// As there.
+    /// As [`products`].
     unsafe fn on_threads(&self) -> Fallible {
         let Product {
             level,
@@ -237,19 +242,21 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         let lanes = kernels.lanes / E::PARTS;
         let nanos = nanos::<E>(self.sizes);
         if nanos < MIN_SHARED_NS || threads() == 1 {
-            // SAFETY: as stated.
+            // SAFETY: the caller guarantees that A and B are readable and C is writable at every
+            // index (# Safety).
             return unsafe { self.on_one_thread() };
         }
         let mut chunk = [CHUNK_ROWS_VECTORS[0], CHUNK_ROWS_VECTORS[1] * lanes];
         let few = m.div_ceil(chunk[0]) * n.div_ceil(chunk[1]) < MIN_CHUNKS;
-        // Chunks would be few, or those below each other pack the same columns.
+        // The chunks would be few, or chunks of the same columns would pack them repeatedly.
         let again = m > CHUNK_ROWS_VECTORS[0] || (m == CHUNK_ROWS_VECTORS[0] && few);
         if again
             && nanos >= SHARED_PACK_NS
             && m * n * size_of::<E>() <= SHARED_PACK_MAX_C_BYTES
             && self.packs_b()
         {
-            // SAFETY: as stated.
+            // SAFETY: the caller guarantees that A and B are readable and C is writable at every
+            // index (# Safety).
             return unsafe { self.on_shared_blocks(nanos) };
         }
         if few {
@@ -258,7 +265,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
                 SMALL_CHUNK_ROWS_VECTORS[1] * lanes,
             ];
         }
-        // Evenly cut, in whole panels.
+        // Even chunks of whole panels.
         let chunk = [
             even(m, chunk[0], kernels.rows),
             even(n, chunk[1], TILE_VECTORS * lanes),
@@ -285,8 +292,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
                 row: b.row,
                 col: b.col,
             };
-            // SAFETY: these rows and columns exist, and no two pieces have an element of C in
-            // common.
+            // SAFETY: these rows and columns exist, and no two chunks share an element of C.
             unsafe {
                 Product {
                     level,
@@ -303,8 +309,8 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         })
     }
 
-    /// On several threads, which pack each block of B together, the next one while they use one,
-    /// and each the rows of A that it takes.
+    /// Computes one product on several threads that share packed blocks of B. The next block is
+    /// packed while the current one is used. Each thread packs the rows of A that it uses.
     ///
     /// # Safety
     /// As [`products`].
@@ -343,14 +349,14 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
                     if piece >= bands {
                         let from = (piece - bands) * SHARED_PACK_STEPS;
                         let part = from..steps.len().min(from + SHARED_PACK_STEPS);
-                        // SAFETY: these steps and columns exist, and there is room for two blocks;
-                        // nobody reads this one.
+                        // SAFETY: these steps and columns exist. The scratch memory has two blocks,
+                        // and no thread reads this one in this step.
                         unsafe { x.pack_columns(room_b, columns, steps, part) };
                         return Ok(());
                     }
                     let band = piece * high..m.min((piece + 1) * high);
-                    // SAFETY: these rows exist, no two pieces have one in common, and the block of
-                    // B was packed before.
+                    // SAFETY: these rows exist, no two chunks share one, and the block of B was
+                    // packed in the previous step.
                     with_room(for_a, |room| unsafe {
                         let room = pack_a.then_some(room.cast());
                         if let Some(room) = room {
@@ -364,12 +370,13 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         })?
     }
 
-    /// By the path that suits.
+    /// Computes one product on this thread, by a vector kernel or by blocks.
     ///
     /// # Safety
     /// As [`products`].
     unsafe fn on_one_thread(&self) -> Fallible {
-        // SAFETY: as stated.
+        // SAFETY: the caller guarantees that A and B are readable and C is writable at every index
+        // (# Safety).
         unsafe {
             match S::SAME && self.sizes[0] == 1 && self.c.col == 1 && self.onto == Update::Set {
                 true if self.b.col == 1 => self.row(self.kernels.down[E::PARTS - 1], self.b.row),
@@ -379,8 +386,8 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         }
     }
 
-    /// A tile at row `i`, column `j` and step `p` of C, A and B in place, of one row and no more.
-    /// Its operands are replaced by packed ones unless they are of the same type.
+    /// Returns the arguments of a tile at row `i`, column `j` and step `p`, with operands in place,
+    /// one row and one lane. If `S` is not `E`, the caller replaces both operands by packed ones.
     fn tile(&self, i: usize, j: usize, p: usize, depth: usize) -> MicroArgs<E::Float> {
         let (c, a, b, w) = (self.c, self.a, self.b, E::PARTS as isize);
         let [i, j, q] = [i, j, p].map(|x| x as isize);
@@ -405,7 +412,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         }
     }
 
-    /// The kernel of a product that is one tile of matrices as they lie.
+    /// Returns the kernel and arguments if the product is one tile with operands in place.
     fn one(&self) -> Option<(MicroFn<E::Float>, MicroArgs<E::Float>)> {
         let ([m, k, n], lanes) = (self.sizes, self.kernels.lanes);
         let [rows, width] = [m * E::PARTS, n * E::PARTS];
@@ -426,8 +433,8 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         Some((self.kernels.direct[E::PARTS - 1][wide - 1][m - 1], tile))
     }
 
-    /// Whether products of these sizes in lanes are faster than one after another, each of which
-    /// may be `one` tile.
+    /// Whether products of these sizes are faster in lanes than one after another. `one`: a single
+    /// product is one tile in place.
     fn is_small(&self, one: bool) -> bool {
         let [m, k, n] = self.sizes;
         let moves = m * k + k * n + m * n;
@@ -441,7 +448,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         S::SAME && E::PARTS == 1 && self.onto == Update::Set && fits
     }
 
-    /// One row times a matrix, by a kernel that reads such as are `stride` apart.
+    /// Computes one row times a matrix, by a kernel for rows or columns that are `stride` apart.
     ///
     /// # Safety
     /// As [`products`].
@@ -457,7 +464,8 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             count,
         };
         if self.a.col == 1 {
-            // SAFETY: as stated.
+            // SAFETY: the caller guarantees that A and B are readable and C is writable at every
+            // index (# Safety).
             unsafe { times(&row(self.a.at.cast())) };
             return Ok(());
         }
@@ -472,7 +480,8 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
                     depth: steps,
                 },
             );
-            // SAFETY: as stated, and there is room for the row.
+            // SAFETY: the caller guarantees that the operands are readable (# Safety), and the
+            // scratch memory has room for the row.
             unsafe {
                 S::pack(self.level, room, 1, lines);
                 times(&row(room));
@@ -480,11 +489,11 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         })
     }
 
-    /// Whether to pack B pays.
+    /// Whether packing B is faster than reading it in place.
     fn packs_b(&self) -> bool {
         let [m, k, n] = self.sizes;
         let near = k.min(K_BLOCK_STEPS) * n * size_of::<E>() <= L1_PANEL_BYTES;
-        // Rows whole pages apart are in each other's way in the cache.
+        // Rows with a stride of whole pages map to the same cache sets.
         let paged = self.b.row != 0
             && (self.b.row.unsigned_abs() * size_of::<E>()).is_multiple_of(PAGE_BYTES);
         let few = match (paged, near) {
@@ -495,12 +504,12 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         !S::SAME || self.b.col != 1 || ceil(m, self.kernels.rows / E::PARTS) > few
     }
 
-    /// Whether to pack A pays.
+    /// Whether packing A is faster than reading it in place.
     fn packs_a(&self) -> bool {
         !S::SAME || ceil(self.sizes[2], self.kernels.lanes / E::PARTS) > MAX_UNPACKED_A_VECTORS
     }
 
-    /// Vectors of C in a block, if its columns of B are packed.
+    /// Vectors of C in a block. `packed`: the columns of B are packed.
     fn width(&self, packed: bool) -> usize {
         let vectors = ceil(self.sizes[2], self.kernels.lanes / E::PARTS);
         if packed && vectors > N_BLOCK_VECTORS {
@@ -510,7 +519,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         }
     }
 
-    /// Blocks of any operands.
+    /// Computes the product by blocks.
     ///
     /// # Safety
     /// As [`products`].
@@ -525,7 +534,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             tiles
         } * rows;
         let depth = k.min(K_BLOCK_STEPS);
-        // Rows that are packed for the first block of columns and kept for the others, in whole
+        // Rows that are packed for the first block of columns and reused for the others, in whole
         // bands.
         let kept = match pack_a && n > wide * lanes {
             true => (PACKED_A_BYTES / (depth * size_of::<E>()))
@@ -536,7 +545,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         let for_b = if pack_b { wide * lanes * depth } else { 0 };
         let for_a = if pack_a { kept.max(high) * depth } else { 0 };
         if for_a + for_b == 0 {
-            // SAFETY: nothing is packed.
+            // SAFETY: the caller guarantees the operands (# Safety); no packed copy is used.
             unsafe { self.each_block([kept, high, wide * lanes], None, None) };
             return Ok(());
         }
@@ -546,16 +555,18 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
                 .wrapping_add((for_b * size_of::<E>()).next_multiple_of(64))
                 .cast::<E>();
             let (room_a, room_b) = (pack_a.then_some(room_a), pack_b.then_some(room_b));
-            // SAFETY: there is room for the blocks.
+            // SAFETY: the caller guarantees the operands (# Safety); the scratch memory has room
+            // for both blocks.
             unsafe { self.each_block([kept, high, wide * lanes], room_a, room_b) };
         })
     }
 
-    /// Blocks of so many rows and columns, packed where there is room; of A so many rows are kept,
-    /// or those of one block.
+    /// Runs all blocks of `high` rows and `wide` columns. Operands are packed where scratch memory
+    /// is given. `kept` rows of packed A are reused for all columns, or one block if it is 0.
     ///
     /// # Safety
-    /// As [`products`]; the rooms are for what is kept, or a block.
+    /// As [`products`]. `room_a` has room for `kept` rows, or for one block; `room_b` for one
+    /// block.
     unsafe fn each_block(
         &self,
         [kept, high, wide]: [usize; 3],
@@ -567,7 +578,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             for steps in parts(0, k, K_BLOCK_STEPS) {
                 for columns in parts(0, n, wide) {
                     if let Some(room) = room_b {
-                        // SAFETY: these columns exist, and the room is for a block.
+                        // SAFETY: these columns exist, and `room` has room for one block.
                         unsafe {
                             self.pack_columns(room, columns.clone(), steps.clone(), 0..steps.len())
                         };
@@ -579,7 +590,8 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
                             0
                         };
                         let room = room_a.map(|room| room.wrapping_add(before));
-                        // SAFETY: these rows, columns and steps exist, and there is room for them.
+                        // SAFETY: these rows, columns and steps exist, and the scratch memory has
+                        // room for them.
                         unsafe {
                             if let Some(room) = room
                                 && (kept == 0 || columns.start == 0)
@@ -594,10 +606,10 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         }
     }
 
-    /// Packs a part of these steps of columns of B.
+    /// Packs the steps `part` of a block of columns of B.
     ///
     /// # Safety
-    /// They exist, and there is room for all the steps.
+    /// The steps and columns exist, and `room` has room for all steps.
     unsafe fn pack_columns(
         &self,
         room: *mut E,
@@ -617,14 +629,14 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             depth: steps.len(),
         };
         let panels = panels(ceil(columns.len(), lanes)).map(|(v, many)| (v * lanes, many * lanes));
-        // SAFETY: as stated.
+        // SAFETY: the caller guarantees that the steps exist and that `room` holds them (# Safety).
         unsafe { self.pack(room, lines, part, panels) };
     }
 
-    /// Packs these steps of rows of A.
+    /// Packs the steps of a band of rows of A.
     ///
     /// # Safety
-    /// They exist, and there is room for them.
+    /// The rows and steps exist, and `room` has room for them.
     unsafe fn pack_rows(&self, room: *mut E, band: Range<usize>, steps: Range<usize>) {
         let rows = self.kernels.rows / E::PARTS;
         let from = self
@@ -639,14 +651,14 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             depth: steps.len(),
         };
         let panels = parts(0, band.len(), rows).map(|part| (part.start, rows));
-        // SAFETY: as stated.
+        // SAFETY: the caller guarantees that the rows exist and that `room` holds them (# Safety).
         unsafe { self.pack(room, lines, 0..steps.len(), panels) };
     }
 
-    /// A band of rows of C, for blocks of A and of B as they lie or packed.
+    /// Computes a band of rows of C, from blocks of A and B that are in place or packed.
     ///
     /// # Safety
-    /// As [`products`]; what is packed has these rows, columns and steps.
+    /// As [`products`]. Packed blocks have these rows, columns and steps.
     unsafe fn band(
         &self,
         band: Range<usize>,
@@ -660,13 +672,14 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
                 room.wrapping_add((part.start - band.start) * steps.len())
                     .cast_const()
             });
-            // SAFETY: these rows, columns and steps exist, as they lie or packed.
+            // SAFETY: the caller guarantees that these rows, columns and steps exist, in place or
+            // packed (# Safety).
             unsafe { self.tiles(part, columns.clone(), steps.clone(), a, b) };
         }
     }
 
-    /// Packs some steps of lines in panels, from these on and so wide. Where lines are adjacent,
-    /// all of them a few steps at a time: memory is read in the order in which it lies.
+    /// Packs some steps of lanes in panels; `panels` gives the first lane and the width of each.
+    /// Adjacent lanes are packed eight steps at a time, so that memory is read in order.
     ///
     /// # Safety
     /// As [`pack`], for all panels.
@@ -695,7 +708,8 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
                     count: width.min(count - first),
                     depth: steps.len(),
                 };
-                // SAFETY: as stated.
+                // SAFETY: the caller guarantees that the lanes exist and that `room` holds all
+                // panels (# Safety).
                 unsafe {
                     S::pack(
                         self.level,
@@ -708,10 +722,10 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         }
     }
 
-    /// The tiles of one row of tiles.
+    /// Computes one row of tiles.
     ///
     /// # Safety
-    /// As [`products`]; what is packed has these rows and columns.
+    /// As [`products`]. Packed blocks have these rows and columns.
     unsafe fn tiles(
         &self,
         part: Range<usize>,
@@ -750,7 +764,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
                     self.kernels.packed[E::PARTS - 1][many - 1][half]
                 }
             };
-            // SAFETY: as stated.
+            // SAFETY: the caller guarantees that the operands exist, in place or packed (# Safety).
             unsafe { micro(&tile) };
         }
     }

@@ -1,8 +1,7 @@
-//! Products whose sums are compensated: each element is that of a sum in twice the precision,
-//! rounded once.
+//! Compensated products: each element is summed in twice the precision and rounded once.
 //!
-//! The elements of a product that zeros times infinities made NaN are computed again in the same
-//! way, without the products that have a factor of zero.
+//! Elements that are NaN because of zero times infinity are recomputed in the same way, without
+//! products that have a zero factor.
 
 use super::Number;
 use crate::element::any_nan;
@@ -13,20 +12,21 @@ use crate::simd::widest;
 use crate::twice::Exact;
 use crate::view::{View, volume};
 
-/// As [`gemm`](fn@super::gemm), with products and sums in twice the precision of `f64`.
+/// Computes the products of [`gemm`](fn@super::gemm), with products and sums in twice the precision
+/// of `f64`.
 ///
-/// Many times slower: one element of C after another, without blocks.
+/// Elements of C are computed one by one, without blocks, which is many times slower.
 ///
 /// # Panics
-/// As there.
+/// As [`gemm`](fn@super::gemm).
 pub fn gemm_compensated<T: Number>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
     by_elements::<T, false>(c, a, b)
 }
 
-/// Makes the product `c` of `a` and `b` one in which zero times anything is zero: its elements that
-/// are NaN are computed again without the products that have a factor of zero.
+/// Changes the product `c` of `a` and `b` to one in which zero times any value is zero. Elements
+/// that are NaN are recomputed without the products that have a zero factor.
 ///
-/// Reads `c` once where nothing is NaN.
+/// Reads `c` once if no element is NaN.
 ///
 /// # Panics
 /// As [`gemm`](fn@super::gemm).
@@ -38,8 +38,7 @@ pub fn gemm_leave_out_zeros<T: Number>(c: &mut [T], a: View<T>, b: View<T>) -> F
     }
 }
 
-/// One element of C after another: all, or those that are NaN, without products with zeros
-/// (`MEND`).
+/// Computes all elements of C, or only those that are NaN, without zero factors (`MEND`).
 fn by_elements<T: Number, const MEND: bool>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
     let batch = a
         .shape()

@@ -1,17 +1,17 @@
-//! Micro-kernels that read one operand where a table says: a tile of C in registers, over one block
-//! of `k`.
+//! Micro-kernels of convolutions: one operand is read through a table of offsets. A tile of C stays
+//! in registers over one block of `k`.
 //!
 //! ```text
 //! c[i, j] (+)= fma(w[d-1, i], x[steps[d-1] + at[j]], .. fma(w[0, i], x[steps[0] + at[j]], 0))
 //! ```
-//! The other operand is packed. In [`beside`] lanes are adjacent elements from a place on, in
-//! [`below`] they are those of the packed operand and each place is a row. Either way an element is
-//! the chain of [`micro`](super::micro).
+//! The other operand is packed. In [`beside`] the lanes of a vector are adjacent elements of `x`.
+//! In [`below`] the lanes are of the packed operand, and each offset is a row. An element of either
+//! is the chain of [`micro`](super::micro).
 
 use super::lanes::Lanes;
 use super::types::{GroupArgs, IndirectArgs};
 
-/// `R` rows of `w`, which is packed with `FULL`, and `V` vectors of `x`.
+/// Computes `R` rows of `w`, which is packed with `FULL` rows, times `V` vectors of `x`.
 ///
 /// # Safety
 /// As [`IndirectFn`](super::types::IndirectFn).
@@ -22,7 +22,7 @@ pub(super) unsafe fn beside<L: Lanes, const R: usize, const V: usize, const FULL
     let mut acc = [[L::zero(); V]; R];
     let mut w = t.w;
     for s in 0..t.depth {
-        // SAFETY: there is this step, with these vectors and rows.
+        // SAFETY: the caller guarantees that `x` and `w` are readable at this step (# Safety).
         unsafe {
             let x = t.x.add(*t.steps.add(s));
             let mut y = [L::zero(); V];
@@ -41,7 +41,7 @@ pub(super) unsafe fn beside<L: Lanes, const R: usize, const V: usize, const FULL
     for (r, row) in apart(&acc).into_iter().enumerate().take(t.rows) {
         for (v, x) in row.into_iter().enumerate() {
             let n = t.lanes[v];
-            // SAFETY: C has these lanes in this row.
+            // SAFETY: the caller guarantees that C has these lanes in this row (# Safety).
             unsafe {
                 let c = t.c[v].add(r * t.c_row);
                 match (n == L::N, t.add) {
@@ -55,7 +55,7 @@ pub(super) unsafe fn beside<L: Lanes, const R: usize, const V: usize, const FULL
     }
 }
 
-/// `R` rows of `x`, and `V` vectors of `w`, which is packed with as many.
+/// Computes `R` rows of `x` times `V` vectors of `w`, which is packed with `V` vectors.
 ///
 /// # Safety
 /// As [`IndirectFn`](super::types::IndirectFn).
@@ -64,7 +64,7 @@ pub(super) unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &Indirec
     let mut acc = [[L::zero(); V]; R];
     let mut w = t.w;
     for s in 0..t.depth {
-        // SAFETY: there is this step, with these rows and vectors.
+        // SAFETY: the caller guarantees that `x` and `w` are readable at this step (# Safety).
         unsafe {
             let x = t.x.add(*t.steps.add(s));
             let mut y = [L::zero(); V];
@@ -82,7 +82,7 @@ pub(super) unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &Indirec
     }
     for (r, row) in apart(&acc).into_iter().enumerate().take(t.rows) {
         for (v, x) in row.into_iter().enumerate() {
-            // SAFETY: C has this row.
+            // SAFETY: the caller guarantees that C has this row (# Safety).
             unsafe {
                 let c = t.c[0].add(r * t.c_row + v * L::N);
                 if t.add {
@@ -95,16 +95,17 @@ pub(super) unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &Indirec
     }
 }
 
-/// `sums[r] = fma(w[d-1], x[steps[d-1] + at[r]], .. fma(w[0], x[steps[0] + at[r]], 0 or sums[r]))`,
-/// lane by lane: each lane has operands of its own.
+/// Computes `sums[r] = fma(w[d-1], x[steps[d-1] + at[r]], .. fma(w[0], x[steps[0] + at[r]], 0 or
+/// sums[r]))` lane by lane. Each lane has its own operands (one group of the convolution).
 ///
 /// # Safety
-/// The level is there; `x` is valid for reading a vector at every step and window, `w` for every
-/// step, and `sums` for reading and writing a vector for each of `R` windows.
+/// The CPU supports the instruction set. `x` is valid for reading a vector at every step and
+/// window, and `w` at every step. `sums` is valid for reading and writing a vector for each of `R`
+/// windows.
 #[inline(always)]
 pub(super) unsafe fn grouped<L: Lanes, const R: usize>(t: &GroupArgs<L::E>) {
     let mut acc = [L::zero(); R];
-    // SAFETY: as stated.
+    // SAFETY: the caller guarantees that `x`, `w` and `sums` are valid (# Safety).
     unsafe {
         if t.add {
             acc.iter_mut()
@@ -124,8 +125,8 @@ pub(super) unsafe fn grouped<L: Lanes, const R: usize>(t: &GroupArgs<L::E>) {
     }
 }
 
-/// A copy, element by element: rows that are found by number would keep `acc` itself in memory
-/// where it is summed.
+/// Copies the sums element by element. Indexing `acc` itself by a variable row would keep it in
+/// memory during the loop that sums.
 #[inline(always)]
 fn apart<L: Lanes, const R: usize, const V: usize>(acc: &[[L; V]; R]) -> [[L; V]; R] {
     let mut sums = [[L::zero(); V]; R];

@@ -1,14 +1,14 @@
-//! Products of integers and booleans: exact, so that neither the order of sums nor the width of
-//! factors matters.
+//! Products of integers and booleans. They are exact, so the result depends neither on the order of
+//! sums nor on the width of factors.
 //!
 //! ```text
-//! 16 bits suffice for the factors:   sums of 32 bits of pairs  a[i, 2q] b[2q, j] + a[i, 2q+1] b[2q+1, j]   (pmaddwd)
+//! 16 bits suffice for the factors:   sums of 32 bits of pairs  a[i, 2q] b[2q, j] + a[i, 2q+1]
+//! b[2q+1, j]   (pmaddwd)
 //! else:                              sums of the type itself, step by step
 //! ```
-//! Elements of 8 and 16 bits always take the first way: what they lose is above the bits of the
-//! result. Wider ones take it if their values are small, as those that were converted from a narrow
-//! type are: their magnitudes are found first. Lanes are columns; A is read as rows, B is packed in
-//! panels.
+//! Elements of 8 and 16 bits always take the first path: bits that it loses are above the bits of
+//! the result. Wider elements take it if their magnitudes, which are found first, are small. Lanes
+//! are columns; A is read as rows, B is packed in panels.
 
 use super::blocks::panels;
 use super::types::{Matrix, TILE_VECTORS};
@@ -22,23 +22,23 @@ use crate::simd::{Level, widest};
 const K_BLOCK_STEPS: usize = 512;
 /// Rows of C in a chunk of work.
 const CHUNK_ROWS: usize = 64;
-/// Products of fewer steps are computed without packing.
+/// Number of multiplications up to which products are computed without packing.
 const MAX_UNPACKED_MULTIPLIES: usize = 2048;
-/// The most rows of a tile.
+/// Maximum number of rows of a tile.
 const MAX_TILE_ROWS: usize = 8;
 
-/// An integer or a boolean.
+/// Integer or boolean element of a product.
 pub(super) trait GemmInteger: Number {
-    /// Bits of a factor that its product depends on.
+    /// Number of bits of a factor that affect its product.
     const BITS: u32;
-    /// The lowest bits.
+    /// The lowest 16 bits.
     fn half(self) -> i16;
     /// The magnitude as a signed number.
     fn magnitude(self) -> u64;
-    /// The element that a sum of 32 bits stands for.
+    /// The element that equals a 32-bit sum modulo the type's range.
     fn of_sum(sum: i32) -> Self;
-    /// `c = a b` by sums of this type. The values of all factors have 32 bits if `narrow`. Types of
-    /// which 16 bits suffice have no other way than that of pairs.
+    /// Computes `c = a b` by sums of this type. `narrow`: the values of all factors fit 32 bits.
+    /// Types of at most 16 bits are always computed by pairs.
     fn whole(
         level: Level,
         c: &mut [Self],
@@ -51,7 +51,7 @@ pub(super) trait GemmInteger: Number {
     }
 }
 
-/// `c = a b` for non-empty matrices.
+/// Computes `c = a b` for non-empty matrices.
 pub(super) fn product<T: GemmInteger>(
     level: Level,
     c: &mut [T],
@@ -63,7 +63,7 @@ pub(super) fn product<T: GemmInteger>(
         step_by_step(c, a, b);
         return Ok(());
     }
-    // Rows with adjacent elements.
+    // Copies with contiguous rows.
     let (of_a, of_b) = (in_rows(a)?, in_rows(b)?);
     let [a, b] = [(&of_a, a), (&of_b, b)].map(|(copy, x)| match copy {
         Some(copy) => Matrix::dense(copy, x.rows, x.cols),
@@ -73,7 +73,7 @@ pub(super) fn product<T: GemmInteger>(
         ..=16 => (0, 0),
         _ => (magnitude(a), magnitude(b)),
     };
-    // Sums of 64 bits are those of 32 bits if these do not wrap.
+    // A 64-bit sum equals the 32-bit sum if the latter does not wrap.
     let exact = |most_a: u64, most_b: u64| {
         T::BITS <= 32 || most_a * most_b <= i32::MAX as u64 / K_BLOCK_STEPS as u64
     };
@@ -83,7 +83,7 @@ pub(super) fn product<T: GemmInteger>(
     }
 }
 
-/// A copy in row-major order, unless the elements of rows are adjacent.
+/// Returns a row-major copy, or `None` if the rows are contiguous already.
 fn in_rows<T: GemmInteger>(x: Matrix<T>) -> Fallible<Option<Vec<T>>> {
     if x.col_stride == 1 || x.cols == 1 {
         Ok(None)
@@ -92,12 +92,12 @@ fn in_rows<T: GemmInteger>(x: Matrix<T>) -> Fallible<Option<Vec<T>>> {
     }
 }
 
-/// The elements of a row, which are adjacent.
+/// The elements of a contiguous row.
 fn row<'a, T: GemmInteger>(x: &Matrix<'a, T>, i: usize) -> &'a [T] {
     &x.data[x.offset.wrapping_add_signed(i as isize * x.row_stride)..][..x.cols]
 }
 
-/// The greatest magnitude of rows.
+/// The greatest magnitude of an element.
 fn magnitude<T: GemmInteger>(x: Matrix<T>) -> u64 {
     widest(
         #[inline(always)]
@@ -111,7 +111,8 @@ fn magnitude<T: GemmInteger>(x: Matrix<T>) -> u64 {
     )
 }
 
-/// `c[i, j] = Σ_p a[i, p] b[p, j]`, a row of B at a time; of one column an element at a time.
+/// Computes `c[i, j] = Σ_p a[i, p] b[p, j]`, one row of B at a time, or one element at a time if B
+/// has one column.
 fn step_by_step<T: GemmInteger>(c: &mut [T], a: Matrix<T>, b: Matrix<T>) {
     if b.cols == 1 && a.row_stride == 1 && a.rows > 1 {
         return step_by_step(c, b.transposed(), a.transposed());
@@ -155,21 +156,22 @@ fn step_by_step<T: GemmInteger>(c: &mut [T], a: Matrix<T>, b: Matrix<T>) {
     );
 }
 
-/// Two factors of 16 bits as one element.
+/// Two 16-bit factors in one 32-bit element.
 #[inline(always)]
 fn pair(low: i16, high: i16) -> i32 {
     i32::from(low as u16) | i32::from(high) << 16
 }
 
-/// Sums of 32 bits, of pairs of factors of 16 bits, which are one element of 32.
+/// Computes a product by 32-bit sums of pairs of 16-bit factors. Each pair is stored in one 32-bit
+/// element.
 fn by_pairs<T: GemmInteger>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -> Fallible {
     let (m, k, n) = (a.rows, a.cols, b.cols);
     let kernels = kernels::<PackPairs>(level);
     let (steps, wide) = (k.div_ceil(2), n.next_multiple_of(kernels.lanes));
     let count = m * steps + steps * wide;
     with_room(count.saturating_mul(size_of::<i32>()), |room| {
-        // SAFETY: the room is aligned for an `i32`, has `count` of them, and its bytes are
-        // initialised.
+        // SAFETY: the scratch memory is aligned for an `i32`, has `count` of them, and its bytes
+        // are initialised.
         let room = unsafe { std::slice::from_raw_parts_mut(room.cast::<i32>(), count) };
         let (rows, packed) = room.split_at_mut(m * steps);
         widest(
@@ -221,7 +223,7 @@ fn by_pairs<T: GemmInteger>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T
     })?
 }
 
-/// Sums of the type itself.
+/// Computes a product by sums of the type itself.
 fn by_elements<T: GemmInteger + Vectors>(
     kernels: IntegerKernels<T>,
     c: &mut [T],
@@ -251,9 +253,9 @@ fn by_elements<T: GemmInteger + Vectors>(
     .run(c, |sum| sum)
 }
 
-/// Calls `f(step, columns, place)` for the parts of rows of B in the order in which panels hold
-/// them: blocks of steps, panels of columns within them. `place` is where that part of the row
-/// begins among `steps` by `wide` elements.
+/// Calls `f(step, columns, place)` for the parts of rows of B in the order of the packed panels:
+/// blocks of steps, and panels of columns within a block. `place` is the offset of the part among
+/// `steps` by `wide` elements.
 fn each_panel<E>(
     kernels: &IntegerKernels<E>,
     steps: usize,
@@ -273,34 +275,34 @@ fn each_panel<E>(
     }
 }
 
-/// A tile of sums.
+/// Arguments of a kernel for one tile of sums.
 struct IntegerArgs<E> {
     depth: usize,
     /// The first step of the first row of A.
     a: *const E,
     /// From one row of A to the next.
     row: usize,
-    /// Steps of a panel, one after another.
+    /// The panel of B, step by step.
     b: *const E,
     /// Sums of the tile, row-major.
     sums: *mut E,
 }
 
-/// A kernel of some rows and vectors.
+/// Kernel for a number of rows and vectors.
 ///
-/// Safety: the level is there; A is valid for reading every row and step, B every step and vector,
-/// and the sums for writing every row and vector.
+/// Safety: the CPU supports the instruction set. A is valid for reading every row and step, B every
+/// step and vector. The sums are valid for writing every row and vector.
 type Micro<E> = unsafe fn(&IntegerArgs<E>);
 
-/// The kernels of a level: by vectors, then by the logarithm of rows.
+/// Kernels of an instruction set, by vectors, then by the logarithm of rows.
 pub(super) struct IntegerKernels<E: 'static> {
     lanes: usize,
-    /// The most rows of a tile.
+    /// Maximum number of rows.
     rows: usize,
     of: [[Micro<E>; 4]; TILE_VECTORS],
 }
 
-/// The sums of `R` rows and `V` vectors.
+/// Computes the sums of `R` rows and `V` vectors.
 ///
 /// # Safety
 /// As [`Micro`].
@@ -309,7 +311,7 @@ unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &IntegerArgs<L::E>) {
     let mut acc = [[L::zero(); V]; R];
     let mut b = t.b;
     for step in 0..t.depth {
-        // SAFETY: there is this step, with these rows and vectors.
+        // SAFETY: the caller guarantees that A and B have this step (# Safety).
         unsafe {
             let mut y = [L::zero(); V];
             y.iter_mut()
@@ -326,13 +328,13 @@ unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &IntegerArgs<L::E>) {
     }
     for (r, acc) in acc.into_iter().enumerate() {
         for (v, sum) in acc.into_iter().enumerate() {
-            // SAFETY: there is room for these sums.
+            // SAFETY: the caller guarantees room for these sums (# Safety).
             unsafe { sum.store(t.sums.add((r * V + v) * L::N)) };
         }
     }
 }
 
-/// Kernels that are compiled for the features of a level.
+/// Kernels that are compiled for the features of an instruction set.
 macro_rules! level {
     ($name:ident $(, $feature:literal)?; $most:literal: $($r:literal)*) => {
         mod $name {
@@ -341,7 +343,7 @@ macro_rules! level {
 
             $(#[target_feature(enable = $feature)])?
             unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &IntegerArgs<L::E>) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the operands and the instruction set ([`Micro`]).
                 unsafe { integers::tile::<L, R, V>(t) }
             }
 
@@ -364,7 +366,7 @@ level!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 4 8);
 #[cfg(target_arch = "x86_64")]
 level!(vnni, "avx512vnni,avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 4 8);
 
-/// The vectors of a way to multiply, for each level.
+/// Vector types of a packed format, for each instruction set.
 trait PackFormat {
     type E: 'static;
     type Portable: Mac<E = Self::E>;
@@ -372,15 +374,15 @@ trait PackFormat {
     type Avx2: Mac<E = Self::E>;
     #[cfg(target_arch = "x86_64")]
     type Avx512: Mac<E = Self::E>;
-    /// With the instructions for products of halves that not every CPU of the level has.
+    /// Vectors that use VNNI, which not every CPU of the instruction set has.
     #[cfg(target_arch = "x86_64")]
     type Vnni: Mac<E = Self::E>;
-    /// Whether these differ.
+    /// Whether `Vnni` differs from the plain vectors.
     #[cfg(target_arch = "x86_64")]
     const VNNI: bool = false;
 }
 
-/// Pairs of 16 bits.
+/// Pairs of 16-bit factors.
 struct PackPairs;
 
 impl PackFormat for PackPairs {
@@ -396,10 +398,10 @@ impl PackFormat for PackPairs {
     const VNNI: bool = true;
 }
 
-/// Elements of 64 bits whose values have 32.
+/// 64-bit elements whose values fit 32 bits.
 struct PackNarrow<T>(std::marker::PhantomData<T>);
 
-/// Elements as they are.
+/// Elements of full width.
 struct PackWhole<T>(std::marker::PhantomData<T>);
 
 impl<T: GemmInteger + Vectors> PackFormat for PackWhole<T> {
@@ -427,7 +429,7 @@ fn kernels<W: PackFormat>(level: Level) -> IntegerKernels<W::E> {
     }
 }
 
-/// A product of rows and panels.
+/// Product of rows of A and packed panels of B.
 struct Job<'a, E: 'static> {
     kernels: IntegerKernels<E>,
     /// Rows, steps and columns.
@@ -441,7 +443,7 @@ struct Job<'a, E: 'static> {
 }
 
 impl<E: Number> Job<'_, E> {
-    /// Sets C, of whose elements `narrow` makes those of sums.
+    /// Sets C. `narrow` converts sums to elements of C.
     fn run<T: Number>(&self, c: &mut [T], narrow: impl Fn(E) -> T + Copy + Sync) -> Fallible {
         let [m, steps, n] = self.sizes;
         let nanos = (m * n).saturating_mul(steps) as u64 / 16;
@@ -469,7 +471,7 @@ impl<E: Number> Job<'_, E> {
         })
     }
 
-    /// The tiles of `1 << kind` rows of C from the `first` on, over one block of steps.
+    /// Computes the tiles of `1 << kind` rows of C from row `first` on, over one block of steps.
     fn tiles<T: Number>(
         &self,
         first: usize,
@@ -495,8 +497,8 @@ impl<E: Number> Job<'_, E> {
                 b: b.as_ptr(),
                 sums: sums.as_mut_ptr(),
             };
-            // SAFETY: these rows and steps exist and there is room for the sums (asserted), B is a
-            // panel of this width, and the kernels are those of a level that is there.
+            // SAFETY: these rows and steps exist and the sums have room (asserted). B is a panel of
+            // this width, and the CPU supports the instruction set of `kernels`.
             unsafe { self.kernels.of[many - 1][kind](&tile) };
             widest(
                 #[inline(always)]
@@ -514,7 +516,7 @@ impl<E: Number> Job<'_, E> {
     }
 }
 
-/// The ways of both types of 64 bits: a factor of a product of 32 bits has the sign of its lower
+/// Packed formats of both 64-bit types. A factor of a 32-bit product has the sign of its lower
 /// half.
 macro_rules! narrow {
     ($($t:ty)*) => {$(

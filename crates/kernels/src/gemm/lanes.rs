@@ -1,18 +1,18 @@
-//! Vectors of the micro-kernels: what a product needs of a register, for each level.
+//! Vector types of the micro-kernels, for each instruction set.
 //!
-//! Every method is one IEEE operation lane by lane, or moves lanes, so a product has the same bits
-//! whichever vector it is compiled for. `fma` rounds once at every level.
+//! Every method is one IEEE operation per lane, or moves lanes, so a product has the same bits with
+//! every vector type. `fma` rounds once on every instruction set.
 //!
-//! SAFETY of every block here: the intrinsics need their instruction set and nothing else; these
-//! vectors appear only in functions that are compiled for it and chosen after it was detected.
-//! Memory is the caller's promise, stated at the methods.
+//! SAFETY of every block here: an intrinsic needs its instruction set only. These vectors appear
+//! only in functions that are compiled for it and selected after detection. The caller guarantees
+//! that pointers are valid, as stated at each method.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
 /// A vector of floats.
 pub(super) trait Lanes: Copy {
-    /// Its element.
+    /// Element type.
     type E: Copy;
     /// The number of lanes.
     const N: usize;
@@ -22,7 +22,7 @@ pub(super) trait Lanes: Copy {
     /// # Safety
     /// `p` is valid for reading `N` elements.
     unsafe fn load(p: *const Self::E) -> Self;
-    /// The first `n` lanes, zeros after them.
+    /// Loads the first `n` lanes, with zeros after them.
     ///
     /// # Safety
     /// `p` is valid for reading `n <= N` elements.
@@ -36,11 +36,11 @@ pub(super) trait Lanes: Copy {
     fn add(self, b: Self) -> Self;
     /// `self · b + c`, rounded once.
     fn fma(self, b: Self, c: Self) -> Self;
-    /// Neighbours `(x, y)` become `(-y, x)`: the product with the imaginary unit.
+    /// Maps neighbours `(x, y)` to `(-y, x)`: the product with the imaginary unit.
     fn times_i(self) -> Self;
 }
 
-/// A vector that can read a block of a matrix by columns, of numbers of `W` floats.
+/// Vector that can load a block of a matrix by columns, of numbers of `W` floats.
 pub(super) trait TransposeLoad: Lanes {
     /// Row `c` of the result is column `c` of the `S` by `S` block whose rows are `stride` floats
     /// apart; `S · W` is `N`.
@@ -52,7 +52,8 @@ pub(super) trait TransposeLoad: Lanes {
         stride: isize,
     ) -> [Self; S];
 
-    /// The first, second, .. floats of numbers, each in all places of its number.
+    /// Vectors of the first, second, .. floats of numbers, each broadcast to all lanes of its
+    /// number.
     fn parts<const W: usize>(self) -> [Self; W];
 }
 
@@ -134,7 +135,7 @@ macro_rules! portable {
 
 portable! { f32, 8; f64, 4; }
 
-/// The vectors of one type and width by their intrinsics.
+/// Implements the vectors of one type and width by intrinsics.
 #[cfg(target_arch = "x86_64")]
 macro_rules! intrinsics {
     ($v:ty, $t:ty, $n:expr; $zero:ident $splat:ident $load:ident $store:ident $add:ident $fma:ident;
@@ -183,7 +184,8 @@ macro_rules! intrinsics {
     };
 }
 
-/// Eight times all bits, then none: where a mask of 32-bit lanes is read from.
+/// Eight lanes of all bits, then eight of none: a mask of 32-bit lanes is loaded from it at an
+/// offset.
 #[cfg(target_arch = "x86_64")]
 static MASK: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
 
@@ -247,7 +249,8 @@ impl TransposeLoad for __m256 {
     unsafe fn columns<const S: usize, const W: usize>(p: *const f32, stride: isize) -> [Self; S] {
         let mut out = [Self::zero(); S];
         if W == 2 {
-            // SAFETY: a complex number is moved as an f64.
+            // SAFETY: the caller guarantees that the block is readable (# Safety); a complex number
+            // is moved as an f64.
             let pairs = unsafe { __m256d::columns::<S, 1>(p.cast(), stride / 2) };
             for (x, pair) in out.iter_mut().zip(pairs) {
                 *x = unsafe { _mm256_castpd_ps(pair) };

@@ -1,12 +1,11 @@
-//! Micro-kernels: a tile of C in registers, over one block of `k`.
+//! Micro-kernels: a tile of C stays in registers over one block of `k`.
 //!
 //! ```text
 //! c[i, j] (±)= fma(a[i, d-1], b[d-1, j], .. fma(a[i, 0], b[0, j], 0))        i < R, j < V · N
 //! ```
-//! Lanes are columns of C, never steps of `k`, so every element is one chain whatever the width. A
-//! complex product runs on the same chains: rows of A are real and imaginary parts in turn, columns
-//! of B likewise, and the tile is put together at the end,
-//! `(Σ re re - Σ im im, Σ re im + Σ im re)`.
+//! Lanes are columns of C, never steps of `k`, so every element is one chain for every vector
+//! width. A complex product uses the same chains. Rows of A alternate real and imaginary parts, and
+//! so do columns of B. The tile is combined at the end, `(Σ re re - Σ im im, Σ re im + Σ im re)`.
 
 use super::lanes::{Lanes, TransposeLoad};
 use super::types::{GemmFloat, MicroArgs, MicroKernels};
@@ -14,13 +13,13 @@ use crate::simd::{Level, prefetch};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
 
-/// Most rows of a tile.
+/// Maximum number of rows of a tile.
 const MAX_TILE_ROWS: usize = 8;
 
-/// Steps of a loop that is worth asking for C before.
+/// Minimum `k`, in steps, for which C is prefetched before the loop.
 const PREFETCH_C_STEPS: usize = 32;
 
-/// The tile of `R` rows and `V` vectors; of A packed or not, of real or complex numbers.
+/// Computes the tile of `R` rows and `V` vectors; A is packed or not, numbers are real or complex.
 ///
 /// # Safety
 /// As [`MicroFn`].
@@ -37,9 +36,9 @@ unsafe fn tile<
 ) {
     let mut acc = [[L::zero(); V]; R];
     let (mut a, mut b) = (t.a, t.b);
-    // Every other row of A, or the two parts of each. The compiler is not to know how they are
-    // related: it would find each from the one before, which takes longer than the products of one
-    // vector.
+    // Pointers to every other row of A, or to both parts of each row. `black_box` hides their
+    // relation from the compiler. Otherwise it derives each from the previous one, which takes
+    // longer than the products of one vector.
     let mut pairs = [a; MAX_TILE_ROWS / 2];
     if !PACKED {
         for (r, pair) in pairs.iter_mut().enumerate().take(R.div_ceil(2)) {
@@ -48,7 +47,7 @@ unsafe fn tile<
         pairs = std::hint::black_box(pairs);
     }
     if t.c_col == 1 && (PACKED || t.depth >= PREFETCH_C_STEPS) {
-        // C is on its way during the loop: it may be far, with packed operands it is.
+        // C is prefetched during the loop: it may be in memory, and is if operands are packed.
         for r in 0..R / if COMPLEX { 2 } else { 1 } {
             let row =
                 t.c.wrapping_offset(r as isize * t.c_row * if COMPLEX { 2 } else { 1 });
@@ -58,7 +57,7 @@ unsafe fn tile<
     for _ in 0..t.depth {
         let mut y = [L::zero(); V];
         for (v, y) in y.iter_mut().enumerate() {
-            // SAFETY: B has these lanes.
+            // SAFETY: the caller guarantees that B has these lanes (# Safety).
             *y = unsafe {
                 match v + 1 < V {
                     true => L::load(b.add(v * L::N)),
@@ -67,7 +66,7 @@ unsafe fn tile<
             };
         }
         for (r, acc) in acc.iter_mut().enumerate() {
-            // SAFETY: A has these rows.
+            // SAFETY: the caller guarantees that A has these rows (# Safety).
             let x = L::splat(unsafe {
                 match PACKED {
                     true => *a.add(r),
@@ -88,7 +87,7 @@ unsafe fn tile<
         }
         b = b.wrapping_offset(t.b_row);
     }
-    // A copy, element by element: rows that are found by number would keep `acc` itself in memory
+    // A copy element by element. Indexing `acc` itself by a variable row would keep it in memory
     // during the loop above.
     let mut sums = [[L::zero(); V]; R];
     for (sums, acc) in sums.iter_mut().zip(&acc) {
@@ -103,16 +102,16 @@ unsafe fn tile<
             for (x, &y) in row.iter_mut().zip(&sums[r + 1]) {
                 *x = x.add(y.times_i());
             }
-            // SAFETY: C has this row.
+            // SAFETY: the caller guarantees that C has this row (# Safety).
             unsafe { put::<L, V, 2>(t, t.c.offset((r as isize / 2) * t.c_row * 2), row) };
         } else {
-            // SAFETY: C has this row.
+            // SAFETY: the caller guarantees that C has this row (# Safety).
             unsafe { put::<L, V, 1>(t, t.c.offset(r as isize * t.c_row), row) };
         }
     }
 }
 
-/// A row of the tile to where it belongs, in elements of `W` floats.
+/// Stores a row of the tile to C, in elements of `W` floats.
 ///
 /// # Safety
 /// C has the lanes of the tile from `c` on.
@@ -124,7 +123,7 @@ unsafe fn put<L: Lanes, const V: usize, const W: usize>(
 ) {
     for (v, x) in row.into_iter().enumerate() {
         let n = if v + 1 < V { L::N } else { t.last };
-        // SAFETY: these lanes of C exist.
+        // SAFETY: the caller guarantees that these lanes of C exist (# Safety).
         unsafe {
             if t.c_col != 1 {
                 return scatter::<L, V, W>(t, c, row);
@@ -142,7 +141,7 @@ unsafe fn put<L: Lanes, const V: usize, const W: usize>(
     }
 }
 
-/// As [`put`], where the columns of C are apart.
+/// Stores a row of the tile to columns of C that are not adjacent.
 ///
 /// # Safety
 /// As [`put`].
@@ -153,7 +152,8 @@ unsafe fn scatter<L: Lanes, const V: usize, const W: usize>(
     row: [L; V],
 ) {
     for e in 0..(V - 1) * L::N + t.last {
-        // SAFETY: a vector is its lanes in order, and this lane of C exists.
+        // SAFETY: a vector is its lanes in order; the caller guarantees that this lane of C exists
+        // (# Safety).
         unsafe {
             let lane = *row.as_ptr().cast::<L::E>().add(e);
             one::<L>(
@@ -165,13 +165,13 @@ unsafe fn scatter<L: Lanes, const V: usize, const W: usize>(
     }
 }
 
-/// One element of C.
+/// Stores one element of C.
 ///
 /// # Safety
-/// It exists.
+/// The element exists.
 #[inline(always)]
 unsafe fn one<L: Lanes>(c: *mut L::E, x: L::E, t: &MicroArgs<L::E>) {
-    // SAFETY: as stated.
+    // SAFETY: the caller guarantees that the element exists (# Safety).
     unsafe {
         let sum = if t.add {
             L::splat(x).fma(L::splat(t.sign), L::load_first(c, 1))
@@ -182,8 +182,8 @@ unsafe fn one<L: Lanes>(c: *mut L::E, x: L::E, t: &MicroArgs<L::E>) {
     }
 }
 
-/// Blocks of `S` rows: `dst[c · width + r] = src[r · stride + c]` for `c` in whole blocks of
-/// `cols`.
+/// Transposes blocks of `S` rows: `dst[c · width + r] = src[r · stride + c]` for `c` in whole
+/// blocks of `cols`.
 ///
 /// # Safety
 /// `src` is valid for reading `cols` elements of `S` rows, and `dst` for writing `S` elements of
@@ -197,10 +197,10 @@ unsafe fn turn<L: TransposeLoad, const S: usize>(
     cols: usize,
 ) {
     for c in (0..cols - cols % S).step_by(S) {
-        // SAFETY: as stated.
+        // SAFETY: the caller guarantees that `src` is readable and `dst` writable (# Safety).
         unsafe {
             for r in 0..S {
-                // Of the rows of the next panel.
+                // Prefetches the rows of the next panel.
                 prefetch(
                     src.wrapping_offset((width + r) as isize * stride)
                         .wrapping_add(c),
@@ -217,14 +217,14 @@ unsafe fn turn<L: TransposeLoad, const S: usize>(
     }
     for c in cols - cols % S..cols {
         for r in 0..S {
-            // SAFETY: as stated.
+            // SAFETY: the caller guarantees that `src` is readable and `dst` writable (# Safety).
             unsafe { *dst.add(c * width + r) = *src.offset(r as isize * stride).add(c) };
         }
     }
 }
 
-/// The kernels of a level: functions compiled for its features, over vectors of `$l`, and half
-/// vectors `$h` to turn.
+/// Kernels of an instruction set: functions compiled for its features, over vectors `L`, and half
+/// vectors `H` for transposes.
 macro_rules! level {
     ($name:ident $(, $feature:literal)?; $full:literal: $($r:literal)*; half $half:literal, pairs $($pair:literal)*) => {
         mod $name {
@@ -234,59 +234,63 @@ macro_rules! level {
 
             $(#[target_feature(enable = $feature)])?
             unsafe fn direct<L: Lanes, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
-                // SAFETY: as stated.
+                // SAFETY: the caller guarantees the operands and the instruction set
+                // ([`MicroFn`](crate::gemm::types::MicroFn)).
                 unsafe { micro::tile::<L, R, V, false, 0, false>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn parts<L: Lanes, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
-                // SAFETY: as stated.
+                // SAFETY: the caller guarantees the operands and the instruction set (`MicroFn`).
                 unsafe { micro::tile::<L, R, V, false, 0, true>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn packed<L: Lanes, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
-                // SAFETY: as stated.
+                // SAFETY: the caller guarantees the operands and the instruction set (`MicroFn`).
                 unsafe { micro::tile::<L, R, V, true, $full, false>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn complex<L: Lanes, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
-                // SAFETY: as stated.
+                // SAFETY: the caller guarantees the operands and the instruction set (`MicroFn`).
                 unsafe { micro::tile::<L, R, V, true, $full, true>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn beside<L: Lanes, const R: usize, const V: usize>(t: &IndirectArgs<L::E>) {
-                // SAFETY: as stated.
+                // SAFETY: the caller guarantees the operands and the instruction set
+                // (`IndirectFn`).
                 unsafe { indirect::beside::<L, R, V, $full>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &IndirectArgs<L::E>) {
-                // SAFETY: as stated.
+                // SAFETY: the caller guarantees the operands and the instruction set
+                // (`IndirectFn`).
                 unsafe { indirect::below::<L, R, V>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn grouped<L: Lanes, const R: usize>(t: &GroupArgs<L::E>) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the operands and the instruction set (`GroupArgs`).
                 unsafe { indirect::grouped::<L, R>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn together<L: Lanes>(t: &BatchArgs<L::E>) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the operands and the instruction set (`BatchFn`).
                 unsafe { batch::together::<L>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn down<L: Lanes, const W: usize>(t: &GemvArgs<L::E>) {
-                // SAFETY: as stated.
+                // SAFETY: the caller guarantees the operands and the instruction set (`GemvFn`).
                 unsafe { vector::down::<L, W>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn across<L: TransposeLoad, const S: usize, const W: usize>(t: &GemvArgs<L::E>) {
-                // SAFETY: as stated.
+                // SAFETY: the caller guarantees the operands and the instruction set (`GemvFn`).
                 unsafe { vector::across::<L, S, W>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn turn<L: TransposeLoad, const S: usize>(
                 src: *const L::E, stride: isize, dst: *mut L::E, width: usize, cols: usize,
             ) {
-                // SAFETY: as stated.
+                // SAFETY: the caller guarantees that `src` is readable, `dst` writable and the
+                // instruction set supported.
                 unsafe { micro::turn::<L, S>(src, stride, dst, width, cols) }
             }
 
@@ -342,7 +346,7 @@ macro_rules! level {
                 }
             }
 
-            /// The kernels with A as it lies, by rows.
+            /// Kernels with A in place, by rows.
             pub(super) struct ByRows<L>(std::marker::PhantomData<L>);
 
             impl<L: Lanes + 'static> ByRows<L> {
@@ -374,7 +378,7 @@ macro_rules! real {
                     );
                 #[cfg(target_arch = "x86_64")]
                 {
-                    // The portable code where a fused multiply-add is one instruction.
+                    // Portable code, compiled where a fused multiply-add is one instruction.
                     static SCALAR: MicroKernels<$t> =
                         scalar::kernels::<[$t; $n], [$t; $n], $n, $pairs>(
                             scalar::ByRows::<[$t; $n]>::ALL,

@@ -1,12 +1,13 @@
-//! Operands in the order in which micro-kernels read them: `dst[p · width + l]` of lane `l` at step
-//! `p`.
+//! Packs operands in the order in which micro-kernels read them: `dst[p · width + l]` of lane `l`
+//! at step `p`.
 
 use super::types::{GemmFloat, K_BLOCK_STEPS};
 use crate::simd::{Level, widest};
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
-/// Lanes of an operand: `count` of them, `lane` apart, each with `depth` elements `step` apart.
+/// Lanes of an operand: `count` lanes, `lane` elements apart, each with `depth` elements that are
+/// `step` apart.
 #[derive(Clone, Copy)]
 pub(crate) struct PackLanes<E> {
     pub from: *const E,
@@ -16,13 +17,13 @@ pub(crate) struct PackLanes<E> {
     pub depth: usize,
 }
 
-/// Packs lanes, and zeros where there are fewer than `width`.
+/// Packs lanes, with zeros in lanes from `count` to `width`.
 ///
 /// # Safety
 /// The lanes are valid for reading, `dst` is valid for writing `width · depth` elements, and
 /// all-zero bytes are an `E`.
 pub(crate) unsafe fn pack<E: Copy>(level: Level, dst: *mut E, width: usize, x: PackLanes<E>) {
-    // SAFETY: as stated; `rows` reads lanes that exist, and elements of one size are moved alike.
+    // SAFETY: the caller guarantees that the lanes are readable and `dst` is writable (# Safety).
     unsafe {
         if x.count < width {
             dst.write_bytes(0, width * x.depth);
@@ -31,15 +32,15 @@ pub(crate) unsafe fn pack<E: Copy>(level: Level, dst: *mut E, width: usize, x: P
     }
 }
 
-/// Elements that are packed as others.
+/// Element type that is converted to `E` when it is packed.
 pub(super) trait Source<E>: Copy {
-    /// Whether they are the same: kernels may read them in place.
+    /// Whether the types are the same, so that kernels may read operands in place.
     const SAME: bool;
 
-    /// As [`fn@pack`].
+    /// Packs lanes as [`fn@pack`] does, and converts them.
     ///
     /// # Safety
-    /// As there; there are at most [`K_BLOCK_STEPS`] steps of elements of another type.
+    /// As [`fn@pack`]. Elements of another type have at most [`K_BLOCK_STEPS`] steps.
     unsafe fn pack(level: Level, dst: *mut E, width: usize, x: PackLanes<Self>);
 }
 
@@ -47,14 +48,15 @@ impl<E: Copy> Source<E> for E {
     const SAME: bool = true;
 
     unsafe fn pack(level: Level, dst: *mut E, width: usize, x: PackLanes<E>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the lanes are readable and `dst` is writable (#
+        // Safety).
         unsafe { pack(level, dst, width, x) }
     }
 }
 
-/// A float of 16 bits.
+/// 16-bit float.
 pub(super) trait HalfFloat: Copy + Send + Sync + Source<f32> {
-    /// Its value; of a NaN that signals the same.
+    /// The value as f32. A signaling NaN stays signaling.
     fn widened(self) -> f32;
     /// Rounds to nearest, ties to even.
     fn narrow(to: &mut [Self], from: &[f32]);
@@ -70,7 +72,7 @@ impl HalfFloat for bf16 {
         let rounded = |x: f32| {
             let bits = x.to_bits();
             let nearest = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
-            // The payload of a NaN may be below the bits that stay.
+            // The payload of a NaN may be in the bits that are cut off, so the quiet bit is set.
             bf16::from_bits(if x.is_nan() {
                 bits >> 16 | 0x40
             } else {
@@ -89,8 +91,8 @@ impl HalfFloat for bf16 {
 }
 
 impl HalfFloat for f16 {
-    /// The fraction and the exponent are moved, and the bias of the exponent by a product, which is
-    /// exact.
+    /// Shifts the fraction and the exponent, and corrects the bias of the exponent by an exact
+    /// product.
     #[inline(always)]
     fn widened(self) -> f32 {
         const REBIAS: f32 = f32::from_bits((127 + 127 - 15) << 23);
@@ -111,7 +113,7 @@ impl HalfFloat for f16 {
     }
 }
 
-/// Lanes of halves that are widened before they are transposed.
+/// Number of lanes of 16-bit floats that are widened before they are transposed.
 const WIDENED_LANES: usize = 8;
 
 macro_rules! halves {
@@ -121,7 +123,8 @@ macro_rules! halves {
 
             unsafe fn pack(level: Level, dst: *mut f32, width: usize, x: PackLanes<$t>) {
                 assert!(x.depth <= K_BLOCK_STEPS, "the steps of a block");
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees that the lanes are readable and `dst` is writable
+                // (# Safety).
                 unsafe {
                     if x.count < width {
                         dst.write_bytes(0, width * x.depth);
@@ -156,13 +159,13 @@ macro_rules! halves {
 
 halves!(f16 bf16);
 
-/// Widens `n` elements, some steps apart.
+/// Widens `n` elements that are `step` apart.
 ///
 /// # Safety
-/// They are valid for reading, and `n` elements of `to` for writing.
+/// `from` is valid for reading the elements, and `to` for writing `n` elements.
 #[inline(always)]
 pub(super) unsafe fn widen<T: HalfFloat>(to: *mut f32, from: *const T, n: usize, step: isize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `from` is readable and `to` is writable (# Safety).
     unsafe {
         if step == 1 {
             for i in 0..n {
@@ -176,12 +179,12 @@ pub(super) unsafe fn widen<T: HalfFloat>(to: *mut f32, from: *const T, n: usize,
     }
 }
 
-/// Lanes to where they belong, and nothing beside them.
+/// Packs lanes and writes nothing beside them.
 ///
 /// # Safety
 /// The lanes are valid for reading, and `dst` for writing them.
 pub(crate) unsafe fn transfer<E: Copy>(level: Level, dst: *mut E, width: usize, x: PackLanes<E>) {
-    // SAFETY: as stated.
+    // SAFETY: the caller guarantees that the lanes are readable and `dst` is writable (# Safety).
     unsafe {
         if x.lane == 1 {
             for p in 0..x.depth {
@@ -201,15 +204,16 @@ pub(crate) unsafe fn transfer<E: Copy>(level: Level, dst: *mut E, width: usize, 
     }
 }
 
-/// Adjacent elements.
+/// Copies adjacent elements.
 ///
 /// # Safety
-/// `from` is valid for reading `n` elements and `to` for writing them, elsewhere.
+/// `from` is valid for reading `n` elements, `to` for writing them, and they do not overlap.
 #[inline(always)]
 unsafe fn copy<E: Copy>(to: *mut E, from: *const E, n: usize) {
     let chunk = 32 / size_of::<E>();
     let whole = n - n % chunk;
-    // SAFETY: as stated. Chunks are shorter than what a call of `memcpy` pays for.
+    // SAFETY: the caller guarantees both ranges (# Safety). Chunks are inlined because a call of
+    // `memcpy` costs more than these lengths.
     unsafe {
         for i in (0..whole).step_by(chunk) {
             to.add(i)
@@ -222,7 +226,7 @@ unsafe fn copy<E: Copy>(to: *mut E, from: *const E, n: usize) {
     }
 }
 
-/// Lanes that are adjacent along the steps: square blocks are transposed.
+/// Packs lanes that are contiguous along the steps, by transposes of square blocks.
 ///
 /// # Safety
 /// As [`pack`]; `T` has the size of `E`.
@@ -230,24 +234,26 @@ unsafe fn turned<E: Copy, T: GemmFloat>(level: Level, dst: *mut E, width: usize,
     let kernels = T::kernels(level);
     let whole = x.count - x.count % kernels.side;
     for l in (0..whole).step_by(kernels.side) {
-        // SAFETY: as stated.
+        // SAFETY: the caller guarantees that the lanes are readable and `dst` is writable (#
+        // Safety).
         unsafe {
             let from = x.from.offset(l as isize * x.lane);
             (kernels.turn)(from.cast(), x.lane, dst.add(l).cast(), width, x.depth);
         }
     }
-    // SAFETY: as stated.
+    // SAFETY: the caller guarantees that the lanes are readable and `dst` is writable (# Safety).
     unsafe { one_by_one(dst, width, x, whole) }
 }
 
-/// Lanes from `first` on.
+/// Packs the lanes from `first` on, element by element.
 ///
 /// # Safety
 /// As [`pack`].
 unsafe fn one_by_one<E: Copy>(dst: *mut E, width: usize, x: PackLanes<E>, first: usize) {
     for l in first..x.count {
         for p in 0..x.depth {
-            // SAFETY: as stated.
+            // SAFETY: the caller guarantees that the lanes are readable and `dst` is writable (#
+            // Safety).
             unsafe {
                 *dst.add(p * width + l) = *x.from.offset(l as isize * x.lane + p as isize * x.step)
             };

@@ -7,10 +7,10 @@ use crate::simd::Level;
 use crate::view::View;
 use num_complex::Complex;
 
-/// Steps of `k` in a block: part of what a product means.
+/// Steps of `k` in a block. It decides the bits of a product.
 pub(crate) const K_BLOCK_STEPS: usize = 256;
-/// Steps of `k` whose blocks are added in ascending order; more are cut in two, so that errors do
-/// not grow as their number.
+/// Steps of `k` whose blocks are added in ascending order. Longer sums are split in two, so that
+/// the error grows with the logarithm of their number. It decides the bits of a product.
 pub(crate) const K_RUN_STEPS: usize = 16 * K_BLOCK_STEPS;
 
 /// A strided matrix inside a slice.
@@ -71,7 +71,7 @@ impl<'a, T: Copy> Matrix<'a, T> {
         }
     }
 
-    /// The matrix so many elements further.
+    /// The matrix `by` elements further.
     pub(super) fn moved(self, by: isize) -> Self {
         Matrix {
             offset: self.offset.wrapping_add_signed(by),
@@ -95,18 +95,19 @@ impl<'a, T: Copy> Matrix<'a, T> {
     }
 }
 
-/// What a product does to C.
+/// Update of C by a product.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Update {
-    /// C is set to it.
+    /// Sets C to the product.
     Set,
-    /// It is subtracted from C, block of `k` by block.
+    /// Subtracts the product from C, one block of `k` after another.
     Minus,
-    /// The same for elements on and above the diagonal; those below it may change or not.
+    /// Subtracts the product from elements of C on and above the diagonal. Elements below it may
+    /// change or not.
     MinusUpper,
 }
 
-/// A matrix in memory: where it begins, and how far its rows and columns are apart.
+/// Matrix in memory: its first element, and the strides of rows and columns.
 #[derive(Clone, Copy)]
 pub(crate) struct Strided<P> {
     pub at: P,
@@ -124,10 +125,10 @@ impl<P> Strided<P> {
     }
 }
 
-/// A number made of floats with micro-kernels: one, or two.
+/// Number that consists of one float, or of two if it is complex.
 pub(super) trait ComplexParts: Number {
     type Float: GemmFloat;
-    /// How many.
+    /// Number of floats.
     const PARTS: usize;
 }
 
@@ -151,7 +152,7 @@ impl ComplexParts for Complex<f64> {
     const PARTS: usize = 2;
 }
 
-/// What a micro-kernel works on. Strides of A and B count floats, those of C its elements.
+/// Arguments of a micro-kernel. Strides of A and B count floats, those of C count its elements.
 pub(super) struct MicroArgs<T> {
     /// Steps of `k`, at least one.
     pub depth: usize,
@@ -163,151 +164,152 @@ pub(super) struct MicroArgs<T> {
     pub c: *mut T,
     pub c_row: isize,
     pub c_col: isize,
-    /// Rows of floats that there are, at most R: packed tiles are padded.
+    /// Number of rows of floats that are stored, at most R. Packed tiles are padded.
     pub rows: usize,
-    /// Lanes of the last vector that there are, at least one.
+    /// Number of lanes of the last vector that are stored, at least one.
     pub last: usize,
-    /// To add to C, not to set it.
+    /// Adds to C instead of setting it.
     pub add: bool,
-    /// The sign with which it is added.
+    /// Sign of the product if it is added.
     pub sign: T,
 }
 
-/// A micro-kernel.
+/// Micro-kernel.
 ///
-/// Safety: the level is there; A and B are valid for reading at every row (all R in packed tiles),
-/// step and lane that the tile has, and C for writing at every row and lane.
+/// Safety: the CPU supports the instruction set. A and B are valid for reading at every row (all R
+/// in packed tiles), step and lane of the tile. C is valid for writing at every row and lane.
 pub(super) type MicroFn<T> = unsafe fn(&MicroArgs<T>);
 
-/// Most vectors in a row of a tile.
+/// Maximum number of vectors in a row of a tile.
 pub(super) const TILE_VECTORS: usize = 3;
 
-/// The micro-kernels of a type at a level.
+/// Micro-kernels of a type, for one instruction set.
 pub(crate) struct MicroKernels<T: 'static> {
-    /// Lanes of a vector.
+    /// Number of lanes of a vector.
     pub lanes: usize,
-    /// Rows of a tile.
+    /// Number of rows of a tile.
     pub rows: usize,
-    /// Of real and of complex numbers, by vectors, then rows: A with any strides.
+    /// Kernels of real and of complex numbers, by vectors, then rows. A has any strides.
     pub(super) direct: [[&'static [MicroFn<T>]; TILE_VECTORS]; 2],
-    /// The same, for half and for all rows of floats: A is packed, `a[p, i]` with all rows of a
-    /// tile.
+    /// Kernels of real and of complex numbers, by vectors, then for half and for all rows of
+    /// floats. A is packed: `a[p, i]` with all rows of a tile.
     pub(super) packed: [[[MicroFn<T>; 2]; TILE_VECTORS]; 2],
-    /// Of a table of places, by vectors, then half and all rows: lanes are of the operand with the
-    /// table, or of the other.
+    /// Kernels with a table of offsets, by vectors, then for half and for all rows. Lanes are of
+    /// the operand with the table (`beside`), or of the packed one (`below`).
     pub beside: [[IndirectFn<T>; 2]; TILE_VECTORS],
     pub below: [[IndirectFn<T>; 2]; TILE_VECTORS],
-    /// A lane for each group, by windows.
+    /// Kernels with one group of a convolution per lane, by number of windows.
     pub grouped: [unsafe fn(&GroupArgs<T>); MAX_GROUP_WINDOWS],
-    /// One row times a matrix with adjacent rows, of real and of complex numbers.
+    /// Kernels of one row times a matrix with contiguous rows, of real and of complex numbers.
     pub(super) down: [GemvFn<T>; 2],
-    /// The same with adjacent columns.
+    /// Kernels of one row times a matrix with contiguous columns, of real and of complex numbers.
     pub(super) across: [GemvFn<T>; 2],
-    /// Small products, a lane for each.
+    /// Kernel of small products, one per lane.
     pub(super) together: BatchFn<T>,
-    /// Transposes blocks: `dst[c · width + r] = src[r · stride + c]` for `rows` by `cols`, `rows`
-    /// below `turn`.
+    /// Transposes blocks of `side` rows: `dst[c · width + r] = src[r · stride + c]` for `r < side`
+    /// and `c` below the last argument.
     pub(super) turn: unsafe fn(*const T, isize, *mut T, usize, usize),
-    /// Rows of a block of `turn`.
+    /// Number of rows of a block of `turn`.
     pub(super) side: usize,
 }
 
-/// A float with micro-kernels.
+/// Float with micro-kernels.
 pub(crate) trait GemmFloat: Number {
     const MINUS_ONE: Self;
     fn kernels(level: Level) -> &'static MicroKernels<Self>;
 }
 
-/// What is multiplied. Numbers are one float or two; distances count floats.
+/// Arguments of a vector-matrix product. Numbers are one float or two; strides count floats.
 pub(super) struct GemvArgs<T> {
     /// Steps of `k`, at least one.
     pub steps: usize,
-    /// One after another.
+    /// The vector `x`, contiguous.
     pub x: *const T,
     pub b: *const T,
-    /// From one row of B to the next, or one column.
+    /// Stride of the rows of B, or of its columns.
     pub stride: isize,
-    /// One after another.
+    /// The result, contiguous.
     pub y: *mut T,
-    /// Numbers of `y`, at least one.
+    /// Number of elements of `y`, at least one.
     pub count: usize,
 }
 
-/// A kernel.
+/// Kernel of a vector-matrix product.
 ///
-/// Safety: the level is there; `x` and B are valid for reading, `y` for writing.
+/// Safety: the CPU supports the instruction set. `x` and B are valid for reading, `y` for writing.
 pub(super) type GemvFn<T> = unsafe fn(&GemvArgs<T>);
 
-/// Factors and results of [`BATCH_PRODUCTS`](super::batch::BATCH_PRODUCTS) products: each element
-/// is a line of lanes, one for each product.
+/// Arguments of [`BATCH_PRODUCTS`](super::batch::BATCH_PRODUCTS) small products. Each element is
+/// stored as one line of lanes, one lane per product.
 pub(super) struct BatchArgs<T> {
     pub(super) sizes: [usize; 3],
-    /// Vectors' worth of lanes that are computed.
+    /// Number of lanes that are computed, rounded up to whole vectors.
     pub(super) lanes: usize,
     pub(super) a: *const T,
-    /// From one row and column of A to the next, in elements of a product.
+    /// Row and column strides of A, in elements of a product.
     pub(super) of_a: [usize; 2],
     pub(super) b: *const T,
     pub(super) of_b: [usize; 2],
-    /// Row-major.
+    /// The results, row-major.
     pub(super) c: *mut T,
 }
 
-/// A kernel.
+/// Kernel of small products.
 ///
-/// Safety: the level is there; A and B are valid for reading and C for writing every element in all
-/// lanes.
+/// Safety: the CPU supports the instruction set. A and B are valid for reading, and C for writing,
+/// every element in all lanes.
 pub(super) type BatchFn<T> = unsafe fn(&BatchArgs<T>);
 
-/// Most rows of a tile.
+/// Maximum number of rows of a tile.
 pub(crate) const MAX_INDIRECT_OFFSETS: usize = 8;
 
-/// What a micro-kernel works on.
+/// Arguments of a micro-kernel with a table of offsets.
 pub(crate) struct IndirectArgs<T> {
     /// Steps of `k`, at least one.
     pub depth: usize,
-    /// Where each of them begins in `x`.
+    /// Offset of each step in `x`.
     pub steps: *const usize,
     pub x: *const T,
-    /// Places from there on: of vectors, or of rows.
+    /// Offsets in `x`, relative to a step: one per vector, or one per row.
     pub at: [usize; MAX_INDIRECT_OFFSETS],
-    /// The operand that is packed, `w[step, i]`, with all rows of a tile or all its vectors.
+    /// The packed operand, `w[step, i]`, with all rows of a tile or all its vectors.
     pub w: *const T,
-    /// Rows of C that there are.
+    /// Number of rows of C that are stored.
     pub rows: usize,
-    /// Where C begins: of each vector, or of the tile.
+    /// First element of C: of each vector, or of the tile.
     pub c: [*mut T; TILE_VECTORS],
-    /// From one row of C to the next.
+    /// Row stride of C.
     pub c_row: usize,
-    /// Lanes of each vector that there are, at least one, if they are of `x`; else all are there.
+    /// Number of lanes of each vector that are stored, at least one, if lanes are of `x`. Otherwise
+    /// all are stored.
     pub lanes: [usize; TILE_VECTORS],
-    /// To add to C, not to set it.
+    /// Adds to C instead of setting it.
     pub add: bool,
 }
 
-/// A micro-kernel.
+/// Micro-kernel with a table of offsets.
 ///
-/// Safety: the level is there; `x` is valid for reading a vector or an element at every step and
-/// place, all that the kernel has, `w` for all rows or vectors of the kernel, and C for writing
-/// every row and lane that there is.
+/// Safety: the CPU supports the instruction set. `x` is valid for reading a vector or an element at
+/// every step and offset of the kernel, and `w` for all its rows or vectors. C is valid for writing
+/// every row and lane that is stored.
 pub(crate) type IndirectFn<T> = unsafe fn(&IndirectArgs<T>);
 
-/// Most windows of [`grouped`](super::indirect::grouped).
+/// Maximum number of windows of [`grouped`](super::indirect::grouped).
 pub(crate) const MAX_GROUP_WINDOWS: usize = 9;
 
-/// What [`grouped`](super::indirect::grouped) works on.
+/// Arguments of [`grouped`](super::indirect::grouped).
 pub(crate) struct GroupArgs<T> {
     /// Steps of `k`, at least one.
     pub depth: usize,
-    /// Where each of them begins in `x`, in vectors.
+    /// Offset of each step in `x`, in vectors.
     pub steps: *const usize,
-    /// A vector for each step.
+    /// The kernels of all groups: one vector per step.
     pub w: *const T,
     pub x: *const T,
-    /// Windows from there on, in elements.
+    /// Offsets of windows in `x`, relative to a step, in elements.
     pub at: [usize; MAX_GROUP_WINDOWS],
-    /// A vector for each window, one after another.
+    /// One vector of sums per window, contiguous.
     pub sums: *mut T,
-    /// To go on with the chains that are there.
+    /// Continues the chains in `sums` instead of starting from 0.
     pub add: bool,
 }

@@ -1,29 +1,30 @@
-//! One row times a matrix, whose rows or columns are adjacent: the matrix is read once, in the
-//! order in which it lies.
+//! One row times a matrix with contiguous rows or columns. The matrix is read once, in memory
+//! order.
 //!
 //! ```text
-//! y[j] = Σ_q ( fma(x[p], b[p, j], ..) over the steps p of block q, from 0 )       blocks of 256 along k, ascending
+//! y[j] = Σ_q ( fma(x[p], b[p, j], ..) over the steps p of block q, from 0 )       blocks of 256
+//! along k, ascending
 //! ```
-//! [`down`] keeps the sums of many columns in the first cache and adds multiples of a few rows at a
-//! time; of few columns they stay in registers. [`across`] turns blocks of columns in registers,
-//! [`inner`] those of one column and of x, with a lane for each block of 256. Complex numbers stay
-//! as they lie: one sum of multiples with real parts of x, one with imaginary parts, which is
-//! turned by i when the block ends.
+//! [`down`] keeps the sums of many columns in the L1 cache and adds multiples of a few rows at a
+//! time. Sums of few columns stay in registers. [`across`] transposes blocks of columns in
+//! registers. [`inner`] transposes one column and x, with one lane for each block of 256. A complex
+//! product has two sums: of multiples by real parts of x, and by imaginary parts. The second is
+//! multiplied by i at the end of a block.
 
 use super::lanes::{Lanes, TransposeLoad};
 use super::types::{GemvArgs, K_BLOCK_STEPS};
 use crate::simd::prefetch;
 use std::mem::MaybeUninit;
 
-/// Bytes of sums that stay in the first cache.
+/// Bytes of sums that stay in the L1 cache.
 const SUM_BYTES: usize = 8192;
 
-/// Bytes between what is read and what is asked for.
+/// Prefetch distance, in bytes.
 const PREFETCH_DISTANCE_BYTES: usize = 512;
-/// Bytes of a matrix from which on it is asked for: it may lie in the third cache.
+/// Minimum matrix size, in bytes, for prefetching: it may be in the L3 cache.
 const PREFETCH_MIN_BYTES: usize = 1 << 19;
 
-/// `x B` of numbers of `W` floats where the rows of B are adjacent.
+/// Computes `x B` of numbers of `W` floats, where the rows of B are contiguous.
 ///
 /// # Safety
 /// As [`GemvFn`](super::types::GemvFn).
@@ -37,7 +38,7 @@ pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &GemvArgs<L::E>) {
         .map(|near| near.0.as_mut_ptr().cast::<L::E>());
     let most = SUM_BYTES / size_of::<L::E>();
     if W == 1 && t.steps <= K_BLOCK_STEPS {
-        // SAFETY: as stated.
+        // SAFETY: the caller guarantees that `x`, B and `y` are valid (# Safety).
         let done = unsafe {
             match t.count.div_ceil(L::N) {
                 1 => few::<L, 1>(t),
@@ -58,14 +59,14 @@ pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &GemvArgs<L::E>) {
     for j in (0..t.count * W).step_by(most) {
         let n = most.min(t.count * W - j);
         for p in (0..t.steps).step_by(K_BLOCK_STEPS) {
-            // SAFETY: these rows and columns exist; sums have room for whole vectors.
+            // SAFETY: these rows and columns exist; the sums have room for whole vectors.
             unsafe {
                 for v in (0..n).step_by(L::N) {
                     sums.iter().for_each(|sums| L::zero().store(sums.add(v)));
                 }
                 let end = t.steps.min(p + K_BLOCK_STEPS);
                 let mut q = p;
-                // Complex numbers have two factors a row.
+                // A complex row has two factors, so fewer rows fit the registers.
                 while q + 8 <= end && W == 1 {
                     multiples::<L, W, 8>(t, sums, q, j, n);
                     q += 8;
@@ -90,8 +91,8 @@ pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &GemvArgs<L::E>) {
     }
 }
 
-/// One block of `k`, and so few columns that their sums stay in registers: `V` vectors, the last of
-/// which may be a part.
+/// Computes one block of `k` for columns whose sums fit the registers: `V` vectors, the last of
+/// which may be partial.
 ///
 /// # Safety
 /// As [`GemvFn`](super::types::GemvFn).
@@ -99,7 +100,7 @@ pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &GemvArgs<L::E>) {
 unsafe fn few<L: Lanes, const V: usize>(t: &GemvArgs<L::E>) -> bool {
     let (last, lanes) = ((V - 1) * L::N, t.count - (V - 1) * L::N);
     let mut acc = [L::zero(); V];
-    // SAFETY: these rows and columns exist.
+    // SAFETY: the caller guarantees that these rows and columns exist (# Safety).
     unsafe {
         for q in 0..t.steps {
             let (x, row) = (
@@ -119,7 +120,7 @@ unsafe fn few<L: Lanes, const V: usize>(t: &GemvArgs<L::E>) -> bool {
     true
 }
 
-/// The sum of a block from that of multiples with real parts, and with imaginary ones.
+/// The sum of a block from the sums of multiples by real and by imaginary parts.
 #[inline(always)]
 fn whole<L: Lanes, const W: usize>(sums: [L; W]) -> L {
     if W == 1 {
@@ -141,7 +142,7 @@ unsafe fn multiples<L: Lanes, const W: usize, const G: usize>(
     j: usize,
     n: usize,
 ) {
-    // SAFETY: these rows exist, and lanes up to `n`.
+    // SAFETY: the caller guarantees that these rows exist, with lanes up to `n` (# Safety).
     unsafe {
         let x: [[L; W]; G] =
             std::array::from_fn(|g| std::array::from_fn(|w| L::splat(*t.x.add((q + g) * W + w))));
@@ -151,7 +152,7 @@ unsafe fn multiples<L: Lanes, const W: usize, const G: usize>(
         });
         let full = n - n % L::N;
         for v in (0..full).step_by(L::N) {
-            // Some lines ahead, and from the end of these rows to the next ones.
+            // Prefetches ahead in these rows, and near their end in the next ones.
             let ahead = v + PREFETCH_DISTANCE_BYTES / size_of::<L::E>();
             let ahead = if ahead < full {
                 ahead as isize
@@ -179,7 +180,7 @@ unsafe fn multiples<L: Lanes, const W: usize, const G: usize>(
 /// Adds multiples of vectors to the sums from `v` on, one after another.
 ///
 /// # Safety
-/// There is a vector of sums.
+/// The sums have a whole vector from `v` on.
 #[inline(always)]
 unsafe fn add<L: Lanes, const W: usize, const G: usize>(
     sums: [*mut L::E; W],
@@ -188,7 +189,7 @@ unsafe fn add<L: Lanes, const W: usize, const G: usize>(
     b: &[L; G],
 ) {
     for (w, sums) in sums.into_iter().enumerate() {
-        // SAFETY: as stated.
+        // SAFETY: the caller guarantees a vector of sums (# Safety).
         unsafe {
             let mut acc = L::load(sums.add(v));
             for (x, &b) in x.iter().zip(b) {
@@ -199,14 +200,15 @@ unsafe fn add<L: Lanes, const W: usize, const G: usize>(
     }
 }
 
-/// `x B` of numbers of `W` floats where the columns of B are adjacent; a vector holds `S` numbers.
+/// Computes `x B` of numbers of `W` floats, where the columns of B are contiguous; a vector holds
+/// `S` numbers.
 ///
 /// # Safety
 /// As [`GemvFn`](super::types::GemvFn).
 #[inline(always)]
 pub(super) unsafe fn across<L: TransposeLoad, const S: usize, const W: usize>(t: &GemvArgs<L::E>) {
     let mut i = 0;
-    // SAFETY: as stated; these columns exist.
+    // SAFETY: the caller guarantees that `x`, B and `y` are valid (# Safety); these columns exist.
     unsafe {
         if t.steps < S || t.count < S {
             for i in 0..t.count {
@@ -230,7 +232,7 @@ pub(super) unsafe fn across<L: TransposeLoad, const S: usize, const W: usize>(t:
     }
 }
 
-/// `GROUPS · S` columns from the `i`-th on, at least `S` steps.
+/// Computes `GROUPS · S` columns from the `i`-th on, over at least `S` steps.
 ///
 /// # Safety
 /// As [`GemvFn`](super::types::GemvFn), and these columns exist.
@@ -246,10 +248,10 @@ unsafe fn columns<L: TransposeLoad, const S: usize, const W: usize, const GROUPS
         let end = t.steps.min(p + K_BLOCK_STEPS);
         let mut acc = [[L::zero(); W]; GROUPS];
         let mut q = p;
-        // SAFETY: these steps exist.
+        // SAFETY: the caller guarantees that these steps exist (# Safety).
         unsafe {
-            // A line of every column at a time: columns as far apart as a power of two push each
-            // other out.
+            // One cache line of every column at a time: columns with a stride of a power of two
+            // evict each other.
             while q + 2 * S <= end {
                 steps::<L, S, W, GROUPS, 2>(&mut acc, t, first, q, 0, far);
                 q += 2 * S;
@@ -268,15 +270,15 @@ unsafe fn columns<L: TransposeLoad, const S: usize, const W: usize, const GROUPS
         }
     }
     for (g, sum) in sums.into_iter().enumerate() {
-        // SAFETY: as stated.
+        // SAFETY: the caller guarantees that these columns exist (# Safety).
         unsafe { sum.store(t.y.add((i + g * S) * W)) };
     }
 }
 
-/// Adds `TIMES · S` steps from `q` on, but for the first few, and asks for the next ones.
+/// Adds `TIMES · S` steps from `q` on, except the first `without`, and prefetches the next ones.
 ///
 /// # Safety
-/// They exist in all columns.
+/// The steps exist in all columns.
 #[inline(always)]
 unsafe fn steps<
     L: TransposeLoad,
@@ -309,7 +311,7 @@ unsafe fn steps<
             }
         }
         for time in 0..TIMES {
-            // SAFETY: as stated.
+            // SAFETY: the caller guarantees that these steps exist in all columns (# Safety).
             unsafe {
                 let b = L::columns::<S, W>(group.add(time * S * W), t.stride);
                 for (s, &b) in b.iter().enumerate() {
@@ -325,14 +327,14 @@ unsafe fn steps<
     }
 }
 
-/// The same address, of which the compiler does not know how it was found: it would keep one for
-/// each column.
+/// Returns the same address, hidden from the compiler. Otherwise it keeps one pointer for each
+/// column.
 #[inline(always)]
 fn opaque<T>(p: *const T) -> *const T {
     #[cfg(target_arch = "x86_64")]
     let p = {
         let mut address = p as usize;
-        // SAFETY: no instruction at all.
+        // SAFETY: the assembly is empty and changes no register.
         unsafe {
             std::arch::asm!("/* {0} */", inout(reg) address, options(pure, nomem, nostack, preserves_flags))
         };
@@ -341,7 +343,7 @@ fn opaque<T>(p: *const T) -> *const T {
     p
 }
 
-/// Column `i` alone: `S` blocks of `k` at a time, then what is left.
+/// Computes column `i` alone: `S` blocks of `k` at a time, then the rest.
 ///
 /// # Safety
 /// As [`GemvFn`](super::types::GemvFn), and the column exists.
@@ -350,7 +352,7 @@ unsafe fn inner<L: TransposeLoad, const S: usize, const W: usize>(t: &GemvArgs<L
     let column = t.b.wrapping_offset(i as isize * t.stride);
     let mut y = None;
     let mut p = 0;
-    // SAFETY: these steps exist.
+    // SAFETY: the caller guarantees that the column exists (# Safety), with these steps.
     unsafe {
         while p + S * K_BLOCK_STEPS <= t.steps {
             let mut acc = [L::zero(); W];
@@ -370,8 +372,8 @@ unsafe fn inner<L: TransposeLoad, const S: usize, const W: usize>(t: &GemvArgs<L
             p += S * K_BLOCK_STEPS;
         }
         while p + K_BLOCK_STEPS <= t.steps {
-            // Chains wait for themselves: four blocks side by side, those past the last for
-            // nothing.
+            // A single chain is bound by latency, so four blocks run side by side. Blocks past the
+            // last are computed and discarded.
             let there = ((t.steps - p) / K_BLOCK_STEPS).min(4);
             let at: [usize; 4] = std::array::from_fn(|c| p + c.min(there - 1) * K_BLOCK_STEPS);
             let mut acc = [[L::zero(); W]; 4];
@@ -399,7 +401,7 @@ unsafe fn inner<L: TransposeLoad, const S: usize, const W: usize>(t: &GemvArgs<L
 /// Adds step `q` of a column in the first lanes.
 ///
 /// # Safety
-/// It exists.
+/// The step exists.
 #[inline(always)]
 unsafe fn one<L: Lanes, const W: usize>(
     acc: &mut [L; W],
@@ -407,7 +409,7 @@ unsafe fn one<L: Lanes, const W: usize>(
     column: *const L::E,
     q: usize,
 ) {
-    // SAFETY: as stated.
+    // SAFETY: the caller guarantees that the step exists (# Safety).
     unsafe {
         let b = L::load_first(column.add(q * W), W);
         for (w, acc) in acc.iter_mut().enumerate() {
@@ -416,10 +418,10 @@ unsafe fn one<L: Lanes, const W: usize>(
     }
 }
 
-/// The sum of what there is and the `s`-th number of `w` floats.
+/// Adds the `s`-th number of `w` floats of `x` to `y`, or returns it if there is no sum yet.
 #[inline(always)]
 fn lane<L: Lanes>(y: Option<L>, x: L, s: usize, w: usize) -> L {
-    // SAFETY: a vector is its lanes in order, at least `w` from here on.
+    // SAFETY: a vector is its lanes in order, with at least `w` lanes from `s * w` on.
     let x = unsafe { L::load_first(std::ptr::from_ref(&x).cast::<L::E>().add(s * w), w) };
     match y {
         Some(y) => y.add(x),
