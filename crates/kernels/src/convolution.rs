@@ -5,9 +5,9 @@
 //! ```
 //! An element of floats is that of a matrix product ([`gemm`](mod@gemm)): blocks of 256 rows, each
 //! one chain of fused multiply-adds, added in ascending order. With few outputs and few rows (a
-//! depthwise kernel), and for integers, the rows are added one after the other, `k` before `f`,
-//! without fusion. A complex convolution is a real one of twice the features, real parts before
-//! imaginary ones, and twice the outputs.
+//! depthwise kernel), and for integers, rows are added in sequence, `k` before `f`, without fusion.
+//! A complex convolution is a real one with twice the features, real parts before imaginary ones,
+//! and twice the outputs.
 
 mod groups;
 mod layout;
@@ -30,8 +30,8 @@ use num_complex::Complex;
 pub use types::{Channels, Planes};
 use types::{MAX_DIRECT_ROWS, MIN_PRODUCT_OUTPUTS};
 
-/// `y[g, b, o, p]` of `x[g, b, f, ..]` and row-major `w[g, o, f, ..]`; or `y[b, g, o, p]`
-/// ([`Channels::batch_first`]).
+/// Computes `y[g, b, o, p]` from `x[g, b, f, ..]` and row-major `w[g, o, f, ..]`. The layout is
+/// `y[b, g, o, p]` with [`Channels::batch_first`].
 ///
 /// # Panics
 /// If the operands and the result do not have the elements that the extents specify.
@@ -49,7 +49,7 @@ pub fn convolve<T: Convolve>(
         return Ok(());
     }
     if axes.iter().all(Axis::is_still) && !x.is_empty() {
-        // One element each: a product of matrices as they are.
+        // All windows have one element at one place: a matrix product of the operands in place.
         let n = axes.iter().map(|a| a.len).product();
         let [of_a, of_b] = [
             [c.outputs * c.features, 0, c.features, 1].map(|s| s as isize),
@@ -74,12 +74,12 @@ pub fn convolve<T: Convolve>(
     T::slide(Level::chosen(), y, Planes::of(x), w, c, axes)
 }
 
-/// The steps of a view with four axes.
+/// Strides of a view with four axes.
 fn steps<T: Copy>(x: View<T>) -> [isize; 4] {
     std::array::from_fn(|axis| x.stride(axis))
 }
 
-/// Panics unless the result, the operand and the kernel have the elements that the extents say.
+/// Panics unless the result, the operand and the kernel have the lengths that the extents specify.
 fn check([y, x, w]: [usize; 3], c: Channels, axes: &[Axis]) {
     let fits = |len: usize, extents: [usize; 3], f: fn(&Axis) -> usize| {
         let mut all = extents.into_iter().chain(axes.iter().map(f));
@@ -99,8 +99,8 @@ fn check([y, x, w]: [usize; 3], c: Channels, axes: &[Axis]) {
     );
 }
 
-/// Checks lengths, and sets the result where there is nothing to add: whether there is something
-/// left to do.
+/// Checks lengths. Fills the result with zeros if there is nothing to sum. Returns whether the
+/// result must still be computed.
 fn begun<T: Number>(y: &mut [T], x: Planes<T>, w: &[T], c: Channels, axes: &[Axis]) -> bool {
     let elements = c.groups * c.batch * c.features * x.size;
     check([y.len(), elements, w.len()], c, axes);
@@ -111,11 +111,11 @@ fn begun<T: Number>(y: &mut [T], x: Planes<T>, w: &[T], c: Channels, axes: &[Axi
     !y.is_empty() && !nothing
 }
 
-/// As [`convolve`], with products and sums in twice the precision of `f64`, rounded once. Many
+/// Computes [`convolve`] with products and sums in twice the precision of `f64`, rounded once. Many
 /// times slower.
 ///
 /// # Panics
-/// As there.
+/// As [`convolve`].
 pub fn convolve_compensated<T: Number>(
     y: &mut [T],
     x: View<T>,
@@ -126,10 +126,10 @@ pub fn convolve_compensated<T: Number>(
     by_elements::<T, false>(y, Planes::of(x), w, c, axes)
 }
 
-/// Makes the convolution `y` one in which zero times anything is zero: its elements that are NaN
-/// are computed again without the products that have a factor of zero.
+/// Changes the convolution `y` to one in which zero times any value is zero. Elements that are NaN
+/// are recomputed without the products that have a zero factor.
 ///
-/// Reads `y` once where nothing is NaN.
+/// Reads `y` once if no element is NaN.
 ///
 /// # Panics
 /// As [`convolve`].
@@ -147,8 +147,8 @@ pub fn convolve_leave_out_zeros<T: Number>(
     }
 }
 
-/// One plane of the result after another: all elements, or those that are NaN, without products
-/// with zeros (`MEND`).
+/// Computes the planes of the result one by one: all elements, or only those that are NaN, without
+/// zero factors (`MEND`).
 fn by_elements<T: Number, const MEND: bool>(
     y: &mut [T],
     x: Planes<T>,
@@ -196,12 +196,12 @@ fn by_elements<T: Number, const MEND: bool>(
     })
 }
 
-/// An element with convolutions.
+/// Element type with convolutions.
 pub trait Convolve: Gemm {
-    /// [`convolve`] with the vectors of a level, by a kernel of windows along some axes.
+    /// Computes [`convolve`] with an instruction set, for at least one axis.
     ///
     /// # Panics
-    /// As there, and without an axis.
+    /// As [`convolve`], and without an axis.
     fn slide(
         level: Level,
         y: &mut [Self],
@@ -272,7 +272,7 @@ macro_rules! by_parts {
                         planes.extend(plane(part, [g, b, f]));
                     }
                 }
-                // Halves of chunks: of `size` elements these parts, then those.
+                // In each chunk of `size` elements, parts `a` of all elements, then parts `b`.
                 let halves = |to: &mut Vec<$t>, z: &[Self], size: usize, [a, b]: [usize; 2]| {
                     let chunks = z.chunks_exact(size);
                     to.extend(chunks.flat_map(|z| z.iter().map(parts[a]).chain(z.iter().map(parts[b]))));
@@ -302,7 +302,7 @@ macro_rules! by_parts {
 
 by_parts!(f32 f64);
 
-/// Twice as many.
+/// Returns `2 n`.
 fn twice(n: usize) -> Fallible<usize> {
     n.checked_mul(2).ok_or(OutOfMemory { bytes: usize::MAX })
 }

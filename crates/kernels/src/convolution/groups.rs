@@ -1,10 +1,10 @@
-//! Convolutions of many groups with few windows and few outputs, a lane for each group: the
-//! gradient of a depthwise kernel.
+//! Convolutions of many groups with few windows and few outputs, one group per lane: the gradient
+//! of a depthwise kernel.
 //!
-//! One feature at a time, the planes of as many groups as a vector has lanes are laid out as
-//! [`Layout`] says, place by place, and so are their kernels. A step is then one vector of the
-//! kernels and one of the operand for each window, whose sum stays in a register. An element is the
-//! chain of [`gemm`](mod@crate::gemm).
+//! For one feature at a time, the planes of one vector of groups are laid out as [`Layout`] and
+//! interleaved, one lane per group. Their kernels are interleaved, too. A step multiplies one
+//! vector of kernels by one vector of the operand for each window; sums stay in registers. An
+//! element is the chain of [`gemm`](mod@crate::gemm).
 
 use super::layout::Layout;
 use super::sums::{Runs, add};
@@ -18,8 +18,8 @@ use crate::parallel::{Shared, attempt};
 use crate::simd::Level;
 use crate::sliding::Axis;
 
-/// Whether this is the way for convolutions of so few windows: half of the lanes or more have a
-/// group.
+/// Whether lanes of groups are used for a convolution with few windows: it has few outputs, and
+/// groups fill at least half of the lanes.
 pub(super) fn pay<T: GemmFloat>(level: Level, c: &Channels) -> bool {
     c.outputs < MIN_PRODUCT_OUTPUTS && c.groups * 2 >= T::kernels(level).lanes
 }
@@ -35,7 +35,7 @@ struct Plan<'a, T: GemmFloat> {
     runs: Runs,
 }
 
-/// `y[g, b, o, p]`, none of whose extents nor the rows `(f, k)` are 0.
+/// Computes `y[g, b, o, p]`. No extent is 0, nor is the number of rows `(f, k)`.
 pub(super) fn products<T: GemmFloat>(
     level: Level,
     y: &mut [T],
@@ -64,16 +64,16 @@ pub(super) fn products<T: GemmFloat>(
     let y = Shared(y.as_mut_ptr());
     attempt(blocks * c.batch, nanos, |piece| {
         let (first, b) = (piece / c.batch * kernels.lanes, piece % c.batch);
-        // SAFETY: the windows of these groups and of this image belong to this piece alone.
+        // SAFETY: no other chunk writes the windows of these groups and this image.
         unsafe { plan.piece(y.get(), first, b) }
     })
 }
 
 impl<T: GemmFloat> Plan<'_, T> {
-    /// The windows of an image in the groups from the `first` on, one for each lane.
+    /// Computes the windows of an image in the groups from `first` on, one group per lane.
     ///
     /// # Safety
-    /// Nobody else uses these elements of `y`.
+    /// No other thread accesses these elements of `y`, which exist.
     unsafe fn piece(&self, y: *mut T, first: usize, b: usize) -> Fallible {
         let (lanes, size, window) = (
             self.kernels.lanes,
@@ -82,13 +82,13 @@ impl<T: GemmFloat> Plan<'_, T> {
         );
         let groups = lanes.min(self.c.groups - first);
         let sums = self.count * lanes;
-        // Planes as they are laid out, the same place by place, the kernels, the chains, and sums
-        // of runs.
+        // Scratch: planes of the layout, the interleaved planes, the interleaved kernels, the
+        // chains, and the sums of runs.
         let of_outputs = self.c.outputs * (1 + self.runs.levels()) * sums;
         let elements = (2 * size + window) * lanes + of_outputs;
         with_room(elements * size_of::<T>(), |room| {
             let planes = room.cast::<T>();
-            // SAFETY: the room is for so many elements, of floats or zeros.
+            // SAFETY: the scratch memory has `elements` elements and its bytes are initialised.
             let all = unsafe { std::slice::from_raw_parts_mut(planes, elements) };
             all[..groups * size].fill(T::ZERO);
             let x = planes.wrapping_add(lanes * size);
@@ -106,15 +106,16 @@ impl<T: GemmFloat> Plan<'_, T> {
                     count: groups,
                     depth,
                 };
-                // SAFETY: all of them were laid out, and there is room for as many.
+                // SAFETY: the planes of all groups were laid out, and `x` has room for a vector per
+                // place.
                 unsafe { pack(self.level, x, lanes, lines(planes, size, size)) };
                 for o in 0..self.c.outputs {
                     let of_kernel = self.c.features * window;
                     let from =
                         self.w[(first * self.c.outputs + o) * of_kernel + f * window..].as_ptr();
                     let sums = chains.wrapping_add(o * (of_outputs / self.c.outputs));
-                    // SAFETY: the kernels of these groups are as far apart, and there is room for
-                    // one feature of them.
+                    // SAFETY: the kernels of groups have this stride, and `w` has room for one
+                    // feature. The operand of the feature is packed in `x`.
                     unsafe {
                         pack(
                             self.level,
@@ -133,19 +134,20 @@ impl<T: GemmFloat> Plan<'_, T> {
                     (0..groups).flat_map(|lane| (0..self.count).map(move |p| (lane, p)))
                 {
                     let to = (self.c.place(first + lane, b) * self.c.outputs + o) * self.count + p;
-                    // SAFETY: these windows belong to this piece, and their sums are complete.
+                    // SAFETY: the caller guarantees that these windows are not shared (# Safety);
+                    // their sums are complete.
                     unsafe { *y.add(to) = *sums.add(p * lanes + lane) };
                 }
             }
         })
     }
 
-    /// Adds the rows of one feature, of which `row` is the first: to chains, and to sums of runs
-    /// behind them.
+    /// Adds the rows of one feature to the chains, and to the sums of runs after them. `row` is the
+    /// first row.
     ///
     /// # Safety
-    /// The operand and the kernels of the feature are laid out, and there is room for the sums of
-    /// all windows at every level.
+    /// The operand and the kernels of the feature are interleaved in `x` and `w`. `chains` has room
+    /// for the chains, and for the sums of all windows at every level.
     unsafe fn feature(&self, row: usize, x: *const T, w: *const T, chains: *mut T) {
         let (lanes, steps, all) = (
             self.kernels.lanes,
@@ -178,14 +180,16 @@ impl<T: GemmFloat> Plan<'_, T> {
                 t.at.iter_mut()
                     .zip(windows.by_ref().take(many))
                     .for_each(|(at, window)| *at = window * lanes);
-                // SAFETY: these steps and windows are laid out, and there is room for their chains.
+                // SAFETY: the caller guarantees that these steps and windows exist, with room for
+                // their chains (# Safety).
                 unsafe { self.kernels.grouped[many - 1](&t) };
             }
             let end_row = row + end;
             if end_row.is_multiple_of(K_BLOCK_STEPS) || end_row == self.runs.0 {
                 let block = (end_row - 1) / K_BLOCK_STEPS * K_BLOCK_STEPS;
                 let level = |level: usize| chains.wrapping_add((1 + level) * all);
-                // SAFETY: there is room for the sums of every level, which are apart.
+                // SAFETY: the caller guarantees room for the sums of every level (# Safety); levels
+                // do not overlap.
                 unsafe {
                     match block.is_multiple_of(K_RUN_STEPS) {
                         true => level(Runs::level(block)).copy_from_nonoverlapping(chains, all),

@@ -1,12 +1,13 @@
-//! An operand in the order in which windows read it: with the zeros around and between its
-//! elements.
+//! Layout of an operand in the order in which windows read it, with the zeros around and between
+//! its elements.
 //!
 //! ```text
-//! place of element k of the window p = window[k] + Σ_a p_a steps_a           steps 1 along the last axis
+//! offset of element k of the window p = window[k] + Σ_a p_a steps_a           steps 1 along the
+//! last axis
 //! ```
-//! Along an axis, the elements `k` of all windows are every `stride`-th place of the operand as it
-//! is spread and padded. Those of several `k` overlap: they are kept once, as a [`StrideSlot`], if
-//! they are as far apart as some windows are.
+//! Along an axis, the elements `k` of all windows are every `stride`-th place of the dilated and
+//! padded operand. The progressions of several `k` may overlap. They are stored once, as a
+//! [`StrideSlot`], if they are a multiple of the stride apart and within the number of windows.
 
 use crate::copy::copy_run;
 use crate::element::Number;
@@ -15,18 +16,18 @@ use crate::sliding::{Axis, WindowRun, components};
 use crate::view;
 use std::collections::BTreeMap;
 
-/// Every `stride`-th place along an axis.
+/// Places along an axis that are `stride` apart.
 struct StrideSlot {
-    /// Where the first stands.
+    /// Position of the first place in the dilated operand.
     shift: i128,
     len: usize,
 }
 
-/// One axis.
+/// Layout along one axis.
 struct AxisLayout {
-    /// The elements of the operand in each slot, and where that begins.
+    /// Elements of the operand in each slot, and the offset of the slot.
     slots: Vec<(WindowRun, usize)>,
-    /// Where element `k` of the window 0 is.
+    /// Offset of element `k` of window 0.
     window: Vec<usize>,
     len: usize,
 }
@@ -36,7 +37,7 @@ impl AxisLayout {
         let shift = |k: usize| i128::from(axis.dilation) * k as i128 - i128::from(axis.low);
         let stride = i128::from(axis.stride);
         let (mut slots, mut at): (Vec<StrideSlot>, _) = (Vec::new(), filled((0, 0), axis.window)?);
-        // Of places that are whole strides apart, the slot that was begun last.
+        // The last slot of each residue of places modulo the stride.
         let mut latest = BTreeMap::new();
         let up = (axis.dilation > 0) == (axis.stride > 0);
         for k in (0..axis.window).map(|k| if up { k } else { axis.window - 1 - k }) {
@@ -73,7 +74,7 @@ impl AxisLayout {
         Ok(AxisLayout { slots, window, len })
     }
 
-    /// Which element of the operand is where.
+    /// Pairs of an offset in the layout and an element of the operand.
     fn elements(&self) -> impl Iterator<Item = (usize, usize)> + Clone {
         self.slots.iter().flat_map(|&(run, start)| {
             (0..run.count).map(move |t| {
@@ -87,7 +88,7 @@ impl AxisLayout {
     }
 }
 
-/// Copies elements of lines, which are shorter than what a call of `memcpy` pays for.
+/// Copies elements in short chunks. A call of `memcpy` costs more than these lengths.
 #[inline(always)]
 pub(super) fn copy<T: Copy>(to: &mut [T], from: &[T]) {
     const CHUNK: usize = 8;
@@ -102,30 +103,31 @@ pub(super) fn copy<T: Copy>(to: &mut [T], from: &[T]) {
         .for_each(|(to, x)| *to = *x);
 }
 
-/// The number of places of so many lines.
+/// Number of places of `lines` lines.
 fn volume(lines: usize, places: usize) -> Fallible<usize> {
     lines
         .checked_mul(places)
         .ok_or(OutOfMemory { bytes: usize::MAX })
 }
 
-/// The places of one feature.
+/// Layout of the elements of one feature.
 pub(super) struct Layout {
     last: AxisLayout,
-    /// Lines along the last axis that have elements: where they are, here and in the operand.
+    /// Lines along the last axis that have elements: their offsets in the layout and in the
+    /// operand.
     lines: Vec<(usize, usize)>,
-    /// How many places.
+    /// Number of places.
     pub size: usize,
-    /// Where the elements of the window 0 are, row-major.
+    /// Offsets of the elements of window 0, row-major.
     pub window: Vec<usize>,
-    /// Where the lines of windows along the last axis are, row-major.
+    /// Offsets of the lines of windows along the last axis, row-major.
     pub starts: Vec<usize>,
-    /// Windows in a line.
+    /// Number of windows in a line.
     pub along: usize,
 }
 
 impl Layout {
-    /// Of axes, of which there is one.
+    /// Returns the layout for at least one axis.
     pub(super) fn new(axes: &[Axis]) -> Fallible<Layout> {
         let mut laid = axes
             .iter()
@@ -178,7 +180,7 @@ impl Layout {
         })
     }
 
-    /// The elements of a feature to their places.
+    /// Copies the elements of a feature to their places.
     pub(super) fn put<T: Number>(&self, to: &mut [T], x: &[T]) {
         for &(line, from) in &self.lines {
             let (to, x) = (&mut to[line..line + self.last.len], &x[from..]);

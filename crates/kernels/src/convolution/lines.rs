@@ -1,14 +1,15 @@
-//! Convolutions by lines of windows: for few outputs and few rows (a depthwise kernel), and for
+//! Convolutions by lines of windows, for few outputs and few rows (a depthwise kernel), and for
 //! integers.
 //!
 //! ```text
-//! y[o, p] = ( .. ((0 + w[o, f₀, k₀] x[f₀, at]) + w[o, f₁, k₀] x[f₁, at]) .. )        k ascending, f within k
+//! y[o, p] = ( .. ((0 + w[o, f₀, k₀] x[f₀, at]) + w[o, f₁, k₀] x[f₁, at]) .. )        k ascending,
+//! f within k
 //! ```
-//! A plane of the operand is laid out as [`Layout`] specifies, with its zeros: windows that follow
-//! each other read adjacent elements, whatever strides and dilations are. Vectors of windows then
-//! stay in registers over all rows. A product is rounded before it is added. The products with the
-//! zeros of the layout change no bit: the sum is never -0, and [`outside`](super::outside) computes
-//! the elements again for which a weight is not finite.
+//! A plane of the operand is laid out as [`Layout`], with its zeros, so that consecutive windows
+//! read adjacent elements for all strides and dilations. Vectors of windows stay in registers over
+//! all rows. A product is rounded before it is added. Products with zeros of the layout change no
+//! bit, because the sum is never -0. If a weight is not finite, [`outside`](super::outside)
+//! recomputes the elements concerned.
 
 use super::layout::{Layout, copy};
 use super::outside;
@@ -22,46 +23,46 @@ use crate::sliding::Axis;
 /// Elements of the result in a chunk of work.
 const CHUNK_ELEMENTS: usize = 1 << 14;
 
-/// Outputs that a kernel computes together, for each of [`LineKernels`].
+/// Number of outputs that each kernel of [`LineKernels`] computes together.
 const KERNEL_OUTPUTS: [usize; 3] = [1, 2, 4];
 
-/// A line of windows, of some outputs.
+/// Arguments of a kernel: a line of windows, for some outputs.
 struct LineArgs<T> {
-    /// Where the element of each row is, counted from that of the line's first window.
+    /// Offset of the element of each row, relative to that of the line's first window.
     steps: *const usize,
     rows: usize,
     /// `w[row, output]` of these outputs.
     w: *const T,
-    /// Elements of the first window, and of those that follow, adjacent: whole vectors can be read.
+    /// Elements of the first window and those that follow. Whole vectors are readable.
     x: *const T,
     y: *mut T,
-    /// From one output to the next.
+    /// Stride of outputs in `y`.
     output: usize,
-    /// Windows of the line.
+    /// Number of windows of the line.
     count: usize,
 }
 
-/// A kernel of some outputs.
+/// Kernel for a number of outputs.
 ///
-/// Safety: the level is there; `x` is valid for reading whole vectors of `count` windows at every
-/// step, `steps` and `w` for reading every row, and `y` for writing `count` elements of each
-/// output.
+/// Safety: the CPU supports the instruction set. `x` is valid for reading whole vectors of `count`
+/// windows at every step, `steps` and `w` for reading every row. `y` is valid for writing `count`
+/// elements of each output.
 type LineFn<T> = unsafe fn(&LineArgs<T>);
 
-/// The kernels of a level, by [`KERNEL_OUTPUTS`].
+/// Kernels of an instruction set, by [`KERNEL_OUTPUTS`].
 struct LineKernels<T: 'static> {
     lanes: usize,
     of: [LineFn<T>; 3],
 }
 
-/// All windows of a line, in vectors.
+/// Computes all windows of a line, in vectors.
 ///
 /// # Safety
 /// As [`LineFn`].
 #[inline(always)]
 unsafe fn line<L: Mac, const O: usize>(t: &LineArgs<L::E>) {
     let mut at = 0;
-    // SAFETY: as stated, for vectors that begin inside the line.
+    // SAFETY: the caller guarantees the operands ([`LineFn`]); each vector begins inside the line.
     unsafe {
         while at < t.count {
             at += match (t.count - at).div_ceil(L::N) {
@@ -75,9 +76,9 @@ unsafe fn line<L: Mac, const O: usize>(t: &LineArgs<L::E>) {
     }
 }
 
-/// `V` vectors of windows from `at` on: how many windows they have room for. The last vector ends
-/// where the line ends, and computes some windows again; it is a part if the line is shorter than a
-/// vector.
+/// Computes `V` vectors of windows from `at` on and returns their capacity in windows. The last
+/// vector ends at the end of the line and recomputes some windows. It is partial if the line is
+/// shorter than a vector.
 ///
 /// # Safety
 /// As [`LineFn`], and these vectors begin inside the line.
@@ -88,7 +89,7 @@ unsafe fn vectors<L: Mac, const O: usize, const V: usize>(t: &LineArgs<L::E>, at
     let last = (at + (V - 1) * L::N).min(t.count.saturating_sub(L::N));
     let place = |v: usize| if v + 1 < V { at + v * L::N } else { last };
     for row in 0..t.rows {
-        // SAFETY: there is this row, with these vectors and outputs.
+        // SAFETY: the caller guarantees that the operands have this row (# Safety).
         unsafe {
             let x = t.x.add(*t.steps.add(row));
             let mut lanes = [L::zero(); V];
@@ -106,7 +107,7 @@ unsafe fn vectors<L: Mac, const O: usize, const V: usize>(t: &LineArgs<L::E>, at
     }
     for (o, acc) in acc.into_iter().enumerate() {
         for (v, sum) in acc.into_iter().enumerate() {
-            // SAFETY: these windows of this output exist.
+            // SAFETY: the caller guarantees that these windows of this output exist (# Safety).
             unsafe {
                 let (y, left) = (t.y.add(o * t.output + place(v)), t.count - place(v));
                 if left >= L::N {
@@ -120,7 +121,7 @@ unsafe fn vectors<L: Mac, const O: usize, const V: usize>(t: &LineArgs<L::E>, at
     V * L::N
 }
 
-/// Kernels that are compiled for the features of a level.
+/// Kernels that are compiled for the features of an instruction set.
 macro_rules! level {
     ($name:ident $(, $feature:literal)?) => {
         mod $name {
@@ -129,7 +130,7 @@ macro_rules! level {
 
             $(#[target_feature(enable = $feature)])?
             unsafe fn line<L: Mac, const O: usize>(t: &LineArgs<L::E>) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the operands and the instruction set ([`LineFn`]).
                 unsafe { lines::line::<L, O>(t) }
             }
 
@@ -156,29 +157,28 @@ fn kernels<T: Vectors>(level: Level) -> LineKernels<T> {
     }
 }
 
-/// A convolution, by planes of the result.
+/// Plan of a convolution, by planes of the result.
 struct Plan<'a, T: 'static> {
     kernels: LineKernels<T>,
     layout: Layout,
     c: Channels,
     x: Planes<'a, T>,
-    /// Weights of each group: those of the outputs in the order of `parts`, `w[row, output]` of
-    /// each part.
+    /// Weights of each group, in the order of `parts`: `w[row, output]` of each part.
     w: Vec<T>,
     steps: Vec<usize>,
-    /// The first output of each part, and which kernel computes it.
+    /// First output of each part, and the index of its kernel.
     parts: Vec<(usize, usize)>,
-    /// Windows of a plane of the result.
+    /// Number of windows of a plane of the result.
     count: usize,
-    /// Windows between the first and the last one in the layout, both included: with those of no
-    /// line.
+    /// Number of windows from the first to the last one in the layout, including windows between
+    /// lines.
     span: usize,
-    /// Whether all windows of a plane are computed as one line, those between lines included, and
-    /// then copied.
+    /// Whether all windows of a plane are computed as one line, including windows between lines,
+    /// and then copied.
     joined: bool,
 }
 
-/// `y[g, b, o, p]`, none of whose extents nor the rows are 0.
+/// Computes `y[g, b, o, p]`. No extent is 0, nor is the number of rows.
 pub(super) fn convolve<T: Vectors + Plain>(
     level: Level,
     y: &mut [T],
@@ -230,8 +230,8 @@ impl<'a, T: Vectors + Plain> Plan<'a, T> {
         }
         let (lines, lanes) = (layout.starts.len(), kernels.lanes);
         let span = layout.starts.last().map_or(0, |start| start + layout.along);
-        // Vectors of all lines, each for itself, and of one line: that is copied, which takes about
-        // two rows.
+        // Vectors of all lines computed separately, and vectors of one joined line. Joining adds a
+        // copy, estimated at two rows.
         let apart = lines * layout.along.div_ceil(lanes) * (rows + 2);
         let joined = lines > 1 && span.div_ceil(lanes) * (rows + 2) + 2 * lines < apart;
         Ok(Plan {
@@ -248,17 +248,17 @@ impl<'a, T: Vectors + Plain> Plan<'a, T> {
         })
     }
 
-    /// The sum of the products of one element, which come by features.
+    /// The sum of the products of one element; terms are ordered by feature.
     fn sum(&self, terms: &[Option<(T, T)>]) -> T {
         let m = self.layout.window.len();
         let order = (0..m).flat_map(|k| (0..self.c.features).filter_map(move |f| terms[f * m + k]));
         order.fold(T::ZERO, |sum, (x, w)| sum.plus(w.times(x)))
     }
 
-    /// Planes `(g, b)` of the result from the `first` on.
+    /// Computes planes `(g, b)` of the result from `first` on.
     fn planes(&self, first: usize, y: &mut [T]) -> Fallible {
         let (c, size, lanes) = (self.c, self.layout.size, self.kernels.lanes);
-        // Vectors are read whole, and may begin at the last window.
+        // Vectors are read whole and may begin at the last window.
         let laid = c.features * size + lanes;
         let between = if self.joined {
             KERNEL_OUTPUTS[2] * self.span
@@ -267,7 +267,8 @@ impl<'a, T: Vectors + Plain> Plan<'a, T> {
         };
         with_room((laid + between) * size_of::<T>(), |room| {
             let room = room.cast::<T>();
-            // SAFETY: the room is for this slice and the windows, and it is initialised.
+            // SAFETY: the scratch memory has room for this slice and the windows, and is
+            // initialised.
             let x = unsafe { std::slice::from_raw_parts_mut(room, laid) };
             x.fill(T::ZERO);
             let between = room.wrapping_add(laid);
@@ -277,17 +278,18 @@ impl<'a, T: Vectors + Plain> Plan<'a, T> {
                     self.layout.put(x, self.x.plane(g, b, f));
                 }
                 let w = &self.w[g * c.outputs * self.steps.len()..];
-                // SAFETY: the operand is laid out, and the room is for the windows of some outputs.
+                // SAFETY: the operand is laid out in `x`, and `between` has room for the windows of
+                // a part.
                 unsafe { self.plane(x, w, between, y) };
             }
         })
     }
 
-    /// One plane of the result.
+    /// Computes one plane of the result.
     ///
     /// # Safety
-    /// The features are laid out in `x`, with a vector of elements behind them; there is room for
-    /// the windows of the outputs of a part between the lines, if they are joined.
+    /// The features are laid out in `x`, followed by a vector of elements. If lines are joined,
+    /// `between` has room for the windows of the outputs of a part, including those between lines.
     unsafe fn plane(&self, x: &[T], w: &[T], between: *mut T, y: &mut [T]) {
         let (rows, along) = (self.steps.len(), self.layout.along);
         for &(first, kind) in &self.parts {
@@ -303,8 +305,8 @@ impl<'a, T: Vectors + Plain> Plan<'a, T> {
                 output: self.span,
                 count: self.span,
             };
-            // SAFETY: windows of the layout are inside of it; lines are parts of the result, or of
-            // the room.
+            // SAFETY: windows of the layout are inside it. Lines are parts of the result or of
+            // `between` (# Safety).
             unsafe {
                 if self.joined {
                     self.kernels.of[kind](&line);

@@ -1,9 +1,8 @@
-//! Elements outside of an operand are left out of a convolution, whatever the kernel is.
+//! Excludes the padding of an operand from a convolution, for every kernel.
 //!
 //! [`tiles`](super::tiles) multiplies the zeros around and between the elements of an operand,
-//! which adds nothing while the kernel is finite. Where it is not, the elements of the result whose
-//! windows have such a product are computed again here, by the same chain without it. All others
-//! keep their bits.
+//! which adds nothing while the kernel is finite. If it is not, elements whose windows have such a
+//! product are recomputed here by the same chain without it. All others keep their bits.
 
 use super::types::{Channels, Planes};
 use crate::element::Number;
@@ -15,7 +14,7 @@ use crate::sliding::{Axis, components};
 
 /// The sum of products in the order of [`gemm`](mod@crate::gemm): chains of fused multiply-adds
 /// over blocks of steps, blocks in ascending order in runs, runs in pairs. A product that is `None`
-/// is left out.
+/// is skipped.
 pub(super) fn ordered<T: Number>(terms: &[Option<(T, T)>], fused: fn(T, T, T) -> T) -> T {
     if terms.len() > K_RUN_STEPS {
         let half = K_RUN_STEPS * (terms.len().div_ceil(K_RUN_STEPS)).next_power_of_two() / 2;
@@ -35,9 +34,9 @@ pub(super) fn ordered<T: Number>(terms: &[Option<(T, T)>], fused: fn(T, T, T) ->
         .unwrap_or(T::ZERO)
 }
 
-/// Whether all are finite.
+/// Whether all elements are finite.
 fn all_finite<T: Number>(w: &[T]) -> bool {
-    // No branch inside a block, so that it is vectors.
+    // No branch inside a block, so that it is vectorized.
     const BLOCK: usize = 256;
     widest(
         #[inline(always)]
@@ -50,9 +49,8 @@ fn all_finite<T: Number>(w: &[T]) -> bool {
     )
 }
 
-/// Computes the elements of `y` again whose windows have a product of a weight that is not finite
-/// and no element: by `sum`, which is given the factors of the rows `(f, k)` in order, and `None`
-/// for those outside.
+/// Recomputes the elements of `y` whose windows have a product of a non-finite weight and padding.
+/// `sum` receives the factors of the rows `(f, k)` in order, and `None` for padding.
 pub(super) fn leave_out<T: Number>(
     y: &mut [T],
     x: Planes<T>,

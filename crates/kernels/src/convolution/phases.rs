@@ -1,13 +1,14 @@
-//! Convolutions of an operand with zeros between its elements, as convolutions of the elements
+//! Convolutions of a dilated operand (zeros between its elements) as convolutions of the elements
 //! alone.
 //!
 //! ```text
-//! p = r + q t:   y[r + q t] = Σ_{f, k of r} x[f, i] w[f, k]        q = d / gcd(stride, d), of a dilation d of the operand
+//! p = r + q t:   y[r + q t] = Σ_{f, k of r} x[f, i] w[f, k]        q = d / gcd(stride, d), of a
+//! dilation d of the operand
 //! ```
 //! The windows at every `q`-th place along an axis have elements at the same `k`, and zeros at all
-//! others: these windows are one phase, a convolution by those `k` without zeros. Its result is
-//! written to every `q`-th place. Blocks of rows end where those of all rows do, so that the order
-//! of sums is that of [`tiles`](super::tiles) with zeros, which are left out.
+//! others. These windows are one phase: a convolution by those `k`. Its result is written to every
+//! `q`-th place. Blocks of rows end where blocks of all rows end, so sums have the order of
+//! [`tiles`](super::tiles) without the zeros.
 
 use super::tiles::{self, KernelRows};
 use super::types::{Channels, Planes};
@@ -17,25 +18,25 @@ use crate::parallel::try_chunks;
 use crate::simd::Level;
 use crate::sliding::{Axis, components};
 
-/// The most phases: each takes a pass over the operand.
+/// Maximum number of phases. Each takes a pass over the operand.
 const MAX_PHASES: usize = 64;
 
 /// One phase along an axis.
 #[derive(Clone, Debug)]
 struct Phase {
-    /// The first place, and from one place to the next.
+    /// First window, and the step between windows.
     first: usize,
     step: usize,
-    /// The first element of the kernel, and from one to the next.
+    /// First element of the kernel, and the step between elements.
     k: usize,
     k_step: usize,
-    /// Elements of the whole kernel.
+    /// Number of elements of the whole kernel along the axis.
     window: usize,
     axis: Axis,
 }
 
 impl Phase {
-    /// The phases of an axis; none if numbers are too large for one of them.
+    /// Returns the phases of an axis. `None` if there are too many, or a number does not fit.
     fn all(axis: &Axis) -> Fallible<Option<Vec<Phase>>> {
         let [stride, dilation, between, low] =
             [axis.stride, axis.dilation, axis.x_dilation, axis.low].map(i128::from);
@@ -84,14 +85,14 @@ impl Phase {
         Ok(Some(all))
     }
 
-    /// The element of the kernel whose number is `k` in the phase.
+    /// Index in the kernel of element `k` of the phase.
     fn element(&self, k: usize) -> usize {
         self.k + k * self.k_step
     }
 }
 
-/// `y[g, b, o, p]` as [`tiles::products`], if there are zeros between elements and phases keep the
-/// order of sums: whether it is.
+/// Computes `y[g, b, o, p]` as [`tiles::products`], if the operand is dilated and phases keep the
+/// order of sums. Returns whether it did.
 pub(super) fn products<T: GemmFloat + Gemm>(
     level: Level,
     y: &mut [T],
@@ -101,7 +102,7 @@ pub(super) fn products<T: GemmFloat + Gemm>(
     axes: &[Axis],
 ) -> Fallible<bool> {
     let window = axes.iter().map(|a| a.window).product::<usize>();
-    // A block of rows with all elements of a kernel has some of each phase.
+    // With at most half a block of rows per kernel, every block has rows of each phase.
     if axes.iter().all(|a| a.steps().0 == 1) || 2 * window > K_BLOCK_STEPS {
         return Ok(false);
     }
@@ -143,7 +144,7 @@ pub(super) fn products<T: GemmFloat + Gemm>(
     Ok(true)
 }
 
-/// The elements of the kernel that windows of a phase have.
+/// Elements of the kernel that windows of a phase have.
 fn rows_of(phases: &[&Phase], axes: &[Axis], window: usize) -> Fallible<KernelRows> {
     let many = axes.iter().map(|a| a.window).product();
     let mut kept = with_capacity(many)?;
@@ -158,7 +159,7 @@ fn rows_of(phases: &[&Phase], axes: &[Axis], window: usize) -> Fallible<KernelRo
     Ok(KernelRows { window, kept })
 }
 
-/// Planes of a phase to their places in those of the result.
+/// Copies the planes of a phase to their places in the planes of the result.
 fn interleave<T: GemmFloat>(
     y: &mut [T],
     made: &[T],

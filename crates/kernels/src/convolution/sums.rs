@@ -1,25 +1,25 @@
-//! The order in which the sums of runs of rows are added.
+//! Order in which the sums of runs of rows are added.
 
 use crate::gemm::{GemmFloat, K_RUN_STEPS};
 
-/// The sums of so many rows by runs of [`K_RUN_STEPS`], in the order of [`gemm`](mod@crate::gemm).
+/// Number of rows of a sum by runs of [`K_RUN_STEPS`], in the order of [`gemm`](mod@crate::gemm).
 #[derive(Clone, Copy)]
 pub(super) struct Runs(pub usize);
 
 impl Runs {
-    /// Sums of runs that there may be at a time: those of 1, 2, 4, .. runs that are not added yet,
-    /// and the next one.
+    /// Maximum number of sums of runs that are live together: those of 1, 2, 4, .. runs that are
+    /// not added yet, and the next one.
     pub(super) fn levels(self) -> usize {
         1 + self.0.div_ceil(K_RUN_STEPS).ilog2() as usize
     }
 
-    /// Which of the sums the rows from `p` on are added to.
+    /// Index of the sum to which the rows from `p` on are added.
     pub(super) fn level(p: usize) -> usize {
         (p / K_RUN_STEPS).count_ones() as usize
     }
 
-    /// Calls `add(i)`, which adds the sums `i + 1` to the sums `i`, wherever the rows before `p`
-    /// end a run: as often as their order says.
+    /// Calls `add(i)`, which adds the sums `i + 1` to the sums `i`, for every merge that is due
+    /// when the rows before `p` end a run.
     pub(super) fn merged(self, p: usize, mut add: impl FnMut(usize)) {
         let (last, run) = (p == self.0, (p - 1) / K_RUN_STEPS);
         let top = run.count_ones() as usize;
@@ -32,12 +32,13 @@ impl Runs {
     }
 }
 
-/// `to[i] += from[i]`.
+/// Computes `to[i] += from[i]`.
 ///
 /// # Safety
 /// Both are valid for `n` elements, and do not overlap.
 pub(super) unsafe fn add<T: GemmFloat>(to: *mut T, from: *const T, n: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that both are valid for `n` elements and do not overlap (#
+    // Safety).
     let (to, from) = unsafe {
         (
             std::slice::from_raw_parts_mut(to, n),

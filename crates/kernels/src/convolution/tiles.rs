@@ -1,13 +1,14 @@
 //! Convolutions as products that read their windows in place.
 //!
-//! A window's elements lie at the same distances in every window, once the operand lies as
-//! [`Layout`] says. So a product of the kernel and the windows needs no columns: its micro-kernels
+//! In the layout of the operand ([`Layout`]) the elements of a window have the same distances in
+//! every window. So the product of the kernel and the windows needs no columns. Its micro-kernels
 //! ([`IndirectArgs`]) read the element of row `(f, k)` and window `p` at `steps[f, k] + at[p]`.
-//! Lanes are windows side by side along the last axis, or outputs where that leaves fewer of them
-//! empty; neither changes a bit.
+//! Lanes are consecutive windows along the last axis, or outputs where that leaves fewer lanes
+//! empty. Neither changes a bit.
 //!
-//! A piece of work is some images or, of large ones, a band along the first axis. Where windows are
-//! few, to pack the kernel would take as long as the product: they are copied to columns.
+//! A chunk of work is several images or, of large ones, a band along the first axis. Where windows
+//! are few, packing the kernel takes as long as the product, so windows are copied to columns
+//! instead.
 
 use super::groups;
 use super::layout::{Layout, copy};
@@ -24,40 +25,41 @@ use crate::sliding::Axis;
 use crate::view::View;
 use std::ops::Range;
 
-/// Elements of an operand in a piece, about: they stay in the second cache.
+/// Approximate number of elements of an operand in a chunk. Sized for the L2 cache.
 const OPERAND_BLOCK_ELEMENTS: usize = 1 << 18;
-/// Windows of a piece that are enough for the kernel to be read, and of all for it to be packed.
+/// Minimum number of windows of a chunk, and minimum number of all windows for which the kernel is
+/// packed.
 const MIN_PIECE_WINDOWS: usize = 64;
 pub(super) const MIN_PACKED_WINDOWS: usize = 128;
-/// Panels of windows that a tile of the packed kernel meets while it is in the first cache.
+/// Number of panels of windows per tile of the packed kernel, which stays in the L1 cache.
 const TILE_PANELS: usize = 4;
-/// The least extent of a band: of lines, and of windows along a line.
+/// Minimum extent of a band: in lines, or in windows if there is one axis.
 const MIN_BAND_LINES: usize = 4;
 const MIN_BAND_WINDOWS: usize = 256;
-/// Pieces that are enough for threads, and nanoseconds of work that one is worth.
+/// Number of chunks wanted for threads, and minimum estimated run time of one, in ns.
 const MIN_PIECES: usize = 8;
 const PIECE_NS: u64 = 30_000;
-/// Steps that are packed together.
+/// Number of steps that are packed together.
 const PACK_STEPS: usize = 1024;
 
-/// A part of the windows, along the first axis.
+/// Part of the windows along the first axis.
 struct Band {
     layout: Layout,
-    /// Its first window and how many there are, of all in an image.
+    /// First window and number of windows, of all in an image.
     first: usize,
     count: usize,
 }
 
-/// The rows of a product that are computed, of all `(f, k)`: blocks are counted in all of them.
+/// Subset of the rows `(f, k)` of a product that is computed. Blocks are counted in all rows.
 pub(super) struct KernelRows {
-    /// Elements of the kernel.
+    /// Number of elements of the kernel.
     pub window: usize,
-    /// Those that windows have, ascending.
+    /// Elements of the kernel that windows have, ascending.
     pub kept: Vec<usize>,
 }
 
 impl KernelRows {
-    /// All rows.
+    /// The set of all rows.
     pub(super) fn all(window: usize) -> Fallible<KernelRows> {
         Ok(KernelRows {
             window,
@@ -65,12 +67,12 @@ impl KernelRows {
         })
     }
 
-    /// Rows that are computed before row `p` of all.
+    /// Number of computed rows before row `p`.
     fn before(&self, p: usize) -> usize {
         p / self.window * self.kept.len() + self.kept.partition_point(|&k| k < p % self.window)
     }
 
-    /// Whether every block of the rows of so many features has one that is computed.
+    /// Whether every block of the rows of `features` features contains a computed row.
     pub(super) fn fill_blocks(&self, features: usize) -> bool {
         let rows = features * self.window;
         (0..rows)
@@ -78,7 +80,7 @@ impl KernelRows {
             .all(|p| self.before(rows.min(p + K_BLOCK_STEPS)) > self.before(p))
     }
 
-    /// The kernel of these rows.
+    /// The kernel restricted to these rows.
     pub(super) fn of<T: Copy>(&self, w: &[T]) -> Fallible<Vec<T>> {
         let mut of = with_capacity(w.len() / self.window * self.kept.len())?;
         w.chunks_exact(self.window)
@@ -93,22 +95,22 @@ struct Plan<'a, T: GemmFloat> {
     c: Channels,
     x: Planes<'a, T>,
     w: &'a [T],
-    /// Windows, and rows of the product that are computed.
+    /// Number of windows, and number of rows of the product that are computed.
     count: usize,
     rows: usize,
-    /// Among all.
+    /// The subset of rows that is computed.
     of: &'a KernelRows,
     bands: Vec<Band>,
-    /// Images of a piece.
+    /// Number of images of a chunk.
     images: usize,
     /// Whether lanes are windows.
     beside: bool,
-    /// The outputs that are packed together: the first of each, and how many places they take.
+    /// Outputs that are packed together: the first of each part, and its width in lanes.
     parts: Vec<(usize, usize)>,
 }
 
-/// `y[g, b, o, p]`, none of whose extents nor the rows `(f, k)` are 0. The kernel has the rows that
-/// are computed.
+/// Computes `y[g, b, o, p]`. No extent is 0, nor is the number of rows `(f, k)`. The kernel has
+/// only the computed rows.
 pub(super) fn products<T: GemmFloat + Gemm>(
     level: Level,
     y: &mut [T],
@@ -141,8 +143,8 @@ pub(super) fn products<T: GemmFloat + Gemm>(
         _ => 1,
     };
     let images = c.batch.div_ceil(c.batch.div_ceil(images));
-    // What either way takes, with the lanes and rows that are empty, and with the result that is
-    // turned in the end.
+    // Cost of both choices of lanes, including empty lanes and rows. Lanes of outputs cost more
+    // because the result is transposed at the end.
     let (lanes, along) = (kernels.lanes, bands[0].layout.along);
     let of_windows = count / along
         * along.next_multiple_of(lanes)
@@ -185,8 +187,8 @@ pub(super) fn products<T: GemmFloat + Gemm>(
                     piece / blocks % plan.parts.len(),
                     piece % blocks,
                 );
-                // SAFETY: there is room for all of them, and this part of it belongs to this piece
-                // alone.
+                // SAFETY: the scratch memory has room for the packed kernel, and no other chunk
+                // accesses this part of it.
                 unsafe { plan.pack(packed.get(), group, plan.parts[part], block * PACK_STEPS) };
             },
         );
@@ -196,14 +198,14 @@ pub(super) fn products<T: GemmFloat + Gemm>(
             let (group, b) = (piece / each, piece % each / plan.bands.len() * plan.images);
             let band = &plan.bands[piece % plan.bands.len()];
             let images = b..c.batch.min(b + plan.images);
-            // SAFETY: the kernel is packed, and the windows of these images belong to this piece
-            // alone.
+            // SAFETY: the kernel is packed, and no other chunk accesses the windows of these images
+            // and this band.
             unsafe { plan.piece(packed.get().cast_const(), y.get(), group, images, band) }
         })
     })?
 }
 
-/// The same by the product of the kernel, as it lies, with columns.
+/// Computes the convolution as the product of the kernel, in place, with columns.
 fn by_columns<T: GemmFloat + Gemm>(
     y: &mut [T],
     x: Planes<T>,
@@ -222,7 +224,7 @@ fn by_columns<T: GemmFloat + Gemm>(
         filled(T::ZERO, all)?,
         filled(T::ZERO, c.outputs * c.batch * count)?,
     );
-    // Windows side by side have elements in lines, and so has a window: the longer lines are
+    // Consecutive windows have elements in lines, and so has one window: the longer lines are
     // copied.
     let lines: Vec<(usize, usize, usize)> = lines_of(&layout.window)?;
     let windows = collected(
@@ -277,7 +279,7 @@ fn by_columns<T: GemmFloat + Gemm>(
     Ok(())
 }
 
-/// Neighbours in ascending steps of 1: the place of the first, what it is, and how many they are.
+/// Runs of consecutive numbers: the index of the first, its value, and the length.
 fn lines_of(x: &[usize]) -> Fallible<Vec<(usize, usize, usize)>> {
     let mut lines: Vec<(usize, usize, usize)> = Vec::new();
     for (k, &x) in x.iter().enumerate() {
@@ -289,8 +291,8 @@ fn lines_of(x: &[usize]) -> Fallible<Vec<(usize, usize, usize)>> {
     Ok(lines)
 }
 
-/// The windows in bands: more than one if the operand is large, or images are few and there is work
-/// for so many pieces.
+/// Bands of windows. There is more than one if the operand is large, or if images are few and the
+/// work is enough for `worth` chunks.
 fn bands(axes: &[Axis], c: &Channels, count: usize, worth: usize) -> Fallible<Vec<Band>> {
     let whole = Layout::new(axes)?;
     let (first, rest) = (&axes[0], count / axes[0].count);
@@ -337,25 +339,25 @@ fn bands(axes: &[Axis], c: &Channels, count: usize, worth: usize) -> Fallible<Ve
 }
 
 impl<T: GemmFloat> Plan<'_, T> {
-    /// All rows, whether they are computed or not.
+    /// Number of all rows, computed or not.
     fn runs(&self) -> Runs {
         Runs(self.c.features * self.of.window)
     }
 
-    /// Places of all outputs.
+    /// Number of lanes of all outputs, packed.
     fn outputs(&self) -> usize {
         self.parts.last().map_or(0, |(first, width)| first + width)
     }
 
-    /// From an image of the result to the next one of its group.
+    /// Stride from an image of the result to the next one of its group.
     fn image(&self) -> usize {
         self.c.between() * self.c.outputs * self.count
     }
 
-    /// Packs steps of some outputs from one on.
+    /// Packs the steps from `p` on of `width` outputs from `first` on.
     ///
     /// # Safety
-    /// `room` is for the kernel as it is packed, and nobody else uses this part of it.
+    /// `room` has room for the packed kernel, and no other thread accesses this part of it.
     unsafe fn pack(&self, room: *mut T, group: usize, (first, width): (usize, usize), p: usize) {
         let w = self.w[(group * self.c.outputs + first) * self.rows + p..].as_ptr();
         let (count, depth) = (
@@ -369,7 +371,7 @@ impl<T: GemmFloat> Plan<'_, T> {
             count,
             depth,
         };
-        // SAFETY: these outputs have these steps, and the room is as stated.
+        // SAFETY: these outputs have these steps; the caller guarantees the room (# Safety).
         unsafe {
             pack(
                 self.level,
@@ -380,10 +382,10 @@ impl<T: GemmFloat> Plan<'_, T> {
         };
     }
 
-    /// The windows of a band in some images.
+    /// Computes the windows of a band in some images.
     ///
     /// # Safety
-    /// The kernel is packed, and nobody else uses these elements of `y`.
+    /// The kernel is packed, and no other thread accesses these elements of `y`.
     unsafe fn piece(
         &self,
         packed: *const T,
@@ -399,17 +401,18 @@ impl<T: GemmFloat> Plan<'_, T> {
         let y =
             y.wrapping_add(self.c.place(group, images.start) * outputs * self.count + band.first);
         let size = band.layout.size;
-        // Vectors are read whole.
+        // Vectors are read whole, so one more vector is readable.
         let of_x = (images.len() * features * size + self.kernels.lanes).next_multiple_of(64);
-        // Sums of runs that wait for others: beside the result where lanes are windows, else the
-        // result is made of them.
+        // Sums of runs that are added later. With lanes of windows the first level is the result
+        // itself, with lanes of outputs it is scratch.
         let of_sums = match self.beside {
             true => (self.runs().levels() - 1) * images.len() * outputs * band.count,
             false => self.runs().levels() * images.len() * band.count * self.outputs(),
         };
         with_room((of_x + of_sums) * size_of::<T>(), |room| {
             let room = room.cast::<T>();
-            // SAFETY: the room is for so many elements, of floats or zeros.
+            // SAFETY: the scratch memory has room for `of_x` elements and its bytes are
+            // initialised.
             let laid = unsafe { std::slice::from_raw_parts_mut(room, of_x) };
             laid.fill(T::ZERO);
             for (i, to) in laid
@@ -423,7 +426,8 @@ impl<T: GemmFloat> Plan<'_, T> {
                         .plane(group, images.start + i / features, i % features),
                 );
             }
-            // SAFETY: as stated, and there is room for the sums.
+            // SAFETY: the caller guarantees the packed kernel and `y` (# Safety); the scratch
+            // memory has room for the sums.
             unsafe {
                 match self.beside {
                     true => self.windows(packed, room, room.add(of_x), y, images.len(), band),
@@ -433,8 +437,8 @@ impl<T: GemmFloat> Plan<'_, T> {
         })?
     }
 
-    /// Blocks of all rows: the range of each, the first row in it that is computed, and the steps
-    /// of those.
+    /// Calls `f` for each block of all rows: its range, its first computed row, and the offsets of
+    /// its computed rows.
     fn blocks(&self, layout: &Layout, mut f: impl FnMut(Range<usize>, usize, &[usize])) {
         let mut steps = [0; K_BLOCK_STEPS];
         let mut all = (0..self.c.features)
@@ -451,11 +455,11 @@ impl<T: GemmFloat> Plan<'_, T> {
         }
     }
 
-    /// Lanes are windows.
+    /// Computes the windows of images with lanes of windows.
     ///
     /// # Safety
-    /// As [`Plan::piece`], the operand is laid out, and there is room for the sums of all levels
-    /// but the first.
+    /// As [`Plan::piece`]. The operand is laid out in `x`, and `sums` has room for the sums of all
+    /// levels but the first.
     unsafe fn windows(
         &self,
         packed: *const T,
@@ -466,8 +470,7 @@ impl<T: GemmFloat> Plan<'_, T> {
         band: &Band,
     ) -> Fallible {
         let outputs = self.c.outputs;
-        // The first element of the sums of a level, from one output to the next, and from one image
-        // to the next.
+        // First element of the sums of a level, and the strides of outputs and of images.
         let place = |level: usize| match level {
             0 => (y, self.count, self.image()),
             _ => {
@@ -488,7 +491,7 @@ impl<T: GemmFloat> Plan<'_, T> {
                 ..
             },
         ) = (self.kernels.lanes, &band.layout);
-        // Where vectors are, where they belong, and how many lanes they have.
+        // Offset of each vector in `x`, its image and window, and its number of lanes.
         let mut vectors = with_capacity(images * starts.len() * along.div_ceil(lanes))?;
         for b in 0..images {
             let at = b * self.c.features * size;
@@ -513,7 +516,7 @@ impl<T: GemmFloat> Plan<'_, T> {
                             (t.at[i], t.c[i], t.lanes[i]) = (at, c, lanes);
                         }
                         // SAFETY: the steps of these windows are laid out, and those of these
-                        // outputs packed.
+                        // outputs are packed (# Safety).
                         unsafe { self.kernels.beside[many - 1][half](&t) };
                     }
                 }
@@ -523,8 +526,8 @@ impl<T: GemmFloat> Plan<'_, T> {
                 for (b, o) in (0..images * outputs).map(|i| (i / outputs, i % outputs)) {
                     let to = to.wrapping_add(b * image + o * row);
                     let from = from.wrapping_add(b * of_image + o * of_row);
-                    // SAFETY: both have the windows of this band for every output of these images,
-                    // and are apart.
+                    // SAFETY: both levels have the windows of this band for every output of these
+                    // images, and do not overlap.
                     unsafe { add(to, from, band.count) };
                 }
             });
@@ -532,7 +535,7 @@ impl<T: GemmFloat> Plan<'_, T> {
         Ok(())
     }
 
-    /// Lanes are outputs.
+    /// Computes the windows of images with lanes of outputs.
     ///
     /// # Safety
     /// As [`Plan::windows`], with room for the sums of all these windows at every level.
@@ -576,19 +579,20 @@ impl<T: GemmFloat> Plan<'_, T> {
                 t.w = packed.wrapping_add(first * self.rows + first_row * width);
                 t.c_row = row;
                 for (tile, at) in windows.chunks(self.kernels.rows).enumerate() {
-                    // The last one may compute a row again.
+                    // A partial tile computes a row repeatedly.
                     t.at = [at[0]; MAX_INDIRECT_OFFSETS];
                     t.at[..at.len()].copy_from_slice(at);
                     t.rows = at.len();
                     t.c[0] = sums.wrapping_add(tile * self.kernels.rows * row + first);
                     let half = usize::from(t.rows * 2 > self.kernels.rows);
-                    // SAFETY: as for lanes that are windows, and there is room for these sums.
+                    // SAFETY: these steps are laid out and packed (# Safety), and the level has
+                    // room for these sums.
                     unsafe { self.kernels.below[width / lanes - 1][half](&t) };
                 }
             }
             self.runs().merged(end, |level| {
                 let at = |level: usize| all.wrapping_add(level * size_of_level);
-                // SAFETY: the sums of two levels, which are apart.
+                // SAFETY: both levels have room for all sums, and do not overlap.
                 unsafe { add(at(level), at(level + 1), size_of_level) };
             });
         });
@@ -601,7 +605,8 @@ impl<T: GemmFloat> Plan<'_, T> {
                 count: band.count,
                 depth: self.c.outputs,
             };
-            // SAFETY: the sums of these windows, to where they belong.
+            // SAFETY: the sums of these windows are complete, and `y` has these elements (#
+            // Safety).
             unsafe {
                 transfer(
                     self.level,
@@ -614,7 +619,7 @@ impl<T: GemmFloat> Plan<'_, T> {
         Ok(())
     }
 
-    /// A tile of these steps.
+    /// Arguments of a tile with these steps. The caller sets the remaining fields.
     fn tile(&self, steps: &[usize], x: *const T, add: bool) -> IndirectArgs<T> {
         let (none, null) = (std::ptr::null(), std::ptr::null_mut());
         IndirectArgs {

@@ -2,20 +2,21 @@
 
 use crate::view::View;
 
-/// With fewer outputs and no more rows than these a matrix does not pay.
+/// Number of outputs from which a convolution is always computed as a matrix product.
 pub(super) const MIN_PRODUCT_OUTPUTS: usize = 4;
+/// Maximum number of rows for which a convolution with fewer outputs is summed directly.
 pub(super) const MAX_DIRECT_ROWS: usize = 256;
 
 /// Extents of the axes that are not spatial.
 #[derive(Clone, Copy, Debug)]
 pub struct Channels {
-    /// Groups.
+    /// Number of groups.
     pub groups: usize,
-    /// Elements of the batch.
+    /// Number of elements of the batch.
     pub batch: usize,
-    /// Features that are summed over.
+    /// Number of features that are summed over.
     pub features: usize,
-    /// Features of the result.
+    /// Number of features of the result.
     pub outputs: usize,
     /// Whether the batch is the first axis of the result, and groups the second.
     pub batch_first: bool,
@@ -27,7 +28,8 @@ impl Channels {
         [self.groups, self.batch, self.features, n]
     }
 
-    /// The plane `(g, b)` of the result by its position, which counts all outputs as one.
+    /// Returns the indices `(g, b)` of a plane of the result from its position. All outputs of a
+    /// plane count as one.
     pub(super) fn plane(&self, place: usize) -> (usize, usize) {
         match self.batch_first {
             true => (place % self.groups, place / self.groups),
@@ -35,7 +37,7 @@ impl Channels {
         }
     }
 
-    /// The position of a plane of the result.
+    /// Position of a plane of the result; the inverse of [`plane`](Self::plane).
     pub(super) fn place(&self, g: usize, b: usize) -> usize {
         if self.batch_first {
             b * self.groups + g
@@ -44,29 +46,28 @@ impl Channels {
         }
     }
 
-    /// From a position to that of the next element of the batch.
+    /// Distance of positions from one element of the batch to the next.
     pub(super) fn between(&self) -> usize {
         if self.batch_first { self.groups } else { 1 }
     }
 }
 
-/// The planes of an operand, row-major each, and any number of elements apart.
+/// Planes of an operand. Each is row-major; planes have any strides.
 #[derive(Clone, Copy, Debug)]
 pub struct Planes<'a, T> {
     pub(super) data: &'a [T],
     pub(super) offset: usize,
-    /// From one group, element of the batch and feature to the next.
+    /// Strides of groups, of the batch and of features.
     pub(super) steps: [isize; 3],
-    /// Elements of a plane.
+    /// Number of elements of a plane.
     pub(super) size: usize,
 }
 
 impl<'a, T: Copy> Planes<'a, T> {
-    /// The planes of `x[g, b, f, ..]`, whose elements along the last axis are adjacent.
+    /// The planes of `x[g, b, f, ..]`, whose elements along the last axis are contiguous.
     ///
     /// # Panics
-    /// Unless the view has four axes, and a step of 1 along the last one if there are several
-    /// elements.
+    /// Unless the view has four axes and, if the last has several elements, a stride of 1 along it.
     pub fn of(x: View<'a, T>) -> Planes<'a, T> {
         assert!(
             x.shape().len() == 4 && (x.stride(3) == 1 || x.shape()[3] <= 1),

@@ -1,10 +1,10 @@
-//! Memory whose size data decides: it comes from here, and where there is none the answer is an
-//! error, not the end of the process.
+//! Fallible allocation of memory whose size depends on data. If there is no memory, the caller gets
+//! an error instead of an abort.
 //!
-//! [`zeros`], [`filled`], [`collected`], [`with_capacity`] and [`grow`] make vectors, [`with_room`]
-//! lends memory for the length of a call, and the [`pool`] keeps buffers that are likely to be
-//! taken again. A large piece is handed out only if some memory is left beside it
-//! ([`RESERVE_BYTES`]), because small allocations of the standard library have no way to fail.
+//! [`zeros`], [`filled`], [`collected`], [`with_capacity`] and [`grow`] allocate vectors.
+//! [`with_room`] provides scratch memory for the duration of a call. The [`pool`] caches buffers
+//! that are likely to be reused. A large buffer is returned only if some memory is still free
+//! ([`RESERVE_BYTES`]), because small allocations of the standard library cannot fail gracefully.
 
 mod pool;
 mod system;
@@ -26,10 +26,10 @@ use std::sync::atomic::Ordering;
 pub(crate) use system::is_free;
 use system::{RESERVE_BYTES, RESERVED_BYTES, allowed, leaves_room};
 
-/// An error: there is no memory for a workspace.
+/// Error: there is no memory for a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory {
-    /// What was asked for.
+    /// Requested bytes; `usize::MAX` if the size exceeds the address space.
     pub bytes: usize,
 }
 
@@ -44,13 +44,13 @@ impl fmt::Display for OutOfMemory {
 
 impl std::error::Error for OutOfMemory {}
 
-/// The result of what needs a workspace.
+/// Result of an operation that needs a workspace.
 pub type Fallible<T = ()> = Result<T, OutOfMemory>;
 
-/// A type whose all-zero bytes are a value.
+/// Type whose all-zero bytes are a valid value.
 ///
 /// # Safety
-/// They must be.
+/// All-zero bytes must be a valid value of the type.
 pub unsafe trait Plain: Copy {}
 
 macro_rules! plain {
@@ -62,19 +62,20 @@ macro_rules! plain {
 
 plain!(bool i8 i16 i32 i64 u8 u16 u32 u64 usize f16 bf16 f32 f64 Complex<f32> Complex<f64>);
 
-/// The bytes of `n` elements.
+/// Bytes of `n` elements.
 fn size<T>(n: usize) -> Fallible<usize> {
     Layout::array::<T>(n)
         .map(|layout| layout.size())
         .map_err(|_| OutOfMemory { bytes: usize::MAX })
 }
 
-/// Memory that a library is going to allocate, and has no way to say that it cannot: nobody else
-/// takes it as long as this lives. It may not be there in pieces of any size, as one piece was
-/// asked for.
+/// Reservation of memory that a library is about to allocate without a way to report failure. Other
+/// reservations and large allocations count it while it lives. Only the total was tested, so an
+/// allocation of this size may still fail.
 pub struct Reservation(usize);
 
-/// An error unless so many bytes are free. Few are not asked for: the call costs a microsecond.
+/// Reserves `bytes`, or fails unless they are free. Small reservations are not tested, because the
+/// test costs a microsecond.
 pub fn hold(bytes: usize) -> Fallible<Reservation> {
     if bytes < MIN_SYSTEM_BYTES {
         return if allowed() {
@@ -84,7 +85,7 @@ pub fn hold(bytes: usize) -> Fallible<Reservation> {
         };
     }
     let held = Reservation(bytes);
-    // Another thread may hold some, too: whoever comes second sees both.
+    // If two threads reserve concurrently, the second one counts both reservations.
     let all = RESERVED_BYTES
         .fetch_add(bytes, Ordering::Relaxed)
         .saturating_add(bytes)
@@ -105,7 +106,7 @@ impl Drop for Reservation {
     }
 }
 
-/// Tries an allocation, and once more without what is kept.
+/// Tries an allocation, and once more after the pool was emptied.
 fn tried<R>(bytes: usize, mut f: impl FnMut() -> Option<R>) -> Fallible<R> {
     if !allowed() {
         return Err(OutOfMemory { bytes });
@@ -118,7 +119,7 @@ fn tried<R>(bytes: usize, mut f: impl FnMut() -> Option<R>) -> Fallible<R> {
     .ok_or(OutOfMemory { bytes })
 }
 
-/// `n` zeros.
+/// Returns `n` zeros.
 pub fn zeros<T: Plain>(n: usize) -> Fallible<Vec<T>> {
     let bytes = size::<T>(n)?;
     if bytes == 0 {
@@ -133,7 +134,7 @@ pub fn zeros<T: Plain>(n: usize) -> Fallible<Vec<T>> {
     })
 }
 
-/// A vector without elements and with room for `n`.
+/// Returns an empty vector with room for `n` elements.
 pub fn with_capacity<T>(n: usize) -> Fallible<Vec<T>> {
     let bytes = size::<T>(n)?;
     if bytes == 0 {
@@ -146,21 +147,21 @@ pub fn with_capacity<T>(n: usize) -> Fallible<Vec<T>> {
     })
 }
 
-/// `n` times `x`.
+/// Returns `n` copies of `x`.
 pub fn filled<T: Copy>(x: T, n: usize) -> Fallible<Vec<T>> {
     let mut made = with_capacity(n)?;
     made.resize(n, x);
     Ok(made)
 }
 
-/// A copy.
+/// Returns a copy.
 pub fn copied<T: Copy>(x: &[T]) -> Fallible<Vec<T>> {
     let mut made = with_capacity(x.len())?;
     made.extend_from_slice(x);
     Ok(made)
 }
 
-/// The elements of an iterator.
+/// Collects the elements of an iterator.
 pub fn collected<T>(mut all: impl Iterator<Item = T>) -> Fallible<Vec<T>> {
     let mut made = with_capacity(all.size_hint().0)?;
     let mut count = 0;
@@ -184,7 +185,7 @@ pub fn push<T>(to: &mut Vec<T>, x: T) -> Fallible {
     Ok(())
 }
 
-/// Makes room for so many more elements.
+/// Reserves room for `more` additional elements.
 pub fn reserve<T>(to: &mut Vec<T>, more: usize) -> Fallible {
     if to.capacity() - to.len() >= more {
         return Ok(());
@@ -193,7 +194,7 @@ pub fn reserve<T>(to: &mut Vec<T>, more: usize) -> Fallible {
     tried(bytes, || to.try_reserve(more).ok())
 }
 
-/// Makes a vector at least so long, with copies of `x` at its end.
+/// Extends a vector to at least `n` elements, with copies of `x`.
 pub fn grow<T: Copy>(to: &mut Vec<T>, n: usize, x: T) -> Fallible {
     if to.len() < n {
         reserve(to, n - to.len())?;
@@ -202,20 +203,20 @@ pub fn grow<T: Copy>(to: &mut Vec<T>, n: usize, x: T) -> Fallible {
     Ok(())
 }
 
-/// Makes a vector exactly so long, of copies of `x` alone.
+/// Replaces the elements of a vector by `n` copies of `x`.
 pub fn refill<T: Copy>(to: &mut Vec<T>, n: usize, x: T) -> Fallible {
     to.clear();
     grow(to, n, x)
 }
 
-/// The alignment of rooms: a line of the cache.
+/// Alignment of scratch memory: a cache line.
 const SCRATCH_ALIGN_BYTES: usize = 64;
 
-/// Rooms up to this size are kept by their thread, larger ones by the pool.
+/// Maximum size, in bytes, of scratch memory that its thread caches. Larger buffers go to the pool.
 const MAX_THREAD_SCRATCH_BYTES: usize = 256 << 10;
 
-/// Rooms up to this size are powers of two. What is not used of one is memory that was never
-/// touched.
+/// Maximum size, in bytes, of scratch memory that is rounded up to a power of two. The unused part
+/// is never touched.
 const MAX_ROUNDED_SCRATCH_BYTES: usize = 64 << 20;
 
 #[derive(Clone, Copy)]
@@ -224,11 +225,12 @@ struct CacheLine {
     _bytes: [u8; SCRATCH_ALIGN_BYTES],
 }
 
-/// Calls `f` with room for `bytes`, aligned to 64, of bytes that are anything. `f` may ask for
-/// more.
+/// Calls `f` with scratch memory of `bytes` bytes, aligned to 64 bytes, with initialised but
+/// unspecified contents. Calls may be nested.
 pub(crate) fn with_room<R>(bytes: usize, f: impl FnOnce(*mut u8) -> R) -> Fallible<R> {
     if bytes > MAX_THREAD_SCRATCH_BYTES {
-        // Products of many sizes follow each other: few sizes of rooms, so that one is there.
+        // Products of many sizes follow each other. Rounding leaves few sizes, so that the pool has
+        // one.
         let size = if bytes <= MAX_ROUNDED_SCRATCH_BYTES {
             bytes.next_power_of_two()
         } else {
@@ -240,19 +242,19 @@ pub(crate) fn with_room<R>(bytes: usize, f: impl FnOnce(*mut u8) -> R) -> Fallib
         struct Back(NonNull<u8>, Layout);
         impl Drop for Back {
             fn drop(&mut self) {
-                // SAFETY: the room was taken with this layout, initialised, and nobody uses it any
-                // more.
+                // SAFETY: the buffer was taken with this layout, is initialised, and `f` has
+                // returned.
                 unsafe { give(self.0, self.1) };
             }
         }
         let room = Back(data, layout);
         return Ok(f(room.0.as_ptr()));
     }
-    // A room for each depth: the one that was left last is taken first.
+    // One buffer for each nesting depth; the last one returned is reused first.
     thread_local!(static ROOMS: RefCell<Vec<Vec<CacheLine>>> = const { RefCell::new(Vec::new()) });
     let mut room = ROOMS.with_borrow_mut(Vec::pop).unwrap_or_default();
     if room.len() * SCRATCH_ALIGN_BYTES < bytes {
-        // Not resized: nothing in it is needed.
+        // Replaced, not resized: its contents are not needed.
         drop(room);
         room = filled(
             CacheLine {

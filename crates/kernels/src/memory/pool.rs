@@ -1,17 +1,16 @@
-//! The pool: a buffer that nobody refers to any more is kept for the next of its size, by one pool
-//! for the process.
+//! Buffer pool: one cache for the process of buffers that are no longer referenced, by layout.
 //!
-//! To get large memory from the system costs several times what it costs to write it (every page is
-//! cleared and mapped when it is first touched), and to clear what a product of matrices will set
-//! costs a tenth of a small one. So buffers of [`MIN_POOLED_BYTES`] bytes and more are kept, at
-//! most [`MAX_POOL_BYTES`] bytes of all threads together, and new ones of [`MIN_SYSTEM_BYTES`]
-//! bytes ask for huge pages. A buffer of more than one huge page has a [`capacity`] that fills
-//! pages, because Linux aligns what fills them.
+//! Getting large memory from the system costs several times the time to write it, because every
+//! page is cleared and mapped on first access. Clearing the result of a small matrix product costs
+//! 10 % of the product. So buffers of at least [`MIN_POOLED_BYTES`] are cached, up to
+//! [`MAX_POOL_BYTES`] over all threads. New buffers of at least [`MIN_SYSTEM_BYTES`] request huge
+//! pages. A buffer of more than one huge page has a [`capacity`] that fills pages, because Linux
+//! aligns such mappings.
 //!
-//! What is kept is what is likely to be taken again. A buffer stays if one of its size was taken
-//! that has not come back: what a program gets from elsewhere, its arguments, is freed. Sizes that
-//! were taken twice stay for [`REPEATED_USE_CALLS`] calls of the pool since they were taken last,
-//! others for [`SINGLE_USE_CALLS`]. [`release`] frees everything.
+//! Only buffers that are likely to be reused are cached. A buffer is cached if one of its size was
+//! taken and not yet returned; buffers that were allocated elsewhere, such as arguments, are freed.
+//! Sizes that were taken twice stay for [`REPEATED_USE_CALLS`] calls of the pool after the last
+//! one, others for [`SINGLE_USE_CALLS`]. [`release`] frees all cached buffers.
 
 use super::system::{MIN_SYSTEM_BYTES, allowed, leaves_room};
 use rustc_hash::FxHashMap;
@@ -20,51 +19,52 @@ use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard};
 
-/// From this size on a buffer is kept.
+/// Minimum size, in bytes, of a cached buffer.
 pub const MIN_POOLED_BYTES: usize = 32 << 10;
 
-/// Bytes that are kept.
+/// Maximum number of cached bytes.
 const MAX_POOL_BYTES: usize = 256 << 20;
 
-/// Sizes that are remembered.
+/// Maximum number of layouts with statistics.
 const MAX_POOL_CLASSES: usize = 512;
 
-/// Buffers of one size that are taken and not yet back, as far as they are counted.
+/// Maximum count of buffers of one layout that were taken and not returned; more are not counted.
 const MAX_OUTSTANDING: u32 = 256;
 
-/// Calls of the pool for which buffers of a size stay that was taken once, or more often.
+/// Number of pool calls for which buffers of a layout stay cached that was taken once, or more
+/// often.
 const SINGLE_USE_CALLS: u64 = 64;
 const REPEATED_USE_CALLS: u64 = 4096;
 
-/// What the bytes of a buffer are.
+/// Required contents of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bytes {
-    /// Zero.
+    /// All bytes are zero.
     Zero,
-    /// Anything, but somebody wrote them.
+    /// Bytes are initialised, with unspecified values.
     Initialised,
-    /// Of less than [`MIN_SYSTEM_BYTES`] bytes perhaps never written.
+    /// Bytes may be uninitialised if the buffer has fewer than [`MIN_SYSTEM_BYTES`].
     Any,
 }
 
-/// What the pool holds.
+/// State of the pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Buffers that are kept.
+    /// Number of cached buffers.
     pub buffers: usize,
-    /// Their bytes.
+    /// Bytes of the cached buffers.
     pub bytes: usize,
-    /// The most bytes that are kept.
+    /// Maximum number of cached bytes.
     pub limit: usize,
 }
 
-/// The buffers of one layout.
+/// Buffers and statistics of one layout.
 #[derive(Default)]
 struct Class {
     kept: Vec<usize>,
-    /// How many were taken and are not back.
+    /// Number of buffers that were taken and not returned.
     out: u32,
-    /// How often one was taken, and at which call the last time.
+    /// Number of takes, and the pool call of the last one.
     taken: u64,
     last: u64,
 }
@@ -73,19 +73,19 @@ struct Class {
 struct Pool {
     classes: FxHashMap<Layout, Class>,
     bytes: usize,
-    /// Calls so far.
+    /// Number of calls so far.
     calls: u64,
 }
 
-/// Buffers to free when the lock is gone.
+/// Buffers to free after the lock is released.
 #[derive(Default)]
 struct Freed(SmallVec<[(usize, Layout); 2]>);
 
 impl Drop for Freed {
     fn drop(&mut self) {
         for &(at, layout) in &self.0 {
-            // SAFETY: the buffer was given with this layout, nobody refers to it, and it is no
-            // longer in the pool.
+            // SAFETY: the buffer was given with this layout, is not referenced (# Safety of
+            // [`give`]), and is no longer in the pool.
             unsafe { dealloc(at as *mut u8, whole(layout)) };
         }
     }
@@ -93,7 +93,8 @@ impl Drop for Freed {
 
 static POOL: Mutex<Option<Pool>> = Mutex::new(None);
 
-/// The pool. A thread that failed inside left it whole: nothing in there calls what could fail.
+/// Locks the pool. A poisoned lock is usable, because no operation panics between changes that
+/// belong together.
 fn pool() -> MutexGuard<'static, Option<Pool>> {
     POOL.lock().unwrap_or_else(|e| e.into_inner())
 }
@@ -125,7 +126,7 @@ impl Pool {
         while self.bytes > MAX_POOL_BYTES && self.free_oldest(freed) {}
     }
 
-    /// Frees what was not taken for long.
+    /// Frees buffers of layouts that were not taken recently.
     fn forget(&mut self, freed: &mut Freed) {
         let calls = self.calls;
         let mut gone = 0;
@@ -161,7 +162,7 @@ impl Pool {
         }
     }
 
-    /// Frees a buffer of the size that was taken last the longest time ago; `false`: there is none.
+    /// Frees a buffer of the layout whose last use is the oldest. Returns `false` if there is none.
     fn free_oldest(&mut self, freed: &mut Freed) -> bool {
         let held = self
             .classes
@@ -176,15 +177,15 @@ impl Pool {
     }
 }
 
-/// The size of a huge page.
+/// Bytes of a huge page.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// What the allocator keeps beside a buffer, at most.
+/// Maximum bytes of the allocator's header before a buffer.
 const ALLOCATOR_HEADER_BYTES: usize = 64;
 
-/// How many bytes a buffer for so many has: with the allocator's header they fill huge pages, if
-/// there is more than one. What is past the end is never touched, so that it takes up addresses
-/// alone.
+/// Allocated bytes of a buffer of `bytes` bytes. If there is more than one huge page, the buffer
+/// and the allocator's header fill whole huge pages. Bytes past the end are never touched, so they
+/// only use address space.
 pub fn capacity(bytes: usize) -> usize {
     match bytes
         .checked_add(ALLOCATOR_HEADER_BYTES)
@@ -197,13 +198,13 @@ pub fn capacity(bytes: usize) -> usize {
     }
 }
 
-/// The layout that a buffer is allocated with.
+/// Layout of the allocation of a buffer.
 fn whole(layout: Layout) -> Layout {
     Layout::from_size_align(capacity(layout.size()), layout.align()).unwrap_or(layout)
 }
 
-/// A buffer of this layout, which has a size, to be freed as one of its [`capacity`]; `None` if
-/// there is no such memory.
+/// Returns a buffer of this layout, whose size is not 0. It must be freed with a size of its
+/// [`capacity`]. `None` if there is no memory.
 pub fn take(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
     if !allowed() {
         return None;
@@ -212,7 +213,8 @@ pub fn take(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
         let found = pool().get_or_insert_default().take(layout);
         if let Some(data) = found.and_then(|at| NonNull::new(at as *mut u8)) {
             if bytes == Bytes::Zero {
-                // SAFETY: the buffer has this layout and is ours.
+                // SAFETY: the buffer has this layout and was removed from the pool, so it is not
+                // shared.
                 unsafe { data.write_bytes(0, layout.size()) };
             }
             return Some(data);
@@ -226,11 +228,11 @@ pub fn take(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
     Some(data)
 }
 
-/// A buffer from the allocator.
+/// Allocates a buffer.
 fn fresh(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
     let zero = bytes != Bytes::Any || layout.size() >= MIN_SYSTEM_BYTES;
     let whole = whole(layout);
-    // SAFETY: the layout has a size.
+    // SAFETY: the caller passes a layout whose size is not 0 (documented at [`take`]).
     let data = NonNull::new(unsafe {
         if zero {
             alloc_zeroed(whole)
@@ -239,18 +241,18 @@ fn fresh(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
         }
     })?;
     if !leaves_room(layout.size()) {
-        // SAFETY: it was allocated with this layout, and nobody has seen it.
+        // SAFETY: it was just allocated with this layout, and is not shared.
         unsafe { dealloc(data.as_ptr(), whole) };
         return None;
     }
     Some(data)
 }
 
-/// Keeps a buffer that is likely to be taken again, or frees it.
+/// Caches a buffer that is likely to be reused, or frees it.
 ///
 /// # Safety
-/// The buffer has the [`capacity`] of this layout, which is of [`MIN_POOLED_BYTES`] bytes or more;
-/// those of the layout were all written or zeroed, and nothing refers to it.
+/// The buffer was allocated with the [`capacity`] of this layout, which has at least
+/// [`MIN_POOLED_BYTES`]. All bytes of the layout are initialised, and nothing refers to the buffer.
 pub unsafe fn give(data: NonNull<u8>, layout: Layout) {
     let mut freed = Freed::default();
     pool()
@@ -258,7 +260,7 @@ pub unsafe fn give(data: NonNull<u8>, layout: Layout) {
         .give(data.as_ptr() as usize, layout, &mut freed);
 }
 
-/// Frees everything that is kept; how many bytes that was.
+/// Frees all cached buffers and returns their bytes.
 pub fn release() -> usize {
     let Some(all) = pool().take() else { return 0 };
     let mut freed = Freed::default();
@@ -272,7 +274,7 @@ pub fn release() -> usize {
     bytes
 }
 
-/// What is kept now.
+/// Returns the state of the pool.
 pub fn stats() -> Stats {
     let pool = pool();
     let (buffers, bytes) = match &*pool {
@@ -289,19 +291,19 @@ pub fn stats() -> Stats {
     }
 }
 
-/// Tells the system that the pages of a fresh buffer should be huge, and has it map those at the
-/// ends that cannot be: one call costs a third of a fault for each page. It need not listen.
+/// Requests huge pages for a new buffer, and maps the small pages at its ends. One call costs about
+/// a third of a page fault per page. The system may ignore the request.
 fn prepare_pages(data: NonNull<u8>, size: usize) {
     #[cfg(target_os = "linux")]
     {
         const PAGE_BYTES: usize = 4096;
-        /// From Linux 6.1 on; not every C library names it.
+        /// Since Linux 6.1; not every C library defines it.
         const MADV_COLLAPSE: libc::c_int = 25;
         let at = data.as_ptr() as usize;
         let advise = |from: usize, to: usize, advice| {
             let start = data.as_ptr().wrapping_add(from.wrapping_sub(at));
-            // SAFETY: these pages are the allocator's, and have some of the buffer or of its header
-            // in them; the advice changes how they are backed, not what they hold.
+            // SAFETY: these pages belong to the allocator and contain part of the buffer or of its
+            // header. The advice changes their backing, not their contents.
             from < to && unsafe { libc::madvise(start.cast(), to - from, advice) } == 0
         };
         let (first, last) = (
@@ -312,14 +314,14 @@ fn prepare_pages(data: NonNull<u8>, size: usize) {
             .saturating_add(capacity(size))
             .next_multiple_of(PAGE_BYTES);
         let inner = first.next_multiple_of(HUGE_PAGE_BYTES).min(last);
-        // The last page is huge as well if at least half of it is used.
+        // The last huge page is requested if at least half of it is used.
         let outer = match last.next_multiple_of(HUGE_PAGE_BYTES) {
             next if next <= end && last % HUGE_PAGE_BYTES >= HUGE_PAGE_BYTES / 2 => next,
             _ => (last / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES).max(inner),
         };
         advise(inner, outer, libc::MADV_HUGEPAGE);
-        // The allocator wrote its header before it was told, so that a small page lies where the
-        // first huge one should.
+        // The allocator wrote its header before the request, so the first huge page has a small
+        // page in it. It is collapsed explicitly.
         if inner == first && inner < outer && !advise(inner, inner + HUGE_PAGE_BYTES, MADV_COLLAPSE)
         {
             advise(inner, inner + HUGE_PAGE_BYTES, libc::MADV_POPULATE_WRITE);
@@ -335,7 +337,7 @@ fn prepare_pages(data: NonNull<u8>, size: usize) {
 mod tests {
     use super::*;
 
-    /// Buffers that are not memory: the pool only counts them.
+    /// Buffers are fake addresses: the pool only counts them.
     fn kept(pool: &Pool) -> usize {
         let sizes = pool
             .classes
@@ -349,7 +351,7 @@ mod tests {
         Layout::from_size_align(kib << 10, 8).unwrap()
     }
 
-    /// Gives without freeing: how many would have been freed.
+    /// Gives a buffer without freeing it. Returns how many would have been freed.
     fn give(pool: &mut Pool, layout: Layout) -> usize {
         let mut freed = Freed::default();
         pool.give(64, layout, &mut freed);
@@ -363,7 +365,7 @@ mod tests {
             assert_eq!(give(&mut pool, layout(1024)), 1);
         }
         assert_eq!(kept(&pool), 0);
-        // A result and an argument of one size in each step: one of them is kept.
+        // Each step has a result and an argument of one size; only one of them is cached.
         for _ in 0..100 {
             pool.take(layout(1024));
             give(&mut pool, layout(1024));
@@ -381,7 +383,7 @@ mod tests {
             give(&mut pool, layout);
             assert!(kept(&pool) <= 256 << 20 && pool.classes.len() <= MAX_POOL_CLASSES + 1);
         }
-        // What a large program takes in turn is kept, if its sizes come again.
+        // Sizes that a large program takes repeatedly stay cached.
         let mut pool = Pool::default();
         for _ in 0..3 {
             for kib in 100..400 {

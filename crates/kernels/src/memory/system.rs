@@ -1,23 +1,22 @@
-//! Memory of the system: whether some is free, and allocations that fail in tests.
+//! Free memory of the system, and injected allocation failures for tests.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// From this size on memory comes from the system, where zeros cost nothing: all of it is
-/// initialised.
+/// Minimum size, in bytes, of buffers that are mapped by the system. Their zeros are free, so all
+/// of them are initialised.
 pub const MIN_SYSTEM_BYTES: usize = 1 << 20;
 
-/// Bytes that must be free beside a large piece: for everything small that follows, stacks of
-/// threads included.
+/// Bytes that must stay free after a large allocation, for small allocations and thread stacks.
 pub(super) const RESERVE_BYTES: usize = 4 << 20;
 
 thread_local! {
-    /// How many more allocations of this thread succeed, in tests; `u64::MAX`: all.
+    /// Remaining allocations of this thread that succeed, in tests; `u64::MAX` is no limit.
     static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };
 }
 
-/// Runs `f`; only its first `count` allocations on this thread succeed. For tests of what follows
-/// when one does not.
+/// Runs `f` with only the first `count` allocations of this thread succeeding. For tests of failed
+/// allocations.
 #[doc(hidden)]
 pub fn with_allocations<R>(count: u64, f: impl FnOnce() -> R) -> R {
     struct Restore(u64);
@@ -30,7 +29,7 @@ pub fn with_allocations<R>(count: u64, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Whether an allocation may succeed: always, but in [`with_allocations`].
+/// Whether an allocation may succeed; always true outside [`with_allocations`].
 pub(super) fn allowed() -> bool {
     match LEFT.get() {
         u64::MAX => true,
@@ -42,7 +41,8 @@ pub(super) fn allowed() -> bool {
     }
 }
 
-/// Whether some memory is left beside a piece of this size that was just allocated.
+/// Whether [`RESERVE_BYTES`] are still free after an allocation of `bytes`. Small allocations are
+/// not tested.
 pub(super) fn leaves_room(bytes: usize) -> bool {
     bytes < MIN_SYSTEM_BYTES
         || is_free(
@@ -52,14 +52,14 @@ pub(super) fn leaves_room(bytes: usize) -> bool {
         )
 }
 
-/// Whether the system would give so many bytes: asked for, and given back untouched.
+/// Whether the system has `bytes` free: a mapping is created and removed untouched.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_free(bytes: usize) -> bool {
     let (rights, kind) = (
         libc::PROT_NONE,
         libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
     );
-    // SAFETY: a mapping of our own, which nothing refers to when it goes.
+    // SAFETY: the mapping is private to this function and not referenced when it is removed.
     unsafe {
         let at = libc::mmap(std::ptr::null_mut(), bytes, rights, kind, -1, 0);
         at != libc::MAP_FAILED && libc::munmap(at, bytes) == 0
@@ -71,5 +71,5 @@ pub(crate) fn is_free(bytes: usize) -> bool {
     Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
 
-/// Bytes that are [`Reservation`](super::Held).
+/// Bytes of all live [`Reservation`](super::Reservation)s.
 pub(super) static RESERVED_BYTES: AtomicUsize = AtomicUsize::new(0);

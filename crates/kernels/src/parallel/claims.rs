@@ -1,22 +1,22 @@
-//! Who runs which chunk of a job, and how threads without work sleep: the state machine of the
-//! pool.
+//! Distribution of the chunks of a job, and sleep of idle threads: the state machine of the pool.
 //!
-//! One word holds `epoch | count | next`: a chunk is claimed by exchanging it for the word with
-//! `next + 1`. A thread that slept since an earlier job holds a word of another epoch, so its
-//! exchange fails and it claims nothing. Whoever claims knows that the job is not over, because its
-//! own chunk is not: what the job borrows is alive until it is finished.
+//! One word holds `epoch | count | next`. A thread claims a chunk by exchanging the word for one
+//! with `next + 1`. A thread that slept since an earlier job holds a word of another epoch, so its
+//! exchange fails and it claims nothing. A claimed chunk keeps its job alive, so data that the job
+//! borrows is valid until the chunk is finished.
 //!
-//! The folder `loom` beside this crate's sources runs these very lines under every order of events.
+//! The crate in `crates/kernels/loom` runs this file under every interleaving of its atomic
+//! operations.
 
 use super::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering::*, Thread, park};
 
-/// The chunks of the current job.
+/// Chunks of the current job.
 pub(super) struct Claims {
     word: AtomicU64,
     done: AtomicU32,
 }
 
-/// The count and the next chunk of a word.
+/// Count and next chunk of a word.
 fn parts(word: u64) -> (u32, u32) {
     (
         (word >> 16) as u32 & Claims::MAX_CHUNKS,
@@ -25,7 +25,7 @@ fn parts(word: u64) -> (u32, u32) {
 }
 
 impl Claims {
-    /// The most chunks of a job.
+    /// Maximum number of chunks of a job.
     pub(super) const MAX_CHUNKS: u32 = u16::MAX as u32;
 
     pub(super) fn new() -> Claims {
@@ -35,7 +35,8 @@ impl Claims {
         }
     }
 
-    /// Offers chunks `0..count`. One thread offers at a time, after all of the last offer are done.
+    /// Offers chunks `0..count`. Only one thread offers at a time, after all chunks of the last
+    /// offer are finished.
     pub(super) fn offer(&self, count: u32) {
         let epoch = (self.word.load(Relaxed) >> 32) + 1;
         self.done.store(0, Relaxed);
@@ -43,13 +44,13 @@ impl Claims {
             .store(epoch << 32 | u64::from(count) << 16, Release);
     }
 
-    /// Whether a chunk is there to be claimed.
+    /// Whether a chunk can be claimed.
     pub(super) fn open(&self) -> bool {
         let (count, next) = parts(self.word.load(Acquire));
         next < count
     }
 
-    /// A chunk that the caller runs, and then calls [`Claims::finish`].
+    /// Claims a chunk, which the caller runs before it calls [`Claims::finish`].
     pub(super) fn claim(&self) -> Option<u32> {
         let mut word = self.word.load(Relaxed);
         loop {
@@ -67,18 +68,18 @@ impl Claims {
         }
     }
 
-    /// A claimed chunk is done.
+    /// Marks a claimed chunk as finished.
     pub(super) fn finish(&self) {
         self.done.fetch_add(1, Release);
     }
 
-    /// Whether `count` chunks are done.
+    /// Whether `count` chunks are finished.
     pub(super) fn finished(&self, count: u32) -> bool {
         self.done.load(Acquire) == count
     }
 }
 
-/// Where a thread without work sleeps.
+/// Sleep state of a thread without work.
 pub(super) struct Parker {
     asleep: AtomicBool,
 }
@@ -94,20 +95,20 @@ impl Parker {
         self.asleep.load(Relaxed)
     }
 
-    /// Sleeps until it is woken or there is work.
+    /// Sleeps until the thread is woken or `work` is true.
     pub(super) fn sleep(&self, work: impl Fn() -> bool) {
-        // Both sides exchange: if the waker's comes first, the work that it offered is seen here,
-        // else it sees us asleep.
+        // Both sides exchange. If the waker's exchange is first, the offered work is visible here.
+        // Otherwise the waker sees this thread asleep.
         self.asleep.swap(true, AcqRel);
         while self.asleep.load(Acquire) && !work() {
             park();
         }
-        // A plain store here could hide a waker's exchange, and the work with it, from the next
-        // sleep.
+        // A plain store here could overwrite a waker's exchange, and hide the offered work from the
+        // next sleep.
         self.asleep.swap(false, AcqRel);
     }
 
-    /// Wakes the thread that sleeps here, if one does; after the work was offered.
+    /// Wakes the thread that sleeps here, if one does. Called after work was offered.
     pub(super) fn wake(&self, thread: &Thread) {
         if self.asleep.swap(false, AcqRel) {
             thread.unpark();

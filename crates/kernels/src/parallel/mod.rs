@@ -1,14 +1,14 @@
-//! [`parallel`]: chunks of work on several threads, each run once, in no order.
+//! [`parallel`]: chunks of work on several threads, each run once, in unspecified order.
 //!
-//! The calling thread and the workers claim chunks one by one ([`claims`]), so nobody waits for a
-//! thread that the system has put aside: the caller waits only for chunks that were really claimed.
-//! Workers watch for the next job for a while and then sleep; to wake one costs some 20 µs, so
-//! small jobs run on the caller alone, unless there are many of them. Each worker stays on a core
-//! of its own if there are enough, because systems like to wake a thread on the core of its waker.
+//! The calling thread and the workers claim chunks one by one ([`claims`]). The caller waits only
+//! for claimed chunks, never for a thread that the system has descheduled. Idle workers spin for a
+//! while and then sleep. Waking one costs about 20 µs, so small jobs run on the caller alone,
+//! unless there are many of them. Each worker is pinned to its own core if there are enough,
+//! because systems tend to wake a thread on the core of its waker.
 //!
-//! **Same bits.** How often the caller cuts, and where, must depend on shapes alone; then results
-//! do not depend on the number of threads, because no chunk sees another. One job runs at a time: a
-//! job inside a job, or beside another, runs on its caller alone.
+//! **Same bits.** The number and the bounds of chunks must depend on shapes alone. Then results do
+//! not depend on the number of threads, because chunks do not share data. One job runs at a time: a
+//! nested or concurrent job runs on its caller alone.
 //!
 //! ```
 //! use cotangent_kernels::parallel;
@@ -33,28 +33,28 @@ use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Nanoseconds of work that are worth sharing with a worker that watches.
+/// Minimum estimated run time, in ns, for which a job is shared with spinning workers.
 const SHARE_MIN_NS: u64 = 8_000;
 
-/// Nanoseconds of work that are worth waking one.
+/// Minimum estimated run time, in ns, for which sleeping workers are woken.
 const WAKE_MIN_NS: u64 = 50_000;
 
-/// Nanoseconds of smaller jobs after which one is woken all the same: where there were so many,
-/// more follow.
+/// Total run time, in ns, of jobs below [`WAKE_MIN_NS`] after which workers are woken anyway: many
+/// small jobs predict more.
 const WAKE_SMALL_JOBS_NS: u64 = 4 * WAKE_MIN_NS;
 
-/// Bytes that must be free for a worker to be started: its stack, twice, and some more.
+/// Bytes that must be free to start a worker: twice its stack, and some more.
 const THREAD_RESERVE_BYTES: usize = 8 << 20;
 
-/// How long a worker watches for the next job: some times what it costs to wake it.
+/// Time for which an idle worker spins: several times the cost of a wake-up.
 const SPIN_DURATION: Duration = Duration::from_micros(400);
 
 thread_local! {
-    /// How many threads jobs of this thread use; 0 for [`default_threads`].
+    /// Number of threads for jobs of this thread; 0 is [`default_threads`].
     static THREADS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The number of threads of jobs that this thread starts.
+/// Number of threads for jobs that this thread starts.
 pub fn threads() -> usize {
     match THREADS.get() {
         0 => default_threads(),
@@ -62,7 +62,7 @@ pub fn threads() -> usize {
     }
 }
 
-/// What `COTANGENT_THREADS` says, else the number of cores that this process may use. Read once.
+/// Value of `COTANGENT_THREADS`, or else the number of cores available to this process. Read once.
 pub fn default_threads() -> usize {
     static DEFAULT: OnceLock<usize> = OnceLock::new();
     *DEFAULT.get_or_init(|| {
@@ -76,7 +76,7 @@ pub fn default_threads() -> usize {
     })
 }
 
-/// Runs `f`, with `n` threads for the jobs that it starts on this thread.
+/// Runs `f` with `n` threads for the jobs that it starts on this thread.
 pub fn with_threads<R>(n: usize, f: impl FnOnce() -> R) -> R {
     struct Restore(usize);
     impl Drop for Restore {
@@ -89,11 +89,11 @@ pub fn with_threads<R>(n: usize, f: impl FnOnce() -> R) -> R {
 }
 
 /// Calls `f(chunk)` for every `chunk < count`, on this thread and others, and returns when all have
-/// returned. `nanos` is about how long all of it takes on one thread: jobs of few microseconds are
-/// not shared.
+/// returned. `nanos` is the estimated run time of the job on one thread, in ns. Jobs of a few
+/// microseconds are not shared.
 ///
 /// # Panics
-/// If a chunk panicked, with what it panicked with, when the others have returned.
+/// If a chunk panicked: with its payload, after all other chunks have returned.
 pub fn parallel(count: usize, nanos: u64, f: impl Fn(usize) + Sync) {
     let threads = threads().min(count);
     if threads > 1 && nanos >= SHARE_MIN_NS && pool().share(threads, count, nanos, &f) {
@@ -102,7 +102,7 @@ pub fn parallel(count: usize, nanos: u64, f: impl Fn(usize) + Sync) {
     (0..count).for_each(f);
 }
 
-/// As [`parallel`], with each chunk's part of a slice: `size` elements, the last has what is left.
+/// Runs [`parallel`] with one part of a slice per chunk: `size` elements, fewer in the last.
 pub fn chunks<T: Send>(dst: &mut [T], size: usize, nanos: u64, f: impl Fn(usize, &mut [T]) + Sync) {
     let (first, len) = (Shared(dst.as_mut_ptr()), dst.len());
     parallel(len.div_ceil(size.max(1)), nanos, |c| {
@@ -116,14 +116,14 @@ pub fn chunks<T: Send>(dst: &mut [T], size: usize, nanos: u64, f: impl Fn(usize,
     });
 }
 
-/// As [`parallel`], for chunks that need workspaces: the first error, if there is one. No chunk
-/// begins after it.
+/// Runs [`parallel`] for chunks that need workspaces. Returns an error of a chunk, if there is one;
+/// no chunk begins after it.
 pub fn attempt(count: usize, nanos: u64, f: impl Fn(usize) -> Fallible + Sync) -> Fallible {
     let threads = threads().min(count);
     if threads <= 1 || nanos < SHARE_MIN_NS {
         return (0..count).try_for_each(f);
     }
-    // Written at most once a job, so the lock is taken by no chunk that succeeds.
+    // Written at most once per job, so chunks that succeed take no lock.
     let (failed, first) = (AtomicBool::new(false), Mutex::new(Ok(())));
     parallel(count, nanos, |c| {
         if failed.load(Ordering::Relaxed) {
@@ -139,7 +139,7 @@ pub fn attempt(count: usize, nanos: u64, f: impl Fn(usize) -> Fallible + Sync) -
     first.into_inner().unwrap_or(Ok(()))
 }
 
-/// As [`chunks`], for chunks that need workspaces.
+/// Runs [`chunks`] for chunks that need workspaces.
 pub fn try_chunks<T: Send>(
     dst: &mut [T],
     size: usize,
@@ -158,7 +158,7 @@ pub fn try_chunks<T: Send>(
     })
 }
 
-/// A pointer that chunks share; where each reads and writes is the business of who made it.
+/// Pointer that chunks share. The user must guarantee that their accesses do not conflict.
 pub struct Shared<T>(pub *mut T);
 
 impl<T> Shared<T> {
@@ -168,40 +168,42 @@ impl<T> Shared<T> {
     }
 }
 
-// SAFETY: a pointer is a number; whoever reads or writes through it says why that is sound.
+// SAFETY: this type only carries an address; unsafe code that dereferences it guarantees that
+// accesses are disjoint.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: as above.
+// SAFETY: this type only carries an address; unsafe code that dereferences it guarantees that
+// accesses are disjoint.
 unsafe impl<T> Sync for Shared<T> {}
 
-/// On a cache line of its own: what one thread writes does not slow down who reads its neighbour.
+/// Value on its own cache line, which avoids false sharing.
 #[repr(align(128))]
 struct CachePadded<T>(T);
 
-/// What a job does with a chunk.
+/// Function that runs a chunk of a job.
 type Job<'a> = dyn Fn(u32) + Sync + 'a;
 
 struct Pool {
     claims: CachePadded<Claims>,
     /// Valid from an offer until its last chunk is finished.
     job: UnsafeCell<*const Job<'static>>,
-    /// What the first chunk that panicked panicked with.
+    /// Payload of the first panic of a chunk.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
-    /// Whoever holds the workers may offer a job.
+    /// The lock that a thread holds to offer a job.
     workers: Mutex<Workers>,
 }
 
 #[derive(Default)]
 struct Workers {
     all: Vec<Worker>,
-    /// Nanoseconds of small jobs that ran on their callers since the last one was offered.
+    /// Run time, in ns, of small jobs that ran on their callers since the last shared one.
     alone: u64,
 }
 
-// SAFETY: `job` is written by the holder of `workers` before an offer, when every chunk of the last
-// offer is finished, and read only between claiming and finishing a chunk; the word of the claims
-// orders the two.
+// SAFETY: `job` is written by the thread that holds `workers`, before an offer, when every chunk of
+// the last offer is finished. It is read only between claiming and finishing a chunk. The atomic
+// word of the claims orders the two.
 unsafe impl Sync for Pool {}
-// SAFETY: the pointer in `job` is used as said above, whatever thread the pool is on.
+// SAFETY: the pointer in `job` is accessed as described for `Sync`, on any thread.
 unsafe impl Send for Pool {}
 
 struct Worker {
@@ -221,7 +223,8 @@ fn pool() -> &'static Pool {
 }
 
 impl Pool {
-    /// Runs a job with the workers, unless they are busy or it is not worth waking them.
+    /// Runs a job with the workers. Returns `false`, without running it, if they are busy or the
+    /// job is too small to wake them.
     fn share(
         &'static self,
         threads: usize,
@@ -254,9 +257,9 @@ impl Pool {
         let groups = count.div_ceil(group) as u32;
         let job = |k: u32| (k as usize * group..count.min((k as usize + 1) * group)).for_each(f);
         let job: &Job<'_> = &job;
-        // SAFETY: only a claimed chunk reads it, and this call returns when all are finished;
-        // nobody else writes, because we hold the workers, and nobody reads, because every chunk of
-        // the last job is finished.
+        // SAFETY: only a thread with a claimed chunk reads `job`, and this call returns when all
+        // chunks are finished. No other thread writes it, because this thread holds `workers`. No
+        // thread reads it now, because every chunk of the last job is finished.
         unsafe {
             *self.job.get() = std::mem::transmute::<*const Job<'_>, *const Job<'static>>(job)
         };
@@ -266,7 +269,7 @@ impl Pool {
         let mut rounds = 0u32;
         while !self.claims.0.finished(groups) {
             rounds += 1;
-            // The thread that has the last chunk may need this core.
+            // The thread with the last chunk may need this core.
             if rounds < 1000 {
                 std::hint::spin_loop()
             } else {
@@ -281,11 +284,11 @@ impl Pool {
         true
     }
 
-    /// Runs chunks as long as there are any.
+    /// Runs chunks until none is left to claim.
     fn work(&self) {
         while let Some(chunk) = self.claims.0.claim() {
-            // SAFETY: this thread claimed a chunk and has not finished it, so the job's owner
-            // waits.
+            // SAFETY: this thread claimed a chunk and has not finished it, so the owner of the job
+            // waits and `job` is valid.
             let job = unsafe { &**self.job.get() };
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| job(chunk)))
                 && let Ok(mut first) = self.panic.lock()
@@ -298,8 +301,8 @@ impl Pool {
 
     /// Starts a worker, if the system has a thread for it.
     fn hire(&'static self, index: usize) -> Option<Worker> {
-        // A stack and what the system's library sets up for a thread: a thread cannot say that it
-        // has no room for these.
+        // The stack and the thread-local data of the C library are allocated without a way to
+        // report failure.
         is_free(THREAD_RESERVE_BYTES).then_some(())?;
         let parker: &'static CachePadded<Parker> = Box::leak(Box::new(CachePadded(Parker::new())));
         let core = core_of(index);
@@ -330,13 +333,12 @@ impl Pool {
     }
 }
 
-/// The core for a worker: each has one that is not where the first job came from, if there are
-/// enough.
+/// Core of a worker: none gets the core of the first job's thread, if there are enough.
 #[cfg(target_os = "linux")]
 fn core_of(worker: usize) -> Option<usize> {
     static CORES: OnceLock<Vec<usize>> = OnceLock::new();
     let cores = CORES.get_or_init(|| {
-        // SAFETY: a set of cores is plain bits, and the numbers asked for are below its size.
+        // SAFETY: a CPU set is plain data, and the core numbers are below its size.
         unsafe {
             let mut set: libc::cpu_set_t = std::mem::zeroed();
             if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) != 0 {
@@ -350,10 +352,11 @@ fn core_of(worker: usize) -> Option<usize> {
     cores.get(worker).copied()
 }
 
-/// Keeps this thread on a core.
+/// Pins this thread to a core.
 #[cfg(target_os = "linux")]
 fn stay(core: usize) {
-    // SAFETY: as above; if the system refuses, the thread may run anywhere, as before.
+    // SAFETY: a CPU set is plain data, and `core` is below its size. If the system refuses, the
+    // thread stays unpinned.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(core, &mut set);
@@ -429,7 +432,7 @@ mod tests {
                     .contains(&format!("chunk {bad}"))
             );
         }
-        // The pool is as before.
+        // The pool works as before.
         every_chunk_runs_once();
     }
 }
