@@ -2,8 +2,7 @@
 //! its elements.
 //!
 //! ```text
-//! offset of element k of the window p = window[k] + Σ_a p_a steps_a           steps 1 along the
-//! last axis
+//! offset of element k of the window p = window[k] + Σ_a p_a steps_a         steps 1 along the last axis
 //! ```
 //! Along an axis, the elements `k` of all windows are every `stride`-th place of the dilated and
 //! padded operand. The progressions of several `k` may overlap. They are stored once, as a

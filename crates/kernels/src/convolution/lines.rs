@@ -2,8 +2,7 @@
 //! integers.
 //!
 //! ```text
-//! y[o, p] = ( .. ((0 + w[o, f₀, k₀] x[f₀, at]) + w[o, f₁, k₀] x[f₁, at]) .. )        k ascending,
-//! f within k
+//! y[o, p] = ( .. ((0 + w[o, f₀, k₀] x[f₀, at]) + w[o, f₁, k₀] x[f₁, at]) .. )        k ascending, f within k
 //! ```
 //! A plane of the operand is laid out as [`Layout`], with its zeros, so that consecutive windows
 //! read adjacent elements for all strides and dilations. Vectors of windows stay in registers over

@@ -2,8 +2,7 @@
 //! alone.
 //!
 //! ```text
-//! p = r + q t:   y[r + q t] = Σ_{f, k of r} x[f, i] w[f, k]        q = d / gcd(stride, d), of a
-//! dilation d of the operand
+//! p = r + q t:   y[r + q t] = Σ_{f, k of r} x[f, i] w[f, k]        q = d / gcd(stride, d),  d: dilation of the operand
 //! ```
 //! The windows at every `q`-th place along an axis have elements at the same `k`, and zeros at all
 //! others. These windows are one phase: a convolution by those `k`. Its result is written to every

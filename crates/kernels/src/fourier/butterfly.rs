@@ -1,4 +1,4 @@
-//! Transforms of few points in registers, a line in each lane: 2, 3, 4, 5 and 8 points.
+//! Transforms of 2, 3, 4, 5 and 8 points in registers, one line per lane.
 
 use crate::vector::{Float, Tables, V};
 
@@ -18,13 +18,13 @@ impl<W: V> C<W> {
         }
     }
 
-    /// The complex numbers of a row: `N` real parts, then `N` imaginary ones.
+    /// Loads the complex numbers of a row: `N` real parts, then `N` imaginary ones.
     ///
     /// # Safety
     /// `p` is valid for reading `2 N` elements.
     #[inline(always)]
     pub(super) unsafe fn load(p: *const W::E) -> C<W> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `p` is readable (# Safety).
         unsafe {
             C {
                 re: W::load(p),
@@ -37,20 +37,20 @@ impl<W: V> C<W> {
     /// `p` is valid for writing `2 N` elements.
     #[inline(always)]
     pub(super) unsafe fn store(self, p: *mut W::E) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `p` is writable (# Safety).
         unsafe {
             self.re.store(p);
             self.im.store(p.add(W::N));
         }
     }
 
-    /// The same number, stored as its real and its imaginary part, in every lane.
+    /// Broadcasts one number, stored as its real and its imaginary part, to all lanes.
     ///
     /// # Safety
     /// `p` is valid for reading two elements.
     #[inline(always)]
     pub(super) unsafe fn splat(p: *const W::E) -> C<W> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `p` is readable (# Safety).
         unsafe {
             C {
                 re: W::splat(*p),
@@ -156,13 +156,13 @@ impl<W: V> C<W> {
     }
 }
 
-/// A transform of `R` points in registers.
+/// Transform of `R` points in registers.
 pub(super) trait Butterfly<W, const R: usize> {
     /// Replaces `x` by its transform.
     fn transform(&self, x: &mut [C<W>; R]);
 }
 
-/// Those of 2, 3, 4, 5 and 8 points.
+/// Transforms of 2, 3, 4, 5 and 8 points.
 pub(super) struct Small;
 
 impl<W: V, const R: usize> Butterfly<W, R> for Small {

@@ -1,14 +1,14 @@
-//! How a length is split: radices of the passes, and about how many instructions an element costs.
+//! Factorisation of a length: radices of the passes, and estimated instructions per element.
 
 use smallvec::SmallVec;
 
 /// Radices of the passes of a transform, smallest first.
 pub(super) type Radices = SmallVec<[usize; 16]>;
 
-/// The largest number of points.
+/// Maximum number of points of a butterfly of symmetric pairs.
 pub(super) const MAX_PAIR_POINTS: usize = 251;
 
-/// A way to transform a prime number of points.
+/// Method of transforming a prime number of points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PrimeMethod {
     /// A butterfly of symmetric pairs.
@@ -36,7 +36,7 @@ pub(super) fn primes(mut n: usize) -> SmallVec<[usize; 16]> {
     out
 }
 
-/// The radices of the passes for `n` points: 8 and 4 in place of 2, and prime numbers.
+/// Radices of the passes for `n` points: 8, 4 and 2 for powers of two, and odd primes.
 pub(super) fn radices(n: usize) -> Radices {
     let twos = n.trailing_zeros();
     let mut out: Radices = primes(n >> twos);
@@ -55,12 +55,12 @@ pub(super) fn radices(n: usize) -> Radices {
     out
 }
 
-/// Instructions for a transform of `n` points, about.
+/// Estimated number of instructions of a transform of `n` points.
 pub(super) fn cost(n: usize) -> f64 {
     radices(n).iter().map(|&r| n as f64 * pass(r)).sum()
 }
 
-/// Instructions for each point of a pass, as counted with vectors of eight lanes.
+/// Instructions per point of a pass, counted with vectors of eight lanes.
 fn pass(radix: usize) -> f64 {
     match radix {
         2 => 14.0,
@@ -75,7 +75,7 @@ fn pass(radix: usize) -> f64 {
     }
 }
 
-/// The cheapest way for an odd prime number of points, and its instructions.
+/// The cheapest method for an odd prime number of points, and its instructions.
 pub(super) fn prime(p: usize) -> (PrimeMethod, f64) {
     let points = p as f64;
     let pairs = points * (1.5 * points + 45.0);
@@ -109,8 +109,8 @@ pub(super) fn prime(p: usize) -> (PrimeMethod, f64) {
     best
 }
 
-/// The points of the real convolution that is the cheapest way for an odd prime number of reals, if
-/// pairs are not.
+/// Number of points of the cheapest real convolution for an odd prime number of reals. `None` if
+/// pairs are cheaper.
 pub(super) fn real_prime(p: usize) -> Option<usize> {
     let convolution = |points: usize| {
         let n = points as f64;
@@ -176,8 +176,8 @@ fn power(a: usize, mut e: usize, p: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Cost of a length over the mean cost of lengths at most 16 away, copies to and from a panel
-    /// included.
+    /// Ratio of the cost of a length to the mean cost of lengths at most 16 away. Copies to and
+    /// from a panel are included.
     fn beside_neighbours(n: usize) -> f64 {
         let of = |n: usize| 28.0 + cost(n) / n as f64;
         of(n) / ((n - 16..=n + 16).map(of).sum::<f64>() / 33.0)

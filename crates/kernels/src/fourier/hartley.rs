@@ -1,5 +1,5 @@
-//! [`Hartley`](super::real): transforms of a prime number of reals as a real convolution, and their
-//! adjoints.
+//! Passes of [`Hartley`](super::real): transforms of a prime number of reals as a real convolution,
+//! and their adjoints.
 //!
 //! ```text
 //! κ(u) = cos(2πu/p) - sin(2πu/p)      v(k) = Σ_j x[j] κ(jk)      0 < j, k < p
@@ -14,13 +14,13 @@ use super::prime::ConvolutionStep;
 use crate::lanes::Job;
 use crate::vector::{Float, V};
 
-/// A step of a convolution.
+/// Arguments of one pass of the convolution.
 pub(super) struct HartleyConvolution<'a, E> {
     pub p: usize,
     pub powers: &'a [u32],
-    /// Points of the convolution.
+    /// Number of points of the convolution.
     pub points: usize,
-    /// Whether the rows of the plan's adjoint come in pairs whose members are exchanged.
+    /// Whether rows of even and odd index are exchanged in the plan's adjoint.
     pub swaps: bool,
     pub spectrum: &'a [E],
     pub step: ConvolutionStep,
@@ -34,7 +34,8 @@ pub(super) struct HartleyConvolution<'a, E> {
 impl<E: Float> Job<E> for HartleyConvolution<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe {
             match self.step {
                 ConvolutionStep::Gather => self.gather::<W>(),
@@ -47,11 +48,12 @@ impl<E: Float> Job<E> for HartleyConvolution<'_, E> {
 
 impl<E: Float> HartleyConvolution<'_, E> {
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn gather<W: V<E = E>>(&self) {
         let (p, powers) = (self.p, self.powers);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe {
             for (j, &power) in powers.iter().enumerate() {
                 let k = power as usize;
@@ -73,15 +75,16 @@ impl<E: Float> HartleyConvolution<'_, E> {
     }
 
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn multiply<W: V<E = E>>(&self) {
         let spectrum = self.spectrum.as_ptr();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe {
             let (first, all) = (W::load(self.x), W::load(self.t));
             if self.adjoint {
-                // Every real part was counted twice.
+                // Every real part is counted twice.
                 all.fma(W::splat(E::narrow(0.5)), first).store(self.y);
             } else {
                 C {
@@ -98,13 +101,13 @@ impl<E: Float> HartleyConvolution<'_, E> {
     }
 
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn scatter<W: V<E = E>>(&self) {
         let (p, powers) = (self.p, self.powers);
         let (count, half, swap) = (powers.len(), p / 2, usize::from(self.swaps));
-        // SAFETY: the caller's promise; the row of result `g^-q` is `q`, with its neighbour
-        // exchanged or not.
+        // SAFETY: the caller guarantees the rows (# Safety). Row `q` holds result `g^-q`, or its
+        // neighbour if rows are exchanged.
         unsafe {
             let first = W::load(self.x);
             for q in 0..half {

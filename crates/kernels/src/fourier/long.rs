@@ -1,9 +1,10 @@
-//! [`Long`]: transforms of one long line, so that lanes are columns, or by a convolution.
+//! [`Long`]: transforms of one long line, by columns in lanes, or by a convolution.
 //!
 //! ```text
 //! n = a b      x[i b + j] -> columns of a points -> times e^(-2πi jk/n) -> rows of b points -> y[k + a l]
 //! ```
-//! Where `n` has no two such factors, it is a convolution with a chirp, of a length that has.
+//! If `n` has no two such factors, the transform is a convolution with a chirp, of a length that
+//! has.
 
 use super::butterfly::C;
 use super::factors::{convolved, cost, primes};
@@ -18,14 +19,14 @@ use crate::parallel::Shared;
 use crate::simd::Level;
 use crate::vector::{Float, MOST, Tables, V};
 
-/// Points of the longest line that is a lane of its own.
+/// Maximum number of points of a line that occupies one lane.
 pub(super) const MAX_LANE_POINTS: usize = 1024;
 
-/// The transform of a long line.
+/// Transform of a long line.
 pub(super) enum Long<E> {
     /// By columns and rows.
     Split(Split<E>),
-    /// By a convolution.
+    /// By a convolution with a chirp.
     Chirp(Chirp<E>),
 }
 
@@ -40,7 +41,7 @@ pub(super) struct Chirp<E> {
     n: usize,
     points: Split<E>,
     chirp: Vec<E>,
-    /// The spectrum of the chirp, over the number of points.
+    /// Spectrum of the chirp, divided by the number of points.
     spectrum: Vec<E>,
 }
 
@@ -84,7 +85,7 @@ impl<E: Float> Split<E> {
     /// Transforms a line.
     ///
     /// # Safety
-    /// As for [`Long::run`], for so many points.
+    /// As for [`Long::run`], for `n` points of this plan.
     unsafe fn run(&self, level: Level, x: *const E, y: *mut E, swap: bool) -> Fallible {
         let (a, b) = (self.columns.points(), self.rows.points());
         let steps = |line: usize, point: usize| LineLayout {
@@ -94,11 +95,11 @@ impl<E: Float> Split<E> {
             point_step: 2 * point as isize,
             unit: 2,
         };
-        // Rows of a power of two would be in the same places of a cache.
+        // Rows that are a power of two apart would map to the same cache sets.
         let step = b + 64 / size_of::<E>();
         with_room(2 * a * step * size_of::<E>(), |middle| {
             let middle = middle.cast::<E>();
-            // SAFETY: the caller's promise, and `middle` has `a` rows.
+            // SAFETY: the caller guarantees both lines (# Safety), and `middle` has `a` rows.
             unsafe {
                 let turns = Some(&self.twiddles[..]);
                 panels(
@@ -122,15 +123,15 @@ impl<E: Float> Split<E> {
     }
 }
 
-/// `n` zeros.
+/// Returns `n` zeros.
 fn zeros_of<E: Float>(n: usize) -> Fallible<Vec<E>> {
     crate::memory::filled(E::ZERO, n)
 }
 
-/// Transforms `lines` lines, panel by panel, on several threads where that is worth it.
+/// Transforms `lines` lines, panel by panel, on several threads if they are many.
 ///
 /// # Safety
-/// The lines of both places are valid, for reading and for writing, and do not overlap.
+/// All lines of `x` are valid for reading and those of `y` for writing, and they do not overlap.
 pub(super) unsafe fn panels<E: Float>(
     level: Level,
     plan: &Plan<E>,
@@ -155,7 +156,8 @@ pub(super) unsafe fn panels<E: Float>(
                 points: n,
                 swap,
             };
-            // SAFETY: the caller's promise; the room has two panels and the plan's workspace.
+            // SAFETY: the caller guarantees the lines (# Safety); the scratch memory has two panels
+            // and the plan's workspace.
             unsafe {
                 dispatch(
                     width,
@@ -192,14 +194,14 @@ pub(super) unsafe fn panels<E: Float>(
     )
 }
 
-/// About the nanoseconds of transforms: one for each element and two passes.
+/// Estimated time of transforms, in ns: one per element and two passes.
 pub(super) fn nanos(points: usize, lines: usize) -> u64 {
     (points as u64)
         .saturating_mul(lines as u64)
         .saturating_mul(u64::from(points.ilog2() / 2 + 1))
 }
 
-/// Multiplies the columns of a panel with their twiddles.
+/// Multiplies the columns of a panel by their twiddles.
 struct Twiddle<'a, E> {
     twiddles: &'a [E],
     points: usize,
@@ -215,7 +217,7 @@ impl<E: Float> Job<E> for Twiddle<'_, E> {
         let (re, im) = self.twiddles.split_at(self.points * self.lines);
         for k in 1..self.points {
             let at = k * self.lines + self.first;
-            // SAFETY: there is a twiddle for each of `count` columns, and the panel has this row.
+            // SAFETY: each of `count` columns has a twiddle, and the panel has this row.
             unsafe {
                 let (re, im, x) = (
                     re.as_ptr().add(at),
@@ -240,7 +242,7 @@ impl<E: Float> Job<E> for Twiddle<'_, E> {
 }
 
 impl<E: Float> Long<E> {
-    /// The transform of `n > 0` points.
+    /// Returns the transform of `n > 0` points.
     pub(super) fn new(n: usize) -> Fallible<Long<E>> {
         if let Some(factors) = factors(n) {
             return Ok(Long::Split(Split::new(factors)?));
@@ -257,7 +259,7 @@ impl<E: Float> Long<E> {
             }
         }
         let mut y = zeros::<f64>(2 * points)?;
-        // SAFETY: lines of so many points.
+        // SAFETY: both vectors have `2 * points` elements.
         unsafe { Split::new(two)?.run(Level::chosen(), factor.as_ptr(), y.as_mut_ptr(), false)? };
         let (mut narrow, mut spectrum) = (with_capacity(2 * n)?, with_capacity(2 * points)?);
         exact
@@ -285,14 +287,14 @@ impl<E: Float> Long<E> {
         }
     }
 
-    /// Transforms a line of adjacent complex numbers; `swap`: exchanges real and imaginary parts of
-    /// both, which makes it the inverse transform.
+    /// Transforms a line of adjacent complex numbers. `swap` exchanges the real and imaginary parts
+    /// of both lines, which gives the inverse transform.
     ///
     /// # Safety
     /// `x` and `y` are valid for `2 n` elements, and do not overlap.
     pub(super) unsafe fn run(&self, level: Level, x: *const E, y: *mut E, swap: bool) -> Fallible {
         match self {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees both lines (# Safety).
             Long::Split(split) => unsafe { split.run(level, x, y, swap) },
             Long::Chirp(c) => {
                 let points = c.chirp.len().max(c.spectrum.len());
@@ -300,7 +302,8 @@ impl<E: Float> Long<E> {
                     let (a, b) = (room.cast::<E>(), room.cast::<E>().wrapping_add(points));
                     let (chirp, spectrum) = (c.chirp.as_ptr(), c.spectrum.as_ptr());
                     let whole = points / 2;
-                    // SAFETY: the caller's promise; the room has two lines of the convolution.
+                    // SAFETY: the caller guarantees both lines (# Safety); the scratch memory has
+                    // two lines of the convolution.
                     unsafe {
                         let times = |[x, factor, y]: [*const E; 3], count, swap_x, swap_y| {
                             let y = y.cast_mut();
@@ -331,7 +334,7 @@ impl<E: Float> Long<E> {
     }
 }
 
-/// Products of complex numbers, one by one; real and imaginary parts are exchanged before or after.
+/// Multiplies complex numbers pointwise. Real and imaginary parts are exchanged before or after.
 struct PointwiseProduct<E> {
     x: *const E,
     factor: *const E,
@@ -345,7 +348,7 @@ impl<E: Float> Job<E> for PointwiseProduct<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         let mut i = 0;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that all numbers exist (# Safety).
         unsafe {
             while i < self.count {
                 let left = self.count - i;
@@ -371,14 +374,14 @@ impl<E: Float> Job<E> for PointwiseProduct<E> {
     }
 }
 
-/// `N` adjacent complex numbers, or as many as are left.
+/// Loads `N` adjacent complex numbers, or the remaining ones.
 ///
 /// # Safety
-/// They are valid for reading.
+/// The numbers are valid for reading.
 #[inline(always)]
 unsafe fn read<W: V>(p: *const W::E, left: usize, swap: bool) -> C<W> {
     let mut part = [W::E::ZERO; 2 * MOST];
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that they are readable (# Safety).
     let (a, b) = unsafe {
         match left < W::N {
             true => {

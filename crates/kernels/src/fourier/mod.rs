@@ -1,15 +1,15 @@
 //! Fourier transforms along an axis, without scale factors, in O(n log n) for every n.
 //!
-//! A line is a lane of a vector, from the first pass to the last: [`lines`](crate::lanes::lines)
-//! brings lines to a panel and back, [`plan`] has the passes over it, of the radices 2, 3, 4, 5, 8
-//! ([`butterfly`]) and odd primes ([`odd`]); large primes are convolutions ([`prime`]). [`real`]
-//! transforms real lines at half the work, and [`hartley`] those of a large prime length. A
-//! [`long`] line is split, so that lanes are its columns.
+//! A line occupies one lane of a vector from the first pass to the last.
+//! [`lines`](crate::lanes::lines) copies lines to a panel and back. [`plan`] has the passes of the
+//! radices 2, 3, 4, 5, 8 ([`butterfly`]) and odd primes ([`odd`]). Large primes are convolutions
+//! ([`prime`]). [`real`] transforms real lines at half the work, and [`hartley`] those of a large
+//! prime length. A [`long`] line is split, so that lanes are its columns.
 //!
-//! What is computed for a line depends on its length alone, so bits do not depend on instruction
-//! sets, threads or the other lines. Roots of unity are exact, rounded once ([`roots`]); the
-//! relative error of a transform is of the order of `ε log2 n`. Inverse transforms are forward ones
-//! of lines whose real and imaginary parts are exchanged, before and after.
+//! The operations on a line depend on its length only, so bits do not depend on instruction sets,
+//! threads or other lines. Roots of unity are rounded once ([`roots`]). The relative error of a
+//! transform is of the order of `ε log2 n`. An inverse transform is a forward one with the real and
+//! imaginary parts of both lines exchanged.
 //!
 //! ```
 //! use cotangent_kernels::View;
@@ -48,35 +48,36 @@ use real::{LongReal, RealPlan};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// Bytes of plans that are kept for each element type.
+/// Maximum bytes of cached plans for each element type.
 const MAX_PLAN_BYTES: usize = 64 << 20;
 
-/// A float whose lines are transformed. Operands have the axis of the lines between all axes before
-/// it and all after it.
+/// Float whose lines are transformed. Operands have three axes: those before the axis of the lines,
+/// that axis, and those after it.
 pub trait Fourier: Sized {
-    /// Every line of `n` points by `Σ x[j] e^(∓2πi jk/n)`; the sign is positive if `backward`.
+    /// Transforms every line of `n` points by `Σ x[j] e^(∓2πi jk/n)`; the sign is positive if
+    /// `backward`.
     ///
     /// # Panics
-    /// If the operand has not three axes, or the result not as many elements.
+    /// If the operand does not have three axes, or the result a different number of elements.
     fn complex(y: &mut [Complex<Self>], x: View<Complex<Self>>, backward: bool) -> Fallible;
 
-    /// The first `n / 2 + 1` points of the transform of every line of `n`.
+    /// Computes the first `n / 2 + 1` points of the transform of every line of `n` reals.
     ///
     /// # Panics
-    /// If the operand has not three axes, or the result not as many lines.
+    /// If the operand does not have three axes, or the result a different number of lines.
     fn real(y: &mut [Complex<Self>], x: View<Self>) -> Fallible;
 
-    /// The adjoint of [`real`](Self::real): `Re Σ x[k] e^(2πi jk/n)` over `k <= n / 2`, lines of
-    /// `n` elements.
+    /// Computes the adjoint of [`real`](Self::real): `Re Σ x[k] e^(2πi jk/n)` over `k <= n / 2`,
+    /// lines of `n` elements.
     ///
     /// # Panics
-    /// If the operand has not three axes, or not `n / 2 + 1` points in a line, or the result not as
-    /// many lines.
+    /// If the operand does not have three axes, or its lines do not have `n / 2 + 1` points, or the
+    /// result has a different number of lines.
     fn real_adjoint(y: &mut [Self], x: View<Complex<Self>>, n: usize) -> Fallible;
 }
 
-/// Whether lines of this length must be adjacent elements, in the operand and in the result, to be
-/// transformed quickly.
+/// Whether lines of this length are transformed fast only if their elements are adjacent, in the
+/// operand and in the result.
 pub fn is_long(n: usize) -> bool {
     n > if n.is_multiple_of(2) {
         2 * MAX_LANE_POINTS
@@ -112,7 +113,7 @@ macro_rules! fourier {
 
 fourier!(f32 f64);
 
-/// What transforms lines of one length.
+/// Transform of lines of one length.
 enum LinePlan<E> {
     Lanes(Plan<E>),
     Real(RealPlan<E>),
@@ -120,7 +121,7 @@ enum LinePlan<E> {
     LongReal(LongReal<E>),
 }
 
-/// Plans that are kept, by length and whether they are those of real lines.
+/// Cached plans, by length and whether lines are real.
 struct Plans<E> {
     all: FxHashMap<(usize, bool), Arc<LinePlan<E>>>,
     bytes: usize,
@@ -135,14 +136,14 @@ impl<E> Default for Plans<E> {
     }
 }
 
-/// A float whose plans are kept.
+/// Float with a cache of plans.
 trait PlanCache: Float + Send + Sync {
     fn cache() -> &'static Mutex<Plans<Self>>;
 }
 
-/// The plan for `n > 0` points. All others go when there are many.
+/// Returns the plan for `n > 0` points. The cache is cleared before it exceeds [`MAX_PLAN_BYTES`].
 fn plan<E: PlanCache>(n: usize, real: bool) -> Fallible<Arc<LinePlan<E>>> {
-    // Plans are whole whatever thread failed.
+    // A poisoned lock is usable: the cache is consistent at every panic.
     if let Some(plan) = E::cache()
         .lock()
         .unwrap_or_else(|e| e.into_inner())
@@ -151,7 +152,7 @@ fn plan<E: PlanCache>(n: usize, real: bool) -> Fallible<Arc<LinePlan<E>>> {
     {
         return Ok(plan.clone());
     }
-    // Tables of chirps and spectra are four times as long as a line, or less.
+    // Tables of chirps and spectra have at most four times the length of a line.
     let _room = hold(n.saturating_mul(16 * size_of::<E>()))?;
     let made = match real {
         true if is_long(n) => LinePlan::LongReal(LongReal::new(n)?),
@@ -182,12 +183,12 @@ fn extents<T>(x: &View<T>) -> [usize; 3] {
         .expect("groups, points and lines of a group")
 }
 
-/// The first element of a view, and where its lines are.
+/// The first element of a view, and the layout of its lines.
 fn place<T, E>(x: &View<T>) -> (*const E, LineLayout) {
     let unit = size_of::<T>() / size_of::<E>();
     let step = |axis| x.stride(axis).wrapping_mul(unit as isize);
     let [outer, _, inner] = extents(x);
-    // Groups of one line are lines of one group.
+    // Groups of one line are treated as the lines of one group.
     let (inner, line_step) = if inner == 1 {
         (outer, step(0))
     } else {
@@ -203,7 +204,7 @@ fn place<T, E>(x: &View<T>) -> (*const E, LineLayout) {
     (x.data().as_ptr().wrapping_add(x.offset()).cast(), place)
 }
 
-/// Where the lines of a row-major result are.
+/// Layout of the lines of a row-major result.
 fn rows(points: usize, inner: usize, unit: usize) -> LineLayout {
     let step = |n: usize| (n * unit) as isize;
     LineLayout {
@@ -233,8 +234,8 @@ fn complex<E: PlanCache>(
         y.as_mut_ptr().cast::<E>(),
     );
     match &*plan::<E>(n, false)? {
-        // SAFETY: the lines of a view are inside its slice, those of the result fill it, and it is
-        // ours.
+        // SAFETY: the lines of a view are inside its slice; those of the result fill `y`, which is
+        // borrowed mutably.
         LinePlan::Lanes(plan) => unsafe {
             panels(
                 level,
@@ -247,7 +248,8 @@ fn complex<E: PlanCache>(
         },
         LinePlan::Long(long) => {
             let both = ((Shared(x.cast_mut()), from, n), (Shared(y), to, n));
-            // SAFETY: as above.
+            // SAFETY: `each_line` passes lines of `n` complex numbers of the view and of the
+            // result, or copies.
             each_line(level, lines, both, |x, y| unsafe {
                 long.run(level, x, y, backward)
             })
@@ -256,12 +258,12 @@ fn complex<E: PlanCache>(
     }
 }
 
-/// A place, and the points of its lines.
+/// First element, layout and number of points of lines.
 type LineBuffer<E> = (Shared<E>, LineLayout, usize);
 
 /// Calls `f` with every line of the operand and of the result as adjacent elements, copied if they
-/// are not. Each may be on a thread of its own. The lines must be valid, for reading and for
-/// writing, and `f` must write all of the second one.
+/// are not. Lines may run on several threads. The lines must be valid for reading and for writing,
+/// and `f` must write all of its second line.
 fn each_line<E: Float>(
     level: Level,
     lines: usize,
@@ -295,7 +297,8 @@ fn each_line<E: Float>(
                     from: x.get().cast_const(),
                     to: memory,
                 };
-                // SAFETY: the line is valid, and there is room for it.
+                // SAFETY: the line is valid (stated at this function), and the scratch memory has
+                // room for it.
                 unsafe { dispatch(single, &load) };
                 source = memory;
             }
@@ -309,7 +312,8 @@ fn each_line<E: Float>(
                     from: target,
                     to: y.get(),
                 };
-                // SAFETY: as above.
+                // SAFETY: the line of the result is valid (stated at this function), and `f` wrote
+                // all of `target`.
                 unsafe { dispatch(single, &store) };
             }
             Ok(())
@@ -343,7 +347,8 @@ fn real<E: PlanCache>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallibl
         LinePlan::Real(plan) => plan,
         LinePlan::LongReal(plan) => {
             let both = ((x, from, n), (y, to, half));
-            // SAFETY: as in `complex`.
+            // SAFETY: `each_line` passes a line of `n` reals of the view and one of `half` complex
+            // numbers of the result.
             return each_line(level, lines, both, |x, y| unsafe {
                 plan.forward(level, x, y)
             });
@@ -358,7 +363,8 @@ fn real<E: PlanCache>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallibl
         |width, first, count, room| {
             let lanes = width.lanes::<E>();
             let (a, b) = (room, room.wrapping_add(n * lanes));
-            // SAFETY: as in `complex`; the room has both panels and the plan's workspace.
+            // SAFETY: the lines are inside the view and the result, as in `complex`; the scratch
+            // memory has both panels and the plan's workspace.
             unsafe {
                 let lines = LaneLines {
                     place: from,
@@ -416,7 +422,8 @@ fn real_adjoint<E: PlanCache>(
         LinePlan::Real(plan) => plan,
         LinePlan::LongReal(plan) => {
             let both = ((x, from, half), (y, to, n));
-            // SAFETY: as in `complex`.
+            // SAFETY: `each_line` passes a line of `half` complex numbers of the view and one of
+            // `n` reals of the result.
             return each_line(level, lines, both, |x, y| unsafe {
                 plan.adjoint(level, x, y)
             });
@@ -431,7 +438,8 @@ fn real_adjoint<E: PlanCache>(
         |width, first, count, room| {
             let lanes = width.lanes::<E>();
             let (a, b) = (room, room.wrapping_add(2 * half * lanes));
-            // SAFETY: as in `complex`; the room has both panels and the plan's workspace.
+            // SAFETY: the lines are inside the view and the result, as in `complex`; the scratch
+            // memory has both panels and the plan's workspace.
             unsafe {
                 let lines = LaneLines {
                     place: from,

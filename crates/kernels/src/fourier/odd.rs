@@ -1,12 +1,13 @@
-//! [`OddPairs`]: transforms of an odd prime number of points as sums over symmetric pairs, a line in each lane.
+//! [`OddPairs`]: transforms of an odd prime number of points as sums over symmetric pairs, one line
+//! per lane.
 //!
 //! ```text
 //! g a generator modulo p,  h = (p - 1) / 2,  a_i = g^i mod p for i < h
 //! s_i = x[a_i] + x[p - a_i]      d_i = x[a_i] - x[p - a_i]
 //! y[a_t] = x[0] + Σ_i s_i cos(2π g^(t+i)/p) - i Σ_i d_i sin(2π g^(t+i)/p)      y[p - a_t] with + for -
 //! ```
-//! A cosine and a sine depend on `t + i` alone: `p - 2` of each are all there are, and results `t`
-//! and `t + 1` share all but two of them.
+//! Cosines and sines depend on `t + i` only, so there are `p - 2` of each. Results `t` and `t + 1`
+//! share all but two of them.
 
 use super::butterfly::{Butterfly, C};
 use super::factors::{MAX_PAIR_POINTS, generator};
@@ -18,10 +19,10 @@ use std::mem::MaybeUninit;
 /// Half of [`MAX_PAIR_POINTS`].
 const MAX_PAIRS: usize = MAX_PAIR_POINTS / 2;
 
-/// Pairs of results that are computed together.
+/// Number of pairs of results that are computed together.
 pub(super) const RESULT_PAIRS: usize = 4;
 
-/// The order of the pairs of `p` points, and their cosines and sines.
+/// Order of the pairs of `p` points, and their cosines and sines.
 pub(super) struct OddPairs<E> {
     /// `g^i` modulo `p`, for `i` below `p / 2`.
     pub(super) powers: Vec<u32>,
@@ -30,7 +31,7 @@ pub(super) struct OddPairs<E> {
 }
 
 impl<E: Float> OddPairs<E> {
-    /// For an odd prime `p`, at most [`MAX_PAIR_POINTS`].
+    /// Returns the tables for an odd prime `p`, at most [`MAX_PAIR_POINTS`].
     pub(super) fn new(p: usize) -> Fallible<OddPairs<E>> {
         assert!(
             p <= MAX_PAIR_POINTS,
@@ -50,7 +51,7 @@ impl<E: Float> OddPairs<E> {
         Ok(OddPairs { powers, table })
     }
 
-    /// Pairs of points.
+    /// Number of pairs.
     #[inline(always)]
     pub(super) fn half(&self) -> usize {
         self.powers.len()
@@ -62,7 +63,7 @@ impl<E: Float> OddPairs<E> {
     }
 }
 
-/// The sum and the difference of each pair, of `D` parts: 2 for complex points, 1 for real ones.
+/// Sum and difference of each pair, of `D` parts: 2 for complex points, 1 for real ones.
 pub(super) struct PairRows<W, const D: usize>([MaybeUninit<[[W; D]; 2]>; MAX_PAIRS]);
 
 impl<W: V, const D: usize> PairRows<W, D> {
@@ -76,8 +77,8 @@ impl<W: V, const D: usize> PairRows<W, D> {
         self.0[i].write([sum, difference]);
     }
 
-    /// For the results `t` to `t + K`: `first` and all sums with cosines, and all differences with
-    /// sines.
+    /// Computes, for the results `t` to `t + K`, `first` plus all sums times cosines, and all
+    /// differences times sines.
     ///
     /// # Safety
     /// The rows of all `pairs` are set, and `t + K` is at most their number.
@@ -88,14 +89,15 @@ impl<W: V, const D: usize> PairRows<W, D> {
         first: [W; D],
         t: usize,
     ) -> ([[W; D]; K], [[W; D]; K]) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that all pairs are set and the results exist (# Safety).
         unsafe {
             let cos = self.part::<K, 0>(pairs, first, t);
             (cos, self.part::<K, 1>(pairs, [W::splat(W::E::ZERO); D], t))
         }
     }
 
-    /// `first` and all sums with cosines, or all differences with sines: `PART` is 0 or 1.
+    /// Computes `first` plus all sums times cosines (`PART` 0), or all differences times sines
+    /// (`PART` 1).
     ///
     /// # Safety
     /// As for [`results`](Self::results).
@@ -108,14 +110,14 @@ impl<W: V, const D: usize> PairRows<W, D> {
     ) -> [[W; D]; K] {
         let (half, rows) = (pairs.half(), self.0.as_ptr().cast::<[[W; D]; 2]>());
         let (mut y, mut turns, mut i) = ([first; K], [W::splat(W::E::ZERO); K], 0);
-        // SAFETY: the caller's promise: turns are taken below `half + t + K - 1`, of which the
-        // table has all.
+        // SAFETY: the caller guarantees `t + K <= half` (# Safety). Twiddles are read below `half +
+        // t + K - 1`, and the table has all of them.
         unsafe {
             let table = pairs.table.as_ptr().add(2 * t + PART);
             for (v, turn) in turns.iter_mut().enumerate().take(K - 1) {
                 *turn = W::splat(*table.add(2 * v));
             }
-            // The turns of `K` steps are in places that rotate, so that none moves.
+            // The twiddles of `K` steps are in a rotating window, so that none is moved.
             while i + K <= half {
                 for u in 0..K {
                     turns[(u + K - 1) % K] = W::splat(*table.add(2 * (i + u + K - 1)));
@@ -146,7 +148,7 @@ impl<W: V, const D: usize> PairRows<W, D> {
     }
 }
 
-/// The transform of `P` points, at most 13, with `H` pairs, in registers.
+/// Transform of `P` points, at most 13, with `H` pairs, in registers.
 pub(super) struct RegisterPairs<W, const P: usize, const H: usize>([C<W>; P]);
 
 impl<W: V, const P: usize, const H: usize> RegisterPairs<W, P, H> {
@@ -161,7 +163,7 @@ impl<W: V, const P: usize, const H: usize> RegisterPairs<W, P, H> {
     };
 
     /// # Safety
-    /// The pairs are those of `P` points.
+    /// `pairs` belongs to `P` points.
     #[inline(always)]
     pub(super) unsafe fn new(pairs: &OddPairs<W::E>) -> RegisterPairs<W, P, H> {
         let mut turns = [C::zero(); P];
@@ -198,7 +200,7 @@ impl<W: V, const P: usize, const H: usize> Butterfly<W, P> for RegisterPairs<W, 
 }
 
 impl<W: V, const P: usize, const H: usize> RegisterPairs<W, P, H> {
-    /// The sum of real points, and the points 1 to `H` of their transform.
+    /// Computes the sum of real points, and the points 1 to `H` of their transform.
     #[inline(always)]
     pub(super) fn real(&self, x: &[W; P]) -> (W, [C<W>; H]) {
         let zero = W::splat(W::E::ZERO);
@@ -218,7 +220,7 @@ impl<W: V, const P: usize, const H: usize> RegisterPairs<W, P, H> {
                     im: differences[i].fma(turn.im, z.im),
                 };
             }
-            // The spectrum takes sines with the other sign, and that of `P - k` with this one.
+            // The spectrum takes sines with the opposite sign, and that of `P - k` with this one.
             let k = Self::POWERS[t];
             if k <= H {
                 y[k - 1] = z.conjugate();
@@ -229,7 +231,7 @@ impl<W: V, const P: usize, const H: usize> RegisterPairs<W, P, H> {
         (all, y)
     }
 
-    /// The adjoint to `P` real points, of which point `j` is at `-j`.
+    /// Computes the adjoint for `P` real points; point `j` is at `-j`.
     #[inline(always)]
     pub(super) fn real_adjoint(&self, first: W, y: &[C<W>; H]) -> [W; P] {
         let (mut x, mut rows) = ([first; P], [C::zero(); H]);

@@ -6,8 +6,8 @@
 //! ```text
 //! y[q + s (r p + k)] = w^(p k) Σ_j x[q + s (p + m j)] e^(-2πi jk/r)      w = e^(-2πi/(r m)),  q < s,  p < m
 //! ```
-//! and the next one has `s r` for `s`. The last result is in natural order. What is computed for a
-//! line depends on `n` alone, so bits do not depend on the lanes.
+//! and the next pass has `s r` in place of `s`. The last result is in natural order. The operations
+//! on a line depend on `n` only, so bits do not depend on the number of lanes.
 
 use super::butterfly::{Butterfly, C, Small};
 use super::factors::{PrimeMethod, generator, prime, radices};
@@ -19,14 +19,14 @@ use crate::memory::{Fallible, push, with_capacity, zeros};
 use crate::simd::Level;
 use crate::vector::{Float, V};
 
-/// A transform of one length.
+/// Transform of one length.
 pub(super) struct Plan<E> {
     n: usize,
     stages: Vec<Stage<E>>,
     work: usize,
 }
 
-/// A pass.
+/// One pass.
 struct Stage<E> {
     radix: usize,
     m: usize,
@@ -43,7 +43,7 @@ enum PassKind<E> {
 }
 
 impl<E: Float> Plan<E> {
-    /// The plan for `n > 0` points.
+    /// Returns the plan for `n > 0` points.
     pub(super) fn new(n: usize) -> Fallible<Plan<E>> {
         let (radices, roots) = (radices(n), Roots::new(n)?);
         let mut stages = with_capacity(radices.len())?;
@@ -81,12 +81,12 @@ impl<E: Float> Plan<E> {
         Ok(Plan { n, stages, work })
     }
 
-    /// Rows of the panel.
+    /// Number of rows of the panel.
     pub(super) fn points(&self) -> usize {
         self.n
     }
 
-    /// Rows of the workspace of [`run`](Self::run).
+    /// Number of rows of the workspace of [`run`](Self::run).
     pub(super) fn work(&self) -> usize {
         self.work
     }
@@ -107,13 +107,13 @@ impl<E: Float> Plan<E> {
     /// Transforms the panel `x` into `y`.
     ///
     /// # Safety
-    /// `x` and `y` are panels of `n` rows of the vectors' lanes, `work` has as many as
-    /// [`work`](Self::work) says, and no two of them overlap.
+    /// `x` and `y` are panels of `n` rows, `work` has [`work`](Self::work) rows, all of the
+    /// vectors' lanes. No two of them overlap.
     pub(super) unsafe fn run(&self, width: Width, x: *const E, y: *mut E, work: *mut E) {
         let row = 2 * width.lanes::<E>();
         let (count, mut from) = (self.stages.len(), x);
         if count == 0 {
-            // SAFETY: a panel of one row.
+            // SAFETY: the caller guarantees a panel of one row (# Safety).
             unsafe { std::ptr::copy_nonoverlapping(x, y, row) };
         }
         for (i, stage) in self.stages.iter().enumerate() {
@@ -127,8 +127,8 @@ impl<E: Float> Plan<E> {
             } else {
                 work
             };
-            // SAFETY: the caller's promise; passes write to `y` and to `work` by turns, and the
-            // last one to `y`.
+            // SAFETY: the caller guarantees the panels (# Safety). Passes write to `y` and `work`
+            // alternately, and the last one to `y`.
             unsafe {
                 match &stage.kind {
                     PassKind::Prime(prime) => stage.primes(width, prime, from, to, spare),
@@ -161,7 +161,7 @@ impl<E: Float> Plan<E> {
 }
 
 impl<E: Float> Stage<E> {
-    /// A pass by convolutions, one for each row of results.
+    /// Runs a pass by convolutions, one for each row of results.
     ///
     /// # Safety
     /// As for [`Plan::run`], with the rows that `prime` needs in `work`.
@@ -187,10 +187,10 @@ impl<E: Float> Stage<E> {
     }
 }
 
-/// The largest odd radix of passes in registers.
+/// Maximum odd radix of passes in registers.
 const MAX_REGISTER_POINTS: usize = 13;
 
-/// A pass over a panel, in registers.
+/// Arguments of a pass in registers.
 struct Pass<'a, E> {
     stage: &'a Stage<E>,
     x: *const E,
@@ -200,7 +200,8 @@ struct Pass<'a, E> {
 impl<E: Float> Job<E> for Pass<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe {
             match (&self.stage.kind, self.stage.radix) {
                 (PassKind::Pairs(pairs), 7) => {
@@ -225,11 +226,11 @@ impl<E: Float> Job<E> for Pass<'_, E> {
 
 impl<E: Float> Pass<'_, E> {
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn registers<W: V<E = E>, const R: usize>(&self, butterfly: &impl Butterfly<W, R>) {
         let (m, s, row) = (self.stage.m, self.stage.s, 2 * W::N);
-        // SAFETY: all rows are inside the panels, and there is a twiddle for each product.
+        // SAFETY: all rows are inside the panels (# Safety), and each product has a twiddle.
         unsafe {
             for q in 0..s {
                 let mut x = [C::<W>::zero(); R];
@@ -264,12 +265,13 @@ impl<E: Float> Pass<'_, E> {
     }
 
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn pairs<W: V<E = E>>(&self, pairs: &OddPairs<E>) {
         let (m, s, r, row) = (self.stage.m, self.stage.s, self.stage.radix, 2 * W::N);
         let (half, mut rows) = (pairs.half(), PairRows::<W, 2>::new());
-        // SAFETY: as for `registers`; all rows are set.
+        // SAFETY: all rows are inside the panels (# Safety); all pairs are set before they are
+        // read.
         unsafe {
             for at in 0..m * s {
                 let (p, q) = (at / s, at % s);
@@ -301,7 +303,7 @@ impl<E: Float> Pass<'_, E> {
                     turns: (p > 0).then_some(turns),
                     r,
                 };
-                // The last block ends with the last pair: some may be written twice.
+                // The last block ends with the last pair, so some results may be written twice.
                 let mut next = 0;
                 while next < half {
                     let t = next.min(half - RESULT_PAIRS);
@@ -316,8 +318,8 @@ impl<E: Float> Pass<'_, E> {
     }
 }
 
-/// A pass of a larger radix: its rows of pairs are far more than registers, and no room that other
-/// passes should take.
+/// Pass of a larger radix. It is a separate job, because its rows of pairs take much stack that
+/// other passes do not need.
 struct Many<'a, E> {
     pass: Pass<'a, E>,
     pairs: &'a OddPairs<E>,
@@ -326,12 +328,13 @@ struct Many<'a, E> {
 impl<E: Float> Job<E> for Many<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe { self.pass.pairs::<W>(self.pairs) }
     }
 }
 
-/// Where the results of symmetric pairs of `r` points go, and their twiddles.
+/// Rows of the results of symmetric pairs of `r` points, and their twiddles.
 struct Symmetric<E> {
     to: *mut E,
     step: usize,
@@ -343,7 +346,7 @@ impl<E: Float> Symmetric<E> {
     /// Stores the results `k` and `r - k`.
     ///
     /// # Safety
-    /// Their rows are valid for writing, and there is a twiddle for each result above the first.
+    /// Their rows are valid for writing, and each result above the first has a twiddle.
     #[inline(always)]
     unsafe fn pair<W: V<E = E>>(&self, k: usize, cos: [W; 2], sin: [W; 2]) {
         let (cos, sin) = (
@@ -357,7 +360,7 @@ impl<E: Float> Symmetric<E> {
             },
         );
         let (mut a, mut b) = (cos.minus_i(sin), cos.plus_i(sin));
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the rows and twiddles (# Safety).
         unsafe {
             if let Some(turns) = self.turns {
                 a = a.mul(C::splat(turns.add(2 * (k - 1))));
@@ -369,7 +372,7 @@ impl<E: Float> Symmetric<E> {
     }
 }
 
-/// A convolution that is a transform.
+/// Transform of a prime number of points by a convolution.
 pub(super) struct Prime<E> {
     p: usize,
     plan: Box<Plan<E>>,
@@ -421,7 +424,7 @@ impl<E: Float> Prime<E> {
         })
     }
 
-    /// Rows of the workspace.
+    /// Number of rows of the workspace.
     pub(super) fn work(&self) -> usize {
         2 * self.plan.points() + self.plan.work()
     }
@@ -435,12 +438,12 @@ impl<E: Float> Prime<E> {
         self.plan.bytes() + size_of::<E>() * self.spectrum.len() + order
     }
 
-    /// Transforms `p` rows, each so many elements after the one before; the results above the first
-    /// are multiplied with `twiddles`.
+    /// Transforms `p` rows at the strides of `x` and `y`. The results above the first are
+    /// multiplied by `twiddles`.
     ///
     /// # Safety
-    /// All rows of the vectors' lanes exist, and `work` has as many as [`work`](Self::work) says;
-    /// none overlap.
+    /// All rows of the vectors' lanes exist, `work` has [`work`](Self::work) rows, and none
+    /// overlap.
     pub(super) unsafe fn run(
         &self,
         width: Width,
@@ -451,7 +454,8 @@ impl<E: Float> Prime<E> {
     ) {
         let panel = 2 * width.lanes::<E>() * self.plan.points();
         let (a, b, work) = (work, work.wrapping_add(panel), work.wrapping_add(2 * panel));
-        // SAFETY: the caller's promise; `a`, `b` and `work` are parts of the workspace.
+        // SAFETY: the caller guarantees the rows (# Safety); `a`, `b` and `work` are disjoint parts
+        // of the workspace.
         unsafe {
             let step = |step: ConvolutionStep| PrimeConvolution {
                 p: self.p,
@@ -474,7 +478,7 @@ impl<E: Float> Prime<E> {
     }
 }
 
-/// The transform of a factor of `n` points, divided by `n`.
+/// Transform of a factor of `n` points, divided by `n`.
 fn spectrum<E: Float>(factor: &[f64], n: usize) -> Fallible<Vec<E>> {
     let plan = Plan::<f64>::new(n)?;
     let (mut y, mut work, mut out) = (
@@ -482,7 +486,7 @@ fn spectrum<E: Float>(factor: &[f64], n: usize) -> Fallible<Vec<E>> {
         zeros::<f64>(2 * plan.work())?,
         with_capacity(2 * n)?,
     );
-    // SAFETY: panels of one lane.
+    // SAFETY: both vectors are panels of one lane with `n` rows, and `work` has the plan's rows.
     unsafe {
         plan.run(
             Width::Single(Level::chosen()),

@@ -1,5 +1,5 @@
-//! [`Prime`](super::plan): a transform of a prime number of points as a cyclic convolution, by two
-//! transforms of another length.
+//! Passes of [`Prime`](super::plan): a transform of a prime number of points as a cyclic
+//! convolution, by two transforms of another length.
 //!
 //! ```text
 //! Rader      y[g^-q] = x[0] + Σ_j x[g^j] w^(g^(j-q))              p - 1 points, g a generator
@@ -13,11 +13,11 @@ use crate::lanes::Job;
 use crate::memory::{Fallible, with_capacity};
 use crate::vector::{Float, V};
 
-/// How points come to the convolution, and back from it.
+/// Order of points in the convolution.
 pub(super) enum Order<E> {
-    /// The powers of a generator, and of its inverse.
+    /// Powers of a generator, and of its inverse (Rader).
     Powers(Vec<u32>, Vec<u32>),
-    /// The chirp.
+    /// The chirp, as pairs (Bluestein).
     Chirp(Vec<E>),
 }
 
@@ -33,21 +33,22 @@ pub(super) fn chirp(p: usize) -> Fallible<Vec<f64>> {
     Ok(chirp)
 }
 
-/// The steps of a convolution around its two transforms.
+/// Pass of a convolution, around its two transforms.
 #[derive(Clone, Copy)]
 pub(super) enum ConvolutionStep {
     /// Copies the line to the workspace, in the order of the convolution.
     Gather,
     /// Multiplies the transform by the spectrum, and adds the first point to the results.
     Multiply,
-    /// Copies the results from the workspace, each to its place.
+    /// Copies the results from the workspace to their places.
     Scatter,
 }
 
-/// A step of a convolution. Its second transform is an inverse one: result `j` is at `-j`.
+/// Arguments of one pass of a convolution. Its second transform is an inverse one: result `j` is at
+/// `-j`.
 pub(super) struct PrimeConvolution<'a, E> {
     pub p: usize,
-    /// Points of the convolution.
+    /// Number of points of the convolution.
     pub points: usize,
     pub order: &'a Order<E>,
     pub spectrum: &'a [E],
@@ -62,7 +63,8 @@ pub(super) struct PrimeConvolution<'a, E> {
 impl<E: Float> Job<E> for PrimeConvolution<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe {
             match self.step {
                 ConvolutionStep::Gather => self.gather::<W>(),
@@ -75,12 +77,13 @@ impl<E: Float> Job<E> for PrimeConvolution<'_, E> {
 
 impl<E: Float> PrimeConvolution<'_, E> {
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn gather<W: V<E = E>>(&self) {
         let (row, points) = (2 * W::N, self.points);
         let (x, step) = self.x;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe {
             match self.order {
                 Order::Powers(powers, _) => {
@@ -102,18 +105,19 @@ impl<E: Float> PrimeConvolution<'_, E> {
     }
 
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn multiply<W: V<E = E>>(&self) {
         let (row, points, spectrum) = (2 * W::N, self.points, self.spectrum.as_ptr());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe {
             for k in 0..points {
                 let z = C::<W>::load(self.b.add(k * row)).mul(C::splat(spectrum.add(2 * k)));
                 z.store(self.a.add(k * row));
             }
             if let Order::Powers(..) = self.order {
-                // What is added to the sum of the spectrum is added to every result.
+                // A value added to point 0 of the spectrum is added to every result.
                 let first = C::<W>::load(self.x.0);
                 first.add(C::load(self.b)).store(self.y.0);
                 C::<W>::load(self.a).add(first).store(self.a);
@@ -122,12 +126,13 @@ impl<E: Float> PrimeConvolution<'_, E> {
     }
 
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn scatter<W: V<E = E>>(&self) {
         let (row, points) = (2 * W::N, self.points);
         let (y, step) = self.y;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe {
             match self.order {
                 Order::Powers(_, inverse) => {
@@ -147,14 +152,14 @@ impl<E: Float> PrimeConvolution<'_, E> {
         }
     }
 
-    /// The product with the twiddle of result `k`.
+    /// Returns the product with the twiddle of result `k`.
     ///
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn turned<W: V<E = E>>(&self, z: C<W>, k: usize) -> C<W> {
         match self.twiddles {
-            // SAFETY: there is one for each result above the first.
+            // SAFETY: each result above the first has a twiddle (# Safety).
             Some(twiddles) if k > 0 => {
                 z.mul(unsafe { C::splat(twiddles.as_ptr().add(2 * (k - 1))) })
             }

@@ -4,9 +4,9 @@
 //! n = 2 h      z[j] = x[2j] + i x[2j+1],  Z its transform of h points,  w = e^(-2πi/n)
 //!              y[k] = (Z[k] + conj Z[h-k]) / 2 - i w^k (Z[k] - conj Z[h-k]) / 2
 //! n = r m      a_k[j] = w^(k j) Σ_i x[i m + j] e^(-2πi ik/r)      k <= r/2, r odd: a_0 is real
-//!              y[k + r l] = A_k[l]                                what is above n/2 by symmetry
+//!              y[k + r l] = A_k[l]                                points above n/2 by symmetry
 //! ```
-//! The adjoints are the same steps backward. Lines of a large prime length are [`Hartley`]
+//! The adjoints are the same steps in reverse. Lines of a large prime length are [`Hartley`]
 //! convolutions.
 
 mod long;
@@ -27,8 +27,8 @@ use crate::simd::Level;
 use crate::vector::{Float, V};
 use passes::{Collect, Expand, Spread, Untangle};
 
-/// A transform of one length of real lines. Panels of reals have rows of `N`, those of spectra rows
-/// of `2 N` elements.
+/// Transform of one length of real lines. Panels of reals have rows of `N` elements, those of
+/// spectra rows of `2 N`.
 pub(super) struct RealPlan<E> {
     n: usize,
     kind: RealKind<E>,
@@ -58,7 +58,7 @@ struct Odd<E> {
 }
 
 impl<E: Float> RealPlan<E> {
-    /// The plan for `n > 0` points.
+    /// Returns the plan for `n > 0` points.
     pub(super) fn new(n: usize) -> Fallible<RealPlan<E>> {
         let smallest = primes(n).first().copied().unwrap_or(1);
         let kind = match smallest {
@@ -96,12 +96,12 @@ impl<E: Float> RealPlan<E> {
         Ok(RealPlan { n, kind })
     }
 
-    /// Rows of reals.
+    /// Number of rows of reals.
     pub(super) fn points(&self) -> usize {
         self.n
     }
 
-    /// Elements of the workspace for each lane.
+    /// Elements of the workspace per lane.
     pub(super) fn work(&self) -> usize {
         match &self.kind {
             RealKind::One => 0,
@@ -128,19 +128,19 @@ impl<E: Float> RealPlan<E> {
         }
     }
 
-    /// Whether the rows of the adjoint come in pairs whose members are exchanged.
+    /// Whether rows of even and odd index are exchanged in the result of the adjoint.
     pub(super) fn swaps(&self) -> bool {
         matches!(self.kind, RealKind::Even(_))
     }
 
-    /// The first `n / 2 + 1` points of the spectrum of `n` real rows.
+    /// Computes the first `n / 2 + 1` points of the spectrum of `n` real rows.
     ///
     /// # Safety
-    /// `x` has `n` rows of reals, `y` as many complex ones as there are points, `work` what
-    /// [`work`](Self::work) says; none overlap.
+    /// `x` has `n` rows of reals, `y` has `n / 2 + 1` complex rows, `work` has [`work`](Self::work)
+    /// elements per lane. None overlap.
     pub(super) unsafe fn forward(&self, width: Width, x: *const E, y: *mut E, work: *mut E) {
         let (n, lanes) = (self.n, width.lanes::<E>());
-        // SAFETY: the caller's promise; parts of the workspace follow each other.
+        // SAFETY: the caller guarantees the panels (# Safety); parts of the workspace are disjoint.
         unsafe {
             match &self.kind {
                 RealKind::One => dispatch(width, &Expand { n: 1, x, y }),
@@ -208,14 +208,14 @@ impl<E: Float> RealPlan<E> {
         }
     }
 
-    /// The adjoint: `Re Σ x[k] e^(2πi jk/n)` over the first `n / 2 + 1` points, in `n` real rows.
-    /// Rows of even and odd index are exchanged if [`swaps`](Self::swaps).
+    /// Computes the adjoint: `Re Σ x[k] e^(2πi jk/n)` over the first `n / 2 + 1` points, in `n`
+    /// real rows. Rows of even and odd index are exchanged if [`swaps`](Self::swaps).
     ///
     /// # Safety
     /// As for [`forward`](Self::forward), with `x` and `y` exchanged.
     pub(super) unsafe fn adjoint(&self, width: Width, x: *const E, y: *mut E, work: *mut E) {
         let (n, lanes) = (self.n, width.lanes::<E>());
-        // SAFETY: the caller's promise; parts of the workspace follow each other.
+        // SAFETY: the caller guarantees the panels (# Safety); parts of the workspace are disjoint.
         unsafe {
             match &self.kind {
                 RealKind::One => std::ptr::copy_nonoverlapping(x, y, lanes),
@@ -284,14 +284,14 @@ impl<E: Float> RealPlan<E> {
 }
 
 impl<E: Float> Odd<E> {
-    /// The real rows of `a_0` and the complex ones of the others; room for a line; the rest of the
-    /// workspace.
+    /// Splits the workspace: the real rows of `a_0` and the complex ones of the others; a line; the
+    /// rest.
     fn parts(&self, n: usize, lanes: usize, work: *mut E) -> (*mut E, *mut E, *mut E) {
         let line = work.wrapping_add(n * lanes);
         (work, line, line.wrapping_add(2 * self.m * lanes))
     }
 
-    /// Both parts of the rows at `a`.
+    /// The rows at `a`, split into real and complex ones.
     fn ends(&self, a: *mut E, lanes: usize) -> Ends<E> {
         Ends {
             reals: a,
@@ -315,7 +315,7 @@ impl<E: Float> Ends<E> {
     }
 }
 
-/// Runs `few` of a pass for row counts that fit registers, else `columns`.
+/// Runs `few` of a pass for radices that fit registers, else `columns`.
 macro_rules! by_rows {
     ($pass:expr, $W:ident) => {
         match $pass.odd.r {
@@ -329,7 +329,7 @@ macro_rules! by_rows {
     };
 }
 
-/// The first pass over real rows.
+/// First pass over real rows.
 struct Split<'a, E> {
     odd: &'a Odd<E>,
     x: *const E,
@@ -339,16 +339,17 @@ struct Split<'a, E> {
 impl<E: Float> Job<E> for Split<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe { by_rows!(self, W) }
     }
 }
 
 impl<E: Float> Split<'_, E> {
-    /// All columns of few rows.
+    /// Computes all columns for a radix that fits registers.
     ///
     /// # Safety
-    /// That of the job; there are `P` rows.
+    /// As [`Job::run`]; the radix is `P`.
     #[inline(always)]
     unsafe fn few<W: V<E = E>, const P: usize, const H: usize>(&self) {
         let Odd {
@@ -357,7 +358,8 @@ impl<E: Float> Split<'_, E> {
             ref turns,
             ..
         } = *self.odd;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe {
             let few = RegisterPairs::<W, P, H>::new(pairs);
             for j in 0..m {
@@ -376,18 +378,19 @@ impl<E: Float> Split<'_, E> {
         }
     }
 
-    /// All columns. The last results that are computed together end with the last pair: some may be
+    /// Computes all columns. The last block of results ends with the last pair, so some may be
     /// written twice.
     ///
     /// # Safety
-    /// That of the job; there are more pairs than are computed together.
+    /// As [`Job::run`]; there are at least [`RESULT_PAIRS`] pairs.
     #[inline(always)]
     unsafe fn columns<W: V<E = E>>(&self) {
         let Odd {
             r, m, ref pairs, ..
         } = *self.odd;
         let (half, mut rows) = (r / 2, PairRows::<W, 1>::new());
-        // SAFETY: the caller's promise; all rows are set.
+        // SAFETY: the caller guarantees the rows (# Safety); all pairs are set before they are
+        // read.
         unsafe {
             for j in 0..m {
                 let first = W::load(self.x.add(j * W::N));
@@ -416,11 +419,11 @@ impl<E: Float> Split<'_, E> {
     /// Stores result `t` of column `j`.
     ///
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn store<W: V<E = E>>(&self, j: usize, t: usize, [cos]: [W; 1], [sin]: [W; 1]) {
         let (r, power) = (self.odd.r, self.odd.pairs.powers[t] as usize);
-        // The spectrum takes sines with the other sign, and that of `r - k` with this one.
+        // The spectrum takes sines with the opposite sign, and that of `r - k` with this one.
         let (k, z) = match power <= r / 2 {
             true => (
                 power,
@@ -431,7 +434,8 @@ impl<E: Float> Split<'_, E> {
             ),
             false => (r - power, C { re: cos, im: sin }),
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe {
             let turn = C::splat(self.odd.turns.as_ptr().add(2 * (j * (r / 2) + k - 1)));
             let z = if j > 0 { z.mul(turn) } else { z };
@@ -440,8 +444,8 @@ impl<E: Float> Split<'_, E> {
     }
 }
 
-/// The last pass of the adjoint, to real rows. The lines are results of forward transforms: point
-/// `j` is at `-j`.
+/// Last pass of the adjoint, to real rows. The lines are results of forward transforms: point `j`
+/// is at `-j`.
 struct Join<'a, E> {
     odd: &'a Odd<E>,
     ends: Ends<E>,
@@ -451,16 +455,17 @@ struct Join<'a, E> {
 impl<E: Float> Job<E> for Join<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe { by_rows!(self, W) }
     }
 }
 
 impl<E: Float> Join<'_, E> {
-    /// All columns of few rows.
+    /// Computes all columns for a radix that fits registers.
     ///
     /// # Safety
-    /// That of the job; there are `P` rows.
+    /// As [`Job::run`]; the radix is `P`.
     #[inline(always)]
     unsafe fn few<W: V<E = E>, const P: usize, const H: usize>(&self) {
         let Odd {
@@ -469,7 +474,8 @@ impl<E: Float> Join<'_, E> {
             ref turns,
             ..
         } = *self.odd;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe {
             let few = RegisterPairs::<W, P, H>::new(pairs);
             for j in 0..m {
@@ -487,11 +493,11 @@ impl<E: Float> Join<'_, E> {
         }
     }
 
-    /// All columns. The last results that are computed together end with the last pair: some may be
+    /// Computes all columns. The last block of results ends with the last pair, so some may be
     /// written twice.
     ///
     /// # Safety
-    /// That of the job; there are more pairs than are computed together.
+    /// As [`Job::run`]; there are at least [`RESULT_PAIRS`] pairs.
     #[inline(always)]
     unsafe fn columns<W: V<E = E>>(&self) {
         let Odd {
@@ -502,7 +508,8 @@ impl<E: Float> Join<'_, E> {
             ..
         } = *self.odd;
         let (half, mut rows) = (r / 2, PairRows::<W, 1>::new());
-        // SAFETY: the caller's promise; all rows are set.
+        // SAFETY: the caller guarantees the rows (# Safety); all pairs are set before they are
+        // read.
         unsafe {
             for j in 0..m {
                 let first = W::load(self.ends.reals.add(j * W::N));
@@ -533,11 +540,12 @@ impl<E: Float> Join<'_, E> {
     /// Stores result `t` of column `j`.
     ///
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn store<W: V<E = E>>(&self, j: usize, t: usize, [even]: [W; 1], [odd]: [W; 1]) {
         let (r, m, i) = (self.odd.r, self.odd.m, self.odd.pairs.powers[t] as usize);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe {
             even.sub(odd).store(self.y.add((i * m + j) * W::N));
             even.add(odd).store(self.y.add(((r - i) * m + j) * W::N));
@@ -545,20 +553,20 @@ impl<E: Float> Join<'_, E> {
     }
 }
 
-/// A transform of `p` real rows.
+/// Transform of `p` real rows.
 struct Hartley<E> {
     p: usize,
     /// `g^j` modulo `p` for `j < p - 1`.
     powers: Vec<u32>,
     plan: RealPlan<E>,
-    /// Half the spectrum of `κ(g^-q)` over the number of points: the adjoint of real transforms
-    /// counts no point twice, so that points which are their own mirror have half of that.
+    /// Half the spectrum of `κ(g^-q)`, divided by the number of points. The adjoint of a real
+    /// transform counts no point twice, so points that are their own mirror are halved once more.
     spectrum: Vec<E>,
 }
 
 impl<E: Float> Hartley<E> {
-    /// For an odd prime `p` and an even number of points of the convolution: `p - 1`, or at least
-    /// `2 p - 3`.
+    /// Returns the transform for an odd prime `p` and an even number of points of the convolution:
+    /// `p - 1`, or at least `2 p - 3`.
     fn new(p: usize, points: usize) -> Fallible<Hartley<E>> {
         let (g, roots, count) = (generator(p), Roots::new(p)?, p - 1);
         let mut powers = with_capacity(count)?;
@@ -577,7 +585,7 @@ impl<E: Float> Hartley<E> {
         }
         let (exact, half) = (RealPlan::<f64>::new(points)?, points / 2);
         let (mut y, mut work) = (zeros::<f64>(2 * (half + 1))?, zeros::<f64>(exact.work())?);
-        // SAFETY: panels of one lane.
+        // SAFETY: the vectors are panels of one lane with the rows of the plan.
         unsafe {
             exact.forward(
                 Width::Single(Level::chosen()),
@@ -599,12 +607,12 @@ impl<E: Float> Hartley<E> {
         })
     }
 
-    /// Points of the convolution.
+    /// Number of points of the convolution.
     fn points(&self) -> usize {
         self.plan.points()
     }
 
-    /// Elements of the workspace for each lane.
+    /// Elements of the workspace per lane.
     fn work(&self) -> usize {
         self.points() + 2 * (self.points() / 2 + 1) + self.plan.work()
     }
@@ -616,7 +624,7 @@ impl<E: Float> Hartley<E> {
             + self.plan.bytes()
     }
 
-    /// The spectrum of real rows, or the adjoint.
+    /// Computes the spectrum of real rows, or the adjoint.
     ///
     /// # Safety
     /// As for [`RealPlan::forward`] and [`RealPlan::adjoint`].
@@ -625,7 +633,8 @@ impl<E: Float> Hartley<E> {
         let a = work;
         let t = a.wrapping_add(points * lanes);
         let work = t.wrapping_add(2 * (points / 2 + 1) * lanes);
-        // SAFETY: the caller's promise; `a`, `t` and `work` are parts of the workspace.
+        // SAFETY: the caller guarantees the panels (# Safety); `a`, `t` and `work` are disjoint
+        // parts of the workspace.
         unsafe {
             let step = |step: ConvolutionStep| HartleyConvolution {
                 p: self.p,

@@ -1,17 +1,17 @@
-//! Roots of unity, rounded once: `e^(-2πi t/n)` from two tables of about `√n` roots in twice the
-//! precision.
+//! Roots of unity, rounded once: `e^(-2πi t/n)` from two tables of about `√n` roots in
+//! double-double precision.
 //!
 //! ```text
 //! t/n = q/4 + u/(4n)     q a quarter turn, |u| <= n/2, in integers
 //! u = c size + f         e^(-πi u/(2n)) = coarse[c] fine[f]
 //! ```
-//! Tables come from the series of sine and cosine at angles below 0.8, with an error of about
+//! Tables are computed by the series of sine and cosine at angles below 0.8, with an error of about
 //! 2^-100.
 
 use crate::memory::{Fallible, push, with_capacity};
 use crate::vector::Float;
 
-/// The unevaluated sum of two f64.
+/// Unevaluated sum of two f64 (double-double).
 #[derive(Clone, Copy)]
 struct Twofold {
     hi: f64,
@@ -64,7 +64,7 @@ impl Twofold {
     }
 }
 
-/// A complex number in twice the precision.
+/// Complex number in double-double precision.
 #[derive(Clone, Copy)]
 struct Point {
     cos: Twofold,
@@ -72,7 +72,7 @@ struct Point {
 }
 
 impl Point {
-    /// The cosine and the sine of `π/2 · u/n`, for `u <= n/2`.
+    /// The point at angle `π/2 · u/n`, for `u <= n/2`.
     fn at(u: u64, n: u64) -> Point {
         let angle = HALF_PI
             .mul(Twofold {
@@ -93,7 +93,7 @@ impl Point {
         }
     }
 
-    /// The sum of the angles.
+    /// The product, whose angle is the sum of the angles.
     fn mul(self, b: Point) -> Point {
         let cos = self.cos.mul(b.cos).add(self.sin.mul(b.sin).neg());
         Point {
@@ -112,7 +112,7 @@ pub(super) struct Roots {
 }
 
 impl Roots {
-    /// The roots of order `n`, from 1 to 2^59.
+    /// Returns the roots of order `n`, from 1 to 2^59.
     pub(super) fn new(n: usize) -> Fallible<Roots> {
         let n = n as u64;
         let size = (n / 2 + 1).isqrt().max(1);

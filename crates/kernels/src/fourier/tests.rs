@@ -1,5 +1,5 @@
-//! Transforms beside their definition, in twice the precision, and beside themselves on other
-//! levels and threads.
+//! Transforms against their definition in twice the precision, and against other instruction sets
+//! and threads.
 
 use super::*;
 use crate::parallel::with_threads;
@@ -64,7 +64,7 @@ fn zeros<E: Real>(count: usize) -> Vec<Complex<E>> {
     vec![Complex::new(E::ZERO, E::ZERO); count]
 }
 
-/// The error of `y`, relative to the norm of what it should be, in units of `ε log2 n`.
+/// Error of `y`, relative to the norm of `expected`, in units of `ε log2 n`.
 fn error<E: Real>(y: &[Z], expected: &[Z], n: usize) -> f64 {
     assert_eq!(y.len(), expected.len());
     let norm = |x: &mut dyn Iterator<Item = Z>| x.map(|z| z.norm_sqr()).sum::<f64>().sqrt();
@@ -73,7 +73,7 @@ fn error<E: Real>(y: &[Z], expected: &[Z], n: usize) -> f64 {
     off / scale / E::EPSILON / (n as f64).log2().max(1.0)
 }
 
-/// All four transforms of one line beside their definition.
+/// Compares all four transforms of one line with their definition.
 fn check<E: Real>(n: usize) {
     let (level, half) = (Level::chosen(), n / 2 + 1);
     let x = random::<E>(n, n as u64);
@@ -131,7 +131,7 @@ fn the_inverse_of_very_long_lines_is_what_they_were() {
     }
 }
 
-/// The strides of an operand: its axes from the outermost one in, and the step from a point to the
+/// Strides of an operand: its axes from the outermost one in, and the step from a point to the
 /// next.
 type Placement = ([usize; 3], isize);
 

@@ -2,8 +2,7 @@
 //! sums nor on the width of factors.
 //!
 //! ```text
-//! 16 bits suffice for the factors:   sums of 32 bits of pairs  a[i, 2q] b[2q, j] + a[i, 2q+1]
-//! b[2q+1, j]   (pmaddwd)
+//! 16 bits suffice for the factors:   sums of 32 bits of pairs  a[i, 2q] b[2q, j] + a[i, 2q+1] b[2q+1, j]   (pmaddwd)
 //! else:                              sums of the type itself, step by step
 //! ```
 //! Elements of 8 and 16 bits always take the first path: bits that it loses are above the bits of

@@ -2,8 +2,7 @@
 //! order.
 //!
 //! ```text
-//! y[j] = Σ_q ( fma(x[p], b[p, j], ..) over the steps p of block q, from 0 )       blocks of 256
-//! along k, ascending
+//! y[j] = Σ_q ( fma(x[p], b[p, j], ..) over the steps p of block q, from 0 )       blocks of 256 along k, ascending
 //! ```
 //! [`down`] keeps the sums of many columns in the L1 cache and adds multiples of a few rows at a
 //! time. Sums of few columns stay in registers. [`across`] transposes blocks of columns in

@@ -9,8 +9,8 @@ use crate::memory::{Fallible, with_capacity, with_room};
 use crate::simd::Level;
 use crate::vector::{Float, V};
 
-/// The transform of one long line of `n` reals, by that of `n / 2` complex numbers, or of `n` if
-/// `n` is odd.
+/// Transform of one long line of `n` reals, by that of `n / 2` complex numbers, or of `n` if `n` is
+/// odd.
 pub(crate) struct LongReal<E> {
     n: usize,
     long: Long<E>,
@@ -36,15 +36,14 @@ impl<E: Float> LongReal<E> {
         self.long.bytes() + size_of::<E>() * self.turns.len()
     }
 
-    /// The first `n / 2 + 1` points of the spectrum.
+    /// Computes the first `n / 2 + 1` points of the spectrum.
     ///
     /// # Safety
-    /// `x` has `n` reals, `y` as many adjacent complex numbers as there are points; they do not
-    /// overlap.
+    /// `x` has `n` reals, `y` has `n / 2 + 1` adjacent complex numbers, and they do not overlap.
     pub(crate) unsafe fn forward(&self, level: Level, x: *const E, y: *mut E) -> Fallible {
         let (n, single) = (self.n, Width::Single(level));
         if n.is_multiple_of(2) {
-            // SAFETY: the caller's promise; a line is a panel of one lane.
+            // SAFETY: the caller guarantees both lines (# Safety); a line is a panel of one lane.
             unsafe {
                 self.long.run(level, x, y, false)?;
                 dispatch(
@@ -62,7 +61,8 @@ impl<E: Float> LongReal<E> {
         }
         with_room(4 * n * size_of::<E>(), |room| {
             let (a, b) = (room.cast::<E>(), room.cast::<E>().wrapping_add(2 * n));
-            // SAFETY: the caller's promise; the room has two complex lines.
+            // SAFETY: the caller guarantees both lines (# Safety); the scratch memory has two
+            // complex lines.
             unsafe {
                 dispatch(single, &Expand { n, x, y: a });
                 self.long.run(level, a, b, false)?;
@@ -72,7 +72,7 @@ impl<E: Float> LongReal<E> {
         })?
     }
 
-    /// The adjoint.
+    /// Computes the adjoint.
     ///
     /// # Safety
     /// As for [`forward`](Self::forward), with `x` and `y` exchanged.
@@ -81,8 +81,8 @@ impl<E: Float> LongReal<E> {
         if n.is_multiple_of(2) {
             return with_room(n * size_of::<E>(), |room| {
                 let room = room.cast::<E>();
-                // SAFETY: the caller's promise; the room has `n / 2` complex numbers. They are
-                // exchanged already.
+                // SAFETY: the caller guarantees both lines (# Safety); the scratch memory has `n /
+                // 2` complex numbers. `Untangle` has exchanged their parts already.
                 unsafe {
                     let h = n / 2;
                     dispatch(
@@ -103,7 +103,8 @@ impl<E: Float> LongReal<E> {
         }
         with_room(4 * n * size_of::<E>(), |room| {
             let (a, b) = (room.cast::<E>(), room.cast::<E>().wrapping_add(2 * n));
-            // SAFETY: the caller's promise; the room has two complex lines.
+            // SAFETY: the caller guarantees both lines (# Safety); the scratch memory has two
+            // complex lines.
             unsafe {
                 dispatch(single, &Mirror { n, x, y: a });
                 self.long.run(level, a, b, true)?;
@@ -126,7 +127,8 @@ impl<E: Float> Job<E> for Exchange<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         for j in 0..self.h {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+            // Safety).
             unsafe {
                 let C { re, im } = C::<W>::load(self.y.add(2 * j * W::N));
                 C { re: im, im: re }.store(self.y.add(2 * j * W::N));

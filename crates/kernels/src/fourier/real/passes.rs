@@ -4,7 +4,7 @@ use crate::fourier::butterfly::C;
 use crate::lanes::Job;
 use crate::vector::{Float, V};
 
-/// Real rows as complex ones.
+/// Converts real rows to complex ones.
 pub(crate) struct Expand<E> {
     pub n: usize,
     pub x: *const E,
@@ -15,7 +15,8 @@ impl<E: Float> Job<E> for Expand<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         for j in 0..self.n {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+            // Safety).
             unsafe {
                 let re = W::load(self.x.add(j * W::N));
                 C { re, ..C::zero() }.store(self.y.add(2 * j * W::N));
@@ -24,7 +25,8 @@ impl<E: Float> Job<E> for Expand<E> {
     }
 }
 
-/// The whole spectrum whose real transform is the adjoint's, from its first half.
+/// Computes the whole spectrum from its first half, such that its real part transforms to the
+/// adjoint.
 pub(crate) struct Mirror<E> {
     pub n: usize,
     pub x: *const E,
@@ -35,7 +37,8 @@ impl<E: Float> Job<E> for Mirror<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         let (n, row, half) = (self.n, 2 * W::N, W::splat(E::narrow(0.5)));
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+        // Safety).
         unsafe {
             C {
                 re: W::load(self.x),
@@ -51,8 +54,9 @@ impl<E: Float> Job<E> for Mirror<E> {
     }
 }
 
-/// Between the transform of pairs of reals and the spectrum of the reals, `h` points; backward with
-/// real and imaginary parts exchanged, as the inverse transform takes them. Forward in place.
+/// Converts between the transform of pairs of reals and the spectrum of the reals, `h` points.
+/// Backward, real and imaginary parts are exchanged, as the inverse transform takes them. Forward
+/// works in place.
 pub(crate) struct Untangle<'a, E> {
     pub turns: &'a [E],
     pub h: usize,
@@ -65,7 +69,8 @@ impl<E: Float> Job<E> for Untangle<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         let (h, row, half) = (self.h, 2 * W::N, W::splat(E::narrow(0.5)));
-        // SAFETY: the caller's promise; both rows of a pair are read before one is written.
+        // SAFETY: the caller guarantees the rows (# Safety); both rows of a pair are read before
+        // one is written.
         unsafe {
             if self.backward {
                 let (first, last) = (W::load(self.x), W::load(self.x.add(h * row)));
@@ -96,8 +101,8 @@ impl<E: Float> Job<E> for Untangle<'_, E> {
                 let sum = a.add(b.conjugate()).times(half);
                 let difference = a.sub(b.conjugate()).times(half);
                 let (low, high) = if self.backward {
-                    // i conj(w^k) (a - conj b); the other point is the conjugate of the difference
-                    // of both.
+                    // `t = conj(w^k) (a - conj b)`; the other point is the conjugate of the
+                    // difference of both.
                     let t = difference.mul_conjugate(turn);
                     let (low, high) = (sum.plus_i(t), sum.minus_i(t).conjugate());
                     (
@@ -121,7 +126,7 @@ impl<E: Float> Job<E> for Untangle<'_, E> {
     }
 }
 
-/// Puts the points of a line at `k`, `k + r`, .. of the spectrum; those above its half are
+/// Stores the points of a line at `k`, `k + r`, .. of the spectrum. Points above its half are
 /// mirrored.
 pub(crate) struct Spread<E> {
     pub n: usize,
@@ -138,7 +143,8 @@ impl<E: Float> Job<E> for Spread<E> {
         let row = 2 * W::N;
         for l in 0..self.count {
             let at = self.k + self.r * l;
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+            // Safety).
             unsafe {
                 let z = C::<W>::load(self.t.add(l * row));
                 match at <= self.n / 2 {
@@ -166,7 +172,8 @@ impl<E: Float> Job<E> for Collect<E> {
         let row = 2 * W::N;
         for l in 0..self.count {
             let at = self.k + self.r * l;
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
+            // Safety).
             unsafe {
                 let z = match at <= self.n / 2 {
                     true => C::<W>::load(self.x.add(at * row)),
