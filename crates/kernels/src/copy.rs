@@ -1,9 +1,9 @@
 //! Copies between strided regions: materialise, transpose, slice, pad, concatenate, reverse, tile.
 //!
-//! All of them are [`copy_region`] with the right strides. Reverse is a source with a negative
-//! stride; slice one with an offset; padding fills the destination first and copies into its middle
-//! (steps of `interior + 1` for interior padding); concatenation copies each operand to its own
-//! offset.
+//! All of them are [`copy_region`] with suitable strides. A reverse is a source with a negative
+//! stride, a slice one with an offset. Padding fills the destination first and copies into its
+//! middle (steps of `interior + 1` for interior padding). A concatenation copies each operand to
+//! its own offset.
 
 use crate::loops::{Loops, StridedAxis, step};
 use crate::parallel::chunks;
@@ -29,7 +29,7 @@ pub fn copy_into<T: Copy>(dst: &mut [T], src: View<T>) {
     }
 }
 
-/// As [`copy_into`], on several threads where that is worth it.
+/// Runs [`copy_into`] on several threads if `dst` is large.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -61,13 +61,13 @@ pub fn copy_on_threads<T: Copy + Send + Sync>(dst: &mut [T], src: View<T>) {
     });
 }
 
-/// Elements of a part of a copy that a thread takes.
+/// Minimum number of elements of a copy on several threads, and elements per part.
 const PART_ELEMENTS: usize = 1 << 16;
 
 /// Writes `src` to the region of `dst` that starts at `offset` and has `src`'s shape and the given
 /// strides: `dst[offset + Σ i_d · strides_d] = src[i]`.
 ///
-/// The strides should address each element once; which write stays is not said otherwise.
+/// The strides should address each element once. Otherwise it is unspecified which write remains.
 ///
 /// # Panics
 /// If the ranks differ or the region leaves `dst`.
@@ -114,7 +114,7 @@ fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize
         .map(|d| loops.without(d))
         .filter(|(_, a)| inner.len < MIN_RUN_ELEMENTS && a.len > inner.len)
     {
-        // Few elements in a row: runs along the longest axis instead, in blocks that stay in a
+        // Rows are short, so runs are along the longest axis instead, in blocks that stay in the L1
         // cache.
         return rest.around().in_order(start, |at, _| {
             for j in (0..long.len).step_by(RUN_ELEMENTS) {
@@ -143,12 +143,13 @@ fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize
     });
 }
 
-/// Elements of blocks whose places are found once for all blocks, and the least number of blocks.
+/// Number of elements of blocks whose offsets are computed once for all blocks, and minimum number
+/// of blocks.
 const BLOCK_ELEMENTS: std::ops::RangeInclusive<usize> = 16..=crate::loops::MAX_BLOCK_ELEMENTS;
 const MIN_BLOCKS: usize = 8;
 
-/// Copies blocks that begin where the runs of `rest` do; `block` has the distances of their
-/// elements from the first.
+/// Copies blocks that begin where the runs of `rest` begin. `block` has the offsets of elements
+/// from the first one.
 fn blocks<T: Copy>(
     dst: &mut [T],
     data: &[T],
@@ -178,36 +179,36 @@ fn blocks<T: Copy>(
         );
         if is_dense {
             for (i, at) in block.iter().enumerate() {
-                // SAFETY: the assertion: every place of the block is between its least and its
-                // greatest, which are inside.
+                // SAFETY: every offset of the block is between the least and the greatest, which
+                // are inside both slices by the assertion.
                 unsafe { *to.add(i) = *from.offset(at[1]) };
             }
         } else {
             for at in block {
-                // SAFETY: the assertion: every place of the block is between its least and its
-                // greatest, which are inside.
+                // SAFETY: every offset of the block is between the least and the greatest, which
+                // are inside both slices by the assertion.
                 unsafe { *to.offset(at[0]) = *from.offset(at[1]) };
             }
         }
     });
 }
 
-/// An innermost axis shorter than this does not repay setting up a run.
+/// Minimum length of an innermost axis for which runs are used.
 pub(crate) const MIN_RUN_ELEMENTS: usize = 16;
 
-/// Elements of a run along another axis than the innermost one.
+/// Number of elements of a run along an axis other than the innermost one.
 const RUN_ELEMENTS: usize = 256;
 
-/// The side of a block of a transpose: a line of a cache in f32.
+/// Side of a block of a transpose: a cache line of f32.
 const TILE: usize = 16;
 
-/// That of many small matrices, and the least side of one.
+/// Side of a block for many small matrices, and minimum side of such a matrix.
 const SMALL_TILE: usize = 8;
 const MIN_SMALL_SIDE: usize = 4;
 
-/// The nest without the outer axis along which the source is adjacent, and that axis, if the
-/// innermost axis is one along which the source is not: the other side of a transpose. A side that
-/// is short is one of many matrices.
+/// Finds the other axis of a transpose: the source is contiguous along an outer axis but not along
+/// the innermost one. Returns the nest without that axis, and the axis. Short sides are accepted if
+/// there are many matrices.
 fn turned(loops: &Loops<2>) -> Option<(Loops<2>, StridedAxis<2>)> {
     let inner = loops.inner();
     let longest = loops.outer().iter().map(|a| a.len).max()?;
@@ -225,8 +226,8 @@ fn turned(loops: &Loops<2>) -> Option<(Loops<2>, StridedAxis<2>)> {
 }
 
 /// Copies the matrix of the axes `inner` and `turned` in square blocks. A block is read along the
-/// source's lines and written along the destination's, so that each line is touched once, even
-/// where a power of two between lines makes them compete for one place in the cache.
+/// source's lines and written along the destination's, so each cache line is touched once. This
+/// also holds if lines are a power of two apart and map to the same cache set.
 fn transpose<T: Copy, const TILE: usize>(
     dst: &mut [T],
     data: &[T],
@@ -246,8 +247,7 @@ fn transpose<T: Copy, const TILE: usize>(
                         .expect("a full block")
                 };
                 let lines: [&[T; TILE]; TILE] = std::array::from_fn(line);
-                // What is read next lies a page or more away, where the processor does not look for
-                // it.
+                // The next block is a page or more away, where hardware prefetching does not reach.
                 let next = inner.strides[1].wrapping_mul(TILE as isize);
                 lines.iter().for_each(|l| {
                     prefetch(l.as_ptr().wrapping_offset(next), size_of::<[T; TILE]>())
@@ -273,7 +273,7 @@ fn transpose<T: Copy, const TILE: usize>(
     }
 }
 
-/// `dst[start + i · stride] = src[i]` for `i < len`.
+/// Copies `dst[start + i · stride] = src[i]` for `i < len`.
 #[inline]
 pub(crate) fn copy_run<T: Copy>(
     dst: &mut [T],
@@ -285,7 +285,7 @@ pub(crate) fn copy_run<T: Copy>(
     match (stride, src) {
         (1, ElementRun::Dense(src)) => dst[start..start + len].copy_from_slice(&src[..len]),
         (1, ElementRun::Splat(value)) => dst[start..start + len].fill(value),
-        // Loops of a known step become vectors.
+        // Loops with a constant step are vectorized.
         (1, ElementRun::Strided(src, from, -1)) if len > 0 => {
             let src = src[from + 1 - len..=from].iter().rev();
             dst[start..start + len]
@@ -396,7 +396,7 @@ mod tests {
                 "{r} by {c}"
             );
         }
-        // Every second element, backwards, of rows that are apart.
+        // Every second element, backwards, of rows with gaps.
         let data: Vec<usize> = (0..40 * 40).collect();
         let mut dst = vec![0; 40 * 2 * 12];
         copy_into(&mut dst, View::new(&data, 39, &[40, 2, 12], &[40, -20, -1]));

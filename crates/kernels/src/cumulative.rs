@@ -1,11 +1,12 @@
 //! Running reductions along one axis, forwards or backwards.
 //!
 //! `dst[.., i, ..] = lower(x_0 ∘ … ∘ x_i)`, or `lower(x_{n-1} ∘ … ∘ x_i)` backwards, folded in that
-//! order one element at a time: no identity is involved and the order depends on the extent alone.
+//! order one element at a time. No identity element is used, and the order depends on the extent
+//! only.
 //!
 //! Running sums of floats carry two f64 ([`twice`](crate::twice)) for every element type, so each
-//! prefix is as accurate as a `stable` sum; running products carry an f64 (a complex of two);
-//! maxima and minima are exact anyway. O(elements).
+//! prefix is as accurate as a `stable` sum. Running products carry an f64 (two for complex
+//! numbers). Maxima and minima are exact. O(elements).
 
 use crate::element::{Number, Ordered};
 use crate::loops::{Loops, StridedAxis};
@@ -14,11 +15,11 @@ use crate::turn;
 use crate::twice::{Exact, Twice};
 use crate::view::{View, row_major_stride};
 
-/// The running reduction of `src` along `axis` into `dst`, row-major and of the same shape: the
-/// general form. Lines run side by side, so that every operation is one of vectors.
+/// Computes the running reduction of `src` along `axis` into `dst`, which is row-major and has the
+/// same shape. This is the general form. Lines run side by side, so that operations are vectorized.
 ///
-/// `lift(x, i)` makes an accumulator of the element at position `i` of the axis; `combine(acc, x)`
-/// takes the next one; `lower` makes the output.
+/// `lift(x, i)` returns an accumulator for the element at position `i` of the axis, `combine(acc,
+/// x)` adds the next one, and `lower` returns the output.
 ///
 /// # Panics
 /// If `dst.len()` is not `src.len()`, or the axis does not exist.
@@ -62,7 +63,7 @@ pub fn scan<T: Copy, A: Copy, U: Copy>(
         reverse,
     };
     if to == 1 && lines.loops.inner().len < MIN_TILE_LINES {
-        // One line after another.
+        // Lines are processed one after another.
         let data = src.data();
         let [to_next, from_next] = lines.loops.inner().strides;
         return lines.loops.in_order([0, src.offset()], |[d, s], len| {
@@ -84,22 +85,21 @@ pub fn scan<T: Copy, A: Copy, U: Copy>(
     lines.run(dst, src, || Vec::with_capacity(TILE_LINES), &how);
 }
 
-/// Lines that are not worth a tile.
+/// Minimum number of adjacent lines for which lines run side by side.
 const MIN_TILE_LINES: usize = 4;
 
-/// Lines side by side, and steps along them, that are turned at a time where lines are adjacent
-/// elements.
+/// Number of lines that run side by side, and number of steps per transposed block.
 const TILE_LINES: usize = 64;
 const TILE_STEPS: usize = 16;
 
-/// One step of many lines: from the elements at position `i` of each to the results there.
+/// One step of several lines: from the elements at position `i` to the results there.
 trait LineStep<T, U> {
     type State;
 
     fn step(&self, state: &mut Self::State, first: bool, i: usize, x: &[T], y: &mut [U]);
 }
 
-/// Steps of any functions.
+/// Steps by closures.
 struct FunctionSteps<L, C, W> {
     lift: L,
     combine: C,
@@ -127,8 +127,7 @@ impl<T: Copy, A: Copy, U, L: Fn(T, usize) -> A, C: Fn(A, A) -> A, W: Fn(A) -> U>
     }
 }
 
-/// Sums of reals in two f64, whose halves are vectors: the arithmetic of
-/// [`Twice`](crate::twice::Twice).
+/// Steps of sums of reals in two f64, vectorized: the arithmetic of [`Twice`](crate::twice::Twice).
 struct Sums;
 
 impl<T: Number<Wide = f64>> LineStep<T, T> for Sums {
@@ -153,9 +152,9 @@ impl<T: Number<Wide = f64>> LineStep<T, T> for Sums {
 
 /// The lines of an array along one axis.
 struct Lines {
-    /// The loops over all other axes.
+    /// Loops over all other axes.
     loops: Loops<2>,
-    /// Elements of a line, and their strides in the result and in the source.
+    /// Number of elements of a line, and their strides in the result and in the source.
     count: usize,
     along: [isize; 2],
     reverse: bool,
@@ -239,7 +238,7 @@ impl Lines {
     }
 }
 
-/// Running sums of reals: those of [`cumsum`], many lines at a time.
+/// Computes running sums of reals with the bits of [`cumsum`], several lines at a time.
 pub fn cumsum_reals<T: Number<Wide = f64, Exact = Twice>>(
     dst: &mut [T],
     src: View<T>,
@@ -271,7 +270,7 @@ pub fn cumsum_reals<T: Number<Wide = f64, Exact = Twice>>(
     lines.run(dst, src, || [[0.0; TILE_LINES]; 2], &Sums);
 }
 
-/// Running sums. Integers wrap; `bool` is "any so far".
+/// Computes running sums. Integers wrap; `bool` is "any so far".
 pub fn cumsum<T: Number>(dst: &mut [T], src: View<T>, axis: usize, reverse: bool) {
     let of = |x: T, _| T::Exact::of(x.wide());
     scan(dst, src, axis, reverse, of, T::Exact::plus, |s| {
@@ -279,7 +278,7 @@ pub fn cumsum<T: Number>(dst: &mut [T], src: View<T>, axis: usize, reverse: bool
     });
 }
 
-/// Running products. Integers wrap; `bool` is "all so far".
+/// Computes running products. Integers wrap; `bool` is "all so far".
 pub fn cumprod<T: Number>(dst: &mut [T], src: View<T>, axis: usize, reverse: bool) {
     scan(
         dst,
@@ -292,7 +291,7 @@ pub fn cumprod<T: Number>(dst: &mut [T], src: View<T>, axis: usize, reverse: boo
     );
 }
 
-/// Running IEEE maxima: NaN from the first NaN on.
+/// Computes running IEEE maxima: NaN from the first NaN on.
 pub fn cummax<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axis: usize, reverse: bool) {
     scan(
         dst,
@@ -305,7 +304,7 @@ pub fn cummax<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axis: usize,
     );
 }
 
-/// Running IEEE minima: NaN from the first NaN on.
+/// Computes running IEEE minima: NaN from the first NaN on.
 pub fn cummin<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axis: usize, reverse: bool) {
     scan(
         dst,
@@ -335,7 +334,7 @@ mod tests {
             let src = layout(&mut random, &shape, |r| r.next() as i32);
             let (axis, reverse) = (random.below(shape.len()), random.below(2) == 0);
             let mut dst = vec![0u64; src.view().len()];
-            // A scan that does not commute, with positions.
+            // A scan that is not commutative and depends on positions.
             let lift = |x: i32, i: usize| x as u64 + 7 * i as u64;
             scan(
                 &mut dst,
@@ -364,8 +363,8 @@ mod tests {
         }
     }
 
-    /// Lines side by side have the bits of each one, in every layout, with NaN, infinities and
-    /// negative zeros.
+    /// Lines that run side by side have the bits of single lines, in every layout, with NaN,
+    /// infinities and negative zeros.
     #[test]
     fn sums_of_lines_are_those_of_each_line() {
         fn of<T: Number<Wide = f64, Exact = Twice>>(random: &mut Random) {

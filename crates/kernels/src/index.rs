@@ -1,13 +1,12 @@
 //! Gather and scatter: windows of one shape moved between flat offsets.
 //!
-//! [`Starts`] turns a block of index vectors into pairs of offsets, one in the array of windows and
-//! one in the operand. The kernels move a window for each pair:
-//! `dst[to + Σ w_d · to_strides_d] ⟵ src[from + Σ w_d · from_strides_d]`. Gather writes, scatter
-//! combines with the old element. Windows are handled in the order of the pairs and the elements of
-//! a window in row-major order, so the later of two writes to one element wins and sums have one
-//! order. O(windows · volume).
+//! [`Starts`] converts a block of index vectors to pairs of offsets, one in the array of windows
+//! and one in the operand. The kernels move a window for each pair: `dst[to + Σ w_d · to_strides_d]
+//! ⟵ src[from + Σ w_d · from_strides_d]`. Gather writes, scatter combines with the old element.
+//! Windows are processed in the order of the pairs, and elements of a window in row-major order. So
+//! the later of two writes to one element wins, and sums have one order. O(windows · volume).
 //!
-//! Offsets are checked once for a block: [`Starts`] knows the interval that they lie in.
+//! Offsets are checked once per block: [`Starts`] records the interval that contains them.
 
 use crate::copy::copy_run;
 use crate::loops::{Loops, StridedAxis};
@@ -20,18 +19,18 @@ pub use BLOCK_WINDOWS as BLOCK;
 pub use rows::OperandRows;
 pub use rows::OperandRows as Rows;
 
-/// Windows of a block.
+/// Maximum number of windows of a block.
 pub const BLOCK_WINDOWS: usize = 512;
 
-/// An integer that indices are stored as.
+/// Integer type of indices.
 pub trait Position: Copy + Sync {
-    /// It has at most 32 bits.
+    /// Whether the type has at most 32 bits.
     const NARROW: bool = size_of::<Self>() <= 4;
 
-    /// The number, or the nearest one of this type.
+    /// Converts to `i64`, saturating.
     fn signed(self) -> i64;
 
-    /// The number, or the nearest one of this type.
+    /// Converts to `i32`, saturating.
     #[inline(always)]
     fn narrow(self) -> i32 {
         self.signed()
@@ -69,31 +68,31 @@ impl Position for u64 {
     }
 }
 
-/// The axis of an operand that one number of each index vector is for.
+/// Axis of an operand that one component of the index vectors refers to.
 #[derive(Clone, Copy, Debug)]
 pub struct Indexed {
-    /// The largest start at which a window lies inside; negative if there is none.
+    /// Largest valid start of a window; negative if there is none.
     pub last: i64,
-    /// From one element of the operand to the next.
+    /// Stride of the operand along the axis.
     pub stride: isize,
-    /// Numbers are clamped to `0..=last`.
+    /// Whether indices are clamped to `0..=last`.
     pub clip: bool,
 }
 
-/// One number of each index vector of a part: `numbers[at + i · by]`.
+/// One component of each index vector of a part: `numbers[at + i · by]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers<'a, I> {
-    /// What they are read from.
+    /// Slice of the components.
     pub numbers: &'a [I],
-    /// The first one.
+    /// Index of the first component.
     pub at: usize,
-    /// From one to the next.
+    /// Stride of the components.
     pub by: isize,
-    /// The axis that they are for.
+    /// Axis of the operand.
     pub axis: Indexed,
 }
 
-/// The least and the greatest of some offsets.
+/// Least and greatest of some offsets.
 #[derive(Clone, Copy, Debug)]
 struct Interval(i64, i64);
 
@@ -107,12 +106,12 @@ impl Interval {
         *self = Interval(self.0.min(first).min(last), self.1.max(first).max(last));
     }
 
-    /// The least interval that has both inside.
+    /// Least interval that contains both.
     fn join(self, other: Interval) -> Interval {
         Interval(self.0.min(other.0), self.1.max(other.1))
     }
 
-    /// Moves every offset by a number between 0 and `by`.
+    /// Extends the interval for offsets that move by a number between 0 and `by`.
     fn widen(&mut self, by: i64) {
         *self = Interval(
             self.0.saturating_add(by.min(0)),
@@ -121,23 +120,22 @@ impl Interval {
     }
 }
 
-/// Pairs of offsets at which the windows of a block begin: in the array of windows, and in the
-/// operand.
+/// Pairs of offsets of the first elements of windows: in the array of windows, and in the operand.
 pub struct Starts {
-    /// Only the first one of each part, if there is one step.
+    /// Only the first one of each part is valid if there is one step.
     windows: [usize; BLOCK_WINDOWS],
     operand: [usize; BLOCK_WINDOWS],
     len: usize,
-    /// The step from each offset in the array of windows to the next, if there is only one.
+    /// Step of the offsets in the array of windows, if it is constant.
     step: Option<isize>,
-    /// Intervals of all offsets but those of the operand in the last part.
+    /// Intervals of all offsets except those in the operand of the last part.
     bounds: [Interval; 2],
-    /// The first pair of the last part, and the interval of its offsets in the operand.
+    /// First pair of the last part, and the interval of its offsets in the operand.
     part: usize,
     last: Interval,
-    /// How far all pairs are moved.
+    /// Distances by which all pairs are moved.
     shift: [usize; 2],
-    /// Which pairs are inside, if not all are.
+    /// Whether an index was out of bounds; then `flags` tells which pairs are inside.
     outside: bool,
     flags: [bool; BLOCK_WINDOWS],
 }
@@ -160,7 +158,7 @@ impl Default for Starts {
 }
 
 impl Starts {
-    /// One pair.
+    /// Returns one pair.
     pub fn of(window: usize, operand: usize) -> Self {
         let mut starts = Starts::default();
         starts.extend(1, [window, operand], [0, 0]);
@@ -173,7 +171,7 @@ impl Starts {
         (self.shift, self.part, self.outside) = ([0; 2], 0, false);
     }
 
-    /// Moves all pairs by these distances from where they were at first.
+    /// Sets the distances by which all pairs are moved.
     pub fn shift(&mut self, by: [usize; 2]) {
         self.shift = by;
     }
@@ -188,7 +186,7 @@ impl Starts {
         self.len == 0
     }
 
-    /// Whether a number was outside.
+    /// Whether an index was out of bounds.
     pub fn outside(&self) -> bool {
         self.outside
     }
@@ -205,10 +203,10 @@ impl Starts {
         })
     }
 
-    /// Appends a part: `count` pairs, the first of which is `first`, `by` apart.
+    /// Appends a part of `count` pairs: `first`, and the others at steps of `by`.
     ///
     /// # Panics
-    /// If the pairs are more than a block.
+    /// If there are more pairs than a block has.
     pub fn extend(&mut self, count: usize, first: [usize; 2], by: [isize; 2]) {
         if count > 0 {
             self.part(count, first, by);
@@ -216,10 +214,10 @@ impl Starts {
         }
     }
 
-    /// [`Starts::extend`] and [`Starts::index`] in one.
+    /// Runs [`Starts::extend`] and [`Starts::index`] in one pass.
     ///
     /// # Panics
-    /// If the pairs are more than a block or a number is not in the slice.
+    /// If there are more pairs than a block has, or a component is not in the slice.
     pub fn extend_indexed<I: Position>(
         &mut self,
         count: usize,
@@ -244,11 +242,11 @@ impl Starts {
         }
     }
 
-    /// Moves the offsets of the last part in the operand by `axis.stride` times the numbers. Pairs
-    /// whose number is not inside must be removed by [`Starts::retain`].
+    /// Moves the offsets of the last part in the operand by `axis.stride` times the index. Pairs
+    /// whose index is out of bounds must be removed by [`Starts::retain`].
     ///
     /// # Panics
-    /// If a number is not in the slice.
+    /// If a component is not in the slice.
     pub fn index<I: Position>(&mut self, numbers: Numbers<'_, I>) {
         if self.part < self.len {
             self.moved(
@@ -259,7 +257,7 @@ impl Starts {
         }
     }
 
-    /// Appends a part whose offsets in the operand are still to be written.
+    /// Appends a part whose offsets in the operand are not written yet.
     fn part(&mut self, count: usize, first: [usize; 2], by: [isize; 2]) {
         self.part = self.len;
         let before = self.step;
@@ -286,7 +284,7 @@ impl Starts {
         self.last.include(first[1], by[1], count);
     }
 
-    /// Moves the offsets of the last part from `from(offset)`.
+    /// Moves the offsets of the last part, starting at `from(offset)`.
     #[inline(always)]
     fn moved<I: Position>(
         &mut self,
@@ -337,7 +335,7 @@ impl Starts {
         }
     }
 
-    /// Removes the pairs of which a number was outside.
+    /// Removes the pairs with an index out of bounds.
     pub fn retain(&mut self) {
         if !self.outside {
             return;
@@ -354,10 +352,10 @@ impl Starts {
         (self.len, self.part, self.step, self.outside) = (kept, kept, None, false);
     }
 
-    /// The interval of the offsets in the array of windows, and in the operand.
+    /// Intervals of the offsets in the array of windows, and in the operand.
     ///
     /// # Panics
-    /// If a number is outside.
+    /// If an index is out of bounds.
     fn bounds(&self) -> [Interval; 2] {
         assert!(!self.outside, "windows outside are removed first");
         let moved = |Interval(least, most): Interval, by: usize| {
@@ -372,10 +370,10 @@ impl Starts {
         ]
     }
 
-    /// Whether elements of windows are inside slices of these lengths.
+    /// Panics unless all elements of all windows are inside slices of these lengths.
     ///
     /// # Panics
-    /// If one is not.
+    /// If an element is outside.
     fn check(&self, lens: [usize; 2], window: &[usize], strides: [&[isize]; 2]) {
         for (k, Interval(least, most)) in self.bounds().into_iter().enumerate() {
             let fits = reach(window, strides[k]).is_some_and(|(below, above)| {
@@ -394,7 +392,7 @@ impl Starts {
     }
 }
 
-/// Evenly spaced offsets.
+/// Fills `to` with evenly spaced offsets.
 fn fill(to: &mut [usize], first: usize, by: isize) {
     if by == 0 {
         return to.fill(first);
@@ -407,7 +405,7 @@ fn fill(to: &mut [usize], first: usize, by: isize) {
 }
 
 impl Indexed {
-    /// How far a number moves an offset, and whether it is inside. `SMALL`: both factors fit 32
+    /// Returns the distance for an index, and whether it is in bounds. `SMALL`: both factors fit 32
     /// bits.
     #[inline(always)]
     fn moved<const SMALL: bool>(self, number: i64) -> (isize, bool) {
@@ -425,7 +423,7 @@ impl Indexed {
     }
 }
 
-/// [`Starts::moved`] by adjacent numbers: whether all are inside.
+/// Moves offsets by contiguous indices, as [`Starts::moved`]. Returns whether all are in bounds.
 #[inline(always)]
 fn move_dense<I: Position>(
     offsets: &mut [usize],
@@ -463,7 +461,7 @@ fn move_dense<I: Position>(
                 x.narrow()
             };
             *to = from(*to).wrapping_add_signed((i64::from(i) * i64::from(stride)) as isize);
-            // What is negative is large without its sign.
+            // As unsigned numbers, negative indices are large.
             outside |= u32::from(i as u32 > last as u32);
         }
         outside == 0
@@ -471,7 +469,7 @@ fn move_dense<I: Position>(
     let last = i32::try_from(axis.last)
         .ok()
         .filter(|last| (0..i32::MAX).contains(last));
-    // Each loop is compiled for itself.
+    // Each case is compiled as a separate loop.
     match (last, i32::try_from(axis.stride), axis.clip) {
         (Some(last), Ok(1), false) if I::NARROW => narrow(offsets, numbers, (last, 1, false), from),
         (Some(last), Ok(1), true) if I::NARROW => narrow(offsets, numbers, (last, 1, true), from),
@@ -503,8 +501,8 @@ fn move_dense<I: Position>(
     }
 }
 
-/// `dst[to + w] = src[from + w]` for every pair `(to, from)` of `starts` and every index `w` of
-/// `window`.
+/// Copies `dst[to + w] = src[from + w]` for every pair `(to, from)` of `starts` and every index `w`
+/// of `window`.
 ///
 /// # Panics
 /// If the ranks differ or a window leaves its slice.
@@ -530,7 +528,7 @@ pub fn gather_windows<T: Copy>(
         return each.elements(
             starts,
             #[inline(always)]
-            // SAFETY: every element of every window is inside its slice.
+            // SAFETY: every element of every window is inside its slice, by `check`.
             move |d, s| unsafe { *dst.add(d) = *src.add(s) },
         );
     }
@@ -543,11 +541,13 @@ pub fn gather_windows<T: Copy>(
     macro_rules! rows {
         ($($n:literal)*) => {
             match len {
-                // SAFETY: all runs of all windows are inside their slices, which are distinct.
+                // SAFETY: all runs of all windows are inside their slices, by `check`; the slices
+                // do not overlap.
                 $($n => each.run(starts, #[inline(always)] |[d, s]| unsafe {
                     dst.add(d).cast::<[T; $n]>().write(src.add(s).cast::<[T; $n]>().read());
                 }),)*
-                // SAFETY: as above.
+                // SAFETY: all runs of all windows are inside their slices, by `check`; the slices
+                // do not overlap.
                 _ => each.run(starts, |[d, s]| unsafe { std::ptr::copy_nonoverlapping(src.add(s), dst.add(d), len) }),
             }
         };
@@ -555,8 +555,8 @@ pub fn gather_windows<T: Copy>(
     rows!(1 2 3 4 8 16 32)
 }
 
-/// `dst[to + w] = combine(dst[to + w], src[from + w])` for every pair `(from, to)` of `starts` and
-/// every index `w` of `window`: `|_, new| new` sets, `|old, new| old + new` adds.
+/// Updates `dst[to + w] = combine(dst[to + w], src[from + w])` for every pair `(from, to)` of
+/// `starts` and every index `w` of `window`. `|_, new| new` sets, `|old, new| old + new` adds.
 ///
 /// # Panics
 /// If the ranks differ or a window leaves its slice.
@@ -580,23 +580,23 @@ pub fn scatter_windows<T: Copy, U: Copy>(
         || {
             each.elements(
                 starts,
-                // Moved: what is captured by reference is read again after each store.
+                // Captured by value: captures by reference are reloaded after each store.
                 #[inline(always)]
-                // SAFETY: every element of every window is inside its slice.
+                // SAFETY: every element of every window is inside its slice, by `check`.
                 move |s, d| unsafe { *dst.add(d) = combine(*dst.add(d), *src.add(s)) },
             )
         },
     );
 }
 
-/// The loops over one window in both slices.
+/// Loops over one window in both slices.
 struct Each {
     loops: Loops<2>,
     empty: bool,
 }
 
 impl Each {
-    /// The strides of a window in the array of windows, and in the operand.
+    /// Returns the loops for the strides of a window in the array of windows, and in the operand.
     fn new(window: &[usize], windows: &[isize], operand: &[isize]) -> Self {
         assert!(
             windows.len() == window.len() && operand.len() == window.len(),
@@ -642,8 +642,8 @@ impl Each {
         }
     }
 
-    /// Calls `f` with the offsets of every element of every window, in order: by vectors where they
-    /// are adjacent.
+    /// Calls `f` with the offsets of every element of every window, in order. Loops over contiguous
+    /// elements are vectorized.
     #[inline(always)]
     fn elements(&self, starts: &Starts, f: impl Fn(usize, usize)) {
         let StridedAxis {

@@ -1,9 +1,8 @@
 //! Loop nests over the shared index space of `N` strided operands.
 //!
-//! A nest drops axes of length 1 and merges neighbours that all operands step through evenly
-//! (`stride_outer = len_inner · stride_inner`), which leaves few axes and a long innermost one.
-//! Kernels see only **runs**: the offset of each operand and a length, with the strides of
-//! [`Loops::inner`].
+//! A nest drops axes of length 1. It merges neighbouring axes if `stride_outer = len_inner ·
+//! stride_inner` for all operands. This leaves few axes and a long innermost one. Kernels see only
+//! **runs**: the offset of each operand and a length, with the strides of [`Loops::inner`].
 //!
 //! Invariant: the order of the axes is kept, so elements are visited in the order in which the axes
 //! were given.
@@ -11,19 +10,19 @@
 use crate::memory::{Fallible, push};
 use smallvec::{SmallVec, smallvec};
 
-/// The most elements of a block.
+/// Maximum number of elements of a block.
 pub(crate) const MAX_BLOCK_ELEMENTS: usize = 64;
 
-/// One axis of a nest: its length and the stride of each operand along it.
+/// Axis of a nest: its length and the stride of each operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StridedAxis<const N: usize> {
-    /// The number of steps.
+    /// Number of steps.
     pub len: usize,
-    /// How far each operand moves in one step.
+    /// Stride of each operand.
     pub strides: [isize; N],
 }
 
-/// A nest of merged axes around an innermost one.
+/// Nest of merged axes around an innermost one.
 #[derive(Clone, Debug)]
 pub struct Loops<const N: usize> {
     outer: Vec<StridedAxis<N>>,
@@ -31,7 +30,7 @@ pub struct Loops<const N: usize> {
 }
 
 impl<const N: usize> Loops<N> {
-    /// The nest over `axes`, outermost first.
+    /// Returns the nest over `axes`, outermost first.
     pub fn new(axes: impl IntoIterator<Item = StridedAxis<N>>) -> Self {
         let mut loops = Loops {
             outer: Vec::new(),
@@ -63,7 +62,7 @@ impl<const N: usize> Loops<N> {
         }
     }
 
-    /// The axes around the innermost one, outermost first.
+    /// Axes around the innermost one, outermost first.
     pub fn outer(&self) -> &[StridedAxis<N>] {
         &self.outer
     }
@@ -73,7 +72,7 @@ impl<const N: usize> Loops<N> {
         self.inner
     }
 
-    /// Calls `run(offsets, len)` for every run, in row-major order. Each run is a whole innermost
+    /// Calls `run(offsets, len)` for every run, in row-major order. Each run is the whole innermost
     /// axis.
     pub fn in_order(&self, start: [usize; N], mut run: impl FnMut([usize; N], usize)) {
         if self.inner.len > 0 {
@@ -81,7 +80,7 @@ impl<const N: usize> Loops<N> {
         }
     }
 
-    /// Where every run begins, in row-major order.
+    /// Offsets of the first element of every run, in row-major order.
     pub(crate) fn starts(&self, start: [usize; N]) -> Fallible<Vec<[usize; N]>> {
         let (mut starts, mut room) = (Vec::new(), Ok(()));
         self.in_order(start, |at, _| {
@@ -92,7 +91,7 @@ impl<const N: usize> Loops<N> {
         room.map(|()| starts)
     }
 
-    /// The nest of the outer axes alone: its runs have length 1.
+    /// Nest of the outer axes only: its runs have length 1.
     pub(crate) fn around(mut self) -> Self {
         self.inner = StridedAxis {
             len: 1,
@@ -101,8 +100,9 @@ impl<const N: usize> Loops<N> {
         self
     }
 
-    /// The innermost axes of together at most [`MAX_BLOCK_ELEMENTS`] elements: the nest around
-    /// them, and how far each of their elements is from the first one, in row-major order.
+    /// Splits off the innermost axes that have at most [`MAX_BLOCK_ELEMENTS`] elements together.
+    /// Returns the nest around them, and the offsets of their elements from the first one, in
+    /// row-major order.
     pub(crate) fn blocks(&self) -> (Self, SmallVec<[[isize; N]; MAX_BLOCK_ELEMENTS]>) {
         let mut rest = self.clone();
         let mut block = smallvec![[0; N]];
@@ -124,7 +124,7 @@ impl<const N: usize> Loops<N> {
         (rest.around(), block)
     }
 
-    /// Takes an outer axis out of the nest: what is left, and the axis.
+    /// Removes an outer axis. Returns the remaining nest and the axis.
     pub(crate) fn without(&self, outer: usize) -> (Self, StridedAxis<N>) {
         let mut rest = self.clone();
         let axis = rest.outer.remove(outer);
@@ -132,8 +132,8 @@ impl<const N: usize> Loops<N> {
     }
 }
 
-/// Calls `f` at the start of every run of the given axes. One function for all kernels: a call for
-/// each run is less than what a run costs.
+/// Calls `f` at the start of every run of the given axes. It is one function for all kernels,
+/// because a call per run costs less than the run.
 fn walk<const N: usize>(
     axes: &[StridedAxis<N>],
     mut at: [usize; N],
@@ -152,7 +152,7 @@ fn walk<const N: usize>(
     }
 }
 
-/// `at + n · strides`. Wrapping, because the step after the last element may leave every slice; it
+/// Returns `at + n · strides`, wrapping. The step after the last element may leave every slice, and
 /// is not used.
 #[inline(always)]
 pub(crate) fn step<const N: usize>(

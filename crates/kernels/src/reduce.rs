@@ -1,14 +1,13 @@
-//! Reductions of a view over any set of axes, in the order that [`tree`](crate::tree) fixes.
+//! Reductions of a view over any set of axes, in the order of [`tree`](crate::tree).
 //!
-//! `dst[j] = lower(x_0 ∘ x_1 ∘ … ∘ x_{n-1})`, where `j` runs over the kept axes (row-major) and
-//! `x_i` are the lifted elements of the reduced axes, numbered in row-major order whatever their
-//! strides. So a transposed view reduces to the same bits as its contiguous copy.
+//! `dst[j] = lower(x_0 ∘ x_1 ∘ … ∘ x_{n-1})`, where `j` runs over the kept axes (row-major). The
+//! `x_i` are the lifted elements of the reduced axes, numbered in row-major order for all strides.
+//! So a transposed view reduces to the same bits as its contiguous copy.
 //!
-//! Two strategies give those bits. **Rows** reduce one output at a time: for long reductions along
-//! the grain. **Columns** reduce a block of neighbouring outputs side by side, one lane after the
-//! other: for reductions across the grain, and for short ones. All are O(elements); the working
-//! memory is at most a chunk and a logarithmic number of rows. Threads share outputs, or the chunks
-//! of a single one.
+//! Two strategies give those bits. **Rows** reduce one output at a time, for long reductions along
+//! contiguous axes. **Columns** reduce a block of adjacent outputs side by side, for reductions
+//! across contiguous axes and for short ones. Both are O(elements). The working memory is at most a
+//! chunk and a logarithmic number of rows. Threads share outputs, or the chunks of a single one.
 
 mod best;
 mod fold;
@@ -21,7 +20,8 @@ use best::arg;
 use fold::fold;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
-/// Sums; 0 where nothing is summed. f16 and bf16 accumulate in f32, integers wrap, `bool` is "any".
+/// Computes sums; 0 over an empty set. f16 and bf16 accumulate in f32, integers wrap, `bool` is
+/// "any".
 ///
 /// `stable` sums floats in twice the precision and rounds once ([`twice`](crate::twice)).
 pub fn sum<T: Number>(dst: &mut [T], src: View<T>, axes: &[usize], stable: bool) {
@@ -42,8 +42,8 @@ pub fn sum<T: Number>(dst: &mut [T], src: View<T>, axes: &[usize], stable: bool)
     }
 }
 
-/// Products; 1 where nothing is multiplied. f16 and bf16 accumulate in f32, integers wrap, `bool`
-/// is "all".
+/// Computes products; 1 over an empty set. f16 and bf16 accumulate in f32, integers wrap, `bool` is
+/// "all".
 pub fn prod<T: Number>(dst: &mut [T], src: View<T>, axes: &[usize]) {
     fold(
         dst,
@@ -55,7 +55,7 @@ pub fn prod<T: Number>(dst: &mut [T], src: View<T>, axes: &[usize]) {
     );
 }
 
-/// IEEE maxima: NaN wins, `+0 > -0`. [`Ordered::LOWEST`] where there is nothing.
+/// Computes IEEE maxima: NaN wins, `+0 > -0`. [`Ordered::LOWEST`] over an empty set.
 pub fn max<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axes: &[usize]) {
     fold(
         dst,
@@ -67,7 +67,7 @@ pub fn max<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axes: &[usize])
     );
 }
 
-/// IEEE minima: NaN wins, `-0 < +0`. [`Ordered::HIGHEST`] where there is nothing.
+/// Computes IEEE minima: NaN wins, `-0 < +0`. [`Ordered::HIGHEST`] over an empty set.
 pub fn min<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axes: &[usize]) {
     fold(
         dst,
@@ -79,17 +79,17 @@ pub fn min<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axes: &[usize])
     );
 }
 
-/// Whether any element is true; false where there is none.
+/// Whether any element is true; false over an empty set.
 pub fn any(dst: &mut [bool], src: View<bool>, axes: &[usize]) {
     bit_or(dst, src, axes);
 }
 
-/// Whether all elements are true; true where there is none.
+/// Whether all elements are true; true over an empty set.
 pub fn all(dst: &mut [bool], src: View<bool>, axes: &[usize]) {
     bit_and(dst, src, axes);
 }
 
-/// Bitwise and of integers or `bool`s; all ones where there is nothing.
+/// Computes the bitwise AND of integers or `bool`s; all ones over an empty set.
 pub fn bit_and<T>(dst: &mut [T], src: View<T>, axes: &[usize])
 where
     T: Number<Acc = T> + Lanes + BitAnd<Output = T> + Not<Output = T>,
@@ -104,7 +104,7 @@ where
     );
 }
 
-/// Bitwise or of integers or `bool`s; 0 where there is nothing.
+/// Computes the bitwise OR of integers or `bool`s; 0 over an empty set.
 pub fn bit_or<T: Number<Acc = T> + Lanes + BitOr<Output = T>>(
     dst: &mut [T],
     src: View<T>,
@@ -113,7 +113,7 @@ pub fn bit_or<T: Number<Acc = T> + Lanes + BitOr<Output = T>>(
     fold(dst, src, axes, T::ZERO, &General(|x, _| x, T::bitor), |x| x);
 }
 
-/// Bitwise exclusive or of integers or `bool`s; 0 where there is nothing.
+/// Computes the bitwise XOR of integers or `bool`s; 0 over an empty set.
 pub fn bit_xor<T: Number<Acc = T> + Lanes + BitXor<Output = T>>(
     dst: &mut [T],
     src: View<T>,
@@ -129,13 +129,13 @@ pub fn bit_xor<T: Number<Acc = T> + Lanes + BitXor<Output = T>>(
     );
 }
 
-/// Positions of the maxima among the reduced elements in row-major order: the first of equals, and
-/// the first NaN if there is one (`-0` equals `+0`). 0 where there is nothing.
+/// Computes positions of the maxima among the reduced elements in row-major order: the first of
+/// equal elements, or the first NaN (`-0` equals `+0`). 0 over an empty set.
 pub fn argmax<T: Number<Acc: Ordered>, I: Index>(dst: &mut [I], src: View<T>, axes: &[usize]) {
     arg(dst, src, axes, |a: T::Acc, b| b.less(a));
 }
 
-/// Positions of the minima; see [`argmax`].
+/// Computes positions of the minima; see [`argmax`].
 pub fn argmin<T: Number<Acc: Ordered>, I: Index>(dst: &mut [I], src: View<T>, axes: &[usize]) {
     arg(dst, src, axes, |a: T::Acc, b| a.less(b));
 }

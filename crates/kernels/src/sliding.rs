@@ -1,47 +1,47 @@
-//! Windows that slide along an axis: which elements they have, as arithmetic progressions.
+//! Sliding windows along an axis: their elements as arithmetic progressions.
 //!
-//! Element `k` of the window at `p` is the operand's element `i` with
-//! `x_dilation · i = stride · p + dilation · k - low`. For a fixed `k` the windows that have one,
-//! and the elements they have, are evenly spaced: a [`WindowRun`].
+//! Element `k` of the window at `p` is the operand's element `i` with `x_dilation · i = stride · p
+//! + dilation · k - low`. For a fixed `k`, the windows with such an element, and these elements,
+//! are evenly spaced: a [`WindowRun`].
 
 use crate::memory::{Fallible, push, reserve};
 
-/// The windows along one axis.
+/// Windows along one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// Elements of the operand.
+    /// Number of elements of the operand.
     pub len: usize,
-    /// Elements of a window.
+    /// Number of elements of a window.
     pub window: usize,
     /// Number of windows.
     pub count: usize,
-    /// From one window to the next; not 0.
+    /// Stride of windows; not 0.
     pub stride: i64,
-    /// From one element of a window to the next.
+    /// Distance of the elements of a window.
     pub dilation: i64,
-    /// From one element of the operand to the next; positive.
+    /// Distance of the elements of the dilated operand; positive.
     pub x_dilation: i64,
-    /// Where the operand's first element stands.
+    /// Padding before the operand's first element.
     pub low: i64,
 }
 
-/// Windows `p, p + p_step, ..` and their elements `i, i + i_step, ..`, `count` of them.
+/// Windows `p, p + p_step, ..` and their elements `i, i + i_step, ..`; `count` of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowRun {
-    /// The first window.
+    /// First window.
     pub p: usize,
-    /// From one to the next.
+    /// Step of windows.
     pub p_step: usize,
-    /// The element of the first.
+    /// Element of the first window.
     pub i: usize,
-    /// From one to the next.
+    /// Step of elements.
     pub i_step: isize,
-    /// How many.
+    /// Number of windows.
     pub count: usize,
 }
 
 impl Axis {
-    /// An axis along which every window is one element, each in its place.
+    /// Axis along which window `i` is element `i`.
     pub fn still(len: usize) -> Axis {
         Axis {
             len,
@@ -54,7 +54,7 @@ impl Axis {
         }
     }
 
-    /// Whether every window is one element, each in its place.
+    /// Whether window `i` is element `i` for all windows.
     pub fn is_still(&self) -> bool {
         self.window == 1
             && self.count == self.len
@@ -62,7 +62,7 @@ impl Axis {
             && self.low == 0
     }
 
-    /// The windows that have an element `k`.
+    /// Returns the windows that have an element `k`.
     pub fn run(&self, k: usize) -> WindowRun {
         self.progression(
             i128::from(self.dilation) * k as i128 - i128::from(self.low),
@@ -70,9 +70,9 @@ impl Axis {
         )
     }
 
-    /// The places `k` at which some window has an element of the operand, ascending, and their
-    /// runs. A window may have any number of places, these are no more than its elements: time and
-    /// memory depend on the operand and the windows alone.
+    /// Returns the places `k` at which some window has an element of the operand, ascending, and
+    /// their runs. Time and memory depend on the number of elements and windows, not on the extent
+    /// of a window.
     pub fn runs(&self) -> Fallible<Vec<(usize, WindowRun)>> {
         let mut runs = Vec::new();
         let [len, count] = [self.len, self.count].map(|n| n as i128);
@@ -102,7 +102,7 @@ impl Axis {
             (first..=last).try_for_each(place)?;
             return Ok(runs);
         }
-        // Few elements of few windows, far apart.
+        // Few elements and windows, far apart: all pairs are tried.
         let mut places = Vec::new();
         for p in 0..count {
             for i in 0..len {
@@ -118,7 +118,8 @@ impl Axis {
         Ok(runs)
     }
 
-    /// From a window to the next with an element at the same place, and from that element to its.
+    /// Step from a window to the next one with an element at the same place, and the step of that
+    /// element.
     pub fn steps(&self) -> (usize, isize) {
         let [stride, step] = [self.stride, self.x_dilation].map(i128::from);
         assert!(stride != 0 && step > 0, "steps of {self:?}");
@@ -126,11 +127,11 @@ impl Axis {
         ((step / common) as usize, (stride / common) as isize)
     }
 
-    /// The `p` below `count` with elements at `stride · p + shift`.
+    /// Returns the windows `p` below `count` with elements at `stride · p + shift`.
     pub(crate) fn progression(&self, shift: i128, count: usize) -> WindowRun {
         let [stride, step] = [self.stride, self.x_dilation].map(i128::from);
         let at = |p: i128| stride * p + shift;
-        // All solutions are a first one and steps of `p_step`.
+        // The solutions are one solution plus multiples of `p_step`.
         let (p_step, i_step) = self.steps();
         let (p_step, i_step) = (p_step as i128, i_step as i128);
         let Some(first) = (0..p_step.min(count as i128)).find(|&p| at(p) % step == 0) else {
@@ -167,7 +168,7 @@ fn gcd(a: i128, b: i128) -> i128 {
 }
 
 impl WindowRun {
-    /// No windows.
+    /// A run without windows.
     const NONE: WindowRun = WindowRun {
         p: 0,
         p_step: 1,
@@ -196,7 +197,7 @@ impl WindowRun {
     }
 }
 
-/// The components of a row-major index over axes with these extents.
+/// Components of a row-major index over axes with these extents.
 pub fn components(
     mut index: usize,
     extents: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator,
@@ -210,8 +211,8 @@ pub fn components(
 }
 
 /// Calls `f(k, p, x, run)` for every element `k` of the window in row-major order and every line of
-/// windows along the last axis: where the line begins in the result and in the operand, and the run
-/// along it.
+/// windows along the last axis. `p` and `x` are the offsets of the line in the result and in the
+/// operand.
 pub fn each_line(axes: &[Axis], mut f: impl FnMut(usize, usize, usize, WindowRun)) -> Fallible {
     let Some((last, outer)) = axes.split_last() else {
         return each_line(&[Axis::still(1)], f);
@@ -226,7 +227,7 @@ pub fn each_line(axes: &[Axis], mut f: impl FnMut(usize, usize, usize, WindowRun
         let k = chosen()
             .zip(outer)
             .fold(0, |k, ((place, _), axis)| k * axis.window + place);
-        // Where lines begin in the operand: along each axis the places inside those before.
+        // Offsets of lines in the operand, from the outermost axis to the innermost one.
         starts.clear();
         push(&mut starts, Some(0))?;
         for ((_, run), axis) in chosen().zip(outer) {
@@ -259,7 +260,7 @@ pub fn each_line(axes: &[Axis], mut f: impl FnMut(usize, usize, usize, WindowRun
 mod tests {
     use super::*;
 
-    /// The places that meet the operand are found whether they are many or few, near or very far.
+    /// Places that meet the operand are found whether there are few or many, near or far apart.
     #[test]
     fn runs_are_those_of_places_that_meet_the_operand() {
         for stride in [-3, -1, 1, 2, 1 << 40] {
@@ -288,7 +289,7 @@ mod tests {
                             .map(|k| (k, a.run(k)))
                             .filter(|(_, run)| run.count > 0);
                         assert_eq!(a.runs().unwrap(), all.collect::<Vec<_>>(), "{a:?}");
-                        // A window that goes on meets no less, and no more than there are pairs.
+                        // A longer window meets at least the same places, and at most one per pair.
                         let far = Axis {
                             window: usize::MAX,
                             ..a

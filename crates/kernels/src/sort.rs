@@ -1,10 +1,10 @@
 //! Stable sorts along one axis: the permutation that sorts, and elements moved by it.
 //!
-//! Elements are compared as integers of one order ([`key`]), so there is one sort for all types.
-//! Floats are in total preorder: `-0` equals `+0`, every NaN equals every other and comes last,
-//! ascending or descending. Equal elements keep their order, so the permutation is unique. What
-//! differs in the integers of a line and the positions fit one integer, as a rule, and these are
-//! sorted. O(elements · log extent). Lines are shared among threads.
+//! Elements are compared by integer keys ([`Keyed::key`]), so all types share one sort. Floats are
+//! in total preorder: `-0` equals `+0`, all NaNs are equal and last, ascending or descending. Equal
+//! elements keep their order, so the permutation is unique. The bits in which keys of a line
+//! differ, and the position, usually fit one integer, which is sorted. O(elements · log extent).
+//! Threads share lines.
 
 use crate::element::{Index, Ordered};
 use crate::loops::{Loops, StridedAxis};
@@ -12,16 +12,16 @@ use crate::memory::{Fallible, push, reserve};
 use crate::parallel::{Shared, attempt};
 use crate::view::{View, volume_of};
 
-/// Elements of lines that are one piece of work.
+/// Number of elements of lines per chunk of work.
 const PIECE_ELEMENTS: usize = 1 << 12;
 
-/// A type whose order is that of integers.
+/// Type whose order is that of integers.
 pub trait Keyed: Ordered {
-    /// An integer that orders as the element does, if it is not NaN.
+    /// Returns an integer with the order of the element, if it is not NaN.
     fn key(self) -> u64;
 }
 
-/// `f64` by its bits: negative numbers run backwards, below the positive ones.
+/// Keys of `f64` are its bits; bits of negative numbers are inverted and below the positive ones.
 impl Keyed for f64 {
     fn key(self) -> u64 {
         // -0 becomes +0.
@@ -64,8 +64,8 @@ impl Keyed for u64 {
     }
 }
 
-/// The permutation that sorts every line along `axis`, ascending or `descending`: `dst[.., i, ..]`
-/// is the position in `src` of the `i`-th element in that order. `dst` is row-major.
+/// Computes the permutation that sorts every line along `axis`, ascending or `descending`. `dst[..,
+/// i, ..]` is the position in `src` of the `i`-th element in that order. `dst` is row-major.
 ///
 /// # Panics
 /// If the lengths differ or the axis does not exist.
@@ -85,7 +85,7 @@ pub fn argsort<T: Keyed + Sync>(
         |room: &mut SortScratch, to, from| {
             let data = src.data();
             let key = |x: T| if descending { !x.key() } else { x.key() };
-            // Keys differ between their first and last bits only, and positions are below a power
+            // Keys have common first and last bits, which are dropped; positions are below a power
             // of two.
             let (mut any, mut all) = (0, u64::MAX);
             for x in from.clone().map(|s| data[s]).filter(|x| !x.is_nan()) {
@@ -103,7 +103,7 @@ pub fn argsort<T: Keyed + Sync>(
             nan.clear();
             let count = from.left;
             let mut elements = from.map(|s| data[s]).enumerate();
-            // NaN, and only NaN, is last both ways.
+            // NaN, and only NaN, is last in both directions.
             if differ == 0 || high + low < size {
                 reserve(pairs, count)?;
                 elements.try_for_each(|(i, x)| {
@@ -130,8 +130,8 @@ pub fn argsort<T: Keyed + Sync>(
     )
 }
 
-/// The first `kept` positions of [`argsort`], of which `dst` has that many along the axis: the
-/// others are not sorted. O(elements), and O(kept · log kept) for each line.
+/// Computes the first `kept` positions of [`argsort`]; `dst` has `kept` elements along the axis.
+/// The others are not sorted. O(elements) for all, and O(kept · log kept) for each line.
 ///
 /// # Panics
 /// If the lengths differ, the axis does not exist, or `kept` is 0 or more than its extent.
@@ -175,7 +175,7 @@ pub fn argsort_first<T: Keyed + Sync>(
             } else {
                 select(best, x, kept, |x, y| x.less(y), |x| x.key());
             }
-            // NaN is last both ways.
+            // NaN is last in both directions.
             let nan = x
                 .iter()
                 .enumerate()
@@ -187,13 +187,13 @@ pub fn argsort_first<T: Keyed + Sync>(
     )
 }
 
-/// Elements that are compared with the worst of the best ones together.
+/// Number of elements that are compared together with the current `kept`-th element.
 const COMPARE_BLOCK_ELEMENTS: usize = 16;
 
-/// The least number of candidates after which those that are not among the best are removed.
+/// Minimum number of candidates before all but the best are removed.
 const MIN_CANDIDATES: usize = 64;
 
-/// Room for the best of a line.
+/// Scratch memory of the selection in a line.
 struct SelectScratch<T> {
     line: Vec<T>,
     best: Vec<(u64, usize)>,
@@ -208,7 +208,8 @@ impl<T> Default for SelectScratch<T> {
     }
 }
 
-/// The `kept` elements that come first, in order, by keys and positions; fewer if others are NaN.
+/// Collects the `kept` elements that come first, in order, by keys and positions. There are fewer
+/// if others are NaN.
 fn select<T: Keyed>(
     best: &mut Vec<(u64, usize)>,
     x: &[T],
@@ -216,7 +217,7 @@ fn select<T: Keyed>(
     before: impl Fn(T, T) -> bool,
     key: impl Fn(T) -> u64,
 ) {
-    // No element that comes later in the line, and not before this one, is among the best.
+    // Elements after the current one that do not come before `worst` are not among the best.
     let mut worst: Option<T> = None;
     for (b, block) in x.chunks(COMPARE_BLOCK_ELEMENTS).enumerate() {
         let any = match worst {
@@ -241,17 +242,17 @@ fn select<T: Keyed>(
     best.truncate(kept);
 }
 
-/// Room for a line.
+/// Scratch memory of the sort of a line.
 #[derive(Default)]
 struct SortScratch {
-    /// Keys and positions in one.
+    /// Key and position in one integer.
     packed: Vec<u64>,
     pairs: Vec<(u64, usize)>,
     nan: Vec<usize>,
 }
 
-/// `dst[.., i, ..] = src[.., p, ..]` with `p = positions[.., i, ..]`, for row-major `dst` and
-/// `positions` of the shape of `src`: applies the permutations of [`argsort`].
+/// Computes `dst[.., i, ..] = src[.., p, ..]` with `p = positions[.., i, ..]`: applies the
+/// permutations of [`argsort`]. `dst` and `positions` are row-major and have the shape of `src`.
 ///
 /// # Panics
 /// If the lengths differ, the axis does not exist, or a position is out of range.
@@ -273,10 +274,10 @@ pub fn take_along_axis<T: Copy + Send + Sync, I: Index + Sync>(
     })
 }
 
-/// As [`take_along_axis`], for the `kept` first positions of each line.
+/// Runs [`take_along_axis`] for the `kept` first positions of each line.
 ///
 /// # Panics
-/// As there, or if the axis has less than `kept` elements.
+/// As [`take_along_axis`], or if the axis has fewer than `kept` elements.
 pub fn take_first<T: Copy + Send + Sync, I: Index + Sync>(
     dst: &mut [T],
     src: View<T>,
@@ -297,9 +298,9 @@ pub fn take_first<T: Copy + Send + Sync, I: Index + Sync>(
     })
 }
 
-/// Calls `f` with the offsets of each line along `axis`, in a row-major array of `src`'s shape with
-/// `kept` elements there and in `src`, and room that is its own; an element of a line takes so many
-/// nanoseconds.
+/// Calls `f` with the offsets of each line along `axis`, in `src` and in a row-major array of its
+/// shape with `kept` elements along the axis. Each thread has its own scratch memory. `nanos` is
+/// the estimated time per element, in ns.
 fn on_lines<T: Sync, R: Send, S: Default>(
     dst: &mut [R],
     src: View<T>,
@@ -374,11 +375,11 @@ struct LineOutput<'a, T> {
 }
 
 impl<T> LineOutput<'_, T> {
-    /// Writes its elements.
+    /// Writes the elements of the line.
     fn put(self, x: impl Iterator<Item = T>) {
         for (at, x) in self.line.zip(x) {
-            // SAFETY: lines are inside the row-major result, which is borrowed, and no two have an
-            // element in common.
+            // SAFETY: lines are inside the row-major result, which is borrowed mutably, and no two
+            // lines share an element.
             unsafe { self.dst.get().add(at).write(x) };
         }
     }
@@ -450,7 +451,7 @@ mod tests {
         }
     }
 
-    /// The first positions of a sort, whatever their number, and what they take.
+    /// The first positions equal those of the sort, for every number of them.
     #[test]
     fn first_positions_are_those_of_the_sort() {
         fn of<T: Keyed>(random: &mut Random, value: impl Fn(&mut Random) -> T) {

@@ -1,23 +1,21 @@
-//! Square blocks of a transpose in registers: lines in, lines out. Lines as columns, and columns as
-//! lines, by such blocks.
+//! Transposes of square blocks in registers, and of lines to columns and back by such blocks.
 //!
-//! Elements are moved, not computed with: they are taken for integers of their size, so that every
-//! bit stays.
+//! Elements are moved as integers of their size, so that every bit is preserved.
 
 use crate::view::ElementRun;
 
-/// Lines, and elements of a line, that are turned in registers at a time.
+/// Side of a square that is transposed in registers.
 #[cfg(target_arch = "x86_64")]
 const SQUARE: usize = 8;
 
-/// Lines of elements in a slice, evenly spaced.
+/// Evenly spaced lines of elements in a slice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lines {
-    /// The first element of the first line.
+    /// Index of the first element of the first line.
     pub(crate) start: usize,
-    /// From a line to the next.
+    /// Stride of lines.
     pub(crate) next: isize,
-    /// From an element of a line to the next.
+    /// Stride of the elements of a line.
     pub(crate) by: isize,
 }
 
@@ -28,7 +26,7 @@ impl Lines {
     }
 
     /// Whether `width` lines of `steps` adjacent elements are inside a slice of `len` elements, and
-    /// are squares that fill registers.
+    /// fill squares in registers.
     #[cfg(target_arch = "x86_64")]
     fn are_squares<T>(self, [width, steps]: [usize; 2], len: usize) -> bool {
         let inside = |line: usize| {
@@ -38,7 +36,7 @@ impl Lines {
         };
         let fill = matches!(size_of::<T>(), 4 | 8) && width >= SQUARE && steps >= SQUARE;
         fill && self.by == 1 && crate::simd::fused() && inside(0) && inside(width - 1) && {
-            // Between the first and the last line there is no wrap.
+            // No offset wraps between the first and the last line.
             self.next
                 .unsigned_abs()
                 .checked_mul(width - 1)
@@ -47,10 +45,10 @@ impl Lines {
     }
 }
 
-/// Writes the elements of `width` lines to columns.
+/// Writes `width` lines to columns.
 ///
 /// # Panics
-/// If an element is outside `x`, or the lines are more than the columns.
+/// If an element is outside `x`, or there are more lines than columns.
 pub(crate) fn to_columns<T: Copy, const W: usize>(
     to: &mut [[T; W]],
     width: usize,
@@ -62,8 +60,8 @@ pub(crate) fn to_columns<T: Copy, const W: usize>(
     if width <= W && lines.are_squares::<T>([width, steps], x.len()) {
         let (from, next) = (x.as_ptr().wrapping_add(lines.start), lines.next);
         let to = to.as_mut_ptr();
-        // SAFETY: this machine has the instructions, and `are_squares` checked that all lines are
-        // inside `x`; `to` has `steps` rows of `W` elements.
+        // SAFETY: `are_squares` checked that the CPU supports AVX2 and that all lines are inside
+        // `x`; `to` has `steps` rows of `W` elements.
         return unsafe {
             match size_of::<T>() {
                 4 => x86::squares_of_words(
@@ -96,7 +94,7 @@ pub(crate) fn to_columns<T: Copy, const W: usize>(
     }
 }
 
-/// Writes `width` columns to the elements of lines.
+/// Writes `width` columns to lines.
 ///
 /// # Panics
 /// As [`to_columns`].
@@ -114,7 +112,8 @@ pub(crate) fn from_columns<T: Copy, const W: usize>(
             lines.next,
             from.as_ptr(),
         );
-        // SAFETY: as in `to_columns`, with `to` and `from` exchanged.
+        // SAFETY: `are_squares` checked that the CPU supports AVX2 and that all lines are inside
+        // `to`; `from` has `steps` rows of `W` elements.
         return unsafe {
             match size_of::<T>() {
                 4 => x86::squares_of_words(
@@ -147,12 +146,12 @@ pub(crate) fn from_columns<T: Copy, const W: usize>(
     }
 }
 
-/// Writes the transpose of `lines` to `dst`: element `c` of line `r` goes to
-/// `dst[at + c · stride + r]`. Whether it did; it does not for elements of other sizes than 4 and 8
-/// bytes, blocks that do not fill registers, and on machines without them.
+/// Writes the transpose of `lines` to `dst`: element `c` of line `r` goes to `dst[at + c · stride +
+/// r]`. Returns `false`, without writing, if elements have not 4 or 8 bytes, blocks do not fill
+/// registers, or the CPU lacks the instructions.
 ///
 /// # Panics
-/// If an element would lie outside `dst`.
+/// If an element would be outside `dst`.
 #[inline]
 pub(crate) fn block<T: Copy, const N: usize>(
     dst: &mut [T],
@@ -170,8 +169,8 @@ pub(crate) fn block<T: Copy, const N: usize>(
             dst[start..][..N].as_mut_ptr()
         });
         let from = lines.map(|l| l.as_ptr());
-        // SAFETY: this machine has the instructions; every line, in and out, has `N` elements of
-        // the size.
+        // SAFETY: the CPU supports AVX2 (tested above); every line, in and out, has `N` elements of
+        // this size.
         unsafe {
             match size_of::<T>() {
                 4 => x86::words(&from.map(|p| p.cast()), &to.map(|p| p.cast())),
@@ -188,7 +187,7 @@ pub(crate) fn block<T: Copy, const N: usize>(
 /// `from[r] + i · step + c`, goes to `to[c] + i · stride + r`.
 ///
 /// # Safety
-/// All of them are valid, for reading or for writing, and none that is written is read.
+/// All sources are valid for reading and all targets for writing, and they do not overlap.
 pub(crate) unsafe fn blocks<T: Copy, const B: usize>(
     from: &[*const T; B],
     step: isize,
@@ -201,7 +200,8 @@ pub(crate) unsafe fn blocks<T: Copy, const B: usize>(
         && B.is_multiple_of(32 / size_of::<T>())
         && crate::simd::fused()
     {
-        // SAFETY: this machine has the instructions; the caller's promise.
+        // SAFETY: the CPU supports AVX2 (tested above); the caller guarantees all blocks (#
+        // Safety).
         unsafe {
             match size_of::<T>() {
                 4 => x86::all_words(
@@ -225,7 +225,7 @@ pub(crate) unsafe fn blocks<T: Copy, const B: usize>(
     for i in 0..count {
         for (r, from) in from.iter().enumerate() {
             for (c, to) in to.iter().enumerate() {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees all blocks (# Safety).
                 unsafe {
                     *to.offset(i as isize * stride).add(r) = *from.offset(i as isize * step).add(c)
                 };
@@ -238,16 +238,16 @@ pub(crate) unsafe fn blocks<T: Copy, const B: usize>(
 mod x86 {
     use std::arch::x86_64::*;
 
-    /// Elements of 8 bytes, four by four.
+    /// Transposes elements of 8 bytes, four by four.
     ///
     /// # Safety
-    /// Each pointer is valid for `N` elements, a multiple of 4; `to` overlap nothing.
+    /// Each pointer is valid for `N` elements, a multiple of 4, and `to` does not overlap `from`.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn doubles<const N: usize>(from: &[*const u64; N], to: &[*mut u64; N]) {
         for c in (0..N).step_by(4) {
             for r in (0..N).step_by(4) {
-                // SAFETY: four elements from `c` on of four lines, and to `r` on of four others.
+                // SAFETY: the lines have four elements from `c` on, and from `r` on (# Safety).
                 unsafe {
                     let x: [__m256i; 4] =
                         std::array::from_fn(|k| _mm256_loadu_si256(from[r + k].add(c).cast()));
@@ -273,14 +273,13 @@ mod x86 {
 
     macro_rules! squares {
         ($name:ident, $t:ty, $square:ident) => {
-            /// Moves `width` lines of `steps` elements by squares, of which neighbours may overlap:
-            /// element `i` of line `l` from `from + l · a[0] + i · a[1]` to
-            /// `to + l · b[0] + i · b[1]`. In each one of both distances is 1, and not the same
-            /// one.
+            /// Moves `width` lines of `steps` elements by squares; neighbouring squares may
+            /// overlap. Element `i` of line `l` goes from `from + l · a[0] + i · a[1]` to `to + l ·
+            /// b[0] + i · b[1]`. In `a` and in `b` one stride is 1, at different positions.
             ///
             /// # Safety
-            /// Every element is valid, for reading and for writing; there are at least [`SQUARE`]
-            /// lines and elements of a line.
+            /// Every element is valid for reading and for writing. There are at least [`SQUARE`]
+            /// lines, and [`SQUARE`] elements in a line.
             #[target_feature(enable = "avx2")]
             pub(super) unsafe fn $name(
                 from: *const $t,
@@ -297,7 +296,7 @@ mod x86 {
                         let i = i.min(last_step) as isize;
                         let from = from.wrapping_offset(l * a[0] + i * a[1]);
                         let to = to.wrapping_offset(l * b[0] + i * b[1]);
-                        // Reads along the axis whose elements are adjacent in memory.
+                        // Reads along the axis that is contiguous in memory.
                         let (next, other) = if a[1] == 1 {
                             (a[0], b[1])
                         } else {
@@ -308,7 +307,8 @@ mod x86 {
                             lines.0[k] = from.wrapping_offset(k as isize * next);
                             lines.1[k] = to.wrapping_offset(k as isize * other);
                         }
-                        // SAFETY: the caller's promise: the square is inside.
+                        // SAFETY: the square is inside the lines, which the caller guarantees (#
+                        // Safety).
                         unsafe { $square(&lines.0, &lines.1) };
                     }
                 }
@@ -319,7 +319,7 @@ mod x86 {
     squares!(squares_of_words, u32, words);
     squares!(squares_of_doubles, u64, doubles);
 
-    /// Blocks of elements of 8 bytes.
+    /// Transposes blocks of elements of 8 bytes.
     ///
     /// # Safety
     /// As for [`doubles`], for each block.
@@ -336,12 +336,12 @@ mod x86 {
                 from.map(|p| p.wrapping_offset(i * step)),
                 to.map(|p| p.wrapping_offset(i * stride)),
             );
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees each block (# Safety).
             unsafe { doubles(&from, &to) };
         }
     }
 
-    /// Blocks of elements of 4 bytes.
+    /// Transposes blocks of elements of 4 bytes.
     ///
     /// # Safety
     /// As for [`words`], for each block.
@@ -358,25 +358,25 @@ mod x86 {
                 from.map(|p| p.wrapping_offset(i * step)),
                 to.map(|p| p.wrapping_offset(i * stride)),
             );
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees each block (# Safety).
             unsafe { words(&from, &to) };
         }
     }
 
-    /// Elements of 4 bytes, eight by eight.
+    /// Transposes elements of 4 bytes, eight by eight.
     ///
     /// # Safety
-    /// Each pointer is valid for `N` elements, a multiple of 8; `to` overlap nothing.
+    /// Each pointer is valid for `N` elements, a multiple of 8, and `to` does not overlap `from`.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn words<const N: usize>(from: &[*const u32; N], to: &[*mut u32; N]) {
         for c in (0..N).step_by(8) {
             for r in (0..N).step_by(8) {
-                // SAFETY: eight elements from `c` on of eight lines, and to `r` on of eight others.
+                // SAFETY: the lines have eight elements from `c` on, and from `r` on (# Safety).
                 unsafe {
                     let x: [__m256i; 8] =
                         std::array::from_fn(|k| _mm256_loadu_si256(from[r + k].add(c).cast()));
-                    // Of lines k .. k + 4: the elements 2h and 2h + 1 of each half, line by line.
+                    // Of lines k to k + 3: the elements 2h and 2h + 1 of each half, line by line.
                     let quad = |k: usize| {
                         let low = [
                             _mm256_unpacklo_epi32(x[k], x[k + 1]),

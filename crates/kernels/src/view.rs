@@ -1,14 +1,12 @@
 //! A read-only strided view of a slice: the operand of every kernel.
 //!
-//! Element `i` of a view is `data[offset + Σ_d i_d · strides_d]`. A stride of 0 repeats an element
-//! along its axis (broadcast), a negative one walks backwards (reverse). Shape and strides are
-//! borrowed, and the two commonest layouts ([`View::dense`], [`View::splat`]) need no strides at
-//! all.
+//! Element `i` of a view is `data[offset + Σ_d i_d · strides_d]`. A stride of 0 broadcasts an
+//! element along its axis, a negative one reverses it. Shape and strides are borrowed. The two
+//! commonest layouts ([`View::dense`], [`View::splat`]) need no strides.
 //!
-//! Invariant: every element a view addresses lies inside `data`; the constructors check it, once,
-//! in O(rank).
+//! Invariant: every element of a view is inside `data`. The constructors check it once, in O(rank).
 
-/// A strided view of `data`; see the module's page for the address of an element.
+/// Strided view of `data`; see the module's page for the address of an element.
 #[derive(Debug)]
 pub struct View<'a, T> {
     data: &'a [T],
@@ -34,10 +32,11 @@ impl<T> Clone for View<'_, T> {
 impl<T> Copy for View<'_, T> {}
 
 impl<'a, T> View<'a, T> {
-    /// The view of `data` from `offset` with the given shape and strides (counted in elements).
+    /// Returns the view of `data` from `offset` with the given shape and strides (counted in
+    /// elements).
     ///
     /// # Panics
-    /// If the ranks differ or an element would lie outside `data`.
+    /// If the ranks differ or an element would be outside `data`.
     pub fn new(data: &'a [T], offset: usize, shape: &'a [usize], strides: &'a [isize]) -> Self {
         assert_eq!(
             shape.len(),
@@ -54,7 +53,7 @@ impl<'a, T> View<'a, T> {
         }
     }
 
-    /// The row-major view of all of `data`.
+    /// Returns the row-major view of all of `data`.
     ///
     /// # Panics
     /// If `data.len()` is not the product of `shape`.
@@ -74,7 +73,7 @@ impl<'a, T> View<'a, T> {
         }
     }
 
-    /// One value at every index of `shape`.
+    /// Returns a view with one value at every index of `shape`.
     pub fn splat(value: &'a T, shape: &'a [usize]) -> Self {
         let (data, len) = (std::slice::from_ref(value), volume(shape));
         View {
@@ -91,7 +90,7 @@ impl<'a, T> View<'a, T> {
         self.len
     }
 
-    /// Whether there is no element: some axis has length 0.
+    /// Whether there is no element: an axis has length 0.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -101,12 +100,12 @@ impl<'a, T> View<'a, T> {
         self.shape
     }
 
-    /// The slice the view looks at: all of it, not only the elements of the view.
+    /// The whole slice, not only the elements of the view.
     pub fn data(&self) -> &'a [T] {
         self.data
     }
 
-    /// Where in [`View::data`] the element at index 0 lies.
+    /// Index in [`View::data`] of the element at index 0.
     pub fn offset(&self) -> usize {
         self.offset
     }
@@ -120,7 +119,7 @@ impl<'a, T> View<'a, T> {
         }
     }
 
-    /// Whether the elements lie next to each other in row-major order.
+    /// Whether the elements are contiguous in row-major order.
     pub fn is_contiguous(&self) -> bool {
         match self.strides {
             Strides::RowMajor => true,
@@ -137,7 +136,7 @@ impl<'a, T> View<'a, T> {
         }
     }
 
-    /// The elements in row-major order, if that is how they lie.
+    /// Elements in row-major order, if the view is contiguous.
     pub fn as_slice(&self) -> Option<&'a [T]> {
         match self.len {
             0 => Some(&[]),
@@ -172,12 +171,12 @@ impl<'a, T: Copy> View<'a, T> {
         Some(self.run(self.offset, len, step))
     }
 
-    /// The run of `len >= 1` elements from `data[start]` on, `stride` apart.
+    /// Returns the run of `len >= 1` elements from `data[start]` on, `stride` apart.
     pub fn run(&self, start: usize, len: usize, stride: isize) -> ElementRun<'a, T> {
         ElementRun::new(self.data, start, len, stride)
     }
 
-    /// The element at a multi-index, in O(rank): for tests and single look-ups.
+    /// Returns the element at a multi-index, in O(rank): for tests and single look-ups.
     pub fn get(&self, index: &[usize]) -> T {
         assert_eq!(
             index.len(),
@@ -197,19 +196,19 @@ impl<'a, T: Copy> View<'a, T> {
     }
 }
 
-/// Evenly spaced elements, sorted by how fast a loop over them runs.
+/// Evenly spaced elements, distinguished by how fast a loop over them is.
 #[derive(Clone, Copy, Debug)]
 pub enum ElementRun<'a, T> {
     /// Adjacent elements.
     Dense(&'a [T]),
-    /// One element, repeated.
+    /// One element, broadcast.
     Splat(T),
     /// `data[start + i · stride]`.
     Strided(&'a [T], usize, isize),
 }
 
 impl<'a, T: Copy> ElementRun<'a, T> {
-    /// The run of `len >= 1` elements from `data[start]` on, `stride` apart.
+    /// Returns the run of `len >= 1` elements from `data[start]` on, `stride` apart.
     pub fn new(data: &'a [T], start: usize, len: usize, stride: isize) -> Self {
         match stride {
             1 => ElementRun::Dense(&data[start..start + len]),
@@ -219,15 +218,15 @@ impl<'a, T: Copy> ElementRun<'a, T> {
     }
 }
 
-/// The product of the lengths; 1 for rank 0.
+/// Product of the lengths; 1 for rank 0.
 ///
 /// # Panics
-/// If it overflows `usize` (a zero length anywhere makes it 0, whatever the others are).
+/// If it overflows `usize`. If any length is zero, the result is 0 whatever the others are.
 pub fn volume(shape: &[usize]) -> usize {
     volume_of(shape.iter().copied())
 }
 
-/// [`volume`] of some axes.
+/// Product of the lengths of some axes, as [`volume`].
 pub(crate) fn volume_of(shape: impl Iterator<Item = usize>) -> usize {
     let (mut product, mut empty) = (Some(1usize), false);
     for len in shape {
@@ -255,8 +254,8 @@ pub fn row_major_strides(shape: &[usize]) -> Vec<isize> {
         .collect()
 }
 
-/// The lowest and highest element that strides reach from 0, as (distance below, distance above);
-/// `None` if the arithmetic overflows. The shape has no zero.
+/// Distances below and above 0 of the lowest and highest element that strides reach. `None` if the
+/// arithmetic overflows. No length is zero.
 pub(crate) fn reach(shape: &[usize], strides: &[isize]) -> Option<(usize, usize)> {
     let (mut below, mut above) = (0usize, 0usize);
     for (&len, &stride) in shape.iter().zip(strides) {
@@ -267,8 +266,8 @@ pub(crate) fn reach(shape: &[usize], strides: &[isize]) -> Option<(usize, usize)
     Some((below, above))
 }
 
-/// Panics unless every element that a shape and strides address from `offset` on lies inside a
-/// slice of `len`.
+/// Panics unless every element that a shape and strides address from `offset` on is inside a slice
+/// of `len`.
 pub(crate) fn check_bounds(len: usize, offset: usize, shape: &[usize], strides: &[isize]) {
     if shape.contains(&0) {
         return;

@@ -4,8 +4,8 @@
 //! y[p] = fold of x[i] over the elements i of the window p            axis by axis, each in the order of k
 //! r[p] = Σ_k t[i] where x[i] = y[p]          r[i] = Σ_{k, p} t[p] where x[i] = y[p]
 //! ```
-//! Axes before the first with windows only count images, which are shared among threads. In an
-//! image, what windows have at one place `k` is a matter of lines ([`WindowParts`]).
+//! Leading axes without windows count images, which threads share. In an image, the elements of
+//! windows at one place `k` are in lines ([`WindowParts`]).
 
 mod parts;
 
@@ -17,14 +17,14 @@ use crate::twice::Exact;
 pub use parts::{WindowLines, WindowParts};
 use std::borrow::Cow;
 
-/// Elements of images that are one piece of work.
+/// Number of elements of images per chunk of work.
 const PIECE_ELEMENTS: usize = 1 << 14;
 
-/// `y[p]` = the fold of the elements of each window, one axis after the other; `of_none` where
-/// there are none.
+/// Computes the fold `y[p]` of the elements of each window, one axis after the other; `of_none` for
+/// windows without elements.
 ///
 /// # Panics
-/// If the slices do not have the elements that the axes say.
+/// If the slices do not have the lengths that the axes specify.
 pub fn reduce<T: Copy + Send + Sync, A: Copy + Sync>(
     y: &mut [T],
     x: &[T],
@@ -67,10 +67,10 @@ pub fn reduce<T: Copy + Send + Sync, A: Copy + Sync>(
     })
 }
 
-/// What slides, without the axes in front that do not.
+/// Sliding axes of an image, without leading axes that do not slide.
 struct Images<'a> {
     axes: &'a [Axis],
-    /// Elements of the operand and of the result in an image.
+    /// Number of elements of the operand and of the result in an image.
     n: usize,
     count: usize,
 }
@@ -93,14 +93,14 @@ impl<'a> Images<'a> {
     }
 }
 
-/// The windows along one axis of an image, when those before it are folded.
+/// Windows along axis `k` of an image, after the axes before it were folded.
 fn stage(axes: &[Axis], k: usize) -> Fallible<WindowParts> {
     let outer = axes[..k].iter().map(|a| a.count).product();
     let inner = axes[k + 1..].iter().map(|a| a.len).product();
     WindowParts::new(&[Axis::still(outer), axes[k], Axis::still(inner)])
 }
 
-/// Folds every part of an image, in order.
+/// Folds all parts of an image, in order.
 fn folded<S: Copy, A: Copy>(
     stage: &WindowParts,
     y: &mut [A],
@@ -120,19 +120,19 @@ fn folded<S: Copy, A: Copy>(
     }
 }
 
-/// What is added.
+/// Terms of a selection.
 #[derive(Clone, Copy)]
 pub enum Terms<'a, T> {
-    /// One for each element, or each window.
+    /// One term for each element, or each window.
     Each(&'a [T]),
-    /// The same for all.
+    /// One broadcast term.
     Same(T),
 }
 
-/// Says which elements of an image its windows select.
+/// Returns the function that selects elements of an image.
 pub type Selection<'a> = dyn Fn(&WindowParts, usize) -> Fallible<Box<Select<'a>>> + Sync + 'a;
 
-/// Says which windows of a part select their element.
+/// Clears the flags of windows of a part that do not select their element.
 pub type Select<'a> = dyn Fn(&WindowLines, &mut [bool]) + 'a;
 
 /// Selects the elements of `x` that are equal to their windows in `y`.
@@ -157,7 +157,8 @@ pub fn equal<'a, T: PartialEq + Copy + Sync>(x: &'a [T], y: &'a [T]) -> Box<Sele
     })
 }
 
-/// Clears the flags of windows that are done, and notes those that are now.
+/// Clears the flags of windows that have selected an element before, and records those that select
+/// one now.
 fn first(part: &WindowLines, flags: &mut [bool], done: &mut [bool]) {
     part.each_flagged(
         flags,
@@ -171,8 +172,8 @@ fn first(part: &WindowLines, flags: &mut [bool], done: &mut [bool]) {
     );
 }
 
-/// Adds to the windows `r` their terms that are flagged, those of elements, or to the elements
-/// those of windows.
+/// Adds the flagged terms: those of elements to their windows `r` if `gather`, else those of
+/// windows to their elements.
 fn add<T: Number, A: Copy>(
     part: &WindowLines,
     r: &mut [A],
@@ -203,13 +204,13 @@ fn add<T: Number, A: Copy>(
     );
 }
 
-/// Sums over elements that are selected: with `gather` `r[p] = Σ t[i]` over those of the window
-/// `p`, without it `r[i] = Σ t[p]` over the windows that select it. `select` says which
-/// ([`equal`]); only the first element that it selects in a window counts if `only_first`. Where
-/// more than [`PLAIN`] elements may be added, sums are compensated.
+/// Sums terms of selected elements. With `gather`, `r[p] = Σ t[i]` over the selected elements of
+/// the window `p`; otherwise `r[i] = Σ t[p]` over the windows that select it. `select` determines
+/// the elements ([`equal`]). With `only_first`, only the first selected element of a window counts.
+/// Sums are compensated if windows have more than [`PLAIN`] elements.
 ///
 /// # Panics
-/// If the slices do not have the elements that the axes say.
+/// If the slices do not have the lengths that the axes specify.
 pub fn select<T: Number>(
     r: &mut [T],
     t: Terms<'_, T>,
@@ -229,10 +230,10 @@ pub fn select<T: Number>(
     }
 }
 
-/// Elements of a window up to which sums are plain.
+/// Maximum number of elements of a window for which sums are not compensated.
 pub const PLAIN: usize = 4;
 
-/// [`select`] with accumulators.
+/// Runs [`select`] with given accumulators.
 #[allow(clippy::too_many_arguments)]
 fn sums<T: Number, A: Copy + Send + Sync>(
     r: &mut [T],
@@ -308,7 +309,7 @@ mod tests {
     use crate::sliding::components;
     use crate::testing::Random;
 
-    /// Pairs of positions of the operand and of windows, by the elements of windows.
+    /// Pairs of positions of the operand and of windows, ordered by the place in the window.
     fn pairs(axes: &[Axis]) -> Vec<(usize, usize)> {
         let extents = |f: fn(&Axis) -> usize| axes.iter().map(f).collect::<Vec<_>>();
         let all = |extents: &[usize]| {

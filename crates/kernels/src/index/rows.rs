@@ -1,11 +1,10 @@
-//! Sums of rows that are scattered: the updates of each row of the operand are found first, in
-//! order, and added in registers.
+//! Scatter-add of rows: the updates of each row of the operand are collected first, in order, and
+//! added in registers.
 //!
-//! Windows are adjacent elements, and begin at multiples of a distance that is at least their
-//! length. So two of them are one row of the operand, or they have no element in common.
-//! [`OperandRows`] sorts them by counting, stably; then each row is read and written once, its
-//! rounding errors never leave the registers, and threads share rows. O(windows · length + operand
-//! / distance).
+//! Windows are contiguous, and begin at multiples of a distance that is at least their length. So
+//! two windows are the same row of the operand, or share no element. [`OperandRows`] sorts them by
+//! a stable counting sort. Each row is then read and written once, its rounding errors stay in
+//! registers, and threads share rows. O(windows · length + operand / distance).
 
 use super::{Interval, Starts};
 use crate::memory::{Fallible, zeros};
@@ -13,25 +12,26 @@ use crate::parallel::{Shared, parallel};
 use crate::simd::widest;
 use crate::twice::Summed;
 
-/// Windows by the row of the operand that each is added to.
+/// Windows, grouped by the row of the operand that each is added to.
 pub struct OperandRows {
-    /// Elements from one row to the next.
+    /// Distance of rows, in elements.
     distance: usize,
-    /// The least number that times an offset of 32 bits has the row in its upper half.
+    /// Least multiplier whose product with a 32-bit offset has the row in its upper half.
     inverse: u64,
-    /// For each row the number of windows; then the end of its part of `order`.
+    /// Number of windows of each row while counting; then the end of its part of `order`.
     ends: Vec<u32>,
     order: Vec<u32>,
     bounds: [Interval; 2],
-    /// A window does not begin where a row does.
+    /// Whether a window begins between the starts of two rows.
     between: bool,
 }
 
-/// Elements of updates that are one piece of work.
+/// Number of elements of updates per chunk of work.
 const PIECE_ELEMENTS: usize = 1 << 14;
 
 impl OperandRows {
-    /// No windows, for an operand of `len` elements; `None` if offsets need more than 32 bits.
+    /// Returns an empty set for an operand of `len` elements; `None` if offsets need more than 32
+    /// bits.
     pub fn new(len: usize, distance: usize, updates: usize) -> Fallible<Option<OperandRows>> {
         if len >= u32::MAX as usize || updates >= u32::MAX as usize || distance < 2 {
             return Ok(None);
@@ -49,7 +49,7 @@ impl OperandRows {
         }))
     }
 
-    /// The row that begins at an offset, or contains it.
+    /// Row that contains an offset.
     #[inline(always)]
     fn row(&self, offset: usize) -> usize {
         ((u128::from(self.inverse) * u128::from(offset as u32)) >> 64) as usize
@@ -58,7 +58,7 @@ impl OperandRows {
     /// Counts windows.
     ///
     /// # Panics
-    /// If one is not inside.
+    /// If a window is not inside the operand.
     pub fn count(&mut self, starts: &Starts) {
         let [windows, operand] = starts.bounds();
         self.bounds = [self.bounds[0].join(windows), self.bounds[1].join(operand)];
@@ -69,7 +69,7 @@ impl OperandRows {
         }
     }
 
-    /// Makes room for the windows that were counted.
+    /// Reserves memory for the counted windows.
     pub fn reserve(&mut self) -> Fallible {
         let mut sum = 0;
         for end in &mut self.ends {
@@ -79,7 +79,7 @@ impl OperandRows {
         Ok(())
     }
 
-    /// Puts windows, which were counted in the same order, in their places.
+    /// Adds windows to their rows, in the order in which they were counted.
     ///
     /// # Panics
     /// If they were not counted.
@@ -92,8 +92,8 @@ impl OperandRows {
         }
     }
 
-    /// `dst[row + i] += src[w + i]` for all windows `w` of each row and `i < len`, with the
-    /// rounding errors of all but the last sum.
+    /// Updates `dst[row + i] += src[w + i]` for all windows `w` of each row and `i < len`. Sums
+    /// include the rounding errors of all but the last addition.
     ///
     /// # Panics
     /// If a window leaves its slice, is longer than the distance of rows, or begins between two of
@@ -110,7 +110,7 @@ impl OperandRows {
         );
         let rows = self.ends.len() - 1;
         let updates = self.order.len().max(1);
-        // Pieces of about equally many updates if rows have equally many.
+        // Chunks with about the same number of updates if all rows have the same number.
         let some = (PIECE_ELEMENTS * rows / (updates * len).max(1)).clamp(1, rows.max(1));
         let to = Shared(dst.as_mut_ptr());
         parallel(rows.div_ceil(some), (updates * len) as u64, |piece| {
@@ -126,10 +126,9 @@ impl OperandRows {
                         if windows.is_empty() {
                             continue;
                         }
-                        // SAFETY: windows were counted where they are inside their slices (`fits`),
-                        // and rows of different numbers have no element in common
-                        // (`len <= distance`), so each is written by one piece. An element is
-                        // `PARTS` of its `Real` next to each other.
+                        // SAFETY: windows were inside their slices when they were counted (`fits`).
+                        // Different rows share no element (`len <= distance`), so each is written
+                        // by one chunk. An element is `PARTS` contiguous values of its `Real`.
                         unsafe {
                             sum_row::<T>(
                                 to.add(row * self.distance * T::PARTS),
@@ -145,17 +144,18 @@ impl OperandRows {
     }
 }
 
-/// Adds windows to a row, many elements at a time.
+/// Adds windows to a row, a chunk of elements at a time.
 ///
 /// # Safety
-/// The row and all windows are `len` elements inside their slices.
+/// The row and all windows have `len` elements inside their slices.
 #[inline(always)]
 unsafe fn sum_row<T: Summed>(to: *mut T::Real, from: *const T::Real, len: usize, windows: &[u32]) {
     let mut at = 0;
     macro_rules! chunks {
         ($($n:literal)*) => {$(
             while len - at >= $n {
-                // SAFETY: elements `at..at + n` of the row and of the windows.
+                // SAFETY: the elements `at..at + n` of the row and of the windows exist, because
+                // `at + n <= len` (# Safety).
                 unsafe { sum_chunk::<T, $n>(to.add(at), from.add(at), windows) };
                 at += $n;
             }
@@ -164,24 +164,24 @@ unsafe fn sum_row<T: Summed>(to: *mut T::Real, from: *const T::Real, len: usize,
     chunks!(16 4 1);
 }
 
-/// [`sum_row`] of `N` elements.
+/// Adds windows to `N` elements of a row.
 ///
 /// # Safety
-/// As there.
+/// As [`sum_row`], for `N` elements.
 #[inline(always)]
 unsafe fn sum_chunk<T: Summed, const N: usize>(
     to: *mut T::Real,
     from: *const T::Real,
     windows: &[u32],
 ) {
-    // SAFETY: `N` elements are there.
+    // SAFETY: the caller guarantees `N` elements of the row (# Safety).
     let mut x = unsafe { to.cast::<[T::Real; N]>().read() };
     let mut sums = [x[0].sum(); N];
     for l in 0..N {
         sums[l] = x[l].sum();
     }
     for &w in windows {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees `N` elements of each window (# Safety).
         let x = unsafe {
             from.add(w as usize * T::PARTS)
                 .cast::<[T::Real; N]>()
@@ -194,6 +194,6 @@ unsafe fn sum_chunk<T: Summed, const N: usize>(
     for l in 0..N {
         x[l] = T::Real::nearest(sums[l]);
     }
-    // SAFETY: as above.
+    // SAFETY: the caller guarantees `N` elements of the row (# Safety).
     unsafe { to.cast::<[T::Real; N]>().write(x) };
 }

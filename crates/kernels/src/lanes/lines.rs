@@ -1,30 +1,30 @@
-//! Lines between memory of any strides and panels, in which a line is a lane.
+//! Copies of lines between strided memory and panels, in which a line occupies one lane.
 //!
-//! Lines that are adjacent are read as rows, points that are adjacent (in a reversed operand, too)
-//! in blocks that are transposed in registers, others one by one.
+//! Adjacent lines are read as rows. Adjacent points (also of a reversed operand) are read in blocks
+//! that are transposed in registers. Other elements are read one by one.
 
 use super::Job;
 use crate::turn;
 use crate::vector::{Float, MOST, V};
 use std::ops::Range;
 
-/// Where lines are, in elements of the real type.
+/// Layout of lines, in elements of the real type.
 #[derive(Clone, Copy)]
 pub(crate) struct LineLayout {
-    /// Lines of a group.
+    /// Number of lines of a group.
     pub(crate) inner: usize,
-    /// From a group to the next.
+    /// Stride of groups.
     pub(crate) outer_step: isize,
-    /// From a line of a group to the next.
+    /// Stride of the lines of a group.
     pub(crate) line_step: isize,
-    /// From a point to the next.
+    /// Stride of points.
     pub(crate) point_step: isize,
     /// Elements of a point: 1, or 2 for a complex one.
     pub(crate) unit: usize,
 }
 
 impl LineLayout {
-    /// The first element of a line.
+    /// Offset of the first element of a line.
     #[inline(always)]
     pub(crate) fn line(&self, l: usize) -> isize {
         let (group, line) = ((l / self.inner) as isize, (l % self.inner) as isize);
@@ -40,7 +40,7 @@ impl LineLayout {
     }
 }
 
-/// Some lines, as many as a panel has lanes at most.
+/// Consecutive lines, at most as many as a panel has lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct LaneLines {
     pub(crate) place: LineLayout,
@@ -52,13 +52,13 @@ pub(crate) struct LaneLines {
 }
 
 impl LaneLines {
-    /// The row of element `e` of a line, which counts real and imaginary parts.
+    /// Row of element `e` of a line; `e` counts real and imaginary parts.
     #[inline(always)]
     fn row(&self, e: usize) -> usize {
         e ^ usize::from(self.swap)
     }
 
-    /// The elements of a point of the first line.
+    /// Offsets of the elements of a point of the first line.
     #[inline(always)]
     fn offset(&self, point: usize) -> isize {
         self.place
@@ -67,7 +67,7 @@ impl LaneLines {
     }
 
     /// Calls `f` with the row of each element of some points of a line, and its offset from the
-    /// beginning of the line.
+    /// first element of the line.
     #[inline(always)]
     fn each(&self, points: Range<usize>, f: impl Fn(usize, isize)) {
         let LineLayout {
@@ -91,7 +91,7 @@ impl LaneLines {
         }
     }
 
-    /// Where line `lane` begins; idle lanes repeat the first line.
+    /// Offset of the line in lane `lane`; idle lanes repeat the first line.
     #[inline(always)]
     fn lane(&self, lane: usize) -> isize {
         self.place
@@ -122,7 +122,8 @@ impl<E: Float> Job<E> for Load<E> {
             count,
             ..
         } = self.lines;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the lines and the panel exist (# Safety of
+        // [`Job::run`]).
         unsafe {
             if place.are_adjacent(first, count) {
                 self.rows::<W>();
@@ -140,7 +141,7 @@ impl<E: Float> Job<E> for Load<E> {
 
 impl<E: Float> Load<E> {
     /// # Safety
-    /// That of the job, for adjacent lines.
+    /// As [`Job::run`], for adjacent lines.
     #[inline(always)]
     unsafe fn rows<W: V<E = E>>(&self) {
         let LaneLines {
@@ -179,13 +180,13 @@ impl<E: Float> Load<E> {
     }
 
     /// # Safety
-    /// That of the job, for adjacent points and vectors of a multiple of `B` lanes.
+    /// As [`Job::run`], for adjacent points and vectors of a multiple of `B` lanes.
     #[inline(always)]
     unsafe fn blocks<W: V<E = E>, const B: usize>(&self) {
         let LaneLines { place, points, .. } = self.lines;
         let whole = points * place.unit / B;
         let done = whole * B / place.unit;
-        // Where memory begins, and the points that are left.
+        // First point in memory, step of rows, and the points that remain for the scalar loop.
         let (start, step, left) = match place.point_step > 0 {
             true => (0, (B * W::N) as isize, done..points),
             false => (
@@ -214,17 +215,18 @@ impl<E: Float> Load<E> {
                     .to
                     .wrapping_add(row.wrapping_mul(W::N).wrapping_add(lane));
             }
-            // SAFETY: the lines have so many elements, and the panel so many rows.
+            // SAFETY: the lines have `whole * B` elements from there on, and the panel has this
+            // number of rows.
             unsafe { turn::blocks(&from, B as isize, &to, step, whole) };
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the lines and the panel exist (# Safety).
         unsafe { self.elements::<W>(left) };
     }
 
-    /// Some points, one by one.
+    /// Copies some points one by one.
     ///
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn elements<W: V<E = E>>(&self, points: Range<usize>) {
         for lane in 0..W::N {
@@ -234,7 +236,7 @@ impl<E: Float> Load<E> {
                 points.clone(),
                 #[inline(always)]
                 |row, at| {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: the caller guarantees that the lines and the panel exist (# Safety).
                     unsafe { *to.add(row * W::N) = *line.wrapping_offset(at) };
                 },
             );
@@ -251,7 +253,8 @@ impl<E: Float> Job<E> for Store<E> {
             count,
             ..
         } = self.lines;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the lines and the panel exist (# Safety of
+        // [`Job::run`]).
         unsafe {
             if place.are_adjacent(first, count) {
                 self.rows::<W>();
@@ -269,7 +272,7 @@ impl<E: Float> Job<E> for Store<E> {
 
 impl<E: Float> Store<E> {
     /// # Safety
-    /// That of the job, for adjacent lines.
+    /// As [`Job::run`], for adjacent lines.
     #[inline(always)]
     unsafe fn rows<W: V<E = E>>(&self) {
         let LaneLines {
@@ -282,7 +285,7 @@ impl<E: Float> Store<E> {
         let mut part = [E::ZERO; 2 * MOST];
         for j in 0..points {
             let to = self.to.wrapping_offset(self.lines.offset(j));
-            // SAFETY: as for `Load`.
+            // SAFETY: `count` points are adjacent, and the panel has this row.
             unsafe {
                 if place.unit == 1 {
                     let x = W::load(self.from.add(self.lines.row(j) * W::N));
@@ -309,7 +312,7 @@ impl<E: Float> Store<E> {
     }
 
     /// # Safety
-    /// That of the job, for adjacent points and vectors of a multiple of `B` lanes.
+    /// As [`Job::run`], for adjacent points and vectors of a multiple of `B` lanes.
     #[inline(always)]
     unsafe fn blocks<W: V<E = E>, const B: usize>(&self) {
         let rows = self.lines.points * self.lines.place.unit;
@@ -320,17 +323,18 @@ impl<E: Float> Store<E> {
                 from[k] = self.from.wrapping_add(self.lines.row(k) * W::N + lane);
                 to[k] = self.to.wrapping_offset(self.lines.lane(lane + k));
             }
-            // SAFETY: the panel has so many rows, and the lines so many elements.
+            // SAFETY: the panel has `whole * B` rows, and the lines have this number of elements.
             unsafe { turn::blocks(&from, (B * W::N) as isize, &to, B as isize, whole) };
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the lines and the panel exist (# Safety).
         unsafe { self.elements::<W>(lanes, whole * B) };
     }
 
-    /// Elements from `first` on, and all of the lanes from `lanes` on, one by one.
+    /// Copies the elements from `first` on, and all elements of the lanes from `lanes` on, one by
+    /// one.
     ///
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn elements<W: V<E = E>>(&self, lanes: usize, first: usize) {
         let LaneLines {
@@ -347,7 +351,7 @@ impl<E: Float> Store<E> {
                 if lane < lanes { first } else { 0 }..points,
                 #[inline(always)]
                 |row, at| {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: the caller guarantees that the lines and the panel exist (# Safety).
                     unsafe { *line.wrapping_offset(at) = *from.add(row * W::N) };
                 },
             );

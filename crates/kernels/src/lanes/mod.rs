@@ -1,5 +1,4 @@
-//! Jobs over the vectors of a level in which each lane is a line or a matrix of its own, and panels
-//! of such lanes.
+//! Jobs over vectors in which each lane is a separate line or matrix, and panels of such lanes.
 
 pub(crate) mod lines;
 
@@ -8,20 +7,20 @@ use crate::parallel::attempt;
 use crate::simd::Level;
 use crate::vector::{Float, V};
 
-/// The kind of vectors that a job runs on.
+/// Vectors that a job runs on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Width {
-    /// One lane, with the instructions of the level.
+    /// One lane, with the instruction set.
     Single(Level),
-    /// All lanes of the level's vectors.
+    /// All lanes of the vectors of the instruction set.
     Whole(Level),
 }
 
 impl Width {
-    /// The vectors for a number of lines: not more lanes than are used, where a level has narrower
-    /// vectors.
+    /// Returns the vectors for a number of lines. Narrower vectors are used if they have enough
+    /// lanes.
     pub(crate) fn of<E: Float>(level: Level, lines: usize) -> Width {
-        /// Lines that take as long one by one as in lanes that are mostly idle.
+        /// Maximum number of lines that are faster one by one than in mostly idle lanes.
         const MAX_SINGLE_LINES: usize = 1;
         if lines <= MAX_SINGLE_LINES {
             return Width::Single(level);
@@ -33,7 +32,7 @@ impl Width {
         Width::Whole(level)
     }
 
-    /// Lanes of a vector.
+    /// Number of lanes of a vector.
     pub(crate) fn lanes<E: Float>(self) -> usize {
         match self {
             Width::Single(_) => 1,
@@ -46,59 +45,63 @@ impl Width {
     }
 }
 
-/// Work on vectors. What `run` calls must be inlined, or it is not compiled for the instruction
-/// set.
+/// Work on vectors. Functions that `run` calls must be inlined, or they are not compiled for the
+/// instruction set.
 pub(crate) trait Job<E: Float> {
     /// Does the work.
     ///
     /// # Safety
-    /// The memory that the job names is valid for what it does, and nothing else uses it meanwhile.
+    /// The pointers of the job are valid for its reads and writes, and no other thread accesses
+    /// their memory.
     unsafe fn run<W: V<E = E>>(&self);
 }
 
-/// Runs a job on vectors of this kind.
+/// Runs a job on these vectors.
 ///
 /// # Safety
-/// That of the job.
+/// As [`Job::run`].
 pub(crate) unsafe fn dispatch<E: Float, J: Job<E>>(width: Width, job: &J) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2,fma")]
         unsafe fn single<E: Float, J: Job<E>>(job: &J) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the memory of the job (# Safety).
             unsafe { job.run::<E::Single>() }
         }
         #[target_feature(enable = "avx2,fma")]
         unsafe fn avx2<E: Float, J: Job<E>>(job: &J) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the memory of the job (# Safety).
             unsafe { job.run::<E::Avx2>() }
         }
         #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
         unsafe fn avx512<E: Float, J: Job<E>>(job: &J) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the memory of the job (# Safety).
             unsafe { job.run::<E::Avx512>() }
         }
         match width {
             Width::Single(level) if level != Level::Portable => {
-                // SAFETY: this machine has the features of its levels; the caller's promise.
+                // SAFETY: the CPU supports the features of every `Level` that exists; the caller
+                // guarantees the memory of the job (# Safety).
                 return unsafe { single(job) };
             }
-            // SAFETY: as above.
+            // SAFETY: the CPU supports AVX2 if this `Level` exists; the caller guarantees the
+            // memory of the job (# Safety).
             Width::Whole(Level::Avx2) => return unsafe { avx2(job) },
-            // SAFETY: as above.
+            // SAFETY: the CPU supports AVX-512 if this `Level` exists; the caller guarantees the
+            // memory of the job (# Safety).
             Width::Whole(Level::Avx512) => return unsafe { avx512(job) },
             _ => {}
         }
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the memory of the job (# Safety).
     match width {
         Width::Single(_) => unsafe { job.run::<E::Single>() },
         Width::Whole(_) => unsafe { job.run::<E::Portable>() },
     }
 }
 
-/// Calls `f` with the vectors, the first line and the number of lines of every panel, and room for
-/// so many elements of each lane. All of it takes about `nanos` on one thread.
+/// Calls `f` for every panel, with the vectors, the first line, the number of lines and scratch
+/// memory of `elements` elements per lane. `nanos` is the estimated run time on one thread, in ns.
 pub(crate) fn over_panels<E: Float>(
     level: Level,
     lines: usize,
@@ -108,7 +111,7 @@ pub(crate) fn over_panels<E: Float>(
 ) -> Fallible {
     let lanes = Width::of::<E>(level, lines).lanes::<E>();
     let panels = lines.div_ceil(lanes);
-    // Panels of a claim: about 20 microseconds.
+    // Number of panels per claim: about 20 microseconds.
     let group = (20_000 * panels as u64 / nanos.max(1)).clamp(1, 1 << 20) as usize;
     attempt(panels.div_ceil(group), nanos, |chunk| {
         with_room(elements * lanes * size_of::<E>(), |room| {

@@ -1,4 +1,4 @@
-//! Positions of the best elements: a value beside where it is, by rows and by columns.
+//! Positions of extrema: values with their positions, by rows and by columns.
 
 use super::fold::fold;
 use crate::element::{Index, Number, Ordered};
@@ -35,13 +35,14 @@ pub(super) fn arg<T: Number<Acc: Ordered>, I: Index>(
     );
 }
 
-/// The first of what nothing beats; NaN beats all else. The result does not depend on an order.
+/// Combiner that returns the first element that no other beats; NaN beats all others. The result
+/// does not depend on the order.
 struct Best<B>(B);
 
-/// Elements that are compared side by side.
+/// Number of elements that are compared side by side.
 const COMPARE_LANES: usize = 32;
 
-/// Rows of columns that are turned at a time.
+/// Number of rows of columns that are transposed at a time.
 const TRANSPOSED_ROWS: usize = 16;
 
 impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Extremum<K>>
@@ -57,7 +58,7 @@ impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Extr
 
     #[inline(always)]
     fn combine(&self, a: Extremum<K>, b: Extremum<K>) -> Extremum<K> {
-        // The lanes do not meet in order of position, so ties compare positions.
+        // Lanes are not combined in order of position, so ties compare positions.
         let wins = match (a.key.is_nan(), b.key.is_nan()) {
             (true, false) => true,
             (false, true) => false,
@@ -71,7 +72,7 @@ impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Extr
 
     const SHORT: usize = 2 * COMPARE_LANES;
 
-    /// The best key, then its first position: both loops become vectors.
+    /// Finds the best key, then its first position. Both loops are vectorized.
     fn chunks(
         &self,
         dst: &mut [Extremum<K>],
@@ -106,7 +107,7 @@ impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Extr
             },
         );
         let dst = &mut dst[first..];
-        // Positions are as wide as keys, so that both are one register.
+        // Positions are as wide as keys, so that vectors of both have the same number of lanes.
         match size_of::<K>() {
             8 => self
                 .side_by_side::<T, K, u64, { COMPARE_LANES / 2 }>(dst, data, starts, across, base),
@@ -135,7 +136,7 @@ impl<B> Best<B> {
                 position: base + position,
             };
         };
-        // The last block may have elements of the one before: the best of both is the same.
+        // The last block may overlap the one before, which does not change the best key.
         let mut best = each(tail, T::widen);
         let blocks = x.as_chunks::<COMPARE_LANES>().0;
         for block in blocks {
@@ -162,7 +163,8 @@ impl<B> Best<B> {
         }
     }
 
-    /// The best of columns that are `across` apart, a vector of keys beside one of positions.
+    /// Finds the best elements of columns that are `across` apart, with vectors of keys and of
+    /// positions.
     fn side_by_side<T: Number<Acc = K>, K: Ordered, P: Index, const W: usize>(
         &self,
         dst: &mut [Extremum<K>],
@@ -184,17 +186,16 @@ impl<B> Best<B> {
         widest(
             #[inline(always)]
             || {
-                // Columns that are not adjacent, but whose elements are, are turned some rows at a
-                // time.
+                // Columns that are not adjacent but contiguous are transposed, some rows at a time.
                 let turned = across != 1 && starts.windows(2).all(|rows| rows[1] == rows[0] + 1);
                 let mut tile = [[data[starts[0]]; W]; TRANSPOSED_ROWS];
                 for (b, dst) in dst.chunks_mut(W).enumerate() {
-                    // A block that is not full has its last column several times.
+                    // A partial block repeats its last column.
                     let most = dst.len() - 1;
                     let first = (b * W) as isize * across;
                     let at = |start: usize| start.wrapping_add_signed(first);
-                    // SAFETY: the first and the last column are inside the slice in every row, so
-                    // those between are.
+                    // SAFETY: the first and the last column are inside the slice in every row
+                    // (tested above), so those between are, too.
                     let mut key = unsafe { load::<T, W>(data, at(starts[0]), across, most) };
                     let mut position = [P::of(0); W];
                     for (piece, starts) in starts.chunks(TRANSPOSED_ROWS).enumerate() {
@@ -213,7 +214,8 @@ impl<B> Best<B> {
                             }
                         } else {
                             for (r, &start) in starts.iter().enumerate() {
-                                // SAFETY: as above.
+                                // SAFETY: the columns are inside the slice in every row (tested
+                                // above).
                                 let x = unsafe { load::<T, W>(data, at(start), across, most) };
                                 (key, position) = self.after(key, position, x, i(r));
                             }
@@ -230,7 +232,7 @@ impl<B> Best<B> {
         );
     }
 
-    /// The best keys and their positions after those of position `i`.
+    /// Updates the best keys and positions with the elements at position `i`.
     #[inline(always)]
     fn after<K: Ordered, P: Copy, const W: usize>(
         &self,
@@ -242,7 +244,7 @@ impl<B> Best<B> {
     where
         B: Fn(K, K) -> bool,
     {
-        // New arrays: elements that are written where they were become masked stores.
+        // New arrays: conditional updates in place become masked stores.
         let best = from_fn(|c| self.better(key[c], x[c]));
         (
             best,
@@ -256,7 +258,7 @@ impl<B> Best<B> {
         )
     }
 
-    /// Whether `b` is to be taken after `a`.
+    /// Whether `b` replaces `a`, which is at an earlier position.
     #[inline(always)]
     fn wins<K: Ordered>(&self, b: K, a: K) -> bool
     where
@@ -274,10 +276,10 @@ impl<B> Best<B> {
     }
 }
 
-/// Elements `across` apart; instead of those after the `most`-th that one.
+/// Loads elements that are `across` apart. Those after the `most`-th are replaced by it.
 ///
 /// # Safety
-/// The elements up to the `most`-th are in the slice.
+/// The elements up to the `most`-th are inside the slice.
 #[inline(always)]
 unsafe fn load<T: Number, const W: usize>(
     data: &[T],
@@ -294,7 +296,7 @@ unsafe fn load<T: Number, const W: usize>(
     let mut all = [data[from].widen(); W];
     if most + 1 == W {
         for (c, y) in (0..).zip(&mut all) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees that these elements are inside the slice (# Safety).
             *y = unsafe { data.get_unchecked(from.wrapping_add_signed(across.wrapping_mul(c))) }
                 .widen();
         }
@@ -302,7 +304,7 @@ unsafe fn load<T: Number, const W: usize>(
     }
     for (c, y) in (0..).zip(&mut all) {
         let c: isize = (most as isize).min(c);
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees that these elements are inside the slice (# Safety).
         *y =
             unsafe { data.get_unchecked(from.wrapping_add_signed(across.wrapping_mul(c))) }.widen();
     }

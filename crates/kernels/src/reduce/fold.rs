@@ -1,4 +1,4 @@
-//! The general reduction of a view, by rows or by columns, in the order of [`tree`](crate::tree).
+//! General reduction of a view, by rows or by columns, in the order of [`tree`](crate::tree).
 
 use crate::loops::{Loops, StridedAxis};
 use crate::parallel::chunks;
@@ -7,8 +7,8 @@ use crate::view::{ElementRun, View, volume_of};
 
 /// Reduces over `axes` (distinct, in any order): the general form of every reduction here.
 ///
-/// `lower` makes the output of an accumulator. Where nothing is reduced because an axis has length
-/// 0, the output is `empty`.
+/// `lower` converts an accumulator to an output. If a reduced axis has length 0, outputs are
+/// `empty`.
 ///
 /// # Panics
 /// If `dst.len()` is not the volume of the kept axes, or an axis does not exist.
@@ -36,7 +36,7 @@ pub(super) fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
     if count == 0 || dst.is_empty() {
         return dst.fill(empty);
     }
-    // About how long a vector reduction takes where memory is the limit.
+    // Estimated time of a vector reduction that is bound by memory, in ns.
     let nanos = (src.len() * size_of::<T>()) as u64 / 30;
     if let (1, Some(data)) = (dst.len(), src.as_slice()) {
         dst[0] = lower(fold_all(how, data, nanos));
@@ -50,8 +50,8 @@ pub(super) fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
     let Some(cut) = kept().find(|&d| shape[d] > 1) else {
         return part.run(dst, src, std::iter::empty(), src.offset(), &lower);
     };
-    // Parts along the first kept axis: of enough elements, and of whole lines if it is the only
-    // one.
+    // Parts along the first kept axis that is not trivial: of enough elements, and of whole units
+    // if it is the only one.
     let each = dst.len() / shape[cut];
     let some = (PART_ELEMENTS * shape[cut] / src.len()).max(1);
     let some = if each == 1 {
@@ -70,18 +70,19 @@ pub(super) fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
     });
 }
 
-/// Elements of a part of a reduction that a thread takes.
+/// Number of elements of a part of a reduction for one thread.
 const PART_ELEMENTS: usize = 1 << 16;
 
-/// Pieces of a long row that are reduced before they are combined: their results need no memory
-/// that grows with it.
+/// Maximum number of chunks of a long row that are reduced before they are combined. It bounds the
+/// memory for their results.
 const MAX_ROW_CHUNKS: usize = 1024;
 
-/// Outputs beside each other that one part should have, and if there are many.
+/// Outputs of a part are a multiple of the first constant, and at least the second if there are
+/// many.
 const OUTPUT_UNIT: usize = 128;
 const MIN_PART_OUTPUTS: usize = 512;
 
-/// Bytes of outputs that are reduced side by side: some ten such rows stay in a first-level cache.
+/// Bytes of outputs that are reduced side by side. About ten such rows stay in the L1 cache.
 const COLUMN_ROW_BYTES: usize = 4096;
 
 /// Reduces all elements of a slice that is not empty.
@@ -116,7 +117,7 @@ fn fold_all<T: Copy + Sync, A: Lanes + Send>(how: &impl Combine<T, A>, x: &[T], 
     tree.finish(how)[0]
 }
 
-/// The axis `d` of a view, for a nest.
+/// Axis `d` of a view, for a nest.
 fn axis<'a, T>(src: View<'a, T>) -> impl Fn(usize) -> StridedAxis<1> + 'a {
     move |d| StridedAxis {
         len: src.shape()[d],
@@ -127,25 +128,25 @@ fn axis<'a, T>(src: View<'a, T>) -> impl Fn(usize) -> StridedAxis<1> + 'a {
 /// Working memory that one call of [`fold`] uses for all its outputs.
 struct Scratch<T, A> {
     gathered: Vec<T>,
-    /// Where the rows of a chunk of columns begin.
+    /// Offsets of the rows of a chunk of columns.
     starts: Vec<usize>,
     rows: Counter<A>,
     chunks: Counter<A>,
 }
 
-/// Outputs that are reduced by one call.
+/// Number of outputs that are reduced by one call.
 const OUTPUTS_PER_CALL: usize = 64;
 
 struct ReducePart<'a, H> {
     how: &'a H,
-    /// How many elements make one output.
+    /// Number of elements of one output.
     count: usize,
     reduced: Loops<1>,
 }
 
 impl<H> ReducePart<'_, H> {
-    /// The outputs of some of the kept axes, each with its extent here; the first element of the
-    /// first lies at `start`.
+    /// Computes the outputs of some of the kept axes, each with its extent in this part. `start` is
+    /// the offset of the first element.
     fn run<T: Copy, A: Lanes, U>(
         &self,
         dst: &mut [U],
@@ -214,7 +215,7 @@ impl<H> ReducePart<'_, H> {
         }
     }
 
-    /// The output whose first element is `src.data()[start]`.
+    /// Computes the output whose first element is `src.data()[start]`.
     fn row<T: Copy, A: Lanes>(&self, src: View<T>, start: usize, scratch: &mut Scratch<T, A>) -> A
     where
         H: Combine<T, A>,
@@ -268,7 +269,7 @@ impl<H> ReducePart<'_, H> {
         chunks.finish(how)[0]
     }
 
-    /// The outputs whose first elements are `data[start + c · across]` for `c < width`.
+    /// Computes the outputs whose first elements are `data[start + c · across]` for `c < width`.
     fn columns<'a, T: Copy, A: Lanes>(
         &self,
         data: &[T],
@@ -326,15 +327,15 @@ impl<H> ReducePart<'_, H> {
     }
 }
 
-/// The elements of a chunk of neighbouring outputs: those with the same position are a row.
+/// Elements of a chunk of adjacent outputs. Elements with the same position are a row.
 struct ColumnChunk<'a, T, H> {
     how: &'a H,
     data: &'a [T],
-    /// Where each row begins.
+    /// Offset of each row.
     starts: &'a [usize],
     across: isize,
     width: usize,
-    /// The position of the first row.
+    /// Position of the first row.
     base: usize,
 }
 

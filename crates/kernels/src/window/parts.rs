@@ -1,14 +1,14 @@
-//! [`WindowParts`]: images in an order in which windows meet their elements line by line.
+//! [`WindowParts`]: an order of images in which the elements of windows are in contiguous lines.
 //!
-//! Windows in steps of 2 have every other element. With the even ones before the odd ones those
-//! that windows have at one place lie side by side, along every axis; halves are the outermost
-//! axes, so that lines follow each other, too:
+//! Windows with stride 2 have every other element. If even elements are stored before odd ones, the
+//! elements of windows at one place are contiguous. This is done along every axis. The halves are
+//! the outermost axes, so lines are contiguous, too:
 //!
 //! ```text
 //! 0 1 2 3 4 5  ->  0 2 4 | 1 3 5          the elements k of the windows 0, 1, 2: one line for each k
 //! ```
-//! Where windows take elements side by side along the last axis already, the order stays as it is
-//! and nothing is copied.
+//! If the elements of windows at one place are contiguous along the last axis already, the order is
+//! unchanged and nothing is copied.
 
 use crate::loops::{self, Loops};
 use crate::memory::{Fallible, OutOfMemory, filled, push, reserve, with_capacity};
@@ -17,25 +17,25 @@ use crate::sliding::{Axis, components};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
-/// The elements of windows, by their places in a window.
+/// Elements of windows, grouped by their places in a window.
 pub struct WindowParts {
-    /// The order of the elements of an image.
+    /// Order of the elements of an image.
     pub(super) x: InterleavedOrder,
-    /// The order of its windows.
+    /// Order of the windows of an image.
     pub(super) y: InterleavedOrder,
-    /// Row-major by the place in a window, without those that no window has.
+    /// Parts in row-major order of places, without places that no window has.
     pub(super) parts: Vec<WindowLines>,
 }
 
-/// The windows that have an element at some place, and these elements, in lines of one length.
+/// Windows that have an element at one place, and these elements, in lines of one length.
 pub struct WindowLines {
-    /// Where each line begins: its first window and that one's element.
+    /// First window and first element of each line.
     starts: Vec<[usize; 2]>,
     len: usize,
 }
 
 impl WindowParts {
-    /// The windows along these axes of an image.
+    /// Returns the parts of the windows along these axes of an image.
     pub(super) fn new(axes: &[Axis]) -> Fallible<WindowParts> {
         let trivial = |a: &&Axis| a.is_still() && a.len == 1;
         let axes = &axes[..axes.len() - axes.iter().rev().take_while(trivial).count()];
@@ -96,8 +96,8 @@ impl WindowLines {
         Ok(WindowLines { starts, len: 1 })
     }
 
-    /// Calls `f(p, i, n)` for each line of windows from `p` on and their elements from `i` on,
-    /// compiled for the widest vectors if it is `#[inline(always)]`.
+    /// Calls `f(p, i, n)` for each line: `n` windows from `p` on, and their elements from `i` on.
+    /// It is compiled for the widest vectors if it is `#[inline(always)]`.
     #[inline(always)]
     pub(super) fn each_line(&self, mut f: impl FnMut(usize, usize, usize)) {
         widest(
@@ -110,7 +110,7 @@ impl WindowLines {
         );
     }
 
-    /// The same with a flag for each of its windows, line after line.
+    /// Calls `f` for each line with the flags of its windows, one line after another.
     #[inline(always)]
     pub(super) fn each_flagged(
         &self,
@@ -128,25 +128,25 @@ impl WindowLines {
     }
 }
 
-/// An order of the elements of an image: those that are steps apart are neighbours.
+/// Order of the elements of an image in which elements that are a step apart are adjacent.
 pub(super) struct InterleavedOrder {
     axes: SmallVec<[Steps; 4]>,
-    /// Where each line along the last axis begins, if the order is another one.
+    /// Offset of each line along the last axis, if the order is not row-major.
     starts: Vec<usize>,
-    /// With gaps, where an extent is no multiple of its step.
+    /// Number of places; there are gaps if an extent is no multiple of its step.
     pub(super) size: usize,
     same: bool,
 }
 
-/// An axis.
+/// Order along one axis.
 #[derive(Clone, Copy)]
 struct Steps {
     len: usize,
     step: usize,
     mirrored: bool,
-    /// From an element to the next one, if that is less than a step away.
+    /// Distance in this order of elements that are adjacent along the axis.
     phase: usize,
-    /// To the one a step away.
+    /// Distance in this order of elements that are `step` apart.
     place: usize,
 }
 
@@ -156,7 +156,7 @@ impl Steps {
         i % self.step * self.phase + i / self.step * self.place
     }
 
-    /// Calls `f(i, at(i))` for every element of a line along the last axis, in its order.
+    /// Calls `f(i, at(i))` for every element of a line along the last axis, in this order.
     #[inline(always)]
     fn each(self, mut f: impl FnMut(usize, usize)) {
         for phase in 0..self.step.min(self.len) {
@@ -171,7 +171,7 @@ impl Steps {
 }
 
 impl InterleavedOrder {
-    /// The order for axes of so many elements in steps of so many.
+    /// Returns the order for axes of given extents and steps.
     fn new(axes: impl Iterator<Item = (usize, isize)>) -> Fallible<InterleavedOrder> {
         let steps = |(len, step): (usize, isize)| {
             // No two elements are further apart.
@@ -212,7 +212,7 @@ impl InterleavedOrder {
         })
     }
 
-    /// The elements of an image in this order. Gaps hold anything.
+    /// Returns the elements of an image in this order. Gaps have unspecified values.
     pub(super) fn take<'a, T: Copy>(&self, x: &'a [T]) -> Fallible<Cow<'a, [T]>> {
         if self.same || x.is_empty() {
             return Ok(Cow::Borrowed(x));
@@ -221,8 +221,8 @@ impl InterleavedOrder {
         widest(
             #[inline(always)]
             || {
-                // Loops by `for`: what iterators call would not be compiled for the instruction
-                // set.
+                // Plain `for` loops: functions called by iterators would not be compiled for the
+                // instruction set.
                 for (line, &first) in x.chunks_exact(a.len).zip(&self.starts) {
                     match (a.step, a.mirrored) {
                         (2, false) => apart(&mut out[first..], a.phase, line),
@@ -234,7 +234,7 @@ impl InterleavedOrder {
         Ok(Cow::Owned(out))
     }
 
-    /// The image whose elements `x` are, in this order.
+    /// Writes `x`, which is in this order, to an image in row-major order.
     pub(super) fn give<T: Copy>(&self, image: &mut [T], x: &[T]) {
         if self.same || image.is_empty() {
             return image.copy_from_slice(x);
@@ -264,12 +264,12 @@ impl InterleavedOrder {
     }
 }
 
-/// The even elements of a line, and so far from them the odd ones.
+/// Splits a line: even elements first, and odd ones from `far` on.
 #[inline(always)]
 fn apart<T: Copy>(to: &mut [T], far: usize, line: &[T]) {
     let (even, odd) = to.split_at_mut(far);
     let half = line.len() / 2;
-    // One after the other: the compiler makes no vectors of both at once.
+    // Two loops: the compiler does not vectorize one loop that does both.
     for (e, pair) in even[..half].iter_mut().zip(line.chunks_exact(2)) {
         *e = pair[0];
     }
@@ -281,7 +281,7 @@ fn apart<T: Copy>(to: &mut [T], far: usize, line: &[T]) {
     }
 }
 
-/// The line of even elements, and so far from them odd ones.
+/// Interleaves a line from its even elements, and the odd ones from `far` on.
 #[inline(always)]
 fn together<T: Copy>(line: &mut [T], from: &[T], far: usize) {
     let (even, odd) = from.split_at(far);
