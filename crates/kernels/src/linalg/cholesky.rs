@@ -1,24 +1,25 @@
-//! Cholesky factors of large matrices, by blocks: `A = Uᴴ U` above the diagonal, where rows are
-//! adjacent, `L = Uᴴ` below.
+//! Blocked Cholesky factorisation of large matrices: `A = Uᵀ U` above the diagonal, where rows are
+//! contiguous, and `L = Uᵀ` below.
 //!
 //! ```text
 //! | A  B |        A = Uᵀ U,    V = U⁻ᵀ B,    D - Vᵀ V  is the next
 //! |    D |
 //! ```
-//! Rows of a block are found eight at a time by [`Panels`], and the rest of the matrix loses
-//! products.
+//! Rows of a block are solved eight at a time by [`Panels`]. Then a product is subtracted from the
+//! rest of the matrix.
 
 use super::panels::{PANEL_ROWS, Panels, by_rows};
 use crate::gemm::{PackLanes, Strided, Update, update};
 use crate::memory::{Fallible, grow, zeros};
 use crate::simd::{Level, prefetch, widest};
 
-/// Rows of a block.
+/// Number of rows of a block.
 const BLOCK_ROWS: usize = 64;
-/// From row to row of a block: not a power of two, as rows would get into each other's way.
+/// Row stride of a block. It is not a power of two, so that rows do not map to the same cache sets.
 const BLOCK_STRIDE: usize = BLOCK_ROWS + PANEL_ROWS;
 
-/// The factor of the symmetric part of `a` (n×n), zeros above; `false`: not positive definite.
+/// Computes the factor of the symmetric part of `a` (n×n), with zeros above. Returns `false` if `a`
+/// is not positive definite.
 pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fallible<bool> {
     assert!(
         a.len() == n * n && l.len() == n * n,
@@ -78,7 +79,7 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fall
             count: size,
             depth: rest,
         };
-        // SAFETY: `size` columns of the rows below exist, and so does the square right of them.
+        // SAFETY: the matrix has `size` columns in the rows below, and the square right of them.
         unsafe {
             by_rows(level, l[end * n + first..].as_mut_ptr(), n, lines);
             let square = Strided {
@@ -99,8 +100,8 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fall
     Ok(true)
 }
 
-/// The symmetric part of `a`, on and above the diagonal of `l`: square by square, each beside the
-/// one across the diagonal.
+/// Computes the symmetric part of `a`, on and above the diagonal of `l`, one pair of opposite
+/// squares at a time.
 fn symmetrise(level: Level, l: &mut [f64], a: &[f64], n: usize) {
     for first in (0..n).step_by(BLOCK_ROWS) {
         let depth = BLOCK_ROWS.min(n - first);
@@ -113,11 +114,12 @@ fn symmetrise(level: Level, l: &mut [f64], a: &[f64], n: usize) {
                 count,
                 depth,
             };
-            // The next square across: rows a whole matrix apart are not foreseen.
+            // Prefetches the next opposite square: hardware does not predict rows with a large
+            // stride.
             for row in a.chunks_exact(n).skip(left + count).take(BLOCK_ROWS) {
                 prefetch(&row[first], depth * size_of::<f64>());
             }
-            // SAFETY: the square and that across the diagonal are inside the matrices.
+            // SAFETY: the square and its opposite are inside the matrices.
             unsafe { by_rows(level, l[first * n + left..].as_mut_ptr(), n, lines) };
             for i in first..first + depth {
                 let row = i * n + left..i * n + left + count;
@@ -130,12 +132,12 @@ fn symmetrise(level: Level, l: &mut [f64], a: &[f64], n: usize) {
     }
 }
 
-/// From row to row of `n` elements: an odd number of eights.
+/// Row stride for `n` elements: an odd multiple of eight.
 pub(super) fn apart(n: usize) -> usize {
     8 * (n.div_ceil(8) | 1)
 }
 
-/// Factors the upper triangle of a block, whose rows past `size` are those of the unit matrix.
+/// Factors the upper triangle of a block. Rows past `size` are those of the identity.
 fn diagonal(level: Level, block: &mut [f64], size: usize) -> Fallible<Option<Panels>> {
     let mut panels = Panels::of(size)?;
     let rows = panels.rows();
@@ -176,7 +178,7 @@ fn diagonal(level: Level, block: &mut [f64], size: usize) -> Fallible<Option<Pan
     Ok(Some(panels))
 }
 
-/// The upper factor in place; what is below the diagonal is not meant.
+/// Computes the upper factor in place. Elements below the diagonal are unspecified.
 #[inline(always)]
 fn factor(u: &mut [[f64; PANEL_ROWS]; PANEL_ROWS]) -> bool {
     for k in 0..PANEL_ROWS {

@@ -1,5 +1,6 @@
-//! The element types of linear algebra: real and complex, in double precision. Single precision is
-//! computed in double and rounded once: half the code, and as exact as the type can hold.
+//! Element types of linear algebra: real and complex, in double precision. Single precision is
+//! computed in double and rounded once, which halves the code and is as accurate as the type
+//! permits.
 
 use super::spectral::{singular, symmetric};
 use super::support::{Eigenpairs, Field, Shape, Triangle};

@@ -1,4 +1,4 @@
-//! Factorisations by faer, on one thread: of complex matrices, and beside ours in tests.
+//! Factorisations by faer, on one thread: of complex matrices, and as a reference in tests.
 
 use super::support::{Field, Shape, Triangle, filled, scaled, tiled, write};
 use crate::memory::{Fallible, OutOfMemory, collected, hold, with_capacity, zeros};
@@ -13,14 +13,14 @@ use faer::linalg::svd::{self, ComputeSvdVectors};
 use faer::linalg::triangular_solve as tri;
 use faer::{Conj, Mat, MatMut, MatRef, Par};
 
-/// Bytes that faer's products of matrices may take beside what they are given.
+/// Bytes that faer's matrix products may allocate in addition to the given scratch memory.
 const PRODUCT_SCRATCH_BYTES: usize = 8 << 20;
 
-/// Up to this extent they take next to nothing.
+/// Maximum extent for which faer's matrix products allocate almost nothing.
 const MAX_SCRATCH_FREE_EXTENT: usize = 64;
 
-/// Bytes for a workspace of faer's and so many elements of its matrices, whose columns are padded:
-/// faer has no way to say that there is no memory, so it is held beforehand.
+/// Bytes of a faer workspace and of matrices with `elements` extents, whose columns are padded.
+/// faer cannot report failed allocations, so callers reserve this number of bytes ahead of time.
 fn room<T>(workspace: StackReq, elements: &[(usize, usize)]) -> Fallible<usize> {
     let matrix = |&(m, n): &(usize, usize)| {
         m.checked_add(64)?
@@ -43,15 +43,15 @@ fn room<T>(workspace: StackReq, elements: &[(usize, usize)]) -> Fallible<usize> 
     all.ok_or(OutOfMemory { bytes: usize::MAX })
 }
 
-/// Bytes for eigenvalues and eigenvectors of a matrix that is not symmetric.
+/// Bytes needed for eigenvalues and eigenvectors of a non-symmetric matrix.
 pub(super) fn eigen_room<T: Field>(n: usize) -> Fallible<usize> {
     let (none, all) = (ComputeEigenvectors::No, ComputeEigenvectors::Yes);
     let workspace = evd::evd_scratch::<T>(n, none, all, Par::Seq, Default::default());
-    // Vectors, real ones and complex ones, and two more of each that are values or copies.
+    // Real and complex vectors, and two more of each for values or copies.
     room::<T>(workspace, &[(n, n), (2 * n, n), (n, 8)])
 }
 
-/// As [`super::cholesky`]; `false`: not positive definite.
+/// Computes [`super::cholesky`]; `false`: not positive definite.
 pub(super) fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> Fallible<bool> {
     let half = |i: usize, j: usize| (a[i * n + j] + a[j * n + i].conjugate()).half();
     let workspace = llt::cholesky_in_place_scratch::<T>(n, Par::Seq, Default::default());
@@ -72,7 +72,7 @@ pub(super) fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> Fallible<boo
     Ok(done.is_ok())
 }
 
-/// As [`super::lu`], in place.
+/// Computes [`super::lu`] in place.
 pub(super) fn lu<T: Field>(
     packed: &mut [T],
     pivots: &mut [i32],
@@ -95,7 +95,7 @@ pub(super) fn lu<T: Field>(
         Default::default(),
     );
     write(packed, f.as_ref());
-    // The exchanges that give this permutation: `at[r]` is where row `r` is before step `k`.
+    // Row swaps that give this permutation: `at[r]` is the position of row `r` before step `k`.
     let (mut rows, mut at) = (collected(0..m)?, collected(0..m)?);
     for (k, p) in pivots.iter_mut().enumerate() {
         let from = at[order[k]];
@@ -110,7 +110,7 @@ pub(super) fn lu<T: Field>(
     Ok(())
 }
 
-/// As [`super::triangular_solve`].
+/// Computes [`super::triangular_solve`].
 pub(super) fn triangular_solve<T: Field>(
     b: &mut [T],
     a: &[T],
@@ -147,7 +147,7 @@ pub(super) fn triangular_solve<T: Field>(
     Ok(())
 }
 
-/// As [`super::qr`].
+/// Computes [`super::qr`].
 pub(super) fn qr<T: Field>(
     q: Option<&mut [T]>,
     r: &mut [T],
@@ -158,7 +158,8 @@ pub(super) fn qr<T: Field>(
 ) -> Fallible {
     let block = factor::recommended_block_size::<T>(m, n);
     let workspace = factor::qr_in_place_scratch::<T>(m, n, block, Par::Seq, Default::default());
-    // The matrix twice, its factors, Q, blocks of reflections and what applying them takes.
+    // Two copies of the matrix, its factors, Q, blocks of reflectors, and scratch memory for
+    // applying them.
     let size = m.min(n);
     let _room = hold(room::<T>(
         workspace,
@@ -205,7 +206,7 @@ pub(super) fn qr<T: Field>(
     Ok(())
 }
 
-/// As [`super::eigh`], of finite numbers, phases being any; `false`: no convergence.
+/// Computes [`super::eigh`] of finite numbers, with unspecified phases; `false`: no convergence.
 pub(super) fn eigh<T: Field>(
     w: &mut [f64],
     v: Option<&mut [T]>,
@@ -244,7 +245,7 @@ pub(super) fn eigh<T: Field>(
     Ok(done.is_ok())
 }
 
-/// As [`super::svd`], of finite numbers, phases being any; `false`: no convergence.
+/// Computes [`super::svd`] of finite numbers, with unspecified phases; `false`: no convergence.
 pub(super) fn svd<T: Field>(
     s: &mut [f64],
     vectors: Option<(&mut [T], &mut [T])>,

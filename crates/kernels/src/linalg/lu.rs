@@ -4,8 +4,9 @@
 //! P | A  B | = | L   | | U  V |        V = L⁻¹ B,    D - M V  is the next
 //!   | C  D |   | M   | |      |
 //! ```
-//! A panel is factored transposed in memory of its own, so that its columns are vectors: by halves,
-//! on products, down to few columns. Rows are exchanged once for each panel in what lies beside it.
+//! A panel is factored transposed in a separate buffer, so that its columns are vectors. It is
+//! split recursively into halves, on products, down to [`LEAF_COLUMNS`]. The rest of the matrix
+//! swaps rows once per panel.
 
 use super::cholesky::apart;
 use super::panels::{Panels, by_rows};
@@ -13,12 +14,12 @@ use crate::gemm::{PackLanes, Strided, Update, transfer, update};
 use crate::memory::{Fallible, refill};
 use crate::simd::{Level, widest};
 
-/// Columns of a panel.
+/// Number of columns of a panel.
 const PANEL_COLUMNS: usize = 32;
-/// Columns that are factored one after another.
+/// Number of columns that are factored one after another.
 const LEAF_COLUMNS: usize = 8;
 
-/// Factors `a` (m×n) in place; `pivots` and `perm` are the exchanges and the permutation.
+/// Factors `a` (m×n) in place; `pivots` and `perm` are the row swaps and the permutation.
 pub(super) fn lu(
     level: Level,
     a: &mut [f64],
@@ -46,7 +47,7 @@ pub(super) fn lu(
             count: rows,
             depth: size,
         };
-        // SAFETY: the panel is inside the matrix, and there is room for its columns.
+        // SAFETY: the panel is inside the matrix, and `left` has room for its columns.
         unsafe { transfer(level, left.as_mut_ptr(), step, there) };
         let pivots = &mut pivots[first..end];
         Columns {
@@ -68,7 +69,7 @@ pub(super) fn lu(
             count: size,
             depth: rows,
         };
-        // SAFETY: as above.
+        // SAFETY: the panel is inside the matrix, and `left` holds its columns.
         unsafe { by_rows(level, a[first * n + first..].as_mut_ptr(), n, back) };
         for (i, p) in (first..).zip(pivots.iter_mut()) {
             *p += first as i32;
@@ -114,7 +115,8 @@ pub(super) fn lu(
                 row: n as isize,
                 col: 1,
             };
-            // SAFETY: so many rows and columns are below and right of the panel.
+            // SAFETY: `a` has these rows and columns below and right of the panel; `left` and
+            // `right` hold the factors.
             unsafe {
                 update(
                     level,
@@ -130,7 +132,7 @@ pub(super) fn lu(
     Ok(())
 }
 
-/// A panel: its columns one after another.
+/// A panel, stored column by column.
 struct Columns<'a> {
     level: Level,
     data: &'a mut [f64],
@@ -139,7 +141,8 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// Factors `count` columns from `first` on, below their diagonal; columns left of them are.
+    /// Factors `count` columns from `first` on, below their diagonal. Columns left of them are
+    /// factored.
     fn factor(&mut self, first: usize, count: usize, pivots: &mut [i32]) -> Fallible {
         if count <= LEAF_COLUMNS {
             (first..first + count).for_each(|c| pivots[c] = self.column(first, c) as i32);
@@ -169,8 +172,8 @@ impl Columns<'_> {
             row: step,
             col: 1,
         };
-        // SAFETY: the parts of the right columns below and above `middle` have no element in
-        // common, and all are there.
+        // SAFETY: the parts of the right columns below and above `middle` do not overlap, and all
+        // are inside `data`.
         unsafe {
             let (u, l) = (
                 Strided {
@@ -189,8 +192,7 @@ impl Columns<'_> {
         self.factor(middle, count - half, pivots)
     }
 
-    /// Finishes column `c`, with those from `first` on that are; the row that its diagonal came
-    /// from.
+    /// Finishes column `c`, using the factored columns from `first` on. Returns the pivot row.
     fn column(&mut self, first: usize, c: usize) -> usize {
         let (step, rows) = (self.step, self.rows);
         let (known, column) = self.data.split_at_mut(c * step);
@@ -240,7 +242,7 @@ fn eliminate(x: &mut [f64], l: &[f64], step: usize, first: usize) {
     }
 }
 
-/// Subtracts multiples of columns; the largest magnitude of what is left.
+/// Subtracts multiples of columns. Returns the largest magnitude of the result.
 #[inline(always)]
 fn reduce<const N: usize>(x: &mut [f64], f: &[f64], columns: [&[f64]; N]) -> f64 {
     const LANES: usize = 16;
@@ -283,7 +285,7 @@ fn reduce<const N: usize>(x: &mut [f64], f: &[f64], columns: [&[f64]; N]) -> f64
     all
 }
 
-/// Divides by the pivot, or multiplies with its reciprocal if that is a normal number.
+/// Divides by the pivot, or multiplies by its reciprocal if that is a normal number.
 #[inline(always)]
 pub(super) fn scale(x: &mut [f64], pivot: f64) {
     let by = pivot.recip();

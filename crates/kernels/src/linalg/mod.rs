@@ -1,10 +1,10 @@
-//! Factorisations of one matrix: row-major slices in and out.
+//! Factorisations of single matrices, from and to row-major slices.
 //!
-//! Small matrices go through plain loops ([`small`]), larger real ones, QR and [`spectral`]
-//! decompositions of real ones through blocks and products, complex ones through `faer` on one
-//! thread ([`large`]): which of them is decided by the extents alone, so bits depend on nothing
-//! else. Signs and phases are then made those of the operations' meaning: eigenvectors and singular
-//! vectors by their anchor (the first component within a given part of the largest). A matrix that
+//! Small matrices use plain loops ([`small`]). Larger real ones, and QR and [`spectral`]
+//! decompositions of real matrices, use blocks and products. Complex ones use `faer` on one thread
+//! ([`large`]). The choice depends on extents only, so bits depend on nothing else. Signs and
+//! phases are normalized as the operations define: the anchor of an eigenvector or singular vector
+//! (its first component within a given factor of the largest) is real and positive. A matrix that
 //! is not finite gives NaN.
 
 mod cholesky;
@@ -25,7 +25,7 @@ pub use support::{Eigenpairs, Field, Shape, Triangle};
 use crate::memory::{Fallible, zeros};
 use support::{MAX_UNBLOCKED_EXTENT, check, eye};
 
-/// The lower Cholesky factor of the Hermitian part of `a` (n×n), or NaN.
+/// Computes the lower Cholesky factor of the Hermitian part of `a` (n×n), or NaN.
 pub fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> Fallible {
     check(n, n, &[l.len(), a.len()]);
     let done = if n <= MAX_UNBLOCKED_EXTENT {
@@ -42,7 +42,8 @@ pub fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> Fallible {
     Ok(())
 }
 
-/// LU factors with partial pivoting, packed into `packed` (m×n); the exchanges and the permutation.
+/// Computes LU factors with partial pivoting, packed into `packed` (m×n), the row swaps and the
+/// permutation.
 pub fn lu<T: Field>(
     packed: &mut [T],
     pivots: &mut [i32],
@@ -66,7 +67,7 @@ pub fn lu<T: Field>(
     }
 }
 
-/// Solves with `a` (square), writing over `b` (rows×columns).
+/// Solves a triangular system with `a` (square) in place of `b` (rows×columns).
 pub fn triangular_solve<T: Field>(
     b: &mut [T],
     a: &[T],
@@ -87,8 +88,8 @@ pub fn triangular_solve<T: Field>(
     T::triangular_solve(b, a, rows, columns, how)
 }
 
-/// `A⁻ᵀ` (n×n, zeros before) from the factors of [`lu`]: `Uᵀ W = I`, `Lᵀ V = W`, and the rows of
-/// `V` in the order of `A`.
+/// Computes `A⁻ᵀ` (n×n, zeros before) from the factors of [`lu`]: `Uᵀ W = I`, `Lᵀ V = W`, and the
+/// rows of `V` in the order of `A`.
 pub fn inverse_transposed<T: Field>(x: &mut [T], packed: &[T], perm: &[i32], n: usize) -> Fallible {
     check(n, n, &[x.len(), packed.len()]);
     assert_eq!(perm.len(), n, "a permutation of {n} rows");
@@ -119,7 +120,8 @@ pub fn inverse_transposed<T: Field>(x: &mut [T], packed: &[T], perm: &[i32], n: 
     Ok(())
 }
 
-/// `Q` (m×k, unless it is `None`) and `R` (k×n) of `a` (m×n); `k` is m, or the smaller extent.
+/// Computes `Q` (m×k, unless it is `None`) and `R` (k×n) of `a` (m×n); `k` is m, or the smaller
+/// extent.
 pub fn qr<T: Field>(
     q: Option<&mut [T]>,
     r: &mut [T],

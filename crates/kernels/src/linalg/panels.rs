@@ -1,13 +1,13 @@
-//! Lower triangles packed in panels of eight rows, and systems solved with them in vectors of
+//! Lower triangles packed in panels of eight rows, and triangular solves with them in vectors of
 //! right-hand sides.
 //!
 //! ```text
 //! x[i] = (c[i] - l[i, 0] x[0] - .. - l[i, i-1] x[i-1]) (1 / l[i, i])        fused, in this order
 //! ```
-//! What is computed is `-c[i] + l[i, 0] x[0] + ..`, times the negative reciprocal (or divided by
-//! the negative, if a reciprocal is not a normal number). Lanes are right-hand sides and every
-//! `x[i]` is one chain, so bits depend neither on the level of vector instructions nor on what is
-//! solved beside it.
+//! The kernel computes `-c[i] + l[i, 0] x[0] + ..`, times the negative reciprocal. It divides by
+//! the negative if a reciprocal is not a normal number. Lanes are right-hand sides and every `x[i]`
+//! is one chain, so bits depend neither on the instruction set nor on the number of right-hand
+//! sides.
 
 use crate::gemm::{PackLanes, transfer};
 use crate::memory::{Fallible, with_capacity};
@@ -15,28 +15,28 @@ use crate::simd::Level;
 use crate::vector::{Float, V};
 use std::ops::Range;
 
-/// Rows of a panel.
+/// Number of rows of a panel.
 pub(super) const PANEL_ROWS: usize = 8;
-/// Right-hand sides that are solved at a time: three of the widest vectors.
+/// Number of right-hand sides that are solved together: three of the widest vectors.
 pub(super) const PANEL_RHS: usize = 24;
 
-/// A lower triangle whose rows are a multiple of [`PANEL_ROWS`]: what is found in those past the
-/// end means nothing.
+/// Packed lower triangle, with rows padded to a multiple of [`PANEL_ROWS`]. Results of padding rows
+/// are unspecified.
 pub(super) struct Panels {
     n: usize,
-    /// Panel after panel, `[p · PANEL_ROWS + r]` for step `p` and row `r`, the diagonal as it is
-    /// multiplied with; what is above it is not used.
+    /// Panel after panel, `[p · PANEL_ROWS + r]` for step `p` and row `r`. The diagonal holds the
+    /// factors to multiply by. Elements above the diagonal are not used.
     data: Vec<f64>,
     divide: bool,
 }
 
-/// Where a panel begins.
+/// Offset of a panel.
 fn start(panel: usize) -> usize {
     PANEL_ROWS * PANEL_ROWS * panel * (panel + 1) / 2
 }
 
 impl Panels {
-    /// Room for a triangle of `n` rows.
+    /// Returns an empty triangle with room for `n` rows.
     pub(super) fn of(n: usize) -> Fallible<Panels> {
         Ok(Panels {
             n,
@@ -45,11 +45,11 @@ impl Panels {
         })
     }
 
-    /// The triangle at `from`, whose rows and columns are so far apart; a unit one has ones on the
+    /// Packs the triangle at `from`, with strides `row` and `col`. A unit triangle has ones on the
     /// diagonal.
     ///
     /// # Safety
-    /// The whole square is valid for reading.
+    /// The whole n by n square is valid for reading.
     pub(super) unsafe fn new(
         n: usize,
         unit: bool,
@@ -58,7 +58,7 @@ impl Panels {
         col: isize,
     ) -> Fallible<Panels> {
         let mut panels = Panels::of(n)?;
-        // SAFETY: as stated.
+        // SAFETY: the caller guarantees that the square is readable (# Safety).
         let diagonal = |i: usize| unsafe {
             if unit {
                 1.0
@@ -68,12 +68,12 @@ impl Panels {
         };
         panels.divide = (0..n).any(|i| !diagonal(i).recip().is_normal());
         for first in (0..n).step_by(PANEL_ROWS) {
-            // Rows past the end are read as the last one, and what they give is not used.
+            // Padding rows are read as the last row, and their results are not used.
             let mut rows: [*const f64; PANEL_ROWS] = std::array::from_fn(|r| {
                 from.wrapping_offset((first + r).min(n - 1) as isize * row)
             });
             for _ in 0..n.min(first + PANEL_ROWS) {
-                // SAFETY: as stated.
+                // SAFETY: the caller guarantees that the square is readable (# Safety).
                 panels
                     .data
                     .extend_from_slice(&rows.map(|row| unsafe { *row }));
@@ -97,7 +97,7 @@ impl Panels {
         Ok(panels)
     }
 
-    /// Adds steps of a panel.
+    /// Appends steps of a panel.
     #[inline(always)]
     pub(super) fn extend(&mut self, steps: Range<usize>, at: impl Fn(usize, usize) -> f64) {
         for p in steps {
@@ -106,7 +106,7 @@ impl Panels {
         }
     }
 
-    /// Adds the triangle that ends a panel, which is not read above the diagonal.
+    /// Appends the triangle at the end of a panel. Elements above the diagonal are not read.
     #[inline(always)]
     pub(super) fn finish(&mut self, at: impl Fn(usize, usize) -> f64) {
         self.extend(0..PANEL_ROWS, |r, p| {
@@ -114,13 +114,13 @@ impl Panels {
         });
     }
 
-    /// Rows, with those past the end.
+    /// Number of rows, including padding.
     pub(super) fn rows(&self) -> usize {
         self.n.next_multiple_of(PANEL_ROWS)
     }
 
     /// Solves in place of `x`: `width` right-hand sides, a multiple of 8, in rows that are `step`
-    /// apart. The first `zero` rows are zeros, and stay as they are but for the last few.
+    /// apart. The first `zero` rows are zeros; they are unchanged, except the last few.
     pub(super) fn solve(
         &self,
         level: Level,
@@ -137,7 +137,7 @@ impl Panels {
         );
     }
 
-    /// As [`solve`](Panels::solve), from the last row of `x` to the first.
+    /// Solves as [`solve`](Panels::solve), from the last row of `x` to the first.
     pub(super) fn solve_upwards(
         &self,
         level: Level,
@@ -165,8 +165,8 @@ impl Panels {
         }
     }
 
-    /// As [`solve`](Panels::solve) for the rows of one panel alone; without its triangle, what is
-    /// left of them.
+    /// Solves as [`solve`](Panels::solve) for the rows of one panel. Without its triangle, the rows
+    /// are only reduced by the rows before.
     pub(super) fn solve_one(
         &self,
         level: Level,
@@ -204,7 +204,8 @@ impl Panels {
             "the panels are there"
         );
         let x = x.as_mut_ptr().wrapping_add(first);
-        // SAFETY: rows and panels are there, as was checked; the level is.
+        // SAFETY: rows and panels are inside `x` and `data` by the assertion; `level` is supported
+        // by the CPU.
         unsafe {
             match level {
                 #[cfg(target_arch = "x86_64")]
@@ -219,7 +220,8 @@ impl Panels {
     }
 }
 
-/// As [`transfer`], where what is written is a matrix with rows of `width`: few of them at a time.
+/// Packs lanes as [`transfer`] does to a matrix with rows of `width` elements, in blocks of few
+/// steps.
 ///
 /// # Safety
 /// As [`transfer`].
@@ -232,24 +234,24 @@ pub(super) unsafe fn by_rows(level: Level, dst: *mut f64, width: usize, x: PackL
             depth: TRANSFER_BLOCK_STEPS.min(x.depth - first),
             ..x
         };
-        // SAFETY: as stated.
+        // SAFETY: the caller guarantees the lanes and `dst` (# Safety).
         unsafe { transfer(level, dst.wrapping_add(first * width), width, lines) };
     }
 }
 
-/// Rows of some panels of right-hand sides, solved or, without the triangles, reduced.
+/// Rows of some panels of right-hand sides that are solved or, without the triangles, reduced.
 struct Job {
     panels: Range<usize>,
-    /// So many of the first rows are not read.
+    /// Number of leading rows that are zero and not read.
     zero: usize,
-    /// From row to row of the right-hand sides.
+    /// Row stride of the right-hand sides.
     step: isize,
     width: usize,
     divide: bool,
     solve: bool,
 }
 
-/// `PANEL_RHS` right-hand sides after another, in tiles of `R` rows.
+/// Solves `PANEL_RHS` right-hand sides after another, in tiles of `R` rows.
 ///
 /// # Safety
 /// `x` is valid at every row up to the last of the panels, for the job's width.
@@ -262,7 +264,8 @@ unsafe fn sweep<W: V<E = f64>, const R: usize>(job: &Job, data: &[f64], x: *mut 
             let at = data[start(panel)..].as_ptr();
             for r in (0..PANEL_ROWS).step_by(R) {
                 let depth = panel * PANEL_ROWS - job.zero + if job.solve { r } else { 0 };
-                // SAFETY: as stated; panels have `PANEL_ROWS` rows at each of their steps.
+                // SAFETY: the caller guarantees the rows of `x` (# Safety); panels have
+                // `PANEL_ROWS` rows at each of their steps.
                 unsafe {
                     let rows = x
                         .offset((panel * PANEL_ROWS + r) as isize * job.step)
@@ -285,23 +288,23 @@ unsafe fn sweep<W: V<E = f64>, const R: usize>(job: &Job, data: &[f64], x: *mut 
     }
 }
 
-/// Rows that are found together.
+/// Rows that are computed together.
 struct Tile {
     panel: *const f64,
-    /// The first of the rows that are known.
+    /// First solved row.
     known: *const f64,
-    /// How many.
+    /// Number of solved rows.
     depth: usize,
     rows: *mut f64,
 }
 
-/// `R` rows of `C` vectors.
+/// Computes `R` rows of `C` vectors.
 ///
 /// # Safety
-/// Rows and panel are there.
+/// The rows and the panel of `t` exist.
 #[inline(always)]
 unsafe fn tile<W: V<E = f64>, const R: usize, const C: usize>(job: &Job, t: Tile) {
-    // SAFETY: as stated.
+    // SAFETY: the caller guarantees rows and panel (# Safety).
     unsafe {
         let mut acc = [[W::splat(0.0); C]; R];
         for (r, acc) in acc.iter_mut().enumerate() {
@@ -333,7 +336,7 @@ unsafe fn tile<W: V<E = f64>, const R: usize, const C: usize>(job: &Job, t: Tile
             }
             return;
         }
-        // Written out, as rows that are found by number would be in memory.
+        // Unrolled by a macro: rows that are indexed by a variable would be kept in memory.
         macro_rules! find {
             ($($r:literal)*) => {$(
                 if $r < R {
@@ -361,10 +364,10 @@ unsafe fn tile<W: V<E = f64>, const R: usize, const C: usize>(job: &Job, t: Tile
 macro_rules! levels {
     ($($(#[$attribute:meta])* $name:ident: $v:ty, $rows:literal;)*) => {$(
         /// # Safety
-        /// As [`sweep`]; the level is there.
+        /// As [`sweep`]; the CPU supports the instruction set.
         $(#[$attribute])*
         unsafe fn $name(job: &Job, data: &[f64], x: *mut f64) {
-            // SAFETY: as stated.
+            // SAFETY: the caller guarantees the rows of `x` (# Safety).
             unsafe { sweep::<$v, $rows>(job, data, x) }
         }
     )*};

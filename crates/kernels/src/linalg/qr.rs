@@ -1,12 +1,13 @@
-//! QR factors of large matrices, by panels of reflections that are applied together.
+//! QR factorisation of large matrices, by panels of reflectors that are applied together (compact
+//! WY form).
 //!
 //! ```text
 //! H = I - τ v vᵀ,   H x = β e₀,   β = -sign(x₀) |x|,   v = (1, x₁.. / (x₀ - β)),   τ = (β - x₀) / β
 //! H₀ H₁ .. = I - V T Vᵀ,   T upper triangular: its column `i` is -τᵢ T Vᵀ vᵢ above τᵢ on the diagonal
 //! ```
-//! A column with zeros below its diagonal is left as it is (τ = 0). Panels are transposed, so that
-//! columns are vectors, and factored by halves; what lies right of them, and then Q, is changed by
-//! three products.
+//! A column with zeros below its diagonal is unchanged (τ = 0). Panels are transposed, so that
+//! columns are vectors, and factored by recursive halves. The columns right of a panel, and then Q,
+//! are updated by three products.
 
 use super::cholesky::apart;
 use super::lu::scale;
@@ -15,17 +16,18 @@ use crate::gemm::{PackLanes, Strided, Update, transfer, update};
 use crate::memory::{Fallible, grow, push, zeros};
 use crate::simd::{Level, widest};
 
-/// Columns of a panel.
+/// Number of columns of a panel.
 const PANEL_COLUMNS: usize = 32;
-/// Columns of a panel of a large matrix: what is right of it is read and written for each.
+/// Number of columns of a panel of a large matrix. The columns right of a panel are read and
+/// written once per panel.
 const WIDE_PANEL_COLUMNS: usize = 64;
-/// Matrices from this extent on are large.
+/// Extent from which matrices use [`WIDE_PANEL_COLUMNS`].
 const WIDE_PANEL_EXTENT: usize = 384;
-/// Columns that are reduced one after another.
+/// Number of columns that are reduced one after another.
 const LEAF_COLUMNS: usize = 8;
 
-/// `Q` (m×k, unless it is `None`) and `R` (k×n) of `a` (m×n), whose extents are not 0; `k` is m, or
-/// n if that is smaller.
+/// Computes `Q` (m×k, unless it is `None`) and `R` (k×n) of `a` (m×n), whose extents are not 0; `k`
+/// is m, or n if that is smaller.
 pub(super) fn qr(
     level: Level,
     mut q: Option<&mut [f64]>,
@@ -96,11 +98,11 @@ pub(super) fn qr(
     Ok(())
 }
 
-/// Reflections of rows from the diagonal of a panel on.
+/// Reflectors of the rows from the diagonal of a panel on.
 pub(super) struct Panel {
     rows: usize,
     size: usize,
-    /// Vᵀ, its rows `step` apart.
+    /// Vᵀ, with row stride `step`.
     v: Vec<f64>,
     step: usize,
     t: Vec<f64>,
@@ -123,7 +125,8 @@ fn by_rows_mut(x: &mut [f64], from: usize, step: usize) -> Strided<*mut f64> {
 }
 
 impl Panel {
-    /// Of vectors that are found: Vᵀ, its rows `step` apart, each from its own one on.
+    /// Returns the panel of given vectors: Vᵀ with row stride `step`, where row `i` begins at
+    /// column `i`.
     pub(super) fn of(
         level: Level,
         v: Vec<f64>,
@@ -142,7 +145,7 @@ impl Panel {
         Ok(panel)
     }
 
-    /// Reduces the first `size` columns of the matrix at `a`, whose rows are `n` apart.
+    /// Reduces the first `size` columns of the matrix at `a`, whose row stride is `n`.
     fn reduce(level: Level, a: &mut [f64], n: usize, rows: usize, size: usize) -> Fallible<Panel> {
         let step = apart(rows);
         let (mut columns, v) = (zeros::<f64>(size * step)?, zeros::<f64>(size * step)?);
@@ -153,7 +156,7 @@ impl Panel {
             count: rows,
             depth: size,
         };
-        // SAFETY: the columns are inside the matrix, and there is room for them.
+        // SAFETY: the columns are inside the matrix, and `columns` has room for them.
         unsafe { transfer(level, columns.as_mut_ptr(), step, lines) };
         let mut panel = Panel {
             rows,
@@ -207,7 +210,7 @@ impl Panel {
         let t = self.triangle(level, first, &taus[first..middle])?;
         let (mut w, mut wt) = (zeros(rest * half)?, zeros(rest * half)?);
         let v = by_rows(&self.v, first * step + first, step);
-        // SAFETY: these rows of these columns exist, and what is written is read in no product.
+        // SAFETY: these rows of these columns exist, and no product reads what it writes.
         unsafe {
             let right = by_rows_mut(x, middle * step + first, step);
             let read = Strided {
@@ -244,13 +247,13 @@ impl Panel {
         self.columns(level, x, middle, rest, taus)
     }
 
-    /// `T` of the reflections from `first` on that have these `τ`.
+    /// Computes `T` of the reflectors from `first` on that have these `τ`.
     fn triangle(&self, level: Level, first: usize, taus: &[f64]) -> Fallible<Vec<f64>> {
         let (size, step) = (taus.len(), self.step);
         let (mut dots, mut t) = (zeros::<f64>(size * size)?, zeros::<f64>(size * size)?);
         let v = by_rows(&self.v, first * step + first, step);
         let sizes = [size, self.rows - first, size];
-        // SAFETY: these vectors are from the first one's diagonal on.
+        // SAFETY: row `i` of `v` holds these elements, from the diagonal of the first vector on.
         unsafe {
             update(
                 level,
@@ -274,8 +277,8 @@ impl Panel {
         Ok(t)
     }
 
-    /// `(I - V T Vᵀ) C`, or with the transpose of `T`, of `cols` columns in rows that are `n`
-    /// apart.
+    /// Computes `(I - V T Vᵀ) C`, or with the transpose of `T`, for `cols` columns with row stride
+    /// `n`.
     pub(super) fn apply(
         &self,
         level: Level,
@@ -296,7 +299,8 @@ impl Panel {
             row: c.row,
             col: 1,
         };
-        // SAFETY: so many rows and columns exist, and what is written is read in no product.
+        // SAFETY: `c` and the panel have these rows and columns (asserted), and no product reads
+        // what it writes.
         unsafe {
             update(
                 level,
@@ -326,8 +330,8 @@ impl Panel {
     }
 }
 
-/// The reflection that leaves only the first element of `x`, which becomes `β`: its vector, and
-/// `τ`.
+/// Computes the reflector that maps `x` to `β e₀`. Stores `β` and the vector in `x` and `v`, and
+/// returns `τ`.
 #[inline(always)]
 pub(super) fn reflection(x: &mut [f64], v: &mut [f64]) -> f64 {
     v[0] = 1.0;
@@ -352,8 +356,8 @@ pub(super) fn reflection(x: &mut [f64], v: &mut [f64]) -> f64 {
     tau
 }
 
-/// As [`reflection`], of numbers that are hardly more than subnormal: what is rounded there is not
-/// small beside them.
+/// Computes [`reflection`] of numbers that are almost subnormal, scaled up to avoid large relative
+/// rounding errors.
 #[cold]
 fn magnified(x: &mut [f64], v: &mut [f64]) -> f64 {
     const BY: f64 = f64::from_bits((1023 + 600) << 52);
@@ -363,7 +367,7 @@ fn magnified(x: &mut [f64], v: &mut [f64]) -> f64 {
     tau
 }
 
-/// Takes a vector to its reflection.
+/// Computes a reflector from a vector.
 #[inline(always)]
 fn reflect(x: &mut [f64], v: &[f64], tau: f64) {
     let by = -tau * dot(x, v);
@@ -372,7 +376,7 @@ fn reflect(x: &mut [f64], v: &[f64], tau: f64) {
     }
 }
 
-/// The length of a vector; squares neither overflow nor vanish.
+/// Euclidean norm of a vector, without overflow or underflow of squares.
 #[inline(always)]
 fn norm(x: &[f64]) -> f64 {
     let squares = dot(x, x);
@@ -390,7 +394,7 @@ fn norm(x: &[f64]) -> f64 {
     most * sum.sqrt()
 }
 
-/// The sum of products, in so many chains as there are lanes.
+/// Dot product, with one chain per lane.
 #[inline(always)]
 fn dot(x: &[f64], y: &[f64]) -> f64 {
     const LANES: usize = 16;

@@ -3,7 +3,8 @@
 use super::support::{Field, MAX_UNBLOCKED_EXTENT, Triangle};
 use crate::simd::widest;
 
-/// Cholesky in place of the lower triangle, what is above stays; `false`: not positive definite.
+/// Computes the Cholesky factor in place of the lower triangle; elements above are unchanged.
+/// `false`: not positive definite.
 pub(super) fn cholesky<T: Field>(l: &mut [T], n: usize) -> bool {
     for i in 0..n {
         for j in 0..=i {
@@ -24,7 +25,7 @@ pub(super) fn cholesky<T: Field>(l: &mut [T], n: usize) -> bool {
     true
 }
 
-/// LU with partial pivoting in place.
+/// Computes LU factors with partial pivoting in place.
 pub(super) fn lu<T: Field>(a: &mut [T], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) {
     perm.iter_mut().enumerate().for_each(|(i, p)| *p = i as i32);
     for k in 0..m.min(n) {
@@ -55,10 +56,10 @@ pub(super) fn lu<T: Field>(a: &mut [T], pivots: &mut [i32], perm: &mut [i32], m:
     }
 }
 
-/// Systems that are solved side by side.
+/// Number of systems that are solved side by side.
 const SIDES: usize = 8;
 
-/// Substitution in place of `b`.
+/// Solves a triangular system in place of `b`.
 pub(super) fn triangular_solve<T: Field>(
     b: &mut [T],
     a: &[T],
@@ -67,14 +68,14 @@ pub(super) fn triangular_solve<T: Field>(
     how: Triangle,
 ) {
     let n = if how.left { rows } else { columns };
-    // The systems as left-hand: row `i` of X is `b[i * step + j * next]`.
+    // The systems as left-hand ones: row `i` of X is `b[i * step + j * next]`.
     let (step, next, count) = if how.left {
         (columns, 1, columns)
     } else {
         (1, columns, rows)
     };
     let turned = how.transposed == how.left;
-    // Rows in the order in which they are found: the triangle is then a lower one.
+    // Rows in the order in which they are solved, in which the triangle is a lower one.
     let at = |i: usize| if how.lower != turned { i } else { n - 1 - i };
     let mut l = [[T::zero(); MAX_UNBLOCKED_EXTENT]; MAX_UNBLOCKED_EXTENT];
     for i in 0..n {

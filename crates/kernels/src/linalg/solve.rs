@@ -1,13 +1,13 @@
 //! Large triangular systems: blocks of the triangle by [`Panels`], strips of right-hand sides one
-//! after another, and products for what remains.
+//! after another, and products for the rest.
 //!
 //! ```text
 //! | A     | | X |   | B |        X = A⁻¹ B,   Y = D⁻¹ (E - C X)
 //! | C   D | | Y | = | E |
 //! ```
-//! The rows of an upper triangle are found from the last to the first. Right-hand sides are
-//! independent of each other, so threads may divide them anywhere. Where a strip begins with zeros,
-//! as those of the identity do, no work is done for them, unless they would become NaN.
+//! The rows of an upper triangle are solved from the last to the first. Right-hand sides are
+//! independent of each other, so threads may divide them anywhere. Leading zeros of a strip, as in
+//! the identity, are skipped unless they would become NaN.
 
 use super::panels::{PANEL_RHS, Panels};
 use super::support::{MAX_UNBLOCKED_EXTENT, Triangle};
@@ -16,12 +16,12 @@ use crate::memory::{Fallible, collected, with_room};
 use crate::parallel::{Shared, attempt};
 use crate::simd::Level;
 
-/// Rows of the triangle that are packed together: the strip beside it stays in the cache.
+/// Number of rows of the triangle that are packed together. The strip beside it stays in the cache.
 const BLOCK_ROWS: usize = 256;
-/// Fewer right-hand sides are not worth packing.
+/// Minimum number of right-hand sides for which the triangle is packed.
 const MIN_PACKED_RHS: usize = 8;
 
-/// Solves with `a` (square), writing over `b` (rows×columns); neither is empty.
+/// Solves with `a` (square) in place of `b` (rows×columns); neither is empty.
 pub(super) fn triangular_solve(
     level: Level,
     b: &mut [f64],
@@ -53,7 +53,7 @@ pub(super) fn triangular_solve(
     } else {
         (1, columns as isize)
     };
-    // The first row of each strip that is not zero, in the order in which rows are found.
+    // First row of each strip that is not zero, in the order of solution.
     let begin = |strip: usize| {
         let row = |i: usize| if forward { i } else { n - 1 - i };
         let sides = strip * PANEL_RHS..count.min((strip + 1) * PANEL_RHS);
@@ -91,7 +91,7 @@ pub(super) fn triangular_solve(
         let first = if forward { done } else { n - done - size };
         let (corner, end) = (first as isize * (down + across), (first + size) as isize);
         let known = if forward { 0 } else { end };
-        // Strips in which rows are found that are not zero.
+        // Strips with solved rows that are not zero.
         let begun = |&begin: &usize| begin < done;
         let low = PANEL_RHS * begins.iter().position(begun).unwrap_or(begins.len());
         let high = begins
@@ -100,8 +100,7 @@ pub(super) fn triangular_solve(
             .map_or(low, |last| count.min((last + 1) * PANEL_RHS));
         let at = |i: isize| to.get().wrapping_offset(i * step + low as isize * next);
         let known_sides = high - low;
-        // SAFETY: rows that are found and rows that are not have no element in common, and all are
-        // there.
+        // SAFETY: solved rows and remaining rows do not overlap, and all are inside `b`.
         unsafe {
             let c = Strided {
                 at: at(first as isize),
@@ -167,8 +166,8 @@ pub(super) fn triangular_solve(
                 .wrapping_offset(first as isize * step + (strip * PANEL_RHS) as isize * next);
             let sides = PANEL_RHS.min(count - strip * PANEL_RHS);
             with_room(rows * PANEL_RHS * size_of::<f64>(), |room| {
-                // SAFETY: there is room for the rows, which are written here, and nothing else uses
-                // it.
+                // SAFETY: the scratch memory has room for the rows, is initialised, and is not
+                // shared.
                 let x = unsafe {
                     if rows > size || sides < PANEL_RHS {
                         room.write_bytes(0, rows * PANEL_RHS * size_of::<f64>());
@@ -187,8 +186,7 @@ pub(super) fn triangular_solve(
                     count: sides,
                     depth: size,
                 };
-                // SAFETY: these rows of these right-hand sides exist, and no two strips have one in
-                // common.
+                // SAFETY: these rows of these right-hand sides exist, and no two strips share one.
                 unsafe { transfer(level, x[own..].as_mut_ptr(), PANEL_RHS, there) };
                 let width = sides.next_multiple_of(8);
                 match forward {
@@ -212,7 +210,7 @@ pub(super) fn triangular_solve(
                         depth: sides,
                     },
                 };
-                // SAFETY: as above.
+                // SAFETY: these rows of these right-hand sides exist, and no two strips share one.
                 unsafe { transfer(level, at, columns, back) };
             })
         })?;
@@ -220,11 +218,11 @@ pub(super) fn triangular_solve(
     Ok(())
 }
 
-/// One right-hand side after another, in place.
+/// Solves right-hand sides one after another, in place.
 ///
 /// # Safety
-/// `size` rows and columns of A exist, at most [`MAX_UNBLOCKED_EXTENT`], and so many rows of
-/// `count` right-hand sides.
+/// A has `size` rows and columns, at most [`MAX_UNBLOCKED_EXTENT`]. The right-hand sides have
+/// `size` rows and `count` columns.
 unsafe fn substitute(
     x: Strided<*mut f64>,
     a: Strided<*const f64>,
@@ -236,7 +234,7 @@ unsafe fn substitute(
     for j in 0..count as isize {
         let mut found = [0.0; MAX_UNBLOCKED_EXTENT];
         for i in 0..size {
-            // SAFETY: as stated.
+            // SAFETY: the caller guarantees these rows and columns (# Safety).
             unsafe {
                 let to = x.at.offset(row(i) * x.row + j * x.col);
                 let mut rest = *to;

@@ -1,4 +1,4 @@
-//! The element trait, shapes and small functions that every factorisation shares.
+//! Element trait, shapes and small functions that all factorisations share.
 
 use crate::memory::{Fallible, Plain, collected};
 use faer::traits::ComplexField;
@@ -7,13 +7,13 @@ use num_complex::Complex;
 use std::borrow::Cow;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// Up to this extent plain loops are faster.
+/// Maximum extent for which plain loops are used.
 pub(super) const MAX_UNBLOCKED_EXTENT: usize = 16;
 
 /// Eigenvalues, and eigenvectors one after the other.
 pub type Eigenpairs = (Vec<Complex<f64>>, Vec<Complex<f64>>);
 
-/// A number that matrices are factored in.
+/// Element type of factorisations.
 pub trait Field:
     ComplexField<Real = f64>
     + Plain
@@ -25,37 +25,37 @@ pub trait Field:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// Not a real type.
+    /// Whether the type is complex.
     const COMPLEX: bool;
     /// Zero.
     fn zero() -> Self {
         Self::default()
     }
-    /// NaN in every part.
+    /// NaN in every component.
     fn nan() -> Self;
-    /// A real number.
+    /// Converts a real number.
     fn real(x: f64) -> Self;
     /// The real part.
     fn re(self) -> f64;
     /// The complex conjugate.
     fn conjugate(self) -> Self;
-    /// Half of it.
+    /// Half of the number.
     fn half(self) -> Self;
     /// The magnitude.
     fn size(self) -> f64;
-    /// What pivots are chosen by: the magnitude, `|re| + |im|` of a complex number.
+    /// The magnitude that pivots are chosen by: `|re| + |im|` for complex numbers.
     fn pivot_size(self) -> f64;
     /// The square root of the real part.
     fn root(self) -> Self {
         Self::real(self.re().sqrt())
     }
-    /// It divided by its magnitude; 1 for zero.
+    /// The number divided by its magnitude; 1 for zero.
     fn phase(self) -> Self;
-    /// Every part is finite.
+    /// Whether every component is finite.
     fn finite(self) -> bool;
-    /// [`cholesky`](super::cholesky()) of a large matrix; `false`: not positive definite.
+    /// Computes [`cholesky`](super::cholesky()) of a large matrix; `false`: not positive definite.
     fn cholesky(l: &mut [Self], a: &[Self], n: usize) -> Fallible<bool>;
-    /// [`lu`](super::lu()) of a large matrix, in place.
+    /// Computes [`lu`](super::lu()) of a large matrix, in place.
     fn lu(
         packed: &mut [Self],
         pivots: &mut [i32],
@@ -63,7 +63,7 @@ pub trait Field:
         m: usize,
         n: usize,
     ) -> Fallible;
-    /// [`triangular_solve`](super::triangular_solve) with a large matrix.
+    /// Computes [`triangular_solve`](super::triangular_solve) with a large matrix.
     fn triangular_solve(
         b: &mut [Self],
         a: &[Self],
@@ -71,7 +71,7 @@ pub trait Field:
         columns: usize,
         how: Triangle,
     ) -> Fallible;
-    /// [`qr`](super::qr()) of a matrix that is finite and not empty.
+    /// Computes [`qr`](super::qr()) of a matrix that is finite and not empty.
     fn qr(
         q: Option<&mut [Self]>,
         r: &mut [Self],
@@ -80,32 +80,33 @@ pub trait Field:
         n: usize,
         k: usize,
     ) -> Fallible;
-    /// [`eigh`](super::eigh()) of a finite matrix, phases being any; `false`: no convergence.
-    fn eigh(w: &mut [f64], v: Option<&mut [Self]>, a: &[Self], n: usize) -> Fallible<bool>;
-    /// [`svd`](super::svd()) of a finite matrix that is not empty, phases being any; `false`: no
+    /// Computes [`eigh`](super::eigh()) of a finite matrix, with unspecified phases; `false`: no
     /// convergence.
+    fn eigh(w: &mut [f64], v: Option<&mut [Self]>, a: &[Self], n: usize) -> Fallible<bool>;
+    /// Computes [`svd`](super::svd()) of a finite matrix that is not empty, with unspecified
+    /// phases; `false`: no convergence.
     fn svd(
         s: &mut [f64],
         vectors: Option<(&mut [Self], &mut [Self])>,
         a: &[Self],
         shape: Shape,
     ) -> Fallible<bool>;
-    /// Eigenvalues and eigenvectors of a square matrix; `None`: no convergence.
+    /// Computes eigenvalues and eigenvectors of a square matrix; `None`: no convergence.
     fn eigen(a: &[Self], n: usize) -> Fallible<Option<Eigenpairs>>;
 }
 
-/// A triangular system: which side, which triangle, and how the matrix is taken.
+/// Kind of a triangular system: side, triangle, and operation on the matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Triangle {
-    /// `op(A) X = B`, not `X op(A) = B`.
+    /// Whether the system is `op(A) X = B`, not `X op(A) = B`.
     pub left: bool,
-    /// The lower triangle of `A` is read.
+    /// Whether the lower triangle of `A` is read.
     pub lower: bool,
-    /// The diagonal is ones.
+    /// Whether the diagonal is ones.
     pub unit: bool,
-    /// `A` is transposed.
+    /// Whether `A` is transposed.
     pub transposed: bool,
-    /// `A` is conjugated.
+    /// Whether `A` is conjugated.
     pub conjugated: bool,
 }
 
@@ -131,7 +132,7 @@ pub(super) fn check(m: usize, n: usize, lens: &[usize]) {
     );
 }
 
-/// Ones on the diagonal of a matrix of zeros with `n` columns.
+/// Sets ones on the diagonal of a zero matrix with `n` columns.
 pub(super) fn eye<T: Field>(x: &mut [T], n: usize) {
     x.chunks_exact_mut(n.max(1))
         .enumerate()
@@ -139,8 +140,8 @@ pub(super) fn eye<T: Field>(x: &mut [T], n: usize) {
         .for_each(|(i, row)| row[i] = T::real(1.0));
 }
 
-/// Calls `f` for every index of an m×n matrix, tile by tile: what is read by rows and written by
-/// columns, or the other way round, stays in the cache between.
+/// Calls `f` for every index of an m×n matrix, tile by tile. A tile that is read by rows and
+/// written by columns, or the reverse, stays in the cache.
 pub(super) fn tiled(m: usize, n: usize, mut f: impl FnMut(usize, usize)) {
     const TILE: usize = 8;
     for top in (0..m).step_by(TILE) {
@@ -150,20 +151,20 @@ pub(super) fn tiled(m: usize, n: usize, mut f: impl FnMut(usize, usize)) {
     }
 }
 
-/// A matrix by columns.
+/// Returns a column-major matrix with elements `f(i, j)`.
 pub(super) fn filled<T: Field>(m: usize, n: usize, f: impl Fn(usize, usize) -> T) -> Mat<T> {
     let mut x = Mat::zeros(m, n);
     tiled(m, n, |i, j| x[(i, j)] = f(i, j));
     x
 }
 
-/// A matrix into a row-major slice.
+/// Writes a matrix to a row-major slice.
 pub(super) fn write<T: Field>(to: &mut [T], from: MatRef<'_, T>) {
     let n = from.ncols();
     tiled(from.nrows(), n, |i, j| to[i * n + j] = from[(i, j)]);
 }
 
-/// A power of two that brings the largest of these numbers near 1 if it is far from it.
+/// A power of two that scales the largest magnitude near 1; 1 if it is within 1e-20 to 1e20.
 pub(super) fn scale<T: Field>(a: &[T]) -> f64 {
     let most = a.iter().fold(0.0, |most: f64, x| most.max(x.size()));
     if most == 0.0 || (1e-20..1e20).contains(&most) {
@@ -173,7 +174,7 @@ pub(super) fn scale<T: Field>(a: &[T]) -> f64 {
     f64::from_bits(((1023 - exponent.clamp(-1000, 1000)) as u64) << 52)
 }
 
-/// These numbers times that power, and it.
+/// The numbers times [`scale`], and the factor.
 pub(super) fn scaled<T: Field>(a: &[T]) -> Fallible<(Cow<'_, [T]>, f64)> {
     Ok(match scale(a) {
         1.0 => (a.into(), 1.0),

@@ -1,4 +1,4 @@
-//! Factorisations put together again, and bad matrices refused.
+//! Products of factors, and rejection of invalid matrices.
 
 mod spectral;
 
@@ -38,7 +38,8 @@ fn near<T: Field>(a: &[T], b: &[T], tolerance: f64) {
     assert!(worst <= tolerance, "{worst}");
 }
 
-/// Factors multiply to the matrix, on both sides of the border between plain loops and faer.
+/// Checks that factors multiply to the matrix, on both sides of the threshold between plain loops
+/// and blocks.
 fn factors<T: Field>(make: impl Fn(f64, f64) -> T + Copy, tolerance: f64) {
     let mut random = Random(7);
     for (m, n) in [
@@ -229,7 +230,7 @@ fn what_has_no_factor_is_nan() {
     assert!(w.iter().all(|x| x.is_nan()));
 }
 
-/// Around the edges of vectors, panels and blocks.
+/// Extents around the sizes of vectors, panels and blocks.
 const EXTENTS: [usize; 14] = [17, 18, 23, 24, 31, 32, 33, 63, 64, 65, 127, 129, 200, 513];
 
 fn dense(a: &[f64], b: &[f64], m: usize, k: usize, n: usize) -> Vec<f64> {
@@ -242,7 +243,7 @@ fn norm(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// `|a - b|` by the precision of a matrix with this norm.
+/// `|a - b|` relative to the precision of a matrix with this norm.
 fn error(a: &[f64], b: &[f64], norm_of_a: f64) -> f64 {
     let misses: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
     norm(&misses) / (f64::EPSILON * norm_of_a)
@@ -252,14 +253,15 @@ fn floats(random: &mut Random, count: usize) -> Vec<f64> {
     (0..count).map(|_| random.float()).collect()
 }
 
-/// `A Aᵀ` and one on the diagonal.
+/// `A Aᵀ` plus ones on the diagonal.
 fn positive(a: &[f64], n: usize) -> Vec<f64> {
     let mut h = dense(a, &adjoint(a, n, n), n, n, n);
     (0..n).for_each(|i| h[i * n + i] += 1.0);
     h
 }
 
-/// What the levels give for large matrices, once it is the same.
+/// Runs a factorisation of large matrices on every instruction set, and returns the result if all
+/// are equal.
 fn at_every_level<T: PartialEq>(run: impl Fn(Level) -> T) -> T {
     let mut all = Level::available().map(|level| with_threads(1, || run(level)));
     let first = all.next().expect("there is a level");
@@ -399,7 +401,7 @@ fn qr_factors() {
             );
         }
     }
-    // Squares of these are 0, or infinite.
+    // Squares of these underflow or overflow.
     for size in [1e-200, 1e200] {
         let a: Vec<f64> = (0..20 * 20).map(|_| size * random.float()).collect();
         let (mut q, mut r) = (vec![0.0; 400], vec![0.0; 400]);
@@ -429,7 +431,7 @@ fn large_triangular_systems() {
             let count = [1, 7, 8, 24, 25, 50][random.below(6)];
             let (rows, columns) = if left { (n, count) } else { (count, n) };
             let mut b = floats(&mut random, n * count);
-            // As the identity does, right-hand sides may begin with zeros.
+            // Right-hand sides may begin with zeros, as those of the identity.
             let zeros = |j: usize| if case % 3 == 0 { n * j / count } else { 0 };
             for (i, j) in (0..n).flat_map(|i| (0..count).map(move |j| (i, j))) {
                 let found = if lower != (transposed == left) {
@@ -510,14 +512,14 @@ fn large_matrices_without_factors() {
         assert!(l.iter().all(|x| x.is_nan()), "{bad} at {at}");
         h[at] = good;
     }
-    // A column of zeros is passed over, and of equal magnitudes the first is the pivot.
+    // A column of zeros is skipped, and the first of equal magnitudes is the pivot.
     let mut a = floats(&mut random, n * n);
     (0..n).for_each(|i| (a[i * n], a[i * n + 40]) = (if i % 2 == 1 { -2.0 } else { 1.0 }, 0.0));
     let (mut packed, mut pivots, mut perm) = (vec![0.0; n * n], vec![0; n], vec![0; n]);
     lu(&mut packed, &mut pivots, &mut perm, &a, n, n).unwrap();
     assert!(packed.iter().all(|x| x.is_finite()) && packed[40 * n + 40] == 0.0);
     assert_eq!((pivots[0], pivots[40]), (1, 40));
-    // Where reciprocals are no normal numbers, quotients are.
+    // Where reciprocals are not normal numbers, the solver divides.
     let how = Triangle {
         left: true,
         lower: true,

@@ -1,9 +1,9 @@
-//! Factorisations of batches of small matrices: a matrix in each lane, from the first step to the
+//! Factorisations of batches of small matrices: one matrix per lane, from the first step to the
 //! last.
 //!
 //! Triangular factors and systems are computed by the operations of [`small`](super::small), in the
-//! same order, so their bits are those of single matrices. A lane sees nothing of its neighbours:
-//! pivots are selected, and what has converged is not changed any more.
+//! same order, so their bits are those of single matrices. Lanes are independent: pivots are
+//! selected per lane, and a converged lane is not changed any more.
 
 mod numbers;
 mod orthogonal;
@@ -21,10 +21,10 @@ use orthogonal::{Eigh, Qr};
 use std::ptr::null_mut;
 use systems::{Cholesky, Lu, Solve};
 
-/// The largest extent of a matrix that is a lane.
+/// Maximum extent of a matrix in a lane.
 pub const MAX_LANE_EXTENT: usize = 8;
 
-/// Elements of the largest right-hand side that is in lanes.
+/// Maximum number of elements of a right-hand side in lanes.
 const MAX_RHS_ELEMENTS: usize = 512;
 
 /// Whether matrices of these extents are factored in lanes.
@@ -32,17 +32,18 @@ pub fn fits(m: usize, n: usize) -> bool {
     (1..=MAX_LANE_EXTENT).contains(&m) && (1..=MAX_LANE_EXTENT).contains(&n)
 }
 
-/// Whether systems of `n` equations with so many elements of right-hand sides are solved in lanes.
+/// Whether systems of `n` equations with `elements` elements of right-hand sides are solved in
+/// lanes.
 pub fn solves(n: usize, elements: usize) -> bool {
     fits(n, n) && (1..=MAX_RHS_ELEMENTS).contains(&elements)
 }
 
-/// About the nanoseconds that the vectors take for a matrix of so many operations.
+/// Estimated time, in ns, for `count` matrices of `operations` operations each.
 fn nanos(count: usize, operations: usize) -> u64 {
     (operations as u64 / 4 + 4).saturating_mul(count as u64)
 }
 
-/// A batch of matrices in memory, each of `size` elements of `unit` parts, one after the other.
+/// Batch of contiguous matrices of `size` elements, with `unit` floats each.
 struct Batch {
     at: Shared<f64>,
     size: usize,
@@ -66,7 +67,7 @@ impl Batch {
         }
     }
 
-    /// Elements of a matrix in a panel, for each lane.
+    /// Number of panel rows of a matrix.
     fn rows(&self) -> usize {
         self.size * self.unit
     }
@@ -97,19 +98,19 @@ impl Batch {
             from: self.at.get().cast_const(),
             to,
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the matrices and the panel (# Safety).
         unsafe { dispatch(width, &load) };
     }
 
     /// # Safety
-    /// The matrices exist and are ours, and `from` is a panel of them.
+    /// The matrices exist and are not accessed by other threads, and `from` is a panel of them.
     unsafe fn store(&self, width: Width, first: usize, count: usize, from: *const f64) {
         let store = Store {
             lines: self.part(first, count),
             from,
             to: self.at.get(),
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the matrices and the panel (# Safety).
         unsafe { dispatch(width, &store) };
     }
 }
@@ -118,7 +119,7 @@ fn unit<T: Field>() -> usize {
     if T::COMPLEX { 2 } else { 1 }
 }
 
-/// The number of matrices of `size` elements.
+/// Number of matrices of `size` elements.
 fn count(len: usize, size: usize) -> usize {
     assert!(
         len.is_multiple_of(size),
@@ -127,10 +128,10 @@ fn count(len: usize, size: usize) -> usize {
     len / size
 }
 
-/// [`cholesky`](super::cholesky()) of every matrix of a batch that [`fits`].
+/// Computes [`cholesky`](super::cholesky()) of every matrix of a batch that [`fits`].
 ///
 /// # Panics
-/// If the matrices are not n×n, or not as many.
+/// If the matrices are not n×n, or the numbers of matrices differ.
 pub fn cholesky<T: Field>(level: Level, l: &mut [T], a: &[T], n: usize) -> Fallible {
     assert!(
         fits(n, n) && l.len() == a.len(),
@@ -148,7 +149,8 @@ pub fn cholesky<T: Field>(level: Level, l: &mut [T], a: &[T], n: usize) -> Falli
         nanos(all, n * n * n / 3),
         |width, first, count, room| {
             let factor = room.wrapping_add(a.rows() * width.lanes::<f64>());
-            // SAFETY: there are so many matrices, and the room has a panel of both.
+            // SAFETY: the batch has these matrices, no other chunk accesses them, and the scratch
+            // memory has a panel of both.
             unsafe {
                 a.load(width, first, count, room);
                 dispatch(
@@ -166,10 +168,10 @@ pub fn cholesky<T: Field>(level: Level, l: &mut [T], a: &[T], n: usize) -> Falli
     )
 }
 
-/// [`lu`](super::lu()) of every matrix of a batch that [`fits`].
+/// Computes [`lu`](super::lu()) of every matrix of a batch that [`fits`].
 ///
 /// # Panics
-/// If the matrices are not m×n, or the others not as many.
+/// If the matrices are not m×n, or the numbers of matrices differ.
 pub fn lu<T: Field>(
     level: Level,
     packed: &mut [T],
@@ -198,7 +200,8 @@ pub fn lu<T: Field>(
         |width, first, count, room| {
             let lanes = width.lanes::<f64>();
             let found = room.wrapping_add(a.rows() * lanes);
-            // SAFETY: as in `cholesky`; every matrix has exchanges and a permutation of its own.
+            // SAFETY: as in `cholesky`: the batches have these matrices, row swaps and
+            // permutations, which no other chunk accesses.
             unsafe {
                 a.load(width, first, count, room);
                 dispatch(
@@ -228,12 +231,12 @@ pub fn lu<T: Field>(
     )
 }
 
-/// The solutions of systems of `n` equations, `x` being their right-hand sides with `columns`
-/// columns, by [`lu`](super::lu()) and two substitutions; the systems are such that one [`solves`]
-/// them.
+/// Solves systems of `n` equations by [`lu`](super::lu()) and two substitutions. `x` holds the
+/// right-hand sides, with `columns` columns, and receives the solutions. The systems must be such
+/// that [`solves`] is true.
 ///
 /// # Panics
-/// If the matrices are not n×n, or not as many as right-hand sides.
+/// If the matrices are not n×n, or the numbers of matrices and right-hand sides differ.
 pub fn solve<T: Field>(level: Level, x: &mut [T], a: &[T], n: usize, columns: usize) -> Fallible {
     assert!(solves(n, n * columns), "systems that are solved in lanes");
     let all = count(a.len(), n * n);
@@ -261,7 +264,8 @@ pub fn solve<T: Field>(level: Level, x: &mut [T], a: &[T], n: usize, columns: us
                 conjugated: false,
             };
             let complex = T::COMPLEX;
-            // SAFETY: as in `cholesky`.
+            // SAFETY: the batches have these systems, no other chunk accesses them, and the scratch
+            // memory has the panels.
             unsafe {
                 a.load(width, first, count, room);
                 x.load(width, first, count, b);
@@ -302,10 +306,11 @@ pub fn solve<T: Field>(level: Level, x: &mut [T], a: &[T], n: usize, columns: us
     )
 }
 
-/// [`triangular_solve`](super::triangular_solve) of every system of a batch that one [`solves`].
+/// Computes [`triangular_solve`](super::triangular_solve) of every system of a batch for which
+/// [`solves`] is true.
 ///
 /// # Panics
-/// If right-hand sides are not rows×columns, or matrices not square, or not as many.
+/// If right-hand sides are not rows×columns, matrices are not square, or their numbers differ.
 pub fn triangular_solve<T: Field>(
     level: Level,
     b: &mut [T],
@@ -334,7 +339,8 @@ pub fn triangular_solve<T: Field>(
         nanos,
         |width, first, count, room| {
             let b = room.wrapping_add(a.rows() * width.lanes::<f64>());
-            // SAFETY: as in `cholesky`.
+            // SAFETY: the batches have these systems, no other chunk accesses them, and the scratch
+            // memory has the panels.
             unsafe {
                 a.load(width, first, count, room);
                 x.load(width, first, count, b);
@@ -355,10 +361,10 @@ pub fn triangular_solve<T: Field>(
     )
 }
 
-/// [`qr`](super::qr()) of every real matrix of a batch that [`fits`].
+/// Computes [`qr`](super::qr()) of every real matrix of a batch that [`fits`].
 ///
 /// # Panics
-/// If the matrices are not m×n, or the factors not m×k and k×n, or not as many.
+/// If the matrices are not m×n, the factors not m×k and k×n, or their numbers differ.
 pub fn qr(
     level: Level,
     q: Option<&mut [f64]>,
@@ -397,7 +403,8 @@ pub fn qr(
             } else {
                 null_mut()
             };
-            // SAFETY: as in `cholesky`.
+            // SAFETY: the batches have these matrices, no other chunk accesses them, and the
+            // scratch memory has the panels.
             unsafe {
                 a.load(width, first, count, room);
                 dispatch(
@@ -421,10 +428,10 @@ pub fn qr(
     )
 }
 
-/// [`eigh`](super::eigh()) of every real matrix of a batch that [`fits`].
+/// Computes [`eigh`](super::eigh()) of every real matrix of a batch that [`fits`].
 ///
 /// # Panics
-/// If the matrices are not n×n, or the results not as many.
+/// If the matrices are not n×n, or the numbers of matrices and results differ.
 pub fn eigh(
     level: Level,
     w: &mut [f64],
@@ -461,7 +468,8 @@ pub fn eigh(
             } else {
                 null_mut()
             };
-            // SAFETY: as in `cholesky`.
+            // SAFETY: the batches have these matrices, no other chunk accesses them, and the
+            // scratch memory has the panels.
             unsafe {
                 a.load(width, first, count, room);
                 dispatch(

@@ -1,9 +1,9 @@
-//! Real and complex numbers in lanes, by the operations of scalars: the bits are those of plain
+//! Real and complex numbers in lanes, by the operations of scalars, so that bits are those of plain
 //! loops.
 
 use crate::vector::{Tables, V};
 
-/// A number in each lane.
+/// Number in each lane.
 pub(super) trait LaneNumber<W: V>: Copy {
     /// Elements of the real type: 1, or 2 of a complex number.
     const UNIT: usize;
@@ -14,7 +14,7 @@ pub(super) trait LaneNumber<W: V>: Copy {
     /// # Safety
     /// `p` is valid for writing `UNIT` rows.
     unsafe fn store(self, p: *mut W::E);
-    /// The real number in both rows of a complex one: its imaginary part is `im`.
+    /// A number with these parts; a real one ignores `im`.
     fn of(re: W, im: W) -> Self;
     fn re(self) -> W;
     fn sub(self, b: Self) -> Self;
@@ -23,7 +23,7 @@ pub(super) trait LaneNumber<W: V>: Copy {
     fn conjugate(self) -> Self;
     /// Half of the sum with `b`.
     fn mean(self, b: Self) -> Self;
-    /// What pivots are chosen by.
+    /// The magnitude that pivots are chosen by.
     fn pivot_size(self) -> W;
     fn is_zero(self) -> W::M;
     fn select(m: W::M, a: Self, b: Self) -> Self;
@@ -43,12 +43,12 @@ impl<W: V> LaneNumber<W> for RealLanes<W> {
 
     #[inline(always)]
     unsafe fn load(p: *const W::E) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `p` is readable (# Safety).
         RealLanes(unsafe { W::load(p) })
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut W::E) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `p` is writable (# Safety).
         unsafe { self.0.store(p) }
     }
     #[inline(always)]
@@ -105,7 +105,7 @@ impl<W: V> LaneNumber<W> for ComplexLanes<W> {
 
     #[inline(always)]
     unsafe fn load(p: *const W::E) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `p` is readable (# Safety).
         unsafe {
             ComplexLanes {
                 re: W::load(p),
@@ -115,7 +115,7 @@ impl<W: V> LaneNumber<W> for ComplexLanes<W> {
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut W::E) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `p` is writable (# Safety).
         unsafe {
             self.re.store(p);
             self.im.store(p.add(W::N));

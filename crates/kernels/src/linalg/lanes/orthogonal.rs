@@ -1,25 +1,26 @@
-//! QR factors by reflections, and spectra of symmetric matrices by rotations, of real matrices in
-//! lanes.
+//! QR factors by reflectors, and spectra of symmetric matrices by Jacobi rotations, of real
+//! matrices in lanes.
 
 use crate::lanes::Job;
 use crate::vector::V;
 
-/// `Q` (m×k) and `R` (k×n) of `a` (m×n), which is overwritten; NaN for a matrix that is not finite.
+/// Arguments: `Q` (m×k) and `R` (k×n) of `a` (m×n), which is overwritten; NaN for a matrix that is
+/// not finite.
 ///
 /// ```text
 /// H = I - v vᵀ τ,   H x = β e₀,   β = -sign(x₀) |x|,   v = (1, x₁.. / (x₀ - β)),   τ = (β - x₀) / β
 /// ```
-/// A column with zeros below its diagonal is left as it is. Lengths are those of columns over a
+/// A column with zeros below its diagonal is unchanged. Norms are computed of columns divided by a
 /// power of two, so nothing overflows.
 pub(super) struct Qr {
     pub(super) m: usize,
     pub(super) n: usize,
     pub(super) k: usize,
     pub(super) a: *mut f64,
-    /// Nowhere if it is null.
+    /// `Q`; not computed if null.
     pub(super) q: *mut f64,
     pub(super) r: *mut f64,
-    /// Room for a `τ` of each column.
+    /// Scratch memory for `τ` of each column.
     pub(super) taus: *mut f64,
 }
 
@@ -29,8 +30,8 @@ fn maximum<W: V>(a: W, b: W) -> W {
     W::select(a.lt(b), b, a)
 }
 
-/// A power of two in each lane that brings `x` between 2 and 4, if `x` is from 2^-900 to the
-/// largest number.
+/// A power of two per lane that scales `x` to between 2 and 4, if `x` is from 2^-900 to the largest
+/// number.
 #[inline(always)]
 fn power<W: V<E = f64>>(x: W) -> W {
     let exponent = maximum(x, W::splat(f64::from_bits(123 << 52))).and(W::splat(f64::INFINITY));
@@ -43,14 +44,15 @@ impl Qr {
         self.a.wrapping_add((i * self.n + j) * W::N)
     }
 
-    /// Reduces column `c` below its diagonal; the vector of the reflection stays there.
+    /// Reduces column `c` below its diagonal and stores the vector of the reflector there.
     ///
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn reduce<W: V<E = f64>>(&self, c: usize) {
         let (m, zero, one) = (self.m, W::splat(0.0), W::splat(1.0));
-        // SAFETY: indices are below the extents.
+        // SAFETY: indices are below the extents of the panels, which the caller guarantees (#
+        // Safety).
         unsafe {
             let (first, mut most) = (W::load(self.a::<W>(c, c)), zero);
             for i in c + 1..m {
@@ -78,13 +80,13 @@ impl Qr {
         }
     }
 
-    /// Applies the reflection of column `c` to a column of rows `step` rows apart, from row `c` on.
+    /// Applies the reflector of column `c` to a column with row stride `step`, from row `c` on.
     ///
     /// # Safety
     /// The column has `m - c` rows.
     #[inline(always)]
     unsafe fn reflect<W: V<E = f64>>(&self, c: usize, x: *mut f64, step: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the column (# Safety).
         unsafe {
             let mut dot = W::load(x);
             for i in c + 1..self.m {
@@ -106,7 +108,8 @@ impl Job<f64> for Qr {
         let Qr { m, n, k, q, r, .. } = *self;
         let (zero, nan) = (W::splat(0.0), W::splat(f64::NAN));
         let mut good = zero.eq(zero);
-        // SAFETY: indices are below the extents.
+        // SAFETY: indices are below the extents of the panels, which the caller guarantees (#
+        // Safety).
         unsafe {
             for e in 0..m * n {
                 good = W::both(
@@ -152,21 +155,21 @@ impl Job<f64> for Qr {
     }
 }
 
-/// Eigenvalues, ascending, and eigenvectors of the symmetric part of `a` (n×n), which is
+/// Arguments: eigenvalues, ascending, and eigenvectors of the symmetric part of `a` (n×n), which is
 /// overwritten, by cyclic Jacobi rotations.
 ///
-/// Lanes whose elements beside the diagonal are negligible rotate by nothing from then on. The
-/// first component of a vector within `anchor` of the largest is positive.
+/// Lanes with negligible off-diagonal elements rotate by 0 from then on. The first component of a
+/// vector within `anchor` of the largest is positive.
 pub(super) struct Eigh {
     pub(super) n: usize,
     pub(super) anchor: f64,
     pub(super) a: *mut f64,
     pub(super) w: *mut f64,
-    /// Nowhere if it is null.
+    /// Eigenvectors; not computed if null.
     pub(super) v: *mut f64,
 }
 
-/// Sweeps after which a matrix has not converged.
+/// Maximum number of sweeps before a matrix is considered not convergent.
 const MAX_SWEEPS: usize = 40;
 
 impl Eigh {
@@ -183,11 +186,11 @@ impl Eigh {
     /// Makes the element at (p, q) zero in the lanes that are `open`.
     ///
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn rotate<W: V<E = f64>>(&self, p: usize, q: usize, open: W::M) {
         let (zero, one) = (W::splat(0.0), W::splat(1.0));
-        // SAFETY: indices are below `n`.
+        // SAFETY: indices are below `n`; the caller guarantees the panels (# Safety).
         unsafe {
             let [pp, qq, pq] = [(p, p), (q, q), (p, q)].map(|(i, j)| W::load(self.a::<W>(i, j)));
             let turns = W::both(open, W::not(pq.eq(zero)));
@@ -212,10 +215,10 @@ impl Eigh {
         }
     }
 
-    /// Rotates until nothing is left beside the diagonals; the lanes in which that is so.
+    /// Rotates until off-diagonal elements are negligible. Returns the lanes that converged.
     ///
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn diagonalise<W: V<E = f64>>(&self, least: W, good: W::M) -> W::M {
         let mut open = good;
@@ -223,7 +226,7 @@ impl Eigh {
             let mut most = W::splat(0.0);
             for p in 0..self.n {
                 for q in p + 1..self.n {
-                    // SAFETY: indices are below `n`.
+                    // SAFETY: indices are below `n`; the caller guarantees the panels (# Safety).
                     most = maximum(most, unsafe { W::load(self.a::<W>(p, q)) }.abs());
                 }
             }
@@ -233,7 +236,8 @@ impl Eigh {
             }
             for p in 0..self.n {
                 for q in p + 1..self.n {
-                    // SAFETY: as above.
+                    // SAFETY: `p` and `q` are below `n`; the caller guarantees the panels (#
+                    // Safety).
                     unsafe { self.rotate::<W>(p, q, open) };
                 }
             }
@@ -241,14 +245,14 @@ impl Eigh {
         W::both(good, W::not(open))
     }
 
-    /// Orders eigenvalues, and vectors with them, and turns these.
+    /// Sorts eigenvalues and vectors, and normalizes the signs of vectors.
     ///
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn order<W: V<E = f64>>(&self) {
         let (n, zero) = (self.n, W::splat(0.0));
-        // SAFETY: indices are below `n`.
+        // SAFETY: indices are below `n`; the caller guarantees the panels (# Safety).
         unsafe {
             for last in (1..n).rev() {
                 for j in 0..last {
@@ -277,7 +281,7 @@ impl Eigh {
                     missing = W::both(missing, W::not(anchor));
                 }
                 for i in 0..n {
-                    // Zeros are positive, however often they were rotated.
+                    // Zeros are positive, whatever the number of rotations.
                     W::load(self.v::<W>(i, j))
                         .xor(sign)
                         .add(zero)
@@ -294,7 +298,7 @@ impl Eigh {
 /// Both are rows of a panel.
 #[inline(always)]
 unsafe fn turn<W: V<E = f64>>(x: *mut f64, y: *mut f64, cos: W, sin: W) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees both rows (# Safety).
     unsafe {
         let (p, q) = (W::load(x), W::load(y));
         sin.neg().fma(q, cos.mul(p)).store(x);
@@ -302,13 +306,13 @@ unsafe fn turn<W: V<E = f64>>(x: *mut f64, y: *mut f64, cos: W, sin: W) {
     }
 }
 
-/// Exchanges two elements in some lanes.
+/// Swaps two elements in some lanes.
 ///
 /// # Safety
 /// Both are rows of a panel.
 #[inline(always)]
 unsafe fn exchange<W: V<E = f64>>(x: *mut f64, y: *mut f64, here: W::M) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees both rows (# Safety).
     unsafe {
         let (p, q) = (W::load(x), W::load(y));
         W::select(here, q, p).store(x);
@@ -322,7 +326,7 @@ impl Job<f64> for Eigh {
         let (n, zero, half) = (self.n, W::splat(0.0), W::splat(0.5));
         let mut most = zero;
         let mut good = zero.eq(zero);
-        // SAFETY: indices are below `n`.
+        // SAFETY: indices are below `n`; the caller guarantees the panels (# Safety).
         unsafe {
             for e in 0..n * n {
                 let x = W::load(self.a.add(e * W::N)).abs();

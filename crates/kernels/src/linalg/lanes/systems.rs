@@ -1,12 +1,12 @@
-//! Triangular factors and systems in lanes: the algorithms of [`small`](super::super::small), a
-//! matrix in each lane.
+//! Triangular factors and systems in lanes: the algorithms of [`small`](super::super::small), one
+//! matrix per lane.
 
 use super::super::support::Triangle;
 use super::numbers::{ComplexLanes, LaneNumber, RealLanes};
 use crate::lanes::Job;
 use crate::vector::V;
 
-/// A matrix of a panel, row-major: `N` elements for each real or imaginary part.
+/// Matrix of a panel, row-major: `N` lanes for each real or imaginary part.
 #[derive(Clone, Copy)]
 struct Matrix {
     at: *mut f64,
@@ -18,7 +18,7 @@ impl Matrix {
     /// The element is inside the matrix.
     #[inline(always)]
     unsafe fn get<W: V<E = f64>, T: LaneNumber<W>>(self, i: usize, j: usize) -> T {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the element is inside the matrix (# Safety).
         unsafe { T::load(self.at.add((i * self.columns + j) * T::UNIT * W::N)) }
     }
 
@@ -26,7 +26,7 @@ impl Matrix {
     /// The element is inside the matrix.
     #[inline(always)]
     unsafe fn set<W: V<E = f64>, T: LaneNumber<W>>(self, i: usize, j: usize, x: T) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the element is inside the matrix (# Safety).
         unsafe { x.store(self.at.add((i * self.columns + j) * T::UNIT * W::N)) }
     }
 }
@@ -34,7 +34,7 @@ impl Matrix {
 /// Runs `go` on vectors of real or of complex numbers.
 macro_rules! numbers {
     ($complex:expr, $self:ident.$go:ident) => {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the panels of the job (# Safety of [`Job::run`]).
         unsafe {
             match $complex {
                 true => $self.$go::<W, ComplexLanes<W>>(),
@@ -44,7 +44,7 @@ macro_rules! numbers {
     };
 }
 
-/// The lower Cholesky factors `l` of the Hermitian parts of `a`, or NaN.
+/// Arguments: the lower Cholesky factors `l` of the Hermitian parts of `a`, or NaN.
 pub(super) struct Cholesky {
     pub(super) complex: bool,
     pub(super) n: usize,
@@ -61,13 +61,13 @@ impl Job<f64> for Cholesky {
 
 impl Cholesky {
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn go<W: V<E = f64>, T: LaneNumber<W>>(&self) {
         let (n, zero) = (self.n, W::splat(0.0));
         let [a, l] = [self.a, self.l].map(|at| Matrix { at, columns: n });
         let mut good = zero.eq(zero);
-        // SAFETY: indices are below `n`.
+        // SAFETY: indices are below `n`; the caller guarantees the panels (# Safety).
         unsafe {
             for i in 0..n {
                 for j in 0..=i {
@@ -98,15 +98,16 @@ impl Cholesky {
     }
 }
 
-/// LU factors with partial pivoting, in place of `a` (m×n); rows of `b` are exchanged too.
+/// Arguments: LU factors with partial pivoting, in place of `a` (m×n); rows of `b` are swapped,
+/// too.
 pub(super) struct Lu {
     pub(super) complex: bool,
     pub(super) m: usize,
     pub(super) n: usize,
     pub(super) a: *mut f64,
-    /// With its columns; there may be none.
+    /// `b` and its number of columns, which may be 0.
     pub(super) b: (*mut f64, usize),
-    /// For each column the row that its pivot came from.
+    /// Pivot row of each column.
     pub(super) pivots: *mut f64,
 }
 
@@ -119,7 +120,7 @@ impl Job<f64> for Lu {
 
 impl Lu {
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn go<W: V<E = f64>, T: LaneNumber<W>>(&self) {
         let (m, n) = (self.m, self.n);
@@ -131,7 +132,7 @@ impl Lu {
             at: self.b.0,
             columns: self.b.1,
         };
-        // SAFETY: indices are below the extents.
+        // SAFETY: indices are below the extents; the caller guarantees the panels (# Safety).
         unsafe {
             for k in 0..m.min(n) {
                 let mut most = a.get::<W, T>(k, k).pivot_size();
@@ -139,7 +140,8 @@ impl Lu {
                 for i in k + 1..m {
                     let size = a.get::<W, T>(i, k).pivot_size();
                     let more = most.lt(size);
-                    // A comparison with NaN is false: what a scalar loop finds is kept.
+                    // A comparison with NaN is false, so the pivot is the one that a scalar loop
+                    // finds.
                     most = W::select(more, size, most);
                     from = W::select(more, W::splat(i as f64), from);
                 }
@@ -185,10 +187,10 @@ impl Lu {
     }
 }
 
-/// Exchanges two rows in some lanes.
+/// Swaps two rows in some lanes.
 ///
 /// # Safety
-/// Both rows are inside the matrix, with so many columns.
+/// Both rows are inside the matrix, with `columns` columns.
 #[inline(always)]
 unsafe fn exchange<W: V<E = f64>, T: LaneNumber<W>>(
     a: Matrix,
@@ -197,7 +199,7 @@ unsafe fn exchange<W: V<E = f64>, T: LaneNumber<W>>(
     here: W::M,
 ) {
     for j in 0..columns {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees both rows (# Safety).
         unsafe {
             let (x, y) = (a.get::<W, T>(k, j), a.get::<W, T>(i, j));
             a.set(k, j, T::select(here, y, x));
@@ -206,7 +208,7 @@ unsafe fn exchange<W: V<E = f64>, T: LaneNumber<W>>(
     }
 }
 
-/// Substitution in place of `b`.
+/// Arguments: triangular solve in place of `b`.
 pub(super) struct Solve {
     pub(super) complex: bool,
     pub(super) rows: usize,
@@ -225,7 +227,7 @@ impl Job<f64> for Solve {
 
 impl Solve {
     /// # Safety
-    /// That of the job.
+    /// As [`Job::run`].
     #[inline(always)]
     unsafe fn go<W: V<E = f64>, T: LaneNumber<W>>(&self) {
         let Solve {
@@ -249,7 +251,8 @@ impl Solve {
         for i in 0..n {
             let at = |i: usize| if how.lower != turned { i } else { n - 1 - i };
             for j in 0..count {
-                // SAFETY: indices are below the extents.
+                // SAFETY: indices are below the extents; the caller guarantees the panels (#
+                // Safety).
                 unsafe {
                     let mut row = b.get::<W, T>(at(i) * step + j * next, 0);
                     for k in 0..=i {
