@@ -1,4 +1,5 @@
-//! Batches in lanes beside single matrices by plain loops, and by the factorisations of large ones.
+//! Batches in lanes against single matrices by plain loops, and by the factorisations of large
+//! ones.
 
 use super::*;
 use crate::linalg::small;
@@ -31,7 +32,7 @@ fn matrices<T: Field>(
     all
 }
 
-/// The bits of numbers; those of every NaN are the same.
+/// Bits of numbers; all NaNs are equal.
 fn bits<T: Field>(x: &[T]) -> Vec<[u64; 2]> {
     let bits = |x: f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
     x.iter()
@@ -54,7 +55,8 @@ fn triangles() -> impl Iterator<Item = Triangle> {
     })
 }
 
-/// Triangular factors and systems have the bits of single ones, on every level.
+/// Checks that triangular factors and systems have the bits of single ones, on every instruction
+/// set.
 fn same_bits<T: Field>(make: impl Fn(f64, f64) -> T + Copy) {
     let mut random = Random(11);
     for level in Level::available() {

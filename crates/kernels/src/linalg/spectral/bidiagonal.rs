@@ -1,15 +1,15 @@
-//! Square matrices in lower bidiagonal form, `A = U B Vᵀ`, by panels of reflections.
+//! Reduction of square matrices to lower bidiagonal form, `A = U B Vᵀ`, by panels of reflectors.
 //!
 //! ```text
-//! A (I - τ v vᵀ) = A - x vᵀ,    x = τ A v             v from what is left of a row
-//! (I - τ u uᵀ) A = A - u yᵀ,    y = τ Aᵀ u            u from what is left of a column
+//! A (I - τ v vᵀ) = A - x vᵀ,    x = τ A v             v from the remaining row
+//! (I - τ u uᵀ) A = A - u yᵀ,    y = τ Aᵀ u            u from the remaining column
 //! ```
-//! Inside of a panel the matrix is left as it is, and products with it get what the panel's
-//! reflections so far would have changed; then the rest loses `X Vᵀ + U Yᵀ`, by products. Half the
-//! work is reading what is left of the matrix, once for each row and column: the new column `c`
-//! needs an element of `A v` for each row, and the row then adds to `Aᵀ c`, of which `Aᵀ u` is a
-//! part. Parts of the rows of a large matrix are read by different threads, and what they add to
-//! `Aᵀ c` is added in their order.
+//! Within a panel the matrix is unchanged, and products with it are corrected by the panel's
+//! reflectors so far. After a panel, `X Vᵀ + U Yᵀ` is subtracted from the rest by products. Half
+//! the work is reading the rest of the matrix, once for each row and column. In that pass, each row
+//! gives the element of the new column `c` (from `A v`) and is added to `Aᵀ c`, of which `Aᵀ u` is
+//! a part. Threads read parts of the rows of a large matrix, and their contributions to `Aᵀ c` are
+//! added in order.
 
 use super::super::qr::{Panel, reflection};
 use super::rotations::{LANES, Task, at, combine, dots, padded, parts};
@@ -19,8 +19,8 @@ use crate::parallel::{Shared, parallel};
 use crate::simd::Level;
 use crate::vector::V;
 
-/// Columns of a panel: of a small matrix few, as what a product costs at least is less there than
-/// sums over what is known.
+/// Number of columns of a panel. A small matrix has narrow panels, because the fixed cost of
+/// products exceeds that of the corrections.
 fn columns(n: usize) -> usize {
     match n {
         0..=64 => 8,
@@ -29,19 +29,20 @@ fn columns(n: usize) -> usize {
     }
 }
 
-/// A bidiagonal matrix, and the reflections that lead to it.
+/// Bidiagonal matrix, and the reflectors that lead to it.
 pub(super) struct Bidiagonal {
     /// The diagonal.
     pub d: Vec<f64>,
-    /// What is below it: one less, and a zero.
+    /// The subdiagonal: one element less, and a zero.
     pub e: Vec<f64>,
-    /// Panel `p` changes rows from `p · columns(n) + 1` on, or columns from `p · columns(n)` on.
+    /// Panel `p` of `left` changes rows from `p · columns(n) + 1` on, of `right` columns from `p ·
+    /// columns(n)` on.
     left: Vec<Panel>,
     right: Vec<Panel>,
 }
 
 impl Bidiagonal {
-    /// Of `a`: `n` rows [`padded`] with zeros, and one more.
+    /// Reduces `a`: `n` rows [`padded`] with zeros, and one more.
     pub(super) fn of(level: Level, a: &mut [f64], n: usize, vectors: bool) -> Fallible<Bidiagonal> {
         let mut b = Bidiagonal {
             d: zeros(n)?,
@@ -66,7 +67,7 @@ impl Bidiagonal {
     ) -> Fallible {
         let n = self.d.len();
         let (step, apart) = (padded(n), padded(n - first));
-        // X and U, V and Y: element 0 of all of them is that of row or column `first`.
+        // X and U, V and Y: element 0 of each belongs to row or column `first`.
         let (mut xu, mut vy) = (
             zeros::<f64>(2 * size * apart)?,
             zeros::<f64>(2 * size * apart)?,
@@ -119,8 +120,8 @@ impl Bidiagonal {
                 row: step as isize,
                 col: 1,
             };
-            // SAFETY: so many rows and columns are below and right of the panel, and the vectors
-            // are as long.
+            // SAFETY: the matrix has these rows and columns below and right of the panel, and the
+            // vectors have the same lengths.
             unsafe {
                 update(
                     level,
@@ -138,7 +139,7 @@ impl Bidiagonal {
                 &mut self.right,
                 Panel::of(level, vy, apart, n - first, &right)?,
             )?;
-            // The last column has nothing below.
+            // The last column has no rows below.
             let rows = n - first - 1;
             if rows > 0 {
                 xu.drain(..=size * apart);
@@ -152,12 +153,12 @@ impl Bidiagonal {
         Ok(())
     }
 
-    /// `U X` in place of `X`: n rows of `columns` elements.
+    /// Replaces `X` by `U X`: n rows of `columns` elements.
     pub(super) fn apply_left(&self, level: Level, x: &mut [f64], columns: usize) -> Fallible {
         self.apply(level, &self.left, 1, x, columns)
     }
 
-    /// `V X` in place of `X`.
+    /// Replaces `X` by `V X`.
     pub(super) fn apply_right(&self, level: Level, x: &mut [f64], columns: usize) -> Fallible {
         self.apply(level, &self.right, 0, x, columns)
     }
@@ -179,7 +180,7 @@ impl Bidiagonal {
     }
 }
 
-/// Pairs of vectors of a panel that are found, `apart` from each other.
+/// Pairs of vectors of a panel so far, with stride `apart`.
 #[derive(Clone, Copy)]
 struct PanelVectors<'a> {
     x: &'a [f64],
@@ -188,7 +189,7 @@ struct PanelVectors<'a> {
 }
 
 impl<'a> PanelVectors<'a> {
-    /// From an element on.
+    /// The vectors from an element on.
     #[inline(always)]
     fn from(self, at: usize) -> impl Iterator<Item = [&'a [f64]; 2]> {
         self.x
@@ -198,28 +199,28 @@ impl<'a> PanelVectors<'a> {
     }
 }
 
-/// The next row and column of a panel.
+/// Next row and column of a panel.
 struct PanelPair<'a> {
     xu: PanelVectors<'a>,
     vy: PanelVectors<'a>,
     k: usize,
-    /// From the diagonal on.
+    /// The row, from the diagonal on.
     row: &'a mut [f64],
     /// The rows below, from the same column on.
     rest: &'a [f64],
     step: usize,
-    /// Elements of the row.
+    /// Number of elements of the row.
     n: usize,
     x: &'a mut [f64],
     u: &'a mut [f64],
     v: &'a mut [f64],
     y: &'a mut [f64],
-    /// Room for a column.
+    /// Buffer for a column.
     column: &'a mut [f64],
 }
 
-/// Makes the row what it is by now and reflects it: `τ`. Then the column, and `x`, but for what the
-/// matrix itself gives.
+/// Updates the row by the panel's reflectors and reflects it. Returns `τ`. Then computes the
+/// corrections of the column and of `x`.
 struct Right<'a, 'b>(&'b mut PanelPair<'a>);
 
 impl Task for Right<'_, '_> {
@@ -259,7 +260,7 @@ impl Task for Right<'_, '_> {
 }
 
 impl PanelPair<'_> {
-    /// Reads the matrix: the column, `x`, and `y = -Aᵀ c` of the new column `c`.
+    /// Reads the matrix once: computes the column, `x`, and `y = -Aᵀ c` of the new column `c`.
     fn pass(&mut self, level: Level, tau: f64, room: &mut [f64]) {
         let (n, step, k) = (self.n, self.step, self.k);
         let (below, parts) = (n - 1, parts(n));
@@ -287,8 +288,8 @@ impl PanelPair<'_> {
             [x.as_mut_ptr(), column.as_mut_ptr(), room.as_mut_ptr()].map(Shared);
         parallel(below.div_ceil(each), (n * n / 5) as u64, |part| {
             let (first, count) = (part * each, each.min(below - part * each));
-            // SAFETY: parts have rows of their own, and these exist, as does each one's room, while
-            // the slices are borrowed.
+            // SAFETY: parts have disjoint rows, and each has its own buffer. All are inside the
+            // slices, which stay borrowed.
             let [x, column, y] = unsafe {
                 let of = |to: &Shared<f64>, from: usize, count| {
                     std::slice::from_raw_parts_mut(to.get().add(from), count)
@@ -320,7 +321,7 @@ impl PanelPair<'_> {
     }
 }
 
-/// Reflects the column: the element that is left, and `τ`.
+/// Reflects the column. Returns the remaining element, and `τ`.
 struct Left<'a, 'b>(&'b mut PanelPair<'a>);
 
 impl Task for Left<'_, '_> {
@@ -344,7 +345,8 @@ impl Task for Left<'_, '_> {
         let (k, n) = (*k, *n);
         let (below, v, y) = (n - 1, &v[k..], &mut y[k..]);
         let (x, u) = (&x[k + 1..], &mut u[k + 1..]);
-        // What is far below the precision of the matrix would lose its own when it is divided by.
+        // Elements far below the precision of the matrix would lose their own precision in the
+        // division.
         if column[1..below].iter().all(|x| x.abs() < 1e-200) {
             column[1..below].fill(0.0);
         }
@@ -370,7 +372,7 @@ impl Task for Left<'_, '_> {
     }
 }
 
-/// What is done with rows below.
+/// Pass over the rows below.
 struct RowPass<'a> {
     rest: &'a [f64],
     step: usize,
@@ -395,7 +397,7 @@ impl Task for RowPass<'_> {
 }
 
 impl RowPass<'_> {
-    /// `R` rows from the `i`-th on.
+    /// Processes `R` rows from the `i`-th on.
     #[inline(always)]
     fn rows<W: V<E = f64>, const K: usize, const R: usize>(&mut self, i: usize) {
         let end = self.n.next_multiple_of(LANES);

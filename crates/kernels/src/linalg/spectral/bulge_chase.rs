@@ -1,21 +1,22 @@
 //! Singular values of upper bidiagonal matrices, and vectors as rows, by the implicit QR method of
 //! Golub and Kahan.
 //!
-//! A block between elements that vanish is worked on from its end with the larger diagonal towards
-//! the other: upwards it is the matrix seen from its other corner and transposed. A shift that is
-//! nothing beside the first element, or beside an element of the diagonal that vanishes, is left
-//! out (Demmel and Kahan), which keeps small values.
+//! A block between zero off-diagonal elements is swept from the end with the larger diagonal to the
+//! other. An upward sweep is that of the matrix reversed and transposed. The shift is 0 if it is
+//! negligible relative to the first element, or if a diagonal element is zero (Demmel and Kahan),
+//! which keeps the accuracy of small values.
 
 use super::rotations::{RotatedRows, Rotation, Task, at};
 use crate::memory::{Fallible, with_capacity};
 use crate::simd::Level;
 use crate::vector::V;
 
-/// Sweeps for each value, on average, before it is given up.
+/// Maximum number of sweeps per value, on average.
 const MAX_SWEEPS_PER_VALUE: usize = 30;
 
-/// Diagonalises: rotates the rows of left and right vectors, too. `d` becomes the singular values,
-/// in no order, and `e`, of which one less is used, is spoilt; `false`: no convergence.
+/// Diagonalises, and rotates the rows of left and right vectors, too. `d` becomes the singular
+/// values, unordered. `e`, of which the last element is not used, is overwritten. Returns `false`
+/// if there is no convergence.
 pub(super) fn diagonalise(
     level: Level,
     d: &mut [f64],
@@ -52,7 +53,7 @@ fn iterate<W: V<E = f64>, const K: usize>(
         .chain(&e[..n.saturating_sub(1)])
         .fold(0.0, |most: f64, x| most.max(x.abs()));
     let least = 0.5 * f64::EPSILON * most;
-    // Rotations of rows that the matrix is multiplied with from the right, and from the left.
+    // Rotations of rows that the matrix is multiplied by from the right, and from the left.
     let mut turns = [with_capacity(n)?, with_capacity(n)?];
     let (mut left, mut end) = (MAX_SWEEPS_PER_VALUE * n, n);
     while end > 1 {
@@ -117,13 +118,14 @@ fn iterate<W: V<E = f64>, const K: usize>(
     Ok(true)
 }
 
-/// The element beside `d[i]` and `d[i + 1]` is nothing beside them, or beside all.
+/// Whether the element between `d[i]` and `d[i + 1]` is negligible relative to them, or to the
+/// whole matrix.
 #[inline(always)]
 fn vanishes(d: &[f64], e: &[f64], i: usize, least: f64) -> bool {
     e[i].abs() <= least.max(f64::EPSILON * (d[i].abs() + d[i + 1].abs()))
 }
 
-/// A sweep over a block: from `low` to `high`, or the other way round if `UP`.
+/// Sweeps a block from `low` to `high`, or in the other direction if `UP`.
 #[inline(always)]
 fn chase<const UP: bool>(
     d: &mut [f64],

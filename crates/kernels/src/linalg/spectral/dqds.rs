@@ -1,48 +1,50 @@
-//! Singular values of bidiagonal matrices without vectors, by quotients and differences with shifts
-//! (Fernando and Parlett).
+//! Singular values of bidiagonal matrices without vectors, by the differential quotient-difference
+//! algorithm with shifts (dqds, Fernando and Parlett).
 //!
 //! ```text
-//! B Bᵀ = tridiagonal:   qᵢ + eᵢ on the diagonal,   qᵢ₊₁ eᵢ the square of what is beside it
+//! B Bᵀ = tridiagonal:   qᵢ + eᵢ on the diagonal,   qᵢ₊₁ eᵢ the square of the off-diagonal element
 //! x = q₀ - τ;   q'ᵢ = x + eᵢ,   t = qᵢ₊₁ / q'ᵢ,   e'ᵢ = eᵢ t,   x <- x t - τ        of B Bᵀ - τ
 //! ```
-//! Nothing but the shift is subtracted, so small values keep their digits, and there is one
-//! quotient for each element where rotations have two roots. With a shift above the least
-//! eigenvalue an `x` becomes negative, and the step is repeated with less. Each quotient waits for
-//! the one before, so two steps without a shift follow on the heels of each one with a shift, a row
-//! behind: they take no time of their own, and where the last `q` is all but nothing each makes the
-//! `e` above it so, too.
+//! Only the shift is subtracted, so small values keep their relative accuracy. An element needs one
+//! division, where a rotation needs two square roots. If the shift exceeds the least eigenvalue, an
+//! `x` becomes negative, and the step is repeated with a smaller shift. Each division depends on
+//! the previous one. So two unshifted steps run together with each shifted one, each a row behind,
+//! at no additional time. If the last `q` is negligible, each of them also makes the `e` above it
+//! negligible.
 //!
-//! Eigenvalues are at least the sum of the shifts: what is nothing beside that is dropped, beside
-//! the diagonal. The last `e` of a block is what dropping left there; the next step takes it in.
+//! Eigenvalues are at least the sum of the shifts, so elements that are negligible relative to that
+//! sum, or to the diagonal, are dropped. The last `e` of a block holds the dropped remainder, which
+//! the next step includes.
 
 use crate::memory::{Fallible, collected, zeros};
 use crate::simd::widest;
 
-/// Steps for each value, on average, before it is given up.
+/// Maximum number of steps per value, on average.
 const MAX_SWEEPS_PER_VALUE: usize = 30;
-/// What is dropped, beside the sum of the shifts.
+/// Relative size of an element that is dropped, with respect to the sum of the shifts.
 const NEGLIGIBLE_RATIO: f64 = f64::EPSILON / 4.0;
-/// Shifts are less than what is found by this part.
+/// Factor that keeps a shift below its computed bound.
 const SHIFT_FACTOR: f64 = 1.0 - 4.0 * f64::EPSILON;
-/// Rows that are looked at for a shift.
+/// Number of rows that are considered for a shift.
 const SHIFT_ROWS: usize = 4;
-/// Steps without a shift that follow one with a shift, each a row behind.
+/// Number of unshifted steps after a shifted one, each a row behind the other.
 const UNSHIFTED_STEPS: usize = 2;
 
-/// Rows from which shifts were subtracted.
+/// Rows with the same subtracted shift.
 struct Block {
     begin: usize,
     end: usize,
-    /// Their sum.
+    /// Sum of the shifts.
     shift: f64,
-    /// The least `x` of the last step, which no eigenvalue of all rows is above; and of all rows
-    /// but the last.
+    /// The least `x` of the last step, which is an upper bound of the least eigenvalue; and the
+    /// least of all rows but the last.
     least: f64,
     rest: f64,
 }
 
-/// Replaces `d` by the singular values, in no order; `e` (of which one less is used) is beside it;
-/// `false`: no convergence, and `d` is as it was. Squares of both are in range.
+/// Replaces `d` by the singular values, unordered. `e` holds the off-diagonal, of which the last
+/// element is not used. Returns `false`, with `d` unchanged, if there is no convergence. Squares of
+/// both must be in range.
 pub(crate) fn values(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
     widest(
         #[inline(always)]
@@ -55,7 +57,7 @@ fn iterate(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
     let n = d.len();
     let mut q = collected(d.iter().map(|x| x * x))?;
     let mut e = collected(e[..n - 1].iter().map(|x| x * x).chain([0.0]))?;
-    // What lies at the wrong end would move through all of it.
+    // Small elements at the wrong end would move through the whole matrix, so it is reversed.
     if q[0] < q[n - 1] {
         q.reverse();
         e[..n - 1].reverse();
@@ -116,7 +118,7 @@ fn iterate(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
                 if x >= 0.0 && end >= 0.0 && last >= 0.0 {
                     break (rest, if rest < last { rest } else { last });
                 }
-                // If the last alone is negative, it says by how much the shift is too large.
+                // If only the last `x` is negative, it is a bound of the excess of the shift.
                 tau = match x > 0.0 && tau + end > 0.0 {
                     true => (tau + end) * SHIFT_FACTOR,
                     false if tau > 1e-3 * b.least.min(q[q.len() - 1]) => 0.25 * tau,
@@ -141,7 +143,7 @@ fn iterate(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
     Ok(true)
 }
 
-/// A row of a step.
+/// One row of a step.
 #[inline(always)]
 fn row(x: &mut f64, tau: f64, e: f64, q: f64) -> (f64, f64) {
     let sum = *x + e;
@@ -150,12 +152,12 @@ fn row(x: &mut f64, tau: f64, e: f64, q: f64) -> (f64, f64) {
     (sum, e * t)
 }
 
-/// A step with a shift, and two without, of at least three rows: the least `x` but the last, and
-/// that, of the first step and of the last one.
+/// Runs one shifted step and two unshifted ones on at least three rows. Returns the least `x`
+/// except the last, and the last `x`, of the first step and of the last one.
 #[inline(always)]
 fn steps(q: &[f64], e: &[f64], tau: f64, next_q: &mut [f64], next_e: &mut [f64]) -> [f64; 4] {
     let last = q.len() - 1;
-    // Those behind begin with rows that are made up: after that of 1 and 0 comes the first.
+    // The steps behind begin with artificial rows; a row of 1 and 0 precedes the first one.
     let (mut x, mut y, mut z) = (q[0] - tau, 1.0, 1.0);
     let (mut e_y, mut e_z) = (0.0, 0.0);
     let (mut least, mut rest) = (f64::INFINITY, f64::INFINITY);
@@ -185,11 +187,11 @@ fn steps(q: &[f64], e: &[f64], tau: f64, next_q: &mut [f64], next_e: &mut [f64])
     [least, end, rest, z]
 }
 
-/// A shift that is hardly above the least eigenvalue, of which one is known that is not below it.
+/// A shift that is at most slightly above the least eigenvalue, given an upper bound of it.
 ///
-/// That is where `f(s) = (s₀ - s) - b² / p(s)` vanishes, with the last element of the diagonal
-/// `s₀`, `b` beside it, and the last pivot `p` of the rest less `s`: `f` is concave, so the line
-/// between two places is below it.
+/// It is a zero of `f(s) = (s₀ - s) - b² / p(s)`, with the last diagonal element `s₀`, the element
+/// `b` beside it, and the last pivot `p` of the other rows less `s`. `f` is concave, so a secant is
+/// below it.
 #[inline(always)]
 fn shift(q: &[f64], e: &[f64], least: f64) -> f64 {
     let last = q.len() - 1;
@@ -214,8 +216,8 @@ fn shift(q: &[f64], e: &[f64], least: f64) -> f64 {
     }
 }
 
-/// The last pivot of all rows but the last one, less `s`, from a few of them; not positive if any
-/// is not.
+/// The last pivot of all rows but the last one, less `s`, from the last few of them. Not positive
+/// if any pivot is not.
 #[inline(always)]
 fn pivot(q: &[f64], e: &[f64], s: f64) -> f64 {
     let last = q.len() - 1;

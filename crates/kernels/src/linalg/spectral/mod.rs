@@ -1,9 +1,11 @@
-//! Decompositions with a spectrum. Vectors are turned so that their anchor is real and positive.
+//! Eigenvalue and singular value decompositions. The phase of each vector is normalized: its anchor
+//! is real and positive.
 //!
-//! Those of real matrices are ours: [`symmetric`] ones in [`tridiagonal`] form, for [`singular`]
-//! values in [`bidiagonal`] form, then by rotations ([`qr_iteration`], [`bulge_chase`]), singular
-//! values alone by [`dqds`], or by halves ([`divide_conquer`]). Complex matrices, and eigenvalues
-//! of matrices that are not symmetric, are faer's.
+//! Real matrices are decomposed by this crate: [`symmetric`] ones through [`tridiagonal`] form,
+//! [`singular`] values through [`bidiagonal`] form. Then they are diagonalised by rotations
+//! ([`qr_iteration`], [`bulge_chase`]), by [`dqds`] for singular values without vectors, or by
+//! [`divide_conquer`]. Complex matrices, and eigenvalues of non-symmetric matrices, are computed by
+//! faer.
 
 mod bidiagonal;
 mod bulge_chase;
@@ -20,7 +22,7 @@ use super::support::{Field, Shape, check, eye, scaled};
 use crate::memory::{Fallible, copied, filled, zeros};
 use num_complex::Complex;
 
-/// The phase of the first of these numbers that is at least `anchor` times the largest.
+/// Phase of the first number whose magnitude is at least `anchor` times the largest.
 fn phase<T: Field>(column: impl Iterator<Item = T> + Clone, anchor: f64) -> T {
     let size = |x: T| x.size();
     let most = column.clone().map(size).fold(0.0, f64::max);
@@ -31,8 +33,8 @@ fn phase<T: Field>(column: impl Iterator<Item = T> + Clone, anchor: f64) -> T {
         .phase()
 }
 
-/// Eigenvalues, ascending, and eigenvectors (unless `v` is `None`) of the Hermitian part of `a`
-/// (n×n).
+/// Computes eigenvalues, ascending, and eigenvectors (unless `v` is `None`) of the Hermitian part
+/// of `a` (n×n).
 pub fn eigh<T: Field>(
     w: &mut [f64],
     mut v: Option<&mut [T]>,
@@ -56,14 +58,14 @@ pub fn eigh<T: Field>(
     Ok(())
 }
 
-/// Turns columns that have these phases.
+/// Multiplies columns by the conjugates of their phases.
 fn turn<T: Field>(x: &mut [T], mut by: Vec<T>) {
     by.iter_mut().for_each(|x| *x = x.conjugate());
     x.chunks_exact_mut(by.len())
         .for_each(|row| row.iter_mut().zip(&by).for_each(|(x, &by)| *x *= by));
 }
 
-/// As [`phase`], of each of `n` columns.
+/// Phases of the anchors of `n` columns, as [`phase`].
 fn phases<T: Field>(x: &[T], n: usize, anchor: f64) -> Fallible<Vec<T>> {
     let mut least = zeros::<f64>(n)?;
     for row in x.chunks_exact(n) {
@@ -88,7 +90,7 @@ fn phases<T: Field>(x: &[T], n: usize, anchor: f64) -> Fallible<Vec<T>> {
     Ok(found)
 }
 
-/// Singular values, descending, `U` and `Vᴴ` (unless they are `None`).
+/// Computes singular values, descending, `U` and `Vᴴ` (unless they are `None`).
 pub fn svd<T: Field>(
     s: &mut [f64],
     mut vectors: Option<(&mut [T], &mut [T])>,
@@ -127,7 +129,7 @@ pub fn svd<T: Field>(
     let left = phases(u, p, anchor)?;
     turn(u, copied(&left)?);
     for (j, row) in v.chunks_exact_mut(n).enumerate() {
-        // Vectors of a value that is not zero are turned together.
+        // Both vectors of a nonzero value are multiplied by the same phase.
         let by = match s.get(j).is_some_and(|&x| x > zero) {
             true => left[j],
             false => phase(row.iter().copied(), anchor).conjugate(),
@@ -137,8 +139,8 @@ pub fn svd<T: Field>(
     Ok(())
 }
 
-/// Eigenvalues and eigenvectors (unless `v` is `None`) of `a` (n×n), in the order that `order`
-/// gives.
+/// Computes eigenvalues and eigenvectors (unless `v` is `None`) of `a` (n×n), in the order that
+/// `order` returns.
 pub fn eig<T: Field>(
     w: &mut [Complex<f64>],
     v: Option<&mut [Complex<f64>]>,

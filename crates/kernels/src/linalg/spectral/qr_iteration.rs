@@ -1,20 +1,21 @@
 //! Eigenvalues of tridiagonal matrices, and eigenvectors as rows, by the implicit QL method with
 //! Wilkinson's shift.
 //!
-//! A block between elements that vanish is worked on from its end with the larger diagonal towards
-//! the other (QL and QR), which keeps small eigenvalues of graded matrices. The rotations of a
-//! sweep are found first, and then applied to the rows together.
+//! A block between zero off-diagonal elements is swept from the end with the larger diagonal to the
+//! other (QL and QR), which keeps the accuracy of small eigenvalues of graded matrices. The
+//! rotations of a sweep are computed first, and then applied to the rows together.
 
 use super::rotations::{RotatedRows, Rotation, Task, at};
 use crate::memory::{Fallible, with_capacity};
 use crate::simd::Level;
 use crate::vector::V;
 
-/// Sweeps for each eigenvalue, on average, before it is given up.
+/// Maximum number of sweeps per eigenvalue, on average.
 const MAX_SWEEPS_PER_VALUE: usize = 30;
 
-/// Diagonalises: rotates the rows of the vectors, too. `d` becomes the eigenvalues, in no order,
-/// and `e`, of which the last is not used, is spoilt; `false`: no convergence.
+/// Diagonalises, and rotates the rows of the vectors, too. `d` becomes the eigenvalues, unordered.
+/// `e`, of which the last element is not used, is overwritten. Returns `false` if there is no
+/// convergence.
 pub(super) fn diagonalise(
     level: Level,
     d: &mut [f64],
@@ -48,7 +49,7 @@ fn iterate<W: V<E = f64>, const K: usize>(
     let n = d.len();
     let mut turns = with_capacity(n)?;
     let mut left = MAX_SWEEPS_PER_VALUE * n;
-    // The block that ends before `end`.
+    // The current block ends before `end`.
     let mut end = n;
     while end > 1 {
         let begin = (1..end).rev().find(|&i| vanishes(d, e, i - 1)).unwrap_or(0);
@@ -60,7 +61,7 @@ fn iterate<W: V<E = f64>, const K: usize>(
             continue;
         }
         let up = d[begin].abs() > d[end - 1].abs();
-        // Eigenvalues appear at the end with the smaller diagonal.
+        // Eigenvalues converge at the end with the smaller diagonal.
         let (mut low, mut high) = (begin, end - 1);
         while low < high {
             if left == 0 {
@@ -75,7 +76,7 @@ fn iterate<W: V<E = f64>, const K: usize>(
             if let Some(rows) = &mut vectors {
                 rows.sweep::<W, K>(if up { low } else { high }, up, &turns);
             }
-            // What has been found, and whether the block falls apart.
+            // Tests for converged values, and for a split of the block.
             while low < high {
                 let next = if up { high - 1 } else { low };
                 if !vanishes(d, e, next) {
@@ -95,7 +96,7 @@ fn iterate<W: V<E = f64>, const K: usize>(
     Ok(true)
 }
 
-/// The element beside `d[i]` and `d[i + 1]` is nothing beside them.
+/// Whether the element between `d[i]` and `d[i + 1]` is negligible relative to them.
 #[inline(always)]
 fn vanishes(d: &[f64], e: &[f64], i: usize) -> bool {
     let e = e[i].abs();
@@ -103,7 +104,8 @@ fn vanishes(d: &[f64], e: &[f64], i: usize) -> bool {
         || e < f64::MIN_POSITIVE
 }
 
-/// A sweep over a block: from `low` up to `high` if `UP`, where the shift comes from, else down.
+/// Sweeps a block up from `low` to `high` if `UP`, else down. The shift is computed at the end of
+/// the block where eigenvalues converge.
 #[inline(always)]
 fn chase<const UP: bool>(
     d: &mut [f64],
@@ -113,7 +115,7 @@ fn chase<const UP: bool>(
     turns: &mut Vec<Rotation>,
 ) {
     let count = high - low;
-    // Place `k` from where the sweep begins, and the element between it and the next.
+    // Index `k` steps from the beginning of the sweep, and of the element between it and the next.
     let at = |k: usize| if UP { low + k } else { high - k };
     let beside = |k: usize| if UP { low + k } else { high - k - 1 };
     let (last, off) = (d[at(count)], e[beside(count - 1)]);

@@ -1,40 +1,40 @@
-//! Kernels on rows that are followed by zeros: whole groups of eight elements are read, and no end
-//! is treated apart.
+//! Kernels on zero-padded rows: whole groups of eight elements are read, without a scalar remainder
+//! loop.
 //!
 //! ```text
 //! dots        Σ_j r_q[j] x[j]                 for some rows r_q
 //! combine     y - Σ_q by_q r_q
 //! symmetric   A x, of a triangle of A
-//! sweep       [x; y] -> [c x + s y; c y - s x]      for row after row, the second of a pair being the first of the next
+//! sweep       [x; y] -> [c x + s y; c y - s x]      for consecutive pairs of rows, each starting at the second row of the last
 //! ```
-//! A group is one vector or two, and what it adds up to is added by halves: so bits depend on
-//! extents alone. Everything here is inlined into a [`Task`], which is compiled for each level.
+//! A group is one or two vectors, and its sum is computed by halves, so bits depend on extents
+//! only. All functions are inlined into a [`Task`], which is compiled for each instruction set.
 
 use crate::simd::Level;
 use crate::vector::{Float, V};
 use std::ops::Range;
 
-/// Elements of a group.
+/// Number of elements of a group.
 pub(super) const LANES: usize = 8;
 
-/// From row to row of `n` elements that are followed by zeros: from every element on there is a
-/// whole group, and an odd number of groups keeps rows out of each other's way in the cache.
+/// Row stride for `n` elements followed by zeros. There is a whole group from every element on. An
+/// odd number of groups keeps rows in different cache sets.
 pub(super) fn padded(n: usize) -> usize {
     LANES * ((n + LANES - 1).div_ceil(LANES) | 1)
 }
 
-/// Something that is compiled for every level. `K` vectors are a group.
+/// Work that is compiled for every instruction set. A group consists of `K` vectors.
 pub(super) trait Task {
-    /// What it returns.
+    /// Result of the task.
     type Output;
-    /// To be inlined.
+    /// Runs the task; implementations must be `#[inline(always)]`.
     fn run<W: V<E = f64>, const K: usize>(self) -> Self::Output;
 }
 
 macro_rules! levels {
     ($($(#[$attribute:meta])* $name:ident: $v:ty, $count:literal;)*) => {$(
         /// # Safety
-        /// The level is there.
+        /// The CPU supports the instruction set.
         $(#[$attribute])*
         unsafe fn $name<T: Task>(task: T) -> T::Output {
             task.run::<$v, $count>()
@@ -55,9 +55,9 @@ levels! {
     avx512: <f64 as Float>::Avx512, 1;
 }
 
-/// Runs a task with the vectors of a level that is there.
+/// Runs a task with the vectors of an instruction set.
 pub(super) fn at<T: Task>(level: Level, task: T) -> T::Output {
-    // SAFETY: levels come from `Level::chosen` or `available`.
+    // SAFETY: values of `Level` come from `Level::chosen` or `available`, so the CPU supports them.
     unsafe {
         match level {
             #[cfg(target_arch = "x86_64")]
@@ -71,7 +71,7 @@ pub(super) fn at<T: Task>(level: Level, task: T) -> T::Output {
     }
 }
 
-/// Eight elements.
+/// A group of eight elements.
 #[derive(Clone, Copy)]
 pub(super) struct Group<W, const K: usize>(pub [W; K]);
 
@@ -81,13 +81,13 @@ impl<W: V<E = f64>, const K: usize> Group<W, K> {
         Group([W::splat(x); K])
     }
 
-    // Loops, as calls of closures by arrays are not always inlined.
+    // Loops, because closures that array methods call are not always inlined.
     #[inline(always)]
     pub(super) fn load(x: &[f64], at: usize) -> Self {
         let x = &x[at..at + LANES];
         let mut out = Self::splat(0.0);
         for k in 0..K {
-            // SAFETY: a group has `LANES` elements.
+            // SAFETY: `x` has `LANES` elements, which `K` vectors cover exactly.
             out.0[k] = unsafe { W::load(x.as_ptr().add(k * W::N)) };
         }
         out
@@ -97,7 +97,7 @@ impl<W: V<E = f64>, const K: usize> Group<W, K> {
     pub(super) fn store(self, x: &mut [f64], at: usize) {
         let x = &mut x[at..at + LANES];
         for k in 0..K {
-            // SAFETY: as above.
+            // SAFETY: `x` has `LANES` elements, which `K` vectors cover exactly.
             unsafe { self.0[k].store(x.as_mut_ptr().add(k * W::N)) };
         }
     }
@@ -127,7 +127,7 @@ impl<W: V<E = f64>, const K: usize> Group<W, K> {
         self
     }
 
-    /// The sum, by halves.
+    /// The sum of all elements, by halves.
     #[inline(always)]
     pub(super) fn total(self) -> f64 {
         let mut x = [0.0; LANES];
@@ -136,7 +136,7 @@ impl<W: V<E = f64>, const K: usize> Group<W, K> {
     }
 }
 
-/// The products of some rows and `x`, over their first `n` elements and the zeros behind them.
+/// Dot products of some rows and `x`, over their first `n` elements and the zeros after them.
 #[inline(always)]
 pub(super) fn dots<W: V<E = f64>, const K: usize, const R: usize>(
     rows: [&[f64]; R],
@@ -180,14 +180,14 @@ pub(super) fn combine<W: V<E = f64>, const K: usize, const R: usize>(
     }
 }
 
-/// In how many parts `n` rows are read: each its own thread's.
+/// Number of parts in which `n` rows are read; threads share parts.
 pub(super) fn parts(n: usize) -> usize {
     if n < 192 { 1 } else { (n / 64).min(8) }
 }
 
-/// What some rows give to `y = A x` for a symmetric matrix of which the triangle on and above the
-/// diagonal is read: `n` rows that are `step` apart, zeros behind them. The first of some rows is a
-/// multiple of four.
+/// Contribution of some rows to `y = A x` for a symmetric matrix, of which the triangle on and
+/// above the diagonal is read. The matrix has `n` zero-padded rows that are `step` apart. The index
+/// of the first of these rows is a multiple of four.
 #[inline(always)]
 pub(super) fn symmetric<W: V<E = f64>, const K: usize>(
     a: &[f64],
@@ -249,7 +249,7 @@ fn symmetric_rows<W: V<E = f64>, const K: usize, const R: usize>(
     }
 }
 
-/// A rotation of two rows.
+/// Rotation of two rows.
 #[derive(Clone, Copy)]
 pub(super) struct Rotation {
     pub c: f64,
@@ -257,7 +257,7 @@ pub(super) struct Rotation {
 }
 
 impl Rotation {
-    /// The one that takes `(f, g)` to `(r, 0)`, and `r`.
+    /// The rotation that maps `(f, g)` to `(r, 0)`, and `r`.
     #[inline(always)]
     pub(super) fn of(f: f64, g: f64) -> (Rotation, f64) {
         if g == 0.0 {
@@ -267,7 +267,7 @@ impl Rotation {
         if !(1e-280..1e280).contains(&square) {
             return Rotation::scaled(f, g);
         }
-        // The root and the quotient do not wait for each other.
+        // The square root and the quotient are independent.
         let r = square.sqrt();
         let by = r * square.recip();
         (
@@ -296,8 +296,8 @@ pub(super) struct RotatedRows<'a> {
 }
 
 impl RotatedRows<'_> {
-    /// Rotates: the first pair is `start` and the row after it (`down`) or before it, the next
-    /// begins with the second row of this one.
+    /// Applies a sequence of rotations. The first pair is `start` and the row after it (`down`) or
+    /// before it. The next pair begins with the second row of this one.
     #[inline(always)]
     pub(super) fn sweep<W: V<E = f64>, const K: usize>(
         &mut self,
@@ -315,7 +315,7 @@ impl RotatedRows<'_> {
         }
     }
 
-    /// As [`sweep`](Rows::sweep), for `G` groups.
+    /// Applies the rotations to `G` groups, as [`sweep`](RotatedRows::sweep).
     #[inline(always)]
     fn strip<W: V<E = f64>, const K: usize, const G: usize>(
         &mut self,

@@ -1,41 +1,40 @@
-//! The secular equation, whose roots are the eigenvalues of a diagonal matrix and a dyad:
+//! Secular equation, whose roots are the eigenvalues of a diagonal matrix plus a rank-one matrix:
 //!
 //! ```text
 //! f(λ) = 1/ρ + Σ_i z_i² / (p_i - λ) = 0,      p_0 < λ_0 < p_1 < λ_1 < ..
 //! ```
-//! Each root is found as its distance from the nearer pole, so that its distances from all poles
-//! are exact but for rounding. A step replaces the terms left of the root and those right of it by
-//! one pole each, at the ends of the interval, that fit their sums' slopes (Li's middle way); one
-//! that would leave the bracket halves it.
+//! Each root is represented by its distance from the nearer pole, so its distances from all poles
+//! have a small relative error. A step approximates the terms left of the root and those right of
+//! it by one pole each, at the ends of the interval, with matching slopes (Li's middle way). A step
+//! that would leave the bracket is replaced by bisection.
 //!
-//! From the roots that were found come the `z` whose roots they are exactly (Gu and Eisenstat):
-//! vectors made of those are orthogonal to working precision, however close roots are.
+//! From the computed roots follow the `z` whose exact roots they are (Gu and Eisenstat). Vectors
+//! computed from those are orthogonal to working precision, however close the roots are.
 
 use super::rotations::{Group, LANES, Task, at};
 use crate::memory::{Fallible, filled};
 use crate::simd::{Level, widest};
 use crate::vector::V;
 
-/// Poles are the squares of what is given where `squared` holds, and their differences are
-/// products.
+/// The equation. If `squared`, the poles are the squares of the given numbers, and their
+/// differences are computed as products.
 pub(super) struct Secular<'a> {
     pub poles: &'a [f64],
     pub squared: bool,
-    /// `z_i²`, and zeros up to a whole group.
+    /// `z_i²`, with zeros up to a whole group.
     pub weights: &'a [f64],
     /// `1/ρ`, positive.
     pub inverse: f64,
 }
 
-/// A root: the pole it is measured from, and how far it is.
+/// A root: the nearer pole, and the distance from it.
 #[derive(Clone, Copy)]
 pub(super) struct Root {
     pub pole: usize,
     pub distance: f64,
 }
 
-/// What the terms at a point add up to: those of poles left of it, and right of it, and their
-/// slopes.
+/// Sums of the terms at a point: those of poles left of it, those right of it, and their slopes.
 struct Sums {
     left: f64,
     right: f64,
@@ -59,7 +58,7 @@ impl Task for Find<'_> {
 }
 
 impl Secular<'_> {
-    /// How far pole `i` is right of pole `k`.
+    /// Distance from pole `k` to pole `i`.
     #[inline(always)]
     fn apart(&self, i: usize, k: usize) -> f64 {
         let (x, y) = (self.poles[i], self.poles[k]);
@@ -70,7 +69,8 @@ impl Secular<'_> {
         }
     }
 
-    /// The `j`-th root; `gaps` becomes the poles' distances from it, and has room for whole groups.
+    /// Computes the `j`-th root. `gaps` receives the distances of the poles from it, and has room
+    /// for whole groups.
     pub(super) fn root(&self, level: Level, j: usize, gaps: &mut [f64]) -> Root {
         at(
             level,
@@ -112,7 +112,7 @@ impl Secular<'_> {
             let sums = self.sums::<W, K>(gaps, middle, usize::MAX);
             let value = self.inverse + sums.left + sums.right;
             let (x, y) = (self.weights[j], self.weights[j + 1]);
-            // Without the terms of both ends, which are then solved for.
+            // Without the terms of both ends, for which the quadratic is solved.
             let rest = value + x / middle - y / (width - middle);
             let (a, b);
             if value >= 0.0 {
@@ -146,7 +146,7 @@ impl Secular<'_> {
         root
     }
 
-    /// From a first guess inside of the bracket.
+    /// Iterates from a first guess inside the bracket.
     #[inline(always)]
     fn refine<W: V<E = f64>, const K: usize>(
         &self,
@@ -158,7 +158,7 @@ impl Secular<'_> {
     ) -> f64 {
         let n = self.poles.len();
         let last = j + 1 == n;
-        // The poles that stand for those on either side: the last root has none on its right.
+        // Poles that represent the terms on either side. The last root has no pole on its right.
         let ends = if last { [n - 2, n - 1] } else { [j, j + 1] };
         for _ in 0..100 {
             let sums = self.sums::<W, K>(gaps, at, if last { n - 1 } else { usize::MAX });
@@ -190,7 +190,7 @@ impl Secular<'_> {
             }
             let mut next = at + step;
             if !(low < next && next < high) {
-                // An end at a pole is as far away as can be.
+                // If an end is a pole, the distance is bisected from there.
                 next = match (low == 0.0, high == 0.0) {
                     (true, _) => high / 16.0,
                     (_, true) => low / 16.0,
@@ -205,7 +205,7 @@ impl Secular<'_> {
         at
     }
 
-    /// The distances of all poles from one of them; past the end, far away.
+    /// Distances of all poles from one of them; large values past the end.
     #[inline(always)]
     fn distances(&self, from: usize, gaps: &mut [f64]) {
         let n = self.poles.len();
@@ -213,7 +213,7 @@ impl Secular<'_> {
         gaps[n..].fill(f64::MAX);
     }
 
-    /// The terms at a point. That of `right` is one of those on the right, wherever it is.
+    /// Terms at a point. The term of pole `right` counts as one on the right, wherever it is.
     #[inline(always)]
     fn sums<W: V<E = f64>, const K: usize>(&self, gaps: &[f64], at: f64, right: usize) -> Sums {
         let (one, zero, from) = (W::splat(1.0), W::splat(0.0), W::splat(at));
@@ -254,8 +254,8 @@ impl Secular<'_> {
         sums
     }
 
-    /// The magnitudes of the `z` whose roots those are that have these distances from the poles,
-    /// row by row (`step` apart); but for a common factor.
+    /// Magnitudes of the `z` whose exact roots have these distances from the poles, up to a common
+    /// factor. `gaps` is row by row, with stride `step`.
     pub(super) fn exact(&self, gaps: &[f64], step: usize) -> Fallible<Vec<f64>> {
         let n = self.poles.len();
         let mut squares = filled(1.0, n)?;

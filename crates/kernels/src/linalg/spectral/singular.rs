@@ -1,5 +1,5 @@
-//! Singular values and vectors of real matrices: `A = U B Vᵀ`, `B = P Σ Qᵀ`; of one that is not
-//! square, of the triangle of its QR factors.
+//! Singular values and vectors of real matrices: `A = U B Vᵀ`, `B = P Σ Qᵀ`. A rectangular matrix
+//! is first reduced to the triangle of its QR factors.
 
 use super::super::panels::by_rows;
 use super::super::qr;
@@ -13,7 +13,7 @@ use crate::gemm::{PackLanes, Strided, Update, update};
 use crate::memory::{Fallible, copied, zeros};
 use crate::simd::Level;
 
-/// As [`super::svd`], of finite numbers, signs being any; `false`: no convergence.
+/// Computes [`super::svd`] of finite numbers, with unspecified signs; `false`: no convergence.
 pub(crate) fn svd(
     level: Level,
     s: &mut [f64],
@@ -73,12 +73,12 @@ fn transposed(level: Level, a: &[f64], m: usize, n: usize) -> Fallible<Vec<f64>>
         count: m,
         depth: n,
     };
-    // SAFETY: both have so many elements.
+    // SAFETY: both matrices have m by n elements.
     unsafe { by_rows(level, x.as_mut_ptr(), m, lines) };
     Ok(x)
 }
 
-/// Of more rows (m) than columns (n): left vectors are m×p, right ones n×n.
+/// Decomposes a matrix with more rows (m) than columns (n). Left vectors are m×p, right ones n×n.
 fn tall(
     level: Level,
     s: &mut [f64],
@@ -106,7 +106,7 @@ fn tall(
         row: p as isize,
         col: 1,
     };
-    // SAFETY: the first n columns of m rows exist in both.
+    // SAFETY: both matrices have the first n columns of m rows.
     unsafe {
         update(
             level,
@@ -120,7 +120,7 @@ fn tall(
     Ok(done)
 }
 
-/// Of a square matrix: vectors are columns.
+/// Decomposes a square matrix. Vectors are columns.
 fn square(
     level: Level,
     s: &mut [f64],
@@ -135,7 +135,7 @@ fn square(
         .for_each(|(to, from)| to[..n].copy_from_slice(from));
     let mut b = Bidiagonal::of(level, &mut rows, n, vectors.is_some())?;
     drop(rows);
-    // B is lower bidiagonal: its transpose is solved.
+    // B is lower bidiagonal, so its transpose is decomposed.
     let done = match vectors {
         None => {
             dqds::values(&mut b.d, &b.e)?
@@ -155,7 +155,7 @@ fn square(
                     count: n,
                     depth: n,
                 };
-                // SAFETY: n rows of n elements exist in both.
+                // SAFETY: both matrices have n rows of n elements.
                 unsafe { by_rows(level, to.as_mut_ptr(), n, lines) };
             }
             b.apply_left(level, u, n)?;

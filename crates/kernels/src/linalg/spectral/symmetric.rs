@@ -10,7 +10,7 @@ use crate::linalg::support::{scale, tiled};
 use crate::memory::{Fallible, zeros};
 use crate::simd::Level;
 
-/// As [`super::eigh`], of finite numbers, signs being any. `false`: no convergence.
+/// Computes [`super::eigh`] of finite numbers, with unspecified signs; `false`: no convergence.
 pub(crate) fn eigh(
     level: Level,
     w: &mut [f64],
@@ -47,7 +47,7 @@ fn vectors(level: Level, t: &mut Tridiagonal, v: &mut [f64], n: usize) -> Fallib
         count: n,
         depth: n,
     };
-    // SAFETY: n rows of n elements exist in both.
+    // SAFETY: both matrices have n rows of n elements.
     unsafe { by_rows(level, v.as_mut_ptr(), n, lines) };
     t.apply(level, v, n)?;
     Ok(true)

@@ -1,12 +1,12 @@
-//! Symmetric matrices in tridiagonal form, `A = Q T Qᵀ`, by panels of reflections.
+//! Reduction of symmetric matrices to tridiagonal form, `A = Q T Qᵀ`, by panels of reflectors.
 //!
 //! ```text
 //! H A H = A - v wᵀ - w vᵀ,    w = p - (τ/2)(pᵀ v) v,    p = τ A v          H = I - τ v vᵀ
 //! ```
-//! Inside of a panel the matrix is left as it is, and `A v` gets what the panel's reflections so
-//! far would have changed; then the rest loses `V Wᵀ + W Vᵀ`, by products. Half the work is reading
-//! what is left of the matrix, once for each column: only the triangle above the diagonal is. Parts
-//! of a large one's rows are read by different threads, and what they give is added in their order.
+//! Within a panel the matrix is unchanged, and `A v` is corrected by the panel's reflectors so far.
+//! After a panel, `V Wᵀ + W Vᵀ` is subtracted from the rest by products. Half the work is reading
+//! the rest of the matrix, once for each column; only the triangle above the diagonal is read.
+//! Threads read parts of the rows of a large matrix, and their contributions are added in order.
 
 use super::super::qr::{Panel, reflection};
 use super::rotations::{Task, at, combine, dots, padded, parts, symmetric};
@@ -17,21 +17,21 @@ use crate::simd::Level;
 use crate::vector::V;
 use std::ops::Range;
 
-/// Columns of a panel.
+/// Number of columns of a panel.
 const PANEL_COLUMNS: usize = 32;
 
-/// A tridiagonal matrix, and the reflections that lead to it.
+/// Tridiagonal matrix, and the reflectors that lead to it.
 pub(super) struct Tridiagonal {
     /// The diagonal.
     pub d: Vec<f64>,
-    /// What is beside it: one less, and a zero.
+    /// The off-diagonal: one element less, and a zero.
     pub e: Vec<f64>,
     /// Panel `p` changes rows from `p · PANEL_COLUMNS + 1` on.
     panels: Vec<Panel>,
 }
 
 impl Tridiagonal {
-    /// Of the symmetric matrix whose triangle on and above the diagonal is in `a`: `n` rows
+    /// Reduces the symmetric matrix whose triangle on and above the diagonal is in `a`: `n` rows
     /// [`padded`] with zeros, and one more.
     pub(super) fn of(level: Level, a: &mut [f64], n: usize) -> Fallible<Tridiagonal> {
         let mut t = Tridiagonal {
@@ -109,8 +109,8 @@ impl Tridiagonal {
             row: step as isize,
             col: 1,
         };
-        // SAFETY: so many rows and columns are below and right of the panel, and the vectors are as
-        // long.
+        // SAFETY: the matrix has these rows and columns below and right of the panel, and the
+        // vectors have the same lengths.
         unsafe {
             update(
                 level,
@@ -125,7 +125,7 @@ impl Tridiagonal {
         push(&mut self.panels, Panel::of(level, vwv, apart, rows, &taus)?)
     }
 
-    /// `Q X` in place of `X`: n rows of `columns` elements.
+    /// Replaces `X` by `Q X`: n rows of `columns` elements.
     pub(super) fn apply(&self, level: Level, x: &mut [f64], columns: usize) -> Fallible {
         let mut room = Vec::new();
         for (p, panel) in self.panels.iter().enumerate().rev() {
@@ -142,13 +142,13 @@ impl Tridiagonal {
     }
 }
 
-/// The next reflection of a panel: `v`, and `τ`.
+/// Computes the next reflector of a panel: `v`, and `τ`.
 struct Reflect<'a> {
     known: PanelVectors<'a>,
-    /// From the diagonal on.
+    /// The row, from the diagonal on.
     row: &'a mut [f64],
     v: &'a mut [f64],
-    /// Elements of the row right of the diagonal.
+    /// Number of elements of the row right of the diagonal.
     count: usize,
 }
 
@@ -168,8 +168,8 @@ impl Task for Reflect<'_> {
     }
 }
 
-/// `y = A x` of the symmetric matrix that [`symmetric`] takes, by as many parts as there is room
-/// for.
+/// Computes `y = A x` of a symmetric matrix as [`symmetric`] does, in as many parts as `room` has
+/// buffers.
 fn product(
     level: Level,
     a: &[f64],
@@ -193,7 +193,7 @@ fn product(
             },
         );
     }
-    // Parts of as many elements each.
+    // Bounds that give parts the same number of elements.
     let bound = |part: usize| match part == parts {
         true => n,
         false => (n as f64 * (1.0 - (1.0 - part as f64 / parts as f64).sqrt())) as usize / 4 * 4,
@@ -227,7 +227,7 @@ fn product(
     }
 }
 
-/// What some rows of a symmetric matrix give to its product with `x`.
+/// Contribution of some rows of a symmetric matrix to its product with `x`.
 struct SymmetricRows<'a> {
     a: &'a [f64],
     step: usize,
@@ -254,7 +254,7 @@ impl Task for SymmetricRows<'_> {
     }
 }
 
-/// Makes `w` of `A v`.
+/// Computes `w` from `A v`.
 struct Correct<'a> {
     known: PanelVectors<'a>,
     v: &'a [f64],
@@ -282,13 +282,13 @@ impl Task for Correct<'_> {
     }
 }
 
-/// The vectors of a panel that are found: `apart` from each other.
+/// Vectors of a panel so far, with stride `apart`.
 #[derive(Clone, Copy)]
 struct PanelVectors<'a> {
     v: &'a [f64],
     w: &'a [f64],
     apart: usize,
-    /// What is asked for begins at this element of theirs, and the one before it.
+    /// First element that is read of these vectors; `at` also reads the one before it.
     from: usize,
 }
 
@@ -300,7 +300,7 @@ impl PanelVectors<'_> {
             .map(move |(v, w)| (&v[from..], &w[from..]))
     }
 
-    /// Makes a row of the matrix, from its diagonal on, what it is by now.
+    /// Updates a row of the matrix, from its diagonal on, by the reflectors so far.
     #[inline(always)]
     fn update<W: V<E = f64>, const K: usize>(&self, row: &mut [f64], n: usize) {
         if self.from == 0 {
@@ -311,7 +311,7 @@ impl PanelVectors<'_> {
         }
     }
 
-    /// Subtracts what the matrix loses, times `x`, from `y`.
+    /// Subtracts the update of the matrix times `x` from `y`.
     #[inline(always)]
     fn correct<W: V<E = f64>, const K: usize>(&self, x: &[f64], y: &mut [f64], n: usize) {
         for (v, w) in self.pairs(self.from) {

@@ -1,9 +1,10 @@
-//! Spectra: vectors are orthogonal, and take matrices apart, whatever these are.
+//! Spectra: vectors are orthogonal and reproduce the matrix, for matrices of every kind.
 
 use super::*;
 use crate::linalg::spectral::{dqds, singular, symmetric};
 
-/// Values and vectors of a symmetric matrix, the same at every level and with two threads.
+/// Values and vectors of a symmetric matrix, the same on every instruction set and with two
+/// threads.
 fn decomposed(name: &str, a: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
     let all = at_every_level(|level| {
         let (mut w, mut v) = (vec![0.0; n], vec![0.0; n * n]);
@@ -18,13 +19,14 @@ fn decomposed(name: &str, a: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
     (w.to_vec(), v.to_vec())
 }
 
-/// What is taken apart is the matrix, and values alone are the same but for rounding.
+/// Checks that factors multiply to the matrix, and that values without vectors are equal up to
+/// rounding.
 #[track_caller]
 fn holds(name: &str, a: &[f64], n: usize) {
     let (w, v) = decomposed(name, a, n);
     let most = a.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
     let unit = if most == 0.0 { 1.0 } else { most };
-    // By the largest element, as norms of the largest matrices are infinite.
+    // Relative to the largest element, because norms of the largest matrices are infinite.
     let h: Vec<f64> = (0..n * n)
         .map(|e| 0.5 * (a[e] / unit) + 0.5 * (a[e % n * n + e / n] / unit))
         .collect();
@@ -70,8 +72,8 @@ fn tridiagonal(n: usize, d: impl Fn(usize) -> f64, e: impl Fn(usize) -> f64) -> 
     a
 }
 
-/// Singular values and vectors put the matrix together again; the same at every level and with two
-/// threads.
+/// Checks that singular values and vectors multiply to the matrix, the same on every instruction
+/// set and with two threads.
 #[track_caller]
 fn taken_apart(name: &str, a: &[f64], m: usize, n: usize, full: bool) {
     let k = m.min(n);
@@ -341,8 +343,8 @@ fn singular_values_beside_faer() {
     }
 }
 
-/// Those of bidiagonal matrices have as many digits as there are, however small: their product is
-/// that of the diagonal.
+/// Singular values of bidiagonal matrices have full relative accuracy, however small they are.
+/// Their product is that of the diagonal.
 #[test]
 fn small_singular_values_of_bidiagonal_matrices() {
     let mut random = Random(34);

@@ -1,14 +1,14 @@
-//! Singular values and vectors of bidiagonal matrices by halves (Gu and Eisenstat).
+//! Singular values and vectors of bidiagonal matrices by divide and conquer (Gu and Eisenstat).
 //!
 //! ```text
 //!     | B₁ 0  |                                       | z₀ z₁ z₂ .. |
-//! B = | α   β |,    B₁ = U₁ [D₁ 0] V₁ᵀ, B₂ likewise,  |    d₁       |  is left, in the basis of their vectors
+//! B = | α   β |,    B₁ = U₁ [D₁ 0] V₁ᵀ, B₂ likewise,  |    d₁       |  remains, in the basis of their vectors
 //!     | 0  B₂ |                                       |       d₂ .. |
 //! ```
-//! A part has a column more than rows, but for the last; that column's vector, in which the part
-//! vanishes, is kept in a row of its own. Singular values are the square roots of the roots of a
-//! secular equation whose poles are `0, d₁², ..`, with `v ∝ z_k / (d_k² - σ²)`,
-//! `u ∝ (-1, d_k z_k / (d_k² - σ²))`.
+//! Every part except the last has one column more than rows. The vector of that column, on which
+//! the part is zero, is stored in a separate row. Singular values are the square roots of the roots
+//! of a secular equation with poles `0, d₁², ..`, and `v ∝ z_k / (d_k² - σ²)`, `u ∝ (-1, d_k z_k /
+//! (d_k² - σ²))`.
 
 use super::super::bulge_chase::diagonalise;
 use super::super::rotations::{LANES, RotatedRows, Rotation, padded};
@@ -17,14 +17,15 @@ use super::{Basis, Half, LEAF_ROWS, Pole, Workspace, ascending, coefficients, de
 use crate::memory::{Fallible, collected, copied, reserve, zeros};
 use crate::simd::Level;
 
-/// Vectors as rows, [`padded`] apart.
+/// Left and right vectors as rows, with stride [`padded`].
 pub(crate) struct VectorRows {
     pub left: Vec<f64>,
     pub right: Vec<f64>,
 }
 
-/// Singular values in `d`, ascending, and vectors, of the upper bidiagonal matrix with this
-/// diagonal and `e` beside it, which is spoilt. `None`: no convergence.
+/// Decomposes the upper bidiagonal matrix with diagonal `d` and off-diagonal `e`, which is
+/// overwritten. `d` receives the singular values, ascending. Returns the vectors, or `None` if
+/// there is no convergence.
 pub(crate) fn decompose(
     level: Level,
     d: &mut [f64],
@@ -53,7 +54,7 @@ struct MergeWork {
 }
 
 impl MergeWork {
-    /// Solves the part that begins at row `first`; with `more`, its last row has an element in one
+    /// Solves the part that begins at row `first`. With `more`, its last row has an element in one
     /// more column. Values ascend.
     fn solve(&mut self, d: &mut [f64], e: &mut [f64], first: usize, more: bool) -> Fallible<bool> {
         let n = d.len();
@@ -83,7 +84,7 @@ impl MergeWork {
         (0..n).for_each(|i| u[i * step + i] = 1.0);
         (0..columns).for_each(|i| v[i * step + i] = 1.0);
         if more {
-            // The element in the last column goes up that column and out of the matrix.
+            // Rotations move the element in the last column up and out of the matrix.
             let mut beside = e[n - 1];
             for k in (0..n).rev() {
                 let (Rotation { c, s }, r) = Rotation::of(d[k], beside);
@@ -141,7 +142,7 @@ impl MergeWork {
         let n = d.len();
         let widths = [middle + 1, n - middle - 1 + usize::from(more)];
         let width = widths[0] + widths[1];
-        // The rows of the left half and of what it vanishes in, and the same of the right half.
+        // Rows of the left half and of its null vector, and those of the right half.
         let own = first + middle;
         let (u, v) = (&mut self.u, &mut self.v);
         u.row_mut(own, own, 1)[0] = 1.0;
@@ -160,7 +161,8 @@ impl MergeWork {
             }
         }))?;
         if more {
-            // One combination of both rows has the element of `z`, the other vanishes.
+            // One combination of both null vectors has the element of `z`, for the other it is
+            // zero.
             let other = z(v, n);
             let (Rotation { c, s }, r) = Rotation::of(items[middle].z, other);
             v.rotate(first + n, own, c, s, first, width);
@@ -172,7 +174,7 @@ impl MergeWork {
                 most.max(x.pole.abs())
             });
         let least = self.floor.max(8.0 * f64::EPSILON * most);
-        // Poles that are nothing beside the first one give it their elements.
+        // Poles that are negligible relative to the first one are merged into it.
         for i in 0..n {
             if i != middle && items[i].pole <= least && items[i].z.abs() > least {
                 let (Rotation { c, s }, r) = Rotation::of(items[middle].z, items[i].z);

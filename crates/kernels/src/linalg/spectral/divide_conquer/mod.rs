@@ -1,12 +1,13 @@
-//! Spectra by halves: what is left of two halves that are solved is a diagonal matrix and a dyad.
+//! Divide and conquer for spectra: two solved halves leave a diagonal matrix plus a rank-one
+//! matrix.
 //!
 //! ```text
 //! D + ρ z zᵀ        diagonal matrix D of poles p, in the basis of the halves' vectors
 //! ```
-//! Elements of `z` that are nothing, and one of each two poles that nearly coincide, are solved
-//! already; the others come from the [`secular`](super::secular) equation, and their vectors are
-//! products. Vectors are rows here, whose columns are the left half's or the right half's; a vector
-//! of one half is zero in the other, and products leave that out.
+//! Negligible elements of `z`, and one of each two almost equal poles, are deflated: they are
+//! solved already. The others come from the [`secular`](super::secular) equation, and their vectors
+//! are products. Vectors are rows here, whose columns belong to the left half or the right half. A
+//! vector of one half is zero in the other, and products skip these zeros.
 
 pub(super) mod bidiagonal;
 pub(super) mod tridiagonal;
@@ -18,13 +19,14 @@ use crate::memory::{Fallible, collected, filled, grow, push, zeros};
 use crate::parallel::{Shared, parallel};
 use crate::simd::{Level, widest};
 
-/// Up to this extent rotations are faster.
+/// Maximum extent that is solved by QR iterations.
 const LEAF_ROWS: usize = 32;
 
-/// Roots that are found by one thread after another.
+/// Number of roots per chunk of work.
 const ROOTS_PER_CHUNK: usize = 8;
 
-/// What is nothing beside a matrix whose elements are these: squares of what is more do not vanish.
+/// Magnitude that is negligible relative to a matrix with these elements. Squares of larger numbers
+/// do not underflow.
 fn floor(d: &[f64], e: &[f64]) -> f64 {
     1e-120
         * d.iter()
@@ -32,7 +34,7 @@ fn floor(d: &[f64], e: &[f64]) -> f64 {
             .fold(0.0, |most: f64, x| most.max(x.abs()))
 }
 
-/// The columns in which a vector is not zero.
+/// Columns in which a vector is not zero.
 #[derive(Clone, Copy, PartialEq)]
 enum Half {
     Left,
@@ -40,7 +42,7 @@ enum Half {
     Right,
 }
 
-/// A pole, its element of `z`, and its vector.
+/// A pole, its element of `z`, and the row of its vector.
 #[derive(Clone, Copy)]
 struct Pole {
     pole: f64,
@@ -49,22 +51,23 @@ struct Pole {
     half: Half,
 }
 
-/// What is left of a diagonal matrix and a dyad.
+/// Remaining problem after deflation.
 struct Deflated {
     poles: Vec<f64>,
     z: Vec<f64>,
-    /// The rows of these, and their places among them, by halves.
+    /// Rows of the remaining vectors, and their indices among the remaining poles, ordered by
+    /// halves.
     rows: Vec<(usize, usize)>,
-    /// How many of these rows have a left half, and how many have none but that.
+    /// Number of these rows with a left half, and number of rows with only that.
     left: usize,
     only_left: usize,
     /// Poles that are solved, and the rows of their vectors.
     done: Vec<(f64, usize)>,
 }
 
-/// Takes out what is solved but for `least`: elements of `z` times `weight`, or elements beside the
-/// diagonal. Rotations `[p; i] -> [c p - s i; s p + c i]` are told, but where the first pole is
-/// `fixed` it takes part in none.
+/// Deflates elements of `z` or off-diagonal elements that are at most `least`; elements of `z` are
+/// multiplied by `weight`. Reports rotations `[p; i] -> [c p - s i; s p + c i]`. If the first pole
+/// is `fixed`, it takes part in none.
 fn deflate(
     items: Vec<Pole>,
     weight: f64,
@@ -81,7 +84,7 @@ fn deflate(
             continue;
         }
         if let Some(&last) = kept.last().filter(|_| !fixed || kept.len() > 1) {
-            // A rotation that makes one element of `z` zero, and leaves this beside the diagonal.
+            // The rotation makes one element of `z` zero and leaves this off-diagonal element.
             let length = last.z.hypot(item.z);
             let (c, s) = (item.z / length, last.z / length);
             if ((item.pole - last.pole) * c * s).abs() <= least {
@@ -138,7 +141,7 @@ impl Basis {
         &mut self.rows[i * self.step + first..][..width]
     }
 
-    /// `[p; i] -> [c p - s i; s p + c i]`, of some columns.
+    /// Rotates `[p; i] -> [c p - s i; s p + c i]` in some columns.
     fn rotate(&mut self, p: usize, i: usize, c: f64, s: f64, first: usize, width: usize) {
         for k in first..first + width {
             let (x, y) = (self.rows[p * self.step + k], self.rows[i * self.step + k]);
@@ -147,9 +150,9 @@ impl Basis {
         }
     }
 
-    /// Makes vectors of those that are left, by rows of coefficients `step` apart, and puts them
-    /// and those that are done, in this `order`, where all were: rows from `first` on, of as many
-    /// columns as the halves are wide.
+    /// Computes the remaining vectors from rows of coefficients, `step` apart. Stores them and the
+    /// solved ones in this `order` in the rows from `first` on, whose columns are those of both
+    /// halves.
     fn assemble(
         &mut self,
         room: &mut Workspace,
@@ -202,7 +205,7 @@ impl Basis {
             row: width as isize,
             col: 1,
         };
-        // SAFETY: so many coefficients and rows exist, and there is room for the products.
+        // SAFETY: these coefficients and rows exist, and `made` has room for the products.
         unsafe {
             update(
                 *level,
@@ -233,7 +236,7 @@ impl Basis {
     }
 }
 
-/// Room that is used again.
+/// Buffers that are reused.
 struct Workspace {
     level: Level,
     halves: Vec<f64>,
@@ -251,8 +254,8 @@ impl Workspace {
         }
     }
 
-    /// All roots, and the `z` that belong to them. Distances of the poles from them become rows of
-    /// the gaps, [`padded`].
+    /// Computes all roots, and the `z` that belong to them. Row `j` of `gaps` receives the
+    /// distances of the poles from root `j`, with stride [`padded`].
     fn roots(&mut self, secular: &Secular<'_>, z: &[f64]) -> Fallible<(Vec<Root>, Vec<f64>)> {
         let (level, count) = (self.level, secular.poles.len());
         let step = padded(count);
@@ -265,13 +268,14 @@ impl Workspace {
             count,
         )?;
         let (to, out) = (Shared(self.gaps.as_mut_ptr()), Shared(roots.as_mut_ptr()));
-        // Some five evaluations of a nanosecond a term.
+        // About five evaluations of one nanosecond per term.
         parallel(
             count.div_ceil(ROOTS_PER_CHUNK),
             5 * (count * count) as u64,
             |part| {
                 for j in part * ROOTS_PER_CHUNK..count.min((part + 1) * ROOTS_PER_CHUNK) {
-                    // SAFETY: rows of different roots do not overlap, and each root is found once.
+                    // SAFETY: rows of different roots do not overlap, and each root is computed
+                    // once.
                     unsafe {
                         let row = std::slice::from_raw_parts_mut(to.get().add(j * step), step);
                         *out.get().add(j) = secular.root(level, j, row);
@@ -288,8 +292,8 @@ impl Workspace {
     }
 }
 
-/// The rows of distances as components of unit vectors, in the order of `rows`:
-/// `component(k, distance)` of pole `k`.
+/// Converts rows of distances to components of unit vectors, in the order of `rows`: `component(k,
+/// distance)` of pole `k`.
 fn coefficients(
     gaps: &[f64],
     rows: &[(usize, usize)],
@@ -314,7 +318,7 @@ fn coefficients(
     Ok(all)
 }
 
-/// Of a vector that is followed by zeros up to a multiple of eight.
+/// Norm of a vector that is followed by zeros up to a multiple of eight.
 #[inline(always)]
 fn length(x: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
@@ -326,10 +330,10 @@ fn length(x: &[f64]) -> f64 {
     sums.iter().sum::<f64>().sqrt()
 }
 
-/// The places of values from the least to the largest.
+/// Indices of values in ascending order.
 fn ascending(values: &[f64]) -> Fallible<Vec<usize>> {
     let mut order: Vec<usize> = collected(0..values.len())?;
-    // By place among equals, as a stable sort needs memory of its own.
+    // Ties are broken by index, because a stable sort allocates.
     order.sort_unstable_by(|&i, &j| values[i].total_cmp(&values[j]).then(i.cmp(&j)));
     Ok(order)
 }

@@ -1,4 +1,4 @@
-//! Eigenvalues and eigenvectors of tridiagonal matrices by halves (Cuppen's method).
+//! Eigenvalues and eigenvectors of tridiagonal matrices by divide and conquer (Cuppen's method).
 //!
 //! ```text
 //! T = | T₁    |  + ρ v vᵀ,   T₁ = Q₁ D₁ Q₁ᵀ, T₂ likewise       T = Q (D + ρ z zᵀ) Qᵀ,   z = Qᵀ v
@@ -13,8 +13,9 @@ use crate::memory::{Fallible, collected, copied, reserve, zeros};
 use crate::simd::Level;
 use std::f64::consts::FRAC_1_SQRT_2;
 
-/// Eigenvalues in `d`, ascending, and eigenvectors: rows [`padded`] apart. `e` is spoilt. `None`:
-/// no convergence.
+/// Decomposes the tridiagonal matrix with diagonal `d` and off-diagonal `e`, which is overwritten.
+/// `d` receives the eigenvalues, ascending. Returns eigenvectors as rows with stride [`padded`], or
+/// `None` if there is no convergence.
 pub(crate) fn decompose(level: Level, d: &mut [f64], e: &mut [f64]) -> Fallible<Option<Vec<f64>>> {
     let n = d.len();
     let floor = floor(d, e);
@@ -78,7 +79,7 @@ impl MergeWork {
         Ok(true)
     }
 
-    /// Joins both halves of the part that begins at `first`: `beside` is the element between them.
+    /// Joins both halves of the part that begins at `first`. `beside` is the element between them.
     fn merge(&mut self, d: &mut [f64], first: usize, middle: usize, beside: f64) -> Fallible {
         let (n, basis) = (d.len(), &mut self.basis);
         let items = collected((0..n).map(|i| {
@@ -88,7 +89,7 @@ impl MergeWork {
                 (Half::Right, 1f64.copysign(beside))
             };
             let column = first + if i < middle { middle - 1 } else { middle };
-            // Of length √2, which the weight makes up for.
+            // The norm is √2, for which `weight` compensates.
             let z = FRAC_1_SQRT_2 * sign * basis.row(first + i, column, 1)[0];
             Pole {
                 pole: d[i],
