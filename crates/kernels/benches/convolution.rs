@@ -1,8 +1,9 @@
-//! How fast are convolutions, beside products of copied columns? And pooling?
+//! How fast are convolutions, compared with products of copied columns? How fast is pooling?
 //!
-//! `cargo bench -p cotangent-kernels --bench convolution [filter]`: the fastest run and the median,
-//! one thread unless `COTANGENT_THREADS` says more, by turns; results are compared first. Columns
-//! are copied anew in every run, one image at a time, as a convolution by matrix products must.
+//! `cargo bench -p cotangent-kernels --bench convolution [filter]` prints the fastest run and the
+//! median of interleaved runs. It uses one thread unless `COTANGENT_THREADS` is set. Results are
+//! compared first. Columns are copied in every run, one image at a time, as a convolution by matrix
+//! products must.
 
 use cotangent_kernels::convolution::{Channels, convolve};
 use cotangent_kernels::gemm::gemm;
@@ -12,7 +13,7 @@ use cotangent_kernels::{Ordered, View};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// The fastest and the median of runs by turns, in microseconds.
+/// The fastest and the median of interleaved runs, in microseconds.
 fn times<const N: usize>(mut contenders: [&mut dyn FnMut(); N]) -> [[f64; 2]; N] {
     let mut runs: [Vec<f64>; N] = std::array::from_fn(|_| Vec::new());
     let start = Instant::now();

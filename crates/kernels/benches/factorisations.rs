@@ -1,9 +1,9 @@
-//! How fast are factorisations of one matrix of f64, beside faer?
+//! How fast are factorisations of one f64 matrix, compared with faer?
 //!
-//! `cargo bench -p cotangent-kernels --bench factorisations [filter [extent]]`: microseconds of the
-//! fastest run and GFLOP/s, one thread, both in one process by turns. faer works by columns in
-//! memory of its own, as it likes best; each copies its input in every run. Errors are norms of
-//! what the factors miss, by `n ε` and the norm of the matrix.
+//! `cargo bench -p cotangent-kernels --bench factorisations [filter [extent]]` prints microseconds
+//! of the fastest run and GFLOP/s, on one thread, from interleaved runs in one process. faer works
+//! on column-major matrices in a separate buffer, its preferred layout. Each contender copies its
+//! input in every run. Errors are norms of residuals, relative to `n ε` and the norm of the matrix.
 
 use cotangent_kernels::gemm::gemm;
 use cotangent_kernels::linalg::{self, Shape, Triangle};
@@ -20,7 +20,7 @@ use faer::linalg::{householder, triangular_solve as tri};
 use faer::{Conj, Mat, MatRef, Par};
 use std::time::{Duration, Instant};
 
-/// The fastest of runs by turns, in seconds.
+/// The fastest of interleaved runs of each contender, in seconds.
 fn fastest(contenders: &mut [&mut dyn FnMut()]) -> Vec<f64> {
     let mut least = vec![f64::INFINITY; contenders.len()];
     let (start, mut turns) = (Instant::now(), 0);
@@ -35,7 +35,7 @@ fn fastest(contenders: &mut [&mut dyn FnMut()]) -> Vec<f64> {
     least
 }
 
-/// What was asked for.
+/// Positional argument of the command line.
 fn argument(index: usize) -> Option<String> {
     std::env::args()
         .skip(1)
@@ -43,7 +43,7 @@ fn argument(index: usize) -> Option<String> {
         .nth(index)
 }
 
-/// Prints one line, if it was asked for.
+/// Runs and prints one line, if its name matches the filter.
 fn report(name: &str, operations: f64, ours: &mut dyn FnMut(), faer: &mut dyn FnMut()) {
     if argument(0).is_some_and(|filter| !name.contains(&filter)) {
         return;
@@ -289,7 +289,7 @@ fn all(n: usize) {
     );
 }
 
-/// Of a matrix, and of one that is symmetric.
+/// Benchmarks spectra of a general matrix `a` and of a symmetric one `h`.
 fn spectra(n: usize, a: &[f64], h: &[f64]) {
     let shape = Shape {
         m: n,

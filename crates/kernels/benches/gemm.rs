@@ -1,9 +1,9 @@
-//! How fast are matrix products, beside `matrixmultiply`, `gemm` and faer?
+//! How fast are matrix products, compared with `matrixmultiply`, `gemm` and faer?
 //!
-//! `cargo bench -p cotangent-kernels --bench gemm [filter]`: GFLOP/s of the fastest run, one
-//! thread, all in one process by turns; results are compared first. `ratio` is ours to the best of
-//! the others, of the fastest runs and of the medians. A complex product counts 8 operations for
-//! each pair.
+//! `cargo bench -p cotangent-kernels --bench gemm [filter]` prints GFLOP/s of the fastest run, on
+//! one thread, from interleaved runs in one process. Results are compared first. `ratio` compares
+//! this crate with the best of the others, for the fastest runs and for the medians. A complex
+//! multiply-add counts as 8 operations.
 
 use cotangent_kernels::{Gemm, View, gemm::gemm};
 use faer::linalg::matmul::matmul;
@@ -12,7 +12,7 @@ use num_complex::{Complex, Complex32, Complex64};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// A product of `count` matrices; `turned` says which operand is stored by columns.
+/// A product of `count` matrices. `turned` marks the operands that are stored by columns.
 #[derive(Clone, Copy)]
 struct Case {
     count: usize,
@@ -20,7 +20,7 @@ struct Case {
     turned: [bool; 2],
 }
 
-/// A type with the routines of the others.
+/// Element type that the other libraries support, too.
 trait Peer: Gemm + faer::traits::ComplexField {
     const NAME: &str;
     const OPERATIONS: f64;
@@ -49,7 +49,8 @@ macro_rules! peer {
                 $size(self)
             }
             unsafe fn matrixmultiply([m, k, n]: [usize; 3], c: *mut Self, a: *const Self, sa: [isize; 2], b: *const Self, sb: [isize; 2]) {
-                // SAFETY: the caller's matrices; a complex number is two floats.
+                // SAFETY: the caller guarantees matrices of these sizes and strides; a complex
+                // number has the layout of two floats.
                 unsafe {
                     matrixmultiply::$call(
                         $($options,)* m, k, n, $one, a.cast::<$raw>(), sa[0], sa[1], b.cast::<$raw>(), sb[0], sb[1],
@@ -105,9 +106,9 @@ fn strides(rows: usize, cols: usize, turned: bool) -> [isize; 2] {
     }
 }
 
-/// The fastest and the median of runs by turns, in seconds.
+/// The fastest and the median of interleaved runs of each contender, in seconds.
 fn times(contenders: &mut [(&str, Box<dyn FnMut() + '_>)], work: f64) -> Vec<[f64; 2]> {
-    // So many calls that one measurement takes some microseconds.
+    // Number of calls such that one measurement takes some microseconds.
     let calls = (2e6 / work).ceil().max(1.0) as usize;
     let mut runs = vec![Vec::new(); contenders.len()];
     let (start, mut turns) = (Instant::now(), 0);
@@ -195,7 +196,7 @@ fn measure<T: Peer>(name: &str, case: Case) {
         (
             "matrixmultiply",
             Box::new(|| {
-                // SAFETY: the matrices are as large as the sizes say.
+                // SAFETY: the buffers have the sizes of these matrices.
                 each(&mut |at, a, b| unsafe {
                     T::matrixmultiply([m, k, n], mm[at..].as_mut_ptr(), a, sa, b, sb)
                 });
@@ -205,7 +206,7 @@ fn measure<T: Peer>(name: &str, case: Case) {
             "gemm",
             Box::new(|| {
                 each(&mut |at, a, b| {
-                    // SAFETY: as above.
+                    // SAFETY: the buffers have the sizes of these matrices.
                     unsafe {
                         ::gemm::gemm(
                             m,
@@ -236,7 +237,7 @@ fn measure<T: Peer>(name: &str, case: Case) {
             "faer",
             Box::new(|| {
                 each(&mut |at, a, b| {
-                    // SAFETY: as above.
+                    // SAFETY: the buffers have the sizes of these matrices.
                     unsafe {
                         let c =
                             MatMut::from_raw_parts_mut(fr[at..].as_mut_ptr(), m, n, n as isize, 1);

@@ -1,11 +1,11 @@
-//! Convolutions over more rows than a run has: every path adds blocks of 256 rows in runs of 16,
-//! and runs in pairs.
+//! Convolutions with more rows than one run: every path adds blocks of 256 rows in runs of 16, and
+//! runs in pairs.
 
 use cotangent_kernels::View;
 use cotangent_kernels::convolution::{Channels, convolve};
 use cotangent_kernels::sliding::Axis;
 
-/// The order that products promise.
+/// The specified order of a product.
 fn ordered(terms: &[(f32, f32)]) -> f32 {
     const RUN: usize = 4096;
     if terms.len() > RUN {
@@ -93,7 +93,7 @@ fn runs_of_blocks_are_added_in_pairs() {
                     w[(o * features + f) * m + r % m],
                 ))
             };
-            // What is outside adds nothing, in its place of the order.
+            // Padding adds nothing, but keeps its place in the order.
             let terms: Vec<(f32, f32)> = (0..features * m)
                 .map(|r| term(r).unwrap_or((0.0, 0.0)))
                 .collect();

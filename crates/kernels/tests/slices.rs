@@ -1,6 +1,6 @@
-//! Public functions without `unsafe`, on slices that are too short: each one element short, a tenth
-//! as long, and empty, at small and large extents. A call panics; it reads and writes nothing
-//! beside its slices, which end where memory ends.
+//! Safe public functions on slices that are too short: one element short, a tenth as long, and
+//! empty, at small and large extents. Each call must panic without reading or writing past its
+//! slices, which end at an inaccessible page.
 #![cfg(target_os = "linux")]
 
 use cotangent_kernels::convolution::{Channels, Convolve, Planes, convolve};
@@ -20,7 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 type C = Complex<f64>;
 
-/// A slice after which no memory is.
+/// Slice that is followed by an inaccessible page.
 struct Guarded<T> {
     base: *mut u8,
     size: usize,
@@ -33,8 +33,8 @@ const PAGE: usize = 4096;
 fn slice<T: Plain>(len: usize, value: T) -> Guarded<T> {
     let bytes = len * size_of::<T>();
     let size = bytes.next_multiple_of(PAGE) + PAGE;
-    // SAFETY: a mapping of our own, whose last page nobody may touch; the elements before it are
-    // written at once.
+    // SAFETY: the mapping is new and not shared. Its last page is made inaccessible; the elements
+    // before it are initialised here.
     unsafe {
         let (rights, kind) = (
             libc::PROT_READ | libc::PROT_WRITE,
@@ -60,33 +60,34 @@ fn slice<T: Plain>(len: usize, value: T) -> Guarded<T> {
 impl<T> Deref for Guarded<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
-        // SAFETY: so many elements are there, written, as long as this lives.
+        // SAFETY: `slice` initialised `len` elements, which live as long as `self`.
         unsafe { std::slice::from_raw_parts(self.first, self.len) }
     }
 }
 
 impl<T> DerefMut for Guarded<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above, and nobody else has them.
+        // SAFETY: `slice` initialised `len` elements, which live as long as `self`, and `self` is
+        // borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.first, self.len) }
     }
 }
 
 impl<T> Drop for Guarded<T> {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `slice`.
+        // SAFETY: the mapping was created by `slice` and is not referenced any more.
         unsafe { libc::munmap(self.base.cast(), self.size) };
     }
 }
 
-/// A name, the lengths that are right, and a call with slices of other lengths.
+/// Name, valid lengths, and a call with slices of given lengths.
 type Case = (String, Vec<usize>, Box<dyn Fn(&[usize])>);
 
 fn case(name: &str, lens: &[usize], call: impl Fn(&[usize]) + 'static) -> Case {
     (name.to_owned(), lens.to_vec(), Box::new(call))
 }
 
-/// A matrix with a diagonal that dominates.
+/// A diagonally dominant matrix.
 fn matrix<T: Field>(len: usize, n: usize) -> Guarded<T> {
     let mut a = slice(len, T::real(1.0));
     a.iter_mut()
@@ -336,7 +337,7 @@ fn products<T: Gemm + Plain>(of: &str, n: usize, one: T) -> Case {
     })
 }
 
-/// Two windows of `n` elements, each where the other one is in the operand.
+/// Two windows of `n` elements, each at the place of the other one in the operand.
 fn swapped(n: usize) -> index::Starts {
     let mut starts = index::Starts::default();
     starts.extend(2, [0, n], [n as isize, -(n as isize)]);

@@ -1,8 +1,8 @@
-//! The state machine of the thread pool under every order of events that loom finds:
-//! `cargo test --release --manifest-path crates/kernels/loom/Cargo.toml`.
+//! State machine of the thread pool under every interleaving that loom explores: `cargo test
+//! --release --manifest-path crates/kernels/loom/Cargo.toml`.
 //!
-//! The pool's own lines ([`claims`]) run on loom's atomics. A job is a number in a cell that loom
-//! watches: a worker that read it when its owner may write it would be reported.
+//! The source file of the pool ([`claims`]) is compiled with loom's atomics. A job is a number in a
+//! cell that loom tracks. A worker that reads it while its owner may write it is reported.
 
 #![cfg(test)]
 
@@ -24,7 +24,7 @@ struct Pool {
     claims: Claims,
     parkers: Vec<Parker>,
     job: UnsafeCell<usize>,
-    /// How often each chunk of each job ran.
+    /// Number of runs of each chunk of each job.
     ran: Vec<Vec<AtomicU32>>,
     over: AtomicBool,
 }
@@ -32,7 +32,8 @@ struct Pool {
 impl Pool {
     fn work(&self) {
         while let Some(chunk) = self.claims.claim() {
-            // SAFETY: a chunk was claimed and is not finished.
+            // SAFETY: this thread has claimed a chunk and not finished it, so the owner does not
+            // write the cell.
             let job = self.job.with(|job| unsafe { *job });
             self.ran[job][chunk as usize].fetch_add(1, Ordering::Relaxed);
             self.claims.finish();
@@ -70,7 +71,7 @@ fn every_chunk_runs_once(workers: usize, jobs: usize, chunks: u32, preemptions: 
                 .for_each(|(parker, t)| parker.wake(t.thread()))
         };
         for job in 0..jobs {
-            // SAFETY: every chunk of the last job is finished.
+            // SAFETY: every chunk of the last job is finished, so no worker reads the cell.
             pool.job.with_mut(|j| unsafe { *j = job });
             pool.claims.offer(chunks);
             wake();

@@ -1,14 +1,14 @@
-//! Convolutions of every kind against sums over windows, and their bits at every level and number
-//! of threads.
+//! Convolutions of every kind against sums over windows, and their bits on every instruction set
+//! and number of threads.
 
 use super::*;
 use crate::sliding::components;
 use crate::testing::Random;
 
-/// The factors of an element of the result, in the order of rows; none outside.
+/// Factors of an element of the result, in the order of rows; `None` for padding.
 type Terms<T> = Vec<Option<(T, T)>>;
 
-/// The factors of every element by the equation of the windows.
+/// Factors of every element, by the equation of the windows.
 fn factors<T: Number>(x: &[T], w: &[T], c: Channels, axes: &[Axis]) -> Vec<Terms<T>> {
     let extents = |f: fn(&Axis) -> usize| axes.iter().map(f).collect::<Vec<_>>();
     let (n, m, count) = (
@@ -46,11 +46,11 @@ fn factors<T: Number>(x: &[T], w: &[T], c: Channels, axes: &[Axis]) -> Vec<Terms
     y
 }
 
-/// Calls `f` with views of these planes: adjacent ones, and such as are apart and in another order.
+/// Calls `f` with views of these planes: contiguous ones, and others with gaps and another order.
 fn every_layout<T: Number>(x: &[T], c: Channels, f: impl Fn(View<T>)) {
     let n = x.len() / (c.groups * c.batch * c.features);
     f(View::dense(x, &c.operand(n)));
-    // Of `x[f, b, g, ..]`, groups reversed, with a gap behind each plane.
+    // Layout `x[f, b, g, ..]`, with reversed groups and a gap after each plane.
     let mut apart = Vec::new();
     for (f, b, g) in (0..c.features * c.batch * c.groups).map(|i| {
         (
@@ -77,7 +77,7 @@ fn every_layout<T: Number>(x: &[T], c: Channels, f: impl Fn(View<T>)) {
     ));
 }
 
-/// Convolutions of all kinds with numbers of a type, and their factors.
+/// Convolutions of all kinds with numbers of one type, and their factors.
 fn every_kind<T: Convolve>(
     number: impl Fn(&mut Random) -> T,
     outputs: usize,
@@ -121,7 +121,7 @@ fn every_kind<T: Convolve>(
     }
 }
 
-/// In whole numbers, whose sums do not depend on the order.
+/// Tests with whole numbers, whose sums do not depend on the order.
 fn is_the_sum_over_windows<T: Convolve>(number: impl Fn(&mut Random) -> T) {
     every_kind(number, 1, |x, w, c, axes, factors| {
         let sum = |terms: &Terms<T>| {
@@ -149,8 +149,7 @@ fn every_path_is_the_sum_over_windows() {
     is_the_sum_over_windows(|r| Complex::new(r.below(9) as f32 - 4.0, r.below(9) as f32 - 4.0));
 }
 
-/// Infinities and NaN among small whole numbers: what is outside is left out by every path, and
-/// what is inside is not.
+/// Infinities and NaN among small whole numbers: every path excludes the padding, and nothing else.
 #[test]
 fn what_is_outside_is_left_out() {
     fn check<T: Convolve + Copy>(
@@ -189,8 +188,8 @@ fn what_is_outside_is_left_out() {
         [inf as f32, -inf as f32, nan as f32],
         |a, b| a == b || (a.is_nan() && b.is_nan()),
     );
-    // Of complex numbers only whether they are finite: an infinity times a zero is NaN here and
-    // there.
+    // Complex numbers are compared for finiteness only: an infinity times zero gives NaN in some
+    // paths.
     let z = |re, im| Complex::new(re, im);
     check(
         |r| z(r.below(9) as f64 - 4.0, r.below(9) as f64 - 4.0),
@@ -215,7 +214,7 @@ macro_rules! bits_are_those_of_products {
     };
 }
 
-/// At every level, with one thread and with three, in every layout.
+/// Compares bits on every instruction set, with one thread and with three, in every layout.
 fn has_bits<T: Convolve>(expected: &[T], x: &[T], w: &[T], c: Channels, axes: &[Axis]) {
     for (level, threads) in Level::available().flat_map(|level| [(level, 1), (level, 3)]) {
         every_layout(x, c, |x| {
@@ -229,8 +228,8 @@ fn has_bits<T: Convolve>(expected: &[T], x: &[T], w: &[T], c: Channels, axes: &[
     }
 }
 
-/// Zeros between the elements of an operand are left out, in phases or not: the sums of the others
-/// have their order.
+/// Zeros between the elements of an operand are excluded, in phases or not; the other terms keep
+/// their order.
 #[test]
 fn zeros_between_elements_change_no_order() {
     let mut random = Random(7);
@@ -266,7 +265,7 @@ fn zeros_between_elements_change_no_order() {
                 axis(13, 4, 26, [1, -1, 2], -2),
             ],
         ),
-        // Places without an element of the kernel, and steps of both.
+        // Windows without an element of the kernel, and steps of both.
         (4, 9, 5, vec![axis(120, 1, 240, [1, 1, 2], 0)]),
         (4, 60, 5, vec![axis(200, 5, 380, [2, 1, 3], 3)]),
         (
@@ -308,7 +307,7 @@ fn every_level_and_number_of_threads_has_the_bits_of_lines() {
         every_kind(number, 1, |x, w, c, axes, factors| {
             let m = axes.iter().map(|a| a.window).product::<usize>();
             let fits = c.outputs < MIN_PRODUCT_OUTPUTS && c.features * m <= MAX_DIRECT_ROWS;
-            // One element each: a product of matrices.
+            // Windows of one element each are a product of matrices.
             if !fits || axes.iter().all(Axis::is_still) {
                 return;
             }
@@ -332,8 +331,8 @@ fn every_level_and_number_of_threads_has_the_bits_of_products() {
     bits_are_those_of_products!(f64);
 }
 
-/// A lane for each group: parts of vectors, tiles of windows, rows of several features, blocks and
-/// runs of blocks.
+/// One group per lane: partial vectors, tiles of windows, rows of several features, blocks and runs
+/// of blocks.
 #[test]
 fn groups_side_by_side_have_the_bits_of_products() {
     fn check<T: Convolve>(number: impl Fn(&mut Random) -> T, fused: fn(T, T, T) -> T) {

@@ -1,5 +1,5 @@
-//! Products against their definition: to the bit at every level, in every layout and along every
-//! path.
+//! Products against their definition: exact bits on every instruction set, in every layout and
+//! along every path.
 
 use super::*;
 use crate::testing::{Owned, Random, layout};
@@ -80,12 +80,12 @@ fn products_agree_with_the_definition() {
     );
 }
 
-/// An element with the sums that products promise.
+/// Element type with the reference sums of its products.
 trait Promise: Number {
     /// The element of a product.
     fn element(terms: &[(Self, Self)]) -> Self;
 
-    /// Products at a level.
+    /// Computes products on an instruction set.
     fn at(
         level: Level,
         count: usize,
@@ -96,7 +96,7 @@ trait Promise: Number {
     );
 }
 
-/// The sum of blocks.
+/// The sum of blocks in the specified order.
 fn in_order<T: Number>(terms: &[(T, T)], block: fn(&[(T, T)]) -> T) -> T {
     if terms.len() > K_RUN_STEPS {
         let half = K_RUN_STEPS * terms.len().div_ceil(K_RUN_STEPS).next_power_of_two() / 2;
@@ -190,7 +190,7 @@ const SIZES: [[usize; 3]; 27] = [
     [1, 13, 2100],
 ];
 
-/// Matrices of these sizes in four pairs of layouts, and what they give.
+/// Matrices of these sizes in four pairs of layouts, and their products.
 fn every_layout<T: Promise>(
     value: impl Fn(&mut Random) -> T,
     check: impl Fn([usize; 3], Matrix<T>, Matrix<T>, &[T]),
@@ -200,7 +200,7 @@ fn every_layout<T: Promise>(
         let [a, b] =
             [m * k, k * n].map(|len| (0..len).map(|_| value(&mut random)).collect::<Vec<T>>());
         for layout in 0..5 {
-            // The last layout has gaps between the elements of A, and walks through B backwards.
+            // The last layout has gaps between the elements of A, and a reversed B.
             let matrix = |data, rows: usize, cols: usize, turned: bool| {
                 let (row_stride, col_stride) = if turned {
                     (1, rows as isize)
@@ -267,7 +267,7 @@ fn every_level_and_layout_gives_the_bits_of_the_naive_loop() {
     the_same_at_every_level(|r| r.float());
     the_same_at_every_level(|r| Complex::new(r.float() as f32, r.float() as f32));
     the_same_at_every_level(|r| Complex::new(r.float(), r.float()));
-    // Subnormal halves, too.
+    // Includes subnormal halves.
     the_same_at_every_level(|r| f16::from_f64(r.float() * [1.0, 1e-5, 1e-6][r.below(3)]));
     the_same_at_every_level(|r| bf16::from_f64(r.float() * [1.0, 1e-20, 1e-38][r.below(3)]));
 }
@@ -445,7 +445,7 @@ fn the_number_of_threads_changes_no_bit() {
     the_same_on_every_number_of_threads(|r| r.next() as i8);
 }
 
-/// What is subtracted from a matrix, all of it or above the diagonal.
+/// Products subtracted from a matrix, completely or above the diagonal.
 #[test]
 fn updates_are_the_same_on_every_number_of_threads() {
     let (n, k) = (330, 300);
@@ -465,7 +465,7 @@ fn updates_are_the_same_on_every_number_of_threads() {
                 row: n as isize,
                 col: 1,
             };
-            // SAFETY: these are n by k, k by n, and n by n.
+            // SAFETY: the matrices are n by k, k by n, and n by n.
             let product = || unsafe {
                 update(
                     Level::chosen(),

@@ -1,5 +1,4 @@
-//! Reductions against the definition, and the promise that their order is a function of the reduced
-//! extents.
+//! Reductions against the definition. Their order is a function of the reduced extents.
 
 use super::*;
 use crate::copy::copy_into;
@@ -8,7 +7,7 @@ use crate::tree::CHUNK;
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// The elements that each output reduces, in order.
+/// Elements that each output reduces, in order.
 fn groups<T: Copy>(src: &Owned<T>, axes: &[usize]) -> Vec<Vec<T>> {
     let extents = |keep: bool| -> Vec<usize> {
         src.shape
@@ -347,7 +346,7 @@ fn extrema_and_their_positions() {
     }
 }
 
-/// The maximum by cases.
+/// Reference definition of the maximum.
 trait MaximumHere {
     fn maximum_here(self, rhs: Self) -> Self;
 }
