@@ -14,7 +14,7 @@ mod sync {
     pub(super) use loom::thread::{Thread, park};
 }
 
-use claims::{Parker, Claims};
+use claims::{Claims, Parker};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
@@ -59,7 +59,8 @@ fn every_chunk_runs_once(workers: usize, jobs: usize, chunks: u32, preemptions: 
             thread::spawn(move || {
                 while !pool.over.load(Ordering::Acquire) {
                     pool.work();
-                    pool.parkers[w].sleep(|| pool.claims.open() || pool.over.load(Ordering::Acquire));
+                    pool.parkers[w]
+                        .sleep(|| pool.claims.open() || pool.over.load(Ordering::Acquire));
                 }
             })
         };

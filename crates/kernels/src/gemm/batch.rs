@@ -6,7 +6,7 @@
 //! Elements of some products are transposed to vectors, and those of C back: so a product costs
 //! about as many moves as it has elements. An element is the chain of [`micro`](super::micro).
 
-use super::lanes::Lanes;
+use super::lanes::MicroVector;
 use super::pack::{PackLanes, transfer};
 use super::types::{BatchArgs, GemmFloat, Strided};
 use crate::memory::{Fallible, with_room};
@@ -22,7 +22,7 @@ pub(super) const MAX_SMALL_EXTENT: usize = 8;
 /// # Safety
 /// As [`BatchFn`].
 #[inline(always)]
-pub(super) unsafe fn together<L: Lanes>(t: &BatchArgs<L::E>) {
+pub(super) unsafe fn together<L: MicroVector>(t: &BatchArgs<L::E>) {
     let [m, k, n] = t.sizes;
     for v in (0..t.lanes).step_by(L::N) {
         for i in 0..m {

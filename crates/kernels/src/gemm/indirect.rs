@@ -8,7 +8,7 @@
 //! In [`below`] the lanes are of the packed operand, and each offset is a row. An element of either
 //! is the chain of [`micro`](super::micro).
 
-use super::lanes::Lanes;
+use super::lanes::MicroVector;
 use super::types::{GroupArgs, IndirectArgs};
 
 /// Computes `R` rows of `w`, which is packed with `FULL` rows, times `V` vectors of `x`.
@@ -16,7 +16,7 @@ use super::types::{GroupArgs, IndirectArgs};
 /// # Safety
 /// As [`IndirectFn`](super::types::IndirectFn).
 #[inline(always)]
-pub(super) unsafe fn beside<L: Lanes, const R: usize, const V: usize, const FULL: usize>(
+pub(super) unsafe fn beside<L: MicroVector, const R: usize, const V: usize, const FULL: usize>(
     t: &IndirectArgs<L::E>,
 ) {
     let mut acc = [[L::zero(); V]; R];
@@ -60,7 +60,7 @@ pub(super) unsafe fn beside<L: Lanes, const R: usize, const V: usize, const FULL
 /// # Safety
 /// As [`IndirectFn`](super::types::IndirectFn).
 #[inline(always)]
-pub(super) unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &IndirectArgs<L::E>) {
+pub(super) unsafe fn below<L: MicroVector, const R: usize, const V: usize>(t: &IndirectArgs<L::E>) {
     let mut acc = [[L::zero(); V]; R];
     let mut w = t.w;
     for s in 0..t.depth {
@@ -103,7 +103,7 @@ pub(super) unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &Indirec
 /// window, and `w` at every step. `sums` is valid for reading and writing a vector for each of `R`
 /// windows.
 #[inline(always)]
-pub(super) unsafe fn grouped<L: Lanes, const R: usize>(t: &GroupArgs<L::E>) {
+pub(super) unsafe fn grouped<L: MicroVector, const R: usize>(t: &GroupArgs<L::E>) {
     let mut acc = [L::zero(); R];
     // SAFETY: the caller guarantees that `x`, `w` and `sums` are valid (# Safety).
     unsafe {
@@ -128,7 +128,7 @@ pub(super) unsafe fn grouped<L: Lanes, const R: usize>(t: &GroupArgs<L::E>) {
 /// Copies the sums element by element. Indexing `acc` itself by a variable row would keep it in
 /// memory during the loop that sums.
 #[inline(always)]
-fn apart<L: Lanes, const R: usize, const V: usize>(acc: &[[L; V]; R]) -> [[L; V]; R] {
+fn apart<L: MicroVector, const R: usize, const V: usize>(acc: &[[L; V]; R]) -> [[L; V]; R] {
     let mut sums = [[L::zero(); V]; R];
     for (sums, acc) in sums.iter_mut().zip(acc) {
         for (sum, &acc) in sums.iter_mut().zip(acc) {

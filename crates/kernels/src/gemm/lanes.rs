@@ -11,7 +11,7 @@
 use std::arch::x86_64::*;
 
 /// A vector of floats.
-pub(super) trait Lanes: Copy {
+pub(super) trait MicroVector: Copy {
     /// Element type.
     type E: Copy;
     /// The number of lanes.
@@ -41,7 +41,7 @@ pub(super) trait Lanes: Copy {
 }
 
 /// Vector that can load a block of a matrix by columns, of numbers of `W` floats.
-pub(super) trait TransposeLoad: Lanes {
+pub(super) trait TransposeLoad: MicroVector {
     /// Row `c` of the result is column `c` of the `S` by `S` block whose rows are `stride` floats
     /// apart; `S · W` is `N`.
     ///
@@ -59,7 +59,7 @@ pub(super) trait TransposeLoad: Lanes {
 
 macro_rules! portable {
     ($($t:ty, $n:expr;)*) => {$(
-        impl Lanes for [$t; $n] {
+        impl MicroVector for [$t; $n] {
             type E = $t;
             const N: usize = $n;
 
@@ -140,7 +140,7 @@ portable! { f32, 8; f64, 4; }
 macro_rules! intrinsics {
     ($v:ty, $t:ty, $n:expr; $zero:ident $splat:ident $load:ident $store:ident $add:ident $fma:ident;
      $mask:expr; $load_first:expr; $store_first:expr; $times_i:expr) => {
-        impl Lanes for $v {
+        impl MicroVector for $v {
             type E = $t;
             const N: usize = $n;
 

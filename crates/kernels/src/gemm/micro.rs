@@ -7,7 +7,7 @@
 //! width. A complex product uses the same chains. Rows of A alternate real and imaginary parts, and
 //! so do columns of B. The tile is combined at the end, `(Σ re re - Σ im im, Σ re im + Σ im re)`.
 
-use super::lanes::{Lanes, TransposeLoad};
+use super::lanes::{MicroVector, TransposeLoad};
 use super::types::{GemmFloat, MicroArgs, MicroKernels};
 use crate::simd::{Level, prefetch};
 #[cfg(target_arch = "x86_64")]
@@ -25,7 +25,7 @@ const PREFETCH_C_STEPS: usize = 32;
 /// As [`MicroFn`].
 #[inline(always)]
 unsafe fn tile<
-    L: Lanes,
+    L: MicroVector,
     const R: usize,
     const V: usize,
     const PACKED: bool,
@@ -116,7 +116,7 @@ unsafe fn tile<
 /// # Safety
 /// C has the lanes of the tile from `c` on.
 #[inline(always)]
-unsafe fn put<L: Lanes, const V: usize, const W: usize>(
+unsafe fn put<L: MicroVector, const V: usize, const W: usize>(
     t: &MicroArgs<L::E>,
     c: *mut L::E,
     row: [L; V],
@@ -146,7 +146,7 @@ unsafe fn put<L: Lanes, const V: usize, const W: usize>(
 /// # Safety
 /// As [`put`].
 #[inline(always)]
-unsafe fn scatter<L: Lanes, const V: usize, const W: usize>(
+unsafe fn scatter<L: MicroVector, const V: usize, const W: usize>(
     t: &MicroArgs<L::E>,
     c: *mut L::E,
     row: [L; V],
@@ -170,7 +170,7 @@ unsafe fn scatter<L: Lanes, const V: usize, const W: usize>(
 /// # Safety
 /// The element exists.
 #[inline(always)]
-unsafe fn one<L: Lanes>(c: *mut L::E, x: L::E, t: &MicroArgs<L::E>) {
+unsafe fn one<L: MicroVector>(c: *mut L::E, x: L::E, t: &MicroArgs<L::E>) {
     // SAFETY: the caller guarantees that the element exists (# Safety).
     unsafe {
         let sum = if t.add {
@@ -228,55 +228,55 @@ unsafe fn turn<L: TransposeLoad, const S: usize>(
 macro_rules! level {
     ($name:ident $(, $feature:literal)?; $full:literal: $($r:literal)*; half $half:literal, pairs $($pair:literal)*) => {
         mod $name {
-            use crate::gemm::lanes::{Lanes, TransposeLoad};
+            use crate::gemm::lanes::{MicroVector, TransposeLoad};
             use crate::gemm::types::{GroupArgs, BatchArgs, IndirectArgs, MicroKernels, MicroFn, GemvArgs, MicroArgs};
             use crate::gemm::{batch, indirect, micro, vector};
 
             $(#[target_feature(enable = $feature)])?
-            unsafe fn direct<L: Lanes, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
+            unsafe fn direct<L: MicroVector, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set
                 // ([`MicroFn`](crate::gemm::types::MicroFn)).
                 unsafe { micro::tile::<L, R, V, false, 0, false>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn parts<L: Lanes, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
+            unsafe fn parts<L: MicroVector, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`MicroFn`).
                 unsafe { micro::tile::<L, R, V, false, 0, true>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn packed<L: Lanes, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
+            unsafe fn packed<L: MicroVector, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`MicroFn`).
                 unsafe { micro::tile::<L, R, V, true, $full, false>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn complex<L: Lanes, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
+            unsafe fn complex<L: MicroVector, const R: usize, const V: usize>(t: &MicroArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`MicroFn`).
                 unsafe { micro::tile::<L, R, V, true, $full, true>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn beside<L: Lanes, const R: usize, const V: usize>(t: &IndirectArgs<L::E>) {
+            unsafe fn beside<L: MicroVector, const R: usize, const V: usize>(t: &IndirectArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set
                 // (`IndirectFn`).
                 unsafe { indirect::beside::<L, R, V, $full>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &IndirectArgs<L::E>) {
+            unsafe fn below<L: MicroVector, const R: usize, const V: usize>(t: &IndirectArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set
                 // (`IndirectFn`).
                 unsafe { indirect::below::<L, R, V>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn grouped<L: Lanes, const R: usize>(t: &GroupArgs<L::E>) {
+            unsafe fn grouped<L: MicroVector, const R: usize>(t: &GroupArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`GroupArgs`).
                 unsafe { indirect::grouped::<L, R>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn together<L: Lanes>(t: &BatchArgs<L::E>) {
+            unsafe fn together<L: MicroVector>(t: &BatchArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`BatchFn`).
                 unsafe { batch::together::<L>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn down<L: Lanes, const W: usize>(t: &GemvArgs<L::E>) {
+            unsafe fn down<L: MicroVector, const W: usize>(t: &GemvArgs<L::E>) {
                 // SAFETY: the caller guarantees the operands and the instruction set (`GemvFn`).
                 unsafe { vector::down::<L, W>(t) }
             }
@@ -294,10 +294,10 @@ macro_rules! level {
                 unsafe { micro::turn::<L, S>(src, stride, dst, width, cols) }
             }
 
-            const fn by_rows<L: Lanes, const V: usize>() -> [MicroFn<L::E>; $full] {
+            const fn by_rows<L: MicroVector, const V: usize>() -> [MicroFn<L::E>; $full] {
                 [$(direct::<L, $r, V>),*]
             }
-            const fn by_pairs<L: Lanes, const V: usize>() -> [MicroFn<L::E>; $half] {
+            const fn by_pairs<L: MicroVector, const V: usize>() -> [MicroFn<L::E>; $half] {
                 [$(parts::<L, $pair, V>),*]
             }
 
@@ -305,7 +305,7 @@ macro_rules! level {
                 direct: [[&'static [MicroFn<L::E>]; 3]; 2],
             ) -> MicroKernels<L::E>
             where
-                L: Lanes,
+                L: MicroVector,
                 H: TransposeLoad<E = L::E>,
             {
                 MicroKernels {
@@ -349,7 +349,7 @@ macro_rules! level {
             /// Kernels with A in place, by rows.
             pub(super) struct ByRows<L>(std::marker::PhantomData<L>);
 
-            impl<L: Lanes + 'static> ByRows<L> {
+            impl<L: MicroVector + 'static> ByRows<L> {
                 pub(super) const ALL: [[&'static [MicroFn<L::E>]; 3]; 2] = [
                     [&by_rows::<L, 1>(), &by_rows::<L, 2>(), &by_rows::<L, 3>()],
                     [&by_pairs::<L, 1>(), &by_pairs::<L, 2>(), &by_pairs::<L, 3>()],

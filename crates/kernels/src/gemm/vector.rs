@@ -10,7 +10,7 @@
 //! product has two sums: of multiples by real parts of x, and by imaginary parts. The second is
 //! multiplied by i at the end of a block.
 
-use super::lanes::{Lanes, TransposeLoad};
+use super::lanes::{MicroVector, TransposeLoad};
 use super::types::{GemvArgs, K_BLOCK_STEPS};
 use crate::simd::prefetch;
 use std::mem::MaybeUninit;
@@ -28,7 +28,7 @@ const PREFETCH_MIN_BYTES: usize = 1 << 19;
 /// # Safety
 /// As [`GemvFn`](super::types::GemvFn).
 #[inline(always)]
-pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &GemvArgs<L::E>) {
+pub(super) unsafe fn down<L: MicroVector, const W: usize>(t: &GemvArgs<L::E>) {
     #[repr(align(64))]
     struct SumBuffer(MaybeUninit<[u8; SUM_BYTES]>);
     let mut near = [const { SumBuffer(MaybeUninit::uninit()) }; W];
@@ -96,7 +96,7 @@ pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &GemvArgs<L::E>) {
 /// # Safety
 /// As [`GemvFn`](super::types::GemvFn).
 #[inline(always)]
-unsafe fn few<L: Lanes, const V: usize>(t: &GemvArgs<L::E>) -> bool {
+unsafe fn few<L: MicroVector, const V: usize>(t: &GemvArgs<L::E>) -> bool {
     let (last, lanes) = ((V - 1) * L::N, t.count - (V - 1) * L::N);
     let mut acc = [L::zero(); V];
     // SAFETY: the caller guarantees that these rows and columns exist (# Safety).
@@ -121,7 +121,7 @@ unsafe fn few<L: Lanes, const V: usize>(t: &GemvArgs<L::E>) -> bool {
 
 /// The sum of a block from the sums of multiples by real and by imaginary parts.
 #[inline(always)]
-fn whole<L: Lanes, const W: usize>(sums: [L; W]) -> L {
+fn whole<L: MicroVector, const W: usize>(sums: [L; W]) -> L {
     if W == 1 {
         sums[0]
     } else {
@@ -134,7 +134,7 @@ fn whole<L: Lanes, const W: usize>(sums: [L; W]) -> L {
 /// # Safety
 /// As [`down`].
 #[inline(always)]
-unsafe fn multiples<L: Lanes, const W: usize, const G: usize>(
+unsafe fn multiples<L: MicroVector, const W: usize, const G: usize>(
     t: &GemvArgs<L::E>,
     sums: [*mut L::E; W],
     q: usize,
@@ -181,7 +181,7 @@ unsafe fn multiples<L: Lanes, const W: usize, const G: usize>(
 /// # Safety
 /// The sums have a whole vector from `v` on.
 #[inline(always)]
-unsafe fn add<L: Lanes, const W: usize, const G: usize>(
+unsafe fn add<L: MicroVector, const W: usize, const G: usize>(
     sums: [*mut L::E; W],
     v: usize,
     x: &[[L; W]; G],
@@ -402,7 +402,7 @@ unsafe fn inner<L: TransposeLoad, const S: usize, const W: usize>(t: &GemvArgs<L
 /// # Safety
 /// The step exists.
 #[inline(always)]
-unsafe fn one<L: Lanes, const W: usize>(
+unsafe fn one<L: MicroVector, const W: usize>(
     acc: &mut [L; W],
     t: &GemvArgs<L::E>,
     column: *const L::E,
@@ -419,7 +419,7 @@ unsafe fn one<L: Lanes, const W: usize>(
 
 /// Adds the `s`-th number of `w` floats of `x` to `y`, or returns it if there is no sum yet.
 #[inline(always)]
-fn lane<L: Lanes>(y: Option<L>, x: L, s: usize, w: usize) -> L {
+fn lane<L: MicroVector>(y: Option<L>, x: L, s: usize, w: usize) -> L {
     // SAFETY: a vector is its lanes in order, with at least `w` lanes from `s * w` on.
     let x = unsafe { L::load_first(std::ptr::from_ref(&x).cast::<L::E>().add(s * w), w) };
     match y {
