@@ -3,11 +3,11 @@
 //! ```text
 //! y[g, b, o, p] = Σ_{f, k} x[g, b, f, i] w[g, o, f, k]        rows (f, k), columns (b, p)
 //! ```
-//! An element of floats is that of a matrix product ([`gemm`](mod@gemm)): blocks of 256 rows, each
-//! one chain of fused multiply-adds, added in ascending order. With few outputs and few rows (a
-//! depthwise kernel), and for integers, rows are added in sequence, `k` before `f`, without fusion.
-//! A complex convolution is a real one with twice the features, real parts before imaginary ones,
-//! and twice the outputs.
+//! An element of floats is that of a matrix product ([`gemm`](mod@crate::gemm)): blocks of 256
+//! rows, each one chain of fused multiply-adds, added in ascending order. With few outputs and few
+//! rows (a depthwise kernel), and for integers, rows are added in sequence, `k` before `f`, without
+//! fusion. A complex convolution is a real one with twice the features, real parts before imaginary
+//! ones, and twice the outputs.
 
 mod groups;
 mod layout;

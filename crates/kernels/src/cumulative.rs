@@ -127,7 +127,7 @@ impl<T: Copy, A: Copy, U, L: Fn(T, usize) -> A, C: Fn(A, A) -> A, W: Fn(A) -> U>
     }
 }
 
-/// Steps of sums of reals in two f64, vectorized: the arithmetic of [`Twice`](crate::twice::Twice).
+/// Steps of sums of reals in two f64, vectorized: the arithmetic of [`Twice`].
 struct Sums;
 
 impl<T: Number<Wide = f64>> LineStep<T, T> for Sums {

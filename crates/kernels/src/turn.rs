@@ -278,8 +278,8 @@ mod x86 {
             /// b[0] + i · b[1]`. In `a` and in `b` one stride is 1, at different positions.
             ///
             /// # Safety
-            /// Every element is valid for reading and for writing. There are at least [`SQUARE`]
-            /// lines, and [`SQUARE`] elements in a line.
+            /// Every element is valid for reading and for writing. There are at least `SQUARE`
+            /// lines, and `SQUARE` elements in a line.
             #[target_feature(enable = "avx2")]
             pub(super) unsafe fn $name(
                 from: *const $t,

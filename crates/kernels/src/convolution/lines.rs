@@ -7,7 +7,7 @@
 //! A plane of the operand is laid out as [`Layout`], with its zeros, so that consecutive windows
 //! read adjacent elements for all strides and dilations. Vectors of windows stay in registers over
 //! all rows. A product is rounded before it is added. Products with zeros of the layout change no
-//! bit, because the sum is never -0. If a weight is not finite, [`outside`](super::outside)
+//! bit, because the sum is never -0. If a weight is not finite, [`outside`]
 //! recomputes the elements concerned.
 
 use super::layout::{Layout, copy};

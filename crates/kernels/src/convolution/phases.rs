@@ -7,7 +7,7 @@
 //! The windows at every `q`-th place along an axis have elements at the same `k`, and zeros at all
 //! others. These windows are one phase: a convolution by those `k`. Its result is written to every
 //! `q`-th place. Blocks of rows end where blocks of all rows end, so sums have the order of
-//! [`tiles`](super::tiles) without the zeros.
+//! [`tiles`] without the zeros.
 
 use super::tiles::{self, KernelRows};
 use super::types::{Channels, Planes};

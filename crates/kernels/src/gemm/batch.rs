@@ -20,7 +20,7 @@ pub(super) const MAX_SMALL_EXTENT: usize = 8;
 /// Computes the products of all lanes.
 ///
 /// # Safety
-/// As [`BatchFn`].
+/// As [`BatchFn`](super::types::BatchFn).
 #[inline(always)]
 pub(super) unsafe fn together<L: MicroVector>(t: &BatchArgs<L::E>) {
     let [m, k, n] = t.sizes;

@@ -682,7 +682,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
     /// Adjacent lanes are packed eight steps at a time, so that memory is read in order.
     ///
     /// # Safety
-    /// As [`pack`], for all panels.
+    /// As [`pack`](fn@super::pack::pack), for all panels.
     unsafe fn pack(
         &self,
         room: *mut E,

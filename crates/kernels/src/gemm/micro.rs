@@ -22,7 +22,7 @@ const PREFETCH_C_STEPS: usize = 32;
 /// Computes the tile of `R` rows and `V` vectors; A is packed or not, numbers are real or complex.
 ///
 /// # Safety
-/// As [`MicroFn`].
+/// As [`MicroFn`](super::types::MicroFn).
 #[inline(always)]
 unsafe fn tile<
     L: MicroVector,
