@@ -20,7 +20,7 @@ pub fn copy_into<T: Copy>(dst: &mut [T], src: View<T>) {
     assert_eq!(
         dst.len(),
         src.len(),
-        "a copy has as many elements as its source"
+        "a copy has the number of elements of its source"
     );
     match src.as_run() {
         Some(ElementRun::Dense(data)) => dst.copy_from_slice(data),
@@ -45,7 +45,7 @@ pub fn copy_on_threads<T: Copy + Send + Sync>(dst: &mut [T], src: View<T>) {
     assert_eq!(
         dst.len(),
         src.len(),
-        "a copy has as many elements as its source"
+        "a copy has the number of elements of its source"
     );
     // Parts along the first axis, of whole tiles.
     let (each, nanos) = (dst.len() / shape[cut], size_of_val(dst) as u64 / 10);

@@ -3,9 +3,9 @@
 //! ```text
 //! c[i, j] = Σ_q ( fma(a[i, p], b[p, j], ..) over the steps p of block q, from 0 )       blocks of 256 along k, ascending
 //! ```
-//! More than 4096 steps are cut where a power of two of such runs ends, the largest there is, and
-//! the two sums are added: the error of `n` steps is at most about `256 + 16 + log2 n` units of
-//! rounding of the sum of absolute values.
+//! Sums of more than 4096 steps are split recursively, after the largest power of two of such runs.
+//! The error of `n` steps is at most about `256 + 16 + log2 n` units of rounding of the sum of
+//! absolute values.
 //!
 //! An element of C depends on its row of A and its column of B only. It does not depend on layout,
 //! batch, other rows, the instruction set or the number of threads. A complex block is four real

@@ -314,7 +314,7 @@ fn on_lines<T: Sync, R: Send, S: Default>(
     assert_eq!(
         dst.len(),
         volume_of((0..shape.len()).map(length)),
-        "dst has the shape of src, and the elements kept"
+        "dst has the shape of src with the kept elements along the axis"
     );
     let row_major =
         |d: usize| (d + 1..shape.len()).fold(1, |n: isize, d| n.wrapping_mul(length(d) as isize));

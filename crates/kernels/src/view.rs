@@ -38,11 +38,7 @@ impl<'a, T> View<'a, T> {
     /// # Panics
     /// If the ranks differ or an element would be outside `data`.
     pub fn new(data: &'a [T], offset: usize, shape: &'a [usize], strides: &'a [isize]) -> Self {
-        assert_eq!(
-            shape.len(),
-            strides.len(),
-            "a view has as many strides as axes"
-        );
+        assert_eq!(shape.len(), strides.len(), "a view has one stride per axis");
         check_bounds(data.len(), offset, shape, strides);
         View {
             data,
@@ -181,13 +177,13 @@ impl<'a, T: Copy> View<'a, T> {
         assert_eq!(
             index.len(),
             self.shape.len(),
-            "an index has as many entries as the view has axes"
+            "an index has one entry per axis of the view"
         );
         let mut at = self.offset as isize;
         for (axis, &i) in index.iter().enumerate() {
             assert!(
                 i < self.shape[axis],
-                "index {index:?} lies outside the shape {:?}",
+                "index {index:?} is outside the shape {:?}",
                 self.shape
             );
             at += i as isize * self.stride(axis);

@@ -12,9 +12,9 @@ use crate::parallel;
 use crate::simd::widest;
 use crate::sliding::{Axis, components};
 
-/// The sum of products in the order of [`gemm`](mod@crate::gemm): chains of fused multiply-adds
-/// over blocks of steps, blocks in ascending order in runs, runs in pairs. A product that is `None`
-/// is skipped.
+/// The sum of products in the order of [`gemm`](mod@crate::gemm). Blocks of steps are chains of
+/// fused multiply-adds. Runs add blocks in ascending order, and runs are added in pairs. A product
+/// that is `None` is skipped.
 pub(super) fn ordered<T: Number>(terms: &[Option<(T, T)>], fused: fn(T, T, T) -> T) -> T {
     if terms.len() > K_RUN_STEPS {
         let half = K_RUN_STEPS * (terms.len().div_ceil(K_RUN_STEPS)).next_power_of_two() / 2;

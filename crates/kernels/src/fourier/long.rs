@@ -249,7 +249,7 @@ impl<E: Float> Long<E> {
         }
         let points = convolved(2 * n - 1);
         let two =
-            factors(points).expect("a product of small primes has two factors of about a size");
+            factors(points).expect("a product of small primes has two factors of similar size");
         let exact = chirp(n)?;
         let mut factor = zeros::<f64>(2 * points)?;
         for j in 0..n {

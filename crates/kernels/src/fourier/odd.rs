@@ -33,10 +33,7 @@ pub(super) struct OddPairs<E> {
 impl<E: Float> OddPairs<E> {
     /// Returns the tables for an odd prime `p`, at most [`MAX_PAIR_POINTS`].
     pub(super) fn new(p: usize) -> Fallible<OddPairs<E>> {
-        assert!(
-            p <= MAX_PAIR_POINTS,
-            "no more points than there is room for"
-        );
+        assert!(p <= MAX_PAIR_POINTS, "too many points for pairs");
         let (g, roots, half) = (generator(p), Roots::new(p)?, p / 2);
         let (mut powers, mut table) = (with_capacity(half)?, with_capacity(2 * (2 * half - 1))?);
         let mut power = 1;

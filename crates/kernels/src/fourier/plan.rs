@@ -218,7 +218,7 @@ impl<E: Float> Job<E> for Pass<'_, E> {
                 (_, 4) => self.registers::<W, 4>(&Small),
                 (_, 5) => self.registers::<W, 5>(&Small),
                 (_, 8) => self.registers::<W, 8>(&Small),
-                _ => unreachable!("other radices have jobs of their own"),
+                _ => unreachable!("other radices have separate jobs"),
             }
         }
     }

@@ -35,7 +35,7 @@ const PAGE_BYTES: usize = 4096;
 /// Maximum number of vectors in a row of C for which A is not packed.
 const MAX_UNPACKED_A_VECTORS: usize = 16;
 /// Maximum number of elements of both factors and the result for which products run in lanes
-/// ([`batch`]): where one product is a single tile of operands in place, and where it is not.
+/// ([`batch`]). The first limit is for products that are one tile of operands in place.
 const MAX_BATCHED_TILE_ELEMENTS: usize = 16;
 const MAX_BATCHED_ELEMENTS: usize = 3 * batch::MAX_SMALL_EXTENT * batch::MAX_SMALL_EXTENT;
 /// Bytes of B that are read in place because they fit the L1 cache.

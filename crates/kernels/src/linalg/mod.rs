@@ -3,9 +3,9 @@
 //! Small matrices use plain loops ([`small`]). Larger real ones, and QR and [`spectral`]
 //! decompositions of real matrices, use blocks and products. Complex ones use `faer` on one thread
 //! ([`large`]). The choice depends on extents only, so bits depend on nothing else. Signs and
-//! phases are normalized as the operations define: the anchor of an eigenvector or singular vector
-//! (its first component within a given factor of the largest) is real and positive. A matrix that
-//! is not finite gives NaN.
+//! phases are normalized: the anchor of an eigenvector or singular vector is real and positive. The
+//! anchor is the first component within a given factor of the largest. A matrix that is not finite
+//! gives NaN.
 
 mod cholesky;
 mod field;
@@ -55,7 +55,7 @@ pub fn lu<T: Field>(
     check(m, n, &[packed.len(), a.len()]);
     assert!(
         pivots.len() == m.min(n) && perm.len() == m,
-        "exchanges and a permutation of {m} rows"
+        "row swaps and a permutation of {m} rows"
     );
     packed.copy_from_slice(a);
     match m.min(n) <= MAX_UNBLOCKED_EXTENT {

@@ -191,7 +191,7 @@ impl Panels {
         let (step, rows) = (job.step.unsigned_abs(), job.panels.end * PANEL_ROWS);
         assert!(
             job.width.is_multiple_of(8) && x.len() + step >= rows * step + job.width,
-            "room for every row"
+            "x has every row of the triangle"
         );
         let last = start(job.panels.end)
             - if job.solve {
@@ -201,7 +201,7 @@ impl Panels {
             };
         assert!(
             job.panels.is_empty() || self.data.len() >= last,
-            "the panels are there"
+            "the panels are complete"
         );
         let x = x.as_mut_ptr().wrapping_add(first);
         // SAFETY: rows and panels are inside `x` and `data` by the assertion; `level` is supported

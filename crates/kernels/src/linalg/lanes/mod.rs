@@ -188,7 +188,7 @@ pub fn lu<T: Field>(
     );
     assert!(
         pivots.len() == all * k && perm.len() == all * m,
-        "exchanges and a permutation of {m} rows"
+        "row swaps and a permutation of {m} rows"
     );
     let (a, packed) = (Batch::of(a, m * n), Batch::of_mut(packed, m * n));
     let (pivots, perm) = (Shared(pivots.as_mut_ptr()), Shared(perm.as_mut_ptr()));

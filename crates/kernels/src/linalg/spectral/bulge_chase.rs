@@ -3,8 +3,8 @@
 //!
 //! A block between zero off-diagonal elements is swept from the end with the larger diagonal to the
 //! other. An upward sweep is that of the matrix reversed and transposed. The shift is 0 if it is
-//! negligible relative to the first element, or if a diagonal element is zero (Demmel and Kahan),
-//! which keeps the accuracy of small values.
+//! negligible relative to the first element, or if a diagonal element is zero. This keeps the
+//! accuracy of small values (Demmel and Kahan).
 
 use super::rotations::{RotatedRows, Rotation, Task, at};
 use crate::memory::{Fallible, with_capacity};

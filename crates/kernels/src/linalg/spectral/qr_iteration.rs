@@ -2,7 +2,7 @@
 //! Wilkinson's shift.
 //!
 //! A block between zero off-diagonal elements is swept from the end with the larger diagonal to the
-//! other (QL and QR), which keeps the accuracy of small eigenvalues of graded matrices. The
+//! other (QL and QR). This keeps the accuracy of small eigenvalues of graded matrices. The
 //! rotations of a sweep are computed first, and then applied to the rows together.
 
 use super::rotations::{RotatedRows, Rotation, Task, at};

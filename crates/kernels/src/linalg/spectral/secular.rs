@@ -4,9 +4,9 @@
 //! f(λ) = 1/ρ + Σ_i z_i² / (p_i - λ) = 0,      p_0 < λ_0 < p_1 < λ_1 < ..
 //! ```
 //! Each root is represented by its distance from the nearer pole, so its distances from all poles
-//! have a small relative error. A step approximates the terms left of the root and those right of
-//! it by one pole each, at the ends of the interval, with matching slopes (Li's middle way). A step
-//! that would leave the bracket is replaced by bisection.
+//! have a small relative error. A step approximates the terms on each side of the root by one pole
+//! at that end of the interval. Values and slopes match (Li's middle way). A step that would leave
+//! the bracket is replaced by bisection.
 //!
 //! From the computed roots follow the `z` whose exact roots they are (Gu and Eisenstat). Vectors
 //! computed from those are orthogonal to working precision, however close the roots are.
