@@ -31,7 +31,7 @@ mod vector;
 
 use crate::element::Number;
 use crate::loops::{Loops, StridedAxis};
-use crate::memory::{Fallible, filled, with_room, zeros};
+use crate::memory::{Fallible, filled, with_scratch, zeros};
 use crate::parallel;
 use crate::simd::{Level, widest};
 use crate::view::{View, volume};
@@ -303,17 +303,17 @@ fn of_halves<T: HalfFloat>(
     while !c.is_empty() {
         let count = (MAX_WIDENED_ELEMENTS / factors.saturating_add(size)).clamp(1, c.len() / size);
         let (now, rest) = c.split_at_mut(count * size);
-        let room = if factors <= MAX_WIDENED_ELEMENTS {
+        let scratch = if factors <= MAX_WIDENED_ELEMENTS {
             count * factors
         } else {
             0
         };
-        with_room((count * size + room) * size_of::<f32>(), |to| {
+        with_scratch((count * size + scratch) * size_of::<f32>(), |to| {
             let to = to.cast::<f32>();
             // SAFETY: the scratch memory has this number of elements, and its bytes are
             // initialised.
             let (wide, copies) = unsafe {
-                let all = std::slice::from_raw_parts_mut(to, count * size + room);
+                let all = std::slice::from_raw_parts_mut(to, count * size + scratch);
                 all.split_at_mut(count * size)
             };
             if copies.is_empty() {

@@ -82,13 +82,13 @@ impl<const N: usize> Loops<N> {
 
     /// Offsets of the first element of every run, in row-major order.
     pub(crate) fn starts(&self, start: [usize; N]) -> Fallible<Vec<[usize; N]>> {
-        let (mut starts, mut room) = (Vec::new(), Ok(()));
+        let (mut starts, mut scratch) = (Vec::new(), Ok(()));
         self.in_order(start, |at, _| {
-            if room.is_ok() {
-                room = push(&mut starts, at);
+            if scratch.is_ok() {
+                scratch = push(&mut starts, at);
             }
         });
-        room.map(|()| starts)
+        scratch.map(|()| starts)
     }
 
     /// Nest of the outer axes only: its runs have length 1.

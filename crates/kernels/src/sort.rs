@@ -82,7 +82,7 @@ pub fn argsort<T: Keyed + Sync>(
         axis,
         count,
         20,
-        |room: &mut SortScratch, to, from| {
+        |scratch: &mut SortScratch, to, from| {
             let data = src.data();
             let key = |x: T| if descending { !x.key() } else { x.key() };
             // Keys have common first and last bits, which are dropped; positions are below a power
@@ -97,7 +97,7 @@ pub fn argsort<T: Keyed + Sync>(
                 differ.trailing_zeros(),
                 usize::BITS - from.left.leading_zeros(),
             );
-            let SortScratch { packed, pairs, nan } = room;
+            let SortScratch { packed, pairs, nan } = scratch;
             packed.clear();
             pairs.clear();
             nan.clear();
@@ -153,8 +153,8 @@ pub fn argsort_first<T: Keyed + Sync>(
         axis,
         kept,
         3,
-        |room: &mut SelectScratch<T>, to, from| {
-            let SelectScratch { line, best } = room;
+        |scratch: &mut SelectScratch<T>, to, from| {
+            let SelectScratch { line, best } = scratch;
             let (data, count) = (src.data(), from.left);
             let x = match from.stride {
                 1 => &data[from.at..from.at + count],
@@ -342,7 +342,7 @@ fn on_lines<T: Sync, R: Send, S: Default>(
     );
     let dst = Shared(dst.as_mut_ptr());
     attempt(lines.div_ceil(each), nanos.saturating_mul(total), |piece| {
-        let mut room = S::default();
+        let mut scratch = S::default();
         for i in piece * each..lines.min((piece + 1) * each) {
             let ([d, s], c) = (runs[i / len], (i % len) as isize);
             let (d, s) = (
@@ -355,7 +355,7 @@ fn on_lines<T: Sync, R: Send, S: Default>(
                 left: kept,
             };
             f(
-                &mut room,
+                &mut scratch,
                 LineOutput { dst: &dst, line },
                 Offsets {
                     at: s,

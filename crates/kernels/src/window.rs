@@ -266,7 +266,7 @@ fn sums<T: Number, A: Copy + Send + Sync>(
         4 * x.max(y) as u64,
         |chunk, piece| {
             let (mut flags, mut done) = (zeros(count)?, Vec::new());
-            let (mut room, mut all) = (Vec::new(), Vec::new());
+            let (mut scratch, mut all) = (Vec::new(), Vec::new());
             for (image, r) in (chunk * each..).zip(piece.chunks_exact_mut(to.len())) {
                 let select = select(&parts, image)?;
                 let own = match t {
@@ -279,19 +279,19 @@ fn sums<T: Number, A: Copy + Send + Sync>(
                     t
                 };
                 refill(&mut done, if only_first { parts.y.size } else { 0 }, false)?;
-                refill(&mut room, to.size, none)?;
+                refill(&mut scratch, to.size, none)?;
                 for part in &parts.parts {
                     select(part, &mut flags);
                     if only_first {
                         first(part, &mut flags, &mut done);
                     }
-                    add(part, &mut room, t, &mut flags, gather, &plus);
+                    add(part, &mut scratch, t, &mut flags, gather, &plus);
                 }
                 match to.is_same() {
-                    true => r.iter_mut().zip(&room).for_each(|(r, &s)| *r = lower(s)),
+                    true => r.iter_mut().zip(&scratch).for_each(|(r, &s)| *r = lower(s)),
                     false => {
                         refill(&mut all, to.len(), none)?;
-                        to.give(&mut all, &room);
+                        to.give(&mut all, &scratch);
                         r.iter_mut().zip(&all).for_each(|(r, &s)| *r = lower(s));
                     }
                 }

@@ -13,7 +13,7 @@ use crate::gemm::{
     GemmFloat, GroupArgs, K_BLOCK_STEPS, K_RUN_STEPS, MAX_GROUP_WINDOWS, MicroKernels, PackLanes,
     pack,
 };
-use crate::memory::{Fallible, with_room};
+use crate::memory::{Fallible, with_scratch};
 use crate::parallel::{Shared, attempt};
 use crate::simd::Level;
 use crate::sliding::Axis;
@@ -86,8 +86,8 @@ impl<T: GemmFloat> Plan<'_, T> {
         // chains, and the sums of runs.
         let of_outputs = self.c.outputs * (1 + self.runs.levels()) * sums;
         let elements = (2 * size + window) * lanes + of_outputs;
-        with_room(elements * size_of::<T>(), |room| {
-            let planes = room.cast::<T>();
+        with_scratch(elements * size_of::<T>(), |scratch| {
+            let planes = scratch.cast::<T>();
             // SAFETY: the scratch memory has `elements` elements and its bytes are initialised.
             let all = unsafe { std::slice::from_raw_parts_mut(planes, elements) };
             all[..groups * size].fill(T::ZERO);

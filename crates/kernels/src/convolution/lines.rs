@@ -14,7 +14,7 @@ use super::layout::{Layout, copy};
 use super::outside;
 use super::types::{Channels, Planes};
 use crate::mac::{Mac, Vectors};
-use crate::memory::{Fallible, Plain, collected, with_capacity, with_room};
+use crate::memory::{Fallible, Plain, collected, with_capacity, with_scratch};
 use crate::parallel::try_chunks;
 use crate::simd::Level;
 use crate::sliding::Axis;
@@ -264,13 +264,13 @@ impl<'a, T: Vectors + Plain> Plan<'a, T> {
         } else {
             0
         };
-        with_room((laid + between) * size_of::<T>(), |room| {
-            let room = room.cast::<T>();
+        with_scratch((laid + between) * size_of::<T>(), |scratch| {
+            let scratch = scratch.cast::<T>();
             // SAFETY: the scratch memory has room for this slice and the windows, and is
             // initialised.
-            let x = unsafe { std::slice::from_raw_parts_mut(room, laid) };
+            let x = unsafe { std::slice::from_raw_parts_mut(scratch, laid) };
             x.fill(T::ZERO);
-            let between = room.wrapping_add(laid);
+            let between = scratch.wrapping_add(laid);
             for (plane, y) in (first..).zip(y.chunks_exact_mut(c.outputs * self.count)) {
                 let (g, b) = c.plane(plane);
                 for (f, x) in x.chunks_exact_mut(size).take(c.features).enumerate() {

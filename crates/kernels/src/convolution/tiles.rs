@@ -18,7 +18,7 @@ use crate::gemm::{
     Gemm, GemmFloat, IndirectArgs, K_BLOCK_STEPS, K_RUN_STEPS, MAX_INDIRECT_OFFSETS, MicroKernels,
     PackLanes, gemm, pack, panels, transfer,
 };
-use crate::memory::{Fallible, collected, filled, push, reserve, with_capacity, with_room};
+use crate::memory::{Fallible, collected, filled, push, reserve, with_capacity, with_scratch};
 use crate::parallel::{Shared, attempt, parallel};
 use crate::simd::Level;
 use crate::sliding::Axis;
@@ -175,34 +175,37 @@ pub(super) fn products<T: GemmFloat + Gemm>(
         beside,
         parts,
     };
-    with_room(c.groups * plan.outputs() * rows * size_of::<T>(), |room| {
-        let (packed, y) = (Shared(room.cast::<T>()), Shared(y.as_mut_ptr()));
-        let blocks = rows.div_ceil(PACK_STEPS);
-        parallel(
-            c.groups * plan.parts.len() * blocks,
-            (w.len() / 2) as u64,
-            |piece| {
-                let (group, part, block) = (
-                    piece / blocks / plan.parts.len(),
-                    piece / blocks % plan.parts.len(),
-                    piece % blocks,
-                );
-                // SAFETY: the scratch memory has room for the packed kernel, and no other chunk
-                // accesses this part of it.
-                unsafe { plan.pack(packed.get(), group, plan.parts[part], block * PACK_STEPS) };
-            },
-        );
-        let groups = c.batch.div_ceil(plan.images);
-        let each = groups * plan.bands.len();
-        attempt(c.groups * each, nanos, |piece| {
-            let (group, b) = (piece / each, piece % each / plan.bands.len() * plan.images);
-            let band = &plan.bands[piece % plan.bands.len()];
-            let images = b..c.batch.min(b + plan.images);
-            // SAFETY: the kernel is packed, and no other chunk accesses the windows of these images
-            // and this band.
-            unsafe { plan.piece(packed.get().cast_const(), y.get(), group, images, band) }
-        })
-    })?
+    with_scratch(
+        c.groups * plan.outputs() * rows * size_of::<T>(),
+        |scratch| {
+            let (packed, y) = (Shared(scratch.cast::<T>()), Shared(y.as_mut_ptr()));
+            let blocks = rows.div_ceil(PACK_STEPS);
+            parallel(
+                c.groups * plan.parts.len() * blocks,
+                (w.len() / 2) as u64,
+                |piece| {
+                    let (group, part, block) = (
+                        piece / blocks / plan.parts.len(),
+                        piece / blocks % plan.parts.len(),
+                        piece % blocks,
+                    );
+                    // SAFETY: the scratch memory has room for the packed kernel, and no other chunk
+                    // accesses this part of it.
+                    unsafe { plan.pack(packed.get(), group, plan.parts[part], block * PACK_STEPS) };
+                },
+            );
+            let groups = c.batch.div_ceil(plan.images);
+            let each = groups * plan.bands.len();
+            attempt(c.groups * each, nanos, |piece| {
+                let (group, b) = (piece / each, piece % each / plan.bands.len() * plan.images);
+                let band = &plan.bands[piece % plan.bands.len()];
+                let images = b..c.batch.min(b + plan.images);
+                // SAFETY: the kernel is packed, and no other chunk accesses the windows of these images
+                // and this band.
+                unsafe { plan.piece(packed.get().cast_const(), y.get(), group, images, band) }
+            })
+        },
+    )?
 }
 
 /// Computes the convolution as the product of the kernel, in place, with columns.
@@ -357,8 +360,8 @@ impl<T: GemmFloat> Plan<'_, T> {
     /// Packs the steps from `p` on of `width` outputs from `first` on.
     ///
     /// # Safety
-    /// `room` has room for the packed kernel, and no other thread accesses this part of it.
-    unsafe fn pack(&self, room: *mut T, group: usize, (first, width): (usize, usize), p: usize) {
+    /// `scratch` has room for the packed kernel, and no other thread accesses this part of it.
+    unsafe fn pack(&self, scratch: *mut T, group: usize, (first, width): (usize, usize), p: usize) {
         let w = self.w[(group * self.c.outputs + first) * self.rows + p..].as_ptr();
         let (count, depth) = (
             width.min(self.c.outputs - first),
@@ -375,7 +378,7 @@ impl<T: GemmFloat> Plan<'_, T> {
         unsafe {
             pack(
                 self.level,
-                room.add((group * self.outputs() + first) * self.rows + p * width),
+                scratch.add((group * self.outputs() + first) * self.rows + p * width),
                 width,
                 lines,
             )
@@ -409,11 +412,11 @@ impl<T: GemmFloat> Plan<'_, T> {
             true => (self.runs().levels() - 1) * images.len() * outputs * band.count,
             false => self.runs().levels() * images.len() * band.count * self.outputs(),
         };
-        with_room((of_x + of_sums) * size_of::<T>(), |room| {
-            let room = room.cast::<T>();
+        with_scratch((of_x + of_sums) * size_of::<T>(), |scratch| {
+            let scratch = scratch.cast::<T>();
             // SAFETY: the scratch memory has room for `of_x` elements and its bytes are
             // initialised.
-            let laid = unsafe { std::slice::from_raw_parts_mut(room, of_x) };
+            let laid = unsafe { std::slice::from_raw_parts_mut(scratch, of_x) };
             laid.fill(T::ZERO);
             for (i, to) in laid
                 .chunks_exact_mut(size)
@@ -430,8 +433,8 @@ impl<T: GemmFloat> Plan<'_, T> {
             // memory has room for the sums.
             unsafe {
                 match self.beside {
-                    true => self.windows(packed, room, room.add(of_x), y, images.len(), band),
-                    false => self.sums(packed, room, room.add(of_x), y, images.len(), band),
+                    true => self.windows(packed, scratch, scratch.add(of_x), y, images.len(), band),
+                    false => self.sums(packed, scratch, scratch.add(of_x), y, images.len(), band),
                 }
             }
         })?

@@ -14,7 +14,7 @@ use super::roots::{Roots, pair};
 
 use crate::lanes::lines::{LaneLines, LineLayout, Load, Store};
 use crate::lanes::{Job, Width, dispatch, over_panels};
-use crate::memory::{Fallible, push, with_capacity, with_room, zeros};
+use crate::memory::{Fallible, push, with_capacity, with_scratch, zeros};
 use crate::parallel::Shared;
 use crate::simd::Level;
 use crate::vector::{Float, MOST, Tables, V};
@@ -97,7 +97,7 @@ impl<E: Float> Split<E> {
         };
         // Rows that are a power of two apart would map to the same cache sets.
         let step = b + 64 / size_of::<E>();
-        with_room(2 * a * step * size_of::<E>(), |middle| {
+        with_scratch(2 * a * step * size_of::<E>(), |middle| {
             let middle = middle.cast::<E>();
             // SAFETY: the caller guarantees both lines (# Safety), and `middle` has `a` rows.
             unsafe {
@@ -146,9 +146,9 @@ pub(super) unsafe fn panels<E: Float>(
         lines,
         4 * n + 2 * plan.work(),
         nanos(n, lines),
-        |width, first, count, room| {
+        |width, first, count, scratch| {
             let row = 2 * width.lanes::<E>();
-            let (a, b) = (room, room.wrapping_add(n * row));
+            let (a, b) = (scratch, scratch.wrapping_add(n * row));
             let part = |place, swap| LaneLines {
                 place,
                 first,
@@ -298,8 +298,11 @@ impl<E: Float> Long<E> {
             Long::Split(split) => unsafe { split.run(level, x, y, swap) },
             Long::Chirp(c) => {
                 let points = c.chirp.len().max(c.spectrum.len());
-                with_room(2 * points * size_of::<E>(), |room| {
-                    let (a, b) = (room.cast::<E>(), room.cast::<E>().wrapping_add(points));
+                with_scratch(2 * points * size_of::<E>(), |scratch| {
+                    let (a, b) = (
+                        scratch.cast::<E>(),
+                        scratch.cast::<E>().wrapping_add(points),
+                    );
                     let (chirp, spectrum) = (c.chirp.as_ptr(), c.spectrum.as_ptr());
                     let whole = points / 2;
                     // SAFETY: the caller guarantees both lines (# Safety); the scratch memory has

@@ -36,7 +36,7 @@ mod tests;
 
 use crate::lanes::lines::{LaneLines, LineLayout, Load, Store};
 use crate::lanes::{Width, dispatch, over_panels};
-use crate::memory::{Fallible, hold, with_room};
+use crate::memory::{Fallible, hold, with_scratch};
 use crate::parallel::{Shared, attempt};
 use crate::simd::Level;
 use crate::vector::Float;
@@ -153,7 +153,7 @@ fn plan<E: PlanCache>(n: usize, real: bool) -> Fallible<Arc<LinePlan<E>>> {
         return Ok(plan.clone());
     }
     // Tables of chirps and spectra have at most four times the length of a line.
-    let _room = hold(n.saturating_mul(16 * size_of::<E>()))?;
+    let _reservation = hold(n.saturating_mul(16 * size_of::<E>()))?;
     let made = match real {
         true if is_long(n) => LinePlan::LongReal(LongReal::new(n)?),
         true => LinePlan::Real(RealPlan::new(n)?),
@@ -284,8 +284,8 @@ fn each_line<E: Float>(
             (packed(from), points * from.unit),
             (packed(to), results * to.unit),
         ];
-        let room = sizes.map(|(packed, size)| if packed { size } else { 0 });
-        with_room((room[0] + room[1]) * size_of::<E>(), |memory| {
+        let scratch = sizes.map(|(packed, size)| if packed { size } else { 0 });
+        with_scratch((scratch[0] + scratch[1]) * size_of::<E>(), |memory| {
             let memory = memory.cast::<E>();
             let (mut source, mut target) = (
                 x.get().wrapping_offset(from.line(l)),
@@ -303,7 +303,7 @@ fn each_line<E: Float>(
                 source = memory;
             }
             if packed(to) {
-                target = memory.wrapping_add(room[0]);
+                target = memory.wrapping_add(scratch[0]);
             }
             f(source.cast_const(), target)?;
             if packed(to) {
@@ -360,9 +360,9 @@ fn real<E: PlanCache>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallibl
         lines,
         n + 2 * half + plan.work(),
         nanos(n, lines),
-        |width, first, count, room| {
+        |width, first, count, scratch| {
             let lanes = width.lanes::<E>();
-            let (a, b) = (room, room.wrapping_add(n * lanes));
+            let (a, b) = (scratch, scratch.wrapping_add(n * lanes));
             // SAFETY: the lines are inside the view and the result, as in `complex`; the scratch
             // memory has both panels and the plan's workspace.
             unsafe {
@@ -435,9 +435,9 @@ fn real_adjoint<E: PlanCache>(
         lines,
         n + 2 * half + plan.work(),
         nanos(n, lines),
-        |width, first, count, room| {
+        |width, first, count, scratch| {
             let lanes = width.lanes::<E>();
-            let (a, b) = (room, room.wrapping_add(2 * half * lanes));
+            let (a, b) = (scratch, scratch.wrapping_add(2 * half * lanes));
             // SAFETY: the lines are inside the view and the result, as in `complex`; the scratch
             // memory has both panels and the plan's workspace.
             unsafe {

@@ -9,7 +9,7 @@
 use super::lanes::MicroVector;
 use super::pack::{PackLanes, transfer};
 use super::types::{BatchArgs, GemmFloat, Strided};
-use crate::memory::{Fallible, with_room};
+use crate::memory::{Fallible, with_scratch};
 use crate::simd::Level;
 
 /// Number of products that are transposed together: a multiple of the lanes of any vector.
@@ -59,10 +59,10 @@ pub(super) unsafe fn products<T: GemmFloat>(
     steps: [isize; 2],
 ) -> Fallible {
     let kernels = T::kernels(level);
-    with_room(
+    with_scratch(
         (m * k + k * n + m * n) * BATCH_PRODUCTS * size_of::<T>(),
-        |room| {
-            let of_a = room.cast::<T>();
+        |scratch| {
+            let of_a = scratch.cast::<T>();
             let of_b = of_a.wrapping_add(m * k * BATCH_PRODUCTS);
             let of_c = of_b.wrapping_add(k * n * BATCH_PRODUCTS);
             for first in (0..count).step_by(BATCH_PRODUCTS) {

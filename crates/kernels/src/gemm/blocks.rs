@@ -13,7 +13,7 @@ use super::types::{
     Strided, TILE_VECTORS, Update,
 };
 use crate::element::Number;
-use crate::memory::{Fallible, with_room};
+use crate::memory::{Fallible, with_scratch};
 use crate::parallel::{Shared, attempt, threads};
 use crate::simd::Level;
 use std::ops::Range;
@@ -333,8 +333,8 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         } else {
             0
         };
-        with_room(2 * wide * depth * size_of::<E>(), |room| {
-            let (x, room) = (Everywhere(self), Shared(room.cast::<E>()));
+        with_scratch(2 * wide * depth * size_of::<E>(), |scratch| {
+            let (x, scratch) = (Everywhere(self), Shared(scratch.cast::<E>()));
             for step in 0..=count {
                 let bands = if step > 0 { m.div_ceil(high) } else { 0 };
                 let parts = if step < count {
@@ -345,24 +345,24 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
                 attempt(bands + parts, nanos, |piece| {
                     let (x, block) = (x.get(), if piece < bands { step - 1 } else { step });
                     let (steps, columns) = blocks(block);
-                    let room_b = room.get().wrapping_add(block % 2 * wide * depth);
+                    let packed_b = scratch.get().wrapping_add(block % 2 * wide * depth);
                     if piece >= bands {
                         let from = (piece - bands) * SHARED_PACK_STEPS;
                         let part = from..steps.len().min(from + SHARED_PACK_STEPS);
                         // SAFETY: these steps and columns exist. The scratch memory has two blocks,
                         // and no thread reads this one in this step.
-                        unsafe { x.pack_columns(room_b, columns, steps, part) };
+                        unsafe { x.pack_columns(packed_b, columns, steps, part) };
                         return Ok(());
                     }
                     let band = piece * high..m.min((piece + 1) * high);
                     // SAFETY: these rows exist, no two chunks share one, and the block of B was
                     // packed in the previous step.
-                    with_room(for_a, |room| unsafe {
-                        let room = pack_a.then_some(room.cast());
-                        if let Some(room) = room {
-                            x.pack_rows(room, band.clone(), steps.clone());
+                    with_scratch(for_a, |scratch| unsafe {
+                        let scratch = pack_a.then_some(scratch.cast());
+                        if let Some(scratch) = scratch {
+                            x.pack_rows(scratch, band.clone(), steps.clone());
                         }
-                        x.band(band, columns, steps, room, Some(room_b));
+                        x.band(band, columns, steps, scratch, Some(packed_b));
                     })
                 })?;
             }
@@ -469,9 +469,9 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             unsafe { times(&row(self.a.at.cast())) };
             return Ok(());
         }
-        with_room(steps * size_of::<E>(), |room| {
-            let (room, lines) = (
-                room.cast::<E>(),
+        with_scratch(steps * size_of::<E>(), |scratch| {
+            let (scratch, lines) = (
+                scratch.cast::<E>(),
                 PackLanes {
                     from: self.a.at,
                     lane: 0,
@@ -483,8 +483,8 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             // SAFETY: the caller guarantees that the operands are readable (# Safety), and the
             // scratch memory has room for the row.
             unsafe {
-                S::pack(self.level, room, 1, lines);
-                times(&row(room));
+                S::pack(self.level, scratch, 1, lines);
+                times(&row(scratch));
             }
         })
     }
@@ -549,15 +549,15 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             unsafe { self.each_block([kept, high, wide * lanes], None, None) };
             return Ok(());
         }
-        with_room((for_a + for_b) * size_of::<E>() + 64, |room| {
-            let room_b = room.cast::<E>();
-            let room_a = room
+        with_scratch((for_a + for_b) * size_of::<E>() + 64, |scratch| {
+            let packed_b = scratch.cast::<E>();
+            let packed_a = scratch
                 .wrapping_add((for_b * size_of::<E>()).next_multiple_of(64))
                 .cast::<E>();
-            let (room_a, room_b) = (pack_a.then_some(room_a), pack_b.then_some(room_b));
+            let (packed_a, packed_b) = (pack_a.then_some(packed_a), pack_b.then_some(packed_b));
             // SAFETY: the caller guarantees the operands (# Safety); the scratch memory has room
             // for both blocks.
-            unsafe { self.each_block([kept, high, wide * lanes], room_a, room_b) };
+            unsafe { self.each_block([kept, high, wide * lanes], packed_a, packed_b) };
         })
     }
 
@@ -565,22 +565,27 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
     /// is given. `kept` rows of packed A are reused for all columns, or one block if it is 0.
     ///
     /// # Safety
-    /// As [`products`]. `room_a` has room for `kept` rows, or for one block; `room_b` for one
+    /// As [`products`]. `packed_a` has room for `kept` rows, or for one block; `packed_b` for one
     /// block.
     unsafe fn each_block(
         &self,
         [kept, high, wide]: [usize; 3],
-        room_a: Option<*mut E>,
-        room_b: Option<*mut E>,
+        packed_a: Option<*mut E>,
+        packed_b: Option<*mut E>,
     ) {
         let [m, k, n] = self.sizes;
         for group in parts(0, m, if kept > 0 { kept } else { m }) {
             for steps in parts(0, k, K_BLOCK_STEPS) {
                 for columns in parts(0, n, wide) {
-                    if let Some(room) = room_b {
-                        // SAFETY: these columns exist, and `room` has room for one block.
+                    if let Some(scratch) = packed_b {
+                        // SAFETY: these columns exist, and `scratch` has room for one block.
                         unsafe {
-                            self.pack_columns(room, columns.clone(), steps.clone(), 0..steps.len())
+                            self.pack_columns(
+                                scratch,
+                                columns.clone(),
+                                steps.clone(),
+                                0..steps.len(),
+                            )
                         };
                     }
                     for band in parts(group.start, group.end, high) {
@@ -589,16 +594,16 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
                         } else {
                             0
                         };
-                        let room = room_a.map(|room| room.wrapping_add(before));
+                        let scratch = packed_a.map(|scratch| scratch.wrapping_add(before));
                         // SAFETY: these rows, columns and steps exist, and the scratch memory has
                         // room for them.
                         unsafe {
-                            if let Some(room) = room
+                            if let Some(scratch) = scratch
                                 && (kept == 0 || columns.start == 0)
                             {
-                                self.pack_rows(room, band.clone(), steps.clone());
+                                self.pack_rows(scratch, band.clone(), steps.clone());
                             }
-                            self.band(band, columns.clone(), steps.clone(), room, room_b);
+                            self.band(band, columns.clone(), steps.clone(), scratch, packed_b);
                         }
                     }
                 }
@@ -609,10 +614,10 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
     /// Packs the steps `part` of a block of columns of B.
     ///
     /// # Safety
-    /// The steps and columns exist, and `room` has room for all steps.
+    /// The steps and columns exist, and `scratch` has room for all steps.
     unsafe fn pack_columns(
         &self,
-        room: *mut E,
+        scratch: *mut E,
         columns: Range<usize>,
         steps: Range<usize>,
         part: Range<usize>,
@@ -629,15 +634,15 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             depth: steps.len(),
         };
         let panels = panels(ceil(columns.len(), lanes)).map(|(v, many)| (v * lanes, many * lanes));
-        // SAFETY: the caller guarantees that the steps exist and that `room` holds them (# Safety).
-        unsafe { self.pack(room, lines, part, panels) };
+        // SAFETY: the caller guarantees that the steps exist and that `scratch` holds them (# Safety).
+        unsafe { self.pack(scratch, lines, part, panels) };
     }
 
     /// Packs the steps of a band of rows of A.
     ///
     /// # Safety
-    /// The rows and steps exist, and `room` has room for them.
-    unsafe fn pack_rows(&self, room: *mut E, band: Range<usize>, steps: Range<usize>) {
+    /// The rows and steps exist, and `scratch` has room for them.
+    unsafe fn pack_rows(&self, scratch: *mut E, band: Range<usize>, steps: Range<usize>) {
         let rows = self.kernels.rows / E::PARTS;
         let from = self
             .a
@@ -651,8 +656,8 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             depth: steps.len(),
         };
         let panels = parts(0, band.len(), rows).map(|part| (part.start, rows));
-        // SAFETY: the caller guarantees that the rows exist and that `room` holds them (# Safety).
-        unsafe { self.pack(room, lines, 0..steps.len(), panels) };
+        // SAFETY: the caller guarantees that the rows exist and that `scratch` holds them (# Safety).
+        unsafe { self.pack(scratch, lines, 0..steps.len(), panels) };
     }
 
     /// Computes a band of rows of C, from blocks of A and B that are in place or packed.
@@ -668,8 +673,9 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
         b: Option<*mut E>,
     ) {
         for part in parts(band.start, band.end, self.kernels.rows / E::PARTS) {
-            let a = a.map(|room| {
-                room.wrapping_add((part.start - band.start) * steps.len())
+            let a = a.map(|scratch| {
+                scratch
+                    .wrapping_add((part.start - band.start) * steps.len())
                     .cast_const()
             });
             // SAFETY: the caller guarantees that these rows, columns and steps exist, in place or
@@ -685,7 +691,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
     /// As [`pack`](fn@super::pack::pack), for all panels.
     unsafe fn pack(
         &self,
-        room: *mut E,
+        scratch: *mut E,
         lines: PackLanes<S>,
         steps: Range<usize>,
         panels: impl Iterator<Item = (usize, usize)> + Clone,
@@ -708,12 +714,12 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
                     count: width.min(count - first),
                     depth: steps.len(),
                 };
-                // SAFETY: the caller guarantees that the lanes exist and that `room` holds all
+                // SAFETY: the caller guarantees that the lanes exist and that `scratch` holds all
                 // panels (# Safety).
                 unsafe {
                     S::pack(
                         self.level,
-                        room.add(first * depth + steps.start * width),
+                        scratch.add(first * depth + steps.start * width),
                         width,
                         lines,
                     )
@@ -751,8 +757,8 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             );
             tile.rows = rows;
             tile.last = (width - (v + many - 1) * lanes).min(lanes);
-            if let Some(room) = b {
-                tile.b = room
+            if let Some(scratch) = b {
+                tile.b = scratch
                     .cast::<E::Float>()
                     .wrapping_add(v * lanes * steps.len());
                 tile.b_row = (many * lanes) as isize;

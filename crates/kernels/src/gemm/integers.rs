@@ -13,7 +13,7 @@ use super::blocks::panels;
 use super::types::{Matrix, TILE_VECTORS};
 use crate::element::Number;
 use crate::mac::{self, Mac, Vectors};
-use crate::memory::{Fallible, filled, with_room};
+use crate::memory::{Fallible, filled, with_scratch};
 use crate::parallel::try_chunks;
 use crate::simd::{Level, widest};
 
@@ -168,11 +168,11 @@ fn by_pairs<T: GemmInteger>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T
     let kernels = kernels::<PackPairs>(level);
     let (steps, wide) = (k.div_ceil(2), n.next_multiple_of(kernels.lanes));
     let count = m * steps + steps * wide;
-    with_room(count.saturating_mul(size_of::<i32>()), |room| {
+    with_scratch(count.saturating_mul(size_of::<i32>()), |scratch| {
         // SAFETY: the scratch memory is aligned for an `i32`, has `count` of them, and its bytes
         // are initialised.
-        let room = unsafe { std::slice::from_raw_parts_mut(room.cast::<i32>(), count) };
-        let (rows, packed) = room.split_at_mut(m * steps);
+        let scratch = unsafe { std::slice::from_raw_parts_mut(scratch.cast::<i32>(), count) };
+        let (rows, packed) = scratch.split_at_mut(m * steps);
         widest(
             #[inline(always)]
             || {

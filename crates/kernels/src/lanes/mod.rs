@@ -2,7 +2,7 @@
 
 pub(crate) mod lines;
 
-use crate::memory::{Fallible, with_room};
+use crate::memory::{Fallible, with_scratch};
 use crate::parallel::attempt;
 use crate::simd::Level;
 use crate::vector::{Float, V};
@@ -114,12 +114,12 @@ pub(crate) fn over_panels<E: Float>(
     // Number of panels per claim: about 20 microseconds.
     let group = (20_000 * panels as u64 / nanos.max(1)).clamp(1, 1 << 20) as usize;
     attempt(panels.div_ceil(group), nanos, |chunk| {
-        with_room(elements * lanes * size_of::<E>(), |room| {
+        with_scratch(elements * lanes * size_of::<E>(), |scratch| {
             for panel in chunk * group..panels.min((chunk + 1) * group) {
                 let first = panel * lanes;
                 let count = lanes.min(lines - first);
                 let width = Width::of::<E>(level, if count == lanes { lines } else { count });
-                f(width, first, count, room.cast());
+                f(width, first, count, scratch.cast());
             }
         })
     })

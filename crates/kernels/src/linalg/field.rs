@@ -85,7 +85,7 @@ impl Field for f64 {
         singular::svd(Level::chosen(), s, vectors, a, shape)
     }
     fn eigen(a: &[f64], n: usize) -> Fallible<Option<Eigenpairs>> {
-        let _room = hold(large::eigen_room::<f64>(n)?)?;
+        let _reservation = hold(large::eigen_scratch_bytes::<f64>(n)?)?;
         unpack(
             Eigen::new_from_real(MatRef::from_row_major_slice(a, n, n)).ok(),
             n,
@@ -157,7 +157,7 @@ impl Field for C {
         large::svd(s, vectors, a, shape)
     }
     fn eigen(a: &[C], n: usize) -> Fallible<Option<Eigenpairs>> {
-        let _room = hold(large::eigen_room::<C>(n)?)?;
+        let _reservation = hold(large::eigen_scratch_bytes::<C>(n)?)?;
         unpack(Eigen::new(MatRef::from_row_major_slice(a, n, n)).ok(), n)
     }
 }

@@ -21,7 +21,7 @@ const MAX_SCRATCH_FREE_EXTENT: usize = 64;
 
 /// Bytes of a faer workspace and of matrices with `elements` extents, whose columns are padded.
 /// faer cannot report failed allocations, so callers reserve this number of bytes ahead of time.
-fn room<T>(workspace: StackReq, elements: &[(usize, usize)]) -> Fallible<usize> {
+fn scratch_bytes<T>(workspace: StackReq, elements: &[(usize, usize)]) -> Fallible<usize> {
     let matrix = |&(m, n): &(usize, usize)| {
         m.checked_add(64)?
             .checked_mul(n)?
@@ -44,18 +44,18 @@ fn room<T>(workspace: StackReq, elements: &[(usize, usize)]) -> Fallible<usize> 
 }
 
 /// Bytes needed for eigenvalues and eigenvectors of a non-symmetric matrix.
-pub(super) fn eigen_room<T: Field>(n: usize) -> Fallible<usize> {
+pub(super) fn eigen_scratch_bytes<T: Field>(n: usize) -> Fallible<usize> {
     let (none, all) = (ComputeEigenvectors::No, ComputeEigenvectors::Yes);
     let workspace = evd::evd_scratch::<T>(n, none, all, Par::Seq, Default::default());
     // Real and complex vectors, and two more of each for values or copies.
-    room::<T>(workspace, &[(n, n), (2 * n, n), (n, 8)])
+    scratch_bytes::<T>(workspace, &[(n, n), (2 * n, n), (n, 8)])
 }
 
 /// Computes [`super::cholesky`]; `false`: not positive definite.
 pub(super) fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> Fallible<bool> {
     let half = |i: usize, j: usize| (a[i * n + j] + a[j * n + i].conjugate()).half();
     let workspace = llt::cholesky_in_place_scratch::<T>(n, Par::Seq, Default::default());
-    let _room = hold(room::<T>(workspace, &[(n, n)])?)?;
+    let _reservation = hold(scratch_bytes::<T>(workspace, &[(n, n)])?)?;
     let mut h = filled(n, n, |i, j| if i >= j { half(i, j) } else { T::zero() });
     let mut buffer = MemBuffer::new(workspace);
     let stack = MemStack::new(&mut buffer);
@@ -81,7 +81,7 @@ pub(super) fn lu<T: Field>(
     n: usize,
 ) -> Fallible {
     let workspace = plu::lu_in_place_scratch::<usize, T>(m, n, Par::Seq, Default::default());
-    let _room = hold(room::<T>(workspace, &[(m, n)])?)?;
+    let _reservation = hold(scratch_bytes::<T>(workspace, &[(m, n)])?)?;
     let mut f = filled(m, n, |i, j| packed[i * n + j]);
     let (mut order, mut back) = (zeros::<usize>(m)?, zeros::<usize>(m)?);
     let mut buffer = MemBuffer::new(workspace);
@@ -119,7 +119,7 @@ pub(super) fn triangular_solve<T: Field>(
     how: Triangle,
 ) -> Fallible {
     let n = if how.left { rows } else { columns };
-    let _room = hold(if n > MAX_SCRATCH_FREE_EXTENT {
+    let _reservation = hold(if n > MAX_SCRATCH_FREE_EXTENT {
         PRODUCT_SCRATCH_BYTES
     } else {
         0
@@ -161,7 +161,7 @@ pub(super) fn qr<T: Field>(
     // Two copies of the matrix, its factors, Q, blocks of reflectors, and scratch memory for
     // applying them.
     let size = m.min(n);
-    let _room = hold(room::<T>(
+    let _reservation = hold(scratch_bytes::<T>(
         workspace,
         &[
             (m, n),
@@ -219,7 +219,7 @@ pub(super) fn eigh<T: Field>(
         ComputeEigenvectors::No
     };
     let workspace = evd::self_adjoint_evd_scratch::<T>(n, want, Par::Seq, Default::default());
-    let _room = hold(room::<T>(workspace, &[(n, n), (n, n), (n, 1)])?)?;
+    let _reservation = hold(scratch_bytes::<T>(workspace, &[(n, n), (n, n), (n, 1)])?)?;
     let (a, by) = scaled(a)?;
     let h = filled(n, n, |i, j| {
         (a[i * n + j] + a[j * n + i].conjugate()).half()
@@ -261,7 +261,10 @@ pub(super) fn svd<T: Field>(
     };
     let (left, right) = (kind(p), kind(q));
     let workspace = svd::svd_scratch::<T>(m, n, left, right, Par::Seq, Default::default());
-    let _room = hold(room::<T>(workspace, &[(m, p), (n, q), (m, n), (k, 1)])?)?;
+    let _reservation = hold(scratch_bytes::<T>(
+        workspace,
+        &[(m, p), (n, q), (m, n), (k, 1)],
+    )?)?;
     let mut d = Diag::<T>::zeros(k);
     let (mut u, mut v) = (Mat::<T>::zeros(m, p), Mat::<T>::zeros(n, q));
     let mut buffer = MemBuffer::new(workspace);

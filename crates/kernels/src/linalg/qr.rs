@@ -53,7 +53,7 @@ pub(super) fn qr(
         }
     };
     work.copy_from_slice(a);
-    let mut room = Vec::new();
+    let mut scratch = Vec::new();
     let mut panels = Vec::new();
     let wide = if m.min(n) < WIDE_PANEL_EXTENT {
         PANEL_COLUMNS
@@ -70,7 +70,7 @@ pub(super) fn qr(
                 &mut work[first * n + first + size..],
                 n,
                 n - first - size,
-                &mut room,
+                &mut scratch,
             )?;
         }
         if wanted {
@@ -92,7 +92,7 @@ pub(super) fn qr(
             &mut q[first * k + first..],
             k,
             k - first,
-            &mut room,
+            &mut scratch,
         )?;
     }
     Ok(())
@@ -286,11 +286,11 @@ impl Panel {
         c: &mut [f64],
         n: usize,
         cols: usize,
-        room: &mut Vec<f64>,
+        scratch: &mut Vec<f64>,
     ) -> Fallible {
         let (size, step) = (self.size, apart(cols));
-        grow(room, 2 * size * step, 0.0)?;
-        let (w, tw) = room.split_at_mut(size * step);
+        grow(scratch, 2 * size * step, 0.0)?;
+        let (w, tw) = scratch.split_at_mut(size * step);
         let (v, t) = (by_rows(&self.v, 0, self.step), by_rows(&self.t, 0, size));
         let t = if transposed { t.transposed() } else { t };
         let c = by_rows_mut(c, 0, n);

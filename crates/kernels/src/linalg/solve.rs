@@ -12,7 +12,7 @@
 use super::panels::{PANEL_RHS, Panels};
 use super::support::{MAX_UNBLOCKED_EXTENT, Triangle};
 use crate::gemm::{PackLanes, Strided, Update, transfer, update};
-use crate::memory::{Fallible, collected, with_room};
+use crate::memory::{Fallible, collected, with_scratch};
 use crate::parallel::{Shared, attempt};
 use crate::simd::Level;
 
@@ -165,14 +165,14 @@ pub(super) fn triangular_solve(
                 .get()
                 .wrapping_offset(first as isize * step + (strip * PANEL_RHS) as isize * next);
             let sides = PANEL_RHS.min(count - strip * PANEL_RHS);
-            with_room(rows * PANEL_RHS * size_of::<f64>(), |room| {
+            with_scratch(rows * PANEL_RHS * size_of::<f64>(), |scratch| {
                 // SAFETY: the scratch memory has room for the rows, is initialised, and is not
                 // shared.
                 let x = unsafe {
                     if rows > size || sides < PANEL_RHS {
-                        room.write_bytes(0, rows * PANEL_RHS * size_of::<f64>());
+                        scratch.write_bytes(0, rows * PANEL_RHS * size_of::<f64>());
                     }
-                    std::slice::from_raw_parts_mut(room.cast::<f64>(), rows * PANEL_RHS)
+                    std::slice::from_raw_parts_mut(scratch.cast::<f64>(), rows * PANEL_RHS)
                 };
                 let own = if forward {
                     0

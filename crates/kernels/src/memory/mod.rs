@@ -2,7 +2,7 @@
 //! an error instead of an abort.
 //!
 //! [`zeros`], [`filled`], [`collected`], [`with_capacity`] and [`grow`] allocate vectors.
-//! [`with_room`] provides scratch memory for the duration of a call. The [`pool`] caches buffers
+//! [`with_scratch`] provides scratch memory for the duration of a call. The [`pool`] caches buffers
 //! that are likely to be reused. A large buffer is returned only if some memory is still free
 //! ([`RESERVE_BYTES`]), because small allocations of the standard library cannot fail gracefully.
 
@@ -24,7 +24,7 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 pub(crate) use system::is_free;
-use system::{RESERVE_BYTES, RESERVED_BYTES, allowed, leaves_room};
+use system::{RESERVE_BYTES, RESERVED_BYTES, allowed, leaves_reserve};
 
 /// Error: there is no memory for a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ fn tried<R>(bytes: usize, mut f: impl FnMut() -> Option<R>) -> Fallible<R> {
     if !allowed() {
         return Err(OutOfMemory { bytes });
     }
-    let mut attempt = || f().filter(|_| leaves_room(bytes));
+    let mut attempt = || f().filter(|_| leaves_reserve(bytes));
     match attempt() {
         None if release() > 0 => attempt(),
         made => made,
@@ -227,7 +227,7 @@ struct CacheLine {
 
 /// Calls `f` with scratch memory of `bytes` bytes, aligned to 64 bytes, with initialised but
 /// unspecified contents. Calls may be nested.
-pub(crate) fn with_room<R>(bytes: usize, f: impl FnOnce(*mut u8) -> R) -> Fallible<R> {
+pub(crate) fn with_scratch<R>(bytes: usize, f: impl FnOnce(*mut u8) -> R) -> Fallible<R> {
     if bytes > MAX_THREAD_SCRATCH_BYTES {
         // Products of many sizes follow each other. Rounding leaves few sizes, so that the pool has
         // one.
@@ -247,24 +247,24 @@ pub(crate) fn with_room<R>(bytes: usize, f: impl FnOnce(*mut u8) -> R) -> Fallib
                 unsafe { give(self.0, self.1) };
             }
         }
-        let room = Back(data, layout);
-        return Ok(f(room.0.as_ptr()));
+        let scratch = Back(data, layout);
+        return Ok(f(scratch.0.as_ptr()));
     }
     // One buffer for each nesting depth; the last one returned is reused first.
-    thread_local!(static ROOMS: RefCell<Vec<Vec<CacheLine>>> = const { RefCell::new(Vec::new()) });
-    let mut room = ROOMS.with_borrow_mut(Vec::pop).unwrap_or_default();
-    if room.len() * SCRATCH_ALIGN_BYTES < bytes {
+    thread_local!(static BUFFERS: RefCell<Vec<Vec<CacheLine>>> = const { RefCell::new(Vec::new()) });
+    let mut scratch = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
+    if scratch.len() * SCRATCH_ALIGN_BYTES < bytes {
         // Replaced, not resized: its contents are not needed.
-        drop(room);
-        room = filled(
+        drop(scratch);
+        scratch = filled(
             CacheLine {
                 _bytes: [0; SCRATCH_ALIGN_BYTES],
             },
             bytes.div_ceil(SCRATCH_ALIGN_BYTES),
         )?;
     }
-    let out = f(room.as_mut_ptr().cast());
-    ROOMS.with_borrow_mut(|rooms| rooms.push(room));
+    let out = f(scratch.as_mut_ptr().cast());
+    BUFFERS.with_borrow_mut(|buffers| buffers.push(scratch));
     Ok(out)
 }
 
@@ -283,7 +283,7 @@ mod tests {
             Err(OutOfMemory { bytes: 1 << 60 })
         );
         assert!(filled(1u64, 1 << 50).is_err() && hold(1 << 60).is_err() && hold(1).is_ok());
-        assert!(with_room(1 << 60, |_| ()).is_err());
+        assert!(with_scratch(1 << 60, |_| ()).is_err());
         let mut some = vec![1u8];
         assert!(grow(&mut some, 1 << 60, 0).is_err() && some == [1]);
         assert_eq!(zeros::<f64>(3).unwrap(), [0.0; 3]);

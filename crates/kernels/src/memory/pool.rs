@@ -12,7 +12,7 @@
 //! Sizes that were taken twice stay for [`REPEATED_USE_CALLS`] calls of the pool after the last
 //! one, others for [`SINGLE_USE_CALLS`]. [`release`] frees all cached buffers.
 
-use super::system::{MIN_SYSTEM_BYTES, allowed, leaves_room};
+use super::system::{MIN_SYSTEM_BYTES, allowed, leaves_reserve};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
@@ -240,7 +240,7 @@ fn fresh(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
             alloc(whole)
         }
     })?;
-    if !leaves_room(layout.size()) {
+    if !leaves_reserve(layout.size()) {
         // SAFETY: it was just allocated with this layout, and is not shared.
         unsafe { dealloc(data.as_ptr(), whole) };
         return None;

@@ -43,7 +43,7 @@ pub(super) fn allowed() -> bool {
 
 /// Whether [`RESERVE_BYTES`] are still free after an allocation of `bytes`. Small allocations are
 /// not tested.
-pub(super) fn leaves_room(bytes: usize) -> bool {
+pub(super) fn leaves_reserve(bytes: usize) -> bool {
     bytes < MIN_SYSTEM_BYTES
         || is_free(
             RESERVED_BYTES

@@ -5,7 +5,7 @@ use crate::fourier::butterfly::C;
 use crate::fourier::long::Long;
 use crate::fourier::roots::{Roots, pair};
 use crate::lanes::{Job, Width, dispatch};
-use crate::memory::{Fallible, with_capacity, with_room};
+use crate::memory::{Fallible, with_capacity, with_scratch};
 use crate::simd::Level;
 use crate::vector::{Float, V};
 
@@ -59,8 +59,8 @@ impl<E: Float> LongReal<E> {
             }
             return Ok(());
         }
-        with_room(4 * n * size_of::<E>(), |room| {
-            let (a, b) = (room.cast::<E>(), room.cast::<E>().wrapping_add(2 * n));
+        with_scratch(4 * n * size_of::<E>(), |scratch| {
+            let (a, b) = (scratch.cast::<E>(), scratch.cast::<E>().wrapping_add(2 * n));
             // SAFETY: the caller guarantees both lines (# Safety); the scratch memory has two
             // complex lines.
             unsafe {
@@ -79,8 +79,8 @@ impl<E: Float> LongReal<E> {
     pub(crate) unsafe fn adjoint(&self, level: Level, x: *const E, y: *mut E) -> Fallible {
         let (n, single) = (self.n, Width::Single(level));
         if n.is_multiple_of(2) {
-            return with_room(n * size_of::<E>(), |room| {
-                let room = room.cast::<E>();
+            return with_scratch(n * size_of::<E>(), |scratch| {
+                let scratch = scratch.cast::<E>();
                 // SAFETY: the caller guarantees both lines (# Safety); the scratch memory has `n /
                 // 2` complex numbers. `Untangle` has exchanged their parts already.
                 unsafe {
@@ -91,18 +91,18 @@ impl<E: Float> LongReal<E> {
                             turns: &self.turns,
                             h,
                             x,
-                            y: room,
+                            y: scratch,
                             backward: true,
                         },
                     );
-                    self.long.run(level, room, y, false)?;
+                    self.long.run(level, scratch, y, false)?;
                     dispatch(single, &Exchange { h, y });
                 }
                 Ok(())
             })?;
         }
-        with_room(4 * n * size_of::<E>(), |room| {
-            let (a, b) = (room.cast::<E>(), room.cast::<E>().wrapping_add(2 * n));
+        with_scratch(4 * n * size_of::<E>(), |scratch| {
+            let (a, b) = (scratch.cast::<E>(), scratch.cast::<E>().wrapping_add(2 * n));
             // SAFETY: the caller guarantees both lines (# Safety); the scratch memory has two
             // complex lines.
             unsafe {

@@ -147,18 +147,18 @@ pub fn cholesky<T: Field>(level: Level, l: &mut [T], a: &[T], n: usize) -> Falli
         all,
         2 * a.rows(),
         nanos(all, n * n * n / 3),
-        |width, first, count, room| {
-            let factor = room.wrapping_add(a.rows() * width.lanes::<f64>());
+        |width, first, count, scratch| {
+            let factor = scratch.wrapping_add(a.rows() * width.lanes::<f64>());
             // SAFETY: the batch has these matrices, no other chunk accesses them, and the scratch
             // memory has a panel of both.
             unsafe {
-                a.load(width, first, count, room);
+                a.load(width, first, count, scratch);
                 dispatch(
                     width,
                     &Cholesky {
                         complex: T::COMPLEX,
                         n,
-                        a: room,
+                        a: scratch,
                         l: factor,
                     },
                 );
@@ -197,25 +197,25 @@ pub fn lu<T: Field>(
         all,
         a.rows() + k,
         nanos(all, m * n * k),
-        |width, first, count, room| {
+        |width, first, count, scratch| {
             let lanes = width.lanes::<f64>();
-            let found = room.wrapping_add(a.rows() * lanes);
+            let found = scratch.wrapping_add(a.rows() * lanes);
             // SAFETY: as in `cholesky`: the batches have these matrices, row swaps and
             // permutations, which no other chunk accesses.
             unsafe {
-                a.load(width, first, count, room);
+                a.load(width, first, count, scratch);
                 dispatch(
                     width,
                     &Lu {
                         complex: T::COMPLEX,
                         m,
                         n,
-                        a: room,
+                        a: scratch,
                         b: (null_mut(), 0),
                         pivots: found,
                     },
                 );
-                packed.store(width, first, count, room);
+                packed.store(width, first, count, scratch);
                 for lane in 0..count {
                     let matrix = first + lane;
                     let pivots = std::slice::from_raw_parts_mut(pivots.get().add(matrix * k), k);
@@ -252,9 +252,9 @@ pub fn solve<T: Field>(level: Level, x: &mut [T], a: &[T], n: usize, columns: us
         all,
         a.rows() + x.rows() + n,
         nanos,
-        |width, first, count, room| {
+        |width, first, count, scratch| {
             let lanes = width.lanes::<f64>();
-            let b = room.wrapping_add(a.rows() * lanes);
+            let b = scratch.wrapping_add(a.rows() * lanes);
             let pivots = b.wrapping_add(x.rows() * lanes);
             let how = Triangle {
                 left: true,
@@ -267,7 +267,7 @@ pub fn solve<T: Field>(level: Level, x: &mut [T], a: &[T], n: usize, columns: us
             // SAFETY: the batches have these systems, no other chunk accesses them, and the scratch
             // memory has the panels.
             unsafe {
-                a.load(width, first, count, room);
+                a.load(width, first, count, scratch);
                 x.load(width, first, count, b);
                 dispatch(
                     width,
@@ -275,7 +275,7 @@ pub fn solve<T: Field>(level: Level, x: &mut [T], a: &[T], n: usize, columns: us
                         complex,
                         m: n,
                         n,
-                        a: room,
+                        a: scratch,
                         b: (b, columns),
                         pivots,
                     },
@@ -285,7 +285,7 @@ pub fn solve<T: Field>(level: Level, x: &mut [T], a: &[T], n: usize, columns: us
                     rows: n,
                     columns,
                     how,
-                    a: room,
+                    a: scratch,
                     b,
                 };
                 dispatch(width, &lower);
@@ -337,12 +337,12 @@ pub fn triangular_solve<T: Field>(
         all,
         a.rows() + x.rows(),
         nanos,
-        |width, first, count, room| {
-            let b = room.wrapping_add(a.rows() * width.lanes::<f64>());
+        |width, first, count, scratch| {
+            let b = scratch.wrapping_add(a.rows() * width.lanes::<f64>());
             // SAFETY: the batches have these systems, no other chunk accesses them, and the scratch
             // memory has the panels.
             unsafe {
-                a.load(width, first, count, room);
+                a.load(width, first, count, scratch);
                 x.load(width, first, count, b);
                 dispatch(
                     width,
@@ -351,7 +351,7 @@ pub fn triangular_solve<T: Field>(
                         rows,
                         columns,
                         how,
-                        a: room,
+                        a: scratch,
                         b,
                     },
                 );
@@ -394,9 +394,9 @@ pub fn qr(
         all,
         elements,
         nanos(all, 4 * m * n * k),
-        |width, first, count, room| {
+        |width, first, count, scratch| {
             let lanes = width.lanes::<f64>();
-            let upper = room.wrapping_add(a.rows() * lanes);
+            let upper = scratch.wrapping_add(a.rows() * lanes);
             let taus = upper.wrapping_add(r.rows() * lanes);
             let left = if q.is_some() {
                 taus.wrapping_add(n * lanes)
@@ -406,14 +406,14 @@ pub fn qr(
             // SAFETY: the batches have these matrices, no other chunk accesses them, and the
             // scratch memory has the panels.
             unsafe {
-                a.load(width, first, count, room);
+                a.load(width, first, count, scratch);
                 dispatch(
                     width,
                     &Qr {
                         m,
                         n,
                         k,
-                        a: room,
+                        a: scratch,
                         q: left,
                         r: upper,
                         taus,
@@ -460,9 +460,9 @@ pub fn eigh(
         all,
         2 * a.rows() + n,
         nanos,
-        |width, first, count, room| {
+        |width, first, count, scratch| {
             let lanes = width.lanes::<f64>();
-            let values = room.wrapping_add(a.rows() * lanes);
+            let values = scratch.wrapping_add(a.rows() * lanes);
             let vectors = if v.is_some() {
                 values.wrapping_add(n * lanes)
             } else {
@@ -471,13 +471,13 @@ pub fn eigh(
             // SAFETY: the batches have these matrices, no other chunk accesses them, and the
             // scratch memory has the panels.
             unsafe {
-                a.load(width, first, count, room);
+                a.load(width, first, count, scratch);
                 dispatch(
                     width,
                     &Eigh {
                         n,
                         anchor,
-                        a: room,
+                        a: scratch,
                         w: values,
                         v: vectors,
                     },

@@ -77,7 +77,7 @@ impl Bidiagonal {
             zeros::<f64>(size)?,
             zeros::<f64>(apart)?,
         );
-        let mut room = zeros::<f64>(parts(n - first) * apart)?;
+        let mut scratch = zeros::<f64>(parts(n - first) * apart)?;
         for k in 0..size {
             let i = first + k;
             let ((x, u), (v, y)) = (xu.split_at_mut(size * apart), vy.split_at_mut(size * apart));
@@ -104,7 +104,7 @@ impl Bidiagonal {
             right[k] = at(level, Right(&mut pair));
             self.d[i] = pair.row[0];
             if i + 1 < n {
-                pair.pass(level, right[k], &mut room);
+                pair.pass(level, right[k], &mut scratch);
                 (self.e[i], left[k]) = at(level, Left(&mut pair));
             }
         }
@@ -171,10 +171,10 @@ impl Bidiagonal {
         x: &mut [f64],
         count: usize,
     ) -> Fallible {
-        let mut room = Vec::new();
+        let mut scratch = Vec::new();
         for (p, panel) in panels.iter().enumerate().rev() {
             let from = (p * columns(self.d.len()) + first) * count;
-            panel.apply(level, false, &mut x[from..], count, count, &mut room)?;
+            panel.apply(level, false, &mut x[from..], count, count, &mut scratch)?;
         }
         Ok(())
     }
@@ -261,7 +261,7 @@ impl Task for Right<'_, '_> {
 
 impl PanelPair<'_> {
     /// Reads the matrix once: computes the column, `x`, and `y = -Aᵀ c` of the new column `c`.
-    fn pass(&mut self, level: Level, tau: f64, room: &mut [f64]) {
+    fn pass(&mut self, level: Level, tau: f64, scratch: &mut [f64]) {
         let (n, step, k) = (self.n, self.step, self.k);
         let (below, parts) = (n - 1, parts(n));
         let (rest, v, y) = (self.rest, &self.v[k..], &mut self.y[k..]);
@@ -282,10 +282,10 @@ impl PanelPair<'_> {
             );
         }
         let (each, apart) = (below.div_ceil(parts).next_multiple_of(4), padded(n));
-        let room = &mut room[..parts * apart];
-        room.fill(0.0);
+        let scratch = &mut scratch[..parts * apart];
+        scratch.fill(0.0);
         let [to_x, to_column, to_y] =
-            [x.as_mut_ptr(), column.as_mut_ptr(), room.as_mut_ptr()].map(Shared);
+            [x.as_mut_ptr(), column.as_mut_ptr(), scratch.as_mut_ptr()].map(Shared);
         parallel(below.div_ceil(each), (n * n / 5) as u64, |part| {
             let (first, count) = (part * each, each.min(below - part * each));
             // SAFETY: parts have disjoint rows, and each has its own buffer. All are inside the
@@ -314,8 +314,8 @@ impl PanelPair<'_> {
                 },
             );
         });
-        y[..n].copy_from_slice(&room[..n]);
-        for part in room.chunks_exact(apart).skip(1) {
+        y[..n].copy_from_slice(&scratch[..n]);
+        for part in scratch.chunks_exact(apart).skip(1) {
             y[..n].iter_mut().zip(part).for_each(|(y, x)| *y += x);
         }
     }

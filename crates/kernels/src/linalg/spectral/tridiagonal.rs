@@ -58,7 +58,7 @@ impl Tridiagonal {
         let apart = padded(rows);
         let mut vwv = zeros::<f64>(3 * size * apart)?;
         let mut taus = zeros::<f64>(size)?;
-        let mut room = zeros::<f64>(parts(rows) * apart)?;
+        let mut scratch = zeros::<f64>(parts(rows) * apart)?;
         let (v, w) = vwv[..2 * size * apart].split_at_mut(size * apart);
         for k in 0..size {
             let i = first + k;
@@ -84,7 +84,7 @@ impl Tridiagonal {
             );
             (self.d[i], self.e[i]) = (row[0], row[1]);
             if taus[k] != 0.0 {
-                product(level, rest, step, count, v, w, &mut room);
+                product(level, rest, step, count, v, w, &mut scratch);
                 at(
                     level,
                     Correct {
@@ -127,7 +127,7 @@ impl Tridiagonal {
 
     /// Replaces `X` by `Q X`: n rows of `columns` elements.
     pub(super) fn apply(&self, level: Level, x: &mut [f64], columns: usize) -> Fallible {
-        let mut room = Vec::new();
+        let mut scratch = Vec::new();
         for (p, panel) in self.panels.iter().enumerate().rev() {
             panel.apply(
                 level,
@@ -135,7 +135,7 @@ impl Tridiagonal {
                 &mut x[(p * PANEL_COLUMNS + 1) * columns..],
                 columns,
                 columns,
-                &mut room,
+                &mut scratch,
             )?;
         }
         Ok(())
@@ -168,7 +168,7 @@ impl Task for Reflect<'_> {
     }
 }
 
-/// Computes `y = A x` of a symmetric matrix as [`symmetric`] does, in as many parts as `room` has
+/// Computes `y = A x` of a symmetric matrix as [`symmetric`] does, in as many parts as `scratch` has
 /// buffers.
 fn product(
     level: Level,
@@ -177,7 +177,7 @@ fn product(
     n: usize,
     x: &[f64],
     y: &mut [f64],
-    room: &mut [f64],
+    scratch: &mut [f64],
 ) {
     let parts = parts(n);
     if parts == 1 {
@@ -200,7 +200,7 @@ fn product(
     };
     let apart = padded(n);
     chunks(
-        &mut room[..parts * apart],
+        &mut scratch[..parts * apart],
         apart,
         (n * n / 16) as u64,
         |part, y| {
@@ -217,12 +217,12 @@ fn product(
             );
         },
     );
-    y[..n].copy_from_slice(&room[..n]);
+    y[..n].copy_from_slice(&scratch[..n]);
     for part in 1..parts {
         let first = bound(part);
         y[first..n]
             .iter_mut()
-            .zip(&room[part * apart + first..])
+            .zip(&scratch[part * apart + first..])
             .for_each(|(y, x)| *y += x);
     }
 }

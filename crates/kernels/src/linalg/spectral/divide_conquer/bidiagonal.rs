@@ -34,7 +34,7 @@ pub(crate) fn decompose(
     let n = d.len();
     let floor = floor(d, e);
     let mut work = MergeWork {
-        room: Workspace::new(level),
+        scratch: Workspace::new(level),
         u: Basis::new(n, n)?,
         v: Basis::new(n, n)?,
         floor,
@@ -47,7 +47,7 @@ pub(crate) fn decompose(
 }
 
 struct MergeWork {
-    room: Workspace,
+    scratch: Workspace,
     u: Basis,
     v: Basis,
     floor: f64,
@@ -105,7 +105,7 @@ impl MergeWork {
             width: step,
         };
         if !diagonalise(
-            self.room.level,
+            self.scratch.level,
             d,
             e,
             Some([rows(&mut u), rows(&mut v[..n * step])]),
@@ -208,7 +208,7 @@ impl MergeWork {
             weights: &weights,
             inverse: 1.0,
         };
-        let (roots, z) = self.room.roots(&secular, &what.z)?;
+        let (roots, z) = self.scratch.roots(&secular, &what.z)?;
         let value = |&Root { pole, distance }: &Root| {
             let p = poles[pole];
             p + distance / (p + p.mul_add(p, distance).sqrt())
@@ -220,14 +220,14 @@ impl MergeWork {
         d.iter_mut()
             .zip(&order)
             .for_each(|(d, &from)| *d = values[from]);
-        let by = coefficients(&self.room.gaps, &what.rows, |k, gap| z[k] / gap)?;
+        let by = coefficients(&self.scratch.gaps, &what.rows, |k, gap| z[k] / gap)?;
         self.v
-            .assemble(&mut self.room, &by, &what, &order, first, widths)?;
-        let by = coefficients(&self.room.gaps, &what.rows, |k, gap| {
+            .assemble(&mut self.scratch, &by, &what, &order, first, widths)?;
+        let by = coefficients(&self.scratch.gaps, &what.rows, |k, gap| {
             if k == 0 { -1.0 } else { poles[k] * z[k] / gap }
         })?;
         self.u.assemble(
-            &mut self.room,
+            &mut self.scratch,
             &by,
             &what,
             &order,

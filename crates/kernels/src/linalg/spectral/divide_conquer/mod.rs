@@ -155,7 +155,7 @@ impl Basis {
     /// halves.
     fn assemble(
         &mut self,
-        room: &mut Workspace,
+        scratch: &mut Workspace,
         coefficients: &[f64],
         what: &Deflated,
         order: &[usize],
@@ -169,7 +169,7 @@ impl Basis {
             halves,
             made,
             ..
-        } = room;
+        } = scratch;
         grow(halves, lefts + rights, 0.0)?;
         grow(made, n * width, 0.0)?;
         let (top, bottom) = halves.split_at_mut(lefts);

@@ -20,7 +20,7 @@ pub(crate) fn decompose(level: Level, d: &mut [f64], e: &mut [f64]) -> Fallible<
     let n = d.len();
     let floor = floor(d, e);
     let mut work = MergeWork {
-        room: Workspace::new(level),
+        scratch: Workspace::new(level),
         basis: Basis::new(n, n)?,
         floor,
     };
@@ -28,7 +28,7 @@ pub(crate) fn decompose(level: Level, d: &mut [f64], e: &mut [f64]) -> Fallible<
 }
 
 struct MergeWork {
-    room: Workspace,
+    scratch: Workspace,
     basis: Basis,
     floor: f64,
 }
@@ -58,7 +58,7 @@ impl MergeWork {
         let mut rows = zeros::<f64>(n * step)?;
         (0..n).for_each(|i| rows[i * step + i] = 1.0);
         if !diagonalise(
-            self.room.level,
+            self.scratch.level,
             d,
             e,
             Some(RotatedRows {
@@ -117,7 +117,7 @@ impl MergeWork {
             weights: &weights,
             inverse: weight.recip(),
         };
-        let (roots, z) = self.room.roots(&secular, &what.z)?;
+        let (roots, z) = self.scratch.roots(&secular, &what.z)?;
         let mut values = collected(
             roots
                 .iter()
@@ -129,9 +129,9 @@ impl MergeWork {
         d.iter_mut()
             .zip(&order)
             .for_each(|(d, &from)| *d = values[from]);
-        let by = coefficients(&self.room.gaps, &what.rows, |k, gap| z[k] / gap)?;
+        let by = coefficients(&self.scratch.gaps, &what.rows, |k, gap| z[k] / gap)?;
         self.basis.assemble(
-            &mut self.room,
+            &mut self.scratch,
             &by,
             &what,
             &order,
