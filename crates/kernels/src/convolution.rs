@@ -101,7 +101,13 @@ fn check([y, x, w]: [usize; 3], c: Channels, axes: &[Axis]) {
 
 /// Checks lengths. Fills the result with zeros if there is nothing to sum. Returns whether the
 /// result must still be computed.
-fn begun<T: Number>(y: &mut [T], x: Planes<T>, w: &[T], c: Channels, axes: &[Axis]) -> bool {
+fn check_and_clear<T: Number>(
+    y: &mut [T],
+    x: Planes<T>,
+    w: &[T],
+    c: Channels,
+    axes: &[Axis],
+) -> bool {
     let elements = c.groups * c.batch * c.features * x.size;
     check([y.len(), elements, w.len()], c, axes);
     let nothing = elements == 0 || w.is_empty();
@@ -158,7 +164,7 @@ fn by_elements<T: Number, const MEND: bool>(
 ) -> Fallible {
     let still = [Axis::still(1)];
     let axes = if axes.is_empty() { &still } else { axes };
-    if !begun(y, x, w, c, axes) {
+    if !check_and_clear(y, x, w, c, axes) {
         return Ok(());
     }
     let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
@@ -216,7 +222,7 @@ macro_rules! by_tiles {
     ($($t:ty)*) => {$(
         impl Convolve for $t {
             fn slide(level: Level, y: &mut [$t], x: Planes<$t>, w: &[$t], c: Channels, axes: &[Axis]) -> Fallible {
-                if !begun(y, x, w, c, axes) {
+                if !check_and_clear(y, x, w, c, axes) {
                     return Ok(());
                 }
                 let window = axes.iter().map(|a| a.window).product::<usize>();
@@ -226,7 +232,7 @@ macro_rules! by_tiles {
                 if !phases::products(level, y, x, w, c, axes)? {
                     tiles::products(level, y, x, w, c, axes, &tiles::KernelRows::all(window)?)?;
                 }
-                outside::leave_out(y, x, w, c, axes, |terms| outside::ordered(terms, <$t>::mul_add))
+                outside::exclude_padding(y, x, w, c, axes, |terms| outside::ordered_sum(terms, <$t>::mul_add))
             }
         }
     )*};
@@ -238,7 +244,7 @@ macro_rules! by_lines {
     ($($t:ty)*) => {$(
         impl Convolve for $t {
             fn slide(level: Level, y: &mut [$t], x: Planes<$t>, w: &[$t], c: Channels, axes: &[Axis]) -> Fallible {
-                match begun(y, x, w, c, axes) {
+                match check_and_clear(y, x, w, c, axes) {
                     true => lines::convolve(level, y, x, w, c, axes),
                     false => Ok(()),
                 }
@@ -260,7 +266,7 @@ macro_rules! by_parts {
                 c: Channels,
                 axes: &[Axis],
             ) -> Fallible {
-                if !begun(y, x, w, c, axes) {
+                if !check_and_clear(y, x, w, c, axes) {
                     return Ok(());
                 }
                 let parts: [fn(&Self) -> $t; 3] = [|z| z.re, |z| z.im, |z| -z.im];

@@ -88,10 +88,10 @@ fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize
     });
     let (loops, start) = (Loops::new(axes), [offset, src.offset()]);
     let (inner, data) = (loops.inner(), src.data());
-    let turned = turned(&loops);
-    let is_square = turned
+    let transposed = transposed(&loops);
+    let is_square = transposed
         .as_ref()
-        .is_some_and(|(_, turned)| inner.len.min(turned.len) >= SMALL_TILE);
+        .is_some_and(|(_, transposed)| inner.len.min(transposed.len) >= SMALL_TILE);
     if inner.len < MIN_RUN_ELEMENTS && !is_square {
         let (rest, block) = loops.blocks();
         let count = rest
@@ -102,11 +102,11 @@ fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize
             return blocks(dst, data, start, &rest, &block);
         }
     }
-    if let Some((rest, turned)) = turned {
+    if let Some((rest, transposed)) = transposed {
         let rest = rest.around();
-        return rest.in_order(start, |at, _| match inner.len.min(turned.len) < TILE {
-            true => transpose::<T, SMALL_TILE>(dst, data, at, inner, turned),
-            false => transpose::<T, TILE>(dst, data, at, inner, turned),
+        return rest.in_order(start, |at, _| match inner.len.min(transposed.len) < TILE {
+            true => transpose::<T, SMALL_TILE>(dst, data, at, inner, transposed),
+            false => transpose::<T, TILE>(dst, data, at, inner, transposed),
         });
     }
     let longest = (0..loops.outer().len()).max_by_key(|&d| loops.outer()[d].len);
@@ -209,7 +209,7 @@ const MIN_SMALL_SIDE: usize = 4;
 /// Finds the other axis of a transpose: the source is contiguous along an outer axis but not along
 /// the innermost one. Returns the nest without that axis, and the axis. Short sides are accepted if
 /// there are many matrices.
-fn turned(loops: &Loops<2>) -> Option<(Loops<2>, StridedAxis<2>)> {
+fn transposed(loops: &Loops<2>) -> Option<(Loops<2>, StridedAxis<2>)> {
     let inner = loops.inner();
     let longest = loops.outer().iter().map(|a| a.len).max()?;
     let long = |len: usize| len >= TILE || len >= MIN_SMALL_SIDE && longest >= TILE;
@@ -225,22 +225,22 @@ fn turned(loops: &Loops<2>) -> Option<(Loops<2>, StridedAxis<2>)> {
         .map(|d| loops.without(d))
 }
 
-/// Copies the matrix of the axes `inner` and `turned` in square blocks. A block is read along the
-/// source's lines and written along the destination's, so each cache line is touched once. This
+/// Copies the matrix of the axes `inner` and `transposed` in square blocks. A block is read along
+/// the source's lines and written along the destination's, so each cache line is touched once. This
 /// also holds if lines are a power of two apart and map to the same cache set.
 fn transpose<T: Copy, const TILE: usize>(
     dst: &mut [T],
     data: &[T],
     at: [usize; 2],
     inner: StridedAxis<2>,
-    turned: StridedAxis<2>,
+    transposed: StridedAxis<2>,
 ) {
     let mut block = [[data[at[1]]; TILE]; TILE];
-    for j in (0..turned.len).step_by(TILE) {
+    for j in (0..transposed.len).step_by(TILE) {
         for i in (0..inner.len).step_by(TILE) {
-            let [d, s] = step(step(at, turned.strides, j), inner.strides, i);
-            let (rows, cols) = (TILE.min(turned.len - j), TILE.min(inner.len - i));
-            if rows == TILE && cols == TILE && [inner.strides[0], turned.strides[1]] == [1, 1] {
+            let [d, s] = step(step(at, transposed.strides, j), inner.strides, i);
+            let (rows, cols) = (TILE.min(transposed.len - j), TILE.min(inner.len - i));
+            if rows == TILE && cols == TILE && [inner.strides[0], transposed.strides[1]] == [1, 1] {
                 let line = |c: usize| {
                     data[step([s], [inner.strides[1]], c)[0]..]
                         .first_chunk()
@@ -252,12 +252,12 @@ fn transpose<T: Copy, const TILE: usize>(
                 lines.iter().for_each(|l| {
                     prefetch(l.as_ptr().wrapping_offset(next), size_of::<[T; TILE]>())
                 });
-                if turn::block(&mut dst[..], d, turned.strides[0], &lines) {
+                if turn::block(&mut dst[..], d, transposed.strides[0], &lines) {
                     continue;
                 }
             }
             for (c, s) in (0..cols).map(|c| (c, step([s], [inner.strides[1]], c)[0])) {
-                match turned.strides[1] {
+                match transposed.strides[1] {
                     1 if rows == TILE => {
                         let line: &[T; TILE] = data[s..].first_chunk().expect("a full block");
                         (0..TILE).for_each(|r| block[r][c] = line[r]);
@@ -266,7 +266,7 @@ fn transpose<T: Copy, const TILE: usize>(
                 }
             }
             for (r, line) in block.iter().enumerate().take(rows) {
-                let d = step([d], [turned.strides[0]], r)[0];
+                let d = step([d], [transposed.strides[0]], r)[0];
                 copy_run(dst, d, inner.strides[0], ElementRun::Dense(line), cols);
             }
         }

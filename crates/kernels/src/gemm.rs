@@ -189,7 +189,7 @@ fn at_level<T: ComplexParts, S: Source<T>>(
         "sizes of products"
     );
     if k > K_RUN_STEPS {
-        return in_halves(level, c, a, b, steps);
+        return as_two_sums(level, c, a, b, steps);
     }
     let strided = |x: Matrix<S>| Strided {
         at: x.pointer(),
@@ -211,7 +211,7 @@ fn at_level<T: ComplexParts, S: Source<T>>(
 /// Computes products of more than [`K_RUN_STEPS`] steps one by one, each as the sum of two
 /// products.
 #[cold]
-fn in_halves<T: ComplexParts, S: Source<T>>(
+fn as_two_sums<T: ComplexParts, S: Source<T>>(
     level: Level,
     c: &mut [T],
     a: Matrix<S>,
@@ -291,7 +291,7 @@ pub(crate) unsafe fn update(
 const MAX_WIDENED_ELEMENTS: usize = 4096;
 
 /// Computes products of 16-bit floats in f32, rounded once.
-fn of_halves<T: HalfFloat>(
+fn half_product<T: HalfFloat>(
     level: Level,
     mut c: &mut [T],
     [mut a, mut b]: [Matrix<T>; 2],
@@ -381,10 +381,10 @@ macro_rules! through_f32 {
     ($($t:ty)*) => {$(
         impl Gemm for $t {
             fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) -> Fallible {
-                of_halves(Level::chosen(), c, [a, b], [0; 2])
+                half_product(Level::chosen(), c, [a, b], [0; 2])
             }
             fn products(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, steps: [isize; 2]) -> Fallible {
-                of_halves(Level::chosen(), c, [a, b], steps)
+                half_product(Level::chosen(), c, [a, b], steps)
             }
         }
     )*};

@@ -51,14 +51,14 @@ pub fn reduce<T: Copy + Send + Sync, A: Copy + Sync>(
             for (k, stage) in stages.iter().enumerate() {
                 refill(&mut next, stage.y.size, of_none)?;
                 match k {
-                    0 => folded(stage, &mut next, &stage.x.take(x)?, &lift, &fold),
-                    _ => folded(stage, &mut next, &stage.x.take(&now)?, |a| a, &fold),
+                    0 => fold_parts(stage, &mut next, &stage.x.reorder(x)?, &lift, &fold),
+                    _ => fold_parts(stage, &mut next, &stage.x.reorder(&now)?, |a| a, &fold),
                 }
                 if stage.y.is_same() {
                     std::mem::swap(&mut now, &mut next);
                 } else {
                     refill(&mut now, stage.y.len(), of_none)?;
-                    stage.y.give(&mut now, &next);
+                    stage.y.restore(&mut now, &next);
                 }
             }
             y.iter_mut().zip(&now).for_each(|(y, &a)| *y = lower(a));
@@ -101,7 +101,7 @@ fn stage(axes: &[Axis], k: usize) -> Fallible<WindowParts> {
 }
 
 /// Folds all parts of an image, in order.
-fn folded<S: Copy, A: Copy>(
+fn fold_parts<S: Copy, A: Copy>(
     stage: &WindowParts,
     y: &mut [A],
     x: &[S],
@@ -139,8 +139,8 @@ pub type Select<'a> = dyn Fn(&WindowLines, &mut [bool]) + 'a;
 pub fn equal<'a, T: PartialEq + Copy + Sync>(x: &'a [T], y: &'a [T]) -> Box<Selection<'a>> {
     Box::new(move |parts, image| {
         let (n, count) = (parts.x.len(), parts.y.len());
-        let x: Cow<[T]> = parts.x.take(&x[image * n..][..n])?;
-        let y: Cow<[T]> = parts.y.take(&y[image * count..][..count])?;
+        let x: Cow<[T]> = parts.x.reorder(&x[image * n..][..n])?;
+        let y: Cow<[T]> = parts.y.reorder(&y[image * count..][..count])?;
         Ok(Box::new(move |part, flags| {
             part.each_flagged(
                 flags,
@@ -270,7 +270,7 @@ fn sums<T: Number, A: Copy + Send + Sync>(
             for (image, r) in (chunk * each..).zip(piece.chunks_exact_mut(to.len())) {
                 let select = select(&parts, image)?;
                 let own = match t {
-                    Terms::Each(t) => of.take(&t[image * of.len()..][..of.len()])?,
+                    Terms::Each(t) => of.reorder(&t[image * of.len()..][..of.len()])?,
                     Terms::Same(_) => Cow::Borrowed(&[][..]),
                 };
                 let t = if let Terms::Each(_) = t {
@@ -291,7 +291,7 @@ fn sums<T: Number, A: Copy + Send + Sync>(
                     true => r.iter_mut().zip(&scratch).for_each(|(r, &s)| *r = lower(s)),
                     false => {
                         refill(&mut all, to.len(), none)?;
-                        to.give(&mut all, &scratch);
+                        to.restore(&mut all, &scratch);
                         r.iter_mut().zip(&all).for_each(|(r, &s)| *r = lower(s));
                     }
                 }

@@ -20,7 +20,7 @@ use crate::sliding::Axis;
 
 /// Whether lanes of groups are used for a convolution with few windows: it has few outputs, and
 /// groups fill at least half of the lanes.
-pub(super) fn pay<T: GemmFloat>(level: Level, c: &Channels) -> bool {
+pub(super) fn applies<T: GemmFloat>(level: Level, c: &Channels) -> bool {
     c.outputs < MIN_PRODUCT_OUTPUTS && c.groups * 2 >= T::kernels(level).lanes
 }
 
@@ -97,7 +97,8 @@ impl<T: GemmFloat> Plan<'_, T> {
             let mut row = 0;
             for f in 0..self.c.features {
                 for (lane, to) in all[..groups * size].chunks_exact_mut(size).enumerate() {
-                    self.layout.put(to, self.x.plane(first + lane, b, f));
+                    self.layout
+                        .copy_feature(to, self.x.plane(first + lane, b, f));
                 }
                 let lines = |from: *const T, lane: usize, depth: usize| PackLanes {
                     from,
@@ -196,7 +197,7 @@ impl<T: GemmFloat> Plan<'_, T> {
                         false => add(level(Runs::level(block)), chains, all),
                     }
                     self.runs
-                        .merged(end_row, |l| add(level(l), level(l + 1), all));
+                        .for_each_merge(end_row, |l| add(level(l), level(l + 1), all));
                 }
             }
             k = end;

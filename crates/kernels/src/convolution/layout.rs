@@ -180,7 +180,7 @@ impl Layout {
     }
 
     /// Copies the elements of a feature to their places.
-    pub(super) fn put<T: Number>(&self, to: &mut [T], x: &[T]) {
+    pub(super) fn copy_feature<T: Number>(&self, to: &mut [T], x: &[T]) {
         for &(line, from) in &self.lines {
             let (to, x) = (&mut to[line..line + self.last.len], &x[from..]);
             for &(run, start) in self.last.slots.iter().filter(|(run, _)| run.count > 0) {

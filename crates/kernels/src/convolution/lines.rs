@@ -193,7 +193,7 @@ pub(super) fn convolve<T: Vectors + Plain>(
     try_chunks(y, each * plane, nanos, |chunk, y| {
         plan.planes(chunk * each, y)
     })?;
-    outside::leave_out(y, x, w, c, axes, |terms| plan.sum(terms))
+    outside::exclude_padding(y, x, w, c, axes, |terms| plan.sum(terms))
 }
 
 impl<'a, T: Vectors + Plain> Plan<'a, T> {
@@ -274,7 +274,7 @@ impl<'a, T: Vectors + Plain> Plan<'a, T> {
             for (plane, y) in (first..).zip(y.chunks_exact_mut(c.outputs * self.count)) {
                 let (g, b) = c.plane(plane);
                 for (f, x) in x.chunks_exact_mut(size).take(c.features).enumerate() {
-                    self.layout.put(x, self.x.plane(g, b, f));
+                    self.layout.copy_feature(x, self.x.plane(g, b, f));
                 }
                 let w = &self.w[g * c.outputs * self.steps.len()..];
                 // SAFETY: the operand is laid out in `x`, and `between` has room for the windows of

@@ -15,11 +15,11 @@ use crate::sliding::{Axis, components};
 /// The sum of products in the order of [`gemm`](mod@crate::gemm). Blocks of steps are chains of
 /// fused multiply-adds. Runs add blocks in ascending order, and runs are added in pairs. A product
 /// that is `None` is skipped.
-pub(super) fn ordered<T: Number>(terms: &[Option<(T, T)>], fused: fn(T, T, T) -> T) -> T {
+pub(super) fn ordered_sum<T: Number>(terms: &[Option<(T, T)>], fused: fn(T, T, T) -> T) -> T {
     if terms.len() > K_RUN_STEPS {
         let half = K_RUN_STEPS * (terms.len().div_ceil(K_RUN_STEPS)).next_power_of_two() / 2;
         let (left, right) = terms.split_at(half);
-        return ordered(left, fused).plus(ordered(right, fused));
+        return ordered_sum(left, fused).plus(ordered_sum(right, fused));
     }
     let chain = |terms: &[Option<(T, T)>]| {
         terms
@@ -51,7 +51,7 @@ fn all_finite<T: Number>(w: &[T]) -> bool {
 
 /// Recomputes the elements of `y` whose windows have a product of a non-finite weight and padding.
 /// `sum` receives the factors of the rows `(f, k)` in order, and `None` for padding.
-pub(super) fn leave_out<T: Number>(
+pub(super) fn exclude_padding<T: Number>(
     y: &mut [T],
     x: Planes<T>,
     w: &[T],

@@ -20,7 +20,7 @@ impl Runs {
 
     /// Calls `add(i)`, which adds the sums `i + 1` to the sums `i`, for every merge that is due
     /// when the rows before `p` end a run.
-    pub(super) fn merged(self, p: usize, mut add: impl FnMut(usize)) {
+    pub(super) fn for_each_merge(self, p: usize, mut add: impl FnMut(usize)) {
         let (last, run) = (p == self.0, (p - 1) / K_RUN_STEPS);
         let top = run.count_ones() as usize;
         let merges = match last {

@@ -206,7 +206,7 @@ macro_rules! bits_are_those_of_products {
             |x, w, c, axes, factors| {
                 let expected: Vec<$t> = factors
                     .iter()
-                    .map(|terms| outside::ordered(terms, <$t>::mul_add))
+                    .map(|terms| outside::ordered_sum(terms, <$t>::mul_add))
                     .collect();
                 has_bits(&expected, x, w, c, axes);
             },
@@ -294,7 +294,7 @@ fn zeros_between_elements_change_no_order() {
         let sums = factors(&x, &w, c, &axes);
         let expected: Vec<f32> = sums
             .iter()
-            .map(|terms| outside::ordered(terms, f32::mul_add))
+            .map(|terms| outside::ordered_sum(terms, f32::mul_add))
             .collect();
         has_bits(&expected, &x, &w, c, &axes);
     }
@@ -392,7 +392,7 @@ fn groups_side_by_side_have_the_bits_of_products() {
             let sums = factors(&x, &w, c, &axes);
             let expected: Vec<T> = sums
                 .iter()
-                .map(|terms| outside::ordered(terms, fused))
+                .map(|terms| outside::ordered_sum(terms, fused))
                 .collect();
             has_bits(&expected, &x, &w, c, &axes);
         }
@@ -442,7 +442,8 @@ fn pieces_of_work_change_no_bit() {
         };
         let alone = run(1);
         assert!(run(2) == alone && run(8) == alone, "{c:?}");
-        let every = |(y, terms): (&f32, &Terms<f32>)| outside::ordered(terms, f32::mul_add) == *y;
+        let every =
+            |(y, terms): (&f32, &Terms<f32>)| outside::ordered_sum(terms, f32::mul_add) == *y;
         assert!(
             alone.iter().zip(&factors(&x, &w, c, &axes)).all(every),
             "{c:?}"

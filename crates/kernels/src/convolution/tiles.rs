@@ -124,7 +124,7 @@ pub(super) fn products<T: GemmFloat + Gemm>(
     let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
     let (count, rows) = (volume(|a| a.count), c.features * volume(|a| a.window));
     if c.batch * count < MIN_PACKED_WINDOWS {
-        return match groups::pay::<T>(level, &c) {
+        return match groups::applies::<T>(level, &c) {
             true => groups::products(level, y, x, w, c, axes),
             false => by_columns(y, x, w, c, axes),
         };
@@ -200,8 +200,8 @@ pub(super) fn products<T: GemmFloat + Gemm>(
                 let (group, b) = (piece / each, piece % each / plan.bands.len() * plan.images);
                 let band = &plan.bands[piece % plan.bands.len()];
                 let images = b..c.batch.min(b + plan.images);
-                // SAFETY: the kernel is packed, and no other chunk accesses the windows of these images
-                // and this band.
+                // SAFETY: the kernel is packed, and no other chunk accesses the windows of these
+                // images and this band.
                 unsafe { plan.piece(packed.get().cast_const(), y.get(), group, images, band) }
             })
         },
@@ -245,7 +245,7 @@ fn by_columns<T: GemmFloat + Gemm>(
     for g in 0..c.groups {
         for b in 0..c.batch {
             for (f, to) in laid.chunks_exact_mut(layout.size).enumerate() {
-                layout.put(to, x.plane(g, b, f));
+                layout.copy_feature(to, x.plane(g, b, f));
             }
             for (f, x) in laid.chunks_exact(layout.size).enumerate() {
                 let row = f * layout.window.len();
@@ -423,7 +423,7 @@ impl<T: GemmFloat> Plan<'_, T> {
                 .take(images.len() * features)
                 .enumerate()
             {
-                band.layout.put(
+                band.layout.copy_feature(
                     to,
                     self.x
                         .plane(group, images.start + i / features, i % features),
@@ -524,7 +524,7 @@ impl<T: GemmFloat> Plan<'_, T> {
                     }
                 }
             }
-            self.runs().merged(end, |level| {
+            self.runs().for_each_merge(end, |level| {
                 let ((to, row, image), (from, of_row, of_image)) = (place(level), place(level + 1));
                 for (b, o) in (0..images * outputs).map(|i| (i / outputs, i % outputs)) {
                     let to = to.wrapping_add(b * image + o * row);
@@ -593,7 +593,7 @@ impl<T: GemmFloat> Plan<'_, T> {
                     unsafe { self.kernels.below[width / lanes - 1][half](&t) };
                 }
             }
-            self.runs().merged(end, |level| {
+            self.runs().for_each_merge(end, |level| {
                 let at = |level: usize| all.wrapping_add(level * size_of_level);
                 // SAFETY: both levels have room for all sums, and do not overlap.
                 unsafe { add(at(level), at(level + 1), size_of_level) };

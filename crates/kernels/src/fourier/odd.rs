@@ -106,37 +106,37 @@ impl<W: V, const D: usize> PairRows<W, D> {
         t: usize,
     ) -> [[W; D]; K] {
         let (half, rows) = (pairs.half(), self.0.as_ptr().cast::<[[W; D]; 2]>());
-        let (mut y, mut turns, mut i) = ([first; K], [W::splat(W::E::ZERO); K], 0);
+        let (mut y, mut twiddles, mut i) = ([first; K], [W::splat(W::E::ZERO); K], 0);
         // SAFETY: the caller guarantees `t + K <= half` (# Safety). Twiddles are read below `half +
         // t + K - 1`, and the table has all of them.
         unsafe {
             let table = pairs.table.as_ptr().add(2 * t + PART);
-            for (v, turn) in turns.iter_mut().enumerate().take(K - 1) {
-                *turn = W::splat(*table.add(2 * v));
+            for (v, twiddle) in twiddles.iter_mut().enumerate().take(K - 1) {
+                *twiddle = W::splat(*table.add(2 * v));
             }
             // The twiddles of `K` steps are in a rotating window, so that none is moved.
             while i + K <= half {
                 for u in 0..K {
-                    turns[(u + K - 1) % K] = W::splat(*table.add(2 * (i + u + K - 1)));
+                    twiddles[(u + K - 1) % K] = W::splat(*table.add(2 * (i + u + K - 1)));
                     let x = (*rows.add(i + u))[PART];
                     for v in 0..K {
                         for d in 0..D {
-                            y[v][d] = x[d].fma(turns[(u + v) % K], y[v][d]);
+                            y[v][d] = x[d].fma(twiddles[(u + v) % K], y[v][d]);
                         }
                     }
                 }
                 i += K;
             }
             while i < half {
-                turns[K - 1] = W::splat(*table.add(2 * (i + K - 1)));
+                twiddles[K - 1] = W::splat(*table.add(2 * (i + K - 1)));
                 let x = (*rows.add(i))[PART];
                 for v in 0..K {
                     for d in 0..D {
-                        y[v][d] = x[d].fma(turns[v], y[v][d]);
+                        y[v][d] = x[d].fma(twiddles[v], y[v][d]);
                     }
                 }
                 for v in 1..K {
-                    turns[v - 1] = turns[v];
+                    twiddles[v - 1] = twiddles[v];
                 }
                 i += 1;
             }
@@ -163,19 +163,19 @@ impl<W: V, const P: usize, const H: usize> RegisterPairs<W, P, H> {
     /// `pairs` belongs to `P` points.
     #[inline(always)]
     pub(super) unsafe fn new(pairs: &OddPairs<W::E>) -> RegisterPairs<W, P, H> {
-        let mut turns = [C::zero(); P];
-        for (u, turn) in turns.iter_mut().enumerate().take(2 * H - 1) {
+        let mut twiddles = [C::zero(); P];
+        for (u, twiddle) in twiddles.iter_mut().enumerate().take(2 * H - 1) {
             // SAFETY: `u < 2 H - 1`, the number of pairs in the table (`OddPairs::new`).
-            *turn = unsafe { C::splat(pairs.table.as_ptr().add(2 * u)) };
+            *twiddle = unsafe { C::splat(pairs.table.as_ptr().add(2 * u)) };
         }
-        RegisterPairs(turns)
+        RegisterPairs(twiddles)
     }
 }
 
 impl<W: V, const P: usize, const H: usize> Butterfly<W, P> for RegisterPairs<W, P, H> {
     #[inline(always)]
     fn transform(&self, x: &mut [C<W>; P]) {
-        let (first, turns) = (x[0], &self.0);
+        let (first, twiddles) = (x[0], &self.0);
         let (mut sums, mut differences) = ([C::zero(); H], [C::zero(); H]);
         for i in 0..H {
             let (a, b) = (x[Self::POWERS[i]], x[P - Self::POWERS[i]]);
@@ -184,12 +184,12 @@ impl<W: V, const P: usize, const H: usize> Butterfly<W, P> for RegisterPairs<W, 
         }
         for t in 0..H {
             let (mut cos, mut sin) = (
-                first.plus(sums[0], turns[t].re),
-                differences[0].times(turns[t].im),
+                first.plus(sums[0], twiddles[t].re),
+                differences[0].times(twiddles[t].im),
             );
             for i in 1..H {
-                cos = cos.plus(sums[i], turns[t + i].re);
-                sin = sin.plus(differences[i], turns[t + i].im);
+                cos = cos.plus(sums[i], twiddles[t + i].re);
+                sin = sin.plus(differences[i], twiddles[t + i].im);
             }
             (x[Self::POWERS[t]], x[P - Self::POWERS[t]]) = (cos.minus_i(sin), cos.plus_i(sin));
         }
@@ -211,10 +211,10 @@ impl<W: V, const P: usize, const H: usize> RegisterPairs<W, P, H> {
         for t in 0..H {
             let mut z = C { re: x[0], im: zero };
             for i in 0..H {
-                let turn = self.0[t + i];
+                let twiddle = self.0[t + i];
                 z = C {
-                    re: sums[i].fma(turn.re, z.re),
-                    im: differences[i].fma(turn.im, z.im),
+                    re: sums[i].fma(twiddle.re, z.re),
+                    im: differences[i].fma(twiddle.im, z.im),
                 };
             }
             // The spectrum takes sines with the opposite sign, and that of `P - k` with this one.
@@ -244,9 +244,9 @@ impl<W: V, const P: usize, const H: usize> RegisterPairs<W, P, H> {
         for t in 0..H {
             let (mut even, mut odd) = (first, W::splat(W::E::ZERO));
             for (i, row) in rows.iter().enumerate() {
-                let turn = self.0[t + i];
-                even = row.re.fma(turn.re, even);
-                odd = row.im.fma(turn.im, odd);
+                let twiddle = self.0[t + i];
+                even = row.re.fma(twiddle.re, even);
+                odd = row.im.fma(twiddle.im, odd);
             }
             (x[Self::POWERS[t]], x[P - Self::POWERS[t]]) = (even.sub(odd), even.add(odd));
         }

@@ -44,7 +44,7 @@ enum RealKind<E> {
 struct Halves<E> {
     plan: Plan<E>,
     /// `w^k` for `k <= h/2`.
-    turns: Vec<E>,
+    twiddles: Vec<E>,
 }
 
 struct Odd<E> {
@@ -52,7 +52,7 @@ struct Odd<E> {
     m: usize,
     pairs: OddPairs<E>,
     /// `w^(k j)` for every `j` below `m` and `k` from 1 to `r/2`.
-    turns: Vec<E>,
+    twiddles: Vec<E>,
     plan: Plan<E>,
     rest: RealPlan<E>,
 }
@@ -65,25 +65,25 @@ impl<E: Float> RealPlan<E> {
             1 => RealKind::One,
             2 => {
                 let (h, roots) = (n / 2, Roots::new(n)?);
-                let mut turns = with_capacity(2 * (h / 2 + 1))?;
-                (0..=h / 2).try_for_each(|k| pair(&mut turns, roots.at(k)))?;
+                let mut twiddles = with_capacity(2 * (h / 2 + 1))?;
+                (0..=h / 2).try_for_each(|k| pair(&mut twiddles, roots.at(k)))?;
                 RealKind::Even(Halves {
                     plan: Plan::new(h)?,
-                    turns,
+                    twiddles,
                 })
             }
             r if r < n || real_prime(n).is_none() => {
                 let (m, roots) = (n / r, Roots::new(n)?);
-                let mut turns = with_capacity(2 * m * (r / 2))?;
+                let mut twiddles = with_capacity(2 * m * (r / 2))?;
                 for j in 0..m {
-                    (1..=r / 2).try_for_each(|k| pair(&mut turns, roots.at(k * j)))?;
+                    (1..=r / 2).try_for_each(|k| pair(&mut twiddles, roots.at(k * j)))?;
                 }
                 let (pairs, plan, rest) = (OddPairs::new(r)?, Plan::new(m)?, RealPlan::new(m)?);
                 RealKind::Odd(Box::new(Odd {
                     r,
                     m,
                     pairs,
-                    turns,
+                    twiddles,
                     plan,
                     rest,
                 }))
@@ -117,12 +117,12 @@ impl<E: Float> RealPlan<E> {
     pub(super) fn bytes(&self) -> usize {
         match &self.kind {
             RealKind::One => 0,
-            RealKind::Even(halves) => halves.plan.bytes() + size_of::<E>() * halves.turns.len(),
+            RealKind::Even(halves) => halves.plan.bytes() + size_of::<E>() * halves.twiddles.len(),
             RealKind::Odd(odd) => {
                 odd.plan.bytes()
                     + odd.rest.bytes()
                     + odd.pairs.bytes()
-                    + size_of::<E>() * odd.turns.len()
+                    + size_of::<E>() * odd.twiddles.len()
             }
             RealKind::Prime(hartley) => hartley.bytes(),
         }
@@ -149,7 +149,7 @@ impl<E: Float> RealPlan<E> {
                     dispatch(
                         width,
                         &Untangle {
-                            turns: &halves.turns,
+                            twiddles: &halves.twiddles,
                             h: n / 2,
                             x: y,
                             y,
@@ -223,7 +223,7 @@ impl<E: Float> RealPlan<E> {
                     dispatch(
                         width,
                         &Untangle {
-                            turns: &halves.turns,
+                            twiddles: &halves.twiddles,
                             h: n / 2,
                             x,
                             y: work,
@@ -315,15 +315,15 @@ impl<E: Float> Ends<E> {
     }
 }
 
-/// Runs `few` of a pass for radices that fit registers, else `columns`.
+/// Runs `in_registers` of a pass for radices that fit registers, else `columns`.
 macro_rules! by_rows {
     ($pass:expr, $W:ident) => {
         match $pass.odd.r {
-            3 => $pass.few::<$W, 3, 1>(),
-            5 => $pass.few::<$W, 5, 2>(),
-            7 => $pass.few::<$W, 7, 3>(),
-            11 => $pass.few::<$W, 11, 5>(),
-            13 => $pass.few::<$W, 13, 6>(),
+            3 => $pass.in_registers::<$W, 3, 1>(),
+            5 => $pass.in_registers::<$W, 5, 2>(),
+            7 => $pass.in_registers::<$W, 7, 3>(),
+            11 => $pass.in_registers::<$W, 11, 5>(),
+            13 => $pass.in_registers::<$W, 13, 6>(),
             _ => $pass.columns::<$W>(),
         }
     };
@@ -351,27 +351,31 @@ impl<E: Float> Split<'_, E> {
     /// # Safety
     /// As [`Job::run`]; the radix is `P`.
     #[inline(always)]
-    unsafe fn few<W: V<E = E>, const P: usize, const H: usize>(&self) {
+    unsafe fn in_registers<W: V<E = E>, const P: usize, const H: usize>(&self) {
         let Odd {
             m,
             ref pairs,
-            ref turns,
+            ref twiddles,
             ..
         } = *self.odd;
         // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
         // Safety).
         unsafe {
-            let few = RegisterPairs::<W, P, H>::new(pairs);
+            let in_registers = RegisterPairs::<W, P, H>::new(pairs);
             for j in 0..m {
                 let mut x = [W::splat(E::ZERO); P];
                 for (i, x) in x.iter_mut().enumerate() {
                     *x = W::load(self.x.add((i * m + j) * W::N));
                 }
-                let (all, y) = few.real(&x);
+                let (all, y) = in_registers.real(&x);
                 all.store(self.ends.reals.add(j * W::N));
                 for k in 1..=H {
-                    let turn = C::splat(turns.as_ptr().add(2 * (j * H + k - 1)));
-                    let z = if j > 0 { y[k - 1].mul(turn) } else { y[k - 1] };
+                    let twiddle = C::splat(twiddles.as_ptr().add(2 * (j * H + k - 1)));
+                    let z = if j > 0 {
+                        y[k - 1].mul(twiddle)
+                    } else {
+                        y[k - 1]
+                    };
                     z.store(self.ends.line(m, k, W::N).add(2 * j * W::N));
                 }
             }
@@ -437,8 +441,8 @@ impl<E: Float> Split<'_, E> {
         // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
         // Safety).
         unsafe {
-            let turn = C::splat(self.odd.turns.as_ptr().add(2 * (j * (r / 2) + k - 1)));
-            let z = if j > 0 { z.mul(turn) } else { z };
+            let twiddle = C::splat(self.odd.twiddles.as_ptr().add(2 * (j * (r / 2) + k - 1)));
+            let z = if j > 0 { z.mul(twiddle) } else { z };
             z.store(self.ends.line(self.odd.m, k, W::N).add(2 * j * W::N));
         }
     }
@@ -467,25 +471,25 @@ impl<E: Float> Join<'_, E> {
     /// # Safety
     /// As [`Job::run`]; the radix is `P`.
     #[inline(always)]
-    unsafe fn few<W: V<E = E>, const P: usize, const H: usize>(&self) {
+    unsafe fn in_registers<W: V<E = E>, const P: usize, const H: usize>(&self) {
         let Odd {
             m,
             ref pairs,
-            ref turns,
+            ref twiddles,
             ..
         } = *self.odd;
         // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
         // Safety).
         unsafe {
-            let few = RegisterPairs::<W, P, H>::new(pairs);
+            let in_registers = RegisterPairs::<W, P, H>::new(pairs);
             for j in 0..m {
                 let mut y = [C::zero(); H];
                 for k in 1..=H {
-                    let turn = C::splat(turns.as_ptr().add(2 * (j * H + k - 1)));
+                    let twiddle = C::splat(twiddles.as_ptr().add(2 * (j * H + k - 1)));
                     let z = C::<W>::load(self.ends.line(m, k, W::N).add((m - j) % m * 2 * W::N));
-                    y[k - 1] = if j > 0 { z.mul_conjugate(turn) } else { z };
+                    y[k - 1] = if j > 0 { z.mul_conjugate(twiddle) } else { z };
                 }
-                let x = few.real_adjoint(W::load(self.ends.reals.add(j * W::N)), &y);
+                let x = in_registers.real_adjoint(W::load(self.ends.reals.add(j * W::N)), &y);
                 for (i, x) in x.iter().enumerate() {
                     x.store(self.y.add((i * m + j) * W::N));
                 }
@@ -504,7 +508,7 @@ impl<E: Float> Join<'_, E> {
             r,
             m,
             ref pairs,
-            ref turns,
+            ref twiddles,
             ..
         } = *self.odd;
         let (half, mut rows) = (r / 2, PairRows::<W, 1>::new());
@@ -518,8 +522,8 @@ impl<E: Float> Join<'_, E> {
                     let power = power as usize;
                     let k = if power <= half { power } else { r - power };
                     let z = C::<W>::load(self.ends.line(m, k, W::N).add((m - j) % m * 2 * W::N));
-                    let turn = C::splat(turns.as_ptr().add(2 * (j * half + k - 1)));
-                    let z = if j > 0 { z.mul_conjugate(turn) } else { z };
+                    let twiddle = C::splat(twiddles.as_ptr().add(2 * (j * half + k - 1)));
+                    let z = if j > 0 { z.mul_conjugate(twiddle) } else { z };
                     rows.set(i, [z.re], [if power <= half { z.im } else { z.im.neg() }]);
                     all = all.add(z.re);
                 }

@@ -74,9 +74,9 @@ pub(super) unsafe fn products<T: GemmFloat>(
                         sizes: [m, k, n],
                         lanes: here,
                         a: of_a,
-                        of_a: lay(level, of_a, [m, k], a, first, here, steps[0]),
+                        of_a: transpose_operand(level, of_a, [m, k], a, first, here, steps[0]),
                         b: of_b,
-                        of_b: lay(level, of_b, [k, n], b, first, here, steps[1]),
+                        of_b: transpose_operand(level, of_b, [k, n], b, first, here, steps[1]),
                         c: of_c,
                     };
                     (kernels.together)(&batch);
@@ -99,7 +99,7 @@ pub(super) unsafe fn products<T: GemmFloat>(
 ///
 /// # Safety
 /// The matrices exist, and `to` has room for their elements.
-unsafe fn lay<T: GemmFloat>(
+unsafe fn transpose_operand<T: GemmFloat>(
     level: Level,
     to: *mut T,
     [rows, cols]: [usize; 2],

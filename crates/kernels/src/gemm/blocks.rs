@@ -179,9 +179,9 @@ struct Product<E: ComplexParts, S = E> {
 }
 
 /// Product that several threads share by reference.
-struct Everywhere<'a, E: ComplexParts, S>(&'a Product<E, S>);
+struct SharedProduct<'a, E: ComplexParts, S>(&'a Product<E, S>);
 
-impl<'a, E: ComplexParts, S> Everywhere<'a, E, S> {
+impl<'a, E: ComplexParts, S> SharedProduct<'a, E, S> {
     fn get(&self) -> &'a Product<E, S> {
         self.0
     }
@@ -189,7 +189,7 @@ impl<'a, E: ComplexParts, S> Everywhere<'a, E, S> {
 
 // SAFETY: the struct only carries pointers; callers of its unsafe methods guarantee that accesses
 // of threads are disjoint.
-unsafe impl<E: ComplexParts, S> Sync for Everywhere<'_, E, S> {}
+unsafe impl<E: ComplexParts, S> Sync for SharedProduct<'_, E, S> {}
 
 /// Returns `n / unit`, rounded up, for a power of two. A division would take as long as a small
 /// product.
@@ -334,7 +334,7 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             0
         };
         with_scratch(2 * wide * depth * size_of::<E>(), |scratch| {
-            let (x, scratch) = (Everywhere(self), Shared(scratch.cast::<E>()));
+            let (x, scratch) = (SharedProduct(self), Shared(scratch.cast::<E>()));
             for step in 0..=count {
                 let bands = if step > 0 { m.div_ceil(high) } else { 0 };
                 let parts = if step < count {
@@ -634,7 +634,8 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             depth: steps.len(),
         };
         let panels = panels(ceil(columns.len(), lanes)).map(|(v, many)| (v * lanes, many * lanes));
-        // SAFETY: the caller guarantees that the steps exist and that `scratch` holds them (# Safety).
+        // SAFETY: the caller guarantees that the steps exist and that `scratch` holds them (#
+        // Safety).
         unsafe { self.pack(scratch, lines, part, panels) };
     }
 
@@ -656,7 +657,8 @@ impl<E: ComplexParts, S: Source<E>> Product<E, S> {
             depth: steps.len(),
         };
         let panels = parts(0, band.len(), rows).map(|part| (part.start, rows));
-        // SAFETY: the caller guarantees that the rows exist and that `scratch` holds them (# Safety).
+        // SAFETY: the caller guarantees that the rows exist and that `scratch` holds them (#
+        // Safety).
         unsafe { self.pack(scratch, lines, 0..steps.len(), panels) };
     }
 

@@ -38,7 +38,7 @@ pub(super) unsafe fn beside<L: MicroVector, const R: usize, const V: usize, cons
         }
         w = w.wrapping_add(FULL);
     }
-    for (r, row) in apart(&acc).into_iter().enumerate().take(t.rows) {
+    for (r, row) in copy_sums(&acc).into_iter().enumerate().take(t.rows) {
         for (v, x) in row.into_iter().enumerate() {
             let n = t.lanes[v];
             // SAFETY: the caller guarantees that C has these lanes in this row (# Safety).
@@ -80,7 +80,7 @@ pub(super) unsafe fn below<L: MicroVector, const R: usize, const V: usize>(t: &I
         }
         w = w.wrapping_add(V * L::N);
     }
-    for (r, row) in apart(&acc).into_iter().enumerate().take(t.rows) {
+    for (r, row) in copy_sums(&acc).into_iter().enumerate().take(t.rows) {
         for (v, x) in row.into_iter().enumerate() {
             // SAFETY: the caller guarantees that C has this row (# Safety).
             unsafe {
@@ -128,7 +128,7 @@ pub(super) unsafe fn grouped<L: MicroVector, const R: usize>(t: &GroupArgs<L::E>
 /// Copies the sums element by element. Indexing `acc` itself by a variable row would keep it in
 /// memory during the loop that sums.
 #[inline(always)]
-fn apart<L: MicroVector, const R: usize, const V: usize>(acc: &[[L; V]; R]) -> [[L; V]; R] {
+fn copy_sums<L: MicroVector, const R: usize, const V: usize>(acc: &[[L; V]; R]) -> [[L; V]; R] {
     let mut sums = [[L::zero(); V]; R];
     for (sums, acc) in sums.iter_mut().zip(acc) {
         for (sum, &acc) in sums.iter_mut().zip(acc) {

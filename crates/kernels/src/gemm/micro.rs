@@ -189,7 +189,7 @@ unsafe fn one<L: MicroVector>(c: *mut L::E, x: L::E, t: &MicroArgs<L::E>) {
 /// `src` is valid for reading `cols` elements of `S` rows, and `dst` for writing `S` elements of
 /// `cols` rows.
 #[inline(always)]
-unsafe fn turn<L: TransposeLoad, const S: usize>(
+unsafe fn transpose<L: TransposeLoad, const S: usize>(
     src: *const L::E,
     stride: isize,
     dst: *mut L::E,
@@ -286,12 +286,12 @@ macro_rules! level {
                 unsafe { vector::across::<L, S, W>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn turn<L: TransposeLoad, const S: usize>(
+            unsafe fn transpose<L: TransposeLoad, const S: usize>(
                 src: *const L::E, stride: isize, dst: *mut L::E, width: usize, cols: usize,
             ) {
                 // SAFETY: the caller guarantees that `src` is readable, `dst` writable and the
                 // instruction set supported.
-                unsafe { micro::turn::<L, S>(src, stride, dst, width, cols) }
+                unsafe { micro::transpose::<L, S>(src, stride, dst, width, cols) }
             }
 
             const fn by_rows<L: MicroVector, const V: usize>() -> [MicroFn<L::E>; $full] {
@@ -341,7 +341,7 @@ macro_rules! level {
                     down: [down::<L, 1>, down::<L, 2>],
                     across: [across::<H, S, 1>, across::<H, PAIRS, 2>],
                     together: together::<L>,
-                    turn: turn::<H, S>,
+                    transpose: transpose::<H, S>,
                     side: S,
                 }
             }

@@ -195,11 +195,11 @@ pub(crate) unsafe fn transfer<E: Copy>(level: Level, dst: *mut E, width: usize, 
                 );
             }
         } else if x.step == 1 && size_of::<E>() == 4 {
-            turned::<E, f32>(level, dst, width, x);
+            pack_transposed::<E, f32>(level, dst, width, x);
         } else if x.step == 1 && size_of::<E>() == 8 {
-            turned::<E, f64>(level, dst, width, x);
+            pack_transposed::<E, f64>(level, dst, width, x);
         } else {
-            one_by_one(dst, width, x, 0);
+            pack_elements(dst, width, x, 0);
         }
     }
 }
@@ -230,7 +230,12 @@ unsafe fn copy<E: Copy>(to: *mut E, from: *const E, n: usize) {
 ///
 /// # Safety
 /// As [`pack`]; `T` has the size of `E`.
-unsafe fn turned<E: Copy, T: GemmFloat>(level: Level, dst: *mut E, width: usize, x: PackLanes<E>) {
+unsafe fn pack_transposed<E: Copy, T: GemmFloat>(
+    level: Level,
+    dst: *mut E,
+    width: usize,
+    x: PackLanes<E>,
+) {
     let kernels = T::kernels(level);
     let whole = x.count - x.count % kernels.side;
     for l in (0..whole).step_by(kernels.side) {
@@ -238,18 +243,18 @@ unsafe fn turned<E: Copy, T: GemmFloat>(level: Level, dst: *mut E, width: usize,
         // Safety).
         unsafe {
             let from = x.from.offset(l as isize * x.lane);
-            (kernels.turn)(from.cast(), x.lane, dst.add(l).cast(), width, x.depth);
+            (kernels.transpose)(from.cast(), x.lane, dst.add(l).cast(), width, x.depth);
         }
     }
     // SAFETY: the caller guarantees that the lanes are readable and `dst` is writable (# Safety).
-    unsafe { one_by_one(dst, width, x, whole) }
+    unsafe { pack_elements(dst, width, x, whole) }
 }
 
 /// Packs the lanes from `first` on, element by element.
 ///
 /// # Safety
 /// As [`pack`].
-unsafe fn one_by_one<E: Copy>(dst: *mut E, width: usize, x: PackLanes<E>, first: usize) {
+unsafe fn pack_elements<E: Copy>(dst: *mut E, width: usize, x: PackLanes<E>, first: usize) {
     for l in first..x.count {
         for p in 0..x.depth {
             // SAFETY: the caller guarantees that the lanes are readable and `dst` is writable (#

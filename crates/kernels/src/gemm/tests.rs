@@ -136,7 +136,7 @@ macro_rules! promise {
     )*};
     (halves: $($t:ty)*) => {$(
         promise! {
-            $t: |level, _, c, a, b, steps| of_halves(level, c, [a, b], steps), |terms| {
+            $t: |level, _, c, a, b, steps| half_product(level, c, [a, b], steps), |terms| {
                 let wide: Vec<(f32, f32)> = terms.iter().map(|(a, b)| (a.to_f32(), b.to_f32())).collect();
                 <$t>::from_f32(f32::element(&wide))
             };

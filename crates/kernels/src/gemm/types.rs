@@ -208,8 +208,8 @@ pub(crate) struct MicroKernels<T: 'static> {
     pub(super) together: BatchFn<T>,
     /// Transposes blocks of `side` rows: `dst[c · width + r] = src[r · stride + c]` for `r < side`
     /// and `c` below the last argument.
-    pub(super) turn: unsafe fn(*const T, isize, *mut T, usize, usize),
-    /// Number of rows of a block of `turn`.
+    pub(super) transpose: unsafe fn(*const T, isize, *mut T, usize, usize),
+    /// Number of rows of a block of `transpose`.
     pub(super) side: usize,
 }
 

@@ -52,7 +52,7 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fall
         // SAFETY: the block is inside both matrices.
         unsafe { by_rows(level, l[first * n + first..].as_mut_ptr(), n, lines) };
         (first..end).for_each(|i| l[i * n + i + 1..i * n + end].fill(0.0));
-        let (rest, step) = (n - end, apart(n - end));
+        let (rest, step) = (n - end, row_stride(n - end));
         if rest == 0 {
             break;
         }
@@ -133,7 +133,7 @@ fn symmetrise(level: Level, l: &mut [f64], a: &[f64], n: usize) {
 }
 
 /// Row stride for `n` elements: an odd multiple of eight.
-pub(super) fn apart(n: usize) -> usize {
+pub(super) fn row_stride(n: usize) -> usize {
     8 * (n.div_ceil(8) | 1)
 }
 

@@ -8,7 +8,7 @@
 //! split recursively into halves, on products, down to [`LEAF_COLUMNS`]. The rest of the matrix
 //! swaps rows once per panel.
 
-use super::cholesky::apart;
+use super::cholesky::row_stride;
 use super::panels::{Panels, by_rows};
 use crate::gemm::{PackLanes, Strided, Update, transfer, update};
 use crate::memory::{Fallible, refill};
@@ -37,7 +37,7 @@ pub(super) fn lu(
     for first in (0..m.min(n)).step_by(PANEL_COLUMNS) {
         let size = PANEL_COLUMNS.min(m.min(n) - first);
         let (end, rows) = (first + size, m - first);
-        let step = apart(rows);
+        let step = row_stride(rows);
         refill(&mut left, size * step, 0.0)?;
         let corner = a[first * n + first..].as_mut_ptr();
         let there = PackLanes {
@@ -88,7 +88,7 @@ pub(super) fn lu(
         }
         // SAFETY: the triangle is inside the panel.
         let panels = unsafe { Panels::new(size, true, l.at, l.row, l.col)? };
-        let step = apart(rest);
+        let step = row_stride(rest);
         refill(&mut right, panels.rows() * step, 0.0)?;
         let beside = || (first..end).map(|i| i * n + end..(i + 1) * n);
         right

@@ -9,7 +9,7 @@
 //! columns are vectors, and factored by recursive halves. The columns right of a panel, and then Q,
 //! are updated by three products.
 
-use super::cholesky::apart;
+use super::cholesky::row_stride;
 use super::lu::scale;
 use super::support::eye;
 use crate::gemm::{PackLanes, Strided, Update, transfer, update};
@@ -147,7 +147,7 @@ impl Panel {
 
     /// Reduces the first `size` columns of the matrix at `a`, whose row stride is `n`.
     fn reduce(level: Level, a: &mut [f64], n: usize, rows: usize, size: usize) -> Fallible<Panel> {
-        let step = apart(rows);
+        let step = row_stride(rows);
         let (mut columns, v) = (zeros::<f64>(size * step)?, zeros::<f64>(size * step)?);
         let lines = PackLanes {
             from: a.as_ptr(),
@@ -288,7 +288,7 @@ impl Panel {
         cols: usize,
         scratch: &mut Vec<f64>,
     ) -> Fallible {
-        let (size, step) = (self.size, apart(cols));
+        let (size, step) = (self.size, row_stride(cols));
         grow(scratch, 2 * size * step, 0.0)?;
         let (w, tw) = scratch.split_at_mut(size * step);
         let (v, t) = (by_rows(&self.v, 0, self.step), by_rows(&self.t, 0, size));
@@ -346,7 +346,7 @@ pub(super) fn reflection(x: &mut [f64], v: &mut [f64]) -> f64 {
         norm(&[head[0], below])
     };
     if length < 1e-280 {
-        return magnified(x, v);
+        return scaled_reflection(x, v);
     }
     let beta = if head[0] < 0.0 { length } else { -length };
     let (tau, by) = ((beta - head[0]) / beta, head[0] - beta);
@@ -359,7 +359,7 @@ pub(super) fn reflection(x: &mut [f64], v: &mut [f64]) -> f64 {
 /// Computes [`reflection`] of numbers that are almost subnormal, scaled up to avoid large relative
 /// rounding errors.
 #[cold]
-fn magnified(x: &mut [f64], v: &mut [f64]) -> f64 {
+fn scaled_reflection(x: &mut [f64], v: &mut [f64]) -> f64 {
     const BY: f64 = f64::from_bits((1023 + 600) << 52);
     x.iter_mut().for_each(|x| *x *= BY);
     let tau = reflection(x, v);

@@ -24,7 +24,7 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 pub(crate) use system::is_free;
-use system::{RESERVE_BYTES, RESERVED_BYTES, allowed, leaves_reserve};
+use system::{RESERVE_BYTES, RESERVED_BYTES, is_allowed, leaves_reserve};
 
 /// Error: there is no memory for a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub struct Reservation(usize);
 /// test costs a microsecond.
 pub fn hold(bytes: usize) -> Fallible<Reservation> {
     if bytes < MIN_SYSTEM_BYTES {
-        return if allowed() {
+        return if is_allowed() {
             Ok(Reservation(0))
         } else {
             Err(OutOfMemory { bytes })
@@ -90,7 +90,7 @@ pub fn hold(bytes: usize) -> Fallible<Reservation> {
         .fetch_add(bytes, Ordering::Relaxed)
         .saturating_add(bytes)
         .saturating_add(RESERVE_BYTES);
-    let free = allowed()
+    let free = is_allowed()
         && all <= isize::MAX as usize
         && (is_free(all) || (release() > 0 && is_free(all)));
     if free {
@@ -107,8 +107,8 @@ impl Drop for Reservation {
 }
 
 /// Tries an allocation, and once more after the pool was emptied.
-fn tried<R>(bytes: usize, mut f: impl FnMut() -> Option<R>) -> Fallible<R> {
-    if !allowed() {
+fn allocate_with_retry<R>(bytes: usize, mut f: impl FnMut() -> Option<R>) -> Fallible<R> {
+    if !is_allowed() {
         return Err(OutOfMemory { bytes });
     }
     let mut attempt = || f().filter(|_| leaves_reserve(bytes));
@@ -126,7 +126,7 @@ pub fn zeros<T: Plain>(n: usize) -> Fallible<Vec<T>> {
         return Ok(Vec::new());
     }
     let layout = Layout::array::<T>(n).map_err(|_| OutOfMemory { bytes })?;
-    tried(bytes, || {
+    allocate_with_retry(bytes, || {
         // SAFETY: the layout has a size.
         let data = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         // SAFETY: the memory is that of a vector of `n` elements, all of which are valid (`Plain`).
@@ -140,7 +140,7 @@ pub fn with_capacity<T>(n: usize) -> Fallible<Vec<T>> {
     if bytes == 0 {
         return Ok(Vec::new());
     }
-    tried(bytes, || {
+    allocate_with_retry(bytes, || {
         let mut made = Vec::new();
         made.try_reserve_exact(n).ok()?;
         Some(made)
@@ -191,7 +191,7 @@ pub fn reserve<T>(to: &mut Vec<T>, more: usize) -> Fallible {
         return Ok(());
     }
     let bytes = size::<T>(to.len().saturating_add(more))?;
-    tried(bytes, || to.try_reserve(more).ok())
+    allocate_with_retry(bytes, || to.try_reserve(more).ok())
 }
 
 /// Extends a vector to at least `n` elements, with copies of `x`.

@@ -12,7 +12,7 @@
 //! Sizes that were taken twice stay for [`REPEATED_USE_CALLS`] calls of the pool after the last
 //! one, others for [`SINGLE_USE_CALLS`]. [`release`] frees all cached buffers.
 
-use super::system::{MIN_SYSTEM_BYTES, allowed, leaves_reserve};
+use super::system::{MIN_SYSTEM_BYTES, is_allowed, leaves_reserve};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
@@ -206,7 +206,7 @@ fn whole(layout: Layout) -> Layout {
 /// Returns a buffer of this layout, whose size is not 0. It must be freed with a size of its
 /// [`capacity`]. `None` if there is no memory.
 pub fn take(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
-    if !allowed() {
+    if !is_allowed() {
         return None;
     }
     if layout.size() >= MIN_POOLED_BYTES {

@@ -30,7 +30,7 @@ pub fn with_allocations<R>(count: u64, f: impl FnOnce() -> R) -> R {
 }
 
 /// Whether an allocation may succeed; always true outside [`with_allocations`].
-pub(super) fn allowed() -> bool {
+pub(super) fn is_allowed() -> bool {
     match LEFT.get() {
         u64::MAX => true,
         0 => false,

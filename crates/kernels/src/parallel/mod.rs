@@ -196,7 +196,7 @@ struct Pool {
 struct Workers {
     all: Vec<Worker>,
     /// Run time, in ns, of small jobs that ran on their callers since the last shared one.
-    alone: u64,
+    small_jobs_ns: u64,
 }
 
 // SAFETY: `job` is written by the thread that holds `workers`, before an offer, when every chunk of
@@ -235,9 +235,9 @@ impl Pool {
         let Ok(mut workers) = self.workers.try_lock() else {
             return false;
         };
-        let Workers { all, alone } = &mut *workers;
+        let Workers { all, small_jobs_ns } = &mut *workers;
         while all.len() < threads - 1 {
-            match self.hire(all.len()) {
+            match self.spawn_worker(all.len()) {
                 Some(worker) => all.push(worker),
                 None => break,
             }
@@ -247,12 +247,12 @@ impl Pool {
             return false;
         }
         if nanos < WAKE_MIN_NS && helpers.iter().all(|w| w.parker.0.is_asleep()) {
-            *alone += nanos;
-            if *alone < WAKE_SMALL_JOBS_NS {
+            *small_jobs_ns += nanos;
+            if *small_jobs_ns < WAKE_SMALL_JOBS_NS {
                 return false;
             }
         }
-        *alone = 0;
+        *small_jobs_ns = 0;
         let group = count.div_ceil(Claims::MAX_CHUNKS as usize);
         let groups = count.div_ceil(group) as u32;
         let job = |k: u32| (k as usize * group..count.min((k as usize + 1) * group)).for_each(f);
@@ -300,7 +300,7 @@ impl Pool {
     }
 
     /// Starts a worker, if the system has a thread for it.
-    fn hire(&'static self, index: usize) -> Option<Worker> {
+    fn spawn_worker(&'static self, index: usize) -> Option<Worker> {
         // The stack and the thread-local data of the C library are allocated without a way to
         // report failure.
         is_free(THREAD_RESERVE_BYTES).then_some(())?;
@@ -308,7 +308,7 @@ impl Pool {
         let core = core_of(index);
         let run = move || {
             if let Some(core) = core {
-                stay(core);
+                pin_to_core(core);
             }
             loop {
                 self.work();
@@ -354,7 +354,7 @@ fn core_of(worker: usize) -> Option<usize> {
 
 /// Pins this thread to a core.
 #[cfg(target_os = "linux")]
-fn stay(core: usize) {
+fn pin_to_core(core: usize) {
     // SAFETY: a CPU set is plain data, and `core` is below its size. If the system refuses, the
     // thread stays unpinned.
     unsafe {
@@ -370,7 +370,7 @@ fn core_of(_: usize) -> Option<usize> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn stay(_: usize) {}
+fn pin_to_core(_: usize) {}
 
 #[cfg(test)]
 mod tests {

@@ -213,7 +213,7 @@ impl InterleavedOrder {
     }
 
     /// Returns the elements of an image in this order. Gaps have unspecified values.
-    pub(super) fn take<'a, T: Copy>(&self, x: &'a [T]) -> Fallible<Cow<'a, [T]>> {
+    pub(super) fn reorder<'a, T: Copy>(&self, x: &'a [T]) -> Fallible<Cow<'a, [T]>> {
         if self.same || x.is_empty() {
             return Ok(Cow::Borrowed(x));
         }
@@ -225,7 +225,7 @@ impl InterleavedOrder {
                 // instruction set.
                 for (line, &first) in x.chunks_exact(a.len).zip(&self.starts) {
                     match (a.step, a.mirrored) {
-                        (2, false) => apart(&mut out[first..], a.phase, line),
+                        (2, false) => deinterleave(&mut out[first..], a.phase, line),
                         _ => a.each(|i, to| out[first + to] = line[i]),
                     }
                 }
@@ -235,7 +235,7 @@ impl InterleavedOrder {
     }
 
     /// Writes `x`, which is in this order, to an image in row-major order.
-    pub(super) fn give<T: Copy>(&self, image: &mut [T], x: &[T]) {
+    pub(super) fn restore<T: Copy>(&self, image: &mut [T], x: &[T]) {
         if self.same || image.is_empty() {
             return image.copy_from_slice(x);
         }
@@ -245,7 +245,7 @@ impl InterleavedOrder {
             || {
                 for (line, &first) in image.chunks_exact_mut(a.len).zip(&self.starts) {
                     match (a.step, a.mirrored) {
-                        (2, false) => together(line, &x[first..], a.phase),
+                        (2, false) => interleave(line, &x[first..], a.phase),
                         _ => a.each(|i, from| line[i] = x[first + from]),
                     }
                 }
@@ -266,7 +266,7 @@ impl InterleavedOrder {
 
 /// Splits a line: even elements first, and odd ones from `far` on.
 #[inline(always)]
-fn apart<T: Copy>(to: &mut [T], far: usize, line: &[T]) {
+fn deinterleave<T: Copy>(to: &mut [T], far: usize, line: &[T]) {
     let (even, odd) = to.split_at_mut(far);
     let half = line.len() / 2;
     // Two loops: the compiler does not vectorize one loop that does both.
@@ -283,7 +283,7 @@ fn apart<T: Copy>(to: &mut [T], far: usize, line: &[T]) {
 
 /// Interleaves a line from its even elements, and the odd ones from `far` on.
 #[inline(always)]
-fn together<T: Copy>(line: &mut [T], from: &[T], far: usize) {
+fn interleave<T: Copy>(line: &mut [T], from: &[T], far: usize) {
     let (even, odd) = from.split_at(far);
     let half = line.len() / 2;
     for ((pair, e), o) in line

@@ -15,25 +15,25 @@ pub(crate) struct LongReal<E> {
     n: usize,
     long: Long<E>,
     /// `w^k` for `k <= n/4`, if `n` is even.
-    turns: Vec<E>,
+    twiddles: Vec<E>,
 }
 
 impl<E: Float> LongReal<E> {
     pub(crate) fn new(n: usize) -> Fallible<LongReal<E>> {
         let even = n.is_multiple_of(2);
         let (count, roots) = (if even { n / 4 + 1 } else { 0 }, Roots::new(n)?);
-        let mut turns = with_capacity(2 * count)?;
-        (0..count).try_for_each(|k| pair(&mut turns, roots.at(k)))?;
+        let mut twiddles = with_capacity(2 * count)?;
+        (0..count).try_for_each(|k| pair(&mut twiddles, roots.at(k)))?;
         Ok(LongReal {
             n,
             long: Long::new(if even { n / 2 } else { n })?,
-            turns,
+            twiddles,
         })
     }
 
     /// Bytes of the tables.
     pub(crate) fn bytes(&self) -> usize {
-        self.long.bytes() + size_of::<E>() * self.turns.len()
+        self.long.bytes() + size_of::<E>() * self.twiddles.len()
     }
 
     /// Computes the first `n / 2 + 1` points of the spectrum.
@@ -49,7 +49,7 @@ impl<E: Float> LongReal<E> {
                 dispatch(
                     single,
                     &Untangle {
-                        turns: &self.turns,
+                        twiddles: &self.twiddles,
                         h: n / 2,
                         x: y,
                         y,
@@ -88,7 +88,7 @@ impl<E: Float> LongReal<E> {
                     dispatch(
                         single,
                         &Untangle {
-                            turns: &self.turns,
+                            twiddles: &self.twiddles,
                             h,
                             x,
                             y: scratch,

@@ -58,7 +58,7 @@ impl<E: Float> Job<E> for Mirror<E> {
 /// Backward, real and imaginary parts are exchanged, as the inverse transform takes them. Forward
 /// works in place.
 pub(crate) struct Untangle<'a, E> {
-    pub turns: &'a [E],
+    pub twiddles: &'a [E],
     pub h: usize,
     pub x: *const E,
     pub y: *mut E,
@@ -93,7 +93,7 @@ impl<E: Float> Job<E> for Untangle<'_, E> {
                 .store(self.y.add(h * row));
             }
             for k in 1..=h / 2 {
-                let turn = C::<W>::splat(self.turns.as_ptr().add(2 * k));
+                let twiddle = C::<W>::splat(self.twiddles.as_ptr().add(2 * k));
                 let (a, b) = (
                     C::<W>::load(self.x.add(k * row)),
                     C::<W>::load(self.x.add((h - k) * row)),
@@ -103,7 +103,7 @@ impl<E: Float> Job<E> for Untangle<'_, E> {
                 let (low, high) = if self.backward {
                     // `t = conj(w^k) (a - conj b)`; the other point is the conjugate of the
                     // difference of both.
-                    let t = difference.mul_conjugate(turn);
+                    let t = difference.mul_conjugate(twiddle);
                     let (low, high) = (sum.plus_i(t), sum.minus_i(t).conjugate());
                     (
                         C {
@@ -116,7 +116,7 @@ impl<E: Float> Job<E> for Untangle<'_, E> {
                         },
                     )
                 } else {
-                    let t = difference.mul(turn);
+                    let t = difference.mul(twiddle);
                     (sum.minus_i(t), sum.plus_i(t).conjugate())
                 };
                 low.store(self.y.add(k * row));

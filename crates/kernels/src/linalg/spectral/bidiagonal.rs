@@ -66,25 +66,28 @@ impl Bidiagonal {
         vectors: bool,
     ) -> Fallible {
         let n = self.d.len();
-        let (step, apart) = (padded(n), padded(n - first));
+        let (step, stride) = (padded(n), padded(n - first));
         // X and U, V and Y: element 0 of each belongs to row or column `first`.
         let (mut xu, mut vy) = (
-            zeros::<f64>(2 * size * apart)?,
-            zeros::<f64>(2 * size * apart)?,
+            zeros::<f64>(2 * size * stride)?,
+            zeros::<f64>(2 * size * stride)?,
         );
         let (mut left, mut right, mut column) = (
             zeros::<f64>(size)?,
             zeros::<f64>(size)?,
-            zeros::<f64>(apart)?,
+            zeros::<f64>(stride)?,
         );
-        let mut scratch = zeros::<f64>(parts(n - first) * apart)?;
+        let mut scratch = zeros::<f64>(parts(n - first) * stride)?;
         for k in 0..size {
             let i = first + k;
-            let ((x, u), (v, y)) = (xu.split_at_mut(size * apart), vy.split_at_mut(size * apart));
+            let ((x, u), (v, y)) = (
+                xu.split_at_mut(size * stride),
+                vy.split_at_mut(size * stride),
+            );
             let [(xs, x), (us, u), (vs, v), (ys, y)] =
-                [x, u, v, y].map(|all| all.split_at_mut(k * apart));
+                [x, u, v, y].map(|all| all.split_at_mut(k * stride));
             let (row, rest) = a[i * step..].split_at_mut(step);
-            let known = [(&*xs, &*us), (&*vs, &*ys)].map(|(x, y)| PanelVectors { x, y, apart });
+            let known = [(&*xs, &*us), (&*vs, &*ys)].map(|(x, y)| PanelVectors { x, y, stride });
             let [xu, vy] = known;
             let (row, rest) = (&mut row[i..], &rest[i..]);
             let mut pair = PanelPair {
@@ -112,7 +115,7 @@ impl Bidiagonal {
         if rest > 0 {
             let of = |x: &[f64]| Strided {
                 at: x[size..].as_ptr(),
-                row: apart as isize,
+                row: stride as isize,
                 col: 1,
             };
             let square = Strided {
@@ -134,19 +137,19 @@ impl Bidiagonal {
             };
         }
         if vectors {
-            vy.truncate(size * apart);
+            vy.truncate(size * stride);
             push(
                 &mut self.right,
-                Panel::of(level, vy, apart, n - first, &right)?,
+                Panel::of(level, vy, stride, n - first, &right)?,
             )?;
             // The last column has no rows below.
             let rows = n - first - 1;
             if rows > 0 {
-                xu.drain(..=size * apart);
+                xu.drain(..=size * stride);
                 xu.push(0.0);
                 push(
                     &mut self.left,
-                    Panel::of(level, xu, apart, rows, &left[..size.min(rows)])?,
+                    Panel::of(level, xu, stride, rows, &left[..size.min(rows)])?,
                 )?;
             }
         }
@@ -180,12 +183,12 @@ impl Bidiagonal {
     }
 }
 
-/// Pairs of vectors of a panel so far, with stride `apart`.
+/// Pairs of vectors of a panel so far, with stride `stride`.
 #[derive(Clone, Copy)]
 struct PanelVectors<'a> {
     x: &'a [f64],
     y: &'a [f64],
-    apart: usize,
+    stride: usize,
 }
 
 impl<'a> PanelVectors<'a> {
@@ -193,8 +196,8 @@ impl<'a> PanelVectors<'a> {
     #[inline(always)]
     fn from(self, at: usize) -> impl Iterator<Item = [&'a [f64]; 2]> {
         self.x
-            .chunks_exact(self.apart)
-            .zip(self.y.chunks_exact(self.apart))
+            .chunks_exact(self.stride)
+            .zip(self.y.chunks_exact(self.stride))
             .map(move |(x, y)| [&x[at..], &y[at..]])
     }
 }
@@ -281,8 +284,8 @@ impl PanelPair<'_> {
                 },
             );
         }
-        let (each, apart) = (below.div_ceil(parts).next_multiple_of(4), padded(n));
-        let scratch = &mut scratch[..parts * apart];
+        let (each, stride) = (below.div_ceil(parts).next_multiple_of(4), padded(n));
+        let scratch = &mut scratch[..parts * stride];
         scratch.fill(0.0);
         let [to_x, to_column, to_y] =
             [x.as_mut_ptr(), column.as_mut_ptr(), scratch.as_mut_ptr()].map(Shared);
@@ -297,7 +300,7 @@ impl PanelPair<'_> {
                 [
                     of(&to_x, first, count),
                     of(&to_column, first, count),
-                    of(&to_y, part * apart, apart),
+                    of(&to_y, part * stride, stride),
                 ]
             };
             at(
@@ -315,7 +318,7 @@ impl PanelPair<'_> {
             );
         });
         y[..n].copy_from_slice(&scratch[..n]);
-        for part in scratch.chunks_exact(apart).skip(1) {
+        for part in scratch.chunks_exact(stride).skip(1) {
             y[..n].iter_mut().zip(part).for_each(|(y, x)| *y += x);
         }
     }

@@ -54,12 +54,12 @@ pub fn eigh<T: Field>(
     }
     let Some(v) = v else { return Ok(()) };
     let by = phases(v, n, anchor)?;
-    turn(v, by);
+    normalize(v, by);
     Ok(())
 }
 
 /// Multiplies columns by the conjugates of their phases.
-fn turn<T: Field>(x: &mut [T], mut by: Vec<T>) {
+fn normalize<T: Field>(x: &mut [T], mut by: Vec<T>) {
     by.iter_mut().for_each(|x| *x = x.conjugate());
     x.chunks_exact_mut(by.len())
         .for_each(|row| row.iter_mut().zip(&by).for_each(|(x, &by)| *x *= by));
@@ -127,7 +127,7 @@ pub fn svd<T: Field>(
     let Some((u, v)) = vectors else { return Ok(()) };
     let zero = s[0] * f64::EPSILON * m.max(n) as f64;
     let left = phases(u, p, anchor)?;
-    turn(u, copied(&left)?);
+    normalize(u, copied(&left)?);
     for (j, row) in v.chunks_exact_mut(n).enumerate() {
         // Both vectors of a nonzero value are multiplied by the same phase.
         let by = match s.get(j).is_some_and(|&x| x > zero) {

@@ -55,19 +55,19 @@ impl Tridiagonal {
         let n = self.d.len();
         let (step, rows) = (padded(n), n - first - 1);
         // V, W, V: vectors begin at row `first + 1`.
-        let apart = padded(rows);
-        let mut vwv = zeros::<f64>(3 * size * apart)?;
+        let stride = padded(rows);
+        let mut vwv = zeros::<f64>(3 * size * stride)?;
         let mut taus = zeros::<f64>(size)?;
-        let mut scratch = zeros::<f64>(parts(rows) * apart)?;
-        let (v, w) = vwv[..2 * size * apart].split_at_mut(size * apart);
+        let mut scratch = zeros::<f64>(parts(rows) * stride)?;
+        let (v, w) = vwv[..2 * size * stride].split_at_mut(size * stride);
         for k in 0..size {
             let i = first + k;
             let ((known_v, v), (known_w, w)) =
-                (v.split_at_mut(k * apart), w.split_at_mut(k * apart));
+                (v.split_at_mut(k * stride), w.split_at_mut(k * stride));
             let known = PanelVectors {
                 v: known_v,
                 w: known_w,
-                apart,
+                stride,
                 from: k,
             };
             let (row, rest) = a[i * step..].split_at_mut(step);
@@ -98,10 +98,10 @@ impl Tridiagonal {
             }
         }
         let (end, rest) = (first + size, n - first - size);
-        vwv.copy_within(..size * apart, 2 * size * apart);
+        vwv.copy_within(..size * stride, 2 * size * stride);
         let at = |row: usize| Strided {
-            at: vwv[row * apart + size - 1..].as_ptr(),
-            row: apart as isize,
+            at: vwv[row * stride + size - 1..].as_ptr(),
+            row: stride as isize,
             col: 1,
         };
         let square = Strided {
@@ -121,8 +121,11 @@ impl Tridiagonal {
                 at(size),
             )?
         };
-        vwv.truncate(size * apart);
-        push(&mut self.panels, Panel::of(level, vwv, apart, rows, &taus)?)
+        vwv.truncate(size * stride);
+        push(
+            &mut self.panels,
+            Panel::of(level, vwv, stride, rows, &taus)?,
+        )
     }
 
     /// Replaces `X` by `Q X`: n rows of `columns` elements.
@@ -168,8 +171,8 @@ impl Task for Reflect<'_> {
     }
 }
 
-/// Computes `y = A x` of a symmetric matrix as [`symmetric`] does, in as many parts as `scratch` has
-/// buffers.
+/// Computes `y = A x` of a symmetric matrix as [`symmetric`] does, in as many parts as `scratch`
+/// has buffers.
 fn product(
     level: Level,
     a: &[f64],
@@ -198,10 +201,10 @@ fn product(
         true => n,
         false => (n as f64 * (1.0 - (1.0 - part as f64 / parts as f64).sqrt())) as usize / 4 * 4,
     };
-    let apart = padded(n);
+    let stride = padded(n);
     chunks(
-        &mut scratch[..parts * apart],
-        apart,
+        &mut scratch[..parts * stride],
+        stride,
         (n * n / 16) as u64,
         |part, y| {
             at(
@@ -222,7 +225,7 @@ fn product(
         let first = bound(part);
         y[first..n]
             .iter_mut()
-            .zip(&scratch[part * apart + first..])
+            .zip(&scratch[part * stride + first..])
             .for_each(|(y, x)| *y += x);
     }
 }
@@ -282,12 +285,12 @@ impl Task for Correct<'_> {
     }
 }
 
-/// Vectors of a panel so far, with stride `apart`.
+/// Vectors of a panel so far, with stride `stride`.
 #[derive(Clone, Copy)]
 struct PanelVectors<'a> {
     v: &'a [f64],
     w: &'a [f64],
-    apart: usize,
+    stride: usize,
     /// First element that is read of these vectors; `at` also reads the one before it.
     from: usize,
 }
@@ -295,8 +298,8 @@ struct PanelVectors<'a> {
 impl PanelVectors<'_> {
     fn pairs(&self, from: usize) -> impl Iterator<Item = (&[f64], &[f64])> {
         self.v
-            .chunks_exact(self.apart)
-            .zip(self.w.chunks_exact(self.apart))
+            .chunks_exact(self.stride)
+            .zip(self.w.chunks_exact(self.stride))
             .map(move |(v, w)| (&v[from..], &w[from..]))
     }
 
