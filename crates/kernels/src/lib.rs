@@ -41,6 +41,7 @@ pub mod emit;
 pub mod environment;
 pub mod fourier;
 pub mod gemm;
+pub mod halves;
 pub mod index;
 mod inlined;
 mod lanes;

@@ -16,10 +16,11 @@
 //! registers; the tree in a lane costs no more operations than a running sum, which would leave
 //! 2^20 tenths in f32 wrong by 1e-6 where this is exact.
 
-mod vectors;
+mod types;
+pub(crate) mod vectors;
 
-pub use vectors::Vectors;
-pub(crate) use vectors::vectors;
+pub(crate) use types::Place;
+pub use types::{Fold, Lanes, MAX_LANES, Vectors};
 
 use crate::element::Number;
 use crate::inlined::each;
@@ -27,28 +28,6 @@ use crate::simd::{prefetch, widest};
 
 /// The number of elements reduced by lanes before the pairwise tree takes over.
 pub const CHUNK: usize = 8192;
-
-/// The most lanes an accumulator has.
-pub const MAX_LANES: usize = 64;
-
-/// An accumulator: how many run side by side.
-pub trait Lanes: Copy + Send {
-    /// The number of lanes: [`MAX_LANES`] or half of it.
-    const LANES: usize = MAX_LANES;
-}
-
-/// How elements are combined, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fold {
-    /// Sum; 0 of nothing.
-    Sum,
-    /// Product; 1 of nothing.
-    Product,
-    /// IEEE maximum; the least value of nothing.
-    Max,
-    /// IEEE minimum; the greatest value of nothing.
-    Min,
-}
 
 /// How elements become accumulators, and two accumulators one: associative, but for rounding.
 pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
@@ -197,13 +176,6 @@ const SHORT: usize = 8;
 
 /// Rows of lanes that are combined in registers: the lowest three levels of the tree in a lane.
 const BLOCK: usize = 8;
-
-/// Whether elements are on their way into a cache already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    Cache,
-    Memory,
-}
 
 /// Reduces a non-empty chunk of elements whose first has position `base`, lane by lane. `rows` is
 /// working memory.

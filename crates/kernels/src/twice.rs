@@ -11,26 +11,10 @@
 //! Invariant: `hi` is the plain floating-point sum, so infinities and NaN come out as they would
 //! without compensation.
 
+pub use crate::element::Exact;
+
 use crate::tree::Lanes;
 use num_complex::Complex;
-
-/// An accumulator of sums of `W`s that loses nothing worth keeping.
-pub trait Exact<W>: Lanes + Sync {
-    /// The sum of one element.
-    fn of(x: W) -> Self;
-
-    /// The product of two elements: exact but for underflow.
-    fn product(x: W, y: W) -> Self;
-
-    /// The sum of both.
-    fn plus(self, rhs: Self) -> Self;
-
-    /// The product with an element.
-    fn times(self, x: W) -> Self;
-
-    /// The sum as one `W`.
-    fn round(self) -> W;
-}
 
 /// The unevaluated sum of two f64; see the module's page.
 #[derive(Clone, Copy, Debug)]

@@ -7,36 +7,12 @@
 //! never stored again.
 
 use super::encode::{Assembler, Base, Memory, Operand, RSP};
-use super::lower::{Item, Plan};
+use super::plan::{Frame, Item, Plan};
 use super::program::Id;
 use smallvec::SmallVec;
 
 /// Nowhere.
 const NONE: u32 = u32::MAX;
-
-/// The most spilled vectors: stacks may be small.
-const MOST_SLOTS: u32 = 192;
-
-/// Spilled values, in units of a vector from the stack pointer up.
-#[derive(Default)]
-pub(super) struct Frame {
-    free: Vec<u32>,
-    pub(super) slots: u32,
-}
-
-impl Frame {
-    pub(super) fn take(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
-            self.slots += 1;
-            self.slots - 1
-        })
-    }
-
-    /// Whether this is more than a stack should hold.
-    pub(super) fn is_too_large(&self) -> bool {
-        self.slots > MOST_SLOTS
-    }
-}
 
 /// The registers of one kind.
 struct File {

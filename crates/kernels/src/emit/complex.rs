@@ -7,8 +7,10 @@
 //! generic in the complex type of its operands.
 
 use super::program::{Id, Kind, Op, Program, Two, Way, predicate};
-use super::record::{Recorded, with};
-use crate::vector::{V, complex};
+use super::record::Recorded;
+use super::recorder::with;
+use crate::vector::V;
+use crate::vector::complex::formulas;
 
 impl Program {
     /// The real and imaginary part of a complex number of `size` bytes.
@@ -195,14 +197,14 @@ pub(crate) fn narrowed<Z>(z: [Recorded<f64>; 2]) -> Id {
 }
 
 pub(crate) fn product<Z>(x: [Id; 3], _: usize) -> Id {
-    narrowed::<Z>(complex::product(widened::<Z>(x[0]), widened::<Z>(x[1])))
+    narrowed::<Z>(formulas::product(widened::<Z>(x[0]), widened::<Z>(x[1])))
 }
 
 /// A product, and 0 where a factor is and the product is NaN.
 pub(crate) fn strong_product<Z>(x: [Id; 3], _: usize) -> Id {
     let (a, b) = (widened::<Z>(x[0]), widened::<Z>(x[1]));
-    let y = complex::product(a, b);
-    let zero = Recorded::<f64>::either(complex::is_zero(a), complex::is_zero(b));
+    let y = formulas::product(a, b);
+    let zero = Recorded::<f64>::either(formulas::is_zero(a), formulas::is_zero(b));
     let none = Recorded::<f64>::both(zero, Recorded::<f64>::either(y[0].is_nan(), y[1].is_nan()));
     narrowed::<Z>(y.map(|y| Recorded::select(none, Recorded::splat(0.0), y)))
 }
@@ -215,5 +217,5 @@ pub(crate) fn one_minus_square<Z>(x: [Id; 3], _: usize) -> Id {
         [one[0].sub(z[0]), one[1].sub(z[1])],
         [one[0].add(z[0]), one[1].add(z[1])],
     ];
-    narrowed::<Z>(complex::product(below, above))
+    narrowed::<Z>(formulas::product(below, above))
 }

@@ -1,8 +1,8 @@
 //! What instructions that are no functions of floats write down.
 
-use super::program::{Id, Program, Two, Way, Whole, predicate};
-use super::record::with;
-use super::{Record, complex};
+use super::complex;
+use super::program::{Id, Program, Record, Two, Way, Whole, predicate};
+use super::recorder::with;
 use num_complex::{Complex32, Complex64};
 
 macro_rules! instructions {

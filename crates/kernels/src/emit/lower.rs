@@ -8,270 +8,25 @@
 //! the function ends before that vector is stored and says how many elements of the row are done;
 //! table and list are those of the row.
 
-use super::How;
-use super::allocate::{Frame, Registers, pressure};
+use super::allocate::{Registers, pressure};
 use super::encode::*;
-use super::program::{Id, Kind, Op, Program};
+use super::flags::How;
+use super::plan::{Frame, Item, Plan, Target, is_in};
+use super::program::{Id, Op, Program};
 use block::Block;
-use smallvec::SmallVec;
 
-mod block;
-pub(super) mod looped;
+pub(super) mod block;
 mod narrow;
 mod pairs;
 
-/// The vectors that code is for. A value takes the part of a register that its lanes need.
-#[derive(Clone, Copy)]
-pub(super) struct Target {
-    /// AVX-512, else AVX2.
-    pub(super) wide: bool,
-    /// Bytes of the widest lane, of which a register is full.
-    pub(super) widest: usize,
-}
-
-impl Target {
-    pub(super) fn bytes(&self) -> usize {
-        if self.wide { 64 } else { 32 }
-    }
-
-    pub(super) fn lanes(&self) -> usize {
-        self.bytes() / self.widest
-    }
-
-    /// The encoding of vectors of lanes of a size.
-    pub(super) fn form(&self, size: usize) -> Form {
-        let bytes = (self.lanes() * size).max(16);
-        let width = bytes.ilog2() as u8 - 4;
-        match self.wide {
-            true => Form::Evex {
-                width,
-                mask: 0,
-                zero: false,
-                unit: bytes as i32,
-            },
-            false => Form::Vex(width),
-        }
-    }
-
-    /// The same for lanes of a mask register.
-    pub(super) fn masked(&self, size: usize, mask: u8, zero: bool) -> Form {
-        match self.form(size) {
-            Form::Evex { width, unit, .. } => Form::Evex {
-                width,
-                mask,
-                zero,
-                unit,
-            },
-            form => form,
-        }
-    }
-
-    /// An instruction of the first table on floats, or on bits of lanes.
-    fn float(&self, code: u8, size: usize) -> Instruction {
-        Instruction {
-            map: 1,
-            prefix: (size == 8).into(),
-            w: size == 8,
-            code,
-        }
-    }
-
-    /// An instruction whose width bit says what lanes are.
-    fn lanes_of(&self, map: u8, code: u8, size: usize) -> Instruction {
-        Instruction {
-            map,
-            prefix: 1,
-            w: size == 8,
-            code,
-        }
-    }
-
-    /// An instruction on mask registers.
-    fn mask(&self, code: u8) -> Instruction {
-        Instruction {
-            map: 1,
-            prefix: 0,
-            w: self.lanes() > 16,
-            code,
-        }
-    }
-
-    /// One element in all lanes.
-    fn repeat(&self, size: usize) -> Instruction {
-        let code = match size {
-            1 => 0x78,
-            2 => 0x79,
-            4 => 0x18,
-            _ => 0x19,
-        };
-        Instruction {
-            w: self.wide && size == 8,
-            ..self.lanes_of(2, code, size)
-        }
-    }
-
-    pub(super) fn load(&self, asm: &mut Assembler, kind: Kind, r: u8, from: Memory) {
-        if kind.is_mask() {
-            return asm.vector(
-                Form::Mask(0),
-                self.mask(0x90),
-                r,
-                0,
-                Operand::Memory(from),
-                None,
-            );
-        }
-        let size = kind.size();
-        let i = if from.broadcast {
-            self.repeat(size)
-        } else {
-            self.float(0x10, size)
-        };
-        // That instruction repeats its operand by itself.
-        let from = Operand::Memory(Memory {
-            broadcast: false,
-            ..from
-        });
-        asm.vector(self.form(size), i, r, 0, from, None);
-    }
-
-    /// The first lane alone.
-    fn store_first(&self, asm: &mut Assembler, size: usize, to: Memory, r: u8) {
-        let i = Instruction {
-            map: 1,
-            prefix: if size == 8 { 3 } else { 2 },
-            w: false,
-            code: 0x11,
-        };
-        asm.vector(Form::Vex(0), i, r, 0, Operand::Memory(to), None);
-    }
-
-    pub(super) fn store(&self, asm: &mut Assembler, kind: Kind, to: Memory, r: u8) {
-        let (form, i) = match kind.is_mask() {
-            true => (Form::Mask(0), self.mask(0x91)),
-            false => (self.form(kind.size()), self.float(0x11, kind.size())),
-        };
-        asm.vector(form, i, r, 0, Operand::Memory(to), None);
-    }
-
-    /// The instruction that reads or writes a vector of elements in memory, all of them or those of
-    /// `k1`.
-    fn access(&self, size: usize, store: bool, masked: bool) -> (Form, Instruction) {
-        let code = 0x10 + u8::from(store);
-        let form = |unit| match self.wide {
-            true => Form::Evex {
-                width: 0,
-                mask: 0,
-                zero: false,
-                unit,
-            },
-            false => Form::Vex(0),
-        };
-        match self.lanes() * size {
-            _ if masked && size < 4 => {
-                let code = if store { 0x7f } else { 0x6f };
-                (
-                    self.masked(size, 1, !store),
-                    Instruction {
-                        map: 1,
-                        prefix: 3,
-                        w: size == 2,
-                        code,
-                    },
-                )
-            }
-            _ if masked => (self.masked(size, 1, !store), self.float(code, size)),
-            4 => (
-                form(4),
-                Instruction {
-                    map: 1,
-                    prefix: 1,
-                    w: false,
-                    code: if store { 0x7e } else { 0x6e },
-                },
-            ),
-            8 if store => (
-                form(8),
-                Instruction {
-                    map: 1,
-                    prefix: 1,
-                    w: true,
-                    code: 0xd6,
-                },
-            ),
-            8 => (
-                form(8),
-                Instruction {
-                    map: 1,
-                    prefix: 2,
-                    w: true,
-                    code: 0x7e,
-                },
-            ),
-            _ => (self.form(size), self.float(code, size)),
-        }
-    }
-}
-
-/// What is written, in order.
-#[derive(Clone, Copy)]
-pub(super) enum Item {
-    Op(Id),
-    Store(u32, Id),
-    Rare(Id),
-    /// Into a home, for the next step of a loop.
-    Keep(Memory, Id),
-}
-
-/// A program with what its code needs to know.
-pub(super) struct Plan<'a> {
-    pub(super) program: &'a Program,
-    pub(super) target: Target,
-    pub(super) items: Vec<Item>,
-    /// Where a value lies from the start.
-    pub(super) home: Vec<Option<Memory>>,
-    /// The items that read each value, one value after another.
-    reads: Vec<u32>,
-    first: Vec<u32>,
-    /// Registers of the table's first addresses.
-    pointers: Vec<Gpr>,
-    how: How,
-    /// All bits set.
-    ones: Memory,
-    /// Where the low bytes of lanes are, by both sizes.
-    cuts: Vec<((usize, usize), Memory)>,
-}
-
 /// The most operations of a program that is compiled: code should stay in the caches of
 /// instructions.
-const MOST_OPS: usize = 8000;
+pub(super) const MOST_OPS: usize = 8000;
 
 /// Number of items of a step for which two copies are faster although values spill, and the largest
 /// number of values live together in such a step.
 const LONG_STEP: std::ops::Range<usize> = 64..400;
 const MOST_SPILLED: usize = 24;
-
-/// Registers for addresses; from [`SAVED`] on they belong to the caller.
-const POINTERS: [Gpr; 9] = [8, 9, 10, 11, RBX, 12, 13, 14, 15];
-const SAVED: usize = 4;
-
-impl Plan<'_> {
-    pub(super) fn uses(&self, id: Id) -> &[u32] {
-        &self.reads[self.first[id as usize] as usize..self.first[id as usize + 1] as usize]
-    }
-}
-
-/// The values that an item reads.
-fn read(program: &Program, item: Item) -> SmallVec<[Id; 3]> {
-    match item {
-        Item::Op(id) => match program.op(id) {
-            Op::Part(..) => SmallVec::new(),
-            op => op.operands(),
-        },
-        Item::Store(_, id) => program.stored(id),
-        Item::Rare(id) | Item::Keep(_, id) => smallvec::smallvec![id],
-    }
-}
 
 /// The order in which operations are written: inputs where they are first read, outputs when all
 /// inputs have been.
@@ -476,24 +231,19 @@ pub(super) fn compile(program: &Program, how: How) -> Option<(Vec<u8>, usize)> {
     Some((asm.finish(), lanes))
 }
 
-/// Whether a set has the `k`-th of all.
-fn is_in(set: u64, k: usize) -> bool {
-    k < 64 && set >> k & 1 == 1
-}
-
 /// An input, or the part of an input that begins `disp` bytes after its first byte, with a copy in
 /// the frame.
-struct Framed {
-    input: u32,
+pub(super) struct Framed {
+    pub(super) input: u32,
     disp: i32,
     id: Id,
-    home: Memory,
+    pub(super) home: Memory,
 }
 
 /// Where constants lie, and inputs that have a place in the frame.
-type Homes = (Vec<Option<Memory>>, Vec<Framed>);
+pub(super) type Homes = (Vec<Option<Memory>>, Vec<Framed>);
 
-fn homes(
+pub(super) fn homes(
     program: &Program,
     target: Target,
     asm: &mut Assembler,
@@ -563,95 +313,8 @@ fn homes(
     (home, all)
 }
 
-impl<'a> Plan<'a> {
-    fn new(
-        program: &'a Program,
-        target: Target,
-        items: Vec<Item>,
-        home: Vec<Option<Memory>>,
-        asm: &mut Assembler,
-    ) -> Plan<'a> {
-        let (mut reads, mut first) = (Vec::new(), vec![0u32; program.ops.len() + 1]);
-        let read = |item: &Item| read(program, *item);
-        items
-            .iter()
-            .flat_map(read)
-            .for_each(|id| first[id as usize + 1] += 1);
-        (0..program.ops.len()).for_each(|i| first[i + 1] += first[i]);
-        reads.resize(first[program.ops.len()] as usize, 0);
-        let mut at = first.clone();
-        for (i, item) in items.iter().enumerate() {
-            for id in read(item) {
-                reads[at[id as usize] as usize] = i as u32;
-                at[id as usize] += 1;
-            }
-        }
-        let pool = |disp: i32| Memory {
-            base: Base::Pool,
-            disp,
-            broadcast: false,
-        };
-        let ones = pool(if target.wide {
-            0
-        } else {
-            asm.constant(&[0xff; 32])
-        });
-        let cuts = narrow::patterns(program, target, asm);
-        let table = program.inputs.len() + program.outputs.len();
-        let pointers = POINTERS[..table.min(POINTERS.len())].to_vec();
-        Plan {
-            program,
-            target,
-            items,
-            home,
-            reads,
-            first,
-            pointers,
-            how: How::default(),
-            ones,
-            cuts,
-        }
-    }
-
-    /// Registers that belong to the caller.
-    fn saved(&self) -> &[Gpr] {
-        &self.pointers[SAVED.min(self.pointers.len())..]
-    }
-
-    /// The beginning of the function; where the size of its frame stands.
-    fn enter(&self, asm: &mut Assembler) -> usize {
-        asm.push(RBP);
-        asm.copy(RBP, RSP);
-        self.saved().iter().for_each(|&r| asm.push(r));
-        asm.and(RSP, -64);
-        asm.add(RSP, 0);
-        asm.code.len() - 4
-    }
-
-    fn load_addresses(&self, asm: &mut Assembler) {
-        self.pointers
-            .iter()
-            .enumerate()
-            .for_each(|(k, &r)| asm.load(r, RDI, 8 * k as i32));
-    }
-
-    /// Its end; `None` if the frame is too large.
-    fn leave(&self, asm: &mut Assembler, frame: &Frame, frame_size: usize) -> Option<()> {
-        asm.address(RSP, RBP, -8 * self.saved().len() as i32);
-        self.saved().iter().rev().for_each(|&r| asm.pop(r));
-        asm.pop(RBP);
-        if self.how.streams != 0 {
-            asm.fence();
-        }
-        asm.back();
-        let size = -((frame.slots as usize * self.target.bytes()).next_multiple_of(64) as i32);
-        asm.code[frame_size..frame_size + 4].copy_from_slice(&size.to_le_bytes());
-        (!frame.is_too_large()).then_some(())
-    }
-}
-
 /// `k1`: the lowest bits of a register, one for each lane.
-fn lanes_mask(asm: &mut Assembler, target: Target, from: Gpr) {
+pub(super) fn lanes_mask(asm: &mut Assembler, target: Target, from: Gpr) {
     let (prefix, w) = match target.lanes() {
         8 => (1, false),
         16 => (0, false),

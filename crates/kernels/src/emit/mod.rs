@@ -24,11 +24,16 @@ pub(crate) mod complex;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod encode;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+mod looped;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod lower;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod memory;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+mod plan;
 // Part of it is read by the lowering alone.
 mod convert;
+mod flags;
 pub(crate) mod instruction;
 #[cfg_attr(
     not(all(target_arch = "x86_64", target_os = "linux", not(miri))),
@@ -36,24 +41,13 @@ pub(crate) mod instruction;
 )]
 mod program;
 mod record;
+mod recorder;
 mod whole;
 
-pub(crate) use program::{Id, Program};
-pub(crate) use record::{Record, Recorded, Recording, rare};
-
-/// How code meets memory: for each, a bit of the first 64 operands or results.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct How {
-    /// There is one element of the input for all, or for every row.
-    pub(crate) splats: u64,
-    /// What lies [`AHEAD`](crate::tile::AHEAD) in the input is asked for.
-    pub(crate) ahead: u64,
-    /// The output goes past the caches. Its rows begin at multiples of [`STREAM`] bytes.
-    pub(crate) streams: u64,
-}
-
-/// Bytes that go past the caches at once.
-pub(crate) const STREAM: usize = 16;
+pub use flags::AHEAD;
+pub(crate) use flags::{How, STREAM};
+pub(crate) use program::{Id, Program, Record};
+pub(crate) use record::{Recorded, Recording, rare};
 
 /// Code of a program.
 pub(crate) struct Emitted {
@@ -118,7 +112,7 @@ impl Looped {
     /// Compiles a program whose first inputs are so many constants and carries, and whose first
     /// outputs are the carries of the next step. `None` if there is no way.
     pub(crate) fn compile(program: &Program, consts: usize, carries: usize) -> Option<Looped> {
-        let bytes = lower::looped::compile(program, consts, carries)?;
+        let bytes = looped::compile(program, consts, carries)?;
         let lanes = if program.wide {
             64 / program.uniform()?
         } else {

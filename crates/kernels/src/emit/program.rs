@@ -16,6 +16,9 @@ use smallvec::{SmallVec, smallvec};
 /// A value: the index of its operation.
 pub(crate) type Id = u32;
 
+/// Writes down what an instruction does with its operands, and with what its kernel was made with.
+pub(crate) type Record = fn(x: [Id; 3], data: usize) -> Id;
+
 /// The kind of a value, for one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {

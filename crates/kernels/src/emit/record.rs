@@ -5,78 +5,10 @@
 //! vectors have no place for it.
 
 use super::program::{Id, One, Program, Two, Way, Whole, predicate};
+use super::recorder::{self, with};
 use crate::vector::gradual::product;
 use crate::vector::{Float, V};
-use std::cell::RefCell;
 use std::marker::PhantomData;
-
-/// Writes down what an instruction does with its operands, and with what its kernel was made with.
-pub(crate) type Record = fn(x: [Id; 3], data: usize) -> Id;
-
-thread_local! {
-    static RECORDING: RefCell<Program> = RefCell::default();
-}
-
-pub(super) fn with<R>(f: impl FnOnce(&mut Program) -> R) -> R {
-    RECORDING.with_borrow_mut(f)
-}
-
-/// What vectors write down, apart from their types: every function on vectors calls these, none
-/// should hold them.
-mod write {
-    use super::{Id, One, Program, Two, with};
-
-    #[inline(never)]
-    pub(super) fn operand(x: Id, size: usize) -> Id {
-        with(|p| {
-            if Some(p.kind(x)) == super::super::program::Kind::of_size(size) {
-                x
-            } else {
-                p.fail()
-            }
-        })
-    }
-    #[inline(never)]
-    pub(super) fn constant(bits: u64, wide: bool) -> Id {
-        with(|p| p.constant(bits, if wide { 8 } else { 4 }))
-    }
-    #[inline(never)]
-    pub(super) fn one(f: One, a: Id) -> Id {
-        with(|p| p.one(f, a))
-    }
-    #[inline(never)]
-    pub(super) fn two(f: Two, a: Id, b: Id) -> Id {
-        with(|p| p.two(f, a, b))
-    }
-    #[inline(never)]
-    pub(super) fn fma(a: Id, b: Id, c: Id) -> Id {
-        with(|p| p.fma(a, b, c))
-    }
-    #[inline(never)]
-    pub(super) fn compare(f: u8, a: Id, b: Id) -> Id {
-        with(|p| p.compare(f, a, b))
-    }
-    #[inline(never)]
-    pub(super) fn both(a: Id, b: Id) -> Id {
-        with(|p| p.both(a, b))
-    }
-    #[inline(never)]
-    pub(super) fn either(a: Id, b: Id) -> Id {
-        with(|p| p.either(a, b))
-    }
-    #[inline(never)]
-    pub(super) fn not(a: Id) -> Id {
-        with(|p| p.not(a))
-    }
-    #[inline(never)]
-    pub(super) fn select(m: Id, a: Id, b: Id) -> Id {
-        with(|p| p.select(m, a, b))
-    }
-    #[inline(never)]
-    pub(super) fn is_wide() -> bool {
-        with(|p: &mut Program| p.wide)
-    }
-}
 
 /// A program under construction on this thread.
 pub(crate) struct Recording;
@@ -145,19 +77,19 @@ pub(crate) struct Truths(pub(crate) Id);
 impl<E: Float> Recorded<E> {
     /// An operand of an instruction on `E`.
     pub(crate) fn of(x: Id) -> Self {
-        Recorded(write::operand(x, size_of::<E>()), PhantomData)
+        Recorded(recorder::operand(x, size_of::<E>()), PhantomData)
     }
 
     fn one(self, f: One) -> Self {
-        Recorded(write::one(f, self.0), PhantomData)
+        Recorded(recorder::one(f, self.0), PhantomData)
     }
 
     fn two(self, f: Two, b: Self) -> Self {
-        Recorded(write::two(f, self.0, b.0), PhantomData)
+        Recorded(recorder::two(f, self.0, b.0), PhantomData)
     }
 
     fn compare(self, p: u8, b: Self) -> Truths {
-        Truths(write::compare(p, self.0, b.0))
+        Truths(recorder::compare(p, self.0, b.0))
     }
 }
 
@@ -185,7 +117,10 @@ impl<E: Float> V for Recorded<E> {
         true
     }
     fn splat(x: E) -> Self {
-        Recorded(write::constant(x.bits(), size_of::<E>() == 8), PhantomData)
+        Recorded(
+            recorder::constant(x.bits(), size_of::<E>() == 8),
+            PhantomData,
+        )
     }
     fn add(self, b: Self) -> Self {
         self.two(Two::Add, b)
@@ -203,10 +138,10 @@ impl<E: Float> V for Recorded<E> {
         self.one(One::Sqrt)
     }
     fn fma(self, b: Self, c: Self) -> Self {
-        Recorded(write::fma(self.0, b.0, c.0), PhantomData)
+        Recorded(recorder::fma(self.0, b.0, c.0), PhantomData)
     }
     fn scale(self, n: Self) -> Self {
-        if write::is_wide() {
+        if recorder::is_wide() {
             self.two(Two::Scale, n)
         } else {
             crate::vector::scale(self, n)
@@ -255,15 +190,15 @@ impl<E: Float> V for Recorded<E> {
         self.compare(predicate::EQ, b)
     }
     fn both(a: Truths, b: Truths) -> Truths {
-        Truths(write::both(a.0, b.0))
+        Truths(recorder::both(a.0, b.0))
     }
     fn either(a: Truths, b: Truths) -> Truths {
-        Truths(write::either(a.0, b.0))
+        Truths(recorder::either(a.0, b.0))
     }
     fn not(a: Truths) -> Truths {
-        Truths(write::not(a.0))
+        Truths(recorder::not(a.0))
     }
     fn select(m: Truths, a: Self, b: Self) -> Self {
-        Recorded(write::select(m.0, a.0, b.0), PhantomData)
+        Recorded(recorder::select(m.0, a.0, b.0), PhantomData)
     }
 }

@@ -1,9 +1,11 @@
 //! [`Body`]: straight-line code over tiles, and its assembly from single assignments.
 
-use super::emitted::{Rows, Variants};
 use super::pack::{Layout, fill};
+use super::variants::{Rows, Variants};
 use super::{Kernel, Run, TILE_BYTES, kernels};
 use crate::emit::How;
+
+pub use crate::emit::AHEAD;
 use crate::simd::{Level, is_intel};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
@@ -21,10 +23,6 @@ pub struct Laid {
     /// What code is compiled for.
     pub(super) how: How,
 }
-
-/// Elements from those that are read to those that are asked for, where more is to come
-/// ([`Laid::reading_ahead`]).
-pub const AHEAD: usize = 1 << 14;
 
 impl Laid {
     /// Code asks for what comes [`AHEAD`] in these inputs, where they are row-major: for inputs in

@@ -9,6 +9,7 @@ use super::Body;
 use super::TILE_BYTES;
 use super::body::{Laid, Line};
 use super::pack::{Layout, fill};
+use super::variants::{Rows, Variant};
 use crate::emit::{Emitted, How, Id, Program, Recording, STREAM};
 use crate::environment::chosen;
 use crate::simd::Level;
@@ -16,7 +17,7 @@ use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod tests;
@@ -67,30 +68,6 @@ impl Engine {
 /// Whether bodies may become code.
 pub(super) fn is_wanted() -> bool {
     Engine::chosen() != Engine::Interpreter
-}
-
-/// The code of a body, by what it is compiled for: compiled when first wanted, kept as long as the
-/// body.
-#[derive(Default)]
-pub(super) struct Variants {
-    first: Link,
-    runs: AtomicUsize,
-}
-
-type Link = OnceLock<Box<Variant>>;
-
-struct Variant {
-    how: How,
-    code: Option<Emitted>,
-    next: Link,
-}
-
-/// Rows along which every input that is neither dense nor one element is one of these.
-#[derive(Clone, Copy)]
-pub(super) struct Rows {
-    len: usize,
-    /// How many in turn lie evenly.
-    even: usize,
 }
 
 impl Body {

@@ -19,50 +19,21 @@ mod emitted;
 pub mod fold;
 pub mod halves;
 pub mod integers;
+mod kernel;
 pub mod kernels;
 mod pack;
 mod recurrence;
 pub mod rounding;
+mod variants;
 
 use kernels::{Comparison, comparison};
 
 pub use body::{AHEAD, Body, Builder, Instruction, Laid, Line, Value, past_caches};
-
+pub use kernel::{Kernel, Run};
 pub use recurrence::Recurrence;
 
-use crate::emit::{Record, instruction};
+use crate::emit::instruction;
 use crate::simd::Level;
-
-/// What one instruction does to a tile: `y[i] = f(x[0][i], x[1][i], x[2][i])` for `i < n`.
-///
-/// # Safety
-/// The pointers that the kernel's function reads and writes are valid for `n` elements of its
-/// types; `y` may be the very place of an operand of the same size, else it overlaps none. `data`
-/// is what the kernel was made with.
-pub type Run = unsafe fn(n: usize, y: *mut u8, x: [*const u8; 3], data: usize);
-
-/// An instruction: how it runs over a tile, and what it writes down for [`emit`](crate::emit), if
-/// it can.
-#[derive(Clone, Copy)]
-pub struct Kernel {
-    pub(crate) run: Run,
-    pub(crate) record: Option<Record>,
-}
-
-impl Kernel {
-    /// An instruction that only runs over tiles.
-    pub const fn new(run: Run) -> Kernel {
-        Kernel { run, record: None }
-    }
-
-    /// With what it is in emitted code.
-    pub(crate) const fn recorded(self, record: Record) -> Kernel {
-        Kernel {
-            record: Some(record),
-            ..self
-        }
-    }
-}
 
 /// The size of a register: its elements are `TILE_BYTES` over the size of the widest element.
 pub const TILE_BYTES: usize = 2048;

@@ -7,21 +7,12 @@
 //! neither NaN, which is looked for beside it, nor which of two zeros is the greater: such chunks
 //! go through the tree.
 
-use super::{BLOCK, CHUNK, Fold, Lanes, Place};
+use super::types::{Fold, Lanes, Place, Vectors};
+use super::{BLOCK, CHUNK};
 use crate::element::{Number, Ordered};
 use crate::simd::{Level, prefetch};
 use crate::vector::{Float, V, maximum, minimum};
 use std::mem::MaybeUninit;
-
-/// What vectors do with slices of floats, or of what is lifted from them.
-pub struct Vectors<T, A> {
-    /// Reduces every so many elements, at most a chunk, to one result each; the last may be fewer.
-    pub(crate) chunks: fn(Fold, &mut [A], &[T], usize, Place),
-    /// The tree over eight elements, side by side.
-    pub(crate) eight: fn(Fold, &mut [A], [&[T]; 8]),
-    /// `low[l] ∘= high[l]`.
-    pub(crate) join: fn(Fold, &mut [A], &[A]),
-}
 
 /// The vectors of a float.
 pub(crate) fn vectors<E: Float + Ordered + Lanes>() -> Vectors<E, E> {

@@ -7,20 +7,10 @@
 //! [`Function::rare`](super::functions::Function::rare) names them, and they go to the scalar
 //! function.
 
-use super::V;
+pub(super) use super::{c, k};
+
 use super::tables::Tables;
-
-#[inline(always)]
-pub(super) fn c<W: V>(x: W::E) -> W {
-    W::splat(x)
-}
-
-/// A small number, exact in every float.
-#[inline(always)]
-pub(super) fn k<W: V>(x: f64) -> W {
-    use super::Float;
-    W::splat(W::E::narrow(x))
-}
+use super::{V, pow2};
 
 /// `c_0 + c_1 x + c_2 x² + ..` by Horner's rule, of at most 28 coefficients.
 ///
@@ -50,19 +40,6 @@ pub(super) fn poly<W: V>(x: W, c: &'static [W::E]) -> W {
 fn clamp<W: V>(x: W, low: W::E, high: W::E) -> W {
     let x = W::select(x.lt(c(low)), c(low), x);
     W::select(c::<W>(high).lt(x), c(high), x)
-}
-
-/// `2^n` for an integer `n` of a normal result.
-#[inline(always)]
-fn pow2<W: V>(n: W) -> W {
-    n.add(c(W::E::TO_EXPONENT)).to_exponent()
-}
-
-/// [`V::scale`] in two steps, of which the first is exact.
-#[inline(always)]
-pub(crate) fn scale<W: V>(x: W, n: W) -> W {
-    let half = n.mul(k(0.5)).floor();
-    x.mul(pow2(half)).mul(pow2(n.sub(half)))
 }
 
 /// `(n, q)` with `e^x = 2^n (1 + q)`, for `x` of moderate size.

@@ -20,7 +20,7 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub(crate) use math::{maximum, minimum, scale};
+pub(crate) use math::{maximum, minimum};
 pub(crate) use tables::Tables;
 
 /// A float with vectors of it for each level.
@@ -187,7 +187,7 @@ pub(crate) trait V: Copy {
     /// `self 2^n`, rounded once, for an integer `n` whose half is the exponent of a normal number.
     #[inline(always)]
     fn scale(self, n: Self) -> Self {
-        math::scale(self, n)
+        scale(self, n)
     }
 
     #[inline(always)]
@@ -209,4 +209,28 @@ pub(crate) trait V: Copy {
     fn is_nan(self) -> Self::M {
         Self::not(self.eq(self))
     }
+}
+
+#[inline(always)]
+fn c<W: V>(x: W::E) -> W {
+    W::splat(x)
+}
+
+/// A small number, exact in every float.
+#[inline(always)]
+fn k<W: V>(x: f64) -> W {
+    W::splat(W::E::narrow(x))
+}
+
+/// `2^n` for an integer `n` of a normal result.
+#[inline(always)]
+fn pow2<W: V>(n: W) -> W {
+    n.add(c(W::E::TO_EXPONENT)).to_exponent()
+}
+
+/// [`V::scale`] in two steps, of which the first is exact.
+#[inline(always)]
+pub(crate) fn scale<W: V>(x: W, n: W) -> W {
+    let half = n.mul(k(0.5)).floor();
+    x.mul(pow2(half)).mul(pow2(n.sub(half)))
 }

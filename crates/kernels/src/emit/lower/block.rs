@@ -1,23 +1,26 @@
 //! [`Block`]: the instructions of a step, one operation after another.
 
-use super::pairs::PAIR;
-use super::*;
-use crate::emit::STREAM;
-use crate::emit::program::{One, Two, Way, Whole, predicate};
-use crate::tile::AHEAD;
+use crate::emit::allocate::Registers;
+use crate::emit::encode::*;
+use crate::emit::flags::{AHEAD, STREAM};
+use crate::emit::plan::{Item, Target, is_in};
+use crate::emit::program::{Id, Kind, One, Op, Two, Way, Whole, predicate};
+
+/// Bytes of an element that is a pair of lanes.
+pub(super) const PAIR: usize = 16;
 
 /// The straight-line code in a loop.
-pub(super) struct Block<'a, 'b> {
-    pub(super) registers: Registers<'a>,
+pub(crate) struct Block<'a, 'b> {
+    pub(crate) registers: Registers<'a>,
     /// Only the lanes of `k1` exist.
-    pub(super) masked: bool,
+    pub(crate) masked: bool,
     /// Only the first lane exists; all lanes have its value.
-    pub(super) single: bool,
-    pub(super) exits: &'b mut Vec<Jump>,
+    pub(crate) single: bool,
+    pub(crate) exits: &'b mut Vec<Jump>,
 }
 
 impl Block<'_, '_> {
-    pub(super) fn write(mut self, asm: &mut Assembler) {
+    pub(crate) fn write(mut self, asm: &mut Assembler) {
         for (at, item) in Registers::schedule(self.registers.plan) {
             for copy in 0..self.registers.copies {
                 (self.registers.item, self.registers.copy) = (at, copy);

@@ -1,40 +1,8 @@
 //! Values of other sizes.
 
 use super::block::Block;
-use super::*;
-use crate::emit::program::Convert;
-
-/// For AVX2, where the low bytes of lanes are in 16 bytes: for every pair of sizes that a program
-/// has.
-pub(super) fn patterns(
-    program: &Program,
-    target: Target,
-    asm: &mut Assembler,
-) -> Vec<((usize, usize), Memory)> {
-    let mut all: Vec<((usize, usize), Memory)> = Vec::new();
-    for (id, op) in program.ops.iter().enumerate() {
-        let Op::Convert(Convert::Cut, a) = *op else {
-            continue;
-        };
-        let sizes = (program.size(a), program.size(id as Id));
-        if target.wide || all.iter().any(|c| c.0 == sizes) {
-            continue;
-        }
-        let (from, to) = sizes;
-        let mut bytes = [0x80u8; 16];
-        (0..16 / from * to).for_each(|k| bytes[k] = (k / to * from + k % to) as u8);
-        let disp = asm.constant(&bytes.repeat(2));
-        all.push((
-            sizes,
-            Memory {
-                base: Base::Pool,
-                disp,
-                broadcast: false,
-            },
-        ));
-    }
-    all
-}
+use crate::emit::encode::*;
+use crate::emit::program::{Convert, Id};
 
 impl Block<'_, '_> {
     pub(super) fn convert(&mut self, asm: &mut Assembler, id: Id, f: Convert, a: Id) {

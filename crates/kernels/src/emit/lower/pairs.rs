@@ -1,11 +1,10 @@
 //! Complex numbers of 16 bytes: two vectors in memory, whose elements are put in order on their way
 //! to and from a vector of real and one of imaginary parts.
 
-use super::block::Block;
-use super::*;
-
-/// Bytes of an element.
-pub(super) const PAIR: usize = 16;
+use super::block::{Block, PAIR};
+use crate::emit::encode::*;
+use crate::emit::plan::{Target, is_in};
+use crate::emit::program::{Id, Op};
 
 impl Target {
     /// Selects lanes of 128 bits of `a` and `b` by `immediate` (`vshuff64x2`; `vperm2f128` in

@@ -3,7 +3,7 @@
 //! By its power series, whose terms have one sign, by the asymptotic one for large `|x|`, and by
 //! the recurrence from a high order down where neither is short.
 
-use super::D;
+use super::call::D;
 use super::parts::{Parts, k};
 use std::f64::consts::PI;
 

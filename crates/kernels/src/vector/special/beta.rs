@@ -9,11 +9,11 @@
 //! factor in front is an exponential of a sum in two parts, or follows Stirling's formula where
 //! both parameters are large.
 
+use super::call::{Call, D};
 use super::gamma::{lgamma_parts, stirling};
 use super::incomplete::log_gamma_coefficient;
 use super::parts::{Parts, k};
 use super::series::Series;
-use super::{Call, D};
 use crate::inlined::each;
 use crate::vector::math::log1p;
 use std::f64::consts::PI;

@@ -7,7 +7,7 @@
 //! ```
 //! Logarithms and sums are in two parts, because they cancel near the zeros 1 and 2.
 
-use super::D;
+use super::call::D;
 use super::parts::{Parts, k};
 use super::tables::*;
 use crate::vector::math::{odd, poly};

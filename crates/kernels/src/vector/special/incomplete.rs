@@ -9,12 +9,12 @@
 //! The continued fraction is a sum of differences of its convergents (Steed), which ends when a
 //! difference no longer counts.
 
+use super::call::{Call, D, Orders};
 use super::gamma::{digamma, lgamma_parts, stirling};
 use super::parts::{Parts, k};
-use super::series::{Orders, Series};
+use super::series::Series;
 use super::tables::NEAR_TWO;
 use super::zeta::polygamma;
-use super::{Call, D};
 use crate::vector::math::{expm1, log, log1p, poly};
 use std::f64::consts::PI;
 

@@ -7,6 +7,7 @@
 
 mod bessel;
 mod beta;
+mod call;
 mod gamma;
 mod incomplete;
 mod parts;
@@ -16,54 +17,11 @@ mod tables;
 mod tests;
 mod zeta;
 
-use super::{MOST, V};
+use super::MOST;
 use crate::simd::Level;
 use crate::tile::{Kernel, Run};
-use series::{Jet, Orders, Plain};
-
-/// Vectors of f64.
-pub(crate) trait D: V<E = f64> {}
-
-impl<W: V<E = f64>> D for W {}
-
-/// What the kernel of a [`Special`] was made with.
-#[derive(Clone, Copy)]
-struct Call {
-    /// Two orders of derivatives; an order of a function is the first.
-    orders: Orders,
-    /// The least term of a sum that counts, over the sum.
-    least: f64,
-}
-
-impl Call {
-    /// In the word that a kernel keeps, where a bit is left for [`Call::narrow`].
-    fn pack((i, j): (u32, u32)) -> usize {
-        assert!(
-            i < 1 << 16 && j < 1 << 8,
-            "orders are limited where operations are made"
-        );
-        i as usize | (j as usize) << 16
-    }
-
-    const NARROW: usize = 1 << 24;
-
-    fn unpack(data: usize) -> Call {
-        let least = if data & Call::NARROW == 0 {
-            5e-17
-        } else {
-            1e-11
-        };
-        Call {
-            orders: (data & 0xffff, data >> 16 & 0xff),
-            least,
-        }
-    }
-
-    /// No derivative is asked for.
-    fn is_plain(self) -> bool {
-        self.orders == (0, 0)
-    }
-}
+use call::{Call, D};
+use series::{Jet, Plain};
 
 /// A function of lanes.
 trait Lanes {

@@ -1,6 +1,6 @@
 //! Numbers in two parts, `high + low`, for sums in which large numbers cancel and for exponents.
 
-use super::D;
+use super::call::D;
 use crate::vector::math::{exp_parts, poly, split_any};
 use crate::vector::tables::Tables;
 

@@ -4,12 +4,9 @@
 //! An algorithm over [`Series`] serves a function and its derivatives of every order. [`Plain`] has
 //! no derivative and is as fast as the number in it. [`Jet`] is for any order.
 
-use super::D;
+use super::call::{D, Orders};
 use super::parts::k;
 use smallvec::SmallVec;
-
-/// Orders in the two variables; of one variable the second is 0.
-pub(super) type Orders = (usize, usize);
 
 /// Coefficients of `ε^i δ^j`; two series at work have the same orders.
 pub(super) trait Series<W: D>: Clone {

@@ -5,11 +5,11 @@
 //! Σ_k (q + k)^-s = Σ_(q + k < a) (q + k)^-s + a^-s (a / (s - 1) + 1/2 + s / 2a (B_2 + (s + 1) (s + 2) / 12a² (B_4 + ..)))
 //! ```
 
+use super::call::{Call, D};
 use super::gamma::pi_cot_pi;
 use super::parts::k;
 use super::series::Series;
 use super::tables::BERNOULLI;
-use super::{Call, D};
 use crate::vector::math::{log, odd, positive_pow};
 use std::f64::consts::PI;
 

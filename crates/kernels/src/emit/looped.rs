@@ -9,15 +9,16 @@
 //! step with a rare lane it ends early, with all as that step finds it. The result is how far rows
 //! have moved.
 
-use super::*;
+use super::allocate::Registers;
+use super::encode::*;
+use super::lower::block::Block;
+use super::lower::{Framed, MOST_OPS, homes, lanes_mask};
+use super::plan::{Frame, Item, Plan, Target};
+use super::program::{Id, Kind, Op, Program};
 
 /// Machine code for a program of so many constants and carries; `None` if there is no way to write
 /// it.
-pub(in crate::emit) fn compile(
-    program: &Program,
-    consts: usize,
-    carries: usize,
-) -> Option<Vec<u8>> {
+pub(super) fn compile(program: &Program, consts: usize, carries: usize) -> Option<Vec<u8>> {
     let lane = program
         .uniform()
         .filter(|_| program.ops.len() <= MOST_OPS)?;

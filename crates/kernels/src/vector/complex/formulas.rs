@@ -1,0 +1,403 @@
+//! Complex functions as formulas over [`V`], without kernels.
+
+use crate::vector::{V, math};
+use std::f64::consts::LN_2;
+
+/// A complex vector.
+pub(crate) type Z<W> = [W; 2];
+
+/// A value, and the lanes in which it is the scalar function's.
+pub(crate) type Result<W> = (Z<W>, <W as V>::M);
+
+/// A part of a complex number in memory.
+pub trait Part: Copy + Into<f64> + 'static {
+    /// Whether squares and quotients of its numbers are normal numbers of `f64`.
+    const NARROW: bool;
+    /// The nearest number.
+    fn nearest(x: f64) -> Self;
+}
+
+impl Part for f32 {
+    const NARROW: bool = true;
+    #[inline(always)]
+    fn nearest(x: f64) -> f32 {
+        x as f32
+    }
+}
+
+impl Part for f64 {
+    const NARROW: bool = false;
+    #[inline(always)]
+    fn nearest(x: f64) -> f64 {
+        x
+    }
+}
+
+/// Functions of one complex number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the function of that name")]
+pub enum Unary {
+    Sign,
+    Sqrt,
+    Rsqrt,
+    Exp,
+    Exp2,
+    Expm1,
+    Log,
+    Log2,
+    Log1p,
+    Sin,
+    Cos,
+    Tan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Logistic,
+    SechSquare,
+}
+
+/// Functions of two complex numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the function of that name")]
+pub enum Binary {
+    Div,
+    DivStrongZero,
+    Pow,
+    Xlogy,
+}
+
+/// A vector of numbers.
+pub(crate) trait Wide: V<E = f64> {}
+impl<W: V<E = f64>> Wide for W {}
+
+#[inline(always)]
+pub(super) fn k<W: Wide>(x: f64) -> W {
+    W::splat(x)
+}
+
+#[inline(always)]
+fn pick<W: Wide>(m: W::M, a: Z<W>, b: Z<W>) -> Z<W> {
+    [W::select(m, a[0], b[0]), W::select(m, a[1], b[1])]
+}
+
+#[inline(always)]
+fn scaled<W: Wide>(z: Z<W>, by: W) -> Z<W> {
+    [z[0].mul(by), z[1].mul(by)]
+}
+
+/// `i z`
+#[inline(always)]
+fn times_i<W: Wide>([x, y]: Z<W>) -> Z<W> {
+    [y.neg(), x]
+}
+
+/// `-i z`
+#[inline(always)]
+fn over_i<W: Wide>([x, y]: Z<W>) -> Z<W> {
+    [y, x.neg()]
+}
+
+#[inline(always)]
+pub(crate) fn product<W: Wide>([a, b]: Z<W>, [x, y]: Z<W>) -> Z<W> {
+    [a.mul(x).sub(b.mul(y)), a.mul(y).add(b.mul(x))]
+}
+
+#[inline(always)]
+pub(crate) fn is_zero<W: Wide>([x, y]: Z<W>) -> W::M {
+    W::both(x.eq(k(0.0)), y.eq(k(0.0)))
+}
+
+/// Whether a number is zero or of a size whose square and quotients are normal numbers.
+#[inline(always)]
+fn ordinary<W: Wide>(v: W) -> W::M {
+    let a = v.abs();
+    W::either(a.eq(k(0.0)), W::both(k::<W>(1e-150).lt(a), a.lt(k(1e150))))
+}
+
+#[inline(always)]
+pub(super) fn extreme<W: Wide, P: Part>([x, y]: Z<W>) -> W::M {
+    if P::NARROW {
+        // Squares and quotients are normal numbers.
+        return W::not(x.abs().add(y.abs()).lt(k(f64::INFINITY)));
+    }
+    W::not(W::both(ordinary(x), ordinary(y)))
+}
+
+/// `a²`, and what its rounding lost.
+#[inline(always)]
+fn square<W: Wide>(a: W) -> (W, W) {
+    let p = a.mul(a);
+    (p, a.fma(a, p.neg()))
+}
+
+#[inline(always)]
+fn two_sum<W: Wide>(a: W, b: W) -> (W, W) {
+    let s = a.add(b);
+    let t = s.sub(a);
+    (s, a.sub(s.sub(t)).add(b.sub(t)))
+}
+
+/// `a² + b² + rest` with the rounding errors of the squares and sums kept.
+#[inline(always)]
+fn squares_plus<W: Wide>(a: W, b: W, rest: W) -> W {
+    let ((p, p_low), (q, q_low)) = (square(a), square(b));
+    let (s, e1) = two_sum(rest, p);
+    let (s, e2) = two_sum(s, q);
+    s.add(e1.add(e2).add(p_low.add(q_low)))
+}
+
+/// `√(x² + y²)`; 0 for 0. For parts of f64 the rounding errors of the squares and the root are
+/// corrected (Borges 2020).
+#[inline(always)]
+pub(super) fn modulus<W: Wide, P: Part>([x, y]: Z<W>) -> W {
+    if P::NARROW {
+        // Both squares are exact.
+        return x.mul(x).add(y.mul(y)).sqrt();
+    }
+    let (x, y) = (x.abs(), y.abs());
+    let less = x.lt(y);
+    let (a, b) = (W::select(less, y, x), W::select(less, x, y));
+    let h = a.fma(a, b.mul(b)).sqrt();
+    let ((hh, h_low), (aa, a_low)) = (square(h), square(a));
+    let error = b.neg().fma(b, hh.sub(aa)).add(h_low).sub(a_low);
+    W::select(a.eq(k(0.0)), a, h.sub(error.div(h.add(h))))
+}
+
+/// `log |z|` of a number that is not zero.
+#[inline(always)]
+fn log_modulus<W: Wide>([x, y]: Z<W>) -> W {
+    let far = math::log(x.fma(x, y.mul(y)));
+    let (a, b) = (x.abs(), y.abs());
+    let big = W::select(a.lt(b), b, a);
+    let near = W::both(k::<W>(0.4).lt(big), big.lt(k(1.5)));
+    let mut y2 = far;
+    if W::may_hold(near) {
+        let u = squares_plus(x, y, k(-1.0));
+        y2 = W::select(W::both(near, u.abs().lt(k(0.6))), math::log1p(u), far);
+    }
+    y2.mul(k(0.5))
+}
+
+#[inline(always)]
+fn log<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+    let y = [log_modulus(z), math::atan2(z[1], z[0])];
+    (y, W::either(extreme::<_, P>(z), is_zero(z)))
+}
+
+#[inline(always)]
+fn log1p<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+    let [x, y] = z;
+    let one = x.add(k(1.0));
+    let u = squares_plus(x, y, x.add(x));
+    let near = u.abs().lt(k(0.6));
+    let mut re = math::log1p(u);
+    if W::may_hold(W::not(near)) {
+        re = W::select(near, re, math::log(one.fma(one, y.mul(y))));
+    }
+    let value = [re.mul(k(0.5)), math::atan2(y, one)];
+    let pole = is_zero([one, y]);
+    (
+        pick(is_zero(z), z, value),
+        W::either(extreme::<_, P>(z), pole),
+    )
+}
+
+/// Angles and exponents that the vector functions take.
+#[inline(always)]
+fn outside<W: Wide>(x: W, angle: W) -> W::M {
+    W::either(math::far_angle(angle), W::not(x.lt(k(700.0))))
+}
+
+#[inline(always)]
+fn exp_of<W: Wide>([x, y]: Z<W>) -> Z<W> {
+    let e = math::exp(x);
+    [e.mul(math::cos(y)), e.mul(math::sin(y))]
+}
+
+#[inline(always)]
+fn exp<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+    (
+        exp_of(z),
+        W::either(extreme::<_, P>(z), outside(z[0], z[1])),
+    )
+}
+
+#[inline(always)]
+fn expm1<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+    let [x, y] = z;
+    let (e, cos, h) = (math::expm1(x), math::cos(y), math::sin(y.mul(k(0.5))));
+    let square = h.add(h).mul(h);
+    let whole = math::exp(x);
+    let near = e.mul(cos).sub(square);
+    let re = W::select(k::<W>(20.0).lt(x), whole.mul(cos).sub(k(1.0)), near);
+    (
+        [re, whole.mul(math::sin(y))],
+        W::either(extreme::<_, P>(z), outside(x, y)),
+    )
+}
+
+#[inline(always)]
+fn sinh<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+    let [x, y] = z;
+    let value = [
+        math::sinh(x).mul(math::cos(y)),
+        math::cosh(x).mul(math::sin(y)),
+    ];
+    (value, W::either(extreme::<_, P>(z), outside(x.abs(), y)))
+}
+
+#[inline(always)]
+fn cosh<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+    let [x, y] = z;
+    let value = [
+        math::cosh(x).mul(math::cos(y)),
+        math::sinh(x).mul(math::sin(y)),
+    ];
+    (value, W::either(extreme::<_, P>(z), outside(x.abs(), y)))
+}
+
+#[inline(always)]
+fn tanh<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+    let [x, y] = z;
+    let one = k::<W>(1.0);
+    let (t, s) = (math::tan(y), math::sinh(x));
+    let (b, r) = (one.add(t.mul(t)), one.add(s.mul(s)).sqrt());
+    let d = one.add(b.mul(s).mul(s));
+    let mut value = [b.mul(r).mul(s).div(d), t.div(d)];
+    let far = k::<W>(22.0).lt(x.abs());
+    if W::may_hold(far) {
+        let small = math::exp(x.abs().mul(k(-2.0)));
+        let im = math::sin(y).mul(math::cos(y)).mul(k(4.0)).mul(small);
+        value = pick(far, [one.or(x.sign_of()), im], value);
+    }
+    (value, W::either(extreme::<_, P>(z), math::far_angle(y)))
+}
+
+#[inline(always)]
+fn sqrt<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+    let [x, y] = z;
+    let t = x.abs().add(modulus::<_, P>(z)).mul(k(0.5)).sqrt();
+    let u = y.div(t.add(t));
+    let left = [u.abs(), t.or(y.sign_of())];
+    let value = pick(k::<W>(0.0).le(x), [t, u], left);
+    (pick(is_zero(z), [k(0.0), y], value), extreme::<_, P>(z))
+}
+
+/// `a` times the conjugate of `b`, and `|b|²`.
+#[inline(always)]
+fn over<W: Wide>(a: Z<W>, [x, y]: Z<W>) -> (Z<W>, W) {
+    let top = [a[0].mul(x).add(a[1].mul(y)), a[1].mul(x).sub(a[0].mul(y))];
+    (top, x.mul(x).add(y.mul(y)))
+}
+
+/// `a / b`, the divisor scaled by a power of two first unless its square is a normal number.
+#[inline(always)]
+fn quotient<W: Wide, P: Part>(a: Z<W>, b: Z<W>) -> Result<W> {
+    let (value, top, usual) = if P::NARROW {
+        let (top, n) = over(a, b);
+        let usual = W::both(k::<W>(0.0).lt(n), n.lt(k(f64::INFINITY)));
+        ([top[0].div(n), top[1].div(n)], top, usual)
+    } else {
+        let (p, q) = (b[0].abs(), b[1].abs());
+        let big = W::select(p.lt(q), q, p);
+        // The inverse of 2^e by its exponent.
+        let scale = k::<W>(f64::from_bits(2046 << 52)).bits_sub(big.and(k(f64::INFINITY)));
+        let (top, n) = over(a, scaled(b, scale));
+        let usual = W::both(k::<W>(1e-280).lt(big), big.lt(k(1e280)));
+        (scaled([top[0].div(n), top[1].div(n)], scale), top, usual)
+    };
+    // Where a part of either is not finite, this is not, or the size of the divisor is not usual.
+    let finite = top[0].sub(top[0]).eq(k(0.0));
+    (value, W::not(W::both(usual, finite)))
+}
+
+#[inline(always)]
+fn sign<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+    let h = modulus::<_, P>(z);
+    (
+        pick(is_zero(z), z, [z[0].div(h), z[1].div(h)]),
+        extreme::<_, P>(z),
+    )
+}
+
+#[inline(always)]
+fn rsqrt<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+    let (root, rare) = sqrt::<_, P>(z);
+    let (y, pole) = quotient::<_, P>([k(1.0), k(0.0)], root);
+    (y, W::either(rare, pole))
+}
+
+#[inline(always)]
+fn logistic<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+    let right = k::<W>(0.0).le(z[0]);
+    let (e, rare) = exp::<_, P>(pick(right, scaled(z, k(-1.0)), z));
+    let top = pick(right, [k(1.0), k(0.0)], e);
+    let (y, pole) = quotient::<_, P>(top, [e[0].add(k(1.0)), e[1]]);
+    (y, W::either(rare, pole))
+}
+
+#[inline(always)]
+fn sech_square<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+    let left = z[0].lt(k(0.0));
+    let (e, rare) = exp::<_, P>(scaled(z, W::select(left, k(2.0), k(-2.0))));
+    let d = [e[0].add(k(1.0)), e[1]];
+    let (y, pole) = quotient::<_, P>(scaled(e, k(4.0)), d);
+    let (y, again) = quotient::<_, P>(y, d);
+    (y, W::either(rare, W::either(pole, again)))
+}
+
+#[inline(always)]
+fn turned<W: Wide>((y, rare): Result<W>) -> Result<W> {
+    (over_i(y), rare)
+}
+
+#[inline(always)]
+pub(super) fn unary<W: Wide, P: Part>(f: Unary, [z]: [Z<W>; 1]) -> Result<W> {
+    match f {
+        Unary::Sign => sign::<_, P>(z),
+        Unary::Sqrt => sqrt::<_, P>(z),
+        Unary::Rsqrt => rsqrt::<_, P>(z),
+        Unary::Exp => exp::<_, P>(z),
+        Unary::Exp2 => exp::<_, P>(scaled(z, k(LN_2))),
+        Unary::Expm1 => expm1::<_, P>(z),
+        Unary::Log => log::<_, P>(z),
+        Unary::Log2 => {
+            let (y, rare) = log::<_, P>(z);
+            ([y[0].div(k(LN_2)), y[1].div(k(LN_2))], rare)
+        }
+        Unary::Log1p => log1p::<_, P>(z),
+        Unary::Sin => turned(sinh::<_, P>(times_i(z))),
+        Unary::Cos => cosh::<_, P>(times_i(z)),
+        Unary::Tan => turned(tanh::<_, P>(times_i(z))),
+        Unary::Sinh => sinh::<_, P>(z),
+        Unary::Cosh => cosh::<_, P>(z),
+        Unary::Tanh => tanh::<_, P>(z),
+        Unary::Logistic => logistic::<_, P>(z),
+        Unary::SechSquare => sech_square::<_, P>(z),
+    }
+}
+
+#[inline(always)]
+pub(super) fn binary<W: Wide, P: Part>(f: Binary, [a, b]: [Z<W>; 2]) -> Result<W> {
+    match f {
+        // What has a strong zero has no NaN where the quotient is an ordinary one.
+        Binary::Div | Binary::DivStrongZero => quotient::<_, P>(a, b),
+        Binary::Xlogy => {
+            let (l, rare) = log::<_, P>(b);
+            (
+                product(a, l),
+                W::either(rare, W::either(extreme::<_, P>(a), is_zero(a))),
+            )
+        }
+        Binary::Pow => {
+            // Small integers are powers by multiplication.
+            let whole = W::both(b[1].eq(k(0.0)), b[0].trunc().eq(b[0]));
+            let (l, rare) = log::<_, P>(a);
+            let (y, far) = exp::<_, P>(product(b, l));
+            (
+                y,
+                W::either(W::either(rare, far), W::either(extreme::<_, P>(b), whole)),
+            )
+        }
+    }
+}
