@@ -172,10 +172,10 @@ impl<T: Number, C: Fn(T::Acc, T::Acc) -> T::Acc + Sync> Combine<T, T::Acc> for N
 
 /// A chunk this short goes through a small buffer: setting up all lanes would cost more than the
 /// elements.
-const SHORT: usize = 8;
+const SHORT_CHUNK_ELEMENTS: usize = 8;
 
 /// Rows of lanes that are combined in registers: the lowest three levels of the tree in a lane.
-const BLOCK: usize = 8;
+const TREE_BLOCK_ROWS: usize = 8;
 
 /// Reduces a non-empty chunk of elements whose first has position `base`, lane by lane. `rows` is
 /// working memory.
@@ -188,8 +188,8 @@ fn fold_chunk<T: Copy, A: Lanes>(
 ) -> A {
     debug_assert!(!x.is_empty() && x.len() <= CHUNK);
     const { assert!(A::LANES == MAX_LANES || A::LANES == MAX_LANES / 2) };
-    if x.len() <= SHORT {
-        return fold_row::<SHORT, T, A>(how, x, base);
+    if x.len() <= SHORT_CHUNK_ELEMENTS {
+        return fold_row::<SHORT_CHUNK_ELEMENTS, T, A>(how, x, base);
     } else if x.len() <= A::LANES {
         return fold_row::<MAX_LANES, T, A>(how, x, base);
     }
@@ -227,7 +227,7 @@ fn fold_rows<const L: usize, T: Copy, A: Lanes>(
     let (lift, combine) = (|x, at| how.lift(x, at), &|a, b| how.combine(a, b));
     rows.start(L);
     let (full, ragged) = x.as_chunks::<L>();
-    let (blocks, rest) = full.as_chunks::<BLOCK>();
+    let (blocks, rest) = full.as_chunks::<TREE_BLOCK_ROWS>();
     let mut at = base;
     let mut row = [lift(x[0], base); L];
     for (b, x) in blocks.iter().enumerate() {
@@ -240,7 +240,7 @@ fn fold_rows<const L: usize, T: Copy, A: Lanes>(
         }
         rows.partial.extend_from_slice(&row);
         rows.carry_rows::<L>(b, combine);
-        at += BLOCK * L;
+        at += TREE_BLOCK_ROWS * L;
     }
     for (r, x) in rest.iter().enumerate() {
         for (l, row) in row.iter_mut().enumerate() {
@@ -312,11 +312,11 @@ pub(crate) fn fold_columns<T: Copy, A: Lanes>(
         let missing = u32::from(lane >= lanes);
         if missing == 0 {
             let (before, count) = (rows.partial.len(), (n - lane).div_ceil(A::LANES));
-            for block in 0..count / BLOCK {
-                eight(&mut rows.partial, lane + block * BLOCK * A::LANES);
+            for block in 0..count / TREE_BLOCK_ROWS {
+                eight(&mut rows.partial, lane + block * TREE_BLOCK_ROWS * A::LANES);
                 rows.carry(block, how);
             }
-            for (item, i) in (count - count % BLOCK..count).enumerate() {
+            for (item, i) in (count - count % TREE_BLOCK_ROWS..count).enumerate() {
                 one(&mut rows.partial, lane + i * A::LANES);
                 rows.carry(item, how);
             }

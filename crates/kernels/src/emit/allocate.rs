@@ -7,8 +7,8 @@
 //! never stored again.
 
 use super::encode::{Assembler, Base, Memory, Operand, RSP};
-use super::plan::{Frame, Item, Plan};
-use super::program::Id;
+use super::plan::{CodeItem, CodePlan, SpillFrame};
+use super::program::TraceId;
 use smallvec::SmallVec;
 
 /// Nowhere.
@@ -35,7 +35,7 @@ impl File {
 /// Straight-line code under construction: several copies of a program side by side, each on the
 /// next vector.
 pub(super) struct Registers<'a> {
-    pub(super) plan: &'a Plan<'a>,
+    pub(super) plan: &'a CodePlan<'a>,
     pub(super) copies: usize,
     /// The item that is written, and for which copy.
     pub(super) item: u32,
@@ -44,13 +44,17 @@ pub(super) struct Registers<'a> {
     slot: Vec<u32>,
     vectors: File,
     truths: File,
-    frame: &'a mut Frame,
+    frame: &'a mut SpillFrame,
     /// Slots whose values the current instruction reads last.
     leaving: SmallVec<[u32; 3]>,
 }
 
 impl<'a> Registers<'a> {
-    pub(super) fn new(plan: &'a Plan<'a>, copies: usize, frame: &'a mut Frame) -> Registers<'a> {
+    pub(super) fn new(
+        plan: &'a CodePlan<'a>,
+        copies: usize,
+        frame: &'a mut SpillFrame,
+    ) -> Registers<'a> {
         let n = plan.program.ops.len() * copies;
         Registers {
             plan,
@@ -68,7 +72,7 @@ impl<'a> Registers<'a> {
     }
 
     /// Whether a value has a mask register of its own kind.
-    fn masks(&self, id: Id) -> bool {
+    fn masks(&self, id: TraceId) -> bool {
         self.plan.program.kind(id).is_mask()
     }
 
@@ -81,7 +85,7 @@ impl<'a> Registers<'a> {
     }
 
     /// A value of the current copy; what has a home from the start is one for all.
-    fn value(&self, id: Id) -> usize {
+    fn value(&self, id: TraceId) -> usize {
         id as usize * self.copies
             + if self.plan.home[id as usize].is_some() {
                 0
@@ -119,17 +123,17 @@ impl<'a> Registers<'a> {
     }
 
     /// Whether the current instruction is the last that reads a value.
-    pub(super) fn dies(&self, id: Id) -> bool {
+    pub(super) fn dies(&self, id: TraceId) -> bool {
         self.next_use(self.value(id)) == NONE
     }
 
     /// Whether a value has been computed.
-    pub(super) fn is_defined(&self, id: Id) -> bool {
+    pub(super) fn is_defined(&self, id: TraceId) -> bool {
         let v = self.value(id);
         self.register[v] != u8::MAX || self.slot[v] != NONE
     }
 
-    pub(super) fn in_register(&self, id: Id) -> bool {
+    pub(super) fn in_register(&self, id: TraceId) -> bool {
         self.register[self.value(id)] != u8::MAX
     }
 
@@ -160,7 +164,7 @@ impl<'a> Registers<'a> {
         if self.home(v).is_none() {
             self.slot[v] = self.frame.take();
             let memory = self.home(v).expect("it has one now");
-            let kind = self.plan.program.kind((v / self.copies) as Id);
+            let kind = self.plan.program.kind((v / self.copies) as TraceId);
             self.plan.target.store(asm, kind, memory, r);
         }
         self.register[v] = u8::MAX;
@@ -169,7 +173,7 @@ impl<'a> Registers<'a> {
     }
 
     /// The register of a value, loaded if it is not in one.
-    pub(super) fn register(&mut self, asm: &mut Assembler, id: Id) -> u8 {
+    pub(super) fn register(&mut self, asm: &mut Assembler, id: TraceId) -> u8 {
         let (v, masks) = (self.value(id), self.masks(id));
         if self.register[v] == u8::MAX {
             let r = self.take(asm, masks);
@@ -186,7 +190,7 @@ impl<'a> Registers<'a> {
     }
 
     /// A value where it is.
-    pub(super) fn operand(&mut self, asm: &mut Assembler, id: Id) -> Operand {
+    pub(super) fn operand(&mut self, asm: &mut Assembler, id: TraceId) -> Operand {
         let v = self.value(id);
         match self.home(v) {
             Some(home) if self.register[v] == u8::MAX => Operand::Memory(home),
@@ -195,7 +199,7 @@ impl<'a> Registers<'a> {
     }
 
     /// A value where it is, if that is a register or all lanes in memory.
-    pub(super) fn lanes(&mut self, asm: &mut Assembler, id: Id) -> Operand {
+    pub(super) fn lanes(&mut self, asm: &mut Assembler, id: TraceId) -> Operand {
         match self.operand(asm, id) {
             Operand::Memory(m) if m.broadcast => Operand::Register(self.register(asm, id)),
             x => x,
@@ -203,7 +207,7 @@ impl<'a> Registers<'a> {
     }
 
     /// Frees the registers of operands that the current instruction reads last.
-    pub(super) fn release(&mut self, operands: &[Id]) {
+    pub(super) fn release(&mut self, operands: &[TraceId]) {
         for &id in operands {
             if !self.dies(id) {
                 continue;
@@ -234,7 +238,7 @@ impl<'a> Registers<'a> {
     }
 
     /// A register holds the value that was just computed.
-    pub(super) fn define(&mut self, id: Id, r: u8) {
+    pub(super) fn define(&mut self, id: TraceId, r: u8) {
         let (v, masks) = (self.value(id), self.masks(id));
         self.register[v] = r;
         self.file(masks).holder[r as usize] = v as u32;
@@ -248,7 +252,7 @@ impl<'a> Registers<'a> {
     }
 
     /// The items, each for every copy.
-    pub(super) fn schedule(plan: &'a Plan<'a>) -> impl Iterator<Item = (u32, Item)> + 'a {
+    pub(super) fn schedule(plan: &'a CodePlan<'a>) -> impl Iterator<Item = (u32, CodeItem)> + 'a {
         plan.items
             .iter()
             .enumerate()
@@ -257,18 +261,18 @@ impl<'a> Registers<'a> {
 }
 
 /// How many vector registers and mask registers a program fills at most, constants aside.
-pub(super) fn pressure(plan: &Plan<'_>) -> (usize, usize) {
+pub(super) fn pressure(plan: &CodePlan<'_>) -> (usize, usize) {
     let (mut now, mut most) = ([0usize; 2], [0usize; 2]);
-    let mut last: Vec<SmallVec<[Id; 3]>> = vec![SmallVec::new(); plan.items.len()];
+    let mut last: Vec<SmallVec<[TraceId; 3]>> = vec![SmallVec::new(); plan.items.len()];
     for (id, home) in plan.home.iter().enumerate() {
-        if let (None, Some(&end)) = (home, plan.uses(id as Id).last()) {
-            last[end as usize].push(id as Id);
+        if let (None, Some(&end)) = (home, plan.uses(id as TraceId).last()) {
+            last[end as usize].push(id as TraceId);
         }
     }
-    let masks = |id: Id| usize::from(plan.program.kind(id).is_mask());
+    let masks = |id: TraceId| usize::from(plan.program.kind(id).is_mask());
     for (i, item) in plan.items.iter().enumerate() {
         last[i].iter().for_each(|&id| now[masks(id)] -= 1);
-        if let Item::Op(id) = *item {
+        if let CodeItem::Op(id) = *item {
             now[masks(id)] += 1;
         }
         most = [most[0].max(now[0]), most[1].max(now[1])];

@@ -6,25 +6,25 @@
 //! a pair of lanes ([`Op::Pair`]). Kernels are those of [`tile`](crate::tile): each function is
 //! generic in the complex type of its operands.
 
-use super::program::{Id, Kind, Op, Program, Two, Way, predicate};
-use super::record::Recorded;
+use super::program::{BinaryInst, LaneType, Op, ShiftDirection, Trace, TraceId, predicate};
+use super::record::TraceVector;
 use super::recorder::with;
 use crate::vector::V;
 use crate::vector::complex::formulas;
 
-impl Program {
+impl Trace {
     /// The real and imaginary part of a complex number of `size` bytes.
-    pub(super) fn parts_of(&mut self, z: Id, size: usize) -> [Id; 2] {
-        if self.kind(z) != Kind::Lane(size as u8) {
+    pub(super) fn parts_of(&mut self, z: TraceId, size: usize) -> [TraceId; 2] {
+        if self.kind(z) != LaneType::Lane(size as u8) {
             return [self.fail(); 2];
         }
         match (self.op(z), size) {
             (Op::Pair(re, im), _) => [re, im],
             (Op::Input(_), 16) => {
-                [false, true].map(|half| self.push(Op::Part(half, z), Kind::Lane(8)))
+                [false, true].map(|half| self.push(Op::Part(half, z), LaneType::Lane(8)))
             }
             (_, 8) => self.parts.get(&z).copied().unwrap_or_else(|| {
-                let high = self.shift_by(Way::Right, z, 32);
+                let high = self.shift_by(ShiftDirection::Right, z, 32);
                 [z, high].map(|x| self.resize(x, 4, false))
             }),
             _ => [self.fail(); 2],
@@ -32,27 +32,27 @@ impl Program {
     }
 
     /// A complex number by its parts.
-    pub(super) fn pair(&mut self, [re, im]: [Id; 2]) -> Id {
+    pub(super) fn pair(&mut self, [re, im]: [TraceId; 2]) -> TraceId {
         match self.lanes(&[re, im]) {
-            Some(Kind::Lane(4)) => {
+            Some(LaneType::Lane(4)) => {
                 let [low, high] = [re, im].map(|x| self.resize(x, 8, false));
-                let high = self.shift_by(Way::Left, high, 32);
+                let high = self.shift_by(ShiftDirection::Left, high, 32);
                 let z = if self.known(high) == Some(0) {
                     low
                 } else {
-                    self.bitwise(Two::Or, low, high)
+                    self.bitwise(BinaryInst::Or, low, high)
                 };
                 self.parts.insert(z, [re, im]);
                 z
             }
-            Some(Kind::Lane(8)) => self.push(Op::Pair(re, im), Kind::Lane(16)),
+            Some(LaneType::Lane(8)) => self.push(Op::Pair(re, im), LaneType::Lane(16)),
             _ => self.fail(),
         }
     }
 
     /// The parts of two values of one kind, if these are complex numbers that are known by their
     /// parts.
-    pub(super) fn both_parts(&mut self, a: Id, b: Id) -> Option<[[Id; 2]; 2]> {
+    pub(super) fn both_parts(&mut self, a: TraceId, b: TraceId) -> Option<[[TraceId; 2]; 2]> {
         let size = self.size(a);
         let known =
             size == 16 || size == 8 && (self.parts.contains_key(&a) || self.parts.contains_key(&b));
@@ -61,12 +61,12 @@ impl Program {
 
     /// Whether a number of 8 bytes is one lane so far: what is as easily computed of lanes as of
     /// parts is, then.
-    fn is_lane(&self, z: Id) -> bool {
-        self.kind(z) == Kind::Lane(8) && !self.parts.contains_key(&z)
+    fn is_lane(&self, z: TraceId) -> bool {
+        self.kind(z) == LaneType::Lane(8) && !self.parts.contains_key(&z)
     }
 
     /// A sum or difference of complex numbers; of lanes by the second function.
-    fn linear(&mut self, f: [Two; 2], a: Id, b: Id, size: usize) -> Id {
+    fn linear(&mut self, f: [BinaryInst; 2], a: TraceId, b: TraceId, size: usize) -> TraceId {
         if size == 8 && self.is_lane(a) && self.is_lane(b) {
             return self.two(f[1], a, b);
         }
@@ -76,17 +76,17 @@ impl Program {
     }
 
     /// A negated number.
-    pub(super) fn negative(&mut self, x: Id) -> Id {
+    pub(super) fn negative(&mut self, x: TraceId) -> TraceId {
         let size = self.size(x);
         let sign = self.constant(1 << (8 * size - 1), size);
-        self.two(Two::Xor, x, sign)
+        self.two(BinaryInst::Xor, x, sign)
     }
 
     /// A complex number with a negated imaginary part, and a negated real part if `both`.
-    fn with_negated_parts(&mut self, z: Id, size: usize, both: bool) -> Id {
+    fn with_negated_parts(&mut self, z: TraceId, size: usize, both: bool) -> TraceId {
         if size == 8 && self.is_lane(z) {
             let signs = self.constant(if both { 1 << 63 | 1 << 31 } else { 1 << 63 }, 8);
-            return self.two(Two::Xor, z, signs);
+            return self.two(BinaryInst::Xor, z, signs);
         }
         let [re, im] = self.parts_of(z, size);
         let (re, im) = (if both { self.negative(re) } else { re }, self.negative(im));
@@ -94,7 +94,7 @@ impl Program {
     }
 
     /// Whether a number is not NaN and not infinite.
-    fn is_finite(&mut self, x: Id) -> Id {
+    fn is_finite(&mut self, x: TraceId) -> TraceId {
         let size = self.size(x);
         let (magnitude, infinity) = match size {
             4 => (u64::from(u32::MAX >> 1), u64::from(f32::INFINITY.to_bits())),
@@ -104,7 +104,7 @@ impl Program {
             self.constant(magnitude, size),
             self.constant(infinity, size),
         );
-        let x = self.two(Two::And, x, magnitude);
+        let x = self.two(BinaryInst::And, x, magnitude);
         self.compare(predicate::LT, x, infinity)
     }
 }
@@ -112,8 +112,8 @@ impl Program {
 macro_rules! instructions {
     ($($(#[$doc:meta])* $name:ident($p:ident, $($z:ident),*) $body:block)*) => {$(
         $(#[$doc])*
-        pub(crate) fn $name<Z>(x: [Id; 3], _: usize) -> Id {
-            with(|$p: &mut Program| {
+        pub(crate) fn $name<Z>(x: [TraceId; 3], _: usize) -> TraceId {
+            with(|$p: &mut Trace| {
                 let mut operands = x.into_iter();
                 $(let $z = $p.parts_of(operands.next().expect("a kernel has three places"), size_of::<Z>());)*
                 $body
@@ -143,29 +143,43 @@ instructions! {
     resize(p, z) { let z = z.map(|x| p.float_resize(x)); p.pair(z) }
 }
 
-pub(crate) fn sum<Z>(x: [Id; 3], _: usize) -> Id {
-    with(|p| p.linear([Two::Add, Two::AddHalves], x[0], x[1], size_of::<Z>()))
+pub(crate) fn sum<Z>(x: [TraceId; 3], _: usize) -> TraceId {
+    with(|p| {
+        p.linear(
+            [BinaryInst::Add, BinaryInst::AddHalves],
+            x[0],
+            x[1],
+            size_of::<Z>(),
+        )
+    })
 }
 
-pub(crate) fn difference<Z>(x: [Id; 3], _: usize) -> Id {
-    with(|p| p.linear([Two::Sub, Two::SubHalves], x[0], x[1], size_of::<Z>()))
+pub(crate) fn difference<Z>(x: [TraceId; 3], _: usize) -> TraceId {
+    with(|p| {
+        p.linear(
+            [BinaryInst::Sub, BinaryInst::SubHalves],
+            x[0],
+            x[1],
+            size_of::<Z>(),
+        )
+    })
 }
 
-pub(crate) fn negative<Z>(x: [Id; 3], _: usize) -> Id {
+pub(crate) fn negative<Z>(x: [TraceId; 3], _: usize) -> TraceId {
     with(|p| p.with_negated_parts(x[0], size_of::<Z>(), true))
 }
 
-pub(crate) fn conjugate<Z>(x: [Id; 3], _: usize) -> Id {
+pub(crate) fn conjugate<Z>(x: [TraceId; 3], _: usize) -> TraceId {
     with(|p| p.with_negated_parts(x[0], size_of::<Z>(), false))
 }
 
 /// A complex number by its parts.
-pub(crate) fn pair(x: [Id; 3], _: usize) -> Id {
+pub(crate) fn pair(x: [TraceId; 3], _: usize) -> TraceId {
     with(|p| p.pair([x[0], x[1]]))
 }
 
 /// A complex number with the imaginary part 0.
-pub(crate) fn from_real(x: [Id; 3], _: usize) -> Id {
+pub(crate) fn from_real(x: [TraceId; 3], _: usize) -> TraceId {
     with(|p| {
         let zero = p.constant(0, p.size(x[0]));
         p.pair([x[0], zero])
@@ -173,16 +187,16 @@ pub(crate) fn from_real(x: [Id; 3], _: usize) -> Id {
 }
 
 /// The parts of a complex number as `f64`, whatever floats they are.
-pub(crate) fn widened<Z>(z: Id) -> [Recorded<f64>; 2] {
+pub(crate) fn widened<Z>(z: TraceId) -> [TraceVector<f64>; 2] {
     let parts = with(|p| {
         let z = p.parts_of(z, size_of::<Z>());
         z.map(|x| if p.size(x) == 4 { p.float_resize(x) } else { x })
     });
-    parts.map(Recorded::of)
+    parts.map(TraceVector::of)
 }
 
 /// A part of a `Z`, rounded from `f64`.
-pub(crate) fn part<Z>(x: Recorded<f64>) -> Id {
+pub(crate) fn part<Z>(x: TraceVector<f64>) -> TraceId {
     if size_of::<Z>() == 8 {
         with(|p| p.float_resize(x.0))
     } else {
@@ -191,28 +205,31 @@ pub(crate) fn part<Z>(x: Recorded<f64>) -> Id {
 }
 
 /// A complex number whose parts are rounded from `f64`.
-pub(crate) fn narrowed<Z>(z: [Recorded<f64>; 2]) -> Id {
+pub(crate) fn narrowed<Z>(z: [TraceVector<f64>; 2]) -> TraceId {
     let z = z.map(part::<Z>);
     with(|p| p.pair(z))
 }
 
-pub(crate) fn product<Z>(x: [Id; 3], _: usize) -> Id {
+pub(crate) fn product<Z>(x: [TraceId; 3], _: usize) -> TraceId {
     narrowed::<Z>(formulas::product(widened::<Z>(x[0]), widened::<Z>(x[1])))
 }
 
 /// A product, and 0 where a factor is and the product is NaN.
-pub(crate) fn strong_product<Z>(x: [Id; 3], _: usize) -> Id {
+pub(crate) fn strong_product<Z>(x: [TraceId; 3], _: usize) -> TraceId {
     let (a, b) = (widened::<Z>(x[0]), widened::<Z>(x[1]));
     let y = formulas::product(a, b);
-    let zero = Recorded::<f64>::either(formulas::is_zero(a), formulas::is_zero(b));
-    let none = Recorded::<f64>::both(zero, Recorded::<f64>::either(y[0].is_nan(), y[1].is_nan()));
-    narrowed::<Z>(y.map(|y| Recorded::select(none, Recorded::splat(0.0), y)))
+    let zero = TraceVector::<f64>::either(formulas::is_zero(a), formulas::is_zero(b));
+    let none = TraceVector::<f64>::both(
+        zero,
+        TraceVector::<f64>::either(y[0].is_nan(), y[1].is_nan()),
+    );
+    narrowed::<Z>(y.map(|y| TraceVector::select(none, TraceVector::splat(0.0), y)))
 }
 
 /// `(1 - z)(1 + z)`
-pub(crate) fn one_minus_square<Z>(x: [Id; 3], _: usize) -> Id {
+pub(crate) fn one_minus_square<Z>(x: [TraceId; 3], _: usize) -> TraceId {
     let z = widened::<Z>(x[0]);
-    let one = [Recorded::splat(1.0), Recorded::splat(0.0)];
+    let one = [TraceVector::splat(1.0), TraceVector::splat(0.0)];
     let [below, above] = [
         [one[0].sub(z[0]), one[1].sub(z[1])],
         [one[0].add(z[0]), one[1].add(z[1])],

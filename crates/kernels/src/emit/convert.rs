@@ -1,7 +1,10 @@
 //! Conversions and division in programs, by the rules of [`convert`](crate::tile::convert) and
 //! [`integers`](crate::tile::integers).
 
-use super::program::{Convert, Id, Kind, One, Op, Program, Two, Way, Whole, predicate};
+use super::program::{
+    BinaryInst, Convert, IntegerInst, LaneType, Op, ShiftDirection, Trace, TraceId, UnaryInst,
+    predicate,
+};
 use half::f16;
 
 /// `1.5 * 2^52`: a number below `2^51` that is added to it stands in the lowest bits of the sum.
@@ -19,24 +22,24 @@ fn float_bits(x: f64, size: usize) -> u64 {
     }
 }
 
-impl Program {
-    fn converted(&mut self, f: Convert, a: Id, size: usize) -> Id {
-        self.push(Op::Convert(f, a), Kind::Lane(size as u8))
+impl Trace {
+    fn converted(&mut self, f: Convert, a: TraceId, size: usize) -> TraceId {
+        self.push(Op::Convert(f, a), LaneType::Lane(size as u8))
     }
 
-    fn number(&mut self, x: f64, size: usize) -> Id {
+    fn number(&mut self, x: f64, size: usize) -> TraceId {
         self.constant(float_bits(x, size), size)
     }
 
     /// An operation on the bits of lanes.
-    fn bits_of(&mut self, f: Two, a: Id, bits: u64) -> Id {
+    fn bits_of(&mut self, f: BinaryInst, a: TraceId, bits: u64) -> TraceId {
         let size = self.size(a);
         let bits = self.constant(bits, size);
         self.bitwise(f, a, bits)
     }
 
     /// A float of the other size.
-    pub(super) fn float_resize(&mut self, a: Id) -> Id {
+    pub(super) fn float_resize(&mut self, a: TraceId) -> TraceId {
         // Converts before it negates: the converted operand may exist already.
         if let Some(x) = self.negated(a) {
             let x = self.float_resize(x);
@@ -52,7 +55,7 @@ impl Program {
     }
 
     /// An integer as the nearest float.
-    pub(super) fn float_of_whole(&mut self, a: Id, to: usize, signed: bool) -> Id {
+    pub(super) fn float_of_whole(&mut self, a: TraceId, to: usize, signed: bool) -> TraceId {
         let a = self.byte(a);
         match (self.size(a), to) {
             (1 | 2, _) => {
@@ -63,22 +66,23 @@ impl Program {
             (8, _) if self.wide => self.converted(Convert::FromWhole(signed), a, to),
             (4, _) => {
                 let a = self.resize(a, 8, false);
-                let x = self.bits_of(Two::Or, a, ONES.to_bits());
+                let x = self.bits_of(BinaryInst::Or, a, ONES.to_bits());
                 let ones = self.number(ONES, 8);
-                let x = self.two(Two::Sub, x, ones);
+                let x = self.two(BinaryInst::Sub, x, ones);
                 if to == 8 { x } else { self.float_resize(x) }
             }
             (8, 8) => self.long_float(a, signed),
             (8, _) => {
                 // What f64 does not hold gets its lowest bits as one, so that f32 rounds as once.
-                let few = self.bits_of(Two::And, a, 2047);
+                let few = self.bits_of(BinaryInst::And, a, 2047);
                 let most = self.constant(2047, 8);
-                let up = self.whole(Whole::Add, few, most);
-                let all = self.bitwise(Two::Or, a, up);
-                let odd = self.bits_of(Two::And, all, !2047);
+                let up = self.whole(IntegerInst::Add, few, most);
+                let all = self.bitwise(BinaryInst::Or, a, up);
+                let odd = self.bits_of(BinaryInst::And, all, !2047);
                 let start = self.constant(if signed { 1 << 53 } else { 0 }, 8);
-                let above = self.whole(Whole::Add, a, start);
-                let above = self.shift_by(Way::Right, above, if signed { 54 } else { 53 });
+                let above = self.whole(IntegerInst::Add, a, start);
+                let above =
+                    self.shift_by(ShiftDirection::Right, above, if signed { 54 } else { 53 });
                 let zero = self.constant(0, 8);
                 let near = self.order(predicate::EQ, true, above, zero);
                 let x = self.select(near, a, odd);
@@ -91,38 +95,38 @@ impl Program {
 
     /// The upper and the lower half of an integer, each exact in a number of its own scale, and
     /// their sum.
-    fn long_float(&mut self, a: Id, signed: bool) -> Id {
+    fn long_float(&mut self, a: TraceId, signed: bool) -> TraceId {
         let above: u64 = if signed {
             0x4530_0000_8000_0000
         } else {
             0x4530_0000_0000_0000
         };
-        let high = self.shift_by(Way::Right, a, 32);
-        let high = self.bits_of(Two::Xor, high, above);
-        let low = self.bits_of(Two::And, a, 0xffff_ffff);
-        let low = self.bits_of(Two::Or, low, ONES.to_bits());
+        let high = self.shift_by(ShiftDirection::Right, a, 32);
+        let high = self.bits_of(BinaryInst::Xor, high, above);
+        let low = self.bits_of(BinaryInst::And, a, 0xffff_ffff);
+        let low = self.bits_of(BinaryInst::Or, low, ONES.to_bits());
         let both = self.number(f64::from_bits(above) + ONES, 8);
-        let high = self.two(Two::Sub, high, both);
-        self.two(Two::Add, high, low)
+        let high = self.two(BinaryInst::Sub, high, both);
+        self.two(BinaryInst::Add, high, low)
     }
 
     /// A float that is NaN as 0.
-    fn without_nan(&mut self, a: Id) -> Id {
+    fn without_nan(&mut self, a: TraceId) -> TraceId {
         let is_number = self.compare(predicate::EQ, a, a);
         self.where_true(is_number, a)
     }
 
     /// A float kept in an interval, 0 for NaN.
-    fn within(&mut self, a: Id, low: f64, high: f64) -> Id {
+    fn within(&mut self, a: TraceId, low: f64, high: f64) -> TraceId {
         let size = self.size(a);
         let a = self.without_nan(a);
         let (low, high) = (self.number(low, size), self.number(high, size));
-        let a = self.two(Two::Max, low, a);
-        self.two(Two::Min, high, a)
+        let a = self.two(BinaryInst::Max, low, a);
+        self.two(BinaryInst::Min, high, a)
     }
 
     /// A float cut to an integer: the nearest end of the range beyond it, 0 for NaN.
-    pub(super) fn whole_of_float(&mut self, a: Id, to: usize, signed: bool) -> Id {
+    pub(super) fn whole_of_float(&mut self, a: TraceId, to: usize, signed: bool) -> TraceId {
         let size = self.size(a);
         let bits = 8 * to as i32;
         let (low, high) = match signed {
@@ -153,7 +157,7 @@ impl Program {
                 let a = if signed {
                     a
                 } else {
-                    self.two(Two::Max, a, zero)
+                    self.two(BinaryInst::Max, a, zero)
                 };
                 let x = match self.wide {
                     true => self.converted(Convert::ToWhole(signed), a, 8),
@@ -167,7 +171,14 @@ impl Program {
     }
 
     /// `x`, but what it is where `a` is out of range or NaN.
-    fn saturated(&mut self, a: Id, x: Id, below: Option<(f64, u64)>, high: f64, top: u64) -> Id {
+    fn saturated(
+        &mut self,
+        a: TraceId,
+        x: TraceId,
+        below: Option<(f64, u64)>,
+        high: f64,
+        top: u64,
+    ) -> TraceId {
         let (size, to) = (self.size(a), self.size(x));
         let mut x = x;
         if let Some((low, bottom)) = below {
@@ -183,39 +194,39 @@ impl Program {
     }
 
     /// A number of 0 to `2^32 - 1`, cut to an integer.
-    fn unsigned_word(&mut self, a: Id) -> Id {
+    fn unsigned_word(&mut self, a: TraceId) -> TraceId {
         if self.wide {
             return self.converted(Convert::ToWhole(false), a, 4);
         }
-        let cut = self.one(One::Round(3), a);
+        let cut = self.one(UnaryInst::Round(3), a);
         let shifted = self.number(SHIFTED, 8);
-        let x = self.two(Two::Add, cut, shifted);
+        let x = self.two(BinaryInst::Add, cut, shifted);
         self.resize(x, 4, false)
     }
 
     /// A number cut to an integer of 64 bits: its upper half by a scale, its lower as what is left.
-    fn long_whole(&mut self, a: Id) -> Id {
-        let cut = self.one(One::Round(3), a);
+    fn long_whole(&mut self, a: TraceId) -> TraceId {
+        let cut = self.one(UnaryInst::Round(3), a);
         let (scale, back) = (
             self.number(2f64.powi(-32), 8),
             self.number(-(2f64.powi(32)), 8),
         );
-        let high = self.two(Two::Mul, cut, scale);
-        let high = self.one(One::Round(1), high);
+        let high = self.two(BinaryInst::Mul, cut, scale);
+        let high = self.one(UnaryInst::Round(1), high);
         let low = self.fma(high, back, cut);
         let (shifted, ones) = (self.number(SHIFTED, 8), self.number(ONES, 8));
         let (high, low) = (
-            self.two(Two::Add, high, shifted),
-            self.two(Two::Add, low, ones),
+            self.two(BinaryInst::Add, high, shifted),
+            self.two(BinaryInst::Add, low, ones),
         );
-        let high = self.shift_by(Way::Left, high, 32);
-        let low = self.bits_of(Two::Xor, low, ONES.to_bits());
-        self.bitwise(Two::Or, high, low)
+        let high = self.shift_by(ShiftDirection::Left, high, 32);
+        let low = self.bits_of(BinaryInst::Xor, low, ONES.to_bits());
+        self.bitwise(BinaryInst::Or, high, low)
     }
 
     /// Whether a number, or an integer, is not 0.
-    pub(super) fn nonzero(&mut self, a: Id, float: bool) -> Id {
-        if self.kind(a).is_truth() {
+    pub(super) fn nonzero(&mut self, a: TraceId, float: bool) -> TraceId {
+        if self.kind(a).is_bool() {
             return a;
         }
         let size = self.size(a);
@@ -230,9 +241,15 @@ impl Program {
     }
 
     /// Quotients by floats, toward zero, -1 for a divisor of zero; or what they leave.
-    pub(super) fn divide(&mut self, a: Id, b: Id, signed: bool, remainder: bool) -> Id {
+    pub(super) fn divide(
+        &mut self,
+        a: TraceId,
+        b: TraceId,
+        signed: bool,
+        remainder: bool,
+    ) -> TraceId {
         let (a, b) = (self.byte(a), self.byte(b));
-        let Some(size) = self.lanes(&[a, b]).map(Kind::size).filter(|&s| s <= 4) else {
+        let Some(size) = self.lanes(&[a, b]).map(LaneType::size).filter(|&s| s <= 4) else {
             return self.fail();
         };
         let float = if size == 4 { 8 } else { 4 };
@@ -247,7 +264,7 @@ impl Program {
             self.float_of_whole(a, float, signed),
             self.float_of_whole(divisor, float, signed),
         );
-        let q = self.two(Two::Div, x, y);
+        let q = self.two(BinaryInst::Div, x, y);
         let q = match (size, signed) {
             (4, false) => self.unsigned_word(q),
             _ => {
@@ -257,45 +274,45 @@ impl Program {
         };
         match remainder {
             true => {
-                let product = self.whole(Whole::Mul, q, b);
-                self.whole(Whole::Sub, a, product)
+                let product = self.whole(IntegerInst::Mul, q, b);
+                self.whole(IntegerInst::Sub, a, product)
             }
             false => self.select(none, minus, q),
         }
     }
 
     /// bf16 as f32.
-    pub(super) fn bf16_widen(&mut self, a: Id) -> Id {
+    pub(super) fn bf16_widen(&mut self, a: TraceId) -> TraceId {
         let x = self.resize(a, 4, false);
-        self.shift_by(Way::Left, x, 16)
+        self.shift_by(ShiftDirection::Left, x, 16)
     }
 
     /// The bits of f32 whose upper half is the nearest bf16.
-    fn bf16_bits(&mut self, a: Id) -> Id {
-        let last = self.shift_by(Way::Right, a, 16);
-        let last = self.bits_of(Two::And, last, 1);
+    fn bf16_bits(&mut self, a: TraceId) -> TraceId {
+        let last = self.shift_by(ShiftDirection::Right, a, 16);
+        let last = self.bits_of(BinaryInst::And, last, 1);
         let half = self.constant(0x7fff, 4);
-        let up = self.whole(Whole::Add, a, half);
-        let up = self.whole(Whole::Add, up, last);
-        let quiet = self.bits_of(Two::Or, a, 0x40_0000);
+        let up = self.whole(IntegerInst::Add, a, half);
+        let up = self.whole(IntegerInst::Add, up, last);
+        let quiet = self.bits_of(BinaryInst::Or, a, 0x40_0000);
         let is_number = self.compare(predicate::EQ, a, a);
         self.select(is_number, up, quiet)
     }
 
-    pub(super) fn bf16_narrow(&mut self, a: Id) -> Id {
+    pub(super) fn bf16_narrow(&mut self, a: TraceId) -> TraceId {
         let x = self.bf16_bits(a);
-        let x = self.shift_by(Way::Right, x, 16);
+        let x = self.shift_by(ShiftDirection::Right, x, 16);
         self.resize(x, 2, false)
     }
 
     /// f32 rounded to bf16.
-    pub(super) fn bf16_round(&mut self, a: Id) -> Id {
+    pub(super) fn bf16_round(&mut self, a: TraceId) -> TraceId {
         let x = self.bf16_bits(a);
-        self.bits_of(Two::And, x, 0xffff_0000)
+        self.bits_of(BinaryInst::And, x, 0xffff_0000)
     }
 
     /// f16 as f32, where the machine has the instructions.
-    pub(super) fn f16_widen(&mut self, a: Id) -> Id {
+    pub(super) fn f16_widen(&mut self, a: TraceId) -> TraceId {
         match self.known(a) {
             Some(bits) => self.constant(f16::from_bits(bits as u16).to_f32().to_bits().into(), 4),
             None if self.has_f16() => self.converted(Convert::WidenHalf, a, 4),
@@ -303,7 +320,7 @@ impl Program {
         }
     }
 
-    pub(super) fn f16_narrow(&mut self, a: Id) -> Id {
+    pub(super) fn f16_narrow(&mut self, a: TraceId) -> TraceId {
         if self.has_f16() {
             self.converted(Convert::NarrowHalf, a, 2)
         } else {
@@ -312,7 +329,7 @@ impl Program {
     }
 
     /// f32 rounded to f16.
-    pub(super) fn f16_round(&mut self, a: Id) -> Id {
+    pub(super) fn f16_round(&mut self, a: TraceId) -> TraceId {
         let x = self.f16_narrow(a);
         self.f16_widen(x)
     }
@@ -325,7 +342,7 @@ impl Program {
     }
 
     /// f64 as f32 with an odd last bit where it is not exact.
-    pub(super) fn round_to_odd(&mut self, a: Id) -> Id {
+    pub(super) fn round_to_odd(&mut self, a: TraceId) -> TraceId {
         let y = self.float_resize(a);
         let back = self.float_resize(y);
         let (less, more) = (
@@ -334,14 +351,14 @@ impl Program {
         );
         let inexact = self.either(less, more);
         let (magnitude, of_back) = (
-            self.bits_of(Two::And, a, u64::MAX >> 1),
-            self.bits_of(Two::And, back, u64::MAX >> 1),
+            self.bits_of(BinaryInst::And, a, u64::MAX >> 1),
+            self.bits_of(BinaryInst::And, back, u64::MAX >> 1),
         );
         let beyond = self.compare(predicate::LT, magnitude, of_back);
         let (down, up) = (self.constant(u64::MAX, 4), self.constant(1, 4));
         let step = self.select(beyond, down, up);
-        let moved = self.whole(Whole::Add, y, step);
-        let last = self.bits_of(Two::And, y, 1);
+        let moved = self.whole(IntegerInst::Add, y, step);
+        let last = self.bits_of(BinaryInst::And, y, 1);
         let is_odd = self.nonzero(last, false);
         let even = self.not(is_odd);
         let changes = self.both(inexact, even);

@@ -44,7 +44,7 @@ pub(super) enum Operand {
 
 /// An instruction's table, prefix, width bit and byte.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Instruction {
+pub(super) struct Opcode {
     /// 1: 0F, 2: 0F38, 3: 0F3A.
     pub(super) map: u8,
     /// 1: 66, 2: F3, 3: F2.
@@ -131,7 +131,7 @@ impl Assembler {
     pub(super) fn vector(
         &mut self,
         form: Form,
-        i: Instruction,
+        i: Opcode,
         reg: u8,
         other: u8,
         rm: Operand,

@@ -1,15 +1,15 @@
 //! What instructions that are no functions of floats write down.
 
 use super::complex;
-use super::program::{Id, Program, Record, Two, Way, Whole, predicate};
+use super::program::{BinaryInst, IntegerInst, Record, ShiftDirection, Trace, TraceId, predicate};
 use super::recorder::with;
 use num_complex::{Complex32, Complex64};
 
 macro_rules! instructions {
     ($($(#[$doc:meta])* $name:ident($p:ident, $x:ident) $body:block)*) => {$(
         $(#[$doc])*
-        pub(crate) fn $name($x: [Id; 3], _: usize) -> Id {
-            with(|$p: &mut Program| $body)
+        pub(crate) fn $name($x: [TraceId; 3], _: usize) -> TraceId {
+            with(|$p: &mut Trace| $body)
         }
     )*};
 }
@@ -40,20 +40,20 @@ instructions! {
     /// Of truth values.
     implies(p, x) { let not = p.not(x[0]); p.either(not, x[1]) }
 
-    whole_add(p, x) { p.whole(Whole::Add, x[0], x[1]) }
-    whole_sub(p, x) { p.whole(Whole::Sub, x[0], x[1]) }
-    whole_mul(p, x) { p.whole(Whole::Mul, x[0], x[1]) }
-    signed_min(p, x) { p.whole(Whole::Min, x[0], x[1]) }
-    signed_max(p, x) { p.whole(Whole::Max, x[0], x[1]) }
-    unsigned_min(p, x) { p.whole(Whole::MinUnsigned, x[0], x[1]) }
-    unsigned_max(p, x) { p.whole(Whole::MaxUnsigned, x[0], x[1]) }
-    and(p, x) { p.bitwise(Two::And, x[0], x[1]) }
-    or(p, x) { p.bitwise(Two::Or, x[0], x[1]) }
-    xor(p, x) { p.bitwise(Two::Xor, x[0], x[1]) }
+    whole_add(p, x) { p.whole(IntegerInst::Add, x[0], x[1]) }
+    whole_sub(p, x) { p.whole(IntegerInst::Sub, x[0], x[1]) }
+    whole_mul(p, x) { p.whole(IntegerInst::Mul, x[0], x[1]) }
+    signed_min(p, x) { p.whole(IntegerInst::Min, x[0], x[1]) }
+    signed_max(p, x) { p.whole(IntegerInst::Max, x[0], x[1]) }
+    unsigned_min(p, x) { p.whole(IntegerInst::MinUnsigned, x[0], x[1]) }
+    unsigned_max(p, x) { p.whole(IntegerInst::MaxUnsigned, x[0], x[1]) }
+    and(p, x) { p.bitwise(BinaryInst::And, x[0], x[1]) }
+    or(p, x) { p.bitwise(BinaryInst::Or, x[0], x[1]) }
+    xor(p, x) { p.bitwise(BinaryInst::Xor, x[0], x[1]) }
     invert(p, x) { p.complement(x[0]) }
-    shift_left(p, x) { p.whole(Whole::Shift(Way::Left), x[0], x[1]) }
-    shift_right(p, x) { p.whole(Whole::Shift(Way::Right), x[0], x[1]) }
-    shift_right_signed(p, x) { p.whole(Whole::Shift(Way::RightSigned), x[0], x[1]) }
+    shift_left(p, x) { p.whole(IntegerInst::Shift(ShiftDirection::Left), x[0], x[1]) }
+    shift_right(p, x) { p.whole(IntegerInst::Shift(ShiftDirection::Right), x[0], x[1]) }
+    shift_right_signed(p, x) { p.whole(IntegerInst::Shift(ShiftDirection::RightSigned), x[0], x[1]) }
     magnitude(p, x) { p.magnitude(x[0]) }
     signed_sign(p, x) { p.sign(x[0], true) }
     unsigned_sign(p, x) { p.sign(x[0], false) }
@@ -77,27 +77,27 @@ instructions! {
     round_to_odd(p, x) { p.round_to_odd(x[0]) }
 
     /// 1 or 0.
-    truth_to_f32(p, x) {
+    bool_to_f32(p, x) {
         let (one, zero) = (p.constant(1f32.to_bits().into(), 4), p.constant(0, 4));
         p.select(x[0], one, zero)
     }
     /// 1 or 0.
-    truth_to_f64(p, x) {
+    bool_to_f64(p, x) {
         let (one, zero) = (p.constant(1f64.to_bits(), 8), p.constant(0, 8));
         p.select(x[0], one, zero)
     }
 }
 
 /// An integer of `TO` bytes, which wraps; `SIGNED` says whether it was one with a sign.
-fn resize<const TO: usize, const SIGNED: bool>(x: [Id; 3], _: usize) -> Id {
+fn resize<const TO: usize, const SIGNED: bool>(x: [TraceId; 3], _: usize) -> TraceId {
     with(|p| p.resize(x[0], TO, SIGNED))
 }
 
-fn float_of_whole<const TO: usize, const SIGNED: bool>(x: [Id; 3], _: usize) -> Id {
+fn float_of_whole<const TO: usize, const SIGNED: bool>(x: [TraceId; 3], _: usize) -> TraceId {
     with(|p| p.float_of_whole(x[0], TO, SIGNED))
 }
 
-fn whole_of_float<const TO: usize, const SIGNED: bool>(x: [Id; 3], _: usize) -> Id {
+fn whole_of_float<const TO: usize, const SIGNED: bool>(x: [TraceId; 3], _: usize) -> TraceId {
     with(|p| p.whole_of_float(x[0], TO, SIGNED))
 }
 
@@ -105,9 +105,9 @@ fn whole_of_float<const TO: usize, const SIGNED: bool>(x: [Id; 3], _: usize) -> 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// A truth value.
-    Truth,
+    Bool,
     /// An integer of so many bytes, with a sign or without.
-    Whole(usize, bool),
+    Integer(usize, bool),
     /// A float of so many bytes.
     Float(usize),
     /// A pair of floats; the number of bytes of both.
@@ -127,14 +127,14 @@ pub(crate) fn cast(from: Class, to: Class) -> Option<Record> {
         };
     }
     Some(match (from, to) {
-        (Whole(..), Truth) => nonzero_whole,
-        (Float(_), Truth) => nonzero_float,
-        (Whole(_, signed), Whole(to, _)) => sized!(resize, to, signed; 1 2 4 8),
-        (Whole(_, signed), Float(to)) => sized!(float_of_whole, to, signed; 4 8),
-        (Float(_), Whole(to, signed)) => sized!(whole_of_float, to, signed; 1 2 4 8),
+        (Integer(..), Bool) => nonzero_whole,
+        (Float(_), Bool) => nonzero_float,
+        (Integer(_, signed), Integer(to, _)) => sized!(resize, to, signed; 1 2 4 8),
+        (Integer(_, signed), Float(to)) => sized!(float_of_whole, to, signed; 4 8),
+        (Float(_), Integer(to, signed)) => sized!(whole_of_float, to, signed; 1 2 4 8),
         (Float(a), Float(b)) if a != b => float_resize,
-        (Complex(8), Truth) => complex::nonzero::<Complex32>,
-        (Complex(_), Truth) => complex::nonzero::<Complex64>,
+        (Complex(8), Bool) => complex::nonzero::<Complex32>,
+        (Complex(_), Bool) => complex::nonzero::<Complex64>,
         (Complex(8), Float(4)) => complex::real::<Complex32>,
         (Complex(16), Float(8)) => complex::real::<Complex64>,
         (Float(4), Complex(8)) | (Float(8), Complex(16)) => complex::from_real,

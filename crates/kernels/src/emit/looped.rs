@@ -11,24 +11,24 @@
 
 use super::allocate::Registers;
 use super::encode::*;
-use super::lower::block::Block;
-use super::lower::{Framed, MOST_OPS, homes, lanes_mask};
-use super::plan::{Frame, Item, Plan, Target};
-use super::program::{Id, Kind, Op, Program};
+use super::lower::block::LoopBlock;
+use super::lower::{FrameInput, MAX_CODE_OPS, homes, lanes_mask};
+use super::plan::{CodeItem, CodePlan, SpillFrame, Target};
+use super::program::{LaneType, Op, Trace, TraceId};
 
 /// Machine code for a program of so many constants and carries; `None` if there is no way to write
 /// it.
-pub(super) fn compile(program: &Program, consts: usize, carries: usize) -> Option<Vec<u8>> {
+pub(super) fn compile(program: &Trace, consts: usize, carries: usize) -> Option<Vec<u8>> {
     let lane = program
         .uniform()
-        .filter(|_| program.ops.len() <= MOST_OPS)?;
+        .filter(|_| program.ops.len() <= MAX_CODE_OPS)?;
     let (wide, stacks) = (program.wide, consts + carries);
-    let (target, kind) = (Target { wide, widest: lane }, Kind::Lane(lane as u8));
+    let (target, kind) = (Target { wide, widest: lane }, LaneType::Lane(lane as u8));
     let mut asm = Assembler::new();
-    let mut frame = Frame::default();
+    let mut frame = SpillFrame::default();
     let (home, framed) = homes(program, target, &mut asm, &mut frame, &|k, _| k < stacks);
     let items = items(program, &home, &framed[consts..])?;
-    let plan = Plan::new(program, target, items, home, &mut asm);
+    let plan = CodePlan::new(program, target, items, home, &mut asm);
     let frame_size = plan.enter(&mut asm);
     plan.load_addresses(&mut asm);
     if wide {
@@ -47,7 +47,7 @@ pub(super) fn compile(program: &Program, consts: usize, carries: usize) -> Optio
         disp: 0,
         broadcast: false,
     };
-    for &Framed { input, home, .. } in &framed {
+    for &FrameInput { input, home, .. } in &framed {
         asm.load(RDX, RDI, 8 * input as i32);
         match wide {
             true => asm.vector(
@@ -73,7 +73,7 @@ pub(super) fn compile(program: &Program, consts: usize, carries: usize) -> Optio
     asm.clear(RAX);
     let (top, mut exits) = (asm.code.len(), Vec::new());
     let registers = Registers::new(&plan, 1, &mut frame);
-    Block {
+    LoopBlock {
         registers,
         masked: wide,
         single: !wide,
@@ -105,17 +105,21 @@ pub(super) fn compile(program: &Program, consts: usize, carries: usize) -> Optio
 
 /// The order in which operations are written: inputs where they are first read, stores at the end;
 /// `None` if carries are exchanged.
-fn items(program: &Program, home: &[Option<Memory>], carries: &[Framed]) -> Option<Vec<Item>> {
+fn items(
+    program: &Trace,
+    home: &[Option<Memory>],
+    carries: &[FrameInput],
+) -> Option<Vec<CodeItem>> {
     let (mut items, mut placed) = (
         Vec::new(),
         home.iter().map(Option::is_some).collect::<Vec<bool>>(),
     );
-    let mut place = |items: &mut Vec<Item>, id: Id| {
+    let mut place = |items: &mut Vec<CodeItem>, id: TraceId| {
         if !std::mem::replace(&mut placed[id as usize], true) {
-            items.push(Item::Op(id));
+            items.push(CodeItem::Op(id));
         }
     };
-    let is_input = |id: Id| matches!(program.ops[id as usize], Op::Input(_));
+    let is_input = |id: TraceId| matches!(program.ops[id as usize], Op::Input(_));
     for id in program.needed().into_iter().filter(|&id| !is_input(id)) {
         program.ops[id as usize]
             .operands()
@@ -123,12 +127,12 @@ fn items(program: &Program, home: &[Option<Memory>], carries: &[Framed]) -> Opti
             .for_each(|x| place(&mut items, x));
         place(&mut items, id);
         if program.rare.contains(&id) {
-            items.push(Item::Rare(id));
+            items.push(CodeItem::Rare(id));
         }
     }
     program.outputs.iter().for_each(|&id| place(&mut items, id));
     let rows = program.outputs.iter().enumerate().skip(carries.len());
-    items.extend(rows.map(|(k, &id)| Item::Store(k as u32, id)));
+    items.extend(rows.map(|(k, &id)| CodeItem::Store(k as u32, id)));
     // The carry that a new one is a copy of is read before it is written.
     let copied = |k: usize| match program.ops[program.outputs[k] as usize] {
         Op::Input(i) => carries.iter().position(|c| c.input == i),
@@ -142,7 +146,7 @@ fn items(program: &Program, home: &[Option<Memory>], carries: &[Framed]) -> Opti
             .iter()
             .position(|&k| !left.iter().any(|&j| j != k && copied(j) == Some(k)))?;
         let k = left.remove(free);
-        items.push(Item::Keep(carries[k].home, program.outputs[k]));
+        items.push(CodeItem::Keep(carries[k].home, program.outputs[k]));
     }
     Some(items)
 }

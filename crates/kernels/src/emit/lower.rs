@@ -1,4 +1,4 @@
-//! From a [`Program`] to machine code: `fn(table, n) -> done`.
+//! From a [`Trace`] to machine code: `fn(table, n) -> done`.
 //!
 //! `table` holds the addresses of inputs, then outputs, for a row of `n` elements, then that of a
 //! list: how many rows are left, and how far each address moves from row to row. In a row, a loop
@@ -10,10 +10,10 @@
 
 use super::allocate::{Registers, pressure};
 use super::encode::*;
-use super::flags::How;
-use super::plan::{Frame, Item, Plan, Target, is_in};
-use super::program::{Id, Op, Program};
-use block::Block;
+use super::flags::MemoryFlags;
+use super::plan::{CodeItem, CodePlan, SpillFrame, Target, is_in};
+use super::program::{Op, Trace, TraceId};
+use block::LoopBlock;
 
 pub(super) mod block;
 mod narrow;
@@ -21,18 +21,18 @@ mod pairs;
 
 /// The most operations of a program that is compiled: code should stay in the caches of
 /// instructions.
-pub(super) const MOST_OPS: usize = 8000;
+pub(super) const MAX_CODE_OPS: usize = 8000;
 
 /// Number of items of a step for which two copies are faster although values spill, and the largest
 /// number of values live together in such a step.
-const LONG_STEP: std::ops::Range<usize> = 64..400;
-const MOST_SPILLED: usize = 24;
+const LONG_STEP_ITEMS: std::ops::Range<usize> = 64..400;
+const MAX_SPILLED_VALUES: usize = 24;
 
 /// The order in which operations are written: inputs where they are first read, outputs when all
 /// inputs have been.
-fn items(program: &Program, homed: impl Fn(Id) -> bool) -> Vec<Item> {
+fn items(program: &Trace, homed: impl Fn(TraceId) -> bool) -> Vec<CodeItem> {
     // Values of more than 8 bytes have no instructions; their parts have.
-    let needed: Vec<Id> = program
+    let needed: Vec<TraceId> = program
         .needed()
         .into_iter()
         .filter(|&id| program.size(id) <= 8)
@@ -42,17 +42,17 @@ fn items(program: &Program, homed: impl Fn(Id) -> bool) -> Vec<Item> {
         vec![false; program.ops.len()],
     );
     let mut rare = program.rare.clone();
-    let place = |items: &mut Vec<Item>, id: Id, placed: &mut Vec<bool>| {
+    let place = |items: &mut Vec<CodeItem>, id: TraceId, placed: &mut Vec<bool>| {
         let other = program
             .other_part(id)
             .filter(|id| needed.binary_search(id).is_ok());
         for id in std::iter::once(id).chain(other) {
             if !std::mem::replace(&mut placed[id as usize], true) && !homed(id) {
-                items.push(Item::Op(id));
+                items.push(CodeItem::Op(id));
             }
         }
     };
-    let is_input = |id: Id| matches!(program.ops[id as usize], Op::Input(_) | Op::Part(..));
+    let is_input = |id: TraceId| matches!(program.ops[id as usize], Op::Input(_) | Op::Part(..));
     let mut stores = 0;
     for &id in needed.iter().filter(|&&id| !is_input(id)) {
         for x in program.ops[id as usize].operands() {
@@ -64,7 +64,7 @@ fn items(program: &Program, homed: impl Fn(Id) -> bool) -> Vec<Item> {
         place(&mut items, id, &mut placed);
         if rare.contains(&id) {
             rare.retain(|r| *r != id);
-            items.push(Item::Rare(id));
+            items.push(CodeItem::Rare(id));
             stores = items.len();
         }
     }
@@ -72,22 +72,22 @@ fn items(program: &Program, homed: impl Fn(Id) -> bool) -> Vec<Item> {
         place(&mut items, id, &mut placed);
         stores = items.len();
     }
-    rare.iter().for_each(|&id| items.push(Item::Rare(id)));
+    rare.iter().for_each(|&id| items.push(CodeItem::Rare(id)));
     if !rare.is_empty() {
         stores = items.len();
     }
     // Each output after its value, and after `stores`.
     let late = items.split_off(stores);
-    let end = |id: &Id| {
+    let end = |id: &TraceId| {
         late.iter()
-            .position(|i| matches!(i, Item::Op(x) if x == id))
+            .position(|i| matches!(i, CodeItem::Op(x) if x == id))
             .map_or(0, |at| at + 1)
     };
-    let mut outputs: Vec<(usize, Item)> = (program.outputs.iter().enumerate())
+    let mut outputs: Vec<(usize, CodeItem)> = (program.outputs.iter().enumerate())
         .map(|(k, &id)| {
             (
                 program.stored(id).iter().map(end).max().unwrap_or(0),
-                Item::Store(k as u32, id),
+                CodeItem::Store(k as u32, id),
             )
         })
         .collect();
@@ -104,17 +104,19 @@ fn items(program: &Program, homed: impl Fn(Id) -> bool) -> Vec<Item> {
 }
 
 /// Machine code, and how many elements its vectors have; `None` if there is no way to write it.
-pub(super) fn compile(program: &Program, how: How) -> Option<(Vec<u8>, usize)> {
+pub(super) fn compile(program: &Trace, how: MemoryFlags) -> Option<(Vec<u8>, usize)> {
     let (wide, masked) = (program.wide, program.takes_any());
-    let widest = program.widest().filter(|_| program.ops.len() <= MOST_OPS)?;
+    let widest = program
+        .widest()
+        .filter(|_| program.ops.len() <= MAX_CODE_OPS)?;
     let target = Target { wide, widest };
     let mut asm = Assembler::new();
-    let mut frame = Frame::default();
+    let mut frame = SpillFrame::default();
     let (home, splats) = homes(program, target, &mut asm, &mut frame, &|k, needed| {
         needed && is_in(how.splats, k)
     });
     let items = items(program, |id| home[id as usize].is_some());
-    let mut plan = Plan::new(program, target, items, home, &mut asm);
+    let mut plan = CodePlan::new(program, target, items, home, &mut asm);
     plan.how = how;
 
     let (vectors, truths) = pressure(&plan);
@@ -125,8 +127,9 @@ pub(super) fn compile(program: &Program, how: How) -> Option<(Vec<u8>, usize)> {
     };
     // A long step waits for its own results, further than a machine looks ahead: then a copy is
     // worth what it spills.
-    let is_long =
-        LONG_STEP.contains(&plan.items.len()) && vectors <= MOST_SPILLED && (!wide || truths <= 3);
+    let is_long = LONG_STEP_ITEMS.contains(&plan.items.len())
+        && vectors <= MAX_SPILLED_VALUES
+        && (!wide || truths <= 3);
     let copies = [4, 2]
         .into_iter()
         .find(fits)
@@ -136,7 +139,7 @@ pub(super) fn compile(program: &Program, how: How) -> Option<(Vec<u8>, usize)> {
     asm.clear(RAX);
     let row = asm.code.len();
     plan.load_addresses(&mut asm);
-    for Framed {
+    for FrameInput {
         input,
         disp,
         id,
@@ -162,14 +165,14 @@ pub(super) fn compile(program: &Program, how: How) -> Option<(Vec<u8>, usize)> {
     }
     let mut exits = Vec::new();
     let lanes = target.lanes();
-    let mut several = |asm: &mut Assembler, frame: &mut Frame, copies: usize| {
+    let mut several = |asm: &mut Assembler, frame: &mut SpillFrame, copies: usize| {
         let step = (copies * lanes) as i32;
         asm.address(RCX, RAX, step);
         asm.compare(RCX, RSI);
         let past = asm.jump(If::Above);
         let top = asm.code.len();
         let registers = Registers::new(&plan, copies, frame);
-        Block {
+        LoopBlock {
             registers,
             masked: false,
             single: false,
@@ -197,7 +200,7 @@ pub(super) fn compile(program: &Program, how: How) -> Option<(Vec<u8>, usize)> {
         asm.not(RDX);
         lanes_mask(&mut asm, target, RDX);
         let registers = Registers::new(&plan, 1, &mut frame);
-        Block {
+        LoopBlock {
             registers,
             masked: true,
             single: false,
@@ -233,23 +236,23 @@ pub(super) fn compile(program: &Program, how: How) -> Option<(Vec<u8>, usize)> {
 
 /// An input, or the part of an input that begins `disp` bytes after its first byte, with a copy in
 /// the frame.
-pub(super) struct Framed {
+pub(super) struct FrameInput {
     pub(super) input: u32,
     disp: i32,
-    id: Id,
+    id: TraceId,
     pub(super) home: Memory,
 }
 
 /// Where constants lie, and inputs that have a place in the frame.
-pub(super) type Homes = (Vec<Option<Memory>>, Vec<Framed>);
+pub(super) type HomeSlots = (Vec<Option<Memory>>, Vec<FrameInput>);
 
 pub(super) fn homes(
-    program: &Program,
+    program: &Trace,
     target: Target,
     asm: &mut Assembler,
-    frame: &mut Frame,
+    frame: &mut SpillFrame,
     framed: &dyn Fn(usize, bool) -> bool,
-) -> Homes {
+) -> HomeSlots {
     let (mut home, mut inputs) = (vec![None; program.ops.len()], Vec::new());
     let mut needed = vec![false; program.ops.len()];
     program
@@ -303,10 +306,10 @@ pub(super) fn homes(
             broadcast: false,
         };
         home[id] = Some(at);
-        all.push(Framed {
+        all.push(FrameInput {
             input,
             disp,
-            id: id as Id,
+            id: id as TraceId,
             home: at,
         });
     }
@@ -321,7 +324,7 @@ pub(super) fn lanes_mask(asm: &mut Assembler, target: Target, from: Gpr) {
         32 => (3, false),
         _ => (3, true),
     };
-    let i = Instruction {
+    let i = Opcode {
         map: 1,
         prefix,
         w,

@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// The size of a segment.
-const SEGMENT: usize = 1 << 18;
+const SEGMENT_BYTES: usize = 1 << 18;
 
 /// Bytes that the shortest code takes, about: a segment with less is full.
-const LEAST: usize = 256;
+const MIN_CODE_BYTES: usize = 256;
 
 /// The most memory for code.
-const MOST: usize = 64 << 20;
+const MAX_CODE_BYTES: usize = 64 << 20;
 
 /// Memory of all segments.
-static MAPPED: AtomicUsize = AtomicUsize::new(0);
+static MAPPED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// The segment that is written, how much of it is, and the process that writes it: after a fork two
 /// processes see one file, so each child begins a segment of its own.
@@ -35,7 +35,7 @@ struct Alias(NonNull<u8>);
 impl Drop for Alias {
     fn drop(&mut self) {
         // SAFETY: a mapping of this size, through which nobody writes any more.
-        unsafe { libc::munmap(self.0.as_ptr().cast(), SEGMENT) };
+        unsafe { libc::munmap(self.0.as_ptr().cast(), SEGMENT_BYTES) };
     }
 }
 
@@ -60,13 +60,14 @@ unsafe impl Sync for Segment {}
 impl Segment {
     /// `None` if the system refuses, or there are enough.
     fn new() -> Option<(Segment, Alias)> {
-        if MAPPED.fetch_add(SEGMENT, Ordering::Relaxed) + SEGMENT > MOST {
-            MAPPED.fetch_sub(SEGMENT, Ordering::Relaxed);
+        if MAPPED_BYTES.fetch_add(SEGMENT_BYTES, Ordering::Relaxed) + SEGMENT_BYTES > MAX_CODE_BYTES
+        {
+            MAPPED_BYTES.fetch_sub(SEGMENT_BYTES, Ordering::Relaxed);
             return None;
         }
         let mapped = Segment::map();
         if mapped.is_none() {
-            MAPPED.fetch_sub(SEGMENT, Ordering::Relaxed);
+            MAPPED_BYTES.fetch_sub(SEGMENT_BYTES, Ordering::Relaxed);
         }
         mapped
     }
@@ -82,7 +83,7 @@ impl Segment {
             let map = |rights| {
                 let at = libc::mmap(
                     std::ptr::null_mut(),
-                    SEGMENT,
+                    SEGMENT_BYTES,
                     rights,
                     libc::MAP_SHARED,
                     file,
@@ -92,7 +93,7 @@ impl Segment {
                     .then(|| NonNull::new(at.cast::<u8>()))
                     .flatten()
             };
-            let sized = libc::ftruncate(file, SEGMENT as libc::off_t) == 0;
+            let sized = libc::ftruncate(file, SEGMENT_BYTES as libc::off_t) == 0;
             let write = if sized {
                 map(libc::PROT_READ | libc::PROT_WRITE)
             } else {
@@ -108,7 +109,7 @@ impl Segment {
                 (Some(write), Some(run)) => Some((Segment { run }, Alias(write))),
                 (one, other) => {
                     one.into_iter().chain(other).for_each(|p| {
-                        libc::munmap(p.as_ptr().cast(), SEGMENT);
+                        libc::munmap(p.as_ptr().cast(), SEGMENT_BYTES);
                     });
                     None
                 }
@@ -120,8 +121,8 @@ impl Segment {
 impl Drop for Segment {
     fn drop(&mut self) {
         // SAFETY: a mapping of this size, and no code in it is left.
-        unsafe { libc::munmap(self.run.as_ptr().cast(), SEGMENT) };
-        MAPPED.fetch_sub(SEGMENT, Ordering::Relaxed);
+        unsafe { libc::munmap(self.run.as_ptr().cast(), SEGMENT_BYTES) };
+        MAPPED_BYTES.fetch_sub(SEGMENT_BYTES, Ordering::Relaxed);
     }
 }
 
@@ -140,12 +141,12 @@ unsafe impl Sync for Code {}
 impl Code {
     /// A copy of code that does not depend on its place; `None` if there is no memory for it.
     pub(super) fn new(bytes: &[u8]) -> Option<Code> {
-        if bytes.len() > SEGMENT {
+        if bytes.len() > SEGMENT_BYTES {
             return None;
         }
         let mut current = CURRENT.lock().ok()?;
         let process = std::process::id();
-        let fits = |c: &Current| c.owner == process && c.used + bytes.len() <= SEGMENT;
+        let fits = |c: &Current| c.owner == process && c.used + bytes.len() <= SEGMENT_BYTES;
         if !current.as_ref().is_some_and(fits) {
             let (segment, alias) = Segment::new()?;
             *current = Some(Current {
@@ -173,7 +174,7 @@ impl Code {
             segment: segment.clone(),
         };
         // What is left has no room for any code.
-        if *used + LEAST > SEGMENT {
+        if *used + MIN_CODE_BYTES > SEGMENT_BYTES {
             *current = None;
         }
         Some(code)
@@ -218,11 +219,11 @@ mod tests {
         // SAFETY: that is a whole function, by the calling convention.
         let f: extern "sysv64" fn() -> u32 = unsafe { std::mem::transmute(code.entry()) };
         assert_eq!(f(), 42);
-        assert!(Code::new(&vec![0xc3; SEGMENT + 1]).is_none());
+        assert!(Code::new(&vec![0xc3; SEGMENT_BYTES + 1]).is_none());
         // A segment after another: the first goes with its code.
         let segment = Arc::downgrade(&code.segment);
         let others: Vec<Code> = (0..2)
-            .map(|_| Code::new(&vec![0xc3; SEGMENT]).unwrap())
+            .map(|_| Code::new(&vec![0xc3; SEGMENT_BYTES]).unwrap())
             .collect();
         drop(code);
         // Another test may have written into it, too.

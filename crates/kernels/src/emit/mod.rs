@@ -1,6 +1,6 @@
 //! The second engine of [`tile`](crate::tile) programs: a body as one loop of machine code.
 //!
-//! A body is written down as a [`Program`] by running the very functions that its kernels run, on
+//! A body is written down as a [`Trace`] by running the very functions that its kernels run, on
 //! vectors that record ([`record`]). [`lower`] makes a loop over vectors of it, for AVX-512 or
 //! AVX2, in memory that may be executed ([`memory`]). The bits are those of the interpreter: each
 //! operation is one instruction, or was rewritten to one that gives the same bits. NaNs are NaNs;
@@ -45,9 +45,9 @@ mod recorder;
 mod whole;
 
 pub use flags::AHEAD;
-pub(crate) use flags::{How, STREAM};
-pub(crate) use program::{Id, Program, Record};
-pub(crate) use record::{Recorded, Recording, rare};
+pub(crate) use flags::{MemoryFlags, STREAM_BYTES};
+pub(crate) use program::{Record, Trace, TraceId};
+pub(crate) use record::{TraceBuilder, TraceVector, rare};
 
 /// Code of a program.
 pub(crate) struct Emitted {
@@ -62,7 +62,7 @@ pub(crate) struct Emitted {
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 impl Emitted {
     /// Compiles a program. `None` if there is no way, or no memory that may be executed.
-    pub(crate) fn compile(program: &Program, how: How) -> Option<Emitted> {
+    pub(crate) fn compile(program: &Trace, how: MemoryFlags) -> Option<Emitted> {
         let (bytes, lanes) = lower::compile(program, how)?;
         Some(Emitted {
             code: memory::Code::new(&bytes)?,
@@ -111,7 +111,7 @@ pub(crate) struct Looped {
 impl Looped {
     /// Compiles a program whose first inputs are so many constants and carries, and whose first
     /// outputs are the carries of the next step. `None` if there is no way.
-    pub(crate) fn compile(program: &Program, consts: usize, carries: usize) -> Option<Looped> {
+    pub(crate) fn compile(program: &Trace, consts: usize, carries: usize) -> Option<Looped> {
         let bytes = looped::compile(program, consts, carries)?;
         let lanes = if program.wide {
             64 / program.uniform()?
@@ -149,7 +149,7 @@ impl Looped {
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 impl Looped {
-    pub(crate) fn compile(_: &Program, _: usize, _: usize) -> Option<Looped> {
+    pub(crate) fn compile(_: &Trace, _: usize, _: usize) -> Option<Looped> {
         None
     }
 
@@ -162,7 +162,7 @@ impl Looped {
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 impl Emitted {
-    pub(crate) fn compile(_: &Program, _: How) -> Option<Emitted> {
+    pub(crate) fn compile(_: &Trace, _: MemoryFlags) -> Option<Emitted> {
         None
     }
 

@@ -1,9 +1,9 @@
-//! [`Plan`]: a program with the order of its instructions, the memory of its values and the vectors
+//! [`CodePlan`]: a program with the order of its instructions, the memory of its values and the vectors
 //! that it is for. Shared by what allocates registers and what writes code.
 
 use super::encode::*;
-use super::flags::How;
-use super::program::{Convert, Id, Kind, Op, Program};
+use super::flags::MemoryFlags;
+use super::program::{Convert, LaneType, Op, Trace, TraceId};
 use smallvec::SmallVec;
 
 /// The vectors that code is for. A value takes the part of a register that its lanes need.
@@ -53,8 +53,8 @@ impl Target {
     }
 
     /// An instruction of the first table on floats, or on bits of lanes.
-    pub(super) fn float(&self, code: u8, size: usize) -> Instruction {
-        Instruction {
+    pub(super) fn float(&self, code: u8, size: usize) -> Opcode {
+        Opcode {
             map: 1,
             prefix: (size == 8).into(),
             w: size == 8,
@@ -63,8 +63,8 @@ impl Target {
     }
 
     /// An instruction whose width bit says what lanes are.
-    pub(super) fn lanes_of(&self, map: u8, code: u8, size: usize) -> Instruction {
-        Instruction {
+    pub(super) fn lanes_of(&self, map: u8, code: u8, size: usize) -> Opcode {
+        Opcode {
             map,
             prefix: 1,
             w: size == 8,
@@ -73,8 +73,8 @@ impl Target {
     }
 
     /// An instruction on mask registers.
-    pub(super) fn mask(&self, code: u8) -> Instruction {
-        Instruction {
+    pub(super) fn mask(&self, code: u8) -> Opcode {
+        Opcode {
             map: 1,
             prefix: 0,
             w: self.lanes() > 16,
@@ -83,20 +83,20 @@ impl Target {
     }
 
     /// One element in all lanes.
-    pub(super) fn repeat(&self, size: usize) -> Instruction {
+    pub(super) fn repeat(&self, size: usize) -> Opcode {
         let code = match size {
             1 => 0x78,
             2 => 0x79,
             4 => 0x18,
             _ => 0x19,
         };
-        Instruction {
+        Opcode {
             w: self.wide && size == 8,
             ..self.lanes_of(2, code, size)
         }
     }
 
-    pub(super) fn load(&self, asm: &mut Assembler, kind: Kind, r: u8, from: Memory) {
+    pub(super) fn load(&self, asm: &mut Assembler, kind: LaneType, r: u8, from: Memory) {
         if kind.is_mask() {
             return asm.vector(
                 Form::Mask(0),
@@ -123,7 +123,7 @@ impl Target {
 
     /// The first lane alone.
     pub(super) fn store_first(&self, asm: &mut Assembler, size: usize, to: Memory, r: u8) {
-        let i = Instruction {
+        let i = Opcode {
             map: 1,
             prefix: if size == 8 { 3 } else { 2 },
             w: false,
@@ -132,7 +132,7 @@ impl Target {
         asm.vector(Form::Vex(0), i, r, 0, Operand::Memory(to), None);
     }
 
-    pub(super) fn store(&self, asm: &mut Assembler, kind: Kind, to: Memory, r: u8) {
+    pub(super) fn store(&self, asm: &mut Assembler, kind: LaneType, to: Memory, r: u8) {
         let (form, i) = match kind.is_mask() {
             true => (Form::Mask(0), self.mask(0x91)),
             false => (self.form(kind.size()), self.float(0x11, kind.size())),
@@ -142,7 +142,7 @@ impl Target {
 
     /// The instruction that reads or writes a vector of elements in memory, all of them or those of
     /// `k1`.
-    pub(super) fn access(&self, size: usize, store: bool, masked: bool) -> (Form, Instruction) {
+    pub(super) fn access(&self, size: usize, store: bool, masked: bool) -> (Form, Opcode) {
         let code = 0x10 + u8::from(store);
         let form = |unit| match self.wide {
             true => Form::Evex {
@@ -158,7 +158,7 @@ impl Target {
                 let code = if store { 0x7f } else { 0x6f };
                 (
                     self.masked(size, 1, !store),
-                    Instruction {
+                    Opcode {
                         map: 1,
                         prefix: 3,
                         w: size == 2,
@@ -169,7 +169,7 @@ impl Target {
             _ if masked => (self.masked(size, 1, !store), self.float(code, size)),
             4 => (
                 form(4),
-                Instruction {
+                Opcode {
                     map: 1,
                     prefix: 1,
                     w: false,
@@ -178,7 +178,7 @@ impl Target {
             ),
             8 if store => (
                 form(8),
-                Instruction {
+                Opcode {
                     map: 1,
                     prefix: 1,
                     w: true,
@@ -187,7 +187,7 @@ impl Target {
             ),
             8 => (
                 form(8),
-                Instruction {
+                Opcode {
                     map: 1,
                     prefix: 2,
                     w: true,
@@ -201,19 +201,19 @@ impl Target {
 
 /// What is written, in order.
 #[derive(Clone, Copy)]
-pub(super) enum Item {
-    Op(Id),
-    Store(u32, Id),
-    Rare(Id),
+pub(super) enum CodeItem {
+    Op(TraceId),
+    Store(u32, TraceId),
+    Rare(TraceId),
     /// Into a home, for the next step of a loop.
-    Keep(Memory, Id),
+    Keep(Memory, TraceId),
 }
 
 /// A program with what its code needs to know.
-pub(super) struct Plan<'a> {
-    pub(super) program: &'a Program,
+pub(super) struct CodePlan<'a> {
+    pub(super) program: &'a Trace,
     pub(super) target: Target,
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<CodeItem>,
     /// Where a value lies from the start.
     pub(super) home: Vec<Option<Memory>>,
     /// The items that read each value, one value after another.
@@ -221,28 +221,28 @@ pub(super) struct Plan<'a> {
     pub(super) first: Vec<u32>,
     /// Registers of the table's first addresses.
     pub(super) pointers: Vec<Gpr>,
-    pub(super) how: How,
+    pub(super) how: MemoryFlags,
     /// All bits set.
     pub(super) ones: Memory,
     /// Where the low bytes of lanes are, by both sizes.
     pub(super) cuts: Vec<((usize, usize), Memory)>,
 }
 
-/// Registers for addresses; from [`SAVED`] on they belong to the caller.
+/// Registers for addresses; from [`FIRST_SAVED_POINTER`] on they belong to the caller.
 const POINTERS: [Gpr; 9] = [8, 9, 10, 11, RBX, 12, 13, 14, 15];
-const SAVED: usize = 4;
+const FIRST_SAVED_POINTER: usize = 4;
 
 /// The most spilled vectors: stacks may be small.
-const MOST_SLOTS: u32 = 192;
+const MAX_SPILL_SLOTS: u32 = 192;
 
 /// Spilled values, in units of a vector from the stack pointer up.
 #[derive(Default)]
-pub(super) struct Frame {
+pub(super) struct SpillFrame {
     pub(super) free: Vec<u32>,
     pub(super) slots: u32,
 }
 
-impl Frame {
+impl SpillFrame {
     pub(super) fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.slots += 1;
@@ -252,7 +252,7 @@ impl Frame {
 
     /// Whether this is more than a stack should hold.
     pub(super) fn is_too_large(&self) -> bool {
-        self.slots > MOST_SLOTS
+        self.slots > MAX_SPILL_SLOTS
     }
 }
 
@@ -261,34 +261,34 @@ pub(super) fn is_in(set: u64, k: usize) -> bool {
     k < 64 && set >> k & 1 == 1
 }
 
-impl Plan<'_> {
-    pub(super) fn uses(&self, id: Id) -> &[u32] {
+impl CodePlan<'_> {
+    pub(super) fn uses(&self, id: TraceId) -> &[u32] {
         &self.reads[self.first[id as usize] as usize..self.first[id as usize + 1] as usize]
     }
 }
 
 /// The values that an item reads.
-fn read(program: &Program, item: Item) -> SmallVec<[Id; 3]> {
+fn read(program: &Trace, item: CodeItem) -> SmallVec<[TraceId; 3]> {
     match item {
-        Item::Op(id) => match program.op(id) {
+        CodeItem::Op(id) => match program.op(id) {
             Op::Part(..) => SmallVec::new(),
             op => op.operands(),
         },
-        Item::Store(_, id) => program.stored(id),
-        Item::Rare(id) | Item::Keep(_, id) => smallvec::smallvec![id],
+        CodeItem::Store(_, id) => program.stored(id),
+        CodeItem::Rare(id) | CodeItem::Keep(_, id) => smallvec::smallvec![id],
     }
 }
 
-impl<'a> Plan<'a> {
+impl<'a> CodePlan<'a> {
     pub(super) fn new(
-        program: &'a Program,
+        program: &'a Trace,
         target: Target,
-        items: Vec<Item>,
+        items: Vec<CodeItem>,
         home: Vec<Option<Memory>>,
         asm: &mut Assembler,
-    ) -> Plan<'a> {
+    ) -> CodePlan<'a> {
         let (mut reads, mut first) = (Vec::new(), vec![0u32; program.ops.len() + 1]);
-        let read = |item: &Item| read(program, *item);
+        let read = |item: &CodeItem| read(program, *item);
         items
             .iter()
             .flat_map(read)
@@ -315,7 +315,7 @@ impl<'a> Plan<'a> {
         let cuts = patterns(program, target, asm);
         let table = program.inputs.len() + program.outputs.len();
         let pointers = POINTERS[..table.min(POINTERS.len())].to_vec();
-        Plan {
+        CodePlan {
             program,
             target,
             items,
@@ -323,7 +323,7 @@ impl<'a> Plan<'a> {
             reads,
             first,
             pointers,
-            how: How::default(),
+            how: MemoryFlags::default(),
             ones,
             cuts,
         }
@@ -331,7 +331,7 @@ impl<'a> Plan<'a> {
 
     /// Registers that belong to the caller.
     pub(super) fn saved(&self) -> &[Gpr] {
-        &self.pointers[SAVED.min(self.pointers.len())..]
+        &self.pointers[FIRST_SAVED_POINTER.min(self.pointers.len())..]
     }
 
     /// The beginning of the function; where the size of its frame stands.
@@ -355,7 +355,7 @@ impl<'a> Plan<'a> {
     pub(super) fn leave(
         &self,
         asm: &mut Assembler,
-        frame: &Frame,
+        frame: &SpillFrame,
         frame_size: usize,
     ) -> Option<()> {
         asm.address(RSP, RBP, -8 * self.saved().len() as i32);
@@ -373,17 +373,13 @@ impl<'a> Plan<'a> {
 
 /// For AVX2, where the low bytes of lanes are in 16 bytes: for every pair of sizes that a program
 /// has.
-fn patterns(
-    program: &Program,
-    target: Target,
-    asm: &mut Assembler,
-) -> Vec<((usize, usize), Memory)> {
+fn patterns(program: &Trace, target: Target, asm: &mut Assembler) -> Vec<((usize, usize), Memory)> {
     let mut all: Vec<((usize, usize), Memory)> = Vec::new();
     for (id, op) in program.ops.iter().enumerate() {
         let Op::Convert(Convert::Cut, a) = *op else {
             continue;
         };
-        let sizes = (program.size(a), program.size(id as Id));
+        let sizes = (program.size(a), program.size(id as TraceId));
         if target.wide || all.iter().any(|c| c.0 == sizes) {
             continue;
         }

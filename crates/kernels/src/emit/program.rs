@@ -1,4 +1,4 @@
-//! [`Program`]: what a body computes for one element, as single assignments over lanes and truth values.
+//! [`Trace`]: what a body computes for one element, as single assignments over lanes and truth values.
 //!
 //! An operation is one instruction, or a few, of the vectors that the program is for: what they
 //! have no instruction for is written down as several operations ([`whole`](super::whole)). A truth
@@ -14,46 +14,46 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 /// A value: the index of its operation.
-pub(crate) type Id = u32;
+pub(crate) type TraceId = u32;
 
 /// Writes down what an instruction does with its operands, and with what its kernel was made with.
-pub(crate) type Record = fn(x: [Id; 3], data: usize) -> Id;
+pub(crate) type Record = fn(x: [TraceId; 3], data: usize) -> TraceId;
 
 /// The kind of a value, for one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum LaneType {
     /// Bits of 1, 2, 4 or 8 bytes; 16 are a complex number in memory or a pair of lanes.
     Lane(u8),
     /// A truth value: a bit of a mask register (0), or all bits of a lane of so many bytes.
-    Truth(u8),
+    Bool(u8),
 }
 
-impl Kind {
+impl LaneType {
     /// The kind of elements of a size in memory. Truth values are bytes there.
-    pub(crate) fn of_size(size: usize) -> Option<Kind> {
-        matches!(size, 1 | 2 | 4 | 8 | 16).then_some(Kind::Lane(size as u8))
+    pub(crate) fn of_size(size: usize) -> Option<LaneType> {
+        matches!(size, 1 | 2 | 4 | 8 | 16).then_some(LaneType::Lane(size as u8))
     }
 
     /// Bytes of a lane; 0 for a bit of a mask register.
     pub(super) fn size(self) -> usize {
         match self {
-            Kind::Lane(size) | Kind::Truth(size) => size.into(),
+            LaneType::Lane(size) | LaneType::Bool(size) => size.into(),
         }
     }
 
-    pub(super) fn is_truth(self) -> bool {
-        matches!(self, Kind::Truth(_))
+    pub(super) fn is_bool(self) -> bool {
+        matches!(self, LaneType::Bool(_))
     }
 
     /// Whether values are in mask registers.
     pub(super) fn is_mask(self) -> bool {
-        self == Kind::Truth(0)
+        self == LaneType::Bool(0)
     }
 }
 
 /// Where bits move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Way {
+pub(crate) enum ShiftDirection {
     Left,
     /// Zeros come in.
     Right,
@@ -63,19 +63,19 @@ pub(crate) enum Way {
 
 /// Operations on one vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum One {
+pub(crate) enum UnaryInst {
     Sqrt,
     /// To an integer: nearest even, down, up, towards zero.
     Round(u8),
     /// By so many bits, in integers of so many bytes.
-    Shift(Way, u8, u8),
+    Shift(ShiftDirection, u8, u8),
     /// Of an integer with a sign, wrapping.
     Magnitude,
 }
 
 /// Operations on two vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Two {
+pub(crate) enum BinaryInst {
     Add,
     Sub,
     Mul,
@@ -91,14 +91,14 @@ pub(crate) enum Two {
     AddHalves,
     SubHalves,
     /// Of integers of so many bytes, which may be parts of a lane.
-    Whole(Whole, u8),
+    Integer(IntegerInst, u8),
     /// `a 2^⌊b⌋`, rounded once: in 512 bits only.
     Scale,
 }
 
 /// Operations on two vectors of integers. Some sizes have no instruction ([`whole`](super::whole)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Whole {
+pub(crate) enum IntegerInst {
     Add,
     Sub,
     Mul,
@@ -109,7 +109,7 @@ pub(crate) enum Whole {
     Max,
     MaxUnsigned,
     /// By amounts without a sign; past the width all bits leave.
-    Shift(Way),
+    Shift(ShiftDirection),
     /// The bytes of the first operand at the places that the second has, in 16 bytes each; 0 where
     /// that is negative.
     Shuffle,
@@ -119,18 +119,28 @@ pub(crate) enum Whole {
     SumBytes,
 }
 
-impl Two {
+impl BinaryInst {
     pub(super) fn commutes(self) -> bool {
         match self {
-            Two::Add | Two::Mul | Two::And | Two::Or | Two::Xor | Two::AddHalves => true,
-            Two::Whole(f, _) => {
-                use Whole::*;
+            BinaryInst::Add
+            | BinaryInst::Mul
+            | BinaryInst::And
+            | BinaryInst::Or
+            | BinaryInst::Xor
+            | BinaryInst::AddHalves => true,
+            BinaryInst::Integer(f, _) => {
+                use IntegerInst::*;
                 matches!(
                     f,
                     Add | Mul | MulLow | Min | MinUnsigned | Max | MaxUnsigned
                 )
             }
-            Two::Sub | Two::Div | Two::Min | Two::Max | Two::Scale | Two::SubHalves => false,
+            BinaryInst::Sub
+            | BinaryInst::Div
+            | BinaryInst::Min
+            | BinaryInst::Max
+            | BinaryInst::Scale
+            | BinaryInst::SubHalves => false,
         }
     }
 }
@@ -178,31 +188,31 @@ pub(crate) mod predicate {
 pub(crate) enum Op {
     Input(u32),
     /// The real part of an input of 16 bytes, or its imaginary part.
-    Part(bool, Id),
+    Part(bool, TraceId),
     /// A complex number of 16 bytes by its parts. No instruction makes one.
-    Pair(Id, Id),
+    Pair(TraceId, TraceId),
     /// Bits, and how many bytes they are.
     Constant(u64, u8),
     /// 16 bytes again and again, in lanes of so many.
     Pattern([u64; 2], u8),
-    One(One, Id),
-    Two(Two, Id, Id),
+    Unary(UnaryInst, TraceId),
+    Binary(BinaryInst, TraceId, TraceId),
     /// `±a b ± c`, rounded once: whether the product, and whether `c` is turned.
-    Fma([bool; 2], Id, Id, Id),
-    Compare(u8, Id, Id),
+    Fma([bool; 2], TraceId, TraceId, TraceId),
+    Compare(u8, TraceId, TraceId),
     /// A comparison of integers, with a sign or without; in AVX2 `a = b` and `a > b` with a sign
     /// alone.
-    Order(u8, bool, Id, Id),
-    Both(Id, Id),
-    Either(Id, Id),
-    Unlike(Id, Id),
-    Not(Id),
-    Select(Id, Id, Id),
+    Order(u8, bool, TraceId, TraceId),
+    Both(TraceId, TraceId),
+    Either(TraceId, TraceId),
+    Unlike(TraceId, TraceId),
+    Not(TraceId),
+    Select(TraceId, TraceId, TraceId),
     /// A truth value of a byte, in a mask register.
-    IsTrue(Id),
+    IsTrue(TraceId),
     /// The second operand, or 0; by a mask register.
-    Where(Id, Id),
-    Convert(Convert, Id),
+    Where(TraceId, TraceId),
+    Convert(Convert, TraceId),
 }
 
 /// Changes of a lane's size or meaning.
@@ -225,13 +235,13 @@ pub(crate) enum Convert {
 }
 
 impl Op {
-    pub(super) fn operands(&self) -> SmallVec<[Id; 3]> {
+    pub(super) fn operands(&self) -> SmallVec<[TraceId; 3]> {
         match *self {
             Op::Input(_) | Op::Constant(..) | Op::Pattern(..) => smallvec![],
-            Op::One(_, a) | Op::Not(a) | Op::IsTrue(a) | Op::Convert(_, a) | Op::Part(_, a) => {
+            Op::Unary(_, a) | Op::Not(a) | Op::IsTrue(a) | Op::Convert(_, a) | Op::Part(_, a) => {
                 smallvec![a]
             }
-            Op::Two(_, a, b) | Op::Compare(_, a, b) | Op::Order(_, _, a, b) => smallvec![a, b],
+            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Order(_, _, a, b) => smallvec![a, b],
             Op::Both(a, b)
             | Op::Either(a, b)
             | Op::Unlike(a, b)
@@ -244,114 +254,114 @@ impl Op {
 
 /// What a body computes for one element.
 #[derive(Default)]
-pub(crate) struct Program {
+pub(crate) struct Trace {
     pub(super) ops: Vec<Op>,
-    pub(super) kinds: Vec<Kind>,
-    pub(super) outputs: Vec<Id>,
+    pub(super) kinds: Vec<LaneType>,
+    pub(super) outputs: Vec<TraceId>,
     /// Where one of these holds, some function has no vector way.
-    pub(super) rare: Vec<Id>,
+    pub(super) rare: Vec<TraceId>,
     /// Kinds of the inputs.
-    pub(super) inputs: Vec<Kind>,
+    pub(super) inputs: Vec<LaneType>,
     /// The size of the body's widest element: no vector has more elements than of these.
     least: usize,
-    known: FxHashMap<(Op, Kind), Id>,
+    known: FxHashMap<(Op, LaneType), TraceId>,
     /// The parts that complex numbers of 8 bytes were made of.
-    pub(super) parts: FxHashMap<Id, [Id; 2]>,
+    pub(super) parts: FxHashMap<TraceId, [TraceId; 2]>,
     /// Something cannot be said here.
     failed: bool,
     /// For AVX-512.
     pub(super) wide: bool,
 }
 
-impl Program {
+impl Trace {
     pub(super) fn start(&mut self, wide: bool, widest: usize) {
-        *self = Program {
+        *self = Trace {
             wide,
             least: widest,
-            ..Program::default()
+            ..Trace::default()
         };
     }
 
-    pub(super) fn push(&mut self, op: Op, kind: Kind) -> Id {
+    pub(super) fn push(&mut self, op: Op, kind: LaneType) -> TraceId {
         *self.known.entry((op, kind)).or_insert_with(|| {
             self.ops.push(op);
             self.kinds.push(kind);
-            self.ops.len() as Id - 1
+            self.ops.len() as TraceId - 1
         })
     }
 
     /// Says that this program cannot be emitted; any value stands for what cannot be.
-    pub(super) fn fail(&mut self) -> Id {
+    pub(super) fn fail(&mut self) -> TraceId {
         self.failed = true;
         self.constant(0, 4)
     }
 
-    pub(super) fn op(&self, id: Id) -> Op {
+    pub(super) fn op(&self, id: TraceId) -> Op {
         self.ops[id as usize]
     }
 
-    pub(super) fn kind(&self, id: Id) -> Kind {
+    pub(super) fn kind(&self, id: TraceId) -> LaneType {
         self.kinds[id as usize]
     }
 
-    pub(super) fn size(&self, id: Id) -> usize {
+    pub(super) fn size(&self, id: TraceId) -> usize {
         self.kind(id).size()
     }
 
-    pub(super) fn input(&mut self, size: usize) -> Id {
-        let kind = Kind::of_size(size).unwrap_or_else(|| {
+    pub(super) fn input(&mut self, size: usize) -> TraceId {
+        let kind = LaneType::of_size(size).unwrap_or_else(|| {
             self.failed = true;
-            Kind::Lane(8)
+            LaneType::Lane(8)
         });
         self.inputs.push(kind);
         self.push(Op::Input(self.inputs.len() as u32 - 1), kind)
     }
 
-    pub(super) fn constant(&mut self, bits: u64, size: usize) -> Id {
+    pub(super) fn constant(&mut self, bits: u64, size: usize) -> TraceId {
         let size = size as u8;
         self.push(
             Op::Constant(bits & (u64::MAX >> (64 - 8 * u32::from(size))), size),
-            Kind::Lane(size),
+            LaneType::Lane(size),
         )
     }
 
     /// The bits of a constant.
-    pub(super) fn known(&self, id: Id) -> Option<u64> {
+    pub(super) fn known(&self, id: TraceId) -> Option<u64> {
         match self.op(id) {
             Op::Constant(bits, _) => Some(bits),
             _ => None,
         }
     }
 
-    pub(super) fn one(&mut self, f: One, a: Id) -> Id {
+    pub(super) fn one(&mut self, f: UnaryInst, a: TraceId) -> TraceId {
         match self.kind(a) {
-            Kind::Truth(_) => self.fail(),
-            kind => self.push(Op::One(f, a), kind),
+            LaneType::Bool(_) => self.fail(),
+            kind => self.push(Op::Unary(f, a), kind),
         }
     }
 
     /// The kind of lanes that all of these have.
-    pub(super) fn lanes(&self, x: &[Id]) -> Option<Kind> {
+    pub(super) fn lanes(&self, x: &[TraceId]) -> Option<LaneType> {
         let kind = self.kind(x[0]);
-        (!kind.is_truth() && x.iter().all(|&x| self.kind(x) == kind)).then_some(kind)
+        (!kind.is_bool() && x.iter().all(|&x| self.kind(x) == kind)).then_some(kind)
     }
 
     /// A truth value: a byte from memory, or what was compared.
-    pub(super) fn truth(&mut self, x: Id) -> Id {
+    pub(super) fn truth(&mut self, x: TraceId) -> TraceId {
         match self.kind(x) {
-            Kind::Truth(_) => x,
-            Kind::Lane(1) if self.wide => self.push(Op::IsTrue(x), Kind::Truth(0)),
-            Kind::Lane(1) => {
+            LaneType::Bool(_) => x,
+            LaneType::Lane(1) if self.wide => self.push(Op::IsTrue(x), LaneType::Bool(0)),
+            LaneType::Lane(1) => {
                 let zero = self.constant(0, 1);
-                self.push(Op::Order(predicate::GT, true, x, zero), Kind::Truth(1))
+                self.push(Op::Order(predicate::GT, true, x, zero), LaneType::Bool(1))
             }
-            Kind::Lane(_) => self.fail(),
+            LaneType::Lane(_) => self.fail(),
         }
     }
 
     /// A truth value as the byte 1 or 0, any other value as it is.
-    pub(super) fn byte(&mut self, x: Id) -> Id {
-        if !self.kind(x).is_truth() {
+    pub(super) fn byte(&mut self, x: TraceId) -> TraceId {
+        if !self.kind(x).is_bool() {
             return x;
         }
         match self.op(x) {
@@ -364,24 +374,24 @@ impl Program {
     }
 
     /// `a` where a truth value holds, else 0.
-    pub(super) fn where_true(&mut self, m: Id, a: Id) -> Id {
+    pub(super) fn where_true(&mut self, m: TraceId, a: TraceId) -> TraceId {
         let m = self.truth(m);
         let kind = self.kind(a);
         if self.wide {
             return self.push(Op::Where(m, a), kind);
         }
         let m = self.resized(m, kind.size());
-        self.push(Op::Two(Two::And, m, a), kind)
+        self.push(Op::Binary(BinaryInst::And, m, a), kind)
     }
 
     /// A truth value in lanes of a size, where it is no bit.
-    fn resized(&mut self, m: Id, size: usize) -> Id {
+    fn resized(&mut self, m: TraceId, size: usize) -> TraceId {
         let own = self.size(m);
         if self.wide || own == size {
             return m;
         }
         if let Op::Convert(_, x) = self.op(m)
-            && self.kind(x) == Kind::Truth(size as u8)
+            && self.kind(x) == LaneType::Bool(size as u8)
         {
             return x;
         }
@@ -390,56 +400,57 @@ impl Program {
         } else {
             Convert::Cut
         };
-        self.push(Op::Convert(f, m), Kind::Truth(size as u8))
+        self.push(Op::Convert(f, m), LaneType::Bool(size as u8))
     }
 
     /// Truth values in lanes of one size, where they are no bits: the larger.
-    fn truths(&mut self, a: Id, b: Id) -> (Id, Id, Kind) {
+    fn truths(&mut self, a: TraceId, b: TraceId) -> (TraceId, TraceId, LaneType) {
         let (a, b) = (self.truth(a), self.truth(b));
         let size = self.size(a).max(self.size(b));
         (
             self.resized(a, size),
             self.resized(b, size),
-            Kind::Truth(size as u8),
+            LaneType::Bool(size as u8),
         )
     }
 
     /// The factors of a product, and their size.
-    pub(super) fn factors(&self, y: Id) -> Option<(Id, Id, usize)> {
+    pub(super) fn factors(&self, y: TraceId) -> Option<(TraceId, TraceId, usize)> {
         match self.op(y) {
-            Op::Two(Two::Mul, a, b) => Some((a, b, self.size(y))),
+            Op::Binary(BinaryInst::Mul, a, b) => Some((a, b, self.size(y))),
             _ => None,
         }
     }
 
     /// `x` where `a = -x`.
-    pub(super) fn negated(&self, a: Id) -> Option<Id> {
-        let sign = |b: Id| matches!(self.op(b), Op::Constant(s, size) if s == 1 << (8 * size - 1));
+    pub(super) fn negated(&self, a: TraceId) -> Option<TraceId> {
+        let sign =
+            |b: TraceId| matches!(self.op(b), Op::Constant(s, size) if s == 1 << (8 * size - 1));
         match self.op(a) {
-            Op::Two(Two::Xor, x, b) if sign(b) => Some(x),
+            Op::Binary(BinaryInst::Xor, x, b) if sign(b) => Some(x),
             _ => None,
         }
     }
 
-    pub(super) fn two(&mut self, f: Two, a: Id, b: Id) -> Id {
+    pub(super) fn two(&mut self, f: BinaryInst, a: TraceId, b: TraceId) -> TraceId {
         let Some(kind) = self.lanes(&[a, b]) else {
             return self.fail();
         };
         let (f, b) = match (f, self.negated(b)) {
-            (Two::Add, Some(b)) => (Two::Sub, b),
-            (Two::Sub, Some(b)) => (Two::Add, b),
+            (BinaryInst::Add, Some(b)) => (BinaryInst::Sub, b),
+            (BinaryInst::Sub, Some(b)) => (BinaryInst::Add, b),
             _ => (f, b),
         };
         // Equal sums and products are one, whatever comes first.
-        let (a, b) = if matches!(f, Two::Add | Two::Mul) {
+        let (a, b) = if matches!(f, BinaryInst::Add | BinaryInst::Mul) {
             (a.min(b), a.max(b))
         } else {
             (a, b)
         };
-        self.push(Op::Two(f, a, b), kind)
+        self.push(Op::Binary(f, a, b), kind)
     }
 
-    pub(super) fn fma(&mut self, mut a: Id, mut b: Id, mut c: Id) -> Id {
+    pub(super) fn fma(&mut self, mut a: TraceId, mut b: TraceId, mut c: TraceId) -> TraceId {
         let Some(kind) = self.lanes(&[a, b, c]) else {
             return self.fail();
         };
@@ -454,33 +465,33 @@ impl Program {
     }
 
     /// The kind of a comparison of these lanes.
-    pub(super) fn compared(&self, kind: Kind) -> Kind {
-        Kind::Truth(if self.wide { 0 } else { kind.size() as u8 })
+    pub(super) fn compared(&self, kind: LaneType) -> LaneType {
+        LaneType::Bool(if self.wide { 0 } else { kind.size() as u8 })
     }
 
-    pub(super) fn compare(&mut self, p: u8, a: Id, b: Id) -> Id {
+    pub(super) fn compare(&mut self, p: u8, a: TraceId, b: TraceId) -> TraceId {
         match self.lanes(&[a, b]) {
             Some(kind) => self.push(Op::Compare(p, a, b), self.compared(kind)),
             None => self.fail(),
         }
     }
 
-    pub(super) fn both(&mut self, a: Id, b: Id) -> Id {
+    pub(super) fn both(&mut self, a: TraceId, b: TraceId) -> TraceId {
         let (a, b, kind) = self.truths(a, b);
         self.push(Op::Both(a, b), kind)
     }
 
-    pub(super) fn either(&mut self, a: Id, b: Id) -> Id {
+    pub(super) fn either(&mut self, a: TraceId, b: TraceId) -> TraceId {
         let (a, b, kind) = self.truths(a, b);
         self.push(Op::Either(a, b), kind)
     }
 
-    pub(super) fn unlike(&mut self, a: Id, b: Id) -> Id {
+    pub(super) fn unlike(&mut self, a: TraceId, b: TraceId) -> TraceId {
         let (a, b, kind) = self.truths(a, b);
         self.push(Op::Unlike(a, b), kind)
     }
 
-    pub(super) fn not(&mut self, a: Id) -> Id {
+    pub(super) fn not(&mut self, a: TraceId) -> TraceId {
         let a = self.truth(a);
         let kind = self.kind(a);
         match self.op(a) {
@@ -493,9 +504,9 @@ impl Program {
         }
     }
 
-    pub(super) fn select(&mut self, m: Id, a: Id, b: Id) -> Id {
+    pub(super) fn select(&mut self, m: TraceId, a: TraceId, b: TraceId) -> TraceId {
         let m = self.truth(m);
-        let (p, q) = (self.kind(a).is_truth(), self.kind(b).is_truth());
+        let (p, q) = (self.kind(a).is_bool(), self.kind(b).is_bool());
         if p && q {
             let (yes, not) = (self.both(m, a), self.not(m));
             let no = self.both(not, b);
@@ -516,17 +527,17 @@ impl Program {
         let m = self.resized(m, kind.size());
         match self.op(m) {
             Op::Compare(predicate::LT, p, q) if (p, q) == (a, b) => {
-                self.push(Op::Two(Two::Min, p, q), kind)
+                self.push(Op::Binary(BinaryInst::Min, p, q), kind)
             }
             Op::Compare(predicate::LT, p, q) if (q, p) == (a, b) => {
-                self.push(Op::Two(Two::Max, q, p), kind)
+                self.push(Op::Binary(BinaryInst::Max, q, p), kind)
             }
             _ => self.push(Op::Select(m, a, b), kind),
         }
     }
 
     /// Sets the results, of elements of these sizes.
-    pub(super) fn finish(&mut self, outputs: &[(Id, usize)]) {
+    pub(super) fn finish(&mut self, outputs: &[(TraceId, usize)]) {
         for &(id, size) in outputs {
             let id = match size {
                 1 => self.byte(id),
@@ -536,7 +547,7 @@ impl Program {
                 }
                 _ => id,
             };
-            self.failed |= self.kind(id) != Kind::Lane(size as u8);
+            self.failed |= self.kind(id) != LaneType::Lane(size as u8);
             self.outputs.push(id);
         }
     }
@@ -558,7 +569,7 @@ impl Program {
     }
 
     /// The other part of the same input, for a part.
-    pub(super) fn other_part(&self, id: Id) -> Option<Id> {
+    pub(super) fn other_part(&self, id: TraceId) -> Option<TraceId> {
         match self.op(id) {
             Op::Part(half, z) => self
                 .known
@@ -569,7 +580,7 @@ impl Program {
     }
 
     /// The values that are written for an output.
-    pub(super) fn stored(&self, id: Id) -> SmallVec<[Id; 3]> {
+    pub(super) fn stored(&self, id: TraceId) -> SmallVec<[TraceId; 3]> {
         match self.op(id) {
             Op::Pair(re, im) => smallvec![re, im],
             _ => smallvec![id],
@@ -586,7 +597,7 @@ impl Program {
     }
 
     /// Operations that outputs and rare cases need, ascending.
-    pub(super) fn needed(&self) -> Vec<Id> {
+    pub(super) fn needed(&self) -> Vec<TraceId> {
         let mut need = vec![false; self.ops.len()];
         self.outputs
             .iter()
@@ -600,7 +611,7 @@ impl Program {
                     .for_each(|&v| need[v as usize] = true);
             }
         }
-        (0..self.ops.len() as Id)
+        (0..self.ops.len() as TraceId)
             .filter(|&i| need[i as usize])
             .collect()
     }

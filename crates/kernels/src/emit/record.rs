@@ -1,32 +1,34 @@
-//! [`Recorded`]: a vector that computes nothing and writes down what is asked of it.
+//! [`TraceVector`]: a vector that computes nothing and writes down what is asked of it.
 //!
 //! A function written over [`V`] runs on it once, and what it did is the function's program: both
 //! engines come from one definition. The program under construction belongs to the thread, because
 //! vectors have no place for it.
 
-use super::program::{Id, One, Program, Two, Way, Whole, predicate};
+use super::program::{
+    BinaryInst, IntegerInst, ShiftDirection, Trace, TraceId, UnaryInst, predicate,
+};
 use super::recorder::{self, with};
 use crate::vector::gradual::product;
 use crate::vector::{Float, V};
 use std::marker::PhantomData;
 
 /// A program under construction on this thread.
-pub(crate) struct Recording;
+pub(crate) struct TraceBuilder;
 
-impl Recording {
+impl TraceBuilder {
     /// For AVX-512 or AVX2, with elements of so many bytes at most.
-    pub(crate) fn start(wide: bool, widest: usize) -> Recording {
+    pub(crate) fn start(wide: bool, widest: usize) -> TraceBuilder {
         with(|p| p.start(wide, widest));
-        Recording
+        TraceBuilder
     }
 
     /// The next input, with elements of this size.
-    pub(crate) fn input(&self, size: usize) -> Id {
+    pub(crate) fn input(&self, size: usize) -> TraceId {
         with(|p| p.input(size))
     }
 
     /// One element for all.
-    pub(crate) fn constant(&self, bytes: &[u8]) -> Id {
+    pub(crate) fn constant(&self, bytes: &[u8]) -> TraceId {
         match bytes.len() {
             size @ (1 | 2 | 4 | 8) => {
                 let mut all = [0; 8];
@@ -37,24 +39,24 @@ impl Recording {
                 let [re, im] = [&bytes[..8], &bytes[8..]].map(|part| self.constant(part));
                 with(|p| p.pair([re, im]))
             }
-            _ => with(Program::fail),
+            _ => with(Trace::fail),
         }
     }
 
     /// A product of two of these operands as [`product`](crate::vector::gradual::product) makes it;
     /// any other value as it is.
-    pub(crate) fn gradual(&self, y: Id, x: &[Id]) -> Id {
+    pub(crate) fn gradual(&self, y: TraceId, x: &[TraceId]) -> TraceId {
         match with(|p| p.factors(y)) {
             Some((a, b, size)) if x.contains(&a) && x.contains(&b) => match size {
-                4 => product(Recorded::<f32>::of(a), Recorded::of(b)).0,
-                _ => product(Recorded::<f64>::of(a), Recorded::of(b)).0,
+                4 => product(TraceVector::<f32>::of(a), TraceVector::of(b)).0,
+                _ => product(TraceVector::<f64>::of(a), TraceVector::of(b)).0,
             },
             _ => y,
         }
     }
 
     /// The program of these results, of elements of these sizes.
-    pub(crate) fn finish(self, outputs: &[(Id, usize)]) -> Program {
+    pub(crate) fn finish(self, outputs: &[(TraceId, usize)]) -> Trace {
         with(|p| p.finish(outputs));
         with(std::mem::take)
     }
@@ -62,46 +64,46 @@ impl Recording {
 
 /// Where this holds, some function has no vector way.
 #[inline(never)]
-pub(crate) fn rare(m: Truths) {
+pub(crate) fn rare(m: TraceMask) {
     with(|p| p.rare.push(m.0));
 }
 
 /// A vector of floats that is written down.
 #[derive(Clone, Copy)]
-pub(crate) struct Recorded<E>(pub(crate) Id, PhantomData<E>);
+pub(crate) struct TraceVector<E>(pub(crate) TraceId, PhantomData<E>);
 
 /// Truth values that are written down.
 #[derive(Clone, Copy)]
-pub(crate) struct Truths(pub(crate) Id);
+pub(crate) struct TraceMask(pub(crate) TraceId);
 
-impl<E: Float> Recorded<E> {
+impl<E: Float> TraceVector<E> {
     /// An operand of an instruction on `E`.
-    pub(crate) fn of(x: Id) -> Self {
-        Recorded(recorder::operand(x, size_of::<E>()), PhantomData)
+    pub(crate) fn of(x: TraceId) -> Self {
+        TraceVector(recorder::operand(x, size_of::<E>()), PhantomData)
     }
 
-    fn one(self, f: One) -> Self {
-        Recorded(recorder::one(f, self.0), PhantomData)
+    fn one(self, f: UnaryInst) -> Self {
+        TraceVector(recorder::one(f, self.0), PhantomData)
     }
 
-    fn two(self, f: Two, b: Self) -> Self {
-        Recorded(recorder::two(f, self.0, b.0), PhantomData)
+    fn two(self, f: BinaryInst, b: Self) -> Self {
+        TraceVector(recorder::two(f, self.0, b.0), PhantomData)
     }
 
-    fn compare(self, p: u8, b: Self) -> Truths {
-        Truths(recorder::compare(p, self.0, b.0))
+    fn compare(self, p: u8, b: Self) -> TraceMask {
+        TraceMask(recorder::compare(p, self.0, b.0))
     }
 }
 
 /// A shift by the width of the fraction.
-fn fraction<E>(way: Way) -> One {
+fn fraction<E>(way: ShiftDirection) -> UnaryInst {
     let size = size_of::<E>() as u8;
-    One::Shift(way, if size == 8 { 52 } else { 23 }, size)
+    UnaryInst::Shift(way, if size == 8 { 52 } else { 23 }, size)
 }
 
-impl<E: Float> V for Recorded<E> {
+impl<E: Float> V for TraceVector<E> {
     type E = E;
-    type M = Truths;
+    type M = TraceMask;
     const N: usize = 1;
 
     unsafe fn load(_: *const E) -> Self {
@@ -110,95 +112,101 @@ impl<E: Float> V for Recorded<E> {
     unsafe fn store(self, _: *mut E) {
         unreachable!("a function on vectors writes no memory")
     }
-    fn any(_: Truths) -> bool {
+    fn any(_: TraceMask) -> bool {
         unreachable!("a function on vectors does not branch")
     }
-    fn may_hold(_: Truths) -> bool {
+    fn may_hold(_: TraceMask) -> bool {
         true
     }
     fn splat(x: E) -> Self {
-        Recorded(
+        TraceVector(
             recorder::constant(x.bits(), size_of::<E>() == 8),
             PhantomData,
         )
     }
     fn add(self, b: Self) -> Self {
-        self.two(Two::Add, b)
+        self.two(BinaryInst::Add, b)
     }
     fn sub(self, b: Self) -> Self {
-        self.two(Two::Sub, b)
+        self.two(BinaryInst::Sub, b)
     }
     fn mul(self, b: Self) -> Self {
-        self.two(Two::Mul, b)
+        self.two(BinaryInst::Mul, b)
     }
     fn div(self, b: Self) -> Self {
-        self.two(Two::Div, b)
+        self.two(BinaryInst::Div, b)
     }
     fn sqrt(self) -> Self {
-        self.one(One::Sqrt)
+        self.one(UnaryInst::Sqrt)
     }
     fn fma(self, b: Self, c: Self) -> Self {
-        Recorded(recorder::fma(self.0, b.0, c.0), PhantomData)
+        TraceVector(recorder::fma(self.0, b.0, c.0), PhantomData)
     }
     fn scale(self, n: Self) -> Self {
         if recorder::is_wide() {
-            self.two(Two::Scale, n)
+            self.two(BinaryInst::Scale, n)
         } else {
             crate::vector::scale(self, n)
         }
     }
     fn round(self) -> Self {
-        self.one(One::Round(0))
+        self.one(UnaryInst::Round(0))
     }
     fn floor(self) -> Self {
-        self.one(One::Round(1))
+        self.one(UnaryInst::Round(1))
     }
     fn ceil(self) -> Self {
-        self.one(One::Round(2))
+        self.one(UnaryInst::Round(2))
     }
     fn trunc(self) -> Self {
-        self.one(One::Round(3))
+        self.one(UnaryInst::Round(3))
     }
     fn and(self, b: Self) -> Self {
-        self.two(Two::And, b)
+        self.two(BinaryInst::And, b)
     }
     fn or(self, b: Self) -> Self {
-        self.two(Two::Or, b)
+        self.two(BinaryInst::Or, b)
     }
     fn xor(self, b: Self) -> Self {
-        self.two(Two::Xor, b)
+        self.two(BinaryInst::Xor, b)
     }
     fn bits_add(self, b: Self) -> Self {
-        self.two(Two::Whole(Whole::Add, size_of::<E>() as u8), b)
+        self.two(
+            BinaryInst::Integer(IntegerInst::Add, size_of::<E>() as u8),
+            b,
+        )
     }
     fn bits_sub(self, b: Self) -> Self {
-        self.two(Two::Whole(Whole::Sub, size_of::<E>() as u8), b)
+        self.two(
+            BinaryInst::Integer(IntegerInst::Sub, size_of::<E>() as u8),
+            b,
+        )
     }
     fn to_exponent(self) -> Self {
-        self.one(fraction::<E>(Way::Left))
+        self.one(fraction::<E>(ShiftDirection::Left))
     }
     fn exponent_bits(self) -> Self {
-        self.one(fraction::<E>(Way::Right))
+        self.one(fraction::<E>(ShiftDirection::Right))
     }
-    fn lt(self, b: Self) -> Truths {
+    fn lt(self, b: Self) -> TraceMask {
         self.compare(predicate::LT, b)
     }
-    fn le(self, b: Self) -> Truths {
+    fn le(self, b: Self) -> TraceMask {
         self.compare(predicate::LE, b)
     }
-    fn eq(self, b: Self) -> Truths {
+    fn eq(self, b: Self) -> TraceMask {
         self.compare(predicate::EQ, b)
     }
-    fn both(a: Truths, b: Truths) -> Truths {
-        Truths(recorder::both(a.0, b.0))
+    fn both(a: TraceMask, b: TraceMask) -> TraceMask {
+        TraceMask(recorder::both(a.0, b.0))
     }
-    fn either(a: Truths, b: Truths) -> Truths {
-        Truths(recorder::either(a.0, b.0))
+    fn either(a: TraceMask, b: TraceMask) -> TraceMask {
+        TraceMask(recorder::either(a.0, b.0))
     }
-    fn not(a: Truths) -> Truths {
-        Truths(recorder::not(a.0))
+    fn not(a: TraceMask) -> TraceMask {
+        TraceMask(recorder::not(a.0))
     }
-    fn select(m: Truths, a: Self, b: Self) -> Self {
-        Recorded(recorder::select(m.0, a.0, b.0), PhantomData)
+    fn select(m: TraceMask, a: Self, b: Self) -> Self {
+        TraceVector(recorder::select(m.0, a.0, b.0), PhantomData)
     }
 }

@@ -3,21 +3,21 @@
 //! What vectors write down, apart from their types: every function on vectors calls these, none
 //! should hold them.
 
-use super::program::{Id, Kind, One, Program, Two};
+use super::program::{BinaryInst, LaneType, Trace, TraceId, UnaryInst};
 use std::cell::RefCell;
 
 thread_local! {
-    static RECORDING: RefCell<Program> = RefCell::default();
+    static TRACE: RefCell<Trace> = RefCell::default();
 }
 
-pub(super) fn with<R>(f: impl FnOnce(&mut Program) -> R) -> R {
-    RECORDING.with_borrow_mut(f)
+pub(super) fn with<R>(f: impl FnOnce(&mut Trace) -> R) -> R {
+    TRACE.with_borrow_mut(f)
 }
 
 #[inline(never)]
-pub(super) fn operand(x: Id, size: usize) -> Id {
+pub(super) fn operand(x: TraceId, size: usize) -> TraceId {
     with(|p| {
-        if Some(p.kind(x)) == Kind::of_size(size) {
+        if Some(p.kind(x)) == LaneType::of_size(size) {
             x
         } else {
             p.fail()
@@ -25,42 +25,42 @@ pub(super) fn operand(x: Id, size: usize) -> Id {
     })
 }
 #[inline(never)]
-pub(super) fn constant(bits: u64, wide: bool) -> Id {
+pub(super) fn constant(bits: u64, wide: bool) -> TraceId {
     with(|p| p.constant(bits, if wide { 8 } else { 4 }))
 }
 #[inline(never)]
-pub(super) fn one(f: One, a: Id) -> Id {
+pub(super) fn one(f: UnaryInst, a: TraceId) -> TraceId {
     with(|p| p.one(f, a))
 }
 #[inline(never)]
-pub(super) fn two(f: Two, a: Id, b: Id) -> Id {
+pub(super) fn two(f: BinaryInst, a: TraceId, b: TraceId) -> TraceId {
     with(|p| p.two(f, a, b))
 }
 #[inline(never)]
-pub(super) fn fma(a: Id, b: Id, c: Id) -> Id {
+pub(super) fn fma(a: TraceId, b: TraceId, c: TraceId) -> TraceId {
     with(|p| p.fma(a, b, c))
 }
 #[inline(never)]
-pub(super) fn compare(f: u8, a: Id, b: Id) -> Id {
+pub(super) fn compare(f: u8, a: TraceId, b: TraceId) -> TraceId {
     with(|p| p.compare(f, a, b))
 }
 #[inline(never)]
-pub(super) fn both(a: Id, b: Id) -> Id {
+pub(super) fn both(a: TraceId, b: TraceId) -> TraceId {
     with(|p| p.both(a, b))
 }
 #[inline(never)]
-pub(super) fn either(a: Id, b: Id) -> Id {
+pub(super) fn either(a: TraceId, b: TraceId) -> TraceId {
     with(|p| p.either(a, b))
 }
 #[inline(never)]
-pub(super) fn not(a: Id) -> Id {
+pub(super) fn not(a: TraceId) -> TraceId {
     with(|p| p.not(a))
 }
 #[inline(never)]
-pub(super) fn select(m: Id, a: Id, b: Id) -> Id {
+pub(super) fn select(m: TraceId, a: TraceId, b: TraceId) -> TraceId {
     with(|p| p.select(m, a, b))
 }
 #[inline(never)]
 pub(super) fn is_wide() -> bool {
-    with(|p: &mut Program| p.wide)
+    with(|p: &mut Trace| p.wide)
 }

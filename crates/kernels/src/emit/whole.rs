@@ -4,7 +4,9 @@
 //! Parts of lanes are computed side by side: an operation on integers of so many bytes works on all
 //! that a vector has, whatever the size of the lanes that they lie in.
 
-use super::program::{Id, Kind, One, Op, Program, Two, Way, Whole, predicate};
+use super::program::{
+    BinaryInst, IntegerInst, LaneType, Op, ShiftDirection, Trace, TraceId, UnaryInst, predicate,
+};
 
 /// Set bits of the numbers below 16.
 const ONES: u128 = 0x04030302_03020201_03020201_02010100;
@@ -19,41 +21,44 @@ fn bytes(byte: u8, size: usize) -> u64 {
     u64::from_le_bytes([byte; 8]) >> (64 - 8 * size)
 }
 
-impl Program {
+impl Trace {
     /// An operation on integers of a size, in lanes of any.
-    fn at(&mut self, f: Whole, size: usize, a: Id, b: Id) -> Id {
-        let kind = Kind::Lane(self.size(a) as u8);
-        self.push(Op::Two(Two::Whole(f, size as u8), a, b), kind)
+    fn at(&mut self, f: IntegerInst, size: usize, a: TraceId, b: TraceId) -> TraceId {
+        let kind = LaneType::Lane(self.size(a) as u8);
+        self.push(Op::Binary(BinaryInst::Integer(f, size as u8), a, b), kind)
     }
 
-    fn moved(&mut self, way: Way, by: u32, size: usize, a: Id) -> Id {
-        let kind = Kind::Lane(self.size(a) as u8);
-        self.push(Op::One(One::Shift(way, by as u8, size as u8), a), kind)
+    fn moved(&mut self, way: ShiftDirection, by: u32, size: usize, a: TraceId) -> TraceId {
+        let kind = LaneType::Lane(self.size(a) as u8);
+        self.push(
+            Op::Unary(UnaryInst::Shift(way, by as u8, size as u8), a),
+            kind,
+        )
     }
 
-    fn bits(&mut self, f: Two, a: Id, b: Id) -> Id {
-        let kind = Kind::Lane(self.size(a) as u8);
-        self.push(Op::Two(f, a, b), kind)
+    fn bits(&mut self, f: BinaryInst, a: TraceId, b: TraceId) -> TraceId {
+        let kind = LaneType::Lane(self.size(a) as u8);
+        self.push(Op::Binary(f, a, b), kind)
     }
 
     /// The bits that a mask of a lane has, whatever instruction reads it.
-    fn masked(&mut self, a: Id, mask: u64) -> Id {
+    fn masked(&mut self, a: TraceId, mask: u64) -> TraceId {
         let size = self.size(a);
         let mask = self.constant(mask, size);
-        self.bits(Two::And, a, mask)
+        self.bits(BinaryInst::And, a, mask)
     }
 
     /// 16 bytes again and again, beside lanes of a value.
-    fn pattern(&mut self, bytes: u128, like: Id) -> Id {
+    fn pattern(&mut self, bytes: u128, like: TraceId) -> TraceId {
         let size = self.size(like) as u8;
         self.push(
             Op::Pattern([bytes as u64, (bytes >> 64) as u64], size),
-            Kind::Lane(size),
+            LaneType::Lane(size),
         )
     }
 
     /// All bits where `a < 0`, in lanes.
-    fn sign_lanes(&mut self, a: Id) -> Id {
+    fn sign_lanes(&mut self, a: TraceId) -> TraceId {
         let zero = self.constant(0, self.size(a));
         self.push(
             Op::Order(predicate::GT, true, zero, a),
@@ -62,26 +67,29 @@ impl Program {
     }
 
     /// Operands of an operation on integers of one size: truth values are bytes.
-    fn whole_operands(&mut self, a: Id, b: Id) -> Option<(Id, Id, usize)> {
+    fn whole_operands(&mut self, a: TraceId, b: TraceId) -> Option<(TraceId, TraceId, usize)> {
         let (a, b) = (self.byte(a), self.byte(b));
         self.lanes(&[a, b]).map(|kind| (a, b, kind.size()))
     }
 
     /// A function of two integers.
-    pub(super) fn whole(&mut self, f: Whole, a: Id, b: Id) -> Id {
+    pub(super) fn whole(&mut self, f: IntegerInst, a: TraceId, b: TraceId) -> TraceId {
         let Some((a, b, size)) = self.whole_operands(a, b) else {
             return self.fail();
         };
         match f {
-            Whole::Mul if size == 1 => self.byte_products(a, b),
-            Whole::Mul if size == 8 && !self.wide => self.long_products(a, b),
-            Whole::Shift(way) => self.shift(way, a, b),
-            Whole::Min | Whole::MinUnsigned | Whole::Max | Whole::MaxUnsigned
+            IntegerInst::Mul if size == 1 => self.byte_products(a, b),
+            IntegerInst::Mul if size == 8 && !self.wide => self.long_products(a, b),
+            IntegerInst::Shift(way) => self.shift(way, a, b),
+            IntegerInst::Min
+            | IntegerInst::MinUnsigned
+            | IntegerInst::Max
+            | IntegerInst::MaxUnsigned
                 if size == 8 && !self.wide =>
             {
-                let signed = matches!(f, Whole::Min | Whole::Max);
+                let signed = matches!(f, IntegerInst::Min | IntegerInst::Max);
                 let less = self.order(predicate::WHOLE_LT, signed, a, b);
-                let (x, y) = if matches!(f, Whole::Min | Whole::MinUnsigned) {
+                let (x, y) = if matches!(f, IntegerInst::Min | IntegerInst::MinUnsigned) {
                     (a, b)
                 } else {
                     (b, a)
@@ -93,7 +101,7 @@ impl Program {
     }
 
     /// A function of the bits of two values.
-    pub(super) fn bitwise(&mut self, f: Two, a: Id, b: Id) -> Id {
+    pub(super) fn bitwise(&mut self, f: BinaryInst, a: TraceId, b: TraceId) -> TraceId {
         match self.whole_operands(a, b) {
             Some((a, b, _)) => self.bits(f, a, b),
             None => self.fail(),
@@ -101,42 +109,42 @@ impl Program {
     }
 
     /// Products of even and of odd bytes, in 2 bytes each.
-    fn byte_products(&mut self, a: Id, b: Id) -> Id {
+    fn byte_products(&mut self, a: TraceId, b: TraceId) -> TraceId {
         let mask = self.pattern(
             u128::from_le_bytes([0xff, 0].repeat(8).try_into().expect("16 bytes")),
             a,
         );
-        let even = self.at(Whole::Mul, 2, a, b);
-        let even = self.bits(Two::And, even, mask);
-        let high = self.moved(Way::Right, 8, 2, b);
+        let even = self.at(IntegerInst::Mul, 2, a, b);
+        let even = self.bits(BinaryInst::And, even, mask);
+        let high = self.moved(ShiftDirection::Right, 8, 2, b);
         let mask = self.pattern(
             u128::from_le_bytes([0, 0xff].repeat(8).try_into().expect("16 bytes")),
             a,
         );
-        let up = self.bits(Two::And, a, mask);
-        let odd = self.at(Whole::Mul, 2, up, high);
-        self.bits(Two::Or, even, odd)
+        let up = self.bits(BinaryInst::And, a, mask);
+        let odd = self.at(IntegerInst::Mul, 2, up, high);
+        self.bits(BinaryInst::Or, even, odd)
     }
 
     /// `a b` in 8 bytes, by products of halves.
-    fn long_products(&mut self, a: Id, b: Id) -> Id {
-        let [high_a, high_b] = [a, b].map(|x| self.moved(Way::Right, 32, 8, x));
+    fn long_products(&mut self, a: TraceId, b: TraceId) -> TraceId {
+        let [high_a, high_b] = [a, b].map(|x| self.moved(ShiftDirection::Right, 32, 8, x));
         let (low, p, q) = (
-            self.at(Whole::MulLow, 8, a, b),
-            self.at(Whole::MulLow, 8, high_a, b),
-            self.at(Whole::MulLow, 8, a, high_b),
+            self.at(IntegerInst::MulLow, 8, a, b),
+            self.at(IntegerInst::MulLow, 8, high_a, b),
+            self.at(IntegerInst::MulLow, 8, a, high_b),
         );
-        let cross = self.at(Whole::Add, 8, p, q);
-        let cross = self.moved(Way::Left, 32, 8, cross);
-        self.at(Whole::Add, 8, low, cross)
+        let cross = self.at(IntegerInst::Add, 8, p, q);
+        let cross = self.moved(ShiftDirection::Left, 32, 8, cross);
+        self.at(IntegerInst::Add, 8, low, cross)
     }
 
     /// `a = b`, `a < b` or `a <= b` of integers.
-    pub(super) fn order(&mut self, p: u8, signed: bool, a: Id, b: Id) -> Id {
+    pub(super) fn order(&mut self, p: u8, signed: bool, a: TraceId, b: TraceId) -> TraceId {
         let Some((mut a, mut b, size)) = self.whole_operands(a, b) else {
             return self.fail();
         };
-        let kind = self.compared(Kind::Lane(size as u8));
+        let kind = self.compared(LaneType::Lane(size as u8));
         if self.wide || p == predicate::EQ {
             return self.push(Op::Order(p, signed || p == predicate::EQ, a, b), kind);
         }
@@ -147,7 +155,7 @@ impl Program {
             } else {
                 (b, a)
             };
-            let least = self.at(Whole::MinUnsigned, size, x, y);
+            let least = self.at(IntegerInst::MinUnsigned, size, x, y);
             let m = self.push(Op::Order(predicate::EQ, true, least, x), kind);
             return if p == predicate::WHOLE_LE {
                 m
@@ -157,7 +165,10 @@ impl Program {
         }
         if !signed {
             let sign = self.constant(1 << 63, 8);
-            (a, b) = (self.bits(Two::Xor, a, sign), self.bits(Two::Xor, b, sign));
+            (a, b) = (
+                self.bits(BinaryInst::Xor, a, sign),
+                self.bits(BinaryInst::Xor, b, sign),
+            );
         }
         if p == predicate::WHOLE_LT {
             return self.push(Op::Order(predicate::GT, true, b, a), kind);
@@ -166,7 +177,7 @@ impl Program {
         self.not(m)
     }
 
-    fn shift(&mut self, way: Way, a: Id, by: Id) -> Id {
+    fn shift(&mut self, way: ShiftDirection, a: TraceId, by: TraceId) -> TraceId {
         let size = self.size(a);
         match self.known(by) {
             Some(n) => self.shift_by(way, a, n),
@@ -175,12 +186,12 @@ impl Program {
     }
 
     /// By one amount for all.
-    pub(super) fn shift_by(&mut self, way: Way, a: Id, by: u64) -> Id {
+    pub(super) fn shift_by(&mut self, way: ShiftDirection, a: TraceId, by: u64) -> TraceId {
         let size = self.size(a);
         let bits = 8 * size as u64;
-        if let (Some(x), true) = (self.known(a), way != Way::RightSigned) {
+        if let (Some(x), true) = (self.known(a), way != ShiftDirection::RightSigned) {
             let by = by.min(64) as u32;
-            let x = if way == Way::Left {
+            let x = if way == ShiftDirection::Left {
                 x.checked_shl(by)
             } else {
                 x.checked_shr(by)
@@ -188,33 +199,33 @@ impl Program {
             return self.constant(x.unwrap_or(0), size);
         }
         let by = match way {
-            Way::RightSigned => by.min(bits - 1) as u32,
+            ShiftDirection::RightSigned => by.min(bits - 1) as u32,
             _ if by >= bits => return self.constant(0, size),
             _ => by as u32,
         };
         match (way, size) {
             _ if by == 0 => a,
-            (Way::RightSigned, 1) => {
+            (ShiftDirection::RightSigned, 1) => {
                 // The sign is where the highest bit went.
-                let x = self.shift_by(Way::Right, a, by.into());
+                let x = self.shift_by(ShiftDirection::Right, a, by.into());
                 let sign = self.constant(bytes(0x80 >> by, 1), 1);
-                let x = self.bits(Two::Xor, x, sign);
-                self.at(Whole::Sub, 1, x, sign)
+                let x = self.bits(BinaryInst::Xor, x, sign);
+                self.at(IntegerInst::Sub, 1, x, sign)
             }
             (_, 1) => {
                 let x = self.moved(way, by, 2, a);
-                let kept = if way == Way::Left {
+                let kept = if way == ShiftDirection::Left {
                     0xff << by
                 } else {
                     0xff >> by
                 };
                 self.masked(x, kept & 0xff)
             }
-            (Way::RightSigned, 8) if !self.wide => {
+            (ShiftDirection::RightSigned, 8) if !self.wide => {
                 let signs = self.sign_lanes(a);
-                let x = self.bits(Two::Xor, a, signs);
-                let x = self.moved(Way::Right, by, 8, x);
-                self.bits(Two::Xor, x, signs)
+                let x = self.bits(BinaryInst::Xor, a, signs);
+                let x = self.moved(ShiftDirection::Right, by, 8, x);
+                self.bits(BinaryInst::Xor, x, signs)
             }
             _ => self.moved(way, by, size, a),
         }
@@ -222,95 +233,99 @@ impl Program {
 
     /// By amounts of the same size, without a sign: in integers of twice the size where those alone
     /// have instructions.
-    fn shift_at(&mut self, way: Way, size: usize, a: Id, by: Id) -> Id {
+    fn shift_at(&mut self, way: ShiftDirection, size: usize, a: TraceId, by: TraceId) -> TraceId {
         match size {
-            8 if way == Way::RightSigned && !self.wide => {
+            8 if way == ShiftDirection::RightSigned && !self.wide => {
                 let signs = self.sign_lanes(a);
-                let x = self.bits(Two::Xor, a, signs);
-                let x = self.at(Whole::Shift(Way::Right), 8, x, by);
-                self.bits(Two::Xor, x, signs)
+                let x = self.bits(BinaryInst::Xor, a, signs);
+                let x = self.at(IntegerInst::Shift(ShiftDirection::Right), 8, x, by);
+                self.bits(BinaryInst::Xor, x, signs)
             }
-            4 | 8 => self.at(Whole::Shift(way), size, a, by),
-            2 if self.wide => self.at(Whole::Shift(way), 2, a, by),
+            4 | 8 => self.at(IntegerInst::Shift(way), size, a, by),
+            2 if self.wide => self.at(IntegerInst::Shift(way), 2, a, by),
             _ => {
                 let (bits, double) = (8 * size as u32, 2 * size);
                 let half: u128 =
                     (0..16 / double).fold(0, |m, k| m | ((1 << bits) - 1) << (16 * size * k));
                 let (low, high) = (self.pattern(half, a), self.pattern(half << bits, a));
                 let (few, many) = (
-                    self.bits(Two::And, by, low),
-                    self.moved(Way::Right, bits, double, by),
+                    self.bits(BinaryInst::And, by, low),
+                    self.moved(ShiftDirection::Right, bits, double, by),
                 );
                 let (even, odd) = match way {
-                    Way::Left => (a, self.bits(Two::And, a, high)),
-                    Way::Right => (self.bits(Two::And, a, low), a),
-                    Way::RightSigned => (self.moved(Way::Left, bits, double, a), a),
+                    ShiftDirection::Left => (a, self.bits(BinaryInst::And, a, high)),
+                    ShiftDirection::Right => (self.bits(BinaryInst::And, a, low), a),
+                    ShiftDirection::RightSigned => {
+                        (self.moved(ShiftDirection::Left, bits, double, a), a)
+                    }
                 };
                 let even = self.shift_at(way, double, even, few);
                 let odd = self.shift_at(way, double, odd, many);
                 let even = match way {
-                    Way::Left => self.bits(Two::And, even, low),
-                    Way::Right => even,
-                    Way::RightSigned => self.moved(Way::Right, bits, double, even),
+                    ShiftDirection::Left => self.bits(BinaryInst::And, even, low),
+                    ShiftDirection::Right => even,
+                    ShiftDirection::RightSigned => {
+                        self.moved(ShiftDirection::Right, bits, double, even)
+                    }
                 };
-                let odd = if way == Way::Left {
+                let odd = if way == ShiftDirection::Left {
                     odd
                 } else {
-                    self.bits(Two::And, odd, high)
+                    self.bits(BinaryInst::And, odd, high)
                 };
-                self.bits(Two::Or, even, odd)
+                self.bits(BinaryInst::Or, even, odd)
             }
         }
     }
 
     /// The complement of all bits.
-    pub(super) fn complement(&mut self, a: Id) -> Id {
+    pub(super) fn complement(&mut self, a: TraceId) -> TraceId {
         let a = self.byte(a);
         let ones = self.constant(u64::MAX, self.size(a));
-        self.bits(Two::Xor, a, ones)
+        self.bits(BinaryInst::Xor, a, ones)
     }
 
     /// The magnitude of an integer with a sign, wrapping.
-    pub(super) fn magnitude(&mut self, a: Id) -> Id {
+    pub(super) fn magnitude(&mut self, a: TraceId) -> TraceId {
         let a = self.byte(a);
         let size = self.size(a);
         if size < 8 || self.wide {
-            return self.one(One::Magnitude, a);
+            return self.one(UnaryInst::Magnitude, a);
         }
         let signs = self.sign_lanes(a);
-        let x = self.bits(Two::Xor, a, signs);
-        self.at(Whole::Sub, 8, x, signs)
+        let x = self.bits(BinaryInst::Xor, a, signs);
+        self.at(IntegerInst::Sub, 8, x, signs)
     }
 
     /// -1, 0 or 1.
-    pub(super) fn sign(&mut self, a: Id, signed: bool) -> Id {
+    pub(super) fn sign(&mut self, a: TraceId, signed: bool) -> TraceId {
         let a = self.byte(a);
         let size = self.size(a);
         let (one, minus) = (self.constant(1, size), self.constant(u64::MAX, size));
         if !signed {
-            return self.whole(Whole::MinUnsigned, a, one);
+            return self.whole(IntegerInst::MinUnsigned, a, one);
         }
-        let x = self.whole(Whole::Min, a, one);
-        self.whole(Whole::Max, x, minus)
+        let x = self.whole(IntegerInst::Min, a, one);
+        self.whole(IntegerInst::Max, x, minus)
     }
 
     /// The high and the low halves of bytes.
-    fn nibbles(&mut self, a: Id) -> (Id, Id) {
+    fn nibbles(&mut self, a: TraceId) -> (TraceId, TraceId) {
         let mask = bytes(0x0f, self.size(a));
-        let high = self.moved(Way::Right, 4, 2, a);
+        let high = self.moved(ShiftDirection::Right, 4, 2, a);
         (self.masked(high, mask), self.masked(a, mask))
     }
 
     /// The number of set bits.
-    pub(super) fn count_ones(&mut self, a: Id) -> Id {
+    pub(super) fn count_ones(&mut self, a: TraceId) -> TraceId {
         let a = self.byte(a);
         let size = self.size(a);
         let ((high, low), table) = (self.nibbles(a), self.pattern(ONES, a));
         let (high, low) = (
-            self.at(Whole::Shuffle, 1, table, high),
-            self.at(Whole::Shuffle, 1, table, low),
+            self.at(IntegerInst::Shuffle, 1, table, high),
+            self.at(IntegerInst::Shuffle, 1, table, low),
         );
-        let x = self.at(Whole::Add, 1, high, low);
+        let x = self.at(IntegerInst::Add, 1, high, low);
         let repeated = |byte: &[u8]| {
             u128::from_le_bytes(byte.repeat(16 / byte.len()).try_into().expect("16 bytes"))
         };
@@ -318,51 +333,51 @@ impl Program {
             1 => x,
             8 => {
                 let zero = self.pattern(0, a);
-                self.at(Whole::SumBytes, 8, x, zero)
+                self.at(IntegerInst::SumBytes, 8, x, zero)
             }
             _ => {
                 let ones = self.pattern(repeated(&[1]), a);
-                let x = self.at(Whole::MulAdd, 1, x, ones);
+                let x = self.at(IntegerInst::MulAdd, 1, x, ones);
                 if size == 2 {
                     return x;
                 }
                 let ones = self.pattern(repeated(&[1, 0]), a);
-                self.at(Whole::MulAdd, 2, x, ones)
+                self.at(IntegerInst::MulAdd, 2, x, ones)
             }
         }
     }
 
     /// The number of zeros above the highest bit: of bytes, then of two neighbours that long, the
     /// lower of which counts where the higher is 0.
-    pub(super) fn leading_zeros(&mut self, a: Id) -> Id {
+    pub(super) fn leading_zeros(&mut self, a: TraceId) -> TraceId {
         let a = self.byte(a);
         let size = self.size(a);
         let (high, low) = self.nibbles(a);
         let (t, u) = (self.pattern(HIGH, a), self.pattern(LOW, a));
         let (high, low) = (
-            self.at(Whole::Shuffle, 1, t, high),
-            self.at(Whole::Shuffle, 1, u, low),
+            self.at(IntegerInst::Shuffle, 1, t, high),
+            self.at(IntegerInst::Shuffle, 1, u, low),
         );
-        let mut x = self.at(Whole::MinUnsigned, 1, high, low);
+        let mut x = self.at(IntegerInst::MinUnsigned, 1, high, low);
         let mut part = 1;
         while part < size {
             let bits = 8 * part as u32;
             let double = 2 * part;
-            let high = self.moved(Way::Right, bits, double, x);
+            let high = self.moved(ShiftDirection::Right, bits, double, x);
             // 1 where all of the higher are zeros.
-            let all = self.moved(Way::Right, bits + bits.ilog2(), double, x);
+            let all = self.moved(ShiftDirection::Right, bits + bits.ilog2(), double, x);
             let low = (0..16 / double).fold(0u128, |m, k| m | ((1 << bits) - 1) << (16 * part * k));
             let low = self.pattern(low, a);
-            let low = self.bits(Two::And, x, low);
-            let more = self.at(Whole::Mul, 2, all, low);
-            x = self.at(Whole::Add, double, high, more);
+            let low = self.bits(BinaryInst::And, x, low);
+            let more = self.at(IntegerInst::Mul, 2, all, low);
+            x = self.at(IntegerInst::Add, double, high, more);
             part = double;
         }
         x
     }
 
     /// An integer of another size, which wraps.
-    pub(super) fn resize(&mut self, a: Id, size: usize, signed: bool) -> Id {
+    pub(super) fn resize(&mut self, a: TraceId, size: usize, signed: bool) -> TraceId {
         let a = self.byte(a);
         let own = self.size(a);
         if let Some(bits) = self.known(a) {
@@ -374,7 +389,7 @@ impl Program {
             };
             return self.constant(signed, size);
         }
-        let kind = Kind::Lane(size as u8);
+        let kind = LaneType::Lane(size as u8);
         match own.cmp(&size) {
             std::cmp::Ordering::Equal => a,
             std::cmp::Ordering::Less => self.push(

@@ -1,9 +1,9 @@
 //! [`Body`]: straight-line code over tiles, and its assembly from single assignments.
 
-use super::pack::{Layout, fill};
-use super::variants::{Rows, Variants};
+use super::pack::{ViewLayout, fill};
+use super::variants::{CodeVariants, RowLoop};
 use super::{Kernel, Run, TILE_BYTES, kernels};
-use crate::emit::How;
+use crate::emit::MemoryFlags;
 
 pub use crate::emit::AHEAD;
 use crate::simd::{Level, is_intel};
@@ -17,11 +17,11 @@ pub struct Value(u32);
 
 /// How the inputs of a body lie: settled once for all its runs over a shape.
 pub struct Laid {
-    pub(super) layouts: SmallVec<[Layout; 4]>,
+    pub(super) layouts: SmallVec<[ViewLayout; 4]>,
     /// Rows that code takes one by one.
-    pub(super) rows: Option<Rows>,
+    pub(super) rows: Option<RowLoop>,
     /// What code is compiled for.
-    pub(super) how: How,
+    pub(super) how: MemoryFlags,
 }
 
 impl Laid {
@@ -29,7 +29,7 @@ impl Laid {
     /// memory that another loop is about to read first, while this one, which finds its elements in
     /// a cache, leaves memory idle.
     pub fn reading_ahead(mut self, inputs: impl Iterator<Item = usize>) -> Laid {
-        let dense = |k: &usize| *k < 64 && matches!(self.layouts.get(*k), Some(Layout::Dense));
+        let dense = |k: &usize| *k < 64 && matches!(self.layouts.get(*k), Some(ViewLayout::Dense));
         self.how.ahead = inputs.filter(dense).fold(0, |bits, k| bits | 1 << k);
         self
     }
@@ -67,18 +67,18 @@ pub struct Builder {
 
 /// A place that an instruction reads or writes: an index into the table of pointers, which holds
 /// registers, then inputs, then constants, then outputs.
-pub(super) type Place = u32;
+pub(super) type PointerIndex = u32;
 
-pub(super) struct Step {
+pub(super) struct BodyStep {
     pub(super) kernel: Kernel,
     pub(super) data: usize,
-    pub(super) y: Place,
-    pub(super) x: [Place; 3],
+    pub(super) y: PointerIndex,
+    pub(super) x: [PointerIndex; 3],
 }
 
 /// Straight-line code over tiles.
 pub struct Body {
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<BodyStep>,
     /// The number of registers.
     pub(super) registers: usize,
     /// Element sizes of the inputs, and the last step that reads each (past all for one that an
@@ -89,7 +89,7 @@ pub struct Body {
     pub(super) outputs: Vec<(usize, usize)>,
     /// The size of the widest element.
     pub(super) widest: usize,
-    pub(super) emitted: Variants,
+    pub(super) emitted: CodeVariants,
 }
 
 impl Builder {
@@ -209,7 +209,7 @@ impl Builder {
         }
         let (inputs, mut constants) = (self.inputs as u32, Vec::new());
         let mut input_sizes = vec![(1, 0); self.inputs];
-        let mut place = vec![0 as Place; n];
+        let mut place = vec![0 as PointerIndex; n];
         for i in 0..n {
             match self.values[i].0 {
                 Definition::Input(k) => place[i] = registers + k as u32,
@@ -236,7 +236,7 @@ impl Builder {
                     }
                 }
                 written[i] = steps.len();
-                steps.push(Step {
+                steps.push(BodyStep {
                     kernel: *kernel,
                     data: *data,
                     y: place[i],
@@ -259,7 +259,7 @@ impl Builder {
                 .map(|v| (self.values[v.0 as usize].1, written[v.0 as usize]))
                 .collect(),
             widest,
-            emitted: Variants::default(),
+            emitted: CodeVariants::default(),
         }
     }
 }
@@ -270,7 +270,7 @@ impl Builder {
 pub struct Line(pub [u8; 64]);
 
 /// Registers take no more than this together: a body of very many has shorter tiles.
-const ROOM: usize = 1 << 20;
+const REGISTER_FILE_BYTES: usize = 1 << 20;
 
 thread_local! {
     /// Registers of the body that runs on this thread.
@@ -299,7 +299,7 @@ impl Body {
 
     /// The instructions, for a caller that gives every place itself.
     pub fn code(&self) -> impl Iterator<Item = Instruction> {
-        let of = |s: &Step| Instruction {
+        let of = |s: &BodyStep| Instruction {
             kernel: s.kernel.run,
             data: s.data,
             y: s.y as usize,
@@ -371,7 +371,7 @@ impl Body {
     /// That of [`Body::run`].
     pub(super) unsafe fn interpret(
         &self,
-        layouts: &[Layout],
+        layouts: &[ViewLayout],
         range: Range<usize>,
         inputs: &[*const u8],
         outputs: &[*mut u8],
@@ -380,7 +380,7 @@ impl Body {
             let own = self.registers + self.inputs.len() + self.constants.len();
             // Lines of a register: a tile, or all elements if they are few.
             let all = (range.len() * self.widest).div_ceil(size_of::<Line>());
-            let most = (ROOM / own.max(1)).min(TILE_BYTES) / size_of::<Line>();
+            let most = (REGISTER_FILE_BYTES / own.max(1)).min(TILE_BYTES) / size_of::<Line>();
             let lines = most.max(1).min(all);
             let tile = lines * size_of::<Line>() / self.widest;
             if memory.len() < own * lines {
@@ -395,12 +395,12 @@ impl Body {
             for (k, (layout, &data)) in layouts.iter().zip(inputs).enumerate() {
                 let register = &mut table[self.registers + k];
                 match layout {
-                    Layout::Dense => {
+                    ViewLayout::Dense => {
                         *register = data.cast_mut().wrapping_add(range.start * self.inputs[k].0);
                     }
                     // SAFETY: the input has an element, the register room for a tile.
-                    Layout::Splat => unsafe { fill(self.inputs[k].0, *register, data, few) },
-                    Layout::Strided(_) => {}
+                    ViewLayout::Splat => unsafe { fill(self.inputs[k].0, *register, data, few) },
+                    ViewLayout::Strided(_) => {}
                 }
             }
             for (k, (bytes, size)) in self.constants.iter().enumerate() {
@@ -418,7 +418,7 @@ impl Body {
             loop {
                 let n = (range.end - start).min(tile);
                 for (k, layout) in layouts.iter().enumerate() {
-                    if let Layout::Strided(nest) = layout {
+                    if let ViewLayout::Strided(nest) = layout {
                         let (size, register) = (self.inputs[k].0, table[self.registers + k]);
                         // SAFETY: the caller's promise; n elements fit a register.
                         unsafe { nest.pack(size, register, inputs[k], start, n) };
@@ -436,7 +436,7 @@ impl Body {
                     return;
                 }
                 for (k, layout) in layouts.iter().enumerate() {
-                    if let Layout::Dense = layout {
+                    if let ViewLayout::Dense = layout {
                         let at = &mut table[self.registers + k];
                         *at = at.wrapping_add(n * self.inputs[k].0);
                     }

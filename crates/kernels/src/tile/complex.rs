@@ -4,15 +4,15 @@
 use super::Kernel;
 use super::kernels::{Map, Zip, map, zip};
 use crate::emit::complex;
-use crate::vector::complex::Part;
+use crate::vector::complex::ComplexPart;
 use num_complex::Complex;
 use std::ops::{Neg, Sub};
 
 /// A float that complex numbers consist of.
-pub trait Real: Part + PartialOrd + Neg<Output = Self> + Sub<Output = Self> {}
+pub trait ComplexFloat: ComplexPart + PartialOrd + Neg<Output = Self> + Sub<Output = Self> {}
 
-impl Real for f32 {}
-impl Real for f64 {}
+impl ComplexFloat for f32 {}
+impl ComplexFloat for f64 {}
 
 struct Negative;
 struct Conjugate;
@@ -26,18 +26,18 @@ struct Product;
 struct StrongProduct;
 
 #[inline(always)]
-fn wide<T: Real>(z: Complex<T>) -> Complex<f64> {
+fn wide<T: ComplexFloat>(z: Complex<T>) -> Complex<f64> {
     Complex::new(z.re.into(), z.im.into())
 }
 
 #[inline(always)]
-fn narrow<T: Real>(z: Complex<f64>) -> Complex<T> {
+fn narrow<T: ComplexFloat>(z: Complex<f64>) -> Complex<T> {
     Complex::new(T::nearest(z.re), T::nearest(z.im))
 }
 
 macro_rules! maps {
     ($($name:ident -> $u:ty, |$z:ident| $value:expr;)*) => {$(
-        impl<T: Real> Map<Complex<T>, $u> for $name {
+        impl<T: ComplexFloat> Map<Complex<T>, $u> for $name {
             #[inline(always)]
             fn f($z: Complex<T>) -> $u { $value }
         }
@@ -63,21 +63,21 @@ maps! {
     };
 }
 
-impl<T: Real> Zip<Complex<T>, Complex<T>> for Difference {
+impl<T: ComplexFloat> Zip<Complex<T>, Complex<T>> for Difference {
     #[inline(always)]
     fn f(a: Complex<T>, b: Complex<T>) -> Complex<T> {
         Complex::new(a.re - b.re, a.im - b.im)
     }
 }
 
-impl<T: Real> Zip<Complex<T>, Complex<T>> for Product {
+impl<T: ComplexFloat> Zip<Complex<T>, Complex<T>> for Product {
     #[inline(always)]
     fn f(a: Complex<T>, b: Complex<T>) -> Complex<T> {
         narrow(wide(a) * wide(b))
     }
 }
 
-impl<T: Real> Zip<Complex<T>, Complex<T>> for StrongProduct {
+impl<T: ComplexFloat> Zip<Complex<T>, Complex<T>> for StrongProduct {
     #[inline(always)]
     fn f(a: Complex<T>, b: Complex<T>) -> Complex<T> {
         let (a, b) = (wide(a), wide(b));
@@ -122,7 +122,7 @@ pub enum Binary {
 }
 
 /// The kernel of a function of one complex number.
-pub fn unary<T: Real>(f: Unary) -> Kernel {
+pub fn unary<T: ComplexFloat>(f: Unary) -> Kernel {
     match f {
         Unary::Neg => {
             map::<Complex<T>, Complex<T>, Negative>().recorded(complex::negative::<Complex<T>>)
@@ -144,7 +144,7 @@ pub fn unary<T: Real>(f: Unary) -> Kernel {
 }
 
 /// The kernel of a function of two complex numbers.
-pub fn binary<T: Real>(f: Binary) -> Kernel {
+pub fn binary<T: ComplexFloat>(f: Binary) -> Kernel {
     match f {
         Binary::Sub => {
             zip::<Complex<T>, Complex<T>, Difference>().recorded(complex::difference::<Complex<T>>)

@@ -14,14 +14,14 @@
 //! added to [`SHIFTED`], whose sum has it in its lowest bits.
 
 use super::Kernel;
-use super::kernels::BLOCK;
+use super::kernels::MAP_BLOCK_ELEMENTS;
 use crate::emit::instruction::{self, Class};
 use crate::inlined::each;
 use crate::simd::widest;
 use num_complex::Complex;
 
 /// Elements that are converted together.
-const GROUP: usize = BLOCK / 4;
+const GROUP: usize = MAP_BLOCK_ELEMENTS / 4;
 
 /// An element type by what its bits are.
 pub trait Element: Copy + Default {
@@ -38,15 +38,15 @@ macro_rules! elements {
 }
 
 elements! {
-    Class::Truth => bool;
-    Class::Whole(1, true) => i8;
-    Class::Whole(2, true) => i16;
-    Class::Whole(4, true) => i32;
-    Class::Whole(8, true) => i64;
-    Class::Whole(1, false) => u8;
-    Class::Whole(2, false) => u16;
-    Class::Whole(4, false) => u32;
-    Class::Whole(8, false) => u64;
+    Class::Bool => bool;
+    Class::Integer(1, true) => i8;
+    Class::Integer(2, true) => i16;
+    Class::Integer(4, true) => i32;
+    Class::Integer(8, true) => i64;
+    Class::Integer(1, false) => u8;
+    Class::Integer(2, false) => u16;
+    Class::Integer(4, false) => u32;
+    Class::Integer(8, false) => u64;
     Class::Float(4) => f32;
     Class::Float(8) => f64;
     Class::Complex(8) => Complex<f32>;

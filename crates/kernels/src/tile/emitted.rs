@@ -8,9 +8,9 @@
 use super::Body;
 use super::TILE_BYTES;
 use super::body::{Laid, Line};
-use super::pack::{Layout, fill};
-use super::variants::{Rows, Variant};
-use crate::emit::{Emitted, How, Id, Program, Recording, STREAM};
+use super::pack::{ViewLayout, fill};
+use super::variants::{CodeVariant, RowLoop};
+use crate::emit::{Emitted, MemoryFlags, STREAM_BYTES, Trace, TraceBuilder, TraceId};
 use crate::environment::chosen;
 use crate::simd::Level;
 use smallvec::SmallVec;
@@ -23,17 +23,17 @@ use std::sync::atomic::Ordering;
 mod tests;
 
 /// From this many elements on, code is worth its compilation the first time.
-const MANY: usize = 1 << 15;
+const COMPILE_FIRST_ELEMENTS: usize = 1 << 15;
 
 /// Elements that are interpreted around a rare one.
-const FEW: usize = 512;
+const RARE_NEIGHBOURHOOD_ELEMENTS: usize = 512;
 
 /// Elements of a row that is worth a call, and a vector that is not full.
-const LONG: usize = 256;
+const MIN_ROW_ELEMENTS: usize = 256;
 
 /// The most inputs and instructions of a body that is compiled.
-const MOST_INPUTS: usize = 64;
-const MOST_STEPS: usize = 1000;
+const MAX_CODE_INPUTS: usize = 64;
+const MAX_CODE_STEPS: usize = 1000;
 
 /// What runs bodies.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,9 +72,9 @@ pub(super) fn is_wanted() -> bool {
 
 impl Body {
     /// The code for inputs that lie so, if there is any and it is time for it.
-    pub(super) fn emitted(&self, laid: &Laid, how: How, n: usize) -> Option<&Emitted> {
+    pub(super) fn emitted(&self, laid: &Laid, how: MemoryFlags, n: usize) -> Option<&Emitted> {
         let engine = Engine::chosen();
-        if engine == Engine::Interpreter || laid.layouts.len() > MOST_INPUTS {
+        if engine == Engine::Interpreter || laid.layouts.len() > MAX_CODE_INPUTS {
             return None;
         }
         let mut link = &self.emitted.first;
@@ -85,9 +85,12 @@ impl Body {
                 None => {
                     // One kernel over memory that needs no packing is as good as code.
                     if engine == Engine::Both {
-                        let early =
-                            || n < MANY && self.emitted.runs.fetch_add(1, Ordering::Relaxed) == 0;
-                        let as_good = || laid.layouts.iter().all(|l| matches!(l, Layout::Dense));
+                        let early = || {
+                            n < COMPILE_FIRST_ELEMENTS
+                                && self.emitted.runs.fetch_add(1, Ordering::Relaxed) == 0
+                        };
+                        let as_good =
+                            || laid.layouts.iter().all(|l| matches!(l, ViewLayout::Dense));
                         if self.steps.len() < 2 && how.streams == 0 && as_good() || early() {
                             return None;
                         }
@@ -95,7 +98,7 @@ impl Body {
                     // Another thread may put another variant here.
                     link.get_or_init(|| {
                         let code = self.compile(Level::chosen(), how);
-                        Box::new(Variant {
+                        Box::new(CodeVariant {
                             how,
                             code,
                             next: OnceLock::new(),
@@ -107,10 +110,16 @@ impl Body {
     }
 
     /// What code is compiled for: outputs whose rows begin unevenly go through the caches.
-    pub(super) fn how(&self, laid: &Laid, range: &Range<usize>, outputs: &[*mut u8]) -> How {
+    pub(super) fn how(
+        &self,
+        laid: &Laid,
+        range: &Range<usize>,
+        outputs: &[*mut u8],
+    ) -> MemoryFlags {
         let even = |k: usize| {
-            let step = |elements: usize| (elements * self.outputs[k].0).is_multiple_of(STREAM);
-            outputs[k].addr().is_multiple_of(STREAM)
+            let step =
+                |elements: usize| (elements * self.outputs[k].0).is_multiple_of(STREAM_BYTES);
+            outputs[k].addr().is_multiple_of(STREAM_BYTES)
                 && laid
                     .rows
                     .is_none_or(|r| step(r.len) && step(range.start % r.len))
@@ -119,7 +128,7 @@ impl Body {
         let streams = (0..outputs.len().min(64))
             .filter(|&k| is_in(k) && even(k))
             .fold(0, |bits, k| bits | 1 << k);
-        How {
+        MemoryFlags {
             streams,
             ..laid.how
         }
@@ -132,34 +141,35 @@ impl Body {
         strides: impl Iterator<Item = &'s [isize]>,
         level: Level,
     ) -> Laid {
-        let layouts: SmallVec<[Layout; 4]> = strides.map(|s| Layout::of(shape, s)).collect();
+        let layouts: SmallVec<[ViewLayout; 4]> =
+            strides.map(|s| ViewLayout::of(shape, s)).collect();
         let rows = self.rows(&layouts, level);
-        let one = |l: &Layout| match l {
-            Layout::Splat => true,
-            Layout::Strided(nest) => rows.is_some() && nest.inner().1 == 0,
-            Layout::Dense => false,
+        let one = |l: &ViewLayout| match l {
+            ViewLayout::Splat => true,
+            ViewLayout::Strided(nest) => rows.is_some() && nest.inner().1 == 0,
+            ViewLayout::Dense => false,
         };
         let splats = layouts
             .iter()
             .enumerate()
-            .take(MOST_INPUTS)
+            .take(MAX_CODE_INPUTS)
             .fold(0, |bits, x| bits | u64::from(one(x.1)) << x.0);
         Laid {
             layouts,
             rows,
-            how: How {
+            how: MemoryFlags {
                 splats,
-                ..How::default()
+                ..MemoryFlags::default()
             },
         }
     }
 
     /// The rows of inputs that lie so, if code should take them one by one: a row fills vectors, or
     /// is long.
-    fn rows(&self, layouts: &[Layout], level: Level) -> Option<Rows> {
+    fn rows(&self, layouts: &[ViewLayout], level: Level) -> Option<RowLoop> {
         let strided = || {
             layouts.iter().filter_map(|layout| match layout {
-                Layout::Strided(nest) => Some(nest),
+                ViewLayout::Strided(nest) => Some(nest),
                 _ => None,
             })
         };
@@ -178,26 +188,29 @@ impl Body {
         };
         let even = strided().map(|nest| nest.rows(len).0).min()?;
         match full {
-            true => Some(Rows { len, even }),
-            false => (len >= LONG).then_some(Rows { len, even: 1 }),
+            true => Some(RowLoop { len, even }),
+            false => (len >= MIN_ROW_ELEMENTS).then_some(RowLoop { len, even: 1 }),
         }
     }
 
     /// The code for a level.
-    fn compile(&self, level: Level, how: How) -> Option<Emitted> {
+    fn compile(&self, level: Level, how: MemoryFlags) -> Option<Emitted> {
         Emitted::compile(&self.program(level == Level::Avx512, false)?, how)
     }
 
     /// What the body computes for one element, if that can be said; `gradual` for numbers of which
     /// many are subnormal.
-    pub(super) fn program(&self, wide: bool, gradual: bool) -> Option<Program> {
-        if self.steps.len() > MOST_STEPS || self.steps.iter().any(|s| s.kernel.record.is_none()) {
+    pub(super) fn program(&self, wide: bool, gradual: bool) -> Option<Trace> {
+        if self.steps.len() > MAX_CODE_STEPS || self.steps.iter().any(|s| s.kernel.record.is_none())
+        {
             return None;
         }
-        let recording = Recording::start(wide, self.widest);
+        let recording = TraceBuilder::start(wide, self.widest);
         let first = self.registers;
-        let mut at =
-            vec![Id::MAX; first + self.inputs.len() + self.constants.len() + self.outputs.len()];
+        let mut at = vec![
+            TraceId::MAX;
+            first + self.inputs.len() + self.constants.len() + self.outputs.len()
+        ];
         for (k, &(size, _)) in self.inputs.iter().enumerate() {
             at[first + k] = recording.input(size);
         }
@@ -211,7 +224,7 @@ impl Body {
             at[s.y as usize] = if gradual { recording.gradual(y, &x) } else { y };
         }
         let outputs = &at[at.len() - self.outputs.len()..];
-        let outputs: Vec<(Id, usize)> = outputs
+        let outputs: Vec<(TraceId, usize)> = outputs
             .iter()
             .zip(&self.outputs)
             .map(|(&id, y)| (id, y.0))
@@ -260,12 +273,12 @@ impl Body {
         let Laid {
             layouts,
             rows,
-            how: How { splats, .. },
+            how: MemoryFlags { splats, .. },
         } = laid;
         let packed = |k: usize| match layouts[k] {
-            Layout::Dense => false,
-            Layout::Splat => splats >> k & 1 == 0,
-            Layout::Strided(_) => rows.is_none(),
+            ViewLayout::Dense => false,
+            ViewLayout::Splat => splats >> k & 1 == 0,
+            ViewLayout::Strided(_) => rows.is_none(),
         };
         let count = (0..inputs.len()).filter(|&k| packed(k)).count();
         let tile = if count == 0 {
@@ -292,15 +305,17 @@ impl Body {
             for (k, (layout, &data)) in layouts.iter().zip(inputs).enumerate() {
                 let size = self.inputs[k].0;
                 let (at, size, step) = match layout {
-                    Layout::Dense => (data.cast_mut().wrapping_add(range.start * size), size, len),
-                    Layout::Strided(nest) if !packed(k) => {
+                    ViewLayout::Dense => {
+                        (data.cast_mut().wrapping_add(range.start * size), size, len)
+                    }
+                    ViewLayout::Strided(nest) if !packed(k) => {
                         (data.cast_mut(), 0, nest.rows(len as usize).1)
                     }
-                    Layout::Splat if !packed(k) => (data.cast_mut(), 0, 0),
+                    ViewLayout::Splat if !packed(k) => (data.cast_mut(), 0, 0),
                     _ => {
                         let at = free;
                         free = free.wrapping_add(TILE_BYTES);
-                        if matches!(layout, Layout::Splat) {
+                        if matches!(layout, ViewLayout::Splat) {
                             // SAFETY: the input has an element, the tile room for as many.
                             unsafe { fill(size, at, data, tile) };
                         }
@@ -318,12 +333,12 @@ impl Body {
             while start < range.end {
                 let left = range.end - start;
                 let (n, count) = match *rows {
-                    Some(Rows { len, even })
+                    Some(RowLoop { len, even })
                         if start.is_multiple_of(len) && len <= left.min(tile) =>
                     {
                         (len, (even - start / len % even).min(left / len))
                     }
-                    Some(Rows { len, .. }) => ((len - start % len).min(left).min(tile), 1),
+                    Some(RowLoop { len, .. }) => ((len - start % len).min(left).min(tile), 1),
                     None => (left.min(tile), 1),
                 };
                 table.clear();
@@ -334,7 +349,7 @@ impl Body {
                 );
                 table.push(std::ptr::null_mut());
                 for (k, layout) in layouts.iter().enumerate() {
-                    let Layout::Strided(nest) = layout else {
+                    let ViewLayout::Strided(nest) = layout else {
                         continue;
                     };
                     let size = self.inputs[k].0;
@@ -400,7 +415,7 @@ impl Body {
             {
                 return;
             }
-            let few = left.min(FEW);
+            let few = left.min(RARE_NEIGHBOURHOOD_ELEMENTS);
             let from = row.start + done;
             let outputs = &now[inputs.len()..now.len() - 1];
             // SAFETY: the caller's promise for this part of the range.

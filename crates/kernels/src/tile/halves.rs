@@ -5,7 +5,7 @@
 //! x86-64; their results are those of the functions here.
 
 use super::Kernel;
-use super::kernels::{BLOCK, Map, map};
+use super::kernels::{MAP_BLOCK_ELEMENTS, Map, map};
 use crate::emit::instruction;
 use crate::halves::{HalfFloat, rounded_bf16, rounded_to_odd};
 use crate::inlined::from_fn;
@@ -98,18 +98,21 @@ impl Map<f32, f32> for RoundF16 {
 /// The kernel of f64 to f32 before f32 to a float of 16 bits: together they round once.
 pub fn to_odd() -> Kernel {
     unsafe fn run(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
-        const FEW: usize = BLOCK / 4;
+        const ROUND_BLOCK_ELEMENTS: usize = MAP_BLOCK_ELEMENTS / 4;
         let (y, x) = (y.cast::<f32>(), x[0].cast::<f64>());
         widest(
             #[inline(always)]
             || {
-                let whole = n - n % FEW;
-                for i in (0..whole).step_by(FEW) {
+                let whole = n - n % ROUND_BLOCK_ELEMENTS;
+                for i in (0..whole).step_by(ROUND_BLOCK_ELEMENTS) {
                     // SAFETY: i + FEW <= n, and the promise of `Run`.
                     unsafe {
-                        let a = x.add(i).cast::<[f64; FEW]>().read_unaligned();
+                        let a = x
+                            .add(i)
+                            .cast::<[f64; ROUND_BLOCK_ELEMENTS]>()
+                            .read_unaligned();
                         y.add(i)
-                            .cast::<[f32; FEW]>()
+                            .cast::<[f32; ROUND_BLOCK_ELEMENTS]>()
                             .write_unaligned(from_fn(|k| rounded_to_odd(a[k])));
                     }
                 }

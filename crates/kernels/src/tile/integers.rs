@@ -10,7 +10,7 @@
 //! Integers of 64 bits take the same way where both are below `2^51` in magnitude ([`Long`]).
 
 use super::Kernel;
-use super::kernels::{BLOCK, Integer, Map, Zip, map, zip};
+use super::kernels::{IntegerElement, MAP_BLOCK_ELEMENTS, Map, Zip, map, zip};
 use crate::emit::instruction;
 use crate::inlined::{each, from_fn};
 use crate::simd::{Level, widest};
@@ -48,10 +48,10 @@ pub enum Binary {
 }
 
 /// Elements that a kernel computes together.
-type Block<T> = [T; BLOCK];
+type Block<T> = [T; MAP_BLOCK_ELEMENTS];
 
 /// Integers of a width with or without a sign.
-pub trait Lane: Integer {
+pub trait Lane: IntegerElement {
     /// Whether there is a sign.
     const SIGNED: bool;
     /// The magnitude, wrapping.
@@ -123,8 +123,8 @@ fn grouped<T: Lane>(
     b: &Block<T>,
     f: impl Fn([T; GROUP], [T; GROUP]) -> [T; GROUP],
 ) -> Block<T> {
-    let mut y = [T::ZERO; BLOCK];
-    for g in (0..BLOCK).step_by(GROUP) {
+    let mut y = [T::ZERO; MAP_BLOCK_ELEMENTS];
+    for g in (0..MAP_BLOCK_ELEMENTS).step_by(GROUP) {
         y[g..g + GROUP].copy_from_slice(&f(from_fn(|k| a[g + k]), from_fn(|k| b[g + k])));
     }
     y
@@ -257,7 +257,7 @@ impl<T: Lane> Blocks<T, 2> for Pow {
     #[inline(always)]
     fn f([x, n]: &[Block<T>; 2], _: usize) -> Block<T> {
         let mut left: Block<T> = from_fn(|k| if n[k] < T::ZERO { T::ZERO } else { n[k] });
-        let (mut y, mut square) = ([T::ONE; BLOCK], *x);
+        let (mut y, mut square) = ([T::ONE; MAP_BLOCK_ELEMENTS], *x);
         while left.iter().fold(T::ZERO, |all, &n| all | n) != T::ZERO {
             y = from_fn(|k| {
                 if left[k] & T::ONE == T::ONE {
@@ -284,7 +284,7 @@ impl<T: Lane> Blocks<T, 1> for FixedPow {
         if n < 0 {
             return from_fn(|k| reciprocal_power(x[k], n & 1 == 1));
         }
-        let (mut y, mut square, mut left) = ([T::ONE; BLOCK], *x, n);
+        let (mut y, mut square, mut left) = ([T::ONE; MAP_BLOCK_ELEMENTS], *x, n);
         loop {
             if left & 1 == 1 {
                 y = from_fn(|k| y[k].times(square[k]));
@@ -310,16 +310,18 @@ fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> Kernel {
         widest(
             #[inline(always)]
             || {
-                for i in (0..n).step_by(BLOCK) {
-                    let few = (n - i).min(BLOCK);
-                    let mut from = [[T::ONE; BLOCK]; K];
+                for i in (0..n).step_by(MAP_BLOCK_ELEMENTS) {
+                    let few = (n - i).min(MAP_BLOCK_ELEMENTS);
+                    let mut from = [[T::ONE; MAP_BLOCK_ELEMENTS]; K];
                     for (block, x) in from.iter_mut().zip(x) {
                         let x = x.cast::<T>().wrapping_add(i);
                         // SAFETY: the promise of `Run`: `few` elements are left of each, and fit a
                         // block.
                         unsafe {
                             match few {
-                                BLOCK => *block = x.cast::<Block<T>>().read_unaligned(),
+                                MAP_BLOCK_ELEMENTS => {
+                                    *block = x.cast::<Block<T>>().read_unaligned()
+                                }
                                 _ => std::ptr::copy_nonoverlapping(x, block.as_mut_ptr(), few),
                             }
                         }
@@ -328,7 +330,7 @@ fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> Kernel {
                     // SAFETY: as above.
                     unsafe {
                         match few {
-                            BLOCK => y.add(i).cast::<Block<T>>().write_unaligned(to),
+                            MAP_BLOCK_ELEMENTS => y.add(i).cast::<Block<T>>().write_unaligned(to),
                             _ => std::ptr::copy_nonoverlapping(to.as_ptr(), y.add(i), few),
                         }
                     }

@@ -13,7 +13,7 @@ use num_complex::Complex;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// Elements that are read before they are written.
-pub(super) const BLOCK: usize = 32;
+pub(super) const MAP_BLOCK_ELEMENTS: usize = 32;
 
 /// A function of one element.
 pub trait Map<A, B> {
@@ -39,13 +39,13 @@ pub fn map<A: Copy, B: Copy, F: Map<A, B>>() -> Kernel {
         widest(
             #[inline(always)]
             || {
-                let whole = n - n % BLOCK;
-                for i in (0..whole).step_by(BLOCK) {
+                let whole = n - n % MAP_BLOCK_ELEMENTS;
+                for i in (0..whole).step_by(MAP_BLOCK_ELEMENTS) {
                     // SAFETY: i + BLOCK <= n, and the caller's promise.
                     unsafe {
-                        let a = x.add(i).cast::<[A; BLOCK]>().read_unaligned();
+                        let a = x.add(i).cast::<[A; MAP_BLOCK_ELEMENTS]>().read_unaligned();
                         y.add(i)
-                            .cast::<[B; BLOCK]>()
+                            .cast::<[B; MAP_BLOCK_ELEMENTS]>()
                             .write_unaligned(from_fn(|k| F::f(a[k])));
                     }
                 }
@@ -71,14 +71,14 @@ pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> Kernel {
         widest(
             #[inline(always)]
             || {
-                let whole = n - n % BLOCK;
-                for i in (0..whole).step_by(BLOCK) {
+                let whole = n - n % MAP_BLOCK_ELEMENTS;
+                for i in (0..whole).step_by(MAP_BLOCK_ELEMENTS) {
                     // SAFETY: i + BLOCK <= n, and the caller's promise.
                     unsafe {
-                        let a = a.add(i).cast::<[A; BLOCK]>().read_unaligned();
-                        let b = b.add(i).cast::<[A; BLOCK]>().read_unaligned();
+                        let a = a.add(i).cast::<[A; MAP_BLOCK_ELEMENTS]>().read_unaligned();
+                        let b = b.add(i).cast::<[A; MAP_BLOCK_ELEMENTS]>().read_unaligned();
                         y.add(i)
-                            .cast::<[B; BLOCK]>()
+                            .cast::<[B; MAP_BLOCK_ELEMENTS]>()
                             .write_unaligned(from_fn(|k| F::f(a[k], b[k])));
                     }
                 }
@@ -105,15 +105,17 @@ pub fn select(size: usize) -> Kernel {
         widest(
             #[inline(always)]
             || {
-                let whole = n - n % BLOCK;
-                for i in (0..whole).step_by(BLOCK) {
+                let whole = n - n % MAP_BLOCK_ELEMENTS;
+                for i in (0..whole).step_by(MAP_BLOCK_ELEMENTS) {
                     // SAFETY: i + BLOCK <= n, and the caller's promise.
                     unsafe {
-                        let p = p.add(i).cast::<[u8; BLOCK]>().read_unaligned();
-                        let a = a.add(i).cast::<[T; BLOCK]>().read_unaligned();
-                        let b = b.add(i).cast::<[T; BLOCK]>().read_unaligned();
+                        let p = p.add(i).cast::<[u8; MAP_BLOCK_ELEMENTS]>().read_unaligned();
+                        let a = a.add(i).cast::<[T; MAP_BLOCK_ELEMENTS]>().read_unaligned();
+                        let b = b.add(i).cast::<[T; MAP_BLOCK_ELEMENTS]>().read_unaligned();
                         let pick = from_fn(|k| if p[k] != 0 { a[k] } else { b[k] });
-                        y.add(i).cast::<[T; BLOCK]>().write_unaligned(pick);
+                        y.add(i)
+                            .cast::<[T; MAP_BLOCK_ELEMENTS]>()
+                            .write_unaligned(pick);
                     }
                 }
                 for i in whole..n {
@@ -233,7 +235,7 @@ pub enum Comparison {
 
 struct Plus;
 struct Minus;
-struct Times;
+struct Multiply;
 struct Max;
 struct Min;
 struct And;
@@ -252,7 +254,7 @@ impl<T: Number> Zip<T, T> for Plus {
     }
 }
 
-impl<T: Number> Zip<T, T> for Times {
+impl<T: Number> Zip<T, T> for Multiply {
     #[inline(always)]
     fn f(a: T, b: T) -> T {
         a.times(b)
@@ -330,7 +332,7 @@ impl<T: PartialOrd> Zip<T, bool> for Le {
 }
 
 /// Integers and truth values.
-pub trait Integer:
+pub trait IntegerElement:
     Ordered
     + PartialOrd
     + BitAnd<Output = Self>
@@ -352,7 +354,7 @@ pub trait Integer:
 
 macro_rules! integers {
     ($($t:ty)*) => {$(
-        impl Integer for $t {
+        impl IntegerElement for $t {
             #[inline(always)]
             fn minus(self, rhs: $t) -> $t { self.wrapping_sub(rhs) }
 
@@ -389,7 +391,7 @@ macro_rules! integers {
 
 integers!(i8 i16 i32 i64 u8 u16 u32 u64);
 
-impl Integer for bool {
+impl IntegerElement for bool {
     #[inline(always)]
     fn minus(self, rhs: bool) -> bool {
         self ^ rhs
@@ -413,7 +415,7 @@ impl Integer for bool {
     }
 }
 
-impl<T: Integer> Zip<T, T> for Minus {
+impl<T: IntegerElement> Zip<T, T> for Minus {
     #[inline(always)]
     fn f(a: T, b: T) -> T {
         a.minus(b)
@@ -421,11 +423,11 @@ impl<T: Integer> Zip<T, T> for Minus {
 }
 
 /// The kernel of a function of two integers.
-pub fn integers<T: Integer>(f: Arithmetic) -> Kernel {
+pub fn integers<T: IntegerElement>(f: Arithmetic) -> Kernel {
     let kernel = match f {
         Arithmetic::Add => zip::<T, T, Plus>(),
         Arithmetic::Sub => zip::<T, T, Minus>(),
-        Arithmetic::Mul => zip::<T, T, Times>(),
+        Arithmetic::Mul => zip::<T, T, Multiply>(),
         Arithmetic::Max => zip::<T, T, Max>(),
         Arithmetic::Min => zip::<T, T, Min>(),
         Arithmetic::And => zip::<T, T, And>(),
@@ -439,7 +441,7 @@ pub fn integers<T: Integer>(f: Arithmetic) -> Kernel {
 }
 
 /// The kernel of the complement of integers.
-pub fn invert<T: Integer>() -> Kernel {
+pub fn invert<T: IntegerElement>() -> Kernel {
     map::<T, T, Invert>().recorded(instruction::invert)
 }
 
@@ -449,7 +451,7 @@ pub fn not() -> Kernel {
 }
 
 /// The kernel of a comparison of integers.
-pub fn compare<T: Integer>(c: Comparison) -> Kernel {
+pub fn compare<T: IntegerElement>(c: Comparison) -> Kernel {
     Kernel {
         record: T::record_comparison(c),
         ..ordered::<T>(c)
@@ -488,18 +490,18 @@ pub fn complex_add<T: Number>() -> Kernel {
     zip::<T, T, Plus>().recorded(complex::sum::<T>)
 }
 
-pub(super) struct OfTruth;
+pub(super) struct OfBool;
 
-impl<T: From<bool>> Map<bool, T> for OfTruth {
+impl<T: From<bool>> Map<bool, T> for OfBool {
     #[inline(always)]
     fn f(x: bool) -> T {
         x.into()
     }
 }
 
-struct Pair;
+struct ComplexOf;
 
-impl<T> Zip<T, Complex<T>> for Pair {
+impl<T> Zip<T, Complex<T>> for ComplexOf {
     #[inline(always)]
     fn f(a: T, b: T) -> Complex<T> {
         Complex::new(a, b)
@@ -508,5 +510,5 @@ impl<T> Zip<T, Complex<T>> for Pair {
 
 /// The kernel of complex numbers from their parts.
 pub fn complex<T: Copy>() -> Kernel {
-    zip::<T, Complex<T>, Pair>().recorded(complex::pair)
+    zip::<T, Complex<T>, ComplexOf>().recorded(complex::pair)
 }

@@ -61,7 +61,7 @@ impl Float for f32 {
         comparison::<f32>(c)
     }
     fn of_truth() -> Kernel {
-        kernels::map::<bool, f32, kernels::OfTruth>().recorded(instruction::truth_to_f32)
+        kernels::map::<bool, f32, kernels::OfBool>().recorded(instruction::bool_to_f32)
     }
 }
 
@@ -76,6 +76,6 @@ impl Float for f64 {
         comparison::<f64>(c)
     }
     fn of_truth() -> Kernel {
-        kernels::map::<bool, f64, kernels::OfTruth>().recorded(instruction::truth_to_f64)
+        kernels::map::<bool, f64, kernels::OfBool>().recorded(instruction::bool_to_f64)
     }
 }

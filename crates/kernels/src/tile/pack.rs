@@ -4,26 +4,26 @@ use super::kernels::by_size;
 use smallvec::SmallVec;
 
 /// One axis: length, and step in elements.
-pub(super) type Axis = (usize, isize);
+pub(super) type LoopAxis = (usize, isize);
 
 /// The axes of a view, without those of length 1, neighbours merged where one steps through evenly.
 /// Innermost first.
 #[derive(Clone, Debug)]
-pub(super) struct Nest(SmallVec<[Axis; 6]>);
+pub(super) struct LoopNest(SmallVec<[LoopAxis; 6]>);
 
 /// How a view lies.
-pub(super) enum Layout {
+pub(super) enum ViewLayout {
     /// Row-major.
     Dense,
     /// One element for all.
     Splat,
     /// Otherwise.
-    Strided(Nest),
+    Strided(LoopNest),
 }
 
-impl Layout {
-    pub(super) fn of(shape: &[usize], strides: &[isize]) -> Layout {
-        let mut axes: SmallVec<[Axis; 6]> = SmallVec::new();
+impl ViewLayout {
+    pub(super) fn of(shape: &[usize], strides: &[isize]) -> ViewLayout {
+        let mut axes: SmallVec<[LoopAxis; 6]> = SmallVec::new();
         for (&n, &s) in shape.iter().zip(strides).rev().filter(|a| *a.0 != 1) {
             match axes.last_mut() {
                 Some((len, step)) if s == *step * *len as isize => *len *= n,
@@ -31,22 +31,22 @@ impl Layout {
             }
         }
         match axes.as_slice() {
-            [] | [(_, 1)] => Layout::Dense,
-            [(_, 0)] => Layout::Splat,
-            _ => Layout::Strided(Nest(axes)),
+            [] | [(_, 1)] => ViewLayout::Dense,
+            [(_, 0)] => ViewLayout::Splat,
+            _ => ViewLayout::Strided(LoopNest(axes)),
         }
     }
 }
 
-impl Nest {
+impl LoopNest {
     /// The innermost axis.
-    pub(super) fn inner(&self) -> Axis {
+    pub(super) fn inner(&self) -> LoopAxis {
         self.0[0]
     }
 
     /// How many rows of a length, which the innermost axis has or is made of, lie evenly in turn,
     /// and how far from each other.
-    pub(super) fn rows(&self, len: usize) -> Axis {
+    pub(super) fn rows(&self, len: usize) -> LoopAxis {
         match self.0[..] {
             [(n, step), ..] if n > len => (n / len, step * len as isize),
             [_, next, ..] => next,
@@ -82,8 +82,8 @@ impl Nest {
 }
 
 /// # Safety
-/// That of [`Nest::pack`].
-unsafe fn pack<T: Copy>(axes: &[Axis], dst: *mut u8, src: *const u8, start: usize, n: usize) {
+/// That of [`LoopNest::pack`].
+unsafe fn pack<T: Copy>(axes: &[LoopAxis], dst: *mut u8, src: *const u8, start: usize, n: usize) {
     let (mut dst, src) = (dst.cast::<T>(), src.cast::<T>());
     let (len, step) = axes[0];
     let outer = &axes[1..];

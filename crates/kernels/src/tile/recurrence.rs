@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 mod tests;
 
 /// Steps after which the flags are asked.
-const FEW: usize = 32;
+const FLAG_CHECK_STEPS: usize = 32;
 
 /// A loop: inputs of its body are constants, carries and rows, outputs are carries and rows.
 pub struct Recurrence {
@@ -122,11 +122,11 @@ impl Recurrence {
             };
             // Where subnormal numbers cost much: whether the next steps run code for subnormal
             // numbers, and how many do.
-            let (mut left, mut gradual, mut span) = (steps, false, FEW);
+            let (mut left, mut gradual, mut span) = (steps, false, FLAG_CHECK_STEPS);
             while left > 0 {
                 let (code, most) = match gradual {
                     true => (self.code(true).unwrap_or(code), span),
-                    false => (code, if is_intel() { FEW } else { left }),
+                    false => (code, if is_intel() { FLAG_CHECK_STEPS } else { left }),
                 };
                 let most = most.min(left);
                 let asked = is_intel() && !gradual;

@@ -6,13 +6,13 @@
 //! `(x + 2^M s) - 2^M s` with the `M` fraction bits of the type.
 
 use super::Kernel;
-use super::kernels::BLOCK;
+use super::kernels::MAP_BLOCK_ELEMENTS;
 use crate::inlined::each;
 use crate::simd::widest;
 use half::{bf16, f16};
 
 /// Elements that are rounded together.
-const GROUP: usize = BLOCK / 4;
+const GROUP: usize = MAP_BLOCK_ELEMENTS / 4;
 
 /// A kernel that computes elements by a function, which it makes of its `data` once.
 macro_rules! run {

@@ -8,7 +8,7 @@
 //! go through the tree.
 
 use super::types::{Fold, Lanes, Place, Vectors};
-use super::{BLOCK, CHUNK};
+use super::{CHUNK, TREE_BLOCK_ROWS};
 use crate::element::{Number, Ordered};
 use crate::simd::{Level, prefetch};
 use crate::vector::{Float, V, maximum, minimum};
@@ -171,20 +171,20 @@ impl<E: Float + Ordered + Lanes> Chunks<'_, E> {
 }
 
 /// A row of lanes.
-type Row<W, const K: usize> = [W; K];
+type LaneRow<W, const K: usize> = [W; K];
 
 /// The digits of the binary counter: partial results of blocks, then of rows. No closures here and
 /// below: they would not be compiled for the instruction set.
 struct Waiting<W, const K: usize> {
     /// At most five of blocks and three of rows.
-    rows: [MaybeUninit<Row<W, K>>; 8],
+    rows: [MaybeUninit<LaneRow<W, K>>; 8],
     depth: usize,
 }
 
 impl<W: V, const K: usize> Waiting<W, K> {
     /// The last partial result, joined with `v`.
     #[inline(always)]
-    fn pop<O: Operation>(&mut self, v: Row<W, K>) -> Row<W, K> {
+    fn pop<O: Operation>(&mut self, v: LaneRow<W, K>) -> LaneRow<W, K> {
         self.depth -= 1;
         // SAFETY: those below `depth` have been written.
         let low = unsafe { self.rows[self.depth].assume_init() };
@@ -193,7 +193,7 @@ impl<W: V, const K: usize> Waiting<W, K> {
 
     /// The `item`-th of its kind.
     #[inline(always)]
-    fn push<O: Operation>(&mut self, item: usize, mut v: Row<W, K>) {
+    fn push<O: Operation>(&mut self, item: usize, mut v: LaneRow<W, K>) {
         for _ in 0..item.trailing_ones() {
             v = self.pop::<O>(v);
         }
@@ -203,7 +203,10 @@ impl<W: V, const K: usize> Waiting<W, K> {
 }
 
 #[inline(always)]
-fn join<W: V, O: Operation, const K: usize>(mut a: Row<W, K>, b: Row<W, K>) -> Row<W, K> {
+fn join<W: V, O: Operation, const K: usize>(
+    mut a: LaneRow<W, K>,
+    b: LaneRow<W, K>,
+) -> LaneRow<W, K> {
     for (a, b) in a.iter_mut().zip(b) {
         *a = O::join(*a, b);
     }
@@ -232,7 +235,7 @@ fn tree<W: V, O: Operation>(v: [W; 8]) -> W {
 
 /// The first elements of a slice as a row of lanes.
 #[inline(always)]
-fn row<W: V<E: Ordered>, O: Operation, const K: usize>(x: &[W::E]) -> Row<W, K> {
+fn row<W: V<E: Ordered>, O: Operation, const K: usize>(x: &[W::E]) -> LaneRow<W, K> {
     let mut v = [W::splat(O::identity()); K];
     for (k, v) in v.iter_mut().enumerate() {
         let (at, left) = (
@@ -261,9 +264,9 @@ fn chunk<W: V<E: Ordered + Lanes>, O: Operation, const K: usize>(x: &[W::E], fro
         rows: [const { MaybeUninit::uninit() }; 8],
         depth: 0,
     };
-    let blocks = rows / BLOCK;
+    let blocks = rows / TREE_BLOCK_ROWS;
     for b in 0..blocks {
-        let block = &x[b * BLOCK * lanes..][..BLOCK * lanes];
+        let block = &x[b * TREE_BLOCK_ROWS * lanes..][..TREE_BLOCK_ROWS * lanes];
         if from == Place::Memory {
             prefetch(block.as_ptr_range().end, size_of_val(block));
         }
@@ -278,8 +281,11 @@ fn chunk<W: V<E: Ordered + Lanes>, O: Operation, const K: usize>(x: &[W::E], fro
         }
         waiting.push::<O>(b, v);
     }
-    for r in blocks * BLOCK..rows {
-        waiting.push::<O>(r - blocks * BLOCK, row::<W, O, K>(&x[r * lanes..][..lanes]));
+    for r in blocks * TREE_BLOCK_ROWS..rows {
+        waiting.push::<O>(
+            r - blocks * TREE_BLOCK_ROWS,
+            row::<W, O, K>(&x[r * lanes..][..lanes]),
+        );
     }
     let mut v = row::<W, O, K>(&x[rows * lanes..]);
     if rows > 0 && ragged == 0 {

@@ -8,14 +8,14 @@
 
 pub(crate) mod formulas;
 
-pub use formulas::{Binary, Part, Unary};
+pub use formulas::{Binary, ComplexPart, Unary};
 
 use super::Float;
-use crate::emit::{self, Id, Recorded, complex};
+use crate::emit::{self, TraceId, TraceVector, complex};
 use crate::inlined::{each, from_fn};
 use crate::simd::Level;
 use crate::tile::{Kernel, Run};
-use formulas::{Result, Wide, Z, binary, extreme, k, modulus, product, unary};
+use formulas::{F64Vector, Result, Z, binary, extreme, k, modulus, product, unary};
 use num_complex::Complex;
 
 /// Elements that are computed together, and what fills them up: an argument that is nowhere
@@ -33,7 +33,7 @@ type Block = [[f64; BLOCK]; 2];
     clippy::needless_range_loop,
     reason = "iterators may become calls in vector code"
 )]
-unsafe fn read<P: Part>(x: *const Complex<P>, few: usize) -> Block {
+unsafe fn read<P: ComplexPart>(x: *const Complex<P>, few: usize) -> Block {
     let mut z = [[FILL[0]; BLOCK], [FILL[1]; BLOCK]];
     if few == BLOCK {
         // SAFETY: the caller's promise. A loop of known length is vectors.
@@ -60,7 +60,7 @@ unsafe fn read<P: Part>(x: *const Complex<P>, few: usize) -> Block {
     clippy::needless_range_loop,
     reason = "iterators may become calls in vector code"
 )]
-unsafe fn write<P: Part, const REAL: bool>(y: *mut u8, i: usize, few: usize, z: &Block) {
+unsafe fn write<P: ComplexPart, const REAL: bool>(y: *mut u8, i: usize, few: usize, z: &Block) {
     if few == BLOCK {
         // SAFETY: the caller's promise.
         unsafe {
@@ -102,7 +102,7 @@ trait Function<const K: usize> {
     const REAL: bool = false;
     /// Whether [`Function::scalar`] has any value.
     const RARE: bool = true;
-    fn eval<W: Wide, P: Part>(data: usize, x: [Z<W>; K]) -> Result<W>;
+    fn eval<W: F64Vector, P: ComplexPart>(data: usize, x: [Z<W>; K]) -> Result<W>;
     /// The value in a lane that [`Function::eval`] leaves.
     ///
     /// # Safety
@@ -131,7 +131,7 @@ unsafe fn patch<F: Function<K>, const K: usize>(
 /// # Safety
 /// That of [`Function::scalar`].
 #[inline(always)]
-unsafe fn block<W: Wide, P: Part, F: Function<K>, const K: usize>(
+unsafe fn block<W: F64Vector, P: ComplexPart, F: Function<K>, const K: usize>(
     data: usize,
     x: &[Block; K],
 ) -> Block {
@@ -163,7 +163,7 @@ unsafe fn block<W: Wide, P: Part, F: Function<K>, const K: usize>(
 /// # Safety
 /// That of [`Run`], and `data` is the scalar function.
 #[inline(always)]
-unsafe fn run<W: Wide, P: Part, F: Function<K>, const K: usize, const REAL: bool>(
+unsafe fn run<W: F64Vector, P: ComplexPart, F: Function<K>, const K: usize, const REAL: bool>(
     n: usize,
     y: *mut u8,
     x: [*const u8; 3],
@@ -185,10 +185,10 @@ unsafe fn run<W: Wide, P: Part, F: Function<K>, const K: usize, const REAL: bool
 
 /// The values of a function, written down.
 #[inline(never)]
-fn recorded<P: Part, F: Function<K>, const K: usize>(
+fn recorded<P: ComplexPart, F: Function<K>, const K: usize>(
     data: usize,
-    x: [Z<Recorded<f64>>; K],
-) -> Z<Recorded<f64>> {
+    x: [Z<TraceVector<f64>>; K],
+) -> Z<TraceVector<f64>> {
     let (y, rare) = F::eval::<_, P>(data, x);
     if F::RARE {
         emit::rare(rare);
@@ -197,7 +197,7 @@ fn recorded<P: Part, F: Function<K>, const K: usize>(
 }
 
 /// What the function writes down.
-fn record<P: Part, F: Function<K>, const K: usize>(x: [Id; 3], data: usize) -> Id {
+fn record<P: ComplexPart, F: Function<K>, const K: usize>(x: [TraceId; 3], data: usize) -> TraceId {
     let y = recorded::<P, F, K>(data, from_fn(|k| complex::widened::<Complex<P>>(x[k])));
     if F::REAL {
         complex::part::<Complex<P>>(y[0])
@@ -206,8 +206,8 @@ fn record<P: Part, F: Function<K>, const K: usize>(x: [Id; 3], data: usize) -> I
     }
 }
 
-fn choose<P: Part, F: Function<K>, const K: usize>(level: Level) -> Kernel {
-    unsafe fn portable<P: Part, F: Function<K>, const K: usize>(
+fn choose<P: ComplexPart, F: Function<K>, const K: usize>(level: Level) -> Kernel {
+    unsafe fn portable<P: ComplexPart, F: Function<K>, const K: usize>(
         n: usize,
         y: *mut u8,
         x: [*const u8; 3],
@@ -223,7 +223,7 @@ fn choose<P: Part, F: Function<K>, const K: usize>(level: Level) -> Kernel {
     }
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn avx2<P: Part, F: Function<K>, const K: usize>(
+    unsafe fn avx2<P: ComplexPart, F: Function<K>, const K: usize>(
         n: usize,
         y: *mut u8,
         x: [*const u8; 3],
@@ -239,7 +239,7 @@ fn choose<P: Part, F: Function<K>, const K: usize>(level: Level) -> Kernel {
     }
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
-    unsafe fn avx512<P: Part, F: Function<K>, const K: usize>(
+    unsafe fn avx512<P: ComplexPart, F: Function<K>, const K: usize>(
         n: usize,
         y: *mut u8,
         x: [*const u8; 3],
@@ -271,13 +271,13 @@ macro_rules! kernels {
     ($enum:ident, $k:expr, $eval:ident, $scalar:ty, |$f:ident, $x:ident| $call:expr; $($name:ident)*) => {
         impl $enum {
             /// The kernel, and the scalar function as its `data`.
-            pub fn kernel<P: Part>(self, level: Level, scalar: $scalar) -> (Kernel, usize) {
+            pub fn kernel<P: ComplexPart>(self, level: Level, scalar: $scalar) -> (Kernel, usize) {
                 let kernel = match self {
                     $($enum::$name => {
                         struct F;
                         impl Function<$k> for F {
                             #[inline(always)]
-                            fn eval<W: Wide, P: Part>(_: usize, x: [Z<W>; $k]) -> Result<W> {
+                            fn eval<W: F64Vector, P: ComplexPart>(_: usize, x: [Z<W>; $k]) -> Result<W> {
                                 $eval::<_, P>($enum::$name, x)
                             }
                             unsafe fn scalar(data: usize, $x: [Complex<f64>; $k]) -> Complex<f64> {
@@ -311,7 +311,7 @@ struct Modulus;
 impl Function<1> for Modulus {
     const REAL: bool = true;
     #[inline(always)]
-    fn eval<W: Wide, P: Part>(_: usize, [z]: [Z<W>; 1]) -> Result<W> {
+    fn eval<W: F64Vector, P: ComplexPart>(_: usize, [z]: [Z<W>; 1]) -> Result<W> {
         ([modulus::<_, P>(z), k(0.0)], extreme::<_, P>(z))
     }
     unsafe fn scalar(_: usize, [z]: [Complex<f64>; 1]) -> Complex<f64> {
@@ -320,7 +320,7 @@ impl Function<1> for Modulus {
 }
 
 /// The kernel of absolute values, which are real.
-pub fn absolute<P: Part>(level: Level) -> Kernel {
+pub fn absolute<P: ComplexPart>(level: Level) -> Kernel {
     choose::<P, Modulus, 1>(level)
 }
 
@@ -330,7 +330,7 @@ impl Function<1> for Power {
     const RARE: bool = false;
     /// By squaring, from the lowest bit of the exponent up.
     #[inline(always)]
-    fn eval<W: Wide, P: Part>(data: usize, [z]: [Z<W>; 1]) -> Result<W> {
+    fn eval<W: F64Vector, P: ComplexPart>(data: usize, [z]: [Z<W>; 1]) -> Result<W> {
         let (mut left, mut square, mut y) = (data, z, None);
         while left > 0 {
             if left & 1 == 1 {
@@ -353,6 +353,6 @@ impl Function<1> for Power {
 }
 
 /// The kernel of `z^n` for an `n` that is its `data`.
-pub fn power<P: Part>(level: Level) -> Kernel {
+pub fn power<P: ComplexPart>(level: Level) -> Kernel {
     choose::<P, Power, 1>(level)
 }

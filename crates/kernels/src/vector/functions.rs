@@ -1,7 +1,7 @@
 //! The elementary functions as kernels on slices, chosen by element type and [`Level`].
 
 use super::{Float, MOST, V, inverse, math};
-use crate::emit::{self, Id, Recorded};
+use crate::emit::{self, TraceId, TraceVector};
 use crate::simd::Level;
 use crate::tile::{Kernel, Run};
 
@@ -156,16 +156,16 @@ unsafe fn run2<W: V, F: Function2>(n: usize, y: *mut u8, x: [*const u8; 3]) {
 }
 
 /// What the function writes down.
-fn record1<E: Float, F: Function1>(x: [Id; 3], _: usize) -> Id {
-    let x = Recorded::<E>::of(x[0]);
+fn record1<E: Float, F: Function1>(x: [TraceId; 3], _: usize) -> TraceId {
+    let x = TraceVector::<E>::of(x[0]);
     let y = F::eval(x);
     F::rare(x).into_iter().for_each(emit::rare);
     y.0
 }
 
 /// What the function writes down.
-fn record2<E: Float, F: Function2>(x: [Id; 3], _: usize) -> Id {
-    let (a, b) = (Recorded::<E>::of(x[0]), Recorded::<E>::of(x[1]));
+fn record2<E: Float, F: Function2>(x: [TraceId; 3], _: usize) -> TraceId {
+    let (a, b) = (TraceVector::<E>::of(x[0]), TraceVector::<E>::of(x[1]));
     let y = F::eval(a, b);
     F::rare(a, b).into_iter().for_each(emit::rare);
     y.0

@@ -17,7 +17,7 @@ use super::tables::Tables;
 use super::{Float, V};
 
 /// Above it, `x² + 1` is `x²` in every float.
-const LARGE: f64 = 268435456.0;
+const LOG_FORM_THRESHOLD: f64 = 268435456.0;
 
 /// `x^⅓`
 #[inline(always)]
@@ -69,7 +69,7 @@ fn log1p_of<W: V>(t: W, low: W, large: W::M) -> W {
 #[inline(always)]
 pub(super) fn asinh<W: V>(x: W) -> W {
     let (a, one) = (x.abs(), k::<W>(1.0));
-    let large = k::<W>(LARGE).lt(a);
+    let large = k::<W>(LOG_FORM_THRESHOLD).lt(a);
     let b = W::select(large, one, a);
     let square = b.mul(b);
     let rest = square.div(square.add(one).sqrt().add(one));
@@ -82,7 +82,7 @@ pub(super) fn asinh<W: V>(x: W) -> W {
 #[inline(always)]
 pub(super) fn acosh<W: V>(x: W) -> W {
     let one = k::<W>(1.0);
-    let large = k::<W>(LARGE).lt(x);
+    let large = k::<W>(LOG_FORM_THRESHOLD).lt(x);
     let t = W::select(large, one, x.sub(one));
     let square = t.fma(t, t.add(t));
     let root = square.sqrt();

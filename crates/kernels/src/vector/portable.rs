@@ -14,9 +14,9 @@ macro_rules! portable {
     ($t:ty, $bits:ty, $fraction:expr) => {
         impl Float for $t {
             type Portable = Array<$t>;
-            type Single = super::single::Lane<$t>;
+            type Single = super::single::SingleLane<$t>;
             #[cfg(target_arch = "x86_64")]
-            type Plain = super::single::Lane<$t>;
+            type Plain = super::single::SingleLane<$t>;
             #[cfg(not(target_arch = "x86_64"))]
             type Plain = Array<$t>;
             #[cfg(target_arch = "x86_64")]

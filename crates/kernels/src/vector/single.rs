@@ -4,18 +4,18 @@ use super::V;
 
 /// A vector of one lane.
 #[derive(Clone, Copy)]
-pub(crate) struct Lane<T>(T);
+pub(crate) struct SingleLane<T>(T);
 
 macro_rules! single {
     ($t:ty, $bits:ty, $fraction:expr) => {
-        impl Lane<$t> {
+        impl SingleLane<$t> {
             #[inline(always)]
             fn bits(self, b: Self, f: impl Fn($bits, $bits) -> $bits) -> Self {
-                Lane(<$t>::from_bits(f(self.0.to_bits(), b.0.to_bits())))
+                SingleLane(<$t>::from_bits(f(self.0.to_bits(), b.0.to_bits())))
             }
         }
 
-        impl V for Lane<$t> {
+        impl V for SingleLane<$t> {
             type E = $t;
             type M = bool;
             const N: usize = 1;
@@ -23,7 +23,7 @@ macro_rules! single {
             #[inline(always)]
             unsafe fn load(p: *const $t) -> Self {
                 // SAFETY: the caller's promise.
-                Lane(unsafe { p.read() })
+                SingleLane(unsafe { p.read() })
             }
             #[inline(always)]
             unsafe fn store(self, p: *mut $t) {
@@ -40,47 +40,47 @@ macro_rules! single {
             }
             #[inline(always)]
             fn splat(x: $t) -> Self {
-                Lane(x)
+                SingleLane(x)
             }
             #[inline(always)]
             fn add(self, b: Self) -> Self {
-                Lane(self.0 + b.0)
+                SingleLane(self.0 + b.0)
             }
             #[inline(always)]
             fn sub(self, b: Self) -> Self {
-                Lane(self.0 - b.0)
+                SingleLane(self.0 - b.0)
             }
             #[inline(always)]
             fn mul(self, b: Self) -> Self {
-                Lane(self.0 * b.0)
+                SingleLane(self.0 * b.0)
             }
             #[inline(always)]
             fn div(self, b: Self) -> Self {
-                Lane(self.0 / b.0)
+                SingleLane(self.0 / b.0)
             }
             #[inline(always)]
             fn sqrt(self) -> Self {
-                Lane(self.0.sqrt())
+                SingleLane(self.0.sqrt())
             }
             #[inline(always)]
             fn fma(self, b: Self, c: Self) -> Self {
-                Lane(self.0.mul_add(b.0, c.0))
+                SingleLane(self.0.mul_add(b.0, c.0))
             }
             #[inline(always)]
             fn round(self) -> Self {
-                Lane(self.0.round_ties_even())
+                SingleLane(self.0.round_ties_even())
             }
             #[inline(always)]
             fn floor(self) -> Self {
-                Lane(self.0.floor())
+                SingleLane(self.0.floor())
             }
             #[inline(always)]
             fn ceil(self) -> Self {
-                Lane(self.0.ceil())
+                SingleLane(self.0.ceil())
             }
             #[inline(always)]
             fn trunc(self) -> Self {
-                Lane(self.0.trunc())
+                SingleLane(self.0.trunc())
             }
             #[inline(always)]
             fn and(self, b: Self) -> Self {
@@ -104,11 +104,11 @@ macro_rules! single {
             }
             #[inline(always)]
             fn to_exponent(self) -> Self {
-                Lane(<$t>::from_bits(self.0.to_bits() << $fraction))
+                SingleLane(<$t>::from_bits(self.0.to_bits() << $fraction))
             }
             #[inline(always)]
             fn exponent_bits(self) -> Self {
-                Lane(<$t>::from_bits(self.0.to_bits() >> $fraction))
+                SingleLane(<$t>::from_bits(self.0.to_bits() >> $fraction))
             }
             #[inline(always)]
             fn lt(self, b: Self) -> bool {

@@ -1,16 +1,18 @@
-//! [`Block`]: the instructions of a step, one operation after another.
+//! [`LoopBlock`]: the instructions of a step, one operation after another.
 
 use crate::emit::allocate::Registers;
 use crate::emit::encode::*;
-use crate::emit::flags::{AHEAD, STREAM};
-use crate::emit::plan::{Item, Target, is_in};
-use crate::emit::program::{Id, Kind, One, Op, Two, Way, Whole, predicate};
+use crate::emit::flags::{AHEAD, STREAM_BYTES};
+use crate::emit::plan::{CodeItem, Target, is_in};
+use crate::emit::program::{
+    BinaryInst, IntegerInst, LaneType, Op, ShiftDirection, TraceId, UnaryInst, predicate,
+};
 
 /// Bytes of an element that is a pair of lanes.
-pub(super) const PAIR: usize = 16;
+pub(super) const PAIR_BYTES: usize = 16;
 
 /// The straight-line code in a loop.
-pub(crate) struct Block<'a, 'b> {
+pub(crate) struct LoopBlock<'a, 'b> {
     pub(crate) registers: Registers<'a>,
     /// Only the lanes of `k1` exist.
     pub(crate) masked: bool,
@@ -19,16 +21,16 @@ pub(crate) struct Block<'a, 'b> {
     pub(crate) exits: &'b mut Vec<Jump>,
 }
 
-impl Block<'_, '_> {
+impl LoopBlock<'_, '_> {
     pub(crate) fn write(mut self, asm: &mut Assembler) {
         for (at, item) in Registers::schedule(self.registers.plan) {
             for copy in 0..self.registers.copies {
                 (self.registers.item, self.registers.copy) = (at, copy);
                 match item {
-                    Item::Op(id) => self.op(asm, id),
-                    Item::Store(k, id) => self.store(asm, k as usize, id),
-                    Item::Rare(id) => self.rare(asm, id),
-                    Item::Keep(to, id) => {
+                    CodeItem::Op(id) => self.op(asm, id),
+                    CodeItem::Store(k, id) => self.store(asm, k as usize, id),
+                    CodeItem::Rare(id) => self.rare(asm, id),
+                    CodeItem::Keep(to, id) => {
                         let r = self.registers.register(asm, id);
                         self.target().store(asm, self.kind(id), to, r);
                         self.registers.release(&[id]);
@@ -43,16 +45,16 @@ impl Block<'_, '_> {
         self.registers.plan.target
     }
 
-    pub(super) fn kind(&self, id: Id) -> Kind {
+    pub(super) fn kind(&self, id: TraceId) -> LaneType {
         self.registers.plan.program.kind(id)
     }
 
-    pub(super) fn size(&self, id: Id) -> usize {
+    pub(super) fn size(&self, id: TraceId) -> usize {
         self.kind(id).size()
     }
 
     /// A register for a value.
-    fn take(&mut self, asm: &mut Assembler, id: Id) -> u8 {
+    fn take(&mut self, asm: &mut Assembler, id: TraceId) -> u8 {
         self.registers.take(asm, self.kind(id).is_mask())
     }
 
@@ -66,7 +68,7 @@ impl Block<'_, '_> {
         let disp = (self.registers.copy * plan.target.lanes() * size) as i32;
         // An index is scaled by 8 at most.
         let base = match size {
-            PAIR => {
+            PAIR_BYTES => {
                 asm.address_of(RDX, base, 3);
                 Base::Element(RDX, 3)
             }
@@ -79,7 +81,7 @@ impl Block<'_, '_> {
         }
     }
 
-    fn store(&mut self, asm: &mut Assembler, k: usize, id: Id) {
+    fn store(&mut self, asm: &mut Assembler, k: usize, id: TraceId) {
         if let Op::Pair(re, im) = self.registers.plan.program.op(id) {
             return self.store_pair(asm, k, re, im);
         }
@@ -88,7 +90,7 @@ impl Block<'_, '_> {
             self.registers.register(asm, id),
             self.size(id),
         );
-        let fills = plan.target.lanes() * size >= STREAM;
+        let fills = plan.target.lanes() * size >= STREAM_BYTES;
         let streams = is_in(plan.how.streams, k) && fills && !self.masked && !self.single;
         let to = self.element(asm, plan.program.inputs.len() + k, size);
         match self.single {
@@ -110,15 +112,15 @@ impl Block<'_, '_> {
                 width: 0,
                 mask: 0,
                 zero: false,
-                unit: STREAM as i32,
+                unit: STREAM_BYTES as i32,
             },
             false => Form::Vex(0),
         };
         let part = self.registers.take(asm, false);
-        for k in 0..target.lanes() * size / STREAM {
+        for k in 0..target.lanes() * size / STREAM_BYTES {
             let from = if k == 0 { r } else { part };
             if k > 0 {
-                let extract = Instruction {
+                let extract = Opcode {
                     map: 3,
                     prefix: 1,
                     w: false,
@@ -134,10 +136,10 @@ impl Block<'_, '_> {
                 );
             }
             let to = Operand::Memory(Memory {
-                disp: to.disp + (k * STREAM) as i32,
+                disp: to.disp + (k * STREAM_BYTES) as i32,
                 ..to
             });
-            let past = Instruction {
+            let past = Opcode {
                 map: 1,
                 prefix: 0,
                 w: false,
@@ -148,7 +150,7 @@ impl Block<'_, '_> {
         self.registers.give(part);
     }
 
-    fn rare(&mut self, asm: &mut Assembler, id: Id) {
+    fn rare(&mut self, asm: &mut Assembler, id: TraceId) {
         let (target, m, size) = (
             self.target(),
             self.registers.register(asm, id),
@@ -164,7 +166,7 @@ impl Block<'_, '_> {
                 None,
             );
         } else {
-            let i = Instruction {
+            let i = Opcode {
                 map: 2,
                 prefix: 1,
                 w: false,
@@ -176,13 +178,13 @@ impl Block<'_, '_> {
         self.exits.push(asm.jump(If::NotZero));
     }
 
-    fn op(&mut self, asm: &mut Assembler, id: Id) {
+    fn op(&mut self, asm: &mut Assembler, id: TraceId) {
         match self.registers.plan.program.op(id) {
             Op::Constant(..) | Op::Pattern(..) | Op::Pair(..) => {}
             Op::Part(second, z) => self.part(asm, id, second, z),
             Op::Input(k) => self.input(asm, id, k as usize),
-            Op::One(f, a) => self.one(asm, id, f, a),
-            Op::Two(f, a, b) => self.two(asm, id, f, a, b),
+            Op::Unary(f, a) => self.one(asm, id, f, a),
+            Op::Binary(f, a, b) => self.two(asm, id, f, a, b),
             Op::Fma(turned, a, b, c) => self.fma(asm, id, turned, a, b, c),
             Op::Compare(p, a, b) => {
                 let exchange = !self.registers.in_register(a) && self.registers.in_register(b);
@@ -218,7 +220,7 @@ impl Block<'_, '_> {
                 let x = self.registers.register(asm, a);
                 self.registers.release(&[a]);
                 let d = self.take(asm, id);
-                let test = Instruction {
+                let test = Opcode {
                     map: 2,
                     prefix: 1,
                     w: false,
@@ -239,7 +241,7 @@ impl Block<'_, '_> {
         }
     }
 
-    fn input(&mut self, asm: &mut Assembler, id: Id, k: usize) {
+    fn input(&mut self, asm: &mut Assembler, id: TraceId, k: usize) {
         let (target, size) = (self.target(), self.size(id));
         let d = self.registers.take(asm, false);
         let from = self.element(asm, k, size);
@@ -272,19 +274,21 @@ impl Block<'_, '_> {
         }
     }
 
-    fn one(&mut self, asm: &mut Assembler, id: Id, f: One, a: Id) {
+    fn one(&mut self, asm: &mut Assembler, id: TraceId, f: UnaryInst, a: TraceId) {
         let (target, size) = (self.target(), self.size(a));
         let (i, immediate) = match f {
-            One::Sqrt => (target.float(0x51, size), None),
-            One::Round(how) => (
+            UnaryInst::Sqrt => (target.float(0x51, size), None),
+            UnaryInst::Round(how) => (
                 target.lanes_of(3, if size == 8 { 0x09 } else { 0x08 }, size),
                 Some(8 | how),
             ),
-            One::Magnitude => {
+            UnaryInst::Magnitude => {
                 let code = [0x1c, 0x1d, 0x1e, 0x1f][size.ilog2() as usize];
                 (target.lanes_of(2, code, size), None)
             }
-            One::Shift(way, by, part) => return self.shift(asm, id, (way, by, part.into()), a),
+            UnaryInst::Shift(way, by, part) => {
+                return self.shift(asm, id, (way, by, part.into()), a);
+            }
         };
         let x = if size < 4 {
             self.registers.lanes(asm, a)
@@ -297,20 +301,26 @@ impl Block<'_, '_> {
         self.registers.define(id, d);
     }
 
-    fn shift(&mut self, asm: &mut Assembler, id: Id, (way, by, part): (Way, u8, usize), a: Id) {
+    fn shift(
+        &mut self,
+        asm: &mut Assembler,
+        id: TraceId,
+        (way, by, part): (ShiftDirection, u8, usize),
+        a: TraceId,
+    ) {
         let target = self.target();
         let x = self.registers.register(asm, a);
         self.registers.release(&[a]);
         let d = self.registers.take(asm, false);
         let code = match part {
             2 => 0x71,
-            8 if way != Way::RightSigned => 0x73,
+            8 if way != ShiftDirection::RightSigned => 0x73,
             _ => 0x72,
         };
         let group = match way {
-            Way::Left => 6,
-            Way::Right => 2,
-            Way::RightSigned => 4,
+            ShiftDirection::Left => 6,
+            ShiftDirection::Right => 2,
+            ShiftDirection::RightSigned => 4,
         };
         let i = target.lanes_of(1, code, part);
         asm.vector(
@@ -324,22 +334,22 @@ impl Block<'_, '_> {
         self.registers.define(id, d);
     }
 
-    fn two(&mut self, asm: &mut Assembler, id: Id, f: Two, a: Id, b: Id) {
+    fn two(&mut self, asm: &mut Assembler, id: TraceId, f: BinaryInst, a: TraceId, b: TraceId) {
         let (target, size) = (self.target(), self.size(id));
         let i = match f {
-            Two::Add => target.float(0x58, size),
-            Two::Mul => target.float(0x59, size),
-            Two::Sub => target.float(0x5c, size),
-            Two::Min => target.float(0x5d, size),
-            Two::Div => target.float(0x5e, size),
-            Two::Max => target.float(0x5f, size),
-            Two::And => target.float(0x54, size),
-            Two::Or => target.float(0x56, size),
-            Two::Xor => target.float(0x57, size),
-            Two::AddHalves => target.float(0x58, 4),
-            Two::SubHalves => target.float(0x5c, 4),
-            Two::Whole(f, part) => instruction(f, part.into()),
-            Two::Scale => target.lanes_of(2, 0x2c, size),
+            BinaryInst::Add => target.float(0x58, size),
+            BinaryInst::Mul => target.float(0x59, size),
+            BinaryInst::Sub => target.float(0x5c, size),
+            BinaryInst::Min => target.float(0x5d, size),
+            BinaryInst::Div => target.float(0x5e, size),
+            BinaryInst::Max => target.float(0x5f, size),
+            BinaryInst::And => target.float(0x54, size),
+            BinaryInst::Or => target.float(0x56, size),
+            BinaryInst::Xor => target.float(0x57, size),
+            BinaryInst::AddHalves => target.float(0x58, 4),
+            BinaryInst::SubHalves => target.float(0x5c, 4),
+            BinaryInst::Integer(f, part) => instruction(f, part.into()),
+            BinaryInst::Scale => target.lanes_of(2, 0x2c, size),
         };
         let exchange =
             f.commutes() && !self.registers.in_register(a) && self.registers.in_register(b);
@@ -347,8 +357,8 @@ impl Block<'_, '_> {
         let x = self.registers.register(asm, a);
         // Instructions on smaller parts repeat other elements, or none.
         let parts = match f {
-            Two::Whole(_, part) => usize::from(part) != size || part < 4,
-            _ => matches!(f, Two::AddHalves | Two::SubHalves),
+            BinaryInst::Integer(_, part) => usize::from(part) != size || part < 4,
+            _ => matches!(f, BinaryInst::AddHalves | BinaryInst::SubHalves),
         };
         let y = if parts {
             self.registers.lanes(asm, b)
@@ -361,7 +371,15 @@ impl Block<'_, '_> {
         self.registers.define(id, d);
     }
 
-    fn order(&mut self, asm: &mut Assembler, id: Id, p: u8, signed: bool, a: Id, b: Id) {
+    fn order(
+        &mut self,
+        asm: &mut Assembler,
+        id: TraceId,
+        p: u8,
+        signed: bool,
+        a: TraceId,
+        b: TraceId,
+    ) {
         let (target, size) = (self.target(), self.size(a));
         let exchange =
             target.wide && !self.registers.in_register(a) && self.registers.in_register(b);
@@ -380,7 +398,7 @@ impl Block<'_, '_> {
         let d = self.take(asm, id);
         if target.wide {
             let code = if size < 4 { 0x3e } else { 0x1e } + u8::from(signed);
-            let i = Instruction {
+            let i = Opcode {
                 map: 3,
                 prefix: 1,
                 w: matches!(size, 2 | 8),
@@ -396,7 +414,7 @@ impl Block<'_, '_> {
             let (map, code) = (if size == 8 { 2 } else { 1 }, codes[size.ilog2() as usize]);
             asm.vector(
                 target.form(size),
-                Instruction {
+                Opcode {
                     map,
                     prefix: 1,
                     w: false,
@@ -411,7 +429,7 @@ impl Block<'_, '_> {
         self.registers.define(id, d);
     }
 
-    fn not(&mut self, asm: &mut Assembler, id: Id, a: Id) {
+    fn not(&mut self, asm: &mut Assembler, id: TraceId, a: TraceId) {
         let (target, size) = (self.target(), self.size(a));
         let x = self.registers.register(asm, a);
         self.registers.release(&[a]);
@@ -441,7 +459,15 @@ impl Block<'_, '_> {
 
     /// `a b + c` where one operand may lie in memory, over one that nothing reads afterwards if
     /// there is one.
-    fn fma(&mut self, asm: &mut Assembler, id: Id, turned: [bool; 2], a: Id, b: Id, c: Id) {
+    fn fma(
+        &mut self,
+        asm: &mut Assembler,
+        id: TraceId,
+        turned: [bool; 2],
+        a: TraceId,
+        b: TraceId,
+        c: TraceId,
+    ) {
         let (target, size) = (self.target(), self.size(id));
         let (r, form) = (&mut self.registers, target.form(size));
         let code = |form: u8| {
@@ -513,7 +539,14 @@ impl Block<'_, '_> {
         r.define(id, d);
     }
 
-    fn truths(&mut self, asm: &mut Assembler, id: Id, (mask, vector): (u8, u8), a: Id, b: Id) {
+    fn truths(
+        &mut self,
+        asm: &mut Assembler,
+        id: TraceId,
+        (mask, vector): (u8, u8),
+        a: TraceId,
+        b: TraceId,
+    ) {
         let (target, size) = (self.target(), self.size(id));
         let (x, y) = (
             self.registers.register(asm, a),
@@ -529,7 +562,7 @@ impl Block<'_, '_> {
         self.registers.define(id, d);
     }
 
-    fn select(&mut self, asm: &mut Assembler, id: Id, m: Id, a: Id, b: Id) {
+    fn select(&mut self, asm: &mut Assembler, id: TraceId, m: TraceId, a: TraceId, b: TraceId) {
         let (target, size) = (self.target(), self.size(id));
         let r = &mut self.registers;
         let (k, z) = (r.register(asm, m), r.register(asm, b));
@@ -542,7 +575,7 @@ impl Block<'_, '_> {
         let d = r.take(asm, false);
         if target.wide {
             let i = match size {
-                1 | 2 => Instruction {
+                1 | 2 => Opcode {
                     map: 2,
                     prefix: 1,
                     w: size == 2,
@@ -557,7 +590,7 @@ impl Block<'_, '_> {
                 4 => 0x4a,
                 _ => 0x4b,
             };
-            let i = Instruction {
+            let i = Opcode {
                 map: 3,
                 prefix: 1,
                 w: false,
@@ -569,7 +602,7 @@ impl Block<'_, '_> {
     }
 
     /// A copy by a mask register, zeros elsewhere.
-    fn where_true(&mut self, asm: &mut Assembler, id: Id, m: Id, a: Id) {
+    fn where_true(&mut self, asm: &mut Assembler, id: TraceId, m: TraceId, a: TraceId) {
         let (target, size) = (self.target(), self.size(id));
         let r = &mut self.registers;
         let (k, x) = (r.register(asm, m), r.operand(asm, a));
@@ -584,7 +617,7 @@ impl Block<'_, '_> {
                 }),
             ),
             _ if size < 4 => (
-                Instruction {
+                Opcode {
                     map: 1,
                     prefix: 3,
                     w: size == 2,
@@ -600,45 +633,45 @@ impl Block<'_, '_> {
 }
 
 /// The instruction of a function of integers of a size.
-fn instruction(f: Whole, size: usize) -> Instruction {
+fn instruction(f: IntegerInst, size: usize) -> Opcode {
     let by_size = |codes: [u8; 4]| codes[size.ilog2() as usize];
     let (map, code) = match f {
-        Whole::Add => (1, by_size([0xfc, 0xfd, 0xfe, 0xd4])),
-        Whole::Sub => (1, by_size([0xf8, 0xf9, 0xfa, 0xfb])),
-        Whole::Mul => (
+        IntegerInst::Add => (1, by_size([0xfc, 0xfd, 0xfe, 0xd4])),
+        IntegerInst::Sub => (1, by_size([0xf8, 0xf9, 0xfa, 0xfb])),
+        IntegerInst::Mul => (
             if size == 2 { 1 } else { 2 },
             if size == 2 { 0xd5 } else { 0x40 },
         ),
-        Whole::MulLow => (1, 0xf4),
-        Whole::Min => (
+        IntegerInst::MulLow => (1, 0xf4),
+        IntegerInst::Min => (
             if size == 2 { 1 } else { 2 },
             by_size([0x38, 0xea, 0x39, 0x39]),
         ),
-        Whole::MinUnsigned => (
+        IntegerInst::MinUnsigned => (
             if size == 1 { 1 } else { 2 },
             by_size([0xda, 0x3a, 0x3b, 0x3b]),
         ),
-        Whole::Max => (
+        IntegerInst::Max => (
             if size == 2 { 1 } else { 2 },
             by_size([0x3c, 0xee, 0x3d, 0x3d]),
         ),
-        Whole::MaxUnsigned => (
+        IntegerInst::MaxUnsigned => (
             if size == 1 { 1 } else { 2 },
             by_size([0xde, 0x3e, 0x3f, 0x3f]),
         ),
-        Whole::Shift(Way::Left) => (2, if size == 2 { 0x12 } else { 0x47 }),
-        Whole::Shift(Way::Right) => (2, if size == 2 { 0x10 } else { 0x45 }),
-        Whole::Shift(Way::RightSigned) => (2, if size == 2 { 0x11 } else { 0x46 }),
-        Whole::Shuffle => (2, 0x00),
-        Whole::MulAdd => (
+        IntegerInst::Shift(ShiftDirection::Left) => (2, if size == 2 { 0x12 } else { 0x47 }),
+        IntegerInst::Shift(ShiftDirection::Right) => (2, if size == 2 { 0x10 } else { 0x45 }),
+        IntegerInst::Shift(ShiftDirection::RightSigned) => (2, if size == 2 { 0x11 } else { 0x46 }),
+        IntegerInst::Shuffle => (2, 0x00),
+        IntegerInst::MulAdd => (
             if size == 1 { 2 } else { 1 },
             if size == 1 { 0x04 } else { 0xf5 },
         ),
-        Whole::SumBytes => (1, 0xf6),
+        IntegerInst::SumBytes => (1, 0xf6),
     };
     // Shifts of 2 bytes by vectors have this bit, too.
-    let w = size == 8 || size == 2 && matches!(f, Whole::Shift(_));
-    Instruction {
+    let w = size == 8 || size == 2 && matches!(f, IntegerInst::Shift(_));
+    Opcode {
         map,
         prefix: 1,
         w,

@@ -1,11 +1,11 @@
 //! Values of other sizes.
 
-use super::block::Block;
+use super::block::LoopBlock;
 use crate::emit::encode::*;
-use crate::emit::program::{Convert, Id};
+use crate::emit::program::{Convert, TraceId};
 
-impl Block<'_, '_> {
-    pub(super) fn convert(&mut self, asm: &mut Assembler, id: Id, f: Convert, a: Id) {
+impl LoopBlock<'_, '_> {
+    pub(super) fn convert(&mut self, asm: &mut Assembler, id: TraceId, f: Convert, a: TraceId) {
         let (target, from, to) = (self.target(), self.size(a), self.size(id));
         match f {
             Convert::Extend(signed) => {
@@ -20,7 +20,7 @@ impl Block<'_, '_> {
                     id,
                     a,
                     to,
-                    Instruction {
+                    Opcode {
                         map: 2,
                         prefix: 1,
                         w: false,
@@ -38,7 +38,7 @@ impl Block<'_, '_> {
                     asm,
                     id,
                     a,
-                    Instruction {
+                    Opcode {
                         map: 2,
                         prefix: 2,
                         w: false,
@@ -61,7 +61,7 @@ impl Block<'_, '_> {
                     id,
                     a,
                     from.max(to),
-                    Instruction {
+                    Opcode {
                         map: 1,
                         prefix,
                         w: from == 8,
@@ -82,7 +82,7 @@ impl Block<'_, '_> {
                     id,
                     a,
                     from.max(to),
-                    Instruction {
+                    Opcode {
                         map: 1,
                         prefix,
                         w: from == 8,
@@ -96,7 +96,7 @@ impl Block<'_, '_> {
                     id,
                     a,
                     4,
-                    Instruction {
+                    Opcode {
                         map: 2,
                         prefix: 1,
                         w: false,
@@ -110,7 +110,7 @@ impl Block<'_, '_> {
                     asm,
                     id,
                     a,
-                    Instruction {
+                    Opcode {
                         map: 3,
                         prefix: 1,
                         w: false,
@@ -126,9 +126,9 @@ impl Block<'_, '_> {
     fn outward(
         &mut self,
         asm: &mut Assembler,
-        id: Id,
-        a: Id,
-        i: Instruction,
+        id: TraceId,
+        a: TraceId,
+        i: Opcode,
         immediate: Option<u8>,
     ) {
         let form = self.target().form(self.size(a));
@@ -140,7 +140,7 @@ impl Block<'_, '_> {
     }
 
     /// An instruction from one register to another, of vectors of lanes of a size.
-    fn apart(&mut self, asm: &mut Assembler, id: Id, a: Id, size: usize, i: Instruction) {
+    fn apart(&mut self, asm: &mut Assembler, id: TraceId, a: TraceId, size: usize, i: Opcode) {
         let x = self.registers.register(asm, a);
         self.registers.release(&[a]);
         let d = self.registers.take(asm, false);
@@ -156,14 +156,14 @@ impl Block<'_, '_> {
     }
 
     /// The low bytes of lanes in AVX2: within each 16 bytes, then side by side.
-    fn cut(&mut self, asm: &mut Assembler, id: Id, a: Id) {
+    fn cut(&mut self, asm: &mut Assembler, id: TraceId, a: TraceId) {
         let (target, from, to) = (self.target(), self.size(a), self.size(id));
         let pattern = self.registers.plan.cuts.iter().find(|c| c.0 == (from, to));
         let pattern = Operand::Memory(pattern.expect("every pair of sizes has one").1);
         let x = self.registers.register(asm, a);
         self.registers.release(&[a]);
         let d = self.registers.take(asm, false);
-        let code = |map, code, w| Instruction {
+        let code = |map, code, w| Opcode {
             map,
             prefix: 1,
             w,

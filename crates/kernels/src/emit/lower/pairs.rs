@@ -1,17 +1,17 @@
 //! Complex numbers of 16 bytes: two vectors in memory, whose elements are put in order on their way
 //! to and from a vector of real and one of imaginary parts.
 
-use super::block::{Block, PAIR};
+use super::block::{LoopBlock, PAIR_BYTES};
 use crate::emit::encode::*;
 use crate::emit::plan::{Target, is_in};
-use crate::emit::program::{Id, Op};
+use crate::emit::program::{Op, TraceId};
 
 impl Target {
     /// Selects lanes of 128 bits of `a` and `b` by `immediate` (`vshuff64x2`; `vperm2f128` in
     /// AVX2).
     fn halves(&self, asm: &mut Assembler, d: u8, a: u8, b: u8, immediate: u8) {
         let code = if self.wide { 0x23 } else { 0x06 };
-        let i = Instruction {
+        let i = Opcode {
             map: 3,
             prefix: 1,
             w: self.wide,
@@ -28,7 +28,7 @@ impl Target {
     }
 }
 
-impl Block<'_, '_> {
+impl LoopBlock<'_, '_> {
     /// Addresses of the two vectors that hold the elements.
     fn places(&self, from: Memory) -> [Memory; 2] {
         [
@@ -41,7 +41,7 @@ impl Block<'_, '_> {
     }
 
     /// A part of an input, and the other one if anything reads it.
-    pub(super) fn part(&mut self, asm: &mut Assembler, id: Id, second: bool, z: Id) {
+    pub(super) fn part(&mut self, asm: &mut Assembler, id: TraceId, second: bool, z: TraceId) {
         let plan = self.registers.plan;
         let Op::Input(k) = plan.program.op(z) else {
             unreachable!("parts are those of inputs")
@@ -53,7 +53,7 @@ impl Block<'_, '_> {
             .program
             .other_part(id)
             .filter(|&id| !plan.uses(id).is_empty());
-        let (target, from) = (self.target(), self.element(asm, k as usize, PAIR));
+        let (target, from) = (self.target(), self.element(asm, k as usize, PAIR_BYTES));
         let [a, b, t] = [(); 3].map(|()| self.registers.take(asm, false));
         for (d, from) in [a, b].into_iter().zip(self.places(from)) {
             asm.vector(
@@ -64,7 +64,7 @@ impl Block<'_, '_> {
                 Operand::Memory(from),
                 None,
             );
-            self.ahead(asm, k as usize, PAIR, from);
+            self.ahead(asm, k as usize, PAIR_BYTES, from);
         }
         // The elements of even and of odd index.
         let (even, odd) = if target.wide {
@@ -87,11 +87,11 @@ impl Block<'_, '_> {
     }
 
     /// Elements by their parts.
-    pub(super) fn store_pair(&mut self, asm: &mut Assembler, k: usize, re: Id, im: Id) {
+    pub(super) fn store_pair(&mut self, asm: &mut Assembler, k: usize, re: TraceId, im: TraceId) {
         let (plan, target) = (self.registers.plan, self.target());
         let [x, y] = [re, im].map(|x| self.registers.register(asm, x));
         let [even, odd, t] = [(); 3].map(|()| self.registers.take(asm, false));
-        let to = self.element(asm, plan.program.inputs.len() + k, PAIR);
+        let to = self.element(asm, plan.program.inputs.len() + k, PAIR_BYTES);
         let to = self.places(to);
         target.unpack(asm, false, even, x, y);
         target.unpack(asm, true, odd, x, y);

@@ -135,7 +135,7 @@ impl Type {
 }
 
 /// A float under test.
-pub(super) trait Number: Float + Copy + PartialEq {
+pub(super) trait TestNumber: Float + Copy + PartialEq {
     const SIZE: usize;
     const TYPE: Type;
     fn any(random: &mut Random) -> Self;
@@ -148,7 +148,7 @@ pub(super) trait Number: Float + Copy + PartialEq {
 
 macro_rules! number {
     ($t:ty, $type:expr, $bits:ty, $signed:ty) => {
-        impl Number for $t {
+        impl TestNumber for $t {
             const SIZE: usize = size_of::<$t>();
             const TYPE: Type = $type;
             fn any(random: &mut Random) -> $t {
@@ -202,7 +202,7 @@ number!(f64, Type::F64, u64, i64);
 pub(super) type Kinds = [Vec<Type>; 2];
 
 /// A body of random instructions.
-fn random_body<T: Number>(
+fn random_body<T: TestNumber>(
     random: &mut Random,
     steps: usize,
     functions: bool,
@@ -384,7 +384,7 @@ pub(super) fn compare(
     let (mut outputs, mut over) = (Vec::new(), false);
     for (k, &of) in kinds[1].iter().enumerate() {
         let may = |i: &usize| {
-            matches!(laid.layouts[*i], Layout::Dense)
+            matches!(laid.layouts[*i], ViewLayout::Dense)
                 && kinds[0][*i] == of
                 && body.may_overwrite(k, *i)
                 && n > 1
@@ -420,7 +420,7 @@ pub(super) fn compare(
     true
 }
 
-fn fuzz<T: Number>(seeds: Range<u64>, functions: bool) {
+fn fuzz<T: TestNumber>(seeds: Range<u64>, functions: bool) {
     for level in levels() {
         let (mut emitted, mut all) = (0, 0);
         for seed in seeds.clone() {
@@ -451,7 +451,7 @@ fn functions_in_bodies_give_the_interpreters_bits() {
 }
 
 /// One instruction on its own, over many values.
-fn alone<T: Number>(kernel: impl Fn(Level) -> Kernel, arity: usize, name: &str) {
+fn alone<T: TestNumber>(kernel: impl Fn(Level) -> Kernel, arity: usize, name: &str) {
     for level in levels() {
         let mut b = Builder::new();
         let x: Vec<Value> = (0..arity).map(|_| b.input(T::SIZE)).collect();
@@ -502,7 +502,7 @@ fn nothing_is_done_for_no_elements() {
 
 #[test]
 fn whole_comparisons_give_the_interpreters_bits() {
-    fn of<T: Number>(c: Comparison) {
+    fn of<T: TestNumber>(c: Comparison) {
         for level in levels() {
             let mut b = Builder::new();
             let (x, y) = (b.input(T::SIZE), b.input(T::SIZE));
@@ -539,7 +539,7 @@ fn whole_comparisons_give_the_interpreters_bits() {
 }
 
 /// More values alive than there are registers, masks included.
-fn crowded<T: Number>(alive: usize) {
+fn crowded<T: TestNumber>(alive: usize) {
     for level in levels() {
         let mut b = Builder::new();
         let (x, z) = (b.input(T::SIZE), b.input(T::SIZE));

@@ -10,14 +10,14 @@ pub(crate) type Z<W> = [W; 2];
 pub(crate) type Result<W> = (Z<W>, <W as V>::M);
 
 /// A part of a complex number in memory.
-pub trait Part: Copy + Into<f64> + 'static {
+pub trait ComplexPart: Copy + Into<f64> + 'static {
     /// Whether squares and quotients of its numbers are normal numbers of `f64`.
     const NARROW: bool;
     /// The nearest number.
     fn nearest(x: f64) -> Self;
 }
 
-impl Part for f32 {
+impl ComplexPart for f32 {
     const NARROW: bool = true;
     #[inline(always)]
     fn nearest(x: f64) -> f32 {
@@ -25,7 +25,7 @@ impl Part for f32 {
     }
 }
 
-impl Part for f64 {
+impl ComplexPart for f64 {
     const NARROW: bool = false;
     #[inline(always)]
     fn nearest(x: f64) -> f64 {
@@ -67,55 +67,55 @@ pub enum Binary {
 }
 
 /// A vector of numbers.
-pub(crate) trait Wide: V<E = f64> {}
-impl<W: V<E = f64>> Wide for W {}
+pub(crate) trait F64Vector: V<E = f64> {}
+impl<W: V<E = f64>> F64Vector for W {}
 
 #[inline(always)]
-pub(super) fn k<W: Wide>(x: f64) -> W {
+pub(super) fn k<W: F64Vector>(x: f64) -> W {
     W::splat(x)
 }
 
 #[inline(always)]
-fn pick<W: Wide>(m: W::M, a: Z<W>, b: Z<W>) -> Z<W> {
+fn pick<W: F64Vector>(m: W::M, a: Z<W>, b: Z<W>) -> Z<W> {
     [W::select(m, a[0], b[0]), W::select(m, a[1], b[1])]
 }
 
 #[inline(always)]
-fn scaled<W: Wide>(z: Z<W>, by: W) -> Z<W> {
+fn scaled<W: F64Vector>(z: Z<W>, by: W) -> Z<W> {
     [z[0].mul(by), z[1].mul(by)]
 }
 
 /// `i z`
 #[inline(always)]
-fn times_i<W: Wide>([x, y]: Z<W>) -> Z<W> {
+fn times_i<W: F64Vector>([x, y]: Z<W>) -> Z<W> {
     [y.neg(), x]
 }
 
 /// `-i z`
 #[inline(always)]
-fn over_i<W: Wide>([x, y]: Z<W>) -> Z<W> {
+fn over_i<W: F64Vector>([x, y]: Z<W>) -> Z<W> {
     [y, x.neg()]
 }
 
 #[inline(always)]
-pub(crate) fn product<W: Wide>([a, b]: Z<W>, [x, y]: Z<W>) -> Z<W> {
+pub(crate) fn product<W: F64Vector>([a, b]: Z<W>, [x, y]: Z<W>) -> Z<W> {
     [a.mul(x).sub(b.mul(y)), a.mul(y).add(b.mul(x))]
 }
 
 #[inline(always)]
-pub(crate) fn is_zero<W: Wide>([x, y]: Z<W>) -> W::M {
+pub(crate) fn is_zero<W: F64Vector>([x, y]: Z<W>) -> W::M {
     W::both(x.eq(k(0.0)), y.eq(k(0.0)))
 }
 
 /// Whether a number is zero or of a size whose square and quotients are normal numbers.
 #[inline(always)]
-fn ordinary<W: Wide>(v: W) -> W::M {
+fn ordinary<W: F64Vector>(v: W) -> W::M {
     let a = v.abs();
     W::either(a.eq(k(0.0)), W::both(k::<W>(1e-150).lt(a), a.lt(k(1e150))))
 }
 
 #[inline(always)]
-pub(super) fn extreme<W: Wide, P: Part>([x, y]: Z<W>) -> W::M {
+pub(super) fn extreme<W: F64Vector, P: ComplexPart>([x, y]: Z<W>) -> W::M {
     if P::NARROW {
         // Squares and quotients are normal numbers.
         return W::not(x.abs().add(y.abs()).lt(k(f64::INFINITY)));
@@ -125,13 +125,13 @@ pub(super) fn extreme<W: Wide, P: Part>([x, y]: Z<W>) -> W::M {
 
 /// `a²`, and what its rounding lost.
 #[inline(always)]
-fn square<W: Wide>(a: W) -> (W, W) {
+fn square<W: F64Vector>(a: W) -> (W, W) {
     let p = a.mul(a);
     (p, a.fma(a, p.neg()))
 }
 
 #[inline(always)]
-fn two_sum<W: Wide>(a: W, b: W) -> (W, W) {
+fn two_sum<W: F64Vector>(a: W, b: W) -> (W, W) {
     let s = a.add(b);
     let t = s.sub(a);
     (s, a.sub(s.sub(t)).add(b.sub(t)))
@@ -139,7 +139,7 @@ fn two_sum<W: Wide>(a: W, b: W) -> (W, W) {
 
 /// `a² + b² + rest` with the rounding errors of the squares and sums kept.
 #[inline(always)]
-fn squares_plus<W: Wide>(a: W, b: W, rest: W) -> W {
+fn squares_plus<W: F64Vector>(a: W, b: W, rest: W) -> W {
     let ((p, p_low), (q, q_low)) = (square(a), square(b));
     let (s, e1) = two_sum(rest, p);
     let (s, e2) = two_sum(s, q);
@@ -149,7 +149,7 @@ fn squares_plus<W: Wide>(a: W, b: W, rest: W) -> W {
 /// `√(x² + y²)`; 0 for 0. For parts of f64 the rounding errors of the squares and the root are
 /// corrected (Borges 2020).
 #[inline(always)]
-pub(super) fn modulus<W: Wide, P: Part>([x, y]: Z<W>) -> W {
+pub(super) fn modulus<W: F64Vector, P: ComplexPart>([x, y]: Z<W>) -> W {
     if P::NARROW {
         // Both squares are exact.
         return x.mul(x).add(y.mul(y)).sqrt();
@@ -165,7 +165,7 @@ pub(super) fn modulus<W: Wide, P: Part>([x, y]: Z<W>) -> W {
 
 /// `log |z|` of a number that is not zero.
 #[inline(always)]
-fn log_modulus<W: Wide>([x, y]: Z<W>) -> W {
+fn log_modulus<W: F64Vector>([x, y]: Z<W>) -> W {
     let far = math::log(x.fma(x, y.mul(y)));
     let (a, b) = (x.abs(), y.abs());
     let big = W::select(a.lt(b), b, a);
@@ -179,13 +179,13 @@ fn log_modulus<W: Wide>([x, y]: Z<W>) -> W {
 }
 
 #[inline(always)]
-fn log<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+fn log<W: F64Vector, P: ComplexPart>(z: Z<W>) -> Result<W> {
     let y = [log_modulus(z), math::atan2(z[1], z[0])];
     (y, W::either(extreme::<_, P>(z), is_zero(z)))
 }
 
 #[inline(always)]
-fn log1p<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+fn log1p<W: F64Vector, P: ComplexPart>(z: Z<W>) -> Result<W> {
     let [x, y] = z;
     let one = x.add(k(1.0));
     let u = squares_plus(x, y, x.add(x));
@@ -204,18 +204,18 @@ fn log1p<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
 
 /// Angles and exponents that the vector functions take.
 #[inline(always)]
-fn outside<W: Wide>(x: W, angle: W) -> W::M {
+fn outside<W: F64Vector>(x: W, angle: W) -> W::M {
     W::either(math::far_angle(angle), W::not(x.lt(k(700.0))))
 }
 
 #[inline(always)]
-fn exp_of<W: Wide>([x, y]: Z<W>) -> Z<W> {
+fn exp_of<W: F64Vector>([x, y]: Z<W>) -> Z<W> {
     let e = math::exp(x);
     [e.mul(math::cos(y)), e.mul(math::sin(y))]
 }
 
 #[inline(always)]
-fn exp<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+fn exp<W: F64Vector, P: ComplexPart>(z: Z<W>) -> Result<W> {
     (
         exp_of(z),
         W::either(extreme::<_, P>(z), outside(z[0], z[1])),
@@ -223,7 +223,7 @@ fn exp<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
 }
 
 #[inline(always)]
-fn expm1<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+fn expm1<W: F64Vector, P: ComplexPart>(z: Z<W>) -> Result<W> {
     let [x, y] = z;
     let (e, cos, h) = (math::expm1(x), math::cos(y), math::sin(y.mul(k(0.5))));
     let square = h.add(h).mul(h);
@@ -237,7 +237,7 @@ fn expm1<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
 }
 
 #[inline(always)]
-fn sinh<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+fn sinh<W: F64Vector, P: ComplexPart>(z: Z<W>) -> Result<W> {
     let [x, y] = z;
     let value = [
         math::sinh(x).mul(math::cos(y)),
@@ -247,7 +247,7 @@ fn sinh<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
 }
 
 #[inline(always)]
-fn cosh<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+fn cosh<W: F64Vector, P: ComplexPart>(z: Z<W>) -> Result<W> {
     let [x, y] = z;
     let value = [
         math::cosh(x).mul(math::cos(y)),
@@ -257,7 +257,7 @@ fn cosh<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
 }
 
 #[inline(always)]
-fn tanh<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+fn tanh<W: F64Vector, P: ComplexPart>(z: Z<W>) -> Result<W> {
     let [x, y] = z;
     let one = k::<W>(1.0);
     let (t, s) = (math::tan(y), math::sinh(x));
@@ -274,7 +274,7 @@ fn tanh<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
 }
 
 #[inline(always)]
-fn sqrt<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+fn sqrt<W: F64Vector, P: ComplexPart>(z: Z<W>) -> Result<W> {
     let [x, y] = z;
     let t = x.abs().add(modulus::<_, P>(z)).mul(k(0.5)).sqrt();
     let u = y.div(t.add(t));
@@ -285,14 +285,14 @@ fn sqrt<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
 
 /// `a` times the conjugate of `b`, and `|b|²`.
 #[inline(always)]
-fn over<W: Wide>(a: Z<W>, [x, y]: Z<W>) -> (Z<W>, W) {
+fn over<W: F64Vector>(a: Z<W>, [x, y]: Z<W>) -> (Z<W>, W) {
     let top = [a[0].mul(x).add(a[1].mul(y)), a[1].mul(x).sub(a[0].mul(y))];
     (top, x.mul(x).add(y.mul(y)))
 }
 
 /// `a / b`, the divisor scaled by a power of two first unless its square is a normal number.
 #[inline(always)]
-fn quotient<W: Wide, P: Part>(a: Z<W>, b: Z<W>) -> Result<W> {
+fn quotient<W: F64Vector, P: ComplexPart>(a: Z<W>, b: Z<W>) -> Result<W> {
     let (value, top, usual) = if P::NARROW {
         let (top, n) = over(a, b);
         let usual = W::both(k::<W>(0.0).lt(n), n.lt(k(f64::INFINITY)));
@@ -312,7 +312,7 @@ fn quotient<W: Wide, P: Part>(a: Z<W>, b: Z<W>) -> Result<W> {
 }
 
 #[inline(always)]
-fn sign<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+fn sign<W: F64Vector, P: ComplexPart>(z: Z<W>) -> Result<W> {
     let h = modulus::<_, P>(z);
     (
         pick(is_zero(z), z, [z[0].div(h), z[1].div(h)]),
@@ -321,14 +321,14 @@ fn sign<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
 }
 
 #[inline(always)]
-fn rsqrt<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+fn rsqrt<W: F64Vector, P: ComplexPart>(z: Z<W>) -> Result<W> {
     let (root, rare) = sqrt::<_, P>(z);
     let (y, pole) = quotient::<_, P>([k(1.0), k(0.0)], root);
     (y, W::either(rare, pole))
 }
 
 #[inline(always)]
-fn logistic<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+fn logistic<W: F64Vector, P: ComplexPart>(z: Z<W>) -> Result<W> {
     let right = k::<W>(0.0).le(z[0]);
     let (e, rare) = exp::<_, P>(pick(right, scaled(z, k(-1.0)), z));
     let top = pick(right, [k(1.0), k(0.0)], e);
@@ -337,7 +337,7 @@ fn logistic<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
 }
 
 #[inline(always)]
-fn sech_square<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+fn sech_square<W: F64Vector, P: ComplexPart>(z: Z<W>) -> Result<W> {
     let left = z[0].lt(k(0.0));
     let (e, rare) = exp::<_, P>(scaled(z, W::select(left, k(2.0), k(-2.0))));
     let d = [e[0].add(k(1.0)), e[1]];
@@ -347,12 +347,12 @@ fn sech_square<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
 }
 
 #[inline(always)]
-fn turned<W: Wide>((y, rare): Result<W>) -> Result<W> {
+fn turned<W: F64Vector>((y, rare): Result<W>) -> Result<W> {
     (over_i(y), rare)
 }
 
 #[inline(always)]
-pub(super) fn unary<W: Wide, P: Part>(f: Unary, [z]: [Z<W>; 1]) -> Result<W> {
+pub(super) fn unary<W: F64Vector, P: ComplexPart>(f: Unary, [z]: [Z<W>; 1]) -> Result<W> {
     match f {
         Unary::Sign => sign::<_, P>(z),
         Unary::Sqrt => sqrt::<_, P>(z),
@@ -378,7 +378,7 @@ pub(super) fn unary<W: Wide, P: Part>(f: Unary, [z]: [Z<W>; 1]) -> Result<W> {
 }
 
 #[inline(always)]
-pub(super) fn binary<W: Wide, P: Part>(f: Binary, [a, b]: [Z<W>; 2]) -> Result<W> {
+pub(super) fn binary<W: F64Vector, P: ComplexPart>(f: Binary, [a, b]: [Z<W>; 2]) -> Result<W> {
     match f {
         // What has a strong zero has no NaN where the quotient is an ordinary one.
         Binary::Div | Binary::DivStrongZero => quotient::<_, P>(a, b),

@@ -4,7 +4,7 @@
 //! the recurrence from a high order down where neither is short.
 
 use super::call::D;
-use super::parts::{Parts, k};
+use super::parts::{HighLow, k};
 use std::f64::consts::PI;
 
 /// Lanes that are decided by one of three ways, and the value there.
@@ -51,7 +51,7 @@ fn power_series<W: D>(n: usize, a: W, mut active: W::M, least: f64) -> W {
         active = W::both(active, sum.mul(k(least * 0.2)).lt(next));
         i += 1.0;
     }
-    let mut front = Parts::of(a.neg()).exp();
+    let mut front = HighLow::of(a.neg()).exp();
     for i in 1..=n {
         front = front.mul(half.div(k(i as f64)));
         if !W::any(k::<W>(0.0).lt(front)) {
@@ -89,8 +89,12 @@ fn asymptotic<W: D>(n: usize, a: W, mut active: W::M, least: f64) -> W {
 /// `e^a = I_0 + 2 Σ I_k`.
 #[inline(always)]
 fn recurrence<W: D>(n: usize, a: W, active: W::M) -> W {
-    const LARGE: f64 = 1e250;
-    let (zero, large, by) = (k::<W>(0.0), k::<W>(LARGE), k::<W>(1.0 / LARGE));
+    const RECURRENCE_SCALE: f64 = 1e250;
+    let (zero, large, by) = (
+        k::<W>(0.0),
+        k::<W>(RECURRENCE_SCALE),
+        k::<W>(1.0 / RECURRENCE_SCALE),
+    );
     // I_k / I_0 is about e^(-k² / 2a): below 1e-17 from nine roots of `a` on.
     let top = a.sqrt().mul(k(9.0)).floor();
     let top = W::select(top.lt(k(n as f64)), k(n as f64), top).add(k(20.0));
@@ -98,7 +102,7 @@ fn recurrence<W: D>(n: usize, a: W, active: W::M) -> W {
     while W::any(W::both(active, k::<W>(most).lt(top))) {
         most += 1.0;
     }
-    let (mut above, mut here, mut sum) = (zero, k::<W>(1.0 / LARGE), zero);
+    let (mut above, mut here, mut sum) = (zero, k::<W>(1.0 / RECURRENCE_SCALE), zero);
     let (mut value, mut scalings) = (zero, zero);
     let mut i = most;
     while i >= 1.0 {

@@ -12,7 +12,7 @@
 use super::call::{Call, D};
 use super::gamma::{lgamma_parts, stirling};
 use super::incomplete::log_gamma_coefficient;
-use super::parts::{Parts, k};
+use super::parts::{HighLow, k};
 use super::series::Series;
 use crate::inlined::each;
 use crate::vector::math::log1p;
@@ -30,8 +30,8 @@ struct Sides<W: D> {
     y: W,
     /// What rounding `x` and `y` lost.
     lost: [W; 2],
-    log_x: Parts<W>,
-    log_y: Parts<W>,
+    log_x: HighLow<W>,
+    log_y: HighLow<W>,
     exchanged: W::M,
 }
 
@@ -63,7 +63,7 @@ fn sides<W: D>(a: W, b: W, x: W) -> Sides<W> {
     let (zero, one) = (k::<W>(0.0), k::<W>(1.0));
     let y = one.sub(x);
     let lost = one.sub(y).sub(x);
-    let (log_x, log_y) = (Parts::log(x), Parts::log_of(y, lost));
+    let (log_x, log_y) = (HighLow::log(x), HighLow::log_of(y, lost));
     let m = a.add(one).div(a.add(b).add(k(2.0))).lt(x);
     Sides {
         a: W::select(m, b, a),
@@ -71,8 +71,8 @@ fn sides<W: D>(a: W, b: W, x: W) -> Sides<W> {
         x: W::select(m, y, x),
         y: W::select(m, x, y),
         lost: [W::select(m, lost, zero), W::select(m, zero, lost)],
-        log_x: Parts::select(m, log_y, log_x),
-        log_y: Parts::select(m, log_x, log_y),
+        log_x: HighLow::select(m, log_y, log_x),
+        log_y: HighLow::select(m, log_x, log_y),
         exchanged: m,
     }
 }
@@ -92,9 +92,9 @@ fn front_value<W: D>(s: &Sides<W>) -> W {
             |v| W::select(far, v, k(8.0)),
         );
         // x (a + b) - a = x b - y a
-        let (p, q) = (Parts::product(s.x, b), Parts::product(s.y, a));
+        let (p, q) = (HighLow::product(s.x, b), HighLow::product(s.y, a));
         let d = p.add(q.neg());
-        let d = Parts {
+        let d = HighLow {
             low: d.low.add(s.lost[0].mul(b).sub(s.lost[1].mul(a))),
             ..d
         };
@@ -102,7 +102,7 @@ fn front_value<W: D>(s: &Sides<W>) -> W {
         let e = e.add(d.neg().over(b).log1p_minus().times(b));
         let tail = stirling(sum).sub(stirling(a)).sub(stirling(b));
         let root = b.div(a).div(sum.mul(k(2.0 * PI))).sqrt();
-        value = e.add(Parts::of(tail)).exp().mul(root);
+        value = e.add(HighLow::of(tail)).exp().mul(root);
     }
     if W::any(W::not(far)) {
         let e = s.log_x.times(s.a).add(s.log_y.times(s.b));
@@ -115,9 +115,9 @@ fn front_value<W: D>(s: &Sides<W>) -> W {
 
 /// `log gamma(large) - log gamma(small + large)` with the digits of what is large.
 #[inline(always)]
-fn log_ratio<W: D>(small: W, large: W, sum: W) -> Parts<W> {
+fn log_ratio<W: D>(small: W, large: W, sum: W) -> HighLow<W> {
     let far = k::<W>(8.0).le(large);
-    let mut y = Parts::of(k(0.0));
+    let mut y = HighLow::of(k(0.0));
     if W::any(W::not(far)) {
         let at = |v: W| W::select(far, k(1.0), v);
         y = lgamma_parts(at(large)).add(lgamma_parts(at(sum)).neg());
@@ -125,15 +125,15 @@ fn log_ratio<W: D>(small: W, large: W, sum: W) -> Parts<W> {
     if W::any(far) {
         let at = |v: W| W::select(far, v, k(8.0));
         let (large, sum) = (at(large), at(sum));
-        let r = Parts::quotient(W::select(far, small, k(1.0)), large);
-        let main = Parts::log(sum)
+        let r = HighLow::quotient(W::select(far, small, k(1.0)), large);
+        let main = HighLow::log(sum)
             .times(small)
             .add(r.log1p_minus().times(large))
             .neg();
         let rest = log1p(r.high)
             .mul(k(0.5))
             .add(stirling(large).sub(stirling(sum)));
-        y = Parts::select(far, main.add(Parts::of(rest)), y);
+        y = HighLow::select(far, main.add(HighLow::of(rest)), y);
     }
     y
 }

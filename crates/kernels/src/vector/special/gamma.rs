@@ -8,7 +8,7 @@
 //! Logarithms and sums are in two parts, because they cancel near the zeros 1 and 2.
 
 use super::call::D;
-use super::parts::{Parts, k};
+use super::parts::{HighLow, k};
 use super::tables::*;
 use crate::vector::math::{odd, poly};
 use std::f64::consts::PI;
@@ -16,38 +16,38 @@ use std::f64::consts::PI;
 /// `log gamma(x)` for `x > -1/2` that is neither 0 nor infinite: of a negative number that of its
 /// magnitude.
 #[inline(always)]
-pub(super) fn lgamma_parts<W: D>(x: W) -> Parts<W> {
+pub(super) fn lgamma_parts<W: D>(x: W) -> HighLow<W> {
     let (one, zero) = (k::<W>(1.0), k::<W>(0.0));
     let (far, low, least) = (k::<W>(2.5).le(x), x.lt(k(1.5)), x.lt(k(0.5)));
     let next = x.add(one);
     let next_low = one.sub(next).add(x);
-    let product = Parts::product(x, next);
+    let product = HighLow::product(x, next);
     let product_low = W::select(least, x.fma(next_low, product.low), zero);
     let by = W::select(least, product.high, W::select(W::either(low, far), x, one)).abs();
     let signed = W::select(least, product.high, one);
-    let log = Parts::log(by);
-    let log = Parts {
+    let log = HighLow::log(by);
+    let log = HighLow {
         low: log.low.add(product_low.div(signed)),
         ..log
     };
     let t = x.sub(W::select(least, zero, W::select(low, one, k(2.0))));
-    let near = Parts::product(t, poly(t, NEAR_TWO)).add(log.neg());
+    let near = HighLow::product(t, poly(t, NEAR_TWO)).add(log.neg());
     if !W::any(far) {
         return near;
     }
-    let less = Parts::sum(log.high, k(-1.0));
-    let less = Parts {
+    let less = HighLow::sum(log.high, k(-1.0));
+    let less = HighLow {
         low: less.low.add(log.low),
         ..less
     };
     let main = less.times(x.sub(k(0.5)));
-    let tail = Parts::sum(main.high, k(STIRLING_OFFSET[0]));
+    let tail = HighLow::sum(main.high, k(STIRLING_OFFSET[0]));
     let low = main.low.add(stirling(x)).add(k(STIRLING_OFFSET[1]));
-    let tail = Parts {
+    let tail = HighLow {
         low: tail.low.add(low),
         ..tail
     };
-    Parts::select(far, tail, near)
+    HighLow::select(far, tail, near)
 }
 
 /// What Stirling's formula leaves of `log gamma(x)`, `x >= 5/2`.
@@ -59,11 +59,11 @@ pub(super) fn stirling<W: D>(x: W) -> W {
 
 /// `sin(πr) / π` for `|r| <= 1/2`.
 #[inline(always)]
-fn sin_pi<W: D>(r: W) -> Parts<W> {
+fn sin_pi<W: D>(r: W) -> HighLow<W> {
     let z = r.mul(r);
     let rest = r.mul(z).mul(poly(z, SIN_PI));
     let y = r.add(rest);
-    Parts {
+    HighLow {
         high: y,
         low: r.sub(y).add(rest),
     }
@@ -81,7 +81,7 @@ pub(super) fn lgamma<W: D>(x: W) -> W {
         let r = a.sub(a.round());
         let sine = sin_pi(r);
         let product = sine.times(a);
-        let log = Parts::log_of(product.high.abs(), product.low.mul(sign(product.high)));
+        let log = HighLow::log_of(product.high.abs(), product.low.mul(sign(product.high)));
         let z = part.neg().add(log.neg());
         let z = W::select(
             r.eq(zero),
@@ -102,13 +102,13 @@ fn sign<W: D>(x: W) -> W {
 
 /// `π cos(πx) / sin(πx)`, by the distance to the nearest half of an integer.
 #[inline(always)]
-pub(super) fn pi_cot_pi<W: D>(x: W) -> Parts<W> {
+pub(super) fn pi_cot_pi<W: D>(x: W) -> HighLow<W> {
     let n = x.add(x).round();
     let r = n.fma(k(-0.5), x);
     let z = r.mul(r);
     let rest = z.mul(poly(z, COS_PI));
     let cos = rest.add(k(1.0));
-    let cos = Parts {
+    let cos = HighLow {
         high: cos,
         low: k::<W>(1.0).sub(cos).add(rest),
     };
@@ -116,14 +116,14 @@ pub(super) fn pi_cot_pi<W: D>(x: W) -> Parts<W> {
     let sin = sin_pi(r);
     let turned = odd(n);
     let scaled = sin.times(k(-PI * PI));
-    let top = Parts::select(turned, scaled, cos);
-    let bottom = Parts::select(turned, cos, sin);
+    let top = HighLow::select(turned, scaled, cos);
+    let bottom = HighLow::select(turned, cos, sin);
     let y = top.high.div(bottom.high);
     let left = y
         .neg()
         .fma(bottom.high, top.high)
         .add(y.neg().fma(bottom.low, top.low));
-    Parts {
+    HighLow {
         high: y,
         low: left.div(bottom.high),
     }
@@ -145,18 +145,18 @@ pub(super) fn digamma<W: D>(x: W) -> W {
     let d = at
         .sub(k(DIGAMMA_ZERO[0]))
         .sub(k::<W>(DIGAMMA_ZERO[1]).sub(lost));
-    let mut y = Parts::sum(step, d.mul(poly(at.sub(k(1.5)), DIGAMMA_NEAR)));
+    let mut y = HighLow::sum(step, d.mul(poly(at.sub(k(1.5)), DIGAMMA_NEAR)));
     if W::any(far) {
         let w = by.mul(by);
         let tail = w.fma(poly(w, DIGAMMA_FAR), by.mul(k(0.5)));
-        y = Parts::select(far, Parts::log(a).add(Parts::of(tail.neg())), y);
+        y = HighLow::select(far, HighLow::log(a).add(HighLow::of(tail.neg())), y);
     }
     let mut value = W::select(y.high.abs().lt(k(f64::INFINITY)), y.value(), y.high);
     if W::any(mirrored) {
         // What rounding 1 - x lost, times the derivative there.
         let lost = one.sub(a).sub(x);
         let slope = one.div(a).fma(k::<W>(0.5).div(a), one.div(a));
-        let y = Parts {
+        let y = HighLow {
             low: y.low.add(lost.mul(slope)),
             ..y
         };

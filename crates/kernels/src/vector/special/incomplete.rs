@@ -11,7 +11,7 @@
 
 use super::call::{Call, D, Orders};
 use super::gamma::{digamma, lgamma_parts, stirling};
-use super::parts::{Parts, k};
+use super::parts::{HighLow, k};
 use super::series::Series;
 use super::tables::NEAR_TWO;
 use super::zeta::polygamma;
@@ -24,12 +24,12 @@ const MOST_STEPS: f64 = 1e6;
 /// `log gamma(1 + a)` for `a > -1`, with the digits of a small `a`, and of those that `1 + a` has
 /// no room for.
 #[inline(always)]
-fn lgamma1p<W: D>(a: W) -> Parts<W> {
+fn lgamma1p<W: D>(a: W) -> HighLow<W> {
     let (small, large) = (a.abs().lt(k(0.25)), k::<W>(0.5).lt(a));
-    let near = Parts::sum(a.mul(poly(a, NEAR_TWO)), log1p(a).neg());
+    let near = HighLow::sum(a.mul(poly(a, NEAR_TWO)), log1p(a).neg());
     let at = W::select(small, k(1.0), W::select(large, a, a.add(k(1.0))));
-    let log = Parts::log(W::select(large, a, k(1.0)));
-    Parts::select(small, near, lgamma_parts(at).add(log))
+    let log = HighLow::log(W::select(large, a, k(1.0)));
+    HighLow::select(small, near, lgamma_parts(at).add(log))
 }
 
 /// The `n`-th Taylor coefficient of `log gamma` at `a`, `n > 0`.
@@ -52,17 +52,17 @@ fn density_value<W: D>(a: W, x: W) -> W {
     let mut y = k(0.0);
     if W::any(W::not(far)) {
         let b = W::select(far, k(1.0), a);
-        let e = Parts::log(x).times(b).add(Parts::of(x.neg()));
+        let e = HighLow::log(x).times(b).add(HighLow::of(x.neg()));
         y = e.add(lgamma1p(b).neg()).exp();
     }
     if W::any(far) {
         let a = W::select(far, a, k(10.0));
-        let d = Parts::sum(x, a.neg());
+        let d = HighLow::sum(x, a.neg());
         let e = d
             .over(a)
             .log1p_minus()
             .times(a)
-            .add(Parts::of(stirling(a).neg()));
+            .add(HighLow::of(stirling(a).neg()));
         y = W::select(far, e.exp().div(a.mul(k(2.0 * PI)).sqrt()), y);
     }
     y
@@ -206,7 +206,7 @@ fn upper_fraction<W: D, S: Series<W>>(m: Orders, a: W, x: W, mut active: W::M, l
 /// `1 - x^a / gamma(1 + a) Σ (-x)^n a / ((a + n) n!)` without the cancellation.
 #[inline(always)]
 fn small_upper<W: D>(a: W, x: W, mut active: W::M, least: f64) -> W {
-    let e = Parts::log(x).times(a).add(lgamma1p(a).neg());
+    let e = HighLow::log(x).times(a).add(lgamma1p(a).neg());
     let (mut factor, mut sum, mut n) = (k::<W>(1.0), k::<W>(0.0), 1.0);
     while n < 40.0 && W::any(active) {
         let next = factor.mul(x).div(k(-n));

@@ -21,7 +21,7 @@ use super::MOST;
 use crate::simd::Level;
 use crate::tile::{Kernel, Run};
 use call::{Call, D};
-use series::{Jet, Plain};
+use series::{JetSeries, PlainSeries};
 
 /// A function of lanes.
 trait Lanes {
@@ -199,32 +199,32 @@ specials! {
     BesselIe(x; call) = bessel::bessel_ie(call.orders.0, x, call.least);
     /// The Hurwitz zeta function `Σ_k (q + k)^-s`, differentiated in `s`.
     Zeta(s, q; call) = if call.is_plain() {
-        zeta::zeta::<W, Plain<W>>(call, s, q)
+        zeta::zeta::<W, PlainSeries<W>>(call, s, q)
     } else {
-        zeta::zeta::<W, Jet<W>>(call, s, q)
+        zeta::zeta::<W, JetSeries<W>>(call, s, q)
     };
     /// The lower incomplete gamma function `P(a, x)`, differentiated in `a`.
     Igamma(a, x; call) = if call.is_plain() {
-        incomplete::igamma::<W, Plain<W>>(false, call, a, x)
+        incomplete::igamma::<W, PlainSeries<W>>(false, call, a, x)
     } else {
-        incomplete::igamma::<W, Jet<W>>(false, call, a, x)
+        incomplete::igamma::<W, JetSeries<W>>(false, call, a, x)
     };
     /// The upper one, `1 - P(a, x)`.
     Igammac(a, x; call) = if call.is_plain() {
-        incomplete::igamma::<W, Plain<W>>(true, call, a, x)
+        incomplete::igamma::<W, PlainSeries<W>>(true, call, a, x)
     } else {
-        incomplete::igamma::<W, Jet<W>>(true, call, a, x)
+        incomplete::igamma::<W, JetSeries<W>>(true, call, a, x)
     };
     /// `x^(a - 1) e^-x / gamma(a)`, differentiated in `a`.
     GammaDensity(a, x; call) = if call.is_plain() {
-        incomplete::gamma_density::<W, Plain<W>>(call, a, x)
+        incomplete::gamma_density::<W, PlainSeries<W>>(call, a, x)
     } else {
-        incomplete::gamma_density::<W, Jet<W>>(call, a, x)
+        incomplete::gamma_density::<W, JetSeries<W>>(call, a, x)
     };
     /// The incomplete beta function `I_x(a, b)`, differentiated in `a` and `b`.
     Betainc(a, b, x; call) = if call.is_plain() {
-        beta::betainc::<W, Plain<W>>(call, a, b, x)
+        beta::betainc::<W, PlainSeries<W>>(call, a, b, x)
     } else {
-        beta::betainc::<W, Jet<W>>(call, a, b, x)
+        beta::betainc::<W, JetSeries<W>>(call, a, b, x)
     };
 }

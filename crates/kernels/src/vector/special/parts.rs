@@ -12,16 +12,16 @@ pub(super) fn k<W: D>(x: f64) -> W {
 
 /// An unevaluated sum whose second part is at most some units in the last place of the first.
 #[derive(Clone, Copy)]
-pub(super) struct Parts<W> {
+pub(super) struct HighLow<W> {
     pub(super) high: W,
     pub(super) low: W,
 }
 
-impl<W: D> Parts<W> {
+impl<W: D> HighLow<W> {
     /// One number.
     #[inline(always)]
-    pub(super) fn of(x: W) -> Parts<W> {
-        Parts {
+    pub(super) fn of(x: W) -> HighLow<W> {
+        HighLow {
             high: x,
             low: k(0.0),
         }
@@ -29,10 +29,10 @@ impl<W: D> Parts<W> {
 
     /// `a + b` (Knuth).
     #[inline(always)]
-    pub(super) fn sum(a: W, b: W) -> Parts<W> {
+    pub(super) fn sum(a: W, b: W) -> HighLow<W> {
         let s = a.add(b);
         let part = s.sub(a);
-        Parts {
+        HighLow {
             high: s,
             low: a.sub(s.sub(part)).add(b.sub(part)),
         }
@@ -40,9 +40,9 @@ impl<W: D> Parts<W> {
 
     /// `a b`
     #[inline(always)]
-    pub(super) fn product(a: W, b: W) -> Parts<W> {
+    pub(super) fn product(a: W, b: W) -> HighLow<W> {
         let high = a.mul(b);
-        Parts {
+        HighLow {
             high,
             low: a.fma(b, high.neg()),
         }
@@ -50,26 +50,26 @@ impl<W: D> Parts<W> {
 
     /// `a / b`
     #[inline(always)]
-    pub(super) fn quotient(a: W, b: W) -> Parts<W> {
+    pub(super) fn quotient(a: W, b: W) -> HighLow<W> {
         let high = a.div(b);
-        Parts {
+        HighLow {
             high,
             low: high.neg().fma(b, a).div(b),
         }
     }
 
     #[inline(always)]
-    pub(super) fn add(self, b: Parts<W>) -> Parts<W> {
-        let s = Parts::sum(self.high, b.high);
-        Parts {
+    pub(super) fn add(self, b: HighLow<W>) -> HighLow<W> {
+        let s = HighLow::sum(self.high, b.high);
+        HighLow {
             high: s.high,
             low: s.low.add(self.low.add(b.low)),
         }
     }
 
     #[inline(always)]
-    pub(super) fn neg(self) -> Parts<W> {
-        Parts {
+    pub(super) fn neg(self) -> HighLow<W> {
+        HighLow {
             high: self.high.neg(),
             low: self.low.neg(),
         }
@@ -77,9 +77,9 @@ impl<W: D> Parts<W> {
 
     /// Times a number.
     #[inline(always)]
-    pub(super) fn times(self, b: W) -> Parts<W> {
-        let p = Parts::product(self.high, b);
-        Parts {
+    pub(super) fn times(self, b: W) -> HighLow<W> {
+        let p = HighLow::product(self.high, b);
+        HighLow {
             high: p.high,
             low: self.low.fma(b, p.low),
         }
@@ -87,17 +87,17 @@ impl<W: D> Parts<W> {
 
     /// Over a number.
     #[inline(always)]
-    pub(super) fn over(self, b: W) -> Parts<W> {
-        let q = Parts::quotient(self.high, b);
-        Parts {
+    pub(super) fn over(self, b: W) -> HighLow<W> {
+        let q = HighLow::quotient(self.high, b);
+        HighLow {
             low: q.low.add(self.low.div(b)),
             ..q
         }
     }
 
     #[inline(always)]
-    pub(super) fn select(m: W::M, a: Parts<W>, b: Parts<W>) -> Parts<W> {
-        Parts {
+    pub(super) fn select(m: W::M, a: HighLow<W>, b: HighLow<W>) -> HighLow<W> {
+        HighLow {
             high: W::select(m, a.high, b.high),
             low: W::select(m, a.low, b.low),
         }
@@ -112,7 +112,7 @@ impl<W: D> Parts<W> {
     /// The logarithm of a positive finite number: its error is some 2^-60, or that of the number
     /// itself near 1.
     #[inline(always)]
-    pub(super) fn log(x: W) -> Parts<W> {
+    pub(super) fn log(x: W) -> HighLow<W> {
         let (e, m) = split_any(x);
         let f = m.sub(k(1.0));
         let s = f.div(f.add(k(2.0)));
@@ -127,7 +127,7 @@ impl<W: D> Parts<W> {
         let y = a.add(h);
         let low = e.fma(k(short), a.sub(y).add(h).add(low));
         let high = y.add(low);
-        Parts {
+        HighLow {
             high,
             low: y.sub(high).add(low),
         }
@@ -135,9 +135,9 @@ impl<W: D> Parts<W> {
 
     /// The logarithm of a positive number that rounding has made `x - low`.
     #[inline(always)]
-    pub(super) fn log_of(x: W, low: W) -> Parts<W> {
-        let y = Parts::log(x);
-        Parts {
+    pub(super) fn log_of(x: W, low: W) -> HighLow<W> {
+        let y = HighLow::log(x);
+        HighLow {
             low: y.low.add(low.div(x)),
             ..y
         }
@@ -167,18 +167,18 @@ impl<W: D> Parts<W> {
     /// r = t / (2 + t):   log(1 + t) - t = r (2r² (1/3 + r²/5 + ..) - t)
     /// ```
     #[inline(always)]
-    pub(super) fn log1p_minus(self) -> Parts<W> {
+    pub(super) fn log1p_minus(self) -> HighLow<W> {
         let t = self.high;
         let d = t.add(k(2.0));
         let r = t.div(d);
         let d_low = k::<W>(2.0).sub(d).add(t).add(self.low);
         let r_low = r.neg().fma(d, t).add(self.low).sub(r.mul(d_low)).div(d);
         let z = r.mul(r);
-        let main = Parts::product(t, r.neg());
+        let main = HighLow::product(t, r.neg());
         let rest = r.mul(z).mul(poly(z, <f64 as Tables>::LOG));
         let low = main.low.sub(t.mul(r_low)).sub(r.mul(self.low)).add(rest);
         let high = main.high.add(low);
-        let near = Parts {
+        let near = HighLow {
             high,
             low: main.high.sub(high).add(low),
         };
@@ -187,8 +187,8 @@ impl<W: D> Parts<W> {
         if !W::any(W::not(is_near)) {
             return near;
         }
-        let one = Parts::sum(k(1.0), t);
-        let far = Parts::log_of(one.high, one.low.add(self.low)).add(self.neg());
-        Parts::select(is_near, near, far)
+        let one = HighLow::sum(k(1.0), t);
+        let far = HighLow::log_of(one.high, one.low.add(self.low)).add(self.neg());
+        HighLow::select(is_near, near, far)
     }
 }

@@ -1,8 +1,8 @@
 //! Truncated Taylor series over lanes: a value, or a value with its scaled derivatives in one or
 //! two parameters.
 //!
-//! An algorithm over [`Series`] serves a function and its derivatives of every order. [`Plain`] has
-//! no derivative and is as fast as the number in it. [`Jet`] is for any order.
+//! An algorithm over [`Series`] serves a function and its derivatives of every order. [`PlainSeries`] has
+//! no derivative and is as fast as the number in it. [`JetSeries`] is for any order.
 
 use super::call::{D, Orders};
 use super::parts::k;
@@ -58,40 +58,40 @@ pub(super) trait Series<W: D>: Clone {
 
 /// A value alone.
 #[derive(Clone, Copy)]
-pub(super) struct Plain<W>(W);
+pub(super) struct PlainSeries<W>(W);
 
-impl<W: D> Series<W> for Plain<W> {
+impl<W: D> Series<W> for PlainSeries<W> {
     #[inline(always)]
     fn new(_: Orders, mut of: impl FnMut(usize, usize) -> W) -> Self {
-        Plain(of(0, 0))
+        PlainSeries(of(0, 0))
     }
     #[inline(always)]
     fn add(&self, b: &Self) -> Self {
-        Plain(self.0.add(b.0))
+        PlainSeries(self.0.add(b.0))
     }
     #[inline(always)]
     fn sub(&self, b: &Self) -> Self {
-        Plain(self.0.sub(b.0))
+        PlainSeries(self.0.sub(b.0))
     }
     #[inline(always)]
     fn mul(&self, b: &Self) -> Self {
-        Plain(self.0.mul(b.0))
+        PlainSeries(self.0.mul(b.0))
     }
     #[inline(always)]
     fn div(&self, b: &Self) -> Self {
-        Plain(self.0.div(b.0))
+        PlainSeries(self.0.div(b.0))
     }
     #[inline(always)]
     fn scale(&self, by: W) -> Self {
-        Plain(self.0.mul(by))
+        PlainSeries(self.0.mul(by))
     }
     #[inline(always)]
     fn shift(&self, by: W) -> Self {
-        Plain(self.0.add(by))
+        PlainSeries(self.0.add(by))
     }
     #[inline(always)]
     fn exp_with(&self, value: W) -> Self {
-        Plain(value)
+        PlainSeries(value)
     }
     #[inline(always)]
     fn last(&self) -> W {
@@ -103,17 +103,17 @@ impl<W: D> Series<W> for Plain<W> {
     }
     #[inline(always)]
     fn select(m: W::M, a: &Self, b: &Self) -> Self {
-        Plain(W::select(m, a.0, b.0))
+        PlainSeries(W::select(m, a.0, b.0))
     }
 }
 
 /// A value with derivatives, row-major.
-pub(super) struct Jet<W> {
+pub(super) struct JetSeries<W> {
     orders: Orders,
     c: SmallVec<[W; 4]>,
 }
 
-impl<W: D> Clone for Jet<W> {
+impl<W: D> Clone for JetSeries<W> {
     #[inline(always)]
     fn clone(&self) -> Self {
         self.map(
@@ -124,7 +124,7 @@ impl<W: D> Clone for Jet<W> {
     }
 }
 
-impl<W: D> Jet<W> {
+impl<W: D> JetSeries<W> {
     #[inline(always)]
     fn at(&self, i: usize, j: usize) -> W {
         self.c[i * (self.orders.1 + 1) + j]
@@ -136,14 +136,14 @@ impl<W: D> Jet<W> {
         for (&a, &b) in self.c.iter().zip(&b.c) {
             c.push(f(a, b));
         }
-        Jet {
+        JetSeries {
             orders: self.orders,
             c,
         }
     }
 }
 
-impl<W: D> Series<W> for Jet<W> {
+impl<W: D> Series<W> for JetSeries<W> {
     #[inline(always)]
     fn new(orders: Orders, mut of: impl FnMut(usize, usize) -> W) -> Self {
         let mut c = SmallVec::with_capacity((orders.0 + 1) * (orders.1 + 1));
@@ -152,7 +152,7 @@ impl<W: D> Series<W> for Jet<W> {
                 c.push(of(i, j));
             }
         }
-        Jet { orders, c }
+        JetSeries { orders, c }
     }
     #[inline(always)]
     fn add(&self, b: &Self) -> Self {
@@ -172,7 +172,7 @@ impl<W: D> Series<W> for Jet<W> {
     }
     #[inline(always)]
     fn mul(&self, b: &Self) -> Self {
-        let mut y = Jet {
+        let mut y = JetSeries {
             orders: self.orders,
             c: SmallVec::with_capacity(self.c.len()),
         };
@@ -191,7 +191,7 @@ impl<W: D> Series<W> for Jet<W> {
     }
     #[inline(always)]
     fn div(&self, b: &Self) -> Self {
-        let mut y = Jet {
+        let mut y = JetSeries {
             orders: self.orders,
             c: SmallVec::with_capacity(self.c.len()),
         };
@@ -226,7 +226,7 @@ impl<W: D> Series<W> for Jet<W> {
     fn exp_with(&self, value: W) -> Self {
         // k y_k = Σ j x_j y_(k - j), in the first index that is not 0.
         let (m, n) = self.orders;
-        let mut y = Jet {
+        let mut y = JetSeries {
             orders: self.orders,
             c: SmallVec::with_capacity(self.c.len()),
         };

@@ -19,7 +19,7 @@ struct Case {
 /// Operations on complex numbers with parts of a type.
 fn cases<P>(level: Level, [part, whole]: [Type; 2]) -> Vec<Case>
 where
-    P: Number + simple::Real,
+    P: TestNumber + simple::ComplexFloat,
     Complex<P>: crate::element::Number + PartialEq,
 {
     // What a rare lane gets: any function.

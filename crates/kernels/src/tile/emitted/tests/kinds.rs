@@ -4,10 +4,10 @@
 use super::casts::conversions;
 use super::*;
 use crate::tile::integers;
-use crate::tile::kernels::Integer;
+use crate::tile::kernels::IntegerElement;
 
 /// An integer type under test.
-pub(super) struct Row {
+pub(super) struct IntegerCase {
     name: &'static str,
     of: Type,
     compare: fn(Comparison) -> Kernel,
@@ -17,12 +17,12 @@ pub(super) struct Row {
 }
 
 /// What integers and truth values have.
-fn row<T: Integer>(name: &'static str, of: Type, invert: Kernel) -> Row {
+fn row<T: IntegerElement>(name: &'static str, of: Type, invert: Kernel) -> IntegerCase {
     let two = ARITHMETIC
         .iter()
         .map(|&f| (format!("{f:?} of {name}"), kernels::integers::<T>(f)))
         .collect();
-    Row {
+    IntegerCase {
         name,
         of,
         compare: kernels::compare::<T>,
@@ -31,7 +31,7 @@ fn row<T: Integer>(name: &'static str, of: Type, invert: Kernel) -> Row {
     }
 }
 
-fn whole<T: integers::Lane>(name: &'static str) -> Row {
+fn whole<T: integers::Lane>(name: &'static str) -> IntegerCase {
     use integers::{Binary as B, Unary as U};
     let mut row = row::<T>(name, Type::Whole(size_of::<T>()), kernels::invert::<T>());
     let one = [U::Abs, U::Sign, U::CountOnes, U::LeadingZeros];
@@ -57,7 +57,7 @@ macro_rules! wholes {
     ($($t:ident)*) => { [row::<bool>("bool", Type::Bool, kernels::not()), $(whole::<$t>(stringify!($t))),*] };
 }
 
-fn rows() -> [Row; 9] {
+fn rows() -> [IntegerCase; 9] {
     wholes!(i8 i16 i32 i64 u8 u16 u32 u64)
 }
 
