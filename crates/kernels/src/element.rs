@@ -1,4 +1,4 @@
-//! What kernels need to know of an element type: arithmetic, order, accumulators.
+//! Traits of element types: arithmetic, order, accumulators.
 //!
 //! | element | plain sums and products in | running sums and `stable` sums in |
 //! |---|---|---|
@@ -13,13 +13,13 @@ mod numbers;
 use crate::tree::{Lanes, Vectors};
 use std::fmt::Debug;
 
-/// An element that adds and multiplies.
+/// An element type with addition and multiplication.
 pub trait Number: Copy + PartialEq + Debug + Send + Sync + 'static {
-    /// In what plain reductions accumulate.
+    /// Accumulator type of plain reductions.
     type Acc: Number<Acc = Self::Acc> + Lanes;
-    /// The widest type of the family: in what running products accumulate.
+    /// The widest type of the family, which is the accumulator type of running products.
     type Wide: Number + Lanes;
-    /// In what compensated sums accumulate.
+    /// Accumulator type of compensated sums.
     type Exact: Exact<Self::Wide>;
 
     /// The empty sum.
@@ -33,50 +33,50 @@ pub trait Number: Copy + PartialEq + Debug + Send + Sync + 'static {
     /// `self * rhs`; wraps for integers, is `and` for `bool`.
     fn times(self, rhs: Self) -> Self;
 
-    /// This value as an accumulator: exact.
+    /// Converts to the accumulator type; exact.
     fn widen(self) -> Self::Acc;
 
     /// The nearest value to an accumulator.
     fn narrow(acc: Self::Acc) -> Self;
 
-    /// This value in the widest type: exact.
+    /// Converts to the widest type; exact.
     fn wide(self) -> Self::Wide;
 
     /// The nearest value to one of the widest type.
     fn from_wide(wide: Self::Wide) -> Self;
 
-    /// Whether this, or a part of it, is NaN.
+    /// Whether this value, or a part of it, is NaN.
     #[inline(always)]
     fn is_nan(&self) -> bool {
         self.ne(self)
     }
 
-    /// What vectors do with these, if there are any.
+    /// The vector implementation of reductions, if the type has one.
     #[doc(hidden)]
     fn vectors() -> Option<Vectors<Self, Self::Acc>> {
         None
     }
 }
 
-/// An accumulator of sums of `W`s that loses nothing worth keeping.
+/// An accumulator of compensated sums of `W`s.
 pub trait Exact<W>: Lanes + Sync {
     /// The sum of one element.
     fn of(x: W) -> Self;
 
-    /// The product of two elements: exact but for underflow.
+    /// The product of two elements, exact unless it underflows.
     fn product(x: W, y: W) -> Self;
 
-    /// The sum of both.
+    /// The sum of two accumulators.
     fn plus(self, rhs: Self) -> Self;
 
     /// The product with an element.
     fn times(self, x: W) -> Self;
 
-    /// The sum as one `W`.
+    /// The sum rounded to `W`.
     fn round(self) -> W;
 }
 
-/// A number with an order: all but the complex ones.
+/// A number with an order: every type except the complex ones.
 pub trait Ordered: Number {
     /// The empty maximum: `-inf`, the least integer, `false`.
     const LOWEST: Self;
@@ -93,21 +93,21 @@ pub trait Ordered: Number {
     fn less(self, rhs: Self) -> bool;
 }
 
-/// Elements that are looked at together.
+/// Number of elements that are checked together.
 const TOGETHER: usize = 64;
 
-/// Whether an element is NaN. O(elements), by vectors.
+/// Whether some element is NaN. O(elements); the loop is vectorized.
 pub(crate) fn any_nan<T: Number>(x: &[T]) -> bool {
     x.chunks(TOGETHER)
         .any(|x| x.iter().fold(false, |nan, x| nan | x.is_nan()))
 }
 
-/// An integer that holds positions.
+/// An integer type of positions.
 pub trait Index: Copy + Send {
-    /// A position as this type. Positions past its end wrap; callers choose a type that is wide
-    /// enough.
+    /// A position as this type. Positions that exceed the type wrap; callers choose a type that is
+    /// wide enough.
     fn of(position: usize) -> Self;
 
-    /// The position; a negative one wraps to a huge one, which no slice has.
+    /// The position. A negative value wraps to one that exceeds the length of any slice.
     fn position(self) -> usize;
 }

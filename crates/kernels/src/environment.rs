@@ -1,16 +1,16 @@
-//! Variables of the environment that choose how kernels run. One that says something else is told
-//! so on the error stream, when it is first asked for, and chooses nothing.
+//! Environment variables that select how kernels run. An unknown value is reported on standard
+//! error at the first use and ignored.
 //!
 //! | variable | |
 //! |---|---|
-//! | `COTANGENT_THREADS` | the most threads, 1 or more |
-//! | `COTANGENT_SIMD` | `portable`, `avx2`, `avx512`: the widest vectors |
-//! | `COTANGENT_ENGINE` | `interpreter`, `emitter`: what runs fused loops |
+//! | `COTANGENT_THREADS` | maximum number of threads, 1 or more |
+//! | `COTANGENT_SIMD` | `portable`, `avx2`, `avx512`: the instruction set |
+//! | `COTANGENT_ENGINE` | `interpreter`, `emitter`: the engine of fused loops |
 
 use std::io::Write;
 
-/// What a variable chooses, if it is set and `read` knows what it says; `known` says in words what
-/// that may be.
+/// Returns the value that `read` gives for the variable `name`. Returns `None` if the variable is
+/// not set or not valid. `known` describes the valid values for the message.
 pub(crate) fn chosen<T>(
     name: &str,
     known: &str,
@@ -19,7 +19,7 @@ pub(crate) fn chosen<T>(
     let text = std::env::var_os(name)?;
     let choice = text.to_str().and_then(read);
     if choice.is_none() {
-        // Where it cannot be said, that is no reason to panic.
+        // A failure to write the message is ignored.
         let text = text.to_string_lossy();
         let _ = writeln!(
             std::io::stderr(),

@@ -1,16 +1,16 @@
-//! f16 and bf16 as f32 and back, an element at a time.
+//! Conversions between f32 and f16 or bf16, one element at a time.
 
 use half::{bf16, f16};
 
-/// A float of 16 bits.
+/// A 16-bit float.
 pub trait HalfFloat: Copy + 'static {
-    /// The same number.
+    /// Converts to f32; exact.
     fn widened(self) -> f32;
-    /// The nearest number.
+    /// The nearest number; ties to even.
     fn nearest(x: f32) -> Self;
 }
 
-/// The number of `f32` with these bits, NaN as it is.
+/// The bits of infinity in `f32`; a larger magnitude is NaN.
 const INFINITE: u32 = 0x7f80_0000;
 
 impl HalfFloat for bf16 {
@@ -31,7 +31,7 @@ impl HalfFloat for bf16 {
     }
 }
 
-/// The bits of a `f32`, rounded to a multiple of `2^16`.
+/// The bits of an `f32` rounded to bf16 precision: the low 16 bits are 0. NaN stays NaN.
 #[inline(always)]
 pub(crate) fn rounded_bf16(bits: u32) -> u32 {
     let up = 0x7fff + (bits >> 16 & 1);
@@ -48,8 +48,8 @@ impl HalfFloat for f16 {
     fn widened(self) -> f32 {
         let bits = u32::from(self.to_bits());
         let magnitude = (bits & 0x7fff) << 13;
-        // The exponent of f32 is larger by 112: a product, which is exact, counts subnormal
-        // numbers, too.
+        // The exponent bias of f32 is larger by 112. The product is exact, also for subnormal
+        // numbers.
         let finite = (f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23)).to_bits();
         let quiet = if magnitude > 31 << 23 { 0x40_0000 } else { 0 };
         let y = if magnitude < 31 << 23 {
@@ -64,7 +64,8 @@ impl HalfFloat for f16 {
     fn nearest(x: f32) -> f16 {
         let (bits, half) = (x.to_bits(), 0.5f32.to_bits());
         let magnitude = bits & 0x7fff_ffff;
-        // Below 2^-14 the sum with 1/2 has the step of subnormal numbers, 2^-24.
+        // Below 2^-14 the sum with 1/2 has the unit of subnormal f16 numbers, 2^-24, in its last
+        // place.
         let subnormal = (f32::from_bits(magnitude) + 0.5)
             .to_bits()
             .wrapping_sub(half);
@@ -87,14 +88,14 @@ impl HalfFloat for f16 {
     }
 }
 
-/// A number of f64 rounded to f32 so that rounding to a type of fewer digits gives what rounding
-/// once would: what is not exact gets an odd last bit.
+/// Rounds an f64 to f32 so that a second rounding to fewer digits gives the correctly rounded
+/// result: an inexact result has its last bit set (rounding to odd).
 #[inline(always)]
 pub(crate) fn rounded_to_odd(x: f64) -> f32 {
     let y = x as f32;
     let (bits, back) = (y.to_bits(), f64::from(y));
     let toward = if back.abs() > x.abs() { u32::MAX } else { 1 };
-    // The comparison of a NaN is false both ways.
+    // Comparisons with NaN are false in both directions.
     let inexact = (back < x) | (back > x);
     f32::from_bits(if inexact & (bits & 1 == 0) {
         bits.wrapping_add(toward)

@@ -1,11 +1,11 @@
-//! Functions of arrays that are always inlined.
+//! Array functions that are always inlined.
 //!
-//! Those of the standard library may become calls, and a call has no vectors: it is compiled for
-//! the features that every machine has, whatever those of its caller are. `tests/inlined.py` lists
-//! such calls in a binary. Vectors without features ([`portable`](crate::vector)) use those of the
-//! standard library: thousands of loops in one function are slow to compile.
+//! The equivalents in the standard library may become calls. A call is compiled for the baseline
+//! features, whatever the features of its caller are, so it is not vectorized. `tests/inlined.py`
+//! lists such calls in a binary. Portable vectors ([`portable`](crate::vector)) use the functions
+//! of the standard library, because thousands of loops in one function are slow to compile.
 
-/// `[f(0), f(1), ..]`
+/// Returns `[f(0), f(1), ..]`.
 #[inline(always)]
 pub(crate) fn from_fn<T: Copy, const N: usize>(f: impl Fn(usize) -> T) -> [T; N] {
     let mut y = [f(0); N];
@@ -15,7 +15,7 @@ pub(crate) fn from_fn<T: Copy, const N: usize>(f: impl Fn(usize) -> T) -> [T; N]
     y
 }
 
-/// `f` of each element.
+/// Applies `f` to each element.
 #[inline(always)]
 pub(crate) fn each<T: Copy, U: Copy, const N: usize>(x: &[T; N], f: impl Fn(T) -> U) -> [U; N] {
     let mut y = [f(x[0]); N];

@@ -1,23 +1,20 @@
-//! CPU kernels on slices and strides: the loops behind every operation, with no idea of graphs or
-//! tensors.
+//! CPU kernels on slices and strides: the loops of every operation. They know no graphs or tensors.
 //!
 //! A kernel reads [`View`]s (a slice with an offset, a shape and strides) and writes a slice.
-//! Elementwise operations are [`tile`] programs instead: kernels on contiguous tiles, chosen while
-//! running, that see no strides.
+//! Elementwise operations are [`tile`] programs instead: kernels on contiguous tiles, selected at
+//! run time, without strides.
 //!
-//! Invariants, for every kernel here:
+//! Invariants of every kernel:
 //!
-//! - **Same bits.** The order in which elements are combined depends on shapes alone: never on
-//!   strides, alignment, the number of threads or where in a batch a row lies. [`tree`] states the
-//!   order of reductions, [`mod@gemm`] that of products.
-//! - **Threads.** Work is split by [`parallel`](mod@parallel), at places that depend on shapes
-//!   alone.
-//! - **Sizes are the caller's business.** Lengths and bounds are checked once per call, and a wrong
-//!   one panics.
-//! - **Workspaces may not be there.** What needs one returns a [`Fallible`]; memory comes from
-//!   [`mod@memory`] alone.
+//! - **Same bits.** The order in which elements are combined depends only on shapes. It does not
+//!   depend on strides, alignment, the number of threads or the position of a row in a batch.
+//!   [`tree`] defines the order of reductions, [`mod@gemm`] that of products.
+//! - **Threads.** [`parallel`](mod@parallel) splits work at positions that depend only on shapes.
+//! - **Sizes are checked.** Lengths and bounds are checked once per call, and a wrong one panics.
+//! - **Workspaces may be unavailable.** A kernel that needs one returns a [`Fallible`]. Memory is
+//!   allocated only by [`mod@memory`].
 //!
-//! `dst` always comes first, and is row-major unless a function takes its strides.
+//! `dst` is always the first argument, and it is row-major unless a function takes its strides.
 //!
 //! ```
 //! use cotangent_kernels::{View, gemm, reduce};

@@ -1,11 +1,11 @@
-//! Vectors that add products: lanes of any number, for each level of vector instructions.
+//! Vectors with multiply-add, for each instruction set and any number of lanes.
 //!
-//! A product of floats is rounded before it is added, integers wrap: lane by lane this is
-//! [`Number::times`] and [`Number::plus`], so the bits are the same at every level.
+//! A product of floats is rounded before it is added, and integers wrap. Lane by lane this is
+//! [`Number::times`] and [`Number::plus`], so all instruction sets give the same bits.
 //!
-//! SAFETY of every block here: the intrinsics need their instruction set and nothing else; these
-//! vectors appear only in functions that are compiled for it and chosen after it was detected.
-//! Memory is the caller's promise, stated at the methods.
+//! SAFETY of every block here: an intrinsic requires its instruction set. These vectors are used
+//! only in functions compiled for that instruction set, which are called only after it was
+//! detected. The caller guarantees that memory is valid (# Safety of the methods).
 
 use crate::element::Number;
 #[cfg(target_arch = "x86_64")]
@@ -13,9 +13,9 @@ use std::arch::x86_64::*;
 #[cfg(target_arch = "x86_64")]
 use std::marker::PhantomData;
 
-/// A vector of numbers.
+/// A vector of numbers with multiply-add.
 pub(crate) trait Mac: Copy {
-    /// Its element.
+    /// The element type.
     type E: Copy;
     /// The number of lanes.
     const N: usize;
@@ -28,22 +28,23 @@ pub(crate) trait Mac: Copy {
     /// # Safety
     /// `p` is valid for writing `N` elements.
     unsafe fn store(self, p: *mut Self::E);
-    /// `self + w · x`.
+    /// Returns `self + w · x`.
     fn plus_product(self, w: Self, x: Self) -> Self;
 
-    /// The first `n` lanes.
+    /// Stores the first `n` lanes.
     ///
     /// # Safety
     /// `p` is valid for writing `n <= N` elements.
     #[inline(always)]
     unsafe fn store_first(self, p: *mut Self::E, n: usize) {
         let lanes = std::ptr::from_ref(&self).cast::<Self::E>();
-        // SAFETY: a vector is its lanes in order.
+        // SAFETY: the memory of a vector is its lanes in order; the caller guarantees that `p` is
+        // valid for `n <= N` elements.
         unsafe { std::ptr::copy_nonoverlapping(lanes, p, n) };
     }
 }
 
-/// A number with vectors for each level.
+/// A number type with vectors for each instruction set.
 pub(crate) trait Vectors: Number {
     type Portable: Mac<E = Self>;
     #[cfg(target_arch = "x86_64")]
@@ -81,7 +82,7 @@ impl<T: Number, const N: usize> Mac for [T; N] {
     }
 }
 
-/// Sums of 32 bits, each of two products of 16 bits: an element of a factor is a pair of signed
+/// 32-bit sums of two 16-bit products each: an element of a factor is a pair of signed 16-bit
 /// numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct Pairs([i32; 8]);
@@ -117,7 +118,7 @@ impl Mac for Pairs {
     }
 }
 
-/// The vectors of floats at a level by their intrinsics.
+/// Implements [`Mac`] for the vectors of floats by intrinsics.
 #[cfg(target_arch = "x86_64")]
 macro_rules! floats {
     ($v:ty, $t:ty, $n:literal: $zero:ident $splat:ident $load:ident $store:ident $add:ident $mul:ident) => {
@@ -158,7 +159,7 @@ floats!(__m512, f32, 16: _mm512_setzero_ps _mm512_set1_ps _mm512_loadu_ps _mm512
 #[cfg(target_arch = "x86_64")]
 floats!(__m512d, f64, 8: _mm512_setzero_pd _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_add_pd _mm512_mul_pd);
 
-/// Vectors of integers of a kind: of 256 bits, then of 512, and how they add a product.
+/// Defines vectors of integers of one width in bits, with their multiply-add.
 #[cfg(target_arch = "x86_64")]
 macro_rules! integers {
     ($($(#[$doc:meta])* $name:ident($raw:ident) $zero:ident $load:ident $store:ident {
@@ -198,7 +199,7 @@ macro_rules! integers {
     )*};
 }
 
-/// Products of 8 bits: those of even bytes, and those of odd ones.
+/// Products of bytes: of the even bytes, and of the odd bytes.
 ///
 /// # Safety
 /// The CPU has AVX2.
@@ -212,7 +213,7 @@ unsafe fn bytes256(w: __m256i, x: __m256i) -> __m256i {
     }
 }
 
-/// As [`bytes256`].
+/// Products of bytes: of the even bytes, and of the odd bytes.
 ///
 /// # Safety
 /// The CPU has AVX-512 BW.
@@ -226,8 +227,8 @@ unsafe fn bytes512(w: __m512i, x: __m512i) -> __m512i {
     }
 }
 
-/// Products of 64 bits: those of the lower halves, and above them the sums of those of both kinds
-/// of halves.
+/// Products of 64-bit integers: the product of the lower halves, plus the sum of the mixed products
+/// in the upper half.
 ///
 /// # Safety
 /// The CPU has AVX2.
@@ -266,25 +267,25 @@ integers! {
         i64 as i64, 8, _mm512_set1_epi64, |acc, w, x| _mm512_add_epi64(acc, _mm512_mullo_epi64(w, x));
         u64 as i64, 8, _mm512_set1_epi64, |acc, w, x| _mm512_add_epi64(acc, _mm512_mullo_epi64(w, x));
     }
-    /// Numbers of 64 bits with values of 32, in factors.
+    /// 64-bit integers whose factors fit 32 bits.
     Narrow256(__m256i) _mm256_setzero_si256 _mm256_loadu_si256 _mm256_storeu_si256 {
         i64 as i64, 4, _mm256_set1_epi64x, |acc, w, x| _mm256_add_epi64(acc, _mm256_mul_epi32(w, x));
         u64 as i64, 4, _mm256_set1_epi64x, |acc, w, x| _mm256_add_epi64(acc, _mm256_mul_epi32(w, x));
     }
-    /// Numbers of 64 bits with values of 32, in factors.
+    /// 64-bit integers whose factors fit 32 bits.
     Narrow512(__m512i) _mm512_setzero_si512 _mm512_loadu_si512 _mm512_storeu_si512 {
         i64 as i64, 8, _mm512_set1_epi64, |acc, w, x| _mm512_add_epi64(acc, _mm512_mul_epi32(w, x));
         u64 as i64, 8, _mm512_set1_epi64, |acc, w, x| _mm512_add_epi64(acc, _mm512_mul_epi32(w, x));
     }
-    /// As [`Pairs`].
+    /// The 256-bit version of [`Pairs`].
     Pairs256(__m256i) _mm256_setzero_si256 _mm256_loadu_si256 _mm256_storeu_si256 {
         i32 as i32, 8, _mm256_set1_epi32, |acc, w, x| _mm256_add_epi32(acc, _mm256_madd_epi16(w, x));
     }
-    /// As [`Pairs`].
+    /// The 512-bit version of [`Pairs`].
     Pairs512(__m512i) _mm512_setzero_si512 _mm512_loadu_si512 _mm512_storeu_si512 {
         i32 as i32, 16, _mm512_set1_epi32, |acc, w, x| _mm512_add_epi32(acc, _mm512_madd_epi16(w, x));
     }
-    /// As [`Pairs`], by the instruction of VNNI.
+    /// The 512-bit version of [`Pairs`], by the VNNI instruction.
     PairsVnni(__m512i) _mm512_setzero_si512 _mm512_loadu_si512 _mm512_storeu_si512 {
         i32 as i32, 16, _mm512_set1_epi32, |acc, w, x| _mm512_dpwssd_epi32(acc, w, x);
     }

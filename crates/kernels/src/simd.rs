@@ -1,18 +1,18 @@
-//! Levels of vector instructions, and loops compiled for them.
+//! Detection of instruction sets, and loops compiled for them.
 //!
-//! The compiler turns a loop into vector instructions of the features its function is compiled for.
-//! [`widest`] inlines a loop into a function with more of them. No level may change a bit of a
-//! result: the compiler never fuses a product and a sum on its own, and code that asks for
-//! `mul_add` asks [`fused`] first or is exact at every level.
+//! The compiler vectorizes a loop with the features that its function is compiled for. [`widest`]
+//! inlines a loop into a function with more features. All instruction sets give the same bits: the
+//! compiler never fuses a product and a sum by itself. Code with `mul_add` checks [`fused`] first
+//! or is exact on every instruction set.
 
 use crate::environment::chosen;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// The vector instructions that kernels are chosen for.
+/// A vector instruction set.
 ///
-/// A value is the promise that this machine has them: other crates get one from
-/// [`available`](Level::available) and [`chosen`](Level::chosen) alone, or name
+/// A value guarantees that the CPU supports the instruction set. Other crates obtain one only from
+/// [`available`](Level::available) and [`chosen`](Level::chosen), or use
 /// [`Portable`](Level::Portable).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level(u8);
@@ -22,12 +22,12 @@ pub struct Level(u8);
     reason = "they are what the variants of an enumeration would be"
 )]
 impl Level {
-    /// What every machine of this architecture has: on AArch64 vectors of 128 bits (NEON) and fused
+    /// The baseline of the architecture. On AArch64 it has 128-bit vectors (NEON) and fused
     /// multiply-add.
     pub const Portable: Level = Level(0);
-    /// 256-bit vectors and fused multiply-add. Only for comparisons with a level that was detected.
+    /// 256-bit vectors and fused multiply-add. Use it only in comparisons with a detected value.
     pub(crate) const Avx2: Level = Level(1);
-    /// 512-bit vectors with masks. Only for comparisons with a level that was detected.
+    /// 512-bit vectors with masks. Use it only in comparisons with a detected value.
     pub(crate) const Avx512: Level = Level(2);
 }
 
@@ -38,15 +38,15 @@ impl fmt::Debug for Level {
 }
 
 impl Level {
-    /// The levels that this machine has, lowest first.
+    /// The instruction sets that the CPU supports, in ascending order.
     pub fn available() -> impl Iterator<Item = Level> {
         [Level::Portable, Level::Avx2, Level::Avx512]
             .into_iter()
             .filter(|&l| l <= Level::detected())
     }
 
-    /// The level that runs: the highest there is, or the one that `COTANGENT_SIMD` names
-    /// (`portable`, `avx2`, `avx512`) if the machine has it. Read once.
+    /// The instruction set in use: the highest available one, or the one that `COTANGENT_SIMD`
+    /// selects (`portable`, `avx2`, `avx512`) if the CPU supports it. The variable is read once.
     pub fn chosen() -> Level {
         static CHOSEN: OnceLock<Level> = OnceLock::new();
         *CHOSEN.get_or_init(|| {
@@ -82,8 +82,8 @@ impl Level {
     }
 }
 
-/// Runs `f` in a function compiled for 256-bit vectors, if this machine has them. `f` and what it
-/// calls should be `#[inline(always)]`: only inlined code gains.
+/// Runs `f` in a function compiled for 256-bit vectors, if the CPU supports them. `f` and its
+/// callees should be `#[inline(always)]`: only inlined code is compiled for these vectors.
 #[inline(always)]
 pub(crate) fn widest<R>(f: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
@@ -93,7 +93,7 @@ pub(crate) fn widest<R>(f: impl FnOnce() -> R) -> R {
             f()
         }
         if fused() {
-            // SAFETY: this CPU has the features of `wide`.
+            // SAFETY: `fused` has detected the features of `wide`.
             return unsafe { wide(f) };
         }
     }
@@ -110,8 +110,8 @@ pub(crate) fn fused() -> bool {
     return cfg!(target_arch = "aarch64");
 }
 
-/// Whether Intel made this processor: there arithmetic with subnormal numbers takes very long, and
-/// so does writing to the last cache, which all cores share.
+/// Whether this is an Intel CPU. On these, arithmetic with subnormal numbers and stores to the
+/// shared last-level cache are slow.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn is_intel() -> bool {
     static INTEL: OnceLock<bool> = OnceLock::new();
@@ -123,13 +123,13 @@ pub(crate) fn is_intel() -> bool {
     false
 }
 
-/// Asks for some bytes from an address on, wherever it is: they are read soon.
+/// Prefetches `bytes` bytes from an address on. The address need not be valid.
 #[inline(always)]
 pub(crate) fn prefetch<T>(from: *const T, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     for line in (0..bytes).step_by(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint, which reads nothing and is not refused.
+        // SAFETY: a prefetch is a hint that accesses no memory and accepts any address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast::<i8>().wrapping_add(line)) };
     }
     #[cfg(not(target_arch = "x86_64"))]

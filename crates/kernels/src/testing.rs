@@ -1,5 +1,5 @@
-//! What the tests of this crate share: random shapes, strides and values, every index of a shape,
-//! the order of reductions by its description, memory between pages that may not be touched.
+//! Test support of this crate: random shapes, strides and values, the indices of a shape, a
+//! reference implementation of the reduction order, and memory between guard pages.
 
 use crate::tree::{CHUNK, Lanes};
 use crate::view::{View, row_major_strides, volume};
@@ -16,18 +16,18 @@ impl Random {
         self.0 >> 33
     }
 
-    /// Below `n`.
+    /// A random number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
         self.next() as usize % n
     }
 
-    /// In [-1, 1).
+    /// A random number in [-1, 1).
     pub fn float(&mut self) -> f64 {
         self.next() as f64 / (1u64 << 30) as f64 - 1.0
     }
 }
 
-/// A view's parts, owned.
+/// An owned view.
 #[derive(Debug)]
 pub struct Owned<T> {
     pub data: Vec<T>,
@@ -47,7 +47,7 @@ impl<T: Copy> Owned<T> {
     }
 }
 
-/// A view of the given shape with axes permuted, reversed, broadcast or spread out at random.
+/// A view of the given shape with random permuted, reversed, broadcast or spread axes.
 pub fn layout<T>(
     random: &mut Random,
     shape: &[usize],
@@ -83,7 +83,7 @@ pub fn layout<T>(
     }
 }
 
-/// A shape of rank 0 to 4 with lengths 0 (rarely), 1 and more.
+/// A shape of rank 0 to 4 with lengths 1 and more, rarely 0.
 pub fn shape(random: &mut Random) -> Vec<usize> {
     let rank = random.below(5);
     let length = |random: &mut Random| match random.below(12) {
@@ -113,7 +113,7 @@ fn pairwise<A: Copy>(x: &[A], combine: &impl Fn(A, A) -> A) -> A {
     combine(pairwise(low, combine), pairwise(high, combine))
 }
 
-/// The tree of `tree.rs`, by its description.
+/// Reference implementation of the reduction tree, from its definition.
 pub fn tree<A: Lanes>(x: &[A], combine: &impl Fn(A, A) -> A) -> A {
     let chunk = |x: &[A]| {
         let lane = |l: usize| {
@@ -136,7 +136,7 @@ pub fn tree<A: Lanes>(x: &[A], combine: &impl Fn(A, A) -> A) -> A {
     pairwise(&x.chunks(CHUNK).map(chunk).collect::<Vec<_>>(), combine)
 }
 
-/// Memory between pages that may not be touched.
+/// Memory between guard pages.
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub struct Guarded {
     page: *mut u8,
@@ -150,7 +150,7 @@ const PAGE: usize = 4096;
 impl Guarded {
     pub fn new(size: usize) -> Guarded {
         let size = size.next_multiple_of(PAGE);
-        // SAFETY: a fresh mapping, of which only the middle is opened.
+        // SAFETY: the mapping is new, and only its middle becomes accessible.
         unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let all = libc::mmap(
@@ -171,7 +171,7 @@ impl Guarded {
         }
     }
 
-    /// The last bytes, or the first.
+    /// The last bytes of the memory, or the first.
     pub fn bytes(&self, n: usize, at_end: bool) -> *mut u8 {
         assert!(n <= self.size);
         self.page
@@ -182,7 +182,7 @@ impl Guarded {
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // SAFETY: the whole mapping; nothing points into it any more.
+        // SAFETY: this is the whole mapping, and nothing refers to it any more.
         unsafe { libc::munmap(self.page.sub(PAGE).cast(), self.size + 2 * PAGE) };
     }
 }

@@ -1,20 +1,20 @@
-//! The one order in which a reduction combines `n` elements: a function of `n` and the accumulator
-//! type only.
+//! The order in which a reduction combines `n` elements. It depends only on `n` and on the
+//! accumulator type.
 //!
-//! Elements are numbered in row-major order of the reduced axes and cut into chunks of [`CHUNK`].
+//! Elements are numbered in row-major order of the reduced axes and split into chunks of [`CHUNK`].
 //! With `L` lanes:
 //!
 //! 1. In a chunk, lane `l` combines the elements `i ≡ l (mod L)` by the **pairwise tree**: `c`
-//!    items split after the largest power of two below `c`, which is what a binary counter builds
-//!    as they come.
-//! 2. The lanes halve: for `h = L/2, L/4, …, 1`, `lane[l] ∘= lane[l + h]` for `l < h`, where lane
-//!    `l + h` exists (a chunk of `m < L` elements fills only `m` lanes).
+//!    items are split after the largest power of two below `c`. A binary counter builds this tree
+//!    as items arrive.
+//! 2. The lanes are halved: for `h = L/2, L/4, …, 1`, `lane[l] ∘= lane[l + h]` for `l < h`, where
+//!    lane `l + h` exists (a chunk of `m < L` elements fills only `m` lanes).
 //! 3. The chunks form a pairwise tree.
 //!
-//! No identity is involved, so a sum of `-0` stays `-0` and a sum over an axis of length 1 is a
+//! No identity element is used, so a sum of `-0` is `-0`, and a sum over an axis of length 1 is a
 //! copy. The rounding error of a sum grows with `log n`. Lanes let the compiler use vector
-//! registers; the tree in a lane costs no more operations than a running sum, which would leave
-//! 2^20 tenths in f32 wrong by 1e-6 where this is exact.
+//! registers. The tree in a lane has no more operations than a running sum. For 2^20 terms of 0.1
+//! in f32, the running sum has an error of 1e-6, and the tree is exact.
 
 mod types;
 pub(crate) mod vectors;
@@ -26,18 +26,19 @@ use crate::element::Number;
 use crate::inlined::each;
 use crate::simd::{prefetch, widest};
 
-/// The number of elements reduced by lanes before the pairwise tree takes over.
+/// Number of elements that are reduced by lanes, before the pairwise tree over chunks.
 pub const CHUNK: usize = 8192;
 
-/// How elements become accumulators, and two accumulators one: associative, but for rounding.
+/// Lifts elements to accumulators, and combines two accumulators. The combination is associative up
+/// to rounding.
 pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
-    /// The accumulator of element `x` at a position among the reduced ones.
+    /// The accumulator of element `x`, whose position among the reduced elements is `position`.
     fn lift(&self, x: T, position: usize) -> A;
 
     fn combine(&self, a: A, b: A) -> A;
 
-    /// Reduces every `len` elements, at most a chunk, to one of `dst`; the last may be fewer. The
-    /// first element of each has position `base`. `rows` is working memory.
+    /// Reduces every `len` elements, at most a chunk, to one of `dst`; the last group may be
+    /// shorter. The first element of each group has position `base`. `rows` is scratch memory.
     fn chunks(
         &self,
         dst: &mut [A],
@@ -52,15 +53,15 @@ pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
         }
     }
 
-    /// `chunks` of one.
+    /// Reduces a single chunk.
     fn chunk(&self, x: &[T], from: Place, base: usize, rows: &mut Counter<A>) -> A {
         let mut y = [self.lift(x[0], base)];
         self.chunks(&mut y, x, x.len(), from, base, rows);
         y[0]
     }
 
-    /// The tree over eight elements, side by side; the position of the `r`-th is that of the first
-    /// and `r` rows of lanes.
+    /// The tree over eight elements, for each column. The position of the `r`-th element is `base`
+    /// plus `r` times the number of lanes.
     fn eight(&self, dst: &mut [A], x: [&[T]; 8], base: usize) {
         widest(
             #[inline(always)]
@@ -90,11 +91,13 @@ pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
         );
     }
 
-    /// Longest reduction along the grain for which columns are better than rows.
+    /// Maximum length of a contiguous reduction for which columns are reduced together instead of
+    /// one by one.
     const SHORT: usize = 16;
 
-    /// Appends the reductions of columns, if there is a better way than by rows of lanes: elements
-    /// `starts[i] + c · across` for every `c < width`, the `i`-th at position `base + i`.
+    /// Appends the reductions of `width` columns, if a faster method than rows of lanes exists.
+    /// Column `c` consists of the elements `starts[i] + c · across`; the `i`-th has position `base
+    /// + i`.
     fn columns(
         &self,
         _dst: &mut Vec<A>,
@@ -107,7 +110,7 @@ pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
     }
 }
 
-/// Any functions.
+/// A combiner of arbitrary functions.
 pub(crate) struct General<L, C>(pub(crate) L, pub(crate) C);
 
 impl<T: Copy, A: Lanes, L: Fn(T, usize) -> A + Sync, C: Fn(A, A) -> A + Sync> Combine<T, A>
@@ -124,7 +127,7 @@ impl<T: Copy, A: Lanes, L: Fn(T, usize) -> A + Sync, C: Fn(A, A) -> A + Sync> Co
     }
 }
 
-/// What has a name, and its function: by vectors, where there are any.
+/// A named reduction and its function. It uses vectors if the type has them.
 pub(crate) struct Named<C>(pub(crate) Fold, pub(crate) C);
 
 impl<T: Number, C: Fn(T::Acc, T::Acc) -> T::Acc + Sync> Combine<T, T::Acc> for Named<C> {
@@ -170,15 +173,16 @@ impl<T: Number, C: Fn(T::Acc, T::Acc) -> T::Acc + Sync> Combine<T, T::Acc> for N
     }
 }
 
-/// A chunk this short goes through a small buffer: setting up all lanes would cost more than the
-/// elements.
+/// Maximum chunk length, in elements, that is reduced in a small buffer. Initializing all lanes
+/// would cost more than the elements.
 const SHORT_CHUNK_ELEMENTS: usize = 8;
 
-/// Rows of lanes that are combined in registers: the lowest three levels of the tree in a lane.
+/// Number of rows of lanes that are combined in registers: the lowest three levels of the tree in a
+/// lane.
 const TREE_BLOCK_ROWS: usize = 8;
 
-/// Reduces a non-empty chunk of elements whose first has position `base`, lane by lane. `rows` is
-/// working memory.
+/// Reduces a non-empty chunk lane by lane. Its first element has position `base`. `rows` is scratch
+/// memory.
 fn fold_chunk<T: Copy, A: Lanes>(
     how: &(impl Combine<T, A> + ?Sized),
     x: &[T],
@@ -215,7 +219,7 @@ fn fold_row<const N: usize, T: Copy, A: Lanes>(
     halve(&mut lanes[..x.len()], &|a, b| how.combine(a, b))
 }
 
-/// [`fold_chunk`] for more than one row, with the lanes as a constant.
+/// [`fold_chunk`] for more than one row, with a constant number of lanes.
 #[inline(always)]
 fn fold_rows<const L: usize, T: Copy, A: Lanes>(
     how: &(impl Combine<T, A> + ?Sized),
@@ -234,7 +238,7 @@ fn fold_rows<const L: usize, T: Copy, A: Lanes>(
         if from == Place::Memory {
             prefetch(x.as_ptr_range().end, size_of_val(x));
         }
-        // One loop over lanes: the compiler vectorises it whatever `combine` is.
+        // A single loop over lanes: the compiler vectorizes it for any `combine`.
         for (l, row) in row.iter_mut().enumerate() {
             *row = eight(|r| lift(x[r][l], at + r * L + l), combine);
         }
@@ -250,7 +254,8 @@ fn fold_rows<const L: usize, T: Copy, A: Lanes>(
         rows.carry_rows::<L>(r, combine);
         at += L;
     }
-    // A full row came before: the last item of a pairwise tree joins the item before it first.
+    // There is a full row before this one. The last item of a pairwise tree is first combined with
+    // the item before it.
     let top = rows.partial.len() - L;
     for (l, (a, &x)) in rows.partial[top..].iter_mut().zip(ragged).enumerate() {
         *a = combine(*a, lift(x, at + l));
@@ -288,12 +293,12 @@ pub(crate) fn fold_slice<T: Copy, A: Lanes>(
     chunks.finish(how)[0]
 }
 
-/// [`fold_chunk`] for reductions side by side: `n` items, each a row with an element of every
-/// reduction. `one(to, i)` appends the `i`-th, and `eight(to, i)` the tree over that and the next
-/// seven of its lane.
+/// [`fold_chunk`] for several reductions together: `n` items, each a row with one element of every
+/// reduction. `one(to, i)` appends the `i`-th item. `eight(to, i)` appends the tree over that item
+/// and the next seven of its lane.
 ///
-/// Lanes come in the order in which halving joins them, the bits of their numbers reversed, so few
-/// partial results wait.
+/// Lanes are processed in the order in which halving combines them (bit-reversed numbers). So few
+/// partial results are live.
 pub(crate) fn fold_columns<T: Copy, A: Lanes>(
     how: &impl Combine<T, A>,
     n: usize,
@@ -308,7 +313,7 @@ pub(crate) fn fold_columns<T: Copy, A: Lanes>(
             .reverse_bits()
             .checked_shr(usize::BITS - bits)
             .unwrap_or(0);
-        // A lane that does not exist is the second of two.
+        // A lane that does not exist is always the second of two.
         let missing = u32::from(lane >= lanes);
         if missing == 0 {
             let (before, count) = (rows.partial.len(), (n - lane).div_ceil(A::LANES));
@@ -328,7 +333,7 @@ pub(crate) fn fold_columns<T: Copy, A: Lanes>(
     }
 }
 
-/// Halves the lanes; the result is the first.
+/// Halves the lanes until one is left, which is the result.
 #[inline(always)]
 fn halve<A: Copy>(lanes: &mut [A], combine: &impl Fn(A, A) -> A) -> A {
     let mut count = lanes.len();
@@ -350,10 +355,10 @@ fn halve<A: Copy>(lanes: &mut [A], combine: &impl Fn(A, A) -> A) -> A {
     lanes[0]
 }
 
-/// The pairwise trees over items of `width` accumulators each: a binary counter whose digits are
+/// Pairwise trees over items of `width` accumulators each: a binary counter whose digits are
 /// partial results.
 ///
-/// Extend `partial` by an item, then [`carry`](Counter::carry).
+/// Append an item to `partial`, then call [`carry`](Counter::carry).
 pub(crate) struct Counter<A> {
     width: usize,
     pub(crate) partial: Vec<A>,
@@ -367,14 +372,14 @@ impl<A: Copy> Counter<A> {
         }
     }
 
-    /// Forgets everything.
+    /// Clears the counter, and sets the width of items.
     pub(crate) fn start(&mut self, width: usize) {
         self.width = width;
         self.partial.clear();
     }
 
-    /// The item just pushed was the `item`-th, counted from 0: joins it with the items before it
-    /// that have a partner now.
+    /// Combines the last item, which is number `item` counted from 0, with all preceding items that
+    /// are complete subtrees.
     #[inline(always)]
     pub(crate) fn carry<T: Copy>(&mut self, item: usize, how: &impl Combine<T, A>)
     where
@@ -385,7 +390,7 @@ impl<A: Copy> Counter<A> {
         }
     }
 
-    /// The results. At least one item was pushed.
+    /// The results. At least one item was appended.
     #[inline(always)]
     pub(crate) fn finish<T: Copy>(&mut self, how: &impl Combine<T, A>) -> &mut [A]
     where
@@ -424,7 +429,7 @@ impl<A: Copy> Counter<A> {
         let last = self.partial.len() - self.width;
         let (low, high) = self.partial.split_at_mut(last);
         let low = &mut low[last - self.width..];
-        // One accumulator each: a call would cost more.
+        // One accumulator each: a call would be slower.
         if let ([a], [b]) = (&mut *low, &*high) {
             *a = how.combine(*a, *b)
         } else {

@@ -1,14 +1,15 @@
-//! Sums in twice the precision: the accumulators of `stable` reductions and of running sums.
+//! Compensated sums with twice the precision: the accumulators of `stable` reductions and of
+//! running sums.
 //!
-//! A [`Twice`] is the unevaluated sum `hi + lo` of two f64. Adding uses the error-free
-//! transformation of Knuth, `a + b = s + e` with `s = fl(a + b)`, and collects the errors in `lo`
-//! (Ogita, Rump, Oishi, "Accurate sum and dot product", 2005, Sum2): the result is as accurate as a
-//! sum in 106 bits, rounded once. f16, bf16 and f32 widen to f64 first, so their compensated sums
-//! are correctly rounded in all but contrived cases.
+//! A [`Twice`] is the unevaluated sum `hi + lo` of two f64. Addition uses Knuth's error-free
+//! transformation, `a + b = s + e` with `s = fl(a + b)`, and adds the errors to `lo` (Ogita, Rump,
+//! Oishi, "Accurate sum and dot product", 2005, Sum2). The result is as accurate as a sum in 106
+//! bits that is rounded once. f16, bf16 and f32 are first converted to f64, so their compensated
+//! sums are correctly rounded except in contrived cases.
 //!
-//! A product is kept with its rounding error in the same way (Dot2 there).
+//! A product is stored with its rounding error in the same way (Dot2 in that paper).
 //!
-//! Invariant: `hi` is the plain floating-point sum, so infinities and NaN come out as they would
+//! Invariant: `hi` is the plain floating-point sum, so infinities and NaN are those of a sum
 //! without compensation.
 
 pub use crate::element::Exact;
@@ -16,7 +17,7 @@ pub use crate::element::Exact;
 use crate::tree::Lanes;
 use num_complex::Complex;
 
-/// The unevaluated sum of two f64; see the module's page.
+/// The unevaluated sum of two f64; see the module documentation.
 #[derive(Clone, Copy, Debug)]
 pub struct Twice {
     hi: f64,
@@ -64,7 +65,7 @@ impl Exact<f64> for Twice {
 
     #[inline(always)]
     fn round(self) -> f64 {
-        // `lo` is NaN once `hi` was infinite; and adding +0 would turn a sum of -0 into +0.
+        // `lo` is NaN if `hi` was infinite. Adding +0 to a sum of -0 would give +0.
         if self.lo == 0.0 || !self.hi.is_finite() {
             self.hi
         } else {
@@ -73,7 +74,7 @@ impl Exact<f64> for Twice {
     }
 }
 
-/// [`Twice`] for each component.
+/// A [`Twice`] for each component.
 #[derive(Clone, Copy, Debug)]
 pub struct TwiceComplex {
     re: Twice,
@@ -124,31 +125,33 @@ impl Exact<Complex<f64>> for TwiceComplex {
     }
 }
 
-/// An element of sums that are twice as precise as it is.
+/// An element of sums with twice its precision.
 ///
 /// # Safety
-/// A value is [`PARTS`](Summed::PARTS) values of `Real` next to each other, which sums treat alike.
+/// A value consists of [`PARTS`](Summed::PARTS) consecutive values of `Real`, which sums treat
+/// alike.
 pub unsafe trait Summed: crate::element::Number {
     /// The type of a component.
     type Real: Summed;
     /// The number of components.
     const PARTS: usize;
-    /// A sum. It loses about the square of a unit of rounding with each element.
+    /// An accumulator. Each added element contributes an error of about the square of the unit
+    /// roundoff.
     type Sum: Copy + Send + Sync;
 
     /// The sum of one element.
     fn sum(self) -> Self::Sum;
 
-    /// The sum with one more element.
+    /// Adds one more element to a sum.
     fn more(sum: Self::Sum, x: Self) -> Self::Sum;
 
-    /// The nearest element.
+    /// The nearest element to a sum.
     fn nearest(sum: Self::Sum) -> Self;
 }
 
 macro_rules! summed {
     ($($t:ty: $sum:ty, $of:expr, $more:expr, $nearest:expr;)*) => {$(
-        // SAFETY: one component.
+        // SAFETY: the type is its single component.
         unsafe impl Summed for $t {
             type Real = $t;
             const PARTS: usize = 1;
@@ -170,7 +173,7 @@ macro_rules! summed {
             }
         }
 
-        // SAFETY: a structure of two components in the layout of C.
+        // SAFETY: `Complex` is `repr(C)` with two components of `Real`.
         unsafe impl Summed for Complex<$t> {
             type Real = $t;
             const PARTS: usize = 2;
@@ -194,8 +197,8 @@ macro_rules! summed {
     )*};
 }
 
-/// The sum of `high + low` and `x`, in two parts of which the first is the nearest element to it. A
-/// sum that is not finite has no second part.
+/// The sum of `high + low` and `x` in two parts. The first part is the element nearest to the sum.
+/// The second part is 0 if the sum is not finite.
 #[inline(always)]
 fn longer([high, low]: [f64; 2], x: f64) -> [f64; 2] {
     let sum = high + x;

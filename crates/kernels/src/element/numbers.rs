@@ -147,7 +147,7 @@ impl Ordered for bool {
     }
 }
 
-/// A real or complex element: `$acc` and `$wide` are what [`Number::Acc`] and [`Number::Wide`] say.
+/// Implements [`Number`] for a real or complex type.
 macro_rules! floats {
     ($($t:ty: $zero:expr, $one:expr, $acc:ty, $wide:ty, $exact:ty,
        $widen:expr, $narrow:expr, $to_wide:expr, $from_wide:expr $(, $vectors:expr)?;)*) => {$(
@@ -195,14 +195,14 @@ impl Lanes for f64 {
     const LANES: usize = 32;
 }
 
-/// The lanes of the components, so that the real part of a sum is the sum of the real parts, bit
-/// for bit.
+/// A complex type has the lanes of its parts, so that the real part of a sum has the bits of the
+/// sum of the real parts.
 impl Lanes for Complex<f32> {}
 impl Lanes for Complex<f64> {
     const LANES: usize = 32;
 }
 
-/// Masks instead of branches, so that loops vectorise: `m` is right where the two differ and
+/// Masks instead of branches, so that loops vectorize. `m` is the result if the two differ and
 /// neither is NaN.
 macro_rules! ordered_floats {
     ($($t:ty: $bits:ty;)*) => {$(

@@ -1,23 +1,23 @@
-//! Registers for values, by a scan over straight-line code: a full file gives up the value that is
-//! read last.
+//! Linear-scan register allocation over straight-line code. When no register is free, the value
+//! whose next use is furthest away is spilled.
 //!
-//! A value lives in a register, in a **home** in memory (a constant, one element for all, or where
-//! it was spilled), or in both. Most instructions read one operand from memory, so constants take
-//! no register until an instruction insists. Values are single assignments: what was stored once is
-//! never stored again.
+//! A value is in a register, in a **home** in memory (a constant, a broadcast scalar, or a spill
+//! slot), or in both. Most instructions read one operand from memory, so a constant occupies no
+//! register until an instruction requires one. Values are in single-assignment form: a value that
+//! was stored is never stored again.
 
 use super::encode::{Assembler, Base, Memory, Operand, RSP};
 use super::plan::{CodeItem, CodePlan, SpillFrame};
 use super::program::TraceId;
 use smallvec::SmallVec;
 
-/// Nowhere.
+/// Marker for "no value", "no slot" and "no further use".
 const NONE: u32 = u32::MAX;
 
-/// The registers of one kind.
+/// The registers of one class: vector registers or mask registers.
 struct File {
     holder: [u32; 32],
-    /// Bits of those without a value, and of those that the current instruction uses.
+    /// Bit sets: registers without a value, and registers that the current instruction uses.
     free: u32,
     pinned: u32,
 }
@@ -32,12 +32,12 @@ impl File {
     }
 }
 
-/// Straight-line code under construction: several copies of a program side by side, each on the
-/// next vector.
+/// Register state for straight-line code under construction. The code has `copies` interleaved
+/// copies of a program, each for the next vector.
 pub(super) struct Registers<'a> {
     pub(super) plan: &'a CodePlan<'a>,
     pub(super) copies: usize,
-    /// The item that is written, and for which copy.
+    /// The item that is being encoded, and the copy it is encoded for.
     pub(super) item: u32,
     pub(super) copy: usize,
     register: Vec<u8>,
@@ -45,7 +45,7 @@ pub(super) struct Registers<'a> {
     vectors: File,
     truths: File,
     frame: &'a mut SpillFrame,
-    /// Slots whose values the current instruction reads last.
+    /// Spill slots whose values have their last use in the current instruction.
     leaving: SmallVec<[u32; 3]>,
 }
 
@@ -64,14 +64,14 @@ impl<'a> Registers<'a> {
             register: vec![u8::MAX; n],
             slot: vec![NONE; n],
             vectors: File::new(if plan.target.wide { !0 } else { 0xffff }),
-            // k0 means no mask, k1 says which elements there are.
+            // `k0` means "no mask", and `k1` holds the mask of active lanes.
             truths: File::new(0b1111_1100),
             frame,
             leaving: SmallVec::new(),
         }
     }
 
-    /// Whether a value has a mask register of its own kind.
+    /// Whether a value is held in mask registers.
     fn masks(&self, id: TraceId) -> bool {
         self.plan.program.kind(id).is_mask()
     }
@@ -84,7 +84,8 @@ impl<'a> Registers<'a> {
         }
     }
 
-    /// A value of the current copy; what has a home from the start is one for all.
+    /// Index of a value of the current copy. All copies share a value that has a home from the
+    /// start.
     fn value(&self, id: TraceId) -> usize {
         id as usize * self.copies
             + if self.plan.home[id as usize].is_some() {
@@ -94,7 +95,7 @@ impl<'a> Registers<'a> {
             }
     }
 
-    /// The copy that reads a value last in each item.
+    /// The last copy that reads a value in each item.
     fn last_copy(&self, v: usize) -> usize {
         if self.plan.home[v / self.copies].is_some() {
             self.copies - 1
@@ -114,7 +115,7 @@ impl<'a> Registers<'a> {
         self.plan.home[v / self.copies].or(spilled)
     }
 
-    /// The next item that reads a value, after what is being written.
+    /// The next item that reads a value, after the current item.
     fn next_use(&self, v: usize) -> u32 {
         let uses = self.plan.uses(v as u32 / self.copies as u32);
         let again = self.last_copy(v) > self.copy;
@@ -122,7 +123,7 @@ impl<'a> Registers<'a> {
         uses.get(at).copied().unwrap_or(NONE)
     }
 
-    /// Whether the current instruction is the last that reads a value.
+    /// Whether the value has its last use in the current instruction.
     pub(super) fn dies(&self, id: TraceId) -> bool {
         self.next_use(self.value(id)) == NONE
     }
@@ -137,7 +138,7 @@ impl<'a> Registers<'a> {
         self.register[self.value(id)] != u8::MAX
     }
 
-    /// A register without a value, which may be that of an operand that was released.
+    /// Allocates a register. It may be the register of an operand that was released.
     pub(super) fn take(&mut self, asm: &mut Assembler, masks: bool) -> u8 {
         let file = self.file(masks);
         let r = match file.free {
@@ -172,7 +173,7 @@ impl<'a> Registers<'a> {
         r
     }
 
-    /// The register of a value, loaded if it is not in one.
+    /// Returns the register of a value, which is loaded if it is only in memory.
     pub(super) fn register(&mut self, asm: &mut Assembler, id: TraceId) -> u8 {
         let (v, masks) = (self.value(id), self.masks(id));
         if self.register[v] == u8::MAX {
@@ -189,7 +190,7 @@ impl<'a> Registers<'a> {
         r
     }
 
-    /// A value where it is.
+    /// Returns a value in its current location: register or memory.
     pub(super) fn operand(&mut self, asm: &mut Assembler, id: TraceId) -> Operand {
         let v = self.value(id);
         match self.home(v) {
@@ -198,7 +199,8 @@ impl<'a> Registers<'a> {
         }
     }
 
-    /// A value where it is, if that is a register or all lanes in memory.
+    /// Returns a value as an operand that has all lanes: a register, or memory without embedded
+    /// broadcast.
     pub(super) fn lanes(&mut self, asm: &mut Assembler, id: TraceId) -> Operand {
         match self.operand(asm, id) {
             Operand::Memory(m) if m.broadcast => Operand::Register(self.register(asm, id)),
@@ -206,7 +208,8 @@ impl<'a> Registers<'a> {
         }
     }
 
-    /// Frees the registers of operands that the current instruction reads last.
+    /// Frees the registers and slots of operands that have their last use in the current
+    /// instruction.
     pub(super) fn release(&mut self, operands: &[TraceId]) {
         for &id in operands {
             if !self.dies(id) {
@@ -226,32 +229,32 @@ impl<'a> Registers<'a> {
         }
     }
 
-    /// A register that was released, taken again.
+    /// Allocates a register again that was just released.
     pub(super) fn claim(&mut self, r: u8) -> u8 {
         self.vectors.free &= !(1 << r);
         r
     }
 
-    /// Gives a register up that held no value.
+    /// Frees a temporary register.
     pub(super) fn give(&mut self, r: u8) {
         self.vectors.free |= 1 << r;
     }
 
-    /// A register holds the value that was just computed.
+    /// Assigns a register to the value that was just computed.
     pub(super) fn define(&mut self, id: TraceId, r: u8) {
         let (v, masks) = (self.value(id), self.masks(id));
         self.register[v] = r;
         self.file(masks).holder[r as usize] = v as u32;
     }
 
-    /// The instruction is written.
+    /// Ends the current instruction: unpins its registers, and frees the slots of dead operands.
     pub(super) fn done(&mut self) {
         self.vectors.pinned = 0;
         self.truths.pinned = 0;
         self.frame.free.extend(self.leaving.drain(..));
     }
 
-    /// The items, each for every copy.
+    /// The items with their indices, in order.
     pub(super) fn schedule(plan: &'a CodePlan<'a>) -> impl Iterator<Item = (u32, CodeItem)> + 'a {
         plan.items
             .iter()
@@ -260,7 +263,8 @@ impl<'a> Registers<'a> {
     }
 }
 
-/// How many vector registers and mask registers a program fills at most, constants aside.
+/// Maximum numbers of vector registers and of mask registers that are live together, constants
+/// excluded.
 pub(super) fn pressure(plan: &CodePlan<'_>) -> (usize, usize) {
     let (mut now, mut most) = ([0usize; 2], [0usize; 2]);
     let mut last: Vec<SmallVec<[TraceId; 3]>> = vec![SmallVec::new(); plan.items.len()];

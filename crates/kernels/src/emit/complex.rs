@@ -1,10 +1,10 @@
-//! Complex numbers in programs: all that is computed of them is computed of their parts, each a
-//! value of its own.
+//! Complex numbers in traces. Each operation is recorded as operations on real and imaginary parts,
+//! which are separate values.
 //!
-//! A number of 8 bytes is a lane of integers in memory, which is taken apart and put together by
-//! shifts. One of 16 bytes is no lane: it is an input, of which there are parts ([`Op::Part`]), or
-//! a pair of lanes ([`Op::Pair`]). Kernels are those of [`tile`](crate::tile): each function is
-//! generic in the complex type of its operands.
+//! A number of 8 bytes is one integer lane in memory. Shifts extract its parts and combine them. A
+//! number of 16 bytes is no lane: it is an input with parts ([`Op::Part`]) or a pair of lanes
+//! ([`Op::Pair`]). The kernels are those of [`tile`](crate::tile). Each function is generic in the
+//! complex type of its operands.
 
 use super::program::{BinaryInst, LaneType, Op, ShiftDirection, Trace, TraceId, predicate};
 use super::record::TraceVector;
@@ -31,7 +31,7 @@ impl Trace {
         }
     }
 
-    /// A complex number by its parts.
+    /// A complex number from its parts.
     pub(super) fn pair(&mut self, [re, im]: [TraceId; 2]) -> TraceId {
         match self.lanes(&[re, im]) {
             Some(LaneType::Lane(4)) => {
@@ -50,8 +50,8 @@ impl Trace {
         }
     }
 
-    /// The parts of two values of one kind, if these are complex numbers that are known by their
-    /// parts.
+    /// The parts of two values of one type, if they are complex numbers whose parts have been
+    /// computed.
     pub(super) fn both_parts(&mut self, a: TraceId, b: TraceId) -> Option<[[TraceId; 2]; 2]> {
         let size = self.size(a);
         let known =
@@ -59,13 +59,13 @@ impl Trace {
         known.then(|| [a, b].map(|z| self.parts_of(z, size)))
     }
 
-    /// Whether a number of 8 bytes is one lane so far: what is as easily computed of lanes as of
-    /// parts is, then.
+    /// Whether a number of 8 bytes is still a single lane. Some operations on such a lane cost no
+    /// more than on its parts.
     fn is_lane(&self, z: TraceId) -> bool {
         self.kind(z) == LaneType::Lane(8) && !self.parts.contains_key(&z)
     }
 
-    /// A sum or difference of complex numbers; of lanes by the second function.
+    /// A sum or difference of complex numbers. `f[0]` applies to parts, `f[1]` to whole lanes.
     fn linear(&mut self, f: [BinaryInst; 2], a: TraceId, b: TraceId, size: usize) -> TraceId {
         if size == 8 && self.is_lane(a) && self.is_lane(b) {
             return self.two(f[1], a, b);
@@ -93,7 +93,7 @@ impl Trace {
         self.pair([re, im])
     }
 
-    /// Whether a number is not NaN and not infinite.
+    /// Whether a number is finite.
     fn is_finite(&mut self, x: TraceId) -> TraceId {
         let size = self.size(x);
         let (magnitude, infinity) = match size {
@@ -139,7 +139,7 @@ instructions! {
         let [re, im] = z.map(|x| p.compare(predicate::opposite(predicate::EQ), x, x));
         p.either(re, im)
     }
-    /// From `Z` to the other complex type.
+    /// Converts from `Z` to the other complex type.
     resize(p, z) { let z = z.map(|x| p.float_resize(x)); p.pair(z) }
 }
 
@@ -173,12 +173,12 @@ pub(crate) fn conjugate<Z>(x: [TraceId; 3], _: usize) -> TraceId {
     with(|p| p.with_negated_parts(x[0], size_of::<Z>(), false))
 }
 
-/// A complex number by its parts.
+/// A complex number from its parts.
 pub(crate) fn pair(x: [TraceId; 3], _: usize) -> TraceId {
     with(|p| p.pair([x[0], x[1]]))
 }
 
-/// A complex number with the imaginary part 0.
+/// A complex number with imaginary part 0.
 pub(crate) fn from_real(x: [TraceId; 3], _: usize) -> TraceId {
     with(|p| {
         let zero = p.constant(0, p.size(x[0]));
@@ -186,7 +186,7 @@ pub(crate) fn from_real(x: [TraceId; 3], _: usize) -> TraceId {
     })
 }
 
-/// The parts of a complex number as `f64`, whatever floats they are.
+/// The parts of a complex number of either type as `f64`.
 pub(crate) fn widened<Z>(z: TraceId) -> [TraceVector<f64>; 2] {
     let parts = with(|p| {
         let z = p.parts_of(z, size_of::<Z>());
@@ -214,7 +214,7 @@ pub(crate) fn product<Z>(x: [TraceId; 3], _: usize) -> TraceId {
     narrowed::<Z>(formulas::product(widened::<Z>(x[0]), widened::<Z>(x[1])))
 }
 
-/// A product, and 0 where a factor is and the product is NaN.
+/// A product. It is 0 if one factor is 0 and the product is NaN.
 pub(crate) fn strong_product<Z>(x: [TraceId; 3], _: usize) -> TraceId {
     let (a, b) = (widened::<Z>(x[0]), widened::<Z>(x[1]));
     let y = formulas::product(a, b);

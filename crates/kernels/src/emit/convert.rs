@@ -1,5 +1,5 @@
-//! Conversions and division in programs, by the rules of [`convert`](crate::tile::convert) and
-//! [`integers`](crate::tile::integers).
+//! Conversions and division in traces. Their semantics are those of
+//! [`convert`](crate::tile::convert) and [`integers`](crate::tile::integers).
 
 use super::program::{
     BinaryInst, Convert, IntegerInst, LaneType, Op, ShiftDirection, Trace, TraceId, UnaryInst,
@@ -7,13 +7,14 @@ use super::program::{
 };
 use half::f16;
 
-/// `1.5 * 2^52`: a number below `2^51` that is added to it stands in the lowest bits of the sum.
+/// `1.5 * 2^52`: the sum with an integer below `2^51` in magnitude has that integer in its low
+/// bits.
 const SHIFTED: f64 = 6_755_399_441_055_744.0;
 
-/// `2^52`, whose last bit counts ones.
+/// `2^52`: the unit in the last place of numbers in its binade is 1.
 const ONES: f64 = 4_503_599_627_370_496.0;
 
-/// The bits of a number as a float of a size.
+/// The bits of `x` as a float of `size` bytes.
 fn float_bits(x: f64, size: usize) -> u64 {
     if size == 4 {
         (x as f32).to_bits().into()
@@ -38,9 +39,9 @@ impl Trace {
         self.bitwise(f, a, bits)
     }
 
-    /// A float of the other size.
+    /// Converts a float to the other width.
     pub(super) fn float_resize(&mut self, a: TraceId) -> TraceId {
-        // Converts before it negates: the converted operand may exist already.
+        // Converts before it negates: the converted operand may have been recorded already.
         if let Some(x) = self.negated(a) {
             let x = self.float_resize(x);
             return self.negative(x);
@@ -54,7 +55,7 @@ impl Trace {
         }
     }
 
-    /// An integer as the nearest float.
+    /// Converts an integer to the nearest float.
     pub(super) fn float_of_whole(&mut self, a: TraceId, to: usize, signed: bool) -> TraceId {
         let a = self.byte(a);
         match (self.size(a), to) {
@@ -73,7 +74,8 @@ impl Trace {
             }
             (8, 8) => self.long_float(a, signed),
             (8, _) => {
-                // What f64 does not hold gets its lowest bits as one, so that f32 rounds as once.
+                // The bits that f64 cannot hold are merged into one sticky bit, so that the result
+                // is rounded only once, to f32.
                 let few = self.bits_of(BinaryInst::And, a, 2047);
                 let most = self.constant(2047, 8);
                 let up = self.whole(IntegerInst::Add, few, most);
@@ -93,7 +95,7 @@ impl Trace {
         }
     }
 
-    /// The upper and the lower half of an integer, each exact in a number of its own scale, and
+    /// The upper and the lower half of an integer, each exact in a float with its own scale, and
     /// their sum.
     fn long_float(&mut self, a: TraceId, signed: bool) -> TraceId {
         let above: u64 = if signed {
@@ -110,13 +112,13 @@ impl Trace {
         self.two(BinaryInst::Add, high, low)
     }
 
-    /// A float that is NaN as 0.
+    /// A float, with NaN replaced by 0.
     fn without_nan(&mut self, a: TraceId) -> TraceId {
         let is_number = self.compare(predicate::EQ, a, a);
         self.where_true(is_number, a)
     }
 
-    /// A float kept in an interval, 0 for NaN.
+    /// A float clamped to an interval; NaN becomes 0.
     fn within(&mut self, a: TraceId, low: f64, high: f64) -> TraceId {
         let size = self.size(a);
         let a = self.without_nan(a);
@@ -125,7 +127,7 @@ impl Trace {
         self.two(BinaryInst::Min, high, a)
     }
 
-    /// A float cut to an integer: the nearest end of the range beyond it, 0 for NaN.
+    /// Truncates a float to an integer. Out-of-range values saturate, and NaN becomes 0.
     pub(super) fn whole_of_float(&mut self, a: TraceId, to: usize, signed: bool) -> TraceId {
         let size = self.size(a);
         let bits = 8 * to as i32;
@@ -163,14 +165,15 @@ impl Trace {
                     true => self.converted(Convert::ToWhole(signed), a, 8),
                     false => self.long_whole(a),
                 };
-                // The instruction, but not the sequence, gives the least integer below all.
+                // The instruction returns the least integer for all values that are out of range;
+                // the sequence does not.
                 let below = (signed && !self.wide).then_some((low, 1 << 63));
                 self.saturated(a, x, below, high, top)
             }
         }
     }
 
-    /// `x`, but what it is where `a` is out of range or NaN.
+    /// `x`, replaced by the saturated value where `a` is out of range, and by 0 where `a` is NaN.
     fn saturated(
         &mut self,
         a: TraceId,
@@ -193,7 +196,7 @@ impl Trace {
         self.where_true(is_number, x)
     }
 
-    /// A number of 0 to `2^32 - 1`, cut to an integer.
+    /// Truncates a number between 0 and `2^32 - 1` to an integer.
     fn unsigned_word(&mut self, a: TraceId) -> TraceId {
         if self.wide {
             return self.converted(Convert::ToWhole(false), a, 4);
@@ -204,7 +207,8 @@ impl Trace {
         self.resize(x, 4, false)
     }
 
-    /// A number cut to an integer of 64 bits: its upper half by a scale, its lower as what is left.
+    /// Truncates a number to an integer of 64 bits. The upper half is computed first, then the
+    /// lower half from the remainder.
     fn long_whole(&mut self, a: TraceId) -> TraceId {
         let cut = self.one(UnaryInst::Round(3), a);
         let (scale, back) = (
@@ -224,7 +228,7 @@ impl Trace {
         self.bitwise(BinaryInst::Or, high, low)
     }
 
-    /// Whether a number, or an integer, is not 0.
+    /// Whether a float or an integer is not 0.
     pub(super) fn nonzero(&mut self, a: TraceId, float: bool) -> TraceId {
         if self.kind(a).is_bool() {
             return a;
@@ -240,7 +244,8 @@ impl Trace {
         }
     }
 
-    /// Quotients by floats, toward zero, -1 for a divisor of zero; or what they leave.
+    /// Quotient or remainder of integers, computed in floats. The quotient is truncated, and it is
+    /// -1 if the divisor is 0.
     pub(super) fn divide(
         &mut self,
         a: TraceId,
@@ -281,13 +286,13 @@ impl Trace {
         }
     }
 
-    /// bf16 as f32.
+    /// Converts bf16 to f32.
     pub(super) fn bf16_widen(&mut self, a: TraceId) -> TraceId {
         let x = self.resize(a, 4, false);
         self.shift_by(ShiftDirection::Left, x, 16)
     }
 
-    /// The bits of f32 whose upper half is the nearest bf16.
+    /// Bits of an f32 whose upper half is the nearest bf16.
     fn bf16_bits(&mut self, a: TraceId) -> TraceId {
         let last = self.shift_by(ShiftDirection::Right, a, 16);
         let last = self.bits_of(BinaryInst::And, last, 1);
@@ -305,13 +310,13 @@ impl Trace {
         self.resize(x, 2, false)
     }
 
-    /// f32 rounded to bf16.
+    /// An f32 rounded to bf16 precision.
     pub(super) fn bf16_round(&mut self, a: TraceId) -> TraceId {
         let x = self.bf16_bits(a);
         self.bits_of(BinaryInst::And, x, 0xffff_0000)
     }
 
-    /// f16 as f32, where the machine has the instructions.
+    /// Converts f16 to f32, if the CPU has the instructions.
     pub(super) fn f16_widen(&mut self, a: TraceId) -> TraceId {
         match self.known(a) {
             Some(bits) => self.constant(f16::from_bits(bits as u16).to_f32().to_bits().into(), 4),
@@ -328,7 +333,7 @@ impl Trace {
         }
     }
 
-    /// f32 rounded to f16.
+    /// An f32 rounded to f16 precision.
     pub(super) fn f16_round(&mut self, a: TraceId) -> TraceId {
         let x = self.f16_narrow(a);
         self.f16_widen(x)
@@ -341,7 +346,7 @@ impl Trace {
         return false;
     }
 
-    /// f64 as f32 with an odd last bit where it is not exact.
+    /// Converts f64 to f32 by rounding to odd: an inexact result has its last bit set.
     pub(super) fn round_to_odd(&mut self, a: TraceId) -> TraceId {
         let y = self.float_resize(a);
         let back = self.float_resize(y);

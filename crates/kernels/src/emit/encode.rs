@@ -1,11 +1,11 @@
-//! Machine code of x86-64: the vector instructions of AVX2 (VEX prefix) and AVX-512 (EVEX prefix),
-//! and the few others that a loop needs.
+//! Assembler for x86-64: the vector instructions of AVX2 (VEX prefix) and AVX-512 (EVEX prefix),
+//! and the scalar instructions that a loop needs.
 //!
-//! Every vector instruction is a prefix that names its table, width and first operands, one byte of
-//! operation, and one operand that is a register or memory ([`Operand`]). Intel's manual, volume 2,
-//! sections 2.3 and 2.7, has the layout.
+//! A vector instruction consists of a prefix (opcode map, vector width, first operands), an opcode
+//! byte, and one operand in a register or in memory ([`Operand`]). The encoding is described in
+//! Intel's manual, volume 2, sections 2.3 and 2.7.
 
-/// A general register, by number.
+/// Number of a general-purpose register.
 pub(super) type Gpr = u8;
 pub(super) const RAX: Gpr = 0;
 pub(super) const RCX: Gpr = 1;
@@ -16,58 +16,59 @@ pub(super) const RBP: Gpr = 5;
 pub(super) const RSI: Gpr = 6;
 pub(super) const RDI: Gpr = 7;
 
-/// Where memory begins.
+/// Base address of a memory operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
-    /// The constants behind the code.
+    /// The constant pool after the code.
     Pool,
     At(Gpr),
-    /// With the element's index in `rax`, and the logarithm of an element's size.
+    /// A register plus the element index in `rax`, scaled. The second field is log2 of the element
+    /// size in bytes.
     Element(Gpr, u8),
 }
 
-/// A place in memory.
+/// A memory operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Memory {
     pub(super) base: Base,
     pub(super) disp: i32,
-    /// One element there stands in all lanes; in AVX-512 only.
+    /// Whether the element is broadcast to all lanes (embedded broadcast, AVX-512 only).
     pub(super) broadcast: bool,
 }
 
-/// The operand that may lie in memory.
+/// The operand that may be in a register or in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operand {
     Register(u8),
     Memory(Memory),
 }
 
-/// An instruction's table, prefix, width bit and byte.
+/// Opcode map, mandatory prefix, W bit and opcode byte of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Opcode {
-    /// 1: 0F, 2: 0F38, 3: 0F3A.
+    /// Opcode map. 1: 0F, 2: 0F38, 3: 0F3A.
     pub(super) map: u8,
-    /// 1: 66, 2: F3, 3: F2.
+    /// Mandatory prefix. 1: 66, 2: F3, 3: F2.
     pub(super) prefix: u8,
     pub(super) w: bool,
     pub(super) code: u8,
 }
 
-/// How a vector instruction is encoded.
+/// Encoding of a vector instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Form {
-    /// The logarithm of the width over 128 bits, or a bit of the operation.
+    /// VEX: log2 of the vector width over 128 bits, or the L bit of the opcode.
     Vex(u8),
-    /// On mask registers: a bit of the operation.
+    /// An instruction on mask registers: the L bit of the opcode.
     Mask(u8),
     Evex {
-        /// The logarithm of the width over 128 bits.
+        /// Log2 of the vector width over 128 bits.
         width: u8,
         /// The mask register; 0 for none.
         mask: u8,
-        /// Lanes without the mask become zero; they stay otherwise.
+        /// Whether inactive lanes become zero. Otherwise they keep their values.
         zero: bool,
-        /// The unit of short displacements, in bytes.
+        /// The unit of 8-bit displacements, in bytes.
         unit: i32,
     },
 }
@@ -76,15 +77,15 @@ pub(super) enum Form {
 pub(super) struct Assembler {
     pub(super) code: Vec<u8>,
     pool: Vec<u8>,
-    /// Four bytes to be filled with the distance from their end, and what follows, to a place in
-    /// the pool.
+    /// References to the constant pool: offset of a 4-byte displacement in the code, offset in the
+    /// pool, and number of code bytes between the displacement and the end of its instruction.
     fixups: Vec<(usize, u32, u8)>,
 }
 
-/// A jump whose target is not known yet.
+/// A forward jump whose target is not yet known.
 pub(super) struct Jump(usize);
 
-/// A condition of a jump.
+/// The condition of a jump.
 #[derive(Clone, Copy)]
 pub(super) enum If {
     Zero = 4,
@@ -102,7 +103,7 @@ impl Assembler {
         }
     }
 
-    /// A constant of this size, a power of two, in memory.
+    /// Adds a constant to the pool and returns its offset. Its length is a power of two.
     pub(super) fn constant(&mut self, bytes: &[u8]) -> i32 {
         let size = bytes.len();
         self.pool.resize(self.pool.len().next_multiple_of(size), 0);
@@ -110,7 +111,7 @@ impl Assembler {
         (self.pool.len() - size) as i32
     }
 
-    /// The code, with its constants behind it; it may lie anywhere that is a multiple of 64.
+    /// Returns the code followed by its constants. It may be placed at any multiple of 64 bytes.
     pub(super) fn finish(mut self) -> Vec<u8> {
         let pool = self.code.len().next_multiple_of(64);
         self.code.resize(pool, 0xcc);
@@ -127,7 +128,7 @@ impl Assembler {
         self.code.extend_from_slice(bytes);
     }
 
-    /// A vector instruction: `reg` and `other` are registers, `rm` is either.
+    /// Encodes a vector instruction: `reg` and `other` are registers, `rm` is a register or memory.
     pub(super) fn vector(
         &mut self,
         form: Form,
@@ -138,7 +139,7 @@ impl Assembler {
         immediate: Option<u8>,
     ) {
         let not = |x: u8, bit: u8| (!x >> bit) & 1;
-        // The high bits of the operand's registers.
+        // High bits of the operand's register numbers.
         let (x, b, broadcast) = match rm {
             Operand::Register(r) => (not(r, 4), not(r, 3), false),
             Operand::Memory(Memory {
@@ -159,8 +160,8 @@ impl Assembler {
                 self.bytes(&[
                     0xc4,
                     not(reg, 3) << 7 | x.min(1) << 6 | b << 5 | i.map,
-                    // In the first map W says nothing of vectors; checkers of memory want it to be
-                    // 0.
+                    // W is ignored by the vector instructions of map 1. It is 0, because some
+                    // decoders reject other values.
                     u8::from(i.w && (i.map != 1 || masks)) << 7
                         | (!other & 15) << 3
                         | width << 2
@@ -211,7 +212,7 @@ impl Assembler {
             Base::At(base) => (base, None),
             Base::Element(base, scale) => (base, Some(scale)),
         };
-        // No displacement, a short one in units, or a long one.
+        // The displacement is absent, 8 bits in units of `unit`, or 32 bits.
         let short = (m.disp % unit == 0)
             .then(|| i8::try_from(m.disp / unit).ok())
             .flatten();
@@ -248,7 +249,7 @@ impl Assembler {
         self.operand(reg & 7, rm, 1, false);
     }
 
-    /// Asks for the line at a place, whatever lies there, into the second cache.
+    /// Prefetches the cache line of an address into L2. The address need not be valid.
     pub(super) fn prefetch(&mut self, at: Memory) {
         let high = match at.base {
             Base::At(r) | Base::Element(r, _) => r >> 3,
@@ -385,30 +386,30 @@ impl Assembler {
         self.bytes(&[0x40 | r >> 3, 0x58 | r & 7]);
     }
 
-    /// Orders what went past the caches before all that follows.
+    /// Store fence: non-temporal stores before it become visible before all later stores.
     pub(super) fn fence(&mut self) {
         self.bytes(&[0x0f, 0xae, 0xf8]);
     }
 
-    /// Clears the upper halves of vector registers, which code without vectors would pay for, and
-    /// returns.
+    /// Clears the upper halves of the vector registers, to avoid transition penalties in code
+    /// without AVX, and returns.
     pub(super) fn back(&mut self) {
         self.bytes(&[0xc5, 0xf8, 0x77, 0xc3]);
     }
 
-    /// A jump forward, if a condition holds.
+    /// A conditional forward jump.
     pub(super) fn jump(&mut self, condition: If) -> Jump {
         self.bytes(&[0x0f, 0x80 | condition as u8, 0, 0, 0, 0]);
         Jump(self.code.len())
     }
 
-    /// The target of a jump is here.
+    /// Sets the target of a jump to the current position.
     pub(super) fn here(&mut self, jump: Jump) {
         let distance = (self.code.len() - jump.0) as i32;
         self.code[jump.0 - 4..jump.0].copy_from_slice(&distance.to_le_bytes());
     }
 
-    /// A jump back to a place, if a condition holds.
+    /// A conditional jump back to `target`.
     pub(super) fn jump_back(&mut self, condition: If, to: usize) {
         let distance = to as i64 - (self.code.len() as i64 + 6);
         self.bytes(&[0x0f, 0x80 | condition as u8]);

@@ -1,20 +1,21 @@
-//! How machine code reads and writes the operands of a body: flags, and the sizes that go with
-//! them.
+//! Flags for the way in which machine code accesses the operands of a body, and the sizes that
+//! belong to them.
 
-/// How code meets memory: for each, a bit of the first 64 operands or results.
+/// Access flags of memory operands: in each set, bit `k` stands for the `k`-th of the first 64
+/// inputs or outputs.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MemoryFlags {
-    /// There is one element of the input for all, or for every row.
+    /// Inputs with one element for the whole range, or one element per row.
     pub(crate) splats: u64,
-    /// What lies [`AHEAD`](crate::tile::AHEAD) in the input is asked for.
+    /// Inputs that are prefetched [`AHEAD`] elements before they are read.
     pub(crate) ahead: u64,
-    /// The output goes past the caches. Its rows begin at multiples of [`STREAM_BYTES`] bytes.
+    /// Outputs that are written with non-temporal stores. Their rows begin at multiples of
+    /// [`STREAM_BYTES`] bytes.
     pub(crate) streams: u64,
 }
 
-/// Bytes that go past the caches at once.
+/// Size of one non-temporal store, in bytes.
 pub(crate) const STREAM_BYTES: usize = 16;
 
-/// Elements from those that are read to those that are asked for, where more is to come
-/// ([`Laid::reading_ahead`]).
+/// Prefetch distance, in elements ([`Laid::reading_ahead`](crate::tile::Laid::reading_ahead)).
 pub const AHEAD: usize = 1 << 14;

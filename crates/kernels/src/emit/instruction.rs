@@ -1,4 +1,5 @@
-//! What instructions that are no functions of floats write down.
+//! Functions that record operations other than functions of floats: integers, booleans,
+//! comparisons, conversions.
 
 use super::complex;
 use super::program::{BinaryInst, IntegerInst, Record, ShiftDirection, Trace, TraceId, predicate};
@@ -35,9 +36,9 @@ instructions! {
     unlike(p, x) { p.unlike(x[0], x[1]) }
     alike(p, x) { let unlike = p.unlike(x[0], x[1]); p.not(unlike) }
     not(p, x) { p.not(x[0]) }
-    /// Of truth values.
+    /// `!a & b` of booleans.
     less(p, x) { let not = p.not(x[0]); p.both(not, x[1]) }
-    /// Of truth values.
+    /// `!a | b` of booleans.
     implies(p, x) { let not = p.not(x[0]); p.either(not, x[1]) }
 
     whole_add(p, x) { p.whole(IntegerInst::Add, x[0], x[1]) }
@@ -88,7 +89,7 @@ instructions! {
     }
 }
 
-/// An integer of `TO` bytes, which wraps; `SIGNED` says whether it was one with a sign.
+/// Converts to an integer of `TO` bytes; the value wraps. The source type is signed if `SIGNED`.
 fn resize<const TO: usize, const SIGNED: bool>(x: [TraceId; 3], _: usize) -> TraceId {
     with(|p| p.resize(x[0], TO, SIGNED))
 }
@@ -101,20 +102,20 @@ fn whole_of_float<const TO: usize, const SIGNED: bool>(x: [TraceId; 3], _: usize
     with(|p| p.whole_of_float(x[0], TO, SIGNED))
 }
 
-/// What elements are.
+/// Class of an element type, with its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// A truth value.
+    /// A boolean.
     Bool,
-    /// An integer of so many bytes, with a sign or without.
+    /// An integer: size in bytes, and whether it is signed.
     Integer(usize, bool),
-    /// A float of so many bytes.
+    /// A float: size in bytes.
     Float(usize),
-    /// A pair of floats; the number of bytes of both.
+    /// A complex number: size of both parts together, in bytes.
     Complex(usize),
 }
 
-/// What a conversion writes down, if it can.
+/// The recording function of a conversion, or `None` if it cannot be emitted.
 pub(crate) fn cast(from: Class, to: Class) -> Option<Record> {
     use Class::*;
     macro_rules! sized {

@@ -1,13 +1,14 @@
-//! A loop whose step is a program: `fn(table, steps, stride, lanes) -> elements`.
+//! Machine code of a loop whose step is a trace: `fn(table, steps, stride, lanes) -> elements`.
 //!
-//! `table` holds the addresses of inputs (constants, carries, rows), then outputs (carries, rows).
-//! One vector of elements goes through all steps: constants and carries stay in the frame, rows are
-//! read and written where they lie, `stride` elements on from step to step. In AVX-512 a vector has
-//! any number of lanes, in AVX2 one lane.
+//! `table` holds the addresses of inputs (constants, carries, rows), then of outputs (carries,
+//! rows). One vector of elements runs through all steps. Constants and carries are kept in the
+//! stack frame. Rows are read and written in place, and their addresses advance by `stride`
+//! elements per step. In AVX-512 a vector has any number of lanes, in AVX2 one lane.
 //!
-//! A step stores when all of it is computed, and carries go to memory when the loop ends: before a
-//! step with a rare lane it ends early, with all as that step finds it. The result is how far rows
-//! have moved.
+//! A step stores its results after all of them are computed. Carries are written to memory when the
+//! loop ends. The loop ends early before a step in which some lane needs the scalar fallback, and
+//! carries then have the values before that step. The result is the number of elements by which the
+//! row addresses have advanced.
 
 use super::allocate::Registers;
 use super::encode::*;
@@ -16,8 +17,8 @@ use super::lower::{FrameInput, MAX_CODE_OPS, homes, lanes_mask};
 use super::plan::{CodeItem, CodePlan, SpillFrame, Target};
 use super::program::{LaneType, Op, Trace, TraceId};
 
-/// Machine code for a program of so many constants and carries; `None` if there is no way to write
-/// it.
+/// Returns machine code for a trace with `consts` constants and `carries` carries, or `None` if it
+/// cannot be compiled.
 pub(super) fn compile(program: &Trace, consts: usize, carries: usize) -> Option<Vec<u8>> {
     let lane = program
         .uniform()
@@ -103,8 +104,8 @@ pub(super) fn compile(program: &Trace, consts: usize, carries: usize) -> Option<
     Some(asm.finish())
 }
 
-/// The order in which operations are written: inputs where they are first read, stores at the end;
-/// `None` if carries are exchanged.
+/// The order of the operations: inputs at their first use, stores at the end. Returns `None` if the
+/// step permutes its carries in a cycle.
 fn items(
     program: &Trace,
     home: &[Option<Memory>],
@@ -133,7 +134,7 @@ fn items(
     program.outputs.iter().for_each(|&id| place(&mut items, id));
     let rows = program.outputs.iter().enumerate().skip(carries.len());
     items.extend(rows.map(|(k, &id)| CodeItem::Store(k as u32, id)));
-    // The carry that a new one is a copy of is read before it is written.
+    // A new carry may be a copy of an old one, which is then read before it is overwritten.
     let copied = |k: usize| match program.ops[program.outputs[k] as usize] {
         Op::Input(i) => carries.iter().position(|c| c.input == i),
         _ => None,

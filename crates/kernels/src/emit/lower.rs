@@ -1,12 +1,17 @@
-//! From a [`Trace`] to machine code: `fn(table, n) -> done`.
+//! Lowers a [`Trace`] to machine code: `fn(table, n) -> done`.
 //!
-//! `table` holds the addresses of inputs, then outputs, for a row of `n` elements, then that of a
-//! list: how many rows are left, and how far each address moves from row to row. In a row, a loop
-//! takes several vectors at once, as many as registers allow, then one at a time; in AVX-512 the
-//! last is masked, in AVX2 the caller has to care for elements that fill no vector. Every vector is
-//! loaded before anything of it is stored, so outputs may lie over inputs. Where a lane is rare,
-//! the function ends before that vector is stored and says how many elements of the row are done;
-//! table and list are those of the row.
+//! `table` holds the addresses of inputs, then of outputs, for a row of `n` elements. Its last
+//! entry is the address of a list: the number of rows left, and the distance in bytes from row to
+//! row for each address.
+//!
+//! Within a row, one loop iteration processes up to four vectors, as registers allow; a second loop
+//! processes one vector at a time. In AVX-512 the last vector is masked. In AVX2 the caller
+//! processes the elements that do not fill a vector. Every vector is loaded before any result of
+//! the iteration is stored, so an output may alias an input.
+//!
+//! If a lane needs the scalar fallback, the function returns before that vector is stored. It
+//! returns the number of elements of the row that are done. `table` and the list then describe that
+//! row.
 
 use super::allocate::{Registers, pressure};
 use super::encode::*;
@@ -19,19 +24,18 @@ pub(super) mod block;
 mod narrow;
 mod pairs;
 
-/// The most operations of a program that is compiled: code should stay in the caches of
-/// instructions.
+/// Maximum number of operations of a trace that is compiled. The code should fit the instruction
+/// cache.
 pub(super) const MAX_CODE_OPS: usize = 8000;
 
-/// Number of items of a step for which two copies are faster although values spill, and the largest
-/// number of values live together in such a step.
+/// Numbers of items for which two interleaved copies are faster although values spill, and the
+/// maximum number of live vectors for which this holds.
 const LONG_STEP_ITEMS: std::ops::Range<usize> = 64..400;
 const MAX_SPILLED_VALUES: usize = 24;
 
-/// The order in which operations are written: inputs where they are first read, outputs when all
-/// inputs have been.
+/// The order of the operations: inputs at their first use, outputs after all inputs have been read.
 fn items(program: &Trace, homed: impl Fn(TraceId) -> bool) -> Vec<CodeItem> {
-    // Values of more than 8 bytes have no instructions; their parts have.
+    // A value of more than 8 bytes has no instruction; its parts have.
     let needed: Vec<TraceId> = program
         .needed()
         .into_iter()
@@ -76,7 +80,7 @@ fn items(program: &Trace, homed: impl Fn(TraceId) -> bool) -> Vec<CodeItem> {
     if !rare.is_empty() {
         stores = items.len();
     }
-    // Each output after its value, and after `stores`.
+    // Each output is stored after its value is computed, and not before `stores`.
     let late = items.split_off(stores);
     let end = |id: &TraceId| {
         late.iter()
@@ -103,7 +107,8 @@ fn items(program: &Trace, homed: impl Fn(TraceId) -> bool) -> Vec<CodeItem> {
     items
 }
 
-/// Machine code, and how many elements its vectors have; `None` if there is no way to write it.
+/// Returns machine code and the number of lanes of its vectors, or `None` if the trace cannot be
+/// compiled.
 pub(super) fn compile(program: &Trace, how: MemoryFlags) -> Option<(Vec<u8>, usize)> {
     let (wide, masked) = (program.wide, program.takes_any());
     let widest = program
@@ -125,8 +130,8 @@ pub(super) fn compile(program: &Trace, how: MemoryFlags) -> Option<(Vec<u8>, usi
             && (!wide || truths * u <= 6)
             && plan.items.len() * u <= 800
     };
-    // A long step waits for its own results, further than a machine looks ahead: then a copy is
-    // worth what it spills.
+    // The dependency chains of a long step are longer than the reorder window of the CPU. A second
+    // copy then gains more than its spills cost.
     let is_long = LONG_STEP_ITEMS.contains(&plan.items.len())
         && vectors <= MAX_SPILLED_VALUES
         && (!wide || truths <= 3);
@@ -186,7 +191,7 @@ pub(super) fn compile(program: &Trace, how: MemoryFlags) -> Option<(Vec<u8>, usi
         asm.here(past);
     };
     several(&mut asm, &mut frame, copies);
-    // A mask is made of the number of elements that are left, modulo 64.
+    // The mask is computed from the number of remaining elements modulo 64.
     if copies > 1 && (!masked || copies * lanes > 64) {
         several(&mut asm, &mut frame, 1);
     }
@@ -214,7 +219,7 @@ pub(super) fn compile(program: &Trace, how: MemoryFlags) -> Option<(Vec<u8>, usi
         asm.copy(RAX, RSI);
         asm.here(none);
     }
-    // The next row, if there is one.
+    // Advances to the next row, if there is one.
     let places = (program.inputs.len() + program.outputs.len()) as i32;
     asm.load(RDX, RDI, 8 * places);
     asm.load(RCX, RDX, 0);
@@ -234,8 +239,8 @@ pub(super) fn compile(program: &Trace, how: MemoryFlags) -> Option<(Vec<u8>, usi
     Some((asm.finish(), lanes))
 }
 
-/// An input, or the part of an input that begins `disp` bytes after its first byte, with a copy in
-/// the frame.
+/// An input with a copy in the stack frame, or the part of an input that begins `disp` bytes after
+/// its first byte.
 pub(super) struct FrameInput {
     pub(super) input: u32,
     disp: i32,
@@ -243,7 +248,7 @@ pub(super) struct FrameInput {
     pub(super) home: Memory,
 }
 
-/// Where constants lie, and inputs that have a place in the frame.
+/// Homes of constants, and of inputs with a copy in the stack frame.
 pub(super) type HomeSlots = (Vec<Option<Memory>>, Vec<FrameInput>);
 
 pub(super) fn homes(
@@ -261,11 +266,11 @@ pub(super) fn homes(
         .for_each(|id| needed[id as usize] = true);
     for (id, op) in program.ops.iter().enumerate() {
         match *op {
-            // It may be wider than all that are.
+            // An unused constant may be wider than every used value.
             Op::Constant(..) | Op::Pattern(..) if !needed[id] => {}
             Op::Constant(bits, size) => {
                 let (element, size) = (&bits.to_le_bytes()[..size.into()], usize::from(size));
-                // The instructions that repeat an element have no smaller ones.
+                // Embedded broadcast exists only for elements of 4 and 8 bytes.
                 let broadcast = target.wide && size >= 4;
                 let lanes = (target.lanes() * size).max(16) / size;
                 let disp = asm.constant(&element.repeat(if broadcast { 1 } else { lanes }));
@@ -316,7 +321,7 @@ pub(super) fn homes(
     (home, all)
 }
 
-/// `k1`: the lowest bits of a register, one for each lane.
+/// Sets `k1` to the low bits of a register, one bit per lane.
 pub(super) fn lanes_mask(asm: &mut Assembler, target: Target, from: Gpr) {
     let (prefix, w) = match target.lanes() {
         8 => (1, false),

@@ -1,64 +1,66 @@
-//! Executable memory: one file without a name, mapped twice, to write and to run, so that nothing
-//! is ever both.
+//! Executable memory: an anonymous file that is mapped twice, once writable and once executable. No
+//! mapping is both.
 //!
-//! Code is written behind other code and never moved or written over. A segment goes when all code
-//! in it has gone. Where the system refuses, there is no emitted code.
+//! Code is appended and never moved or overwritten. A segment is unmapped when all code in it has
+//! been dropped. If the operating system refuses the mappings, no code is emitted.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The size of a segment.
+/// Size of a segment, in bytes.
 const SEGMENT_BYTES: usize = 1 << 18;
 
-/// Bytes that the shortest code takes, about: a segment with less is full.
+/// Approximate size of the shortest code, in bytes. A segment with less free space is full.
 const MIN_CODE_BYTES: usize = 256;
 
-/// The most memory for code.
+/// Maximum size of all code, in bytes.
 const MAX_CODE_BYTES: usize = 64 << 20;
 
-/// Memory of all segments.
+/// Size of all mapped segments, in bytes.
 static MAPPED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// The segment that is written, how much of it is, and the process that writes it: after a fork two
-/// processes see one file, so each child begins a segment of its own.
+/// The segment that receives new code. After a fork, parent and child share its file, so a child
+/// begins a new segment.
 static CURRENT: Mutex<Option<Current>> = Mutex::new(None);
 
 struct Segment {
     run: NonNull<u8>,
 }
 
-/// Where a segment that has room is written: a second mapping of the same memory. It goes when the
-/// segment is full, so no code that nobody adds to can be changed through any address.
+/// The writable mapping of a segment that is not full. It is unmapped when the segment is full:
+/// from then on no address allows a change of the code.
 struct Alias(NonNull<u8>);
 
 impl Drop for Alias {
     fn drop(&mut self) {
-        // SAFETY: a mapping of this size, through which nobody writes any more.
+        // SAFETY: the mapping has `SEGMENT_BYTES` bytes, and this is its only owner.
         unsafe { libc::munmap(self.0.as_ptr().cast(), SEGMENT_BYTES) };
     }
 }
 
-// SAFETY: it is written only under the lock of `CURRENT`.
+// SAFETY: the memory is written only while the lock of `CURRENT` is held.
 unsafe impl Send for Alias {}
 
-/// The segment that is written.
+/// The segment that receives new code.
 struct Current {
     segment: Arc<Segment>,
     alias: Alias,
-    /// How much of it is written.
+    /// Number of bytes in use.
     used: usize,
-    /// The process that writes it.
+    /// The process that owns the segment.
     owner: u32,
 }
 
-// SAFETY: the memory is written only under the lock of `CURRENT`, where nothing runs yet.
+// SAFETY: the memory is written only while the lock of `CURRENT` is held, at addresses that no code
+// uses yet.
 unsafe impl Send for Segment {}
-// SAFETY: as above.
+// SAFETY: shared access only reads and executes code that is complete; see `Send`.
 unsafe impl Sync for Segment {}
 
 impl Segment {
-    /// `None` if the system refuses, or there are enough.
+    /// Maps a new segment. Returns `None` if the operating system refuses, or at the limit
+    /// `MAX_CODE_BYTES`.
     fn new() -> Option<(Segment, Alias)> {
         if MAPPED_BYTES.fetch_add(SEGMENT_BYTES, Ordering::Relaxed) + SEGMENT_BYTES > MAX_CODE_BYTES
         {
@@ -73,8 +75,8 @@ impl Segment {
     }
 
     fn map() -> Option<(Segment, Alias)> {
-        // SAFETY: system calls on a file and mappings of our own; every failure is looked at, and
-        // the file is closed when both mappings hold it.
+        // SAFETY: the calls use only the file and the mappings that are created here. Every failure
+        // is checked. The file is closed after both mappings, which keep it alive, exist.
         unsafe {
             let file = libc::memfd_create(c"cotangent".as_ptr(), libc::MFD_CLOEXEC);
             if file < 0 {
@@ -120,26 +122,28 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        // SAFETY: a mapping of this size, and no code in it is left.
+        // SAFETY: the mapping has `SEGMENT_BYTES` bytes. `Code` holds the segment by `Arc`, so no
+        // code in it is left.
         unsafe { libc::munmap(self.run.as_ptr().cast(), SEGMENT_BYTES) };
         MAPPED_BYTES.fetch_sub(SEGMENT_BYTES, Ordering::Relaxed);
     }
 }
 
-/// Code that can be run.
+/// Executable code.
 pub(super) struct Code {
     at: NonNull<u8>,
     #[allow(dead_code, reason = "holds the memory")]
     segment: Arc<Segment>,
 }
 
-// SAFETY: code is never written again.
+// SAFETY: code is immutable after its construction.
 unsafe impl Send for Code {}
-// SAFETY: as above.
+// SAFETY: code is immutable after its construction.
 unsafe impl Sync for Code {}
 
 impl Code {
-    /// A copy of code that does not depend on its place; `None` if there is no memory for it.
+    /// Copies position-independent code to executable memory. Returns `None` if no memory is
+    /// available.
     pub(super) fn new(bytes: &[u8]) -> Option<Code> {
         if bytes.len() > SEGMENT_BYTES {
             return None;
@@ -164,23 +168,24 @@ impl Code {
         } = current.as_mut()?;
         let from = *used;
         *used = (from + bytes.len()).next_multiple_of(64);
-        // SAFETY: these bytes of the segment are free, and only the holder of the lock writes.
+        // SAFETY: `fits` or the new segment guarantees that these bytes are inside the segment and
+        // unused. Only the holder of the lock writes.
         unsafe {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), alias.0.as_ptr().add(from), bytes.len());
         }
-        // SAFETY: the code is inside the segment.
+        // SAFETY: `from` is inside the segment, by the check of `fits`.
         let code = Code {
             at: unsafe { segment.run.add(from) },
             segment: segment.clone(),
         };
-        // What is left has no room for any code.
+        // The segment is full: the rest is too small for any code.
         if *used + MIN_CODE_BYTES > SEGMENT_BYTES {
             *current = None;
         }
         Some(code)
     }
 
-    /// Its first instruction.
+    /// Address of the first instruction.
     pub(super) fn entry(&self) -> NonNull<u8> {
         self.at
     }
@@ -190,7 +195,7 @@ impl Code {
 mod tests {
     use super::*;
 
-    /// The rights of every mapping of the file that is mapped at an address.
+    /// The permissions of every mapping of the file that is mapped at an address.
     fn rights_of(address: usize) -> Vec<String> {
         let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux");
         let all = maps
@@ -216,19 +221,19 @@ mod tests {
     fn code_runs_and_its_memory_goes() {
         // mov eax, 42; ret
         let code = Code::new(&[0xb8, 42, 0, 0, 0, 0xc3]).expect("this machine runs emitted code");
-        // SAFETY: that is a whole function, by the calling convention.
+        // SAFETY: the bytes are a complete function of this calling convention.
         let f: extern "sysv64" fn() -> u32 = unsafe { std::mem::transmute(code.entry()) };
         assert_eq!(f(), 42);
         assert!(Code::new(&vec![0xc3; SEGMENT_BYTES + 1]).is_none());
-        // A segment after another: the first goes with its code.
+        // The following segments replace the first one, which is unmapped with its code.
         let segment = Arc::downgrade(&code.segment);
         let others: Vec<Code> = (0..2)
             .map(|_| Code::new(&vec![0xc3; SEGMENT_BYTES]).unwrap())
             .collect();
         drop(code);
-        // Another test may have written into it, too.
+        // Another test may have appended code to it.
         assert!(segment.strong_count() < 1000 && others.len() == 2);
-        // What is full has no address at which it can be written.
+        // A full segment has no writable mapping.
         for code in &others {
             let rights = rights_of(code.entry().as_ptr() as usize);
             assert!(

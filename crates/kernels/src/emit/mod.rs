@@ -1,22 +1,22 @@
-//! The second engine of [`tile`](crate::tile) programs: a body as one loop of machine code.
+//! Code generator of [`tile`](crate::tile) programs: compiles a body to one loop of machine code.
 //!
-//! A body is written down as a [`Trace`] by running the very functions that its kernels run, on
-//! vectors that record ([`record`]). [`lower`] makes a loop over vectors of it, for AVX-512 or
-//! AVX2, in memory that may be executed ([`memory`]). The bits are those of the interpreter: each
-//! operation is one instruction, or was rewritten to one that gives the same bits. NaNs are NaNs;
-//! their signs and payloads may differ.
+//! A body is recorded as a [`Trace`]: the same generic functions that its kernels execute run once
+//! on a tracing vector type ([`record`]). [`lower`] compiles the trace to a loop over vectors of
+//! AVX-512 or AVX2, in executable memory ([`memory`]). Results have the same bits as those of the
+//! interpreter: each operation becomes one instruction, or a sequence with the same bits. Only
+//! signs and payloads of NaNs may differ.
 //!
-//! A step is the elements of one vector of the body's widest lanes; narrower values take a part of
-//! a register. Integers have every width and both signs. Truth values are mask registers in
-//! AVX-512, and lanes as wide as what was compared in AVX2.
+//! An iteration processes one vector of the widest lanes of the body. Narrower values occupy a part
+//! of a register. Integers have all widths and both signs. Booleans are mask registers in AVX-512.
+//! In AVX2 they are lanes with the width of the compared operands.
 //!
-//! A complex number is two values ([`complex`]). Elements of 16 bytes are read and written as two
-//! vectors that are put in order; programs with such elements take whole vectors only.
+//! A complex number is two values ([`complex`]). Elements of 16 bytes are loaded and stored as two
+//! vectors whose elements are permuted. Programs with such elements process whole vectors only.
 //!
-//! Bodies with operations that are calls (special functions, inverses of complex functions) and
-//! powers of integers are interpreted. A vector in which some lane needs a scalar function (sin,
-//! cos, tan and rem of large numbers, complex functions at poles, infinities and the like), or the
-//! division of integers of 64 bits, goes there, too, with its neighbours.
+//! The interpreter executes bodies with operations that are calls (special functions, inverses of
+//! complex functions) and with integer powers. It also executes the neighbourhood of a vector in
+//! which some lane needs the scalar fallback. These lanes are large arguments of sin, cos, tan and
+//! rem, poles and infinities of complex functions, and divisions of 64-bit integers.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod allocate;
@@ -31,7 +31,7 @@ mod lower;
 mod memory;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod plan;
-// Part of it is read by the lowering alone.
+// Some items are used only by the lowering.
 mod convert;
 mod flags;
 pub(crate) mod instruction;
@@ -49,19 +49,20 @@ pub(crate) use flags::{MemoryFlags, STREAM_BYTES};
 pub(crate) use program::{Record, Trace, TraceId};
 pub(crate) use record::{TraceBuilder, TraceVector, rare};
 
-/// Code of a program.
+/// Compiled code of a trace.
 pub(crate) struct Emitted {
     #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
     code: memory::Code,
-    /// Elements of a vector.
+    /// Number of lanes of a vector.
     pub(crate) lanes: usize,
-    /// Whether it takes any number of elements; else whole vectors only.
+    /// Whether the code accepts any number of elements. Otherwise it processes whole vectors only.
     pub(crate) masked: bool,
 }
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 impl Emitted {
-    /// Compiles a program. `None` if there is no way, or no memory that may be executed.
+    /// Compiles a trace. Returns `None` if it cannot be compiled, or if no executable memory is
+    /// available.
     pub(crate) fn compile(program: &Trace, how: MemoryFlags) -> Option<Emitted> {
         let (bytes, lanes) = lower::compile(program, how)?;
         Some(Emitted {
@@ -71,16 +72,18 @@ impl Emitted {
         })
     }
 
-    /// Runs over rows of `n` elements, and says over how many of the last one: fewer when the next
-    /// vector has a rare lane, or when there is no whole vector left. Then `table` has that row's
-    /// addresses, and `rows[0]` rows are left, with it.
+    /// Runs over rows of `n` elements. Returns how many elements of the last row were processed:
+    /// fewer than `n` if the next vector needs the scalar fallback or is not full. In that case
+    /// `table` holds the addresses of that row, and `rows[0]` is the number of rows left, that row
+    /// included.
     ///
     /// # Safety
-    /// The machine has the vectors the code is for. `table` holds addresses of all inputs, then all
-    /// outputs, of the program, and a place more: each valid for `n` elements, an input of one
-    /// element for all for one. `rows` says how many rows there are, at least one, and if there are
-    /// more, how many bytes each address moves from row to row. Rows fill vectors where the code is
-    /// not masked, or there is one. Outputs may be inputs, else they overlap nothing.
+    /// The CPU supports the instruction set of the code. `table` holds the addresses of all inputs,
+    /// then of all outputs, and one more entry. Each address is valid for `n` elements, or for one
+    /// element if it is a broadcast scalar. `rows[0]` is the number of rows, at least one. If it is
+    /// more than one, the other entries are the distances in bytes from row to row. Then rows fill
+    /// vectors, unless the code is masked. An output may be equal to an input; otherwise outputs
+    /// overlap nothing.
     pub(crate) unsafe fn call(&self, table: &mut [*mut u8], n: usize, rows: &mut [isize]) -> usize {
         debug_assert!(
             rows[0] == 1
@@ -91,26 +94,26 @@ impl Emitted {
         if let Some(list) = table.last_mut() {
             *list = rows.as_mut_ptr().cast();
         }
-        // SAFETY: the code is a whole function of this type.
+        // SAFETY: `Emitted::compile` generated a complete function of this type.
         let f: unsafe extern "sysv64" fn(*mut *mut u8, usize) -> usize =
             unsafe { std::mem::transmute(self.code.entry()) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe { f(table.as_mut_ptr(), n) }
     }
 }
 
-/// Code of a loop whose step is a program.
+/// Compiled code of a loop whose step is a trace.
 pub(crate) struct Looped {
     #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
     code: memory::Code,
-    /// The most elements of a vector.
+    /// Maximum number of lanes of a vector.
     pub(crate) lanes: usize,
 }
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 impl Looped {
-    /// Compiles a program whose first inputs are so many constants and carries, and whose first
-    /// outputs are the carries of the next step. `None` if there is no way.
+    /// Compiles a trace whose first inputs are `consts` constants and `carries` carries, and whose
+    /// first outputs are the carries of the next step. Returns `None` if it cannot be compiled.
     pub(crate) fn compile(program: &Trace, consts: usize, carries: usize) -> Option<Looped> {
         let bytes = looped::compile(program, consts, carries)?;
         let lanes = if program.wide {
@@ -124,14 +127,14 @@ impl Looped {
         })
     }
 
-    /// Runs steps until one has a rare lane, and says how many elements rows have moved on: a
-    /// multiple of `stride`.
+    /// Runs steps until a lane needs the scalar fallback. Returns the number of elements by which
+    /// row addresses have advanced, a multiple of `stride`.
     ///
     /// # Safety
-    /// The machine has the vectors the code is for. `table` holds addresses of all inputs, then all
-    /// outputs, of the program, each valid for `lanes` elements, rows after every step. Outputs
-    /// overlap nothing, but a carry may be its own input. There is a step, there are at most as
-    /// many lanes as the vector has, and at least one.
+    /// The CPU supports the instruction set of the code. `table` holds the addresses of all inputs,
+    /// then of all outputs. Each is valid for `lanes` elements, and rows are valid after every
+    /// step. Outputs overlap nothing, except that a carry may be its own input. `steps` is at least
+    /// 1, and `lanes` is between 1 and `self.lanes`.
     pub(crate) unsafe fn call(
         &self,
         table: &[*mut u8],
@@ -139,10 +142,10 @@ impl Looped {
         stride: isize,
         lanes: usize,
     ) -> isize {
-        // SAFETY: the code is a whole function of this type.
+        // SAFETY: `Looped::compile` generated a complete function of this type.
         let f: unsafe extern "sysv64" fn(*const *mut u8, usize, isize, usize) -> isize =
             unsafe { std::mem::transmute(self.code.entry()) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe { f(table.as_ptr(), steps, stride, lanes) }
     }
 }
@@ -154,7 +157,7 @@ impl Looped {
     }
 
     /// # Safety
-    /// None is needed: there is no code.
+    /// There are no preconditions: no code exists on this target.
     pub(crate) unsafe fn call(&self, _: &[*mut u8], _: usize, _: isize, _: usize) -> isize {
         0
     }
@@ -167,7 +170,7 @@ impl Emitted {
     }
 
     /// # Safety
-    /// None is needed: there is no code.
+    /// There are no preconditions: no code exists on this target.
     pub(crate) unsafe fn call(&self, _: &mut [*mut u8], _: usize, _: &mut [isize]) -> usize {
         0
     }

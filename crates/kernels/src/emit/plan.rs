@@ -1,17 +1,17 @@
-//! [`CodePlan`]: a program with the order of its instructions, the memory of its values and the vectors
-//! that it is for. Shared by what allocates registers and what writes code.
+//! [`CodePlan`]: a trace with the order of its instructions, the homes of its values and its target
+//! vectors. The register allocator and the instruction encoders share it.
 
 use super::encode::*;
 use super::flags::MemoryFlags;
 use super::program::{Convert, LaneType, Op, Trace, TraceId};
 use smallvec::SmallVec;
 
-/// The vectors that code is for. A value takes the part of a register that its lanes need.
+/// The vectors of the generated code. A value occupies the part of a register that its lanes need.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
-    /// AVX-512, else AVX2.
+    /// Whether the target is AVX-512. Otherwise it is AVX2.
     pub(super) wide: bool,
-    /// Bytes of the widest lane, of which a register is full.
+    /// Size of the widest lane, in bytes. Vectors of such lanes fill a register.
     pub(super) widest: usize,
 }
 
@@ -24,7 +24,7 @@ impl Target {
         self.bytes() / self.widest
     }
 
-    /// The encoding of vectors of lanes of a size.
+    /// The encoding of vectors of lanes of `size` bytes.
     pub(super) fn form(&self, size: usize) -> Form {
         let bytes = (self.lanes() * size).max(16);
         let width = bytes.ilog2() as u8 - 4;
@@ -39,7 +39,7 @@ impl Target {
         }
     }
 
-    /// The same for lanes of a mask register.
+    /// The encoding of vectors of lanes of `size` bytes under a mask register.
     pub(super) fn masked(&self, size: usize, mask: u8, zero: bool) -> Form {
         match self.form(size) {
             Form::Evex { width, unit, .. } => Form::Evex {
@@ -52,7 +52,7 @@ impl Target {
         }
     }
 
-    /// An instruction of the first table on floats, or on bits of lanes.
+    /// An instruction of opcode map 1 on floats or on bits of lanes.
     pub(super) fn float(&self, code: u8, size: usize) -> Opcode {
         Opcode {
             map: 1,
@@ -62,7 +62,7 @@ impl Target {
         }
     }
 
-    /// An instruction whose width bit says what lanes are.
+    /// An instruction whose W bit selects the lane width.
     pub(super) fn lanes_of(&self, map: u8, code: u8, size: usize) -> Opcode {
         Opcode {
             map,
@@ -82,7 +82,7 @@ impl Target {
         }
     }
 
-    /// One element in all lanes.
+    /// Broadcasts one element to all lanes.
     pub(super) fn repeat(&self, size: usize) -> Opcode {
         let code = match size {
             1 => 0x78,
@@ -113,7 +113,7 @@ impl Target {
         } else {
             self.float(0x10, size)
         };
-        // That instruction repeats its operand by itself.
+        // The instruction broadcasts without the embedded form.
         let from = Operand::Memory(Memory {
             broadcast: false,
             ..from
@@ -121,7 +121,7 @@ impl Target {
         asm.vector(self.form(size), i, r, 0, from, None);
     }
 
-    /// The first lane alone.
+    /// Stores the first lane only.
     pub(super) fn store_first(&self, asm: &mut Assembler, size: usize, to: Memory, r: u8) {
         let i = Opcode {
             map: 1,
@@ -140,8 +140,8 @@ impl Target {
         asm.vector(form, i, r, 0, Operand::Memory(to), None);
     }
 
-    /// The instruction that reads or writes a vector of elements in memory, all of them or those of
-    /// `k1`.
+    /// The instruction that loads or stores a vector of elements, either all of them or those
+    /// selected by `k1`.
     pub(super) fn access(&self, size: usize, store: bool, masked: bool) -> (Form, Opcode) {
         let code = 0x10 + u8::from(store);
         let form = |unit| match self.wide {
@@ -199,43 +199,43 @@ impl Target {
     }
 }
 
-/// What is written, in order.
+/// An item of the generated code, in order.
 #[derive(Clone, Copy)]
 pub(super) enum CodeItem {
     Op(TraceId),
     Store(u32, TraceId),
     Rare(TraceId),
-    /// Into a home, for the next step of a loop.
+    /// Stores a value to its home for the next step of a loop.
     Keep(Memory, TraceId),
 }
 
-/// A program with what its code needs to know.
+/// A trace with the facts that code generation needs.
 pub(super) struct CodePlan<'a> {
     pub(super) program: &'a Trace,
     pub(super) target: Target,
     pub(super) items: Vec<CodeItem>,
-    /// Where a value lies from the start.
+    /// Homes of values that are in memory from the start.
     pub(super) home: Vec<Option<Memory>>,
-    /// The items that read each value, one value after another.
+    /// The items that read each value, concatenated over all values.
     pub(super) reads: Vec<u32>,
     pub(super) first: Vec<u32>,
-    /// Registers of the table's first addresses.
+    /// Registers that hold the first addresses of the table.
     pub(super) pointers: Vec<Gpr>,
     pub(super) how: MemoryFlags,
-    /// All bits set.
+    /// A vector with all bits set.
     pub(super) ones: Memory,
-    /// Where the low bytes of lanes are, by both sizes.
+    /// Byte shuffles that truncate lanes in AVX2, by source and target size.
     pub(super) cuts: Vec<((usize, usize), Memory)>,
 }
 
-/// Registers for addresses; from [`FIRST_SAVED_POINTER`] on they belong to the caller.
+/// Registers for addresses. Those from index [`FIRST_SAVED_POINTER`] on are callee-saved.
 const POINTERS: [Gpr; 9] = [8, 9, 10, 11, RBX, 12, 13, 14, 15];
 const FIRST_SAVED_POINTER: usize = 4;
 
-/// The most spilled vectors: stacks may be small.
+/// Maximum number of spill slots, each one vector. Thread stacks may be small.
 const MAX_SPILL_SLOTS: u32 = 192;
 
-/// Spilled values, in units of a vector from the stack pointer up.
+/// Spill slots, in units of one vector above the stack pointer.
 #[derive(Default)]
 pub(super) struct SpillFrame {
     pub(super) free: Vec<u32>,
@@ -250,13 +250,13 @@ impl SpillFrame {
         })
     }
 
-    /// Whether this is more than a stack should hold.
+    /// Whether the frame exceeds the limit for stacks.
     pub(super) fn is_too_large(&self) -> bool {
         self.slots > MAX_SPILL_SLOTS
     }
 }
 
-/// Whether a set has the `k`-th of all.
+/// Whether bit `k` of `set` is set; false for `k` of 64 or more.
 pub(super) fn is_in(set: u64, k: usize) -> bool {
     k < 64 && set >> k & 1 == 1
 }
@@ -329,12 +329,12 @@ impl<'a> CodePlan<'a> {
         }
     }
 
-    /// Registers that belong to the caller.
+    /// Callee-saved registers in use.
     pub(super) fn saved(&self) -> &[Gpr] {
         &self.pointers[FIRST_SAVED_POINTER.min(self.pointers.len())..]
     }
 
-    /// The beginning of the function; where the size of its frame stands.
+    /// Emits the prologue. Returns the position of the frame size in the code.
     pub(super) fn enter(&self, asm: &mut Assembler) -> usize {
         asm.push(RBP);
         asm.copy(RBP, RSP);
@@ -351,7 +351,7 @@ impl<'a> CodePlan<'a> {
             .for_each(|(k, &r)| asm.load(r, RDI, 8 * k as i32));
     }
 
-    /// Its end; `None` if the frame is too large.
+    /// Emits the epilogue. Returns `None` if the frame is too large.
     pub(super) fn leave(
         &self,
         asm: &mut Assembler,
@@ -371,8 +371,8 @@ impl<'a> CodePlan<'a> {
     }
 }
 
-/// For AVX2, where the low bytes of lanes are in 16 bytes: for every pair of sizes that a program
-/// has.
+/// Byte shuffles for AVX2 that truncate lanes within 16 bytes, one for each pair of sizes in the
+/// trace.
 fn patterns(program: &Trace, target: Target, asm: &mut Assembler) -> Vec<((usize, usize), Memory)> {
     let mut all: Vec<((usize, usize), Memory)> = Vec::new();
     for (id, op) in program.ops.iter().enumerate() {

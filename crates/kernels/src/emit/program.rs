@@ -1,14 +1,14 @@
-//! [`Trace`]: what a body computes for one element, as single assignments over lanes and truth values.
+//! [`Trace`]: the computation of a body for one element, in single-assignment form over lanes and
+//! booleans.
 //!
-//! An operation is one instruction, or a few, of the vectors that the program is for: what they
-//! have no instruction for is written down as several operations ([`whole`](super::whole)). A truth
-//! value is a bit of a mask register in AVX-512; in AVX2 it is a lane with the size of what was
-//! compared, or 1 byte. Equal operations are one, and a few patterns become shorter ones that give
-//! the same bits:
+//! An operation becomes one vector instruction or a few. An operation without an instruction is
+//! recorded as several operations ([`whole`](super::whole)). A boolean is a bit of a mask register
+//! in AVX-512. In AVX2 it is a lane with the size of the compared operands, or of 1 byte. Equal
+//! operations are merged, and a few patterns are replaced by shorter ones with the same bits:
 //!
-//! - a sign that is turned before a product, sum or difference belongs to that instruction;
-//! - the opposite of a comparison is a comparison;
-//! - a choice of the operands of `<` is the machine's own `min` or `max`.
+//! - a negation before a product, sum or difference becomes part of that instruction;
+//! - a negated comparison becomes the opposite comparison;
+//! - a selection between the operands of `<` becomes the `min` or `max` instruction.
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -16,25 +16,27 @@ use smallvec::{SmallVec, smallvec};
 /// A value: the index of its operation.
 pub(crate) type TraceId = u32;
 
-/// Writes down what an instruction does with its operands, and with what its kernel was made with.
+/// Records the operation of a kernel on the operands `x`, where `data` is the kernel's parameter.
 pub(crate) type Record = fn(x: [TraceId; 3], data: usize) -> TraceId;
 
-/// The kind of a value, for one element.
+/// The type of a value, for one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LaneType {
-    /// Bits of 1, 2, 4 or 8 bytes; 16 are a complex number in memory or a pair of lanes.
+    /// A lane of 1, 2, 4 or 8 bytes. A lane of 16 bytes is a complex number in memory or a pair of
+    /// lanes.
     Lane(u8),
-    /// A truth value: a bit of a mask register (0), or all bits of a lane of so many bytes.
+    /// A boolean: a bit of a mask register (size 0), or all bits of a lane of the given size in
+    /// bytes.
     Bool(u8),
 }
 
 impl LaneType {
-    /// The kind of elements of a size in memory. Truth values are bytes there.
+    /// The type of elements of `size` bytes in memory. Booleans are bytes in memory.
     pub(crate) fn of_size(size: usize) -> Option<LaneType> {
         matches!(size, 1 | 2 | 4 | 8 | 16).then_some(LaneType::Lane(size as u8))
     }
 
-    /// Bytes of a lane; 0 for a bit of a mask register.
+    /// Size of a lane in bytes; 0 for a bit of a mask register.
     pub(super) fn size(self) -> usize {
         match self {
             LaneType::Lane(size) | LaneType::Bool(size) => size.into(),
@@ -51,13 +53,13 @@ impl LaneType {
     }
 }
 
-/// Where bits move.
+/// Direction of a shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ShiftDirection {
     Left,
-    /// Zeros come in.
+    /// Logical: zeros are shifted in.
     Right,
-    /// The sign comes in.
+    /// Arithmetic: copies of the sign bit are shifted in.
     RightSigned,
 }
 
@@ -65,11 +67,11 @@ pub(crate) enum ShiftDirection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum UnaryInst {
     Sqrt,
-    /// To an integer: nearest even, down, up, towards zero.
+    /// Rounds to an integer. 0: nearest, ties to even; 1: down; 2: up; 3: toward zero.
     Round(u8),
-    /// By so many bits, in integers of so many bytes.
+    /// Shifts by a constant: direction, number of bits, integer size in bytes.
     Shift(ShiftDirection, u8, u8),
-    /// Of an integer with a sign, wrapping.
+    /// Absolute value of a signed integer, wrapping.
     Magnitude,
 }
 
@@ -82,17 +84,17 @@ pub(crate) enum BinaryInst {
     Div,
     /// `a < b ? a : b`, which is not IEEE minimum.
     Min,
-    /// `a > b ? a : b`.
+    /// `a > b ? a : b`, which is not IEEE maximum.
     Max,
     And,
     Or,
     Xor,
-    /// Of the floats of 4 bytes that lanes of 8 bytes consist of.
+    /// Sums of the floats of 4 bytes that make up lanes of 8 bytes.
     AddHalves,
     SubHalves,
-    /// Of integers of so many bytes, which may be parts of a lane.
+    /// An operation on integers of the given size in bytes, which may be smaller than a lane.
     Integer(IntegerInst, u8),
-    /// `a 2^⌊b⌋`, rounded once: in 512 bits only.
+    /// `a 2^⌊b⌋`, rounded once (AVX-512 only).
     Scale,
 }
 
@@ -102,20 +104,21 @@ pub(crate) enum IntegerInst {
     Add,
     Sub,
     Mul,
-    /// The product of the lower halves, without a sign.
+    /// Unsigned product of the lower halves.
     MulLow,
     Min,
     MinUnsigned,
     Max,
     MaxUnsigned,
-    /// By amounts without a sign; past the width all bits leave.
+    /// Shift by per-lane unsigned amounts. An amount of at least the width shifts all bits out.
     Shift(ShiftDirection),
-    /// The bytes of the first operand at the places that the second has, in 16 bytes each; 0 where
-    /// that is negative.
+    /// Byte shuffle within 16 bytes: selects bytes of the first operand by the indices in the
+    /// second. A negative index gives 0.
     Shuffle,
-    /// Sums of two neighbours' products: of bytes, the first without a sign, or of pairs of bytes.
+    /// Sums of the products of two neighbours: of bytes (the first operand is unsigned), or of
+    /// 16-bit integers.
     MulAdd,
-    /// Sums of the differences of 8 bytes.
+    /// Sums of the absolute differences of 8 bytes.
     SumBytes,
 }
 
@@ -145,22 +148,22 @@ impl BinaryInst {
     }
 }
 
-/// Comparisons as the instructions number them.
+/// Comparison predicates, in the encoding of the instructions.
 pub(crate) mod predicate {
     pub(crate) const EQ: u8 = 0x00;
     pub(crate) const LT: u8 = 0x11;
     pub(crate) const LE: u8 = 0x12;
-    /// Of integers.
+    /// Predicates of integer comparisons.
     pub(crate) const WHOLE_LT: u8 = 1;
     pub(crate) const WHOLE_LE: u8 = 2;
     pub(crate) const GT: u8 = 6;
 
-    /// That which holds where `p` does not.
+    /// The negation of predicate `p`.
     pub(crate) fn opposite(p: u8) -> u8 {
         p ^ 4
     }
 
-    /// The same of exchanged integers.
+    /// The predicate of integers after the operands are swapped.
     pub(crate) fn order_exchanged(p: u8) -> u8 {
         match p {
             WHOLE_LT => GT,
@@ -171,7 +174,7 @@ pub(crate) mod predicate {
         }
     }
 
-    /// The same of exchanged operands.
+    /// The predicate of floats after the operands are swapped.
     pub(crate) fn exchanged(p: u8) -> u8 {
         match p {
             0x11 => 0x1e,
@@ -187,49 +190,50 @@ pub(crate) mod predicate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Op {
     Input(u32),
-    /// The real part of an input of 16 bytes, or its imaginary part.
+    /// The imaginary part of an input of 16 bytes if `true`, otherwise its real part.
     Part(bool, TraceId),
-    /// A complex number of 16 bytes by its parts. No instruction makes one.
+    /// A complex number of 16 bytes from its parts. It has no instruction.
     Pair(TraceId, TraceId),
-    /// Bits, and how many bytes they are.
+    /// A constant: its bits, and its size in bytes.
     Constant(u64, u8),
-    /// 16 bytes again and again, in lanes of so many.
+    /// A repeated pattern of 16 bytes, with the lane size in bytes.
     Pattern([u64; 2], u8),
     Unary(UnaryInst, TraceId),
     Binary(BinaryInst, TraceId, TraceId),
-    /// `±a b ± c`, rounded once: whether the product, and whether `c` is turned.
+    /// `±a b ± c`, rounded once. The flags tell whether the product and whether `c` is negated.
     Fma([bool; 2], TraceId, TraceId, TraceId),
     Compare(u8, TraceId, TraceId),
-    /// A comparison of integers, with a sign or without; in AVX2 `a = b` and `a > b` with a sign
-    /// alone.
+    /// A comparison of integers: predicate, and whether it is signed. AVX2 has only `a = b` and
+    /// signed `a > b`.
     Order(u8, bool, TraceId, TraceId),
     Both(TraceId, TraceId),
     Either(TraceId, TraceId),
     Unlike(TraceId, TraceId),
     Not(TraceId),
     Select(TraceId, TraceId, TraceId),
-    /// A truth value of a byte, in a mask register.
+    /// A boolean in a mask register, from a byte.
     IsTrue(TraceId),
-    /// The second operand, or 0; by a mask register.
+    /// The second operand where the mask register is set, otherwise 0.
     Where(TraceId, TraceId),
     Convert(Convert, TraceId),
 }
 
-/// Changes of a lane's size or meaning.
+/// Changes of a lane's size or type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Convert {
-    /// An integer to a wider one, with its sign or without.
+    /// Extends an integer to a wider one. It is sign-extended if `true`, otherwise zero-extended.
     Extend(bool),
-    /// The low bytes.
+    /// Truncates to the low bytes.
     Cut,
-    /// A float to one of the other size.
+    /// Converts a float to the other width.
     Float,
-    /// An integer of 4 or 8 bytes to a float, with its sign or without: in AVX2 of 4 bytes with a
-    /// sign.
+    /// Converts an integer of 4 or 8 bytes to a float; the flag means signed. AVX2 has only signed
+    /// integers of 4 bytes.
     FromWhole(bool),
-    /// A float in range, cut to an integer: in AVX2 to one of 4 bytes with a sign.
+    /// Truncates a float in range to an integer; the flag means signed. AVX2 has only signed
+    /// integers of 4 bytes.
     ToWhole(bool),
-    /// f16 to f32, and back to the nearest.
+    /// Converts f16 to f32.
     WidenHalf,
     NarrowHalf,
 }
@@ -252,24 +256,24 @@ impl Op {
     }
 }
 
-/// What a body computes for one element.
+/// The computation of a body for one element.
 #[derive(Default)]
 pub(crate) struct Trace {
     pub(super) ops: Vec<Op>,
     pub(super) kinds: Vec<LaneType>,
     pub(super) outputs: Vec<TraceId>,
-    /// Where one of these holds, some function has no vector way.
+    /// Booleans: where one of them is true, the element needs the scalar fallback.
     pub(super) rare: Vec<TraceId>,
-    /// Kinds of the inputs.
+    /// Types of the inputs.
     pub(super) inputs: Vec<LaneType>,
-    /// The size of the body's widest element: no vector has more elements than of these.
+    /// Size of the widest element of the body, in bytes. It is a lower bound for the widest lane.
     least: usize,
     known: FxHashMap<(Op, LaneType), TraceId>,
-    /// The parts that complex numbers of 8 bytes were made of.
+    /// Parts from which complex numbers of 8 bytes were built.
     pub(super) parts: FxHashMap<TraceId, [TraceId; 2]>,
-    /// Something cannot be said here.
+    /// Whether some operation cannot be compiled.
     failed: bool,
-    /// For AVX-512.
+    /// Whether the target is AVX-512.
     pub(super) wide: bool,
 }
 
@@ -290,7 +294,7 @@ impl Trace {
         })
     }
 
-    /// Says that this program cannot be emitted; any value stands for what cannot be.
+    /// Marks the trace as impossible to compile. The returned value is a placeholder.
     pub(super) fn fail(&mut self) -> TraceId {
         self.failed = true;
         self.constant(0, 4)
@@ -340,13 +344,13 @@ impl Trace {
         }
     }
 
-    /// The kind of lanes that all of these have.
+    /// The common lane type of all these values, if they have one.
     pub(super) fn lanes(&self, x: &[TraceId]) -> Option<LaneType> {
         let kind = self.kind(x[0]);
         (!kind.is_bool() && x.iter().all(|&x| self.kind(x) == kind)).then_some(kind)
     }
 
-    /// A truth value: a byte from memory, or what was compared.
+    /// A value as a boolean. A byte from memory is compared with 0.
     pub(super) fn truth(&mut self, x: TraceId) -> TraceId {
         match self.kind(x) {
             LaneType::Bool(_) => x,
@@ -359,7 +363,7 @@ impl Trace {
         }
     }
 
-    /// A truth value as the byte 1 or 0, any other value as it is.
+    /// A boolean as the byte 1 or 0; any other value unchanged.
     pub(super) fn byte(&mut self, x: TraceId) -> TraceId {
         if !self.kind(x).is_bool() {
             return x;
@@ -373,7 +377,7 @@ impl Trace {
         }
     }
 
-    /// `a` where a truth value holds, else 0.
+    /// `a` where the boolean `m` is true, otherwise 0.
     pub(super) fn where_true(&mut self, m: TraceId, a: TraceId) -> TraceId {
         let m = self.truth(m);
         let kind = self.kind(a);
@@ -384,7 +388,7 @@ impl Trace {
         self.push(Op::Binary(BinaryInst::And, m, a), kind)
     }
 
-    /// A truth value in lanes of a size, where it is no bit.
+    /// A boolean in lanes of `size` bytes (AVX2); in AVX-512 it is unchanged.
     fn resized(&mut self, m: TraceId, size: usize) -> TraceId {
         let own = self.size(m);
         if self.wide || own == size {
@@ -403,7 +407,7 @@ impl Trace {
         self.push(Op::Convert(f, m), LaneType::Bool(size as u8))
     }
 
-    /// Truth values in lanes of one size, where they are no bits: the larger.
+    /// Two booleans in lanes of the larger of both sizes (AVX2), and their type.
     fn truths(&mut self, a: TraceId, b: TraceId) -> (TraceId, TraceId, LaneType) {
         let (a, b) = (self.truth(a), self.truth(b));
         let size = self.size(a).max(self.size(b));
@@ -414,7 +418,7 @@ impl Trace {
         )
     }
 
-    /// The factors of a product, and their size.
+    /// The factors of a product, and their size in bytes.
     pub(super) fn factors(&self, y: TraceId) -> Option<(TraceId, TraceId, usize)> {
         match self.op(y) {
             Op::Binary(BinaryInst::Mul, a, b) => Some((a, b, self.size(y))),
@@ -422,7 +426,7 @@ impl Trace {
         }
     }
 
-    /// `x` where `a = -x`.
+    /// Returns `x` if `a = -x`.
     pub(super) fn negated(&self, a: TraceId) -> Option<TraceId> {
         let sign =
             |b: TraceId| matches!(self.op(b), Op::Constant(s, size) if s == 1 << (8 * size - 1));
@@ -441,7 +445,7 @@ impl Trace {
             (BinaryInst::Sub, Some(b)) => (BinaryInst::Add, b),
             _ => (f, b),
         };
-        // Equal sums and products are one, whatever comes first.
+        // Sums and products are commutative: sorted operands make equal operations identical.
         let (a, b) = if matches!(f, BinaryInst::Add | BinaryInst::Mul) {
             (a.min(b), a.max(b))
         } else {
@@ -464,7 +468,7 @@ impl Trace {
         self.push(Op::Fma(turned, a, b, c), kind)
     }
 
-    /// The kind of a comparison of these lanes.
+    /// The type of a comparison of lanes of this type.
     pub(super) fn compared(&self, kind: LaneType) -> LaneType {
         LaneType::Bool(if self.wide { 0 } else { kind.size() as u8 })
     }
@@ -536,7 +540,7 @@ impl Trace {
         }
     }
 
-    /// Sets the results, of elements of these sizes.
+    /// Sets the outputs: values, and their element sizes in bytes.
     pub(super) fn finish(&mut self, outputs: &[(TraceId, usize)]) {
         for &(id, size) in outputs {
             let id = match size {
@@ -552,7 +556,7 @@ impl Trace {
         }
     }
 
-    /// The size of the widest lanes, if nothing failed.
+    /// Size of the widest lanes, in bytes; `None` if the trace cannot be compiled.
     pub(super) fn widest(&self) -> Option<usize> {
         let own = self
             .needed()
@@ -563,12 +567,12 @@ impl Trace {
         (!self.failed).then_some(own.max(self.least).min(8))
     }
 
-    /// Whether code takes any number of elements; else whole vectors only.
+    /// Whether code accepts any number of elements. Otherwise it processes whole vectors only.
     pub(super) fn takes_any(&self) -> bool {
         self.wide && self.least <= 8
     }
 
-    /// The other part of the same input, for a part.
+    /// The other part of the same input, if `id` is a part and the other part was recorded.
     pub(super) fn other_part(&self, id: TraceId) -> Option<TraceId> {
         match self.op(id) {
             Op::Part(half, z) => self
@@ -579,7 +583,7 @@ impl Trace {
         }
     }
 
-    /// The values that are written for an output.
+    /// The values that are stored for an output.
     pub(super) fn stored(&self, id: TraceId) -> SmallVec<[TraceId; 3]> {
         match self.op(id) {
             Op::Pair(re, im) => smallvec![re, im],
@@ -587,7 +591,7 @@ impl Trace {
         }
     }
 
-    /// The size of all lanes, if they have one and nothing failed.
+    /// The common size of all lanes, in bytes, if there is one and the trace can be compiled.
     pub(super) fn uniform(&self) -> Option<usize> {
         let mut sizes = self.kinds.iter().map(|k| k.size()).filter(|&s| s > 0);
         let first = sizes
@@ -596,7 +600,7 @@ impl Trace {
         sizes.all(|s| s == first).then_some(first)
     }
 
-    /// Operations that outputs and rare cases need, ascending.
+    /// The operations that outputs and fallback conditions depend on, in ascending order.
     pub(super) fn needed(&self) -> Vec<TraceId> {
         let mut need = vec![false; self.ops.len()];
         self.outputs

@@ -1,8 +1,8 @@
-//! [`TraceVector`]: a vector that computes nothing and writes down what is asked of it.
+//! [`TraceVector`]: a tracing vector type. It computes nothing and records each operation.
 //!
-//! A function written over [`V`] runs on it once, and what it did is the function's program: both
-//! engines come from one definition. The program under construction belongs to the thread, because
-//! vectors have no place for it.
+//! A function that is generic over [`V`] runs on it once, and the recorded operations are the trace
+//! of the function. So one definition serves both the interpreter and the code generator. The trace
+//! under construction is thread-local, because a vector value has no reference to it.
 
 use super::program::{
     BinaryInst, IntegerInst, ShiftDirection, Trace, TraceId, UnaryInst, predicate,
@@ -12,22 +12,22 @@ use crate::vector::gradual::product;
 use crate::vector::{Float, V};
 use std::marker::PhantomData;
 
-/// A program under construction on this thread.
+/// Builder of the trace under construction on this thread.
 pub(crate) struct TraceBuilder;
 
 impl TraceBuilder {
-    /// For AVX-512 or AVX2, with elements of so many bytes at most.
+    /// Starts a trace for AVX-512 (`wide`) or AVX2, with elements of at most `widest` bytes.
     pub(crate) fn start(wide: bool, widest: usize) -> TraceBuilder {
         with(|p| p.start(wide, widest));
         TraceBuilder
     }
 
-    /// The next input, with elements of this size.
+    /// The next input, with elements of `size` bytes.
     pub(crate) fn input(&self, size: usize) -> TraceId {
         with(|p| p.input(size))
     }
 
-    /// One element for all.
+    /// A broadcast scalar.
     pub(crate) fn constant(&self, bytes: &[u8]) -> TraceId {
         match bytes.len() {
             size @ (1 | 2 | 4 | 8) => {
@@ -43,8 +43,8 @@ impl TraceBuilder {
         }
     }
 
-    /// A product of two of these operands as [`product`](crate::vector::gradual::product) makes it;
-    /// any other value as it is.
+    /// If `y` is a product of two of the operands `x`, returns the product of
+    /// [`product`](crate::vector::gradual::product). Returns any other value unchanged.
     pub(crate) fn gradual(&self, y: TraceId, x: &[TraceId]) -> TraceId {
         match with(|p| p.factors(y)) {
             Some((a, b, size)) if x.contains(&a) && x.contains(&b) => match size {
@@ -55,24 +55,24 @@ impl TraceBuilder {
         }
     }
 
-    /// The program of these results, of elements of these sizes.
+    /// Finishes the trace with these results, given with their element sizes in bytes.
     pub(crate) fn finish(self, outputs: &[(TraceId, usize)]) -> Trace {
         with(|p| p.finish(outputs));
         with(std::mem::take)
     }
 }
 
-/// Where this holds, some function has no vector way.
+/// Records a condition under which the element needs the scalar fallback.
 #[inline(never)]
 pub(crate) fn rare(m: TraceMask) {
     with(|p| p.rare.push(m.0));
 }
 
-/// A vector of floats that is written down.
+/// A tracing vector of floats.
 #[derive(Clone, Copy)]
 pub(crate) struct TraceVector<E>(pub(crate) TraceId, PhantomData<E>);
 
-/// Truth values that are written down.
+/// A tracing vector of booleans.
 #[derive(Clone, Copy)]
 pub(crate) struct TraceMask(pub(crate) TraceId);
 

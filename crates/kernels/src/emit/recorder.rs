@@ -1,7 +1,7 @@
-//! The program under construction on this thread, and the operations that it takes.
+//! The trace under construction on this thread, and functions that append operations to it.
 //!
-//! What vectors write down, apart from their types: every function on vectors calls these, none
-//! should hold them.
+//! The functions do not depend on vector types and are never inlined: all functions on vectors
+//! share one copy of them.
 
 use super::program::{BinaryInst, LaneType, Trace, TraceId, UnaryInst};
 use std::cell::RefCell;

@@ -1,28 +1,28 @@
-//! Integers in programs: what vectors have no instruction for becomes several operations with the
-//! same bits.
+//! Integers in traces. An operation without a vector instruction becomes several operations with
+//! the same bits.
 //!
-//! Parts of lanes are computed side by side: an operation on integers of so many bytes works on all
-//! that a vector has, whatever the size of the lanes that they lie in.
+//! Parts of lanes are processed together: an operation on integers of a given size applies to all
+//! such integers of a vector, whatever the lane size.
 
 use super::program::{
     BinaryInst, IntegerInst, LaneType, Op, ShiftDirection, Trace, TraceId, UnaryInst, predicate,
 };
 
-/// Set bits of the numbers below 16.
+/// Number of set bits of the numbers below 16.
 const ONES: u128 = 0x04030302_03020201_03020201_02010100;
 
-/// Zeros above the highest bit of a byte, by its high half (8 where that is 0) and by its low half
-/// if the high one is 0.
+/// Leading zeros of a byte: by its high half (8 if that is 0), and by its low half if the high half
+/// is 0.
 const HIGH: u128 = 0x00000000_00000000_01010101_02020308;
 const LOW: u128 = 0x04040404_04040404_05050505_06060708;
 
-/// A lane of this size that repeats a byte.
+/// A lane of `size` bytes that repeats a byte.
 fn bytes(byte: u8, size: usize) -> u64 {
     u64::from_le_bytes([byte; 8]) >> (64 - 8 * size)
 }
 
 impl Trace {
-    /// An operation on integers of a size, in lanes of any.
+    /// An operation on integers of a given size, in lanes of any size.
     fn at(&mut self, f: IntegerInst, size: usize, a: TraceId, b: TraceId) -> TraceId {
         let kind = LaneType::Lane(self.size(a) as u8);
         self.push(Op::Binary(BinaryInst::Integer(f, size as u8), a, b), kind)
@@ -41,14 +41,14 @@ impl Trace {
         self.push(Op::Binary(f, a, b), kind)
     }
 
-    /// The bits that a mask of a lane has, whatever instruction reads it.
+    /// The bits of a lane mask, as a constant that any instruction can read.
     fn masked(&mut self, a: TraceId, mask: u64) -> TraceId {
         let size = self.size(a);
         let mask = self.constant(mask, size);
         self.bits(BinaryInst::And, a, mask)
     }
 
-    /// 16 bytes again and again, beside lanes of a value.
+    /// A repeated pattern of 16 bytes, with the lane size of a value.
     fn pattern(&mut self, bytes: u128, like: TraceId) -> TraceId {
         let size = self.size(like) as u8;
         self.push(
@@ -57,7 +57,7 @@ impl Trace {
         )
     }
 
-    /// All bits where `a < 0`, in lanes.
+    /// All bits set where `a < 0`, in lanes.
     fn sign_lanes(&mut self, a: TraceId) -> TraceId {
         let zero = self.constant(0, self.size(a));
         self.push(
@@ -66,7 +66,7 @@ impl Trace {
         )
     }
 
-    /// Operands of an operation on integers of one size: truth values are bytes.
+    /// Operands of an operation on integers of one size. Booleans are converted to bytes.
     fn whole_operands(&mut self, a: TraceId, b: TraceId) -> Option<(TraceId, TraceId, usize)> {
         let (a, b) = (self.byte(a), self.byte(b));
         self.lanes(&[a, b]).map(|kind| (a, b, kind.size()))
@@ -100,7 +100,7 @@ impl Trace {
         }
     }
 
-    /// A function of the bits of two values.
+    /// A bitwise function of two values.
     pub(super) fn bitwise(&mut self, f: BinaryInst, a: TraceId, b: TraceId) -> TraceId {
         match self.whole_operands(a, b) {
             Some((a, b, _)) => self.bits(f, a, b),
@@ -108,7 +108,7 @@ impl Trace {
         }
     }
 
-    /// Products of even and of odd bytes, in 2 bytes each.
+    /// Products of the even and of the odd bytes, in 2 bytes each.
     fn byte_products(&mut self, a: TraceId, b: TraceId) -> TraceId {
         let mask = self.pattern(
             u128::from_le_bytes([0xff, 0].repeat(8).try_into().expect("16 bytes")),
@@ -126,7 +126,7 @@ impl Trace {
         self.bits(BinaryInst::Or, even, odd)
     }
 
-    /// `a b` in 8 bytes, by products of halves.
+    /// `a b` in 8 bytes, from products of halves.
     fn long_products(&mut self, a: TraceId, b: TraceId) -> TraceId {
         let [high_a, high_b] = [a, b].map(|x| self.moved(ShiftDirection::Right, 32, 8, x));
         let (low, p, q) = (
@@ -149,7 +149,7 @@ impl Trace {
             return self.push(Op::Order(p, signed || p == predicate::EQ, a, b), kind);
         }
         if !signed && size < 8 {
-            // `a <= b` where `a` is the lesser.
+            // `a <= b` if and only if `a = min(a, b)`.
             let (x, y) = if p == predicate::WHOLE_LE {
                 (a, b)
             } else {
@@ -185,7 +185,7 @@ impl Trace {
         }
     }
 
-    /// By one amount for all.
+    /// A shift by one constant amount for all lanes.
     pub(super) fn shift_by(&mut self, way: ShiftDirection, a: TraceId, by: u64) -> TraceId {
         let size = self.size(a);
         let bits = 8 * size as u64;
@@ -206,7 +206,7 @@ impl Trace {
         match (way, size) {
             _ if by == 0 => a,
             (ShiftDirection::RightSigned, 1) => {
-                // The sign is where the highest bit went.
+                // Sign extension from the shifted position of the sign bit.
                 let x = self.shift_by(ShiftDirection::Right, a, by.into());
                 let sign = self.constant(bytes(0x80 >> by, 1), 1);
                 let x = self.bits(BinaryInst::Xor, x, sign);
@@ -231,8 +231,8 @@ impl Trace {
         }
     }
 
-    /// By amounts of the same size, without a sign: in integers of twice the size where those alone
-    /// have instructions.
+    /// Shift by per-lane unsigned amounts. Sizes without an instruction are computed in integers of
+    /// twice the size.
     fn shift_at(&mut self, way: ShiftDirection, size: usize, a: TraceId, by: TraceId) -> TraceId {
         match size {
             8 if way == ShiftDirection::RightSigned && !self.wide => {
@@ -285,7 +285,7 @@ impl Trace {
         self.bits(BinaryInst::Xor, a, ones)
     }
 
-    /// The magnitude of an integer with a sign, wrapping.
+    /// Absolute value of a signed integer, wrapping.
     pub(super) fn magnitude(&mut self, a: TraceId) -> TraceId {
         let a = self.byte(a);
         let size = self.size(a);
@@ -347,8 +347,8 @@ impl Trace {
         }
     }
 
-    /// The number of zeros above the highest bit: of bytes, then of two neighbours that long, the
-    /// lower of which counts where the higher is 0.
+    /// The number of leading zeros: first of bytes, then of pairs of equal halves. The lower half
+    /// counts if the higher half is 0.
     pub(super) fn leading_zeros(&mut self, a: TraceId) -> TraceId {
         let a = self.byte(a);
         let size = self.size(a);
@@ -364,7 +364,7 @@ impl Trace {
             let bits = 8 * part as u32;
             let double = 2 * part;
             let high = self.moved(ShiftDirection::Right, bits, double, x);
-            // 1 where all of the higher are zeros.
+            // 1 where the higher half is all zeros.
             let all = self.moved(ShiftDirection::Right, bits + bits.ilog2(), double, x);
             let low = (0..16 / double).fold(0u128, |m, k| m | ((1 << bits) - 1) << (16 * part * k));
             let low = self.pattern(low, a);
@@ -376,7 +376,7 @@ impl Trace {
         x
     }
 
-    /// An integer of another size, which wraps.
+    /// Converts to an integer of another size; the value wraps.
     pub(super) fn resize(&mut self, a: TraceId, size: usize, signed: bool) -> TraceId {
         let a = self.byte(a);
         let own = self.size(a);

@@ -1,4 +1,5 @@
-//! [`Body`]: straight-line code over tiles, and its assembly from single assignments.
+//! [`Body`]: straight-line code over tiles, and its construction from values in single-assignment
+//! form.
 
 use super::pack::{ViewLayout, fill};
 use super::variants::{CodeVariants, RowLoop};
@@ -15,35 +16,35 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Value(u32);
 
-/// How the inputs of a body lie: settled once for all its runs over a shape.
+/// Layouts of the inputs of a body, computed once for all runs over a shape.
 pub struct Laid {
     pub(super) layouts: SmallVec<[ViewLayout; 4]>,
-    /// Rows that code takes one by one.
+    /// Rows that compiled code processes one by one.
     pub(super) rows: Option<RowLoop>,
-    /// What code is compiled for.
+    /// The access flags that code is compiled for.
     pub(super) how: MemoryFlags,
 }
 
 impl Laid {
-    /// Code asks for what comes [`AHEAD`] in these inputs, where they are row-major: for inputs in
-    /// memory that another loop is about to read first, while this one, which finds its elements in
-    /// a cache, leaves memory idle.
+    /// Enables prefetching, [`AHEAD`] elements ahead, of those of `inputs` that are row-major. It
+    /// is meant for data in memory that another loop reads next, while this loop reads from a cache
+    /// and leaves the memory idle.
     pub fn reading_ahead(mut self, inputs: impl Iterator<Item = usize>) -> Laid {
         let dense = |k: &usize| *k < 64 && matches!(self.layouts.get(*k), Some(ViewLayout::Dense));
         self.how.ahead = inputs.filter(dense).fold(0, |bits, k| bits | 1 << k);
         self
     }
 
-    /// Code writes these outputs past the caches, where nothing else reads them soon: those of
-    /// [`past_caches`] bytes or more.
+    /// Enables non-temporal stores for these outputs. They should have at least [`past_caches`]
+    /// bytes and not be read again soon.
     pub fn streaming(mut self, outputs: impl Iterator<Item = usize>) -> Laid {
         self.how.streams = outputs.filter(|&k| k < 64).fold(0, |bits, k| bits | 1 << k);
         self
     }
 }
 
-/// Outputs of so many bytes are better written past the caches: what is written into a line of one
-/// is read first.
+/// Minimum size, in bytes, of an output for which non-temporal stores are faster. Ordinary stores
+/// first read the cache lines that they overwrite.
 pub fn past_caches() -> usize {
     if is_intel() { 3 << 20 } else { 32 << 20 }
 }
@@ -65,8 +66,8 @@ pub struct Builder {
     inputs: usize,
 }
 
-/// A place that an instruction reads or writes: an index into the table of pointers, which holds
-/// registers, then inputs, then constants, then outputs.
+/// An operand of an instruction: an index into the pointer table, which holds registers, then
+/// inputs, then constants, then outputs.
 pub(super) type PointerIndex = u32;
 
 pub(super) struct BodyStep {
@@ -81,19 +82,18 @@ pub struct Body {
     pub(super) steps: Vec<BodyStep>,
     /// The number of registers.
     pub(super) registers: usize,
-    /// Element sizes of the inputs, and the last step that reads each (past all for one that an
-    /// output is).
+    /// For each input, its element size in bytes and the index of the last step that reads it.
     pub(super) inputs: Vec<(usize, usize)>,
     pub(super) constants: Vec<([u8; 16], usize)>,
-    /// Element sizes of the outputs, and the step that writes each.
+    /// For each output, its element size in bytes and the step that writes it.
     pub(super) outputs: Vec<(usize, usize)>,
-    /// The size of the widest element.
+    /// Size of the widest element, in bytes.
     pub(super) widest: usize,
     pub(super) emitted: CodeVariants,
 }
 
 impl Builder {
-    /// Nothing yet.
+    /// A body without values.
     pub fn new() -> Builder {
         Builder::default()
     }
@@ -103,24 +103,24 @@ impl Builder {
         Value(self.values.len() as u32 - 1)
     }
 
-    /// The next input, with elements of this size.
+    /// The next input, with elements of `size` bytes.
     pub fn input(&mut self, size: usize) -> Value {
         self.inputs += 1;
         self.push(Definition::Input(self.inputs - 1), size)
     }
 
-    /// One element for all.
+    /// A broadcast scalar.
     pub fn constant(&mut self, bytes: &[u8]) -> Value {
         let mut all = [0; 16];
         all[..bytes.len()].copy_from_slice(bytes);
         self.push(Definition::Constant(all), bytes.len())
     }
 
-    /// The result of a kernel, with elements of this size.
+    /// The result of a kernel, with elements of `size` bytes.
     ///
     /// # Safety
-    /// The kernel reads elements of the sizes of `x` and writes elements of `size`, and `data` is
-    /// what it was made with.
+    /// The kernel reads elements of the sizes of `x` and writes elements of `size` bytes, and
+    /// `data` is the kernel's parameter.
     pub unsafe fn step(&mut self, kernel: Kernel, size: usize, x: &[Value], data: usize) -> Value {
         self.push(
             Definition::Step {
@@ -132,9 +132,9 @@ impl Builder {
         )
     }
 
-    /// The code for these results. What none of them needs is left out.
+    /// The code for these results. Values that no result depends on are left out.
     pub fn finish(mut self, results: &[Value]) -> Body {
-        // A result that is no step's, or a result already, is copied.
+        // A result is copied if it is an input or a constant, or if it occurs twice.
         let mut outputs: Vec<Value> = Vec::with_capacity(results.len());
         let mut is_output = vec![false; self.values.len() + results.len()];
         for &r in results {
@@ -169,20 +169,21 @@ impl Builder {
                 }
             }
         }
-        // An input that nothing needs is packed as the others are, so that it counts, too.
+        // Unused inputs count, because they are packed, too.
         let counts = |i: &usize| needed[*i] || matches!(self.values[*i].0, Definition::Input(_));
         let widest = (0..n)
             .filter(counts)
             .map(|i| self.values[i].1)
             .max()
             .unwrap_or(1);
-        // Registers by a scan: one is free again after the last step that reads it.
+        // Register allocation in one pass: a register is free after the last step that reads its
+        // value.
         let (mut register, mut free, mut registers) = (vec![0u32; n], Vec::new(), 0u32);
         for i in 0..n {
             let (true, Definition::Step { x, .. }) = (needed[i], &self.values[i].0) else {
                 continue;
             };
-            // A kernel may write over an operand, but only over one of the same size.
+            // A kernel may overwrite an operand only if the element sizes are equal.
             let size = self.values[i].1;
             let (mut before, mut after) =
                 (SmallVec::<[u32; 3]>::new(), SmallVec::<[u32; 3]>::new());
@@ -264,12 +265,13 @@ impl Builder {
     }
 }
 
-/// A piece of memory for tiles, aligned for any vector.
+/// A 64-byte block of tile memory, aligned for any vector.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 pub struct Line(pub [u8; 64]);
 
-/// Registers take no more than this together: a body of very many has shorter tiles.
+/// Maximum size of all registers together, in bytes. A body with very many registers has shorter
+/// tiles.
 const REGISTER_FILE_BYTES: usize = 1 << 20;
 
 thread_local! {
@@ -277,17 +279,17 @@ thread_local! {
     static REGISTERS: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
 }
 
-/// One instruction of a body: a kernel, and the places it writes and reads. Places are numbered:
-/// registers, then inputs, then constants, then outputs. A kernel of fewer operands reads the first
-/// places only.
+/// One instruction of a body: a kernel with the operands that it writes and reads. Operands are
+/// numbered: registers, then inputs, then constants, then outputs. A kernel with fewer than three
+/// operands reads the first entries of `x` only.
 pub struct Instruction {
-    /// What runs.
+    /// The function of the kernel.
     pub kernel: Run,
-    /// What it was made with.
+    /// The parameter of the kernel.
     pub data: usize,
-    /// Where it writes.
+    /// The operand that is written.
     pub y: usize,
-    /// What it reads.
+    /// The operands that are read.
     pub x: [usize; 3],
 }
 
@@ -297,7 +299,7 @@ impl Body {
         self.steps.len()
     }
 
-    /// The instructions, for a caller that gives every place itself.
+    /// The instructions, for a caller that provides the memory of every operand.
     pub fn code(&self) -> impl Iterator<Item = Instruction> {
         let of = |s: &BodyStep| Instruction {
             kernel: s.kernel.run,
@@ -313,23 +315,23 @@ impl Body {
         self.registers
     }
 
-    /// The size of the widest element.
+    /// Size of the widest element, in bytes.
     pub fn widest(&self) -> usize {
         self.widest
     }
 
-    /// The element of each constant.
+    /// The bytes of each constant.
     pub fn constants(&self) -> impl Iterator<Item = &[u8]> {
         self.constants.iter().map(|(bytes, size)| &bytes[..*size])
     }
 
-    /// Whether output `y` may be written where input `x` lies: nothing reads the input after the
-    /// output is written.
+    /// Whether output `y` may be written over input `x`: nothing reads the input after the output
+    /// is written.
     pub fn may_overwrite(&self, y: usize, x: usize) -> bool {
         self.inputs[x].0 == self.outputs[y].0 && self.inputs[x].1 <= self.outputs[y].1
     }
 
-    /// How inputs of a shape lie, each with these steps of the axes, in elements.
+    /// The layouts of inputs of shape `shape`, each with its strides in elements.
     pub fn laid<'s>(&self, shape: &[usize], strides: impl Iterator<Item = &'s [isize]>) -> Laid {
         self.lay(shape, strides, Level::chosen())
     }
@@ -337,10 +339,10 @@ impl Body {
     /// Runs over the elements whose row-major positions are in `range`. O(elements × instructions).
     ///
     /// # Safety
-    /// Each input addresses elements of its size for every index of the shape, each output is valid
-    /// for as many elements as the range has: its first is that of `range.start`. An output may be
-    /// the data of an input that is row-major, from there on, if [`Body::may_overwrite`] says so
-    /// and no other output is; otherwise outputs overlap nothing.
+    /// Each input is valid for its elements at every index of the shape. Each output is valid for
+    /// `range.len()` elements; its first element is that of `range.start`. An output may be equal
+    /// to a row-major input, offset by `range.start`, if [`Body::may_overwrite`] returns true and
+    /// no other output is equal to it. Otherwise outputs overlap nothing.
     pub unsafe fn run(
         &self,
         laid: &Laid,
@@ -356,7 +358,7 @@ impl Body {
         if range.is_empty() {
             return;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {
             match self.emitted(laid, self.how(laid, &range, outputs), range.len()) {
                 Some(code) => self.run_emitted(code, laid, range, inputs, outputs),
@@ -365,10 +367,10 @@ impl Body {
         }
     }
 
-    /// Runs instruction by instruction, over inputs that lie so.
+    /// Interprets the body, instruction by instruction, over inputs with these layouts.
     ///
     /// # Safety
-    /// That of [`Body::run`].
+    /// The preconditions of [`Body::run`].
     pub(super) unsafe fn interpret(
         &self,
         layouts: &[ViewLayout],
@@ -378,7 +380,7 @@ impl Body {
     ) {
         REGISTERS.with_borrow_mut(|memory| {
             let own = self.registers + self.inputs.len() + self.constants.len();
-            // Lines of a register: a tile, or all elements if they are few.
+            // Blocks per register: a tile, or all elements if they are fewer.
             let all = (range.len() * self.widest).div_ceil(size_of::<Line>());
             let most = (REGISTER_FILE_BYTES / own.max(1)).min(TILE_BYTES) / size_of::<Line>();
             let lines = most.max(1).min(all);
@@ -388,7 +390,7 @@ impl Body {
             }
             let base = memory.as_mut_ptr();
             let mut table: SmallVec<[*mut u8; 32]> = SmallVec::with_capacity(own + outputs.len());
-            // SAFETY: there are that many lines.
+            // SAFETY: the vector was resized to `own * lines` blocks, and `k < own`.
             table.extend((0..own).map(|k| unsafe { base.add(k * lines) }.cast::<u8>()));
             table.extend_from_slice(outputs);
             let few = range.len().min(tile);
@@ -398,13 +400,15 @@ impl Body {
                     ViewLayout::Dense => {
                         *register = data.cast_mut().wrapping_add(range.start * self.inputs[k].0);
                     }
-                    // SAFETY: the input has an element, the register room for a tile.
+                    // SAFETY: the caller guarantees that the input has an element. The register has
+                    // `tile` elements, and `few` is at most that.
                     ViewLayout::Splat => unsafe { fill(self.inputs[k].0, *register, data, few) },
                     ViewLayout::Strided(_) => {}
                 }
             }
             for (k, (bytes, size)) in self.constants.iter().enumerate() {
-                // SAFETY: as above.
+                // SAFETY: a constant has `size` bytes, and its register has at least `few`
+                // elements.
                 unsafe {
                     fill(
                         *size,
@@ -420,15 +424,16 @@ impl Body {
                 for (k, layout) in layouts.iter().enumerate() {
                     if let ViewLayout::Strided(nest) = layout {
                         let (size, register) = (self.inputs[k].0, table[self.registers + k]);
-                        // SAFETY: the caller's promise; n elements fit a register.
+                        // SAFETY: the caller guarantees that the input is valid for the shape. The
+                        // register has `tile` elements, and `n` is at most that.
                         unsafe { nest.pack(size, register, inputs[k], start, n) };
                     }
                 }
                 for s in &self.steps {
                     let x = s.x.map(|x| table[x as usize].cast_const());
-                    // SAFETY: every place holds n elements of the size that the step's value has:
-                    // registers by their size, inputs and outputs by the caller's promise; what a
-                    // kernel reads and writes is that of `step`.
+                    // SAFETY: every operand is valid for `n` elements of its size: registers by
+                    // their size, inputs and outputs by the caller's guarantee. `Builder::step`
+                    // requires that the kernel matches its operands.
                     unsafe { (s.kernel.run)(n, table[s.y as usize], x, s.data) };
                 }
                 start += n;

@@ -1,5 +1,5 @@
-//! Kernels of complex numbers that are a few operations on their parts. `f32` parts are computed as
-//! `f64` where a product is summed, and rounded once.
+//! Kernels of complex functions that are a few operations on their parts. If a product is part of a
+//! sum, `f32` parts are computed as `f64` and rounded once.
 
 use super::Kernel;
 use super::kernels::{Map, Zip, map, zip};
@@ -8,7 +8,7 @@ use crate::vector::complex::ComplexPart;
 use num_complex::Complex;
 use std::ops::{Neg, Sub};
 
-/// A float that complex numbers consist of.
+/// A float type of the parts of complex numbers.
 pub trait ComplexFloat: ComplexPart + PartialOrd + Neg<Output = Self> + Sub<Output = Self> {}
 
 impl ComplexFloat for f32 {}
@@ -91,7 +91,7 @@ impl<T: ComplexFloat> Zip<Complex<T>, Complex<T>> for StrongProduct {
     }
 }
 
-/// Functions of one complex number by name.
+/// Functions of one complex number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unary {
     /// `-z`
@@ -110,14 +110,14 @@ pub enum Unary {
     IsNan,
 }
 
-/// Functions of two complex numbers by name.
+/// Functions of two complex numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binary {
     /// `a - b`
     Sub,
     /// `a b`
     Mul,
-    /// `a b`, and 0 where a factor is and the product is NaN.
+    /// `a b`. It is 0 if one factor is 0 and the product is NaN.
     MulStrongZero,
 }
 

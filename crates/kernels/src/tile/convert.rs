@@ -8,10 +8,11 @@
 //! | any | `bool` | `x != 0` |
 //! | complex | real | the real part |
 //!
-//! There is a kernel for each pair that no two others make: integers of one width are the same
-//! bits, floats of 16 bits go by `f32` ([`halves`](super::halves)). x86-64 has no vector
-//! instruction between `f64` and integers of 64 bits before AVX-512: there a number below `2^51` is
-//! added to [`SHIFTED`], whose sum has it in its lowest bits.
+//! A pair of types has a kernel only if it is no combination of two others. Signed and unsigned
+//! integers of one width have the same bits, and floats of 16 bits are converted by way of `f32`
+//! ([`halves`](super::halves)). Before AVX-512, x86-64 has no vector instruction between `f64` and
+//! integers of 64 bits. There a number below `2^51` is added to [`SHIFTED`], and the sum has it in
+//! its lowest bits.
 
 use super::Kernel;
 use super::kernels::MAP_BLOCK_ELEMENTS;
@@ -20,10 +21,10 @@ use crate::inlined::each;
 use crate::simd::widest;
 use num_complex::Complex;
 
-/// Elements that are converted together.
+/// Number of elements that are converted together.
 const GROUP: usize = MAP_BLOCK_ELEMENTS / 4;
 
-/// An element type by what its bits are.
+/// An element type, classified by the meaning of its bits.
 pub trait Element: Copy + Default {
     #[doc(hidden)]
     const CLASS: Class;
@@ -69,8 +70,8 @@ pub fn cast<T: Cast<U>, U: Element>() -> Kernel {
             || {
                 for i in (0..n).step_by(GROUP) {
                     let (few, mut from) = ((n - i).min(GROUP), [T::default(); GROUP]);
-                    // SAFETY: the promise of `Run`: `few` elements are left of each, and fit a
-                    // group.
+                    // SAFETY: the caller guarantees the preconditions of `Run`. `few` elements are
+                    // left of each operand, and they fit a group.
                     unsafe {
                         match few {
                             GROUP => from = x.add(i).cast::<[T; GROUP]>().read_unaligned(),
@@ -78,7 +79,8 @@ pub fn cast<T: Cast<U>, U: Element>() -> Kernel {
                         }
                     }
                     let to = T::cast(&from);
-                    // SAFETY: as above.
+                    // SAFETY: the caller guarantees the preconditions of `Run`, and `few` elements
+                    // are left of the output.
                     unsafe {
                         match few {
                             GROUP => y.add(i).cast::<[U; GROUP]>().write_unaligned(to),
@@ -117,11 +119,11 @@ fn shifted_bits(x: f64) -> i64 {
     (x + SHIFTED).to_bits().wrapping_sub(SHIFTED.to_bits()) as i64
 }
 
-/// An integer of 64 bits as the nearest `f64`: the upper and the lower half, each exact in a number
-/// of its own scale.
+/// Converts an integer of 64 bits to the nearest `f64`: the upper and the lower half are each exact
+/// in a float with its own scale.
 #[inline(always)]
 fn whole_f64(x: u64, signed: bool) -> f64 {
-    // 2^84, and 2^84 + 2^63 where the sign is the highest bit.
+    // 2^84 for unsigned integers, 2^84 + 2^63 for signed ones.
     let above: u64 = if signed {
         0x4530_0000_8000_0000
     } else {
@@ -169,7 +171,7 @@ each! {
     f64 => u32, |x| shifted_bits(within(x, 0.0, u32::MAX.into()).trunc()) as u32;
 }
 
-/// `x` kept in an interval, 0 for NaN.
+/// `x` clamped to an interval; NaN becomes 0.
 #[inline(always)]
 fn within(x: f64, low: f64, high: f64) -> f64 {
     let x = if x.is_nan() { 0.0 } else { x };
@@ -177,7 +179,7 @@ fn within(x: f64, low: f64, high: f64) -> f64 {
     if x > high { high } else { x }
 }
 
-/// To integers whose range a float and an `i32` hold.
+/// Conversions to integers whose range a float and an `i32` can represent.
 macro_rules! narrow {
     ($($t:ty => $($u:ty)*;)*) => {$($(
         impl Cast<$u> for $t {
@@ -187,7 +189,8 @@ macro_rules! narrow {
                     let x = if x.is_nan() { 0.0 } else { x };
                     let x = if x < <$u>::MIN as $t { <$u>::MIN as $t } else { x };
                     let x = if x > <$u>::MAX as $t { <$u>::MAX as $t } else { x };
-                    // SAFETY: the number lies between two values of an `i32`.
+                    // SAFETY: `x` was clamped to a range inside that of `i32`, so it is finite and
+                    // in range.
                     let whole: i32 = unsafe { x.to_int_unchecked() };
                     whole as $u
                 })
@@ -201,7 +204,8 @@ narrow! {
     f64 => i8 i16 u8 u16 i32;
 }
 
-/// To integers of 64 bits, one by one where a number of the group is `2^51` or more in magnitude.
+/// Conversions to integers of 64 bits. If a number of the group is `2^51` or more in magnitude, its
+/// elements are converted one by one.
 macro_rules! long {
     ($($t:ty => $($u:ty)*;)*) => {$($(
         impl Cast<$u> for $t {
@@ -225,8 +229,8 @@ long! {
     f64 => i64 u64;
 }
 
-/// Integers of 64 bits to `f32`: by `f64` where that is exact, else one by one, so that they are
-/// rounded once.
+/// Conversions of integers of 64 bits to `f32`: by way of `f64` where that is exact, otherwise one
+/// by one, so that they are rounded once.
 macro_rules! rounded {
     ($($t:ty, $far:expr;)*) => {$(
         impl Cast<f32> for $t {

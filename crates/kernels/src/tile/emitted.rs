@@ -1,9 +1,9 @@
-//! A body as machine code: when it is compiled, and how the code meets memory.
+//! Execution of a body as machine code: when it is compiled, and how the code accesses memory.
 //!
-//! Dense inputs are read where they lie, and one element for all is part of the code. Inputs that
-//! are one of these along rows are taken row by row, by the code itself while rows lie evenly; what
-//! lies otherwise is packed a tile at a time, as the interpreter does. Elements that the code
-//! leaves (see [`Emitted::call`]) are interpreted.
+//! Row-major inputs are read in place, and a broadcast scalar is loaded once. If every other input
+//! is contiguous or broadcast along rows, the code runs row by row, and itself advances over rows
+//! with a constant stride. All other inputs are packed a tile at a time, as in the interpreter.
+//! Elements that the code does not process (see [`Emitted::call`]) are interpreted.
 
 use super::Body;
 use super::TILE_BYTES;
@@ -22,30 +22,32 @@ use std::sync::atomic::Ordering;
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod tests;
 
-/// From this many elements on, code is worth its compilation the first time.
+/// Element count from which a body is compiled on its first run instead of its second.
 const COMPILE_FIRST_ELEMENTS: usize = 1 << 15;
 
-/// Elements that are interpreted around a rare one.
+/// Number of elements interpreted around a lane that needs the scalar fallback.
 const RARE_NEIGHBOURHOOD_ELEMENTS: usize = 512;
 
-/// Elements of a row that is worth a call, and a vector that is not full.
+/// Minimum row length, in elements, for one call of compiled code per row if a row ends in a
+/// partial vector.
 const MIN_ROW_ELEMENTS: usize = 256;
 
-/// The most inputs and instructions of a body that is compiled.
+/// Maximum numbers of inputs and of instructions of a body that is compiled.
 const MAX_CODE_INPUTS: usize = 64;
 const MAX_CODE_STEPS: usize = 1000;
 
-/// What runs bodies.
+/// The engine that runs bodies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Engine {
-    /// The interpreter at first, if there are few elements, then code.
+    /// The interpreter for a first run over few elements, then compiled code.
     Both,
     Interpreter,
     Emitter,
 }
 
 impl Engine {
-    /// What `COTANGENT_ENGINE` names (`interpreter`, `emitter`), else both. Read once.
+    /// The engine that the environment variable `COTANGENT_ENGINE` selects (`interpreter` or
+    /// `emitter`), otherwise both. It is read once.
     fn chosen() -> Engine {
         static CHOSEN: OnceLock<Engine> = OnceLock::new();
         *CHOSEN.get_or_init(|| {
@@ -65,13 +67,14 @@ impl Engine {
     }
 }
 
-/// Whether bodies may become code.
+/// Whether bodies may be compiled.
 pub(super) fn is_wanted() -> bool {
     Engine::chosen() != Engine::Interpreter
 }
 
 impl Body {
-    /// The code for inputs that lie so, if there is any and it is time for it.
+    /// The code for inputs with these layouts. `None` if the body cannot be compiled, or should be
+    /// interpreted this time.
     pub(super) fn emitted(&self, laid: &Laid, how: MemoryFlags, n: usize) -> Option<&Emitted> {
         let engine = Engine::chosen();
         if engine == Engine::Interpreter || laid.layouts.len() > MAX_CODE_INPUTS {
@@ -83,7 +86,8 @@ impl Body {
                 Some(v) if v.how == how => return v.code.as_ref(),
                 Some(v) => link = &v.next,
                 None => {
-                    // One kernel over memory that needs no packing is as good as code.
+                    // A single kernel over memory that needs no packing is as fast as compiled
+                    // code.
                     if engine == Engine::Both {
                         let early = || {
                             n < COMPILE_FIRST_ELEMENTS
@@ -95,7 +99,7 @@ impl Body {
                             return None;
                         }
                     }
-                    // Another thread may put another variant here.
+                    // Another thread may insert a different variant here first.
                     link.get_or_init(|| {
                         let code = self.compile(Level::chosen(), how);
                         Box::new(CodeVariant {
@@ -109,7 +113,8 @@ impl Body {
         }
     }
 
-    /// What code is compiled for: outputs whose rows begin unevenly go through the caches.
+    /// The flags that code is compiled for. Outputs whose rows are not aligned are written with
+    /// ordinary stores.
     pub(super) fn how(
         &self,
         laid: &Laid,
@@ -134,7 +139,7 @@ impl Body {
         }
     }
 
-    /// How inputs lie, for code of a level.
+    /// The layouts of inputs, for code of an instruction set.
     pub(super) fn lay<'s>(
         &self,
         shape: &[usize],
@@ -164,8 +169,8 @@ impl Body {
         }
     }
 
-    /// The rows of inputs that lie so, if code should take them one by one: a row fills vectors, or
-    /// is long.
+    /// The rows of inputs with these layouts, if code should process them one by one: a row fills
+    /// vectors, or has at least [`MIN_ROW_ELEMENTS`] elements.
     fn rows(&self, layouts: &[ViewLayout], level: Level) -> Option<RowLoop> {
         let strided = || {
             layouts.iter().filter_map(|layout| match layout {
@@ -177,7 +182,7 @@ impl Body {
         let lens = strided()
             .map(|nest| fits(nest.inner()))
             .collect::<Option<SmallVec<[usize; 4]>>>()?;
-        // Each is a product of the last extents: the least divides the others.
+        // Each length is a product of the last extents, so the least one divides the others.
         let len = lens.into_iter().min().filter(|&len| len > 0)?;
         let lanes = if level == Level::Avx512 { 64 } else { 32 } / self.widest.min(8);
         let masked = level == Level::Avx512 && self.widest <= 8;
@@ -193,13 +198,13 @@ impl Body {
         }
     }
 
-    /// The code for a level.
+    /// Compiles the body for an instruction set.
     fn compile(&self, level: Level, how: MemoryFlags) -> Option<Emitted> {
         Emitted::compile(&self.program(level == Level::Avx512, false)?, how)
     }
 
-    /// What the body computes for one element, if that can be said; `gradual` for numbers of which
-    /// many are subnormal.
+    /// The computation of the body for one element, or `None` if a kernel cannot be recorded. If
+    /// `gradual`, products avoid operations on subnormal numbers.
     pub(super) fn program(&self, wide: bool, gradual: bool) -> Option<Trace> {
         if self.steps.len() > MAX_CODE_STEPS || self.steps.iter().any(|s| s.kernel.record.is_none())
         {
@@ -232,10 +237,11 @@ impl Body {
         Some(recording.finish(&outputs))
     }
 
-    /// Runs code that is compiled for this call alone; whether the body has any at a level.
+    /// Compiles code for this call only, and runs it. Returns whether the body can be compiled for
+    /// this instruction set.
     ///
     /// # Safety
-    /// That of [`Body::run`]; the machine has the level.
+    /// The preconditions of [`Body::run`]; the CPU supports the instruction set.
     #[doc(hidden)]
     pub unsafe fn run_code(
         &self,
@@ -249,7 +255,7 @@ impl Body {
         let Some(code) = (level > Level::Portable).then(code).flatten() else {
             return false;
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe { self.run_emitted(&code, laid, range, inputs, outputs) };
         true
     }
@@ -257,7 +263,8 @@ impl Body {
     /// Runs code over a range.
     ///
     /// # Safety
-    /// That of [`Body::run`]; the code is this body's, for inputs that lie so and these outputs.
+    /// The preconditions of [`Body::run`]. The code was compiled from this body, for these layouts
+    /// and outputs.
     pub(super) unsafe fn run_emitted(
         &self,
         code: &Emitted,
@@ -292,8 +299,8 @@ impl Body {
                 memory.resize(count * lines, Line([0; 64]));
             }
             let places = inputs.len() + outputs.len();
-            // For every place, where it begins and bytes from element to element and from row to
-            // row.
+            // For every operand: start address, distance in bytes from element to element, and
+            // distance in bytes from row to row.
             let mut table: SmallVec<[*mut u8; 16]> = SmallVec::with_capacity(places + 1);
             let (mut first, mut steps) = (
                 SmallVec::<[(*mut u8, usize); 16]>::new(),
@@ -316,7 +323,9 @@ impl Body {
                         let at = free;
                         free = free.wrapping_add(TILE_BYTES);
                         if matches!(layout, ViewLayout::Splat) {
-                            // SAFETY: the input has an element, the tile room for as many.
+                            // SAFETY: the caller guarantees that the input has an element. The
+                            // packed tile has `TILE_BYTES` bytes, which is at least `tile`
+                            // elements.
                             unsafe { fill(size, at, data, tile) };
                         }
                         (at, 0, 0)
@@ -354,7 +363,8 @@ impl Body {
                     };
                     let size = self.inputs[k].0;
                     if packed(k) {
-                        // SAFETY: the caller's promise; n elements fit a tile.
+                        // SAFETY: the caller guarantees that the input is valid for the shape. `n`
+                        // is at most `tile`.
                         unsafe { nest.pack(size, table[k], inputs[k], start, n) };
                     } else {
                         table[k] = table[k].wrapping_offset(nest.offset(start) * size as isize);
@@ -363,12 +373,14 @@ impl Body {
                 let end = start + n * count;
                 steps[0] = count as isize;
                 loop {
-                    // SAFETY: so many rows are left of each.
+                    // SAFETY: the caller guarantees that `count` rows of `n` elements from `start`
+                    // on are inside the range of each operand.
                     let made = unsafe { code.call(&mut table, n, &mut steps) };
                     let rest = steps[0].max(1) as usize;
                     if made < n {
                         let row = end - rest * n;
-                        // SAFETY: the caller's promise for this part of the range.
+                        // SAFETY: the caller guarantees the preconditions for the whole range, and
+                        // `row` is a part of it.
                         unsafe {
                             self.run_rest(code, laid, row..row + n, inputs, table.clone(), made)
                         };
@@ -387,12 +399,12 @@ impl Body {
         });
     }
 
-    /// What code has left of a row: a vector with a rare lane, with its neighbours, and elements
-    /// that fill no vector.
+    /// Completes a row that code has not finished: a vector with a lane that needs the scalar
+    /// fallback, with its neighbourhood, and elements that do not fill a vector.
     ///
     /// # Safety
-    /// That of [`Body::run_emitted`]; `now` has the addresses of the row's first elements, `done`
-    /// of which are made.
+    /// The preconditions of [`Body::run_emitted`]. `now` holds the addresses of the first elements
+    /// of the row, of which `done` are computed.
     #[cold]
     unsafe fn run_rest(
         &self,
@@ -407,7 +419,8 @@ impl Body {
         self.advance(&mut now, splats, done);
         loop {
             let left = n - done;
-            // SAFETY: so many elements are left of each.
+            // SAFETY: the caller guarantees that each operand is valid for the row, and `left`
+            // elements of it are left.
             if left == 0
                 || !code.masked
                     && left < code.lanes
@@ -418,18 +431,20 @@ impl Body {
             let few = left.min(RARE_NEIGHBOURHOOD_ELEMENTS);
             let from = row.start + done;
             let outputs = &now[inputs.len()..now.len() - 1];
-            // SAFETY: the caller's promise for this part of the range.
+            // SAFETY: the caller guarantees the preconditions for the row, and these elements are a
+            // part of it.
             unsafe { self.interpret(&laid.layouts, from..from + few, inputs, outputs) };
             self.advance(&mut now, splats, few);
             done += few;
-            // SAFETY: so many elements are left of each.
+            // SAFETY: the caller guarantees that each operand is valid for the row, and `n - done`
+            // elements of it are left.
             let made = unsafe { code.call(&mut now, n - done, &mut [1]) };
             self.advance(&mut now, splats, made);
             done += made;
         }
     }
 
-    /// Moves addresses on by `n` elements.
+    /// Advances addresses by `n` elements.
     fn advance(&self, table: &mut [*mut u8], splats: u64, n: usize) {
         let (inputs, outputs) = table.split_at_mut(self.inputs.len());
         for (k, (at, (size, _))) in inputs.iter_mut().zip(&self.inputs).enumerate() {
@@ -442,11 +457,11 @@ impl Body {
         }
     }
 
-    /// Runs code over `n` elements that do not fill a vector, through copies; whether none was
-    /// rare.
+    /// Runs code over `n` elements that do not fill a vector, by way of copies. Returns false if a
+    /// lane needs the scalar fallback.
     ///
     /// # Safety
-    /// That of [`Emitted::call`] for these `n`.
+    /// The preconditions of [`Emitted::call`] for these `n` elements.
     #[cold]
     unsafe fn end(&self, code: &Emitted, splats: u64, table: &[*mut u8], n: usize) -> bool {
         let room = (code.lanes * self.widest).div_ceil(size_of::<Line>());
@@ -457,22 +472,25 @@ impl Body {
             let copy = memory.as_mut_ptr().wrapping_add(k * room).cast::<u8>();
             if let Some(&(size, _)) = self.inputs.get(k) {
                 let elements = if splats >> k & 1 == 1 { 1 } else { n };
-                // SAFETY: there is an element, and as many as `n`; a copy has room for a vector.
+                // SAFETY: the caller guarantees that the operand has `elements` elements. The copy
+                // has room for `code.lanes` elements.
                 unsafe {
-                    // What no element has is not rare unless the first is.
+                    // The padding repeats the first element, so it needs the scalar fallback only
+                    // if that element does.
                     fill(size, copy, at, code.lanes);
                     std::ptr::copy_nonoverlapping(at, copy, elements * size);
                 }
             }
             copies.push(copy);
         }
-        // SAFETY: every copy is a vector.
+        // SAFETY: every copy has a whole vector of elements.
         if unsafe { code.call(&mut copies, code.lanes, &mut [1]) } != code.lanes {
             return false;
         }
         let outputs = table.iter().zip(&copies).skip(self.inputs.len());
         for ((&at, &copy), (size, _)) in outputs.zip(&self.outputs) {
-            // SAFETY: `n` elements are left of the output.
+            // SAFETY: the caller guarantees that the output is valid for `n` elements, and the copy
+            // has a whole vector.
             unsafe { std::ptr::copy_nonoverlapping(copy, at, n * size) };
         }
         true

@@ -1,25 +1,26 @@
-//! Reductions of rows a piece at a time: the tree of [`tree`](crate::tree), so the bits of a
-//! reduction of the whole.
+//! Reductions of rows in chunks. The order is that of [`tree`](crate::tree), so the result has the
+//! bits of a reduction of the whole row.
 //!
-//! A row is cut into pieces of [`PIECE`] elements, and what is left. Pieces are reduced alone, in
-//! any order and on any thread; a row of several is joined from its pieces' results.
+//! A row is split into chunks of [`PIECE`] elements and a remainder. Chunks are reduced
+//! independently, in any order and on any thread. The result of a row is the combination of the
+//! results of its chunks.
 
 use crate::element::{Number, Ordered};
 use crate::tree::{CHUNK, Combine, Counter, Lanes, Named, Place};
 
 pub use crate::tree::Fold;
 
-/// The elements of a piece.
+/// Number of elements of a chunk.
 pub const PIECE: usize = CHUNK;
 
-/// Elements that are reduced in their own type.
+/// Element types that are reduced without conversion to an accumulator type.
 pub trait Reduced: Number<Acc = Self> + Ordered + Lanes {}
 
 impl Reduced for f32 {}
 impl Reduced for f64 {}
 
 impl Fold {
-    /// What nothing reduces to.
+    /// The result of an empty reduction.
     pub fn of_nothing<T: Reduced>(self) -> T {
         match self {
             Fold::Sum => T::ZERO,
@@ -38,11 +39,11 @@ impl Fold {
         }
     }
 
-    /// Reduces every `len` elements of `x`, at most [`PIECE`] and at least one, to one of `dst`;
-    /// the last may be fewer.
+    /// Reduces every `len` elements of `x` to one element of `dst`; the last group may be shorter.
+    /// `len` is between 1 and [`PIECE`].
     ///
     /// # Panics
-    /// If there are not as many in `dst`.
+    /// If `dst` does not have `x.len().div_ceil(len)` elements.
     pub fn pieces<T: Reduced>(self, dst: &mut [T], x: &[T], len: usize) {
         assert!(
             (1..=PIECE).contains(&len) && dst.len() == x.len().div_ceil(len),
@@ -51,7 +52,7 @@ impl Fold {
         Named(self, self.function::<T>()).chunks(dst, x, len, Place::Cache, 0, &mut Counter::new());
     }
 
-    /// The reduction of a row from those of its pieces, in order; at least one.
+    /// The reduction of a row from those of its chunks, in order. There is at least one.
     pub fn join<T: Reduced>(self, pieces: &[T]) -> T {
         if let [one] = pieces {
             return *one;

@@ -1,8 +1,9 @@
-//! f16 and bf16 as f32 and back: exact one way, rounded to nearest with ties to even the other way.
+//! Kernels of conversions between f32 and f16 or bf16: exact in one direction, rounded to nearest
+//! (ties to even) in the other.
 //!
-//! Bits alone decide, so subnormal numbers count whatever the machine does with them in arithmetic.
-//! NaN stays NaN, quiet, with the highest bits of its payload. f16 has instructions of its own on
-//! x86-64; their results are those of the functions here.
+//! The conversions operate on bits, so subnormal numbers are exact in every floating-point mode of
+//! the CPU. A NaN becomes quiet and keeps the highest bits of its payload. x86-64 has instructions
+//! for f16, with the same results as these functions.
 
 use super::Kernel;
 use super::kernels::{MAP_BLOCK_ELEMENTS, Map, map};
@@ -12,13 +13,14 @@ use crate::inlined::from_fn;
 use crate::simd::widest;
 use half::{bf16, f16};
 
-/// The conversions of a float of 16 bits as kernels.
+/// Conversions of a 16-bit float as kernels.
 pub trait Half: HalfFloat {
     /// The kernel of [`HalfFloat::widened`].
     fn widen() -> Kernel;
     /// The kernel of [`HalfFloat::nearest`].
     fn narrow() -> Kernel;
-    /// The kernel of both, one after the other: f32 rounded to the numbers of this type.
+    /// The kernel that rounds f32 to the numbers of this type: [`HalfFloat::nearest`], then
+    /// [`HalfFloat::widened`].
     fn round() -> Kernel;
 }
 
@@ -95,7 +97,7 @@ impl Map<f32, f32> for RoundF16 {
     }
 }
 
-/// The kernel of f64 to f32 before f32 to a float of 16 bits: together they round once.
+/// The kernel of f64 to f32 that precedes f32 to a 16-bit float. Together they round once.
 pub fn to_odd() -> Kernel {
     unsafe fn run(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
         const ROUND_BLOCK_ELEMENTS: usize = MAP_BLOCK_ELEMENTS / 4;
@@ -105,7 +107,8 @@ pub fn to_odd() -> Kernel {
             || {
                 let whole = n - n % ROUND_BLOCK_ELEMENTS;
                 for i in (0..whole).step_by(ROUND_BLOCK_ELEMENTS) {
-                    // SAFETY: i + FEW <= n, and the promise of `Run`.
+                    // SAFETY: i + ROUND_BLOCK_ELEMENTS <= n, and the caller guarantees the
+                    // preconditions of `Run`.
                     unsafe {
                         let a = x
                             .add(i)
@@ -117,7 +120,7 @@ pub fn to_odd() -> Kernel {
                     }
                 }
                 for i in whole..n {
-                    // SAFETY: i < n, and the promise of `Run`.
+                    // SAFETY: i < n, and the caller guarantees the preconditions of `Run`.
                     unsafe { y.add(i).write(rounded_to_odd(x.add(i).read())) };
                 }
             },
@@ -126,7 +129,7 @@ pub fn to_odd() -> Kernel {
     Kernel::new(run).recorded(instruction::round_to_odd)
 }
 
-/// Conversions by the instructions of F16C, eight at a time.
+/// Conversions by the F16C instructions, eight elements at a time.
 #[cfg(target_arch = "x86_64")]
 mod machine {
     use super::super::Run;
@@ -137,7 +140,7 @@ mod machine {
     pub(super) const NARROW: Run = narrow;
     pub(super) const ROUND: Run = round;
 
-    /// Lanes of a vector of f32.
+    /// Number of lanes of a vector of f32.
     const LANES: usize = 8;
 
     pub(super) fn is_there() -> bool {
@@ -148,14 +151,16 @@ mod machine {
         #[target_feature(enable = "avx2,f16c")]
         unsafe fn vectors(n: usize, y: *mut f32, x: *const f16) {
             for i in (0..n).step_by(LANES) {
-                // SAFETY: i + LANES <= n, and the caller's promise.
+                // SAFETY: i + LANES <= n, and the caller guarantees that both are valid for `n`
+                // elements.
                 unsafe {
                     _mm256_storeu_ps(y.add(i), _mm256_cvtph_ps(_mm_loadu_si128(x.add(i).cast())))
                 };
             }
         }
         let (y, x, whole) = (y.cast::<f32>(), x[0].cast::<f16>(), n - n % LANES);
-        // SAFETY: the machine has the instructions, and the promise of `Run`.
+        // SAFETY: the kernel is selected only if the CPU has the instructions. The caller
+        // guarantees the preconditions of `Run`.
         unsafe {
             vectors(whole, y, x);
             (whole..n).for_each(|i| y.add(i).write(x.add(i).read().widened()));
@@ -166,7 +171,8 @@ mod machine {
         #[target_feature(enable = "avx2,f16c")]
         unsafe fn vectors(n: usize, y: *mut f16, x: *const f32) {
             for i in (0..n).step_by(LANES) {
-                // SAFETY: i + LANES <= n, and the caller's promise.
+                // SAFETY: i + LANES <= n, and the caller guarantees that both are valid for `n`
+                // elements.
                 unsafe {
                     let half =
                         _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(x.add(i)));
@@ -175,7 +181,8 @@ mod machine {
             }
         }
         let (y, x, whole) = (y.cast::<f16>(), x[0].cast::<f32>(), n - n % LANES);
-        // SAFETY: the machine has the instructions, and the promise of `Run`.
+        // SAFETY: the kernel is selected only if the CPU has the instructions. The caller
+        // guarantees the preconditions of `Run`.
         unsafe {
             vectors(whole, y, x);
             (whole..n).for_each(|i| y.add(i).write(f16::nearest(x.add(i).read())));
@@ -186,7 +193,8 @@ mod machine {
         #[target_feature(enable = "avx2,f16c")]
         unsafe fn vectors(n: usize, y: *mut f32, x: *const f32) {
             for i in (0..n).step_by(LANES) {
-                // SAFETY: i + LANES <= n, and the caller's promise.
+                // SAFETY: i + LANES <= n, and the caller guarantees that both are valid for `n`
+                // elements.
                 unsafe {
                     let half =
                         _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(x.add(i)));
@@ -195,7 +203,8 @@ mod machine {
             }
         }
         let (y, x, whole) = (y.cast::<f32>(), x[0].cast::<f32>(), n - n % LANES);
-        // SAFETY: the machine has the instructions, and the promise of `Run`.
+        // SAFETY: the kernel is selected only if the CPU has the instructions. The caller
+        // guarantees the preconditions of `Run`.
         unsafe {
             vectors(whole, y, x);
             (whole..n).for_each(|i| y.add(i).write(f16::nearest(x.add(i).read()).widened()));
@@ -208,16 +217,18 @@ mod tests {
     use super::*;
     use crate::tile::Run;
 
-    /// `y` of a kernel on all of `x`, a whole number of vectors and the rest.
+    /// The result of a kernel on all of `x`: whole vectors and a remainder.
     fn run<A: Copy, B: Copy>(kernel: Kernel, x: &[A], zero: B) -> Vec<B> {
         let (run, mut y): (Run, _) = (kernel.run, vec![zero; x.len()]);
         let from = [x.as_ptr().cast(), std::ptr::null(), std::ptr::null()];
-        // SAFETY: both have as many elements.
+        // SAFETY: `x` and `y` have the same number of elements, and callers pass the kernel's
+        // types.
         unsafe { run(x.len(), y.as_mut_ptr().cast(), from, 0) };
         y
     }
 
-    /// Every number, and those at and beside the middle of two, and others.
+    /// Every number of the type, the midpoints between neighbours with their own neighbours, and
+    /// pseudorandom bits.
     fn numbers<T: Half>(of: impl Fn(u16) -> T) -> Vec<f32> {
         let exact = (0..=u16::MAX)
             .map(|b| of(b).widened())
@@ -263,8 +274,8 @@ mod tests {
         compare(bf16::from_bits, bf16::to_bits, bf16::to_f32, bf16::from_f32);
     }
 
-    /// Between two neighbours everything goes to the nearer one, however little it differs from
-    /// their middle.
+    /// A number between two neighbours is rounded to the nearer one, however close to the midpoint
+    /// it is.
     #[test]
     fn f64_is_rounded_once() {
         fn check<T: Half>(of: fn(u16) -> T, bits: fn(T) -> u16, finite: u16) {

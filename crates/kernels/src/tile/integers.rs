@@ -1,13 +1,13 @@
-//! Kernels of integers beyond sums and products: shifts, counts of bits, magnitudes, quotients,
-//! powers.
+//! Kernels of integer functions other than sums and products: shifts, bit counts, absolute values,
+//! quotients, powers.
 //!
-//! Every function has a value for all operands. A shift by the width or more moves all bits out; a
-//! negative amount is a large one. `x / 0 = -1` and `x rem 0 = x`; what exceeds the type wraps.
+//! Every function is total. A shift by at least the width shifts all bits out, and a negative
+//! amount counts as a large one. `x / 0 = -1` and `x rem 0 = x`. Results that exceed the type wrap.
 //!
-//! A quotient of integers of 16 bits or less is that of `f32` cut to an integer, one of 32 bits or
-//! less that of `f64`. The rounded quotient never reaches the next integer `k > a / b`:
-//! `k - a / b >= 1 / |b|`, which is more than the error, `|a / b| 2^-24` or `|a / b| 2^-53`.
-//! Integers of 64 bits take the same way where both are below `2^51` in magnitude ([`Long`]).
+//! A quotient of integers of at most 16 bits is computed in `f32` and truncated, one of 32 bits in
+//! `f64`. The rounded quotient never reaches the next integer `k > a / b`: `k - a / b >= 1 / |b|`
+//! exceeds the rounding error, which is `|a / b| 2^-24` or `|a / b| 2^-53`. Integers of 64 bits use
+//! `f64` if both are below `2^51` in magnitude ([`Long`]).
 
 use super::Kernel;
 use super::kernels::{IntegerElement, MAP_BLOCK_ELEMENTS, Map, Zip, map, zip};
@@ -17,56 +17,56 @@ use crate::simd::{Level, widest};
 use crate::vector::functions::{Function2, pick2};
 use crate::vector::{Float, V};
 
-/// Functions of one integer by name.
+/// Functions of one integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unary {
-    /// The magnitude, wrapping.
+    /// Absolute value, wrapping.
     Abs,
     /// -1, 0 or 1.
     Sign,
-    /// The number of bits that are set.
+    /// The number of set bits.
     CountOnes,
-    /// The number of zero bits above the highest that is set.
+    /// The number of leading zeros.
     LeadingZeros,
 }
 
-/// Functions of two integers by name.
+/// Functions of two integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binary {
-    /// Bits moved up, zeros in.
+    /// Left shift.
     ShiftLeft,
-    /// Bits moved down, zeros in.
+    /// Logical right shift.
     ShiftRightLogical,
-    /// Bits moved down, the highest repeated.
+    /// Arithmetic right shift.
     ShiftRightArithmetic,
-    /// The quotient, toward zero.
+    /// The quotient, truncated.
     Div,
     /// The remainder, with the sign of the first operand.
     Rem,
-    /// The power; of a negative exponent the exact value, toward zero.
+    /// The power. For a negative exponent it is the exact value, truncated.
     Pow,
 }
 
 /// Elements that a kernel computes together.
 type Block<T> = [T; MAP_BLOCK_ELEMENTS];
 
-/// Integers of a width with or without a sign.
+/// Signed or unsigned integers of one width.
 pub trait Lane: IntegerElement {
-    /// Whether there is a sign.
+    /// Whether the type is signed.
     const SIGNED: bool;
-    /// The magnitude, wrapping.
+    /// Absolute value, wrapping.
     fn magnitude(self) -> Self;
     /// -1, 0 or 1.
     fn signum(self) -> Self;
-    /// The number of bits that are set.
+    /// The number of set bits.
     fn ones(self) -> Self;
-    /// The number of zero bits above the highest that is set.
+    /// The number of leading zeros.
     fn zeros_above(self) -> Self;
-    /// Bits moved up.
+    /// Left shift.
     fn up(self, n: Self) -> Self;
-    /// Bits moved down, zeros in.
+    /// Logical right shift.
     fn down(self, n: Self) -> Self;
-    /// Bits moved down, the highest repeated.
+    /// Arithmetic right shift.
     fn down_signed(self, n: Self) -> Self;
     /// The kernel of quotients or remainders.
     fn division(remainder: bool, level: Level) -> Kernel;
@@ -74,7 +74,7 @@ pub trait Lane: IntegerElement {
 
 /// Integers of 32 bits or less.
 trait Short: Lane {
-    /// Quotients, toward zero; -1 for a divisor of zero.
+    /// Quotients, truncated; -1 if the divisor is 0.
     fn quotients(a: &Block<Self>, b: &Block<Self>) -> Block<Self>;
 }
 
@@ -113,10 +113,11 @@ macro_rules! lanes {
     )*};
 }
 
-/// Elements whose quotients are computed together: more are no vectors to the compiler.
+/// Number of elements whose quotients are computed together. The compiler does not vectorize larger
+/// groups.
 const GROUP: usize = 8;
 
-/// A function of every group of two blocks.
+/// Applies a function to every group of two blocks.
 #[inline(always)]
 fn grouped<T: Lane>(
     a: &Block<T>,
@@ -136,7 +137,8 @@ macro_rules! by_f32 {
         grouped($a, $b, |a, b| {
             let d = each(&b, |b| f32::from(b | <$t>::from(b == 0)));
             let q: [f32; GROUP] = from_fn(|k| f32::from(a[k]) / d[k]);
-            // SAFETY: the quotient is finite and at most 2^16 in magnitude, as the dividend is.
+            // SAFETY: the quotient is finite and at most 2^16 in magnitude, because the dividend
+            // is.
             let q = each(&q, |q| unsafe { q.to_int_unchecked::<i32>() });
             from_fn(|k| if b[k] == 0 { !0 } else { q[k] as $t })
         })
@@ -214,7 +216,7 @@ macro_rules! zips {
 
 zips!(Left up Right down RightArithmetic down_signed);
 
-/// A function of blocks, and of what a kernel was made with.
+/// A function of blocks and of the kernel's parameter.
 trait Blocks<T, const K: usize> {
     fn f(x: &[Block<T>; K], data: usize) -> Block<T>;
 }
@@ -230,12 +232,12 @@ impl<T: Short> Blocks<T, 2> for Rem {
     #[inline(always)]
     fn f([a, b]: &[Block<T>; 2], _: usize) -> Block<T> {
         let q = T::quotients(a, b);
-        // A divisor of zero takes nothing away.
+        // With a divisor of 0 the product is 0, so the remainder is the dividend.
         from_fn(|k| a[k].minus(q[k].times(b[k])))
     }
 }
 
-/// The integer value of `x^n` for `n < 0`. Without a sign the number of all bits is not -1.
+/// The integer value of `x^n` for `n < 0`. The unsigned number with all bits set is not -1.
 #[inline(always)]
 fn reciprocal_power<T: Lane>(x: T, odd: bool) -> T {
     let minus_one = T::ZERO.minus(T::ONE);
@@ -253,7 +255,7 @@ fn reciprocal_power<T: Lane>(x: T, odd: bool) -> T {
 }
 
 impl<T: Lane> Blocks<T, 2> for Pow {
-    /// By repeated squaring, as often as the largest exponent of the block needs.
+    /// Repeated squaring, with as many steps as the largest exponent of the block needs.
     #[inline(always)]
     fn f([x, n]: &[Block<T>; 2], _: usize) -> Block<T> {
         let mut left: Block<T> = from_fn(|k| if n[k] < T::ZERO { T::ZERO } else { n[k] });
@@ -298,7 +300,7 @@ impl<T: Lane> Blocks<T, 1> for FixedPow {
     }
 }
 
-/// The kernel of a function of blocks. The last block is filled up with ones.
+/// The kernel of a function of blocks. The last block is padded with ones.
 fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> Kernel {
     unsafe fn run<T: Lane, const K: usize, F: Blocks<T, K>>(
         n: usize,
@@ -315,8 +317,8 @@ fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> Kernel {
                     let mut from = [[T::ONE; MAP_BLOCK_ELEMENTS]; K];
                     for (block, x) in from.iter_mut().zip(x) {
                         let x = x.cast::<T>().wrapping_add(i);
-                        // SAFETY: the promise of `Run`: `few` elements are left of each, and fit a
-                        // block.
+                        // SAFETY: the caller guarantees the preconditions of `Run`. `few` elements
+                        // are left of each operand, and they fit a block.
                         unsafe {
                             match few {
                                 MAP_BLOCK_ELEMENTS => {
@@ -327,7 +329,8 @@ fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> Kernel {
                         }
                     }
                     let to = F::f(&from, data);
-                    // SAFETY: as above.
+                    // SAFETY: the caller guarantees the preconditions of `Run`, and `few` elements
+                    // are left of the output.
                     unsafe {
                         match few {
                             MAP_BLOCK_ELEMENTS => y.add(i).cast::<Block<T>>().write_unaligned(to),
@@ -341,7 +344,7 @@ fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> Kernel {
     Kernel::new(run::<T, K, F>)
 }
 
-/// Division of integers of 64 bits, as `f64` where both are below `2^51` in magnitude.
+/// Division of integers of 64 bits, in `f64` if both are below `2^51` in magnitude.
 struct Long<const SIGNED: bool, const REMAINDER: bool>;
 
 impl<const SIGNED: bool, const REMAINDER: bool> Function2 for Long<SIGNED, REMAINDER> {
@@ -356,14 +359,14 @@ impl<const SIGNED: bool, const REMAINDER: bool> Function2 for Long<SIGNED, REMAI
         let none = b.eq(zero);
         let q = a.div(W::select(none, number(1.0), b)).trunc();
         let y = match REMAINDER {
-            // The remainder is no longer than the operands, so the product loses nothing.
+            // The remainder has no more bits than the operands, so the product is exact.
             true => q.neg().fma(b, a),
             false => W::select(none, number(-1.0), q),
         };
         y.add(shifted).bits_sub(shifted)
     }
 
-    /// Whether an operand has other bits above the lowest 51 than those of its sign.
+    /// Whether an operand is not representable in 52 bits (signed) or 51 bits (unsigned).
     #[inline(always)]
     fn rare<W: V>(x: W, y: W) -> Option<W::M> {
         let bit = W::splat(W::E::narrow(f64::from_bits(1 << 51)));
@@ -437,7 +440,7 @@ pub fn binary<T: Lane>(f: Binary, level: Level) -> Kernel {
     }
 }
 
-/// The kernel of `x^n` for an exponent that it is made with, an `i64`.
+/// The kernel of `x^n`. The exponent is the kernel's parameter, an `i64`.
 pub fn fixed_power<T: Lane>() -> Kernel {
     blocks::<T, 1, FixedPow>()
 }

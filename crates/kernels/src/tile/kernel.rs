@@ -2,16 +2,16 @@
 
 use crate::emit::Record;
 
-/// What one instruction does to a tile: `y[i] = f(x[0][i], x[1][i], x[2][i])` for `i < n`.
+/// The function of a kernel: `y[i] = f(x[0][i], x[1][i], x[2][i])` for `i < n`.
 ///
 /// # Safety
-/// The pointers that the kernel's function reads and writes are valid for `n` elements of its
-/// types; `y` may be the very place of an operand of the same size, else it overlaps none. `data`
-/// is what the kernel was made with.
+/// The pointers that the function reads and writes are valid for `n` elements of its types. `y` may
+/// be equal to an operand with the same element size; otherwise it overlaps none. `data` is the
+/// kernel's parameter.
 pub type Run = unsafe fn(n: usize, y: *mut u8, x: [*const u8; 3], data: usize);
 
-/// An instruction: how it runs over a tile, and what it writes down for [`emit`](crate::emit), if
-/// it can.
+/// An instruction: its function on tiles, and its recording function for [`emit`](crate::emit), if
+/// it can be emitted.
 #[derive(Clone, Copy)]
 pub struct Kernel {
     pub(crate) run: Run,
@@ -19,12 +19,12 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// An instruction that only runs over tiles.
+    /// An instruction that can only be interpreted.
     pub const fn new(run: Run) -> Kernel {
         Kernel { run, record: None }
     }
 
-    /// With what it is in emitted code.
+    /// Adds the recording function.
     pub(crate) const fn recorded(self, record: Record) -> Kernel {
         Kernel {
             record: Some(record),

@@ -1,8 +1,8 @@
-//! Kernels of operations that are one instruction per element: integers, booleans, complex numbers,
-//! comparisons, choice, conversion.
+//! Kernels of operations with one instruction per element: integers, booleans, complex numbers,
+//! comparisons, selection, conversion.
 //!
-//! Blocks of elements are read into arrays before any is written, which lets the compiler use
-//! vectors whether or not a result lies over an operand.
+//! A block of elements is read into arrays before any element is written. So the compiler can
+//! vectorize the loop even if a result aliases an operand.
 
 use super::Kernel;
 use crate::element::{Number, Ordered};
@@ -12,7 +12,7 @@ use crate::simd::widest;
 use num_complex::Complex;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
-/// Elements that are read before they are written.
+/// Number of elements that are read before they are written.
 pub(super) const MAP_BLOCK_ELEMENTS: usize = 32;
 
 /// A function of one element.
@@ -41,7 +41,8 @@ pub fn map<A: Copy, B: Copy, F: Map<A, B>>() -> Kernel {
             || {
                 let whole = n - n % MAP_BLOCK_ELEMENTS;
                 for i in (0..whole).step_by(MAP_BLOCK_ELEMENTS) {
-                    // SAFETY: i + BLOCK <= n, and the caller's promise.
+                    // SAFETY: i + MAP_BLOCK_ELEMENTS <= n, and the caller guarantees the
+                    // preconditions of `Run`.
                     unsafe {
                         let a = x.add(i).cast::<[A; MAP_BLOCK_ELEMENTS]>().read_unaligned();
                         y.add(i)
@@ -50,7 +51,7 @@ pub fn map<A: Copy, B: Copy, F: Map<A, B>>() -> Kernel {
                     }
                 }
                 for i in whole..n {
-                    // SAFETY: i < n, and the caller's promise.
+                    // SAFETY: i < n, and the caller guarantees the preconditions of `Run`.
                     unsafe { y.add(i).write(F::f(x.add(i).read())) };
                 }
             },
@@ -73,7 +74,8 @@ pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> Kernel {
             || {
                 let whole = n - n % MAP_BLOCK_ELEMENTS;
                 for i in (0..whole).step_by(MAP_BLOCK_ELEMENTS) {
-                    // SAFETY: i + BLOCK <= n, and the caller's promise.
+                    // SAFETY: i + MAP_BLOCK_ELEMENTS <= n, and the caller guarantees the
+                    // preconditions of `Run`.
                     unsafe {
                         let a = a.add(i).cast::<[A; MAP_BLOCK_ELEMENTS]>().read_unaligned();
                         let b = b.add(i).cast::<[A; MAP_BLOCK_ELEMENTS]>().read_unaligned();
@@ -83,7 +85,7 @@ pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> Kernel {
                     }
                 }
                 for i in whole..n {
-                    // SAFETY: i < n, and the caller's promise.
+                    // SAFETY: i < n, and the caller guarantees the preconditions of `Run`.
                     unsafe { y.add(i).write(F::f(a.add(i).read(), b.add(i).read())) };
                 }
             },
@@ -92,8 +94,8 @@ pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> Kernel {
     Kernel::new(run::<A, B, F>)
 }
 
-/// The kernel that takes the second operand where the first (a `bool`) is true, else the third; by
-/// element size.
+/// The kernel that selects the second operand where the first (a `bool`) is true, otherwise the
+/// third. `size` is the element size in bytes.
 pub fn select(size: usize) -> Kernel {
     unsafe fn run<T: Copy>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
         let (y, p, a, b) = (
@@ -107,7 +109,8 @@ pub fn select(size: usize) -> Kernel {
             || {
                 let whole = n - n % MAP_BLOCK_ELEMENTS;
                 for i in (0..whole).step_by(MAP_BLOCK_ELEMENTS) {
-                    // SAFETY: i + BLOCK <= n, and the caller's promise.
+                    // SAFETY: i + MAP_BLOCK_ELEMENTS <= n, and the caller guarantees the
+                    // preconditions of `Run`.
                     unsafe {
                         let p = p.add(i).cast::<[u8; MAP_BLOCK_ELEMENTS]>().read_unaligned();
                         let a = a.add(i).cast::<[T; MAP_BLOCK_ELEMENTS]>().read_unaligned();
@@ -119,7 +122,7 @@ pub fn select(size: usize) -> Kernel {
                     }
                 }
                 for i in whole..n {
-                    // SAFETY: i < n, and the caller's promise.
+                    // SAFETY: i < n, and the caller guarantees the preconditions of `Run`.
                     unsafe {
                         let from = if p.add(i).read() != 0 { a } else { b };
                         y.add(i).write_unaligned(from.add(i).read_unaligned());
@@ -128,8 +131,7 @@ pub fn select(size: usize) -> Kernel {
             },
         )
     }
-    /// Pairs of 64 bits: one is a vector, and the place where it is read is what the condition
-    /// chooses.
+    /// Pairs of 64 bits. A pair fills a vector, so the condition selects the address that is read.
     unsafe fn pairs(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
         let (y, p, a, b) = (
             y.cast::<[u64; 2]>(),
@@ -138,7 +140,7 @@ pub fn select(size: usize) -> Kernel {
             x[2].cast(),
         );
         for i in 0..n {
-            // SAFETY: i < n, and the caller's promise.
+            // SAFETY: i < n, and the caller guarantees the preconditions of `Run`.
             unsafe {
                 let from: *const [u64; 2] = if p.add(i).read() != 0 { a } else { b };
                 y.add(i).write_unaligned(from.add(i).read_unaligned());
@@ -154,24 +156,24 @@ pub fn select(size: usize) -> Kernel {
     }
 }
 
-/// The kernel that copies elements of a size.
+/// The kernel that copies elements of `size` bytes.
 pub fn copy(size: usize) -> Kernel {
     unsafe fn run<T>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
-        // SAFETY: the caller's promise; the two may be one place.
+        // SAFETY: the caller guarantees the preconditions of `Run`; `copy` allows overlap.
         unsafe { std::ptr::copy(x[0].cast::<T>(), y.cast::<T>(), n) };
     }
     Kernel::new(by_size!(size, run)).recorded(instruction::copy)
 }
 
-/// `y[i] = x[at[i]]`, for elements of a size.
+/// Gathers `y[i] = x[at[i]]`, for elements of `size` bytes.
 ///
 /// # Safety
-/// `y` is valid for as many elements as there are positions, `x` has one at each, and the two do
-/// not overlap.
+/// `y` is valid for `at.len()` elements, `x` is valid at each index in `at`, and the two do not
+/// overlap.
 pub unsafe fn pick(size: usize, y: *mut u8, x: *const u8, at: &[u32]) {
     unsafe fn run<T: Copy>(y: *mut u8, x: *const u8, at: &[u32]) {
         for (i, &k) in at.iter().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the preconditions (# Safety).
             unsafe {
                 y.cast::<T>()
                     .add(i)
@@ -179,12 +181,12 @@ pub unsafe fn pick(size: usize, y: *mut u8, x: *const u8, at: &[u32]) {
             };
         }
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the preconditions (# Safety).
     unsafe { by_size!(size, run)(y, x, at) }
 }
 
-/// The instance of a function for elements of a size, 1 to 16 bytes, that are aligned no more than
-/// any element of it.
+/// The instance of a function for elements of 1, 2, 4, 8 or 16 bytes. Its type needs at most the
+/// alignment of any element type of that size.
 macro_rules! by_size {
     ($size:expr, $run:ident) => {
         match $size {
@@ -199,7 +201,7 @@ macro_rules! by_size {
 }
 pub(super) use by_size;
 
-/// Functions of two elements by name.
+/// Functions of two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     /// Wrapping sum; or.
@@ -220,7 +222,7 @@ pub enum Arithmetic {
     Xor,
 }
 
-/// Comparisons by name.
+/// Comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// `a == b`
@@ -331,7 +333,7 @@ impl<T: PartialOrd> Zip<T, bool> for Le {
     }
 }
 
-/// Integers and truth values.
+/// Integers and booleans.
 pub trait IntegerElement:
     Ordered
     + PartialOrd
@@ -340,14 +342,14 @@ pub trait IntegerElement:
     + BitXor<Output = Self>
     + Not<Output = Self>
 {
-    /// `self - rhs`, wrapping; exclusive or of truth values.
+    /// `self - rhs`, wrapping; exclusive or of booleans.
     fn minus(self, rhs: Self) -> Self;
 
-    /// What a function writes down, if it can.
+    /// The recording function of an arithmetic function, if it can be emitted.
     #[doc(hidden)]
     fn record(f: Arithmetic) -> Option<Record>;
 
-    /// What a comparison writes down, if it can.
+    /// The recording function of a comparison, if it can be emitted.
     #[doc(hidden)]
     fn record_comparison(c: Comparison) -> Option<Record>;
 }
@@ -440,12 +442,12 @@ pub fn integers<T: IntegerElement>(f: Arithmetic) -> Kernel {
     }
 }
 
-/// The kernel of the complement of integers.
+/// The kernel of the bitwise complement of integers.
 pub fn invert<T: IntegerElement>() -> Kernel {
     map::<T, T, Invert>().recorded(instruction::invert)
 }
 
-/// The kernel of the opposite of truth values.
+/// The kernel of the negation of booleans.
 pub fn not() -> Kernel {
     map::<bool, bool, Invert>().recorded(instruction::not)
 }
@@ -477,7 +479,7 @@ pub(super) fn comparison<T: Copy + PartialOrd>(c: Comparison) -> Kernel {
     })
 }
 
-/// The kernel of equality of complex numbers, or of its opposite.
+/// The kernel of equality of complex numbers, or of inequality.
 pub fn complex_equal<T: Copy + PartialEq>(equal: bool) -> Kernel {
     match equal {
         true => zip::<T, bool, Eq>().recorded(complex::equal::<T>),

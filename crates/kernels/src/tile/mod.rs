@@ -1,16 +1,16 @@
-//! Tiles: elementwise programs over registers that stay in the first-level cache.
+//! Tiles: elementwise programs over registers that fit the L1 cache.
 //!
-//! A [`Body`] is a list of instructions over registers of [`TILE_BYTES`]. It runs over the elements
-//! of its outputs a tile at a time: every instruction is one [`Kernel`] call on a contiguous piece,
-//! so a chain of operations reads its inputs and writes its outputs once, and no kernel is compiled
-//! for strides. Inputs that lie row-major are read where they are; others are packed into a
-//! register first; one value for all elements fills a register once.
+//! A [`Body`] is a list of instructions over registers of [`TILE_BYTES`] bytes. It runs over the
+//! elements of its outputs a tile at a time. Every instruction is one call of a [`Kernel`] on
+//! contiguous memory: a chain of operations reads its inputs and writes its outputs once, and no
+//! kernel depends on strides. Row-major inputs are read in place. Strided inputs are packed into a
+//! register first, and a broadcast scalar fills a register once.
 //!
-//! A body that runs again, or over many elements, becomes one loop of machine code where that can
-//! be ([`emit`](crate::emit)), with the same bits.
+//! A body that runs again, or over many elements, is compiled to one loop of machine code if
+//! possible ([`emit`](crate::emit)). The results have the same bits.
 //!
-//! An element's value does not depend on which tile it lies in, or where: kernels compute each
-//! element alone.
+//! The value of an element does not depend on its position in a tile, nor on the tile: kernels
+//! compute each element independently.
 
 mod body;
 pub mod complex;
@@ -35,18 +35,18 @@ pub use recurrence::Recurrence;
 use crate::emit::instruction;
 use crate::simd::Level;
 
-/// The size of a register: its elements are `TILE_BYTES` over the size of the widest element.
+/// Size of a register, in bytes. It holds `TILE_BYTES` divided by the size of the widest element.
 pub const TILE_BYTES: usize = 2048;
 
-/// The floats with vectors.
+/// Float types with vector kernels.
 pub trait Float: Copy + 'static {
-    /// The kernel of a function.
+    /// The kernel of a function of one operand.
     fn unary(f: crate::vector::functions::Unary, level: Level) -> Kernel;
-    /// The kernel of a function.
+    /// The kernel of a function of two operands.
     fn binary(f: crate::vector::functions::Binary, level: Level) -> Kernel;
     /// The kernel of a comparison.
     fn compare(c: Comparison) -> Kernel;
-    /// The kernel that makes 1 or 0 of a truth value.
+    /// The kernel that converts a boolean to 1 or 0.
     fn of_truth() -> Kernel;
 }
 

@@ -1,23 +1,23 @@
-//! Elements of a strided view, a stretch at a time, into adjacent memory.
+//! Layouts of strided views, and copies of their elements to contiguous memory.
 
 use super::kernels::by_size;
 use smallvec::SmallVec;
 
-/// One axis: length, and step in elements.
+/// One axis: its length, and its stride in elements.
 pub(super) type LoopAxis = (usize, isize);
 
-/// The axes of a view, without those of length 1, neighbours merged where one steps through evenly.
-/// Innermost first.
+/// The axes of a view, innermost first. Axes of length 1 are dropped, and neighbouring axes are
+/// merged where one stride covers both.
 #[derive(Clone, Debug)]
 pub(super) struct LoopNest(SmallVec<[LoopAxis; 6]>);
 
-/// How a view lies.
+/// The layout of a view.
 pub(super) enum ViewLayout {
     /// Row-major.
     Dense,
-    /// One element for all.
+    /// A broadcast scalar.
     Splat,
-    /// Otherwise.
+    /// Any other layout.
     Strided(LoopNest),
 }
 
@@ -44,8 +44,8 @@ impl LoopNest {
         self.0[0]
     }
 
-    /// How many rows of a length, which the innermost axis has or is made of, lie evenly in turn,
-    /// and how far from each other.
+    /// Number of consecutive rows of `len` elements with a constant stride, and that stride. `len`
+    /// divides the length of the innermost axis or is equal to it.
     pub(super) fn rows(&self, len: usize) -> LoopAxis {
         match self.0[..] {
             [(n, step), ..] if n > len => (n / len, step * len as isize),
@@ -54,7 +54,7 @@ impl LoopNest {
         }
     }
 
-    /// How far from the first element the one at a row-major position lies.
+    /// Offset in elements from the first element to the one at a row-major position.
     pub(super) fn offset(&self, mut position: usize) -> isize {
         let mut at = 0;
         for &(len, step) in &self.0 {
@@ -64,10 +64,11 @@ impl LoopNest {
         at
     }
 
-    /// Copies `n` elements, from the `start`-th in row-major order on, to `dst`.
+    /// Copies `n` elements, starting with the `start`-th in row-major order, to `dst`.
     ///
     /// # Safety
-    /// The elements have this size and lie around `src`; `dst` is valid for `n` of them.
+    /// The elements have `size` bytes, and `src` is valid at every offset of the view. `dst` is
+    /// valid for `n` elements.
     pub(super) unsafe fn pack(
         &self,
         size: usize,
@@ -76,13 +77,13 @@ impl LoopNest {
         start: usize,
         n: usize,
     ) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe { by_size!(size, pack)(&self.0, dst, src, start, n) }
     }
 }
 
 /// # Safety
-/// That of [`LoopNest::pack`].
+/// The preconditions of [`LoopNest::pack`].
 unsafe fn pack<T: Copy>(axes: &[LoopAxis], dst: *mut u8, src: *const u8, start: usize, n: usize) {
     let (mut dst, src) = (dst.cast::<T>(), src.cast::<T>());
     let (len, step) = axes[0];
@@ -96,7 +97,8 @@ unsafe fn pack<T: Copy>(axes: &[LoopAxis], dst: *mut u8, src: *const u8, start: 
     let (mut skip, mut left) = (start % len, n);
     loop {
         let run = (len - skip).min(left);
-        // SAFETY: these are elements of the view, and `run` of the `left` places are free.
+        // SAFETY: the caller guarantees that the offsets of the view are valid at `src`, and that
+        // `dst` has `left` more elements; `run` is at most `left`.
         unsafe {
             let from = src.offset(at + skip as isize * step);
             match step {
@@ -105,7 +107,7 @@ unsafe fn pack<T: Copy>(axes: &[LoopAxis], dst: *mut u8, src: *const u8, start: 
                     let x = from.read();
                     (0..run).for_each(|i| dst.add(i).write(x));
                 }
-                // Loops of a known step become vectors.
+                // The compiler vectorizes loops of a constant stride.
                 -1 => (0..run).for_each(|i| dst.add(i).write(from.sub(i).read())),
                 2 => (0..run).for_each(|i| dst.add(i).write(from.add(2 * i).read())),
                 _ => (0..run).for_each(|i| dst.add(i).write(from.offset(i as isize * step).read())),
@@ -129,18 +131,18 @@ unsafe fn pack<T: Copy>(axes: &[LoopAxis], dst: *mut u8, src: *const u8, start: 
     }
 }
 
-/// Fills `n` elements of a size with the one at `x`.
+/// Fills `n` elements of `size` bytes with the one at `x`.
 ///
 /// # Safety
-/// `x` is an element of this size, `dst` is valid for `n`.
+/// `x` is valid for an element of `size` bytes, `dst` for `n` of them.
 pub(super) unsafe fn fill(size: usize, dst: *mut u8, x: *const u8, n: usize) {
     unsafe fn run<T: Copy>(dst: *mut u8, x: *const u8, n: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {
             let x = x.cast::<T>().read_unaligned();
             (0..n).for_each(|i| dst.cast::<T>().add(i).write(x));
         }
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the preconditions (# Safety).
     unsafe { by_size!(size, run)(dst, x, n) }
 }

@@ -1,13 +1,14 @@
-//! [`Recurrence`]: a loop whose step is a body, as machine code.
+//! [`Recurrence`]: a loop whose step is a body, compiled to machine code.
 //!
-//! Elementwise steps on values of one extent are a recurrence for each element. A vector of
-//! elements goes through all steps in one call of code ([`emit`](crate::emit)). A step with a rare
-//! lane is interpreted, and code goes on after it.
+//! Elementwise steps on values of one extent are an independent recurrence for each element. One
+//! call of compiled code runs a vector of elements through all steps ([`emit`](crate::emit)). A
+//! step in which some lane needs the scalar fallback is interpreted; the code then continues after
+//! it.
 //!
-//! Products with subnormal numbers take some Intel machines as long as a hundred others, and a
-//! recurrence that decays, as most adjoints do, consists of them: where the flags say that a few
-//! steps met some, the following ones run code that has no such products
-//! ([`gradual`](crate::vector::gradual)). The bits are the same.
+//! On some Intel CPUs a product with subnormal numbers takes 100 times as long as another. A
+//! decaying recurrence, such as most adjoints, has many of them. After every few steps the
+//! floating-point flags are read. If they show subnormal numbers, the following steps run code
+//! without such products ([`gradual`](crate::vector::gradual)). The results have the same bits.
 
 use super::Body;
 use super::body::Line;
@@ -20,21 +21,22 @@ use std::sync::OnceLock;
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod tests;
 
-/// Steps after which the flags are asked.
+/// Number of steps between two checks of the floating-point flags.
 const FLAG_CHECK_STEPS: usize = 32;
 
-/// A loop: inputs of its body are constants, carries and rows, outputs are carries and rows.
+/// A loop. Inputs of its body are constants, carries and rows; outputs are carries and rows.
 pub struct Recurrence {
     body: Body,
     consts: usize,
     carries: usize,
     level: Level,
-    /// Code, and code for subnormal numbers.
+    /// The code, and the code that avoids operations on subnormal numbers.
     code: [OnceLock<Option<Looped>>; 2],
 }
 
 impl Recurrence {
-    /// The loop of a body with so many constants and carries, for the vectors of this machine.
+    /// The loop of a body with `consts` constants and `carries` carries, for the chosen instruction
+    /// set.
     pub fn new(body: Body, consts: usize, carries: usize) -> Recurrence {
         Recurrence {
             body,
@@ -45,7 +47,7 @@ impl Recurrence {
         }
     }
 
-    /// Whether there is code for it. Compiles it the first time.
+    /// Whether the loop can be compiled. The first call compiles it.
     pub fn is_ready(&self) -> bool {
         is_wanted() && self.code(false).is_some()
     }
@@ -63,15 +65,15 @@ impl Recurrence {
             .as_ref()
     }
 
-    /// Runs `steps` steps on `n` elements; backwards if rows are read and written from the last on.
-    /// O(steps × n).
+    /// Runs `steps` steps on `n` elements. Rows are read and written from the last to the first if
+    /// `backwards`. O(steps × n).
     ///
     /// # Panics
-    /// If it is not ready.
+    /// If the loop cannot be compiled.
     ///
     /// # Safety
-    /// Inputs and outputs are valid for `n` elements of their sizes, rows for `n` in each step.
-    /// Outputs overlap nothing.
+    /// Inputs and outputs are valid for `n` elements of their sizes; rows are valid for `n`
+    /// elements in each step. Outputs overlap nothing.
     pub unsafe fn run(
         &self,
         n: usize,
@@ -120,8 +122,8 @@ impl Recurrence {
                     }
                 }
             };
-            // Where subnormal numbers cost much: whether the next steps run code for subnormal
-            // numbers, and how many do.
+            // On Intel CPUs: whether the next steps run the code that avoids subnormal numbers, and
+            // for how many steps.
             let (mut left, mut gradual, mut span) = (steps, false, FLAG_CHECK_STEPS);
             while left > 0 {
                 let (code, most) = match gradual {
@@ -133,12 +135,12 @@ impl Recurrence {
                 if asked {
                     met_subnormals();
                 }
-                // SAFETY: the caller's promise, for so many steps and these lanes; there is at
-                // least one of each.
+                // SAFETY: the caller guarantees that the addresses are valid for these lanes in all
+                // steps. `most` and `lanes` are at least 1.
                 let moved = unsafe { code.call(&table, most, stride, lanes) };
                 gradual = asked && met_subnormals();
                 if gradual {
-                    // Calls that end at rare lanes may be many.
+                    // Short spans would cost many calls, so the span grows.
                     span = span.saturating_mul(4);
                 }
                 for k in 0..self.carries {
@@ -148,7 +150,8 @@ impl Recurrence {
                 let done = (moved / stride) as usize;
                 left -= done;
                 if done < most {
-                    // SAFETY: as above, for one step.
+                    // SAFETY: the caller guarantees that the addresses are valid for these lanes in
+                    // the next step; `done < most`, so there is one.
                     unsafe { self.interpret(&table, lanes) };
                     advance(&mut table, stride);
                     left -= 1;
@@ -157,15 +160,16 @@ impl Recurrence {
         }
     }
 
-    /// One step on a few elements, instruction by instruction.
+    /// Interprets one step on at most one vector of elements.
     ///
     /// # Safety
-    /// That of [`Recurrence::run`] for the addresses in `table`, where a carry may be its own
-    /// input.
+    /// The preconditions of [`Recurrence::run`] for the addresses in `table`; a carry may be its
+    /// own input.
     #[cold]
     unsafe fn interpret(&self, table: &[*mut u8], n: usize) {
         let (body, inputs) = (&self.body, self.body.inputs.len());
-        // As many bytes of each place as a vector has at most, for every byte of an element.
+        // 64 blocks of bytes per operand: one block, as large as the largest vector, for each byte
+        // of an element.
         let lines = body.widest;
         let own = body.registers + body.constants.len() + self.carries;
         let mut memory = vec![Line([0; 64]); own * lines];
@@ -175,7 +179,8 @@ impl Recurrence {
         at.extend_from_slice(&table[..inputs]);
         for (k, (bytes, size)) in body.constants.iter().enumerate() {
             let to = place(body.registers + k);
-            // SAFETY: a place has room for as many elements as a vector has.
+            // SAFETY: an operand has 64 elements of the widest size, and `n` is at most the lanes
+            // of a vector.
             unsafe { fill(*size, to, bytes.as_ptr(), n) };
             at.push(to);
         }
@@ -184,11 +189,13 @@ impl Recurrence {
         at.extend_from_slice(&table[inputs + self.carries..]);
         for i in body.code() {
             let x = i.x.map(|x| at[x].cast_const());
-            // SAFETY: every place holds `n` elements of the size that its value has.
+            // SAFETY: every operand is valid for `n` elements of its size: those in `table` by the
+            // caller's guarantee, the others by their allocation.
             unsafe { (i.kernel)(n, at[i.y], x, i.data) };
         }
         for (k, from) in carries.enumerate() {
-            // SAFETY: as many elements of the new carry, and room for them.
+            // SAFETY: the caller guarantees that the carry is valid for `n` elements, and the copy
+            // has as many.
             unsafe {
                 std::ptr::copy_nonoverlapping(place(from), table[inputs + k], n * body.outputs[k].0)
             };
@@ -196,14 +203,13 @@ impl Recurrence {
     }
 }
 
-/// Whether an operation of this thread read or made a subnormal number since it was asked last.
+/// Whether an operation of this thread read or produced a subnormal number since the last call.
 #[cfg(target_arch = "x86_64")]
 fn met_subnormals() -> bool {
-    /// A subnormal operand; a result that is inexact because it is.
+    /// Flags DE (subnormal operand) and UE (inexact subnormal result) of MXCSR.
     const MET: u32 = 1 << 1 | 1 << 4;
     let mut flags = 0u32;
-    // SAFETY: the register of flags is read and written back without the flags, which no code
-    // relies on.
+    // SAFETY: only the exception flags of MXCSR change, and no code depends on them.
     unsafe {
         std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut flags, options(nostack));
         let clear = flags & !0x3f;

@@ -1,9 +1,9 @@
-//! Kernels that round floats to fewer bits, in the same type.
+//! Kernels that round floats to fewer bits within the same type.
 //!
-//! Rounding to `m` bits of fraction adds half a unit of the last one to the bits of the magnitude
-//! and cuts the others; a carry into the exponent is the next power of two. A format of few bits
-//! ([`Few`]) has its own least exponent: there a number is rounded to a multiple of a step `s`, by
-//! `(x + 2^M s) - 2^M s` with the `M` fraction bits of the type.
+//! Rounding to `m` fraction bits adds half a unit of the last kept bit to the bits of the magnitude
+//! and truncates. A carry into the exponent gives the next power of two. A narrow format ([`Few`])
+//! has its own least exponent. Below it, a number is rounded to a multiple of a step `s` by `(x +
+//! 2^M s) - 2^M s`, where `M` is the number of fraction bits of the type.
 
 use super::Kernel;
 use super::kernels::MAP_BLOCK_ELEMENTS;
@@ -11,10 +11,11 @@ use crate::inlined::each;
 use crate::simd::widest;
 use half::{bf16, f16};
 
-/// Elements that are rounded together.
+/// Number of elements that are rounded together.
 const GROUP: usize = MAP_BLOCK_ELEMENTS / 4;
 
-/// A kernel that computes elements by a function, which it makes of its `data` once.
+/// A kernel that applies a function to each element. The function is built once from the kernel's
+/// parameter.
 macro_rules! run {
     ($name:ident: $t:ty, |$data:ident| $make:expr) => {
         unsafe fn $name(n: usize, y: *mut u8, x: [*const u8; 3], $data: usize) {
@@ -25,14 +26,15 @@ macro_rules! run {
                     let f = $make;
                     let whole = n - n % GROUP;
                     for i in (0..whole).step_by(GROUP) {
-                        // SAFETY: i + GROUP <= n, and the promise of `Run`.
+                        // SAFETY: i + GROUP <= n, and the caller guarantees the preconditions of
+                        // `Run`.
                         unsafe {
                             let a = x.add(i).cast::<[$t; GROUP]>().read_unaligned();
                             y.add(i).cast::<[$t; GROUP]>().write_unaligned(each(&a, &f));
                         }
                     }
                     for i in whole..n {
-                        // SAFETY: i < n, and the promise of `Run`.
+                        // SAFETY: i < n, and the caller guarantees the preconditions of `Run`.
                         unsafe { y.add(i).write(f(x.add(i).read())) };
                     }
                 },
@@ -43,11 +45,11 @@ macro_rules! run {
 
 /// A float that rounds to fewer bits of exponent and fraction.
 pub trait Reduce: Copy {
-    /// The kernel of rounding to the bits that [`bits`] has put into its `data`.
+    /// The kernel that rounds to the exponent and fraction bits encoded by [`bits`].
     fn reduce() -> Kernel;
 }
 
-/// The `data` of [`Reduce::reduce`]: bits of the exponent, at least 1, and of the fraction.
+/// The parameter of [`Reduce::reduce`]: number of exponent bits, at least 1, and of fraction bits.
 pub fn bits(exponent: u32, mantissa: u32) -> usize {
     (exponent.min(64) as usize) << 8 | mantissa.min(64) as usize
 }
@@ -66,8 +68,8 @@ macro_rules! reduce {
                     let half = unit >> 1;
                     let (below, odd) = (half.saturating_sub(1), <$bits>::from(cut > 0));
                     let keep = !(unit - 1);
-                    // Powers of two have no fraction: a middle goes up, as 2 is even, but from the
-                    // subnormal ones down.
+                    // Without fraction bits the numbers are powers of two. A midpoint is rounded
+                    // up, as 2 is even; one in the subnormal range is rounded down.
                     let powers = mantissa == 0;
                     let bias = (1u32 << (exponent.min($exponent) - 1)) - 1;
                     let fewer = exponent < $exponent;
@@ -95,7 +97,7 @@ reduce! {
     f64: u64, 11, 52;
 }
 
-/// What a format has for numbers beyond its greatest.
+/// The treatment of numbers above the greatest one of a format, and of NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beyond {
     /// Infinity, and NaN for NaN.
@@ -106,25 +108,25 @@ pub enum Beyond {
     NanNoSign,
     /// The greatest number, and -0 for NaN.
     Greatest,
-    /// NaN for both and for what is not positive; a middle goes up.
+    /// NaN for both and for numbers that are not positive; a midpoint is rounded up.
     Powers,
 }
 
 /// A format of 8, 6 or 4 bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Few {
-    /// Bits of the fraction.
+    /// Number of fraction bits.
     pub mantissa: u32,
-    /// The exponent of the least normal number.
+    /// Exponent of the least normal number.
     pub least: i32,
     /// The greatest number, below `2^17` unless all numbers are powers of two.
     pub greatest: f32,
-    /// What is beyond it.
+    /// The treatment of numbers above `greatest`, and of NaN.
     pub beyond: Beyond,
 }
 
 impl Few {
-    /// The `data` of [`Round::kernel`].
+    /// The parameter of [`Round::kernel`].
     pub fn data(self) -> usize {
         let low = (self.least + 1024) << 16 | (self.mantissa as i32) << 8 | self.beyond as i32;
         (u64::from(self.greatest.to_bits()) << 32 | low as u64) as usize
@@ -142,9 +144,9 @@ impl Few {
     }
 }
 
-/// A float that rounds to the numbers of a format of few bits.
+/// A float that rounds to the numbers of a narrow format.
 pub trait Round: Copy {
-    /// The kernel of rounding to the format that [`Few::data`] has put into its `data`.
+    /// The kernel that rounds to the format encoded by [`Few::data`].
     fn kernel(beyond: Beyond) -> Kernel;
 }
 
@@ -159,7 +161,7 @@ macro_rules! round {
                     let Few { mantissa, least, greatest, beyond } = Few::of(data);
                     let greatest = $t::from(greatest);
                     let least = (((BIAS + least) as $bits) << $fraction);
-                    // Beyond the greatest number of every format.
+                    // A value above the greatest number of every format.
                     let end = $t::from_bits(((BIAS + 18) as $bits) << $fraction);
                     let up = (($fraction - mantissa) as $bits) << $fraction;
                     let nan = if beyond == Beyond::Greatest { -0.0 } else { $t::NAN };
@@ -183,7 +185,7 @@ macro_rules! round {
                 run!(powers: $t, |data| {
                     let Few { least, greatest, .. } = Few::of(data);
                     let greatest = $t::from(greatest);
-                    // 2^least, which may be a subnormal number, and one and a half of it.
+                    // 2^least, which may be subnormal, and 1.5 times 2^least.
                     let least = $t::from_bits(1 << ($fraction - 1)) * two(least + BIAS);
                     move |x: $t| {
                         let half = 1 << ($fraction - 1);

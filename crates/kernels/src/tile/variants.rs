@@ -1,11 +1,11 @@
-//! The compiled code of a body, one variant for each way that its operands are in memory.
+//! Compiled code of a body: one variant for each set of access flags.
 
 use crate::emit::{Emitted, MemoryFlags};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 
-/// The code of a body, by what it is compiled for: compiled when first wanted, kept as long as the
-/// body.
+/// The variants of a body, as a linked list. A variant is compiled at its first use and lives as
+/// long as the body.
 #[derive(Default)]
 pub(super) struct CodeVariants {
     pub(super) first: Link,
@@ -20,10 +20,10 @@ pub(super) struct CodeVariant {
     pub(super) next: Link,
 }
 
-/// Rows along which every input that is neither dense nor one element is one of these.
+/// Rows along which every input is contiguous or broadcast.
 #[derive(Clone, Copy)]
 pub(super) struct RowLoop {
     pub(super) len: usize,
-    /// How many in turn lie evenly.
+    /// Number of consecutive rows with a constant stride.
     pub(super) even: usize,
 }

@@ -1,39 +1,40 @@
 //! Types that reductions and element types share.
 
-/// The most lanes an accumulator has.
+/// Maximum number of lanes of an accumulator type.
 pub const MAX_LANES: usize = 64;
 
-/// An accumulator: how many run side by side.
+/// An accumulator type, with its number of parallel lanes.
 pub trait Lanes: Copy + Send {
     /// The number of lanes: [`MAX_LANES`] or half of it.
     const LANES: usize = MAX_LANES;
 }
 
-/// How elements are combined, by name.
+/// Named reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
-    /// Sum; 0 of nothing.
+    /// Sum; 0 if empty.
     Sum,
-    /// Product; 1 of nothing.
+    /// Product; 1 if empty.
     Product,
-    /// IEEE maximum; the least value of nothing.
+    /// IEEE maximum; the least value if empty.
     Max,
-    /// IEEE minimum; the greatest value of nothing.
+    /// IEEE minimum; the greatest value if empty.
     Min,
 }
 
-/// Whether elements are on their way into a cache already.
+/// Location of the elements of a chunk: in a cache or being prefetched, or in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Cache,
     Memory,
 }
 
-/// What vectors do with slices of floats, or of what is lifted from them.
+/// Vector implementation of reductions over slices of floats.
 pub struct Vectors<T, A> {
-    /// Reduces every so many elements, at most a chunk, to one result each; the last may be fewer.
+    /// Reduces every `len` elements (fourth argument), at most a chunk, to one result each; the
+    /// last group may be shorter.
     pub(crate) chunks: fn(Fold, &mut [A], &[T], usize, Place),
-    /// The tree over eight elements, side by side.
+    /// The tree over eight elements, for each column.
     pub(crate) eight: fn(Fold, &mut [A], [&[T]; 8]),
     /// `low[l] ∘= high[l]`.
     pub(crate) join: fn(Fold, &mut [A], &[A]),

@@ -1,11 +1,12 @@
-//! The tree over floats by the vectors of each level: a row of lanes is four vectors, or eight.
+//! The reduction tree over floats in vectors of each instruction set. A row of lanes is four or
+//! eight vectors.
 //!
-//! Where a row of lanes ends early, the identity stands for what is not there. It changes no bit of
-//! what it meets: `-0` in sums, 1 in products, the infinity that loses in extrema.
+//! An incomplete row of lanes is padded with an identity element that changes no bits: `-0` for
+//! sums, 1 for products, and the infinity that never wins for extrema.
 //!
-//! Extrema come out the same in any order, so vectors keep what wins by a comparison. That sees
-//! neither NaN, which is looked for beside it, nor which of two zeros is the greater: such chunks
-//! go through the tree.
+//! Extrema do not depend on the order, so vectors keep the better element by a comparison. A
+//! comparison does not detect NaN and does not order two zeros. NaN is detected separately, and
+//! chunks with NaN or with an extremum of 0 use the tree.
 
 use super::types::{Fold, Lanes, Place, Vectors};
 use super::{CHUNK, TREE_BLOCK_ROWS};
@@ -14,7 +15,7 @@ use crate::simd::{Level, prefetch};
 use crate::vector::{Float, V, maximum, minimum};
 use std::mem::MaybeUninit;
 
-/// The vectors of a float.
+/// The vector implementation for a float type.
 pub(crate) fn vectors<E: Float + Ordered + Lanes>() -> Vectors<E, E> {
     Vectors {
         chunks: |how, dst, x, len, from| {
@@ -34,12 +35,12 @@ pub(crate) fn vectors<E: Float + Ordered + Lanes>() -> Vectors<E, E> {
     }
 }
 
-/// A way to combine vectors.
+/// An operation that combines vectors.
 trait Operation {
-    /// Lane by lane.
+    /// Combines two vectors lane by lane.
     fn join<W: V>(a: W, b: W) -> W;
     fn identity<E: Float + Ordered>() -> E;
-    /// The result for a chunk, if there is a quicker way than the tree.
+    /// The result for a chunk by a faster method than the tree, if it is applicable.
     #[inline(always)]
     fn quickly<W: V<E: Ordered>>(_: &[W::E]) -> Option<W::E> {
         None
@@ -103,7 +104,7 @@ impl Operation for Min {
     }
 }
 
-/// What is done with the vectors of some level.
+/// A task that runs on the vectors of an instruction set.
 trait Job<E: Float + Ordered + Lanes> {
     fn run<W: V<E = E>, O: Operation>(self);
 }
@@ -120,9 +121,11 @@ fn dispatch<E: Float + Ordered + Lanes, J: Job<E>>(level: Level, how: Fold, job:
             with::<E::Avx512, J>(how, job);
         }
         match level {
-            // SAFETY: this machine has the features of its level.
+            // SAFETY: `Level` values other than `Portable` exist only if the CPU supports their
+            // instructions.
             Level::Avx2 => return unsafe { avx2(how, job) },
-            // SAFETY: as above.
+            // SAFETY: `Level` values other than `Portable` exist only if the CPU supports their
+            // instructions.
             Level::Avx512 => return unsafe { avx512(how, job) },
             _ => {}
         }
@@ -173,25 +176,25 @@ impl<E: Float + Ordered + Lanes> Chunks<'_, E> {
 /// A row of lanes.
 type LaneRow<W, const K: usize> = [W; K];
 
-/// The digits of the binary counter: partial results of blocks, then of rows. No closures here and
-/// below: they would not be compiled for the instruction set.
+/// The digits of the binary counter: partial results of blocks, then of rows. This code uses no
+/// closures, because they would not be compiled for the instruction set.
 struct Waiting<W, const K: usize> {
-    /// At most five of blocks and three of rows.
+    /// At most five partial results of blocks and three of rows.
     rows: [MaybeUninit<LaneRow<W, K>>; 8],
     depth: usize,
 }
 
 impl<W: V, const K: usize> Waiting<W, K> {
-    /// The last partial result, joined with `v`.
+    /// The last partial result, combined with `v`.
     #[inline(always)]
     fn pop<O: Operation>(&mut self, v: LaneRow<W, K>) -> LaneRow<W, K> {
         self.depth -= 1;
-        // SAFETY: those below `depth` have been written.
+        // SAFETY: `push` has initialized all entries below `depth`.
         let low = unsafe { self.rows[self.depth].assume_init() };
         join::<W, O, K>(low, v)
     }
 
-    /// The `item`-th of its kind.
+    /// Appends the `item`-th partial result of its kind.
     #[inline(always)]
     fn push<O: Operation>(&mut self, item: usize, mut v: LaneRow<W, K>) {
         for _ in 0..item.trailing_ones() {
@@ -221,7 +224,7 @@ fn join<W: V, O: Operation, const K: usize>(
 unsafe fn eight<W: V, O: Operation>(p: [*const W::E; 8]) -> W {
     let mut v = [W::splat(<W::E as Float>::narrow(0.0)); 8];
     for (v, p) in v.iter_mut().zip(p) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the preconditions (# Safety).
         *v = unsafe { W::load(p) };
     }
     tree::<W, O>(v)
@@ -242,7 +245,7 @@ fn row<W: V<E: Ordered>, O: Operation, const K: usize>(x: &[W::E]) -> LaneRow<W,
             x.as_ptr().wrapping_add(k * W::N),
             x.len().saturating_sub(k * W::N),
         );
-        // SAFETY: so many elements are left.
+        // SAFETY: `left` elements of `x` begin at `at`.
         unsafe {
             if left >= W::N {
                 *v = W::load(at);
@@ -276,7 +279,7 @@ fn chunk<W: V<E: Ordered + Lanes>, O: Operation, const K: usize>(x: &[W::E], fro
             for (r, at) in at.iter_mut().enumerate() {
                 *at = at.wrapping_add(r * lanes + k * W::N);
             }
-            // SAFETY: these are the `k`-th vectors of the block's rows.
+            // SAFETY: the pointers are the `k`-th vectors of the eight rows of `block`.
             *v = unsafe { eight::<W, O>(at) };
         }
         waiting.push::<O>(b, v);
@@ -290,10 +293,11 @@ fn chunk<W: V<E: Ordered + Lanes>, O: Operation, const K: usize>(x: &[W::E], fro
     let mut v = row::<W, O, K>(&x[rows * lanes..]);
     if rows > 0 && ragged == 0 {
         waiting.depth -= 1;
-        // SAFETY: as in `pop`.
+        // SAFETY: `push` has initialized all entries below the old `depth`, which is above 0
+        // because there are full rows.
         v = unsafe { waiting.rows[waiting.depth].assume_init() };
     }
-    // What a ragged row has joins the item before it first, as every last item does.
+    // The last item of a pairwise tree is first combined with the item before it.
     while waiting.depth > 0 {
         v = waiting.pop::<O>(v);
     }
@@ -315,13 +319,14 @@ fn chunk<W: V<E: Ordered + Lanes>, O: Operation, const K: usize>(x: &[W::E], fro
     O::join(w, w.rotate::<1>()).first()
 }
 
-/// What wins.
+/// The greater or lesser of two vectors, lane by lane.
 #[inline(always)]
 fn better<W: V, const GREATEST: bool>(a: W, b: W) -> W {
     W::select(if GREATEST { a.lt(b) } else { b.lt(a) }, b, a)
 }
 
-/// The greatest or least of four vectors of elements or more, unless it is a zero or there is NaN.
+/// The greatest or least of at least four vectors of elements. `None` if it is a zero or if some
+/// element is NaN.
 #[inline(always)]
 fn extremum<W: V<E: Ordered>, const GREATEST: bool>(x: &[W::E]) -> Option<W::E> {
     const K: usize = 4;
@@ -333,7 +338,7 @@ fn extremum<W: V<E: Ordered>, const GREATEST: bool>(x: &[W::E]) -> Option<W::E> 
     let mut ordered = [W::splat(W::E::ONE).eq(W::splat(W::E::ONE)); K];
     let mut i = 0;
     while i < x.len() {
-        // The last four vectors may have some elements again.
+        // The last four vectors may overlap the previous ones.
         let at = i.min(x.len() - step);
         for k in 0..K {
             // SAFETY: `at + step` is at most the length.
@@ -367,7 +372,7 @@ fn extremum<W: V<E: Ordered>, const GREATEST: bool>(x: &[W::E]) -> Option<W::E> 
 
 struct Eight<'a, E> {
     dst: &'a mut [E],
-    /// As many elements each.
+    /// Slices with at least as many elements as `dst`.
     x: [&'a [E]; 8],
 }
 
@@ -380,17 +385,17 @@ impl<E: Float + Ordered + Lanes> Job<E> for Eight<'_, E> {
             self.x.map(<[E]>::as_ptr),
         );
         for c in (0..n - n % W::N).step_by(W::N) {
-            // SAFETY: a vector from `c` on is in every slice.
+            // SAFETY: `c + W::N` is at most the length of each slice.
             unsafe { eight::<W, O>(x.map(|x| x.wrapping_add(c))).store(y.add(c)) };
         }
         let (c, left) = (n - n % W::N, n % W::N);
         if left > 0 {
             let mut v = [W::splat(E::ONE); 8];
             for (v, x) in v.iter_mut().zip(x) {
-                // SAFETY: so many elements are left in every slice.
+                // SAFETY: `left` elements of every slice begin at `c`.
                 *v = unsafe { W::load_part(x.add(c), left, E::ONE) };
             }
-            // SAFETY: as above.
+            // SAFETY: `left` elements of `dst` begin at `c`.
             unsafe { tree::<W, O>(v).store_part(y.add(c), left) };
         }
     }
@@ -410,12 +415,12 @@ impl<E: Float + Ordered + Lanes> Job<E> for Join<'_, E> {
             self.high.as_ptr(),
         );
         for c in (0..n - n % W::N).step_by(W::N) {
-            // SAFETY: a vector from `c` on is in both slices.
+            // SAFETY: `c + W::N` is at most the length of both slices.
             unsafe { O::join(W::load(y.add(c)), W::load(x.add(c))).store(y.add(c)) };
         }
         let (c, left) = (n - n % W::N, n % W::N);
         if left > 0 {
-            // SAFETY: so many elements are left in both slices.
+            // SAFETY: `left` elements of both slices begin at `c`.
             unsafe {
                 let (a, b) = (
                     W::load_part(y.add(c), left, E::ONE),

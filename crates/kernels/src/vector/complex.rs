@@ -1,10 +1,10 @@
-//! Complex functions over [`V`]: two vectors of `f64`, the real and the imaginary parts, also for
-//! pairs of `f32`, which are rounded once.
+//! Kernels of complex functions over [`V`]: two vectors of `f64` hold the real and the imaginary
+//! parts. Results for pairs of `f32` are rounded once.
 //!
-//! Formulas are those of the scalar functions (Kahan 1987), with the vector functions of [`math`]
-//! inside. Arguments with a part that is not finite or whose square is not a normal number, and
-//! those at poles and cuts that need a case of their own, go to the scalar function that the
-//! kernel's `data` is: Annex G of C17 is written there.
+//! The formulas are those of the scalar functions (Kahan 1987), with the vector functions of
+//! [`math`](super::math). The scalar function, which is the kernel's parameter, is called in two
+//! cases: a part is not finite or its square is not a normal number, or the argument is a pole or
+//! on a cut. It implements Annex G of C17.
 
 pub(crate) mod formulas;
 
@@ -18,12 +18,12 @@ use crate::tile::{Kernel, Run};
 use formulas::{F64Vector, Result, Z, binary, extreme, k, modulus, product, unary};
 use num_complex::Complex;
 
-/// Elements that are computed together, and what fills them up: an argument that is nowhere
-/// special.
+/// Number of elements that are computed together, and an argument without special properties as
+/// padding.
 const BLOCK: usize = 16;
 const FILL: [f64; 2] = [0.75, 0.5];
 
-/// The parts of a block.
+/// The real and imaginary parts of a block.
 type Block = [[f64; BLOCK]; 2];
 
 /// # Safety
@@ -36,14 +36,14 @@ type Block = [[f64; BLOCK]; 2];
 unsafe fn read<P: ComplexPart>(x: *const Complex<P>, few: usize) -> Block {
     let mut z = [[FILL[0]; BLOCK], [FILL[1]; BLOCK]];
     if few == BLOCK {
-        // SAFETY: the caller's promise. A loop of known length is vectors.
+        // SAFETY: the caller guarantees `few` elements. A loop of constant length is vectorized.
         let v = unsafe { x.cast::<[Complex<P>; BLOCK]>().read_unaligned() };
         for k in 0..BLOCK {
             (z[0][k], z[1][k]) = (v[k].re.into(), v[k].im.into());
         }
     } else {
         for k in 0..few {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the preconditions (# Safety).
             let v = unsafe { x.add(k).read() };
             (z[0][k], z[1][k]) = (v.re.into(), v.im.into());
         }
@@ -51,10 +51,10 @@ unsafe fn read<P: ComplexPart>(x: *const Complex<P>, few: usize) -> Block {
     z
 }
 
-/// Writes elements from `i` on: real parts alone if `REAL`.
+/// Writes elements from `i` on; if `REAL`, real parts only.
 ///
 /// # Safety
-/// `y` is valid for writing `few` elements there.
+/// `y` is valid for writing `few` elements from `i` on.
 #[inline(always)]
 #[expect(
     clippy::needless_range_loop,
@@ -62,7 +62,7 @@ unsafe fn read<P: ComplexPart>(x: *const Complex<P>, few: usize) -> Block {
 )]
 unsafe fn write<P: ComplexPart, const REAL: bool>(y: *mut u8, i: usize, few: usize, z: &Block) {
     if few == BLOCK {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {
             match REAL {
                 true => y
@@ -83,7 +83,7 @@ unsafe fn write<P: ComplexPart, const REAL: bool>(y: *mut u8, i: usize, few: usi
     }
     for k in 0..few {
         let re = P::nearest(z[0][k]);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {
             match REAL {
                 true => y.cast::<P>().add(i + k).write(re),
@@ -96,21 +96,21 @@ unsafe fn write<P: ComplexPart, const REAL: bool>(y: *mut u8, i: usize, few: usi
     }
 }
 
-/// A function of `K` complex vectors, and of what its kernel was made with.
+/// A function of `K` complex vectors and of the kernel's parameter.
 trait Function<const K: usize> {
     /// Whether its values are real.
     const REAL: bool = false;
-    /// Whether [`Function::scalar`] has any value.
+    /// Whether [`Function::eval`] leaves any lanes to [`Function::scalar`].
     const RARE: bool = true;
     fn eval<W: F64Vector, P: ComplexPart>(data: usize, x: [Z<W>; K]) -> Result<W>;
-    /// The value in a lane that [`Function::eval`] leaves.
+    /// The value in a lane that [`Function::eval`] does not compute.
     ///
     /// # Safety
-    /// `data` is what the kernel was made with.
+    /// `data` is the kernel's parameter.
     unsafe fn scalar(data: usize, x: [Complex<f64>; K]) -> Complex<f64>;
 }
 
-/// Lanes in which the value is the scalar function's.
+/// Computes the lanes that need the scalar function.
 #[cold]
 #[inline(never)]
 unsafe fn patch<F: Function<K>, const K: usize>(
@@ -120,7 +120,7 @@ unsafe fn patch<F: Function<K>, const K: usize>(
     y: &mut Block,
 ) {
     for lane in (0..BLOCK).filter(|&lane| rare[lane] != 0.0) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the preconditions (# Safety).
         let z = unsafe { F::scalar(data, x.map(|x| Complex::new(x[0][lane], x[1][lane]))) };
         (y[0][lane], y[1][lane]) = (z.re, z.im);
     }
@@ -129,7 +129,7 @@ unsafe fn patch<F: Function<K>, const K: usize>(
 /// The values of a block.
 ///
 /// # Safety
-/// That of [`Function::scalar`].
+/// The preconditions of [`Function::scalar`].
 #[inline(always)]
 unsafe fn block<W: F64Vector, P: ComplexPart, F: Function<K>, const K: usize>(
     data: usize,
@@ -140,12 +140,13 @@ unsafe fn block<W: F64Vector, P: ComplexPart, F: Function<K>, const K: usize>(
     while i < BLOCK {
         let mut z = [[W::splat(0.0); 2]; K];
         for (z, x) in z.iter_mut().zip(x) {
-            // SAFETY: vectors have 16 lanes at most, and their number divides a block.
+            // SAFETY: vectors have at most 16 lanes, and their number divides the block length, so
+            // `i + W::N <= BLOCK`.
             *z = unsafe { [W::load(x[0].as_ptr().add(i)), W::load(x[1].as_ptr().add(i))] };
         }
         let (v, rare) = F::eval::<_, P>(data, z);
         any |= W::any(rare);
-        // SAFETY: as above.
+        // SAFETY: `i + W::N <= BLOCK`, as the number of lanes divides the block length.
         unsafe {
             v[0].store(y[0].as_mut_ptr().add(i));
             v[1].store(y[1].as_mut_ptr().add(i));
@@ -154,14 +155,14 @@ unsafe fn block<W: F64Vector, P: ComplexPart, F: Function<K>, const K: usize>(
         i += W::N;
     }
     if any {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe { patch::<F, K>(data, x, &flags, &mut y) };
     }
     y
 }
 
 /// # Safety
-/// That of [`Run`], and `data` is the scalar function.
+/// The preconditions of [`Run`]; `data` is the scalar function.
 #[inline(always)]
 unsafe fn run<W: F64Vector, P: ComplexPart, F: Function<K>, const K: usize, const REAL: bool>(
     n: usize,
@@ -174,16 +175,18 @@ unsafe fn run<W: F64Vector, P: ComplexPart, F: Function<K>, const K: usize, cons
         let few = (n - i).min(BLOCK);
         let mut from = [[[0.0; BLOCK]; 2]; K];
         for (z, x) in from.iter_mut().zip(x) {
-            // SAFETY: the caller's promise: `few` elements are left of each.
+            // SAFETY: the caller guarantees the preconditions of `Run`, and `few` elements are left
+            // of each operand.
             *z = unsafe { read(x.cast::<Complex<P>>().add(i), few) };
         }
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the preconditions of `Run` and of the scalar function, and
+        // `few` elements are left.
         unsafe { write::<P, REAL>(y, i, few, &block::<W, P, F, K>(data, &from)) };
         i += BLOCK;
     }
 }
 
-/// The values of a function, written down.
+/// Records the values of a function.
 #[inline(never)]
 fn recorded<P: ComplexPart, F: Function<K>, const K: usize>(
     data: usize,
@@ -196,7 +199,7 @@ fn recorded<P: ComplexPart, F: Function<K>, const K: usize>(
     y
 }
 
-/// What the function writes down.
+/// The recording function of the kernel.
 fn record<P: ComplexPart, F: Function<K>, const K: usize>(x: [TraceId; 3], data: usize) -> TraceId {
     let y = recorded::<P, F, K>(data, from_fn(|k| complex::widened::<Complex<P>>(x[k])));
     if F::REAL {
@@ -213,7 +216,7 @@ fn choose<P: ComplexPart, F: Function<K>, const K: usize>(level: Level) -> Kerne
         x: [*const u8; 3],
         data: usize,
     ) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {
             match F::REAL {
                 true => run::<<f64 as Float>::Plain, P, F, K, true>(n, y, x, data),
@@ -229,7 +232,7 @@ fn choose<P: ComplexPart, F: Function<K>, const K: usize>(level: Level) -> Kerne
         x: [*const u8; 3],
         data: usize,
     ) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {
             match F::REAL {
                 true => run::<<f64 as Float>::Avx2, P, F, K, true>(n, y, x, data),
@@ -245,7 +248,7 @@ fn choose<P: ComplexPart, F: Function<K>, const K: usize>(level: Level) -> Kerne
         x: [*const u8; 3],
         data: usize,
     ) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {
             match F::REAL {
                 true => run::<<f64 as Float>::Avx512, P, F, K, true>(n, y, x, data),
@@ -263,14 +266,14 @@ fn choose<P: ComplexPart, F: Function<K>, const K: usize>(level: Level) -> Kerne
     Kernel::new(run).recorded(record::<P, F, K>)
 }
 
-/// A scalar function.
+/// The type of a scalar function.
 type Scalar1 = fn(Complex<f64>) -> Complex<f64>;
 type Scalar2 = fn(Complex<f64>, Complex<f64>) -> Complex<f64>;
 
 macro_rules! kernels {
     ($enum:ident, $k:expr, $eval:ident, $scalar:ty, |$f:ident, $x:ident| $call:expr; $($name:ident)*) => {
         impl $enum {
-            /// The kernel, and the scalar function as its `data`.
+            /// The kernel, and the scalar function as its parameter.
             pub fn kernel<P: ComplexPart>(self, level: Level, scalar: $scalar) -> (Kernel, usize) {
                 let kernel = match self {
                     $($enum::$name => {
@@ -281,8 +284,8 @@ macro_rules! kernels {
                                 $eval::<_, P>($enum::$name, x)
                             }
                             unsafe fn scalar(data: usize, $x: [Complex<f64>; $k]) -> Complex<f64> {
-                                // SAFETY: `data` is the function that `kernel` returned beside this
-                                // one.
+                                // SAFETY: `data` is the function that `kernel` returned together
+                                // with this kernel.
                                 let $f: $scalar = unsafe { std::mem::transmute(data) };
                                 $call
                             }
@@ -328,7 +331,7 @@ struct Power;
 
 impl Function<1> for Power {
     const RARE: bool = false;
-    /// By squaring, from the lowest bit of the exponent up.
+    /// Repeated squaring, from the lowest bit of the exponent up.
     #[inline(always)]
     fn eval<W: F64Vector, P: ComplexPart>(data: usize, [z]: [Z<W>; 1]) -> Result<W> {
         let (mut left, mut square, mut y) = (data, z, None);
@@ -352,7 +355,7 @@ impl Function<1> for Power {
     }
 }
 
-/// The kernel of `z^n` for an `n` that is its `data`.
+/// The kernel of `z^n`; `n` is its parameter.
 pub fn power<P: ComplexPart>(level: Level) -> Kernel {
     choose::<P, Power, 1>(level)
 }

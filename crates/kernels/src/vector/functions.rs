@@ -1,4 +1,4 @@
-//! The elementary functions as kernels on slices, chosen by element type and [`Level`].
+//! The elementary functions as kernels on slices, selected by element type and [`Level`].
 
 use super::{Float, MOST, V, inverse, math};
 use crate::emit::{self, TraceId, TraceVector};
@@ -9,7 +9,7 @@ use crate::tile::{Kernel, Run};
 pub(crate) trait Function1 {
     fn eval<W: V>(x: W) -> W;
 
-    /// Where the value is that of [`Function1::scalar`]; `None` if nowhere.
+    /// The lanes whose value is that of [`Function1::scalar`]; `None` if there are never any.
     #[inline(always)]
     fn rare<W: V>(_: W) -> Option<W::M> {
         None
@@ -24,7 +24,7 @@ pub(crate) trait Function1 {
 pub(crate) trait Function2 {
     fn eval<W: V>(x: W, y: W) -> W;
 
-    /// As [`Function1::rare`].
+    /// The lanes whose value is that of [`Function2::scalar`]; `None` if there are never any.
     #[inline(always)]
     fn rare<W: V>(_: W, _: W) -> Option<W::M> {
         None
@@ -35,11 +35,12 @@ pub(crate) trait Function2 {
     }
 }
 
-/// Runs `step` on vectors: it must be inlined, or it is not compiled for the instruction set; the
-/// last one may be a part, with ones behind it, so that no function finds anything rare there.
+/// Runs `step` on vectors. It must be inlined, otherwise it is not compiled for the instruction
+/// set. A partial last vector is padded with ones, which need no scalar fallback.
 ///
 /// # Safety
-/// `y` and all of `x` are valid for `n` elements; `y` may be one of `x`, else they do not overlap.
+/// `y` and all of `x` are valid for `n` elements. `y` may be equal to one of `x`; otherwise they do
+/// not overlap.
 #[inline(always)]
 unsafe fn each<W: V, const K: usize>(
     n: usize,
@@ -50,9 +51,9 @@ unsafe fn each<W: V, const K: usize>(
     let mut i = 0;
     while i < n {
         let rest = n - i;
-        // SAFETY: `rest` elements are left.
+        // SAFETY: the caller guarantees `n` elements, and `rest` of them are left.
         unsafe {
-            // No closure: it would not be compiled for the instruction set.
+            // A closure would not be compiled for the instruction set.
             let mut from = [W::splat(W::E::narrow(1.0)); K];
             for (v, x) in from.iter_mut().zip(x) {
                 *v = if rest < W::N {
@@ -72,7 +73,7 @@ unsafe fn each<W: V, const K: usize>(
     }
 }
 
-/// `y` with the lanes of `rare` computed one by one.
+/// Replaces the lanes of `rare` by scalar results.
 #[cold]
 #[inline(never)]
 fn lanes<E: Float, const K: usize>(
@@ -108,20 +109,20 @@ fn patched<W: V, const K: usize>(
                 }
             }
             lanes(&mut out[..W::N], &flags, &args, f);
-            // SAFETY: as above.
+            // SAFETY: the array has room for a vector.
             unsafe { W::load(out.as_ptr()) }
         }
         _ => y,
     }
 }
 
-/// The kernel over one kind of vector.
+/// The kernel on one vector type.
 ///
 /// # Safety
-/// That of [`Run`].
+/// The preconditions of [`Run`].
 #[inline(always)]
 unsafe fn run1<W: V, F: Function1>(n: usize, y: *mut u8, x: [*const u8; 3]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the preconditions (# Safety).
     unsafe {
         each::<W, 1>(
             n,
@@ -133,13 +134,13 @@ unsafe fn run1<W: V, F: Function1>(n: usize, y: *mut u8, x: [*const u8; 3]) {
     }
 }
 
-/// The kernel over one kind of vector.
+/// The kernel on one vector type.
 ///
 /// # Safety
-/// That of [`Run`].
+/// The preconditions of [`Run`].
 #[inline(always)]
 unsafe fn run2<W: V, F: Function2>(n: usize, y: *mut u8, x: [*const u8; 3]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the preconditions (# Safety).
     unsafe {
         each::<W, 2>(
             n,
@@ -155,7 +156,7 @@ unsafe fn run2<W: V, F: Function2>(n: usize, y: *mut u8, x: [*const u8; 3]) {
     }
 }
 
-/// What the function writes down.
+/// The recording function of the kernel.
 fn record1<E: Float, F: Function1>(x: [TraceId; 3], _: usize) -> TraceId {
     let x = TraceVector::<E>::of(x[0]);
     let y = F::eval(x);
@@ -163,7 +164,7 @@ fn record1<E: Float, F: Function1>(x: [TraceId; 3], _: usize) -> TraceId {
     y.0
 }
 
-/// What the function writes down.
+/// The recording function of the kernel.
 fn record2<E: Float, F: Function2>(x: [TraceId; 3], _: usize) -> TraceId {
     let (a, b) = (TraceVector::<E>::of(x[0]), TraceVector::<E>::of(x[1]));
     let y = F::eval(a, b);
@@ -173,7 +174,7 @@ fn record2<E: Float, F: Function2>(x: [TraceId; 3], _: usize) -> TraceId {
 
 macro_rules! levels {
     ($pick:ident, $trait:ident, $run:ident, $record:ident) => {
-        /// The kernel of a function at a level.
+        /// The kernel of a function for an instruction set.
         pub(crate) fn $pick<E: Float, F: $trait>(level: Level) -> Kernel {
             unsafe fn portable<E: Float, F: $trait>(
                 n: usize,
@@ -181,13 +182,13 @@ macro_rules! levels {
                 x: [*const u8; 3],
                 _: usize,
             ) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the preconditions (# Safety).
                 unsafe { $run::<E::Portable, F>(n, y, x) }
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
             unsafe fn avx2<E: Float, F: $trait>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the preconditions (# Safety).
                 unsafe { $run::<E::Avx2, F>(n, y, x) }
             }
             #[cfg(target_arch = "x86_64")]
@@ -198,7 +199,7 @@ macro_rules! levels {
                 x: [*const u8; 3],
                 _: usize,
             ) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the preconditions (# Safety).
                 unsafe { $run::<E::Avx512, F>(n, y, x) }
             }
             let run: Run = match level {
@@ -223,7 +224,7 @@ macro_rules! functions1 {
         pub enum Unary { $($(#[$doc])* $name),* }
 
         impl Unary {
-            /// All of them.
+            /// All functions.
             pub const ALL: &'static [Unary] = &[$(Unary::$name),*];
 
             pub(crate) fn kernel<E: Float>(self, level: Level) -> Kernel {
@@ -260,7 +261,7 @@ macro_rules! functions2 {
         pub enum Binary { $($(#[$doc])* $name),* }
 
         impl Binary {
-            /// All of them.
+            /// All functions.
             pub const ALL: &'static [Binary] = &[$(Binary::$name),*];
 
             pub(crate) fn kernel<E: Float>(self, level: Level) -> Kernel {
@@ -297,15 +298,15 @@ functions1! {
     Abs = V::abs;
     /// -1, 0 or 1; zeros and NaN stay.
     Sign = math::sign;
-    /// Down to an integer.
+    /// Rounds down to an integer.
     Floor = V::floor;
-    /// Up to an integer.
+    /// Rounds up to an integer.
     Ceil = V::ceil;
-    /// Towards zero to an integer.
+    /// Rounds toward zero to an integer.
     Trunc = V::trunc;
-    /// To the nearest integer, ties to even.
+    /// Rounds to the nearest integer, ties to even.
     RoundHalfEven = V::round;
-    /// To the nearest integer, ties away from zero.
+    /// Rounds to the nearest integer, ties away from zero.
     RoundHalfAway = math::round_half_away;
     /// `√x`
     Sqrt = V::sqrt;
@@ -378,9 +379,9 @@ functions2! {
     Mul = V::mul;
     /// `x / y`
     Div = V::div;
-    /// IEEE maximum: NaN wins, `+0 > -0`.
+    /// IEEE maximum: NaN if either is NaN, `+0 > -0`.
     Max = math::maximum;
-    /// IEEE minimum: NaN wins, `-0 < +0`.
+    /// IEEE minimum: NaN if either is NaN, `-0 < +0`.
     Min = math::minimum;
     /// `x^y`
     Pow = math::pow;
@@ -390,9 +391,9 @@ functions2! {
     Rem = math::rem, rare far_quotient, libm::fmod;
     /// `x log y`, 0 where `x` is 0.
     Xlogy = math::xlogy;
-    /// `x y`, and 0 where a factor is.
+    /// `x y`; 0 if a factor is 0 and the product is NaN.
     MulStrongZero = math::mul_strong_zero;
-    /// `x / y`, and 0 where `x` is or `y` is infinite.
+    /// `x / y`; 0 if `x` is 0 or `y` is infinite and the quotient is NaN.
     DivStrongZero = math::div_strong_zero;
     /// The rounding error of `x + y`.
     AddError = math::add_error;

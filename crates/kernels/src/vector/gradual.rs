@@ -1,11 +1,12 @@
-//! [`product`]: a product without operations on subnormal numbers, for machines on which one takes as long as a hundred others.
+//! [`product`]: a product without operations on subnormal numbers, for CPUs on which such an
+//! operation takes 100 times as long as another.
 //!
 //! ```text
 //! x ≤ y the magnitudes,  z = x 2^s        exact, because x < 2^t is small
 //! x y = (z y) 2^-s                        where that is a normal number
 //! x y = (2^(m+s) + z y) - 2^(m+s)         below 2^m, the least normal number: its bits count units of the least number
 //! ```
-//! Every case rounds once, so the bits are those of the product.
+//! Every case rounds once, so the bits are those of the plain product.
 
 use super::{Float, V};
 
@@ -27,8 +28,8 @@ pub(crate) fn product<W: V>(a: W, b: W) -> W {
     let less = x.lt(y);
     let (x, y) = (W::select(less, x, y), W::select(less, y, x));
     let (small, subnormal) = (x.lt(two(small)), x.lt(two(least)));
-    // The fraction of a subnormal number behind a leading 1, and without that: 2^-least times as
-    // large.
+    // The fraction of a subnormal number with a leading 1, and without it; both are scaled by
+    // 2^-least.
     let x = W::select(subnormal, x.or(one).sub(one), x);
     let x = x.mul(W::select(subnormal, unit, W::select(small, two(up), one)));
     let z = x.mul(y);
@@ -43,7 +44,7 @@ mod tests {
     use super::super::{Float, V};
     use super::product;
 
-    /// Numbers around every bound, with random fractions.
+    /// Numbers near every bound, with random fractions.
     fn numbers<E: Float>(exponents: std::ops::RangeInclusive<i32>) -> Vec<E> {
         let mut state = 1u64;
         let mut x = vec![0.0, f64::INFINITY, f64::NAN, 1.0, 2.0 - f64::EPSILON];
@@ -70,7 +71,7 @@ mod tests {
                 );
                 let [plain, ours] = [plain, ours].map(|y| {
                     let mut out = vec![a; W::N];
-                    // SAFETY: there is room for a vector.
+                    // SAFETY: the array has room for a vector.
                     unsafe { y.store(out.as_mut_ptr()) };
                     out[0]
                 });

@@ -1,7 +1,7 @@
 //! Cube roots, inverse hyperbolic functions and the inverse error function over [`V`].
 //!
-//! Straight-line code at the precision of the element: both engines run it, and errors are at most
-//! 2 units in the last place.
+//! Straight-line code at the precision of the element, which is both interpreted and emitted.
+//! Errors are at most 2 units in the last place.
 //!
 //! ```text
 //! cbrt x    y (1 + h/3 + 2h²/9 + 14h³/81) with h = 1 - m y³, y an estimate of m^-⅓, then one step
@@ -10,13 +10,14 @@
 //! atanh x   log1p(2x / (1 - x)) / 2
 //! erf⁻¹ x   x P(w), w = -log(1 - x²)
 //! ```
-//! Sums that enter a logarithm are two numbers: the rounded sum and its rounding error.
+//! A sum that is the argument of a logarithm is represented by two numbers: the rounded sum and its
+//! rounding error.
 
 use super::math::{c, k, log_of, log_special, poly, split, split_any};
 use super::tables::Tables;
 use super::{Float, V};
 
-/// Above it, `x² + 1` is `x²` in every float.
+/// Threshold above which `x² + 1` rounds to `x²` in every float type.
 const LOG_FORM_THRESHOLD: f64 = 268435456.0;
 
 /// `x^⅓`
@@ -98,20 +99,20 @@ pub(super) fn acosh<W: V>(x: W) -> W {
     W::select(one.le(x), y, c(W::E::NAN))
 }
 
-/// The inverse of tanh: infinite at 1 and -1, NaN beyond.
+/// The inverse of tanh: infinite at 1 and -1, NaN outside of [-1, 1].
 #[inline(always)]
 pub(super) fn atanh<W: V>(x: W) -> W {
     let (a, one) = (x.abs(), k::<W>(1.0));
     let z = x.mul(x);
     let near = x.mul(z).mul(k(0.5)).fma(poly(z, W::E::LOG), x);
-    // 2a / (1 - a), with what rounding takes from the divisor and the quotient.
+    // 2a / (1 - a), corrected by the rounding errors of the divisor and the quotient.
     let below = one.sub(a);
     let below_low = one.sub(below).sub(a);
     let top = a.add(a);
     let t = top.div(below);
     let low = t.neg().fma(below, top).sub(t.mul(below_low)).div(below);
     let far = log1p_of(t, low, a.lt(k(0.0))).mul(k(0.5)).or(x.sign_of());
-    // Below the start of the polynomial's interval, a logarithm has exponent 0.
+    // Below the first interval of the polynomials a logarithm has exponent 0.
     W::select(
         a.lt(k(0.16796875)),
         near,
@@ -119,7 +120,7 @@ pub(super) fn atanh<W: V>(x: W) -> W {
     )
 }
 
-/// A constant of the interval of [`Tables::ERF_INV_FAR`] that a number is in.
+/// A coefficient of the interval of [`Tables::ERF_INV_FAR`] that contains a number.
 #[inline(always)]
 fn by_interval<W: V>(x: W, of: impl Fn(&(W::E, W::E, &'static [W::E])) -> W::E) -> W {
     let (first, others) = W::E::ERF_INV_FAR
@@ -132,7 +133,7 @@ fn by_interval<W: V>(x: W, of: impl Fn(&(W::E, W::E, &'static [W::E])) -> W::E) 
     y
 }
 
-/// The inverse of erf: infinite at 1 and -1, NaN beyond.
+/// The inverse of erf: infinite at 1 and -1, NaN outside of [-1, 1].
 #[inline(always)]
 pub(super) fn erf_inv<W: V>(x: W) -> W {
     let a = x.abs();

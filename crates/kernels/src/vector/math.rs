@@ -1,11 +1,12 @@
-//! Elementary functions over [`V`]: at most 2 units in the last place over the whole range (`tan`
-//! 2.2, `erfc` 2.3), special values as IEEE 754 and C say, and the same bits at every level.
+//! Elementary functions over [`V`]. The error is at most 2 units in the last place over the whole
+//! range (`tan` 2.2, `erfc` 2.3). Special values are those of IEEE 754 and C, and all instruction
+//! sets give the same bits.
 //!
-//! Arguments are reduced exactly with `fma` (the product with a full-precision constant is exact
-//! before it is rounded against the argument), a polynomial of [`Tables`](super::tables::Tables)
-//! does the rest. A few functions have arguments for which no vector way is short:
-//! [`Function::rare`](super::functions::Function::rare) names them, and they go to the scalar
-//! function.
+//! Arguments are reduced exactly with `fma`: the product with a full-precision constant is exact
+//! before it is rounded against the argument. A polynomial of [`Tables`](super::tables::Tables)
+//! gives the value. A few functions have arguments without a short vector algorithm.
+//! [`Function1::rare`](super::functions::Function1::rare) selects them, and the scalar function
+//! computes them.
 
 pub(super) use super::{c, k};
 
@@ -14,8 +15,7 @@ use super::{V, pow2};
 
 /// `c_0 + c_1 x + c_2 x² + ..` by Horner's rule, of at most 28 coefficients.
 ///
-/// Steps stand one after another, because a function with hundreds of loops takes minutes to
-/// compile.
+/// The steps are unrolled, because a function with hundreds of loops takes minutes to compile.
 #[inline(always)]
 pub(super) fn poly<W: V>(x: W, c: &'static [W::E]) -> W {
     let n = c.len();
@@ -35,7 +35,7 @@ pub(super) fn poly<W: V>(x: W, c: &'static [W::E]) -> W {
     y
 }
 
-/// `x` kept in an interval; NaN stays.
+/// `x` clamped to an interval; NaN is unchanged.
 #[inline(always)]
 fn clamp<W: V>(x: W, low: W::E, high: W::E) -> W {
     let x = W::select(x.lt(c(low)), c(low), x);
@@ -57,9 +57,9 @@ pub(super) fn exp_q<W: V>(r: W) -> W {
     r.mul(r).fma(poly(r, W::E::EXP), r)
 }
 
-/// Where an exponential vanishes, and `x` kept below a bound, with 0 there: x86 takes as long for
-/// one product that vanishes as for a hundred others, and attention has a masked one for every
-/// second element.
+/// The lanes in which an exponential underflows to 0, and `x` clamped to the upper bound, with 0 in
+/// these lanes. On x86 a product that underflows takes 100 times as long as another, and masked
+/// attention has one for every second element.
 #[inline(always)]
 fn vanishing<W: V>(x: W, (low, high): (W::E, W::E)) -> (W::M, W) {
     let none = x.lt(c(low));
@@ -93,7 +93,7 @@ fn expm1_over<W: V>(x: W, d: f64) -> W {
     s.fma(q, s.sub(k((-d).exp2())))
 }
 
-/// Whether a quarter of `x` may be subnormal: it would lose digits there.
+/// Whether a quarter of `x` may be subnormal and so lose digits.
 #[inline(always)]
 fn least<W: V>(x: W) -> W::M {
     x.abs().lt(c::<W>(W::E::MIN_NORMAL).mul(k(4.0)))
@@ -124,7 +124,7 @@ pub(super) fn cosh<W: V>(x: W) -> W {
 #[inline(always)]
 pub(super) fn tanh<W: V>(x: W) -> W {
     let a = clamp(x.abs(), W::E::EXPM1_RANGE.0, W::E::TANH_ONE);
-    // (e^2a - 1) / 2, in two parts where these matter.
+    // (e^2a - 1) / 2, in two parts if both are significant.
     let (n, q) = exp_parts(a.add(a));
     let s = pow2(n.sub(k(1.0)));
     let rest = s.sub(k(0.5));
@@ -152,7 +152,7 @@ pub(super) fn logistic<W: V>(x: W) -> W {
     y.neg().mul(inverse).fma(lost, y)
 }
 
-/// A positive normal number as `2^e m`, `m` in `[√½, √2)`.
+/// Splits a positive normal number into `2^e m`, with `m` in `[√½, √2)`.
 #[inline(always)]
 pub(super) fn split<W: V>(x: W) -> (W, W) {
     let biased = x.bits_add(c(W::E::ONE_MINUS_SQRT_HALF)).exponent_bits();
@@ -161,7 +161,7 @@ pub(super) fn split<W: V>(x: W) -> (W, W) {
     (e, m)
 }
 
-/// [`split`] of any positive number, subnormal ones too.
+/// [`split`] of any positive number, subnormal numbers included.
 #[inline(always)]
 pub(super) fn split_any<W: V>(x: W) -> (W, W) {
     let tiny = x.lt(c(W::E::MIN_NORMAL));
@@ -169,7 +169,7 @@ pub(super) fn split_any<W: V>(x: W) -> (W, W) {
     (W::select(tiny, e.sub(c(W::E::SCALED_BY)), e), m)
 }
 
-/// `f²/2` and the rest: `log(1 + f) = f - (f²/2 - rest)`.
+/// `f²/2` and the remainder in `log(1 + f) = f - (f²/2 - rest)`.
 #[inline(always)]
 pub(super) fn log_parts<W: V>(f: W) -> (W, W) {
     let s = f.div(f.add(k(2.0)));
@@ -186,7 +186,7 @@ pub(super) fn log_of<W: V>(e: W, f: W, extra: W) -> W {
     e.mul(c(W::E::LN2_SHORT[0])).sub(half.sub(low).sub(f))
 }
 
-/// The logarithm's special values: `y` where `0 < x < ∞`.
+/// Applies the special values of the logarithm; the result is `y` where `0 < x < ∞`.
 #[inline(always)]
 pub(super) fn log_special<W: V>(x: W, y: W) -> W {
     let zero = k::<W>(0.0);
@@ -237,7 +237,8 @@ pub(super) fn log2<W: V>(x: W) -> W {
 fn quadrant<W: V>(x: W) -> (W, W, W) {
     let n = x.mul(c(W::E::TWO_OVER_PI)).round();
     let near = n.fma(c(W::E::MINUS_HALF_PI[0]), x);
-    // Beside a multiple of π/2 almost all of `near` is cancelled: what each step loses is kept.
+    // Near a multiple of π/2 almost all digits of `near` cancel, so the rounding error of each step
+    // is kept.
     let next = n.mul(c(W::E::MINUS_HALF_PI[1]));
     let r = near.add(next);
     let lost = next
@@ -246,7 +247,7 @@ fn quadrant<W: V>(x: W) -> (W, W, W) {
     (n, r, n.fma(c(W::E::MINUS_HALF_PI[2]), lost))
 }
 
-/// Sine and cosine, each in two parts, the first of which is the larger one.
+/// Sine and cosine, each in two parts with the larger part first.
 #[inline(always)]
 fn sin_cos_parts<W: V>(r: W, low: W) -> ([W; 2], [W; 2]) {
     let z = r.mul(r);
@@ -270,7 +271,7 @@ pub(super) fn odd<W: V>(n: W) -> W::M {
     W::not(half.eq(half.floor()))
 }
 
-/// `a` with its sign turned where `m` holds.
+/// `a`, negated where `m` holds.
 #[inline(always)]
 pub(super) fn turned<W: V>(m: W::M, a: W) -> W {
     W::select(m, a.neg(), a)
@@ -300,7 +301,7 @@ pub(super) fn tan<W: V>(x: W) -> W {
     let either = |a: W, b: W| W::select(swap, a, b);
     let top = [either(cos[0], sin[0]), either(cos[1], sin[1])];
     let bottom = [either(sin[0].neg(), cos[0]), either(sin[1].neg(), cos[1])];
-    // The quotient of two sums of two parts: that of their rounded values, and what it leaves.
+    // The quotient of two sums of two parts: the quotient of the rounded sums, and its remainder.
     let (a, b) = (top[0].add(top[1]), bottom[0].add(bottom[1]));
     let (a_low, b_low) = (top[0].sub(a).add(top[1]), bottom[0].sub(b).add(bottom[1]));
     let by = k::<W>(1.0).div(b);
@@ -309,7 +310,7 @@ pub(super) fn tan<W: V>(x: W) -> W {
     W::select(x.abs().lt(c(W::E::TINY)), x, left.fma(by, q))
 }
 
-/// Arguments whose quadrant needs more digits of π.
+/// Arguments whose reduction needs more digits of π.
 #[inline(always)]
 pub(super) fn far_angle<W: V>(x: W) -> W::M {
     W::not(x.abs().le(c(W::E::ANGLE_MAX)))
@@ -336,7 +337,8 @@ pub(super) fn atan<W: V>(x: W) -> W {
     y.or(x.sign_of())
 }
 
-/// The angle of `(y, x)`; of two zeros that of a zero and 1 or -1, of two infinities that of ones.
+/// The angle of `(y, x)`. Two zeros give the angle of a zero and ±1; two infinities give that of ±1
+/// and ±1.
 #[inline(always)]
 pub(super) fn atan2<W: V>(y: W, x: W) -> W {
     let (top, bottom) = (y.abs(), x.abs());
@@ -397,7 +399,7 @@ fn erfc_parts<W: V>(a: W, exact: bool) -> (W, W) {
         .expect("a polynomial has coefficients");
     let (first, rest) = (c::<W>(*first), poly(t, rest));
     let g = t.fma(rest, first);
-    // e^-a² with what is lost of the square.
+    // e^-a² with a correction for the rounding error of the square.
     let h = a.mul(a);
     let low = a.fma(a, h.neg());
     let (n, q) = exp_parts(h.neg());
@@ -442,7 +444,7 @@ pub(super) fn rsqrt<W: V>(x: W) -> W {
     k::<W>(1.0).div(x.sqrt())
 }
 
-/// `x^y`, by the rules of IEEE 754 where `x` is not a positive number.
+/// `x^y`. If `x` is not a positive number, the rules of IEEE 754 apply.
 #[inline(always)]
 pub(super) fn pow<W: V>(x: W, y: W) -> W {
     let (a, zero, one, infinity) = (x.abs(), k::<W>(0.0), k::<W>(1.0), c::<W>(W::E::INFINITY));
@@ -455,7 +457,7 @@ pub(super) fn pow<W: V>(x: W, y: W) -> W {
     let power = W::select(ends, end, positive_pow(a, y));
     let whole = y.trunc().eq(y);
     let power = W::select(W::both(whole, odd(y)), power.or(x.sign_of()), power);
-    // A negative number has powers with integers alone.
+    // A negative base has real powers for integer exponents only.
     let none = W::both(W::both(x.lt(zero), a.lt(infinity)), W::not(whole));
     let power = W::select(none, c(W::E::NAN), power);
     let power = W::select(W::either(x.is_nan(), y.is_nan()), x.add(y), power);
@@ -466,7 +468,8 @@ pub(super) fn pow<W: V>(x: W, y: W) -> W {
 #[inline(always)]
 pub(super) fn positive_pow<W: V>(x: W, y: W) -> W {
     let (e, m) = split_any(x);
-    // log m = 2 s + 2 s³/3 + 2 s⁵ P(s²), s = f / (m + 1), each of the first two in two parts.
+    // log m = 2 s + 2 s³/3 + 2 s⁵ P(s²), s = f / (m + 1). The first two terms are in two parts
+    // each.
     let f = m.sub(k(1.0));
     let d = m.add(k(1.0));
     let d_low = m.sub(d.sub(k(1.0)));
@@ -487,7 +490,7 @@ pub(super) fn positive_pow<W: V>(x: W, y: W) -> W {
     let g_low = k::<W>(2.0).sub(g).add(v).add(v_low);
     let l = s.mul(g);
     let l_low = s.fma(g, l.neg()).add(s.fma(g_low, s_low.mul(g)));
-    // To base 2, with the exponent.
+    // Converts to base 2 and adds the exponent.
     let by = c::<W>(W::E::LOG2E[0]);
     let p = l.mul(by);
     let p_low = l
@@ -495,7 +498,7 @@ pub(super) fn positive_pow<W: V>(x: W, y: W) -> W {
         .add(l.fma(c(W::E::LOG2E[1]), l_low.mul(by)));
     let w = e.add(p);
     let w_low = e.sub(w).add(p).add(p_low);
-    // Times y.
+    // Multiplies by y.
     let h = w.mul(y);
     let h_low = w.fma(y, h.neg()).add(w_low.mul(y));
     let t = clamp(h, W::E::EXP2_RANGE.0, W::E::EXP2_RANGE.1);
@@ -511,7 +514,7 @@ pub(super) fn positive_pow<W: V>(x: W, y: W) -> W {
     q.add(a_low.fma(q, a_low)).add(k(1.0)).scale(n)
 }
 
-/// IEEE `maximum`: NaN wins, `+0 > -0`.
+/// IEEE `maximum`: NaN if either is NaN, `+0 > -0`.
 #[inline(always)]
 pub(crate) fn maximum<W: V>(a: W, b: W) -> W {
     let y = W::select(a.lt(b), b, a);
@@ -519,7 +522,7 @@ pub(crate) fn maximum<W: V>(a: W, b: W) -> W {
     W::select(W::both(a.eq(a), b.eq(b)), y, a.add(b))
 }
 
-/// IEEE `minimum`: NaN wins, `-0 < +0`.
+/// IEEE `minimum`: NaN if either is NaN, `-0 < +0`.
 #[inline(always)]
 pub(crate) fn minimum<W: V>(a: W, b: W) -> W {
     let y = W::select(a.lt(b), a, b);
@@ -527,14 +530,14 @@ pub(crate) fn minimum<W: V>(a: W, b: W) -> W {
     W::select(W::both(a.eq(a), b.eq(b)), y, a.add(b))
 }
 
-/// `-1`, `0` or `1`; zeros and NaN stay.
+/// `-1`, `0` or `1`; zeros and NaN are unchanged.
 #[inline(always)]
 pub(super) fn sign<W: V>(x: W) -> W {
     let one = k::<W>(1.0).or(x.sign_of());
     W::select(W::either(x.eq(k(0.0)), x.is_nan()), x, one)
 }
 
-/// To the nearest integer, ties away from zero.
+/// Rounds to the nearest integer, ties away from zero.
 #[inline(always)]
 pub(super) fn round_half_away<W: V>(x: W) -> W {
     let a = x.abs();
@@ -561,7 +564,7 @@ pub(super) fn recip<W: V>(x: W) -> W {
     k::<W>(1.0).div(x)
 }
 
-/// The rounding error of `x + y` (Knuth), and 0 where the sum is not finite.
+/// The rounding error of `x + y` (Knuth); 0 if the sum is not finite.
 #[inline(always)]
 pub(super) fn add_error<W: V>(x: W, y: W) -> W {
     let s = x.add(y);
@@ -570,7 +573,7 @@ pub(super) fn add_error<W: V>(x: W, y: W) -> W {
     W::select(s.abs().lt(c(W::E::INFINITY)), error, k(0.0))
 }
 
-/// `x y`, and 0 where a factor is and the product is NaN.
+/// `x y`; 0 if a factor is 0 and the product is NaN.
 #[inline(always)]
 pub(super) fn mul_strong_zero<W: V>(x: W, y: W) -> W {
     let product = x.mul(y);
@@ -578,7 +581,7 @@ pub(super) fn mul_strong_zero<W: V>(x: W, y: W) -> W {
     W::select(W::both(zero, product.is_nan()), k(0.0), product)
 }
 
-/// `x / y`, and 0 where `x` is 0 or `y` infinite and the quotient is NaN.
+/// `x / y`; 0 if `x` is 0 or `y` is infinite and the quotient is NaN.
 #[inline(always)]
 pub(super) fn div_strong_zero<W: V>(x: W, y: W) -> W {
     let quotient = x.div(y);
@@ -602,13 +605,13 @@ pub(super) fn recip_one_plus_square<W: V>(x: W) -> W {
     W::select(x.abs().le(k(1.0)), near, r.div(x.add(r)))
 }
 
-/// `x log y`, 0 where `x` is 0, whatever `y` is.
+/// `x log y`; 0 if `x` is 0, for any `y`.
 #[inline(always)]
 pub(super) fn xlogy<W: V>(x: W, y: W) -> W {
     W::select(x.eq(k(0.0)), k(0.0), x.mul(log(y)))
 }
 
-/// What a quotient, cut to an integer, leaves.
+/// The remainder after subtracting the truncated, rounded quotient times the divisor.
 #[inline(always)]
 fn rem_step<W: V>(r: W, b: W) -> W {
     r.div(b).trunc().neg().fma(b, r)
@@ -619,8 +622,8 @@ fn rem_step<W: V>(r: W, b: W) -> W {
 /// ```text
 /// r - q y is a float for q = trunc(r / y), and for q = r / y from where quotients are integers
 /// ```
-/// The first step leaves at most `y` times the rounding error of the quotient, the second at most
-/// `y`.
+/// After the first step the remainder is at most `y` times the rounding error of the quotient,
+/// after the second at most `y`.
 #[inline(always)]
 pub(super) fn rem<W: V>(x: W, y: W) -> W {
     let (a, b) = (x.abs(), y.abs());
@@ -629,7 +632,7 @@ pub(super) fn rem<W: V>(x: W, y: W) -> W {
     W::select(b.eq(c(W::E::INFINITY)), a, r).or(x.sign_of())
 }
 
-/// Quotients that take more than two steps, and operands that have no remainder.
+/// Quotients that need more than two steps, and operands for which no remainder is defined.
 #[inline(always)]
 pub(super) fn far_quotient<W: V>(x: W, y: W) -> W::M {
     let least = c::<W>(W::E::SCALE_UP);

@@ -1,10 +1,10 @@
-//! Vectors of floats: one trait, implemented for each [`Level`](crate::simd::Level), with the same
-//! bits in each.
+//! Vectors of floats: a trait with an implementation for each [`Level`](crate::simd::Level). All
+//! implementations give the same bits.
 //!
-//! Every method is one IEEE operation, or a fixed bit manipulation, lane by lane. Nothing
-//! approximates, nothing is contracted, and subnormal numbers count: so a function written over
-//! [`V`] gives the same bits whatever vector it is compiled for. `fma` is exact at every level (on
-//! machines without the instruction it is slow).
+//! Every method is one IEEE operation or a fixed bit manipulation, lane by lane. There is no
+//! approximation, no contraction and no flush of subnormal numbers. So a function over [`V`] gives
+//! the same bits for every vector type. `fma` is exact for every instruction set; it is slow on
+//! CPUs without the instruction.
 
 pub mod complex;
 pub mod functions;
@@ -23,14 +23,14 @@ mod x86;
 pub(crate) use math::{maximum, minimum};
 pub(crate) use tables::Tables;
 
-/// A float with vectors of it for each level.
+/// A float type with vectors for each instruction set.
 pub(crate) trait Float: Tables + Copy + Send + Sync + 'static {
-    /// For machines of which nothing is known.
+    /// The vector for CPUs without a detected instruction set.
     type Portable: V<E = Self>;
-    /// One lane.
+    /// A vector of one lane.
     type Single: V<E = Self>;
-    /// Vectors of long functions for machines of which nothing is known: one lane where a fused
-    /// product and sum is a call, as eight copies of a function of a thousand calls take minutes to
+    /// The vector for long functions on CPUs without a detected instruction set. It has one lane
+    /// where `fma` is a call: eight copies of a function with a thousand calls take minutes to
     /// compile and are no faster.
     type Plain: V<E = Self>;
     /// 256 bits.
@@ -42,18 +42,18 @@ pub(crate) trait Float: Tables + Copy + Send + Sync + 'static {
 
     fn widen(self) -> f64;
     fn narrow(x: f64) -> Self;
-    /// Its bits, in the lowest ones.
+    /// The bits of the number, zero-extended.
     fn bits(self) -> u64;
 }
 
-/// Room for the elements of any vector.
+/// Maximum number of lanes of a vector.
 pub(crate) const MOST: usize = 16;
 
 /// A vector of floats.
 pub(crate) trait V: Copy {
-    /// Its element.
+    /// The element type.
     type E: Float;
-    /// A truth value for each lane.
+    /// A boolean for each lane.
     type M: Copy;
     /// The number of lanes.
     const N: usize;
@@ -64,27 +64,27 @@ pub(crate) trait V: Copy {
     /// # Safety
     /// `p` is valid for writing `N` elements.
     unsafe fn store(self, p: *mut Self::E);
-    /// The first `n` elements, and `rest` in the other lanes.
+    /// Loads the first `n` elements; the other lanes are `rest`.
     ///
     /// # Safety
     /// `p` is valid for reading `n < N` elements.
     #[inline(always)]
     unsafe fn load_part(p: *const Self::E, n: usize, rest: Self::E) -> Self {
         let mut lanes = [rest; MOST];
-        // SAFETY: the caller's promise, and there is room for a vector.
+        // SAFETY: the caller guarantees `n` elements at `p`, and the array has room for a vector.
         unsafe {
             std::ptr::copy_nonoverlapping(p, lanes.as_mut_ptr(), n);
             Self::load(lanes.as_ptr())
         }
     }
-    /// The first `n` lanes.
+    /// Stores the first `n` lanes.
     ///
     /// # Safety
     /// `p` is valid for writing `n < N` elements.
     #[inline(always)]
     unsafe fn store_part(self, p: *mut Self::E, n: usize) {
         let mut lanes = [Self::E::narrow(0.0); MOST];
-        // SAFETY: as for `load_part`.
+        // SAFETY: the caller guarantees `n` elements at `p`, and the array has room for a vector.
         unsafe {
             self.store(lanes.as_mut_ptr());
             std::ptr::copy_nonoverlapping(lanes.as_ptr(), p, n);
@@ -94,27 +94,27 @@ pub(crate) trait V: Copy {
     #[inline(always)]
     fn first(self) -> Self::E {
         let mut lanes = [Self::E::narrow(0.0); MOST];
-        // SAFETY: there is room for a vector.
+        // SAFETY: the array has room for a vector.
         unsafe { self.store(lanes.as_mut_ptr()) };
         lanes[0]
     }
-    /// Lane `l` of the result is lane `l + H`, for `H` below `N` and `l` below `H`; the others are
-    /// any lanes.
+    /// Lane `l` of the result is lane `l + H`, for `H` below `N` and `l` below `H`. The other lanes
+    /// are unspecified.
     #[inline(always)]
     fn rotate<const H: i32>(self) -> Self {
         let mut lanes = [Self::E::narrow(0.0); 2 * MOST];
-        // SAFETY: there is room for two vectors.
+        // SAFETY: the array has room for two vectors, and `H < N`.
         unsafe {
             self.store(lanes.as_mut_ptr());
             Self::load(lanes.as_ptr().add(H as usize))
         }
     }
-    /// The elements of even and of odd index of `self` and `b`, one after the other.
+    /// The elements of even index and those of odd index of `self` followed by `b`.
     #[inline(always)]
     fn unzip(self, b: Self) -> (Self, Self) {
         let mut lanes = [Self::E::narrow(0.0); 2 * MOST];
         let (mut even, mut odd) = ([Self::E::narrow(0.0); MOST], [Self::E::narrow(0.0); MOST]);
-        // SAFETY: there is room for two vectors, and for one in each half.
+        // SAFETY: `lanes` has room for two vectors, `even` and `odd` for one each.
         unsafe {
             self.store(lanes.as_mut_ptr());
             b.store(lanes.as_mut_ptr().add(Self::N));
@@ -129,7 +129,7 @@ pub(crate) trait V: Copy {
     fn zip(self, odd: Self) -> (Self, Self) {
         let mut lanes = [Self::E::narrow(0.0); 2 * MOST];
         let (mut x, mut y) = ([Self::E::narrow(0.0); MOST], [Self::E::narrow(0.0); MOST]);
-        // SAFETY: as for `unzip`.
+        // SAFETY: `lanes` has room for two vectors, `x` and `y` for one each.
         unsafe {
             self.store(x.as_mut_ptr());
             odd.store(y.as_mut_ptr());
@@ -151,20 +151,20 @@ pub(crate) trait V: Copy {
     fn sqrt(self) -> Self;
     /// `self * b + c`, rounded once.
     fn fma(self, b: Self, c: Self) -> Self;
-    /// To the nearest integer, ties to even.
+    /// Rounds to the nearest integer, ties to even.
     fn round(self) -> Self;
     fn floor(self) -> Self;
     fn ceil(self) -> Self;
     fn trunc(self) -> Self;
 
-    /// Bits.
+    /// Bitwise operations.
     fn and(self, b: Self) -> Self;
     fn or(self, b: Self) -> Self;
     fn xor(self, b: Self) -> Self;
-    /// The bits as integers, wrapping.
+    /// Operations on the bits as integers, wrapping.
     fn bits_add(self, b: Self) -> Self;
     fn bits_sub(self, b: Self) -> Self;
-    /// The bits shifted by the width of the fraction, zeros coming in.
+    /// Logical shifts of the bits by the width of the fraction.
     fn to_exponent(self) -> Self;
     fn exponent_bits(self) -> Self;
 
@@ -175,8 +175,8 @@ pub(crate) trait V: Copy {
     fn either(a: Self::M, b: Self::M) -> Self::M;
     fn not(a: Self::M) -> Self::M;
     fn any(a: Self::M) -> bool;
-    /// Whether there may be a lane in which it holds: where there is none, a function may leave out
-    /// what is for such lanes alone.
+    /// Whether the mask may hold in some lane. If not, a function may skip code that is only for
+    /// such lanes.
     #[inline(always)]
     fn may_hold(a: Self::M) -> bool {
         Self::any(a)
@@ -184,7 +184,7 @@ pub(crate) trait V: Copy {
     /// `a` where `m` holds, else `b`.
     fn select(m: Self::M, a: Self, b: Self) -> Self;
 
-    /// `self 2^n`, rounded once, for an integer `n` whose half is the exponent of a normal number.
+    /// `self 2^n`, rounded once, for an integer `n` such that `2^(n/2)` is a normal number.
     #[inline(always)]
     fn scale(self, n: Self) -> Self {
         scale(self, n)
@@ -216,19 +216,19 @@ fn c<W: V>(x: W::E) -> W {
     W::splat(x)
 }
 
-/// A small number, exact in every float.
+/// A constant that is exact in every float type.
 #[inline(always)]
 fn k<W: V>(x: f64) -> W {
     W::splat(W::E::narrow(x))
 }
 
-/// `2^n` for an integer `n` of a normal result.
+/// `2^n` for an integer `n`; the result is a normal number.
 #[inline(always)]
 fn pow2<W: V>(n: W) -> W {
     n.add(c(W::E::TO_EXPONENT)).to_exponent()
 }
 
-/// [`V::scale`] in two steps, of which the first is exact.
+/// [`V::scale`] in two steps, the first of which is exact.
 #[inline(always)]
 pub(crate) fn scale<W: V>(x: W, n: W) -> W {
     let half = n.mul(k(0.5)).floor();

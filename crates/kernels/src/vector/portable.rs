@@ -1,9 +1,9 @@
-//! Vectors as arrays: what every machine runs, lane by lane or as its compiler sees fit.
+//! Vectors as arrays, for every CPU. The compiler may vectorize them.
 
 use super::{Float, V};
 use std::array::from_fn;
 
-/// Lanes of a portable vector.
+/// Number of lanes of a portable vector.
 const N: usize = 8;
 
 /// A portable vector.
@@ -69,12 +69,12 @@ macro_rules! portable {
 
             #[inline(always)]
             unsafe fn load(p: *const $t) -> Self {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the preconditions (# Safety).
                 Array(unsafe { p.cast::<[$t; N]>().read_unaligned() })
             }
             #[inline(always)]
             unsafe fn store(self, p: *mut $t) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the preconditions (# Safety).
                 unsafe { p.cast::<[$t; N]>().write_unaligned(self.0) }
             }
             #[inline(always)]

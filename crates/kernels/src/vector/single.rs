@@ -1,4 +1,4 @@
-//! Vectors of one lane: what is left when there are fewer lines than lanes.
+//! Vectors of one lane, for cases with fewer lines than lanes.
 
 use super::V;
 
@@ -22,12 +22,12 @@ macro_rules! single {
 
             #[inline(always)]
             unsafe fn load(p: *const $t) -> Self {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the preconditions (# Safety).
                 SingleLane(unsafe { p.read() })
             }
             #[inline(always)]
             unsafe fn store(self, p: *mut $t) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the preconditions (# Safety).
                 unsafe { p.write(self.0) }
             }
             #[inline(always)]

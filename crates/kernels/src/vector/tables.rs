@@ -1,13 +1,14 @@
 //! The constants of the elementary functions, for each float.
 //!
-//! Polynomials interpolate at Chebyshev nodes, computed with 50 digits and rounded; their errors
-//! are below a tenth of a unit in the last place of the function. Numbers of several parts are
-//! unevaluated sums, each part the nearest to what is left.
+//! Polynomials interpolate at Chebyshev nodes. Coefficients are computed with 50 digits and
+//! rounded; the errors are below 0.1 units in the last place of the function. A number with several
+//! parts is an unevaluated sum in which each part is the nearest float to the remainder.
 
-// A part is the nearest float to a number that has a name; it need not be that number.
+// A constant is the nearest float to a mathematical constant, and may differ from the constant of
+// the standard library.
 #![allow(clippy::approx_constant, clippy::excessive_precision)]
 
-/// What the functions of [`math`](super::math) need of a float.
+/// Constants of a float type for the functions of [`math`](super::math).
 pub(crate) trait Tables: Sized + 'static {
     /// 0
     const ZERO: Self;
@@ -23,17 +24,18 @@ pub(crate) trait Tables: Sized + 'static {
     const NAN: Self;
     /// The least normal number.
     const MIN_NORMAL: Self;
-    /// A power of two that makes subnormal numbers normal ..
+    /// A power of two that makes subnormal numbers normal.
     const SCALE_UP: Self;
-    /// .. and its exponent.
+    /// The exponent of [`Tables::SCALE_UP`].
     const SCALED_BY: Self;
-    /// Plus an integer: the integer with the exponent's bias, in the lowest bits.
+    /// The sum with a small integer has that integer, plus the bias of the exponent, in its lowest
+    /// bits.
     const TO_EXPONENT: Self;
     /// The difference of the bits of 1 and of √½.
     const ONE_MINUS_SQRT_HALF: Self;
-    /// Or-ed to a small integer's bits: that integer more than this.
+    /// Bits that turn the bits of a small integer into a float: that integer plus this number.
     const INTEGER: Self;
-    /// That, and the exponent's bias.
+    /// The number in the previous constant plus the bias of the exponent.
     const INTEGER_BIAS: Self;
     /// 1 / ln 2.
     const LOG2E: [Self; 2];
@@ -41,15 +43,15 @@ pub(crate) trait Tables: Sized + 'static {
     const LN2: [Self; 2];
     /// -ln 2.
     const MINUS_LN2: [Self; 2];
-    /// ln 2, the first part short: its product with an exponent is exact.
+    /// ln 2 in two parts. The first has so few digits that its product with an exponent is exact.
     const LN2_SHORT: [Self; 2];
-    /// Below it `e^x` is 0, above it ∞.
+    /// Bounds of the argument: below the first `e^x` is 0, above the second it is ∞.
     const EXP_RANGE: (Self, Self);
-    /// The same for `2^x`.
+    /// Bounds of the argument: below the first `2^x` is 0, above the second it is ∞.
     const EXP2_RANGE: (Self, Self);
-    /// Below it `e^x - 1` is -1, above it `e^x / 2` is ∞.
+    /// Bounds of the argument: below the first `e^x - 1` is -1, above the second `e^x / 2` is ∞.
     const EXPM1_RANGE: (Self, Self);
-    /// From here on tanh is 1.
+    /// Least argument for which tanh rounds to 1.
     const TANH_ONE: Self;
     /// 2/π
     const TWO_OVER_PI: Self;
@@ -59,15 +61,15 @@ pub(crate) trait Tables: Sized + 'static {
     const HALF_PI: [Self; 2];
     /// π.
     const PI: [Self; 2];
-    /// Below it `sin x` and `tan x` are `x`.
+    /// Bound below which `sin x` and `tan x` round to `x`.
     const TINY: Self;
-    /// Up to it three parts of π are enough.
+    /// Maximum argument for which three parts of π are sufficient.
     const ANGLE_MAX: Self;
     /// atan of ½, 1 and 1½.
     const ATAN_AT: [[Self; 2]; 3];
     /// 2/√π.
     const TWO_OVER_ROOT_PI: [Self; 2];
-    /// From here on erfc is 0.
+    /// Least argument for which erfc rounds to 0.
     const ERFC_ZERO: Self;
     /// `a` of the variable `(x - a) / (x + a)` of [`Tables::ERFC`].
     const ERFC_AT: f64;
@@ -83,20 +85,22 @@ pub(crate) trait Tables: Sized + 'static {
     const COS: &'static [Self];
     /// `(erf x / x - 2/√π) / x²` in `x²`, `|x| <= 1`.
     const ERF: &'static [Self];
-    /// `(x + a) e^(x²) erfc x` in `(x - a) / (x + a)`, from 0.45 to where erfc is 0.
+    /// `(x + a) e^(x²) erfc x` in `(x - a) / (x + a)`, for `x` between 0.45 and the least argument
+    /// with erfc 0.
     const ERFC: &'static [Self];
-    /// What the first of these leaves of the value at `a`.
+    /// The remainder of the value at `a` after its nearest float.
     const ERFC_LOW: Self;
     /// `(atan t - t) / t³` in `t²`, `|t| <= 7/16`.
     const ATAN: &'static [Self];
     /// `(asin x - x) / x³` in `x²`, `|x| <= 1/2`.
     const ASIN: &'static [Self];
-    /// `x^-⅓` in `x - 1`, `x` in `[√½, √2]`, to a few digits.
+    /// `x^-⅓` in `x - 1`, for `x` in `[√½, √2]`, with low precision.
     const ROOT: &'static [Self];
     /// `erf⁻¹ x / x` in `w = -log(1 - x²)`, which is at most 5.
     const ERF_INV_NEAR: &'static [Self];
-    /// The same for larger `w`: intervals of `√w`, each with its start, a center and a polynomial
-    /// in the distance from the center. The polynomials have equally many coefficients.
+    /// `erf⁻¹ x / x` for larger `w`, by intervals of `√w`. Each has its start, a center and a
+    /// polynomial in the distance from the center. All polynomials have the same number of
+    /// coefficients.
     const ERF_INV_FAR: &'static [(Self, Self, &'static [Self])];
 }
 

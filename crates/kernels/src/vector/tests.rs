@@ -1,5 +1,5 @@
-//! Accuracy against functions with more digits, special values, and equal bits at every level and
-//! position.
+//! Accuracy against functions with more digits, special values, and equal bits for every
+//! instruction set and position.
 
 use super::functions::{Binary, Unary};
 use crate::simd::Level;
@@ -15,7 +15,7 @@ fn run1<T: Copy + Default>(kernel: Kernel, x: &[T]) -> Vec<T> {
 
 fn run2<T: Copy + Default>(kernel: Kernel, a: &[T], b: &[T]) -> Vec<T> {
     let mut y = vec![T::default(); a.len()];
-    // SAFETY: as above.
+    // SAFETY: the kernel is one of T, and all slices have this length.
     unsafe {
         (kernel.run)(
             a.len(),
@@ -27,7 +27,7 @@ fn run2<T: Copy + Default>(kernel: Kernel, a: &[T], b: &[T]) -> Vec<T> {
     y
 }
 
-/// Numbers of all sizes and kinds: any bits, and many near 1 and 0.
+/// Numbers of all magnitudes and classes: random bits, with many numbers near 1 and 0.
 fn doubles(n: usize, random: &mut Random) -> Vec<f64> {
     let special = [
         0.0,
@@ -58,7 +58,7 @@ fn doubles(n: usize, random: &mut Random) -> Vec<f64> {
     let mut x = special.to_vec();
     while x.len() < n {
         x.push(match random.below(5) {
-            // Beside zeros of sine and cosine.
+            // Numbers near zeros of sine and cosine.
             4 => (random.below(20_000) as f64 - 10_000.0) * std::f64::consts::FRAC_PI_2,
             0 => f64::from_bits(random.next() << 33 ^ random.next()),
             1 => random.float() * 30.0,
@@ -120,7 +120,7 @@ fn every_level_and_position_gives_the_same_bits() {
     }
 }
 
-/// A function, and its meaning in f64.
+/// A function, and its reference in f64.
 const MEANING: &[(Unary, fn(f64) -> f64)] = &[
     (Unary::Neg, |x| -x),
     (Unary::Abs, f64::abs),
@@ -202,8 +202,7 @@ fn erf_inv(x: f64) -> f64 {
     y.copysign(x)
 }
 
-/// The error in units in the last place of the result; infinite if one is special and the other is
-/// not.
+/// The error in units in the last place of the result; infinite if only one of both is special.
 fn ulps(got: f64, want: f64, fraction: i32, least: f64) -> f64 {
     if got.is_nan() && want.is_nan()
         || got == want && got.is_sign_negative() == want.is_sign_negative()
@@ -238,14 +237,14 @@ fn functions_of_f32_are_within_two_units() {
                 .collect();
             for (&x, y) in x.iter().zip(run1(kernel, &x)) {
                 let want = meaning(x.into());
-                // What rounds to infinity may be infinite.
+                // A result that rounds to infinity may be infinite.
                 let want = if (want as f32).is_infinite() || want == 0.0 {
                     f64::from(want as f32)
                 } else {
                     want
                 };
                 let e = ulps(y.into(), want, 23, 2f64.powi(-149));
-                // A result of -0 for +0 and the like counts.
+                // A wrong sign of zero is an error.
                 if e > worst.0 {
                     worst = (e, x);
                 }
@@ -264,7 +263,7 @@ fn functions_of_f32_are_within_two_units() {
     assert!(too_far.is_empty(), "{too_far:#?}");
 }
 
-/// f64 functions on random numbers, against functions that are within a unit themselves.
+/// f64 functions on random numbers, against reference functions with an error of at most one unit.
 #[test]
 fn functions_of_f64_are_near_another_library() {
     let mut random = Random(11);
@@ -284,7 +283,7 @@ fn functions_of_f64_are_near_another_library() {
     }
 }
 
-/// Nothing is computed below the bounds of exponentials, so what is above them must vanish first.
+/// Arguments below the bounds of exponentials are not computed, so larger ones must already give 0.
 #[test]
 fn exponentials_vanish_above_their_bounds() {
     for (f, low, high) in [

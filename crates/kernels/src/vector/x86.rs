@@ -1,9 +1,9 @@
 //! Vectors of x86-64: 256 bits with AVX2 and FMA, 512 bits with AVX-512 (F, DQ, BW, VL).
 //!
-//! SAFETY of every block here: the intrinsics need their instruction set and nothing else; these
-//! vectors appear only in functions of [`functions`](super::functions) and [`tile`](crate::tile)
-//! that are compiled for it and called after it was detected. Memory is the caller's promise,
-//! stated at [`V::load`] and [`V::store`].
+//! SAFETY of every block here: an intrinsic requires its instruction set. These vectors are used
+//! only in functions of [`functions`](super::functions) and [`tile`](crate::tile) that are compiled
+//! for that instruction set and called after it was detected. The caller guarantees that memory is
+//! valid (# Safety of [`V::load`] and [`V::store`]).
 
 use super::V;
 use std::arch::x86_64::*;
@@ -17,7 +17,7 @@ pub(crate) struct Avx2<T>(__m256i, PhantomData<T>);
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512<T>(__m512i, PhantomData<T>);
 
-/// A method of vectors that is one intrinsic on the float vectors inside.
+/// Implements a method of vectors by one intrinsic on floats.
 macro_rules! floats {
     ($($name:ident($($arg:ident),*) = $intrinsic:ident $(($imm:expr))?;)*) => {$(
         #[inline(always)]
@@ -27,7 +27,7 @@ macro_rules! floats {
     )*};
 }
 
-/// A method of vectors that is one intrinsic on their bits.
+/// Implements a method of vectors by one intrinsic on bits.
 macro_rules! bits {
     ($($name:ident($($arg:ident),*) = $intrinsic:ident $(($imm:expr))?;)*) => {$(
         #[inline(always)]

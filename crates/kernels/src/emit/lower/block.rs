@@ -1,4 +1,4 @@
-//! [`LoopBlock`]: the instructions of a step, one operation after another.
+//! [`LoopBlock`]: encodes the instructions of one iteration, operation by operation.
 
 use crate::emit::allocate::Registers;
 use crate::emit::encode::*;
@@ -8,15 +8,15 @@ use crate::emit::program::{
     BinaryInst, IntegerInst, LaneType, Op, ShiftDirection, TraceId, UnaryInst, predicate,
 };
 
-/// Bytes of an element that is a pair of lanes.
+/// Size in bytes of an element that is a pair of lanes.
 pub(super) const PAIR_BYTES: usize = 16;
 
-/// The straight-line code in a loop.
+/// The straight-line code of a loop body.
 pub(crate) struct LoopBlock<'a, 'b> {
     pub(crate) registers: Registers<'a>,
-    /// Only the lanes of `k1` exist.
+    /// Whether only the lanes selected by `k1` exist.
     pub(crate) masked: bool,
-    /// Only the first lane exists; all lanes have its value.
+    /// Whether only the first lane exists. All lanes then have its value.
     pub(crate) single: bool,
     pub(crate) exits: &'b mut Vec<Jump>,
 }
@@ -53,12 +53,12 @@ impl LoopBlock<'_, '_> {
         self.kind(id).size()
     }
 
-    /// A register for a value.
+    /// Allocates a register for a value.
     fn take(&mut self, asm: &mut Assembler, id: TraceId) -> u8 {
         self.registers.take(asm, self.kind(id).is_mask())
     }
 
-    /// Where the current vector of an operand lies.
+    /// The address of the current vector of an operand.
     pub(super) fn element(&self, asm: &mut Assembler, k: usize, size: usize) -> Memory {
         let plan = self.registers.plan;
         let base = plan.pointers.get(k).copied().unwrap_or_else(|| {
@@ -66,7 +66,7 @@ impl LoopBlock<'_, '_> {
             RDX
         });
         let disp = (self.registers.copy * plan.target.lanes() * size) as i32;
-        // An index is scaled by 8 at most.
+        // The scale of an index is at most 8.
         let base = match size {
             PAIR_BYTES => {
                 asm.address_of(RDX, base, 3);
@@ -104,7 +104,8 @@ impl LoopBlock<'_, '_> {
         self.registers.release(&[id]);
     }
 
-    /// A vector past the caches, so much at a time that it need not begin a line.
+    /// Writes a vector with non-temporal stores of [`STREAM_BYTES`] each, so that the vector need
+    /// not be aligned to a cache line.
     pub(super) fn stream(&mut self, asm: &mut Assembler, size: usize, to: Memory, r: u8) {
         let target = self.target();
         let form = match target.wide {
@@ -264,7 +265,7 @@ impl LoopBlock<'_, '_> {
         self.registers.define(id, d);
     }
 
-    /// Asks for what comes behind a place of an input, where that is wanted.
+    /// Prefetches an input, if its flag is set.
     pub(super) fn ahead(&self, asm: &mut Assembler, k: usize, size: usize, from: Memory) {
         if is_in(self.registers.plan.how.ahead, k) {
             asm.prefetch(Memory {
@@ -355,7 +356,8 @@ impl LoopBlock<'_, '_> {
             f.commutes() && !self.registers.in_register(a) && self.registers.in_register(b);
         let (a, b) = if exchange { (b, a) } else { (a, b) };
         let x = self.registers.register(asm, a);
-        // Instructions on smaller parts repeat other elements, or none.
+        // Embedded broadcast has the wrong element size for instructions on smaller parts, or does
+        // not exist.
         let parts = match f {
             BinaryInst::Integer(_, part) => usize::from(part) != size || part < 4,
             _ => matches!(f, BinaryInst::AddHalves | BinaryInst::SubHalves),
@@ -457,8 +459,8 @@ impl LoopBlock<'_, '_> {
         self.registers.define(id, d);
     }
 
-    /// `a b + c` where one operand may lie in memory, over one that nothing reads afterwards if
-    /// there is one.
+    /// `a b + c`. One operand may be in memory. The result overwrites an operand that has its last
+    /// use here, if there is one.
     fn fma(
         &mut self,
         asm: &mut Assembler,
@@ -477,7 +479,7 @@ impl LoopBlock<'_, '_> {
                 size,
             )
         };
-        // `d = d s + m`, `d = s d + m` and `d = s m + d` in the order of the first operands.
+        // Opcodes of `d = d s + m`, `d = s d + m` and `d = s m + d`, where `m` may be in memory.
         let (by_other, by_memory, onto) = (0xa8, 0x98, 0xb8);
         let memory = [c, b, a].into_iter().find(|&x| !r.in_register(x));
         // A product with the operand in memory.
@@ -601,7 +603,7 @@ impl LoopBlock<'_, '_> {
         r.define(id, d);
     }
 
-    /// A copy by a mask register, zeros elsewhere.
+    /// A copy under a mask register, with zeros elsewhere.
     fn where_true(&mut self, asm: &mut Assembler, id: TraceId, m: TraceId, a: TraceId) {
         let (target, size) = (self.target(), self.size(id));
         let r = &mut self.registers;
@@ -632,7 +634,7 @@ impl LoopBlock<'_, '_> {
     }
 }
 
-/// The instruction of a function of integers of a size.
+/// The instruction of an integer function, by size in bytes.
 fn instruction(f: IntegerInst, size: usize) -> Opcode {
     let by_size = |codes: [u8; 4]| codes[size.ilog2() as usize];
     let (map, code) = match f {
@@ -669,7 +671,7 @@ fn instruction(f: IntegerInst, size: usize) -> Opcode {
         ),
         IntegerInst::SumBytes => (1, 0xf6),
     };
-    // Shifts of 2 bytes by vectors have this bit, too.
+    // Per-lane shifts of 16-bit integers set W, too.
     let w = size == 8 || size == 2 && matches!(f, IntegerInst::Shift(_));
     Opcode {
         map,

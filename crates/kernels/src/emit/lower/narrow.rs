@@ -1,4 +1,4 @@
-//! Values of other sizes.
+//! Encoding of conversions between lane sizes.
 
 use super::block::LoopBlock;
 use crate::emit::encode::*;
@@ -105,7 +105,7 @@ impl LoopBlock<'_, '_> {
                 );
             }
             Convert::NarrowHalf => {
-                // To the nearest, ties to even.
+                // Rounds to nearest, ties to even.
                 self.outward(
                     asm,
                     id,
@@ -122,7 +122,7 @@ impl LoopBlock<'_, '_> {
         }
     }
 
-    /// An instruction whose result is the operand that may lie in memory.
+    /// An instruction whose result is the operand that may be in memory.
     fn outward(
         &mut self,
         asm: &mut Assembler,
@@ -139,7 +139,7 @@ impl LoopBlock<'_, '_> {
         self.registers.define(id, d);
     }
 
-    /// An instruction from one register to another, of vectors of lanes of a size.
+    /// An instruction from one register to another, on vectors of lanes of `size` bytes.
     fn apart(&mut self, asm: &mut Assembler, id: TraceId, a: TraceId, size: usize, i: Opcode) {
         let x = self.registers.register(asm, a);
         self.registers.release(&[a]);
@@ -155,7 +155,7 @@ impl LoopBlock<'_, '_> {
         self.registers.define(id, d);
     }
 
-    /// The low bytes of lanes in AVX2: within each 16 bytes, then side by side.
+    /// Truncates lanes in AVX2: within each 16 bytes, then across them.
     fn cut(&mut self, asm: &mut Assembler, id: TraceId, a: TraceId) {
         let (target, from, to) = (self.target(), self.size(a), self.size(id));
         let pattern = self.registers.plan.cuts.iter().find(|c| c.0 == (from, to));

@@ -1,5 +1,5 @@
-//! Complex numbers of 16 bytes: two vectors in memory, whose elements are put in order on their way
-//! to and from a vector of real and one of imaginary parts.
+//! Encoding of complex numbers of 16 bytes: two vectors in memory, permuted to and from one vector
+//! of real parts and one of imaginary parts.
 
 use super::block::{LoopBlock, PAIR_BYTES};
 use crate::emit::encode::*;
@@ -20,7 +20,7 @@ impl Target {
         asm.vector(self.form(8), i, d, a, Operand::Register(b), Some(immediate));
     }
 
-    /// Interleaves the first, or the second, f64 of every 128 bits of two vectors (`vunpcklpd`,
+    /// Interleaves the first or the second f64 of every 128 bits of two vectors (`vunpcklpd`,
     /// `vunpckhpd`).
     fn unpack(&self, asm: &mut Assembler, second: bool, d: u8, a: u8, b: u8) {
         let i = self.float(0x14 + u8::from(second), 8);
@@ -40,7 +40,7 @@ impl LoopBlock<'_, '_> {
         ]
     }
 
-    /// A part of an input, and the other one if anything reads it.
+    /// Loads a part of an input, and the other part if it is used.
     pub(super) fn part(&mut self, asm: &mut Assembler, id: TraceId, second: bool, z: TraceId) {
         let plan = self.registers.plan;
         let Op::Input(k) = plan.program.op(z) else {
@@ -86,7 +86,7 @@ impl LoopBlock<'_, '_> {
         self.registers.give(t);
     }
 
-    /// Elements by their parts.
+    /// Stores elements from their parts.
     pub(super) fn store_pair(&mut self, asm: &mut Assembler, k: usize, re: TraceId, im: TraceId) {
         let (plan, target) = (self.registers.plan, self.target());
         let [x, y] = [re, im].map(|x| self.registers.register(asm, x));

@@ -1,5 +1,5 @@
-//! The two engines against each other, bit for bit, at both vector levels, on memory that ends
-//! where nothing may be read.
+//! Interpreter against compiled code: equal bits for AVX2 and AVX-512, with guard pages after all
+//! memory.
 
 use super::*;
 use crate::testing::{Guarded, Random};
@@ -19,11 +19,11 @@ pub(super) fn levels() -> impl Iterator<Item = Level> {
         .filter(|l| Level::available().any(|a| a == *l))
 }
 
-/// What elements in memory are.
+/// Types of elements in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
     Bool,
-    /// Of so many bytes.
+    /// An integer of the given size in bytes.
     Whole(usize),
     F16,
     Bf16,
@@ -45,7 +45,7 @@ impl Type {
         }
     }
 
-    /// Any element, special ones often.
+    /// A random element; special values are frequent.
     pub(super) fn any(self, random: &mut Random) -> Vec<u8> {
         match self {
             Type::Bool => vec![random.below(2) as u8],
@@ -67,7 +67,7 @@ impl Type {
                 .to_le_bytes()
                 .to_vec(),
             Type::F16 | Type::Bf16 => Type::Whole(2).any(random),
-            // Around the ends of integers, and between them, too.
+            // Values near the ends of the integer ranges, and between them.
             Type::F32 | Type::F64 if random.below(4) == 0 => {
                 let x = (1u64 << random.below(64)) as f64 * [1.0, -1.0][random.below(2)]
                     + random.float();
@@ -90,7 +90,7 @@ impl Type {
         matches!(self, Type::C64 | Type::C128)
     }
 
-    /// What a complex number consists of.
+    /// The part type of a complex number.
     fn part(self) -> Type {
         if self == Type::C64 {
             Type::F32
@@ -99,7 +99,7 @@ impl Type {
         }
     }
 
-    /// An element that is nowhere special, of floats.
+    /// A float without special properties.
     fn usual(self, random: &mut Random) -> Vec<u8> {
         match self {
             Type::F32 => ((random.float() * 2.0) as f32).bytes(),
@@ -112,7 +112,7 @@ impl Type {
         }
     }
 
-    /// Bits, one for all NaNs.
+    /// Bits; all NaNs give the same value.
     fn bits(self, bytes: &[u8]) -> u128 {
         let bits = |of: Type, bytes: &[u8]| {
             if of == Type::F32 {
@@ -139,10 +139,10 @@ pub(super) trait TestNumber: Float + Copy + PartialEq {
     const SIZE: usize;
     const TYPE: Type;
     fn any(random: &mut Random) -> Self;
-    /// Bits, one for all NaNs.
+    /// Bits; all NaNs give the same value.
     fn bits(bytes: &[u8]) -> u64;
     fn bytes(self) -> Vec<u8>;
-    /// A comparison of the bits as integers with a sign.
+    /// A comparison of the bits as signed integers.
     fn compare_bits(c: Comparison) -> Kernel;
 }
 
@@ -222,7 +222,7 @@ fn random_body<T: TestNumber>(
     for _ in 0..random.below(3) {
         numbers.push(b.constant(&T::any(random).bytes()));
     }
-    // Whose bits are the same in both engines; those of a NaN that was computed are not.
+    // Instructions whose bits are the same in both engines. Bits of computed NaNs are not.
     let given = numbers.clone();
     let cheap = [
         Unary::Neg,
@@ -245,14 +245,14 @@ fn random_body<T: TestNumber>(
     ];
     for _ in 0..steps {
         let pick = |of: &[Value], random: &mut Random| {
-            // Late values more often, so that chains are long.
+            // Late values are more frequent, so that chains are long.
             let back = random.below(of.len()).min(random.below(of.len()));
             of[of.len() - 1 - back]
         };
         let x = [0; 3].map(|_| pick(&numbers, random));
         let mut add = |kernel: Kernel, size, x: &[Value]| {
-            // SAFETY: each kernel is one of T or of truth values, as its operands and its result
-            // are.
+            // SAFETY: each kernel takes T or booleans, and its operands and result have these
+            // types.
             unsafe { b.step(kernel, size, x, 0) }
         };
         let (unary, binary) = if functions {
@@ -318,8 +318,8 @@ fn random_body<T: TestNumber>(
     (b.finish(&results), [inputs, outputs])
 }
 
-/// Runs a body by both engines over about `n` elements of random inputs that lie in random ways,
-/// and compares; whether there was code.
+/// Runs a body by both engines over about `n` elements of random inputs with random layouts, and
+/// compares. Returns whether the body could be compiled.
 pub(super) fn compare(
     body: &Body,
     kinds: &Kinds,
@@ -331,7 +331,8 @@ pub(super) fn compare(
     let r = n / (p * q);
     let (shape, n) = ([p, q, r], p * q * r);
     let (mut memory, mut first, mut strides) = (Vec::new(), Vec::new(), Vec::new());
-    // Complex functions have many rare cases, and the elements after one are interpreted.
+    // Complex functions have many lanes that need the scalar fallback, and the elements after one
+    // are interpreted.
     let usual = kinds.iter().flatten().any(|t| t.is_complex()) && random.below(3) > 0;
     for &of in &kinds[0] {
         let (count, stride) = match random.below(12) {
@@ -362,7 +363,7 @@ pub(super) fn compare(
         strides.push(stride.map(|s| s as isize));
     }
     let sources: Vec<*const u8> = first.iter().map(|x| x.cast_const()).collect();
-    // What is asked for ahead lies where nothing may be read.
+    // Prefetched addresses are in memory that may not be read.
     let laid = body
         .lay(&shape, strides.iter().map(|s| &s[..]), level)
         .reading_ahead(0..random.below(3))
@@ -378,9 +379,9 @@ pub(super) fn compare(
         .map(|t| vec![0xaa; count * t.size()])
         .collect();
     let places: Vec<*mut u8> = want.iter_mut().map(|w| w.as_mut_ptr()).collect();
-    // SAFETY: inputs and outputs are as large as the shape and the range say.
+    // SAFETY: inputs and outputs have the sizes of the shape and of the range.
     unsafe { body.interpret(&laid.layouts, range.clone(), &sources, &places) };
-    // Outputs of their own, or one over an input.
+    // Outputs in separate buffers, or one over an input.
     let (mut outputs, mut over) = (Vec::new(), false);
     for (k, &of) in kinds[1].iter().enumerate() {
         let may = |i: &usize| {
@@ -401,7 +402,8 @@ pub(super) fn compare(
             }
         }
     }
-    // SAFETY: as above; an output lies over an input where the body allows it.
+    // SAFETY: inputs and outputs have these sizes; an output is equal to an input only where the
+    // body allows it.
     if !unsafe { body.run_code(level, &laid, range.clone(), &sources, &outputs) } {
         return false;
     }
@@ -450,7 +452,7 @@ fn functions_in_bodies_give_the_interpreters_bits() {
     fuzz::<f64>(400..500, true);
 }
 
-/// One instruction on its own, over many values.
+/// A single instruction over many values.
 fn alone<T: TestNumber>(kernel: impl Fn(Level) -> Kernel, arity: usize, name: &str) {
     for level in levels() {
         let mut b = Builder::new();
@@ -480,7 +482,7 @@ fn every_function_has_code_with_the_interpreters_bits() {
     }
 }
 
-/// Rows without elements, of which one operand has one for all.
+/// Empty rows, where one operand is a broadcast scalar.
 #[test]
 fn nothing_is_done_for_no_elements() {
     for level in levels() {
@@ -506,8 +508,8 @@ fn whole_comparisons_give_the_interpreters_bits() {
         for level in levels() {
             let mut b = Builder::new();
             let (x, y) = (b.input(T::SIZE), b.input(T::SIZE));
-            // SAFETY: each kernel is one of T or of truth values, as its operands and its result
-            // are.
+            // SAFETY: each kernel takes T or booleans, and its operands and result have these
+            // types.
             let z = unsafe {
                 let (m, same) = (
                     b.step(T::compare_bits(c), 1, &[x, y], 0),
@@ -538,7 +540,7 @@ fn whole_comparisons_give_the_interpreters_bits() {
     }
 }
 
-/// More values alive than there are registers, masks included.
+/// More live values than registers, masks included.
 fn crowded<T: TestNumber>(alive: usize) {
     for level in levels() {
         let mut b = Builder::new();
@@ -580,7 +582,7 @@ fn what_finds_no_register_is_spilled() {
         crowded::<f32>(alive);
         crowded::<f64>(alive);
     }
-    // A frame that would be too large for a stack stays with the interpreter.
+    // A body whose frame would be too large for a stack is interpreted.
     let mut random = Random(3);
     let mut b = Builder::new();
     let x = b.input(4);
@@ -635,7 +637,7 @@ fn chain() -> Body {
     b.finish(&[y])
 }
 
-/// Without memory for code, bodies run as before: in a process that may open no file.
+/// Without memory for code, bodies are interpreted: the process may open no more files.
 #[test]
 fn where_code_is_refused_bodies_are_interpreted() {
     const CHILD: &str = "EMITTER_REFUSED";
@@ -658,7 +660,7 @@ fn where_code_is_refused_bodies_are_interpreted() {
         );
         return;
     }
-    // SAFETY: a limit of this process.
+    // SAFETY: the call changes a limit of this process only.
     unsafe {
         let limit = libc::rlimit {
             rlim_cur: 0,
@@ -680,13 +682,13 @@ fn where_code_is_refused_bodies_are_interpreted() {
         body.emitted.first.get().is_some_and(|v| v.code.is_none()),
         "code was wanted and refused"
     );
-    // SAFETY: as above.
+    // SAFETY: the slices have a thousand elements.
     unsafe { body.interpret(&laid.layouts, 0..1000, &source, &[z.as_mut_ptr().cast()]) };
     assert!(y.iter().zip(&z).all(|(y, z)| y.to_bits() == z.to_bits()));
 }
 
-/// A body is interpreted, then compiled; a variant for every way inputs are one element for all;
-/// threads share them.
+/// A body is first interpreted, then compiled. There is one variant for each set of broadcast
+/// scalars, and threads share the variants.
 #[test]
 fn code_is_made_for_the_second_run() {
     if Level::chosen() == Level::Portable || Engine::chosen() != Engine::Both {

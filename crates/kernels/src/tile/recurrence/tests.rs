@@ -1,5 +1,5 @@
-//! Loops as code against their steps one by one: both levels, both kinds of code, forwards and
-//! backwards.
+//! Compiled loops against interpreted steps: both instruction sets, both kinds of code, forwards
+//! and backwards.
 
 use super::*;
 use crate::testing::Random;
@@ -78,7 +78,8 @@ numbers! {
     f64, i64, u64;
 }
 
-/// A body of random instructions for so many constants, carries and rows, that gives so many rows.
+/// A body of random instructions for `consts` constants, `carries` carries and `rows` rows, with
+/// `made` output rows.
 fn random_body<T: Number>(
     random: &mut Random,
     [consts, carries, rows, made]: [usize; 4],
@@ -93,8 +94,8 @@ fn random_body<T: Number>(
             values[values.len() - 1 - random.below(values.len()).min(random.below(values.len()))]
         });
         let mut add = |kernel: Kernel, size, x: &[Value]| {
-            // SAFETY: each kernel is one of T or of a truth value, as its operands and its result
-            // are.
+            // SAFETY: each kernel takes T or booleans, and its operands and result have these
+            // types.
             unsafe { b.step(kernel, size, x, 0) }
         };
         let y = match random.below(8) {
@@ -113,7 +114,7 @@ fn random_body<T: Number>(
     b.finish(&results)
 }
 
-/// The elements, one pattern for all NaNs.
+/// The elements; all NaNs give the same bits.
 fn canonical<T: Number>(bytes: &[u8]) -> Vec<Option<Vec<u8>>> {
     // SAFETY: a part has the bytes of an element.
     bytes
@@ -171,7 +172,7 @@ fn compare<T: Number>() -> usize {
                 .map(|k| vec![0xaa; size * n * if k < carries { 1 } else { steps }])
                 .collect()
         };
-        // Step by step, a few elements at a time.
+        // The reference: step by step, a few elements at a time.
         let mut want = outputs();
         let mut now = inputs.clone();
         for step in 0..steps {
@@ -185,7 +186,7 @@ fn compare<T: Number>() -> usize {
                 let to = want.iter_mut().enumerate();
                 table
                     .extend(to.map(|(k, y)| at(y.as_mut_ptr(), if k < carries { 0 } else { row })));
-                // SAFETY: all of this memory is there.
+                // SAFETY: all addresses are inside allocated memory.
                 unsafe { loops.interpret(&table, 5.min(n - start)) };
             }
             now[consts..consts + carries].clone_from_slice(&want[..carries]);
@@ -194,7 +195,7 @@ fn compare<T: Number>() -> usize {
             let mut got = outputs();
             let from: Vec<*const u8> = inputs.iter().map(|x| x.as_ptr()).collect();
             let to: Vec<*mut u8> = got.iter_mut().map(|y| y.as_mut_ptr()).collect();
-            // SAFETY: as above.
+            // SAFETY: all addresses are inside allocated memory.
             unsafe { loops.run(n, steps, back, &from, &to) };
             for (got, want) in got.iter().zip(&want) {
                 let same = canonical::<T>(got) == canonical::<T>(want);

@@ -1,5 +1,5 @@
-//! Vectors of every level against the description of the tree, bit for bit, on memory that ends
-//! where nothing may be read.
+//! Vectors of every instruction set against the definition of the tree, bit for bit, with guard
+//! pages after all memory.
 
 use super::*;
 use crate::testing::{Random, tree};
@@ -20,7 +20,7 @@ fn combine<E: Ordered<Acc = E>>(how: Fold) -> fn(E, E) -> E {
     }
 }
 
-/// Bits, one for all NaNs.
+/// Bits; all NaNs give the same value.
 fn bits<E: Ordered + Float>(x: E) -> u64 {
     if x.is_nan() { 1 } else { Float::bits(x) }
 }
@@ -34,7 +34,7 @@ fn value<E: Float>(random: &mut Random, special: usize) -> E {
         f64::NAN,
         -f64::NAN,
     ];
-    // Often none, so that sums say something.
+    // Often no special values, so that sums are informative.
     let x = if special > 0 && random.below(40) == 0 {
         all[random.below(special)]
     } else {
@@ -43,15 +43,14 @@ fn value<E: Float>(random: &mut Random, special: usize) -> E {
     <E as Float>::narrow(x)
 }
 
-/// A copy of some elements that ends, or begins, beside a page that may not be touched; calls `f`
-/// with it.
+/// Calls `f` with a copy of some elements that ends, or begins, at a guard page.
 fn guarded<E: Copy>(x: &[E], at_end: bool, f: impl FnOnce(&mut [E])) {
     #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
     {
         let memory = crate::testing::Guarded::new(size_of_val(x).max(1));
         let at = memory.bytes(size_of_val(x), at_end).cast::<E>();
-        // SAFETY: there is room for the elements, aligned as floats are, and nothing else refers to
-        // it.
+        // SAFETY: the memory has room for the elements with their alignment, and nothing else
+        // refers to it.
         let copy = unsafe {
             std::ptr::copy_nonoverlapping(x.as_ptr(), at, x.len());
             std::slice::from_raw_parts_mut(at, x.len())
@@ -69,7 +68,7 @@ fn check<E: Float + Ordered<Acc = E> + Lanes>(level: Level) {
     let random = &mut Random(11);
     for (how, len) in FOLDS.into_iter().flat_map(|f| LENGTHS.map(|n| (f, n))) {
         for special in [0, 2, 4, 6] {
-            // Three rows and the beginning of another.
+            // Three rows and a part of another.
             let x: Vec<E> = (0..3 * len + len / 2)
                 .map(|_| value(random, special))
                 .collect();

@@ -1,17 +1,17 @@
-//! Complex functions as formulas over [`V`], without kernels.
+//! Formulas of complex functions over [`V`], without kernels.
 
 use crate::vector::{V, math};
 use std::f64::consts::LN_2;
 
-/// A complex vector.
+/// A complex vector: real and imaginary parts.
 pub(crate) type Z<W> = [W; 2];
 
-/// A value, and the lanes in which it is the scalar function's.
+/// A value, and the lanes that need the scalar function.
 pub(crate) type Result<W> = (Z<W>, <W as V>::M);
 
-/// A part of a complex number in memory.
+/// The type of the parts of a complex number in memory.
 pub trait ComplexPart: Copy + Into<f64> + 'static {
-    /// Whether squares and quotients of its numbers are normal numbers of `f64`.
+    /// Whether squares and quotients of numbers of this type are normal numbers of `f64`.
     const NARROW: bool;
     /// The nearest number.
     fn nearest(x: f64) -> Self;
@@ -66,7 +66,7 @@ pub enum Binary {
     Xlogy,
 }
 
-/// A vector of numbers.
+/// A vector of `f64`.
 pub(crate) trait F64Vector: V<E = f64> {}
 impl<W: V<E = f64>> F64Vector for W {}
 
@@ -107,7 +107,7 @@ pub(crate) fn is_zero<W: F64Vector>([x, y]: Z<W>) -> W::M {
     W::both(x.eq(k(0.0)), y.eq(k(0.0)))
 }
 
-/// Whether a number is zero or of a size whose square and quotients are normal numbers.
+/// Whether a number is zero, or has a magnitude for which squares and quotients are normal numbers.
 #[inline(always)]
 fn ordinary<W: F64Vector>(v: W) -> W::M {
     let a = v.abs();
@@ -123,7 +123,7 @@ pub(super) fn extreme<W: F64Vector, P: ComplexPart>([x, y]: Z<W>) -> W::M {
     W::not(W::both(ordinary(x), ordinary(y)))
 }
 
-/// `a²`, and what its rounding lost.
+/// `a²`, and its rounding error.
 #[inline(always)]
 fn square<W: F64Vector>(a: W) -> (W, W) {
     let p = a.mul(a);
@@ -137,7 +137,7 @@ fn two_sum<W: F64Vector>(a: W, b: W) -> (W, W) {
     (s, a.sub(s.sub(t)).add(b.sub(t)))
 }
 
-/// `a² + b² + rest` with the rounding errors of the squares and sums kept.
+/// `a² + b² + rest`, compensated for the rounding errors of the squares and sums.
 #[inline(always)]
 fn squares_plus<W: F64Vector>(a: W, b: W, rest: W) -> W {
     let ((p, p_low), (q, q_low)) = (square(a), square(b));
@@ -202,7 +202,7 @@ fn log1p<W: F64Vector, P: ComplexPart>(z: Z<W>) -> Result<W> {
     )
 }
 
-/// Angles and exponents that the vector functions take.
+/// Lanes whose angle or exponent is outside of the range of the vector functions.
 #[inline(always)]
 fn outside<W: F64Vector>(x: W, angle: W) -> W::M {
     W::either(math::far_angle(angle), W::not(x.lt(k(700.0))))
@@ -290,7 +290,7 @@ fn over<W: F64Vector>(a: Z<W>, [x, y]: Z<W>) -> (Z<W>, W) {
     (top, x.mul(x).add(y.mul(y)))
 }
 
-/// `a / b`, the divisor scaled by a power of two first unless its square is a normal number.
+/// `a / b`. The divisor is first scaled by a power of two, unless its square is a normal number.
 #[inline(always)]
 fn quotient<W: F64Vector, P: ComplexPart>(a: Z<W>, b: Z<W>) -> Result<W> {
     let (value, top, usual) = if P::NARROW {
@@ -300,13 +300,14 @@ fn quotient<W: F64Vector, P: ComplexPart>(a: Z<W>, b: Z<W>) -> Result<W> {
     } else {
         let (p, q) = (b[0].abs(), b[1].abs());
         let big = W::select(p.lt(q), q, p);
-        // The inverse of 2^e by its exponent.
+        // The inverse of 2^e, computed from its exponent.
         let scale = k::<W>(f64::from_bits(2046 << 52)).bits_sub(big.and(k(f64::INFINITY)));
         let (top, n) = over(a, scaled(b, scale));
         let usual = W::both(k::<W>(1e-280).lt(big), big.lt(k(1e280)));
         (scaled([top[0].div(n), top[1].div(n)], scale), top, usual)
     };
-    // Where a part of either is not finite, this is not, or the size of the divisor is not usual.
+    // The scalar function is needed if a part of either operand is not finite (then `top - top` is
+    // not 0), or if the magnitude of the divisor is outside of the usual range.
     let finite = top[0].sub(top[0]).eq(k(0.0));
     (value, W::not(W::both(usual, finite)))
 }
@@ -380,7 +381,7 @@ pub(super) fn unary<W: F64Vector, P: ComplexPart>(f: Unary, [z]: [Z<W>; 1]) -> R
 #[inline(always)]
 pub(super) fn binary<W: F64Vector, P: ComplexPart>(f: Binary, [a, b]: [Z<W>; 2]) -> Result<W> {
     match f {
-        // What has a strong zero has no NaN where the quotient is an ordinary one.
+        // If the strong zero matters, the quotient is NaN, and the scalar function is called.
         Binary::Div | Binary::DivStrongZero => quotient::<_, P>(a, b),
         Binary::Xlogy => {
             let (l, rare) = log::<_, P>(b);
@@ -390,7 +391,8 @@ pub(super) fn binary<W: F64Vector, P: ComplexPart>(f: Binary, [a, b]: [Z<W>; 2])
             )
         }
         Binary::Pow => {
-            // Small integers are powers by multiplication.
+            // Powers with small integer exponents are computed by multiplication, in the scalar
+            // function.
             let whole = W::both(b[1].eq(k(0.0)), b[0].trunc().eq(b[0]));
             let (l, rare) = log::<_, P>(a);
             let (y, far) = exp::<_, P>(product(b, l));

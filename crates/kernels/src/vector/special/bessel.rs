@@ -1,13 +1,14 @@
 //! `e^-|x| I_n(x)`, the exponentially scaled modified Bessel function of the first kind.
 //!
-//! By its power series, whose terms have one sign, by the asymptotic one for large `|x|`, and by
-//! the recurrence from a high order down where neither is short.
+//! The algorithm depends on the lane. The power series, whose terms have one sign, is used for
+//! small arguments, and the asymptotic series for large `|x|`. Between both, a recurrence runs down
+//! from a high order.
 
 use super::call::D;
 use super::parts::{HighLow, k};
 use std::f64::consts::PI;
 
-/// Lanes that are decided by one of three ways, and the value there.
+/// Lanes with a value from one of the three algorithms, and that value.
 #[inline(always)]
 pub(super) fn bessel_ie<W: D>(n: usize, x: W, least: f64) -> W {
     let (zero, infinity) = (k::<W>(0.0), k::<W>(f64::INFINITY));
@@ -68,7 +69,7 @@ fn asymptotic<W: D>(n: usize, a: W, mut active: W::M, least: f64) -> W {
     while i < 200.0 && W::any(active) {
         let odd = 2.0 * i - 1.0;
         let next = term.mul(k(odd * odd - square)).div(a.mul(k(8.0 * i)));
-        // The terms grow again, or no longer count.
+        // The terms grow again, or are negligible.
         let counts = W::both(
             next.abs().le(term.abs()),
             sum.mul(k(least * 0.2)).le(next.abs()),
@@ -78,15 +79,15 @@ fn asymptotic<W: D>(n: usize, a: W, mut active: W::M, least: f64) -> W {
         term = W::select(active, next, term);
         i += 1.0;
     }
-    // The product with 2π overflows beside the largest number.
+    // The product with 2π would overflow near the largest number.
     let large = k::<W>(1e300).le(a);
     let root = W::select(large, a, a.mul(k(2.0 * PI))).sqrt();
     let root = W::select(large, root.mul(k((2.0 * PI).sqrt())), root);
     sum.div(root)
 }
 
-/// The recurrence from a high order down, in which `I` is the dominant solution, scaled by
-/// `e^a = I_0 + 2 Σ I_k`.
+/// The downward recurrence, in which `I` is the dominant solution. It is normalized by `e^a = I_0 +
+/// 2 Σ I_k`.
 #[inline(always)]
 fn recurrence<W: D>(n: usize, a: W, active: W::M) -> W {
     const RECURRENCE_SCALE: f64 = 1e250;
@@ -121,7 +122,7 @@ fn recurrence<W: D>(n: usize, a: W, active: W::M) -> W {
         i -= 1.0;
     }
     let mut y = value.div(sum.add(sum).add(here));
-    // From the third scaling on the value is 0.
+    // After the third rescaling the value is 0.
     for s in [0.5, 1.5] {
         y = W::select(k::<W>(s).lt(scalings), y.mul(by), y);
     }

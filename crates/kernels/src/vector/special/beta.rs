@@ -5,9 +5,9 @@
 //!           = x^a (1 - x)^b / (a B(a, b)) / (1 + d_1 / (1 + d_2 / ..))
 //! d_2k = k (b - k) x / ((a + 2k - 1) (a + 2k)),  d_2k+1 = -(a + k) (a + b + k) x / ((a + 2k) (a + 2k + 1))
 //! ```
-//! The fraction is contracted, two steps in one, and summed by differences of its convergents. The
-//! factor in front is an exponential of a sum in two parts, or follows Stirling's formula where
-//! both parameters are large.
+//! The continued fraction is contracted (two steps in one) and summed by differences of its
+//! convergents. The factor before it is the exponential of a sum in two parts. If both parameters
+//! are large, Stirling's formula is used instead.
 
 use super::call::{Call, D};
 use super::gamma::{lgamma_parts, stirling};
@@ -18,24 +18,25 @@ use crate::inlined::each;
 use crate::vector::math::log1p;
 use std::f64::consts::PI;
 
-/// Steps after which the fraction ends in any case.
+/// Maximum number of steps of the continued fraction.
 const MOST_STEPS: f64 = 1e5;
 
-/// Operands after a possible exchange: `x` is at most about the mean of the distribution.
+/// Operands after a possible swap: `x` is at most about the mean of the distribution.
 #[derive(Clone, Copy)]
 struct Sides<W: D> {
     a: W,
     b: W,
     x: W,
     y: W,
-    /// What rounding `x` and `y` lost.
+    /// Rounding errors of `x` and `y`.
     lost: [W; 2],
     log_x: HighLow<W>,
     log_y: HighLow<W>,
     exchanged: W::M,
 }
 
-/// The derivative in `a` and `b`; NaN outside finite `a, b > 0` and `0 <= x <= 1`.
+/// The derivative in `a` and `b`. It is NaN unless `a` and `b` are finite and positive and `0 <= x
+/// <= 1`.
 #[inline(always)]
 pub(super) fn betainc<W: D, S: Series<W>>(call: Call, a: W, b: W, x: W) -> W {
     let (zero, one) = (k::<W>(0.0), k::<W>(1.0));
@@ -113,7 +114,7 @@ fn front_value<W: D>(s: &Sides<W>) -> W {
     value
 }
 
-/// `log gamma(large) - log gamma(small + large)` with the digits of what is large.
+/// `log gamma(large) - log gamma(small + large)` without cancellation of the leading digits.
 #[inline(always)]
 fn log_ratio<W: D>(small: W, large: W, sum: W) -> HighLow<W> {
     let far = k::<W>(8.0).le(large);

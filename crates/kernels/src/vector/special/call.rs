@@ -1,23 +1,24 @@
-//! [`Call`]: the orders and the tolerance of a special function, and the vectors it runs on.
+//! [`Call`]: the derivative orders and the tolerance of a special function, and the vector trait of
+//! these functions.
 
 use crate::vector::V;
 
-/// Vectors of f64.
+/// A vector of f64.
 pub(crate) trait D: V<E = f64> {}
 
 impl<W: V<E = f64>> D for W {}
 
-/// What the kernel of a [`Special`] was made with.
+/// The unpacked parameter of the kernel of a [`Special`](super::Special).
 #[derive(Clone, Copy)]
 pub(super) struct Call {
-    /// Two orders of derivatives; an order of a function is the first.
+    /// Two orders of derivatives. For a function with an order, the first is that order.
     pub(super) orders: Orders,
-    /// The least term of a sum that counts, over the sum.
+    /// Relative tolerance: terms below this fraction of the sum are neglected.
     pub(super) least: f64,
 }
 
 impl Call {
-    /// In the word that a kernel keeps, where a bit is left for [`Call::narrow`].
+    /// Packs the orders into the kernel's parameter. Bit 24 is reserved for [`Call::NARROW`].
     pub(super) fn pack((i, j): (u32, u32)) -> usize {
         assert!(
             i < 1 << 16 && j < 1 << 8,
@@ -40,11 +41,11 @@ impl Call {
         }
     }
 
-    /// No derivative is asked for.
+    /// Whether no derivative is requested.
     pub(super) fn is_plain(self) -> bool {
         self.orders == (0, 0)
     }
 }
 
-/// Orders in the two variables; of one variable the second is 0.
+/// Orders in the two variables. For one variable the second is 0.
 pub(super) type Orders = (usize, usize);

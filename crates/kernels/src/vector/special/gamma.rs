@@ -5,7 +5,7 @@
 //! below             log gamma(x) = t R(t) - log p     x = 2 + t, p = 1;  1 + t, p = x;  t, p = x (1 + x)
 //! x < -1/2          log gamma(-a) = -log gamma(a) - log(a |sin πa| / π)
 //! ```
-//! Logarithms and sums are in two parts, because they cancel near the zeros 1 and 2.
+//! Logarithms and sums are represented in two parts, because they cancel near the zeros at 1 and 2.
 
 use super::call::D;
 use super::parts::{HighLow, k};
@@ -13,8 +13,7 @@ use super::tables::*;
 use crate::vector::math::{odd, poly};
 use std::f64::consts::PI;
 
-/// `log gamma(x)` for `x > -1/2` that is neither 0 nor infinite: of a negative number that of its
-/// magnitude.
+/// `log gamma(x)` for `x > -1/2`, neither 0 nor infinite. For a negative number, `log |gamma(x)|`.
 #[inline(always)]
 pub(super) fn lgamma_parts<W: D>(x: W) -> HighLow<W> {
     let (one, zero) = (k::<W>(1.0), k::<W>(0.0));
@@ -50,7 +49,7 @@ pub(super) fn lgamma_parts<W: D>(x: W) -> HighLow<W> {
     HighLow::select(far, tail, near)
 }
 
-/// What Stirling's formula leaves of `log gamma(x)`, `x >= 5/2`.
+/// The remainder of `log gamma(x)` after the leading terms of Stirling's formula, for `x >= 5/2`.
 #[inline(always)]
 pub(super) fn stirling<W: D>(x: W) -> W {
     let by = k::<W>(1.0).div(x);
@@ -100,7 +99,7 @@ fn sign<W: D>(x: W) -> W {
     k::<W>(1.0).or(x.sign_of())
 }
 
-/// `π cos(πx) / sin(πx)`, by the distance to the nearest half of an integer.
+/// `π cos(πx) / sin(πx)`, computed from the distance to the nearest half-integer.
 #[inline(always)]
 pub(super) fn pi_cot_pi<W: D>(x: W) -> HighLow<W> {
     let n = x.add(x).round();
@@ -153,7 +152,7 @@ pub(super) fn digamma<W: D>(x: W) -> W {
     }
     let mut value = W::select(y.high.abs().lt(k(f64::INFINITY)), y.value(), y.high);
     if W::any(mirrored) {
-        // What rounding 1 - x lost, times the derivative there.
+        // The rounding error of 1 - x, multiplied by the derivative there.
         let lost = one.sub(a).sub(x);
         let slope = one.div(a).fma(k::<W>(0.5).div(a), one.div(a));
         let y = HighLow {

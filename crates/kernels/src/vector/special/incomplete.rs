@@ -6,8 +6,8 @@
 //! Q(a, x) = d a / (x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / ..))     else
 //! d = x^a e^-x / gamma(a + 1) = e^(a (log(1 + t) - t) - S(1/a²) / a) / √(2πa)    x = a + a t, a >= 10
 //! ```
-//! The continued fraction is a sum of differences of its convergents (Steed), which ends when a
-//! difference no longer counts.
+//! The continued fraction is a sum of differences of its convergents (Steed's algorithm). It ends
+//! when a difference is below the tolerance.
 
 use super::call::{Call, D, Orders};
 use super::gamma::{digamma, lgamma_parts, stirling};
@@ -18,11 +18,10 @@ use super::zeta::polygamma;
 use crate::vector::math::{expm1, log, log1p, poly};
 use std::f64::consts::PI;
 
-/// Steps after which a sum ends in any case.
+/// Maximum number of steps of a sum.
 const MOST_STEPS: f64 = 1e6;
 
-/// `log gamma(1 + a)` for `a > -1`, with the digits of a small `a`, and of those that `1 + a` has
-/// no room for.
+/// `log gamma(1 + a)` for `a > -1`, accurate for small `a`, whose digits `1 + a` cannot represent.
 #[inline(always)]
 fn lgamma1p<W: D>(a: W) -> HighLow<W> {
     let (small, large) = (a.abs().lt(k(0.25)), k::<W>(0.5).lt(a));
@@ -97,7 +96,7 @@ pub(super) fn gamma_density<W: D, S: Series<W>>(call: Call, a: W, x: W) -> W {
     let ends = W::either(a.eq(infinity), x.eq(infinity));
     let skip = W::either(W::either(bad, ends), x.eq(zero));
     let (at, z) = (W::select(skip, one, a), W::select(skip, one, x));
-    // From a + n > 0 down: gamma(a + 1) = a gamma(a).
+    // Recurrence down from a + n > 0: gamma(a + 1) = a gamma(a).
     let by = one.div(z);
     let (mut at, mut y) = (at, S::variable(m, at, 1.0).scale(by));
     let mut active = at.le(zero);
@@ -118,8 +117,8 @@ pub(super) fn gamma_density<W: D, S: Series<W>>(call: Call, a: W, x: W) -> W {
     W::select(bad, k(f64::NAN), W::select(ends, zero, y))
 }
 
-/// The derivative in `a` of the lower function `P(a, x)` or the upper one `1 - P`; NaN outside
-/// `a > 0`, `x >= 0`.
+/// The derivative in `a` of the lower function `P(a, x)` or the upper function `1 - P`. It is NaN
+/// unless `a > 0` and `x >= 0`.
 #[inline(always)]
 pub(super) fn igamma<W: D, S: Series<W>>(upper: bool, call: Call, a: W, x: W) -> W {
     let m = call.orders;

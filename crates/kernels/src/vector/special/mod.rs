@@ -1,9 +1,9 @@
-//! Functions of the gamma family and Bessel functions: kernels over lanes of f64 that branch and
-//! loop.
+//! Functions of the gamma family and Bessel functions: kernels over vectors of f64 with branches
+//! and loops.
 //!
-//! A loop runs until all lanes are done. A lane that is done keeps its values, so that no lane
-//! depends on its neighbours. f32 computes in f64 and rounds once; its loops may end earlier. These
-//! kernels are calls: code is not [emitted](crate::emit) for them.
+//! A loop runs until all lanes have converged. A lane that has converged keeps its values, so that
+//! no lane depends on its neighbours. f32 is computed in f64 and rounded once; its loops may end
+//! earlier. These kernels are calls, so they are not [emitted](crate::emit).
 
 mod bessel;
 mod beta;
@@ -23,18 +23,18 @@ use crate::tile::{Kernel, Run};
 use call::{Call, D};
 use series::{JetSeries, PlainSeries};
 
-/// A function of lanes.
+/// A function of vectors.
 trait Lanes {
-    /// The number of operands that it reads.
+    /// The number of operands.
     const OPERANDS: usize;
 
     fn eval<W: D>(x: [W; 3], call: Call) -> W;
 }
 
-/// The kernel over one kind of vector. Lanes past the end compute with ones.
+/// The kernel on one vector type. Lanes after the end are padded with ones.
 ///
 /// # Safety
-/// That of [`Run`], with elements of f64.
+/// The preconditions of [`Run`], with elements of f64.
 #[inline(always)]
 unsafe fn run<W: D, F: Lanes>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
     let (y, call) = (y.cast::<f64>(), Call::unpack(data));
@@ -44,7 +44,7 @@ unsafe fn run<W: D, F: Lanes>(n: usize, y: *mut u8, x: [*const u8; 3], data: usi
         let mut from = [W::splat(1.0); 3];
         for (v, x) in from.iter_mut().zip(x).take(F::OPERANDS) {
             let x = x.cast::<f64>();
-            // SAFETY: `rest` elements are left.
+            // SAFETY: the caller guarantees `n` elements, and `rest` of them are left.
             *v = unsafe {
                 if rest < W::N {
                     W::load_part(x.add(i), rest, 1.0)
@@ -54,7 +54,7 @@ unsafe fn run<W: D, F: Lanes>(n: usize, y: *mut u8, x: [*const u8; 3], data: usi
             };
         }
         let to = F::eval(from, call);
-        // SAFETY: `rest` elements are left.
+        // SAFETY: the caller guarantees `n` elements, and `rest` of them are left.
         unsafe {
             if rest < W::N {
                 to.store_part(y.add(i), rest)
@@ -66,13 +66,13 @@ unsafe fn run<W: D, F: Lanes>(n: usize, y: *mut u8, x: [*const u8; 3], data: usi
     }
 }
 
-/// Elements of f32 that are computed together.
+/// Number of f32 elements that are computed together.
 const BLOCK: usize = 8 * MOST;
 
-/// The kernel for f32 by that for f64.
+/// The kernel for f32, by way of the kernel for f64.
 ///
 /// # Safety
-/// That of [`Run`], with elements of f32, and that of `wide`.
+/// The preconditions of [`Run`], with elements of f32, and those of `wide`.
 #[inline(always)]
 unsafe fn run_narrow<F: Lanes>(wide: Run, n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
     let y = y.cast::<f32>();
@@ -81,7 +81,7 @@ unsafe fn run_narrow<F: Lanes>(wide: Run, n: usize, y: *mut u8, x: [*const u8; 3
         let here = BLOCK.min(n - i);
         for (v, x) in from.iter_mut().zip(x).take(F::OPERANDS) {
             for (l, v) in v[..here].iter_mut().enumerate() {
-                // SAFETY: `i + l < n`.
+                // SAFETY: `i + l < n`, and the caller guarantees `n` elements.
                 *v = unsafe { x.cast::<f32>().add(i + l).read() }.into();
             }
         }
@@ -90,10 +90,11 @@ unsafe fn run_narrow<F: Lanes>(wide: Run, n: usize, y: *mut u8, x: [*const u8; 3
             from[1].as_ptr().cast(),
             from[2].as_ptr().cast(),
         ];
-        // SAFETY: each array has `here` elements.
+        // SAFETY: each array has at least `here` elements, and the caller guarantees the
+        // preconditions of `wide`.
         unsafe { wide(here, to.as_mut_ptr().cast(), operands, data | Call::NARROW) };
         for (l, v) in to[..here].iter().enumerate() {
-            // SAFETY: `i + l < n`.
+            // SAFETY: `i + l < n`, and the caller guarantees `n` elements.
             unsafe { y.add(i + l).write(*v as f32) };
         }
     }
@@ -105,18 +106,19 @@ macro_rules! level {
             use super::*;
 
             /// # Safety
-            /// That of [`Run`], on a machine with these instructions.
+            /// The preconditions of [`Run`]; the CPU supports these instructions.
             $(#[target_feature(enable = $features)])?
             pub(super) unsafe fn wide<F: Lanes>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the preconditions (# Safety).
                 unsafe { run::<$vector, F>(n, y, x, data) }
             }
 
             /// # Safety
-            /// That of [`Run`], on a machine with these instructions.
+            /// The preconditions of [`Run`]; the CPU supports these instructions.
             $(#[target_feature(enable = $features)])?
             pub(super) unsafe fn narrow<F: Lanes>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
-                // SAFETY: the caller's promise; the function is of the same level.
+                // SAFETY: the caller guarantees the preconditions of `Run` and the instruction set,
+                // which is that of `wide`.
                 unsafe { run_narrow::<F>(wide::<F>, n, y, x, data) }
             }
         }
@@ -151,13 +153,13 @@ fn pick<F: Lanes>(level: Level, narrow: bool) -> Kernel {
 
 macro_rules! specials {
     ($($(#[$doc:meta])* $name:ident($($x:ident),*; $call:ident) = $value:expr;)*) => {
-        /// A function with loops, of up to three floats. Orders are derivatives unless it is said
+        /// Special functions of up to three floats. Orders are those of derivatives unless stated
         /// otherwise.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Special { $($(#[$doc])* $name),* }
 
         impl Special {
-            /// All of them.
+            /// All functions.
             pub const ALL: &'static [Special] = &[$(Special::$name),*];
 
             /// The number of operands.
@@ -165,9 +167,9 @@ macro_rules! specials {
                 match self { $(Special::$name => [$(stringify!($x)),*].len()),* }
             }
 
-            /// The kernel for f64, or for f32 if `narrow`, and the number that it is called with.
+            /// The kernel for f64, or for f32 if `narrow`, and its parameter.
             ///
-            /// Orders are below 2^16 and 2^8.
+            /// The first order is below 2^16, the second below 2^8.
             pub fn kernel(self, level: Level, narrow: bool, orders: (u32, u32)) -> (Kernel, usize) {
                 let kernel = match self {
                     $(Special::$name => {
@@ -209,7 +211,7 @@ specials! {
     } else {
         incomplete::igamma::<W, JetSeries<W>>(false, call, a, x)
     };
-    /// The upper one, `1 - P(a, x)`.
+    /// The upper incomplete gamma function `1 - P(a, x)`, differentiated in `a`.
     Igammac(a, x; call) = if call.is_plain() {
         incomplete::igamma::<W, PlainSeries<W>>(true, call, a, x)
     } else {

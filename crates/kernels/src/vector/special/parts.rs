@@ -1,16 +1,16 @@
-//! Numbers in two parts, `high + low`, for sums in which large numbers cancel and for exponents.
+//! Numbers in two parts, `high + low`, for exponents and for sums with cancellation.
 
 use super::call::D;
 use crate::vector::math::{exp_parts, poly, split_any};
 use crate::vector::tables::Tables;
 
-/// The same number in every lane.
+/// A constant in every lane.
 #[inline(always)]
 pub(super) fn k<W: D>(x: f64) -> W {
     W::splat(x)
 }
 
-/// An unevaluated sum whose second part is at most some units in the last place of the first.
+/// An unevaluated sum. The second part is at most a few units in the last place of the first.
 #[derive(Clone, Copy)]
 pub(super) struct HighLow<W> {
     pub(super) high: W,
@@ -18,7 +18,7 @@ pub(super) struct HighLow<W> {
 }
 
 impl<W: D> HighLow<W> {
-    /// One number.
+    /// Converts a number.
     #[inline(always)]
     pub(super) fn of(x: W) -> HighLow<W> {
         HighLow {
@@ -75,7 +75,7 @@ impl<W: D> HighLow<W> {
         }
     }
 
-    /// Times a number.
+    /// Multiplies by a number.
     #[inline(always)]
     pub(super) fn times(self, b: W) -> HighLow<W> {
         let p = HighLow::product(self.high, b);
@@ -85,7 +85,7 @@ impl<W: D> HighLow<W> {
         }
     }
 
-    /// Over a number.
+    /// Divides by a number.
     #[inline(always)]
     pub(super) fn over(self, b: W) -> HighLow<W> {
         let q = HighLow::quotient(self.high, b);
@@ -103,14 +103,14 @@ impl<W: D> HighLow<W> {
         }
     }
 
-    /// The nearest float, of a sum whose first part is finite.
+    /// The nearest float, if the first part is finite.
     #[inline(always)]
     pub(super) fn value(self) -> W {
         self.high.add(self.low)
     }
 
-    /// The logarithm of a positive finite number: its error is some 2^-60, or that of the number
-    /// itself near 1.
+    /// The logarithm of a positive finite number. The error is about 2^-60, relative to the
+    /// logarithm or, near 1, to the number.
     #[inline(always)]
     pub(super) fn log(x: W) -> HighLow<W> {
         let (e, m) = split_any(x);
@@ -133,7 +133,7 @@ impl<W: D> HighLow<W> {
         }
     }
 
-    /// The logarithm of a positive number that rounding has made `x - low`.
+    /// The logarithm of a positive number that was rounded to `x` with the error `low`.
     #[inline(always)]
     pub(super) fn log_of(x: W, low: W) -> HighLow<W> {
         let y = HighLow::log(x);
@@ -182,7 +182,7 @@ impl<W: D> HighLow<W> {
             high,
             low: main.high.sub(high).add(low),
         };
-        // The polynomial is good for 1 + t between √½ and √2.
+        // The polynomial is accurate for 1 + t between √½ and √2.
         let is_near = W::both(k::<W>(-0.29).le(t), t.le(k(0.41)));
         if !W::any(W::not(is_near)) {
             return near;

@@ -1,28 +1,29 @@
-//! Truncated Taylor series over lanes: a value, or a value with its scaled derivatives in one or
+//! Truncated Taylor series over vectors: a value, or a value with its scaled derivatives in one or
 //! two parameters.
 //!
-//! An algorithm over [`Series`] serves a function and its derivatives of every order. [`PlainSeries`] has
-//! no derivative and is as fast as the number in it. [`JetSeries`] is for any order.
+//! An algorithm over [`Series`] computes a function and its derivatives of every order.
+//! [`PlainSeries`] has no derivatives and costs no more than its number. [`JetSeries`] has any
+//! order.
 
 use super::call::{D, Orders};
 use super::parts::k;
 use smallvec::SmallVec;
 
-/// Coefficients of `ε^i δ^j`; two series at work have the same orders.
+/// Coefficients of `ε^i δ^j`. The operands of an operation have the same orders.
 pub(super) trait Series<W: D>: Clone {
-    /// From coefficients.
+    /// A series from its coefficients.
     fn new(orders: Orders, of: impl FnMut(usize, usize) -> W) -> Self;
     fn add(&self, b: &Self) -> Self;
     fn sub(&self, b: &Self) -> Self;
     fn mul(&self, b: &Self) -> Self;
     fn div(&self, b: &Self) -> Self;
-    /// Times a number.
+    /// Multiplies by a number.
     fn scale(&self, by: W) -> Self;
-    /// Plus a number.
+    /// Adds a number.
     fn shift(&self, by: W) -> Self;
-    /// `e^self`, of which the constant coefficient is given.
+    /// `e^self`; the constant coefficient is given.
     fn exp_with(&self, value: W) -> Self;
-    /// The derivative of the highest orders.
+    /// The coefficient of the highest orders.
     fn last(&self) -> W;
     /// The magnitude of the largest coefficient.
     fn size(&self) -> W;
@@ -56,7 +57,7 @@ pub(super) trait Series<W: D>: Clone {
     }
 }
 
-/// A value alone.
+/// A value without derivatives.
 #[derive(Clone, Copy)]
 pub(super) struct PlainSeries<W>(W);
 
@@ -107,7 +108,7 @@ impl<W: D> Series<W> for PlainSeries<W> {
     }
 }
 
-/// A value with derivatives, row-major.
+/// A value with derivatives, in row-major order.
 pub(super) struct JetSeries<W> {
     orders: Orders,
     c: SmallVec<[W; 4]>,

@@ -1,8 +1,10 @@
-//! Constants of the gamma function and its kin, in f64.
+//! Constants of the gamma function and related functions, in f64.
 //!
-//! Polynomials interpolate at Chebyshev nodes, computed with 50 digits and rounded.
+//! Polynomials interpolate at Chebyshev nodes. Coefficients are computed with 50 digits and
+//! rounded.
 
-// A part is the nearest float to a number that has a name; it need not be that number.
+// A constant is the nearest float to a mathematical constant, and may differ from the constant of
+// the standard library.
 #![allow(clippy::approx_constant, clippy::excessive_precision)]
 
 /// `log gamma(2 + t) / t` in `t`, `|t| <= 1/2`.
@@ -28,7 +30,7 @@ pub(super) const NEAR_TWO: &[f64] = &[
     -1.3219945666117874e-07,
 ];
 
-/// `x (log gamma(x) - (x - 1/2) log x + x - log(2π) / 2)` in `1 / x²`, from `x = 5/2` on.
+/// `x (log gamma(x) - (x - 1/2) log x + x - log(2π) / 2)` in `1 / x²`, for `x >= 5/2`.
 pub(super) const STIRLING: &[f64] = &[
     0.08333333333333331,
     -0.0027777777777425704,
@@ -77,7 +79,7 @@ pub(super) const DIGAMMA_NEAR: &[f64] = &[
     -0.00017312261802727394,
 ];
 
-/// `x² (log x - 1 / 2x - digamma(x))` in `1 / x²`, from `x = 3` on.
+/// `x² (log x - 1 / 2x - digamma(x))` in `1 / x²`, for `x >= 3`.
 pub(super) const DIGAMMA_FAR: &[f64] = &[
     0.08333333333333326,
     -0.008333333333142599,

@@ -15,7 +15,7 @@ use std::f64::consts::PI;
 
 /// The derivative in `s` of the Hurwitz zeta function, for `s > 1`.
 ///
-/// Infinite at the poles, NaN where it is not real or its sum has over 10^6 steps below 0.
+/// Infinite at the poles. NaN if the value is not real or its sum has more than 10^6 steps below 0.
 #[inline(always)]
 pub(super) fn zeta<W: D, S: Series<W>>(call: Call, s: W, q: W) -> W {
     let (m, order) = (call.orders, call.orders.0);
@@ -42,7 +42,7 @@ pub(super) fn zeta<W: D, S: Series<W>>(call: Call, s: W, q: W) -> W {
         let term = power::<W, S>(call, a, s);
         let more = sum.add(&term);
         sum = S::select(active, &more, &sum);
-        // Zero and NaN add nothing.
+        // Zero and NaN contribute nothing.
         let adds = sum.size().mul(k(call.least * 0.02)).lt(term.size());
         let end = W::both(active, W::both(zero.lt(a), W::not(adds)));
         done = W::either(done, end);
@@ -85,7 +85,7 @@ pub(super) fn zeta<W: D, S: Series<W>>(call: Call, s: W, q: W) -> W {
     W::select(bad, k(f64::NAN), W::select(ends, end, y))
 }
 
-/// `a^-s` as a series in `s`; of a negative `a` with an integer `s`.
+/// `a^-s` as a series in `s`. For a negative `a`, `s` is an integer.
 #[inline(always)]
 fn power<W: D, S: Series<W>>(call: Call, a: W, s: W) -> S {
     let value = positive_pow(a.abs(), s.neg());
@@ -97,7 +97,7 @@ fn power<W: D, S: Series<W>>(call: Call, a: W, s: W) -> S {
     S::linear(call.orders, k(0.0), log(a.abs()).neg(), k(0.0)).exp_with(value)
 }
 
-/// `x^n` for `x` from 0 to 1.
+/// `x^n` for `x` between 0 and 1.
 #[inline(always)]
 fn whole_power<W: D>(x: W, n: usize) -> W {
     if n > 8 {
@@ -137,8 +137,8 @@ pub(super) fn polygamma<W: D>(n: usize, x: W, least: f64) -> W {
 fn positive_polygamma<W: D>(n: usize, x: W, least: f64) -> W {
     let (one, zero) = (k::<W>(1.0), k::<W>(0.0));
     let s = n as f64 + 1.0;
-    // (n - 1)! / x^n, the size of the result for large x, factor by factor: no overflow unless the
-    // result does.
+    // (n - 1)! / x^n, the magnitude of the result for large x. Multiplying factor by factor
+    // overflows only if the result does.
     let mut front = one.div(x);
     for i in 1..n {
         front = front.mul(k::<W>(i as f64).div(x));

@@ -1,4 +1,4 @@
-//! Conversions between all types, and floats of 16 bits.
+//! Conversions between all types, 16-bit floats included.
 
 use super::kinds::alone;
 use super::*;
@@ -42,7 +42,7 @@ macro_rules! pairs {
     ($($t:ident => $($u:ident)*;)*) => { vec![$($(pair::<$t, $u>([stringify!($t), stringify!($u)])),*),*] };
 }
 
-/// All conversions, those of truth values that are read as bytes, and those of floats of 16 bits.
+/// All conversions, including those of booleans that are read as bytes and those of 16-bit floats.
 pub(super) fn conversions() -> Vec<Conversion> {
     let mut all = pairs! {
         i8 => i16 i32 i64 f32 f64;

@@ -1,5 +1,5 @@
-//! Complex numbers of both widths: each operation on its own, and bodies that mix them with floats
-//! and truth values.
+//! Complex numbers of both widths: single operations, and bodies that mix them with floats and
+//! booleans.
 
 use super::*;
 use crate::tile::complex as simple;
@@ -7,7 +7,7 @@ use crate::tile::convert::cast;
 use crate::vector::complex as vector;
 use num_complex::{Complex, Complex32, Complex64};
 
-/// A kernel under test, with what it was made with.
+/// A kernel under test, with its parameter.
 struct Case {
     name: String,
     kernel: Kernel,
@@ -22,7 +22,7 @@ where
     P: TestNumber + simple::ComplexFloat,
     Complex<P>: crate::element::Number + PartialEq,
 {
-    // What a rare lane gets: any function.
+    // The fallback for rare lanes may be any function.
     let scalar1 = |z: Complex64| z * z + 0.25;
     let scalar2 = |z: Complex64, w: Complex64| z - w * 3.0;
     let mut all = Vec::new();
@@ -204,7 +204,7 @@ fn complex_operations_have_code_with_the_interpreters_bits() {
         for case in all_cases(level) {
             let mut b = Builder::new();
             let x: Vec<Value> = case.of.iter().map(|t| b.input(t.size())).collect();
-            // SAFETY: the kernel is one of these types, and was made with its data.
+            // SAFETY: the kernel is one of these types, and `data` is its parameter.
             let y = unsafe { b.step(case.kernel, case.to.size(), &x, case.data) };
             let (body, kinds) = (b.finish(&[y]), [case.of.clone(), vec![case.to]]);
             for (seed, n) in [0, 1, 3, 4, 7, 16, 33, 64, 130, 999, 2500, 2504]
@@ -259,7 +259,7 @@ fn random_body(random: &mut Random, steps: usize, functions: bool, level: Level)
         let Some(x) = case.of.iter().map(pick).collect::<Option<Vec<Value>>>() else {
             continue;
         };
-        // SAFETY: each kernel is one of the types of its operands, and was made with its data.
+        // SAFETY: each kernel is one of the types of its operands, and `data` is its parameter.
         values.push((case.to, unsafe {
             b.step(case.kernel, case.to.size(), &x, case.data)
         }));

@@ -1,5 +1,4 @@
-//! Integers of every width and truth values: each operation on its own, and bodies that mix them
-//! with floats.
+//! Integers of every width and booleans: single operations, and bodies that mix them with floats.
 
 use super::casts::conversions;
 use super::*;
@@ -16,7 +15,7 @@ pub(super) struct IntegerCase {
     two: Vec<(String, Kernel)>,
 }
 
-/// What integers and truth values have.
+/// Methods of integers and booleans under test.
 fn row<T: IntegerElement>(name: &'static str, of: Type, invert: Kernel) -> IntegerCase {
     let two = ARITHMETIC
         .iter()
@@ -73,7 +72,7 @@ const COMPARISONS: [Comparison; 4] = [
     Comparison::Le,
 ];
 
-/// A kernel on its own, from elements of one type to another.
+/// A single kernel, from elements of one type to another.
 pub(super) fn alone(kernel: Kernel, of: &[Type], to: Type, name: &str) {
     for level in levels() {
         let mut b = Builder::new();
@@ -126,7 +125,7 @@ fn integers_of_every_width_have_code_with_the_interpreters_bits() {
 struct Values(Vec<(Type, Value)>);
 
 impl Values {
-    /// A late one of a type more often, if there is one.
+    /// A value of a type; late ones are more frequent.
     fn pick(&self, of: Type, random: &mut Random) -> Option<Value> {
         let all: Vec<Value> = self.0.iter().filter(|v| v.0 == of).map(|v| v.1).collect();
         let back = random
@@ -136,8 +135,8 @@ impl Values {
     }
 }
 
-/// A body of random instructions and conversions on a few types: truth values of one choose between
-/// values of another.
+/// A body of random instructions and conversions on a few types. Booleans of one type select
+/// between values of another.
 fn mixed_body(random: &mut Random, steps: usize, level: Level) -> (Body, Kinds) {
     let (mut b, mut values, rows) = (Builder::new(), Values(Vec::new()), rows());
     let casts = conversions();
