@@ -1,4 +1,4 @@
-//! Equal bits at every level and in every place, and errors against values with more digits.
+//! Equal bits for every instruction set and position, and errors against values with more digits.
 
 mod points;
 
@@ -15,7 +15,7 @@ fn run<T: Copy + Default>(f: Special, level: Level, orders: (u32, u32), x: [&[T]
     y
 }
 
-/// Operands of all kinds: corners in every combination, then numbers in the ranges of use.
+/// Operands of all classes: corner cases in every combination, then numbers in the usual ranges.
 fn operands(n: usize) -> [Vec<f64>; 3] {
     let corners = [
         0.0,
@@ -80,7 +80,7 @@ fn every_level_and_position_gives_the_same_bits() {
     };
     for &f in Special::ALL {
         for &orders in orders(f) {
-            // A lane alone has no neighbours.
+            // A single lane has no neighbours.
             let alone =
                 |i: usize| run(f, Level::Portable, orders, [0, 1, 2].map(|k| &x[k][i..=i]))[0];
             let want: Vec<f64> = (0..x[0].len()).map(alone).collect();
@@ -115,18 +115,21 @@ fn every_level_and_position_gives_the_same_bits() {
     }
 }
 
-/// Errors against stored values: a few units, more where a derivative cancels or exponents are
-/// large.
+/// Errors against stored values: a few units in the last place, more where a derivative cancels or
+/// exponents are large.
 #[test]
 fn errors_are_small_at_stored_points() {
     let mut far = Vec::new();
-    for &(f, orders, x, want) in points::POINTS.iter().chain(points::incomplete::POINTS) {
+    for &(f, orders, x, want) in points::POINTS
+        .iter()
+        .chain(points::incomplete::INCOMPLETE_POINTS)
+    {
         let is_slope = matches!(f, Special::Igamma | Special::Betainc) && orders != (0, 0);
         let bound = if is_slope { 2e4 } else { 24.0 };
         let unit = (want.abs().log2().floor() - 52.0).exp2();
         let got = run(f, Level::chosen(), orders, [0, 1, 2].map(|k| &x[k..=k]))[0];
         let error = (got - want).abs() / unit;
-        // Zeros that are no float have an absolute error.
+        // Zeros that are not representable have an absolute error.
         let near_zero = f == Special::Digamma && (got - want).abs() < 1e-15;
         if !(error <= bound || near_zero) {
             far.push(format!(
@@ -151,7 +154,7 @@ fn errors_are_small_at_stored_points() {
     assert!(far.is_empty(), "{far:#?}");
 }
 
-/// Values at poles, ends and outside of domains.
+/// Values at poles, at interval ends and outside of domains.
 #[test]
 fn special_values_are_those_of_the_reference() {
     let (inf, nan) = (f64::INFINITY, f64::NAN);
