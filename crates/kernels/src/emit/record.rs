@@ -43,8 +43,8 @@ impl TraceBuilder {
         }
     }
 
-    /// If `y` is a product of two of the operands `x`, returns the product of
-    /// [`product`](crate::vector::gradual::product). Returns any other value unchanged.
+    /// If `y` is a product of two of the operands `x`, returns the product of [`product`]. Returns
+    /// any other value unchanged.
     pub(crate) fn gradual(&self, y: TraceId, x: &[TraceId]) -> TraceId {
         match with(|p| p.factors(y)) {
             Some((a, b, size)) if x.contains(&a) && x.contains(&b) => match size {

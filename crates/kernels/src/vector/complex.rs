@@ -1,5 +1,5 @@
-//! Kernels of complex functions over [`V`]: two vectors of `f64` hold the real and the imaginary
-//! parts. Results for pairs of `f32` are rounded once.
+//! Kernels of complex functions over [`V`](super::V): two vectors of `f64` hold the real and the
+//! imaginary parts. Results for pairs of `f32` are rounded once.
 //!
 //! The formulas are those of the scalar functions (Kahan 1987), with the vector functions of
 //! [`math`](super::math). The scalar function, which is the kernel's parameter, is called in two

@@ -3,8 +3,8 @@
 //! sets give the same bits.
 //!
 //! Arguments are reduced exactly with `fma`: the product with a full-precision constant is exact
-//! before it is rounded against the argument. A polynomial of [`Tables`](super::tables::Tables)
-//! gives the value. A few functions have arguments without a short vector algorithm.
+//! before it is rounded against the argument. A polynomial of [`Tables`] gives the value. A few
+//! functions have arguments without a short vector algorithm.
 //! [`Function1::rare`](super::functions::Function1::rare) selects them, and the scalar function
 //! computes them.
 
