@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 
 /// A 16-bit float.
-pub trait HalfFloat: Copy + 'static {
+pub trait Float16: Copy + 'static {
     /// Converts to f32; exact.
     fn widened(self) -> f32;
     /// The nearest number; ties to even.
@@ -13,7 +13,7 @@ pub trait HalfFloat: Copy + 'static {
 /// The bits of infinity in `f32`; a larger magnitude is NaN.
 const INFINITE: u32 = 0x7f80_0000;
 
-impl HalfFloat for bf16 {
+impl Float16 for bf16 {
     #[inline(always)]
     fn widened(self) -> f32 {
         let bits = u32::from(self.to_bits()) << 16;
@@ -43,7 +43,7 @@ pub(crate) fn rounded_bf16(bits: u32) -> u32 {
     }) & 0xffff_0000
 }
 
-impl HalfFloat for f16 {
+impl Float16 for f16 {
     #[inline(always)]
     fn widened(self) -> f32 {
         let bits = u32::from(self.to_bits());

@@ -1,7 +1,7 @@
 //! Element types: integers, booleans, floats and complex numbers.
 
 use super::{Exact, Index, Number, Ordered};
-use crate::halves::{HalfFloat, rounded_to_odd};
+use crate::halves::{Float16, rounded_to_odd};
 use crate::tree::vectors::vectors;
 use crate::tree::{Lanes, Vectors};
 use crate::twice::{Twice, TwiceComplex};

@@ -8,19 +8,19 @@
 use super::Kernel;
 use super::kernels::{MAP_BLOCK_ELEMENTS, Map, map};
 use crate::emit::instruction;
-use crate::halves::{HalfFloat, rounded_bf16, rounded_to_odd};
+use crate::halves::{Float16, rounded_bf16, rounded_to_odd};
 use crate::inlined::from_fn;
 use crate::simd::widest;
 use half::{bf16, f16};
 
 /// Conversions of a 16-bit float as kernels.
-pub trait Half: HalfFloat {
-    /// The kernel of [`HalfFloat::widened`].
+pub trait Half: Float16 {
+    /// The kernel of [`Float16::widened`].
     fn widen() -> Kernel;
-    /// The kernel of [`HalfFloat::nearest`].
+    /// The kernel of [`Float16::nearest`].
     fn narrow() -> Kernel;
-    /// The kernel that rounds f32 to the numbers of this type: [`HalfFloat::nearest`], then
-    /// [`HalfFloat::widened`].
+    /// The kernel that rounds f32 to the numbers of this type: [`Float16::nearest`], then
+    /// [`Float16::widened`].
     fn round() -> Kernel;
 }
 
@@ -133,7 +133,7 @@ pub fn to_odd() -> Kernel {
 #[cfg(target_arch = "x86_64")]
 mod machine {
     use super::super::Run;
-    use super::{HalfFloat, f16};
+    use super::{Float16, f16};
     use std::arch::x86_64::*;
 
     pub(super) const WIDEN: Run = widen;
