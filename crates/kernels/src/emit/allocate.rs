@@ -8,7 +8,7 @@
 
 use super::encode::{Assembler, Base, Memory, Operand, RSP};
 use super::plan::{CodeItem, CodePlan, SpillFrame};
-use super::program::TraceId;
+use super::trace::TraceId;
 use smallvec::SmallVec;
 
 /// Marker for "no value", "no slot" and "no further use".
@@ -55,7 +55,7 @@ impl<'a> Registers<'a> {
         copies: usize,
         frame: &'a mut SpillFrame,
     ) -> Registers<'a> {
-        let n = plan.program.ops.len() * copies;
+        let n = plan.trace.ops.len() * copies;
         Registers {
             plan,
             copies,
@@ -73,7 +73,7 @@ impl<'a> Registers<'a> {
 
     /// Whether a value is held in mask registers.
     fn masks(&self, id: TraceId) -> bool {
-        self.plan.program.kind(id).is_mask()
+        self.plan.trace.kind(id).is_mask()
     }
 
     fn file(&mut self, masks: bool) -> &mut File {
@@ -124,7 +124,7 @@ impl<'a> Registers<'a> {
     }
 
     /// Whether the value has its last use in the current instruction.
-    pub(super) fn dies(&self, id: TraceId) -> bool {
+    pub(super) fn is_last_use(&self, id: TraceId) -> bool {
         self.next_use(self.value(id)) == NONE
     }
 
@@ -165,7 +165,7 @@ impl<'a> Registers<'a> {
         if self.home(v).is_none() {
             self.slot[v] = self.frame.take();
             let memory = self.home(v).expect("it has one now");
-            let kind = self.plan.program.kind((v / self.copies) as TraceId);
+            let kind = self.plan.trace.kind((v / self.copies) as TraceId);
             self.plan.target.store(asm, kind, memory, r);
         }
         self.register[v] = u8::MAX;
@@ -181,7 +181,7 @@ impl<'a> Registers<'a> {
             let home = self.home(v).expect("a value is somewhere");
             self.plan
                 .target
-                .load(asm, self.plan.program.kind(id), r, home);
+                .load(asm, self.plan.trace.kind(id), r, home);
             self.register[v] = r;
             self.file(masks).holder[r as usize] = v as u32;
         }
@@ -212,7 +212,7 @@ impl<'a> Registers<'a> {
     /// instruction.
     pub(super) fn release(&mut self, operands: &[TraceId]) {
         for &id in operands {
-            if !self.dies(id) {
+            if !self.is_last_use(id) {
                 continue;
             }
             let (v, masks) = (self.value(id), self.masks(id));
@@ -273,7 +273,7 @@ pub(super) fn pressure(plan: &CodePlan<'_>) -> (usize, usize) {
             last[end as usize].push(id as TraceId);
         }
     }
-    let masks = |id: TraceId| usize::from(plan.program.kind(id).is_mask());
+    let masks = |id: TraceId| usize::from(plan.trace.kind(id).is_mask());
     for (i, item) in plan.items.iter().enumerate() {
         last[i].iter().for_each(|&id| now[masks(id)] -= 1);
         if let CodeItem::Op(id) = *item {

@@ -6,9 +6,9 @@
 //! ([`Op::Pair`]). The kernels are those of [`tile`](crate::tile). Each function is generic in the
 //! complex type of its operands.
 
-use super::program::{BinaryInst, LaneType, Op, ShiftDirection, Trace, TraceId, predicate};
 use super::record::TraceVector;
 use super::recorder::with;
+use super::trace::{BinaryInst, LaneType, Op, ShiftDirection, Trace, TraceId, predicate};
 use crate::vector::V;
 use crate::vector::complex::formulas;
 

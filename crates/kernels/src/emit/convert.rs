@@ -1,7 +1,7 @@
 //! Conversions and division in traces. Their semantics are those of
 //! [`convert`](crate::tile::convert) and [`integers`](crate::tile::integers).
 
-use super::program::{
+use super::trace::{
     BinaryInst, Convert, IntegerInst, LaneType, Op, ShiftDirection, Trace, TraceId, UnaryInst,
     predicate,
 };

@@ -393,7 +393,7 @@ impl Assembler {
 
     /// Clears the upper halves of the vector registers, to avoid transition penalties in code
     /// without AVX, and returns.
-    pub(super) fn back(&mut self) {
+    pub(super) fn ret(&mut self) {
         self.bytes(&[0xc5, 0xf8, 0x77, 0xc3]);
     }
 
@@ -404,7 +404,7 @@ impl Assembler {
     }
 
     /// Sets the target of a jump to the current position.
-    pub(super) fn here(&mut self, jump: Jump) {
+    pub(super) fn bind(&mut self, jump: Jump) {
         let distance = (self.code.len() - jump.0) as i32;
         self.code[jump.0 - 4..jump.0].copy_from_slice(&distance.to_le_bytes());
     }

@@ -2,8 +2,8 @@
 //! comparisons, conversions.
 
 use super::complex;
-use super::program::{BinaryInst, IntegerInst, Record, ShiftDirection, Trace, TraceId, predicate};
 use super::recorder::with;
+use super::trace::{BinaryInst, IntegerInst, Record, ShiftDirection, Trace, TraceId, predicate};
 use num_complex::{Complex32, Complex64};
 
 macro_rules! instructions {

@@ -15,21 +15,21 @@ use super::encode::*;
 use super::lower::block::LoopBlock;
 use super::lower::{FrameInput, MAX_CODE_OPS, homes, lanes_mask};
 use super::plan::{CodeItem, CodePlan, SpillFrame, Target};
-use super::program::{LaneType, Op, Trace, TraceId};
+use super::trace::{LaneType, Op, Trace, TraceId};
 
 /// Returns machine code for a trace with `consts` constants and `carries` carries, or `None` if it
 /// cannot be compiled.
-pub(super) fn compile(program: &Trace, consts: usize, carries: usize) -> Option<Vec<u8>> {
-    let lane = program
+pub(super) fn compile(trace: &Trace, consts: usize, carries: usize) -> Option<Vec<u8>> {
+    let lane = trace
         .uniform()
-        .filter(|_| program.ops.len() <= MAX_CODE_OPS)?;
-    let (wide, stacks) = (program.wide, consts + carries);
+        .filter(|_| trace.ops.len() <= MAX_CODE_OPS)?;
+    let (wide, stacks) = (trace.wide, consts + carries);
     let (target, kind) = (Target { wide, widest: lane }, LaneType::Lane(lane as u8));
     let mut asm = Assembler::new();
     let mut frame = SpillFrame::default();
-    let (home, framed) = homes(program, target, &mut asm, &mut frame, &|k, _| k < stacks);
-    let items = items(program, &home, &framed[consts..])?;
-    let plan = CodePlan::new(program, target, items, home, &mut asm);
+    let (home, framed) = homes(trace, target, &mut asm, &mut frame, &|k, _| k < stacks);
+    let items = items(trace, &home, &framed[consts..])?;
+    let plan = CodePlan::new(trace, target, items, home, &mut asm);
     let frame_size = plan.enter(&mut asm);
     plan.load_addresses(&mut asm);
     if wide {
@@ -84,10 +84,10 @@ pub(super) fn compile(program: &Trace, consts: usize, carries: usize) -> Option<
     asm.plus(RAX, RCX);
     asm.add(RSI, -1);
     asm.jump_back(If::NotZero, top);
-    exits.into_iter().for_each(|e| asm.here(e));
+    exits.into_iter().for_each(|e| asm.bind(e));
     for (k, carry) in framed[consts..].iter().enumerate() {
         target.load(&mut asm, kind, 0, carry.home);
-        asm.load(RDX, RDI, 8 * (program.inputs.len() + k) as i32);
+        asm.load(RDX, RDI, 8 * (trace.inputs.len() + k) as i32);
         match wide {
             true => asm.vector(
                 elements(false),
@@ -106,11 +106,7 @@ pub(super) fn compile(program: &Trace, consts: usize, carries: usize) -> Option<
 
 /// The order of the operations: inputs at their first use, stores at the end. Returns `None` if the
 /// step permutes its carries in a cycle.
-fn items(
-    program: &Trace,
-    home: &[Option<Memory>],
-    carries: &[FrameInput],
-) -> Option<Vec<CodeItem>> {
+fn items(trace: &Trace, home: &[Option<Memory>], carries: &[FrameInput]) -> Option<Vec<CodeItem>> {
     let (mut items, mut placed) = (
         Vec::new(),
         home.iter().map(Option::is_some).collect::<Vec<bool>>(),
@@ -120,22 +116,22 @@ fn items(
             items.push(CodeItem::Op(id));
         }
     };
-    let is_input = |id: TraceId| matches!(program.ops[id as usize], Op::Input(_));
-    for id in program.needed().into_iter().filter(|&id| !is_input(id)) {
-        program.ops[id as usize]
+    let is_input = |id: TraceId| matches!(trace.ops[id as usize], Op::Input(_));
+    for id in trace.needed().into_iter().filter(|&id| !is_input(id)) {
+        trace.ops[id as usize]
             .operands()
             .into_iter()
             .for_each(|x| place(&mut items, x));
         place(&mut items, id);
-        if program.rare.contains(&id) {
+        if trace.rare.contains(&id) {
             items.push(CodeItem::Rare(id));
         }
     }
-    program.outputs.iter().for_each(|&id| place(&mut items, id));
-    let rows = program.outputs.iter().enumerate().skip(carries.len());
+    trace.outputs.iter().for_each(|&id| place(&mut items, id));
+    let rows = trace.outputs.iter().enumerate().skip(carries.len());
     items.extend(rows.map(|(k, &id)| CodeItem::Store(k as u32, id)));
     // A new carry may be a copy of an old one, which is then read before it is overwritten.
-    let copied = |k: usize| match program.ops[program.outputs[k] as usize] {
+    let copied = |k: usize| match trace.ops[trace.outputs[k] as usize] {
         Op::Input(i) => carries.iter().position(|c| c.input == i),
         _ => None,
     };
@@ -147,7 +143,7 @@ fn items(
             .iter()
             .position(|&k| !left.iter().any(|&j| j != k && copied(j) == Some(k)))?;
         let k = left.remove(free);
-        items.push(CodeItem::Keep(carries[k].home, program.outputs[k]));
+        items.push(CodeItem::Keep(carries[k].home, trace.outputs[k]));
     }
     Some(items)
 }

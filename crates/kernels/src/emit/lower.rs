@@ -17,7 +17,7 @@ use super::allocate::{Registers, pressure};
 use super::encode::*;
 use super::flags::MemoryFlags;
 use super::plan::{CodeItem, CodePlan, SpillFrame, Target, is_in};
-use super::program::{Op, Trace, TraceId};
+use super::trace::{Op, Trace, TraceId};
 use block::LoopBlock;
 
 pub(super) mod block;
@@ -34,20 +34,20 @@ const LONG_STEP_ITEMS: std::ops::Range<usize> = 64..400;
 const MAX_SPILLED_VALUES: usize = 24;
 
 /// The order of the operations: inputs at their first use, outputs after all inputs have been read.
-fn items(program: &Trace, homed: impl Fn(TraceId) -> bool) -> Vec<CodeItem> {
+fn items(trace: &Trace, homed: impl Fn(TraceId) -> bool) -> Vec<CodeItem> {
     // A value of more than 8 bytes has no instruction; its parts have.
-    let needed: Vec<TraceId> = program
+    let needed: Vec<TraceId> = trace
         .needed()
         .into_iter()
-        .filter(|&id| program.size(id) <= 8)
+        .filter(|&id| trace.size(id) <= 8)
         .collect();
     let (mut items, mut placed) = (
         Vec::with_capacity(needed.len() + 4),
-        vec![false; program.ops.len()],
+        vec![false; trace.ops.len()],
     );
-    let mut rare = program.rare.clone();
+    let mut rare = trace.rare.clone();
     let place = |items: &mut Vec<CodeItem>, id: TraceId, placed: &mut Vec<bool>| {
-        let other = program
+        let other = trace
             .other_part(id)
             .filter(|id| needed.binary_search(id).is_ok());
         for id in std::iter::once(id).chain(other) {
@@ -56,10 +56,10 @@ fn items(program: &Trace, homed: impl Fn(TraceId) -> bool) -> Vec<CodeItem> {
             }
         }
     };
-    let is_input = |id: TraceId| matches!(program.ops[id as usize], Op::Input(_) | Op::Part(..));
+    let is_input = |id: TraceId| matches!(trace.ops[id as usize], Op::Input(_) | Op::Part(..));
     let mut stores = 0;
     for &id in needed.iter().filter(|&&id| !is_input(id)) {
-        for x in program.ops[id as usize].operands() {
+        for x in trace.ops[id as usize].operands() {
             if is_input(x) && !placed[x as usize] {
                 place(&mut items, x, &mut placed);
                 stores = items.len();
@@ -87,10 +87,10 @@ fn items(program: &Trace, homed: impl Fn(TraceId) -> bool) -> Vec<CodeItem> {
             .position(|i| matches!(i, CodeItem::Op(x) if x == id))
             .map_or(0, |at| at + 1)
     };
-    let mut outputs: Vec<(usize, CodeItem)> = (program.outputs.iter().enumerate())
+    let mut outputs: Vec<(usize, CodeItem)> = (trace.outputs.iter().enumerate())
         .map(|(k, &id)| {
             (
-                program.stored(id).iter().map(end).max().unwrap_or(0),
+                trace.stored(id).iter().map(end).max().unwrap_or(0),
                 CodeItem::Store(k as u32, id),
             )
         })
@@ -109,20 +109,18 @@ fn items(program: &Trace, homed: impl Fn(TraceId) -> bool) -> Vec<CodeItem> {
 
 /// Returns machine code and the number of lanes of its vectors, or `None` if the trace cannot be
 /// compiled.
-pub(super) fn compile(program: &Trace, how: MemoryFlags) -> Option<(Vec<u8>, usize)> {
-    let (wide, masked) = (program.wide, program.takes_any());
-    let widest = program
-        .widest()
-        .filter(|_| program.ops.len() <= MAX_CODE_OPS)?;
+pub(super) fn compile(trace: &Trace, flags: MemoryFlags) -> Option<(Vec<u8>, usize)> {
+    let (wide, masked) = (trace.wide, trace.accepts_partial_vectors());
+    let widest = trace.widest().filter(|_| trace.ops.len() <= MAX_CODE_OPS)?;
     let target = Target { wide, widest };
     let mut asm = Assembler::new();
     let mut frame = SpillFrame::default();
-    let (home, splats) = homes(program, target, &mut asm, &mut frame, &|k, needed| {
-        needed && is_in(how.splats, k)
+    let (home, splats) = homes(trace, target, &mut asm, &mut frame, &|k, needed| {
+        needed && is_in(flags.splats, k)
     });
-    let items = items(program, |id| home[id as usize].is_some());
-    let mut plan = CodePlan::new(program, target, items, home, &mut asm);
-    plan.how = how;
+    let items = items(trace, |id| home[id as usize].is_some());
+    let mut plan = CodePlan::new(trace, target, items, home, &mut asm);
+    plan.flags = flags;
 
     let (vectors, truths) = pressure(&plan);
     let fits = |&u: &usize| {
@@ -154,7 +152,7 @@ pub(super) fn compile(program: &Trace, how: MemoryFlags) -> Option<(Vec<u8>, usi
         asm.load(RCX, RDI, 8 * input as i32);
         target.load(
             &mut asm,
-            program.kind(id),
+            trace.kind(id),
             0,
             Memory {
                 base: Base::At(RCX),
@@ -162,7 +160,7 @@ pub(super) fn compile(program: &Trace, how: MemoryFlags) -> Option<(Vec<u8>, usi
                 broadcast: true,
             },
         );
-        target.store(&mut asm, program.kind(id), home, 0);
+        target.store(&mut asm, trace.kind(id), home, 0);
     }
     if wide {
         asm.ones(RCX);
@@ -188,7 +186,7 @@ pub(super) fn compile(program: &Trace, how: MemoryFlags) -> Option<(Vec<u8>, usi
         asm.address(RCX, RAX, step);
         asm.compare(RCX, RSI);
         asm.jump_back(If::BelowOrEqual, top);
-        asm.here(past);
+        asm.bind(past);
     };
     several(&mut asm, &mut frame, copies);
     // The mask is computed from the number of remaining elements modulo 64.
@@ -217,24 +215,24 @@ pub(super) fn compile(program: &Trace, how: MemoryFlags) -> Option<(Vec<u8>, usi
         asm.subtract(RCX, RAX);
         asm.jump_back(If::Above, top);
         asm.copy(RAX, RSI);
-        asm.here(none);
+        asm.bind(none);
     }
     // Advances to the next row, if there is one.
-    let places = (program.inputs.len() + program.outputs.len()) as i32;
-    asm.load(RDX, RDI, 8 * places);
+    let addresses = (trace.inputs.len() + trace.outputs.len()) as i32;
+    asm.load(RDX, RDI, 8 * addresses);
     asm.load(RCX, RDX, 0);
     asm.add(RCX, -1);
     asm.save(RDX, 0, RCX);
     let last = asm.jump(If::Zero);
-    for k in 0..places {
+    for k in 0..addresses {
         asm.load(RCX, RDI, 8 * k);
         asm.plus_at(RCX, RDX, 8 * (k + 1));
         asm.save(RDI, 8 * k, RCX);
     }
     asm.clear(RAX);
     asm.jump_back(If::Zero, row);
-    asm.here(last);
-    exits.into_iter().for_each(|e| asm.here(e));
+    asm.bind(last);
+    exits.into_iter().for_each(|e| asm.bind(e));
     plan.leave(&mut asm, &frame, frame_size)?;
     Some((asm.finish(), lanes))
 }
@@ -252,19 +250,19 @@ pub(super) struct FrameInput {
 pub(super) type HomeSlots = (Vec<Option<Memory>>, Vec<FrameInput>);
 
 pub(super) fn homes(
-    program: &Trace,
+    trace: &Trace,
     target: Target,
     asm: &mut Assembler,
     frame: &mut SpillFrame,
     framed: &dyn Fn(usize, bool) -> bool,
 ) -> HomeSlots {
-    let (mut home, mut inputs) = (vec![None; program.ops.len()], Vec::new());
-    let mut needed = vec![false; program.ops.len()];
-    program
+    let (mut home, mut inputs) = (vec![None; trace.ops.len()], Vec::new());
+    let mut needed = vec![false; trace.ops.len()];
+    trace
         .needed()
         .into_iter()
         .for_each(|id| needed[id as usize] = true);
-    for (id, op) in program.ops.iter().enumerate() {
+    for (id, op) in trace.ops.iter().enumerate() {
         match *op {
             // An unused constant may be wider than every used value.
             Op::Constant(..) | Op::Pattern(..) if !needed[id] => {}
@@ -290,9 +288,9 @@ pub(super) fn homes(
                     broadcast: false,
                 });
             }
-            Op::Input(k) if program.kinds[id].size() <= 8 => inputs.push((k, 0, id)),
+            Op::Input(k) if trace.kinds[id].size() <= 8 => inputs.push((k, 0, id)),
             Op::Part(second, z) => {
-                if let Op::Input(k) = program.op(z) {
+                if let Op::Input(k) = trace.op(z) {
                     inputs.push((k, 8 * i32::from(second), id));
                 }
             }

@@ -35,19 +35,19 @@ mod plan;
 mod convert;
 mod flags;
 pub(crate) mod instruction;
+mod record;
+mod recorder;
 #[cfg_attr(
     not(all(target_arch = "x86_64", target_os = "linux", not(miri))),
     allow(dead_code)
 )]
-mod program;
-mod record;
-mod recorder;
+mod trace;
 mod whole;
 
 pub use flags::AHEAD;
 pub(crate) use flags::{MemoryFlags, STREAM_BYTES};
-pub(crate) use program::{Record, Trace, TraceId};
 pub(crate) use record::{TraceBuilder, TraceVector, rare};
+pub(crate) use trace::{Record, Trace, TraceId};
 
 /// Compiled code of a trace.
 pub(crate) struct Emitted {
@@ -63,12 +63,12 @@ pub(crate) struct Emitted {
 impl Emitted {
     /// Compiles a trace. Returns `None` if it cannot be compiled, or if no executable memory is
     /// available.
-    pub(crate) fn compile(program: &Trace, how: MemoryFlags) -> Option<Emitted> {
-        let (bytes, lanes) = lower::compile(program, how)?;
+    pub(crate) fn compile(trace: &Trace, flags: MemoryFlags) -> Option<Emitted> {
+        let (bytes, lanes) = lower::compile(trace, flags)?;
         Some(Emitted {
             code: memory::Code::new(&bytes)?,
             lanes,
-            masked: program.takes_any(),
+            masked: trace.accepts_partial_vectors(),
         })
     }
 
@@ -114,13 +114,9 @@ pub(crate) struct Looped {
 impl Looped {
     /// Compiles a trace whose first inputs are `consts` constants and `carries` carries, and whose
     /// first outputs are the carries of the next step. Returns `None` if it cannot be compiled.
-    pub(crate) fn compile(program: &Trace, consts: usize, carries: usize) -> Option<Looped> {
-        let bytes = looped::compile(program, consts, carries)?;
-        let lanes = if program.wide {
-            64 / program.uniform()?
-        } else {
-            1
-        };
+    pub(crate) fn compile(trace: &Trace, consts: usize, carries: usize) -> Option<Looped> {
+        let bytes = looped::compile(trace, consts, carries)?;
+        let lanes = if trace.wide { 64 / trace.uniform()? } else { 1 };
         Some(Looped {
             code: memory::Code::new(&bytes)?,
             lanes,

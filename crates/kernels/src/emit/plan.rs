@@ -3,7 +3,7 @@
 
 use super::encode::*;
 use super::flags::MemoryFlags;
-use super::program::{Convert, LaneType, Op, Trace, TraceId};
+use super::trace::{Convert, LaneType, Op, Trace, TraceId};
 use smallvec::SmallVec;
 
 /// The vectors of the generated code. A value occupies the part of a register that its lanes need.
@@ -211,7 +211,7 @@ pub(super) enum CodeItem {
 
 /// A trace with the facts that code generation needs.
 pub(super) struct CodePlan<'a> {
-    pub(super) program: &'a Trace,
+    pub(super) trace: &'a Trace,
     pub(super) target: Target,
     pub(super) items: Vec<CodeItem>,
     /// Homes of values that are in memory from the start.
@@ -221,7 +221,7 @@ pub(super) struct CodePlan<'a> {
     pub(super) first: Vec<u32>,
     /// Registers that hold the first addresses of the table.
     pub(super) pointers: Vec<Gpr>,
-    pub(super) how: MemoryFlags,
+    pub(super) flags: MemoryFlags,
     /// A vector with all bits set.
     pub(super) ones: Memory,
     /// Byte shuffles that truncate lanes in AVX2, by source and target size.
@@ -268,33 +268,33 @@ impl CodePlan<'_> {
 }
 
 /// The values that an item reads.
-fn read(program: &Trace, item: CodeItem) -> SmallVec<[TraceId; 3]> {
+fn read(trace: &Trace, item: CodeItem) -> SmallVec<[TraceId; 3]> {
     match item {
-        CodeItem::Op(id) => match program.op(id) {
+        CodeItem::Op(id) => match trace.op(id) {
             Op::Part(..) => SmallVec::new(),
             op => op.operands(),
         },
-        CodeItem::Store(_, id) => program.stored(id),
+        CodeItem::Store(_, id) => trace.stored(id),
         CodeItem::Rare(id) | CodeItem::Keep(_, id) => smallvec::smallvec![id],
     }
 }
 
 impl<'a> CodePlan<'a> {
     pub(super) fn new(
-        program: &'a Trace,
+        trace: &'a Trace,
         target: Target,
         items: Vec<CodeItem>,
         home: Vec<Option<Memory>>,
         asm: &mut Assembler,
     ) -> CodePlan<'a> {
-        let (mut reads, mut first) = (Vec::new(), vec![0u32; program.ops.len() + 1]);
-        let read = |item: &CodeItem| read(program, *item);
+        let (mut reads, mut first) = (Vec::new(), vec![0u32; trace.ops.len() + 1]);
+        let read = |item: &CodeItem| read(trace, *item);
         items
             .iter()
             .flat_map(read)
             .for_each(|id| first[id as usize + 1] += 1);
-        (0..program.ops.len()).for_each(|i| first[i + 1] += first[i]);
-        reads.resize(first[program.ops.len()] as usize, 0);
+        (0..trace.ops.len()).for_each(|i| first[i + 1] += first[i]);
+        reads.resize(first[trace.ops.len()] as usize, 0);
         let mut at = first.clone();
         for (i, item) in items.iter().enumerate() {
             for id in read(item) {
@@ -312,18 +312,18 @@ impl<'a> CodePlan<'a> {
         } else {
             asm.constant(&[0xff; 32])
         });
-        let cuts = patterns(program, target, asm);
-        let table = program.inputs.len() + program.outputs.len();
+        let cuts = patterns(trace, target, asm);
+        let table = trace.inputs.len() + trace.outputs.len();
         let pointers = POINTERS[..table.min(POINTERS.len())].to_vec();
         CodePlan {
-            program,
+            trace,
             target,
             items,
             home,
             reads,
             first,
             pointers,
-            how: MemoryFlags::default(),
+            flags: MemoryFlags::default(),
             ones,
             cuts,
         }
@@ -361,10 +361,10 @@ impl<'a> CodePlan<'a> {
         asm.address(RSP, RBP, -8 * self.saved().len() as i32);
         self.saved().iter().rev().for_each(|&r| asm.pop(r));
         asm.pop(RBP);
-        if self.how.streams != 0 {
+        if self.flags.streams != 0 {
             asm.fence();
         }
-        asm.back();
+        asm.ret();
         let size = -((frame.slots as usize * self.target.bytes()).next_multiple_of(64) as i32);
         asm.code[frame_size..frame_size + 4].copy_from_slice(&size.to_le_bytes());
         (!frame.is_too_large()).then_some(())
@@ -373,13 +373,13 @@ impl<'a> CodePlan<'a> {
 
 /// Byte shuffles for AVX2 that truncate lanes within 16 bytes, one for each pair of sizes in the
 /// trace.
-fn patterns(program: &Trace, target: Target, asm: &mut Assembler) -> Vec<((usize, usize), Memory)> {
+fn patterns(trace: &Trace, target: Target, asm: &mut Assembler) -> Vec<((usize, usize), Memory)> {
     let mut all: Vec<((usize, usize), Memory)> = Vec::new();
-    for (id, op) in program.ops.iter().enumerate() {
+    for (id, op) in trace.ops.iter().enumerate() {
         let Op::Convert(Convert::Cut, a) = *op else {
             continue;
         };
-        let sizes = (program.size(a), program.size(id as TraceId));
+        let sizes = (trace.size(a), trace.size(id as TraceId));
         if target.wide || all.iter().any(|c| c.0 == sizes) {
             continue;
         }

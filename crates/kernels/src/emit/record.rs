@@ -4,10 +4,8 @@
 //! of the function. So one definition serves both the interpreter and the code generator. The trace
 //! under construction is thread-local, because a vector value has no reference to it.
 
-use super::program::{
-    BinaryInst, IntegerInst, ShiftDirection, Trace, TraceId, UnaryInst, predicate,
-};
 use super::recorder::{self, with};
+use super::trace::{BinaryInst, IntegerInst, ShiftDirection, Trace, TraceId, UnaryInst, predicate};
 use crate::vector::gradual::product;
 use crate::vector::{Float, V};
 use std::marker::PhantomData;

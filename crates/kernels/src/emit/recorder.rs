@@ -3,7 +3,7 @@
 //! The functions do not depend on vector types and are never inlined: all functions on vectors
 //! share one copy of them.
 
-use super::program::{BinaryInst, LaneType, Trace, TraceId, UnaryInst};
+use super::trace::{BinaryInst, LaneType, Trace, TraceId, UnaryInst};
 use std::cell::RefCell;
 
 thread_local! {

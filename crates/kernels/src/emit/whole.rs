@@ -4,7 +4,7 @@
 //! Parts of lanes are processed together: an operation on integers of a given size applies to all
 //! such integers of a vector, whatever the lane size.
 
-use super::program::{
+use super::trace::{
     BinaryInst, IntegerInst, LaneType, Op, ShiftDirection, Trace, TraceId, UnaryInst, predicate,
 };
 
@@ -392,12 +392,11 @@ impl Trace {
         let kind = LaneType::Lane(size as u8);
         match own.cmp(&size) {
             std::cmp::Ordering::Equal => a,
-            std::cmp::Ordering::Less => self.push(
-                Op::Convert(super::program::Convert::Extend(signed), a),
-                kind,
-            ),
+            std::cmp::Ordering::Less => {
+                self.push(Op::Convert(super::trace::Convert::Extend(signed), a), kind)
+            }
             std::cmp::Ordering::Greater => {
-                self.push(Op::Convert(super::program::Convert::Cut, a), kind)
+                self.push(Op::Convert(super::trace::Convert::Cut, a), kind)
             }
         }
     }

@@ -22,7 +22,7 @@ pub struct Laid {
     /// Rows that compiled code processes one by one.
     pub(super) rows: Option<RowLoop>,
     /// The access flags that code is compiled for.
-    pub(super) how: MemoryFlags,
+    pub(super) flags: MemoryFlags,
 }
 
 impl Laid {
@@ -31,14 +31,14 @@ impl Laid {
     /// and leaves the memory idle.
     pub fn reading_ahead(mut self, inputs: impl Iterator<Item = usize>) -> Laid {
         let dense = |k: &usize| *k < 64 && matches!(self.layouts.get(*k), Some(ViewLayout::Dense));
-        self.how.ahead = inputs.filter(dense).fold(0, |bits, k| bits | 1 << k);
+        self.flags.ahead = inputs.filter(dense).fold(0, |bits, k| bits | 1 << k);
         self
     }
 
     /// Enables non-temporal stores for these outputs. They should have at least [`past_caches`]
     /// bytes and not be read again soon.
     pub fn streaming(mut self, outputs: impl Iterator<Item = usize>) -> Laid {
-        self.how.streams = outputs.filter(|&k| k < 64).fold(0, |bits, k| bits | 1 << k);
+        self.flags.streams = outputs.filter(|&k| k < 64).fold(0, |bits, k| bits | 1 << k);
         self
     }
 }
@@ -360,7 +360,7 @@ impl Body {
         }
         // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {
-            match self.emitted(laid, self.how(laid, &range, outputs), range.len()) {
+            match self.emitted(laid, self.flags(laid, &range, outputs), range.len()) {
                 Some(code) => self.run_emitted(code, laid, range, inputs, outputs),
                 None => self.interpret(&laid.layouts, range, inputs, outputs),
             }

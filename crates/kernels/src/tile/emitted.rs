@@ -75,7 +75,7 @@ pub(super) fn is_wanted() -> bool {
 impl Body {
     /// The code for inputs with these layouts. `None` if the body cannot be compiled, or should be
     /// interpreted this time.
-    pub(super) fn emitted(&self, laid: &Laid, how: MemoryFlags, n: usize) -> Option<&Emitted> {
+    pub(super) fn emitted(&self, laid: &Laid, flags: MemoryFlags, n: usize) -> Option<&Emitted> {
         let engine = Engine::chosen();
         if engine == Engine::Interpreter || laid.layouts.len() > MAX_CODE_INPUTS {
             return None;
@@ -83,7 +83,7 @@ impl Body {
         let mut link = &self.emitted.first;
         loop {
             match link.get() {
-                Some(v) if v.how == how => return v.code.as_ref(),
+                Some(v) if v.flags == flags => return v.code.as_ref(),
                 Some(v) => link = &v.next,
                 None => {
                     // A single kernel over memory that needs no packing is as fast as compiled
@@ -95,15 +95,15 @@ impl Body {
                         };
                         let as_good =
                             || laid.layouts.iter().all(|l| matches!(l, ViewLayout::Dense));
-                        if self.steps.len() < 2 && how.streams == 0 && as_good() || early() {
+                        if self.steps.len() < 2 && flags.streams == 0 && as_good() || early() {
                             return None;
                         }
                     }
                     // Another thread may insert a different variant here first.
                     link.get_or_init(|| {
-                        let code = self.compile(Level::chosen(), how);
+                        let code = self.compile(Level::chosen(), flags);
                         Box::new(CodeVariant {
-                            how,
+                            flags,
                             code,
                             next: OnceLock::new(),
                         })
@@ -115,7 +115,7 @@ impl Body {
 
     /// The flags that code is compiled for. Outputs whose rows are not aligned are written with
     /// ordinary stores.
-    pub(super) fn how(
+    pub(super) fn flags(
         &self,
         laid: &Laid,
         range: &Range<usize>,
@@ -129,13 +129,13 @@ impl Body {
                     .rows
                     .is_none_or(|r| step(r.len) && step(range.start % r.len))
         };
-        let is_in = |k: usize| laid.how.streams >> k & 1 == 1;
+        let is_in = |k: usize| laid.flags.streams >> k & 1 == 1;
         let streams = (0..outputs.len().min(64))
             .filter(|&k| is_in(k) && even(k))
             .fold(0, |bits, k| bits | 1 << k);
         MemoryFlags {
             streams,
-            ..laid.how
+            ..laid.flags
         }
     }
 
@@ -162,7 +162,7 @@ impl Body {
         Laid {
             layouts,
             rows,
-            how: MemoryFlags {
+            flags: MemoryFlags {
                 splats,
                 ..MemoryFlags::default()
             },
@@ -199,13 +199,13 @@ impl Body {
     }
 
     /// Compiles the body for an instruction set.
-    fn compile(&self, level: Level, how: MemoryFlags) -> Option<Emitted> {
-        Emitted::compile(&self.program(level == Level::Avx512, false)?, how)
+    fn compile(&self, level: Level, flags: MemoryFlags) -> Option<Emitted> {
+        Emitted::compile(&self.trace(level == Level::Avx512, false)?, flags)
     }
 
     /// The computation of the body for one element, or `None` if a kernel cannot be recorded. If
     /// `gradual`, products avoid operations on subnormal numbers.
-    pub(super) fn program(&self, wide: bool, gradual: bool) -> Option<Trace> {
+    pub(super) fn trace(&self, wide: bool, gradual: bool) -> Option<Trace> {
         if self.steps.len() > MAX_CODE_STEPS || self.steps.iter().any(|s| s.kernel.record.is_none())
         {
             return None;
@@ -251,7 +251,7 @@ impl Body {
         inputs: &[*const u8],
         outputs: &[*mut u8],
     ) -> bool {
-        let code = || self.compile(level, self.how(laid, &range, outputs));
+        let code = || self.compile(level, self.flags(laid, &range, outputs));
         let Some(code) = (level > Level::Portable).then(code).flatten() else {
             return false;
         };
@@ -280,7 +280,7 @@ impl Body {
         let Laid {
             layouts,
             rows,
-            how: MemoryFlags { splats, .. },
+            flags: MemoryFlags { splats, .. },
         } = laid;
         let packed = |k: usize| match layouts[k] {
             ViewLayout::Dense => false,
@@ -298,10 +298,10 @@ impl Body {
             if memory.len() < count * lines {
                 memory.resize(count * lines, Line([0; 64]));
             }
-            let places = inputs.len() + outputs.len();
+            let operands = inputs.len() + outputs.len();
             // For every operand: start address, distance in bytes from element to element, and
             // distance in bytes from row to row.
-            let mut table: SmallVec<[*mut u8; 16]> = SmallVec::with_capacity(places + 1);
+            let mut table: SmallVec<[*mut u8; 16]> = SmallVec::with_capacity(operands + 1);
             let (mut first, mut steps) = (
                 SmallVec::<[(*mut u8, usize); 16]>::new(),
                 SmallVec::<[isize; 16]>::new(),
@@ -375,17 +375,24 @@ impl Body {
                 loop {
                     // SAFETY: the caller guarantees that `count` rows of `n` elements from `start`
                     // on are inside the range of each operand.
-                    let made = unsafe { code.call(&mut table, n, &mut steps) };
+                    let processed = unsafe { code.call(&mut table, n, &mut steps) };
                     let rest = steps[0].max(1) as usize;
-                    if made < n {
+                    if processed < n {
                         let row = end - rest * n;
                         // SAFETY: the caller guarantees the preconditions for the whole range, and
                         // `row` is a part of it.
                         unsafe {
-                            self.run_rest(code, laid, row..row + n, inputs, table.clone(), made)
+                            self.run_rest(
+                                code,
+                                laid,
+                                row..row + n,
+                                inputs,
+                                table.clone(),
+                                processed,
+                            )
                         };
                     }
-                    if made == n || rest == 1 {
+                    if processed == n || rest == 1 {
                         break;
                     }
                     steps[0] = rest as isize - 1;
@@ -415,7 +422,7 @@ impl Body {
         mut now: SmallVec<[*mut u8; 16]>,
         mut done: usize,
     ) {
-        let (splats, n) = (laid.how.splats, row.len());
+        let (splats, n) = (laid.flags.splats, row.len());
         self.advance(&mut now, splats, done);
         loop {
             let left = n - done;
@@ -438,9 +445,9 @@ impl Body {
             done += few;
             // SAFETY: the caller guarantees that each operand is valid for the row, and `n - done`
             // elements of it are left.
-            let made = unsafe { code.call(&mut now, n - done, &mut [1]) };
-            self.advance(&mut now, splats, made);
-            done += made;
+            let processed = unsafe { code.call(&mut now, n - done, &mut [1]) };
+            self.advance(&mut now, splats, processed);
+            done += processed;
         }
     }
 

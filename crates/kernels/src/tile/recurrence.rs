@@ -55,7 +55,7 @@ impl Recurrence {
     fn code(&self, gradual: bool) -> Option<&Looped> {
         let compile = || {
             Looped::compile(
-                &self.body.program(self.level == Level::Avx512, gradual)?,
+                &self.body.trace(self.level == Level::Avx512, gradual)?,
                 self.consts,
                 self.carries,
             )
@@ -131,14 +131,14 @@ impl Recurrence {
                     false => (code, if is_intel() { FLAG_CHECK_STEPS } else { left }),
                 };
                 let most = most.min(left);
-                let asked = is_intel() && !gradual;
-                if asked {
-                    met_subnormals();
+                let checks_flags = is_intel() && !gradual;
+                if checks_flags {
+                    take_subnormal_flags();
                 }
                 // SAFETY: the caller guarantees that the addresses are valid for these lanes in all
                 // steps. `most` and `lanes` are at least 1.
                 let moved = unsafe { code.call(&table, most, stride, lanes) };
-                gradual = asked && met_subnormals();
+                gradual = checks_flags && take_subnormal_flags();
                 if gradual {
                     // Short spans would cost many calls, so the span grows.
                     span = span.saturating_mul(4);
@@ -205,7 +205,7 @@ impl Recurrence {
 
 /// Whether an operation of this thread read or produced a subnormal number since the last call.
 #[cfg(target_arch = "x86_64")]
-fn met_subnormals() -> bool {
+fn take_subnormal_flags() -> bool {
     /// Flags DE (subnormal operand) and UE (inexact subnormal result) of MXCSR.
     const MET: u32 = 1 << 1 | 1 << 4;
     let mut flags = 0u32;
@@ -219,6 +219,6 @@ fn met_subnormals() -> bool {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn met_subnormals() -> bool {
+fn take_subnormal_flags() -> bool {
     false
 }

@@ -15,7 +15,7 @@ pub(super) struct CodeVariants {
 pub(super) type Link = OnceLock<Box<CodeVariant>>;
 
 pub(super) struct CodeVariant {
-    pub(super) how: MemoryFlags,
+    pub(super) flags: MemoryFlags,
     pub(super) code: Option<Emitted>,
     pub(super) next: Link,
 }

@@ -4,7 +4,7 @@ use crate::emit::allocate::Registers;
 use crate::emit::encode::*;
 use crate::emit::flags::{AHEAD, STREAM_BYTES};
 use crate::emit::plan::{CodeItem, Target, is_in};
-use crate::emit::program::{
+use crate::emit::trace::{
     BinaryInst, IntegerInst, LaneType, Op, ShiftDirection, TraceId, UnaryInst, predicate,
 };
 
@@ -46,7 +46,7 @@ impl LoopBlock<'_, '_> {
     }
 
     pub(super) fn kind(&self, id: TraceId) -> LaneType {
-        self.registers.plan.program.kind(id)
+        self.registers.plan.trace.kind(id)
     }
 
     pub(super) fn size(&self, id: TraceId) -> usize {
@@ -82,7 +82,7 @@ impl LoopBlock<'_, '_> {
     }
 
     fn store(&mut self, asm: &mut Assembler, k: usize, id: TraceId) {
-        if let Op::Pair(re, im) = self.registers.plan.program.op(id) {
+        if let Op::Pair(re, im) = self.registers.plan.trace.op(id) {
             return self.store_pair(asm, k, re, im);
         }
         let (plan, r, size) = (
@@ -91,8 +91,8 @@ impl LoopBlock<'_, '_> {
             self.size(id),
         );
         let fills = plan.target.lanes() * size >= STREAM_BYTES;
-        let streams = is_in(plan.how.streams, k) && fills && !self.masked && !self.single;
-        let to = self.element(asm, plan.program.inputs.len() + k, size);
+        let streams = is_in(plan.flags.streams, k) && fills && !self.masked && !self.single;
+        let to = self.element(asm, plan.trace.inputs.len() + k, size);
         match self.single {
             _ if streams => self.stream(asm, size, to, r),
             true => plan.target.store_first(asm, size, to, r),
@@ -180,13 +180,13 @@ impl LoopBlock<'_, '_> {
     }
 
     fn op(&mut self, asm: &mut Assembler, id: TraceId) {
-        match self.registers.plan.program.op(id) {
+        match self.registers.plan.trace.op(id) {
             Op::Constant(..) | Op::Pattern(..) | Op::Pair(..) => {}
             Op::Part(second, z) => self.part(asm, id, second, z),
             Op::Input(k) => self.input(asm, id, k as usize),
             Op::Unary(f, a) => self.one(asm, id, f, a),
             Op::Binary(f, a, b) => self.two(asm, id, f, a, b),
-            Op::Fma(turned, a, b, c) => self.fma(asm, id, turned, a, b, c),
+            Op::Fma(negated_terms, a, b, c) => self.fma(asm, id, negated_terms, a, b, c),
             Op::Compare(p, a, b) => {
                 let exchange = !self.registers.in_register(a) && self.registers.in_register(b);
                 let (p, a, b) = if exchange {
@@ -267,7 +267,7 @@ impl LoopBlock<'_, '_> {
 
     /// Prefetches an input, if its flag is set.
     pub(super) fn ahead(&self, asm: &mut Assembler, k: usize, size: usize, from: Memory) {
-        if is_in(self.registers.plan.how.ahead, k) {
+        if is_in(self.registers.plan.flags.ahead, k) {
             asm.prefetch(Memory {
                 disp: from.disp + (AHEAD * size) as i32,
                 ..from
@@ -465,7 +465,7 @@ impl LoopBlock<'_, '_> {
         &mut self,
         asm: &mut Assembler,
         id: TraceId,
-        turned: [bool; 2],
+        negated_terms: [bool; 2],
         a: TraceId,
         b: TraceId,
         c: TraceId,
@@ -475,7 +475,7 @@ impl LoopBlock<'_, '_> {
         let code = |form: u8| {
             target.lanes_of(
                 2,
-                form + 2 * u8::from(turned[1]) + 4 * u8::from(turned[0]),
+                form + 2 * u8::from(negated_terms[1]) + 4 * u8::from(negated_terms[0]),
                 size,
             )
         };
@@ -487,7 +487,10 @@ impl LoopBlock<'_, '_> {
             let s = if m == a { b } else { a };
             let (x, z) = (r.register(asm, s), r.register(asm, c));
             let y = r.operand(asm, m);
-            let (over_c, over_s) = (r.dies(c), r.dies(s) && y != Operand::Register(x));
+            let (over_c, over_s) = (
+                r.is_last_use(c),
+                r.is_last_use(s) && y != Operand::Register(x),
+            );
             let d = if over_c || over_s {
                 r.release(&[a, b, c]);
                 r.claim(if over_c { z } else { x })
@@ -512,7 +515,7 @@ impl LoopBlock<'_, '_> {
         }
         let (x, y) = (r.register(asm, a), r.register(asm, b));
         let z = r.operand(asm, c);
-        let (over_a, over_b, over_c) = (r.dies(a), r.dies(b), r.dies(c));
+        let (over_a, over_b, over_c) = (r.is_last_use(a), r.is_last_use(b), r.is_last_use(c));
         r.release(&[a, b, c]);
         let d = match z {
             _ if over_a || over_b => {

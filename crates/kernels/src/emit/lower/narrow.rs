@@ -2,7 +2,7 @@
 
 use super::block::LoopBlock;
 use crate::emit::encode::*;
-use crate::emit::program::{Convert, TraceId};
+use crate::emit::trace::{Convert, TraceId};
 
 impl LoopBlock<'_, '_> {
     pub(super) fn convert(&mut self, asm: &mut Assembler, id: TraceId, f: Convert, a: TraceId) {

@@ -4,7 +4,7 @@
 use super::block::{LoopBlock, PAIR_BYTES};
 use crate::emit::encode::*;
 use crate::emit::plan::{Target, is_in};
-use crate::emit::program::{Op, TraceId};
+use crate::emit::trace::{Op, TraceId};
 
 impl Target {
     /// Selects lanes of 128 bits of `a` and `b` by `immediate` (`vshuff64x2`; `vperm2f128` in
@@ -30,7 +30,7 @@ impl Target {
 
 impl LoopBlock<'_, '_> {
     /// Addresses of the two vectors that hold the elements.
-    fn places(&self, from: Memory) -> [Memory; 2] {
+    fn halves_of(&self, from: Memory) -> [Memory; 2] {
         [
             from,
             Memory {
@@ -43,19 +43,19 @@ impl LoopBlock<'_, '_> {
     /// Loads a part of an input, and the other part if it is used.
     pub(super) fn part(&mut self, asm: &mut Assembler, id: TraceId, second: bool, z: TraceId) {
         let plan = self.registers.plan;
-        let Op::Input(k) = plan.program.op(z) else {
+        let Op::Input(k) = plan.trace.op(z) else {
             unreachable!("parts are those of inputs")
         };
         if self.registers.is_defined(id) {
             return;
         }
         let other = plan
-            .program
+            .trace
             .other_part(id)
             .filter(|&id| !plan.uses(id).is_empty());
         let (target, from) = (self.target(), self.element(asm, k as usize, PAIR_BYTES));
         let [a, b, t] = [(); 3].map(|()| self.registers.take(asm, false));
-        for (d, from) in [a, b].into_iter().zip(self.places(from)) {
+        for (d, from) in [a, b].into_iter().zip(self.halves_of(from)) {
             asm.vector(
                 target.form(8),
                 target.float(0x10, 8),
@@ -91,8 +91,8 @@ impl LoopBlock<'_, '_> {
         let (plan, target) = (self.registers.plan, self.target());
         let [x, y] = [re, im].map(|x| self.registers.register(asm, x));
         let [even, odd, t] = [(); 3].map(|()| self.registers.take(asm, false));
-        let to = self.element(asm, plan.program.inputs.len() + k, PAIR_BYTES);
-        let to = self.places(to);
+        let to = self.element(asm, plan.trace.inputs.len() + k, PAIR_BYTES);
+        let to = self.halves_of(to);
         target.unpack(asm, false, even, x, y);
         target.unpack(asm, true, odd, x, y);
         let halves = if target.wide {
@@ -105,7 +105,7 @@ impl LoopBlock<'_, '_> {
             if target.wide {
                 target.halves(asm, t, t, t, 0xd8);
             }
-            match is_in(plan.how.streams, k) {
+            match is_in(plan.flags.streams, k) {
                 true => self.stream(asm, 8, to, t),
                 false => asm.vector(
                     target.form(8),

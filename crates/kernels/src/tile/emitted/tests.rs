@@ -372,7 +372,7 @@ pub(super) fn compare(
     let range = from..n - random.below(n - from + 1) / 2;
     let count = range.len();
     if count == 0 {
-        return body.compile(level, laid.how).is_some();
+        return body.compile(level, laid.flags).is_some();
     }
     let mut want: Vec<Vec<u8>> = kinds[1]
         .iter()
@@ -614,7 +614,7 @@ fn a_body_that_cannot_be_written_down_has_no_code() {
     let opaque = kernels::map::<f32, f32, Twice>();
     // SAFETY: a kernel of f32.
     let y = unsafe { b.step(opaque, 4, &[x], 0) };
-    assert!(b.finish(&[y]).program(true, false).is_none());
+    assert!(b.finish(&[y]).trace(true, false).is_none());
 
     struct Twice;
     impl kernels::Map<f32, f32> for Twice {

@@ -79,10 +79,10 @@ numbers! {
 }
 
 /// A body of random instructions for `consts` constants, `carries` carries and `rows` rows, with
-/// `made` output rows.
+/// `outputs` output rows.
 fn random_body<T: Number>(
     random: &mut Random,
-    [consts, carries, rows, made]: [usize; 4],
+    [consts, carries, rows, outputs]: [usize; 4],
     level: Level,
 ) -> Body {
     let (mut b, size) = (Builder::new(), size_of::<T>());
@@ -108,7 +108,7 @@ fn random_body<T: Number>(
         };
         values.push(y);
     }
-    let results: Vec<Value> = (0..carries + made)
+    let results: Vec<Value> = (0..carries + outputs)
         .map(|_| values[random.below(values.len())])
         .collect();
     b.finish(&results)
@@ -136,7 +136,7 @@ fn compare<T: Number>() -> usize {
             random.below(4),
             random.below(3),
         ];
-        let [consts, carries, rows, made] = counts;
+        let [consts, carries, rows, outputs] = counts;
         let body = random_body::<T>(&mut random, counts, level);
         let mut loops = Recurrence {
             level,
@@ -168,7 +168,7 @@ fn compare<T: Number>() -> usize {
             .map(|k| memory(n * if k < consts + carries { 1 } else { steps }))
             .collect();
         let outputs = || -> Vec<Vec<u8>> {
-            (0..carries + made)
+            (0..carries + outputs)
                 .map(|k| vec![0xaa; size * n * if k < carries { 1 } else { steps }])
                 .collect()
         };

@@ -347,8 +347,9 @@ fn sech_square<W: F64Vector, P: ComplexPart>(z: Z<W>) -> Result<W> {
     (y, W::either(rare, W::either(pole, again)))
 }
 
+/// `-i` times a result.
 #[inline(always)]
-fn turned<W: F64Vector>((y, rare): Result<W>) -> Result<W> {
+fn times_minus_i<W: F64Vector>((y, rare): Result<W>) -> Result<W> {
     (over_i(y), rare)
 }
 
@@ -367,9 +368,9 @@ pub(super) fn unary<W: F64Vector, P: ComplexPart>(f: Unary, [z]: [Z<W>; 1]) -> R
             ([y[0].div(k(LN_2)), y[1].div(k(LN_2))], rare)
         }
         Unary::Log1p => log1p::<_, P>(z),
-        Unary::Sin => turned(sinh::<_, P>(times_i(z))),
+        Unary::Sin => times_minus_i(sinh::<_, P>(times_i(z))),
         Unary::Cos => cosh::<_, P>(times_i(z)),
-        Unary::Tan => turned(tanh::<_, P>(times_i(z))),
+        Unary::Tan => times_minus_i(tanh::<_, P>(times_i(z))),
         Unary::Sinh => sinh::<_, P>(z),
         Unary::Cosh => cosh::<_, P>(z),
         Unary::Tanh => tanh::<_, P>(z),

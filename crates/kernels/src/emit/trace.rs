@@ -458,14 +458,14 @@ impl Trace {
         let Some(kind) = self.lanes(&[a, b, c]) else {
             return self.fail();
         };
-        let mut turned = [false; 2];
+        let mut negated_terms = [false; 2];
         for (x, k) in [(&mut a, 0), (&mut b, 0), (&mut c, 1)] {
             if let Some(y) = self.negated(*x) {
                 *x = y;
-                turned[k] = !turned[k];
+                negated_terms[k] = !negated_terms[k];
             }
         }
-        self.push(Op::Fma(turned, a, b, c), kind)
+        self.push(Op::Fma(negated_terms, a, b, c), kind)
     }
 
     /// The type of a comparison of lanes of this type.
@@ -568,7 +568,7 @@ impl Trace {
     }
 
     /// Whether code accepts any number of elements. Otherwise it processes whole vectors only.
-    pub(super) fn takes_any(&self) -> bool {
+    pub(super) fn accepts_partial_vectors(&self) -> bool {
         self.wide && self.least <= 8
     }
 
