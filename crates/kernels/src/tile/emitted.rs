@@ -1,9 +1,9 @@
 //! Execution of a body as machine code: when it is compiled, and how the code accesses memory.
 //!
-//! Row-major inputs are read in place, and a broadcast scalar is loaded once. If every other input
-//! is contiguous or broadcast along rows, the code runs row by row, and itself advances over rows
-//! with a constant stride. All other inputs are packed a tile at a time, as in the interpreter.
-//! Elements that the code does not process (see [`Emitted::call`]) are interpreted.
+//! Row-major inputs are read in place, and broadcast scalars are loaded once per row. If every
+//! other input is contiguous or broadcast along rows, the code runs row by row, and itself advances
+//! over rows with a constant stride. All other inputs are packed a tile at a time, as in the
+//! interpreter. Elements that the code does not process (see [`Emitted::call`]) are interpreted.
 
 use super::Body;
 use super::TILE_BYTES;

@@ -168,8 +168,8 @@ impl Recurrence {
     #[cold]
     unsafe fn interpret(&self, table: &[*mut u8], n: usize) {
         let (body, inputs) = (&self.body, self.body.inputs.len());
-        // 64 blocks of bytes per operand: one block, as large as the largest vector, for each byte
-        // of an element.
+        // Blocks of 64 bytes per operand, one for each byte of the widest element: memory for 64
+        // elements.
         let lines = body.widest;
         let own = body.registers + body.constants.len() + self.carries;
         let mut memory = vec![Line([0; 64]); own * lines];
