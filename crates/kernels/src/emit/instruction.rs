@@ -54,7 +54,9 @@ instructions! {
     invert(p, x) { p.complement(x[0]) }
     shift_left(p, x) { p.whole(IntegerInst::Shift(ShiftDirection::Left), x[0], x[1]) }
     shift_right(p, x) { p.whole(IntegerInst::Shift(ShiftDirection::Right), x[0], x[1]) }
-    shift_right_signed(p, x) { p.whole(IntegerInst::Shift(ShiftDirection::RightSigned), x[0], x[1]) }
+    shift_right_signed(p, x) {
+        p.whole(IntegerInst::Shift(ShiftDirection::RightSigned), x[0], x[1])
+    }
     magnitude(p, x) { p.magnitude(x[0]) }
     signed_sign(p, x) { p.sign(x[0], true) }
     unsigned_sign(p, x) { p.sign(x[0], false) }

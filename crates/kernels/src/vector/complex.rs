@@ -280,7 +280,10 @@ macro_rules! kernels {
                         struct F;
                         impl Function<$k> for F {
                             #[inline(always)]
-                            fn eval<W: F64Vector, P: ComplexPart>(_: usize, x: [Z<W>; $k]) -> Result<W> {
+                            fn eval<W: F64Vector, P: ComplexPart>(
+                                _: usize,
+                                x: [Z<W>; $k],
+                            ) -> Result<W> {
                                 $eval::<_, P>($enum::$name, x)
                             }
                             unsafe fn scalar(data: usize, $x: [Complex<f64>; $k]) -> Complex<f64> {
