@@ -10,7 +10,7 @@
 
 mod numbers;
 
-use crate::tree::{Lanes, Vectors};
+use crate::tree::{Lanes, TreeVectors};
 use std::fmt::Debug;
 
 /// An element type with addition and multiplication.
@@ -53,7 +53,7 @@ pub trait Number: Copy + PartialEq + Debug + Send + Sync + 'static {
 
     /// The vector implementation of reductions, if the type has one.
     #[doc(hidden)]
-    fn vectors() -> Option<Vectors<Self, Self::Acc>> {
+    fn vectors() -> Option<TreeVectors<Self, Self::Acc>> {
         None
     }
 }

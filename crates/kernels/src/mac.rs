@@ -45,7 +45,7 @@ pub(crate) trait Mac: Copy {
 }
 
 /// A number type with vectors for each instruction set.
-pub(crate) trait Vectors: Number {
+pub(crate) trait MacVectors: Number {
     type Portable: Mac<E = Self>;
     #[cfg(target_arch = "x86_64")]
     type Avx2: Mac<E = Self>;
@@ -85,23 +85,23 @@ impl<T: Number, const N: usize> Mac for [T; N] {
 /// 32-bit sums of two 16-bit products each: an element of a factor is a pair of signed 16-bit
 /// numbers.
 #[derive(Clone, Copy)]
-pub(crate) struct Pairs([i32; 8]);
+pub(crate) struct MacPairs([i32; 8]);
 
-impl Mac for Pairs {
+impl Mac for MacPairs {
     type E = i32;
     const N: usize = 8;
 
     #[inline(always)]
     fn zero() -> Self {
-        Pairs([0; 8])
+        MacPairs([0; 8])
     }
     #[inline(always)]
     fn splat(x: i32) -> Self {
-        Pairs([x; 8])
+        MacPairs([x; 8])
     }
     #[inline(always)]
     unsafe fn load(p: *const i32) -> Self {
-        Pairs(unsafe { p.cast::<[i32; 8]>().read() })
+        MacPairs(unsafe { p.cast::<[i32; 8]>().read() })
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut i32) {
@@ -277,15 +277,15 @@ integers! {
         i64 as i64, 8, _mm512_set1_epi64, |acc, w, x| _mm512_add_epi64(acc, _mm512_mul_epi32(w, x));
         u64 as i64, 8, _mm512_set1_epi64, |acc, w, x| _mm512_add_epi64(acc, _mm512_mul_epi32(w, x));
     }
-    /// The 256-bit version of [`Pairs`].
+    /// The 256-bit version of [`MacPairs`].
     Pairs256(__m256i) _mm256_setzero_si256 _mm256_loadu_si256 _mm256_storeu_si256 {
         i32 as i32, 8, _mm256_set1_epi32, |acc, w, x| _mm256_add_epi32(acc, _mm256_madd_epi16(w, x));
     }
-    /// The 512-bit version of [`Pairs`].
+    /// The 512-bit version of [`MacPairs`].
     Pairs512(__m512i) _mm512_setzero_si512 _mm512_loadu_si512 _mm512_storeu_si512 {
         i32 as i32, 16, _mm512_set1_epi32, |acc, w, x| _mm512_add_epi32(acc, _mm512_madd_epi16(w, x));
     }
-    /// The 512-bit version of [`Pairs`], by the VNNI instruction.
+    /// The 512-bit version of [`MacPairs`], by the VNNI instruction.
     PairsVnni(__m512i) _mm512_setzero_si512 _mm512_loadu_si512 _mm512_storeu_si512 {
         i32 as i32, 16, _mm512_set1_epi32, |acc, w, x| _mm512_dpwssd_epi32(acc, w, x);
     }
@@ -293,7 +293,7 @@ integers! {
 
 macro_rules! vectors {
     ($($t:ty, $n:literal, $avx2:ty, $avx512:ty;)*) => {$(
-        impl Vectors for $t {
+        impl MacVectors for $t {
             type Portable = [$t; $n];
             #[cfg(target_arch = "x86_64")]
             type Avx2 = $avx2;

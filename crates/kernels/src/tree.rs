@@ -19,8 +19,8 @@
 mod types;
 pub(crate) mod vectors;
 
-pub(crate) use types::Place;
-pub use types::{Fold, Lanes, MAX_LANES, Vectors};
+pub(crate) use types::ChunkLocation;
+pub use types::{Fold, Lanes, MAX_LANES, TreeVectors};
 
 use crate::element::Number;
 use crate::inlined::each;
@@ -44,7 +44,7 @@ pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
         dst: &mut [A],
         x: &[T],
         len: usize,
-        from: Place,
+        from: ChunkLocation,
         base: usize,
         rows: &mut Counter<A>,
     ) {
@@ -54,7 +54,7 @@ pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
     }
 
     /// Reduces a single chunk.
-    fn chunk(&self, x: &[T], from: Place, base: usize, rows: &mut Counter<A>) -> A {
+    fn chunk(&self, x: &[T], from: ChunkLocation, base: usize, rows: &mut Counter<A>) -> A {
         let mut y = [self.lift(x[0], base)];
         self.chunks(&mut y, x, x.len(), from, base, rows);
         y[0]
@@ -93,7 +93,7 @@ pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
 
     /// Maximum length of a contiguous reduction for which columns are reduced together instead of
     /// one by one.
-    const SHORT: usize = 16;
+    const MAX_COLUMN_ELEMENTS: usize = 16;
 
     /// Appends the reductions of `width` columns, if a faster method than rows of lanes exists.
     /// Column `c` consists of the elements `starts[i] + c · across`; the `i`-th has position `base
@@ -146,7 +146,7 @@ impl<T: Number, C: Fn(T::Acc, T::Acc) -> T::Acc + Sync> Combine<T, T::Acc> for N
         dst: &mut [T::Acc],
         x: &[T],
         len: usize,
-        from: Place,
+        from: ChunkLocation,
         _: usize,
         rows: &mut Counter<T::Acc>,
     ) {
@@ -186,7 +186,7 @@ const TREE_BLOCK_ROWS: usize = 8;
 fn fold_chunk<T: Copy, A: Lanes>(
     how: &(impl Combine<T, A> + ?Sized),
     x: &[T],
-    from: Place,
+    from: ChunkLocation,
     base: usize,
     rows: &mut Counter<A>,
 ) -> A {
@@ -224,7 +224,7 @@ fn fold_row<const N: usize, T: Copy, A: Lanes>(
 fn fold_rows<const L: usize, T: Copy, A: Lanes>(
     how: &(impl Combine<T, A> + ?Sized),
     x: &[T],
-    from: Place,
+    from: ChunkLocation,
     base: usize,
     rows: &mut Counter<A>,
 ) -> A {
@@ -235,7 +235,7 @@ fn fold_rows<const L: usize, T: Copy, A: Lanes>(
     let mut at = base;
     let mut row = [lift(x[0], base); L];
     for (b, x) in blocks.iter().enumerate() {
-        if from == Place::Memory {
+        if from == ChunkLocation::Memory {
             prefetch(x.as_ptr_range().end, size_of_val(x));
         }
         // A single loop over lanes: the compiler vectorizes it for any `combine`.
@@ -281,13 +281,13 @@ pub(crate) fn fold_slice<T: Copy, A: Lanes>(
     chunks: &mut Counter<A>,
 ) -> A {
     if x.len() <= CHUNK {
-        return how.chunk(x, Place::Memory, 0, rows);
+        return how.chunk(x, ChunkLocation::Memory, 0, rows);
     }
     chunks.start(1);
     for (c, x) in x.chunks(CHUNK).enumerate() {
         chunks
             .partial
-            .push(how.chunk(x, Place::Memory, c * CHUNK, rows));
+            .push(how.chunk(x, ChunkLocation::Memory, c * CHUNK, rows));
         chunks.carry(c, how);
     }
     chunks.finish(how)[0]

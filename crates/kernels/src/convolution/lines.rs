@@ -13,7 +13,7 @@
 use super::layout::{Layout, copy};
 use super::outside;
 use super::types::{Channels, Planes};
-use crate::mac::{Mac, Vectors};
+use crate::mac::{Mac, MacVectors};
 use crate::memory::{Fallible, Plain, collected, with_capacity, with_scratch};
 use crate::parallel::try_chunks;
 use crate::simd::Level;
@@ -146,7 +146,7 @@ level!(avx2, "avx2,fma");
 #[cfg(target_arch = "x86_64")]
 level!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma");
 
-fn kernels<T: Vectors>(level: Level) -> LineKernels<T> {
+fn kernels<T: MacVectors>(level: Level) -> LineKernels<T> {
     match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => avx512::kernels::<T::Avx512>(),
@@ -178,7 +178,7 @@ struct Plan<'a, T: 'static> {
 }
 
 /// Computes `y[g, b, o, p]`. No extent is 0, nor is the number of rows.
-pub(super) fn convolve<T: Vectors + Plain>(
+pub(super) fn convolve<T: MacVectors + Plain>(
     level: Level,
     y: &mut [T],
     x: Planes<T>,
@@ -196,7 +196,7 @@ pub(super) fn convolve<T: Vectors + Plain>(
     outside::exclude_padding(y, x, w, c, axes, |terms| plan.sum(terms))
 }
 
-impl<'a, T: Vectors + Plain> Plan<'a, T> {
+impl<'a, T: MacVectors + Plain> Plan<'a, T> {
     fn new(level: Level, x: Planes<'a, T>, w: &[T], c: Channels, axes: &[Axis]) -> Fallible<Self> {
         let layout = Layout::new(axes)?;
         let kernels = kernels::<T>(level);

@@ -3,7 +3,7 @@
 use super::{Exact, Index, Number, Ordered};
 use crate::halves::{Float16, rounded_to_odd};
 use crate::tree::vectors::vectors;
-use crate::tree::{Lanes, Vectors};
+use crate::tree::{Lanes, TreeVectors};
 use crate::twice::{Twice, TwiceComplex};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -169,7 +169,7 @@ macro_rules! floats {
             fn wide(self) -> $wide { $to_wide(self) }
             #[inline(always)]
             fn from_wide(wide: $wide) -> $t { $from_wide(wide) }
-            $(fn vectors() -> Option<Vectors<$t, $t>> { Some($vectors) })?
+            $(fn vectors() -> Option<TreeVectors<$t, $t>> { Some($vectors) })?
         }
     )*};
 }

@@ -17,7 +17,7 @@ use crate::lanes::{Job, Width, dispatch, over_panels};
 use crate::memory::{Fallible, push, with_capacity, with_scratch, zeros};
 use crate::parallel::Shared;
 use crate::simd::Level;
-use crate::vector::{Float, MOST, Tables, V};
+use crate::vector::{Float, MAX_LANES, Tables, V};
 
 /// Maximum number of points of a line that occupies one lane.
 pub(super) const MAX_LANE_POINTS: usize = 1024;
@@ -363,7 +363,7 @@ impl<E: Float> Job<E> for PointwiseProduct<E> {
                     z.re.zip(z.im)
                 };
                 if left < W::N {
-                    let mut part = [E::ZERO; 2 * MOST];
+                    let mut part = [E::ZERO; 2 * MAX_LANES];
                     a.store(part.as_mut_ptr());
                     b.store(part.as_mut_ptr().add(W::N));
                     std::ptr::copy_nonoverlapping(part.as_ptr(), y, 2 * left);
@@ -383,7 +383,7 @@ impl<E: Float> Job<E> for PointwiseProduct<E> {
 /// The numbers are valid for reading.
 #[inline(always)]
 unsafe fn read<W: V>(p: *const W::E, left: usize, swap: bool) -> C<W> {
-    let mut part = [W::E::ZERO; 2 * MOST];
+    let mut part = [W::E::ZERO; 2 * MAX_LANES];
     // SAFETY: the caller guarantees that they are readable (# Safety).
     let (a, b) = unsafe {
         match left < W::N {

@@ -12,7 +12,7 @@
 use super::blocks::panels;
 use super::types::{Matrix, TILE_VECTORS};
 use crate::element::Number;
-use crate::mac::{self, Mac, Vectors};
+use crate::mac::{self, Mac, MacVectors};
 use crate::memory::{Fallible, filled, with_scratch};
 use crate::parallel::try_chunks;
 use crate::simd::{Level, widest};
@@ -223,7 +223,7 @@ fn by_pairs<T: GemmInteger>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T
 }
 
 /// Computes a product by sums of the type itself.
-fn by_elements<T: GemmInteger + Vectors>(
+fn by_elements<T: GemmInteger + MacVectors>(
     kernels: IntegerKernels<T>,
     c: &mut [T],
     a: Matrix<T>,
@@ -386,7 +386,7 @@ struct PackPairs;
 
 impl PackFormat for PackPairs {
     type E = i32;
-    type Portable = mac::Pairs;
+    type Portable = mac::MacPairs;
     #[cfg(target_arch = "x86_64")]
     type Avx2 = mac::Pairs256<i32>;
     #[cfg(target_arch = "x86_64")]
@@ -403,7 +403,7 @@ struct PackNarrow<T>(std::marker::PhantomData<T>);
 /// Elements of full width.
 struct PackWhole<T>(std::marker::PhantomData<T>);
 
-impl<T: GemmInteger + Vectors> PackFormat for PackWhole<T> {
+impl<T: GemmInteger + MacVectors> PackFormat for PackWhole<T> {
     type E = T;
     type Portable = T::Portable;
     #[cfg(target_arch = "x86_64")]
@@ -521,7 +521,7 @@ macro_rules! narrow {
     ($($t:ty)*) => {$(
         impl PackFormat for PackNarrow<$t> {
             type E = $t;
-            type Portable = <$t as Vectors>::Portable;
+            type Portable = <$t as MacVectors>::Portable;
             #[cfg(target_arch = "x86_64")]
             type Avx2 = mac::Narrow256<$t>;
             #[cfg(target_arch = "x86_64")]

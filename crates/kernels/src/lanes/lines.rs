@@ -5,7 +5,7 @@
 
 use super::Job;
 use crate::turn;
-use crate::vector::{Float, MOST, V};
+use crate::vector::{Float, MAX_LANES, V};
 use std::ops::Range;
 
 /// Layout of lines, in elements of the real type.
@@ -151,7 +151,7 @@ impl<E: Float> Load<E> {
             swap,
             ..
         } = self.lines;
-        let mut part = [E::ZERO; 2 * MOST];
+        let mut part = [E::ZERO; 2 * MAX_LANES];
         for j in 0..points {
             let from = self.from.wrapping_offset(self.lines.offset(j));
             // SAFETY: `count` points are adjacent, and the panel has this row.
@@ -282,7 +282,7 @@ impl<E: Float> Store<E> {
             swap,
             ..
         } = self.lines;
-        let mut part = [E::ZERO; 2 * MOST];
+        let mut part = [E::ZERO; 2 * MAX_LANES];
         for j in 0..points {
             let to = self.to.wrapping_offset(self.lines.offset(j));
             // SAFETY: `count` points are adjacent, and the panel has this row.

@@ -4,7 +4,7 @@ use super::fold::fold;
 use crate::element::{Index, Number, Ordered};
 use crate::inlined::{each, from_fn};
 use crate::simd::widest;
-use crate::tree::{Combine, Counter, Lanes, Place};
+use crate::tree::{ChunkLocation, Combine, Counter, Lanes};
 use crate::turn;
 use crate::view::View;
 
@@ -70,7 +70,7 @@ impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Extr
         if wins { a } else { b }
     }
 
-    const SHORT: usize = 2 * COMPARE_LANES;
+    const MAX_COLUMN_ELEMENTS: usize = 2 * COMPARE_LANES;
 
     /// Finds the best key, then its first position. Both loops are vectorized.
     fn chunks(
@@ -78,7 +78,7 @@ impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Extr
         dst: &mut [Extremum<K>],
         x: &[T],
         len: usize,
-        _: Place,
+        _: ChunkLocation,
         base: usize,
         _: &mut Counter<Extremum<K>>,
     ) {

@@ -2,7 +2,7 @@
 
 use crate::loops::{Loops, StridedAxis};
 use crate::parallel::chunks;
-use crate::tree::{CHUNK, Combine, Counter, Lanes, Place, eight, fold_columns, fold_slice};
+use crate::tree::{CHUNK, ChunkLocation, Combine, Counter, Lanes, eight, fold_columns, fold_slice};
 use crate::view::{ElementRun, View, volume_of};
 
 /// Reduces over `axes` (distinct, in any order): the general form of every reduction here.
@@ -103,7 +103,7 @@ fn fold_all<T: Copy + Sync, A: Lanes + Send>(how: &impl Combine<T, A>, x: &[T], 
                 let base = (first + g * group + c) * CHUNK;
                 *piece = how.chunk(
                     &x[base..x.len().min(base + CHUNK)],
-                    Place::Memory,
+                    ChunkLocation::Memory,
                     base,
                     &mut rows,
                 );
@@ -179,7 +179,7 @@ impl<H> ReducePart<'_, H> {
         };
         let move_by =
             |start: usize, c: usize| start.wrapping_add_signed(c as isize * across.strides[0]);
-        if across.len >= 4 && (!with_the_grain || self.count <= H::SHORT) {
+        if across.len >= 4 && (!with_the_grain || self.count <= H::MAX_COLUMN_ELEMENTS) {
             let width = COLUMN_ROW_BYTES / size_of::<A>().max(1);
             kept.in_order([start], |[start], len| {
                 for c in (0..len).step_by(width) {
@@ -203,8 +203,14 @@ impl<H> ReducePart<'_, H> {
                     let Scratch { rows, chunks, .. } = &mut scratch;
                     chunks.partial.clear();
                     chunks.partial.resize(here, self.how.lift(x[0], 0));
-                    self.how
-                        .chunks(&mut chunks.partial, x, self.count, Place::Memory, 0, rows);
+                    self.how.chunks(
+                        &mut chunks.partial,
+                        x,
+                        self.count,
+                        ChunkLocation::Memory,
+                        0,
+                        rows,
+                    );
                     chunks.partial.iter().for_each(|&a| give(a));
                 }
             });
@@ -259,7 +265,7 @@ impl<H> ReducePart<'_, H> {
                 if gathered.len() == CHUNK || base + gathered.len() == self.count {
                     chunks
                         .partial
-                        .push(how.chunk(gathered, Place::Cache, base, rows));
+                        .push(how.chunk(gathered, ChunkLocation::Cache, base, rows));
                     chunks.carry(base / CHUNK, how);
                     base += gathered.len();
                     gathered.clear();

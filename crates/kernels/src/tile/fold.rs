@@ -6,7 +6,7 @@
 //! results of its chunks.
 
 use crate::element::{Number, Ordered};
-use crate::tree::{CHUNK, Combine, Counter, Lanes, Named, Place};
+use crate::tree::{CHUNK, ChunkLocation, Combine, Counter, Lanes, Named};
 
 pub use crate::tree::Fold;
 
@@ -49,7 +49,14 @@ impl Fold {
             (1..=PIECE).contains(&len) && dst.len() == x.len().div_ceil(len),
             "a result for each piece"
         );
-        Named(self, self.function::<T>()).chunks(dst, x, len, Place::Cache, 0, &mut Counter::new());
+        Named(self, self.function::<T>()).chunks(
+            dst,
+            x,
+            len,
+            ChunkLocation::Cache,
+            0,
+            &mut Counter::new(),
+        );
     }
 
     /// The reduction of a row from those of its chunks, in order. There is at least one.

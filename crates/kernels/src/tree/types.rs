@@ -24,16 +24,16 @@ pub enum Fold {
 
 /// Location of the elements of a chunk: in a cache or being prefetched, or in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ChunkLocation {
     Cache,
     Memory,
 }
 
 /// Vector implementation of reductions over slices of floats.
-pub struct Vectors<T, A> {
+pub struct TreeVectors<T, A> {
     /// Reduces every `len` elements (fourth argument), at most a chunk, to one result each; the
     /// last group may be shorter.
-    pub(crate) chunks: fn(Fold, &mut [A], &[T], usize, Place),
+    pub(crate) chunks: fn(Fold, &mut [A], &[T], usize, ChunkLocation),
     /// The tree over eight elements, for each column.
     pub(crate) eight: fn(Fold, &mut [A], [&[T]; 8]),
     /// `low[l] ∘= high[l]`.

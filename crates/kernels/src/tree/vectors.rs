@@ -8,7 +8,7 @@
 //! comparison does not detect NaN and does not order two zeros. NaN is detected separately, and
 //! chunks with NaN or with an extremum of 0 use the tree.
 
-use super::types::{Fold, Lanes, Place, Vectors};
+use super::types::{ChunkLocation, Fold, Lanes, TreeVectors};
 use super::{CHUNK, TREE_BLOCK_ROWS};
 use crate::element::{Number, Ordered};
 use crate::simd::{Level, prefetch};
@@ -16,8 +16,8 @@ use crate::vector::{Float, V, maximum, minimum};
 use std::mem::MaybeUninit;
 
 /// The vector implementation for a float type.
-pub(crate) fn vectors<E: Float + Ordered + Lanes>() -> Vectors<E, E> {
-    Vectors {
+pub(crate) fn vectors<E: Float + Ordered + Lanes>() -> TreeVectors<E, E> {
+    TreeVectors {
         chunks: |how, dst, x, len, from| {
             dispatch(Level::chosen(), how, Chunks { dst, x, len, from })
         },
@@ -148,7 +148,7 @@ struct Chunks<'a, E> {
     dst: &'a mut [E],
     x: &'a [E],
     len: usize,
-    from: Place,
+    from: ChunkLocation,
 }
 
 impl<E: Float + Ordered + Lanes> Job<E> for Chunks<'_, E> {
@@ -259,7 +259,10 @@ fn row<W: V<E: Ordered>, O: Operation, const K: usize>(x: &[W::E]) -> LaneRow<W,
 
 /// The tree over a chunk, with `K` vectors in a row of lanes.
 #[inline(always)]
-fn chunk<W: V<E: Ordered + Lanes>, O: Operation, const K: usize>(x: &[W::E], from: Place) -> W::E {
+fn chunk<W: V<E: Ordered + Lanes>, O: Operation, const K: usize>(
+    x: &[W::E],
+    from: ChunkLocation,
+) -> W::E {
     let lanes = K * W::N;
     debug_assert!(x.len() <= CHUNK && lanes == W::E::LANES);
     let (rows, ragged) = (x.len() / lanes, x.len() % lanes);
@@ -270,7 +273,7 @@ fn chunk<W: V<E: Ordered + Lanes>, O: Operation, const K: usize>(x: &[W::E], fro
     let blocks = rows / TREE_BLOCK_ROWS;
     for b in 0..blocks {
         let block = &x[b * TREE_BLOCK_ROWS * lanes..][..TREE_BLOCK_ROWS * lanes];
-        if from == Place::Memory {
+        if from == ChunkLocation::Memory {
             prefetch(block.as_ptr_range().end, size_of_val(block));
         }
         let mut v = [W::splat(O::identity()); K];

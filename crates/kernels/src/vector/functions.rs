@@ -1,6 +1,6 @@
 //! The elementary functions as kernels on slices, selected by element type and [`Level`].
 
-use super::{Float, MOST, V, inverse, math};
+use super::{Float, MAX_LANES, V, inverse, math};
 use crate::emit::{self, TraceId, TraceVector};
 use crate::simd::Level;
 use crate::tile::{Kernel, Run};
@@ -79,7 +79,7 @@ unsafe fn each<W: V, const K: usize>(
 fn lanes<E: Float, const K: usize>(
     y: &mut [E],
     rare: &[E],
-    x: &[[E; MOST]; K],
+    x: &[[E; MAX_LANES]; K],
     f: impl Fn([f64; K]) -> f64,
 ) {
     for (i, y) in y.iter_mut().enumerate() {
@@ -99,7 +99,8 @@ fn patched<W: V, const K: usize>(
     match rare {
         Some(m) if W::any(m) => {
             let zero = W::E::narrow(0.0);
-            let (mut out, mut flags, mut args) = ([zero; MOST], [zero; MOST], [[zero; MOST]; K]);
+            let (mut out, mut flags, mut args) =
+                ([zero; MAX_LANES], [zero; MAX_LANES], [[zero; MAX_LANES]; K]);
             // SAFETY: each array has room for a vector.
             unsafe {
                 y.store(out.as_mut_ptr());

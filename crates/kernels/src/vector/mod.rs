@@ -47,7 +47,7 @@ pub(crate) trait Float: Tables + Copy + Send + Sync + 'static {
 }
 
 /// Maximum number of lanes of a vector.
-pub(crate) const MOST: usize = 16;
+pub(crate) const MAX_LANES: usize = 16;
 
 /// A vector of floats.
 pub(crate) trait V: Copy {
@@ -70,7 +70,7 @@ pub(crate) trait V: Copy {
     /// `p` is valid for reading `n < N` elements.
     #[inline(always)]
     unsafe fn load_part(p: *const Self::E, n: usize, rest: Self::E) -> Self {
-        let mut lanes = [rest; MOST];
+        let mut lanes = [rest; MAX_LANES];
         // SAFETY: the caller guarantees `n` elements at `p`, and the array has room for a vector.
         unsafe {
             std::ptr::copy_nonoverlapping(p, lanes.as_mut_ptr(), n);
@@ -83,7 +83,7 @@ pub(crate) trait V: Copy {
     /// `p` is valid for writing `n < N` elements.
     #[inline(always)]
     unsafe fn store_part(self, p: *mut Self::E, n: usize) {
-        let mut lanes = [Self::E::narrow(0.0); MOST];
+        let mut lanes = [Self::E::narrow(0.0); MAX_LANES];
         // SAFETY: the caller guarantees `n` elements at `p`, and the array has room for a vector.
         unsafe {
             self.store(lanes.as_mut_ptr());
@@ -93,7 +93,7 @@ pub(crate) trait V: Copy {
     /// The first lane.
     #[inline(always)]
     fn first(self) -> Self::E {
-        let mut lanes = [Self::E::narrow(0.0); MOST];
+        let mut lanes = [Self::E::narrow(0.0); MAX_LANES];
         // SAFETY: the array has room for a vector.
         unsafe { self.store(lanes.as_mut_ptr()) };
         lanes[0]
@@ -102,7 +102,7 @@ pub(crate) trait V: Copy {
     /// are unspecified.
     #[inline(always)]
     fn rotate<const H: i32>(self) -> Self {
-        let mut lanes = [Self::E::narrow(0.0); 2 * MOST];
+        let mut lanes = [Self::E::narrow(0.0); 2 * MAX_LANES];
         // SAFETY: the array has room for two vectors, and `H < N`.
         unsafe {
             self.store(lanes.as_mut_ptr());
@@ -112,8 +112,11 @@ pub(crate) trait V: Copy {
     /// The elements of even index and those of odd index of `self` followed by `b`.
     #[inline(always)]
     fn unzip(self, b: Self) -> (Self, Self) {
-        let mut lanes = [Self::E::narrow(0.0); 2 * MOST];
-        let (mut even, mut odd) = ([Self::E::narrow(0.0); MOST], [Self::E::narrow(0.0); MOST]);
+        let mut lanes = [Self::E::narrow(0.0); 2 * MAX_LANES];
+        let (mut even, mut odd) = (
+            [Self::E::narrow(0.0); MAX_LANES],
+            [Self::E::narrow(0.0); MAX_LANES],
+        );
         // SAFETY: `lanes` has room for two vectors, `even` and `odd` for one each.
         unsafe {
             self.store(lanes.as_mut_ptr());
@@ -127,8 +130,11 @@ pub(crate) trait V: Copy {
     /// The inverse of [`V::unzip`].
     #[inline(always)]
     fn zip(self, odd: Self) -> (Self, Self) {
-        let mut lanes = [Self::E::narrow(0.0); 2 * MOST];
-        let (mut x, mut y) = ([Self::E::narrow(0.0); MOST], [Self::E::narrow(0.0); MOST]);
+        let mut lanes = [Self::E::narrow(0.0); 2 * MAX_LANES];
+        let (mut x, mut y) = (
+            [Self::E::narrow(0.0); MAX_LANES],
+            [Self::E::narrow(0.0); MAX_LANES],
+        );
         // SAFETY: `lanes` has room for two vectors, `x` and `y` for one each.
         unsafe {
             self.store(x.as_mut_ptr());

@@ -76,7 +76,7 @@ fn check<E: Float + Ordered<Acc = E> + Lanes>(level: Level) {
                 .chunks(len)
                 .map(|x| bits(tree(x, &combine(how))))
                 .collect();
-            for from in [Place::Cache, Place::Memory] {
+            for from in [ChunkLocation::Cache, ChunkLocation::Memory] {
                 guarded(&x, random.below(3) > 0, |x| {
                     let mut got = vec![<E as Float>::narrow(0.0); want.len()];
                     dispatch(

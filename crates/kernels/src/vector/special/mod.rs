@@ -17,7 +17,7 @@ mod tables;
 mod tests;
 mod zeta;
 
-use super::MOST;
+use super::MAX_LANES;
 use crate::simd::Level;
 use crate::tile::{Kernel, Run};
 use call::{Call, D};
@@ -67,7 +67,7 @@ unsafe fn run<W: D, F: Lanes>(n: usize, y: *mut u8, x: [*const u8; 3], data: usi
 }
 
 /// Number of f32 elements that are computed together.
-const BLOCK: usize = 8 * MOST;
+const BLOCK: usize = 8 * MAX_LANES;
 
 /// The kernel for f32, by way of the kernel for f64.
 ///
