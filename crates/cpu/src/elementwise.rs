@@ -349,7 +349,7 @@ impl Lowering {
                 self.binary(Binary::Sub, zero, x)
             }
             (_, op) => {
-                use integers::Unary as F;
+                use integers::IntegerUnary as F;
                 let f = match op {
                     Unary::Abs => F::Abs,
                     Unary::Sign => F::Sign,
@@ -384,8 +384,8 @@ impl Lowering {
 
     /// A unary function of complex numbers.
     fn complex_unary(&mut self, op: Unary, x: Typed, to: DType) -> Typed {
-        use complex::Unary as F;
-        use complex_vector::Unary as G;
+        use complex::ComplexUnary as F;
+        use complex_vector::ComplexFunction as G;
         let (dtype, level, scalar) = (x.1, self.level, op.def().complex);
         let simple = |f: F| for_complex_part!(dtype, P => complex::unary::<P>(f));
         let kernel = match op {
@@ -434,8 +434,8 @@ impl Lowering {
 
     /// A binary function of complex numbers.
     fn complex_binary(&mut self, op: Binary, x: Typed, y: Typed) -> Typed {
-        use complex::Binary as F;
-        use complex_vector::Binary as G;
+        use complex::ComplexBinary as F;
+        use complex_vector::ComplexFunction2 as G;
         let (dtype, both, level, scalar) = (x.1, [x.0, y.0], self.level, op.def().complex);
         let simple = |f: F| for_complex_part!(dtype, P => complex::binary::<P>(f));
         let f = match op {
@@ -489,7 +489,7 @@ impl Lowering {
 
     /// A binary function of integers or booleans.
     fn integers(&mut self, op: Binary, x: Typed, y: Typed) -> Typed {
-        use integers::Binary as F;
+        use integers::IntegerBinary as F;
         let (dtype, both) = (x.1, [x.0, y.0]);
         let f = match op {
             Binary::Add => Ok(Arithmetic::Add),

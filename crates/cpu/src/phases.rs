@@ -16,14 +16,14 @@ use cotangent_core::{DType, Result};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::memory::grow;
 use cotangent_kernels::parallel::{Shared, attempt, with_threads};
-use cotangent_kernels::tile::fold::{Fold, PIECE, Reduced};
-use cotangent_kernels::tile::{AHEAD, Laid, Line, past_caches};
+use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, Fold, Reduced};
+use cotangent_kernels::tile::{InputLayouts, PREFETCH_ELEMENTS, TileBlock, min_stream_bytes};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
 
 /// Elements per block of rows.
-const BLOCK_ELEMENTS: usize = AHEAD;
+const BLOCK_ELEMENTS: usize = PREFETCH_ELEMENTS;
 
 /// Minimum size of an operand, in bytes, for prefetching its next block.
 const PREFETCH_MIN_BYTES: usize = 1 << 20;
@@ -32,7 +32,7 @@ const PREFETCH_MIN_BYTES: usize = 1 << 20;
 const STORE_PS_PER_BYTE: u64 = 80;
 
 /// Maximum row length, in elements, for the schedule by rows: longer rows do not stay in the cache.
-pub(crate) const MAX_CACHED_ROW_ELEMENTS: usize = 4 * PIECE;
+pub(crate) const MAX_CACHED_ROW_ELEMENTS: usize = 4 * FOLD_CHUNK_ELEMENTS;
 
 /// Target duration, in ns, of the work that a thread claims.
 const CLAIM_NS: u64 = 20_000;
@@ -42,7 +42,7 @@ const PACK_PS_PER_ELEMENT: u64 = 700;
 
 thread_local! {
     /// Scratch memory for intermediate values.
-    static SCRATCH: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
+    static SCRATCH: RefCell<Vec<TileBlock>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Products that a call computes, and their row blocks; `None` if they are computed as a whole.
@@ -55,7 +55,7 @@ pub(crate) struct Made {
 pub(crate) struct Run<'a> {
     fused: &'a Fused,
     /// Input layouts of each phase's code; `None` if it has no code.
-    laid: SmallVec<[Option<Laid>; 1]>,
+    laid: SmallVec<[Option<InputLayouts>; 1]>,
     /// Number of rows, and of elements per row.
     count: usize,
     len: usize,
@@ -174,7 +174,7 @@ impl<'a> Run<'a> {
             // or a product, and memory-bound.
             let last = |b: usize| {
                 let (own, read) = (&fused.buffers[b], Place::Buffer(b));
-                let large = own.level == Level::Elements && bytes(own.dtype) >= past_caches();
+                let large = own.level == Level::Elements && bytes(own.dtype) >= min_stream_bytes();
                 let under = |at: *mut u8| made.factors.iter().any(|f| whole[f.buffer] == Some(at));
                 let fresh =
                     |at: *mut u8| x.iter().all(|t| t.first_ptr() != at.cast_const()) && !under(at);
@@ -386,25 +386,26 @@ impl<'a> Run<'a> {
                 unsafe { self.run_code(p, laid, 0..self.count, Passing::NONE) };
                 continue;
             }
-            let pieces = self.len.div_ceil(PIECE);
+            let pieces = self.len.div_ceil(FOLD_CHUNK_ELEMENTS);
             let units = self.count * pieces;
             let partial: SmallVec<[Fresh; 2]> = p
                 .folds
                 .iter()
                 .map(|f| Fresh::new(self.fused.buffers[f.2].dtype, units))
                 .collect::<Result<_>>()?;
-            let cost =
-                p.cost.saturating_mul(PIECE as u64) + p.folds.len() as u64 * fold_cost(PIECE);
+            let cost = p.cost.saturating_mul(FOLD_CHUNK_ELEMENTS as u64)
+                + p.folds.len() as u64 * fold_cost(FOLD_CHUNK_ELEMENTS);
             let claim = (CLAIM_NS * 1000 / cost.max(1)).max(1) as usize;
             let to: SmallVec<[Shared<u8>; 2]> = partial.iter().map(|f| Shared(f.ptr())).collect();
             let done = attempt(
                 units.div_ceil(claim),
                 cost.saturating_mul(units as u64) / 1000,
                 |c| {
-                    self.with_memory(PIECE, 0, |mut memory| {
+                    self.with_memory(FOLD_CHUNK_ELEMENTS, 0, |mut memory| {
                         for u in c * claim..units.min((c + 1) * claim) {
-                            let start = u / pieces * self.len + u % pieces * PIECE;
-                            let range = start..(start + PIECE).min((u / pieces + 1) * self.len);
+                            let start = u / pieces * self.len + u % pieces * FOLD_CHUNK_ELEMENTS;
+                            let range = start
+                                ..(start + FOLD_CHUNK_ELEMENTS).min((u / pieces + 1) * self.len);
                             memory.block.first = start;
                             // SAFETY: the caller guarantees operands and buffers (# Safety).
                             // `with_memory` provides room for a piece of every intermediate value,
@@ -414,7 +415,15 @@ impl<'a> Run<'a> {
                                 for (f, to) in p.folds.iter().zip(&to) {
                                     let (x, dtype) =
                                         (self.at(f.1, memory), self.fused.buffers[f.2].dtype);
-                                    reduce(f.0, dtype, to.get(), u, x, range.clone(), PIECE);
+                                    reduce(
+                                        f.0,
+                                        dtype,
+                                        to.get(),
+                                        u,
+                                        x,
+                                        range.clone(),
+                                        FOLD_CHUNK_ELEMENTS,
+                                    );
                                 }
                             }
                         }
@@ -450,10 +459,10 @@ impl<'a> Run<'a> {
         SCRATCH.with_borrow_mut(|memory| {
             // Rounded up so that every buffer starts at a cache line.
             let [elements, of_products] =
-                [elements, of_products].map(|n| n.next_multiple_of(size_of::<Line>()));
+                [elements, of_products].map(|n| n.next_multiple_of(size_of::<TileBlock>()));
             let need = (self.scratch_bytes * elements + self.product_bytes * of_products)
-                / size_of::<Line>();
-            grow(memory, need, Line([0; 64]))?;
+                / size_of::<TileBlock>();
+            grow(memory, need, TileBlock([0; 64]))?;
             let data = memory.as_mut_ptr().cast::<u8>();
             let after = data.wrapping_add(self.scratch_bytes * elements);
             let block = Room {
@@ -499,7 +508,7 @@ impl<'a> Run<'a> {
     unsafe fn run_code(
         &self,
         p: &Phase,
-        laid: &Option<Laid>,
+        laid: &Option<InputLayouts>,
         range: Range<usize>,
         memory: Passing,
     ) {
@@ -531,7 +540,7 @@ impl<'a> Run<'a> {
             self.whole[to].expect("values of rows are whole"),
         );
         // SAFETY: the caller guarantees that the rows are computed, and the buffer has room for a
-        // value of each row. A row has at most `MAX_CACHED_ROW_ELEMENTS / PIECE` pieces, because
+        // value of each row. A row has at most `MAX_CACHED_ROW_ELEMENTS / FOLD_CHUNK_ELEMENTS` pieces, because
         // folds run here only by rows.
         unsafe {
             match (self.len, dtype) {
@@ -539,7 +548,7 @@ impl<'a> Run<'a> {
                     rows.for_each(|r| y.cast::<f32>().add(r).write(fold.of_nothing()))
                 }
                 (0, _) => rows.for_each(|r| y.cast::<f64>().add(r).write(fold.of_nothing())),
-                (n, _) if n <= PIECE => reduce(
+                (n, _) if n <= FOLD_CHUNK_ELEMENTS => reduce(
                     fold,
                     dtype,
                     y,
@@ -549,10 +558,21 @@ impl<'a> Run<'a> {
                     n,
                 ),
                 (n, _) => rows.for_each(|r| {
-                    let mut partial = [0u64; MAX_CACHED_ROW_ELEMENTS / PIECE];
+                    let mut partial = [0u64; MAX_CACHED_ROW_ELEMENTS / FOLD_CHUNK_ELEMENTS];
                     let partial = partial.as_mut_ptr().cast();
-                    reduce(fold, dtype, partial, 0, x, r * n..(r + 1) * n, PIECE);
-                    let (pieces, y) = (n.div_ceil(PIECE), y.wrapping_add(r * dtype.size()));
+                    reduce(
+                        fold,
+                        dtype,
+                        partial,
+                        0,
+                        x,
+                        r * n..(r + 1) * n,
+                        FOLD_CHUNK_ELEMENTS,
+                    );
+                    let (pieces, y) = (
+                        n.div_ceil(FOLD_CHUNK_ELEMENTS),
+                        y.wrapping_add(r * dtype.size()),
+                    );
                     match dtype {
                         DType::F32 => join::<f32>(fold, y, partial, 1, pieces),
                         _ => join::<f64>(fold, y, partial, 1, pieces),

@@ -22,7 +22,7 @@ use cotangent_core::{DType, Result, Type};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::gemm::{Gemm, gemm, gemm_leave_out_zeros};
 use cotangent_kernels::tile::fold::{Fold, Reduced};
-use cotangent_kernels::tile::{Body, Laid, Line, Run, kernels};
+use cotangent_kernels::tile::{Body, InputLayouts, TileBlock, TileFn, kernels};
 use cotangent_kernels::view::View;
 use smallvec::SmallVec;
 use std::sync::{Mutex, TryLockError};
@@ -33,7 +33,7 @@ type Place = usize;
 enum Instruction {
     /// Runs a kernel on `n` elements.
     Map {
-        kernel: Run,
+        kernel: TileFn,
         n: usize,
         data: usize,
         y: Place,
@@ -72,7 +72,7 @@ enum Instruction {
 struct Elements {
     body: Body,
     /// Layouts of its inputs.
-    laid: Laid,
+    laid: InputLayouts,
     n: usize,
     x: SmallVec<[Place; 4]>,
     y: SmallVec<[Place; 2]>,
@@ -140,7 +140,7 @@ pub(crate) struct Tiny {
     once: Vec<Instruction>,
     code: Vec<Instruction>,
     /// Initial contents of memory, with constants in their places.
-    image: Vec<Line>,
+    image: Vec<TileBlock>,
     /// Byte offsets in memory of the places after inputs and outputs.
     offsets: Vec<usize>,
     /// Memory is never written: every instruction writes an output.
@@ -151,7 +151,7 @@ pub(crate) struct Tiny {
 /// Memory that one run writes.
 pub(crate) struct RunMemory {
     /// Owner of the memory that `table` points to.
-    _lines: Vec<Line>,
+    _lines: Vec<TileBlock>,
     table: Vec<*mut u8>,
 }
 
@@ -193,7 +193,7 @@ unsafe fn product<T: Gemm>(
 }
 
 /// Reduces `count` rows of `len` elements, where `len` is at least 1 and at most
-/// [`PIECE`](cotangent_kernels::tile::fold::PIECE).
+/// [`FOLD_CHUNK_ELEMENTS`](cotangent_kernels::tile::fold::FOLD_CHUNK_ELEMENTS).
 ///
 /// # Safety
 /// `x` is valid for reading `count * len` elements, `y` for writing `count`, and they do not
@@ -491,7 +491,7 @@ impl Tiny {
 }
 
 impl RunMemory {
-    fn new(image: &[Line], before: usize, offsets: &[usize]) -> RunMemory {
+    fn new(image: &[TileBlock], before: usize, offsets: &[usize]) -> RunMemory {
         let mut lines = image.to_vec();
         let base = lines.as_mut_ptr().cast::<u8>();
         let mut table = vec![base; before];

@@ -130,7 +130,7 @@ impl<T: Copy, A: Copy, U, L: Fn(T, usize) -> A, C: Fn(A, A) -> A, W: Fn(A) -> U>
 /// Steps of sums of reals in two f64, vectorized: the arithmetic of [`Twice`].
 struct Sums;
 
-impl<T: Number<Wide = f64>> LineStep<T, T> for Sums {
+impl<T: Number<Widest = f64>> LineStep<T, T> for Sums {
     type State = [[f64; TILE_LINES]; 2];
 
     #[inline(always)]
@@ -239,7 +239,7 @@ impl Lines {
 }
 
 /// Computes running sums of reals with the bits of [`cumsum`], several lines at a time.
-pub fn cumsum_reals<T: Number<Wide = f64, Exact = Twice>>(
+pub fn cumsum_reals<T: Number<Widest = f64, Exact = Twice>>(
     dst: &mut [T],
     src: View<T>,
     axis: usize,
@@ -286,7 +286,7 @@ pub fn cumprod<T: Number>(dst: &mut [T], src: View<T>, axis: usize, reverse: boo
         axis,
         reverse,
         |x: T, _| x.wide(),
-        T::Wide::times,
+        T::Widest::times,
         T::from_wide,
     );
 }
@@ -367,7 +367,7 @@ mod tests {
     /// infinities and negative zeros.
     #[test]
     fn sums_of_lines_are_those_of_each_line() {
-        fn of<T: Number<Wide = f64, Exact = Twice>>(random: &mut Random) {
+        fn of<T: Number<Widest = f64, Exact = Twice>>(random: &mut Random) {
             for _ in 0..300 {
                 let mut shape = shape(random);
                 shape.push(1 + random.below(70));

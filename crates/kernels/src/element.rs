@@ -18,9 +18,9 @@ pub trait Number: Copy + PartialEq + Debug + Send + Sync + 'static {
     /// Accumulator type of plain reductions.
     type Acc: Number<Acc = Self::Acc> + Lanes;
     /// The widest type of the family, which is the accumulator type of running products.
-    type Wide: Number + Lanes;
+    type Widest: Number + Lanes;
     /// Accumulator type of compensated sums.
-    type Exact: Exact<Self::Wide>;
+    type Exact: Exact<Self::Widest>;
 
     /// The empty sum.
     const ZERO: Self;
@@ -40,10 +40,10 @@ pub trait Number: Copy + PartialEq + Debug + Send + Sync + 'static {
     fn narrow(acc: Self::Acc) -> Self;
 
     /// Converts to the widest type; exact.
-    fn wide(self) -> Self::Wide;
+    fn wide(self) -> Self::Widest;
 
     /// The nearest value to one of the widest type.
-    fn from_wide(wide: Self::Wide) -> Self;
+    fn from_wide(wide: Self::Widest) -> Self;
 
     /// Whether this value, or a part of it, is NaN.
     #[inline(always)]

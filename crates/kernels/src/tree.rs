@@ -20,7 +20,7 @@ mod types;
 pub(crate) mod vectors;
 
 pub(crate) use types::ChunkLocation;
-pub use types::{Fold, Lanes, MAX_LANES, TreeVectors};
+pub use types::{Fold, Lanes, MAX_ACCUMULATOR_LANES, TreeVectors};
 
 use crate::element::Number;
 use crate::inlined::each;
@@ -191,17 +191,19 @@ fn fold_chunk<T: Copy, A: Lanes>(
     rows: &mut Counter<A>,
 ) -> A {
     debug_assert!(!x.is_empty() && x.len() <= CHUNK);
-    const { assert!(A::LANES == MAX_LANES || A::LANES == MAX_LANES / 2) };
+    const { assert!(A::LANES == MAX_ACCUMULATOR_LANES || A::LANES == MAX_ACCUMULATOR_LANES / 2) };
     if x.len() <= SHORT_CHUNK_ELEMENTS {
         return fold_row::<SHORT_CHUNK_ELEMENTS, T, A>(how, x, base);
     } else if x.len() <= A::LANES {
-        return fold_row::<MAX_LANES, T, A>(how, x, base);
+        return fold_row::<MAX_ACCUMULATOR_LANES, T, A>(how, x, base);
     }
     widest(
         #[inline(always)]
         move || match A::LANES {
-            MAX_LANES => fold_rows::<MAX_LANES, T, A>(how, x, from, base, rows),
-            _ => fold_rows::<{ MAX_LANES / 2 }, T, A>(how, x, from, base, rows),
+            MAX_ACCUMULATOR_LANES => {
+                fold_rows::<MAX_ACCUMULATOR_LANES, T, A>(how, x, from, base, rows)
+            }
+            _ => fold_rows::<{ MAX_ACCUMULATOR_LANES / 2 }, T, A>(how, x, from, base, rows),
         },
     )
 }

@@ -30,19 +30,19 @@ const BOUNDED: &[(&str, &str, &str)] = &[
         "bands that threads share",
     ),
     (
-        "kernels/src/reduce.rs",
+        "kernels/src/reduce/fold.rs",
         "chunks.partial.resize(here",
-        "at most SOME rows",
+        "at most OUTPUTS_PER_CALL rows",
     ),
     (
-        "kernels/src/reduce.rs",
+        "kernels/src/reduce/fold.rs",
         "first + width",
-        "at most WIDTH bytes of columns",
+        "at most COLUMN_ROW_BYTES of columns",
     ),
     (
         "kernels/src/reduce/best.rs",
         "first + width",
-        "at most WIDTH bytes of columns",
+        "at most COLUMN_ROW_BYTES of columns",
     ),
     (
         "kernels/src/linalg/panels.rs",

@@ -10,8 +10,8 @@ use crate::tensor::{Extents, Tensor, row_major};
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{DotGeneral, Op, Reduce, Reduction};
 use cotangent_core::{DType, Env, Function, Val};
-use cotangent_kernels::tile::Line;
-use cotangent_kernels::tile::fold::{Fold, PIECE};
+use cotangent_kernels::tile::TileBlock;
+use cotangent_kernels::tile::fold::{FOLD_CHUNK_ELEMENTS, Fold};
 use smallvec::SmallVec;
 use std::sync::Mutex;
 
@@ -61,7 +61,7 @@ impl Plan<'_> {
     fn allocate(&mut self, bytes: usize) -> Option<Place> {
         let at = self.image.len();
         self.image
-            .resize(at + bytes.next_multiple_of(size_of::<Line>()), 0);
+            .resize(at + bytes.next_multiple_of(size_of::<TileBlock>()), 0);
         self.offsets.push(at);
         (self.image.len() <= MAX_MEMORY_VALUES * self.most)
             .then_some(self.f.params().len() + self.f.results().len() + self.offsets.len() - 1)
@@ -318,7 +318,7 @@ impl Plan<'_> {
             place = self.gather(x, &shape, &strides, None)?;
         }
         let len: usize = axes.iter().map(|&a| from.shape[a]).product();
-        if len > PIECE {
+        if len > FOLD_CHUNK_ELEMENTS {
             return None;
         }
         let y = self.define(y)?;
@@ -458,9 +458,9 @@ impl Tiny {
         let lines = |bytes: &[u8]| {
             let mut line = [0; 64];
             line.copy_from_slice(bytes);
-            Line(line)
+            TileBlock(line)
         };
-        let image: Vec<Line> = layout.image.chunks_exact(64).map(lines).collect();
+        let image: Vec<TileBlock> = layout.image.chunks_exact(64).map(lines).collect();
         let given = inputs.len() + outputs.len();
         let fixed = layout
             .once

@@ -27,7 +27,7 @@ macro_rules! integers {
 
         impl Number for $t {
             type Acc = $t;
-            type Wide = $t;
+            type Widest = $t;
             type Exact = $t;
             const ZERO: $t = 0;
             const ONE: $t = 1;
@@ -100,7 +100,7 @@ impl Exact<bool> for bool {
 
 impl Number for bool {
     type Acc = bool;
-    type Wide = bool;
+    type Widest = bool;
     type Exact = bool;
     const ZERO: bool = false;
     const ONE: bool = true;
@@ -153,7 +153,7 @@ macro_rules! floats {
        $widen:expr, $narrow:expr, $to_wide:expr, $from_wide:expr $(, $vectors:expr)?;)*) => {$(
         impl Number for $t {
             type Acc = $acc;
-            type Wide = $wide;
+            type Widest = $wide;
             type Exact = $exact;
             const ZERO: $t = $zero;
             const ONE: $t = $one;

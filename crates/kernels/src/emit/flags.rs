@@ -7,7 +7,7 @@
 pub(crate) struct MemoryFlags {
     /// Inputs with one element for the whole range, or one element per row.
     pub(crate) splats: u64,
-    /// Inputs that are prefetched [`AHEAD`] elements before they are read.
+    /// Inputs that are prefetched [`PREFETCH_ELEMENTS`] elements before they are read.
     pub(crate) ahead: u64,
     /// Outputs that are written with non-temporal stores. Their rows begin at multiples of
     /// [`STREAM_BYTES`] bytes.
@@ -17,5 +17,5 @@ pub(crate) struct MemoryFlags {
 /// Size of one non-temporal store, in bytes.
 pub(crate) const STREAM_BYTES: usize = 16;
 
-/// Prefetch distance, in elements ([`Laid::reading_ahead`](crate::tile::Laid::reading_ahead)).
-pub const AHEAD: usize = 1 << 14;
+/// Prefetch distance, in elements ([`InputLayouts::reading_ahead`](crate::tile::InputLayouts::reading_ahead)).
+pub const PREFETCH_ELEMENTS: usize = 1 << 14;

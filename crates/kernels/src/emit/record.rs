@@ -7,7 +7,7 @@
 use super::recorder::{self, with};
 use super::trace::{BinaryInst, IntegerInst, ShiftDirection, Trace, TraceId, UnaryInst, predicate};
 use crate::vector::gradual::product;
-use crate::vector::{Float, V};
+use crate::vector::{V, VectorFloat};
 use std::marker::PhantomData;
 
 /// Builder of the trace under construction on this thread.
@@ -74,7 +74,7 @@ pub(crate) struct TraceVector<E>(pub(crate) TraceId, PhantomData<E>);
 #[derive(Clone, Copy)]
 pub(crate) struct TraceMask(pub(crate) TraceId);
 
-impl<E: Float> TraceVector<E> {
+impl<E: VectorFloat> TraceVector<E> {
     /// An operand of an instruction on `E`.
     pub(crate) fn of(x: TraceId) -> Self {
         TraceVector(recorder::operand(x, size_of::<E>()), PhantomData)
@@ -99,7 +99,7 @@ fn fraction<E>(way: ShiftDirection) -> UnaryInst {
     UnaryInst::Shift(way, if size == 8 { 52 } else { 23 }, size)
 }
 
-impl<E: Float> V for TraceVector<E> {
+impl<E: VectorFloat> V for TraceVector<E> {
     type E = E;
     type M = TraceMask;
     const N: usize = 1;

@@ -1,6 +1,6 @@
 //! Transforms of 2, 3, 4, 5 and 8 points in registers, one line per lane.
 
-use crate::vector::{Float, Tables, V};
+use crate::vector::{Tables, V, VectorFloat};
 
 /// Complex numbers: a vector of real and one of imaginary parts.
 #[derive(Clone, Copy)]

@@ -12,7 +12,7 @@
 use super::butterfly::C;
 use super::prime::ConvolutionStep;
 use crate::lanes::Job;
-use crate::vector::{Float, V};
+use crate::vector::{V, VectorFloat};
 
 /// Arguments of one pass of the convolution.
 pub(super) struct HartleyConvolution<'a, E> {
@@ -31,7 +31,7 @@ pub(super) struct HartleyConvolution<'a, E> {
     pub t: *mut E,
 }
 
-impl<E: Float> Job<E> for HartleyConvolution<'_, E> {
+impl<E: VectorFloat> Job<E> for HartleyConvolution<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
@@ -46,7 +46,7 @@ impl<E: Float> Job<E> for HartleyConvolution<'_, E> {
     }
 }
 
-impl<E: Float> HartleyConvolution<'_, E> {
+impl<E: VectorFloat> HartleyConvolution<'_, E> {
     /// # Safety
     /// As [`Job::run`].
     #[inline(always)]

@@ -17,7 +17,7 @@ use crate::lanes::{Job, Width, dispatch, over_panels};
 use crate::memory::{Fallible, push, with_capacity, with_scratch, zeros};
 use crate::parallel::Shared;
 use crate::simd::Level;
-use crate::vector::{Float, MAX_LANES, Tables, V};
+use crate::vector::{MAX_LANES, Tables, V, VectorFloat};
 
 /// Maximum number of points of a line that occupies one lane.
 pub(super) const MAX_LANE_POINTS: usize = 1024;
@@ -65,7 +65,7 @@ fn factors(n: usize) -> Option<(usize, usize)> {
     (a >= 16 && (b <= MAX_LANE_POINTS || b / a <= 64) && direct <= alternative).then_some((a, b))
 }
 
-impl<E: Float> Split<E> {
+impl<E: VectorFloat> Split<E> {
     fn new((a, b): (usize, usize)) -> Fallible<Split<E>> {
         let (roots, mut twiddles) = (Roots::new(a * b)?, zeros_of::<E>(2 * a * b)?);
         let (re, im) = twiddles.split_at_mut(a * b);
@@ -124,7 +124,7 @@ impl<E: Float> Split<E> {
 }
 
 /// Returns `n` zeros.
-fn zeros_of<E: Float>(n: usize) -> Fallible<Vec<E>> {
+fn zeros_of<E: VectorFloat>(n: usize) -> Fallible<Vec<E>> {
     crate::memory::filled(E::ZERO, n)
 }
 
@@ -132,7 +132,7 @@ fn zeros_of<E: Float>(n: usize) -> Fallible<Vec<E>> {
 ///
 /// # Safety
 /// All lines of `x` are valid for reading and those of `y` for writing, and they do not overlap.
-pub(super) unsafe fn panels<E: Float>(
+pub(super) unsafe fn panels<E: VectorFloat>(
     level: Level,
     plan: &Plan<E>,
     lines: usize,
@@ -211,7 +211,7 @@ struct Twiddle<'a, E> {
     x: *mut E,
 }
 
-impl<E: Float> Job<E> for Twiddle<'_, E> {
+impl<E: VectorFloat> Job<E> for Twiddle<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         let (re, im) = self.twiddles.split_at(self.points * self.lines);
@@ -241,7 +241,7 @@ impl<E: Float> Job<E> for Twiddle<'_, E> {
     }
 }
 
-impl<E: Float> Long<E> {
+impl<E: VectorFloat> Long<E> {
     /// Returns the transform of `n > 0` points.
     pub(super) fn new(n: usize) -> Fallible<Long<E>> {
         if let Some(factors) = factors(n) {
@@ -347,7 +347,7 @@ struct PointwiseProduct<E> {
     swap_y: bool,
 }
 
-impl<E: Float> Job<E> for PointwiseProduct<E> {
+impl<E: VectorFloat> Job<E> for PointwiseProduct<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         let mut i = 0;

@@ -39,7 +39,7 @@ use crate::lanes::{Width, dispatch, over_panels};
 use crate::memory::{Fallible, hold, with_scratch};
 use crate::parallel::{Shared, attempt};
 use crate::simd::Level;
-use crate::vector::Float;
+use crate::vector::VectorFloat;
 use crate::view::View;
 use long::{Long, MAX_LANE_POINTS, nanos, panels};
 use num_complex::Complex;
@@ -137,7 +137,7 @@ impl<E> Default for Plans<E> {
 }
 
 /// Float with a cache of plans.
-trait PlanCache: Float + Send + Sync {
+trait PlanCache: VectorFloat + Send + Sync {
     fn cache() -> &'static Mutex<Plans<Self>>;
 }
 
@@ -264,7 +264,7 @@ type LineBuffer<E> = (Shared<E>, LineLayout, usize);
 /// Calls `f` with every line of the operand and of the result as adjacent elements, copied if they
 /// are not. Lines may run on several threads. The lines must be valid for reading and for writing,
 /// and `f` must write all of its second line.
-fn each_line<E: Float>(
+fn each_line<E: VectorFloat>(
     level: Level,
     lines: usize,
     ((x, from, points), (y, to, results)): (LineBuffer<E>, LineBuffer<E>),

@@ -13,7 +13,7 @@ use super::butterfly::{Butterfly, C};
 use super::factors::{MAX_PAIR_POINTS, generator};
 use super::roots::{Roots, pair};
 use crate::memory::{Fallible, push, with_capacity};
-use crate::vector::{Float, Tables, V};
+use crate::vector::{Tables, V, VectorFloat};
 use std::mem::MaybeUninit;
 
 /// Half of [`MAX_PAIR_POINTS`].
@@ -30,7 +30,7 @@ pub(super) struct OddPairs<E> {
     table: Vec<E>,
 }
 
-impl<E: Float> OddPairs<E> {
+impl<E: VectorFloat> OddPairs<E> {
     /// Returns the tables for an odd prime `p`, at most [`MAX_PAIR_POINTS`].
     pub(super) fn new(p: usize) -> Fallible<OddPairs<E>> {
         assert!(p <= MAX_PAIR_POINTS, "too many points for pairs");

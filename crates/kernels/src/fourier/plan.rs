@@ -17,7 +17,7 @@ use super::roots::{Roots, pair};
 use crate::lanes::{Job, Width, dispatch};
 use crate::memory::{Fallible, push, with_capacity, zeros};
 use crate::simd::Level;
-use crate::vector::{Float, V};
+use crate::vector::{V, VectorFloat};
 
 /// Transform of one length.
 pub(super) struct Plan<E> {
@@ -42,7 +42,7 @@ enum PassKind<E> {
     Prime(Prime<E>),
 }
 
-impl<E: Float> Plan<E> {
+impl<E: VectorFloat> Plan<E> {
     /// Returns the plan for `n > 0` points.
     pub(super) fn new(n: usize) -> Fallible<Plan<E>> {
         let (radices, roots) = (radices(n), Roots::new(n)?);
@@ -160,7 +160,7 @@ impl<E: Float> Plan<E> {
     }
 }
 
-impl<E: Float> Stage<E> {
+impl<E: VectorFloat> Stage<E> {
     /// Runs a pass by convolutions, one for each row of results.
     ///
     /// # Safety
@@ -197,7 +197,7 @@ struct Pass<'a, E> {
     y: *mut E,
 }
 
-impl<E: Float> Job<E> for Pass<'_, E> {
+impl<E: VectorFloat> Job<E> for Pass<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
@@ -224,7 +224,7 @@ impl<E: Float> Job<E> for Pass<'_, E> {
     }
 }
 
-impl<E: Float> Pass<'_, E> {
+impl<E: VectorFloat> Pass<'_, E> {
     /// # Safety
     /// As [`Job::run`].
     #[inline(always)]
@@ -325,7 +325,7 @@ struct Many<'a, E> {
     pairs: &'a OddPairs<E>,
 }
 
-impl<E: Float> Job<E> for Many<'_, E> {
+impl<E: VectorFloat> Job<E> for Many<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
@@ -342,7 +342,7 @@ struct Symmetric<E> {
     r: usize,
 }
 
-impl<E: Float> Symmetric<E> {
+impl<E: VectorFloat> Symmetric<E> {
     /// Stores the results `k` and `r - k`.
     ///
     /// # Safety
@@ -380,7 +380,7 @@ pub(super) struct Prime<E> {
     order: Order<E>,
 }
 
-impl<E: Float> Prime<E> {
+impl<E: VectorFloat> Prime<E> {
     pub(super) fn new(p: usize, way: PrimeMethod) -> Fallible<Prime<E>> {
         let (points, order, factor) = match way {
             PrimeMethod::Chirp(points) => {
@@ -479,7 +479,7 @@ impl<E: Float> Prime<E> {
 }
 
 /// Transform of a factor of `n` points, divided by `n`.
-fn spectrum<E: Float>(factor: &[f64], n: usize) -> Fallible<Vec<E>> {
+fn spectrum<E: VectorFloat>(factor: &[f64], n: usize) -> Fallible<Vec<E>> {
     let plan = Plan::<f64>::new(n)?;
     let (mut y, mut work, mut out) = (
         zeros::<f64>(2 * n)?,

@@ -11,7 +11,7 @@ use super::butterfly::C;
 use super::roots::{Roots, pair};
 use crate::lanes::Job;
 use crate::memory::{Fallible, with_capacity};
-use crate::vector::{Float, V};
+use crate::vector::{V, VectorFloat};
 
 /// Order of points in the convolution.
 pub(super) enum Order<E> {
@@ -60,7 +60,7 @@ pub(super) struct PrimeConvolution<'a, E> {
     pub b: *const E,
 }
 
-impl<E: Float> Job<E> for PrimeConvolution<'_, E> {
+impl<E: VectorFloat> Job<E> for PrimeConvolution<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
@@ -75,7 +75,7 @@ impl<E: Float> Job<E> for PrimeConvolution<'_, E> {
     }
 }
 
-impl<E: Float> PrimeConvolution<'_, E> {
+impl<E: VectorFloat> PrimeConvolution<'_, E> {
     /// # Safety
     /// As [`Job::run`].
     #[inline(always)]

@@ -24,7 +24,7 @@ use super::roots::{Roots, pair};
 use crate::lanes::{Job, Width, dispatch};
 use crate::memory::{Fallible, push, with_capacity, zeros};
 use crate::simd::Level;
-use crate::vector::{Float, V};
+use crate::vector::{V, VectorFloat};
 use passes::{Collect, Expand, Spread, Untangle};
 
 /// Transform of one length of real lines. Panels of reals have rows of `N` elements, those of
@@ -57,7 +57,7 @@ struct Odd<E> {
     rest: RealPlan<E>,
 }
 
-impl<E: Float> RealPlan<E> {
+impl<E: VectorFloat> RealPlan<E> {
     /// Returns the plan for `n > 0` points.
     pub(super) fn new(n: usize) -> Fallible<RealPlan<E>> {
         let smallest = primes(n).first().copied().unwrap_or(1);
@@ -283,7 +283,7 @@ impl<E: Float> RealPlan<E> {
     }
 }
 
-impl<E: Float> Odd<E> {
+impl<E: VectorFloat> Odd<E> {
     /// Splits the workspace: the real rows of `a_0` and the complex ones of the others; a line; the
     /// rest.
     fn parts(&self, n: usize, lanes: usize, work: *mut E) -> (*mut E, *mut E, *mut E) {
@@ -307,7 +307,7 @@ struct Ends<E> {
     lines: *mut E,
 }
 
-impl<E: Float> Ends<E> {
+impl<E: VectorFloat> Ends<E> {
     /// The `m` rows of `a_k`, for `k > 0`.
     #[inline(always)]
     fn line(&self, m: usize, k: usize, lanes: usize) -> *mut E {
@@ -336,7 +336,7 @@ struct Split<'a, E> {
     ends: Ends<E>,
 }
 
-impl<E: Float> Job<E> for Split<'_, E> {
+impl<E: VectorFloat> Job<E> for Split<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
@@ -345,7 +345,7 @@ impl<E: Float> Job<E> for Split<'_, E> {
     }
 }
 
-impl<E: Float> Split<'_, E> {
+impl<E: VectorFloat> Split<'_, E> {
     /// Computes all columns for a radix that fits registers.
     ///
     /// # Safety
@@ -456,7 +456,7 @@ struct Join<'a, E> {
     y: *mut E,
 }
 
-impl<E: Float> Job<E> for Join<'_, E> {
+impl<E: VectorFloat> Job<E> for Join<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         // SAFETY: the caller guarantees that the rows of the job exist and do not overlap (#
@@ -465,7 +465,7 @@ impl<E: Float> Job<E> for Join<'_, E> {
     }
 }
 
-impl<E: Float> Join<'_, E> {
+impl<E: VectorFloat> Join<'_, E> {
     /// Computes all columns for a radix that fits registers.
     ///
     /// # Safety
@@ -568,7 +568,7 @@ struct Hartley<E> {
     spectrum: Vec<E>,
 }
 
-impl<E: Float> Hartley<E> {
+impl<E: VectorFloat> Hartley<E> {
     /// Returns the transform for an odd prime `p` and an even number of points of the convolution:
     /// `p - 1`, or at least `2 p - 3`.
     fn new(p: usize, points: usize) -> Fallible<Hartley<E>> {

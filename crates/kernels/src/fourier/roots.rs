@@ -9,7 +9,7 @@
 //! 2^-100.
 
 use crate::memory::{Fallible, push, with_capacity};
-use crate::vector::Float;
+use crate::vector::VectorFloat;
 
 /// Unevaluated sum of two f64 (double-double).
 #[derive(Clone, Copy)]
@@ -162,7 +162,7 @@ impl Roots {
 }
 
 /// Appends a complex number.
-pub(super) fn pair<E: Float>(to: &mut Vec<E>, (re, im): (f64, f64)) -> Fallible {
+pub(super) fn pair<E: VectorFloat>(to: &mut Vec<E>, (re, im): (f64, f64)) -> Fallible {
     push(to, E::narrow(re))?;
     push(to, E::narrow(im))
 }

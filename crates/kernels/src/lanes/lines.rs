@@ -5,7 +5,7 @@
 
 use super::Job;
 use crate::turn;
-use crate::vector::{Float, MAX_LANES, V};
+use crate::vector::{MAX_LANES, V, VectorFloat};
 use std::ops::Range;
 
 /// Layout of lines, in elements of the real type.
@@ -113,7 +113,7 @@ pub(crate) struct Store<E> {
     pub(crate) to: *mut E,
 }
 
-impl<E: Float> Job<E> for Load<E> {
+impl<E: VectorFloat> Job<E> for Load<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         let LaneLines {
@@ -139,7 +139,7 @@ impl<E: Float> Job<E> for Load<E> {
     }
 }
 
-impl<E: Float> Load<E> {
+impl<E: VectorFloat> Load<E> {
     /// # Safety
     /// As [`Job::run`], for adjacent lines.
     #[inline(always)]
@@ -244,7 +244,7 @@ impl<E: Float> Load<E> {
     }
 }
 
-impl<E: Float> Job<E> for Store<E> {
+impl<E: VectorFloat> Job<E> for Store<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         let LaneLines {
@@ -270,7 +270,7 @@ impl<E: Float> Job<E> for Store<E> {
     }
 }
 
-impl<E: Float> Store<E> {
+impl<E: VectorFloat> Store<E> {
     /// # Safety
     /// As [`Job::run`], for adjacent lines.
     #[inline(always)]

@@ -5,7 +5,7 @@ pub(crate) mod lines;
 use crate::memory::{Fallible, with_scratch};
 use crate::parallel::attempt;
 use crate::simd::Level;
-use crate::vector::{Float, V};
+use crate::vector::{V, VectorFloat};
 
 /// Vectors that a job runs on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) enum Width {
 impl Width {
     /// Returns the vectors for a number of lines. Narrower vectors are used if they have enough
     /// lanes.
-    pub(crate) fn of<E: Float>(level: Level, lines: usize) -> Width {
+    pub(crate) fn of<E: VectorFloat>(level: Level, lines: usize) -> Width {
         /// Maximum number of lines that are faster one by one than in mostly idle lanes.
         const MAX_SINGLE_LINES: usize = 1;
         if lines <= MAX_SINGLE_LINES {
@@ -33,7 +33,7 @@ impl Width {
     }
 
     /// Number of lanes of a vector.
-    pub(crate) fn lanes<E: Float>(self) -> usize {
+    pub(crate) fn lanes<E: VectorFloat>(self) -> usize {
         match self {
             Width::Single(_) => 1,
             #[cfg(target_arch = "x86_64")]
@@ -47,7 +47,7 @@ impl Width {
 
 /// Work on vectors. Functions that `run` calls must be inlined, or they are not compiled for the
 /// instruction set.
-pub(crate) trait Job<E: Float> {
+pub(crate) trait Job<E: VectorFloat> {
     /// Does the work.
     ///
     /// # Safety
@@ -60,21 +60,21 @@ pub(crate) trait Job<E: Float> {
 ///
 /// # Safety
 /// As [`Job::run`].
-pub(crate) unsafe fn dispatch<E: Float, J: Job<E>>(width: Width, job: &J) {
+pub(crate) unsafe fn dispatch<E: VectorFloat, J: Job<E>>(width: Width, job: &J) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2,fma")]
-        unsafe fn single<E: Float, J: Job<E>>(job: &J) {
+        unsafe fn single<E: VectorFloat, J: Job<E>>(job: &J) {
             // SAFETY: the caller guarantees the memory of the job (# Safety).
             unsafe { job.run::<E::Single>() }
         }
         #[target_feature(enable = "avx2,fma")]
-        unsafe fn avx2<E: Float, J: Job<E>>(job: &J) {
+        unsafe fn avx2<E: VectorFloat, J: Job<E>>(job: &J) {
             // SAFETY: the caller guarantees the memory of the job (# Safety).
             unsafe { job.run::<E::Avx2>() }
         }
         #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
-        unsafe fn avx512<E: Float, J: Job<E>>(job: &J) {
+        unsafe fn avx512<E: VectorFloat, J: Job<E>>(job: &J) {
             // SAFETY: the caller guarantees the memory of the job (# Safety).
             unsafe { job.run::<E::Avx512>() }
         }
@@ -102,7 +102,7 @@ pub(crate) unsafe fn dispatch<E: Float, J: Job<E>>(width: Width, job: &J) {
 
 /// Calls `f` for every panel, with the vectors, the first line, the number of lines and scratch
 /// memory of `elements` elements per lane. `nanos` is the estimated run time on one thread, in ns.
-pub(crate) fn over_panels<E: Float>(
+pub(crate) fn over_panels<E: VectorFloat>(
     level: Level,
     lines: usize,
     elements: usize,

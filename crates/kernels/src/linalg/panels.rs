@@ -12,7 +12,7 @@
 use crate::gemm::{PackLanes, transfer};
 use crate::memory::{Fallible, with_capacity};
 use crate::simd::Level;
-use crate::vector::{Float, V};
+use crate::vector::{V, VectorFloat};
 use std::ops::Range;
 
 /// Number of rows of a panel.
@@ -374,14 +374,14 @@ macro_rules! levels {
 }
 
 levels! {
-    portable: <f64 as Float>::Portable, 4;
+    portable: <f64 as VectorFloat>::Portable, 4;
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    scalar: <f64 as Float>::Portable, 4;
+    scalar: <f64 as VectorFloat>::Portable, 4;
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    avx2: <f64 as Float>::Avx2, 4;
+    avx2: <f64 as VectorFloat>::Avx2, 4;
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")]
-    avx512: <f64 as Float>::Avx512, 8;
+    avx512: <f64 as VectorFloat>::Avx512, 8;
 }

@@ -172,10 +172,22 @@ fn pieces_reduce_as_rows_do() {
         of: impl Fn(f64) -> T,
         bits: impl Fn(T) -> u64,
     ) {
-        use crate::tile::fold::{Fold, PIECE};
+        use crate::tile::fold::{FOLD_CHUNK_ELEMENTS, Fold};
         let special = [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 3.0];
         for len in [
-            1, 7, 63, 64, 65, 100, 127, 128, 200, 1000, 1024, 5000, PIECE,
+            1,
+            7,
+            63,
+            64,
+            65,
+            100,
+            127,
+            128,
+            200,
+            1000,
+            1024,
+            5000,
+            FOLD_CHUNK_ELEMENTS,
         ] {
             for kind in 0..10 {
                 let (sign, n) = (if kind % 2 == 0 { 1.0 } else { -1.0 }, 3 * len);

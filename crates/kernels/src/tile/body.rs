@@ -3,10 +3,10 @@
 
 use super::pack::{ViewLayout, fill};
 use super::variants::{CodeVariants, RowLoop};
-use super::{Kernel, Run, TILE_BYTES, kernels};
+use super::{Kernel, TILE_BYTES, TileFn, kernels};
 use crate::emit::MemoryFlags;
 
-pub use crate::emit::AHEAD;
+pub use crate::emit::PREFETCH_ELEMENTS;
 use crate::simd::{Level, is_intel};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
@@ -17,7 +17,7 @@ use std::ops::Range;
 pub struct Value(u32);
 
 /// Layouts of the inputs of a body, computed once for all runs over a shape.
-pub struct Laid {
+pub struct InputLayouts {
     pub(super) layouts: SmallVec<[ViewLayout; 4]>,
     /// Rows that compiled code processes one by one.
     pub(super) rows: Option<RowLoop>,
@@ -25,19 +25,19 @@ pub struct Laid {
     pub(super) flags: MemoryFlags,
 }
 
-impl Laid {
-    /// Enables prefetching, [`AHEAD`] elements ahead, of those of `inputs` that are row-major. It
+impl InputLayouts {
+    /// Enables prefetching, [`PREFETCH_ELEMENTS`] elements ahead, of those of `inputs` that are row-major. It
     /// is meant for data in memory that another loop reads next, while this loop reads from a cache
     /// and leaves the memory idle.
-    pub fn reading_ahead(mut self, inputs: impl Iterator<Item = usize>) -> Laid {
+    pub fn reading_ahead(mut self, inputs: impl Iterator<Item = usize>) -> InputLayouts {
         let dense = |k: &usize| *k < 64 && matches!(self.layouts.get(*k), Some(ViewLayout::Dense));
         self.flags.ahead = inputs.filter(dense).fold(0, |bits, k| bits | 1 << k);
         self
     }
 
-    /// Enables non-temporal stores for these outputs. They should have at least [`past_caches`]
+    /// Enables non-temporal stores for these outputs. They should have at least [`min_stream_bytes`]
     /// bytes and not be read again soon.
-    pub fn streaming(mut self, outputs: impl Iterator<Item = usize>) -> Laid {
+    pub fn streaming(mut self, outputs: impl Iterator<Item = usize>) -> InputLayouts {
         self.flags.streams = outputs.filter(|&k| k < 64).fold(0, |bits, k| bits | 1 << k);
         self
     }
@@ -45,7 +45,7 @@ impl Laid {
 
 /// Minimum size, in bytes, of an output for which non-temporal stores are faster. Ordinary stores
 /// first read the cache lines that they overwrite.
-pub fn past_caches() -> usize {
+pub fn min_stream_bytes() -> usize {
     if is_intel() { 3 << 20 } else { 32 << 20 }
 }
 
@@ -268,7 +268,7 @@ impl Builder {
 /// A 64-byte block of tile memory, aligned for any vector.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
-pub struct Line(pub [u8; 64]);
+pub struct TileBlock(pub [u8; 64]);
 
 /// Maximum size of all registers together, in bytes. A body with very many registers has shorter
 /// tiles.
@@ -276,7 +276,7 @@ const REGISTER_FILE_BYTES: usize = 1 << 20;
 
 thread_local! {
     /// Registers of the body that runs on this thread.
-    static REGISTERS: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
+    static REGISTERS: RefCell<Vec<TileBlock>> = const { RefCell::new(Vec::new()) };
 }
 
 /// One instruction of a body: a kernel with the operands that it writes and reads. Operands are
@@ -284,7 +284,7 @@ thread_local! {
 /// operands reads the first entries of `x` only.
 pub struct Instruction {
     /// The function of the kernel.
-    pub kernel: Run,
+    pub kernel: TileFn,
     /// The parameter of the kernel.
     pub data: usize,
     /// The operand that is written.
@@ -332,7 +332,11 @@ impl Body {
     }
 
     /// The layouts of inputs of shape `shape`, each with its strides in elements.
-    pub fn laid<'s>(&self, shape: &[usize], strides: impl Iterator<Item = &'s [isize]>) -> Laid {
+    pub fn laid<'s>(
+        &self,
+        shape: &[usize],
+        strides: impl Iterator<Item = &'s [isize]>,
+    ) -> InputLayouts {
         self.lay(shape, strides, Level::chosen())
     }
 
@@ -345,7 +349,7 @@ impl Body {
     /// no other output is equal to it. Otherwise outputs overlap nothing.
     pub unsafe fn run(
         &self,
-        laid: &Laid,
+        laid: &InputLayouts,
         range: Range<usize>,
         inputs: &[*const u8],
         outputs: &[*mut u8],
@@ -381,12 +385,12 @@ impl Body {
         REGISTERS.with_borrow_mut(|memory| {
             let own = self.registers + self.inputs.len() + self.constants.len();
             // Blocks per register: a tile, or all elements if they are fewer.
-            let all = (range.len() * self.widest).div_ceil(size_of::<Line>());
-            let most = (REGISTER_FILE_BYTES / own.max(1)).min(TILE_BYTES) / size_of::<Line>();
+            let all = (range.len() * self.widest).div_ceil(size_of::<TileBlock>());
+            let most = (REGISTER_FILE_BYTES / own.max(1)).min(TILE_BYTES) / size_of::<TileBlock>();
             let lines = most.max(1).min(all);
-            let tile = lines * size_of::<Line>() / self.widest;
+            let tile = lines * size_of::<TileBlock>() / self.widest;
             if memory.len() < own * lines {
-                memory.resize(own * lines, Line([0; 64]));
+                memory.resize(own * lines, TileBlock([0; 64]));
             }
             let base = memory.as_mut_ptr();
             let mut table: SmallVec<[*mut u8; 32]> = SmallVec::with_capacity(own + outputs.len());

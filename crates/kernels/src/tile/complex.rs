@@ -93,7 +93,7 @@ impl<T: ComplexFloat> Zip<Complex<T>, Complex<T>> for StrongProduct {
 
 /// Functions of one complex number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unary {
+pub enum ComplexUnary {
     /// `-z`
     Neg,
     /// The conjugate.
@@ -112,7 +112,7 @@ pub enum Unary {
 
 /// Functions of two complex numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Binary {
+pub enum ComplexBinary {
     /// `a - b`
     Sub,
     /// `a b`
@@ -122,37 +122,41 @@ pub enum Binary {
 }
 
 /// The kernel of a function of one complex number.
-pub fn unary<T: ComplexFloat>(f: Unary) -> Kernel {
+pub fn unary<T: ComplexFloat>(f: ComplexUnary) -> Kernel {
     match f {
-        Unary::Neg => {
+        ComplexUnary::Neg => {
             map::<Complex<T>, Complex<T>, Negative>().recorded(complex::negative::<Complex<T>>)
         }
-        Unary::Conj => {
+        ComplexUnary::Conj => {
             map::<Complex<T>, Complex<T>, Conjugate>().recorded(complex::conjugate::<Complex<T>>)
         }
-        Unary::Real => map::<Complex<T>, T, RealPart>().recorded(complex::real::<Complex<T>>),
-        Unary::Imag => {
+        ComplexUnary::Real => {
+            map::<Complex<T>, T, RealPart>().recorded(complex::real::<Complex<T>>)
+        }
+        ComplexUnary::Imag => {
             map::<Complex<T>, T, ImaginaryPart>().recorded(complex::imaginary::<Complex<T>>)
         }
-        Unary::OneMinusSquare => map::<Complex<T>, Complex<T>, OneMinusSquare>()
+        ComplexUnary::OneMinusSquare => map::<Complex<T>, Complex<T>, OneMinusSquare>()
             .recorded(complex::one_minus_square::<Complex<T>>),
-        Unary::IsFinite => {
+        ComplexUnary::IsFinite => {
             map::<Complex<T>, bool, IsFinite>().recorded(complex::is_finite::<Complex<T>>)
         }
-        Unary::IsNan => map::<Complex<T>, bool, IsNan>().recorded(complex::is_nan::<Complex<T>>),
+        ComplexUnary::IsNan => {
+            map::<Complex<T>, bool, IsNan>().recorded(complex::is_nan::<Complex<T>>)
+        }
     }
 }
 
 /// The kernel of a function of two complex numbers.
-pub fn binary<T: ComplexFloat>(f: Binary) -> Kernel {
+pub fn binary<T: ComplexFloat>(f: ComplexBinary) -> Kernel {
     match f {
-        Binary::Sub => {
+        ComplexBinary::Sub => {
             zip::<Complex<T>, Complex<T>, Difference>().recorded(complex::difference::<Complex<T>>)
         }
-        Binary::Mul => {
+        ComplexBinary::Mul => {
             zip::<Complex<T>, Complex<T>, Product>().recorded(complex::product::<Complex<T>>)
         }
-        Binary::MulStrongZero => zip::<Complex<T>, Complex<T>, StrongProduct>()
+        ComplexBinary::MulStrongZero => zip::<Complex<T>, Complex<T>, StrongProduct>()
             .recorded(complex::strong_product::<Complex<T>>),
     }
 }

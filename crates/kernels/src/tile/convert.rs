@@ -70,7 +70,7 @@ pub fn cast<T: Cast<U>, U: Element>() -> Kernel {
             || {
                 for i in (0..n).step_by(GROUP) {
                     let (few, mut from) = ((n - i).min(GROUP), [T::default(); GROUP]);
-                    // SAFETY: the caller guarantees the preconditions of `Run`. `few` elements are
+                    // SAFETY: the caller guarantees the preconditions of `TileFn`. `few` elements are
                     // left of each operand, and they fit a group.
                     unsafe {
                         match few {
@@ -79,7 +79,7 @@ pub fn cast<T: Cast<U>, U: Element>() -> Kernel {
                         }
                     }
                     let to = T::cast(&from);
-                    // SAFETY: the caller guarantees the preconditions of `Run`, and `few` elements
+                    // SAFETY: the caller guarantees the preconditions of `TileFn`, and `few` elements
                     // are left of the output.
                     unsafe {
                         match few {

@@ -7,7 +7,7 @@
 
 use super::Body;
 use super::TILE_BYTES;
-use super::body::{Laid, Line};
+use super::body::{InputLayouts, TileBlock};
 use super::pack::{ViewLayout, fill};
 use super::variants::{CodeVariant, RowLoop};
 use crate::emit::{Emitted, MemoryFlags, STREAM_BYTES, Trace, TraceBuilder, TraceId};
@@ -75,7 +75,12 @@ pub(super) fn is_wanted() -> bool {
 impl Body {
     /// The code for inputs with these layouts. `None` if the body cannot be compiled, or should be
     /// interpreted this time.
-    pub(super) fn emitted(&self, laid: &Laid, flags: MemoryFlags, n: usize) -> Option<&Emitted> {
+    pub(super) fn emitted(
+        &self,
+        laid: &InputLayouts,
+        flags: MemoryFlags,
+        n: usize,
+    ) -> Option<&Emitted> {
         let engine = Engine::chosen();
         if engine == Engine::Interpreter || laid.layouts.len() > MAX_CODE_INPUTS {
             return None;
@@ -117,7 +122,7 @@ impl Body {
     /// ordinary stores.
     pub(super) fn flags(
         &self,
-        laid: &Laid,
+        laid: &InputLayouts,
         range: &Range<usize>,
         outputs: &[*mut u8],
     ) -> MemoryFlags {
@@ -145,7 +150,7 @@ impl Body {
         shape: &[usize],
         strides: impl Iterator<Item = &'s [isize]>,
         level: Level,
-    ) -> Laid {
+    ) -> InputLayouts {
         let layouts: SmallVec<[ViewLayout; 4]> =
             strides.map(|s| ViewLayout::of(shape, s)).collect();
         let rows = self.rows(&layouts, level);
@@ -159,7 +164,7 @@ impl Body {
             .enumerate()
             .take(MAX_CODE_INPUTS)
             .fold(0, |bits, x| bits | u64::from(one(x.1)) << x.0);
-        Laid {
+        InputLayouts {
             layouts,
             rows,
             flags: MemoryFlags {
@@ -246,7 +251,7 @@ impl Body {
     pub unsafe fn run_code(
         &self,
         level: Level,
-        laid: &Laid,
+        laid: &InputLayouts,
         range: Range<usize>,
         inputs: &[*const u8],
         outputs: &[*mut u8],
@@ -268,16 +273,16 @@ impl Body {
     pub(super) unsafe fn run_emitted(
         &self,
         code: &Emitted,
-        laid: &Laid,
+        laid: &InputLayouts,
         range: Range<usize>,
         inputs: &[*const u8],
         outputs: &[*mut u8],
     ) {
         thread_local! {
             /// Tiles of packed inputs.
-            static PACKED: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
+            static PACKED: RefCell<Vec<TileBlock>> = const { RefCell::new(Vec::new()) };
         }
-        let Laid {
+        let InputLayouts {
             layouts,
             rows,
             flags: MemoryFlags { splats, .. },
@@ -294,9 +299,9 @@ impl Body {
             (TILE_BYTES / self.widest).min(range.len())
         };
         PACKED.with_borrow_mut(|memory| {
-            let lines = TILE_BYTES / size_of::<Line>();
+            let lines = TILE_BYTES / size_of::<TileBlock>();
             if memory.len() < count * lines {
-                memory.resize(count * lines, Line([0; 64]));
+                memory.resize(count * lines, TileBlock([0; 64]));
             }
             let operands = inputs.len() + outputs.len();
             // For every operand: start address, distance in bytes from element to element, and
@@ -416,7 +421,7 @@ impl Body {
     unsafe fn run_rest(
         &self,
         code: &Emitted,
-        laid: &Laid,
+        laid: &InputLayouts,
         row: Range<usize>,
         inputs: &[*const u8],
         mut now: SmallVec<[*mut u8; 16]>,
@@ -471,9 +476,9 @@ impl Body {
     /// The preconditions of [`Emitted::call`] for these `n` elements.
     #[cold]
     unsafe fn end(&self, code: &Emitted, splats: u64, table: &[*mut u8], n: usize) -> bool {
-        let room = (code.lanes * self.widest).div_ceil(size_of::<Line>());
-        let mut memory: SmallVec<[Line; 8]> =
-            SmallVec::from_elem(Line([0; 64]), room * table.len());
+        let room = (code.lanes * self.widest).div_ceil(size_of::<TileBlock>());
+        let mut memory: SmallVec<[TileBlock; 8]> =
+            SmallVec::from_elem(TileBlock([0; 64]), room * table.len());
         let mut copies: SmallVec<[*mut u8; 16]> = SmallVec::new();
         for (k, &at) in table.iter().enumerate() {
             let copy = memory.as_mut_ptr().wrapping_add(k * room).cast::<u8>();

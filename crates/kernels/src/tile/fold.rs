@@ -1,7 +1,7 @@
 //! Reductions of rows in chunks. The order is that of [`tree`](crate::tree), so the result has the
 //! bits of a reduction of the whole row.
 //!
-//! A row is split into chunks of [`PIECE`] elements and a remainder. Chunks are reduced
+//! A row is split into chunks of [`FOLD_CHUNK_ELEMENTS`] elements and a remainder. Chunks are reduced
 //! independently, in any order and on any thread. The result of a row is the combination of the
 //! results of its chunks.
 
@@ -11,7 +11,7 @@ use crate::tree::{CHUNK, ChunkLocation, Combine, Counter, Lanes, Named};
 pub use crate::tree::Fold;
 
 /// Number of elements of a chunk.
-pub const PIECE: usize = CHUNK;
+pub const FOLD_CHUNK_ELEMENTS: usize = CHUNK;
 
 /// Element types that are reduced without conversion to an accumulator type.
 pub trait Reduced: Number<Acc = Self> + Ordered + Lanes {}
@@ -40,13 +40,13 @@ impl Fold {
     }
 
     /// Reduces every `len` elements of `x` to one element of `dst`; the last group may be shorter.
-    /// `len` is between 1 and [`PIECE`].
+    /// `len` is between 1 and [`FOLD_CHUNK_ELEMENTS`].
     ///
     /// # Panics
     /// If `dst` does not have `x.len().div_ceil(len)` elements.
     pub fn pieces<T: Reduced>(self, dst: &mut [T], x: &[T], len: usize) {
         assert!(
-            (1..=PIECE).contains(&len) && dst.len() == x.len().div_ceil(len),
+            (1..=FOLD_CHUNK_ELEMENTS).contains(&len) && dst.len() == x.len().div_ceil(len),
             "a result for each piece"
         );
         Named(self, self.function::<T>()).chunks(

@@ -108,7 +108,7 @@ pub fn to_odd() -> Kernel {
                 let whole = n - n % ROUND_BLOCK_ELEMENTS;
                 for i in (0..whole).step_by(ROUND_BLOCK_ELEMENTS) {
                     // SAFETY: i + ROUND_BLOCK_ELEMENTS <= n, and the caller guarantees the
-                    // preconditions of `Run`.
+                    // preconditions of `TileFn`.
                     unsafe {
                         let a = x
                             .add(i)
@@ -120,7 +120,7 @@ pub fn to_odd() -> Kernel {
                     }
                 }
                 for i in whole..n {
-                    // SAFETY: i < n, and the caller guarantees the preconditions of `Run`.
+                    // SAFETY: i < n, and the caller guarantees the preconditions of `TileFn`.
                     unsafe { y.add(i).write(rounded_to_odd(x.add(i).read())) };
                 }
             },
@@ -132,13 +132,13 @@ pub fn to_odd() -> Kernel {
 /// Conversions by the F16C instructions, eight elements at a time.
 #[cfg(target_arch = "x86_64")]
 mod machine {
-    use super::super::Run;
+    use super::super::TileFn;
     use super::{Float16, f16};
     use std::arch::x86_64::*;
 
-    pub(super) const WIDEN: Run = widen;
-    pub(super) const NARROW: Run = narrow;
-    pub(super) const ROUND: Run = round;
+    pub(super) const WIDEN: TileFn = widen;
+    pub(super) const NARROW: TileFn = narrow;
+    pub(super) const ROUND: TileFn = round;
 
     /// Number of lanes of a vector of f32.
     const LANES: usize = 8;
@@ -160,7 +160,7 @@ mod machine {
         }
         let (y, x, whole) = (y.cast::<f32>(), x[0].cast::<f16>(), n - n % LANES);
         // SAFETY: the kernel is selected only if the CPU has the instructions. The caller
-        // guarantees the preconditions of `Run`.
+        // guarantees the preconditions of `TileFn`.
         unsafe {
             vectors(whole, y, x);
             (whole..n).for_each(|i| y.add(i).write(x.add(i).read().widened()));
@@ -182,7 +182,7 @@ mod machine {
         }
         let (y, x, whole) = (y.cast::<f16>(), x[0].cast::<f32>(), n - n % LANES);
         // SAFETY: the kernel is selected only if the CPU has the instructions. The caller
-        // guarantees the preconditions of `Run`.
+        // guarantees the preconditions of `TileFn`.
         unsafe {
             vectors(whole, y, x);
             (whole..n).for_each(|i| y.add(i).write(f16::nearest(x.add(i).read())));
@@ -204,7 +204,7 @@ mod machine {
         }
         let (y, x, whole) = (y.cast::<f32>(), x[0].cast::<f32>(), n - n % LANES);
         // SAFETY: the kernel is selected only if the CPU has the instructions. The caller
-        // guarantees the preconditions of `Run`.
+        // guarantees the preconditions of `TileFn`.
         unsafe {
             vectors(whole, y, x);
             (whole..n).for_each(|i| y.add(i).write(f16::nearest(x.add(i).read()).widened()));
@@ -215,11 +215,11 @@ mod machine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tile::Run;
+    use crate::tile::TileFn;
 
     /// The result of a kernel on all of `x`: whole vectors and a remainder.
     fn run<A: Copy, B: Copy>(kernel: Kernel, x: &[A], zero: B) -> Vec<B> {
-        let (run, mut y): (Run, _) = (kernel.run, vec![zero; x.len()]);
+        let (run, mut y): (TileFn, _) = (kernel.run, vec![zero; x.len()]);
         let from = [x.as_ptr().cast(), std::ptr::null(), std::ptr::null()];
         // SAFETY: `x` and `y` have the same number of elements, and callers pass the kernel's
         // types.

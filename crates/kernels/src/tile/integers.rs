@@ -15,11 +15,11 @@ use crate::emit::instruction;
 use crate::inlined::{each, from_fn};
 use crate::simd::{Level, widest};
 use crate::vector::functions::{Function2, pick2};
-use crate::vector::{Float, V};
+use crate::vector::{V, VectorFloat};
 
 /// Functions of one integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unary {
+pub enum IntegerUnary {
     /// Absolute value, wrapping.
     Abs,
     /// -1, 0 or 1.
@@ -32,7 +32,7 @@ pub enum Unary {
 
 /// Functions of two integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Binary {
+pub enum IntegerBinary {
     /// Left shift.
     ShiftLeft,
     /// Logical right shift.
@@ -317,7 +317,7 @@ fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> Kernel {
                     let mut from = [[T::ONE; MAP_BLOCK_ELEMENTS]; K];
                     for (block, x) in from.iter_mut().zip(x) {
                         let x = x.cast::<T>().wrapping_add(i);
-                        // SAFETY: the caller guarantees the preconditions of `Run`. `few` elements
+                        // SAFETY: the caller guarantees the preconditions of `TileFn`. `few` elements
                         // are left of each operand, and they fit a block.
                         unsafe {
                             match few {
@@ -329,7 +329,7 @@ fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> Kernel {
                         }
                     }
                     let to = F::f(&from, data);
-                    // SAFETY: the caller guarantees the preconditions of `Run`, and `few` elements
+                    // SAFETY: the caller guarantees the preconditions of `TileFn`, and `few` elements
                     // are left of the output.
                     unsafe {
                         match few {
@@ -415,28 +415,30 @@ fn in_floats<const SIGNED: bool>(remainder: bool, level: Level) -> Kernel {
 }
 
 /// The kernel of a function of one integer.
-pub fn unary<T: Lane>(f: Unary) -> Kernel {
+pub fn unary<T: Lane>(f: IntegerUnary) -> Kernel {
     match f {
-        Unary::Abs if T::SIGNED => map::<T, T, Abs>().recorded(instruction::magnitude),
-        Unary::Abs => map::<T, T, Abs>().recorded(instruction::copy),
-        Unary::Sign if T::SIGNED => map::<T, T, Sign>().recorded(instruction::signed_sign),
-        Unary::Sign => map::<T, T, Sign>().recorded(instruction::unsigned_sign),
-        Unary::CountOnes => map::<T, T, CountOnes>().recorded(instruction::count_ones),
-        Unary::LeadingZeros => map::<T, T, LeadingZeros>().recorded(instruction::leading_zeros),
+        IntegerUnary::Abs if T::SIGNED => map::<T, T, Abs>().recorded(instruction::magnitude),
+        IntegerUnary::Abs => map::<T, T, Abs>().recorded(instruction::copy),
+        IntegerUnary::Sign if T::SIGNED => map::<T, T, Sign>().recorded(instruction::signed_sign),
+        IntegerUnary::Sign => map::<T, T, Sign>().recorded(instruction::unsigned_sign),
+        IntegerUnary::CountOnes => map::<T, T, CountOnes>().recorded(instruction::count_ones),
+        IntegerUnary::LeadingZeros => {
+            map::<T, T, LeadingZeros>().recorded(instruction::leading_zeros)
+        }
     }
 }
 
 /// The kernel of a function of two integers.
-pub fn binary<T: Lane>(f: Binary, level: Level) -> Kernel {
+pub fn binary<T: Lane>(f: IntegerBinary, level: Level) -> Kernel {
     match f {
-        Binary::ShiftLeft => zip::<T, T, Left>().recorded(instruction::shift_left),
-        Binary::ShiftRightLogical => zip::<T, T, Right>().recorded(instruction::shift_right),
-        Binary::ShiftRightArithmetic => {
+        IntegerBinary::ShiftLeft => zip::<T, T, Left>().recorded(instruction::shift_left),
+        IntegerBinary::ShiftRightLogical => zip::<T, T, Right>().recorded(instruction::shift_right),
+        IntegerBinary::ShiftRightArithmetic => {
             zip::<T, T, RightArithmetic>().recorded(instruction::shift_right_signed)
         }
-        Binary::Div => T::division(false, level),
-        Binary::Rem => T::division(true, level),
-        Binary::Pow => blocks::<T, 2, Pow>(),
+        IntegerBinary::Div => T::division(false, level),
+        IntegerBinary::Rem => T::division(true, level),
+        IntegerBinary::Pow => blocks::<T, 2, Pow>(),
     }
 }
 

@@ -8,19 +8,19 @@ use crate::emit::Record;
 /// The pointers that the function reads and writes are valid for `n` elements of its types. `y` may
 /// be equal to an operand with the same element size; otherwise it overlaps none. `data` is the
 /// kernel's parameter.
-pub type Run = unsafe fn(n: usize, y: *mut u8, x: [*const u8; 3], data: usize);
+pub type TileFn = unsafe fn(n: usize, y: *mut u8, x: [*const u8; 3], data: usize);
 
 /// An instruction: its function on tiles, and its recording function for [`emit`](crate::emit), if
 /// it can be emitted.
 #[derive(Clone, Copy)]
 pub struct Kernel {
-    pub(crate) run: Run,
+    pub(crate) run: TileFn,
     pub(crate) record: Option<Record>,
 }
 
 impl Kernel {
     /// An instruction that can only be interpreted.
-    pub const fn new(run: Run) -> Kernel {
+    pub const fn new(run: TileFn) -> Kernel {
         Kernel { run, record: None }
     }
 

@@ -42,7 +42,7 @@ pub fn map<A: Copy, B: Copy, F: Map<A, B>>() -> Kernel {
                 let whole = n - n % MAP_BLOCK_ELEMENTS;
                 for i in (0..whole).step_by(MAP_BLOCK_ELEMENTS) {
                     // SAFETY: i + MAP_BLOCK_ELEMENTS <= n, and the caller guarantees the
-                    // preconditions of `Run`.
+                    // preconditions of `TileFn`.
                     unsafe {
                         let a = x.add(i).cast::<[A; MAP_BLOCK_ELEMENTS]>().read_unaligned();
                         y.add(i)
@@ -51,7 +51,7 @@ pub fn map<A: Copy, B: Copy, F: Map<A, B>>() -> Kernel {
                     }
                 }
                 for i in whole..n {
-                    // SAFETY: i < n, and the caller guarantees the preconditions of `Run`.
+                    // SAFETY: i < n, and the caller guarantees the preconditions of `TileFn`.
                     unsafe { y.add(i).write(F::f(x.add(i).read())) };
                 }
             },
@@ -75,7 +75,7 @@ pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> Kernel {
                 let whole = n - n % MAP_BLOCK_ELEMENTS;
                 for i in (0..whole).step_by(MAP_BLOCK_ELEMENTS) {
                     // SAFETY: i + MAP_BLOCK_ELEMENTS <= n, and the caller guarantees the
-                    // preconditions of `Run`.
+                    // preconditions of `TileFn`.
                     unsafe {
                         let a = a.add(i).cast::<[A; MAP_BLOCK_ELEMENTS]>().read_unaligned();
                         let b = b.add(i).cast::<[A; MAP_BLOCK_ELEMENTS]>().read_unaligned();
@@ -85,7 +85,7 @@ pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> Kernel {
                     }
                 }
                 for i in whole..n {
-                    // SAFETY: i < n, and the caller guarantees the preconditions of `Run`.
+                    // SAFETY: i < n, and the caller guarantees the preconditions of `TileFn`.
                     unsafe { y.add(i).write(F::f(a.add(i).read(), b.add(i).read())) };
                 }
             },
@@ -110,7 +110,7 @@ pub fn select(size: usize) -> Kernel {
                 let whole = n - n % MAP_BLOCK_ELEMENTS;
                 for i in (0..whole).step_by(MAP_BLOCK_ELEMENTS) {
                     // SAFETY: i + MAP_BLOCK_ELEMENTS <= n, and the caller guarantees the
-                    // preconditions of `Run`.
+                    // preconditions of `TileFn`.
                     unsafe {
                         let p = p.add(i).cast::<[u8; MAP_BLOCK_ELEMENTS]>().read_unaligned();
                         let a = a.add(i).cast::<[T; MAP_BLOCK_ELEMENTS]>().read_unaligned();
@@ -122,7 +122,7 @@ pub fn select(size: usize) -> Kernel {
                     }
                 }
                 for i in whole..n {
-                    // SAFETY: i < n, and the caller guarantees the preconditions of `Run`.
+                    // SAFETY: i < n, and the caller guarantees the preconditions of `TileFn`.
                     unsafe {
                         let from = if p.add(i).read() != 0 { a } else { b };
                         y.add(i).write_unaligned(from.add(i).read_unaligned());
@@ -140,7 +140,7 @@ pub fn select(size: usize) -> Kernel {
             x[2].cast(),
         );
         for i in 0..n {
-            // SAFETY: i < n, and the caller guarantees the preconditions of `Run`.
+            // SAFETY: i < n, and the caller guarantees the preconditions of `TileFn`.
             unsafe {
                 let from: *const [u64; 2] = if p.add(i).read() != 0 { a } else { b };
                 y.add(i).write_unaligned(from.add(i).read_unaligned());
@@ -159,7 +159,7 @@ pub fn select(size: usize) -> Kernel {
 /// The kernel that copies elements of `size` bytes.
 pub fn copy(size: usize) -> Kernel {
     unsafe fn run<T>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
-        // SAFETY: the caller guarantees the preconditions of `Run`; `copy` allows overlap.
+        // SAFETY: the caller guarantees the preconditions of `TileFn`; `copy` allows overlap.
         unsafe { std::ptr::copy(x[0].cast::<T>(), y.cast::<T>(), n) };
     }
     Kernel::new(by_size!(size, run)).recorded(instruction::copy)

@@ -28,8 +28,10 @@ mod variants;
 
 use kernels::{Comparison, comparison};
 
-pub use body::{AHEAD, Body, Builder, Instruction, Laid, Line, Value, past_caches};
-pub use kernel::{Kernel, Run};
+pub use body::{
+    Body, Builder, InputLayouts, Instruction, PREFETCH_ELEMENTS, TileBlock, Value, min_stream_bytes,
+};
+pub use kernel::{Kernel, TileFn};
 pub use recurrence::Recurrence;
 
 use crate::emit::instruction;

@@ -11,7 +11,7 @@
 //! without such products ([`gradual`](crate::vector::gradual)). The results have the same bits.
 
 use super::Body;
-use super::body::Line;
+use super::body::TileBlock;
 use super::emitted::is_wanted;
 use super::pack::fill;
 use crate::emit::Looped;
@@ -172,7 +172,7 @@ impl Recurrence {
         // elements.
         let lines = body.widest;
         let own = body.registers + body.constants.len() + self.carries;
-        let mut memory = vec![Line([0; 64]); own * lines];
+        let mut memory = vec![TileBlock([0; 64]); own * lines];
         let base = memory.as_mut_ptr();
         let place = |k: usize| base.wrapping_add(k * lines).cast::<u8>();
         let mut at: Vec<*mut u8> = (0..body.registers).map(place).collect();

@@ -27,14 +27,14 @@ macro_rules! run {
                     let whole = n - n % GROUP;
                     for i in (0..whole).step_by(GROUP) {
                         // SAFETY: i + GROUP <= n, and the caller guarantees the preconditions of
-                        // `Run`.
+                        // `TileFn`.
                         unsafe {
                             let a = x.add(i).cast::<[$t; GROUP]>().read_unaligned();
                             y.add(i).cast::<[$t; GROUP]>().write_unaligned(each(&a, &f));
                         }
                     }
                     for i in whole..n {
-                        // SAFETY: i < n, and the caller guarantees the preconditions of `Run`.
+                        // SAFETY: i < n, and the caller guarantees the preconditions of `TileFn`.
                         unsafe { y.add(i).write(f(x.add(i).read())) };
                     }
                 },

@@ -1,12 +1,12 @@
 //! Types that reductions and element types share.
 
 /// Maximum number of lanes of an accumulator type.
-pub const MAX_LANES: usize = 64;
+pub const MAX_ACCUMULATOR_LANES: usize = 64;
 
 /// An accumulator type, with its number of parallel lanes.
 pub trait Lanes: Copy + Send {
-    /// The number of lanes: [`MAX_LANES`] or half of it.
-    const LANES: usize = MAX_LANES;
+    /// The number of lanes: [`MAX_ACCUMULATOR_LANES`] or half of it.
+    const LANES: usize = MAX_ACCUMULATOR_LANES;
 }
 
 /// Named reductions.

@@ -12,11 +12,11 @@ use super::types::{ChunkLocation, Fold, Lanes, TreeVectors};
 use super::{CHUNK, TREE_BLOCK_ROWS};
 use crate::element::{Number, Ordered};
 use crate::simd::{Level, prefetch};
-use crate::vector::{Float, V, maximum, minimum};
+use crate::vector::{V, VectorFloat, maximum, minimum};
 use std::mem::MaybeUninit;
 
 /// The vector implementation for a float type.
-pub(crate) fn vectors<E: Float + Ordered + Lanes>() -> TreeVectors<E, E> {
+pub(crate) fn vectors<E: VectorFloat + Ordered + Lanes>() -> TreeVectors<E, E> {
     TreeVectors {
         chunks: |how, dst, x, len, from| {
             dispatch(Level::chosen(), how, Chunks { dst, x, len, from })
@@ -39,7 +39,7 @@ pub(crate) fn vectors<E: Float + Ordered + Lanes>() -> TreeVectors<E, E> {
 trait Operation {
     /// Combines two vectors lane by lane.
     fn join<W: V>(a: W, b: W) -> W;
-    fn identity<E: Float + Ordered>() -> E;
+    fn identity<E: VectorFloat + Ordered>() -> E;
     /// The result for a chunk by a faster method than the tree, if it is applicable.
     #[inline(always)]
     fn quickly<W: V<E: Ordered>>(_: &[W::E]) -> Option<W::E> {
@@ -58,7 +58,7 @@ impl Operation for Sum {
         a.add(b)
     }
     #[inline(always)]
-    fn identity<E: Float + Ordered>() -> E {
+    fn identity<E: VectorFloat + Ordered>() -> E {
         E::SIGN
     }
 }
@@ -69,7 +69,7 @@ impl Operation for Product {
         a.mul(b)
     }
     #[inline(always)]
-    fn identity<E: Float + Ordered>() -> E {
+    fn identity<E: VectorFloat + Ordered>() -> E {
         E::ONE
     }
 }
@@ -80,7 +80,7 @@ impl Operation for Max {
         maximum(a, b)
     }
     #[inline(always)]
-    fn identity<E: Float + Ordered>() -> E {
+    fn identity<E: VectorFloat + Ordered>() -> E {
         E::LOWEST
     }
     #[inline(always)]
@@ -95,7 +95,7 @@ impl Operation for Min {
         minimum(a, b)
     }
     #[inline(always)]
-    fn identity<E: Float + Ordered>() -> E {
+    fn identity<E: VectorFloat + Ordered>() -> E {
         E::HIGHEST
     }
     #[inline(always)]
@@ -105,19 +105,19 @@ impl Operation for Min {
 }
 
 /// A task that runs on the vectors of an instruction set.
-trait Job<E: Float + Ordered + Lanes> {
+trait Job<E: VectorFloat + Ordered + Lanes> {
     fn run<W: V<E = E>, O: Operation>(self);
 }
 
-fn dispatch<E: Float + Ordered + Lanes, J: Job<E>>(level: Level, how: Fold, job: J) {
+fn dispatch<E: VectorFloat + Ordered + Lanes, J: Job<E>>(level: Level, how: Fold, job: J) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2,fma")]
-        fn avx2<E: Float + Ordered + Lanes, J: Job<E>>(how: Fold, job: J) {
+        fn avx2<E: VectorFloat + Ordered + Lanes, J: Job<E>>(how: Fold, job: J) {
             with::<E::Avx2, J>(how, job);
         }
         #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
-        fn avx512<E: Float + Ordered + Lanes, J: Job<E>>(how: Fold, job: J) {
+        fn avx512<E: VectorFloat + Ordered + Lanes, J: Job<E>>(how: Fold, job: J) {
             with::<E::Avx512, J>(how, job);
         }
         match level {
@@ -151,7 +151,7 @@ struct Chunks<'a, E> {
     from: ChunkLocation,
 }
 
-impl<E: Float + Ordered + Lanes> Job<E> for Chunks<'_, E> {
+impl<E: VectorFloat + Ordered + Lanes> Job<E> for Chunks<'_, E> {
     #[inline(always)]
     fn run<W: V<E = E>, O: Operation>(self) {
         match E::LANES / W::N {
@@ -161,7 +161,7 @@ impl<E: Float + Ordered + Lanes> Job<E> for Chunks<'_, E> {
     }
 }
 
-impl<E: Float + Ordered + Lanes> Chunks<'_, E> {
+impl<E: VectorFloat + Ordered + Lanes> Chunks<'_, E> {
     #[inline(always)]
     fn by<W: V<E = E>, O: Operation, const K: usize>(self) {
         for (y, x) in self.dst.iter_mut().zip(self.x.chunks(self.len)) {
@@ -222,7 +222,7 @@ fn join<W: V, O: Operation, const K: usize>(
 /// Each pointer is valid for reading a vector.
 #[inline(always)]
 unsafe fn eight<W: V, O: Operation>(p: [*const W::E; 8]) -> W {
-    let mut v = [W::splat(<W::E as Float>::narrow(0.0)); 8];
+    let mut v = [W::splat(<W::E as VectorFloat>::narrow(0.0)); 8];
     for (v, p) in v.iter_mut().zip(p) {
         // SAFETY: the caller guarantees the preconditions (# Safety).
         *v = unsafe { W::load(p) };
@@ -368,7 +368,7 @@ fn extremum<W: V<E: Ordered>, const GREATEST: bool>(x: &[W::E]) -> Option<W::E> 
     w = better::<W, GREATEST>(w, w.rotate::<2>());
     let (best, zero) = (
         better::<W, GREATEST>(w, w.rotate::<1>()).first(),
-        <W::E as Float>::narrow(0.0),
+        <W::E as VectorFloat>::narrow(0.0),
     );
     (best.less(zero) || zero.less(best)).then_some(best)
 }
@@ -379,7 +379,7 @@ struct Eight<'a, E> {
     x: [&'a [E]; 8],
 }
 
-impl<E: Float + Ordered + Lanes> Job<E> for Eight<'_, E> {
+impl<E: VectorFloat + Ordered + Lanes> Job<E> for Eight<'_, E> {
     #[inline(always)]
     fn run<W: V<E = E>, O: Operation>(self) {
         let (n, y, x) = (
@@ -409,7 +409,7 @@ struct Join<'a, E> {
     high: &'a [E],
 }
 
-impl<E: Float + Ordered + Lanes> Job<E> for Join<'_, E> {
+impl<E: VectorFloat + Ordered + Lanes> Job<E> for Join<'_, E> {
     #[inline(always)]
     fn run<W: V<E = E>, O: Operation>(self) {
         let (n, y, x) = (

@@ -8,13 +8,13 @@
 
 pub(crate) mod formulas;
 
-pub use formulas::{Binary, ComplexPart, Unary};
+pub use formulas::{ComplexFunction, ComplexFunction2, ComplexPart};
 
-use super::Float;
+use super::VectorFloat;
 use crate::emit::{self, TraceId, TraceVector, complex};
 use crate::inlined::{each, from_fn};
 use crate::simd::Level;
-use crate::tile::{Kernel, Run};
+use crate::tile::{Kernel, TileFn};
 use formulas::{F64Vector, Result, Z, binary, extreme, k, modulus, product, unary};
 use num_complex::Complex;
 
@@ -162,7 +162,7 @@ unsafe fn block<W: F64Vector, P: ComplexPart, F: Function<K>, const K: usize>(
 }
 
 /// # Safety
-/// The preconditions of [`Run`]; `data` is the scalar function.
+/// The preconditions of [`TileFn`]; `data` is the scalar function.
 #[inline(always)]
 unsafe fn run<W: F64Vector, P: ComplexPart, F: Function<K>, const K: usize, const REAL: bool>(
     n: usize,
@@ -175,11 +175,11 @@ unsafe fn run<W: F64Vector, P: ComplexPart, F: Function<K>, const K: usize, cons
         let few = (n - i).min(BLOCK);
         let mut from = [[[0.0; BLOCK]; 2]; K];
         for (z, x) in from.iter_mut().zip(x) {
-            // SAFETY: the caller guarantees the preconditions of `Run`, and `few` elements are left
+            // SAFETY: the caller guarantees the preconditions of `TileFn`, and `few` elements are left
             // of each operand.
             *z = unsafe { read(x.cast::<Complex<P>>().add(i), few) };
         }
-        // SAFETY: the caller guarantees the preconditions of `Run` and of the scalar function, and
+        // SAFETY: the caller guarantees the preconditions of `TileFn` and of the scalar function, and
         // `few` elements are left.
         unsafe { write::<P, REAL>(y, i, few, &block::<W, P, F, K>(data, &from)) };
         i += BLOCK;
@@ -219,8 +219,8 @@ fn choose<P: ComplexPart, F: Function<K>, const K: usize>(level: Level) -> Kerne
         // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {
             match F::REAL {
-                true => run::<<f64 as Float>::Plain, P, F, K, true>(n, y, x, data),
-                false => run::<<f64 as Float>::Plain, P, F, K, false>(n, y, x, data),
+                true => run::<<f64 as VectorFloat>::Plain, P, F, K, true>(n, y, x, data),
+                false => run::<<f64 as VectorFloat>::Plain, P, F, K, false>(n, y, x, data),
             }
         }
     }
@@ -235,8 +235,8 @@ fn choose<P: ComplexPart, F: Function<K>, const K: usize>(level: Level) -> Kerne
         // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {
             match F::REAL {
-                true => run::<<f64 as Float>::Avx2, P, F, K, true>(n, y, x, data),
-                false => run::<<f64 as Float>::Avx2, P, F, K, false>(n, y, x, data),
+                true => run::<<f64 as VectorFloat>::Avx2, P, F, K, true>(n, y, x, data),
+                false => run::<<f64 as VectorFloat>::Avx2, P, F, K, false>(n, y, x, data),
             }
         }
     }
@@ -251,12 +251,12 @@ fn choose<P: ComplexPart, F: Function<K>, const K: usize>(level: Level) -> Kerne
         // SAFETY: the caller guarantees the preconditions (# Safety).
         unsafe {
             match F::REAL {
-                true => run::<<f64 as Float>::Avx512, P, F, K, true>(n, y, x, data),
-                false => run::<<f64 as Float>::Avx512, P, F, K, false>(n, y, x, data),
+                true => run::<<f64 as VectorFloat>::Avx512, P, F, K, true>(n, y, x, data),
+                false => run::<<f64 as VectorFloat>::Avx512, P, F, K, false>(n, y, x, data),
             }
         }
     }
-    let run: Run = match level {
+    let run: TileFn = match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => avx512::<P, F, K>,
         #[cfg(target_arch = "x86_64")]
@@ -303,12 +303,12 @@ macro_rules! kernels {
 }
 
 kernels! {
-    Unary, 1, unary, Scalar1, |f, x| f(x[0]);
+    ComplexFunction, 1, unary, Scalar1, |f, x| f(x[0]);
     Sign Sqrt Rsqrt Exp Exp2 Expm1 Log Log2 Log1p Sin Cos Tan Sinh Cosh Tanh Logistic SechSquare
 }
 
 kernels! {
-    Binary, 2, binary, Scalar2, |f, x| f(x[0], x[1]);
+    ComplexFunction2, 2, binary, Scalar2, |f, x| f(x[0], x[1]);
     Div DivStrongZero Pow Xlogy
 }
 

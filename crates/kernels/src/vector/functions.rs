@@ -1,9 +1,9 @@
 //! The elementary functions as kernels on slices, selected by element type and [`Level`].
 
-use super::{Float, MAX_LANES, V, inverse, math};
+use super::{MAX_LANES, V, VectorFloat, inverse, math};
 use crate::emit::{self, TraceId, TraceVector};
 use crate::simd::Level;
-use crate::tile::{Kernel, Run};
+use crate::tile::{Kernel, TileFn};
 
 /// A function of one operand.
 pub(crate) trait Function1 {
@@ -76,7 +76,7 @@ unsafe fn each<W: V, const K: usize>(
 /// Replaces the lanes of `rare` by scalar results.
 #[cold]
 #[inline(never)]
-fn lanes<E: Float, const K: usize>(
+fn lanes<E: VectorFloat, const K: usize>(
     y: &mut [E],
     rare: &[E],
     x: &[[E; MAX_LANES]; K],
@@ -120,7 +120,7 @@ fn patched<W: V, const K: usize>(
 /// The kernel on one vector type.
 ///
 /// # Safety
-/// The preconditions of [`Run`].
+/// The preconditions of [`TileFn`].
 #[inline(always)]
 unsafe fn run1<W: V, F: Function1>(n: usize, y: *mut u8, x: [*const u8; 3]) {
     // SAFETY: the caller guarantees the preconditions (# Safety).
@@ -138,7 +138,7 @@ unsafe fn run1<W: V, F: Function1>(n: usize, y: *mut u8, x: [*const u8; 3]) {
 /// The kernel on one vector type.
 ///
 /// # Safety
-/// The preconditions of [`Run`].
+/// The preconditions of [`TileFn`].
 #[inline(always)]
 unsafe fn run2<W: V, F: Function2>(n: usize, y: *mut u8, x: [*const u8; 3]) {
     // SAFETY: the caller guarantees the preconditions (# Safety).
@@ -158,7 +158,7 @@ unsafe fn run2<W: V, F: Function2>(n: usize, y: *mut u8, x: [*const u8; 3]) {
 }
 
 /// The recording function of the kernel.
-fn record1<E: Float, F: Function1>(x: [TraceId; 3], _: usize) -> TraceId {
+fn record1<E: VectorFloat, F: Function1>(x: [TraceId; 3], _: usize) -> TraceId {
     let x = TraceVector::<E>::of(x[0]);
     let y = F::eval(x);
     F::rare(x).into_iter().for_each(emit::rare);
@@ -166,7 +166,7 @@ fn record1<E: Float, F: Function1>(x: [TraceId; 3], _: usize) -> TraceId {
 }
 
 /// The recording function of the kernel.
-fn record2<E: Float, F: Function2>(x: [TraceId; 3], _: usize) -> TraceId {
+fn record2<E: VectorFloat, F: Function2>(x: [TraceId; 3], _: usize) -> TraceId {
     let (a, b) = (TraceVector::<E>::of(x[0]), TraceVector::<E>::of(x[1]));
     let y = F::eval(a, b);
     F::rare(a, b).into_iter().for_each(emit::rare);
@@ -176,8 +176,8 @@ fn record2<E: Float, F: Function2>(x: [TraceId; 3], _: usize) -> TraceId {
 macro_rules! levels {
     ($pick:ident, $trait:ident, $run:ident, $record:ident) => {
         /// The kernel of a function for an instruction set.
-        pub(crate) fn $pick<E: Float, F: $trait>(level: Level) -> Kernel {
-            unsafe fn portable<E: Float, F: $trait>(
+        pub(crate) fn $pick<E: VectorFloat, F: $trait>(level: Level) -> Kernel {
+            unsafe fn portable<E: VectorFloat, F: $trait>(
                 n: usize,
                 y: *mut u8,
                 x: [*const u8; 3],
@@ -188,13 +188,18 @@ macro_rules! levels {
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
-            unsafe fn avx2<E: Float, F: $trait>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+            unsafe fn avx2<E: VectorFloat, F: $trait>(
+                n: usize,
+                y: *mut u8,
+                x: [*const u8; 3],
+                _: usize,
+            ) {
                 // SAFETY: the caller guarantees the preconditions (# Safety).
                 unsafe { $run::<E::Avx2, F>(n, y, x) }
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
-            unsafe fn avx512<E: Float, F: $trait>(
+            unsafe fn avx512<E: VectorFloat, F: $trait>(
                 n: usize,
                 y: *mut u8,
                 x: [*const u8; 3],
@@ -203,7 +208,7 @@ macro_rules! levels {
                 // SAFETY: the caller guarantees the preconditions (# Safety).
                 unsafe { $run::<E::Avx512, F>(n, y, x) }
             }
-            let run: Run = match level {
+            let run: TileFn = match level {
                 #[cfg(target_arch = "x86_64")]
                 Level::Avx512 => avx512::<E, F>,
                 #[cfg(target_arch = "x86_64")]
@@ -228,7 +233,7 @@ macro_rules! functions1 {
             /// All functions.
             pub const ALL: &'static [Unary] = &[$(Unary::$name),*];
 
-            pub(crate) fn kernel<E: Float>(self, level: Level) -> Kernel {
+            pub(crate) fn kernel<E: VectorFloat>(self, level: Level) -> Kernel {
                 match self {
                     $(Unary::$name => {
                         struct F;
@@ -265,7 +270,7 @@ macro_rules! functions2 {
             /// All functions.
             pub const ALL: &'static [Binary] = &[$(Binary::$name),*];
 
-            pub(crate) fn kernel<E: Float>(self, level: Level) -> Kernel {
+            pub(crate) fn kernel<E: VectorFloat>(self, level: Level) -> Kernel {
                 match self {
                     $(Binary::$name => {
                         struct F;

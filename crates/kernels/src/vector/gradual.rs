@@ -8,7 +8,7 @@
 //! ```
 //! Every case rounds once, so the bits are those of the plain product.
 
-use super::{Float, V};
+use super::{V, VectorFloat};
 
 /// `2^e`
 fn two(e: i64) -> f64 {
@@ -41,11 +41,11 @@ pub(crate) fn product<W: V>(a: W, b: W) -> W {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Float, V};
+    use super::super::{V, VectorFloat};
     use super::product;
 
     /// Numbers near every bound, with random fractions.
-    fn numbers<E: Float>(exponents: std::ops::RangeInclusive<i32>) -> Vec<E> {
+    fn numbers<E: VectorFloat>(exponents: std::ops::RangeInclusive<i32>) -> Vec<E> {
         let mut state = 1u64;
         let mut x = vec![0.0, f64::INFINITY, f64::NAN, 1.0, 2.0 - f64::EPSILON];
         for e in exponents {
@@ -88,9 +88,9 @@ mod tests {
 
     #[test]
     fn products_have_the_bits_of_products() {
-        compare::<<f32 as Float>::Portable>(&numbers(-150..=127));
+        compare::<<f32 as VectorFloat>::Portable>(&numbers(-150..=127));
         let edges = [-1074..=-1015, -520..=-500, -60..=2, 505..=520, 1018..=1023];
         let x: Vec<f64> = edges.into_iter().flat_map(numbers).collect();
-        compare::<<f64 as Float>::Portable>(&x);
+        compare::<<f64 as VectorFloat>::Portable>(&x);
     }
 }

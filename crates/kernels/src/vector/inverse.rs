@@ -15,7 +15,7 @@
 
 use super::math::{c, k, log_of, log_special, poly, split, split_any};
 use super::tables::Tables;
-use super::{Float, V};
+use super::{V, VectorFloat};
 
 /// Threshold above which `x² + 1` rounds to `x²` in every float type.
 const LOG_FORM_THRESHOLD: f64 = 268435456.0;

@@ -24,7 +24,7 @@ pub(crate) use math::{maximum, minimum};
 pub(crate) use tables::Tables;
 
 /// A float type with vectors for each instruction set.
-pub(crate) trait Float: Tables + Copy + Send + Sync + 'static {
+pub(crate) trait VectorFloat: Tables + Copy + Send + Sync + 'static {
     /// The vector for CPUs without a detected instruction set.
     type Portable: V<E = Self>;
     /// A vector of one lane.
@@ -52,7 +52,7 @@ pub(crate) const MAX_LANES: usize = 16;
 /// A vector of floats.
 pub(crate) trait V: Copy {
     /// The element type.
-    type E: Float;
+    type E: VectorFloat;
     /// A boolean for each lane.
     type M: Copy;
     /// The number of lanes.

@@ -1,6 +1,6 @@
 //! Vectors as arrays, for every CPU. The compiler may vectorize them.
 
-use super::{Float, V};
+use super::{V, VectorFloat};
 use std::array::from_fn;
 
 /// Number of lanes of a portable vector.
@@ -12,7 +12,7 @@ pub(crate) struct Array<T>([T; N]);
 
 macro_rules! portable {
     ($t:ty, $bits:ty, $fraction:expr) => {
-        impl Float for $t {
+        impl VectorFloat for $t {
             type Portable = Array<$t>;
             type Single = super::single::SingleLane<$t>;
             #[cfg(target_arch = "x86_64")]

@@ -2,7 +2,7 @@
 
 use crate::emit::allocate::Registers;
 use crate::emit::encode::*;
-use crate::emit::flags::{AHEAD, STREAM_BYTES};
+use crate::emit::flags::{PREFETCH_ELEMENTS, STREAM_BYTES};
 use crate::emit::plan::{CodeItem, Target, is_in};
 use crate::emit::trace::{
     BinaryInst, IntegerInst, LaneType, Op, ShiftDirection, TraceId, UnaryInst, predicate,
@@ -269,7 +269,7 @@ impl LoopBlock<'_, '_> {
     pub(super) fn ahead(&self, asm: &mut Assembler, k: usize, size: usize, from: Memory) {
         if is_in(self.registers.plan.flags.ahead, k) {
             asm.prefetch(Memory {
-                disp: from.disp + (AHEAD * size) as i32,
+                disp: from.disp + (PREFETCH_ELEMENTS * size) as i32,
                 ..from
             });
         }

@@ -7,7 +7,7 @@ use crate::fourier::roots::{Roots, pair};
 use crate::lanes::{Job, Width, dispatch};
 use crate::memory::{Fallible, with_capacity, with_scratch};
 use crate::simd::Level;
-use crate::vector::{Float, V};
+use crate::vector::{V, VectorFloat};
 
 /// Transform of one long line of `n` reals, by that of `n / 2` complex numbers, or of `n` if `n` is
 /// odd.
@@ -18,7 +18,7 @@ pub(crate) struct LongReal<E> {
     twiddles: Vec<E>,
 }
 
-impl<E: Float> LongReal<E> {
+impl<E: VectorFloat> LongReal<E> {
     pub(crate) fn new(n: usize) -> Fallible<LongReal<E>> {
         let even = n.is_multiple_of(2);
         let (count, roots) = (if even { n / 4 + 1 } else { 0 }, Roots::new(n)?);
@@ -123,7 +123,7 @@ struct Exchange<E> {
     y: *mut E,
 }
 
-impl<E: Float> Job<E> for Exchange<E> {
+impl<E: VectorFloat> Job<E> for Exchange<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         for j in 0..self.h {

@@ -2,7 +2,7 @@
 
 use crate::fourier::butterfly::C;
 use crate::lanes::Job;
-use crate::vector::{Float, V};
+use crate::vector::{V, VectorFloat};
 
 /// Converts real rows to complex ones.
 pub(crate) struct Expand<E> {
@@ -11,7 +11,7 @@ pub(crate) struct Expand<E> {
     pub y: *mut E,
 }
 
-impl<E: Float> Job<E> for Expand<E> {
+impl<E: VectorFloat> Job<E> for Expand<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         for j in 0..self.n {
@@ -33,7 +33,7 @@ pub(crate) struct Mirror<E> {
     pub y: *mut E,
 }
 
-impl<E: Float> Job<E> for Mirror<E> {
+impl<E: VectorFloat> Job<E> for Mirror<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         let (n, row, half) = (self.n, 2 * W::N, W::splat(E::narrow(0.5)));
@@ -65,7 +65,7 @@ pub(crate) struct Untangle<'a, E> {
     pub backward: bool,
 }
 
-impl<E: Float> Job<E> for Untangle<'_, E> {
+impl<E: VectorFloat> Job<E> for Untangle<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         let (h, row, half) = (self.h, 2 * W::N, W::splat(E::narrow(0.5)));
@@ -137,7 +137,7 @@ pub(crate) struct Spread<E> {
     pub y: *mut E,
 }
 
-impl<E: Float> Job<E> for Spread<E> {
+impl<E: VectorFloat> Job<E> for Spread<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         let row = 2 * W::N;
@@ -166,7 +166,7 @@ pub(crate) struct Collect<E> {
     pub t: *mut E,
 }
 
-impl<E: Float> Job<E> for Collect<E> {
+impl<E: VectorFloat> Job<E> for Collect<E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         let row = 2 * W::N;

@@ -188,6 +188,6 @@ impl<W: V> LaneNumber<W> for ComplexLanes<W> {
 }
 
 #[inline(always)]
-fn half<E: crate::vector::Float>() -> E {
+fn half<E: crate::vector::VectorFloat>() -> E {
     E::narrow(0.5)
 }

@@ -11,7 +11,7 @@
 //! only. All functions are inlined into a [`Task`], which is compiled for each instruction set.
 
 use crate::simd::Level;
-use crate::vector::{Float, V};
+use crate::vector::{V, VectorFloat};
 use std::ops::Range;
 
 /// Number of elements of a group.
@@ -43,16 +43,16 @@ macro_rules! levels {
 }
 
 levels! {
-    portable: <f64 as Float>::Portable, 1;
+    portable: <f64 as VectorFloat>::Portable, 1;
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    scalar: <f64 as Float>::Portable, 1;
+    scalar: <f64 as VectorFloat>::Portable, 1;
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    avx2: <f64 as Float>::Avx2, 2;
+    avx2: <f64 as VectorFloat>::Avx2, 2;
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")]
-    avx512: <f64 as Float>::Avx512, 1;
+    avx512: <f64 as VectorFloat>::Avx512, 1;
 }
 
 /// Runs a task with the vectors of an instruction set.

@@ -24,8 +24,8 @@ fn of_integers<T: Lane, U: Lane>(random: &mut Random, level: Level) -> Kernel {
         0 => kernels::integers::<T>(Arithmetic::Mul),
         1 => kernels::integers::<U>(Arithmetic::Max),
         2 => kernels::integers::<T>(Arithmetic::Xor),
-        3 => integers::binary::<T>(integers::Binary::ShiftLeft, level),
-        4 => integers::binary::<T>(integers::Binary::ShiftRightArithmetic, level),
+        3 => integers::binary::<T>(integers::IntegerBinary::ShiftLeft, level),
+        4 => integers::binary::<T>(integers::IntegerBinary::ShiftRightArithmetic, level),
         _ => kernels::integers::<T>(Arithmetic::Add),
     }
 }
@@ -60,7 +60,7 @@ macro_rules! numbers {
                 Some(self.to_le_bytes().to_vec())
             }
             fn one(random: &mut Random, _: Level) -> Kernel {
-                let all = [integers::Unary::CountOnes, integers::Unary::LeadingZeros, integers::Unary::Abs];
+                let all = [integers::IntegerUnary::CountOnes, integers::IntegerUnary::LeadingZeros, integers::IntegerUnary::Abs];
                 integers::unary::<$whole>(all[random.below(all.len())])
             }
             fn two(random: &mut Random, level: Level) -> Kernel {

@@ -21,11 +21,11 @@ fn combine<E: Ordered<Acc = E>>(how: Fold) -> fn(E, E) -> E {
 }
 
 /// Bits; all NaNs give the same value.
-fn bits<E: Ordered + Float>(x: E) -> u64 {
-    if x.is_nan() { 1 } else { Float::bits(x) }
+fn bits<E: Ordered + VectorFloat>(x: E) -> u64 {
+    if x.is_nan() { 1 } else { VectorFloat::bits(x) }
 }
 
-fn value<E: Float>(random: &mut Random, special: usize) -> E {
+fn value<E: VectorFloat>(random: &mut Random, special: usize) -> E {
     let all = [
         0.0,
         -0.0,
@@ -40,7 +40,7 @@ fn value<E: Float>(random: &mut Random, special: usize) -> E {
     } else {
         random.float() * 1.5
     };
-    <E as Float>::narrow(x)
+    <E as VectorFloat>::narrow(x)
 }
 
 /// Calls `f` with a copy of some elements that ends, or begins, at a guard page.
@@ -64,7 +64,7 @@ fn guarded<E: Copy>(x: &[E], at_end: bool, f: impl FnOnce(&mut [E])) {
     }
 }
 
-fn check<E: Float + Ordered<Acc = E> + Lanes>(level: Level) {
+fn check<E: VectorFloat + Ordered<Acc = E> + Lanes>(level: Level) {
     let random = &mut Random(11);
     for (how, len) in FOLDS.into_iter().flat_map(|f| LENGTHS.map(|n| (f, n))) {
         for special in [0, 2, 4, 6] {
@@ -78,7 +78,7 @@ fn check<E: Float + Ordered<Acc = E> + Lanes>(level: Level) {
                 .collect();
             for from in [ChunkLocation::Cache, ChunkLocation::Memory] {
                 guarded(&x, random.below(3) > 0, |x| {
-                    let mut got = vec![<E as Float>::narrow(0.0); want.len()];
+                    let mut got = vec![<E as VectorFloat>::narrow(0.0); want.len()];
                     dispatch(
                         level,
                         how,
@@ -97,7 +97,7 @@ fn check<E: Float + Ordered<Acc = E> + Lanes>(level: Level) {
     }
 }
 
-fn check_beside<E: Float + Ordered<Acc = E> + Lanes>(level: Level) {
+fn check_beside<E: VectorFloat + Ordered<Acc = E> + Lanes>(level: Level) {
     let random = &mut Random(12);
     for (how, len) in FOLDS
         .into_iter()
@@ -109,7 +109,7 @@ fn check_beside<E: Float + Ordered<Acc = E> + Lanes>(level: Level) {
         guarded(&rows[0], true, |first| {
             let mut x = rows.each_ref().map(|x| &x[..]);
             x[0] = first;
-            let mut got = vec![<E as Float>::narrow(0.0); len];
+            let mut got = vec![<E as VectorFloat>::narrow(0.0); len];
             dispatch(level, how, Eight { dst: &mut got, x });
             // Eight items of one lane.
             let f = combine::<E>(how);

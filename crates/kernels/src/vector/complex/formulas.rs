@@ -36,7 +36,7 @@ impl ComplexPart for f64 {
 /// Functions of one complex number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each is the function of that name")]
-pub enum Unary {
+pub enum ComplexFunction {
     Sign,
     Sqrt,
     Rsqrt,
@@ -59,7 +59,7 @@ pub enum Unary {
 /// Functions of two complex numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each is the function of that name")]
-pub enum Binary {
+pub enum ComplexFunction2 {
     Div,
     DivStrongZero,
     Pow,
@@ -354,44 +354,47 @@ fn times_minus_i<W: F64Vector>((y, rare): Result<W>) -> Result<W> {
 }
 
 #[inline(always)]
-pub(super) fn unary<W: F64Vector, P: ComplexPart>(f: Unary, [z]: [Z<W>; 1]) -> Result<W> {
+pub(super) fn unary<W: F64Vector, P: ComplexPart>(f: ComplexFunction, [z]: [Z<W>; 1]) -> Result<W> {
     match f {
-        Unary::Sign => sign::<_, P>(z),
-        Unary::Sqrt => sqrt::<_, P>(z),
-        Unary::Rsqrt => rsqrt::<_, P>(z),
-        Unary::Exp => exp::<_, P>(z),
-        Unary::Exp2 => exp::<_, P>(scaled(z, k(LN_2))),
-        Unary::Expm1 => expm1::<_, P>(z),
-        Unary::Log => log::<_, P>(z),
-        Unary::Log2 => {
+        ComplexFunction::Sign => sign::<_, P>(z),
+        ComplexFunction::Sqrt => sqrt::<_, P>(z),
+        ComplexFunction::Rsqrt => rsqrt::<_, P>(z),
+        ComplexFunction::Exp => exp::<_, P>(z),
+        ComplexFunction::Exp2 => exp::<_, P>(scaled(z, k(LN_2))),
+        ComplexFunction::Expm1 => expm1::<_, P>(z),
+        ComplexFunction::Log => log::<_, P>(z),
+        ComplexFunction::Log2 => {
             let (y, rare) = log::<_, P>(z);
             ([y[0].div(k(LN_2)), y[1].div(k(LN_2))], rare)
         }
-        Unary::Log1p => log1p::<_, P>(z),
-        Unary::Sin => times_minus_i(sinh::<_, P>(times_i(z))),
-        Unary::Cos => cosh::<_, P>(times_i(z)),
-        Unary::Tan => times_minus_i(tanh::<_, P>(times_i(z))),
-        Unary::Sinh => sinh::<_, P>(z),
-        Unary::Cosh => cosh::<_, P>(z),
-        Unary::Tanh => tanh::<_, P>(z),
-        Unary::Logistic => logistic::<_, P>(z),
-        Unary::SechSquare => sech_square::<_, P>(z),
+        ComplexFunction::Log1p => log1p::<_, P>(z),
+        ComplexFunction::Sin => times_minus_i(sinh::<_, P>(times_i(z))),
+        ComplexFunction::Cos => cosh::<_, P>(times_i(z)),
+        ComplexFunction::Tan => times_minus_i(tanh::<_, P>(times_i(z))),
+        ComplexFunction::Sinh => sinh::<_, P>(z),
+        ComplexFunction::Cosh => cosh::<_, P>(z),
+        ComplexFunction::Tanh => tanh::<_, P>(z),
+        ComplexFunction::Logistic => logistic::<_, P>(z),
+        ComplexFunction::SechSquare => sech_square::<_, P>(z),
     }
 }
 
 #[inline(always)]
-pub(super) fn binary<W: F64Vector, P: ComplexPart>(f: Binary, [a, b]: [Z<W>; 2]) -> Result<W> {
+pub(super) fn binary<W: F64Vector, P: ComplexPart>(
+    f: ComplexFunction2,
+    [a, b]: [Z<W>; 2],
+) -> Result<W> {
     match f {
         // If the strong zero matters, the quotient is NaN, and the scalar function is called.
-        Binary::Div | Binary::DivStrongZero => quotient::<_, P>(a, b),
-        Binary::Xlogy => {
+        ComplexFunction2::Div | ComplexFunction2::DivStrongZero => quotient::<_, P>(a, b),
+        ComplexFunction2::Xlogy => {
             let (l, rare) = log::<_, P>(b);
             (
                 product(a, l),
                 W::either(rare, W::either(extreme::<_, P>(a), is_zero(a))),
             )
         }
-        Binary::Pow => {
+        ComplexFunction2::Pow => {
             // Powers with small integer exponents are computed by multiplication, in the scalar
             // function.
             let whole = W::both(b[1].eq(k(0.0)), b[0].trunc().eq(b[0]));

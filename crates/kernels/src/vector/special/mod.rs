@@ -19,7 +19,7 @@ mod zeta;
 
 use super::MAX_LANES;
 use crate::simd::Level;
-use crate::tile::{Kernel, Run};
+use crate::tile::{Kernel, TileFn};
 use call::{Call, D};
 use series::{JetSeries, PlainSeries};
 
@@ -34,7 +34,7 @@ trait Lanes {
 /// The kernel on one vector type. Lanes after the end are padded with ones.
 ///
 /// # Safety
-/// The preconditions of [`Run`], with elements of f64.
+/// The preconditions of [`TileFn`], with elements of f64.
 #[inline(always)]
 unsafe fn run<W: D, F: Lanes>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
     let (y, call) = (y.cast::<f64>(), Call::unpack(data));
@@ -72,9 +72,9 @@ const BLOCK: usize = 8 * MAX_LANES;
 /// The kernel for f32, by way of the kernel for f64.
 ///
 /// # Safety
-/// The preconditions of [`Run`], with elements of f32, and those of `wide`.
+/// The preconditions of [`TileFn`], with elements of f32, and those of `wide`.
 #[inline(always)]
-unsafe fn run_narrow<F: Lanes>(wide: Run, n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+unsafe fn run_narrow<F: Lanes>(wide: TileFn, n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
     let y = y.cast::<f32>();
     let (mut from, mut to) = ([[0.0f64; BLOCK]; 3], [0.0f64; BLOCK]);
     for i in (0..n).step_by(BLOCK) {
@@ -106,7 +106,7 @@ macro_rules! level {
             use super::*;
 
             /// # Safety
-            /// The preconditions of [`Run`]; the CPU supports these instructions.
+            /// The preconditions of [`TileFn`]; the CPU supports these instructions.
             $(#[target_feature(enable = $features)])?
             pub(super) unsafe fn wide<F: Lanes>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
                 // SAFETY: the caller guarantees the preconditions (# Safety).
@@ -114,10 +114,10 @@ macro_rules! level {
             }
 
             /// # Safety
-            /// The preconditions of [`Run`]; the CPU supports these instructions.
+            /// The preconditions of [`TileFn`]; the CPU supports these instructions.
             $(#[target_feature(enable = $features)])?
             pub(super) unsafe fn narrow<F: Lanes>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
-                // SAFETY: the caller guarantees the preconditions of `Run` and the instruction set,
+                // SAFETY: the caller guarantees the preconditions of `TileFn` and the instruction set,
                 // which is that of `wide`.
                 unsafe { run_narrow::<F>(wide::<F>, n, y, x, data) }
             }
@@ -125,18 +125,18 @@ macro_rules! level {
     };
 }
 
-level!(portable, <f64 as super::super::Float>::Plain);
+level!(portable, <f64 as super::super::VectorFloat>::Plain);
 #[cfg(target_arch = "x86_64")]
-level!(avx2, <f64 as super::super::Float>::Avx2, "avx2,fma");
+level!(avx2, <f64 as super::super::VectorFloat>::Avx2, "avx2,fma");
 #[cfg(target_arch = "x86_64")]
 level!(
     avx512,
-    <f64 as super::super::Float>::Avx512,
+    <f64 as super::super::VectorFloat>::Avx512,
     "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl"
 );
 
 fn pick<F: Lanes>(level: Level, narrow: bool) -> Kernel {
-    let run: Run = match (level, narrow) {
+    let run: TileFn = match (level, narrow) {
         #[cfg(target_arch = "x86_64")]
         (Level::Avx512, false) => avx512::wide::<F>,
         #[cfg(target_arch = "x86_64")]

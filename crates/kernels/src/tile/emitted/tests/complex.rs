@@ -35,7 +35,7 @@ where
             to,
         });
     };
-    use simple::{Binary as B, Unary as U};
+    use simple::{ComplexBinary as B, ComplexUnary as U};
     for f in [U::Neg, U::Conj, U::OneMinusSquare] {
         add(
             format!("{f:?}"),
@@ -95,7 +95,7 @@ where
         &[whole],
         whole,
     );
-    use vector::{Binary as G, Unary as F};
+    use vector::{ComplexFunction as F, ComplexFunction2 as G};
     let functions = [
         F::Sign,
         F::Sqrt,

@@ -31,7 +31,7 @@ fn row<T: IntegerElement>(name: &'static str, of: Type, invert: Kernel) -> Integ
 }
 
 fn whole<T: integers::Lane>(name: &'static str) -> IntegerCase {
-    use integers::{Binary as B, Unary as U};
+    use integers::{IntegerBinary as B, IntegerUnary as U};
     let mut row = row::<T>(name, Type::Whole(size_of::<T>()), kernels::invert::<T>());
     let one = [U::Abs, U::Sign, U::CountOnes, U::LeadingZeros];
     row.one
