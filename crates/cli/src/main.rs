@@ -9,20 +9,13 @@ mod draw;
 mod help;
 mod inputs;
 mod load;
+mod output;
 mod show;
 mod streams;
 
 use cotangent::{Code, Error};
+use output::Outcome;
 use std::process::ExitCode;
-
-/// How a command ended, when it did not fail.
-#[derive(Clone, Copy, PartialEq)]
-enum Outcome {
-    /// Everything is as it should be.
-    Good,
-    /// A check ran and found something.
-    Bad,
-}
 
 /// The stack of the thread that works: deeply nested bodies recurse, and the main thread's stack
 /// may be small.

@@ -13,6 +13,9 @@ use std::rc::Rc;
 /// A value of a function, by number.
 pub type Id = u32;
 
+/// Attributes by name.
+pub type NamedAttrs<'a> = Vec<(Cow<'a, str>, Attr<'a>)>;
+
 /// A text.
 #[derive(Debug, Default)]
 pub struct Module<'a> {

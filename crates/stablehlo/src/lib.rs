@@ -19,6 +19,7 @@ mod constant;
 mod format;
 mod lexer;
 mod lower;
+mod names;
 mod parser;
 mod write;
 
@@ -26,6 +27,7 @@ pub use write::{write, write_with};
 
 use cotangent_core::transform::{Numerics, Policy};
 use cotangent_core::{Function, Result, bail};
+use names::NUMERICS;
 use std::sync::{Arc, OnceLock};
 
 /// The text with its lines indented: names, private functions, attributes and comments stay as they
@@ -91,9 +93,6 @@ fn read_module(text: &str) -> Result<Module> {
         notes,
     })
 }
-
-/// The attribute of a module that says how it is differentiated.
-pub(crate) const NUMERICS: &str = "cotangent.numerics";
 
 /// What the module says about the arithmetic of its derivatives.
 fn numerics(text: &ast::Module<'_>) -> Result<Numerics> {

@@ -1,10 +1,9 @@
 //! `check`: derivatives against finite differences and the adjoint law, per value.
 
-use super::print;
-use crate::Outcome;
 use crate::args::Args;
 use crate::inputs::{Inputs, wrt};
 use crate::load::{Loaded, Target};
+use crate::output::{Outcome, print};
 use cotangent::check::{Options, check_points, points};
 use cotangent::{Array, Result, Val};
 

@@ -1,10 +1,9 @@
 //! `grad vjp jvp hvp jacobian hessian`: derive, simplify, run.
 
-use super::results;
-use crate::Outcome;
 use crate::args::Args;
 use crate::inputs::{Inputs, wrt};
 use crate::load::Target;
+use crate::output::{Outcome, results};
 use cotangent::ad::{self, Direction};
 use cotangent::npz::Arrays;
 use cotangent::rewrite::simplify;

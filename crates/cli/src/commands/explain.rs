@@ -1,10 +1,10 @@
 //! `explain`: what is saved for the backward pass, and what a derivative costs.
 
-use super::print;
 use crate::args::Args;
 use crate::inputs::{Inputs, wrt};
 use crate::load::Target;
-use crate::{Outcome, draw, show};
+use crate::output::{Outcome, print};
+use crate::{draw, show};
 use cotangent::ad::{self, Saving, Session};
 use cotangent::cpu::{memory, steps};
 use cotangent::rewrite::simplify;

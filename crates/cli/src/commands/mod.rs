@@ -9,14 +9,13 @@ mod profile;
 use crate::args::{Args, usage};
 use crate::inputs::Inputs;
 use crate::load::Target;
-use crate::{Outcome, help, show, streams};
+use crate::output::{Outcome, print, results};
+use crate::{help, streams};
 use cotangent::ad::AdContext;
 use cotangent::error::shown;
-use cotangent::npz::{self, Arrays};
 use cotangent::program::is_stablehlo;
-use cotangent::{Code, Error, Result, files};
+use cotangent::{Result, files};
 use std::ffi::OsStr;
-use std::io::Write;
 
 /// Runs a command; what it prints goes to `out`.
 pub fn dispatch(args: Args, out: &mut Vec<u8>) -> Result<Outcome> {
@@ -46,26 +45,6 @@ pub fn dispatch(args: Args, out: &mut Vec<u8>) -> Result<Outcome> {
         "ops" => ops::ops(&args, out),
         other => Err(usage(format!("unknown command `{other}`"))),
     }
-}
-
-/// Appends text to the output.
-pub fn print(out: &mut Vec<u8>, text: &str) -> Result<Outcome> {
-    out.write_all(text.as_bytes())
-        .map_err(|e| Error::new(Code::Io, e.to_string()))?;
-    Ok(Outcome::Good)
-}
-
-/// Results to `--out`, or printed.
-pub fn results(args: &Args, arrays: &Arrays, out: &mut Vec<u8>) -> Result<Outcome> {
-    match &args.output {
-        Some(path) => npz::write(path, arrays)?,
-        None => {
-            for (name, a) in arrays {
-                print(out, &show::array(name, a))?;
-            }
-        }
-    }
-    Ok(Outcome::Good)
 }
 
 fn fmt(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {

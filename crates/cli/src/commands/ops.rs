@@ -1,8 +1,8 @@
 //! `ops`: the operation set, generated from the list.
 
-use super::print;
 use crate::args::Args;
-use crate::{Outcome, show};
+use crate::output::{Outcome, print};
+use crate::show;
 use cotangent::ad::{self, AdContext};
 use cotangent::check::function_of;
 use cotangent::ops::{applied, composites, entries};

@@ -1,10 +1,10 @@
 //! `profile`: where the time of a run goes.
 
-use super::print;
 use crate::args::Args;
 use crate::inputs::{Inputs, wrt};
 use crate::load::Target;
-use crate::{Outcome, draw, show};
+use crate::output::{Outcome, print};
+use crate::{draw, show};
 use cotangent::ad;
 use cotangent::check::points;
 use cotangent::cpu::{Machine, Profile, View, memory};

@@ -3,8 +3,9 @@
 //! That is how a program for several devices looks when it was written for one. Groups of more
 //! participants are refused: nobody else is here.
 
-use super::frame::{Frame, find, one};
-use super::table::{How::By, Row};
+use super::attributes::find;
+use super::frame::{Frame, one};
+use super::row::{How::By, Row};
 use crate::ast::{Attr, Elements, Operation, Ty};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Result, bail};

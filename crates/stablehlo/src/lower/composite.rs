@@ -8,11 +8,12 @@
 //! an axis either every offset is a strided slice, or, where windows are long and overlap, windows
 //! of doubled length are folded from two.
 
+use super::attributes::{attribute, find};
 use super::body::{Body, Fold};
-use super::frame::{Frame, attribute, find, one};
+use super::frame::{Frame, one};
 use super::reduce::{reduction, size_or};
+use super::row::{How::By, Row};
 use super::shape::{each, paddings};
-use super::table::{How::By, Row};
 use crate::ast::{Attr, Operation};
 use cotangent_core::ops::{
     Binary, Comparison, ConvolutionSpec, Cumulative, Reduction, Running, SelectWindow, Sliding,

@@ -1,10 +1,13 @@
 //! Calls, branches, loops, and operations that only say something about their operands.
 
-use super::frame::{Frame, attribute};
-use super::table::{How::By, Row, apply, find as find_op};
-use super::{Callee, callbacks, callee, lapack, loops, sparse};
+use super::attributes::{attribute, callee};
+use super::exchanges;
+use super::frame::Frame;
+use super::loops::Counted;
+use super::lowering::Callee;
+use super::row::{How::By, Row};
 use crate::ast::{Id, Operation, Region, Signature, Ty};
-use crate::write::whole;
+use crate::names::{COMPOSITE_MODULE, COMPOSITE_PREFIX};
 use cotangent_core::ops::{Binary, Checkpoint, Comparison, Switch, While};
 use cotangent_core::primitive::Vals;
 use cotangent_core::text::Program;
@@ -16,7 +19,6 @@ pub const TABLE: &[Row] = &[
     ("if", By(branch)),
     ("while", By(repeat)),
     ("composite", By(composite)),
-    ("custom_call", By(custom_call)),
     ("optimization_barrier", By(identity)),
     ("create_token", By(nothing)),
     ("after_all", By(nothing)),
@@ -28,7 +30,7 @@ pub fn identity(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Tokens order effects; there are none.
-fn nothing(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+pub fn nothing(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok((0..op.count).map(|_| f.token()).collect())
 }
 
@@ -42,16 +44,16 @@ fn composite(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         .attr("composite_attributes")
         .and_then(|a| a.get("tgraph"))
         .and_then(|a| a.word());
-    let (true, Some(text)) = (ours.is_some_and(|n| n.starts_with(whole::PREFIX)), text) else {
+    let (true, Some(text)) = (ours.is_some_and(|n| n.starts_with(COMPOSITE_PREFIX)), text) else {
         return call(f, op);
     };
     let program =
         Program::parse(text, None).map_err(|e| e.note(format!("in the text of `{}`", op.name)))?;
-    let Some(g) = program.module(whole::MODULE) else {
+    let Some(g) = program.module(COMPOSITE_MODULE) else {
         bail!(
             UnknownName,
             "the attribute `tgraph` of a composite needs a module `@{}`",
-            whole::MODULE
+            COMPOSITE_MODULE
         )
     };
     let (x, cx) = (f.operands(op)?, f.cx());
@@ -259,51 +261,16 @@ fn repeat(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         x.push(f.value(c)?);
     }
     x.extend(init);
-    loops::write(f, lowered, &x)
+    write_loop(f, lowered, &x)
 }
 
-/// Targets that change nothing on one device.
-const IDENTITIES: [&str; 8] = [
-    "Sharding",
-    "SPMDFullToShardShape",
-    "SPMDShardToFullShape",
-    "LayoutConstraint",
-    "annotate_device_placement",
-    "xla.sdy.FuncResultSharding",
-    "xla.sdy.GlobalToLocalShape",
-    "xla.sdy.LocalToGlobalShape",
-];
-
-/// Targets that check what has been checked already, or show where values lie.
-const ASSERTIONS: [&str; 3] = ["shape_assertion", "check.eq", "InspectSharding"];
-
-fn custom_call(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let Some(target) = callbacks::target(op) else {
-        return Err(attribute(op, "call_target_name", "a name"));
-    };
-    if IDENTITIES.contains(&target) {
-        return identity(f, op);
-    }
-    if ASSERTIONS.contains(&target) {
-        return nothing(f, op);
-    }
-    if callbacks::is_callback(target) {
-        return callbacks::callback(f, op, target);
-    }
-    // Operations of other dialects travel as custom calls: `mhlo.erf`, `stablehlo.dynamic_..`.
-    let name = ["mhlo.", "chlo.", "stablehlo."]
-        .iter()
-        .find_map(|d| target.strip_prefix(d))
-        .unwrap_or(target);
-    match lapack::routine(target)
-        .or_else(|| sparse::routine(target))
-        .or_else(|| find_op(name))
-        .filter(|_| name != "custom_call")
-    {
-        Some(how) => apply(f, op, how),
-        None => bail!(
-            UnknownOperation,
-            "the custom call `@{target}` is not supported"
-        ),
+/// Writes a loop: as a scan if it counts, else as it is.
+fn write_loop(f: &Frame<'_>, w: While, x: &[Val]) -> Result<Vals> {
+    match Counted::new(f, &w, x) {
+        Some(c) => match exchanges::permutation(f, &c, &w, x) {
+            Some(y) => Ok(y),
+            None => c.write(f, &w, x),
+        },
+        None => Ok(f.cx().emit(w.into(), x)),
     }
 }

@@ -7,7 +7,8 @@
 //! ```
 //! The derivative is then that of the determinant: one inverse, not the derivative of both factors.
 
-use super::exchanges::{Part, keeps_elements};
+use super::exchanges::keeps_elements;
+use super::factors::Part;
 use super::frame::Frame;
 use cotangent_core::ops::{Binary, Comparison, Gather, Unary};
 use cotangent_core::{Op, Scalar, Type, Val};

@@ -3,9 +3,10 @@
 //! Where they are numbers, these are their relatives with attributes. A padding that depends on an
 //! extent is written by joining arrays, so that windows need none.
 
+use super::attributes::attribute;
 use super::composite::{self, Axis};
-use super::frame::{Frame, attribute, one};
-use super::table::{How::By, Row};
+use super::frame::{Frame, one};
+use super::row::{How::By, Row};
 use crate::ast::{Attr, Operation};
 use cotangent_core::ops::{Cumulative, Slice};
 use cotangent_core::primitive::Vals;
@@ -21,7 +22,10 @@ pub const TABLE: &[Row] = &[
 /// A slice between extents; or of known extents at any place.
 fn real_dynamic_slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, start, limit, stride] = f.take(op)?;
-    let Some(stride) = f.numbers(stride).and_then(|s| super::frame::to_sizes(&s)) else {
+    let Some(stride) = f
+        .numbers(stride)
+        .and_then(|s| super::attributes::to_sizes(&s))
+    else {
         bail!(Attribute, "`{}`: the strides must be constants", op.name)
     };
     let cx = f.cx();
@@ -129,7 +133,9 @@ impl Frame<'_> {
 fn dynamic_pad(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, value, low, high, interior] = f.take(op)?;
     let rank = f.cx().ty(x).rank();
-    let interior = f.numbers(interior).and_then(|v| super::frame::to_sizes(&v));
+    let interior = f
+        .numbers(interior)
+        .and_then(|v| super::attributes::to_sizes(&v));
     let Some(interior) = interior.filter(|v| v.len() == rank) else {
         return Err(attribute(op, "interior", "constant and not negative"));
     };
@@ -207,7 +213,7 @@ fn dynamic_reduce_window(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let ty = cx.ty(x[0]);
     let known = |v: Val| {
         f.numbers(v)
-            .and_then(|v| super::frame::to_sizes(&v))
+            .and_then(|v| super::attributes::to_sizes(&v))
             .filter(|v| v.len() == ty.rank())
     };
     let (Some(stride), Some(base), Some(dilation)) = (known(stride), known(base), known(dilation))

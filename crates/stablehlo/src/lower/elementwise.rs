@@ -1,7 +1,8 @@
 //! Elementwise operations.
 
-use super::frame::{Frame, attribute, one};
-use super::table::{How, How::By, Row};
+use super::attributes::attribute;
+use super::frame::{Frame, one};
+use super::row::{How, How::By, Row};
 use crate::ast::{Attr, Operation, Ty};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Binary, Binary as B, Comparison, Unary as U};
@@ -85,6 +86,14 @@ pub const TABLE: &[Row] = &[
         By(|f, op| map(f, op, |cx, x| is(cx, x, f64::NEG_INFINITY))),
     ),
 ];
+
+/// The function of two operands of this name without its dialect.
+pub fn binary(name: &str) -> Option<Binary> {
+    TABLE.iter().find_map(|r| match r {
+        (n, How::Binary(b)) if *n == name => Some(*b),
+        _ => None,
+    })
+}
 
 /// A function of one operand.
 fn map(f: &Frame<'_>, op: &Operation<'_>, write: fn(&dyn Emit, Val) -> Val) -> Result<Vals> {

@@ -12,6 +12,7 @@
 //! The body of the loop is followed in terms of step and pivot, so it may be written in any way
 //! that these terms know.
 
+use super::factors::{Factor, Part};
 use super::frame::Frame;
 use super::loops::Counted;
 use crate::ast;
@@ -20,24 +21,6 @@ use cotangent_core::ops::{
 };
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Dim, Function, Op, Scalar, Type, Val};
-
-/// What a value is to a factorisation of `a`.
-#[derive(Clone, Copy)]
-pub struct Factor {
-    pub(super) part: Part,
-    pub(super) a: Val,
-    order: Val,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Part {
-    Packed,
-    /// Rows exchanged, that count from here.
-    Exchanges(i128),
-    Order,
-    /// Zero.
-    Success,
-}
 
 const LOWER: TriangularSolve = TriangularSolve {
     left: true,

@@ -6,18 +6,10 @@
 //! are LAPACK's for real matrices; of complex ones, and of columns that `qr` does not have, the
 //! reflectors are read.
 
+use super::factors::Packed;
 use super::frame::Frame;
 use cotangent_core::ops::{Binary, Comparison, Op};
 use cotangent_core::{Type, Val};
-
-/// What a packed matrix, or its first rows and columns, stands for.
-#[derive(Clone, Copy)]
-pub struct Packed {
-    taus: Val,
-    q: Val,
-    /// Equal to it on and above the diagonal.
-    upper: Val,
-}
 
 impl Frame<'_> {
     /// Keeps in mind that `packed` and `taus` are the factors of `a`.

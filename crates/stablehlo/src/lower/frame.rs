@@ -1,18 +1,23 @@
 //! A function or a region being lowered: its builder, and what its values have become.
 
-use super::exchanges::Factor;
-use super::factored::Packed;
-use super::{Lowering, narrow, table};
-use crate::ast::{self, Attr, Id, Operation, Region, Signature, Ty};
+use super::factors::{Factor, Packed};
+use super::lowering::Lowering;
+use crate::ast::{self, Id, Narrow, Operation, Region, Signature, Ty};
+use cotangent_core::ops::Binary;
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Builder, Code, DType, Dim, Emit, Error, Function, Result, Type, Val};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::Arc;
 
+/// Writes one operation.
+pub type Lower = fn(&Frame<'_>, &Operation<'_>) -> Result<Vals>;
+
 /// A function under construction.
 pub struct Frame<'t> {
     pub(super) lowering: &'t Lowering<'t>,
+    /// The table of operations.
+    lower: Lower,
     b: Builder,
     scope: RefCell<Scope>,
     /// No caller may know what its arguments are as extents.
@@ -47,6 +52,7 @@ impl<'t> Frame<'t> {
     pub(super) fn function(
         lowering: &'t Lowering<'t>,
         f: &'t ast::Function<'t>,
+        lower: Lower,
     ) -> Result<Arc<Function>> {
         let b = Builder::new(&f.name, lowering.session.clone());
         let Some(body) = &f.body else {
@@ -61,6 +67,7 @@ impl<'t> Frame<'t> {
             .is_some_and(|&i| lowering.calls[i] == 0);
         let frame = Frame {
             lowering,
+            lower,
             b,
             scope: Scope::new(body),
             alone,
@@ -169,6 +176,7 @@ impl<'t> Frame<'t> {
         let (b, scope) = (self.b.nested(name), Scope::new(region));
         let frame = Frame {
             lowering: self.lowering,
+            lower: self.lower,
             b,
             scope,
             alone: self.alone,
@@ -323,7 +331,7 @@ impl<'t> Frame<'t> {
                 self.agrees(op.name, "is given", self.value(id).ok(), ty)?;
             }
         }
-        let y = table::lower(self, op);
+        let y = (self.lower)(self, op);
         // What went wrong first is the reason.
         if let Some(e) = self.b.take_error() {
             return Err(e);
@@ -347,7 +355,7 @@ impl<'t> Frame<'t> {
                 self.agrees(op.name, "gives", Some(v), ty)?;
             }
             let v = match ty {
-                Some(ty @ Ty::Narrow(..)) if !narrow::keeps(op.name) => self.narrowed(v, ty),
+                Some(ty @ Ty::Narrow(..)) if !keeps(op.name) => self.narrowed(v, ty),
                 _ => v,
             };
             self.set(op.first + k as Id, v);
@@ -365,6 +373,23 @@ impl<'t> Frame<'t> {
             }
         }
         Ok(())
+    }
+
+    /// A value of the wide type as one of the narrow type.
+    pub fn narrowed(&self, v: Val, ty: &Ty) -> Val {
+        let cx = self.cx();
+        match ty {
+            Ty::Narrow(_, Narrow::Float(format)) => cx.round_to(v, *format),
+            Ty::Narrow(_, Narrow::Int(bits, true)) => {
+                let by = cx.full_like(v, i64::from(8 - bits));
+                let high = cx.op(Binary::ShiftLeft, &[v, by]);
+                cx.op(Binary::ShiftRightArithmetic, &[high, by])
+            }
+            Ty::Narrow(_, Narrow::Int(bits, false)) => {
+                cx.and(v, cx.full_like(v, (1i64 << bits) - 1))
+            }
+            _ => v,
+        }
     }
 
     /// What stands for a token.
@@ -421,63 +446,45 @@ impl<'t> Frame<'t> {
     }
 }
 
-/// The error of an attribute.
-pub fn attribute(op: &Operation<'_>, name: &str, what: &str) -> Error {
-    Error::new(
-        Code::Attribute,
-        format!("`{}`: the attribute `{name}` must be {what}", op.name),
-    )
-}
-
-/// The first attribute that has one of these names: the pretty form and the generic one differ.
-pub fn find<'o, 't>(op: &'o Operation<'t>, names: &[&str]) -> Option<&'o Attr<'t>> {
-    names.iter().find_map(|n| op.attr(n))
-}
-
-/// A list of integers, if it is there.
-pub fn opt_ints(op: &Operation<'_>, names: &[&str]) -> Result<Option<Vec<i64>>> {
-    match find(op, names) {
-        None => Ok(None),
-        Some(a) => a
-            .ints()
-            .map(Some)
-            .ok_or_else(|| attribute(op, names[0], "a list of integers")),
-    }
-}
-
-/// A list of integers.
-pub fn ints(op: &Operation<'_>, names: &[&str]) -> Result<Vec<i64>> {
-    opt_ints(op, names)?.ok_or_else(|| attribute(op, names[0], "a list of integers"))
-}
-
-/// A list of axes or extents.
-pub fn sizes(op: &Operation<'_>, names: &[&str]) -> Result<Vec<usize>> {
-    to_sizes(&ints(op, names)?)
-        .ok_or_else(|| attribute(op, names[0], "a list of numbers that are not negative"))
-}
-
-/// An axis or an extent.
-pub fn size(op: &Operation<'_>, names: &[&str]) -> Result<usize> {
-    let a = find(op, names)
-        .and_then(Attr::int)
-        .and_then(|i| usize::try_from(i).ok());
-    a.ok_or_else(|| attribute(op, names[0], "a number that is not negative"))
-}
-
-/// Integers as extents.
-pub fn to_sizes(v: &[i64]) -> Option<Vec<usize>> {
-    v.iter().map(|&i| usize::try_from(i).ok()).collect()
-}
-
-/// A list of axes of a record; none if it is not there.
-pub fn axes(op: &Operation<'_>, record: &Attr<'_>, name: &str) -> Result<Vec<usize>> {
-    match record.get(name) {
-        None => Ok(Vec::new()),
-        Some(a) => {
-            let v = a.ints().and_then(|v| to_sizes(&v));
-            v.ok_or_else(|| attribute(op, name, "a list of axes"))
-        }
-    }
+/// Operations that give numbers of the type if they are given such: they move elements, or have
+/// made sure of it.
+fn keeps(name: &str) -> bool {
+    const MOVES: [&str; 32] = [
+        "constant",
+        "convert",
+        "reshape",
+        "dynamic_reshape",
+        "broadcast",
+        "broadcast_in_dim",
+        "dynamic_broadcast_in_dim",
+        "transpose",
+        "reverse",
+        "slice",
+        "dynamic_slice",
+        "real_dynamic_slice",
+        "dynamic_update_slice",
+        "pad",
+        "dynamic_pad",
+        "concatenate",
+        "gather",
+        "dynamic_gather",
+        "select",
+        "sort",
+        "top_k",
+        "clamp",
+        "maximum",
+        "minimum",
+        "case",
+        "if",
+        "while",
+        "composite",
+        "optimization_barrier",
+        "bitcast_convert",
+        "call",
+        "torch_index_select",
+    ];
+    name.split_once('.')
+        .is_some_and(|(_, n)| MOVES.contains(&n))
 }
 
 /// One value as the results of an operation.

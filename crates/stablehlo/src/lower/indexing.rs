@@ -1,8 +1,9 @@
 //! Windows at indices that are values: gather, scatter, dynamic slices.
 
+use super::attributes::{attribute, axes, find, size, sizes};
 use super::body::{Body, Fold};
-use super::frame::{Frame, attribute, axes, find, one, size, sizes};
-use super::table::{How::By, Row};
+use super::frame::{Frame, one};
+use super::row::{How::By, Row};
 use crate::ast::{Attr, Operation};
 use cotangent_core::ops::{
     Binary, Bounds, Checkpoint, Combine, Comparison, Scan, Scatter, Windows,

@@ -11,9 +11,10 @@
 //! eigenvectors and singular vectors, the order of what is exactly equal. Programs that depend on
 //! these depend on the library that computed them.
 
-use super::frame::{Frame, attribute, find, one};
+use super::attributes::{attribute, find};
+use super::frame::{Frame, one};
 use super::householder::{self, Reflectors};
-use super::table::{How::By, Row};
+use super::row::{How::By, Row};
 use crate::ast::{Attr, Operation};
 use cotangent_core::ops::{
     Binary, Cholesky, Comparison, Eig, EigOrder, Eigh, Lu, Op, Schur, Svd, TriangularSolve, Turn,
@@ -55,7 +56,7 @@ const ROUTINES: &[Row] = &[
 ];
 
 /// The routine of this name, `lapack_dgetrf_ffi`.
-pub fn routine(target: &str) -> Option<super::table::How> {
+pub fn routine(target: &str) -> Option<super::row::How> {
     let name = target.strip_prefix("lapack_")?.trim_end_matches("_ffi");
     let name = name.strip_prefix(['s', 'd', 'c', 'z'])?;
     ROUTINES.iter().find(|r| r.0 == name).map(|r| r.1)

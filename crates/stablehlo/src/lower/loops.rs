@@ -11,7 +11,6 @@
 //! change become constants; arrays read at `±t + b` within bounds become inputs; carries only
 //! written at `±t + b` become stacked results.
 
-use super::exchanges;
 use super::frame::Frame;
 use cotangent_core::graph::{Def, Eqn};
 use cotangent_core::ops::{Binary, Checkpoint, Comparison, Scan, Unary, Value, While};
@@ -59,17 +58,6 @@ enum Carry {
     Free,
 }
 
-/// Writes a loop: as a scan if it counts, else as it is.
-pub fn write(f: &Frame<'_>, w: While, x: &[Val]) -> Result<Vals> {
-    match Counted::new(f, &w, x) {
-        Some(c) => match exchanges::permutation(f, &c, &w, x) {
-            Some(y) => Ok(y),
-            None => c.write(f, &w, x),
-        },
-        None => Ok(f.cx().emit(w.into(), x)),
-    }
-}
-
 /// A loop that counts.
 pub(super) struct Counted {
     steps: usize,
@@ -87,7 +75,7 @@ fn number(f: &Frame<'_>, v: Val) -> Option<i128> {
 }
 
 impl Counted {
-    fn new(f: &Frame<'_>, w: &While, x: &[Val]) -> Option<Counted> {
+    pub(super) fn new(f: &Frame<'_>, w: &While, x: &[Val]) -> Option<Counted> {
         let (n, nc, nb) = (w.carry(), w.cond_consts, w.body_consts);
         let (body, init) = (&*w.body, &x[nc + nb..]);
         let params = &body.params()[nb..];
@@ -144,7 +132,7 @@ impl Counted {
     }
 
     /// Writes the scan, and what its results have become.
-    fn write(&self, f: &Frame<'_>, w: &While, x: &[Val]) -> Result<Vals> {
+    pub(super) fn write(&self, f: &Frame<'_>, w: &While, x: &[Val]) -> Result<Vals> {
         let (nc, nb) = (w.cond_consts, w.body_consts);
         let (consts, init) = (&x[nc..nc + nb], &x[nc + nb..]);
         let (cx, body) = (f.cx(), &*w.body);

@@ -5,6 +5,7 @@
 //! it is called; others stay calls. An operation that is not known is an error of the functions
 //! that reach it, not of the text.
 
+mod attributes;
 mod body;
 mod callbacks;
 mod collectives;
@@ -16,49 +17,32 @@ pub mod elementwise;
 mod exchanges;
 mod extents;
 mod factored;
+mod factors;
 mod frame;
 mod householder;
 mod indexing;
 mod lapack;
 mod loops;
+mod lowering;
 mod narrow;
+mod needed;
 mod reduce;
+pub mod row;
 mod shape;
 mod sort;
 mod sparse;
 pub mod special;
-pub mod table;
+mod table;
 
-use crate::ast::{Module, Operation, Region};
+use crate::ast::{Module, Region};
+use attributes::callee;
 use cotangent_core::transform::Session;
-use cotangent_core::{Code, Error, Function, Result, bail};
+use cotangent_core::{Code, Error, Function, Result};
 use frame::Frame;
-use rustc_hash::{FxHashMap, FxHashSet};
+use lowering::Lowering;
+use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-
-/// A callee of at most this many equations is written where it is called.
-const SMALL: usize = 32;
-
-/// At most so many operations are written where their functions are called because extents are
-/// arguments of those.
-const EXPANDED: usize = 1 << 17;
-
-/// All functions of a text being lowered.
-struct Lowering<'t> {
-    text: &'t Module<'t>,
-    by_name: FxHashMap<&'t str, usize>,
-    /// How often each is called.
-    calls: Vec<usize>,
-    /// Those that are written where they are called, operation by operation.
-    within: Vec<bool>,
-    done: RefCell<Vec<Option<Result<Arc<Function>>>>>,
-    session: Session,
-    expanded: Cell<usize>,
-    /// Host callbacks that are read, and those that were left out.
-    needed: callbacks::Needed,
-    dropped: RefCell<FxHashSet<callbacks::Place>>,
-}
 
 /// A function that is called once is written where it is called, in calls of calls up to this
 /// depth.
@@ -118,14 +102,14 @@ pub fn lower(text: &Module<'_>, only: Option<&str>) -> Result<Lowered> {
         done: RefCell::new(vec![None; n]),
         session: Session::default(),
         expanded: Cell::new(0),
-        needed: callbacks::needed(text),
+        needed: needed::needed(text),
         dropped: RefCell::default(),
     };
     for i in order {
         let f = &text.functions[i];
         // What is written into its only caller is lowered there, unless it is asked for by itself.
         if f.body.is_some() && !(within[i] && only.is_some_and(|o| o != i)) {
-            let r = Frame::function(&lowering, f);
+            let r = Frame::function(&lowering, f, table::lower);
             lowering.done.borrow_mut()[i] = Some(r);
         }
     }
@@ -145,18 +129,6 @@ pub fn lower(text: &Module<'_>, only: Option<&str>) -> Result<Lowered> {
         .filter(|(i, _)| wanted(*i))
         .filter_map(|(_, r)| r);
     Ok((lowered.collect(), notes))
-}
-
-/// Names of functions that an operation refers to.
-fn callee<'o>(op: &'o Operation<'_>) -> Option<&'o str> {
-    match op.name {
-        "func.call" => op
-            .attr("callee")
-            .or_else(|| op.unnamed().next())
-            .and_then(|a| a.word()),
-        "stablehlo.composite" => op.attr("decomposition").and_then(|a| a.word()),
-        _ => None,
-    }
 }
 
 fn called(region: &Region<'_>, by_name: &FxHashMap<&str, usize>, out: &mut Vec<usize>) {
@@ -190,64 +162,4 @@ fn callees_first(callees: &[Vec<usize>], roots: impl Iterator<Item = usize>) -> 
         }
     }
     order
-}
-
-/// How a function is called.
-enum Callee<'t> {
-    /// As a function.
-    Called(Arc<Function>),
-    /// By its equations.
-    Inlined(Arc<Function>),
-    /// It is given the extents of what it makes: by its operations, where those are known.
-    Here(&'t crate::ast::Function<'t>),
-    /// Nobody else calls it: by its operations.
-    Within(&'t crate::ast::Function<'t>),
-}
-
-impl<'t> Lowering<'t> {
-    /// Counts operations of functions that are written where they are called.
-    fn spend(&self, ops: usize) -> Result<()> {
-        self.expanded
-            .set(self.expanded.get().saturating_add(ops + 1));
-        if self.expanded.get() > EXPANDED {
-            bail!(
-                Limit,
-                "functions that take extents as arguments are called too often: more than {EXPANDED} operations"
-            );
-        }
-        Ok(())
-    }
-
-    /// The text of the function of this name, if it may be written where it is called.
-    fn written_here(&self, name: &str) -> Option<&'t crate::ast::Function<'t>> {
-        let f = &self.text.functions[*self.by_name.get(name)?];
-        let ops = f.body.as_ref()?.ops.len();
-        (self.expanded.get().saturating_add(ops + 1) <= EXPANDED).then_some(f)
-    }
-
-    /// The function of this name, and how it is called.
-    fn find(&self, name: &str) -> Result<Callee<'t>> {
-        let Some(&i) = self.by_name.get(name) else {
-            bail!(UnknownName, "there is no function `@{name}`")
-        };
-        if self.within[i] {
-            return Ok(Callee::Within(&self.text.functions[i]));
-        }
-        match &self.done.borrow()[i] {
-            Some(Ok(f)) if f.eqns().len() <= SMALL => Ok(Callee::Inlined(f.clone())),
-            Some(Ok(f)) => Ok(Callee::Called(f.clone())),
-            Some(Err(e)) if e.code() == Code::Unbound => Ok(Callee::Here(&self.text.functions[i])),
-            Some(Err(e)) => Err(e.clone()),
-            None if self.text.functions[i].body.is_none() => {
-                bail!(
-                    UnknownName,
-                    "`@{name}` is declared, but the text has no body for it"
-                )
-            }
-            None => bail!(
-                Invalid,
-                "`@{name}` calls itself: recursion is not supported"
-            ),
-        }
-    }
 }

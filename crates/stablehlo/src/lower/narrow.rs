@@ -14,65 +14,7 @@ use cotangent_core::ops::{Binary, Bounds, Comparison, Constant, Reduction, Unary
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Array, DType, Dim, Emit, Result, Val, bail};
 
-/// Operations that give numbers of the type if they are given such: they move elements, or have
-/// made sure of it.
-pub fn keeps(name: &str) -> bool {
-    const MOVES: [&str; 32] = [
-        "constant",
-        "convert",
-        "reshape",
-        "dynamic_reshape",
-        "broadcast",
-        "broadcast_in_dim",
-        "dynamic_broadcast_in_dim",
-        "transpose",
-        "reverse",
-        "slice",
-        "dynamic_slice",
-        "real_dynamic_slice",
-        "dynamic_update_slice",
-        "pad",
-        "dynamic_pad",
-        "concatenate",
-        "gather",
-        "dynamic_gather",
-        "select",
-        "sort",
-        "top_k",
-        "clamp",
-        "maximum",
-        "minimum",
-        "case",
-        "if",
-        "while",
-        "composite",
-        "optimization_barrier",
-        "bitcast_convert",
-        "call",
-        "torch_index_select",
-    ];
-    name.split_once('.')
-        .is_some_and(|(_, n)| MOVES.contains(&n))
-}
-
 impl Frame<'_> {
-    /// A value of the wide type as one of the narrow type.
-    pub fn narrowed(&self, v: Val, ty: &Ty) -> Val {
-        let cx = self.cx();
-        match ty {
-            Ty::Narrow(_, Narrow::Float(format)) => cx.round_to(v, *format),
-            Ty::Narrow(_, Narrow::Int(bits, true)) => {
-                let by = cx.full_like(v, i64::from(8 - bits));
-                let high = cx.op(Binary::ShiftLeft, &[v, by]);
-                cx.op(Binary::ShiftRightArithmetic, &[high, by])
-            }
-            Ty::Narrow(_, Narrow::Int(bits, false)) => {
-                cx.and(v, cx.full_like(v, (1i64 << bits) - 1))
-            }
-            _ => v,
-        }
-    }
-
     /// `convert` to a narrow type.
     pub fn to_narrow(&self, x: Val, ty: &Ty) -> Val {
         let (cx, from) = (self.cx(), self.cx().ty(x).dtype);

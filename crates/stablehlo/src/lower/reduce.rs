@@ -4,10 +4,11 @@
 //! neighbours, halving the axis until one element is left: in logarithmically many steps, in order,
 //! so it need only be associative.
 
+use super::attributes::{attribute, axes, find, size, sizes, to_sizes};
 use super::body::{Body, Fold};
-use super::elementwise::is_extreme;
-use super::frame::{Frame, attribute, axes, find, one, size, sizes, to_sizes};
-use super::table::{How, How::By, Row, find as find_op};
+use super::elementwise::{binary, is_extreme};
+use super::frame::{Frame, one};
+use super::row::{How::By, Row};
 use crate::ast::{Attr, Operation};
 use crate::constant::scalar;
 use cotangent_core::ops::{ArgReduce, Binary, Bounds, DotGeneral, Reduce, Reduction, Value};
@@ -117,8 +118,8 @@ fn reduce(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
     if let Some(Attr::Word(name)) = op.attr("applies") {
         let name = name.split_once('.').map_or(*name, |(_, n)| n);
-        match find_op(name) {
-            Some(How::Binary(b)) if n == 1 => {
+        match binary(name) {
+            Some(b) if n == 1 => {
                 if let Some(y) = f.fold(b, x[0], init[0], &axes) {
                     return one(y);
                 }

@@ -1,7 +1,8 @@
 //! Operations that move data: shapes, slices, constants, and those whose extents are values.
 
-use super::frame::{Frame, attribute, find, ints, one, opt_ints, size, sizes, to_sizes};
-use super::table::{How::By, Row};
+use super::attributes::{attribute, find, ints, opt_ints, size, sizes, to_sizes};
+use super::frame::{Frame, one};
+use super::row::{How::By, Row};
 use crate::ast::{Attr, Operation, Ty};
 use crate::constant;
 use cotangent_core::ops::{Constant, Iota};

@@ -14,9 +14,10 @@
 //! that is the key. Any other one is asked about every pair of elements of a line, and how many
 //! come before an element is its place.
 
+use super::attributes::{attribute, size};
 use super::elementwise::{direction, total_key, total_order};
-use super::frame::{Frame, attribute, size};
-use super::table::{How::By, Row};
+use super::frame::Frame;
+use super::row::{How::By, Row};
 use crate::ast::{Attr, Elements, Id, Operation, Region};
 use cotangent_core::ops::{Comparison, Sort};
 use cotangent_core::primitive::{Batched, Vals};

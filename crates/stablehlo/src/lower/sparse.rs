@@ -6,7 +6,7 @@
 //! Written as a gather, a product and a scatter, so every derivative follows.
 
 use super::frame::{Frame, one};
-use super::table::How;
+use super::row::How;
 use crate::ast::Operation;
 use cotangent_core::ops::{Bounds, Combine, Running, Scatter, Windows};
 use cotangent_core::primitive::Vals;

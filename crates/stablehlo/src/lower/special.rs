@@ -1,8 +1,9 @@
 //! Special functions, Fourier transforms, random bits and others that are one operation of the core
 //! with attributes.
 
-use super::frame::{Frame, attribute, find, one, sizes};
-use super::table::{How, How::By, Row};
+use super::attributes::{attribute, find, sizes};
+use super::frame::{Frame, one};
+use super::row::{How, How::By, Row};
 use crate::ast::{Attr, Operation, Signature, Ty};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Binary, Comparison, Unary};

@@ -1,30 +1,18 @@
 //! The operations by name.
 
+use super::attributes::attribute;
 use super::frame::{self, Frame};
+use super::row::How;
 use super::{
-    collectives, composite, control, dynamic, elementwise, indexing, lapack, reduce, shape, sort,
-    special,
+    callbacks, collectives, composite, control, dynamic, elementwise, indexing, lapack, needed,
+    reduce, shape, sort, sparse, special,
 };
 use crate::ast::Operation;
-use cotangent_core::ops::{Binary, Unary};
+use cotangent_core::ops::Binary;
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Result, bail};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
-
-/// How an operation is lowered.
-#[derive(Clone, Copy)]
-pub enum How {
-    /// To the function of one operand.
-    Unary(Unary),
-    /// To the function of two operands.
-    Binary(Binary),
-    /// By what this writes.
-    By(fn(&Frame<'_>, &Operation<'_>) -> Result<Vals>),
-}
-
-/// A name without its dialect, and what it means.
-pub type Row = (&'static str, How);
 
 fn table() -> &'static FxHashMap<&'static str, How> {
     static TABLE: OnceLock<FxHashMap<&'static str, How>> = OnceLock::new();
@@ -41,6 +29,7 @@ fn table() -> &'static FxHashMap<&'static str, How> {
             sort::TABLE,
             special::TABLE,
             lapack::TABLE,
+            &[("custom_call", How::By(custom_call))],
         ]
         .concat()
         .into_iter()
@@ -49,7 +38,7 @@ fn table() -> &'static FxHashMap<&'static str, How> {
 }
 
 /// How the operation of this name without its dialect is lowered.
-pub fn find(name: &str) -> Option<How> {
+fn find(name: &str) -> Option<How> {
     table().get(name).copied()
 }
 
@@ -80,7 +69,7 @@ pub fn lower(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Writes an operation in this way.
-pub fn apply(f: &Frame<'_>, op: &Operation<'_>, how: How) -> Result<Vals> {
+fn apply(f: &Frame<'_>, op: &Operation<'_>, how: How) -> Result<Vals> {
     match how {
         How::Unary(u) => {
             let x: [_; 1] = f.take(op)?;
@@ -94,5 +83,51 @@ pub fn apply(f: &Frame<'_>, op: &Operation<'_>, how: How) -> Result<Vals> {
             Ok(f.cx().emit(b.into(), &x))
         }
         How::By(by) => by(f, op),
+    }
+}
+
+/// Targets that change nothing on one device.
+const IDENTITIES: [&str; 8] = [
+    "Sharding",
+    "SPMDFullToShardShape",
+    "SPMDShardToFullShape",
+    "LayoutConstraint",
+    "annotate_device_placement",
+    "xla.sdy.FuncResultSharding",
+    "xla.sdy.GlobalToLocalShape",
+    "xla.sdy.LocalToGlobalShape",
+];
+
+/// Targets that check what has been checked already, or show where values lie.
+const ASSERTIONS: [&str; 3] = ["shape_assertion", "check.eq", "InspectSharding"];
+
+fn custom_call(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let Some(target) = needed::target(op) else {
+        return Err(attribute(op, "call_target_name", "a name"));
+    };
+    if IDENTITIES.contains(&target) {
+        return control::identity(f, op);
+    }
+    if ASSERTIONS.contains(&target) {
+        return control::nothing(f, op);
+    }
+    if needed::is_callback(target) {
+        return callbacks::callback(f, op, target);
+    }
+    // Operations of other dialects travel as custom calls: `mhlo.erf`, `stablehlo.dynamic_..`.
+    let name = ["mhlo.", "chlo.", "stablehlo."]
+        .iter()
+        .find_map(|d| target.strip_prefix(d))
+        .unwrap_or(target);
+    match lapack::routine(target)
+        .or_else(|| sparse::routine(target))
+        .or_else(|| find(name))
+        .filter(|_| name != "custom_call")
+    {
+        Some(how) => apply(f, op, how),
+        None => bail!(
+            UnknownOperation,
+            "the custom call `@{target}` is not supported"
+        ),
     }
 }

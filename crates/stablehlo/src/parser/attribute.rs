@@ -1,18 +1,14 @@
 //! Attributes: numbers, words, lists, dictionaries, constants, and those of dialects.
 
 use super::{Parser, fail, symbol};
-use crate::ast::{Attr, Dense, Elements, Number, Ty};
+use crate::ast::{Attr, Dense, Elements, NamedAttrs, Number, Ty};
 use crate::lexer::{Kind, unquote};
 use cotangent_core::Result;
-use std::borrow::Cow;
 use std::rc::Rc;
-
-/// Attributes by name.
-pub(super) type Named<'a> = Vec<(Cow<'a, str>, Attr<'a>)>;
 
 impl<'a> Parser<'a> {
     /// `{a = 1 : i64, b}`, which is next.
-    pub(super) fn attr_dict(&mut self) -> Result<Named<'a>> {
+    pub(super) fn attr_dict(&mut self) -> Result<NamedAttrs<'a>> {
         let mut out = Vec::new();
         self.expect(b'{')?;
         self.comma_list(b'}', |p| {
@@ -32,7 +28,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `<{a = 1}>`, if it is next.
-    pub(super) fn properties(&mut self) -> Result<Named<'a>> {
+    pub(super) fn properties(&mut self) -> Result<NamedAttrs<'a>> {
         if !self.eat(b'<')? {
             return Ok(Vec::new());
         }
@@ -224,7 +220,7 @@ impl<'a> Parser<'a> {
 
     /// `<a = 1, b = [2]>`; `<kind VALUE>` is the word `VALUE`.
     fn record(&mut self) -> Result<Attr<'a>> {
-        let mut out: Named<'a> = Vec::new();
+        let mut out: NamedAttrs<'a> = Vec::new();
         self.expect(b'<')?;
         while !self.eat(b'>')? {
             let tok = self.tok;

@@ -7,7 +7,7 @@ mod attribute;
 mod operation;
 mod types;
 
-use crate::ast::{Argument, Attr, Function, Id, Module, Region, Ty};
+use crate::ast::{Argument, Attr, Function, Id, Module, NamedAttrs, Region, Ty};
 use crate::lexer::{Kind, Lexer, Pos, Token, syntax, unquote};
 use cotangent_core::{Code, Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -250,7 +250,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes note of what stands on a module, at this place.
-    fn module_attrs(&mut self, attrs: attribute::Named<'a>, pos: Pos) {
+    fn module_attrs(&mut self, attrs: NamedAttrs<'a>, pos: Pos) {
         self.module
             .attrs
             .extend(attrs.into_iter().map(|(name, value)| (name, value, pos)));

@@ -1,7 +1,7 @@
 //! Constants: lists of short decimals that read back to the same bits, bits in hexadecimal where
 //! there is no decimal, bytes in memory order where there are many.
 
-use super::{Text, show};
+use super::text::{Text, show};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Constant, Value};
 use cotangent_core::primitive::Vals;

@@ -1,7 +1,7 @@
 //! Calls, branches and loops. A scan is written as JAX writes one: a counter, rows read and written
 //! at it.
 
-use super::{Region, Text, shown, tuple};
+use super::text::{Region, Text, shown, tuple};
 use cotangent_core::ops::{
     Binary, Bounds, Checkpoint, Comparison, Factors, Gather, LinearRecurrence, Scan,
     ScatterRecurrence, Switch, While,
@@ -24,7 +24,7 @@ pub fn call(t: &Text<'_>, f: &Arc<Function>, x: &[Val], y: Vec<Type>) -> Vals {
     let name = t.names.borrow_mut().add(f, &f.name, false);
     let text = format!(
         "func.call @{}({}) : ({}) -> {}",
-        super::symbol(&name),
+        super::names::symbol(&name),
         t.list(x),
         shown(&types),
         tuple(&y)

@@ -1,10 +1,10 @@
 //! Elementwise operations: the reader's table, read the other way, and formulas for those that
 //! StableHLO has no name for.
 
-use super::{Text, show};
+use super::text::{Text, show};
 use crate::lower::elementwise::TABLE;
+use crate::lower::row::How;
 use crate::lower::special;
-use crate::lower::table::How;
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Binary, Comparison, Polygamma, Unary};
 use cotangent_core::primitive::{Val, Vals};

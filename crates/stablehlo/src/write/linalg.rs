@@ -1,7 +1,7 @@
 //! Linear algebra: `cholesky` and `triangular_solve`, and calls of LAPACK as JAX writes them for
 //! the CPU. Signs, phases and the order of eigenvalues are then made those of the core.
 
-use super::{Text, show, tuple};
+use super::text::{Text, show, tuple};
 use cotangent_core::ops::{
     ANCHOR, Bounds, Checkpoint, Comparison, Eig, EigOrder, Eigh, Op, Qr, Reduction, Scan, Svd,
     TriangularSolve, Turn, Unary,
@@ -133,7 +133,7 @@ fn layout(ty: &Type, batch: usize) -> String {
     let list = match &order[..] {
         [] => String::new(),
         [k] => k.to_string(),
-        v => format!("[{}]", super::numbers(v)),
+        v => format!("[{}]", super::text::numbers(v)),
     };
     format!("dense<{list}> : tensor<{rank}xindex>")
 }
@@ -170,7 +170,7 @@ fn call(
         t.list(x),
         layouts(&types),
         layouts(&y),
-        super::shown(&types),
+        super::text::shown(&types),
         tuple(&y)
     );
     Ok(t.line(&text, y))

@@ -1,6 +1,6 @@
 //! Operations that move data.
 
-use super::{Text, array, numbers};
+use super::text::{Text, array, numbers};
 use cotangent_core::ops::{Bounds, Combine, DynamicSlice, Gather, Pad, Scatter, Slice, Windows};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
@@ -14,7 +14,7 @@ fn known(ty: &Type) -> bool {
 }
 
 pub fn iota(t: &Text<'_>, axis: usize, y: Vec<Type>) -> Result<Vals> {
-    let ty = super::show(&y[0]);
+    let ty = super::text::show(&y[0]);
     if known(&y[0]) {
         return Ok(t.line(&format!("stablehlo.iota dim = {axis} : {ty}"), y));
     }
@@ -91,7 +91,7 @@ pub fn reverse(t: &Text<'_>, x: Val, axes: &[usize], y: Vec<Type>) -> Vals {
         "stablehlo.reverse {}, dims = [{}] : {}",
         t.name(x),
         numbers(axes),
-        super::show(&y[0])
+        super::text::show(&y[0])
     );
     t.line(&text, y)
 }

@@ -1,6 +1,7 @@
 //! Which operation is written how.
 
-use super::{Text, constant, control, elementwise, linalg, movement, reduce, sliding};
+use super::text::Text;
+use super::{constant, control, elementwise, linalg, movement, reduce, sliding};
 use cotangent_core::ops::{Binary, Convolution, DotGeneral, Op, SpecialFn};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{Emit, Result, Type, bail};
@@ -15,7 +16,11 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
         Op::Select(_) => elementwise::select(t, x, y),
         Op::AtKink(_) => return elementwise::binary(t, Binary::MulStrongZero, x, y),
         Op::Complex(_) => t.line(
-            &format!("stablehlo.complex {} : {}", t.list(x), super::show(&y[0])),
+            &format!(
+                "stablehlo.complex {} : {}",
+                t.list(x),
+                super::text::show(&y[0])
+            ),
             y,
         ),
         Op::IntegerPow(p) => elementwise::integer_pow(t, x[0], p.n),
@@ -92,14 +97,14 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
                 &format!(
                     "stablehlo.reduce_precision {}, format = {format} : {}",
                     t.name(x[0]),
-                    super::show(&y[0])
+                    super::text::show(&y[0])
                 ),
                 y,
             )
         }
         Op::RoundTo(r) => {
-            let wide = super::show(&y[0]);
-            let name = super::element(y[0].dtype);
+            let wide = super::text::show(&y[0]);
+            let name = super::text::element(y[0].dtype);
             let narrow = wide.replace(&format!("{name}>"), &format!("{}>", r.format.name()));
             let small = t.line(
                 &format!("stablehlo.convert {} : ({wide}) -> {narrow}", t.name(x[0])),

@@ -1,6 +1,7 @@
 //! Reductions, running reductions, sorts and products.
 
-use super::{Text, array, elementwise, numbers};
+use super::elementwise;
+use super::text::{Text, array, numbers};
 use cotangent_core::ops::{
     ArgReduce, Comparison, Cumulative, DotGeneral, Reduce, Reduction, Running, Sort,
 };

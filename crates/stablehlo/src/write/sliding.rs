@@ -6,7 +6,7 @@
 //! `stride` the result is turned around, along one of negative `dilation` the window; what is
 //! padded at the end follows from the number of windows.
 
-use super::{Text, array, numbers};
+use super::text::{Text, array, numbers};
 use cotangent_core::ops::{
     Comparison, Convolution, Fft, FftKind, ReduceWindow, Reduction, SelectWindow, Sliding,
 };
@@ -190,7 +190,11 @@ pub fn reduce_window(t: &Text<'_>, r: &ReduceWindow, x: Val, y: &[Type]) -> Resu
         .collect();
     let region = t.region(&[scalar.clone(), scalar.clone()], |p| {
         t.line(
-            &format!("stablehlo.{name} {} : {}", t.list(p), super::show(&scalar)),
+            &format!(
+                "stablehlo.{name} {} : {}",
+                t.list(p),
+                super::text::show(&scalar)
+            ),
             vec![scalar.clone()],
         )
         .to_vec()

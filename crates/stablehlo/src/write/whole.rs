@@ -8,18 +8,15 @@
 //! Other compilers run the decomposition. The reader takes the operation from its text form, so a
 //! program that is written and read again has the bits and the derivatives that it had.
 
-use super::{Text, ops, shown, tuple};
+use super::ops;
+use super::text::{Text, shown, tuple};
+use crate::names::{COMPOSITE_MODULE, COMPOSITE_PREFIX};
 use cotangent_core::ops::{Binary, FftKind, Unary};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::text::print_function;
 use cotangent_core::transform::Session;
 use cotangent_core::{Builder, DType, Emit, Function, Op, Result, Type};
 use std::sync::Arc;
-
-/// Prefix of composite names that the reader takes as operations.
-pub const PREFIX: &str = "cotangent.";
-/// Name of the module in the attribute of a composite.
-pub const MODULE: &str = "op";
 
 /// Whether an operation is kept as a composite.
 fn is_kept(op: &Op, types: &[Type]) -> bool {
@@ -58,7 +55,7 @@ fn alone(op: &Op, types: &[Type], y: &[Type]) -> Option<Function> {
     if !op.binds().is_empty() || !types.iter().chain(y).all(known) {
         return None;
     }
-    let b = Builder::new(MODULE, Session::default());
+    let b = Builder::new(COMPOSITE_MODULE, Session::default());
     let x: Vec<Val> = types.iter().map(|t| b.param(t.clone(), None)).collect();
     let results = b.emit(op.clone(), &x);
     b.finish(&results).ok()
@@ -77,11 +74,11 @@ fn write(t: &Text<'_>, op: &Op, x: &[Val], y: &[Type]) -> Option<Vals> {
         .borrow_mut()
         .decomposition(Arc::new(f), op.name(), &text);
     let line = format!(
-        "stablehlo.composite \"{PREFIX}{}\" {} {{composite_attributes = {{tgraph = {}}}, decomposition = @{}}} : ({}) -> {}",
+        "stablehlo.composite \"{COMPOSITE_PREFIX}{}\" {} {{composite_attributes = {{tgraph = {}}}, decomposition = @{}}} : ({}) -> {}",
         op.name(),
         t.list(x),
         quoted(&text),
-        super::symbol(&name),
+        super::names::symbol(&name),
         shown(&types),
         tuple(y)
     );

@@ -1,0 +1,75 @@
+//! Attributes of operations as numbers and lists, with the errors of those that are not.
+
+use crate::ast::{Attr, Operation};
+use cotangent_core::{Code, Error, Result};
+
+/// The error of an attribute.
+pub fn attribute(op: &Operation<'_>, name: &str, what: &str) -> Error {
+    Error::new(
+        Code::Attribute,
+        format!("`{}`: the attribute `{name}` must be {what}", op.name),
+    )
+}
+
+/// The first attribute that has one of these names: the pretty form and the generic one differ.
+pub fn find<'o, 't>(op: &'o Operation<'t>, names: &[&str]) -> Option<&'o Attr<'t>> {
+    names.iter().find_map(|n| op.attr(n))
+}
+
+/// A list of integers, if it is there.
+pub fn opt_ints(op: &Operation<'_>, names: &[&str]) -> Result<Option<Vec<i64>>> {
+    match find(op, names) {
+        None => Ok(None),
+        Some(a) => a
+            .ints()
+            .map(Some)
+            .ok_or_else(|| attribute(op, names[0], "a list of integers")),
+    }
+}
+
+/// A list of integers.
+pub fn ints(op: &Operation<'_>, names: &[&str]) -> Result<Vec<i64>> {
+    opt_ints(op, names)?.ok_or_else(|| attribute(op, names[0], "a list of integers"))
+}
+
+/// A list of axes or extents.
+pub fn sizes(op: &Operation<'_>, names: &[&str]) -> Result<Vec<usize>> {
+    to_sizes(&ints(op, names)?)
+        .ok_or_else(|| attribute(op, names[0], "a list of numbers that are not negative"))
+}
+
+/// An axis or an extent.
+pub fn size(op: &Operation<'_>, names: &[&str]) -> Result<usize> {
+    let a = find(op, names)
+        .and_then(Attr::int)
+        .and_then(|i| usize::try_from(i).ok());
+    a.ok_or_else(|| attribute(op, names[0], "a number that is not negative"))
+}
+
+/// Integers as extents.
+pub fn to_sizes(v: &[i64]) -> Option<Vec<usize>> {
+    v.iter().map(|&i| usize::try_from(i).ok()).collect()
+}
+
+/// A list of axes of a record; none if it is not there.
+pub fn axes(op: &Operation<'_>, record: &Attr<'_>, name: &str) -> Result<Vec<usize>> {
+    match record.get(name) {
+        None => Ok(Vec::new()),
+        Some(a) => {
+            let v = a.ints().and_then(|v| to_sizes(&v));
+            v.ok_or_else(|| attribute(op, name, "a list of axes"))
+        }
+    }
+}
+
+/// Names of functions that an operation refers to.
+pub fn callee<'o>(op: &'o Operation<'_>) -> Option<&'o str> {
+    match op.name {
+        "func.call" => op
+            .attr("callee")
+            .or_else(|| op.unnamed().next())
+            .and_then(|a| a.word()),
+        "stablehlo.composite" => op.attr("decomposition").and_then(|a| a.word()),
+        _ => None,
+    }
+}

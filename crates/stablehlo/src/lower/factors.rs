@@ -1,0 +1,30 @@
+//! What a frame records of factorisations.
+
+use cotangent_core::Val;
+
+/// What a value is to a factorisation of `a`.
+#[derive(Clone, Copy)]
+pub struct Factor {
+    pub(super) part: Part,
+    pub(super) a: Val,
+    pub(super) order: Val,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Part {
+    Packed,
+    /// Rows exchanged, that count from here.
+    Exchanges(i128),
+    Order,
+    /// Zero.
+    Success,
+}
+
+/// What a packed matrix, or its first rows and columns, stands for.
+#[derive(Clone, Copy)]
+pub struct Packed {
+    pub(super) taus: Val,
+    pub(super) q: Val,
+    /// Equal to it on and above the diagonal.
+    pub(super) upper: Val,
+}

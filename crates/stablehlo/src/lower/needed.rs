@@ -1,0 +1,242 @@
+//! Which host callbacks are read, decided on the text, backward from the results of its functions.
+
+use super::attributes::{callee, find};
+use crate::ast::{Attr, Function, Id, Module, Operation, Region, Ty};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Where an operation stands in the text.
+pub(super) type Place = (u32, u32);
+
+/// Calls in calls are followed so deep; deeper ones are taken to need all that they are given.
+const DEPTH: usize = 64;
+
+/// The function that a custom call names.
+pub(super) fn target<'o>(op: &'o Operation<'_>) -> Option<&'o str> {
+    find(op, &["call_target_name"])
+        .or_else(|| op.unnamed().next())
+        .and_then(Attr::word)
+}
+
+/// Whether a custom call of this name calls back into Python: `xla_ffi_python_cpu_callback` and its
+/// relatives.
+pub(super) fn is_callback(target: &str) -> bool {
+    target.contains("python") && target.ends_with("callback")
+}
+
+fn calls_back(op: &Operation<'_>) -> bool {
+    op.name.ends_with(".custom_call") && target(op).is_some_and(is_callback)
+}
+
+pub(super) fn place(op: &Operation<'_>) -> Place {
+    (op.pos.line, op.pos.column)
+}
+
+/// Which callbacks a text needs.
+#[derive(Default)]
+pub(super) struct Needed {
+    /// The places of those whose results the text's public functions read.
+    pub(super) places: FxHashSet<Place>,
+    /// Other functions that return what a callback gave them, and where: they cannot be used by
+    /// themselves.
+    pub(super) alone: FxHashMap<usize, Place>,
+}
+
+/// Which callbacks are read.
+pub(super) fn needed(text: &Module<'_>) -> Needed {
+    let mut all = Needed::default();
+    // Most texts have none.
+    if !text
+        .functions
+        .iter()
+        .filter_map(|f| f.body.as_ref())
+        .any(any_result)
+    {
+        return all;
+    }
+    let by_name: FxHashMap<&str, usize> = text
+        .functions
+        .iter()
+        .enumerate()
+        .map(|(i, f)| (&*f.name, i))
+        .collect();
+    let some_public = text.functions.iter().any(|f| f.public);
+    for (i, f) in text.functions.iter().enumerate() {
+        let mut s = Search {
+            text,
+            by_name: &by_name,
+            done: FxHashMap::default(),
+            found: FxHashSet::default(),
+        };
+        s.function(i, vec![true; f.results.len()], 0);
+        if f.public || &*f.name == "main" || !some_public && i == 0 {
+            all.places.extend(s.found);
+        } else if let Some(&first) = s.found.iter().min() {
+            all.alone.insert(i, first);
+        }
+    }
+    all
+}
+
+/// Whether a callback in a region has a result that is no token.
+fn any_result(r: &Region<'_>) -> bool {
+    let values = |op: &Operation<'_>| match op.result_types() {
+        Some(types) => types.iter().any(|t| !matches!(t, Ty::Token)),
+        None => op.count > 0,
+    };
+    r.ops
+        .iter()
+        .any(|op| calls_back(op) && values(op) || op.regions.iter().any(any_result))
+}
+
+struct Search<'s, 't> {
+    text: &'t Module<'t>,
+    by_name: &'s FxHashMap<&'t str, usize>,
+    /// Which parameters a function needs for these results.
+    done: FxHashMap<(usize, Vec<bool>), Vec<bool>>,
+    found: FxHashSet<Place>,
+}
+
+/// Needed values, by id.
+type Live = FxHashSet<Id>;
+
+impl<'t> Search<'_, 't> {
+    fn function(&mut self, i: usize, results: Vec<bool>, depth: usize) -> Vec<bool> {
+        let f: &'t Function<'t> = &self.text.functions[i];
+        let Some(body) = &f.body else {
+            return Vec::new();
+        };
+        if depth > DEPTH {
+            // Everything in it counts as needed, once.
+            if self.done.insert((i, Vec::new()), Vec::new()).is_none() {
+                self.all(body);
+            }
+            return vec![true; body.args.len()];
+        }
+        let key = (i, results);
+        if let Some(known) = self.done.get(&key) {
+            return known.clone();
+        }
+        // A function that calls itself is refused where it is lowered.
+        self.done.insert(key.clone(), vec![true; body.args.len()]);
+        let mut live = Live::default();
+        self.region(body, &key.1, &mut live, depth);
+        let params: Vec<bool> = body.args.iter().map(|a| live.contains(&a.id)).collect();
+        self.done.insert(key, params.clone());
+        params
+    }
+
+    /// Every callback in a region and in what it calls.
+    fn all(&mut self, r: &'t Region<'t>) {
+        for op in &r.ops {
+            if calls_back(op) {
+                self.found.insert(place(op));
+            }
+            op.regions.iter().for_each(|r| self.all(r));
+            if let Some(&i) = callee(op).and_then(|c| self.by_name.get(c))
+                && self.done.insert((i, Vec::new()), Vec::new()).is_none()
+                && let Some(body) = &self.text.functions[i].body
+            {
+                self.all(body);
+            }
+        }
+    }
+
+    /// What a region needs for those of its results that are needed.
+    fn region(&mut self, r: &'t Region<'t>, results: &[bool], live: &mut Live, depth: usize) {
+        for op in r.ops.iter().rev() {
+            if op.name.ends_with(".return") {
+                let wanted = op
+                    .operands
+                    .iter()
+                    .enumerate()
+                    .filter(|(k, _)| results.get(*k).copied().unwrap_or(true));
+                live.extend(wanted.map(|(_, &v)| v));
+            } else {
+                self.operation(op, live, depth);
+            }
+        }
+    }
+
+    fn operation(&mut self, op: &'t Operation<'t>, live: &mut Live, depth: usize) {
+        let wanted: Vec<bool> = (0..op.count)
+            .map(|k| live.contains(&(op.first + k)))
+            .collect();
+        if !wanted.contains(&true) {
+            return;
+        }
+        if calls_back(op) {
+            // Tokens say only in which order callbacks happen.
+            let token =
+                |k: usize| matches!(op.result_types().and_then(|t| t.get(k)), Some(Ty::Token));
+            if wanted.iter().enumerate().any(|(k, &w)| w && !token(k)) {
+                self.found.insert(place(op));
+            }
+            return;
+        }
+        if let Some(&i) = callee(op).and_then(|c| self.by_name.get(c)) {
+            let params = self.function(i, wanted, depth + 1);
+            let given = op
+                .operands
+                .iter()
+                .enumerate()
+                .filter(|(k, _)| params.get(*k).copied().unwrap_or(true));
+            live.extend(given.map(|(_, &v)| v));
+            return;
+        }
+        match (op.name, &op.regions[..]) {
+            ("stablehlo.while" | "mhlo.while", [cond, body]) => {
+                self.repeat(op, cond, body, wanted, live, depth)
+            }
+            ("stablehlo.case" | "stablehlo.if" | "mhlo.case" | "mhlo.if", branches) => {
+                live.extend(&op.operands);
+                branches
+                    .iter()
+                    .for_each(|b| self.region(b, &wanted, live, depth));
+            }
+            (_, regions) => {
+                live.extend(&op.operands);
+                regions
+                    .iter()
+                    .for_each(|r| self.region(r, &[], live, depth));
+            }
+        }
+    }
+
+    /// A loop carries what the condition needs, what is wanted of it, and what the next step needs
+    /// of these.
+    fn repeat(
+        &mut self,
+        op: &'t Operation<'t>,
+        cond: &'t Region<'t>,
+        body: &'t Region<'t>,
+        mut carried: Vec<bool>,
+        live: &mut Live,
+        depth: usize,
+    ) {
+        self.region(cond, &[], live, depth);
+        let mark = |r: &Region<'_>, live: &Live, carried: &mut Vec<bool>| {
+            r.args
+                .iter()
+                .zip(carried.iter_mut())
+                .for_each(|(a, c)| *c |= live.contains(&a.id));
+        };
+        mark(cond, live, &mut carried);
+        // What an earlier pass over this loop has found.
+        mark(body, live, &mut carried);
+        loop {
+            let before = carried.clone();
+            self.region(body, &before, live, depth);
+            mark(body, live, &mut carried);
+            if carried == before {
+                break;
+            }
+        }
+        live.extend(
+            op.operands
+                .iter()
+                .zip(&carried)
+                .filter(|(_, c)| **c)
+                .map(|(&v, _)| v),
+        );
+    }
+}

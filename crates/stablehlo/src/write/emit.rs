@@ -1,0 +1,60 @@
+//! The emitter of the writer: an operation becomes a line, or is written with simpler ones.
+
+use super::text::Text;
+use super::whole;
+use cotangent_core::primitive::{Val, Vals};
+use cotangent_core::shape::Sym;
+use cotangent_core::transform::Session;
+use cotangent_core::{DType, Emit, Error, Loc, Op, Type};
+
+impl Emit for Text<'_> {
+    fn emit(&self, op: Op, x: &[Val]) -> Vals {
+        let n = op.results();
+        if !x.contains(&Val::POISON) {
+            let types = self.types(x);
+            let written = op
+                .infer(&types)
+                .and_then(|y| whole::or_simpler(self, &op, x, y));
+            match written {
+                Ok(y) => return y,
+                Err(e) => self.fail(e.at(self.loc())),
+            }
+        }
+        smallvec::smallvec![Val::POISON; n]
+    }
+
+    fn ty(&self, v: Val) -> Type {
+        self.state
+            .borrow()
+            .types
+            .get(v.index())
+            .cloned()
+            .unwrap_or_else(|| Type::scalar(DType::F64))
+    }
+
+    fn fail(&self, e: Error) {
+        self.state.borrow_mut().error.get_or_insert(e);
+    }
+
+    fn failed(&self) -> bool {
+        self.state.borrow().error.is_some()
+    }
+
+    fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn set_loc(&self, loc: Loc) {
+        self.state.borrow_mut().loc = loc;
+    }
+
+    fn loc(&self) -> Loc {
+        self.state.borrow().loc
+    }
+
+    fn fresh_sym(&self, base: &str) -> Sym {
+        let mut s = self.state.borrow_mut();
+        s.symbols += 1;
+        format!("{base}_{}", s.symbols).into()
+    }
+}

@@ -1,0 +1,75 @@
+//! Functions of a text and what they are called.
+
+use cotangent_core::Function;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// A function of a text.
+#[derive(Clone)]
+pub struct Named {
+    pub(super) f: Arc<Function>,
+    pub(super) name: String,
+    pub(super) public: bool,
+    /// The decomposition of a composite: its one operation is written with simpler ones.
+    pub(super) expands: bool,
+}
+
+/// Functions of a text and what they are called.
+#[derive(Default)]
+pub struct Names {
+    pub(super) all: Vec<Named>,
+    taken: FxHashSet<String>,
+    by_place: FxHashMap<*const Function, usize>,
+    /// Decompositions by the text of their operation.
+    by_text: FxHashMap<String, usize>,
+}
+
+impl Names {
+    /// The name of a function, which is new if it has none yet.
+    pub(super) fn add(&mut self, f: &Arc<Function>, wish: &str, public: bool) -> String {
+        if let Some(&k) = self.by_place.get(&Arc::as_ptr(f)) {
+            return self.all[k].name.clone();
+        }
+        self.by_place.insert(Arc::as_ptr(f), self.all.len());
+        self.push(f.clone(), wish, public, false)
+    }
+
+    /// The name of the decomposition of an operation with this text.
+    pub(super) fn decomposition(&mut self, f: Arc<Function>, wish: &str, text: &str) -> String {
+        if let Some(&k) = self.by_text.get(text) {
+            return self.all[k].name.clone();
+        }
+        self.by_text.insert(text.to_owned(), self.all.len());
+        self.push(f, wish, false, true)
+    }
+
+    fn push(&mut self, f: Arc<Function>, wish: &str, public: bool, expands: bool) -> String {
+        let mut name = wish.to_owned();
+        for k in 0.. {
+            if !self.taken.contains(&name) {
+                break;
+            }
+            name = format!("{wish}_{k}");
+        }
+        self.taken.insert(name.clone());
+        self.all.push(Named {
+            f,
+            name: name.clone(),
+            public,
+            expands,
+        });
+        name
+    }
+}
+
+/// A name after `@`, in quotes unless it is plain.
+pub fn symbol(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.');
+    let bare =
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(plain);
+    if bare {
+        name.into()
+    } else {
+        format!("{name:?}")
+    }
+}
