@@ -7,22 +7,26 @@ use cotangent::Function;
 use cotangent::cpu::{StepInfo, steps};
 use std::fmt::Write;
 
-const WIDTH: usize = 210;
-const HEIGHT: usize = 44;
+const BOX_WIDTH: usize = 210;
+const BOX_HEIGHT: usize = 44;
 const GAP_X: usize = 24;
 const GAP_Y: usize = 36;
 
 /// The operations of a step, the first few by name.
 pub fn label(f: &Function, step: &StepInfo) -> String {
-    const SHOWN: usize = 4;
+    const MAX_SHOWN_OPERATIONS: usize = 4;
     let names: Vec<&str> = step
         .equations
         .iter()
         .map(|&e| f.eqns()[e].op.name())
         .collect();
     match names.len() {
-        n if n <= SHOWN + 1 => names.join(" "),
-        n => format!("{} .. {} ({n})", names[..SHOWN - 1].join(" "), names[n - 1]),
+        n if n <= MAX_SHOWN_OPERATIONS + 1 => names.join(" "),
+        n => format!(
+            "{} .. {} ({n})",
+            names[..MAX_SHOWN_OPERATIONS - 1].join(" "),
+            names[n - 1]
+        ),
     }
 }
 
@@ -86,21 +90,21 @@ fn draw(nodes: &[Node]) -> String {
         row[i] = n.reads.iter().map(|&r| row[r] + 1).max().unwrap_or(0);
         filled.resize(filled.len().max(row[i] + 1), 0);
         place.push((
-            GAP_X + filled[row[i]] * (WIDTH + GAP_X),
-            GAP_Y + row[i] * (HEIGHT + GAP_Y),
+            GAP_X + filled[row[i]] * (BOX_WIDTH + GAP_X),
+            GAP_Y + row[i] * (BOX_HEIGHT + GAP_Y),
         ));
         filled[row[i]] += 1;
     }
-    let width = GAP_X + filled.iter().max().unwrap_or(&1) * (WIDTH + GAP_X);
-    let height = GAP_Y + filled.len() * (HEIGHT + GAP_Y);
+    let width = GAP_X + filled.iter().max().unwrap_or(&1) * (BOX_WIDTH + GAP_X);
+    let height = GAP_Y + filled.len() * (BOX_HEIGHT + GAP_Y);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
          font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
     for (n, &(x, y)) in nodes.iter().zip(&place) {
         for &r in &n.reads {
-            let (fx, fy) = (place[r].0 + WIDTH / 2, place[r].1 + HEIGHT);
-            let (tx, bend) = (x + WIDTH / 2, GAP_Y / 2);
+            let (fx, fy) = (place[r].0 + BOX_WIDTH / 2, place[r].1 + BOX_HEIGHT);
+            let (tx, bend) = (x + BOX_WIDTH / 2, GAP_Y / 2);
             let _ = writeln!(
                 out,
                 "<path d=\"M{fx},{fy} C{fx},{} {tx},{} {tx},{y}\" fill=\"none\" stroke=\"#8a94a6\"/>",
@@ -112,14 +116,14 @@ fn draw(nodes: &[Node]) -> String {
     for (n, &(x, y)) in nodes.iter().zip(&place) {
         let _ = writeln!(
             out,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"6\" fill=\"{}\" stroke=\"#566073\"/>",
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{BOX_WIDTH}\" height=\"{BOX_HEIGHT}\" rx=\"6\" fill=\"{}\" stroke=\"#566073\"/>",
             n.colour
         );
         for (text, down) in n.text.iter().zip([18, 34]) {
             let _ = writeln!(
                 out,
                 "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-                x + WIDTH / 2,
+                x + BOX_WIDTH / 2,
                 y + down,
                 escape(&shorten(text))
             );
@@ -131,9 +135,12 @@ fn draw(nodes: &[Node]) -> String {
 
 /// As much of a text as a box holds.
 fn shorten(text: &str) -> String {
-    const ROOM: usize = 32;
-    match text.char_indices().nth(ROOM) {
-        Some(_) => format!("{}..", text.chars().take(ROOM - 2).collect::<String>()),
+    const MAX_BOX_CHARS: usize = 32;
+    match text.char_indices().nth(MAX_BOX_CHARS) {
+        Some(_) => format!(
+            "{}..",
+            text.chars().take(MAX_BOX_CHARS - 2).collect::<String>()
+        ),
         None => text.to_owned(),
     }
 }

@@ -119,7 +119,7 @@ impl Inputs {
 
     /// The arguments of a function.
     pub fn args(&self, f: &Function) -> Result<Vec<Array>> {
-        let names = Names::new(f);
+        let names = ValueNames::new(f);
         let one = |(i, &p): (usize, &Val)| {
             self.find(
                 &names.of(p, "", &format!("in_{i}")),
@@ -132,7 +132,7 @@ impl Inputs {
 
     /// A cotangent per differentiable result; a real scalar's is 1 unless it is given.
     pub fn cotangents(&self, f: &Function) -> Result<Vec<Array>> {
-        let (mut out, values) = (Vec::new(), Names::new(f));
+        let (mut out, values) = (Vec::new(), ValueNames::new(f));
         for (k, &r) in f
             .results()
             .iter()
@@ -153,7 +153,7 @@ impl Inputs {
     /// A tangent or direction per `wrt` value: `t_x` by its name, or `t_0` by its place in `wrt`,
     /// for each prefix.
     pub fn directions(&self, f: &Function, wrt: &[Val], prefixes: &[&str]) -> Result<Vec<Array>> {
-        let (mut out, values) = (Vec::new(), Names::new(f));
+        let (mut out, values) = (Vec::new(), ValueNames::new(f));
         for (i, &v) in wrt.iter().enumerate() {
             // One file may hold directions of several commands: the first prefix that is there
             // counts.
@@ -173,13 +173,13 @@ impl Inputs {
 }
 
 /// The names of values of a function.
-struct Names<'f> {
+struct ValueNames<'f> {
     f: &'f Function,
     taken: HashSet<&'f str>,
 }
 
-impl<'f> Names<'f> {
-    fn new(f: &'f Function) -> Names<'f> {
+impl<'f> ValueNames<'f> {
+    fn new(f: &'f Function) -> ValueNames<'f> {
         let taken = f
             .params()
             .iter()
@@ -187,7 +187,7 @@ impl<'f> Names<'f> {
             .filter_map(|&v| f.name_of(v))
             .map(|n| &**n)
             .collect();
-        Names { f, taken }
+        ValueNames { f, taken }
     }
 
     /// Of a value: its own (with a prefix), then by position, unless that is another one's own

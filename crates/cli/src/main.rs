@@ -19,13 +19,16 @@ use std::process::ExitCode;
 
 /// The stack of the thread that works: deeply nested bodies recurse, and the main thread's stack
 /// may be small.
-const STACK: usize = 64 << 20;
+const STACK_BYTES: usize = 64 << 20;
 
 fn main() -> ExitCode {
-    match std::thread::Builder::new().stack_size(STACK).spawn(run) {
+    match std::thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(run)
+    {
         Ok(worker) => worker.join().unwrap_or(ExitCode::from(101)),
         Err(e) => {
-            let stack = show::bytes(STACK as f64);
+            let stack = show::bytes(STACK_BYTES as f64);
             failed(&Error::new(
                 Code::Limit,
                 format!("cannot start a thread with a stack of {stack}: {e}"),

@@ -54,25 +54,25 @@ pub fn array(name: &str, a: &Array) -> String {
 }
 
 /// Long axes show this many elements at each end.
-const EDGE: usize = 3;
+const EDGE_ELEMENTS: usize = 3;
 
 /// Positions of an axis that are shown; `None` stands for the dots.
 fn positions(n: usize) -> Vec<Option<usize>> {
-    if n <= 2 * EDGE + 1 {
+    if n <= 2 * EDGE_ELEMENTS + 1 {
         (0..n).map(Some).collect()
     } else {
-        (0..EDGE)
+        (0..EDGE_ELEMENTS)
             .map(Some)
             .chain([None])
-            .chain((n - EDGE..n).map(Some))
+            .chain((n - EDGE_ELEMENTS..n).map(Some))
             .collect()
     }
 }
 
 /// The text of each element that is shown, by flat index.
-type Shown = std::collections::HashMap<usize, String>;
+type ShownElements = std::collections::HashMap<usize, String>;
 
-fn elements(a: &Array) -> Shown {
+fn elements(a: &Array) -> ShownElements {
     let mut at = vec![0usize];
     for &n in a.shape() {
         at = at
@@ -139,7 +139,7 @@ fn block(
     shape: &[usize],
     base: usize,
     depth: &mut usize,
-    shown: &Shown,
+    shown: &ShownElements,
     width: usize,
     out: &mut String,
 ) {

@@ -24,7 +24,7 @@ mod set;
 mod spec;
 
 pub use order::Strategy;
-pub use path::{Path, Step};
+pub use path::{ContractionStep, Path};
 pub use spec::{Extents, Label, Member, Network, Spec};
 
 use std::fmt;

@@ -29,32 +29,32 @@ pub enum Strategy {
 }
 
 /// Pairs of subsets that an automatic and a requested exhaustive search may look at.
-const AUTO: usize = 1_000_000;
-const EXHAUSTIVE: usize = 5_000_000;
+const MAX_AUTO_PAIRS: usize = 1_000_000;
+const MAX_EXHAUSTIVE_PAIRS: usize = 5_000_000;
 
 /// Tensors as sets of labels, the labels that someone else needs, and the extents of labels.
-pub(crate) struct Problem<'a> {
+pub(crate) struct OrderProblem<'a> {
     pub tensors: &'a [Set],
     pub keep: &'a Set,
     pub extents: &'a [f64],
 }
 
 /// Pairs to contract, in order: tensors first, then results.
-pub(crate) type Pairs = Vec<(usize, usize)>;
+pub(crate) type ContractionPairs = Vec<(usize, usize)>;
 
-impl Problem<'_> {
+impl OrderProblem<'_> {
     pub fn size(&self, labels: &Set) -> f64 {
         labels.iter().map(|l| self.extents[l]).product()
     }
 
-    pub fn solve(&self, strategy: Strategy) -> Result<Pairs> {
+    pub fn solve(&self, strategy: Strategy) -> Result<ContractionPairs> {
         let n = self.tensors.len();
         match strategy {
             Strategy::InOrder => Ok((1..n).map(|k| (if k == 1 { 0 } else { n + k - 2 }, k)).collect()),
             _ if n <= 2 => Ok((1..n).map(|_| (0, 1)).collect()),
             Strategy::Greedy => Ok(self.greedy()),
-            Strategy::Auto => Ok(self.exhaustive(AUTO).unwrap_or_else(|| self.greedy())),
-            Strategy::Exhaustive => self.exhaustive(EXHAUSTIVE).ok_or_else(|| {
+            Strategy::Auto => Ok(self.exhaustive(MAX_AUTO_PAIRS).unwrap_or_else(|| self.greedy())),
+            Strategy::Exhaustive => self.exhaustive(MAX_EXHAUSTIVE_PAIRS).ok_or_else(|| {
                 Error(format!("einsum of {n} operands: an exhaustive search would take too long; use a greedy path"))
             }),
         }
@@ -81,7 +81,7 @@ impl Problem<'_> {
     }
 
     /// The cost of an order.
-    pub fn flops(&self, pairs: &Pairs) -> f64 {
+    pub fn flops(&self, pairs: &ContractionPairs) -> f64 {
         let mut uses = self.uses();
         let mut sets: Vec<Set> = self.tensors.to_vec();
         let mut total = 0.0;
@@ -99,7 +99,7 @@ impl Problem<'_> {
         made.iter().for_each(|l| uses[l] += 1);
     }
 
-    fn greedy(&self) -> Pairs {
+    fn greedy(&self) -> ContractionPairs {
         // What a pair is worth: the size it makes, less a part of the sizes it takes away.
         let orders = [1.0, 0.5, 0.0].map(|part| self.greedy_by(part));
         let best = orders
@@ -108,12 +108,12 @@ impl Problem<'_> {
         best.expect("several orders")
     }
 
-    fn greedy_by(&self, part: f64) -> Pairs {
+    fn greedy_by(&self, part: f64) -> ContractionPairs {
         let mut uses = self.uses();
         let mut sets: Vec<Set> = self.tensors.to_vec();
         let mut alive: Vec<usize> = (0..sets.len()).collect();
         let mut queue = BinaryHeap::new();
-        let mut pairs = Pairs::new();
+        let mut pairs = ContractionPairs::new();
         let candidate = |sets: &[Set], uses: &[usize], a: usize, b: usize| {
             let made = self.size(&self.result(&sets[a], &sets[b], uses));
             Candidate {
@@ -177,12 +177,12 @@ impl Problem<'_> {
     }
 
     /// The cheapest order, if it is found by looking at no more than `budget` pairs of subsets.
-    fn exhaustive(&self, budget: usize) -> Option<Pairs> {
+    fn exhaustive(&self, budget: usize) -> Option<ContractionPairs> {
         if self.tensors.len() > 128 {
             return None;
         }
         let mut left = budget;
-        let mut pairs = Pairs::new();
+        let mut pairs = ContractionPairs::new();
         let mut parts: Vec<(usize, Set)> = Vec::new();
         for part in self.components() {
             let at = self.best(&part, &mut left, &mut pairs)?;
@@ -213,7 +213,12 @@ impl Problem<'_> {
     }
 
     /// Appends the cheapest order of connected tensors; where its result stands.
-    fn best(&self, part: &[usize], left: &mut usize, pairs: &mut Pairs) -> Option<usize> {
+    fn best(
+        &self,
+        part: &[usize],
+        left: &mut usize,
+        pairs: &mut ContractionPairs,
+    ) -> Option<usize> {
         let n = part.len();
         let owners: Vec<u128> = (0..self.extents.len())
             .map(|l| {

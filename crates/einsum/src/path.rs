@@ -1,17 +1,17 @@
 //! Paths: a network as a list of steps of one or two operands, with what they cost.
 
 use crate::Result;
-use crate::order::{Problem, Strategy};
+use crate::order::{OrderProblem, Strategy};
 use crate::set::Set;
 use crate::spec::{Extents, Label, Member, Network};
 use std::fmt;
 
 /// What an extent that is not known yet counts as.
-const UNKNOWN: f64 = 64.0;
+const ASSUMED_EXTENT: f64 = 64.0;
 
 /// One step: operands become one tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ContractionStep {
     /// One or two positions: operands of the whole first, then results of steps.
     pub operands: Vec<usize>,
     /// The labels that are left, each once. One operand: diagonals are taken and the others summed
@@ -24,7 +24,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
     /// In the order in which they run.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ContractionStep>,
     /// Multiplications and additions of the steps.
     pub flops: f64,
     /// Those of one loop over all indices.
@@ -36,7 +36,7 @@ pub struct Path {
 }
 
 /// A tensor on the way.
-struct Part {
+struct Intermediate {
     at: usize,
     /// As numbers.
     labels: Set,
@@ -44,7 +44,7 @@ struct Part {
     diagonal: bool,
 }
 
-struct Work<'a> {
+struct PathState<'a> {
     network: &'a Network,
     names: Vec<Label>,
     extents: Vec<f64>,
@@ -57,7 +57,7 @@ impl Network {
     /// A cheap way to contract the network: each group by the strategy, groups in their order.
     pub fn path(&self, extents: &Extents, strategy: Strategy) -> Result<Path> {
         let names: Vec<Label> = extents.keys().copied().collect();
-        let of = |l: &Label| extents[l].map_or(UNKNOWN, |n| n as f64);
+        let of = |l: &Label| extents[l].map_or(ASSUMED_EXTENT, |n| n as f64);
         let sizes: Vec<f64> = names.iter().map(of).collect();
         let factors = self.inputs.len().max(1) as f64;
         let path = Path {
@@ -67,7 +67,7 @@ impl Network {
             largest: 0.0,
             report: Vec::new(),
         };
-        let mut work = Work {
+        let mut work = PathState {
             network: self,
             names,
             extents: sizes,
@@ -79,7 +79,7 @@ impl Network {
     }
 }
 
-impl Work<'_> {
+impl PathState<'_> {
     fn number(&self, l: &Label) -> usize {
         self.names
             .binary_search(l)
@@ -92,21 +92,21 @@ impl Work<'_> {
 
     fn all(&mut self, strategy: Strategy) -> Result<()> {
         let n = self.network.inputs.len();
-        let mut operands: Vec<Option<Part>> = (0..n)
+        let mut operands: Vec<Option<Intermediate>> = (0..n)
             .map(|at| {
                 let of = &self.network.inputs[at];
                 let diagonal = of.iter().enumerate().any(|(k, l)| of[..k].contains(l));
-                Some(Part {
+                Some(Intermediate {
                     at,
                     labels: self.set(of),
                     diagonal,
                 })
             })
             .collect();
-        let mut groups: Vec<Option<Part>> = Vec::new();
+        let mut groups: Vec<Option<Intermediate>> = Vec::new();
         let output = self.set(&self.network.output);
         for list in &self.network.groups {
-            let mut parts: Vec<Part> = list
+            let mut parts: Vec<Intermediate> = list
                 .iter()
                 .filter_map(|m| match m {
                     Member::Operand(k) => operands[*k].take(),
@@ -122,7 +122,7 @@ impl Work<'_> {
     }
 
     /// Takes diagonals, and sums over what nobody else has.
-    fn simplify(&mut self, parts: &mut [Part], keep: &Set) {
+    fn simplify(&mut self, parts: &mut [Intermediate], keep: &Set) {
         for k in 0..parts.len() {
             let others = parts.iter().enumerate().filter(|(j, _)| *j != k);
             let needed = others.fold(keep.clone(), |s, (_, p)| s.or(&p.labels));
@@ -130,7 +130,7 @@ impl Work<'_> {
             if parts[k].diagonal || !own.within(&needed) {
                 let left = own.minus(&own.minus(&needed));
                 let at = self.step(vec![parts[k].at], &left, self.size(own));
-                parts[k] = Part {
+                parts[k] = Intermediate {
                     at,
                     labels: left,
                     diagonal: false,
@@ -145,18 +145,18 @@ impl Work<'_> {
 
     fn contract(
         &mut self,
-        parts: Vec<Part>,
+        parts: Vec<Intermediate>,
         keep: &Set,
         strategy: Strategy,
-    ) -> Result<Option<Part>> {
+    ) -> Result<Option<Intermediate>> {
         let tensors: Vec<Set> = parts.iter().map(|p| p.labels.clone()).collect();
-        let pairs = Problem {
+        let pairs = OrderProblem {
             tensors: &tensors,
             keep,
             extents: &self.extents,
         }
         .solve(strategy)?;
-        let mut parts: Vec<Option<Part>> = parts.into_iter().map(Some).collect();
+        let mut parts: Vec<Option<Intermediate>> = parts.into_iter().map(Some).collect();
         for (a, b) in pairs {
             let (Some(x), Some(y)) = (parts[a].take(), parts[b].take()) else {
                 continue;
@@ -169,7 +169,7 @@ impl Work<'_> {
             let left = both.minus(&both.minus(&needed));
             let summed = if left == both { 1.0 } else { 2.0 };
             let at = self.step(vec![x.at, y.at], &left, summed * self.size(&both));
-            parts.push(Some(Part {
+            parts.push(Some(Intermediate {
                 at,
                 labels: left,
                 diagonal: false,
@@ -191,7 +191,7 @@ impl Work<'_> {
             inputs.join(",") + "->" + &text(&labels)
         ));
         self.known.push(labels.clone());
-        self.path.steps.push(Step { operands, labels });
+        self.path.steps.push(ContractionStep { operands, labels });
         self.known.len() - 1
     }
 }

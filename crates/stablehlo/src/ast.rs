@@ -18,7 +18,7 @@ pub type NamedAttrs<'a> = Vec<(Cow<'a, str>, Attr<'a>)>;
 
 /// A text.
 #[derive(Debug, Default)]
-pub struct Module<'a> {
+pub struct ParsedModule<'a> {
     /// Functions in the order of the text.
     pub functions: Vec<Function<'a>>,
     /// Attributes of the modules around them, with their places.

@@ -3,7 +3,7 @@
 //! Floats are decimal, or their bits in hexadecimal; blobs are bytes in memory order
 //! (little-endian), booleans one per byte or, in older texts, one per bit.
 
-use crate::ast::{Dense, Elements, Module, Narrow, Number};
+use crate::ast::{Dense, Elements, Narrow, Number, ParsedModule};
 use crate::lexer::{Pos, syntax};
 use cotangent_core::array::numel;
 use cotangent_core::dtype::Kind;
@@ -14,7 +14,7 @@ use cotangent_core::{
 
 /// The constant of this type, which may hold numbers of a narrower one.
 pub fn constant(
-    module: &Module<'_>,
+    module: &ParsedModule<'_>,
     d: &Dense<'_>,
     ty: &Type,
     narrow: Option<Narrow>,

@@ -8,7 +8,7 @@ use cotangent_core::{Code, Error, Loc, Result};
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// A word, dots included: `stablehlo.add`, `LT`, `tensor`.
     Word,
     /// `%0`, `%arg1` (without the sigil).
@@ -56,7 +56,7 @@ impl From<Pos> for Loc {
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'a> {
     /// What it is.
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// Its text, without the sigil of names.
     pub text: &'a str,
     /// Where it starts.
@@ -66,17 +66,17 @@ pub struct Token<'a> {
 impl Token<'_> {
     /// How messages show it: what was written, shortened.
     pub fn show(&self) -> String {
-        const SHOWN: usize = 40;
+        const MAX_SHOWN_CHARS: usize = 40;
         let sigil = match self.kind {
-            Kind::End => return "the end of the text".into(),
-            Kind::Value => "%",
-            Kind::Symbol => "@",
-            Kind::Block => "^",
-            Kind::Hash => "#",
-            Kind::Bang => "!",
+            TokenKind::End => return "the end of the text".into(),
+            TokenKind::Value => "%",
+            TokenKind::Symbol => "@",
+            TokenKind::Block => "^",
+            TokenKind::Hash => "#",
+            TokenKind::Bang => "!",
             _ => "",
         };
-        match self.text.char_indices().nth(SHOWN) {
+        match self.text.char_indices().nth(MAX_SHOWN_CHARS) {
             Some((end, _)) => format!("`{sigil}{}..`", &self.text[..end]),
             None => format!("`{sigil}{}`", self.text),
         }
@@ -180,18 +180,21 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn number(&self, from: usize) -> (Kind, usize) {
+    fn number(&self, from: usize) -> (TokenKind, usize) {
         let digits = |at| self.run(at, |c| c.is_ascii_digit());
         let start = from + usize::from(self.byte(from) == b'-');
         if self.byte(start) == b'0'
             && self.byte(start + 1) == b'x'
             && self.byte(start + 2).is_ascii_hexdigit()
         {
-            return (Kind::Int, self.run(start + 2, |c| c.is_ascii_hexdigit()));
+            return (
+                TokenKind::Int,
+                self.run(start + 2, |c| c.is_ascii_hexdigit()),
+            );
         }
         let mut end = digits(start);
         if self.byte(end) != b'.' {
-            return (Kind::Int, end);
+            return (TokenKind::Int, end);
         }
         end = digits(end + 1);
         if matches!(self.byte(end), b'e' | b'E') {
@@ -200,7 +203,7 @@ impl<'a> Lexer<'a> {
                 end = digits(end + 1 + sign);
             }
         }
-        (Kind::Float, end)
+        (TokenKind::Float, end)
     }
 
     /// The next token.
@@ -208,27 +211,31 @@ impl<'a> Lexer<'a> {
         self.skip_blank();
         let (from, pos) = (self.at, self.pos(self.at));
         let (kind, start, end) = match self.byte(from) {
-            0 if from >= self.text.len() => (Kind::End, from, from),
+            0 if from >= self.text.len() => (TokenKind::End, from, from),
             c if c.is_ascii_alphabetic() || c == b'_' => {
-                (Kind::Word, from, self.run(from, is_word))
+                (TokenKind::Word, from, self.run(from, is_word))
             }
-            b'%' => (Kind::Value, from + 1, self.run(from + 1, is_suffix)),
-            b'^' => (Kind::Block, from + 1, self.run(from + 1, is_suffix)),
-            b'#' if self.text[from..].starts_with("#-}") => (Kind::Punct(b'#'), from, from + 3),
-            b'#' => (Kind::Hash, from + 1, self.run(from + 1, is_word)),
-            b'!' => (Kind::Bang, from + 1, self.run(from + 1, is_word)),
-            b'@' if self.byte(from + 1) == b'"' => (Kind::Symbol, from + 1, self.string(from + 1)?),
-            b'@' => (Kind::Symbol, from + 1, self.run(from + 1, is_suffix)),
-            b'"' => (Kind::Str, from, self.string(from)?),
-            b'-' if self.byte(from + 1) == b'>' => (Kind::Arrow, from, from + 2),
-            b'{' if self.text[from..].starts_with("{-#") => (Kind::Resources, from, from + 3),
+            b'%' => (TokenKind::Value, from + 1, self.run(from + 1, is_suffix)),
+            b'^' => (TokenKind::Block, from + 1, self.run(from + 1, is_suffix)),
+            b'#' if self.text[from..].starts_with("#-}") => {
+                (TokenKind::Punct(b'#'), from, from + 3)
+            }
+            b'#' => (TokenKind::Hash, from + 1, self.run(from + 1, is_word)),
+            b'!' => (TokenKind::Bang, from + 1, self.run(from + 1, is_word)),
+            b'@' if self.byte(from + 1) == b'"' => {
+                (TokenKind::Symbol, from + 1, self.string(from + 1)?)
+            }
+            b'@' => (TokenKind::Symbol, from + 1, self.run(from + 1, is_suffix)),
+            b'"' => (TokenKind::Str, from, self.string(from)?),
+            b'-' if self.byte(from + 1) == b'>' => (TokenKind::Arrow, from, from + 2),
+            b'{' if self.text[from..].starts_with("{-#") => (TokenKind::Resources, from, from + 3),
             c if c.is_ascii_digit() || (c == b'-' && self.byte(from + 1).is_ascii_digit()) => {
                 let (kind, end) = self.number(from);
                 (kind, from, end)
             }
             c => {
                 let len = self.text[from..].chars().next().map_or(1, char::len_utf8);
-                (Kind::Punct(c), from, from + len)
+                (TokenKind::Punct(c), from, from + len)
             }
         };
         self.at = end;

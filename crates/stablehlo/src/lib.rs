@@ -95,7 +95,7 @@ fn read_module(text: &str) -> Result<Module> {
 }
 
 /// What the module says about the arithmetic of its derivatives.
-fn numerics(text: &ast::Module<'_>) -> Result<Numerics> {
+fn numerics(text: &ast::ParsedModule<'_>) -> Result<Numerics> {
     use cotangent_core::attr::Attr;
     let mut policy = Policy::default();
     let Some((_, attribute, pos)) = text.attrs.iter().find(|a| a.0 == NUMERICS) else {

@@ -14,7 +14,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-const RUNS: usize = 20;
+const DEFAULT_RUNS: usize = 20;
 
 pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
@@ -35,7 +35,7 @@ pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let x: Vec<View> = x.iter().map(View::from).collect();
     let program = cotangent::compile(&f).map_err(here)?;
     let profile = program
-        .profile(&x, args.runs.unwrap_or(RUNS))
+        .profile(&x, args.runs.unwrap_or(DEFAULT_RUNS))
         .map_err(here)?;
     if let Some(path) = &args.trace {
         files::write(path, trace(&f, &profile).as_bytes())?;

@@ -1,7 +1,7 @@
 //! Bodies of reductions and scatters: functions of two scalars (or of two tuples), recognised where
 //! they are one operation and applied elementwise otherwise.
 
-use super::frame::Frame;
+use super::function::FunctionLowering;
 use crate::ast::Region;
 use cotangent_core::graph::Def;
 use cotangent_core::ops::{Binary, Comparison};
@@ -27,7 +27,7 @@ pub enum Fold {
     Binary(Binary),
 }
 
-impl Frame<'_> {
+impl FunctionLowering<'_> {
     /// The body of a reduction of `x` (an operand per pair), as it applies to scalars.
     pub fn scalar_body(&self, region: &Region<'_>, x: &[Val]) -> Result<Body> {
         if region.args.len() != 2 * x.len() {

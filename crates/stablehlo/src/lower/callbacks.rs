@@ -6,17 +6,17 @@
 //! others may call: an operation is needed if one of its results is, and then so are its operands;
 //! loops, branches and calls are followed result by result.
 
-use super::frame::Frame;
-use super::lowering::Lowering;
-use super::needed::{Place, place};
+use super::function::FunctionLowering;
+use super::module::ModuleLowering;
+use super::needed::{TextPosition, place};
 use crate::ast::Operation;
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Code, DType, Error, Result};
 
-impl Lowering<'_> {
+impl ModuleLowering<'_> {
     /// What a text says about the callbacks that were left out.
     pub(super) fn dropped_callbacks(&self) -> Option<String> {
-        let mut places: Vec<Place> = self.dropped.borrow().iter().copied().collect();
+        let mut places: Vec<TextPosition> = self.dropped.borrow().iter().copied().collect();
         places.sort_unstable();
         let (&(line, _), rest) = places.split_first()?;
         let (what, whose, more) = match rest.len() {
@@ -39,7 +39,7 @@ pub(super) fn refused(name: &str) -> Error {
 
 /// A callback: refused if its results are read; otherwise whatever stands for them is read by
 /// nobody.
-pub(super) fn callback(f: &Frame<'_>, op: &Operation<'_>, name: &str) -> Result<Vals> {
+pub(super) fn callback(f: &FunctionLowering<'_>, op: &Operation<'_>, name: &str) -> Result<Vals> {
     if f.lowering.needed.places.contains(&place(op)) {
         return Err(refused(name));
     }

@@ -4,26 +4,26 @@
 //! participants are refused: nobody else is here.
 
 use super::attributes::find;
-use super::frame::{Frame, one};
-use super::row::{How::By, Row};
+use super::function::{FunctionLowering, one};
+use super::row::{LoweringRow, LoweringRule::Custom};
 use crate::ast::{Attr, Elements, Operation, Ty};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Result, bail};
 
-pub const TABLE: &[Row] = &[
-    ("all_reduce", By(alone)),
-    ("all_gather", By(alone)),
-    ("all_to_all", By(alone)),
-    ("reduce_scatter", By(alone)),
-    ("collective_broadcast", By(alone)),
-    ("cross-replica-sum", By(alone)),
-    ("collective_permute", By(permute)),
-    ("partition_id", By(number)),
-    ("replica_id", By(number)),
+pub const COLLECTIVES: &[LoweringRow] = &[
+    ("all_reduce", Custom(alone)),
+    ("all_gather", Custom(alone)),
+    ("all_to_all", Custom(alone)),
+    ("reduce_scatter", Custom(alone)),
+    ("collective_broadcast", Custom(alone)),
+    ("cross-replica-sum", Custom(alone)),
+    ("collective_permute", Custom(permute)),
+    ("partition_id", Custom(number)),
+    ("replica_id", Custom(number)),
 ];
 
 /// How many run the program, as the module says.
-fn participants(f: &Frame<'_>) -> i64 {
+fn participants(f: &FunctionLowering<'_>) -> i64 {
     let all = ["mhlo.num_partitions", "mhlo.num_replicas"].map(|name| {
         let said = f.lowering.text.attrs.iter().find(|a| a.0 == name);
         said.and_then(|a| a.1.int()).unwrap_or(1)
@@ -63,7 +63,7 @@ fn padded(op: &Operation<'_>, size: usize) -> bool {
 }
 
 /// The operands, if each participant is a group of its own.
-fn alone(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn alone(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let groups = op
         .attr("replica_groups")
         .map(|a| extents(a).unwrap_or_default());
@@ -87,7 +87,7 @@ fn alone(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// `[[0, 0]]` sends to itself; who is sent nothing gets zeros.
-fn permute(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn permute(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let pairs = find(op, &["source_target_pairs"]);
     let list = match pairs {
@@ -111,7 +111,7 @@ fn permute(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Which one runs this: the first, if there is no other.
-fn number(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn number(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let n = participants(f);
     if n != 1 {
         bail!(

@@ -10,9 +10,9 @@
 
 use super::attributes::{attribute, find};
 use super::body::{Body, Fold};
-use super::frame::{Frame, one};
+use super::function::{FunctionLowering, one};
 use super::reduce::{reduction, size_or};
-use super::row::{How::By, Row};
+use super::row::{LoweringRow, LoweringRule::Custom};
 use super::shape::{each, paddings};
 use crate::ast::{Attr, Operation};
 use cotangent_core::ops::{
@@ -21,26 +21,26 @@ use cotangent_core::ops::{
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Emit, Result, Val, bail};
 
-pub const TABLE: &[Row] = &[
-    ("reduce_window", By(reduce_window)),
-    ("select_and_scatter", By(select_and_scatter)),
-    ("convolution", By(convolution)),
+pub const WINDOWS: &[LoweringRow] = &[
+    ("reduce_window", Custom(reduce_window)),
+    ("select_and_scatter", Custom(select_and_scatter)),
+    ("convolution", Custom(convolution)),
 ];
 
 /// Windows longer than this are folded by doubling.
-const LONG: usize = 32;
+const MAX_SLICED_WINDOW_ELEMENTS: usize = 32;
 /// Windows that elements compete in have at most so many elements.
-const MANY: usize = 1 << 14;
+const MAX_COMPETING_ELEMENTS: usize = 1 << 14;
 
 /// The window of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Axis {
+pub struct WindowAxis {
     pub size: usize,
     pub stride: usize,
     pub dilation: usize,
 }
 
-impl Axis {
+impl WindowAxis {
     /// What a window spans.
     fn span(self) -> usize {
         if self.size == 0 {
@@ -53,7 +53,7 @@ impl Axis {
     }
 }
 
-fn windows(op: &Operation<'_>, rank: usize) -> Result<Vec<Axis>> {
+fn windows(op: &Operation<'_>, rank: usize) -> Result<Vec<WindowAxis>> {
     let size = each(op, &["window_dimensions"], rank, 1)?;
     let stride = each(op, &["window_strides"], rank, 1)?;
     let dilation = each(op, &["window_dilations"], rank, 1)?;
@@ -65,7 +65,7 @@ fn windows(op: &Operation<'_>, rank: usize) -> Result<Vec<Axis>> {
         ));
     }
     Ok((0..rank)
-        .map(|k| Axis {
+        .map(|k| WindowAxis {
             size: size[k],
             stride: stride[k],
             dilation: dilation[k],
@@ -92,25 +92,25 @@ fn strided(cx: &dyn Emit, x: Val, axis: usize, from: usize, stride: usize, count
 }
 
 /// How two neighbours become one.
-enum Step<'b> {
+enum NeighbourFold<'b> {
     Binary(Binary),
     Body(&'b Body),
 }
 
-impl Step<'_> {
+impl NeighbourFold<'_> {
     fn apply(&self, cx: &dyn Emit, a: &[Val], b: &[Val]) -> Result<Vec<Val>> {
         match self {
-            Step::Binary(op) => Ok(a
+            NeighbourFold::Binary(op) => Ok(a
                 .iter()
                 .zip(b)
                 .map(|(&a, &b)| cx.op(*op, &[a, b]))
                 .collect()),
-            Step::Body(body) => body.apply(cx, a, b),
+            NeighbourFold::Body(body) => body.apply(cx, a, b),
         }
     }
 
     /// Windows along one axis; `x` is padded already.
-    fn along(&self, cx: &dyn Emit, x: Vec<Val>, axis: usize, w: Axis) -> Result<Vec<Val>> {
+    fn along(&self, cx: &dyn Emit, x: Vec<Val>, axis: usize, w: WindowAxis) -> Result<Vec<Val>> {
         if cx.failed() {
             return Ok(x);
         }
@@ -134,7 +134,7 @@ impl Step<'_> {
         if count == 0 {
             return Ok(part(&x, 0, w.stride, 0));
         }
-        if w.size <= LONG {
+        if w.size <= MAX_SLICED_WINDOW_ELEMENTS {
             let mut y = part(&x, 0, w.stride, count);
             for k in 1..w.size {
                 y = self.apply(cx, &y, &part(&x, k * w.dilation, w.stride, count))?;
@@ -172,7 +172,13 @@ impl Step<'_> {
 }
 
 /// The running reduction that a window over everything before an element is.
-fn cumulative(f: &Frame<'_>, x: Val, w: &[Axis], pad: &[(i64, i64)], op: Running) -> Option<Val> {
+fn cumulative(
+    f: &FunctionLowering<'_>,
+    x: Val,
+    w: &[WindowAxis],
+    pad: &[(i64, i64)],
+    op: Running,
+) -> Option<Val> {
     let shape = f.cx().ty(x).shape.as_const()?;
     let mut axes = (0..w.len()).filter(|&k| w[k].size != 1 || pad[k] != (0, 0));
     let (axis, None) = (axes.next()?, axes.next()) else {
@@ -198,7 +204,12 @@ fn cumulative(f: &Frame<'_>, x: Val, w: &[Axis], pad: &[(i64, i64)], op: Running
 }
 
 /// The running reduction that folding everything before an element is.
-pub fn accumulates(f: &Frame<'_>, body: &Body, x: &[Val], init: &[Val]) -> Option<Running> {
+pub fn accumulates(
+    f: &FunctionLowering<'_>,
+    body: &Body,
+    x: &[Val],
+    init: &[Val],
+) -> Option<Running> {
     if x.len() != 1 || f.cx().ty(x[0]).dtype == DType::Bool {
         return None;
     }
@@ -221,7 +232,7 @@ fn running(b: Binary) -> Option<Running> {
     })
 }
 
-fn reduce_window(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn reduce_window(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let all = f.operands(op)?;
     let n = all.len() / 2;
     let (Some(region), true) = (op.regions.first(), n > 0 && all.len() == 2 * n) else {
@@ -242,11 +253,11 @@ fn reduce_window(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// `x` folded over windows, from `init`.
 pub fn fold_windows(
-    f: &Frame<'_>,
+    f: &FunctionLowering<'_>,
     x: &[Val],
     init: &[Val],
     body: &Body,
-    w: &[Axis],
+    w: &[WindowAxis],
     pad: Vec<(i64, i64)>,
     base: &[usize],
 ) -> Result<Vals> {
@@ -288,7 +299,7 @@ pub fn fold_windows(
         .map(|(&v, &i)| f.pad(v, i, &low, &high, &interior))
         .collect();
     f.sound()?;
-    let step = fold.map_or(Step::Body(body), Step::Binary);
+    let step = fold.map_or(NeighbourFold::Body(body), NeighbourFold::Binary);
     for (axis, &w) in w
         .iter()
         .enumerate()
@@ -309,7 +320,7 @@ pub fn fold_windows(
 
 /// Every source element goes to the element of its window that is selected: offsets compete one
 /// after the other.
-fn select_and_scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn select_and_scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, source, init] = f.take(op)?;
     let [select, scatter] = &op.regions[..] else {
         bail!(Arity, "`{}` has two bodies", op.name)
@@ -331,8 +342,9 @@ fn select_and_scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     if let Some(extremum) =
         extremum.filter(|_| adds && ty.dtype != DType::Bool && !ty.dtype.is_complex())
     {
-        let steps =
-            |of: &dyn Fn(&Axis) -> usize| w.iter().map(|w| of(w) as i64).collect::<Vec<i64>>();
+        let steps = |of: &dyn Fn(&WindowAxis) -> usize| {
+            w.iter().map(|w| of(w) as i64).collect::<Vec<i64>>()
+        };
         let sliding = Sliding {
             stride: steps(&|w| w.stride),
             dilation: steps(&|w| w.dilation),
@@ -441,10 +453,10 @@ fn select_and_scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 fn indices(op: &Operation<'_>, extents: impl Iterator<Item = usize>) -> Result<Vec<Vec<usize>>> {
     let mut all = vec![Vec::new()];
     for n in extents {
-        if n.saturating_mul(all.len()) > MANY {
+        if n.saturating_mul(all.len()) > MAX_COMPETING_ELEMENTS {
             bail!(
                 Limit,
-                "`{}` with windows of more than {MANY} elements is not supported",
+                "`{}` with windows of more than {MAX_COMPETING_ELEMENTS} elements is not supported",
                 op.name
             );
         }
@@ -478,7 +490,7 @@ fn layout(op: &Operation<'_>, a: &Attr<'_>, names: [&str; 2]) -> Result<Vec<usiz
         .ok_or_else(wrong)
 }
 
-fn convolution(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn convolution(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, w] = f.take(op)?;
     convolve(f, op, x, w, None)
 }
@@ -486,7 +498,7 @@ fn convolution(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 /// The core's convolution, between the layouts that the text names. The padding may be a value that
 /// was followed.
 pub fn convolve(
-    f: &Frame<'_>,
+    f: &FunctionLowering<'_>,
     op: &Operation<'_>,
     x: Val,
     w: Val,
@@ -510,7 +522,7 @@ pub fn convolve(
     }
     let n = rank - 2;
     // The pretty form has a dictionary of what the generic one has as attributes.
-    let window = Windowed::new(op, n)?;
+    let window = ConvolutionWindow::new(op, n)?;
     let mut x = cx.transpose(cx.convert(x, result.dtype), &lx);
     if let Some(pad) = pad.filter(|p| p.len() == n) {
         let all: Vec<[Dim; 2]> = [
@@ -552,7 +564,7 @@ pub fn convolve(
 }
 
 /// The windows of a convolution, an entry for each spatial axis.
-struct Windowed {
+struct ConvolutionWindow {
     stride: Vec<usize>,
     pad: Vec<(i64, i64)>,
     x_dilation: Vec<usize>,
@@ -560,8 +572,8 @@ struct Windowed {
     reverse: Vec<bool>,
 }
 
-impl Windowed {
-    fn new(op: &Operation<'_>, n: usize) -> Result<Windowed> {
+impl ConvolutionWindow {
+    fn new(op: &Operation<'_>, n: usize) -> Result<ConvolutionWindow> {
         // `window = {..}` is read as if its entries were attributes.
         let inside = match op.attr("window") {
             Some(Attr::Dict(d)) => d.to_vec(),
@@ -578,7 +590,7 @@ impl Windowed {
             signature: Default::default(),
             opaque: false,
         };
-        let w = Windowed {
+        let w = ConvolutionWindow {
             stride: each(&flat, &["stride", "window_strides"], n, 1)?,
             pad: paddings(&flat, &["pad", "padding"], n)?,
             x_dilation: each(&flat, &["lhs_dilate", "lhs_dilation"], n, 1)?,

@@ -2,10 +2,10 @@
 
 use super::attributes::{attribute, callee};
 use super::exchanges;
-use super::frame::Frame;
-use super::loops::Counted;
-use super::lowering::Callee;
-use super::row::{How::By, Row};
+use super::function::FunctionLowering;
+use super::loops::CountedLoop;
+use super::module::CalleeForm;
+use super::row::{LoweringRow, LoweringRule::Custom};
 use crate::ast::{Id, Operation, Region, Signature, Ty};
 use crate::names::{COMPOSITE_MODULE, COMPOSITE_PREFIX};
 use cotangent_core::ops::{Binary, Checkpoint, Comparison, Switch, While};
@@ -14,28 +14,28 @@ use cotangent_core::text::Program;
 use cotangent_core::{Code, DType, Error, Function, Op, Result, Scalar, Type, Val, bail};
 use std::sync::Arc;
 
-pub const TABLE: &[Row] = &[
-    ("case", By(case)),
-    ("if", By(branch)),
-    ("while", By(repeat)),
-    ("composite", By(composite)),
-    ("optimization_barrier", By(identity)),
-    ("create_token", By(nothing)),
-    ("after_all", By(nothing)),
+pub const CONTROL: &[LoweringRow] = &[
+    ("case", Custom(case)),
+    ("if", Custom(branch)),
+    ("while", Custom(repeat)),
+    ("composite", Custom(composite)),
+    ("optimization_barrier", Custom(identity)),
+    ("create_token", Custom(nothing)),
+    ("after_all", Custom(nothing)),
 ];
 
 /// The operands themselves.
-pub fn identity(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+pub fn identity(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(f.operands(op)?.into())
 }
 
 /// Tokens order effects; there are none.
-pub fn nothing(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+pub fn nothing(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok((0..op.count).map(|_| f.token()).collect())
 }
 
 /// `composite`: an operation of this library that was written whole, or the decomposition.
-fn composite(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn composite(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let ours = op
         .attr("name")
         .or_else(|| op.unnamed().next())
@@ -73,7 +73,7 @@ fn composite(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// `func.call`, and `composite` by its decomposition.
-pub fn call(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+pub fn call(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let Some(name) = callee(op) else {
         return Err(attribute(op, "callee", "the name of a function"));
     };
@@ -113,27 +113,27 @@ pub fn call(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// What a function returns for these operands.
 fn called(
-    f: &Frame<'_>,
+    f: &FunctionLowering<'_>,
     op: &Operation<'_>,
     name: &str,
-    found: Callee<'_>,
+    found: CalleeForm<'_>,
     x: &[Val],
 ) -> Result<Vals> {
     let cx = f.cx();
-    if let (Callee::Called(_) | Callee::Inlined(_), Some(g)) =
+    if let (CalleeForm::Call(_) | CalleeForm::Inline(_), Some(g)) =
         (&found, f.lowering.written_here(name))
         && f.gives_factors(g, x)
     {
         return Ok(f.here(g, x)?.into());
     }
     let g = match found {
-        Callee::Here(g) => return Ok(f.here(g, x)?.into()),
-        Callee::Within(g) => {
+        CalleeForm::Expand(g) => return Ok(f.here(g, x)?.into()),
+        CalleeForm::ExpandOnce(g) => {
             let y = f.within(g, x)?;
             cx.set_loc(op.pos.into());
             return Ok(y.into());
         }
-        Callee::Called(g) | Callee::Inlined(g) if g.params().len() != x.len() => {
+        CalleeForm::Call(g) | CalleeForm::Inline(g) if g.params().len() != x.len() => {
             bail!(
                 Arity,
                 "`@{name}` takes {} operands, got {}",
@@ -141,8 +141,8 @@ fn called(
                 x.len()
             )
         }
-        Callee::Called(g) => return Ok(cx.call(&g, x).into()),
-        Callee::Inlined(g) => g,
+        CalleeForm::Call(g) => return Ok(cx.call(&g, x).into()),
+        CalleeForm::Inline(g) => g,
     };
     let types: Vec<Type> = x.iter().map(|&v| cx.ty(v)).collect();
     g.apply_types(&types)?;
@@ -165,7 +165,7 @@ fn captures(regions: &[Region<'_>]) -> Vec<Id> {
 }
 
 fn switch(
-    f: &Frame<'_>,
+    f: &FunctionLowering<'_>,
     op: &Operation<'_>,
     index: Val,
     order: &[usize],
@@ -191,7 +191,7 @@ fn switch(
 }
 
 /// `case`: an index out of range, on either side, takes the last branch.
-fn case(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn case(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [index] = f.take(op)?;
     let last = match op.regions.len() {
         0 => bail!(Arity, "`{}` needs at least one branch", op.name),
@@ -203,23 +203,23 @@ fn case(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         return Ok(f.inside(&op.regions[chosen])?.into());
     }
     // What a boolean or a clamped index was made of.
-    enum Made {
-        OfBool(Val),
-        InRange,
-        Otherwise,
+    enum IndexSource {
+        FromBool(Val),
+        Clamped,
+        Other,
     }
     let made = f.with_def(index, |op, x| match op {
-        Op::Convert(_) => Made::OfBool(x[0]),
-        Op::Binary(Binary::Min | Binary::Max) => Made::InRange,
-        _ => Made::Otherwise,
+        Op::Convert(_) => IndexSource::FromBool(x[0]),
+        Op::Binary(Binary::Min | Binary::Max) => IndexSource::Clamped,
+        _ => IndexSource::Other,
     });
     let cx = f.cx();
     let order: Vec<usize> = (0..=last).collect();
     match made {
-        Some(Made::OfBool(p)) if last == 1 && cx.ty(p).dtype == DType::Bool => {
+        Some(IndexSource::FromBool(p)) if last == 1 && cx.ty(p).dtype == DType::Bool => {
             switch(f, op, p, &order, true)
         }
-        Some(Made::InRange) => switch(f, op, index, &order, false),
+        Some(IndexSource::Clamped) => switch(f, op, index, &order, false),
         _ => {
             let negative = cx.compare(index, Comparison::Lt, cx.full_like(index, 0i64));
             let index = cx.select(negative, cx.full_like(index, last as i64), index);
@@ -229,7 +229,7 @@ fn case(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// `if`: the branch for true comes first.
-fn branch(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn branch(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [p] = f.take(op)?;
     if op.regions.len() != 2 {
         bail!(
@@ -242,7 +242,7 @@ fn branch(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     switch(f, op, p, &[1, 0], true)
 }
 
-fn repeat(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn repeat(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [cond, body] = &op.regions[..] else {
         bail!(Arity, "`{}` has a condition and a body", op.name)
     };
@@ -265,8 +265,8 @@ fn repeat(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Writes a loop: as a scan if it counts, else as it is.
-fn write_loop(f: &Frame<'_>, w: While, x: &[Val]) -> Result<Vals> {
-    match Counted::new(f, &w, x) {
+fn write_loop(f: &FunctionLowering<'_>, w: While, x: &[Val]) -> Result<Vals> {
+    match CountedLoop::new(f, &w, x) {
         Some(c) => match exchanges::permutation(f, &c, &w, x) {
             Some(y) => Ok(y),
             None => c.write(f, &w, x),

@@ -8,12 +8,12 @@
 //! The derivative is then that of the determinant: one inverse, not the derivative of both factors.
 
 use super::exchanges::keeps_elements;
-use super::factors::Part;
-use super::frame::Frame;
+use super::factors::LuPart;
+use super::function::FunctionLowering;
 use cotangent_core::ops::{Binary, Comparison, Gather, Unary};
 use cotangent_core::{Op, Scalar, Type, Val};
 
-impl Frame<'_> {
+impl FunctionLowering<'_> {
     /// What folding `x` over `axes` is, if that is something of a determinant.
     pub(super) fn of_determinant(&self, fold: Binary, x: Val, axes: &[usize]) -> Option<Val> {
         let cx = self.cx();
@@ -58,7 +58,7 @@ impl Frame<'_> {
             }
         };
         let (g, packed, places) = self.with_def(diagonal, gathered).flatten()?;
-        let f = self.factor(packed).filter(|f| f.part == Part::Packed)?;
+        let f = self.factor(packed).filter(|f| f.part == LuPart::Packed)?;
         let ty = self.cx().ty(packed);
         let square = ty.shape[ty.rank() - 2] == ty.shape[ty.rank() - 1];
         (square && takes_diagonal(&g, &ty, &self.cx().ty(diagonal)) && self.are_places(places))

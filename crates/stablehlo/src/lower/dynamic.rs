@@ -4,23 +4,23 @@
 //! extent is written by joining arrays, so that windows need none.
 
 use super::attributes::attribute;
-use super::composite::{self, Axis};
-use super::frame::{Frame, one};
-use super::row::{How::By, Row};
+use super::composite::{self, WindowAxis};
+use super::function::{FunctionLowering, one};
+use super::row::{LoweringRow, LoweringRule::Custom};
 use crate::ast::{Attr, Operation};
 use cotangent_core::ops::{Cumulative, Slice};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Dim, Result, Val, bail};
 
-pub const TABLE: &[Row] = &[
-    ("real_dynamic_slice", By(real_dynamic_slice)),
-    ("dynamic_pad", By(dynamic_pad)),
-    ("dynamic_conv", By(dynamic_conv)),
-    ("dynamic_reduce_window", By(dynamic_reduce_window)),
+pub const DYNAMIC: &[LoweringRow] = &[
+    ("real_dynamic_slice", Custom(real_dynamic_slice)),
+    ("dynamic_pad", Custom(dynamic_pad)),
+    ("dynamic_conv", Custom(dynamic_conv)),
+    ("dynamic_reduce_window", Custom(dynamic_reduce_window)),
 ];
 
 /// A slice between extents; or of known extents at any place.
-fn real_dynamic_slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn real_dynamic_slice(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, start, limit, stride] = f.take(op)?;
     let Some(stride) = f
         .numbers(stride)
@@ -72,7 +72,12 @@ enum Paddings {
 }
 
 /// `[low, high]` for each axis, from the elements of two values or of one with two columns.
-fn pairs(f: &Frame<'_>, op: &Operation<'_>, low: Val, high: Option<Val>) -> Result<Paddings> {
+fn pairs(
+    f: &FunctionLowering<'_>,
+    op: &Operation<'_>,
+    low: Val,
+    high: Option<Val>,
+) -> Result<Paddings> {
     fn paired<T: Clone, P>(a: Vec<T>, b: Option<Vec<T>>, pair: impl Fn(&T, &T) -> P) -> Vec<P> {
         match b {
             Some(b) => a.iter().zip(&b).map(|(a, b)| pair(a, b)).collect(),
@@ -103,7 +108,7 @@ fn pairs(f: &Frame<'_>, op: &Operation<'_>, low: Val, high: Option<Val>) -> Resu
     }
 }
 
-impl Frame<'_> {
+impl FunctionLowering<'_> {
     /// `x` with as many times `value` before and behind it along each axis.
     pub fn surround(&self, x: Val, value: Val, pad: &[[Dim; 2]]) -> Val {
         let cx = self.cx();
@@ -130,7 +135,7 @@ impl Frame<'_> {
     }
 }
 
-fn dynamic_pad(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn dynamic_pad(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, value, low, high, interior] = f.take(op)?;
     let rank = f.cx().ty(x).rank();
     let interior = f
@@ -157,7 +162,7 @@ fn dynamic_pad(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
 }
 
-fn dynamic_conv(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn dynamic_conv(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, w, pad] = f.take(op)?;
     let pad = match pairs(f, op, pad, None)? {
         Paddings::Open(p) => p,
@@ -180,7 +185,7 @@ fn dynamic_conv(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// Operands, initial values, extents of windows, strides, dilations of the operand and of windows,
 /// padding.
-fn dynamic_reduce_window(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn dynamic_reduce_window(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let all = f.operands(op)?;
     let Some((tensors, &[size, stride, base, dilation, padding])) = all.split_last_chunk::<5>()
     else {
@@ -262,8 +267,8 @@ fn dynamic_reduce_window(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
             "positive, like strides and dilations",
         ));
     }
-    let w: Vec<Axis> = (0..ty.rank())
-        .map(|k| Axis {
+    let w: Vec<WindowAxis> = (0..ty.rank())
+        .map(|k| WindowAxis {
             size: size[k],
             stride: stride[k],
             dilation: dilation[k],

@@ -1,102 +1,109 @@
 //! Elementwise operations.
 
 use super::attributes::attribute;
-use super::frame::{Frame, one};
-use super::row::{How, How::By, Row};
+use super::function::{FunctionLowering, one};
+use super::row::{LoweringRow, LoweringRule, LoweringRule::Custom};
 use crate::ast::{Attr, Operation, Ty};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Binary, Binary as B, Comparison, Unary as U};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Emit, Result, Val, bail};
 
-pub const TABLE: &[Row] = &[
-    ("negate", How::Unary(U::Neg)),
-    ("abs", How::Unary(U::Abs)),
-    ("sign", How::Unary(U::Sign)),
-    ("floor", How::Unary(U::Floor)),
-    ("ceil", How::Unary(U::Ceil)),
-    ("round_nearest_even", How::Unary(U::RoundHalfEven)),
-    ("round_nearest_afz", How::Unary(U::RoundHalfAway)),
-    ("sqrt", How::Unary(U::Sqrt)),
-    ("rsqrt", How::Unary(U::Rsqrt)),
-    ("cbrt", How::Unary(U::Cbrt)),
-    ("exponential", How::Unary(U::Exp)),
-    ("exponential_minus_one", How::Unary(U::Expm1)),
-    ("log", How::Unary(U::Log)),
-    ("log_plus_one", How::Unary(U::Log1p)),
-    ("logistic", How::Unary(U::Logistic)),
-    ("sine", How::Unary(U::Sin)),
-    ("cosine", How::Unary(U::Cos)),
-    ("tan", How::Unary(U::Tan)),
-    ("asin", How::Unary(U::Asin)),
-    ("acos", How::Unary(U::Acos)),
-    ("atan", How::Unary(U::Atan)),
-    ("sinh", How::Unary(U::Sinh)),
-    ("cosh", How::Unary(U::Cosh)),
-    ("tanh", How::Unary(U::Tanh)),
-    ("asinh", How::Unary(U::Asinh)),
-    ("acosh", How::Unary(U::Acosh)),
-    ("atanh", How::Unary(U::Atanh)),
-    ("erf", How::Unary(U::Erf)),
-    ("erfc", How::Unary(U::Erfc)),
-    ("erf_inv", How::Unary(U::ErfInv)),
-    ("lgamma", How::Unary(U::Lgamma)),
-    ("digamma", How::Unary(U::Digamma)),
-    ("is_finite", How::Unary(U::IsFinite)),
-    ("not", How::Unary(U::Not)),
-    ("popcnt", How::Unary(U::Popcnt)),
-    ("add", How::Binary(B::Add)),
-    ("subtract", How::Binary(B::Sub)),
-    ("multiply", How::Binary(B::Mul)),
-    ("divide", How::Binary(B::Div)),
-    ("remainder", How::Binary(B::Rem)),
-    ("power", How::Binary(B::Pow)),
-    ("atan2", How::Binary(B::Atan2)),
-    ("maximum", How::Binary(B::Max)),
-    ("minimum", How::Binary(B::Min)),
-    ("and", How::Binary(B::And)),
-    ("or", How::Binary(B::Or)),
-    ("xor", How::Binary(B::Xor)),
-    ("shift_left", How::Binary(B::ShiftLeft)),
-    ("shift_right_logical", How::Binary(B::ShiftRightLogical)),
+pub const ELEMENTWISE: &[LoweringRow] = &[
+    ("negate", LoweringRule::Unary(U::Neg)),
+    ("abs", LoweringRule::Unary(U::Abs)),
+    ("sign", LoweringRule::Unary(U::Sign)),
+    ("floor", LoweringRule::Unary(U::Floor)),
+    ("ceil", LoweringRule::Unary(U::Ceil)),
+    ("round_nearest_even", LoweringRule::Unary(U::RoundHalfEven)),
+    ("round_nearest_afz", LoweringRule::Unary(U::RoundHalfAway)),
+    ("sqrt", LoweringRule::Unary(U::Sqrt)),
+    ("rsqrt", LoweringRule::Unary(U::Rsqrt)),
+    ("cbrt", LoweringRule::Unary(U::Cbrt)),
+    ("exponential", LoweringRule::Unary(U::Exp)),
+    ("exponential_minus_one", LoweringRule::Unary(U::Expm1)),
+    ("log", LoweringRule::Unary(U::Log)),
+    ("log_plus_one", LoweringRule::Unary(U::Log1p)),
+    ("logistic", LoweringRule::Unary(U::Logistic)),
+    ("sine", LoweringRule::Unary(U::Sin)),
+    ("cosine", LoweringRule::Unary(U::Cos)),
+    ("tan", LoweringRule::Unary(U::Tan)),
+    ("asin", LoweringRule::Unary(U::Asin)),
+    ("acos", LoweringRule::Unary(U::Acos)),
+    ("atan", LoweringRule::Unary(U::Atan)),
+    ("sinh", LoweringRule::Unary(U::Sinh)),
+    ("cosh", LoweringRule::Unary(U::Cosh)),
+    ("tanh", LoweringRule::Unary(U::Tanh)),
+    ("asinh", LoweringRule::Unary(U::Asinh)),
+    ("acosh", LoweringRule::Unary(U::Acosh)),
+    ("atanh", LoweringRule::Unary(U::Atanh)),
+    ("erf", LoweringRule::Unary(U::Erf)),
+    ("erfc", LoweringRule::Unary(U::Erfc)),
+    ("erf_inv", LoweringRule::Unary(U::ErfInv)),
+    ("lgamma", LoweringRule::Unary(U::Lgamma)),
+    ("digamma", LoweringRule::Unary(U::Digamma)),
+    ("is_finite", LoweringRule::Unary(U::IsFinite)),
+    ("not", LoweringRule::Unary(U::Not)),
+    ("popcnt", LoweringRule::Unary(U::Popcnt)),
+    ("add", LoweringRule::Binary(B::Add)),
+    ("subtract", LoweringRule::Binary(B::Sub)),
+    ("multiply", LoweringRule::Binary(B::Mul)),
+    ("divide", LoweringRule::Binary(B::Div)),
+    ("remainder", LoweringRule::Binary(B::Rem)),
+    ("power", LoweringRule::Binary(B::Pow)),
+    ("atan2", LoweringRule::Binary(B::Atan2)),
+    ("maximum", LoweringRule::Binary(B::Max)),
+    ("minimum", LoweringRule::Binary(B::Min)),
+    ("and", LoweringRule::Binary(B::And)),
+    ("or", LoweringRule::Binary(B::Or)),
+    ("xor", LoweringRule::Binary(B::Xor)),
+    ("shift_left", LoweringRule::Binary(B::ShiftLeft)),
+    (
+        "shift_right_logical",
+        LoweringRule::Binary(B::ShiftRightLogical),
+    ),
     (
         "shift_right_arithmetic",
-        How::Binary(B::ShiftRightArithmetic),
+        LoweringRule::Binary(B::ShiftRightArithmetic),
     ),
-    ("conj", By(|f, op| map(f, op, |cx, x| cx.conj(x)))),
-    ("real", By(|f, op| map(f, op, |cx, x| cx.real(x)))),
-    ("imag", By(|f, op| map(f, op, |cx, x| cx.imag(x)))),
-    ("square", By(|f, op| map(f, op, |cx, x| cx.square(x)))),
-    ("complex", By(complex)),
-    ("select", By(select)),
-    ("clamp", By(clamp)),
-    ("compare", By(compare)),
-    ("convert", By(convert)),
-    ("mulhi", By(mulhi)),
+    ("conj", Custom(|f, op| map(f, op, |cx, x| cx.conj(x)))),
+    ("real", Custom(|f, op| map(f, op, |cx, x| cx.real(x)))),
+    ("imag", Custom(|f, op| map(f, op, |cx, x| cx.imag(x)))),
+    ("square", Custom(|f, op| map(f, op, |cx, x| cx.square(x)))),
+    ("complex", Custom(complex)),
+    ("select", Custom(select)),
+    ("clamp", Custom(clamp)),
+    ("compare", Custom(compare)),
+    ("convert", Custom(convert)),
+    ("mulhi", Custom(mulhi)),
     (
         "is_inf",
-        By(|f, op| map(f, op, |cx, x| is(cx, cx.abs(x), f64::INFINITY))),
+        Custom(|f, op| map(f, op, |cx, x| is(cx, cx.abs(x), f64::INFINITY))),
     ),
     (
         "is_pos_inf",
-        By(|f, op| map(f, op, |cx, x| is(cx, x, f64::INFINITY))),
+        Custom(|f, op| map(f, op, |cx, x| is(cx, x, f64::INFINITY))),
     ),
     (
         "is_neg_inf",
-        By(|f, op| map(f, op, |cx, x| is(cx, x, f64::NEG_INFINITY))),
+        Custom(|f, op| map(f, op, |cx, x| is(cx, x, f64::NEG_INFINITY))),
     ),
 ];
 
 /// The function of two operands of this name without its dialect.
 pub fn binary(name: &str) -> Option<Binary> {
-    TABLE.iter().find_map(|r| match r {
-        (n, How::Binary(b)) if *n == name => Some(*b),
+    ELEMENTWISE.iter().find_map(|r| match r {
+        (n, LoweringRule::Binary(b)) if *n == name => Some(*b),
         _ => None,
     })
 }
 
 /// A function of one operand.
-fn map(f: &Frame<'_>, op: &Operation<'_>, write: fn(&dyn Emit, Val) -> Val) -> Result<Vals> {
+fn map(
+    f: &FunctionLowering<'_>,
+    op: &Operation<'_>,
+    write: fn(&dyn Emit, Val) -> Val,
+) -> Result<Vals> {
     let [x] = f.take(op)?;
     one(write(f.cx(), x))
 }
@@ -105,18 +112,18 @@ fn is(cx: &dyn Emit, x: Val, value: f64) -> Val {
     cx.compare(x, Comparison::Eq, cx.full_like(x, value))
 }
 
-fn complex(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn complex(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [re, im] = f.take(op)?;
     one(f.cx().complex(re, im))
 }
 
-fn select(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn select(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [p, a, b] = f.take(op)?;
     one(f.cx().select(p, a, f.outside(p, b)))
 }
 
 /// Bounds of rank 0 hold for every element.
-fn clamp(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn clamp(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [lo, x, hi] = f.take(op)?;
     let (cx, shape) = (f.cx(), f.cx().ty(x).shape);
     let full = |v: Val| {
@@ -157,7 +164,7 @@ pub fn total_order(op: &Operation<'_>) -> bool {
     a.and_then(Attr::word) == Some("TOTALORDER")
 }
 
-fn compare(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn compare(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, y] = f.take(op)?;
     let (cx, c) = (f.cx(), direction(op)?);
     if total_order(op) && cx.ty(x).dtype.is_float() {
@@ -208,7 +215,7 @@ pub fn extremum(cx: &dyn Emit, [x, y]: [Val; 2], max: bool) -> Val {
 }
 
 /// The high half of a product of integers.
-fn mulhi(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn mulhi(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, y] = f.take(op)?;
     let (cx, dtype) = (f.cx(), f.cx().ty(x).dtype);
     if !dtype.is_int() {
@@ -249,7 +256,7 @@ fn mulhi(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(cx.sub(cx.sub(cx.bitcast(product, dtype), less(x, y)), less(y, x)))
 }
 
-fn convert(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn convert(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     match op.result_types().and_then(|t| t.first()) {
         Some(ty @ Ty::Narrow(..)) => one(f.to_narrow(x, ty)),

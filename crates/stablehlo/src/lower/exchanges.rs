@@ -12,9 +12,9 @@
 //! The body of the loop is followed in terms of step and pivot, so it may be written in any way
 //! that these terms know.
 
-use super::factors::{Factor, Part};
-use super::frame::Frame;
-use super::loops::Counted;
+use super::factors::{LuPart, LuValue};
+use super::function::FunctionLowering;
+use super::loops::CountedLoop;
 use crate::ast;
 use cotangent_core::ops::{
     Binary, Combine, Comparison, Gather, Solve, TriangularSolve, Turn, While, Windows,
@@ -35,7 +35,7 @@ const UPPER: TriangularSolve = TriangularSolve {
     turn: Turn::None,
 };
 
-impl Frame<'_> {
+impl FunctionLowering<'_> {
     /// Keeps in mind what `lu` of `a` gave: packed factors, exchanges from `first`, the
     /// permutation, success.
     pub(super) fn factorised(
@@ -47,12 +47,15 @@ impl Frame<'_> {
     ) {
         let mut all = self.factors.borrow_mut();
         let parts = [
-            (packed, Part::Packed),
-            (exchanges, Part::Exchanges(first)),
-            (order, Part::Order),
+            (packed, LuPart::Packed),
+            (exchanges, LuPart::RowSwaps(first)),
+            (order, LuPart::Permutation),
         ];
-        for (v, part) in parts.into_iter().chain(success.map(|v| (v, Part::Success))) {
-            all.insert(v, Factor { part, a, order });
+        for (v, part) in parts
+            .into_iter()
+            .chain(success.map(|v| (v, LuPart::Success)))
+        {
+            all.insert(v, LuValue { part, a, order });
         }
     }
 
@@ -67,7 +70,7 @@ impl Frame<'_> {
     }
 
     /// What a value is: itself, with another origin, or where the factorisation was a success.
-    pub(super) fn factor(&self, v: Val) -> Option<Factor> {
+    pub(super) fn factor(&self, v: Val) -> Option<LuValue> {
         if let Some(&f) = self.factors.borrow().get(&v) {
             return Some(f);
         }
@@ -80,15 +83,15 @@ impl Frame<'_> {
         let (x, condition, less) = self.with_def(v, def).flatten()?;
         let f = self.factor(x)?;
         match (f.part, condition, less) {
-            (Part::Packed, Some(c), _) if self.succeeds(c) => Some(f),
-            (Part::Exchanges(first), _, Some(n)) => match self.number(n)? {
-                Scalar::I(n) => Some(Factor {
-                    part: Part::Exchanges(first - n),
+            (LuPart::Packed, Some(c), _) if self.succeeds(c) => Some(f),
+            (LuPart::RowSwaps(first), _, Some(n)) => match self.number(n)? {
+                Scalar::I(n) => Some(LuValue {
+                    part: LuPart::RowSwaps(first - n),
                     ..f
                 }),
                 _ => None,
             },
-            (Part::Exchanges(_) | Part::Order, None, None) => Some(f),
+            (LuPart::RowSwaps(_) | LuPart::Permutation, None, None) => Some(f),
             _ => None,
         }
     }
@@ -105,7 +108,7 @@ impl Frame<'_> {
         match self.with_def(condition, compared).flatten() {
             Some(Ok((info, zero))) => {
                 self.is_number(zero, 0)
-                    && self.factor(info).is_some_and(|f| f.part == Part::Success)
+                    && self.factor(info).is_some_and(|f| f.part == LuPart::Success)
             }
             Some(Err(inner)) => self.succeeds(inner),
             None => false,
@@ -116,7 +119,7 @@ impl Frame<'_> {
     pub(super) fn solved(&self, a: Val, b: Val, how: TriangularSolve) -> Option<Val> {
         let whole = self
             .factor(a)
-            .filter(|f| f.part == Part::Packed && how == UPPER)?;
+            .filter(|f| f.part == LuPart::Packed && how == UPPER)?;
         let half = self.reshaped_from(b);
         let (l, rows) = self
             .with_def(half, |op, x| {
@@ -125,7 +128,7 @@ impl Frame<'_> {
             .flatten()?;
         let same = self
             .factor(l)
-            .is_some_and(|f| f.part == Part::Packed && f.order == whole.order);
+            .is_some_and(|f| f.part == LuPart::Packed && f.order == whole.order);
         let (cx, ty) = (self.cx(), self.cx().ty(rows));
         if !same || ty != cx.ty(b) {
             return None;
@@ -171,7 +174,7 @@ impl Frame<'_> {
     fn is_order(&self, v: Val, order: Val) -> bool {
         if self
             .factor(v)
-            .is_some_and(|f| f.part == Part::Order && f.order == order)
+            .is_some_and(|f| f.part == LuPart::Permutation && f.order == order)
         {
             return true;
         }
@@ -248,28 +251,33 @@ fn takes_rows(g: &Gather, x: &Type, indices: &Type, axis: usize) -> bool {
 
 /// A place in the permutation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum At {
+enum PermutationIndex {
     Step,
     Pivot,
 }
 
 /// What a value of the loop's body is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Seen {
+enum BodyValue {
     Number(i128),
     False,
-    Index(At),
+    Index(PermutationIndex),
     Pivots,
-    Order,
+    Permutation,
     /// The element of the permutation at this place.
-    Element(At),
+    Element(PermutationIndex),
     /// The permutation with another element at this place: the one at the other place.
-    Half(At),
-    Exchanged,
+    HalfSwapped(PermutationIndex),
+    Swapped,
 }
 
 /// The results of a loop over exchanges, if it is one.
-pub(super) fn permutation(f: &Frame<'_>, c: &Counted, w: &While, x: &[Val]) -> Option<Vals> {
+pub(super) fn permutation(
+    f: &FunctionLowering<'_>,
+    c: &CountedLoop,
+    w: &While,
+    x: &[Val],
+) -> Option<Vals> {
     let (cx, nb) = (f.cx(), w.body_consts);
     let (consts, init) = x[w.cond_consts..].split_at(nb);
     let [k] = c.free()[..] else { return None };
@@ -284,16 +292,16 @@ pub(super) fn permutation(f: &Frame<'_>, c: &Counted, w: &While, x: &[Val]) -> O
     let (mut seeds, mut found) = (vec![None; nb + init.len()], None);
     for (p, seed) in seeds.iter_mut().enumerate() {
         *seed = match p.checked_sub(nb) {
-            Some(p) if p == k => Some(Seen::Order),
-            Some(p) if c.counts_steps(p) => Some(Seen::Index(At::Step)),
+            Some(p) if p == k => Some(BodyValue::Permutation),
+            Some(p) if c.counts_steps(p) => Some(BodyValue::Index(PermutationIndex::Step)),
             Some(p) if !c.stays(p) => None,
             _ => {
                 let v = if p < nb { consts[p] } else { init[p - nb] };
-                let pivots = f.factor(v).filter(|f| f.part == Part::Exchanges(0));
+                let pivots = f.factor(v).filter(|f| f.part == LuPart::RowSwaps(0));
                 match pivots {
                     Some(pivots) => {
                         found = Some((v, pivots));
-                        Some(Seen::Pivots)
+                        Some(BodyValue::Pivots)
                     }
                     None => f.number(v).and_then(integer),
                 }
@@ -306,32 +314,32 @@ pub(super) fn permutation(f: &Frame<'_>, c: &Counted, w: &While, x: &[Val]) -> O
         return None;
     }
     let y = follow(&w.body, &seeds, 0)?;
-    (y[k] == Some(Seen::Exchanged)).then(|| c.results(cx, init, |_| factor.order))
+    (y[k] == Some(BodyValue::Swapped)).then(|| c.results(cx, init, |_| factor.order))
 }
 
-fn integer(s: Scalar) -> Option<Seen> {
+fn integer(s: Scalar) -> Option<BodyValue> {
     if let Scalar::I(i) = s {
-        Some(Seen::Number(i))
+        Some(BodyValue::Number(i))
     } else {
         None
     }
 }
 
 /// Calls in calls are followed so deep.
-const DEPTH: usize = 8;
+const MAX_FOLLOWED_CALLS: usize = 8;
 
 /// What the results of a body are.
-fn follow(f: &Function, x: &[Option<Seen>], depth: usize) -> Option<Vec<Option<Seen>>> {
-    let mut seen: Vec<Option<Seen>> = vec![None; f.len()];
+fn follow(f: &Function, x: &[Option<BodyValue>], depth: usize) -> Option<Vec<Option<BodyValue>>> {
+    let mut seen: Vec<Option<BodyValue>> = vec![None; f.len()];
     f.params()
         .iter()
         .zip(x)
         .for_each(|(p, s)| seen[p.index()] = *s);
     for e in f.eqns() {
         let x = f.operands(e);
-        let of: Vec<Option<Seen>> = x.iter().map(|v| seen[v.index()]).collect();
+        let of: Vec<Option<BodyValue>> = x.iter().map(|v| seen[v.index()]).collect();
         if let Op::Call(c) = &e.op {
-            let y = (depth < DEPTH)
+            let y = (depth < MAX_FOLLOWED_CALLS)
                 .then(|| follow(&c.callee, &of, depth + 1))
                 .flatten()?;
             e.results().zip(y).for_each(|(r, s)| seen[r.index()] = s);
@@ -343,8 +351,8 @@ fn follow(f: &Function, x: &[Option<Seen>], depth: usize) -> Option<Vec<Option<S
     Some(f.results().iter().map(|r| seen[r.index()]).collect())
 }
 
-fn see(op: &Op, x: &[Option<Seen>], types: &[&Type], y: &Type) -> Option<Seen> {
-    use Seen::*;
+fn see(op: &Op, x: &[Option<BodyValue>], types: &[&Type], y: &Type) -> Option<BodyValue> {
+    use BodyValue::*;
     match op {
         Op::Constant(c) => match &c.value {
             cotangent_core::ops::Value::Splat(s) => integer(*s),
@@ -391,22 +399,28 @@ fn see(op: &Op, x: &[Option<Seen>], types: &[&Type], y: &Type) -> Option<Seen> {
     }
 }
 
-fn read(array: Option<Seen>, at: Option<Seen>) -> Option<Seen> {
+fn read(array: Option<BodyValue>, at: Option<BodyValue>) -> Option<BodyValue> {
     match (array?, at?) {
-        (Seen::Pivots, Seen::Index(At::Step)) => Some(Seen::Index(At::Pivot)),
-        (Seen::Order, Seen::Index(at)) => Some(Seen::Element(at)),
+        (BodyValue::Pivots, BodyValue::Index(PermutationIndex::Step)) => {
+            Some(BodyValue::Index(PermutationIndex::Pivot))
+        }
+        (BodyValue::Permutation, BodyValue::Index(at)) => Some(BodyValue::Element(at)),
         _ => None,
     }
 }
 
-fn write(array: Option<Seen>, at: Option<Seen>, element: Option<Seen>) -> Option<Seen> {
-    let (Seen::Index(at), Seen::Element(from)) = (at?, element?) else {
+fn write(
+    array: Option<BodyValue>,
+    at: Option<BodyValue>,
+    element: Option<BodyValue>,
+) -> Option<BodyValue> {
+    let (BodyValue::Index(at), BodyValue::Element(from)) = (at?, element?) else {
         return None;
     };
     match array? {
-        Seen::Order if at != from => Some(Seen::Half(at)),
+        BodyValue::Permutation if at != from => Some(BodyValue::HalfSwapped(at)),
         // Where both are one place, both writes put there what is there.
-        Seen::Half(first) if at != first && from == first => Some(Seen::Exchanged),
+        BodyValue::HalfSwapped(first) if at != first && from == first => Some(BodyValue::Swapped),
         _ => None,
     }
 }

@@ -1,28 +1,28 @@
 //! Integers that are extents: what `get_dimension_size` gives, computed with and put together, is
 //! read back as dimensions, so that dynamic shapes become symbolic ones.
 
-use super::frame::Frame;
+use super::function::FunctionLowering;
 use cotangent_core::ops::{Binary, Comparison, Value};
 use cotangent_core::{Dim, Op, Scalar, Val};
 
 /// `plus - minus`: numbers on the way to an extent may be negative.
 #[derive(Clone)]
-struct Signed {
+struct SignedExtent {
     plus: Dim,
     minus: Dim,
 }
 
-impl From<Dim> for Signed {
-    fn from(plus: Dim) -> Signed {
-        Signed {
+impl From<Dim> for SignedExtent {
+    fn from(plus: Dim) -> SignedExtent {
+        SignedExtent {
             plus,
             minus: Dim::Const(0),
         }
     }
 }
 
-impl From<Signed> for Dim {
-    fn from(s: Signed) -> Dim {
+impl From<SignedExtent> for Dim {
+    fn from(s: SignedExtent) -> Dim {
         if s.minus.is(0) {
             s.plus
         } else {
@@ -31,8 +31,8 @@ impl From<Signed> for Dim {
     }
 }
 
-impl Signed {
-    fn number(n: i128) -> Option<Signed> {
+impl SignedExtent {
+    fn number(n: i128) -> Option<SignedExtent> {
         let size = Dim::Const(
             usize::try_from(n.unsigned_abs())
                 .ok()
@@ -40,12 +40,12 @@ impl Signed {
         );
         let zero = Dim::Const(0);
         Some(if n < 0 {
-            Signed {
+            SignedExtent {
                 plus: zero,
                 minus: size,
             }
         } else {
-            Signed {
+            SignedExtent {
                 plus: size,
                 minus: zero,
             }
@@ -58,13 +58,13 @@ impl Signed {
 }
 
 /// At most so many definitions are followed.
-const STEPS: usize = 512;
+const MAX_FOLLOWED_DEFINITIONS: usize = 512;
 /// Shapes have at most so many axes here.
-const LONG: usize = 64;
+const MAX_FOLLOWED_ELEMENTS: usize = 64;
 
 /// What an operation is to the extents that go through it.
-enum Step {
-    Known(Vec<Signed>),
+enum ExtentStep {
+    Known(Vec<SignedExtent>),
     Same,
     Joined,
     Taken(usize, usize, usize),
@@ -73,7 +73,7 @@ enum Step {
     Computed(Binary),
 }
 
-impl Frame<'_> {
+impl FunctionLowering<'_> {
     /// The elements of an integer value as dimensions, if they are such.
     pub fn extents(&self, v: Val) -> Option<Vec<Dim>> {
         Some(
@@ -114,11 +114,15 @@ impl Frame<'_> {
             .collect()
     }
 
-    fn follow(&self, v: Val, steps: &mut usize, bind: bool) -> Option<Vec<Signed>> {
+    fn follow(&self, v: Val, steps: &mut usize, bind: bool) -> Option<Vec<SignedExtent>> {
         let ty = self.cx().ty(v);
-        let n = ty.shape.numel().as_const().filter(|&n| n <= LONG)?;
+        let n = ty
+            .shape
+            .numel()
+            .as_const()
+            .filter(|&n| n <= MAX_FOLLOWED_ELEMENTS)?;
         *steps += 1;
-        if *steps > STEPS || !ty.dtype.is_int() {
+        if *steps > MAX_FOLLOWED_DEFINITIONS || !ty.dtype.is_int() {
             return None;
         }
         let found = self.with_def(v, |op, x| (step(op, n), x.to_vec()));
@@ -129,21 +133,21 @@ impl Frame<'_> {
         };
         let mut of = |k: usize| self.follow(*x.get(k)?, steps, bind);
         match step {
-            Step::Known(d) => Some(d),
-            Step::Same => of(0),
-            Step::Joined => (0..x.len())
+            ExtentStep::Known(d) => Some(d),
+            ExtentStep::Same => of(0),
+            ExtentStep::Joined => (0..x.len())
                 .map(of)
                 .collect::<Option<Vec<_>>>()
                 .map(|parts| parts.concat()),
-            Step::Taken(from, to, by) => {
+            ExtentStep::Taken(from, to, by) => {
                 Some(of(0)?.get(from..to)?.iter().step_by(by).cloned().collect())
             }
-            Step::Repeated(n) => match &of(0)?[..] {
+            ExtentStep::Repeated(n) => match &of(0)?[..] {
                 [d] => Some(vec![d.clone(); n]),
                 d if d.len() == n => Some(d.to_vec()),
                 _ => None,
             },
-            Step::Chosen => {
+            ExtentStep::Chosen => {
                 let compared = |op: &Op, x: &[Val]| match op {
                     Op::Compare(c) => Some((c.0, [x[0], x[1]])),
                     _ => None,
@@ -164,7 +168,7 @@ impl Frame<'_> {
                     None
                 }
             }
-            Step::Computed(b) => of(0)?
+            ExtentStep::Computed(b) => of(0)?
                 .into_iter()
                 .zip(of(1)?)
                 .map(|(a, c)| compute(b, a, c))
@@ -173,16 +177,16 @@ impl Frame<'_> {
     }
 }
 
-fn step(op: &Op, n: usize) -> Option<Step> {
+fn step(op: &Op, n: usize) -> Option<ExtentStep> {
     let number = |s: Scalar| {
         if let Scalar::I(i) = s {
-            Signed::number(i)
+            SignedExtent::number(i)
         } else {
             None
         }
     };
     Some(match op {
-        Op::Constant(c) => Step::Known(match &c.value {
+        Op::Constant(c) => ExtentStep::Known(match &c.value {
             Value::Splat(s) => vec![number(*s)?; n],
             Value::Extent(d) => vec![d.clone().into(); n],
             Value::Dense(a) => match a.wide() {
@@ -193,15 +197,15 @@ fn step(op: &Op, n: usize) -> Option<Step> {
                 _ => return None,
             },
         }),
-        Op::Convert(_) | Op::Reshape(_) => Step::Same,
-        Op::Concatenate(c) if c.axis == 0 => Step::Joined,
-        Op::Select(_) => Step::Chosen,
-        Op::BroadcastInDim(_) => Step::Repeated(n),
+        Op::Convert(_) | Op::Reshape(_) => ExtentStep::Same,
+        Op::Concatenate(c) if c.axis == 0 => ExtentStep::Joined,
+        Op::Select(_) => ExtentStep::Chosen,
+        Op::BroadcastInDim(_) => ExtentStep::Repeated(n),
         Op::Slice(s) => match (&s.start[..], &s.limit[..], &s.stride[..]) {
-            ([a], [b], [by]) => Step::Taken(a.as_const()?, b.as_const()?, *by),
+            ([a], [b], [by]) => ExtentStep::Taken(a.as_const()?, b.as_const()?, *by),
             _ => return None,
         },
-        Op::Binary(b) => Step::Computed(*b),
+        Op::Binary(b) => ExtentStep::Computed(*b),
         _ => return None,
     })
 }
@@ -217,17 +221,17 @@ fn holds(c: Comparison, a: i128, b: i128) -> bool {
     }
 }
 
-fn compute(op: Binary, a: Signed, b: Signed) -> Option<Signed> {
+fn compute(op: Binary, a: SignedExtent, b: SignedExtent) -> Option<SignedExtent> {
     Some(match op {
-        Binary::Add => Signed {
+        Binary::Add => SignedExtent {
             plus: a.plus + b.plus,
             minus: a.minus + b.minus,
         },
-        Binary::Sub => Signed {
+        Binary::Sub => SignedExtent {
             plus: a.plus + b.minus,
             minus: a.minus + b.plus,
         },
-        Binary::Mul => Signed {
+        Binary::Mul => SignedExtent {
             plus: a.plus.clone() * b.plus.clone() + a.minus.clone() * b.minus.clone(),
             minus: a.plus * b.minus + a.minus * b.plus,
         },
@@ -237,7 +241,7 @@ fn compute(op: Binary, a: Signed, b: Signed) -> Option<Signed> {
         Binary::Rem => {
             let d = usize::try_from(b.as_const()?).ok().filter(|&d| d > 0)?;
             let a = Dim::from(a);
-            Signed {
+            SignedExtent {
                 minus: a.floor_div(d) * Dim::Const(d),
                 plus: a,
             }
@@ -248,7 +252,7 @@ fn compute(op: Binary, a: Signed, b: Signed) -> Option<Signed> {
         Binary::Max if a.as_const() == Some(0) && b.as_const().is_none() => {
             Dim::from(b).affine(1, 0).into()
         }
-        _ => Signed::number(match (op, a.as_const()?, b.as_const()?) {
+        _ => SignedExtent::number(match (op, a.as_const()?, b.as_const()?) {
             (Binary::Max, x, y) => x.max(y),
             (Binary::Min, x, y) => x.min(y),
             _ => return None,

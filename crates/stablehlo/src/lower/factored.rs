@@ -6,12 +6,12 @@
 //! are LAPACK's for real matrices; of complex ones, and of columns that `qr` does not have, the
 //! reflectors are read.
 
-use super::factors::Packed;
-use super::frame::Frame;
+use super::factors::PackedQr;
+use super::function::FunctionLowering;
 use cotangent_core::ops::{Binary, Comparison, Op};
 use cotangent_core::{Type, Val};
 
-impl Frame<'_> {
+impl FunctionLowering<'_> {
     /// Keeps in mind that `packed` and `taus` are the factors of `a`.
     pub(super) fn factored(&self, a: Val, packed: Val, taus: Val) {
         let (cx, ty) = (self.cx(), self.cx().ty(a));
@@ -33,7 +33,7 @@ impl Frame<'_> {
         };
         self.packed.borrow_mut().insert(
             packed,
-            Packed {
+            PackedQr {
                 taus,
                 q: y[0],
                 upper,
@@ -52,7 +52,9 @@ impl Frame<'_> {
             let upper = self
                 .cx()
                 .slice(p.upper, &vec![0usize.into(); start.len()], &shape, stride);
-            self.packed.borrow_mut().insert(part, Packed { upper, ..p });
+            self.packed
+                .borrow_mut()
+                .insert(part, PackedQr { upper, ..p });
         }
     }
 
@@ -70,7 +72,7 @@ impl Frame<'_> {
         }
     }
 
-    fn packed_as(&self, v: Val) -> Option<Packed> {
+    fn packed_as(&self, v: Val) -> Option<PackedQr> {
         self.packed.borrow().get(&v).copied()
     }
 

@@ -2,8 +2,8 @@
 
 use super::attributes::{attribute, axes, find, size, sizes};
 use super::body::{Body, Fold};
-use super::frame::{Frame, one};
-use super::row::{How::By, Row};
+use super::function::{FunctionLowering, one};
+use super::row::{LoweringRow, LoweringRule::Custom};
 use crate::ast::{Attr, Operation};
 use cotangent_core::ops::{
     Binary, Bounds, Checkpoint, Combine, Comparison, Scan, Scatter, Windows,
@@ -12,16 +12,16 @@ use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Emit, Result, Type, Val, bail};
 use std::sync::Arc;
 
-pub const TABLE: &[Row] = &[
-    ("dynamic_slice", By(dynamic_slice)),
-    ("dynamic_update_slice", By(dynamic_update_slice)),
-    ("gather", By(gather)),
-    ("dynamic_gather", By(dynamic_gather)),
-    ("scatter", By(scatter)),
-    ("torch_index_select", By(index_select)),
+pub const INDEXING: &[LoweringRow] = &[
+    ("dynamic_slice", Custom(dynamic_slice)),
+    ("dynamic_update_slice", Custom(dynamic_update_slice)),
+    ("gather", Custom(gather)),
+    ("dynamic_gather", Custom(dynamic_gather)),
+    ("scatter", Custom(scatter)),
+    ("torch_index_select", Custom(index_select)),
 ];
 
-fn dynamic_slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn dynamic_slice(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let x = f.operands(op)?;
     let sizes: Vec<Dim> = sizes(op, &["sizes", "slice_sizes"])?
         .into_iter()
@@ -33,7 +33,7 @@ fn dynamic_slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
 }
 
-fn dynamic_update_slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn dynamic_update_slice(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     match &f.operands(op)?[..] {
         [x, u, start @ ..] => one(f.cx().dynamic_update_slice(*x, *u, start)),
         _ => bail!(Arity, "`{}` needs an operand and an update", op.name),
@@ -90,7 +90,7 @@ fn in_order(op: &Operation<'_>, mut w: Windows) -> Result<Windows> {
     Ok(w)
 }
 
-fn gather(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn gather(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, indices] = f.take(op)?;
     let sizes: Vec<Dim> = sizes(op, &["slice_sizes"])?
         .into_iter()
@@ -101,7 +101,7 @@ fn gather(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         .gather(&gather_windows(op)?, &sizes, Bounds::Clip, x, indices))
 }
 
-fn dynamic_gather(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn dynamic_gather(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, indices, sizes] = f.take(op)?;
     let Some(sizes) = f.extents(sizes) else {
         bail!(
@@ -116,7 +116,7 @@ fn dynamic_gather(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// `dynamic_gather`'s older relative: whole parts of an operand.
-fn index_select(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn index_select(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, indices] = f.take(op)?;
     let (axis, batch) = (size(op, &["dim"])?, size(op, &["batch_dims"]).unwrap_or(0));
     if batch != 0 {
@@ -130,7 +130,7 @@ fn index_select(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Any number of operands, each combined with its own updates.
-fn scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let x = f.operands(op)?;
     let n = x.len() / 2;
     let (Some(region), true) = (op.regions.first(), x.len() == 2 * n + 1) else {
@@ -186,7 +186,7 @@ fn scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// A scatter with any body: a loop over the updates, one element after the other, in order.
 fn fold_updates(
-    f: &Frame<'_>,
+    f: &FunctionLowering<'_>,
     body: &Body,
     w: &Windows,
     x: &[Val],
@@ -265,7 +265,7 @@ fn fold_updates(
 
 /// A window that does not fit is not written at all, while [`Bounds::Drop`] writes what fits: its
 /// index is moved to where nothing fits.
-fn whole_windows(f: &Frame<'_>, w: &Windows, x: Val, indices: Val, updates: Val) -> Val {
+fn whole_windows(f: &FunctionLowering<'_>, w: &Windows, x: Val, indices: Val, updates: Val) -> Val {
     let cx = f.cx();
     let (tx, ti, tu) = (cx.ty(x), cx.ty(indices), cx.ty(updates));
     let mut left =

@@ -12,9 +12,9 @@
 //! these depend on the library that computed them.
 
 use super::attributes::{attribute, find};
-use super::frame::{Frame, one};
+use super::function::{FunctionLowering, one};
 use super::householder::{self, Reflectors};
-use super::row::{How::By, Row};
+use super::row::{LoweringRow, LoweringRule::Custom};
 use crate::ast::{Attr, Operation};
 use cotangent_core::ops::{
     Binary, Cholesky, Comparison, Eig, EigOrder, Eigh, Lu, Op, Schur, Svd, TriangularSolve, Turn,
@@ -22,41 +22,41 @@ use cotangent_core::ops::{
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Scalar, bail};
 
-pub const TABLE: &[Row] = &[
-    ("cholesky", By(cholesky)),
-    ("triangular_solve", By(triangular_solve)),
-    ("LuDecomposition", By(lu)),
-    ("Qr", By(|f, op| qr(f, op, 0, false))),
-    ("ProductOfElementaryHouseholderReflectors", By(product)),
-    ("Eigh", By(eigh)),
-    ("tridiagonal_solve_perturbed_ffi", By(tridiagonal)),
+pub const LAPACK: &[LoweringRow] = &[
+    ("cholesky", Custom(cholesky)),
+    ("triangular_solve", Custom(triangular_solve)),
+    ("LuDecomposition", Custom(lu)),
+    ("Qr", Custom(|f, op| qr(f, op, 0, false))),
+    ("ProductOfElementaryHouseholderReflectors", Custom(product)),
+    ("Eigh", Custom(eigh)),
+    ("tridiagonal_solve_perturbed_ffi", Custom(tridiagonal)),
 ];
 
 /// Routines without their element type.
-const ROUTINES: &[Row] = &[
-    ("potrf", By(potrf)),
-    ("trsm", By(trsm)),
-    ("getrf", By(getrf)),
-    ("geqrf", By(|f, op| qr(f, op, 0, false))),
-    ("geqp3", By(|f, op| qr(f, op, 0, true))),
-    ("gehrd", By(|f, op| qr(f, op, 1, false))),
-    ("sytrd", By(sytrd)),
-    ("hetrd", By(sytrd)),
-    ("orgqr", By(product)),
-    ("ungqr", By(product)),
-    ("ormqr", By(multiply)),
-    ("unmqr", By(multiply)),
-    ("syevd", By(syevd)),
-    ("heevd", By(syevd)),
-    ("gesdd", By(svd)),
-    ("gesvd", By(svd)),
-    ("geev", By(geev)),
-    ("gees", By(gees)),
-    ("gtsv", By(gtsv)),
+const ROUTINES: &[LoweringRow] = &[
+    ("potrf", Custom(potrf)),
+    ("trsm", Custom(trsm)),
+    ("getrf", Custom(getrf)),
+    ("geqrf", Custom(|f, op| qr(f, op, 0, false))),
+    ("geqp3", Custom(|f, op| qr(f, op, 0, true))),
+    ("gehrd", Custom(|f, op| qr(f, op, 1, false))),
+    ("sytrd", Custom(sytrd)),
+    ("hetrd", Custom(sytrd)),
+    ("orgqr", Custom(product)),
+    ("ungqr", Custom(product)),
+    ("ormqr", Custom(multiply)),
+    ("unmqr", Custom(multiply)),
+    ("syevd", Custom(syevd)),
+    ("heevd", Custom(syevd)),
+    ("gesdd", Custom(svd)),
+    ("gesvd", Custom(svd)),
+    ("geev", Custom(geev)),
+    ("gees", Custom(gees)),
+    ("gtsv", Custom(gtsv)),
 ];
 
 /// The routine of this name, `lapack_dgetrf_ffi`.
-pub fn routine(target: &str) -> Option<super::row::How> {
+pub fn routine(target: &str) -> Option<super::row::LoweringRule> {
     let name = target.strip_prefix("lapack_")?.trim_end_matches("_ffi");
     let name = name.strip_prefix(['s', 'd', 'c', 'z'])?;
     ROUTINES.iter().find(|r| r.0 == name).map(|r| r.1)
@@ -80,7 +80,7 @@ fn letter(op: &Operation<'_>, name: &str) -> Result<char> {
 }
 
 /// The first `N` operands: some routines say their options as operands, too.
-fn first<const N: usize>(f: &Frame<'_>, op: &Operation<'_>) -> Result<[Val; N]> {
+fn first<const N: usize>(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<[Val; N]> {
     let x = f.operands(op)?;
     match x.first_chunk::<N>() {
         Some(x) => Ok(*x),
@@ -89,7 +89,7 @@ fn first<const N: usize>(f: &Frame<'_>, op: &Operation<'_>) -> Result<[Val; N]> 
 }
 
 /// The operands of a routine: matrices.
-fn matrices<const N: usize>(f: &Frame<'_>, op: &Operation<'_>) -> Result<[Val; N]> {
+fn matrices<const N: usize>(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<[Val; N]> {
     let x = first(f, op)?;
     match f.cx().ty(x[0]).rank() {
         0 | 1 => bail!(
@@ -103,12 +103,12 @@ fn matrices<const N: usize>(f: &Frame<'_>, op: &Operation<'_>) -> Result<[Val; N
 }
 
 /// A matrix whose Hermitian part is that of which one triangle is given: all that is read of it.
-fn half_read(f: &Frame<'_>, a: Val, lower: bool) -> Val {
+fn half_read(f: &FunctionLowering<'_>, a: Val, lower: bool) -> Val {
     symmetrized(f, a).unwrap_or_else(|| hermitian(f.cx(), a, lower))
 }
 
 /// `x`, if this is `(x + xᵀ) / 2` of real matrices.
-fn symmetrized(f: &Frame<'_>, a: Val) -> Option<Val> {
+fn symmetrized(f: &FunctionLowering<'_>, a: Val) -> Option<Val> {
     let def = |v: Val| f.with_def(v, |op, x| (op.clone(), x.to_vec()));
     let (Op::Binary(Binary::Div), halved) = def(a)? else {
         return None;
@@ -138,7 +138,7 @@ fn hermitian(cx: &dyn Emit, a: Val, lower: bool) -> Val {
     cx.add(whole, cx.adjoint(rest))
 }
 
-fn factor(f: &Frame<'_>, a: Val, lower: bool) -> Val {
+fn factor(f: &FunctionLowering<'_>, a: Val, lower: bool) -> Val {
     let cx = f.cx();
     if let Some(wide) = single(f, a) {
         let to = cx.ty(a).dtype;
@@ -148,18 +148,18 @@ fn factor(f: &Frame<'_>, a: Val, lower: bool) -> Val {
     if lower { l } else { cx.adjoint(l) }
 }
 
-fn cholesky(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn cholesky(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let lower = op.attr("lower").and_then(Attr::bool) != Some(false);
     one(factor(f, a, lower))
 }
 
 /// No failure.
-fn fine(f: &Frame<'_>, op: &Operation<'_>, k: usize) -> Result<Val> {
+fn fine(f: &FunctionLowering<'_>, op: &Operation<'_>, k: usize) -> Result<Val> {
     Ok(f.cx().zeros(&f.result(op, k)?))
 }
 
-fn potrf(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn potrf(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let cx = f.cx();
     let l = factor(f, a, letter(op, "uplo")? == 'L');
@@ -180,7 +180,7 @@ fn potrf(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(Vals::from_slice(&[l, cx.convert(bad, info.dtype)]))
 }
 
-fn triangular_solve(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn triangular_solve(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a, b] = matrices(f, op)?;
     let is = |name: &str, default: bool| op.attr(name).map_or(Some(default), Attr::bool);
     let turn = match op.attr("transpose_a").and_then(Attr::word) {
@@ -219,7 +219,7 @@ fn triangular_solve(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
 }
 
-fn trsm(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn trsm(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a, b] = matrices(f, op)?;
     let how = TriangularSolve {
         left: letter(op, "side")? == 'L',
@@ -235,12 +235,12 @@ fn trsm(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// The element type that matrices of half precision are computed in.
-fn single(f: &Frame<'_>, a: Val) -> Option<DType> {
+fn single(f: &FunctionLowering<'_>, a: Val) -> Option<DType> {
     matches!(f.cx().ty(a).dtype, DType::F16 | DType::BF16).then_some(DType::F32)
 }
 
 /// The second of two systems whose matrices are the factors of one is that one's.
-fn solve_triangular(f: &Frame<'_>, a: Val, b: Val, how: TriangularSolve) -> Val {
+fn solve_triangular(f: &FunctionLowering<'_>, a: Val, b: Val, how: TriangularSolve) -> Val {
     if let Some(wide) = single(f, a) {
         let (cx, to) = (f.cx(), f.cx().ty(b).dtype);
         return cx.convert(
@@ -253,7 +253,7 @@ fn solve_triangular(f: &Frame<'_>, a: Val, b: Val, how: TriangularSolve) -> Val 
 }
 
 /// Exchanges count from 1.
-fn getrf(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn getrf(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let (cx, y) = (f.cx(), f.cx().emit(Lu.into(), &[a]));
     let (pivots, info) = (cx.add(y[1], cx.full_like(y[1], 1i64)), fine(f, op, 2)?);
@@ -262,7 +262,7 @@ fn getrf(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Packed factors, exchanges that count from 0, and the permutation.
-fn lu(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn lu(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let y = f.cx().emit(Lu.into(), &[a]);
     f.factorised(a, [y[0], y[1], y[2]], 0, None);
@@ -271,7 +271,7 @@ fn lu(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// `geqrf`, `gehrd`: packed reflectors, their factors, and success where the routine says it;
 /// `geqp3` has exchanged columns in the second place.
-fn qr(f: &Frame<'_>, op: &Operation<'_>, offset: usize, pivoted: bool) -> Result<Vals> {
+fn qr(f: &FunctionLowering<'_>, op: &Operation<'_>, offset: usize, pivoted: bool) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let r = Reflectors { offset, pivoted };
     let [packed, taus, columns] = r.reduce(f.cx(), a)?;
@@ -293,7 +293,7 @@ fn qr(f: &Frame<'_>, op: &Operation<'_>, offset: usize, pivoted: bool) -> Result
 
 /// A symmetric matrix made tridiagonal is one made Hessenberg. From the upper triangle: the same,
 /// with rows and columns counted from the end.
-fn sytrd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn sytrd(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let cx = f.cx();
     let (ty, real) = (cx.ty(a), f.result(op, 1)?.dtype);
@@ -330,7 +330,7 @@ fn sytrd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 /// `A = Q T Qᴴ`, the eigenvalues (of a real matrix in two parts), how many were selected, and
 /// success. What the page of the routine promises is what the core's `schur` does; signs of columns
 /// are ours.
-fn gees(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn gees(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let (cx, ty) = (f.cx(), f.cx().ty(a));
     let y = cx.emit(Schur.into(), &[a]);
@@ -359,7 +359,7 @@ fn gees(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// The first columns of the product of reflectors.
-fn product(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn product(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a, taus] = matrices(f, op)?;
     let ty = f.cx().ty(a);
     if let Some(q) = f.orthogonal(a, taus, &ty) {
@@ -374,7 +374,7 @@ fn product(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// The product of reflectors, or its adjoint, times a matrix.
-fn multiply(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn multiply(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a, taus, c] = matrices(f, op)?;
     let is = |name: &str| setting(op, name).and_then(Attr::bool).unwrap_or(false);
     let turned = is("transpose");
@@ -382,7 +382,7 @@ fn multiply(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Eigenvectors and eigenvalues of the Hermitian matrix of which one triangle is given.
-fn decomposed(f: &Frame<'_>, a: Val, lower: bool, vectors: bool) -> (Val, Val) {
+fn decomposed(f: &FunctionLowering<'_>, a: Val, lower: bool, vectors: bool) -> (Val, Val) {
     let cx = f.cx();
     let y = cx.emit(Eigh { vectors }.into(), &[half_read(f, a, lower)]);
     match y[..] {
@@ -391,14 +391,14 @@ fn decomposed(f: &Frame<'_>, a: Val, lower: bool, vectors: bool) -> (Val, Val) {
     }
 }
 
-fn syevd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn syevd(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let (v, w) = decomposed(f, a, letter(op, "uplo")? == 'L', letter(op, "mode")? == 'V');
     Ok(Vals::from_slice(&[v, w, fine(f, op, 2)?]))
 }
 
 /// As it is called on other platforms: the first number of the configuration says which triangle.
-fn eigh(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn eigh(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let upper = find(op, &["backend_config"])
         .and_then(Attr::word)
@@ -408,7 +408,7 @@ fn eigh(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// The operand's place, singular values, vectors on both sides, success.
-fn svd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn svd(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let cx = f.cx();
     let (vectors, full) = match letter(op, "mode")? {
@@ -430,7 +430,7 @@ fn svd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// Eigenvalues (of a real matrix in two parts), left and right eigenvectors, success: in the order
 /// of LAPACK, every vector of length 1 with a real largest component.
-fn geev(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn geev(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let (cx, real) = (f.cx(), !f.cx().ty(a).dtype.is_complex());
     let (left, right) = (
@@ -499,13 +499,13 @@ fn banded(cx: &dyn Emit, dl: Val, d: Val, du: Val) -> Val {
     cx.add(cx.add(part(dl, -1), part(d, 0)), part(du, 1))
 }
 
-fn tridiagonal(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn tridiagonal(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [dl, d, du, b] = first(f, op)?;
     one(f.cx().solve(banded(f.cx(), dl, d, du), b))
 }
 
 /// The diagonals, the solution, success.
-fn gtsv(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn gtsv(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [dl, d, du, b] = first(f, op)?;
     let cx = f.cx();
     // Every diagonal has as many elements as the main one.

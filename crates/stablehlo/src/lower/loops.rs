@@ -11,7 +11,7 @@
 //! change become constants; arrays read at `±t + b` within bounds become inputs; carries only
 //! written at `±t + b` become stacked results.
 
-use super::frame::Frame;
+use super::function::FunctionLowering;
 use cotangent_core::graph::{Def, Eqn};
 use cotangent_core::ops::{Binary, Checkpoint, Comparison, Scan, Unary, Value, While};
 use cotangent_core::primitive::Vals;
@@ -59,14 +59,14 @@ enum Carry {
 }
 
 /// A loop that counts.
-pub(super) struct Counted {
+pub(super) struct CountedLoop {
     steps: usize,
     carries: Vec<Carry>,
     /// Values of the body that are `a t + b`.
     affine: Vec<Option<Affine>>,
 }
 
-fn number(f: &Frame<'_>, v: Val) -> Option<i128> {
+fn number(f: &FunctionLowering<'_>, v: Val) -> Option<i128> {
     let ty = f.cx().ty(v);
     match f.number(v)? {
         Scalar::I(i) if ty.rank() == 0 && ty.dtype.is_int() => Some(i),
@@ -74,8 +74,8 @@ fn number(f: &Frame<'_>, v: Val) -> Option<i128> {
     }
 }
 
-impl Counted {
-    pub(super) fn new(f: &Frame<'_>, w: &While, x: &[Val]) -> Option<Counted> {
+impl CountedLoop {
+    pub(super) fn new(f: &FunctionLowering<'_>, w: &While, x: &[Val]) -> Option<CountedLoop> {
         let (n, nc, nb) = (w.carry(), w.cond_consts, w.body_consts);
         let (body, init) = (&*w.body, &x[nc + nb..]);
         let params = &body.params()[nb..];
@@ -124,7 +124,7 @@ impl Counted {
                 carries[k] = Carry::Stack { eqn, row };
             }
         }
-        Some(Counted {
+        Some(CountedLoop {
             steps,
             carries,
             affine,
@@ -132,7 +132,7 @@ impl Counted {
     }
 
     /// Writes the scan, and what its results have become.
-    pub(super) fn write(&self, f: &Frame<'_>, w: &While, x: &[Val]) -> Result<Vals> {
+    pub(super) fn write(&self, f: &FunctionLowering<'_>, w: &While, x: &[Val]) -> Result<Vals> {
         let (nc, nb) = (w.cond_consts, w.body_consts);
         let (consts, init) = (&x[nc..nc + nb], &x[nc + nb..]);
         let (cx, body) = (f.cx(), &*w.body);
@@ -314,12 +314,12 @@ impl Counted {
 
     /// Reads of a row of something that does not change: a slice of extent 1 at the step, and the
     /// reshape behind it.
-    fn rows(&self, body: &Function, nb: usize) -> Vec<Row> {
+    fn rows(&self, body: &Function, nb: usize) -> Vec<RowRead> {
         let fixed = |v: Val| match body.def(v) {
             Def::Param(p) => p < nb || matches!(self.carries[p - nb], Carry::Fixed),
             Def::Eqn(_) => false,
         };
-        let mut out: Vec<Row> = Vec::new();
+        let mut out: Vec<RowRead> = Vec::new();
         for e in body.eqns() {
             let Op::Reshape(_) = e.op else { continue };
             let Def::Eqn(i) = body.def(body.operands(e)[0]) else {
@@ -347,14 +347,14 @@ impl Counted {
                 && *body.ty(result).shape == ty.shape[1..]
                 && in_bounds(row, ty, self.steps)
             {
-                out.push(Row { array, row, result });
+                out.push(RowRead { array, row, result });
             }
         }
         out
     }
 
     /// What the new body computes: not what is read and written by the scan itself.
-    fn needed(&self, body: &Function, nb: usize, rows: &[Row]) -> Vec<bool> {
+    fn needed(&self, body: &Function, nb: usize, rows: &[RowRead]) -> Vec<bool> {
         let mut need = vec![false; body.len()];
         for (k, c) in self.carries.iter().enumerate() {
             match c {
@@ -377,7 +377,7 @@ impl Counted {
 }
 
 /// A row of `array` is read at each step.
-struct Row {
+struct RowRead {
     array: Val,
     row: Affine,
     result: Val,

@@ -18,12 +18,12 @@ mod exchanges;
 mod extents;
 mod factored;
 mod factors;
-mod frame;
+mod function;
 mod householder;
 mod indexing;
 mod lapack;
 mod loops;
-mod lowering;
+mod module;
 mod narrow;
 mod needed;
 mod reduce;
@@ -34,25 +34,25 @@ mod sparse;
 pub mod special;
 mod table;
 
-use crate::ast::{Module, Region};
+use crate::ast::{ParsedModule, Region};
 use attributes::callee;
 use cotangent_core::transform::Session;
 use cotangent_core::{Code, Error, Function, Result};
-use frame::Frame;
-use lowering::Lowering;
+use function::FunctionLowering;
+use module::ModuleLowering;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// A function that is called once is written where it is called, in calls of calls up to this
 /// depth.
-const DEEP: usize = 48;
+const MAX_EXPANSION_DEPTH: usize = 48;
 
 /// The functions of a text, and what is to be said about the text.
 type Lowered = (Vec<Result<Arc<Function>>>, Vec<String>);
 
 /// The functions of the text that have a body, in order: all of them, or the one of this name.
-pub fn lower(text: &Module<'_>, only: Option<&str>) -> Result<Lowered> {
+pub fn lower(text: &ParsedModule<'_>, only: Option<&str>) -> Result<Lowered> {
     let mut by_name = FxHashMap::default();
     for (i, f) in text.functions.iter().enumerate() {
         if by_name.insert(&*f.name, i).is_some() {
@@ -87,14 +87,14 @@ pub fn lower(text: &Module<'_>, only: Option<&str>) -> Result<Lowered> {
             if calls[c] == 1
                 && place[c] < at
                 && text.functions[c].body.is_some()
-                && height[c] + 1 < DEEP
+                && height[c] + 1 < MAX_EXPANSION_DEPTH
             {
                 height[i] = height[i].max(height[c] + 1);
                 within[c] = true;
             }
         }
     }
-    let lowering = Lowering {
+    let lowering = ModuleLowering {
         text,
         by_name,
         calls,
@@ -109,7 +109,7 @@ pub fn lower(text: &Module<'_>, only: Option<&str>) -> Result<Lowered> {
         let f = &text.functions[i];
         // What is written into its only caller is lowered there, unless it is asked for by itself.
         if f.body.is_some() && !(within[i] && only.is_some_and(|o| o != i)) {
-            let r = Frame::function(&lowering, f, table::lower);
+            let r = FunctionLowering::function(&lowering, f, table::lower);
             lowering.done.borrow_mut()[i] = Some(r);
         }
     }

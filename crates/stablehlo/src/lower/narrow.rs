@@ -8,13 +8,13 @@
 //! casts) is computed from the bits of the narrow type. Tangents are those of the wider type: what
 //! is rounded counts as itself.
 
-use super::frame::{Frame, one};
+use super::function::{FunctionLowering, one};
 use crate::ast::{Narrow, Operation, Ty};
 use cotangent_core::ops::{Binary, Bounds, Comparison, Constant, Reduction, Unary};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Array, DType, Dim, Emit, Result, Val, bail};
 
-impl Frame<'_> {
+impl FunctionLowering<'_> {
     /// `convert` to a narrow type.
     pub fn to_narrow(&self, x: Val, ty: &Ty) -> Val {
         let (cx, from) = (self.cx(), self.cx().ty(x).dtype);

@@ -1,14 +1,14 @@
 //! Which host callbacks are read, decided on the text, backward from the results of its functions.
 
 use super::attributes::{callee, find};
-use crate::ast::{Attr, Function, Id, Module, Operation, Region, Ty};
+use crate::ast::{Attr, Function, Id, Operation, ParsedModule, Region, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Where an operation stands in the text.
-pub(super) type Place = (u32, u32);
+pub(super) type TextPosition = (u32, u32);
 
 /// Calls in calls are followed so deep; deeper ones are taken to need all that they are given.
-const DEPTH: usize = 64;
+const MAX_FOLLOWED_CALL_DEPTH: usize = 64;
 
 /// The function that a custom call names.
 pub(super) fn target<'o>(op: &'o Operation<'_>) -> Option<&'o str> {
@@ -27,23 +27,23 @@ fn calls_back(op: &Operation<'_>) -> bool {
     op.name.ends_with(".custom_call") && target(op).is_some_and(is_callback)
 }
 
-pub(super) fn place(op: &Operation<'_>) -> Place {
+pub(super) fn place(op: &Operation<'_>) -> TextPosition {
     (op.pos.line, op.pos.column)
 }
 
 /// Which callbacks a text needs.
 #[derive(Default)]
-pub(super) struct Needed {
+pub(super) struct NeededCallbacks {
     /// The places of those whose results the text's public functions read.
-    pub(super) places: FxHashSet<Place>,
+    pub(super) places: FxHashSet<TextPosition>,
     /// Other functions that return what a callback gave them, and where: they cannot be used by
     /// themselves.
-    pub(super) alone: FxHashMap<usize, Place>,
+    pub(super) alone: FxHashMap<usize, TextPosition>,
 }
 
 /// Which callbacks are read.
-pub(super) fn needed(text: &Module<'_>) -> Needed {
-    let mut all = Needed::default();
+pub(super) fn needed(text: &ParsedModule<'_>) -> NeededCallbacks {
+    let mut all = NeededCallbacks::default();
     // Most texts have none.
     if !text
         .functions
@@ -61,7 +61,7 @@ pub(super) fn needed(text: &Module<'_>) -> Needed {
         .collect();
     let some_public = text.functions.iter().any(|f| f.public);
     for (i, f) in text.functions.iter().enumerate() {
-        let mut s = Search {
+        let mut s = CallbackSearch {
             text,
             by_name: &by_name,
             done: FxHashMap::default(),
@@ -88,24 +88,24 @@ fn any_result(r: &Region<'_>) -> bool {
         .any(|op| calls_back(op) && values(op) || op.regions.iter().any(any_result))
 }
 
-struct Search<'s, 't> {
-    text: &'t Module<'t>,
+struct CallbackSearch<'s, 't> {
+    text: &'t ParsedModule<'t>,
     by_name: &'s FxHashMap<&'t str, usize>,
     /// Which parameters a function needs for these results.
     done: FxHashMap<(usize, Vec<bool>), Vec<bool>>,
-    found: FxHashSet<Place>,
+    found: FxHashSet<TextPosition>,
 }
 
 /// Needed values, by id.
-type Live = FxHashSet<Id>;
+type LiveValues = FxHashSet<Id>;
 
-impl<'t> Search<'_, 't> {
+impl<'t> CallbackSearch<'_, 't> {
     fn function(&mut self, i: usize, results: Vec<bool>, depth: usize) -> Vec<bool> {
         let f: &'t Function<'t> = &self.text.functions[i];
         let Some(body) = &f.body else {
             return Vec::new();
         };
-        if depth > DEPTH {
+        if depth > MAX_FOLLOWED_CALL_DEPTH {
             // Everything in it counts as needed, once.
             if self.done.insert((i, Vec::new()), Vec::new()).is_none() {
                 self.all(body);
@@ -118,7 +118,7 @@ impl<'t> Search<'_, 't> {
         }
         // A function that calls itself is refused where it is lowered.
         self.done.insert(key.clone(), vec![true; body.args.len()]);
-        let mut live = Live::default();
+        let mut live = LiveValues::default();
         self.region(body, &key.1, &mut live, depth);
         let params: Vec<bool> = body.args.iter().map(|a| live.contains(&a.id)).collect();
         self.done.insert(key, params.clone());
@@ -142,7 +142,7 @@ impl<'t> Search<'_, 't> {
     }
 
     /// What a region needs for those of its results that are needed.
-    fn region(&mut self, r: &'t Region<'t>, results: &[bool], live: &mut Live, depth: usize) {
+    fn region(&mut self, r: &'t Region<'t>, results: &[bool], live: &mut LiveValues, depth: usize) {
         for op in r.ops.iter().rev() {
             if op.name.ends_with(".return") {
                 let wanted = op
@@ -157,7 +157,7 @@ impl<'t> Search<'_, 't> {
         }
     }
 
-    fn operation(&mut self, op: &'t Operation<'t>, live: &mut Live, depth: usize) {
+    fn operation(&mut self, op: &'t Operation<'t>, live: &mut LiveValues, depth: usize) {
         let wanted: Vec<bool> = (0..op.count)
             .map(|k| live.contains(&(op.first + k)))
             .collect();
@@ -210,11 +210,11 @@ impl<'t> Search<'_, 't> {
         cond: &'t Region<'t>,
         body: &'t Region<'t>,
         mut carried: Vec<bool>,
-        live: &mut Live,
+        live: &mut LiveValues,
         depth: usize,
     ) {
         self.region(cond, &[], live, depth);
-        let mark = |r: &Region<'_>, live: &Live, carried: &mut Vec<bool>| {
+        let mark = |r: &Region<'_>, live: &LiveValues, carried: &mut Vec<bool>| {
             r.args
                 .iter()
                 .zip(carried.iter_mut())

@@ -7,19 +7,19 @@
 use super::attributes::{attribute, axes, find, size, sizes, to_sizes};
 use super::body::{Body, Fold};
 use super::elementwise::{binary, is_extreme};
-use super::frame::{Frame, one};
-use super::row::{How::By, Row};
+use super::function::{FunctionLowering, one};
+use super::row::{LoweringRow, LoweringRule::Custom};
 use crate::ast::{Attr, Operation};
 use crate::constant::scalar;
 use cotangent_core::ops::{ArgReduce, Binary, Bounds, DotGeneral, Reduce, Reduction, Value};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Op, Result, Scalar, Val, bail};
 
-pub const TABLE: &[Row] = &[
-    ("reduce", By(reduce)),
-    ("dot_general", By(dot_general)),
-    ("dot", By(dot)),
-    ("map", By(map)),
+pub const REDUCTIONS: &[LoweringRow] = &[
+    ("reduce", Custom(reduce)),
+    ("dot_general", Custom(dot_general)),
+    ("dot", Custom(dot)),
+    ("map", Custom(map)),
 ];
 
 /// The reduction that folds with an operation, on these elements.
@@ -38,7 +38,7 @@ pub fn reduction(b: Binary, dtype: DType) -> Option<Reduction> {
     })
 }
 
-impl Frame<'_> {
+impl FunctionLowering<'_> {
     /// The number that a value is everywhere, if it is a constant.
     pub fn number(&self, v: Val) -> Option<Scalar> {
         self.with_def(v, |op, x| match op {
@@ -98,7 +98,7 @@ impl Frame<'_> {
     }
 }
 
-fn reduce(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn reduce(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let all = f.operands(op)?;
     let n = all.len() / 2;
     // Their order means nothing.
@@ -154,7 +154,7 @@ fn reduce(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Whether a value is the index along an axis.
-fn counts(f: &Frame<'_>, v: Val, axis: usize) -> bool {
+fn counts(f: &FunctionLowering<'_>, v: Val, axis: usize) -> bool {
     f.with_def(v, |op, x| match op {
         Op::Iota(i) => Ok(i.axis == axis),
         Op::BroadcastInDim(b) => Err(b.dims.iter().position(|&d| d == axis).map(|a| (x[0], a))),
@@ -164,7 +164,7 @@ fn counts(f: &Frame<'_>, v: Val, axis: usize) -> bool {
 }
 
 /// The extremum along an axis and where it is first.
-fn arg_extremum(f: &Frame<'_>, x: &[Val], min: bool, axis: usize) -> Vals {
+fn arg_extremum(f: &FunctionLowering<'_>, x: &[Val], min: bool, axis: usize) -> Vals {
     let cx = f.cx();
     let ty = cx.ty(x[0]);
     let at = cx.op(
@@ -182,7 +182,13 @@ fn arg_extremum(f: &Frame<'_>, x: &[Val], min: bool, axis: usize) -> Vals {
 }
 
 /// Neighbours folded until one element is left, and the initial values before it.
-fn tree(f: &Frame<'_>, body: &Body, x: &[Val], init: &[Val], axes: &[usize]) -> Result<Vals> {
+fn tree(
+    f: &FunctionLowering<'_>,
+    body: &Body,
+    x: &[Val],
+    init: &[Val],
+    axes: &[usize],
+) -> Result<Vals> {
     let cx = f.cx();
     let ty = cx.ty(x[0]);
     let kept: Vec<usize> = (0..ty.rank()).filter(|a| !axes.contains(a)).collect();
@@ -237,7 +243,7 @@ fn tree(f: &Frame<'_>, body: &Body, x: &[Val], init: &[Val], axes: &[usize]) -> 
 }
 
 /// `map`: a body on scalars, elementwise.
-fn map(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn map(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let x = f.operands(op)?;
     let Some(region) = op.regions.first().filter(|_| !x.is_empty()) else {
         bail!(Arity, "`{}` needs operands and a body", op.name)
@@ -271,7 +277,7 @@ fn map(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Operands are converted to the element type of the result before they are multiplied.
-fn dot_general(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn dot_general(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let pair = |name: &str| -> Result<(Vec<usize>, Vec<usize>)> {
         let sides = match op.attr(name) {
             None => return Ok((Vec::new(), Vec::new())),
@@ -309,7 +315,7 @@ fn dot_general(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     product(f, op, d)
 }
 
-fn product(f: &Frame<'_>, op: &Operation<'_>, d: DotGeneral) -> Result<Vals> {
+fn product(f: &FunctionLowering<'_>, op: &Operation<'_>, d: DotGeneral) -> Result<Vals> {
     let [x, y] = f.take(op)?;
     let (cx, to) = (f.cx(), f.result(op, 0)?.dtype);
     // In the wider of the two types: elements are not rounded before they are multiplied.
@@ -326,7 +332,7 @@ fn product(f: &Frame<'_>, op: &Operation<'_>, d: DotGeneral) -> Result<Vals> {
 }
 
 /// `dot`: vectors and matrices, the last axis with the first.
-fn dot(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn dot(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, _] = f.take(op)?;
     match f.cx().ty(x).rank() {
         0 => bail!(ShapeMismatch, "`{}` takes vectors and matrices", op.name),

@@ -1,6 +1,6 @@
 //! Rows of the table of operations.
 
-use super::frame::Frame;
+use super::function::FunctionLowering;
 use crate::ast::Operation;
 use cotangent_core::Result;
 use cotangent_core::ops::{Binary, Unary};
@@ -8,14 +8,14 @@ use cotangent_core::primitive::Vals;
 
 /// How an operation is lowered.
 #[derive(Clone, Copy)]
-pub enum How {
+pub enum LoweringRule {
     /// To the function of one operand.
     Unary(Unary),
     /// To the function of two operands.
     Binary(Binary),
     /// By what this writes.
-    By(fn(&Frame<'_>, &Operation<'_>) -> Result<Vals>),
+    Custom(fn(&FunctionLowering<'_>, &Operation<'_>) -> Result<Vals>),
 }
 
 /// A name without its dialect, and what it means.
-pub type Row = (&'static str, How);
+pub type LoweringRow = (&'static str, LoweringRule);

@@ -1,33 +1,33 @@
 //! Operations that move data: shapes, slices, constants, and those whose extents are values.
 
 use super::attributes::{attribute, find, ints, opt_ints, size, sizes, to_sizes};
-use super::frame::{Frame, one};
-use super::row::{How::By, Row};
+use super::function::{FunctionLowering, one};
+use super::row::{LoweringRow, LoweringRule::Custom};
 use crate::ast::{Attr, Operation, Ty};
 use crate::constant;
 use cotangent_core::ops::{Constant, Iota};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Dim, Result, Type, Val, bail};
 
-pub const TABLE: &[Row] = &[
-    ("constant", By(literal)),
-    ("iota", By(iota)),
-    ("dynamic_iota", By(dynamic_iota)),
-    ("reshape", By(reshape)),
-    ("dynamic_reshape", By(dynamic_reshape)),
-    ("broadcast", By(broadcast)),
-    ("broadcast_in_dim", By(broadcast_in_dim)),
-    ("dynamic_broadcast_in_dim", By(dynamic_broadcast_in_dim)),
-    ("transpose", By(transpose)),
-    ("reverse", By(reverse)),
-    ("slice", By(slice)),
-    ("pad", By(pad)),
-    ("concatenate", By(concatenate)),
-    ("get_dimension_size", By(get_dimension_size)),
-    ("constant_like", By(constant_like)),
+pub const SHAPES: &[LoweringRow] = &[
+    ("constant", Custom(literal)),
+    ("iota", Custom(iota)),
+    ("dynamic_iota", Custom(dynamic_iota)),
+    ("reshape", Custom(reshape)),
+    ("dynamic_reshape", Custom(dynamic_reshape)),
+    ("broadcast", Custom(broadcast)),
+    ("broadcast_in_dim", Custom(broadcast_in_dim)),
+    ("dynamic_broadcast_in_dim", Custom(dynamic_broadcast_in_dim)),
+    ("transpose", Custom(transpose)),
+    ("reverse", Custom(reverse)),
+    ("slice", Custom(slice)),
+    ("pad", Custom(pad)),
+    ("concatenate", Custom(concatenate)),
+    ("get_dimension_size", Custom(get_dimension_size)),
+    ("constant_like", Custom(constant_like)),
 ];
 
-fn literal(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn literal(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let value = op.attr("value").or_else(|| op.unnamed().next());
     let Some(Attr::Dense(d)) = value else {
         return Err(attribute(op, "value", "a constant, `dense<..>`"));
@@ -50,7 +50,7 @@ fn literal(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// `chlo.constant_like`: a number with the shape of the operand.
-fn constant_like(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn constant_like(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let value = match op.attr("value").or_else(|| op.unnamed().next()) {
         Some(Attr::Float(x)) => cotangent_core::Scalar::F(*x),
@@ -60,23 +60,23 @@ fn constant_like(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(f.cx().op(Constant::splat(f.cx().ty(x), value), &[]))
 }
 
-fn iota(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn iota(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let ty = f.result(op, 0)?;
     count(f, ty, size(op, &["dim", "iota_dimension"])?)
 }
 
-fn count(f: &Frame<'_>, ty: Type, axis: usize) -> Result<Vals> {
+fn count(f: &FunctionLowering<'_>, ty: Type, axis: usize) -> Result<Vals> {
     one(f.cx().op(Iota { ty, axis }, &[]))
 }
 
-fn reshape(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn reshape(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let shape = f.known(&f.result(op, 0)?, None)?;
     one(f.cx().reshape(x, &shape))
 }
 
 /// `broadcast`: new leading axes.
-fn broadcast(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn broadcast(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let new = sizes(op, &["sizes", "broadcast_sizes"])?;
     let shape: Vec<Dim> = new
@@ -87,14 +87,14 @@ fn broadcast(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(f.cx().broadcast_to(x, &shape))
 }
 
-fn broadcast_in_dim(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn broadcast_in_dim(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let shape = f.known(&f.result(op, 0)?, None)?;
     place(f, op, x, &shape)
 }
 
 /// `x` into `shape` with its axes at `dims`, which need not ascend.
-fn place(f: &Frame<'_>, op: &Operation<'_>, x: Val, shape: &[Dim]) -> Result<Vals> {
+fn place(f: &FunctionLowering<'_>, op: &Operation<'_>, x: Val, shape: &[Dim]) -> Result<Vals> {
     let dims = sizes(op, &["dims", "broadcast_dimensions"])?;
     let mut order: Vec<usize> = (0..dims.len()).collect();
     order.sort_by_key(|&k| dims[k]);
@@ -110,12 +110,12 @@ fn place(f: &Frame<'_>, op: &Operation<'_>, x: Val, shape: &[Dim]) -> Result<Val
     one(f.cx().broadcast_in_dim(x, shape, &ascending))
 }
 
-fn transpose(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn transpose(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     one(f.cx().transpose(x, &sizes(op, &["dims", "permutation"])?))
 }
 
-fn reverse(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn reverse(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let axes = sizes(op, &["dims", "dimensions"])?;
     one(if axes.is_empty() {
@@ -130,7 +130,7 @@ fn dims(v: &[usize]) -> Vec<Dim> {
 }
 
 /// `[0:4, 1:9:2]`, or three lists.
-fn slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn slice(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let (start, limit, stride) = match op.unnamed().next() {
         Some(Attr::List(ranges)) => {
@@ -165,7 +165,7 @@ fn slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(y)
 }
 
-fn pad(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn pad(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, value] = f.take(op)?;
     let low = ints(op, &["low", "edge_padding_low"])?;
     let high = ints(op, &["high", "edge_padding_high"])?;
@@ -181,12 +181,12 @@ fn pad(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(f.pad(x, value, &low, &high, &interior))
 }
 
-fn concatenate(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn concatenate(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let x = f.operands(op)?;
     one(f.cx().concatenate(&x, size(op, &["dim", "dimension"])?))
 }
 
-fn get_dimension_size(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn get_dimension_size(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let axis = size(op, &["dim", "dimension"])?;
     match f.cx().ty(x).shape.get(axis) {
@@ -196,27 +196,27 @@ fn get_dimension_size(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// The shape operand `v` of a dynamic operation, and what its type says.
-fn shape_of(f: &Frame<'_>, op: &Operation<'_>, v: Val) -> Result<Vec<Dim>> {
+fn shape_of(f: &FunctionLowering<'_>, op: &Operation<'_>, v: Val) -> Result<Vec<Dim>> {
     f.known(&f.result(op, 0)?, Some(v))
 }
 
-fn dynamic_iota(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn dynamic_iota(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [shape] = f.take(op)?;
     let ty = f.result(op, 0)?.with_shape(shape_of(f, op, shape)?);
     count(f, ty, size(op, &["dim", "iota_dimension"])?)
 }
 
-fn dynamic_reshape(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn dynamic_reshape(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, shape] = f.take(op)?;
     one(f.cx().reshape(x, &shape_of(f, op, shape)?))
 }
 
-fn dynamic_broadcast_in_dim(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn dynamic_broadcast_in_dim(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, shape] = f.take(op)?;
     place(f, op, x, &shape_of(f, op, shape)?)
 }
 
-impl Frame<'_> {
+impl FunctionLowering<'_> {
     /// `pad`, without a padding value where that is zero.
     pub fn pad(&self, x: Val, value: Val, low: &[i64], high: &[i64], interior: &[usize]) -> Val {
         let zero = self.with_def(value, |op, _| op.is_zeros()).unwrap_or(false);
@@ -248,14 +248,16 @@ impl Frame<'_> {
 }
 
 /// Larger numbers than this are no windows: what is computed with them stays far from overflow.
-const LARGE: i64 = 1 << 40;
+const MAX_WINDOW_EXTENT: i64 = 1 << 40;
 
 /// Windows of reductions and convolutions: one number for each axis, by default `value`.
 pub fn each(op: &Operation<'_>, names: &[&str], rank: usize, value: usize) -> Result<Vec<usize>> {
     match opt_ints(op, names)? {
         None => Ok(vec![value; rank]),
         Some(v) => match to_sizes(&v) {
-            Some(v) if v.len() == rank && v.iter().all(|&n| n < LARGE as usize) => Ok(v),
+            Some(v) if v.len() == rank && v.iter().all(|&n| n < MAX_WINDOW_EXTENT as usize) => {
+                Ok(v)
+            }
             _ => Err(attribute(
                 op,
                 names[0],
@@ -279,7 +281,11 @@ pub fn paddings(op: &Operation<'_>, names: &[&str], rank: usize) -> Result<Vec<(
         a => a.ints(),
     };
     match flat {
-        Some(v) if v.len() == 2 * rank && v.iter().all(|n| (-LARGE..LARGE).contains(n)) => {
+        Some(v)
+            if v.len() == 2 * rank
+                && v.iter()
+                    .all(|n| (-MAX_WINDOW_EXTENT..MAX_WINDOW_EXTENT).contains(n)) =>
+        {
             Ok(v.chunks_exact(2).map(|p| (p[0], p[1])).collect())
         }
         _ => Err(attribute(op, names[0], "a pair of numbers for each axis")),

@@ -16,8 +16,8 @@
 
 use super::attributes::{attribute, size};
 use super::elementwise::{direction, total_key, total_order};
-use super::frame::Frame;
-use super::row::{How::By, Row};
+use super::function::FunctionLowering;
+use super::row::{LoweringRow, LoweringRule::Custom};
 use crate::ast::{Attr, Elements, Id, Operation, Region};
 use cotangent_core::ops::{Comparison, Sort};
 use cotangent_core::primitive::{Batched, Vals};
@@ -25,17 +25,17 @@ use cotangent_core::transform::batch_into;
 use cotangent_core::{DType, Dim, Emit, Function, Result, Scalar, Type, Val, bail};
 use rustc_hash::FxHashMap;
 
-pub const TABLE: &[Row] = &[
-    ("sort", By(sort)),
-    ("top_k", By(top_k)),
-    ("topk", By(top_k)),
-    ("TopK", By(top_k)),
-    ("ApproxTopK", By(approx_top_k)),
+pub const SORTS: &[LoweringRow] = &[
+    ("sort", Custom(sort)),
+    ("top_k", Custom(top_k)),
+    ("topk", Custom(top_k)),
+    ("TopK", Custom(top_k)),
+    ("ApproxTopK", Custom(approx_top_k)),
 ];
 
 /// What is compared of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum ElementPart {
     Whole,
     Real,
     Imaginary,
@@ -44,36 +44,36 @@ enum Part {
 /// What is compared: a part of an operand, zeros and NaN being alike or not; or what the comparator
 /// computes from the first of two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
-    Operand(usize, Part, Alike),
+enum KeySource {
+    Operand(usize, ElementPart, Unified),
     Computed(Id),
 }
 
 /// Which numbers a comparator has made alike before it compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Alike {
+struct Unified {
     zeros: bool,
     nan: bool,
 }
 
 /// A key: what it is, whether it descends, and whether floats are compared in total order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Key {
-    source: Source,
+struct SortKey {
+    source: KeySource,
     down: bool,
     total: bool,
 }
 
 /// The operations of a comparator by result.
 struct Comparator<'o, 't> {
-    frame: &'o Frame<'o>,
+    frame: &'o FunctionLowering<'o>,
     ops: FxHashMap<Id, &'o Operation<'t>>,
     first: Id,
     params: Id,
 }
 
 impl<'o, 't> Comparator<'o, 't> {
-    fn new(frame: &'o Frame<'o>, region: &'o Region<'t>) -> Comparator<'o, 't> {
+    fn new(frame: &'o FunctionLowering<'o>, region: &'o Region<'t>) -> Comparator<'o, 't> {
         let ops = region
             .ops
             .iter()
@@ -121,18 +121,18 @@ impl<'o, 't> Comparator<'o, 't> {
     }
 
     /// The parameter that a value is, or a part of it, and what was made alike in it.
-    fn param(&self, v: Id) -> Option<(Id, Part, Alike)> {
+    fn param(&self, v: Id) -> Option<(Id, ElementPart, Unified)> {
         if (self.first..self.first + self.params).contains(&v) {
-            return Some((v - self.first, Part::Whole, Alike::default()));
+            return Some((v - self.first, ElementPart::Whole, Unified::default()));
         }
         if let Some((name @ ("real" | "imag"), op)) = self.op(v) {
             let (of, whole, alike) = self.param(*op.operands.first()?)?;
             let part = if name == "real" {
-                Part::Real
+                ElementPart::Real
             } else {
-                Part::Imaginary
+                ElementPart::Imaginary
             };
-            return (whole == Part::Whole && alike == Alike::default())
+            return (whole == ElementPart::Whole && alike == Unified::default())
                 .then_some((of, part, alike));
         }
         let ("select", op) = self.op(v)? else {
@@ -160,7 +160,7 @@ impl<'o, 't> Comparator<'o, 't> {
     }
 
     /// The key that a comparison is of, how it compares, and whether in total order.
-    fn comparison(&self, v: Id) -> Option<(Source, Comparison, bool)> {
+    fn comparison(&self, v: Id) -> Option<(KeySource, Comparison, bool)> {
         let ("compare", op) = self.op(v)? else {
             return None;
         };
@@ -169,7 +169,7 @@ impl<'o, 't> Comparator<'o, 't> {
         };
         let (c, total) = (direction(op).ok()?, total_order(op));
         if let (Some((x, part, alike)), Some((y, other, too))) = (self.param(x), self.param(y)) {
-            let source = Source::Operand(x as usize / 2, part, alike);
+            let source = KeySource::Operand(x as usize / 2, part, alike);
             return match (
                 x / 2 == y / 2 && (part, alike) == (other, too),
                 x % 2,
@@ -181,10 +181,10 @@ impl<'o, 't> Comparator<'o, 't> {
             };
         }
         if self.mirrored(x, y, 0, &mut 0) {
-            return Some((Source::Computed(x), c, total));
+            return Some((KeySource::Computed(x), c, total));
         }
         self.mirrored(y, x, 0, &mut 0)
-            .then(|| (Source::Computed(y), flipped(c), total))
+            .then(|| (KeySource::Computed(y), flipped(c), total))
     }
 
     /// Whether `x` is computed from first elements in the way in which `y` is from second ones.
@@ -220,7 +220,7 @@ impl<'o, 't> Comparator<'o, 't> {
     }
 
     /// The keys of a lexicographic comparison, appended.
-    fn keys(&self, v: Id, out: &mut Vec<Key>) -> Option<()> {
+    fn keys(&self, v: Id, out: &mut Vec<SortKey>) -> Option<()> {
         let mut v = v;
         loop {
             if let Some(key) = self.strict(v) {
@@ -259,9 +259,9 @@ impl<'o, 't> Comparator<'o, 't> {
     }
 
     /// Whether two keys are computed in the same way.
-    fn same(&self, a: Source, b: Source) -> bool {
+    fn same(&self, a: KeySource, b: KeySource) -> bool {
         match (a, b) {
-            (Source::Computed(x), Source::Computed(y)) => self.alike(x, y, &mut 0),
+            (KeySource::Computed(x), KeySource::Computed(y)) => self.alike(x, y, &mut 0),
             (a, b) => a == b,
         }
     }
@@ -284,15 +284,15 @@ impl<'o, 't> Comparator<'o, 't> {
                 })
     }
 
-    fn strict(&self, v: Id) -> Option<Key> {
+    fn strict(&self, v: Id) -> Option<SortKey> {
         let (source, c, total) = self.comparison(v)?;
         match c {
-            Comparison::Lt | Comparison::Le => Some(Key {
+            Comparison::Lt | Comparison::Le => Some(SortKey {
                 source,
                 down: false,
                 total,
             }),
-            Comparison::Gt | Comparison::Ge => Some(Key {
+            Comparison::Gt | Comparison::Ge => Some(SortKey {
                 source,
                 down: true,
                 total,
@@ -324,7 +324,7 @@ fn flipped(c: Comparison) -> Comparison {
     }
 }
 
-fn sort(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn sort(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let x = f.operands(op)?;
     let (Some(region), Some(&first)) = (op.regions.first(), x.first()) else {
         bail!(Arity, "`{}` needs operands and a comparator", op.name)
@@ -336,14 +336,14 @@ fn sort(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let result = region.ops.last().and_then(|o| o.operands.first());
     let mut keys = Vec::new();
     let known = result.and_then(|&r| Comparator::new(f, region).keys(r, &mut keys));
-    let operand = |k: &Key| !matches!(k.source, Source::Operand(k, ..) if k >= x.len());
+    let operand = |k: &SortKey| !matches!(k.source, KeySource::Operand(k, ..) if k >= x.len());
     if known.is_none() || !keys.iter().all(operand) {
         return by_places(f, op, region, &x, axis);
     }
     let computed: Vec<Id> = keys
         .iter()
         .filter_map(|k| {
-            if let Source::Computed(v) = k.source {
+            if let KeySource::Computed(v) = k.source {
                 Some(v)
             } else {
                 None
@@ -357,9 +357,9 @@ fn sort(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
     .into_iter();
     let keys = keys.iter().map(|k| match k.source {
-        Source::Operand(n, part, alike) => by_part(f.cx(), x[n], part, alike, *k),
+        KeySource::Operand(n, part, alike) => by_part(f.cx(), x[n], part, alike, *k),
         // As many values as keys were asked for.
-        Source::Computed(_) => Sorted {
+        KeySource::Computed(_) => SortOperand {
             value: values.next().unwrap_or(x[0]),
             down: k.down,
             total: k.total,
@@ -369,7 +369,7 @@ fn sort(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// A key as it is sorted by.
-struct Sorted {
+struct SortOperand {
     value: Val,
     down: bool,
     /// Floats in total order.
@@ -377,20 +377,20 @@ struct Sorted {
 }
 
 /// A part of an operand as a key.
-fn by_part(cx: &dyn Emit, x: Val, part: Part, alike: Alike, k: Key) -> Sorted {
+fn by_part(cx: &dyn Emit, x: Val, part: ElementPart, alike: Unified, k: SortKey) -> SortOperand {
     let value = match part {
-        Part::Whole => x,
-        Part::Real => cx.real(x),
-        Part::Imaginary => cx.imag(x),
+        ElementPart::Whole => x,
+        ElementPart::Real => cx.real(x),
+        ElementPart::Imaginary => cx.imag(x),
     };
     // What the order of the core sees as equal need not be made so.
     let total = k.total
         && alike
-            != Alike {
+            != Unified {
                 zeros: true,
                 nan: true,
             };
-    Sorted {
+    SortOperand {
         value: if total {
             made_alike(cx, value, alike)
         } else {
@@ -401,7 +401,7 @@ fn by_part(cx: &dyn Emit, x: Val, part: Part, alike: Alike, k: Key) -> Sorted {
     }
 }
 
-fn made_alike(cx: &dyn Emit, v: Val, alike: Alike) -> Val {
+fn made_alike(cx: &dyn Emit, v: Val, alike: Unified) -> Val {
     let zero = cx.zeros(&cx.ty(v));
     let v = if alike.zeros {
         cx.select(cx.compare(v, Comparison::Eq, zero), zero, v)
@@ -417,7 +417,7 @@ fn made_alike(cx: &dyn Emit, v: Val, alike: Alike) -> Val {
 
 /// The operations of a comparator, which return these values, as a function of scalars.
 fn comparing(
-    f: &Frame<'_>,
+    f: &FunctionLowering<'_>,
     region: &Region<'_>,
     x: &[Val],
     results: Option<&[Id]>,
@@ -443,7 +443,12 @@ fn comparing(
 }
 
 /// A function of scalars applied to elements of arrays of one shape.
-fn applied(f: &Frame<'_>, region: &Region<'_>, g: &Function, x: &[Val]) -> Result<Vec<Val>> {
+fn applied(
+    f: &FunctionLowering<'_>,
+    region: &Region<'_>,
+    g: &Function,
+    x: &[Val],
+) -> Result<Vec<Val>> {
     let (cx, shape) = (f.cx(), f.cx().ty(x[0]).shape);
     let n = shape.numel();
     let mut args = Vec::new();
@@ -464,19 +469,24 @@ fn applied(f: &Frame<'_>, region: &Region<'_>, g: &Function, x: &[Val]) -> Resul
 }
 
 /// What a comparator computes from each element.
-fn computed_keys(f: &Frame<'_>, region: &Region<'_>, x: &[Val], keys: &[Id]) -> Result<Vec<Val>> {
+fn computed_keys(
+    f: &FunctionLowering<'_>,
+    region: &Region<'_>,
+    x: &[Val],
+    keys: &[Id],
+) -> Result<Vec<Val>> {
     let g = comparing(f, region, x, Some(keys))?;
     let pairs: Vec<Val> = x.iter().flat_map(|&v| [v, v]).collect();
     applied(f, region, &g, &pairs)
 }
 
 /// Lines of at most so many elements are sorted by a comparator that is asked about every pair.
-const PAIRS: usize = 1 << 13;
+const MAX_PAIRWISE_ELEMENTS: usize = 1 << 13;
 
 /// Sorted by how many elements of a line come before an element, as the comparator says; equal ones
 /// keep their order.
 fn by_places(
-    f: &Frame<'_>,
+    f: &FunctionLowering<'_>,
     op: &Operation<'_>,
     region: &Region<'_>,
     x: &[Val],
@@ -487,12 +497,12 @@ fn by_places(
         .shape
         .get(axis)
         .and_then(Dim::as_const)
-        .filter(|&n| n <= PAIRS)
+        .filter(|&n| n <= MAX_PAIRWISE_ELEMENTS)
     else {
         bail!(
             UnknownOperation,
             "`{}` with this comparator is not supported along {} elements: it may compare the operands, or what it \
-             computes from each side, one after the other; any other one at most {PAIRS}",
+             computes from each side, one after the other; any other one at most {MAX_PAIRWISE_ELEMENTS}",
             op.name,
             ty.shape
                 .get(axis)
@@ -539,7 +549,7 @@ fn by_places(
         cx,
         x,
         axis,
-        &[Sorted {
+        &[SortOperand {
             value: places,
             down: false,
             total: false,
@@ -548,7 +558,7 @@ fn by_places(
 }
 
 /// `x` sorted by keys.
-fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[Sorted]) -> Vals {
+fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[SortOperand]) -> Vals {
     let descending = keys.iter().all(|k| k.down);
     let mut by = Vec::new();
     for k in keys {
@@ -592,7 +602,7 @@ fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[Sorted]) -> Vals {
 }
 
 /// The `k` greatest along the last axis in total order, and where they are.
-fn top_k(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn top_k(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let (cx, ty) = (f.cx(), f.cx().ty(x));
     let (values, places) = (f.result(op, 0)?, f.result(op, 1)?);
@@ -613,7 +623,7 @@ fn top_k(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         cx,
         &[x, place],
         axis,
-        &[Sorted {
+        &[SortOperand {
             value: x,
             down: !smallest,
             total: true,
@@ -625,7 +635,7 @@ fn top_k(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// The `top_k` first of several operands by the comparator that it calls, of the first one.
-fn approx_top_k(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn approx_top_k(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let all = f.operands(op)?;
     let setting = |name: &str| {
         let a = ["mhlo.backend_config", "backend_config"]
@@ -668,7 +678,7 @@ fn approx_top_k(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         f.cx(),
         x,
         axis,
-        &[Sorted {
+        &[SortOperand {
             value: x[0],
             down,
             total: false,

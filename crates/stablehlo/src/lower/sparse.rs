@@ -5,16 +5,17 @@
 //! ```
 //! Written as a gather, a product and a scatter, so every derivative follows.
 
-use super::frame::{Frame, one};
-use super::row::How;
+use super::function::{FunctionLowering, one};
+use super::row::LoweringRule;
 use crate::ast::Operation;
 use cotangent_core::ops::{Bounds, Combine, Running, Scatter, Windows};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Result, Type, bail};
 
 /// The routine of this name.
-pub fn routine(target: &str) -> Option<How> {
-    matches!(target, "cpu_csr_sparse_dense_ffi" | "cpu_csr_sparse_dense").then_some(How::By(csr))
+pub fn routine(target: &str) -> Option<LoweringRule> {
+    matches!(target, "cpu_csr_sparse_dense_ffi" | "cpu_csr_sparse_dense")
+        .then_some(LoweringRule::Custom(csr))
 }
 
 /// Adds elements, or parts along the first axis, at these places.
@@ -36,7 +37,7 @@ fn adding(rank: usize) -> Scatter {
 }
 
 /// Elements, where each row begins (and the last one ends), columns, and a vector or a matrix.
-fn csr(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn csr(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [data, rows, columns, x] = f.take(op)?;
     let cx = f.cx();
     let (td, tr, tx, ty) = (cx.ty(data), cx.ty(rows), cx.ty(x), f.result(op, 0)?);

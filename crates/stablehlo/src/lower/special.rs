@@ -2,51 +2,58 @@
 //! with attributes.
 
 use super::attributes::{attribute, find, sizes};
-use super::frame::{Frame, one};
-use super::row::{How, How::By, Row};
+use super::function::{FunctionLowering, one};
+use super::row::{LoweringRow, LoweringRule, LoweringRule::Custom};
 use crate::ast::{Attr, Operation, Signature, Ty};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Binary, Comparison, Unary};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Emit, Op, Result, Scalar, Val, bail};
 
-pub const TABLE: &[Row] = &[
-    ("count_leading_zeros", How::Unary(Unary::Clz)),
-    ("polygamma", By(polygamma)),
-    ("zeta", By(|f, op| binary(f, op, |cx, x, y| cx.zeta(x, y)))),
+pub const SPECIAL_FUNCTIONS: &[LoweringRow] = &[
+    ("count_leading_zeros", LoweringRule::Unary(Unary::Clz)),
+    ("polygamma", Custom(polygamma)),
+    (
+        "zeta",
+        Custom(|f, op| binary(f, op, |cx, x, y| cx.zeta(x, y))),
+    ),
     (
         "next_after",
-        By(|f, op| binary(f, op, |cx, x, y| cx.next_after(x, y))),
+        Custom(|f, op| binary(f, op, |cx, x, y| cx.next_after(x, y))),
     ),
     (
         "bessel_i0e",
-        By(|f, op| unary(f, op, |cx, x| cx.bessel_ie(0, x))),
+        Custom(|f, op| unary(f, op, |cx, x| cx.bessel_ie(0, x))),
     ),
     (
         "bessel_i1e",
-        By(|f, op| unary(f, op, |cx, x| cx.bessel_ie(1, x))),
+        Custom(|f, op| unary(f, op, |cx, x| cx.bessel_ie(1, x))),
     ),
     (
         "igamma",
-        By(|f, op| binary(f, op, |cx, x, y| cx.igamma(x, y))),
+        Custom(|f, op| binary(f, op, |cx, x, y| cx.igamma(x, y))),
     ),
     (
         "igammac",
-        By(|f, op| binary(f, op, |cx, x, y| cx.igammac(x, y))),
+        Custom(|f, op| binary(f, op, |cx, x, y| cx.igammac(x, y))),
     ),
-    ("bitcast_convert", By(bitcast)),
-    ("reduce_precision", By(reduce_precision)),
-    ("fft", By(fft)),
-    ("rng_bit_generator", By(rng_bit_generator)),
+    ("bitcast_convert", Custom(bitcast)),
+    ("reduce_precision", Custom(reduce_precision)),
+    ("fft", Custom(fft)),
+    ("rng_bit_generator", Custom(rng_bit_generator)),
 ];
 
-fn unary(f: &Frame<'_>, op: &Operation<'_>, write: fn(&dyn Emit, Val) -> Val) -> Result<Vals> {
+fn unary(
+    f: &FunctionLowering<'_>,
+    op: &Operation<'_>,
+    write: fn(&dyn Emit, Val) -> Val,
+) -> Result<Vals> {
     let [x] = f.take(op)?;
     one(write(f.cx(), x))
 }
 
 fn binary(
-    f: &Frame<'_>,
+    f: &FunctionLowering<'_>,
     op: &Operation<'_>,
     write: fn(&dyn Emit, Val, Val) -> Val,
 ) -> Result<Vals> {
@@ -55,7 +62,7 @@ fn binary(
 }
 
 /// `chlo.polygamma`: the order is an operand; where it is not one constant, by zeta.
-fn polygamma(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn polygamma(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [order, x] = f.take(op)?;
     let cx = f.cx();
     if let Some(Scalar::F(n)) = f.number(order)
@@ -79,7 +86,7 @@ fn polygamma(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(cx.select(cx.compare(order, Eq, zero), cx.digamma(x), y))
 }
 
-fn bitcast(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn bitcast(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let given = if let Signature::Function(types, _) = &op.signature {
         types.first()
@@ -101,7 +108,7 @@ fn bitcast(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// The float whose exponent was replaced to make these bits: `(bits & !exponent) | constant`, as
 /// `frexp` is written.
-fn mantissa_of(f: &Frame<'_>, bits: Val, to: DType) -> Option<Val> {
+fn mantissa_of(f: &FunctionLowering<'_>, bits: Val, to: DType) -> Option<Val> {
     let exponent: i128 = match to {
         DType::F64 => 0x7FF << 52,
         DType::F32 => 0xFF << 23,
@@ -146,7 +153,7 @@ fn scaled(cx: &dyn Emit, x: Val, y: Val) -> Val {
 }
 
 /// `format = e5m10`, or two attributes.
-fn reduce_precision(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn reduce_precision(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let wrong = || attribute(op, "format", "a format like e5m10");
     let format = op
@@ -174,7 +181,7 @@ fn reduce_precision(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Transforms over the last axes; the extent of the last one is that of the real side.
-fn fft(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn fft(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let cx = f.cx();
     let length = sizes(op, &["fft_length", "length"])?;
@@ -209,7 +216,7 @@ fn fft(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// The state and the bits.
-fn rng_bit_generator(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn rng_bit_generator(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [state] = f.take(op)?;
     let (cx, bits) = (f.cx(), f.result(op, 1)?);
     let algorithm = op

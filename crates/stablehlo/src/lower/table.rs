@@ -1,8 +1,8 @@
 //! The operations by name.
 
 use super::attributes::attribute;
-use super::frame::{self, Frame};
-use super::row::How;
+use super::function::{self, FunctionLowering};
+use super::row::LoweringRule;
 use super::{
     callbacks, collectives, composite, control, dynamic, elementwise, indexing, lapack, needed,
     reduce, shape, sort, sparse, special,
@@ -14,22 +14,22 @@ use cotangent_core::{Result, bail};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
-fn table() -> &'static FxHashMap<&'static str, How> {
-    static TABLE: OnceLock<FxHashMap<&'static str, How>> = OnceLock::new();
+fn table() -> &'static FxHashMap<&'static str, LoweringRule> {
+    static TABLE: OnceLock<FxHashMap<&'static str, LoweringRule>> = OnceLock::new();
     TABLE.get_or_init(|| {
         [
-            elementwise::TABLE,
-            shape::TABLE,
-            indexing::TABLE,
-            reduce::TABLE,
-            control::TABLE,
-            composite::TABLE,
-            collectives::TABLE,
-            dynamic::TABLE,
-            sort::TABLE,
-            special::TABLE,
-            lapack::TABLE,
-            &[("custom_call", How::By(custom_call))],
+            elementwise::ELEMENTWISE,
+            shape::SHAPES,
+            indexing::INDEXING,
+            reduce::REDUCTIONS,
+            control::CONTROL,
+            composite::WINDOWS,
+            collectives::COLLECTIVES,
+            dynamic::DYNAMIC,
+            sort::SORTS,
+            special::SPECIAL_FUNCTIONS,
+            lapack::LAPACK,
+            &[("custom_call", LoweringRule::Custom(custom_call))],
         ]
         .concat()
         .into_iter()
@@ -38,20 +38,20 @@ fn table() -> &'static FxHashMap<&'static str, How> {
 }
 
 /// How the operation of this name without its dialect is lowered.
-fn find(name: &str) -> Option<How> {
+fn find(name: &str) -> Option<LoweringRule> {
     table().get(name).copied()
 }
 
 /// Writes one operation.
-pub fn lower(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+pub fn lower(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let known = ["stablehlo.", "chlo.", "mhlo."]
         .iter()
         .find_map(|d| op.name.strip_prefix(d));
     let how = match op.name {
-        "func.call" => Some(How::By(control::call)),
+        "func.call" => Some(LoweringRule::Custom(control::call)),
         // One device: what says where a value lives changes nothing.
         "sdy.sharding_constraint" | "sdy.reshard" | "sdy.propagation_barrier" => {
-            Some(How::By(control::identity))
+            Some(LoweringRule::Custom(control::identity))
         }
         _ => known.and_then(find),
     };
@@ -69,20 +69,20 @@ pub fn lower(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Writes an operation in this way.
-fn apply(f: &Frame<'_>, op: &Operation<'_>, how: How) -> Result<Vals> {
+fn apply(f: &FunctionLowering<'_>, op: &Operation<'_>, how: LoweringRule) -> Result<Vals> {
     match how {
-        How::Unary(u) => {
+        LoweringRule::Unary(u) => {
             let x: [_; 1] = f.take(op)?;
             Ok(f.cx().emit(u.into(), &x))
         }
-        How::Binary(b) => {
+        LoweringRule::Binary(b) => {
             let x: [_; 2] = f.take(op)?;
             if matches!(b, Binary::Max | Binary::Min) && f.cx().ty(x[0]).dtype.is_complex() {
-                return frame::one(elementwise::extremum(f.cx(), x, b == Binary::Max));
+                return function::one(elementwise::extremum(f.cx(), x, b == Binary::Max));
             }
             Ok(f.cx().emit(b.into(), &x))
         }
-        How::By(by) => by(f, op),
+        LoweringRule::Custom(by) => by(f, op),
     }
 }
 
@@ -101,7 +101,7 @@ const IDENTITIES: [&str; 8] = [
 /// Targets that check what has been checked already, or show where values lie.
 const ASSERTIONS: [&str; 3] = ["shape_assertion", "check.eq", "InspectSharding"];
 
-fn custom_call(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn custom_call(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let Some(target) = needed::target(op) else {
         return Err(attribute(op, "call_target_name", "a name"));
     };

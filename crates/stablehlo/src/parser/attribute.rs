@@ -2,7 +2,7 @@
 
 use super::{Parser, fail, symbol};
 use crate::ast::{Attr, Dense, Elements, NamedAttrs, Number, Ty};
-use crate::lexer::{Kind, unquote};
+use crate::lexer::{TokenKind, unquote};
 use cotangent_core::Result;
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ impl<'a> Parser<'a> {
         self.expect(b'{')?;
         self.comma_list(b'}', |p| {
             let name = match p.tok.kind {
-                Kind::Word | Kind::Str => symbol(p.bump()?.text),
+                TokenKind::Word | TokenKind::Str => symbol(p.bump()?.text),
                 _ => return Err(p.unexpected("the name of an attribute")),
             };
             let value = if p.eat(b'=')? {
@@ -56,7 +56,7 @@ impl<'a> Parser<'a> {
     pub(super) fn attr(&mut self, typed: bool) -> Result<Attr<'a>> {
         let tok = self.tok;
         match tok.kind {
-            Kind::Int => {
+            TokenKind::Int => {
                 self.bump()?;
                 let Some(value) = integer(tok.text) else {
                     return fail(
@@ -67,33 +67,33 @@ impl<'a> Parser<'a> {
                 self.attr_type(typed)?;
                 Ok(Attr::Int(value))
             }
-            Kind::Float => {
+            TokenKind::Float => {
                 self.bump()?;
                 self.attr_type(typed)?;
                 Ok(Attr::Float(tok.text.parse().unwrap_or(f64::NAN)))
             }
-            Kind::Str => {
+            TokenKind::Str => {
                 self.bump()?;
                 self.attr_type(typed)?;
                 Ok(Attr::Str(unquote(tok.text).into()))
             }
-            Kind::Symbol => {
+            TokenKind::Symbol => {
                 self.bump()?;
                 while self.is(b':') {
                     self.bump()?;
-                    if self.tok.kind == Kind::Symbol {
+                    if self.tok.kind == TokenKind::Symbol {
                         self.bump()?;
                     }
                 }
                 Ok(Attr::Symbol(symbol(tok.text)))
             }
-            Kind::Hash => self.dialect_attr(),
-            Kind::Bang => Ok(Attr::Type(self.ty()?)),
-            Kind::Punct(b'(') => Ok(Attr::Type(self.ty()?)),
-            Kind::Punct(b'[') => self.nested(|p| p.list(typed)),
-            Kind::Punct(b'{') => Ok(Attr::Dict(self.nested(|p| p.attr_dict())?.into())),
-            Kind::Punct(b'<') => self.nested(|p| p.record()),
-            Kind::Word => self.word(typed),
+            TokenKind::Hash => self.dialect_attr(),
+            TokenKind::Bang => Ok(Attr::Type(self.ty()?)),
+            TokenKind::Punct(b'(') => Ok(Attr::Type(self.ty()?)),
+            TokenKind::Punct(b'[') => self.nested(|p| p.list(typed)),
+            TokenKind::Punct(b'{') => Ok(Attr::Dict(self.nested(|p| p.attr_dict())?.into())),
+            TokenKind::Punct(b'<') => self.nested(|p| p.record()),
+            TokenKind::Word => self.word(typed),
             _ => Err(self.unexpected("an attribute")),
         }
     }
@@ -123,7 +123,7 @@ impl<'a> Parser<'a> {
             "dense_resource" if self.is(b'<') => {
                 self.bump()?;
                 let name = match self.tok.kind {
-                    Kind::Word | Kind::Str => symbol(self.bump()?.text),
+                    TokenKind::Word | TokenKind::Str => symbol(self.bump()?.text),
                     _ => return Err(self.unexpected("the name of a resource")),
                 };
                 self.expect(b'>')?;
@@ -147,7 +147,7 @@ impl<'a> Parser<'a> {
         }
         self.bump()?;
         let mut all = vec![first, self.plain_list(typed)?];
-        if self.tok.kind == Kind::Arrow {
+        if self.tok.kind == TokenKind::Arrow {
             self.bump()?;
             all.push(self.plain_list(typed)?);
         }
@@ -175,7 +175,7 @@ impl<'a> Parser<'a> {
     fn range(&mut self, first: Attr<'a>) -> Result<Attr<'a>> {
         let mut all = vec![first];
         while self.eat(b':')? {
-            let tok = self.expect_kind(Kind::Int, "a number")?;
+            let tok = self.expect_kind(TokenKind::Int, "a number")?;
             all.push(integer(tok.text).map_or(Attr::Skipped, Attr::Int));
         }
         Ok(Attr::Product(all.into()))
@@ -184,7 +184,7 @@ impl<'a> Parser<'a> {
     /// `array<i64: 0, 1>`, behind the word.
     fn array(&mut self) -> Result<Attr<'a>> {
         self.expect(b'<')?;
-        self.expect_kind(Kind::Word, "an element type")?;
+        self.expect_kind(TokenKind::Word, "an element type")?;
         let mut out = Vec::new();
         if self.eat(b':')? {
             self.comma_list(b'>', |p| {
@@ -225,8 +225,8 @@ impl<'a> Parser<'a> {
         while !self.eat(b'>')? {
             let tok = self.tok;
             match tok.kind {
-                Kind::End => return Err(self.unexpected("`>`")),
-                Kind::Word => {
+                TokenKind::End => return Err(self.unexpected("`>`")),
+                TokenKind::Word => {
                     let value = self.word(false)?;
                     if self.eat(b'=')? {
                         let value = self.nested(|p| p.attr(true))?;
@@ -235,13 +235,13 @@ impl<'a> Parser<'a> {
                         out.push(("".into(), value));
                     }
                 }
-                Kind::Punct(b'(' | b'{' | b'<') => self.skip_balanced()?,
-                Kind::Punct(b'[')
-                | Kind::Int
-                | Kind::Float
-                | Kind::Str
-                | Kind::Hash
-                | Kind::Symbol => {
+                TokenKind::Punct(b'(' | b'{' | b'<') => self.skip_balanced()?,
+                TokenKind::Punct(b'[')
+                | TokenKind::Int
+                | TokenKind::Float
+                | TokenKind::Str
+                | TokenKind::Hash
+                | TokenKind::Symbol => {
                     let value = self.nested(|p| p.attr(true))?;
                     out.push(("".into(), value));
                 }
@@ -263,9 +263,9 @@ impl<'a> Parser<'a> {
         let pos = self.tok.pos;
         self.expect(b'<')?;
         let elements = match self.tok.kind {
-            Kind::Str => Elements::Hex(self.bump()?.text),
-            Kind::Punct(b'[') => self.dense_list()?,
-            Kind::Punct(b'>') => Elements::List(Vec::new(), vec![0]),
+            TokenKind::Str => Elements::Hex(self.bump()?.text),
+            TokenKind::Punct(b'[') => self.dense_list()?,
+            TokenKind::Punct(b'>') => Elements::List(Vec::new(), vec![0]),
             _ => Elements::Splat(self.number()?),
         };
         self.expect(b'>')?;
@@ -299,8 +299,8 @@ impl<'a> Parser<'a> {
 
     fn plain_number(&mut self) -> Result<&'a str> {
         match self.tok.kind {
-            Kind::Int | Kind::Float => Ok(self.bump()?.text),
-            Kind::Word if matches!(self.tok.text, "true" | "false") => Ok(self.bump()?.text),
+            TokenKind::Int | TokenKind::Float => Ok(self.bump()?.text),
+            TokenKind::Word if matches!(self.tok.text, "true" | "false") => Ok(self.bump()?.text),
             _ => Err(self.unexpected("a number")),
         }
     }

@@ -7,8 +7,8 @@ mod attribute;
 mod operation;
 mod types;
 
-use crate::ast::{Argument, Attr, Function, Id, Module, NamedAttrs, Region, Ty};
-use crate::lexer::{Kind, Lexer, Pos, Token, syntax, unquote};
+use crate::ast::{Argument, Attr, Function, Id, NamedAttrs, ParsedModule, Region, Ty};
+use crate::lexer::{Lexer, Pos, Token, TokenKind, syntax, unquote};
 use cotangent_core::{Code, Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
@@ -19,13 +19,13 @@ const MAX_REGIONS: usize = cotangent_core::MAX_DEPTH as usize + 2;
 const MAX_MODULES: usize = 8;
 
 /// Reads a text.
-pub fn parse(text: &str) -> Result<Module<'_>> {
+pub fn parse(text: &str) -> Result<ParsedModule<'_>> {
     let mut lexer = Lexer::new(text)?;
     let tok = lexer.next()?;
     let mut p = Parser {
         lexer,
         tok,
-        module: Module::default(),
+        module: ParsedModule::default(),
         types: FxHashMap::default(),
         attr_aliases: FxHashMap::default(),
         type_aliases: FxHashMap::default(),
@@ -38,7 +38,7 @@ pub fn parse(text: &str) -> Result<Module<'_>> {
     };
     p.items(0)?;
     match p.tok.kind {
-        Kind::End => Ok(p.module),
+        TokenKind::End => Ok(p.module),
         _ => Err(p.unexpected("a function")),
     }
 }
@@ -53,13 +53,13 @@ struct Open {
 }
 
 /// The values that a name stands for: the first, and how many.
-type Named = (Id, u32);
+type NamedValues = (Id, u32);
 
 struct Parser<'a> {
     lexer: Lexer<'a>,
     /// The token that is next.
     tok: Token<'a>,
-    module: Module<'a>,
+    module: ParsedModule<'a>,
     /// Tensor types by their text.
     types: FxHashMap<&'a str, Ty>,
     attr_aliases: FxHashMap<&'a str, Attr<'a>>,
@@ -69,7 +69,7 @@ struct Parser<'a> {
     in_alias: bool,
     /// Nesting of attributes and types.
     depth: usize,
-    scope: FxHashMap<&'a str, Named>,
+    scope: FxHashMap<&'a str, NamedValues>,
     /// Names in the order of their definitions: a region takes its own out again.
     undo: Vec<&'a str>,
     open: Vec<Open>,
@@ -84,11 +84,11 @@ impl<'a> Parser<'a> {
     }
 
     fn is(&self, c: u8) -> bool {
-        self.tok.kind == Kind::Punct(c)
+        self.tok.kind == TokenKind::Punct(c)
     }
 
     fn is_word(&self, w: &str) -> bool {
-        self.tok.kind == Kind::Word && self.tok.text == w
+        self.tok.kind == TokenKind::Word && self.tok.text == w
     }
 
     /// Takes a character if it is next.
@@ -115,7 +115,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn expect_kind(&mut self, kind: Kind, what: &str) -> Result<Token<'a>> {
+    fn expect_kind(&mut self, kind: TokenKind, what: &str) -> Result<Token<'a>> {
         if self.tok.kind == kind {
             self.bump()
         } else {
@@ -163,9 +163,9 @@ impl<'a> Parser<'a> {
         let (mut depth, from) = (0usize, self.tok.pos);
         loop {
             match self.bump()?.kind {
-                Kind::Punct(b'(' | b'[' | b'{' | b'<') | Kind::Resources => depth += 1,
-                Kind::Punct(b')' | b']' | b'}' | b'>') => depth = depth.saturating_sub(1),
-                Kind::End => return Err(syntax(from, "this bracket is never closed")),
+                TokenKind::Punct(b'(' | b'[' | b'{' | b'<') | TokenKind::Resources => depth += 1,
+                TokenKind::Punct(b')' | b']' | b'}' | b'>') => depth = depth.saturating_sub(1),
+                TokenKind::End => return Err(syntax(from, "this bracket is never closed")),
                 _ => {}
             }
             if depth == 0 {
@@ -193,16 +193,16 @@ impl<'a> Parser<'a> {
         loop {
             let tok = self.tok;
             match (tok.kind, tok.text) {
-                (Kind::End, _) | (Kind::Punct(b'}'), _) => return Ok(()),
-                (Kind::Word, "module" | "builtin.module") => self.pretty_module(modules)?,
-                (Kind::Word, "func.func") => self.pretty_function()?,
-                (Kind::Str, "\"builtin.module\"") => self.generic_module(modules)?,
-                (Kind::Str, "\"func.func\"") => self.generic_function()?,
-                (Kind::Hash, _) => self.attr_alias()?,
-                (Kind::Bang, _) => self.type_alias()?,
-                (Kind::Resources, _) => self.resources()?,
-                (Kind::Word, "loc") => self.skip_loc()?,
-                (Kind::Word | Kind::Str, w) if w.contains('.') => self.skip_item()?,
+                (TokenKind::End, _) | (TokenKind::Punct(b'}'), _) => return Ok(()),
+                (TokenKind::Word, "module" | "builtin.module") => self.pretty_module(modules)?,
+                (TokenKind::Word, "func.func") => self.pretty_function()?,
+                (TokenKind::Str, "\"builtin.module\"") => self.generic_module(modules)?,
+                (TokenKind::Str, "\"func.func\"") => self.generic_function()?,
+                (TokenKind::Hash, _) => self.attr_alias()?,
+                (TokenKind::Bang, _) => self.type_alias()?,
+                (TokenKind::Resources, _) => self.resources()?,
+                (TokenKind::Word, "loc") => self.skip_loc()?,
+                (TokenKind::Word | TokenKind::Str, w) if w.contains('.') => self.skip_item()?,
                 _ => return Err(self.unexpected("`module` or `func.func`")),
             }
         }
@@ -210,7 +210,7 @@ impl<'a> Parser<'a> {
 
     fn pretty_module(&mut self, modules: usize) -> Result<()> {
         self.bump()?;
-        if self.tok.kind == Kind::Symbol {
+        if self.tok.kind == TokenKind::Symbol {
             self.bump()?;
         }
         if self.eat_word("attributes")? {
@@ -234,7 +234,7 @@ impl<'a> Parser<'a> {
         self.module_attrs(attrs, pos);
         self.expect(b'(')?;
         self.expect(b'{')?;
-        if self.tok.kind == Kind::Block {
+        if self.tok.kind == TokenKind::Block {
             self.block_args()?;
         }
         self.items(modules + 1)?;
@@ -262,8 +262,8 @@ impl<'a> Parser<'a> {
         let line = self.tok.pos.line;
         loop {
             match self.tok.kind {
-                Kind::Punct(b'(' | b'[' | b'{' | b'<') => self.skip_balanced()?,
-                Kind::Punct(b'}') | Kind::End => return Ok(()),
+                TokenKind::Punct(b'(' | b'[' | b'{' | b'<') => self.skip_balanced()?,
+                TokenKind::Punct(b'}') | TokenKind::End => return Ok(()),
                 _ => {
                     self.bump()?;
                 }
@@ -281,11 +281,13 @@ impl<'a> Parser<'a> {
         loop {
             let t = self.bump()?;
             match t.kind {
-                Kind::Word => name = t.text,
-                Kind::Str if self.is(b':') => name = t.text,
-                Kind::Str => self.module.resources.push((symbol(name), t.text)),
-                Kind::Punct(b'#') if t.text == "#-}" => return Ok(()),
-                Kind::End => return Err(syntax(start, "these resources have no closing `#-}`")),
+                TokenKind::Word => name = t.text,
+                TokenKind::Str if self.is(b':') => name = t.text,
+                TokenKind::Str => self.module.resources.push((symbol(name), t.text)),
+                TokenKind::Punct(b'#') if t.text == "#-}" => return Ok(()),
+                TokenKind::End => {
+                    return Err(syntax(start, "these resources have no closing `#-}`"));
+                }
                 _ => {}
             }
         }
@@ -299,13 +301,13 @@ impl<'a> Parser<'a> {
             self.eat_word("nested")?;
         }
         let name = symbol(
-            self.expect_kind(Kind::Symbol, "the name of a function, `@name`")?
+            self.expect_kind(TokenKind::Symbol, "the name of a function, `@name`")?
                 .text,
         );
         self.expect(b'(')?;
         let mut args: Vec<(Token<'a>, Ty)> = Vec::new();
         self.comma_list(b')', |p| {
-            let name = if p.tok.kind == Kind::Value {
+            let name = if p.tok.kind == TokenKind::Value {
                 Some(p.bump()?)
             } else {
                 None
@@ -318,7 +320,7 @@ impl<'a> Parser<'a> {
             p.decorations()
         })?;
         let mut results = Vec::new();
-        if self.tok.kind == Kind::Arrow {
+        if self.tok.kind == TokenKind::Arrow {
             self.bump()?;
             if self.eat(b'(')? {
                 self.comma_list(b')', |p| {
@@ -425,7 +427,7 @@ impl<'a> Parser<'a> {
         });
         let labelled;
         let mut args = args;
-        if self.tok.kind == Kind::Block {
+        if self.tok.kind == TokenKind::Block {
             labelled = self.block_args()?;
             if !labelled.is_empty() {
                 args = &labelled;
@@ -445,7 +447,7 @@ impl<'a> Parser<'a> {
             });
         }
         while !self.is(b'}') {
-            if self.tok.kind == Kind::Block {
+            if self.tok.kind == TokenKind::Block {
                 let text = "regions of several blocks are not read: branches are `stablehlo.case`, `if` and `while`";
                 return Err(syntax(self.tok.pos, text));
             }
@@ -469,7 +471,7 @@ impl<'a> Parser<'a> {
         let mut args = Vec::new();
         if self.eat(b'(')? {
             self.comma_list(b')', |p| {
-                let name = p.expect_kind(Kind::Value, "an argument, `%name: type`")?;
+                let name = p.expect_kind(TokenKind::Value, "an argument, `%name: type`")?;
                 p.expect(b':')?;
                 args.push((name, p.ty()?));
                 p.skip_loc()
@@ -497,7 +499,7 @@ impl<'a> Parser<'a> {
 
     /// `%x` or `%x#1`, which is next.
     fn value(&mut self) -> Result<Id> {
-        let name = self.expect_kind(Kind::Value, "a value, `%name`")?;
+        let name = self.expect_kind(TokenKind::Value, "a value, `%name`")?;
         let (first, count) = match self.scope.get(name.text) {
             Some(&n) => n,
             None => {
@@ -506,7 +508,9 @@ impl<'a> Parser<'a> {
             }
         };
         let mut k = 0;
-        if self.tok.kind == Kind::Hash && self.tok.text.starts_with(|c: char| c.is_ascii_digit()) {
+        if self.tok.kind == TokenKind::Hash
+            && self.tok.text.starts_with(|c: char| c.is_ascii_digit())
+        {
             let t = self.bump()?;
             k = t
                 .text

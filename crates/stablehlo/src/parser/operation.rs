@@ -6,7 +6,7 @@
 
 use super::{Parser, fail};
 use crate::ast::{Attr, Operation, Region, Signature, Ty};
-use crate::lexer::{Kind, Token, syntax};
+use crate::lexer::{Token, TokenKind, syntax};
 use cotangent_core::Result;
 use smallvec::{SmallVec, smallvec};
 
@@ -15,11 +15,11 @@ impl<'a> Parser<'a> {
     pub(super) fn operation(&mut self) -> Result<Operation<'a>> {
         let pos = self.tok.pos;
         let mut names: SmallVec<[(Token<'a>, u32); 2]> = SmallVec::new();
-        while self.tok.kind == Kind::Value {
+        while self.tok.kind == TokenKind::Value {
             let name = self.bump()?;
             let mut count = 1;
             if self.eat(b':')? {
-                let n = self.expect_kind(Kind::Int, "a number of results")?;
+                let n = self.expect_kind(TokenKind::Int, "a number of results")?;
                 count = match n.text.parse() {
                     Ok(c) if c > 0 => c,
                     _ => return fail(n.pos, format!("{} is not a number of results", n.show())),
@@ -46,11 +46,11 @@ impl<'a> Parser<'a> {
         };
         let name = self.tok;
         match name.kind {
-            Kind::Str => {
+            TokenKind::Str => {
                 op.name = name.text.trim_matches('"');
                 self.generic(&mut op)?;
             }
-            Kind::Word => {
+            TokenKind::Word => {
                 self.bump()?;
                 op.name = match name.text {
                     "call" => "func.call",
@@ -109,26 +109,26 @@ impl<'a> Parser<'a> {
         loop {
             let tok = self.tok;
             match tok.kind {
-                Kind::Value => {
+                TokenKind::Value => {
                     let v = self.value()?;
                     op.operands.push(v);
                 }
-                Kind::Punct(b',') => {
+                TokenKind::Punct(b',') => {
                     self.bump()?;
                 }
-                Kind::Punct(b'(') => {
+                TokenKind::Punct(b'(') => {
                     self.bump()?;
                     open += 1;
                 }
-                Kind::Punct(b')') if open > 0 => {
+                TokenKind::Punct(b')') if open > 0 => {
                     self.bump()?;
                     open -= 1;
                 }
-                Kind::Punct(b'{') => op.attrs.extend(self.attr_dict()?),
-                Kind::Punct(b'<') => self.skip_balanced()?,
-                Kind::Punct(b':') => break,
-                Kind::Word if starts_operation(tok.text) || tok.text == "loc" => break,
-                Kind::Word => {
+                TokenKind::Punct(b'{') => op.attrs.extend(self.attr_dict()?),
+                TokenKind::Punct(b'<') => self.skip_balanced()?,
+                TokenKind::Punct(b':') => break,
+                TokenKind::Word if starts_operation(tok.text) || tok.text == "loc" => break,
+                TokenKind::Word => {
                     let value = self.nested(|p| p.attr(false))?;
                     if self.eat(b'=')? {
                         let value = self.nested(|p| p.attr(false))?;
@@ -142,16 +142,16 @@ impl<'a> Parser<'a> {
                         }
                     }
                 }
-                Kind::Int
-                | Kind::Float
-                | Kind::Str
-                | Kind::Symbol
-                | Kind::Hash
-                | Kind::Punct(b'[') => {
+                TokenKind::Int
+                | TokenKind::Float
+                | TokenKind::Str
+                | TokenKind::Symbol
+                | TokenKind::Hash
+                | TokenKind::Punct(b'[') => {
                     let value = self.nested(|p| p.attr(false))?;
                     op.attrs.push(("".into(), value));
                 }
-                Kind::Punct(b'}') | Kind::End | Kind::Block => break,
+                TokenKind::Punct(b'}') | TokenKind::End | TokenKind::Block => break,
                 _ => {
                     return Err(
                         self.unexpected("an operand, an attribute or the types of the operation")
@@ -175,7 +175,7 @@ impl<'a> Parser<'a> {
         let mut names = Vec::new();
         self.expect(b'(')?;
         self.comma_list(b')', |p| {
-            names.push(p.expect_kind(Kind::Value, "a name for a carried value")?);
+            names.push(p.expect_kind(TokenKind::Value, "a name for a carried value")?);
             p.expect(b'=')?;
             let v = p.value()?;
             op.operands.push(v);
@@ -230,11 +230,11 @@ impl<'a> Parser<'a> {
         }
         op.operands.extend(inits);
         if self.eat_word("applies")? {
-            let body = self.expect_kind(Kind::Word, "the operation that `reduce` applies")?;
+            let body = self.expect_kind(TokenKind::Word, "the operation that `reduce` applies")?;
             op.attrs.push(("applies".into(), Attr::Word(body.text)));
         }
         if self.eat_word("across")? {
-            self.expect_kind(Kind::Word, "`dimensions`")?;
+            self.expect_kind(TokenKind::Word, "`dimensions`")?;
             self.expect(b'=')?;
             let dims = self.nested(|p| p.attr(false))?;
             op.attrs.push(("dimensions".into(), dims));
@@ -258,7 +258,7 @@ impl<'a> Parser<'a> {
             let pos = self.tok.pos;
             let mut pair = Vec::new();
             self.comma_list(b')', |p| {
-                let name = p.expect_kind(Kind::Value, "an argument, `%name: type`")?;
+                let name = p.expect_kind(TokenKind::Value, "an argument, `%name: type`")?;
                 p.expect(b':')?;
                 pair.push((name, p.ty()?));
                 p.skip_loc()

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::ast::{Narrow, Signature, Ty};
-use crate::lexer::{Kind, Pos, syntax};
+use crate::lexer::{Pos, TokenKind, syntax};
 use cotangent_core::{DType, Dim, Result, Type};
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -11,8 +11,8 @@ impl<'a> Parser<'a> {
     /// A type, which is next.
     pub(super) fn ty(&mut self) -> Result<Ty> {
         match self.tok.kind {
-            Kind::Word if self.tok.text == "tensor" => self.tensor(),
-            Kind::Word => {
+            TokenKind::Word if self.tok.text == "tensor" => self.tensor(),
+            TokenKind::Word => {
                 let (name, pos) = (self.bump()?.text, self.tok.pos);
                 let inner = if self.is(b'<') { self.raw()? } else { "" };
                 match name {
@@ -24,7 +24,7 @@ impl<'a> Parser<'a> {
                     _ => Ok(Ty::Other(format!("{name}<{inner}>").into())),
                 }
             }
-            Kind::Bang => {
+            TokenKind::Bang => {
                 let name = self.bump()?.text;
                 let inner = if self.is(b'<') { self.raw()? } else { "" };
                 match name {
@@ -37,9 +37,9 @@ impl<'a> Parser<'a> {
                     }),
                 }
             }
-            Kind::Punct(b'(') => self.nested(|p| {
+            TokenKind::Punct(b'(') => self.nested(|p| {
                 let params = p.ty_list()?;
-                p.expect_kind(Kind::Arrow, "`->` of a function type")?;
+                p.expect_kind(TokenKind::Arrow, "`->` of a function type")?;
                 let results = if p.is(b'(') {
                     p.ty_list()?
                 } else {
@@ -106,7 +106,7 @@ impl<'a> Parser<'a> {
                 types.push(self.ty()?);
             }
         }
-        if self.tok.kind != Kind::Arrow {
+        if self.tok.kind != TokenKind::Arrow {
             return Ok(Signature::List(types));
         }
         self.bump()?;

@@ -1,16 +1,16 @@
 //! Constants: lists of short decimals that read back to the same bits, bits in hexadecimal where
 //! there is no decimal, bytes in memory order where there are many.
 
-use super::text::{Text, show};
+use super::text::{TextEmitter, show};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Constant, Value};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Array, DType, Dim, Emit, Result, Scalar, Type, Wide, bf16, f16};
 
 /// Constants with more elements are blobs.
-const LISTED: usize = 32;
+const MAX_LISTED_ELEMENTS: usize = 32;
 
-pub fn write(t: &Text<'_>, c: &Constant) -> Result<Vals> {
+pub fn write(t: &TextEmitter<'_>, c: &Constant) -> Result<Vals> {
     let known = c.ty.shape.as_const();
     let text = match &c.value {
         Value::Dense(a) => dense(a),
@@ -25,7 +25,7 @@ pub fn write(t: &Text<'_>, c: &Constant) -> Result<Vals> {
 }
 
 /// A number or an extent, repeated to a shape that is known when the program runs.
-fn spread(t: &Text<'_>, value: &Value, ty: &Type) -> Result<Vals> {
+fn spread(t: &TextEmitter<'_>, value: &Value, ty: &Type) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let one = match value {
         Value::Extent(d) => cx.convert(t.extent_value(d)?, ty.dtype),
@@ -76,7 +76,7 @@ fn dense(a: &Array) -> String {
         return "dense<>".into();
     }
     let wide = a.wide();
-    if a.len() > LISTED && dtype != DType::Bool {
+    if a.len() > MAX_LISTED_ELEMENTS && dtype != DType::Bool {
         let hex: String = bytes(&wide, dtype)
             .iter()
             .map(|b| format!("{b:02X}"))

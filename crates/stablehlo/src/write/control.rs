@@ -1,7 +1,7 @@
 //! Calls, branches and loops. A scan is written as JAX writes one: a counter, rows read and written
 //! at it.
 
-use super::text::{Region, Text, shown, tuple};
+use super::text::{TextEmitter, WrittenRegion, shown, tuple};
 use cotangent_core::ops::{
     Binary, Bounds, Checkpoint, Comparison, Factors, Gather, LinearRecurrence, Scan,
     ScatterRecurrence, Switch, While,
@@ -11,7 +11,7 @@ use cotangent_core::{DType, Dim, Emit, Function, Result, Type};
 use std::sync::Arc;
 
 /// A call of a function of its own, or its equations where the types around it say more.
-pub fn call(t: &Text<'_>, f: &Arc<Function>, x: &[Val], y: Vec<Type>) -> Vals {
+pub fn call(t: &TextEmitter<'_>, f: &Arc<Function>, x: &[Val], y: Vec<Type>) -> Vals {
     let cx: &dyn Emit = t;
     let types = t.types(x);
     if shown(&f.param_types()) != shown(&types)
@@ -33,10 +33,10 @@ pub fn call(t: &Text<'_>, f: &Arc<Function>, x: &[Val], y: Vec<Type>) -> Vals {
 }
 
 /// Branches use what is around them. An index out of range takes the nearest branch.
-pub fn switch(t: &Text<'_>, s: &Switch, x: &[Val], y: Vec<Type>) -> Vals {
+pub fn switch(t: &TextEmitter<'_>, s: &Switch, x: &[Val], y: Vec<Type>) -> Vals {
     let cx: &dyn Emit = t;
     let branch = |f: &Arc<Function>| t.region(&[], |_| cx.inline(f, &x[1..]));
-    let (name, index, regions): (_, _, Vec<Region>) = if s.boolean {
+    let (name, index, regions): (_, _, Vec<WrittenRegion>) = if s.boolean {
         (
             "stablehlo.if",
             x[0],
@@ -66,7 +66,7 @@ pub fn switch(t: &Text<'_>, s: &Switch, x: &[Val], y: Vec<Type>) -> Vals {
 
 /// `while`, over these values.
 fn repeat(
-    t: &Text<'_>,
+    t: &TextEmitter<'_>,
     init: &[Val],
     cond: impl FnOnce(&[Val]) -> Vec<Val>,
     body: impl FnOnce(&[Val]) -> Vec<Val>,
@@ -90,7 +90,7 @@ fn repeat(
     t.line(&text, types)
 }
 
-pub fn while_loop(t: &Text<'_>, w: &While, x: &[Val]) -> Result<Vals> {
+pub fn while_loop(t: &TextEmitter<'_>, w: &While, x: &[Val]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (nc, nb) = (w.cond_consts, w.body_consts);
     let Some(steps) = &w.saves else {
@@ -144,7 +144,7 @@ pub fn while_loop(t: &Text<'_>, w: &While, x: &[Val]) -> Result<Vals> {
 }
 
 /// The counter is the first carry; constants and stacked operands are carried unchanged.
-pub fn scan(t: &Text<'_>, s: &Scan, x: &[Val]) -> Result<Vals> {
+pub fn scan(t: &TextEmitter<'_>, s: &Scan, x: &[Val]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (n, first) = (s.carry, s.consts + s.carry);
     let stacked = &s.body.result_types()[n..];
@@ -227,7 +227,7 @@ fn put(cx: &dyn Emit, all: Val, v: Val, at: Val) -> Val {
 }
 
 /// A recurrence as a scan along its axis. The first factor is not used, so it is made zero.
-pub fn recurrence(t: &Text<'_>, r: &LinearRecurrence, x: &[Val]) -> Result<Vals> {
+pub fn recurrence(t: &TextEmitter<'_>, r: &LinearRecurrence, x: &[Val]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(x[0]);
     let front: Vec<usize> = std::iter::once(r.axis)
@@ -276,7 +276,7 @@ pub fn recurrence(t: &Text<'_>, r: &LinearRecurrence, x: &[Val]) -> Result<Vals>
 
 /// A scan over all updates: the place of each is read like a window of the numbers of all places, 0
 /// out of bounds.
-pub fn scatter_recurrence(t: &Text<'_>, s: &ScatterRecurrence, x: &[Val]) -> Result<Vals> {
+pub fn scatter_recurrence(t: &TextEmitter<'_>, s: &ScatterRecurrence, x: &[Val]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (ty, updates) = (cx.ty(x[0]), cx.ty(x[2]));
     let flat = |v: Val| cx.reshape(v, &[cx.ty(v).shape.numel()]);

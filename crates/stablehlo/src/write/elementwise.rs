@@ -1,9 +1,9 @@
 //! Elementwise operations: the reader's table, read the other way, and formulas for those that
 //! StableHLO has no name for.
 
-use super::text::{Text, show};
-use crate::lower::elementwise::TABLE;
-use crate::lower::row::How;
+use super::text::{TextEmitter, show};
+use crate::lower::elementwise::ELEMENTWISE;
+use crate::lower::row::LoweringRule;
 use crate::lower::special;
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Binary, Comparison, Polygamma, Unary};
@@ -41,15 +41,15 @@ fn full(name: &str) -> String {
     }
 }
 
-fn named(how: impl Fn(&How) -> bool) -> Option<String> {
-    TABLE
+fn named(how: impl Fn(&LoweringRule) -> bool) -> Option<String> {
+    ELEMENTWISE
         .iter()
-        .chain(special::TABLE)
+        .chain(special::SPECIAL_FUNCTIONS)
         .find(|(_, h)| how(h))
         .map(|(n, _)| full(n))
 }
 
-pub fn unary(t: &Text<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Vals> {
+pub fn unary(t: &TextEmitter<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let dtype = cx.ty(x).dtype;
     let number = |v: f64| cx.full_like(x, v);
@@ -96,7 +96,7 @@ pub fn unary(t: &Text<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Vals> {
             let finite = |v: Val| cx.op(Unary::IsFinite, &[v]);
             cx.and(finite(cx.real(x)), finite(cx.imag(x)))
         }
-        _ => match named(|h| matches!(h, How::Unary(u) if *u == op)) {
+        _ => match named(|h| matches!(h, LoweringRule::Unary(u) if *u == op)) {
             Some(name) => return Ok(t.plain(&name, &[x], y)),
             None => bail!(
                 UnknownOperation,
@@ -113,7 +113,7 @@ fn parts(cx: &dyn Emit, x: Val, f: fn(&dyn Emit, Val) -> Val) -> Val {
     cx.complex(f(cx, cx.real(x)), f(cx, cx.imag(x)))
 }
 
-pub fn binary(t: &Text<'_>, op: Binary, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+pub fn binary(t: &TextEmitter<'_>, op: Binary, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let zero_where = |v: Val, other: Val| {
         let zero = cx.full_like(v, 0i64);
@@ -150,7 +150,7 @@ pub fn binary(t: &Text<'_>, op: Binary, x: &[Val], y: Vec<Type>) -> Result<Vals>
                 cx.full_like(sum, 0.0),
             )
         }
-        _ => match named(|h| matches!(h, How::Binary(b) if *b == op)) {
+        _ => match named(|h| matches!(h, LoweringRule::Binary(b) if *b == op)) {
             Some(name) => return Ok(t.plain(&name, x, y)),
             None => bail!(
                 UnknownOperation,
@@ -250,12 +250,12 @@ fn word(c: Comparison) -> &'static str {
     ["EQ", "NE", "LT", "LE", "GT", "GE"][c as usize]
 }
 
-pub fn compare(t: &Text<'_>, c: Comparison, x: &[Val], y: Vec<Type>) -> Vals {
+pub fn compare(t: &TextEmitter<'_>, c: Comparison, x: &[Val], y: Vec<Type>) -> Vals {
     compare_as(t, c, x, y, kind(t.ty(x[0]).dtype))
 }
 
 /// A comparison in total order, if the type has NaN.
-pub fn total(t: &Text<'_>, c: Comparison, a: Val, b: Val) -> Val {
+pub fn total(t: &TextEmitter<'_>, c: Comparison, a: Val, b: Val) -> Val {
     let ty = t.ty(a);
     let kind = if ty.dtype.is_float() {
         "TOTALORDER"
@@ -265,7 +265,7 @@ pub fn total(t: &Text<'_>, c: Comparison, a: Val, b: Val) -> Val {
     compare_as(t, c, &[a, b], vec![ty.with_dtype(DType::Bool)], kind)[0]
 }
 
-fn compare_as(t: &Text<'_>, c: Comparison, x: &[Val], y: Vec<Type>, kind: &str) -> Vals {
+fn compare_as(t: &TextEmitter<'_>, c: Comparison, x: &[Val], y: Vec<Type>, kind: &str) -> Vals {
     let text = format!(
         "stablehlo.compare {}, {}, {kind} : {}",
         word(c),
@@ -275,7 +275,7 @@ fn compare_as(t: &Text<'_>, c: Comparison, x: &[Val], y: Vec<Type>, kind: &str) 
     t.line(&text, y)
 }
 
-pub fn select(t: &Text<'_>, x: &[Val], y: Vec<Type>) -> Vals {
+pub fn select(t: &TextEmitter<'_>, x: &[Val], y: Vec<Type>) -> Vals {
     let text = format!(
         "stablehlo.select {} : {}, {}",
         t.list(x),
@@ -286,7 +286,7 @@ pub fn select(t: &Text<'_>, x: &[Val], y: Vec<Type>) -> Vals {
 }
 
 /// `x^n` by repeated squaring.
-pub fn integer_pow(t: &Text<'_>, x: Val, n: i64) -> Vals {
+pub fn integer_pow(t: &TextEmitter<'_>, x: Val, n: i64) -> Vals {
     let cx: &dyn Emit = t;
     let (mut power, mut left, mut y) = (x, n.unsigned_abs(), None);
     while left > 0 {
@@ -303,7 +303,7 @@ pub fn integer_pow(t: &Text<'_>, x: Val, n: i64) -> Vals {
     Vals::from_slice(&[if n < 0 { cx.div(one(), y) } else { y }])
 }
 
-pub fn polygamma(t: &Text<'_>, p: &Polygamma, x: Val, y: Vec<Type>) -> Vals {
+pub fn polygamma(t: &TextEmitter<'_>, p: &Polygamma, x: Val, y: Vec<Type>) -> Vals {
     let cx: &dyn Emit = t;
     if p.order == 0 {
         return Vals::from_slice(&[cx.op(Unary::Digamma, &[x])]);
@@ -313,7 +313,7 @@ pub fn polygamma(t: &Text<'_>, p: &Polygamma, x: Val, y: Vec<Type>) -> Vals {
 }
 
 /// To reals goes the real part, to booleans what is not zero.
-pub fn convert(t: &Text<'_>, x: Val, y: Vec<Type>) -> Vals {
+pub fn convert(t: &TextEmitter<'_>, x: Val, y: Vec<Type>) -> Vals {
     let cx: &dyn Emit = t;
     let (from, to) = (cx.ty(x).dtype, y[0].dtype);
     if from == to {

@@ -1,13 +1,13 @@
 //! The emitter of the writer: an operation becomes a line, or is written with simpler ones.
 
-use super::text::Text;
+use super::text::TextEmitter;
 use super::whole;
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::shape::Sym;
 use cotangent_core::transform::Session;
 use cotangent_core::{DType, Emit, Error, Loc, Op, Type};
 
-impl Emit for Text<'_> {
+impl Emit for TextEmitter<'_> {
     fn emit(&self, op: Op, x: &[Val]) -> Vals {
         let n = op.results();
         if !x.contains(&Val::POISON) {

@@ -1,7 +1,7 @@
 //! Linear algebra: `cholesky` and `triangular_solve`, and calls of LAPACK as JAX writes them for
 //! the CPU. Signs, phases and the order of eigenvalues are then made those of the core.
 
-use super::text::{Text, show, tuple};
+use super::text::{TextEmitter, show, tuple};
 use cotangent_core::ops::{
     ANCHOR, Bounds, Checkpoint, Comparison, Eig, EigOrder, Eigh, Op, Qr, Reduction, Scan, Svd,
     TriangularSolve, Turn, Unary,
@@ -11,7 +11,7 @@ use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
 use std::sync::Arc;
 
 /// Writes an operation of linear algebra; `None` for any other.
-pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: &[Type]) -> Result<Option<Vals>> {
+pub fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: &[Type]) -> Result<Option<Vals>> {
     let cx: &dyn Emit = t;
     let routine = matches!(
         op,
@@ -87,7 +87,7 @@ fn symmetric(cx: &dyn Emit, a: Val) -> Val {
     cx.mul(sum, cx.full_like(sum, 0.5))
 }
 
-fn cholesky(t: &Text<'_>, a: Val) -> Val {
+fn cholesky(t: &TextEmitter<'_>, a: Val) -> Val {
     let cx: &dyn Emit = t;
     let ty = cx.ty(a);
     let h = symmetric(cx, a);
@@ -105,7 +105,7 @@ fn cholesky(t: &Text<'_>, a: Val) -> Val {
     cx.select(leading(cx, bad, &ty), cx.full(&ty, f64::NAN), l)
 }
 
-fn triangular_solve(t: &Text<'_>, s: &TriangularSolve, x: &[Val], y: &[Type]) -> Vals {
+fn triangular_solve(t: &TextEmitter<'_>, s: &TriangularSolve, x: &[Val], y: &[Type]) -> Vals {
     let turn = match s.turn {
         Turn::None => "NO_TRANSPOSE",
         Turn::Transpose => "TRANSPOSE",
@@ -140,7 +140,7 @@ fn layout(ty: &Type, batch: usize) -> String {
 
 /// A routine of LAPACK; `real` and `complex` are its names.
 fn call(
-    t: &Text<'_>,
+    t: &TextEmitter<'_>,
     real: &str,
     complex: &str,
     config: &str,
@@ -205,7 +205,7 @@ fn of(dtype: DType, lead: &[Dim], rest: &[usize]) -> Type {
 }
 
 /// Packed factors, exchanges from 0, the permutation.
-fn lu(t: &Text<'_>, a: Val) -> Result<Vals> {
+fn lu(t: &TextEmitter<'_>, a: Val) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(a);
     let (lead, m, n) = extents(&ty)?;
@@ -255,7 +255,7 @@ fn lu(t: &Text<'_>, a: Val) -> Result<Vals> {
 }
 
 /// With the factors of the matrix.
-fn solve(t: &Text<'_>, y: &[Val], b: Val) -> Result<Val> {
+fn solve(t: &TextEmitter<'_>, y: &[Val], b: Val) -> Result<Val> {
     let cx: &dyn Emit = t;
     t.sound()?;
     let ty = cx.ty(b);
@@ -282,7 +282,7 @@ fn solve(t: &Text<'_>, y: &[Val], b: Val) -> Result<Val> {
 }
 
 /// The diagonal of `U`, and whether the number of exchanges is odd.
-fn pivots(t: &Text<'_>, y: &[Val]) -> Result<(Val, Val)> {
+fn pivots(t: &TextEmitter<'_>, y: &[Val]) -> Result<(Val, Val)> {
     let cx: &dyn Emit = t;
     t.sound()?;
     let ty = cx.ty(y[1]);
@@ -298,7 +298,7 @@ fn pivots(t: &Text<'_>, y: &[Val]) -> Result<(Val, Val)> {
 }
 
 /// The diagonal of `R` is positive for complex matrices.
-fn qr(t: &Text<'_>, q: &Qr, a: Val, y: &[Type]) -> Result<Vals> {
+fn qr(t: &TextEmitter<'_>, q: &Qr, a: Val, y: &[Type]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(a);
     let (lead, m, n) = extents(&ty)?;
@@ -375,7 +375,7 @@ fn turned(cx: &dyn Emit, v: Val, phase: Val) -> Val {
     cx.mul(v, on_columns(cx, cx.conj(phase), &cx.ty(v)))
 }
 
-fn eigh(t: &Text<'_>, e: &Eigh, a: Val, y: &[Type]) -> Result<Vals> {
+fn eigh(t: &TextEmitter<'_>, e: &Eigh, a: Val, y: &[Type]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(a);
     let (lead, ..) = extents(&ty)?;
@@ -394,7 +394,7 @@ fn eigh(t: &Text<'_>, e: &Eigh, a: Val, y: &[Type]) -> Result<Vals> {
     ]))
 }
 
-fn svd(t: &Text<'_>, s: &Svd, a: Val, y: &[Type]) -> Result<Vals> {
+fn svd(t: &TextEmitter<'_>, s: &Svd, a: Val, y: &[Type]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(a);
     let (lead, m, n) = extents(&ty)?;
@@ -446,7 +446,7 @@ fn svd(t: &Text<'_>, s: &Svd, a: Val, y: &[Type]) -> Result<Vals> {
     ]))
 }
 
-fn eig(t: &Text<'_>, e: &Eig, a: Val, y: &[Type]) -> Result<Vals> {
+fn eig(t: &TextEmitter<'_>, e: &Eig, a: Val, y: &[Type]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(a);
     let (lead, _, n) = extents(&ty)?;
@@ -491,7 +491,7 @@ fn eig(t: &Text<'_>, e: &Eig, a: Val, y: &[Type]) -> Result<Vals> {
     Ok(Vals::from_slice(&[w, turned(cx, v, phases(cx, v, ANCHOR))]))
 }
 
-fn schur(t: &Text<'_>, a: Val) -> Result<Vals> {
+fn schur(t: &TextEmitter<'_>, a: Val) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(a);
     let (lead, _, n) = extents(&ty)?;

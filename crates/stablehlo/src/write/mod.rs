@@ -27,12 +27,12 @@ use cotangent_core::primitive::Val;
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{Numerics, Policy, Session};
 use cotangent_core::{Emit, Function, Result, Type};
-use names::{Named, Names, symbol};
+use names::{FunctionNames, WrittenFunction, symbol};
 use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
 use std::fmt::Write;
 use std::sync::Arc;
-use text::{Text, show, tuple};
+use text::{TextEmitter, show, tuple};
 
 /// What the text needs of those who read it; `chlo` names functions that StableHLO has none for.
 const HEADER: &str = "// StableHLO 1.4 and chlo.\n";
@@ -73,7 +73,7 @@ pub fn write(functions: &[Arc<Function>]) -> Result<String> {
 /// # Errors
 /// As [`write`].
 pub fn write_with(functions: &[Arc<Function>], numerics: Numerics) -> Result<String> {
-    let names = RefCell::new(Names::default());
+    let names = RefCell::new(FunctionNames::default());
     let any_main = functions.iter().any(|f| &*f.name == "main");
     for (k, f) in functions.iter().enumerate() {
         names.borrow_mut().add(
@@ -101,14 +101,14 @@ pub fn write_with(functions: &[Arc<Function>], numerics: Numerics) -> Result<Str
     Ok(out)
 }
 
-fn function(entry: &Named, names: &RefCell<Names>) -> Result<String> {
-    let Named {
+fn function(entry: &WrittenFunction, names: &RefCell<FunctionNames>) -> Result<String> {
+    let WrittenFunction {
         f,
         name,
         public,
         expands,
     } = entry;
-    let t = Text {
+    let t = TextEmitter {
         session: Session::default(),
         names,
         state: RefCell::default(),

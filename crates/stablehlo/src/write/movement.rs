@@ -1,6 +1,6 @@
 //! Operations that move data.
 
-use super::text::{Text, array, numbers};
+use super::text::{TextEmitter, array, numbers};
 use cotangent_core::ops::{Bounds, Combine, DynamicSlice, Gather, Pad, Scatter, Slice, Windows};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
@@ -13,7 +13,7 @@ fn known(ty: &Type) -> bool {
     ty.shape.as_const().is_some()
 }
 
-pub fn iota(t: &Text<'_>, axis: usize, y: Vec<Type>) -> Result<Vals> {
+pub fn iota(t: &TextEmitter<'_>, axis: usize, y: Vec<Type>) -> Result<Vals> {
     let ty = super::text::show(&y[0]);
     if known(&y[0]) {
         return Ok(t.line(&format!("stablehlo.iota dim = {axis} : {ty}"), y));
@@ -29,7 +29,7 @@ pub fn iota(t: &Text<'_>, axis: usize, y: Vec<Type>) -> Result<Vals> {
     ))
 }
 
-pub fn broadcast(t: &Text<'_>, x: Val, dims: &[usize], y: Vec<Type>) -> Result<Vals> {
+pub fn broadcast(t: &TextEmitter<'_>, x: Val, dims: &[usize], y: Vec<Type>) -> Result<Vals> {
     if t.ty(x) == y[0] {
         return one(x);
     }
@@ -52,7 +52,7 @@ pub fn broadcast(t: &Text<'_>, x: Val, dims: &[usize], y: Vec<Type>) -> Result<V
     Ok(t.line(&text, y))
 }
 
-pub fn reshape(t: &Text<'_>, x: Val, y: Vec<Type>) -> Result<Vals> {
+pub fn reshape(t: &TextEmitter<'_>, x: Val, y: Vec<Type>) -> Result<Vals> {
     if t.ty(x) == y[0] {
         return one(x);
     }
@@ -76,7 +76,14 @@ pub fn reshape(t: &Text<'_>, x: Val, y: Vec<Type>) -> Result<Vals> {
 }
 
 /// An operation with one list of axes.
-pub fn listed(t: &Text<'_>, name: &str, key: &str, x: Val, list: &[usize], y: Vec<Type>) -> Vals {
+pub fn listed(
+    t: &TextEmitter<'_>,
+    name: &str,
+    key: &str,
+    x: Val,
+    list: &[usize],
+    y: Vec<Type>,
+) -> Vals {
     let text = format!(
         "stablehlo.{name} {}, {key} = [{}] : {}",
         t.name(x),
@@ -86,7 +93,7 @@ pub fn listed(t: &Text<'_>, name: &str, key: &str, x: Val, list: &[usize], y: Ve
     t.line(&text, y)
 }
 
-pub fn reverse(t: &Text<'_>, x: Val, axes: &[usize], y: Vec<Type>) -> Vals {
+pub fn reverse(t: &TextEmitter<'_>, x: Val, axes: &[usize], y: Vec<Type>) -> Vals {
     let text = format!(
         "stablehlo.reverse {}, dims = [{}] : {}",
         t.name(x),
@@ -96,7 +103,7 @@ pub fn reverse(t: &Text<'_>, x: Val, axes: &[usize], y: Vec<Type>) -> Vals {
     t.line(&text, y)
 }
 
-pub fn slice(t: &Text<'_>, s: &Slice, x: Val, y: Vec<Type>) -> Result<Vals> {
+pub fn slice(t: &TextEmitter<'_>, s: &Slice, x: Val, y: Vec<Type>) -> Result<Vals> {
     let bound = |d: &[Dim]| d.iter().map(Dim::as_const).collect::<Option<Vec<usize>>>();
     if let (Some(start), Some(limit)) = (bound(&s.start), bound(&s.limit)) {
         let range = |k: usize| match s.stride[k] {
@@ -127,7 +134,7 @@ pub fn slice(t: &Text<'_>, s: &Slice, x: Val, y: Vec<Type>) -> Result<Vals> {
     Ok(t.line(&text, y))
 }
 
-pub fn pad(t: &Text<'_>, p: &Pad, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+pub fn pad(t: &TextEmitter<'_>, p: &Pad, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let value = match x.get(1) {
         Some(&v) => v,
@@ -145,7 +152,7 @@ pub fn pad(t: &Text<'_>, p: &Pad, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     Ok(t.line(&text, y))
 }
 
-pub fn concatenate(t: &Text<'_>, axis: usize, x: &[Val], y: Vec<Type>) -> Vals {
+pub fn concatenate(t: &TextEmitter<'_>, axis: usize, x: &[Val], y: Vec<Type>) -> Vals {
     if let [only] = x {
         return Vals::from_slice(&[*only]);
     }
@@ -168,7 +175,12 @@ fn sizes(op: &str, dims: &[Dim]) -> Result<Vec<usize>> {
     }
 }
 
-pub fn dynamic_slice(t: &Text<'_>, d: &DynamicSlice, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+pub fn dynamic_slice(
+    t: &TextEmitter<'_>,
+    d: &DynamicSlice,
+    x: &[Val],
+    y: Vec<Type>,
+) -> Result<Vals> {
     let text = format!(
         "stablehlo.dynamic_slice {}, sizes = [{}] : {}",
         t.list(x),
@@ -201,7 +213,7 @@ fn record(name: &str, keys: [&str; 5], w: &Windows) -> String {
 
 /// Index vectors moved by `by` per component after they were clamped to `lo ..= hi`.
 fn clamped(
-    t: &Text<'_>,
+    t: &TextEmitter<'_>,
     w: &Windows,
     indices: Val,
     lo: &[i64],
@@ -244,7 +256,7 @@ fn clamped(
 /// Zeros around the operand, so wide that every window that is partly or wholly outside lies in it,
 /// and the indices into that. The numbers are the widths of the border.
 fn bordered(
-    t: &Text<'_>,
+    t: &TextEmitter<'_>,
     w: &Windows,
     sizes: &[usize],
     x: Val,
@@ -270,7 +282,7 @@ fn bordered(
 }
 
 /// Starts are clamped by the operation itself; zeros out of bounds come from a border of zeros.
-pub fn gather(t: &Text<'_>, g: &Gather, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+pub fn gather(t: &TextEmitter<'_>, g: &Gather, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     let (operand, indices) = match g.bounds {
         Bounds::Drop if !g.windows.axes.is_empty() => {
             // The border is as wide as windows are along the axes on which indices move them.
@@ -321,7 +333,7 @@ pub fn gather(t: &Text<'_>, g: &Gather, x: &[Val], y: Vec<Type>) -> Result<Vals>
 
 /// Windows that do not fit are not written by the operation; where the core writes what fits, they
 /// go to a border.
-pub fn scatter(t: &Text<'_>, s: &Scatter, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+pub fn scatter(t: &TextEmitter<'_>, s: &Scatter, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (ty, w) = (cx.ty(x[0]), &s.windows);
     let mut extents = cx.ty(x[2]).shape.to_vec();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// A function of a text.
 #[derive(Clone)]
-pub struct Named {
+pub struct WrittenFunction {
     pub(super) f: Arc<Function>,
     pub(super) name: String,
     pub(super) public: bool,
@@ -16,15 +16,15 @@ pub struct Named {
 
 /// Functions of a text and what they are called.
 #[derive(Default)]
-pub struct Names {
-    pub(super) all: Vec<Named>,
+pub struct FunctionNames {
+    pub(super) all: Vec<WrittenFunction>,
     taken: FxHashSet<String>,
     by_place: FxHashMap<*const Function, usize>,
     /// Decompositions by the text of their operation.
     by_text: FxHashMap<String, usize>,
 }
 
-impl Names {
+impl FunctionNames {
     /// The name of a function, which is new if it has none yet.
     pub(super) fn add(&mut self, f: &Arc<Function>, wish: &str, public: bool) -> String {
         if let Some(&k) = self.by_place.get(&Arc::as_ptr(f)) {
@@ -52,7 +52,7 @@ impl Names {
             name = format!("{wish}_{k}");
         }
         self.taken.insert(name.clone());
-        self.all.push(Named {
+        self.all.push(WrittenFunction {
             f,
             name: name.clone(),
             public,

@@ -1,13 +1,13 @@
 //! Which operation is written how.
 
-use super::text::Text;
+use super::text::TextEmitter;
 use super::{constant, control, elementwise, linalg, movement, reduce, sliding};
 use cotangent_core::ops::{Binary, Convolution, DotGeneral, Op, SpecialFn};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{Emit, Result, Type, bail};
 
 /// Writes an operation with operands `x` and results of types `y`.
-pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+pub fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     Ok(match op {
         Op::Unary(u) => return elementwise::unary(t, *u, x[0], y),

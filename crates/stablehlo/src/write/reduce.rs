@@ -1,7 +1,7 @@
 //! Reductions, running reductions, sorts and products.
 
 use super::elementwise;
-use super::text::{Text, array, numbers};
+use super::text::{TextEmitter, array, numbers};
 use cotangent_core::ops::{
     ArgReduce, Comparison, Cumulative, DotGeneral, Reduce, Reduction, Running, Sort,
 };
@@ -40,7 +40,7 @@ fn extreme(dtype: DType, least: bool) -> Scalar {
     }
 }
 
-pub fn reduce(t: &Text<'_>, r: &Reduce, x: Val, y: Vec<Type>) -> Result<Vals> {
+pub fn reduce(t: &TextEmitter<'_>, r: &Reduce, x: Val, y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(x);
     let (axes, kept) = match (ty.shape.as_const(), r.axes_given()) {
@@ -79,7 +79,7 @@ pub fn reduce(t: &Text<'_>, r: &Reduce, x: Val, y: Vec<Type>) -> Result<Vals> {
 }
 
 /// The extremum and its place are folded together; the first of equals wins, and NaN over all.
-pub fn arg_reduce(t: &Text<'_>, a: &ArgReduce, x: Val, y: Vec<Type>) -> Result<Vals> {
+pub fn arg_reduce(t: &TextEmitter<'_>, a: &ArgReduce, x: Val, y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let x = if cx.ty(x).dtype == DType::Bool {
         cx.convert(x, DType::U8)
@@ -136,7 +136,7 @@ pub fn arg_reduce(t: &Text<'_>, a: &ArgReduce, x: Val, y: Vec<Type>) -> Result<V
 
 /// Zeros are made one and NaN too, so that total order is the order of the core. A descending key
 /// has another before it that sends NaN to the end.
-pub fn sort(t: &Text<'_>, s: &Sort, x: &[Val]) -> Vals {
+pub fn sort(t: &TextEmitter<'_>, s: &Sort, x: &[Val]) -> Vals {
     let cx: &dyn Emit = t;
     let mut all = x.to_vec();
     let mut keys: Vec<(usize, bool)> = Vec::new();
@@ -193,7 +193,7 @@ pub fn sort(t: &Text<'_>, s: &Sort, x: &[Val]) -> Vals {
 }
 
 /// A window over everything before an element, or behind it.
-pub fn cumulative(t: &Text<'_>, c: &Cumulative, x: Val, y: Vec<Type>) -> Result<Vals> {
+pub fn cumulative(t: &TextEmitter<'_>, c: &Cumulative, x: Val, y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (ty, rank) = (cx.ty(x), cx.ty(x).rank());
     let Some(n) = ty.shape[c.axis].as_const() else {
@@ -277,7 +277,7 @@ fn logaddexp(cx: &dyn Emit, a: Val, b: Val) -> Val {
     cx.op(cotangent_core::ops::Select, &[nan, sum, stable])
 }
 
-pub fn dot_general(t: &Text<'_>, d: &DotGeneral, x: &[Val], y: Vec<Type>) -> Vals {
+pub fn dot_general(t: &TextEmitter<'_>, d: &DotGeneral, x: &[Val], y: Vec<Type>) -> Vals {
     let pair = |name: &str, l: &[usize], r: &[usize]| {
         format!(", {name} = [{}] x [{}]", numbers(l), numbers(r))
     };

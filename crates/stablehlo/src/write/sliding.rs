@@ -6,7 +6,7 @@
 //! `stride` the result is turned around, along one of negative `dilation` the window; what is
 //! padded at the end follows from the number of windows.
 
-use super::text::{Text, array, numbers};
+use super::text::{TextEmitter, array, numbers};
 use cotangent_core::ops::{
     Comparison, Convolution, Fft, FftKind, ReduceWindow, Reduction, SelectWindow, Sliding,
 };
@@ -14,10 +14,10 @@ use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
 
 /// Windows with more elements are not written one by one.
-const MANY: usize = 1 << 12;
+const MAX_UNROLLED_WINDOW: usize = 1 << 12;
 
 /// An axis with positive steps.
-struct Axis {
+struct PositiveAxis {
     stride: i64,
     dilation: i64,
     x_dilation: i64,
@@ -30,7 +30,7 @@ struct Axis {
 }
 
 /// Axis `a` for `n` elements, windows of `size`, `count` of them.
-fn axis(s: &Sliding, a: usize, n: usize, size: usize, count: usize) -> Axis {
+fn axis(s: &Sliding, a: usize, n: usize, size: usize, count: usize) -> PositiveAxis {
     let (mut stride, mut dilation, mut x_dilation, mut low) =
         (s.stride[a], s.dilation[a], s.x_dilation[a], s.low[a]);
     if x_dilation < 0 {
@@ -53,7 +53,7 @@ fn axis(s: &Sliding, a: usize, n: usize, size: usize, count: usize) -> Axis {
         (count as i64 - 1) * stride + span
     };
     let high = room - spread(n, x_dilation) - low;
-    Axis {
+    PositiveAxis {
         stride,
         dilation,
         x_dilation,
@@ -75,7 +75,7 @@ fn known(what: &str, dims: &[Dim]) -> Result<Vec<usize>> {
 }
 
 /// Positions of axes that are turned.
-fn turned(axes: &[Axis], first: usize, which: fn(&Axis) -> bool) -> Vec<usize> {
+fn turned(axes: &[PositiveAxis], first: usize, which: fn(&PositiveAxis) -> bool) -> Vec<usize> {
     axes.iter()
         .enumerate()
         .filter(|(_, a)| which(a))
@@ -91,7 +91,7 @@ fn reversed(cx: &dyn Emit, v: Val, axes: &[usize]) -> Val {
     }
 }
 
-fn paddings(axes: &[Axis]) -> String {
+fn paddings(axes: &[PositiveAxis]) -> String {
     axes.iter()
         .map(|a| format!("[{}, {}]", a.low, a.high))
         .collect::<Vec<_>>()
@@ -99,7 +99,7 @@ fn paddings(axes: &[Axis]) -> String {
 }
 
 /// Groups become groups of features.
-pub fn convolution(t: &Text<'_>, c: &Convolution, x: &[Val], y: &[Type]) -> Result<Vals> {
+pub fn convolution(t: &TextEmitter<'_>, c: &Convolution, x: &[Val], y: &[Type]) -> Result<Vals> {
     const FRONT: usize = 3;
     let cx: &dyn Emit = t;
     let (tx, tw) = (cx.ty(x[0]), cx.ty(x[1]));
@@ -113,7 +113,7 @@ pub fn convolution(t: &Text<'_>, c: &Convolution, x: &[Val], y: &[Type]) -> Resu
     if sw.contains(&0) || sx.contains(&0) || groups == 0 || y[0].shape.iter().any(|d| d.is(0)) {
         return Ok(Vals::from_slice(&[cx.zeros(&y[0])]));
     }
-    let axes: Vec<Axis> = (0..n)
+    let axes: Vec<PositiveAxis> = (0..n)
         .map(|a| axis(&c.sliding, a, sx[a], sw[a], sy[a]))
         .collect();
     let merged = |v: Val, front: [usize; 2]| {
@@ -138,7 +138,7 @@ pub fn convolution(t: &Text<'_>, c: &Convolution, x: &[Val], y: &[Type]) -> Resu
     let spatial: Vec<Dim> = sy.iter().map(|&d| Dim::Const(d)).collect();
     let result = y[0].with_shape([&[tx.shape[1].clone(), outputs][..], &spatial].concat());
     let places: String = (0..n).map(|k| format!(", {k}")).collect();
-    let all = |f: fn(&Axis) -> i64| numbers(axes.iter().map(f));
+    let all = |f: fn(&PositiveAxis) -> i64| numbers(axes.iter().map(f));
     let operands = [lhs, rhs];
     let text = format!(
         "stablehlo.convolution({}) dim_numbers = [b, f{places}]x[o, i{places}]->[b, f{places}], \
@@ -166,7 +166,7 @@ pub fn convolution(t: &Text<'_>, c: &Convolution, x: &[Val], y: &[Type]) -> Resu
     Ok(Vals::from_slice(&[merged(cx.reshape(v, &split), [1, 0]).0]))
 }
 
-pub fn reduce_window(t: &Text<'_>, r: &ReduceWindow, x: Val, y: &[Type]) -> Result<Vals> {
+pub fn reduce_window(t: &TextEmitter<'_>, r: &ReduceWindow, x: Val, y: &[Type]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(x);
     let rank = ty.rank();
@@ -185,7 +185,7 @@ pub fn reduce_window(t: &Text<'_>, r: &ReduceWindow, x: Val, y: &[Type]) -> Resu
             &[],
         )]));
     }
-    let axes: Vec<Axis> = (0..rank)
+    let axes: Vec<PositiveAxis> = (0..rank)
         .map(|a| axis(&r.sliding, a, sx[a], size[a], count[a]))
         .collect();
     let region = t.region(&[scalar.clone(), scalar.clone()], |p| {
@@ -199,7 +199,7 @@ pub fn reduce_window(t: &Text<'_>, r: &ReduceWindow, x: Val, y: &[Type]) -> Resu
         )
         .to_vec()
     });
-    let all = |f: fn(&Axis) -> i64| array(axes.iter().map(f));
+    let all = |f: fn(&PositiveAxis) -> i64| array(axes.iter().map(f));
     let text = format!(
         "\"stablehlo.reduce_window\"({}, {}) <{{base_dilations = {}, padding = dense<[{}]> : tensor<{rank}x2xi64>, \
          window_dilations = {}, window_dimensions = {}, window_strides = {}}}> {} : {}",
@@ -226,7 +226,7 @@ pub fn reduce_window(t: &Text<'_>, r: &ReduceWindow, x: Val, y: &[Type]) -> Resu
 }
 
 /// One element of every window at a time: windows of one element that begin there.
-pub fn select_window(t: &Text<'_>, s: &SelectWindow, x: &[Val], y: &[Type]) -> Result<Vals> {
+pub fn select_window(t: &TextEmitter<'_>, s: &SelectWindow, x: &[Val], y: &[Type]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (tx, tw) = (cx.ty(x[0]), cx.ty(x[1]));
     let size = known(
@@ -237,10 +237,10 @@ pub fn select_window(t: &Text<'_>, s: &SelectWindow, x: &[Val], y: &[Type]) -> R
         },
         &s.window,
     )?;
-    if size.iter().product::<usize>() > MANY {
+    if size.iter().product::<usize>() > MAX_UNROLLED_WINDOW {
         bail!(
             Limit,
-            "`select_and_scatter` with windows of more than {MANY} elements has no StableHLO form"
+            "`select_and_scatter` with windows of more than {MAX_UNROLLED_WINDOW} elements has no StableHLO form"
         );
     }
     let rank = size.len();
@@ -312,7 +312,7 @@ pub fn select_window(t: &Text<'_>, s: &SelectWindow, x: &[Val], y: &[Type]) -> R
 }
 
 /// StableHLO transforms the last axis, with factors in its inverses.
-pub fn fft(t: &Text<'_>, f: &Fft, x: Val, y: &[Type]) -> Result<Vals> {
+pub fn fft(t: &TextEmitter<'_>, f: &Fft, x: Val, y: &[Type]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (rank, last) = (y[0].rank(), y[0].rank() - 1);
     let mut perm: Vec<usize> = (0..rank).collect();

@@ -1,6 +1,6 @@
 //! The text of one function so far: lines, regions, names of values, and types in StableHLO's words.
 
-use super::names::Names;
+use super::names::FunctionNames;
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::shape::{Extents, Sym};
 use cotangent_core::transform::Session;
@@ -70,22 +70,22 @@ pub fn array<T: ToString>(v: impl IntoIterator<Item = T>) -> String {
 }
 
 /// A region that has been written.
-pub struct Region {
+pub struct WrittenRegion {
     pub(super) args: Vec<Val>,
     pub(super) text: String,
 }
 
 /// The text of one function so far.
-pub struct Text<'n> {
+pub struct TextEmitter<'n> {
     pub(super) session: Session,
-    pub(super) names: &'n RefCell<Names>,
-    pub(super) state: RefCell<State>,
+    pub(super) names: &'n RefCell<FunctionNames>,
+    pub(super) state: RefCell<EmitterState>,
     /// Whether the next operation that is kept whole elsewhere is written with simpler ones.
     pub(super) expands: Cell<bool>,
 }
 
 #[derive(Default)]
-pub struct State {
+pub struct EmitterState {
     pub(super) out: String,
     pub(super) depth: usize,
     pub(super) names: Vec<Rc<str>>,
@@ -101,7 +101,7 @@ pub struct State {
     pub(super) symbols: usize,
 }
 
-impl Text<'_> {
+impl TextEmitter<'_> {
     pub(super) fn value(&self, name: &str, ty: Type) -> Val {
         let mut s = self.state.borrow_mut();
         s.names.push(name.into());
@@ -204,7 +204,11 @@ impl Text<'_> {
     }
 
     /// A region with arguments of these types.
-    pub(super) fn region(&self, types: &[Type], write: impl FnOnce(&[Val]) -> Vec<Val>) -> Region {
+    pub(super) fn region(
+        &self,
+        types: &[Type],
+        write: impl FnOnce(&[Val]) -> Vec<Val>,
+    ) -> WrittenRegion {
         let names: Vec<String> = {
             let mut s = self.state.borrow_mut();
             let first = s.number;
@@ -219,7 +223,7 @@ impl Text<'_> {
             .map(|(n, t)| self.value(n, t.clone()))
             .collect();
         let text = self.block(|| write(&args));
-        Region { args, text }
+        WrittenRegion { args, text }
     }
 
     /// The lines of a region whose arguments are there.
@@ -244,9 +248,9 @@ impl Text<'_> {
     }
 
     /// `({ ^bb0(%a: t): .. }, { .. })`.
-    pub(super) fn regions(&self, all: &[Region]) -> String {
+    pub(super) fn regions(&self, all: &[WrittenRegion]) -> String {
         let indent = self.indent();
-        let each = |r: &Region| {
+        let each = |r: &WrittenRegion| {
             let head = if r.args.is_empty() {
                 String::new()
             } else {
@@ -325,7 +329,7 @@ impl Text<'_> {
     }
 }
 
-impl Extents for Text<'_> {
+impl Extents for TextEmitter<'_> {
     type Number = Val;
 
     fn number(&self, n: i64) -> Val {

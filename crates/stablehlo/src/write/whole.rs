@@ -9,7 +9,7 @@
 //! program that is written and read again has the bits and the derivatives that it had.
 
 use super::ops;
-use super::text::{Text, shown, tuple};
+use super::text::{TextEmitter, shown, tuple};
 use crate::names::{COMPOSITE_MODULE, COMPOSITE_PREFIX};
 use cotangent_core::ops::{Binary, FftKind, Unary};
 use cotangent_core::primitive::{Val, Vals};
@@ -62,7 +62,7 @@ fn alone(op: &Op, types: &[Type], y: &[Type]) -> Option<Function> {
 }
 
 /// Writes a kept operation; `None`: it is written as any other.
-fn write(t: &Text<'_>, op: &Op, x: &[Val], y: &[Type]) -> Option<Vals> {
+fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: &[Type]) -> Option<Vals> {
     let types = t.types(x);
     if y.is_empty() || !is_kept(op, &types) || t.expands.take() {
         return None;
@@ -101,7 +101,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Writes one operation of a function: kept whole, or with what StableHLO has.
-pub(super) fn or_simpler(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+pub(super) fn or_simpler(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     match write(t, op, x, &y) {
         Some(v) => Ok(v),
         None => ops::write(t, op, x, y),

@@ -1,7 +1,7 @@
 //! All functions of a text being lowered, and how each is called.
 
-use super::needed::{Needed, Place};
-use crate::ast::Module;
+use super::needed::{NeededCallbacks, TextPosition};
+use crate::ast::ParsedModule;
 use cotangent_core::transform::Session;
 use cotangent_core::{Code, Function, Result, bail};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -9,15 +9,15 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// A callee of at most this many equations is written where it is called.
-const SMALL: usize = 32;
+const MAX_INLINED_EQUATIONS: usize = 32;
 
 /// At most so many operations are written where their functions are called because extents are
 /// arguments of those.
-const EXPANDED: usize = 1 << 17;
+const MAX_EXPANDED_OPERATIONS: usize = 1 << 17;
 
 /// All functions of a text being lowered.
-pub struct Lowering<'t> {
-    pub(super) text: &'t Module<'t>,
+pub struct ModuleLowering<'t> {
+    pub(super) text: &'t ParsedModule<'t>,
     pub(super) by_name: FxHashMap<&'t str, usize>,
     /// How often each is called.
     pub(super) calls: Vec<usize>,
@@ -27,31 +27,31 @@ pub struct Lowering<'t> {
     pub(super) session: Session,
     pub(super) expanded: Cell<usize>,
     /// Host callbacks that are read, and those that were left out.
-    pub(super) needed: Needed,
-    pub(super) dropped: RefCell<FxHashSet<Place>>,
+    pub(super) needed: NeededCallbacks,
+    pub(super) dropped: RefCell<FxHashSet<TextPosition>>,
 }
 
 /// How a function is called.
-pub enum Callee<'t> {
+pub enum CalleeForm<'t> {
     /// As a function.
-    Called(Arc<Function>),
+    Call(Arc<Function>),
     /// By its equations.
-    Inlined(Arc<Function>),
+    Inline(Arc<Function>),
     /// It is given the extents of what it makes: by its operations, where those are known.
-    Here(&'t crate::ast::Function<'t>),
+    Expand(&'t crate::ast::Function<'t>),
     /// Nobody else calls it: by its operations.
-    Within(&'t crate::ast::Function<'t>),
+    ExpandOnce(&'t crate::ast::Function<'t>),
 }
 
-impl<'t> Lowering<'t> {
+impl<'t> ModuleLowering<'t> {
     /// Counts operations of functions that are written where they are called.
     pub(super) fn spend(&self, ops: usize) -> Result<()> {
         self.expanded
             .set(self.expanded.get().saturating_add(ops + 1));
-        if self.expanded.get() > EXPANDED {
+        if self.expanded.get() > MAX_EXPANDED_OPERATIONS {
             bail!(
                 Limit,
-                "functions that take extents as arguments are called too often: more than {EXPANDED} operations"
+                "functions that take extents as arguments are called too often: more than {MAX_EXPANDED_OPERATIONS} operations"
             );
         }
         Ok(())
@@ -61,21 +61,25 @@ impl<'t> Lowering<'t> {
     pub(super) fn written_here(&self, name: &str) -> Option<&'t crate::ast::Function<'t>> {
         let f = &self.text.functions[*self.by_name.get(name)?];
         let ops = f.body.as_ref()?.ops.len();
-        (self.expanded.get().saturating_add(ops + 1) <= EXPANDED).then_some(f)
+        (self.expanded.get().saturating_add(ops + 1) <= MAX_EXPANDED_OPERATIONS).then_some(f)
     }
 
     /// The function of this name, and how it is called.
-    pub(super) fn find(&self, name: &str) -> Result<Callee<'t>> {
+    pub(super) fn find(&self, name: &str) -> Result<CalleeForm<'t>> {
         let Some(&i) = self.by_name.get(name) else {
             bail!(UnknownName, "there is no function `@{name}`")
         };
         if self.within[i] {
-            return Ok(Callee::Within(&self.text.functions[i]));
+            return Ok(CalleeForm::ExpandOnce(&self.text.functions[i]));
         }
         match &self.done.borrow()[i] {
-            Some(Ok(f)) if f.eqns().len() <= SMALL => Ok(Callee::Inlined(f.clone())),
-            Some(Ok(f)) => Ok(Callee::Called(f.clone())),
-            Some(Err(e)) if e.code() == Code::Unbound => Ok(Callee::Here(&self.text.functions[i])),
+            Some(Ok(f)) if f.eqns().len() <= MAX_INLINED_EQUATIONS => {
+                Ok(CalleeForm::Inline(f.clone()))
+            }
+            Some(Ok(f)) => Ok(CalleeForm::Call(f.clone())),
+            Some(Err(e)) if e.code() == Code::Unbound => {
+                Ok(CalleeForm::Expand(&self.text.functions[i]))
+            }
             Some(Err(e)) => Err(e.clone()),
             None if self.text.functions[i].body.is_none() => {
                 bail!(

@@ -1,7 +1,7 @@
 //! A function or a region being lowered: its builder, and what its values have become.
 
-use super::factors::{Factor, Packed};
-use super::lowering::Lowering;
+use super::factors::{LuValue, PackedQr};
+use super::module::ModuleLowering;
 use crate::ast::{self, Id, Narrow, Operation, Region, Signature, Ty};
 use cotangent_core::ops::Binary;
 use cotangent_core::primitive::Vals;
@@ -11,48 +11,48 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Writes one operation.
-pub type Lower = fn(&Frame<'_>, &Operation<'_>) -> Result<Vals>;
+pub type LowerFn = fn(&FunctionLowering<'_>, &Operation<'_>) -> Result<Vals>;
 
 /// A function under construction.
-pub struct Frame<'t> {
-    pub(super) lowering: &'t Lowering<'t>,
+pub struct FunctionLowering<'t> {
+    pub(super) lowering: &'t ModuleLowering<'t>,
     /// The table of operations.
-    lower: Lower,
+    lower: LowerFn,
     b: Builder,
-    scope: RefCell<Scope>,
+    scope: RefCell<ValueMap>,
     /// No caller may know what its arguments are as extents.
     pub(super) alone: bool,
     /// Extents that are found while the program runs, by the number of rank 0 that they are.
     pub(super) named: RefCell<FxHashMap<Val, Dim>>,
     /// What `geqrf` has packed.
-    pub(super) packed: RefCell<FxHashMap<Val, Packed>>,
+    pub(super) packed: RefCell<FxHashMap<Val, PackedQr>>,
     /// What `getrf` has factorised.
-    pub(super) factors: RefCell<FxHashMap<Val, Factor>>,
+    pub(super) factors: RefCell<FxHashMap<Val, LuValue>>,
 }
 
 /// What the values of the text have become: those of a range of ids, and captured ones.
 #[derive(Default)]
-struct Scope {
+struct ValueMap {
     base: Id,
     values: Vec<Val>,
     captured: FxHashMap<Id, Val>,
 }
 
-impl Scope {
-    fn new(region: &Region<'_>) -> RefCell<Scope> {
-        RefCell::new(Scope {
+impl ValueMap {
+    fn new(region: &Region<'_>) -> RefCell<ValueMap> {
+        RefCell::new(ValueMap {
             base: region.first,
-            ..Scope::default()
+            ..ValueMap::default()
         })
     }
 }
 
-impl<'t> Frame<'t> {
+impl<'t> FunctionLowering<'t> {
     /// Lowers a function.
     pub(super) fn function(
-        lowering: &'t Lowering<'t>,
+        lowering: &'t ModuleLowering<'t>,
         f: &'t ast::Function<'t>,
-        lower: Lower,
+        lower: LowerFn,
     ) -> Result<Arc<Function>> {
         let b = Builder::new(&f.name, lowering.session.clone());
         let Some(body) = &f.body else {
@@ -65,11 +65,11 @@ impl<'t> Frame<'t> {
             .by_name
             .get(&*f.name)
             .is_some_and(|&i| lowering.calls[i] == 0);
-        let frame = Frame {
+        let frame = FunctionLowering {
             lowering,
             lower,
             b,
-            scope: Scope::new(body),
+            scope: ValueMap::new(body),
             alone,
             named: RefCell::default(),
             packed: RefCell::default(),
@@ -147,7 +147,7 @@ impl<'t> Frame<'t> {
                 format!("`@{}` does not take {} operands", f.name, x.len()),
             ));
         };
-        let outer = self.scope.replace(Scope::new(body).into_inner());
+        let outer = self.scope.replace(ValueMap::new(body).into_inner());
         let (tokens, args): (Vec<_>, Vec<_>) = body.args.iter().partition(|a| a.ty == Ty::Token);
         tokens.iter().for_each(|a| self.set(a.id, self.token()));
         for (a, &v) in args.iter().zip(x) {
@@ -173,8 +173,8 @@ impl<'t> Frame<'t> {
         captures: &[Id],
         args: &[Type],
     ) -> Result<Function> {
-        let (b, scope) = (self.b.nested(name), Scope::new(region));
-        let frame = Frame {
+        let (b, scope) = (self.b.nested(name), ValueMap::new(region));
+        let frame = FunctionLowering {
             lowering: self.lowering,
             lower: self.lower,
             b,
