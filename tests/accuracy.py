@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Measure the elementary functions against more digits: a table of the largest errors, in units in the last place.
+"""Measures the elementary functions against multiple precision: a table of the largest errors, in units in the last place.
 
     python3 tests/accuracy.py --bin target/release/cotangent [--doubles 20000] [--stride 1021] [--only REGEX] [--table FILE]
 
-f64: numbers of every exponent and both signs, and many near where a function is used, against mpmath with as many
-digits as it takes. f32: every `stride`-th of all floats, against mpmath through f64. An error is measured from the exact value
-in units of the last place of its type there; 0.5 is a correctly rounded result. Functions of the gamma family and Bessel
+f64: numbers of every exponent and both signs, and many in the usual range of a function, against mpmath with
+sufficient precision. f32: every `stride`-th of all floats, against mpmath through f64. Errors are in units in the last
+place of the exact value; a correctly rounded result has an error of at most 0.5. Functions of the gamma family and Bessel
 functions are measured at stored points, in the ranges where their derivatives and samplers use them; with `--before`
 the same points are measured with another binary, and each function prints both. A result that is infinite, zero or NaN
 where the rounded exact one is not, or the other way round, counts as infinite. Status 1 if a function exceeds its
-bound. Needs numpy, scipy and mpmath; without them it says so and succeeds.
+bound. Needs numpy, scipy and mpmath; without them it prints a message and succeeds.
 """
 import argparse, pathlib, re, subprocess, sys, tempfile
 
@@ -35,7 +35,7 @@ def erfc(x):
     return mp.erfc(x) if abs(x) < 100 else mp.mpf(2 * (x < 0))
 
 
-# Function, its exact meaning, the same in f64 (within a unit or so, for f32), and the range in which it is mostly used.
+# Function, its definition in multiple precision, an f64 version (accurate to about one unit, for f32), and its usual range.
 ONE = {
     "sqrt": (mp.sqrt, np.sqrt, 10),
     "rsqrt": (lambda x: 1 / mp.sqrt(x) if x else mp.inf, lambda x: 1 / np.sqrt(x), 10),
@@ -92,7 +92,7 @@ def density(a, x):
 
 
 def zeta(s, q):
-    # The library's error is absolute, and the value may be small.
+    # The library's error bound is absolute, and the value may be small.
     with mp.workprec(1200):
         return mp.zeta(s, q)
 
@@ -116,7 +116,7 @@ def slope(f, k):
 
 GAMMA = parameters((0, 60), (0, 80))
 BETA = parameters((0, 40), (0, 40), (0, 1))
-# Name, operation, exact meaning, operands, and the largest errors that are allowed in f32 and f64.
+# Name, operation, definition, operands, and the maximum permitted errors in f32 and f64.
 POINTS = [
     ("lgamma, x > 0", "lgamma", "", mp.loggamma, parameters((0, 300)), 2, 2, 0),
     ("lgamma, x < 0", "lgamma", "", lambda x: mp.log(abs(mp.gamma(x))), both_signs(30), 2, 16, 0),
@@ -129,7 +129,7 @@ POINTS = [
     ("igammac", "igammac", "", upper, GAMMA, 2, 9, 0),
     ("gamma_density", "gamma_density", "", density, GAMMA, 2, 4, 0),
     ("igamma by a", "igamma", "{order = 1}", slope(lower, 0), GAMMA, 64, 64, 0),
-    # Where one parameter is small, the result may be what is left of 1.
+    # For a small parameter the result may be a difference from 1.
     ("betainc", "betainc", "", beta, BETA, 2, 4e3, 0),
     ("betainc by a", "betainc", "{orders = [1, 0]}", slope(beta, 0), BETA, 64, 1e3, 0),
     ("bessel_ie 0", "bessel_ie", "", lambda x: mp.besseli(0, x) * mp.exp(-abs(x)), both_signs(60), 2, 14, 0),
@@ -138,7 +138,7 @@ POINTS = [
 
 
 def ulps(got, exact, fraction, least, beside=0.0):
-    """The error of f64 numbers `got` that hold results, from exact values (f64 pairs: value and what is left of it)."""
+    """The error of results `got`, stored as f64, from exact values (f64 pairs: rounded value and remainder)."""
     high, low = exact
     unit = np.ldexp(1.0, np.maximum(np.frexp(np.maximum(np.abs(high), beside))[1] - 1 - fraction, least).astype(int))
     return np.abs((got - high) - low) / unit
@@ -180,12 +180,12 @@ def exact_doubles(f, args):
 
 
 def worst(got, exact, x, fraction, least, narrow, beside=0.0):
-    """The largest error, in units of the exact value's place or of that of `beside`, whichever is larger."""
+    """The largest error, in units in the last place of the exact value or of `beside`, whichever is larger."""
     high, low = exact
     rounded = narrow(high).astype(np.float64)
     usual = np.isfinite(rounded) & (rounded != 0) & np.isfinite(got) & np.isfinite(high)
     error = np.where(usual, ulps(got, exact, fraction, least, beside), 0.0)
-    # Zero for what is less than the least number is off by less than one unit.
+    # A zero for a value below the least subnormal has an error of less than one unit.
     small = np.isfinite(high) & (np.abs(high) < np.ldexp(1.0, least + 1)) & (np.abs(got) <= np.ldexp(1.0, least + 1))
     odd = ~usual & ~small & ~((got == rounded) | (np.isnan(got) & np.isnan(rounded)))
     error = np.where(odd, np.inf, error)
@@ -207,7 +207,7 @@ def floats(stride):
 
 
 def at_points(point, a, rng):
-    """The row of a function at its stored points, and whether an error is above what is allowed."""
+    """The row of a function at its stored points, and whether an error exceeds its bound."""
     title, name, attributes, exact, draw, *allowed, beside = point
     cells, over = [], False
     for dtype, fraction, least, bound in (("f32", 23, -149, allowed[0]), ("f64", 52, -1074, allowed[1])):

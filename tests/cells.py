@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Instructions an element of every elementwise operation on every type, by callgrind (AVX2), for both engines.
+"""Instructions per element of every elementwise operation on every type, by callgrind (AVX2), for both engines.
 
     cargo test --release -p cotangent-cpu --lib --no-run      # prints the path of the tests
     python3 tests/cells.py target/release/deps/cotangent_cpu-HASH [--all]
 
-An element of a type should cost at most 4 times as much for each byte that is read or written as the same operation on
-f32, or, for what f32 does not have, as the sum of two f32 (the opposite of one, where there is one operand). Cells above that
-and those of `EXCEPTIONS` above what these allow are printed, and all with `--all`; exit code 1 if there is one. Needs valgrind.
+Per byte read or written, an operation may cost at most 4 times as much as on f32. An operation that f32 lacks is
+compared with the f32 addition (negation for one operand). Cells above this bound, or above their bound in
+`EXCEPTIONS`, are printed; `--all` prints all cells. Exit code 1 if a cell is above its bound. Needs valgrind.
 """
 
 import collections
@@ -20,7 +20,7 @@ MOST = 4.0
 SIZES = {"i1": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4, "i64": 8, "u64": 8, "f64": 8, "c64": 8, "c128": 16}
 INTEGERS = "i8 u8 i16 u16 i32 u32 i64 u64".split()
 COMPLEX = ["c64", "c128"]
-# Operations (nothing: all of them), their types, the most that is allowed, and the reason.
+# Operations (an empty list means all), their types, the maximum permitted ratio, and the reason.
 EXCEPTIONS = (
     ((), ["bf16"], 12.0, "lanes of f32 rounded by integer instructions after each operation: subnormal numbers keep their bits"),
     (("div", "rem"), INTEGERS, 17.5, "no instruction divides integers: quotients of floats, corrected"),
@@ -76,7 +76,7 @@ def is_of_two(form):
 
 
 def allowed(op, dtype):
-    """How many times the instructions of f32."""
+    """The ratio to the instructions on f32."""
     return max([most for ops, types, most, _ in EXCEPTIONS if op in (ops or [op]) and dtype in types], default=MOST)
 
 

@@ -1,9 +1,9 @@
-"""Writes crates/cpu/tests/data/{ends,complex}.txt: functions at the ends of the ranges of floats, and complex ones at infinities.
+"""Writes crates/cpu/tests/data/{ends,complex}.txt: functions at the limits of float ranges, and complex functions at infinities.
 
     python3 tests/ends.py
 
-Real values are mpmath's, rounded once; complex ones are those of Annex G of C17, which NumPy over glibc gives (`exp2`, `expm1`,
-`log1p`, `log2` and divisions are derived from these, as NumPy is less exact there). Needs mpmath and NumPy; the tests read the files.
+Real values are computed by mpmath and rounded once. Complex values are those of Annex G of C17, computed by NumPy with glibc
+(`exp2`, `expm1`, `log1p`, `log2` and divisions are derived from these, because NumPy is less accurate there). Needs mpmath and NumPy; the tests read the files.
 """
 import math, os
 import numpy as np
@@ -116,7 +116,7 @@ def power(n):
 
 
 same, one, plus = "same", mpf(1), mpf(0)
-# Name, function where x is not 0, and the value at 0: a number, or the zero itself, or its reciprocal.
+# Name, function for x != 0, and the value at 0: a number, the zero itself, or its reciprocal.
 UNARY = [
     ("sqrt", inside(mp.sqrt, lambda x: x > 0), same),
     ("rsqrt", inside(lambda x: 1 / mp.sqrt(x), lambda x: x > 0), "pole"),
@@ -233,10 +233,10 @@ def complex_functions():
 
 
 def open_signs(name, x):
-    """Which parts have a sign that Annex G does not specify, as `r`, `i`."""
+    """Parts whose sign Annex G does not specify, as `r`, `i`."""
     re, im = x.real, x.imag
     if name in ("sin", "tan", "asin", "atan"):
-        # f(z) = -i g(iz): parts change places.
+        # f(z) = -i g(iz): real and imaginary parts are exchanged.
         g = {"sin": "sinh", "tan": "tanh", "asin": "asinh", "atan": "atanh"}[name]
         return "".join({"r": "i", "i": "r"}[p] for p in open_signs(g, complex(-im, re)))
     if name == "cos":

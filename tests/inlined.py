@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Whether vector code calls what should be inlined in it.
+"""Finds calls in vector code of functions that should be inlined.
 
     python3 tests/inlined.py target/release/cotangent
 
-A function that is not inlined is compiled for the features that every machine has, so that an intrinsic in it is a call and
-a loop in it has no wide vectors. Such a call is listed with its caller: an intrinsic anywhere, and a function of arrays or
-iterators in a function that is compiled for more features. Needs `objdump`; exit code 1 if something is listed.
+A function that is not inlined is compiled for the baseline instruction set: its intrinsics become calls, and its loops have
+no wide vectors. Such calls are listed with their callers: calls of intrinsics, and calls of functions of arrays or
+iterators from a function that is compiled for more CPU features. Needs `objdump`; exit code 1 if something is listed.
 """
 
 import collections
@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 CALL = re.compile(r"\s(?:call|jmp)\s+[0-9a-f]+ <(.*)>$")
-# Reads what the processor has, which is no vector code.
+# Detection of CPU features, which is no vector code.
 DETECTION = re.compile(r"detect|load_x86_features")
 VECTORS = re.compile(r"cotangent_kernels::.*(avx2|avx512|widest::wide)")
 OUTSIDE = re.compile(r"core::(array|iter|option|slice::iter)\b(?!.*panic)|\{\{closure\}\}")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compile what `cotangent convert` writes with XLA, run it, and compare with what Cotangent computes.
+"""Compiles and runs the output of `cotangent convert` with XLA, and compares the results with Cotangent's.
 
     python3 tests/xla.py --bin target/release/cotangent [--only REGEX]
 
 Takes every program of tests/corpus: the program itself, read and written again, and its reverse derivative. Needs jax
-and numpy; without them it says so and succeeds. Extents must be known to XLA, so the derivative of a loop whose length is
-not is counted and left out.
+and numpy; without them it prints a message and succeeds. XLA requires static extents, so the derivative of a loop of unknown length
+is skipped and counted.
 """
 import argparse, pathlib, re, subprocess, sys, tempfile
 
@@ -22,13 +22,13 @@ except ImportError as e:
     sys.exit(0)
 
 jax.config.update("jax_enable_x64", True)
-# Routines of LAPACK are found when they are first asked for.
+# LAPACK routines are registered at their first use.
 lapack.prepare_lapack_call("getrf_ffi", np.dtype(np.float64))
 ROOT = pathlib.Path(__file__).parent.parent
 
 
 def compile_and_run(text, args):
-    """Results of @main on these arrays."""
+    """The results of @main on these arrays."""
     backend = jax.extend.backend.get_backend("cpu")
     with jax_mlir.make_ir_context():
         module = ir.Module.parse(text)

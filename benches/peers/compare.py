@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Runs the same programs in Cotangent, JAX, PyTorch and NumPy, in turn on one machine, and prints the ratios.
+"""Runs the same programs in Cotangent, JAX, PyTorch and NumPy, interleaved on one machine, and prints the ratios of times.
 
     python3 benches/peers/compare.py [--threads 1,2] [--only REGEX] [--budget SECONDS] [--rounds N] [--table FILE.md]
-    python3 benches/peers/compare.py --write      # prints the programs again for Cotangent: benches/workloads.mlir
+    python3 benches/peers/compare.py --write      # rewrites the programs for Cotangent: benches/workloads.mlir
 
-Each library is a process of its own, pinned to as many cores as there are threads. A workload's inputs are made once and
-given to all; results are compared before anything is timed; then the libraries are timed in turn, for some rounds. Inputs
-are outside of the timed part, outputs are made inside. On a machine that does other work CPU time with one thread is the
-ratio to read. A peer that is not installed is left out, and said so. XLA compiles a loop as one function only below a size:
-compare loops also with XLA_FLAGS=--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=65536.
+Each library runs in a separate process, pinned to one core per thread. The inputs of a workload are generated once and
+shared; results are compared before anything is timed. The libraries are then timed in interleaved runs, for several
+rounds. Creation of inputs is not timed; creation of outputs is. On a busy machine, use the ratio of CPU times with one
+thread. A library that is not installed is skipped with a message. XLA compiles a loop as one function only below a size
+limit: compare loops also with XLA_FLAGS=--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=65536.
 """
 
 import argparse
@@ -38,7 +38,7 @@ BY_NAME = {w.name: w for w in ALL}
 
 
 def write():
-    """One file: before each program a line with its name, what is derived, with respect to what, and the inputs."""
+    """The programs in one file. A line before each has its name, the derivative, the `wrt` inputs, and the inputs."""
     jax, out = LIBRARIES["jax"](1), []
     for w in ALL:
         wrt = ",".join(map(str, w.wrt)) or "-"
@@ -48,7 +48,7 @@ def write():
 
 
 def worker(library, threads):
-    """Answers lines `name, inputs, results, budget` with the samples: pairs `wall:cpu`, in seconds."""
+    """For each line `name, inputs, results, budget`, prints samples: pairs `wall:cpu`, in seconds."""
     limit_threads(threads)
     lib = LIBRARIES[library](threads)
     print(lib.version, flush=True)
@@ -62,13 +62,13 @@ def worker(library, threads):
                 y = lib.numpy(ready[1]())
                 np.savez(results, **{f"y{i}": v for i, v in enumerate(y)})
             print("ok\t" + "\t".join(f"{t:.9f}:{c:.9f}" for t, c in samples(ready[1], float(budget))), flush=True)
-        except Exception as e:  # a peer that cannot is a line in the table
+        except Exception as e:  # a failure of a library is a line in the table
             ready = None
             print("error\t" + repr(e).replace("\n", " ").replace("\t", " ")[:200], flush=True)
 
 
 def samples(run, budget):
-    """Wall and CPU times of one call; as many calls to a sample as take two milliseconds."""
+    """Wall and CPU times of one call, in seconds. A sample consists of calls that take 2 ms in total."""
     times, calls, end = [], 1, time.perf_counter() + budget
     while time.perf_counter() < end or len(times) < 3:
         start, cpu = time.perf_counter(), time.process_time()
@@ -121,7 +121,7 @@ def difference(mine, theirs):
 
 
 def bench_binary():
-    """Builds the Rust side and says where it is."""
+    """Builds the Rust program and returns its path."""
     command = ["cargo", "bench", "-p", "cotangent", "--bench", "workloads", "--no-run", "--message-format=short"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     found = re.findall(r"\(([^()]*workloads-[0-9a-f]+)\)", done.stderr)
@@ -161,7 +161,7 @@ def compare(args):
 
 
 def table(threads, peers, rows):
-    """The rows of one number of threads in Markdown: those above 1 by CPU time first, the worst at the top."""
+    """A Markdown table for one number of threads. Rows with a CPU ratio above 1 come first, in descending order."""
     names = [p.name for p in peers]
     out = ["", f"### {threads} thread{'s' * (threads > 1)}: {', '.join(p.version for p in peers)}", ""]
     for column, of in (("CPU", lambda r: r.cpu_ratio), ("wall", lambda r: r.wall_ratio)):
@@ -177,7 +177,7 @@ def table(threads, peers, rows):
 
 @dataclass
 class Row:
-    """A workload: wall times of each library, and ratios of ours to the best of the others."""
+    """A workload: wall times of each library, and ratios of Cotangent's times to the best of the others."""
 
     name: str
     wall: dict
@@ -200,8 +200,8 @@ def quartile(times):
 
 
 def one(w, peers, args):
-    """Runs one workload. Of each round a library's lower quartile counts; a ratio is the median of the rounds' ratios: only
-    times of one turn belong together on a machine that does other work."""
+    """Runs one workload. The time of a library in a round is its lower quartile, and a ratio is the median over rounds. On a
+    busy machine only times of the same round are comparable."""
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as d:
         np.savez(f"{d}/in.npz", **{f"x{i}": make(rng, *x) for i, x in enumerate(w.inputs)})

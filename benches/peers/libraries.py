@@ -1,4 +1,4 @@
-"""JAX, PyTorch and NumPy through the names that the workloads use, and how each derives, waits and returns arrays."""
+"""JAX, PyTorch and NumPy with the names that the workloads use, and their derivatives, synchronization and conversion to arrays."""
 
 import os
 
@@ -60,7 +60,7 @@ class Jax:
         return self.jnp.asarray(x)
 
     def function(self, w):
-        """What is timed, as a function of arrays."""
+        """The timed computation, as a function of arrays."""
         jax = self.jax
 
         def f(*x):
@@ -98,7 +98,7 @@ class Jax:
         return lambda: jax.block_until_ready(g(*inputs))
 
     def text(self, w):
-        """The program as StableHLO, not derived."""
+        """The primal program as StableHLO text."""
         n = len(w.inputs) - (len(w.wrt) if w.derived == "hvp" else 0)
         types = [self.jax.ShapeDtypeStruct(s, d) for d, s, _ in w.inputs[:n]]
         return self.jax.jit(lambda *x: w.f(self, *x), keep_unused=w.all_inputs).lower(*types).as_text()
@@ -210,7 +210,7 @@ LIBRARIES = {"jax": Jax, "torch": Torch, "numpy": NumPy}
 
 
 def limit_threads(threads):
-    """Before a library is loaded: the cores of this process, and what thread pools read."""
+    """Sets the cores of this process and the variables of thread pools. Called before a library is loaded."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "COTANGENT_THREADS"):

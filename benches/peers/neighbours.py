@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Changes programs by one step and counts their instructions: a kernel that is fast for one shape or type alone shows here.
+"""Changes programs by one step and counts their instructions, to find kernels that are fast for one shape or type only.
 
     python3 benches/peers/neighbours.py [--only REGEX] [--steps half,plus,..] [--bin FILE] [--table FILE.md]
 
-For each program of `ROWS` and each step the instructions of a call are counted by callgrind (AVX2, one thread; the
-difference of runs with four and two calls), divided by the elements of the inputs, and by the same of the unchanged
-program. At most 1.5 is allowed, twice as much where elements are twice as wide. Exceptions stand in `EXCEPTIONS`.
-A step that a program does not take (its shapes are fixed, JAX cannot trace it) is left out, and said so.
+For each program of `ROWS` and each step, callgrind counts the instructions of a call (AVX2, one thread; the difference
+of runs with four and two calls). They are divided by the number of input elements. The ratio to the unchanged program
+may be at most 1.5, or 3 for elements of twice the width; exceptions are in `EXCEPTIONS`. A step that does not apply
+(shapes are fixed, JAX cannot trace it) is skipped with a message.
 """
 
 import argparse
@@ -70,7 +70,7 @@ def resized(by):
 
 
 def swapped(w, f):
-    """Inputs whose last two axes are stored the other way round."""
+    """Inputs with the last two axes stored in transposed order."""
     if all(len(s) < 2 for _, s, _ in w.inputs):
         return None
     inputs = [(d, s if len(s) < 2 else (*s[:-2], s[-1], s[-2]), r) for d, s, r in w.inputs]
@@ -118,7 +118,7 @@ def widths(inputs):
 
 
 def variant(w, step):
-    """The changed workload, or nothing."""
+    """The changed workload, or `None`."""
     import jax
 
     inputs, wrt = w.inputs[w.weighted :], [i - w.weighted for i in w.wrt]
@@ -138,7 +138,7 @@ def variant(w, step):
 
 
 def instructions(binary, w, folder):
-    """Of one call, in millions."""
+    """Instructions of one call, in millions."""
     text, path = Path(folder) / "program.mlir", Path(folder) / "in.npz"
     wrt = ",".join(map(str, w.wrt)) or "-"
     text.write_text(f"// workload {w.name} {w.derived} {wrt} {' '.join(r for _, _, r in w.inputs)}\n{LIBRARIES['jax'](1).text(w)}")
@@ -179,7 +179,7 @@ def main():
                         continue
                     wider = max(1.0, widths(v.inputs) / widths(w.inputs))
                     ratio = instructions(binary, v, folder) / elements(v.inputs) / base / wider
-                except Exception as e:  # a program that does not take the step
+                except Exception as e:  # a program to which the step does not apply
                     print(f"{w.name}:{step} is left out: {str(e).splitlines()[0][:150] if str(e) else repr(e)}", file=sys.stderr)
                     cells.append("-")
                     continue

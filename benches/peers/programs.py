@@ -1,8 +1,8 @@
-"""Programs of 17 families, each written for JAX, most for PyTorch too, without looking at what the runtime is good at.
+"""Programs of 17 families, written for JAX and most of them for PyTorch, and chosen without regard to the runtime.
 
-`P(name, inputs, jax, torch=None, wrt=(..), value=True, tol=None)`: `jax(*x)` gives an array; it is timed as it is
-(`name.v`, unless `value=False`) and, where `wrt` names inputs, as the gradient of the sum of its products with fixed
-weights (`name.g`; of the number itself where it is one). Inputs are `(dtype, shape, recipe)`, as in `workloads.py`.
+`P(name, inputs, jax, torch=None, wrt=(..), value=True, tol=None)`: `jax(*x)` returns an array. Its computation is timed
+(`name.v`, unless `value=False`). If `wrt` names inputs, so is the gradient of its inner product with fixed weights
+(`name.g`; for a scalar, the gradient of the scalar). Inputs are `(dtype, shape, recipe)`, as in `workloads.py`.
 """
 
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ def define():
     try:
         import torch as T
         import torch.nn.functional as F
-    except Exception:  # only the process of PyTorch needs it
+    except Exception:  # needed by the process of PyTorch only
         T = F = None
 
     la = jnp.linalg

@@ -1,13 +1,13 @@
 """The programs that are compared, each written once for JAX, PyTorch and NumPy.
 
-A workload is a function of `nn`, a library seen through the few names that the programs need, and of arrays. Its
-inputs are recipes, so that Rust can make inputs of the same kind without Python. `DERIVED` says what is timed:
+A workload is a function of `nn`, a library with the names that the programs need, and of arrays. Its inputs are recipes,
+so that Rust can generate inputs of the same kind without Python. `DERIVED` specifies the timed computation:
 
     value            the results
     grad             the gradients of a scalar with respect to `wrt`
     hvp              the product of the Hessian with one direction per `wrt` input, given as further inputs
     hessian          the Hessian with respect to one input
-    first_gradient   from the program's text to its gradient, everything included
+    first_gradient   from the program's text to its gradient, including parsing and compilation
 """
 
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class Workload:
     inputs: list  # (dtype, shape, recipe)
     f: object
     peers: tuple = ("jax", "torch")
-    tol: float = None  # how far results may be apart, relative to the largest number
-    all_inputs: bool = False  # JAX keeps inputs that nothing reads, and equations
+    tol: float = None  # tolerance, relative to the largest number
+    all_inputs: bool = False  # JAX keeps unused inputs and equations
     primal: object = None  # the function without the weights of its gradient
     weighted: bool = False  # whether weights are the first input
 
@@ -38,7 +38,7 @@ def make(rng, dtype, shape, recipe):
         x = rng.standard_normal(shape) * n
     elif kind == "uniform":
         x = rng.random(shape)
-    elif kind == "above":  # numbers from 0.5 on
+    elif kind == "above":  # numbers of at least 0.5
         x = 0.5 + rng.random(shape) * n
     elif kind == "inside":  # in (-1, 1)
         x = (rng.random(shape) * 2 - 1) * 0.95
@@ -78,7 +78,7 @@ for n in (128, 256, 512, 1024, 2048):
         add(f"0_{letter}gemm_{n}", "value", (), [square, square], lambda nn, a, b: a @ b, ("jax", "torch", "numpy"))
 
 
-# a. Tiny programs: what a call costs.
+# a. Small programs: the cost of a call.
 def chain(nn, x, n=100):
     for i in range(n):
         x = (lambda x: x * 1.01, lambda x: x + 0.01, nn.tanh)[i % 3](x)
@@ -354,7 +354,7 @@ add("b_compile_gpt", "first_gradient", range(1, 13), GPT, gpt_block)
 add("b_compile_chain200", "first_gradient", [0], [("float32", (10,), "value:0.5")], lambda nn, x: nn.sum(chain(nn, x, 200)))
 
 
-# p. Programs that the runtime was not written for.
+# p. Programs chosen without regard to the runtime.
 def chosen(p):
     return lambda nn, *x: getattr(p, nn.name)(*x)
 

@@ -10,10 +10,10 @@ use cotangent::{Array, Function, reference};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 
-/// Whether two results differ by no more than rounding beside the largest of these numbers, in the
-/// least precise of their types: what is zero but for rounding has no digits to compare, and an f64
-/// may come from complex numbers of f32. Numbers between the arguments and the results may be
-/// larger by the inverses of two constants like 0.01.
+/// Whether two results differ by at most rounding errors, relative to the largest argument or
+/// result and the least precise element type. A result that is zero up to rounding has no digits to
+/// compare, and an f64 may be computed from complex numbers of f32. The factor 1e4 allows for
+/// intermediate values that are larger by the inverses of two constants like 0.01.
 fn is_rounding(got: &[Array], want: &[Array], args: &[Array]) -> bool {
     let numbers = |x: &Array| {
         x.to_c128()
@@ -47,7 +47,7 @@ fn is_rounding(got: &[Array], want: &[Array], args: &[Array]) -> bool {
             .all(|(a, b)| a.same_bits(b) || near((a, b)))
 }
 
-/// The runtime against the reference: equal results, or errors from both.
+/// Checks that the runtime and the reference have equal results, or both return an error.
 fn agree(f: &Function, args: &[Array]) {
     verify(f).unwrap_or_else(|e| panic!("{e}"));
     let want = reference::run(f, args);

@@ -1,5 +1,5 @@
-//! Any bytes as StableHLO: the reader answers with a graph that verifies, or an error with a place;
-//! what it read is written and read again.
+//! Any bytes as StableHLO text. The reader returns a graph that verifies, or an error with a
+//! position. A graph is then written and read again.
 #![no_main]
 
 use cotangent::stablehlo::{read, write};

@@ -1,5 +1,5 @@
-//! Any bytes: the parser answers with a program or an error, and what it prints it reads back the
-//! same.
+//! Any bytes as graph text. The parser returns a program or an error, and a printed program parses
+//! to itself.
 #![no_main]
 
 use cotangent::ad::AdContext;

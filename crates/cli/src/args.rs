@@ -1,4 +1,4 @@
-//! What the words of the command line mean.
+//! Parser of the command line.
 
 use cotangent::ad::Policy;
 use cotangent::{Code, Error, Result};
@@ -6,7 +6,7 @@ use lexopt::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// One invocation.
+/// The arguments of one invocation.
 #[derive(Debug, Default)]
 pub struct Args {
     /// The command, `help` if none was given.
@@ -41,7 +41,7 @@ pub struct Args {
     pub help: bool,
 }
 
-/// The commands and the options that each takes.
+/// Commands, and the options of each.
 pub const COMMANDS: &[(&str, &[&str])] = &[
     ("fmt", &["check", "write"]),
     ("derive", &["numerics"]),
@@ -68,7 +68,7 @@ pub fn usage(message: impl Into<String>) -> Error {
     Error::new(Code::Input, message).note("`cotangent --help` lists the commands")
 }
 
-/// Reads the command line.
+/// Parses the command line.
 pub fn parse() -> Result<Args> {
     from(lexopt::Parser::from_env())
 }

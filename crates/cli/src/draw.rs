@@ -1,18 +1,22 @@
-//! The steps of a program as a drawing: a box for what runs at once, a line for what it reads.
+//! Drawing of the steps of a compiled program: a box per step, a line per operand.
 //!
-//! A step stands in the row below the lowest step that it reads; rows are in the order in which
-//! steps run.
+//! A step is placed in the row below the lowest step that it reads. Within a row, steps are in
+//! execution order.
 
 use cotangent::Function;
 use cotangent::cpu::{StepInfo, steps};
 use std::fmt::Write;
 
+/// Width of a box, in pixels.
 const BOX_WIDTH: usize = 210;
+/// Height of a box, in pixels.
 const BOX_HEIGHT: usize = 44;
+/// Horizontal distance of boxes, in pixels.
 const GAP_X: usize = 24;
+/// Vertical distance of boxes, in pixels.
 const GAP_Y: usize = 36;
 
-/// The operations of a step, the first few by name.
+/// Names of the operations of a step, abridged.
 pub fn label(f: &Function, step: &StepInfo) -> String {
     const MAX_SHOWN_OPERATIONS: usize = 4;
     let names: Vec<&str> = step
@@ -37,7 +41,7 @@ struct Node {
     colour: &'static str,
 }
 
-/// An SVG of what `f` is compiled to.
+/// An SVG of the steps that `f` is compiled to.
 pub fn steps_svg(f: &Function) -> String {
     let steps = steps(f);
     let mut nodes: Vec<Node> = Vec::new();
@@ -133,7 +137,7 @@ fn draw(nodes: &[Node]) -> String {
     out
 }
 
-/// As much of a text as a box holds.
+/// A text, shortened to the width of a box.
 fn shorten(text: &str) -> String {
     const MAX_BOX_CHARS: usize = 32;
     match text.char_indices().nth(MAX_BOX_CHARS) {

@@ -1,4 +1,4 @@
-//! `--help`.
+//! Texts of `--help`.
 
 use crate::args::usage;
 use cotangent::Result;
@@ -13,35 +13,35 @@ cotangent: differentiable tensor programs in files
   cotangent grad     FILE[@NAME] --wrt x,w --in A.npz [--out B.npz]
   cotangent vjp|jvp|hvp|jacobian|hessian       likewise
   cotangent check    FILE[@NAME] [--in A.npz]  derivatives against finite differences and the adjoint law
-  cotangent explain  FILE[@NAME]               what is saved, and what derivatives cost in time and memory
-  cotangent profile  FILE[@NAME] [--grad]      where the time of a run goes, step by step
+  cotangent explain  FILE[@NAME]               residuals, and the cost of derivatives in time and memory
+  cotangent profile  FILE[@NAME] [--grad]      the time of each step of a run
   cotangent ops      [NAME]                    the operation set
 
-FILE is .tgraph or StableHLO text (.mlir); `-` is standard input. @NAME picks a module, derived ones too; without
-it @main, or the first one.
-`cotangent COMMAND --help` says more. Exit status: 0, 1 (a check failed), 2 (bad input or usage).
+FILE is .tgraph or StableHLO text (.mlir); `-` is standard input. @NAME selects a module, also a derived one; the
+default is @main, else the first module.
+`cotangent COMMAND --help` describes a command. Exit status: 0, 1 (a check failed), 2 (bad input or usage).
 ";
 
 const INPUTS: &str = "\
-Arrays come from --in A.npz, or from the .npz beside FILE: by the argument's name (x) or position (in_0, in_1, ..).
+Arrays are read from --in A.npz, or from the .npz next to FILE, by argument name (x) or position (in_0, in_1, ..).
 Results are printed, long axes abridged, or written to --out B.npz as out_0, out_1, ..
 ";
 
 const WRT: &str = "\
---wrt x,w names values of the module, or positions of arguments (0,2); without it, every float argument in order.
-Numbers in the names of derivatives, tangents and directions count the values of --wrt: 0 is the first one given.
+--wrt x,w names values of the module, or positions of arguments (0,2). The default is every float argument in order.
+Numbers in the names of derivatives, tangents and directions are positions in --wrt: 0 is its first value.
 ";
 
 const NUMERICS: &str = "\
---numerics N replaces what FILE says about the arithmetic of derivatives: zero_division=nan or ieee (the key may be left
-out), strong_zero, stable (=false too), with commas between; what N leaves out stays as FILE has it (docs/numerics.md).
+--numerics N replaces the numerics of derivatives in FILE, a comma-separated list: zero_division=nan or ieee (the key
+may be omitted), strong_zero, stable (also =false). Keys that N omits keep their value in FILE (docs/numerics.md).
 ";
 
-/// Each command: its name, its lines.
+/// Name and help text of each command.
 const TOPICS: &[(&str, &str)] = &[
     (
         "fmt",
-        "cotangent fmt FILE [--check | --write]\n\nPrints the canonical text; --check only compares (status 1 if it differs), --write replaces the file.\n",
+        "cotangent fmt FILE [--check | --write]\n\nPrints the canonical text. --check compares it with the file (status 1 if it differs); --write replaces the file.\n",
     ),
     (
         "derive",
@@ -49,7 +49,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "convert",
-        "cotangent convert FILE[@NAME] [TO] [--numerics N]\n\nWrites modules as StableHLO text (TO.mlir), or functions of such text as modules (TO.tgraph). Without TO the other\nform is printed. Directives are run; custom derivatives are lowered away in StableHLO, and the\nfirst module is @main unless another has that name. Numerics go along.\n\nExample: cotangent convert examples/rosenbrock.tgraph rosenbrock.mlir\n",
+        "cotangent convert FILE[@NAME] [TO] [--numerics N]\n\nWrites modules as StableHLO text (TO.mlir), or functions of such text as modules (TO.tgraph). Without TO the other\nform is printed. Directives are run, numerics are kept, and in StableHLO the first module is @main unless another has\nthat name.\n\nExample: cotangent convert examples/rosenbrock.tgraph rosenbrock.mlir\n",
     ),
     (
         "run",
@@ -57,7 +57,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "grad",
-        "cotangent grad FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nValue (out_0) and gradients (grad_0 by the first value of --wrt, ..) of a module whose result is one real scalar.\n\nOf StableHLO text (.mlir) that is the slope of what the text computes: stop_gradient, custom_jvp, custom_vjp and implicit\nrules of JAX are not in it. Where they matter, lower jax.value_and_grad(f) and run that (docs/from-jax.md).\n\nExample: cotangent grad examples/attention.tgraph --wrt Q,K,V\n",
+        "cotangent grad FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nValue (out_0) and gradients (grad_0 by the first value of --wrt, ..) of a module whose result is one real scalar.\n\nFor StableHLO text (.mlir) this is the derivative of the operations in the text: it does not contain JAX's stop_gradient,\ncustom_jvp, custom_vjp and implicit rules. To keep them, lower jax.value_and_grad(f) and run that (docs/from-jax.md).\n\nExample: cotangent grad examples/attention.tgraph --wrt Q,K,V\n",
     ),
     (
         "vjp",
@@ -69,7 +69,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "hvp",
-        "cotangent hvp FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nHessian-vector product hvp_0 by the first value of --wrt, .., from directions v_0 (or t_0) of the first, .. (or v_NAME);\nfor other modules than a real scalar, of the sum of ct_k times result k.\n",
+        "cotangent hvp FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nHessian-vector product hvp_0 by the first value of --wrt, .., from directions v_0 (or t_0) of the first, .. (or v_NAME);\nfor modules with other results than one real scalar, of the sum of ct_k times result k.\n",
     ),
     (
         "jacobian",
@@ -81,23 +81,23 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "check",
-        "cotangent check FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--allow-skipped]\n\nCompares derivatives up to the third with finite differences, forward with reverse mode, and the two orders of second\nderivatives, per value. Without arrays it makes some up: of both signs, several magnitudes, with zeros and ties. Status 1\nif a law does not hold, and, without --allow-skipped, if one could not be checked; laws that are unsure are counted.\n",
+        "cotangent check FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--allow-skipped]\n\nCompares derivatives up to the third with finite differences, forward with reverse mode, and the two orders of second\nderivatives, per value. Without arrays it generates points: of both signs, several magnitudes, with zeros and ties. Status 1\nif a law is violated or, without --allow-skipped, could not be checked. Undecided laws are counted.\n",
     ),
     (
         "explain",
-        "cotangent explain FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--svg G.svg]\n\nOperations, what the forward pass saves for the backward pass, the cost of each derivative, and the memory of a run\nwhere extents are known, from arrays too; with --svg a drawing of the adjoint's steps: what runs at once, and what it\nreads.\n",
+        "cotangent explain FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--svg G.svg]\n\nPrints operations, residuals of the forward pass, the cost of each derivative, and the memory of a run if extents are\nknown (arrays may determine them). --svg draws the steps of the adjoint, with a box per step and a line per operand.\n",
     ),
     (
         "profile",
-        "cotangent profile FILE[@NAME] [--grad [--wrt x,w]] [--numerics N] [--in A.npz] [--runs N] [--trace T.json]\n\nRuns the module (with --grad its value and gradients) N times, 20 without --runs, and prints the median time of each\nstep, the operations that run in it, and the share that it reaches of this machine's arithmetic and bandwidth, which\nare measured first. --trace writes the last run for Perfetto or chrome://tracing. Without arrays it makes some up.\n\nExample: cotangent profile examples/attention.tgraph --grad --wrt Q,K,V\n",
+        "cotangent profile FILE[@NAME] [--grad [--wrt x,w]] [--numerics N] [--in A.npz] [--runs N] [--trace T.json]\n\nRuns the module (with --grad its value and gradients) N times, 20 without --runs, and prints the median time of each\nstep, its operations, and its share of this machine's peak arithmetic and bandwidth, which are measured first.\n--trace writes the last run for Perfetto or chrome://tracing. Without arrays it generates them.\n\nExample: cotangent profile examples/attention.tgraph --grad --wrt Q,K,V\n",
     ),
     (
         "ops",
-        "cotangent ops [NAME]\n\nEvery operation with its meaning, or one with its types and rules.\n",
+        "cotangent ops [NAME]\n\nPrints every operation with its meaning, or one operation with its types and rules.\n",
     ),
 ];
 
-/// The help of a command, or of all.
+/// The help of a command, or the overview.
 pub fn text(topic: Option<&str>) -> Result<String> {
     let Some(topic) = topic else {
         return Ok(GENERAL.into());

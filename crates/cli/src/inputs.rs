@@ -9,14 +9,15 @@ use cotangent::{Array, Code, Error, Function, Result, Scalar, Type, Val};
 use std::cell::RefCell;
 use std::collections::HashSet;
 
-/// The arrays of `--in`, or of the `.npz` beside the file; each is read when it is asked for.
+/// The arrays of `--in`, or of the `.npz` file next to the program. Each is read on demand.
 pub struct Inputs {
     archive: Option<RefCell<Archive>>,
     from: String,
 }
 
 impl Inputs {
-    /// Opens them; without `--in` and without a file beside the program there are none.
+    /// Opens the archive. Without `--in` and without an `.npz` file next to the program, there are
+    /// no arrays.
     pub fn read(args: &Args, target: &Target) -> Result<Inputs> {
         let path = match (&args.input, target.sibling()) {
             (Some(p), _) => p.clone(),
@@ -40,8 +41,8 @@ impl Inputs {
         })
     }
 
-    /// The array that has one of these names; an error if several are there that differ, as one
-    /// would be ignored.
+    /// The array with one of these names. Several different arrays are an error, since only one
+    /// would be used.
     fn get(&self, names: &[String]) -> Result<Option<Array>> {
         let Some(archive) = &self.archive else {
             return Ok(None);
@@ -72,7 +73,7 @@ impl Inputs {
             .is_some_and(|a| names.iter().any(|n| a.borrow().has(n)))
     }
 
-    /// What there is, for messages.
+    /// Names and types of the arrays, for error messages.
     fn list(&self) -> String {
         let Some(archive) = &self.archive else {
             return String::new();
@@ -91,7 +92,7 @@ impl Inputs {
         }
     }
 
-    /// The array of the one of these names that there is, of this type.
+    /// The array with one of these names and this element type.
     pub fn find(&self, names: &[String], ty: &Type, what: &str) -> Result<Array> {
         let Some(a) = self.get(names)? else {
             let ways = names.join("` or `");
@@ -130,7 +131,7 @@ impl Inputs {
         f.params().iter().enumerate().map(one).collect()
     }
 
-    /// A cotangent per differentiable result; a real scalar's is 1 unless it is given.
+    /// One cotangent per differentiable result. For a single real scalar it is 1 by default.
     pub fn cotangents(&self, f: &Function) -> Result<Vec<Array>> {
         let (mut out, values) = (Vec::new(), ValueNames::new(f));
         for (k, &r) in f
@@ -150,13 +151,13 @@ impl Inputs {
         Ok(out)
     }
 
-    /// A tangent or direction per `wrt` value: `t_x` by its name, or `t_0` by its place in `wrt`,
+    /// One tangent or direction per `wrt` value, named `t_x` by name or `t_0` by position in `wrt`,
     /// for each prefix.
     pub fn directions(&self, f: &Function, wrt: &[Val], prefixes: &[&str]) -> Result<Vec<Array>> {
         let (mut out, values) = (Vec::new(), ValueNames::new(f));
         for (i, &v) in wrt.iter().enumerate() {
-            // One file may hold directions of several commands: the first prefix that is there
-            // counts.
+            // A file may contain directions for several commands. The first prefix that occurs is
+            // used.
             let ways: Vec<Vec<String>> = prefixes
                 .iter()
                 .map(|p| values.of(v, &format!("{p}_"), &format!("{p}_{i}")))
@@ -172,7 +173,7 @@ impl Inputs {
     }
 }
 
-/// The names of values of a function.
+/// Names of arrays for the values of a function.
 struct ValueNames<'f> {
     f: &'f Function,
     taken: HashSet<&'f str>,
@@ -190,8 +191,8 @@ impl<'f> ValueNames<'f> {
         ValueNames { f, taken }
     }
 
-    /// Of a value: its own (with a prefix), then by position, unless that is another one's own
-    /// name. A number behind a prefix is a position.
+    /// Names for a value: its own name with the prefix, then its position, unless that is another
+    /// value's name. A number after a prefix is always a position.
     fn of(&self, v: Val, prefix: &str, position: &str) -> Vec<String> {
         let number = |n: &str| !prefix.is_empty() && n.bytes().all(|b| b.is_ascii_digit());
         let own = self
@@ -212,7 +213,7 @@ fn argument(f: &Function, i: usize) -> String {
     format!("argument {} of @{}", f.show(f.params()[i]), f.name)
 }
 
-/// The values of `--wrt`; without it, every argument that has a tangent.
+/// The values of `--wrt`. By default, every argument that has a tangent.
 pub fn wrt(args: &Args, f: &Function) -> Result<Vec<Val>> {
     if let Some(text) = &args.wrt {
         return cotangent::text::resolve_wrt(f, text);

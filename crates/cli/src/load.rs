@@ -10,30 +10,30 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file and the module that was asked for.
+/// A file and the requested module.
 pub struct Target {
     /// The file, `-` for standard input.
     file: PathBuf,
     /// The module after `@`.
     pub module: Option<String>,
-    /// Choices of numerics that replace those of the file.
+    /// Numerics that replace those of the file.
     numerics: Option<Policy>,
 }
 
-/// A program, its directives done, and the module that was asked for.
+/// A program after its directives have run, and the requested module.
 pub struct Loaded {
     program: Program,
-    /// The module.
+    /// The requested module.
     pub function: Arc<Function>,
 }
 
 impl Loaded {
-    /// The rules that its derivatives are taken with.
+    /// The context for derivatives, with the numerics of the program.
     pub fn context(&self) -> Result<AdContext> {
         self.program.context()
     }
 
-    /// Adds file, line and the line's text to an error.
+    /// Adds file, line and the text of the line to an error.
     pub fn locate(&self, e: Error) -> Error {
         self.program.locate(e)
     }
@@ -75,7 +75,7 @@ impl Target {
         self.file.as_os_str() == "-"
     }
 
-    /// The file's name, as messages show it.
+    /// The name of the file, for messages.
     pub fn name(&self) -> String {
         self.file.display().to_string()
     }
@@ -85,7 +85,7 @@ impl Target {
         files::write(&self.file, text.as_bytes())
     }
 
-    /// Refuses a file to be written that is the program.
+    /// Returns an error if an output file is the program itself.
     pub fn spare(&self, option: &str, path: Option<&Path>) -> Result<()> {
         let same = |path: &Path| {
             !self.is_stdin()
@@ -119,7 +119,7 @@ impl Target {
         })
     }
 
-    /// The program as it is written: modules and directives.
+    /// The program before its directives run: modules and directives.
     pub fn written(&self) -> Result<text::Program> {
         let source = self.source()?;
         if is_stablehlo(&source, Some(&self.name())) {
@@ -135,8 +135,8 @@ impl Target {
         )
     }
 
-    /// The program of the file's text, after the directives have run. What was left out of it is
-    /// said on standard error.
+    /// The program after its directives have run. Notes about dropped parts are printed on standard
+    /// error.
     pub fn program(&self, source: &str) -> Result<Program> {
         let program = Program::parse(source, Some(&self.name()))?;
         program
@@ -152,8 +152,7 @@ impl Target {
         })
     }
 
-    /// The module that was asked for, after the directives have run: by name, or the main one of
-    /// the file.
+    /// The requested module after the directives have run: by name, or the main module of the file.
     pub fn load(&self) -> Result<Loaded> {
         let program = self.program(&self.source()?)?;
         let function = match &self.module {
@@ -163,14 +162,14 @@ impl Target {
         Ok(Loaded { program, function })
     }
 
-    /// The inputs that stand beside the file: `model.npz` for `model.tgraph`.
+    /// The inputs next to the file, if they exist: `model.npz` for `model.tgraph`.
     pub fn sibling(&self) -> Option<PathBuf> {
         let path = self.file.with_extension("npz");
         (!self.is_stdin() && path.exists()).then_some(path)
     }
 }
 
-/// The parts of `FILE@NAME`; the name may be no text.
+/// The parts of `FILE@NAME`. The name is `None` if it is not UTF-8.
 #[cfg(unix)]
 fn module_of(text: &OsStr) -> Option<(PathBuf, Option<String>)> {
     use std::os::unix::ffi::OsStrExt;

@@ -17,7 +17,7 @@ use cotangent::{Code, Error};
 use output::Outcome;
 use std::process::ExitCode;
 
-/// The stack of the thread that works: deeply nested bodies recurse, and the main thread's stack
+/// Stack size of the worker thread, in bytes. Nested bodies recurse, and the main thread's stack
 /// may be small.
 const STACK_BYTES: usize = 64 << 20;
 
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 fn run() -> ExitCode {
     let mut out = Vec::new();
     let result = args::parse().and_then(|a| commands::dispatch(a, &mut out));
-    // What was computed is printed even if a later part failed.
+    // The output of earlier parts is printed even if a later part failed.
     let printed = streams::print(&out);
     match (result, printed) {
         (Ok(Outcome::Good), Ok(())) => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! Outcomes of commands, and where their output goes.
+//! Outcomes of commands, and their output.
 
 use crate::args::Args;
 use crate::show;
@@ -6,12 +6,12 @@ use cotangent::npz::{self, Arrays};
 use cotangent::{Code, Error, Result};
 use std::io::Write;
 
-/// How a command ended, when it did not fail.
+/// Outcome of a command that did not fail.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Outcome {
-    /// Everything is as it should be.
+    /// No check failed.
     Good,
-    /// A check ran and found something.
+    /// A check failed.
     Bad,
 }
 
@@ -22,7 +22,7 @@ pub fn print(out: &mut Vec<u8>, text: &str) -> Result<Outcome> {
     Ok(Outcome::Good)
 }
 
-/// Results to `--out`, or printed.
+/// Writes results to `--out`, or prints them.
 pub fn results(args: &Args, arrays: &Arrays, out: &mut Vec<u8>) -> Result<Outcome> {
     match &args.output {
         Some(path) => npz::write(path, arrays)?,

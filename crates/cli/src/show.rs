@@ -1,16 +1,16 @@
-//! Arrays and tables as people read them; colour on a terminal only.
+//! Printing of arrays and tables, with colour on terminals.
 
 use cotangent::{Array, C128, Wide};
 use std::io::IsTerminal;
 
-/// Where text goes.
+/// Destination of text.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Stream {
     Out,
     Err,
 }
 
-/// What text says.
+/// Colour of text, as an SGR code.
 #[derive(Clone, Copy)]
 pub enum Colour {
     Red = 31,
@@ -35,7 +35,7 @@ pub fn paint(text: &str, colour: Colour, stream: Stream) -> String {
     }
 }
 
-/// `name : f64[2,3]` and the elements, long axes abridged.
+/// An array as text: name and type, then the elements, with long axes abridged.
 pub fn array(name: &str, a: &Array) -> String {
     let head = format!(
         "{} {}",
@@ -53,10 +53,10 @@ pub fn array(name: &str, a: &Array) -> String {
     format!("{head}\n{body}")
 }
 
-/// Long axes show this many elements at each end.
+/// Number of elements that are shown at each end of a long axis.
 const EDGE_ELEMENTS: usize = 3;
 
-/// Positions of an axis that are shown; `None` stands for the dots.
+/// Positions of an axis that are shown. `None` represents the dots.
 fn positions(n: usize) -> Vec<Option<usize>> {
     if n <= 2 * EDGE_ELEMENTS + 1 {
         (0..n).map(Some).collect()
@@ -99,7 +99,7 @@ fn elements(a: &Array) -> ShownElements {
     at.into_iter().zip(text).collect()
 }
 
-/// Six digits, shorter where fewer say the same.
+/// A float with at most six significant digits (four in half precision), without trailing zeros.
 fn float(x: f64, size: usize) -> String {
     let digits = if size <= 2 { 4 } else { 6 };
     if !x.is_finite() {
@@ -134,7 +134,7 @@ fn complex(z: C128, size: usize) -> String {
     format!("{}{sign}{im}i", float(z.re, size))
 }
 
-/// Nested brackets, as NumPy prints them.
+/// Nested brackets, in NumPy's layout.
 fn block(
     shape: &[usize],
     base: usize,
@@ -164,7 +164,7 @@ fn block(
     out.push(']');
 }
 
-/// Columns of text, the first to the left, the others to the right.
+/// A table. The first column is left-aligned, others are right-aligned.
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width: Vec<usize> = (0..columns)
@@ -191,7 +191,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
-/// `1.5 KiB`.
+/// A number of bytes with a unit: `1.5 KiB`.
 pub fn bytes(n: f64) -> String {
     let (mut n, mut unit) = (n, 0);
     while n >= 1024.0 && unit < 4 {

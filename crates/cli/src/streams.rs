@@ -1,9 +1,9 @@
-//! Standard output and standard error: the one place that writes to them.
+//! Output to standard output and standard error. No other file writes to them.
 
 use cotangent::{Code, Error, Result};
 use std::io::{ErrorKind, Write};
 
-/// Writes to standard output. A reader that closed early is not an error; every other failure is.
+/// Writes to standard output. A closed pipe is no error; every other failure is.
 pub fn print(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -15,7 +15,7 @@ pub fn print(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// A line on standard error. Where it cannot be written, nobody can be told.
+/// Writes a line to standard error. A failure to write it is ignored.
 pub fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

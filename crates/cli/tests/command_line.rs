@@ -1,4 +1,4 @@
-//! The built binary: every command, its errors, its exit status.
+//! The built binary: every command, its errors and its exit status.
 
 use cotangent::{Array, npz};
 use std::io::Write;
@@ -14,7 +14,7 @@ const SIN: &str = "tgraph.module @m {
 tgraph.adjoint @m wrt(%x) -> @m_grad
 ";
 
-/// A folder of this test's own, in the target folder.
+/// A folder for this test, in the target folder.
 fn folder(test: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     std::fs::create_dir_all(&dir).unwrap();
@@ -41,7 +41,7 @@ fn good(args: &[&str], stdin: &str) -> String {
     String::from_utf8(out.stdout).unwrap()
 }
 
-/// Status 2 and a message that contains `what`.
+/// Checks for status 2 and a message that contains `what`.
 fn bad(args: &[&str], stdin: &str, what: &str) {
     let out = cotangent(args, stdin);
     let err = String::from_utf8(out.stderr).unwrap();
@@ -218,7 +218,7 @@ fn check_finds_nothing_wrong_and_explain_says_what_is_saved() {
             && text.contains("Saved for the backward pass"),
         "{text}"
     );
-    // A gradient of a thousand numbers, and nothing else.
+    // The output is a gradient of a thousand numbers only.
     let text = good(&["explain", "-"], &SIN.replace('?', "1000"));
     let memory = text
         .split("memory")
@@ -270,7 +270,7 @@ fn stablehlo_is_a_program_like_any_other() {
         "",
         "has no module @jit_f; it has @main",
     );
-    // There and back.
+    // Round trip.
     let (there, back) = (dir.join("a.tgraph"), dir.join("b.mlir"));
     let (there, back) = (there.to_str().unwrap(), back.to_str().unwrap());
     good(&["convert", file, there], "");
@@ -373,7 +373,7 @@ fn a_variable_that_chooses_nothing_says_so() {
             .output()
             .unwrap();
         assert_eq!(out.status.code(), Some(0), "{name}={value}");
-        // Where inputs come from is said, too.
+        // The source of the inputs is printed, too.
         String::from_utf8(out.stderr)
             .unwrap()
             .lines()

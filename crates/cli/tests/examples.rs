@@ -1,4 +1,4 @@
-//! The programs in `examples/` run on the inputs they ship, and say what they should.
+//! The programs in `examples/` run on their inputs and have the expected results.
 
 use cotangent::text::Program;
 use cotangent::{AdContext, Array, Function, npz};
@@ -11,7 +11,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-/// Runs the command line on an example; the arrays it writes.
+/// Runs the command line on an example and returns the arrays it writes.
 fn cotangent(command: &str, example: &str, more: &[&str]) -> Vec<(String, Array)> {
     cotangent_with(&[], command, example, more)
 }
@@ -23,7 +23,7 @@ fn cotangent_with(
     example: &str,
     more: &[&str],
 ) -> Vec<(String, Array)> {
-    // A file of its own: tests run the same commands side by side.
+    // A separate file, because tests run concurrently.
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let name = format!(
         "example-{}-{}.npz",
@@ -75,7 +75,7 @@ fn close(got: &[f64], want: &[f64], tolerance: f64) {
     }
 }
 
-/// A module of an example, directives done.
+/// A module of an example, after directives have run.
 fn module(example: &str, name: &str) -> Arc<Function> {
     let source = std::fs::read_to_string(folder().join(example).with_extension("tgraph")).unwrap();
     let program = Program::parse(&source, Some(example))

@@ -1,7 +1,7 @@
-//! Faults: full disks, closed pipes, short memory, processes that are killed, huge numbers in every
-//! operation, and growth.
+//! Faults: full disks, closed pipes, little memory, killed processes, extreme numbers in every
+//! operation, and growth of run time.
 //!
-//! Limits are those of the shell (`ulimit`), so this runs where there is one that has them.
+//! Limits are set with the shell's `ulimit`, so these tests run only on systems that have it.
 #![cfg(target_os = "linux")]
 
 use cotangent::check::function_of;
@@ -30,7 +30,7 @@ fn folder(test: &str) -> PathBuf {
     dir
 }
 
-/// The binary under these commands of the shell.
+/// The binary, started by a shell after these commands.
 fn shell(dir: &Path, before: &str, args: &[&str]) -> Command {
     let mut c = Command::new("sh");
     c.current_dir(dir)
@@ -45,7 +45,7 @@ fn shell(dir: &Path, before: &str, args: &[&str]) -> Command {
     c
 }
 
-/// Status 0, 1 or 2: neither a panic nor an abort. Without a message only 0 and 1.
+/// Checks for status 0, 1 or 2, so neither a panic nor an abort. Status 2 requires a message.
 fn sound(what: &str, out: &Output) {
     let err = String::from_utf8_lossy(&out.stderr);
     let ok = matches!(out.status.code(), Some(0 | 1))
@@ -87,7 +87,7 @@ fn what_cannot_be_printed_is_an_error_and_a_closed_pipe_is_none() {
             err.contains("error: cannot write standard output"),
             "{args:?}: {err}"
         );
-        // A reader that is gone.
+        // A closed pipe.
         let mut child = shell(&dir, "sleep 0.05;", args)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -99,7 +99,7 @@ fn what_cannot_be_printed_is_an_error_and_a_closed_pipe_is_none() {
             Some(0),
             "{args:?} into a closed pipe"
         );
-        // Messages that nobody can read.
+        // Standard error that cannot be written.
         for err in ["2>/dev/full", "2>&-"] {
             let code = shell(&dir, &format!("exec {err};"), args)
                 .stdout(Stdio::null())
@@ -115,7 +115,7 @@ fn what_cannot_be_printed_is_an_error_and_a_closed_pipe_is_none() {
     assert_eq!(out.code(), Some(2));
 }
 
-/// Each command that writes a file, with that file.
+/// Each command that writes a file, and the file.
 const WRITE: &[(&[&str], &str)] = &[
     (&["fmt", "--write", "long.tgraph"], "long.tgraph"),
     (
@@ -143,7 +143,7 @@ fn long_files(dir: &Path) {
         SIN.replace("%y", &format!("%y{}", "y".repeat(9000))),
     )
     .unwrap();
-    // Each sorts what the one before gave: none is another again.
+    // Each sorts the result of the one before, so no two are equal.
     let of = |i: usize| {
         if i == 0 {
             "%x".to_owned()
@@ -203,8 +203,8 @@ fn a_full_disk_leaves_what_was_there() {
                 trap.is_empty() || left.is_empty(),
                 "{args:?} leaves a file beside"
             );
-            // A process that the signal ends cannot remove its file; the next command is not blamed
-            // for it.
+            // A process that is ended by the signal cannot remove its file. It is removed before
+            // the next command.
             left.iter().for_each(|e| fs::remove_file(e.path()).unwrap());
         }
         let out = shell(&dir, "", args).output().unwrap();
@@ -242,7 +242,7 @@ fn a_process_that_is_killed_leaves_a_whole_file() {
             npz::read(dir.join("out.npz")).unwrap_or_else(|e| panic!("killed after {k}/12: {e}"));
         assert_eq!(y[0].1.len(), 500_000);
     }
-    // A file that grows past its limit ends the process in the middle of a write.
+    // A file that exceeds its size limit ends the process during a write.
     let out = shell(&dir, "ulimit -c 0; ulimit -f 64;", &args)
         .output()
         .unwrap();
@@ -312,7 +312,7 @@ fn the_program_is_not_written_over() {
     );
 }
 
-/// Numbers of a text replaced by extreme ones, one at a time.
+/// Texts with one number replaced by an extreme one.
 fn extremes(text: &str, with: &str) -> Vec<String> {
     let bytes = text.as_bytes();
     let mut out = Vec::new();
@@ -334,8 +334,8 @@ fn extremes(text: &str, with: &str) -> Vec<String> {
     out
 }
 
-/// Every operation, by its samples, with extreme numbers and little memory; `each` says which of
-/// them are tried.
+/// Runs samples of every operation with extreme numbers and little memory. `each` selects the
+/// cases.
 fn huge(test: &str, each: impl Fn(usize) -> bool) -> usize {
     let dir = folder(test);
     let (mut n, mut tried) = (0, 0);
@@ -370,8 +370,8 @@ fn huge(test: &str, each: impl Fn(usize) -> bool) -> usize {
                         &["run", "m.tgraph", "--in", "in.npz"][..],
                         &["explain", "m.tgraph"],
                     ] {
-                        // A loop of so many trips is no fault: ten seconds of processor time end
-                        // it.
+                        // A loop with many steps is no fault. It is ended after 10 s of processor
+                        // time.
                         let out =
                             shell(&dir, "ulimit -c 0; ulimit -v 2000000; ulimit -t 10;", args)
                                 .output()
@@ -395,7 +395,7 @@ fn huge_numbers_in_every_operation_are_errors_or_answers() {
     assert!(huge("huge", |n| n % 61 == 0) > 30);
 }
 
-/// All of them: minutes.
+/// All cases. Takes minutes.
 #[test]
 #[ignore = "minutes"]
 fn all_huge_numbers_in_every_operation_are_errors_or_answers() {
@@ -418,7 +418,7 @@ fn little_memory_is_an_answer_or_an_error() {
             let out = shell(&dir, &format!("ulimit -c 0; ulimit -v {kib};"), args)
                 .output()
                 .unwrap();
-            // Below what the program itself needs the system ends it.
+            // Below the memory that the program itself needs, the system ends it.
             if kib > 40 << 10 {
                 sound(&format!("{args:?} in {kib} KiB"), &out);
             }
@@ -426,7 +426,7 @@ fn little_memory_is_an_answer_or_an_error() {
     }
 }
 
-/// Processor seconds of a run.
+/// Processor time of a run, in seconds.
 fn seconds(dir: &Path, args: &[&str]) -> f64 {
     let out = Command::new("bash")
         .current_dir(dir)
@@ -449,8 +449,7 @@ fn seconds(dir: &Path, args: &[&str]) -> f64 {
         .sum()
 }
 
-/// Twice as much of anything takes at most 2.5 times as long: of what takes long enough to be
-/// measured.
+/// Doubling an input takes at most 2.5 times as long, if the time is long enough to be measured.
 fn doubles(test: &str, n: usize, args: &[&str], write: impl Fn(usize) -> String) {
     let dir = folder(test);
     let file = args

@@ -1,5 +1,5 @@
-//! The command line under limits of address space: whatever memory there is, an answer or an error
-//! that says what is missing.
+//! The command line under limits of address space: for every limit, a result or an error that names
+//! the missing memory.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -13,7 +13,7 @@ const MATRIX: &str = "  %i = tgraph.iota {axis = 0} : tensor<700x700xf64>
   %n = tgraph.neg %e
   %x = tgraph.exp %n\n";
 
-/// Operands, an operation, and how many results it has. The first ones are run by CI.
+/// Operands, an operation, and its number of results. CI runs the first ones.
 const ALL: &[(&str, &str, usize)] = &[
     (VECTOR, "sort %x {axis = 0}", 1),
     (VECTOR, "rfft %x {axis = 0}", 1),
@@ -38,7 +38,7 @@ const ALL: &[(&str, &str, usize)] = &[
     (MATRIX, "matmul %x, %e", 1),
 ];
 
-/// Runs programs under each limit in MiB until there is an answer; with 2 GiB there must be one.
+/// Runs programs under each limit in MiB until one succeeds. With 2 GiB it must succeed.
 fn short(programs: &[(&str, &str, usize)], limits: impl Iterator<Item = usize> + Clone) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("short_memory");
     std::fs::create_dir_all(&folder).unwrap();
@@ -86,14 +86,14 @@ fn some_programs_with_little_memory() {
     short(&ALL[..2], [95, 115, 135].into_iter());
 }
 
-/// Minutes, so `just short`.
+/// Takes minutes; run by `just short`.
 #[test]
 #[ignore = "takes minutes"]
 fn every_program_with_little_memory() {
     short(ALL, (88..200).step_by(4));
 }
 
-/// A window's extent is no more than a number: what it takes depends on the operand.
+/// The memory for a window depends on the operand, not on the extent of the window.
 #[test]
 fn windows_may_be_of_any_extent() {
     let operand = "  %x = tgraph.iota {axis = 0} : tensor<4xf64>\n";

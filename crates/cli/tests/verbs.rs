@@ -1,5 +1,4 @@
-//! The derivatives of the command line: what their names mean, and the numerics that they are taken
-//! with.
+//! Derivatives of the command line: the names of results, and numerics.
 
 use cotangent::ad::{self, Numerics};
 use cotangent::{Array, Program, npz};
@@ -7,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A folder of this test's own, in the target folder.
+/// A folder for this test, in the target folder.
 fn folder(test: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     std::fs::create_dir_all(&dir).unwrap();
@@ -214,7 +213,8 @@ fn names_of_derivatives_count_the_values_of_wrt() {
         }
         expect(&call("hessian", &inputs("t", false)), want);
     }
-    // A missing tangent is called by its name and its place. The archive has no tangents any more.
+    // The error of a missing tangent contains its name and position. The archive has no tangents
+    // here.
     let given: Vec<(String, Array)> = values
         .iter()
         .map(|(n, x, _)| (n.to_string(), x.clone()))
@@ -266,8 +266,8 @@ fn bits(a: &BTreeMap<String, Array>) -> Vec<String> {
         .collect()
 }
 
-/// A file's numerics hold for directives and verbs alike, go along with `convert`, and give way to
-/// `--numerics`; what a directive says itself stays.
+/// Numerics of a file apply to directives and verbs, are kept by `convert`, and are replaced by
+/// `--numerics`. Those of a directive itself are kept.
 #[test]
 fn numerics_of_a_file_hold_for_every_verb() {
     let dir = folder("numerics");
@@ -316,7 +316,7 @@ fn numerics_of_a_file_hold_for_every_verb() {
         assert_eq!(reads(&file, &["jacobian"]), grad, "{head}");
         assert_eq!(reads(&file, &["grad"])[..2], grad[..], "{head}");
         let plain = reads(&format!("{file}@plain"), &["run"]);
-        // There and back: each file means the same.
+        // Round trip: both files have the same meaning.
         let (mlir, back, again) = (path("mlir"), path("back.tgraph"), path("again.mlir"));
         for (from, to) in [(&file, &mlir), (&mlir, &back), (&back, &again)] {
             good(&["convert", from, to]);
@@ -330,7 +330,8 @@ fn numerics_of_a_file_hold_for_every_verb() {
         assert_eq!(reads(&formatted, &["vjp"]), grad, "{head}");
         std::fs::write(&formatted, good(&["derive", &file])).unwrap();
         assert_eq!(reads(&formatted, &["vjp"]), grad, "{head}");
-        // The option wins over the file, in its directives too, not over what a directive says.
+        // The option replaces the numerics of the file, also for its directives, but not those of a
+        // directive.
         for over in heads.into_iter().filter(|h| !h.is_empty()) {
             let choices: ad::Policy = over.parse().unwrap();
             let numerics = choices.or(policy.or(Numerics::TGRAPH));

@@ -1,5 +1,5 @@
-//! `#[derive(Tree)]`: a struct of trees is a tree, its fields in order; fields marked
-//! `#[tree(fixed)]` hold no tensors.
+//! `#[derive(Tree)]` for structs whose fields are trees, in order. Fields marked `#[tree(fixed)]`
+//! hold no tensors.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
@@ -7,9 +7,9 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Field, Index, parse_macro_input, parse_quote};
 
-/// Implements `cotangent::Tree` for a struct whose fields are trees, or are marked
-/// `#[tree(fixed)]`: those are cloned, and trees with others there have another structure (`Clone`
-/// and `Debug`). Type parameters must be trees too.
+/// Implements `cotangent::Tree` for a struct. Each field must be a tree, or be marked
+/// `#[tree(fixed)]` and implement `Clone` and `Debug`. Fixed fields are cloned, and their `Debug`
+/// text is part of the tree's structure. Type parameters must be trees, too.
 #[proc_macro_derive(Tree, attributes(tree))]
 pub fn derive_tree(input: TokenStream) -> TokenStream {
     expand(parse_macro_input!(input as DeriveInput)).into()

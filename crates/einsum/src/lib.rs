@@ -1,12 +1,12 @@
-//! Einstein's summation: the notation, and the order in which a network of tensors is contracted.
+//! Einstein summation: the notation, and the contraction order of a tensor network.
 //!
 //! ```text
 //! "ij,jk->ik"        y[i,k] = Σ_j a[i,j] b[j,k]
 //! ```
-//! Every index that stands on the left and not on the right is summed over. A product of many
-//! factors can be contracted pair by pair in any order, at costs that differ by powers of the
-//! extents; [`Network::path`] looks for a cheap one. Nothing here knows tensors: labels, extents
-//! and positions go in, positions and labels come out.
+//! Every index that occurs on the left only is summed over. A product of many factors can be
+//! contracted pairwise in any order. The costs of orders differ by powers of the extents;
+//! [`Network::path`] searches for a cheap one. The crate does not depend on a tensor type: its
+//! inputs are labels and extents, its outputs positions and labels.
 //!
 //! ```
 //! use cotangent_einsum::{Spec, Strategy};
@@ -29,7 +29,7 @@ pub use spec::{Extents, Label, Member, Network, Spec};
 
 use std::fmt;
 
-/// What is wrong with a specification or with shapes.
+/// An invalid specification, or shapes that do not fit it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(pub(crate) String);
 

@@ -1,45 +1,48 @@
-//! In which order tensors are contracted: by dynamic programming over connected subsets, or
-//! greedily.
+//! Contraction orders: by dynamic programming over connected subsets, or greedily.
 //!
 //! ```text
 //! cost(S) = min over S = A + B of  cost(A) + cost(B) + Π extents of the indices of A and B
 //! ```
-//! Connected subsets are enough when no outer product helps, and there are few of them in chains
-//! and trees: n(n+1)/2 in a chain. Dense networks have 2^n, so the search has a budget, and above
-//! it the best of some greedy orders is taken.
+//! The search is restricted to connected subsets, so it finds the cheapest order without outer
+//! products. A chain of n tensors has n(n+1)/2 connected subsets; a dense network has up to 2^n.
+//! The search therefore has a budget, above which the best of three greedy orders is used.
 
 use crate::set::Set;
 use crate::{Error, Result};
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 
-/// How an order is looked for.
+/// Search strategy for a contraction order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Exhaustively while that is cheap, greedily otherwise.
+    /// Exhaustive within a budget, else greedy.
     #[default]
     Auto,
-    /// The pair first that makes the network smallest; the best of several such orders.
+    /// Repeatedly contracts the pair that reduces the total size most. The best of three such
+    /// orders.
     Greedy,
-    /// The cheapest order without needless outer products; an error for networks where that takes
-    /// too long.
+    /// The cheapest order without needless outer products. An error if the search exceeds its
+    /// budget.
     Exhaustive,
-    /// From left to right, as written.
+    /// From left to right, as in the specification.
     InOrder,
 }
 
-/// Pairs of subsets that an automatic and a requested exhaustive search may look at.
+/// Maximum number of pairs of subsets that an exhaustive search examines, for [`Strategy::Auto`].
 const MAX_AUTO_PAIRS: usize = 1_000_000;
+/// Maximum number of pairs of subsets that an exhaustive search examines, for
+/// [`Strategy::Exhaustive`].
 const MAX_EXHAUSTIVE_PAIRS: usize = 5_000_000;
 
-/// Tensors as sets of labels, the labels that someone else needs, and the extents of labels.
+/// An ordering problem: tensors as sets of labels, the labels of the result, and the extents of
+/// labels.
 pub(crate) struct OrderProblem<'a> {
     pub tensors: &'a [Set],
     pub keep: &'a Set,
     pub extents: &'a [f64],
 }
 
-/// Pairs to contract, in order: tensors first, then results.
+/// Pairs of positions to contract, in order. Tensors have the first positions, then results.
 pub(crate) type ContractionPairs = Vec<(usize, usize)>;
 
 impl OrderProblem<'_> {
@@ -60,7 +63,7 @@ impl OrderProblem<'_> {
         }
     }
 
-    /// How many tensors have each label, and one more for the labels that are kept.
+    /// Number of tensors with each label, plus 1 for labels of the result.
     fn uses(&self) -> Vec<usize> {
         let mut uses = vec![0; self.extents.len()];
         self.tensors
@@ -71,7 +74,8 @@ impl OrderProblem<'_> {
         uses
     }
 
-    /// The labels of the product of `x` and `y` that others need, where `uses` counts both.
+    /// Labels of the product of `x` and `y`: those that are used elsewhere. `uses` includes `x` and
+    /// `y`.
     fn result(&self, x: &Set, y: &Set, uses: &[usize]) -> Set {
         let mut out = x.or(y);
         let alone = |l: usize| uses[l] == usize::from(x.contains(l)) + usize::from(y.contains(l));
@@ -100,7 +104,7 @@ impl OrderProblem<'_> {
     }
 
     fn greedy(&self) -> ContractionPairs {
-        // What a pair is worth: the size it makes, less a part of the sizes it takes away.
+        // Cost of a pair: the size of its product, minus a fraction of the sizes of its operands.
         let orders = [1.0, 0.5, 0.0].map(|part| self.greedy_by(part));
         let best = orders
             .into_iter()
@@ -134,7 +138,7 @@ impl OrderProblem<'_> {
                 .find(|c| alive.contains(&c.a) && alive.contains(&c.b));
             let (a, b) = match next {
                 Some(c) => (c.a, c.b),
-                // Nothing is connected any more: the smallest two.
+                // No two tensors share a label: contract the smallest two.
                 None => {
                     alive.sort_by(|&a, &b| {
                         self.size(&sets[a])
@@ -158,7 +162,7 @@ impl OrderProblem<'_> {
         pairs
     }
 
-    /// The tensors that hang together, each list ascending.
+    /// Connected components, each in ascending order.
     fn components(&self) -> Vec<Vec<usize>> {
         let mut left: Vec<usize> = (0..self.tensors.len()).collect();
         let mut all = Vec::new();
@@ -176,7 +180,7 @@ impl OrderProblem<'_> {
         all
     }
 
-    /// The cheapest order, if it is found by looking at no more than `budget` pairs of subsets.
+    /// The cheapest order, if the search examines at most `budget` pairs of subsets.
     fn exhaustive(&self, budget: usize) -> Option<ContractionPairs> {
         if self.tensors.len() > 128 {
             return None;
@@ -198,7 +202,7 @@ impl OrderProblem<'_> {
             let kept = labels.iter().filter(|&l| uses[l] > inside(l));
             parts.push((at, Set::of(self.extents.len(), kept)));
         }
-        // Components have nothing in common: outer products, small ones first.
+        // Components share no labels: outer products, smallest operands first.
         while parts.len() > 1 {
             parts.sort_by(|a, b| {
                 self.size(&a.1)
@@ -212,7 +216,7 @@ impl OrderProblem<'_> {
         Some(pairs)
     }
 
-    /// Appends the cheapest order of connected tensors; where its result stands.
+    /// Appends the cheapest order of connected tensors, and returns the position of its result.
     fn best(
         &self,
         part: &[usize],
@@ -277,7 +281,7 @@ impl OrderProblem<'_> {
             by_size.push(made);
         }
         let root = *by_size[n].first()?;
-        // Subsets stand after those that they are made of.
+        // A subset comes after the two subsets that it consists of.
         let mut needed = vec![root];
         let mut next = 0;
         while let Some(&k) = needed.get(next) {
@@ -299,7 +303,7 @@ impl OrderProblem<'_> {
     }
 }
 
-/// A connected subset, and how its product is made most cheaply.
+/// A connected subset, and its cheapest contraction.
 struct Subset {
     tensors: u128,
     labels: Set,
@@ -307,7 +311,7 @@ struct Subset {
     from: Option<(usize, usize)>,
 }
 
-/// A pair that may be contracted next; the greatest is the cheapest.
+/// A candidate for the next contraction. The greatest candidate is the cheapest.
 struct Candidate {
     cost: f64,
     a: usize,

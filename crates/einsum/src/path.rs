@@ -1,4 +1,4 @@
-//! Paths: a network as a list of steps of one or two operands, with what they cost.
+//! Paths: a network as a list of steps with one or two operands, and their costs.
 
 use crate::Result;
 use crate::order::{OrderProblem, Strategy};
@@ -6,55 +6,56 @@ use crate::set::Set;
 use crate::spec::{Extents, Label, Member, Network};
 use std::fmt;
 
-/// What an extent that is not known yet counts as.
+/// Extent that is assumed for an unknown one.
 const ASSUMED_EXTENT: f64 = 64.0;
 
-/// One step: operands become one tensor.
+/// One step: the contraction of one or two operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContractionStep {
-    /// One or two positions: operands of the whole first, then results of steps.
+    /// One or two positions. Operands of the network come first, then results of steps.
     pub operands: Vec<usize>,
-    /// The labels that are left, each once. One operand: diagonals are taken and the others summed
-    /// over.
+    /// Labels of the result, without duplicates. Other labels are summed over. A label that occurs
+    /// twice in one operand denotes a diagonal.
     pub labels: Vec<Label>,
 }
 
-/// A network as steps; the last one's result (or the only operand) has the labels of the result, in
-/// some order.
+/// A network as steps. The result of the last step (or the only operand) has the labels of the
+/// network's result, in any order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
-    /// In the order in which they run.
+    /// Steps in execution order.
     pub steps: Vec<ContractionStep>,
-    /// Multiplications and additions of the steps.
+    /// Number of multiplications and additions of all steps.
     pub flops: f64,
-    /// Those of one loop over all indices.
+    /// Number of multiplications and additions of one loop over all indices.
     pub naive_flops: f64,
-    /// Elements of the largest tensor that a step makes.
+    /// Number of elements of the largest result of a step.
     pub largest: f64,
-    /// One line for each step.
+    /// One line of text per step.
     report: Vec<String>,
 }
 
-/// A tensor on the way.
+/// An intermediate tensor of the contraction.
 struct Intermediate {
     at: usize,
-    /// As numbers.
+    /// Labels, as numbers.
     labels: Set,
-    /// Some stand twice.
+    /// Whether a label occurs twice.
     diagonal: bool,
 }
 
+/// A path under construction.
 struct PathState<'a> {
     network: &'a Network,
     names: Vec<Label>,
     extents: Vec<f64>,
     path: Path,
-    /// The labels of every position.
+    /// Labels of every position.
     known: Vec<Vec<Label>>,
 }
 
 impl Network {
-    /// A cheap way to contract the network: each group by the strategy, groups in their order.
+    /// A cheap path for the network. Groups are contracted in their order, each by the strategy.
     pub fn path(&self, extents: &Extents, strategy: Strategy) -> Result<Path> {
         let names: Vec<Label> = extents.keys().copied().collect();
         let of = |l: &Label| extents[l].map_or(ASSUMED_EXTENT, |n| n as f64);
@@ -121,7 +122,7 @@ impl PathState<'_> {
         Ok(())
     }
 
-    /// Takes diagonals, and sums over what nobody else has.
+    /// Takes diagonals, and sums over labels that occur in no other operand and not in the result.
     fn simplify(&mut self, parts: &mut [Intermediate], keep: &Set) {
         for k in 0..parts.len() {
             let others = parts.iter().enumerate().filter(|(j, _)| *j != k);
@@ -178,7 +179,7 @@ impl PathState<'_> {
         Ok(parts.pop().flatten())
     }
 
-    /// Adds a step; where its result stands.
+    /// Adds a step and returns the position of its result.
     fn step(&mut self, operands: Vec<usize>, left: &Set, flops: f64) -> usize {
         let labels: Vec<Label> = left.iter().map(|l| self.names[l]).collect();
         let text = |l: &[Label]| l.iter().map(Label::to_string).collect::<String>();

@@ -1,6 +1,6 @@
-//! Sets of small numbers, as bits.
+//! Sets of small integers, as bit vectors.
 
-/// A set of numbers below a limit that all sets of one problem share.
+/// A set of integers below a limit, which all sets of one problem share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Set(Box<[u64]>);
 
@@ -48,7 +48,7 @@ impl Set {
         self.0.iter().zip(&other.0).all(|(a, b)| a & !b == 0)
     }
 
-    /// Ascending.
+    /// Elements in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().enumerate().flat_map(|(k, &word)| {
             let mut rest = word;

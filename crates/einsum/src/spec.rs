@@ -1,10 +1,11 @@
-//! The notation: what `"...ij,(jk,kl)->...il"` says, and what it says of operands of given shapes.
+//! The notation: parser of `"...ij,(jk,kl)->...il"`, and its application to operands of given ranks
+//! and shapes.
 //!
 //! ```text
 //! spec = list [ "->" term ]     list = item { "," item }     item = term | "(" list ")"     term = letters with one "..."
 //! ```
-//! A letter that stands twice in one term is a diagonal. Without `->` the result has the axes of
-//! the ellipsis, then the letters that stand exactly once, in alphabetical order. Operands in
+//! A letter that occurs twice in one term denotes a diagonal. Without `->` the result has the axes
+//! of the ellipsis, then the letters that occur exactly once, in alphabetical order. Operands in
 //! parentheses are contracted before the others.
 
 use crate::{Error, Result};
@@ -14,7 +15,7 @@ use std::fmt;
 /// An index: a letter, or an axis of the ellipsis counted from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Label {
-    /// Axis `k` from the end of what `...` stands for.
+    /// Axis `k` of the ellipsis, counted from its end.
     Dots(usize),
     /// A letter.
     Letter(char),
@@ -29,14 +30,14 @@ impl fmt::Display for Label {
     }
 }
 
-/// The letters of one operand; `dots` is where an ellipsis stands among them.
+/// The letters of one operand. `dots` is the position of the ellipsis among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Term {
     letters: Vec<char>,
     dots: Option<usize>,
 }
 
-/// What stands in a list: an operand, or an earlier group.
+/// A member of a list: an operand, or an earlier group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Member {
     /// Operand `k`.
@@ -45,7 +46,7 @@ pub enum Member {
     Group(usize),
 }
 
-/// A specification, read.
+/// A parsed specification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     inputs: Vec<Term>,
@@ -53,21 +54,21 @@ pub struct Spec {
     groups: Vec<Vec<Member>>,
 }
 
-/// A specification for operands of known ranks: every axis has a label.
+/// A specification applied to operands of known ranks: every axis has a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
     /// The labels of each operand's axes.
     pub inputs: Vec<Vec<Label>>,
     /// The labels of the result's axes.
     pub output: Vec<Label>,
-    /// Lists in the order of their closing parentheses; the last one is the whole.
+    /// Lists in the order of their closing parentheses. The last one is the whole specification.
     pub groups: Vec<Vec<Member>>,
-    /// Axes of each operand that are not in `inputs`: they have the extent 1 where others have
-    /// more, and are repeated.
+    /// Axes of each operand that are not in `inputs`: they have extent 1 and are broadcast to the
+    /// extent of other operands.
     pub repeated: Vec<Vec<usize>>,
 }
 
-/// The extent of every label; `None`: not known yet.
+/// The extent of every label; `None` if it is unknown.
 pub type Extents = BTreeMap<Label, Option<usize>>;
 
 fn fail<T>(message: String) -> Result<T> {
@@ -75,7 +76,8 @@ fn fail<T>(message: String) -> Result<T> {
 }
 
 impl Spec {
-    /// Reads a specification. Blanks are skipped; letters are what Unicode calls alphabetic.
+    /// Parses a specification. White space is skipped; letters are the alphabetic characters of
+    /// Unicode.
     pub fn parse(text: &str) -> Result<Spec> {
         let bad = |why: String| Error(format!("einsum specification `{text}`: {why}"));
         let (left, right) = match text.split_once("->") {
@@ -84,7 +86,7 @@ impl Spec {
         };
         let mut inputs = Vec::new();
         let mut groups = Vec::new();
-        // One list per open parenthesis.
+        // One list per open parenthesis, after the outermost one.
         let mut open: Vec<Vec<Member>> = vec![Vec::new()];
         let mut term = Some(String::new());
         for c in left.chars().filter(|c| !c.is_whitespace()).chain([',']) {
@@ -219,7 +221,7 @@ impl Term {
         }
     }
 
-    /// The labels, where the ellipsis stands for `dots` axes.
+    /// The labels, for an ellipsis of `dots` axes.
     fn labels(&self, dots: usize) -> Vec<Label> {
         let letters = |r: &[char]| r.iter().map(|&c| Label::Letter(c)).collect::<Vec<_>>();
         match self.dots {
@@ -254,8 +256,8 @@ impl fmt::Display for Term {
 }
 
 impl Network {
-    /// What the operands' shapes say: the extent of every label. An axis of extent 1 under a label
-    /// that has more is repeated: it is taken out of the operand's labels.
+    /// Determines the extent of every label from the shapes of the operands. An axis of extent 1
+    /// whose label has a larger extent is broadcast: it is removed from the operand's labels.
     pub fn bind(mut self, shapes: &[Vec<Option<usize>>]) -> Result<(Network, Extents)> {
         if shapes.len() != self.inputs.len()
             || shapes

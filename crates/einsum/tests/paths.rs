@@ -1,4 +1,4 @@
-//! Specifications that are right and wrong, and the orders that are found.
+//! Valid and invalid specifications, and the contraction orders that are found.
 
 use cotangent_einsum::{Extents, Label, Network, Path, Spec, Strategy};
 
@@ -34,7 +34,7 @@ fn error(text: &str, shapes: &[&[usize]]) -> String {
     network(text, shapes).unwrap_err()
 }
 
-/// Every step uses what exists and is unused, and all becomes one.
+/// Checks that every step uses existing, unused tensors, and that one tensor is left.
 fn check(p: &Path, operands: usize) {
     let mut used = vec![false; operands + p.steps.len()];
     for (k, s) in p.steps.iter().enumerate() {
@@ -121,7 +121,7 @@ fn extents_of_one_repeat() {
 
 #[test]
 fn chains_are_optimal() {
-    // The textbook's chain: 15125 multiplications, as ((A (B C)) ((D E) F)).
+    // A textbook chain: 15125 multiplications, as ((A (B C)) ((D E) F)).
     let dims = [30, 35, 15, 5, 10, 20, 25];
     let shapes: Vec<[usize; 2]> = dims.windows(2).map(|w| [w[0], w[1]]).collect();
     let shapes: Vec<&[usize]> = shapes.iter().map(|s| &s[..]).collect();
@@ -142,7 +142,7 @@ fn parentheses_decide() {
     assert_eq!(p.steps[0].operands, [1, 2]);
     let p = path("(ij,jk),kl->il", shapes, Strategy::Auto);
     assert_eq!(p.steps[0].operands, [0, 1]);
-    // What the others need stays: j of the group is summed over only at the end.
+    // A label used outside of a group is kept: j is summed over at the end.
     let p = path("(ij,ij),j->i", &[&[2, 3], &[2, 3], &[3]], Strategy::Auto);
     assert_eq!(p.steps[0].labels.len(), 2);
     check(&p, 3);
@@ -158,7 +158,7 @@ fn sums_and_diagonals_come_first() {
     assert!(path("ij->ij", &[&[2, 2]], Strategy::Auto).steps.is_empty());
 }
 
-/// A square lattice, an index for every bond.
+/// A square lattice with one index per bond.
 fn lattice(rows: usize, columns: usize) -> (String, Vec<Vec<usize>>) {
     let mut next = (0..).filter_map(|k| char::from_u32(0x4e00 + k));
     let down: Vec<char> = next.by_ref().take(rows * columns).collect();
@@ -196,7 +196,7 @@ fn fifty_tensors() {
     check(&p, 50);
     assert!(p.largest <= 4f64.powi(6), "{p}");
     assert!(p.flops < 1e7, "{p}");
-    // A chain with ends open: exhaustive, and as good as from one end to the other.
+    // A chain with open ends: exhaustive search, as cheap as contraction from one end.
     let letters: Vec<char> = (0..51u32)
         .filter_map(|k| char::from_u32(0x4e00 + k))
         .collect();
@@ -215,7 +215,7 @@ fn fifty_tensors() {
 
 #[test]
 fn searches_that_take_too_long_say_so() {
-    // Everyone shares an index with everyone: 2^24 subsets.
+    // Every two tensors share an index: 2^24 subsets.
     let n = 24;
     let letter =
         |i: usize, j: usize| char::from_u32(0x4e00 + (i.min(j) * n + i.max(j)) as u32).unwrap();

@@ -1,7 +1,8 @@
-//! What a text says, before it means anything: functions, operations, attributes, types.
+//! Syntax tree of StableHLO text: functions, operations, attributes and types, without their
+//! meaning.
 //!
-//! Values are numbered in the order of their definitions within a function, so the values of a
-//! region are a range and what it captures from outside is known when it has been read.
+//! Values are numbered in the order of their definitions within a function. The values of a region
+//! are therefore a range, and its captures are known once it has been parsed.
 
 use crate::lexer::Pos;
 use cotangent_core::ops::Format;
@@ -16,12 +17,12 @@ pub type Id = u32;
 /// Attributes by name.
 pub type NamedAttrs<'a> = Vec<(Cow<'a, str>, Attr<'a>)>;
 
-/// A text.
+/// A parsed text.
 #[derive(Debug, Default)]
 pub struct ParsedModule<'a> {
     /// Functions in the order of the text.
     pub functions: Vec<Function<'a>>,
-    /// Attributes of the modules around them, with their places.
+    /// Attributes of the enclosing modules, with their positions.
     pub attrs: Vec<(Cow<'a, str>, Attr<'a>, Pos)>,
     /// Blobs of a `dialect_resources` section, by name, as hex strings.
     pub resources: Vec<(Cow<'a, str>, &'a str)>,
@@ -32,13 +33,13 @@ pub struct ParsedModule<'a> {
 pub struct Function<'a> {
     /// Without `@` and quotes.
     pub name: Cow<'a, str>,
-    /// Not marked `private`.
+    /// Whether it is not marked `private`.
     pub public: bool,
     /// Where it starts.
     pub pos: Pos,
     /// Types of the results.
     pub results: Vec<Ty>,
-    /// Parameters and equations; a declaration has none.
+    /// Parameters and operations; `None` for a declaration.
     pub body: Option<Region<'a>>,
 }
 
@@ -51,9 +52,9 @@ pub struct Region<'a> {
     pub args: Vec<Argument<'a>>,
     /// Operations in order; the last one returns.
     pub ops: Vec<Operation<'a>>,
-    /// The first value of its own.
+    /// The first value that it defines.
     pub first: Id,
-    /// Values from outside that it uses, in order of first use.
+    /// Values defined outside and used inside, in order of first use.
     pub captures: Vec<Id>,
 }
 
@@ -81,23 +82,24 @@ pub struct Operation<'a> {
     pub count: u32,
     /// Operands in order.
     pub operands: SmallVec<[Id; 4]>,
-    /// Attributes by name. Words and values without a name have the name `""`.
+    /// Attributes by name. Bare words and values have the name `""`.
     pub attrs: Vec<(Cow<'a, str>, Attr<'a>)>,
     /// Regions in order.
     pub regions: Vec<Region<'a>>,
-    /// The types behind the colon.
+    /// The types after the colon.
     pub signature: Signature,
-    /// Something behind it was not understood and skipped: the operation can only be refused.
+    /// Whether a part of it was skipped because its syntax is unknown. Lowering rejects such an
+    /// operation.
     pub opaque: bool,
 }
 
-/// The types behind the colon of an operation.
+/// The types after the colon of an operation.
 #[derive(Clone, Debug, Default)]
 pub enum Signature {
     /// None are written.
     #[default]
     None,
-    /// `: a, b`: what they mean depends on the operation.
+    /// `: a, b`; the meaning depends on the operation.
     List(SmallVec<[Ty; 2]>),
     /// `: (a, b) -> c`.
     Function(SmallVec<[Ty; 2]>, SmallVec<[Ty; 2]>),
@@ -106,9 +108,9 @@ pub enum Signature {
 /// A type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ty {
-    /// A tensor. Extents that were written as `?` are the symbol `?`.
+    /// A tensor. An extent written as `?` is the symbol `?`.
     Tensor(Type),
-    /// A tensor of numbers of few bits, and the type that holds them here.
+    /// A tensor of a narrow element type, stored as the given wider tensor type.
     Narrow(Type, Narrow),
     /// `!stablehlo.token`.
     Token,
@@ -123,7 +125,7 @@ pub enum Ty {
 pub enum Narrow {
     /// A float of 8, 6 or 4 bits, in `f32`.
     Float(Format),
-    /// An integer of so many bits, in `i8`, or without signs in `ui8`.
+    /// An integer with this number of bits, and whether it is signed. Stored in `i8` or `ui8`.
     Int(u32, bool),
 }
 
@@ -139,7 +141,7 @@ impl Narrow {
         }
     }
 
-    /// The element type that holds its numbers.
+    /// The element type that stores its numbers.
     pub fn wide(self) -> DType {
         match self {
             Narrow::Float(_) => DType::F32,
@@ -176,27 +178,27 @@ pub enum Attr<'a> {
     Product(Rc<[Attr<'a>]>),
     /// `dense<..> : type`.
     Dense(Rc<Dense<'a>>),
-    /// Attributes of dialects that say nothing about values, skipped.
+    /// A skipped attribute: it does not affect values.
     Skipped,
 }
 
-/// A constant as written.
+/// A constant as it stands in the text.
 #[derive(Debug)]
 pub struct Dense<'a> {
     /// Where it starts.
     pub pos: Pos,
     /// Its elements.
     pub elements: Elements<'a>,
-    /// Its type, if it was written behind it.
+    /// Its type, if one follows it.
     pub ty: Option<Ty>,
 }
 
 /// The elements of a constant.
 #[derive(Debug)]
 pub enum Elements<'a> {
-    /// `dense<3>`: the same everywhere.
+    /// `dense<3>`: one value for all elements.
     Splat(Number<'a>),
-    /// Nested lists and their extents.
+    /// Elements of nested lists in row-major order, and the extents of the lists.
     List(Vec<Number<'a>>, Vec<usize>),
     /// `"0x.."`: bytes in memory order, as hex digits.
     Hex(&'a str),
@@ -204,7 +206,7 @@ pub enum Elements<'a> {
     Resource(Cow<'a, str>),
 }
 
-/// One element as written: a number, or the parts of a complex one.
+/// One element as text: a number, or the two parts of a complex number.
 #[derive(Clone, Copy, Debug)]
 pub struct Number<'a> {
     /// The number or the real part.
@@ -227,7 +229,7 @@ impl<'a> Operation<'a> {
             .map(|(_, a)| a)
     }
 
-    /// The types of the results as far as the signature tells.
+    /// The types of the results, if the signature contains them.
     pub fn result_types(&self) -> Option<&[Ty]> {
         match &self.signature {
             Signature::Function(_, r) => Some(r),
@@ -251,7 +253,7 @@ impl<'a> Attr<'a> {
         }
     }
 
-    /// A list of integers; `dense` lists count too, a splat fills its type.
+    /// The integers of a list or of a `dense` constant. A splat is expanded to its type.
     pub fn ints(&self) -> Option<Vec<i64>> {
         match self {
             Attr::List(l) => l.iter().map(Attr::int).collect(),
@@ -269,7 +271,7 @@ impl<'a> Attr<'a> {
         }
     }
 
-    /// A list of truth values.
+    /// A list of booleans.
     pub fn bools(&self) -> Option<Vec<bool>> {
         match self {
             Attr::List(l) => l.iter().map(Attr::bool).collect(),
@@ -288,7 +290,7 @@ impl<'a> Attr<'a> {
         }
     }
 
-    /// A truth value.
+    /// A boolean.
     pub fn bool(&self) -> Option<bool> {
         match self {
             Attr::Bool(b) => Some(*b),

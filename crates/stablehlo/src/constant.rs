@@ -1,7 +1,7 @@
-//! Constants: elements as written, to arrays.
+//! Conversion of constants from their text to arrays.
 //!
-//! Floats are decimal, or their bits in hexadecimal; blobs are bytes in memory order
-//! (little-endian), booleans one per byte or, in older texts, one per bit.
+//! Floats are decimal, or their bits in hexadecimal. Blobs are little-endian bytes in memory order.
+//! Booleans have one byte each, or one bit each in older texts.
 
 use crate::ast::{Dense, Elements, Narrow, Number, ParsedModule};
 use crate::lexer::{Pos, syntax};
@@ -12,7 +12,7 @@ use cotangent_core::{
     Array, C128, Code, DType, Element, Error, Result, Scalar, Type, bf16, f16, for_dtype,
 };
 
-/// The constant of this type, which may hold numbers of a narrower one.
+/// The constant of type `ty`. With `narrow`, its elements are of that narrow type, stored in `ty`.
 pub fn constant(
     module: &ParsedModule<'_>,
     d: &Dense<'_>,
@@ -37,7 +37,7 @@ pub fn constant(
             element(n, ty.dtype, narrow, d.pos)?,
         )),
         Elements::List(l, extents) => {
-            // `dense<>` is any shape without elements.
+            // `dense<>` stands for any shape with no elements.
             if l.len() != count || (count != 0 && *extents != shape) {
                 let text = format!(
                     "a constant of type {ty} cannot have the elements of shape {extents:?}"
@@ -108,7 +108,7 @@ fn from_scalars(values: Vec<Scalar>, dtype: DType, shape: Vec<usize>) -> Result<
     wide.narrow(dtype, shape)
 }
 
-/// Bytes of numbers of few bits, one for each, as those of the numbers that they are.
+/// Bytes of the wide type, from one byte per element of the narrow type.
 fn widened(bytes: Vec<u8>, narrow: Option<Narrow>) -> Vec<u8> {
     match narrow {
         None => bytes,
@@ -123,7 +123,7 @@ fn widened(bytes: Vec<u8>, narrow: Option<Narrow>) -> Vec<u8> {
     }
 }
 
-/// The integer of so many bits that these bits are.
+/// The lowest `bits` bits of `i` as an integer.
 fn wrapped(i: i128, bits: u32, signed: bool) -> i128 {
     let low = i & ((1 << bits) - 1);
     if signed && low >> (bits - 1) != 0 {
@@ -133,7 +133,7 @@ fn wrapped(i: i128, bits: u32, signed: bool) -> i128 {
     }
 }
 
-/// One element in the family of its type.
+/// One element, converted to the kind of its type.
 fn element(n: &Number<'_>, dtype: DType, narrow: Option<Narrow>, pos: Pos) -> Result<Scalar> {
     let wrong = |text: &str| syntax(pos, format!("`{text}` is not an element of type {dtype}"));
     match (narrow, n.im) {
@@ -195,7 +195,7 @@ fn integer(text: &str) -> Option<i128> {
     }
 }
 
-/// A float of this type: decimal and rounded once, or its bits in hexadecimal.
+/// A float of this type, from a decimal (rounded once) or from its bits in hexadecimal.
 fn real(text: &str, dtype: DType) -> Option<f64> {
     let Some(hex) = text.strip_prefix("0x") else {
         return match dtype {
@@ -235,7 +235,7 @@ fn bytes(text: &str, pos: Pos) -> Result<Vec<u8>> {
     })
 }
 
-/// Elements from their bytes; a single element is the same everywhere.
+/// A constant from the bytes of its elements. The bytes of a single element are a splat.
 fn blob(bytes: &[u8], ty: &Type, shape: Vec<usize>, count: usize, pos: Pos) -> Result<Constant> {
     let size = ty.dtype.size();
     if ty.dtype == DType::Bool && bytes.len() != count && bytes.len() == count.div_ceil(8) {
@@ -269,7 +269,7 @@ pub fn scalar(a: &Array) -> Scalar {
     }
 }
 
-/// Elements in little-endian order. Slices are as long as the type.
+/// Elements from little-endian bytes. The slice has the length of the type.
 trait FromBytes: Element {
     fn read(b: &[u8]) -> Self;
 }

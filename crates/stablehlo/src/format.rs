@@ -1,12 +1,12 @@
-//! The layout of StableHLO text: indentation and blanks, and nothing else. Names, functions,
-//! attributes and comments stay as they are written.
+//! Formatter of StableHLO text. It changes indentation and white space only: names, functions,
+//! attributes and comments are unchanged.
 
-/// The text with lines indented by what is open where they start, without blanks at their ends and
-/// with at most one empty line in a row.
+/// The text with each line indented by the number of open brackets at its start. Trailing white
+/// space is removed, and consecutive empty lines are merged into one.
 pub(crate) fn layout(text: &str) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut out = String::with_capacity(text.len() + 1);
-    // The line in which each open bracket stands.
+    // The line of each open bracket.
     let mut open: Vec<usize> = Vec::new();
     let mut empty = false;
     for (number, line) in text.lines().enumerate() {
@@ -22,7 +22,7 @@ pub(crate) fn layout(text: &str) -> String {
         let close = |c: &char| matches!(c, '}' | ')' | ']');
         let leading = code.chars().take_while(close).count();
         open.truncate(open.len().saturating_sub(leading));
-        // What one line opens is one level, however many brackets it opens: `({`.
+        // Brackets opened on one line count as one level: `({`.
         let levels = open.chunk_by(|a, b| a == b).count();
         (0..levels).for_each(|_| out.push_str("  "));
         out.push_str(line);

@@ -1,12 +1,12 @@
-//! Tokens of MLIR text: names with their sigils, numbers, strings, punctuation. Comments and blanks
-//! are skipped.
+//! Lexer of MLIR text: names with their sigils, numbers, strings and punctuation. Comments and
+//! white space are skipped.
 //!
-//! Shapes (`2x3xf32`) are not tokens: inside `tensor<` the parser takes the raw text
+//! Shapes (`2x3xf32`) are not tokens: inside `tensor<` the parser reads raw text
 //! ([`Lexer::raw_type`]).
 
 use cotangent_core::{Code, Error, Loc, Result};
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// A word, dots included: `stablehlo.add`, `LT`, `tensor`.
@@ -37,12 +37,12 @@ pub enum TokenKind {
     End,
 }
 
-/// A place in the text.
+/// A position in the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pos {
-    /// From 1.
+    /// Line, counted from 1.
     pub line: u32,
-    /// In bytes, from 1.
+    /// Column in bytes, counted from 1.
     pub column: u32,
 }
 
@@ -52,19 +52,19 @@ impl From<Pos> for Loc {
     }
 }
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
     /// Its text, without the sigil of names.
     pub text: &'a str,
-    /// Where it starts.
+    /// Position of its first character.
     pub pos: Pos,
 }
 
 impl Token<'_> {
-    /// How messages show it: what was written, shortened.
+    /// The token as error messages show it, shortened.
     pub fn show(&self) -> String {
         const MAX_SHOWN_CHARS: usize = 40;
         let sigil = match self.kind {
@@ -83,7 +83,7 @@ impl Token<'_> {
     }
 }
 
-/// Reads tokens one after the other.
+/// Lexer state: the text and the current position.
 #[derive(Clone, Debug)]
 pub struct Lexer<'a> {
     text: &'a str,
@@ -92,7 +92,7 @@ pub struct Lexer<'a> {
     line_start: usize,
 }
 
-/// A syntax error at a place.
+/// A syntax error at a position.
 pub fn syntax(pos: Pos, message: impl Into<String>) -> Error {
     Error::new(Code::Syntax, message).at(pos.into())
 }
@@ -101,13 +101,13 @@ fn is_word(c: u8) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, b'_' | b'.' | b'$')
 }
 
-/// Names after a sigil may hold dashes too.
+/// Whether a byte may be part of a name after a sigil, where dashes are permitted.
 fn is_suffix(c: u8) -> bool {
     is_word(c) || c == b'-'
 }
 
 impl<'a> Lexer<'a> {
-    /// At the start of a text.
+    /// A lexer at the start of a text.
     pub fn new(text: &'a str) -> Result<Lexer<'a>> {
         if text.len() > u32::MAX as usize {
             return Err(Error::new(
@@ -246,7 +246,7 @@ impl<'a> Lexer<'a> {
         })
     }
 
-    /// The text from here to the `>` that closes an already opened `<`, which is consumed too.
+    /// The text up to the `>` that closes an already opened `<`. The `>` is consumed.
     pub fn raw_type(&mut self) -> Result<&'a str> {
         let (from, pos) = (self.at, self.pos(self.at));
         let bytes = self.text.as_bytes();
@@ -271,7 +271,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// What a quoted string stands for.
+/// The content of a quoted string, with escapes resolved.
 pub fn unquote(text: &str) -> String {
     let inner = text
         .strip_prefix('"')

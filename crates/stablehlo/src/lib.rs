@@ -1,5 +1,5 @@
-//! StableHLO text: as JAX and PyTorch print it, read into Cotangent graphs; and any graph as such
-//! text.
+//! StableHLO text: a reader to Cotangent graphs for text printed by JAX and PyTorch, and a writer
+//! for graphs.
 //!
 //! ```
 //! let text = "func.func @main(%x: tensor<2xf64>) -> tensor<2xf64> {
@@ -10,9 +10,9 @@
 //! let y = cotangent_core::reference::run(module.main(), &[cotangent_core::Array::vector(vec![2.0, 3.0])]).unwrap();
 //! assert_eq!(y[0].to_f64(), [4.0, 9.0]);
 //! ```
-//! Reading is two steps: `parser` follows the grammar, `lower` the meaning. Both are linear in the
-//! text, recurse over nesting only, which is limited, and give errors with line, column and what
-//! was written there. [`write()`] goes back.
+//! Reading has two steps: `parser` builds a syntax tree, and `lower` turns it into graphs. Both
+//! take time linear in the length of the text. They recurse over nesting only, whose depth is
+//! limited. Errors contain line, column and the text at that position. [`write()`] is the inverse.
 
 mod ast;
 mod constant;
@@ -30,8 +30,8 @@ use cotangent_core::{Function, Result, bail};
 use names::NUMERICS;
 use std::sync::{Arc, OnceLock};
 
-/// The text with its lines indented: names, private functions, attributes and comments stay as they
-/// are written.
+/// The text with its lines indented. Names, private functions, attributes and comments are
+/// unchanged.
 ///
 /// # Errors
 /// The text does not follow the grammar.
@@ -42,25 +42,25 @@ pub fn format(text: &str, file: Option<&str>) -> Result<String> {
     }
 }
 
-/// A text that has been read: its functions.
+/// The functions of a text.
 #[derive(Clone, Debug)]
 pub struct Module {
     text: Arc<str>,
-    /// Names, and whether they are public.
+    /// Names of functions, and whether each is public.
     names: Vec<(String, bool)>,
     main: Arc<Function>,
     numerics: Numerics,
     at: usize,
-    /// All functions, when another one than the main one is asked for.
+    /// All functions, lowered when one other than the main function is requested.
     others: Arc<OnceLock<Vec<Result<Arc<Function>>>>>,
     notes: Vec<String>,
 }
 
-/// Reads StableHLO text; `file` is what errors call it.
+/// Reads StableHLO text. `file` is its name in error messages.
 ///
 /// # Errors
 /// The text does not follow the grammar, or its main function (`main`, or the first public one)
-/// reaches an operation that is not supported or not well formed.
+/// reaches an operation that is unsupported or malformed.
 pub fn read(text: &str, file: Option<&str>) -> Result<Module> {
     read_module(text).map_err(|e| cotangent_core::text::locate(e, text, file))
 }
@@ -94,7 +94,7 @@ fn read_module(text: &str) -> Result<Module> {
     })
 }
 
-/// What the module says about the arithmetic of its derivatives.
+/// The numerics of derivatives, from the module's attribute.
 fn numerics(text: &ast::ParsedModule<'_>) -> Result<Numerics> {
     use cotangent_core::attr::Attr;
     let mut policy = Policy::default();
@@ -119,18 +119,18 @@ fn numerics(text: &ast::ParsedModule<'_>) -> Result<Numerics> {
 }
 
 impl Module {
-    /// The arithmetic of derivatives: what the attribute `cotangent.numerics` of the module says,
-    /// else [`Numerics::STABLEHLO`].
+    /// Numerics of derivatives: the attribute `cotangent.numerics` of the module, else
+    /// [`Numerics::STABLEHLO`].
     pub fn numerics(&self) -> Numerics {
         self.numerics
     }
 
-    /// The function `main`; if there is none, the first public one, or the first.
+    /// The function `main`, else the first public function, else the first function.
     pub fn main(&self) -> &Arc<Function> {
         &self.main
     }
 
-    /// What a reader of the text should know: what was left out of it.
+    /// Notes for the user: parts of the text that were dropped.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -140,7 +140,7 @@ impl Module {
         self.names.iter().map(|f| f.0.as_str())
     }
 
-    /// Whether others may call the function of this name.
+    /// Whether the function of this name is public.
     pub fn is_public(&self, name: &str) -> bool {
         self.names.iter().any(|f| f.0 == name && f.1)
     }
@@ -148,7 +148,7 @@ impl Module {
     /// The function of this name.
     ///
     /// # Errors
-    /// There is none, or it reaches an operation that is not supported.
+    /// There is no such function, or it reaches an unsupported operation.
     pub fn function(&self, name: &str) -> Result<Arc<Function>> {
         match self.names.iter().position(|f| f.0 == name) {
             Some(i) if i == self.at => Ok(self.main.clone()),

@@ -1,8 +1,8 @@
 //! Names that the reader and the writer share.
 
-/// The attribute of a module that says how it is differentiated.
+/// Attribute of a module that specifies the numerics of its derivatives.
 pub const NUMERICS: &str = "cotangent.numerics";
-/// Prefix of composite names that the reader takes as operations.
+/// Prefix of composite names that the reader turns into operations.
 pub const COMPOSITE_PREFIX: &str = "cotangent.";
 /// Name of the module in the attribute of a composite.
 pub const COMPOSITE_MODULE: &str = "op";

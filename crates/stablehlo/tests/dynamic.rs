@@ -1,5 +1,5 @@
-//! Extents that are operands: functions that are given them as numbers, as JAX exports symbolic
-//! dimensions, dynamic windows, pads and slices, and extents that are found while a program runs.
+//! Extents as operands: functions with extents as arguments (JAX's export of symbolic dimensions),
+//! dynamic windows, pads and slices, and data-dependent extents.
 
 use cotangent_core::transform::{AdContext, grad};
 use cotangent_core::{Array, Code, Function, reference};
@@ -22,7 +22,7 @@ fn run(text: &str, x: &[Array]) -> Array {
         .remove(0)
 }
 
-/// A module whose main function gives `@f` the extent of its argument as a number.
+/// A module whose main function passes the extent of its argument to `@f` as an integer.
 fn exported(result: &str, body: &str) -> String {
     format!(
         "module {{
@@ -65,7 +65,7 @@ fn a_function_may_be_given_the_extents_that_it_makes() {
     %y = stablehlo.reduce(%q init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<?xf64>, tensor<f64>) -> tensor<f64>
     return %y : tensor<f64>",
     );
-    // (sum x) (sum k x_k), for every length.
+    // The value is (sum x) (sum k x_k), for every length.
     let f = main_of(&text);
     let g = grad(&AdContext::default(), &f, f.params()).unwrap();
     for x in [&[2.0, 3.0, 5.0][..], &[1.0, -1.0, 4.0, 0.5, 2.0]] {
@@ -85,7 +85,7 @@ fn a_function_may_be_given_the_extents_that_it_makes() {
 #[test]
 fn pads_windows_and_slices_at_extents() {
     let x = v(&[1.0, 2.0, 4.0, 8.0]);
-    // As many zeros behind as there are elements.
+    // Padding at the end by the number of elements.
     let padded = exported(
         "tensor<?xf64>",
         "    %y = stablehlo.dynamic_pad %x, %zero, %one, %less, %none : (tensor<?xf64>, tensor<f64>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf64>
@@ -95,7 +95,7 @@ fn pads_windows_and_slices_at_extents() {
         run(&padded, std::slice::from_ref(&x)).to_f64(),
         [0.0, 1.0, 2.0, 4.0, 8.0, 0.0, 0.0, 0.0]
     );
-    // A window of everything before an element.
+    // A window over all elements up to each position.
     let window = |padding: &str, size: &str| {
         exported(
             "tensor<?xf64>",
@@ -119,7 +119,7 @@ fn pads_windows_and_slices_at_extents() {
         run(&window("%one, %none", "%one"), std::slice::from_ref(&x)).to_f64(),
         [0.0, 1.0, 2.0, 4.0, 8.0]
     );
-    // All but one, from a place that is a value and moved to where the slice fits.
+    // All but one element, from a data-dependent start that is clamped.
     let slice = exported(
         "tensor<?xf64>",
         "    %far = stablehlo.constant dense<7> : tensor<1xi32>
@@ -179,8 +179,8 @@ fn a_number_that_is_found_while_it_runs_is_an_extent() {
     assert_eq!(run(text, &[Array::scalar(300.0)]).shape(), [0]);
 }
 
-/// Each of 40 functions calls the next one twice, and the last one needs what it is given: their
-/// operations are counted.
+/// Each of 40 functions calls the next one twice, and the last one needs its argument as an extent.
+/// The limit on expanded operations applies.
 #[test]
 fn functions_that_need_extents_are_not_written_without_end() {
     let mut text = String::from(

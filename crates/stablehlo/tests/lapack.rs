@@ -1,10 +1,10 @@
-//! Routines of LAPACK whose results are known by what they must satisfy.
+//! LAPACK routines whose results are checked by their defining equations.
 
 use cotangent_core::rewrite::simplify;
 use cotangent_core::{Array, C128, reference};
 use cotangent_stablehlo::read;
 
-/// Calls a routine on a 4×4 matrix: its results.
+/// Calls a routine on a 4×4 matrix and returns its results.
 fn call(target: &str, config: &str, element: &str, results: &[&str], a: Array) -> Vec<Array> {
     let ty = format!("tensor<4x4x{element}>");
     let all = results
@@ -58,7 +58,7 @@ fn near(a: &Matrix, b: &Matrix) {
     }
 }
 
-/// Numbers without a pattern.
+/// Pseudorandom numbers.
 fn numbers(n: usize) -> Vec<f64> {
     (0..n)
         .map(|k| ((k * k * 37 + 11 * k + 5) % 23) as f64 / 7.0 - 1.5)
@@ -68,7 +68,7 @@ fn numbers(n: usize) -> Vec<f64> {
 #[test]
 fn a_schur_form_is_triangular_up_to_pairs() {
     let real = ["4x4xf64", "4x4xf64", "4xf64", "4xf64", "i32", "i32"];
-    // A general matrix, and one whose eigenvalues are pairs with one real part.
+    // A general matrix, and one whose eigenvalues are conjugate pairs with equal real parts.
     let turning = vec![
         0.0, 1.0, 0.3, -2.0, -1.0, 0.0, 0.7, 0.4, -0.3, -0.7, 0.0, 1.1, 2.0, -0.4, -1.1, 0.0,
     ];
@@ -89,7 +89,7 @@ fn a_schur_form_is_triangular_up_to_pairs() {
         );
         let below = |i: usize, j: usize| t[i][j] == C128::default();
         assert!((2..4).all(|i| (0..i - 1).all(|j| below(i, j))), "{t:?}");
-        // No two blocks of two overlap.
+        // No two 2×2 blocks overlap.
         assert!((1..3).all(|i| below(i, i - 1) || below(i + 1, i)), "{t:?}");
     }
     let z: Vec<C128> = numbers(32)
@@ -180,7 +180,7 @@ fn a_matrix_is_made_tridiagonal_from_either_triangle() {
     }
 }
 
-/// `jnp.linalg.qr` as JAX prints it, of an m×n matrix with m not less than n.
+/// `jnp.linalg.qr` in JAX's form, of an m×n matrix with m >= n.
 fn qr_of(m: usize, n: usize) -> String {
     let (a, q, r) = (
         format!("tensor<{m}x{n}xf64>"),
@@ -221,7 +221,7 @@ fn factors_are_those_of_one_operation_and_reflectors_give_the_same() {
             names.contains(&"qr") && !names.contains(&"scan"),
             "{names:?}"
         );
-        // Below the diagonal only the reflectors are known: what reads that reads them.
+        // Elements below the diagonal come from the reflectors.
         let other = text
             .replace("compare GE", "compare GT")
             .replace("dense<-1>", "dense<0>");

@@ -1,5 +1,5 @@
-//! Damaged texts: whatever is cut, doubled, moved or exchanged, reading ends with a module or an
-//! error that has a place, never a panic. So do texts of the corpus.
+//! Damaged texts: with parts cut, doubled, moved or exchanged, reading returns a module or an error
+//! with a position, and never panics. The texts include the corpus.
 
 use cotangent_core::{Code, Loc};
 use cotangent_stablehlo::read;
@@ -48,8 +48,8 @@ module @jit_f attributes {mhlo.num_partitions = 1 : i32, a = [1 : i64, "x", #d, 
 }
 "##;
 
-/// What programs of one device carry along, element types of few bits, routines, comparators that
-/// compute.
+/// A text with collectives and tokens of one device, narrow element types, LAPACK routines, and
+/// comparators that compute keys.
 const SECOND: &str = r##"module @m attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%t: !stablehlo.token, %x: tensor<4xf64>, %a: tensor<2x2xf64>, %q: tensor<4xf8E4M3FN>) -> (!stablehlo.token, tensor<4xf64>, tensor<2x2xf64>) {
     %u = stablehlo.custom_call @xla_ffi_python_cpu_callback(%t, %x) {has_side_effect = true} : (!stablehlo.token, tensor<4xf64>) -> !stablehlo.token
@@ -88,7 +88,7 @@ const SECOND: &str = r##"module @m attributes {mhlo.num_partitions = 1 : i32, mh
 }
 "##;
 
-/// Numbers without a pattern, the same every time.
+/// A pseudorandom number generator with a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -101,7 +101,7 @@ impl Random {
     }
 }
 
-/// Positions where a text may be cut.
+/// Start and end of a random part of a text, at character boundaries.
 fn piece(text: &str, r: &mut Random, longest: usize) -> (usize, usize) {
     let whole = |mut at: usize| {
         while !text.is_char_boundary(at) {
@@ -164,7 +164,7 @@ fn damage(text: &str, r: &mut Random) -> String {
     out
 }
 
-/// How often; `MUTATIONS=100` is a hundred times as often.
+/// The number of repetitions, multiplied by the variable `MUTATIONS`.
 fn times(n: usize) -> usize {
     n * std::env::var("MUTATIONS")
         .ok()
@@ -172,7 +172,7 @@ fn times(n: usize) -> usize {
         .unwrap_or(1)
 }
 
-/// A number replaced by another, extreme ones too.
+/// Replaces a number by another one, including extreme ones.
 fn renumber(text: &str, r: &mut Random) -> String {
     const NUMBERS: [&str; 12] = [
         "0",
@@ -201,7 +201,7 @@ fn renumber(text: &str, r: &mut Random) -> String {
     out
 }
 
-/// Where values are named, or types.
+/// Ranges of the names of values, or of types.
 fn words(text: &str, start: &str) -> Vec<std::ops::Range<usize>> {
     let ends = |rest: &str| match start {
         "%" => rest[1..]
@@ -214,7 +214,7 @@ fn words(text: &str, start: &str) -> Vec<std::ops::Range<usize>> {
         .collect()
 }
 
-/// A value in the place of another, or a type in that of another: well written, and wrong.
+/// Replaces a value by another, or a type by another. The syntax stays valid.
 fn exchange(text: &str, r: &mut Random) -> String {
     let mut out = text.to_owned();
     for _ in 0..=r.below(2) {
@@ -247,7 +247,7 @@ fn damaged_texts_are_errors_with_a_place() {
         check(&renumber(TEXT, &mut r));
         check(&exchange(TEXT, &mut r));
     }
-    // Cut at every place.
+    // Truncated at every position.
     for at in (0..TEXT.len()).filter(|&at| TEXT.is_char_boundary(at)) {
         check(&TEXT[..at]);
     }
@@ -280,7 +280,7 @@ fn damaged_texts_of_the_corpus_are_errors_with_a_place() {
     }
 }
 
-/// A body of what works element by element takes and returns scalars.
+/// The body of an elementwise operation takes and returns scalars.
 #[test]
 fn bodies_take_and_return_scalars() {
     let program = |(op, types): (&str, &str), element: &str, result: &str| {

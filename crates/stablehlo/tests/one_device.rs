@@ -1,5 +1,5 @@
-//! What programs of one device carry along: collectives of one participant, host callbacks that
-//! nobody reads, tokens; and element types of few bits.
+//! Programs for one device: collectives with one participant, host callbacks with unused results,
+//! and tokens. Also narrow element types.
 
 use cotangent_core::{Array, Code, reference};
 use cotangent_stablehlo::read;
@@ -23,7 +23,7 @@ fn collective(attributes: &str, op: &str) -> String {
 const ONE: &str = "mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32";
 const TWO: &str = "mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32";
 
-/// Every collective with groups of this text.
+/// Every collective, with these groups.
 fn collectives(groups: &str) -> Vec<String> {
     let reduction = "({
     ^bb0(%a: tensor<f64>, %b: tensor<f64>):
@@ -99,8 +99,8 @@ fn a_collective_of_one_is_the_identity_and_of_two_is_refused() {
 
 const CALL: &str = "stablehlo.custom_call @xla_ffi_python_cpu_callback";
 
-/// A loop that carries what callbacks returned, for callbacks alone; a branch that prints; an
-/// ordered one with a token.
+/// A loop that carries results of callbacks for other callbacks only, a branch that prints, and an
+/// ordered callback with a token.
 fn progress(returned: &str) -> String {
     format!(
         "func.func public @main(%t: !stablehlo.token, %x: tensor<f64>) -> (!stablehlo.token, tensor<f64>) {{
@@ -151,7 +151,7 @@ fn callbacks_that_nobody_reads_are_dropped_and_said_once() {
         note,
         "host callbacks dropped (line 3, and 3 more): their results reach no result of the program"
     );
-    // The helper returns what a callback gave it: by itself it is refused.
+    // The private function returns the result of a callback, so requesting it by name is an error.
     assert_eq!(
         module.function("step").unwrap_err().code(),
         Code::UnknownOperation
@@ -160,7 +160,7 @@ fn callbacks_that_nobody_reads_are_dropped_and_said_once() {
 
 #[test]
 fn callbacks_that_are_read_are_refused_where_they_stand() {
-    // Through the carry of the loop, and a conversion.
+    // The result is read through the carry of a loop and a conversion.
     let text = progress("%v").replace(
         "  return %w#3",
         "  %v = stablehlo.convert %w#2 : (tensor<i32>) -> tensor<f64>\n  return %w#3",
@@ -168,7 +168,7 @@ fn callbacks_that_are_read_are_refused_where_they_stand() {
     let e = read(&text, None).unwrap_err();
     assert_eq!(e.code(), Code::UnknownOperation);
     assert!(e.to_string().contains("its results are read"), "{e}");
-    // Through the condition of a branch.
+    // The result is read through the condition of a branch.
     let text = format!(
         "func.func @main(%x: tensor<f64>) -> tensor<f64> {{
   %p = {CALL}(%x) : (tensor<f64>) -> tensor<i1>
@@ -204,7 +204,7 @@ fn high_halves_of_products() {
         let got = y[0].as_slice::<T>().unwrap();
         for ((a, b), got) in all.iter().zip(got) {
             let (a, b): (i128, i128) = ((*a).into(), (*b).into());
-            // Products of 64 bits without signs do not fit 127.
+            // Products of unsigned 64-bit numbers do not fit in 127 bits.
             let want = if a > 1 << 62 && b > 1 << 62 {
                 ((a as u128 * b as u128) >> bits) as i128
             } else {
@@ -233,7 +233,7 @@ fn high_halves_of_products() {
 
 #[test]
 fn numbers_of_few_bits_pass_through_conversions() {
-    // Names, and what each of these becomes; NaN compares with NaN.
+    // Names of formats, and the rounded value of each number. NaN compares equal to NaN.
     let x = [
         0.3,
         -0.3,
@@ -320,7 +320,8 @@ fn numbers_of_few_bits_pass_through_conversions() {
             );
         }
     }
-    // Arithmetic is rounded after each operation, constants are what is nearest, bits are bits.
+    // Arithmetic is rounded after each operation, constants are rounded to nearest, and bit casts
+    // keep the bits.
     let text = "func.func @main() -> (tensor<3xf32>, tensor<3xui8>, tensor<3xf32>) {
   %a = stablehlo.constant dense<[1.1, 17.0, 400.0]> : tensor<3xf8E4M3FN>
   %b = stablehlo.add %a, %a : tensor<3xf8E4M3FN>
@@ -391,8 +392,8 @@ fn integers_of_few_bits_wrap_and_floats_stop_at_the_ends() {
     }
 }
 
-/// Two values of so many bits, with or without sign: those of a model that knows nothing of wider
-/// types.
+/// An operation on two integers of `bits` bits, signed or unsigned: a model that uses no wider
+/// element type.
 fn model(op: &str, a: i64, b: i64, bits: u32, signed: bool) -> i64 {
     let code = |v: i64| v & ((1 << bits) - 1);
     let shift = code(b);
@@ -414,7 +415,7 @@ fn model(op: &str, a: i64, b: i64, bits: u32, signed: bool) -> i64 {
         "shift_left" => a << shift,
         "shift_right_logical" if shift >= most => 0,
         "shift_right_logical" => code(a) >> shift,
-        // The highest bit is repeated, without signs, too.
+        // The highest bit is replicated, also for unsigned types.
         "shift_right_arithmetic" => {
             ((code(a) << (64 - bits)) >> (64 - bits)) >> shift.min(most - 1)
         }
@@ -568,7 +569,7 @@ fn bits_are_read_in_groups_of_any_size() {
     }
 }
 
-/// A rounding in the middle counts as the identity where it is differentiated.
+/// A conversion through a narrow type has the derivative of the identity.
 #[test]
 fn conversions_to_few_bits_pass_derivatives_on() {
     let text = "func.func @main(%x: tensor<3xf32>) -> tensor<f32> {
@@ -639,7 +640,7 @@ fn extrema_of_complex_numbers_go_by_real_and_imaginary_part() {
     }
 }
 
-/// Lists of axes whose order means nothing.
+/// Lists of axes whose order is irrelevant.
 #[test]
 fn axes_may_stand_in_any_order() {
     let x = Array::from_vec([2, 3, 2], (0..12).map(f64::from).collect()).unwrap();
@@ -669,8 +670,8 @@ fn axes_may_stand_in_any_order() {
     assert_eq!(run(turned, &[x])[0].to_f64()[0], 7.0);
 }
 
-/// `select_and_scatter` with any body: each element takes what the windows that chose it bring, one
-/// after the other.
+/// `select_and_scatter` with a general body: each element is combined with the sources of all
+/// windows that selected it.
 #[test]
 fn chosen_elements_are_combined_by_any_body() {
     let text = |body: &str| {
@@ -689,7 +690,7 @@ fn chosen_elements_are_combined_by_any_body() {
 }}"
         )
     };
-    // Both windows choose the middle.
+    // Both windows select the middle element.
     let x = [
         Array::vector(vec![0.0, 1.0, 9.0, 2.0, 3.0]),
         Array::vector(vec![5.0, 7.0]),

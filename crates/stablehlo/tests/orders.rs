@@ -1,5 +1,5 @@
 //! `sort`, `compare` and `top_k` over special numbers of every float type, in both kinds of order
-//! and both directions; and sorts by what a comparator computes, against the comparator itself.
+//! and both directions. Also sorts by computed keys, compared with the comparator itself.
 
 use cotangent_core::{Array, DType, bf16, f16, reference};
 use cotangent_stablehlo::read;
@@ -58,7 +58,7 @@ fn array(dtype: DType, bits: &[u64]) -> Array {
     }
 }
 
-/// Where an element stands in total order.
+/// Rank of an element in total order.
 fn rank(bits: u64, width: u32) -> i128 {
     let sign = bits >> (width - 1) != 0;
     let size = i128::from(bits & ((1 << (width - 1)) - 1));
@@ -144,8 +144,8 @@ fn sorts_in_total_order() {
     }
 }
 
-/// The other kind: zeros are equal, and NaN, whatever its sign, comes last in ascending order and
-/// first in descending order.
+/// The numeric order: zeros are equal. NaN of either sign comes last in ascending order and first
+/// in descending order.
 #[test]
 fn sorts_in_the_order_of_numbers() {
     for (dtype, t, width) in FLOATS {
@@ -153,7 +153,7 @@ fn sorts_in_the_order_of_numbers() {
         let values = array(dtype, &bits).to_f64();
         let n = bits.len();
         let places = Array::vector((0..n as i32).collect::<Vec<_>>());
-        // As JAX writes it: in total order, zeros and NaN made alike before.
+        // JAX's form: total order, after zeros and NaN are replaced by one representative each.
         let alike = |v: &str, to: &str| {
             format!(
                 "%z{v} = stablehlo.constant dense<0.0> : tensor<{t}>
@@ -262,7 +262,7 @@ fn the_greatest_come_first_in_total_order() {
     }
 }
 
-/// Comparators that compute: keys of each side, several of them, and one that is no key at all.
+/// Comparators with computed keys: one, several, and a comparator without keys.
 #[test]
 fn sorts_by_what_a_comparator_computes() {
     let x = [3.0, -1.0, 0.5, -2.0, 1.0, 2.0, -0.5, -3.0, 1.5];
@@ -286,7 +286,8 @@ fn sorts_by_what_a_comparator_computes() {
     %{n}m = stablehlo.subtract {v}, %{n}k : tensor<f64>
     %{n}key = stablehlo.multiply %{n}m, %{n}m : tensor<f64>",
     );
-    // The sum with the other side decides the sign: the same as comparing, but no key of one side.
+    // The sign of the difference of both sides: an ordinary comparison, but not by a key of each
+    // side.
     let mixed = "%d = stablehlo.subtract %a0, %b0 : tensor<f64>
     %z = stablehlo.constant dense<0.0> : tensor<f64>
     %c = stablehlo.compare GT, %d, %z, FLOAT : (tensor<f64>, tensor<f64>) -> tensor<i1>";
@@ -319,7 +320,7 @@ fn sorts_by_what_a_comparator_computes() {
         let moved: Vec<f64> = want.iter().map(|&k| x[k]).collect();
         assert_eq!(y[0].to_f64(), moved);
     }
-    // A key sorts lines of any length, also if its constants stand on each side.
+    // A key sorts axes of any extent, also if each side has its own constants.
     let long = sorting(
         1 << 14,
         &["f64", "i32"],

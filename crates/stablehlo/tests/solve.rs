@@ -1,5 +1,5 @@
-//! `jnp.linalg.solve`, `slogdet` and `cholesky` in JAX's text are the operations `solve`, `slogdet`
-//! and `cholesky`; what only looks like them is read step by step.
+//! `jnp.linalg.solve`, `slogdet` and `cholesky` in JAX's text are recognised as operations. Similar
+//! texts are lowered operation by operation.
 
 use cotangent_core::check::{Options, check_function};
 use cotangent_core::rewrite::simplify;
@@ -8,7 +8,7 @@ use cotangent_core::{Array, Function, reference};
 use cotangent_stablehlo::read;
 use std::slice::from_ref;
 
-/// A program of the benchmarks as JAX printed it.
+/// A benchmark program, as printed by JAX.
 fn workload(name: &str) -> String {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/workloads.mlir");
     let all = std::fs::read_to_string(path).unwrap();
@@ -18,7 +18,7 @@ fn workload(name: &str) -> String {
     text[text.find('\n').unwrap()..end].to_owned()
 }
 
-/// The same with extents of 4 in place of 32.
+/// A benchmark program with extents of 4 instead of 32.
 fn small(name: &str) -> String {
     workload(name)
         .replace("i32", "int")
@@ -37,7 +37,7 @@ fn array(shape: &[usize]) -> Array {
     .unwrap()
 }
 
-/// Systems of 4 unknowns: one vector, a matrix, and three of them at once.
+/// Systems of 4 unknowns: with a vector, with a matrix, and a batch of three.
 fn systems() -> [(String, Vec<Array>); 3] {
     let (vector, matrix) = (small("g_solve_vjp_32"), small("g_solvemat_vjp_32"));
     let batch = workload("g_batch1000x8_solve_vjp").replace("1000", "3");
@@ -89,7 +89,7 @@ fn a_system_is_one_operation() {
 fn what_only_looks_like_it_is_read_as_it_is() {
     for (text, x) in systems() {
         let f = main_of(&text);
-        // The same permutation, said in a way that is not looked for.
+        // The same permutation, in a form that is not recognised.
         let (from, to) = ("_lu_solve(%8, %10#3,", "_lu_solve(%8, %other,");
         let ty = if text.contains("3x8x") {
             "3x8xi32"
@@ -172,7 +172,7 @@ fn a_determinant_is_one_operation() {
         reference::run(&f, &[singular]).unwrap()[0].to_f64(),
         [f64::NEG_INFINITY]
     );
-    // Something else of the diagonal, and something else than the diagonal.
+    // Another function of the diagonal, and elements other than the diagonal.
     for (from, to) in [
         ("stablehlo.abs %11", "stablehlo.negate %11"),
         ("stablehlo.log %15", "stablehlo.log_plus_one %15"),
@@ -211,7 +211,7 @@ fn what_is_symmetrized_twice_is_symmetrized_once() {
     )
     .unwrap();
     assert!(report.passed(), "{report}");
-    // The lower triangle of something else: twice the matrix has a factor that is larger by the
+    // The lower triangle of another matrix: the factor of twice the matrix is larger by the square
     // root of two.
     for (from, to) in [
         ("stablehlo.add %arg0, %0", "stablehlo.add %0, %0"),
@@ -243,7 +243,7 @@ fn a_choice_that_is_made_is_no_branch() {
         }) : (tensor<i32>) -> tensor<f64>
         return %y : tensor<f64>
     }";
-    // Out of range is the last one.
+    // An index out of range selects the last branch.
     for (choice, name) in [("0", "sin"), ("1", "cos"), ("2", "cos"), ("-1", "cos")] {
         let f = main_of(&text.replace("CHOICE", choice));
         assert_eq!((f.eqns().len(), count(&f, name)), (1, 1), "{choice}");

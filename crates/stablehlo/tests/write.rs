@@ -1,5 +1,5 @@
-//! What is written reads back and means the same: every operation on its samples, functions, loops,
-//! symbolic extents.
+//! Round trips through the writer and the reader preserve results: every operation on its samples,
+//! functions, loops, symbolic extents.
 
 use cotangent_core::check::Rng;
 use cotangent_core::ops::entries;
@@ -18,7 +18,7 @@ fn function(s: &Sample) -> Result<Arc<Function>> {
     Ok(Arc::new(b.finish(&y)?))
 }
 
-/// The same in both branches of a branch, behind constants that it may share.
+/// The operation of a sample in both branches of a conditional, after constants that it may share.
 fn in_branches(s: &Sample) -> Result<Arc<Function>> {
     let b = Builder::new("main", Default::default());
     let p = b.param(Type::scalar(DType::Bool), None);
@@ -33,7 +33,7 @@ fn in_branches(s: &Sample) -> Result<Arc<Function>> {
     Ok(Arc::new(b.finish(&y)?))
 }
 
-/// Why two arrays differ by more than rounding, if they do.
+/// A message if two arrays differ by more than rounding.
 fn differ(a: &Array, b: &Array) -> Option<String> {
     if a.ty() != b.ty() {
         return Some(format!("{} and {}", a.ty(), b.ty()));
@@ -57,7 +57,7 @@ fn differ(a: &Array, b: &Array) -> Option<String> {
     bad.map(|(p, q)| format!("{p} and {q}"))
 }
 
-/// Why a function and its text do not agree on these arguments, if they do not.
+/// A message if a function and its text have different results for these arguments.
 fn round_trip(f: &Arc<Function>, args: &[Array]) -> Option<String> {
     let text = match write(std::slice::from_ref(f)) {
         Ok(t) => t,
@@ -78,7 +78,7 @@ fn round_trip(f: &Arc<Function>, args: &[Array]) -> Option<String> {
     }
 }
 
-/// Functions that neither StableHLO nor chlo has: JAX writes them as loops.
+/// Operations that neither StableHLO nor chlo has. JAX writes them as loops.
 const NONE: &[&str] = &[
     "bessel_ie",
     "betainc",
@@ -136,8 +136,8 @@ fn every_operation_is_written_and_read() {
     );
 }
 
-/// The results of a function and of its derivatives, forward and in reverse; `None` for a
-/// derivative that it does not have.
+/// The results of a function and of its forward and reverse derivatives. `None` for a derivative
+/// that does not exist.
 fn answers(f: &Function, args: &[Array]) -> Result<Vec<Option<Vec<Array>>>> {
     let ad = AdContext::default();
     let y = reference::run(f, args)?;
@@ -186,8 +186,8 @@ fn what_is_read_again_has_the_bits_and_the_derivatives_that_it_had() {
                 answers(&back, &s.operands).unwrap(),
             );
             seen += 1;
-            // A `scan` is written as a `while`: its adjoint adds what each step gives in another
-            // order.
+            // A `scan` is written as a `while`, whose adjoint adds the contributions of steps in
+            // another order.
             let exact = !matches!(e.name, "scan" | "while");
             let equal =
                 |(a, b): (&Array, &Array)| a.same_bits(b) || !exact && differ(a, b).is_none();
@@ -210,8 +210,7 @@ fn what_is_read_again_has_the_bits_and_the_derivatives_that_it_had() {
     );
 }
 
-/// Every operation that may say `stable = true` says it still when it is read again, and so do its
-/// derivatives.
+/// An operation with `stable = true` keeps it in a round trip, and so do its derivatives.
 #[test]
 fn stable_sums_stay_stable() {
     let mut seen = std::collections::BTreeSet::new();
@@ -232,7 +231,7 @@ fn stable_sums_stay_stable() {
                 continue;
             };
             let f = program.modules().last().expect("a module").clone();
-            // A product without a sum is a product of elements.
+            // A product without contracted axes is elementwise.
             if !text::print_function(&rewrite::simplify(&f)).contains("stable = true") {
                 continue;
             }
@@ -254,8 +253,8 @@ fn stable_sums_stay_stable() {
     );
 }
 
-/// Bodies nested as deep as the graph allows are written and read, by a thread with the smallest
-/// usual stack.
+/// Bodies at the maximum nesting depth of graphs are written and read, on a thread with a small
+/// stack.
 #[test]
 fn bodies_may_nest_as_deep_as_graphs_do() {
     fn nested(cx: &dyn Emit, p: Val, x: Val, depth: u32) -> Val {
@@ -314,7 +313,7 @@ tgraph.module @m {
         text.contains("func.func private @square") && text.contains("stablehlo.while"),
         "{text}"
     );
-    // The loop is a scan again.
+    // The loop is recognised as a scan.
     let back = read(&text, None).unwrap();
     assert!(
         back.main().eqns().iter().any(|e| e.op.name() == "scan"),
@@ -340,7 +339,7 @@ fn symbolic_extents_are_question_marks() {
         let x = Array::from_vec([n, 2], (0..2 * n).map(|k| k as f64).collect()).unwrap();
         assert_eq!(round_trip(&f, &[x]), None);
     }
-    // A window whose extent is known when it runs.
+    // A window whose extent is known at run time.
     let f = module(
         "tgraph.module @m {
   %x = tgraph.arg : tensor<nxf64>

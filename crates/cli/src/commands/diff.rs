@@ -46,7 +46,7 @@ pub fn differentiate(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     results(args, &name(&args.command, f, &wrt, y), out)
 }
 
-/// Results by name: `out_k` for values, and derivatives by their place in `wrt`.
+/// Names of results: `out_k` for values, and derivatives by their position in `wrt`.
 fn name(command: &str, f: &Function, wrt: &[Val], y: Vec<Array>) -> Arrays {
     let mut y = y.into_iter();
     let mut out = Arrays::new();

@@ -1,4 +1,4 @@
-//! `explain`: what is saved for the backward pass, and what a derivative costs.
+//! `explain`: residuals of the forward pass, and the cost of derivatives.
 
 use crate::args::Args;
 use crate::inputs::{Inputs, wrt};
@@ -44,7 +44,7 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         )?;
     }
 
-    // Integers have no derivative, and nothing is said of one.
+    // A function without float results has no derivative; rows of derivatives are omitted.
     let float = f.result_types().iter().any(|t| t.dtype.has_tangent());
     let derived =
         |derive: fn(&cotangent::transform::AdContext, &Function, &[Val]) -> Result<Function>| {
@@ -103,13 +103,13 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     if f.vals().any(|v| f.ty(v).shape.as_const().is_none()) {
         print(
             out,
-            "\nExtents that are known only when the program runs count as 1.\n",
+            "\nExtents that are known only at run time count as 1.\n",
         )?;
     }
     Ok(Outcome::Good)
 }
 
-/// The memory of a run beside its arguments, of those functions whose extents are known.
+/// Memory of a run in addition to its arguments, for functions whose extents are known.
 fn needs(env: &Env, functions: &[(&str, &Function)]) -> String {
     let head = ["memory", "peak", "results", "at step"]
         .map(str::to_owned)
@@ -141,7 +141,8 @@ fn needs(env: &Env, functions: &[(&str, &Function)]) -> String {
     }
 }
 
-/// What the inputs say of symbols, if there are inputs. Those beside the program need not fit.
+/// Extents of symbols, from the inputs if there are any. Inputs next to the program are ignored if
+/// they do not fit.
 fn extents(args: &Args, target: &Target, f: &Function) -> Result<Env> {
     let read = || {
         let mut env = Env::default();
@@ -159,7 +160,7 @@ fn extents(args: &Args, target: &Target, f: &Function) -> Result<Env> {
     }
 }
 
-/// Operations by name: how many, and what they cost.
+/// A table of operations by name: count and cost.
 fn operations(f: &Function) -> String {
     let mut by_name: BTreeMap<String, (usize, f64, f64)> = BTreeMap::new();
     for e in f.eqns() {
@@ -185,7 +186,7 @@ fn operations(f: &Function) -> String {
     show::table(&rows)
 }
 
-/// What the forward pass keeps for the backward pass.
+/// A table of the residuals that the forward pass saves for the backward pass.
 fn residuals(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<String> {
     let lin = session.linearize_region(f, active, Saving::Residuals)?;
     let saved = lin.residuals.len();
@@ -217,7 +218,7 @@ fn residuals(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<St
         rows.push(vec![what, ty.to_string(), cost]);
     }
     if saved == 0 {
-        return Ok("The backward pass needs nothing of the forward pass.\n".into());
+        return Ok("The backward pass needs no residuals of the forward pass.\n".into());
     }
     Ok(format!(
         "Saved for the backward pass ({}):\n{}",

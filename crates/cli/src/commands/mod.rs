@@ -1,4 +1,4 @@
-//! The commands: one file each, or one for a family.
+//! Commands, one file per command or family.
 
 mod check;
 mod diff;
@@ -17,7 +17,7 @@ use cotangent::program::is_stablehlo;
 use cotangent::{Result, files};
 use std::ffi::OsStr;
 
-/// Runs a command; what it prints goes to `out`.
+/// Runs a command. Its output is appended to `out`.
 pub fn dispatch(args: Args, out: &mut Vec<u8>) -> Result<Outcome> {
     if args.help || args.command == "help" {
         let topic = if args.command == "help" {

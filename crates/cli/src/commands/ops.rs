@@ -1,4 +1,4 @@
-//! `ops`: the operation set, generated from the list.
+//! `ops`: the operation set, generated from the list of operations.
 
 use crate::args::Args;
 use crate::output::{Outcome, print};
@@ -75,7 +75,7 @@ pub fn ops(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     print(out, &format!("\n{}", rules(&samples)?))
 }
 
-/// Which rules an operation has, found out by using them on its samples.
+/// The rules of an operation, determined by applying them to its samples.
 fn rules(samples: &[Sample]) -> Result<String> {
     let cx = AdContext::default();
     let (mut linearize, mut batch) = (false, false);
@@ -92,7 +92,7 @@ fn rules(samples: &[Sample]) -> Result<String> {
         let active = f.result_types().iter().any(|t| t.dtype.has_tangent()) && !floats.is_empty();
         linearize |= active && ad::jvp(&cx, &f, &floats).is_ok();
         batch |= n > 0 && ad::batch(&cx.session(), &f, &vec![true; n], &[], &Dim::Const(2)).is_ok();
-        // Linear in one operand alone, or in all of them together.
+        // Linearity in one operand, or in all operands jointly.
         for i in 0..n.min(8) {
             let mask: Vec<bool> = (0..n).map(|k| k == i).collect();
             if active && floats.contains(&f.params()[i]) && s.op.linear_in(&mask) {

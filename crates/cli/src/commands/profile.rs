@@ -1,4 +1,4 @@
-//! `profile`: where the time of a run goes.
+//! `profile`: the time of each step of a run.
 
 use crate::args::Args;
 use crate::inputs::{Inputs, wrt};
@@ -14,6 +14,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Default number of runs.
 const DEFAULT_RUNS: usize = 20;
 
 pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
@@ -48,11 +49,11 @@ pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
             print(
                 out,
                 &format!(
-                    "A run takes at most {peak} beside its arguments, {results} of them for results.\n"
+                    "A run takes at most {peak} in addition to its arguments, {results} of them for results.\n"
                 ),
             )
         }
-        // An extent that data decides.
+        // An extent is data-dependent.
         Err(_) => Ok(Outcome::Good),
     }
 }
@@ -61,7 +62,7 @@ fn micros(t: Duration) -> String {
     format!("{:.1}", t.as_secs_f64() * 1e6)
 }
 
-/// A row per step, the slowest first, and what the machine can do.
+/// A row per step, slowest first, and the peak rates of the machine.
 fn table(f: &Function, p: &Profile, machine: &Machine) -> String {
     let head = [
         "step", "us", "share", "GFLOP/s", "of peak", "GB/s", "of peak", "place",

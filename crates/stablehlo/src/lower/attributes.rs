@@ -1,9 +1,9 @@
-//! Attributes of operations as numbers and lists, with the errors of those that are not.
+//! Accessors for attributes of operations: numbers and lists, or errors.
 
 use crate::ast::{Attr, Operation};
 use cotangent_core::{Code, Error, Result};
 
-/// The error of an attribute.
+/// The error of a missing or malformed attribute.
 pub fn attribute(op: &Operation<'_>, name: &str, what: &str) -> Error {
     Error::new(
         Code::Attribute,
@@ -11,12 +11,13 @@ pub fn attribute(op: &Operation<'_>, name: &str, what: &str) -> Error {
     )
 }
 
-/// The first attribute that has one of these names: the pretty form and the generic one differ.
+/// The first attribute with one of these names. Names differ between the pretty and the generic
+/// form.
 pub fn find<'o, 't>(op: &'o Operation<'t>, names: &[&str]) -> Option<&'o Attr<'t>> {
     names.iter().find_map(|n| op.attr(n))
 }
 
-/// A list of integers, if it is there.
+/// A list of integers, if the attribute exists.
 pub fn opt_ints(op: &Operation<'_>, names: &[&str]) -> Result<Option<Vec<i64>>> {
     match find(op, names) {
         None => Ok(None),
@@ -51,7 +52,7 @@ pub fn to_sizes(v: &[i64]) -> Option<Vec<usize>> {
     v.iter().map(|&i| usize::try_from(i).ok()).collect()
 }
 
-/// A list of axes of a record; none if it is not there.
+/// A list of axes in a record, empty if the entry is missing.
 pub fn axes(op: &Operation<'_>, record: &Attr<'_>, name: &str) -> Result<Vec<usize>> {
     match record.get(name) {
         None => Ok(Vec::new()),
@@ -62,7 +63,7 @@ pub fn axes(op: &Operation<'_>, record: &Attr<'_>, name: &str) -> Result<Vec<usi
     }
 }
 
-/// Names of functions that an operation refers to.
+/// Name of the function that an operation calls.
 pub fn callee<'o>(op: &'o Operation<'_>) -> Option<&'o str> {
     match op.name {
         "func.call" => op

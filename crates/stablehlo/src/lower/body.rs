@@ -1,5 +1,5 @@
-//! Bodies of reductions and scatters: functions of two scalars (or of two tuples), recognised where
-//! they are one operation and applied elementwise otherwise.
+//! Bodies of reductions and scatters: functions of two scalars (or of two tuples). A body that is a
+//! single operation is recognised; any other is applied elementwise.
 
 use super::function::FunctionLowering;
 use crate::ast::Region;
@@ -9,26 +9,26 @@ use cotangent_core::primitive::Batched;
 use cotangent_core::transform::batch_into;
 use cotangent_core::{Array, DType, Emit, Function, Op, Result, Val, bail, reference, rewrite};
 
-/// A body of `n` pairs: `a.., b.. -> y..`, with what it captures.
+/// A body over `n` pairs, `a.., b.. -> y..`, and its captured values.
 pub struct Body {
     f: Function,
     captures: Vec<Val>,
     n: usize,
 }
 
-/// What a body does to one of its pairs, if that is simple.
+/// Action of a body on one of its pairs, if it is a single operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
-    /// The first stays.
+    /// The first element is kept.
     First,
-    /// The second replaces it.
+    /// The second element replaces the first.
     Second,
-    /// An operation of both.
+    /// A binary operation of both.
     Binary(Binary),
 }
 
 impl FunctionLowering<'_> {
-    /// The body of a reduction of `x` (an operand per pair), as it applies to scalars.
+    /// The body of a reduction of `x` (one operand per pair), as a function of scalars.
     pub fn scalar_body(&self, region: &Region<'_>, x: &[Val]) -> Result<Body> {
         if region.args.len() != 2 * x.len() {
             bail!(
@@ -72,7 +72,7 @@ impl FunctionLowering<'_> {
 }
 
 impl Body {
-    /// What happens to pair `k`.
+    /// The action of the body on pair `k`.
     pub fn fold(&self, k: usize) -> Option<Fold> {
         let f = &self.f;
         let first = f.params()[self.captures.len() + k];
@@ -95,7 +95,7 @@ impl Body {
         }
     }
 
-    /// The comparison of its two parameters that it is.
+    /// The comparison, if the body compares its two parameters and does nothing else.
     pub fn compares(&self) -> Option<Comparison> {
         let (f, [r]) = (&self.f, self.f.results()) else {
             return None;
@@ -112,18 +112,18 @@ impl Body {
         }
     }
 
-    /// Values from outside that it uses.
+    /// Captured values.
     pub fn captures(&self) -> &[Val] {
         &self.captures
     }
 
-    /// Written once, for scalars.
+    /// Emits the body once, for scalars.
     pub fn inline(&self, cx: &dyn Emit, captures: &[Val], pairs: &[Val]) -> Vec<Val> {
         cx.inline(&self.f, &[captures, pairs].concat())
     }
 
-    /// Whether it compares its parameters and chooses among them, and nothing else: then it is
-    /// known by what it does to every order of them.
+    /// Whether it only compares its parameters and selects among them. Its results for each order
+    /// of the parameters then determine it.
     fn only_chooses(&self) -> bool {
         self.captures.is_empty()
             && self.f.eqns().iter().all(|e| {
@@ -137,8 +137,8 @@ impl Body {
             })
     }
 
-    /// Whether `(value, index)` pairs are folded to the extremum (the minimum, if `Some(true)`) and
-    /// its first index.
+    /// Whether the body folds `(value, index)` pairs to an extremum and its first index:
+    /// `Some(true)` for the minimum, `Some(false)` for the maximum.
     pub fn is_arg_extremum(&self) -> Option<bool> {
         if self.n != 2 || !self.only_chooses() {
             return None;
@@ -189,7 +189,8 @@ impl Body {
         ))
     }
 
-    /// `log(exp a + exp b)` as it is written to be exact for every operand.
+    /// Whether the body is JAX's `logaddexp`: `log(exp a + exp b)` without overflow, and exact for
+    /// infinite operands.
     pub fn is_logaddexp(&self) -> bool {
         let [x, y] = self.f.params() else {
             return false;
@@ -210,7 +211,7 @@ impl Body {
             .is_ok_and(|g| same(&self.f, &rewrite::simplify(&g)))
     }
 
-    /// Applied elementwise to arrays of one shape.
+    /// Applies the body elementwise to arrays of one shape.
     pub fn apply(&self, cx: &dyn Emit, a: &[Val], b: &[Val]) -> Result<Vec<Val>> {
         let shape = cx.ty(a[0]).shape;
         let n = shape.numel();
@@ -245,7 +246,7 @@ fn commutes(b: Binary) -> bool {
     )
 }
 
-/// The same equations in the same order.
+/// Whether two functions have the same equations in the same order.
 fn same(f: &Function, g: &Function) -> bool {
     f.eqns().len() == g.eqns().len()
         && f.results() == g.results()

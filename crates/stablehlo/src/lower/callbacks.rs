@@ -1,10 +1,10 @@
-//! Host callbacks: calls back into the Python that printed the text, which is not here.
+//! Host callbacks: calls into the Python process that printed the text, which is not available.
 //!
-//! A callback whose results reach no result of the program (what `jax.debug.print` prints, a
-//! progress bar) is dropped, and the module says so once. One whose results are read is refused.
-//! Which ones are read is decided on the text, backward from the results of the functions that
-//! others may call: an operation is needed if one of its results is, and then so are its operands;
-//! loops, branches and calls are followed result by result.
+//! A callback whose results reach no result of the program (`jax.debug.print`, a progress bar) is
+//! dropped, with one note per module. A callback whose results are read is an error. The analysis
+//! runs backward over the text from the results of public functions. An operation is live if one of
+//! its results is, and then its operands are live. Loops, branches and calls are analysed per
+//! result.
 
 use super::function::FunctionLowering;
 use super::module::ModuleLowering;
@@ -14,7 +14,7 @@ use cotangent_core::primitive::Vals;
 use cotangent_core::{Code, DType, Error, Result};
 
 impl ModuleLowering<'_> {
-    /// What a text says about the callbacks that were left out.
+    /// The note about dropped callbacks.
     pub(super) fn dropped_callbacks(&self) -> Option<String> {
         let mut places: Vec<TextPosition> = self.dropped.borrow().iter().copied().collect();
         places.sort_unstable();
@@ -29,7 +29,7 @@ impl ModuleLowering<'_> {
     }
 }
 
-/// The error of a callback whose results are read.
+/// The error for a callback whose results are read.
 pub(super) fn refused(name: &str) -> Error {
     let text = format!(
         "the host callback `@{name}` is not supported: its results are read, and it calls Python"
@@ -37,14 +37,14 @@ pub(super) fn refused(name: &str) -> Error {
     Error::new(Code::UnknownOperation, text)
 }
 
-/// A callback: refused if its results are read; otherwise whatever stands for them is read by
-/// nobody.
+/// Lowers a callback. If its results are read, that is an error; otherwise they are replaced by
+/// zeros.
 pub(super) fn callback(f: &FunctionLowering<'_>, op: &Operation<'_>, name: &str) -> Result<Vals> {
     if f.lowering.needed.places.contains(&place(op)) {
         return Err(refused(name));
     }
     f.lowering.dropped.borrow_mut().insert(place(op));
-    // Extents that the text does not say: nobody asks for them.
+    // Unknown extents become 0: the value is unused.
     let nothing = |k: usize| {
         let ty = f.result(op, k)?;
         let known = ty.shape.iter().map(|d| {

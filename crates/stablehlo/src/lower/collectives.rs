@@ -1,7 +1,7 @@
-//! Collectives, where every group has one participant: what it gets is what it gave.
+//! Collectives whose groups have one participant each: the identity.
 //!
-//! That is how a program for several devices looks when it was written for one. Groups of more
-//! participants are refused: nobody else is here.
+//! A program for several devices that was compiled for one contains such collectives. Groups of
+//! several participants are an error: the program runs on one device.
 
 use super::attributes::find;
 use super::function::{FunctionLowering, one};
@@ -22,7 +22,7 @@ pub const COLLECTIVES: &[LoweringRow] = &[
     ("replica_id", Custom(number)),
 ];
 
-/// How many run the program, as the module says.
+/// Number of participants, from the attributes of the module.
 fn participants(f: &FunctionLowering<'_>) -> i64 {
     let all = ["mhlo.num_partitions", "mhlo.num_replicas"].map(|name| {
         let said = f.lowering.text.attrs.iter().find(|a| a.0 == name);
@@ -47,7 +47,7 @@ fn extents(a: &Attr<'_>) -> Option<Vec<usize>> {
     }
 }
 
-/// Whether every group of this length has one participant and is filled up with -1.
+/// Whether every group has one participant and is padded with -1 to this length.
 fn padded(op: &Operation<'_>, size: usize) -> bool {
     let members = match op.attr("replica_groups") {
         Some(a @ Attr::Dense(_)) => a.ints(),
@@ -62,16 +62,16 @@ fn padded(op: &Operation<'_>, size: usize) -> bool {
     members.is_some_and(|m| size > 0 && m.len().is_multiple_of(size) && m.chunks(size).all(one))
 }
 
-/// The operands, if each participant is a group of its own.
+/// Returns the operands, if each group has one participant.
 fn alone(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let groups = op
         .attr("replica_groups")
         .map(|a| extents(a).unwrap_or_default());
     let devices = op.attr("use_global_device_ids").and_then(Attr::bool) == Some(true);
     let single = match groups.as_deref() {
-        // Without groups all are one.
+        // Without groups, all participants form one group.
         None | Some([0] | [0, 0] | [1, 0]) => participants(f) == 1,
-        // Groups are of devices, or of replicas: a replica may be several partitions.
+        // A group lists devices or replicas, and a replica may consist of several partitions.
         Some([_, 1]) => participants(f) == 1 || devices,
         Some(&[_, size]) => (participants(f) == 1 || devices) && padded(op, size),
         _ => false,
@@ -86,7 +86,7 @@ fn alone(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(f.operands(op)?.into())
 }
 
-/// `[[0, 0]]` sends to itself; who is sent nothing gets zeros.
+/// `[[0, 0]]` sends to itself. A participant that receives nothing gets zeros.
 fn permute(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let pairs = find(op, &["source_target_pairs"]);
@@ -110,7 +110,7 @@ fn permute(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
 }
 
-/// Which one runs this: the first, if there is no other.
+/// Index of this participant: 0 if it is the only one.
 fn number(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let n = participants(f);
     if n != 1 {

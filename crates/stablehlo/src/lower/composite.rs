@@ -1,12 +1,11 @@
-//! Convolutions and windows: the core's operations, and slices where a body is more than one
-//! operation.
+//! Convolutions and reductions over windows. They become operations of the core; bodies of several
+//! operations are applied to slices.
 //!
 //! ```text
 //! y[o] = fold over k of x[o * stride + k * dilation]         k in the window, x padded with the initial value
 //! ```
-//! One axis after the other: a fold over a window of any rank is one over each of its axes. Along
-//! an axis either every offset is a strided slice, or, where windows are long and overlap, windows
-//! of doubled length are folded from two.
+//! A window of any rank is folded axis by axis. Along an axis, each offset of a short window is a
+//! strided slice. For a long window, windows of 1, 2, 4, .. elements are folded by doubling.
 
 use super::attributes::{attribute, find};
 use super::body::{Body, Fold};
@@ -27,9 +26,11 @@ pub const WINDOWS: &[LoweringRow] = &[
     ("convolution", Custom(convolution)),
 ];
 
-/// Windows longer than this are folded by doubling.
+/// Maximum window length, in elements, that is folded from one slice per offset. Longer windows are
+/// folded by doubling.
 const MAX_SLICED_WINDOW_ELEMENTS: usize = 32;
-/// Windows that elements compete in have at most so many elements.
+/// Maximum number of elements of a `select_and_scatter` window with a general body. Each element is
+/// compared separately.
 const MAX_COMPETING_ELEMENTS: usize = 1 << 14;
 
 /// The window of an axis.
@@ -41,7 +42,7 @@ pub struct WindowAxis {
 }
 
 impl WindowAxis {
-    /// What a window spans.
+    /// Number of operand elements from the first to the last element of a window.
     fn span(self) -> usize {
         if self.size == 0 {
             0
@@ -91,7 +92,7 @@ fn strided(cx: &dyn Emit, x: Val, axis: usize, from: usize, stride: usize, count
     cx.slice(x, &start, &limit, &by)
 }
 
-/// How two neighbours become one.
+/// Operation that combines two neighbours.
 enum NeighbourFold<'b> {
     Binary(Binary),
     Body(&'b Body),
@@ -109,7 +110,7 @@ impl NeighbourFold<'_> {
         }
     }
 
-    /// Windows along one axis; `x` is padded already.
+    /// Folds windows along one axis of the padded operands `x`.
     fn along(&self, cx: &dyn Emit, x: Vec<Val>, axis: usize, w: WindowAxis) -> Result<Vec<Val>> {
         if cx.failed() {
             return Ok(x);
@@ -141,8 +142,8 @@ impl NeighbourFold<'_> {
             }
             return Ok(y);
         }
-        // Windows of 1, 2, 4, .. elements at every position; the length is put together from its
-        // binary digits.
+        // Windows of 1, 2, 4, .. elements at every position. The window is composed of those in the
+        // binary digits of its length.
         let (mut power, mut length, mut done): (Vec<Val>, usize, Option<(Vec<Val>, usize)>) =
             (x, 1, None);
         loop {
@@ -171,7 +172,7 @@ impl NeighbourFold<'_> {
     }
 }
 
-/// The running reduction that a window over everything before an element is.
+/// The cumulative operation, if windows contain all elements up to (or from) each position.
 fn cumulative(
     f: &FunctionLowering<'_>,
     x: Val,
@@ -203,7 +204,7 @@ fn cumulative(
     })
 }
 
-/// The running reduction that folding everything before an element is.
+/// The cumulative operation that corresponds to a body, if there is one.
 pub fn accumulates(
     f: &FunctionLowering<'_>,
     body: &Body,
@@ -251,7 +252,7 @@ fn reduce_window(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     fold_windows(f, x, init, &body, &w, pad, &base)
 }
 
-/// `x` folded over windows, from `init`.
+/// Folds `x` over windows, starting from `init`.
 pub fn fold_windows(
     f: &FunctionLowering<'_>,
     x: &[Val],
@@ -288,7 +289,7 @@ pub fn fold_windows(
         if f.is_identity(b, init[0]) {
             return one(y);
         }
-        // XLA begins a window with the initial value, and has nothing where there is padding.
+        // XLA starts each window with the initial value and skips padding.
         let first = cx.broadcast_in_dim(init[0], &cx.ty(y).shape, &[]);
         return one(cx.op(b, &[first, y]));
     }
@@ -318,8 +319,8 @@ pub fn fold_windows(
     Ok(y.into())
 }
 
-/// Every source element goes to the element of its window that is selected: offsets compete one
-/// after the other.
+/// Adds every source element at the selected element of its window. The offsets of a window are
+/// compared one after the other.
 fn select_and_scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, source, init] = f.take(op)?;
     let [select, scatter] = &op.regions[..] else {
@@ -332,8 +333,7 @@ fn select_and_scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Va
     let scatter = f.scalar_body(scatter, &[source])?;
     let adds = scatter.fold(0) == Some(Fold::Binary(Binary::Add));
     let chooses = f.scalar_body(select, &[x])?;
-    // The first element that is not exceeded: the first at which the operand is the extremum of its
-    // window.
+    // With `>=` or `<=`, the selected element is the first extremum of its window.
     let extremum = match chooses.compares() {
         Some(Comparison::Ge) => Some(Reduction::Max),
         Some(Comparison::Le) => Some(Reduction::Min),
@@ -405,7 +405,7 @@ fn select_and_scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Va
             strided(cx, v, a, k[a] * w[a].dilation, w[a].stride, counts[a])
         })
     };
-    // The best so far, whether there is one, and its offset.
+    // The selected element so far, whether there is one, and its offset.
     let mut best: Option<(Val, Val, Val)> = None;
     let number = |k: usize| cx.full(&from.with_dtype(DType::I32), k as i64);
     for (k, at) in offsets.iter().enumerate() {
@@ -441,7 +441,8 @@ fn select_and_scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Va
         y = if adds {
             cx.add(y, mine)
         } else {
-            // One source element for each place at most, as windows begin at different places.
+            // Windows begin at different positions, so at most one source element is combined with
+            // each element.
             let here = cx.pad_zeros(chosen, &low, &high, &inner);
             cx.select(here, scatter.apply(cx, &[y], &[mine])?[0], y)
         };
@@ -495,8 +496,8 @@ fn convolution(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     convolve(f, op, x, w, None)
 }
 
-/// The core's convolution, between the layouts that the text names. The padding may be a value that
-/// was followed.
+/// Emits a convolution of the core, with transposes from and to the layouts in the text. `pad` is a
+/// padding that was an operand.
 pub fn convolve(
     f: &FunctionLowering<'_>,
     op: &Operation<'_>,
@@ -521,7 +522,7 @@ pub fn convolve(
         return Err(attribute(op, "dim_numbers", "an axis name for each axis"));
     }
     let n = rank - 2;
-    // The pretty form has a dictionary of what the generic one has as attributes.
+    // The pretty form has one dictionary for attributes of the generic form.
     let window = ConvolutionWindow::new(op, n)?;
     let mut x = cx.transpose(cx.convert(x, result.dtype), &lx);
     if let Some(pad) = pad.filter(|p| p.len() == n) {
@@ -553,7 +554,7 @@ pub fn convolve(
     };
     let y = cx.convolution(x, cx.reverse(w, &turned), &spec);
     f.sound()?;
-    // From [b, f, ..] to where the text wants them.
+    // From [b, f, ..] to the result layout of the text.
     let mut perm = vec![0; rank];
     for (k, &axis) in ly.iter().enumerate() {
         *perm
@@ -563,7 +564,7 @@ pub fn convolve(
     one(cx.transpose(y, &perm))
 }
 
-/// The windows of a convolution, an entry for each spatial axis.
+/// Window parameters of a convolution, one entry per spatial axis.
 struct ConvolutionWindow {
     stride: Vec<usize>,
     pad: Vec<(i64, i64)>,
@@ -574,7 +575,7 @@ struct ConvolutionWindow {
 
 impl ConvolutionWindow {
     fn new(op: &Operation<'_>, n: usize) -> Result<ConvolutionWindow> {
-        // `window = {..}` is read as if its entries were attributes.
+        // Entries of `window = {..}` are treated as attributes.
         let inside = match op.attr("window") {
             Some(Attr::Dict(d)) => d.to_vec(),
             _ => Vec::new(),

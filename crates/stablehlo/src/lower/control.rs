@@ -1,4 +1,4 @@
-//! Calls, branches, loops, and operations that only say something about their operands.
+//! Calls, branches, loops, and operations that are the identity here.
 
 use super::attributes::{attribute, callee};
 use super::exchanges;
@@ -24,17 +24,18 @@ pub const CONTROL: &[LoweringRow] = &[
     ("after_all", Custom(nothing)),
 ];
 
-/// The operands themselves.
+/// Returns the operands.
 pub fn identity(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(f.operands(op)?.into())
 }
 
-/// Tokens order effects; there are none.
+/// Returns tokens: graphs have no effects to order.
 pub fn nothing(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok((0..op.count).map(|_| f.token()).collect())
 }
 
-/// `composite`: an operation of this library that was written whole, or the decomposition.
+/// Lowers `composite`: an operation in its text form, if this crate's writer wrote it, else the
+/// decomposition.
 fn composite(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let ours = op
         .attr("name")
@@ -72,14 +73,14 @@ fn composite(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(y.into())
 }
 
-/// `func.call`, and `composite` by its decomposition.
+/// Lowers `func.call`, and `composite` by its decomposition.
 pub fn call(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let Some(name) = callee(op) else {
         return Err(attribute(op, "callee", "the name of a function"));
     };
     let all = f.operands(op)?;
     let found = f.lowering.find(name)?;
-    // Functions take and return no tokens.
+    // Lowered functions neither take nor return tokens.
     let of = |types: Option<&[Ty]>, k: usize| types.and_then(|t| t.get(k)) == Some(&Ty::Token);
     let given = match &op.signature {
         Signature::Function(types, _) => Some(&types[..]),
@@ -111,7 +112,7 @@ pub fn call(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     })
 }
 
-/// What a function returns for these operands.
+/// Emits a call in its form and returns its results.
 fn called(
     f: &FunctionLowering<'_>,
     op: &Operation<'_>,
@@ -152,7 +153,7 @@ fn called(
     Ok(y.into())
 }
 
-/// Captures of several regions, each once.
+/// Captures of several regions, without duplicates.
 fn captures(regions: &[Region<'_>]) -> Vec<Id> {
     let mut all = Vec::new();
     let mut seen = rustc_hash::FxHashSet::default();
@@ -197,12 +198,12 @@ fn case(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         0 => bail!(Arity, "`{}` needs at least one branch", op.name),
         n => n - 1,
     };
-    // A choice that the text has made.
+    // The index is a constant.
     if let Some(Scalar::I(k)) = f.number(index) {
         let chosen = usize::try_from(k).map_or(last, |k| k.min(last));
         return Ok(f.inside(&op.regions[chosen])?.into());
     }
-    // What a boolean or a clamped index was made of.
+    // Operation that computed the index.
     enum IndexSource {
         FromBool(Val),
         Clamped,
@@ -228,7 +229,7 @@ fn case(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
 }
 
-/// `if`: the branch for true comes first.
+/// Lowers `if`. The branch for true comes first.
 fn branch(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [p] = f.take(op)?;
     if op.regions.len() != 2 {
@@ -264,7 +265,7 @@ fn repeat(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     write_loop(f, lowered, &x)
 }
 
-/// Writes a loop: as a scan if it counts, else as it is.
+/// Emits a loop: a row permutation or a scan if it counts, else a `while`.
 fn write_loop(f: &FunctionLowering<'_>, w: While, x: &[Val]) -> Result<Vals> {
     match CountedLoop::new(f, &w, x) {
         Some(c) => match exchanges::permutation(f, &c, &w, x) {

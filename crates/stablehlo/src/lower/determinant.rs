@@ -1,11 +1,11 @@
-//! Determinants, as JAX's text computes them from the factors of `getrf`, as the operation that
-//! they are.
+//! Recognition of determinants that JAX computes from the factors of `getrf`.
 //!
 //! ```text
 //! sum(log |diag(packed)|)      ->  log |det a|
 //! any(diag(packed) = 0)        ->  log |det a| = -inf
 //! ```
-//! The derivative is then that of the determinant: one inverse, not the derivative of both factors.
+//! The derivative is then that of `slogdet`, which needs one inverse, not the derivative of both
+//! factors.
 
 use super::exchanges::keeps_elements;
 use super::factors::LuPart;
@@ -14,7 +14,8 @@ use cotangent_core::ops::{Binary, Comparison, Gather, Unary};
 use cotangent_core::{Op, Scalar, Type, Val};
 
 impl FunctionLowering<'_> {
-    /// What folding `x` over `axes` is, if that is something of a determinant.
+    /// The result of folding `x` over `axes`, if that is `log |det a|` or a test for a singular
+    /// matrix.
     pub(super) fn of_determinant(&self, fold: Binary, x: Val, axes: &[usize]) -> Option<Val> {
         let cx = self.cx();
         if axes != [cx.ty(x).rank().checked_sub(1)?] {
@@ -48,7 +49,7 @@ impl FunctionLowering<'_> {
         .flatten()
     }
 
-    /// The square matrix whose packed factors have this diagonal.
+    /// The square matrix whose packed factors have the given diagonal.
     fn factorised_with(&self, diagonal: Val) -> Option<Val> {
         let gathered = |op: &Op, x: &[Val]| {
             if let Op::Gather(g) = op {
@@ -65,7 +66,7 @@ impl FunctionLowering<'_> {
             .then_some(f.a)
     }
 
-    /// Whether these are the pairs `(i, i)`.
+    /// Whether indices are the pairs `(i, i)`.
     fn are_places(&self, v: Val) -> bool {
         let joined = |op: &Op, x: &[Val]| {
             matches!(op, Op::Concatenate(c) if c.axis == 1).then(|| x.to_vec())
@@ -74,7 +75,7 @@ impl FunctionLowering<'_> {
         parts.is_some_and(|x| x.len() == 2 && x.iter().all(|&x| self.counts_from_zero(x)))
     }
 
-    /// Whether this is 0, 1, 2, ..; numbers that are guarded against being negative are.
+    /// Whether a value is 0, 1, 2, .., possibly with a guard against negative indices.
     fn counts_from_zero(&self, v: Val) -> bool {
         let Some((op, x)) = self.with_def(v, |op, x| (op.clone(), x.to_vec())) else {
             return false;
@@ -93,7 +94,8 @@ impl FunctionLowering<'_> {
     }
 }
 
-/// `y[l, .., i] = x[l, .., places[i, 0], places[i, 1]]`.
+/// Whether a gather is `y[l, .., i] = x[l, .., places[i, 0], places[i, 1]]` over the whole
+/// diagonal.
 fn takes_diagonal(g: &Gather, x: &Type, y: &Type) -> bool {
     let (w, n) = (&g.windows, x.rank() - 2);
     let lead: Vec<usize> = (0..n).collect();

@@ -1,7 +1,7 @@
-//! Operations whose extents and paddings are operands: values that are followed back to extents.
+//! Operations whose extents and paddings are operands, which are resolved to extents.
 //!
-//! Where they are numbers, these are their relatives with attributes. A padding that depends on an
-//! extent is written by joining arrays, so that windows need none.
+//! With constant operands, they become the operations with attributes. A padding that depends on an
+//! extent is emitted as a concatenation.
 
 use super::attributes::attribute;
 use super::composite::{self, WindowAxis};
@@ -19,7 +19,7 @@ pub const DYNAMIC: &[LoweringRow] = &[
     ("dynamic_reduce_window", Custom(dynamic_reduce_window)),
 ];
 
-/// A slice between extents; or of known extents at any place.
+/// Lowers `real_dynamic_slice`: between extents, or of known extents at data-dependent starts.
 fn real_dynamic_slice(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, start, limit, stride] = f.take(op)?;
     let Some(stride) = f
@@ -65,7 +65,7 @@ fn real_dynamic_slice(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Va
     }
 }
 
-/// Pairs of paddings: numbers, or extents.
+/// Low and high padding per axis: constants or extents.
 enum Paddings {
     Known(Vec<(i64, i64)>),
     Open(Vec<[Dim; 2]>),
@@ -109,7 +109,7 @@ fn pairs(
 }
 
 impl FunctionLowering<'_> {
-    /// `x` with as many times `value` before and behind it along each axis.
+    /// Pads `x` with `value` at both ends of each axis, by concatenation.
     pub fn surround(&self, x: Val, value: Val, pad: &[[Dim; 2]]) -> Val {
         let cx = self.cx();
         pad.iter().enumerate().fold(x, |x, (axis, pad)| {
@@ -183,8 +183,8 @@ fn dynamic_conv(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     composite::convolve(f, op, x, w, Some(&pad))
 }
 
-/// Operands, initial values, extents of windows, strides, dilations of the operand and of windows,
-/// padding.
+/// Lowers `dynamic_reduce_window`. Operands: inputs, initial values, window extents, strides, base
+/// dilations, window dilations, padding.
 fn dynamic_reduce_window(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let all = f.operands(op)?;
     let Some((tensors, &[size, stride, base, dilation, padding])) = all.split_last_chunk::<5>()
@@ -227,7 +227,7 @@ fn dynamic_reduce_window(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result
     };
     let padding = pairs(f, op, padding, None)?;
     if let (None, Some(sizes), Paddings::Open(pad)) = (known(size), f.extents(size), &padding) {
-        // A window over everything before an element, or behind it.
+        // A window over all elements up to each position, or from it.
         let wide: Vec<usize> = (0..sizes.len().min(pad.len()))
             .filter(|&k| !sizes[k].is(1))
             .collect();

@@ -1,4 +1,4 @@
-//! Elementwise operations.
+//! Elementwise operations of StableHLO and chlo.
 
 use super::attributes::attribute;
 use super::function::{FunctionLowering, one};
@@ -90,7 +90,7 @@ pub const ELEMENTWISE: &[LoweringRow] = &[
     ),
 ];
 
-/// The function of two operands of this name without its dialect.
+/// The binary operation of this name, without its dialect.
 pub fn binary(name: &str) -> Option<Binary> {
     ELEMENTWISE.iter().find_map(|r| match r {
         (n, LoweringRule::Binary(b)) if *n == name => Some(*b),
@@ -98,7 +98,7 @@ pub fn binary(name: &str) -> Option<Binary> {
     })
 }
 
-/// A function of one operand.
+/// Lowers an operation of one operand.
 fn map(
     f: &FunctionLowering<'_>,
     op: &Operation<'_>,
@@ -122,7 +122,7 @@ fn select(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(f.cx().select(p, a, f.outside(p, b)))
 }
 
-/// Bounds of rank 0 hold for every element.
+/// Lowers `clamp`. Scalar bounds are broadcast.
 fn clamp(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [lo, x, hi] = f.take(op)?;
     let (cx, shape) = (f.cx(), f.cx().ty(x).shape);
@@ -136,7 +136,7 @@ fn clamp(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(cx.clamp(full(lo), x, full(hi)))
 }
 
-/// The direction: the first word of the pretty form.
+/// The comparison direction. In the pretty form it is the first word.
 pub fn direction(op: &Operation<'_>) -> Result<Comparison> {
     let a = op
         .attr("comparison_direction")
@@ -158,7 +158,7 @@ pub fn direction(op: &Operation<'_>) -> Result<Comparison> {
     })
 }
 
-/// Whether floats are compared as `-NaN < -inf < .. < -0 < +0 < .. < inf < NaN`.
+/// Whether floats are compared in total order: `-NaN < -inf < .. < -0 < +0 < .. < inf < NaN`.
 pub fn total_order(op: &Operation<'_>) -> bool {
     let a = op.attr("compare_type").or_else(|| op.unnamed().nth(1));
     a.and_then(Attr::word) == Some("TOTALORDER")
@@ -178,8 +178,8 @@ fn totally(cx: &dyn Emit, x: Val, c: Comparison, y: Val) -> Val {
     cx.compare(total_key(cx, x), c, total_key(cx, y))
 }
 
-/// Integers that compare as floats do in total order: their bits, those below the sign turned where
-/// it is set.
+/// Integers whose order is the total order of floats: their bits, with all bits below the sign
+/// inverted for negative numbers.
 pub fn total_key(cx: &dyn Emit, x: Val) -> Val {
     let dtype = match cx.ty(x).dtype.size() {
         2 => DType::I16,
@@ -198,14 +198,16 @@ pub fn total_key(cx: &dyn Emit, x: Val) -> Val {
     )
 }
 
-/// The greater, or the lesser, of complex numbers: by real part, then by imaginary part. NaN stays.
+/// The maximum or minimum of complex numbers, ordered by real part, then by imaginary part. NaN
+/// propagates.
 pub fn extremum(cx: &dyn Emit, [x, y]: [Val; 2], max: bool) -> Val {
     let c = if max { Comparison::Gt } else { Comparison::Lt };
     let ([a, b], [p, q]) = ([x, y].map(|v| cx.real(v)), [x, y].map(|v| cx.imag(v)));
     let later = cx.and(cx.compare(a, Comparison::Eq, b), cx.compare(p, c, q));
     let wins = cx.and(cx.not(cx.is_nan(y)), cx.or(cx.compare(a, c, b), later));
     let one = cx.select(cx.or(cx.is_nan(x), wins), x, y);
-    // Equal ones share their derivative, as real ones do; infinite ones have no mean.
+    // Equal operands share the derivative, as real ones do. The mean of infinite operands is not
+    // finite, so they are excluded.
     let mean = cx.mul(cx.add(x, y), cx.full_like(x, 0.5));
     let tie = cx.and(
         cx.compare(x, Comparison::Eq, y),
@@ -214,7 +216,7 @@ pub fn extremum(cx: &dyn Emit, [x, y]: [Val; 2], max: bool) -> Val {
     cx.select(tie, mean, one)
 }
 
-/// The high half of a product of integers.
+/// Lowers `mulhi`: the high half of the product of integers.
 fn mulhi(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, y] = f.take(op)?;
     let (cx, dtype) = (f.cx(), f.cx().ty(x).dtype);
@@ -240,7 +242,7 @@ fn mulhi(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         let product = cx.mul(cx.convert(x, wide), cx.convert(y, wide));
         return one(cx.convert(down(product, bits, signed), dtype));
     }
-    // Halves of 32 bits, without signs: what they carry fits.
+    // Products of unsigned 32-bit halves: sums with the carries fit in 64 bits.
     let [a, b] = [x, y].map(|v| cx.bitcast(v, DType::U64));
     let low = |v: Val| cx.and(v, cx.full_like(v, 0xFFFF_FFFFi64));
     let high = |v: Val| down(v, 32, false);
@@ -250,7 +252,7 @@ fn mulhi(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     if !signed {
         return one(product);
     }
-    // A sign counts -2^64 times the other operand.
+    // A set sign bit contributes -2^64 times the other operand.
     let zero = cx.zeros(&cx.ty(x));
     let less = |v: Val, other: Val| cx.select(cx.compare(v, Comparison::Lt, zero), other, zero);
     one(cx.sub(cx.sub(cx.bitcast(product, dtype), less(x, y)), less(y, x)))
@@ -264,7 +266,8 @@ fn convert(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
 }
 
-/// The bounds of an element type: what a maximum and a minimum start from.
+/// Whether `v` is the least (or greatest) value of an element type, the identity of a maximum (or
+/// minimum).
 pub fn is_extreme(v: cotangent_core::Scalar, dtype: DType, least: bool) -> bool {
     use cotangent_core::Scalar;
     match (v, dtype.kind()) {

@@ -1,16 +1,16 @@
-//! Row exchanges of `getrf`, as the operations that they are: the permutation, and systems that the
-//! factors solve.
+//! Recognition of row swaps of `getrf`: the row permutation, and solutions of linear systems by the
+//! factors.
 //!
 //! ```text
 //! p = 0..m;  for each pivot: p[t], p[pivots[t]] = p[pivots[t]], p[t]         ->  the permutation that `lu` has
 //! U⁻¹ L⁻¹ b[p]                                                              ->  solve(a, b)
 //! ```
-//! JAX's text has a loop for the first, and the second for `jnp.linalg.solve`. What is not exactly
-//! that is left as it is; so are the factors, which nobody computes if nothing else reads them. The
-//! derivative is then that of the solution, not of factors.
+//! JAX prints a loop for the first, and the second for `jnp.linalg.solve`. Any other pattern is
+//! left unchanged. The factors stay, too; dead code elimination removes them if they have no other
+//! use. The derivative is then that of `solve`, not of the factorisation.
 //!
-//! The body of the loop is followed in terms of step and pivot, so it may be written in any way
-//! that these terms know.
+//! The body of the loop is evaluated symbolically, in terms of step and pivot index. Any body with
+//! the same result is recognised.
 
 use super::factors::{LuPart, LuValue};
 use super::function::FunctionLowering;
@@ -36,8 +36,8 @@ const UPPER: TriangularSolve = TriangularSolve {
 };
 
 impl FunctionLowering<'_> {
-    /// Keeps in mind what `lu` of `a` gave: packed factors, exchanges from `first`, the
-    /// permutation, success.
+    /// Records the results of `lu` of `a`: packed factors, row swaps counted from `first`, the
+    /// permutation, and `info`.
     pub(super) fn factorised(
         &self,
         a: Val,
@@ -59,7 +59,8 @@ impl FunctionLowering<'_> {
         }
     }
 
-    /// Whether a function is given factors: what it does with them shows where it is called.
+    /// Whether an argument of a call is a factorisation. The callee is then expanded, so that its
+    /// use of the factors is recognised.
     pub(super) fn gives_factors(&self, g: &ast::Function<'_>, x: &[Val]) -> bool {
         let few = g.body.as_ref().is_some_and(|b| b.ops.len() <= 64);
         few && !self.factors.borrow().is_empty() && x.iter().any(|&v| self.factor(v).is_some())
@@ -69,7 +70,8 @@ impl FunctionLowering<'_> {
         matches!(self.number(v), Some(Scalar::I(i)) if i == n)
     }
 
-    /// What a value is: itself, with another origin, or where the factorisation was a success.
+    /// The factorisation result that `v` is. Conversions, offsets of row swaps, and a select on
+    /// success are looked through.
     pub(super) fn factor(&self, v: Val) -> Option<LuValue> {
         if let Some(&f) = self.factors.borrow().get(&v) {
             return Some(f);
@@ -96,7 +98,7 @@ impl FunctionLowering<'_> {
         }
     }
 
-    /// Whether this says that a factorisation was a success: `info >= 0`, or `info == 0`.
+    /// Whether a condition tests success of a factorisation: `info >= 0`, or `info == 0`.
     fn succeeds(&self, condition: Val) -> bool {
         let compared = |op: &Op, x: &[Val]| match op {
             Op::Compare(c) if matches!(c.0, Comparison::Ge | Comparison::Eq) => {
@@ -115,7 +117,7 @@ impl FunctionLowering<'_> {
         }
     }
 
-    /// `U⁻¹ b` as the solution of a system, if `b` is `L⁻¹` times exchanged rows.
+    /// Emits `U⁻¹ b` as `solve`, if `b` is `L⁻¹` times permuted rows.
     pub(super) fn solved(&self, a: Val, b: Val, how: TriangularSolve) -> Option<Val> {
         let whole = self
             .factor(a)
@@ -148,7 +150,7 @@ impl FunctionLowering<'_> {
         }
     }
 
-    /// What `v` would be if its rows along `axis` had not been taken in this order.
+    /// `v` without the permutation `order` of its rows along `axis`, if it has one.
     fn in_order(&self, v: Val, axis: usize, order: Val) -> Option<Val> {
         let (cx, ty) = (self.cx(), self.cx().ty(v));
         let (op, x) = self.with_def(v, |op, x| (op.clone(), x.to_vec()))?;
@@ -170,7 +172,7 @@ impl FunctionLowering<'_> {
         }
     }
 
-    /// Whether these indices are that permutation; one that guards against negative numbers is.
+    /// Whether indices are the permutation `order`, possibly with a guard against negative indices.
     fn is_order(&self, v: Val, order: Val) -> bool {
         if self
             .factor(v)
@@ -193,7 +195,7 @@ impl FunctionLowering<'_> {
         }
     }
 
-    /// Whether this asks where numbers are negative that `are` says it is about.
+    /// Whether a condition is `x < 0` for a value `x` that `are` accepts.
     pub(super) fn is_negative(&self, condition: Val, are: &dyn Fn(Val) -> bool) -> bool {
         let below = |op: &Op, x: &[Val]| {
             matches!(op, Op::Compare(c) if c.0 == Comparison::Lt).then(|| (x[0], x[1]))
@@ -203,7 +205,8 @@ impl FunctionLowering<'_> {
     }
 }
 
-/// Whether all elements stay, in row-major order: a reshape, or a repetition that repeats nothing.
+/// Whether the elements are unchanged in row-major order: a reshape, or a broadcast without new
+/// elements.
 pub(super) fn keeps_elements(op: &Op, from: &Type, to: &Type) -> bool {
     match op {
         Op::Reshape(_) => true,
@@ -212,7 +215,8 @@ pub(super) fn keeps_elements(op: &Op, from: &Type, to: &Type) -> bool {
     }
 }
 
-/// The axis of `from` that is this axis of `to`, if only axes of extent 1 come and go.
+/// The axis of `from` that corresponds to `axis` of `to`, if the shapes differ by axes of extent 1
+/// only.
 fn same_axis(from: &Type, to: &Type, axis: usize) -> Option<usize> {
     let long = |t: &Type| {
         (0..t.rank())
@@ -230,8 +234,8 @@ fn same_axis(from: &Type, to: &Type, axis: usize) -> Option<usize> {
         .map(|k| a[k])
 }
 
-/// `y[l, .., i, ..] = x[l, .., indices[l, i], ..]` with `i` at this axis, and leading axes `l` of
-/// both.
+/// Whether a gather is `y[l, .., i, ..] = x[l, .., indices[l, i], ..]`, with `i` at `axis` and
+/// leading batch axes `l`.
 fn takes_rows(g: &Gather, x: &Type, indices: &Type, axis: usize) -> bool {
     let w = &g.windows;
     let lead: Vec<usize> = (0..w.operand_batch.len()).collect();
@@ -249,14 +253,16 @@ fn takes_rows(g: &Gather, x: &Type, indices: &Type, axis: usize) -> bool {
         && (indices.rank() == counted || indices.rank() == counted + 1)
 }
 
-/// A place in the permutation.
+/// An index into the permutation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum PermutationIndex {
+    /// The step of the loop.
     Step,
+    /// The pivot of the step.
     Pivot,
 }
 
-/// What a value of the loop's body is.
+/// Symbolic value in the loop body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum BodyValue {
     Number(i128),
@@ -264,14 +270,15 @@ enum BodyValue {
     Index(PermutationIndex),
     Pivots,
     Permutation,
-    /// The element of the permutation at this place.
+    /// The element of the permutation at this index.
     Element(PermutationIndex),
-    /// The permutation with another element at this place: the one at the other place.
+    /// The permutation after one write of a swap: this index holds the element of the other index.
     HalfSwapped(PermutationIndex),
+    /// The permutation after the swap.
     Swapped,
 }
 
-/// The results of a loop over exchanges, if it is one.
+/// The results of a loop over row swaps, if it is one.
 pub(super) fn permutation(
     f: &FunctionLowering<'_>,
     c: &CountedLoop,
@@ -325,10 +332,10 @@ fn integer(s: Scalar) -> Option<BodyValue> {
     }
 }
 
-/// Calls in calls are followed so deep.
+/// Maximum nesting depth of calls in a body that is evaluated.
 const MAX_FOLLOWED_CALLS: usize = 8;
 
-/// What the results of a body are.
+/// Symbolic results of a body, from its symbolic arguments.
 fn follow(f: &Function, x: &[Option<BodyValue>], depth: usize) -> Option<Vec<Option<BodyValue>>> {
     let mut seen: Vec<Option<BodyValue>> = vec![None; f.len()];
     f.params()
@@ -358,7 +365,7 @@ fn see(op: &Op, x: &[Option<BodyValue>], types: &[&Type], y: &Type) -> Option<Bo
             cotangent_core::ops::Value::Splat(s) => integer(*s),
             _ => None,
         },
-        // Extents fit both.
+        // Extents fit in both integer types.
         Op::Convert(_) if y.dtype.is_int() && y.dtype.size() >= 4 => x[0],
         Op::BroadcastInDim(_) if matches!(x[0], Some(Number(_))) => x[0],
         op if x.len() == 1 && keeps_elements(op, types[0], y) => x[0],
@@ -419,13 +426,13 @@ fn write(
     };
     match array? {
         BodyValue::Permutation if at != from => Some(BodyValue::HalfSwapped(at)),
-        // Where both are one place, both writes put there what is there.
+        // If both indices are equal, the two writes leave the element unchanged.
         BodyValue::HalfSwapped(first) if at != first && from == first => Some(BodyValue::Swapped),
         _ => None,
     }
 }
 
-/// As many elements as there are of rows along the last axis.
+/// Whether `part` has one element per row along the last axis of `array`.
 fn one_each(array: &Type, part: &Type) -> bool {
     let rows: Dim = array.shape[..array.rank() - 1]
         .iter()
@@ -434,7 +441,7 @@ fn one_each(array: &Type, part: &Type) -> bool {
     rows.same(&part.shape.numel()) == Some(true)
 }
 
-/// An index along the last axis: one for all rows, or one for each.
+/// Whether windows index the last axis: with one index for all rows, or one per row.
 fn along_last(w: &Windows, rank: usize, indices: &Type) -> bool {
     let lead: Vec<usize> = (0..rank - 1).collect();
     let each = w.operand_batch == lead && w.index_batch == lead;

@@ -1,11 +1,11 @@
-//! Integers that are extents: what `get_dimension_size` gives, computed with and put together, is
-//! read back as dimensions, so that dynamic shapes become symbolic ones.
+//! Resolution of integers to extents. Arithmetic on results of `get_dimension_size` becomes
+//! dimensions, so dynamic shapes become symbolic shapes.
 
 use super::function::FunctionLowering;
 use cotangent_core::ops::{Binary, Comparison, Value};
 use cotangent_core::{Dim, Op, Scalar, Val};
 
-/// `plus - minus`: numbers on the way to an extent may be negative.
+/// The difference `plus - minus`: intermediate values of an extent computation may be negative.
 #[derive(Clone)]
 struct SignedExtent {
     plus: Dim,
@@ -57,24 +57,31 @@ impl SignedExtent {
     }
 }
 
-/// At most so many definitions are followed.
+/// Maximum number of definitions that are followed.
 const MAX_FOLLOWED_DEFINITIONS: usize = 512;
-/// Shapes have at most so many axes here.
+/// Maximum number of elements of a followed integer array. Protects against large operands.
 const MAX_FOLLOWED_ELEMENTS: usize = 64;
 
-/// What an operation is to the extents that go through it.
+/// Effect of an operation on the extents in its operands.
 enum ExtentStep {
+    /// Constants.
     Known(Vec<SignedExtent>),
+    /// The operand, converted or reshaped.
     Same,
+    /// A concatenation.
     Joined,
+    /// A slice: start, limit, stride.
     Taken(usize, usize, usize),
+    /// A broadcast to this number of elements.
     Repeated(usize),
+    /// A select.
     Chosen,
+    /// A binary operation.
     Computed(Binary),
 }
 
 impl FunctionLowering<'_> {
-    /// The elements of an integer value as dimensions, if they are such.
+    /// The elements of an integer value as dimensions, if they can be resolved.
     pub fn extents(&self, v: Val) -> Option<Vec<Dim>> {
         Some(
             self.follow(v, &mut 0, false)?
@@ -84,7 +91,7 @@ impl FunctionLowering<'_> {
         )
     }
 
-    /// The same, and numbers that are found while the program runs get names.
+    /// The elements of an integer value as dimensions. Data-dependent scalars become new symbols.
     pub fn bound_extents(&self, v: Val) -> Option<Vec<Dim>> {
         Some(
             self.follow(v, &mut 0, true)?
@@ -94,7 +101,7 @@ impl FunctionLowering<'_> {
         )
     }
 
-    /// The extent that a number of rank 0 becomes: the same one each time.
+    /// The symbol of a data-dependent scalar. It is the same on every call.
     fn bind(&self, v: Val) -> Dim {
         if let Some(d) = self.named.borrow().get(&v) {
             return d.clone();
@@ -106,7 +113,7 @@ impl FunctionLowering<'_> {
         d
     }
 
-    /// The same for numbers that may be negative but are known.
+    /// The elements of an integer value, if they are constants. They may be negative.
     pub fn numbers(&self, v: Val) -> Option<Vec<i64>> {
         self.follow(v, &mut 0, false)?
             .iter()
@@ -127,7 +134,7 @@ impl FunctionLowering<'_> {
         }
         let found = self.with_def(v, |op, x| (step(op, n), x.to_vec()));
         let Some((Some(step), x)) = found else {
-            // An argument may be an extent that the caller knows.
+            // An argument may be an extent known to the caller, so it gets no new symbol.
             let own = self.alone || self.with_def(v, |_, _| ()).is_some();
             return (bind && own && ty.rank() == 0).then(|| vec![self.bind(v).into()]);
         };
@@ -158,8 +165,8 @@ impl FunctionLowering<'_> {
                         return self.follow(x[if holds(c, a, b) { 1 } else { 2 }], steps, bind);
                     }
                 }
-                // A quotient or a remainder that is corrected where the dividend is negative: an
-                // extent is not.
+                // A quotient or remainder with a correction for negative dividends. Extents are not
+                // negative.
                 let divided =
                     |op: &Op, _: &[Val]| matches!(op, Op::Binary(Binary::Div | Binary::Rem));
                 if self.with_def(x[2], divided)? {

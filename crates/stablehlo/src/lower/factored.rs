@@ -1,10 +1,10 @@
-//! Matrices that `geqrf` has packed: on and above the diagonal they are `R`, and the product of
-//! their reflectors is `Q`.
+//! Recognition of `Q` and `R` of `geqrf`: `R` is the packed matrix on and above the diagonal, and
+//! `Q` the product of its reflectors.
 //!
-//! Both come from the operation `qr`, which has derivatives of its own; what reads no more than
-//! them (as `jnp.linalg.qr` does) leaves the reflectors, one by one, without a reader. The signs
-//! are LAPACK's for real matrices; of complex ones, and of columns that `qr` does not have, the
-//! reflectors are read.
+//! Both are taken from the operation `qr`, which has its own derivative. A program that reads only
+//! these (as `jnp.linalg.qr` does) leaves the reflectors unused. For real matrices `qr` has
+//! LAPACK's signs. For complex matrices, and for columns that `qr` does not return, the reflectors
+//! are used.
 
 use super::factors::PackedQr;
 use super::function::FunctionLowering;
@@ -12,7 +12,7 @@ use cotangent_core::ops::{Binary, Comparison, Op};
 use cotangent_core::{Type, Val};
 
 impl FunctionLowering<'_> {
-    /// Keeps in mind that `packed` and `taus` are the factors of `a`.
+    /// Records that `packed` and `taus` are the factors of `a`.
     pub(super) fn factored(&self, a: Val, packed: Val, taus: Val) {
         let (cx, ty) = (self.cx(), self.cx().ty(a));
         let rank = ty.rank();
@@ -41,8 +41,7 @@ impl FunctionLowering<'_> {
         );
     }
 
-    /// `part` is `whole` without some of its last rows and columns, if it starts with its first
-    /// element.
+    /// Records that `part` consists of the leading rows and columns of `whole`, if it does.
     pub(super) fn first_part(&self, whole: Val, part: Val, start: &[usize], stride: &[usize]) {
         let Some(p) = self.packed_as(whole) else {
             return;
@@ -58,13 +57,13 @@ impl FunctionLowering<'_> {
         }
     }
 
-    /// The product of the reflectors in the columns of `packed`, if it is a factor of this type.
+    /// `Q`, if `packed` and `taus` belong to one factorisation and `Q` has this type.
     pub(super) fn orthogonal(&self, packed: Val, taus: Val, ty: &Type) -> Option<Val> {
         let p = self.packed_as(packed)?;
         (p.taus == taus && self.cx().ty(p.q) == *ty).then_some(p.q)
     }
 
-    /// What may be read in place of `x` where `mask` is false.
+    /// A replacement for `x` that equals it where `mask` is false.
     pub(super) fn outside(&self, mask: Val, x: Val) -> Val {
         match self.packed_as(x) {
             Some(p) if self.is_below(mask) => p.upper,
@@ -76,7 +75,7 @@ impl FunctionLowering<'_> {
         self.packed.borrow().get(&v).copied()
     }
 
-    /// Whether `mask` is true below the diagonal and nowhere else: `row - 1 >= column`.
+    /// Whether `mask` is true exactly below the diagonal: `row - 1 >= column`.
     fn is_below(&self, mask: Val) -> bool {
         let rank = self.cx().ty(mask).rank();
         let counts = |v: Val, axis: usize| {
@@ -86,7 +85,7 @@ impl FunctionLowering<'_> {
             );
             found == Some(true)
         };
-        // The same for every matrix of a batch.
+        // A mask broadcast over a batch.
         let repeated = self.with_def(mask, |op, x| match op {
             Op::BroadcastInDim(b) if b.dims[..] == [rank - 2, rank - 1] => Some(x[0]),
             _ => None,

@@ -1,8 +1,8 @@
-//! What a frame records of factorisations.
+//! Results of factorisations that are recorded during lowering.
 
 use cotangent_core::Val;
 
-/// What a value is to a factorisation of `a`.
+/// A result of the LU factorisation of `a`, whose row permutation is `order`.
 #[derive(Clone, Copy)]
 pub struct LuValue {
     pub(super) part: LuPart,
@@ -10,21 +10,26 @@ pub struct LuValue {
     pub(super) order: Val,
 }
 
+/// Which result of an LU factorisation a value is.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum LuPart {
+    /// The packed factors.
     Packed,
-    /// Rows exchanged, that count from here.
+    /// Row swaps, as indices that count from this number.
     RowSwaps(i128),
+    /// The row permutation.
     Permutation,
-    /// Zero.
+    /// The `info` result: zero for success.
     Success,
 }
 
-/// What a packed matrix, or its first rows and columns, stands for.
+/// The QR factorisation behind a packed matrix, or behind its leading rows and columns.
 #[derive(Clone, Copy)]
 pub struct PackedQr {
+    /// The scalar factors of the reflectors.
     pub(super) taus: Val,
+    /// The orthogonal factor.
     pub(super) q: Val,
-    /// Equal to it on and above the diagonal.
+    /// A matrix that equals the packed one on and above the diagonal.
     pub(super) upper: Val,
 }

@@ -1,4 +1,5 @@
-//! A function or a region being lowered: its builder, and what its values have become.
+//! Lowering of a function or a region: its builder, and the map from values of the text to graph
+//! values.
 
 use super::factors::{LuValue, PackedQr};
 use super::module::ModuleLowering;
@@ -10,27 +11,28 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Writes one operation.
+/// Lowers one operation.
 pub type LowerFn = fn(&FunctionLowering<'_>, &Operation<'_>) -> Result<Vals>;
 
-/// A function under construction.
+/// A function or region under construction.
 pub struct FunctionLowering<'t> {
     pub(super) lowering: &'t ModuleLowering<'t>,
-    /// The table of operations.
+    /// Lowers an operation by its name. A pointer, because the operations' files import this one.
     lower: LowerFn,
     b: Builder,
     scope: RefCell<ValueMap>,
-    /// No caller may know what its arguments are as extents.
+    /// Whether the text contains no call of this function. Its integer arguments are then never
+    /// extents known to a caller.
     pub(super) alone: bool,
-    /// Extents that are found while the program runs, by the number of rank 0 that they are.
+    /// Data-dependent extents, by the scalar that determines them.
     pub(super) named: RefCell<FxHashMap<Val, Dim>>,
-    /// What `geqrf` has packed.
+    /// Results of `geqrf`, and slices of them.
     pub(super) packed: RefCell<FxHashMap<Val, PackedQr>>,
-    /// What `getrf` has factorised.
+    /// Results of `getrf`.
     pub(super) factors: RefCell<FxHashMap<Val, LuValue>>,
 }
 
-/// What the values of the text have become: those of a range of ids, and captured ones.
+/// Map from values of the text to graph values: a range of ids, and captured values.
 #[derive(Default)]
 struct ValueMap {
     base: Id,
@@ -77,12 +79,12 @@ impl<'t> FunctionLowering<'t> {
         };
         for a in &body.args {
             if a.ty == Ty::Token {
-                // Tokens are nothing that a caller could give.
+                // A token is no parameter of the graph.
                 frame.set(a.id, frame.token());
                 continue;
             }
             let ty = frame.tensor(&a.ty).map_err(|e| e.at(body.pos.into()))?;
-            // Every `?` of a parameter is an extent of its own.
+            // Every `?` of a parameter becomes a distinct symbol.
             let dims: Vec<Dim> = ty
                 .shape
                 .iter()
@@ -95,7 +97,7 @@ impl<'t> FunctionLowering<'t> {
                 })
                 .collect();
             let v = frame.b.param(ty.with_shape(dims), Some(a.name));
-            // What a caller outside gives is made a number of the type.
+            // Arguments of public functions are rounded to their narrow type.
             frame.set(
                 a.id,
                 if f.public {
@@ -109,7 +111,7 @@ impl<'t> FunctionLowering<'t> {
         Ok(Arc::new(frame.b.finish(&results)?))
     }
 
-    /// The operations of a function, and what it returns.
+    /// Lowers the operations of a function and returns its results, without tokens.
     fn body(&self, f: &ast::Function<'_>, body: &Region<'_>) -> Result<Vec<Val>> {
         let results = self.ops(body)?;
         if results.len() != f.results.len() {
@@ -130,14 +132,15 @@ impl<'t> FunctionLowering<'t> {
         Ok(values)
     }
 
-    /// Writes a function here that may be written elsewhere too: there is a limit to that.
+    /// Expands a function at one of several calls. The total number of expanded operations is
+    /// limited.
     pub fn here(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
         self.lowering
             .spend(f.body.as_ref().map_or(0, |b| b.ops.len()))?;
         self.within(f, x)
     }
 
-    /// Writes a function here, as if its operations stood in the place of the call.
+    /// Lowers the operations of a function in place of a call.
     pub fn within(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
         let values =
             |b: &&Region<'_>| b.args.iter().filter(|a| a.ty != Ty::Token).count() == x.len();
@@ -164,8 +167,8 @@ impl<'t> FunctionLowering<'t> {
         results
     }
 
-    /// Lowers a region to a closed function. Its parameters: what `captures` names, then its own
-    /// arguments, of these types.
+    /// Lowers a region to a closed function. Its parameters are the captured values, then its own
+    /// arguments of the given types.
     pub fn region(
         &self,
         name: &str,
@@ -189,7 +192,7 @@ impl<'t> FunctionLowering<'t> {
             let outside = self.value(c)?;
             let v = frame.b.param(self.cx().ty(outside), None);
             frame.scope.borrow_mut().captured.insert(c, v);
-            // Extents, and lists of numbers that may be part of a shape.
+            // Extents, and integer vectors that may be part of a shape.
             let rank = self.cx().ty(outside).rank();
             constants.extend(
                 self.number(outside)
@@ -221,7 +224,8 @@ impl<'t> FunctionLowering<'t> {
             let v = frame.b.param(t.clone(), Some(a.name));
             frame.set(a.id, v);
         }
-        // A number is known inside, too, if it is not a parameter there, and so is an extent.
+        // Inside, a captured constant is a constant and a captured extent an extent, not a
+        // parameter.
         for (c, v, number) in constants {
             let inside = frame.cx().full_like(v, number);
             frame.scope.borrow_mut().captured.insert(c, inside);
@@ -245,7 +249,7 @@ impl<'t> FunctionLowering<'t> {
         frame.b.finish(&results)
     }
 
-    /// Writes a region without arguments here: its values are numbered on.
+    /// Lowers a region without arguments in place. Its values continue the numbering.
     pub fn inside(&self, region: &Region<'_>) -> Result<Vec<Val>> {
         if !region.args.is_empty() {
             let text = format!(
@@ -257,22 +261,23 @@ impl<'t> FunctionLowering<'t> {
         self.ops(region)
     }
 
-    /// Where operations are written.
+    /// The emitter of this function.
     pub fn cx(&self) -> &dyn Emit {
         &self.b
     }
 
-    /// The first error of what was written, if there is one: what is looked at next may be poison.
+    /// The first error of the builder. Called before values are inspected, since they may be
+    /// poison.
     pub fn sound(&self) -> Result<()> {
         self.b.take_error().map_or(Ok(()), Err)
     }
 
-    /// An extent of its own.
+    /// A new symbolic extent.
     pub fn fresh_dim(&self) -> Dim {
         Dim::sym(&self.b.fresh_sym("?"))
     }
 
-    /// Looks at the operation that defines a value.
+    /// Calls `look` with the operation that defines a value, and its operands.
     pub fn with_def<R>(
         &self,
         v: Val,
@@ -290,7 +295,7 @@ impl<'t> FunctionLowering<'t> {
         s.values[at] = v;
     }
 
-    /// What a value has become.
+    /// The graph value of a value of the text.
     pub fn value(&self, id: Id) -> Result<Val> {
         let s = self.scope.borrow();
         let own = id
@@ -309,7 +314,7 @@ impl<'t> FunctionLowering<'t> {
         }
     }
 
-    /// All operations; the operands of the last one, which returns.
+    /// Lowers all operations of a region and returns the operands of `return`.
     fn ops(&self, region: &Region<'_>) -> Result<Vec<Val>> {
         for op in &region.ops {
             if matches!(
@@ -332,7 +337,7 @@ impl<'t> FunctionLowering<'t> {
             }
         }
         let y = (self.lower)(self, op);
-        // What went wrong first is the reason.
+        // The first error is the cause of later ones.
         if let Some(e) = self.b.take_error() {
             return Err(e);
         }
@@ -363,7 +368,7 @@ impl<'t> FunctionLowering<'t> {
         Ok(())
     }
 
-    /// A value has the type that the text says.
+    /// Checks that a value has the type in the text.
     fn agrees(&self, name: &str, what: &str, v: Option<Val>, ty: &Ty) -> Result<()> {
         if let (Some(v), Ty::Tensor(want) | Ty::Narrow(want, _)) = (v, ty) {
             let have = self.cx().ty(v);
@@ -375,7 +380,7 @@ impl<'t> FunctionLowering<'t> {
         Ok(())
     }
 
-    /// A value of the wide type as one of the narrow type.
+    /// A value of the wide type, rounded or wrapped to the narrow type.
     pub fn narrowed(&self, v: Val, ty: &Ty) -> Val {
         let cx = self.cx();
         match ty {
@@ -392,7 +397,7 @@ impl<'t> FunctionLowering<'t> {
         }
     }
 
-    /// What stands for a token.
+    /// A value that represents a token: an empty boolean array.
     pub fn token(&self) -> Val {
         self.cx()
             .full(&Type::new(DType::Bool, vec![Dim::Const(0)]), false)
@@ -403,7 +408,7 @@ impl<'t> FunctionLowering<'t> {
         op.operands.iter().map(|&id| self.value(id)).collect()
     }
 
-    /// As many operands as there must be.
+    /// The operands of an operation, which must be `N`.
     pub fn take<const N: usize>(&self, op: &Operation<'_>) -> Result<[Val; N]> {
         let x = self.operands(op)?;
         let n = x.len();
@@ -415,12 +420,12 @@ impl<'t> FunctionLowering<'t> {
         })
     }
 
-    /// The tensor type of a value.
+    /// The graph type of a type of the text.
     pub fn tensor(&self, ty: &Ty) -> Result<Type> {
         match ty {
             Ty::Tensor(t) | Ty::Narrow(t, _) => Ok(t.clone()),
-            // What a token orders is left out: in loops and branches it is a value without
-            // elements.
+            // Tokens order effects, which graphs do not have. In loops and branches a token is an
+            // empty array.
             Ty::Token => Ok(Type::new(DType::Bool, vec![Dim::Const(0)])),
             Ty::Other(t) => {
                 let known = "f16 bf16 f32 f64, complex<f32> complex<f64>, i1, i8 to i64, ui8 to ui64, \
@@ -434,7 +439,7 @@ impl<'t> FunctionLowering<'t> {
         }
     }
 
-    /// The type of result `k` as the text says it.
+    /// The type of result `k` in the text.
     pub fn result(&self, op: &Operation<'_>, k: usize) -> Result<Type> {
         match op.result_types().and_then(|t| t.get(k)) {
             Some(t) => self.tensor(t),
@@ -446,8 +451,8 @@ impl<'t> FunctionLowering<'t> {
     }
 }
 
-/// Operations that give numbers of the type if they are given such: they move elements, or have
-/// made sure of it.
+/// Whether the results of an operation are in the narrow type if its operands are: it moves
+/// elements, or rounds by itself.
 fn keeps(name: &str) -> bool {
     const MOVES: [&str; 32] = [
         "constant",
@@ -487,7 +492,7 @@ fn keeps(name: &str) -> bool {
         .is_some_and(|(_, n)| MOVES.contains(&n))
 }
 
-/// One value as the results of an operation.
+/// The results of an operation with one result.
 pub fn one(v: Val) -> Result<Vals> {
     Ok(Vals::from_slice(&[v]))
 }

@@ -1,24 +1,25 @@
-//! Householder reflectors as LAPACK keeps them: packed below a triangle, with factors beside it.
+//! Householder reflectors in LAPACK's storage: packed below a triangle, with scalar factors `tau`
+//! in a separate vector.
 //!
 //! ```text
 //! H_k = I - tau_k v_k v_kᴴ,   v_k = (0, .., 0, 1, packed[p + 1.., k]),   p = k + offset
 //! Q = H_0 H_1 ..,   Qᴴ A = R (offset 0),   Qᴴ A Q Hessenberg (offset 1)
 //! ```
-//! `H_kᴴ` makes what is below row `p` of column `k` zero, and its element there real:
-//! `beta = -sign(re alpha) |x|`, `tau = (beta - alpha) / beta`. Written as a scan over columns, so
-//! every derivative follows.
+//! `H_kᴴ` zeros column `k` below row `p` and makes its element in row `p` real:
+//! `beta = -sign(re alpha) |x|`, `tau = (beta - alpha) / beta`. Emitted as a scan over columns, so
+//! it is differentiable.
 
 use cotangent_core::ops::{Bounds, Checkpoint, Comparison, Scan};
 use cotangent_core::primitive::Val;
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
 use std::sync::Arc;
 
-/// How a matrix is reduced.
+/// Form of a reduction by reflectors.
 #[derive(Clone, Copy)]
 pub struct Reflectors {
-    /// How far below the diagonal the reduced part ends.
+    /// Number of subdiagonals that stay nonzero.
     pub offset: usize,
-    /// The longest of the columns that are left comes first.
+    /// Whether each step swaps the column of largest norm to the front.
     pub pivoted: bool,
 }
 
@@ -32,7 +33,7 @@ pub fn diagonal(cx: &dyn Emit, ty: &Type) -> Val {
     )
 }
 
-/// A vector per matrix, along its rows (`of_rows`) or its columns, repeated to the matrix.
+/// Broadcasts a vector per matrix along the rows (`of_rows`) or the columns of the matrix.
 fn along(cx: &dyn Emit, v: Val, like: &Type, of_rows: bool) -> Val {
     let rank = like.rank();
     let dims: Vec<usize> = (0..rank - 2)
@@ -41,7 +42,7 @@ fn along(cx: &dyn Emit, v: Val, like: &Type, of_rows: bool) -> Val {
     cx.broadcast_in_dim(v, &like.shape, &dims)
 }
 
-/// A number per matrix, repeated to a vector or matrix.
+/// Broadcasts a scalar per matrix to a vector or matrix.
 fn each(cx: &dyn Emit, v: Val, like: &Type) -> Val {
     let dims: Vec<usize> = (0..cx.ty(v).rank()).collect();
     cx.broadcast_in_dim(v, &like.shape, &dims)
@@ -62,8 +63,8 @@ fn reflect(cx: &dyn Emit, c: Val, v: Val, tau: Val, left: bool) -> Val {
     cx.sub(c, cx.mul(each(cx, tau, &ty), outer))
 }
 
-/// The largest magnitude along these axes, as a constant; 1 where there is none, or where it is not
-/// finite.
+/// The largest magnitude along these axes, without a derivative. It is 1 where all elements are
+/// zero or one is not finite.
 fn largest(cx: &dyn Emit, x: Val, axes: &[usize]) -> Val {
     let most = cx.max_or_least(cx.abs(cx.stop_gradient(x)), axes);
     let (zero, one) = (cx.full_like(most, 0i64), cx.full_like(most, 1i64));
@@ -71,7 +72,7 @@ fn largest(cx: &dyn Emit, x: Val, axes: &[usize]) -> Val {
     cx.select(useful, most, one)
 }
 
-/// Where an index along the last axis compares with a number of rank 0.
+/// Mask of the elements whose index along `axis` compares with the scalar `k`.
 fn where_index(cx: &dyn Emit, ty: &Type, axis: usize, c: Comparison, k: Val) -> Val {
     let index = ty.with_dtype(DType::I64);
     cx.compare(
@@ -82,7 +83,8 @@ fn where_index(cx: &dyn Emit, ty: &Type, axis: usize, c: Comparison, k: Val) -> 
 }
 
 impl Reflectors {
-    /// The packed matrix, the factors, and where each column came from (`i64`).
+    /// Returns the packed matrix, the scalar factors, and the original index of each column
+    /// (`i64`).
     pub fn reduce(self, cx: &dyn Emit, a: Val) -> Result<[Val; 3]> {
         let ty = cx.ty(a);
         let rank = ty.rank();
@@ -135,7 +137,7 @@ impl Reflectors {
             checkpoint: Checkpoint::Never,
         };
         let y = cx.emit(scan.into(), &[a, columns, numbers]);
-        // Factors are stacked along the first axis.
+        // The scan stacks factors along the first axis.
         let taus = cx.transpose(y[2], &(1..rank - 1).chain([0]).collect::<Vec<_>>());
         Ok([y[0], taus, y[1]])
     }
@@ -156,7 +158,8 @@ impl Reflectors {
         let (zero, one) = (cx.zeros(&line), cx.full(&line, 1i64));
         let alpha = cx.reduce_sum(cx.select(at, x, zero), &[rows]);
         let tail = cx.select(below, x, zero);
-        // Squares are those of parts of the largest component: they neither overflow nor vanish.
+        // Components are divided by the largest before they are squared, so squares neither
+        // overflow nor underflow.
         let most = largest(cx, cx.select(cx.or(at, below), x, zero), &[rows]);
         let size = |v: Val, most: Val| {
             let v = cx.div(v, cx.convert(most, line.dtype));
@@ -221,7 +224,7 @@ impl Reflectors {
     }
 }
 
-/// Column `k` exchanged with the longest one from there on, below row `k`.
+/// Swaps column `k` with the column `>= k` that has the largest norm over rows `>= k`.
 fn exchange(cx: &dyn Emit, a: Val, order: Val, k: Val) -> (Val, Val) {
     let ty = cx.ty(a);
     let (rows, columns) = (ty.rank() - 2, ty.rank() - 1);
@@ -256,7 +259,7 @@ fn exchange(cx: &dyn Emit, a: Val, order: Val, k: Val) -> (Val, Val) {
     )
 }
 
-/// `Q c`, `Qᴴ c` (`turned`), or from the right `c Q`, `c Qᴴ`.
+/// Applies reflectors: `Q c`, or `Qᴴ c` with `turned`; from the right `c Q`, or `c Qᴴ`.
 pub fn apply(cx: &dyn Emit, a: Val, taus: Val, c: Val, left: bool, turned: bool) -> Result<Val> {
     let (ty, factors) = (cx.ty(a), cx.ty(taus));
     let (rank, last) = (ty.rank(), factors.rank().wrapping_sub(1));
@@ -291,7 +294,7 @@ pub fn apply(cx: &dyn Emit, a: Val, taus: Val, c: Val, left: bool, turned: bool)
     let tau = if turned { inner.conj(tau) } else { tau };
     let next = reflect(inner, state, v, tau, left);
     let body = Arc::new(b.finish(&[next])?);
-    // Q c and c Qᴴ begin with the last reflector.
+    // Q c and c Qᴴ apply the last reflector first.
     let scan = Scan {
         body,
         length: Dim::Const(steps),

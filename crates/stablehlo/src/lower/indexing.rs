@@ -1,4 +1,4 @@
-//! Windows at indices that are values: gather, scatter, dynamic slices.
+//! Operations on windows at data-dependent indices: gather, scatter, dynamic slices.
 
 use super::attributes::{attribute, axes, find, size, sizes};
 use super::body::{Body, Fold};
@@ -69,7 +69,7 @@ fn gather_windows(op: &Operation<'_>) -> Result<Windows> {
     )
 }
 
-/// With sets of axes ascending, and pairs of them by the first.
+/// Sorts the sets of axes, and the pairs of batching axes by the operand's axis.
 fn in_order(op: &Operation<'_>, mut w: Windows) -> Result<Windows> {
     if w.operand_batch.len() != w.index_batch.len() {
         return Err(attribute(
@@ -115,7 +115,7 @@ fn dynamic_gather(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> 
         .gather(&gather_windows(op)?, &sizes, Bounds::Clip, x, indices))
 }
 
-/// `dynamic_gather`'s older relative: whole parts of an operand.
+/// Lowers `torch_index_select`: slices of an operand along one axis.
 fn index_select(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, indices] = f.take(op)?;
     let (axis, batch) = (size(op, &["dim"])?, size(op, &["batch_dims"]).unwrap_or(0));
@@ -129,7 +129,7 @@ fn index_select(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(f.cx().take(x, indices, axis, Bounds::Clip))
 }
 
-/// Any number of operands, each combined with its own updates.
+/// Lowers `scatter`. It may have several operands, each with its own updates.
 fn scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let x = f.operands(op)?;
     let n = x.len() / 2;
@@ -184,7 +184,7 @@ fn scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(out)
 }
 
-/// A scatter with any body: a loop over the updates, one element after the other, in order.
+/// Lowers a scatter with a general body to a loop over the elements of the updates, in order.
 fn fold_updates(
     f: &FunctionLowering<'_>,
     body: &Body,
@@ -195,8 +195,8 @@ fn fold_updates(
 ) -> Result<Vals> {
     let (cx, ty, tu) = (f.cx(), f.cx().ty(x[0]), f.cx().ty(updates[0]));
     let flat = |v: Val| cx.reshape(v, &[cx.ty(v).shape.numel()]);
-    // The place of each update, from 1, is what a window of the numbers of all places has there; 0
-    // is outside.
+    // The flat index of each update's element, counted from 1, gathered from an array of flat
+    // indices. Out of bounds it is 0.
     let places = Type::new(DType::I64, vec![ty.shape.numel()]);
     let numbers = cx.reshape(
         cx.add(cx.iota(&places, 0), cx.full(&places, 1i64)),
@@ -263,8 +263,8 @@ fn fold_updates(
         .collect())
 }
 
-/// A window that does not fit is not written at all, while [`Bounds::Drop`] writes what fits: its
-/// index is moved to where nothing fits.
+/// Indices for the semantics of StableHLO, which drops a window unless all of it is in bounds.
+/// [`Bounds::Drop`] drops single elements, so such a window gets an index far out of bounds.
 fn whole_windows(f: &FunctionLowering<'_>, w: &Windows, x: Val, indices: Val, updates: Val) -> Val {
     let cx = f.cx();
     let (tx, ti, tu) = (cx.ty(x), cx.ty(indices), cx.ty(updates));
@@ -280,7 +280,7 @@ fn whole_windows(f: &FunctionLowering<'_>, w: &Windows, x: Val, indices: Val, up
     if !w.axes.iter().any(wide) || w.vector > ti.rank() || ti.dtype == DType::Bool {
         return indices;
     }
-    // One bound per component, along the axis of index vectors.
+    // One bound per component of an index vector.
     let single = w.vector == ti.rank();
     let mut shape = ti.shape.to_vec();
     if single {
@@ -292,7 +292,7 @@ fn whole_windows(f: &FunctionLowering<'_>, w: &Windows, x: Val, indices: Val, up
         .iter()
         .filter_map(|&a| Some((tx.shape.get(a)?.clone(), extent.get(a)?.clone())))
         .map(|(n, d)| match n - d {
-            // No index of the type is greater.
+            // An index of this type cannot be greater.
             Dim::Const(n) => {
                 Dim::Const(usize::try_from(ti.dtype.int_range().1).map_or(n, |most| n.min(most)))
             }

@@ -1,15 +1,14 @@
-//! Linear algebra: `cholesky`, `triangular_solve`, and the routines of LAPACK as custom calls
-//! (`lapack_dgetrf_ffi`), with the names that other platforms have for them.
+//! Linear algebra: `cholesky`, `triangular_solve`, and LAPACK routines as custom calls
+//! (`lapack_dgetrf_ffi`), including their names on other platforms.
 //!
-//! A factorisation reads the triangle that it is told to read. `info` is zero, and 1 where a matrix
-//! is not positive definite.
+//! Routines for Hermitian matrices read the triangle that `uplo` selects. `info` is 0, except that
+//! `potrf` returns 1 for a matrix that is not positive definite.
 //!
-//! What LAPACK's pages promise holds: eigenvalues of `geev` and `gees` are not sorted but in the
-//! order of the Schur form, of a conjugate pair the one with positive imaginary part first; vectors
-//! of `geev` have length 1 and a real largest component; blocks of `gees` are in standard form;
-//! `getrf` chooses pivots by `|re| + |im|`. What they leave open is the core's: signs and phases of
-//! eigenvectors and singular vectors, the order of what is exactly equal. Programs that depend on
-//! these depend on the library that computed them.
+//! The results satisfy LAPACK's documentation. Eigenvalues of `geev` and `gees` are in the order of
+//! the Schur form, not sorted. The eigenvalue of a conjugate pair with positive imaginary part
+//! comes first. Eigenvectors of `geev` have norm 1 and a real largest component. Blocks of `gees`
+//! are in standard form. `getrf` selects pivots by `|re| + |im|`. Results that the documentation
+//! leaves open are those of the core: signs and phases of vectors, and the order of equal values.
 
 use super::attributes::{attribute, find};
 use super::function::{FunctionLowering, one};
@@ -32,7 +31,7 @@ pub const LAPACK: &[LoweringRow] = &[
     ("tridiagonal_solve_perturbed_ffi", Custom(tridiagonal)),
 ];
 
-/// Routines without their element type.
+/// Routines by name, without the letter of their element type.
 const ROUTINES: &[LoweringRow] = &[
     ("potrf", Custom(potrf)),
     ("trsm", Custom(trsm)),
@@ -55,14 +54,14 @@ const ROUTINES: &[LoweringRow] = &[
     ("gtsv", Custom(gtsv)),
 ];
 
-/// The routine of this name, `lapack_dgetrf_ffi`.
+/// The rule of a routine by its target, such as `lapack_dgetrf_ffi`.
 pub fn routine(target: &str) -> Option<super::row::LoweringRule> {
     let name = target.strip_prefix("lapack_")?.trim_end_matches("_ffi");
     let name = name.strip_prefix(['s', 'd', 'c', 'z'])?;
     ROUTINES.iter().find(|r| r.0 == name).map(|r| r.1)
 }
 
-/// An attribute of a call, in whichever place it stands.
+/// An attribute of a call: in its backend configuration, or of the call itself.
 fn setting<'o, 't>(op: &'o Operation<'t>, name: &str) -> Option<&'o Attr<'t>> {
     ["mhlo.backend_config", "backend_config"]
         .iter()
@@ -70,7 +69,7 @@ fn setting<'o, 't>(op: &'o Operation<'t>, name: &str) -> Option<&'o Attr<'t>> {
         .or_else(|| op.attr(name))
 }
 
-/// An option, as the letter that LAPACK has for it.
+/// An option, as LAPACK's letter for it.
 fn letter(op: &Operation<'_>, name: &str) -> Result<char> {
     let code = setting(op, name)
         .and_then(Attr::int)
@@ -79,7 +78,7 @@ fn letter(op: &Operation<'_>, name: &str) -> Result<char> {
         .ok_or_else(|| attribute(op, name, "the code of a letter"))
 }
 
-/// The first `N` operands: some routines say their options as operands, too.
+/// The first `N` operands. Some routines have further operands, which are options.
 fn first<const N: usize>(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<[Val; N]> {
     let x = f.operands(op)?;
     match x.first_chunk::<N>() {
@@ -88,7 +87,7 @@ fn first<const N: usize>(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result
     }
 }
 
-/// The operands of a routine: matrices.
+/// The first `N` operands of a routine, which must be matrices.
 fn matrices<const N: usize>(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<[Val; N]> {
     let x = first(f, op)?;
     match f.cx().ty(x[0]).rank() {
@@ -102,12 +101,13 @@ fn matrices<const N: usize>(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Res
     }
 }
 
-/// A matrix whose Hermitian part is that of which one triangle is given: all that is read of it.
+/// A matrix with the Hermitian part that is given by one triangle of `a`. Operations read this part
+/// only.
 fn half_read(f: &FunctionLowering<'_>, a: Val, lower: bool) -> Val {
     symmetrized(f, a).unwrap_or_else(|| hermitian(f.cx(), a, lower))
 }
 
-/// `x`, if this is `(x + xᵀ) / 2` of real matrices.
+/// `x`, if `a` is `(x + xᵀ) / 2` of a real `x`.
 fn symmetrized(f: &FunctionLowering<'_>, a: Val) -> Option<Val> {
     let def = |v: Val| f.with_def(v, |op, x| (op.clone(), x.to_vec()));
     let (Op::Binary(Binary::Div), halved) = def(a)? else {
@@ -128,7 +128,7 @@ fn symmetrized(f: &FunctionLowering<'_>, a: Val) -> Option<Val> {
         .then(|| if turned(x[1], x[0]) { x[0] } else { x[1] })
 }
 
-/// The Hermitian matrix of which one triangle is given.
+/// The Hermitian matrix given by one triangle.
 fn hermitian(cx: &dyn Emit, a: Val, lower: bool) -> Val {
     let (whole, rest) = if lower {
         (cx.tril(a, 0), cx.tril(a, -1))
@@ -154,7 +154,7 @@ fn cholesky(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(factor(f, a, lower))
 }
 
-/// No failure.
+/// A zero `info` result.
 fn fine(f: &FunctionLowering<'_>, op: &Operation<'_>, k: usize) -> Result<Val> {
     Ok(f.cx().zeros(&f.result(op, k)?))
 }
@@ -165,7 +165,7 @@ fn potrf(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let l = factor(f, a, letter(op, "uplo")? == 'L');
     let (ty, info) = (cx.ty(l), f.result(op, 1)?);
     let (rank, n) = (ty.rank(), &ty.shape[ty.rank() - 1]);
-    // What has no factor is NaN everywhere, so one element shows it.
+    // A failed factorisation is NaN in all elements, so one element suffices.
     let first = if n.as_const() > Some(0) {
         cx.slice_axis(
             cx.slice_axis(l, rank - 2, 0usize, 1usize),
@@ -234,12 +234,12 @@ fn trsm(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(solve_triangular(f, a, b, how))
 }
 
-/// The element type that matrices of half precision are computed in.
+/// The element type in which matrices of half precision are factorised.
 fn single(f: &FunctionLowering<'_>, a: Val) -> Option<DType> {
     matches!(f.cx().ty(a).dtype, DType::F16 | DType::BF16).then_some(DType::F32)
 }
 
-/// The second of two systems whose matrices are the factors of one is that one's.
+/// Emits a triangular solve, or `solve` if it completes the solution of a system by its LU factors.
 fn solve_triangular(f: &FunctionLowering<'_>, a: Val, b: Val, how: TriangularSolve) -> Val {
     if let Some(wide) = single(f, a) {
         let (cx, to) = (f.cx(), f.cx().ty(b).dtype);
@@ -252,7 +252,7 @@ fn solve_triangular(f: &FunctionLowering<'_>, a: Val, b: Val, how: TriangularSol
         .unwrap_or_else(|| f.cx().triangular_solve(a, b, how))
 }
 
-/// Exchanges count from 1.
+/// Lowers `getrf`. Row swaps count from 1.
 fn getrf(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let (cx, y) = (f.cx(), f.cx().emit(Lu.into(), &[a]));
@@ -261,7 +261,7 @@ fn getrf(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(Vals::from_slice(&[y[0], pivots, info]))
 }
 
-/// Packed factors, exchanges that count from 0, and the permutation.
+/// Lowers `LuDecomposition`: packed factors, row swaps that count from 0, and the permutation.
 fn lu(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let y = f.cx().emit(Lu.into(), &[a]);
@@ -269,8 +269,8 @@ fn lu(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(y)
 }
 
-/// `geqrf`, `gehrd`: packed reflectors, their factors, and success where the routine says it;
-/// `geqp3` has exchanged columns in the second place.
+/// Lowers `geqrf` and `gehrd`: packed reflectors, their scalar factors, and `info` if the routine
+/// returns it. The second result of `geqp3` is the column permutation.
 fn qr(f: &FunctionLowering<'_>, op: &Operation<'_>, offset: usize, pivoted: bool) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let r = Reflectors { offset, pivoted };
@@ -291,8 +291,8 @@ fn qr(f: &FunctionLowering<'_>, op: &Operation<'_>, offset: usize, pivoted: bool
     Ok(y)
 }
 
-/// A symmetric matrix made tridiagonal is one made Hessenberg. From the upper triangle: the same,
-/// with rows and columns counted from the end.
+/// Lowers `sytrd`: for a symmetric matrix, a reduction to Hessenberg form. With the upper triangle,
+/// rows and columns are counted from the end.
 fn sytrd(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let cx = f.cx();
@@ -317,7 +317,7 @@ fn sytrd(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     };
     let diagonal = |v: Val| turned(cx.convert(number(cx.diagonal(v)), real), &[last - 1]);
     let (d, e, taus) = (diagonal(packed), diagonal(below), turned(taus, &[last - 1]));
-    // The other triangle is left as it is.
+    // The other triangle is unchanged.
     let packed = turned(packed, &[last - 1, last]);
     let kept = if lower {
         cx.add(cx.tril(packed, 0), cx.triu(a, 1))
@@ -327,9 +327,8 @@ fn sytrd(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(Vals::from_slice(&[kept, d, e, taus, fine(f, op, 4)?]))
 }
 
-/// `A = Q T Qᴴ`, the eigenvalues (of a real matrix in two parts), how many were selected, and
-/// success. What the page of the routine promises is what the core's `schur` does; signs of columns
-/// are ours.
+/// Lowers `gees`: `A = Q T Qᴴ`, the eigenvalues (real and imaginary parts for a real matrix), the
+/// number of selected ones, and `info`. Signs of the columns of `Q` are those of `schur`.
 fn gees(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let (cx, ty) = (f.cx(), f.cx().ty(a));
@@ -339,8 +338,8 @@ fn gees(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let mut out = y.clone();
     out.push(cx.diagonal(t));
     if !ty.dtype.is_complex() {
-        // Of a block of two the roots of the products of what is beside its diagonal, the positive
-        // one first.
+        // The imaginary parts of a 2×2 block are ± the root of the product of its off-diagonal
+        // elements, positive first.
         let other = cx.matrix_transpose(t);
         let beside = |k: i64| {
             let here = cx.band_of(&ty, k);
@@ -358,7 +357,7 @@ fn gees(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(out)
 }
 
-/// The first columns of the product of reflectors.
+/// Lowers `orgqr`: the leading columns of the product of reflectors.
 fn product(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a, taus] = matrices(f, op)?;
     let ty = f.cx().ty(a);
@@ -373,7 +372,7 @@ fn product(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(householder::apply(f.cx(), a, taus, eye, true, false)?)
 }
 
-/// The product of reflectors, or its adjoint, times a matrix.
+/// Lowers `ormqr`: the product of reflectors, or its adjoint, times a matrix.
 fn multiply(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a, taus, c] = matrices(f, op)?;
     let is = |name: &str| setting(op, name).and_then(Attr::bool).unwrap_or(false);
@@ -381,7 +380,7 @@ fn multiply(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(householder::apply(f.cx(), a, taus, c, is("left"), turned)?)
 }
 
-/// Eigenvectors and eigenvalues of the Hermitian matrix of which one triangle is given.
+/// Eigenvectors and eigenvalues of the Hermitian matrix given by one triangle.
 fn decomposed(f: &FunctionLowering<'_>, a: Val, lower: bool, vectors: bool) -> (Val, Val) {
     let cx = f.cx();
     let y = cx.emit(Eigh { vectors }.into(), &[half_read(f, a, lower)]);
@@ -397,7 +396,8 @@ fn syevd(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(Vals::from_slice(&[v, w, fine(f, op, 2)?]))
 }
 
-/// As it is called on other platforms: the first number of the configuration says which triangle.
+/// Lowers `Eigh`, the name on other platforms. The first character of the configuration selects the
+/// triangle: `0` is the upper one.
 fn eigh(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let upper = find(op, &["backend_config"])
@@ -407,7 +407,8 @@ fn eigh(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(Vals::from_slice(&[v, w]))
 }
 
-/// The operand's place, singular values, vectors on both sides, success.
+/// Lowers `gesdd`: a result for the overwritten operand, singular values, left and right vectors,
+/// and `info`.
 fn svd(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let cx = f.cx();
@@ -428,8 +429,9 @@ fn svd(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(Vals::from_slice(&[a, s, u, v, fine(f, op, 4)?]))
 }
 
-/// Eigenvalues (of a real matrix in two parts), left and right eigenvectors, success: in the order
-/// of LAPACK, every vector of length 1 with a real largest component.
+/// Lowers `geev`: eigenvalues (real and imaginary parts for a real matrix), left and right
+/// eigenvectors, and `info`. Eigenvalues are in LAPACK's order; each vector has norm 1 and a real
+/// largest component.
 fn geev(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let (cx, real) = (f.cx(), !f.cx().ty(a).dtype.is_complex());
@@ -476,7 +478,7 @@ fn geev(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(out.into())
 }
 
-/// Three diagonals as a matrix: `dl[0]` and `du[n - 1]` are not used.
+/// The matrix with three given diagonals. `dl[0]` and `du[n - 1]` are not used.
 fn banded(cx: &dyn Emit, dl: Val, d: Val, du: Val) -> Val {
     let ty = cx.ty(d);
     let n = ty.shape[ty.rank() - 1].clone();
@@ -486,7 +488,7 @@ fn banded(cx: &dyn Emit, dl: Val, d: Val, du: Val) -> Val {
     let rank = square.rank();
     let index = square.with_dtype(DType::I64);
     let distance = cx.sub(cx.iota(&index, rank - 1), cx.iota(&index, rank - 2));
-    // Element i of a diagonal stands in row i.
+    // Element i of each diagonal is in row i.
     let rows: Vec<usize> = (0..rank - 1).collect();
     let part = |v: Val, k: i64| {
         let here = cx.compare(distance, Comparison::Eq, cx.full(&index, k));
@@ -504,11 +506,11 @@ fn tridiagonal(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(f.cx().solve(banded(f.cx(), dl, d, du), b))
 }
 
-/// The diagonals, the solution, success.
+/// Lowers `gtsv`: the diagonals, the solution, and `info`.
 fn gtsv(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [dl, d, du, b] = first(f, op)?;
     let cx = f.cx();
-    // Every diagonal has as many elements as the main one.
+    // All diagonals have the length of the main one.
     let x = cx.solve(banded(cx, dl, d, du), b);
     Ok(Vals::from_slice(&[dl, d, du, x, fine(f, op, 4)?]))
 }

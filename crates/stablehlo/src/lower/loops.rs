@@ -1,14 +1,15 @@
-//! Loops that count: a `while` whose condition compares a counter with a constant becomes a scan.
+//! Recognition of counted loops: a `while` whose condition compares a counter with a constant
+//! becomes a scan.
 //!
-//! JAX writes `scan` and `fori_loop` as loops over a counter; what they scan over is read with
-//! `dynamic_slice` at the counter, what they stack is written with `dynamic_update_slice`. Here
-//! they become scans again:
+//! JAX prints `scan` and `fori_loop` as loops with a counter. Scanned operands are read with
+//! `dynamic_slice` at the counter, and stacked results are written with `dynamic_update_slice`.
+//! They are converted back to scans:
 //!
 //! ```text
 //! i = lo; while i < hi { c = body(i, c, x[i]); y[i] = ..; i += s }   ->   scan, length ceil((hi - lo) / s)
 //! ```
-//! Integers of rank 0 are followed as `a t + b` in the number `t` of the step. Carries that do not
-//! change become constants; arrays read at `±t + b` within bounds become inputs; carries only
+//! Integer scalars are tracked as `a t + b` at step `t`. Carries that do not change become
+//! constants. Arrays read at `±t + b` within bounds become scanned operands. Carries that are only
 //! written at `±t + b` become stacked results.
 
 use super::function::FunctionLowering;
@@ -18,7 +19,7 @@ use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Emit, Function, Op, Result, Scalar, Type, Val};
 use std::sync::Arc;
 
-/// `a t + b` at step `t`.
+/// The integer `a t + b` at step `t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Affine {
     a: i128,
@@ -30,13 +31,14 @@ impl Affine {
         Affine { a: 0, b }
     }
 
-    /// The values at the first and the last step.
+    /// The least and greatest value over all steps.
     fn ends(self, steps: i128) -> (i128, i128) {
         let last = self.a * (steps - 1).max(0) + self.b;
         (self.b.min(last), self.b.max(last))
     }
 
-    /// Within the range of an element type at every step: nothing wraps.
+    /// Whether the value is in the range of an element type at every step, so that it does not
+    /// wrap.
     fn fits(self, dtype: DType, steps: i128) -> bool {
         let (lo, hi) = dtype.int_range();
         let (least, most) = self.ends(steps);
@@ -44,25 +46,25 @@ impl Affine {
     }
 }
 
-/// What a carry does from step to step.
+/// Change of a carry per step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Carry {
-    /// Nothing.
+    /// It is constant.
     Fixed,
-    /// It counts.
+    /// It is an affine function of the step.
     Counter(Affine),
-    /// A row of it is written at each step, and it is not read: the equation that writes, and the
-    /// row.
+    /// A row is written at each step, and the carry is not read. `eqn` is the equation that writes,
+    /// and `row` the row index.
     Stack { eqn: usize, row: Affine },
-    /// Anything.
+    /// Any other change.
     Free,
 }
 
-/// A loop that counts.
+/// A loop with a known number of steps.
 pub(super) struct CountedLoop {
     steps: usize,
     carries: Vec<Carry>,
-    /// Values of the body that are `a t + b`.
+    /// The form `a t + b` of each value of the body that has one.
     affine: Vec<Option<Affine>>,
 }
 
@@ -82,7 +84,7 @@ impl CountedLoop {
         if body.results().len() != n || w.cond.params().len() != nc + n {
             return None;
         }
-        // Carries that stay or count, whatever the number of steps.
+        // Constant carries and counters do not depend on the number of steps.
         let mut carries: Vec<Carry> = (0..n)
             .map(|k| match body.results()[k] {
                 r if r == params[k] => Carry::Fixed,
@@ -107,7 +109,7 @@ impl CountedLoop {
             follow(function, seeds, steps)
         };
         let steps = trips(&w.cond, &seeds(&w.cond, &x[..nc], 1))?;
-        // The counter must not wrap, and must still be past the bound after the last step.
+        // The counter must not wrap in the step after the last one, where the condition fails.
         let again = seeds(&w.cond, &x[..nc], steps as i128 + 1);
         if trips(&w.cond, &again) != Some(steps) {
             return None;
@@ -131,7 +133,7 @@ impl CountedLoop {
         })
     }
 
-    /// Writes the scan, and what its results have become.
+    /// Emits the scan and returns the results of the loop.
     pub(super) fn write(&self, f: &FunctionLowering<'_>, w: &While, x: &[Val]) -> Result<Vals> {
         let (nc, nb) = (w.cond_consts, w.body_consts);
         let (consts, init) = (&x[nc..nc + nb], &x[nc + nb..]);
@@ -147,7 +149,7 @@ impl CountedLoop {
             Def::Param(p) => init[p - nb],
             Def::Eqn(_) => Val::POISON,
         };
-        // All arrays run one way; a scan runs backwards if most of them do.
+        // All arrays are scanned in one direction: in reverse if most row indices decrease.
         let all = rows
             .iter()
             .map(|r| r.row)
@@ -167,7 +169,7 @@ impl CountedLoop {
                 )
             })
             .collect();
-        // The step itself, for what is still computed from a counter.
+        // Counters that the body still uses become scanned operands.
         let counters: Vec<(usize, Affine)> = (0..self.carries.len())
             .filter_map(|k| match self.carries[k] {
                 Carry::Counter(a) if needed[body.params()[nb + k].index()] => Some((k, a)),
@@ -181,7 +183,7 @@ impl CountedLoop {
             } else {
                 (a.b, a.a)
             };
-            // Counters wrap.
+            // Counters wrap in their element type.
             let number = |n: i128| cx.full(&ty, Scalar::I(n).cast(ty.dtype));
             let all = cx.add(cx.mul(cx.iota(&ty, 0), number(by)), number(first));
             inputs.push(if backward { cx.reverse(all, &[0]) } else { all });
@@ -253,27 +255,27 @@ impl CountedLoop {
         Ok(out)
     }
 
-    /// The number of steps.
+    /// Number of steps.
     pub(super) fn steps(&self) -> usize {
         self.steps
     }
 
-    /// Carries that may do anything.
+    /// Indices of the carries that are neither constant nor counters.
     pub(super) fn free(&self) -> Vec<usize> {
         self.which(|c| !matches!(c, Carry::Fixed | Carry::Counter(_)))
     }
 
-    /// Whether a carry is the number of the step.
+    /// Whether a carry equals the step index.
     pub(super) fn counts_steps(&self, k: usize) -> bool {
         self.carries[k] == Carry::Counter(Affine { a: 1, b: 0 })
     }
 
-    /// Whether a carry stays as it is.
+    /// Whether a carry is constant.
     pub(super) fn stays(&self, k: usize) -> bool {
         self.carries[k] == Carry::Fixed
     }
 
-    /// The carries after the last step, where those that are free are given.
+    /// The carries after the last step. `free` returns those of form [`Carry::Free`].
     pub(super) fn results(&self, cx: &dyn Emit, init: &[Val], free: impl Fn(usize) -> Val) -> Vals {
         let of = |(k, c): (usize, &Carry)| match c {
             Carry::Free => free(k),
@@ -286,7 +288,7 @@ impl CountedLoop {
         self.carries.iter().enumerate().map(of).collect()
     }
 
-    /// Rows written over those of the initial array.
+    /// The initial array with `rows` written at their positions.
     fn placed(&self, cx: &dyn Emit, init: Val, rows: Val, row: Affine) -> Val {
         if cx.ty(init).shape[0].is(self.steps) {
             return rows;
@@ -312,8 +314,7 @@ impl CountedLoop {
         }
     }
 
-    /// Reads of a row of something that does not change: a slice of extent 1 at the step, and the
-    /// reshape behind it.
+    /// Reads of rows of constant arrays: a slice of extent 1 at `±t + b`, followed by a reshape.
     fn rows(&self, body: &Function, nb: usize) -> Vec<RowRead> {
         let fixed = |v: Val| match body.def(v) {
             Def::Param(p) => p < nb || matches!(self.carries[p - nb], Carry::Fixed),
@@ -353,7 +354,7 @@ impl CountedLoop {
         out
     }
 
-    /// What the new body computes: not what is read and written by the scan itself.
+    /// Values that the body of the scan computes. Reads and writes of rows are left to the scan.
     fn needed(&self, body: &Function, nb: usize, rows: &[RowRead]) -> Vec<bool> {
         let mut need = vec![false; body.len()];
         for (k, c) in self.carries.iter().enumerate() {
@@ -376,21 +377,21 @@ impl CountedLoop {
     }
 }
 
-/// A row of `array` is read at each step.
+/// A read of one row of `array` per step.
 struct RowRead {
     array: Val,
     row: Affine,
     result: Val,
 }
 
-/// All rows are there, each once.
+/// Whether all rows are in bounds and each is accessed once.
 fn in_bounds(row: Affine, ty: &Type, steps: usize) -> bool {
     let (lo, hi) = row.ends(steps as i128);
     let extent = ty.shape.first().and_then(Dim::as_const);
     row.a.abs() == 1 && extent.is_some_and(|n| lo >= 0 && hi < n as i128 && steps <= n)
 }
 
-/// `param + constant`: the constant.
+/// The constant `c` of `param + c`, if `result` has that form and `c` is not zero.
 fn step(body: &Function, result: Val, param: Val) -> Option<i128> {
     let Def::Eqn(i) = body.def(result) else {
         return None;
@@ -424,7 +425,7 @@ fn literal(f: &Function, e: &Eqn) -> Option<i128> {
     }
 }
 
-/// How often each value is used, results included.
+/// Number of uses of each value, including uses as a result.
 fn uses(f: &Function) -> Vec<usize> {
     let mut n = vec![0; f.len()];
     f.eqns()
@@ -435,7 +436,7 @@ fn uses(f: &Function) -> Vec<usize> {
     n
 }
 
-/// The carry is this parameter with one row written: the equation, and which row.
+/// The equation and the row index of a carry that is its parameter with one row overwritten.
 fn writes_row(
     f: &Function,
     affine: &[Option<Affine>],
@@ -457,9 +458,9 @@ fn writes_row(
     (*x == param && tu.shape[0].is(1) && whole).then_some((i, affine[start.index()]?))
 }
 
-/// Integers of rank 0 as `a t + b`, where they are and nothing wraps.
+/// The form `a t + b` of integer scalars that have one and do not wrap.
 fn follow(f: &Function, mut known: Vec<Option<Affine>>, steps: i128) -> Vec<Option<Affine>> {
-    // Booleans of rank 0 that are the same at every step.
+    // Boolean scalars that are equal at every step.
     let mut truth: Vec<Option<bool>> = vec![None; f.len()];
     for e in f.eqns() {
         let Some(r) = e.results().next() else {
@@ -533,20 +534,20 @@ fn follow(f: &Function, mut known: Vec<Option<Affine>>, steps: i128) -> Vec<Opti
     known
 }
 
-/// Whether a difference between these bounds satisfies a comparison with zero at every step, or at
-/// none.
+/// Whether a difference within these bounds satisfies a comparison with zero at every step
+/// (`Some(true)`) or at no step (`Some(false)`).
 fn always(c: Comparison, (least, most): (i128, i128)) -> Option<bool> {
     let (at_least, at_most) = (c.holds(Some(least.cmp(&0))), c.holds(Some(most.cmp(&0))));
     match c {
-        // Equality between the ends can hold although it does at neither.
+        // Zero between the ends may be reached at some step.
         Comparison::Eq | Comparison::Ne if least <= 0 && most >= 0 && least != most => None,
         _ if at_least == at_most => Some(at_least),
         _ => None,
     }
 }
 
-/// The number of steps until a condition `counter < bound` fails. The ends of a range of steps do
-/// not matter here: the counter is a seed, the bound a constant.
+/// The number of steps until a condition `counter < bound` fails. It does not depend on the assumed
+/// number of steps: the counter is a seed, and the bound a constant.
 fn trips(cond: &Function, known: &[Option<Affine>]) -> Option<usize> {
     let Def::Eqn(i) = cond.def(*cond.results().first()?) else {
         return None;
@@ -556,7 +557,7 @@ fn trips(cond: &Function, known: &[Option<Affine>]) -> Option<usize> {
         return None;
     };
     let (u, v) = (known[x.index()]?, known[y.index()]?);
-    // `a t + b` compared with zero.
+    // The difference `a t + b`, which is compared with zero.
     let d = Affine {
         a: u.a - v.a,
         b: u.b - v.b,

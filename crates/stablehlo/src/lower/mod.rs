@@ -1,9 +1,9 @@
-//! The [`ast`](crate::ast) to graphs: one table from operation names to functions, a file per
-//! family.
+//! Lowering of the [`ast`](crate::ast) to graphs: one table from operation names to rules, one file
+//! per family of operations.
 //!
-//! Functions are lowered callees first. A small one, or one that is called once, is written where
-//! it is called; others stay calls. An operation that is not known is an error of the functions
-//! that reach it, not of the text.
+//! Functions are lowered callees first. A small function, or one with a single call, is inlined;
+//! other calls remain calls. An unknown operation is an error of the functions that reach it, not
+//! of the whole text.
 
 mod attributes;
 mod body;
@@ -44,14 +44,14 @@ use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// A function that is called once is written where it is called, in calls of calls up to this
-/// depth.
+/// Maximum nesting depth of functions that are inlined because they are called once.
 const MAX_EXPANSION_DEPTH: usize = 48;
 
-/// The functions of a text, and what is to be said about the text.
+/// The functions of a text, and notes for the user.
 type Lowered = (Vec<Result<Arc<Function>>>, Vec<String>);
 
-/// The functions of the text that have a body, in order: all of them, or the one of this name.
+/// Lowers the functions that have a body, in the order of the text: all of them, or only the one of
+/// this name.
 pub fn lower(text: &ParsedModule<'_>, only: Option<&str>) -> Result<Lowered> {
     let mut by_name = FxHashMap::default();
     for (i, f) in text.functions.iter().enumerate() {
@@ -77,13 +77,13 @@ pub fn lower(text: &ParsedModule<'_>, only: Option<&str>) -> Result<Lowered> {
         Some(root) => callees_first(&callees, std::iter::once(root)),
         None => callees_first(&callees, 0..n),
     };
-    // How deep the functions are that would be written into each, callees first.
+    // For each function, the nesting depth of functions inlined into it. Callees come first.
     let (mut height, mut place) = (vec![0usize; n], vec![usize::MAX; n]);
     let mut within = vec![false; n];
     for (at, &i) in order.iter().enumerate() {
         place[i] = at;
         for &c in &callees[i] {
-            // A callee that comes later stands in a cycle.
+            // A callee later in the order is part of a cycle.
             if calls[c] == 1
                 && place[c] < at
                 && text.functions[c].body.is_some()
@@ -107,7 +107,8 @@ pub fn lower(text: &ParsedModule<'_>, only: Option<&str>) -> Result<Lowered> {
     };
     for i in order {
         let f = &text.functions[i];
-        // What is written into its only caller is lowered there, unless it is asked for by itself.
+        // A function inlined into its only caller is lowered there, unless it was requested by
+        // name.
         if f.body.is_some() && !(within[i] && only.is_some_and(|o| o != i)) {
             let r = FunctionLowering::function(&lowering, f, table::lower);
             lowering.done.borrow_mut()[i] = Some(r);
@@ -138,7 +139,7 @@ fn called(region: &Region<'_>, by_name: &FxHashMap<&str, usize>, out: &mut Vec<u
     }
 }
 
-/// An order in which callees come before callers; in a cycle one of them comes first.
+/// An order with callees before callers. A cycle is broken at one of its functions.
 fn callees_first(callees: &[Vec<usize>], roots: impl Iterator<Item = usize>) -> Vec<usize> {
     let (mut seen, mut order) = (
         vec![false; callees.len()],

@@ -1,4 +1,4 @@
-//! All functions of a text being lowered, and how each is called.
+//! State of lowering a module: its functions, and the form of a call to each.
 
 use super::needed::{NeededCallbacks, TextPosition};
 use crate::ast::ParsedModule;
@@ -8,43 +8,44 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// A callee of at most this many equations is written where it is called.
+/// Maximum number of equations of a callee that is inlined.
 const MAX_INLINED_EQUATIONS: usize = 32;
 
-/// At most so many operations are written where their functions are called because extents are
-/// arguments of those.
+/// Maximum number of operations, per text, expanded from functions that take extents as arguments.
 const MAX_EXPANDED_OPERATIONS: usize = 1 << 17;
 
-/// All functions of a text being lowered.
+/// State shared by all functions of a text.
 pub struct ModuleLowering<'t> {
     pub(super) text: &'t ParsedModule<'t>,
     pub(super) by_name: FxHashMap<&'t str, usize>,
-    /// How often each is called.
+    /// Number of calls of each function.
     pub(super) calls: Vec<usize>,
-    /// Those that are written where they are called, operation by operation.
+    /// Functions that are lowered inside their only caller.
     pub(super) within: Vec<bool>,
     pub(super) done: RefCell<Vec<Option<Result<Arc<Function>>>>>,
     pub(super) session: Session,
     pub(super) expanded: Cell<usize>,
-    /// Host callbacks that are read, and those that were left out.
+    /// Host callbacks whose results are read.
     pub(super) needed: NeededCallbacks,
+    /// Positions of dropped host callbacks.
     pub(super) dropped: RefCell<FxHashSet<TextPosition>>,
 }
 
-/// How a function is called.
+/// Form of a call to a function.
 pub enum CalleeForm<'t> {
-    /// As a function.
+    /// A call of the lowered function.
     Call(Arc<Function>),
-    /// By its equations.
+    /// The equations of the lowered function.
     Inline(Arc<Function>),
-    /// It is given the extents of what it makes: by its operations, where those are known.
+    /// The operations of the text. The function takes extents as arguments, which only the caller
+    /// knows.
     Expand(&'t crate::ast::Function<'t>),
-    /// Nobody else calls it: by its operations.
+    /// The operations of the text: this is the only call.
     ExpandOnce(&'t crate::ast::Function<'t>),
 }
 
 impl<'t> ModuleLowering<'t> {
-    /// Counts operations of functions that are written where they are called.
+    /// Counts expanded operations, and returns an error above the limit.
     pub(super) fn spend(&self, ops: usize) -> Result<()> {
         self.expanded
             .set(self.expanded.get().saturating_add(ops + 1));
@@ -57,14 +58,14 @@ impl<'t> ModuleLowering<'t> {
         Ok(())
     }
 
-    /// The text of the function of this name, if it may be written where it is called.
+    /// The syntax tree of a function, if the limit permits its expansion at a call.
     pub(super) fn written_here(&self, name: &str) -> Option<&'t crate::ast::Function<'t>> {
         let f = &self.text.functions[*self.by_name.get(name)?];
         let ops = f.body.as_ref()?.ops.len();
         (self.expanded.get().saturating_add(ops + 1) <= MAX_EXPANDED_OPERATIONS).then_some(f)
     }
 
-    /// The function of this name, and how it is called.
+    /// The form of a call to the function of this name.
     pub(super) fn find(&self, name: &str) -> Result<CalleeForm<'t>> {
         let Some(&i) = self.by_name.get(name) else {
             bail!(UnknownName, "there is no function `@{name}`")

@@ -1,12 +1,11 @@
-//! Element types of few bits: floats of 8, 6 and 4 bits are held in `f32`, integers of 4 and 2 bits
-//! in `i8` and `ui8`.
+//! Narrow element types: floats of 8, 6 and 4 bits are stored in `f32`, integers of 4 and 2 bits in
+//! `i8` and `ui8`.
 //!
-//! Arithmetic is that of the wider type, and its results are made numbers of the narrow one: floats
-//! are rounded (the core's `round_to`), integers keep their lowest bits. A conversion rounds once,
-//! in the type that it comes from; from floats to integers it stops at the ends of the range. What
-//! depends on the number of bits of an element (counts of bits, logical shifts, high halves, bit
-//! casts) is computed from the bits of the narrow type. Tangents are those of the wider type: what
-//! is rounded counts as itself.
+//! Arithmetic is done in the wider type. Its results are then converted to the narrow type: floats
+//! are rounded (`round_to` of the core), and integers keep their lowest bits. A conversion rounds
+//! once, from the source type; from floats to integers it saturates. Operations that depend on the
+//! width of an element (bit counts, logical shifts, high halves, bit casts) use the bits of the
+//! narrow type. Tangents have the wider type, and rounding has the derivative 1.
 
 use super::function::{FunctionLowering, one};
 use crate::ast::{Narrow, Operation, Ty};
@@ -15,7 +14,7 @@ use cotangent_core::primitive::Vals;
 use cotangent_core::{Array, DType, Dim, Emit, Result, Val, bail};
 
 impl FunctionLowering<'_> {
-    /// `convert` to a narrow type.
+    /// Converts to a narrow type.
     pub fn to_narrow(&self, x: Val, ty: &Ty) -> Val {
         let (cx, from) = (self.cx(), self.cx().ty(x).dtype);
         let Ty::Narrow(wide, narrow) = ty else {
@@ -23,8 +22,8 @@ impl FunctionLowering<'_> {
         };
         match narrow {
             Narrow::Float(format) => {
-                // The type that is rounded in holds what is rounded: `f16` has fewer exponents than
-                // some formats.
+                // Rounding is done in a type that represents all values of the format: `f16` has a
+                // smaller exponent range than some formats.
                 let within = match from {
                     DType::F64 | DType::C128 => DType::F64,
                     d if d.is_int() => DType::F64,
@@ -45,8 +44,8 @@ impl FunctionLowering<'_> {
         }
     }
 
-    /// Operations whose results depend on the number of bits of an element, for integers of few
-    /// bits.
+    /// Lowers an operation on narrow integers whose result depends on the element width; `None` for
+    /// any other operation.
     pub(super) fn of_few_bits(&self, op: &Operation<'_>) -> Result<Option<Vals>> {
         let ty = op.result_types().and_then(|t| t.first());
         let Some(Ty::Narrow(wide, Narrow::Int(bits, _))) = ty else {
@@ -68,8 +67,8 @@ impl FunctionLowering<'_> {
                 let [x, by] = self.take(op)?;
                 cx.op(Binary::ShiftRightLogical, &[code(x), code(by)])
             }
-            // The highest bit is repeated, without signs, too: it is moved to where that of a byte
-            // is.
+            // The highest bit is replicated, also for unsigned types. It is first shifted to the
+            // highest bit of a byte.
             "shift_right_arithmetic" => {
                 let [x, by] = self.take(op)?.map(code);
                 let up = cx.full_like(x, i64::from(8 - bits));
@@ -93,8 +92,8 @@ impl FunctionLowering<'_> {
         one(cx.bitcast(y, wide.dtype)).map(Some)
     }
 
-    /// `bitcast_convert` from or to a narrow type. Of elements of different sizes, the larger is an
-    /// axis of the smaller, the lowest bits first.
+    /// Lowers `bitcast_convert` from or to a narrow type. An element of the wider type corresponds
+    /// to an axis of narrower elements, lowest bits first.
     pub(super) fn recoded(
         &self,
         op: &Operation<'_>,
@@ -124,13 +123,13 @@ impl FunctionLowering<'_> {
         one(self.decoded(regrouped(self.cx(), codes, a, b)?, to))
     }
 
-    /// The bits of elements, as integers without sign.
+    /// The bits of elements, as unsigned integers.
     fn codes(&self, x: Val, ty: &Ty) -> Val {
         let cx = self.cx();
         match ty {
             Ty::Narrow(_, Narrow::Int(bits, _)) => without_sign(cx, x, *bits),
             Ty::Narrow(_, Narrow::Float(f)) => {
-                // The last of all numbers that is this one; NaN is the last NaN.
+                // The largest code whose value is equal. All NaN get the largest NaN code.
                 let index = cx.ty(x).with_dtype(DType::I32);
                 let mut code = cx.zeros(&index);
                 let minus = cx.compare(cx.bitcast(x, DType::I32), Comparison::Lt, cx.zeros(&index));
@@ -157,7 +156,7 @@ impl FunctionLowering<'_> {
         }
     }
 
-    /// Elements of this type, by their bits.
+    /// Elements of this type from their bits.
     fn decoded(&self, codes: Val, ty: &Ty) -> Val {
         let cx = self.cx();
         match ty {
@@ -176,13 +175,13 @@ impl FunctionLowering<'_> {
     }
 }
 
-/// An integer of few bits by these bits alone.
+/// The bits of a narrow integer, as an unsigned byte.
 fn without_sign(cx: &dyn Emit, v: Val, bits: u32) -> Val {
     let byte = cx.bitcast(v, DType::U8);
     cx.and(byte, cx.full_like(byte, (1i64 << bits) - 1))
 }
 
-/// The number of bits of an element.
+/// Width of an element, in bits.
 fn width(ty: &Ty) -> Option<u32> {
     match ty {
         Ty::Narrow(_, Narrow::Int(bits, _)) => Some(*bits),
@@ -192,7 +191,7 @@ fn width(ty: &Ty) -> Option<u32> {
     }
 }
 
-/// The smallest integer type without sign for this many bits.
+/// The smallest unsigned integer type with at least this many bits.
 fn unsigned(bits: u32) -> DType {
     match bits {
         0..=8 => DType::U8,
@@ -202,7 +201,7 @@ fn unsigned(bits: u32) -> DType {
     }
 }
 
-/// Codes of `from` bits as codes of `to` bits.
+/// Regroups codes of `from` bits into codes of `to` bits.
 fn regrouped(cx: &dyn Emit, codes: Val, from: u32, to: u32) -> Result<Val> {
     let ty = cx.ty(codes);
     let shift = |x: Val, by: Binary, step: u32| {

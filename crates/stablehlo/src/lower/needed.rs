@@ -1,24 +1,26 @@
-//! Which host callbacks are read, decided on the text, backward from the results of its functions.
+//! Liveness analysis of host callbacks: a backward pass over the text from the results of its
+//! functions.
 
 use super::attributes::{callee, find};
 use crate::ast::{Attr, Function, Id, Operation, ParsedModule, Region, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Where an operation stands in the text.
+/// Line and column of an operation.
 pub(super) type TextPosition = (u32, u32);
 
-/// Calls in calls are followed so deep; deeper ones are taken to need all that they are given.
+/// Maximum nesting depth of calls that is analysed. Deeper calls count as reading all their
+/// arguments.
 const MAX_FOLLOWED_CALL_DEPTH: usize = 64;
 
-/// The function that a custom call names.
+/// The target of a custom call.
 pub(super) fn target<'o>(op: &'o Operation<'_>) -> Option<&'o str> {
     find(op, &["call_target_name"])
         .or_else(|| op.unnamed().next())
         .and_then(Attr::word)
 }
 
-/// Whether a custom call of this name calls back into Python: `xla_ffi_python_cpu_callback` and its
-/// relatives.
+/// Whether a custom call of this name calls back into Python, such as
+/// `xla_ffi_python_cpu_callback`.
 pub(super) fn is_callback(target: &str) -> bool {
     target.contains("python") && target.ends_with("callback")
 }
@@ -31,20 +33,20 @@ pub(super) fn place(op: &Operation<'_>) -> TextPosition {
     (op.pos.line, op.pos.column)
 }
 
-/// Which callbacks a text needs.
+/// Callbacks whose results are read.
 #[derive(Default)]
 pub(super) struct NeededCallbacks {
-    /// The places of those whose results the text's public functions read.
+    /// Positions of callbacks whose results reach a result of a public function.
     pub(super) places: FxHashSet<TextPosition>,
-    /// Other functions that return what a callback gave them, and where: they cannot be used by
-    /// themselves.
+    /// Private functions that return results of a callback, with its position. They cannot be
+    /// requested by name.
     pub(super) alone: FxHashMap<usize, TextPosition>,
 }
 
-/// Which callbacks are read.
+/// Analyses a text.
 pub(super) fn needed(text: &ParsedModule<'_>) -> NeededCallbacks {
     let mut all = NeededCallbacks::default();
-    // Most texts have none.
+    // Fast path: most texts have no callbacks.
     if !text
         .functions
         .iter()
@@ -77,7 +79,7 @@ pub(super) fn needed(text: &ParsedModule<'_>) -> NeededCallbacks {
     all
 }
 
-/// Whether a callback in a region has a result that is no token.
+/// Whether a callback in a region has a result other than a token.
 fn any_result(r: &Region<'_>) -> bool {
     let values = |op: &Operation<'_>| match op.result_types() {
         Some(types) => types.iter().any(|t| !matches!(t, Ty::Token)),
@@ -91,12 +93,12 @@ fn any_result(r: &Region<'_>) -> bool {
 struct CallbackSearch<'s, 't> {
     text: &'t ParsedModule<'t>,
     by_name: &'s FxHashMap<&'t str, usize>,
-    /// Which parameters a function needs for these results.
+    /// Parameters that a function needs for these results.
     done: FxHashMap<(usize, Vec<bool>), Vec<bool>>,
     found: FxHashSet<TextPosition>,
 }
 
-/// Needed values, by id.
+/// Ids of live values.
 type LiveValues = FxHashSet<Id>;
 
 impl<'t> CallbackSearch<'_, 't> {
@@ -106,7 +108,7 @@ impl<'t> CallbackSearch<'_, 't> {
             return Vec::new();
         };
         if depth > MAX_FOLLOWED_CALL_DEPTH {
-            // Everything in it counts as needed, once.
+            // All callbacks in it count as read; it is visited once.
             if self.done.insert((i, Vec::new()), Vec::new()).is_none() {
                 self.all(body);
             }
@@ -116,7 +118,7 @@ impl<'t> CallbackSearch<'_, 't> {
         if let Some(known) = self.done.get(&key) {
             return known.clone();
         }
-        // A function that calls itself is refused where it is lowered.
+        // Recursive functions are rejected by lowering.
         self.done.insert(key.clone(), vec![true; body.args.len()]);
         let mut live = LiveValues::default();
         self.region(body, &key.1, &mut live, depth);
@@ -125,7 +127,7 @@ impl<'t> CallbackSearch<'_, 't> {
         params
     }
 
-    /// Every callback in a region and in what it calls.
+    /// Marks every callback in a region and in its callees as read.
     fn all(&mut self, r: &'t Region<'t>) {
         for op in &r.ops {
             if calls_back(op) {
@@ -141,7 +143,7 @@ impl<'t> CallbackSearch<'_, 't> {
         }
     }
 
-    /// What a region needs for those of its results that are needed.
+    /// Adds the values that a region needs for its live results.
     fn region(&mut self, r: &'t Region<'t>, results: &[bool], live: &mut LiveValues, depth: usize) {
         for op in r.ops.iter().rev() {
             if op.name.ends_with(".return") {
@@ -165,7 +167,7 @@ impl<'t> CallbackSearch<'_, 't> {
             return;
         }
         if calls_back(op) {
-            // Tokens say only in which order callbacks happen.
+            // A token only orders callbacks.
             let token =
                 |k: usize| matches!(op.result_types().and_then(|t| t.get(k)), Some(Ty::Token));
             if wanted.iter().enumerate().any(|(k, &w)| w && !token(k)) {
@@ -202,8 +204,8 @@ impl<'t> CallbackSearch<'_, 't> {
         }
     }
 
-    /// A loop carries what the condition needs, what is wanted of it, and what the next step needs
-    /// of these.
+    /// Live carries of a loop: a fixed point over the condition, the live results and the next
+    /// iteration.
     fn repeat(
         &mut self,
         op: &'t Operation<'t>,
@@ -221,7 +223,7 @@ impl<'t> CallbackSearch<'_, 't> {
                 .for_each(|(a, c)| *c |= live.contains(&a.id));
         };
         mark(cond, live, &mut carried);
-        // What an earlier pass over this loop has found.
+        // Values found live by an earlier pass over this loop.
         mark(body, live, &mut carried);
         loop {
             let before = carried.clone();

@@ -1,8 +1,8 @@
-//! Reductions, products, sorts.
+//! Reductions, `map` and products.
 //!
-//! A body that is one operation becomes a reduction of the core. Any other is applied to
-//! neighbours, halving the axis until one element is left: in logarithmically many steps, in order,
-//! so it need only be associative.
+//! A body that is a single operation becomes a reduction of the core. Any other body combines
+//! neighbours, halving the axis until one element is left. The order of elements is kept, so the
+//! body need only be associative.
 
 use super::attributes::{attribute, axes, find, size, sizes, to_sizes};
 use super::body::{Body, Fold};
@@ -22,7 +22,7 @@ pub const REDUCTIONS: &[LoweringRow] = &[
     ("map", Custom(map)),
 ];
 
-/// The reduction that folds with an operation, on these elements.
+/// The reduction that folds elements of this type with an operation.
 pub fn reduction(b: Binary, dtype: DType) -> Option<Reduction> {
     Some(match (b, dtype == DType::Bool) {
         (Binary::Add | Binary::Max | Binary::Or, true) => Reduction::Any,
@@ -39,7 +39,7 @@ pub fn reduction(b: Binary, dtype: DType) -> Option<Reduction> {
 }
 
 impl FunctionLowering<'_> {
-    /// The number that a value is everywhere, if it is a constant.
+    /// The value of all elements, if they are one constant.
     pub fn number(&self, v: Val) -> Option<Scalar> {
         self.with_def(v, |op, x| match op {
             Op::Constant(c) => match &c.value {
@@ -53,7 +53,7 @@ impl FunctionLowering<'_> {
         .and_then(|r| r.unwrap_or_else(|x| self.number(x)))
     }
 
-    /// Whether folding with an operation may start from this value as well as from nothing.
+    /// Whether a value is the identity of an operation.
     pub fn is_identity(&self, b: Binary, init: Val) -> bool {
         let dtype = self.cx().ty(init).dtype;
         let Some(v) = self.number(init) else {
@@ -77,7 +77,7 @@ impl FunctionLowering<'_> {
         }
     }
 
-    /// `init` and the elements of `x` over `axes`, folded with `b`.
+    /// Folds `init` and the elements of `x` over `axes` with `b`.
     fn fold(&self, b: Binary, x: Val, init: Val, axes: &[usize]) -> Option<Val> {
         let cx = self.cx();
         let op = reduction(b, cx.ty(x).dtype)?;
@@ -101,7 +101,7 @@ impl FunctionLowering<'_> {
 fn reduce(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let all = f.operands(op)?;
     let n = all.len() / 2;
-    // Their order means nothing.
+    // The order of the axes is irrelevant.
     let mut axes = sizes(op, &["dimensions"])?;
     axes.sort_unstable();
     if n == 0 || all.len() != 2 * n {
@@ -153,7 +153,7 @@ fn reduce(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     tree(f, &body, x, init, &axes)
 }
 
-/// Whether a value is the index along an axis.
+/// Whether a value is the index along an axis, from 0.
 fn counts(f: &FunctionLowering<'_>, v: Val, axis: usize) -> bool {
     f.with_def(v, |op, x| match op {
         Op::Iota(i) => Ok(i.axis == axis),
@@ -163,7 +163,7 @@ fn counts(f: &FunctionLowering<'_>, v: Val, axis: usize) -> bool {
     .is_some_and(|r| r.unwrap_or_else(|next| next.is_some_and(|(v, a)| counts(f, v, a))))
 }
 
-/// The extremum along an axis and where it is first.
+/// The extremum along an axis, and its first index.
 fn arg_extremum(f: &FunctionLowering<'_>, x: &[Val], min: bool, axis: usize) -> Vals {
     let cx = f.cx();
     let ty = cx.ty(x[0]);
@@ -181,7 +181,7 @@ fn arg_extremum(f: &FunctionLowering<'_>, x: &[Val], min: bool, axis: usize) -> 
     Vals::from_slice(&[cx.reshape(value, &cx.ty(at).shape), at])
 }
 
-/// Neighbours folded until one element is left, and the initial values before it.
+/// Combines neighbours until one element is left, then the initial values with it.
 fn tree(
     f: &FunctionLowering<'_>,
     body: &Body,
@@ -242,7 +242,7 @@ fn tree(
     Ok(body.apply(cx, &first, &last)?.into())
 }
 
-/// `map`: a body on scalars, elementwise.
+/// Lowers `map`: a body of scalars, applied elementwise.
 fn map(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let x = f.operands(op)?;
     let Some(region) = op.regions.first().filter(|_| !x.is_empty()) else {
@@ -276,7 +276,7 @@ fn map(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         .collect())
 }
 
-/// Operands are converted to the element type of the result before they are multiplied.
+/// Lowers `dot_general`.
 fn dot_general(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let pair = |name: &str| -> Result<(Vec<usize>, Vec<usize>)> {
         let sides = match op.attr(name) {
@@ -318,7 +318,8 @@ fn dot_general(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 fn product(f: &FunctionLowering<'_>, op: &Operation<'_>, d: DotGeneral) -> Result<Vals> {
     let [x, y] = f.take(op)?;
     let (cx, to) = (f.cx(), f.result(op, 0)?.dtype);
-    // In the wider of the two types: elements are not rounded before they are multiplied.
+    // The product is computed in the wider of the operand and result types, so operands are not
+    // rounded.
     let from = cx.ty(x).dtype;
     let within = if from.kind() == to.kind() && from.size() > to.size() {
         from
@@ -331,7 +332,7 @@ fn product(f: &FunctionLowering<'_>, op: &Operation<'_>, d: DotGeneral) -> Resul
     ))
 }
 
-/// `dot`: vectors and matrices, the last axis with the first.
+/// Lowers `dot` of vectors and matrices: contracts the last axis with the first.
 fn dot(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, _] = f.take(op)?;
     match f.cx().ty(x).rank() {
@@ -340,7 +341,7 @@ fn dot(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
 }
 
-/// A number of an operation with a default.
+/// An integer attribute with a default.
 pub fn size_or(op: &Operation<'_>, names: &[&str], default: usize) -> Result<usize> {
     if find(op, names).is_some() {
         size(op, names)

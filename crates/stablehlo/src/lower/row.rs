@@ -1,4 +1,4 @@
-//! Rows of the table of operations.
+//! Rows of the lowering table.
 
 use super::function::FunctionLowering;
 use crate::ast::Operation;
@@ -9,13 +9,13 @@ use cotangent_core::primitive::Vals;
 /// How an operation is lowered.
 #[derive(Clone, Copy)]
 pub enum LoweringRule {
-    /// To the function of one operand.
+    /// A unary operation.
     Unary(Unary),
-    /// To the function of two operands.
+    /// A binary operation.
     Binary(Binary),
-    /// By what this writes.
+    /// A function that emits the operation and returns its results.
     Custom(fn(&FunctionLowering<'_>, &Operation<'_>) -> Result<Vals>),
 }
 
-/// A name without its dialect, and what it means.
+/// Name of an operation without its dialect, and its rule.
 pub type LoweringRow = (&'static str, LoweringRule);

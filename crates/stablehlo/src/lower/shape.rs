@@ -1,4 +1,4 @@
-//! Operations that move data: shapes, slices, constants, and those whose extents are values.
+//! Operations on shapes: constants, reshapes, broadcasts, slices, padding, and their dynamic forms.
 
 use super::attributes::{attribute, find, ints, opt_ints, size, sizes, to_sizes};
 use super::function::{FunctionLowering, one};
@@ -49,7 +49,7 @@ fn literal(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         .op(constant::constant(f.lowering.text, d, &ty, narrow)?, &[]))
 }
 
-/// `chlo.constant_like`: a number with the shape of the operand.
+/// Lowers `chlo.constant_like`: a constant with the shape of the operand.
 fn constant_like(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let value = match op.attr("value").or_else(|| op.unnamed().next()) {
@@ -75,7 +75,7 @@ fn reshape(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(f.cx().reshape(x, &shape))
 }
 
-/// `broadcast`: new leading axes.
+/// Lowers `broadcast`, which adds leading axes.
 fn broadcast(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let new = sizes(op, &["sizes", "broadcast_sizes"])?;
@@ -93,7 +93,7 @@ fn broadcast_in_dim(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals
     place(f, op, x, &shape)
 }
 
-/// `x` into `shape` with its axes at `dims`, which need not ascend.
+/// Broadcasts `x` to `shape`. Attribute `dims` maps its axes to those of the result, in any order.
 fn place(f: &FunctionLowering<'_>, op: &Operation<'_>, x: Val, shape: &[Dim]) -> Result<Vals> {
     let dims = sizes(op, &["dims", "broadcast_dimensions"])?;
     let mut order: Vec<usize> = (0..dims.len()).collect();
@@ -129,7 +129,7 @@ fn dims(v: &[usize]) -> Vec<Dim> {
     v.iter().map(|&n| Dim::Const(n)).collect()
 }
 
-/// `[0:4, 1:9:2]`, or three lists.
+/// Lowers `slice`, given as `[0:4, 1:9:2]` or as three lists.
 fn slice(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let (start, limit, stride) = match op.unnamed().next() {
@@ -195,7 +195,7 @@ fn get_dimension_size(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Va
     }
 }
 
-/// The shape operand `v` of a dynamic operation, and what its type says.
+/// The result shape of a dynamic operation, from its type and its shape operand `v`.
 fn shape_of(f: &FunctionLowering<'_>, op: &Operation<'_>, v: Val) -> Result<Vec<Dim>> {
     f.known(&f.result(op, 0)?, Some(v))
 }
@@ -217,7 +217,7 @@ fn dynamic_broadcast_in_dim(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Res
 }
 
 impl FunctionLowering<'_> {
-    /// `pad`, without a padding value where that is zero.
+    /// Emits `pad`, or `pad_zeros` if the value is zero.
     pub fn pad(&self, x: Val, value: Val, low: &[i64], high: &[i64], interior: &[usize]) -> Val {
         let zero = self.with_def(value, |op, _| op.is_zeros()).unwrap_or(false);
         if zero {
@@ -227,7 +227,7 @@ impl FunctionLowering<'_> {
         }
     }
 
-    /// Extents as the text says them, those that it does not say from a value.
+    /// Extents from a type; unknown ones from a value.
     pub fn known(&self, ty: &Type, shape: Option<Val>) -> Result<Vec<Dim>> {
         if ty.shape.iter().all(|d| d.as_const().is_some()) {
             return Ok(ty.shape.to_vec());
@@ -247,10 +247,10 @@ impl FunctionLowering<'_> {
     }
 }
 
-/// Larger numbers than this are no windows: what is computed with them stays far from overflow.
+/// Maximum magnitude of window parameters. Protects sums and products of them against overflow.
 const MAX_WINDOW_EXTENT: i64 = 1 << 40;
 
-/// Windows of reductions and convolutions: one number for each axis, by default `value`.
+/// A window parameter of reductions and convolutions: one number per axis, by default `value`.
 pub fn each(op: &Operation<'_>, names: &[&str], rank: usize, value: usize) -> Result<Vec<usize>> {
     match opt_ints(op, names)? {
         None => Ok(vec![value; rank]),
@@ -267,7 +267,7 @@ pub fn each(op: &Operation<'_>, names: &[&str], rank: usize, value: usize) -> Re
     }
 }
 
-/// `[[low, high], ..]`, zero by default.
+/// The padding `[[low, high], ..]`, by default zero.
 pub fn paddings(op: &Operation<'_>, names: &[&str], rank: usize) -> Result<Vec<(i64, i64)>> {
     let Some(a) = find(op, names) else {
         return Ok(vec![(0, 0); rank]);

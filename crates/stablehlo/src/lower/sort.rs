@@ -1,18 +1,19 @@
-//! `sort` and `top_k`: comparators are recognised.
+//! Lowering of `sort` and `top_k`, with recognition of comparators.
 //!
-//! JAX compares floats in total order after making all zeros and all NaN alike, and several keys
-//! one after the other:
+//! JAX replaces zeros by +0 and NaN by one NaN, then compares floats in total order. Several keys
+//! are compared lexicographically:
 //!
 //! ```text
 //! lt(a0, b0) or (eq(a0, b0) and (lt(a1, b1) or ..))
 //! ```
-//! NaN comes last in ascending order and first in descending order. The sort of the core has it
-//! last in both, so a descending one sorts by whether a key is NaN first. Floats in total order
-//! (`-NaN < -inf < .. < -0 < +0 < .. < NaN`) are sorted by the integers that have it.
+//! NaN comes last in ascending order and first in descending order. The core's `sort` puts it last
+//! in both. A descending sort therefore has an additional first key: whether the key is NaN. Floats
+//! in total order (`-NaN < -inf < .. < -0 < +0 < .. < NaN`) are sorted by integers with the same
+//! order.
 //!
-//! A comparator may compare what it computes from each side in the same way (`|a| < |b|`): then
-//! that is the key. Any other one is asked about every pair of elements of a line, and how many
-//! come before an element is its place.
+//! A comparator may apply the same computation to both sides (`|a| < |b|`). The computed values are
+//! then the key. Any other comparator is applied to every pair of elements along the axis. The
+//! position of an element is the number of elements that compare less.
 
 use super::attributes::{attribute, size};
 use super::elementwise::{direction, total_key, total_order};
@@ -33,7 +34,7 @@ pub const SORTS: &[LoweringRow] = &[
     ("ApproxTopK", Custom(approx_top_k)),
 ];
 
-/// What is compared of an element.
+/// Part of an element that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ElementPart {
     Whole,
@@ -41,30 +42,32 @@ enum ElementPart {
     Imaginary,
 }
 
-/// What is compared: a part of an operand, zeros and NaN being alike or not; or what the comparator
-/// computes from the first of two elements.
+/// Source of a sort key: a part of an operand, or a value that the comparator computes from the
+/// first element of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeySource {
     Operand(usize, ElementPart, Unified),
     Computed(Id),
 }
 
-/// Which numbers a comparator has made alike before it compares.
+/// Values that the comparator replaces by one representative before it compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Unified {
     zeros: bool,
     nan: bool,
 }
 
-/// A key: what it is, whether it descends, and whether floats are compared in total order.
+/// A sort key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SortKey {
     source: KeySource,
+    /// Whether the order is descending.
     down: bool,
+    /// Whether floats are compared in total order.
     total: bool,
 }
 
-/// The operations of a comparator by result.
+/// A comparator: its operations by result.
 struct Comparator<'o, 't> {
     frame: &'o FunctionLowering<'o>,
     ops: FxHashMap<Id, &'o Operation<'t>>,
@@ -97,7 +100,7 @@ impl<'o, 't> Comparator<'o, 't> {
         self.literal(v) == Some(0.0)
     }
 
-    /// A number that stands in the comparator, or before it.
+    /// The value of a constant, defined in the comparator or outside.
     fn literal(&self, v: Id) -> Option<f64> {
         let Some((name, op)) = self.op(v) else {
             return match self.frame.number(self.frame.value(v).ok()?)? {
@@ -112,7 +115,7 @@ impl<'o, 't> Comparator<'o, 't> {
             .filter(|_| name == "constant")?
         {
             Attr::Dense(d) => match &d.elements {
-                // Bits in hexadecimal are no zero.
+                // Hexadecimal bits do not denote zero.
                 Elements::Splat(n) => Some(n.re.parse().unwrap_or(f64::NAN)),
                 _ => None,
             },
@@ -120,7 +123,7 @@ impl<'o, 't> Comparator<'o, 't> {
         }
     }
 
-    /// The parameter that a value is, or a part of it, and what was made alike in it.
+    /// The parameter that a value is, the part of it, and the replacements applied to it.
     fn param(&self, v: Id) -> Option<(Id, ElementPart, Unified)> {
         if (self.first..self.first + self.params).contains(&v) {
             return Some((v - self.first, ElementPart::Whole, Unified::default()));
@@ -159,7 +162,7 @@ impl<'o, 't> Comparator<'o, 't> {
         Some((of, part, alike))
     }
 
-    /// The key that a comparison is of, how it compares, and whether in total order.
+    /// The key of a comparison, its direction, and whether it is in total order.
     fn comparison(&self, v: Id) -> Option<(KeySource, Comparison, bool)> {
         let ("compare", op) = self.op(v)? else {
             return None;
@@ -187,7 +190,7 @@ impl<'o, 't> Comparator<'o, 't> {
             .then(|| (KeySource::Computed(y), flipped(c), total))
     }
 
-    /// Whether `x` is computed from first elements in the way in which `y` is from second ones.
+    /// Whether `x` is the same function of first elements as `y` is of second elements.
     fn mirrored(&self, x: Id, y: Id, depth: usize, seen: &mut usize) -> bool {
         *seen += 1;
         if depth > 32 || *seen > 1000 {
@@ -195,7 +198,7 @@ impl<'o, 't> Comparator<'o, 't> {
         }
         let inside = |v: Id| v.checked_sub(self.first).filter(|_| v >= self.first);
         match (inside(x), inside(y)) {
-            // From outside, or a constant.
+            // Captured values.
             (None, None) => x == y,
             (Some(i), Some(j)) if i < self.params || j < self.params => {
                 i % 2 == 0 && j == i + 1 && j < self.params
@@ -219,7 +222,7 @@ impl<'o, 't> Comparator<'o, 't> {
         }
     }
 
-    /// The keys of a lexicographic comparison, appended.
+    /// Appends the keys of a lexicographic comparison; `None` if the comparator is none.
     fn keys(&self, v: Id, out: &mut Vec<SortKey>) -> Option<()> {
         let mut v = v;
         loop {
@@ -258,7 +261,7 @@ impl<'o, 't> Comparator<'o, 't> {
         }
     }
 
-    /// Whether two keys are computed in the same way.
+    /// Whether two keys are the same function.
     fn same(&self, a: KeySource, b: KeySource) -> bool {
         match (a, b) {
             (KeySource::Computed(x), KeySource::Computed(y)) => self.alike(x, y, &mut 0),
@@ -302,7 +305,7 @@ impl<'o, 't> Comparator<'o, 't> {
     }
 }
 
-/// The attributes of an operation, without the places at which constants stand.
+/// The attributes of an operation as text, without the positions of constants.
 fn said(op: &Operation<'_>) -> Vec<String> {
     let one = |a: &Attr<'_>| match a {
         Attr::Dense(d) => format!("{:?}{:?}", d.elements, d.ty),
@@ -358,7 +361,7 @@ fn sort(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     .into_iter();
     let keys = keys.iter().map(|k| match k.source {
         KeySource::Operand(n, part, alike) => by_part(f.cx(), x[n], part, alike, *k),
-        // As many values as keys were asked for.
+        // `computed_keys` returns one value per computed key.
         KeySource::Computed(_) => SortOperand {
             value: values.next().unwrap_or(x[0]),
             down: k.down,
@@ -368,22 +371,22 @@ fn sort(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(sorted(f.cx(), &x, axis, &keys.collect::<Vec<_>>()))
 }
 
-/// A key as it is sorted by.
+/// A key of the emitted `sort`.
 struct SortOperand {
     value: Val,
     down: bool,
-    /// Floats in total order.
+    /// Whether floats are compared in total order.
     total: bool,
 }
 
-/// A part of an operand as a key.
+/// The key of a part of an operand.
 fn by_part(cx: &dyn Emit, x: Val, part: ElementPart, alike: Unified, k: SortKey) -> SortOperand {
     let value = match part {
         ElementPart::Whole => x,
         ElementPart::Real => cx.real(x),
         ElementPart::Imaginary => cx.imag(x),
     };
-    // What the order of the core sees as equal need not be made so.
+    // The core's order already treats zeros as equal, and NaN as equal.
     let total = k.total
         && alike
             != Unified {
@@ -415,7 +418,7 @@ fn made_alike(cx: &dyn Emit, v: Val, alike: Unified) -> Val {
     }
 }
 
-/// The operations of a comparator, which return these values, as a function of scalars.
+/// The comparator as a function of scalars. With `results`, it returns these values.
 fn comparing(
     f: &FunctionLowering<'_>,
     region: &Region<'_>,
@@ -442,7 +445,7 @@ fn comparing(
     f.region("key", &keys, &region.captures, &types)
 }
 
-/// A function of scalars applied to elements of arrays of one shape.
+/// Applies a function of scalars elementwise to arrays of one shape.
 fn applied(
     f: &FunctionLowering<'_>,
     region: &Region<'_>,
@@ -468,7 +471,7 @@ fn applied(
         .collect())
 }
 
-/// What a comparator computes from each element.
+/// The values that a comparator computes from each element.
 fn computed_keys(
     f: &FunctionLowering<'_>,
     region: &Region<'_>,
@@ -480,11 +483,12 @@ fn computed_keys(
     applied(f, region, &g, &pairs)
 }
 
-/// Lines of at most so many elements are sorted by a comparator that is asked about every pair.
+/// Maximum extent of a sorted axis for which a general comparator is applied to every pair of
+/// elements.
 const MAX_PAIRWISE_ELEMENTS: usize = 1 << 13;
 
-/// Sorted by how many elements of a line come before an element, as the comparator says; equal ones
-/// keep their order.
+/// Sorts by the number of elements that the comparator orders before each element. The sort is
+/// stable.
 fn by_places(
     f: &FunctionLowering<'_>,
     op: &Operation<'_>,
@@ -517,7 +521,7 @@ fn by_places(
             op.name
         );
     }
-    // Element i of a line along the axis, element j along a new one behind all.
+    // Element i runs along the sorted axis, element j along a new last axis.
     let rank = ty.rank();
     let square: Vec<Dim> = ty.shape.iter().cloned().chain([Dim::Const(n)]).collect();
     let along: Vec<usize> = (0..rank).collect();
@@ -525,7 +529,7 @@ fn by_places(
         .map(|k| if k == axis { rank } else { k })
         .collect();
     let place = |v: Val, dims: &[usize]| {
-        // Axes ascend where an operand is spread.
+        // `broadcast_in_dim` requires ascending axes.
         let mut order = along.clone();
         order.sort_by_key(|&k| dims[k]);
         let sorted: Vec<usize> = order.iter().map(|&k| dims[k]).collect();
@@ -557,7 +561,7 @@ fn by_places(
     ))
 }
 
-/// `x` sorted by keys.
+/// Emits a sort of `x` by keys.
 fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[SortOperand]) -> Vals {
     let descending = keys.iter().all(|k| k.down);
     let mut by = Vec::new();
@@ -576,7 +580,8 @@ fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[SortOperand]) -> Vals {
         }
         by.push(if k.down == descending { v } else { turned(v) });
     }
-    // A key that is an operand comes out sorted; others are only sorted by.
+    // If a key is an operand, its sorted values are the result; other keys only determine the
+    // order.
     let num_keys = by.len();
     let mut all = by;
     let at: Vec<usize> = x
@@ -601,7 +606,7 @@ fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[SortOperand]) -> Vals {
     at.into_iter().map(|k| y[k]).collect()
 }
 
-/// The `k` greatest along the last axis in total order, and where they are.
+/// Lowers `top_k`: the `k` greatest elements along the last axis in total order, and their indices.
 fn top_k(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let (cx, ty) = (f.cx(), f.cx().ty(x));
@@ -634,7 +639,8 @@ fn top_k(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         .collect())
 }
 
-/// The `top_k` first of several operands by the comparator that it calls, of the first one.
+/// Lowers `ApproxTopK`: the first `top_k` elements of several operands, ordered by the first one
+/// with the called comparator.
 fn approx_top_k(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let all = f.operands(op)?;
     let setting = |name: &str| {

@@ -1,9 +1,9 @@
-//! Products of sparse matrices as JAX calls them on the CPU: rows are compressed (CSR).
+//! Products with sparse matrices in CSR format, as JAX calls them on the CPU.
 //!
 //! ```text
 //! y[i] = sum over k from rows[i] to rows[i + 1] of data[k] x[columns[k]]
 //! ```
-//! Written as a gather, a product and a scatter, so every derivative follows.
+//! Emitted as a gather, a product and a scatter, so it is differentiable.
 
 use super::function::{FunctionLowering, one};
 use super::row::LoweringRule;
@@ -12,13 +12,13 @@ use cotangent_core::ops::{Bounds, Combine, Running, Scatter, Windows};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Result, Type, bail};
 
-/// The routine of this name.
+/// The rule of a routine by its target.
 pub fn routine(target: &str) -> Option<LoweringRule> {
     matches!(target, "cpu_csr_sparse_dense_ffi" | "cpu_csr_sparse_dense")
         .then_some(LoweringRule::Custom(csr))
 }
 
-/// Adds elements, or parts along the first axis, at these places.
+/// A scatter that adds elements, or slices along the first axis, at given indices.
 fn adding(rank: usize) -> Scatter {
     let windows = Windows {
         window: (1..rank).collect(),
@@ -36,7 +36,8 @@ fn adding(rank: usize) -> Scatter {
     }
 }
 
-/// Elements, where each row begins (and the last one ends), columns, and a vector or a matrix.
+/// Lowers a product with a CSR matrix. Operands: elements, row offsets, column indices, and a
+/// vector or a matrix.
 fn csr(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [data, rows, columns, x] = f.take(op)?;
     let cx = f.cx();
@@ -56,8 +57,8 @@ fn csr(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
             op.name
         );
     }
-    // Element k lies in the row that as many rows begin before: what lies before the first or
-    // behind the last is in none.
+    // The row of element k is the number of row offsets at or before k, minus 1. Elements outside
+    // all rows get an index out of bounds.
     let line = Type::new(DType::I64, td.shape.to_vec());
     let starts = cx.convert(rows, DType::I64);
     let begun = cx.op(
@@ -69,7 +70,7 @@ fn csr(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         ],
     );
     let row = cx.sub(cx.cumulative(Running::Sum, begun, 0), cx.full(&line, 1i64));
-    // A negative index names no row either.
+    // The index -1 is out of bounds, too.
     let taken = cx.take(x, columns, 0, Bounds::Clip);
     let (ta, dims) = (cx.ty(taken), [0]);
     let scale = cx.broadcast_in_dim(cx.convert(data, ta.dtype), &ta.shape, &dims);

@@ -1,5 +1,5 @@
-//! Special functions, Fourier transforms, random bits and others that are one operation of the core
-//! with attributes.
+//! Operations with attributes that have a direct counterpart in the core: special functions, bit
+//! casts, Fourier transforms, random bits.
 
 use super::attributes::{attribute, find, sizes};
 use super::function::{FunctionLowering, one};
@@ -61,7 +61,8 @@ fn binary(
     one(write(f.cx(), x, y))
 }
 
-/// `chlo.polygamma`: the order is an operand; where it is not one constant, by zeta.
+/// Lowers `chlo.polygamma`. The order is an operand; unless it is a constant, the zeta function is
+/// used.
 fn polygamma(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [order, x] = f.take(op)?;
     let cx = f.cx();
@@ -106,8 +107,8 @@ fn bitcast(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(mantissa_of(f, x, to).map_or(y, |of| scaled(f.cx(), of, y)))
 }
 
-/// The float whose exponent was replaced to make these bits: `(bits & !exponent) | constant`, as
-/// `frexp` is written.
+/// The float whose exponent bits were replaced to compute `bits`:
+/// `(bits of the float & !exponent) | constant`, JAX's form of `frexp`.
 fn mantissa_of(f: &FunctionLowering<'_>, bits: Val, to: DType) -> Option<Val> {
     let exponent: i128 = match to {
         DType::F64 => 0x7FF << 52,
@@ -121,7 +122,7 @@ fn mantissa_of(f: &FunctionLowering<'_>, bits: Val, to: DType) -> Option<Val> {
         Scalar::I(i) => Some(i & all),
         _ => None,
     };
-    // The operand of a bitwise operation with a constant, and that.
+    // The operand of a bitwise operation with a constant, and the constant.
     let masked = |v: Val, is: Binary| {
         let x = f
             .with_def(v, |op, x| {
@@ -144,15 +145,15 @@ fn mantissa_of(f: &FunctionLowering<'_>, bits: Val, to: DType) -> Option<Val> {
     (f.cx().ty(of).dtype == to).then_some(of)
 }
 
-/// `y`, which is `x` times a power of two, as that product: so it has a derivative. Zeros,
-/// infinities and NaN stay.
+/// `y` expressed as `x` times a power of two, so that it has a derivative. Zeros, infinities and
+/// NaN are unchanged.
 fn scaled(cx: &dyn Emit, x: Val, y: Val) -> Val {
     let factor = cx.stop_gradient(cx.div(y, x));
     let product = cx.mul(x, factor);
     cx.select(cx.compare(product, Comparison::Eq, y), product, y)
 }
 
-/// `format = e5m10`, or two attributes.
+/// Lowers `reduce_precision`, with `format = e5m10` or two attributes.
 fn reduce_precision(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let wrong = || attribute(op, "format", "a format like e5m10");
@@ -180,7 +181,7 @@ fn reduce_precision(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals
     one(f.cx().reduce_precision(x, exponent, mantissa))
 }
 
-/// Transforms over the last axes; the extent of the last one is that of the real side.
+/// Lowers `fft`: a transform over the last axes. The last `length` is the extent of the real side.
 fn fft(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let cx = f.cx();
@@ -197,7 +198,7 @@ fn fft(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         ));
     };
     let axes: Vec<usize> = (first..ty.rank()).collect();
-    // The text says the extents of the side that is whole.
+    // `length` must equal the extents of the operand, except for the last one of IRFFT.
     let whole = if kind == Some("IRFFT") {
         length.len().saturating_sub(1)
     } else {
@@ -215,7 +216,7 @@ fn fft(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     })
 }
 
-/// The state and the bits.
+/// Lowers `rng_bit_generator`: the new state, and random bits.
 fn rng_bit_generator(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [state] = f.take(op)?;
     let (cx, bits) = (f.cx(), f.result(op, 1)?);

@@ -1,4 +1,4 @@
-//! The operations by name.
+//! The lowering table: rules by operation name.
 
 use super::attributes::attribute;
 use super::function::{self, FunctionLowering};
@@ -37,19 +37,19 @@ fn table() -> &'static FxHashMap<&'static str, LoweringRule> {
     })
 }
 
-/// How the operation of this name without its dialect is lowered.
+/// The rule of the operation of this name, without its dialect.
 fn find(name: &str) -> Option<LoweringRule> {
     table().get(name).copied()
 }
 
-/// Writes one operation.
+/// Lowers one operation.
 pub fn lower(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let known = ["stablehlo.", "chlo.", "mhlo."]
         .iter()
         .find_map(|d| op.name.strip_prefix(d));
     let how = match op.name {
         "func.call" => Some(LoweringRule::Custom(control::call)),
-        // One device: what says where a value lives changes nothing.
+        // There is one device: shardings have no effect.
         "sdy.sharding_constraint" | "sdy.reshard" | "sdy.propagation_barrier" => {
             Some(LoweringRule::Custom(control::identity))
         }
@@ -68,7 +68,7 @@ pub fn lower(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
 }
 
-/// Writes an operation in this way.
+/// Lowers an operation by this rule.
 fn apply(f: &FunctionLowering<'_>, op: &Operation<'_>, how: LoweringRule) -> Result<Vals> {
     match how {
         LoweringRule::Unary(u) => {
@@ -86,7 +86,7 @@ fn apply(f: &FunctionLowering<'_>, op: &Operation<'_>, how: LoweringRule) -> Res
     }
 }
 
-/// Targets that change nothing on one device.
+/// Custom calls that are the identity on one device.
 const IDENTITIES: [&str; 8] = [
     "Sharding",
     "SPMDFullToShardShape",
@@ -98,7 +98,7 @@ const IDENTITIES: [&str; 8] = [
     "xla.sdy.LocalToGlobalShape",
 ];
 
-/// Targets that check what has been checked already, or show where values lie.
+/// Custom calls that check shapes or values, or print shardings. They are dropped.
 const ASSERTIONS: [&str; 3] = ["shape_assertion", "check.eq", "InspectSharding"];
 
 fn custom_call(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
@@ -114,7 +114,7 @@ fn custom_call(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     if needed::is_callback(target) {
         return callbacks::callback(f, op, target);
     }
-    // Operations of other dialects travel as custom calls: `mhlo.erf`, `stablehlo.dynamic_..`.
+    // Operations of other dialects occur as custom calls: `mhlo.erf`, `stablehlo.dynamic_..`.
     let name = ["mhlo.", "chlo.", "stablehlo."]
         .iter()
         .find_map(|d| target.strip_prefix(d))

@@ -1,4 +1,4 @@
-//! Attributes: numbers, words, lists, dictionaries, constants, and those of dialects.
+//! Parser of attributes: numbers, words, lists, dictionaries, constants and dialect attributes.
 
 use super::{Parser, fail, symbol};
 use crate::ast::{Attr, Dense, Elements, NamedAttrs, Number, Ty};
@@ -7,7 +7,7 @@ use cotangent_core::Result;
 use std::rc::Rc;
 
 impl<'a> Parser<'a> {
-    /// `{a = 1 : i64, b}`, which is next.
+    /// Parses `{a = 1 : i64, b}`.
     pub(super) fn attr_dict(&mut self) -> Result<NamedAttrs<'a>> {
         let mut out = Vec::new();
         self.expect(b'{')?;
@@ -27,7 +27,7 @@ impl<'a> Parser<'a> {
         Ok(out)
     }
 
-    /// `<{a = 1}>`, if it is next.
+    /// Parses `<{a = 1}>`, if it is next.
     pub(super) fn properties(&mut self) -> Result<NamedAttrs<'a>> {
         if !self.eat(b'<')? {
             return Ok(Vec::new());
@@ -37,7 +37,7 @@ impl<'a> Parser<'a> {
         Ok(out)
     }
 
-    /// `#name = attribute`; locations are skipped.
+    /// Parses `#name = attribute`. Locations are skipped.
     pub(super) fn attr_alias(&mut self) -> Result<()> {
         let name = self.bump()?.text;
         self.expect(b'=')?;
@@ -51,8 +51,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// An attribute, which is next. With `typed`, a colon and a type may follow a number or a
-    /// string.
+    /// Parses an attribute. With `typed`, a colon and a type may follow a number or a string.
     pub(super) fn attr(&mut self, typed: bool) -> Result<Attr<'a>> {
         let tok = self.tok;
         match tok.kind {
@@ -139,7 +138,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `[a, b]`, and products of lists: `[0] x [1]`, `[b, f, 0]x[o, i, 0]->[b, f, 0]`.
+    /// Parses `[a, b]` and products of lists: `[0] x [1]`, `[b, f, 0]x[o, i, 0]->[b, f, 0]`.
     fn list(&mut self, typed: bool) -> Result<Attr<'a>> {
         let first = self.plain_list(typed)?;
         if !self.is_word("x") {
@@ -158,7 +157,7 @@ impl<'a> Parser<'a> {
         let mut out = Vec::new();
         self.expect(b'[')?;
         self.comma_list(b']', |p| {
-            // `?` stands for an extent that is not known.
+            // `?` is an unknown extent.
             let a = if p.eat(b'?')? {
                 Attr::Skipped
             } else {
@@ -171,7 +170,7 @@ impl<'a> Parser<'a> {
         Ok(Attr::List(out.into()))
     }
 
-    /// The rest of `0:4:2`.
+    /// Parses the rest of `0:4:2` after its first number.
     fn range(&mut self, first: Attr<'a>) -> Result<Attr<'a>> {
         let mut all = vec![first];
         while self.eat(b':')? {
@@ -181,7 +180,7 @@ impl<'a> Parser<'a> {
         Ok(Attr::Product(all.into()))
     }
 
-    /// `array<i64: 0, 1>`, behind the word.
+    /// Parses `array<i64: 0, 1>` after the word `array`.
     fn array(&mut self) -> Result<Attr<'a>> {
         self.expect(b'<')?;
         self.expect_kind(TokenKind::Word, "an element type")?;
@@ -197,8 +196,8 @@ impl<'a> Parser<'a> {
         Ok(Attr::List(out.into()))
     }
 
-    /// `#alias`, `#stablehlo<precision DEFAULT>`, `#stablehlo.gather<a = 1>`; other dialects are
-    /// skipped.
+    /// Parses `#alias`, `#stablehlo<precision DEFAULT>` or `#stablehlo.gather<a = 1>`. Attributes
+    /// of other dialects are skipped.
     fn dialect_attr(&mut self) -> Result<Attr<'a>> {
         let tok = self.bump()?;
         if !self.is(b'<') {
@@ -218,7 +217,7 @@ impl<'a> Parser<'a> {
         Ok(Attr::Skipped)
     }
 
-    /// `<a = 1, b = [2]>`; `<kind VALUE>` is the word `VALUE`.
+    /// Parses `<a = 1, b = [2]>`. `<kind VALUE>` becomes the word `VALUE`.
     fn record(&mut self) -> Result<Attr<'a>> {
         let mut out: NamedAttrs<'a> = Vec::new();
         self.expect(b'<')?;
@@ -258,7 +257,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `dense<..> : type`, behind the word.
+    /// Parses `dense<..> : type` after the word `dense`.
     fn dense(&mut self) -> Result<Attr<'a>> {
         let pos = self.tok.pos;
         self.expect(b'<')?;
@@ -272,7 +271,7 @@ impl<'a> Parser<'a> {
         self.constant(elements, pos)
     }
 
-    /// The type of a constant behind its elements.
+    /// Parses the type after the elements of a constant.
     fn constant(&mut self, elements: Elements<'a>, pos: crate::lexer::Pos) -> Result<Attr<'a>> {
         let ty: Option<Ty> = if self.eat(b':')? {
             Some(self.ty()?)
@@ -282,7 +281,7 @@ impl<'a> Parser<'a> {
         Ok(Attr::Dense(Rc::new(Dense { pos, elements, ty })))
     }
 
-    /// `1.5`, `true`, `0x7FC00000`, `(1.0, 2.0)`.
+    /// Parses `1.5`, `true`, `0x7FC00000` or `(1.0, 2.0)`.
     fn number(&mut self) -> Result<Number<'a>> {
         if !self.eat(b'(')? {
             return Ok(Number {
@@ -305,7 +304,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Nested lists of numbers, all of one shape.
+    /// Parses nested lists of numbers. All lists of a level have the same length.
     fn dense_list(&mut self) -> Result<Elements<'a>> {
         const MAX_RANK: usize = 64;
         let (mut values, mut extents, mut counts) =
@@ -351,7 +350,7 @@ impl<'a> Parser<'a> {
                 }
             }
             if !self.is(b']') && !counts.is_empty() && !self.is(b'[') {
-                // Between entries; after an opening bracket an entry follows at once.
+                // A comma stands between entries only, not after an opening bracket.
                 self.eat(b',')?;
             }
         }

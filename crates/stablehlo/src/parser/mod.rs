@@ -1,7 +1,7 @@
-//! Text to [`ast`](crate::ast): modules, functions, regions, and the names of values.
+//! Parser from text to [`ast`](crate::ast): modules, functions, regions and names of values.
 //!
-//! One token of lookahead, one pass. Recursion follows nesting only (regions, attributes, types),
-//! which is limited.
+//! It makes one pass with one token of lookahead. It recurses over regions, attributes and types,
+//! whose nesting depth is limited.
 
 mod attribute;
 mod operation;
@@ -13,12 +13,12 @@ use cotangent_core::{Code, Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
-/// How deep regions may nest: what the graph allows, and a function and a module around it.
+/// Maximum nesting depth of regions: the limit of graphs, plus a function and a module.
 const MAX_REGIONS: usize = cotangent_core::MAX_DEPTH as usize + 2;
-/// How deep modules may nest.
+/// Maximum nesting depth of modules.
 const MAX_MODULES: usize = 8;
 
-/// Reads a text.
+/// Parses a text.
 pub fn parse(text: &str) -> Result<ParsedModule<'_>> {
     let mut lexer = Lexer::new(text)?;
     let tok = lexer.next()?;
@@ -43,41 +43,42 @@ pub fn parse(text: &str) -> Result<ParsedModule<'_>> {
     }
 }
 
-/// A region that is being read.
+/// A region being parsed.
 struct Open {
     first: Id,
     captures: Vec<Id>,
     seen: FxHashSet<Id>,
-    /// Length of the undo log when it was opened.
+    /// Length of `Parser::undo` when the region was opened.
     undo: usize,
 }
 
-/// The values that a name stands for: the first, and how many.
+/// The values of a name: the first value and their number.
 type NamedValues = (Id, u32);
 
 struct Parser<'a> {
     lexer: Lexer<'a>,
-    /// The token that is next.
+    /// The next token.
     tok: Token<'a>,
     module: ParsedModule<'a>,
     /// Tensor types by their text.
     types: FxHashMap<&'a str, Ty>,
     attr_aliases: FxHashMap<&'a str, Attr<'a>>,
     type_aliases: FxHashMap<&'a str, Ty>,
-    /// Within the definition of an alias compound aliases are not followed: they could double at
-    /// every step.
+    /// Whether the definition of an alias is being parsed. Compound aliases are not expanded there:
+    /// each could double the size.
     in_alias: bool,
-    /// Nesting of attributes and types.
+    /// Current nesting depth of attributes and types.
     depth: usize,
     scope: FxHashMap<&'a str, NamedValues>,
-    /// Names in the order of their definitions: a region takes its own out again.
+    /// Names in the order of their definitions. The end of a region removes the names defined in
+    /// it.
     undo: Vec<&'a str>,
     open: Vec<Open>,
     values: Id,
 }
 
 impl<'a> Parser<'a> {
-    /// Takes the next token.
+    /// Consumes the next token.
     fn bump(&mut self) -> Result<Token<'a>> {
         let next = self.lexer.next()?;
         Ok(std::mem::replace(&mut self.tok, next))
@@ -91,7 +92,7 @@ impl<'a> Parser<'a> {
         self.tok.kind == TokenKind::Word && self.tok.text == w
     }
 
-    /// Takes a character if it is next.
+    /// Consumes a character if it is next.
     fn eat(&mut self, c: u8) -> Result<bool> {
         let yes = self.is(c);
         if yes {
@@ -130,7 +131,7 @@ impl<'a> Parser<'a> {
         )
     }
 
-    /// Runs `f` one level deeper; an error where that is too deep.
+    /// Runs `f` one nesting level deeper, or returns an error if that exceeds the limit.
     fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         const MAX_NESTED: usize = 40;
         self.depth += 1;
@@ -143,7 +144,7 @@ impl<'a> Parser<'a> {
         r
     }
 
-    /// `item, item, ..` up to a closing character, which is taken.
+    /// Parses `item, item, ..` up to and including a closing character.
     fn comma_list(
         &mut self,
         close: u8,
@@ -158,7 +159,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Skips a bracket that is next and everything up to its partner.
+    /// Skips the next token, a bracket, and everything up to its matching bracket.
     fn skip_balanced(&mut self) -> Result<()> {
         let (mut depth, from) = (0usize, self.tok.pos);
         loop {
@@ -174,7 +175,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `loc(..)`, if it is next.
+    /// Skips `loc(..)`, if it is next.
     fn skip_loc(&mut self) -> Result<()> {
         if self.eat_word("loc")? {
             if !self.is(b'(') {
@@ -185,7 +186,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// What stands in a module, up to its end.
+    /// Parses the items of a module, up to its end.
     fn items(&mut self, modules: usize) -> Result<()> {
         if modules > MAX_MODULES {
             return Err(Error::new(Code::Limit, "modules nest too deeply").at(self.tok.pos.into()));
@@ -249,15 +250,15 @@ impl<'a> Parser<'a> {
         self.skip_loc()
     }
 
-    /// Takes note of what stands on a module, at this place.
+    /// Records the attributes of a module and their position.
     fn module_attrs(&mut self, attrs: NamedAttrs<'a>, pos: Pos) {
         self.module
             .attrs
             .extend(attrs.into_iter().map(|(name, value)| (name, value, pos)));
     }
 
-    /// An operation of a module that says nothing about values: up to the end of its line, brackets
-    /// balanced.
+    /// Skips a module-level operation that does not affect values: up to the end of its line, with
+    /// balanced brackets.
     fn skip_item(&mut self) -> Result<()> {
         let line = self.tok.pos.line;
         loop {
@@ -274,7 +275,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `{-# dialect_resources: { builtin: { name: "0x.." } } #-}`: the strings by name.
+    /// Parses `{-# dialect_resources: { builtin: { name: "0x.." } } #-}`: strings by name.
     fn resources(&mut self) -> Result<()> {
         let start = self.bump()?.pos;
         let mut name = "";
@@ -293,7 +294,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `func.func public @f(%x: t {..}) -> (t {..}) attributes {..} { .. }`.
+    /// Parses `func.func public @f(%x: t {..}) -> (t {..}) attributes {..} { .. }`.
     fn pretty_function(&mut self) -> Result<()> {
         let pos = self.bump()?.pos;
         let public = !self.eat_word("private")?;
@@ -351,7 +352,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Attributes and a location of an argument.
+    /// Skips the attributes and the location of an argument.
     fn decorations(&mut self) -> Result<()> {
         if self.is(b'{') {
             self.attr_dict()?;
@@ -359,6 +360,7 @@ impl<'a> Parser<'a> {
         self.skip_loc()
     }
 
+    /// Parses the generic form of a function.
     /// `"func.func"() <{sym_name = "f", function_type = (t) -> t}> ({ ^bb0(%x: t): .. }) : () -> ()`.
     fn generic_function(&mut self) -> Result<()> {
         let pos = self.bump()?.pos;
@@ -385,7 +387,7 @@ impl<'a> Parser<'a> {
         };
         let public = attr("sym_visibility").and_then(Attr::word) != Some("private");
         let results = f.1.clone();
-        // A function without a body has an empty region here.
+        // In the generic form, a function without a body has an empty region.
         let body = Some(body).filter(|b| !b.ops.is_empty());
         let f = Function {
             name: name.clone(),
@@ -398,7 +400,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Functions see no values of others.
+    /// Resets the scope: a function cannot use values of another one.
     fn start_function(&mut self) {
         self.scope.clear();
         self.undo.clear();
@@ -406,7 +408,7 @@ impl<'a> Parser<'a> {
         self.values = 0;
     }
 
-    /// `{ ^bb0(..): ops }`. Arguments are given, or those of the block label.
+    /// Parses `{ ^bb0(..): ops }`. The arguments are `args`, or those of the block label.
     fn region(&mut self, args: &[(Token<'a>, Ty)]) -> Result<Region<'a>> {
         let pos = self.tok.pos;
         self.expect(b'{')?;
@@ -465,7 +467,7 @@ impl<'a> Parser<'a> {
         Ok(region)
     }
 
-    /// `^bb0(%x: t, %y: t):`.
+    /// Parses `^bb0(%x: t, %y: t):`.
     fn block_args(&mut self) -> Result<Vec<(Token<'a>, Ty)>> {
         self.bump()?;
         let mut args = Vec::new();
@@ -481,7 +483,7 @@ impl<'a> Parser<'a> {
         Ok(args)
     }
 
-    /// Gives the next `count` values a name.
+    /// Defines a name for the next `count` values.
     fn define(&mut self, name: &Token<'a>, count: u32) -> Result<Id> {
         let first = self.values;
         if self.scope.contains_key(name.text) {
@@ -497,7 +499,7 @@ impl<'a> Parser<'a> {
         Ok(first)
     }
 
-    /// `%x` or `%x#1`, which is next.
+    /// Parses `%x` or `%x#1`.
     fn value(&mut self) -> Result<Id> {
         let name = self.expect_kind(TokenKind::Value, "a value, `%name`")?;
         let (first, count) = match self.scope.get(name.text) {
@@ -547,7 +549,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A symbol's name: without quotes.
+/// The name of a symbol, without quotes.
 fn symbol(text: &str) -> Cow<'_, str> {
     if text.starts_with('"') {
         unquote(text).into()
@@ -556,7 +558,7 @@ fn symbol(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The error of something at a place.
+/// A syntax error at a position, as a result.
 fn fail<T>(pos: Pos, message: impl Into<String>) -> Result<T> {
     Err(syntax(pos, message))
 }

@@ -1,8 +1,7 @@
-//! Operations, in the generic form and in the pretty one.
+//! Parser of operations, in the generic and the pretty form.
 //!
-//! The pretty forms have one grammar here, wider than any of them: operands, words, `name = value`,
-//! dictionaries and lists in any order up to a colon and the types. Only `reduce` and `while` need
-//! more.
+//! One grammar accepts all pretty forms: operands, words, `name = value`, dictionaries and lists in
+//! any order, then a colon and the types. Only `reduce` and `while` have grammars of their own.
 
 use super::{Parser, fail};
 use crate::ast::{Attr, Operation, Region, Signature, Ty};
@@ -11,7 +10,7 @@ use cotangent_core::Result;
 use smallvec::{SmallVec, smallvec};
 
 impl<'a> Parser<'a> {
-    /// One operation, which is next.
+    /// Parses one operation.
     pub(super) fn operation(&mut self) -> Result<Operation<'a>> {
         let pos = self.tok.pos;
         let mut names: SmallVec<[(Token<'a>, u32); 2]> = SmallVec::new();
@@ -74,7 +73,7 @@ impl<'a> Parser<'a> {
         Ok(op)
     }
 
-    /// `"name"(%a) <{..}> ({..}) {..} : (t) -> t`.
+    /// Parses `"name"(%a) <{..}> ({..}) {..} : (t) -> t`.
     fn generic(&mut self, op: &mut Operation<'a>) -> Result<()> {
         self.bump()?;
         self.expect(b'(')?;
@@ -134,7 +133,7 @@ impl<'a> Parser<'a> {
                         let value = self.nested(|p| p.attr(false))?;
                         op.attrs.push((tok.text.into(), value));
                     } else {
-                        // A constant brings its type along.
+                        // The type of a constant follows its elements.
                         let done = matches!(&value, Attr::Dense(d) if d.ty.is_some());
                         op.attrs.push(("".into(), value));
                         if done {
@@ -170,7 +169,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `while(%i = %a, %j = %b) : t, t attributes {..} cond {..} do {..}`.
+    /// Parses `while(%i = %a, %j = %b) : t, t attributes {..} cond {..} do {..}`.
     fn pretty_while(&mut self, op: &mut Operation<'a>) -> Result<()> {
         let mut names = Vec::new();
         self.expect(b'(')?;
@@ -212,9 +211,9 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `reduce(%x init: %a) applies stablehlo.add across dimensions = [0] : ..`, or with
-    /// `reducer(..) {..}` behind it. Operands are ordered as in the generic form: inputs, then
-    /// their initial values.
+    /// Parses `reduce(%x init: %a) applies stablehlo.add across dimensions = [0] : ..`, or the form
+    /// followed by `reducer(..) {..}`. Operands are ordered as in the generic form: inputs, then
+    /// initial values.
     fn pretty_reduce(&mut self, op: &mut Operation<'a>) -> Result<()> {
         let mut inits = Vec::new();
         while self.eat(b'(')? {
@@ -250,8 +249,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `(%a: t, %b: t) (%c: t, %d: t) {..}`: the pair of every operand. The block has all first
-    /// ones, then the others.
+    /// Parses `(%a: t, %b: t) (%c: t, %d: t) {..}`: one pair of arguments per operand. The block
+    /// takes all first arguments, then all second ones.
     fn reducer(&mut self) -> Result<Region<'a>> {
         let (mut first, mut second) = (Vec::new(), Vec::new());
         while self.eat(b'(')? {
@@ -278,7 +277,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Words that begin the next operation.
+/// Whether a word begins the next operation.
 fn starts_operation(word: &str) -> bool {
     word.contains('.') || matches!(word, "return" | "call")
 }

@@ -1,4 +1,4 @@
-//! Types: `tensor<2x?xf32>`, `!stablehlo.token`, functions. Encodings are skipped.
+//! Parser of types: `tensor<2x?xf32>`, `!stablehlo.token`, function types. Encodings are skipped.
 
 use super::Parser;
 use crate::ast::{Narrow, Signature, Ty};
@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 
 impl<'a> Parser<'a> {
-    /// A type, which is next.
+    /// Parses a type.
     pub(super) fn ty(&mut self) -> Result<Ty> {
         match self.tok.kind {
             TokenKind::Word if self.tok.text == "tensor" => self.tensor(),
@@ -51,7 +51,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `(a, b)`.
+    /// Parses `(a, b)`.
     fn ty_list(&mut self) -> Result<Vec<Ty>> {
         let mut out = Vec::new();
         self.expect(b'(')?;
@@ -62,7 +62,7 @@ impl<'a> Parser<'a> {
         Ok(out)
     }
 
-    /// The text between angle brackets, the first of which is next.
+    /// The text between angle brackets. The opening bracket is the next token.
     fn raw(&mut self) -> Result<&'a str> {
         let text = self.lexer.raw_type()?;
         self.bump()?;
@@ -83,7 +83,7 @@ impl<'a> Parser<'a> {
         Ok(t)
     }
 
-    /// `!name = type`.
+    /// Parses `!name = type`.
     pub(super) fn type_alias(&mut self) -> Result<()> {
         let name = self.bump()?.text;
         self.expect(b'=')?;
@@ -92,7 +92,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `: a, b`, `: (a, b) -> c`, `: a -> b`, if a colon is next.
+    /// Parses `: a, b`, `: (a, b) -> c` or `: a -> b`, if a colon is next.
     pub(super) fn signature(&mut self) -> Result<Signature> {
         if !self.eat(b':')? {
             return Ok(Signature::None);
@@ -119,7 +119,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// `2x?xf32, #encoding`, without the brackets.
+/// Parses `2x?xf32, #encoding`, the text between the brackets.
 fn tensor_type(text: &str, pos: Pos) -> Result<Ty> {
     let wrong = || syntax(pos, format!("`tensor<{text}>` is not a tensor type"));
     let (mut rest, mut dims) = (text.trim(), Vec::new());
@@ -151,8 +151,7 @@ fn tensor_type(text: &str, pos: Pos) -> Result<Ty> {
     if name.is_empty() {
         return Err(wrong());
     }
-    // Other element types stand in attributes that nobody reads; a value of one is refused where it
-    // is made.
+    // Other element types occur in ignored attributes. Lowering rejects values of such types.
     Ok(
         match DType::parse(name).filter(|_| !matches!(name, "bool" | "c64" | "c128")) {
             Some(dtype) => Ty::Tensor(Type::new(dtype, dims)),

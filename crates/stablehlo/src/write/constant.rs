@@ -1,5 +1,5 @@
-//! Constants: lists of short decimals that read back to the same bits, bits in hexadecimal where
-//! there is no decimal, bytes in memory order where there are many.
+//! Constants: lists of shortest decimals that parse to the same bits, hexadecimal bits for values
+//! without a decimal, and bytes in memory order for large arrays.
 
 use super::text::{TextEmitter, show};
 use cotangent_core::dtype::Kind;
@@ -7,7 +7,8 @@ use cotangent_core::ops::{Constant, Value};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Array, DType, Dim, Emit, Result, Scalar, Type, Wide, bf16, f16};
 
-/// Constants with more elements are blobs.
+/// Maximum number of elements of a constant that is written as a list. Larger ones are written as
+/// bytes.
 const MAX_LISTED_ELEMENTS: usize = 32;
 
 pub fn write(t: &TextEmitter<'_>, c: &Constant) -> Result<Vals> {
@@ -24,7 +25,7 @@ pub fn write(t: &TextEmitter<'_>, c: &Constant) -> Result<Vals> {
     )]))
 }
 
-/// A number or an extent, repeated to a shape that is known when the program runs.
+/// A number or an extent, broadcast to a symbolic shape.
 fn spread(t: &TextEmitter<'_>, value: &Value, ty: &Type) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let one = match value {
@@ -49,7 +50,7 @@ fn scalar(s: Scalar, dtype: DType) -> String {
     }
 }
 
-/// A float with a point, or its bits.
+/// A float as a decimal with a point, or its bits in hexadecimal.
 fn float(x: f64, dtype: DType) -> String {
     if !x.is_finite() {
         return match dtype {
@@ -91,7 +92,7 @@ fn dense(a: &Array) -> String {
     format!("dense<{}>", nested(shape, 0, &at))
 }
 
-/// Lists in lists, for the elements from `from` on.
+/// Nested lists of the elements that start at index `from`.
 fn nested(shape: &[usize], from: usize, at: &dyn Fn(usize) -> String) -> String {
     match shape {
         [] => at(from),
@@ -103,7 +104,7 @@ fn nested(shape: &[usize], from: usize, at: &dyn Fn(usize) -> String) -> String 
     }
 }
 
-/// Elements as bytes, little-endian.
+/// Elements as little-endian bytes.
 fn bytes(w: &Wide, dtype: DType) -> Vec<u8> {
     let float = |x: f64| match dtype.real() {
         DType::F16 => f16::from_f64(x).to_le_bytes().to_vec(),

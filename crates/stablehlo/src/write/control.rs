@@ -1,5 +1,5 @@
-//! Calls, branches and loops. A scan is written as JAX writes one: a counter, rows read and written
-//! at it.
+//! Calls, branches and loops. A scan is written in JAX's form: a `while` with a counter that
+//! indexes rows.
 
 use super::text::{TextEmitter, WrittenRegion, shown, tuple};
 use cotangent_core::ops::{
@@ -10,7 +10,8 @@ use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Function, Result, Type};
 use std::sync::Arc;
 
-/// A call of a function of its own, or its equations where the types around it say more.
+/// Writes a call of a function. Inlines it if its printed types differ from those of the call, or
+/// if it has no results.
 pub fn call(t: &TextEmitter<'_>, f: &Arc<Function>, x: &[Val], y: Vec<Type>) -> Vals {
     let cx: &dyn Emit = t;
     let types = t.types(x);
@@ -32,7 +33,7 @@ pub fn call(t: &TextEmitter<'_>, f: &Arc<Function>, x: &[Val], y: Vec<Type>) -> 
     t.line(&text, y)
 }
 
-/// Branches use what is around them. An index out of range takes the nearest branch.
+/// Writes a branch. Regions capture values. An index out of range is clamped.
 pub fn switch(t: &TextEmitter<'_>, s: &Switch, x: &[Val], y: Vec<Type>) -> Vals {
     let cx: &dyn Emit = t;
     let branch = |f: &Arc<Function>| t.region(&[], |_| cx.inline(f, &x[1..]));
@@ -64,7 +65,7 @@ pub fn switch(t: &TextEmitter<'_>, s: &Switch, x: &[Val], y: Vec<Type>) -> Vals 
     t.line(&text, y)
 }
 
-/// `while`, over these values.
+/// Writes a `while` with these carries.
 fn repeat(
     t: &TextEmitter<'_>,
     init: &[Val],
@@ -102,7 +103,7 @@ pub fn while_loop(t: &TextEmitter<'_>, w: &While, x: &[Val]) -> Result<Vals> {
         );
         return Ok(y[nc + nb..].into());
     };
-    // How many steps there are is found by taking them; then there is room for what they save.
+    // A first loop counts the steps; then the stacked results can be allocated.
     let (carry, index) = (w.carry(), Type::scalar(DType::I64));
     let (zero, one) = (cx.full(&index, 0i64), |cx: &dyn Emit| cx.full(&index, 1i64));
     let counted = repeat(
@@ -143,7 +144,8 @@ pub fn while_loop(t: &TextEmitter<'_>, w: &While, x: &[Val]) -> Result<Vals> {
     Ok(y[first..].iter().copied().chain([alive]).collect())
 }
 
-/// The counter is the first carry; constants and stacked operands are carried unchanged.
+/// Writes a scan. The counter is the first carry; constants and scanned operands are carried
+/// unchanged.
 pub fn scan(t: &TextEmitter<'_>, s: &Scan, x: &[Val]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (n, first) = (s.carry, s.consts + s.carry);
@@ -163,7 +165,7 @@ pub fn scan(t: &TextEmitter<'_>, s: &Scan, x: &[Val]) -> Result<Vals> {
         Some(k) => Ok(cx.full(&index, k as i64)),
         None => Ok(cx.convert(t.extent_value(&s.length)?, DType::I64)),
     };
-    // Inside a region nothing can fail but through the emitter.
+    // Inside a region, errors are reported through the emitter.
     let steps = |cx: &dyn Emit| {
         length(cx).unwrap_or_else(|e| {
             cx.fail(e);
@@ -199,7 +201,7 @@ pub fn scan(t: &TextEmitter<'_>, s: &Scan, x: &[Val]) -> Result<Vals> {
         .into())
 }
 
-/// Starts of a window: `at` along the first axis.
+/// Start indices of a slice: `at` along the first axis, else 0.
 fn starts(cx: &dyn Emit, rank: usize, at: Val) -> Vec<Val> {
     let zero = cx.full_like(at, 0i64);
     (0..rank).map(|k| if k == 0 { at } else { zero }).collect()
@@ -226,7 +228,7 @@ fn put(cx: &dyn Emit, all: Val, v: Val, at: Val) -> Val {
     cx.dynamic_update_slice(all, cx.reshape(v, &shape), &starts(cx, ty.rank(), at))
 }
 
-/// A recurrence as a scan along its axis. The first factor is not used, so it is made zero.
+/// Writes a linear recurrence as a scan along its axis. The first factor is unused and set to zero.
 pub fn recurrence(t: &TextEmitter<'_>, r: &LinearRecurrence, x: &[Val]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(x[0]);
@@ -274,8 +276,8 @@ pub fn recurrence(t: &TextEmitter<'_>, r: &LinearRecurrence, x: &[Val]) -> Resul
     Ok(Vals::from_slice(&[cx.transpose(y[1], &back)]))
 }
 
-/// A scan over all updates: the place of each is read like a window of the numbers of all places, 0
-/// out of bounds.
+/// Writes a scan over all updates. The flat index of each, from 1, is gathered from an array of
+/// indices; it is 0 out of bounds.
 pub fn scatter_recurrence(t: &TextEmitter<'_>, s: &ScatterRecurrence, x: &[Val]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (ty, updates) = (cx.ty(x[0]), cx.ty(x[2]));

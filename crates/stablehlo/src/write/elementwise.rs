@@ -1,5 +1,5 @@
-//! Elementwise operations: the reader's table, read the other way, and formulas for those that
-//! StableHLO has no name for.
+//! Elementwise operations: the reader's table in reverse, and formulas for operations that
+//! StableHLO lacks.
 
 use super::text::{TextEmitter, show};
 use crate::lower::elementwise::ELEMENTWISE;
@@ -10,7 +10,7 @@ use cotangent_core::ops::{Binary, Comparison, Polygamma, Unary};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Emit, Result, Type, bail};
 
-/// Names of the dialect `chlo`.
+/// Operations of the dialect `chlo`.
 const CHLO: &[&str] = &[
     "acos",
     "acosh",
@@ -65,7 +65,7 @@ pub fn unary(t: &TextEmitter<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Val
         ),
         Unary::Real => return Ok(t.plain("stablehlo.real", &[x], y)),
         Unary::Imag => return Ok(t.plain("stablehlo.imag", &[x], y)),
-        // Part by part: a complex product would mix infinite parts.
+        // By real and imaginary part: a complex product would make NaN of infinite parts.
         Unary::Exp2 if dtype.is_complex() => {
             cx.exp(parts(cx, x, |cx, v| cx.scale_by(std::f64::consts::LN_2, v)))
         }
@@ -108,7 +108,7 @@ pub fn unary(t: &TextEmitter<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Val
     Ok(Vals::from_slice(&[written]))
 }
 
-/// The same of the real and the imaginary part.
+/// Applies a function to the real and the imaginary part.
 fn parts(cx: &dyn Emit, x: Val, f: fn(&dyn Emit, Val) -> Val) -> Val {
     cx.complex(f(cx, cx.real(x)), f(cx, cx.imag(x)))
 }
@@ -166,14 +166,14 @@ fn is_number(cx: &dyn Emit, x: Val, c: f64) -> Val {
     cx.compare(x, Comparison::Eq, cx.full_like(x, c))
 }
 
-/// `y`, and 0 where that is NaN and a factor is zero.
+/// `y`, or 0 where `y` is NaN and a factor is zero.
 fn strong_zero(cx: &dyn Emit, factor: Val, y: Val) -> Val {
     cx.select(cx.and(factor, cx.is_nan(y)), cx.full_like(y, 0i64), y)
 }
 
-/// A product that sums, where zero times anything is zero. What zeros and infinities make NaN is
-/// computed once more if there is any: from finite factors, and from where positive, negative and
-/// undefined infinite terms are. Complex products are plain.
+/// A contraction with strong zeros: zero times any value is zero. If a result is NaN, the
+/// contraction is computed again: from finite factors, and from masks of infinite and NaN terms.
+/// Complex products have ordinary zeros.
 pub fn without_zeros(
     cx: &dyn Emit,
     x: [Val; 2],
@@ -190,7 +190,7 @@ pub fn without_zeros(
         let number = |v: Val, c: f64| cx.full_like(v, c);
         let is = |v: Val, how: Comparison, c: f64| cx.compare(v, how, number(v, c));
         let one_where = |v: Val, there: Val| cx.select(there, number(v, 1.0), number(v, 0.0));
-        // Factors that are infinite of this sign, of this sign, NaN, or neither NaN nor zero.
+        // Masks of factors: infinite with this sign, of this sign, NaN, and nonzero.
         let infinite =
             |v: Val, sign: f64| one_where(v, is(v, Comparison::Eq, sign * f64::INFINITY));
         let signed = |v: Val, sign: f64| {
@@ -237,7 +237,7 @@ pub fn without_zeros(
         .into()
 }
 
-/// What follows `compare`: how elements of this type are compared.
+/// The comparison type of `compare` for an element type.
 fn kind(d: DType) -> &'static str {
     match d.kind() {
         Kind::Float | Kind::Complex => "FLOAT",
@@ -254,7 +254,7 @@ pub fn compare(t: &TextEmitter<'_>, c: Comparison, x: &[Val], y: Vec<Type>) -> V
     compare_as(t, c, x, y, kind(t.ty(x[0]).dtype))
 }
 
-/// A comparison in total order, if the type has NaN.
+/// A comparison in total order for floats, an ordinary one for other types.
 pub fn total(t: &TextEmitter<'_>, c: Comparison, a: Val, b: Val) -> Val {
     let ty = t.ty(a);
     let kind = if ty.dtype.is_float() {
@@ -285,7 +285,7 @@ pub fn select(t: &TextEmitter<'_>, x: &[Val], y: Vec<Type>) -> Vals {
     t.line(&text, y)
 }
 
-/// `x^n` by repeated squaring.
+/// Writes `x^n` by repeated squaring.
 pub fn integer_pow(t: &TextEmitter<'_>, x: Val, n: i64) -> Vals {
     let cx: &dyn Emit = t;
     let (mut power, mut left, mut y) = (x, n.unsigned_abs(), None);
@@ -312,7 +312,7 @@ pub fn polygamma(t: &TextEmitter<'_>, p: &Polygamma, x: Val, y: Vec<Type>) -> Va
     t.plain("chlo.polygamma", &[order, x], y)
 }
 
-/// To reals goes the real part, to booleans what is not zero.
+/// Writes a conversion. Complex to real takes the real part; to boolean compares with zero.
 pub fn convert(t: &TextEmitter<'_>, x: Val, y: Vec<Type>) -> Vals {
     let cx: &dyn Emit = t;
     let (from, to) = (cx.ty(x).dtype, y[0].dtype);

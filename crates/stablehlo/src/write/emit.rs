@@ -1,4 +1,4 @@
-//! The emitter of the writer: an operation becomes a line, or is written with simpler ones.
+//! The [`Emit`] implementation of the writer: an operation becomes a line, or is decomposed.
 
 use super::text::TextEmitter;
 use super::whole;

@@ -1,5 +1,5 @@
-//! Linear algebra: `cholesky` and `triangular_solve`, and calls of LAPACK as JAX writes them for
-//! the CPU. Signs, phases and the order of eigenvalues are then made those of the core.
+//! Linear algebra: `cholesky`, `triangular_solve`, and LAPACK calls in JAX's form for the CPU.
+//! Signs, phases and the order of eigenvalues are then normalized to those of the core.
 
 use super::text::{TextEmitter, show, tuple};
 use cotangent_core::ops::{
@@ -10,7 +10,7 @@ use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
 use std::sync::Arc;
 
-/// Writes an operation of linear algebra; `None` for any other.
+/// Writes an operation of linear algebra; `None` for other operations.
 pub fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: &[Type]) -> Result<Option<Vals>> {
     let cx: &dyn Emit = t;
     let routine = matches!(
@@ -19,7 +19,7 @@ pub fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: &[Type]) -> Result<Opti
     );
     let empty = |ty: &Type| ty.shape.iter().any(|d| d.is(0));
     if routine && empty(&t.ty(x[0])) {
-        // Nothing to factor: what has elements is orthogonal.
+        // An empty matrix has no factors; nonempty results are orthogonal matrices.
         let each = |ty: &Type| match &ty.shape[..] {
             [.., n, m] if n == m && !empty(ty) => cx.broadcast_to(cx.eye(ty.dtype, n), &ty.shape),
             _ => cx.zeros(ty),
@@ -63,20 +63,20 @@ fn one(v: Val) -> Vals {
     Vals::from_slice(&[v])
 }
 
-/// A value per matrix, or per vector, repeated along what follows.
+/// Broadcasts a value per matrix, or per vector, along the trailing axes.
 fn leading(cx: &dyn Emit, v: Val, like: &Type) -> Val {
     let dims: Vec<usize> = (0..cx.ty(v).rank()).collect();
     cx.broadcast_in_dim(v, &like.shape, &dims)
 }
 
-/// Numbers of the last axis, one for each column.
+/// Broadcasts a vector per matrix along columns: one number for each column.
 fn on_columns(cx: &dyn Emit, v: Val, like: &Type) -> Val {
     let rank = like.rank();
     let dims: Vec<usize> = (0..rank - 2).chain([rank - 1]).collect();
     cx.broadcast_in_dim(v, &like.shape, &dims)
 }
 
-/// NaN also for what has not converged: nothing can fail there.
+/// Replaces the result by NaN where the condition is false. StableHLO cannot raise an error.
 fn guard(cx: &dyn Emit, x: &[Val]) -> Val {
     let ty = cx.ty(x[0]);
     cx.select(leading(cx, x[1], &ty), x[0], cx.full(&ty, f64::NAN))
@@ -123,7 +123,8 @@ fn triangular_solve(t: &TextEmitter<'_>, s: &TriangularSolve, x: &[Val], y: &[Ty
     t.line(&text, y.to_vec())
 }
 
-/// Column-major matrices, row-major anything else: `dense<[0, 1]> : tensor<2xindex>`.
+/// A layout attribute, `dense<[0, 1]> : tensor<2xindex>`: column-major for matrices, row-major for
+/// other arrays.
 fn layout(ty: &Type, batch: usize) -> String {
     let rank = ty.rank();
     let mut order: Vec<usize> = (0..rank).rev().collect();
@@ -138,7 +139,7 @@ fn layout(ty: &Type, batch: usize) -> String {
     format!("dense<{list}> : tensor<{rank}xindex>")
 }
 
-/// A routine of LAPACK; `real` and `complex` are its names.
+/// Calls a LAPACK routine. `real` and `complex` are its names.
 fn call(
     t: &TextEmitter<'_>,
     real: &str,
@@ -176,7 +177,7 @@ fn call(
     Ok(t.line(&text, y))
 }
 
-/// Leading extents, and those of the matrix.
+/// Batch extents, rows and columns.
 fn extents(ty: &Type) -> Result<(Vec<Dim>, usize, usize)> {
     match &ty.shape[..] {
         [lead @ .., m, n] => match (m.as_const(), n.as_const()) {
@@ -193,7 +194,7 @@ fn extents(ty: &Type) -> Result<(Vec<Dim>, usize, usize)> {
     }
 }
 
-/// A type with these leading extents and then these.
+/// A type with the extents `lead`, then `rest`.
 fn of(dtype: DType, lead: &[Dim], rest: &[usize]) -> Type {
     Type::new(
         dtype,
@@ -204,7 +205,7 @@ fn of(dtype: DType, lead: &[Dim], rest: &[usize]) -> Type {
     )
 }
 
-/// Packed factors, exchanges from 0, the permutation.
+/// Writes `getrf`: packed factors, row swaps that count from 0, and the permutation.
 fn lu(t: &TextEmitter<'_>, a: Val) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(a);
@@ -254,7 +255,7 @@ fn lu(t: &TextEmitter<'_>, a: Val) -> Result<Vals> {
     Ok(Vals::from_slice(&[y[0], exchanges, perm]))
 }
 
-/// With the factors of the matrix.
+/// Solves a system with the LU factors of its matrix.
 fn solve(t: &TextEmitter<'_>, y: &[Val], b: Val) -> Result<Val> {
     let cx: &dyn Emit = t;
     t.sound()?;
@@ -281,7 +282,7 @@ fn solve(t: &TextEmitter<'_>, y: &[Val], b: Val) -> Result<Val> {
     ))
 }
 
-/// The diagonal of `U`, and whether the number of exchanges is odd.
+/// The diagonal of `U`, and whether the number of row swaps is odd.
 fn pivots(t: &TextEmitter<'_>, y: &[Val]) -> Result<(Val, Val)> {
     let cx: &dyn Emit = t;
     t.sound()?;
@@ -297,7 +298,7 @@ fn pivots(t: &TextEmitter<'_>, y: &[Val]) -> Result<(Val, Val)> {
     Ok((cx.diagonal(y[0]), odd))
 }
 
-/// The diagonal of `R` is positive for complex matrices.
+/// Writes `geqrf`. For complex matrices the diagonal of `R` is then made positive.
 fn qr(t: &TextEmitter<'_>, q: &Qr, a: Val, y: &[Type]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let ty = cx.ty(a);
@@ -351,8 +352,8 @@ fn qr(t: &TextEmitter<'_>, q: &Qr, a: Val, y: &[Type]) -> Result<Vals> {
     Ok(Vals::from_slice(&[ortho, r]))
 }
 
-/// The phase of each column: that of its first component that is at least this part of the largest;
-/// 1 for a column of zeros.
+/// The phase of each column's pivot component: the first one of at least `anchor` times the largest
+/// magnitude. 1 for a column of zeros.
 fn phases(cx: &dyn Emit, v: Val, anchor: f64) -> Val {
     let ty = cx.ty(v);
     let rows = ty.rank() - 2;
@@ -370,7 +371,7 @@ fn phases(cx: &dyn Emit, v: Val, anchor: f64) -> Val {
     cx.select(none, cx.full_like(phase, 1.0), phase)
 }
 
-/// Columns divided by numbers of magnitude 1.
+/// Divides each column by its phase, a number of magnitude 1.
 fn turned(cx: &dyn Emit, v: Val, phase: Val) -> Val {
     cx.mul(v, on_columns(cx, cx.conj(phase), &cx.ty(v)))
 }
@@ -429,7 +430,7 @@ fn svd(t: &TextEmitter<'_>, s: &Svd, a: Val, y: &[Type]) -> Result<Vals> {
     }
     let (u, v) = (r[2], cx.adjoint(r[3]));
     let (pu, pv) = (phases(cx, u, ANCHOR), phases(cx, v, ANCHOR));
-    // A pair turns together; what is beyond the pairs turns by itself.
+    // A pair of singular vectors shares one phase. Further columns have their own.
     t.sound()?;
     let last = cx.ty(pu).rank() - 1;
     let own = |p: Val, count: usize| cx.slice_axis(p, last, k, count);
@@ -468,7 +469,7 @@ fn eig(t: &TextEmitter<'_>, e: &Eig, a: Val, y: &[Type]) -> Result<Vals> {
         r[0]
     };
     if e.order != EigOrder::Sorted {
-        // As the routine has them.
+        // Unsorted eigenvalues keep LAPACK's order.
         let v = r[if e.left { values } else { values + 1 }];
         return Ok(if e.vectors {
             Vals::from_slice(&[w, turned(cx, v, phases(cx, v, 1.0))])

@@ -1,13 +1,13 @@
-//! Graphs to StableHLO text, in the form that MLIR prints.
+//! Writer of graphs as StableHLO text, in MLIR's pretty form.
 //!
-//! The writer is an emitter ([`Emit`]): an operation that StableHLO has becomes a line, any other
-//! is written with simpler ones by the same builder methods that rules use. Regions are inlined
-//! bodies; a function that is called becomes a `func.func` of its own. Custom derivatives are
-//! lowered away, and what cannot be expressed is an error that says so.
+//! The writer is an emitter ([`Emit`]). An operation of StableHLO becomes a line; any other is
+//! decomposed into simpler operations. Bodies are inlined into regions, and a called function
+//! becomes a `func.func`. An operation whose decomposition has other bits or derivatives becomes a
+//! composite. An operation without a StableHLO form is an error.
 //!
-//! Symbolic extents print as `?`. What needs their numbers computes them from `get_dimension_size`
-//! of the parameters, or from the value that decides them: a loop whose steps are stacked is taken
-//! twice, first to count them.
+//! A symbolic extent is printed as `?`. Where its value is needed, it is computed from
+//! `get_dimension_size` of a parameter, or from the value that determines it. A `while` with
+//! stacked results is written twice; the first loop counts the steps.
 
 mod constant;
 mod control;
@@ -34,11 +34,12 @@ use std::fmt::Write;
 use std::sync::Arc;
 use text::{TextEmitter, show, tuple};
 
-/// What the text needs of those who read it; `chlo` names functions that StableHLO has none for.
+/// Comment with the version and the dialects of the text. `chlo` has functions that StableHLO
+/// lacks.
 const HEADER: &str = "// StableHLO 1.4 and chlo.\n";
 
-/// The text of functions, simplified: the first one is `@main` unless another has that name; what
-/// they call follows.
+/// The text of functions, simplified. The first one is named `@main`, unless another has that name.
+/// Called functions follow.
 ///
 /// ```
 /// use cotangent_core::{Builder, DType, Emit, Type};
@@ -53,14 +54,14 @@ const HEADER: &str = "// StableHLO 1.4 and chlo.\n";
 /// ```
 ///
 /// # Errors
-/// An operation has no StableHLO form: one of another crate, or a function that neither StableHLO
-/// nor chlo has.
+/// An operation has no StableHLO form: an extension, or a function that neither StableHLO nor chlo
+/// has.
 pub fn write(functions: &[Arc<Function>]) -> Result<String> {
     write_with(functions, Numerics::STABLEHLO)
 }
 
-/// As [`write`], with the arithmetic that derivatives of the text are to have, as an attribute of
-/// the module where it is not what the format means without it.
+/// As [`write`], with the numerics of derivatives. They become an attribute of the module, unless
+/// they are the default of the format.
 ///
 /// ```
 /// use cotangent_core::transform::{Numerics, Session};
@@ -157,7 +158,7 @@ fn function(entry: &WrittenFunction, names: &RefCell<FunctionNames>) -> Result<S
     Ok(out)
 }
 
-/// `wish`, or that with a number behind it.
+/// A new name: `wish`, with underscores appended if it is taken.
 fn fresh(taken: &mut FxHashSet<String>, wish: &str) -> String {
     let mut name = wish.to_owned();
     while !taken.insert(name.clone()) {

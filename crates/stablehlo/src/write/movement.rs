@@ -75,7 +75,7 @@ pub fn reshape(t: &TextEmitter<'_>, x: Val, y: Vec<Type>) -> Result<Vals> {
     Ok(t.line(&text, y))
 }
 
-/// An operation with one list of axes.
+/// Writes an operation with one list attribute.
 pub fn listed(
     t: &TextEmitter<'_>,
     name: &str,
@@ -164,7 +164,7 @@ pub fn concatenate(t: &TextEmitter<'_>, axis: usize, x: &[Val], y: Vec<Type>) ->
     t.line(&text, y)
 }
 
-/// Extents that an attribute must say.
+/// Extents for an attribute, which must be constants.
 fn sizes(op: &str, dims: &[Dim]) -> Result<Vec<usize>> {
     match dims.iter().map(Dim::as_const).collect() {
         Some(v) => Ok(v),
@@ -190,7 +190,7 @@ pub fn dynamic_slice(
     Ok(t.line(&text, y))
 }
 
-/// `name<key = [..], ..>` with the lists that are not empty.
+/// An attribute `name<key = [..], ..>` with the nonempty lists.
 fn record(name: &str, keys: [&str; 5], w: &Windows) -> String {
     let lists = [
         &w.window,
@@ -211,7 +211,7 @@ fn record(name: &str, keys: [&str; 5], w: &Windows) -> String {
     format!("#stablehlo.{name}<{}>", parts.join(", "))
 }
 
-/// Index vectors moved by `by` per component after they were clamped to `lo ..= hi`.
+/// Index vectors, clamped to `lo ..= hi` per component and then shifted by `by`.
 fn clamped(
     t: &TextEmitter<'_>,
     w: &Windows,
@@ -224,7 +224,7 @@ fn clamped(
     let ty = cx.ty(indices);
     let wide = ty.with_dtype(DType::I64);
     let single = w.vector == ty.rank();
-    // What does not fit in i64 is far out of bounds anyway.
+    // An index that does not fit in i64 is out of bounds.
     let indices = match ty.dtype {
         DType::U64 => cx.minimum(indices, cx.full_like(indices, i64::MAX)),
         _ => indices,
@@ -253,8 +253,8 @@ fn clamped(
     })
 }
 
-/// Zeros around the operand, so wide that every window that is partly or wholly outside lies in it,
-/// and the indices into that. The numbers are the widths of the border.
+/// The operand with a border of zeros that contains every window outside of it, and the indices
+/// into the result. `widths` are the widths of the border.
 fn bordered(
     t: &TextEmitter<'_>,
     w: &Windows,
@@ -281,11 +281,11 @@ fn bordered(
     Ok((wide, moved, border))
 }
 
-/// Starts are clamped by the operation itself; zeros out of bounds come from a border of zeros.
+/// Writes a gather. StableHLO clamps start indices; zeros out of bounds come from a border.
 pub fn gather(t: &TextEmitter<'_>, g: &Gather, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     let (operand, indices) = match g.bounds {
         Bounds::Drop if !g.windows.axes.is_empty() => {
-            // The border is as wide as windows are along the axes on which indices move them.
+            // Along indexed axes the border has the width of a window.
             let along = |a: usize| {
                 if g.windows.axes.contains(&a) {
                     g.sizes[a].clone()
@@ -331,8 +331,8 @@ pub fn gather(t: &TextEmitter<'_>, g: &Gather, x: &[Val], y: Vec<Type>) -> Resul
     Ok(t.line(&text, y))
 }
 
-/// Windows that do not fit are not written by the operation; where the core writes what fits, they
-/// go to a border.
+/// Writes a scatter. StableHLO drops a window that is partly out of bounds. Where the core writes
+/// its elements in bounds, a border receives the others.
 pub fn scatter(t: &TextEmitter<'_>, s: &Scatter, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (ty, w) = (cx.ty(x[0]), &s.windows);

@@ -1,31 +1,31 @@
-//! Functions of a text and what they are called.
+//! Functions of a module being written, and their names.
 
 use cotangent_core::Function;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// A function of a text.
+/// A function of the module.
 #[derive(Clone)]
 pub struct WrittenFunction {
     pub(super) f: Arc<Function>,
     pub(super) name: String,
     pub(super) public: bool,
-    /// The decomposition of a composite: its one operation is written with simpler ones.
+    /// Whether it is the decomposition of a composite. Its single operation is then decomposed.
     pub(super) expands: bool,
 }
 
-/// Functions of a text and what they are called.
+/// Functions of a module being written, and their unique names.
 #[derive(Default)]
 pub struct FunctionNames {
     pub(super) all: Vec<WrittenFunction>,
     taken: FxHashSet<String>,
     by_place: FxHashMap<*const Function, usize>,
-    /// Decompositions by the text of their operation.
+    /// Indices of decompositions, by the text of their operation.
     by_text: FxHashMap<String, usize>,
 }
 
 impl FunctionNames {
-    /// The name of a function, which is new if it has none yet.
+    /// The name of a function. It is added if it is new.
     pub(super) fn add(&mut self, f: &Arc<Function>, wish: &str, public: bool) -> String {
         if let Some(&k) = self.by_place.get(&Arc::as_ptr(f)) {
             return self.all[k].name.clone();
@@ -34,7 +34,7 @@ impl FunctionNames {
         self.push(f.clone(), wish, public, false)
     }
 
-    /// The name of the decomposition of an operation with this text.
+    /// The name of the decomposition of the operation with this text. It is added if it is new.
     pub(super) fn decomposition(&mut self, f: Arc<Function>, wish: &str, text: &str) -> String {
         if let Some(&k) = self.by_text.get(text) {
             return self.all[k].name.clone();
@@ -62,7 +62,7 @@ impl FunctionNames {
     }
 }
 
-/// A name after `@`, in quotes unless it is plain.
+/// A name after `@`, quoted if necessary.
 pub fn symbol(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.');
     let bare =

@@ -1,4 +1,4 @@
-//! Which operation is written how.
+//! StableHLO forms of operations: one match over all operations.
 
 use super::text::TextEmitter;
 use super::{constant, control, elementwise, linalg, movement, reduce, sliding};

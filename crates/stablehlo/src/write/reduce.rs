@@ -1,4 +1,4 @@
-//! Reductions, running reductions, sorts and products.
+//! Reductions, cumulative operations, sorts and products.
 
 use super::elementwise;
 use super::text::{TextEmitter, array, numbers};
@@ -8,7 +8,7 @@ use cotangent_core::ops::{
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Scalar, Type, bail};
 
-/// What is folded, and what it starts from.
+/// The StableHLO operation of a reduction, and its identity.
 pub fn fold(op: Reduction, dtype: DType) -> (&'static str, Scalar) {
     let int = |v: i128| Scalar::I(v);
     match op {
@@ -30,7 +30,7 @@ pub fn fold(op: Reduction, dtype: DType) -> (&'static str, Scalar) {
     }
 }
 
-/// The least or the greatest value of a type.
+/// The least or greatest value of a type.
 fn extreme(dtype: DType, least: bool) -> Scalar {
     match (dtype.is_float(), least) {
         (true, true) => Scalar::F(f64::NEG_INFINITY),
@@ -49,7 +49,7 @@ pub fn reduce(t: &TextEmitter<'_>, r: &Reduce, x: Val, y: Vec<Type>) -> Result<V
         (None, None) => {
             bail!(
                 UnknownOperation,
-                "`sum_to` of {ty}: which axes it sums is decided while the program runs"
+                "`sum_to` of {ty}: the axes that it sums are data-dependent"
             )
         }
     };
@@ -78,7 +78,8 @@ pub fn reduce(t: &TextEmitter<'_>, r: &Reduce, x: Val, y: Vec<Type>) -> Result<V
     }]))
 }
 
-/// The extremum and its place are folded together; the first of equals wins, and NaN over all.
+/// Writes a reduction of value and index pairs. The first of equal elements wins, and NaN wins over
+/// all.
 pub fn arg_reduce(t: &TextEmitter<'_>, a: &ArgReduce, x: Val, y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let x = if cx.ty(x).dtype == DType::Bool {
@@ -134,8 +135,8 @@ pub fn arg_reduce(t: &TextEmitter<'_>, a: &ArgReduce, x: Val, y: Vec<Type>) -> R
     Ok(Vals::from_slice(&[t.line(&text, results)[1]]))
 }
 
-/// Zeros are made one and NaN too, so that total order is the order of the core. A descending key
-/// has another before it that sends NaN to the end.
+/// Writes a sort. Zeros are replaced by +0 and NaN by one NaN, so that total order is the order of
+/// the core. A descending key is preceded by a key that puts NaN last.
 pub fn sort(t: &TextEmitter<'_>, s: &Sort, x: &[Val]) -> Vals {
     let cx: &dyn Emit = t;
     let mut all = x.to_vec();
@@ -192,7 +193,7 @@ pub fn sort(t: &TextEmitter<'_>, s: &Sort, x: &[Val]) -> Vals {
     y
 }
 
-/// A window over everything before an element, or behind it.
+/// Writes a cumulative operation, as a window over all elements up to each position, or from it.
 pub fn cumulative(t: &TextEmitter<'_>, c: &Cumulative, x: Val, y: Vec<Type>) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (ty, rank) = (cx.ty(x), cx.ty(x).rank());
@@ -267,7 +268,7 @@ pub fn cumulative(t: &TextEmitter<'_>, c: &Cumulative, x: Val, y: Vec<Type>) -> 
     )]))
 }
 
-/// `log(exp a + exp b)`, right for infinite operands too.
+/// `log(exp a + exp b)`, also correct for infinite operands.
 fn logaddexp(cx: &dyn Emit, a: Val, b: Val) -> Val {
     let max = cx.maximum(a, b);
     let d = cx.sub(a, b);
@@ -281,7 +282,7 @@ pub fn dot_general(t: &TextEmitter<'_>, d: &DotGeneral, x: &[Val], y: Vec<Type>)
     let pair = |name: &str, l: &[usize], r: &[usize]| {
         format!(", {name} = [{}] x [{}]", numbers(l), numbers(r))
     };
-    // Elements may be rounded on the way unless the text says otherwise.
+    // Without a precision, XLA may round intermediate values.
     let text = format!(
         "stablehlo.dot_general {}{}{}, precision = [HIGHEST, HIGHEST] : {}",
         t.list(x),
@@ -294,7 +295,7 @@ pub fn dot_general(t: &TextEmitter<'_>, d: &DotGeneral, x: &[Val], y: Vec<Type>)
         t.signature(x, &y)
     );
     if y[0].dtype == DType::Bool {
-        // Whether any pair is true in both.
+        // A boolean product: whether both operands are true for any pair.
         let cx: &dyn Emit = t;
         let wide: Vec<Val> = x.iter().map(|&v| cx.convert(v, DType::I32)).collect();
         let sum = cx.dot_general(wide[0], wide[1], d.clone());

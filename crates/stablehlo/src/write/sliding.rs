@@ -1,10 +1,10 @@
-//! Windows that slide: convolutions, reductions over windows, sums at selected elements, Fourier
+//! Sliding windows: convolutions, reductions over windows, sums at selected elements. Also Fourier
 //! transforms.
 //!
 //! The core's geometry is one equation, `x_dilation · i = stride · p + dilation · k - low`, with
-//! steps of either sign. StableHLO has positive steps and paddings: along an axis of negative
-//! `stride` the result is turned around, along one of negative `dilation` the window; what is
-//! padded at the end follows from the number of windows.
+//! steps of either sign. StableHLO has positive steps and explicit paddings. Along an axis of
+//! negative `stride` the result is reversed, and along one of negative `dilation` the window. The
+//! padding at the end follows from the number of windows.
 
 use super::text::{TextEmitter, array, numbers};
 use cotangent_core::ops::{
@@ -13,7 +13,7 @@ use cotangent_core::ops::{
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
 
-/// Windows with more elements are not written one by one.
+/// Maximum number of elements of a window that is written with one line per element.
 const MAX_UNROLLED_WINDOW: usize = 1 << 12;
 
 /// An axis with positive steps.
@@ -23,13 +23,13 @@ struct PositiveAxis {
     x_dilation: i64,
     low: i64,
     high: i64,
-    /// The result is in the other order.
+    /// Whether the result is reversed.
     result_turned: bool,
-    /// The window is.
+    /// Whether the window is reversed.
     window_turned: bool,
 }
 
-/// Axis `a` for `n` elements, windows of `size`, `count` of them.
+/// Axis `a` with `n` elements and `count` windows of `size` elements.
 fn axis(s: &Sliding, a: usize, n: usize, size: usize, count: usize) -> PositiveAxis {
     let (mut stride, mut dilation, mut x_dilation, mut low) =
         (s.stride[a], s.dilation[a], s.x_dilation[a], s.low[a]);
@@ -74,7 +74,7 @@ fn known(what: &str, dims: &[Dim]) -> Result<Vec<usize>> {
     }
 }
 
-/// Positions of axes that are turned.
+/// Positions of the reversed axes.
 fn turned(axes: &[PositiveAxis], first: usize, which: fn(&PositiveAxis) -> bool) -> Vec<usize> {
     axes.iter()
         .enumerate()
@@ -98,7 +98,7 @@ fn paddings(axes: &[PositiveAxis]) -> String {
         .join(", ")
 }
 
-/// Groups become groups of features.
+/// Writes a convolution. Groups become feature groups.
 pub fn convolution(t: &TextEmitter<'_>, c: &Convolution, x: &[Val], y: &[Type]) -> Result<Vals> {
     const FRONT: usize = 3;
     let cx: &dyn Emit = t;
@@ -225,7 +225,7 @@ pub fn reduce_window(t: &TextEmitter<'_>, r: &ReduceWindow, x: Val, y: &[Type]) 
     )]))
 }
 
-/// One element of every window at a time: windows of one element that begin there.
+/// Writes a sum at selected elements, one window element at a time, with windows of one element.
 pub fn select_window(t: &TextEmitter<'_>, s: &SelectWindow, x: &[Val], y: &[Type]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (tx, tw) = (cx.ty(x[0]), cx.ty(x[1]));
@@ -262,7 +262,7 @@ pub fn select_window(t: &TextEmitter<'_>, s: &SelectWindow, x: &[Val], y: &[Type
         };
         cx.op(w, &[v])
     };
-    // The other way: windows of one element over the windows.
+    // The transpose: windows of one element over the windows.
     let write = |v: Val, k: &[usize]| {
         let low = (0..rank)
             .map(|a| s.sliding.dilation[a] * k[a] as i64 - s.sliding.low[a])
@@ -301,7 +301,7 @@ pub fn select_window(t: &TextEmitter<'_>, s: &SelectWindow, x: &[Val], y: &[Type
         let part = if s.gather { part } else { write(part, &k) };
         sum = Some(sum.map_or(part, |s| cx.add(s, part)));
         t.sound()?;
-        // The next offset, the last axis fastest.
+        // The next offset; the last axis varies fastest.
         let Some(a) = (0..rank).rev().find(|&a| k[a] + 1 < size[a]) else {
             break;
         };
@@ -311,7 +311,8 @@ pub fn select_window(t: &TextEmitter<'_>, s: &SelectWindow, x: &[Val], y: &[Type
     Ok(Vals::from_slice(&[sum.unwrap_or_else(|| cx.zeros(&y[0]))]))
 }
 
-/// StableHLO transforms the last axis, with factors in its inverses.
+/// Writes a Fourier transform. StableHLO transforms the last axis, and its inverses divide by the
+/// length.
 pub fn fft(t: &TextEmitter<'_>, f: &Fft, x: Val, y: &[Type]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (rank, last) = (y[0].rank(), y[0].rank() - 1);
@@ -335,7 +336,7 @@ pub fn fft(t: &TextEmitter<'_>, f: &Fft, x: Val, y: &[Type]) -> Result<Vals> {
         FftKind::Adjoint => ("IFFT", x),
         FftKind::Real => ("RFFT", x),
         FftKind::RealAdjoint => {
-            // The inverse counts what is between the ends twice.
+            // The inverse counts elements between the first and the last twice.
             let place = cx.iota(&cx.ty(x).with_dtype(DType::I32), last);
             let at = |k: usize| cx.compare(place, Comparison::Eq, cx.full_like(place, k as i64));
             let end = if n % 2 == 0 {

@@ -1,4 +1,4 @@
-//! The text of one function so far: lines, regions, names of values, and types in StableHLO's words.
+//! Text of one function: lines, regions, names of values, and StableHLO's spelling of types.
 
 use super::names::FunctionNames;
 use cotangent_core::primitive::{Val, Vals};
@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::fmt::Write;
 use std::rc::Rc;
 
-/// An element type as StableHLO calls it.
+/// StableHLO's name of an element type.
 pub fn element(d: DType) -> &'static str {
     match d {
         DType::U8 => "ui8",
@@ -23,7 +23,7 @@ pub fn element(d: DType) -> &'static str {
     }
 }
 
-/// A type: `tensor<2x?xf32>`.
+/// StableHLO's form of a type: `tensor<2x?xf32>`.
 pub fn show(ty: &Type) -> String {
     let mut out = String::from("tensor<");
     for d in ty.shape.iter() {
@@ -39,7 +39,7 @@ pub fn show(ty: &Type) -> String {
     out
 }
 
-/// Types of results: one, or several in parentheses.
+/// Types of results: one type, or several in parentheses.
 pub fn tuple(types: &[Type]) -> String {
     match types {
         [t] => show(t),
@@ -51,7 +51,7 @@ pub fn shown(types: &[Type]) -> String {
     types.iter().map(show).collect::<Vec<_>>().join(", ")
 }
 
-/// Numbers with commas between them.
+/// Numbers, separated by commas.
 pub fn numbers<T: ToString>(v: impl IntoIterator<Item = T>) -> String {
     v.into_iter()
         .map(|n| n.to_string())
@@ -59,7 +59,7 @@ pub fn numbers<T: ToString>(v: impl IntoIterator<Item = T>) -> String {
         .join(", ")
 }
 
-/// `array<i64: 1, 2>`.
+/// An attribute `array<i64: 1, 2>`.
 pub fn array<T: ToString>(v: impl IntoIterator<Item = T>) -> String {
     let list = numbers(v);
     if list.is_empty() {
@@ -69,18 +69,18 @@ pub fn array<T: ToString>(v: impl IntoIterator<Item = T>) -> String {
     }
 }
 
-/// A region that has been written.
+/// A written region: its arguments and its lines.
 pub struct WrittenRegion {
     pub(super) args: Vec<Val>,
     pub(super) text: String,
 }
 
-/// The text of one function so far.
+/// State of writing one function.
 pub struct TextEmitter<'n> {
     pub(super) session: Session,
     pub(super) names: &'n RefCell<FunctionNames>,
     pub(super) state: RefCell<EmitterState>,
-    /// Whether the next operation that is kept whole elsewhere is written with simpler ones.
+    /// Whether the next operation is decomposed even if it would be written as a composite.
     pub(super) expands: Cell<bool>,
 }
 
@@ -90,13 +90,13 @@ pub struct EmitterState {
     pub(super) depth: usize,
     pub(super) names: Vec<Rc<str>>,
     pub(super) types: Vec<Type>,
-    /// The next number of a value.
+    /// Number of the next value.
     pub(super) number: usize,
     pub(super) error: Option<Error>,
     pub(super) loc: Loc,
-    /// Constants that stand where the next line does.
+    /// Constants in scope, by their text.
     pub(super) constants: FxHashMap<String, Val>,
-    /// Symbols as values, of type i32.
+    /// Values of symbols, of type i32.
     pub(super) extents: FxHashMap<Sym, Val>,
     pub(super) symbols: usize,
 }
@@ -129,7 +129,7 @@ impl TextEmitter<'_> {
         x.iter().map(|&v| self.ty(v)).collect()
     }
 
-    /// ` %a, %b : t, u`, or nothing.
+    /// Operands and types of a return: ` %a, %b : t, u`, or nothing.
     pub(super) fn returned(&self, x: &[Val]) -> String {
         if x.is_empty() {
             String::new()
@@ -138,7 +138,7 @@ impl TextEmitter<'_> {
         }
     }
 
-    /// Writes an operation: what stands behind `=`.
+    /// Writes a line. `what` is the text after `=`.
     pub(super) fn line(&self, what: &str, results: Vec<Type>) -> Vals {
         let (indent, base) = {
             let mut s = self.state.borrow_mut();
@@ -176,7 +176,7 @@ impl TextEmitter<'_> {
             .collect()
     }
 
-    /// A constant, once where it is needed several times.
+    /// A constant. A constant in scope with the same text is reused.
     pub(super) fn constant(&self, text: String, ty: &Type) -> Val {
         let known = self.state.borrow().constants.get(&text).copied();
         known.unwrap_or_else(|| {
@@ -186,12 +186,12 @@ impl TextEmitter<'_> {
         })
     }
 
-    /// `(operand types) -> result types`.
+    /// A function type: `(operand types) -> result types`.
     pub(super) fn signature(&self, x: &[Val], y: &[Type]) -> String {
         format!("({}) -> {}", shown(&self.types(x)), tuple(y))
     }
 
-    /// An operation without attributes, all types alike or not.
+    /// Writes an operation without attributes. If all types are equal, one type is printed.
     pub(super) fn plain(&self, name: &str, x: &[Val], y: Vec<Type>) -> Vals {
         let types = self.types(x);
         let alike = types.iter().chain(&y).all(|t| *t == y[0]);
@@ -203,7 +203,7 @@ impl TextEmitter<'_> {
         self.line(&format!("{name} {} : {of}", self.list(x)), y)
     }
 
-    /// A region with arguments of these types.
+    /// Writes a region with arguments of these types.
     pub(super) fn region(
         &self,
         types: &[Type],
@@ -226,7 +226,7 @@ impl TextEmitter<'_> {
         WrittenRegion { args, text }
     }
 
-    /// The lines of a region whose arguments are there.
+    /// The lines of a region whose arguments are defined.
     pub(super) fn block(&self, write: impl FnOnce() -> Vec<Val>) -> String {
         let (before, constants) = {
             let mut s = self.state.borrow_mut();
@@ -247,7 +247,7 @@ impl TextEmitter<'_> {
         "  ".repeat(self.state.borrow().depth)
     }
 
-    /// `({ ^bb0(%a: t): .. }, { .. })`.
+    /// Regions in the generic form: `({ ^bb0(%a: t): .. }, { .. })`.
     pub(super) fn regions(&self, all: &[WrittenRegion]) -> String {
         let indent = self.indent();
         let each = |r: &WrittenRegion| {
@@ -261,7 +261,7 @@ impl TextEmitter<'_> {
         format!("({})", all.iter().map(each).collect::<Vec<_>>().join(", "))
     }
 
-    /// `%a: t, %b: u`.
+    /// Arguments with types: `%a: t, %b: u`.
     pub(super) fn arguments(&self, args: &[Val]) -> String {
         args.iter()
             .map(|&v| format!("{}: {}", self.name(v), show(&self.ty(v))))
@@ -269,12 +269,12 @@ impl TextEmitter<'_> {
             .join(", ")
     }
 
-    /// The first error of what was written: what is looked at next may be poison.
+    /// Returns the first error. Called before values are inspected, since they may be poison.
     pub(super) fn sound(&self) -> Result<()> {
         self.state.borrow_mut().error.take().map_or(Ok(()), Err)
     }
 
-    /// Binds the symbols of the parameters.
+    /// Defines the symbols of the parameters' extents by `get_dimension_size`.
     pub(super) fn measure(&self, params: &[Val]) {
         for &p in params {
             for (axis, d) in self.ty(p).shape.iter().enumerate() {
@@ -295,13 +295,13 @@ impl TextEmitter<'_> {
         }
     }
 
-    /// Names an extent that is a number found while the program runs.
+    /// Defines a data-dependent extent by its value.
     pub(super) fn bind(&self, s: &Sym, n: Val) {
         let n = (self as &dyn Emit).convert(n, DType::I32);
         self.state.borrow_mut().extents.insert(s.clone(), n);
     }
 
-    /// An extent as a value of type i32.
+    /// The value of an extent, of type i32.
     pub(super) fn extent_value(&self, d: &Dim) -> Result<Val> {
         let mut unknown = None;
         d.syms(&mut |s| {
@@ -311,16 +311,15 @@ impl TextEmitter<'_> {
         });
         match unknown {
             Some(s) => {
-                let text = format!(
-                    "the extent `{s}` is decided while the program runs: StableHLO has no such arrays"
-                );
+                let text =
+                    format!("the extent `{s}` is data-dependent: StableHLO has no such arrays");
                 Err(Error::new(Code::Unbound, text))
             }
             None => Ok(d.compute(self)),
         }
     }
 
-    /// Extents as a vector of type i32.
+    /// The values of extents, as a vector of type i32.
     pub(super) fn extent_vector(&self, dims: &[Dim]) -> Result<Val> {
         let cx: &dyn Emit = self;
         let one = |d: &Dim| Ok(cx.reshape(self.extent_value(d)?, &[Dim::Const(1)]));

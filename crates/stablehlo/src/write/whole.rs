@@ -1,12 +1,12 @@
-//! Operations whose bits or derivatives are not those of the simpler operations that they are
-//! written with: each is a `stablehlo.composite`.
+//! Operations that are written as `stablehlo.composite`, because their decomposition has other bits
+//! or derivatives.
 //!
 //! ```text
 //! %1 = stablehlo.composite "cotangent.stop_gradient" %0 {composite_attributes = {tgraph = "tgraph.module @op .."},
 //!        decomposition = @stop_gradient} : (tensor<f64>) -> tensor<f64>
 //! ```
-//! Other compilers run the decomposition. The reader takes the operation from its text form, so a
-//! program that is written and read again has the bits and the derivatives that it had.
+//! Other compilers run the decomposition. The reader parses the operation from the attribute, so a
+//! round trip preserves bits and derivatives.
 
 use super::ops;
 use super::text::{TextEmitter, shown, tuple};
@@ -18,30 +18,29 @@ use cotangent_core::transform::Session;
 use cotangent_core::{Builder, DType, Emit, Function, Op, Result, Type};
 use std::sync::Arc;
 
-/// Whether an operation is kept as a composite.
+/// Whether an operation is written as a composite.
 fn is_kept(op: &Op, types: &[Type]) -> bool {
     match op {
         Op::Unary(Unary::StopGradient) => true,
-        // Written part by part: rounded elsewhere, with other derivatives at infinities.
+        // The decomposition rounds differently and has other derivatives at infinities.
         Op::Unary(Unary::Exp2 | Unary::Log2 | Unary::OneMinusSquare) => true,
         Op::Unary(Unary::SechSquare | Unary::RecipOnePlusSquare) => true,
         Op::Binary(Binary::Xlogy | Binary::MulStrongZero | Binary::DivStrongZero)
         | Op::IntegerPow(_) => true,
-        // What a derivative at a kink is once more depends on the operation.
+        // The derivative of a derivative at a kink depends on the operation.
         Op::AtKink(_) => true,
-        // Numbers of few bits are read into `f32`, where tangents of wider types would be rounded.
+        // The reader stores narrow floats in `f32`, which would round tangents of wider types.
         Op::RoundTo(_) => types[0].dtype == DType::F64,
-        // Sums of the core are compensated.
+        // Sums in the core are compensated.
         Op::LinearRecurrence(_) | Op::ScatterRecurrence(_) | Op::Binary(Binary::AddError) => true,
-        // StableHLO has no word for how a sum is rounded, nor for products in which a zero leaves
-        // nothing.
+        // StableHLO has no attribute for the rounding of sums, nor for strong zeros in products.
         Op::Reduce(r) => r.stable,
         Op::DotGeneral(d) => d.stable || d.strong_zero,
         Op::Convolution(c) => c.stable || c.strong_zero,
         Op::Scatter(s) => s.stable,
-        // StableHLO divides by the length.
+        // StableHLO's inverse divides by the length.
         Op::Fft(f) => matches!(f.kind, FftKind::Adjoint | FftKind::RealAdjoint),
-        // Calls of LAPACK, with other signs and another order, or several calls.
+        // LAPACK has other signs or another order, or several calls are needed.
         Op::Qr(_) | Op::Svd(_) | Op::Eig(_) | Op::Schur(_) | Op::Solve(_) => true,
         Op::CustomJvp(_) | Op::CustomVjp(_) | Op::LinearSolve(_) | Op::Guard(_) => true,
         Op::Spectral(_) | Op::Det(_) | Op::Slogdet(_) | Op::Cholesky(_) => true,
@@ -49,7 +48,7 @@ fn is_kept(op: &Op, types: &[Type]) -> bool {
     }
 }
 
-/// The operation as a function of its own, if the function knows every extent that it mentions.
+/// The operation as a function, if all its extents are constants.
 fn alone(op: &Op, types: &[Type], y: &[Type]) -> Option<Function> {
     let known = |t: &Type| t.shape.as_const().is_some();
     if !op.binds().is_empty() || !types.iter().chain(y).all(known) {
@@ -61,7 +60,7 @@ fn alone(op: &Op, types: &[Type], y: &[Type]) -> Option<Function> {
     b.finish(&results).ok()
 }
 
-/// Writes a kept operation; `None`: it is written as any other.
+/// Writes an operation as a composite; `None` if it is decomposed.
 fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: &[Type]) -> Option<Vals> {
     let types = t.types(x);
     if y.is_empty() || !is_kept(op, &types) || t.expands.take() {
@@ -85,7 +84,7 @@ fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: &[Type]) -> Option<Vals> {
     Some(t.line(&line, y.to_vec()))
 }
 
-/// A string of MLIR.
+/// A quoted MLIR string.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.trim().chars() {
@@ -100,7 +99,7 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// Writes one operation of a function: kept whole, or with what StableHLO has.
+/// Writes one operation: as a composite, or by its StableHLO form.
 pub(super) fn or_simpler(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
     match write(t, op, x, &y) {
         Some(v) => Ok(v),

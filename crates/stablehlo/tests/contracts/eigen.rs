@@ -1,8 +1,8 @@
-//! Eigenvalues and vectors (`geev`) and Schur forms (`gees`), and planted faults in them.
+//! Eigenvalues and eigenvectors (`geev`) and Schur forms (`gees`), and injected faults in them.
 
 use super::*;
 
-/// Every eigenvalue of the first list is one of the second, each taken once.
+/// Checks that two lists of eigenvalues are permutations of each other.
 fn same_values(a: &[Z], b: &[Z], room: f64, what: &str) {
     let mut left = b.to_vec();
     for z in a {
@@ -56,7 +56,7 @@ fn geev(of: Of, a: &M) -> (Vec<Z>, M, M) {
     (w, matrix(&rest[0]), matrix(&rest[1]))
 }
 
-/// What the page of `geev` states.
+/// Checks the specification of `geev`.
 fn geev_holds(of: Of, name: &str, a: &M, (w, left, right): &(Vec<Z>, M, M)) {
     let what = format!("{}geev of {name}", of.letter);
     let room = 400.0 * of.eps() * a.size().max(f64::MIN_POSITIVE) * a.n as f64;
@@ -68,7 +68,7 @@ fn geev_holds(of: Of, name: &str, a: &M, (w, left, right): &(Vec<Z>, M, M)) {
                 (length - 1.0).abs() < 40.0 * of.eps(),
                 "{what}, {side}: a length of {length}"
             );
-            // A largest component is real, to the bit.
+            // A largest component is exactly real.
             let most = column.iter().map(|z| z.norm()).fold(0.0, f64::max);
             let largest = column
                 .iter()
@@ -161,7 +161,7 @@ fn gees(of: Of, a: &M) -> (M, M, Vec<Z>) {
     (matrix(&y[0]), matrix(&y[1]), w)
 }
 
-/// What the page of `gees` states.
+/// Checks the specification of `gees`.
 fn gees_holds(of: Of, name: &str, a: &M, (t, q, w): &(M, M, Vec<Z>)) {
     let (what, n) = (format!("{}gees of {name}", of.letter), a.n);
     q.orthonormal(of.eps() * n as f64, &what);
@@ -212,8 +212,8 @@ fn gees_has_standard_blocks() {
     }
 }
 
-/// Planted faults: what our own `eig` gives, vectors turned, values exchanged, a block turned, rows
-/// exchanged by modulus.
+/// Injected faults: other phases and norms of vectors, exchanged values, a rotated block, and
+/// pivots chosen by modulus.
 #[test]
 fn what_breaks_a_contract_is_found() {
     let fails = |f: &dyn Fn()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).is_err();
@@ -241,7 +241,7 @@ fn what_breaks_a_contract_is_found() {
                 .chain(&mut r.2.a)
                 .for_each(|z| *z = z.conj());
         },
-        // Values without their vectors.
+        // Eigenvalues in another order than the vectors.
         &|r| r.0.rotate_left(1),
     ];
     for (k, fault) in faults.iter().enumerate() {
@@ -254,7 +254,7 @@ fn what_breaks_a_contract_is_found() {
     }
     let right = gees(of, &a);
     assert!(!fails(&|| gees_holds(of, "the example", &a, &right)));
-    // The block in another basis of its plane.
+    // The block in another basis of its invariant subspace.
     let k = (0..2)
         .find(|&k| right.0.at(k + 1, k) != Z::default())
         .unwrap();
@@ -276,8 +276,7 @@ fn what_breaks_a_contract_is_found() {
     );
 }
 
-/// The values of `geev` and `gees` are those of the characteristic polynomial: sums of powers agree
-/// with traces.
+/// Eigenvalues of `geev` and `gees`: their sums of powers equal the traces of powers.
 #[test]
 fn eigenvalues_have_the_traces_of_powers() {
     for of in TYPES {

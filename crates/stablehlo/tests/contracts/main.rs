@@ -1,6 +1,6 @@
-//! What the pages of LAPACK promise of each routine that is called by name, on random, repeated and
-//! defective matrices, real and complex, in both precisions. What a page leaves open (signs,
-//! phases, the order of equal values) is not asked.
+//! LAPACK's specification of each routine that is called by name, on random and defective matrices
+//! and matrices with repeated eigenvalues, real and complex, in both precisions. Properties that it
+//! leaves open (signs, phases, the order of equal values) are not checked.
 
 mod eigen;
 
@@ -58,7 +58,7 @@ impl M {
     }
 }
 
-/// Numbers without a pattern.
+/// A pseudorandom number generator.
 struct Random(u64);
 
 impl Random {
@@ -134,7 +134,7 @@ impl Of {
         }
         .unwrap()
     }
-    /// As it is rounded to this type.
+    /// A matrix, rounded to this type.
     fn rounded(self, m: &M) -> M {
         matrix(&self.array(m))
     }
@@ -221,7 +221,7 @@ fn squares(of: Of) -> Vec<(String, M)> {
     }
     let b = out[3].1.clone();
     let unitary = {
-        // Gram and Schmidt.
+        // Gram-Schmidt orthogonalization.
         let mut q = b.clone();
         for j in 0..q.n {
             for k in 0..j {
@@ -345,7 +345,7 @@ fn getrf_exchanges_by_the_sum_of_parts() {
             let moved = M::new(n, n, |i, j| a.at(rows[i], j));
             let scaled = |m: &M| M::new(n, n, |i, j| m.at(i, j) / a.size().max(f64::MIN_POSITIVE));
             scaled(&l.times(&u)).near(&scaled(&moved), of.eps(), &name);
-            // No multiplier is larger than 1 in the measure that chose the pivots.
+            // No multiplier exceeds 1 in the norm that selects pivots.
             let size = |z: Z| z.re.abs() + z.im.abs();
             for k in 0..n {
                 for i in k + 1..n {
@@ -361,7 +361,7 @@ fn getrf_exchanges_by_the_sum_of_parts() {
     }
 }
 
-/// `H_k = I - tau v vᴴ` as packed below this many diagonals.
+/// The product of reflectors `H_k = I - tau v vᴴ`, packed below `offset` subdiagonals.
 fn reflectors(packed: &M, taus: &[Z], offset: usize) -> M {
     let m = packed.m;
     let mut q = M::eye(m);

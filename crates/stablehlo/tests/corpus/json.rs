@@ -1,4 +1,4 @@
-//! Just enough JSON for the descriptions of cases.
+//! A minimal JSON parser for the descriptions of cases.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
 //! Every case of the corpus: value, forward derivative, reverse derivative, Hessian times vector,
 //! against what JAX computed. `COTANGENT_CORPUS` names another folder of cases than `tests/corpus`.
 //!
-//! `passing.txt` lists what passes, a line `case check ..` each; what is listed and does not pass
-//! is a failure. With `BLESS=1` the list is written anew. `ONLY=name` runs the cases whose names
-//! hold it and prints more.
+//! `passing.txt` lists the checks that pass, a line `case check ..` for each case. A listed check
+//! that does not pass is a failure. `BLESS=1` rewrites the list. `ONLY=name` runs the cases whose
+//! names contain `name`, and prints more.
 
 mod json;
 
@@ -21,7 +21,7 @@ fn corpus() -> PathBuf {
     std::env::var_os("COTANGENT_CORPUS").map_or_else(own, PathBuf::from)
 }
 
-/// One case: the program, its arrays, what it is.
+/// One case: its description, program and arrays.
 struct Case {
     meta: Json,
     data: BTreeMap<String, Array>,
@@ -37,7 +37,7 @@ fn conj(a: &Array) -> Array {
     }
 }
 
-/// Why two arrays differ by more than the tolerance, if they do.
+/// A message if two arrays differ by more than the tolerance.
 fn differ(got: &Array, want: &Array, tolerance: &Json) -> Option<String> {
     if got.shape() != want.shape() {
         return Some(format!(
@@ -216,7 +216,7 @@ impl Case {
     }
 }
 
-/// What each case passes, and why it does not pass the rest.
+/// Runs the cases. Returns, per case and check, `None` if it passes, else the reason.
 fn run(root: &Path, only: &str) -> BTreeMap<String, BTreeMap<&'static str, Option<String>>> {
     let mut out = BTreeMap::new();
     let folders = std::fs::read_dir(root)
@@ -252,7 +252,7 @@ fn run(root: &Path, only: &str) -> BTreeMap<String, BTreeMap<&'static str, Optio
     out
 }
 
-/// A function as text, read again.
+/// A function after a round trip through text.
 fn again(f: Function) -> Result<Arc<Function>> {
     let text = cotangent_stablehlo::write(&[Arc::new(f)])?;
     Ok(cotangent_stablehlo::read(&text, Some("written.mlir"))?
@@ -260,7 +260,7 @@ fn again(f: Function) -> Result<Arc<Function>> {
         .clone())
 }
 
-/// Programs and their derivatives, written and read, give what they gave.
+/// Round trips of programs and their derivatives preserve results.
 #[test]
 fn what_is_written_reads_back_the_same() {
     let (mut bad, mut written) = (Vec::new(), 0);
@@ -285,7 +285,7 @@ fn what_is_written_reads_back_the_same() {
             written += 1;
             let got = match again(f).and_then(|g| cotangent::run(&g, &args)) {
                 Ok(y) => y,
-                // A loop that saves has no form there.
+                // A loop that saves residuals has no StableHLO form.
                 Err(e) if e.message().contains("write the loop as a scan") => return,
                 Err(e) => return bad.push(format!("{} {what}: {e}", folder.display())),
             };
@@ -323,7 +323,7 @@ fn what_is_written_reads_back_the_same() {
     );
 }
 
-/// `Re Σ conj(a) b` over arrays in pairs.
+/// The inner product `Re Σ conj(a) b` over pairs of arrays.
 fn inner<'a>(
     a: impl IntoIterator<Item = &'a Array>,
     b: impl IntoIterator<Item = &'a Array>,
@@ -338,7 +338,7 @@ fn inner<'a>(
     a.into_iter().zip(b).map(pair).sum()
 }
 
-/// `x + h t`, in the type of `x`.
+/// The point `x + h t`, in the type of `x`.
 fn along(x: &Array, t: &Array, h: f64) -> Array {
     let moved: Vec<_> = x
         .to_c128()
@@ -353,7 +353,7 @@ fn along(x: &Array, t: &Array, h: f64) -> Array {
     wide.narrow(x.dtype(), x.shape()).expect("same shape")
 }
 
-/// JAX has no reverse mode for loops of unknown length; finite differences say what is right.
+/// JAX has no reverse mode for loops of unknown length. Finite differences are the reference.
 #[test]
 fn gradients_that_jax_refuses_agree_with_finite_differences() {
     const H: f64 = 1e-6;

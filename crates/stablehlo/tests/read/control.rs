@@ -37,7 +37,7 @@ fn a_case_out_of_range_takes_the_last_branch() {
     );
 }
 
-/// `c = c * x[row]; y[row] = c` for a counter from `lo` while `compare`, by `step`.
+/// A loop `c = c * x[row]; y[row] = c` with a counter from `lo`, while `compare`, by `step`.
 fn counted(compare: &str, bound: i64, lo: i64, step: i64, row: &str) -> String {
     format!(
         "func.func @main(%x: tensor<6xf64>, %c0: tensor<f64>) -> (tensor<6xf64>, tensor<f64>, tensor<i64>) {{
@@ -82,7 +82,7 @@ fn loops_that_count_become_scans() {
         ("GT", 1, 5, -1, "%r = stablehlo.add %i, %i0 : tensor<i64>"),
         ("LT", 0, 3, 1, "%r = stablehlo.add %i, %i0 : tensor<i64>"),
         ("LT", 3, 0, 2, "%r = stablehlo.add %i, %i0 : tensor<i64>"),
-        // Rows out of bounds are clamped: not a scan over them.
+        // Rows out of bounds are clamped, so the loop is no scan over them.
         ("LT", 8, 3, 1, "%r = stablehlo.add %i, %i0 : tensor<i64>"),
     ];
     for (compare, bound, lo, step, row) in cases {
@@ -112,7 +112,7 @@ fn loops_that_count_become_scans() {
         assert_eq!(got[1].to_f64(), [c]);
         assert_eq!(got[2].to_f64(), [i as f64]);
     }
-    // Without a constant step it is a while, and right.
+    // Without a constant step it stays a `while`, with correct results.
     let row = "%r = stablehlo.add %i, %five : tensor<i64>";
     let odd = counted("LT", 6, 1, 1, row)
         .replace("%6 = stablehlo.add %i, %s", "%6 = stablehlo.add %i, %i");

@@ -1,4 +1,4 @@
-//! Forms of the text: modules, constants, aliases, and how deep and how long a text may be.
+//! Forms of the text: modules, constants, aliases, and limits on nesting and length.
 
 use super::*;
 use cotangent_core::Loc;
@@ -61,7 +61,7 @@ fn constants_in_every_form() {
             .unwrap(),
         [true, false]
     );
-    // Packed in bits, and one per byte.
+    // One bit per boolean, and one byte.
     let nine = [true, false, true, true, false, false, false, false, true];
     assert_eq!(
         c("dense<\"0x0D01\">", "tensor<9xi1>")

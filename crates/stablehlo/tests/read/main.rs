@@ -1,4 +1,4 @@
-//! Small modules written for one thing each: forms of the text, and what operations mean.
+//! Small modules that test one feature each: forms of the text, and the meaning of operations.
 
 mod control;
 mod forms;
@@ -69,7 +69,7 @@ fn slices_and_windows() {
     let t = "tensor<5xf64>";
     let op = "stablehlo.slice %x [1:5:2] : (tensor<5xf64>) -> tensor<2xf64>";
     assert_eq!(apply(t, op, "tensor<2xf64>", x.clone()), [2.0, 8.0]);
-    // Long overlapping windows are folded by doubling, short ones offset by offset: the same sums.
+    // Long overlapping windows are folded by doubling, short ones per offset. The sums are equal.
     let ones = Array::vector((0..40).map(f64::from).collect());
     for size in [1, 2, 7, 9, 11, 16, 23] {
         let n = 40 - size + 1;
@@ -97,7 +97,7 @@ fn slices_and_windows() {
 
 #[test]
 fn a_reduction_with_any_body_keeps_the_order() {
-    // a + 2 b is not commutative; an associative one that is not either: the second.
+    // Bodies that return one of their operands are associative, but not commutative.
     for (n, body, want) in [(5, "%b", 16.0), (4, "%a", -1.0)] {
         let text = format!(
             "func.func @main(%x: tensor<{n}xf64>) -> tensor<f64> {{
@@ -152,7 +152,7 @@ fn positions_of_extrema_are_recognised() {
             [1.0]
         );
     }
-    // Another comparison of the indices is another reduction: the last one wins ties.
+    // Another comparison of the indices is another reduction: ties select the last element.
     let last = argmax("GT").replace("compare LT, %j, %k", "compare GT, %j, %k");
     let f = main_of(&last);
     assert!(!has(&f, |op| matches!(op, Op::ArgReduce(_))));
@@ -210,7 +210,7 @@ fn sorts_by_recognised_comparators() {
         "%z = stablehlo.constant dense<0.0> : tensor<f64>
     %p = stablehlo.compare LT, %a, %z, FLOAT : (tensor<f64>, tensor<f64>) -> tensor<i1>",
     );
-    // No key: the comparator is asked about every pair, along lines that are not too long.
+    // Without keys, the comparator is applied to every pair, up to a maximum extent.
     assert_eq!(run(&strange, &[x, i]), [12.0, 10.0, 11.0, 13.0, 14.0]);
     let e = refused(&strange.replace("tensor<5x", "tensor<8193x"));
     assert!(
@@ -221,7 +221,7 @@ fn sorts_by_recognised_comparators() {
 
 #[test]
 fn a_mantissa_has_the_derivative_of_a_scaled_number() {
-    // frexp: the exponent's bits are replaced.
+    // `frexp`: the exponent bits are replaced.
     let text = "func.func @main(%x: tensor<f32>) -> tensor<f32> {
   %m = stablehlo.constant dense<-2139095041> : tensor<i32>
   %e = stablehlo.constant dense<1056964608> : tensor<i32>

@@ -1,4 +1,4 @@
-//! What is wrong or not supported is said with its place.
+//! Errors in texts, and unsupported operations, are reported with their position.
 
 use super::*;
 use cotangent_core::Loc;
@@ -35,7 +35,7 @@ fn what_is_not_supported_is_named_where_it_is_reached() {
         );
         assert!(e.message().contains(name), "{e}");
     }
-    // Not reached: no error until it is asked for.
+    // An unreachable function causes no error until it is requested.
     let unused = text("stablehlo.frobnicate %x").replace("call @f(%x)", "stablehlo.sine %x");
     let module = read(&unused, None).unwrap();
     assert_eq!(
@@ -190,8 +190,7 @@ fn what_is_wrong_is_said_with_its_place() {
             3,
             "`stablehlo.cholesky` takes matrices, got f64[4]",
         ),
-        // A token is a value without elements, so that loops and branches can carry it; it is no
-        // number.
+        // A token is an empty array, so that loops and branches can carry it. It is no number.
         ("%t = stablehlo.create_token : !stablehlo.token\n %y = stablehlo.sine %t : tensor<f64>".into(), Code::DTypeMismatch, 4, "`sin` is not defined on i1"),
         ("%y = func.call @f(%c) : (tensor<f64>) -> tensor<f64>".into(), Code::UnknownName, 3, "no function `@f`"),
         (
