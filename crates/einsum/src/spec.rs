@@ -123,10 +123,10 @@ impl Spec {
                 let t = Term::parse(&t).map_err(bad)?;
                 for (k, c) in t.letters.iter().enumerate() {
                     if t.letters[..k].contains(c) {
-                        return Err(bad(format!("`{c}` stands twice in the result")));
+                        return Err(bad(format!("`{c}` occurs twice in the result")));
                     }
                     if !inputs.iter().any(|i: &Term| i.letters.contains(c)) {
-                        return Err(bad(format!("`{c}` of the result stands in no operand")));
+                        return Err(bad(format!("`{c}` of the result occurs in no operand")));
                     }
                 }
                 Some(t)
@@ -211,7 +211,7 @@ impl Term {
         let letters: Vec<char> = before.chars().chain(after.unwrap_or("").chars()).collect();
         match letters.iter().find(|c| !c.is_alphabetic()) {
             Some('.') => Err(format!(
-                "`{text}` has more than one ellipsis, or one of other than three dots"
+                "`{text}` has more than one ellipsis, or dots other than `...`"
             )),
             Some(c) => Err(format!("`{c}` is not a letter")),
             None => Ok(Term {
@@ -265,7 +265,7 @@ impl Network {
                 .zip(&self.inputs)
                 .any(|(s, i)| s.len() != i.len())
         {
-            return fail("einsum: the shapes are not those of the specification's operands".into());
+            return fail("einsum: the shapes do not fit the operands of the specification".into());
         }
         let mut extents = Extents::new();
         let mut first: BTreeMap<Label, (usize, usize)> = BTreeMap::new();

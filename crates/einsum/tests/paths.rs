@@ -66,12 +66,12 @@ fn mistakes_are_named() {
         (
             "ij,jk->ii",
             &[&[2, 2][..], &[2, 2]][..],
-            "`i` stands twice in the result",
+            "`i` occurs twice in the result",
         ),
         (
             "ij->k",
             &[&[2, 2]],
-            "`k` of the result stands in no operand",
+            "`k` of the result occurs in no operand",
         ),
         ("i1", &[&[2, 2]], "`1` is not a letter"),
         ("i....j", &[&[2, 2]], "ellipsis"),

@@ -61,7 +61,7 @@ pub fn constant(
             let Some((_, text)) = module.resources.iter().find(|(n, _)| n == name) else {
                 return Err(syntax(
                     d.pos,
-                    format!("the text has no resource `{name}`: it was printed without it"),
+                    format!("the text has no resource `{name}`: print the text with its resources"),
                 ));
             };
             // The first four bytes are the alignment.

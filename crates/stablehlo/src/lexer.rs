@@ -112,7 +112,7 @@ impl<'a> Lexer<'a> {
         if text.len() > u32::MAX as usize {
             return Err(Error::new(
                 Code::Limit,
-                "texts of 4 GiB and more are not read",
+                "texts of 4 GiB and more are not supported",
             ));
         }
         Ok(Lexer {

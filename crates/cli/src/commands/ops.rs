@@ -39,7 +39,7 @@ pub fn ops(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         .chain(of_module.map(|c| (c, " @f")))
     {
         let text = format!(
-            "{}{reference}: {}\nA composite: it is written as other operations.\n",
+            "{}{reference}: {}\nA composite: it is expanded into other operations.\n",
             c.name, c.doc
         );
         print(out, &text)?;

@@ -239,7 +239,7 @@ fn reduce_window(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let (Some(region), true) = (op.regions.first(), n > 0 && all.len() == 2 * n) else {
         bail!(
             Arity,
-            "`{}` takes operands, as many initial values, and a body",
+            "`{}` takes operands, one initial value per operand, and a body",
             op.name
         )
     };
@@ -373,7 +373,7 @@ fn select_and_scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Va
     let (Some(shape), Some(counts)) = (ty.shape.as_const(), from.shape.as_const()) else {
         bail!(
             UnknownOperation,
-            "`{}` that selects by this body is supported on known extents",
+            "`{}` with this selection body is supported only for known extents",
             op.name
         )
     };

@@ -105,7 +105,7 @@ pub fn call(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         Error::new(
             Code::Arity,
             format!(
-                "`@{name}` does not return the {} values that the text names",
+                "`@{name}` does not return the {} values of the call",
                 op.count
             ),
         )

@@ -59,7 +59,7 @@ fn real_dynamic_slice(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Va
         }
         _ => bail!(
             Unbound,
-            "`{}`: the extents cannot be told from extents of the arguments",
+            "`{}`: the extents cannot be derived from extents of the arguments",
             op.name
         ),
     }
@@ -102,7 +102,7 @@ fn pairs(
         ))),
         _ => bail!(
             Unbound,
-            "`{}`: the padding cannot be told from extents of the arguments",
+            "`{}`: the padding cannot be derived from extents of the arguments",
             op.name
         ),
     }

@@ -309,7 +309,7 @@ impl<'t> FunctionLowering<'t> {
             Some(v) => Ok(v),
             None => Err(Error::new(
                 Code::Unbound,
-                "a value that was not made cannot be used here",
+                "a value that was not computed cannot be used here",
             )),
         }
     }
@@ -344,7 +344,7 @@ impl<'t> FunctionLowering<'t> {
         let y = y?;
         if y.len() != op.count as usize {
             let text = format!(
-                "`{}` has {} results, the text names {}",
+                "`{}` has {} results, but the text has {}",
                 op.name,
                 y.len(),
                 op.count
@@ -373,7 +373,7 @@ impl<'t> FunctionLowering<'t> {
         if let (Some(v), Ty::Tensor(want) | Ty::Narrow(want, _)) = (v, ty) {
             let have = self.cx().ty(v);
             if have.differs(want) {
-                let text = format!("`{name}` {what} {have}, the text says {want}");
+                let text = format!("`{name}` {what} {have}, but the text has {want}");
                 return Err(Error::new(Code::ShapeMismatch, text));
             }
         }

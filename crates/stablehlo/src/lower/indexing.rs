@@ -75,7 +75,7 @@ fn in_order(op: &Operation<'_>, mut w: Windows) -> Result<Windows> {
         return Err(attribute(
             op,
             "dimension_numbers",
-            "as many batching axes of the operand as of the indices",
+            "the same number of batching axes for the operand and the indices",
         ));
     }
     w.collapsed.sort_unstable();
@@ -106,7 +106,7 @@ fn dynamic_gather(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> 
     let Some(sizes) = f.extents(sizes) else {
         bail!(
             Unbound,
-            "`{}`: the extents of windows cannot be told from extents of the arguments",
+            "`{}`: the extents of windows cannot be derived from extents of the arguments",
             op.name
         )
     };
@@ -136,7 +136,7 @@ fn scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let (Some(region), true) = (op.regions.first(), x.len() == 2 * n + 1) else {
         bail!(
             Arity,
-            "`{}` takes operands, indices, as many updates, and a body",
+            "`{}` takes operands, indices, one update per operand, and a body",
             op.name
         )
     };

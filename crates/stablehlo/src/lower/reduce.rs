@@ -107,7 +107,7 @@ fn reduce(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     if n == 0 || all.len() != 2 * n {
         bail!(
             Arity,
-            "`{}` takes operands and as many initial values",
+            "`{}` takes operands and one initial value per operand",
             op.name
         );
     }
@@ -200,7 +200,7 @@ fn tree(
     else {
         bail!(
             UnknownOperation,
-            "a reduction with this body over an extent that is not known ({ty}) is not supported"
+            "a reduction with this body over an unknown extent ({ty}) is not supported"
         );
     };
     let flat: Vec<Dim> = std::iter::once(Dim::Const(n))

@@ -241,7 +241,7 @@ impl FunctionLowering<'_> {
                 .collect()),
             _ => bail!(
                 Unbound,
-                "the extents of {ty} cannot be told from extents of the arguments"
+                "the extents of {ty} cannot be derived from extents of the arguments"
             ),
         }
     }

@@ -505,8 +505,8 @@ fn by_places(
     else {
         bail!(
             UnknownOperation,
-            "`{}` with this comparator is not supported along {} elements: it may compare the operands, or what it \
-             computes from each side, one after the other; any other one at most {MAX_PAIRWISE_ELEMENTS}",
+            "`{}` with this comparator is not supported along {} elements: a comparator must compare the operands, or keys \
+             computed from each side, lexicographically; any other one is supported up to {MAX_PAIRWISE_ELEMENTS}",
             op.name,
             ty.shape
                 .get(axis)

@@ -53,7 +53,7 @@ fn csr(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     if !tr.dtype.is_int() || !cx.ty(columns).dtype.is_int() {
         bail!(
             DTypeMismatch,
-            "`{}` takes integers for the places of elements, got {tr}",
+            "`{}` takes integer row offsets and column indices, got {tr}",
             op.name
         );
     }

@@ -321,7 +321,7 @@ impl<'a> Parser<'a> {
                 counts.push(0);
                 if extents.len() < counts.len() {
                     if !values.is_empty() {
-                        return fail(pos, "a list stands beside a number in this constant");
+                        return fail(pos, "a list is next to a number in this constant");
                     }
                     extents.push(None);
                 }
@@ -332,7 +332,9 @@ impl<'a> Parser<'a> {
                 if *extents[level].get_or_insert(n) != n {
                     return fail(
                         pos,
-                        format!("the lists of this constant have {n} and other numbers of entries"),
+                        format!(
+                            "the lists of this constant have different lengths, {n} and others"
+                        ),
                     );
                 }
                 match counts.last_mut() {
@@ -342,7 +344,7 @@ impl<'a> Parser<'a> {
             } else {
                 let n = self.number()?;
                 if counts.len() != extents.len() {
-                    return fail(pos, "a number stands beside a list in this constant");
+                    return fail(pos, "a number is next to a list in this constant");
                 }
                 values.push(n);
                 if let Some(c) = counts.last_mut() {

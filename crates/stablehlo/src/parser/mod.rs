@@ -450,7 +450,7 @@ impl<'a> Parser<'a> {
         }
         while !self.is(b'}') {
             if self.tok.kind == TokenKind::Block {
-                let text = "regions of several blocks are not read: branches are `stablehlo.case`, `if` and `while`";
+                let text = "regions of several blocks are not supported: use `stablehlo.case`, `if` and `while`";
                 return Err(syntax(self.tok.pos, text));
             }
             let op = self.operation()?;
@@ -533,7 +533,7 @@ impl<'a> Parser<'a> {
             return Err(syntax(
                 name.pos,
                 format!(
-                    "{} has {count} values: say which, `%{}#0`",
+                    "{} has {count} values: select one, `%{}#0`",
                     name.show(),
                     name.text
                 ),

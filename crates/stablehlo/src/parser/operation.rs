@@ -83,7 +83,7 @@ impl<'a> Parser<'a> {
             Ok(())
         })?;
         if self.is(b'[') {
-            return fail(self.tok.pos, "jumps between blocks are not read");
+            return fail(self.tok.pos, "jumps between blocks are not supported");
         }
         op.attrs = self.properties()?;
         if self.eat(b'(')? {
@@ -185,7 +185,7 @@ impl<'a> Parser<'a> {
             Signature::List(l) => l,
             Signature::None => &[],
             Signature::Function(..) => {
-                return fail(op.pos, "`while` lists the types of what it carries");
+                return fail(op.pos, "`while` needs the types of its carries");
             }
         };
         if types.len() != names.len() {

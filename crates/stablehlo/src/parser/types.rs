@@ -18,7 +18,7 @@ impl<'a> Parser<'a> {
                 match name {
                     "tuple" => Err(syntax(
                         pos,
-                        "tuples are not read: return several values instead",
+                        "tuples are not supported: return several values instead",
                     )),
                     _ if inner.is_empty() => Ok(Ty::Other(name.into())),
                     _ => Ok(Ty::Other(format!("{name}<{inner}>").into())),

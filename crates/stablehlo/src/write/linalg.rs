@@ -184,7 +184,7 @@ fn extents(ty: &Type) -> Result<(Vec<Dim>, usize, usize)> {
             (Some(m), Some(n)) => Ok((lead.to_vec(), m, n)),
             _ => bail!(
                 UnknownOperation,
-                "a factorisation of {ty}, whose extents are not known, has no StableHLO form"
+                "a factorisation of {ty}, with unknown extents, has no StableHLO form"
             ),
         },
         _ => bail!(

@@ -170,7 +170,7 @@ fn sizes(op: &str, dims: &[Dim]) -> Result<Vec<usize>> {
         Some(v) => Ok(v),
         None => bail!(
             UnknownOperation,
-            "`{op}` with windows whose extents are not known has no StableHLO form"
+            "`{op}` with windows of unknown extents has no StableHLO form"
         ),
     }
 }

@@ -200,7 +200,7 @@ pub fn cumulative(t: &TextEmitter<'_>, c: &Cumulative, x: Val, y: Vec<Type>) -> 
     let Some(n) = ty.shape[c.axis].as_const() else {
         bail!(
             UnknownOperation,
-            "`cum..` along an axis of {ty} whose extent is not known has no StableHLO form"
+            "`cum..` along an axis of unknown extent ({ty}) has no StableHLO form"
         )
     };
     if n == 0 {

@@ -69,7 +69,7 @@ fn known(what: &str, dims: &[Dim]) -> Result<Vec<usize>> {
         Some(v) => Ok(v),
         None => bail!(
             UnknownOperation,
-            "`{what}` along extents that are not known has no StableHLO form"
+            "`{what}` along unknown extents has no StableHLO form"
         ),
     }
 }

@@ -146,7 +146,7 @@ fn what_is_wrong_is_said_with_its_place() {
             "%y = \"stablehlo.reduce\"(%x) <{dimensions = array<i64: 0>}> : (tensor<4xf64>) -> tensor<f64>".into(),
             Code::Arity,
             3,
-            "takes operands and as many initial values",
+            "takes operands and one initial value per operand",
         ),
         (
             format!("%y = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [3] {reduced}"),
@@ -199,7 +199,7 @@ fn what_is_wrong_is_said_with_its_place() {
             3,
             "`@main` calls itself",
         ),
-        ("%y = stablehlo.sine %x : tensor<4xf64>".into(), Code::ShapeMismatch, 1, "`main` returns f64[4], the text says f64[]"),
+        ("%y = stablehlo.sine %x : tensor<4xf64>".into(), Code::ShapeMismatch, 1, "`main` returns f64[4], but the text has f64[]"),
         (
             "%y = stablehlo.custom_call @frobnicate(%c) : (tensor<f64>) -> tensor<f64>".into(),
             Code::UnknownOperation,
