@@ -30,7 +30,7 @@ impl ModuleLowering<'_> {
 }
 
 /// The error for a callback whose results are read.
-pub(super) fn refused(name: &str) -> Error {
+pub(super) fn unsupported_callback(name: &str) -> Error {
     let text = format!(
         "the host callback `@{name}` is not supported: its results are read, and it calls Python"
     );
@@ -41,7 +41,7 @@ pub(super) fn refused(name: &str) -> Error {
 /// zeros.
 pub(super) fn callback(f: &FunctionLowering<'_>, op: &Operation<'_>, name: &str) -> Result<Vals> {
     if f.lowering.needed.places.contains(&place(op)) {
-        return Err(refused(name));
+        return Err(unsupported_callback(name));
     }
     f.lowering.dropped.borrow_mut().insert(place(op));
     // Unknown extents become 0: the value is unused.

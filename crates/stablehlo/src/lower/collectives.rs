@@ -88,7 +88,7 @@ fn alone(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// `[[0, 0]]` sends to itself. A participant that receives nothing gets zeros.
 fn permute(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     let pairs = find(op, &["source_target_pairs"]);
     let list = match pairs {
         Some(a @ Attr::Dense(_)) => a.ints(),

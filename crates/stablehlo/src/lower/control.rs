@@ -79,7 +79,7 @@ pub fn call(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         return Err(attribute(op, "callee", "the name of a function"));
     };
     let all = f.operands(op)?;
-    let found = f.lowering.find(name)?;
+    let found = f.lowering.callee_form(name)?;
     // Lowered functions neither take nor return tokens.
     let of = |types: Option<&[Ty]>, k: usize| types.and_then(|t| t.get(k)) == Some(&Ty::Token);
     let given = match &op.signature {
@@ -122,15 +122,15 @@ fn called(
 ) -> Result<Vals> {
     let cx = f.cx();
     if let (CalleeForm::Call(_) | CalleeForm::Inline(_), Some(g)) =
-        (&found, f.lowering.written_here(name))
-        && f.gives_factors(g, x)
+        (&found, f.lowering.expandable(name))
+        && f.passes_factors(g, x)
     {
-        return Ok(f.here(g, x)?.into());
+        return Ok(f.expand(g, x)?.into());
     }
     let g = match found {
-        CalleeForm::Expand(g) => return Ok(f.here(g, x)?.into()),
+        CalleeForm::Expand(g) => return Ok(f.expand(g, x)?.into()),
         CalleeForm::ExpandOnce(g) => {
-            let y = f.within(g, x)?;
+            let y = f.expand_in_place(g, x)?;
             cx.set_loc(op.pos.into());
             return Ok(y.into());
         }
@@ -193,7 +193,7 @@ fn switch(
 
 /// `case`: an index out of range, on either side, takes the last branch.
 fn case(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [index] = f.take(op)?;
+    let [index] = f.operand_array(op)?;
     let last = match op.regions.len() {
         0 => bail!(Arity, "`{}` needs at least one branch", op.name),
         n => n - 1,
@@ -201,7 +201,7 @@ fn case(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     // The index is a constant.
     if let Some(Scalar::I(k)) = f.number(index) {
         let chosen = usize::try_from(k).map_or(last, |k| k.min(last));
-        return Ok(f.inside(&op.regions[chosen])?.into());
+        return Ok(f.lower_in_place(&op.regions[chosen])?.into());
     }
     // Operation that computed the index.
     enum IndexSource {
@@ -231,7 +231,7 @@ fn case(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// Lowers `if`. The branch for true comes first.
 fn branch(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [p] = f.take(op)?;
+    let [p] = f.operand_array(op)?;
     if op.regions.len() != 2 {
         bail!(
             Arity,

@@ -16,7 +16,7 @@ use cotangent_core::{Op, Scalar, Type, Val};
 impl FunctionLowering<'_> {
     /// The result of folding `x` over `axes`, if that is `log |det a|` or a test for a singular
     /// matrix.
-    pub(super) fn of_determinant(&self, fold: Binary, x: Val, axes: &[usize]) -> Option<Val> {
+    pub(super) fn determinant_of_fold(&self, fold: Binary, x: Val, axes: &[usize]) -> Option<Val> {
         let cx = self.cx();
         if axes != [cx.ty(x).rank().checked_sub(1)?] {
             return None;
@@ -24,7 +24,7 @@ impl FunctionLowering<'_> {
         match fold {
             Binary::Add => {
                 let magnitude = self.operand_of(x, Unary::Log)?;
-                let a = self.factorised_with(self.operand_of(magnitude, Unary::Abs)?)?;
+                let a = self.matrix_with_diagonal(self.operand_of(magnitude, Unary::Abs)?)?;
                 Some(cx.slogdet(a)[1])
             }
             Binary::Or => {
@@ -35,7 +35,7 @@ impl FunctionLowering<'_> {
                 if !matches!(self.number(zero)?, Scalar::F(0.0)) {
                     return None;
                 }
-                let log = cx.slogdet(self.factorised_with(diagonal)?)[1];
+                let log = cx.slogdet(self.matrix_with_diagonal(diagonal)?)[1];
                 Some(cx.compare(log, Comparison::Eq, cx.full_like(log, f64::NEG_INFINITY)))
             }
             _ => None,
@@ -50,7 +50,7 @@ impl FunctionLowering<'_> {
     }
 
     /// The square matrix whose packed factors have the given diagonal.
-    fn factorised_with(&self, diagonal: Val) -> Option<Val> {
+    fn matrix_with_diagonal(&self, diagonal: Val) -> Option<Val> {
         let gathered = |op: &Op, x: &[Val]| {
             if let Op::Gather(g) = op {
                 Some((g.clone(), x[0], x[1]))
@@ -62,12 +62,14 @@ impl FunctionLowering<'_> {
         let f = self.factor(packed).filter(|f| f.part == LuPart::Packed)?;
         let ty = self.cx().ty(packed);
         let square = ty.shape[ty.rank() - 2] == ty.shape[ty.rank() - 1];
-        (square && takes_diagonal(&g, &ty, &self.cx().ty(diagonal)) && self.are_places(places))
-            .then_some(f.a)
+        (square
+            && takes_diagonal(&g, &ty, &self.cx().ty(diagonal))
+            && self.are_diagonal_indices(places))
+        .then_some(f.a)
     }
 
     /// Whether indices are the pairs `(i, i)`.
-    fn are_places(&self, v: Val) -> bool {
+    fn are_diagonal_indices(&self, v: Val) -> bool {
         let joined = |op: &Op, x: &[Val]| {
             matches!(op, Op::Concatenate(c) if c.axis == 1).then(|| x.to_vec())
         };

@@ -4,9 +4,9 @@
 //! extent is emitted as a concatenation.
 
 use super::attributes::attribute;
-use super::composite::{self, WindowAxis};
 use super::function::{FunctionLowering, one};
 use super::row::{LoweringRow, LoweringRule::Custom};
+use super::windows::{self, WindowAxis};
 use crate::ast::{Attr, Operation};
 use cotangent_core::ops::{Cumulative, Slice};
 use cotangent_core::primitive::Vals;
@@ -21,7 +21,7 @@ pub const DYNAMIC: &[LoweringRow] = &[
 
 /// Lowers `real_dynamic_slice`: between extents, or of known extents at data-dependent starts.
 fn real_dynamic_slice(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, start, limit, stride] = f.take(op)?;
+    let [x, start, limit, stride] = f.operand_array(op)?;
     let Some(stride) = f
         .numbers(stride)
         .and_then(|s| super::attributes::to_sizes(&s))
@@ -110,7 +110,7 @@ fn pairs(
 
 impl FunctionLowering<'_> {
     /// Pads `x` with `value` at both ends of each axis, by concatenation.
-    pub fn surround(&self, x: Val, value: Val, pad: &[[Dim; 2]]) -> Val {
+    pub fn pad_by_concatenation(&self, x: Val, value: Val, pad: &[[Dim; 2]]) -> Val {
         let cx = self.cx();
         pad.iter().enumerate().fold(x, |x, (axis, pad)| {
             let some = |d: &Dim| {
@@ -136,7 +136,7 @@ impl FunctionLowering<'_> {
 }
 
 fn dynamic_pad(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, value, low, high, interior] = f.take(op)?;
+    let [x, value, low, high, interior] = f.operand_array(op)?;
     let rank = f.cx().ty(x).rank();
     let interior = f
         .numbers(interior)
@@ -156,14 +156,14 @@ fn dynamic_pad(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
             } else {
                 f.pad(x, value, &none, &none, &interior)
             };
-            one(f.surround(x, value, &p))
+            one(f.pad_by_concatenation(x, value, &p))
         }
         _ => Err(attribute(op, "edge_padding", "a number for each axis")),
     }
 }
 
 fn dynamic_conv(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, w, pad] = f.take(op)?;
+    let [x, w, pad] = f.operand_array(op)?;
     let pad = match pairs(f, op, pad, None)? {
         Paddings::Open(p) => p,
         Paddings::Known(p) => {
@@ -180,7 +180,7 @@ fn dynamic_conv(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
             }
         }
     };
-    composite::convolve(f, op, x, w, Some(&pad))
+    windows::convolve(f, op, x, w, Some(&pad))
 }
 
 /// Lowers `dynamic_reduce_window`. Operands: inputs, initial values, window extents, strides, base
@@ -231,7 +231,7 @@ fn dynamic_reduce_window(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result
         let wide: Vec<usize> = (0..sizes.len().min(pad.len()))
             .filter(|&k| !sizes[k].is(1))
             .collect();
-        if let (&[axis], Some(op)) = (&wide[..], composite::accumulates(f, &body, x, init)) {
+        if let (&[axis], Some(op)) = (&wide[..], windows::accumulates(f, &body, x, init)) {
             let (n, [low, high]) = (&ty.shape[axis], &pad[axis]);
             let all = n.affine(1, -1);
             let reaches = |d: &Dim| {
@@ -276,16 +276,16 @@ fn dynamic_reduce_window(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result
         .collect();
     match padding {
         Paddings::Known(p) if p.len() == ty.rank() => {
-            composite::fold_windows(f, x, init, &body, &w, p, &base)
+            windows::fold_windows(f, x, init, &body, &w, p, &base)
         }
         Paddings::Open(p) if p.len() == ty.rank() && base.iter().all(|&b| b == 1) => {
             let wide: Vec<Val> = x
                 .iter()
                 .zip(init)
-                .map(|(&x, &i)| f.surround(x, i, &p))
+                .map(|(&x, &i)| f.pad_by_concatenation(x, i, &p))
                 .collect();
-            f.sound()?;
-            composite::fold_windows(f, &wide, init, &body, &w, vec![(0, 0); ty.rank()], &base)
+            f.check_errors()?;
+            windows::fold_windows(f, &wide, init, &body, &w, vec![(0, 0); ty.rank()], &base)
         }
         _ => Err(attribute(op, "padding", "a pair of numbers for each axis")),
     }

@@ -104,7 +104,7 @@ fn map(
     op: &Operation<'_>,
     write: fn(&dyn Emit, Val) -> Val,
 ) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     one(write(f.cx(), x))
 }
 
@@ -113,18 +113,18 @@ fn is(cx: &dyn Emit, x: Val, value: f64) -> Val {
 }
 
 fn complex(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [re, im] = f.take(op)?;
+    let [re, im] = f.operand_array(op)?;
     one(f.cx().complex(re, im))
 }
 
 fn select(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [p, a, b] = f.take(op)?;
-    one(f.cx().select(p, a, f.outside(p, b)))
+    let [p, a, b] = f.operand_array(op)?;
+    one(f.cx().select(p, a, f.upper_outside(p, b)))
 }
 
 /// Lowers `clamp`. Scalar bounds are broadcast.
 fn clamp(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [lo, x, hi] = f.take(op)?;
+    let [lo, x, hi] = f.operand_array(op)?;
     let (cx, shape) = (f.cx(), f.cx().ty(x).shape);
     let full = |v: Val| {
         if cx.ty(v).rank() == 0 {
@@ -165,7 +165,7 @@ pub fn total_order(op: &Operation<'_>) -> bool {
 }
 
 fn compare(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, y] = f.take(op)?;
+    let [x, y] = f.operand_array(op)?;
     let (cx, c) = (f.cx(), direction(op)?);
     if total_order(op) && cx.ty(x).dtype.is_float() {
         return one(totally(cx, x, c, y));
@@ -218,7 +218,7 @@ pub fn extremum(cx: &dyn Emit, [x, y]: [Val; 2], max: bool) -> Val {
 
 /// Lowers `mulhi`: the high half of the product of integers.
 fn mulhi(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, y] = f.take(op)?;
+    let [x, y] = f.operand_array(op)?;
     let (cx, dtype) = (f.cx(), f.cx().ty(x).dtype);
     if !dtype.is_int() {
         bail!(
@@ -259,7 +259,7 @@ fn mulhi(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 fn convert(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     match op.result_types().and_then(|t| t.first()) {
         Some(ty @ Ty::Narrow(..)) => one(f.to_narrow(x, ty)),
         _ => one(f.cx().convert(x, f.result(op, 0)?.dtype)),

@@ -38,7 +38,7 @@ const UPPER: TriangularSolve = TriangularSolve {
 impl FunctionLowering<'_> {
     /// Records the results of `lu` of `a`: packed factors, row swaps counted from `first`, the
     /// permutation, and `info`.
-    pub(super) fn factorised(
+    pub(super) fn record_lu(
         &self,
         a: Val,
         [packed, exchanges, order]: [Val; 3],
@@ -61,7 +61,7 @@ impl FunctionLowering<'_> {
 
     /// Whether an argument of a call is a factorisation. The callee is then expanded, so that its
     /// use of the factors is recognised.
-    pub(super) fn gives_factors(&self, g: &ast::Function<'_>, x: &[Val]) -> bool {
+    pub(super) fn passes_factors(&self, g: &ast::Function<'_>, x: &[Val]) -> bool {
         let few = g.body.as_ref().is_some_and(|b| b.ops.len() <= 64);
         few && !self.factors.borrow().is_empty() && x.iter().any(|&v| self.factor(v).is_some())
     }
@@ -118,7 +118,7 @@ impl FunctionLowering<'_> {
     }
 
     /// Emits `U⁻¹ b` as `solve`, if `b` is `L⁻¹` times permuted rows.
-    pub(super) fn solved(&self, a: Val, b: Val, how: TriangularSolve) -> Option<Val> {
+    pub(super) fn solve_by_factors(&self, a: Val, b: Val, how: TriangularSolve) -> Option<Val> {
         let whole = self
             .factor(a)
             .filter(|f| f.part == LuPart::Packed && how == UPPER)?;
@@ -135,7 +135,7 @@ impl FunctionLowering<'_> {
         if !same || ty != cx.ty(b) {
             return None;
         }
-        let b = self.in_order(rows, ty.rank() - 2, whole.order)?;
+        let b = self.without_permutation(rows, ty.rank() - 2, whole.order)?;
         Some(cx.op(Solve, &[whole.a, b]))
     }
 
@@ -151,21 +151,22 @@ impl FunctionLowering<'_> {
     }
 
     /// `v` without the permutation `order` of its rows along `axis`, if it has one.
-    fn in_order(&self, v: Val, axis: usize, order: Val) -> Option<Val> {
+    fn without_permutation(&self, v: Val, axis: usize, order: Val) -> Option<Val> {
         let (cx, ty) = (self.cx(), self.cx().ty(v));
         let (op, x) = self.with_def(v, |op, x| (op.clone(), x.to_vec()))?;
         let tx = cx.ty(*x.first()?);
         match op {
-            Op::Transpose(t) => {
-                Some(cx.transpose(self.in_order(x[0], t.perm[axis], order)?, &t.perm))
-            }
+            Op::Transpose(t) => Some(cx.transpose(
+                self.without_permutation(x[0], t.perm[axis], order)?,
+                &t.perm,
+            )),
             Op::Gather(g)
                 if takes_rows(&g, &tx, &cx.ty(x[1]), axis) && self.is_order(x[1], order) =>
             {
                 Some(x[0])
             }
             op if keeps_elements(&op, &tx, &ty) => {
-                let y = self.in_order(x[0], same_axis(&tx, &ty, axis)?, order)?;
+                let y = self.without_permutation(x[0], same_axis(&tx, &ty, axis)?, order)?;
                 Some(cx.reshape(y, &ty.shape))
             }
             _ => None,
@@ -320,7 +321,7 @@ pub(super) fn permutation(
     if !every || cx.ty(factor.order) != ty {
         return None;
     }
-    let y = follow(&w.body, &seeds, 0)?;
+    let y = symbolic_results(&w.body, &seeds, 0)?;
     (y[k] == Some(BodyValue::Swapped)).then(|| c.results(cx, init, |_| factor.order))
 }
 
@@ -336,7 +337,11 @@ fn integer(s: Scalar) -> Option<BodyValue> {
 const MAX_FOLLOWED_CALLS: usize = 8;
 
 /// Symbolic results of a body, from its symbolic arguments.
-fn follow(f: &Function, x: &[Option<BodyValue>], depth: usize) -> Option<Vec<Option<BodyValue>>> {
+fn symbolic_results(
+    f: &Function,
+    x: &[Option<BodyValue>],
+    depth: usize,
+) -> Option<Vec<Option<BodyValue>>> {
     let mut seen: Vec<Option<BodyValue>> = vec![None; f.len()];
     f.params()
         .iter()
@@ -347,18 +352,23 @@ fn follow(f: &Function, x: &[Option<BodyValue>], depth: usize) -> Option<Vec<Opt
         let of: Vec<Option<BodyValue>> = x.iter().map(|v| seen[v.index()]).collect();
         if let Op::Call(c) = &e.op {
             let y = (depth < MAX_FOLLOWED_CALLS)
-                .then(|| follow(&c.callee, &of, depth + 1))
+                .then(|| symbolic_results(&c.callee, &of, depth + 1))
                 .flatten()?;
             e.results().zip(y).for_each(|(r, s)| seen[r.index()] = s);
         } else if let Some(r) = e.results().next() {
             let types: Vec<&Type> = x.iter().map(|&v| f.ty(v)).collect();
-            seen[r.index()] = see(&e.op, &of, &types, f.ty(r));
+            seen[r.index()] = symbolic_value(&e.op, &of, &types, f.ty(r));
         }
     }
     Some(f.results().iter().map(|r| seen[r.index()]).collect())
 }
 
-fn see(op: &Op, x: &[Option<BodyValue>], types: &[&Type], y: &Type) -> Option<BodyValue> {
+fn symbolic_value(
+    op: &Op,
+    x: &[Option<BodyValue>],
+    types: &[&Type],
+    y: &Type,
+) -> Option<BodyValue> {
     use BodyValue::*;
     match op {
         Op::Constant(c) => match &c.value {

@@ -84,7 +84,7 @@ impl FunctionLowering<'_> {
     /// The elements of an integer value as dimensions, if they can be resolved.
     pub fn extents(&self, v: Val) -> Option<Vec<Dim>> {
         Some(
-            self.follow(v, &mut 0, false)?
+            self.resolve(v, &mut 0, false)?
                 .into_iter()
                 .map(Dim::from)
                 .collect(),
@@ -94,7 +94,7 @@ impl FunctionLowering<'_> {
     /// The elements of an integer value as dimensions. Data-dependent scalars become new symbols.
     pub fn bound_extents(&self, v: Val) -> Option<Vec<Dim>> {
         Some(
-            self.follow(v, &mut 0, true)?
+            self.resolve(v, &mut 0, true)?
                 .into_iter()
                 .map(Dim::from)
                 .collect(),
@@ -103,25 +103,25 @@ impl FunctionLowering<'_> {
 
     /// The symbol of a data-dependent scalar. It is the same on every call.
     fn bind(&self, v: Val) -> Dim {
-        if let Some(d) = self.named.borrow().get(&v) {
+        if let Some(d) = self.dynamic_extents.borrow().get(&v) {
             return d.clone();
         }
         let cx = self.cx();
         let all = cx.count(cx.convert(v, cotangent_core::DType::I64), "n");
         let d = cx.ty(all).shape.first().cloned().unwrap_or(Dim::Const(0));
-        self.named.borrow_mut().insert(v, d.clone());
+        self.dynamic_extents.borrow_mut().insert(v, d.clone());
         d
     }
 
     /// The elements of an integer value, if they are constants. They may be negative.
     pub fn numbers(&self, v: Val) -> Option<Vec<i64>> {
-        self.follow(v, &mut 0, false)?
+        self.resolve(v, &mut 0, false)?
             .iter()
             .map(|s| i64::try_from(s.as_const()?).ok())
             .collect()
     }
 
-    fn follow(&self, v: Val, steps: &mut usize, bind: bool) -> Option<Vec<SignedExtent>> {
+    fn resolve(&self, v: Val, steps: &mut usize, bind: bool) -> Option<Vec<SignedExtent>> {
         let ty = self.cx().ty(v);
         let n = ty
             .shape
@@ -135,10 +135,10 @@ impl FunctionLowering<'_> {
         let found = self.with_def(v, |op, x| (step(op, n), x.to_vec()));
         let Some((Some(step), x)) = found else {
             // An argument may be an extent known to the caller, so it gets no new symbol.
-            let own = self.alone || self.with_def(v, |_, _| ()).is_some();
+            let own = self.is_uncalled || self.with_def(v, |_, _| ()).is_some();
             return (bind && own && ty.rank() == 0).then(|| vec![self.bind(v).into()]);
         };
-        let mut of = |k: usize| self.follow(*x.get(k)?, steps, bind);
+        let mut of = |k: usize| self.resolve(*x.get(k)?, steps, bind);
         match step {
             ExtentStep::Known(d) => Some(d),
             ExtentStep::Same => of(0),
@@ -160,9 +160,9 @@ impl FunctionLowering<'_> {
                     _ => None,
                 };
                 if let Some((c, sides)) = self.with_def(x[0], compared).flatten() {
-                    let mut side = |v| self.follow(v, steps, false)?.first()?.as_const();
+                    let mut side = |v| self.resolve(v, steps, false)?.first()?.as_const();
                     if let (Some(a), Some(b)) = (side(sides[0]), side(sides[1])) {
-                        return self.follow(x[if holds(c, a, b) { 1 } else { 2 }], steps, bind);
+                        return self.resolve(x[if holds(c, a, b) { 1 } else { 2 }], steps, bind);
                     }
                 }
                 // A quotient or remainder with a correction for negative dividends. Extents are not
@@ -170,7 +170,7 @@ impl FunctionLowering<'_> {
                 let divided =
                     |op: &Op, _: &[Val]| matches!(op, Op::Binary(Binary::Div | Binary::Rem));
                 if self.with_def(x[2], divided)? {
-                    self.follow(x[2], steps, bind)
+                    self.resolve(x[2], steps, bind)
                 } else {
                     None
                 }

@@ -13,7 +13,7 @@ use cotangent_core::{Type, Val};
 
 impl FunctionLowering<'_> {
     /// Records that `packed` and `taus` are the factors of `a`.
-    pub(super) fn factored(&self, a: Val, packed: Val, taus: Val) {
+    pub(super) fn record_qr(&self, a: Val, packed: Val, taus: Val) {
         let (cx, ty) = (self.cx(), self.cx().ty(a));
         let rank = ty.rank();
         let (Some(m), Some(n)) = (ty.shape[rank - 2].as_const(), ty.shape[rank - 1].as_const())
@@ -42,8 +42,14 @@ impl FunctionLowering<'_> {
     }
 
     /// Records that `part` consists of the leading rows and columns of `whole`, if it does.
-    pub(super) fn first_part(&self, whole: Val, part: Val, start: &[usize], stride: &[usize]) {
-        let Some(p) = self.packed_as(whole) else {
+    pub(super) fn record_leading_part(
+        &self,
+        whole: Val,
+        part: Val,
+        start: &[usize],
+        stride: &[usize],
+    ) {
+        let Some(p) = self.packed_qr(whole) else {
             return;
         };
         if start.iter().all(|&s| s == 0) && stride.iter().all(|&s| s == 1) {
@@ -58,20 +64,20 @@ impl FunctionLowering<'_> {
     }
 
     /// `Q`, if `packed` and `taus` belong to one factorisation and `Q` has this type.
-    pub(super) fn orthogonal(&self, packed: Val, taus: Val, ty: &Type) -> Option<Val> {
-        let p = self.packed_as(packed)?;
+    pub(super) fn orthogonal_factor(&self, packed: Val, taus: Val, ty: &Type) -> Option<Val> {
+        let p = self.packed_qr(packed)?;
         (p.taus == taus && self.cx().ty(p.q) == *ty).then_some(p.q)
     }
 
     /// A replacement for `x` that equals it where `mask` is false.
-    pub(super) fn outside(&self, mask: Val, x: Val) -> Val {
-        match self.packed_as(x) {
+    pub(super) fn upper_outside(&self, mask: Val, x: Val) -> Val {
+        match self.packed_qr(x) {
             Some(p) if self.is_below(mask) => p.upper,
             _ => x,
         }
     }
 
-    fn packed_as(&self, v: Val) -> Option<PackedQr> {
+    fn packed_qr(&self, v: Val) -> Option<PackedQr> {
         self.packed.borrow().get(&v).copied()
     }
 

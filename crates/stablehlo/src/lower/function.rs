@@ -23,9 +23,9 @@ pub struct FunctionLowering<'t> {
     scope: RefCell<ValueMap>,
     /// Whether the text contains no call of this function. Its integer arguments are then never
     /// extents known to a caller.
-    pub(super) alone: bool,
+    pub(super) is_uncalled: bool,
     /// Data-dependent extents, by the scalar that determines them.
-    pub(super) named: RefCell<FxHashMap<Val, Dim>>,
+    pub(super) dynamic_extents: RefCell<FxHashMap<Val, Dim>>,
     /// Results of `geqrf`, and slices of them.
     pub(super) packed: RefCell<FxHashMap<Val, PackedQr>>,
     /// Results of `getrf`.
@@ -63,7 +63,7 @@ impl<'t> FunctionLowering<'t> {
                     .at(f.pos.into()),
             );
         };
-        let alone = lowering
+        let is_uncalled = lowering
             .by_name
             .get(&*f.name)
             .is_some_and(|&i| lowering.calls[i] == 0);
@@ -72,8 +72,8 @@ impl<'t> FunctionLowering<'t> {
             lower,
             b,
             scope: ValueMap::new(body),
-            alone,
-            named: RefCell::default(),
+            is_uncalled,
+            dynamic_extents: RefCell::default(),
             packed: RefCell::default(),
             factors: RefCell::default(),
         };
@@ -101,7 +101,7 @@ impl<'t> FunctionLowering<'t> {
             frame.set(
                 a.id,
                 if f.public {
-                    frame.narrowed(v, &a.ty)
+                    frame.to_narrow_value(v, &a.ty)
                 } else {
                     v
                 },
@@ -125,7 +125,7 @@ impl<'t> FunctionLowering<'t> {
         }
         let mut values = Vec::with_capacity(results.len());
         for (&v, ty) in results.iter().zip(&f.results) {
-            self.agrees(&f.name, "returns", Some(v), ty)
+            self.check_type(&f.name, "returns", Some(v), ty)
                 .map_err(|e| e.at(f.pos.into()))?;
             values.extend((*ty != Ty::Token).then_some(v));
         }
@@ -134,14 +134,14 @@ impl<'t> FunctionLowering<'t> {
 
     /// Expands a function at one of several calls. The total number of expanded operations is
     /// limited.
-    pub fn here(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
+    pub fn expand(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
         self.lowering
-            .spend(f.body.as_ref().map_or(0, |b| b.ops.len()))?;
-        self.within(f, x)
+            .count_expanded(f.body.as_ref().map_or(0, |b| b.ops.len()))?;
+        self.expand_in_place(f, x)
     }
 
     /// Lowers the operations of a function in place of a call.
-    pub fn within(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
+    pub fn expand_in_place(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
         let values =
             |b: &&Region<'_>| b.args.iter().filter(|a| a.ty != Ty::Token).count() == x.len();
         let Some(body) = f.body.as_ref().filter(values) else {
@@ -156,8 +156,9 @@ impl<'t> FunctionLowering<'t> {
         for (a, &v) in args.iter().zip(x) {
             self.set(a.id, v);
         }
-        let agree =
-            |(a, &v): (&&ast::Argument<'_>, &Val)| self.agrees(&f.name, "is given", Some(v), &a.ty);
+        let agree = |(a, &v): (&&ast::Argument<'_>, &Val)| {
+            self.check_type(&f.name, "is given", Some(v), &a.ty)
+        };
         let results = args
             .iter()
             .zip(x)
@@ -182,8 +183,8 @@ impl<'t> FunctionLowering<'t> {
             lower: self.lower,
             b,
             scope,
-            alone: self.alone,
-            named: RefCell::default(),
+            is_uncalled: self.is_uncalled,
+            dynamic_extents: RefCell::default(),
             packed: RefCell::default(),
             factors: RefCell::default(),
         };
@@ -250,7 +251,7 @@ impl<'t> FunctionLowering<'t> {
     }
 
     /// Lowers a region without arguments in place. Its values continue the numbering.
-    pub fn inside(&self, region: &Region<'_>) -> Result<Vec<Val>> {
+    pub fn lower_in_place(&self, region: &Region<'_>) -> Result<Vec<Val>> {
         if !region.args.is_empty() {
             let text = format!(
                 "a branch takes no arguments, this one has {}",
@@ -268,7 +269,7 @@ impl<'t> FunctionLowering<'t> {
 
     /// The first error of the builder. Called before values are inspected, since they may be
     /// poison.
-    pub fn sound(&self) -> Result<()> {
+    pub fn check_errors(&self) -> Result<()> {
         self.b.take_error().map_or(Ok(()), Err)
     }
 
@@ -324,16 +325,16 @@ impl<'t> FunctionLowering<'t> {
                 return self.operands(op);
             }
             self.b.set_loc(op.pos.into());
-            self.one(op).map_err(|e| e.at(op.pos.into()))?;
+            self.operation(op).map_err(|e| e.at(op.pos.into()))?;
         }
         let place = region.ops.first().map_or(region.pos, |o| o.pos);
         Err(Error::new(Code::Syntax, "a region without `return`").at(place.into()))
     }
 
-    fn one(&self, op: &Operation<'_>) -> Result<()> {
+    fn operation(&self, op: &Operation<'_>) -> Result<()> {
         if let Signature::Function(types, _) = &op.signature {
             for (&id, ty) in op.operands.iter().zip(types) {
-                self.agrees(op.name, "is given", self.value(id).ok(), ty)?;
+                self.check_type(op.name, "is given", self.value(id).ok(), ty)?;
             }
         }
         let y = (self.lower)(self, op);
@@ -357,10 +358,10 @@ impl<'t> FunctionLowering<'t> {
             }
             let ty = op.result_types().and_then(|t| t.get(k));
             if let Some(ty) = ty {
-                self.agrees(op.name, "gives", Some(v), ty)?;
+                self.check_type(op.name, "gives", Some(v), ty)?;
             }
             let v = match ty {
-                Some(ty @ Ty::Narrow(..)) if !keeps(op.name) => self.narrowed(v, ty),
+                Some(ty @ Ty::Narrow(..)) if !keeps_narrow(op.name) => self.to_narrow_value(v, ty),
                 _ => v,
             };
             self.set(op.first + k as Id, v);
@@ -369,7 +370,7 @@ impl<'t> FunctionLowering<'t> {
     }
 
     /// Checks that a value has the type in the text.
-    fn agrees(&self, name: &str, what: &str, v: Option<Val>, ty: &Ty) -> Result<()> {
+    fn check_type(&self, name: &str, what: &str, v: Option<Val>, ty: &Ty) -> Result<()> {
         if let (Some(v), Ty::Tensor(want) | Ty::Narrow(want, _)) = (v, ty) {
             let have = self.cx().ty(v);
             if have.differs(want) {
@@ -381,7 +382,7 @@ impl<'t> FunctionLowering<'t> {
     }
 
     /// A value of the wide type, rounded or wrapped to the narrow type.
-    pub fn narrowed(&self, v: Val, ty: &Ty) -> Val {
+    pub fn to_narrow_value(&self, v: Val, ty: &Ty) -> Val {
         let cx = self.cx();
         match ty {
             Ty::Narrow(_, Narrow::Float(format)) => cx.round_to(v, *format),
@@ -409,7 +410,7 @@ impl<'t> FunctionLowering<'t> {
     }
 
     /// The operands of an operation, which must be `N`.
-    pub fn take<const N: usize>(&self, op: &Operation<'_>) -> Result<[Val; N]> {
+    pub fn operand_array<const N: usize>(&self, op: &Operation<'_>) -> Result<[Val; N]> {
         let x = self.operands(op)?;
         let n = x.len();
         x.try_into().map_err(|_| {
@@ -453,7 +454,7 @@ impl<'t> FunctionLowering<'t> {
 
 /// Whether the results of an operation are in the narrow type if its operands are: it moves
 /// elements, or rounds by itself.
-fn keeps(name: &str) -> bool {
+fn keeps_narrow(name: &str) -> bool {
     const MOVES: [&str; 32] = [
         "constant",
         "convert",

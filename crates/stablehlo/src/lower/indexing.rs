@@ -56,7 +56,7 @@ fn vector(op: &Operation<'_>, record: &Attr<'_>) -> Result<usize> {
 
 fn gather_windows(op: &Operation<'_>) -> Result<Windows> {
     let r = record(op, "dimension_numbers")?;
-    in_order(
+    sorted_windows(
         op,
         Windows {
             window: axes(op, r, "offset_dims")?,
@@ -70,7 +70,7 @@ fn gather_windows(op: &Operation<'_>) -> Result<Windows> {
 }
 
 /// Sorts the sets of axes, and the pairs of batching axes by the operand's axis.
-fn in_order(op: &Operation<'_>, mut w: Windows) -> Result<Windows> {
+fn sorted_windows(op: &Operation<'_>, mut w: Windows) -> Result<Windows> {
     if w.operand_batch.len() != w.index_batch.len() {
         return Err(attribute(
             op,
@@ -91,7 +91,7 @@ fn in_order(op: &Operation<'_>, mut w: Windows) -> Result<Windows> {
 }
 
 fn gather(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, indices] = f.take(op)?;
+    let [x, indices] = f.operand_array(op)?;
     let sizes: Vec<Dim> = sizes(op, &["slice_sizes"])?
         .into_iter()
         .map(Dim::Const)
@@ -102,7 +102,7 @@ fn gather(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 fn dynamic_gather(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, indices, sizes] = f.take(op)?;
+    let [x, indices, sizes] = f.operand_array(op)?;
     let Some(sizes) = f.extents(sizes) else {
         bail!(
             Unbound,
@@ -117,7 +117,7 @@ fn dynamic_gather(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> 
 
 /// Lowers `torch_index_select`: slices of an operand along one axis.
 fn index_select(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, indices] = f.take(op)?;
+    let [x, indices] = f.operand_array(op)?;
     let (axis, batch) = (size(op, &["dim"])?, size(op, &["batch_dims"]).unwrap_or(0));
     if batch != 0 {
         bail!(
@@ -141,7 +141,7 @@ fn scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         )
     };
     let r = record(op, "scatter_dimension_numbers")?;
-    let windows = in_order(
+    let windows = sorted_windows(
         op,
         Windows {
             window: axes(op, r, "update_window_dims")?,
@@ -214,7 +214,7 @@ fn fold_updates(
         .map(|d| d.unwrap_or(Dim::Const(1)))
         .collect();
     let place = flat(cx.gather(w, &sizes, Bounds::Drop, numbers, indices));
-    f.sound()?;
+    f.check_errors()?;
     let b = cx.nested("update");
     let shared: Vec<Val> = body
         .captures()

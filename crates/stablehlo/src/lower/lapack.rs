@@ -103,7 +103,7 @@ fn matrices<const N: usize>(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Res
 
 /// A matrix with the Hermitian part that is given by one triangle of `a`. Operations read this part
 /// only.
-fn half_read(f: &FunctionLowering<'_>, a: Val, lower: bool) -> Val {
+fn hermitian_operand(f: &FunctionLowering<'_>, a: Val, lower: bool) -> Val {
     symmetrized(f, a).unwrap_or_else(|| hermitian(f.cx(), a, lower))
 }
 
@@ -140,11 +140,11 @@ fn hermitian(cx: &dyn Emit, a: Val, lower: bool) -> Val {
 
 fn factor(f: &FunctionLowering<'_>, a: Val, lower: bool) -> Val {
     let cx = f.cx();
-    if let Some(wide) = single(f, a) {
+    if let Some(wide) = factorisation_type(f, a) {
         let to = cx.ty(a).dtype;
         return cx.convert(factor(f, cx.convert(a, wide), lower), to);
     }
-    let l = cx.op(Cholesky, &[half_read(f, a, lower)]);
+    let l = cx.op(Cholesky, &[hermitian_operand(f, a, lower)]);
     if lower { l } else { cx.adjoint(l) }
 }
 
@@ -155,7 +155,7 @@ fn cholesky(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// A zero `info` result.
-fn fine(f: &FunctionLowering<'_>, op: &Operation<'_>, k: usize) -> Result<Val> {
+fn zero_info(f: &FunctionLowering<'_>, op: &Operation<'_>, k: usize) -> Result<Val> {
     Ok(f.cx().zeros(&f.result(op, k)?))
 }
 
@@ -235,20 +235,20 @@ fn trsm(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// The element type in which matrices of half precision are factorised.
-fn single(f: &FunctionLowering<'_>, a: Val) -> Option<DType> {
+fn factorisation_type(f: &FunctionLowering<'_>, a: Val) -> Option<DType> {
     matches!(f.cx().ty(a).dtype, DType::F16 | DType::BF16).then_some(DType::F32)
 }
 
 /// Emits a triangular solve, or `solve` if it completes the solution of a system by its LU factors.
 fn solve_triangular(f: &FunctionLowering<'_>, a: Val, b: Val, how: TriangularSolve) -> Val {
-    if let Some(wide) = single(f, a) {
+    if let Some(wide) = factorisation_type(f, a) {
         let (cx, to) = (f.cx(), f.cx().ty(b).dtype);
         return cx.convert(
             cx.triangular_solve(cx.convert(a, wide), cx.convert(b, wide), how),
             to,
         );
     }
-    f.solved(a, b, how)
+    f.solve_by_factors(a, b, how)
         .unwrap_or_else(|| f.cx().triangular_solve(a, b, how))
 }
 
@@ -256,8 +256,8 @@ fn solve_triangular(f: &FunctionLowering<'_>, a: Val, b: Val, how: TriangularSol
 fn getrf(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let (cx, y) = (f.cx(), f.cx().emit(Lu.into(), &[a]));
-    let (pivots, info) = (cx.add(y[1], cx.full_like(y[1], 1i64)), fine(f, op, 2)?);
-    f.factorised(a, [y[0], pivots, y[2]], 1, Some(info));
+    let (pivots, info) = (cx.add(y[1], cx.full_like(y[1], 1i64)), zero_info(f, op, 2)?);
+    f.record_lu(a, [y[0], pivots, y[2]], 1, Some(info));
     Ok(Vals::from_slice(&[y[0], pivots, info]))
 }
 
@@ -265,7 +265,7 @@ fn getrf(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 fn lu(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let y = f.cx().emit(Lu.into(), &[a]);
-    f.factorised(a, [y[0], y[1], y[2]], 0, None);
+    f.record_lu(a, [y[0], y[1], y[2]], 0, None);
     Ok(y)
 }
 
@@ -276,7 +276,7 @@ fn qr(f: &FunctionLowering<'_>, op: &Operation<'_>, offset: usize, pivoted: bool
     let r = Reflectors { offset, pivoted };
     let [packed, taus, columns] = r.reduce(f.cx(), a)?;
     if offset == 0 && !pivoted {
-        f.factored(a, packed, taus);
+        f.record_qr(a, packed, taus);
     }
     let mut y = if pivoted {
         let places = f.result(op, 1)?;
@@ -286,7 +286,7 @@ fn qr(f: &FunctionLowering<'_>, op: &Operation<'_>, offset: usize, pivoted: bool
         Vals::from_slice(&[packed, taus])
     };
     if y.len() < op.count as usize {
-        y.push(fine(f, op, y.len())?);
+        y.push(zero_info(f, op, y.len())?);
     }
     Ok(y)
 }
@@ -324,7 +324,7 @@ fn sytrd(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     } else {
         cx.add(cx.triu(packed, 0), cx.tril(a, -1))
     };
-    Ok(Vals::from_slice(&[kept, d, e, taus, fine(f, op, 4)?]))
+    Ok(Vals::from_slice(&[kept, d, e, taus, zero_info(f, op, 4)?]))
 }
 
 /// Lowers `gees`: `A = Q T Qᴴ`, the eigenvalues (real and imaginary parts for a real matrix), the
@@ -333,7 +333,7 @@ fn gees(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let (cx, ty) = (f.cx(), f.cx().ty(a));
     let y = cx.emit(Schur.into(), &[a]);
-    f.sound()?;
+    f.check_errors()?;
     let (t, last) = (y[0], ty.rank() - 1);
     let mut out = y.clone();
     out.push(cx.diagonal(t));
@@ -352,7 +352,7 @@ fn gees(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         out.push(cx.sub(beside(-1), beside(1)));
     }
     for k in out.len()..op.count as usize {
-        out.push(fine(f, op, k)?);
+        out.push(zero_info(f, op, k)?);
     }
     Ok(out)
 }
@@ -361,7 +361,7 @@ fn gees(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 fn product(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a, taus] = matrices(f, op)?;
     let ty = f.cx().ty(a);
-    if let Some(q) = f.orthogonal(a, taus, &ty) {
+    if let Some(q) = f.orthogonal_factor(a, taus, &ty) {
         return one(q);
     }
     let eye = f.cx().select(
@@ -381,9 +381,9 @@ fn multiply(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Eigenvectors and eigenvalues of the Hermitian matrix given by one triangle.
-fn decomposed(f: &FunctionLowering<'_>, a: Val, lower: bool, vectors: bool) -> (Val, Val) {
+fn eigenpairs(f: &FunctionLowering<'_>, a: Val, lower: bool, vectors: bool) -> (Val, Val) {
     let cx = f.cx();
-    let y = cx.emit(Eigh { vectors }.into(), &[half_read(f, a, lower)]);
+    let y = cx.emit(Eigh { vectors }.into(), &[hermitian_operand(f, a, lower)]);
     match y[..] {
         [w, v] => (v, w),
         _ => (a, y[0]),
@@ -392,8 +392,8 @@ fn decomposed(f: &FunctionLowering<'_>, a: Val, lower: bool, vectors: bool) -> (
 
 fn syevd(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
-    let (v, w) = decomposed(f, a, letter(op, "uplo")? == 'L', letter(op, "mode")? == 'V');
-    Ok(Vals::from_slice(&[v, w, fine(f, op, 2)?]))
+    let (v, w) = eigenpairs(f, a, letter(op, "uplo")? == 'L', letter(op, "mode")? == 'V');
+    Ok(Vals::from_slice(&[v, w, zero_info(f, op, 2)?]))
 }
 
 /// Lowers `Eigh`, the name on other platforms. The first character of the configuration selects the
@@ -403,7 +403,7 @@ fn eigh(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let upper = find(op, &["backend_config"])
         .and_then(Attr::word)
         .is_some_and(|c| c.starts_with('0'));
-    let (v, w) = decomposed(f, a, !upper, true);
+    let (v, w) = eigenpairs(f, a, !upper, true);
     Ok(Vals::from_slice(&[v, w]))
 }
 
@@ -426,7 +426,7 @@ fn svd(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
             cx.zeros(&f.result(op, 3)?),
         ),
     };
-    Ok(Vals::from_slice(&[a, s, u, v, fine(f, op, 4)?]))
+    Ok(Vals::from_slice(&[a, s, u, v, zero_info(f, op, 4)?]))
 }
 
 /// Lowers `geev`: eigenvalues (real and imaginary parts for a real matrix), left and right
@@ -474,7 +474,7 @@ fn geev(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
             cx.zeros(&f.result(op, k)?)
         });
     }
-    out.push(fine(f, op, k + 2)?);
+    out.push(zero_info(f, op, k + 2)?);
     Ok(out.into())
 }
 
@@ -512,5 +512,5 @@ fn gtsv(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let cx = f.cx();
     // All diagonals have the length of the main one.
     let x = cx.solve(banded(cx, dl, d, du), b);
-    Ok(Vals::from_slice(&[dl, d, du, x, fine(f, op, 4)?]))
+    Ok(Vals::from_slice(&[dl, d, du, x, zero_info(f, op, 4)?]))
 }

@@ -106,7 +106,7 @@ impl CountedLoop {
                     _ => None,
                 };
             }
-            follow(function, seeds, steps)
+            affine_values(function, seeds, steps)
         };
         let steps = trips(&w.cond, &seeds(&w.cond, &x[..nc], 1))?;
         // The counter must not wrap in the step after the last one, where the condition fails.
@@ -141,9 +141,9 @@ impl CountedLoop {
         let steps = Dim::Const(self.steps);
         let rows = self.rows(body, nb);
         let needed = self.needed(body, nb, &rows);
-        let fixed: Vec<usize> = self.which(|c| matches!(c, Carry::Fixed));
-        let free: Vec<usize> = self.which(|c| matches!(c, Carry::Free));
-        let stacks: Vec<usize> = self.which(|c| matches!(c, Carry::Stack { .. }));
+        let fixed: Vec<usize> = self.carries_where(|c| matches!(c, Carry::Fixed));
+        let free: Vec<usize> = self.carries_where(|c| matches!(c, Carry::Free));
+        let stacks: Vec<usize> = self.carries_where(|c| matches!(c, Carry::Stack { .. }));
         let source = |v: Val| match body.def(v) {
             Def::Param(p) if p < nb => consts[p],
             Def::Param(p) => init[p - nb],
@@ -249,7 +249,7 @@ impl CountedLoop {
         let mut out = self.results(cx, init, at);
         for (&k, &v) in stacks.iter().zip(stacked) {
             if let Some(row) = self.row_of(k) {
-                out[k] = self.placed(cx, init[k], along(v, row), row);
+                out[k] = self.insert_rows(cx, init[k], along(v, row), row);
             }
         }
         Ok(out)
@@ -262,7 +262,7 @@ impl CountedLoop {
 
     /// Indices of the carries that are neither constant nor counters.
     pub(super) fn free(&self) -> Vec<usize> {
-        self.which(|c| !matches!(c, Carry::Fixed | Carry::Counter(_)))
+        self.carries_where(|c| !matches!(c, Carry::Fixed | Carry::Counter(_)))
     }
 
     /// Whether a carry equals the step index.
@@ -289,7 +289,7 @@ impl CountedLoop {
     }
 
     /// The initial array with `rows` written at their positions.
-    fn placed(&self, cx: &dyn Emit, init: Val, rows: Val, row: Affine) -> Val {
+    fn insert_rows(&self, cx: &dyn Emit, init: Val, rows: Val, row: Affine) -> Val {
         if cx.ty(init).shape[0].is(self.steps) {
             return rows;
         }
@@ -301,7 +301,7 @@ impl CountedLoop {
         cx.dynamic_update_slice(init, rows, &start)
     }
 
-    fn which(&self, is: impl Fn(&Carry) -> bool) -> Vec<usize> {
+    fn carries_where(&self, is: impl Fn(&Carry) -> bool) -> Vec<usize> {
         (0..self.carries.len())
             .filter(|&k| is(&self.carries[k]))
             .collect()
@@ -459,7 +459,7 @@ fn writes_row(
 }
 
 /// The form `a t + b` of integer scalars that have one and do not wrap.
-fn follow(f: &Function, mut known: Vec<Option<Affine>>, steps: i128) -> Vec<Option<Affine>> {
+fn affine_values(f: &Function, mut known: Vec<Option<Affine>>, steps: i128) -> Vec<Option<Affine>> {
     // Boolean scalars that are equal at every step.
     let mut truth: Vec<Option<bool>> = vec![None; f.len()];
     for e in f.eqns() {

@@ -9,7 +9,6 @@ mod attributes;
 mod body;
 mod callbacks;
 mod collectives;
-mod composite;
 mod control;
 mod determinant;
 mod dynamic;
@@ -33,6 +32,7 @@ mod sort;
 mod sparse;
 pub mod special;
 mod table;
+mod windows;
 
 use crate::ast::{ParsedModule, Region};
 use attributes::callee;
@@ -79,7 +79,7 @@ pub fn lower(text: &ParsedModule<'_>, only: Option<&str>) -> Result<Lowered> {
     };
     // For each function, the nesting depth of functions inlined into it. Callees come first.
     let (mut height, mut place) = (vec![0usize; n], vec![usize::MAX; n]);
-    let mut within = vec![false; n];
+    let mut called_once = vec![false; n];
     for (at, &i) in order.iter().enumerate() {
         place[i] = at;
         for &c in &callees[i] {
@@ -90,7 +90,7 @@ pub fn lower(text: &ParsedModule<'_>, only: Option<&str>) -> Result<Lowered> {
                 && height[c] + 1 < MAX_EXPANSION_DEPTH
             {
                 height[i] = height[i].max(height[c] + 1);
-                within[c] = true;
+                called_once[c] = true;
             }
         }
     }
@@ -98,8 +98,8 @@ pub fn lower(text: &ParsedModule<'_>, only: Option<&str>) -> Result<Lowered> {
         text,
         by_name,
         calls,
-        within: within.clone(),
-        done: RefCell::new(vec![None; n]),
+        called_once: called_once.clone(),
+        lowered: RefCell::new(vec![None; n]),
         session: Session::default(),
         expanded: Cell::new(0),
         needed: needed::needed(text),
@@ -109,18 +109,17 @@ pub fn lower(text: &ParsedModule<'_>, only: Option<&str>) -> Result<Lowered> {
         let f = &text.functions[i];
         // A function inlined into its only caller is lowered there, unless it was requested by
         // name.
-        if f.body.is_some() && !(within[i] && only.is_some_and(|o| o != i)) {
+        if f.body.is_some() && !(called_once[i] && only.is_some_and(|o| o != i)) {
             let r = FunctionLowering::function(&lowering, f, table::lower);
-            lowering.done.borrow_mut()[i] = Some(r);
+            lowering.lowered.borrow_mut()[i] = Some(r);
         }
     }
     let notes = lowering.dropped_callbacks().into_iter().collect();
-    let mut done = lowering.done.into_inner();
-    for (&i, &(line, column)) in &lowering.needed.alone {
+    let mut done = lowering.lowered.into_inner();
+    for (&i, &(line, column)) in &lowering.needed.private_results {
         if let Some(Ok(_)) = &done[i] {
-            done[i] = Some(Err(
-                callbacks::refused("python").at(cotangent_core::Loc::Text(line, column))
-            ));
+            done[i] = Some(Err(callbacks::unsupported_callback("python")
+                .at(cotangent_core::Loc::Text(line, column))));
         }
     }
     let wanted = |i: usize| only.is_none_or(|o| o == i);

@@ -21,8 +21,8 @@ pub struct ModuleLowering<'t> {
     /// Number of calls of each function.
     pub(super) calls: Vec<usize>,
     /// Functions that are lowered inside their only caller.
-    pub(super) within: Vec<bool>,
-    pub(super) done: RefCell<Vec<Option<Result<Arc<Function>>>>>,
+    pub(super) called_once: Vec<bool>,
+    pub(super) lowered: RefCell<Vec<Option<Result<Arc<Function>>>>>,
     pub(super) session: Session,
     pub(super) expanded: Cell<usize>,
     /// Host callbacks whose results are read.
@@ -46,7 +46,7 @@ pub enum CalleeForm<'t> {
 
 impl<'t> ModuleLowering<'t> {
     /// Counts expanded operations, and returns an error above the limit.
-    pub(super) fn spend(&self, ops: usize) -> Result<()> {
+    pub(super) fn count_expanded(&self, ops: usize) -> Result<()> {
         self.expanded
             .set(self.expanded.get().saturating_add(ops + 1));
         if self.expanded.get() > MAX_EXPANDED_OPERATIONS {
@@ -59,21 +59,21 @@ impl<'t> ModuleLowering<'t> {
     }
 
     /// The syntax tree of a function, if the limit permits its expansion at a call.
-    pub(super) fn written_here(&self, name: &str) -> Option<&'t crate::ast::Function<'t>> {
+    pub(super) fn expandable(&self, name: &str) -> Option<&'t crate::ast::Function<'t>> {
         let f = &self.text.functions[*self.by_name.get(name)?];
         let ops = f.body.as_ref()?.ops.len();
         (self.expanded.get().saturating_add(ops + 1) <= MAX_EXPANDED_OPERATIONS).then_some(f)
     }
 
     /// The form of a call to the function of this name.
-    pub(super) fn find(&self, name: &str) -> Result<CalleeForm<'t>> {
+    pub(super) fn callee_form(&self, name: &str) -> Result<CalleeForm<'t>> {
         let Some(&i) = self.by_name.get(name) else {
             bail!(UnknownName, "there is no function `@{name}`")
         };
-        if self.within[i] {
+        if self.called_once[i] {
             return Ok(CalleeForm::ExpandOnce(&self.text.functions[i]));
         }
-        match &self.done.borrow()[i] {
+        match &self.lowered.borrow()[i] {
             Some(Ok(f)) if f.eqns().len() <= MAX_INLINED_EQUATIONS => {
                 Ok(CalleeForm::Inline(f.clone()))
             }

@@ -40,13 +40,13 @@ impl FunctionLowering<'_> {
                 let whole = cx.convert(x, wide.dtype);
                 cx.clamp(cx.full_like(whole, least), whole, cx.full_like(whole, most))
             }
-            Narrow::Int(..) => self.narrowed(cx.convert(x, wide.dtype), ty),
+            Narrow::Int(..) => self.to_narrow_value(cx.convert(x, wide.dtype), ty),
         }
     }
 
     /// Lowers an operation on narrow integers whose result depends on the element width; `None` for
     /// any other operation.
-    pub(super) fn of_few_bits(&self, op: &Operation<'_>) -> Result<Option<Vals>> {
+    pub(super) fn lower_narrow(&self, op: &Operation<'_>) -> Result<Option<Vals>> {
         let ty = op.result_types().and_then(|t| t.first());
         let Some(Ty::Narrow(wide, Narrow::Int(bits, _))) = ty else {
             return Ok(None);
@@ -55,22 +55,22 @@ impl FunctionLowering<'_> {
         let code = |v: Val| without_sign(cx, v, *bits);
         let y = match name {
             "popcnt" => {
-                let [x] = self.take(op)?;
+                let [x] = self.operand_array(op)?;
                 cx.op(Unary::Popcnt, &[code(x)])
             }
             "count_leading_zeros" => {
-                let [x] = self.take(op)?;
+                let [x] = self.operand_array(op)?;
                 let zeros = cx.op(Unary::Clz, &[code(x)]);
                 cx.sub(zeros, cx.full_like(zeros, i64::from(8 - bits)))
             }
             "shift_right_logical" => {
-                let [x, by] = self.take(op)?;
+                let [x, by] = self.operand_array(op)?;
                 cx.op(Binary::ShiftRightLogical, &[code(x), code(by)])
             }
             // The highest bit is replicated, also for unsigned types. It is first shifted to the
             // highest bit of a byte.
             "shift_right_arithmetic" => {
-                let [x, by] = self.take(op)?.map(code);
+                let [x, by] = self.operand_array(op)?.map(code);
                 let up = cx.full_like(x, i64::from(8 - bits));
                 let high = cx.bitcast(cx.op(Binary::ShiftLeft, &[x, up]), DType::I8);
                 cx.op(
@@ -79,7 +79,7 @@ impl FunctionLowering<'_> {
                 )
             }
             "mulhi" => {
-                let [x, y] = self.take(op)?.map(|v| cx.convert(v, DType::I32));
+                let [x, y] = self.operand_array(op)?.map(|v| cx.convert(v, DType::I32));
                 let product = cx.mul(x, y);
                 let high = cx.op(
                     Binary::ShiftRightArithmetic,
@@ -94,7 +94,7 @@ impl FunctionLowering<'_> {
 
     /// Lowers `bitcast_convert` from or to a narrow type. An element of the wider type corresponds
     /// to an axis of narrower elements, lowest bits first.
-    pub(super) fn recoded(
+    pub(super) fn bitcast_narrow(
         &self,
         op: &Operation<'_>,
         x: Val,
@@ -160,7 +160,9 @@ impl FunctionLowering<'_> {
     fn decoded(&self, codes: Val, ty: &Ty) -> Val {
         let cx = self.cx();
         match ty {
-            Ty::Narrow(wide, Narrow::Int(..)) => self.narrowed(cx.bitcast(codes, wide.dtype), ty),
+            Ty::Narrow(wide, Narrow::Int(..)) => {
+                self.to_narrow_value(cx.bitcast(codes, wide.dtype), ty)
+            }
             Ty::Narrow(wide, Narrow::Float(f)) => {
                 let all: Vec<f32> = (0..1u32 << f.bits()).map(|b| f.decode(b) as f32).collect();
                 let table = cx.op(Constant::dense(Array::vector(all)), &[]);

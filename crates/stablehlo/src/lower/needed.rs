@@ -40,7 +40,7 @@ pub(super) struct NeededCallbacks {
     pub(super) places: FxHashSet<TextPosition>,
     /// Private functions that return results of a callback, with its position. They cannot be
     /// requested by name.
-    pub(super) alone: FxHashMap<usize, TextPosition>,
+    pub(super) private_results: FxHashMap<usize, TextPosition>,
 }
 
 /// Analyses a text.
@@ -73,7 +73,7 @@ pub(super) fn needed(text: &ParsedModule<'_>) -> NeededCallbacks {
         if f.public || &*f.name == "main" || !some_public && i == 0 {
             all.places.extend(s.found);
         } else if let Some(&first) = s.found.iter().min() {
-            all.alone.insert(i, first);
+            all.private_results.insert(i, first);
         }
     }
     all

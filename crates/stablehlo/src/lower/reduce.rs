@@ -81,15 +81,15 @@ impl FunctionLowering<'_> {
     fn fold(&self, b: Binary, x: Val, init: Val, axes: &[usize]) -> Option<Val> {
         let cx = self.cx();
         let op = reduction(b, cx.ty(x).dtype)?;
-        let y = self
-            .of_determinant(b, x, axes)
-            .unwrap_or_else(|| match (axes.is_empty(), op) {
-                (true, _) => x,
-                (_, Reduction::Max | Reduction::Min) => {
-                    cx.op(Reduce::new(op, axes, false).or_identity(), &[x])
-                }
-                _ => cx.reduce(op, x, axes),
-            });
+        let y =
+            self.determinant_of_fold(b, x, axes)
+                .unwrap_or_else(|| match (axes.is_empty(), op) {
+                    (true, _) => x,
+                    (_, Reduction::Max | Reduction::Min) => {
+                        cx.op(Reduce::new(op, axes, false).or_identity(), &[x])
+                    }
+                    _ => cx.reduce(op, x, axes),
+                });
         if self.is_identity(b, init) {
             return Some(y);
         }
@@ -316,7 +316,7 @@ fn dot_general(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 fn product(f: &FunctionLowering<'_>, op: &Operation<'_>, d: DotGeneral) -> Result<Vals> {
-    let [x, y] = f.take(op)?;
+    let [x, y] = f.operand_array(op)?;
     let (cx, to) = (f.cx(), f.result(op, 0)?.dtype);
     // The product is computed in the wider of the operand and result types, so operands are not
     // rounded.
@@ -334,7 +334,7 @@ fn product(f: &FunctionLowering<'_>, op: &Operation<'_>, d: DotGeneral) -> Resul
 
 /// Lowers `dot` of vectors and matrices: contracts the last axis with the first.
 fn dot(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, _] = f.take(op)?;
+    let [x, _] = f.operand_array(op)?;
     match f.cx().ty(x).rank() {
         0 => bail!(ShapeMismatch, "`{}` takes vectors and matrices", op.name),
         rank => product(f, op, DotGeneral::contract(&[rank - 1], &[0])),

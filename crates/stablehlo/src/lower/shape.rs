@@ -51,7 +51,7 @@ fn literal(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// Lowers `chlo.constant_like`: a constant with the shape of the operand.
 fn constant_like(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     let value = match op.attr("value").or_else(|| op.unnamed().next()) {
         Some(Attr::Float(x)) => cotangent_core::Scalar::F(*x),
         Some(Attr::Int(i)) => cotangent_core::Scalar::I(*i),
@@ -70,14 +70,14 @@ fn count(f: &FunctionLowering<'_>, ty: Type, axis: usize) -> Result<Vals> {
 }
 
 fn reshape(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     let shape = f.known(&f.result(op, 0)?, None)?;
     one(f.cx().reshape(x, &shape))
 }
 
 /// Lowers `broadcast`, which adds leading axes.
 fn broadcast(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     let new = sizes(op, &["sizes", "broadcast_sizes"])?;
     let shape: Vec<Dim> = new
         .into_iter()
@@ -88,7 +88,7 @@ fn broadcast(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 fn broadcast_in_dim(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     let shape = f.known(&f.result(op, 0)?, None)?;
     place(f, op, x, &shape)
 }
@@ -111,12 +111,12 @@ fn place(f: &FunctionLowering<'_>, op: &Operation<'_>, x: Val, shape: &[Dim]) ->
 }
 
 fn transpose(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     one(f.cx().transpose(x, &sizes(op, &["dims", "permutation"])?))
 }
 
 fn reverse(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     let axes = sizes(op, &["dims", "dimensions"])?;
     one(if axes.is_empty() {
         x
@@ -131,7 +131,7 @@ fn dims(v: &[usize]) -> Vec<Dim> {
 
 /// Lowers `slice`, given as `[0:4, 1:9:2]` or as three lists.
 fn slice(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     let (start, limit, stride) = match op.unnamed().next() {
         Some(Attr::List(ranges)) => {
             let mut all = (Vec::new(), Vec::new(), Vec::new());
@@ -161,12 +161,12 @@ fn slice(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         ),
     };
     let y = f.cx().slice(x, &dims(&start), &dims(&limit), &stride);
-    f.first_part(x, y, &start, &stride);
+    f.record_leading_part(x, y, &start, &stride);
     one(y)
 }
 
 fn pad(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, value] = f.take(op)?;
+    let [x, value] = f.operand_array(op)?;
     let low = ints(op, &["low", "edge_padding_low"])?;
     let high = ints(op, &["high", "edge_padding_high"])?;
     let interior = sizes(op, &["interior", "interior_padding"])?;
@@ -187,7 +187,7 @@ fn concatenate(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 fn get_dimension_size(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     let axis = size(op, &["dim", "dimension"])?;
     match f.cx().ty(x).shape.get(axis) {
         Some(d) => one(f.cx().extent(&f.result(op, 0)?, d)),
@@ -201,18 +201,18 @@ fn shape_of(f: &FunctionLowering<'_>, op: &Operation<'_>, v: Val) -> Result<Vec<
 }
 
 fn dynamic_iota(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [shape] = f.take(op)?;
+    let [shape] = f.operand_array(op)?;
     let ty = f.result(op, 0)?.with_shape(shape_of(f, op, shape)?);
     count(f, ty, size(op, &["dim", "iota_dimension"])?)
 }
 
 fn dynamic_reshape(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, shape] = f.take(op)?;
+    let [x, shape] = f.operand_array(op)?;
     one(f.cx().reshape(x, &shape_of(f, op, shape)?))
 }
 
 fn dynamic_broadcast_in_dim(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, shape] = f.take(op)?;
+    let [x, shape] = f.operand_array(op)?;
     place(f, op, x, &shape_of(f, op, shape)?)
 }
 

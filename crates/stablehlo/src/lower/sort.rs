@@ -211,7 +211,7 @@ impl<'o, 't> Comparator<'o, 't> {
                     && a.regions.is_empty()
                     && b.regions.is_empty()
                     && a.operands.len() == b.operands.len()
-                    && said(a) == said(b)
+                    && attribute_texts(a) == attribute_texts(b)
                     && format!("{:?}", a.result_types()) == format!("{:?}", b.result_types())
                     && a.operands
                         .iter()
@@ -279,7 +279,7 @@ impl<'o, 't> Comparator<'o, 't> {
                         && a.regions.is_empty()
                         && b.regions.is_empty()
                         && a.operands.len() == b.operands.len()
-                        && said(a) == said(b)
+                        && attribute_texts(a) == attribute_texts(b)
                         && a.operands
                             .iter()
                             .zip(&b.operands)
@@ -306,7 +306,7 @@ impl<'o, 't> Comparator<'o, 't> {
 }
 
 /// The attributes of an operation as text, without the positions of constants.
-fn said(op: &Operation<'_>) -> Vec<String> {
+fn attribute_texts(op: &Operation<'_>) -> Vec<String> {
     let one = |a: &Attr<'_>| match a {
         Attr::Dense(d) => format!("{:?}{:?}", d.elements, d.ty),
         a => format!("{a:?}"),
@@ -341,7 +341,7 @@ fn sort(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let known = result.and_then(|&r| Comparator::new(f, region).keys(r, &mut keys));
     let operand = |k: &SortKey| !matches!(k.source, KeySource::Operand(k, ..) if k >= x.len());
     if known.is_none() || !keys.iter().all(operand) {
-        return by_places(f, op, region, &x, axis);
+        return sort_by_rank(f, op, region, &x, axis);
     }
     let computed: Vec<Id> = keys
         .iter()
@@ -395,7 +395,7 @@ fn by_part(cx: &dyn Emit, x: Val, part: ElementPart, alike: Unified, k: SortKey)
             };
     SortOperand {
         value: if total {
-            made_alike(cx, value, alike)
+            unified(cx, value, alike)
         } else {
             value
         },
@@ -404,7 +404,7 @@ fn by_part(cx: &dyn Emit, x: Val, part: ElementPart, alike: Unified, k: SortKey)
     }
 }
 
-fn made_alike(cx: &dyn Emit, v: Val, alike: Unified) -> Val {
+fn unified(cx: &dyn Emit, v: Val, alike: Unified) -> Val {
     let zero = cx.zeros(&cx.ty(v));
     let v = if alike.zeros {
         cx.select(cx.compare(v, Comparison::Eq, zero), zero, v)
@@ -419,7 +419,7 @@ fn made_alike(cx: &dyn Emit, v: Val, alike: Unified) -> Val {
 }
 
 /// The comparator as a function of scalars. With `results`, it returns these values.
-fn comparing(
+fn comparator_function(
     f: &FunctionLowering<'_>,
     region: &Region<'_>,
     x: &[Val],
@@ -446,7 +446,7 @@ fn comparing(
 }
 
 /// Applies a function of scalars elementwise to arrays of one shape.
-fn applied(
+fn apply_elementwise(
     f: &FunctionLowering<'_>,
     region: &Region<'_>,
     g: &Function,
@@ -478,9 +478,9 @@ fn computed_keys(
     x: &[Val],
     keys: &[Id],
 ) -> Result<Vec<Val>> {
-    let g = comparing(f, region, x, Some(keys))?;
+    let g = comparator_function(f, region, x, Some(keys))?;
     let pairs: Vec<Val> = x.iter().flat_map(|&v| [v, v]).collect();
-    applied(f, region, &g, &pairs)
+    apply_elementwise(f, region, &g, &pairs)
 }
 
 /// Maximum extent of a sorted axis for which a general comparator is applied to every pair of
@@ -489,7 +489,7 @@ const MAX_PAIRWISE_ELEMENTS: usize = 1 << 13;
 
 /// Sorts by the number of elements that the comparator orders before each element. The sort is
 /// stable.
-fn by_places(
+fn sort_by_rank(
     f: &FunctionLowering<'_>,
     op: &Operation<'_>,
     region: &Region<'_>,
@@ -513,7 +513,7 @@ fn by_places(
                 .map_or_else(|| "no axis of".into(), ToString::to_string)
         );
     };
-    let g = comparing(f, region, x, None)?;
+    let g = comparator_function(f, region, x, None)?;
     if g.result_types() != [Type::scalar(DType::Bool)] {
         bail!(
             DTypeMismatch,
@@ -541,9 +541,9 @@ fn by_places(
             .collect()
     };
     let one = |all: Vec<Val>| all.into_iter().next().unwrap_or(Val::POISON);
-    let after = one(applied(f, region, &g, &pairs(&across, &along))?);
-    let before = one(applied(f, region, &g, &pairs(&along, &across))?);
-    f.sound()?;
+    let after = one(apply_elementwise(f, region, &g, &pairs(&across, &along))?);
+    let before = one(apply_elementwise(f, region, &g, &pairs(&along, &across))?);
+    f.check_errors()?;
     let index = cx.ty(after).with_dtype(DType::I64);
     let earlier = cx.compare(cx.iota(&index, rank), Comparison::Lt, cx.iota(&index, axis));
     let same = cx.compare(after, Comparison::Eq, before);
@@ -573,12 +573,12 @@ fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[SortOperand]) -> Vals {
             k.value
         };
         let plain = float && !k.total;
-        let turned = |v: Val| if plain { cx.neg(v) } else { cx.not(v) };
+        let inverted = |v: Val| if plain { cx.neg(v) } else { cx.not(v) };
         if k.down && plain {
             let nan = cx.is_nan(v);
             by.push(if descending { nan } else { cx.not(nan) });
         }
-        by.push(if k.down == descending { v } else { turned(v) });
+        by.push(if k.down == descending { v } else { inverted(v) });
     }
     // If a key is an operand, its sorted values are the result; other keys only determine the
     // order.
@@ -608,7 +608,7 @@ fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[SortOperand]) -> Vals {
 
 /// Lowers `top_k`: the `k` greatest elements along the last axis in total order, and their indices.
 fn top_k(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     let (cx, ty) = (f.cx(), f.cx().ty(x));
     let (values, places) = (f.result(op, 0)?, f.result(op, 1)?);
     let Some(axis) = ty.rank().checked_sub(1) else {

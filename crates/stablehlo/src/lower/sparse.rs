@@ -39,7 +39,7 @@ fn adding(rank: usize) -> Scatter {
 /// Lowers a product with a CSR matrix. Operands: elements, row offsets, column indices, and a
 /// vector or a matrix.
 fn csr(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [data, rows, columns, x] = f.take(op)?;
+    let [data, rows, columns, x] = f.operand_array(op)?;
     let cx = f.cx();
     let (td, tr, tx, ty) = (cx.ty(data), cx.ty(rows), cx.ty(x), f.result(op, 0)?);
     if td.rank() != 1 || tr.rank() != 1 || cx.ty(columns).rank() != 1 || !matches!(tx.rank(), 1 | 2)

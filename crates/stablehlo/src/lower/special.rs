@@ -48,7 +48,7 @@ fn unary(
     op: &Operation<'_>,
     write: fn(&dyn Emit, Val) -> Val,
 ) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     one(write(f.cx(), x))
 }
 
@@ -57,14 +57,14 @@ fn binary(
     op: &Operation<'_>,
     write: fn(&dyn Emit, Val, Val) -> Val,
 ) -> Result<Vals> {
-    let [x, y] = f.take(op)?;
+    let [x, y] = f.operand_array(op)?;
     one(write(f.cx(), x, y))
 }
 
 /// Lowers `chlo.polygamma`. The order is an operand; unless it is a constant, the zeta function is
 /// used.
 fn polygamma(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [order, x] = f.take(op)?;
+    let [order, x] = f.operand_array(op)?;
     let cx = f.cx();
     if let Some(Scalar::F(n)) = f.number(order)
         && n >= 0.0
@@ -88,7 +88,7 @@ fn polygamma(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 fn bitcast(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     let given = if let Signature::Function(types, _) = &op.signature {
         types.first()
     } else {
@@ -100,7 +100,7 @@ fn bitcast(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         .flatten()
         .any(|t| matches!(t, Ty::Narrow(..)))
     {
-        return f.recoded(op, x, given, gives);
+        return f.bitcast_narrow(op, x, given, gives);
     }
     let to = f.result(op, 0)?.dtype;
     let y = f.cx().bitcast(x, to);
@@ -155,7 +155,7 @@ fn scaled(cx: &dyn Emit, x: Val, y: Val) -> Val {
 
 /// Lowers `reduce_precision`, with `format = e5m10` or two attributes.
 fn reduce_precision(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     let wrong = || attribute(op, "format", "a format like e5m10");
     let format = op
         .attr("format")
@@ -183,7 +183,7 @@ fn reduce_precision(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals
 
 /// Lowers `fft`: a transform over the last axes. The last `length` is the extent of the real side.
 fn fft(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x] = f.take(op)?;
+    let [x] = f.operand_array(op)?;
     let cx = f.cx();
     let length = sizes(op, &["fft_length", "length"])?;
     let kind = find(op, &["fft_type", "type"])
@@ -218,7 +218,7 @@ fn fft(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// Lowers `rng_bit_generator`: the new state, and random bits.
 fn rng_bit_generator(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [state] = f.take(op)?;
+    let [state] = f.operand_array(op)?;
     let (cx, bits) = (f.cx(), f.result(op, 1)?);
     let algorithm = op
         .attr("rng_algorithm")

@@ -4,8 +4,8 @@ use super::attributes::attribute;
 use super::function::{self, FunctionLowering};
 use super::row::LoweringRule;
 use super::{
-    callbacks, collectives, composite, control, dynamic, elementwise, indexing, lapack, needed,
-    reduce, shape, sort, sparse, special,
+    callbacks, collectives, control, dynamic, elementwise, indexing, lapack, needed, reduce, shape,
+    sort, sparse, special, windows,
 };
 use crate::ast::Operation;
 use cotangent_core::ops::Binary;
@@ -23,7 +23,7 @@ fn table() -> &'static FxHashMap<&'static str, LoweringRule> {
             indexing::INDEXING,
             reduce::REDUCTIONS,
             control::CONTROL,
-            composite::WINDOWS,
+            windows::WINDOWS,
             collectives::COLLECTIVES,
             dynamic::DYNAMIC,
             sort::SORTS,
@@ -56,7 +56,7 @@ pub fn lower(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         _ => known.and_then(find),
     };
     match how.filter(|_| !op.opaque) {
-        Some(how) => match f.of_few_bits(op)? {
+        Some(how) => match f.lower_narrow(op)? {
             Some(y) => Ok(y),
             None => apply(f, op, how),
         },
@@ -72,11 +72,11 @@ pub fn lower(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 fn apply(f: &FunctionLowering<'_>, op: &Operation<'_>, how: LoweringRule) -> Result<Vals> {
     match how {
         LoweringRule::Unary(u) => {
-            let x: [_; 1] = f.take(op)?;
+            let x: [_; 1] = f.operand_array(op)?;
             Ok(f.cx().emit(u.into(), &x))
         }
         LoweringRule::Binary(b) => {
-            let x: [_; 2] = f.take(op)?;
+            let x: [_; 2] = f.operand_array(op)?;
             if matches!(b, Binary::Max | Binary::Min) && f.cx().ty(x[0]).dtype.is_complex() {
                 return function::one(elementwise::extremum(f.cx(), x, b == Binary::Max));
             }

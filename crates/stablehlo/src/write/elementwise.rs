@@ -66,10 +66,10 @@ pub fn unary(t: &TextEmitter<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Val
         Unary::Real => return Ok(t.plain("stablehlo.real", &[x], y)),
         Unary::Imag => return Ok(t.plain("stablehlo.imag", &[x], y)),
         // By real and imaginary part: a complex product would make NaN of infinite parts.
-        Unary::Exp2 if dtype.is_complex() => {
-            cx.exp(parts(cx, x, |cx, v| cx.scale_by(std::f64::consts::LN_2, v)))
-        }
-        Unary::Log2 if dtype.is_complex() => parts(cx, cx.log(x), |cx, v| {
+        Unary::Exp2 if dtype.is_complex() => cx.exp(by_parts(cx, x, |cx, v| {
+            cx.scale_by(std::f64::consts::LN_2, v)
+        })),
+        Unary::Log2 if dtype.is_complex() => by_parts(cx, cx.log(x), |cx, v| {
             cx.scale_by(std::f64::consts::LOG2_E, v)
         }),
         Unary::Exp2 => cx.op(Binary::Pow, &[number(2.0), x]),
@@ -109,7 +109,7 @@ pub fn unary(t: &TextEmitter<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Val
 }
 
 /// Applies a function to the real and the imaginary part.
-fn parts(cx: &dyn Emit, x: Val, f: fn(&dyn Emit, Val) -> Val) -> Val {
+fn by_parts(cx: &dyn Emit, x: Val, f: fn(&dyn Emit, Val) -> Val) -> Val {
     cx.complex(f(cx, cx.real(x)), f(cx, cx.imag(x)))
 }
 
@@ -174,7 +174,7 @@ fn strong_zero(cx: &dyn Emit, factor: Val, y: Val) -> Val {
 /// A contraction with strong zeros: zero times any value is zero. If a result is NaN, the
 /// contraction is computed again: from finite factors, and from masks of infinite and NaN terms.
 /// Complex products have ordinary zeros.
-pub fn without_zeros(
+pub fn with_strong_zeros(
     cx: &dyn Emit,
     x: [Val; 2],
     product: &dyn Fn(&dyn Emit, [Val; 2]) -> Val,
@@ -186,7 +186,7 @@ pub fn without_zeros(
     }
     let axes: Vec<usize> = (0..ty.rank()).collect();
     let any = cx.reduce_any(cx.is_nan(plain), &axes);
-    let mended = |cx: &dyn Emit, v: &[Val]| {
+    let recomputed = |cx: &dyn Emit, v: &[Val]| {
         let number = |v: Val, c: f64| cx.full_like(v, c);
         let is = |v: Val, how: Comparison, c: f64| cx.compare(v, how, number(v, c));
         let one_where = |v: Val, there: Val| cx.select(there, number(v, 1.0), number(v, 0.0));
@@ -233,7 +233,7 @@ pub fn without_zeros(
         }
         vec![cx.select(cx.is_nan(v[2]), y, v[2])]
     };
-    cx.cond(any, &[x[0], x[1], plain], mended, |_, v| vec![v[2]])
+    cx.cond(any, &[x[0], x[1], plain], recomputed, |_, v| vec![v[2]])
         .into()
 }
 

@@ -1,7 +1,7 @@
 //! The [`Emit`] implementation of the writer: an operation becomes a line, or is decomposed.
 
+use super::composite;
 use super::text::TextEmitter;
-use super::whole;
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::shape::Sym;
 use cotangent_core::transform::Session;
@@ -14,7 +14,7 @@ impl Emit for TextEmitter<'_> {
             let types = self.types(x);
             let written = op
                 .infer(&types)
-                .and_then(|y| whole::or_simpler(self, &op, x, y));
+                .and_then(|y| composite::write_operation(self, &op, x, y));
             match written {
                 Ok(y) => return y,
                 Err(e) => self.fail(e.at(self.loc())),

@@ -258,7 +258,7 @@ fn lu(t: &TextEmitter<'_>, a: Val) -> Result<Vals> {
 /// Solves a system with the LU factors of its matrix.
 fn solve(t: &TextEmitter<'_>, y: &[Val], b: Val) -> Result<Val> {
     let cx: &dyn Emit = t;
-    t.sound()?;
+    t.check_errors()?;
     let ty = cx.ty(b);
     let rank = ty.rank();
     let rows: Vec<usize> = (0..rank - 1).collect();
@@ -285,7 +285,7 @@ fn solve(t: &TextEmitter<'_>, y: &[Val], b: Val) -> Result<Val> {
 /// The diagonal of `U`, and whether the number of row swaps is odd.
 fn pivots(t: &TextEmitter<'_>, y: &[Val]) -> Result<(Val, Val)> {
     let cx: &dyn Emit = t;
-    t.sound()?;
+    t.check_errors()?;
     let ty = cx.ty(y[1]);
     let last = ty.rank() - 1;
     let moved = cx.compare(y[1], Comparison::Ne, cx.iota(&ty, last));
@@ -372,7 +372,7 @@ fn phases(cx: &dyn Emit, v: Val, anchor: f64) -> Val {
 }
 
 /// Divides each column by its phase, a number of magnitude 1.
-fn turned(cx: &dyn Emit, v: Val, phase: Val) -> Val {
+fn normalized(cx: &dyn Emit, v: Val, phase: Val) -> Val {
     cx.mul(v, on_columns(cx, cx.conj(phase), &cx.ty(v)))
 }
 
@@ -391,7 +391,7 @@ fn eigh(t: &TextEmitter<'_>, e: &Eigh, a: Val, y: &[Type]) -> Result<Vals> {
     }
     Ok(Vals::from_slice(&[
         r[1],
-        turned(cx, r[0], phases(cx, r[0], ANCHOR)),
+        normalized(cx, r[0], phases(cx, r[0], ANCHOR)),
     ]))
 }
 
@@ -431,7 +431,7 @@ fn svd(t: &TextEmitter<'_>, s: &Svd, a: Val, y: &[Type]) -> Result<Vals> {
     let (u, v) = (r[2], cx.adjoint(r[3]));
     let (pu, pv) = (phases(cx, u, ANCHOR), phases(cx, v, ANCHOR));
     // A pair of singular vectors shares one phase. Further columns have their own.
-    t.sound()?;
+    t.check_errors()?;
     let last = cx.ty(pu).rank() - 1;
     let own = |p: Val, count: usize| cx.slice_axis(p, last, k, count);
     let shared = cx.slice_axis(pu, last, 0usize, k);
@@ -441,9 +441,9 @@ fn svd(t: &TextEmitter<'_>, s: &Svd, a: Val, y: &[Type]) -> Result<Vals> {
         shared
     };
     Ok(Vals::from_slice(&[
-        turned(cx, u, pu),
+        normalized(cx, u, pu),
         r[1],
-        cx.adjoint(turned(cx, v, of_v)),
+        cx.adjoint(normalized(cx, v, of_v)),
     ]))
 }
 
@@ -472,13 +472,13 @@ fn eig(t: &TextEmitter<'_>, e: &Eig, a: Val, y: &[Type]) -> Result<Vals> {
         // Unsorted eigenvalues keep LAPACK's order.
         let v = r[if e.left { values } else { values + 1 }];
         return Ok(if e.vectors {
-            Vals::from_slice(&[w, turned(cx, v, phases(cx, v, 1.0))])
+            Vals::from_slice(&[w, normalized(cx, v, phases(cx, v, 1.0))])
         } else {
             one(w)
         });
     }
     let (re, im) = (cx.real(w), cx.imag(w));
-    t.sound()?;
+    t.check_errors()?;
     let last = cx.ty(w).rank() - 1;
     let places = cx.iota(&cx.ty(w).with_dtype(DType::I32), last);
     let sorted = cx.sort_by(&[re, im, places], last, 2, false);
@@ -489,7 +489,10 @@ fn eig(t: &TextEmitter<'_>, e: &Eig, a: Val, y: &[Type]) -> Result<Vals> {
     let v = r[values + 1];
     let index = on_columns(cx, sorted[2], &matrix);
     let v = cx.take_along_axis(v, index, last + 1, Bounds::Clip);
-    Ok(Vals::from_slice(&[w, turned(cx, v, phases(cx, v, ANCHOR))]))
+    Ok(Vals::from_slice(&[
+        w,
+        normalized(cx, v, phases(cx, v, ANCHOR)),
+    ]))
 }
 
 fn schur(t: &TextEmitter<'_>, a: Val) -> Result<Vals> {
@@ -509,11 +512,11 @@ fn schur(t: &TextEmitter<'_>, a: Val) -> Result<Vals> {
         results,
     )?;
     let by = phases(cx, r[1], ANCHOR);
-    t.sound()?;
+    t.check_errors()?;
     let rows: Vec<usize> = (0..ty.rank() - 1).collect();
     let left = cx.broadcast_in_dim(by, &ty.shape, &rows);
     Ok(Vals::from_slice(&[
-        turned(cx, cx.mul(left, r[0]), by),
-        turned(cx, r[1], by),
+        normalized(cx, cx.mul(left, r[0]), by),
+        normalized(cx, r[1], by),
     ]))
 }

@@ -9,6 +9,7 @@
 //! `get_dimension_size` of a parameter, or from the value that determines it. A `while` with
 //! stacked results is written twice; the first loop counts the steps.
 
+mod composite;
 mod constant;
 mod control;
 mod elementwise;
@@ -20,7 +21,6 @@ mod ops;
 mod reduce;
 mod sliding;
 mod text;
-mod whole;
 
 use crate::names::NUMERICS;
 use cotangent_core::primitive::Val;
@@ -130,7 +130,7 @@ fn function(entry: &WrittenFunction, names: &RefCell<FunctionNames>) -> Result<S
         let own = own.unwrap_or_else(|| fresh(&mut taken, &format!("arg{k}")));
         params.push(t.value(&format!("%{own}"), f.ty(p).clone()));
     }
-    t.measure(&params);
+    t.bind_parameters(&params);
     let results = (&t as &dyn Emit).inline(f, &params);
     if let Some(e) = t.state.borrow_mut().error.take() {
         return Err(e);

@@ -57,7 +57,7 @@ pub fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Va
                 strong_zero: false,
                 ..d.clone()
             };
-            elementwise::without_zeros(t, [x[0], x[1]], &|cx, x| cx.op(plain.clone(), &x))
+            elementwise::with_strong_zeros(t, [x[0], x[1]], &|cx, x| cx.op(plain.clone(), &x))
         }
         Op::DotGeneral(d) => reduce::dot_general(t, d, x, y),
         Op::Call(c) => control::call(t, &c.callee, x, y),
@@ -77,7 +77,7 @@ pub fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Va
                 strong_zero: false,
                 ..c.clone()
             };
-            elementwise::without_zeros(t, [x[0], x[1]], &|cx, x| cx.op(plain.clone(), &x))
+            elementwise::with_strong_zeros(t, [x[0], x[1]], &|cx, x| cx.op(plain.clone(), &x))
         }
         Op::Convolution(c) => return sliding::convolution(t, c, x, &y),
         Op::ReduceWindow(r) => return sliding::reduce_window(t, r, x[0], &y),

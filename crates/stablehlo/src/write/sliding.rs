@@ -24,9 +24,9 @@ struct PositiveAxis {
     low: i64,
     high: i64,
     /// Whether the result is reversed.
-    result_turned: bool,
+    result_reversed: bool,
     /// Whether the window is reversed.
-    window_turned: bool,
+    window_reversed: bool,
 }
 
 /// Axis `a` with `n` elements and `count` windows of `size` elements.
@@ -36,12 +36,12 @@ fn axis(s: &Sliding, a: usize, n: usize, size: usize, count: usize) -> PositiveA
     if x_dilation < 0 {
         (stride, dilation, x_dilation, low) = (-stride, -dilation, -x_dilation, -low);
     }
-    let (result_turned, window_turned) = (stride < 0, dilation < 0);
-    if result_turned {
+    let (result_reversed, window_reversed) = (stride < 0, dilation < 0);
+    if result_reversed {
         low -= stride * (count as i64 - 1);
         stride = -stride;
     }
-    if window_turned {
+    if window_reversed {
         low -= dilation * (size as i64 - 1);
         dilation = -dilation;
     }
@@ -59,8 +59,8 @@ fn axis(s: &Sliding, a: usize, n: usize, size: usize, count: usize) -> PositiveA
         x_dilation,
         low,
         high,
-        result_turned,
-        window_turned,
+        result_reversed,
+        window_reversed,
     }
 }
 
@@ -75,7 +75,11 @@ fn known(what: &str, dims: &[Dim]) -> Result<Vec<usize>> {
 }
 
 /// Positions of the reversed axes.
-fn turned(axes: &[PositiveAxis], first: usize, which: fn(&PositiveAxis) -> bool) -> Vec<usize> {
+fn reversed_axes(
+    axes: &[PositiveAxis],
+    first: usize,
+    which: fn(&PositiveAxis) -> bool,
+) -> Vec<usize> {
     axes.iter()
         .enumerate()
         .filter(|(_, a)| which(a))
@@ -133,7 +137,7 @@ pub fn convolution(t: &TextEmitter<'_>, c: &Convolution, x: &[Val], y: &[Type]) 
     );
     let s = &tw.shape;
     let rhs = cx.reshape(x[1], &[&[s[0].clone() * s[1].clone()], &s[2..]].concat());
-    let rhs = reversed(cx, rhs, &turned(&axes, 2, |a| a.window_turned));
+    let rhs = reversed(cx, rhs, &reversed_axes(&axes, 2, |a| a.window_reversed));
     let outputs = tw.shape[0].clone() * tw.shape[1].clone();
     let spatial: Vec<Dim> = sy.iter().map(|&d| Dim::Const(d)).collect();
     let result = y[0].with_shape([&[tx.shape[1].clone(), outputs][..], &spatial].concat());
@@ -152,7 +156,7 @@ pub fn convolution(t: &TextEmitter<'_>, c: &Convolution, x: &[Val], y: &[Type]) 
         t.signature(&operands, std::slice::from_ref(&result))
     );
     let v = t.line(&text, vec![result])[0];
-    let v = reversed(cx, v, &turned(&axes, 2, |a| a.result_turned));
+    let v = reversed(cx, v, &reversed_axes(&axes, 2, |a| a.result_reversed));
     // [b, g o, ..] -> [g, b, o, ..]
     let split: Vec<Dim> = [
         &[
@@ -221,7 +225,7 @@ pub fn reduce_window(t: &TextEmitter<'_>, r: &ReduceWindow, x: Val, y: &[Type]) 
     Ok(Vals::from_slice(&[reversed(
         cx,
         v,
-        &turned(&axes, 0, |a| a.result_turned),
+        &reversed_axes(&axes, 0, |a| a.result_reversed),
     )]))
 }
 
@@ -300,7 +304,7 @@ pub fn select_window(t: &TextEmitter<'_>, s: &SelectWindow, x: &[Val], y: &[Type
         let part = cx.select(mine, v, cx.zeros(&cx.ty(v)));
         let part = if s.gather { part } else { write(part, &k) };
         sum = Some(sum.map_or(part, |s| cx.add(s, part)));
-        t.sound()?;
+        t.check_errors()?;
         // The next offset; the last axis varies fastest.
         let Some(a) = (0..rank).rev().find(|&a| k[a] + 1 < size[a]) else {
             break;

@@ -270,12 +270,12 @@ impl TextEmitter<'_> {
     }
 
     /// Returns the first error. Called before values are inspected, since they may be poison.
-    pub(super) fn sound(&self) -> Result<()> {
+    pub(super) fn check_errors(&self) -> Result<()> {
         self.state.borrow_mut().error.take().map_or(Ok(()), Err)
     }
 
     /// Defines the symbols of the parameters' extents by `get_dimension_size`.
-    pub(super) fn measure(&self, params: &[Val]) {
+    pub(super) fn bind_parameters(&self, params: &[Val]) {
         for &p in params {
             for (axis, d) in self.ty(p).shape.iter().enumerate() {
                 let Some(s) = d.as_sym() else { continue };

@@ -19,7 +19,7 @@ use cotangent_core::{Builder, DType, Emit, Function, Op, Result, Type};
 use std::sync::Arc;
 
 /// Whether an operation is written as a composite.
-fn is_kept(op: &Op, types: &[Type]) -> bool {
+fn is_composite(op: &Op, types: &[Type]) -> bool {
     match op {
         Op::Unary(Unary::StopGradient) => true,
         // The decomposition rounds differently and has other derivatives at infinities.
@@ -49,7 +49,7 @@ fn is_kept(op: &Op, types: &[Type]) -> bool {
 }
 
 /// The operation as a function, if all its extents are constants.
-fn alone(op: &Op, types: &[Type], y: &[Type]) -> Option<Function> {
+fn closed_function(op: &Op, types: &[Type], y: &[Type]) -> Option<Function> {
     let known = |t: &Type| t.shape.as_const().is_some();
     if !op.binds().is_empty() || !types.iter().chain(y).all(known) {
         return None;
@@ -63,10 +63,10 @@ fn alone(op: &Op, types: &[Type], y: &[Type]) -> Option<Function> {
 /// Writes an operation as a composite; `None` if it is decomposed.
 fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: &[Type]) -> Option<Vals> {
     let types = t.types(x);
-    if y.is_empty() || !is_kept(op, &types) || t.expands.take() {
+    if y.is_empty() || !is_composite(op, &types) || t.expands.take() {
         return None;
     }
-    let f = alone(op, &types, y)?;
+    let f = closed_function(op, &types, y)?;
     let text = print_function(&f);
     let name = t
         .names
@@ -100,7 +100,12 @@ fn quoted(text: &str) -> String {
 }
 
 /// Writes one operation: as a composite, or by its StableHLO form.
-pub(super) fn or_simpler(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+pub(super) fn write_operation(
+    t: &TextEmitter<'_>,
+    op: &Op,
+    x: &[Val],
+    y: Vec<Type>,
+) -> Result<Vals> {
     match write(t, op, x, &y) {
         Some(v) => Ok(v),
         None => ops::write(t, op, x, y),

@@ -299,7 +299,7 @@ pub fn fold_windows(
         .zip(init)
         .map(|(&v, &i)| f.pad(v, i, &low, &high, &interior))
         .collect();
-    f.sound()?;
+    f.check_errors()?;
     let step = fold.map_or(NeighbourFold::Body(body), NeighbourFold::Binary);
     for (axis, &w) in w
         .iter()
@@ -322,7 +322,7 @@ pub fn fold_windows(
 /// Adds every source element at the selected element of its window. The offsets of a window are
 /// compared one after the other.
 fn select_and_scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, source, init] = f.take(op)?;
+    let [x, source, init] = f.operand_array(op)?;
     let [select, scatter] = &op.regions[..] else {
         bail!(Arity, "`{}` has two bodies", op.name)
     };
@@ -386,7 +386,7 @@ fn select_and_scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Va
         &high,
         &none,
     );
-    f.sound()?;
+    f.check_errors()?;
     let offsets = indices(op, w.iter().map(|w| w.size))?;
     if counts
         .iter()
@@ -492,7 +492,7 @@ fn layout(op: &Operation<'_>, a: &Attr<'_>, names: [&str; 2]) -> Result<Vec<usiz
 }
 
 fn convolution(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, w] = f.take(op)?;
+    let [x, w] = f.operand_array(op)?;
     convolve(f, op, x, w, None)
 }
 
@@ -533,7 +533,7 @@ pub fn convolve(
         .into_iter()
         .chain(pad.to_vec())
         .collect();
-        x = f.surround(
+        x = f.pad_by_concatenation(
             x,
             cx.zeros(&cotangent_core::Type::scalar(result.dtype)),
             &all,
@@ -553,7 +553,7 @@ pub fn convolve(
         batch_groups: size_or(op, &["batch_group_count"], 1)?,
     };
     let y = cx.convolution(x, cx.reverse(w, &turned), &spec);
-    f.sound()?;
+    f.check_errors()?;
     // From [b, f, ..] to the result layout of the text.
     let mut perm = vec![0; rank];
     for (k, &axis) in ly.iter().enumerate() {
