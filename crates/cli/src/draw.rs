@@ -45,9 +45,9 @@ struct Node {
 pub fn steps_svg(f: &Function) -> String {
     let steps = steps(f);
     let mut nodes: Vec<Node> = Vec::new();
-    let mut maker = vec![None; f.len()];
+    let mut producer = vec![None; f.len()];
     for &p in f.params() {
-        maker[p.index()] = Some(nodes.len());
+        producer[p.index()] = Some(nodes.len());
         nodes.push(Node {
             text: [f.show(p), f.ty(p).to_string()],
             reads: Vec::new(),
@@ -55,11 +55,15 @@ pub fn steps_svg(f: &Function) -> String {
         });
     }
     for step in &steps {
-        let reads = step.reads.iter().filter_map(|v| maker[v.index()]).collect();
+        let reads = step
+            .reads
+            .iter()
+            .filter_map(|v| producer[v.index()])
+            .collect();
         for e in &step.equations {
             f.eqns()[*e]
                 .results()
-                .for_each(|r| maker[r.index()] = Some(nodes.len()));
+                .for_each(|r| producer[r.index()] = Some(nodes.len()));
         }
         let types: Vec<String> = step.writes.iter().map(|&v| f.ty(v).to_string()).collect();
         let colour = if step.equations.len() > 1 {
@@ -76,7 +80,7 @@ pub fn steps_svg(f: &Function) -> String {
     let reads = f
         .results()
         .iter()
-        .filter_map(|v| maker[v.index()])
+        .filter_map(|v| producer[v.index()])
         .collect();
     nodes.push(Node {
         text: [format!("results of @{}", f.name), String::new()],
@@ -88,26 +92,26 @@ pub fn steps_svg(f: &Function) -> String {
 
 fn draw(nodes: &[Node]) -> String {
     let mut row = vec![0usize; nodes.len()];
-    let mut filled: Vec<usize> = Vec::new();
-    let mut place = Vec::with_capacity(nodes.len());
+    let mut row_lengths: Vec<usize> = Vec::new();
+    let mut corner = Vec::with_capacity(nodes.len());
     for (i, n) in nodes.iter().enumerate() {
         row[i] = n.reads.iter().map(|&r| row[r] + 1).max().unwrap_or(0);
-        filled.resize(filled.len().max(row[i] + 1), 0);
-        place.push((
-            GAP_X + filled[row[i]] * (BOX_WIDTH + GAP_X),
+        row_lengths.resize(row_lengths.len().max(row[i] + 1), 0);
+        corner.push((
+            GAP_X + row_lengths[row[i]] * (BOX_WIDTH + GAP_X),
             GAP_Y + row[i] * (BOX_HEIGHT + GAP_Y),
         ));
-        filled[row[i]] += 1;
+        row_lengths[row[i]] += 1;
     }
-    let width = GAP_X + filled.iter().max().unwrap_or(&1) * (BOX_WIDTH + GAP_X);
-    let height = GAP_Y + filled.len() * (BOX_HEIGHT + GAP_Y);
+    let width = GAP_X + row_lengths.iter().max().unwrap_or(&1) * (BOX_WIDTH + GAP_X);
+    let height = GAP_Y + row_lengths.len() * (BOX_HEIGHT + GAP_Y);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
          font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
-    for (n, &(x, y)) in nodes.iter().zip(&place) {
+    for (n, &(x, y)) in nodes.iter().zip(&corner) {
         for &r in &n.reads {
-            let (fx, fy) = (place[r].0 + BOX_WIDTH / 2, place[r].1 + BOX_HEIGHT);
+            let (fx, fy) = (corner[r].0 + BOX_WIDTH / 2, corner[r].1 + BOX_HEIGHT);
             let (tx, bend) = (x + BOX_WIDTH / 2, GAP_Y / 2);
             let _ = writeln!(
                 out,
@@ -117,7 +121,7 @@ fn draw(nodes: &[Node]) -> String {
             );
         }
     }
-    for (n, &(x, y)) in nodes.iter().zip(&place) {
+    for (n, &(x, y)) in nodes.iter().zip(&corner) {
         let _ = writeln!(
             out,
             "<rect x=\"{x}\" y=\"{y}\" width=\"{BOX_WIDTH}\" height=\"{BOX_HEIGHT}\" rx=\"6\" fill=\"{}\" stroke=\"#566073\"/>",

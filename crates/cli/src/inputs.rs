@@ -22,7 +22,7 @@ impl Inputs {
         let path = match (&args.input, target.sibling()) {
             (Some(p), _) => p.clone(),
             (None, Some(p)) => {
-                streams::say(&format!(
+                streams::report(&format!(
                     "inputs from {}",
                     shown(&p.display().to_string(), 200)
                 ));
@@ -95,10 +95,10 @@ impl Inputs {
     /// The array with one of these names and this element type.
     pub fn find(&self, names: &[String], ty: &Type, what: &str) -> Result<Array> {
         let Some(a) = self.get(names)? else {
-            let ways = names.join("` or `");
+            let candidates = names.join("` or `");
             let e = Error::new(
                 Code::Input,
-                format!("{what} is missing: an array `{ways}` of type {ty}"),
+                format!("{what} is missing: an array `{candidates}` of type {ty}"),
             );
             return Err(match self.archive {
                 None => e.note("give inputs with --in A.npz"),
@@ -158,15 +158,15 @@ impl Inputs {
         for (i, &v) in wrt.iter().enumerate() {
             // A file may contain directions for several commands. The first prefix that occurs is
             // used.
-            let ways: Vec<Vec<String>> = prefixes
+            let candidates: Vec<Vec<String>> = prefixes
                 .iter()
                 .map(|p| values.of(v, &format!("{p}_"), &format!("{p}_{i}")))
                 .collect();
-            let names = ways
+            let names = candidates
                 .iter()
                 .find(|n| self.has(n))
                 .cloned()
-                .unwrap_or_else(|| ways.concat());
+                .unwrap_or_else(|| candidates.concat());
             out.push(self.find(&names, f.ty(v), &format!("the direction of {}", f.show(v)))?);
         }
         Ok(out)
@@ -176,19 +176,19 @@ impl Inputs {
 /// Names of arrays for the values of a function.
 struct ValueNames<'f> {
     f: &'f Function,
-    taken: HashSet<&'f str>,
+    used: HashSet<&'f str>,
 }
 
 impl<'f> ValueNames<'f> {
     fn new(f: &'f Function) -> ValueNames<'f> {
-        let taken = f
+        let used = f
             .params()
             .iter()
             .chain(f.results())
             .filter_map(|&v| f.name_of(v))
             .map(|n| &**n)
             .collect();
-        ValueNames { f, taken }
+        ValueNames { f, used }
     }
 
     /// Names for a value: its own name with the prefix, then its position, unless that is another
@@ -202,7 +202,7 @@ impl<'f> ValueNames<'f> {
             .map(|n| format!("{prefix}{n}"));
         let free = position
             .strip_prefix(prefix)
-            .is_none_or(|n| number(n) || !self.taken.contains(n));
+            .is_none_or(|n| number(n) || !self.used.contains(n));
         own.into_iter()
             .chain(free.then(|| position.to_owned()))
             .collect()

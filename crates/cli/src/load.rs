@@ -86,7 +86,7 @@ impl Target {
     }
 
     /// Returns an error if an output file is the program itself.
-    pub fn spare(&self, option: &str, path: Option<&Path>) -> Result<()> {
+    pub fn refuse_overwrite(&self, option: &str, path: Option<&Path>) -> Result<()> {
         let same = |path: &Path| {
             !self.is_stdin()
                 && matches!((path.canonicalize(), self.file.canonicalize()), (Ok(a), Ok(b)) if a == b)
@@ -142,7 +142,7 @@ impl Target {
         program
             .notes()
             .iter()
-            .for_each(|n| streams::say(&format!("note: {}: {n}", self.name())));
+            .for_each(|n| streams::report(&format!("note: {}: {n}", self.name())));
         Ok(match self.numerics {
             Some(choices) => {
                 let numerics = choices.or(program.numerics());

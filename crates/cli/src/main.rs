@@ -54,7 +54,7 @@ fn run() -> ExitCode {
 }
 
 fn failed(e: &Error) -> ExitCode {
-    streams::say(&format!(
+    streams::report(&format!(
         "{}{e}",
         show::paint("error: ", show::Colour::Red, show::Stream::Err)
     ));

@@ -16,6 +16,6 @@ pub fn print(bytes: &[u8]) -> Result<()> {
 }
 
 /// Writes a line to standard error. A failure to write it is ignored.
-pub fn say(line: &str) {
+pub fn report(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -37,7 +37,7 @@ pub struct Path {
 
 /// An intermediate tensor of the contraction.
 struct Intermediate {
-    at: usize,
+    position: usize,
     /// Labels, as numbers.
     labels: Set,
     /// Whether a label occurs twice.
@@ -51,7 +51,7 @@ struct PathState<'a> {
     extents: Vec<f64>,
     path: Path,
     /// Labels of every position.
-    known: Vec<Vec<Label>>,
+    position_labels: Vec<Vec<Label>>,
 }
 
 impl Network {
@@ -68,15 +68,15 @@ impl Network {
             largest: 0.0,
             report: Vec::new(),
         };
-        let mut work = PathState {
+        let mut state = PathState {
             network: self,
             names,
             extents: sizes,
             path,
-            known: self.inputs.clone(),
+            position_labels: self.inputs.clone(),
         };
-        work.all(strategy)?;
-        Ok(work.path)
+        state.contract_groups(strategy)?;
+        Ok(state.path)
     }
 }
 
@@ -91,14 +91,14 @@ impl PathState<'_> {
         Set::of(self.names.len(), labels.iter().map(|l| self.number(l)))
     }
 
-    fn all(&mut self, strategy: Strategy) -> Result<()> {
+    fn contract_groups(&mut self, strategy: Strategy) -> Result<()> {
         let n = self.network.inputs.len();
         let mut operands: Vec<Option<Intermediate>> = (0..n)
-            .map(|at| {
-                let of = &self.network.inputs[at];
+            .map(|position| {
+                let of = &self.network.inputs[position];
                 let diagonal = of.iter().enumerate().any(|(k, l)| of[..k].contains(l));
                 Some(Intermediate {
-                    at,
+                    position,
                     labels: self.set(of),
                     diagonal,
                 })
@@ -130,9 +130,9 @@ impl PathState<'_> {
             let own = &parts[k].labels;
             if parts[k].diagonal || !own.within(&needed) {
                 let left = own.minus(&own.minus(&needed));
-                let at = self.step(vec![parts[k].at], &left, self.size(own));
+                let position = self.step(vec![parts[k].position], &left, self.size(own));
                 parts[k] = Intermediate {
-                    at,
+                    position,
                     labels: left,
                     diagonal: false,
                 };
@@ -169,9 +169,13 @@ impl PathState<'_> {
             let both = x.labels.or(&y.labels);
             let left = both.minus(&both.minus(&needed));
             let summed = if left == both { 1.0 } else { 2.0 };
-            let at = self.step(vec![x.at, y.at], &left, summed * self.size(&both));
+            let position = self.step(
+                vec![x.position, y.position],
+                &left,
+                summed * self.size(&both),
+            );
             parts.push(Some(Intermediate {
-                at,
+                position,
                 labels: left,
                 diagonal: false,
             }));
@@ -183,7 +187,10 @@ impl PathState<'_> {
     fn step(&mut self, operands: Vec<usize>, left: &Set, flops: f64) -> usize {
         let labels: Vec<Label> = left.iter().map(|l| self.names[l]).collect();
         let text = |l: &[Label]| l.iter().map(Label::to_string).collect::<String>();
-        let inputs: Vec<String> = operands.iter().map(|&k| text(&self.known[k])).collect();
+        let inputs: Vec<String> = operands
+            .iter()
+            .map(|&k| text(&self.position_labels[k]))
+            .collect();
         let size = self.size(left);
         self.path.flops += flops;
         self.path.largest = self.path.largest.max(size);
@@ -191,9 +198,9 @@ impl PathState<'_> {
             "{:<24} {flops:>12.3e} {size:>12.3e}",
             inputs.join(",") + "->" + &text(&labels)
         ));
-        self.known.push(labels.clone());
+        self.position_labels.push(labels.clone());
         self.path.steps.push(ContractionStep { operands, labels });
-        self.known.len() - 1
+        self.position_labels.len() - 1
     }
 }
 

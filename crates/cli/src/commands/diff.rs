@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub fn differentiate(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
-    target.spare("--out", args.output.as_deref())?;
+    target.refuse_overwrite("--out", args.output.as_deref())?;
     let loaded = target.load()?;
     let f = &*loaded.function;
     let wrt = wrt(args, f)?;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
-    target.spare("--svg", args.svg.as_deref())?;
+    target.refuse_overwrite("--svg", args.svg.as_deref())?;
     let loaded = target.load()?;
     let f = &*loaded.function;
     let wrt = wrt(args, f)?;
@@ -31,7 +31,7 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
             simple.eqns().len()
         ),
     )?;
-    print(out, &operations(&simple))?;
+    print(out, &operation_table(&simple))?;
 
     let active: Vec<bool> = f.params().iter().map(|p| wrt.contains(p)).collect();
     if wrt.iter().all(|v| f.params().contains(v)) {
@@ -39,7 +39,7 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
             out,
             &format!(
                 "\n{}",
-                residuals(&cx.session(), &simple, &active).map_err(here)?
+                residual_table(&cx.session(), &simple, &active).map_err(here)?
             ),
         )?;
     }
@@ -92,7 +92,7 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let shown = gradient.as_ref().unwrap_or(&simple);
     print(
         out,
-        &needs(
+        &memory_table(
             &extents(args, &target, f)?,
             &[("primal", &simple), ("adjoint", shown)],
         ),
@@ -110,7 +110,7 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
 }
 
 /// Memory of a run in addition to its arguments, for functions whose extents are known.
-fn needs(env: &Env, functions: &[(&str, &Function)]) -> String {
+fn memory_table(env: &Env, functions: &[(&str, &Function)]) -> String {
     let head = ["memory", "peak", "results", "at step"]
         .map(str::to_owned)
         .to_vec();
@@ -161,7 +161,7 @@ fn extents(args: &Args, target: &Target, f: &Function) -> Result<Env> {
 }
 
 /// A table of operations by name: count and cost.
-fn operations(f: &Function) -> String {
+fn operation_table(f: &Function) -> String {
     let mut by_name: BTreeMap<String, (usize, f64, f64)> = BTreeMap::new();
     for e in f.eqns() {
         let types = |v: Vec<Val>| v.into_iter().map(|v| f.ty(v).clone()).collect::<Vec<_>>();
@@ -187,7 +187,7 @@ fn operations(f: &Function) -> String {
 }
 
 /// A table of the residuals that the forward pass saves for the backward pass.
-fn residuals(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<String> {
+fn residual_table(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<String> {
     let lin = session.linearize_region(f, active, Saving::Residuals)?;
     let saved = lin.residuals.len();
     let made_by: HashMap<Val, &str> = lin

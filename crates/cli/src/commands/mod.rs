@@ -57,7 +57,7 @@ fn fmt(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     if args.check {
         let same = text == source;
         if !same {
-            streams::say(&format!("{} is not in canonical form", shown(&name, 200)));
+            streams::report(&format!("{} is not in canonical form", shown(&name, 200)));
         }
         return Ok(if same { Outcome::Good } else { Outcome::Bad });
     }
@@ -76,7 +76,7 @@ fn fmt(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
 fn convert(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
     let source = target.source()?;
-    target.spare("TO", args.destination.as_deref())?;
+    target.refuse_overwrite("TO", args.destination.as_deref())?;
     let program = target.program(&source)?;
     let functions = match &target.module {
         Some(name) => vec![program.function(name)?],
@@ -107,7 +107,7 @@ fn convert(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
 
 fn run(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
-    target.spare("--out", args.output.as_deref())?;
+    target.refuse_overwrite("--out", args.output.as_deref())?;
     let loaded = target.load()?;
     let x = Inputs::read(args, &target)?.args(&loaded.function)?;
     let y = cotangent::run(&loaded.function, &x).map_err(|e| loaded.locate(e))?;

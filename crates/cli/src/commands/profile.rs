@@ -19,7 +19,7 @@ const DEFAULT_RUNS: usize = 20;
 
 pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
-    target.spare("--trace", args.trace.as_deref())?;
+    target.refuse_overwrite("--trace", args.trace.as_deref())?;
     let loaded = target.load()?;
     let here = |e: Error| loaded.locate(e);
     let cx = loaded.context()?;
