@@ -48,8 +48,8 @@ impl Inputs {
             return Ok(None);
         };
         let mut archive = archive.borrow_mut();
-        let there: Vec<&String> = names.iter().filter(|n| archive.has(n)).collect();
-        match there[..] {
+        let present: Vec<&String> = names.iter().filter(|n| archive.has(n)).collect();
+        match present[..] {
             [] => Ok(None),
             [name] => archive.read(name),
             [first, ref others @ ..] => {

@@ -78,9 +78,10 @@ impl OrderProblem<'_> {
     /// `y`.
     fn result(&self, x: &Set, y: &Set, uses: &[usize]) -> Set {
         let mut out = x.or(y);
-        let alone = |l: usize| uses[l] == usize::from(x.contains(l)) + usize::from(y.contains(l));
-        let gone: Vec<usize> = out.iter().filter(|&l| alone(l)).collect();
-        out = out.minus(&Set::of(self.extents.len(), gone));
+        let is_local =
+            |l: usize| uses[l] == usize::from(x.contains(l)) + usize::from(y.contains(l));
+        let summed: Vec<usize> = out.iter().filter(|&l| is_local(l)).collect();
+        out = out.minus(&Set::of(self.extents.len(), summed));
         out
     }
 
@@ -91,16 +92,16 @@ impl OrderProblem<'_> {
         let mut total = 0.0;
         for &(a, b) in pairs {
             total += self.size(&sets[a].or(&sets[b]));
-            let made = self.result(&sets[a], &sets[b], &uses);
-            self.replace(&mut uses, &sets[a], &sets[b], &made);
-            sets.push(made);
+            let product = self.result(&sets[a], &sets[b], &uses);
+            self.replace(&mut uses, &sets[a], &sets[b], &product);
+            sets.push(product);
         }
         total
     }
 
-    fn replace(&self, uses: &mut [usize], a: &Set, b: &Set, made: &Set) {
+    fn replace(&self, uses: &mut [usize], a: &Set, b: &Set, product: &Set) {
         a.iter().chain(b.iter()).for_each(|l| uses[l] -= 1);
-        made.iter().for_each(|l| uses[l] += 1);
+        product.iter().for_each(|l| uses[l] += 1);
     }
 
     fn greedy(&self) -> ContractionPairs {
@@ -119,9 +120,9 @@ impl OrderProblem<'_> {
         let mut queue = BinaryHeap::new();
         let mut pairs = ContractionPairs::new();
         let candidate = |sets: &[Set], uses: &[usize], a: usize, b: usize| {
-            let made = self.size(&self.result(&sets[a], &sets[b], uses));
+            let product_size = self.size(&self.result(&sets[a], &sets[b], uses));
             Candidate {
-                cost: made - part * (self.size(&sets[a]) + self.size(&sets[b])),
+                cost: product_size - part * (self.size(&sets[a]) + self.size(&sets[b])),
                 a,
                 b,
             }
@@ -148,10 +149,10 @@ impl OrderProblem<'_> {
                     (alive[0].min(alive[1]), alive[0].max(alive[1]))
                 }
             };
-            let made = self.result(&sets[a], &sets[b], &uses);
-            self.replace(&mut uses, &sets[a], &sets[b], &made);
+            let product = self.result(&sets[a], &sets[b], &uses);
+            self.replace(&mut uses, &sets[a], &sets[b], &product);
             alive.retain(|&k| k != a && k != b);
-            sets.push(made);
+            sets.push(product);
             let new = sets.len() - 1;
             for &k in alive.iter().filter(|&&k| sets[k].meets(&sets[new])) {
                 queue.push(candidate(&sets, &uses, k, new));
@@ -242,7 +243,7 @@ impl OrderProblem<'_> {
         let mut index: HashMap<u128, usize> = HashMap::new();
         let mut by_size: Vec<Vec<usize>> = vec![Vec::new(), (0..n).collect()];
         for m in 2..=n {
-            let mut made: Vec<usize> = Vec::new();
+            let mut new_subsets: Vec<usize> = Vec::new();
             for k in 1..=m / 2 {
                 *left = left.checked_sub(by_size[k].len() * by_size[m - k].len())?;
                 for &a in &by_size[k] {
@@ -261,12 +262,12 @@ impl OrderProblem<'_> {
                             Some(at) if nodes[at].cost <= cost => {}
                             Some(at) => (nodes[at].cost, nodes[at].from) = (cost, Some((a, b))),
                             None => {
-                                let gone = both.iter().filter(|&l| {
+                                let summed = both.iter().filter(|&l| {
                                     !self.keep.contains(l) && owners[l] & !tensors == 0
                                 });
-                                let labels = both.minus(&Set::of(self.extents.len(), gone));
+                                let labels = both.minus(&Set::of(self.extents.len(), summed));
                                 index.insert(tensors, nodes.len());
-                                made.push(nodes.len());
+                                new_subsets.push(nodes.len());
                                 nodes.push(Subset {
                                     tensors,
                                     labels,
@@ -278,7 +279,7 @@ impl OrderProblem<'_> {
                     }
                 }
             }
-            by_size.push(made);
+            by_size.push(new_subsets);
         }
         let root = *by_size[n].first()?;
         // A subset comes after the two subsets that it consists of.
@@ -289,17 +290,17 @@ impl OrderProblem<'_> {
             next += 1;
         }
         needed.sort_unstable();
-        let mut place = vec![0; nodes.len()];
+        let mut position = vec![0; nodes.len()];
         for k in needed {
-            place[k] = match nodes[k].from {
+            position[k] = match nodes[k].from {
                 None => part[k],
                 Some((a, b)) => {
-                    pairs.push((place[a], place[b]));
+                    pairs.push((position[a], position[b]));
                     self.tensors.len() + pairs.len() - 1
                 }
             };
         }
-        Some(place[root])
+        Some(position[root])
     }
 }
 

@@ -129,11 +129,11 @@ impl PathState<'_> {
             let needed = others.fold(keep.clone(), |s, (_, p)| s.or(&p.labels));
             let own = &parts[k].labels;
             if parts[k].diagonal || !own.within(&needed) {
-                let left = own.minus(&own.minus(&needed));
-                let position = self.step(vec![parts[k].position], &left, self.size(own));
+                let kept_labels = own.minus(&own.minus(&needed));
+                let position = self.step(vec![parts[k].position], &kept_labels, self.size(own));
                 parts[k] = Intermediate {
                     position,
-                    labels: left,
+                    labels: kept_labels,
                     diagonal: false,
                 };
             }
@@ -167,16 +167,16 @@ impl PathState<'_> {
                 .flatten()
                 .fold(keep.clone(), |s, p| s.or(&p.labels));
             let both = x.labels.or(&y.labels);
-            let left = both.minus(&both.minus(&needed));
-            let summed = if left == both { 1.0 } else { 2.0 };
+            let kept_labels = both.minus(&both.minus(&needed));
+            let summed = if kept_labels == both { 1.0 } else { 2.0 };
             let position = self.step(
                 vec![x.position, y.position],
-                &left,
+                &kept_labels,
                 summed * self.size(&both),
             );
             parts.push(Some(Intermediate {
                 position,
-                labels: left,
+                labels: kept_labels,
                 diagonal: false,
             }));
         }
@@ -184,14 +184,14 @@ impl PathState<'_> {
     }
 
     /// Adds a step and returns the position of its result.
-    fn step(&mut self, operands: Vec<usize>, left: &Set, flops: f64) -> usize {
-        let labels: Vec<Label> = left.iter().map(|l| self.names[l]).collect();
+    fn step(&mut self, operands: Vec<usize>, kept_labels: &Set, flops: f64) -> usize {
+        let labels: Vec<Label> = kept_labels.iter().map(|l| self.names[l]).collect();
         let text = |l: &[Label]| l.iter().map(Label::to_string).collect::<String>();
         let inputs: Vec<String> = operands
             .iter()
             .map(|&k| text(&self.position_labels[k]))
             .collect();
-        let size = self.size(left);
+        let size = self.size(kept_labels);
         self.path.flops += flops;
         self.path.largest = self.path.largest.max(size);
         self.path.report.push(format!(

@@ -101,7 +101,7 @@ fn numerics(text: &ast::ParsedModule<'_>) -> Result<Numerics> {
     let Some((_, attribute, pos)) = text.attrs.iter().find(|a| a.0 == NUMERICS) else {
         return Ok(Numerics::STABLEHLO);
     };
-    let mut said = |attr: &ast::Attr<'_>| match attr {
+    let mut set_policy = |attr: &ast::Attr<'_>| match attr {
         ast::Attr::Dict(entries) => entries.iter().try_for_each(|(key, value)| {
             let value = match value {
                 ast::Attr::Bool(b) => Attr::Bool(*b),
@@ -114,7 +114,7 @@ fn numerics(text: &ast::ParsedModule<'_>) -> Result<Numerics> {
             "`{NUMERICS}` is a dictionary such as {{zero_division = \"nan\"}}"
         ),
     };
-    said(attribute).map_err(|e| e.at((*pos).into()))?;
+    set_policy(attribute).map_err(|e| e.at((*pos).into()))?;
     Ok(policy.or(Numerics::STABLEHLO))
 }
 

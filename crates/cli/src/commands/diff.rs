@@ -18,7 +18,7 @@ pub fn differentiate(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let wrt = wrt(args, f)?;
     let cx = loaded.context()?;
     let inputs = Inputs::read(args, &target)?;
-    let here = |e: cotangent::Error| loaded.locate(e);
+    let located = |e: cotangent::Error| loaded.locate(e);
 
     let derived = match args.command.as_str() {
         "grad" => ad::value_and_grad(&cx, f, &wrt),
@@ -28,7 +28,7 @@ pub fn differentiate(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         "jacobian" => ad::jacobian(&cx, f, &wrt, Direction::Auto),
         _ => ad::hessian(&cx, f, &wrt),
     };
-    let derived = Arc::new(simplify(&derived.map_err(here)?));
+    let derived = Arc::new(simplify(&derived.map_err(located)?));
 
     let mut x = inputs.args(f)?;
     match args.command.as_str() {
@@ -42,7 +42,7 @@ pub fn differentiate(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         }
         _ => {}
     }
-    let y = cotangent::run(&derived, &x).map_err(here)?;
+    let y = cotangent::run(&derived, &x).map_err(located)?;
     results(args, &name(&args.command, f, &wrt, y), out)
 }
 

@@ -19,7 +19,7 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let f = &*loaded.function;
     let wrt = wrt(args, f)?;
     let cx = loaded.context()?;
-    let here = |e: cotangent::Error| loaded.locate(e);
+    let located = |e: cotangent::Error| loaded.locate(e);
 
     let simple = Arc::new(simplify(f));
     print(
@@ -39,7 +39,7 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
             out,
             &format!(
                 "\n{}",
-                residual_table(&cx.session(), &simple, &active).map_err(here)?
+                residual_table(&cx.session(), &simple, &active).map_err(located)?
             ),
         )?;
     }
@@ -51,7 +51,7 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
             match float {
                 true => derive(&cx, f, &wrt)
                     .map(|g| Some(simplify(&g)))
-                    .map_err(here),
+                    .map_err(located),
                 false => Ok(None),
             }
         };

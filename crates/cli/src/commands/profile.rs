@@ -21,11 +21,11 @@ pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args)?;
     target.refuse_overwrite("--trace", args.trace.as_deref())?;
     let loaded = target.load()?;
-    let here = |e: Error| loaded.locate(e);
+    let located = |e: Error| loaded.locate(e);
     let cx = loaded.context()?;
     let f = match args.grad || args.wrt.is_some() {
         true => ad::value_and_grad(&cx, &loaded.function, &wrt(args, &loaded.function)?)
-            .map_err(here)?,
+            .map_err(located)?,
         false => (*loaded.function).clone(),
     };
     let f = Arc::new(simplify(&f));
@@ -34,10 +34,10 @@ pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         _ => Inputs::read(args, &target)?.args(&loaded.function)?,
     };
     let x: Vec<View> = x.iter().map(View::from).collect();
-    let program = cotangent::compile(&f).map_err(here)?;
+    let program = cotangent::compile(&f).map_err(located)?;
     let profile = program
         .profile(&x, args.runs.unwrap_or(DEFAULT_RUNS))
-        .map_err(here)?;
+        .map_err(located)?;
     if let Some(path) = &args.trace {
         files::write(path, trace(&f, &profile).as_bytes())?;
     }

@@ -8,7 +8,7 @@
 
 use super::function::FunctionLowering;
 use super::module::ModuleLowering;
-use super::needed::{TextPosition, place};
+use super::needed::{TextPosition, position};
 use crate::ast::Operation;
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Code, DType, Error, Result};
@@ -16,9 +16,9 @@ use cotangent_core::{Code, DType, Error, Result};
 impl ModuleLowering<'_> {
     /// The note about dropped callbacks.
     pub(super) fn dropped_callbacks(&self) -> Option<String> {
-        let mut places: Vec<TextPosition> = self.dropped.borrow().iter().copied().collect();
-        places.sort_unstable();
-        let (&(line, _), rest) = places.split_first()?;
+        let mut positions: Vec<TextPosition> = self.dropped.borrow().iter().copied().collect();
+        positions.sort_unstable();
+        let (&(line, _), rest) = positions.split_first()?;
         let (what, whose, more) = match rest.len() {
             0 => ("a host callback", "its", String::new()),
             n => ("host callbacks", "their", format!(", and {n} more")),
@@ -40,21 +40,21 @@ pub(super) fn unsupported_callback(name: &str) -> Error {
 /// Lowers a callback. If its results are read, that is an error; otherwise they are replaced by
 /// zeros.
 pub(super) fn callback(f: &FunctionLowering<'_>, op: &Operation<'_>, name: &str) -> Result<Vals> {
-    if f.lowering.needed.places.contains(&place(op)) {
+    if f.lowering.needed.places.contains(&position(op)) {
         return Err(unsupported_callback(name));
     }
-    f.lowering.dropped.borrow_mut().insert(place(op));
+    f.lowering.dropped.borrow_mut().insert(position(op));
     // Unknown extents become 0: the value is unused.
     let nothing = |k: usize| {
         let ty = f.result(op, k)?;
-        let known = ty.shape.iter().map(|d| {
+        let extents = ty.shape.iter().map(|d| {
             if d.as_const().is_some() {
                 d.clone()
             } else {
                 0usize.into()
             }
         });
-        let ty = ty.with_shape(known.collect::<Vec<_>>());
+        let ty = ty.with_shape(extents.collect::<Vec<_>>());
         Ok(if ty.dtype == DType::Bool {
             f.cx().full(&ty, false)
         } else {

@@ -11,12 +11,12 @@ use cotangent_core::primitive::Vals;
 use cotangent_core::{Result, bail};
 
 pub const COLLECTIVES: &[LoweringRow] = &[
-    ("all_reduce", Custom(alone)),
-    ("all_gather", Custom(alone)),
-    ("all_to_all", Custom(alone)),
-    ("reduce_scatter", Custom(alone)),
-    ("collective_broadcast", Custom(alone)),
-    ("cross-replica-sum", Custom(alone)),
+    ("all_reduce", Custom(single_participant)),
+    ("all_gather", Custom(single_participant)),
+    ("all_to_all", Custom(single_participant)),
+    ("reduce_scatter", Custom(single_participant)),
+    ("collective_broadcast", Custom(single_participant)),
+    ("cross-replica-sum", Custom(single_participant)),
     ("collective_permute", Custom(permute)),
     ("partition_id", Custom(number)),
     ("replica_id", Custom(number)),
@@ -25,8 +25,8 @@ pub const COLLECTIVES: &[LoweringRow] = &[
 /// Number of participants, from the attributes of the module.
 fn participants(f: &FunctionLowering<'_>) -> i64 {
     let all = ["mhlo.num_partitions", "mhlo.num_replicas"].map(|name| {
-        let said = f.lowering.text.attrs.iter().find(|a| a.0 == name);
-        said.and_then(|a| a.1.int()).unwrap_or(1)
+        let attribute = f.lowering.text.attrs.iter().find(|a| a.0 == name);
+        attribute.and_then(|a| a.1.int()).unwrap_or(1)
     });
     all[0].saturating_mul(all[1])
 }
@@ -63,7 +63,7 @@ fn padded(op: &Operation<'_>, size: usize) -> bool {
 }
 
 /// Returns the operands, if each group has one participant.
-fn alone(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
+fn single_participant(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let groups = op
         .attr("replica_groups")
         .map(|a| extents(a).unwrap_or_default());

@@ -79,7 +79,7 @@ pub fn call(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         return Err(attribute(op, "callee", "the name of a function"));
     };
     let all = f.operands(op)?;
-    let found = f.lowering.callee_form(name)?;
+    let form = f.lowering.callee_form(name)?;
     // Lowered functions neither take nor return tokens.
     let of = |types: Option<&[Ty]>, k: usize| types.and_then(|t| t.get(k)) == Some(&Ty::Token);
     let given = match &op.signature {
@@ -92,16 +92,16 @@ pub fn call(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         .filter(|&(k, _)| !of(given, k))
         .map(|(_, &v)| v)
         .collect();
-    let y = called(f, op, name, found, &x)?;
+    let y = called(f, op, name, form, &x)?;
     let mut y = y.into_iter();
-    let whole = (0..op.count as usize).map(|k| {
+    let results = (0..op.count as usize).map(|k| {
         if of(op.result_types(), k) {
             Some(f.token())
         } else {
             y.next()
         }
     });
-    whole.collect::<Option<Vals>>().ok_or_else(|| {
+    results.collect::<Option<Vals>>().ok_or_else(|| {
         Error::new(
             Code::Arity,
             format!(
@@ -117,17 +117,17 @@ fn called(
     f: &FunctionLowering<'_>,
     op: &Operation<'_>,
     name: &str,
-    found: CalleeForm<'_>,
+    form: CalleeForm<'_>,
     x: &[Val],
 ) -> Result<Vals> {
     let cx = f.cx();
     if let (CalleeForm::Call(_) | CalleeForm::Inline(_), Some(g)) =
-        (&found, f.lowering.expandable(name))
+        (&form, f.lowering.expandable(name))
         && f.passes_factors(g, x)
     {
         return Ok(f.expand(g, x)?.into());
     }
-    let g = match found {
+    let g = match form {
         CalleeForm::Expand(g) => return Ok(f.expand(g, x)?.into()),
         CalleeForm::ExpandOnce(g) => {
             let y = f.expand_in_place(g, x)?;
@@ -156,9 +156,9 @@ fn called(
 /// Captures of several regions, without duplicates.
 fn captures(regions: &[Region<'_>]) -> Vec<Id> {
     let mut all = Vec::new();
-    let mut seen = rustc_hash::FxHashSet::default();
+    let mut unique = rustc_hash::FxHashSet::default();
     for &c in regions.iter().flat_map(|r| &r.captures) {
-        if seen.insert(c) {
+        if unique.insert(c) {
             all.push(c);
         }
     }
@@ -209,14 +209,14 @@ fn case(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         Clamped,
         Other,
     }
-    let made = f.with_def(index, |op, x| match op {
+    let source = f.with_def(index, |op, x| match op {
         Op::Convert(_) => IndexSource::FromBool(x[0]),
         Op::Binary(Binary::Min | Binary::Max) => IndexSource::Clamped,
         _ => IndexSource::Other,
     });
     let cx = f.cx();
     let order: Vec<usize> = (0..=last).collect();
-    match made {
+    match source {
         Some(IndexSource::FromBool(p)) if last == 1 && cx.ty(p).dtype == DType::Bool => {
             switch(f, op, p, &order, true)
         }

@@ -54,8 +54,8 @@ fn real_dynamic_slice(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Va
     match sizes {
         Some(sizes) if stride.iter().all(|&s| s == 1) => {
             let at = |k: usize| cx.reshape(cx.slice_axis(start, 0, k, k + 1), &[]);
-            let places: Vec<Val> = (0..sizes.len()).map(at).collect();
-            one(cx.dynamic_slice(x, &places, &sizes))
+            let start_indices: Vec<Val> = (0..sizes.len()).map(at).collect();
+            one(cx.dynamic_slice(x, &start_indices, &sizes))
         }
         _ => bail!(
             Unbound,
@@ -216,17 +216,18 @@ fn dynamic_reduce_window(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result
     };
     let (body, cx) = (f.scalar_body(body, x)?, f.cx());
     let ty = cx.ty(x[0]);
-    let known = |v: Val| {
+    let constant = |v: Val| {
         f.numbers(v)
             .and_then(|v| super::attributes::to_sizes(&v))
             .filter(|v| v.len() == ty.rank())
     };
-    let (Some(stride), Some(base), Some(dilation)) = (known(stride), known(base), known(dilation))
+    let (Some(stride), Some(base), Some(dilation)) =
+        (constant(stride), constant(base), constant(dilation))
     else {
         return Err(attribute(op, "strides", "constant, like dilations"));
     };
     let padding = pairs(f, op, padding, None)?;
-    if let (None, Some(sizes), Paddings::Open(pad)) = (known(size), f.extents(size), &padding) {
+    if let (None, Some(sizes), Paddings::Open(pad)) = (constant(size), f.extents(size), &padding) {
         // A window over all elements up to each position, or from it.
         let wide: Vec<usize> = (0..sizes.len().min(pad.len()))
             .filter(|&k| !sizes[k].is(1))
@@ -253,7 +254,7 @@ fn dynamic_reduce_window(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result
             }
         }
     }
-    let Some(size) = known(size) else {
+    let Some(size) = constant(size) else {
         bail!(
             UnknownOperation,
             "`{}` with windows of unknown extents is not supported",

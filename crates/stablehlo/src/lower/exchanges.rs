@@ -62,8 +62,8 @@ impl FunctionLowering<'_> {
     /// Whether an argument of a call is a factorisation. The callee is then expanded, so that its
     /// use of the factors is recognised.
     pub(super) fn passes_factors(&self, g: &ast::Function<'_>, x: &[Val]) -> bool {
-        let few = g.body.as_ref().is_some_and(|b| b.ops.len() <= 64);
-        few && !self.factors.borrow().is_empty() && x.iter().any(|&v| self.factor(v).is_some())
+        let is_short = g.body.as_ref().is_some_and(|b| b.ops.len() <= 64);
+        is_short && !self.factors.borrow().is_empty() && x.iter().any(|&v| self.factor(v).is_some())
     }
 
     fn is_number(&self, v: Val, n: i128) -> bool {

@@ -132,11 +132,11 @@ impl FunctionLowering<'_> {
         if *steps > MAX_FOLLOWED_DEFINITIONS || !ty.dtype.is_int() {
             return None;
         }
-        let found = self.with_def(v, |op, x| (step(op, n), x.to_vec()));
-        let Some((Some(step), x)) = found else {
+        let definition = self.with_def(v, |op, x| (step(op, n), x.to_vec()));
+        let Some((Some(step), x)) = definition else {
             // An argument may be an extent known to the caller, so it gets no new symbol.
-            let own = self.is_uncalled || self.with_def(v, |_, _| ()).is_some();
-            return (bind && own && ty.rank() == 0).then(|| vec![self.bind(v).into()]);
+            let is_own = self.is_uncalled || self.with_def(v, |_, _| ()).is_some();
+            return (bind && is_own && ty.rank() == 0).then(|| vec![self.bind(v).into()]);
         };
         let mut of = |k: usize| self.resolve(*x.get(k)?, steps, bind);
         match step {

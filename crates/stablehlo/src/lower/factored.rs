@@ -85,11 +85,11 @@ impl FunctionLowering<'_> {
     fn is_below(&self, mask: Val) -> bool {
         let rank = self.cx().ty(mask).rank();
         let counts = |v: Val, axis: usize| {
-            let found = self.with_def(
+            let is_iota = self.with_def(
                 v,
                 |op, _| matches!(op, Op::Iota(i) if i.axis + 2 == i.ty.rank() + axis),
             );
-            found == Some(true)
+            is_iota == Some(true)
         };
         // A mask broadcast over a batch.
         let repeated = self.with_def(mask, |op, x| match op {

@@ -259,8 +259,8 @@ fn exchange(cx: &dyn Emit, a: Val, order: Val, k: Val) -> (Val, Val) {
     )
 }
 
-/// Applies reflectors: `Q c`, or `Qᴴ c` with `turned`; from the right `c Q`, or `c Qᴴ`.
-pub fn apply(cx: &dyn Emit, a: Val, taus: Val, c: Val, left: bool, turned: bool) -> Result<Val> {
+/// Applies reflectors: `Q c`, or `Qᴴ c` with `adjoint`; from the right `c Q`, or `c Qᴴ`.
+pub fn apply(cx: &dyn Emit, a: Val, taus: Val, c: Val, left: bool, adjoint: bool) -> Result<Val> {
     let (ty, factors) = (cx.ty(a), cx.ty(taus));
     let (rank, last) = (ty.rank(), factors.rank().wrapping_sub(1));
     let (Some(steps), true) = (
@@ -291,14 +291,14 @@ pub fn apply(cx: &dyn Emit, a: Val, taus: Val, c: Val, left: bool, turned: bool)
         x,
         inner.select(at, inner.full(&line, 1i64), inner.zeros(&line)),
     );
-    let tau = if turned { inner.conj(tau) } else { tau };
+    let tau = if adjoint { inner.conj(tau) } else { tau };
     let next = reflect(inner, state, v, tau, left);
     let body = Arc::new(b.finish(&[next])?);
     // Q c and c Qᴴ apply the last reflector first.
     let scan = Scan {
         body,
         length: Dim::Const(steps),
-        reverse: left != turned,
+        reverse: left != adjoint,
         consts: 1,
         carry: 1,
         checkpoint: Checkpoint::Never,

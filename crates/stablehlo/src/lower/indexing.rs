@@ -197,9 +197,9 @@ fn fold_updates(
     let flat = |v: Val| cx.reshape(v, &[cx.ty(v).shape.numel()]);
     // The flat index of each update's element, counted from 1, gathered from an array of flat
     // indices. Out of bounds it is 0.
-    let places = Type::new(DType::I64, vec![ty.shape.numel()]);
+    let flat_indices = Type::new(DType::I64, vec![ty.shape.numel()]);
     let numbers = cx.reshape(
-        cx.add(cx.iota(&places, 0), cx.full(&places, 1i64)),
+        cx.add(cx.iota(&flat_indices, 0), cx.full(&flat_indices, 1i64)),
         &ty.shape,
     );
     let mut windows = w.window.iter();
@@ -213,7 +213,7 @@ fn fold_updates(
         })
         .map(|d| d.unwrap_or(Dim::Const(1)))
         .collect();
-    let place = flat(cx.gather(w, &sizes, Bounds::Drop, numbers, indices));
+    let flat_index = flat(cx.gather(w, &sizes, Bounds::Drop, numbers, indices));
     f.check_errors()?;
     let b = cx.nested("update");
     let shared: Vec<Val> = body
@@ -228,7 +228,7 @@ fn fold_updates(
         .map(|&v| b.param(Type::scalar(cx.ty(v).dtype), None))
         .collect();
     let step: &dyn Emit = &b;
-    let there = step.compare(at, Comparison::Gt, step.full_like(at, 0i64));
+    let in_bounds = step.compare(at, Comparison::Gt, step.full_like(at, 0i64));
     let index = step.sub(at, step.full_like(at, 1i64));
     let one = [Dim::Const(1)];
     let old: Vec<Val> = state
@@ -237,7 +237,11 @@ fn fold_updates(
         .collect();
     let next = body.inline(step, &shared, &[&old[..], &new].concat());
     let put = |((&s, &o), &v): ((&Val, &Val), &Val)| {
-        step.dynamic_update_slice(s, step.reshape(step.select(there, v, o), &one), &[index])
+        step.dynamic_update_slice(
+            s,
+            step.reshape(step.select(in_bounds, v, o), &one),
+            &[index],
+        )
     };
     let next: Vec<Val> = state.iter().zip(&old).zip(&next).map(put).collect();
     let scan = Scan {
@@ -253,7 +257,7 @@ fn fold_updates(
         .iter()
         .copied()
         .chain(x.iter().map(|&v| flat(v)))
-        .chain([place])
+        .chain([flat_index])
         .chain(updates.iter().map(|&v| flat(v)))
         .collect();
     Ok(cx

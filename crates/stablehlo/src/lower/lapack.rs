@@ -319,12 +319,18 @@ fn sytrd(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let (d, e, taus) = (diagonal(packed), diagonal(below), turned(taus, &[last - 1]));
     // The other triangle is unchanged.
     let packed = turned(packed, &[last - 1, last]);
-    let kept = if lower {
+    let packed_triangle = if lower {
         cx.add(cx.tril(packed, 0), cx.triu(a, 1))
     } else {
         cx.add(cx.triu(packed, 0), cx.tril(a, -1))
     };
-    Ok(Vals::from_slice(&[kept, d, e, taus, zero_info(f, op, 4)?]))
+    Ok(Vals::from_slice(&[
+        packed_triangle,
+        d,
+        e,
+        taus,
+        zero_info(f, op, 4)?,
+    ]))
 }
 
 /// Lowers `gees`: `A = Q T Qᴴ`, the eigenvalues (real and imaginary parts for a real matrix), the
@@ -346,8 +352,8 @@ fn gees(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
             let joined = cx.compare(if k < 0 { t } else { other }, Comparison::Ne, cx.zeros(&ty));
             let (mask, one) = (cx.and(here, joined), cx.full(&ty, 1i64));
             let root = |v: Val| cx.sqrt(cx.abs(cx.select(mask, v, one)));
-            let found = cx.select(mask, cx.mul(root(t), root(other)), cx.zeros(&ty));
-            cx.reduce_sum(found, &[last - 1])
+            let imaginary = cx.select(mask, cx.mul(root(t), root(other)), cx.zeros(&ty));
+            cx.reduce_sum(imaginary, &[last - 1])
         };
         out.push(cx.sub(beside(-1), beside(1)));
     }

@@ -207,10 +207,10 @@ impl CountedLoop {
             map[p.index()] = param(body.ty(p), p);
         }
         for e in body.eqns() {
-            let wanted = e
+            let is_needed = e
                 .results()
                 .any(|r| needed[r.index()] && map[r.index()] == Val::POISON);
-            if wanted {
+            if is_needed {
                 let x: Vals = body.operands(e).iter().map(|v| map[v.index()]).collect();
                 inner.set_loc(e.loc);
                 for (r, y) in e.results().zip(inner.emit(e.op.clone(), &x)) {

@@ -122,11 +122,11 @@ pub fn lower(text: &ParsedModule<'_>, only: Option<&str>) -> Result<Lowered> {
                 .at(cotangent_core::Loc::Text(line, column))));
         }
     }
-    let wanted = |i: usize| only.is_none_or(|o| o == i);
+    let is_requested = |i: usize| only.is_none_or(|o| o == i);
     let lowered = done
         .into_iter()
         .enumerate()
-        .filter(|(i, _)| wanted(*i))
+        .filter(|(i, _)| is_requested(*i))
         .filter_map(|(_, r)| r);
     Ok((lowered.collect(), notes))
 }

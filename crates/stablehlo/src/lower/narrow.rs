@@ -136,7 +136,7 @@ impl FunctionLowering<'_> {
                 let nan = cx.is_nan(x);
                 for b in 0..1u32 << f.bits() {
                     let y = f.decode(b) as f32;
-                    let here = if y.is_nan() {
+                    let matches = if y.is_nan() {
                         nan
                     } else {
                         let same = cx.compare(x, Comparison::Eq, cx.full_like(x, f64::from(y)));
@@ -147,7 +147,7 @@ impl FunctionLowering<'_> {
                         );
                         cx.and(same, sign)
                     };
-                    code = cx.select(here, cx.full(&index, i64::from(b)), code);
+                    code = cx.select(matches, cx.full(&index, i64::from(b)), code);
                 }
                 cx.convert(code, DType::U8)
             }

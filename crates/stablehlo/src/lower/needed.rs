@@ -29,7 +29,7 @@ fn calls_back(op: &Operation<'_>) -> bool {
     op.name.ends_with(".custom_call") && target(op).is_some_and(is_callback)
 }
 
-pub(super) fn place(op: &Operation<'_>) -> TextPosition {
+pub(super) fn position(op: &Operation<'_>) -> TextPosition {
     (op.pos.line, op.pos.column)
 }
 
@@ -131,7 +131,7 @@ impl<'t> CallbackSearch<'_, 't> {
     fn all(&mut self, r: &'t Region<'t>) {
         for op in &r.ops {
             if calls_back(op) {
-                self.found.insert(place(op));
+                self.found.insert(position(op));
             }
             op.regions.iter().for_each(|r| self.all(r));
             if let Some(&i) = callee(op).and_then(|c| self.by_name.get(c))
@@ -147,12 +147,12 @@ impl<'t> CallbackSearch<'_, 't> {
     fn region(&mut self, r: &'t Region<'t>, results: &[bool], live: &mut LiveValues, depth: usize) {
         for op in r.ops.iter().rev() {
             if op.name.ends_with(".return") {
-                let wanted = op
+                let live_results = op
                     .operands
                     .iter()
                     .enumerate()
                     .filter(|(k, _)| results.get(*k).copied().unwrap_or(true));
-                live.extend(wanted.map(|(_, &v)| v));
+                live.extend(live_results.map(|(_, &v)| v));
             } else {
                 self.operation(op, live, depth);
             }
@@ -160,40 +160,44 @@ impl<'t> CallbackSearch<'_, 't> {
     }
 
     fn operation(&mut self, op: &'t Operation<'t>, live: &mut LiveValues, depth: usize) {
-        let wanted: Vec<bool> = (0..op.count)
+        let live_results: Vec<bool> = (0..op.count)
             .map(|k| live.contains(&(op.first + k)))
             .collect();
-        if !wanted.contains(&true) {
+        if !live_results.contains(&true) {
             return;
         }
         if calls_back(op) {
             // A token only orders callbacks.
             let token =
                 |k: usize| matches!(op.result_types().and_then(|t| t.get(k)), Some(Ty::Token));
-            if wanted.iter().enumerate().any(|(k, &w)| w && !token(k)) {
-                self.found.insert(place(op));
+            if live_results
+                .iter()
+                .enumerate()
+                .any(|(k, &w)| w && !token(k))
+            {
+                self.found.insert(position(op));
             }
             return;
         }
         if let Some(&i) = callee(op).and_then(|c| self.by_name.get(c)) {
-            let params = self.function(i, wanted, depth + 1);
-            let given = op
+            let params = self.function(i, live_results, depth + 1);
+            let needed_operands = op
                 .operands
                 .iter()
                 .enumerate()
                 .filter(|(k, _)| params.get(*k).copied().unwrap_or(true));
-            live.extend(given.map(|(_, &v)| v));
+            live.extend(needed_operands.map(|(_, &v)| v));
             return;
         }
         match (op.name, &op.regions[..]) {
             ("stablehlo.while" | "mhlo.while", [cond, body]) => {
-                self.repeat(op, cond, body, wanted, live, depth)
+                self.repeat(op, cond, body, live_results, live, depth)
             }
             ("stablehlo.case" | "stablehlo.if" | "mhlo.case" | "mhlo.if", branches) => {
                 live.extend(&op.operands);
                 branches
                     .iter()
-                    .for_each(|b| self.region(b, &wanted, live, depth));
+                    .for_each(|b| self.region(b, &live_results, live, depth));
             }
             (_, regions) => {
                 live.extend(&op.operands);

@@ -175,9 +175,9 @@ fn arg_extremum(f: &FunctionLowering<'_>, x: &[Val], min: bool, axis: usize) -> 
         },
         &[x[0]],
     );
-    let mut kept = ty.shape.to_vec();
-    kept[axis] = Dim::Const(1);
-    let value = cx.take_along_axis(x[0], cx.reshape(at, &kept), axis, Bounds::Clip);
+    let mut unit_axis = ty.shape.to_vec();
+    unit_axis[axis] = Dim::Const(1);
+    let value = cx.take_along_axis(x[0], cx.reshape(at, &unit_axis), axis, Bounds::Clip);
     Vals::from_slice(&[cx.reshape(value, &cx.ty(at).shape), at])
 }
 
@@ -191,9 +191,9 @@ fn tree(
 ) -> Result<Vals> {
     let cx = f.cx();
     let ty = cx.ty(x[0]);
-    let kept: Vec<usize> = (0..ty.rank()).filter(|a| !axes.contains(a)).collect();
-    let perm: Vec<usize> = axes.iter().chain(&kept).copied().collect();
-    let rest: Vec<Dim> = kept.iter().map(|&a| ty.shape[a].clone()).collect();
+    let remaining: Vec<usize> = (0..ty.rank()).filter(|a| !axes.contains(a)).collect();
+    let perm: Vec<usize> = axes.iter().chain(&remaining).copied().collect();
+    let rest: Vec<Dim> = remaining.iter().map(|&a| ty.shape[a].clone()).collect();
     let Some(mut n) = axes
         .iter()
         .try_fold(1, |n: usize, &a| n.checked_mul(ty.shape[a].as_const()?))

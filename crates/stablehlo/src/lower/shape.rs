@@ -36,10 +36,10 @@ fn literal(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         Some(t) => f.tensor(t)?,
         None => f.result(op, 0)?,
     };
-    let said =
+    let written_type =
         d.ty.as_ref()
             .or_else(|| op.result_types().and_then(|t| t.first()));
-    let narrow = if let Some(Ty::Narrow(_, n)) = said {
+    let narrow = if let Some(Ty::Narrow(_, n)) = written_type {
         Some(*n)
     } else {
         None
@@ -90,11 +90,16 @@ fn broadcast(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
 fn broadcast_in_dim(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.operand_array(op)?;
     let shape = f.known(&f.result(op, 0)?, None)?;
-    place(f, op, x, &shape)
+    broadcast_axes(f, op, x, &shape)
 }
 
 /// Broadcasts `x` to `shape`. Attribute `dims` maps its axes to those of the result, in any order.
-fn place(f: &FunctionLowering<'_>, op: &Operation<'_>, x: Val, shape: &[Dim]) -> Result<Vals> {
+fn broadcast_axes(
+    f: &FunctionLowering<'_>,
+    op: &Operation<'_>,
+    x: Val,
+    shape: &[Dim],
+) -> Result<Vals> {
     let dims = sizes(op, &["dims", "broadcast_dimensions"])?;
     let mut order: Vec<usize> = (0..dims.len()).collect();
     order.sort_by_key(|&k| dims[k]);
@@ -213,7 +218,7 @@ fn dynamic_reshape(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals>
 
 fn dynamic_broadcast_in_dim(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, shape] = f.operand_array(op)?;
-    place(f, op, x, &shape_of(f, op, shape)?)
+    broadcast_axes(f, op, x, &shape_of(f, op, shape)?)
 }
 
 impl FunctionLowering<'_> {

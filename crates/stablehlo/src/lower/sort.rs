@@ -338,9 +338,9 @@ fn sort(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     };
     let result = region.ops.last().and_then(|o| o.operands.first());
     let mut keys = Vec::new();
-    let known = result.and_then(|&r| Comparator::new(f, region).keys(r, &mut keys));
+    let has_keys = result.and_then(|&r| Comparator::new(f, region).keys(r, &mut keys));
     let operand = |k: &SortKey| !matches!(k.source, KeySource::Operand(k, ..) if k >= x.len());
-    if known.is_none() || !keys.iter().all(operand) {
+    if has_keys.is_none() || !keys.iter().all(operand) {
         return sort_by_rank(f, op, region, &x, axis);
     }
     let computed: Vec<Id> = keys
@@ -548,13 +548,13 @@ fn sort_by_rank(
     let earlier = cx.compare(cx.iota(&index, rank), Comparison::Lt, cx.iota(&index, axis));
     let same = cx.compare(after, Comparison::Eq, before);
     let counted = cx.or(cx.and(after, cx.not(before)), cx.and(same, earlier));
-    let places = cx.reduce_sum(cx.convert(counted, DType::I64), &[rank]);
+    let ranks = cx.reduce_sum(cx.convert(counted, DType::I64), &[rank]);
     Ok(sorted(
         cx,
         x,
         axis,
         &[SortOperand {
-            value: places,
+            value: ranks,
             down: false,
             total: false,
         }],
@@ -610,7 +610,7 @@ fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[SortOperand]) -> Vals {
 fn top_k(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.operand_array(op)?;
     let (cx, ty) = (f.cx(), f.cx().ty(x));
-    let (values, places) = (f.result(op, 0)?, f.result(op, 1)?);
+    let (values, indices) = (f.result(op, 0)?, f.result(op, 1)?);
     let Some(axis) = ty.rank().checked_sub(1) else {
         bail!(ShapeMismatch, "`{}` of a scalar", op.name)
     };
@@ -623,10 +623,10 @@ fn top_k(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
         .and_then(|a| a.get("largest"))
         .and_then(Attr::bool)
         == Some(false);
-    let place = cx.iota(&ty.with_dtype(places.dtype), axis);
+    let index = cx.iota(&ty.with_dtype(indices.dtype), axis);
     let y = sorted(
         cx,
-        &[x, place],
+        &[x, index],
         axis,
         &[SortOperand {
             value: x,

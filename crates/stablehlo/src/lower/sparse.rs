@@ -59,22 +59,25 @@ fn csr(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
     // The row of element k is the number of row offsets at or before k, minus 1. Elements outside
     // all rows get an index out of bounds.
-    let line = Type::new(DType::I64, td.shape.to_vec());
+    let index_type = Type::new(DType::I64, td.shape.to_vec());
     let starts = cx.convert(rows, DType::I64);
-    let begun = cx.op(
+    let rows_begun = cx.op(
         adding(1),
         &[
-            cx.zeros(&line),
+            cx.zeros(&index_type),
             starts,
             cx.full(&tr.with_dtype(DType::I64), 1i64),
         ],
     );
-    let row = cx.sub(cx.cumulative(Running::Sum, begun, 0), cx.full(&line, 1i64));
+    let row = cx.sub(
+        cx.cumulative(Running::Sum, rows_begun, 0),
+        cx.full(&index_type, 1i64),
+    );
     // The index -1 is out of bounds, too.
-    let taken = cx.take(x, columns, 0, Bounds::Clip);
-    let (ta, dims) = (cx.ty(taken), [0]);
+    let gathered = cx.take(x, columns, 0, Bounds::Clip);
+    let (ta, dims) = (cx.ty(gathered), [0]);
     let scale = cx.broadcast_in_dim(cx.convert(data, ta.dtype), &ta.shape, &dims);
-    let products = cx.convert(cx.mul(scale, taken), ty.dtype);
+    let products = cx.convert(cx.mul(scale, gathered), ty.dtype);
     let extents: Vec<Dim> = ty.shape.to_vec();
     one(cx.op(
         adding(ty.rank()),

@@ -428,7 +428,7 @@ fn select_and_scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Va
     let mut y = cx.broadcast_in_dim(init, &ty.shape, &[]);
     for (k, at) in offsets.iter().enumerate() {
         let chosen = cx.compare(place, Comparison::Eq, number(k));
-        let mine = cx.select(chosen, source, cx.zeros(&from));
+        let contribution = cx.select(chosen, source, cx.zeros(&from));
         let (mut low, mut high, mut inner) = (Vec::new(), Vec::new(), Vec::new());
         for a in 0..rank {
             let first = (at[a] * w[a].dilation) as i64 - pad[a].0;
@@ -437,14 +437,14 @@ fn select_and_scatter(f: &FunctionLowering<'_>, op: &Operation<'_>) -> Result<Va
             high.push(shape[a] as i64 - first - span as i64);
             inner.push(w[a].stride - 1);
         }
-        let mine = cx.pad_zeros(mine, &low, &high, &inner);
+        let contribution = cx.pad_zeros(contribution, &low, &high, &inner);
         y = if adds {
-            cx.add(y, mine)
+            cx.add(y, contribution)
         } else {
             // Windows begin at different positions, so at most one source element is combined with
             // each element.
             let here = cx.pad_zeros(chosen, &low, &high, &inner);
-            cx.select(here, scatter.apply(cx, &[y], &[mine])?[0], y)
+            cx.select(here, scatter.apply(cx, &[y], &[contribution])?[0], y)
         };
     }
     one(y)
@@ -540,7 +540,7 @@ pub fn convolve(
         );
     }
     let w = cx.transpose(cx.convert(w, result.dtype), &lw);
-    let turned: Vec<usize> = (0..n)
+    let reversed: Vec<usize> = (0..n)
         .filter(|&k| window.reverse[k])
         .map(|k| k + 2)
         .collect();
@@ -552,7 +552,7 @@ pub fn convolve(
         feature_groups: size_or(op, &["feature_group_count"], 1)?,
         batch_groups: size_or(op, &["batch_group_count"], 1)?,
     };
-    let y = cx.convolution(x, cx.reverse(w, &turned), &spec);
+    let y = cx.convolution(x, cx.reverse(w, &reversed), &spec);
     f.check_errors()?;
     // From [b, f, ..] to the result layout of the text.
     let mut perm = vec![0; rank];

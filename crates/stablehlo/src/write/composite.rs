@@ -50,8 +50,8 @@ fn is_composite(op: &Op, types: &[Type]) -> bool {
 
 /// The operation as a function, if all its extents are constants.
 fn closed_function(op: &Op, types: &[Type], y: &[Type]) -> Option<Function> {
-    let known = |t: &Type| t.shape.as_const().is_some();
-    if !op.binds().is_empty() || !types.iter().chain(y).all(known) {
+    let is_constant = |t: &Type| t.shape.as_const().is_some();
+    if !op.binds().is_empty() || !types.iter().chain(y).all(is_constant) {
         return None;
     }
     let b = Builder::new(COMPOSITE_MODULE, Session::default());
@@ -72,7 +72,7 @@ fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: &[Type]) -> Option<Vals> {
         .names
         .borrow_mut()
         .decomposition(Arc::new(f), op.name(), &text);
-    let line = format!(
+    let text_line = format!(
         "stablehlo.composite \"{COMPOSITE_PREFIX}{}\" {} {{composite_attributes = {{tgraph = {}}}, decomposition = @{}}} : ({}) -> {}",
         op.name(),
         t.list(x),
@@ -81,7 +81,7 @@ fn write(t: &TextEmitter<'_>, op: &Op, x: &[Val], y: &[Type]) -> Option<Vals> {
         shown(&types),
         tuple(y)
     );
-    Some(t.line(&line, y.to_vec()))
+    Some(t.line(&text_line, y.to_vec()))
 }
 
 /// A quoted MLIR string.

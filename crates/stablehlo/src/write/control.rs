@@ -237,13 +237,13 @@ pub fn recurrence(t: &TextEmitter<'_>, r: &LinearRecurrence, x: &[Val]) -> Resul
         .collect();
     let mut back = vec![0; ty.rank()];
     front.iter().enumerate().for_each(|(k, &a)| back[a] = k);
-    let place = cx.iota(&ty.with_dtype(DType::I64), r.axis);
+    let index = cx.iota(&ty.with_dtype(DType::I64), r.axis);
     let end = if r.reverse {
-        cx.extent(&cx.ty(place), &ty.shape[r.axis].affine(1, -1))
+        cx.extent(&cx.ty(index), &ty.shape[r.axis].affine(1, -1))
     } else {
-        cx.full_like(place, 0i64)
+        cx.full_like(index, 0i64)
     };
-    let a = cx.select(cx.compare(place, Comparison::Eq, end), cx.zeros(&ty), x[0]);
+    let a = cx.select(cx.compare(index, Comparison::Eq, end), cx.zeros(&ty), x[0]);
     let moved = [a, x[1]].map(|v| cx.transpose(v, &front));
     let rest = cx.ty(moved[0]).unbatched();
     let b = cx.nested("step");
@@ -282,8 +282,8 @@ pub fn scatter_recurrence(t: &TextEmitter<'_>, s: &ScatterRecurrence, x: &[Val])
     let cx: &dyn Emit = t;
     let (ty, updates) = (cx.ty(x[0]), cx.ty(x[2]));
     let flat = |v: Val| cx.reshape(v, &[cx.ty(v).shape.numel()]);
-    let places = Type::new(DType::I64, vec![ty.shape.numel()]);
-    let numbered = cx.add(cx.iota(&places, 0), cx.full(&places, 1i64));
+    let flat_indices = Type::new(DType::I64, vec![ty.shape.numel()]);
+    let numbered = cx.add(cx.iota(&flat_indices, 0), cx.full(&flat_indices, 1i64));
     let mut windows = s.windows.window.iter();
     let inside =
         |a: &usize| !s.windows.collapsed.contains(a) && !s.windows.operand_batch.contains(a);
@@ -303,7 +303,7 @@ pub fn scatter_recurrence(t: &TextEmitter<'_>, s: &ScatterRecurrence, x: &[Val])
         sizes,
         bounds,
     };
-    let place = flat(cx.op(read, &[cx.reshape(numbered, &ty.shape), x[1]]));
+    let flat_index = flat(cx.op(read, &[cx.reshape(numbered, &ty.shape), x[1]]));
     let b = cx.nested("step");
     let (line, number) = (
         Type::new(ty.dtype, vec![ty.shape.numel()]),
@@ -316,12 +316,12 @@ pub fn scatter_recurrence(t: &TextEmitter<'_>, s: &ScatterRecurrence, x: &[Val])
         b.param(number.clone(), None),
     );
     let inner: &dyn Emit = &b;
-    let there = inner.compare(at, Comparison::Gt, inner.full_like(at, 0i64));
+    let in_bounds = inner.compare(at, Comparison::Gt, inner.full_like(at, 0i64));
     let index = inner.sub(at, inner.full_like(at, 1i64));
     let old = inner.reshape(inner.dynamic_slice(state, &[index], &[Dim::Const(1)]), &[]);
-    let new = inner.select(there, inner.add(inner.mul(factor, old), term), old);
+    let new = inner.select(in_bounds, inner.add(inner.mul(factor, old), term), old);
     let next = inner.dynamic_update_slice(state, inner.reshape(new, &[Dim::Const(1)]), &[index]);
-    let before = inner.select(there, old, inner.zeros(&number));
+    let before = inner.select(in_bounds, old, inner.zeros(&number));
     let body = Arc::new(b.finish(&[next, before])?);
     let length = updates.shape.numel();
     if ty.shape.numel().is(0) {
@@ -337,7 +337,7 @@ pub fn scatter_recurrence(t: &TextEmitter<'_>, s: &ScatterRecurrence, x: &[Val])
             checkpoint: Checkpoint::Never,
         }
         .into(),
-        &[flat(x[0]), place, flat(x[2]), flat(x[3])],
+        &[flat(x[0]), flat_index, flat(x[2]), flat(x[3])],
     );
     Ok(Vals::from_slice(&[
         cx.reshape(y[0], &ty.shape),

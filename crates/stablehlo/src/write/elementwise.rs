@@ -189,7 +189,7 @@ pub fn with_strong_zeros(
     let recomputed = |cx: &dyn Emit, v: &[Val]| {
         let number = |v: Val, c: f64| cx.full_like(v, c);
         let is = |v: Val, how: Comparison, c: f64| cx.compare(v, how, number(v, c));
-        let one_where = |v: Val, there: Val| cx.select(there, number(v, 1.0), number(v, 0.0));
+        let one_where = |v: Val, occurs: Val| cx.select(occurs, number(v, 1.0), number(v, 0.0));
         // Masks of factors: infinite with this sign, of this sign, NaN, and nonzero.
         let infinite =
             |v: Val, sign: f64| one_where(v, is(v, Comparison::Eq, sign * f64::INFINITY));
@@ -228,8 +228,8 @@ pub fn with_strong_zeros(
             (terms(-1.0), f64::NEG_INFINITY),
             (nan, f64::NAN),
         ] {
-            let there = is(count, Comparison::Gt, 0.0);
-            y = cx.add(y, cx.select(there, number(y, term), number(y, 0.0)));
+            let occurs = is(count, Comparison::Gt, 0.0);
+            y = cx.add(y, cx.select(occurs, number(y, term), number(y, 0.0)));
         }
         vec![cx.select(cx.is_nan(v[2]), y, v[2])]
     };

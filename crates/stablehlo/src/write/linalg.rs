@@ -341,13 +341,16 @@ fn qr(t: &TextEmitter<'_>, q: &Qr, a: Val, y: &[Type]) -> Result<Vals> {
                 cx.concatenate(&[down, cx.full(&rest, false)], last - 1)
             }
         };
-        let turned = |v: Val, dims: &[usize]| {
+        let with_positive_diagonal = |v: Val, dims: &[usize]| {
             let down = cx.broadcast_in_dim(down, &cx.ty(v).shape, dims);
             cx.select(down, cx.neg(v), v)
         };
         let rows: Vec<usize> = (0..last).collect();
         let cols: Vec<usize> = (0..last - 1).chain([last]).collect();
-        (ortho, r) = (turned(ortho, &cols), turned(r, &rows));
+        (ortho, r) = (
+            with_positive_diagonal(ortho, &cols),
+            with_positive_diagonal(r, &rows),
+        );
     }
     Ok(Vals::from_slice(&[ortho, r]))
 }
@@ -361,11 +364,11 @@ fn phases(cx: &dyn Emit, v: Val, anchor: f64) -> Val {
     let most = cx.max_or_least(size, &[rows]);
     let bound = cx.mul(most, cx.full_like(most, anchor));
     let near = cx.compare(size, Comparison::Ge, on_columns(cx, bound, &cx.ty(size)));
-    let place = cx.argmax(cx.convert(near, DType::I32), rows);
+    let pivot_row = cx.argmax(cx.convert(near, DType::I32), rows);
     let mut shape = ty.shape.to_vec();
     shape[rows] = Dim::Const(1);
-    let anchor = cx.take_along_axis(v, cx.reshape(place, &shape), rows, Bounds::Clip);
-    let anchor = cx.reshape(anchor, &cx.ty(place).shape);
+    let anchor = cx.take_along_axis(v, cx.reshape(pivot_row, &shape), rows, Bounds::Clip);
+    let anchor = cx.reshape(anchor, &cx.ty(pivot_row).shape);
     let none = cx.compare(anchor, Comparison::Eq, cx.zeros(&cx.ty(anchor)));
     let phase = cx.op(Unary::Sign, &[anchor]);
     cx.select(none, cx.full_like(phase, 1.0), phase)
@@ -453,11 +456,11 @@ fn eig(t: &TextEmitter<'_>, e: &Eig, a: Val, y: &[Type]) -> Result<Vals> {
     let (lead, _, n) = extents(&ty)?;
     let matrix = of(y[0].dtype, &lead, &[n, n]);
     let part = of(ty.dtype, &lead, &[n]);
-    let wanted = |yes: bool| if e.vectors && yes { 86 } else { 78 };
+    let job = |yes: bool| if e.vectors && yes { 86 } else { 78 };
     let config = format!(
         "compute_left = {} : ui8, compute_right = {} : ui8",
-        wanted(e.left),
-        wanted(!e.left)
+        job(e.left),
+        job(!e.left)
     );
     let mut results = vec![part; if ty.dtype.is_complex() { 1 } else { 2 }];
     let values = results.len();

@@ -123,12 +123,13 @@ fn function(entry: &WrittenFunction, names: &RefCell<FunctionNames>) -> Result<S
             n.starts_with(|c: char| c.is_ascii_alphabetic())
                 && n.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         };
-        let own = f
+        let parameter_name = f
             .name_of(p)
             .map(|n| n.to_string())
             .filter(|n| plain(n) && taken.insert(n.clone()));
-        let own = own.unwrap_or_else(|| fresh(&mut taken, &format!("arg{k}")));
-        params.push(t.value(&format!("%{own}"), f.ty(p).clone()));
+        let parameter_name =
+            parameter_name.unwrap_or_else(|| fresh(&mut taken, &format!("arg{k}")));
+        params.push(t.value(&format!("%{parameter_name}"), f.ty(p).clone()));
     }
     t.bind_parameters(&params);
     let results = (&t as &dyn Emit).inline(f, &params);
@@ -158,9 +159,9 @@ fn function(entry: &WrittenFunction, names: &RefCell<FunctionNames>) -> Result<S
     Ok(out)
 }
 
-/// A new name: `wish`, with underscores appended if it is taken.
-fn fresh(taken: &mut FxHashSet<String>, wish: &str) -> String {
-    let mut name = wish.to_owned();
+/// A new name: `preferred`, with underscores appended if it is taken.
+fn fresh(taken: &mut FxHashSet<String>, preferred: &str) -> String {
+    let mut name = preferred.to_owned();
     while !taken.insert(name.clone()) {
         name.push('_');
     }

@@ -9,13 +9,13 @@ fn one(v: Val) -> Result<Vals> {
     Ok(Vals::from_slice(&[v]))
 }
 
-fn known(ty: &Type) -> bool {
+fn has_constant_extents(ty: &Type) -> bool {
     ty.shape.as_const().is_some()
 }
 
 pub fn iota(t: &TextEmitter<'_>, axis: usize, y: Vec<Type>) -> Result<Vals> {
     let ty = super::text::show(&y[0]);
-    if known(&y[0]) {
+    if has_constant_extents(&y[0]) {
         return Ok(t.line(&format!("stablehlo.iota dim = {axis} : {ty}"), y));
     }
     let shape = t.extent_vector(&y[0].shape)?;
@@ -34,7 +34,7 @@ pub fn broadcast(t: &TextEmitter<'_>, x: Val, dims: &[usize], y: Vec<Type>) -> R
         return one(x);
     }
     let dims = numbers(dims);
-    if known(&y[0]) {
+    if has_constant_extents(&y[0]) {
         let text = format!(
             "stablehlo.broadcast_in_dim {}, dims = [{dims}] : {}",
             t.name(x),
@@ -56,7 +56,7 @@ pub fn reshape(t: &TextEmitter<'_>, x: Val, y: Vec<Type>) -> Result<Vals> {
     if t.ty(x) == y[0] {
         return one(x);
     }
-    if known(&y[0]) {
+    if has_constant_extents(&y[0]) {
         return Ok(t.line(
             &format!(
                 "stablehlo.reshape {} : {}",
@@ -307,8 +307,8 @@ pub fn gather(t: &TextEmitter<'_>, g: &Gather, x: &[Val], y: Vec<Type>) -> Resul
         "start_index_map",
     ];
     let dimensions = record("gather", keys, &g.windows);
-    let known: Option<Vec<usize>> = g.sizes.iter().map(Dim::as_const).collect();
-    let text = match known {
+    let sizes: Option<Vec<usize>> = g.sizes.iter().map(Dim::as_const).collect();
+    let text = match sizes {
         Some(size) => {
             let operands = [operand, indices];
             format!(

@@ -26,30 +26,35 @@ pub struct FunctionNames {
 
 impl FunctionNames {
     /// The name of a function. It is added if it is new.
-    pub(super) fn add(&mut self, f: &Arc<Function>, wish: &str, public: bool) -> String {
+    pub(super) fn add(&mut self, f: &Arc<Function>, preferred: &str, public: bool) -> String {
         if let Some(&k) = self.by_place.get(&Arc::as_ptr(f)) {
             return self.all[k].name.clone();
         }
         self.by_place.insert(Arc::as_ptr(f), self.all.len());
-        self.push(f.clone(), wish, public, false)
+        self.push(f.clone(), preferred, public, false)
     }
 
     /// The name of the decomposition of the operation with this text. It is added if it is new.
-    pub(super) fn decomposition(&mut self, f: Arc<Function>, wish: &str, text: &str) -> String {
+    pub(super) fn decomposition(
+        &mut self,
+        f: Arc<Function>,
+        preferred: &str,
+        text: &str,
+    ) -> String {
         if let Some(&k) = self.by_text.get(text) {
             return self.all[k].name.clone();
         }
         self.by_text.insert(text.to_owned(), self.all.len());
-        self.push(f, wish, false, true)
+        self.push(f, preferred, false, true)
     }
 
-    fn push(&mut self, f: Arc<Function>, wish: &str, public: bool, expands: bool) -> String {
-        let mut name = wish.to_owned();
+    fn push(&mut self, f: Arc<Function>, preferred: &str, public: bool, expands: bool) -> String {
+        let mut name = preferred.to_owned();
         for k in 0.. {
             if !self.taken.contains(&name) {
                 break;
             }
-            name = format!("{wish}_{k}");
+            name = format!("{preferred}_{k}");
         }
         self.taken.insert(name.clone());
         self.all.push(WrittenFunction {

@@ -47,12 +47,12 @@ fn axis(s: &Sliding, a: usize, n: usize, size: usize, count: usize) -> PositiveA
     }
     let spread = |n: usize, by: i64| if n == 0 { 0 } else { (n as i64 - 1) * by + 1 };
     let span = spread(size, dilation);
-    let room = if count == 0 {
+    let available = if count == 0 {
         span - 1
     } else {
         (count as i64 - 1) * stride + span
     };
-    let high = room - spread(n, x_dilation) - low;
+    let high = available - spread(n, x_dilation) - low;
     PositiveAxis {
         stride,
         dilation,
@@ -64,7 +64,7 @@ fn axis(s: &Sliding, a: usize, n: usize, size: usize, count: usize) -> PositiveA
     }
 }
 
-fn known(what: &str, dims: &[Dim]) -> Result<Vec<usize>> {
+fn constant_extents(what: &str, dims: &[Dim]) -> Result<Vec<usize>> {
     match dims.iter().map(Dim::as_const).collect() {
         Some(v) => Ok(v),
         None => bail!(
@@ -109,11 +109,11 @@ pub fn convolution(t: &TextEmitter<'_>, c: &Convolution, x: &[Val], y: &[Type]) 
     let (tx, tw) = (cx.ty(x[0]), cx.ty(x[1]));
     let n = tx.rank() - FRONT;
     let (sx, sw) = (
-        known("convolution", &tx.shape[FRONT..])?,
-        known("convolution", &tw.shape[FRONT..])?,
+        constant_extents("convolution", &tx.shape[FRONT..])?,
+        constant_extents("convolution", &tw.shape[FRONT..])?,
     );
-    let sy = known("convolution", &c.extents)?;
-    let groups = known("convolution", &tx.shape[..1])?[0];
+    let sy = constant_extents("convolution", &c.extents)?;
+    let groups = constant_extents("convolution", &tx.shape[..1])?[0];
     if sw.contains(&0) || sx.contains(&0) || groups == 0 || y[0].shape.iter().any(|d| d.is(0)) {
         return Ok(Vals::from_slice(&[cx.zeros(&y[0])]));
     }
@@ -175,9 +175,9 @@ pub fn reduce_window(t: &TextEmitter<'_>, r: &ReduceWindow, x: Val, y: &[Type]) 
     let ty = cx.ty(x);
     let rank = ty.rank();
     let (sx, size, count) = (
-        known("reduce_window", &ty.shape)?,
-        known("reduce_window", &r.window)?,
-        known("reduce_window", &r.extents)?,
+        constant_extents("reduce_window", &ty.shape)?,
+        constant_extents("reduce_window", &r.window)?,
+        constant_extents("reduce_window", &r.extents)?,
     );
     let (name, init) = super::reduce::fold(r.op, ty.dtype);
     let scalar = Type::scalar(ty.dtype);
@@ -233,7 +233,7 @@ pub fn reduce_window(t: &TextEmitter<'_>, r: &ReduceWindow, x: Val, y: &[Type]) 
 pub fn select_window(t: &TextEmitter<'_>, s: &SelectWindow, x: &[Val], y: &[Type]) -> Result<Vals> {
     let cx: &dyn Emit = t;
     let (tx, tw) = (cx.ty(x[0]), cx.ty(x[1]));
-    let size = known(
+    let size = constant_extents(
         if s.gather {
             "select_and_gather"
         } else {
@@ -292,16 +292,16 @@ pub fn select_window(t: &TextEmitter<'_>, s: &SelectWindow, x: &[Val], y: &[Type
         if size.contains(&0) {
             break;
         }
-        let there = read(ones, &k);
-        let there = cx.compare(there, Comparison::Ne, cx.full_like(there, 0i64));
-        let mut mine = cx.and(there, cx.compare(read(x[0], &k), Comparison::Eq, x[1]));
+        let in_bounds = read(ones, &k);
+        let in_bounds = cx.compare(in_bounds, Comparison::Ne, cx.full_like(in_bounds, 0i64));
+        let mut selected = cx.and(in_bounds, cx.compare(read(x[0], &k), Comparison::Eq, x[1]));
         if s.first {
-            let free = taken.map(|t| cx.and(mine, cx.not(t)));
-            taken = Some(taken.map_or(mine, |t| cx.or(t, mine)));
-            mine = free.unwrap_or(mine);
+            let free = taken.map(|t| cx.and(selected, cx.not(t)));
+            taken = Some(taken.map_or(selected, |t| cx.or(t, selected)));
+            selected = free.unwrap_or(selected);
         }
         let v = if s.gather { read(x[2], &k) } else { x[2] };
-        let part = cx.select(mine, v, cx.zeros(&cx.ty(v)));
+        let part = cx.select(selected, v, cx.zeros(&cx.ty(v)));
         let part = if s.gather { part } else { write(part, &k) };
         sum = Some(sum.map_or(part, |s| cx.add(s, part)));
         t.check_errors()?;
@@ -331,7 +331,7 @@ pub fn fft(t: &TextEmitter<'_>, f: &Fft, x: Val, y: &[Type]) -> Result<Vals> {
     } else {
         result.clone()
     };
-    let n = known("fft", &real.shape[last..])?[0];
+    let n = constant_extents("fft", &real.shape[last..])?[0];
     if n == 0 || cx.ty(x).shape.iter().any(|d| d.is(0)) {
         return Ok(Vals::from_slice(&[cx.zeros(&y[0])]));
     }

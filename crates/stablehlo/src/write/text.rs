@@ -178,8 +178,8 @@ impl TextEmitter<'_> {
 
     /// A constant. A constant in scope with the same text is reused.
     pub(super) fn constant(&self, text: String, ty: &Type) -> Val {
-        let known = self.state.borrow().constants.get(&text).copied();
-        known.unwrap_or_else(|| {
+        let existing = self.state.borrow().constants.get(&text).copied();
+        existing.unwrap_or_else(|| {
             let v = self.line(&text, vec![ty.clone()])[0];
             self.state.borrow_mut().constants.insert(text, v);
             v
