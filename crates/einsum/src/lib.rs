@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use cotangent_einsum::{Spec, Strategy};
-//! let shapes = [vec![Some(10), Some(1000)], vec![Some(1000), Some(1000)], vec![Some(1000), Some(1)]];
+//! let shapes = [[10, 1000], [1000, 1000], [1000, 1]].map(|s| s.map(Some).to_vec());
 //! let (network, extents) = Spec::parse("ij,jk,kl->il")?.network(&[2, 2, 2])?.bind(&shapes)?;
 //! let path = network.path(&extents, Strategy::Auto)?;
 //! assert_eq!(path.steps[0].operands, [1, 2]); // the vector first

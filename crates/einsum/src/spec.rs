@@ -2,7 +2,10 @@
 //! and shapes.
 //!
 //! ```text
-//! spec = list [ "->" term ]     list = item { "," item }     item = term | "(" list ")"     term = letters with one "..."
+//! spec = list [ "->" term ]
+//! list = item { "," item }
+//! item = term | "(" list ")"
+//! term = letters, and at most one "..."
 //! ```
 //! A letter that occurs twice in one term denotes a diagonal. Without `->` the result has the axes
 //! of the ellipsis, then the letters that occur exactly once, in alphabetical order. Operands in

@@ -6,8 +6,9 @@
 //!   %0 = stablehlo.multiply %x, %x : tensor<2xf64>
 //!   return %0 : tensor<2xf64>
 //! }";
+//! use cotangent_core::{Array, reference};
 //! let module = cotangent_stablehlo::read(text, Some("square.mlir")).unwrap();
-//! let y = cotangent_core::reference::run(module.main(), &[cotangent_core::Array::vector(vec![2.0, 3.0])]).unwrap();
+//! let y = reference::run(module.main(), &[Array::vector(vec![2.0, 3.0])]).unwrap();
 //! assert_eq!(y[0].to_f64(), [4.0, 9.0]);
 //! ```
 //! Reading has two steps: `parser` builds a syntax tree, and `lower` turns it into graphs. Both

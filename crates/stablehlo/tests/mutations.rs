@@ -164,7 +164,7 @@ fn damage(text: &str, r: &mut Random) -> String {
     out
 }
 
-/// The number of repetitions, multiplied by the variable `MUTATIONS`.
+/// The number of damaged texts: `n` times the variable `MUTATIONS`.
 fn times(n: usize) -> usize {
     n * std::env::var("MUTATIONS")
         .ok()

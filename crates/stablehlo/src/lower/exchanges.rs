@@ -2,8 +2,8 @@
 //! factors.
 //!
 //! ```text
-//! p = 0..m;  for each pivot: p[t], p[pivots[t]] = p[pivots[t]], p[t]         ->  the permutation that `lu` has
-//! U⁻¹ L⁻¹ b[p]                                                              ->  solve(a, b)
+//! p = 0..m;  for each t: p[t], p[pivots[t]] = p[pivots[t]], p[t]    ->  permutation of `lu`
+//! U⁻¹ L⁻¹ b[p]                                                      ->  solve(a, b)
 //! ```
 //! JAX prints a loop for the first, and the second for `jnp.linalg.solve`. Any other pattern is
 //! left unchanged. The factors stay, too; dead code elimination removes them if they have no other

@@ -6,7 +6,8 @@
 //! They are converted back to scans:
 //!
 //! ```text
-//! i = lo; while i < hi { c = body(i, c, x[i]); y[i] = ..; i += s }   ->   scan, length ceil((hi - lo) / s)
+//! i = lo; while i < hi { c = body(i, c, x[i]); y[i] = ..; i += s }
+//!     ->  scan of length ceil((hi - lo) / s)
 //! ```
 //! Integer scalars are tracked as `a t + b` at step `t`. Carries that do not change become
 //! constants. Arrays read at `±t + b` within bounds become scanned operands. Carries that are only

@@ -2,7 +2,8 @@
 //! operations are applied to slices.
 //!
 //! ```text
-//! y[o] = fold over k of x[o * stride + k * dilation]         k in the window, x padded with the initial value
+//! y[o] = fold over k in the window of x[o * stride + k * dilation]
+//!        x padded with the initial value
 //! ```
 //! A window of any rank is folded axis by axis. Along an axis, each offset of a short window is a
 //! strided slice. For a long window, windows of 1, 2, 4, .. elements are folded by doubling.

@@ -360,8 +360,8 @@ impl<'a> Parser<'a> {
         self.skip_loc()
     }
 
-    /// Parses the generic form of a function.
-    /// `"func.func"() <{sym_name = "f", function_type = (t) -> t}> ({ ^bb0(%x: t): .. }) : () -> ()`.
+    /// Parses the generic form `"func.func"() <{..}> ({ ^bb0(%x: t): .. }) : () -> ()`, with the
+    /// attributes `sym_name` and `function_type`.
     fn generic_function(&mut self) -> Result<()> {
         let pos = self.bump()?.pos;
         self.expect(b'(')?;

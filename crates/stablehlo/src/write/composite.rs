@@ -2,7 +2,8 @@
 //! or derivatives.
 //!
 //! ```text
-//! %1 = stablehlo.composite "cotangent.stop_gradient" %0 {composite_attributes = {tgraph = "tgraph.module @op .."},
+//! %1 = stablehlo.composite "cotangent.stop_gradient" %0 {
+//!        composite_attributes = {tgraph = "tgraph.module @op .."},
 //!        decomposition = @stop_gradient} : (tensor<f64>) -> tensor<f64>
 //! ```
 //! Other compilers run the decomposition. The reader parses the operation from the attribute, so a
