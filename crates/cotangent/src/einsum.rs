@@ -18,8 +18,9 @@
 //! [`einsum_path`] reports it. What is written are products, sums and permutations of the core, so
 //! every transform applies, to any order.
 
+use crate::here::here;
 use crate::ops::DotGeneral;
-use crate::traced::{here, record_in};
+use crate::traced::record_in;
 use crate::{
     Code, DType, Dim, EagerTensor, Emit, Error, GraphCompiler, Result, TracedTensor, Val, ad,
 };

@@ -11,6 +11,7 @@ mod eager;
 pub mod einsum;
 pub mod fft;
 pub mod files;
+mod here;
 pub mod linalg;
 mod lru;
 mod memory;

@@ -28,7 +28,8 @@
 pub use crate::ops::{MatrixNorm, TriangularSolve, Turn};
 
 use crate::eager::EagerTensor;
-use crate::traced::{Trace, fresh_id, here, record};
+use crate::here::here;
+use crate::traced::{Trace, fresh_id, record};
 use crate::{Code, CpuBackend, Dim, Emit, Error, Result, Tensor, TracedTensor, Val, ad};
 use cotangent_core::transform::RuleSet;
 

@@ -5,8 +5,9 @@
 //! an emitter in between.
 
 use crate::eager::EagerTensor;
+use crate::here::here;
 use crate::ops::{Bounds, Comparison, Running};
-use crate::traced::{TracedTensor, aligned, here, record_one};
+use crate::traced::{TracedTensor, aligned, record_one};
 use crate::{Emit, Val};
 
 impl TracedTensor {

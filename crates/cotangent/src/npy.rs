@@ -13,6 +13,7 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 
+use crate::npy_header::{Header, parse};
 use cotangent_core::array::numel;
 use cotangent_core::{Array, C64, C128, Code, DType, Data, Element, Error, Result, bf16, f16};
 use std::io::{self, Read, Write};
@@ -145,15 +146,6 @@ pub(crate) fn write_elements(data: &Data, out: &mut dyn Write) -> io::Result<()>
     }
 }
 
-/// What a header says.
-#[derive(Debug)]
-pub(crate) struct Header {
-    pub dtype: DType,
-    pub big_endian: bool,
-    pub column_major: bool,
-    pub shape: Vec<usize>,
-}
-
 /// The shape, the elements in the order of the file, and whether that is column-major.
 pub(crate) type Parts = (Vec<usize>, Data, bool);
 
@@ -240,7 +232,7 @@ pub(crate) fn read_header(from: &mut dyn Read) -> Result<(Header, u64)> {
     from.read_exact(&mut header).map_err(short)?;
     let header = std::str::from_utf8(&header).map_err(|_| bad("the header is not text"))?;
     Ok((
-        crate::npy_header::parse(header).map_err(bad)?,
+        parse(header).map_err(bad)?,
         (MAGIC.len() + 2 + bytes + len) as u64,
     ))
 }

@@ -3,13 +3,21 @@
 //! Read as a dictionary and not searched for keys, so that what NumPy refuses is refused, and what
 //! says something twice is.
 
-use crate::npy::Header;
 use cotangent_core::DType;
 
 type Parsed<T> = Result<T, String>;
 
 /// Characters of a header.
 struct Text<'a>(&'a str);
+
+/// What a header says.
+#[derive(Debug)]
+pub(crate) struct Header {
+    pub dtype: DType,
+    pub big_endian: bool,
+    pub column_major: bool,
+    pub shape: Vec<usize>,
+}
 
 /// Reads `{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }`.
 pub(crate) fn parse(text: &str) -> Parsed<Header> {

@@ -1,7 +1,8 @@
 //! [`Program`]: functions read from text, ours or StableHLO, to be run, called and differentiated like any other.
 
 use crate::ad::{Numerics, Policy};
-use crate::traced::{here, record_in};
+use crate::here::here;
+use crate::traced::record_in;
 use crate::{AdContext, Array, Code, Error, Function, Result, TracedTensor, bail, text};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};

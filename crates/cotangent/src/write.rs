@@ -1,6 +1,7 @@
 //! [`Write`]: tensors through which functions are written, traced and eager ones alike.
 
-use crate::traced::{here, record};
+use crate::here::here;
+use crate::traced::record;
 use crate::{EagerTensor, Emit, TracedTensor, Val};
 
 /// A tensor whose operations are written through the core's emitter; functions over it serve traced

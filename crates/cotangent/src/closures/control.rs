@@ -2,7 +2,7 @@
 
 use super::capture::{Closed, union, with, write};
 use super::tree::{Returns, Tree, owned, structure};
-use crate::traced::here;
+use crate::here::here;
 use crate::{Code, Emit, Error, Function, Result, TracedTensor, Val};
 
 /// What `f` computes; derivatives compute it again instead of saving what is inside.

@@ -2,7 +2,7 @@
 
 use super::capture::{Closed, types, union, write};
 use super::tree::{Returns, Tree, leaves, owned, structure};
-use crate::traced::here;
+use crate::here::here;
 use crate::{Array, Code, Dim, Emit, Env, Error, Function, Loc, Op, Primitive, Result, Type, Val};
 use cotangent_core::primitive::{Arg, Batched, Cost, Linearized};
 use cotangent_core::transform::{self as core, AdContext, Lin, Lv};

@@ -2,7 +2,7 @@
 
 use super::capture::{Closed, inline, listed_as, session, types, with, write};
 use super::tree::{Nest, Returns, Tree, leaves, owned, structure};
-use crate::traced::here;
+use crate::here::here;
 use crate::{Code, Dim, Error, Function, Loc, Result, TracedTensor, Type, Val, bail};
 use cotangent_core::transform as core;
 use cotangent_core::transform::{AdContext, Direction};

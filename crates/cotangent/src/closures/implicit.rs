@@ -10,7 +10,7 @@
 
 use super::capture::{Closed, write};
 use super::tree::{Returns, Tree, owned, structure};
-use crate::traced::here;
+use crate::here::here;
 use crate::{Code, Emit, Error, Function, Loc, Result, TracedTensor, Val, ops};
 use cotangent_core::ops::{Solver, Stopping};
 

@@ -2,8 +2,9 @@
 
 use super::capture::{Closed, types, with, write};
 use super::tree::{Returns, Tree, leaves, owned, structure};
+use crate::here::here;
 use crate::runtime::CacheStats;
-use crate::traced::{Cache, Kind, Orders, here};
+use crate::traced::{Cache, Kind, Orders};
 use crate::{CpuBackend, Function, Loc, Result, Tensor, TracedTensor, Type, rewrite};
 use std::cell::OnceCell;
 use std::rc::Rc;

@@ -2,8 +2,8 @@
 
 use super::capture::{Closed, types, union, write};
 use super::tree::{Returns, Tree, leaves, owned, structure};
+use crate::here::here;
 use crate::ops::Bound;
-use crate::traced::here;
 use crate::{Code, DType, Emit, Error, Function, Result, TracedTensor, Type, Val, bail};
 use cotangent_core::ops::Checkpoint;
 

@@ -1,83 +1,23 @@
 //! [`Exec`]: the emitter that computes at once. The rules that build graphs when they trace run kernels here.
 
-use super::kinks::{self, Weighs};
+use super::ids::next_id;
+use super::kinks::weights::Weighs;
 use super::runtime::EagerRuntime;
-use super::tape::{self, Edge};
-use crate::tensor::Given;
+use super::tape::{Value, Values};
 use cotangent_core::transform::Session;
-use cotangent_core::{
-    Array, Code, DType, Emit, Env, Error, Loc, Op, Owner, Scalar, Sym, Type, Val,
-};
+use cotangent_core::{Code, DType, Emit, Env, Error, Loc, Op, Owner, Result, Sym, Type, Val};
 use cotangent_core::{Vals, ops::Unary};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
-use std::sync::OnceLock;
 
-/// A tensor, the order that users gave what it was computed from, and its tangent in the tape if it
-/// is tracked.
-#[derive(Clone)]
-pub(super) struct Value {
-    pub tensor: cotangent_cpu::Tensor,
-    /// The tensor's, once a rule has asked: most are never asked.
-    pub ty: OnceLock<Box<Type>>,
-    pub given: Given,
-    pub edge: Option<Edge>,
-    /// The record of a derivative at kinks: most values are none.
-    pub sides: Option<Box<Sides>>,
-}
-
-/// A value that derivatives at kinks were computed in.
-#[derive(Clone, Default)]
-pub(super) struct Sides {
-    /// Its value on one side of the kinks, where that is another one: operations on it are
-    /// differentiated there.
-    pub twin: Option<cotangent_cpu::Tensor>,
-    /// The nodes of the values that weights were found by, if it is no longer in the tape itself.
-    pub weighs: Option<Weighs>,
-}
-
-impl Value {
-    /// A value that tracks no gradient.
-    pub fn new(tensor: cotangent_cpu::Tensor, given: Given) -> Value {
-        Value {
-            tensor,
-            ty: OnceLock::new(),
-            given,
-            edge: None,
-            sides: None,
-        }
-    }
-
-    /// Element type and shape.
-    pub fn ty(&self) -> &Type {
-        self.ty.get_or_init(|| Box::new(self.tensor.ty()))
-    }
-
-    pub fn rank(&self) -> usize {
-        self.tensor.shape().len()
-    }
-}
-
-/// A number as a tensor of rank 0.
-pub(super) fn number(dtype: DType, c: f64) -> cotangent_cpu::Tensor {
-    match dtype {
-        DType::F64 => Array::scalar(c),
-        DType::F32 => Array::scalar(c as f32),
-        dtype => Scalar::F(c).array(dtype),
-    }
-    .into()
-}
-
-/// What one operation takes, owned: what nobody else refers to may be written over.
-pub(super) type Inputs = SmallVec<[Value; 2]>;
-/// What one operation gives.
-pub(super) type Values = SmallVec<[Value; 1]>;
+/// Runs one operation.
+pub(super) type Apply = fn(&EagerRuntime, &Op, &[&Value], Loc, &mut Env) -> Result<Values>;
 
 /// An emitter whose values are tensors.
 pub(super) struct Exec<'r> {
     rt: &'r EagerRuntime,
-    /// Operations on tracked values are recorded.
-    track: bool,
+    /// Runs operations, and records them if derivatives are tracked.
+    apply: Apply,
     state: RefCell<State>,
     owner: Owner,
     /// The nodes by which the weights of kinks that are written here were found.
@@ -113,7 +53,7 @@ impl Held {
 }
 
 impl<'r> Exec<'r> {
-    pub fn new(rt: &'r EagerRuntime, track: bool, values: Helds, env: Env) -> Exec<'r> {
+    pub fn new(rt: &'r EagerRuntime, apply: Apply, values: Helds, env: Env) -> Exec<'r> {
         let state = RefCell::new(State {
             values,
             env,
@@ -121,7 +61,7 @@ impl<'r> Exec<'r> {
         });
         Exec {
             rt,
-            track,
+            apply,
             state,
             owner: Owner::default(),
             weighs: None,
@@ -173,6 +113,21 @@ impl<'r> Exec<'r> {
     }
 }
 
+/// Says what the weights of a derivative at a kink were found by.
+fn found_by(v: &mut Value, weighs: &Weighs) {
+    match &v.edge {
+        Some(e) => {
+            let _ = e
+                .node
+                .kinks
+                .get_or_init(Box::default)
+                .weighs
+                .set(weighs.clone());
+        }
+        None => v.sides.get_or_insert_default().weighs = Some(weighs.clone()),
+    }
+}
+
 /// The error of a value that the emitter did not make.
 pub(super) fn unknown(v: Val) -> Error {
     let what = if v == Val::POISON {
@@ -204,7 +159,7 @@ impl Emit for Exec<'_> {
                 .collect();
             let depends = operands.iter().filter_map(held).any(|h| h.depends);
             let y = match operands.iter().find(|v| held(v).is_none()) {
-                None => tape::apply(self.rt, &op, &x, self.track, s.loc, &mut env),
+                None => (self.apply)(self.rt, &op, &x, s.loc, &mut env),
                 Some(v) => Err(unknown(*v)),
             };
             (
@@ -218,7 +173,7 @@ impl Emit for Exec<'_> {
         if let (Some(weighs), Ok(y)) = (&self.weighs, &mut y)
             && op.kink().is_some()
         {
-            y.iter_mut().for_each(|v| kinks::found_by(v, weighs));
+            y.iter_mut().for_each(|v| found_by(v, weighs));
         }
         match y {
             Ok(y) => {
@@ -265,7 +220,7 @@ impl Emit for Exec<'_> {
     }
 
     fn fresh_sym(&self, base: &str) -> Sym {
-        format!("{base}_{}", tape::next_id()).into()
+        format!("{base}_{}", next_id()).into()
     }
 
     fn claim_sym(&self, s: &Sym) -> Sym {

@@ -1,31 +1,13 @@
 //! The gradient of a variable, and how reverse passes add to it.
 
-use super::exec::Value;
+use super::apply::apply;
 use super::runtime::EagerRuntime;
-use super::tape::{apply, lock};
+use super::tape::{Gradient, Value};
+use super::turns::lock;
 use cotangent_core::{Env, Loc, Result};
-use std::sync::{Arc, Mutex};
-
-/// The gradient of a variable so far.
-#[derive(Default)]
-pub(super) struct Gradient {
-    pub value: Option<Value>,
-    /// How often it changed.
-    version: u64,
-}
-
-/// A gradient, shared by the tensors that are the variable.
-pub(super) type Grad = Arc<Mutex<Gradient>>;
+use std::sync::Mutex;
 
 impl Gradient {
-    /// Takes it out; whoever asked lets go of it when the lock is free, as it may hold the last
-    /// reference to a tape.
-    #[must_use]
-    pub fn take(&mut self) -> Option<Value> {
-        self.version += 1;
-        self.value.take()
-    }
-
     /// Adds a value to a gradient. What is more than an addition in place happens while the lock is
     /// free: it may run anybody's code. If the gradient changed meanwhile, it happens again.
     pub fn add(grad: &Mutex<Gradient>, rt: &EagerRuntime, v: Value, track: bool) -> Result<()> {

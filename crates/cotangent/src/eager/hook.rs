@@ -1,27 +1,20 @@
 //! Hooks: what looks at the cotangents of a tensor in every reverse pass, until it is removed.
 
-use super::tape::{lock, next_id};
-use super::tensor::EagerTensor;
+use super::ids::next_id;
+use super::tape::{Hook, HookFn, Hooks, Node};
+use super::turns::lock;
 use crate::tensor::Given;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
-/// Looks at a cotangent, and may replace it.
-pub(super) type HookFn = Arc<dyn Fn(&EagerTensor) -> Option<EagerTensor> + Send + Sync>;
-
-/// A hook of a tensor: its slot, the order in which its elements are listed, and what is called.
-#[derive(Clone)]
-pub(super) struct Hook {
-    id: u64,
-    pub slot: u32,
-    pub given: Given,
-    pub call: HookFn,
+impl Node {
+    /// Adds a hook; what removes it again.
+    pub fn add_hook(&self, slot: u32, given: Given, call: HookFn) -> HookHandle {
+        add(self.hooks.get_or_init(Arc::default), slot, given, call)
+    }
 }
 
-/// The hooks of a node.
-pub(super) type Hooks = Mutex<Vec<Hook>>;
-
 /// Adds a hook; what removes it again.
-pub(super) fn add(hooks: &Arc<Hooks>, slot: u32, given: Given, call: HookFn) -> HookHandle {
+fn add(hooks: &Arc<Hooks>, slot: u32, given: Given, call: HookFn) -> HookHandle {
     let id = next_id();
     lock(hooks).push(Hook {
         id,
@@ -35,7 +28,7 @@ pub(super) fn add(hooks: &Arc<Hooks>, slot: u32, given: Given, call: HookFn) -> 
     }
 }
 
-/// A hook that was [registered](EagerTensor::register_hook), and can be removed. Dropping the
+/// A hook that was [registered](super::EagerTensor::register_hook), and can be removed. Dropping the
 /// handle leaves the hook.
 ///
 /// ```

@@ -2,10 +2,10 @@
 //! one operation goes to the tape without an emitter in between.
 
 use super::error::Result;
-use super::exec::{Value, number};
+use super::tape::{Value, number};
 use super::tensor::EagerTensor;
+use crate::here::here;
 use crate::tensor::Given;
-use crate::traced::here;
 use cotangent_core::ops::{
     Binary, BroadcastInDim, Compare, Comparison, Constant, Convert, DotGeneral, Reduce, Reduction,
     Reshape, Transpose, Unary,

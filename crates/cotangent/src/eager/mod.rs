@@ -15,18 +15,24 @@
 //! with: recording is `linearize` run at once, `backward` is `transpose` over what was recorded.
 //! What a tape saves is what the linear equations refer to, no more.
 
+mod apply;
 mod backward;
 mod cache;
+mod create;
 mod error;
 mod exec;
 mod gradient;
 mod hook;
+mod ids;
 mod kinks;
 mod methods;
+mod record;
 mod rule;
+mod run;
 mod runtime;
 mod tape;
 mod tensor;
+mod transpose;
 mod turns;
 mod whole;
 
@@ -36,6 +42,6 @@ pub use cache::{
 };
 pub use error::{Error, Result};
 pub use hook::HookHandle;
+pub use ids::no_grad;
 pub use runtime::{EagerRuntime, OpProfile, PROFILE_VARIABLE};
-pub use tape::no_grad;
 pub use tensor::{Cotangents, EagerTensor};

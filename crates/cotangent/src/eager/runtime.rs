@@ -2,17 +2,14 @@
 
 use super::cache::{EagerCacheStats, ExtensionCacheLimits, ExtensionCaches};
 use super::error::Result;
-use super::exec::{Exec, Held, Helds, number, unknown};
-use super::gradient::{Grad, Gradient};
-use super::rule::Rules;
-use super::tape::{lock, next_id, no_grad};
-use super::tensor::EagerTensor;
-use super::turns::Turns;
+use super::ids::{next_id, no_grad};
+use super::rule::table::Rules;
+use super::tape::{Grad, Gradient, number};
+use super::turns::{Turns, lock};
 use crate::AdContext;
 use crate::cpu::CpuBackend;
-use crate::tensor::Tensor;
 use cotangent_core::transform::Session;
-use cotangent_core::{DType, Emit, Env, Function, Op, Val, bail};
+use cotangent_core::{DType, Env, Function, Op, bail};
 use cotangent_cpu::Program;
 use cotangent_cpu::kernel::{Operands, Results};
 use rustc_hash::FxHashMap;
@@ -131,16 +128,6 @@ impl EagerRuntime {
         &self.session
     }
 
-    /// A tensor of this runtime that tracks no gradient.
-    pub fn constant_from(self: &Arc<Self>, tensor: impl Into<Tensor>) -> Result<EagerTensor> {
-        EagerTensor::from_tensor_in(tensor, self)
-    }
-
-    /// A variable of this runtime: gradients with respect to it are tracked.
-    pub fn variable_from(self: &Arc<Self>, tensor: impl Into<Tensor>) -> Result<EagerTensor> {
-        EagerTensor::requires_grad_in(tensor, self)
-    }
-
     pub(super) fn note_variable(&self, grad: &Grad) {
         let mut all = lock(&self.variables);
         if all.len() == all.capacity() {
@@ -165,44 +152,6 @@ impl EagerRuntime {
     /// Runs `f` with nothing recorded on this thread.
     pub fn no_grad<R>(&self, f: impl FnOnce() -> R) -> R {
         no_grad(f)
-    }
-
-    /// Applies any operation, an extension included: a tensor per result.
-    #[track_caller]
-    pub fn apply(
-        self: &Arc<Self>,
-        op: impl Into<Op>,
-        operands: &[&EagerTensor],
-    ) -> Result<Vec<EagerTensor>> {
-        let op = op.into();
-        self.write(operands, |cx, x| cx.emit(op, x).to_vec())
-    }
-
-    /// Runs what `f` writes with the core's emitter, operation by operation, recorded where
-    /// operands are tracked: every composite of the core on eager tensors.
-    #[track_caller]
-    pub fn write(
-        self: &Arc<Self>,
-        operands: &[&EagerTensor],
-        f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
-    ) -> Result<Vec<EagerTensor>> {
-        let mut values = Helds::with_capacity(operands.len());
-        for x in operands {
-            x.belongs_to(self)?;
-            values.push(Held::new(x.value()?.clone()));
-        }
-        let exec = Exec::new(self, true, values, Env::default());
-        let loc = crate::traced::here();
-        exec.set_loc(loc);
-        let y = f(&exec, &exec.given());
-        if let Some(e) = exec.take_error() {
-            return Err(e.at(loc).into());
-        }
-        let value = |&v: &Val| match exec.get(v) {
-            Some(value) => Ok(EagerTensor::from_value(value, self)),
-            None => Err(unknown(v).at(loc).into()),
-        };
-        y.iter().map(value).collect()
     }
 
     /// The backend as it is now.

@@ -1,14 +1,15 @@
 //! [`EagerTensor`]: a tensor that computes at once, and remembers how if it is tracked.
 
+use super::apply::apply_to;
 use super::backward::{BackwardOptions, pull, push};
 use super::error::{Error, Result};
-use super::exec::{Value, Values};
-use super::gradient::{Grad, Gradient};
 use super::hook::HookHandle;
+use super::ids::recording;
 use super::runtime::EagerRuntime;
-use super::tape::{self, Edge, Kind, Node, Shared, lock, recording};
+use super::tape::{Edge, Grad, Gradient, Kind, Node, Shared, Value, Values};
+use super::turns::lock;
+use crate::here::here;
 use crate::tensor::{Given, Order, Tensor};
-use crate::traced::here;
 use cotangent_core::{Code, DType, Element, Env, Loc, Op, Type};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -182,7 +183,7 @@ impl EagerTensor {
     pub(super) fn one(&self, op: impl Into<Op>, x: &[&Value]) -> Result<EagerTensor> {
         let loc = Loc::Rust(Location::caller());
         let mut y = Values::new();
-        tape::apply_to(
+        apply_to(
             &self.rt,
             &op.into(),
             x,
@@ -440,8 +441,15 @@ impl EagerTensor {
         &self,
         hook: impl Fn(&EagerTensor) -> Option<EagerTensor> + Send + Sync + 'static,
     ) -> Result<HookHandle> {
-        let e = self.edge()?;
-        Ok(e.node.add_hook(e.slot, self.given(), Arc::new(hook)))
+        let (e, rt) = (self.edge()?, self.rt.clone());
+        let call = move |v: &Value| {
+            let Some(new) = hook(&EagerTensor::from_value(v.clone(), &rt)) else {
+                return Ok(None);
+            };
+            new.belongs_to(&rt)?;
+            Ok(Some(new.value()?.clone()))
+        };
+        Ok(e.node.add_hook(e.slot, self.given(), Arc::new(call)))
     }
 
     #[track_caller]

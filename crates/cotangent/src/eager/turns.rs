@@ -75,3 +75,7 @@ impl<T> Turns<T> {
         Ok(f(held.value.as_mut().expect("it was just put there")))
     }
 }
+
+pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(|e| e.into_inner())
+}

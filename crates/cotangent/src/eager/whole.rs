@@ -6,18 +6,20 @@
 //! from outside. The program is what the nodes' own programs do one after another, cotangents
 //! folded in the same order, so the bits are the same.
 
-use super::backward::{Part, Seed, Slots, Visit};
+use super::backward::subgraph::{Part, Seed, Slots, is_held};
 use super::error::{Error, Result};
-use super::exec::Value;
 use super::rule::steady;
+use super::rule::table::{CompiledTape, Rules, TapeWords, Whole};
 use super::runtime::EagerRuntime;
-use super::tape::{Derivative, Kind, Node, Shared, Tape};
+use super::tape::{Derivative, Kind, Node, Shared, Tape, Value};
+use super::turns::lock;
 use crate::tensor::Given;
 use cotangent_core::{Builder, Emit, Type, Val};
-use cotangent_cpu::{Program, Tensor};
+use cotangent_cpu::Tensor;
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::Hasher;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
 /// A tape of more nodes is pulled back node after node.
@@ -25,34 +27,12 @@ const NODES: usize = 1024;
 /// So is one that refers to a value of more elements.
 const ELEMENTS: usize = 512;
 
-type Words = SmallVec<[u64; 16]>;
-
 /// What identifies a tape.
 pub(super) struct Key {
     pub hash: u64,
     /// Of each node, the last recorded first: its derivative's address, its index and whether it is
     /// held, the node and the slot of each input. Then the seeds.
-    words: Words,
-}
-
-/// How a tape like this is pulled back.
-pub(super) struct Whole {
-    words: Words,
-    /// While they are here no other derivative has their address.
-    _derivatives: Vec<Arc<Derivative>>,
-    /// What runs, unless it has to be done node after node.
-    ready: Option<Ready>,
-}
-
-struct Ready {
-    program: Program,
-    /// The nodes, by index, and slots that the results belong to.
-    results: Vec<(u32, u32)>,
-}
-
-/// Whether a tensor outside the tape may refer to a node.
-pub(super) fn is_held(visit: &Visit<'_>) -> bool {
-    Shared::count(visit.node) > visit.references
+    words: TapeWords,
 }
 
 /// What a tape keeps for the equations, without what only a derivative of the derivative needs.
@@ -67,7 +47,7 @@ impl Key {
             return None;
         }
         let mut words =
-            Words::with_capacity(part.inputs.len() + 2 * part.nodes.len() + 3 * seeds.len());
+            TapeWords::with_capacity(part.inputs.len() + 2 * part.nodes.len() + 3 * seeds.len());
         for &i in &part.order {
             let visit = &part.nodes[i as usize];
             if visit.node.has_hooks() {
@@ -99,6 +79,35 @@ impl Key {
     }
 }
 
+impl Rules {
+    /// How a tape is pulled back at once, if one like it was seen before and it may be.
+    pub fn whole(
+        &self,
+        rt: &EagerRuntime,
+        part: &Part<'_>,
+        seeds: &[Seed<'_>],
+    ) -> Option<Arc<Whole>> {
+        let key = Key::of(part, seeds)?;
+        let fitting = |all: &SmallVec<[Arc<Whole>; 1]>| all.iter().find(|w| w.fits(&key)).cloned();
+        let known = lock(&self.table).wholes.get(&key.hash).and_then(fitting);
+        if known.is_some() {
+            return known;
+        }
+        let (hash, epoch) = (key.hash, self.epoch.load(Ordering::Acquire));
+        let claim = self.claim(hash)?;
+        let whole = Arc::new(Whole::new(rt, part, seeds, key));
+        if self.epoch.load(Ordering::Acquire) == epoch {
+            lock(&self.table)
+                .wholes
+                .entry(hash)
+                .or_default()
+                .push(whole.clone());
+        }
+        drop(claim);
+        Some(whole)
+    }
+}
+
 impl Whole {
     /// Whether it is for this tape.
     pub fn fits(&self, key: &Key) -> bool {
@@ -116,14 +125,9 @@ impl Whole {
             });
         Whole {
             _derivatives: derivatives.collect(),
-            ready: Ready::new(rt, part, seeds),
+            ready: CompiledTape::new(rt, part, seeds),
             words: key.words,
         }
-    }
-
-    /// Whether it has a program.
-    pub fn is_ready(&self) -> bool {
-        self.ready.is_some()
     }
 
     /// Pulls the seeds back, as [`pull`](super::backward::pull) does; `None` if that has to be done
@@ -141,8 +145,8 @@ impl Whole {
     }
 }
 
-impl Ready {
-    fn new(rt: &EagerRuntime, part: &Part<'_>, seeds: &[Seed<'_>]) -> Option<Ready> {
+impl CompiledTape {
+    fn new(rt: &EagerRuntime, part: &Part<'_>, seeds: &[Seed<'_>]) -> Option<CompiledTape> {
         let b = Builder::new("backward", rt.session().clone());
         let mut pending: Vec<SmallVec<[(u32, Val); 1]>> = vec![SmallVec::new(); part.nodes.len()];
         let add = |node: u32, slot: u32, v: Val, pending: &mut [SmallVec<[(u32, Val); 1]>]| {
@@ -185,7 +189,9 @@ impl Ready {
             })?;
         }
         let program = steady(rt, b.finish(&outputs).ok()?)?;
-        program.is_tiny().then_some(Ready { program, results })
+        program
+            .is_tiny()
+            .then_some(CompiledTape { program, results })
     }
 
     fn run(

@@ -5,8 +5,8 @@
 //! a derivative depends on the same intermediate tensors as what it was derived from, and nothing
 //! is computed twice.
 
-use super::node::here;
 use super::{Trace, TracedTensor, record_in};
+use crate::here::here;
 use crate::{Code, Error, Loc, Result, Val, bail};
 use cotangent_core::transform::{
     Derived, RuleSet, Seed, check_scalar_loss, jvp_derived, vjp_derived,

@@ -2,8 +2,8 @@
 //! but for the few that say so.
 
 use super::TracedTensor;
-use super::node::here;
 use super::record::{aligned, record, record_one};
+use crate::here::here;
 use crate::methods::ascending;
 use crate::ops::Comparison;
 use crate::{DType, Dim, Op, Result};

@@ -4,11 +4,9 @@
 //! nodes are made, so the order of ids is topological. Nodes refer to their operands only; neither
 //! walking nor dropping them recurses.
 
-use super::TracedTensor;
-use crate::{Error, Loc, Op, Sym, Tensor, Type, Val};
+use crate::{Error, Loc, Op, Result, Sym, Tensor, Type, Val};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
-use std::panic::Location;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,6 +15,88 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 /// A number that no other call gets.
 pub(crate) fn fresh_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A value of a program that is being written. Cheap to clone; a clone is the same value.
+///
+/// ```
+/// use cotangent::{DType, Dim, TracedTensor};
+/// let x = TracedTensor::input_named("x", DType::F32, vec![Dim::sym("n"), 3.into()]);
+/// let y = (x.exp() + 1.0).log().reduce_sum(&[1]);
+/// assert_eq!((y.dtype()?, y.rank()?, y.is_concrete()), (DType::F32, 1, false));
+/// assert_eq!(y.shape()?[0], x.shape()?[0]);
+/// // What is known at once can be asked for.
+/// let z = TracedTensor::from_vec_row_major([2], vec![3.0, 4.0]).norm(&[0]);
+/// assert_eq!(z.to_tensor()?.item::<f64>()?, 5.0);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct TracedTensor {
+    pub(crate) node: Arc<Node>,
+    pub(crate) index: u32,
+    /// For a derivative.
+    pub(super) like: Option<Arc<Like>>,
+}
+
+/// How a derivative is listed, which need not read what decides that.
+pub(crate) struct Like {
+    /// As this tensor.
+    pub of: TracedTensor,
+    /// Placeholders of what was differentiated: their arrays may be passed, whether or not they are
+    /// read.
+    pub from: Vec<TracedTensor>,
+}
+
+impl TracedTensor {
+    pub(super) fn of(kind: Kind, types: SmallVec<[Type; 1]>, loc: Loc) -> TracedTensor {
+        TracedTensor::result(Node::new(kind, types, loc), 0)
+    }
+
+    /// A result of a node.
+    pub(crate) fn result(node: Arc<Node>, index: usize) -> TracedTensor {
+        TracedTensor {
+            node,
+            index: index as u32,
+            like: None,
+        }
+    }
+
+    /// The same value, listed as `of` is, which it is a derivative by or of.
+    pub(crate) fn listed_as(self, of: &TracedTensor, from: &[TracedTensor]) -> TracedTensor {
+        let of = of.like.as_ref().map_or(of, |like| &like.of).clone();
+        let from = from
+            .iter()
+            .filter(|t| matches!(t.node.kind, Kind::Input(_)))
+            .cloned()
+            .collect();
+        TracedTensor {
+            like: Some(Arc::new(Like { of, from })),
+            ..self
+        }
+    }
+
+    pub(crate) fn failed(e: Error) -> TracedTensor {
+        let loc = e.loc();
+        TracedTensor::of(Kind::Failed(e), smallvec![], loc)
+    }
+
+    pub(crate) fn input_like(ty: Type, loc: Loc) -> TracedTensor {
+        TracedTensor::of(Kind::Input(None), smallvec![ty], loc)
+    }
+
+    /// Element type and shape, or the error that this tensor carries.
+    pub fn ty(&self) -> Result<Type> {
+        match &self.node.kind {
+            Kind::Failed(e) => Err(e.clone()),
+            _ => Ok(self.node.types[self.index as usize].clone()),
+        }
+    }
+
+    /// Node and index, then those of what it is listed as.
+    pub(super) fn ids(&self) -> [(u64, u32); 2] {
+        let as_what = self.like.as_ref().map_or(self, |like| &like.of);
+        [(self.node.id, self.index), (as_what.node.id, as_what.index)]
+    }
 }
 
 pub(crate) enum Kind {
@@ -88,12 +168,6 @@ pub(crate) fn sizes(t: &TracedTensor) -> &[TracedTensor] {
 /// Whether an axis of this type is as long as this symbol says.
 pub(crate) fn says(ty: &Type, s: &Sym) -> bool {
     ty.shape.iter().any(|d| d.as_sym() == Some(s))
-}
-
-/// The place of the caller of a method that is marked `#[track_caller]`.
-#[track_caller]
-pub(crate) fn here() -> Loc {
-    Loc::Rust(Location::caller())
 }
 
 /// The nodes that `roots` reach, in ascending order. Walking stops at nodes for which `stop` holds.

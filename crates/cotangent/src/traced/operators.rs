@@ -1,8 +1,8 @@
 //! `+ - * / -x` on traced tensors and numbers, by reference and by value.
 
 use super::TracedTensor;
-use super::node::here;
 use super::record::record_one;
+use crate::here::here;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 macro_rules! operators {

@@ -4,8 +4,7 @@
 //! it does not matter what else is compiled. A derivative is listed as what it was taken by (a
 //! gradient) or of (a tangent), of which its program need not read an element.
 
-use super::node::{Kind, Node};
-use super::{Like, TracedTensor};
+use super::node::{Kind, Like, Node, TracedTensor};
 use crate::tensor::Given;
 use crate::{Result, Tensor, Type};
 use rustc_hash::FxHashMap;

@@ -1,19 +1,123 @@
-//! Nodes of the tape, and the edges between them.
+//! Values, nodes of the tape, and the edges between them.
 
 use super::saved::{Derivative, Saved, Tape};
-use super::{Shared, lock, next_ids};
-use crate::eager::gradient::{Grad, Gradient};
-use crate::eager::hook::{self, Hook, HookFn, HookHandle, Hooks};
-use crate::eager::kinks::AtKinks;
+use crate::eager::error::Result;
+use crate::eager::ids::next_ids;
+use crate::eager::kinks::weights::{AtKinks, Weighs};
+use crate::eager::turns::lock;
 use crate::tensor::Given;
-use cotangent_core::Loc;
+use cotangent_core::{Array, DType, Loc, Scalar, Type};
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use triomphe::UniqueArc;
 
-/// How many numbers a thread takes for its nodes at a time.
+/// A count of references without a second one for weak ones: whether a node has another is a load.
+pub(in crate::eager) use triomphe::Arc as Shared;
+
+/// A tensor, the order that users gave what it was computed from, and its tangent in the tape if it
+/// is tracked.
+#[derive(Clone)]
+pub(in crate::eager) struct Value {
+    pub tensor: cotangent_cpu::Tensor,
+    /// The tensor's, once a rule has asked: most are never asked.
+    pub ty: OnceLock<Box<Type>>,
+    pub given: Given,
+    pub edge: Option<Edge>,
+    /// The record of a derivative at kinks: most values are none.
+    pub sides: Option<Box<Sides>>,
+}
+
+/// A value that derivatives at kinks were computed in.
+#[derive(Clone, Default)]
+pub(in crate::eager) struct Sides {
+    /// Its value on one side of the kinks, where that is another one: operations on it are
+    /// differentiated there.
+    pub twin: Option<cotangent_cpu::Tensor>,
+    /// The nodes of the values that weights were found by, if it is no longer in the tape itself.
+    pub weighs: Option<Weighs>,
+}
+
+impl Value {
+    /// A value that tracks no gradient.
+    pub fn new(tensor: cotangent_cpu::Tensor, given: Given) -> Value {
+        Value {
+            tensor,
+            ty: OnceLock::new(),
+            given,
+            edge: None,
+            sides: None,
+        }
+    }
+
+    /// Element type and shape.
+    pub fn ty(&self) -> &Type {
+        self.ty.get_or_init(|| Box::new(self.tensor.ty()))
+    }
+
+    pub fn rank(&self) -> usize {
+        self.tensor.shape().len()
+    }
+}
+
+/// What one operation takes, owned: what nobody else refers to may be written over.
+pub(in crate::eager) type Inputs = SmallVec<[Value; 2]>;
+
+/// What one operation gives.
+pub(in crate::eager) type Values = SmallVec<[Value; 1]>;
+
+/// What the results of an operation on these say of their order.
+pub(in crate::eager) fn given_by<'v>(x: impl Iterator<Item = &'v Value>) -> Given {
+    Given::of_results(x.map(|v| v.given))
+}
+
+/// A number as a tensor of rank 0.
+pub(in crate::eager) fn number(dtype: DType, c: f64) -> cotangent_cpu::Tensor {
+    match dtype {
+        DType::F64 => Array::scalar(c),
+        DType::F32 => Array::scalar(c as f32),
+        dtype => Scalar::F(c).array(dtype),
+    }
+    .into()
+}
+
+/// The gradient of a variable so far.
+#[derive(Default)]
+pub(in crate::eager) struct Gradient {
+    pub value: Option<Value>,
+    /// How often it changed.
+    pub version: u64,
+}
+
+/// A gradient, shared by the tensors that are the variable.
+pub(in crate::eager) type Grad = Arc<Mutex<Gradient>>;
+
+impl Gradient {
+    /// Takes it out; whoever asked lets go of it when the lock is free, as it may hold the last
+    /// reference to a tape.
+    #[must_use]
+    pub fn take(&mut self) -> Option<Value> {
+        self.version += 1;
+        self.value.take()
+    }
+}
+
+/// Looks at a cotangent, and may replace it.
+pub(in crate::eager) type HookFn = Arc<dyn Fn(&Value) -> Result<Option<Value>> + Send + Sync>;
+
+/// A hook of a tensor: its slot, the order in which its elements are listed, and what is called.
+#[derive(Clone)]
+pub(in crate::eager) struct Hook {
+    pub id: u64,
+    pub slot: u32,
+    pub given: Given,
+    pub call: HookFn,
+}
+
+/// The hooks of a node.
+pub(in crate::eager) type Hooks = Mutex<Vec<Hook>>;
+
 const IDS: u64 = 4096;
 
 thread_local! {
@@ -65,7 +169,7 @@ pub(in crate::eager) struct Node {
     pub kind: Kind,
     pub mark: Mark,
     /// Made for the first one: few nodes have any.
-    hooks: OnceLock<Arc<Hooks>>,
+    pub hooks: OnceLock<Arc<Hooks>>,
     /// Made for derivatives at kinks, and what they are operands of.
     pub kinks: OnceLock<Box<AtKinks>>,
 }
@@ -204,11 +308,6 @@ impl Node {
     /// Whether `backward` can pass, without releasing anything.
     pub fn released(&self) -> bool {
         matches!(&self.kind, Kind::Op { tape, .. } if tape.released())
-    }
-
-    /// Adds a hook; what removes it again.
-    pub fn add_hook(&self, slot: u32, given: Given, call: HookFn) -> HookHandle {
-        hook::add(self.hooks.get_or_init(Arc::default), slot, given, call)
     }
 
     pub fn has_hooks(&self) -> bool {

@@ -1,9 +1,8 @@
 //! What a node keeps for `backward`: the derivative of its operation, and the values that this
 //! refers to.
 
-use super::{Edge, Node, Shared, lock};
-use crate::eager::exec::{Held, Helds, Inputs, Value};
-use crate::eager::rule::Pullbacks;
+use crate::eager::rule::pullback::Pullbacks;
+use crate::eager::turns::lock;
 use crate::tensor::Given;
 use cotangent_core::transform::LinearProgram;
 use cotangent_core::{Env, Op, Type};
@@ -141,21 +140,6 @@ pub(in crate::eager) enum Origin {
     Result(u32),
 }
 
-impl Kept {
-    /// The value of this tensor; with its tangent if `node` is given.
-    fn value(&self, tensor: Tensor, node: Option<&Shared<Node>>) -> Value {
-        let edge = node.and_then(|node| match self.origin {
-            Origin::None => None,
-            Origin::Input(k) => Some(node.inputs[k].clone()),
-            Origin::Result(slot) => Some(Edge::of(node.clone(), slot)),
-        });
-        Value {
-            edge,
-            ..Value::new(tensor, self.given)
-        }
-    }
-}
-
 impl Derivative {
     pub fn new(
         op: Op,
@@ -187,40 +171,5 @@ impl Derivative {
             reusable,
             pullbacks: Pullbacks::default(),
         }
-    }
-
-    /// The values that the equations refer to at a point, by index; with their tangents if `node`
-    /// is given.
-    pub fn restored(&self, tape: &Tape, node: Option<&Shared<Node>>) -> Helds {
-        let mut all = Helds::new();
-        let mut saved = tape.saved.iter();
-        for k in &self.kept {
-            let tensor = match &k.source {
-                Source::Fixed(fixed) => &fixed.1,
-                _ => saved.next().expect("a tape holds what is kept"),
-            };
-            while all.len() <= k.at {
-                all.push(Held::default());
-            }
-            all[k.at] = Held {
-                value: Some(k.value(tensor.clone(), node)),
-                depends: false,
-            };
-        }
-        all
-    }
-
-    /// The operands at a point, tracked, if the derivative has to be taken again to be
-    /// differentiated.
-    pub fn operands(&self, tape: &Tape, node: &Shared<Node>) -> Option<Inputs> {
-        let again = self.again.as_ref()?;
-        let saved = &tape.saved[tape.saved.len() - again.len()..];
-        Some(
-            again
-                .iter()
-                .zip(saved)
-                .map(|(k, t)| k.value(t.clone(), Some(node)))
-                .collect(),
-        )
     }
 }

@@ -1,191 +1,14 @@
-//! Derivatives of derivatives at kinks, eagerly: on one side, as [`on_one_side`] has it for every
-//! program.
-//!
-//! A value that holds means of both sides of a kink carries what it is on one side, where that is
-//! another value: its twin. Operations on it compute both, and are recorded at the twins, so that a
-//! pass over them differentiates the function on one side of all its kinks; what users see are
-//! means. Most data meet no kink, so most values have no twin.
+//! Which nodes of a tape are differentiated on one side of their kinks, and on which.
 
-use super::backward::Part;
-use super::exec::{Exec, Held, Inputs, Sides, Value, Values};
-use super::runtime::EagerRuntime;
-use super::tape::{self, Edge, Kind, Node, Source, Taken};
+use super::weights::Weighs;
+use crate::eager::backward::subgraph::Part;
+use crate::eager::tape::{Edge, Kind, Node, Source, Taken};
+use cotangent_core::Op;
 use cotangent_core::ops::{Binary, Unary};
 use cotangent_core::primitive::Kink;
 use cotangent_core::transform::{Step, on_one_side};
-use cotangent_core::{Emit, Env, Loc, Op, Result, Val};
-use cotangent_cpu::Tensor;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
-use std::sync::{Arc, OnceLock};
-
-/// The nodes, by number, of the values that weights were found by.
-pub(super) type Weighs = Arc<[u64]>;
-
-/// The kinks that a node depends on.
-#[derive(Default)]
-pub(super) struct AtKinks {
-    /// The nodes by which its weights were found, if it is a derivative at a kink.
-    weighs: OnceLock<Weighs>,
-    /// The nodes by which those of its operands were found that are not in the tape themselves, and
-    /// whether it mixes these with others.
-    holds: OnceLock<(Weighs, bool)>,
-}
-
-/// Whether an operation that is recorded has to do with derivatives at kinks.
-pub(super) fn apart(op: &Op, x: &[&Value]) -> bool {
-    x.iter().any(|v| v.sides.is_some()) || op.has_kinks()
-}
-
-/// Says what the weights of a derivative at a kink were found by.
-pub(super) fn found_by(v: &mut Value, weighs: &Weighs) {
-    match &v.edge {
-        Some(e) => {
-            let _ = e
-                .node
-                .kinks
-                .get_or_init(Box::default)
-                .weighs
-                .set(weighs.clone());
-        }
-        None => v.sides.get_or_insert_default().weighs = Some(weighs.clone()),
-    }
-}
-
-/// Runs an operation, and records it on one side.
-pub(super) fn apply(
-    rt: &EagerRuntime,
-    op: &Op,
-    x: &[&Value],
-    loc: Loc,
-    env: &mut Env,
-) -> Result<Values> {
-    let twins = op.has_means()
-        || x.iter()
-            .any(|v| v.sides.as_ref().is_some_and(|s| s.twin.is_some()));
-    // What decides an extent is not computed twice.
-    let mut y = if twins && op.binds().is_empty() {
-        on_both_sides(rt, op, x, loc, env)?
-    } else {
-        let mut y = Values::new();
-        tape::apply_plainly(rt, op, x, true, loc, env, &mut y)?;
-        y
-    };
-    let holds =
-        |v: &Value| v.edge.is_none() && v.sides.as_ref().is_some_and(|s| s.weighs.is_some());
-    let held = x.iter().any(|v| holds(v));
-    if !held && !op.has_kinks() {
-        return Ok(y);
-    }
-    let found_by = |v: &&Value| {
-        v.sides
-            .as_ref()
-            .and_then(|s| s.weighs.clone())
-            .filter(|_| holds(v))
-    };
-    let mut all: Vec<u64> = x
-        .iter()
-        .filter_map(found_by)
-        .flat_map(|w| w.to_vec())
-        .collect();
-    all.sort_unstable();
-    all.dedup();
-    let all: Weighs = all.into();
-    let moves: SmallVec<[bool; 4]> = x.iter().map(|v| v.edge.is_some() || holds(v)).collect();
-    for v in y.iter_mut().filter(|v| v.tensor.dtype().has_tangent()) {
-        match &v.edge {
-            None => v.sides.get_or_insert_default().weighs = Some(all.clone()),
-            // A tangent that is an operand's own has no node of its own.
-            Some(e)
-                if held
-                    && !x
-                        .iter()
-                        .any(|x| x.edge.as_ref().is_some_and(|x| x.key() == e.key())) =>
-            {
-                let _ = e
-                    .node
-                    .kinks
-                    .get_or_init(Box::default)
-                    .holds
-                    .set((all.clone(), op.mixes(&moves)));
-            }
-            Some(_) => {}
-        }
-    }
-    Ok(y)
-}
-
-fn same(a: &Tensor, b: &Tensor) -> Result<bool> {
-    Ok(a.clone().into_array()?.same_bits(&b.clone().into_array()?))
-}
-
-/// The results by means, recorded on one side.
-fn on_both_sides(
-    rt: &EagerRuntime,
-    op: &Op,
-    x: &[&Value],
-    loc: Loc,
-    env: &mut Env,
-) -> Result<Values> {
-    let there = |v: &&Value| {
-        let twin = v.sides.as_ref().and_then(|s| s.twin.clone());
-        Value::new(twin.unwrap_or_else(|| v.tensor.clone()), v.given)
-    };
-    let exec = Exec::new(
-        rt,
-        false,
-        x.iter().map(|v| Held::new(there(v))).collect(),
-        env.clone(),
-    );
-    exec.set_loc(loc);
-    let twins = rt.session().write_on_one_side(&exec, op, &exec.given())?;
-    if let Some(e) = exec.take_error() {
-        return Err(e);
-    }
-    let mut edges: SmallVec<[Option<Edge>; 2]> = smallvec![None; twins.len()];
-    if x.iter().any(|v| v.edge.is_some()) {
-        // As the operation itself is differentiated: its rule says what is constant on either side.
-        let operands = x
-            .iter()
-            .map(|v| Value {
-                edge: v.edge.clone(),
-                ..there(v)
-            })
-            .collect();
-        let y = tape::record(
-            rt,
-            rt.session().bodies_on_one_side(op)?,
-            operands,
-            loc,
-            &mut env.clone(),
-        )?;
-        edges = y.into_iter().map(|v| v.edge).collect();
-    }
-    let plain: Inputs = x
-        .iter()
-        .map(|&v| Value {
-            edge: None,
-            sides: None,
-            ..v.clone()
-        })
-        .collect();
-    let y = tape::run(rt, op, plain, env)?;
-    let both = |((y, twin), edge): ((Value, Val), Option<Edge>)| {
-        let twin = exec.get(twin).map(|v| v.tensor);
-        let twin = match twin {
-            Some(twin) if !same(&y.tensor, &twin)? => Some(twin),
-            _ => None,
-        };
-        let sides = twin.map(|twin| {
-            Box::new(Sides {
-                twin: Some(twin),
-                weighs: None,
-            })
-        });
-        Ok(Value { edge, sides, ..y })
-    };
-    y.into_iter().zip(twins).zip(edges).map(both).collect()
-}
 
 /// The steps of a tape, as [`on_one_side`] sees them.
 struct Steps {
@@ -213,7 +36,7 @@ impl Steps {
 }
 
 /// Which nodes of a part are differentiated on one side; nothing where none is.
-pub(super) fn sides(part: &Part<'_>) -> Vec<bool> {
+pub(in crate::eager) fn sides(part: &Part<'_>) -> Vec<bool> {
     let kinks = |node: &Node| match &node.kind {
         Kind::Op { derivative, .. } => derivative.kinks || node.kinks.get().is_some(),
         Kind::Leaf { .. } => false,
@@ -281,7 +104,7 @@ type Terms = SmallVec<[(Edge, f64); 4]>;
 /// nowhere: where what it compares, its first operand without its second, falls with the first
 /// recorded of the values that it is a combination of. As in `ops/at_kink`, without regard to
 /// repetition or, where so nothing is left, with it.
-pub(super) fn falls(node: &Node) -> bool {
+pub(in crate::eager) fn falls(node: &Node) -> bool {
     let Kind::Op { derivative, .. } = &node.kind else {
         return false;
     };

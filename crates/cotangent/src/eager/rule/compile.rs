@@ -1,101 +1,23 @@
-//! [`Rule`]: an operation made ready for operands of given types: a program that computes it and what its derivative
-//! refers to, and programs that pull cotangents back.
-//!
-//! ```text
-//! forward : x -> y, residuals        pullback : residuals, ct -> ct_x
-//! ```
-//! Both are written by the core's rules, once for an operation and the types of its operands, and
-//! compiled. They are the operations that [`Exec`](super::exec::Exec) would run one by one, in the
-//! same order, so the bits are the same.
-//!
-//! An operation is made ready when it is seen the second time; only those that compare as they are
-//! ([`Plain`](cotangent_core::ops::Plain)), and whose rules write nothing that is decided while
-//! running. Every thread has the rules at hand that it used last, so it neither locks nor counts
-//! references to find one again.
+//! Compiles operations, and the pullbacks of their derivatives.
 
-use super::backward::{Part, Seed};
-use super::error;
-use super::exec::{Value, Values};
-use super::runtime::EagerRuntime;
-use super::tape::{
-    Derivative, Edge, Kept, Node, Origin, Source, Taken, given_by, lock, next_id, transpose,
+use super::pullback::{Back, Known, Pullback, Pullbacks};
+use super::table::{AT_HAND, RECENT, Ready, Rule, Rules, Words};
+use crate::eager::runtime::EagerRuntime;
+use crate::eager::tape::{
+    Derivative, Edge, Kept, Node, Origin, Source, Taken, Value, Values, given_by,
 };
-use super::whole::{Key, Whole};
-use crate::tensor::Given;
+use crate::eager::transpose::transpose;
+use crate::eager::turns::lock;
 use cotangent_core::ops::{Plain, Unary};
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
 use cotangent_core::{Builder, Emit, Env, Function, Loc, Op, Result, Type, Val};
 use cotangent_cpu::{Program, Tensor};
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::FxHasher;
 use smallvec::SmallVec;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
-
-/// More rules than this are forgotten together.
-const MOST: usize = 4096;
-
-/// How many rules a thread has at hand.
-const RECENT: usize = 64;
-
-thread_local! {
-    /// Rules by hash. One that runs is taken out, so none is borrowed.
-    static AT_HAND: [Cell<Option<Arc<Rule>>>; RECENT] = const { [const { Cell::new(None) }; RECENT] };
-}
-
-/// The rules of a runtime.
-pub(super) struct Rules {
-    /// Another one after all were forgotten; no other runtime has it.
-    epoch: AtomicU64,
-    table: Mutex<Table>,
-}
-
-#[derive(Default)]
-struct Table {
-    ready: FxHashMap<u64, SmallVec<[Arc<Rule>; 1]>>,
-    wholes: FxHashMap<u64, SmallVec<[Arc<Whole>; 1]>>,
-    seen: FxHashSet<u64>,
-    /// What is being made ready. Rules of others run meanwhile, and nothing is locked.
-    making: FxHashSet<u64>,
-}
-
-impl Table {
-    /// Whether something with this hash is to be made ready now: it was seen before, and nobody
-    /// else is at it. What was kept goes to the caller where it has become too much.
-    fn claim(&mut self, hash: u64) -> (bool, Option<Table>) {
-        let making = std::mem::take(&mut self.making);
-        let full = (self.seen.len() >= MOST).then(|| std::mem::take(self));
-        self.making = making;
-        let claimed = !self.seen.insert(hash) && self.making.insert(hash);
-        (claimed, full)
-    }
-}
-
-/// Ends a claim, also when a rule panics.
-struct Claim<'t> {
-    table: &'t Mutex<Table>,
-    hash: u64,
-}
-
-impl Drop for Claim<'_> {
-    fn drop(&mut self) {
-        lock(self.table).making.remove(&self.hash);
-    }
-}
-
-/// An operation for operands of some types and orders, of which some are tracked.
-struct Rule {
-    epoch: u64,
-    op: Op,
-    operands: Words,
-    /// What runs, unless the operation has to run step by step.
-    ready: Option<Ready>,
-}
-
-/// What a rule knows of its operands, one after another: element type, order, rank, whether it is
-/// tracked; then the extents.
-type Words = SmallVec<[u64; 8]>;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 fn spell(words: &mut Words, x: &[&Value], tracked: bool) {
     for v in x {
@@ -113,132 +35,7 @@ fn spell(words: &mut Words, x: &[&Value], tracked: bool) {
     }
 }
 
-struct Ready {
-    forward: Program,
-    /// The linear values that are the tangents of the results.
-    results: SmallVec<[Option<u32>; 1]>,
-    given: Given,
-    derivative: Option<Arc<Derivative>>,
-}
-
-/// Pulls cotangents of some linear values back to the inputs of a node.
-pub(super) struct Pullback {
-    /// What is to be computed, if anything is.
-    program: Option<Program>,
-    /// Inputs with the cotangents that belong to them, in the order in which they are to be added.
-    to: SmallVec<[(u32, Back); 2]>,
-}
-
-/// A cotangent of an input.
-enum Back {
-    /// The next result of the program.
-    Computed,
-    /// One that was given, as it is.
-    Given(usize),
-}
-
-/// Pullbacks of a derivative by the linear values that have cotangents: a list that only grows.
-#[derive(Default)]
-pub(super) struct Pullbacks(OnceLock<Box<Known>>);
-
-struct Known {
-    slots: SmallVec<[u32; 1]>,
-    /// `None`: step by step.
-    pullback: Option<Pullback>,
-    next: Pullbacks,
-}
-
-impl Pullback {
-    /// Gives cotangents with the inputs they belong to.
-    pub fn run<'t>(
-        &self,
-        saved: &'t [Tensor],
-        cts: impl Iterator<Item = &'t Tensor>,
-        give: &mut dyn FnMut(usize, Tensor) -> error::Result<()>,
-    ) -> error::Result<()> {
-        let mut x: SmallVec<[&Tensor; 6]> = SmallVec::new();
-        saved.iter().for_each(|t| x.push(t));
-        cts.for_each(|t| x.push(t));
-        let (mut to, mut done) = (self.to.as_slice(), Ok(()));
-        // Up to the next one that is computed.
-        let mut pass = |mut computed: Option<Tensor>| {
-            while let ([(k, back), rest @ ..], Ok(())) = (to, &done) {
-                let ct = match back {
-                    Back::Given(i) => x[saved.len() + i].clone(),
-                    Back::Computed => match computed.take() {
-                        Some(ct) => ct,
-                        None => return,
-                    },
-                };
-                done = give(*k as usize, ct);
-                to = rest;
-            }
-        };
-        if let Some(program) = &self.program {
-            program.run_each(x.iter().copied(), |ct| pass(Some(ct)))?;
-        }
-        pass(None);
-        done
-    }
-}
-
-impl Default for Rules {
-    fn default() -> Rules {
-        Rules {
-            epoch: next_id().into(),
-            table: Mutex::default(),
-        }
-    }
-}
-
 impl Rules {
-    /// Forgets them.
-    pub fn clear(&self) {
-        self.epoch.store(next_id(), Ordering::Release);
-        let old = {
-            let mut table = lock(&self.table);
-            let making = std::mem::take(&mut table.making);
-            std::mem::replace(
-                &mut *table,
-                Table {
-                    making,
-                    ..Table::default()
-                },
-            )
-        };
-        drop(old);
-    }
-
-    /// Whether the caller is to make ready what has this hash. It ends the claim when it is done.
-    fn claim(&self, hash: u64) -> Option<Claim<'_>> {
-        let (claimed, full) = lock(&self.table).claim(hash);
-        drop(full);
-        claimed.then_some(Claim {
-            table: &self.table,
-            hash,
-        })
-    }
-
-    /// How many operations are ready to run, and how many tapes to be pulled back.
-    pub fn count(&self) -> (usize, usize) {
-        let table = lock(&self.table);
-        let operations = table
-            .ready
-            .values()
-            .flatten()
-            .filter(|rule| rule.ready.is_some())
-            .count();
-        (
-            operations,
-            table
-                .wholes
-                .values()
-                .flatten()
-                .filter(|whole| whole.is_ready())
-                .count(),
-        )
-    }
-
     /// Runs an operation, and records it if operands are tracked; `None` if it has to run step by
     /// step.
     pub fn run(
@@ -302,45 +99,11 @@ impl Rules {
         drop(claim);
         Some(rule)
     }
-
-    /// How a tape is pulled back at once, if one like it was seen before and it may be.
-    pub fn whole(
-        &self,
-        rt: &EagerRuntime,
-        part: &Part<'_>,
-        seeds: &[Seed<'_>],
-    ) -> Option<Arc<Whole>> {
-        let key = Key::of(part, seeds)?;
-        let fitting = |all: &SmallVec<[Arc<Whole>; 1]>| all.iter().find(|w| w.fits(&key)).cloned();
-        let known = lock(&self.table).wholes.get(&key.hash).and_then(fitting);
-        if known.is_some() {
-            return known;
-        }
-        let (hash, epoch) = (key.hash, self.epoch.load(Ordering::Acquire));
-        let claim = self.claim(hash)?;
-        let whole = Arc::new(Whole::new(rt, part, seeds, key));
-        if self.epoch.load(Ordering::Acquire) == epoch {
-            lock(&self.table)
-                .wholes
-                .entry(hash)
-                .or_default()
-                .push(whole.clone());
-        }
-        drop(claim);
-        Some(whole)
-    }
-}
-
-impl Rule {
-    /// Whether it is the rule of this operation on these operands.
-    fn fits(&self, plain: Plain<'_>, operands: &Words) -> bool {
-        self.operands.iter().eq(operands) && self.op.plain() == Some(plain)
-    }
 }
 
 /// The program of a function, if everything in it can be made ready: nothing is decided while
 /// running, and nothing is told at once.
-pub(super) fn steady(rt: &EagerRuntime, f: Function) -> Option<Program> {
+pub(in crate::eager) fn steady(rt: &EagerRuntime, f: Function) -> Option<Program> {
     let ready = |op: &Op| op.regions().is_empty() && !matches!(op, Op::Guard(_));
     let all = !f.pending() && f.bound_syms().is_empty() && f.eqns().iter().all(|e| ready(&e.op));
     all.then(|| rt.compile(Arc::new(f)).ok())?

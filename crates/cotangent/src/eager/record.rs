@@ -1,20 +1,21 @@
-//! Recording an operation, with its derivative as a linear program, and pulling cotangents back
-//! through one.
+//! Recording an operation, with its derivative as a linear program.
 
-use super::saved::{Derivative, Kept, Origin, Source, Taken, Tape};
-use super::{Edge, Node, bind, given_by};
-use crate::eager::error;
-use crate::eager::exec::{Exec, Held, Helds, Inputs, Value, Values};
-use crate::eager::runtime::EagerRuntime;
+use super::exec::{Apply, Exec, Held, Helds};
+use super::ids::recording;
+use super::run::{bind, run, untracked};
+use super::runtime::EagerRuntime;
+use super::tape::{
+    Derivative, Edge, Inputs, Kept, Node, Origin, Source, Taken, Tape, Value, Values, given_by,
+};
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
-use cotangent_core::{Arg, Code, Dim, Emit, Env, Error, Loc, Op, Result, Type, Val, bail};
+use cotangent_core::{Code, Emit, Env, Error, Loc, Op, Result, Type, Val, bail};
 use cotangent_cpu::Tensor;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The derivative of one operation, and its results.
-pub(in crate::eager) struct Linearized {
+pub(super) struct Linearized {
     pub exec_values: Helds,
     pub env: Env,
     pub program: LinearProgram,
@@ -23,11 +24,11 @@ pub(in crate::eager) struct Linearized {
 }
 
 /// Applies the rule of an operation; what it computes is recorded itself if `track`.
-pub(in crate::eager) fn linearize(
+pub(super) fn linearize(
     rt: &EagerRuntime,
     op: &Op,
     x: Inputs,
-    track: bool,
+    apply: Apply,
     loc: Loc,
     env: &Env,
 ) -> Result<Linearized> {
@@ -46,7 +47,7 @@ pub(in crate::eager) fn linearize(
     let vals: SmallVec<[Val; 4]> = (0..x.len()).map(Val::from_index).collect();
     let exec = Exec::new(
         rt,
-        track,
+        apply,
         x.into_iter().map(Held::new).collect(),
         env.clone(),
     );
@@ -79,7 +80,7 @@ pub(in crate::eager) fn linearize(
 }
 
 /// Runs an operation, and records it.
-pub(in crate::eager) fn record(
+pub(super) fn record(
     rt: &EagerRuntime,
     op: Op,
     x: Inputs,
@@ -97,7 +98,7 @@ pub(in crate::eager) fn record(
             })
         })
         .collect();
-    let lin = linearize(rt, &op, x, false, loc, env)?;
+    let lin = linearize(rt, &op, x, untracked, loc, env)?;
     let Linearized {
         exec_values,
         env: inner,
@@ -205,69 +206,28 @@ pub(in crate::eager) fn record(
     Ok(y)
 }
 
-/// Pulls cotangents of linear values back through a linear program: `give` gets every cotangent of
-/// an input, in order. `residual` says what stands for an ordinary value.
-pub(in crate::eager) fn transpose(
-    cx: &dyn Emit,
-    program: &LinearProgram,
-    inputs: usize,
-    ct: &mut [Option<Val>],
-    env: &Env,
-    residual: &dyn Fn(Val) -> Val,
-    give: &mut dyn FnMut(Lv, Val) -> error::Result<()>,
-) -> error::Result<()> {
-    let mut args = SmallVec::<[Arg; 4]>::new();
-    let mut cts = SmallVec::<[Option<Val>; 4]>::new();
-    for e in program.eqns().iter().rev() {
-        cts.clear();
-        cts.extend(e.results().map(|r| ct[r.index()].take()));
-        if cts.iter().all(Option::is_none) {
-            continue;
-        }
-        args.clear();
-        args.extend(e.operands.iter().map(|o| match o {
-            Operand::R(v) => Arg::R(residual(*v)),
-            Operand::L(l) => Arg::L(concrete(program.ty(*l), env)),
-        }));
-        let back = cx.session().transpose(&e.op, cx, &args, &cts)?;
-        for (o, v) in e.operands.iter().zip(back) {
-            let (Operand::L(l), Some(v)) = (o, v) else {
-                continue;
-            };
-            if l.index() >= inputs {
-                let slot = &mut ct[l.index()];
-                *slot = Some(match *slot {
-                    None => v,
-                    Some(old) => cx.emit(cx.session().sum(), &[old, v])[0],
-                });
-                continue;
-            }
-            if cx.failed() {
-                continue;
-            }
-            let (got, want) = (cx.ty(v), program.ty(*l));
-            if got.dtype != want.dtype || got.rank() != want.rank() {
-                let text = format!(
-                    "transpose rule of `{}` produced {got} for {want}",
-                    e.op.name()
-                );
-                return Err(Error::new(Code::RuleType, text).into());
-            }
-            give(*l, v)?;
-        }
+/// As [`apply_to`], without regard to kinks.
+pub(super) fn apply_plainly(
+    rt: &EagerRuntime,
+    op: &Op,
+    x: &[&Value],
+    track: bool,
+    loc: Loc,
+    env: &mut Env,
+    y: &mut Values,
+) -> Result<()> {
+    let tracked = track && recording() && x.iter().any(|v| v.edge.is_some());
+    if env.is_empty()
+        && !rt.is_watched()
+        && let Some(done) = rt.rules().run((rt, op), x, tracked, loc, y)
+    {
+        return done;
     }
+    let x = x.iter().map(|&v| v.clone()).collect();
+    *y = if tracked {
+        record(rt, op.clone(), x, loc, env)?
+    } else {
+        run(rt, op, x, env)?
+    };
     Ok(())
-}
-
-/// The extents of a symbolic type.
-pub(in crate::eager) fn concrete(ty: &Type, env: &Env) -> Type {
-    if ty.shape.iter().all(|d| d.as_const().is_some()) {
-        return ty.clone();
-    }
-    ty.with_shape(
-        ty.shape
-            .iter()
-            .map(|d| d.eval(env).map_or_else(|_| d.clone(), Dim::Const))
-            .collect::<Vec<_>>(),
-    )
 }

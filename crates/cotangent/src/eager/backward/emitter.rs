@@ -1,0 +1,146 @@
+//! The emitter of a node's linear program.
+
+use super::subgraph::Slots;
+use crate::eager::apply::tracked;
+use crate::eager::error::Result;
+use crate::eager::exec::{Exec, Held, Helds};
+use crate::eager::gradient::add_up;
+use crate::eager::kinks::sides::falls;
+use crate::eager::record::linearize;
+use crate::eager::run::untracked;
+use crate::eager::runtime::EagerRuntime;
+use crate::eager::tape::{
+    Derivative, Edge, Inputs, Kept, Node, Origin, Shared, Source, Tape, Value,
+};
+use cotangent_core::transform::LinearProgram;
+use cotangent_core::{Emit, Loc};
+use cotangent_cpu::Tensor;
+
+/// Adds a value to a slot: the first one is not added to zero.
+pub(super) fn add(
+    rt: &EagerRuntime,
+    slots: &mut Slots,
+    slot: u32,
+    v: Value,
+    track: bool,
+) -> Result<()> {
+    match slots.iter_mut().find(|s| s.0 == slot) {
+        None => slots.push((slot, v)),
+        Some((_, old)) => add_up(rt, old, &v, track)?,
+    }
+    Ok(())
+}
+
+/// How nodes are differentiated.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    /// What is computed is recorded.
+    pub track: bool,
+    /// On one side of kinks.
+    pub one_side: bool,
+}
+
+impl Kept {
+    /// The value of this tensor; with its tangent if `node` is given.
+    fn value(&self, tensor: Tensor, node: Option<&Shared<Node>>) -> Value {
+        let edge = node.and_then(|node| match self.origin {
+            Origin::None => None,
+            Origin::Input(k) => Some(node.inputs[k].clone()),
+            Origin::Result(slot) => Some(Edge::of(node.clone(), slot)),
+        });
+        Value {
+            edge,
+            ..Value::new(tensor, self.given)
+        }
+    }
+}
+
+impl Derivative {
+    /// The values that the equations refer to at a point, by index; with their tangents if `node`
+    /// is given.
+    fn restored(&self, tape: &Tape, node: Option<&Shared<Node>>) -> Helds {
+        let mut all = Helds::new();
+        let mut saved = tape.saved.iter();
+        for k in &self.kept {
+            let tensor = match &k.source {
+                Source::Fixed(fixed) => &fixed.1,
+                _ => saved.next().expect("a tape holds what is kept"),
+            };
+            while all.len() <= k.at {
+                all.push(Held::default());
+            }
+            all[k.at] = Held {
+                value: Some(k.value(tensor.clone(), node)),
+                depends: false,
+            };
+        }
+        all
+    }
+
+    /// The operands at a point, tracked, if the derivative has to be taken again to be
+    /// differentiated.
+    fn operands(&self, tape: &Tape, node: &Shared<Node>) -> Option<Inputs> {
+        let again = self.again.as_ref()?;
+        let saved = &tape.saved[tape.saved.len() - again.len()..];
+        Some(
+            again
+                .iter()
+                .zip(saved)
+                .map(|(k, t)| k.value(t.clone(), Some(node)))
+                .collect(),
+        )
+    }
+}
+
+/// The emitter of a node's linear program and that program: of the derivative as it was recorded,
+/// or taken again where it is to be differentiated.
+pub(super) fn emitter<'r>(
+    rt: &'r EagerRuntime,
+    node: &Shared<Node>,
+    (derivative, tape, loc): (&Derivative, &Tape, Loc),
+    How { track, one_side }: How,
+) -> Result<(Option<LinearProgram>, Exec<'r>)> {
+    let again = if track {
+        derivative.operands(tape, node)
+    } else {
+        None
+    };
+    let (mut program, mut exec) = match again {
+        Some(x) => {
+            let lin = linearize(rt, &derivative.op, x, tracked, loc, &tape.env)?;
+            (
+                Some(lin.program),
+                Exec::new(rt, tracked, lin.exec_values, lin.env),
+            )
+        }
+        None => {
+            let values = derivative.restored(tape, track.then_some(node));
+            (
+                None,
+                Exec::new(
+                    rt,
+                    if track { tracked } else { untracked },
+                    values,
+                    tape.env.clone(),
+                ),
+            )
+        }
+    };
+    if (track || one_side) && program.as_ref().unwrap_or(&derivative.program).has_means() {
+        exec = exec.weighing(node.inputs.iter().map(|e| e.node.id).collect());
+        exec.set_loc(loc);
+        if falls(node) {
+            program = Some(program.as_ref().unwrap_or(&derivative.program).turned());
+        }
+        if one_side {
+            program = Some(
+                program
+                    .as_ref()
+                    .unwrap_or(&derivative.program)
+                    .on_one_side(&exec)?,
+            );
+        }
+    }
+    exec.set_loc(loc);
+    Ok((program, exec))
+}

@@ -1,0 +1,208 @@
+//! Reverse passes: cotangents pulled back by transposing node after node.
+
+use super::emitter::{How, add, emitter};
+use super::options::BackwardOptions;
+use super::subgraph::{Part, Seed, Slots, is_held};
+use crate::eager::error::{Error, Result};
+use crate::eager::exec::Held;
+use crate::eager::kinks::sides::sides;
+use crate::eager::runtime::EagerRuntime;
+use crate::eager::tape::{Derivative, Edge, Kind, Node, Shared, Tape, Value};
+use crate::eager::transpose::transpose;
+use crate::tensor::Given;
+use cotangent_core::{Code, Loc, Val};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Cotangents of nodes by index. Few nodes have any at a time, so those that are through make room
+/// for others.
+#[derive(Default)]
+struct Pending {
+    place: Vec<u32>,
+    slots: Vec<Slots>,
+    free: Vec<u32>,
+}
+
+impl Pending {
+    const NONE: u32 = u32::MAX;
+
+    fn of(nodes: usize) -> Pending {
+        Pending {
+            place: vec![Pending::NONE; nodes],
+            ..Pending::default()
+        }
+    }
+
+    fn slots(&mut self, node: u32) -> &mut Slots {
+        let place = &mut self.place[node as usize];
+        if *place == Pending::NONE {
+            *place = self.free.pop().unwrap_or_else(|| {
+                self.slots.push(Slots::new());
+                self.slots.len() as u32 - 1
+            });
+        }
+        &mut self.slots[*place as usize]
+    }
+
+    /// Takes the cotangents of a node, if there are any, for those of the last one.
+    fn take(&mut self, node: u32, into: &mut Slots) {
+        into.clear();
+        let place = std::mem::replace(&mut self.place[node as usize], Pending::NONE);
+        if let Some(slots) = self.slots.get_mut(place as usize) {
+            std::mem::swap(slots, into);
+            self.free.push(place);
+        }
+    }
+}
+
+/// Pulls cotangents back. `sink` gets every node that a cotangent reaches, with the cotangents of
+/// its slots and whether a tensor outside the tape may refer to it.
+pub(in crate::eager) fn pull(
+    rt: &Arc<EagerRuntime>,
+    seeds: &[(Edge, Value)],
+    options: BackwardOptions,
+    sink: &mut dyn FnMut(&Shared<Node>, &Slots, bool),
+) -> Result<()> {
+    let track = options.create_graph;
+    let keep = options.keep_graph || track;
+    let (part, at) = Part::of(rt, seeds.iter().map(|(e, _)| e))?;
+    let sides = sides(&part);
+    if !track && sides.is_empty() && !rt.is_watched() {
+        let seeds: SmallVec<[Seed<'_>; 1]> = at
+            .iter()
+            .zip(seeds)
+            .map(|(&i, (e, v))| (i, e.slot, &v.tensor))
+            .collect();
+        if let Some(whole) = rt.rules().whole(rt, &part, &seeds)
+            && let Some(done) = whole.run(&part, &seeds, keep, sink)
+        {
+            return done;
+        }
+    }
+    let mut pending = Pending::of(part.nodes.len());
+    for (i, (e, v)) in at.into_iter().zip(seeds) {
+        add(rt, pending.slots(i), e.slot, v.clone(), track)?;
+    }
+    let mut slots = Slots::new();
+    for &i in &part.order {
+        let visit = &part.nodes[i as usize];
+        let (node, inputs) = (visit.node, part.inputs_of(visit));
+        pending.take(i, &mut slots);
+        if !slots.is_empty() {
+            run_hooks(node, &mut slots)?;
+            sink(node, &slots, is_held(visit));
+        }
+        let Kind::Op {
+            derivative,
+            loc,
+            tape: saved,
+        } = &node.kind
+        else {
+            continue;
+        };
+        // Rules and kernels of others may run, and use this very tape: it is not locked while they
+        // do.
+        let tape = if slots.is_empty() && keep {
+            None
+        } else {
+            saved.for_pass(keep)
+        };
+        if slots.is_empty() {
+            continue;
+        }
+        let Some(tape) = tape else {
+            return Err(Error::GraphFreed {
+                op: node.name().to_owned(),
+            });
+        };
+        let mut give =
+            |k: usize, v: Value| add(rt, pending.slots(inputs[k]), node.inputs[k].slot, v, track);
+        let how = How {
+            track,
+            one_side: sides.get(i as usize) == Some(&true),
+        };
+        if let Err(e) = pull_node(rt, node, (derivative, &tape, *loc), &slots, how, &mut give) {
+            if !keep {
+                saved.restore(tape);
+            }
+            return Err(match e {
+                Error::Core(e) => Error::Core(
+                    e.at(*loc)
+                        .note(format!("in the derivative of `{}`", node.name())),
+                ),
+                e => e,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn run_hooks(node: &Node, slots: &mut Slots) -> Result<()> {
+    if !node.has_hooks() {
+        return Ok(());
+    }
+    for hook in node.hooks() {
+        if let Some((_, v)) = slots.iter_mut().find(|s| s.0 == hook.slot)
+            && let Some(new) = (hook.call)(&Value {
+                given: hook.given,
+                ..v.clone()
+            })?
+        {
+            if new.tensor.shape() != v.tensor.shape() || new.tensor.dtype() != v.tensor.dtype() {
+                return Err(Error::Core(cotangent_core::Error::new(
+                    Code::SeedMismatch,
+                    format!(
+                        "a hook replaced a gradient of type {} by {}",
+                        v.tensor.ty(),
+                        new.tensor.ty()
+                    ),
+                )));
+            }
+            *v = new;
+        }
+    }
+    Ok(())
+}
+
+/// Pulls the cotangents of a node back; `give` gets those of its inputs.
+fn pull_node(
+    rt: &Arc<EagerRuntime>,
+    node: &Shared<Node>,
+    (derivative, tape, loc): (&Derivative, &Tape, Loc),
+    slots: &Slots,
+    how: How,
+    give: &mut dyn FnMut(usize, Value) -> Result<()>,
+) -> Result<()> {
+    let apart = how.track || rt.is_watched() || how.one_side && derivative.program.has_means();
+    if !apart && let Some(pullback) = derivative.pullback(rt, slots.iter().map(|s| s.0)) {
+        return pullback.run(
+            &tape.saved,
+            slots.iter().map(|s| &s.1.tensor),
+            &mut |k, tensor| give(k, Value::new(tensor, Given::Nothing)),
+        );
+    }
+    let (again, exec) = emitter(rt, node, (derivative, tape, loc), how)?;
+    let program = again.as_ref().unwrap_or(&derivative.program);
+    let mut ct: SmallVec<[Option<Val>; 8]> = smallvec::smallvec![None; program.len()];
+    for (slot, v) in slots {
+        if let Some(c) = ct.get_mut(*slot as usize) {
+            *c = Some(exec.push(Held::new(v.clone())));
+        }
+    }
+    transpose(
+        &exec,
+        program,
+        derivative.inputs,
+        &mut ct,
+        &tape.env,
+        &|v| v,
+        &mut |l, v| {
+            let Some(v) = exec.get(v) else { return Ok(()) };
+            give(l.index(), v)
+        },
+    )?;
+    match exec.take_error() {
+        Some(e) => Err(e.into()),
+        None => Ok(()),
+    }
+}

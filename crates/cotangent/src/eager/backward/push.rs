@@ -1,0 +1,100 @@
+//! Forward passes: tangents pushed forward by replaying the tape.
+
+use super::emitter::{How, add, emitter};
+use super::subgraph::{Part, Slots};
+use crate::eager::error::{Error, Result};
+use crate::eager::exec::Held;
+use crate::eager::kinks::sides::sides;
+use crate::eager::runtime::EagerRuntime;
+use crate::eager::tape::{Edge, Kind, Value};
+use crate::eager::transpose::concrete;
+use cotangent_core::transform::Operand;
+use cotangent_core::{Emit, Val};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Pushes tangents forward through everything recorded between `seeds` and `outs`; `None`: zero.
+pub(in crate::eager) fn push(
+    rt: &Arc<EagerRuntime>,
+    outs: &[Edge],
+    seeds: Vec<(Edge, Value)>,
+    track: bool,
+) -> Result<Vec<Option<Value>>> {
+    let mut known: FxHashMap<u64, Slots> = FxHashMap::default();
+    for (e, v) in seeds {
+        add(rt, known.entry(e.node.id).or_default(), e.slot, v, track)?;
+    }
+    let find = |known: &FxHashMap<u64, Slots>, e: &Edge| {
+        known
+            .get(&e.node.id)
+            .and_then(|s| s.iter().find(|s| s.0 == e.slot))
+            .map(|s| s.1.clone())
+    };
+    let (part, _) = Part::of(rt, outs.iter())?;
+    let sides = sides(&part);
+    for &i in part.order.iter().rev() {
+        let node = part.nodes[i as usize].node;
+        let how = How {
+            track,
+            one_side: sides.get(i as usize) == Some(&true),
+        };
+        let Kind::Op {
+            derivative,
+            loc,
+            tape,
+        } = &node.kind
+        else {
+            continue;
+        };
+        let tangents: SmallVec<[Option<Value>; 4]> =
+            node.inputs.iter().map(|e| find(&known, e)).collect();
+        if tangents.iter().all(Option::is_none) {
+            continue;
+        }
+        let name = derivative.op.name();
+        let Some(tape) = &tape.for_pass(true) else {
+            return Err(Error::GraphFreed {
+                op: name.to_owned(),
+            });
+        };
+        let (again, exec) = emitter(rt, node, (derivative, tape, *loc), how)?;
+        let program = again.as_ref().unwrap_or(&derivative.program);
+        let cx: &dyn Emit = &exec;
+        let mut map: Vec<Option<Val>> = vec![None; program.len()];
+        for (slot, t) in map.iter_mut().zip(tangents) {
+            *slot = t.map(|t| exec.push(Held::new(t)));
+        }
+        for e in program.eqns() {
+            let linear = |o: &Operand| matches!(o, Operand::L(l) if map[l.index()].is_some());
+            if !e.operands.is_empty() && !e.operands.iter().any(linear) {
+                continue;
+            }
+            let x: SmallVec<[Val; 4]> = e
+                .operands
+                .iter()
+                .map(|o| match o {
+                    Operand::R(v) => *v,
+                    Operand::L(l) => map[l.index()]
+                        .unwrap_or_else(|| cx.zeros(&concrete(program.ty(*l), &tape.env))),
+                })
+                .collect();
+            for (r, y) in e.results().zip(cx.emit(e.op.clone(), &x)) {
+                map[r.index()] = Some(y);
+            }
+        }
+        if let Some(e) = exec.take_error() {
+            return Err(e
+                .at(*loc)
+                .note(format!("in the derivative of `{name}`"))
+                .into());
+        }
+        let slots = known.entry(node.id).or_default();
+        for (l, v) in map.iter().enumerate().skip(node.inputs.len()) {
+            if let Some(v) = v.and_then(|v| exec.get(v)) {
+                add(rt, slots, l as u32, v, track)?;
+            }
+        }
+    }
+    Ok(outs.iter().map(|e| find(&known, e)).collect())
+}

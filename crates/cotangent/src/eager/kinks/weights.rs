@@ -1,0 +1,16 @@
+//! The nodes that the weights of derivatives at kinks were found by.
+
+use std::sync::{Arc, OnceLock};
+
+/// The nodes, by number, of the values that weights were found by.
+pub(in crate::eager) type Weighs = Arc<[u64]>;
+
+/// The kinks that a node depends on.
+#[derive(Default)]
+pub(in crate::eager) struct AtKinks {
+    /// The nodes by which its weights were found, if it is a derivative at a kink.
+    pub weighs: OnceLock<Weighs>,
+    /// The nodes by which those of its operands were found that are not in the tape themselves, and
+    /// whether it mixes these with others.
+    pub holds: OnceLock<(Weighs, bool)>,
+}

@@ -1,0 +1,10 @@
+//! Positions in the user's source.
+
+use cotangent_core::Loc;
+use std::panic::Location;
+
+/// The place of the caller of a method that is marked `#[track_caller]`.
+#[track_caller]
+pub(crate) fn here() -> Loc {
+    Loc::Rust(Location::caller())
+}
