@@ -1,4 +1,5 @@
-//! The CPU backend, and what kernels of extension operations are: functions of strided [`View`]s.
+//! The CPU backend, and the type of kernels of extension operations: functions of strided
+//! [`View`]s.
 
 use crate::{Primitive, Result, Type, bail};
 use cotangent_cpu::Executor;
@@ -7,8 +8,8 @@ pub use cotangent_cpu::kernel::{Kernel, Operands, Results};
 pub use cotangent_cpu::memory::{Memory, memory};
 pub use cotangent_cpu::profile::{Machine, Profile, StepInfo, StepProfile, steps};
 
-/// Runs programs on the processor: how many threads, and the kernels of extension operations. Cheap
-/// to clone.
+/// A backend that runs programs on the CPU: a thread limit, and kernels of extension operations.
+/// Cheap to clone.
 ///
 /// ```
 /// use cotangent::cpu::{CpuBackend, Results};
@@ -25,12 +26,12 @@ pub struct CpuBackend {
 }
 
 impl CpuBackend {
-    /// With as many threads as the runtime finds good. Results never depend on their number.
+    /// A backend with the default number of threads. Results never depend on the number of threads.
     pub fn new() -> CpuBackend {
         CpuBackend::default()
     }
 
-    /// With at most `n` threads; an error for none.
+    /// A backend with at most `n` threads. An error if `n` is 0.
     ///
     /// ```
     /// use cotangent::cpu::CpuBackend;
@@ -47,14 +48,14 @@ impl CpuBackend {
         })
     }
 
-    /// The limit that was asked for.
+    /// The thread limit, if one was set.
     pub fn threads(&self) -> Option<usize> {
         self.executor.threads()
     }
 
-    /// Adds the kernel of an extension operation; one without runs by its `eval`. A kernel under
-    /// the name of an operation of the core would never run: `register_extension` of executors and
-    /// runtimes answers it with an error, and nothing runs on the backend.
+    /// Adds the kernel of an extension operation. An extension without a kernel runs by its `eval`.
+    /// A kernel under the name of a built-in operation would never run: `register_extension` of
+    /// executors and runtimes returns an error for it, and then nothing runs on the backend.
     pub fn register_kernel(
         &mut self,
         name: &str,
@@ -63,7 +64,7 @@ impl CpuBackend {
         self.executor = std::mem::take(&mut self.executor).with_kernel(name, lower);
     }
 
-    /// An error that names the first kernel that was added and would never run.
+    /// Returns an error that names the first kernel under the name of a built-in operation.
     ///
     /// ```
     /// use cotangent::{CpuBackend, bail};

@@ -1,4 +1,4 @@
-//! Einstein's summation over eager tensors, traced tensors, and whatever an emitter writes.
+//! Einstein summation over eager tensors, traced tensors, and the values of any emitter.
 //!
 //! ```
 //! use cotangent::{Tensor, TracedTensor, ad::EagerRuntime, einsum::{EagerEinsumExt, einsum}};
@@ -13,10 +13,10 @@
 //! # Ok::<(), cotangent::ad::Error>(())
 //! ```
 //!
-//! The notation is NumPy's: explicit and implicit results, `...`, letters that stand twice.
-//! Parentheses fix an order, `"(ij,jk),kl->il"`; otherwise a cheap one is looked for, and
-//! [`einsum_path`] reports it. What is written are products, sums and permutations of the core, so
-//! every transform applies, to any order.
+//! The notation is NumPy's: explicit and implicit results, `...`, and repeated letters. Parentheses
+//! fix a contraction order, `"(ij,jk),kl->il"`. Otherwise a cheap one is searched for, and
+//! [`einsum_path`] reports it. The emitted operations are products, sums and permutations of the
+//! core, so every transform applies, to any order.
 
 use crate::here::here;
 use crate::ops::DotGeneral;
@@ -48,7 +48,7 @@ fn plan(
     Ok((network, extents, path))
 }
 
-/// In which order operands of these shapes would be contracted, and what that costs.
+/// The contraction order for operands of these shapes, and its cost.
 ///
 /// ```
 /// use cotangent::einsum::{Strategy, einsum_path};
@@ -66,8 +66,8 @@ pub fn einsum_path(spec: &str, shapes: &[&[usize]], strategy: Strategy) -> Resul
     Ok(plan(spec, &shapes, strategy)?.2)
 }
 
-/// Sums of products of traced tensors. Shapes may be symbolic: an extent that is not known counts
-/// as a moderate one when an order is looked for.
+/// Sums of products of traced tensors. Shapes may be symbolic: the search for an order assumes a
+/// moderate value for an unknown extent.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, vmap}, einsum::einsum};
@@ -82,7 +82,7 @@ pub fn einsum(spec: &str, operands: &[&TracedTensor]) -> Result<TracedTensor> {
     einsum_by(spec, operands, Strategy::Auto)
 }
 
-/// As [`einsum`], with the order looked for in another way.
+/// As [`einsum`], with another strategy for the contraction order.
 #[track_caller]
 pub fn einsum_by(
     spec: &str,
@@ -126,7 +126,7 @@ impl EagerEinsumExt for [&EagerTensor] {
                 .write(self, |cx, x| vec![write(cx, spec, x, Strategy::Auto)])?
                 .remove(0));
         }
-        // Looking for an order takes longer than small products: the runtime remembers it.
+        // The search for an order takes longer than small products, so the runtime caches it.
         let shapes: Vec<Vec<Option<usize>>> = self
             .iter()
             .map(|x| x.shape().iter().map(|&n| Some(n)).collect())
@@ -200,7 +200,7 @@ fn empty(spec: &str) -> Error {
     )
 }
 
-/// Writes a sum of products with an emitter: for operations and rules of your own.
+/// Emits a sum of products. For operations and rules of other crates.
 pub fn write(cx: &dyn Emit, spec: &str, x: &[Val], strategy: Strategy) -> Val {
     let shapes: Vec<Vec<Option<usize>>> = x
         .iter()
@@ -255,7 +255,7 @@ fn follow(cx: &dyn Emit, network: &Network, path: &Path, x: &[Val]) -> Val {
     permuted(cx, last, &network.output)
 }
 
-/// The same value with its axes in this order.
+/// Permutes the axes of a value to this order of labels.
 fn permuted(cx: &dyn Emit, x: &Labelled, order: &[Label]) -> Val {
     if x.labels == order {
         return x.val;
@@ -269,7 +269,7 @@ fn permuted(cx: &dyn Emit, x: &Labelled, order: &[Label]) -> Val {
     cx.transpose(x.val, &order.iter().map(at).collect::<Vec<_>>())
 }
 
-/// Diagonals of labels that stand twice, and sums over those that are not in `left`.
+/// Takes diagonals of repeated labels, and sums over labels that are not in `left`.
 fn alone(cx: &dyn Emit, x: &Labelled, left: &[Label]) -> Labelled {
     let &Labelled {
         mut val,
@@ -298,7 +298,7 @@ fn alone(cx: &dyn Emit, x: &Labelled, left: &[Label]) -> Labelled {
     Labelled { val, labels }
 }
 
-/// The product, summed over what both have and `left` has not.
+/// The product, summed over the labels that both operands have and `left` does not.
 fn product(cx: &dyn Emit, x: &Labelled, y: &Labelled, left: &[Label]) -> Labelled {
     let at = |t: &Labelled, l: &Label| t.labels.iter().position(|m| m == l);
     let both: Vec<(usize, usize, Label)> = x
@@ -323,7 +323,7 @@ fn product(cx: &dyn Emit, x: &Labelled, y: &Labelled, left: &[Label]) -> Labelle
         .chain(free(y, x))
         .collect();
     if contract.is_empty() {
-        // Nothing is summed over: elementwise, which fuses with what is around it.
+        // Without summed labels the product is elementwise, so it fuses with its neighbors.
         let mut extents: BTreeMap<Label, Dim> = BTreeMap::new();
         for t in [x, y] {
             for (l, d) in t.labels.iter().zip(cx.ty(t.val).shape.iter()) {

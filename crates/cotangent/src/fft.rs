@@ -1,4 +1,4 @@
-//! Fourier transforms of traced and eager tensors, as NumPy scales them: the inverse has the factor
+//! Fourier transforms of traced and eager tensors, scaled as in NumPy: the inverse has the factor
 //! 1/n.
 //!
 //! ```
@@ -11,7 +11,7 @@
 
 use crate::write::Write;
 
-/// The transform along an axis; a real operand is made complex.
+/// The transform along an axis. A real operand is converted to complex.
 #[track_caller]
 pub fn fft<T: Write>(x: &T, axis: usize) -> Result<T, T::Error> {
     T::write_one(&[x], |cx, x| cx.fft(x[0], axis))

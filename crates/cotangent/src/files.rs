@@ -1,11 +1,10 @@
-//! Files, written whole or not at all: every writer of the library and of the command line ends
-//! here.
+//! Atomic writes of files. Every writer of the library and of the command line uses this module.
 //!
-//! A regular file is written beside itself and renamed over the old one when all of it is on the
-//! disk, so a full disk or a process that is killed leaves the old file. Where the system has files
-//! without a name, the new one gets its name when it is whole, so a process that is killed leaves
-//! nothing beside it either. A symbolic link is followed, the mode is kept. Other files (a device,
-//! a pipe, `/dev/stdout`) are written in place.
+//! A regular file is written to a temporary file in the same folder, synced to the disk, and
+//! renamed over the old one. A full disk or a killed process leaves the old file. On systems with
+//! unnamed files the temporary file has no name until it is complete, so a killed process leaves no
+//! temporary file. Symbolic links are followed, and the mode is preserved. Other files (a device, a
+//! pipe, `/dev/stdout`) are written in place.
 
 use cotangent_core::{Code, Error, Result};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -13,7 +12,7 @@ use std::io::{self, BufWriter, Cursor, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Replaces a file by these bytes, or makes it.
+/// Replaces or creates a file with these bytes.
 ///
 /// ```
 /// use cotangent::files;
@@ -27,17 +26,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// ```
 ///
 /// # Errors
-/// The file cannot be written. Then what was there before is still there.
+/// The file cannot be written. The old contents are unchanged.
 pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
     write_with(path.as_ref(), &mut |out| out.write_all(bytes))
 }
 
-/// What contents are written to.
+/// The destination of a file's contents.
 pub(crate) trait Out: Write + Seek {}
 
 impl<T: Write + Seek> Out for T {}
 
-/// Replaces a file by what `content` writes.
+/// Replaces or creates a file with the output of `content`.
 pub(crate) fn write_with(
     path: &Path,
     content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>,
@@ -56,8 +55,7 @@ fn put(path: &Path, content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>) -> 
     }
 }
 
-/// The file that links lead to, and whether it is an open file that this process was handed
-/// (`/dev/stdout`).
+/// The target of links, and whether it is an open file that this process inherited (`/dev/stdout`).
 fn follow(path: &Path) -> io::Result<(PathBuf, bool)> {
     const LINKS: usize = 40;
     let mut at = path.to_owned();
@@ -73,7 +71,7 @@ fn follow(path: &Path) -> io::Result<(PathBuf, bool)> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// Writes to what is there. A regular file that this process was handed goes on where it ends.
+/// Writes to the existing file in place. A regular file that this process inherited is appended to.
 fn in_place(
     target: &Path,
     regular: bool,
@@ -89,14 +87,14 @@ fn in_place(
     file.flush()
 }
 
-/// Writes beside the file and renames.
+/// Writes a temporary file in the same folder, and renames it.
 fn replace(
     target: &Path,
     old: Option<&Metadata>,
     content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>,
 ) -> io::Result<()> {
     if old.is_some() {
-        // A rename would replace a file that may not be written.
+        // A rename would replace a read-only file.
         OpenOptions::new().write(true).open(target)?;
     }
     let folder = target
@@ -123,7 +121,7 @@ fn replace(
         let _ = fs::remove_file(&beside);
         return Err(e);
     }
-    // The name is on the disk when its folder is. Not every system can ask for that.
+    // Syncing the folder makes the new name durable. Not every system supports this.
     let _ = File::open(folder).and_then(|f| f.sync_all());
     Ok(())
 }
@@ -142,8 +140,7 @@ fn beside<T>(folder: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result
     }
 }
 
-/// Files that have no name until they are whole: what a killed process was writing disappears with
-/// it.
+/// Files that have no name until they are complete. The system removes them with a killed process.
 #[cfg(target_os = "linux")]
 mod unnamed {
     use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat};
@@ -157,14 +154,14 @@ mod unnamed {
         format!("/proc/self/fd/{}", file.as_raw_fd())
     }
 
-    /// A file in this folder; `None` where files need names.
+    /// An unnamed file in this folder; `None` if the system has none.
     pub fn file(folder: &Path) -> Option<File> {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         let file = File::from(openat(CWD, folder, flags, Mode::from_raw_mode(0o666)).ok()?);
         Path::new(&shown(&file)).exists().then_some(file)
     }
 
-    /// Gives it a name.
+    /// Links the file to a name.
     pub fn link(file: &File, name: &Path) -> io::Result<()> {
         Ok(linkat(
             CWD,
@@ -223,7 +220,7 @@ fn keep_owner(file: &File, old: &Metadata) {
 #[cfg(not(unix))]
 fn keep_owner(_: &File, _: &Metadata) {}
 
-/// Bytes in memory; where there is none left, writing fails.
+/// Bytes in memory. Writing fails if memory is exhausted.
 #[derive(Default)]
 pub(crate) struct Memory(Cursor<Vec<u8>>);
 
@@ -284,7 +281,7 @@ mod tests {
         assert_eq!(
             fs::read_dir(&folder).unwrap().count(),
             1,
-            "no file beside it is left"
+            "no temporary file is left"
         );
         fs::remove_dir_all(folder).unwrap();
     }

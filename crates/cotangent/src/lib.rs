@@ -1,8 +1,7 @@
-//! Differentiable tensor programs: what users import.
+//! Differentiable tensor programs: the public interface.
 //!
-//! A program is a [`Function`]: built in Rust through [`Builder`], or read from text. The
-//! transforms in [`ad`] give functions again; [`run`] computes them. [`npz`] carries arrays in and
-//! out.
+//! A program is a [`Function`], built in Rust through [`Builder`] or read from text. The transforms
+//! in [`ad`] return functions, and [`run`] evaluates them. [`npz`] reads and writes arrays.
 
 pub mod ad;
 pub mod closures;
@@ -46,7 +45,7 @@ pub use write::Write;
 pub use cotangent_cpu::Program as Executable;
 use std::sync::Arc;
 
-/// Compiles a function: once, for every size that its types admit.
+/// Compiles a function once for all sizes that its types admit.
 ///
 /// ```
 /// use cotangent::{Array, Builder, DType, Emit, Type};
@@ -61,9 +60,9 @@ pub fn compile(f: &Arc<Function>) -> Result<Executable> {
     cotangent_cpu::compile(f)
 }
 
-/// Runs a function on arrays, once.
+/// Compiles a function and runs it on arrays.
 ///
-/// Symbols of its types are bound by the arguments; an argument of the wrong type is an error that
+/// Symbols of its types are bound by the arguments. An argument of the wrong type is an error that
 /// names it.
 ///
 /// ```
@@ -78,12 +77,12 @@ pub fn run(f: &Arc<Function>, args: &[Array]) -> Result<Vec<Array>> {
     compile(f)?.run(args)
 }
 
-/// The README's programs are tests.
+/// Runs the programs of the README as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// The guides' programs are tests, a name for each.
+/// Runs the programs of the guides as tests, a name for each guide.
 #[cfg(doctest)]
 mod guides {
     macro_rules! guides {

@@ -1,8 +1,8 @@
 //! Linear algebra on traced tensors ([`TracedTensorLinalgExt`]), eager tensors (methods), plain
 //! tensors ([`LinalgBackend`]), and in closures.
 //!
-//! Matrices stand in the last two axes, leading axes are batches. Real and complex, single and
-//! double precision, with derivatives to any order.
+//! Matrices are in the last two axes, and leading axes are batches. Element types are real and
+//! complex, in single and double precision. Derivatives exist to any order.
 //!
 //! ```
 //! use cotangent::{TracedTensor, ad::TracedTensorAdExt, linalg::TracedTensorLinalgExt};
@@ -13,11 +13,11 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 //!
-//! **What has no answer.** A matrix without Cholesky factor, a singular system, a derivative of
-//! eigenvectors where eigenvalues coincide: a program gives NaN there, an eager runtime and
-//! [`LinalgBackend`] give an error that says what was wrong. Never a finite wrong number. Functions
-//! that do not depend on the choice of vectors ([`svdvals`], [`eigvalsh`], [`spectral_function`],
-//! [`low_rank_approximation`], [`det`]) are right there.
+//! **Undefined results.** Examples are a matrix without Cholesky factor, a singular system, and a
+//! derivative of eigenvectors where eigenvalues coincide. There a program returns NaN, and an eager
+//! runtime and [`LinalgBackend`] return an error that names the cause. No result is a wrong finite
+//! number. Functions that do not depend on the choice of vectors ([`svdvals`], [`eigvalsh`],
+//! [`spectral_function`], [`low_rank_approximation`], [`det`]) keep correct derivatives there.
 //!
 //! [`svdvals`]: TracedTensorLinalgExt::svdvals
 //! [`eigvalsh`]: TracedTensorLinalgExt::eigvalsh
@@ -33,8 +33,8 @@ use crate::traced::{Trace, fresh_id, record};
 use crate::{Code, CpuBackend, Dim, Emit, Error, Result, Tensor, TracedTensor, Val, ad};
 use cotangent_core::transform::RuleSet;
 
-/// The rules of linear algebra, for a context that is built explicitly. Every context has them: the
-/// set is empty.
+/// The rules of linear algebra, for a context that is built explicitly. Every context includes them
+/// already, so the set is empty.
 ///
 /// ```
 /// use cotangent::{ad::AdContext, linalg};
@@ -45,8 +45,8 @@ pub fn ad_rules() -> Result<RuleSet> {
     Ok(RuleSet::default())
 }
 
-/// Registers the kernels of linear algebra with a backend. Every backend has them: nothing is
-/// added.
+/// Registers the kernels of linear algebra with a backend. Every backend includes them already, so
+/// nothing is added.
 ///
 /// ```
 /// use cotangent::{CpuBackend, GraphExecutor, linalg};
@@ -57,7 +57,7 @@ pub fn register_runtime(_: &mut CpuBackend) -> Result<()> {
     Ok(())
 }
 
-/// The type of so many results.
+/// The return type of a method with this number of results.
 macro_rules! results {
     (1 $T:ty) => {
         $T
@@ -70,7 +70,7 @@ macro_rules! results {
     };
 }
 
-/// That many results out of a list.
+/// Conversion of a list of results to that return type.
 macro_rules! taken {
     (1 $y:expr) => {{
         let mut y = $y.into_iter();
@@ -90,14 +90,14 @@ fn one<T>(y: &mut impl Iterator<Item = T>) -> T {
     y.next().expect("as many results as the operation has")
 }
 
-/// Every function: documentation, name, further operands, parameters, number of results, how it is
-/// written.
+/// The table of functions: documentation, name, further operands, parameters, number of results,
+/// and emitter.
 macro_rules! functions {
     ($make:ident) => {
         $make! {
             "The lower triangular factor `L` of the Hermitian part, `L Lᴴ = (A + Aᴴ) / 2`."
                 cholesky [] () 1 |cx, x| [cx.cholesky(x[0])];
-            "As `cholesky`, and whether there is a factor, for each matrix: where not it is NaN, and nothing is an error."
+            "As `cholesky`, and a boolean per matrix: whether the factor exists. A factor that does not exist is NaN, not an error."
                 cholesky_ex [] () 2 |cx, x| cx.cholesky_ex(x[0]);
             "The solution of a triangular system; `self` is the triangular matrix."
                 triangular_solve [b] (how: TriangularSolve) 1 |cx, x| [cx.triangular_solve(x[0], x[1], how)];
@@ -107,49 +107,49 @@ macro_rules! functions {
                 solve [b] () 1 |cx, x| [cx.solve(x[0], x[1])];
             "The inverse."
                 inv [] () 1 |cx, x| [cx.inv(x[0])];
-            "The determinant; its derivative is right at singular matrices, too."
+            "The determinant. Its derivative is also correct at singular matrices."
                 det [] () 1 |cx, x| [cx.det(x[0])];
             "Sign (phase) and logarithm of the magnitude of the determinant."
                 slogdet [] () 2 |cx, x| cx.slogdet(x[0]);
-            "`Q` with orthonormal columns and upper triangular `R`, `A = Q R`; thin."
+            "The thin factorization `A = Q R`: `Q` with orthonormal columns and upper triangular `R`."
                 qr [] () 2 |cx, x| cx.qr(x[0]);
-            "As `qr`, with a square `Q`; that of a tall matrix has no derivative."
+            "As `qr`, with a square `Q`. For a tall matrix it has no derivative."
                 qr_complete [] () 2 |cx, x| cx.emit(crate::ops::Qr { complete: true }.into(), &[x[0]]);
             "Eigenvalues, ascending, and eigenvectors of the Hermitian part."
                 eigh [] () 2 |cx, x| cx.eigh(x[0]);
-            "Eigenvalues, ascending, of the Hermitian part; they have derivatives where they coincide, too."
+            "Eigenvalues, ascending, of the Hermitian part. They also have derivatives where they coincide."
                 eigvalsh [] () 1 |cx, x| [cx.eigvalsh(x[0])];
-            "Eigenvalues, by real part, and eigenvectors, complex."
+            "Complex eigenvalues, ordered by real part, and complex eigenvectors."
                 eig [] () 2 |cx, x| cx.eig(x[0]);
-            "Eigenvalues, by real part, complex."
+            "Complex eigenvalues, ordered by real part."
                 eigvals [] () 1 |cx, x| [cx.eigvals(x[0])];
-            "`U`, singular values (descending) and `Vᴴ`; thin."
+            "The thin decomposition: `U`, singular values (descending) and `Vᴴ`."
                 svd [] () 3 |cx, x| cx.svd(x[0]);
-            "As `svd`, with square `U` and `Vᴴ`; they have no derivative unless the matrix is square."
+            "As `svd`, with square `U` and `Vᴴ`. They have derivatives only for square matrices."
                 svd_full [] () 3 |cx, x| cx.emit(crate::ops::Svd { vectors: true, full: true }.into(), &[x[0]]);
-            "Singular values, descending; they have derivatives where they coincide, too."
+            "Singular values, descending. They also have derivatives where they coincide."
                 svdvals [] () 1 |cx, x| [cx.svdvals(x[0])];
             "The `k` largest singular values with their vectors: `U`, `s`, `Vᴴ`."
                 svd_truncated [] (k: usize) 3 |cx, x| cx.svd_truncated(x[0], &Dim::Const(k));
-            "The singular values above `rtol` times the largest, with their vectors; how many is decided when it runs."
+            "The singular values above `rtol` times the largest, with their vectors. Their number is data-dependent."
                 svd_thresholded [] (rtol: f64) 3 |cx, x| cx.svd_thresholded(x[0], Some(rtol));
-            "The nearest matrix of rank `k`."
+            "The nearest matrix of rank `k`, in the Frobenius norm."
                 low_rank_approximation [] (k: usize) 1 |cx, x| [cx.low_rank_approximation(x[0], &Dim::Const(k))];
             "The Moore-Penrose inverse."
                 pinv [] () 1 |cx, x| [cx.pinv(x[0], None)];
-            "The `x` of least norm that minimises `|A x - b|`."
+            "The minimizer `x` of `|A x - b|` with the least norm."
                 lstsq [b] () 1 |cx, x| [cx.lstsq(x[0], x[1], None)];
-            "A norm of matrices, whose axes go."
+            "A norm of matrices. The last two axes are removed."
                 matrix_norm [] (kind: MatrixNorm) 1 |cx, x| [cx.matrix_norm(x[0], kind)];
-            "`(Σ |x|^p)^(1/p)` over axes, which go; `p` may be infinite or 0."
+            "`(Σ |x|^p)^(1/p)` over axes, which are removed. `p` may be infinite or 0."
                 vector_norm [] (axes: &[usize], p: f64) 1 |cx, x| [cx.vector_norm(x[0], axes, p)];
             "The exponential of square matrices."
                 matrix_exp [] () 1 |cx, x| [cx.matrix_exp(x[0])];
-            "Square matrices to an integer power."
+            "An integer power of square matrices."
                 matrix_power [] (n: i64) 1 |cx, x| [cx.matrix_power(x[0], n)];
             "The Kronecker product."
                 kron [b] () 1 |cx, x| [cx.kron(x[0], x[1])];
-            "`f` of the Hermitian part: of each eigenvalue, the vectors kept. `f` acts on each element alone."
+            "The matrix function `f` of the Hermitian part: `f` of each eigenvalue, with the same eigenvectors. `f` must be elementwise."
                 spectral_function [] (f: impl Fn(&TracedTensor) -> TracedTensor) 1
                 |cx, x| [cx.spectral_function(x[0], |cx, w| of_each(cx, w, &f))];
             "The conjugate transpose of the last two axes."
@@ -162,7 +162,7 @@ macro_rules! functions {
     };
 }
 
-/// A closure on traced tensors, written where it is needed.
+/// The function of a closure on traced tensors.
 fn of_each(cx: &dyn Emit, w: Val, f: &dyn Fn(&TracedTensor) -> TracedTensor) -> Val {
     let start = fresh_id();
     let x = TracedTensor::input_like(cx.ty(w), cx.loc());
@@ -186,8 +186,8 @@ fn of_each(cx: &dyn Emit, w: Val, f: &dyn Fn(&TracedTensor) -> TracedTensor) -> 
 
 macro_rules! traced {
     ($($doc:literal $name:ident [$($b:ident)?] ($($p:ident: $t:ty),*) $n:tt |$cx:ident, $x:ident| $write:expr;)*) => {
-        /// Linear algebra on traced tensors. Wrong shapes are errors at once; wrong data is NaN
-        /// when the program runs.
+        /// Linear algebra on traced tensors. A wrong shape is an error of the call. Undefined
+        /// results are NaN when the program runs.
         ///
         /// ```
         /// use cotangent::{TracedTensor, linalg::TracedTensorLinalgExt};
@@ -216,7 +216,7 @@ macro_rules! traced {
 
 macro_rules! eager {
     ($($doc:literal $name:ident [$($b:ident)?] ($($p:ident: $t:ty),*) $n:tt |$cx:ident, $x:ident| $write:expr;)*) => {
-        /// Linear algebra; what has no answer is an error.
+        /// Linear algebra on eager tensors. An undefined result is an error.
         impl EagerTensor {
             $(#[doc = $doc]
             #[track_caller]
@@ -230,7 +230,7 @@ macro_rules! eager {
 
 macro_rules! backend {
     ($($doc:literal $name:ident [$($b:ident)?] ($($p:ident: $t:ty),*) $n:tt |$cx:ident, $x:ident| $write:expr;)*) => {
-        /// Linear algebra on plain tensors, at once; what has no answer is an error.
+        /// Linear algebra on plain tensors, run immediately. An undefined result is an error.
         ///
         /// ```
         /// use cotangent::{CpuBackend, Tensor, linalg::LinalgBackend};
@@ -257,7 +257,7 @@ functions!(traced);
 functions!(eager);
 functions!(backend);
 
-/// Runs what `f` writes, on tensors.
+/// Runs the operations that `f` emits, on plain tensors.
 fn at_once(
     backend: &CpuBackend,
     x: &[&Tensor],

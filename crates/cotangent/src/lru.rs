@@ -1,4 +1,4 @@
-//! [`Lru`]: a map that knows which entry was not used for longest, and how much all of them weigh.
+//! [`Lru`]: a map with the order of last use and the total weight of its entries.
 
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -10,11 +10,11 @@ struct Entry<V> {
     used: u64,
 }
 
-/// Values by key, with the order of their last use. Nothing here drops a value: what leaves the map
-/// is returned, so that callers can let go of it when they hold no lock.
+/// Values by key, with the order of their last use. The map drops no value: removed values are
+/// returned, so that callers can drop them without holding a lock.
 pub(crate) struct Lru<K, V> {
     map: FxHashMap<K, Entry<V>>,
-    /// Keys by when they were used last.
+    /// Keys by the time of their last use.
     by_use: BTreeMap<u64, K>,
     clock: u64,
     weight: usize,
@@ -41,7 +41,7 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
         self.weight
     }
 
-    /// The value under a key, which counts as used now.
+    /// The value under a key, marked as most recently used.
     pub fn get(&mut self, key: &K) -> Option<&V> {
         let e = self.map.get_mut(key)?;
         if e.used == self.clock {
@@ -55,7 +55,7 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
         Some(&e.value)
     }
 
-    /// Puts a value under a key; the one that was there is returned.
+    /// Inserts a value under a key. Returns the replaced value.
     #[must_use]
     pub fn insert(&mut self, key: K, value: V, weight: usize) -> Option<V> {
         let old = self.remove(&key);
@@ -81,7 +81,7 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
         Some(e.value)
     }
 
-    /// Takes the value out that was not used for longest.
+    /// Removes and returns the least recently used value.
     #[must_use]
     pub fn pop(&mut self) -> Option<V> {
         let (_, key) = self.by_use.pop_first()?;

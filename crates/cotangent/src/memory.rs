@@ -1,14 +1,13 @@
-//! Memory that is kept for what comes: its statistics, and the call that frees it.
+//! The buffer pool of the process: its statistics, and the call that frees it.
 
 pub use cotangent_cpu::pool::Stats as MemoryStats;
 
-/// Frees the buffers that the runtime keeps for tensors to come; how many bytes they had.
+/// Frees the unused buffers of the runtime's pool. Returns their size in bytes.
 ///
-/// All threads of the process share one pool of buffers of 32 KiB and more, which keeps at most
-/// [`MemoryStats::limit`] bytes: buffers whose sizes programs asked for, and ask for again. To free
-/// them costs the next run that would have taken them. Results, arguments and whatever else is
-/// referred to stay. [`EagerRuntime::clear_caches`](crate::EagerRuntime::clear_caches) calls this,
-/// too.
+/// All threads of the process share one pool of buffers of at least 32 KiB. It holds at most
+/// [`MemoryStats::limit`] bytes. After this call the next run allocates its buffers again. Buffers
+/// of live tensors, such as results and arguments, are not freed.
+/// [`EagerRuntime::clear_caches`](crate::EagerRuntime::clear_caches) also calls this function.
 ///
 /// ```
 /// # fn main() -> cotangent::Result<()> {
@@ -26,7 +25,7 @@ pub fn release_memory() -> usize {
     cotangent_cpu::pool::release_memory()
 }
 
-/// What the runtime keeps of memory that nobody refers to.
+/// Statistics of the runtime's pool of unused buffers.
 ///
 /// ```
 /// let kept = cotangent::memory_stats();

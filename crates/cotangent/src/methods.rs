@@ -1,8 +1,8 @@
-//! The methods that traced and eager tensors share, each written once for the core's emitter.
+//! Methods that traced and eager tensors share, each implemented once on the core's emitter.
 //!
-//! A traced tensor carries its error along, an eager one gives a `Result`; that is all the
-//! difference. What runs often and is one operation stands beside each of the two instead, without
-//! an emitter in between.
+//! A method of a traced tensor stores its error in the result. A method of an eager tensor returns
+//! a `Result`. Frequent methods with a single operation are implemented separately for each kind of
+//! tensor, without an emitter.
 
 use crate::eager::EagerTensor;
 use crate::here::here;
@@ -27,14 +27,14 @@ impl EagerTensor {
     }
 }
 
-/// Axes in the order in which reductions name them.
+/// Axes in ascending order, as reductions require.
 pub(crate) fn ascending(axes: &[usize]) -> Vec<usize> {
     let mut axes = axes.to_vec();
     axes.sort_unstable();
     axes
 }
 
-/// The methods of the tensor `$T`, which give a `$R`.
+/// The methods of the tensor `$T`, which return a `$R`.
 macro_rules! methods {
     ($T:ident, $R:ty; unary: $($unary:ident)*; binary: $($binary:ident)*; reductions: $($reduction:ident)*;
      along: $($along:ident $doc:literal),*) => {
@@ -45,7 +45,7 @@ macro_rules! methods {
                 Self::written(&[self], |cx, x| cx.$unary(x[0]))
             })*
 
-            $(#[doc = concat!("Elementwise `", stringify!($binary), "`; extents of 1 and missing leading axes repeat.")]
+            $(#[doc = concat!("Elementwise `", stringify!($binary), "`; extents of 1 and missing leading axes are broadcast.")]
             #[track_caller]
             pub fn $binary(&self, y: &$T) -> $R {
                 Self::written(&[self, y], |cx, x| {
@@ -54,7 +54,7 @@ macro_rules! methods {
                 })
             })*
 
-            $(#[doc = concat!("`", stringify!($reduction), "` over axes, in any order, which go.")]
+            $(#[doc = concat!("`", stringify!($reduction), "` over axes, in any order. They are removed.")]
             #[track_caller]
             pub fn $reduction(&self, axes: &[usize]) -> $R {
                 Self::written(&[self], |cx, x| cx.$reduction(x[0], &ascending(axes)))
@@ -66,7 +66,7 @@ macro_rules! methods {
                 Self::written(&[self], |cx, x| cx.$along(x[0], axis))
             })*
 
-            /// Where `x == y`, as booleans; shapes are aligned as NumPy aligns them.
+            /// Elementwise `x == y`, as booleans. Shapes are broadcast by NumPy's rule.
             #[track_caller]
             pub fn equal(&self, y: &$T) -> $R {
                 Self::written(&[self, y], |cx, x| {
@@ -75,7 +75,7 @@ macro_rules! methods {
                 })
             }
 
-            /// Where `x != y`, as booleans; shapes are aligned as NumPy aligns them.
+            /// Elementwise `x != y`, as booleans. Shapes are broadcast by NumPy's rule.
             #[track_caller]
             pub fn not_equal(&self, y: &$T) -> $R {
                 Self::written(&[self, y], |cx, x| {
@@ -84,8 +84,8 @@ macro_rules! methods {
                 })
             }
 
-            /// Elements of `yes` where this boolean tensor holds, of `no` elsewhere; shapes are
-            /// aligned as NumPy aligns them.
+            /// Elements of `yes` where this boolean tensor holds, of `no` elsewhere. Shapes are
+            /// broadcast by NumPy's rule.
             #[track_caller]
             pub fn select(&self, yes: &$T, no: &$T) -> $R {
                 Self::written(&[self, yes, no], |cx, x| {
@@ -100,32 +100,34 @@ macro_rules! methods {
                 })
             }
 
-            /// The variance over axes, which go; `ddof` is subtracted from the number of elements.
+            /// The variance over axes, which are removed. `ddof` is subtracted from the number of
+            /// elements.
             #[track_caller]
             pub fn var(&self, axes: &[usize], ddof: f64) -> $R {
                 Self::written(&[self], |cx, x| cx.var(x[0], &ascending(axes), ddof))
             }
 
-            /// The standard deviation over axes, which go.
+            /// The standard deviation over axes, which are removed. `ddof` is subtracted from the
+            /// number of elements.
             #[track_caller]
             pub fn std(&self, axes: &[usize], ddof: f64) -> $R {
                 Self::written(&[self], |cx, x| cx.std(x[0], &ascending(axes), ddof))
             }
 
             /// The cross-entropy of logits and labels (probabilities or classes) along an axis,
-            /// which goes.
+            /// which is removed.
             #[track_caller]
             pub fn cross_entropy(&self, labels: &$T, axis: usize) -> $R {
                 Self::written(&[self, labels], |cx, x| cx.cross_entropy(x[0], x[1], axis))
             }
 
-            /// Normalised to mean 0 and variance 1 over axes.
+            /// The elements normalized to mean 0 and variance 1 over axes.
             #[track_caller]
             pub fn layer_norm(&self, axes: &[usize], eps: f64) -> $R {
                 Self::written(&[self], |cx, x| cx.layer_norm(x[0], None, None, &ascending(axes), eps))
             }
 
-            /// Every element to a power.
+            /// Elementwise power with a constant exponent.
             #[track_caller]
             pub fn powf(&self, c: f64) -> $R {
                 Self::written(&[self], |cx, x| cx.pow_by(x[0], c))
@@ -140,7 +142,7 @@ macro_rules! methods {
                 })
             }
 
-            /// A tensor of this one's type with a number everywhere.
+            /// A tensor of the same type and shape with one value in every element.
             #[track_caller]
             pub fn full_like(&self, value: f64) -> $R {
                 Self::written(&[self], |cx, x| cx.full_like(x[0], value))
@@ -158,44 +160,44 @@ macro_rules! methods {
                 Self::written(&[self], |cx, x| cx.slice_axis(x[0], axis, start, limit))
             }
 
-            /// Element `i` along one axis, which goes.
+            /// Element `i` along one axis, which is removed.
             #[track_caller]
             pub fn index_axis(&self, axis: usize, i: usize) -> $R {
                 Self::written(&[self], |cx, x| cx.index_axis(x[0], axis, i))
             }
 
-            /// The elements at `indices` along an axis; `bounds` says what becomes of an index that
-            /// is out of range.
+            /// The elements at `indices` along an axis. `bounds` specifies the result for an index
+            /// out of range.
             #[track_caller]
             pub fn take(&self, indices: &$T, axis: usize, bounds: Bounds) -> $R {
                 Self::written(&[self, indices], |cx, x| cx.take(x[0], x[1], axis, bounds))
             }
 
-            /// Axes in reverse order of their elements.
+            /// The elements in reverse order along axes.
             #[track_caller]
             pub fn reverse(&self, axes: &[usize]) -> $R {
                 Self::written(&[self], |cx, x| cx.reverse(x[0], axes))
             }
 
-            /// Tensors of one shape along a new axis.
+            /// Tensors of one shape, stacked along a new axis.
             #[track_caller]
             pub fn stack(parts: &[&$T], axis: usize) -> $R {
                 Self::written(parts, |cx, x| cx.stack(x, axis))
             }
 
-            /// Sorted along an axis; equal elements keep their order.
+            /// The elements sorted along an axis. The sort is stable.
             #[track_caller]
             pub fn sort(&self, axis: usize, descending: bool) -> $R {
                 Self::written(&[self], |cx, x| cx.sort(x[0], axis, descending))
             }
 
-            /// Running sums along an axis.
+            /// Cumulative sums along an axis.
             #[track_caller]
             pub fn cumsum(&self, axis: usize) -> $R {
                 Self::written(&[self], |cx, x| cx.cumulative(Running::Sum, x[0], axis))
             }
 
-            /// Running products along an axis.
+            /// Cumulative products along an axis.
             #[track_caller]
             pub fn cumprod(&self, axis: usize) -> $R {
                 Self::written(&[self], |cx, x| cx.cumulative(Running::Prod, x[0], axis))
@@ -204,7 +206,7 @@ macro_rules! methods {
     };
 }
 
-/// The same rows for both.
+/// Instantiates the table for both kinds of tensors.
 macro_rules! both {
     ($($rows:tt)*) => {
         methods! { TracedTensor, TracedTensor; $($rows)* }
@@ -218,9 +220,9 @@ both! {
     binary: and or xor shift_left shift_right_logical shift_right_arithmetic logaddexp;
     reductions: reduce_any reduce_all reduce_and reduce_or reduce_xor mean norm logsumexp;
     along:
-        softmax "`exp(x) / sum(exp(x))` along an axis, stable to every order.",
-        log_softmax "`x - logsumexp(x)` along an axis, stable to every order.",
-        median "The median along an axis, which goes; the mean of the two middle elements of an even number.",
-        argmax "The index of the first maximum along an axis, which goes.",
-        argmin "The index of the first minimum along an axis, which goes."
+        softmax "`exp(x) / sum(exp(x))` along an axis, without overflow in derivatives of any order.",
+        log_softmax "`x - logsumexp(x)` along an axis, without overflow in derivatives of any order.",
+        median "The median along an axis, which is removed. For an even count it is the mean of the two middle elements.",
+        argmax "The index of the first maximum along an axis, which is removed.",
+        argmin "The index of the first minimum along an axis, which is removed."
 }

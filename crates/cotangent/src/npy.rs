@@ -1,9 +1,9 @@
 //! `.npy`: one array in NumPy's format, versions 1 to 3.
 //!
 //! A header (a Python dictionary of element type, order and shape) and the elements. Big-endian
-//! files are converted when read, column-major ones as well where the result is an [`Array`]; files
-//! are written little-endian and row-major. NumPy has no `bfloat16`: it is written as raw two-byte
-//! elements (`V2`), as other libraries do, and read back from them.
+//! files are converted when read, and column-major ones if the result is an [`Array`]. Files are
+//! written little-endian, and row-major unless the tensor is column-major. NumPy has no `bfloat16`:
+//! it is written as raw two-byte elements (`V2`), as other libraries do, and read back from them.
 //!
 //! ```
 //! use cotangent::{Array, npy};
@@ -18,7 +18,7 @@ use cotangent_core::array::numel;
 use cotangent_core::{Array, C64, C128, Code, DType, Data, Element, Error, Result, bf16, f16};
 use std::io::{self, Read, Write};
 
-/// How a file starts.
+/// Magic bytes at the start of a file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
 fn bad(what: impl Into<String>) -> Error {
@@ -98,7 +98,7 @@ fn header(dtype: DType, extents: &[usize], column_major: bool) -> Vec<u8> {
     .concat()
 }
 
-/// Bytes that are converted at a time: what passes beside an array that is read or written.
+/// Size of the conversion buffer, in bytes, used in addition to the array that is read or written.
 const CHUNK: usize = 1 << 14;
 
 /// Writes elements, little-endian.
@@ -146,7 +146,7 @@ pub(crate) fn write_elements(data: &Data, out: &mut dyn Write) -> io::Result<()>
     }
 }
 
-/// The shape, the elements in the order of the file, and whether that is column-major.
+/// Shape, elements in the order of the file, and whether this order is column-major.
 pub(crate) type Parts = (Vec<usize>, Data, bool);
 
 /// Reads the bytes of a `.npy` file. Nothing is allocated beyond the size of the input.
@@ -154,7 +154,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Array> {
     array(read_from(&mut &bytes[..], bytes.len() as u64)?)
 }
 
-/// The array of what was read, row-major.
+/// The row-major array of a file's contents.
 pub(crate) fn array((shape, data, column_major): Parts) -> Result<Array> {
     if !column_major {
         return Array::from_data(shape, data);
@@ -166,7 +166,7 @@ pub(crate) fn array((shape, data, column_major): Parts) -> Result<Array> {
         .into_array()
 }
 
-/// Reads the whole of a `.npy` file of this size.
+/// Reads a `.npy` file of this size, in bytes, to its end.
 pub(crate) fn read_from(from: &mut dyn Read, size: u64) -> Result<Parts> {
     let (h, taken) = read_header(from)?;
     let n = numel(&h.shape).ok_or_else(|| bad(format!("the shape {:?} is too large", h.shape)))?;
@@ -181,7 +181,7 @@ pub(crate) fn read_from(from: &mut dyn Read, size: u64) -> Result<Parts> {
         )));
     }
     let data = read_elements(h.dtype, n, h.big_endian, from)?;
-    // The end is where archives compare checksums.
+    // Archives verify checksums at the end of a member.
     if from.read(&mut [0]).map_err(unread)? != 0 {
         return Err(bad("it goes on after its elements"));
     }
@@ -196,9 +196,9 @@ fn unread(e: io::Error) -> Error {
     }
 }
 
-/// Reads a header; with it the number of bytes up to the elements.
+/// Reads a header. Also returns its length: the number of bytes before the elements.
 pub(crate) fn read_header(from: &mut dyn Read) -> Result<(Header, u64)> {
-    /// No header of an array is this long.
+    /// Maximum length of a header, in bytes, against malformed files.
     const LONGEST: usize = 1 << 16;
     let short = |e: io::Error| match e.kind() {
         io::ErrorKind::UnexpectedEof => bad("it ends in the header"),
@@ -272,7 +272,7 @@ pub(crate) fn read_elements(
     }
     fn halves<const N: usize, const M: usize>(c: [u8; M], big: bool) -> [[u8; N]; 2] {
         let half = |at: usize| -> [u8; N] { c[at..at + N].try_into().expect("half of it") };
-        // Reversed as a whole, the parts have changed places.
+        // The bytes were reversed as a whole, so the two halves are exchanged.
         if big {
             [half(N), half(0)]
         } else {

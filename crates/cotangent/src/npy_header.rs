@@ -1,7 +1,7 @@
 //! The header of a `.npy` file: a Python dictionary of three entries, each once, in any order.
 //!
-//! Read as a dictionary and not searched for keys, so that what NumPy refuses is refused, and what
-//! says something twice is.
+//! It is parsed as a dictionary, not searched for keys, so that headers that NumPy rejects and
+//! duplicate keys are errors.
 
 use cotangent_core::DType;
 
@@ -10,7 +10,7 @@ type Parsed<T> = Result<T, String>;
 /// Characters of a header.
 struct Text<'a>(&'a str);
 
-/// What a header says.
+/// The entries of a header.
 #[derive(Debug)]
 pub(crate) struct Header {
     pub dtype: DType,
@@ -89,7 +89,7 @@ impl<'a> Text<'a> {
             .map_or("its end".into(), |c| format!("`{}`", c.escape_debug()))
     }
 
-    /// The word or the number here, possibly empty.
+    /// The word or number at the current position, possibly empty.
     fn word(&mut self) -> &'a str {
         self.eat(' ');
         let end = self
@@ -160,7 +160,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// `(2, 3)`, `(2,)`, `()`; a number in parentheses is no tuple.
+    /// Parses a tuple: `(2, 3)`, `(2,)`, `()`. A number in parentheses is not a tuple.
     fn tuple(&mut self) -> Parsed<Vec<usize>> {
         if !self.eat('(') {
             return Err(format!(
@@ -174,7 +174,7 @@ impl<'a> Text<'a> {
                 return Err("the shape needs `,` between its extents".into());
             }
             let word = self.word();
-            // Python 2 wrote an `L` after long integers, and takes no zeros before a number.
+            // Python 2 writes an `L` after long integers. Leading zeros are not allowed.
             let digits = word.strip_suffix('L').unwrap_or(word);
             let plain = digits.bytes().all(|b| b.is_ascii_digit())
                 && (digits.len() < 2 || !digits.starts_with('0'));
@@ -211,8 +211,8 @@ mod tests {
         assert!(parse(&GOOD.replace("2, 3", "")).unwrap().shape.is_empty());
     }
 
-    /// With one character deleted, doubled or replaced, a header either says the same or is
-    /// refused, or its shape or type is another one that is well formed.
+    /// With one character deleted, doubled or replaced, a header is either an error or well formed,
+    /// possibly with another shape or type.
     #[test]
     fn a_slip_anywhere_is_seen() {
         let mut refused = 0;

@@ -1,4 +1,4 @@
-//! `.npz`: several named arrays, a zip archive of `.npy` files, as `numpy.savez` writes them.
+//! `.npz`: several named arrays in a zip archive of `.npy` files, the format of `numpy.savez`.
 //!
 //! ```
 //! use cotangent::{Array, npz};
@@ -30,15 +30,15 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 /// ```
 pub type Arrays = Vec<(String, Array)>;
 
-/// An archive may not unpack to more than this many bytes (8 GiB): a small file could claim
-/// anything.
+/// Maximum unpacked size of an archive, in bytes (8 GiB), against small files that claim a huge
+/// size.
 const MAX_BYTES: u64 = 8 << 30;
 
 fn bad(e: impl std::fmt::Display) -> Error {
     Error::new(Code::Input, format!("not a readable .npz archive: {e}"))
 }
 
-/// An open archive: its arrays are read when they are asked for.
+/// An open archive. An array is read when it is requested.
 ///
 /// ```
 /// use cotangent::{Array, npz};
@@ -61,7 +61,7 @@ impl Archive {
     /// Opens a file.
     ///
     /// # Errors
-    /// It cannot be read, is no archive, or has two members of one name.
+    /// The file cannot be read, is no archive, or has two members with one name.
     pub fn open(path: impl AsRef<Path>) -> Result<Archive> {
         let path = path.as_ref();
         let file = path.display().to_string();
@@ -95,10 +95,10 @@ impl Archive {
         self.members.by_name.contains_key(name)
     }
 
-    /// The array of this name; `None` if there is none. Other members are not read.
+    /// Reads the array of this name; `None` if there is none. Other members are not read.
     ///
     /// # Errors
-    /// The member is not a readable array, or there is no memory for it.
+    /// The member is not a readable array, or memory is exhausted.
     pub fn read(&mut self, name: &str) -> Result<Option<Array>> {
         self.members.named(name).map_err(|e| e.in_file(&self.file))
     }
@@ -116,9 +116,9 @@ struct Members<R> {
     zip: ZipArchive<R>,
     /// Names of arrays and the numbers of their members.
     names: Vec<(String, usize)>,
-    /// Their places among these.
+    /// Index of each name in the list.
     by_name: FxHashMap<String, usize>,
-    /// How many bytes may still be unpacked.
+    /// Remaining number of bytes that may be unpacked.
     left: u64,
 }
 
@@ -191,7 +191,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Arrays> {
     Members::open(Cursor::new(bytes))?.all()
 }
 
-/// No two arrays have one name.
+/// Checks that no two arrays have one name.
 pub(crate) fn distinct<T>(arrays: &[(String, T)]) -> Result<()> {
     let mut names: Vec<&str> = arrays.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
@@ -204,7 +204,7 @@ pub(crate) fn distinct<T>(arrays: &[(String, T)]) -> Result<()> {
     }
 }
 
-/// The bytes of an archive, uncompressed as `numpy.savez` writes it.
+/// The bytes of an uncompressed archive, as `numpy.savez` writes it.
 pub fn to_bytes(arrays: &[(String, Array)]) -> Result<Vec<u8>> {
     distinct(arrays)?;
     let mut out = Memory::default();
@@ -244,7 +244,7 @@ pub fn write(path: impl AsRef<Path>, arrays: &[(String, Array)]) -> Result<()> {
     })
 }
 
-/// Reads a file, elements in the order in which they are in it.
+/// Reads a file, with the elements in the order of the file.
 pub(crate) fn read_parts(path: &Path) -> Result<Vec<(String, Parts)>> {
     let Archive { mut members, file } = Archive::open(path)?;
     let all = (0..members.names.len()).map(|i| Ok((members.names[i].0.clone(), members.parts(i)?)));
@@ -252,7 +252,7 @@ pub(crate) fn read_parts(path: &Path) -> Result<Vec<(String, Parts)>> {
         .map_err(|e: Error| e.in_file(&file))
 }
 
-/// Writes a file, elements in the order in which they are given.
+/// Writes a file, with the elements in the given order.
 pub(crate) fn write_parts(path: &Path, arrays: &[(String, Parts)]) -> Result<()> {
     distinct(arrays)?;
     files::write_with(path, &mut |out| write_to(arrays, out, npy::write_parts))

@@ -1,4 +1,4 @@
-//! [`Program`]: functions read from text, ours or StableHLO, to be run, called and differentiated like any other.
+//! [`Program`]: functions that are read from tgraph or StableHLO text, and run, called and differentiated.
 
 use crate::ad::{Numerics, Policy};
 use crate::here::here;
@@ -34,7 +34,7 @@ pub struct Program {
     notes: Vec<String>,
 }
 
-/// What was read. A function is derived, or lowered, when it is asked for the first time.
+/// The parsed text. A function is derived or lowered on its first use.
 #[derive(Debug)]
 enum Origin {
     StableHlo(cotangent_stablehlo::Module),
@@ -50,14 +50,14 @@ impl Program {
     /// Reads StableHLO text, as JAX and PyTorch print it.
     ///
     /// # Errors
-    /// The text does not follow the grammar, or its main function reaches an operation that is not
-    /// supported: then the message names it, with line and column.
+    /// The text does not follow the grammar, or its main function reaches an unsupported operation.
+    /// The message names the operation, with line and column.
     pub fn from_stablehlo(text: &str) -> Result<Program> {
         Program::stablehlo(text, None)
     }
 
-    /// Reads text in the form of this library. What its directives ask for is derived when it is
-    /// asked for ([`function`](Self::function)).
+    /// Reads tgraph text. Functions of directives are derived on their first use
+    /// ([`function`](Self::function)).
     ///
     /// # Errors
     /// As [`text::Program::parse`].
@@ -65,8 +65,8 @@ impl Program {
         Program::tgraph(text, None)
     }
 
-    /// Reads either: `.mlir` files and texts with StableHLO in them are StableHLO. `file` is what
-    /// messages call it.
+    /// Reads either form: `.mlir` files and texts that contain StableHLO are StableHLO. `file` is
+    /// the file name in messages.
     pub fn parse(text: &str, file: Option<&str>) -> Result<Program> {
         if is_stablehlo(text, file) {
             Program::stablehlo(text, file)
@@ -129,8 +129,8 @@ impl Program {
         })
     }
 
-    /// The arithmetic of derivatives that the text asks for: `tgraph.numerics` at its head, or
-    /// `cotangent.numerics` of a StableHLO module. Where it says nothing, [`Numerics::TGRAPH`] and
+    /// The arithmetic of derivatives that the text specifies: `tgraph.numerics` at its head, or
+    /// `cotangent.numerics` of a StableHLO module. The defaults are [`Numerics::TGRAPH`] and
     /// [`Numerics::STABLEHLO`].
     ///
     /// ```
@@ -151,8 +151,8 @@ impl Program {
         self.numerics
     }
 
-    /// The program with other arithmetic of derivatives than its text asks for, in its directives
-    /// too; attributes of a directive still hold.
+    /// The program with another arithmetic of derivatives than its text specifies, also in its
+    /// directives. Attributes of a directive take precedence.
     ///
     /// ```
     /// use cotangent::{Array, Program, ad::{self, Numerics}};
@@ -178,8 +178,8 @@ impl Program {
         if self.numerics == numerics {
             return self;
         }
-        // Directives are derived again. The text has been read before; what cannot be derived now
-        // is an error of the functions.
+        // Directives are derived again. The text is known to parse; a derivative that does not
+        // exist is an error of `function`.
         match Program::tgraph_over(&self.source, self.file.as_deref(), numerics.into()) {
             Ok(program) => program,
             Err(e) => {
@@ -199,7 +199,7 @@ impl Program {
     }
 
     /// The context of derivatives: the rules of the operations, and the arithmetic that the text
-    /// asks for ([`numerics`](Self::numerics)).
+    /// specifies ([`numerics`](Self::numerics)).
     pub fn context(&self) -> Result<AdContext> {
         AdContext::builder().with_numerics(self.numerics).build()
     }
@@ -209,8 +209,7 @@ impl Program {
         &self.main
     }
 
-    /// What was left out of the text, for people to read: host callbacks whose results nobody
-    /// needs.
+    /// Notes on omitted parts of the text: host callbacks whose results are unused.
     ///
     /// ```
     /// let text = r#"func.func @main(%x: tensor<f64>) -> tensor<f64> {
@@ -239,7 +238,7 @@ impl Program {
     /// The function of this name.
     ///
     /// # Errors
-    /// There is none, it reaches an operation that is not supported, or a directive asks for a
+    /// There is no such function, it reaches an unsupported operation, or a directive specifies a
     /// derivative that does not exist.
     pub fn function(&self, name: &str) -> Result<Arc<Function>> {
         let found = match &*self.origin {
@@ -286,10 +285,10 @@ impl Program {
         }
     }
 
-    /// The functions that others may call, the main one first.
+    /// The public functions, the main one first.
     ///
     /// # Errors
-    /// One of them reaches an operation that is not supported, or a derivative does not exist.
+    /// A function reaches an unsupported operation, or a derivative does not exist.
     pub fn public(&self) -> Result<Vec<Arc<Function>>> {
         let all = match &*self.origin {
             Origin::StableHlo(module) => {
@@ -301,7 +300,7 @@ impl Program {
             Origin::Tgraph {
                 broken: Some(e), ..
             } => return Err(e.clone()),
-            // One after the other, each from those before it.
+            // Derived in this order, because a function may depend on earlier ones.
             Origin::Tgraph { program, .. } => {
                 let all = program.derive(&AdContext::default())?;
                 all.marked().filter(|m| m.1).map(|m| m.0.clone()).collect()
@@ -331,7 +330,7 @@ impl Program {
         self.stablehlo_of(&self.public()?)
     }
 
-    /// Some of the functions as StableHLO text, the first one being its main function.
+    /// The named functions as StableHLO text; the first one is the main function.
     ///
     /// # Errors
     /// As [`to_stablehlo`](Self::to_stablehlo).
@@ -339,13 +338,12 @@ impl Program {
         cotangent_stablehlo::write_with(functions, self.numerics).map_err(|e| self.locate(e))
     }
 
-    /// The public functions in the text form of this library.
+    /// The public functions as tgraph text.
     pub fn to_tgraph(&self) -> Result<String> {
         self.tgraph_of(self.public()?)
     }
 
-    /// Some of the functions in the text form of this library, the first one being its main
-    /// function.
+    /// The named functions as tgraph text; the first one is the main function.
     ///
     /// # Errors
     /// Two of them have one name.
@@ -360,7 +358,7 @@ impl Program {
         crate::run(&self.main, args).map_err(|e| self.locate(e))
     }
 
-    /// Writes the main function where traced tensors are: a step of a larger program, which
+    /// Emits the main function into the trace of the operands, as a part of a larger program, which
     /// closures may differentiate, batch and compile.
     #[track_caller]
     pub fn call(&self, x: &[TracedTensor]) -> Result<Vec<TracedTensor>> {
@@ -375,13 +373,13 @@ impl Program {
         )
     }
 
-    /// Adds the file and the line of the text to an error whose place is in it.
+    /// Adds the file and the line of the text to an error with a position in the text.
     pub fn locate(&self, e: Error) -> Error {
         text::locate(e, &self.source, self.file.as_deref())
     }
 }
 
-/// Whether a text is StableHLO: by the name of its file, else by what stands in it.
+/// Whether a text is StableHLO: by the extension of its file, otherwise by its contents.
 ///
 /// ```
 /// use cotangent::program::is_stablehlo;

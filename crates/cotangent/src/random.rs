@@ -1,12 +1,10 @@
-//! Random numbers as functions of keys, for traced and eager tensors: those of JAX's default
-//! generator.
+//! Random numbers as functions of keys, for traced and eager tensors, by JAX's default generator.
 //!
-//! Keys, bits, integers and uniform numbers are JAX's to the bit. What is a function of them
-//! (normal, truncated normal, exponential and Gumbel numbers) may differ from JAX in the last
-//! places.
+//! Keys, bits, integers and uniform numbers are bit-identical to JAX. Functions of them (normal,
+//! truncated normal, exponential and Gumbel numbers) may differ from JAX in the last bits.
 //!
 //! A key is a tensor `u32[2]`. The same key gives the same numbers, on every machine and for every
-//! number of threads; for other numbers, [`split`] it or [`fold_in`] a count. Samples are
+//! number of threads; for independent numbers, [`split`] it or [`fold_in`] a count. Samples are
 //! differentiable in the parameters of their distribution, with the randomness held fixed; keys
 //! have no derivative.
 //!
@@ -38,7 +36,7 @@ fn dims(shape: &[usize]) -> Vec<Dim> {
 /// `n` keys that are independent of each other and of this one.
 #[track_caller]
 pub fn split<T: Write>(key: &T, n: usize) -> Result<Vec<T>, T::Error> {
-    // Each is a tensor of its own.
+    // Each key is a separate tensor.
     const MOST: usize = 1 << 20;
     T::write(&[key], |cx, x| {
         if n > MOST {
@@ -53,7 +51,7 @@ pub fn split<T: Write>(key: &T, n: usize) -> Result<Vec<T>, T::Error> {
     })
 }
 
-/// The key for a number under this one: of a step, a layer, an element.
+/// A key derived from this one and a number, such as the index of a step, a layer or an element.
 #[track_caller]
 pub fn fold_in<T: Write>(key: &T, number: u32) -> Result<T, T::Error> {
     T::write_one(&[key], |cx, x| {
@@ -132,7 +130,7 @@ pub fn bernoulli<T: Write>(key: &T, shape: &[usize], p: &T) -> Result<T, T::Erro
     })
 }
 
-/// Classes along an axis of `logits`, which goes, with probability `softmax(logits)`.
+/// Classes along an axis of `logits`, which is removed, with probabilities `softmax(logits)`.
 #[track_caller]
 pub fn categorical<T: Write>(key: &T, logits: &T, axis: usize) -> Result<T, T::Error> {
     T::write_one(&[key, logits], |cx, x| {
@@ -140,7 +138,7 @@ pub fn categorical<T: Write>(key: &T, logits: &T, axis: usize) -> Result<T, T::E
     })
 }
 
-/// Integers in `[lo, hi)`, of this type; an error if it does not have them all.
+/// Integers in `[lo, hi)` of this type. An error if a bound is out of the type's range.
 #[track_caller]
 pub fn randint<T: Write>(
     key: &T,
@@ -150,8 +148,8 @@ pub fn randint<T: Write>(
     dtype: DType,
 ) -> Result<T, T::Error> {
     T::write_one(&[key], |cx, x| {
-        // Those of fewer bits are drawn with more, so that the bound one above the greatest number
-        // is one as well.
+        // Integers of fewer bits are drawn in a wider type, in which the exclusive bound is
+        // representable.
         let narrow = dtype.is_int() && dtype.bits() < 32;
         let drawn = if narrow { DType::I32 } else { dtype };
         if dtype.is_int() {
@@ -172,13 +170,14 @@ pub fn randint<T: Write>(
     })
 }
 
-/// `x` with its parts along an axis in random order.
+/// The slices of `x` along an axis, in random order.
 #[track_caller]
 pub fn permutation<T: Write>(key: &T, x: &T, axis: usize) -> Result<T, T::Error> {
     T::write_one(&[key, x], |cx, v| cx.random_permutation(v[0], v[1], axis))
 }
 
-/// `x / (1 - rate)`, or 0 with probability `rate` (between 0 and 1), each element for itself.
+/// `x / (1 - rate)`, or 0 with probability `rate` (between 0 and 1), independently for each
+/// element.
 #[track_caller]
 pub fn dropout<T: Write>(key: &T, x: &T, rate: f64) -> Result<T, T::Error> {
     T::write_one(&[key, x], |cx, v| cx.random_dropout(v[0], v[1], rate))

@@ -1,4 +1,4 @@
-//! Programs from traced tensors: writing, compiling, running.
+//! Programs of traced tensors: tracing, compilation and execution.
 
 pub use crate::eager::ExtensionCacheKey;
 pub use crate::traced::{CacheStats, GraphCompiler, GraphExecutor, GraphProgram, TracedTensor};

@@ -1,4 +1,4 @@
-//! `.safetensors`: several named arrays, as machine-learning libraries exchange weights.
+//! `.safetensors`: several named arrays, a format for the weights of machine-learning models.
 //!
 //! Arrays are row-major and little-endian. The format has no `c128`.
 //!
@@ -76,7 +76,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Arrays> {
     Ok(out)
 }
 
-/// The bytes of a file; an error for complex numbers in double precision.
+/// The bytes of a file. An error for complex numbers in double precision.
 pub fn to_bytes(arrays: &[(String, Array)]) -> Result<Vec<u8>> {
     distinct(arrays)?;
     let mut raw = Vec::with_capacity(arrays.len());

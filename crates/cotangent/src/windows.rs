@@ -22,8 +22,8 @@ pub fn convolution<T: Write>(x: &T, w: &T, spec: &ConvolutionSpec) -> Result<T, 
     T::write_one(&[x, w], |cx, v| cx.convolution(v[0], v[1], spec))
 }
 
-/// A reduction over windows of `size`, `stride` apart, over every axis of `x`; `padding` (none if
-/// it is empty) adds elements that do not count.
+/// A reduction over windows of `size` elements with steps of `stride`, per axis of `x`. `padding`
+/// (none if it is empty) adds neutral elements.
 #[track_caller]
 pub fn reduce_window<T: Write>(
     x: &T,

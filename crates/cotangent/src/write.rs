@@ -1,11 +1,11 @@
-//! [`Write`]: tensors through which functions are written, traced and eager ones alike.
+//! [`Write`]: the trait of traced and eager tensors whose operations are emitted.
 
 use crate::here::here;
 use crate::traced::record;
 use crate::{EagerTensor, Emit, TracedTensor, Val};
 
-/// A tensor whose operations are written through the core's emitter; functions over it serve traced
-/// and eager programs.
+/// A tensor whose operations go through the core's emitter. Generic functions over it serve traced
+/// and eager tensors.
 ///
 /// ```
 /// use cotangent::{EagerRuntime, Tensor, TracedTensor, Write};
@@ -19,17 +19,17 @@ use crate::{EagerTensor, Emit, TracedTensor, Val};
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 pub trait Write: Sized {
-    /// What goes wrong.
+    /// The error of an operation.
     type Error: std::fmt::Debug;
 
-    /// What `f` writes for these operands, of which there is at least one.
+    /// Returns the results that `f` emits for these operands. An error if there is no operand.
     #[track_caller]
     fn write(
         x: &[&Self],
         f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
     ) -> Result<Vec<Self>, Self::Error>;
 
-    /// As [`write`](Self::write), for one result.
+    /// As [`write`](Self::write), with one result.
     #[track_caller]
     fn write_one(
         x: &[&Self],

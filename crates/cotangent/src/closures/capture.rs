@@ -1,9 +1,9 @@
-//! A closure becomes a closed function: fresh placeholders go in, what comes out is cut from the
-//! trace.
+//! Conversion of a closure to a closed function: it is called on fresh placeholders, and the
+//! function is extracted from the trace of its results.
 //!
-//! Tensors that the closure captured are older than the call, so they are where the cut ends: they
-//! become further operands, and a transform of the closure is linear in the size of the closure,
-//! not of what its captures come from.
+//! Tensors that the closure captured are older than the call, so the extraction stops at them. They
+//! become further operands. A transform of the closure is therefore linear in the size of the
+//! closure, whatever computed its captures.
 
 use super::tree::{Returns, Tree, leaves, owned};
 use crate::traced::{Orders, Trace, fresh_id, record_in};
@@ -11,12 +11,12 @@ use crate::{Emit, Function, Loc, Result, TracedTensor, Type, Val};
 use cotangent_core::transform::{AdContext, Numerics, RuleSet, Session};
 use std::cell::RefCell;
 
-/// A closure that was called once on placeholders.
+/// The trace of a closure that was called once on placeholders.
 pub(super) struct Closed<B> {
     name: &'static str,
     start: u64,
     inputs: Vec<TracedTensor>,
-    /// What it returned, of placeholders.
+    /// The tree that it returned, computed from placeholders.
     pub out: B,
 }
 
@@ -53,15 +53,15 @@ impl<B: Tree> Closed<B> {
         Closed::call(name, loc, x, &types(x)?, f)
     }
 
-    /// The function of its arguments, then of what it captured; and the captures.
+    /// The function of its arguments followed by its captures; and the captures.
     pub fn function(&self) -> Result<(Function, Vec<TracedTensor>)> {
         let mut trace = Trace::cut(self.name, &self.inputs, &leaves(&self.out), &[], self.start)?;
         let captures = trace.params.split_off(self.inputs.len());
         Ok((trace.function, captures))
     }
 
-    /// In which order its results are listed, for those of its arguments and then of what it
-    /// captured.
+    /// The memory orders of its results, given the orders of its arguments and then of its
+    /// captures.
     pub fn orders(&self, captures: &[TracedTensor]) -> Orders {
         Orders::of(&leaves(&self.out), &[&self.inputs, captures].concat())
     }
@@ -71,7 +71,7 @@ impl<B: Tree> Closed<B> {
         Ok(self.function()?.1)
     }
 
-    /// The function of these tensors, which hold all captures, then of its arguments.
+    /// The function of these tensors, which include all captures, followed by its arguments.
     pub fn after(&self, first: &[TracedTensor]) -> Result<Function> {
         let params = [first, &self.inputs].concat();
         Ok(Trace::cut(self.name, &params, &leaves(&self.out), &[], self.start)?.function)
@@ -91,7 +91,7 @@ pub(super) fn types<T: Tree>(t: &T) -> Result<Vec<Type>> {
     leaves(t).into_iter().map(TracedTensor::ty).collect()
 }
 
-/// Writes with the rules in force.
+/// Emits with the rules in force.
 pub(super) fn write(
     loc: Loc,
     x: &[TracedTensor],
@@ -105,7 +105,7 @@ thread_local! {
     static CONTEXT: RefCell<AdContext> = RefCell::default();
 }
 
-/// Puts back the context that was there before, also when the scope panics.
+/// Restores the previous context, also when the scope panics.
 struct Restored(Option<AdContext>);
 
 impl Drop for Restored {
@@ -121,15 +121,13 @@ fn scoped<T>(context: AdContext, f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// Calls `f`, in which transforms of closures use these rules too, before those of the operations.
-/// A transform happens when the closure that it returns is called: call that inside.
+/// Calls `f`. Inside it, transforms of closures use these rules before those of the operations. A
+/// transform happens when the closure that it returns is called, so call that closure inside `f`.
 ///
 /// ```
-/// use cotangent::transform::{Lin, Lv, Rule, RuleSet};
-/// use cotangent::{Op, Result, TracedTensor, Val, closures::{grad, with_rules}, primitive::Linearized};
-/// /// A derivative of the sine that is cut off.
-/// struct Gentle;
-/// impl Rule for Gentle {
+/// use cotangent::transform::{Lin, Lv, Rule, RuleSet}; use cotangent::{Op, Result, TracedTensor,
+/// Val, closures::{grad, with_rules}, primitive::Linearized}; /// A constant in place of the
+/// derivative of the sine. struct Gentle; impl Rule for Gentle {
 ///     fn linearize(&self, op: &Op, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Option<Result<Linearized>> {
 ///         let (y, half) = (cx.op(op.clone(), x), cx.full_like(x[0], 0.5));
 ///         Some(Ok(cx.one(y, t[0].map(|t| cx.scale(half, t)))))
@@ -144,8 +142,8 @@ pub fn with_rules<T>(rules: RuleSet, f: impl FnOnce() -> T) -> T {
     scoped(CONTEXT.with_borrow(|c| c.with_rules(rules)), f)
 }
 
-/// Calls `f`, in which transforms of closures use this arithmetic. A transform happens when the
-/// closure that it returns is called: call that inside.
+/// Calls `f`. Inside it, transforms of closures use this arithmetic. A transform happens when the
+/// closure that it returns is called, so call that closure inside `f`.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, with_numerics}, transform::Numerics};
@@ -166,7 +164,7 @@ pub(super) fn session() -> Session {
     CONTEXT.with_borrow(AdContext::session)
 }
 
-/// Derivatives, each listed as the tensor that it was taken by or of.
+/// Derivatives, each in the memory order of the tensor that it was taken by or of.
 pub(super) fn listed_as(y: Vec<TracedTensor>, of: &[&TracedTensor]) -> Vec<TracedTensor> {
     y.into_iter()
         .zip(of)

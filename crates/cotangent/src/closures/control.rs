@@ -1,11 +1,13 @@
-//! `checkpoint`, `cond`, `switch` of closures: they become bodies, what they captured operands.
+//! `checkpoint`, `cond` and `switch` of closures. Each closure becomes a region of the operation,
+//! and its captures become operands.
 
 use super::capture::{Closed, union, with, write};
 use super::tree::{Returns, Tree, owned, structure};
 use crate::here::here;
 use crate::{Code, Emit, Error, Function, Result, TracedTensor, Val};
 
-/// What `f` computes; derivatives compute it again instead of saving what is inside.
+/// A closure that computes `f`. Its derivatives recompute the intermediate values of `f` instead of
+/// saving them.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{checkpoint, grad}};
@@ -28,8 +30,8 @@ pub fn checkpoint<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Resu
     }
 }
 
-/// `yes(x)` where `p`, a boolean of rank 0, holds, and `no(x)` otherwise; only that one runs. Both
-/// return the same structure and types.
+/// `yes(x)` if `p`, a boolean scalar, holds, and `no(x)` otherwise. Only the chosen closure runs.
+/// Both return the same structure and types.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{cond, grad}};
@@ -69,8 +71,8 @@ pub fn cond<A: Tree, R: Returns, S: Returns<Out = R::Out>>(
     Ok(yes.out.rebuild(&mut y.into_iter()))
 }
 
-/// One of several closures, chosen by an integer of rank 0; one out of range is the nearest that
-/// exists.
+/// The result of one of several closures, chosen by an integer scalar. An index out of range is
+/// clamped to the nearest valid one.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, switch}};

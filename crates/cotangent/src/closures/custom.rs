@@ -1,4 +1,4 @@
-//! `custom_jvp` and `custom_vjp`: closures with derivatives of your own.
+//! `custom_jvp` and `custom_vjp`: closures with derivatives that the caller defines.
 
 use super::capture::{Closed, types, union, write};
 use super::tree::{Returns, Tree, leaves, owned, structure};
@@ -18,7 +18,7 @@ fn same_structure(loc: Loc, what: &str, got: String, want: String) -> Result<()>
     Ok(())
 }
 
-/// The derivative of a closure by what it captured, beside the one that a rule gives for its
+/// The derivative of a closure by its captures, in addition to the one that a rule gives for its
 /// arguments.
 struct Captured {
     /// Parameters of the closure, then a tangent per capture that has one, or a cotangent per
@@ -26,8 +26,7 @@ struct Captured {
     by: Option<Function>,
     /// Which captures have a tangent.
     has: Vec<bool>,
-    /// Why there is no derivative where there should be one: said when somebody differentiates by a
-    /// capture.
+    /// The reason for a missing derivative: the error of differentiation by a capture.
     failed: Option<Error>,
 }
 
@@ -81,7 +80,7 @@ impl Captured {
         captures.iter().zip(&self.has).map(one).collect()
     }
 
-    /// Those of these values, one per capture, that belong to captures with a tangent.
+    /// Of these values, one per capture, the ones that belong to captures with a tangent.
     fn some<T: Copy>(&self, all: &[Option<T>]) -> Vec<T> {
         all.iter()
             .zip(&self.has)
@@ -100,7 +99,7 @@ impl Captured {
     }
 }
 
-/// A captured value that the closure has no derivative by: nothing but that.
+/// A captured value that the closure has no derivative by.
 #[derive(Debug)]
 struct Fixed {
     why: String,
@@ -169,8 +168,8 @@ fn full(cx: &dyn Emit, some: &[Option<Val>], types: &[Type]) -> Vec<Val> {
 }
 
 /// `f` with the derivative `rule(x, dx)`, which returns what `f` does and its tangent. It must be
-/// linear in `dx`. The rule is for the argument alone: by tensors that `f` captured the derivative
-/// is that of `f` itself, and an error if it has none.
+/// linear in `dx`. The rule applies to the argument only. The derivative by tensors that `f`
+/// captured is that of `f` itself, and an error if it has none.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{custom_jvp, grad}};
@@ -231,9 +230,9 @@ pub fn custom_jvp<A: Tree, B: Tree, R: Returns<Out = B>, S: Returns<Out = (B, B)
 }
 
 /// `f` with a reverse derivative: `fwd(x)` returns what `f` does and residuals,
-/// `bwd(residuals, ct)` the cotangent of `x`. Run forward, the derivative is `bwd` transposed,
-/// which must then be linear. These rules are for the argument alone: by tensors that `f` captured
-/// the derivative is that of `f` itself, and an error if it has none.
+/// `bwd(residuals, ct)` the cotangent of `x`. In forward mode the derivative is the transpose of
+/// `bwd`, which must then be linear. These rules apply to the argument only. The derivative by
+/// tensors that `f` captured is that of `f` itself, and an error if it has none.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{custom_vjp, grad}};
@@ -291,8 +290,8 @@ where
         );
         let (nc, n) = (captures.len(), outs.len());
         let captured = Captured::of(&body, nc, core::vjp);
-        // What the derivative by captures is taken at is saved beside the residuals, if there is
-        // one.
+        // The point at which the derivative by captures is taken is saved with the residuals, if
+        // there is such a derivative.
         let at = if captured.by.is_some() {
             body.params().len()
         } else {

@@ -50,7 +50,8 @@ pub fn grad<A: Tree, R: Returns<Out = TracedTensor>>(
     }
 }
 
-/// The value of a closure that returns a real scalar, and its gradient: one pass forward, one back.
+/// The value of a closure that returns a real scalar, and its gradient, by one forward and one
+/// reverse pass.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::value_and_grad};
@@ -71,7 +72,7 @@ pub fn value_and_grad<A: Tree, R: Returns<Out = TracedTensor>>(
     }
 }
 
-/// Trees of directions must have the structure and types of what they move.
+/// Checks that a tree of directions has the structure and types of the values that it belongs to.
 fn check<T: Tree>(code: Code, what: &str, given: &T, of: &T) -> Result<()> {
     let (got, want) = (structure(given), structure(of));
     if got != want {
@@ -101,7 +102,7 @@ fn moving<T: Tree>(t: &T, like: &[Type]) -> Vec<TracedTensor> {
         .collect()
 }
 
-/// A tensor per type: from `some` where it has a tangent, zeros otherwise.
+/// Returns a tensor per type: the next of `some` where the type has a tangent, zeros otherwise.
 fn spread(loc: Loc, some: Vec<TracedTensor>, types: &[Type]) -> Result<Vec<TracedTensor>> {
     let mut some = some.into_iter();
     let one = |t: &Type| match t.dtype.has_tangent() {
@@ -119,7 +120,7 @@ fn differentiable(f: &Function, wrt: &[Val]) -> Vec<Val> {
         .collect()
 }
 
-/// What a closure returns at `x`, and how that moves when `x` moves by `t`.
+/// The result of a closure at `x`, and its tangent for the tangent `t` of `x`.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::jvp};
@@ -147,7 +148,8 @@ pub fn jvp<A: Tree, R: Returns>(f: impl Fn(A) -> R, x: A, t: A) -> Result<(R::Ou
     ))
 }
 
-/// What a closure returns at `x`, and a closure that pulls cotangents of that back to `x`.
+/// The result of a closure at `x`, and a closure that maps a cotangent of the result to the
+/// cotangent of `x`.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::vjp};
@@ -182,7 +184,7 @@ pub fn vjp<A: Tree, R: Returns>(
 }
 
 /// The Jacobian of a closure that returns a tensor: for each leaf of the argument an array of shape
-/// `result.shape + leaf.shape`. Forward or reverse, whichever takes fewer passes.
+/// `result.shape + leaf.shape`. Computed in forward or reverse mode, whichever takes fewer passes.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::jacobian};
@@ -239,7 +241,7 @@ pub fn hessian<A: Nest<A>, R: Returns<Out = TracedTensor>>(
     }
 }
 
-/// The Hessian of a closure that returns a real scalar, times a direction.
+/// The product of a direction with the Hessian of a closure that returns a real scalar.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::hvp};
@@ -265,8 +267,8 @@ pub fn hvp<A: Tree, R: Returns<Out = TracedTensor>>(
     }
 }
 
-/// A closure on one element becomes a closure on many, along the first axis of every argument and
-/// result.
+/// A closure on one element becomes a closure on a batch, along the first axis of every argument
+/// and result.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, vmap}};
@@ -284,8 +286,8 @@ pub fn vmap<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<R::
     }
 }
 
-/// As [`vmap`], with the axis of each tensor of the argument, in order; `None`: the same for every
-/// element.
+/// As [`vmap`], with the batch axis of each tensor of the argument, in order. `None`: the tensor is
+/// the same for every element.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::vmap_axes};
@@ -304,8 +306,8 @@ pub fn vmap_axes<A: Tree, R: Returns>(
     move |x| batched(loc, &f, x, &axes, None)
 }
 
-/// As [`vmap_axes`], with the axis of each tensor of the result, in order, at which the elements
-/// stand there; `None`: the same for every element, and an error if it is not.
+/// As [`vmap_axes`], with the batch axis of each tensor of the result, in order. `None`: the result
+/// is the same for every element, and an error if it is not.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::vmap_axes_to};
@@ -326,7 +328,7 @@ pub fn vmap_axes_to<A: Tree, R: Returns>(
     move |x| batched(loc, &f, x, &axes, Some(&to))
 }
 
-/// Moves the first axis of results to where they are wanted.
+/// Moves the first axis of each result to the requested axis.
 fn placed(
     loc: Loc,
     y: Vec<TracedTensor>,

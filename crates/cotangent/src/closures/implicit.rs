@@ -4,8 +4,8 @@
 //! ```text
 //! r(c, x) = 0          dx = -(∂r/∂x)⁻¹ ∂r/∂c dc
 //! ```
-//! What a closure captures are the equation's parameters `c`: outer transforms differentiate by
-//! them. The iteration is not differentiated and where it starts has no derivative; reverse mode
+//! The captures of the closure are the equation's parameters `c`: outer transforms differentiate by
+//! them. The iteration is not differentiated, and the derivative by its start is zero. Reverse mode
 //! adds one transposed solve, at every order.
 
 use super::capture::{Closed, write};
@@ -14,7 +14,7 @@ use crate::here::here;
 use crate::{Code, Emit, Error, Function, Loc, Result, TracedTensor, Val, ops};
 use cotangent_core::ops::{Solver, Stopping};
 
-/// What an iteration found.
+/// The result of an iteration.
 ///
 /// ```
 /// use cotangent::TracedTensor;
@@ -30,18 +30,18 @@ use cotangent_core::ops::{Solver, Stopping};
 pub struct Solution<T> {
     /// The values.
     pub x: T,
-    /// How far they are from satisfying the equation, `f64` of rank 0.
+    /// Norm of the equation's residual, an `f64` scalar.
     pub residual: TracedTensor,
-    /// Steps made, `i64` of rank 0.
+    /// Number of steps, an `i64` scalar.
     pub steps: TracedTensor,
-    /// Whether they are a solution, a boolean of rank 0.
+    /// Whether they are a solution, a boolean scalar.
     pub converged: TracedTensor,
 }
 
-/// What the core writes for a closed equation: constants, start, and the equation's body.
+/// The emitter of a solver, from constants, the start, and the region of the equation.
 type Solve<'a> = dyn Fn(&dyn Emit, &[Val], &[Val], &Function) -> ops::Solution + 'a;
 
-/// Closes the equation, and solves it.
+/// Converts the equation to a closed function, and solves it.
 fn solve<X: Tree, B: Tree>(
     loc: Loc,
     closed: &Closed<B>,
@@ -93,8 +93,8 @@ fn rooted<X: Tree, R: Returns<Out = X>>(
     })
 }
 
-/// `x` with `f(x) = 0`, by Newton's method from `start`. When run, an error if that does not
-/// converge.
+/// A solution `x` of `f(x) = 0`, by Newton's method from `start`. An error at run time if the
+/// iteration does not converge.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, root}};
@@ -117,7 +117,7 @@ pub fn root<X: Tree, R: Returns<Out = X>>(f: impl FnOnce(X) -> R, start: X) -> R
     .x)
 }
 
-/// As [`root`], with what was found instead of an error.
+/// As [`root`], with the result of the iteration instead of an error.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{Stopping, root, root_with}};
@@ -151,8 +151,8 @@ fn fixed<X: Tree, R: Returns<Out = X>>(
     })
 }
 
-/// `x` with `f(x) = x`, by repeating `f` from `start`. When run, an error if that does not
-/// converge.
+/// A solution `x` of `f(x) = x`, by iterating `f` from `start`. An error at run time if the
+/// iteration does not converge.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{fixed_point, grad}};
@@ -176,7 +176,7 @@ pub fn fixed_point<X: Tree, R: Returns<Out = X>>(f: impl FnOnce(X) -> R, start: 
     .x)
 }
 
-/// As [`fixed_point`], with what was found instead of an error.
+/// As [`fixed_point`], with the result of the iteration instead of an error.
 #[track_caller]
 pub fn fixed_point_with<X: Tree, R: Returns<Out = X>>(
     f: impl FnOnce(X) -> R,
@@ -199,11 +199,11 @@ fn least<X: Tree, R: Returns<Out = TracedTensor>>(
     })
 }
 
-/// Where the real scalar `f(x)` is least near `start`. When run, an error if that is not found.
+/// A local minimizer of the real scalar `f(x)` near `start`. An error at run time if none is found.
 ///
-/// The search ends where the gradient vanishes, and steps reduce `f`: so what is found is a
-/// minimum, unless it is the start itself. At a maximum or a saddle nothing says which way to go;
-/// start beside it.
+/// The search ends where the gradient vanishes, and every step reduces `f`. The result is therefore
+/// a minimum unless it is the start itself. A maximum or a saddle has no descent direction of first
+/// order: start next to it instead.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{argmin, jacobian}};
@@ -231,7 +231,7 @@ pub fn argmin<X: Tree, R: Returns<Out = TracedTensor>>(
     .x)
 }
 
-/// As [`argmin`], with what was found instead of an error.
+/// As [`argmin`], with the result of the search instead of an error.
 #[track_caller]
 pub fn argmin_with<X: Tree, R: Returns<Out = TracedTensor>>(
     f: impl FnOnce(X) -> R,
@@ -241,8 +241,8 @@ pub fn argmin_with<X: Tree, R: Returns<Out = TracedTensor>>(
     least(here(), f, start, stop, None)
 }
 
-/// `x` with `matvec(x) = b` for a linear closure: by products alone, or by the matrix that they
-/// make. When run, an error if no solution is found.
+/// A solution `x` of `matvec(x) = b` for a linear closure, by matrix-free products or by the matrix
+/// that they form. An error at run time if no solution is found.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{Solver, grad, linear_solve}};
@@ -273,7 +273,7 @@ pub fn linear_solve<X: Tree, R: Returns<Out = X>>(
     Ok(b.rebuild(&mut y.into_iter()))
 }
 
-/// As [`linear_solve`], with what was found instead of an error.
+/// As [`linear_solve`], with the result of the iteration instead of an error.
 #[track_caller]
 pub fn linear_solve_with<X: Tree, R: Returns<Out = X>>(
     matvec: impl FnOnce(X) -> R,

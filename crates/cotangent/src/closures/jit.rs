@@ -23,11 +23,11 @@ struct Entry<B> {
 /// Structure and types of an argument.
 type Key = (String, Vec<Type>);
 
-/// How many programs a closure keeps unless it is told otherwise.
+/// Default limit of the programs that a closure caches.
 const LIMIT: usize = 256;
 
-/// What a closure of [`jit_with_cache`] keeps: a program for each structure and types of its
-/// argument, those used last.
+/// The cache of a closure of [`jit_with_cache`]: the most recently used programs, one for each
+/// structure and types of the argument.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::jit_with_cache};
@@ -45,17 +45,17 @@ const LIMIT: usize = 256;
 pub struct JitCache<B>(Rc<Cache<Key, Rc<Entry<B>>>>);
 
 impl<B> JitCache<B> {
-    /// What it holds and did.
+    /// The contents of the cache, and counts of its hits, misses and evictions.
     pub fn stats(&self) -> CacheStats {
         self.0.stats()
     }
 
-    /// Keeps at most this many programs.
+    /// Sets the maximum number of programs.
     pub fn set_limit(&self, programs: usize) {
         self.0.set_limit(programs);
     }
 
-    /// Forgets all programs; the closure is traced again.
+    /// Removes all programs. The next call traces the closure again.
     pub fn clear(&self) {
         self.0.clear();
     }
@@ -63,10 +63,10 @@ impl<B> JitCache<B> {
 
 /// A closure that is traced once for each structure and types of its argument.
 ///
-/// On arrays it runs at once, and what it returns are arrays. On tensors that are not known yet
-/// (inside another transform, say) it becomes a call. What the closure captured is kept with it.
-/// The programs used last are kept, up to 256: [`jit_with_cache`] sets another limit, forgets them
-/// and counts.
+/// On arrays it runs immediately, and its results are arrays. On tensors without values (inside
+/// another transform, for example) it becomes a call. The captures of the closure live as long as
+/// it does. The 256 most recently used programs are cached. [`jit_with_cache`] sets another limit,
+/// clears the cache and counts its hits.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, jit}};
@@ -90,7 +90,7 @@ pub fn jit<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<R::O
     jit_with_cache(f).0
 }
 
-/// As [`jit`], with what the closure keeps.
+/// As [`jit`], with the cache of the closure.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::jit_with_cache};
@@ -112,7 +112,7 @@ pub fn jit_with_cache<A: Tree, R: Returns>(
         let entry = match entries.get(&key) {
             Some(e) => e,
             None => {
-                // The closure may call this very one: nothing is locked while it is traced.
+                // The closure may call itself: no lock is held while it is traced.
                 let e = Rc::new(trace(loc, &x, &f)?);
                 entries.insert(key, e.clone());
                 e
@@ -171,7 +171,7 @@ fn run<B>(backend: &CpuBackend, entry: &Entry<B>, args: &[&Tensor]) -> Result<Ve
         .collect()
 }
 
-/// The arrays of a tree of tensors: what is not known yet is compiled together and run.
+/// The arrays of a tree of tensors. Tensors without values are compiled as one program and run.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::evaluate};

@@ -1,4 +1,5 @@
-//! `scan`, `fori_loop`, `while_loop` of closures, and what their derivatives save.
+//! `scan`, `fori_loop` and `while_loop` of closures, and the checkpoint policies of their
+//! derivatives.
 
 use super::capture::{Closed, types, union, write};
 use super::tree::{Returns, Tree, leaves, owned, structure};
@@ -7,12 +8,12 @@ use crate::ops::Bound;
 use crate::{Code, DType, Emit, Error, Function, Result, TracedTensor, Type, Val, bail};
 use cotangent_core::ops::Checkpoint;
 
-/// A body's function applied to `first` and `rest`.
+/// The function of a loop body, applied to `first` and `rest`.
 fn apply(cx: &dyn Emit, f: &Function, first: &[Val], rest: &[Val]) -> Vec<Val> {
     cx.inline(f, &[first, rest].concat())
 }
 
-/// A loop's body returns a carry of the structure it got.
+/// Checks that a loop body returns a carry of the structure that it received.
 fn check_carry<C: Tree>(what: &str, given: &C, init: &C) -> Result<()> {
     let (got, want) = (structure(given), structure(init));
     if got != want {
@@ -24,8 +25,8 @@ fn check_carry<C: Tree>(what: &str, given: &C, init: &C) -> Result<()> {
     Ok(())
 }
 
-/// Loops whose derivatives save by a policy: a carry now and then, from which steps are computed
-/// again, instead of what every step needs.
+/// Loops whose derivatives save carries by a policy and recompute steps from them, instead of
+/// saving the residuals of every step.
 ///
 /// | | memory for n steps | steps computed |
 /// |---|---|---|
@@ -34,8 +35,8 @@ fn check_carry<C: Tree>(what: &str, given: &C, init: &C) -> Result<()> {
 /// | `Checkpoint::Every(k)` | n / k carries, k residuals; any loop | 2 n |
 /// | `Checkpoint::Snapshots(s)` | s carries, s residuals | (t + 1) n at most, where C(s + t, s) is n / s |
 ///
-/// Values keep their bits. The gradient with respect to what the closure captured is a sum over
-/// steps, which is added piece by piece.
+/// Values keep their bits. The gradient with respect to captures is a sum over steps, which is
+/// added segment by segment.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{Checkpoint, checkpointing, grad}};
@@ -52,7 +53,7 @@ pub fn checkpointing(policy: Checkpoint) -> Loops {
     Loops { policy }
 }
 
-/// Writes loops whose derivatives save by one policy: see [`checkpointing`].
+/// Emits loops whose derivatives save by one policy: see [`checkpointing`].
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{Checkpoint, Loops, checkpointing, grad}};
@@ -68,7 +69,7 @@ pub struct Loops {
     policy: Checkpoint,
 }
 
-/// `c, y[i] = f(c, x[i])` along the first axis of `xs`: the last carry, and the `y` stacked.
+/// `c, y[i] = f(c, x[i])` along the first axis of `xs`. Returns the last carry and the stacked `y`.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::scan};
@@ -87,7 +88,7 @@ pub fn scan<C: Tree, X: Tree, Y: Tree, R: Returns<Out = (C, Y)>>(
     checkpointing(Checkpoint::Never).scan(f, init, xs)
 }
 
-/// As [`scan`], from the last row to the first.
+/// As [`scan`], from the last element to the first.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::scan_reverse};
@@ -106,22 +107,21 @@ pub fn scan_reverse<C: Tree, X: Tree, Y: Tree, R: Returns<Out = (C, Y)>>(
     checkpointing(Checkpoint::Never).scan_reverse(f, init, xs)
 }
 
-/// An end of [`fori_loop`]: a number, or an `i64` tensor of rank 0.
+/// A bound of [`fori_loop`]: a number, or an `i64` scalar tensor.
 ///
 /// ```
-/// use cotangent::{TracedTensor, closures::fori_loop};
-/// let twice = |_: TracedTensor, x: TracedTensor| x * 2.0;
-/// // Known when the program is written, or when it runs.
-/// let a = fori_loop(0, 3, twice, TracedTensor::scalar(1.0))?;
-/// let b = fori_loop(0, &TracedTensor::scalar(3i64), twice, TracedTensor::scalar(1.0))?;
-/// assert_eq!((a.to_tensor()?.item::<f64>()?, b.to_tensor()?.item::<f64>()?), (8.0, 8.0));
+/// use cotangent::{TracedTensor, closures::fori_loop}; let twice = |_: TracedTensor, x:
+/// TracedTensor| x * 2.0; Known when the program is traced, or at run time. let a = fori_loop(0, 3,
+/// twice, TracedTensor::scalar(1.0))?; let b = fori_loop(0, &TracedTensor::scalar(3i64), twice,
+/// TracedTensor::scalar(1.0))?; assert_eq!((a.to_tensor()?.item::<f64>()?,
+/// b.to_tensor()?.item::<f64>()?), (8.0, 8.0));
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub enum LoopBound {
-    /// Known.
+    /// A bound that is known when the program is traced.
     Const(i64),
-    /// Known when it runs.
+    /// A bound that is known at run time: an `i64` scalar.
     Tensor(TracedTensor),
 }
 
@@ -137,8 +137,8 @@ impl From<&TracedTensor> for LoopBound {
     }
 }
 
-/// `c = f(i, c)` for `i` in `lo..hi`. Differentiable in reverse, also where the bounds are known
-/// only when it runs.
+/// `c = f(i, c)` for `i` in `lo..hi`. Differentiable in reverse mode, even with bounds that are
+/// known only at run time.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{fori_loop, grad}};
@@ -157,7 +157,7 @@ pub fn fori_loop<C: Tree, R: Returns<Out = C>>(
     checkpointing(Checkpoint::Never).fori_loop(lo, hi, f, init)
 }
 
-/// `c = body(c)` while `test(c)`, a boolean of rank 0, holds. Differentiable in reverse.
+/// `c = body(c)` while `test(c)`, a boolean scalar, holds. Differentiable in reverse mode.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, while_loop}};
@@ -254,8 +254,7 @@ impl Loops {
         Ok(closed.out.rebuild(&mut y.into_iter()))
     }
 
-    /// As [`fori_loop`]; where an end is known only when it runs, `Checkpoint::Every` is the policy
-    /// there is.
+    /// As [`fori_loop`]. With a data-dependent bound the only policy is `Checkpoint::Every`.
     #[track_caller]
     pub fn fori_loop<C: Tree, R: Returns<Out = C>>(
         self,
@@ -297,7 +296,7 @@ impl Loops {
         Ok(closed.out.rebuild(&mut y.into_iter()))
     }
 
-    /// As [`while_loop`]; `Checkpoint::Every` is the policy there is.
+    /// As [`while_loop`]. The only policy is `Checkpoint::Every`.
     #[track_caller]
     pub fn while_loop<C: Tree, T: Returns<Out = TracedTensor>, R: Returns<Out = C>>(
         self,

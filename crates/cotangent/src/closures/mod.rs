@@ -3,9 +3,9 @@
 //! ```text
 //! grad : (A -> f64[]) -> (A -> A)      vmap : (A -> B) -> ([A] -> [B])      jit : (A -> B) -> (A -> B)
 //! ```
-//! A closure is called once, on placeholders; what it did becomes a function, the core transforms
-//! that, and the result is written where it is needed. So transforms nest in any way, in closures
-//! that capture tensors of outer ones too:
+//! A closure is called once, on placeholders. The operations that it recorded become a function,
+//! the core transforms this function, and the result is emitted into the trace. So transforms nest,
+//! even in closures that capture tensors of outer closures:
 //!
 //! ```
 //! use cotangent::{TracedTensor, closures::{grad, vmap}};
@@ -19,8 +19,8 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 //!
-//! Closures return a [`Tree`] or a `Result` of one; several arguments are a tuple. An error inside
-//! a closure, or of a tensor that it made, is the error of the transform.
+//! Closures return a [`Tree`] or a `Result` of one. Several arguments are a tuple. An error inside
+//! a closure, or of a tensor that it computed, is the error of the transform.
 
 mod capture;
 mod control;

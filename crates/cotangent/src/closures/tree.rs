@@ -1,4 +1,4 @@
-//! Trees of tensors: what closures take and return.
+//! Trees of tensors: the arguments and results of closures.
 
 use crate::{Error, Result, TracedTensor};
 use std::collections::BTreeMap;
@@ -17,7 +17,8 @@ use std::fmt::{Debug, Write};
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 ///
-/// A struct of trees becomes one by `#[derive(Tree)]`; what is not a tree in it is `fixed`:
+/// A struct of trees becomes a tree by `#[derive(Tree)]`. Fields that are not trees are marked
+/// `fixed`:
 ///
 /// ```
 /// use cotangent::{TracedTensor, Tree, closures::grad};
@@ -36,12 +37,12 @@ pub trait Tree: Sized {
     /// The same structure of other tensors, taken in order.
     fn rebuild(&self, leaves: &mut dyn Iterator<Item = TracedTensor>) -> Self;
 
-    /// The structure in words: equal for trees that differ in tensors only.
+    /// The structure as text, equal for trees that differ in tensors only.
     fn structure(&self, out: &mut String);
 }
 
-/// A tree with a `B` in place of every tensor: what the [`hessian`](super::hessian) of a closure
-/// over trees is, with trees for `B`. Derived for structs by `#[derive(Tree)]`, where it is a
+/// A tree with a `B` in place of every tensor. The [`hessian`](super::hessian) of a closure over
+/// trees has this form, with trees for `B`. Derived for structs by `#[derive(Tree)]`, where it is a
 /// vector of one `B` for each tensor, in order.
 ///
 /// ```
@@ -258,7 +259,7 @@ tuples! {
     (A 0, B 1, C 2, D 3, E 4, F 5)
 }
 
-/// What a closure may return: a tree, or a result of one.
+/// The type that a closure returns: a tree, or a result of one.
 ///
 /// ```
 /// use cotangent::{Result, TracedTensor, closures::grad};
@@ -272,7 +273,7 @@ pub trait Returns {
     /// The tree.
     type Out: Tree;
 
-    /// The tree, or what went wrong.
+    /// The tree, or the error of the closure.
     fn done(self) -> Result<Self::Out>;
 }
 

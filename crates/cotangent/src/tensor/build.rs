@@ -7,7 +7,8 @@ use cotangent_core::{Array, Code, DType, Data, Element, Error, Result, Scalar, W
 use std::path::Path;
 
 impl Tensor {
-    /// From elements in row-major order, without a copy. An error if they do not fill the shape.
+    /// A tensor from elements in row-major order, without a copy. An error unless their number is
+    /// the product of the extents.
     pub fn from_vec_row_major<T: Element>(
         shape: impl Into<Vec<usize>>,
         data: Vec<T>,
@@ -15,7 +16,8 @@ impl Tensor {
         Ok(Array::from_vec(shape, data)?.into())
     }
 
-    /// From elements in column-major order, without a copy. An error if they do not fill the shape.
+    /// A tensor from elements in column-major order, without a copy. An error unless their number
+    /// is the product of the extents.
     pub fn from_vec_col_major<T: Element>(
         shape: impl Into<Vec<usize>>,
         data: Vec<T>,
@@ -40,7 +42,7 @@ impl Tensor {
         }
     }
 
-    /// What nobody gave an order.
+    /// A tensor without a user-given memory order.
     fn made(a: Array) -> Tensor {
         Tensor {
             view: a.into(),
@@ -48,27 +50,28 @@ impl Tensor {
         }
     }
 
-    /// Rank 0.
+    /// A scalar.
     pub fn scalar<T: Element>(value: T) -> Tensor {
         Array::scalar(value).into()
     }
 
-    /// Rank 1.
+    /// A vector, without a copy.
     pub fn vector<T: Element>(data: Vec<T>) -> Tensor {
         Array::vector(data).into()
     }
 
-    /// Zeros (false for booleans).
+    /// A tensor of zeros (false for booleans).
     pub fn zeros(dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Tensor> {
         Ok(Tensor::made(zero_array(dtype, shape.into())?))
     }
 
-    /// Ones (true for booleans).
+    /// A tensor of ones (true for booleans).
     pub fn ones(dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Tensor> {
         Tensor::full(dtype, shape, 1.0)
     }
 
-    /// One value everywhere; an error if the element type has no such number.
+    /// A tensor with one value in every element. An error if the element type cannot represent the
+    /// value.
     pub fn full(
         dtype: DType,
         shape: impl Into<Vec<usize>>,
@@ -79,7 +82,7 @@ impl Tensor {
         ))
     }
 
-    /// The identity matrix of `n` rows.
+    /// The `n` by `n` identity matrix.
     pub fn eye(dtype: DType, n: usize) -> Result<Tensor> {
         let Some(len) = n.checked_mul(n) else {
             bail!(Limit, "an identity of {n} rows is too large")
@@ -98,8 +101,8 @@ impl Tensor {
         Ok(Tensor::made(wide.narrow(dtype, [n, n])?))
     }
 
-    /// `start, start + step, ..` below `stop` (above it for a negative step); an error if the
-    /// element type lacks one of these numbers.
+    /// The vector `start, start + step, ..` below `stop` (above it for a negative step). An error
+    /// if the element type cannot represent one of these numbers.
     pub fn arange(dtype: DType, start: f64, stop: f64, step: f64) -> Result<Tensor> {
         let n = ((stop - start) / step).ceil();
         if !n.is_finite() {
@@ -111,8 +114,8 @@ impl Tensor {
         count(dtype, n.max(0.0) as usize, |i| start + step * i as f64)
     }
 
-    /// `num` numbers from `start` to `stop`, both included, evenly spaced; monotone, and exact at
-    /// both ends.
+    /// The vector of `num` evenly spaced numbers from `start` to `stop`, both included. It is
+    /// monotone, and exact at both ends.
     pub fn linspace(dtype: DType, start: f64, stop: f64, num: usize) -> Result<Tensor> {
         let last = num.saturating_sub(1);
         count(dtype, num, |i| match i {
@@ -120,7 +123,7 @@ impl Tensor {
             i if i == last => stop,
             i => {
                 let (w, gap) = (i as f64 / last as f64, stop - start);
-                // Two finite ends may be further apart than numbers go.
+                // The difference of two finite ends may overflow.
                 if gap.is_infinite() {
                     start * (1.0 - w) + stop * w
                 } else {
@@ -130,8 +133,8 @@ impl Tensor {
         })
     }
 
-    /// Reads a `.npy` file; an array in Fortran order is a column-major tensor, its elements as
-    /// they are in the file.
+    /// Reads a `.npy` file. An array in Fortran order becomes a column-major tensor, without
+    /// reordering of elements.
     pub fn read_npy(path: impl AsRef<Path>) -> Result<Tensor> {
         let path = path.as_ref();
         let open = || {
@@ -172,8 +175,8 @@ impl Tensor {
         files::write_with(path.as_ref(), &mut |out| npy::write_parts(&parts, out))
     }
 
-    /// Reads all tensors of an `.npz` archive or, by its ending, a `.safetensors` file. Arrays in
-    /// Fortran order are column-major.
+    /// Reads all tensors of an `.npz` archive or a `.safetensors` file, chosen by the extension.
+    /// Arrays in Fortran order are column-major.
     ///
     /// ```
     /// use cotangent::{DType, Tensor};
@@ -199,8 +202,9 @@ impl Tensor {
             .collect()
     }
 
-    /// Writes named tensors to an `.npz` archive, column-major ones in Fortran order, or, by its
-    /// ending, a `.safetensors` file, which knows rows alone.
+    /// Writes named tensors to an `.npz` archive or a `.safetensors` file, chosen by the extension.
+    /// An `.npz` archive stores column-major tensors in Fortran order; a `.safetensors` file is
+    /// always row-major.
     pub fn write_all(path: impl AsRef<Path>, tensors: &[(&str, &Tensor)]) -> Result<()> {
         let path = path.as_ref();
         several(path, "write_npy")?;
@@ -222,7 +226,7 @@ fn has_ending(path: &Path, ending: &str) -> bool {
         .is_some_and(|e| e.eq_ignore_ascii_case(ending))
 }
 
-/// A `.npy` file holds one array: `instead` is for these.
+/// Returns an error for a `.npy` file, which holds one array, and names the method `instead`.
 fn several(path: &Path, instead: &str) -> Result<()> {
     if has_ending(path, "npy") {
         bail!(
@@ -234,7 +238,7 @@ fn several(path: &Path, instead: &str) -> Result<()> {
     Ok(())
 }
 
-/// A vector of numbers by position.
+/// The vector `at(0), at(1), ..`, converted to an element type.
 fn count(dtype: DType, n: usize, at: impl Fn(usize) -> f64) -> Result<Tensor> {
     cotangent_core::array::room(&[n], dtype.size().max(8))?;
     let whole = |i: usize| match Scalar::F(at(i)).number(dtype)? {
@@ -245,7 +249,10 @@ fn count(dtype: DType, n: usize, at: impl Fn(usize) -> f64) -> Result<Tensor> {
         Kind::Float => Wide::F((0..n).map(at).collect()),
         Kind::Complex => Wide::C((0..n).map(|i| at(i).into()).collect()),
         Kind::Int => Wide::I((0..n).map(whole).collect::<Result<_>>()?),
-        Kind::Bool => bail!(DTypeMismatch, "truth values cannot be counted"),
+        Kind::Bool => bail!(
+            DTypeMismatch,
+            "a range of booleans does not exist: use a number type"
+        ),
     };
     Ok(wide.narrow(dtype, [n])?.into())
 }

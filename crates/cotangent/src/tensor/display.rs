@@ -1,4 +1,4 @@
-//! How tensors print: nested brackets as NumPy writes them, abridged when they are long.
+//! Printing of tensors: nested brackets in NumPy's format, abridged above a number of elements.
 //!
 //! ```text
 //! [[1., 2.5],
@@ -10,12 +10,13 @@ use cotangent_core::dtype::Kind;
 use cotangent_core::{Result, Wide};
 use std::fmt;
 
-/// More elements than this are abridged.
+/// Maximum number of elements that are printed unabridged.
 const WHOLE: usize = 1000;
-/// Elements shown at either end of an abridged axis.
+/// Number of elements printed at either end of an abridged axis.
 const EDGE: usize = 3;
 
-/// Whether elements or, of an axis of extents that contain 0, empty brackets are too many.
+/// Whether a tensor is abridged: by its number of elements or, if an extent is 0, by its number of
+/// brackets.
 fn is_long(shape: &[usize]) -> bool {
     shape
         .iter()
@@ -24,7 +25,7 @@ fn is_long(shape: &[usize]) -> bool {
         .is_none_or(|n| n > WHOLE)
 }
 
-/// Which indices of an axis are shown; `None` stands for those left out.
+/// The indices of an axis that are printed; `None` marks the omitted ones.
 fn shown(n: usize, abridged: bool) -> Vec<Option<usize>> {
     match abridged && n > 2 * EDGE {
         true => (0..EDGE)
@@ -36,7 +37,7 @@ fn shown(n: usize, abridged: bool) -> Vec<Option<usize>> {
     }
 }
 
-/// A number as it is written: four to eight digits, a point in every float.
+/// The text of a number: at most eight digits after the point, and a point in every float.
 fn real(x: f64, f: &fmt::Formatter<'_>) -> String {
     let magnitude = x.abs();
     let mut text = match f.precision() {
@@ -67,7 +68,7 @@ fn element(x: &Tensor, f: &fmt::Formatter<'_>) -> Result<String> {
     })
 }
 
-/// Every element that is shown, in row-major order.
+/// The texts of the printed elements, in row-major order.
 fn elements(
     x: &Tensor,
     abridged: bool,
@@ -84,7 +85,7 @@ fn elements(
     Ok(())
 }
 
-/// Brackets around the elements, which come one after the other from `texts`.
+/// Prints brackets around the elements, which are the next ones of `texts`.
 fn nested(
     shape: &[usize],
     abridged: bool,
@@ -111,12 +112,13 @@ fn nested(
 }
 
 impl fmt::Display for Tensor {
-    /// The elements in nested brackets, then the type. A precision (`{:.3}`) sets the digits of
-    /// floats.
+    /// Prints the elements in nested brackets, then the type. A precision (`{:.3}`) sets the number
+    /// of digits after the point of floats.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let abridged = is_long(self.shape());
         let mut texts = Vec::new();
-        // Indexing is in bounds and elements are few: the only failure is a lack of memory.
+        // Indexing is in bounds, and the number of printed elements is bounded. The only possible
+        // failure is a lack of memory.
         elements(self, abridged, f, &mut texts).map_err(|_| fmt::Error)?;
         let width = texts.iter().map(String::len).max().unwrap_or(0);
         let mut padded = texts.into_iter().map(|t| {

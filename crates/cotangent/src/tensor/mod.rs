@@ -1,10 +1,10 @@
-//! [`Tensor`]: elements of any type, in any order, shared.
+//! [`Tensor`]: a strided view of a shared buffer, with elements of any type in row- or column-major order.
 //!
 //! A tensor is a strided view of a buffer that many tensors may share: cloning, slicing, permuting
-//! axes, repetition and most reshapes are O(rank). Strides belong to the tensor, so buffers in
-//! row-major (C) and column-major (Fortran) order both come in without a copy; [`Tensor::order`]
-//! says which of the two orders the tensor speaks, and [`Tensor::as_slice`] gives the elements in
-//! that order.
+//! axes, broadcasting and most reshapes take O(rank) time. Strides belong to the tensor, so buffers
+//! in row-major (C) and column-major (Fortran) order are both accepted without a copy.
+//! [`Tensor::order`] is the memory order of the tensor, and [`Tensor::as_slice`] returns the
+//! elements in this order.
 //!
 //! ```
 //! use cotangent::tensor::Tensor;
@@ -15,10 +15,10 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 //!
-//! Results of programs are column-major if every operand with two axes or more was, and row-major
-//! otherwise ([`Order::of_results`]). What is made here (`zeros`, `ones`, `full`, `eye`, `arange`,
-//! `linspace`, repetitions of vectors and numbers) has no order and takes that of what it meets;
-//! alone it reads row-major.
+//! Results of programs are column-major if every operand with at least two axes is, and row-major
+//! otherwise ([`Order::of_results`]). Tensors of `zeros`, `ones`, `full`, `eye`, `arange` and
+//! `linspace`, and broadcasts of vectors and scalars, have no order of their own: they do not
+//! affect the order of results, and are listed row-major.
 
 mod build;
 mod display;
@@ -34,18 +34,16 @@ use cotangent_core::{Array, DType, Element, Result, Type, bail, for_dtype};
 /// A tensor of any element type. See the page of this module.
 ///
 /// ```
-/// use cotangent::{DType, Tensor};
-/// let a = Tensor::from_vec_row_major([2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
-/// assert_eq!((a.shape(), a.rank(), a.len(), a.dtype()), (&[2, 3][..], 2, 6, DType::F64));
-/// // Views, in constant time.
+/// use cotangent::{DType, Tensor}; let a = Tensor::from_vec_row_major([2, 3],
+/// vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?; assert_eq!((a.shape(), a.rank(), a.len(), a.dtype()),
+/// (&[2, 3][..], 2, 6, DType::F64)); // Views, in constant time.
 /// assert_eq!(a.t()?.to_vec_row_major::<f64>()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
 /// assert_eq!(a.slice(1, 1..3)?.index(0, 1)?.to_vec::<f64>()?, [5.0, 6.0]);
 /// assert_eq!(a.reverse(0)?.reshape(&[6])?.to_vec::<f64>()?, [4.0, 5.0, 6.0, 1.0, 2.0, 3.0]);
 /// assert_eq!(Tensor::scalar(2.0f32).broadcast_to(&[2])?.to_vec::<f32>()?, [2.0, 2.0]);
-/// // Made here.
-/// assert_eq!(Tensor::linspace(DType::F32, 0.0, 1.0, 3)?, Tensor::vector(vec![0.0f32, 0.5, 1.0]));
-/// assert_eq!(Tensor::eye(DType::I32, 2)?.to_vec::<i32>()?, [1, 0, 0, 1]);
-/// // Misuse says what was wrong.
+/// Constructors. assert_eq!(Tensor::linspace(DType::F32, 0.0, 1.0, 3)?,
+/// Tensor::vector(vec![0.0f32, 0.5, 1.0])); assert_eq!(Tensor::eye(DType::I32,
+/// 2)?.to_vec::<i32>()?, [1, 0, 0, 1]); // Misuse is an error.
 /// assert!(a.as_slice::<f32>().unwrap_err().to_string().contains("f64"));
 /// # Ok::<(), cotangent::Error>(())
 /// ```
@@ -55,35 +53,35 @@ pub struct Tensor {
     given: Given,
 }
 
-/// Axes in reverse.
+/// Permutation of axes that reverses them.
 fn reversed(rank: usize) -> Vec<usize> {
     (0..rank).rev().collect()
 }
 
 impl Tensor {
-    /// A view of the runtime's, spoken of in this order.
+    /// A view of the runtime, listed in this order.
     pub fn from_view(view: cotangent_cpu::Tensor, order: Order) -> Tensor {
         let given = Given::of(order, view.shape().len());
         Tensor { view, given }
     }
 
-    /// What was computed from what users gave in this order: dense in it.
+    /// A result of operands in this order: made contiguous in it.
     pub(crate) fn computed(view: cotangent_cpu::Tensor, given: Given) -> Result<Tensor> {
         let given = given.of_rank(view.shape().len());
         Tensor { view, given }.contiguous()
     }
 
-    /// The order that its users gave it.
+    /// The memory order that the user gave it, if any.
     pub(crate) fn given(&self) -> Given {
         self.given
     }
 
-    /// The runtime's view of the same elements.
+    /// The view of the runtime, of the same elements.
     pub fn view(&self) -> &cotangent_cpu::Tensor {
         &self.view
     }
 
-    /// The runtime's view, taken out.
+    /// The view of the runtime, by value.
     pub fn into_view(self) -> cotangent_cpu::Tensor {
         self.view
     }
@@ -108,7 +106,7 @@ impl Tensor {
         self.view.ty()
     }
 
-    /// The step of each axis in the buffer, in elements.
+    /// The stride of each axis in the buffer, in elements.
     pub fn strides(&self) -> &[isize] {
         self.view.strides()
     }
@@ -118,12 +116,12 @@ impl Tensor {
         self.view.numel()
     }
 
-    /// No elements.
+    /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The order in which [`Tensor::as_slice`] and [`Tensor::to_vec`] list elements.
+    /// The memory order in which [`Tensor::as_slice`] and [`Tensor::to_vec`] list elements.
     pub fn order(&self) -> Order {
         self.given.order()
     }
@@ -142,9 +140,8 @@ impl Tensor {
 
     /// The elements in the tensor's own order, without a copy.
     ///
-    /// An error for another element type, and for a view whose elements do not lie next to each
-    /// other in that order: [`Tensor::contiguous`] makes such a one dense, [`Tensor::to_vec`]
-    /// copies.
+    /// An error for another element type, and for a view that is not contiguous in this order:
+    /// [`Tensor::contiguous`] returns a contiguous copy, [`Tensor::to_vec`] a vector.
     pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
         self.check::<T>()?;
         let slice = match self.order() {
@@ -155,7 +152,7 @@ impl Tensor {
             Some(s) => Ok(s),
             None => bail!(
                 Input,
-                "the elements of this {} view with strides {:?} do not lie in {:?} order; use contiguous() or to_vec()",
+                "the elements of this {} view with strides {:?} are not contiguous in {:?} order; use contiguous() or to_vec()",
                 self.ty(),
                 self.strides(),
                 self.order()
@@ -201,7 +198,8 @@ impl Tensor {
         Ok(turned.into_array()?.to_f64())
     }
 
-    /// The same elements, dense in the tensor's own order; a copy unless they lie so already.
+    /// The same elements, contiguous in the tensor's own order. A copy unless they are contiguous
+    /// already.
     pub fn contiguous(&self) -> Result<Tensor> {
         Ok(Tensor {
             given: self.given,
@@ -209,7 +207,7 @@ impl Tensor {
         })
     }
 
-    /// The same elements, dense in this order; a copy unless they lie so already.
+    /// The same elements, contiguous in this order. A copy unless they are contiguous already.
     pub fn to_order(&self, order: Order) -> Result<Tensor> {
         let view = match order {
             Order::RowMajor => self.view.clone().into_dense()?,
@@ -225,8 +223,8 @@ impl Tensor {
         Ok(Tensor::from_view(view, order))
     }
 
-    /// A dense row-major [`Array`] of the same elements, the values of the core; no copy if they
-    /// lie so.
+    /// A contiguous row-major [`Array`] of the same elements, the value type of the core. No copy
+    /// if they are contiguous in this order.
     pub fn to_array(&self) -> Result<Array> {
         self.view.clone().into_array()
     }
@@ -247,7 +245,7 @@ impl Tensor {
         Tensor { view, given }
     }
 
-    /// Elements `start..stop` of an axis, every `step`-th: a view.
+    /// Every `step`-th of the elements `start..stop` of an axis, as a view.
     pub fn slice_step(
         &self,
         axis: usize,
@@ -269,12 +267,12 @@ impl Tensor {
         ))
     }
 
-    /// Elements `range` of an axis: a view.
+    /// Elements `range` of an axis, as a view.
     pub fn slice(&self, axis: usize, range: std::ops::Range<usize>) -> Result<Tensor> {
         self.slice_step(axis, range.start, range.end, 1)
     }
 
-    /// Index `i` of an axis, which goes: a view.
+    /// Index `i` of an axis, which is removed, as a view.
     pub fn index(&self, axis: usize, i: usize) -> Result<Tensor> {
         if i >= self.axis(axis)? {
             bail!(
@@ -288,13 +286,13 @@ impl Tensor {
         Ok(self.with(self.view.clone().slice(axis, i, 1, 1).reshape(&shape)?))
     }
 
-    /// An axis read backwards: a view.
+    /// The elements in reverse order along an axis, as a view.
     pub fn reverse(&self, axis: usize) -> Result<Tensor> {
         self.axis(axis)?;
         Ok(self.with(self.view.clone().reverse(axis)))
     }
 
-    /// Axis `k` of the result is axis `axes[k]`: a view.
+    /// Permuted axes, as a view: axis `k` of the result is axis `axes[k]`.
     pub fn permute_dims(&self, axes: &[usize]) -> Result<Tensor> {
         let mut seen = vec![false; self.rank()];
         let fits = axes.len() == seen.len()
@@ -311,13 +309,13 @@ impl Tensor {
         Ok(self.with(self.view.clone().transpose(axes)))
     }
 
-    /// Axes in reverse order (a matrix transposed): a view.
+    /// Axes in reverse order (the transpose of a matrix), as a view.
     pub fn t(&self) -> Result<Tensor> {
         self.permute_dims(&reversed(self.rank()))
     }
 
-    /// Repetition into a shape by NumPy's rule (axes aligned at the end, extents of 1 repeated): a
-    /// view.
+    /// A broadcast to a shape by NumPy's rule, as a view: axes are aligned at the end, and extents
+    /// of 1 are broadcast.
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Tensor> {
         let skip = shape.len().checked_sub(self.rank());
         let fits = skip.is_some_and(|k| {
@@ -337,9 +335,9 @@ impl Tensor {
         Ok(self.with(self.view.clone().broadcast(shape, &dims)?))
     }
 
-    /// The same elements in another shape, read row by row whatever the order in which they are
-    /// listed, as traced and eager tensors do: a view where strides allow it, dense in columns if
-    /// the tensor is listed so.
+    /// The elements in another shape, read in row-major order for every memory order, as for traced
+    /// and eager tensors. A view if the strides allow it. Otherwise a copy, contiguous in the
+    /// tensor's memory order.
     pub fn reshape(&self, shape: &[usize]) -> Result<Tensor> {
         if cotangent_core::array::numel(shape) != Some(self.len()) {
             bail!(
@@ -357,7 +355,7 @@ impl Tensor {
         }
     }
 
-    /// Equal in type, shape and every element to the bit (any NaN equals any other).
+    /// Whether type, shape and the bits of all elements are equal (any NaN equals any other).
     pub fn same_bits(&self, other: &Tensor) -> bool {
         match (self.to_array(), other.to_array()) {
             (Ok(a), Ok(b)) => a.same_bits(&b),
@@ -367,7 +365,7 @@ impl Tensor {
 }
 
 impl PartialEq for Tensor {
-    /// Equal in type, shape and elements, whatever the strides; NaN differs from itself.
+    /// Compares type, shape and elements, for any strides. NaN differs from itself.
     fn eq(&self, other: &Tensor) -> bool {
         self.dtype() == other.dtype()
             && self.shape() == other.shape()

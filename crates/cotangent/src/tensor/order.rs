@@ -1,4 +1,4 @@
-//! The order in which elements are listed, and the one function that decides it for results.
+//! The memory order of tensors, and the rule for the order of results.
 
 /// The order in which elements are listed.
 ///
@@ -19,8 +19,8 @@ pub enum Order {
 }
 
 impl Order {
-    /// The order of what is computed from operands of these orders and ranks: column-major if one
-    /// is and no other operand with two axes or more is row-major.
+    /// The order of a result of operands of these orders and ranks: column-major if an operand is,
+    /// and no operand with at least two axes is row-major.
     pub fn of_results(operands: impl IntoIterator<Item = (Order, usize)>) -> Order {
         Given::of_results(
             operands
@@ -31,26 +31,26 @@ impl Order {
     }
 }
 
-/// The order that users gave what a tensor was computed from, for every door: plain, eager and
-/// traced tensors.
+/// The memory order of the user's tensors that a tensor was computed from. Plain, eager and traced
+/// tensors all use it.
 ///
-/// What nobody gave (constants, zeros, ones, counting, and repetitions of vectors and numbers) has
-/// none, and takes that of what it meets. Alone it reads row-major.
+/// Constants, zeros, ones, ranges, and broadcasts of vectors and scalars have no order, and do not
+/// affect the order of results. On its own such a tensor is listed row-major.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub(crate) enum Given {
-    /// Nothing with an order.
+    /// No operand has an order.
     #[default]
     Nothing,
-    /// Columns, and nothing in rows.
+    /// At least one operand is column-major, and none is row-major.
     Columns,
-    /// Some rows: mixed orders give rows.
+    /// At least one operand of rank above 1 is row-major. Mixed orders give a row-major result.
     Rows,
 }
 
 impl Given {
-    /// What a tensor of this rank says whose elements came in this order. Rows of a vector are its
-    /// columns.
+    /// The order of a tensor of this rank, given in this order. A row-major tensor of rank below 2
+    /// has none.
     pub fn of(order: Order, rank: usize) -> Given {
         match order {
             Order::ColumnMajor => Given::Columns,
@@ -59,12 +59,12 @@ impl Given {
         }
     }
 
-    /// What results say that were computed from these. This alone decides the order of results.
+    /// The order of results of operands with these orders. Every kind of tensor uses this rule.
     pub fn of_results(operands: impl IntoIterator<Item = Given>) -> Given {
         operands.into_iter().max().unwrap_or_default()
     }
 
-    /// That of a tensor of this rank on its own.
+    /// This order, for a tensor of the given rank. Rows of a tensor of rank below 2 are no order.
     pub fn of_rank(self, rank: usize) -> Given {
         if self == Given::Rows {
             Given::of(Order::RowMajor, rank)
@@ -73,7 +73,7 @@ impl Given {
         }
     }
 
-    /// How elements are listed.
+    /// The order in which elements are listed.
     pub fn order(self) -> Order {
         match self {
             Given::Columns => Order::ColumnMajor,

@@ -1,4 +1,4 @@
-//! [`TypedTensor`]: a [`Tensor`] whose element type is known when the program is compiled.
+//! [`TypedTensor`]: a [`Tensor`] whose element type is a type parameter.
 
 use super::Tensor;
 use cotangent_core::{Element, Result, Scalar};
@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-/// A tensor of elements of type `T`; everything that a [`Tensor`] does, by dereferencing to one.
+/// A tensor of elements of type `T`. It dereferences to [`Tensor`].
 ///
 /// ```
 /// use cotangent::tensor::TypedTensor;
@@ -21,8 +21,8 @@ pub struct TypedTensor<T> {
 }
 
 impl<T: Element> TypedTensor<T> {
-    /// From a tensor: dense in its own order, a copy only if it is not. An error for another
-    /// element type.
+    /// A typed tensor from a tensor, contiguous in its own order. A copy only if the tensor is not
+    /// contiguous. An error for another element type.
     pub fn new(tensor: &Tensor) -> Result<TypedTensor<T>> {
         let tensor = tensor.contiguous()?;
         tensor.as_slice::<T>()?;
@@ -32,7 +32,7 @@ impl<T: Element> TypedTensor<T> {
         })
     }
 
-    /// From elements in row-major order, without a copy.
+    /// A tensor from elements in row-major order, without a copy.
     pub fn from_vec_row_major(
         shape: impl Into<Vec<usize>>,
         data: Vec<T>,
@@ -40,7 +40,7 @@ impl<T: Element> TypedTensor<T> {
         TypedTensor::new(&Tensor::from_vec_row_major(shape, data)?)
     }
 
-    /// From elements in column-major order, without a copy.
+    /// A tensor from elements in column-major order, without a copy.
     pub fn from_vec_col_major(
         shape: impl Into<Vec<usize>>,
         data: Vec<T>,
@@ -48,32 +48,32 @@ impl<T: Element> TypedTensor<T> {
         TypedTensor::new(&Tensor::from_vec_col_major(shape, data)?)
     }
 
-    /// Zeros (false for booleans).
+    /// A tensor of zeros (false for booleans).
     pub fn zeros(shape: impl Into<Vec<usize>>) -> Result<TypedTensor<T>> {
         TypedTensor::new(&Tensor::zeros(T::DTYPE, shape)?)
     }
 
-    /// Ones (true for booleans).
+    /// A tensor of ones (true for booleans).
     pub fn ones(shape: impl Into<Vec<usize>>) -> Result<TypedTensor<T>> {
         TypedTensor::new(&Tensor::ones(T::DTYPE, shape)?)
     }
 
-    /// One value everywhere.
+    /// A tensor with one value in every element.
     pub fn full(shape: impl Into<Vec<usize>>, value: impl Into<Scalar>) -> Result<TypedTensor<T>> {
         TypedTensor::new(&Tensor::full(T::DTYPE, shape, value)?)
     }
 
-    /// The identity matrix of `n` rows.
+    /// The `n` by `n` identity matrix.
     pub fn eye(n: usize) -> Result<TypedTensor<T>> {
         TypedTensor::new(&Tensor::eye(T::DTYPE, n)?)
     }
 
-    /// `start, start + step, ..` below `stop`.
+    /// The vector `start, start + step, ..` below `stop`.
     pub fn arange(start: f64, stop: f64, step: f64) -> Result<TypedTensor<T>> {
         TypedTensor::new(&Tensor::arange(T::DTYPE, start, stop, step)?)
     }
 
-    /// `num` numbers from `start` to `stop`, both included.
+    /// The vector of `num` evenly spaced numbers from `start` to `stop`, both included.
     pub fn linspace(start: f64, stop: f64, num: usize) -> Result<TypedTensor<T>> {
         TypedTensor::new(&Tensor::linspace(T::DTYPE, start, stop, num)?)
     }
@@ -90,7 +90,7 @@ impl<T: Element> TypedTensor<T> {
         self.as_slice().to_vec()
     }
 
-    /// The tensor without the type.
+    /// The untyped tensor.
     pub fn into_tensor(self) -> Tensor {
         self.tensor
     }

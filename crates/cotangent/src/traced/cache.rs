@@ -1,11 +1,11 @@
-//! A cache with a limit: what was not used for longest goes first.
+//! A cache with a limit, which evicts the least recently used entry.
 
 use crate::lru::Lru;
 use smallvec::SmallVec;
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard};
 
-/// What a cache holds and did.
+/// Statistics of a cache of programs.
 ///
 /// ```
 /// use cotangent::{GraphCompiler, TracedTensor};
@@ -18,20 +18,20 @@ use std::sync::{Mutex, MutexGuard};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheStats {
-    /// Programs that are kept.
+    /// Number of cached programs.
     pub entries: usize,
-    /// How many may be kept.
+    /// Maximum number of cached programs.
     pub limit: usize,
-    /// Requests that were answered from the cache.
+    /// Number of requests that were answered from the cache.
     pub hits: u64,
-    /// Requests that were not.
+    /// Number of requests that were not.
     pub misses: u64,
-    /// Programs that had to go.
+    /// Number of programs removed because of the limit.
     pub evictions: u64,
 }
 
-/// Values by key, the ones used last, for any number of threads. Nothing is dropped while the lock
-/// is held: what goes may be the last reference to anybody's operation.
+/// A thread-safe cache of the most recently used values, by key. Nothing is dropped while the lock
+/// is held: an evicted value may hold the last reference to a user's operation.
 pub(crate) struct Cache<K, V>(Mutex<Inner<K, V>>);
 
 struct Inner<K, V> {
@@ -61,12 +61,12 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
         found
     }
 
-    /// As [`Cache::get`], not counted.
+    /// As [`Cache::get`], without counting.
     pub fn peek(&self, key: &K) -> Option<V> {
         self.inner().values.get(key).cloned()
     }
 
-    /// Counts a request.
+    /// Counts a hit or a miss.
     pub fn count(&self, hit: bool) {
         let stats = &mut self.inner().stats;
         *(if hit {

@@ -1,4 +1,4 @@
-//! [`GraphCompiler`]: what tensors need becomes a program.
+//! [`GraphCompiler`]: converts the part of a trace that some tensors need to a program.
 
 use super::cache::{Cache, CacheStats};
 use super::node::says;
@@ -8,11 +8,11 @@ use crate::{Function, Result, Sym, Tensor, Type, bail, rewrite};
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
-/// Programs that a compiler keeps unless it is told otherwise.
+/// Default limit of the programs that a compiler caches.
 const LIMIT: usize = 256;
 
-/// A program: a simplified function, and what its parameters are bound to. Cheap to clone; runs any
-/// number of times.
+/// A program: a simplified function, and the tensors that its parameters are bound to. Cheap to
+/// clone. It runs any number of times.
 ///
 /// ```
 /// use cotangent::{DType, GraphCompiler, TracedTensor};
@@ -33,7 +33,7 @@ struct Program {
     orders: Arc<Orders>,
 }
 
-/// Arrays, and what the results computed from them say of their order.
+/// Arrays, and the memory orders of the results that are computed from them.
 type Arguments = (Vec<Tensor>, Arc<[Given]>);
 
 impl GraphProgram {
@@ -52,7 +52,7 @@ impl GraphProgram {
         self.0.function.results().len()
     }
 
-    /// The placeholders whose arrays the caller must pass, in the order they were made.
+    /// The placeholders whose arrays the caller must pass, in order of creation.
     pub fn inputs(&self) -> Vec<TracedTensor> {
         self.0
             .params
@@ -62,7 +62,7 @@ impl GraphProgram {
             .collect()
     }
 
-    /// An array per parameter: what the caller passed, or what the trace knows.
+    /// An array per parameter: the one that the caller passed, or the one in the trace.
     pub(super) fn arguments(&self, passed: &[(&TracedTensor, &Tensor)]) -> Result<Arguments> {
         let params = &self.0.params;
         let mut given: Vec<Option<&Tensor>> = vec![None; params.len()];
@@ -74,7 +74,7 @@ impl GraphProgram {
                     "{t:?} is computed: only placeholders and arrays can be given another array"
                 );
             }
-            // Parameters come in the order in which they were made.
+            // Parameters are sorted by order of creation.
             let twice = match params
                 .binary_search_by_key(&(t.node.id, t.index), |p| (p.node.id, p.index))
             {
@@ -85,14 +85,14 @@ impl GraphProgram {
                         others.push((k, array.given()));
                         others[..others.len() - 1].iter().any(|o| o.0 == k)
                     }
-                    // It says how long axes are, as any other of them could.
+                    // The placeholder is not read, but it shares symbolic extents with a parameter.
                     None if self.shares_extents(t) => {
                         sizes.push((*t, *array));
                         sizes[..sizes.len() - 1].iter().any(|o| o.0.same(t))
                     }
                     None => {
                         let text =
-                            format!("{t:?} is given an array, but is no input of this program");
+                            format!("{t:?} is given an array, but is not an input of this program");
                         return Err(
                             crate::Error::new(crate::Code::ForeignValue, text).at(t.node.loc)
                         );
@@ -131,7 +131,7 @@ impl GraphProgram {
         Ok((all, orders))
     }
 
-    /// Whether some axis of a tensor is as long as one of a parameter, by the same symbol.
+    /// Whether a tensor shares a symbolic extent with a parameter.
     fn shares_extents(&self, t: &TracedTensor) -> bool {
         let mut shared = false;
         t.node.types[t.index as usize].syms(&mut |s| {
@@ -144,7 +144,7 @@ impl GraphProgram {
         shared
     }
 
-    /// An error unless the extents of an array are those of the arguments, where they have one
+    /// Checks that the extents of an array equal those of the arguments wherever they share a
     /// symbol.
     fn check_extents(&self, t: &TracedTensor, array: &Tensor, arguments: &[Tensor]) -> Result<()> {
         let want = &t.node.types[t.index as usize];
@@ -171,7 +171,7 @@ impl GraphProgram {
         if !fits {
             bail!(
                 ShapeMismatch,
-                "{t:?} got {}, which is not as long as the other inputs say",
+                "{t:?} got {}, whose extents differ from those of other inputs with the same symbols",
                 array.ty()
             );
         }
@@ -179,7 +179,7 @@ impl GraphProgram {
     }
 }
 
-/// A function as a key: by structure.
+/// A function as a hash key, compared by structure.
 #[derive(Clone)]
 struct Written(Arc<Function>, u64);
 
@@ -197,13 +197,13 @@ impl Hash for Written {
     }
 }
 
-/// What was compiled from a structure.
+/// A simplified function, with its number.
 type Simplified = (u64, Arc<Function>);
 
-/// What identifies tensors: node and index, of what they are listed as too.
+/// Keys of tensors: node and index of each, and of the tensor that determines its memory order.
 type Ids = Vec<[(u64, u32); 2]>;
 
-/// A program without what it keeps alive.
+/// A program with weak references to its tensors.
 #[derive(Clone)]
 struct Sketch {
     made: Simplified,
@@ -225,7 +225,7 @@ impl Sketch {
         }
     }
 
-    /// The program, while the tensors that it reads are there.
+    /// The program, if all tensors that it reads are alive.
     fn program(self) -> Option<GraphProgram> {
         let param = |(node, i): &(Weak<Node>, u32)| {
             Some(TracedTensor::result(node.upgrade()?, *i as usize))
@@ -241,8 +241,8 @@ impl Sketch {
     }
 }
 
-/// Turns traced tensors into programs, and keeps those that it made: by structure, so an expression
-/// that is written again, over other arrays, is compiled already. It keeps no array.
+/// Compiles traced tensors to programs. The cache compares programs by structure: the same
+/// expression over other arrays is found there. The cache holds no array.
 ///
 /// ```
 /// use cotangent::{GraphCompiler, GraphExecutor, TracedTensor};
@@ -259,9 +259,10 @@ impl Sketch {
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 pub struct GraphCompiler {
-    /// By structure: the same expression written again is compiled already.
+    /// Programs by structure, so that the same expression, traced again, is a hit.
     programs: Cache<Written, Simplified>,
-    /// By tensors, so that those that are compiled again are not looked at. Holds no array.
+    /// Programs by tensors, so that tensors that are compiled again need no traversal. Holds no
+    /// array.
     known: Cache<Ids, Sketch>,
 }
 
@@ -295,8 +296,7 @@ impl GraphCompiler {
         self.compile_many(&[output])
     }
 
-    /// One program of several tensors, whose results come in this order. What they share is
-    /// computed once.
+    /// One program of several tensors, with results in this order. Shared values are computed once.
     pub fn compile_many(&self, outputs: &[&TracedTensor]) -> Result<GraphProgram> {
         let ids: Ids = outputs.iter().map(|t| t.ids()).collect();
         if let Some(p) = self.known.peek(&ids).and_then(Sketch::program) {
@@ -327,18 +327,18 @@ impl GraphCompiler {
         Ok(GraphProgram(Arc::new(p)))
     }
 
-    /// What the cache of programs holds and did.
+    /// Statistics of the cache of programs.
     pub fn cache_stats(&self) -> CacheStats {
         self.programs.stats()
     }
 
-    /// Keeps at most this many programs, those used last.
+    /// Sets the maximum number of cached programs.
     pub fn set_cache_limit(&self, programs: usize) {
         self.programs.set_limit(programs);
         self.known.set_limit(programs);
     }
 
-    /// Forgets all programs; those that were handed out still run.
+    /// Removes all programs from the cache. Programs that callers hold still run.
     pub fn clear_caches(&self) {
         self.programs.clear();
         self.known.clear();

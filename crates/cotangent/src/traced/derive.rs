@@ -1,9 +1,8 @@
-//! Derivatives of traced tensors: traced tensors again, so of any order.
+//! Derivatives of traced tensors, which are traced tensors, so derivatives of any order exist.
 //!
-//! The part of the trace that is differentiated becomes a function, the core derives it, and the
-//! derivative is written back. Where it uses a value that the trace has already, it refers to that:
-//! a derivative depends on the same intermediate tensors as what it was derived from, and nothing
-//! is computed twice.
+//! The differentiated part of the trace becomes a function, the core derives it, and the derivative
+//! is emitted into the trace. It refers to the primal values that are already in the trace, so they
+//! are not computed twice.
 
 use super::{Trace, TracedTensor, record_in};
 use crate::here::here;
@@ -13,8 +12,8 @@ use cotangent_core::transform::{
 };
 use std::ops::Deref;
 
-/// The rules that derivatives are derived with. There is no global: [`TracedTensorAdExt`] uses the
-/// default one.
+/// The rules and the arithmetic of derivatives. There is no global context: [`TracedTensorAdExt`]
+/// uses the default one.
 ///
 /// ```
 /// use cotangent::{TracedTensor, ad::{AdContext, Numerics, RuleSet}};
@@ -31,14 +30,12 @@ pub struct AdContext(cotangent_core::transform::AdContext);
 /// Builds an [`AdContext`].
 ///
 /// ```
-/// use cotangent::ad::AdContext;
-/// use cotangent::transform::{Numerics, RuleSet};
-/// let strong = Numerics { strong_zero: true, ..Numerics::default() };
-/// let ad = AdContext::builder().with_extension_rules(RuleSet::default()).with_numerics(strong).build()?;
-/// // The gradient of where(x > 0, sqrt(x), 0) at 0, without NaN from the side that was not taken.
-/// let x = cotangent::TracedTensor::scalar(0.0);
-/// let y = x.gt(&x.full_like(0.0)).select(&x.sqrt(), &x.full_like(0.0));
-/// assert_eq!(ad.grad(&y, &x)?.to_tensor()?.item::<f64>()?, 0.0);
+/// use cotangent::ad::AdContext; use cotangent::transform::{Numerics, RuleSet}; let strong =
+/// Numerics { strong_zero: true, ..Numerics::default() }; let ad =
+/// AdContext::builder().with_extension_rules(RuleSet::default()).with_numerics(strong).build()?;
+/// The gradient of where(x > 0, sqrt(x), 0) at 0, without NaN from the branch that is not taken.
+/// let x = cotangent::TracedTensor::scalar(0.0); let y = x.gt(&x.full_like(0.0)).select(&x.sqrt(),
+/// &x.full_like(0.0)); assert_eq!(ad.grad(&y, &x)?.to_tensor()?.item::<f64>()?, 0.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[derive(Default)]
@@ -72,7 +69,7 @@ fn refs(x: &[TracedTensor]) -> Vec<&TracedTensor> {
     x.iter().collect()
 }
 
-/// A directional type must be the value's own.
+/// Checks that a tangent or cotangent has the type of its value.
 fn check_type(code: Code, what: &str, given: &TracedTensor, of: &TracedTensor) -> Result<()> {
     let (got, want) = (given.ty()?, of.ty()?);
     if got.differs(&want) {
@@ -90,8 +87,8 @@ impl AdContext {
         AdContextBuilder::default()
     }
 
-    /// Writes a derived function back: its parameters are those of `trace`, then `extra`. Each
-    /// result is listed as the tensor of `as_these` that it belongs to.
+    /// Emits a derived function into the trace. Its parameters are those of `trace`, then `extra`.
+    /// Each result has the memory order of its tensor in `as_these`.
     fn write(
         &self,
         loc: Loc,
@@ -131,7 +128,8 @@ impl AdContext {
     /// The gradient of a real scalar with respect to `x`: zeros of its type if the loss does not
     /// depend on it.
     ///
-    /// `x` may be computed: then it is held free, and the gradient is that of what follows it.
+    /// `x` may be an intermediate value. It is then an independent variable, and the gradient
+    /// covers the operations after it.
     ///
     /// ```
     /// use cotangent::{TracedTensor, ad::AdContext};
@@ -199,7 +197,7 @@ impl AdContext {
         Ok((loss.clone(), self.grad_many(loss, wrt)?))
     }
 
-    /// What a cotangent of `y` is pulled back to at `x`.
+    /// The cotangent of `x` for a cotangent of `y`.
     ///
     /// ```
     /// use cotangent::{TracedTensor, ad::AdContext};
@@ -219,8 +217,7 @@ impl AdContext {
         Ok(self.vjp_many(&[y], &[x], &[ct])?.remove(0))
     }
 
-    /// What cotangents of several values are pulled back to at several others, from one reverse
-    /// pass.
+    /// The cotangents of several values for cotangents of several others, from one reverse pass.
     #[track_caller]
     pub fn vjp_many(
         &self,
@@ -240,7 +237,7 @@ impl AdContext {
         for (y, ct) in ys.iter().zip(cts) {
             if !y.dtype()?.has_tangent() {
                 let text = format!(
-                    "a cotangent of a value of type {} does not exist: integers have no tangent",
+                    "a value of type {} has no cotangent: it is not a float or complex number",
                     y.ty()?
                 );
                 return Err(Error::new(Code::IntegerOutput, text).at(loc));
@@ -259,7 +256,7 @@ impl AdContext {
         self.write(loc, &trace, &derived.map_err(|e| e.at(loc))?, cts, wrt)
     }
 
-    /// How `y` moves when `x` moves in a direction.
+    /// The tangent of `y` for a tangent of `x`.
     ///
     /// ```
     /// use cotangent::{TracedTensor, ad::AdContext};
@@ -279,7 +276,7 @@ impl AdContext {
         Ok(self.jvp_many(&[y], &[x], &[tangent])?.remove(0))
     }
 
-    /// How several values move when several others move, from one forward pass.
+    /// The tangents of several values for tangents of several others, from one forward pass.
     #[track_caller]
     pub fn jvp_many(
         &self,
@@ -304,7 +301,7 @@ impl AdContext {
             .find(|y| y.dtype().is_ok_and(|d| !d.has_tangent()))
         {
             let text = format!(
-                "a value of type {} does not move: integers have no tangent",
+                "a value of type {} has no tangent: it is not a float or complex number",
                 y.ty()?
             );
             return Err(Error::new(Code::IntegerOutput, text).at(loc));

@@ -6,12 +6,12 @@ use crate::cpu::CpuBackend;
 use crate::{Result, Tensor, bail};
 use std::sync::Arc;
 
-/// Compiled programs that an executor keeps unless it is told otherwise.
+/// Default limit of the compiled programs that an executor caches.
 const LIMIT: usize = 256;
 
 type Compiled = Cache<u64, Arc<cotangent_cpu::Program>>;
 
-/// Runs programs, and keeps their kernels.
+/// Runs programs, and caches their compiled form.
 ///
 /// ```
 /// use cotangent::{CpuBackend, GraphCompiler, GraphExecutor, TracedTensor};
@@ -50,7 +50,7 @@ impl GraphExecutor {
         &self.backend
     }
 
-    /// Lets `f` add kernels of extension operations to the backend. Programs are compiled anew.
+    /// Lets `f` add kernels of extension operations to the backend. Programs are compiled again.
     ///
     /// ```
     /// use cotangent::{CpuBackend, GraphExecutor};
@@ -75,12 +75,12 @@ impl GraphExecutor {
         Ok(())
     }
 
-    /// The only result of a program whose inputs are all known to the trace.
+    /// The only result of a program without placeholders.
     pub fn run(&self, program: &GraphProgram) -> Result<Tensor> {
         self.run_with_inputs(program, &[])
     }
 
-    /// The only result, with arrays for placeholders (or in place of arrays that the trace knows).
+    /// The only result, with arrays for placeholders (or in place of arrays in the trace).
     pub fn run_with_inputs(
         &self,
         program: &GraphProgram,
@@ -96,14 +96,14 @@ impl GraphExecutor {
         Ok(self.run_many_with_inputs(program, inputs)?.remove(0))
     }
 
-    /// All results of a program whose inputs are all known to the trace.
+    /// All results of a program without placeholders.
     pub fn run_many(&self, program: &GraphProgram) -> Result<Vec<Tensor>> {
         self.run_many_with_inputs(program, &[])
     }
 
-    /// All results, with arrays for placeholders (or in place of arrays that the trace knows). An
-    /// error if an array does not have the type of its placeholder, if one is given twice or for a
-    /// placeholder of another program, or if sizes that must be equal are not.
+    /// All results, with arrays for placeholders (or in place of arrays in the trace). An error if
+    /// an array does not have the type of its placeholder, if one is given twice or for a
+    /// placeholder of another program, or if extents with one symbol differ.
     pub fn run_many_with_inputs(
         &self,
         program: &GraphProgram,
@@ -127,17 +127,17 @@ impl GraphExecutor {
             .collect()
     }
 
-    /// What the cache of compiled programs holds and did.
+    /// Statistics of the cache of compiled programs.
     pub fn cache_stats(&self) -> CacheStats {
         self.compiled.stats()
     }
 
-    /// Keeps at most this many compiled programs, those used last.
+    /// Sets the maximum number of cached programs.
     pub fn set_cache_limit(&self, programs: usize) {
         self.compiled.set_limit(programs);
     }
 
-    /// Forgets all compiled programs.
+    /// Removes all compiled programs from the cache.
     pub fn clear_caches(&self) {
         self.compiled.clear();
     }

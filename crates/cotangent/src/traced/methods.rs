@@ -1,5 +1,5 @@
-//! The operations as methods, beside those that eager tensors share. None of them fails at once,
-//! but for the few that say so.
+//! Operations as methods of traced tensors, in addition to the methods shared with eager tensors.
+//! An error is stored in the result, except where a method returns a `Result`.
 
 use super::TracedTensor;
 use super::record::{aligned, record, record_one};
@@ -8,7 +8,7 @@ use crate::methods::ascending;
 use crate::ops::Comparison;
 use crate::{DType, Dim, Op, Result};
 
-/// `x.exp()`: a method per row.
+/// Methods such as `x.exp()`, one per table entry.
 macro_rules! unary {
     ($($method:ident)*) => {
         impl TracedTensor {
@@ -26,11 +26,11 @@ unary! {
     asinh acosh atanh logistic erf erfc erf_inv lgamma digamma is_finite is_nan not stop_gradient
 }
 
-/// `x.add(&y)`: a method per row; shapes are aligned as NumPy aligns them.
+/// Methods such as `x.add(&y)`, one per table entry. Shapes are broadcast by NumPy's rule.
 macro_rules! binary {
     ($($method:ident)*) => {
         impl TracedTensor {
-            $(#[doc = concat!("Elementwise `", stringify!($method), "`; extents of 1 and missing leading axes repeat.")]
+            $(#[doc = concat!("Elementwise `", stringify!($method), "`; extents of 1 and missing leading axes are broadcast.")]
             #[track_caller]
             pub fn $method(&self, y: &TracedTensor) -> TracedTensor {
                 record_one(here(), &[self, y], |cx, x| {
@@ -46,11 +46,11 @@ binary! {
     add sub mul div rem pow atan2 maximum minimum xlogy
 }
 
-/// `x.lt(&y)`: a method per row.
+/// Methods such as `x.lt(&y)`, one per table entry.
 macro_rules! comparisons {
     ($($method:ident $op:ident $doc:literal),*) => {
         impl TracedTensor {
-            $(#[doc = concat!("Where `x ", $doc, " y`, as booleans; shapes are aligned as NumPy aligns them.")]
+            $(#[doc = concat!("Elementwise `x ", $doc, " y`, as booleans. Shapes are broadcast by NumPy's rule.")]
             #[track_caller]
             pub fn $method(&self, y: &TracedTensor) -> TracedTensor {
                 record_one(here(), &[self, y], |cx, x| {
@@ -64,11 +64,11 @@ macro_rules! comparisons {
 
 comparisons! { lt Lt "<", le Le "<=", gt Gt ">", ge Ge ">=" }
 
-/// `x.reduce_sum(&[0])`: a method per row.
+/// Methods such as `x.reduce_sum(&[0])`, one per table entry.
 macro_rules! reductions {
     ($($method:ident)*) => {
         impl TracedTensor {
-            $(#[doc = concat!("`", stringify!($method), "` over axes, in any order, which go.")]
+            $(#[doc = concat!("`", stringify!($method), "` over axes, in any order. They are removed.")]
             #[track_caller]
             pub fn $method(&self, axes: &[usize]) -> TracedTensor {
                 record_one(here(), &[self], |cx, x| cx.$method(x[0], &ascending(axes)))
@@ -100,7 +100,7 @@ impl TracedTensor {
         })
     }
 
-    /// The same elements, in row-major order, in another shape.
+    /// The elements, in row-major order, in another shape.
     #[track_caller]
     pub fn reshape(&self, shape: &[usize]) -> TracedTensor {
         record_one(here(), &[self], |cx, x| cx.reshape(x[0], &dims(shape)))
@@ -112,13 +112,14 @@ impl TracedTensor {
         record_one(here(), &[self], |cx, x| cx.reshape(x[0], shape))
     }
 
-    /// Axes permuted: axis `k` of the result is axis `perm[k]`.
+    /// Permuted axes: axis `k` of the result is axis `perm[k]`.
     #[track_caller]
     pub fn transpose(&self, perm: &[usize]) -> TracedTensor {
         record_one(here(), &[self], |cx, x| cx.transpose(x[0], perm))
     }
 
-    /// Repeated into `shape`, axis `k` becoming `dims[k]`; only extents of 1 repeat.
+    /// A broadcast to `shape`. Axis `k` becomes axis `dims[k]`, and is broadcast if its extent is
+    /// 1.
     #[track_caller]
     pub fn broadcast_in_dim(&self, shape: &[usize], dims: &[usize]) -> TracedTensor {
         let shape = self::dims(shape);
@@ -135,14 +136,14 @@ impl TracedTensor {
         })
     }
 
-    /// Repeated along new leading axes and axes of extent 1, as NumPy aligns shapes.
+    /// A broadcast to `shape` by NumPy's rule: along new leading axes and axes of extent 1.
     #[track_caller]
     pub fn broadcast_to(&self, shape: &[usize]) -> TracedTensor {
         record_one(here(), &[self], |cx, x| cx.broadcast_to(x[0], &dims(shape)))
     }
 
-    /// The matrix product of the last two axes; leading axes are batches. An error, at once, if the
-    /// shapes do not fit.
+    /// The matrix product of the last two axes. Leading axes are batches. Returns an error if the
+    /// shapes do not match.
     ///
     /// ```
     /// use cotangent::TracedTensor;
@@ -157,19 +158,19 @@ impl TracedTensor {
         Ok(record(here(), &[self, y], |cx, x| vec![cx.matmul(x[0], x[1])])?.remove(0))
     }
 
-    /// Every element to an integer power.
+    /// Elementwise integer power.
     #[track_caller]
     pub fn powi(&self, n: i64) -> TracedTensor {
         record_one(here(), &[self], |cx, x| cx.integer_pow(x[0], n))
     }
 
-    /// In another element type.
+    /// The elements converted to another element type.
     #[track_caller]
     pub fn convert(&self, to: DType) -> TracedTensor {
         record_one(here(), &[self], |cx, x| cx.convert(x[0], to))
     }
 
-    /// Tensors one after the other along an axis.
+    /// Tensors concatenated along an axis.
     #[track_caller]
     pub fn concatenate(parts: &[&TracedTensor], axis: usize) -> TracedTensor {
         record_one(here(), parts, |cx, x| cx.concatenate(x, axis))

@@ -1,8 +1,8 @@
-//! Traced tensors: programs that are written lazily, differentiated, compiled and run.
+//! Traced tensors: programs that are recorded lazily, differentiated, compiled and run.
 //!
-//! A [`TracedTensor`] is a value of a program that nobody has run yet. Operations on it make
-//! further values and never fail at once: an error travels with the tensor to
-//! [`GraphCompiler::compile`], and names the line that made it.
+//! A [`TracedTensor`] is a value of a program that has not run yet. An operation on it adds a value
+//! to the program. Its error, if any, is stored in the tensor and returned by
+//! [`GraphCompiler::compile`], with the source line of the operation.
 //!
 //! ```
 //! use cotangent::runtime::{GraphCompiler, GraphExecutor, TracedTensor};
@@ -17,9 +17,9 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 //!
-//! Elements of several axes come in either order. A result is column-major when every array of more
-//! than one axis that it was computed from is, and row-major otherwise; a derivative is listed as
-//! what it was taken by or of.
+//! Arrays of several axes are row- or column-major. A result is column-major if every array of more
+//! than one axis that it was computed from is, and row-major otherwise. A gradient has the memory
+//! order of the tensor that it was taken by, a tangent that of the differentiated tensor.
 
 mod cache;
 mod compiler;

@@ -1,8 +1,8 @@
-//! Nodes of a trace: what a [`TracedTensor`] points at.
+//! [`TracedTensor`], and the nodes of a trace that it refers to.
 //!
-//! A node is an operation with its operands, a placeholder, an array, or an error. Ids ascend as
-//! nodes are made, so the order of ids is topological. Nodes refer to their operands only; neither
-//! walking nor dropping them recurses.
+//! A node is an operation with its operands, a placeholder, an array, or an error. Ids ascend in
+//! order of creation, so their order is topological. Nodes refer to their operands only. Neither
+//! traversal nor drop of nodes is recursive.
 
 use crate::{Error, Loc, Op, Result, Sym, Tensor, Type, Val};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,16 +17,14 @@ pub(crate) fn fresh_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A value of a program that is being written. Cheap to clone; a clone is the same value.
+/// A value of a program that is being recorded. Cheap to clone; a clone is the same value.
 ///
 /// ```
-/// use cotangent::{DType, Dim, TracedTensor};
-/// let x = TracedTensor::input_named("x", DType::F32, vec![Dim::sym("n"), 3.into()]);
-/// let y = (x.exp() + 1.0).log().reduce_sum(&[1]);
+/// use cotangent::{DType, Dim, TracedTensor}; let x = TracedTensor::input_named("x", DType::F32,
+/// vec![Dim::sym("n"), 3.into()]); let y = (x.exp() + 1.0).log().reduce_sum(&[1]);
 /// assert_eq!((y.dtype()?, y.rank()?, y.is_concrete()), (DType::F32, 1, false));
-/// assert_eq!(y.shape()?[0], x.shape()?[0]);
-/// // What is known at once can be asked for.
-/// let z = TracedTensor::from_vec_row_major([2], vec![3.0, 4.0]).norm(&[0]);
+/// assert_eq!(y.shape()?[0], x.shape()?[0]); Without placeholders the value can be computed
+/// immediately. let z = TracedTensor::from_vec_row_major([2], vec![3.0, 4.0]).norm(&[0]);
 /// assert_eq!(z.to_tensor()?.item::<f64>()?, 5.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
@@ -34,16 +32,16 @@ pub(crate) fn fresh_id() -> u64 {
 pub struct TracedTensor {
     pub(crate) node: Arc<Node>,
     pub(crate) index: u32,
-    /// For a derivative.
+    /// For a derivative, the source of its memory order.
     pub(super) like: Option<Arc<Like>>,
 }
 
-/// How a derivative is listed, which need not read what decides that.
+/// The source of a derivative's memory order. The derivative's program need not read it.
 pub(crate) struct Like {
-    /// As this tensor.
+    /// The tensor with the same memory order.
     pub of: TracedTensor,
-    /// Placeholders of what was differentiated: their arrays may be passed, whether or not they are
-    /// read.
+    /// Placeholders of the differentiated program: callers may pass their arrays, even if the
+    /// derivative does not read them.
     pub from: Vec<TracedTensor>,
 }
 
@@ -61,7 +59,7 @@ impl TracedTensor {
         }
     }
 
-    /// The same value, listed as `of` is, which it is a derivative by or of.
+    /// The same value with the memory order of `of`, which it is a derivative by or of.
     pub(crate) fn listed_as(self, of: &TracedTensor, from: &[TracedTensor]) -> TracedTensor {
         let of = of.like.as_ref().map_or(of, |like| &like.of).clone();
         let from = from
@@ -92,7 +90,7 @@ impl TracedTensor {
         }
     }
 
-    /// Node and index, then those of what it is listed as.
+    /// Node and index of the tensor, and of the tensor that determines its memory order.
     pub(super) fn ids(&self) -> [(u64, u32); 2] {
         let as_what = self.like.as_ref().map_or(self, |like| &like.of);
         [(self.node.id, self.index), (as_what.node.id, as_what.index)]
@@ -110,8 +108,8 @@ pub(crate) struct Node {
     pub id: u64,
     pub kind: Kind,
     pub types: SmallVec<[Type; 1]>,
-    /// Placeholders that say what the extents are which an operation mentions: it need not read any
-    /// of them.
+    /// Placeholders that define the symbolic extents of an operation. The operation need not read
+    /// them.
     pub sizes: Box<[TracedTensor]>,
     pub loc: Loc,
 }
@@ -141,8 +139,8 @@ impl Drop for Node {
             return;
         };
         let mut rest: SmallVec<[TracedTensor; 2]> = std::mem::take(x);
-        // Operands that nobody else holds are taken apart here instead of dropping inside each
-        // other.
+        // Operands without other references are dropped in this loop, because their own drop would
+        // recurse.
         while let Some(t) = rest.pop() {
             if let Some(like) = t.like.and_then(Arc::into_inner) {
                 rest.push(like.of);
@@ -157,7 +155,7 @@ impl Drop for Node {
     }
 }
 
-/// The placeholders that a tensor knows extents from: itself, if it is one.
+/// The placeholders that define extents of a tensor: itself, if it is one.
 pub(crate) fn sizes(t: &TracedTensor) -> &[TracedTensor] {
     match t.node.kind {
         Kind::Input(_) => std::slice::from_ref(t),
@@ -165,12 +163,13 @@ pub(crate) fn sizes(t: &TracedTensor) -> &[TracedTensor] {
     }
 }
 
-/// Whether an axis of this type is as long as this symbol says.
+/// Whether an extent of this type is the symbol.
 pub(crate) fn says(ty: &Type, s: &Sym) -> bool {
     ty.shape.iter().any(|d| d.as_sym() == Some(s))
 }
 
-/// The nodes that `roots` reach, in ascending order. Walking stops at nodes for which `stop` holds.
+/// The nodes that `roots` reach, in ascending order. The traversal stops at nodes for which `stop`
+/// holds.
 pub(crate) fn reached(roots: &[&TracedTensor], stop: &dyn Fn(&Node) -> bool) -> Vec<Arc<Node>> {
     let mut seen = FxHashSet::default();
     let mut found = Vec::new();
@@ -192,7 +191,7 @@ pub(crate) fn reached(roots: &[&TracedTensor], stop: &dyn Fn(&Node) -> bool) -> 
     found
 }
 
-/// The values of a function by the tensors that they were made from.
+/// The values of a function, by the tensors that they stem from.
 #[derive(Default)]
 pub(crate) struct ValOf(FxHashMap<(u64, u32), Val>);
 

@@ -1,8 +1,8 @@
-//! [`Orders`]: in which order the results of a program are listed, for any orders of what goes in.
+//! [`Orders`]: the memory orders of a program's results as a function of the orders of its arrays.
 //!
-//! A result says of its order what the arrays say that it was computed from, all others aside: so
-//! it does not matter what else is compiled. A derivative is listed as what it was taken by (a
-//! gradient) or of (a tangent), of which its program need not read an element.
+//! The order of a result depends only on the arrays that it was computed from, not on other results
+//! of the program. A gradient has the order of the tensor that it was taken by, and a tangent that
+//! of the differentiated tensor, even if its program does not read that tensor.
 
 use super::node::{Kind, Like, Node, TracedTensor};
 use crate::tensor::Given;
@@ -18,39 +18,39 @@ fn id(t: &TracedTensor) -> Id {
     (t.node.id, t.index)
 }
 
-/// An array whose order counts.
+/// An array that affects the order of a result.
 enum Leaf {
     /// The parameter at this position.
     Param(u32),
-    /// One that is no parameter, at this position of the others.
+    /// An array that is no parameter, by its index in `Orders::others`.
     Other(u32),
 }
 
-/// An array that the program does not read. Callers may pass it all the same.
+/// An array that the program does not read. Callers may pass it anyway.
 struct Other {
     id: Id,
     ty: Type,
-    /// The order that the trace knows.
+    /// The order of the array in the trace.
     given: Given,
 }
 
-/// What is known of the order of a value: that of the results of these.
+/// The order of a value: the order of an array, or the common order of earlier steps.
 enum Step {
     Leaf(Leaf),
     Join(SmallVec<[u32; 2]>),
 }
 
-/// How orders of results follow from those of arrays.
+/// A program for the orders of results, given those of arrays.
 pub(crate) struct Orders {
     steps: Vec<Step>,
-    /// The step of each result; `None`: nothing with an order.
+    /// The step of each result; `None`: no array affects its order.
     results: Vec<Option<u32>>,
     others: Vec<Other>,
-    /// What was asked last, and the answer.
+    /// The last arguments of [`Orders::results`], and its result.
     last: Mutex<Option<(Vec<Given>, Arc<[Given]>)>>,
 }
 
-/// The tensors that decide the order of a tensor.
+/// The tensor that determines the order of a tensor.
 fn sources(t: &TracedTensor) -> &TracedTensor {
     t.like.as_deref().map_or(t, |like| &like.of)
 }
@@ -59,7 +59,7 @@ struct Walk {
     steps: Vec<Step>,
     of_params: FxHashMap<Id, u32>,
     others: Vec<Other>,
-    /// The step of each node that was met; parameters are there from the start.
+    /// The step of each visited node. Parameters are present from the start.
     known: FxHashMap<u64, Option<u32>>,
     of_others: FxHashMap<Id, u32>,
 }
@@ -88,7 +88,7 @@ impl Walk {
         self.steps.len() as u32 - 1
     }
 
-    /// The step of a tensor, if its node was met.
+    /// The step of a tensor, if its node was visited.
     fn find(&self, t: &TracedTensor) -> Option<Option<u32>> {
         let t = sources(t);
         match self.of_params.get(&id(t)) {
@@ -97,7 +97,7 @@ impl Walk {
         }
     }
 
-    /// Meets a node whose operands were met.
+    /// Visits a node whose operands were visited.
     fn meet(&mut self, t: &TracedTensor) {
         let node: &Node = &t.node;
         let step = match &node.kind {
@@ -125,7 +125,7 @@ impl Walk {
 }
 
 impl Orders {
-    /// Those of the results `outputs` of a program with these parameters.
+    /// The orders of the results `outputs` of a program with these parameters.
     pub fn of(outputs: &[&TracedTensor], params: &[TracedTensor]) -> Orders {
         let mut walk = Walk {
             steps: Vec::new(),
@@ -171,8 +171,8 @@ impl Orders {
         }
     }
 
-    /// Whether a tensor is an array that callers may pass although the program does not read it; an
-    /// error if the array has another type.
+    /// The index of a tensor that callers may pass although the program does not read it. An error
+    /// if the array has another type.
     pub fn accepts(&self, t: &TracedTensor, array: &Tensor) -> Option<Result<usize>> {
         let k = self.others.iter().position(|o| o.id == id(t))?;
         let (want, got) = (&self.others[k].ty, array.ty());
@@ -183,8 +183,8 @@ impl Orders {
         Some(Ok(k))
     }
 
-    /// What the results say of their order, for arrays of parameters, and of others that were
-    /// passed.
+    /// The orders of the results, given the orders of the parameters' arrays and of other arrays
+    /// that were passed.
     pub fn results(
         &self,
         params: impl Iterator<Item = Given>,

@@ -1,5 +1,5 @@
-//! The recorder: an emitter whose values are traced tensors, so that everything that is written for
-//! [`Emit`], rules and composites included, writes to a trace.
+//! The recorder: an emitter whose values are traced tensors. Every function over [`Emit`], rules
+//! and composites included, can therefore record to a trace.
 
 use super::TracedTensor;
 use super::node::{Kind, Node, fresh_id, says, sizes};
@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, LazyLock};
 
-/// The session of plain operations, which derive nothing.
+/// The session of operations without derivatives.
 static PLAIN: LazyLock<Session> = LazyLock::new(Session::default);
 
 pub(crate) struct Recorder {
@@ -17,7 +17,7 @@ pub(crate) struct Recorder {
     values: RefCell<Vec<TracedTensor>>,
     error: RefCell<Option<Error>>,
     loc: Cell<Loc>,
-    /// Some value has an extent that is not a number.
+    /// Whether a value has a symbolic extent.
     open: Cell<bool>,
     owner: Owner,
 }
@@ -34,7 +34,7 @@ impl Recorder {
         }
     }
 
-    /// A value that stands for `t`.
+    /// The emitter's value of `t`.
     pub fn value(&self, t: &TracedTensor) -> Val {
         if let Kind::Failed(e) = &t.node.kind {
             self.fail(e.clone());
@@ -52,7 +52,7 @@ impl Recorder {
         self.owner.val(values.len() - 1)
     }
 
-    /// The tensors that these values stand for, or the first error.
+    /// The tensors of these values, or the first error.
     pub fn finish(self, results: &[Val]) -> Result<Vec<TracedTensor>> {
         if let Some(e) = self.error.into_inner() {
             return Err(e);
@@ -72,7 +72,7 @@ impl Recorder {
             .collect()
     }
 
-    /// Placeholders that say what the extents are which an operation and its results mention.
+    /// Placeholders that define the symbolic extents of an operation and its results.
     fn sizes(&self, op: &Op, operands: &[TracedTensor], results: &[Type]) -> Box<[TracedTensor]> {
         let (own, mut wanted, mut found) = (op.binds(), Vec::new(), Vec::<TracedTensor>::new());
         let mut want = |s: &Sym| {
@@ -194,12 +194,12 @@ impl Emit for Recorder {
     }
 
     fn claim_sym(&self, s: &Sym) -> Sym {
-        // Traces meet freely, so a bound symbol is bound once among all of them.
+        // Values of several traces may be combined, so a bound symbol is unique among all traces.
         self.fresh_sym(s)
     }
 }
 
-/// Writes `f` of `x` at `loc`: the results, or the first error.
+/// Records `f` of `x` at `loc`. Returns the results, or the first error.
 pub(crate) fn record(
     loc: Loc,
     x: &[&TracedTensor],
@@ -224,7 +224,7 @@ pub(crate) fn record_in(
     r.finish(&y).map_err(|e| e.at(loc))
 }
 
-/// As [`record`] for one result; an error becomes a tensor that carries it.
+/// As [`record`], with one result. An error is stored in the result.
 pub(crate) fn record_one(
     loc: Loc,
     x: &[&TracedTensor],
@@ -236,7 +236,7 @@ pub(crate) fn record_one(
     }
 }
 
-/// Both values repeated to one shape, as NumPy aligns shapes; an error that names the operation.
+/// Both values, broadcast to one shape by NumPy's rule. An error names the operation.
 pub(crate) fn aligned(cx: &dyn Emit, name: &str, x: Val, y: Val) -> (Val, Val) {
     let (tx, ty) = (cx.ty(x), cx.ty(y));
     if tx.shape == ty.shape {

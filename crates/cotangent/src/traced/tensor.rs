@@ -1,4 +1,4 @@
-//! [`TracedTensor`]: how tensors are made, what they say of themselves, and their arrays.
+//! Constructors of [`TracedTensor`], its types, and its array.
 
 use super::compiler::GraphCompiler;
 use super::executor::GraphExecutor;
@@ -9,8 +9,8 @@ use smallvec::smallvec;
 use std::fmt;
 
 impl TracedTensor {
-    /// An array whose elements are given column by column (the first axis fastest). A wrong number
-    /// of elements is an error when the program is compiled.
+    /// A tensor from elements in column-major order (the first axis fastest). A wrong number of
+    /// elements is an error when the program is compiled.
     ///
     /// ```
     /// use cotangent::TracedTensor;
@@ -27,7 +27,8 @@ impl TracedTensor {
         TracedTensor::given(Tensor::from_vec_col_major(shape, data))
     }
 
-    /// An array whose elements are given row by row (the last axis fastest).
+    /// A tensor from elements in row-major order (the last axis fastest). A wrong number of
+    /// elements is an error when the program is compiled.
     ///
     /// ```
     /// use cotangent::TracedTensor;
@@ -54,26 +55,27 @@ impl TracedTensor {
         }
     }
 
-    /// A number, of rank 0.
+    /// A scalar.
     #[track_caller]
     pub fn scalar<T: Element>(x: T) -> TracedTensor {
         TracedTensor::given(Ok(Tensor::scalar(x)))
     }
 
-    /// A tensor that is there already.
+    /// A traced tensor with the value of this tensor.
     #[track_caller]
     pub fn from_tensor(t: Tensor) -> TracedTensor {
         TracedTensor::given(Ok(t))
     }
 
-    /// A tensor that is there already: its extents are known to the program.
+    /// As [`TracedTensor::from_tensor`]: the extents are constants of the program. Never an error.
     #[track_caller]
     pub fn from_tensor_concrete_shape(t: Tensor) -> Result<TracedTensor> {
         Ok(TracedTensor::from_tensor(t))
     }
 
-    /// A placeholder: its array comes when the program runs. Extents may be numbers, symbols
-    /// (`Dim::sym("n")`: the same size wherever it stands) or unknown ([`TracedTensor::unknown`]).
+    /// A placeholder, whose array is passed when the program runs. Extents are numbers, symbols
+    /// (`Dim::sym("n")`: the same extent at every occurrence) or unknown
+    /// ([`TracedTensor::unknown`]).
     ///
     /// ```
     /// use cotangent::runtime::{GraphCompiler, GraphExecutor, TracedTensor};
@@ -98,7 +100,7 @@ impl TracedTensor {
         )
     }
 
-    /// A placeholder with a name for messages.
+    /// A placeholder with a name, used in messages.
     #[track_caller]
     pub fn input_named(name: &str, dtype: DType, shape: impl Into<Shape>) -> TracedTensor {
         TracedTensor::of(
@@ -108,7 +110,7 @@ impl TracedTensor {
         )
     }
 
-    /// An extent that is equal to no other as far as one knows before the program runs.
+    /// An unknown extent: a fresh symbol, distinct from all other extents until the program runs.
     pub fn unknown() -> Dim {
         Dim::sym(&format!("?{}", fresh_id()))
     }
@@ -128,17 +130,17 @@ impl TracedTensor {
         Ok(self.ty()?.rank())
     }
 
-    /// Whether its array is known: it was given, not computed.
+    /// Whether it has an array: it is neither a placeholder nor computed.
     pub fn is_concrete(&self) -> bool {
         matches!(self.node.kind, Kind::Value(..))
     }
 
-    /// Whether `other` is the same value, not merely an equal one.
+    /// Whether `other` is the same value of the program, not only equal elements.
     pub fn same(&self, other: &TracedTensor) -> bool {
         self.node.id == other.node.id && self.index == other.index
     }
 
-    /// Compiles and runs what this tensor needs; placeholders are an error.
+    /// Compiles and runs the program of this tensor. Placeholders are an error.
     pub fn to_tensor(&self) -> Result<Tensor> {
         let program = GraphCompiler::new().compile(self)?;
         GraphExecutor::default().run(&program)

@@ -6,23 +6,25 @@ use crate::{Builder, Code, Emit, Error, Function, Result, Val};
 use cotangent_core::transform::Session;
 use std::sync::Arc;
 
-/// A function cut out of a trace.
+/// A function extracted from a trace.
 pub(crate) struct Trace {
     /// The function.
     pub function: Function,
-    /// The tensors that its parameters stand for.
+    /// The tensors of its parameters.
     pub params: Vec<TracedTensor>,
     vals: ValOf,
     nodes: Vec<Arc<Node>>,
 }
 
 impl Trace {
-    /// The function from all placeholders and arrays that `outputs` and `also` need to `outputs`.
+    /// The function of `outputs`, with all placeholders and arrays that `outputs` and `also` need
+    /// as parameters.
     pub fn of(name: &str, outputs: &[&TracedTensor], also: &[&TracedTensor]) -> Result<Trace> {
         Trace::cut(name, &[], outputs, also, 0)
     }
 
-    /// The function of `inputs` first, then of all that was made before `start` or is not computed.
+    /// The function of `outputs`. Its parameters are `inputs`, then the tensors that are older than
+    /// `start` or not computed.
     pub fn cut(
         name: &str,
         inputs: &[TracedTensor],
@@ -47,7 +49,7 @@ impl Trace {
         }
         let roots: Vec<&TracedTensor> = outputs.iter().chain(also).copied().collect();
         let nodes = reached(&roots, &|n| n.id < start || vals.contains(n));
-        // An older node with several results: only those that are used become parameters.
+        // Of an older node with several results only the used ones become parameters.
         let old = |t: &TracedTensor| t.node.id < start || !matches!(t.node.kind, Kind::Op(..));
         let used = nodes
             .iter()
@@ -55,8 +57,8 @@ impl Trace {
             .flat_map(|n| n.operands())
             .chain(roots.iter().copied());
         let mut leaves: Vec<&TracedTensor> = used.filter(|t| old(t)).collect();
-        // What is not read may still say how long an axis is; a body has that from the function it
-        // stands in.
+        // Placeholders that are not read may still define symbolic extents. The region of an
+        // operation takes these from the enclosing function.
         if start == 0 {
             let mut known: Vec<&TracedTensor> = leaves.clone();
             for s in nodes.iter().flat_map(|n| &n.sizes) {
@@ -109,7 +111,7 @@ impl Trace {
         self.vals.get(t).ok_or_else(missing)
     }
 
-    /// The tensors that the operations of the function make, and their values.
+    /// The tensors that the operations of the function compute, and their values.
     pub fn computed(&self) -> impl Iterator<Item = (TracedTensor, Val)> {
         let all = self.nodes.iter().filter(|n| matches!(n.kind, Kind::Op(..)));
         all.flat_map(|n| (0..n.types.len()).map(|i| TracedTensor::result(n.clone(), i)))

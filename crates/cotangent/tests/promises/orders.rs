@@ -504,7 +504,7 @@ fn every_method_has_a_row() {
         .split_once("$make! {")
         .expect("the list of linear algebra");
     for line in rest
-        .split_once("\n/// A closure on traced")
+        .split_once("\n/// The function of a closure")
         .expect("its end")
         .0
         .lines()
