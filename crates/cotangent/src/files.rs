@@ -32,20 +32,23 @@ pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
 }
 
 /// The destination of a file's contents.
-pub(crate) trait Out: Write + Seek {}
+pub(crate) trait SeekWrite: Write + Seek {}
 
-impl<T: Write + Seek> Out for T {}
+impl<T: Write + Seek> SeekWrite for T {}
 
 /// Replaces or creates a file with the output of `content`.
 pub(crate) fn write_with(
     path: &Path,
-    content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>,
+    content: &mut dyn FnMut(&mut dyn SeekWrite) -> io::Result<()>,
 ) -> Result<()> {
     put(path, content)
         .map_err(|e| Error::new(Code::Io, format!("cannot write {}: {e}", path.display())))
 }
 
-fn put(path: &Path, content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>) -> io::Result<()> {
+fn put(
+    path: &Path,
+    content: &mut dyn FnMut(&mut dyn SeekWrite) -> io::Result<()>,
+) -> io::Result<()> {
     let (target, handed) = follow(path)?;
     match fs::metadata(&target) {
         Ok(old) if handed || !old.is_file() => in_place(&target, old.is_file(), content),
@@ -57,9 +60,9 @@ fn put(path: &Path, content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>) -> 
 
 /// The target of links, and whether it is an open file that this process inherited (`/dev/stdout`).
 fn follow(path: &Path) -> io::Result<(PathBuf, bool)> {
-    const LINKS: usize = 40;
+    const MAX_LINKS: usize = 40;
     let mut at = path.to_owned();
-    for _ in 0..LINKS {
+    for _ in 0..MAX_LINKS {
         if at.starts_with("/proc") || at.starts_with("/dev/fd") {
             return Ok((at, true));
         }
@@ -75,7 +78,7 @@ fn follow(path: &Path) -> io::Result<(PathBuf, bool)> {
 fn in_place(
     target: &Path,
     regular: bool,
-    content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>,
+    content: &mut dyn FnMut(&mut dyn SeekWrite) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .write(true)
@@ -91,7 +94,7 @@ fn in_place(
 fn replace(
     target: &Path,
     old: Option<&Metadata>,
-    content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>,
+    content: &mut dyn FnMut(&mut dyn SeekWrite) -> io::Result<()>,
 ) -> io::Result<()> {
     if old.is_some() {
         // A rename would replace a read-only file.
@@ -191,10 +194,10 @@ mod unnamed {
 fn fill(
     file: File,
     old: Option<&Metadata>,
-    content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>,
+    content: &mut dyn FnMut(&mut dyn SeekWrite) -> io::Result<()>,
 ) -> io::Result<File> {
-    const BUFFER: usize = 1 << 16;
-    let mut out = BufWriter::with_capacity(BUFFER, file);
+    const BUFFER_BYTES: usize = 1 << 16;
+    let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
     content(&mut out)?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     if let Some(old) = old {

@@ -66,7 +66,7 @@ pub(crate) fn write_to(a: &Array, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes a `.npy` file with the elements in the order of the file.
 pub(crate) fn write_parts(
-    (shape, data, column_major): &Parts,
+    (shape, data, column_major): &NpyParts,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     out.write_all(&header(data.dtype(), shape, *column_major))?;
@@ -99,7 +99,7 @@ fn header(dtype: DType, extents: &[usize], column_major: bool) -> Vec<u8> {
 }
 
 /// Size of the conversion buffer, in bytes, used in addition to the array that is read or written.
-const CHUNK: usize = 1 << 14;
+const CONVERT_BUFFER_BYTES: usize = 1 << 14;
 
 /// Writes elements, little-endian.
 pub(crate) fn write_elements(data: &Data, out: &mut dyn Write) -> io::Result<()> {
@@ -108,8 +108,8 @@ pub(crate) fn write_elements(data: &Data, out: &mut dyn Write) -> io::Result<()>
         out: &mut dyn Write,
         f: impl Fn(T) -> [u8; N],
     ) -> io::Result<()> {
-        let mut buffer = [0u8; CHUNK];
-        for part in v.chunks(CHUNK / N) {
+        let mut buffer = [0u8; CONVERT_BUFFER_BYTES];
+        for part in v.chunks(CONVERT_BUFFER_BYTES / N) {
             for (to, &x) in buffer.chunks_exact_mut(N).zip(part) {
                 to.copy_from_slice(&f(x));
             }
@@ -147,7 +147,7 @@ pub(crate) fn write_elements(data: &Data, out: &mut dyn Write) -> io::Result<()>
 }
 
 /// Shape, elements in the order of the file, and whether this order is column-major.
-pub(crate) type Parts = (Vec<usize>, Data, bool);
+pub(crate) type NpyParts = (Vec<usize>, Data, bool);
 
 /// Reads the bytes of a `.npy` file. Nothing is allocated beyond the size of the input.
 pub fn from_bytes(bytes: &[u8]) -> Result<Array> {
@@ -155,7 +155,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Array> {
 }
 
 /// The row-major array of a file's contents.
-pub(crate) fn array((shape, data, column_major): Parts) -> Result<Array> {
+pub(crate) fn array((shape, data, column_major): NpyParts) -> Result<Array> {
     if !column_major {
         return Array::from_data(shape, data);
     }
@@ -167,7 +167,7 @@ pub(crate) fn array((shape, data, column_major): Parts) -> Result<Array> {
 }
 
 /// Reads a `.npy` file of this size, in bytes, to its end.
-pub(crate) fn read_from(from: &mut dyn Read, size: u64) -> Result<Parts> {
+pub(crate) fn read_from(from: &mut dyn Read, size: u64) -> Result<NpyParts> {
     let (h, taken) = read_header(from)?;
     let n = numel(&h.shape).ok_or_else(|| bad(format!("the shape {:?} is too large", h.shape)))?;
     let want = n
@@ -199,7 +199,7 @@ fn unread(e: io::Error) -> Error {
 /// Reads a header. Also returns its length: the number of bytes before the elements.
 pub(crate) fn read_header(from: &mut dyn Read) -> Result<(Header, u64)> {
     /// Maximum length of a header, in bytes, against malformed files.
-    const LONGEST: usize = 1 << 16;
+    const MAX_HEADER_BYTES: usize = 1 << 16;
     let short = |e: io::Error| match e.kind() {
         io::ErrorKind::UnexpectedEof => bad("it ends in the header"),
         _ => bad(e.to_string()),
@@ -225,7 +225,7 @@ pub(crate) fn read_header(from: &mut dyn Read) -> Result<(Header, u64)> {
         }
         [v, w] => return Err(bad(format!("version {v}.{w} is not known"))),
     };
-    if len > LONGEST {
+    if len > MAX_HEADER_BYTES {
         return Err(bad(format!("a header of {len} bytes is too long")));
     }
     let mut header = vec![0; len];
@@ -257,9 +257,9 @@ pub(crate) fn read_elements(
                 format!("there is no memory for an array of {n} elements"),
             )
         })?;
-        let mut buffer = [0u8; CHUNK];
+        let mut buffer = [0u8; CONVERT_BUFFER_BYTES];
         while out.len() < n {
-            let part = &mut buffer[..(n - out.len()).saturating_mul(N).min(CHUNK)];
+            let part = &mut buffer[..(n - out.len()).saturating_mul(N).min(CONVERT_BUFFER_BYTES)];
             from.read_exact(part).map_err(unread)?;
             out.extend(part.chunks_exact_mut(N).map(|c| {
                 if big {

@@ -10,8 +10,8 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 
-use crate::files::{self, Memory, Out};
-use crate::npy::{self, Parts};
+use crate::files::{self, Memory, SeekWrite};
+use crate::npy::{self, NpyParts};
 use cotangent_core::{Array, Code, Error, Result, Type};
 use rustc_hash::FxHashMap;
 use std::fs::File;
@@ -32,7 +32,7 @@ pub type Arrays = Vec<(String, Array)>;
 
 /// Maximum unpacked size of an archive, in bytes (8 GiB), against small files that claim a huge
 /// size.
-const MAX_BYTES: u64 = 8 << 30;
+const MAX_UNPACKED_BYTES: u64 = 8 << 30;
 
 fn bad(e: impl std::fmt::Display) -> Error {
     Error::new(Code::Input, format!("not a readable .npz archive: {e}"))
@@ -143,7 +143,7 @@ impl<R: Read + Seek> Members<R> {
             zip,
             names,
             by_name,
-            left: MAX_BYTES,
+            left: MAX_UNPACKED_BYTES,
         })
     }
 
@@ -160,14 +160,14 @@ impl<R: Read + Seek> Members<R> {
         npy::array(parts).map_err(|e| e.note(format!("in the member `{}`", self.names[at].0)))
     }
 
-    fn parts(&mut self, at: usize) -> Result<Parts> {
+    fn parts(&mut self, at: usize) -> Result<NpyParts> {
         let (name, member) = &self.names[at];
         let mut entry = self.zip.by_index(*member).map_err(bad)?;
         let size = entry.size();
         self.left = self.left.checked_sub(size).ok_or_else(|| {
             Error::new(
                 Code::Limit,
-                format!("the archive unpacks to more than {MAX_BYTES} bytes"),
+                format!("the archive unpacks to more than {MAX_UNPACKED_BYTES} bytes"),
             )
         })?;
         npy::read_from(&mut entry, size).map_err(|e| e.note(format!("in the member `{name}`")))
@@ -215,7 +215,7 @@ pub fn to_bytes(arrays: &[(String, Array)]) -> Result<Vec<u8>> {
 
 fn write_to<T>(
     arrays: &[(String, T)],
-    out: &mut dyn Out,
+    out: &mut dyn SeekWrite,
     one: fn(&T, &mut dyn Write) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
     let mut zip = ZipWriter::new(out);
@@ -245,7 +245,7 @@ pub fn write(path: impl AsRef<Path>, arrays: &[(String, Array)]) -> Result<()> {
 }
 
 /// Reads a file, with the elements in the order of the file.
-pub(crate) fn read_parts(path: &Path) -> Result<Vec<(String, Parts)>> {
+pub(crate) fn read_parts(path: &Path) -> Result<Vec<(String, NpyParts)>> {
     let Archive { mut members, file } = Archive::open(path)?;
     let all = (0..members.names.len()).map(|i| Ok((members.names[i].0.clone(), members.parts(i)?)));
     all.collect::<Result<_>>()
@@ -253,7 +253,7 @@ pub(crate) fn read_parts(path: &Path) -> Result<Vec<(String, Parts)>> {
 }
 
 /// Writes a file, with the elements in the given order.
-pub(crate) fn write_parts(path: &Path, arrays: &[(String, Parts)]) -> Result<()> {
+pub(crate) fn write_parts(path: &Path, arrays: &[(String, NpyParts)]) -> Result<()> {
     distinct(arrays)?;
     files::write_with(path, &mut |out| write_to(arrays, out, npy::write_parts))
 }

@@ -37,11 +37,11 @@ fn dims(shape: &[usize]) -> Vec<Dim> {
 #[track_caller]
 pub fn split<T: Write>(key: &T, n: usize) -> Result<Vec<T>, T::Error> {
     // Each key is a separate tensor.
-    const MOST: usize = 1 << 20;
+    const MAX_SPLIT_KEYS: usize = 1 << 20;
     T::write(&[key], |cx, x| {
-        if n > MOST {
+        if n > MAX_SPLIT_KEYS {
             let text = format!(
-                "`split` of a key into {n}: at most {MOST}; split in steps, or fold_in a count"
+                "`split` of a key into {n}: at most {MAX_SPLIT_KEYS}; split in steps, or fold_in a count"
             );
             cx.fail(Error::new(Code::Limit, text).at(cx.loc()));
             return Vec::new();

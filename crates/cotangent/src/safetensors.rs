@@ -25,7 +25,7 @@ use std::path::Path;
 /// assert_eq!(names, ["a", "b"]);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
-pub type Arrays = Vec<(String, Array)>;
+pub use crate::npz::Arrays;
 
 const NAMES: [(DType, Dtype); 14] = [
     (DType::Bool, Dtype::BOOL),

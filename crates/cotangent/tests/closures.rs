@@ -437,7 +437,7 @@ struct Layer<W> {
 }
 
 #[derive(cotangent::Tree)]
-struct Pair(T, [T; 1]);
+struct PairTree(T, [T; 1]);
 
 #[derive(cotangent::Tree)]
 struct Nothing;
@@ -467,14 +467,14 @@ fn fixed_fields_of_trees() {
 
 #[test]
 fn derived_trees() {
-    let f = |(l, p, _): (Layer<Vec<T>>, Pair, Nothing)| {
+    let f = |(l, p, _): (Layer<Vec<T>>, PairTree, Nothing)| {
         &l.weights[0] * &l.weights[1] + l.bias * p.0 * &p.1[0]
     };
     let l = Layer {
         weights: vec![at(2.0), at(3.0)],
         bias: at(5.0),
     };
-    let (l, p, Nothing) = grad(f)((l, Pair(at(7.0), [at(11.0)]), Nothing)).unwrap();
+    let (l, p, Nothing) = grad(f)((l, PairTree(at(7.0), [at(11.0)]), Nothing)).unwrap();
     close(Ok(l.weights[0].clone()), &[3.0]);
     close(Ok(l.weights[1].clone()), &[2.0]);
     close(Ok(l.bias), &[77.0]);

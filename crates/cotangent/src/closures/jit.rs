@@ -4,7 +4,7 @@ use super::capture::{Closed, types, with, write};
 use super::tree::{Returns, Tree, leaves, owned, structure};
 use crate::here::here;
 use crate::runtime::CacheStats;
-use crate::traced::{Cache, Kind, Orders};
+use crate::traced::{Cache, Orders, TraceNodeKind};
 use crate::{CpuBackend, Function, Loc, Result, Tensor, TracedTensor, Type, rewrite};
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ struct Entry<B> {
 type Key = (String, Vec<Type>);
 
 /// Default limit of the programs that a closure caches.
-const LIMIT: usize = 256;
+const DEFAULT_PROGRAMS: usize = 256;
 
 /// The cache of a closure of [`jit_with_cache`]: the most recently used programs, one for each
 /// structure and types of the argument.
@@ -104,7 +104,7 @@ pub fn jit_with_cache<A: Tree, R: Returns>(
     f: impl Fn(A) -> R,
 ) -> (impl Fn(A) -> Result<R::Out>, JitCache<R::Out>) {
     let loc = here();
-    let entries: Rc<Cache<Key, Rc<Entry<R::Out>>>> = Rc::new(Cache::new(LIMIT));
+    let entries: Rc<Cache<Key, Rc<Entry<R::Out>>>> = Rc::new(Cache::new(DEFAULT_PROGRAMS));
     let cache = JitCache(entries.clone());
     let backend = CpuBackend::new();
     let call = move |x| {
@@ -150,7 +150,7 @@ fn trace<A: Tree, R: Returns>(loc: Loc, x: &A, f: impl FnOnce(A) -> R) -> Result
 
 fn concrete(t: &TracedTensor) -> Option<&Tensor> {
     match &t.node.kind {
-        Kind::Value(t) => Some(t),
+        TraceNodeKind::Value(t) => Some(t),
         _ => None,
     }
 }

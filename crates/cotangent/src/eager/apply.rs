@@ -43,7 +43,7 @@ pub(super) fn apply_to(
     env: &mut Env,
     y: &mut Values,
 ) -> Result<()> {
-    if track && kinks::apart(op, x) && recording() {
+    if track && kinks::is_at_kinks(op, x) && recording() {
         *y = kinks::apply(rt, op, x, loc, env)?;
         return Ok(());
     }

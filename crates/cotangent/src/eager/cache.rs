@@ -115,7 +115,7 @@ pub struct EagerCacheStats {
 }
 
 /// A value that an extension keeps.
-pub(super) type Kept = Arc<dyn Any + Send + Sync>;
+pub(super) type CachedValue = Arc<dyn Any + Send + Sync>;
 
 /// Values that extensions keep. One that is larger than the limit is not kept, and the others stay.
 ///
@@ -132,7 +132,7 @@ pub(super) type Kept = Arc<dyn Any + Send + Sync>;
 /// ```
 #[derive(Default)]
 pub struct ExtensionCaches {
-    values: Lru<ExtensionCacheKey, Kept>,
+    values: Lru<ExtensionCacheKey, CachedValue>,
     limits: ExtensionCacheLimits,
     stats: ExtensionCacheStats,
 }
@@ -175,7 +175,7 @@ impl ExtensionCaches {
     }
 
     /// Everything, taken out.
-    pub(super) fn take(&mut self) -> Lru<ExtensionCacheKey, Kept> {
+    pub(super) fn take(&mut self) -> Lru<ExtensionCacheKey, CachedValue> {
         std::mem::take(&mut self.values)
     }
 
@@ -199,12 +199,12 @@ impl ExtensionCaches {
     }
 
     /// Sets how much may be kept; what had to go.
-    pub(super) fn limit(&mut self, limits: ExtensionCacheLimits) -> Vec<Kept> {
+    pub(super) fn limit(&mut self, limits: ExtensionCacheLimits) -> Vec<CachedValue> {
         self.limits = limits;
         self.shrink(limits.entries, limits.bytes)
     }
 
-    fn shrink(&mut self, entries: usize, bytes: usize) -> Vec<Kept> {
+    fn shrink(&mut self, entries: usize, bytes: usize) -> Vec<CachedValue> {
         let mut gone = Vec::new();
         while self.values.len() > entries || self.values.weight() > bytes {
             let Some(value) = self.values.pop() else {

@@ -2,7 +2,7 @@
 
 use super::apply::tracked;
 use super::error::Result;
-use super::exec::{Exec, Held, Helds, unknown};
+use super::exec::{Exec, ExecSlot, ExecSlots, unknown};
 use super::runtime::EagerRuntime;
 use super::tensor::EagerTensor;
 use crate::here::here;
@@ -40,10 +40,10 @@ impl EagerRuntime {
         operands: &[&EagerTensor],
         f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
     ) -> Result<Vec<EagerTensor>> {
-        let mut values = Helds::with_capacity(operands.len());
+        let mut values = ExecSlots::with_capacity(operands.len());
         for x in operands {
             x.belongs_to(self)?;
-            values.push(Held::new(x.value()?.clone()));
+            values.push(ExecSlot::new(x.value()?.clone()));
         }
         let exec = Exec::new(self, tracked, values, Env::default());
         let loc = here();

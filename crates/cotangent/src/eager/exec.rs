@@ -1,7 +1,7 @@
 //! [`Exec`]: the emitter that computes at once. The rules that build graphs when they trace run kernels here.
 
 use super::ids::next_id;
-use super::kinks::weights::Weighs;
+use super::kinks::weights::WeightNodes;
 use super::runtime::EagerRuntime;
 use super::tape::{Value, Values};
 use cotangent_core::transform::Session;
@@ -21,31 +21,31 @@ pub(super) struct Exec<'r> {
     state: RefCell<State>,
     owner: Owner,
     /// The nodes by which the weights of kinks that are written here were found.
-    weighs: Option<Weighs>,
+    weights: Option<WeightNodes>,
 }
 
 #[derive(Default)]
 struct State {
-    values: Helds,
+    values: ExecSlots,
     error: Option<Error>,
     loc: Loc,
     env: Env,
 }
 
 /// The values of an emitter.
-pub(super) type Helds = SmallVec<[Held; 4]>;
+pub(super) type ExecSlots = SmallVec<[ExecSlot; 4]>;
 
 /// A value of an emitter; its place may be empty in a tape that does not need it.
 #[derive(Default)]
-pub(super) struct Held {
+pub(super) struct ExecSlot {
     pub value: Option<Value>,
     /// Whether it depends on tracked values in a differentiable way.
     pub depends: bool,
 }
 
-impl Held {
-    pub fn new(value: Value) -> Held {
-        Held {
+impl ExecSlot {
+    pub fn new(value: Value) -> ExecSlot {
+        ExecSlot {
             depends: value.edge.is_some(),
             value: Some(value),
         }
@@ -53,7 +53,7 @@ impl Held {
 }
 
 impl<'r> Exec<'r> {
-    pub fn new(rt: &'r EagerRuntime, apply: Apply, values: Helds, env: Env) -> Exec<'r> {
+    pub fn new(rt: &'r EagerRuntime, apply: Apply, values: ExecSlots, env: Env) -> Exec<'r> {
         let state = RefCell::new(State {
             values,
             env,
@@ -64,21 +64,21 @@ impl<'r> Exec<'r> {
             apply,
             state,
             owner: Owner::default(),
-            weighs: None,
+            weights: None,
         }
     }
 
     /// The same for the derivative of a node at kinks: what is recorded refers to what its weights
     /// were found by.
-    pub fn weighing(self, weighs: Weighs) -> Exec<'r> {
+    pub fn with_weights(self, weights: WeightNodes) -> Exec<'r> {
         Exec {
-            weighs: Some(weighs),
+            weights: Some(weights),
             ..self
         }
     }
 
     /// Adds a value.
-    pub fn push(&self, held: Held) -> Val {
+    pub fn push(&self, held: ExecSlot) -> Val {
         let mut s = self.state.borrow_mut();
         s.values.push(held);
         self.owner.val(s.values.len() - 1)
@@ -107,24 +107,24 @@ impl<'r> Exec<'r> {
     }
 
     /// All values and the extents of symbols.
-    pub fn into_parts(self) -> (Helds, Env) {
+    pub fn into_parts(self) -> (ExecSlots, Env) {
         let s = self.state.into_inner();
         (s.values, s.env)
     }
 }
 
 /// Says what the weights of a derivative at a kink were found by.
-fn found_by(v: &mut Value, weighs: &Weighs) {
+fn set_weights(v: &mut Value, weights: &WeightNodes) {
     match &v.edge {
         Some(e) => {
             let _ = e
                 .node
                 .kinks
                 .get_or_init(Box::default)
-                .weighs
-                .set(weighs.clone());
+                .weights
+                .set(weights.clone());
         }
-        None => v.sides.get_or_insert_default().weighs = Some(weighs.clone()),
+        None => v.sides.get_or_insert_default().weights = Some(weights.clone()),
     }
 }
 
@@ -170,15 +170,15 @@ impl Emit for Exec<'_> {
         };
         let mut s = self.state.borrow_mut();
         s.env = env;
-        if let (Some(weighs), Ok(y)) = (&self.weighs, &mut y)
+        if let (Some(weights), Ok(y)) = (&self.weights, &mut y)
             && op.kink().is_some()
         {
-            y.iter_mut().for_each(|v| found_by(v, weighs));
+            y.iter_mut().for_each(|v| set_weights(v, weights));
         }
         match y {
             Ok(y) => {
                 let first = s.values.len();
-                s.values.extend(y.into_iter().map(|value| Held {
+                s.values.extend(y.into_iter().map(|value| ExecSlot {
                     depends: depends && value.tensor.dtype().has_tangent(),
                     value: Some(value),
                 }));
@@ -194,7 +194,7 @@ impl Emit for Exec<'_> {
     fn ty(&self, v: Val) -> Type {
         let s = self.state.borrow();
         match s.values.get(v.index()) {
-            Some(Held { value: Some(v), .. }) => v.ty().clone(),
+            Some(ExecSlot { value: Some(v), .. }) => v.ty().clone(),
             _ => Type::scalar(DType::F64),
         }
     }

@@ -31,10 +31,10 @@ mod rule;
 mod run;
 mod runtime;
 mod tape;
+mod tape_program;
 mod tensor;
 mod transpose;
 mod turns;
-mod whole;
 
 pub use backward::BackwardOptions;
 pub use cache::{

@@ -1,11 +1,12 @@
 //! Recording an operation, with its derivative as a linear program.
 
-use super::exec::{Apply, Exec, Held, Helds};
+use super::exec::{Apply, Exec, ExecSlot, ExecSlots};
 use super::ids::recording;
 use super::run::{bind, run, untracked};
 use super::runtime::EagerRuntime;
 use super::tape::{
-    Derivative, Edge, Inputs, Kept, Node, Origin, Source, Taken, Tape, Value, Values, given_by,
+    Edge, Inputs, Node, NodeDerivative, Residual, ResidualOrigin, ResidualSource, SavedTensors,
+    SavedValue, Value, Values, given_by,
 };
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
 use cotangent_core::{Code, Emit, Env, Error, Loc, Op, Result, Type, Val, bail};
@@ -15,8 +16,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The derivative of one operation, and its results.
-pub(super) struct Linearized {
-    pub exec_values: Helds,
+pub(super) struct LinearizedOp {
+    pub exec_values: ExecSlots,
     pub env: Env,
     pub program: LinearProgram,
     pub results: SmallVec<[Val; 2]>,
@@ -31,7 +32,7 @@ pub(super) fn linearize(
     apply: Apply,
     loc: Loc,
     env: &Env,
-) -> Result<Linearized> {
+) -> Result<LinearizedOp> {
     // A rule may rely on the types of its operands.
     let types: SmallVec<[Type; 4]> = x.iter().map(|v| v.ty().clone()).collect();
     op.infer(&types).map_err(|e| e.at(loc))?;
@@ -48,7 +49,7 @@ pub(super) fn linearize(
     let exec = Exec::new(
         rt,
         apply,
-        x.into_iter().map(Held::new).collect(),
+        x.into_iter().map(ExecSlot::new).collect(),
         env.clone(),
     );
     exec.set_loc(loc);
@@ -70,7 +71,7 @@ pub(super) fn linearize(
     }
     let (exec_values, env) = exec.into_parts();
     let program = program.into_inner().for_any_emitter();
-    Ok(Linearized {
+    Ok(LinearizedOp {
         exec_values,
         env,
         program,
@@ -99,7 +100,7 @@ pub(super) fn record(
         })
         .collect();
     let lin = linearize(rt, &op, x, untracked, loc, env)?;
-    let Linearized {
+    let LinearizedOp {
         exec_values,
         env: inner,
         program,
@@ -153,52 +154,69 @@ pub(super) fn record(
             .position(|r| r.index() == i)
             .and_then(|k| tangents[k])
     };
-    let again = (origins.len()..exec_values.len())
+    let relinearize = (origins.len()..exec_values.len())
         .any(|i| wanted[i] && exec_values[i].depends && result(i).is_none());
-    let operand = |k: usize| origins[k].map_or(Origin::None, Origin::Input);
-    let kept = |(at, held): (usize, &Held), source: Source, origin: Origin| {
-        let v = held.value.as_ref()?;
-        Some((
-            Kept {
-                at,
-                source,
-                ty: v.ty().clone(),
-                given: v.given,
-                origin,
-            },
-            v.tensor.clone(),
-        ))
-    };
-    let (all, mut saved): (Vec<Kept>, SmallVec<[Tensor; 2]>) = exec_values
+    let operand = |k: usize| origins[k].map_or(ResidualOrigin::None, ResidualOrigin::Input);
+    let residual =
+        |(at, held): (usize, &ExecSlot), source: ResidualSource, origin: ResidualOrigin| {
+            let v = held.value.as_ref()?;
+            Some((
+                Residual {
+                    at,
+                    source,
+                    ty: v.ty().clone(),
+                    given: v.given,
+                    origin,
+                },
+                v.tensor.clone(),
+            ))
+        };
+    let (residuals, mut saved): (Vec<Residual>, SmallVec<[Tensor; 2]>) = exec_values
         .iter()
         .enumerate()
         .filter(|(i, _)| wanted[*i])
         .filter_map(|(i, held)| match i < origins.len() {
-            true => kept((i, held), Source::Taken(Taken::Operand(i)), operand(i)),
+            true => residual(
+                (i, held),
+                ResidualSource::Saved(SavedValue::Operand(i)),
+                operand(i),
+            ),
             false => {
-                let origin = result(i).map_or(Origin::None, |l| Origin::Result(l.index() as u32));
-                kept((i, held), Source::Taken(Taken::Result(i)), origin)
+                let origin = result(i).map_or(ResidualOrigin::None, |l| {
+                    ResidualOrigin::Result(l.index() as u32)
+                });
+                residual(
+                    (i, held),
+                    ResidualSource::Saved(SavedValue::Result(i)),
+                    origin,
+                )
             }
         })
         .unzip();
-    let again = again.then(|| {
+    let relinearize = relinearize.then(|| {
         let operands = exec_values.iter().take(origins.len()).enumerate();
-        let (again, tensors): (Vec<Kept>, Vec<Tensor>) = operands
-            .filter_map(|(i, held)| kept((i, held), Source::Taken(Taken::Operand(i)), operand(i)))
+        let (relinearize, tensors): (Vec<Residual>, Vec<Tensor>) = operands
+            .filter_map(|(i, held)| {
+                residual(
+                    (i, held),
+                    ResidualSource::Saved(SavedValue::Operand(i)),
+                    operand(i),
+                )
+            })
             .unzip();
         saved.extend(tensors);
-        again
+        relinearize
     });
-    let derivative = Arc::new(Derivative::new(
+    let derivative = Arc::new(NodeDerivative::new(
         op,
         program,
         origins.iter().map(Option::is_some).collect(),
-        all,
-        again,
+        residuals,
+        relinearize,
         false,
     ));
     let node = Node::operation(inputs, &derivative, loc, |tape| {
-        *tape = Tape { saved, env: inner }
+        *tape = SavedTensors { saved, env: inner }
     });
     for (y, t) in y.iter_mut().zip(tangents) {
         y.edge = t.map(|l| Edge::of(node.clone(), l.index() as u32));

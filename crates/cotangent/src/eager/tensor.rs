@@ -6,7 +6,7 @@ use super::error::{Error, Result};
 use super::hook::HookHandle;
 use super::ids::recording;
 use super::runtime::EagerRuntime;
-use super::tape::{Edge, Grad, Gradient, Kind, Node, Shared, Value, Values};
+use super::tape::{Edge, Grad, Gradient, Node, NodeKind, Shared, Value, Values};
 use super::turns::lock;
 use crate::here::here;
 use crate::tensor::{Given, Order, Tensor};
@@ -377,7 +377,7 @@ impl EagerTensor {
         })?;
         for (node, v) in leaves {
             // Where no tensor is the variable any more, nobody can ask for its gradient.
-            if let Kind::Leaf { grad } = &node.kind
+            if let NodeKind::Leaf { grad } = &node.kind
                 && let Some(grad) = grad.upgrade()
             {
                 Gradient::add(&grad, &self.rt, v, options.create_graph)?;
@@ -396,8 +396,8 @@ impl EagerTensor {
             return Ok(None);
         };
         Ok(match &node.kind {
-            Kind::Leaf { grad } => self.grad.clone().or_else(|| grad.upgrade()),
-            Kind::Op { .. } => None,
+            NodeKind::Leaf { grad } => self.grad.clone().or_else(|| grad.upgrade()),
+            NodeKind::Op { .. } => None,
         })
     }
 

@@ -20,12 +20,12 @@ struct State<T> {
 }
 
 /// Gives the value back, also when foreign code panics.
-struct Held<'t, T> {
+struct Holding<'t, T> {
     turns: &'t Turns<T>,
     value: Option<T>,
 }
 
-impl<T> Drop for Held<'_, T> {
+impl<T> Drop for Holding<'_, T> {
     fn drop(&mut self) {
         let mut state = self.turns.state();
         state.value = self.value.take();
@@ -68,7 +68,7 @@ impl<T> Turns<T> {
         };
         state.holder = Some((this, call));
         drop(state);
-        let mut held = Held {
+        let mut held = Holding {
             turns: self,
             value: Some(value),
         };

@@ -149,7 +149,7 @@ impl Tensor {
         )
     }
 
-    fn from_parts((shape, data, column_major): npy::Parts) -> Result<Tensor> {
+    fn from_parts((shape, data, column_major): npy::NpyParts) -> Result<Tensor> {
         match column_major {
             true => Tensor::from_data_col_major(shape, data),
             false => Ok(Array::from_data(shape, data)?.into()),
@@ -157,7 +157,7 @@ impl Tensor {
     }
 
     /// Shape, elements in the tensor's order, and whether that is column-major.
-    fn to_parts(&self) -> Result<npy::Parts> {
+    fn to_parts(&self) -> Result<npy::NpyParts> {
         let column_major = self.order() == Order::ColumnMajor && self.rank() > 1;
         let view = self.view.clone();
         let a = if column_major {

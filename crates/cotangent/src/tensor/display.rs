@@ -11,9 +11,9 @@ use cotangent_core::{Result, Wide};
 use std::fmt;
 
 /// Maximum number of elements that are printed unabridged.
-const WHOLE: usize = 1000;
+const MAX_UNABRIDGED_ELEMENTS: usize = 1000;
 /// Number of elements printed at either end of an abridged axis.
-const EDGE: usize = 3;
+const EDGE_ELEMENTS: usize = 3;
 
 /// Whether a tensor is abridged: by its number of elements or, if an extent is 0, by its number of
 /// brackets.
@@ -22,16 +22,16 @@ fn is_long(shape: &[usize]) -> bool {
         .iter()
         .map(|&n| n.max(1))
         .try_fold(1, usize::checked_mul)
-        .is_none_or(|n| n > WHOLE)
+        .is_none_or(|n| n > MAX_UNABRIDGED_ELEMENTS)
 }
 
 /// The indices of an axis that are printed; `None` marks the omitted ones.
 fn shown(n: usize, abridged: bool) -> Vec<Option<usize>> {
-    match abridged && n > 2 * EDGE {
-        true => (0..EDGE)
+    match abridged && n > 2 * EDGE_ELEMENTS {
+        true => (0..EDGE_ELEMENTS)
             .map(Some)
             .chain([None])
-            .chain((n - EDGE..n).map(Some))
+            .chain((n - EDGE_ELEMENTS..n).map(Some))
             .collect(),
         false => (0..n).map(Some).collect(),
     }

@@ -2,14 +2,14 @@
 
 use super::cache::{Cache, CacheStats};
 use super::node::says;
-use super::{Kind, Node, Orders, Trace, TracedTensor, fresh_id};
+use super::{Orders, Trace, TraceNode, TraceNodeKind, TracedTensor, fresh_id};
 use crate::tensor::Given;
 use crate::{Function, Result, Sym, Tensor, Type, bail, rewrite};
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
 /// Default limit of the programs that a compiler caches.
-const LIMIT: usize = 256;
+const DEFAULT_PROGRAMS: usize = 256;
 
 /// A program: a simplified function, and the tensors that its parameters are bound to. Cheap to
 /// clone. It runs any number of times.
@@ -68,7 +68,10 @@ impl GraphProgram {
         let mut given: Vec<Option<&Tensor>> = vec![None; params.len()];
         let (mut others, mut sizes) = (Vec::new(), Vec::<(&TracedTensor, &Tensor)>::new());
         for (t, array) in passed {
-            if !matches!(t.node.kind, Kind::Input(_) | Kind::Value(_)) {
+            if !matches!(
+                t.node.kind,
+                TraceNodeKind::Input(_) | TraceNodeKind::Value(_)
+            ) {
                 bail!(
                     ForeignValue,
                     "{t:?} is computed: only placeholders and arrays can be given another array"
@@ -108,7 +111,7 @@ impl GraphProgram {
         for (k, (p, array)) in params.iter().zip(given).enumerate() {
             all.push(match (array, &p.node.kind) {
                 (Some(t), _) => t.clone(),
-                (None, Kind::Value(t)) => t.clone(),
+                (None, TraceNodeKind::Value(t)) => t.clone(),
                 (None, _) => {
                     return Err(crate::Error::new(
                         crate::Code::Unbound,
@@ -181,17 +184,17 @@ impl GraphProgram {
 
 /// A function as a hash key, compared by structure.
 #[derive(Clone)]
-struct Written(Arc<Function>, u64);
+struct FunctionKey(Arc<Function>, u64);
 
-impl PartialEq for Written {
-    fn eq(&self, o: &Written) -> bool {
+impl PartialEq for FunctionKey {
+    fn eq(&self, o: &FunctionKey) -> bool {
         self.1 == o.1 && (Arc::ptr_eq(&self.0, &o.0) || self.0.same(&o.0))
     }
 }
 
-impl Eq for Written {}
+impl Eq for FunctionKey {}
 
-impl Hash for Written {
+impl Hash for FunctionKey {
     fn hash<H: Hasher>(&self, h: &mut H) {
         h.write_u64(self.1);
     }
@@ -205,20 +208,20 @@ type Ids = Vec<[(u64, u32); 2]>;
 
 /// A program with weak references to its tensors.
 #[derive(Clone)]
-struct Sketch {
+struct WeakProgram {
     made: Simplified,
-    params: Vec<(Weak<Node>, u32)>,
+    params: Vec<(Weak<TraceNode>, u32)>,
     orders: Arc<Orders>,
 }
 
-impl Sketch {
-    fn of(p: &Program) -> Sketch {
+impl WeakProgram {
+    fn of(p: &Program) -> WeakProgram {
         let params = p
             .params
             .iter()
             .map(|t| (Arc::downgrade(&t.node), t.index))
             .collect();
-        Sketch {
+        WeakProgram {
             made: (p.id, p.function.clone()),
             params,
             orders: p.orders.clone(),
@@ -227,7 +230,7 @@ impl Sketch {
 
     /// The program, if all tensors that it reads are alive.
     fn program(self) -> Option<GraphProgram> {
-        let param = |(node, i): &(Weak<Node>, u32)| {
+        let param = |(node, i): &(Weak<TraceNode>, u32)| {
             Some(TracedTensor::result(node.upgrade()?, *i as usize))
         };
         let params = self.params.iter().map(param).collect::<Option<_>>()?;
@@ -260,10 +263,10 @@ impl Sketch {
 /// ```
 pub struct GraphCompiler {
     /// Programs by structure, so that the same expression, traced again, is a hit.
-    programs: Cache<Written, Simplified>,
+    programs: Cache<FunctionKey, Simplified>,
     /// Programs by tensors, so that tensors that are compiled again need no traversal. Holds no
     /// array.
-    known: Cache<Ids, Sketch>,
+    known: Cache<Ids, WeakProgram>,
 }
 
 impl Default for GraphCompiler {
@@ -276,8 +279,8 @@ impl GraphCompiler {
     /// A compiler with an empty cache.
     pub fn new() -> GraphCompiler {
         GraphCompiler {
-            programs: Cache::new(LIMIT),
-            known: Cache::new(LIMIT),
+            programs: Cache::new(DEFAULT_PROGRAMS),
+            known: Cache::new(DEFAULT_PROGRAMS),
         }
     }
 
@@ -299,7 +302,7 @@ impl GraphCompiler {
     /// One program of several tensors, with results in this order. Shared values are computed once.
     pub fn compile_many(&self, outputs: &[&TracedTensor]) -> Result<GraphProgram> {
         let ids: Ids = outputs.iter().map(|t| t.ids()).collect();
-        if let Some(p) = self.known.peek(&ids).and_then(Sketch::program) {
+        if let Some(p) = self.known.peek(&ids).and_then(WeakProgram::program) {
             self.programs.count(true);
             return Ok(p);
         }
@@ -308,7 +311,7 @@ impl GraphCompiler {
         } = Trace::of("main", outputs, &[])?;
         let orders = Arc::new(Orders::of(outputs, &params));
         let fingerprint = function.fingerprint();
-        let written = Written(Arc::new(function), fingerprint);
+        let written = FunctionKey(Arc::new(function), fingerprint);
         let (id, function) = match self.programs.get(&written) {
             Some(made) => made,
             None => {
@@ -323,7 +326,7 @@ impl GraphCompiler {
             params,
             orders,
         };
-        self.known.insert(ids, Sketch::of(&p));
+        self.known.insert(ids, WeakProgram::of(&p));
         Ok(GraphProgram(Arc::new(p)))
     }
 

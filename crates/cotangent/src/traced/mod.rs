@@ -39,7 +39,7 @@ pub use compiler::{GraphCompiler, GraphProgram};
 pub use derive::{AdContext, AdContextBuilder, TracedTensorAdExt};
 pub use executor::GraphExecutor;
 pub use node::TracedTensor;
-pub(crate) use node::{Kind, Node, fresh_id};
+pub(crate) use node::{TraceNode, TraceNodeKind, fresh_id};
 pub(crate) use orders::Orders;
 pub(crate) use record::{aligned, record, record_in, record_one};
 pub(crate) use trace::Trace;

@@ -30,7 +30,7 @@ pub(crate) fn fresh_id() -> u64 {
 /// ```
 #[derive(Clone)]
 pub struct TracedTensor {
-    pub(crate) node: Arc<Node>,
+    pub(crate) node: Arc<TraceNode>,
     pub(crate) index: u32,
     /// For a derivative, the source of its memory order.
     pub(super) like: Option<Arc<Like>>,
@@ -46,12 +46,12 @@ pub(crate) struct Like {
 }
 
 impl TracedTensor {
-    pub(super) fn of(kind: Kind, types: SmallVec<[Type; 1]>, loc: Loc) -> TracedTensor {
-        TracedTensor::result(Node::new(kind, types, loc), 0)
+    pub(super) fn of(kind: TraceNodeKind, types: SmallVec<[Type; 1]>, loc: Loc) -> TracedTensor {
+        TracedTensor::result(TraceNode::new(kind, types, loc), 0)
     }
 
     /// A result of a node.
-    pub(crate) fn result(node: Arc<Node>, index: usize) -> TracedTensor {
+    pub(crate) fn result(node: Arc<TraceNode>, index: usize) -> TracedTensor {
         TracedTensor {
             node,
             index: index as u32,
@@ -64,7 +64,7 @@ impl TracedTensor {
         let of = of.like.as_ref().map_or(of, |like| &like.of).clone();
         let from = from
             .iter()
-            .filter(|t| matches!(t.node.kind, Kind::Input(_)))
+            .filter(|t| matches!(t.node.kind, TraceNodeKind::Input(_)))
             .cloned()
             .collect();
         TracedTensor {
@@ -75,17 +75,17 @@ impl TracedTensor {
 
     pub(crate) fn failed(e: Error) -> TracedTensor {
         let loc = e.loc();
-        TracedTensor::of(Kind::Failed(e), smallvec![], loc)
+        TracedTensor::of(TraceNodeKind::Failed(e), smallvec![], loc)
     }
 
     pub(crate) fn input_like(ty: Type, loc: Loc) -> TracedTensor {
-        TracedTensor::of(Kind::Input(None), smallvec![ty], loc)
+        TracedTensor::of(TraceNodeKind::Input(None), smallvec![ty], loc)
     }
 
     /// Element type and shape, or the error that this tensor carries.
     pub fn ty(&self) -> Result<Type> {
         match &self.node.kind {
-            Kind::Failed(e) => Err(e.clone()),
+            TraceNodeKind::Failed(e) => Err(e.clone()),
             _ => Ok(self.node.types[self.index as usize].clone()),
         }
     }
@@ -97,16 +97,16 @@ impl TracedTensor {
     }
 }
 
-pub(crate) enum Kind {
+pub(crate) enum TraceNodeKind {
     Op(Op, SmallVec<[TracedTensor; 2]>),
     Input(Option<Arc<str>>),
     Value(Tensor),
     Failed(Error),
 }
 
-pub(crate) struct Node {
+pub(crate) struct TraceNode {
     pub id: u64,
-    pub kind: Kind,
+    pub kind: TraceNodeKind,
     pub types: SmallVec<[Type; 1]>,
     /// Placeholders that define the symbolic extents of an operation. The operation need not read
     /// them.
@@ -114,9 +114,9 @@ pub(crate) struct Node {
     pub loc: Loc,
 }
 
-impl Node {
-    pub fn new(kind: Kind, types: SmallVec<[Type; 1]>, loc: Loc) -> Arc<Node> {
-        Arc::new(Node {
+impl TraceNode {
+    pub fn new(kind: TraceNodeKind, types: SmallVec<[Type; 1]>, loc: Loc) -> Arc<TraceNode> {
+        Arc::new(TraceNode {
             id: fresh_id(),
             kind,
             types,
@@ -127,15 +127,15 @@ impl Node {
 
     pub fn operands(&self) -> &[TracedTensor] {
         match &self.kind {
-            Kind::Op(_, x) => x,
+            TraceNodeKind::Op(_, x) => x,
             _ => &[],
         }
     }
 }
 
-impl Drop for Node {
+impl Drop for TraceNode {
     fn drop(&mut self) {
-        let Kind::Op(_, x) = &mut self.kind else {
+        let TraceNodeKind::Op(_, x) = &mut self.kind else {
             return;
         };
         let mut rest: SmallVec<[TracedTensor; 2]> = std::mem::take(x);
@@ -147,7 +147,7 @@ impl Drop for Node {
                 rest.extend(like.from);
             }
             if let Some(mut node) = Arc::into_inner(t.node)
-                && let Kind::Op(_, x) = &mut node.kind
+                && let TraceNodeKind::Op(_, x) = &mut node.kind
             {
                 rest.append(x);
             }
@@ -158,7 +158,7 @@ impl Drop for Node {
 /// The placeholders that define extents of a tensor: itself, if it is one.
 pub(crate) fn sizes(t: &TracedTensor) -> &[TracedTensor] {
     match t.node.kind {
-        Kind::Input(_) => std::slice::from_ref(t),
+        TraceNodeKind::Input(_) => std::slice::from_ref(t),
         _ => &t.node.sizes,
     }
 }
@@ -170,10 +170,13 @@ pub(crate) fn says(ty: &Type, s: &Sym) -> bool {
 
 /// The nodes that `roots` reach, in ascending order. The traversal stops at nodes for which `stop`
 /// holds.
-pub(crate) fn reached(roots: &[&TracedTensor], stop: &dyn Fn(&Node) -> bool) -> Vec<Arc<Node>> {
+pub(crate) fn reached(
+    roots: &[&TracedTensor],
+    stop: &dyn Fn(&TraceNode) -> bool,
+) -> Vec<Arc<TraceNode>> {
     let mut seen = FxHashSet::default();
     let mut found = Vec::new();
-    let mut rest: Vec<Arc<Node>> = roots.iter().map(|t| t.node.clone()).collect();
+    let mut rest: Vec<Arc<TraceNode>> = roots.iter().map(|t| t.node.clone()).collect();
     while let Some(n) = rest.pop() {
         if seen.insert(n.id) {
             if !stop(&n) {
@@ -204,7 +207,7 @@ impl ValOf {
         self.0.get(&(t.node.id, t.index)).copied()
     }
 
-    pub fn contains(&self, node: &Node) -> bool {
+    pub fn contains(&self, node: &TraceNode) -> bool {
         self.0.contains_key(&(node.id, 0))
     }
 }

@@ -4,7 +4,7 @@
 //! of the program. A gradient has the order of the tensor that it was taken by, and a tangent that
 //! of the differentiated tensor, even if its program does not read that tensor.
 
-use super::node::{Kind, Like, Node, TracedTensor};
+use super::node::{Like, TraceNode, TraceNodeKind, TracedTensor};
 use crate::tensor::Given;
 use crate::{Result, Tensor, Type};
 use rustc_hash::FxHashMap;
@@ -35,14 +35,14 @@ struct Other {
 }
 
 /// The order of a value: the order of an array, or the common order of earlier steps.
-enum Step {
+enum OrderStep {
     Leaf(Leaf),
     Join(SmallVec<[u32; 2]>),
 }
 
 /// A program for the orders of results, given those of arrays.
 pub(crate) struct Orders {
-    steps: Vec<Step>,
+    steps: Vec<OrderStep>,
     /// The step of each result; `None`: no array affects its order.
     results: Vec<Option<u32>>,
     others: Vec<Other>,
@@ -56,7 +56,7 @@ fn sources(t: &TracedTensor) -> &TracedTensor {
 }
 
 struct Walk {
-    steps: Vec<Step>,
+    steps: Vec<OrderStep>,
     of_params: FxHashMap<Id, u32>,
     others: Vec<Other>,
     /// The step of each visited node. Parameters are present from the start.
@@ -70,7 +70,7 @@ impl Walk {
             return k;
         }
         let given = match &t.node.kind {
-            Kind::Value(value) => value.given(),
+            TraceNodeKind::Value(value) => value.given(),
             _ => Given::Nothing,
         };
         let k = self.others.len() as u32;
@@ -83,7 +83,7 @@ impl Walk {
         k
     }
 
-    fn step(&mut self, step: Step) -> u32 {
+    fn step(&mut self, step: OrderStep) -> u32 {
         self.steps.push(step);
         self.steps.len() as u32 - 1
     }
@@ -99,9 +99,9 @@ impl Walk {
 
     /// Visits a node whose operands were visited.
     fn meet(&mut self, t: &TracedTensor) {
-        let node: &Node = &t.node;
+        let node: &TraceNode = &t.node;
         let step = match &node.kind {
-            Kind::Op(_, operands) => {
+            TraceNodeKind::Op(_, operands) => {
                 let mut from: SmallVec<[u32; 2]> = operands
                     .iter()
                     .filter_map(|x| self.find(x).flatten())
@@ -111,13 +111,13 @@ impl Walk {
                 match from[..] {
                     [] => None,
                     [one] => Some(one),
-                    _ => Some(self.step(Step::Join(from))),
+                    _ => Some(self.step(OrderStep::Join(from))),
                 }
             }
-            Kind::Failed(_) => None,
-            Kind::Input(_) | Kind::Value(_) => {
+            TraceNodeKind::Failed(_) => None,
+            TraceNodeKind::Input(_) | TraceNodeKind::Value(_) => {
                 let k = self.other(t);
-                Some(self.step(Step::Leaf(Leaf::Other(k))))
+                Some(self.step(OrderStep::Leaf(Leaf::Other(k))))
             }
         };
         self.known.insert(node.id, step);
@@ -135,7 +135,7 @@ impl Orders {
             of_others: FxHashMap::default(),
         };
         for (k, p) in params.iter().enumerate() {
-            let step = walk.step(Step::Leaf(Leaf::Param(k as u32)));
+            let step = walk.step(OrderStep::Leaf(Leaf::Param(k as u32)));
             walk.of_params.insert(id(p), step);
         }
         let mut stack: Vec<TracedTensor> = outputs.iter().map(|t| sources(t).clone()).collect();
@@ -205,9 +205,9 @@ impl Orders {
         let mut of: Vec<Given> = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
             of.push(match step {
-                Step::Leaf(Leaf::Param(k)) => arrays[*k as usize],
-                Step::Leaf(Leaf::Other(k)) => arrays[n + *k as usize],
-                Step::Join(from) => Given::of_results(from.iter().map(|&s| of[s as usize])),
+                OrderStep::Leaf(Leaf::Param(k)) => arrays[*k as usize],
+                OrderStep::Leaf(Leaf::Other(k)) => arrays[n + *k as usize],
+                OrderStep::Join(from) => Given::of_results(from.iter().map(|&s| of[s as usize])),
             });
         }
         let results: Arc<[Given]> = self

@@ -2,7 +2,7 @@
 //! and composites included, can therefore record to a trace.
 
 use super::TracedTensor;
-use super::node::{Kind, Node, fresh_id, says, sizes};
+use super::node::{TraceNode, TraceNodeKind, fresh_id, says, sizes};
 use crate::{Code, DType, Dim, Emit, Error, Loc, Op, Owner, Result, Shape, Sym, Type, Val, Vals};
 use cotangent_core::transform::Session;
 use smallvec::SmallVec;
@@ -36,7 +36,7 @@ impl Recorder {
 
     /// The emitter's value of `t`.
     pub fn value(&self, t: &TracedTensor) -> Val {
-        if let Kind::Failed(e) = &t.node.kind {
+        if let TraceNodeKind::Failed(e) = &t.node.kind {
             self.fail(e.clone());
             return Val::POISON;
         }
@@ -128,8 +128,8 @@ impl Recorder {
         } else {
             Box::default()
         };
-        let (kind, types) = (Kind::Op(op, operands), results.into());
-        let node = Arc::new(Node {
+        let (kind, types) = (TraceNodeKind::Op(op, operands), results.into());
+        let node = Arc::new(TraceNode {
             id: fresh_id(),
             kind,
             types,

@@ -2,7 +2,7 @@
 
 use super::compiler::GraphCompiler;
 use super::executor::GraphExecutor;
-use super::node::{Kind, TracedTensor, fresh_id};
+use super::node::{TraceNodeKind, TracedTensor, fresh_id};
 use crate::here::here;
 use crate::{DType, Dim, Element, Result, Shape, Tensor, Type};
 use smallvec::smallvec;
@@ -49,7 +49,7 @@ impl TracedTensor {
         match t {
             Ok(t) => {
                 let ty = t.ty();
-                TracedTensor::of(Kind::Value(t), smallvec![ty], here())
+                TracedTensor::of(TraceNodeKind::Value(t), smallvec![ty], here())
             }
             Err(e) => TracedTensor::failed(e.at(here())),
         }
@@ -94,7 +94,7 @@ impl TracedTensor {
     #[track_caller]
     pub fn input(dtype: DType, shape: impl Into<Shape>) -> TracedTensor {
         TracedTensor::of(
-            Kind::Input(None),
+            TraceNodeKind::Input(None),
             smallvec![Type::new(dtype, shape)],
             here(),
         )
@@ -104,7 +104,7 @@ impl TracedTensor {
     #[track_caller]
     pub fn input_named(name: &str, dtype: DType, shape: impl Into<Shape>) -> TracedTensor {
         TracedTensor::of(
-            Kind::Input(Some(name.into())),
+            TraceNodeKind::Input(Some(name.into())),
             smallvec![Type::new(dtype, shape)],
             here(),
         )
@@ -132,7 +132,7 @@ impl TracedTensor {
 
     /// Whether it has an array: it is neither a placeholder nor computed.
     pub fn is_concrete(&self) -> bool {
-        matches!(self.node.kind, Kind::Value(..))
+        matches!(self.node.kind, TraceNodeKind::Value(..))
     }
 
     /// Whether `other` is the same value of the program, not only equal elements.
@@ -150,8 +150,8 @@ impl TracedTensor {
 impl fmt::Debug for TracedTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.node.kind, self.ty()) {
-            (Kind::Op(op, _), Ok(t)) => write!(f, "TracedTensor({} -> {t})", op.name()),
-            (Kind::Input(Some(n)), Ok(t)) => write!(f, "TracedTensor({n}: {t})"),
+            (TraceNodeKind::Op(op, _), Ok(t)) => write!(f, "TracedTensor({} -> {t})", op.name()),
+            (TraceNodeKind::Input(Some(n)), Ok(t)) => write!(f, "TracedTensor({n}: {t})"),
             (_, Ok(t)) => write!(f, "TracedTensor({t})"),
             (_, Err(e)) => write!(f, "TracedTensor(error: {e})"),
         }

@@ -1,7 +1,7 @@
 //! [`Trace`]: the part of a trace that some tensors need, as a closed function.
 
 use super::TracedTensor;
-use super::node::{Kind, Node, ValOf, reached, says};
+use super::node::{TraceNode, TraceNodeKind, ValOf, reached, says};
 use crate::{Builder, Code, Emit, Error, Function, Result, Val};
 use cotangent_core::transform::Session;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub(crate) struct Trace {
     /// The tensors of its parameters.
     pub params: Vec<TracedTensor>,
     vals: ValOf,
-    nodes: Vec<Arc<Node>>,
+    nodes: Vec<Arc<TraceNode>>,
 }
 
 impl Trace {
@@ -37,7 +37,7 @@ impl Trace {
         let mut params = Vec::new();
         let mut add = |t: TracedTensor, vals: &mut ValOf| -> Result<()> {
             let name = match &t.node.kind {
-                Kind::Input(Some(n)) => Some(n.clone()),
+                TraceNodeKind::Input(Some(n)) => Some(n.clone()),
                 _ => None,
             };
             vals.insert(&t, b.param(t.ty()?, name.as_deref()));
@@ -50,7 +50,8 @@ impl Trace {
         let roots: Vec<&TracedTensor> = outputs.iter().chain(also).copied().collect();
         let nodes = reached(&roots, &|n| n.id < start || vals.contains(n));
         // Of an older node with several results only the used ones become parameters.
-        let old = |t: &TracedTensor| t.node.id < start || !matches!(t.node.kind, Kind::Op(..));
+        let old =
+            |t: &TracedTensor| t.node.id < start || !matches!(t.node.kind, TraceNodeKind::Op(..));
         let used = nodes
             .iter()
             .filter(|n| n.id >= start)
@@ -81,7 +82,7 @@ impl Trace {
             }
         }
         for n in nodes.iter().filter(|n| n.id >= start) {
-            if let Kind::Op(op, x) = &n.kind {
+            if let TraceNodeKind::Op(op, x) = &n.kind {
                 b.set_loc(n.loc);
                 let x: Vec<Val> = x
                     .iter()
@@ -113,7 +114,10 @@ impl Trace {
 
     /// The tensors that the operations of the function compute, and their values.
     pub fn computed(&self) -> impl Iterator<Item = (TracedTensor, Val)> {
-        let all = self.nodes.iter().filter(|n| matches!(n.kind, Kind::Op(..)));
+        let all = self
+            .nodes
+            .iter()
+            .filter(|n| matches!(n.kind, TraceNodeKind::Op(..)));
         all.flat_map(|n| (0..n.types.len()).map(|i| TracedTensor::result(n.clone(), i)))
             .filter_map(|t| self.vals.get(&t).map(|v| (t, v)))
     }

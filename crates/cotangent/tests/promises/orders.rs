@@ -113,19 +113,19 @@ impl<T: Outs, E: Display> Outs for Result<T, E> {
     }
 }
 
-type Row<T> = (&'static str, fn(&Ops<T>) -> Result<Vec<T>, String>);
+type MethodRow<T> = (&'static str, fn(&Ops<T>) -> Result<Vec<T>, String>);
 
 /// The methods that eager and traced tensors share, a row for each: a new one has to join.
 macro_rules! rows {
     ($($name:ident |$o:ident| $call:expr;)*) => {
-        fn eager_rows() -> Vec<Row<EagerTensor>> {
+        fn eager_rows() -> Vec<MethodRow<EagerTensor>> {
             type T = EagerTensor;
-            let rows: &[Row<T>] = &[$((stringify!($name), |$o: &Ops<T>| Outs::outs($call))),*];
+            let rows: &[MethodRow<T>] = &[$((stringify!($name), |$o: &Ops<T>| Outs::outs($call))),*];
             rows.to_vec()
         }
-        fn traced_rows() -> Vec<Row<TracedTensor>> {
+        fn traced_rows() -> Vec<MethodRow<TracedTensor>> {
             type T = TracedTensor;
-            let rows: &[Row<T>] = &[$((stringify!($name), |$o: &Ops<T>| Outs::outs($call))),*];
+            let rows: &[MethodRow<T>] = &[$((stringify!($name), |$o: &Ops<T>| Outs::outs($call))),*];
             rows.to_vec()
         }
     };
@@ -179,11 +179,11 @@ rows! {
 }
 
 /// Linear algebra on plain tensors, and views.
-fn plain_rows() -> Vec<Row<Tensor>> {
+fn plain_rows() -> Vec<MethodRow<Tensor>> {
     fn cpu() -> CpuBackend {
         CpuBackend::new()
     }
-    let rows: &[Row<Tensor>] = &[
+    let rows: &[MethodRow<Tensor>] = &[
         ("inv", |o| LinalgBackend::inv(&mut cpu(), &o.n).outs()),
         ("matrix_exp", |o| {
             LinalgBackend::matrix_exp(&mut cpu(), &o.n).outs()

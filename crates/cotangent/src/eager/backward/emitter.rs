@@ -1,16 +1,17 @@
 //! The emitter of a node's linear program.
 
-use super::subgraph::Slots;
+use super::subgraph::NodeCotangents;
 use crate::eager::apply::tracked;
 use crate::eager::error::Result;
-use crate::eager::exec::{Exec, Held, Helds};
+use crate::eager::exec::{Exec, ExecSlot, ExecSlots};
 use crate::eager::gradient::add_up;
-use crate::eager::kinks::sides::falls;
+use crate::eager::kinks::sides::is_flipped;
 use crate::eager::record::linearize;
 use crate::eager::run::untracked;
 use crate::eager::runtime::EagerRuntime;
 use crate::eager::tape::{
-    Derivative, Edge, Inputs, Kept, Node, Origin, Shared, Source, Tape, Value,
+    Edge, Inputs, Node, NodeDerivative, Residual, ResidualOrigin, ResidualSource, SavedTensors,
+    Shared, Value,
 };
 use cotangent_core::transform::LinearProgram;
 use cotangent_core::{Emit, Loc};
@@ -19,7 +20,7 @@ use cotangent_cpu::Tensor;
 /// Adds a value to a slot: the first one is not added to zero.
 pub(super) fn add(
     rt: &EagerRuntime,
-    slots: &mut Slots,
+    slots: &mut NodeCotangents,
     slot: u32,
     v: Value,
     track: bool,
@@ -33,20 +34,20 @@ pub(super) fn add(
 
 /// How nodes are differentiated.
 #[derive(Clone, Copy)]
-pub(super) struct How {
+pub(super) struct PassMode {
     /// What is computed is recorded.
     pub track: bool,
     /// On one side of kinks.
     pub one_side: bool,
 }
 
-impl Kept {
+impl Residual {
     /// The value of this tensor; with its tangent if `node` is given.
     fn value(&self, tensor: Tensor, node: Option<&Shared<Node>>) -> Value {
         let edge = node.and_then(|node| match self.origin {
-            Origin::None => None,
-            Origin::Input(k) => Some(node.inputs[k].clone()),
-            Origin::Result(slot) => Some(Edge::of(node.clone(), slot)),
+            ResidualOrigin::None => None,
+            ResidualOrigin::Input(k) => Some(node.inputs[k].clone()),
+            ResidualOrigin::Result(slot) => Some(Edge::of(node.clone(), slot)),
         });
         Value {
             edge,
@@ -55,21 +56,21 @@ impl Kept {
     }
 }
 
-impl Derivative {
+impl NodeDerivative {
     /// The values that the equations refer to at a point, by index; with their tangents if `node`
     /// is given.
-    fn restored(&self, tape: &Tape, node: Option<&Shared<Node>>) -> Helds {
-        let mut all = Helds::new();
+    fn restored(&self, tape: &SavedTensors, node: Option<&Shared<Node>>) -> ExecSlots {
+        let mut all = ExecSlots::new();
         let mut saved = tape.saved.iter();
-        for k in &self.kept {
+        for k in &self.residuals {
             let tensor = match &k.source {
-                Source::Fixed(fixed) => &fixed.1,
+                ResidualSource::Constant(fixed) => &fixed.1,
                 _ => saved.next().expect("a tape holds what is kept"),
             };
             while all.len() <= k.at {
-                all.push(Held::default());
+                all.push(ExecSlot::default());
             }
-            all[k.at] = Held {
+            all[k.at] = ExecSlot {
                 value: Some(k.value(tensor.clone(), node)),
                 depends: false,
             };
@@ -79,8 +80,8 @@ impl Derivative {
 
     /// The operands at a point, tracked, if the derivative has to be taken again to be
     /// differentiated.
-    fn operands(&self, tape: &Tape, node: &Shared<Node>) -> Option<Inputs> {
-        let again = self.again.as_ref()?;
+    fn operands(&self, tape: &SavedTensors, node: &Shared<Node>) -> Option<Inputs> {
+        let again = self.relinearize.as_ref()?;
         let saved = &tape.saved[tape.saved.len() - again.len()..];
         Some(
             again
@@ -97,8 +98,8 @@ impl Derivative {
 pub(super) fn emitter<'r>(
     rt: &'r EagerRuntime,
     node: &Shared<Node>,
-    (derivative, tape, loc): (&Derivative, &Tape, Loc),
-    How { track, one_side }: How,
+    (derivative, tape, loc): (&NodeDerivative, &SavedTensors, Loc),
+    PassMode { track, one_side }: PassMode,
 ) -> Result<(Option<LinearProgram>, Exec<'r>)> {
     let again = if track {
         derivative.operands(tape, node)
@@ -127,9 +128,9 @@ pub(super) fn emitter<'r>(
         }
     };
     if (track || one_side) && program.as_ref().unwrap_or(&derivative.program).has_means() {
-        exec = exec.weighing(node.inputs.iter().map(|e| e.node.id).collect());
+        exec = exec.with_weights(node.inputs.iter().map(|e| e.node.id).collect());
         exec.set_loc(loc);
-        if falls(node) {
+        if is_flipped(node) {
             program = Some(program.as_ref().unwrap_or(&derivative.program).turned());
         }
         if one_side {

@@ -1,13 +1,13 @@
 //! Reverse passes: cotangents pulled back by transposing node after node.
 
-use super::emitter::{How, add, emitter};
+use super::emitter::{PassMode, add, emitter};
 use super::options::BackwardOptions;
-use super::subgraph::{Part, Seed, Slots, is_held};
+use super::subgraph::{CotangentSeed, NodeCotangents, TapeSubgraph, is_held};
 use crate::eager::error::{Error, Result};
-use crate::eager::exec::Held;
-use crate::eager::kinks::sides::sides;
+use crate::eager::exec::ExecSlot;
+use crate::eager::kinks::sides::one_sided;
 use crate::eager::runtime::EagerRuntime;
-use crate::eager::tape::{Derivative, Edge, Kind, Node, Shared, Tape, Value};
+use crate::eager::tape::{Edge, Node, NodeDerivative, NodeKind, SavedTensors, Shared, Value};
 use crate::eager::transpose::transpose;
 use crate::tensor::Given;
 use cotangent_core::{Code, Loc, Val};
@@ -18,8 +18,8 @@ use std::sync::Arc;
 /// for others.
 #[derive(Default)]
 struct Pending {
-    place: Vec<u32>,
-    slots: Vec<Slots>,
+    index: Vec<u32>,
+    slots: Vec<NodeCotangents>,
     free: Vec<u32>,
 }
 
@@ -28,29 +28,29 @@ impl Pending {
 
     fn of(nodes: usize) -> Pending {
         Pending {
-            place: vec![Pending::NONE; nodes],
+            index: vec![Pending::NONE; nodes],
             ..Pending::default()
         }
     }
 
-    fn slots(&mut self, node: u32) -> &mut Slots {
-        let place = &mut self.place[node as usize];
-        if *place == Pending::NONE {
-            *place = self.free.pop().unwrap_or_else(|| {
-                self.slots.push(Slots::new());
+    fn slots(&mut self, node: u32) -> &mut NodeCotangents {
+        let index = &mut self.index[node as usize];
+        if *index == Pending::NONE {
+            *index = self.free.pop().unwrap_or_else(|| {
+                self.slots.push(NodeCotangents::new());
                 self.slots.len() as u32 - 1
             });
         }
-        &mut self.slots[*place as usize]
+        &mut self.slots[*index as usize]
     }
 
     /// Takes the cotangents of a node, if there are any, for those of the last one.
-    fn take(&mut self, node: u32, into: &mut Slots) {
+    fn take(&mut self, node: u32, into: &mut NodeCotangents) {
         into.clear();
-        let place = std::mem::replace(&mut self.place[node as usize], Pending::NONE);
-        if let Some(slots) = self.slots.get_mut(place as usize) {
+        let index = std::mem::replace(&mut self.index[node as usize], Pending::NONE);
+        if let Some(slots) = self.slots.get_mut(index as usize) {
             std::mem::swap(slots, into);
-            self.free.push(place);
+            self.free.push(index);
         }
     }
 }
@@ -61,20 +61,20 @@ pub(in crate::eager) fn pull(
     rt: &Arc<EagerRuntime>,
     seeds: &[(Edge, Value)],
     options: BackwardOptions,
-    sink: &mut dyn FnMut(&Shared<Node>, &Slots, bool),
+    sink: &mut dyn FnMut(&Shared<Node>, &NodeCotangents, bool),
 ) -> Result<()> {
     let track = options.create_graph;
     let keep = options.keep_graph || track;
-    let (part, at) = Part::of(rt, seeds.iter().map(|(e, _)| e))?;
-    let sides = sides(&part);
+    let (part, at) = TapeSubgraph::of(rt, seeds.iter().map(|(e, _)| e))?;
+    let sides = one_sided(&part);
     if !track && sides.is_empty() && !rt.is_watched() {
-        let seeds: SmallVec<[Seed<'_>; 1]> = at
+        let seeds: SmallVec<[CotangentSeed<'_>; 1]> = at
             .iter()
             .zip(seeds)
             .map(|(&i, (e, v))| (i, e.slot, &v.tensor))
             .collect();
-        if let Some(whole) = rt.rules().whole(rt, &part, &seeds)
-            && let Some(done) = whole.run(&part, &seeds, keep, sink)
+        if let Some(program) = rt.rules().tape_program(rt, &part, &seeds)
+            && let Some(done) = program.run(&part, &seeds, keep, sink)
         {
             return done;
         }
@@ -83,7 +83,7 @@ pub(in crate::eager) fn pull(
     for (i, (e, v)) in at.into_iter().zip(seeds) {
         add(rt, pending.slots(i), e.slot, v.clone(), track)?;
     }
-    let mut slots = Slots::new();
+    let mut slots = NodeCotangents::new();
     for &i in &part.order {
         let visit = &part.nodes[i as usize];
         let (node, inputs) = (visit.node, part.inputs_of(visit));
@@ -92,7 +92,7 @@ pub(in crate::eager) fn pull(
             run_hooks(node, &mut slots)?;
             sink(node, &slots, is_held(visit));
         }
-        let Kind::Op {
+        let NodeKind::Op {
             derivative,
             loc,
             tape: saved,
@@ -117,11 +117,11 @@ pub(in crate::eager) fn pull(
         };
         let mut give =
             |k: usize, v: Value| add(rt, pending.slots(inputs[k]), node.inputs[k].slot, v, track);
-        let how = How {
+        let mode = PassMode {
             track,
             one_side: sides.get(i as usize) == Some(&true),
         };
-        if let Err(e) = pull_node(rt, node, (derivative, &tape, *loc), &slots, how, &mut give) {
+        if let Err(e) = pull_node(rt, node, (derivative, &tape, *loc), &slots, mode, &mut give) {
             if !keep {
                 saved.restore(tape);
             }
@@ -137,7 +137,7 @@ pub(in crate::eager) fn pull(
     Ok(())
 }
 
-fn run_hooks(node: &Node, slots: &mut Slots) -> Result<()> {
+fn run_hooks(node: &Node, slots: &mut NodeCotangents) -> Result<()> {
     if !node.has_hooks() {
         return Ok(());
     }
@@ -168,12 +168,12 @@ fn run_hooks(node: &Node, slots: &mut Slots) -> Result<()> {
 fn pull_node(
     rt: &Arc<EagerRuntime>,
     node: &Shared<Node>,
-    (derivative, tape, loc): (&Derivative, &Tape, Loc),
-    slots: &Slots,
-    how: How,
+    (derivative, tape, loc): (&NodeDerivative, &SavedTensors, Loc),
+    slots: &NodeCotangents,
+    mode: PassMode,
     give: &mut dyn FnMut(usize, Value) -> Result<()>,
 ) -> Result<()> {
-    let apart = how.track || rt.is_watched() || how.one_side && derivative.program.has_means();
+    let apart = mode.track || rt.is_watched() || mode.one_side && derivative.program.has_means();
     if !apart && let Some(pullback) = derivative.pullback(rt, slots.iter().map(|s| s.0)) {
         return pullback.run(
             &tape.saved,
@@ -181,12 +181,12 @@ fn pull_node(
             &mut |k, tensor| give(k, Value::new(tensor, Given::Nothing)),
         );
     }
-    let (again, exec) = emitter(rt, node, (derivative, tape, loc), how)?;
+    let (again, exec) = emitter(rt, node, (derivative, tape, loc), mode)?;
     let program = again.as_ref().unwrap_or(&derivative.program);
     let mut ct: SmallVec<[Option<Val>; 8]> = smallvec::smallvec![None; program.len()];
     for (slot, v) in slots {
         if let Some(c) = ct.get_mut(*slot as usize) {
-            *c = Some(exec.push(Held::new(v.clone())));
+            *c = Some(exec.push(ExecSlot::new(v.clone())));
         }
     }
     transpose(

@@ -1,12 +1,12 @@
 //! Forward passes: tangents pushed forward by replaying the tape.
 
-use super::emitter::{How, add, emitter};
-use super::subgraph::{Part, Slots};
+use super::emitter::{PassMode, add, emitter};
+use super::subgraph::{NodeCotangents, TapeSubgraph};
 use crate::eager::error::{Error, Result};
-use crate::eager::exec::Held;
-use crate::eager::kinks::sides::sides;
+use crate::eager::exec::ExecSlot;
+use crate::eager::kinks::sides::one_sided;
 use crate::eager::runtime::EagerRuntime;
-use crate::eager::tape::{Edge, Kind, Value};
+use crate::eager::tape::{Edge, NodeKind, Value};
 use crate::eager::transpose::concrete;
 use cotangent_core::transform::Operand;
 use cotangent_core::{Emit, Val};
@@ -21,25 +21,25 @@ pub(in crate::eager) fn push(
     seeds: Vec<(Edge, Value)>,
     track: bool,
 ) -> Result<Vec<Option<Value>>> {
-    let mut known: FxHashMap<u64, Slots> = FxHashMap::default();
+    let mut known: FxHashMap<u64, NodeCotangents> = FxHashMap::default();
     for (e, v) in seeds {
         add(rt, known.entry(e.node.id).or_default(), e.slot, v, track)?;
     }
-    let find = |known: &FxHashMap<u64, Slots>, e: &Edge| {
+    let find = |known: &FxHashMap<u64, NodeCotangents>, e: &Edge| {
         known
             .get(&e.node.id)
             .and_then(|s| s.iter().find(|s| s.0 == e.slot))
             .map(|s| s.1.clone())
     };
-    let (part, _) = Part::of(rt, outs.iter())?;
-    let sides = sides(&part);
+    let (part, _) = TapeSubgraph::of(rt, outs.iter())?;
+    let sides = one_sided(&part);
     for &i in part.order.iter().rev() {
         let node = part.nodes[i as usize].node;
-        let how = How {
+        let mode = PassMode {
             track,
             one_side: sides.get(i as usize) == Some(&true),
         };
-        let Kind::Op {
+        let NodeKind::Op {
             derivative,
             loc,
             tape,
@@ -58,12 +58,12 @@ pub(in crate::eager) fn push(
                 op: name.to_owned(),
             });
         };
-        let (again, exec) = emitter(rt, node, (derivative, tape, *loc), how)?;
+        let (again, exec) = emitter(rt, node, (derivative, tape, *loc), mode)?;
         let program = again.as_ref().unwrap_or(&derivative.program);
         let cx: &dyn Emit = &exec;
         let mut map: Vec<Option<Val>> = vec![None; program.len()];
         for (slot, t) in map.iter_mut().zip(tangents) {
-            *slot = t.map(|t| exec.push(Held::new(t)));
+            *slot = t.map(|t| exec.push(ExecSlot::new(t)));
         }
         for e in program.eqns() {
             let linear = |o: &Operand| matches!(o, Operand::L(l) if map[l.index()].is_some());

@@ -1,4 +1,4 @@
-//! [`Part`]: the part of a tape that some tangents depend on.
+//! [`TapeSubgraph`]: the part of a tape that some tangents depend on.
 
 use crate::eager::error::{Error, Result};
 use crate::eager::ids::next_id;
@@ -8,46 +8,46 @@ use cotangent_cpu::Tensor;
 use smallvec::SmallVec;
 
 /// Values by slot of one node.
-pub(in crate::eager) type Slots = SmallVec<[(u32, Value); 1]>;
+pub(in crate::eager) type NodeCotangents = SmallVec<[(u32, Value); 1]>;
 
 /// Where a reverse pass begins: a node's index, a slot, and the cotangent.
-pub(in crate::eager) type Seed<'t> = (u32, u32, &'t Tensor);
+pub(in crate::eager) type CotangentSeed<'t> = (u32, u32, &'t Tensor);
 
 /// A node of the part of a tape that something depends on.
-pub(in crate::eager) struct Visit<'t> {
+pub(in crate::eager) struct TapeNode<'t> {
     pub node: &'t Shared<Node>,
     /// How many seeds and nodes of that part refer to it.
     pub references: usize,
-    /// Where the nodes of its inputs stand in [`Part::inputs`].
+    /// Where the nodes of its inputs stand in [`TapeSubgraph::inputs`].
     inputs: usize,
 }
 
 /// The part of a tape that something depends on.
-pub(in crate::eager) struct Part<'t> {
+pub(in crate::eager) struct TapeSubgraph<'t> {
     /// Those that roots refer to come first.
-    pub nodes: Vec<Visit<'t>>,
+    pub nodes: Vec<TapeNode<'t>>,
     /// The nodes of all inputs, by index.
     pub inputs: Vec<u32>,
     /// Nodes by index, the last recorded first.
     pub order: Vec<u32>,
 }
 
-impl<'t> Part<'t> {
+impl<'t> TapeSubgraph<'t> {
     /// What these tangents depend on, and where the nodes of the roots are in it; an error if a
     /// node was released.
     pub fn of(
         rt: &EagerRuntime,
         roots: impl Iterator<Item = &'t Edge>,
-    ) -> Result<(Part<'t>, SmallVec<[u32; 1]>)> {
+    ) -> Result<(TapeSubgraph<'t>, SmallVec<[u32; 1]>)> {
         // Nodes carry the mark of one walk at a time.
         let _walk = rt.walk();
         let pass = next_id();
-        let mut part = Part {
+        let mut part = TapeSubgraph {
             nodes: Vec::with_capacity(16),
             inputs: Vec::with_capacity(32),
             order: Vec::new(),
         };
-        let at = roots.map(|e| part.meet(pass, e)).collect();
+        let at = roots.map(|e| part.visit(pass, e)).collect();
         let mut next = 0;
         while let Some(visit) = part.nodes.get_mut(next) {
             visit.inputs = part.inputs.len();
@@ -58,7 +58,7 @@ impl<'t> Part<'t> {
                 });
             }
             for e in &node.inputs {
-                let i = part.meet(pass, e);
+                let i = part.visit(pass, e);
                 part.inputs.push(i);
             }
             next += 1;
@@ -80,10 +80,10 @@ impl<'t> Part<'t> {
     }
 
     /// The index of an edge's node.
-    fn meet(&mut self, pass: u64, e: &'t Edge) -> u32 {
+    fn visit(&mut self, pass: u64, e: &'t Edge) -> u32 {
         let i = e.node.mark.find(pass).unwrap_or_else(|| {
             let i = self.nodes.len() as u32;
-            self.nodes.push(Visit {
+            self.nodes.push(TapeNode {
                 node: &e.node,
                 references: 0,
                 inputs: 0,
@@ -96,12 +96,12 @@ impl<'t> Part<'t> {
     }
 
     /// The nodes of the inputs of one of them.
-    pub fn inputs_of(&self, visit: &Visit<'t>) -> &[u32] {
+    pub fn inputs_of(&self, visit: &TapeNode<'t>) -> &[u32] {
         &self.inputs[visit.inputs..visit.inputs + visit.node.inputs.len()]
     }
 }
 
 /// Whether a tensor outside the tape may refer to a node.
-pub(in crate::eager) fn is_held(visit: &Visit<'_>) -> bool {
+pub(in crate::eager) fn is_held(visit: &TapeNode<'_>) -> bool {
     Shared::count(visit.node) > visit.references
 }

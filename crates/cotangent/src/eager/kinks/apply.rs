@@ -1,7 +1,7 @@
 //! Runs and records operations on one side of kinks.
 
-use super::weights::Weighs;
-use crate::eager::exec::{Exec, Held};
+use super::weights::WeightNodes;
+use crate::eager::exec::{Exec, ExecSlot};
 use crate::eager::record::{apply_plainly, record};
 use crate::eager::run::{run, untracked};
 use crate::eager::runtime::EagerRuntime;
@@ -11,7 +11,7 @@ use cotangent_cpu::Tensor;
 use smallvec::{SmallVec, smallvec};
 
 /// Whether an operation that is recorded has to do with derivatives at kinks.
-pub(in crate::eager) fn apart(op: &Op, x: &[&Value]) -> bool {
+pub(in crate::eager) fn is_at_kinks(op: &Op, x: &[&Value]) -> bool {
     x.iter().any(|v| v.sides.is_some()) || op.has_kinks()
 }
 
@@ -35,7 +35,7 @@ pub(in crate::eager) fn apply(
         y
     };
     let holds =
-        |v: &Value| v.edge.is_none() && v.sides.as_ref().is_some_and(|s| s.weighs.is_some());
+        |v: &Value| v.edge.is_none() && v.sides.as_ref().is_some_and(|s| s.weights.is_some());
     let held = x.iter().any(|v| holds(v));
     if !held && !op.has_kinks() {
         return Ok(y);
@@ -43,7 +43,7 @@ pub(in crate::eager) fn apply(
     let found_by = |v: &&Value| {
         v.sides
             .as_ref()
-            .and_then(|s| s.weighs.clone())
+            .and_then(|s| s.weights.clone())
             .filter(|_| holds(v))
     };
     let mut all: Vec<u64> = x
@@ -53,11 +53,11 @@ pub(in crate::eager) fn apply(
         .collect();
     all.sort_unstable();
     all.dedup();
-    let all: Weighs = all.into();
+    let all: WeightNodes = all.into();
     let moves: SmallVec<[bool; 4]> = x.iter().map(|v| v.edge.is_some() || holds(v)).collect();
     for v in y.iter_mut().filter(|v| v.tensor.dtype().has_tangent()) {
         match &v.edge {
-            None => v.sides.get_or_insert_default().weighs = Some(all.clone()),
+            None => v.sides.get_or_insert_default().weights = Some(all.clone()),
             // A tangent that is an operand's own has no node of its own.
             Some(e)
                 if held
@@ -69,7 +69,7 @@ pub(in crate::eager) fn apply(
                     .node
                     .kinks
                     .get_or_init(Box::default)
-                    .holds
+                    .operands
                     .set((all.clone(), op.mixes(&moves)));
             }
             Some(_) => {}
@@ -97,7 +97,7 @@ fn on_both_sides(
     let exec = Exec::new(
         rt,
         untracked,
-        x.iter().map(|v| Held::new(there(v))).collect(),
+        x.iter().map(|v| ExecSlot::new(there(v))).collect(),
         env.clone(),
     );
     exec.set_loc(loc);
@@ -142,7 +142,7 @@ fn on_both_sides(
         let sides = twin.map(|twin| {
             Box::new(Sides {
                 twin: Some(twin),
-                weighs: None,
+                weights: None,
             })
         });
         Ok(Value { edge, sides, ..y })

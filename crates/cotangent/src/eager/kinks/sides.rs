@@ -1,8 +1,8 @@
 //! Which nodes of a tape are differentiated on one side of their kinks, and on which.
 
-use super::weights::Weighs;
-use crate::eager::backward::subgraph::Part;
-use crate::eager::tape::{Edge, Kind, Node, Source, Taken};
+use super::weights::WeightNodes;
+use crate::eager::backward::subgraph::TapeSubgraph;
+use crate::eager::tape::{Edge, Node, NodeKind, ResidualSource, SavedValue};
 use cotangent_core::Op;
 use cotangent_core::ops::{Binary, Unary};
 use cotangent_core::primitive::Kink;
@@ -36,10 +36,10 @@ impl Steps {
 }
 
 /// Which nodes of a part are differentiated on one side; nothing where none is.
-pub(in crate::eager) fn sides(part: &Part<'_>) -> Vec<bool> {
+pub(in crate::eager) fn one_sided(part: &TapeSubgraph<'_>) -> Vec<bool> {
     let kinks = |node: &Node| match &node.kind {
-        Kind::Op { derivative, .. } => derivative.kinks || node.kinks.get().is_some(),
-        Kind::Leaf { .. } => false,
+        NodeKind::Op { derivative, .. } => derivative.kinks || node.kinks.get().is_some(),
+        NodeKind::Leaf { .. } => false,
     };
     if !part.nodes.iter().any(|v| kinks(v.node)) {
         return Vec::new();
@@ -50,7 +50,7 @@ pub(in crate::eager) fn sides(part: &Part<'_>) -> Vec<bool> {
         .enumerate()
         .map(|(i, v)| (v.node.id, i))
         .collect();
-    let nodes = |by: &Weighs| by.iter().filter_map(|id| index.get(id).copied()).collect();
+    let nodes = |by: &WeightNodes| by.iter().filter_map(|id| index.get(id).copied()).collect();
     let mut all = Steps {
         steps: Vec::new(),
         of: Vec::new(),
@@ -58,7 +58,7 @@ pub(in crate::eager) fn sides(part: &Part<'_>) -> Vec<bool> {
     };
     for &i in part.order.iter().rev() {
         let (i, visit) = (i as usize, &part.nodes[i as usize]);
-        let Kind::Op { derivative: d, .. } = &visit.node.kind else {
+        let NodeKind::Op { derivative: d, .. } = &visit.node.kind else {
             continue;
         };
         let mut operands: SmallVec<[usize; 4]> =
@@ -68,11 +68,11 @@ pub(in crate::eager) fn sides(part: &Part<'_>) -> Vec<bool> {
         if let Some(at) = visit.node.kinks.get() {
             // Values that do not move stand for weights, and for derivatives that are not in the
             // tape.
-            if let Some(by) = at.weighs.get() {
+            if let Some(by) = at.weights.get() {
                 weight = Some(all.value(nodes(by), None));
                 operands.extend(weight);
             }
-            if let Some((by, mixed)) = at.holds.get() {
+            if let Some((by, mixed)) = at.operands.get() {
                 let w = all.value(nodes(by), None);
                 operands.push(all.value(smallvec![w], Some(w)));
                 mixes |= mixed;
@@ -95,7 +95,7 @@ pub(in crate::eager) fn sides(part: &Part<'_>) -> Vec<bool> {
 }
 
 /// More values than this are not looked at.
-const FAR: usize = 64;
+const MAX_FOLLOWED_NODES: usize = 64;
 
 /// A factor of each of some values.
 type Terms = SmallVec<[(Edge, f64); 4]>;
@@ -104,8 +104,8 @@ type Terms = SmallVec<[(Edge, f64); 4]>;
 /// nowhere: where what it compares, its first operand without its second, falls with the first
 /// recorded of the values that it is a combination of. As in `ops/at_kink`, without regard to
 /// repetition or, where so nothing is left, with it.
-pub(in crate::eager) fn falls(node: &Node) -> bool {
-    let Kind::Op { derivative, .. } = &node.kind else {
+pub(in crate::eager) fn is_flipped(node: &Node) -> bool {
+    let NodeKind::Op { derivative, .. } = &node.kind else {
         return false;
     };
     let own = derivative
@@ -136,7 +136,7 @@ fn tracked<'n>(node: &'n Node, tracked: &'n [bool]) -> impl Iterator<Item = Opti
 
 /// The factor of the first recorded value of a sum.
 fn leading(mut next: Terms, through: bool) -> Option<f64> {
-    let mut left = FAR;
+    let mut left = MAX_FOLLOWED_NODES;
     let mut terms: SmallVec<[((u64, u32), f64); 8]> = SmallVec::new();
     while let Some((e, c)) = next.pop() {
         let parts = if left == 0 { None } else { parts(&e, through) };
@@ -159,7 +159,7 @@ fn leading(mut next: Terms, through: bool) -> Option<f64> {
 /// The values that the value of an edge is a sum of, with their factors; `None` if it is not
 /// recorded as one.
 fn parts(e: &Edge, through: bool) -> Option<Terms> {
-    let Kind::Op { derivative: d, .. } = &e.node.kind else {
+    let NodeKind::Op { derivative: d, .. } = &e.node.kind else {
         return None;
     };
     let mut x = tracked(&e.node, &d.tracked);
@@ -194,7 +194,7 @@ fn parts(e: &Edge, through: bool) -> Option<Terms> {
 
 /// The number that an operand is everywhere, if a node has saved it as one.
 fn number(node: &Node, operand: usize) -> Option<f64> {
-    let Kind::Op {
+    let NodeKind::Op {
         derivative, tape, ..
     } = &node.kind
     else {
@@ -202,12 +202,12 @@ fn number(node: &Node, operand: usize) -> Option<f64> {
     };
     let tape = tape.get()?;
     let mut saved = tape.saved.iter();
-    for k in &derivative.kept {
-        let Source::Taken(from) = &k.source else {
+    for k in &derivative.residuals {
+        let ResidualSource::Saved(from) = &k.source else {
             continue;
         };
         let tensor = saved.next()?;
-        if matches!(from, Taken::Operand(i) if *i == operand) {
+        if matches!(from, SavedValue::Operand(i) if *i == operand) {
             let everywhere = tensor
                 .shape()
                 .iter()

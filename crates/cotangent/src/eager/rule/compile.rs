@@ -1,10 +1,11 @@
 //! Compiles operations, and the pullbacks of their derivatives.
 
-use super::pullback::{Back, Known, Pullback, Pullbacks};
-use super::table::{AT_HAND, RECENT, Ready, Rule, Rules, Words};
+use super::pullback::{InputCotangent, Pullback, PullbackEntry, Pullbacks};
+use super::table::{CompiledRule, MAX_THREAD_RULES, RuleEntry, Rules, THREAD_RULES, TypeKey};
 use crate::eager::runtime::EagerRuntime;
 use crate::eager::tape::{
-    Derivative, Edge, Kept, Node, Origin, Source, Taken, Value, Values, given_by,
+    Edge, Node, NodeDerivative, Residual, ResidualOrigin, ResidualSource, SavedValue, Value,
+    Values, given_by,
 };
 use crate::eager::transpose::transpose;
 use crate::eager::turns::lock;
@@ -19,7 +20,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-fn spell(words: &mut Words, x: &[&Value], tracked: bool) {
+fn push_type_key(words: &mut TypeKey, x: &[&Value], tracked: bool) {
     for v in x {
         let (dtype, shape, tracked) = (
             v.tensor.dtype() as u64,
@@ -48,21 +49,27 @@ impl Rules {
     ) -> Option<Result<()>> {
         let plain = op.plain()?;
         // Where it stays: what has just been written is slow to move.
-        let mut operands = Words::new();
-        spell(&mut operands, x, tracked);
+        let mut operands = TypeKey::new();
+        push_type_key(&mut operands, x, tracked);
         let mut h = FxHasher::default();
         plain.hash(&mut h);
         operands.iter().for_each(|&w| h.write_u64(w));
         let (hash, epoch) = (h.finish(), self.epoch.load(Ordering::Acquire));
-        let place = hash as usize % RECENT;
-        let at_hand = AT_HAND.try_with(|rules| rules[place].take()).ok().flatten();
-        let rule = match at_hand.filter(|rule| rule.epoch == epoch && rule.fits(plain, &operands)) {
+        let place = hash as usize % MAX_THREAD_RULES;
+        let recent = THREAD_RULES
+            .try_with(|rules| rules[place].take())
+            .ok()
+            .flatten();
+        let rule = match recent.filter(|rule| rule.epoch == epoch && rule.fits(plain, &operands)) {
             Some(rule) => rule,
             None => self.find(rt, (op, plain), (x, &operands), tracked, (hash, epoch))?,
         };
-        let done = rule.ready.as_ref().map(|ready| ready.run(x, loc, y));
+        let done = rule
+            .compiled
+            .as_ref()
+            .map(|compiled| compiled.run(x, loc, y));
         // While a thread ends it has no rules at hand.
-        let _ = AT_HAND.try_with(|rules| rules[place].set(Some(rule)));
+        let _ = THREAD_RULES.try_with(|rules| rules[place].set(Some(rule)));
         done
     }
 
@@ -71,27 +78,28 @@ impl Rules {
         &self,
         rt: &EagerRuntime,
         (op, plain): (&Op, Plain<'_>),
-        (x, operands): (&[&Value], &Words),
+        (x, operands): (&[&Value], &TypeKey),
         tracked: bool,
         (hash, epoch): (u64, u64),
-    ) -> Option<Arc<Rule>> {
-        let fitting =
-            |all: &SmallVec<[Arc<Rule>; 1]>| all.iter().find(|r| r.fits(plain, operands)).cloned();
-        let known = lock(&self.table).ready.get(&hash).and_then(fitting);
+    ) -> Option<Arc<RuleEntry>> {
+        let fitting = |all: &SmallVec<[Arc<RuleEntry>; 1]>| {
+            all.iter().find(|r| r.fits(plain, operands)).cloned()
+        };
+        let known = lock(&self.table).rules.get(&hash).and_then(fitting);
         if known.is_some() {
             return known;
         }
         let claim = self.claim(hash)?;
-        let ready = Ready::new(rt, op, x, tracked);
-        let rule = Arc::new(Rule {
+        let compiled = CompiledRule::new(rt, op, x, tracked);
+        let rule = Arc::new(RuleEntry {
             epoch,
             op: op.clone(),
             operands: operands.clone(),
-            ready,
+            compiled,
         });
         if self.epoch.load(Ordering::Acquire) == epoch {
             lock(&self.table)
-                .ready
+                .rules
                 .entry(hash)
                 .or_default()
                 .push(rule.clone());
@@ -103,16 +111,16 @@ impl Rules {
 
 /// The program of a function, if everything in it can be made ready: nothing is decided while
 /// running, and nothing is told at once.
-pub(in crate::eager) fn steady(rt: &EagerRuntime, f: Function) -> Option<Program> {
+pub(in crate::eager) fn compile_static(rt: &EagerRuntime, f: Function) -> Option<Program> {
     let ready = |op: &Op| op.regions().is_empty() && !matches!(op, Op::Guard(_));
     let all = !f.pending() && f.bound_syms().is_empty() && f.eqns().iter().all(|e| ready(&e.op));
     all.then(|| rt.compile(Arc::new(f)).ok())?
 }
 
-impl Ready {
+impl CompiledRule {
     /// `None` if the operation has to run step by step; then that also finds the words for what is
     /// wrong.
-    fn new(rt: &EagerRuntime, op: &Op, x: &[&Value], tracked: bool) -> Option<Ready> {
+    fn new(rt: &EagerRuntime, op: &Op, x: &[&Value], tracked: bool) -> Option<CompiledRule> {
         let operands: SmallVec<[Type; 4]> = x.iter().map(|v| v.ty().clone()).collect();
         op.infer(&operands).ok()?;
         let given = given_by(x.iter().copied());
@@ -125,7 +133,8 @@ impl Ready {
                 (tracked && v.edge.is_some()).then(|| program.borrow_mut().input(v.ty().clone()))
             })
             .collect();
-        let origin = |k: usize| t[k].map_or(Origin::None, |l| Origin::Input(l.index()));
+        let origin =
+            |k: usize| t[k].map_or(ResidualOrigin::None, |l| ResidualOrigin::Input(l.index()));
         let (results, tangents) = match tracked {
             true => rt
                 .session()
@@ -164,17 +173,20 @@ impl Ready {
             }
         }
         let mut outputs: Vec<Val> = results.to_vec();
-        let mut kept = Vec::new();
+        let mut residuals = Vec::new();
         for &v in &named {
             let known = b
                 .with_def(v, |op, x| x.is_empty().then(|| op.clone()))
                 .flatten();
             let result = results.iter().position(|&r| r == v);
             let (source, origin) = match (params.iter().position(|&p| p == v), known) {
-                (Some(k), _) => (Source::Taken(Taken::Operand(k)), origin(k)),
+                (Some(k), _) => (ResidualSource::Saved(SavedValue::Operand(k)), origin(k)),
                 (_, Some(op)) => {
                     let value = op.eval(&[], &Env::default()).ok()?.pop()?;
-                    (Source::Fixed(Box::new((op, value.into()))), Origin::None)
+                    (
+                        ResidualSource::Constant(Box::new((op, value.into()))),
+                        ResidualOrigin::None,
+                    )
                 }
                 _ => {
                     let k = outputs.iter().position(|&o| o == v).unwrap_or_else(|| {
@@ -183,17 +195,19 @@ impl Ready {
                     });
                     let tangent = result.and_then(|k| tangents[k]);
                     (
-                        Source::Taken(Taken::Result(k)),
-                        tangent.map_or(Origin::None, |l| Origin::Result(l.index() as u32)),
+                        ResidualSource::Saved(SavedValue::Result(k)),
+                        tangent.map_or(ResidualOrigin::None, |l| {
+                            ResidualOrigin::Result(l.index() as u32)
+                        }),
                     )
                 }
             };
-            let given = if let Source::Taken(Taken::Operand(k)) = source {
+            let given = if let ResidualSource::Saved(SavedValue::Operand(k)) = source {
                 x[k].given
             } else {
                 given
             };
-            kept.push(Kept {
+            residuals.push(Residual {
                 at: v.index(),
                 source,
                 ty: b.ty(v),
@@ -202,36 +216,36 @@ impl Ready {
             });
         }
         let forward = b.finish(&outputs).ok()?;
-        let depends = depending(&forward, &t);
-        let on_the_way = |k: &&Kept| {
-            matches!(k.source, Source::Taken(Taken::Result(_)))
+        let depends = active_values(&forward, &t);
+        let is_intermediate = |k: &&Residual| {
+            matches!(k.source, ResidualSource::Saved(SavedValue::Result(_)))
                 && depends[k.at]
-                && matches!(k.origin, Origin::None)
+                && matches!(k.origin, ResidualOrigin::None)
         };
-        let again = kept.iter().find(on_the_way).map(|_| {
-            let kept = |(k, v): (usize, &&Value)| Kept {
+        let relinearize = residuals.iter().find(is_intermediate).map(|_| {
+            let residual = |(k, v): (usize, &&Value)| Residual {
                 at: k,
-                source: Source::Taken(Taken::Operand(k)),
+                source: ResidualSource::Saved(SavedValue::Operand(k)),
                 ty: v.ty().clone(),
                 given: v.given,
                 origin: origin(k),
             };
-            x.iter().enumerate().map(kept).collect()
+            x.iter().enumerate().map(residual).collect()
         });
-        let forward = steady(rt, forward)?;
+        let forward = compile_static(rt, forward)?;
         let derivative = derived.then(|| {
             let tracked = t.iter().map(Option::is_some).collect();
-            Arc::new(Derivative::new(
+            Arc::new(NodeDerivative::new(
                 op.clone(),
                 program,
                 tracked,
-                kept,
-                again,
+                residuals,
+                relinearize,
                 true,
             ))
         });
         let slots = tangents.iter().map(|t| t.map(|l| l.index() as u32));
-        Some(Ready {
+        Some(CompiledRule {
             forward,
             results: slots.collect(),
             given,
@@ -260,8 +274,8 @@ impl Ready {
         let mut node = Some(Node::operation(inputs, derivative, loc, |tape| {
             for from in &derivative.saved {
                 let tensor = match *from {
-                    Taken::Operand(k) => &x[k].tensor,
-                    Taken::Result(k) => {
+                    SavedValue::Operand(k) => &x[k].tensor,
+                    SavedValue::Result(k) => {
                         y.get(k).map_or_else(|| &others[k - y.len()], |v| &v.tensor)
                     }
                 };
@@ -282,7 +296,7 @@ impl Ready {
 }
 
 /// Which values depend on tracked operands in a differentiable way.
-fn depending(f: &Function, t: &[Option<Lv>]) -> Vec<bool> {
+fn active_values(f: &Function, t: &[Option<Lv>]) -> Vec<bool> {
     let mut depends = vec![false; f.len()];
     for (p, t) in f.params().iter().zip(t) {
         depends[p.index()] = t.is_some();
@@ -297,7 +311,7 @@ fn depending(f: &Function, t: &[Option<Lv>]) -> Vec<bool> {
     depends
 }
 
-impl Derivative {
+impl NodeDerivative {
     /// What pulls cotangents in these slots back; `None` if that has to be done step by step.
     pub fn pullback(
         &self,
@@ -313,8 +327,8 @@ impl Derivative {
                 // Rules of others write it, and may ask for it: it is not being made while they do.
                 // The first one stays.
                 let slots: SmallVec<[u32; 1]> = slots.clone().collect();
-                let pullback = self.write_pullback(rt, &slots);
-                let _ = list.0.set(Box::new(Known {
+                let pullback = self.emit_pullback(rt, &slots);
+                let _ = list.0.set(Box::new(PullbackEntry {
                     slots,
                     pullback,
                     next: Pullbacks::default(),
@@ -331,10 +345,11 @@ impl Derivative {
     /// What stands for the values that the equations refer to, by index: parameters in the order in
     /// which a tape holds them, and what is fixed.
     pub fn values(&self, b: &Builder) -> Vec<Val> {
-        let mut values = vec![Val::POISON; self.kept.iter().map(|k| k.at + 1).max().unwrap_or(0)];
-        for k in &self.kept {
+        let mut values =
+            vec![Val::POISON; self.residuals.iter().map(|k| k.at + 1).max().unwrap_or(0)];
+        for k in &self.residuals {
             values[k.at] = match &k.source {
-                Source::Fixed(fixed) => b.emit(fixed.0.clone(), &[])[0],
+                ResidualSource::Constant(fixed) => b.emit(fixed.0.clone(), &[])[0],
                 _ => b.param(k.ty.clone(), None),
             };
         }
@@ -370,11 +385,11 @@ impl Derivative {
         .ok()
     }
 
-    fn write_pullback(&self, rt: &EagerRuntime, slots: &[u32]) -> Option<Pullback> {
+    fn emit_pullback(&self, rt: &EagerRuntime, slots: &[u32]) -> Option<Pullback> {
         let b = Builder::new(self.op.name(), rt.session().clone());
         let values = self.values(&b);
         // Operands that are kept for a derivative of the derivative come after, unused.
-        for k in self.again.iter().flatten() {
+        for k in self.relinearize.iter().flatten() {
             b.param(k.ty.clone(), None);
         }
         let given: SmallVec<[(u32, Val); 1]> = slots
@@ -391,8 +406,8 @@ impl Derivative {
             let back = given
                 .iter()
                 .position(|g| g.1 == v)
-                .map_or(Back::Computed, Back::Given);
-            if let Back::Computed = back {
+                .map_or(InputCotangent::Computed, InputCotangent::Given);
+            if let InputCotangent::Computed = back {
                 results.push(v);
             }
             to.push((k as u32, back));
@@ -401,7 +416,7 @@ impl Derivative {
         let program = if results.is_empty() {
             None
         } else {
-            Some(steady(rt, f)?)
+            Some(compile_static(rt, f)?)
         };
         Some(Pullback { program, to })
     }

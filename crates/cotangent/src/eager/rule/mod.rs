@@ -17,4 +17,4 @@ mod compile;
 pub(super) mod pullback;
 pub(super) mod table;
 
-pub(super) use compile::steady;
+pub(super) use compile::compile_static;

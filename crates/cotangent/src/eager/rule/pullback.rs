@@ -10,11 +10,11 @@ pub(in crate::eager) struct Pullback {
     /// What is to be computed, if anything is.
     pub program: Option<Program>,
     /// Inputs with the cotangents that belong to them, in the order in which they are to be added.
-    pub to: SmallVec<[(u32, Back); 2]>,
+    pub to: SmallVec<[(u32, InputCotangent); 2]>,
 }
 
 /// A cotangent of an input.
-pub(in crate::eager) enum Back {
+pub(in crate::eager) enum InputCotangent {
     /// The next result of the program.
     Computed,
     /// One that was given, as it is.
@@ -23,9 +23,9 @@ pub(in crate::eager) enum Back {
 
 /// Pullbacks of a derivative by the linear values that have cotangents: a list that only grows.
 #[derive(Default)]
-pub(in crate::eager) struct Pullbacks(pub OnceLock<Box<Known>>);
+pub(in crate::eager) struct Pullbacks(pub OnceLock<Box<PullbackEntry>>);
 
-pub(in crate::eager) struct Known {
+pub(in crate::eager) struct PullbackEntry {
     pub slots: SmallVec<[u32; 1]>,
     /// `None`: step by step.
     pub pullback: Option<Pullback>,
@@ -48,8 +48,8 @@ impl Pullback {
         let mut pass = |mut computed: Option<Tensor>| {
             while let ([(k, back), rest @ ..], Ok(())) = (to, &done) {
                 let ct = match back {
-                    Back::Given(i) => x[saved.len() + i].clone(),
-                    Back::Computed => match computed.take() {
+                    InputCotangent::Given(i) => x[saved.len() + i].clone(),
+                    InputCotangent::Computed => match computed.take() {
                         Some(ct) => ct,
                         None => return,
                     },

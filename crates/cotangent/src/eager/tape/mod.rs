@@ -11,7 +11,9 @@ mod node;
 mod saved;
 
 pub(super) use node::{
-    Edge, Grad, Gradient, Hook, HookFn, Hooks, Inputs, Kind, Node, Shared, Sides, Value, Values,
-    given_by, number,
+    Edge, Grad, Gradient, Hook, HookFn, Hooks, Inputs, Node, NodeKind, Shared, Sides, Value,
+    Values, given_by, number,
 };
-pub(super) use saved::{Derivative, Kept, Origin, Source, Taken, Tape};
+pub(super) use saved::{
+    NodeDerivative, Residual, ResidualOrigin, ResidualSource, SavedTensors, SavedValue,
+};

@@ -1,9 +1,9 @@
 //! Values, nodes of the tape, and the edges between them.
 
-use super::saved::{Derivative, Saved, Tape};
+use super::saved::{NodeDerivative, SavedState, SavedTensors};
 use crate::eager::error::Result;
 use crate::eager::ids::next_ids;
-use crate::eager::kinks::weights::{AtKinks, Weighs};
+use crate::eager::kinks::weights::{KinkWeights, WeightNodes};
 use crate::eager::turns::lock;
 use crate::tensor::Given;
 use cotangent_core::{Array, DType, Loc, Scalar, Type};
@@ -36,7 +36,7 @@ pub(in crate::eager) struct Sides {
     /// differentiated there.
     pub twin: Option<cotangent_cpu::Tensor>,
     /// The nodes of the values that weights were found by, if it is no longer in the tape itself.
-    pub weighs: Option<Weighs>,
+    pub weights: Option<WeightNodes>,
 }
 
 impl Value {
@@ -118,7 +118,7 @@ pub(in crate::eager) struct Hook {
 /// The hooks of a node.
 pub(in crate::eager) type Hooks = Mutex<Vec<Hook>>;
 
-const IDS: u64 = 4096;
+const NODE_ID_BLOCK: u64 = 4096;
 
 thread_local! {
     /// The numbers of the nodes that this thread records next.
@@ -130,8 +130,8 @@ thread_local! {
 fn node_id(inputs: &[Edge]) -> u64 {
     let (mut next, mut end) = NODE_IDS.get();
     if next == end || inputs.iter().any(|e| e.node.id >= next) {
-        next = next_ids(IDS);
-        end = next + IDS;
+        next = next_ids(NODE_ID_BLOCK);
+        end = next + NODE_ID_BLOCK;
     }
     NODE_IDS.set((next + 1, end));
     next
@@ -166,12 +166,12 @@ pub(in crate::eager) struct Node {
     pub id: u64,
     /// Where the tangents of its operands come from: the inputs of its program, in order.
     pub inputs: SmallVec<[Edge; 2]>,
-    pub kind: Kind,
+    pub kind: NodeKind,
     pub mark: Mark,
     /// Made for the first one: few nodes have any.
     pub hooks: OnceLock<Arc<Hooks>>,
     /// Made for derivatives at kinks, and what they are operands of.
-    pub kinks: OnceLock<Box<AtKinks>>,
+    pub kinks: OnceLock<Box<KinkWeights>>,
 }
 
 /// What a walk over the tape writes on a node: the number of the walk, and the node's index in it.
@@ -190,20 +190,20 @@ impl Mark {
     }
 }
 
-pub(in crate::eager) enum Kind {
+pub(in crate::eager) enum NodeKind {
     /// A variable. Its gradient belongs to the tensors that are the variable: it may refer to this
     /// node, as one that can be differentiated does, and would keep it for ever.
     Leaf { grad: Weak<Mutex<Gradient>> },
     /// An operation: what `backward` needs, until it is released.
     Op {
-        derivative: Arc<Derivative>,
+        derivative: Arc<NodeDerivative>,
         loc: Loc,
-        tape: Saved,
+        tape: SavedState,
     },
 }
 
 /// How many nodes a thread keeps for those that it records next.
-const SPARE: usize = 128;
+const MAX_SPARE_NODES: usize = 128;
 
 thread_local! {
     /// Nodes that nothing refers to and that refer to no other.
@@ -213,12 +213,12 @@ thread_local! {
 /// Keeps the memory of a recorded operation that refers to no other node. A derivative that others
 /// use, too, stays: that of the next operation is most often the same.
 fn keep_spare(node: UniqueArc<Node>) {
-    if !matches!(&node.kind, Kind::Op { derivative, .. } if derivative.reusable) {
+    if !matches!(&node.kind, NodeKind::Op { derivative, .. } if derivative.reusable) {
         return;
     }
     let _ = SPARE_NODES.try_with(|spare| {
         if let Ok(mut spare) = spare.try_borrow_mut()
-            && spare.len() < SPARE
+            && spare.len() < MAX_SPARE_NODES
         {
             spare.push(node);
         }
@@ -229,9 +229,9 @@ impl Node {
     /// Records an operation: `save` fills its tape.
     pub fn operation(
         inputs: SmallVec<[Edge; 2]>,
-        derivative: &Arc<Derivative>,
+        derivative: &Arc<NodeDerivative>,
         loc: Loc,
-        save: impl FnOnce(&mut Tape),
+        save: impl FnOnce(&mut SavedTensors),
     ) -> Shared<Node> {
         let id = node_id(&inputs);
         let spare = SPARE_NODES
@@ -239,10 +239,10 @@ impl Node {
             .ok()
             .flatten();
         let mut node = spare.unwrap_or_else(|| {
-            let kind = Kind::Op {
+            let kind = NodeKind::Op {
                 derivative: derivative.clone(),
                 loc,
-                tape: Saved::default(),
+                tape: SavedState::default(),
             };
             UniqueArc::new(Node {
                 id,
@@ -255,7 +255,7 @@ impl Node {
         });
         let new = &mut *node;
         (new.id, new.inputs) = (id, inputs);
-        if let Kind::Op {
+        if let NodeKind::Op {
             derivative: old,
             loc: at,
             tape,
@@ -273,7 +273,7 @@ impl Node {
     /// A variable, and its gradient.
     pub fn leaf() -> (Edge, Grad) {
         let (id, grad) = (node_id(&[]), Grad::default());
-        let kind = Kind::Leaf {
+        let kind = NodeKind::Leaf {
             grad: Arc::downgrade(&grad),
         };
         let node = Node {
@@ -294,20 +294,20 @@ impl Node {
     }
 
     pub fn is_leaf(&self) -> bool {
-        matches!(self.kind, Kind::Leaf { .. })
+        matches!(self.kind, NodeKind::Leaf { .. })
     }
 
     /// The operation's name; for a leaf what it is.
     pub fn name(&self) -> &str {
         match &self.kind {
-            Kind::Leaf { .. } => "variable",
-            Kind::Op { derivative, .. } => derivative.op.name(),
+            NodeKind::Leaf { .. } => "variable",
+            NodeKind::Op { derivative, .. } => derivative.op.name(),
         }
     }
 
     /// Whether `backward` can pass, without releasing anything.
     pub fn released(&self) -> bool {
-        matches!(&self.kind, Kind::Op { tape, .. } if tape.released())
+        matches!(&self.kind, NodeKind::Op { tape, .. } if tape.released())
     }
 
     pub fn has_hooks(&self) -> bool {
@@ -342,7 +342,7 @@ impl Drop for Node {
                 node.unlink(&mut stack);
                 // What it held goes now: that may be the last reference to something that records,
                 // too.
-                if let Kind::Op { tape, .. } = &mut node.kind {
+                if let NodeKind::Op { tape, .. } = &mut node.kind {
                     tape.renew();
                 }
                 node.hooks.take();

@@ -13,21 +13,21 @@ use std::sync::{Mutex, MutexGuard};
 
 /// What a node keeps for `backward`, until it is released.
 #[derive(Default)]
-pub(in crate::eager) struct Saved {
-    tape: Mutex<Tape>,
+pub(in crate::eager) struct SavedState {
+    tape: Mutex<SavedTensors>,
     /// Nodes are asked far more often than they are taken from.
     released: AtomicBool,
 }
 
-impl Saved {
+impl SavedState {
     /// What is kept, unless it was released. No foreign code may run while it is borrowed.
-    pub fn get(&self) -> Option<MutexGuard<'_, Tape>> {
+    pub fn get(&self) -> Option<MutexGuard<'_, SavedTensors>> {
         let tape = lock(&self.tape);
         (!self.released()).then_some(tape)
     }
 
     /// What is kept, for a pass that leaves it (`keep`) or releases it.
-    pub fn for_pass(&self, keep: bool) -> Option<Tape> {
+    pub fn for_pass(&self, keep: bool) -> Option<SavedTensors> {
         let mut tape = self.get()?;
         if keep {
             return Some(tape.clone());
@@ -37,13 +37,13 @@ impl Saved {
     }
 
     /// Gives back what a pass took and failed with.
-    pub fn restore(&self, tape: Tape) {
+    pub fn restore(&self, tape: SavedTensors) {
         *lock(&self.tape) = tape;
         self.released.store(false, Ordering::Release);
     }
 
     /// Lets it go.
-    pub fn release(&self, tape: &mut Tape) {
+    pub fn release(&self, tape: &mut SavedTensors) {
         self.released.store(true, Ordering::Release);
         tape.clear();
     }
@@ -52,7 +52,7 @@ impl Saved {
         self.released.load(Ordering::Acquire)
     }
 
-    pub(super) fn get_mut(&mut self) -> &mut Tape {
+    pub(super) fn get_mut(&mut self) -> &mut SavedTensors {
         self.tape.get_mut().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -64,7 +64,7 @@ impl Saved {
 }
 
 /// The derivative of an operation: at any point, for a rule that is used again.
-pub(in crate::eager) struct Derivative {
+pub(in crate::eager) struct NodeDerivative {
     pub op: Op,
     pub program: LinearProgram,
     /// Which operands are tracked.
@@ -74,12 +74,12 @@ pub(in crate::eager) struct Derivative {
     /// Whether derivatives at kinks are in the operation.
     pub kinks: bool,
     /// The values that the program's equations refer to.
-    pub kept: Vec<Kept>,
+    pub residuals: Vec<Residual>,
     /// The operands, if the program refers to values that were computed from them: a derivative of
     /// the derivative linearizes again.
-    pub again: Option<Vec<Kept>>,
+    pub relinearize: Option<Vec<Residual>>,
     /// Where what a tape holds comes from, in order.
-    pub saved: SmallVec<[Taken; 2]>,
+    pub saved: SmallVec<[SavedValue; 2]>,
     /// Other points will follow.
     pub reusable: bool,
     /// Programs by the linear values that have cotangents.
@@ -91,13 +91,13 @@ pub(in crate::eager) type Tracked = SmallVec<[bool; 8]>;
 
 /// The derivative at one point.
 #[derive(Clone, Default)]
-pub(in crate::eager) struct Tape {
+pub(in crate::eager) struct SavedTensors {
     /// What is [kept](Derivative::kept), then the operands if they are; without what is fixed.
     pub saved: SmallVec<[Tensor; 2]>,
     pub env: Env,
 }
 
-impl Tape {
+impl SavedTensors {
     fn clear(&mut self) {
         self.saved.clear();
         self.env.clear();
@@ -105,34 +105,34 @@ impl Tape {
 }
 
 /// A value that a derivative refers to.
-pub(in crate::eager) struct Kept {
+pub(in crate::eager) struct Residual {
     /// The value's index in the equations.
     pub at: usize,
-    pub source: Source,
+    pub source: ResidualSource,
     pub ty: Type,
     pub given: Given,
-    pub origin: Origin,
+    pub origin: ResidualOrigin,
 }
 
 /// Where a kept value comes from.
-pub(in crate::eager) enum Source {
+pub(in crate::eager) enum ResidualSource {
     /// A tape holds it.
-    Taken(Taken),
+    Saved(SavedValue),
     /// An operation without operands: the same at every point.
-    Fixed(Box<(Op, Tensor)>),
+    Constant(Box<(Op, Tensor)>),
 }
 
 /// Where what a tape holds comes from: an operand, or what running the operation gives at a
 /// position.
 #[derive(Clone, Copy)]
-pub(in crate::eager) enum Taken {
+pub(in crate::eager) enum SavedValue {
     Operand(usize),
     Result(usize),
 }
 
 /// What a kept value's own tangent is.
 #[derive(Clone, Copy)]
-pub(in crate::eager) enum Origin {
+pub(in crate::eager) enum ResidualOrigin {
     None,
     /// That of an input of the node.
     Input(usize),
@@ -140,33 +140,33 @@ pub(in crate::eager) enum Origin {
     Result(u32),
 }
 
-impl Derivative {
+impl NodeDerivative {
     pub fn new(
         op: Op,
         program: LinearProgram,
         tracked: Tracked,
-        kept: Vec<Kept>,
-        again: Option<Vec<Kept>>,
+        residuals: Vec<Residual>,
+        relinearize: Option<Vec<Residual>>,
         reusable: bool,
-    ) -> Derivative {
-        let from = |k: &Kept| match k.source {
-            Source::Taken(from) => Some(from),
-            Source::Fixed(_) => None,
+    ) -> NodeDerivative {
+        let from = |k: &Residual| match k.source {
+            ResidualSource::Saved(from) => Some(from),
+            ResidualSource::Constant(_) => None,
         };
-        let saved = kept
+        let saved = residuals
             .iter()
-            .chain(again.iter().flatten())
+            .chain(relinearize.iter().flatten())
             .filter_map(from)
             .collect();
         let inputs = tracked.iter().filter(|t| **t).count();
-        Derivative {
+        NodeDerivative {
             kinks: op.has_kinks(),
             op,
             program,
             tracked,
             inputs,
-            kept,
-            again,
+            residuals,
+            relinearize,
             saved,
             reusable,
             pullbacks: Pullbacks::default(),

@@ -1,4 +1,4 @@
-//! [`Whole`]: a tape of few elements that is seen again is pulled back by one program.
+//! [`TapeProgram`]: a tape of few elements that is seen again is pulled back by one program.
 //!
 //! A step that is taken again and again records the same operations every time; what tensors
 //! between them cost is then several times the arithmetic. A tape is the same if its nodes have the
@@ -6,12 +6,12 @@
 //! from outside. The program is what the nodes' own programs do one after another, cotangents
 //! folded in the same order, so the bits are the same.
 
-use super::backward::subgraph::{Part, Seed, Slots, is_held};
+use super::backward::subgraph::{CotangentSeed, NodeCotangents, TapeSubgraph, is_held};
 use super::error::{Error, Result};
-use super::rule::steady;
-use super::rule::table::{CompiledTape, Rules, TapeWords, Whole};
+use super::rule::compile_static;
+use super::rule::table::{CompiledTape, Rules, TapeKeyWords, TapeProgram};
 use super::runtime::EagerRuntime;
-use super::tape::{Derivative, Kind, Node, Shared, Tape, Value};
+use super::tape::{Node, NodeDerivative, NodeKind, SavedTensors, Shared, Value};
 use super::turns::lock;
 use crate::tensor::Given;
 use cotangent_core::{Builder, Emit, Type, Val};
@@ -23,42 +23,42 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
 /// A tape of more nodes is pulled back node after node.
-const NODES: usize = 1024;
+const MAX_TAPE_NODES: usize = 1024;
 /// So is one that refers to a value of more elements.
-const ELEMENTS: usize = 512;
+const MAX_VALUE_ELEMENTS: usize = 512;
 
 /// What identifies a tape.
-pub(super) struct Key {
+pub(super) struct TapeKey {
     pub hash: u64,
     /// Of each node, the last recorded first: its derivative's address, its index and whether it is
     /// held, the node and the slot of each input. Then the seeds.
-    words: TapeWords,
+    words: TapeKeyWords,
 }
 
 /// What a tape keeps for the equations, without what only a derivative of the derivative needs.
-fn kept<'t>(derivative: &Derivative, tape: &'t Tape) -> &'t [Tensor] {
-    &tape.saved[..tape.saved.len() - derivative.again.as_ref().map_or(0, Vec::len)]
+fn residuals<'t>(derivative: &NodeDerivative, tape: &'t SavedTensors) -> &'t [Tensor] {
+    &tape.saved[..tape.saved.len() - derivative.relinearize.as_ref().map_or(0, Vec::len)]
 }
 
-impl Key {
+impl TapeKey {
     /// `None` if the tape is pulled back node after node.
-    pub fn of(part: &Part<'_>, seeds: &[Seed<'_>]) -> Option<Key> {
-        if part.nodes.len() > NODES {
+    pub fn of(part: &TapeSubgraph<'_>, seeds: &[CotangentSeed<'_>]) -> Option<TapeKey> {
+        if part.nodes.len() > MAX_TAPE_NODES {
             return None;
         }
         let mut words =
-            TapeWords::with_capacity(part.inputs.len() + 2 * part.nodes.len() + 3 * seeds.len());
+            TapeKeyWords::with_capacity(part.inputs.len() + 2 * part.nodes.len() + 3 * seeds.len());
         for &i in &part.order {
             let visit = &part.nodes[i as usize];
             if visit.node.has_hooks() {
                 return None;
             }
             words.push(match &visit.node.kind {
-                Kind::Leaf { .. } => 0,
-                Kind::Op { derivative, .. } if derivative.reusable => {
+                NodeKind::Leaf { .. } => 0,
+                NodeKind::Op { derivative, .. } if derivative.reusable => {
                     Arc::as_ptr(derivative) as u64
                 }
-                Kind::Op { .. } => return None,
+                NodeKind::Op { .. } => return None,
             });
             words.push(u64::from(is_held(visit)) << 32 | u64::from(i));
             for (&k, e) in part.inputs_of(visit).iter().zip(&visit.node.inputs) {
@@ -72,7 +72,7 @@ impl Key {
         }
         let mut h = FxHasher::default();
         words.iter().for_each(|&w| h.write_u64(w));
-        Some(Key {
+        Some(TapeKey {
             hash: h.finish(),
             words,
         })
@@ -81,51 +81,57 @@ impl Key {
 
 impl Rules {
     /// How a tape is pulled back at once, if one like it was seen before and it may be.
-    pub fn whole(
+    pub fn tape_program(
         &self,
         rt: &EagerRuntime,
-        part: &Part<'_>,
-        seeds: &[Seed<'_>],
-    ) -> Option<Arc<Whole>> {
-        let key = Key::of(part, seeds)?;
-        let fitting = |all: &SmallVec<[Arc<Whole>; 1]>| all.iter().find(|w| w.fits(&key)).cloned();
-        let known = lock(&self.table).wholes.get(&key.hash).and_then(fitting);
+        part: &TapeSubgraph<'_>,
+        seeds: &[CotangentSeed<'_>],
+    ) -> Option<Arc<TapeProgram>> {
+        let key = TapeKey::of(part, seeds)?;
+        let fitting =
+            |all: &SmallVec<[Arc<TapeProgram>; 1]>| all.iter().find(|w| w.fits(&key)).cloned();
+        let known = lock(&self.table).tapes.get(&key.hash).and_then(fitting);
         if known.is_some() {
             return known;
         }
         let (hash, epoch) = (key.hash, self.epoch.load(Ordering::Acquire));
         let claim = self.claim(hash)?;
-        let whole = Arc::new(Whole::new(rt, part, seeds, key));
+        let program = Arc::new(TapeProgram::new(rt, part, seeds, key));
         if self.epoch.load(Ordering::Acquire) == epoch {
             lock(&self.table)
-                .wholes
+                .tapes
                 .entry(hash)
                 .or_default()
-                .push(whole.clone());
+                .push(program.clone());
         }
         drop(claim);
-        Some(whole)
+        Some(program)
     }
 }
 
-impl Whole {
+impl TapeProgram {
     /// Whether it is for this tape.
-    pub fn fits(&self, key: &Key) -> bool {
+    pub fn fits(&self, key: &TapeKey) -> bool {
         self.words == key.words
     }
 
     /// The program for a tape.
-    pub fn new(rt: &EagerRuntime, part: &Part<'_>, seeds: &[Seed<'_>], key: Key) -> Whole {
+    pub fn new(
+        rt: &EagerRuntime,
+        part: &TapeSubgraph<'_>,
+        seeds: &[CotangentSeed<'_>],
+        key: TapeKey,
+    ) -> TapeProgram {
         let derivatives = part
             .nodes
             .iter()
             .filter_map(|visit| match &visit.node.kind {
-                Kind::Op { derivative, .. } => Some(derivative.clone()),
-                Kind::Leaf { .. } => None,
+                NodeKind::Op { derivative, .. } => Some(derivative.clone()),
+                NodeKind::Leaf { .. } => None,
             });
-        Whole {
+        TapeProgram {
             _derivatives: derivatives.collect(),
-            ready: CompiledTape::new(rt, part, seeds),
+            compiled: CompiledTape::new(rt, part, seeds),
             words: key.words,
         }
     }
@@ -134,19 +140,23 @@ impl Whole {
     /// node after node.
     pub fn run(
         &self,
-        part: &Part<'_>,
-        seeds: &[Seed<'_>],
+        part: &TapeSubgraph<'_>,
+        seeds: &[CotangentSeed<'_>],
         keep: bool,
-        sink: &mut dyn FnMut(&Shared<Node>, &Slots, bool),
+        sink: &mut dyn FnMut(&Shared<Node>, &NodeCotangents, bool),
     ) -> Option<Result<()>> {
-        self.ready
+        self.compiled
             .as_ref()
-            .map(|ready| ready.run(part, seeds, keep, sink))
+            .map(|compiled| compiled.run(part, seeds, keep, sink))
     }
 }
 
 impl CompiledTape {
-    fn new(rt: &EagerRuntime, part: &Part<'_>, seeds: &[Seed<'_>]) -> Option<CompiledTape> {
+    fn new(
+        rt: &EagerRuntime,
+        part: &TapeSubgraph<'_>,
+        seeds: &[CotangentSeed<'_>],
+    ) -> Option<CompiledTape> {
         let b = Builder::new("backward", rt.session().clone());
         let mut pending: Vec<SmallVec<[(u32, Val); 1]>> = vec![SmallVec::new(); part.nodes.len()];
         let add = |node: u32, slot: u32, v: Val, pending: &mut [SmallVec<[(u32, Val); 1]>]| {
@@ -160,7 +170,7 @@ impl CompiledTape {
             ty.shape
                 .iter()
                 .try_fold(1, |n, d| d.as_const()?.checked_mul(n))
-                <= Some(ELEMENTS)
+                <= Some(MAX_VALUE_ELEMENTS)
         };
         for (node, slot, seed) in seeds {
             add(*node, *slot, b.param(seed.ty(), None), &mut pending);
@@ -173,10 +183,10 @@ impl CompiledTape {
                 results.extend(slots.iter().map(|&(slot, _)| (i, slot)));
                 outputs.extend(slots.iter().map(|&(_, v)| v));
             }
-            let Kind::Op { derivative, .. } = &visit.node.kind else {
+            let NodeKind::Op { derivative, .. } = &visit.node.kind else {
                 continue;
             };
-            if !derivative.kept.iter().all(|k| is_small(&k.ty)) {
+            if !derivative.residuals.iter().all(|k| is_small(&k.ty)) {
                 return None;
             }
             let values = derivative.values(&b);
@@ -188,7 +198,7 @@ impl CompiledTape {
                 add(inputs[k], visit.node.inputs[k].slot, v, &mut pending)
             })?;
         }
-        let program = steady(rt, b.finish(&outputs).ok()?)?;
+        let program = compile_static(rt, b.finish(&outputs).ok()?)?;
         program
             .is_tiny()
             .then_some(CompiledTape { program, results })
@@ -196,23 +206,23 @@ impl CompiledTape {
 
     fn run(
         &self,
-        part: &Part<'_>,
-        seeds: &[Seed<'_>],
+        part: &TapeSubgraph<'_>,
+        seeds: &[CotangentSeed<'_>],
         keep: bool,
-        sink: &mut dyn FnMut(&Shared<Node>, &Slots, bool),
+        sink: &mut dyn FnMut(&Shared<Node>, &NodeCotangents, bool),
     ) -> Result<()> {
         let operations = part.order.iter().filter_map(|&i| {
             let node = part.nodes[i as usize].node;
             match &node.kind {
-                Kind::Op {
+                NodeKind::Op {
                     derivative, tape, ..
                 } => Some((node, derivative, tape)),
-                Kind::Leaf { .. } => None,
+                NodeKind::Leaf { .. } => None,
             }
         });
         // Locks are taken in the order of recording, the last first: passes over one tape do not
         // wait for each other in a circle.
-        let mut tapes: SmallVec<[MutexGuard<'_, Tape>; 4]> =
+        let mut tapes: SmallVec<[MutexGuard<'_, SavedTensors>; 4]> =
             SmallVec::with_capacity(part.nodes.len());
         for (node, _, saved) in operations.clone() {
             match saved.get() {
@@ -227,10 +237,10 @@ impl CompiledTape {
         let mut x: SmallVec<[&Tensor; 8]> = SmallVec::with_capacity(2 * part.nodes.len());
         x.extend(seeds.iter().map(|s| s.2));
         for ((_, derivative, _), tape) in operations.clone().zip(&tapes) {
-            kept(derivative, tape).iter().for_each(|t| x.push(t));
+            residuals(derivative, tape).iter().for_each(|t| x.push(t));
         }
         let mut results = self.results.iter().peekable();
-        let mut slots = Slots::new();
+        let mut slots = NodeCotangents::new();
         self.program.run_each(x.iter().copied(), |ct| {
             let Some(&(i, slot)) = results.next() else {
                 return;
