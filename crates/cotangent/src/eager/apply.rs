@@ -1,4 +1,4 @@
-//! Runs operations, and records them where gradients are tracked.
+//! Execution of operations, recorded if a gradient is tracked.
 
 use super::ids::recording;
 use super::kinks::apply::{self as kinks};
@@ -32,7 +32,7 @@ pub(super) fn apply(
     Ok(y)
 }
 
-/// As [`apply`], with results where they are wanted.
+/// As [`apply`], with results written to `y`.
 #[inline(always)] // every eager call comes here
 pub(super) fn apply_to(
     rt: &EagerRuntime,

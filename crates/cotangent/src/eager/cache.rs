@@ -1,10 +1,10 @@
-//! Caches that extensions keep in a runtime: plans, tables, compiled kernels, within limits.
+//! Caches of extensions in a runtime, with limits: plans, tables, compiled kernels.
 
 use crate::lru::Lru;
 use std::any::Any;
 use std::sync::Arc;
 
-/// What an extension keeps a value under: who it is, what kind of value, and which one.
+/// The key of a cached value: the extension, the kind of value, and an id.
 ///
 /// ```
 /// use cotangent::ad::EagerRuntime;
@@ -38,7 +38,7 @@ impl ExtensionCacheKey {
     }
 }
 
-/// How much extensions may keep. What was not used for longest goes first.
+/// Limits of the extension caches. The least recently used values are evicted first.
 ///
 /// ```
 /// use cotangent::ad::EagerRuntime;
@@ -51,9 +51,9 @@ impl ExtensionCacheKey {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtensionCacheLimits {
-    /// Number of values.
+    /// Maximum number of values.
     pub entries: usize,
-    /// Bytes, as the extensions count them.
+    /// Maximum size in bytes, as reported by the extensions.
     pub bytes: usize,
 }
 
@@ -67,7 +67,7 @@ impl Default for ExtensionCacheLimits {
     }
 }
 
-/// What extensions keep, and how often it served.
+/// Statistics of the extension caches.
 ///
 /// ```
 /// let rt = cotangent::EagerRuntime::new();
@@ -77,19 +77,19 @@ impl Default for ExtensionCacheLimits {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExtensionCacheStats {
-    /// Values kept.
+    /// Number of cached values.
     pub entries: usize,
-    /// Bytes kept, as the extensions count them.
+    /// Size of cached values in bytes, as reported by the extensions.
     pub retained_bytes: usize,
-    /// Requests that found their value.
+    /// Number of requests that found their value.
     pub hits: u64,
-    /// Requests that did not.
+    /// Number of requests that did not.
     pub misses: u64,
-    /// Values that had to go.
+    /// Number of values removed because of the limits.
     pub evictions: u64,
 }
 
-/// What a runtime's caches hold.
+/// Statistics of the caches of a runtime.
 ///
 /// ```
 /// let rt = cotangent::EagerRuntime::new();
@@ -108,16 +108,16 @@ pub struct ExtensionCacheStats {
 pub struct EagerCacheStats {
     /// The caches of extensions.
     pub extensions: ExtensionCacheStats,
-    /// Operations that are ready to run, with their derivatives.
+    /// Number of compiled operations, each with its derivative.
     pub operations: usize,
-    /// Tapes of few elements that are pulled back by one program when they are recorded again.
+    /// Number of compiled tapes: small tapes whose reverse pass is one program.
     pub tapes: usize,
 }
 
-/// A value that an extension keeps.
+/// A cached value of an extension.
 pub(super) type CachedValue = Arc<dyn Any + Send + Sync>;
 
-/// Values that extensions keep. One that is larger than the limit is not kept, and the others stay.
+/// Cached values of extensions. A value larger than the limit is not cached, and evicts no other.
 ///
 /// ```
 /// use cotangent::ad::ExtensionCaches;
@@ -138,20 +138,20 @@ pub struct ExtensionCaches {
 }
 
 impl ExtensionCaches {
-    /// Keeps a value of this size, if that is within the limits; it replaces one under the same
-    /// key.
+    /// Caches a value of this size in bytes, if that is within the limits. It replaces a value
+    /// under the same key.
     pub fn put<T: Any + Send + Sync>(&mut self, key: ExtensionCacheKey, value: T, bytes: usize) {
         if bytes > self.limits.bytes || self.limits.entries == 0 {
             drop(self.values.remove(&key));
             return;
         }
-        // Room is made first, so the sum of sizes cannot go over what a size can say.
+        // Values are evicted first, so the sum of sizes cannot overflow.
         drop(self.values.remove(&key));
         drop(self.shrink(self.limits.entries - 1, self.limits.bytes - bytes));
         drop(self.values.insert(key, Arc::new(value), bytes));
     }
 
-    /// The value under a key, if it is there and of this type.
+    /// The value under a key; `None` if it is absent or of another type.
     pub fn get<T: Any + Send + Sync>(&mut self, key: &ExtensionCacheKey) -> Option<Arc<T>> {
         let found = self
             .values
@@ -164,22 +164,22 @@ impl ExtensionCaches {
         found
     }
 
-    /// Forgets a value; whether it was there.
+    /// Removes a value. Returns whether it was present.
     pub fn remove(&mut self, key: &ExtensionCacheKey) -> bool {
         self.values.remove(key).is_some()
     }
 
-    /// Forgets everything; counts of hits, misses and evictions stay.
+    /// Removes all values. The counts of hits, misses and evictions are unchanged.
     pub fn clear(&mut self) {
         drop(self.take());
     }
 
-    /// Everything, taken out.
+    /// Removes and returns all values.
     pub(super) fn take(&mut self) -> Lru<ExtensionCacheKey, CachedValue> {
         std::mem::take(&mut self.values)
     }
 
-    /// What is kept.
+    /// Statistics of the caches.
     pub fn stats(&self) -> ExtensionCacheStats {
         ExtensionCacheStats {
             entries: self.values.len(),
@@ -188,17 +188,17 @@ impl ExtensionCaches {
         }
     }
 
-    /// How much may be kept.
+    /// The limits.
     pub fn limits(&self) -> ExtensionCacheLimits {
         self.limits
     }
 
-    /// Sets how much may be kept.
+    /// Sets the limits.
     pub fn set_limits(&mut self, limits: ExtensionCacheLimits) {
         drop(self.limit(limits));
     }
 
-    /// Sets how much may be kept; what had to go.
+    /// Sets the limits. Returns the evicted values.
     pub(super) fn limit(&mut self, limits: ExtensionCacheLimits) -> Vec<CachedValue> {
         self.limits = limits;
         self.shrink(limits.entries, limits.bytes)

@@ -1,4 +1,4 @@
-//! Tensors that a runtime makes: constants, variables, and results of operations.
+//! Methods of a runtime that create tensors: constants, variables, and results of operations.
 
 use super::apply::tracked;
 use super::error::Result;
@@ -21,7 +21,7 @@ impl EagerRuntime {
         EagerTensor::requires_grad_in(tensor, self)
     }
 
-    /// Applies any operation, an extension included: a tensor per result.
+    /// Applies an operation, built-in or extension. Returns a tensor per result.
     #[track_caller]
     pub fn apply(
         self: &Arc<Self>,
@@ -32,8 +32,8 @@ impl EagerRuntime {
         self.write(operands, |cx, x| cx.emit(op, x).to_vec())
     }
 
-    /// Runs what `f` writes with the core's emitter, operation by operation, recorded where
-    /// operands are tracked: every composite of the core on eager tensors.
+    /// Runs the operations that `f` emits, one by one, and records them if operands are tracked.
+    /// `f` may use every composite of the core.
     #[track_caller]
     pub fn write(
         self: &Arc<Self>,

@@ -1,4 +1,4 @@
-//! Errors of eager computing: what only it can get wrong, and everything that the core says.
+//! Errors of eager tensors: errors of their own, and all errors of the core.
 
 use cotangent_core::Code;
 use std::fmt;
@@ -16,7 +16,7 @@ use std::fmt;
 /// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong in an eager computation.
+/// An error of an eager computation.
 ///
 /// ```
 /// use cotangent::ad::{EagerRuntime, Error};
@@ -30,7 +30,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// ```
 #[derive(Clone)]
 pub enum Error {
-    /// `backward` of something that is not a scalar.
+    /// A `backward` call on a tensor that is not a scalar.
     NonScalarGrad {
         /// Its extents.
         shape: Vec<usize>,
@@ -47,9 +47,9 @@ pub enum Error {
         /// The operation.
         op: String,
     },
-    /// Elements that a derivative depends on were to be written over.
+    /// An in-place modification of elements that a derivative depends on.
     ModifiedInPlace {
-        /// What was to be changed.
+        /// The attempted modification, in words for the message.
         what: String,
     },
     /// Any other error.
@@ -57,7 +57,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The stable code.
+    /// The stable error code.
     pub fn code(&self) -> Code {
         match self {
             Error::NonScalarGrad { .. } => Code::NonScalarOutput,

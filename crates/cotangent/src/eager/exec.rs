@@ -1,4 +1,4 @@
-//! [`Exec`]: the emitter that computes at once. The rules that build graphs when they trace run kernels here.
+//! [`Exec`]: the emitter that computes immediately. Rules that build graphs with other emitters run kernels with this one.
 
 use super::ids::next_id;
 use super::kinks::weights::WeightNodes;
@@ -10,17 +10,17 @@ use cotangent_core::{Vals, ops::Unary};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 
-/// Runs one operation.
+/// A function that runs one operation, and records it or not.
 pub(super) type Apply = fn(&EagerRuntime, &Op, &[&Value], Loc, &mut Env) -> Result<Values>;
 
 /// An emitter whose values are tensors.
 pub(super) struct Exec<'r> {
     rt: &'r EagerRuntime,
-    /// Runs operations, and records them if derivatives are tracked.
+    /// Runs the emitted operations, with or without recording.
     apply: Apply,
     state: RefCell<State>,
     owner: Owner,
-    /// The nodes by which the weights of kinks that are written here were found.
+    /// The nodes that the weights of emitted derivatives at kinks were computed from.
     weights: Option<WeightNodes>,
 }
 
@@ -35,7 +35,7 @@ struct State {
 /// The values of an emitter.
 pub(super) type ExecSlots = SmallVec<[ExecSlot; 4]>;
 
-/// A value of an emitter; its place may be empty in a tape that does not need it.
+/// A value of an emitter; empty if the derivative does not refer to it.
 #[derive(Default)]
 pub(super) struct ExecSlot {
     pub value: Option<Value>,
@@ -68,8 +68,8 @@ impl<'r> Exec<'r> {
         }
     }
 
-    /// The same for the derivative of a node at kinks: what is recorded refers to what its weights
-    /// were found by.
+    /// The emitter for a derivative at kinks. Recorded nodes refer to the nodes that its weights
+    /// were computed from.
     pub fn with_weights(self, weights: WeightNodes) -> Exec<'r> {
         Exec {
             weights: Some(weights),
@@ -84,7 +84,7 @@ impl<'r> Exec<'r> {
         self.owner.val(s.values.len() - 1)
     }
 
-    /// The values that it began with.
+    /// The initial values.
     pub fn given(&self) -> SmallVec<[Val; 4]> {
         (0..self.state.borrow().values.len())
             .map(|i| self.owner.val(i))
@@ -101,7 +101,7 @@ impl<'r> Exec<'r> {
             .and_then(|h| h.value.clone())
     }
 
-    /// The first error, taken out.
+    /// Removes and returns the first error.
     pub fn take_error(&self) -> Option<Error> {
         self.state.borrow_mut().error.take()
     }
@@ -113,7 +113,7 @@ impl<'r> Exec<'r> {
     }
 }
 
-/// Says what the weights of a derivative at a kink were found by.
+/// Sets the nodes that the weights of a derivative at a kink were computed from.
 fn set_weights(v: &mut Value, weights: &WeightNodes) {
     match &v.edge {
         Some(e) => {
@@ -128,7 +128,7 @@ fn set_weights(v: &mut Value, weights: &WeightNodes) {
     }
 }
 
-/// The error of a value that the emitter did not make.
+/// The error for a value of another emitter.
 pub(super) fn unknown(v: Val) -> Error {
     let what = if v == Val::POISON {
         "poison".to_owned()

@@ -1,4 +1,4 @@
-//! The gradient of a variable, and how reverse passes add to it.
+//! Accumulation of gradients of variables.
 
 use super::apply::apply;
 use super::runtime::EagerRuntime;
@@ -8,8 +8,8 @@ use cotangent_core::{Env, Loc, Result};
 use std::sync::Mutex;
 
 impl Gradient {
-    /// Adds a value to a gradient. What is more than an addition in place happens while the lock is
-    /// free: it may run anybody's code. If the gradient changed meanwhile, it happens again.
+    /// Adds a value to a gradient. Only an in-place addition runs under the lock; any other may run
+    /// user code. If the gradient changed meanwhile, the addition is repeated.
     pub fn add(grad: &Mutex<Gradient>, rt: &EagerRuntime, v: Value, track: bool) -> Result<()> {
         loop {
             let (mut sum, version) = {
@@ -43,14 +43,15 @@ impl Gradient {
     }
 }
 
-/// Whether `v` was added to `old` where it lies: nobody else has that, and nothing is recorded.
+/// Adds `v` to `old` in place, if its buffer is not shared and nothing is recorded. Returns whether
+/// it did.
 fn add_in_place(rt: &EagerRuntime, old: &mut Value, v: &Value, track: bool) -> bool {
     let apart = |v: &Value| v.edge.is_some() || v.sides.is_some();
     let recorded = track && (apart(old) || apart(v));
     !recorded && !rt.is_watched() && old.tensor.add_over(&v.tensor)
 }
 
-/// `old + v`; over `old` if nobody else has it and nothing is recorded.
+/// Replaces `old` by `old + v`, in place if its buffer is not shared and nothing is recorded.
 pub(super) fn add_up(rt: &EagerRuntime, old: &mut Value, v: &Value, track: bool) -> Result<()> {
     if !add_in_place(rt, old, v, track) {
         let mut y = apply(

@@ -1,4 +1,5 @@
-//! Hooks: what looks at the cotangents of a tensor in every reverse pass, until it is removed.
+//! Hooks: functions that receive the cotangents of a tensor in every reverse pass, until they are
+//! removed.
 
 use super::ids::next_id;
 use super::tape::{Hook, HookFn, Hooks, Node};
@@ -28,19 +29,15 @@ fn add(hooks: &Arc<Hooks>, slot: u32, given: Given, call: HookFn) -> HookHandle 
     }
 }
 
-/// A hook that was [registered](super::EagerTensor::register_hook), and can be removed. Dropping the
-/// handle leaves the hook.
+/// A hook that was [registered](super::EagerTensor::register_hook), and can be removed. Dropping
+/// the handle does not remove the hook.
 ///
 /// ```
-/// use cotangent::{EagerRuntime, Tensor};
-/// let x = EagerRuntime::new().variable_from(Tensor::scalar(2.0))?;
-/// let doubled = x.register_hook(|g| g.scale(2.0).ok())?;
-/// x.square()?.backward()?;
-/// assert!(doubled.remove());
-/// x.square()?.backward()?;
-/// assert_eq!(x.grad()?.unwrap().item::<f64>()?, 8.0 + 4.0);
-/// // It is gone.
-/// assert!(!doubled.remove());
+/// use cotangent::{EagerRuntime, Tensor}; let x =
+/// EagerRuntime::new().variable_from(Tensor::scalar(2.0))?; let doubled = x.register_hook(|g|
+/// g.scale(2.0).ok())?; x.square()?.backward()?; assert!(doubled.remove());
+/// x.square()?.backward()?; assert_eq!(x.grad()?.unwrap().item::<f64>()?, 8.0 + 4.0); It was
+/// removed before. assert!(!doubled.remove());
 /// # Ok::<(), cotangent::ad::Error>(())
 /// ```
 #[derive(Clone)]
@@ -50,7 +47,7 @@ pub struct HookHandle {
 }
 
 impl HookHandle {
-    /// Removes the hook, with what it holds; whether it was there.
+    /// Removes the hook and drops its closure. Returns whether it was present.
     pub fn remove(&self) -> bool {
         let Some(hooks) = self.hooks.upgrade() else {
             return false;

@@ -1,15 +1,15 @@
-//! Numbers that no two calls get, and whether operations are recorded on this thread.
+//! Ids that are unique in the process, and the recording state of the thread.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The first of `count` numbers that no other call gets, greater than those of all calls before.
+/// The first of `count` consecutive unique ids, greater than those of all earlier calls.
 pub(super) fn next_ids(count: u64) -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(count, Ordering::Relaxed)
 }
 
-/// A number that no other call gets: runtimes, symbols, walks over a tape.
+/// A unique id, for runtimes, symbols and traversals of a tape.
 pub(super) fn next_id() -> u64 {
     next_ids(1)
 }
@@ -18,7 +18,7 @@ thread_local! {
     static UNTRACKED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `f` with nothing recorded on this thread: results track no gradient.
+/// Runs `f` without recording operations on this thread: results track no gradient.
 ///
 /// ```
 /// use cotangent::{EagerRuntime, Tensor, ad::no_grad};

@@ -1,5 +1,5 @@
-//! The operations as methods and operators, beside the methods that traced tensors share: what is
-//! one operation goes to the tape without an emitter in between.
+//! Methods and operators of eager tensors that are one operation each, applied without an emitter.
+//! The methods shared with traced tensors are in `crate::methods`.
 
 use super::error::Result;
 use super::tape::{Value, number};
@@ -29,7 +29,7 @@ fn common_shape(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
 }
 
 impl EagerTensor {
-    /// Runs what `f` writes; `self` is value 0 and the others follow.
+    /// Runs the operations that `f` emits. `self` is value 0, and `others` follow.
     #[track_caller]
     fn through(
         &self,
@@ -46,8 +46,8 @@ impl EagerTensor {
         self.one(f, &[self.value()?])
     }
 
-    /// Operands of one shape; NumPy's rule otherwise, and the operation's own words if that does
-    /// not apply.
+    /// Applies a binary operation to operands of one shape, or broadcast to one by NumPy's rule.
+    /// Incompatible shapes are the operation's error.
     #[track_caller]
     fn pair(&self, op: impl Into<Op>, y: &EagerTensor) -> Result<EagerTensor> {
         y.belongs_to(self.runtime())?;
@@ -61,7 +61,7 @@ impl EagerTensor {
         self.one(op, &[a, b])
     }
 
-    /// An operation with a number of the same type and shape.
+    /// Applies an operation to this tensor and a constant of the same type and shape.
     #[track_caller]
     fn number(&self, op: Binary, c: f64, first: bool) -> Result<EagerTensor> {
         let x = self.value()?;
@@ -85,7 +85,7 @@ impl EagerTensor {
         {
             Some((_, a)) => {
                 let text =
-                    format!("axis {a} stands twice or is not one of a tensor of rank {rank}");
+                    format!("axis {a} is repeated or is not an axis of a tensor of rank {rank}");
                 Err(cotangent_core::Error::new(Code::Attribute, text)
                     .at(here())
                     .into())
@@ -113,7 +113,7 @@ impl EagerTensor {
         self.reduce(Reduction::Sum, &self.all_axes())
     }
 
-    /// The same elements, in row-major order, in another shape.
+    /// The elements, in row-major order, in another shape.
     #[track_caller]
     pub fn reshape(&self, shape: &[usize]) -> Result<EagerTensor> {
         self.one(
@@ -124,7 +124,7 @@ impl EagerTensor {
         )
     }
 
-    /// Axis `k` of the result is axis `perm[k]`.
+    /// Permuted axes: axis `k` of the result is axis `perm[k]`.
     #[track_caller]
     pub fn transpose(&self, perm: &[usize]) -> Result<EagerTensor> {
         self.one(
@@ -135,13 +135,14 @@ impl EagerTensor {
         )
     }
 
-    /// Axes in reverse order: a matrix transposed.
+    /// Axes in reverse order: the transpose of a matrix.
     #[track_caller]
     pub fn t(&self) -> Result<EagerTensor> {
         self.transpose(&(0..self.rank()).rev().collect::<Vec<_>>())
     }
 
-    /// Repetition into `shape`; axis `k` becomes axis `axes[k]`, repeated where its extent is 1.
+    /// A broadcast to `shape`. Axis `k` becomes axis `axes[k]`, and is broadcast if its extent is
+    /// 1.
     #[track_caller]
     pub fn broadcast_in_dim(&self, shape: &[usize], axes: &[usize]) -> Result<EagerTensor> {
         let op = BroadcastInDim {
@@ -151,7 +152,7 @@ impl EagerTensor {
         self.one(op, &[self.value()?])
     }
 
-    /// Repetition into `shape` by NumPy's rule: axes align at the end.
+    /// A broadcast to `shape` by NumPy's rule: axes are aligned at the end.
     #[track_caller]
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<EagerTensor> {
         if self.shape() == shape {
@@ -170,13 +171,13 @@ impl EagerTensor {
         })
     }
 
-    /// Tensors one after the other along an axis.
+    /// Tensors concatenated along an axis.
     #[track_caller]
     pub fn concatenate(parts: &[&EagerTensor], axis: usize) -> Result<EagerTensor> {
         Ok(EagerTensor::apply(cotangent_core::ops::Concatenate { axis }, parts)?.remove(0))
     }
 
-    /// Another element type.
+    /// The elements converted to another element type.
     #[track_caller]
     pub fn convert(&self, to: DType) -> Result<EagerTensor> {
         self.one(Convert { to }, &[self.value()?])
@@ -192,8 +193,8 @@ impl EagerTensor {
         self.through(&[y], |cx, v| cx.matmul(v[0], v[1]))
     }
 
-    /// Products summed over pairs of axes; compensated if the runtime's numerics ask for stable
-    /// sums.
+    /// Products summed over pairs of axes. The sums are compensated if the runtime's numerics
+    /// specify stable sums.
     #[track_caller]
     pub fn dot_general(&self, y: &EagerTensor, d: DotGeneral) -> Result<EagerTensor> {
         y.belongs_to(self.runtime())?;
@@ -237,7 +238,7 @@ macro_rules! methods {
             pub fn $c(&self, y: &EagerTensor) -> Result<EagerTensor> {
                 self.pair(Compare(Comparison::$C), y)
             })*
-            $(#[doc = concat!("The reduction `", stringify!($r), "` over axes, which go.")]
+            $(#[doc = concat!("The reduction `", stringify!($r), "` over axes, which are removed.")]
             #[track_caller]
             pub fn $r(&self, axes: &[usize]) -> Result<EagerTensor> {
                 self.reduce(Reduction::$R, axes)

@@ -1,5 +1,4 @@
-//! Eager tensors: operations run when they are called, and are recorded where a gradient is
-//! tracked.
+//! Eager tensors: operations run immediately, and are recorded if a gradient is tracked.
 //!
 //! ```
 //! use cotangent::ad::{EagerRuntime, EagerTensor, Tensor};
@@ -11,9 +10,9 @@
 //! # Ok::<(), cotangent::ad::Error>(())
 //! ```
 //!
-//! The derivative of every operation is the core's rule, the same that traced programs are derived
-//! with: recording is `linearize` run at once, `backward` is `transpose` over what was recorded.
-//! What a tape saves is what the linear equations refer to, no more.
+//! Derivatives use the rules of the core, as for traced programs. Recording runs `linearize`
+//! immediately, and `backward` transposes the recorded programs. A tape saves only values that the
+//! linear equations refer to.
 
 mod apply;
 mod backward;

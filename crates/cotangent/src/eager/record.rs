@@ -24,7 +24,7 @@ pub(super) struct LinearizedOp {
     pub tangents: Vec<Option<Lv>>,
 }
 
-/// Applies the rule of an operation; what it computes is recorded itself if `track`.
+/// Applies the linearization rule of an operation. `apply` runs the operations that the rule emits.
 pub(super) fn linearize(
     rt: &EagerRuntime,
     op: &Op,
@@ -147,7 +147,8 @@ pub(super) fn record(
             }
         }
     }
-    // A value that the rule computed on the way, from operands: its tangent is not on the tape.
+    // Whether an intermediate value is a residual: it depends on operands, and has no tangent on
+    // the tape.
     let result = |i: usize| {
         results
             .iter()
@@ -224,7 +225,7 @@ pub(super) fn record(
     Ok(y)
 }
 
-/// As [`apply_to`], without regard to kinks.
+/// Runs an operation without regard to kinks, and records it if `track` and an operand is tracked.
 pub(super) fn apply_plainly(
     rt: &EagerRuntime,
     op: &Op,

@@ -1,11 +1,11 @@
-//! Running an operation without recording it.
+//! Execution of operations without recording.
 
 use super::runtime::EagerRuntime;
 use super::tape::{Inputs, Value, Values, given_by};
 use cotangent_core::{Env, Loc, Op, Result, Type};
 use cotangent_cpu::kernel::Operands;
 
-/// Runs an operation that is not recorded.
+/// Runs an operation without recording, as a compiled rule if there is one.
 pub(super) fn untracked(
     rt: &EagerRuntime,
     op: &Op,
@@ -22,7 +22,7 @@ pub(super) fn untracked(
     run(rt, op, x.iter().map(|&v| v.clone()).collect(), env)
 }
 
-/// Runs an operation.
+/// Runs an operation on the backend.
 pub(super) fn run(rt: &EagerRuntime, op: &Op, x: Inputs, env: &mut Env) -> Result<Values> {
     let given = given_by(x.iter());
     let types: Option<Vec<Type>> =
@@ -37,7 +37,7 @@ pub(super) fn run(rt: &EagerRuntime, op: &Op, x: Inputs, env: &mut Env) -> Resul
         .collect())
 }
 
-/// Keeps the extents that an operation has decided.
+/// Binds the symbols of data-dependent extents to the extents of results.
 pub(super) fn bind<'a>(
     op: &Op,
     types: &[Type],

@@ -1,4 +1,4 @@
-//! [`EagerRuntime`]: the backend that eager tensors run on, the rules of their derivatives, and caches of extensions.
+//! [`EagerRuntime`]: the backend of eager tensors, the rules of their derivatives, and the caches of extensions.
 
 use super::cache::{EagerCacheStats, ExtensionCacheLimits, ExtensionCaches};
 use super::error::Result;
@@ -17,10 +17,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 
-/// Turns on the profile of every runtime made after it is set (to anything but `0`).
+/// Environment variable that turns on profiling for runtimes created while it is set (to any value
+/// except `0`).
 pub const PROFILE_VARIABLE: &str = "COTANGENT_EAGER_PROFILE";
 
-/// How often an operation ran, and how long that took.
+/// Number of calls of an operation, and their run time.
 ///
 /// ```
 /// let rt = cotangent::EagerRuntime::new();
@@ -36,20 +37,21 @@ pub const PROFILE_VARIABLE: &str = "COTANGENT_EAGER_PROFILE";
 pub struct OpProfile {
     /// The operation's name.
     pub name: String,
-    /// How often it ran.
+    /// Number of calls.
     pub calls: u64,
-    /// How long that took altogether.
+    /// Total run time.
     pub total: Duration,
 }
 
 impl OpProfile {
-    /// How long it took on average.
+    /// Mean run time of a call.
     pub fn per_call(&self) -> Duration {
         self.total / u32::try_from(self.calls.max(1)).unwrap_or(u32::MAX)
     }
 }
 
-/// What eager tensors belong to. Tensors of two runtimes do not meet in one operation.
+/// The runtime of eager tensors: backend, rules and caches. An operation on tensors of two runtimes
+/// is an error.
 ///
 /// ```
 /// use cotangent::{CpuBackend, Tensor, ad::{AdContext, EagerRuntime}};
@@ -69,14 +71,15 @@ impl OpProfile {
 pub struct EagerRuntime {
     id: u64,
     session: Session,
-    /// What runs operations: taken out before anything runs.
+    /// The backend that runs operations. It is cloned before a run, so the lock is not held
+    /// meanwhile.
     backend: RwLock<Arc<CpuBackend>>,
-    /// Held while the backend is changed.
+    /// Exclusive access for changes of the backend.
     changing: Turns<()>,
     caches: Turns<ExtensionCaches>,
     rules: Rules,
     walks: Mutex<()>,
-    /// The number 1 in f64 and f32.
+    /// The scalar 1 in f64 and f32.
     ones: [OnceLock<cotangent_cpu::Tensor>; 2],
     variables: Mutex<Vec<Weak<Mutex<Gradient>>>>,
     anomaly: AtomicBool,
@@ -85,7 +88,7 @@ pub struct EagerRuntime {
 }
 
 impl EagerRuntime {
-    /// A runtime on the processor, with the rules of the operations themselves.
+    /// A runtime on the CPU, with the rules of the operations.
     #[allow(clippy::new_ret_no_self)]
     pub fn new() -> Arc<EagerRuntime> {
         EagerRuntime::with_cpu_backend(CpuBackend::new())
@@ -119,7 +122,7 @@ impl EagerRuntime {
         })
     }
 
-    /// A number that no other runtime has.
+    /// The id of this runtime, unique in the process.
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -136,7 +139,7 @@ impl EagerRuntime {
         all.push(Arc::downgrade(grad));
     }
 
-    /// Forgets the gradients of all variables.
+    /// Clears the gradients of all variables.
     pub fn clear_grads(&self) -> Result<()> {
         let all: Vec<Grad> = lock(&self.variables)
             .iter()
@@ -149,12 +152,12 @@ impl EagerRuntime {
         Ok(())
     }
 
-    /// Runs `f` with nothing recorded on this thread.
+    /// Runs `f` without recording operations on this thread.
     pub fn no_grad<R>(&self, f: impl FnOnce() -> R) -> R {
         no_grad(f)
     }
 
-    /// The backend as it is now.
+    /// The current backend.
     fn backend(&self) -> Arc<CpuBackend> {
         self.backend
             .read()
@@ -166,7 +169,7 @@ impl EagerRuntime {
         &self.rules
     }
 
-    /// The number 1: where most reverse passes begin.
+    /// The scalar 1, the seed of most reverse passes.
     pub(super) fn one(&self, dtype: DType) -> cotangent_cpu::Tensor {
         let kept = match dtype {
             DType::F64 => &self.ones[0],
@@ -176,17 +179,17 @@ impl EagerRuntime {
         kept.get_or_init(|| number(dtype, 1.0)).clone()
     }
 
-    /// Held while nodes of the tape are marked.
+    /// The lock of a traversal that marks nodes of the tape.
     pub(super) fn walk(&self) -> MutexGuard<'_, ()> {
         lock(&self.walks)
     }
 
-    /// The program of a function on the backend.
+    /// Compiles a function on the backend.
     pub(super) fn compile(&self, f: Arc<Function>) -> cotangent_core::Result<Program> {
         self.backend().executor().compile(&f)
     }
 
-    /// Whether every operation is looked at as it runs.
+    /// Whether operations are observed: by profiling or anomaly detection.
     pub(super) fn is_watched(&self) -> bool {
         self.anomaly.load(Ordering::Relaxed) || self.profiling.load(Ordering::Relaxed)
     }
@@ -205,7 +208,7 @@ impl EagerRuntime {
     }
 
     fn execute_plain(&self, op: &Op, x: Operands, env: &Env) -> cotangent_core::Result<Results> {
-        // What a program marks as NaN can be said at once.
+        // A guard is an error here instead of NaN in the result.
         if let (Op::Guard(guard), [_, ok, measure @ ..]) = (op, &x[..])
             && let ok = ok.clone().into_array()?
             && ok.as_slice::<bool>().is_some_and(|ok| ok.contains(&false))
@@ -245,17 +248,18 @@ impl EagerRuntime {
         Ok(y)
     }
 
-    /// Whether an operation that makes a NaN from operands without one is an error that names it.
+    /// Turns anomaly detection on or off: an operation with a NaN result from operands without NaN
+    /// is then an error that names it.
     pub fn set_anomaly_detection(&self, on: bool) {
         self.anomaly.store(on, Ordering::Relaxed);
     }
 
-    /// Whether operations are timed.
+    /// Turns profiling of operations on or off.
     pub fn set_profiling(&self, on: bool) {
         self.profiling.store(on, Ordering::Relaxed);
     }
 
-    /// What ran since profiling was turned on, the longest first.
+    /// The profile of operations that ran with profiling on, sorted by total time, descending.
     pub fn profile(&self) -> Vec<OpProfile> {
         let mut all: Vec<OpProfile> = lock(&self.profile)
             .iter()
@@ -269,7 +273,7 @@ impl EagerRuntime {
         all
     }
 
-    /// Lets `f` add kernels of extension operations to the backend; where it fails nothing is
+    /// Calls `f` to add kernels of extension operations to the backend. If it fails, nothing is
     /// added.
     pub fn register_extension(
         &self,
@@ -286,9 +290,9 @@ impl EagerRuntime {
         Ok(self.change("register_extension", register)??)
     }
 
-    /// Lets `f` use the backend. What it changes holds for operations that begin when it has
-    /// returned; until then they run as before, inside `f` too. Changing the backend inside `f` is
-    /// an error.
+    /// Calls `f` with a copy of the backend, which replaces the backend when `f` returns.
+    /// Operations that start before that, inside `f` too, use the old backend. A nested change of
+    /// the backend is an error.
     pub fn with_backend_mut<R>(&self, f: impl FnOnce(&mut CpuBackend) -> R) -> Result<R> {
         self.change("with_backend_mut", f)
     }
@@ -308,12 +312,13 @@ impl EagerRuntime {
         })?)
     }
 
-    /// Waits until everything submitted has run; on the processor nothing is left to wait for.
+    /// Waits until all submitted operations have run. On the CPU operations run synchronously, so
+    /// it returns immediately.
     pub fn synchronize(&self) -> Result<()> {
         Ok(())
     }
 
-    /// What the caches hold.
+    /// Statistics of the caches.
     pub fn cache_stats(&self) -> Result<EagerCacheStats> {
         let (operations, tapes) = self.rules.count();
         let extensions = self.caches.with("cache_stats", |caches| caches.stats())?;
@@ -324,7 +329,7 @@ impl EagerRuntime {
         })
     }
 
-    /// Forgets everything cached, and frees the buffers that the process keeps for tensors to come
+    /// Clears all caches, and frees the unused buffers of the process
     /// ([`release_memory`](crate::release_memory)).
     pub fn clear_caches(&self) -> Result<()> {
         let kept = self.caches.with("clear_caches", ExtensionCaches::take)?;
@@ -335,7 +340,7 @@ impl EagerRuntime {
         Ok(())
     }
 
-    /// Forgets what extensions keep.
+    /// Clears the caches of extensions.
     pub fn clear_extension_caches(&self) -> Result<()> {
         let kept = self
             .caches
@@ -344,14 +349,14 @@ impl EagerRuntime {
         Ok(())
     }
 
-    /// How much extensions may keep.
+    /// The limits of the caches of extensions.
     pub fn extension_cache_limits(&self) -> Result<ExtensionCacheLimits> {
         Ok(self
             .caches
             .with("extension_cache_limits", |caches| caches.limits())?)
     }
 
-    /// Sets how much extensions may keep.
+    /// Sets the limits of the caches of extensions.
     pub fn set_extension_cache_limits(&self, limits: ExtensionCacheLimits) -> Result<()> {
         let evicted = self
             .caches
@@ -360,8 +365,8 @@ impl EagerRuntime {
         Ok(())
     }
 
-    /// Lets `f` use the caches of extensions. Other threads that ask for them wait; inside `f` that
-    /// is an error.
+    /// Calls `f` with the caches of extensions. Other threads that use them wait. A nested use
+    /// inside `f` is an error.
     pub fn with_extension_caches_mut<R>(
         &self,
         f: impl FnOnce(&mut ExtensionCaches) -> R,

@@ -1,10 +1,10 @@
-//! [`TapeProgram`]: a tape of few elements that is seen again is pulled back by one program.
+//! [`TapeProgram`]: the reverse pass of a small tape as one compiled program, from its second occurrence on.
 //!
-//! A step that is taken again and again records the same operations every time; what tensors
-//! between them cost is then several times the arithmetic. A tape is the same if its nodes have the
-//! same derivatives and inputs, in the same order, and if the same of them are still referred to
-//! from outside. The program is what the nodes' own programs do one after another, cotangents
-//! folded in the same order, so the bits are the same.
+//! A training step records the same operations in every iteration. For tensors of few elements the
+//! overhead per tensor is several times the arithmetic. Two tapes are equal if their nodes have the
+//! same derivatives and inputs, in the same order, and if the same nodes are referred to from
+//! outside. The program runs the nodes' pullbacks in sequence and adds cotangents in the same
+//! order, so the bits are the same.
 
 use super::backward::subgraph::{CotangentSeed, NodeCotangents, TapeSubgraph, is_held};
 use super::error::{Error, Result};
@@ -22,26 +22,26 @@ use std::hash::Hasher;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
-/// A tape of more nodes is pulled back node after node.
+/// Maximum number of nodes of a tape that is compiled.
 const MAX_TAPE_NODES: usize = 1024;
-/// So is one that refers to a value of more elements.
+/// Maximum number of elements of a residual of a tape that is compiled.
 const MAX_VALUE_ELEMENTS: usize = 512;
 
-/// What identifies a tape.
+/// The key of a tape.
 pub(super) struct TapeKey {
     pub hash: u64,
-    /// Of each node, the last recorded first: its derivative's address, its index and whether it is
-    /// held, the node and the slot of each input. Then the seeds.
+    /// Per node, the last recorded first: the address of its derivative, its index and whether
+    /// tensors refer to it, and node and slot of each input. Then the seeds.
     words: TapeKeyWords,
 }
 
-/// What a tape keeps for the equations, without what only a derivative of the derivative needs.
+/// Saved tensors that the equations refer to, without operands for linearizing again.
 fn residuals<'t>(derivative: &NodeDerivative, tape: &'t SavedTensors) -> &'t [Tensor] {
     &tape.saved[..tape.saved.len() - derivative.relinearize.as_ref().map_or(0, Vec::len)]
 }
 
 impl TapeKey {
-    /// `None` if the tape is pulled back node after node.
+    /// The key of a tape; `None` if it is pulled back node by node.
     pub fn of(part: &TapeSubgraph<'_>, seeds: &[CotangentSeed<'_>]) -> Option<TapeKey> {
         if part.nodes.len() > MAX_TAPE_NODES {
             return None;
@@ -80,7 +80,8 @@ impl TapeKey {
 }
 
 impl Rules {
-    /// How a tape is pulled back at once, if one like it was seen before and it may be.
+    /// The program of a tape, compiled if the tape occurs the second time. `None` if it is pulled
+    /// back node by node.
     pub fn tape_program(
         &self,
         rt: &EagerRuntime,
@@ -110,7 +111,7 @@ impl Rules {
 }
 
 impl TapeProgram {
-    /// Whether it is for this tape.
+    /// Whether it is the program of this tape.
     pub fn fits(&self, key: &TapeKey) -> bool {
         self.words == key.words
     }
@@ -136,8 +137,8 @@ impl TapeProgram {
         }
     }
 
-    /// Pulls the seeds back, as [`pull`](super::backward::pull) does; `None` if that has to be done
-    /// node after node.
+    /// Pulls the seeds back, as [`pull`](super::backward::pull) does. `None` if the tape must be
+    /// pulled back node by node.
     pub fn run(
         &self,
         part: &TapeSubgraph<'_>,
@@ -220,8 +221,8 @@ impl CompiledTape {
                 NodeKind::Leaf { .. } => None,
             }
         });
-        // Locks are taken in the order of recording, the last first: passes over one tape do not
-        // wait for each other in a circle.
+        // Locks are taken in the reverse order of recording, so concurrent passes over one tape
+        // cannot deadlock.
         let mut tapes: SmallVec<[MutexGuard<'_, SavedTensors>; 4]> =
             SmallVec::with_capacity(part.nodes.len());
         for (node, _, saved) in operations.clone() {

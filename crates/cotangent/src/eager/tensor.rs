@@ -1,4 +1,4 @@
-//! [`EagerTensor`]: a tensor that computes at once, and remembers how if it is tracked.
+//! [`EagerTensor`]: a tensor whose operations run immediately, and are recorded if it is tracked.
 
 use super::apply::apply_to;
 use super::backward::{BackwardOptions, pull, push};
@@ -17,57 +17,49 @@ use std::borrow::Borrow;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A tensor of an [`EagerRuntime`]. Operations run when they are called; where an operand is
-/// tracked they are recorded.
+/// A tensor of an [`EagerRuntime`]. Operations run immediately, and are recorded if an operand is
+/// tracked.
 ///
-/// Operators never fail at once: a tensor that came of a mistake carries the error, and every
-/// method returns it. Cloning is cheap: clones are the same value with the same gradient.
+/// Operators cannot return an error: a failed operator returns a tensor that carries it, and every
+/// method of that tensor returns the error. Cloning is cheap: clones share the value and its
+/// gradient.
 ///
 /// ```
-/// use cotangent::ad::{EagerRuntime, EagerTensor};
-/// use cotangent::{DType, Tensor};
-/// let rt = EagerRuntime::new();
-/// let x = EagerTensor::requires_grad_in(Tensor::vector(vec![1.0, 2.0, 3.0]), &rt)?;
-/// let y = EagerTensor::from_tensor_in(Tensor::vector(vec![4.0, 5.0, 6.0]), &rt)?;
-/// let loss = (&x * &y).exp()?.mul(&y)?.sum()?;
-/// assert_eq!((loss.shape(), loss.rank(), loss.dtype()), (&[][..], 0, DType::F64));
-/// assert!(loss.tracks_grad() && loss.same_context(&x) && !y.tracks_grad());
-/// // Forward mode, without a tape of its own.
-/// let dx = x.zeros_like()?;
-/// assert_eq!(loss.jvp(&x, &dx)?.item::<f64>()?, 0.0);
-/// assert!(!loss.detach().tracks_grad());
+/// use cotangent::ad::{EagerRuntime, EagerTensor}; use cotangent::{DType, Tensor}; let rt =
+/// EagerRuntime::new(); let x = EagerTensor::requires_grad_in(Tensor::vector(vec![1.0, 2.0, 3.0]),
+/// &rt)?; let y = EagerTensor::from_tensor_in(Tensor::vector(vec![4.0, 5.0, 6.0]), &rt)?; let loss
+/// = (&x * &y).exp()?.mul(&y)?.sum()?; assert_eq!((loss.shape(), loss.rank(), loss.dtype()),
+/// (&[][..], 0, DType::F64)); assert!(loss.tracks_grad() && loss.same_context(&x) &&
+/// !y.tracks_grad()); Forward mode, on the recorded operations. let dx = x.zeros_like()?;
+/// assert_eq!(loss.jvp(&x, &dx)?.item::<f64>()?, 0.0); assert!(!loss.detach().tracks_grad());
 /// # Ok::<(), cotangent::ad::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct EagerTensor {
     value: std::result::Result<Value, Box<Error>>,
     rt: Arc<EagerRuntime>,
-    /// That of a variable.
+    /// The gradient of a variable.
     grad: Option<Grad>,
 }
 
 /// The cotangents that a reverse pass computed: of variables, and of every intermediate tensor that
-/// is still held.
+/// is still alive.
 ///
 /// ```
-/// let rt = cotangent::EagerRuntime::new();
-/// let x = rt.variable_from(cotangent::Tensor::scalar(0.5))?;
-/// let y = x.square()?;
-/// let z = y.exp()?;
-/// let all = z.backward()?;
-/// // Of a value in between, too.
-/// assert_eq!(all.get(&y).unwrap().item::<f64>()?, z.item::<f64>()?);
-/// assert!(!all.is_empty() && all.len() >= 2);
+/// let rt = cotangent::EagerRuntime::new(); let x =
+/// rt.variable_from(cotangent::Tensor::scalar(0.5))?; let y = x.square()?; let z = y.exp()?; let
+/// all = z.backward()?; Of an intermediate tensor. assert_eq!(all.get(&y).unwrap().item::<f64>()?,
+/// z.item::<f64>()?); assert!(!all.is_empty() && all.len() >= 2);
 /// # Ok::<(), cotangent::ad::Error>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct Cotangents(Vec<((u64, u32), Value)>);
 
 impl Cotangents {
-    /// The cotangent of a tensor; `None` if none reached it.
+    /// The cotangent of a tensor; `None` if the pass did not reach it.
     pub fn get(&self, x: &EagerTensor) -> Option<Arc<Tensor>> {
         let v = x.value.as_ref().ok()?;
-        // The last recorded come first.
+        // Sorted by node id, descending.
         let (node, slot) = v.edge.as_ref()?.key();
         let at = self.0.partition_point(|((id, _), _)| *id > node);
         let (_, ct) = self.0[at..]
@@ -83,12 +75,12 @@ impl Cotangents {
         ))
     }
 
-    /// Number of tensors that have one.
+    /// Number of tensors with a cotangent.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// None at all.
+    /// Whether no tensor has a cotangent.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -100,7 +92,7 @@ impl std::fmt::Debug for Cotangents {
     }
 }
 
-/// The tensor outside the runtime: dense in its order.
+/// The tensor outside the runtime, contiguous in its memory order.
 fn tensor_of(v: &Value) -> Result<Tensor> {
     Ok(Tensor::computed(v.tensor.clone(), v.given)?)
 }
@@ -111,7 +103,7 @@ fn core<T>(code: Code, message: String) -> Result<T> {
 }
 
 impl EagerTensor {
-    /// A constant of a runtime: no gradient is tracked.
+    /// A constant of a runtime. It tracks no gradient.
     pub fn from_tensor_in(
         tensor: impl Into<Tensor>,
         ctx: impl Borrow<Arc<EagerRuntime>>,
@@ -155,7 +147,7 @@ impl EagerTensor {
         }
     }
 
-    /// What an operator that failed gives.
+    /// The result of an operator: the tensor, or one that carries the error.
     pub(super) fn from_result(r: Result<EagerTensor>, rt: &Arc<EagerRuntime>) -> EagerTensor {
         r.unwrap_or_else(|e| EagerTensor {
             value: Err(Box::new(e)),
@@ -201,8 +193,8 @@ impl EagerTensor {
         })
     }
 
-    /// Applies any operation, an extension included: a tensor per result. An operation without
-    /// operands is [`EagerRuntime::apply`]'s.
+    /// Applies an operation, built-in or extension. Returns a tensor per result. Use
+    /// [`EagerRuntime::apply`] for an operation without operands.
     #[track_caller]
     pub fn apply(op: impl Into<Op>, operands: &[&EagerTensor]) -> Result<Vec<EagerTensor>> {
         match operands.first() {
@@ -234,7 +226,7 @@ impl EagerTensor {
         Ok(self.value()?.ty().clone())
     }
 
-    /// The order in which its elements are listed.
+    /// The memory order in which its elements are listed.
     pub fn order(&self) -> Order {
         self.given().order()
     }
@@ -243,12 +235,12 @@ impl EagerTensor {
         self.value.as_ref().map_or(Given::Nothing, |v| v.given)
     }
 
-    /// Whether gradients flow through it.
+    /// Whether it depends on a variable, so that gradients are tracked.
     pub fn tracks_grad(&self) -> bool {
         matches!(&self.value, Ok(Value { edge: Some(_), .. }))
     }
 
-    /// The runtime's number.
+    /// The id of the runtime.
     pub fn ctx_id(&self) -> u64 {
         self.rt.id()
     }
@@ -263,17 +255,17 @@ impl EagerTensor {
         self.rt.id() == other.rt.id()
     }
 
-    /// The elements, dense in the tensor's order; not copied where they lie so.
+    /// The elements, contiguous in the tensor's order. No copy if they are contiguous already.
     pub fn to_tensor(&self) -> Result<Tensor> {
         tensor_of(self.value()?)
     }
 
-    /// As [`EagerTensor::to_tensor`], shared.
+    /// As [`EagerTensor::to_tensor`], in an `Arc`.
     pub fn materialized(&self) -> Result<Arc<Tensor>> {
         Ok(Arc::new(self.to_tensor()?))
     }
 
-    /// As [`EagerTensor::materialized`], for reading.
+    /// As [`EagerTensor::materialized`].
     pub fn tensor_read(&self) -> Result<Arc<Tensor>> {
         self.materialized()
     }
@@ -283,7 +275,7 @@ impl EagerTensor {
         Ok(self.to_tensor()?.item()?)
     }
 
-    /// The same elements without the tape: nothing flows back through it.
+    /// The same elements as a constant: no gradient is tracked through it.
     pub fn detach(&self) -> EagerTensor {
         let value = self
             .value
@@ -319,14 +311,14 @@ impl EagerTensor {
             Some(e) => Ok(e),
             None => core(
                 Code::Unbound,
-                "the tensor tracks no gradient: nothing that it was computed from was made with requires_grad_in, or it \
+                "the tensor tracks no gradient: it was not computed from a tensor of requires_grad_in, or it \
                  does not depend on that in a differentiable way"
                     .into(),
             ),
         }
     }
 
-    /// A real scalar, or an error that says what it is instead.
+    /// Checks that the tensor is a real scalar.
     #[track_caller]
     fn check_loss(&self) -> Result<()> {
         let v = self.value()?;
@@ -350,9 +342,9 @@ impl EagerTensor {
         }
     }
 
-    /// Adds the gradient of this real scalar to that of every variable it was computed from, and
-    /// releases the saved values. Returns the cotangents of variables and of intermediate tensors
-    /// that are still held.
+    /// Adds the gradient of this real scalar to the gradient of every variable that it was computed
+    /// from, and releases the saved tensors. Returns the cotangents of variables and of
+    /// intermediate tensors that are still alive.
     #[track_caller]
     pub fn backward(&self) -> Result<Cotangents> {
         self.backward_with(BackwardOptions::default())
@@ -376,7 +368,7 @@ impl EagerTensor {
             }
         })?;
         for (node, v) in leaves {
-            // Where no tensor is the variable any more, nobody can ask for its gradient.
+            // A variable without live tensors needs no gradient.
             if let NodeKind::Leaf { grad } = &node.kind
                 && let Some(grad) = grad.upgrade()
             {
@@ -401,7 +393,7 @@ impl EagerTensor {
         })
     }
 
-    /// What passes have added up so far, as this tensor lists its elements.
+    /// The accumulated gradient, in the memory order of this tensor.
     fn gradient(&self) -> Result<Option<Value>> {
         let value = self.leaf_grad()?.and_then(|g| lock(&g).value.clone());
         Ok(value.map(|v| Value {
@@ -410,32 +402,32 @@ impl EagerTensor {
         }))
     }
 
-    /// The gradient that reverse passes have added up on this variable; `None` if none has reached
-    /// it, and for tensors that are not variables.
+    /// The accumulated gradient of this variable; `None` if no reverse pass has reached it, and for
+    /// tensors that are not variables.
     pub fn grad(&self) -> Result<Option<Arc<Tensor>>> {
         self.gradient()?
             .map(|v| Ok(Arc::new(tensor_of(&v)?)))
             .transpose()
     }
 
-    /// As [`EagerTensor::grad`], as a tensor of the runtime: tracked after a pass that created a
-    /// graph.
+    /// As [`EagerTensor::grad`], as a tensor of the runtime. It is tracked after a pass with
+    /// [`BackwardOptions::create_graph`].
     pub fn grad_tensor(&self) -> Result<Option<EagerTensor>> {
         Ok(self
             .gradient()?
             .map(|v| EagerTensor::from_value(v, &self.rt)))
     }
 
-    /// Forgets the gradient of this variable.
+    /// Clears the gradient of this variable.
     pub fn clear_grad(&self) -> Result<()> {
         let old = self.leaf_grad()?.and_then(|g| lock(&g).take());
         drop(old);
         Ok(())
     }
 
-    /// Calls `hook` with the complete gradient with respect to this tensor in every reverse pass
-    /// that reaches it; what it returns takes its place. A hook that holds the tensor it belongs to
-    /// lives for ever, unless it is removed.
+    /// Registers a hook: every reverse pass that reaches this tensor calls it with the complete
+    /// gradient with respect to the tensor. A returned tensor replaces the gradient. A hook that
+    /// captures its own tensor is a reference cycle, and leaks unless it is removed.
     #[track_caller]
     pub fn register_hook(
         &self,
@@ -490,9 +482,9 @@ impl EagerTensor {
             .collect())
     }
 
-    /// The gradients of this real scalar with respect to tensors, variables or not; zeros where it
-    /// does not depend on one. Nothing is added to variables. With
-    /// [`BackwardOptions::create_graph`] they can be differentiated again.
+    /// The gradients of this real scalar with respect to tensors, variables or not; zeros for a
+    /// tensor that it does not depend on. The gradients of variables do not change. With
+    /// [`BackwardOptions::create_graph`] the results can be differentiated again.
     #[track_caller]
     pub fn grad_of(
         &self,
@@ -507,7 +499,7 @@ impl EagerTensor {
             .collect()
     }
 
-    /// As [`EagerTensor::grad_of`], `None` where it does not depend on a tensor.
+    /// As [`EagerTensor::grad_of`], with `None` for a tensor that the scalar does not depend on.
     #[track_caller]
     pub fn grad_optional(
         &self,
@@ -533,8 +525,8 @@ impl EagerTensor {
         Ok(given.clone())
     }
 
-    /// The cotangent of `x` for a cotangent of this tensor. Keeps the graph; tracked if `ct` or
-    /// what it passes is.
+    /// The cotangent of `x` for a cotangent `ct` of this tensor. Keeps the graph. The result is
+    /// tracked if `ct` or a residual is.
     #[track_caller]
     pub fn vjp(&self, x: &EagerTensor, ct: &EagerTensor) -> Result<EagerTensor> {
         let seed = ct.direction(Code::SeedMismatch, "cotangent", self)?;
@@ -544,8 +536,8 @@ impl EagerTensor {
         back.map_or_else(|| x.no_derivative(), Ok)
     }
 
-    /// The tangent of this tensor for a tangent of `x`, by replaying what was recorded. Keeps the
-    /// graph.
+    /// The tangent of this tensor for a tangent `dx` of `x`, by replaying the recorded operations.
+    /// Keeps the graph.
     #[track_caller]
     pub fn jvp(&self, x: &EagerTensor, dx: &EagerTensor) -> Result<EagerTensor> {
         let seed = dx.direction(Code::TangentMismatch, "tangent", x)?;
@@ -567,13 +559,13 @@ impl EagerTensor {
         }
     }
 
-    /// Zeros of the same type, without the tape.
+    /// A constant of zeros with the same type.
     pub fn zeros_like(&self) -> Result<EagerTensor> {
         let v = self.value()?;
         EagerTensor::from_tensor_in(Tensor::zeros(v.tensor.dtype(), v.tensor.shape())?, &self.rt)
     }
 
-    /// The derivative of, or by, what depends on nothing here: zeros, listed as this tensor is.
+    /// The derivative of, or by, an independent tensor: zeros in the memory order of this tensor.
     fn no_derivative(&self) -> Result<EagerTensor> {
         let zeros = self.zeros_like()?.value()?.clone();
         Ok(EagerTensor::from_value(
@@ -585,9 +577,9 @@ impl EagerTensor {
         ))
     }
 
-    /// Changes the elements in place (they are listed in the tensor's order): only here, not in
-    /// clones, views or what a tape saved, which keep the old ones. An error for a tracked tensor,
-    /// unless inside [`no_grad`](super::no_grad) and a variable: the step of an optimiser.
+    /// Updates the elements, which `f` receives in the tensor's order. Clones, views and saved
+    /// tensors keep the old elements. An error for a tracked tensor, except for a variable inside
+    /// [`no_grad`](super::no_grad) (the step of an optimizer).
     pub fn update<T: Element>(&mut self, f: impl FnOnce(&mut [T])) -> Result<()> {
         let v = self.value()?;
         match &v.edge {

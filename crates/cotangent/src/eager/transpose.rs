@@ -5,8 +5,8 @@ use cotangent_core::transform::{LinearProgram, Lv, Operand};
 use cotangent_core::{Arg, Code, Dim, Emit, Env, Error, Type, Val};
 use smallvec::SmallVec;
 
-/// Pulls cotangents of linear values back through a linear program: `give` gets every cotangent of
-/// an input, in order. `residual` says what stands for an ordinary value.
+/// Pulls cotangents of linear values back through a linear program. `give` receives every cotangent
+/// of an input, in order. `residual` maps ordinary values of the program to values of `cx`.
 pub(super) fn transpose(
     cx: &dyn Emit,
     program: &LinearProgram,
@@ -59,7 +59,7 @@ pub(super) fn transpose(
     Ok(())
 }
 
-/// The extents of a symbolic type.
+/// A type with its symbolic extents evaluated.
 pub(super) fn concrete(ty: &Type, env: &Env) -> Type {
     if ty.shape.iter().all(|d| d.as_const().is_some()) {
         return ty.clone();

@@ -1,8 +1,7 @@
-//! [`Turns`]: a value that foreign code works on, one call at a time.
+//! [`Turns`]: exclusive access to a value for user code, without a lock.
 //!
-//! No lock is held while that code runs. A call that needs the value inside the code that has it,
-//! on the same thread, would wait for itself: it is an error that names both calls. Other threads
-//! wait.
+//! No lock is held while user code runs. A nested call on the same thread that needs the value
+//! would deadlock: it is an error that names both calls. Other threads wait.
 
 use cotangent_core::{Code, Error, Result};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -14,12 +13,12 @@ pub(super) struct Turns<T> {
 }
 
 struct State<T> {
-    /// `None` while a call has it.
+    /// `None` while a call uses it.
     value: Option<T>,
     holder: Option<(ThreadId, &'static str)>,
 }
 
-/// Gives the value back, also when foreign code panics.
+/// Puts the value back when dropped, also if user code panics.
 struct Holding<'t, T> {
     turns: &'t Turns<T>,
     value: Option<T>,
@@ -50,7 +49,8 @@ impl<T> Turns<T> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Lets `f` work on the value; `call` is the name of the public call that does so.
+    /// Calls `f` with exclusive access to the value. `call` is the name of the public function, for
+    /// errors.
     pub fn with<R>(&self, call: &'static str, f: impl FnOnce(&mut T) -> R) -> Result<R> {
         let this = std::thread::current().id();
         let mut state = self.state();

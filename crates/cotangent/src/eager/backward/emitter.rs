@@ -17,7 +17,7 @@ use cotangent_core::transform::LinearProgram;
 use cotangent_core::{Emit, Loc};
 use cotangent_cpu::Tensor;
 
-/// Adds a value to a slot: the first one is not added to zero.
+/// Adds a value to a slot. The first value is stored without an addition.
 pub(super) fn add(
     rt: &EagerRuntime,
     slots: &mut NodeCotangents,
@@ -32,17 +32,17 @@ pub(super) fn add(
     Ok(())
 }
 
-/// How nodes are differentiated.
+/// The mode of a pass over nodes.
 #[derive(Clone, Copy)]
 pub(super) struct PassMode {
-    /// What is computed is recorded.
+    /// Whether the operations of the pass are recorded.
     pub track: bool,
-    /// On one side of kinks.
+    /// Whether the node is differentiated on one side of its kinks.
     pub one_side: bool,
 }
 
 impl Residual {
-    /// The value of this tensor; with its tangent if `node` is given.
+    /// The residual as a value of this tensor, with its tangent if `node` is given.
     fn value(&self, tensor: Tensor, node: Option<&Shared<Node>>) -> Value {
         let edge = node.and_then(|node| match self.origin {
             ResidualOrigin::None => None,
@@ -57,8 +57,7 @@ impl Residual {
 }
 
 impl NodeDerivative {
-    /// The values that the equations refer to at a point, by index; with their tangents if `node`
-    /// is given.
+    /// The residuals at a point, by index, with their tangents if `node` is given.
     fn restored(&self, tape: &SavedTensors, node: Option<&Shared<Node>>) -> ExecSlots {
         let mut all = ExecSlots::new();
         let mut saved = tape.saved.iter();
@@ -78,8 +77,7 @@ impl NodeDerivative {
         all
     }
 
-    /// The operands at a point, tracked, if the derivative has to be taken again to be
-    /// differentiated.
+    /// The tracked operands at a point, if the operation must be linearized again.
     fn operands(&self, tape: &SavedTensors, node: &Shared<Node>) -> Option<Inputs> {
         let again = self.relinearize.as_ref()?;
         let saved = &tape.saved[tape.saved.len() - again.len()..];
@@ -93,8 +91,9 @@ impl NodeDerivative {
     }
 }
 
-/// The emitter of a node's linear program and that program: of the derivative as it was recorded,
-/// or taken again where it is to be differentiated.
+/// The emitter for a node's linear program, and the program if it is not the recorded one. The
+/// operation is linearized again if the pass is recorded and the residuals include intermediate
+/// values.
 pub(super) fn emitter<'r>(
     rt: &'r EagerRuntime,
     node: &Shared<Node>,

@@ -1,8 +1,8 @@
-//! Derivatives over a tape: cotangents pulled back by transposing node after node, tangents pushed
-//! forward by replaying.
+//! Derivatives over a tape: reverse passes transpose node by node, forward passes replay the linear
+//! programs.
 //!
-//! Nodes are visited in the reverse of the order they were recorded in, equations of a node
-//! backwards, operands in order, and cotangents are folded as they come: the order of
+//! A reverse pass visits nodes in the reverse order of recording, equations of a node in reverse,
+//! and operands in order. Cotangents are added in the order of arrival. This is the order of
 //! [`transpose_program`](cotangent_core::transform::transpose_program), so the bits are those of a
 //! traced gradient.
 

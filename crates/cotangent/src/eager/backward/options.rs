@@ -1,27 +1,26 @@
-//! [`BackwardOptions`]: how a reverse pass treats the tape.
+//! [`BackwardOptions`]: options of a reverse pass.
 
-/// How a reverse pass treats the tape.
+/// Options of a reverse pass.
 ///
 /// ```
-/// use cotangent::ad::{BackwardOptions, EagerRuntime};
-/// let x = EagerRuntime::new().variable_from(cotangent::Tensor::scalar(2.0))?;
-/// let y = x.powi(3)?;
-/// // The gradient is recorded, too: it can be differentiated again.
-/// let g = y.grad_of(&[&x], BackwardOptions::create_graph())?.remove(0);
-/// let h = g.grad_of(&[&x], BackwardOptions::keep_graph())?.remove(0);
-/// assert_eq!((g.item::<f64>()?, h.item::<f64>()?), (12.0, 12.0));
+/// use cotangent::ad::{BackwardOptions, EagerRuntime}; let x =
+/// EagerRuntime::new().variable_from(cotangent::Tensor::scalar(2.0))?; let y = x.powi(3)?; The
+/// gradient is also recorded, so it can be differentiated again. let g = y.grad_of(&[&x],
+/// BackwardOptions::create_graph())?.remove(0); let h = g.grad_of(&[&x],
+/// BackwardOptions::keep_graph())?.remove(0); assert_eq!((g.item::<f64>()?, h.item::<f64>()?),
+/// (12.0, 12.0));
 /// # Ok::<(), cotangent::ad::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BackwardOptions {
-    /// Saved values stay, so another pass may follow.
+    /// Whether saved tensors are kept, so that another pass may follow.
     pub keep_graph: bool,
-    /// The gradients are tracked themselves, so they can be differentiated. Keeps the graph.
+    /// Whether the gradients are tracked, so that they can be differentiated. Implies `keep_graph`.
     pub create_graph: bool,
 }
 
 impl BackwardOptions {
-    /// Saved values stay.
+    /// Options that keep the saved tensors.
     pub fn keep_graph() -> BackwardOptions {
         BackwardOptions {
             keep_graph: true,
@@ -29,7 +28,7 @@ impl BackwardOptions {
         }
     }
 
-    /// The gradients are tracked.
+    /// Options with tracked gradients.
     pub fn create_graph() -> BackwardOptions {
         BackwardOptions {
             keep_graph: true,

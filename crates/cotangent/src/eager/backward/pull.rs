@@ -14,8 +14,8 @@ use cotangent_core::{Code, Loc, Val};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Cotangents of nodes by index. Few nodes have any at a time, so those that are through make room
-/// for others.
+/// Cotangents of nodes, by index. Few nodes have any at a time, so the slots of finished nodes are
+/// reused.
 #[derive(Default)]
 struct Pending {
     index: Vec<u32>,
@@ -44,7 +44,7 @@ impl Pending {
         &mut self.slots[*index as usize]
     }
 
-    /// Takes the cotangents of a node, if there are any, for those of the last one.
+    /// Moves the cotangents of a node to `into`, and reuses the memory of `into`.
     fn take(&mut self, node: u32, into: &mut NodeCotangents) {
         into.clear();
         let index = std::mem::replace(&mut self.index[node as usize], Pending::NONE);
@@ -55,8 +55,8 @@ impl Pending {
     }
 }
 
-/// Pulls cotangents back. `sink` gets every node that a cotangent reaches, with the cotangents of
-/// its slots and whether a tensor outside the tape may refer to it.
+/// Pulls cotangents back. `sink` receives every node that a cotangent reaches, the cotangents of
+/// its slots, and whether a tensor outside the tape may refer to it.
 pub(in crate::eager) fn pull(
     rt: &Arc<EagerRuntime>,
     seeds: &[(Edge, Value)],
@@ -100,8 +100,7 @@ pub(in crate::eager) fn pull(
         else {
             continue;
         };
-        // Rules and kernels of others may run, and use this very tape: it is not locked while they
-        // do.
+        // User-defined rules and kernels may run and use the same tape, so it is not locked here.
         let tape = if slots.is_empty() && keep {
             None
         } else {
@@ -164,7 +163,7 @@ fn run_hooks(node: &Node, slots: &mut NodeCotangents) -> Result<()> {
     Ok(())
 }
 
-/// Pulls the cotangents of a node back; `give` gets those of its inputs.
+/// Pulls the cotangents of a node back. `give` receives the cotangents of its inputs.
 fn pull_node(
     rt: &Arc<EagerRuntime>,
     node: &Shared<Node>,

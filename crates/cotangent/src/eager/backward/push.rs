@@ -1,4 +1,4 @@
-//! Forward passes: tangents pushed forward by replaying the tape.
+//! Forward passes: tangents, pushed forward by replaying the tape.
 
 use super::emitter::{PassMode, add, emitter};
 use super::subgraph::{NodeCotangents, TapeSubgraph};
@@ -14,7 +14,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Pushes tangents forward through everything recorded between `seeds` and `outs`; `None`: zero.
+/// Pushes tangents forward through the operations between `seeds` and `outs`. `None`: the tangent
+/// is zero.
 pub(in crate::eager) fn push(
     rt: &Arc<EagerRuntime>,
     outs: &[Edge],

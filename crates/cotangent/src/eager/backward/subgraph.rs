@@ -7,39 +7,39 @@ use crate::eager::tape::{Edge, Node, Shared, Value};
 use cotangent_cpu::Tensor;
 use smallvec::SmallVec;
 
-/// Values by slot of one node.
+/// Values of one node, by slot.
 pub(in crate::eager) type NodeCotangents = SmallVec<[(u32, Value); 1]>;
 
-/// Where a reverse pass begins: a node's index, a slot, and the cotangent.
+/// A seed of a reverse pass: a node's index, a slot, and the cotangent.
 pub(in crate::eager) type CotangentSeed<'t> = (u32, u32, &'t Tensor);
 
-/// A node of the part of a tape that something depends on.
+/// A node of a [`TapeSubgraph`].
 pub(in crate::eager) struct TapeNode<'t> {
     pub node: &'t Shared<Node>,
-    /// How many seeds and nodes of that part refer to it.
+    /// Number of references from seeds and from nodes of the subgraph.
     pub references: usize,
-    /// Where the nodes of its inputs stand in [`TapeSubgraph::inputs`].
+    /// Start of its inputs in [`TapeSubgraph::inputs`].
     inputs: usize,
 }
 
-/// The part of a tape that something depends on.
+/// The part of a tape that some tangents depend on.
 pub(in crate::eager) struct TapeSubgraph<'t> {
-    /// Those that roots refer to come first.
+    /// Visited nodes, the roots first.
     pub nodes: Vec<TapeNode<'t>>,
     /// The nodes of all inputs, by index.
     pub inputs: Vec<u32>,
-    /// Nodes by index, the last recorded first.
+    /// Indices of nodes, the last recorded first.
     pub order: Vec<u32>,
 }
 
 impl<'t> TapeSubgraph<'t> {
-    /// What these tangents depend on, and where the nodes of the roots are in it; an error if a
-    /// node was released.
+    /// The subgraph of these tangents, and the indices of the roots' nodes. An error if a node was
+    /// released.
     pub fn of(
         rt: &EagerRuntime,
         roots: impl Iterator<Item = &'t Edge>,
     ) -> Result<(TapeSubgraph<'t>, SmallVec<[u32; 1]>)> {
-        // Nodes carry the mark of one walk at a time.
+        // A node stores the mark of one traversal at a time.
         let _walk = rt.walk();
         let pass = next_id();
         let mut part = TapeSubgraph {
@@ -63,8 +63,8 @@ impl<'t> TapeSubgraph<'t> {
             }
             next += 1;
         }
-        // Most tapes are met nearly in that order, but for variables, which come early and were
-        // there first.
+        // Nodes are usually visited in this order already, except leaves, which are visited early
+        // but have the smallest ids.
         let (nodes, count) = (&part.nodes, part.nodes.len() as u32);
         part.order.reserve(nodes.len());
         part.order
@@ -79,7 +79,7 @@ impl<'t> TapeSubgraph<'t> {
         Ok((part, at))
     }
 
-    /// The index of an edge's node.
+    /// Returns the index of an edge's node, and counts a reference.
     fn visit(&mut self, pass: u64, e: &'t Edge) -> u32 {
         let i = e.node.mark.find(pass).unwrap_or_else(|| {
             let i = self.nodes.len() as u32;
@@ -95,7 +95,7 @@ impl<'t> TapeSubgraph<'t> {
         i
     }
 
-    /// The nodes of the inputs of one of them.
+    /// Indices of the input nodes of a node.
     pub fn inputs_of(&self, visit: &TapeNode<'t>) -> &[u32] {
         &self.inputs[visit.inputs..visit.inputs + visit.node.inputs.len()]
     }

@@ -10,7 +10,7 @@ use cotangent_core::{Emit, Env, Loc, Op, Result, Val};
 use cotangent_cpu::Tensor;
 use smallvec::{SmallVec, smallvec};
 
-/// Whether an operation that is recorded has to do with derivatives at kinks.
+/// Whether an operation has kinks, or an operand depends on derivatives at kinks.
 pub(in crate::eager) fn is_at_kinks(op: &Op, x: &[&Value]) -> bool {
     x.iter().any(|v| v.sides.is_some()) || op.has_kinks()
 }
@@ -26,7 +26,7 @@ pub(in crate::eager) fn apply(
     let twins = op.has_means()
         || x.iter()
             .any(|v| v.sides.as_ref().is_some_and(|s| s.twin.is_some()));
-    // What decides an extent is not computed twice.
+    // An operation with data-dependent extents is not computed twice.
     let mut y = if twins && op.binds().is_empty() {
         on_both_sides(rt, op, x, loc, env)?
     } else {
@@ -58,7 +58,7 @@ pub(in crate::eager) fn apply(
     for v in y.iter_mut().filter(|v| v.tensor.dtype().has_tangent()) {
         match &v.edge {
             None => v.sides.get_or_insert_default().weights = Some(all.clone()),
-            // A tangent that is an operand's own has no node of its own.
+            // A result with the tangent of an operand has no node of its own.
             Some(e)
                 if held
                     && !x
@@ -82,7 +82,7 @@ fn same(a: &Tensor, b: &Tensor) -> Result<bool> {
     Ok(a.clone().into_array()?.same_bits(&b.clone().into_array()?))
 }
 
-/// The results by means, recorded on one side.
+/// Computes the results with means, and records the operation on one side.
 fn on_both_sides(
     rt: &EagerRuntime,
     op: &Op,
@@ -107,7 +107,7 @@ fn on_both_sides(
     }
     let mut edges: SmallVec<[Option<Edge>; 2]> = smallvec![None; twins.len()];
     if x.iter().any(|v| v.edge.is_some()) {
-        // As the operation itself is differentiated: its rule says what is constant on either side.
+        // Recorded with the operation's own rule, which decides what is constant on either side.
         let operands = x
             .iter()
             .map(|v| Value {

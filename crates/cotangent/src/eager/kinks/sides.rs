@@ -1,4 +1,4 @@
-//! Which nodes of a tape are differentiated on one side of their kinks, and on which.
+//! The nodes of a tape that are differentiated on one side of their kinks, and the side.
 
 use super::weights::WeightNodes;
 use crate::eager::backward::subgraph::TapeSubgraph;
@@ -10,16 +10,16 @@ use cotangent_core::transform::{Step, on_one_side};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-/// The steps of a tape, as [`on_one_side`] sees them.
+/// The nodes of a tape as steps, the input of [`on_one_side`].
 struct Steps {
     steps: Vec<Step>,
-    /// The node of each.
+    /// The node of each step.
     of: Vec<Option<usize>>,
     moves: Vec<bool>,
 }
 
 impl Steps {
-    /// Adds a step that is no node, and its result.
+    /// Adds a step without a node. Returns its result.
     fn value(&mut self, operands: SmallVec<[usize; 4]>, weight: Option<usize>) -> usize {
         let v = self.moves.len();
         self.moves.push(false);
@@ -35,7 +35,8 @@ impl Steps {
     }
 }
 
-/// Which nodes of a part are differentiated on one side; nothing where none is.
+/// Whether each node of a subgraph is differentiated on one side. Empty if the subgraph has no
+/// kinks.
 pub(in crate::eager) fn one_sided(part: &TapeSubgraph<'_>) -> Vec<bool> {
     let kinks = |node: &Node| match &node.kind {
         NodeKind::Op { derivative, .. } => derivative.kinks || node.kinks.get().is_some(),
@@ -66,8 +67,7 @@ pub(in crate::eager) fn one_sided(part: &TapeSubgraph<'_>) -> Vec<bool> {
         let mut weight = (d.op.kink().is_some() && d.tracked[0]).then(|| operands[0]);
         let mut mixes = d.op.mixes(&d.tracked);
         if let Some(at) = visit.node.kinks.get() {
-            // Values that do not move stand for weights, and for derivatives that are not in the
-            // tape.
+            // Constant values represent weights, and derivatives that are not in the tape.
             if let Some(by) = at.weights.get() {
                 weight = Some(all.value(nodes(by), None));
                 operands.extend(weight);
@@ -94,16 +94,16 @@ pub(in crate::eager) fn one_sided(part: &TapeSubgraph<'_>) -> Vec<bool> {
     sides
 }
 
-/// More values than this are not looked at.
+/// Maximum number of values that are followed to their operands.
 const MAX_FOLLOWED_NODES: usize = 64;
 
-/// A factor of each of some values.
+/// A linear combination: values and their factors.
 type Terms = SmallVec<[(Edge, f64); 4]>;
 
-/// Whether the kink of a node is taken on the other side than that of values that come from
-/// nowhere: where what it compares, its first operand without its second, falls with the first
-/// recorded of the values that it is a combination of. As in `ops/at_kink`, without regard to
-/// repetition or, where so nothing is left, with it.
+/// Whether the kink of a node is taken on the opposite side. The difference of its operands is a
+/// linear combination of recorded values. The side is opposite if the first recorded value has a
+/// negative factor. As in `ops/at_kink`, broadcasts are followed first. If all factors cancel, they
+/// are not followed.
 pub(in crate::eager) fn is_flipped(node: &Node) -> bool {
     let NodeKind::Op { derivative, .. } = &node.kind else {
         return false;
@@ -134,7 +134,7 @@ fn tracked<'n>(node: &'n Node, tracked: &'n [bool]) -> impl Iterator<Item = Opti
         .map(move |&t| if t { inputs.next().cloned() } else { None })
 }
 
-/// The factor of the first recorded value of a sum.
+/// The factor of the first recorded value of a linear combination.
 fn leading(mut next: Terms, through: bool) -> Option<f64> {
     let mut left = MAX_FOLLOWED_NODES;
     let mut terms: SmallVec<[((u64, u32), f64); 8]> = SmallVec::new();
@@ -156,8 +156,8 @@ fn leading(mut next: Terms, through: bool) -> Option<f64> {
         .map(|t| t.1)
 }
 
-/// The values that the value of an edge is a sum of, with their factors; `None` if it is not
-/// recorded as one.
+/// The linear combination that computes the value of an edge; `None` if it was computed in another
+/// way.
 fn parts(e: &Edge, through: bool) -> Option<Terms> {
     let NodeKind::Op { derivative: d, .. } = &e.node.kind else {
         return None;
@@ -192,7 +192,7 @@ fn parts(e: &Edge, through: bool) -> Option<Terms> {
     }
 }
 
-/// The number that an operand is everywhere, if a node has saved it as one.
+/// The constant value of an operand, if the node saved it as a broadcast scalar.
 fn number(node: &Node, operand: usize) -> Option<f64> {
     let NodeKind::Op {
         derivative, tape, ..

@@ -37,8 +37,8 @@ fn push_type_key(words: &mut TypeKey, x: &[&Value], tracked: bool) {
 }
 
 impl Rules {
-    /// Runs an operation, and records it if operands are tracked; `None` if it has to run step by
-    /// step.
+    /// Runs the compiled rule of an operation, and records the operation if operands are tracked.
+    /// `None` if there is no compiled rule.
     pub fn run(
         &self,
         (rt, op): (&EagerRuntime, &Op),
@@ -48,7 +48,7 @@ impl Rules {
         y: &mut Values,
     ) -> Option<Result<()>> {
         let plain = op.plain()?;
-        // Where it stays: what has just been written is slow to move.
+        // Built in its final place: moving data right after it is written stalls.
         let mut operands = TypeKey::new();
         push_type_key(&mut operands, x, tracked);
         let mut h = FxHasher::default();
@@ -68,12 +68,13 @@ impl Rules {
             .compiled
             .as_ref()
             .map(|compiled| compiled.run(x, loc, y));
-        // While a thread ends it has no rules at hand.
+        // The cache is not accessible while the thread ends.
         let _ = THREAD_RULES.try_with(|rules| rules[place].set(Some(rule)));
         done
     }
 
-    /// The rule of an operation, if it was seen before.
+    /// The rule of an operation, compiled if it occurs the second time; `None` on the first
+    /// occurrence.
     fn find(
         &self,
         rt: &EagerRuntime,
@@ -109,8 +110,8 @@ impl Rules {
     }
 }
 
-/// The program of a function, if everything in it can be made ready: nothing is decided while
-/// running, and nothing is told at once.
+/// Compiles a function without regions, guards, data-dependent extents and operations that need
+/// legalization. Returns `None` for other functions.
 pub(in crate::eager) fn compile_static(rt: &EagerRuntime, f: Function) -> Option<Program> {
     let ready = |op: &Op| op.regions().is_empty() && !matches!(op, Op::Guard(_));
     let all = !f.pending() && f.bound_syms().is_empty() && f.eqns().iter().all(|e| ready(&e.op));
@@ -118,8 +119,8 @@ pub(in crate::eager) fn compile_static(rt: &EagerRuntime, f: Function) -> Option
 }
 
 impl CompiledRule {
-    /// `None` if the operation has to run step by step; then that also finds the words for what is
-    /// wrong.
+    /// Compiles a rule. `None` if the operation must run by the emitter, which also reports errors
+    /// of operands.
     fn new(rt: &EagerRuntime, op: &Op, x: &[&Value], tracked: bool) -> Option<CompiledRule> {
         let operands: SmallVec<[Type; 4]> = x.iter().map(|v| v.ty().clone()).collect();
         op.infer(&operands).ok()?;
@@ -157,8 +158,8 @@ impl CompiledRule {
             .collect();
         let derived = tangents.iter().any(Option::is_some);
 
-        // What the equations refer to: operands, constants, results, and what was computed on the
-        // way.
+        // Values that the equations refer to: operands, constants, results, and intermediate
+        // values.
         let mut named: Vec<Val> = Vec::new();
         for o in program
             .eqns()
@@ -295,7 +296,7 @@ impl CompiledRule {
     }
 }
 
-/// Which values depend on tracked operands in a differentiable way.
+/// Whether each value depends on tracked operands in a differentiable way.
 fn active_values(f: &Function, t: &[Option<Lv>]) -> Vec<bool> {
     let mut depends = vec![false; f.len()];
     for (p, t) in f.params().iter().zip(t) {
@@ -312,7 +313,8 @@ fn active_values(f: &Function, t: &[Option<Lv>]) -> Vec<bool> {
 }
 
 impl NodeDerivative {
-    /// What pulls cotangents in these slots back; `None` if that has to be done step by step.
+    /// The pullback of cotangents in these slots. `None` if they must be pulled back by the
+    /// emitter.
     pub fn pullback(
         &self,
         rt: &EagerRuntime,
@@ -324,8 +326,8 @@ impl NodeDerivative {
         let mut list = &self.pullbacks;
         loop {
             let Some(known) = list.0.get() else {
-                // Rules of others write it, and may ask for it: it is not being made while they do.
-                // The first one stays.
+                // User-defined rules may run here and request the same pullback, so the entry is
+                // added after it is compiled. Of several, the first one is used.
                 let slots: SmallVec<[u32; 1]> = slots.clone().collect();
                 let pullback = self.emit_pullback(rt, &slots);
                 let _ = list.0.set(Box::new(PullbackEntry {
@@ -342,8 +344,8 @@ impl NodeDerivative {
         }
     }
 
-    /// What stands for the values that the equations refer to, by index: parameters in the order in
-    /// which a tape holds them, and what is fixed.
+    /// The builder's values of the residuals, by index: constants, and a parameter per saved
+    /// tensor, in order.
     pub fn values(&self, b: &Builder) -> Vec<Val> {
         let mut values =
             vec![Val::POISON; self.residuals.iter().map(|k| k.at + 1).max().unwrap_or(0)];
@@ -356,8 +358,8 @@ impl NodeDerivative {
         values
     }
 
-    /// Writes how the cotangents of these slots are pulled back; `give` gets those of the inputs,
-    /// in order.
+    /// Emits the pullback of cotangents in these slots. `give` receives the cotangents of the
+    /// inputs, in order.
     pub fn pull(
         &self,
         b: &Builder,
@@ -388,7 +390,7 @@ impl NodeDerivative {
     fn emit_pullback(&self, rt: &EagerRuntime, slots: &[u32]) -> Option<Pullback> {
         let b = Builder::new(self.op.name(), rt.session().clone());
         let values = self.values(&b);
-        // Operands that are kept for a derivative of the derivative come after, unused.
+        // Operands that are saved for linearizing again follow as unused parameters.
         for k in self.relinearize.iter().flatten() {
             b.param(k.ty.clone(), None);
         }

@@ -1,17 +1,17 @@
-//! [`Rule`]: an operation made ready for operands of given types: a program that computes it and what its derivative
-//! refers to, and programs that pull cotangents back.
+//! Compiled rules: for an operation on operands of given types, a program that computes its results
+//! and the residuals of its derivative, and programs that pull cotangents back.
 //!
 //! ```text
 //! forward : x -> y, residuals        pullback : residuals, ct -> ct_x
 //! ```
-//! Both are written by the core's rules, once for an operation and the types of its operands, and
-//! compiled. They are the operations that [`Exec`](super::exec::Exec) would run one by one, in the
-//! same order, so the bits are the same.
+//! Both are emitted by the core's rules and compiled, once for an operation and the types of its
+//! operands. They contain the operations that [`Exec`](super::exec::Exec) would run one by one, in
+//! the same order, so the bits are the same.
 //!
-//! An operation is made ready when it is seen the second time; only those that compare as they are
-//! ([`Plain`](cotangent_core::ops::Plain)), and whose rules write nothing that is decided while
-//! running. Every thread has the rules at hand that it used last, so it neither locks nor counts
-//! references to find one again.
+//! An operation is compiled when it occurs the second time. It must have a hashable key
+//! ([`Plain`](cotangent_core::ops::Plain)), and its rules must emit no data-dependent shapes. Every
+//! thread caches its most recently used rules, so a hit takes no lock and changes no reference
+//! count.
 
 mod compile;
 pub(super) mod pullback;

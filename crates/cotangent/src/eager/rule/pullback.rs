@@ -1,15 +1,16 @@
-//! Programs that pull cotangents of one node back, by the linear values that have cotangents.
+//! Programs that pull the cotangents of one node back, one per set of linear values with
+//! cotangents.
 
 use crate::eager::error;
 use cotangent_cpu::{Program, Tensor};
 use smallvec::SmallVec;
 use std::sync::OnceLock;
 
-/// Pulls cotangents of some linear values back to the inputs of a node.
+/// A program from the cotangents of some linear values of a node to those of its inputs.
 pub(in crate::eager) struct Pullback {
-    /// What is to be computed, if anything is.
+    /// `None`: no cotangent needs a computation.
     pub program: Option<Program>,
-    /// Inputs with the cotangents that belong to them, in the order in which they are to be added.
+    /// Inputs and their cotangents, in the order of accumulation.
     pub to: SmallVec<[(u32, InputCotangent); 2]>,
 }
 
@@ -17,23 +18,24 @@ pub(in crate::eager) struct Pullback {
 pub(in crate::eager) enum InputCotangent {
     /// The next result of the program.
     Computed,
-    /// One that was given, as it is.
+    /// One of the given cotangents, unchanged.
     Given(usize),
 }
 
-/// Pullbacks of a derivative by the linear values that have cotangents: a list that only grows.
+/// A linked list of the pullbacks of a derivative, by the linear values that have cotangents.
+/// Entries are never removed.
 #[derive(Default)]
 pub(in crate::eager) struct Pullbacks(pub OnceLock<Box<PullbackEntry>>);
 
 pub(in crate::eager) struct PullbackEntry {
     pub slots: SmallVec<[u32; 1]>,
-    /// `None`: step by step.
+    /// `None`: cotangents are pulled back by the emitter, operation by operation.
     pub pullback: Option<Pullback>,
     pub next: Pullbacks,
 }
 
 impl Pullback {
-    /// Gives cotangents with the inputs they belong to.
+    /// Passes the index and the cotangent of each input to `give`.
     pub fn run<'t>(
         &self,
         saved: &'t [Tensor],
@@ -44,7 +46,7 @@ impl Pullback {
         saved.iter().for_each(|t| x.push(t));
         cts.for_each(|t| x.push(t));
         let (mut to, mut done) = (self.to.as_slice(), Ok(()));
-        // Up to the next one that is computed.
+        // Passes cotangents up to the next one that is computed.
         let mut pass = |mut computed: Option<Tensor>| {
             while let ([(k, back), rest @ ..], Ok(())) = (to, &done) {
                 let ct = match back {

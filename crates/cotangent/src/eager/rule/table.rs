@@ -1,4 +1,4 @@
-//! [`Rules`]: the compiled operations and tapes of a runtime, by what identifies them.
+//! [`Rules`]: the tables of compiled operations and tapes of a runtime.
 
 use crate::eager::ids::next_id;
 use crate::eager::tape::NodeDerivative;
@@ -13,20 +13,20 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// More rules than this are forgotten together.
+/// Maximum number of hashes in the table. When it is reached, the whole table is cleared.
 const MAX_RULES: usize = 4096;
 
-/// How many rules a thread has at hand.
+/// Number of rules in the cache of a thread.
 pub(in crate::eager) const MAX_THREAD_RULES: usize = 64;
 
 thread_local! {
-    /// Rules by hash. One that runs is taken out, so none is borrowed.
+    /// Rules by hash. A running rule is taken out, so none is borrowed.
     pub(in crate::eager) static THREAD_RULES: [Cell<Option<Arc<RuleEntry>>>; MAX_THREAD_RULES] = const { [const { Cell::new(None) }; MAX_THREAD_RULES] };
 }
 
 /// The rules of a runtime.
 pub(in crate::eager) struct Rules {
-    /// Another one after all were forgotten; no other runtime has it.
+    /// Version of the table: changes when it is cleared, and is unique among runtimes.
     pub epoch: AtomicU64,
     pub table: Mutex<RuleTable>,
 }
@@ -36,13 +36,15 @@ pub(in crate::eager) struct RuleTable {
     pub rules: FxHashMap<u64, SmallVec<[Arc<RuleEntry>; 1]>>,
     pub tapes: FxHashMap<u64, SmallVec<[Arc<TapeProgram>; 1]>>,
     pub seen: FxHashSet<u64>,
-    /// What is being made ready. Rules of others run meanwhile, and nothing is locked.
+    /// Hashes of entries that are being compiled. The table is not locked during this, because
+    /// user-defined rules may run.
     pub claimed_hashes: FxHashSet<u64>,
 }
 
 impl RuleTable {
-    /// Whether something with this hash is to be made ready now: it was seen before, and nobody
-    /// else is at it. What was kept goes to the caller where it has become too much.
+    /// Whether the caller is to compile the entry of this hash: it was seen before, and no other
+    /// thread compiles it. Also returns the old table if the limit was reached, to be dropped
+    /// without the lock.
     fn claim(&mut self, hash: u64) -> (bool, Option<RuleTable>) {
         let claimed_hashes = std::mem::take(&mut self.claimed_hashes);
         let full = (self.seen.len() >= MAX_RULES).then(|| std::mem::take(self));
@@ -64,22 +66,22 @@ impl Drop for Claim<'_> {
     }
 }
 
-/// An operation for operands of some types and orders, of which some are tracked.
+/// The rule of an operation for operands of certain types, orders and tracking.
 pub(in crate::eager) struct RuleEntry {
     pub epoch: u64,
     pub op: Op,
     pub operands: TypeKey,
-    /// What runs, unless the operation has to run step by step.
+    /// `None`: the operation runs by the emitter, operation by operation.
     pub compiled: Option<CompiledRule>,
 }
 
-/// What a rule knows of its operands, one after another: element type, order, rank, whether it is
-/// tracked; then the extents.
+/// A key of operand types. Per operand: one word of element type, order, rank, and whether it is
+/// tracked, then the extents.
 pub(in crate::eager) type TypeKey = SmallVec<[u64; 8]>;
 
 pub(in crate::eager) struct CompiledRule {
     pub forward: Program,
-    /// The linear values that are the tangents of the results.
+    /// Indices of the linear values that are the tangents of the results.
     pub results: SmallVec<[Option<u32>; 1]>,
     pub given: Given,
     pub derivative: Option<Arc<NodeDerivative>>,
@@ -87,18 +89,18 @@ pub(in crate::eager) struct CompiledRule {
 
 pub(in crate::eager) type TapeKeyWords = SmallVec<[u64; 16]>;
 
-/// How a tape like this is pulled back.
+/// The program of the reverse pass of one tape structure.
 pub(in crate::eager) struct TapeProgram {
     pub words: TapeKeyWords,
-    /// While they are here no other derivative has their address.
+    /// References that keep the addresses in the key unique.
     pub _derivatives: Vec<Arc<NodeDerivative>>,
-    /// What runs, unless it has to be done node after node.
+    /// `None`: the tape is pulled back node by node.
     pub compiled: Option<CompiledTape>,
 }
 
 pub(in crate::eager) struct CompiledTape {
     pub program: Program,
-    /// The nodes, by index, and slots that the results belong to.
+    /// Node index and slot of each result.
     pub results: Vec<(u32, u32)>,
 }
 
@@ -112,7 +114,7 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// Forgets them.
+    /// Removes all rules.
     pub fn clear(&self) {
         self.epoch.store(next_id(), Ordering::Release);
         let old = {
@@ -129,7 +131,8 @@ impl Rules {
         drop(old);
     }
 
-    /// Whether the caller is to make ready what has this hash. It ends the claim when it is done.
+    /// Returns a claim if the caller is to compile the entry of this hash. The claim ends when it
+    /// is dropped.
     pub fn claim(&self, hash: u64) -> Option<Claim<'_>> {
         let (claimed, full) = lock(&self.table).claim(hash);
         drop(full);
@@ -139,7 +142,7 @@ impl Rules {
         })
     }
 
-    /// How many operations are ready to run, and how many tapes to be pulled back.
+    /// The numbers of compiled operations and of compiled tapes.
     pub fn count(&self) -> (usize, usize) {
         let table = lock(&self.table);
         let operations = table

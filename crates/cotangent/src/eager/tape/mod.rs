@@ -1,11 +1,12 @@
-//! The tape: a node per recorded operation, holding its derivative as a linear program and what
-//! that program refers to.
+//! The tape: a node per recorded operation, with its derivative as a linear program and the
+//! residuals of that program.
 //!
-//! Recording is `linearize`: the rule writes the operation and linear equations, and of all values
-//! it made, a node keeps those that the equations refer to. What was seen before is ready to run
-//! ([`Rule`](super::rule::Rule)); else the rule is applied with an emitter that computes at once
-//! ([`Exec`](super::exec::Exec)). Nodes refer to the nodes of their operands, so a tape lives as
-//! long as a tensor that was computed with it. Nothing recurses over it.
+//! Recording is `linearize`: the rule emits the operation and linear equations. Of the computed
+//! values a node saves those that the equations refer to. An operation that occurred before runs as
+//! a compiled rule ([`Rules`](super::rule::table::Rules)). Otherwise its rule is applied with an
+//! emitter that computes immediately ([`Exec`](super::exec::Exec)). Nodes refer to the nodes of
+//! their operands, so a tape lives as long as a tensor that was computed with it. No function
+//! recurses over it.
 
 mod node;
 mod saved;

@@ -13,29 +13,28 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use triomphe::UniqueArc;
 
-/// A count of references without a second one for weak ones: whether a node has another is a load.
+/// A reference count without weak references: a single load tells whether a node is shared.
 pub(in crate::eager) use triomphe::Arc as Shared;
 
-/// A tensor, the order that users gave what it was computed from, and its tangent in the tape if it
-/// is tracked.
+/// A tensor, its memory order, and its tangent in the tape if it is tracked.
 #[derive(Clone)]
 pub(in crate::eager) struct Value {
     pub tensor: cotangent_cpu::Tensor,
-    /// The tensor's, once a rule has asked: most are never asked.
+    /// The type of the tensor, computed on first use by a rule. Most values need none.
     pub ty: OnceLock<Box<Type>>,
     pub given: Given,
     pub edge: Option<Edge>,
-    /// The record of a derivative at kinks: most values are none.
+    /// Data of a derivative at kinks. Most values have none.
     pub sides: Option<Box<Sides>>,
 }
 
-/// A value that derivatives at kinks were computed in.
+/// Data of a value that depends on derivatives at kinks.
 #[derive(Clone, Default)]
 pub(in crate::eager) struct Sides {
-    /// Its value on one side of the kinks, where that is another one: operations on it are
-    /// differentiated there.
+    /// Its value on one side of the kinks, if it differs. Operations on it are differentiated at
+    /// this value.
     pub twin: Option<cotangent_cpu::Tensor>,
-    /// The nodes of the values that weights were found by, if it is no longer in the tape itself.
+    /// The nodes that its weights were computed from, if it is untracked.
     pub weights: Option<WeightNodes>,
 }
 
@@ -61,18 +60,18 @@ impl Value {
     }
 }
 
-/// What one operation takes, owned: what nobody else refers to may be written over.
+/// Operands of one operation, owned: a buffer without other references may be overwritten.
 pub(in crate::eager) type Inputs = SmallVec<[Value; 2]>;
 
-/// What one operation gives.
+/// Results of one operation.
 pub(in crate::eager) type Values = SmallVec<[Value; 1]>;
 
-/// What the results of an operation on these say of their order.
+/// The memory order of results of an operation on these values.
 pub(in crate::eager) fn given_by<'v>(x: impl Iterator<Item = &'v Value>) -> Given {
     Given::of_results(x.map(|v| v.given))
 }
 
-/// A number as a tensor of rank 0.
+/// A number as a scalar tensor.
 pub(in crate::eager) fn number(dtype: DType, c: f64) -> cotangent_cpu::Tensor {
     match dtype {
         DType::F64 => Array::scalar(c),
@@ -82,11 +81,11 @@ pub(in crate::eager) fn number(dtype: DType, c: f64) -> cotangent_cpu::Tensor {
     .into()
 }
 
-/// The gradient of a variable so far.
+/// The accumulated gradient of a variable.
 #[derive(Default)]
 pub(in crate::eager) struct Gradient {
     pub value: Option<Value>,
-    /// How often it changed.
+    /// Number of changes.
     pub version: u64,
 }
 
@@ -94,8 +93,8 @@ pub(in crate::eager) struct Gradient {
 pub(in crate::eager) type Grad = Arc<Mutex<Gradient>>;
 
 impl Gradient {
-    /// Takes it out; whoever asked lets go of it when the lock is free, as it may hold the last
-    /// reference to a tape.
+    /// Removes the gradient. The caller drops it after the lock is released, since it may hold the
+    /// last reference to a tape.
     #[must_use]
     pub fn take(&mut self) -> Option<Value> {
         self.version += 1;
@@ -103,10 +102,10 @@ impl Gradient {
     }
 }
 
-/// Looks at a cotangent, and may replace it.
+/// A hook function: receives a cotangent, and may return a replacement.
 pub(in crate::eager) type HookFn = Arc<dyn Fn(&Value) -> Result<Option<Value>> + Send + Sync>;
 
-/// A hook of a tensor: its slot, the order in which its elements are listed, and what is called.
+/// A hook of a tensor: its slot, the memory order of the tensor, and the function.
 #[derive(Clone)]
 pub(in crate::eager) struct Hook {
     pub id: u64,
@@ -118,15 +117,16 @@ pub(in crate::eager) struct Hook {
 /// The hooks of a node.
 pub(in crate::eager) type Hooks = Mutex<Vec<Hook>>;
 
+/// Number of node ids that a thread reserves at a time.
 const NODE_ID_BLOCK: u64 = 4096;
 
 thread_local! {
-    /// The numbers of the nodes that this thread records next.
+    /// The ids of the next nodes of this thread: the next id, and the end of the reserved block.
     static NODE_IDS: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
 }
 
-/// A number for a node with these inputs: greater than theirs, which other threads may have
-/// recorded.
+/// An id for a node with these inputs. It is greater than theirs, even if other threads recorded
+/// them.
 fn node_id(inputs: &[Edge]) -> u64 {
     let (mut next, mut end) = NODE_IDS.get();
     if next == end || inputs.iter().any(|e| e.node.id >= next) {
@@ -145,8 +145,8 @@ pub(in crate::eager) struct Edge {
 }
 
 impl Edge {
-    /// The tangent in a slot of a node. One that is an operand's own stays that: nothing is to be
-    /// done in between.
+    /// The tangent in a slot of a node. If it is the tangent of an operand, that operand's edge is
+    /// returned.
     pub fn of(node: Shared<Node>, slot: u32) -> Edge {
         match node.inputs.get(slot as usize) {
             Some(e) => e.clone(),
@@ -154,7 +154,7 @@ impl Edge {
         }
     }
 
-    /// Unique for as long as the process lives.
+    /// Node id and slot, unique in the process.
     pub fn key(&self) -> (u64, u32) {
         (self.node.id, self.slot)
     }
@@ -162,24 +162,24 @@ impl Edge {
 
 /// A recorded operation, or a leaf.
 pub(in crate::eager) struct Node {
-    /// Later nodes have greater ones.
+    /// Ascends in order of recording.
     pub id: u64,
-    /// Where the tangents of its operands come from: the inputs of its program, in order.
+    /// The tangents of its tracked operands: the inputs of its program, in order.
     pub inputs: SmallVec<[Edge; 2]>,
     pub kind: NodeKind,
     pub mark: Mark,
-    /// Made for the first one: few nodes have any.
+    /// Allocated with the first hook. Few nodes have any.
     pub hooks: OnceLock<Arc<Hooks>>,
-    /// Made for derivatives at kinks, and what they are operands of.
+    /// Allocated for derivatives at kinks, and for operations on them.
     pub kinks: OnceLock<Box<KinkWeights>>,
 }
 
-/// What a walk over the tape writes on a node: the number of the walk, and the node's index in it.
+/// The mark of a traversal on a node: the id of the traversal, and the node's index in it.
 #[derive(Default)]
 pub(in crate::eager) struct Mark(AtomicU64, AtomicU32);
 
 impl Mark {
-    /// The index in this walk, if it was here.
+    /// The node's index in this traversal, if it was visited.
     pub fn find(&self, walk: u64) -> Option<u32> {
         (self.0.load(Ordering::Relaxed) == walk).then(|| self.1.load(Ordering::Relaxed))
     }
@@ -191,10 +191,10 @@ impl Mark {
 }
 
 pub(in crate::eager) enum NodeKind {
-    /// A variable. Its gradient belongs to the tensors that are the variable: it may refer to this
-    /// node, as one that can be differentiated does, and would keep it for ever.
+    /// A variable. Its gradient is owned by the tensors of the variable. A differentiable gradient
+    /// refers to this node, so a strong reference would be a cycle.
     Leaf { grad: Weak<Mutex<Gradient>> },
-    /// An operation: what `backward` needs, until it is released.
+    /// An operation, with the data that `backward` needs until it is released.
     Op {
         derivative: Arc<NodeDerivative>,
         loc: Loc,
@@ -202,16 +202,16 @@ pub(in crate::eager) enum NodeKind {
     },
 }
 
-/// How many nodes a thread keeps for those that it records next.
+/// Maximum number of unused nodes that a thread caches for reuse.
 const MAX_SPARE_NODES: usize = 128;
 
 thread_local! {
-    /// Nodes that nothing refers to and that refer to no other.
+    /// Unused nodes without inputs.
     static SPARE_NODES: RefCell<Vec<UniqueArc<Node>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps the memory of a recorded operation that refers to no other node. A derivative that others
-/// use, too, stays: that of the next operation is most often the same.
+/// Caches the memory of a node without inputs for reuse. A shared derivative remains in it, because
+/// the next operation usually has the same one.
 fn keep_spare(node: UniqueArc<Node>) {
     if !matches!(&node.kind, NodeKind::Op { derivative, .. } if derivative.reusable) {
         return;
@@ -226,7 +226,7 @@ fn keep_spare(node: UniqueArc<Node>) {
 }
 
 impl Node {
-    /// Records an operation: `save` fills its tape.
+    /// Records an operation. `save` stores its tensors.
     pub fn operation(
         inputs: SmallVec<[Edge; 2]>,
         derivative: &Arc<NodeDerivative>,
@@ -297,7 +297,7 @@ impl Node {
         matches!(self.kind, NodeKind::Leaf { .. })
     }
 
-    /// The operation's name; for a leaf what it is.
+    /// The operation's name; `variable` for a leaf.
     pub fn name(&self) -> &str {
         match &self.kind {
             NodeKind::Leaf { .. } => "variable",
@@ -305,7 +305,7 @@ impl Node {
         }
     }
 
-    /// Whether `backward` can pass, without releasing anything.
+    /// Whether its saved tensors were released.
     pub fn released(&self) -> bool {
         matches!(&self.kind, NodeKind::Op { tape, .. } if tape.released())
     }
@@ -330,18 +330,18 @@ impl Node {
 }
 
 impl Drop for Node {
-    /// A loop, however long the chain of nodes.
+    /// Drops a chain of nodes in a loop, without recursion.
     fn drop(&mut self) {
         let mut stack = Vec::new();
         self.unlink(&mut stack);
         while let Some(node) = stack.pop() {
-            // A variable, most often, that others refer to: then this is one load. Or two threads
-            // let go at once, and one of them goes on.
+            // A node with other references, usually a variable, costs one load. If two threads drop
+            // the last two references concurrently, one of them gets the node.
             let last = Shared::try_unique(node).map_or_else(Shared::into_unique, Some);
             if let Some(mut node) = last {
                 node.unlink(&mut stack);
-                // What it held goes now: that may be the last reference to something that records,
-                // too.
+                // Its tensors are dropped before the node is cached, because their drop may record
+                // or drop other nodes.
                 if let NodeKind::Op { tape, .. } = &mut node.kind {
                     tape.renew();
                 }

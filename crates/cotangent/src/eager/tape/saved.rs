@@ -1,5 +1,5 @@
-//! What a node keeps for `backward`: the derivative of its operation, and the values that this
-//! refers to.
+//! Data of a node for `backward`: the derivative of its operation, and the residuals of the
+//! derivative.
 
 use crate::eager::rule::pullback::Pullbacks;
 use crate::eager::turns::lock;
@@ -11,22 +11,22 @@ use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-/// What a node keeps for `backward`, until it is released.
+/// Saved tensors of a node, until they are released.
 #[derive(Default)]
 pub(in crate::eager) struct SavedState {
     tape: Mutex<SavedTensors>,
-    /// Nodes are asked far more often than they are taken from.
+    /// A copy of the state that is readable without the lock.
     released: AtomicBool,
 }
 
 impl SavedState {
-    /// What is kept, unless it was released. No foreign code may run while it is borrowed.
+    /// The saved tensors, unless they were released. No user code may run while they are borrowed.
     pub fn get(&self) -> Option<MutexGuard<'_, SavedTensors>> {
         let tape = lock(&self.tape);
         (!self.released()).then_some(tape)
     }
 
-    /// What is kept, for a pass that leaves it (`keep`) or releases it.
+    /// The saved tensors for a pass that keeps (`keep`) or releases them.
     pub fn for_pass(&self, keep: bool) -> Option<SavedTensors> {
         let mut tape = self.get()?;
         if keep {
@@ -36,13 +36,13 @@ impl SavedState {
         Some(std::mem::take(&mut tape))
     }
 
-    /// Gives back what a pass took and failed with.
+    /// Restores the saved tensors after a failed pass.
     pub fn restore(&self, tape: SavedTensors) {
         *lock(&self.tape) = tape;
         self.released.store(false, Ordering::Release);
     }
 
-    /// Lets it go.
+    /// Releases the saved tensors.
     pub fn release(&self, tape: &mut SavedTensors) {
         self.released.store(true, Ordering::Release);
         tape.clear();
@@ -56,43 +56,44 @@ impl SavedState {
         self.tape.get_mut().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// An empty tape that is not released.
+    /// Resets to an empty state that is not released.
     pub(super) fn renew(&mut self) {
         self.get_mut().clear();
         *self.released.get_mut() = false;
     }
 }
 
-/// The derivative of an operation: at any point, for a rule that is used again.
+/// The derivative of an operation. That of a compiled rule is shared by all nodes of the rule.
 pub(in crate::eager) struct NodeDerivative {
     pub op: Op,
     pub program: LinearProgram,
-    /// Which operands are tracked.
+    /// Whether each operand is tracked.
     pub tracked: Tracked,
-    /// How many operands are tracked: the first linear values are their tangents.
+    /// Number of tracked operands. The first linear values are their tangents.
     pub inputs: usize,
-    /// Whether derivatives at kinks are in the operation.
+    /// Whether the operation contains derivatives at kinks.
     pub kinks: bool,
-    /// The values that the program's equations refer to.
+    /// The residuals: values that the program's equations refer to.
     pub residuals: Vec<Residual>,
-    /// The operands, if the program refers to values that were computed from them: a derivative of
-    /// the derivative linearizes again.
+    /// The operands, if the program refers to intermediate values. A derivative of the derivative
+    /// then linearizes the operation again.
     pub relinearize: Option<Vec<Residual>>,
-    /// Where what a tape holds comes from, in order.
+    /// The sources of the saved tensors, in order.
     pub saved: SmallVec<[SavedValue; 2]>,
-    /// Other points will follow.
+    /// Whether other nodes share it.
     pub reusable: bool,
-    /// Programs by the linear values that have cotangents.
+    /// Compiled pullbacks, by the linear values that have cotangents.
     pub pullbacks: Pullbacks,
 }
 
 /// A flag for each operand.
 pub(in crate::eager) type Tracked = SmallVec<[bool; 8]>;
 
-/// The derivative at one point.
+/// The tensors of a derivative at one point.
 #[derive(Clone, Default)]
 pub(in crate::eager) struct SavedTensors {
-    /// What is [kept](Derivative::kept), then the operands if they are; without what is fixed.
+    /// The [residuals](NodeDerivative::residuals) without constants, then the operands if they are
+    /// saved.
     pub saved: SmallVec<[Tensor; 2]>,
     pub env: Env,
 }
@@ -104,7 +105,7 @@ impl SavedTensors {
     }
 }
 
-/// A value that a derivative refers to.
+/// A value that the equations of a derivative refer to.
 pub(in crate::eager) struct Residual {
     /// The value's index in the equations.
     pub at: usize,
@@ -114,27 +115,26 @@ pub(in crate::eager) struct Residual {
     pub origin: ResidualOrigin,
 }
 
-/// Where a kept value comes from.
+/// The source of a residual.
 pub(in crate::eager) enum ResidualSource {
-    /// A tape holds it.
+    /// A saved tensor of the node.
     Saved(SavedValue),
-    /// An operation without operands: the same at every point.
+    /// An operation without operands, and its value: the same for all nodes.
     Constant(Box<(Op, Tensor)>),
 }
 
-/// Where what a tape holds comes from: an operand, or what running the operation gives at a
-/// position.
+/// The source of a saved tensor: an operand, or an output of the compiled program, by index.
 #[derive(Clone, Copy)]
 pub(in crate::eager) enum SavedValue {
     Operand(usize),
     Result(usize),
 }
 
-/// What a kept value's own tangent is.
+/// The tangent of a residual.
 #[derive(Clone, Copy)]
 pub(in crate::eager) enum ResidualOrigin {
     None,
-    /// That of an input of the node.
+    /// The tangent of an input of the node.
     Input(usize),
     /// A linear value of the node.
     Result(u32),
