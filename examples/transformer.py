@@ -50,7 +50,7 @@ def loss(*args):
 def main():
     rng = np.random.default_rng(0)
     params = start(rng)
-    # Each sequence counts up from a random start by a random step.
+    # Each sequence is an arithmetic progression with a random start and step.
     first, step = rng.integers(0, VOCAB, (BATCH, 1)), rng.integers(1, 4, (BATCH, 1))
     text = ((first + step * np.arange(LENGTH + 1)) % VOCAB).astype(np.int32)
     data = [text[:, :-1], text[:, 1:]]

@@ -1,8 +1,8 @@
-//! What does eager computing cost beside the arithmetic?
+//! How much time do eager tensors take in addition to the arithmetic?
 //!
-//! Forward and backward on so few elements that only the bookkeeping counts. The aims are 2
-//! microseconds for the sum of squares of three numbers and 40 for a chain of 100 operations on
-//! ten.
+//! Forward and backward passes on 3 to 10 elements, so that the overhead per operation dominates.
+//! The targets are 2 µs for the sum of squares of three numbers and 40 µs for a chain of 100
+//! operations on ten.
 
 use cotangent::{EagerRuntime, EagerTensor, Tensor};
 use divan::Bencher;
@@ -32,7 +32,7 @@ fn sum_of_squares_of_3_forward(b: Bencher) {
     b.bench_local(|| x.mul(&x).unwrap().sum().unwrap());
 }
 
-/// Sums, differences and products in turn.
+/// A chain of alternating sums, differences and products.
 fn chain(x: &EagerTensor, n: usize) -> EagerTensor {
     let mut y = x.clone();
     for i in 0..n - 1 {

@@ -1,4 +1,4 @@
-//! How long does the gradient of a function of a matrix take, beside the function?
+//! How long does the gradient of a function of a matrix take, compared with the function?
 //!
 //! `cargo bench --bench linalg -- cholesky`: compiled programs of traced tensors, one thread.
 
@@ -15,7 +15,7 @@ fn main() {
 /// One matrix of each extent, and a thousand small ones.
 const CASES: [(usize, usize); 4] = [(1, 32), (1, 128), (1, 512), (1000, 8)];
 
-/// Symmetric, positive definite, with a spectrum that is far apart.
+/// Symmetric positive definite matrices with well-separated eigenvalues.
 fn matrices((count, n): (usize, usize)) -> TracedTensor {
     let at = |b: usize, i: usize, j: usize| ((b * 31 + i * 37 + j * 17) % 97) as f64 / 97.0 - 0.5;
     let mut v = Vec::with_capacity(count * n * n);

@@ -1,8 +1,8 @@
-//! What does a step of a loop cost?
+//! How long does a step of a loop take?
 //!
 //! A recurrence of one number over 100,000 steps, forward and with its gradient: the time of a step
-//! is the time shown divided by 100,000. The aim is some tens of nanoseconds. Compiling is outside
-//! the timed part.
+//! is the time shown divided by 100,000. The target is 10 to 100 ns. Compilation is outside the
+//! timed part.
 
 use cotangent::ad::{AdContext, grad};
 use cotangent::rewrite::simplify;
@@ -17,7 +17,7 @@ fn main() {
 
 const STEPS: usize = 100_000;
 
-/// What derivatives save, as the text says it.
+/// Checkpoint policies of the derivatives, as attributes of the text.
 const POLICIES: [&str; 4] = [
     "",
     ", checkpoint = \"sqrt\"",

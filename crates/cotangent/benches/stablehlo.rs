@@ -1,7 +1,8 @@
-//! How fast is StableHLO text read, and how long is it from the text of a transformer's loss to its
-//! first gradient?
+//! How fast is StableHLO text read, and how long does the first gradient of a transformer's loss
+//! take from its text?
 //!
-//! Reading is lexing, parsing and lowering to a graph. Arrays are made outside the timed part.
+//! Reading is lexing, parsing and lowering to a graph. Input arrays are created outside the timed
+//! part.
 
 use cotangent::ad::{AdContext, grad};
 use cotangent::rewrite::simplify;
@@ -28,7 +29,7 @@ fn inputs() -> Vec<Array> {
         .collect()
 }
 
-/// Operations as JAX prints them, one after the other.
+/// A sequence of operations, as JAX prints them.
 fn chain(n: usize) -> String {
     let ty = "tensor<4x8xf32>";
     let mut text = format!(
@@ -74,7 +75,7 @@ fn read_hexadecimal(b: Bencher) {
     reading(b, text);
 }
 
-/// The same as decimal numbers.
+/// The weight of a megabyte as decimal numbers.
 #[divan::bench(sample_count = 10)]
 fn read_decimals(b: Bencher) {
     let (n, ty) = (1 << 16, "tensor<65536xf32>");

@@ -1,14 +1,15 @@
 //! How long do whole programs and their derivatives take?
 //!
-//! The programs are those that other libraries are measured with: `benches/workloads.mlir` is what
-//! JAX printed of them (`benches/peers/compare.py --write`), not derived; before each stands its
-//! name, what is derived, with respect to what, and the kind of each input.
+//! The same programs are measured in other libraries. `benches/workloads.mlir` holds their
+//! StableHLO text without derivatives, printed by JAX (`benches/peers/compare.py --write`). A
+//! header per program gives its name, the derivative, its variables, and the kind of each input.
 //! `cargo bench -p cotangent --bench workloads [part of a name]` prints medians. With `--serve` it
-//! answers lines of `name, inputs, results, budget`, which is how `benches/peers/compare.py` runs
-//! it beside the others. Inputs are made outside of the timed part, results are made inside and
-//! dropped. `--once NAME CALLS [INPUTS]` runs one program so often, for callgrind and perf;
-//! `WORKLOADS` names another file of programs. `--limits` prints, for the step of each program that
-//! takes the most time, its shares of the machine's arithmetic and bandwidth, measured first.
+//! answers lines of `name, inputs, results, budget`, which is how `benches/peers/compare.py`
+//! interleaves it with the others. Inputs are created outside the timed part; results are allocated
+//! and dropped inside. `--once NAME CALLS [INPUTS]` runs one program `CALLS` times, for callgrind
+//! and perf; `WORKLOADS` names another file of programs. `--limits` prints, for the step of each
+//! program that takes the most time, its shares of the machine's arithmetic and bandwidth, measured
+//! first.
 
 use cotangent::ad::{AdContext, grad, hessian, hvp};
 use cotangent::cpu::{Machine, View as Tensor};
@@ -19,7 +20,7 @@ use std::io::{BufRead, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A program, what is asked of it, and its inputs.
+/// A program, its derivative, and its inputs.
 struct Workload {
     name: String,
     derived: String,
@@ -78,7 +79,7 @@ impl Workload {
         Ok(simplify(&derived))
     }
 
-    /// What is timed.
+    /// The function that is timed.
     fn ready(&self, inputs: &[Array]) -> Result<Box<dyn Fn() -> Result<Vec<Tensor>> + '_>> {
         let inputs: Vec<Tensor> = inputs.iter().map(Tensor::from).collect();
         if self.derived == "first_gradient" {
@@ -93,7 +94,8 @@ impl Workload {
         }))
     }
 
-    /// The step that takes the most time: its operations, and what it uses of the machine.
+    /// The step with the longest run time: its operations, and its shares of peak arithmetic and
+    /// bandwidth.
     fn limits(&self, machine: &Machine) -> Result<String> {
         let f = Arc::new(self.derive(&self.primal()?)?);
         let inputs: Vec<Tensor> = self.inputs()?.iter().map(Tensor::from).collect();
@@ -136,7 +138,8 @@ impl Workload {
     }
 }
 
-/// A number of mean 0 and variance 1, near enough to normal: the sum of twelve uniform ones.
+/// An approximately normal number of mean 0 and variance 1: a shifted sum of twelve uniform
+/// numbers.
 fn normal(state: &mut u64) -> f64 {
     (0..12).map(|_| uniform(state)).sum::<f64>() - 6.0
 }
@@ -170,7 +173,7 @@ fn input(t: &Type, recipe: &str, state: &mut u64) -> Result<Array> {
         "bits" => (0..n)
             .map(|_| (uniform(state) * 4294967296.0).floor())
             .collect(),
-        // A step that has no factor in common with the count visits each number once.
+        // A step that is coprime to the count visits each number once.
         "permutation" => (0..n)
             .map(|i| ((i * 7919) % number as usize) as f64)
             .collect(),
@@ -229,7 +232,7 @@ fn cpu() -> f64 {
     t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
 }
 
-/// Wall and CPU times of one call, in seconds; as many calls to a sample as take two milliseconds.
+/// Wall and CPU times of one call, in seconds; a sample consists of calls that take 2 ms together.
 fn samples(run: &dyn Fn() -> Result<Vec<Tensor>>, budget: Duration) -> Result<Vec<[f64; 2]>> {
     let (mut times, mut calls, start) = (Vec::new(), 1usize, Instant::now());
     while start.elapsed() < budget || times.len() < 3 {
@@ -261,7 +264,7 @@ fn read(path: &str) -> Result<Vec<Array>> {
     Ok(arrays.into_iter().map(|(_, a)| a).collect())
 }
 
-/// Answers what `compare.py` asks, until its input ends.
+/// Answers the requests of `compare.py` until its input ends.
 fn serve(all: &[Workload]) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "cotangent {}", env!("CARGO_PKG_VERSION"))?;

@@ -24,7 +24,7 @@ fn loss((m, x, y): (Model, TracedTensor, TracedTensor)) -> Result<TracedTensor> 
 
 /// The whole example.
 pub fn main() -> Result<()> {
-    // Training: one traced and compiled step, called often.
+    // Training: a step that is traced and compiled once, and called repeatedly.
     let x =
         TracedTensor::from_vec_row_major(vec![4, 2], vec![0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0]);
     let y = TracedTensor::from_vec_row_major(vec![4], vec![-0.5, 0.0, 0.0, 0.5]);
@@ -52,7 +52,7 @@ pub fn main() -> Result<()> {
     );
     assert!(last < 1e-2);
 
-    // Any composition: a Hessian-vector product for many points at once, of a function with a loop
+    // Transforms compose: Hessian-vector products for a batch of points, of a function with a loop
     // and a branch.
     let f = |x: TracedTensor| {
         let power = fori_loop(
@@ -81,7 +81,7 @@ pub fn main() -> Result<()> {
         [12.0, 12.0]
     );
 
-    // A recurrence, and its derivative by what the body captured.
+    // A recurrence, and its derivative by the captures of the loop body.
     let total = |w: TracedTensor| {
         let xs = TracedTensor::from_vec_row_major(vec![3], vec![1.0, 2.0, 3.0]);
         let (c, _) = scan(

@@ -8,7 +8,7 @@ use cotangent::ad::{BackwardOptions, EagerRuntime, EagerTensor, Error, Tensor, n
 pub fn main() -> Result<(), Error> {
     let rt = EagerRuntime::new();
 
-    // Gradients add up on variables.
+    // Gradients accumulate on variables.
     let x = EagerTensor::requires_grad_in(Tensor::vector(vec![2.0, 4.0, 6.0]), &rt)?;
     let loss = (&x * &x).sum()?;
     loss.backward()?;
@@ -46,7 +46,7 @@ pub fn main() -> Result<(), Error> {
     let one = rt.constant_from(Tensor::scalar(1.0))?;
     assert!((dy.jvp(&x, &one)?.item::<f64>()? - ddy).abs() < 1e-14);
 
-    // Mistakes are errors that say what is wrong.
+    // Mistakes are errors with a message.
     let v = rt.variable_from(Tensor::vector(vec![1.0, 2.0]))?;
     let e = (&v * &v).backward().unwrap_err();
     println!("{e}");

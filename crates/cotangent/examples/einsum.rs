@@ -17,7 +17,7 @@ pub fn main() -> Result<(), Error> {
     println!("{path}");
     assert!(path.flops < path.naive_flops / 1000.0);
 
-    // Eagerly, recorded as any other operation.
+    // On eager tensors it is recorded like any other operation.
     let rt = EagerRuntime::new();
     let a = rt.variable_from(Tensor::from_vec_row_major(
         [2, 2],

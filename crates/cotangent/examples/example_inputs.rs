@@ -1,11 +1,11 @@
-//! Writes the inputs that the programs in `examples/` ship: `cargo run --example example_inputs`.
+//! Writes the input files of the programs in `examples/`: `cargo run --example example_inputs`.
 //!
 //! Numbers are sines of the index, so that every machine writes the same files.
 
 use cotangent::{Array, Result, npz};
 use std::path::Path;
 
-/// `n` numbers between -1 and 1 that look random.
+/// `n` deterministic numbers between -1 and 1 without a visible pattern.
 fn wave(n: usize, phase: f64) -> Vec<f32> {
     (0..n)
         .map(|i| ((i * i) as f64 * 0.7 + i as f64 * 1.3 + phase).sin() as f32)

@@ -85,7 +85,7 @@ fn loss(ad: &AdContext) -> Result<Function> {
     b.finish(&[mean])
 }
 
-/// Numbers in [0, 1) that are spread evenly.
+/// Evenly spread numbers in [0, 1).
 fn spread(n: usize, step: f64) -> Vec<f64> {
     (0..n).map(|i| (i as f64 * step).fract()).collect()
 }

@@ -1,4 +1,4 @@
-//! Values defined by equations: an equilibrium, a fitted model, a system known by its products.
+//! Values defined by equations: an equilibrium, a fitted model, a matrix-free linear system.
 //!
 //! `cargo run -p cotangent --example implicit`
 
@@ -11,7 +11,7 @@ fn number(t: TracedTensor) -> Result<f64> {
 
 /// The program.
 pub fn main() -> Result<()> {
-    // Kepler's equation: how the eccentric anomaly moves with the eccentricity.
+    // Kepler's equation: the derivative of the eccentric anomaly by the eccentricity.
     let anomaly = |e: TracedTensor| {
         root(
             |x: TracedTensor| &x - &e * x.sin() - 1.0,
@@ -23,7 +23,7 @@ pub fn main() -> Result<()> {
     println!("x - 0.3 sin x = 1 at x = {x}, dx/de = {d}");
     assert!((d - x.sin() / (1.0 - e * x.cos())).abs() < 1e-12);
 
-    // A layer that is its own input, differentiated without its iterations.
+    // A fixed-point layer, differentiated without its iterations.
     let w = TracedTensor::from_vec_row_major(vec![2, 2], vec![0.2, -0.1, 0.3, 0.1]);
     let b = TracedTensor::from_vec_row_major(vec![2], vec![1.0, -0.5]);
     let energy = |w: TracedTensor| {
@@ -36,7 +36,7 @@ pub fn main() -> Result<()> {
     };
     assert_eq!(grad(energy)(w)?.to_tensor()?.shape(), &[2, 2]);
 
-    // Ridge regression: how the fit depends on the penalty.
+    // Ridge regression: the derivative of the fit by the penalty.
     let x = TracedTensor::from_vec_row_major(vec![3], vec![1.0, 2.0, 3.0]);
     let y = TracedTensor::from_vec_row_major(vec![3], vec![2.0, 4.0, 6.0]);
     let slope = |penalty: TracedTensor| {
@@ -49,7 +49,7 @@ pub fn main() -> Result<()> {
     let d = number(grad(slope)(TracedTensor::scalar(2.0))?)?;
     assert!((d + 28.0 / 256.0).abs() < 1e-12);
 
-    // A system of which only products are known: (I + s sᵀ) x = s.
+    // A matrix-free system: (I + s sᵀ) x = s.
     let s = TracedTensor::from_vec_row_major(vec![3], vec![1.0, 2.0, 2.0]);
     let matvec = |v: TracedTensor| &v + &s * (&s * &v).sum();
     let v = linear_solve(matvec, s.clone(), Solver::Cg)?

@@ -23,8 +23,8 @@ pub fn main() -> Result<()> {
     assert_eq!(g.shape(), [2, 2]);
     close(&g, &[0.25, 0.25, 0.25, 1.0 / 6.0])?;
 
-    // A context and an executor that are told of linear algebra, as crates with operations of their
-    // own are.
+    // A context and an executor with explicitly registered linear algebra, in the way of crates
+    // with extension operations.
     let ad = AdContext::builder()
         .with_extension_rules(linalg::ad_rules()?)
         .build()?;
@@ -59,7 +59,8 @@ pub fn main() -> Result<()> {
     let size = m.matrix_norm(MatrixNorm::Frobenius)?;
     close(&(&size * &size).to_tensor()?, &[15.25])?;
 
-    // Where eigenvalues coincide: vectors have no derivative, functions of the spectrum do.
+    // Where eigenvalues coincide, eigenvectors have no derivative, but functions of the spectrum
+    // do.
     let eye = TracedTensor::from_vec_row_major(vec![2, 2], vec![1.0, 0.0, 0.0, 1.0]);
     let (_, vectors) = eye.eigh()?;
     assert!(
@@ -82,12 +83,12 @@ pub fn main() -> Result<()> {
         &[1.0; 4],
     )?;
 
-    // A rank that is decided when the program runs, and its gradient.
+    // A data-dependent rank, and its gradient.
     let (_, s, _) = m.svd_thresholded(0.9)?;
     assert_eq!(s.to_tensor()?.shape(), [1]);
     assert_eq!(s.sum().grad(&m)?.to_tensor()?.shape(), [3, 2]);
 
-    // Eager: the same numbers, and errors that say what was wrong.
+    // Eager tensors: the same numbers, and errors instead of NaN.
     let rt = EagerRuntime::new();
     let x = rt.variable_from(Tensor::from_vec_row_major(
         vec![2, 2],

@@ -15,7 +15,7 @@ pub fn main() -> Result<()> {
     };
     let z = random::normal(noise, &[1000], DType::F64)?;
 
-    // A pathwise derivative: d/ds of the mean of (m + s z)² is 2 s, about.
+    // A pathwise derivative: d/ds of the mean of (m + s z)² is approximately 2 s.
     let second_moment = |s: TracedTensor| (&s * &z + 1.0).square().mean(&[0]);
     let d = grad(second_moment)(TracedTensor::scalar(2.0))?
         .to_tensor()?
@@ -23,7 +23,7 @@ pub fn main() -> Result<()> {
     println!("d/ds E[(1 + s z)²] at s = 2: {d}");
     assert!((d - 4.0).abs() < 0.5);
 
-    // Classes with given odds, a permutation, a dropped half.
+    // Classes with given probabilities, a permutation, dropout of one half.
     let logits = TracedTensor::from_vec_row_major([1000, 2], [3f64.ln(), 0.0].repeat(1000));
     let classes = random::categorical(choice, &logits, 1)?.to_tensor()?;
     let ones = classes.to_f64()?.iter().sum::<f64>();

@@ -6,14 +6,14 @@ use cotangent::{C128, DType, Result, Tensor, TypedTensor};
 
 /// The program.
 pub fn main() -> Result<()> {
-    // Both orders come in without a copy, and the tensor says which it is.
+    // Both memory orders are accepted without a copy, and the tensor records its order.
     let a = Tensor::from_vec_col_major(vec![2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
     let b = Tensor::from_vec_row_major(vec![2, 3], vec![1.0, 3.0, 5.0, 2.0, 4.0, 6.0])?;
     assert_eq!(a, b);
     assert_eq!(a.as_slice::<f64>()?, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     println!("{a}");
 
-    // Views: slices, transposes, repetitions and most reshapes share the elements.
+    // Views: slices, transposes, broadcasts and most reshapes share the elements.
     let columns = a.slice(1, 1..3)?;
     assert_eq!(columns.to_vec_row_major::<f64>()?, [3.0, 5.0, 4.0, 6.0]);
     assert_eq!(a.t()?.index(0, 2)?.to_vec::<f64>()?, [5.0, 6.0]);

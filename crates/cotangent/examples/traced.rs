@@ -1,4 +1,4 @@
-//! Traced tensors: write a program, derive it, compile it once and run it for any size.
+//! Traced tensors: record a program, differentiate it, compile it once and run it for any size.
 
 use cotangent::ad::{AdContext, TracedTensorAdExt};
 use cotangent::cpu::CpuBackend;
@@ -45,7 +45,7 @@ pub fn main() -> Result<()> {
         assert_eq!(r[2].to_vec::<f64>()?, [2.0, 2.0]);
     }
 
-    // An error waits for the compiler, and names the line.
+    // An error is returned by the compiler, and names the line.
     let e = compiler
         .compile(&(&a + &b).sum())
         .err()

@@ -1,4 +1,4 @@
-//! A small transformer that JAX wrote, trained here: its loss is StableHLO text, its gradients are
+//! Training of a small transformer from JAX: its loss is StableHLO text, its gradients are
 //! Cotangent's.
 //!
 //! `examples/transformer.py` prints the loss of a two-layer transformer (`transformer.mlir`) and

@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_files_are_errors_that_say_what_is_wrong() {
+    fn malformed_files_are_errors_that_name_the_defect() {
         let ok = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}";
         for (bytes, what) in [
             (b"hello".to_vec(), "magic"),

@@ -214,7 +214,7 @@ mod tests {
     /// With one character deleted, doubled or replaced, a header is either an error or well formed,
     /// possibly with another shape or type.
     #[test]
-    fn a_slip_anywhere_is_seen() {
+    fn every_change_of_one_character_is_an_error_or_well_formed() {
         let mut refused = 0;
         for at in 0..GOOD.len() {
             for with in ["", &GOOD[at..=at].repeat(2), "#", "'", "(", "x"] {
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_dictionary_of_three_is_refused() {
+    fn other_texts_are_errors() {
         for text in [
             "'descr': '<f8', 'fortran_order': False, 'shape': (2,)",
             "junk {'descr': '<f8', 'fortran_order': False, 'shape': (2,)}",

@@ -1,5 +1,5 @@
-//! Bad input through every door: an error with the right code that names what was wrong, never a
-//! panic; and what was handed it still works afterwards.
+//! Bad input through every interface: an error with the right code that names the mistake, never a
+//! panic. The arguments still work afterwards.
 
 use cotangent::ad::{AdContext, EagerRuntime, EagerTensor, TracedTensorAdExt};
 use cotangent::closures::{self, Solver};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 type Outcome = std::result::Result<(), Error>;
 
-/// A name, what is done, the code and a part of the text that must come of it.
+/// A name, the call, and the expected code and part of the error text.
 struct Case<'a> {
     name: &'a str,
     run: &'a dyn Fn() -> Outcome,
@@ -110,8 +110,8 @@ fn files() {
     }
 }
 
-/// One name twice, one array where there are several, and the other way round; columns come back as
-/// columns.
+/// Duplicate names, one array instead of several, and several instead of one. Column-major arrays
+/// are read back as column-major.
 #[test]
 fn named_files() {
     let at =
@@ -147,9 +147,9 @@ fn named_files() {
     );
 }
 
-/// What has no elements prints, and shortly.
+/// A tensor without elements prints as a short text.
 #[test]
-fn nothing_prints() {
+fn empty_tensors_print_briefly() {
     for shape in [
         &[usize::MAX, usize::MAX, 0][..],
         &[300_000, 0],
@@ -165,7 +165,7 @@ fn nothing_prints() {
     assert_eq!(zeros(&[2, 0]).to_string(), "[[],\n []] f64[2, 0]");
 }
 
-/// An operation whose evaluation gives what its type rule does not promise.
+/// An operation whose evaluation contradicts its type rule.
 #[derive(Debug)]
 struct Liar(Vec<Array>);
 
@@ -242,11 +242,11 @@ fn traced() {
             ran(GraphExecutor::default().run_with_inputs(&p, &[(&w, &zeros(&[3]))]))
         } => ShapeMismatch, "";
     }
-    // What was handed it still works.
+    // The arguments still work.
     assert_eq!((&x + &x).to_tensor().unwrap().shape(), [2, 3]);
 }
 
-/// Numbers that the element type of a tensor does not have.
+/// Numbers that an element type cannot represent.
 #[test]
 fn numbers() {
     let x = &TracedTensor::from_vec_row_major([3], vec![1i64, 2, 4]);
@@ -273,7 +273,7 @@ fn numbers() {
         "eagerly scaled": ran(e.scale(0.5)) => DTypeMismatch, "`mul` of i64[3]";
         "eagerly the mean": ran(e.mean(&[0])) => DTypeMismatch, "`mean` of i64[3]";
     }
-    // Numbers that it has are welcome.
+    // Representable numbers are accepted.
     let whole = |t: &Tensor| t.to_vec::<i64>().unwrap();
     assert_eq!(whole(&(x * 2.0 - 1.0).to_tensor().unwrap()), [1, 3, 7]);
     assert_eq!(
@@ -301,9 +301,9 @@ fn numbers() {
     );
 }
 
-/// What would change nothing is checked as what changes something.
+/// Calls without an effect check their arguments like others.
 #[test]
-fn nothing_to_do() {
+fn calls_without_effect_check_their_arguments() {
     let (x, truth) = (&input(&[2, 2]), &TracedTensor::scalar(true));
     let number = TracedTensor::scalar(1.0);
     cases! {
@@ -361,8 +361,8 @@ fn eager() {
     );
 }
 
-/// What is wrong is told, whether derivatives are asked for or not: a rule never sees operands that
-/// its operation refuses.
+/// The same error is returned with and without derivatives: a rule never receives operands that its
+/// operation rejects.
 #[test]
 fn operands_of_wrong_types() {
     let rt = EagerRuntime::new();
@@ -380,7 +380,7 @@ fn operands_of_wrong_types() {
     let shapes: [&[usize]; 6] = [&[], &[0], &[3], &[2, 3], &[2, 1, 3], &[1, 1, 1, 1]];
     let mut wrong = Vec::new();
     for e in cotangent::ops::entries() {
-        // A loop of other numbers may have no end.
+        // Such a loop may not terminate with other numbers.
         for s in (e.samples)(e.name)
             .iter()
             .filter(|s| !s.operands.is_empty() && s.op.regions().is_empty())
@@ -494,7 +494,7 @@ fn linear_algebra() {
     // `core/tests/extents.rs`).
     assert!(open("m", 2).pinv().is_ok() && open("m", 2).lstsq(&open("m", 1)).is_ok());
     assert!(open("m", 2).svd().is_ok() && open("m", 2).low_rank_approximation(1).is_ok());
-    // No numbers, no answer, and no error: NaN stays NaN where it is an answer.
+    // A NaN input is not an error: results are NaN.
     assert!(
         backend()
             .svdvals(&nan)
@@ -530,7 +530,7 @@ fn linear_algebra() {
         );
         assert_eq!(b.lstsq(&empty, &empty).unwrap().shape(), empty.shape());
     }
-    // One runtime through failures and back.
+    // One runtime, used after each failure.
     let rt = EagerRuntime::new();
     let x = rt.variable_from(indefinite).unwrap();
     assert!(x.cholesky().is_err() && x.solve(&x.slice(0, 0..1).unwrap()).is_err());
@@ -627,7 +627,7 @@ fn runtimes_survive_failed_calls() -> Result<()> {
             None => assert_eq!(got.unwrap_err().code(), Code::NotConverged),
         }
     }
-    // A panic of the caller while a runtime is lent out does not poison it.
+    // A panic in a closure with access to the runtime does not poison it.
     let rt: Arc<EagerRuntime> = EagerRuntime::new();
     let lent = catch_unwind(AssertUnwindSafe(|| {
         rt.with_backend_mut(|_| panic!("the caller's"))

@@ -1,5 +1,5 @@
-//! What closures capture: every higher-order function with a captured value that is active, its
-//! gradient against finite differences, or an error that says so; never a silent constant.
+//! Captures of closures: every higher-order function with an active captured value. Its gradient
+//! agrees with finite differences or is an error, and never treats the capture as a constant.
 
 use cotangent::closures::{
     Checkpoint, Solver, argmin, checkpoint, checkpointing, cond, custom_jvp, custom_vjp,
@@ -27,7 +27,7 @@ fn number(t: Result<T>) -> f64 {
 
 type Case = (&'static str, fn(T) -> Result<T>);
 
-/// Functions of a number that is captured where the name says.
+/// Functions of a number that is captured by the closure in the name.
 const CASES: &[Case] = &[
     ("grad", |a| grad(|x: T| x.sin() * &a)(at(0.5))),
     ("value_and_grad", |a| {
@@ -229,7 +229,7 @@ const CASES: &[Case] = &[
     }),
 ];
 
-/// A derivative by what is captured, to second order, against differences.
+/// Compares derivatives by a capture, to second order, with finite differences.
 fn check((name, f): Case) {
     let value = |a: f64| number(f(at(a)));
     let h = 1e-4;
@@ -275,9 +275,9 @@ fn captured_values_are_differentiated() {
     CASES.iter().for_each(|&case| check(case));
 }
 
-/// Planted faults: what is captured is a constant, or one in the rule alone.
+/// Injected faults: a capture is a constant, or is a constant in the rule only.
 #[test]
-fn planted_faults_are_found() {
+fn injected_faults_are_found() {
     let planted: [Case; 3] = [
         ("a constant", |a| Ok(a.sin() * a.stop_gradient())),
         ("a constant in the rule", |a| {
@@ -297,7 +297,7 @@ fn planted_faults_are_found() {
     }
 }
 
-/// Of a captured value and an argument.
+/// Functions of a captured value and an argument.
 type Inner = fn(T, T) -> Result<T>;
 const INNER: &[(&str, Inner)] = &[
     ("plain", |a, x| Ok(x.sin() * &a)),
@@ -524,7 +524,7 @@ const OUTER: &[(&str, Outer)] = &[
 ];
 
 /// Each higher-order function inside each other one: first and second derivatives in every mode by
-/// what both capture.
+/// the value that both capture.
 #[test]
 fn nested_captures_are_differentiated() {
     let mut compared = 0;
@@ -608,8 +608,8 @@ fn opaque(x: &T) -> Result<T> {
     Ok(T::apply(Op::extension(Opaque), &[x])?[0].clone())
 }
 
-/// Where the closure has no derivative by what it captures, that is an error of who asks for it,
-/// and of nobody else.
+/// A closure without derivative by its captures is an error of a derivative by them, and of no
+/// other call.
 #[test]
 fn captures_without_derivative_are_errors_when_they_are_active() {
     let forward = |a: T, x: T| {
@@ -657,12 +657,12 @@ fn results_of_integers_have_no_derivative() {
         Code::IntegerOutput
     );
     assert_eq!(code(vjp(whole, at(2.7)).map(|y| y.0)), Code::IntegerOutput);
-    // Beside a float they are what they are.
+    // Integer results next to a float are unchanged.
     let (y, t) = jvp(|x: T| (x.convert(DType::I32), &x * &x), at(2.7), at(1.0)).unwrap();
     assert_eq!((number(Ok(y.1)), number(Ok(t.1))), (2.7 * 2.7, 5.4));
 }
 
-/// The scope ends where it ends, also by a panic.
+/// The scope ends with its closure, also by a panic.
 #[test]
 fn contexts_are_scoped() {
     let f = |x: T| x.gt(&at(0.0)).select(&x.sqrt(), &(&x * 0.0));

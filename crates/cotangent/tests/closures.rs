@@ -1,4 +1,4 @@
-//! Closures: the promised names, nesting, control flow and custom rules through this door.
+//! Closures: the promised names, nesting, control flow and custom rules.
 
 use cotangent::ad::TracedTensorAdExt;
 use cotangent::closures::*;
@@ -79,7 +79,7 @@ fn unused_integer_and_non_scalar() {
         code(grad(|x: T| x.convert(DType::I64))(at(1.0))),
         Code::IntegerOutput
     );
-    // An error of a tensor made inside is the transform's, with its line.
+    // An error of a tensor computed inside is the transform's error, with its line.
     let line = line!() + 1;
     let e = grad(|x: T| (x + vec(&[1.0, 2.0, 3.0])).sum())(vec(&[1.0, 2.0]))
         .err()
@@ -248,7 +248,7 @@ fn loops() {
     close(grad(cube)(at(2.0)), &[12.0]);
     close(grad(grad(cube))(at(2.0)), &[12.0]);
     close(jvp(cube, at(2.0), at(1.0)).map(|r| r.1), &[12.0]);
-    // The same through the trace, where the derivative meets the loop that is there already.
+    // The same by a derivative of the trace, which already contains the loop.
     let x = at(2.0);
     let y = cube(x.clone()).unwrap();
     let g = y.grad(&x).unwrap();
@@ -259,7 +259,7 @@ fn loops() {
     // 82: no trips.
     let none = |x: T| while_loop(|c: T| c.gt(&at(100.0)), |c: T| &c * &c, x);
     close(grad(none)(at(2.0)), &[1.0]);
-    // 84, 97: bounds that are known only when it runs; batches with different trips.
+    // 84, 97: data-dependent bounds; batches with different trip counts.
     let times = |n: T| fori_loop(0, &n, |_, c: T| c * 2.0, at(1.0));
     close(
         vmap(times)(T::from_vec_row_major(vec![3], vec![0i64, 3, 1])),
@@ -363,7 +363,7 @@ fn checkpoints_change_nothing() {
 }
 
 #[test]
-fn loops_save_what_they_are_told() {
+fn loops_save_by_their_policy() {
     let rows = T::from_vec_row_major(
         vec![37, 2],
         (0..74).map(|k| f64::from(k % 9) * 0.2 - 0.8).collect(),
@@ -449,7 +449,7 @@ struct Power<W> {
     times: usize,
 }
 
-/// What is not a tensor is kept, and is part of the structure: `jit` traces another one anew.
+/// A field that is not a tensor is a part of the structure: `jit` traces again for another value.
 #[test]
 fn fixed_fields_of_trees() {
     let f = |p: Power<T>| (1..p.times).fold((*p.base).clone(), |y, _| y * &*p.base);

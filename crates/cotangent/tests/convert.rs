@@ -1,5 +1,5 @@
-//! Texts from one form to the other and back: every program of the corpus means the same, by the
-//! bit, and where no module is named the main one runs.
+//! Conversion of texts from one form to the other and back. Every program of the corpus keeps its
+//! bits, and the main module runs by default.
 
 use cotangent::ad::{self, AdContext};
 use cotangent::{Array, DType, Function, Program, npz};
@@ -29,7 +29,7 @@ fn corpus() -> Vec<(String, String, Vec<Array>)> {
     out
 }
 
-/// Value and, where there are any, derivatives: of all results by all arguments that have one.
+/// The value and, if they exist, derivatives of all results by all differentiable arguments.
 fn answers(p: &Program, args: &[Array]) -> Result<Vec<Array>, String> {
     let words = |e: cotangent::Error| e.to_string();
     let f: &Arc<Function> = p.main();
@@ -52,7 +52,7 @@ fn answers(p: &Program, args: &[Array]) -> Result<Vec<Array>, String> {
     }
     let cx: AdContext = p.context().map_err(words)?;
     let g = ad::vjp(&cx, f, &wrt).map_err(words)?;
-    // The values are told apart from an error of the derivative, which the first text has as well.
+    // An error of the derivative is not an error of the value: the first text has it, too.
     match cotangent::run(&Arc::new(g), &[args, &cotangents].concat()) {
         Ok(g) => out.extend(g),
         Err(e) => return Err(e.message().to_owned()),
@@ -79,7 +79,7 @@ fn near(a: &[Array], b: &[Array]) -> bool {
 }
 
 #[test]
-fn converted_programs_mean_the_same_and_run_their_main_module() {
+fn converted_programs_are_equivalent_and_run_their_main_module() {
     let (mut wrong, mut rounded, mut tried) = (Vec::new(), 0, 0);
     for (name, text, args) in corpus() {
         let program = Program::from_stablehlo(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -125,9 +125,9 @@ fn converted_programs_mean_the_same_and_run_their_main_module() {
     assert!(tried > 150, "{tried}");
 }
 
-/// A helper that is long and called twice stays a module, and stands before the main one.
+/// A long helper that is called twice remains a module, and is printed before the main one.
 #[test]
-fn the_main_module_is_found_whatever_it_is_called() {
+fn the_main_module_is_found_under_any_name() {
     let steps: String = (0..40)
         .map(|k| {
             format!(
@@ -158,7 +158,7 @@ fn the_main_module_is_found_whatever_it_is_called() {
             assert!(same(&answers(&again, &args).unwrap(), &want));
             let back = Program::from_stablehlo(&again.to_stablehlo().unwrap()).unwrap();
             assert!(near(&answers(&back, &args).unwrap(), &want));
-            // Without the word, the helper is what comes first.
+            // Without `private`, the first public module is the helper, so it is the main one.
             let bare = Program::from_tgraph(&tgraph.replace(" private", ""));
             assert!(main == "main" || *bare.unwrap().main().name != *main);
         }

@@ -1,4 +1,5 @@
-//! Einstein's summation against loops, against itself in other orders, and through every transform.
+//! Einstein summation, compared with loops and with other contraction orders, and through every
+//! transform.
 
 use cotangent::ad::{EagerRuntime, TracedTensorAdExt};
 use cotangent::closures::{grad, hessian, vmap};
@@ -26,7 +27,7 @@ fn close(got: &[f64], want: &[f64]) {
     assert!(near, "{got:?} is not {want:?}");
 }
 
-/// The sum by its meaning: a loop over all indices. Letters only.
+/// The reference evaluation: a loop over all indices. Letters only.
 fn naive(spec: &str, x: &[(Vec<usize>, Vec<f64>)]) -> Vec<f64> {
     let (inputs, output) = spec.split_once("->").unwrap();
     let inputs: Vec<Vec<char>> = inputs.split(',').map(|t| t.chars().collect()).collect();
@@ -123,7 +124,7 @@ fn ellipses_and_extents_of_one() {
         &vals(&einsum("i...->...i", &[&a]).unwrap()),
         &vals(&a.transpose(&[1, 2, 3, 0])),
     );
-    // An extent of 1 is repeated under a letter too.
+    // An extent of 1 is broadcast under a letter, too.
     let (c, d) = (tensor(&[1, 3], 3), tensor(&[4, 3], 4));
     close(
         &vals(&einsum("ij,ij->i", &[&c, &d]).unwrap()),
@@ -223,7 +224,7 @@ fn complex_numbers_pull_back_conjugated() {
 }
 
 #[test]
-fn extents_that_are_known_later() {
+fn unknown_extents_contract() {
     let n = Dim::sym("n");
     let x = TracedTensor::input(DType::F64, vec![n.clone(), Dim::from(2)]);
     let y = TracedTensor::input(DType::F64, vec![Dim::from(2), n]);
@@ -271,7 +272,7 @@ fn fifty_tensors_contract() {
         let z = eager.einsum(&spec).unwrap();
         close(&[z.item::<f64>().unwrap()], &vals(&y));
     }
-    // The order was looked for once.
+    // The search for an order ran once.
     let stats = rt.cache_stats().unwrap().extensions;
     assert_eq!((stats.entries, stats.hits), (1, 1));
 }

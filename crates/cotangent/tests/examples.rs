@@ -1,4 +1,4 @@
-//! Every program in `examples/` runs: they end in asserts.
+//! Runs every program in `examples/`. Each ends in assertions.
 
 #[path = "../examples/complex.rs"]
 mod complex;

@@ -1,9 +1,9 @@
-//! Loops that users write have flat memory: with equal and with changing shapes, eager, traced and
-//! in closures.
+//! The memory of loops in user programs does not grow: with equal and with changing shapes, with
+//! eager tensors, traced tensors and closures.
 //!
 //! Resident memory is read before and after the second half of each loop: it may grow by 64 bytes a
-//! step, and by what pages of the allocator come and go. One test, as every loop of this process
-//! would count.
+//! step, and by a fixed amount for pages of the allocator. There is only one test, because
+//! concurrent tests of this process would be counted.
 
 #![cfg(target_os = "linux")]
 
@@ -24,12 +24,12 @@ fn resident() -> u64 {
         * 4096
 }
 
-/// Growth that says nothing.
+/// Growth that is ignored, in bytes.
 const PAGES: u64 = 512 << 10;
 
 type Loop = (&'static str, usize, Box<dyn FnMut(usize)>);
 
-/// A loop that takes so many steps.
+/// A loop of `n` steps.
 fn steps(name: &'static str, n: usize, step: impl FnMut(usize) + 'static) -> Loop {
     (name, n, Box::new(step))
 }
@@ -250,7 +250,7 @@ fn traced(changing: bool) -> Vec<Loop> {
     ]
 }
 
-/// Every function of closures, called again and again on new tensors.
+/// All functions of closures, called repeatedly on new tensors.
 fn of_closures(changing: bool) -> Vec<Loop> {
     type T = TracedTensor;
     let of = |f: fn(T) -> Result<T>| {

@@ -1,5 +1,5 @@
-//! Roots, fixed points, minima and linear systems: values, derivatives of every order, batches, and
-//! what fails.
+//! Roots, fixed points, minima and linear systems: values, derivatives of every order, batches and
+//! failures.
 
 use cotangent::closures::{
     Solver, Stopping, argmin, argmin_with, fixed_point, fixed_point_with, grad, hessian, hvp,
@@ -71,7 +71,7 @@ fn fixed_points() {
     let d = |a: f64| vals(grad(dottie)(at(a)))[0];
     let second = (d(1.0 + 1e-5) - d(1.0 - 1e-5)) / 2e-5;
     assert!((vals(grad(grad(dottie))(at(1.0)))[0] - second).abs() < 1e-8);
-    // Where dF/dx = 1/2 the rule that solves with dF/dx instead of I - dF/dx is off by a factor.
+    // With dF/dx = 1/2, a rule that solves with dF/dx instead of I - dF/dx is wrong by a factor.
     let half = |a: T| fixed_point(|x: T| &x * 0.5 + &a, at(0.0));
     close(grad(half)(at(3.0)), &[2.0]);
 }
@@ -108,10 +108,10 @@ fn systems_of_equations_over_trees() {
 }
 
 #[test]
-fn newton_takes_smaller_steps_where_it_must() {
+fn newton_damps_its_steps() {
     // From 3 the full step of atan diverges.
     close(root(|x: T| x.atan(), at(3.0)), &[0.0]);
-    // Already there.
+    // The start is a root.
     close(root(|x: T| &x - 2.0, at(2.0)), &[2.0]);
 }
 
@@ -169,7 +169,7 @@ fn linear_systems() {
     .unwrap();
     close(Ok(p), &[-1.0]);
     close(Ok(q), &[1.0]);
-    // Nothing to solve.
+    // A system without unknowns.
     close(
         linear_solve(|x: T| &x * 2.0, vec(&[0.0, 0.0]), Solver::Gmres),
         &[0.0, 0.0],
@@ -236,9 +236,9 @@ fn minima() {
     let d = |a: f64| vals(grad(least)(at(a)))[0];
     let second = (d(0.2 + 1e-5) - d(0.2 - 1e-5)) / 2e-5;
     assert!((vals(grad(grad(least))(at(0.2)))[0] - second).abs() < 1e-6);
-    // From a place where the curvature is negative.
+    // From a start with negative curvature.
     close(argmin(|x: T| x.cos(), at(0.3)), &[std::f64::consts::PI]);
-    // The weights of a regression, as they move with the data.
+    // The derivative of the weights of a regression by the data.
     let x = matrix(2, &[1.0, 2.0, 0.0, 1.0]);
     let fit = |y: T| {
         argmin(
@@ -254,7 +254,7 @@ fn minima() {
 }
 
 #[test]
-fn what_does_not_converge_is_said() {
+fn failed_iterations_are_reported() {
     let error = |t: Result<T>| t.unwrap().to_tensor().unwrap_err();
     let none = |x: T| &x * &x + 1.0;
     let e = error(root(none, at(1.0)));
@@ -318,7 +318,7 @@ fn what_does_not_converge_is_said() {
 }
 
 #[test]
-fn mistakes_are_errors_at_once() {
+fn mistakes_are_immediate_errors() {
     let code = |r: Result<T>| r.expect_err("an error").code();
     assert_eq!(
         code(root(|x: T| x.reshape(&[1, 2]), vec(&[1.0, 2.0]))),

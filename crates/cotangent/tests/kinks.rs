@@ -1,13 +1,13 @@
-//! Second derivatives at kinks: of smooth functions that are written with `abs`, `max` and `min`,
-//! at every tie, with either order of operands, forward over reverse and every other way, eagerly
-//! as traced. And what is no second derivative stays the mean of both sides.
+//! Second derivatives at kinks of smooth functions that are composed of `abs`, `max` and `min`: at
+//! every tie, with either order of operands, in every composition of modes, eager and traced. First
+//! derivatives remain the mean of both sides.
 
 use cotangent::ad::{AdContext, BackwardOptions, EagerRuntime, EagerTensor};
 use cotangent::{Dim, Emit, Tensor, TracedTensor, Val, Write};
 
 type Formula = fn(&dyn Emit, &[Val], Ties) -> Val;
 
-/// Maxima and minima with operands as they are written, or exchanged.
+/// Maxima and minima with operands in the given or exchanged order.
 #[derive(Clone, Copy, Debug)]
 struct Ties {
     max: bool,
@@ -245,7 +245,8 @@ const CASES: &[Case] = &[
         Some([0.25, 0.0, 0.0]),
         |cx, x, t| cx.checkpoint(&x[..1], |cx, x| vec![t.softplus(cx, x[0])])[0],
     ),
-    // No second derivative at the kink: one side of it, the same for all.
+    // The second derivative does not exist at the kink: it is that of one side, the same in all
+    // modes.
     case("relu(a)²", [0.0, 1.0], None, |cx, x, t| {
         cx.square(t.relu(cx, x[0]))
     }),
@@ -336,8 +337,8 @@ fn second_derivatives_at_ties() {
     assert!(compared > 600, "{compared}");
 }
 
-/// A kink that meets no mean keeps the mean of first derivatives, also beside a penalty on a
-/// gradient; and such a penalty is differentiated on one side.
+/// A kink that is independent of means keeps the mean of first derivatives, even in a sum with a
+/// penalty on a gradient. Such a penalty is differentiated on one side.
 #[test]
 fn kinks_beside_a_penalty_on_a_gradient() {
     let at = [0.0, 0.0];

@@ -1,4 +1,5 @@
-//! Linear algebra through the doors of the facade: eager errors, eager against traced, the example.
+//! Linear algebra through the public interfaces: eager errors, eager against traced gradients, the
+//! example.
 
 use cotangent::ad::{BackwardOptions, EagerRuntime, EagerTensor, TracedTensorAdExt};
 use cotangent::linalg::{LinalgBackend, TracedTensorLinalgExt, TriangularSolve};
@@ -8,7 +9,7 @@ fn tensor(shape: &[usize], v: &[f64]) -> Tensor {
     Tensor::from_vec_row_major(shape.to_vec(), v.to_vec()).unwrap()
 }
 
-/// What eager computing says of the gradient of a sum.
+/// The error code of the eager gradient of a sum.
 fn code(x: &Tensor, f: impl Fn(&EagerTensor) -> cotangent::ad::Result<EagerTensor>) -> Code {
     let x = EagerRuntime::new().variable_from(x.clone()).unwrap();
     match f(&x).and_then(|y| y.sum()?.backward()) {
@@ -46,7 +47,7 @@ fn conventions_122_to_131_eagerly() {
         Code::Singular
     );
     assert_eq!(code(&poor, |x| x.inv()), Code::ShapeMismatch);
-    // What does not depend on the choice of vectors is right there.
+    // Functions that do not depend on the choice of vectors are correct there.
     for f in [
         |x: &EagerTensor| x.svdvals(),
         |x: &EagerTensor| x.eigvalsh(),
@@ -141,8 +142,7 @@ fn closures_differentiate_linear_algebra_in_batches() {
     );
 }
 
-/// Least squares: by QR where the rank is full, by the Moore-Penrose inverse where it is not; both
-/// in one batch.
+/// Least squares: by QR for full rank, otherwise by the Moore-Penrose inverse; both in one batch.
 #[test]
 fn least_squares() {
     let full = [1.0, 0.0, 1.0, 1.0, 1.0, 3.0];
@@ -177,7 +177,7 @@ fn least_squares() {
         &g,
         &flat(closures::vmap(closures::grad(by_pinv))(both).unwrap()),
     );
-    // The least of many solutions.
+    // The solution of least norm.
     let w = TracedTensor::from_vec_row_major([2, 3], wide.to_vec());
     let x = flat(
         w.lstsq(&TracedTensor::from_vec_row_major([2], vec![1.0, 2.0]))
@@ -187,7 +187,7 @@ fn least_squares() {
         &flat(w.matmul(&TracedTensor::from_vec_row_major([3], x)).unwrap()),
         &[1.0, 2.0],
     );
-    // Several right sides, complex.
+    // Several complex right-hand sides.
     let z = |re: f64, im: f64| cotangent::C128::new(re, im);
     let a = TracedTensor::from_vec_row_major([2, 1], vec![z(1.0, 1.0), z(0.0, 2.0)]);
     let x = a
@@ -201,10 +201,10 @@ fn least_squares() {
     assert!((x[0] - z(3.0, 0.0)).norm() < 1e-12, "{x:?}");
 }
 
-/// Convention 126: a program is told which matrices have no factor, and an eager runtime may ask
-/// for that, too.
+/// Convention 126: `cholesky_ex` returns which matrices have no factor, in programs and in an eager
+/// runtime.
 #[test]
-fn cholesky_says_where_there_is_no_factor() {
+fn cholesky_reports_matrices_without_factor() {
     let two = tensor(&[2, 2, 2], &[4.0, 0.0, 0.0, 9.0, 1.0, 2.0, 2.0, 1.0]);
     let (l, ok) = TracedTensor::from_tensor(two.clone())
         .cholesky_ex()
@@ -249,7 +249,7 @@ fn second_derivatives_of_spectral_functions_at_the_identity() {
     }
 }
 
-/// Leading axes of triangular systems repeat as those of `solve`.
+/// Leading axes of triangular systems are broadcast as in `solve`.
 #[test]
 fn triangular_systems_in_batches() {
     let l = TracedTensor::from_vec_row_major([2, 2], vec![2.0, 0.0, 1.0, 4.0]);
@@ -277,7 +277,7 @@ fn triangular_systems_in_batches() {
     assert_eq!(flat(solved(&many, &one)), [1.0, 1.0, 2.0, 3.0]);
 }
 
-/// An error in the middle of a derivative is that error.
+/// An error inside a derivative is returned unchanged.
 #[test]
 fn degenerate_rectangles_eagerly() {
     for shape in [[3, 2], [2, 3]] {

@@ -1,12 +1,12 @@
 //! Derivatives at exactly low rank: matrices of integers of every rank, tall, square and wide, real
-//! and complex. Where the derivative exists it is that of differences, to second order, and of
-//! closed forms; where it does not it is NaN.
+//! and complex. Existing derivatives agree with finite differences, to second order, and with
+//! closed forms. Derivatives that do not exist are NaN.
 
 use cotangent::closures::{grad, hvp, jvp};
 use cotangent::linalg::TracedTensorLinalgExt;
 use cotangent::{C128, DType, Error, Result, TracedTensor as T};
 
-/// Small numbers without pattern.
+/// Small pseudorandom numbers.
 struct Rng(u64);
 
 impl Rng {
@@ -89,7 +89,7 @@ fn inner(a: &[C128], b: &[C128]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a.conj() * b).re).sum()
 }
 
-/// Weights of no pattern, of the shape of a tensor.
+/// The sum of a tensor with pseudorandom weights.
 fn weighted(t: &T, start: f64) -> Result<T> {
     let shape: Vec<usize> = t
         .ty()?
@@ -116,7 +116,7 @@ fn weighted(t: &T, start: f64) -> Result<T> {
     Ok(if complex { y.real().sum() } else { y.sum() })
 }
 
-/// What is made of a matrix of rank `r`: smooth near it.
+/// Functions of a matrix of rank `r` that are smooth near it.
 type Loss = fn(T, usize) -> Result<T>;
 
 const LOSSES: &[(&str, Loss)] = &[
@@ -144,8 +144,8 @@ const LOSSES: &[(&str, Loss)] = &[
     }),
 ];
 
-/// The value, the gradient in a direction and the product of the Hessian with it against
-/// differences; whether that product may be NaN instead.
+/// Compares the gradient in a direction, and the product of the Hessian with it, with finite
+/// differences. The product may be NaN if `may_be_refused` is set.
 fn check(
     name: &str,
     a: &Matrix,
@@ -202,7 +202,7 @@ fn derivatives_at_exactly_low_rank() {
                 let a = loop {
                     let of = |m, n, rng: &mut Rng| Matrix::of(m, n, || rng.integer(), complex);
                     let a = of(m, r, &mut rng).times(&of(r, n, &mut rng));
-                    // Of that rank, with singular values well apart.
+                    // A matrix of this rank with well-separated singular values.
                     let s = values(&a.tensor(complex).svdvals().unwrap());
                     let apart = (0..r).all(|k| {
                         s[k].re > 1.5 * s.get(k + 1).filter(|_| k + 1 < r).map_or(0.3, |s| s.re)
@@ -213,20 +213,19 @@ fn derivatives_at_exactly_low_rank() {
                 };
                 let e = Matrix::of(m, n, || rng.real(), complex);
                 for (name, f) in LOSSES {
-                    // Of full rank a square matrix is not wide enough for a discarded value to be
-                    // told from none.
+                    // Compared at full rank only; `closed_form` covers lower ranks.
                     if *name == "thresholded" && r < m.min(n) {
                         continue;
                     }
                     cases += 1;
-                    // The known limit of all values: their second derivatives are those of all
-                    // vectors, and those of zero are refused for the whole matrix if they are
-                    // divided by it. `svd_truncated` has them.
+                    // A known limitation of `svdvals` for low rank: the second derivatives
+                    // use all singular vectors, and are NaN for the whole matrix if a value is
+                    // zero. Those of `svd_truncated` exist.
                     let refused = *name == "svdvals" && r < m.min(n);
                     check(name, &a, &e, complex, refused, &|x: T| f(x, r));
                 }
-                // At exactly this rank the closed form, also where the number of values is decided
-                // when it runs.
+                // At exactly this rank the closed form holds, even with a data-dependent number of
+                // values.
                 closed_form(&a, r, complex, &mut rng);
             }
         }
@@ -268,9 +267,10 @@ fn closed_form(a: &Matrix, r: usize, complex: bool, rng: &mut Rng) {
     }
 }
 
-/// A planted fault: vectors out of all of them, where two or more singular values are zero.
+/// An injected fault: vectors from the full decomposition, with at least two singular values of
+/// zero.
 #[test]
-fn planted_faults_are_found() {
+fn injected_faults_are_found() {
     let a = Matrix {
         m: 3,
         n: 2,
@@ -360,8 +360,8 @@ fn inverses_and_determinants_at_low_rank() {
     }
 }
 
-/// Where singular values that are kept coincide, or the last one that is kept and the first that is
-/// not, there is none.
+/// There is no derivative if retained singular values coincide, or the last retained and the first
+/// discarded one.
 #[test]
 fn derivatives_that_do_not_exist_are_nan() {
     let eye = T::from_vec_row_major(vec![2, 2], vec![1.0, 0.0, 0.0, 1.0]);
@@ -384,15 +384,15 @@ fn derivatives_that_do_not_exist_are_nan() {
     nan(grad(|a: T| weighted(&a.svd_truncated(1)?.0, 0.3))(
         zero.clone(),
     ));
-    // Of no value nothing moves.
+    // Without retained values the derivative is zero.
     let none = grad(|a: T| Ok::<_, Error>(a.svd_truncated(0)?.0.sum() + a.sum()))(zero).unwrap();
     assert_eq!(none.to_tensor().unwrap().to_vec::<f64>().unwrap(), [1.0; 6]);
 }
 
-/// Twice the same singular value among those that are discarded, or none at all there, is no
-/// matter.
+/// Repeated singular values among the discarded ones, or no discarded ones, do not affect
+/// derivatives.
 #[test]
-fn what_is_discarded_may_coincide() {
+fn discarded_singular_values_may_coincide() {
     let a = Matrix {
         m: 4,
         n: 3,

@@ -1,4 +1,4 @@
-//! The promised surface: programs written against its names and figures, as users would write them.
+//! The promised public names: programs of users that are written against them.
 
 use cotangent::cpu::CpuBackend;
 use cotangent::runtime::{ExtensionCacheKey, GraphCompiler, GraphExecutor, TracedTensor};

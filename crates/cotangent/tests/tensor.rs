@@ -25,8 +25,7 @@ fn both_orders_come_in_without_a_copy() {
         Array::from_vec([2, 3], vec![1.0, 3.0, 5.0, 2.0, 4.0, 6.0]).unwrap()
     );
     assert_eq!(c.to_order(Order::RowMajor).unwrap(), c);
-    // Reshapes read row by row, whatever the order; they keep the order in which elements are
-    // listed.
+    // Reshapes read elements in row-major order for every memory order, and keep the memory order.
     let tall = c.reshape(&[3, 2]).unwrap();
     assert_eq!(
         tall.to_vec_row_major::<f64>().unwrap(),
@@ -36,7 +35,7 @@ fn both_orders_come_in_without_a_copy() {
         (tall.order(), tall.as_slice::<f64>().unwrap()),
         (Order::ColumnMajor, &[1.0, 5.0, 4.0, 3.0, 2.0, 6.0][..])
     );
-    // A view where strides allow it.
+    // A view if the strides allow it.
     assert_eq!(
         c.reshape(&[2, 1, 3])
             .unwrap()
@@ -228,7 +227,7 @@ fn npy_files() {
     assert_eq!(Tensor::read_npy(&path).unwrap_err().code(), Code::Io);
 }
 
-/// Files keep the order of tensors, as NumPy's `fortran_order` says it.
+/// Files keep the memory order of tensors, as NumPy's `fortran_order`.
 #[test]
 fn files_keep_orders() {
     let rows = Tensor::from_vec_row_major([2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
@@ -256,7 +255,7 @@ fn files_keep_orders() {
             "{got:?} is not {want:?}"
         );
     }
-    // Arrays have rows.
+    // Arrays are row-major.
     assert_eq!(
         cotangent::npz::read(&all).unwrap()[1].1,
         rows.to_array().unwrap()

@@ -1,4 +1,5 @@
-//! Traced tensors: the promised surface, and the corner cases of CONVENTIONS through this door.
+//! Traced tensors: the promised public names, and the corner cases of CONVENTIONS through this
+//! interface.
 
 use cotangent::ad::{AdContext, RuleSet, TracedTensorAdExt};
 use cotangent::closures::{grad, vmap};
@@ -41,7 +42,7 @@ fn matrices() -> (TracedTensor, TracedTensor) {
     )
 }
 
-/// Those of JAX, in every width: its numbers for the key 5.
+/// Random integers of every width equal JAX's for the key 5.
 #[test]
 fn random_integers() {
     let key = TracedTensor::from_tensor(cotangent::random::key(5));
@@ -151,7 +152,7 @@ fn errors_wait_for_compile_and_name_the_line() {
     let line = line!() + 1;
     let e = x.reshape(&[7]).to_tensor().err().unwrap();
     assert!(e.to_string().contains(&format!("traced.rs:{line}")), "{e}");
-    // Nothing is spoilt for the tensors that are right.
+    // Tensors without errors still compile.
     close(&(&x * &x), &[1.0, 4.0]);
 }
 
@@ -185,7 +186,7 @@ fn symbolic_and_unknown_extents() {
     let e = executor.run_many(&program).err().unwrap();
     assert_eq!(e.code(), Code::Unbound);
     assert!(e.to_string().contains("x: f64[n,2]"), "{e}");
-    // Unknown extents meet at run time.
+    // Unknown extents are compared at run time.
     let (a, b) = (
         TracedTensor::input(DType::F64, vec![TracedTensor::unknown()]),
         TracedTensor::input(DType::F64, vec![TracedTensor::unknown()]),
@@ -211,10 +212,9 @@ fn symbolic_and_unknown_extents() {
     );
 }
 
-/// A gradient that is the same everywhere reads no element, but has the extents of what it belongs
-/// to.
+/// A constant gradient reads no element, but has the extents of its variable.
 #[test]
-fn extents_of_what_is_not_read() {
+fn extents_of_unread_placeholders() {
     let n = Dim::sym("n");
     let (x, b) = (
         TracedTensor::input(DType::F64, vec![n.clone()]),
@@ -246,7 +246,7 @@ fn extents_of_what_is_not_read() {
             .run_with_inputs(&program, &given)
             .unwrap();
         assert_eq!(y.to_vec::<f64>().unwrap(), want);
-        // One placeholder says how many there are, and it is asked for.
+        // The extent is defined by one placeholder, which is required.
         assert_eq!(code(GraphExecutor::default().run(&program)), Code::Unbound);
     }
     let (a, b) = (
@@ -262,7 +262,7 @@ fn extents_of_what_is_not_read() {
     assert_eq!(y.to_vec::<f64>().unwrap(), [1.0; 3]);
 }
 
-/// Functions over traced and eager tensors say where they were called.
+/// Errors of functions over traced and eager tensors name the line of the call.
 #[test]
 fn errors_name_the_caller() {
     let x = at(1.0);
@@ -377,7 +377,7 @@ fn derivatives_by_intermediate_tensors_stay_connected() {
     let (s, c) = (0.7f64.sin(), 0.7f64.cos());
     close(&g[1], &[3.0 * s * s]);
     close(&g[0], &[3.0 * s * s * c]);
-    // The second derivative by h goes through what the first one used of it.
+    // The second derivative by h depends on the values of h that the first one used.
     close(&g[1].grad(&h).unwrap(), &[6.0 * s]);
     close(&g[0].grad(&h).unwrap(), &[6.0 * s * c]);
     close(

@@ -41,14 +41,14 @@ fn operations_and_operators() {
         wide.as_slice::<f64>().unwrap(),
         &[11.0, 12.0, 13.0, 21.0, 22.0, 23.0]
     );
-    // A mistake is carried to where a result is asked for.
+    // An error is returned when a result is requested.
     let bad = &x + &rt.constant_from(Tensor::vector(vec![1.0, 2.0])).unwrap();
     assert_eq!((bad * 2.0).sum().unwrap_err().code(), Code::ShapeMismatch);
     assert_eq!(x.reduce_sum(&[1]).unwrap_err().code(), Code::Attribute);
 }
 
-/// A tape that is recorded again is pulled back by one program: the same gradients, of what is
-/// still held too, and the same errors.
+/// A tape that is recorded again is pulled back by one program, with the same gradients (also of
+/// live intermediate tensors) and the same errors.
 #[test]
 fn a_tape_that_is_recorded_again() {
     let rt = EagerRuntime::new();
@@ -58,7 +58,7 @@ fn a_tape_that_is_recorded_again() {
         rt.clear_grads().unwrap();
         let y = x.exp().unwrap().mul(&x).unwrap();
         let z = y.sin().unwrap().mul(&y).unwrap().sum().unwrap();
-        // A pass that keeps the tape, and one that does not, add up.
+        // Gradients of a pass that keeps the tape and of one that does not are added.
         let kept = z.backward_with(BackwardOptions::keep_graph()).unwrap();
         let all = z.backward().unwrap();
         let of = |t: &Tensor| {
@@ -81,7 +81,7 @@ fn a_tape_that_is_recorded_again() {
         assert!(matches!(e, Error::GraphFreed { .. }), "{e}");
     }
     assert_eq!(rt.cache_stats().unwrap().tapes, 1);
-    // A hook sees its cotangent: that tape goes node after node.
+    // A hook receives its cotangent: a tape with hooks is pulled back node by node.
     let (y, calls) = (x.exp().unwrap(), Arc::new(Mutex::new(0)));
     let count = calls.clone();
     y.register_hook(move |_| {
@@ -119,7 +119,7 @@ fn backward_a_second_time() {
     }
 }
 
-/// Convention 18, and what is not reached.
+/// Convention 18, and variables that are not reached.
 #[test]
 fn gradients_accumulate() {
     let rt = EagerRuntime::new();
@@ -137,7 +137,7 @@ fn gradients_accumulate() {
 }
 
 #[test]
-fn errors_say_what_was_wrong() {
+fn errors_name_the_mistake() {
     let (rt, other) = (EagerRuntime::new(), EagerRuntime::new());
     assert!(Arc::strong_count(&rt) == 1 && rt.id() != other.id());
     let x = var(&rt, vec![1.0, 2.0]);
@@ -191,7 +191,7 @@ fn in_place_edits() {
         no_grad(|| h.update::<f64>(edit)),
         Err(Error::ModifiedInPlace { .. })
     ));
-    // The step of an optimiser: the tape keeps the old elements.
+    // The step of an optimizer: the tape keeps the old elements.
     no_grad(|| x.update::<f64>(edit)).unwrap();
     assert_eq!(x.item::<f64>().unwrap(), 100.0);
     y.backward().unwrap();
@@ -241,8 +241,7 @@ fn column_major_in_column_major_out() {
 fn higher_order() {
     let rt = EagerRuntime::new();
     let x = scalar(&rt, 0.7);
-    // Four derivatives of sin, one after the other; the rule of each uses values that were computed
-    // from x.
+    // Four successive derivatives of sin. The rule of each uses values that were computed from x.
     let mut y = x.sin().unwrap();
     let (s, c) = 0.7f64.sin_cos();
     for want in [c, -s, -c, s] {
@@ -300,7 +299,7 @@ fn hooks_see_and_replace_gradients() {
         g.scale(10.0).ok()
     })
     .unwrap();
-    // Two paths into h: the hook sees their sum, once.
+    // With two paths into h, the hook is called once with their sum.
     let cts = (&(&h * 3.0) + &h).backward().unwrap();
     assert_eq!(*seen.lock().unwrap(), [4.0]);
     assert_eq!(grad(&x), [160.0]);
@@ -355,7 +354,7 @@ fn a_million_operations_deep() {
         .unwrap();
 }
 
-/// Convention 2: what does not depend on a variable has the derivative zero.
+/// Convention 2: the derivative by an independent variable is zero.
 #[test]
 fn constants_have_zero_derivatives() {
     let rt = EagerRuntime::new();
@@ -387,7 +386,7 @@ fn constants_have_zero_derivatives() {
         [0.0, 0.0]
     );
     assert_eq!(s.jvp(&x, &x.detach()).unwrap().item::<f64>().unwrap(), 0.0);
-    // Nothing to add to is more likely a mistake.
+    // A loss that does not depend on a variable in a differentiable way is an error.
     let e = x.sign().unwrap().sum().unwrap().backward().unwrap_err();
     assert!(e.to_string().contains("in a differentiable way"), "{e}");
 }
@@ -404,7 +403,7 @@ fn hooks_stay_in_their_runtime() {
     ));
 }
 
-/// No thread's gradient is lost where several add to one variable.
+/// No gradient is lost if several threads add to one variable.
 #[test]
 fn gradients_of_several_threads_add_up() {
     let rt = EagerRuntime::new();
@@ -420,7 +419,7 @@ fn gradients_of_several_threads_add_up() {
     );
 }
 
-/// Nodes are visited in the order of recording, whichever thread recorded them.
+/// Nodes are visited in the reverse order of recording, for any recording thread.
 #[test]
 fn a_tape_of_two_threads() {
     let rt = EagerRuntime::new();
@@ -446,7 +445,7 @@ fn a_wide_fan_out() {
     assert_eq!(grad(&x), [10_001.0]);
 }
 
-/// What is only added saves nothing; what is multiplied saves its operands, without a copy.
+/// An addition saves nothing, and a product saves its operands without a copy.
 #[test]
 fn tapes_do_not_copy() {
     let rt = EagerRuntime::new();

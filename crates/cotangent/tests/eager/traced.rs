@@ -5,7 +5,8 @@ use cotangent::check::random::{Case, graph};
 use cotangent::transform::Session;
 use cotangent::{Array, Builder, DType, Emit, Op, Val, ops};
 
-/// What both kinds of tensors have is the same, to the bit, and differentiable eagerly.
+/// Methods of both kinds of tensors return the same bits, and are differentiable with eager
+/// tensors.
 #[test]
 fn methods_agree_with_traced_ones() {
     use cotangent::TracedTensor;
@@ -109,7 +110,7 @@ fn methods_agree_with_traced_ones() {
         .backward()
         .unwrap();
     assert_eq!(grad(x), [2.0, 3.0, 1.0, 2.0, 1.0, 3.0, 1.0, 2.0, 3.0]);
-    // Errors know where they come from.
+    // Errors name the line of the call.
     let e = x.softmax(5).unwrap_err();
     assert!(
         e.code() == Code::Attribute && e.to_string().contains("traced.rs:"),
@@ -146,7 +147,7 @@ fn traced(op: &Op, x: &[Array]) -> cotangent::Result<cotangent::Function> {
     b.finish(&[l])
 }
 
-/// What has no answer is NaN in a program where it is an error eagerly.
+/// Whether an eager error corresponds to NaN in the traced program.
 fn refused(e: &Error, traced: &[Array]) -> bool {
     use Code::{DegenerateSpectrum, NotPositiveDefinite, RankDeficient, Singular};
     let nan = |a: &Array| a.to_c128().iter().any(|z| z.re.is_nan() || z.im.is_nan());
@@ -242,7 +243,7 @@ fn eager_equals_traced() {
                 at()
             );
             for (x, w) in x.iter().filter(|x| x.tracks_grad()).zip(&want[1..]) {
-                // A leaf that is not reached has no gradient, where a function returns zeros.
+                // A leaf that is not reached has no gradient; the function returns zeros for it.
                 match x.grad().unwrap() {
                     Some(g) => assert!(g.to_array().unwrap().same_bits(w), "{}: {g} {w:?}", at()),
                     None => assert!(w.to_c128().iter().all(|z| z.norm() == 0.0), "{}", at()),
@@ -266,7 +267,7 @@ fn eager_equals_traced_on_random_graphs() {
         let Ok(Case { function: f, args }) = graph(seed, 4 + seed as usize % 20) else {
             continue;
         };
-        // Extents that arguments decide are numbers here.
+        // Symbolic extents are replaced by the extents of the arguments.
         let f = Session::default().specialize(
             &Arc::new(f),
             &args.iter().map(Array::ty).collect::<Vec<_>>(),
@@ -296,7 +297,7 @@ fn eager_equals_traced_on_random_graphs() {
             }
         };
         let x: Vec<EagerTensor> = args.iter().map(|a| variable(a).unwrap()).collect();
-        // What is seen again is made ready: operations first, then the tape.
+        // The second occurrence is compiled: first the operations, then the tape.
         for pass in 0..4 {
             rt.clear_grads().unwrap();
             let y = rt.write(&x.iter().collect::<Vec<_>>(), |cx, v| {

@@ -4,7 +4,7 @@ use cotangent::ad::{ExtensionCacheLimits, ExtensionCaches};
 use cotangent::runtime::ExtensionCacheKey;
 use cotangent::{DType, GraphCompiler, GraphExecutor, Tensor, TracedTensor, closures};
 
-/// What a cache should hold: keys with sizes, the one used last at the end.
+/// A model of a cache: keys with sizes, the most recently used last.
 struct Model {
     entries: Vec<(u64, usize)>,
     limits: ExtensionCacheLimits,
@@ -124,8 +124,8 @@ fn program(k: usize, n: usize) -> TracedTensor {
     (&x * &x).sin().reduce_sum(&[0])
 }
 
-/// The same expression, written again over other arrays, is compiled once; another shape, constant
-/// or line is another.
+/// The same expression, traced again over other arrays, is compiled once. Another shape, constant
+/// or line is another expression.
 #[test]
 fn a_compiler_knows_expressions_by_structure() {
     let (compiler, executor) = (GraphCompiler::new(), GraphExecutor::default());
@@ -160,7 +160,7 @@ fn a_compiler_knows_expressions_by_structure() {
     assert_eq!(compiler.cache_stats().entries, 0);
 }
 
-/// Bodies are compared by what they do.
+/// Loop bodies are compared by structure.
 #[test]
 fn loops_over_different_bodies_are_different_programs() {
     let compiler = GraphCompiler::new();

@@ -1,5 +1,5 @@
-//! What is given to programs and backends: each input once and to whom it belongs, no kernel that
-//! would never run.
+//! Inputs of programs and kernels of backends: each input once and to its own program, and no
+//! kernel that would never run.
 
 use cotangent::ad::{EagerRuntime, TracedTensorAdExt};
 use cotangent::{
@@ -24,7 +24,7 @@ fn an_input_is_given_once_and_to_its_program() {
         run(&[(&x, &a)]).unwrap().to_vec::<f64>().unwrap(),
         [6.0, 7.0]
     );
-    // An array that the trace knows can be given another one.
+    // An array of the trace can be replaced.
     assert_eq!(
         run(&[(&x, &a), (&value, &b)])
             .unwrap()
@@ -53,9 +53,9 @@ fn an_input_is_given_once_and_to_its_program() {
     assert_eq!(run(&[]).unwrap_err().code(), Code::Unbound);
 }
 
-/// The derivative of a program takes the program's inputs, also those that it does not read.
+/// The derivative of a program accepts the program's inputs, even if it does not read them.
 #[test]
-fn a_derivative_takes_the_inputs_of_what_was_derived() {
+fn a_derivative_takes_the_inputs_of_its_program() {
     let (x, y) = (
         TracedTensor::input(DType::F64, [2, 2]),
         TracedTensor::input(DType::F64, [2, 2]),
@@ -80,14 +80,14 @@ fn a_derivative_takes_the_inputs_of_what_was_derived() {
         .run_with_inputs(&p, &[(&x, &Tensor::scalar(1.0))])
         .unwrap_err();
     assert_eq!(wrong.code(), Code::ShapeMismatch);
-    // Nothing has to be given.
+    // No input is required.
     assert_eq!(executor.run(&p).unwrap().to_vec::<f64>().unwrap(), [3.0; 4]);
 }
 
-/// A kernel under the name of any operation of the core is an error through every door, and none
-/// under another name is.
+/// A kernel under the name of a built-in operation is an error through every interface. A kernel
+/// under any other name is not.
 #[test]
-fn kernels_of_core_operations_are_refused_where_they_are_said() {
+fn kernels_under_names_of_core_operations_are_errors() {
     let kernel = |name: &'static str| {
         move |b: &mut CpuBackend| {
             b.register_kernel(name, |op, _| bail!(NoRule, "`{}` of mine", op.name()));
@@ -104,7 +104,7 @@ fn kernels_of_core_operations_are_refused_where_they_are_said() {
             .register_extension(kernel(name))
             .unwrap_err();
         assert!(e.to_string().contains(&format!("`{name}`")), "{e}");
-        // What was refused leaves no trace.
+        // A refused kernel leaves the backend unchanged.
         let x = rt.constant_from(Tensor::scalar(0.0)).unwrap();
         assert_eq!(x.exp().unwrap().item::<f64>().unwrap(), 1.0);
     }

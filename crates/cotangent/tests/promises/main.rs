@@ -1,4 +1,4 @@
-//! What users were promised of calls inside calls, caches, inputs and orders: properties over lists
+//! Promises to users about nested calls, caches, inputs and memory orders, as properties over lists
 //! of calls.
 
 mod caches;

@@ -1,6 +1,6 @@
-//! Column-major promises: every method, on column-major and row-major copies of the same tensors,
-//! gives the same elements by index, listed as its operands are; so for eager, traced and plain
-//! tensors, and for gradients.
+//! Promises about memory orders: every method, on column-major and row-major copies of the same
+//! tensors, returns the same elements by index, in the order of its operands. This holds for eager,
+//! traced and plain tensors, and for gradients.
 
 use cotangent::ad::{EagerRuntime, TracedTensorAdExt};
 use cotangent::closures;
@@ -21,11 +21,11 @@ struct Ops<T> {
     /// Square, symmetric and positive definite; another one.
     m: T,
     n: T,
-    /// A matrix of complex numbers, of integers, of truth values.
+    /// A matrix of complex numbers, of integers, of booleans.
     z: T,
     i: T,
     p: T,
-    /// Labels and indices, which have no order.
+    /// Labels and indices, which are vectors without a memory order.
     k: T,
 }
 
@@ -75,7 +75,7 @@ fn each<T>(o: Ops<Tensor>, f: impl Fn(Tensor) -> T) -> Ops<T> {
     }
 }
 
-/// What methods return, as a list.
+/// The results of a method, as a list.
 trait Outs {
     type One;
     fn outs(self) -> Result<Vec<Self::One>, String>;
@@ -115,7 +115,7 @@ impl<T: Outs, E: Display> Outs for Result<T, E> {
 
 type MethodRow<T> = (&'static str, fn(&Ops<T>) -> Result<Vec<T>, String>);
 
-/// The methods that eager and traced tensors share, a row for each: a new one has to join.
+/// The methods that eager and traced tensors share, a row for each. A new method needs a row.
 macro_rules! rows {
     ($($name:ident |$o:ident| $call:expr;)*) => {
         fn eager_rows() -> Vec<MethodRow<EagerTensor>> {
@@ -217,7 +217,7 @@ fn plain_rows() -> Vec<MethodRow<Tensor>> {
     rows.to_vec()
 }
 
-/// Made here, of nothing that its operand holds: no order.
+/// Constructors, whose results have no memory order.
 const OF_NOTHING: [&str; 1] = ["full_like"];
 
 fn same(name: &str, order: Order, got: &[Tensor], want: &[Tensor]) {
@@ -261,7 +261,7 @@ fn eager_methods_keep_the_order_of_their_operands() {
                 false => rt.constant_from(t).unwrap(),
             };
             let o = each(plain(order), variable);
-            // What is seen again is made ready.
+            // The second occurrence is compiled.
             for _ in 0..3 {
                 rt.clear_grads().unwrap();
                 let y = row(&o);
@@ -358,9 +358,10 @@ fn plain_tensors_keep_the_order_of_their_operands() {
     }
 }
 
-/// What is made here takes the order of what it meets, in every door; alone it reads row-major.
+/// A constructed tensor does not affect the order of results, through every interface. On its own
+/// it is listed row-major.
 #[test]
-fn what_is_made_here_has_no_order() {
+fn constructed_tensors_have_no_order() {
     let made: Vec<Tensor> = vec![
         Tensor::zeros(DType::F64, [2, 3]).unwrap(),
         Tensor::ones(DType::F64, [2, 3]).unwrap(),
@@ -407,10 +408,10 @@ fn what_is_made_here_has_no_order() {
     }
 }
 
-/// Rows anywhere in what a result was computed from give rows, in every door; a gradient is listed
-/// as its variable.
+/// A result with a row-major operand is row-major, through every interface. A gradient has the
+/// order of its variable.
 #[test]
-fn mixed_orders_give_rows_in_every_door() {
+fn mixed_orders_give_row_major_results() {
     let (rows, columns) = (plain(Order::RowMajor).a, plain(Order::ColumnMajor).b);
     let rt = EagerRuntime::new();
     let (x, y) = (
@@ -439,7 +440,7 @@ fn mixed_orders_give_rows_in_every_door() {
             .unwrap();
         assert_eq!(h.order(), order);
     }
-    // A result does not care what else is compiled.
+    // The order of a result does not depend on other results of the program.
     let program = GraphCompiler::new()
         .compile_many(&[&u.exp(), &v.exp(), &u.add(&v)])
         .unwrap();
@@ -451,8 +452,8 @@ fn mixed_orders_give_rows_in_every_door() {
     );
 }
 
-/// The words of lists in the sources: every method that eager and traced tensors share has a row
-/// above.
+/// Reads the tables of methods in the sources: every method that eager and traced tensors share has
+/// a row above.
 #[test]
 fn every_method_has_a_row() {
     let read = |path: &str| {
@@ -517,7 +518,7 @@ fn every_method_has_a_row() {
             names.insert(name.to_owned());
         }
     }
-    // With symbolic extents, or of a list of operands.
+    // Methods with symbolic extents, or with a list of operands.
     for other in ["reshape_to", "broadcast_in_dim_to", "apply", "eq", "ne"] {
         names.remove(other);
     }

@@ -1,5 +1,5 @@
 //! Every public call that takes a closure, with every public call of the same object inside that
-//! closure: it works, or is an error that names the call that holds. It never waits for itself.
+//! closure. The inner call works, or is an error that names the outer call. It never deadlocks.
 
 use cotangent::ad::{AdContext, BackwardOptions, EagerRuntime, EagerTensor, ExtensionCaches};
 use cotangent::cpu::Results;
@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::time::Duration;
 
-/// Runs `f` on a thread of its own; an error if it does not end.
+/// Runs `f` on a separate thread. Panics if it does not end in time.
 fn in_time(what: &str, f: impl FnOnce() + Send + 'static) {
     let (done, is_done) = mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -37,7 +37,7 @@ fn text<T, E: std::fmt::Display>(r: std::result::Result<T, E>) -> Answer {
     r.map(drop).map_err(|e| e.to_string())
 }
 
-/// What calls are made on: a runtime, a variable of it, and a loss of a tape.
+/// The objects of the calls: a runtime, a variable of it, and a loss with a tape.
 #[derive(Clone)]
 struct Objects {
     rt: Arc<EagerRuntime>,
@@ -45,7 +45,7 @@ struct Objects {
     loss: EagerTensor,
 }
 
-/// A pass back, if anything was recorded: inside `no_grad` nothing is.
+/// A reverse pass, if the tensor is tracked: inside `no_grad` it is not.
 fn back(y: EagerTensor) -> cotangent::ad::Result<()> {
     if y.tracks_grad() {
         y.backward().map(drop)
@@ -56,7 +56,7 @@ fn back(y: EagerTensor) -> cotangent::ad::Result<()> {
 
 type Call = (&'static str, fn(&Objects) -> Answer);
 
-/// Every public call of a runtime and its tensors that needs anything of the runtime.
+/// Every public call of a runtime and its tensors that uses the state of the runtime.
 const CALLS: &[Call] = &[
     ("an operation", |o| text(o.x.exp())),
     ("the same operation again and again", |o| {
@@ -150,7 +150,7 @@ const CALLS: &[Call] = &[
     }),
 ];
 
-/// Calls inside: what they answered, by name.
+/// Calls inside a closure, and their answers by name.
 #[derive(Clone, Default)]
 struct Inside(
     Arc<OnceLock<Objects>>,
@@ -169,7 +169,7 @@ impl Inside {
     }
 }
 
-/// An extension operation whose meaning and rules call back.
+/// An extension operation whose evaluation and rules call back.
 struct Calls(Inside);
 
 impl std::fmt::Debug for Calls {
@@ -234,7 +234,7 @@ impl Rule for Asks {
     }
 }
 
-/// A value whose end calls back.
+/// A value whose drop calls back.
 struct AtTheEnd(Inside);
 
 impl Drop for AtTheEnd {
@@ -245,8 +245,7 @@ impl Drop for AtTheEnd {
 
 type Holder = (&'static str, fn(&Objects, &Inside) -> Answer);
 
-/// Every public call that runs code of others: closures, hooks, rules, kernels, and values that it
-/// lets go.
+/// Every public call that runs user code: closures, hooks, rules, kernels, and drops of values.
 const HOLDERS: &[Holder] = &[
     ("with_backend_mut", |o, i| {
         text(o.rt.with_backend_mut(|_| i.run()))
@@ -365,12 +364,12 @@ fn every_call_inside_every_closure_of_a_runtime() {
             }
         }
     }
-    // Only what the closure has itself is refused: changes of the backend, and requests to the
-    // caches of extensions.
+    // Only nested uses of the closure's own object are errors: changes of the backend, and uses of
+    // the caches of extensions.
     assert!((5..=20).contains(&refused), "{refused} calls are refused");
 }
 
-/// Of an executor: kernels run while a program is compiled and while it runs.
+/// Calls of an executor inside a kernel, which runs while a program is compiled and while it runs.
 #[test]
 fn every_call_inside_a_kernel_of_an_executor() {
     type Call = fn(&GraphExecutor);
@@ -425,7 +424,7 @@ fn every_call_inside_a_kernel_of_an_executor() {
     }
 }
 
-/// Of a compiled closure: itself, at other types, and its cache.
+/// Calls inside a compiled closure: of itself at other types, and of its cache.
 #[test]
 fn every_call_inside_a_compiled_closure() {
     in_time("jit", || {
@@ -457,10 +456,10 @@ fn every_call_inside_a_compiled_closure() {
     });
 }
 
-/// What forgets something, after every kind of pass, with the variable dropped before: nothing
-/// waits for itself.
+/// Calls that clear something, after every kind of pass, with the variable dropped before. No call
+/// deadlocks.
 #[test]
-fn forgetting_after_every_kind_of_pass() {
+fn clearing_after_every_kind_of_pass() {
     type Pass = fn(&EagerTensor, &EagerTensor);
     let passes: [(&str, Pass); 6] = [
         ("backward", |_, y| drop(y.backward().unwrap())),

@@ -1,11 +1,11 @@
-//! Norms and factorisations at every exponent, and planted faults in them and in equations.
+//! Norms and factorizations at every exponent, and injected faults in them and in equations.
 
 use super::*;
 use cotangent::closures::custom_vjp;
 use cotangent::linalg::TracedTensorLinalgExt;
 use cotangent::ops::MatrixNorm;
 
-/// A factorisation: how the operands scale, and by how much each result does.
+/// A factorization: the scaling of its operands and of each result.
 struct Factored {
     name: &'static str,
     operand: fn(DType, i32) -> T,
@@ -237,10 +237,10 @@ const FACTORED: &[Factored] = &[
     },
 ];
 
-/// A factorisation at every exponent; at how many it was compared.
+/// Checks a factorization at every exponent. Returns the number of comparisons.
 fn factored_scales(d: DType, f: &Factored) -> usize {
     let mut cases = 0;
-    // Results, and their gradients in a direction in which all of them move.
+    // Results, and their gradients in a direction in which every result changes.
     let run = |k: i32| -> Result<Vec<(Vec<f64>, Vec<f64>)>> {
         let a = (f.operand)(d, f.step * k);
         let y = (f.run)(&a)?;
@@ -308,7 +308,7 @@ fn factorisations_scale() {
     assert!(cases > 400, "{cases}");
 }
 
-/// A norm, with a rule that divides by the root of a sum of squares.
+/// A norm with a custom rule that divides by the square root of a sum of squares.
 fn norm_by_a_rule(a: &T) -> Result<T> {
     let norm = |x: &T| x.vector_norm(&[0, 1], 2.0);
     let slope = |x: T, ct: T| &x * ct / (&x * &x).sum().sqrt();
@@ -319,10 +319,10 @@ fn norm_by_a_rule(a: &T) -> Result<T> {
     )(a.clone())
 }
 
-/// Planted faults: powers that overflow and vanish where their roots do not, forward and in the
-/// derivative alone.
+/// Injected faults: powers that overflow or underflow although their roots do not, in the forward
+/// pass or only in the derivative.
 #[test]
-fn planted_faults_are_found() {
+fn injected_faults_are_found() {
     let found =
         |f: &(dyn Fn() -> usize + std::panic::RefUnwindSafe)| std::panic::catch_unwind(f).is_err();
     for d in [DType::F64, DType::F32] {

@@ -1,7 +1,8 @@
-//! Scaling: what is multiplied by a power of two gives the result multiplied by one, to rounding.
-//! No bit of an exact answer changes, so this needs no reference: every solver, forward and
-//! adjoint, every norm and factorisation, over all exponents at which data and answer are normal
-//! numbers 2^20 from the ends. And equations that have no solution.
+//! Scaling: an operand multiplied by a power of two gives the result multiplied by a power of two,
+//! up to rounding. Exact answers keep their bits, so this test needs no reference. It covers every
+//! solver, forward and adjoint, every norm and every factorization. Exponents are all those at
+//! which data and result are normal numbers, by a factor of 2^20. It also covers equations without
+//! a solution.
 
 mod factored;
 
@@ -41,7 +42,7 @@ fn numbers(t: &T) -> Result<Vec<f64>> {
     t.convert(DType::F64).to_tensor()?.to_vec::<f64>()
 }
 
-/// Whether all are within the range where the answer is promised.
+/// Whether all numbers are in the range of the promise.
 fn promised(d: DType, x: &[f64], k: i32) -> bool {
     let of = |v: f64| v == 0.0 || range(d).contains(&(v.abs().log2().floor() as i32 + k));
     x.iter().all(|&v| of(v))
@@ -60,7 +61,7 @@ fn near(d: DType, got: &[f64], want: &[f64], k: i32) -> bool {
             .all(|(&g, w)| (back(g) - w).abs() <= tol * top)
 }
 
-/// A linear system of three unknowns `2^a A x = 2^b b`, and what is asked of it: `2^c <w, x>`.
+/// A linear system of three unknowns `2^a A x = 2^b b`, and the result `2^c <w, x>`.
 fn system(
     d: DType,
     solver: Solver,
@@ -139,9 +140,9 @@ fn linear_systems_scale() {
     assert!(cases > 250, "{cases}");
 }
 
-/// Rows of different sizes: each equation of a system multiplied by a power of two of its own has
-/// the same solution, to rounding; for conjugate gradients rows and columns are, and each unknown
-/// is divided by it. Forward and adjoint.
+/// Rows of different magnitude: a system whose equations are multiplied by different powers of two
+/// has the same solution, up to rounding. For conjugate gradients rows and columns are multiplied,
+/// and each unknown is divided by its power. Forward and adjoint.
 #[test]
 fn rows_scale_one_by_one() {
     let mut cases = 0;
@@ -166,8 +167,8 @@ fn rows_scale_one_by_one() {
                 let both = |k: [f64; 3]| {
                     let b = tensor(d, &[3], &[1.0, -2.0, 0.5], 0);
                     let loss = |b: T| Ok::<_, Error>((solve(k, b)? * &w).sum());
-                    // GMRES does not find the adjoint: unknowns of different sizes, for which it
-                    // scales no columns.
+                    // GMRES does not converge for the adjoint: its unknowns differ in magnitude,
+                    // and GMRES scales no columns.
                     let of_b = if solver == Solver::Gmres {
                         vec![]
                     } else {
@@ -211,8 +212,8 @@ fn rows_scale_one_by_one() {
     assert_eq!(cases, 2 * (27 + 4));
 }
 
-/// A program of one number `a`, where it is solved, how its result scales when everything is scaled
-/// by `2^k`, and its derivative by `a`, that of a result which is multiplied by `2^c`.
+/// A program of one number `a`, the point of evaluation, and the scaling of its result and of its
+/// derivative by `a`, if all data is scaled by `2^k` and the result by `2^c`.
 struct Equation {
     name: &'static str,
     /// `d, k, a -> x`: unknowns scale by 2^k.
@@ -305,7 +306,7 @@ const EQUATIONS: &[Equation] = &[
     },
 ];
 
-/// An equation at every exponent; at how many it was compared.
+/// Checks an equation at every exponent. Returns the number of comparisons.
 fn equation_scales(d: DType, e: &Equation) -> usize {
     let mut cases = 0;
     let run = |k: i32, c: i32| {
@@ -357,7 +358,7 @@ fn equations_scale() {
     assert!(cases > 200, "{cases}");
 }
 
-/// Where there is no solution nothing says that there is one.
+/// An equation without a solution is reported as not converged.
 #[test]
 fn equations_without_a_solution() {
     type Case = (&'static str, fn(DType) -> Result<T>);
@@ -476,7 +477,7 @@ fn equations_without_a_solution() {
     }
 }
 
-/// What was found before is found: roots and minima that are met slowly, or at zero.
+/// Roots and minima with slow convergence, or at zero, are found.
 #[test]
 fn slow_and_singular_solutions() {
     for d in [DType::F64, DType::F32] {
@@ -514,8 +515,7 @@ fn slow_and_singular_solutions() {
             "min x² at the start",
             argmin(|x: T| x.square(), number(d, 0.0, 0)),
         );
-        // Which of these is found when the least is not unique: the one that is nearest to the
-        // start.
+        // If the minimum is not unique, the one nearest to the start is found.
         let flat = argmin(
             |x: T| (x.index_axis(0, 0) + x.index_axis(0, 1)).square(),
             tensor(d, &[2], &[1.0, 0.0], 0),

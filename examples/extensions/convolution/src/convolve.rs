@@ -17,7 +17,7 @@ use cotangent::{
 /// The operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Convolve {
-    /// Indices run the other way.
+    /// Whether to compute the correlation: `x[i + j]` instead of `x[i - j]`.
     pub correlate: bool,
 }
 

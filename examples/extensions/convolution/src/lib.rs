@@ -1,5 +1,5 @@
-//! Operations from outside: a circular convolution with everything an operation can have, and a
-//! quantiser without a derivative.
+//! Extension operations: a circular convolution with all optional parts of an operation, and a
+//! quantizer without a derivative.
 
 mod convolve;
 mod quantize;
@@ -11,12 +11,12 @@ use cotangent::cpu::CpuBackend;
 use cotangent::ops::Entry;
 use cotangent::{DType, Result};
 
-/// How the text form reads these operations: give them to `Program::parse_with`.
+/// The entries of these operations for the text form, an argument of `Program::parse_with`.
 pub fn entries() -> Vec<Entry> {
     vec![convolve::entry(), quantize::entry()]
 }
 
-/// Adds the kernels of these operations to a backend: give it to `register_extension`.
+/// Registers the kernels of these operations with a backend. An argument of `register_extension`.
 pub fn register(backend: &mut CpuBackend) -> Result<()> {
     backend.register_kernel("convolve", |op, x| match x[0].dtype {
         DType::F32 => Ok(convolve::kernel::<f32>(op)),

@@ -1,5 +1,5 @@
 //! `quantize`: the nearest multiple of a step. Its derivative is zero almost everywhere, so it has
-//! no rule: whoever wants one says which.
+//! no rule. The caller of a derivative chooses one.
 
 use cotangent::ops::{Entry, Spelled};
 use cotangent::primitive::{Arg, Batched, Cost, Linearized, no_rule};

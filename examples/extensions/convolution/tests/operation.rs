@@ -1,5 +1,5 @@
-//! The operation through every door: laws, text, traced with a kernel, eager, batched, second
-//! order.
+//! The operation through every interface: laws, text, traced tensors with a kernel, eager tensors,
+//! batches, second order.
 
 use convolution::{Convolve, convolve, entries, register};
 use cotangent::ad::{AdContext, EagerRuntime, TracedTensorAdExt};

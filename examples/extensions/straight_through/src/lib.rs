@@ -1,8 +1,8 @@
-//! Rules and a kernel for an operation of somebody else: gradients pass straight through
-//! `quantize`.
+//! Rules and a kernel for an operation of another crate: straight-through gradients of `quantize`.
 //!
-//! Networks with coarse weights are trained so: forward the quantised value, backward as if it were
-//! not. That is a choice of whoever trains, not of the operation, so it comes with a context.
+//! Networks with quantized weights are trained in this way: the forward pass quantizes, and the
+//! reverse pass is that of the identity. This is a choice of the training program, not of the
+//! operation, so the rules belong to a context.
 
 use cotangent::ad::{Rule, RuleSet};
 use cotangent::cpu::CpuBackend;
@@ -25,12 +25,12 @@ impl Rule for StraightThrough {
     }
 }
 
-/// The rules: give them to `AdContext::builder().with_extension_rules`.
+/// The rules, an argument of `AdContext::builder().with_extension_rules`.
 pub fn rules() -> RuleSet {
     RuleSet::default().with("quantize", StraightThrough)
 }
 
-/// A kernel of `quantize` on `f64`: give it to `register_extension`.
+/// A kernel of `quantize` on `f64`, an argument of `register_extension`.
 pub fn register(backend: &mut CpuBackend) -> Result<()> {
     backend.register_kernel("quantize", |op, x| {
         if x[0].dtype != DType::F64 {

@@ -1,5 +1,4 @@
-//! Without the rules an error that says so when it is derived; with them gradients, traced and
-//! eager.
+//! Without the rules a derivative is an error. With them gradients exist, traced and eager.
 
 use convolution::Quantize;
 use cotangent::ad::{AdContext, EagerRuntime, TracedTensorAdExt};
@@ -40,7 +39,7 @@ fn eager_gradients_pass() -> cotangent::ad::Result<()> {
         .sum()?
         .backward()?;
     assert_eq!(x.grad()?.unwrap().as_slice::<f64>()?, [1.0, -3.0]);
-    // Another runtime knows nothing of it.
+    // Another runtime does not have the rules.
     let other = EagerRuntime::new();
     let x = other.variable_from(Tensor::scalar(0.6))?;
     assert!(

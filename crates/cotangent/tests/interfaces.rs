@@ -1,10 +1,10 @@
-//! One program through every door gives one value and one set of derivatives: as a graph, as text
-//! with directives, as StableHLO that is read back, traced, as a closure, eagerly, and on
-//! column-major inputs; under every policy of zeros.
+//! One program has the same value and derivatives through every interface, under every policy of
+//! zeros. Interfaces: a graph, text with directives, StableHLO that is read back, traced tensors,
+//! closures, eager tensors, and column-major inputs.
 //!
-//! The programs are random graphs and every sample of every operation, smooth or not, so masked
-//! infinities, ties, NaN and zeros of both signs are among the inputs. A longer run:
-//! `SEEDS=3000 cargo test --release -p cotangent --test doors`.
+//! The programs are random graphs and all samples of all operations, nonsmooth ones included, so
+//! masked infinities, ties, NaN and zeros of both signs are among the inputs. A longer run:
+//! `SEEDS=3000 cargo test --release -p cotangent --test interfaces`.
 
 use cotangent::ad::{self, AdContext, Numerics};
 use cotangent::check::{Rng, agree, function_of, random};
@@ -31,10 +31,10 @@ struct Case {
     /// A real scalar: the sum of all results that have derivatives, weighted so that no two weights
     /// are equal.
     loss: Arc<Function>,
-    /// Both with the extents of the arguments, for tensors, which have no symbols.
+    /// Both functions with the extents of the arguments, because tensors have no symbols.
     fixed: [Arc<Function>; 2],
     args: Vec<Array>,
-    /// The position of the parameter by which is differentiated.
+    /// The position of the parameter of the derivatives.
     wrt: usize,
     /// A tangent of that parameter.
     direction: Array,
@@ -42,8 +42,8 @@ struct Case {
     context: AdContext,
 }
 
-/// Value, gradient of the loss, tangents, and product of the Hessian of the loss with the
-/// direction.
+/// The value, the gradient of the loss, the tangents, and the product of the Hessian of the loss
+/// with the direction.
 type Answers = BTreeMap<&'static str, Vec<Array>>;
 
 type Outcome = Result<Answers, String>;
@@ -52,7 +52,7 @@ fn words(e: impl std::fmt::Display) -> String {
     e.to_string()
 }
 
-/// Copies a function under this name, with named parameters; `end` makes its results.
+/// Copies a function under this name, with named parameters; `end` computes its results.
 fn rebuilt(
     f: &Function,
     name: &str,
@@ -88,7 +88,7 @@ fn weighted_sum(cx: &dyn Emit, results: Vec<Val>) -> Vec<Val> {
 }
 
 impl Case {
-    /// `None` where nothing has a derivative.
+    /// `None` if no result has a derivative.
     fn new(f: &Function, args: &[Array], numerics: Numerics) -> Option<Case> {
         let wrt = args.iter().position(|a| a.dtype().has_tangent())?;
         if !f.results().iter().any(|&r| f.ty(r).dtype.has_tangent()) {
@@ -120,7 +120,7 @@ impl Case {
         self.args.iter().chain([&self.direction]).cloned().collect()
     }
 
-    /// The answers for two functions that mean `f` and `loss`.
+    /// The answers of two functions that are equivalent to `f` and `loss`.
     fn answers_of(&self, f: &Arc<Function>, loss: &Arc<Function>) -> Outcome {
         let ad = &self.context;
         let run = |f: Function, args: &[Array]| cotangent::run(&Arc::new(f), args).map_err(words);
@@ -181,7 +181,7 @@ fn text(c: &Case) -> Outcome {
     ]))
 }
 
-/// Written as StableHLO and read back. What has no such form is an error that says so.
+/// Written as StableHLO and read back. A program without such a form is an error.
 fn stablehlo(c: &Case) -> Outcome {
     let written = Program::from_tgraph(&modules(c)?)
         .and_then(|p| p.to_stablehlo())
@@ -327,10 +327,10 @@ fn eager_on_columns(c: &Case) -> Outcome {
     eager_in(c, Order::ColumnMajor).map_err(words)
 }
 
-type Door = (&'static str, fn(&Case) -> Outcome);
+type FrontEnd = (&'static str, fn(&Case) -> Outcome);
 
-/// The doors beside the graph itself.
-const DOORS: &[Door] = &[
+/// The front ends other than the graph itself.
+const FRONT_ENDS: &[FrontEnd] = &[
     ("text", text),
     ("stablehlo", stablehlo),
     ("traced", traced),
@@ -340,7 +340,7 @@ const DOORS: &[Door] = &[
     ("eager, column-major", eager_on_columns),
 ];
 
-/// Every policy that can be asked for.
+/// All policies.
 fn policies() -> Vec<Numerics> {
     let both = [false, true];
     let of = |zero_division_nan, stable, strong_zero| Numerics {
@@ -355,17 +355,17 @@ fn policies() -> Vec<Numerics> {
 
 #[derive(Default)]
 struct Tally {
-    /// Comparisons of one answer from one door.
+    /// Number of comparisons of one answer from one front end.
     compared: usize,
-    /// By door: refusals, which must be errors.
+    /// Number of refusals by front end, which must be errors.
     refused: BTreeMap<&'static str, usize>,
     found: Vec<String>,
 }
 
 impl Tally {
-    fn door(&mut self, what: &str, c: &Case, want: &Answers, (name, door): Door) {
+    fn compare(&mut self, what: &str, c: &Case, want: &Answers, (name, run): FrontEnd) {
         let how = || format!("{what} through {name} under {}", attributes(c.numerics));
-        let got = match catch_unwind(AssertUnwindSafe(|| door(c))) {
+        let got = match catch_unwind(AssertUnwindSafe(|| run(c))) {
             Ok(Ok(got)) => got,
             Ok(Err(e)) if e.starts_with("unreadable") => {
                 return self.found.push(format!("{}: {e}", how()));
@@ -373,7 +373,7 @@ impl Tally {
             Ok(Err(_)) => return *self.refused.entry(name).or_default() += 1,
             Err(_) => return self.found.push(format!("{} panics", how())),
         };
-        // Rounding differs where one door fuses what another runs operation by operation.
+        // Rounding differs if one front end fuses operations that another runs one by one.
         let precision =
             c.f.vals()
                 .map(|v| c.f.ty(v).dtype.epsilon())
@@ -388,7 +388,7 @@ impl Tally {
 
     fn case(
         &mut self,
-        doors: &[Door],
+        front_ends: &[FrontEnd],
         what: &str,
         f: &Function,
         args: &[Array],
@@ -397,11 +397,11 @@ impl Tally {
         let Some(c) = Case::new(f, args, numerics) else {
             return;
         };
-        // A program without a derivative has none through any door; that is another test.
+        // A program without a derivative has none through any interface; another test checks this.
         let Ok(want) = graph(&c) else { return };
         let before = self.found.len();
-        for &door in doors {
-            self.door(what, &c, &want, door);
+        for &front_end in front_ends {
+            self.compare(what, &c, &want, front_end);
         }
         if self.found.len() > before {
             let text = print_function(&c.f);
@@ -436,13 +436,13 @@ fn report(tally: Tally, least: usize) {
     );
 }
 
-fn random_programs(doors: &[Door], seeds: u64) -> Tally {
+fn random_programs(front_ends: &[FrontEnd], seeds: u64) -> Tally {
     let (mut tally, policies) = (Tally::default(), policies());
     for seed in 0..seeds {
         let random::Case { function, args } = random::graph(seed, 4 + seed as usize % 16).unwrap();
         let numerics = policies[seed as usize % policies.len()];
         tally.case(
-            doors,
+            front_ends,
             &format!("random graph {seed}"),
             &function,
             &args,
@@ -453,7 +453,7 @@ fn random_programs(doors: &[Door], seeds: u64) -> Tally {
 }
 
 /// Each sample under the default policy, and under one of the others.
-fn samples(doors: &[Door]) -> Tally {
+fn samples(front_ends: &[FrontEnd]) -> Tally {
     let (mut tally, policies, mut k) = (Tally::default(), policies(), 0);
     for entry in entries() {
         let samples: Vec<Sample> = (entry.samples)(entry.name);
@@ -467,7 +467,7 @@ fn samples(doors: &[Door]) -> Tally {
             k += 1;
             for numerics in [Numerics::default(), policies[1 + k % (policies.len() - 1)]] {
                 tally.case(
-                    doors,
+                    front_ends,
                     &format!("a sample of `{}`", entry.name),
                     &f,
                     &s.operands,
@@ -480,17 +480,17 @@ fn samples(doors: &[Door]) -> Tally {
 }
 
 #[test]
-fn random_programs_agree_through_every_door() {
+fn random_programs_agree_through_every_interface() {
     let seeds = std::env::var("SEEDS").map_or(250, |n| n.parse().expect("a number"));
-    report(random_programs(DOORS, seeds), 3000);
+    report(random_programs(FRONT_ENDS, seeds), 3000);
 }
 
 #[test]
-fn samples_agree_through_every_door() {
-    report(samples(DOORS), 30_000);
+fn samples_agree_through_every_interface() {
+    report(samples(FRONT_ENDS), 30_000);
 }
 
-/// Derives without the policy that was asked for.
+/// Derives with the default policy instead of the case's.
 fn deaf(c: &Case) -> Outcome {
     let c = Case {
         numerics: Numerics::default(),
@@ -522,9 +522,9 @@ fn twice(a: &Array) -> Array {
 }
 
 #[test]
-fn wrong_doors_are_found() {
-    let found = |door: Door| samples(&[door]).found.len();
+fn wrong_front_ends_are_found() {
+    let found = |front_end: FrontEnd| samples(&[front_end]).found.len();
     assert!(found(("the graph", graph)) == 0);
-    assert!(found(("a door that is deaf to the policy", deaf)) > 20);
-    assert!(found(("a door whose hvp is twice what it is", doubled)) > 200);
+    assert!(found(("a front end that ignores the policy", deaf)) > 20);
+    assert!(found(("a front end with twice the Hessian product", doubled)) > 200);
 }
