@@ -109,7 +109,7 @@ pub fn einsum_by(
 /// # Ok::<(), cotangent::ad::Error>(())
 /// ```
 pub trait EagerEinsumExt {
-    /// The sum of products that `spec` says.
+    /// The sum of products that `spec` specifies.
     #[track_caller]
     fn einsum(&self, spec: &str) -> ad::Result<EagerTensor>;
 }
@@ -173,7 +173,7 @@ impl EagerEinsumExt for [EagerTensor] {
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 pub trait GraphCompilerEinsumExt {
-    /// The sum of products that `spec` says.
+    /// The sum of products that `spec` specifies.
     ///
     /// ```
     /// use cotangent::{GraphCompiler, TracedTensor, einsum::GraphCompilerEinsumExt};

@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(
             fs::read(folder.join("made")).unwrap(),
             b"made",
-            "a link to nothing makes its target"
+            "writing through a dangling link creates its target"
         );
         fs::remove_dir_all(folder).unwrap();
     }

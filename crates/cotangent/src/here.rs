@@ -1,9 +1,9 @@
-//! Positions in the user's source.
+//! Source locations of the user's calls.
 
 use cotangent_core::Loc;
 use std::panic::Location;
 
-/// The place of the caller of a method that is marked `#[track_caller]`.
+/// The source location of the caller of a method that is marked `#[track_caller]`.
 #[track_caller]
 pub(crate) fn here() -> Loc {
     Loc::Rust(Location::caller())

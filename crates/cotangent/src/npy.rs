@@ -176,14 +176,14 @@ pub(crate) fn read_from(from: &mut dyn Read, size: u64) -> Result<NpyParts> {
     let left = size.saturating_sub(taken);
     if left != want as u64 {
         return Err(bad(format!(
-            "{:?} of {} needs {want} bytes, there are {left}",
+            "{:?} of {} needs {want} bytes, the file has {left}",
             h.shape, h.dtype
         )));
     }
     let data = read_elements(h.dtype, n, h.big_endian, from)?;
     // Archives verify checksums at the end of a member.
     if from.read(&mut [0]).map_err(unread)? != 0 {
-        return Err(bad("it goes on after its elements"));
+        return Err(bad("it has bytes after its elements"));
     }
     let column_major = h.column_major && h.shape.len() > 1;
     Ok((h.shape, data, column_major))
@@ -223,7 +223,7 @@ pub(crate) fn read_header(from: &mut dyn Read) -> Result<(Header, u64)> {
             from.read_exact(&mut n).map_err(short)?;
             (u32::from_le_bytes(n) as usize, 4)
         }
-        [v, w] => return Err(bad(format!("version {v}.{w} is not known"))),
+        [v, w] => return Err(bad(format!("version {v}.{w} is not supported"))),
     };
     if len > MAX_HEADER_BYTES {
         return Err(bad(format!("a header of {len} bytes is too long")));

@@ -48,7 +48,7 @@ pub(crate) fn parse(text: &str) -> Parsed<Header> {
         }
     }
     if !t.0.trim_start().is_empty() {
-        return Err("the header goes on after its dictionary".into());
+        return Err("the header has text after its dictionary".into());
     }
     match (element, order, shape) {
         (Some((dtype, big_endian)), Some(column_major), Some(shape)) => Ok(Header {

@@ -5,8 +5,8 @@
 //!
 //! A key is a tensor `u32[2]`. The same key gives the same numbers, on every machine and for every
 //! number of threads; for independent numbers, [`split`] it or [`fold_in`] a count. Samples are
-//! differentiable in the parameters of their distribution, with the randomness held fixed; keys
-//! have no derivative.
+//! differentiable in the parameters of their distribution, with the random bits fixed. Keys have no
+//! derivative.
 //!
 //! ```
 //! use cotangent::{DType, TracedTensor, closures::grad, random};
@@ -114,7 +114,7 @@ pub fn gumbel<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::
     })
 }
 
-/// Normal numbers with mean 0 and variance 1, given that they lie between `lo` and `hi`.
+/// Normal numbers with mean 0 and variance 1, truncated to the interval from `lo` to `hi`.
 #[track_caller]
 pub fn truncated_normal<T: Write>(key: &T, shape: &[usize], lo: &T, hi: &T) -> Result<T, T::Error> {
     T::write_one(&[key, lo, hi], |cx, x| {

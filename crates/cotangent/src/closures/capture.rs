@@ -125,9 +125,11 @@ fn scoped<T>(context: AdContext, f: impl FnOnce() -> T) -> T {
 /// transform happens when the closure that it returns is called, so call that closure inside `f`.
 ///
 /// ```
-/// use cotangent::transform::{Lin, Lv, Rule, RuleSet}; use cotangent::{Op, Result, TracedTensor,
-/// Val, closures::{grad, with_rules}, primitive::Linearized}; /// A constant in place of the
-/// derivative of the sine. struct Gentle; impl Rule for Gentle {
+/// use cotangent::transform::{Lin, Lv, Rule, RuleSet};
+/// use cotangent::{Op, Result, TracedTensor, Val, closures::{grad, with_rules}, primitive::Linearized};
+/// /// A constant in place of the derivative of the sine.
+/// struct Gentle;
+/// impl Rule for Gentle {
 ///     fn linearize(&self, op: &Op, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Option<Result<Linearized>> {
 ///         let (y, half) = (cx.op(op.clone(), x), cx.full_like(x[0], 0.5));
 ///         Some(Ok(cx.one(y, t[0].map(|t| cx.scale(half, t)))))

@@ -108,7 +108,7 @@ struct Fixed {
 impl Fixed {
     fn error(&self) -> Error {
         let text = format!(
-            "a closure with a derivative of its own captures this value, and has no derivative by it: {}. Make it an \
+            "a closure with a custom derivative captures this value, and has no derivative by it: {}. Make it an \
              argument, or stop_gradient it",
             self.why
         );
@@ -167,8 +167,8 @@ fn full(cx: &dyn Emit, some: &[Option<Val>], types: &[Type]) -> Vec<Val> {
         .collect()
 }
 
-/// `f` with the derivative `rule(x, dx)`, which returns what `f` does and its tangent. It must be
-/// linear in `dx`. The rule applies to the argument only. The derivative by tensors that `f`
+/// `f` with the derivative `rule(x, dx)`, which returns the result of `f` and its tangent. It must
+/// be linear in `dx`. The rule applies to the argument only. The derivative by tensors that `f`
 /// captured is that of `f` itself, and an error if it has none.
 ///
 /// ```
@@ -229,7 +229,7 @@ pub fn custom_jvp<A: Tree, B: Tree, R: Returns<Out = B>, S: Returns<Out = (B, B)
     }
 }
 
-/// `f` with a reverse derivative: `fwd(x)` returns what `f` does and residuals,
+/// `f` with a reverse derivative: `fwd(x)` returns the result of `f` and residuals, and
 /// `bwd(residuals, ct)` the cotangent of `x`. In forward mode the derivative is the transpose of
 /// `bwd`, which must then be linear. These rules apply to the argument only. The derivative by
 /// tensors that `f` captured is that of `f` itself, and an error if it has none.
@@ -264,7 +264,7 @@ where
         let closed = Closed::like("f", loc, &x, &f)?;
         let forward = Closed::like("fwd", loc, &x, &fwd)?;
         let (b, c) = (structure(&forward.out.0), structure(&closed.out));
-        same_structure(loc, "what fwd returns first", b, c)?;
+        same_structure(loc, "the first result of fwd", b, c)?;
         let of_residuals = types(&forward.out.1)?;
         let outs = types(&closed.out)?;
         let like = (
@@ -281,7 +281,12 @@ where
             &[&of_residuals[..], &outs].concat(),
             |(r, ct)| bwd(r, ct),
         )?;
-        same_structure(loc, "what bwd returns", structure(&back.out), structure(&x))?;
+        same_structure(
+            loc,
+            "the result of bwd",
+            structure(&back.out),
+            structure(&x),
+        )?;
         let captures = union(&[closed.captures()?, forward.captures()?, back.captures()?]);
         let (body, fwd, bwd) = (
             closed.after(&captures)?,

@@ -133,7 +133,7 @@ fn trace<A: Tree, R: Returns>(loc: Loc, x: &A, f: impl FnOnce(A) -> R) -> Result
     let closed = Closed::like("jit", loc, x, f)?;
     let (function, captures) = closed.function()?;
     let orders = closed.orders(&captures);
-    // Only the structure is kept, not the trace.
+    // The cache holds only the structure, not the trace.
     let mut blank = leaves(&closed.out)
         .into_iter()
         .map(|_| TracedTensor::scalar(0.0));

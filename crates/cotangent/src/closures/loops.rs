@@ -110,11 +110,12 @@ pub fn scan_reverse<C: Tree, X: Tree, Y: Tree, R: Returns<Out = (C, Y)>>(
 /// A bound of [`fori_loop`]: a number, or an `i64` scalar tensor.
 ///
 /// ```
-/// use cotangent::{TracedTensor, closures::fori_loop}; let twice = |_: TracedTensor, x:
-/// TracedTensor| x * 2.0; Known when the program is traced, or at run time. let a = fori_loop(0, 3,
-/// twice, TracedTensor::scalar(1.0))?; let b = fori_loop(0, &TracedTensor::scalar(3i64), twice,
-/// TracedTensor::scalar(1.0))?; assert_eq!((a.to_tensor()?.item::<f64>()?,
-/// b.to_tensor()?.item::<f64>()?), (8.0, 8.0));
+/// use cotangent::{TracedTensor, closures::fori_loop};
+/// let twice = |_: TracedTensor, x: TracedTensor| x * 2.0;
+/// // Known when the program is traced, or at run time.
+/// let a = fori_loop(0, 3, twice, TracedTensor::scalar(1.0))?;
+/// let b = fori_loop(0, &TracedTensor::scalar(3i64), twice, TracedTensor::scalar(1.0))?;
+/// assert_eq!((a.to_tensor()?.item::<f64>()?, b.to_tensor()?.item::<f64>()?), (8.0, 8.0));
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[derive(Clone, Debug)]

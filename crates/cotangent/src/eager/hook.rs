@@ -8,13 +8,13 @@ use crate::tensor::Given;
 use std::sync::{Arc, Weak};
 
 impl Node {
-    /// Adds a hook; what removes it again.
+    /// Adds a hook. Returns the handle that removes it.
     pub fn add_hook(&self, slot: u32, given: Given, call: HookFn) -> HookHandle {
         add(self.hooks.get_or_init(Arc::default), slot, given, call)
     }
 }
 
-/// Adds a hook; what removes it again.
+/// Adds a hook. Returns the handle that removes it.
 fn add(hooks: &Arc<Hooks>, slot: u32, given: Given, call: HookFn) -> HookHandle {
     let id = next_id();
     lock(hooks).push(Hook {
@@ -33,11 +33,15 @@ fn add(hooks: &Arc<Hooks>, slot: u32, given: Given, call: HookFn) -> HookHandle 
 /// the handle does not remove the hook.
 ///
 /// ```
-/// use cotangent::{EagerRuntime, Tensor}; let x =
-/// EagerRuntime::new().variable_from(Tensor::scalar(2.0))?; let doubled = x.register_hook(|g|
-/// g.scale(2.0).ok())?; x.square()?.backward()?; assert!(doubled.remove());
-/// x.square()?.backward()?; assert_eq!(x.grad()?.unwrap().item::<f64>()?, 8.0 + 4.0); It was
-/// removed before. assert!(!doubled.remove());
+/// use cotangent::{EagerRuntime, Tensor};
+/// let x = EagerRuntime::new().variable_from(Tensor::scalar(2.0))?;
+/// let doubled = x.register_hook(|g| g.scale(2.0).ok())?;
+/// x.square()?.backward()?;
+/// assert!(doubled.remove());
+/// x.square()?.backward()?;
+/// assert_eq!(x.grad()?.unwrap().item::<f64>()?, 8.0 + 4.0);
+/// // It was removed before.
+/// assert!(!doubled.remove());
 /// # Ok::<(), cotangent::ad::Error>(())
 /// ```
 #[derive(Clone)]

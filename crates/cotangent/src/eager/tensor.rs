@@ -25,13 +25,18 @@ use std::sync::Arc;
 /// gradient.
 ///
 /// ```
-/// use cotangent::ad::{EagerRuntime, EagerTensor}; use cotangent::{DType, Tensor}; let rt =
-/// EagerRuntime::new(); let x = EagerTensor::requires_grad_in(Tensor::vector(vec![1.0, 2.0, 3.0]),
-/// &rt)?; let y = EagerTensor::from_tensor_in(Tensor::vector(vec![4.0, 5.0, 6.0]), &rt)?; let loss
-/// = (&x * &y).exp()?.mul(&y)?.sum()?; assert_eq!((loss.shape(), loss.rank(), loss.dtype()),
-/// (&[][..], 0, DType::F64)); assert!(loss.tracks_grad() && loss.same_context(&x) &&
-/// !y.tracks_grad()); Forward mode, on the recorded operations. let dx = x.zeros_like()?;
-/// assert_eq!(loss.jvp(&x, &dx)?.item::<f64>()?, 0.0); assert!(!loss.detach().tracks_grad());
+/// use cotangent::ad::{EagerRuntime, EagerTensor};
+/// use cotangent::{DType, Tensor};
+/// let rt = EagerRuntime::new();
+/// let x = EagerTensor::requires_grad_in(Tensor::vector(vec![1.0, 2.0, 3.0]), &rt)?;
+/// let y = EagerTensor::from_tensor_in(Tensor::vector(vec![4.0, 5.0, 6.0]), &rt)?;
+/// let loss = (&x * &y).exp()?.mul(&y)?.sum()?;
+/// assert_eq!((loss.shape(), loss.rank(), loss.dtype()), (&[][..], 0, DType::F64));
+/// assert!(loss.tracks_grad() && loss.same_context(&x) && !y.tracks_grad());
+/// // Forward mode, on the recorded operations.
+/// let dx = x.zeros_like()?;
+/// assert_eq!(loss.jvp(&x, &dx)?.item::<f64>()?, 0.0);
+/// assert!(!loss.detach().tracks_grad());
 /// # Ok::<(), cotangent::ad::Error>(())
 /// ```
 #[derive(Clone)]
@@ -46,10 +51,14 @@ pub struct EagerTensor {
 /// is still alive.
 ///
 /// ```
-/// let rt = cotangent::EagerRuntime::new(); let x =
-/// rt.variable_from(cotangent::Tensor::scalar(0.5))?; let y = x.square()?; let z = y.exp()?; let
-/// all = z.backward()?; Of an intermediate tensor. assert_eq!(all.get(&y).unwrap().item::<f64>()?,
-/// z.item::<f64>()?); assert!(!all.is_empty() && all.len() >= 2);
+/// let rt = cotangent::EagerRuntime::new();
+/// let x = rt.variable_from(cotangent::Tensor::scalar(0.5))?;
+/// let y = x.square()?;
+/// let z = y.exp()?;
+/// let all = z.backward()?;
+/// // Of an intermediate tensor.
+/// assert_eq!(all.get(&y).unwrap().item::<f64>()?, z.item::<f64>()?);
+/// assert!(!all.is_empty() && all.len() >= 2);
 /// # Ok::<(), cotangent::ad::Error>(())
 /// ```
 #[derive(Clone, Default)]
@@ -586,7 +595,7 @@ impl EagerTensor {
             Some(e) if !e.node.is_leaf() => {
                 return Err(Error::ModifiedInPlace {
                     what: format!(
-                        "the result of `{}` was to be modified by an in-place operation: detach it first",
+                        "in-place modification of the result of `{}`: detach it first",
                         e.node.name()
                     ),
                 });
@@ -594,7 +603,7 @@ impl EagerTensor {
             Some(_) if recording() => {
                 return Err(Error::ModifiedInPlace {
                     what:
-                        "a variable that requires gradients was to be modified by an in-place operation: do it inside \
+                        "in-place modification of a variable that requires gradients: do it inside \
                            no_grad"
                             .into(),
                 });

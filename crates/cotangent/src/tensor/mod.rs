@@ -34,16 +34,18 @@ use cotangent_core::{Array, DType, Element, Result, Type, bail, for_dtype};
 /// A tensor of any element type. See the page of this module.
 ///
 /// ```
-/// use cotangent::{DType, Tensor}; let a = Tensor::from_vec_row_major([2, 3],
-/// vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?; assert_eq!((a.shape(), a.rank(), a.len(), a.dtype()),
-/// (&[2, 3][..], 2, 6, DType::F64)); // Views, in constant time.
+/// use cotangent::{DType, Tensor};
+/// let a = Tensor::from_vec_row_major([2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+/// assert_eq!((a.shape(), a.rank(), a.len(), a.dtype()), (&[2, 3][..], 2, 6, DType::F64));
+/// // Views, in constant time.
 /// assert_eq!(a.t()?.to_vec_row_major::<f64>()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
 /// assert_eq!(a.slice(1, 1..3)?.index(0, 1)?.to_vec::<f64>()?, [5.0, 6.0]);
 /// assert_eq!(a.reverse(0)?.reshape(&[6])?.to_vec::<f64>()?, [4.0, 5.0, 6.0, 1.0, 2.0, 3.0]);
 /// assert_eq!(Tensor::scalar(2.0f32).broadcast_to(&[2])?.to_vec::<f32>()?, [2.0, 2.0]);
-/// Constructors. assert_eq!(Tensor::linspace(DType::F32, 0.0, 1.0, 3)?,
-/// Tensor::vector(vec![0.0f32, 0.5, 1.0])); assert_eq!(Tensor::eye(DType::I32,
-/// 2)?.to_vec::<i32>()?, [1, 0, 0, 1]); // Misuse is an error.
+/// // Constructors.
+/// assert_eq!(Tensor::linspace(DType::F32, 0.0, 1.0, 3)?, Tensor::vector(vec![0.0f32, 0.5, 1.0]));
+/// assert_eq!(Tensor::eye(DType::I32, 2)?.to_vec::<i32>()?, [1, 0, 0, 1]);
+/// // Misuse is an error.
 /// assert!(a.as_slice::<f32>().unwrap_err().to_string().contains("f64"));
 /// # Ok::<(), cotangent::Error>(())
 /// ```

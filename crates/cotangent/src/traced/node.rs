@@ -20,11 +20,13 @@ pub(crate) fn fresh_id() -> u64 {
 /// A value of a program that is being recorded. Cheap to clone; a clone is the same value.
 ///
 /// ```
-/// use cotangent::{DType, Dim, TracedTensor}; let x = TracedTensor::input_named("x", DType::F32,
-/// vec![Dim::sym("n"), 3.into()]); let y = (x.exp() + 1.0).log().reduce_sum(&[1]);
+/// use cotangent::{DType, Dim, TracedTensor};
+/// let x = TracedTensor::input_named("x", DType::F32, vec![Dim::sym("n"), 3.into()]);
+/// let y = (x.exp() + 1.0).log().reduce_sum(&[1]);
 /// assert_eq!((y.dtype()?, y.rank()?, y.is_concrete()), (DType::F32, 1, false));
-/// assert_eq!(y.shape()?[0], x.shape()?[0]); Without placeholders the value can be computed
-/// immediately. let z = TracedTensor::from_vec_row_major([2], vec![3.0, 4.0]).norm(&[0]);
+/// assert_eq!(y.shape()?[0], x.shape()?[0]);
+/// // Without placeholders the value can be computed immediately.
+/// let z = TracedTensor::from_vec_row_major([2], vec![3.0, 4.0]).norm(&[0]);
 /// assert_eq!(z.to_tensor()?.item::<f64>()?, 5.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```

@@ -64,7 +64,7 @@ impl NodeDerivative {
         for k in &self.residuals {
             let tensor = match &k.source {
                 ResidualSource::Constant(fixed) => &fixed.1,
-                _ => saved.next().expect("a tape holds what is kept"),
+                _ => saved.next().expect("a node saves its residuals"),
             };
             while all.len() <= k.at {
                 all.push(ExecSlot::default());

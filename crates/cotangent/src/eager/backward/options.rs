@@ -3,12 +3,13 @@
 /// Options of a reverse pass.
 ///
 /// ```
-/// use cotangent::ad::{BackwardOptions, EagerRuntime}; let x =
-/// EagerRuntime::new().variable_from(cotangent::Tensor::scalar(2.0))?; let y = x.powi(3)?; The
-/// gradient is also recorded, so it can be differentiated again. let g = y.grad_of(&[&x],
-/// BackwardOptions::create_graph())?.remove(0); let h = g.grad_of(&[&x],
-/// BackwardOptions::keep_graph())?.remove(0); assert_eq!((g.item::<f64>()?, h.item::<f64>()?),
-/// (12.0, 12.0));
+/// use cotangent::ad::{BackwardOptions, EagerRuntime};
+/// let x = EagerRuntime::new().variable_from(cotangent::Tensor::scalar(2.0))?;
+/// let y = x.powi(3)?;
+/// // The gradient is also recorded, so it can be differentiated again.
+/// let g = y.grad_of(&[&x], BackwardOptions::create_graph())?.remove(0);
+/// let h = g.grad_of(&[&x], BackwardOptions::keep_graph())?.remove(0);
+/// assert_eq!((g.item::<f64>()?, h.item::<f64>()?), (12.0, 12.0));
 /// # Ok::<(), cotangent::ad::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
