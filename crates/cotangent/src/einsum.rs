@@ -244,12 +244,12 @@ fn follow(cx: &dyn Emit, network: &Network, path: &Path, x: &[Val]) -> Val {
         });
     }
     for step in &path.steps {
-        let made = match step.operands[..] {
-            [a] => alone(cx, &parts[a], &step.labels),
+        let result = match step.operands[..] {
+            [a] => reduced(cx, &parts[a], &step.labels),
             [a, b] => product(cx, &parts[a], &parts[b], &step.labels),
             _ => unreachable!("a step has one or two operands"),
         };
-        parts.push(made);
+        parts.push(result);
     }
     let last = parts.last().expect("at least one operand");
     permuted(cx, last, &network.output)
@@ -270,7 +270,7 @@ fn permuted(cx: &dyn Emit, x: &Labelled, order: &[Label]) -> Val {
 }
 
 /// Takes diagonals of repeated labels, and sums over labels that are not in `left`.
-fn alone(cx: &dyn Emit, x: &Labelled, left: &[Label]) -> Labelled {
+fn reduced(cx: &dyn Emit, x: &Labelled, left: &[Label]) -> Labelled {
     let &Labelled {
         mut val,
         ref labels,
@@ -288,11 +288,11 @@ fn alone(cx: &dyn Emit, x: &Labelled, left: &[Label]) -> Labelled {
         perm.extend([i, j]);
         val = cx.diagonal(cx.transpose(val, &perm));
     }
-    let gone: Vec<usize> = (0..labels.len())
+    let summed: Vec<usize> = (0..labels.len())
         .filter(|&a| !left.contains(&labels[a]))
         .collect();
-    if !gone.is_empty() {
-        val = cx.reduce_sum(val, &gone);
+    if !summed.is_empty() {
+        val = cx.reduce_sum(val, &summed);
         labels.retain(|l| left.contains(l));
     }
     Labelled { val, labels }
@@ -335,24 +335,24 @@ fn product(cx: &dyn Emit, x: &Labelled, y: &Labelled, left: &[Label]) -> Labelle
         }
         let shape: Vec<Dim> = labels.iter().map(|l| extents[l].clone()).collect();
         let spread = |t: &Labelled| {
-            let place = |l: &Label| {
+            let position_of = |l: &Label| {
                 labels
                     .iter()
                     .position(|m| m == l)
                     .expect("all labels are there")
             };
             let mut order: Vec<usize> = (0..t.labels.len()).collect();
-            order.sort_by_key(|&a| place(&t.labels[a]));
-            let dims: Vec<usize> = order.iter().map(|&a| place(&t.labels[a])).collect();
-            let turned = permuted(
+            order.sort_by_key(|&a| position_of(&t.labels[a]));
+            let dims: Vec<usize> = order.iter().map(|&a| position_of(&t.labels[a])).collect();
+            let permuted_operand = permuted(
                 cx,
                 t,
                 &order.iter().map(|&a| t.labels[a]).collect::<Vec<_>>(),
             );
             if dims.len() == shape.len() {
-                turned
+                permuted_operand
             } else {
-                cx.broadcast_in_dim(turned, &shape, &dims)
+                cx.broadcast_in_dim(permuted_operand, &shape, &dims)
             }
         };
         let (a, b) = (spread(x), spread(y));

@@ -41,19 +41,19 @@ pub(crate) fn write_with(
     path: &Path,
     content: &mut dyn FnMut(&mut dyn SeekWrite) -> io::Result<()>,
 ) -> Result<()> {
-    put(path, content)
+    write_or_replace(path, content)
         .map_err(|e| Error::new(Code::Io, format!("cannot write {}: {e}", path.display())))
 }
 
-fn put(
+fn write_or_replace(
     path: &Path,
     content: &mut dyn FnMut(&mut dyn SeekWrite) -> io::Result<()>,
 ) -> io::Result<()> {
-    let (target, handed) = follow(path)?;
+    let (target, inherited) = follow(path)?;
     match fs::metadata(&target) {
-        Ok(old) if handed || !old.is_file() => in_place(&target, old.is_file(), content),
+        Ok(old) if inherited || !old.is_file() => in_place(&target, old.is_file(), content),
         Ok(old) => replace(&target, Some(&old), content),
-        Err(e) if e.kind() == ErrorKind::NotFound && !handed => replace(&target, None, content),
+        Err(e) if e.kind() == ErrorKind::NotFound && !inherited => replace(&target, None, content),
         Err(e) => Err(e),
     }
 }

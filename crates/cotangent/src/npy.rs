@@ -160,9 +160,9 @@ pub(crate) fn array((shape, data, column_major): NpyParts) -> Result<Array> {
         return Array::from_data(shape, data);
     }
     let back: Vec<usize> = shape.iter().rev().copied().collect();
-    let turned: Vec<usize> = (0..back.len()).rev().collect();
+    let reversed: Vec<usize> = (0..back.len()).rev().collect();
     cotangent_cpu::Tensor::from(Array::from_data(back, data)?)
-        .transpose(&turned)
+        .transpose(&reversed)
         .into_array()
 }
 

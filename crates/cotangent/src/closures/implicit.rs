@@ -79,7 +79,7 @@ fn same<X: Tree>(loc: Loc, what: &str, given: &X, like: &X) -> Result<()> {
     Ok(())
 }
 
-fn rooted<X: Tree, R: Returns<Out = X>>(
+fn solve_root<X: Tree, R: Returns<Out = X>>(
     loc: Loc,
     f: impl FnOnce(X) -> R,
     start: X,
@@ -107,7 +107,7 @@ fn rooted<X: Tree, R: Returns<Out = X>>(
 /// ```
 #[track_caller]
 pub fn root<X: Tree, R: Returns<Out = X>>(f: impl FnOnce(X) -> R, start: X) -> Result<X> {
-    Ok(rooted(
+    Ok(solve_root(
         here(),
         f,
         start,
@@ -134,10 +134,10 @@ pub fn root_with<X: Tree, R: Returns<Out = X>>(
     start: X,
     stop: Stopping,
 ) -> Result<Solution<X>> {
-    rooted(here(), f, start, stop, None)
+    solve_root(here(), f, start, stop, None)
 }
 
-fn fixed<X: Tree, R: Returns<Out = X>>(
+fn solve_fixed_point<X: Tree, R: Returns<Out = X>>(
     loc: Loc,
     f: impl FnOnce(X) -> R,
     start: X,
@@ -166,7 +166,7 @@ fn fixed<X: Tree, R: Returns<Out = X>>(
 /// ```
 #[track_caller]
 pub fn fixed_point<X: Tree, R: Returns<Out = X>>(f: impl FnOnce(X) -> R, start: X) -> Result<X> {
-    Ok(fixed(
+    Ok(solve_fixed_point(
         here(),
         f,
         start,
@@ -183,10 +183,10 @@ pub fn fixed_point_with<X: Tree, R: Returns<Out = X>>(
     start: X,
     stop: Stopping,
 ) -> Result<Solution<X>> {
-    fixed(here(), f, start, stop, None)
+    solve_fixed_point(here(), f, start, stop, None)
 }
 
-fn least<X: Tree, R: Returns<Out = TracedTensor>>(
+fn minimize<X: Tree, R: Returns<Out = TracedTensor>>(
     loc: Loc,
     f: impl FnOnce(X) -> R,
     start: X,
@@ -221,7 +221,7 @@ pub fn argmin<X: Tree, R: Returns<Out = TracedTensor>>(
     f: impl FnOnce(X) -> R,
     start: X,
 ) -> Result<X> {
-    Ok(least(
+    Ok(minimize(
         here(),
         f,
         start,
@@ -238,7 +238,7 @@ pub fn argmin_with<X: Tree, R: Returns<Out = TracedTensor>>(
     start: X,
     stop: Stopping,
 ) -> Result<Solution<X>> {
-    least(here(), f, start, stop, None)
+    minimize(here(), f, start, stop, None)
 }
 
 /// A solution `x` of `matvec(x) = b` for a linear closure, by matrix-free products or by the matrix

@@ -48,7 +48,7 @@ impl EagerRuntime {
         let exec = Exec::new(self, tracked, values, Env::default());
         let loc = here();
         exec.set_loc(loc);
-        let y = f(&exec, &exec.given());
+        let y = f(&exec, &exec.initial_values());
         if let Some(e) = exec.take_error() {
             return Err(e.at(loc).into());
         }

@@ -85,7 +85,7 @@ impl<'r> Exec<'r> {
     }
 
     /// The initial values.
-    pub fn given(&self) -> SmallVec<[Val; 4]> {
+    pub fn initial_values(&self) -> SmallVec<[Val; 4]> {
         (0..self.state.borrow().values.len())
             .map(|i| self.owner.val(i))
             .collect()

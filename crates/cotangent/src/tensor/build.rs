@@ -43,7 +43,7 @@ impl Tensor {
     }
 
     /// A tensor without a user-given memory order.
-    fn made(a: Array) -> Tensor {
+    fn unordered(a: Array) -> Tensor {
         Tensor {
             view: a.into(),
             given: Given::Nothing,
@@ -62,7 +62,7 @@ impl Tensor {
 
     /// A tensor of zeros (false for booleans).
     pub fn zeros(dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Tensor> {
-        Ok(Tensor::made(zero_array(dtype, shape.into())?))
+        Ok(Tensor::unordered(zero_array(dtype, shape.into())?))
     }
 
     /// A tensor of ones (true for booleans).
@@ -77,7 +77,7 @@ impl Tensor {
         shape: impl Into<Vec<usize>>,
         value: impl Into<Scalar>,
     ) -> Result<Tensor> {
-        Ok(Tensor::made(
+        Ok(Tensor::unordered(
             value.into().number(dtype)?.full(dtype, shape.into())?,
         ))
     }
@@ -98,7 +98,7 @@ impl Tensor {
             ),
             Kind::Int | Kind::Bool => Wide::I((0..len).map(|i| at(i).into()).collect()),
         };
-        Ok(Tensor::made(wide.narrow(dtype, [n, n])?))
+        Ok(Tensor::unordered(wide.narrow(dtype, [n, n])?))
     }
 
     /// The vector `start, start + step, ..` below `stop` (above it for a negative step). An error
@@ -189,8 +189,8 @@ impl Tensor {
     /// ```
     pub fn read_all(path: impl AsRef<Path>) -> Result<Vec<(String, Tensor)>> {
         let path = path.as_ref();
-        several(path, "read_npy")?;
-        if has_ending(path, "safetensors") {
+        check_not_npy(path, "read_npy")?;
+        if has_extension(path, "safetensors") {
             return Ok(safetensors::read(path)?
                 .into_iter()
                 .map(|(name, a)| (name, a.into()))
@@ -207,8 +207,8 @@ impl Tensor {
     /// always row-major.
     pub fn write_all(path: impl AsRef<Path>, tensors: &[(&str, &Tensor)]) -> Result<()> {
         let path = path.as_ref();
-        several(path, "write_npy")?;
-        if has_ending(path, "safetensors") {
+        check_not_npy(path, "write_npy")?;
+        if has_extension(path, "safetensors") {
             let all = tensors
                 .iter()
                 .map(|(name, t)| Ok(((*name).to_owned(), t.to_array()?)));
@@ -221,14 +221,14 @@ impl Tensor {
     }
 }
 
-fn has_ending(path: &Path, ending: &str) -> bool {
+fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case(ending))
+        .is_some_and(|e| e.eq_ignore_ascii_case(extension))
 }
 
 /// Returns an error for a `.npy` file, which holds one array, and names the method `instead`.
-fn several(path: &Path, instead: &str) -> Result<()> {
-    if has_ending(path, "npy") {
+fn check_not_npy(path: &Path, instead: &str) -> Result<()> {
+    if has_extension(path, "npy") {
         bail!(
             Input,
             "{}: a .npy file holds one array; use Tensor::{instead}, or an .npz file",

@@ -193,11 +193,11 @@ impl Tensor {
     /// Every element as `f64` (real parts of complex numbers), in the tensor's order.
     pub fn to_f64(&self) -> Result<Vec<f64>> {
         let t = self.contiguous()?;
-        let turned = match t.order() {
+        let row_major = match t.order() {
             Order::RowMajor => t.view,
             Order::ColumnMajor => t.view.clone().transpose(&reversed(t.rank())),
         };
-        Ok(turned.into_array()?.to_f64())
+        Ok(row_major.into_array()?.to_f64())
     }
 
     /// The same elements, contiguous in the tensor's own order. A copy unless they are contiguous

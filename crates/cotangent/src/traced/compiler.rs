@@ -1,7 +1,7 @@
 //! [`GraphCompiler`]: converts the part of a trace that some tensors need to a program.
 
 use super::cache::{Cache, CacheStats};
-use super::node::says;
+use super::node::has_extent;
 use super::{Orders, Trace, TraceNode, TraceNodeKind, TracedTensor, fresh_id};
 use crate::tensor::Given;
 use crate::{Function, Result, Sym, Tensor, Type, bail, rewrite};
@@ -142,7 +142,7 @@ impl GraphProgram {
                 .0
                 .params
                 .iter()
-                .any(|p| says(&p.node.types[p.index as usize], s));
+                .any(|p| has_extent(&p.node.types[p.index as usize], s));
         });
         shared
     }

@@ -166,7 +166,7 @@ pub(crate) fn sizes(t: &TracedTensor) -> &[TracedTensor] {
 }
 
 /// Whether an extent of this type is the symbol.
-pub(crate) fn says(ty: &Type, s: &Sym) -> bool {
+pub(crate) fn has_extent(ty: &Type, s: &Sym) -> bool {
     ty.shape.iter().any(|d| d.as_sym() == Some(s))
 }
 

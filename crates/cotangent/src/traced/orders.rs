@@ -98,7 +98,7 @@ impl Walk {
     }
 
     /// Visits a node whose operands were visited.
-    fn meet(&mut self, t: &TracedTensor) {
+    fn visit(&mut self, t: &TracedTensor) {
         let node: &TraceNode = &t.node;
         let step = match &node.kind {
             TraceNodeKind::Op(_, operands) => {
@@ -153,7 +153,7 @@ impl Orders {
                 accepted.extend(x.like.clone());
             }
             if stack.len() == before {
-                walk.meet(&t);
+                walk.visit(&t);
                 stack.pop();
             }
         }

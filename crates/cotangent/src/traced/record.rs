@@ -2,7 +2,7 @@
 //! and composites included, can therefore record to a trace.
 
 use super::TracedTensor;
-use super::node::{TraceNode, TraceNodeKind, fresh_id, says, sizes};
+use super::node::{TraceNode, TraceNodeKind, fresh_id, has_extent, sizes};
 use crate::{Code, DType, Dim, Emit, Error, Loc, Op, Owner, Result, Shape, Sym, Type, Val, Vals};
 use cotangent_core::transform::Session;
 use smallvec::SmallVec;
@@ -84,14 +84,14 @@ impl Recorder {
         op.attr_syms(&mut want);
         let values = self.values.borrow();
         for s in wanted {
-            let says = |t: &&TracedTensor| says(&t.node.types[0], &s);
-            if !found.iter().any(|t| says(&t)) {
+            let defines = |t: &&TracedTensor| has_extent(&t.node.types[0], &s);
+            if !found.iter().any(|t| defines(&t)) {
                 found.extend(
                     operands
                         .iter()
                         .chain(&*values)
                         .flat_map(sizes)
-                        .find(says)
+                        .find(defines)
                         .cloned(),
                 );
             }

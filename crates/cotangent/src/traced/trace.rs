@@ -1,7 +1,7 @@
 //! [`Trace`]: the part of a trace that some tensors need, as a closed function.
 
 use super::TracedTensor;
-use super::node::{TraceNode, TraceNodeKind, ValOf, reached, says};
+use super::node::{TraceNode, TraceNodeKind, ValOf, has_extent, reached};
 use crate::{Builder, Code, Emit, Error, Function, Result, Val};
 use cotangent_core::transform::Session;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl Trace {
                 if dims().any(|d| {
                     !known
                         .iter()
-                        .any(|t| says(&t.node.types[t.index as usize], d))
+                        .any(|t| has_extent(&t.node.types[t.index as usize], d))
                 }) {
                     known.push(s);
                 }

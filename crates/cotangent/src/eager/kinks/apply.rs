@@ -101,7 +101,9 @@ fn on_both_sides(
         env.clone(),
     );
     exec.set_loc(loc);
-    let twins = rt.session().write_on_one_side(&exec, op, &exec.given())?;
+    let twins = rt
+        .session()
+        .write_on_one_side(&exec, op, &exec.initial_values())?;
     if let Some(e) = exec.take_error() {
         return Err(e);
     }

@@ -55,9 +55,9 @@ impl Rules {
         plain.hash(&mut h);
         operands.iter().for_each(|&w| h.write_u64(w));
         let (hash, epoch) = (h.finish(), self.epoch.load(Ordering::Acquire));
-        let place = hash as usize % MAX_THREAD_RULES;
+        let index = hash as usize % MAX_THREAD_RULES;
         let recent = THREAD_RULES
-            .try_with(|rules| rules[place].take())
+            .try_with(|rules| rules[index].take())
             .ok()
             .flatten();
         let rule = match recent.filter(|rule| rule.epoch == epoch && rule.fits(plain, &operands)) {
@@ -69,7 +69,7 @@ impl Rules {
             .as_ref()
             .map(|compiled| compiled.run(x, loc, y));
         // The cache is not accessible while the thread ends.
-        let _ = THREAD_RULES.try_with(|rules| rules[place].set(Some(rule)));
+        let _ = THREAD_RULES.try_with(|rules| rules[index].set(Some(rule)));
         done
     }
 
@@ -113,8 +113,9 @@ impl Rules {
 /// Compiles a function without regions, guards, data-dependent extents and operations that need
 /// legalization. Returns `None` for other functions.
 pub(in crate::eager) fn compile_static(rt: &EagerRuntime, f: Function) -> Option<Program> {
-    let ready = |op: &Op| op.regions().is_empty() && !matches!(op, Op::Guard(_));
-    let all = !f.pending() && f.bound_syms().is_empty() && f.eqns().iter().all(|e| ready(&e.op));
+    let compilable = |op: &Op| op.regions().is_empty() && !matches!(op, Op::Guard(_));
+    let all =
+        !f.pending() && f.bound_syms().is_empty() && f.eqns().iter().all(|e| compilable(&e.op));
     all.then(|| rt.compile(Arc::new(f)).ok())?
 }
 
