@@ -4,6 +4,7 @@
 //! in [`ad`] return functions, and [`run`] evaluates them. [`npz`] reads and writes arrays.
 
 pub mod ad;
+mod ad_context;
 pub mod closures;
 pub mod cpu;
 mod eager;
@@ -27,6 +28,7 @@ mod traced;
 pub mod windows;
 mod write;
 
+pub use ad_context::{AdContext, AdContextBuilder};
 pub use closures::Tree;
 pub use cotangent_core::*;
 pub use cotangent_derive::Tree;
@@ -36,10 +38,7 @@ pub use eager::{EagerRuntime, EagerTensor};
 pub use memory::{MemoryStats, memory_stats, release_memory};
 pub use program::Program;
 pub use tensor::{Tensor, TypedTensor};
-pub use traced::{
-    AdContext, AdContextBuilder, GraphCompiler, GraphExecutor, GraphProgram, TracedTensor,
-    TracedTensorAdExt,
-};
+pub use traced::{GraphCompiler, GraphExecutor, GraphProgram, TracedTensor, TracedTensorAdExt};
 pub use write::Write;
 
 pub use cotangent_cpu::Program as Executable;

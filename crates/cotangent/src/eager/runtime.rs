@@ -6,7 +6,7 @@ use super::ids::{next_id, no_grad};
 use super::rule::table::Rules;
 use super::tape::{Grad, Gradient, number};
 use super::turns::{Turns, lock};
-use crate::AdContext;
+use crate::ad_context::AdContext;
 use crate::cpu::CpuBackend;
 use cotangent_core::transform::Session;
 use cotangent_core::{DType, Env, Function, Op, bail};

@@ -5,67 +5,10 @@
 //! are not computed twice.
 
 use super::{Trace, TracedTensor, record_in};
+use crate::ad_context::AdContext;
 use crate::here::here;
 use crate::{Code, Error, Loc, Result, Val, bail};
-use cotangent_core::transform::{
-    Derived, RuleSet, Seed, check_scalar_loss, jvp_derived, vjp_derived,
-};
-use std::ops::Deref;
-
-/// The rules and the arithmetic of derivatives. There is no global context: [`TracedTensorAdExt`]
-/// uses the default one.
-///
-/// ```
-/// use cotangent::{TracedTensor, ad::{AdContext, Numerics, RuleSet}};
-/// let strict = Numerics { strong_zero: true, ..Numerics::default() };
-/// let ad = AdContext::builder().with_extension_rules(RuleSet::default()).with_numerics(strict).build()?;
-/// let x = TracedTensor::scalar(0.0);
-/// let safe = x.gt(&x).select(&x.sqrt(), &x); // sqrt has an infinite slope where it is not taken
-/// assert_eq!(ad.grad(&safe, &x)?.to_tensor()?.item::<f64>()?, 1.0);
-/// # Ok::<(), cotangent::Error>(())
-/// ```
-#[derive(Clone, Default)]
-pub struct AdContext(cotangent_core::transform::AdContext);
-
-/// Builds an [`AdContext`].
-///
-/// ```
-/// use cotangent::ad::AdContext;
-/// use cotangent::transform::{Numerics, RuleSet};
-/// let strong = Numerics { strong_zero: true, ..Numerics::default() };
-/// let ad = AdContext::builder().with_extension_rules(RuleSet::default()).with_numerics(strong).build()?;
-/// // The gradient of where(x > 0, sqrt(x), 0) at 0, without NaN from the branch that is not taken.
-/// let x = cotangent::TracedTensor::scalar(0.0);
-/// let y = x.gt(&x.full_like(0.0)).select(&x.sqrt(), &x.full_like(0.0));
-/// assert_eq!(ad.grad(&y, &x)?.to_tensor()?.item::<f64>()?, 0.0);
-/// # Ok::<(), cotangent::Error>(())
-/// ```
-#[derive(Default)]
-pub struct AdContextBuilder(cotangent_core::transform::AdContextBuilder);
-
-impl AdContextBuilder {
-    /// Adds rules of extension operations, or of operations that the caller does not own.
-    pub fn with_extension_rules(self, rules: RuleSet) -> AdContextBuilder {
-        AdContextBuilder(self.0.with_extension_rules(rules))
-    }
-
-    /// Sets the arithmetic of derivatives.
-    pub fn with_numerics(self, numerics: cotangent_core::transform::Numerics) -> AdContextBuilder {
-        AdContextBuilder(self.0.with_numerics(numerics))
-    }
-
-    /// The context.
-    pub fn build(self) -> Result<AdContext> {
-        self.0.build().map(AdContext)
-    }
-}
-
-impl Deref for AdContext {
-    type Target = cotangent_core::transform::AdContext;
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
+use cotangent_core::transform::{Derived, Seed, check_scalar_loss, jvp_derived, vjp_derived};
 
 fn refs(x: &[TracedTensor]) -> Vec<&TracedTensor> {
     x.iter().collect()
@@ -84,11 +27,6 @@ fn check_type(code: Code, what: &str, given: &TracedTensor, of: &TracedTensor) -
 }
 
 impl AdContext {
-    /// Starts a context.
-    pub fn builder() -> AdContextBuilder {
-        AdContextBuilder::default()
-    }
-
     /// Emits a derived function into the trace. Its parameters are those of `trace`, then `extra`.
     /// Each result has the memory order of its tensor in `as_these`.
     fn write(

@@ -36,7 +36,7 @@ mod trace;
 pub(crate) use cache::Cache;
 pub use cache::CacheStats;
 pub use compiler::{GraphCompiler, GraphProgram};
-pub use derive::{AdContext, AdContextBuilder, TracedTensorAdExt};
+pub use derive::TracedTensorAdExt;
 pub use executor::GraphExecutor;
 pub use node::TracedTensor;
 pub(crate) use node::{TraceNode, TraceNodeKind, fresh_id};
