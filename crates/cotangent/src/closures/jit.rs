@@ -24,7 +24,7 @@ struct Entry<B> {
 type Key = (String, Vec<Type>);
 
 /// Default limit of the programs that a closure caches.
-const DEFAULT_PROGRAMS: usize = 256;
+const DEFAULT_CLOSURE_PROGRAMS: usize = 256;
 
 /// The cache of a closure of [`jit_with_cache`]: the most recently used programs, one for each
 /// structure and types of the argument.
@@ -104,7 +104,7 @@ pub fn jit_with_cache<A: Tree, R: Returns>(
     f: impl Fn(A) -> R,
 ) -> (impl Fn(A) -> Result<R::Out>, JitCache<R::Out>) {
     let loc = here();
-    let entries: Rc<Cache<Key, Rc<Entry<R::Out>>>> = Rc::new(Cache::new(DEFAULT_PROGRAMS));
+    let entries: Rc<Cache<Key, Rc<Entry<R::Out>>>> = Rc::new(Cache::new(DEFAULT_CLOSURE_PROGRAMS));
     let cache = JitCache(entries.clone());
     let backend = CpuBackend::new();
     let call = move |x| {

@@ -13,6 +13,16 @@
 //! Derivatives use the rules of the core, as for traced programs. Recording runs `linearize`
 //! immediately, and `backward` transposes the recorded programs. A tape saves only values that the
 //! linear equations refer to.
+//!
+//! Layers, lowest first; a file imports its own layer without circles, and lower ones:
+//!
+//! 1. `error`, `ids`, `turns`, `cache`
+//! 2. `tape` (values, nodes, saved tensors), `rule::pullback`, `kinks::weights`
+//! 3. `rule::table`, `runtime`
+//! 4. `exec`, `run`, `transpose`, `rule::compile`, `backward::subgraph`
+//! 5. `record`, `kinks`, `apply`
+//! 6. `gradient`, `backward`, `tape_program`
+//! 7. `hook`, `tensor`, `create`, `methods`
 
 mod apply;
 mod backward;

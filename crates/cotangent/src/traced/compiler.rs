@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
 /// Default limit of the programs that a compiler caches.
-const DEFAULT_PROGRAMS: usize = 256;
+const DEFAULT_CACHED_PROGRAMS: usize = 256;
 
 /// A program: a simplified function, and the tensors that its parameters are bound to. Cheap to
 /// clone. It runs any number of times.
@@ -279,8 +279,8 @@ impl GraphCompiler {
     /// A compiler with an empty cache.
     pub fn new() -> GraphCompiler {
         GraphCompiler {
-            programs: Cache::new(DEFAULT_PROGRAMS),
-            known: Cache::new(DEFAULT_PROGRAMS),
+            programs: Cache::new(DEFAULT_CACHED_PROGRAMS),
+            known: Cache::new(DEFAULT_CACHED_PROGRAMS),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::{Result, Tensor, bail};
 use std::sync::Arc;
 
 /// Default limit of the compiled programs that an executor caches.
-const DEFAULT_PROGRAMS: usize = 256;
+const DEFAULT_COMPILED_PROGRAMS: usize = 256;
 
 type Compiled = Cache<u64, Arc<cotangent_cpu::Program>>;
 
@@ -41,7 +41,7 @@ impl GraphExecutor {
     pub fn new(backend: CpuBackend) -> GraphExecutor {
         GraphExecutor {
             backend,
-            compiled: Cache::new(DEFAULT_PROGRAMS),
+            compiled: Cache::new(DEFAULT_COMPILED_PROGRAMS),
         }
     }
 

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard};
 #[derive(Default)]
 pub(in crate::eager) struct SavedState {
     tape: Mutex<SavedTensors>,
-    /// A copy of the state that is readable without the lock.
+    /// Whether the tensors were released, readable without the lock.
     released: AtomicBool,
 }
 
