@@ -24,7 +24,7 @@ struct Captured {
     /// Parameters of the closure, then a tangent per capture that has one, or a cotangent per
     /// result that has one.
     by: Option<Function>,
-    /// Which captures have a tangent.
+    /// Whether each capture has a tangent.
     has: Vec<bool>,
     /// The reason for a missing derivative: the error of differentiation by a capture.
     failed: Option<Error>,
@@ -80,7 +80,7 @@ impl Captured {
         captures.iter().zip(&self.has).map(one).collect()
     }
 
-    /// Of these values, one per capture, the ones that belong to captures with a tangent.
+    /// The values of captures with a tangent, from a value per capture.
     fn some<T: Copy>(&self, all: &[Option<T>]) -> Vec<T> {
         all.iter()
             .zip(&self.has)
@@ -89,7 +89,7 @@ impl Captured {
             .collect()
     }
 
-    /// One per capture, from those that have a tangent.
+    /// A value per capture, from the values of captures with a tangent.
     fn spread(&self, some: Vec<Val>) -> Vec<Option<Val>> {
         let mut some = some.into_iter();
         self.has

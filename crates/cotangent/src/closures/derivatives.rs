@@ -112,7 +112,7 @@ fn spread(loc: Loc, some: Vec<TracedTensor>, types: &[Type]) -> Result<Vec<Trace
     types.iter().map(one).collect()
 }
 
-/// Which parameters have a tangent.
+/// The parameters that have a tangent.
 fn differentiable(f: &Function, wrt: &[Val]) -> Vec<Val> {
     wrt.iter()
         .copied()

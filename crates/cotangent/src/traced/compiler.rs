@@ -287,10 +287,11 @@ impl GraphCompiler {
     /// The program of one tensor, or the error that it carries.
     ///
     /// ```
-    /// use cotangent::runtime::{GraphCompiler, TracedTensor}; let x =
-    /// TracedTensor::from_vec_col_major(vec![2], vec![1.0, 2.0]); let y =
-    /// TracedTensor::from_vec_col_major(vec![3], vec![1.0, 2.0, 3.0]); let z = (&x + &y) * 2.0; //
-    /// nothing runs here let e = GraphCompiler::new().compile(&z).err().unwrap();
+    /// use cotangent::runtime::{GraphCompiler, TracedTensor};
+    /// let x = TracedTensor::from_vec_col_major(vec![2], vec![1.0, 2.0]);
+    /// let y = TracedTensor::from_vec_col_major(vec![3], vec![1.0, 2.0, 3.0]);
+    /// let z = (&x + &y) * 2.0; // nothing runs here
+    /// let e = GraphCompiler::new().compile(&z).err().unwrap();
     /// assert!(e.to_string().contains("`add` of f64[2] and f64[3]"), "{e}");
     /// assert!(e.to_string().contains(".rs:"), "{e}"); // the line of `+`
     /// ```

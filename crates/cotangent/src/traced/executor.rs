@@ -101,9 +101,9 @@ impl GraphExecutor {
         self.run_many_with_inputs(program, &[])
     }
 
-    /// All results, with arrays for placeholders (or in place of arrays in the trace). An error if
-    /// an array does not have the type of its placeholder, if one is given twice or for a
-    /// placeholder of another program, or if extents with one symbol differ.
+    /// All results, with arrays for placeholders (or in place of arrays in the trace). Errors: an
+    /// array without the type of its placeholder, a placeholder that is given twice or belongs to
+    /// another program, and different extents for one symbol.
     pub fn run_many_with_inputs(
         &self,
         program: &GraphProgram,

@@ -2,7 +2,7 @@
 //!
 //! The order of a result depends only on the arrays that it was computed from, not on other results
 //! of the program. A gradient has the order of the tensor that it was taken by, and a tangent that
-//! of the differentiated tensor, even if its program does not read that tensor.
+//! of the differentiated tensor. The program need not read that tensor.
 
 use super::node::{Like, TraceNode, TraceNodeKind, TracedTensor};
 use crate::tensor::Given;

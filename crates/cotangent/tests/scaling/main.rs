@@ -212,8 +212,8 @@ fn rows_scale_one_by_one() {
     assert_eq!(cases, 2 * (27 + 4));
 }
 
-/// A program of one number `a`, the point of evaluation, and the scaling of its result and of its
-/// derivative by `a`, if all data is scaled by `2^k` and the result by `2^c`.
+/// A program of one number `a`, with the point of evaluation. All data is scaled by `2^k` and the
+/// result by `2^c`; the record gives the scaling of the result and of its derivative by `a`.
 struct Equation {
     name: &'static str,
     /// `d, k, a -> x`: unknowns scale by 2^k.
