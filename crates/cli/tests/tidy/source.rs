@@ -83,17 +83,16 @@ fn scan<'a>(text: &'a str, mut f: impl FnMut(&'a str, Option<Kind>)) {
                     .map_or(rest.len(), |e| open + e + end.len()),
                 Some(Kind::Text),
             )
-        } else if rest.starts_with('"') {
-            (1 + quoted(&rest[1..]), Some(Kind::Text))
-        } else if rest.starts_with('\'') {
+        } else if let Some(inside) = rest.strip_prefix('"') {
+            (1 + quoted(inside), Some(Kind::Text))
+        } else if let Some(inside) = rest.strip_prefix('\'') {
             // A character, not a lifetime.
-            let end = match rest[1..].chars().next() {
-                Some('\\') => rest[2..]
-                    .char_indices()
-                    .skip(1)
-                    .find(|(_, c)| *c == '\'')
-                    .map(|(i, _)| i + 3),
-                Some(c) if rest[1 + c.len_utf8()..].starts_with('\'') => Some(2 + c.len_utf8()),
+            let end = match inside.chars().next() {
+                Some('\\') => {
+                    let mut after = inside.char_indices().skip(2);
+                    after.find(|(_, c)| *c == '\'').map(|(i, _)| i + 2)
+                }
+                Some(c) if inside[c.len_utf8()..].starts_with('\'') => Some(2 + c.len_utf8()),
                 _ => None,
             };
             (end.unwrap_or(1), None)
