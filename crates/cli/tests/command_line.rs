@@ -237,6 +237,10 @@ fn ops_lists_the_set_and_one_of_it() {
         "{text}"
     );
     bad(&["ops", "mull"], "", "did you mean `mul`");
+    bad(&["ops", "softmx"], "", "did you mean `softmax`");
+    let text = good(&["ops", "sin"], "");
+    assert!(text.contains("stablehlo  stablehlo.sine\n"), "{text}");
+    assert!(text.contains("= tgraph.sin %"), "{text}");
 }
 
 const SQUARES: &str = "module @jit_f {
@@ -403,4 +407,21 @@ fn a_variable_that_chooses_nothing_says_so() {
             "{text}"
         );
     }
+}
+
+/// The README counts operations and composites as `cotangent ops` lists them.
+#[test]
+fn the_readme_counts_the_operations() {
+    let list = good(&["ops"], "");
+    let (composites, operations): (Vec<&str>, Vec<&str>) = list
+        .lines()
+        .skip(1)
+        .partition(|line| line.ends_with("(composite)"));
+    let readme = include_str!("../../../README.md");
+    let counts = format!(
+        "{} operations and {} composites",
+        operations.len(),
+        composites.len()
+    );
+    assert!(readme.contains(&counts), "README.md should say: {counts}");
 }

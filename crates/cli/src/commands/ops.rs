@@ -6,8 +6,9 @@ use crate::show;
 use cotangent::ad::{self, AdContext};
 use cotangent::check::function_of;
 use cotangent::ops::{applied, composites, entries};
-use cotangent::{Code, Dim, Error, Result, Sample};
+use cotangent::{Code, Dim, Error, Function, Result, Sample, stablehlo, text};
 use std::ffi::OsStr;
+use std::sync::Arc;
 
 pub fn ops(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let Some(name) = args.target.as_deref().map(OsStr::to_string_lossy) else {
@@ -48,7 +49,9 @@ pub fn ops(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         return Ok(Outcome::Good);
     }
     let Some(e) = all.iter().find(|e| *e.name == *name) else {
-        let near = cotangent::text::nearest(&name, all.iter().map(|e| e.name));
+        let names = all.iter().map(|e| e.name);
+        let written = composites().iter().chain(applied()).map(|c| c.name);
+        let near = cotangent::text::nearest(&name, names.chain(written));
         let hint = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
         return Err(Error::new(
             Code::UnknownOperation,
@@ -72,7 +75,42 @@ pub fn ops(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         }
     }
     print(out, &format!("\n{}", show::table(&rows)))?;
-    print(out, &format!("\n{}", rules(&samples)?))
+    print(out, &format!("\n{}", rules(&samples)?))?;
+    print(out, &example(&samples)?)
+}
+
+/// The shortest sample as text, with the attributes that it has, and the StableHLO operations that
+/// it is written with.
+fn example(samples: &[Sample]) -> Result<String> {
+    let functions: Vec<Function> = samples.iter().map(function_of).collect::<Result<_>>()?;
+    let texts = functions.iter().map(|f| (text::print_function(f), f));
+    let Some((text, f)) = texts.min_by_key(|(text, _)| (text.lines().count(), text.len())) else {
+        return Ok(String::new());
+    };
+    let form = match stablehlo::write(&[Arc::new(f.clone())]) {
+        Ok(module) => operations(&module).join(", "),
+        Err(_) => "none".to_owned(),
+    };
+    Ok(format!("stablehlo  {form}\n\n{text}"))
+}
+
+/// The operations of a StableHLO module, each once, in the order of the text.
+fn operations(module: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for dialect in ["stablehlo.", "chlo."] {
+        for (at, _) in module.match_indices(dialect) {
+            let rest = &module[at..];
+            let end = rest
+                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
+                .unwrap_or(rest.len());
+            let name = &rest[..end];
+            let starts = !module[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '#');
+            if starts && name != "stablehlo.return" && !found.contains(&name) {
+                found.push(name);
+            }
+        }
+    }
+    found
 }
 
 /// The rules of an operation, determined by applying them to its samples.
