@@ -315,16 +315,9 @@ impl Function {
         })
     }
 
-    /// Whether its results are jointly linear in the marked parameters, the others held fixed: each
-    /// is linear or zero.
-    pub fn linear_in(&self, mask: &[bool]) -> bool {
-        let lock = || self.facts.linear.lock().unwrap_or_else(|e| e.into_inner());
-        let known = lock().get(mask).copied();
-        known.unwrap_or_else(|| {
-            let r = crate::transform::is_linear(self, mask);
-            lock().insert(mask.to_vec(), r);
-            r
-        })
+    /// Masks that [`Function::linear_in`] has answered.
+    pub(crate) fn linear_memo(&self) -> &Mutex<FxHashMap<Vec<bool>, bool>> {
+        &self.facts.linear
     }
 
     /// The same function under another name.

@@ -4,14 +4,17 @@
 //! [`transform`] how they are differentiated, [`reference`] what they mean, [`text`] how they are
 //! written.
 
+mod analysis;
 pub mod array;
 pub mod attr;
 pub mod check;
+mod directive;
 pub mod dtype;
 pub mod emit;
 pub mod error;
 pub mod graph;
 pub mod math;
+mod names;
 pub mod ops;
 pub mod primitive;
 pub mod reference;

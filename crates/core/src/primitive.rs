@@ -227,6 +227,44 @@ pub enum Kink {
     Side,
 }
 
+/// How the result of an operation changes when operands are shifted by `d` (`v + k d`) or scaled by
+/// `exp(k d)`: see [`Primitive::shift_rule`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShiftRule<'a> {
+    /// The result has no tangent: a constant, or a value that is held fixed.
+    Fixed,
+    /// `-x`.
+    Negate,
+    /// `|x|`.
+    Magnitude,
+    /// The sign of `x`.
+    Sign,
+    /// `exp(x)`.
+    Exp,
+    /// `log(x)`.
+    Log,
+    /// `a + b`.
+    Add,
+    /// `a - b`.
+    Subtract,
+    /// `a b`.
+    Multiply,
+    /// `a / b`.
+    Divide,
+    /// The same number in another floating-point type.
+    Convert,
+    /// The second or the third operand, element by element.
+    Choose,
+    /// A sum over these axes.
+    Sum(&'a [usize]),
+    /// A broadcast: axis `k` of the operand becomes this axis of the result.
+    Broadcast(&'a [usize]),
+    /// The same elements in another shape.
+    Reshape,
+    /// A permutation of axes.
+    Permute(&'a [usize]),
+}
+
 /// A body with only the marked results: see [`Primitive::narrow`].
 pub type Narrow<'a> = dyn FnMut(&Arc<Function>, &[bool]) -> Arc<Function> + 'a;
 
@@ -314,6 +352,11 @@ pub trait Primitive: Debug + Send + Sync + 'static {
     /// The operation whose [`one_sided`](Primitive::one_sided) form is that of the other side.
     fn turned(&self) -> Op {
         unreachable!("`{}` is no derivative at a kink", self.name())
+    }
+
+    /// How its result changes with a shift of its operands; `None` if that is not known.
+    fn shift_rule(&self) -> Option<ShiftRule<'_>> {
+        None
     }
 
     /// Bodies of control flow and custom rules.

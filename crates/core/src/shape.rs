@@ -19,7 +19,7 @@
 use crate::bail;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::text::{is_name, quoted};
+use crate::names::{is_name, quoted};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fmt;

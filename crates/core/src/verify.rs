@@ -33,7 +33,7 @@ pub fn verify(f: &Function) -> Result<()> {
 /// Checks a function and says how deep its bodies nest.
 fn function(f: &Function, done: &mut FxHashMap<*const Function, u32>) -> Result<u32> {
     check(f, done).map_err(|e| {
-        let name = crate::text::written_name(&f.name);
+        let name = crate::names::written(&f.name);
         if e.notes().is_empty() {
             e.note(format!("in `@{name}`"))
         } else {

@@ -11,7 +11,7 @@ use crate::attr::Attrs;
 use crate::bail;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val};
 use crate::shape::{Dim, Env, Shape, Type};
 use crate::transform::{Lin, Lv};
 
@@ -87,6 +87,10 @@ impl Primitive for BroadcastInDim {
         Ok(vec![
             x[0].wide().pick(at).narrow(x[0].dtype(), shape.clone())?,
         ])
+    }
+
+    fn shift_rule(&self) -> Option<ShiftRule<'_>> {
+        Some(ShiftRule::Broadcast(&self.dims))
     }
 
     fn linear_in(&self, _: &[bool]) -> bool {

@@ -7,7 +7,9 @@ use crate::attr::{Attr, Attrs};
 use crate::bail;
 use crate::emit::Emit;
 use crate::error::{Error, Result};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
+use crate::primitive::{
+    Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val, Vals, no_rule,
+};
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
 
@@ -124,6 +126,10 @@ impl Primitive for Constant {
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
         cost_per_element(0.0, x, y)
+    }
+
+    fn shift_rule(&self) -> Option<ShiftRule<'_>> {
+        Some(ShiftRule::Fixed)
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {

@@ -10,7 +10,7 @@ use crate::bail;
 use crate::dtype::{C128, DType, Kind};
 use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val};
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
 
@@ -70,6 +70,10 @@ impl Primitive for Convert {
             (same, _) => same,
         };
         Ok(vec![y.narrow(self.to, x[0].shape())?])
+    }
+
+    fn shift_rule(&self) -> Option<ShiftRule<'_>> {
+        self.to.is_float().then_some(ShiftRule::Convert)
     }
 
     fn linear_in(&self, _: &[bool]) -> bool {

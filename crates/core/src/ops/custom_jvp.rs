@@ -10,6 +10,7 @@
 
 use super::body::{check_rule, differentiable, spread};
 use super::{Entry, Op, Spelled};
+use crate::analysis::trace_linear;
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::emit::Emit;
@@ -18,7 +19,7 @@ use crate::graph::{Builder, Function};
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv, Operand, Session, trace_linear};
+use crate::transform::{Lin, Lv, Operand, Session};
 use std::sync::Arc;
 
 /// A function and its derivative.

@@ -15,7 +15,9 @@ use crate::bail;
 use crate::dtype::{C128, DType, Kind};
 use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::primitive::{
+    Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val, no_rule,
+};
 use crate::shape::{Dim, Env, Shape, Type};
 use crate::transform::{Lin, Lv};
 
@@ -436,6 +438,12 @@ impl Primitive for Reduce {
             groups[at].push(i);
         }
         Ok(vec![self.op.of_groups(&x[0], &groups, &shape)?])
+    }
+
+    fn shift_rule(&self) -> Option<ShiftRule<'_>> {
+        self.axes_given()
+            .filter(|_| self.op == Reduction::Sum)
+            .map(ShiftRule::Sum)
     }
 
     fn linear_in(&self, _: &[bool]) -> bool {

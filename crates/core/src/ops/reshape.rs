@@ -7,7 +7,7 @@ use crate::attr::Attrs;
 use crate::bail;
 use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val};
 use crate::shape::{Dim, Env, Shape, Type};
 use crate::transform::{Lin, Lv};
 
@@ -43,6 +43,10 @@ impl Primitive for Reshape {
 
     fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
         Ok(vec![x[0].clone().reshape(self.shape.eval(env)?)?])
+    }
+
+    fn shift_rule(&self) -> Option<ShiftRule<'_>> {
+        Some(ShiftRule::Reshape)
     }
 
     fn linear_in(&self, _: &[bool]) -> bool {

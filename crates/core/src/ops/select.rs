@@ -12,7 +12,9 @@ use crate::bail;
 use crate::dtype::{C128, DType};
 use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::primitive::{
+    Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val, no_rule,
+};
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
 
@@ -67,6 +69,10 @@ impl Primitive for Select {
             _ => unreachable!("the type rule makes both element types one"),
         };
         Ok(vec![y.narrow(x[1].dtype(), x[1].shape())?])
+    }
+
+    fn shift_rule(&self) -> Option<ShiftRule<'_>> {
+        Some(ShiftRule::Choose)
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {

@@ -7,7 +7,7 @@ use crate::attr::Attrs;
 use crate::bail;
 use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val};
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
 
@@ -69,6 +69,10 @@ impl Primitive for Transpose {
         Ok(vec![
             x[0].wide().pick(at).narrow(x[0].dtype(), shape.clone())?,
         ])
+    }
+
+    fn shift_rule(&self) -> Option<ShiftRule<'_>> {
+        Some(ShiftRule::Permute(&self.perm))
     }
 
     fn linear_in(&self, _: &[bool]) -> bool {

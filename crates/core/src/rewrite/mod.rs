@@ -7,21 +7,16 @@
 //! are not reordered. `stop_gradient` and `checkpoint` stay, because a simplified function can be
 //! differentiated again. The seed of a derivative stays visible: a constant that was broadcast is
 //! not folded into what it multiplies.
-//!
-//! [`shifts`] finds what a derivative may hold fixed.
 
 mod algebra;
 mod cse;
-mod dce;
 mod fold;
 mod products;
-mod shifts;
 mod windows;
 
-pub use dce::dce;
-pub(crate) use dce::dce_keeping;
-pub(crate) use shifts::cancelling;
+pub use crate::analysis::dce;
 
+use crate::analysis::without_dead;
 use crate::emit::Emit;
 use crate::graph::{Builder, Function};
 use crate::ops::Op;
@@ -103,7 +98,7 @@ fn simplify_with(f: &Function, bodies: &mut Bodies) -> Function {
     }
     let results: Vec<Val> = f.results().iter().map(|r| map[r.index()]).collect();
     match pass.b.finish(&results) {
-        Ok(g) => dce::without_dead(&g).unwrap_or(g),
+        Ok(g) => without_dead(&g).unwrap_or(g),
         // A rewrite that does not type-check is our bug; the program itself is still right.
         Err(e) => {
             debug_assert!(false, "simplify of `{}`: {e}", f.name);

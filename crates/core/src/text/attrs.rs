@@ -8,7 +8,6 @@
 //! another value is written in parentheses and quotes: `("f32")`.
 
 use super::cursor::scalar;
-use super::names::clip;
 use super::parse::Parser;
 use crate::array::{Array, Element, Scalar, Wide, numel};
 use crate::attr::{Attr, Attrs};
@@ -16,6 +15,7 @@ use crate::dtype::{C64, C128, DType, bf16, f16};
 use crate::error::{Code, Error, Result};
 use crate::for_dtype;
 use crate::math::{nearest_bf16, nearest_f16};
+use crate::names::clip;
 
 /// How many equal elements `dense<1.0> : tensor<..>` may stand for.
 pub(super) const MAX_SPLAT: usize = 1 << 24;

@@ -2,7 +2,6 @@
 //! types.
 
 use super::lookup::Found;
-use super::names::{clip, count};
 use super::parse::{Annotation, Head, Operand, Parser, Scope, differs, spelled};
 use super::types::HOLE;
 use crate::attr::{Attrs, FromAttr};
@@ -10,6 +9,7 @@ use crate::bail;
 use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Loc, Result};
+use crate::names::{clip, count};
 use crate::ops::{Literal, Op, Spelled, body_operands};
 use crate::primitive::{Val, Vals};
 use crate::shape::{Dim, Shape, Type};
@@ -481,7 +481,7 @@ fn left_over(left: &Attrs, name: &str, op: &Op) -> Error {
         .map(|(k, _)| k.into_owned())
         .collect();
     let (key, _) = &left.0[0];
-    let hint = super::names::did_you_mean(key, "", known.iter().map(String::as_str));
+    let hint = crate::names::did_you_mean(key, "", known.iter().map(String::as_str));
     let e = Error::new(
         Code::Attribute,
         format!("`tgraph.{name}` has no attribute `{}`{hint}", clip(key)),

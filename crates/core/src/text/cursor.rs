@@ -6,6 +6,7 @@
 
 use crate::array::Scalar;
 use crate::error::{Code, Error, Loc, Result};
+use crate::names::{clip, is_name_char};
 use std::borrow::Cow;
 
 /// A position in a text.
@@ -17,16 +18,6 @@ pub(super) struct Cursor<'s> {
     line_start: usize,
     /// A position of this line whose column is known, so that long lines are counted once.
     known: (usize, u32),
-}
-
-/// A character of names: of values, modules and attributes.
-pub(super) fn is_name_char(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '$' | '.')
-}
-
-/// Whether a name can be written without quotes.
-pub(crate) fn is_name(s: &str) -> bool {
-    !s.is_empty() && s.chars().all(is_name_char)
 }
 
 impl<'s> Cursor<'s> {
@@ -360,7 +351,7 @@ impl<'s> Cursor<'s> {
         scalar(text).ok_or_else(|| {
             Error::new(
                 Code::Limit,
-                format!("the number {} is too large", super::names::clip(text)),
+                format!("the number {} is too large", clip(text)),
             )
             .at(loc)
         })
@@ -379,7 +370,7 @@ impl<'s> Cursor<'s> {
             Ok(v) if v <= isize::MAX as usize => Ok(v),
             _ => Err(Error::new(
                 Code::Limit,
-                format!("the extent {} is too large", super::names::clip(&rest[..n])),
+                format!("the extent {} is too large", clip(&rest[..n])),
             )
             .at(loc)),
         }

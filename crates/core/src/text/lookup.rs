@@ -1,6 +1,6 @@
 //! Operations by name: the list, extensions, composites and other words for them.
 
-use super::names::{ALIASES, nearest};
+use crate::names::nearest;
 use crate::ops::{Composite, Entry, applied, composites, entries};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
@@ -94,3 +94,24 @@ impl<'e> Table<'e> {
         nearest(name, all.chain(ALIASES.iter().map(|a| a.0))).map(str::to_owned)
     }
 }
+
+/// Other words for operations: StableHLO's, NumPy's, and what people write.
+#[rustfmt::skip]
+const ALIASES: &[(&str, &str)] = &[
+    ("subtract", "sub"), ("multiply", "mul"), ("divide", "div"), ("remainder", "rem"), ("power", "pow"),
+    ("maximum", "max"), ("minimum", "min"), ("negate", "neg"), ("negative", "neg"), ("exponential", "exp"),
+    ("exponential_minus_one", "expm1"), ("log_plus_one", "log1p"), ("ln", "log"), ("sine", "sin"), ("cosine", "cos"),
+    ("square_root", "sqrt"), ("rsqrt_approx", "rsqrt"), ("sigmoid", "logistic"), ("arcsin", "asin"),
+    ("arccos", "acos"), ("arctan", "atan"), ("arctan2", "atan2"), ("arcsinh", "asinh"), ("arccosh", "acosh"),
+    ("arctanh", "atanh"), ("absolute", "abs"), ("ceiling", "ceil"), ("round_nearest_even", "round_half_even"),
+    ("round", "round_half_even"), ("round_nearest_afz", "round_half_away"), ("is_finite", "is_finite"),
+    ("isfinite", "is_finite"), ("isnan", "is_nan"), ("equal", "eq"), ("not_equal", "ne"), ("less", "lt"),
+    ("less_equal", "le"), ("greater", "gt"), ("greater_equal", "ge"), ("logical_not", "not"), ("logical_and", "and"),
+    ("logical_or", "or"), ("logical_xor", "xor"), ("sum", "reduce_sum"), ("prod", "reduce_prod"),
+    ("broadcast", "broadcast_in_dim"), ("astype", "convert"), ("cast", "convert"), ("permute_dims", "transpose"),
+    ("where", "select"), ("const", "constant"), ("cbrt_real", "cbrt"), ("concat", "concatenate"), ("flip", "reverse"),
+    ("random_randint", "random_int"), ("randint", "random_int"), ("random_uniform_between", "random_uniform"),
+    ("uniform", "random_uniform"), ("normal", "random_normal"), ("truncated_normal", "random_truncated_normal"),
+    ("bernoulli", "random_bernoulli"), ("gumbel", "random_gumbel"), ("categorical", "random_categorical"),
+    ("permutation", "random_permutation"), ("dropout", "random_dropout"), ("fold_in", "random_fold_in"),
+];

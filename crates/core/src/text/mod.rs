@@ -28,7 +28,6 @@ mod comments;
 mod cursor;
 mod derive;
 mod lookup;
-mod names;
 mod parse;
 mod print;
 mod print_attr;
@@ -36,98 +35,25 @@ mod shared;
 mod snippet;
 mod types;
 
-pub use derive::resolve_wrt;
-pub use names::nearest;
+pub use crate::directive::{Derivative, Directive, resolve_wrt};
+pub use crate::names::nearest;
 pub use print::{print_function, print_type};
 pub use snippet::locate;
 
-pub(crate) use cursor::is_name;
-pub(crate) use names::{quoted, written as written_name};
-
 use crate::bail;
-use crate::error::{Error, Loc, Result};
+use crate::error::{Error, Result};
 use crate::graph::Function;
+use crate::names::written;
 use crate::ops::Entry;
 use crate::transform::{AdContext, Numerics, Policy};
 use comments::{Comments, HEAD};
 use lookup::Table;
-use names::written;
 use parse::Parser;
 use print::Printing;
 use rustc_hash::FxHashSet;
 use shared::Shared;
 use std::fmt;
 use std::sync::Arc;
-
-/// What a directive derives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Derivative {
-    /// The gradient of a real scalar, else cotangents for cotangents.
-    Adjoint,
-    /// Results and their tangents.
-    Jvp,
-    /// The product of the Hessian with a direction.
-    Hvp,
-}
-
-impl Derivative {
-    /// Its word in the text form.
-    pub fn name(self) -> &'static str {
-        match self {
-            Derivative::Adjoint => "adjoint",
-            Derivative::Jvp => "jvp",
-            Derivative::Hvp => "hvp",
-        }
-    }
-}
-
-/// `tgraph.adjoint @of wrt(%x) -> @target`.
-#[derive(Clone, Debug)]
-pub struct Directive {
-    /// What is derived.
-    pub derivative: Derivative,
-    /// The module that is differentiated.
-    pub of: Arc<str>,
-    /// Values to differentiate with respect to, by name.
-    pub wrt: Vec<String>,
-    /// Directions by name, of `jvp` and `hvp`: one per `wrt` value, or none.
-    pub dir: Vec<String>,
-    /// The name of the derived module.
-    pub target: Arc<str>,
-    /// What it says about arithmetic; what it leaves out is as the text has it
-    /// ([`Program::numerics`]).
-    pub policy: Policy,
-    /// Where it was written.
-    pub loc: Loc,
-    /// The module, if one below calls it: then it was derived when the text was read.
-    pub(crate) made: Option<Arc<Function>>,
-}
-
-impl fmt::Display for Directive {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |names: &[String]| {
-            names
-                .iter()
-                .map(|n| format!("%{}", written(n)))
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
-        write!(
-            f,
-            "tgraph.{} @{} wrt({})",
-            self.derivative.name(),
-            written(&self.of),
-            list(&self.wrt)
-        )?;
-        if !self.dir.is_empty() {
-            write!(f, " dir({})", list(&self.dir))?;
-        }
-        if !self.policy.is_empty() {
-            write!(f, " {{{}}}", self.policy)?;
-        }
-        write!(f, " -> @{}", written(&self.target))
-    }
-}
 
 /// A module or a directive, in the order of the text.
 #[derive(Clone, Debug)]

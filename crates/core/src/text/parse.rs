@@ -15,16 +15,16 @@
 use super::build::Names;
 use super::comments::Marks;
 use super::cursor::Cursor;
-use super::derive::derive;
 use super::lookup::{Found, Table};
-use super::names::{clip, count, did_you_mean, written};
 use super::types::HOLE;
 use super::{Directive, Item};
 use crate::array::Scalar;
 use crate::attr::{Attr, Attrs};
+use crate::directive::derive;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Loc, Result};
 use crate::graph::{Builder, Function, MAX_DEPTH};
+use crate::names::{clip, count, did_you_mean, written};
 use crate::primitive::Val;
 use crate::shape::{Dim, Type};
 use crate::transform::{AdContext, Numerics, Policy, Session};
@@ -693,7 +693,7 @@ impl<'s> Parser<'s> {
         let src = self.c.src();
         let written = self.written.get_or_insert_with(|| {
             let ends = |s: &str| {
-                s.find(|c: char| c == 'x' || !super::cursor::is_name_char(c))
+                s.find(|c: char| c == 'x' || !crate::names::is_name_char(c))
                     .unwrap_or(s.len())
             };
             src.match_indices('?')

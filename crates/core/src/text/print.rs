@@ -5,12 +5,12 @@
 //! the program, and bodies that stand in several places, are written by name.
 
 use super::comments::{Comments, Spoken};
-use super::names::written;
 use super::print_attr::attr;
 use super::shared::Shared;
 use super::types::stands_bare;
 use crate::attr::{Attr, Attrs};
 use crate::graph::Function;
+use crate::names::written;
 use crate::ops::Op;
 use crate::primitive::Val;
 use crate::shape::{Dim, Sym, Type};

@@ -1,12 +1,12 @@
 //! Values of attributes as text: every bit comes back.
 
 use super::attrs::MAX_SPLAT;
-use super::cursor::is_name;
-use super::names::quoted;
 use super::print::write_type;
 use crate::array::{Array, Data, Scalar};
 use crate::attr::Attr;
 use crate::dtype::DType;
+use crate::names::is_name;
+use crate::names::quoted;
 use crate::shape::Dim;
 use std::fmt::{Debug, Write};
 
@@ -28,7 +28,7 @@ pub(super) fn attr(out: &mut String, a: &Attr) {
         }
         Attr::Array(a) => array(out, a),
         Attr::Fn(f) => {
-            let _ = write!(out, "@{}", super::names::written(&f.name));
+            let _ = write!(out, "@{}", crate::names::written(&f.name));
         }
     }
 }

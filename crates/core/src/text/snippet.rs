@@ -1,7 +1,7 @@
 //! The line of a text that an error is about.
 
-use super::cursor::is_name_char;
 use crate::error::{Error, Loc};
+use crate::names::is_name_char;
 
 /// The error with its file, and its line of the text with a mark under the place.
 pub fn locate(e: Error, source: &str, file: Option<&str>) -> Error {

@@ -9,11 +9,11 @@
 //! A lone `?` is the symbol [`HOLE`]: an argument makes a fresh symbol of it, an annotation leaves
 //! it open.
 
-use super::cursor::is_name_char;
-use super::names::{clip, did_you_mean};
 use super::parse::Parser;
 use crate::dtype::DType;
 use crate::error::{Code, Error, Result};
+use crate::names::is_name_char;
+use crate::names::{clip, did_you_mean};
 use crate::shape::{Atom, Dim, Poly, Shape, Type, relu};
 use smallvec::SmallVec;
 

@@ -53,6 +53,33 @@ impl From<Lv> for Operand {
     }
 }
 
+/// What a value is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// Does not depend on the linear parameters.
+    Ordinary,
+    /// Linear in them.
+    Linear,
+    /// Zero, and as such linear.
+    Zero,
+}
+
+impl Class {
+    /// The class of a value that has one or the other; `None`: neither ordinary nor linear.
+    pub fn join(self, other: Class) -> Option<Class> {
+        match (self, other) {
+            (a, b) if a == b => Some(a),
+            (Class::Zero, c) | (c, Class::Zero) => Some(c),
+            _ => None,
+        }
+    }
+
+    /// Each of some values, or the other in its place.
+    pub fn join_all(a: &[Class], b: &[Class]) -> Option<Vec<Class>> {
+        a.iter().zip(b).map(|(a, b)| a.join(*b)).collect()
+    }
+}
+
 /// One linear equation.
 #[derive(Clone, Debug)]
 pub struct LinEqn {

@@ -9,11 +9,11 @@
 
 use super::kinks::{self, OneSide, Twins};
 use super::linear::{Lin, LinearProgram, Lv, Operand};
+use crate::analysis::cancelling;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
 use crate::graph::{Def, Function, Rename};
 use crate::primitive::Val;
-use crate::rewrite::cancelling;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::cell::RefCell;

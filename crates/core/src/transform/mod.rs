@@ -14,7 +14,6 @@ mod derive;
 mod forward;
 mod kinks;
 mod linear;
-mod linearity;
 mod linearize;
 mod policy;
 mod region;
@@ -29,9 +28,7 @@ pub use derive::{
 };
 pub use forward::RegionJvp;
 pub use kinks::{Step, on_one_side};
-pub use linear::{Lin, LinEqn, LinearProgram, Lv, Operand};
-pub use linearity::Class;
-pub(crate) use linearity::{is_linear, trace_linear};
+pub use linear::{Class, Lin, LinEqn, LinearProgram, Lv, Operand};
 pub use linearize::{linearize_into, replay};
 pub use policy::Policy;
 pub use region::{RegionBatch, RegionLin, RegionTranspose, Residual, Saving};

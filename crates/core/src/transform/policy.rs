@@ -9,7 +9,7 @@ use super::session::Numerics;
 use crate::attr::Attr;
 use crate::bail;
 use crate::error::{Code, Error, Result};
-use crate::text::nearest;
+use crate::names::nearest;
 use std::fmt;
 use std::str::FromStr;
 

@@ -7,7 +7,7 @@
 //! to zero.
 
 use super::linear::{Lin, LinearProgram, Lv, Operand};
-use super::linearity::trace_linear;
+use crate::analysis::trace_linear;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
 use crate::graph::Function;

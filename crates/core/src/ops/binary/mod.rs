@@ -13,7 +13,9 @@ use crate::dtype::{C128, DType, Kind};
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::math;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::primitive::{
+    Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val, no_rule,
+};
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
 
@@ -163,6 +165,16 @@ impl Primitive for Binary {
             _ => unreachable!("the type rule makes both element types one"),
         };
         Ok(vec![y.narrow(out, x[0].shape())?])
+    }
+
+    fn shift_rule(&self) -> Option<ShiftRule<'_>> {
+        match self {
+            Binary::Add => Some(ShiftRule::Add),
+            Binary::Sub => Some(ShiftRule::Subtract),
+            Binary::Mul => Some(ShiftRule::Multiply),
+            Binary::Div => Some(ShiftRule::Divide),
+            _ => None,
+        }
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {

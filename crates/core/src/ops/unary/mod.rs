@@ -14,7 +14,9 @@ use crate::bail;
 use crate::dtype::{C128, DType, Kind};
 use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::primitive::{
+    Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val, no_rule,
+};
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
 
@@ -139,6 +141,18 @@ impl Primitive for Unary {
             Wide::C(v) => Wide::F(v.into_iter().map(|z| (d.complex)(z).re).collect()),
         };
         Ok(vec![y.narrow(out, x[0].shape())?])
+    }
+
+    fn shift_rule(&self) -> Option<ShiftRule<'_>> {
+        match self {
+            Unary::Neg => Some(ShiftRule::Negate),
+            Unary::Abs => Some(ShiftRule::Magnitude),
+            Unary::Sign => Some(ShiftRule::Sign),
+            Unary::Exp => Some(ShiftRule::Exp),
+            Unary::Log => Some(ShiftRule::Log),
+            Unary::StopGradient => Some(ShiftRule::Fixed),
+            _ => None,
+        }
     }
 
     fn linear_in(&self, _: &[bool]) -> bool {

@@ -12,8 +12,7 @@
 //! anything else, or to a result, keeps `m`.
 
 use crate::graph::{Def, Eqn, Function};
-use crate::ops::{Binary, Op, Reduce, Reduction, Unary};
-use crate::primitive::Val;
+use crate::primitive::{ShiftRule, Val};
 use crate::shape::Shape;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -91,8 +90,13 @@ fn eqn(f: &Function, v: Val) -> Option<&Eqn> {
 
 /// The value itself where one is repeated or gets axes of length 1.
 fn unrepeated(f: &Function, mut v: Val) -> Val {
-    while let Some(e) = eqn(f, v).filter(|e| matches!(e.op, Op::BroadcastInDim(_) | Op::Reshape(_)))
-    {
+    let is_view = |e: &&Eqn| {
+        matches!(
+            e.op.shift_rule(),
+            Some(ShiftRule::Broadcast(_) | ShiftRule::Reshape)
+        )
+    };
+    while let Some(e) = eqn(f, v).filter(is_view) {
         v = f.operands(e)[0];
     }
     v
@@ -100,16 +104,13 @@ fn unrepeated(f: &Function, mut v: Val) -> Val {
 
 /// The `m` of `exp(x - m)`, if it was computed and can have a tangent.
 fn subtracted(f: &Function, e: &Eqn) -> Option<Val> {
-    let Op::Unary(Unary::Exp) = e.op else {
+    if e.op.shift_rule() != Some(ShiftRule::Exp) {
         return None;
-    };
+    }
     let difference =
-        eqn(f, f.operands(e)[0]).filter(|e| matches!(e.op, Op::Binary(Binary::Sub)))?;
+        eqn(f, f.operands(e)[0]).filter(|e| e.op.shift_rule() == Some(ShiftRule::Subtract))?;
     let m = unrepeated(f, f.operands(difference)[1]);
-    let fixed = matches!(
-        eqn(f, m)?.op,
-        Op::Constant(_) | Op::Unary(Unary::StopGradient)
-    );
+    let fixed = eqn(f, m)?.op.shift_rule() == Some(ShiftRule::Fixed);
     (!fixed && f.ty(m).dtype.is_float()).then_some(m)
 }
 
@@ -166,52 +167,60 @@ fn result(f: &Function, e: &Eqn, known: &FxHashMap<Val, Shifted>) -> Option<Shif
     let x = f.operands(e);
     let to = &f.ty(e.results().next()?).shape;
     let of = |k: usize| known.get(&x[k]).cloned();
-    match &e.op {
-        Op::Unary(u) => unary(*u, of(0)?),
-        Op::Binary(b) => binary(*b, of(0), of(1)),
-        Op::Convert(c) => of(0).filter(|_| c.to.is_float() && f.ty(x[0]).dtype.is_float()),
-        Op::Select(_) => match (of(1), of(2)) {
+    match e.op.shift_rule()? {
+        ShiftRule::Fixed => None,
+        rule @ (ShiftRule::Negate
+        | ShiftRule::Magnitude
+        | ShiftRule::Sign
+        | ShiftRule::Exp
+        | ShiftRule::Log) => unary(rule, of(0)?),
+        rule @ (ShiftRule::Add | ShiftRule::Subtract | ShiftRule::Multiply | ShiftRule::Divide) => {
+            binary(rule, of(0), of(1))
+        }
+        ShiftRule::Convert => of(0).filter(|_| f.ty(x[0]).dtype.is_float()),
+        ShiftRule::Choose => match (of(1), of(2)) {
             (Some(a), Some(b)) => (a == b).then_some(a),
             // Zero times anything is zero.
             (Some(a), None) => (a.by == By::Factor && f.is_zero(unrepeated(f, x[2]))).then_some(a),
             (None, Some(b)) => (b.by == By::Factor && f.is_zero(unrepeated(f, x[1]))).then_some(b),
             (None, None) => None,
         },
-        Op::Reduce(r) => sum(r, of(0)?),
-        Op::BroadcastInDim(b) => repeated(of(0)?, &f.ty(x[0]).shape, to, &b.dims),
-        Op::Reshape(_) => reshaped(of(0)?, &f.ty(x[0]).shape, to),
-        Op::Transpose(t) => {
+        ShiftRule::Sum(axes) => sum(axes, of(0)?),
+        ShiftRule::Broadcast(dims) => repeated(of(0)?, &f.ty(x[0]).shape, to, dims),
+        ShiftRule::Reshape => reshaped(of(0)?, &f.ty(x[0]).shape, to),
+        ShiftRule::Permute(perm) => {
             let x = of(0)?;
             Some(Shifted {
-                axes: t.perm.iter().map(|&a| x.axes[a]).collect(),
+                axes: perm.iter().map(|&a| x.axes[a]).collect(),
                 ..x
             })
         }
-        _ => None,
     }
 }
 
-fn unary(op: Unary, x: Shifted) -> Option<Shifted> {
-    match (op, x.by) {
-        (Unary::Neg, By::Sum) => Some(x.times(-1)),
-        (Unary::Neg | Unary::Abs, By::Factor) => Some(x),
-        (Unary::Sign, By::Factor) => Some(x.times(0)),
-        (Unary::Exp, By::Sum) => Some(Shifted {
+fn unary(rule: ShiftRule<'_>, x: Shifted) -> Option<Shifted> {
+    match (rule, x.by) {
+        (ShiftRule::Negate, By::Sum) => Some(x.times(-1)),
+        (ShiftRule::Negate | ShiftRule::Magnitude, By::Factor) => Some(x),
+        (ShiftRule::Sign, By::Factor) => Some(x.times(0)),
+        (ShiftRule::Exp, By::Sum) => Some(Shifted {
             by: By::Factor,
             ..x
         }),
-        (Unary::Log, By::Factor) => Some(Shifted { by: By::Sum, ..x }),
+        (ShiftRule::Log, By::Factor) => Some(Shifted { by: By::Sum, ..x }),
         _ => None,
     }
 }
 
 /// With one operand that does not change, or two that change along the same axes.
-fn binary(op: Binary, a: Option<Shifted>, b: Option<Shifted>) -> Option<Shifted> {
+fn binary(rule: ShiftRule<'_>, a: Option<Shifted>, b: Option<Shifted>) -> Option<Shifted> {
     let by = a.as_ref().or(b.as_ref())?.by;
-    let sign = match (op, by) {
-        (Binary::Add, By::Sum) | (Binary::Mul, By::Factor) => 1,
-        (Binary::Sub, By::Sum) | (Binary::Div, By::Factor) => -1,
-        (Binary::Add | Binary::Sub, By::Factor) => return a.filter(|a| Some(a) == b.as_ref()),
+    let sign = match (rule, by) {
+        (ShiftRule::Add, By::Sum) | (ShiftRule::Multiply, By::Factor) => 1,
+        (ShiftRule::Subtract, By::Sum) | (ShiftRule::Divide, By::Factor) => -1,
+        (ShiftRule::Add | ShiftRule::Subtract, By::Factor) => {
+            return a.filter(|a| Some(a) == b.as_ref());
+        }
         _ => return None,
     };
     match (a, b.map(|b| b.times(sign))) {
@@ -223,10 +232,10 @@ fn binary(op: Binary, a: Option<Shifted>, b: Option<Shifted>) -> Option<Shifted>
 }
 
 /// A sum over axes along which the shift repeats.
-fn sum(r: &Reduce, x: Shifted) -> Option<Shifted> {
-    let gone = r
-        .axes_given()
-        .filter(|_| r.op == Reduction::Sum && x.by == By::Factor)?;
+fn sum(gone: &[usize], x: Shifted) -> Option<Shifted> {
+    if x.by != By::Factor {
+        return None;
+    }
     let axes: Vec<_> = x
         .axes
         .iter()

@@ -9,40 +9,25 @@
 //! A zero beside a linear operand is linear where the operation needs it to be: `select(p, t, 0)`
 //! is linear in `t`.
 
-use super::linear::{Lin, Lv, Operand};
 use crate::error::{Code, Error, Result};
 use crate::graph::{Eqn, Function, Rename};
 use crate::primitive::Val;
+use crate::transform::{Class, Lin, Lv, Operand};
 use smallvec::SmallVec;
 
-/// What a value is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Class {
-    /// Does not depend on the linear parameters.
-    Ordinary,
-    /// Linear in them.
-    Linear,
-    /// Zero, and as such linear.
-    Zero,
-}
-
-impl Class {
-    /// The class of a value that has one or the other; `None`: neither ordinary nor linear.
-    pub fn join(self, other: Class) -> Option<Class> {
-        match (self, other) {
-            (a, b) if a == b => Some(a),
-            (Class::Zero, c) | (c, Class::Zero) => Some(c),
-            _ => None,
-        }
-    }
-
-    /// Each of some values, or the other in its place.
-    pub fn join_all(a: &[Class], b: &[Class]) -> Option<Vec<Class>> {
-        a.iter().zip(b).map(|(a, b)| a.join(*b)).collect()
-    }
-}
-
 impl Function {
+    /// Whether its results are jointly linear in the marked parameters, the others held fixed: each
+    /// is linear or zero.
+    pub fn linear_in(&self, mask: &[bool]) -> bool {
+        let lock = || self.linear_memo().lock().unwrap_or_else(|e| e.into_inner());
+        let known = lock().get(mask).copied();
+        known.unwrap_or_else(|| {
+            let r = is_linear(self, mask);
+            lock().insert(mask.to_vec(), r);
+            r
+        })
+    }
+
     /// The classes of its results for parameters of these classes; `None` if a value in it is
     /// neither ordinary nor linear.
     pub fn classes(&self, params: &[Class]) -> Option<Vec<Class>> {
@@ -95,11 +80,7 @@ fn linear_operands(f: &Function, e: &Eqn, class: &[Class]) -> Option<Mask> {
 
 /// What every value of `f` is when its parameters are this; an error at the first equation that is
 /// not linear (of those that `wanted` results need; all if `None`).
-pub(crate) fn classify(
-    f: &Function,
-    params: &[Class],
-    wanted: Option<&[bool]>,
-) -> Result<Vec<Class>> {
+fn classify(f: &Function, params: &[Class], wanted: Option<&[bool]>) -> Result<Vec<Class>> {
     let needed = f.needed(wanted);
     let mut class = vec![Class::Ordinary; f.len()];
     for (p, &c) in f.params().iter().zip(params) {
@@ -146,7 +127,7 @@ pub(crate) fn classify(
 }
 
 /// See [`Function::linear_in`].
-pub(crate) fn is_linear(f: &Function, mask: &[bool]) -> bool {
+fn is_linear(f: &Function, mask: &[bool]) -> bool {
     let params: Vec<Class> = mask
         .iter()
         .map(|&m| if m { Class::Linear } else { Class::Ordinary })

@@ -11,7 +11,7 @@ pub fn dce(f: &Function) -> Function {
 }
 
 /// As [`dce`]; `None` if every equation is needed.
-pub(super) fn without_dead(f: &Function) -> Option<Function> {
+pub(crate) fn without_dead(f: &Function) -> Option<Function> {
     without(f, f.needed(None)).map(|(g, _)| g)
 }
 

@@ -1,7 +1,16 @@
-//! Names: what people may have meant, and other words for operations.
+//! Names: characters, quotes, and the nearest of several.
 
-use super::cursor::is_name;
 use std::borrow::Cow;
+
+/// A character of names: of values, modules and attributes.
+pub(crate) fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '$' | '.')
+}
+
+/// Whether a name can be written without quotes.
+pub(crate) fn is_name(s: &str) -> bool {
+    !s.is_empty() && s.chars().all(is_name_char)
+}
 
 /// The name among these that is most like `name`, if one is close.
 pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -61,7 +70,7 @@ fn distance(a: &str, b: &str) -> usize {
 }
 
 /// `; did you mean X?`, or nothing.
-pub(super) fn did_you_mean<'a>(
+pub(crate) fn did_you_mean<'a>(
     name: &str,
     sigil: &str,
     among: impl IntoIterator<Item = &'a str>,
@@ -70,12 +79,12 @@ pub(super) fn did_you_mean<'a>(
 }
 
 /// `1 result`, `2 results`.
-pub(super) fn count(n: usize, what: &str) -> String {
+pub(crate) fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// A text shortened for a message.
-pub(super) fn clip(s: &str) -> Cow<'_, str> {
+pub(crate) fn clip(s: &str) -> Cow<'_, str> {
     const SHOWN: usize = 40;
     match s.char_indices().nth(SHOWN) {
         Some((i, _)) => format!("{}..", &s[..i]).into(),
@@ -110,24 +119,3 @@ pub(crate) fn quoted(s: &str) -> String {
     out.push('"');
     out
 }
-
-/// Other words for operations: StableHLO's, NumPy's, and what people write.
-#[rustfmt::skip]
-pub(super) const ALIASES: &[(&str, &str)] = &[
-    ("subtract", "sub"), ("multiply", "mul"), ("divide", "div"), ("remainder", "rem"), ("power", "pow"),
-    ("maximum", "max"), ("minimum", "min"), ("negate", "neg"), ("negative", "neg"), ("exponential", "exp"),
-    ("exponential_minus_one", "expm1"), ("log_plus_one", "log1p"), ("ln", "log"), ("sine", "sin"), ("cosine", "cos"),
-    ("square_root", "sqrt"), ("rsqrt_approx", "rsqrt"), ("sigmoid", "logistic"), ("arcsin", "asin"),
-    ("arccos", "acos"), ("arctan", "atan"), ("arctan2", "atan2"), ("arcsinh", "asinh"), ("arccosh", "acosh"),
-    ("arctanh", "atanh"), ("absolute", "abs"), ("ceiling", "ceil"), ("round_nearest_even", "round_half_even"),
-    ("round", "round_half_even"), ("round_nearest_afz", "round_half_away"), ("is_finite", "is_finite"),
-    ("isfinite", "is_finite"), ("isnan", "is_nan"), ("equal", "eq"), ("not_equal", "ne"), ("less", "lt"),
-    ("less_equal", "le"), ("greater", "gt"), ("greater_equal", "ge"), ("logical_not", "not"), ("logical_and", "and"),
-    ("logical_or", "or"), ("logical_xor", "xor"), ("sum", "reduce_sum"), ("prod", "reduce_prod"),
-    ("broadcast", "broadcast_in_dim"), ("astype", "convert"), ("cast", "convert"), ("permute_dims", "transpose"),
-    ("where", "select"), ("const", "constant"), ("cbrt_real", "cbrt"), ("concat", "concatenate"), ("flip", "reverse"),
-    ("random_randint", "random_int"), ("randint", "random_int"), ("random_uniform_between", "random_uniform"),
-    ("uniform", "random_uniform"), ("normal", "random_normal"), ("truncated_normal", "random_truncated_normal"),
-    ("bernoulli", "random_bernoulli"), ("gumbel", "random_gumbel"), ("categorical", "random_categorical"),
-    ("permutation", "random_permutation"), ("dropout", "random_dropout"), ("fold_in", "random_fold_in"),
-];

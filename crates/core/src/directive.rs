@@ -1,0 +1,236 @@
+//! Directives: modules that are derived from other modules, by name.
+
+use crate::bail;
+use crate::emit::Emit;
+use crate::error::{Code, Error, Loc, Result};
+use crate::graph::{Builder, Function};
+use crate::names::{clip, did_you_mean, written};
+use crate::primitive::{Val, Vals};
+use crate::rewrite::simplify;
+use crate::transform::{AdContext, Numerics, Policy, Session, adjoint, hvp, jvp};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::fmt;
+use std::sync::Arc;
+
+/// What a directive derives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derivative {
+    /// The gradient of a real scalar, else cotangents for cotangents.
+    Adjoint,
+    /// Results and their tangents.
+    Jvp,
+    /// The product of the Hessian with a direction.
+    Hvp,
+}
+
+impl Derivative {
+    /// Its word in the text form.
+    pub fn name(self) -> &'static str {
+        match self {
+            Derivative::Adjoint => "adjoint",
+            Derivative::Jvp => "jvp",
+            Derivative::Hvp => "hvp",
+        }
+    }
+}
+
+/// `tgraph.adjoint @of wrt(%x) -> @target`.
+#[derive(Clone, Debug)]
+pub struct Directive {
+    /// What is derived.
+    pub derivative: Derivative,
+    /// The module that is differentiated.
+    pub of: Arc<str>,
+    /// Values to differentiate with respect to, by name.
+    pub wrt: Vec<String>,
+    /// Directions by name, of `jvp` and `hvp`: one per `wrt` value, or none.
+    pub dir: Vec<String>,
+    /// The name of the derived module.
+    pub target: Arc<str>,
+    /// What it says about arithmetic; what it leaves out is as the text has it
+    /// ([`Program::numerics`]).
+    pub policy: Policy,
+    /// Where it was written.
+    pub loc: Loc,
+    /// The module, if one below calls it: then it was derived when the text was read.
+    pub(crate) made: Option<Arc<Function>>,
+}
+
+impl fmt::Display for Directive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |names: &[String]| {
+            names
+                .iter()
+                .map(|n| format!("%{}", written(n)))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        write!(
+            f,
+            "tgraph.{} @{} wrt({})",
+            self.derivative.name(),
+            written(&self.of),
+            list(&self.wrt)
+        )?;
+        if !self.dir.is_empty() {
+            write!(f, " dir({})", list(&self.dir))?;
+        }
+        if !self.policy.is_empty() {
+            write!(f, " {{{}}}", self.policy)?;
+        }
+        write!(f, " -> @{}", written(&self.target))
+    }
+}
+
+/// A line that lists the arguments of a function.
+pub(crate) fn arguments(f: &Function) -> String {
+    let list: Vec<String> = f
+        .params()
+        .iter()
+        .map(|&p| format!("{} : {}", f.show(p), f.ty(p)))
+        .collect();
+    format!(
+        "arguments of @{}: {}",
+        written(&f.name),
+        if list.is_empty() {
+            "none".into()
+        } else {
+            list.join(", ")
+        }
+    )
+}
+
+/// Finds values of a function by name; many look-ups are linear in all.
+pub(crate) fn named(f: &Function) -> impl Fn(&str) -> Result<Val> + '_ {
+    let by_name: FxHashMap<&str, Val> = f
+        .vals()
+        .rev()
+        .filter_map(|v| f.name_of(v).map(|n| (&**n, v)))
+        .collect();
+    move |name: &str| {
+        if let Some(&v) = by_name.get(name) {
+            return Ok(v);
+        }
+        // `%7` is how the value at position 7 prints if it has no name.
+        if let Ok(i) = name.parse::<usize>()
+            && i < f.len()
+            && f.name_of(Val::from_index(i)).is_none()
+        {
+            return Ok(Val::from_index(i));
+        }
+        let hint = did_you_mean(name, "%", by_name.keys().copied());
+        let text = format!(
+            "`@{}` has no value `%{}`{hint}",
+            written(&f.name),
+            clip(name)
+        );
+        Err(Error::new(Code::UnknownName, text).note(arguments(f)))
+    }
+}
+
+/// Values of a function, given as `x,w` (names of any values; `%` may stand before them) or `0,2`
+/// (positions of arguments).
+pub fn resolve_wrt(f: &Function, text: &str) -> Result<Vec<Val>> {
+    let find = named(f);
+    let one = |part: &str| {
+        let part = part.trim();
+        let name = part.strip_prefix('%').unwrap_or(part);
+        if name == part
+            && let Ok(i) = name.parse::<usize>()
+            && f.find(name).is_none()
+        {
+            return match f.params().get(i) {
+                Some(&p) => Ok(p),
+                None => Err(Error::new(
+                    Code::UnknownName,
+                    format!("`@{}` has no argument {i}", written(&f.name)),
+                )
+                .note(arguments(f))),
+            };
+        }
+        find(name)
+    };
+    text.split(',').map(one).collect()
+}
+
+/// The module that a directive makes in a text of these numerics.
+pub(crate) fn derive(
+    d: &Directive,
+    f: &Function,
+    around: Numerics,
+    ad: &AdContext,
+) -> Result<Function> {
+    let find = named(f);
+    let wrt: Vec<Val> = d.wrt.iter().map(|n| find(n)).collect::<Result<_>>()?;
+    let mut ad = ad.clone();
+    ad.numerics = d.policy.or(around);
+    let g = match d.derivative {
+        Derivative::Adjoint => adjoint(&ad, f, &wrt)?,
+        Derivative::Jvp => jvp(&ad, f, &wrt)?,
+        Derivative::Hvp => hvp(&ad, f, &wrt)?,
+    };
+    let g = if d.dir.is_empty() {
+        g
+    } else {
+        directed(d, f, &g)?
+    };
+    Ok(simplify(&g).renamed(&d.target))
+}
+
+/// The derived function with directions as the directive names them: the last parameters of `g`,
+/// renamed, or an argument of `f` in their place.
+fn directed(d: &Directive, f: &Function, g: &Function) -> Result<Function> {
+    let kept = g.params().len() - d.dir.len();
+    let b = Builder::deriving(&g.name, &Session::default(), &[g]);
+    let cx: &dyn Emit = &b;
+    let mut map = vec![Val::POISON; g.len()];
+    let mut by_name: FxHashMap<&str, Val> = FxHashMap::default();
+    for &p in &g.params()[..kept] {
+        let name = g.name_of(p).map(|n| &**n);
+        map[p.index()] = b.param(g.ty(p).clone(), name);
+        if let Some(n) = name {
+            by_name.insert(n, map[p.index()]);
+        }
+    }
+    let inner: FxHashSet<&str> = f
+        .vals()
+        .filter_map(|v| f.name_of(v))
+        .map(|n| &**n)
+        .collect();
+    for (&p, name) in g.params()[kept..].iter().zip(&d.dir) {
+        let ty = g.ty(p);
+        map[p.index()] = match by_name.get(name.as_str()) {
+            Some(&v) if cx.ty(v).differs(ty) => {
+                bail!(
+                    TangentMismatch,
+                    "the direction `%{name}` is an argument of type {}, {ty} is needed; use a new name",
+                    cx.ty(v)
+                )
+            }
+            Some(&v) => v,
+            None if inner.contains(name.as_str()) => {
+                bail!(
+                    UnknownName,
+                    "the direction `%{name}` must be an argument or a new name"
+                )
+            }
+            None => {
+                let v = b.param(ty.clone(), Some(name));
+                by_name.insert(name, v);
+                v
+            }
+        };
+    }
+    for e in g.eqns() {
+        let x: Vals = g.operands(e).iter().map(|v| map[v.index()]).collect();
+        b.set_loc(e.loc);
+        for (r, y) in e.results().zip(b.emit(e.op.clone(), &x)) {
+            map[r.index()] = y;
+            if let Some(n) = g.name_of(r) {
+                b.set_name(y, n);
+            }
+        }
+    }
+    let results: Vec<Val> = g.results().iter().map(|r| map[r.index()]).collect();
+    b.finish(&results)
+}
