@@ -1,7 +1,8 @@
 //! Algebraic simplification: identities that hold for every bit pattern.
 
 use super::fold::as_splat;
-use super::{Pass, products, windows};
+use super::pass::Pass;
+use super::{products, windows};
 use crate::array::Scalar;
 use crate::emit::Emit;
 use crate::ops::{
@@ -10,8 +11,15 @@ use crate::ops::{
 use crate::primitive::Val;
 use crate::shape::{Dim, Shape, Type};
 
+impl Pass {
+    /// The value that an operation simplifies to, if it does.
+    pub(super) fn rewrite(&mut self, op: &Op, x: &[Val]) -> Option<Val> {
+        rewrite(self, op, x)
+    }
+}
+
 /// An equal value that is simpler, if an identity applies.
-pub(super) fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
+fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
     let ty = |p: &Pass| p.b.ty(x[0]);
     let simpler = match op {
         Op::Unary(u @ (Unary::Neg | Unary::Conj)) => {

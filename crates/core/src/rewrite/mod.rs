@@ -11,6 +11,7 @@
 mod algebra;
 mod cse;
 mod fold;
+mod pass;
 mod products;
 mod windows;
 
@@ -18,11 +19,10 @@ pub use crate::analysis::dce;
 
 use crate::analysis::without_dead;
 use crate::emit::Emit;
-use crate::graph::{Builder, Function};
+use crate::graph::Function;
 use crate::ops::Op;
 use crate::primitive::{Val, Vals};
-use crate::transform::Session;
-use cse::Table;
+use pass::Pass;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -58,10 +58,7 @@ pub fn simplify(f: &Function) -> Function {
 }
 
 fn simplify_with(f: &Function, bodies: &mut Bodies) -> Function {
-    let mut pass = Pass {
-        b: Builder::new(&f.name, Session::default()),
-        table: Table::for_equations(f.eqns().len()),
-    };
+    let mut pass = Pass::new(&f.name, f.eqns().len());
     pass.b.reserve(f);
     let mut map = vec![Val::POISON; f.len()];
     for &p in f.params() {
@@ -124,40 +121,4 @@ fn with_simple_bodies(op: Op, bodies: &mut Bodies) -> Op {
         })
         .collect();
     op.with_regions(&new)
-}
-
-/// The forward pass: what has been written, and the table of common subexpressions.
-struct Pass {
-    b: Builder,
-    table: Table,
-}
-
-impl Pass {
-    /// The results of an operation: an older value, a constant, or a new equation.
-    fn write(&mut self, op: Op, x: &[Val]) -> Vals {
-        if let Some(v) = algebra::rewrite(self, &op, x) {
-            return Vals::from_slice(&[v]);
-        }
-        if let Some(c) = fold::constant(&self.b, &op, x) {
-            return self.write_new(c.into(), &[]);
-        }
-        self.write_new(op, x)
-    }
-
-    fn write_new(&mut self, op: Op, x: &[Val]) -> Vals {
-        let key = self.table.key(&op, x);
-        if let Some(old) = key.as_ref().and_then(|k| self.table.get(k)) {
-            return old.clone();
-        }
-        let y = self.b.emit(op, x);
-        if let Some(key) = key {
-            self.table.insert(key, y.clone());
-        }
-        y
-    }
-
-    /// An operation with one result, through all steps.
-    fn one(&mut self, op: impl Into<Op>, x: &[Val]) -> Val {
-        self.write(op.into(), x)[0]
-    }
 }

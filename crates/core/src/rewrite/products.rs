@@ -7,7 +7,7 @@
 //! ```
 //! Both sides are one product for each element: the same bits.
 
-use super::Pass;
+use super::pass::Pass;
 use crate::emit::Emit;
 use crate::ops::{Binary, BroadcastInDim, DotGeneral, Op, Transpose};
 use crate::primitive::Val;

@@ -9,8 +9,8 @@
 //! without terms `±0`. Operations that report indices out of bounds are left alone, because fewer
 //! indices may report less.
 
-use super::Pass;
 use super::fold::as_splat;
+use super::pass::Pass;
 use crate::array::Scalar;
 use crate::emit::Emit;
 use crate::ops::{Bounds, Combine, Op, Pad, Scatter, Slice, Windows};

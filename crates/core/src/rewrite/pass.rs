@@ -1,0 +1,53 @@
+//! [`Pass`]: the forward pass of [`simplify`](super::simplify), which every rewrite writes to.
+
+use super::cse::Table;
+use super::fold;
+use crate::emit::Emit;
+use crate::graph::Builder;
+use crate::ops::Op;
+use crate::primitive::{Val, Vals};
+use crate::transform::Session;
+
+/// The forward pass: what has been written, and the table of common subexpressions.
+pub(super) struct Pass {
+    pub b: Builder,
+    table: Table,
+}
+
+impl Pass {
+    /// A pass that writes a function of this name and of about this many equations.
+    pub fn new(name: &str, equations: usize) -> Pass {
+        Pass {
+            b: Builder::new(name, Session::default()),
+            table: Table::for_equations(equations),
+        }
+    }
+
+    /// The results of an operation: an older value, a constant, or a new equation.
+    pub fn write(&mut self, op: Op, x: &[Val]) -> Vals {
+        if let Some(v) = self.rewrite(&op, x) {
+            return Vals::from_slice(&[v]);
+        }
+        if let Some(c) = fold::constant(&self.b, &op, x) {
+            return self.write_new(c.into(), &[]);
+        }
+        self.write_new(op, x)
+    }
+
+    fn write_new(&mut self, op: Op, x: &[Val]) -> Vals {
+        let key = self.table.key(&op, x);
+        if let Some(old) = key.as_ref().and_then(|k| self.table.get(k)) {
+            return old.clone();
+        }
+        let y = self.b.emit(op, x);
+        if let Some(key) = key {
+            self.table.insert(key, y.clone());
+        }
+        y
+    }
+
+    /// An operation with one result, through all steps.
+    pub fn one(&mut self, op: impl Into<Op>, x: &[Val]) -> Val {
+        self.write(op.into(), x)[0]
+    }
+}
