@@ -1,6 +1,6 @@
 //! Elementwise functions with two forms, and evenly spaced numbers.
 
-use super::{Composite, in_f32, operands, option};
+use super::entry::{Composite, in_f32, operands, option};
 use crate::array::Scalar;
 use crate::bail;
 use crate::dtype::DType;

@@ -1,6 +1,6 @@
 //! Fourier transforms that are more than one operation: inverses, and several axes.
 
-use super::{Composite, operands};
+use super::entry::{Composite, operands};
 use crate::ops::support::{take_axes, take_axis};
 use crate::shape::Dim;
 

@@ -10,7 +10,7 @@
 //! module has one result, as many as `unknowns` says: 1). What follows are parameters of the
 //! equation, by which results are differentiated.
 
-use super::{Composite, option};
+use super::entry::{Composite, option};
 use crate::attr::Attr;
 use crate::bail;
 use crate::emit::Emit;

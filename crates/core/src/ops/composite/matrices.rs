@@ -1,7 +1,7 @@
 //! Functions of matrices that are written with factorisations: inverses, least squares, norms,
 //! powers, exponentials.
 
-use super::{Composite, operands, option};
+use super::entry::{Composite, operands, option};
 use crate::bail;
 use crate::dtype::DType;
 use crate::emit::Emit;

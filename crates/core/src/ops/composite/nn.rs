@@ -1,6 +1,6 @@
 //! Softmax and what is built on it, activations, layer normalisation.
 
-use super::{Composite, in_f32, operands, option};
+use super::entry::{Composite, in_f32, operands, option};
 use crate::array::Scalar;
 use crate::bail;
 use crate::dtype::{DType, Kind};

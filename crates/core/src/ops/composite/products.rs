@@ -1,6 +1,6 @@
 //! Matrix products as NumPy aligns them, and other functions of matrices that are mere sums.
 
-use super::{Composite, operands};
+use super::entry::{Composite, operands};
 use crate::array::Scalar;
 use crate::dtype::DType;
 use crate::emit::Emit;

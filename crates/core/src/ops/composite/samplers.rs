@@ -2,7 +2,7 @@
 //!
 //! Shape and element type are attributes (`shape`, `dtype`) or those of the type after the colon.
 
-use super::{Composite, operands};
+use super::entry::{Composite, operands};
 use crate::bail;
 use crate::dtype::DType;
 use crate::emit::Emit;

@@ -21,7 +21,7 @@
 //! ```
 //! in which vectors of the rest do not occur either: it may have any rank.
 
-use super::{Composite, operands};
+use super::entry::{Composite, operands};
 use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::ops::guard::DEGENERATE;

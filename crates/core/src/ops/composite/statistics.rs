@@ -1,6 +1,6 @@
 //! Means and spreads, norms, log-sum-exp, order statistics.
 
-use super::{Composite, extent, in_f32, operands, option, reduced};
+use super::entry::{Composite, extent, in_f32, operands, option, reduced};
 use crate::array::Scalar;
 use crate::bail;
 use crate::dtype::DType;

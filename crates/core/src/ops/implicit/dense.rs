@@ -2,7 +2,7 @@
 
 use super::krylov::small;
 use super::space::{Space, count};
-use super::{Solution, Stopping};
+use super::stopping::{Solution, Stopping};
 use crate::emit::Emit;
 use crate::error::{Code, Error};
 use crate::ops::Apply;

@@ -6,8 +6,10 @@
 //! vanished, too, while the last step was not small ([`regular`]). And what decreases without end,
 //! or in a direction across ([`curved`]), is no minimum.
 
+use super::jacobian::jacobian;
+use super::solver::Solver;
 use super::space::{COMPARABLE, Space, count, measure, number};
-use super::{Solution, Solver, Stopping};
+use super::stopping::{Solution, Stopping};
 use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::graph::Function;
@@ -167,7 +169,7 @@ pub(super) fn newton(
 ) -> Solution {
     let (s, nc, n) = (space(cx, start), consts.len(), start.len());
     let tol = s.newton_tolerance(stop);
-    let jacobian = match super::jacobian(cx.session(), f, nc) {
+    let jacobian = match jacobian(cx.session(), f, nc) {
         Ok(j) => j,
         Err(e) => {
             cx.fail(e);
@@ -429,7 +431,7 @@ pub(super) fn descent(
 ) -> Solution {
     let (s, nc, n) = (space(cx, start), consts.len(), start.len());
     let tol = s.newton_tolerance(stop);
-    let hessian = match super::jacobian(cx.session(), g, nc) {
+    let hessian = match jacobian(cx.session(), g, nc) {
         Ok(h) => h,
         Err(e) => {
             cx.fail(e);

@@ -10,7 +10,7 @@
 //! [`Solver::run`](super::Solver) has scaled: squares of what they measure are in range.
 
 use super::space::{COMPARABLE, Space, count, measure, number};
-use super::{Solution, Stopping};
+use super::stopping::{Solution, Stopping};
 use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::ops::{Apply, Comparison};

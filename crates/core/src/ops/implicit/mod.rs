@@ -11,172 +11,24 @@
 
 mod dense;
 mod iterate;
+mod jacobian;
 mod krylov;
+mod solver;
 mod space;
+mod stopping;
 
-use super::body::{params, rewrap, spread};
+pub use solver::Solver;
+pub use stopping::{Solution, Stopping};
+
+use super::body::{params, rewrap};
 use crate::emit::Emit;
-use crate::error::Result;
 use crate::graph::Function;
-use crate::ops::Apply;
 use crate::primitive::Val;
 use crate::shape::Type;
-use crate::transform::{Session, grad};
+use crate::transform::grad;
 use iterate::{descent, newton, picard};
-use space::{COMPARABLE, Space, measure};
+use jacobian::{jacobian, moved};
 use std::sync::Arc;
-
-/// How a linear system is solved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Solver {
-    /// Conjugate gradients, for symmetric (Hermitian) positive definite systems: only products are
-    /// needed.
-    Cg,
-    /// GMRES, for all that are not singular: only products are needed.
-    Gmres,
-    /// The matrix itself, made of as many products as there are unknowns, and factored.
-    Dense,
-}
-
-impl Solver {
-    /// Solves the system divided by powers of two, so that neither large nor small numbers leave
-    /// the range of their type when they are squared, and no row is lost beside others that are far
-    /// larger; this changes no bit elsewhere. `b` has its own exponent, the product with a vector
-    /// in no special direction has those of `A` and of its rows. Conjugate gradients need a
-    /// Hermitian matrix: rows and columns are scaled. The dense solver chooses pivots. The residual
-    /// is that of the scaled rows, times the size of the largest.
-    fn run(
-        self,
-        cx: &dyn Emit,
-        apply: &Apply<'_>,
-        consts: &[Val],
-        b: &[Val],
-        stop: Stopping,
-    ) -> Solution {
-        let s = Space::of(&b.iter().map(|&b| cx.ty(b)).collect::<Vec<_>>());
-        let nc = consts.len();
-        let product = apply(cx, consts, &s.probe(cx));
-        let of_a = s.exponent(cx, &product);
-        let rows = match self {
-            Solver::Cg => krylov::symmetric_scales(cx, &s, apply, consts, &product),
-            Solver::Gmres => s.row_scales(cx, &product, false, COMPARABLE),
-            Solver::Dense => vec![],
-        };
-        let scaled = |cx: &dyn Emit, rows: &[Val], v: Vec<Val>| {
-            if rows.is_empty() {
-                v
-            } else {
-                s.times(cx, rows, &v)
-            }
-        };
-        let columns = |cx: &dyn Emit, rows: &[Val], v: Vec<Val>| {
-            if self == Solver::Cg {
-                scaled(cx, rows, v)
-            } else {
-                v
-            }
-        };
-        let b = scaled(cx, &rows, b.to_vec());
-        let of_b = s.exponent(cx, &b);
-        let b = s.shift(cx, cx.neg(of_b), &b);
-        let apply = |cx: &dyn Emit, w: &[Val], v: &[Val]| {
-            let (rows, v) = (&w[nc + 1..], columns(cx, &w[nc + 1..], v.to_vec()));
-            scaled(cx, rows, s.scale(cx, w[nc], &apply(cx, &w[..nc], &v)))
-        };
-        let consts = [consts, &[cx.exp2(cx.neg(of_a))], &rows[..]].concat();
-        let found = match self {
-            Solver::Cg => krylov::cg(cx, &apply, &consts, &b, stop),
-            Solver::Gmres => krylov::gmres(cx, &apply, &consts, &b, stop),
-            Solver::Dense => dense::dense(cx, &apply, &consts, &b, stop),
-        };
-        let residual = Space::of(&[measure()]).shift(cx, of_b, &[found.residual])[0];
-        let x = columns(cx, &rows, s.shift(cx, cx.sub(of_b, of_a), &found.x));
-        Solution {
-            x,
-            residual,
-            ..found
-        }
-    }
-
-    fn complaint(self) -> &'static str {
-        match self {
-            Solver::Cg => "conjugate gradients did not converge",
-            Solver::Gmres => "GMRES did not converge",
-            Solver::Dense => "the matrix of `linear_solve` is singular",
-        }
-    }
-}
-
-/// When an iteration ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Stopping {
-    /// Size of the last step (for linear systems: of the residual) relative to the norm of all
-    /// unknowns together, so what is far smaller than the largest unknown is not resolved; by
-    /// default what the element type can resolve.
-    pub tolerance: Option<f64>,
-    /// Steps; by default 10 000 of a fixed point, 2 000 products of a linear solver, and of
-    /// Newton's method 200, not counting those that halve what is to vanish (which so many steps
-    /// can do as the type has exponents).
-    pub max_steps: Option<usize>,
-}
-
-/// What an iteration found.
-#[derive(Clone, Debug)]
-pub struct Solution {
-    /// The values.
-    pub x: Vec<Val>,
-    /// How far they are from satisfying the equation, `f64` of rank 0.
-    pub residual: Val,
-    /// Steps made, `i64` of rank 0.
-    pub steps: Val,
-    /// Whether they are a solution, a boolean of rank 0.
-    pub converged: Val,
-}
-
-impl Solution {
-    fn values(&self) -> Vec<Val> {
-        [&self.x[..], &[self.residual, self.steps, self.converged]].concat()
-    }
-
-    fn of(mut values: Vec<Val>) -> Solution {
-        values.resize(values.len().max(3), Val::POISON);
-        let rest = values.split_off(values.len() - 3);
-        Solution {
-            x: values,
-            residual: rest[0],
-            steps: rest[1],
-            converged: rest[2],
-        }
-    }
-
-    /// The values; running is an error with this message if they are no solution.
-    pub fn checked(&self, cx: &dyn Emit, message: &str) -> Vec<Val> {
-        cx.require(self.converged, self.residual, &self.x, message)
-    }
-}
-
-/// The derivative of `f(constants.., x..)` in `x`, as `constants.., x.., v.. -> J v..`.
-fn jacobian(session: &Session, f: &Arc<Function>, consts: usize) -> Result<Arc<Function>> {
-    let active: Vec<bool> = (0..f.params().len()).map(|k| k >= consts).collect();
-    moved(session, f, &active)
-}
-
-/// How the results of `f` move when its active operands do: operands.., tangents of active ones..
-/// -> tangents of all.
-fn moved(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<Arc<Function>> {
-    let j = session.jvp_region(f, active)?;
-    let n = j.out_active.len();
-    rewrap(session, &j.func.name, &[&j.func], |b| {
-        let x = params(b, &j.func.param_types());
-        let cx: &dyn Emit = b;
-        let y = cx.inline(&j.func, &x);
-        let t = spread(&j.out_active, &y[n..]);
-        t.into_iter()
-            .zip(f.result_types())
-            .map(|(t, ty)| t.unwrap_or_else(|| cx.zeros(&ty)))
-            .collect()
-    })
-}
 
 impl dyn Emit + '_ {
     /// The solution that `solve` finds of `equation(consts, x) = 0` from `start`, with the

@@ -7,9 +7,10 @@
 //! they can be represented; products do not care, and are of vectors that were scaled by powers of
 //! two before ([`Space::exponent`]).
 
+use super::stopping::Stopping;
 use crate::dtype::DType;
 use crate::emit::Emit;
-use crate::ops::{Comparison, DotGeneral, Stopping};
+use crate::ops::{Comparison, DotGeneral};
 use crate::primitive::Val;
 use crate::shape::{Dim, Type};
 

@@ -9,7 +9,8 @@
 
 use super::super::support::bytes;
 use super::matrix::{Matrix, NAN, ZERO, complex, matrices, pack_matrices, real};
-use super::{TriangularSolve, Turn, batch_leading, batches, one_matrix, size, square};
+use super::support::{batch_leading, batches, one_matrix, size, square};
+use super::{TriangularSolve, Turn};
 use crate::array::Array;
 use crate::emit::Emit;
 use crate::error::Result;

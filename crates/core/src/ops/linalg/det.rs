@@ -20,10 +20,8 @@
 
 use super::super::support::bytes;
 use super::matrix::{Matrix, ONE, complex, lead, matrices, pack, pack_matrices, real};
-use super::{
-    TriangularSolve, Turn, batch_leading, batches, ending, exchange, lu, one_matrix, size, solve,
-    square,
-};
+use super::support::{batch_leading, batches, ending, exchange, one_matrix, size, square};
+use super::{TriangularSolve, Turn, lu, solve};
 use crate::array::{Array, Scalar};
 use crate::attr::Attrs;
 use crate::dtype::C128;

@@ -11,7 +11,7 @@
 use super::super::support::bytes;
 use super::matrix::{Matrix, NAN, complex, lead, matrices, pack, pack_matrices, real};
 use super::spectrum::{ANCHOR, columns, phase, turn};
-use super::{batch_leading, batches, ending, one_matrix, size, square};
+use super::support::{batch_leading, batches, ending, one_matrix, size, square};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::dtype::C128;

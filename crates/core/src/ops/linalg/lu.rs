@@ -13,8 +13,9 @@
 //! its column is) its step does nothing. O(m n min(m, n)).
 
 use super::super::support::bytes;
+use super::TriangularSolve;
 use super::matrix::{Matrix, ZERO, complex, lead, matrices, pack, pack_matrices, real};
-use super::{TriangularSolve, batch_leading, batches, ending, one_matrix, product, size};
+use super::support::{batch_leading, batches, ending, one_matrix, product, size};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::dtype::{C128, DType};

@@ -12,8 +12,9 @@
 //! Derivatives are refused where `A` lacks rank. O(m n k).
 
 use super::super::support::bytes;
+use super::TriangularSolve;
 use super::matrix::{Matrix, NAN, ONE, ZERO, complex, matrices, pack_matrices, real};
-use super::{TriangularSolve, batch_leading, batches, ending, one_matrix, size};
+use super::support::{batch_leading, batches, ending, one_matrix, size};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::dtype::C128;

@@ -18,7 +18,7 @@ use super::eig::{Eig, Order};
 use super::francis::{self, Elements};
 use super::matrix::{complex, matrices, pack_matrices, real};
 use super::spectrum::ANCHOR;
-use super::{batch_leading, batches, one_matrix, size, square};
+use super::support::{batch_leading, batches, ending, one_matrix, size, square};
 use crate::array::{Array, Scalar};
 use crate::attr::Attrs;
 use crate::dtype::C128;
@@ -105,7 +105,7 @@ impl Primitive for Schur {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         one_matrix(self, x)?;
         let n = square(self, &x[0])?;
-        let ty = super::ending(&x[0], x[0].dtype, &[n, n]);
+        let ty = ending(&x[0], x[0].dtype, &[n, n]);
         Ok(vec![ty.clone(), ty])
     }
 

@@ -7,7 +7,8 @@
 
 use super::super::support::{bytes, sample_array};
 use super::matrix::{Matrix, complex, matrices, pack_matrices, real};
-use super::{TriangularSolve, batch_leading, batches, lu, matrix, product, size, square};
+use super::support::{batch_leading, batches, matrix, product, size, square};
+use super::{TriangularSolve, lu};
 use crate::array::Array;
 use crate::bail;
 use crate::dtype::DType;

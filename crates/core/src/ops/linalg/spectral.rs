@@ -19,8 +19,9 @@
 //! and plateaus between points of equal slope. Neither has a scale.
 
 use super::super::support::bytes;
+use super::Eigh;
 use super::matrix::{complex, real};
-use super::{Eigh, batch_leading, batches, ending, size, square};
+use super::support::{batch_leading, batches, ending, size, square};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::bail;

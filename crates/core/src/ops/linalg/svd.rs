@@ -17,7 +17,7 @@ use super::super::support::bytes;
 use super::eigh::{rotate_columns, rotation};
 use super::matrix::{Matrix, NAN, ONE, ZERO, complex, lead, matrices, pack, pack_matrices, real};
 use super::spectrum::{ANCHOR, columns, extents, phase, turn};
-use super::{batch_leading, batches, ending, one_matrix, size};
+use super::support::{batch_leading, batches, ending, one_matrix, size};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::dtype::C128;

@@ -9,7 +9,7 @@
 
 use super::super::support::{bytes, sample_array};
 use super::matrix::{Matrix, ONE, ZERO, complex, div, matrices, mul, pack_matrices, real};
-use super::{batch_leading, matrix, product, size, square};
+use super::support::{batch_leading, exchange, matrix, product, size, square};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::bail;
@@ -189,7 +189,7 @@ impl Primitive for TriangularSolve {
             let ty = cx.ty(x[0]);
             let mut da = cx.lkeep(self.read(cx.emit(), &ty), da);
             if self.turn != Turn::None {
-                da = cx.apply1(super::exchange(ty.rank()), &[da.into()]);
+                da = cx.apply1(exchange(ty.rank()), &[da.into()]);
             }
             if self.turn == Turn::Adjoint && ty.dtype.is_complex() {
                 da = cx.apply1(Unary::Conj, &[da.into()]);

@@ -2,7 +2,17 @@
 //! rows and columns are of one length (Parlett and Reinsch 1969; James, Langou and Lowery 2014).
 
 use super::super::matrix::{Matrix, ZERO};
-use super::Before;
+
+/// What is done before a matrix is made Hessenberg.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Before {
+    /// Nothing.
+    Nothing,
+    /// Rows and columns are exchanged.
+    Exchanges,
+    /// They are scaled, too.
+    Scales,
+}
 
 /// How a matrix was balanced.
 pub(crate) struct Balance {

@@ -1,7 +1,8 @@
 //! Complex Schur forms: one shift at a time. Elements below the diagonal are kept real.
 
 use super::super::matrix::{Matrix, ZERO};
-use super::{Balance, hessenberg, over, reflector, size};
+use super::balance::Balance;
+use super::hessenberg::{hessenberg, over, reflector, size};
 use crate::dtype::C128;
 
 /// After so many steps without a split shifts are exceptional.

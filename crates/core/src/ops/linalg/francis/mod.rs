@@ -12,25 +12,16 @@
 
 mod balance;
 mod complex;
+mod hessenberg;
 mod real;
 mod vectors;
 
-pub(super) use balance::Balance;
+pub(super) use balance::{Balance, Before};
 
-use super::matrix::{Matrix, NAN, ZERO};
+use super::matrix::{Matrix, NAN};
 use super::spectrum::phase;
 use crate::dtype::C128;
-
-/// What is done before a matrix is made Hessenberg.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Before {
-    /// Nothing.
-    Nothing,
-    /// Rows and columns are exchanged.
-    Exchanges,
-    /// They are scaled, too.
-    Scales,
-}
+use hessenberg::blocks;
 
 /// What elements are.
 #[derive(Clone, Copy, Debug)]
@@ -96,13 +87,6 @@ pub(super) fn form(a: &Matrix, of: Elements) -> (Matrix, Matrix) {
     (Matrix::new(n, n, |i, j| back(t[(i, j)])), q)
 }
 
-/// Where blocks of two begin.
-fn blocks(t: &Matrix) -> Vec<bool> {
-    (0..t.n)
-        .map(|k| k + 1 < t.n && t[(k + 1, k)] != ZERO)
-        .collect()
-}
-
 /// The eigenvalues of a Schur form, in its order; of a pair the one with positive imaginary part
 /// first.
 fn values(t: &Matrix) -> Vec<C128> {
@@ -131,75 +115,4 @@ pub(super) fn eigen(a: &Matrix, of: Elements, before: Before, left: bool) -> (Ve
     vectors::normalise(&mut v, &w, of.real);
     let back = |z: C128| C128::new(libm::scalbn(z.re, e), libm::scalbn(z.im, e));
     (w.into_iter().map(back).collect(), v)
-}
-
-/// `|re| + |im|`.
-fn size(z: C128) -> f64 {
-    z.re.abs() + z.im.abs()
-}
-
-/// `a / b` where the square of `b` may be no number.
-fn over(a: C128, b: C128) -> C128 {
-    let by = size(b);
-    (a / by) / (b / by)
-}
-
-/// A reflection `I - tau v vᴴ`, `v[0] = 1`, that makes all but the first of these numbers zero: the
-/// first one then, `v`'s others in place of the numbers, and tau.
-fn reflector(x: &mut [C128]) -> (C128, C128) {
-    let alpha = x[0];
-    let most = x
-        .iter()
-        .map(|z| z.re.abs().max(z.im.abs()))
-        .fold(0.0, f64::max);
-    if x[1..].iter().all(|z| *z == ZERO) && alpha.im == 0.0 || most == 0.0 {
-        return (alpha, ZERO);
-    }
-    let norm = most * x.iter().map(|z| (z / most).norm_sqr()).sum::<f64>().sqrt();
-    let beta = if alpha.re < 0.0 { norm } else { -norm };
-    let (tau, scale) = ((C128::from(beta) - alpha) / beta, alpha - beta);
-    x[1..].iter_mut().for_each(|z| *z = over(*z, scale));
-    (C128::from(beta), tau.conj())
-}
-
-/// `H = Qᴴ A Q` between these rows, zero below its first subdiagonal, and `Q`.
-fn hessenberg(h: &mut Matrix, low: usize, high: usize) -> Matrix {
-    let n = h.n;
-    let mut q = Matrix::eye(n);
-    for k in low..high.saturating_sub(2) {
-        let mut v: Vec<C128> = (k + 1..high).map(|i| h[(i, k)]).collect();
-        let (beta, tau) = reflector(&mut v);
-        v[0] = C128::new(1.0, 0.0);
-        if tau == ZERO {
-            continue;
-        }
-        // The reflection is I - conj(tau) v vᴴ from the left, and its adjoint from the right.
-        for j in k + 1..n {
-            let sum: C128 = v
-                .iter()
-                .enumerate()
-                .map(|(i, v)| v.conj() * h[(k + 1 + i, j)])
-                .sum();
-            v.iter()
-                .enumerate()
-                .for_each(|(i, v)| h[(k + 1 + i, j)] -= tau * sum * v);
-        }
-        let right = |m: &mut Matrix, rows: usize| {
-            for i in 0..rows {
-                let sum: C128 = v
-                    .iter()
-                    .enumerate()
-                    .map(|(j, v)| m[(i, k + 1 + j)] * v)
-                    .sum();
-                v.iter()
-                    .enumerate()
-                    .for_each(|(j, v)| m[(i, k + 1 + j)] -= tau.conj() * sum * v.conj());
-            }
-        };
-        right(h, high);
-        right(&mut q, n);
-        h[(k + 1, k)] = beta;
-        (k + 2..high).for_each(|i| h[(i, k)] = ZERO);
-    }
-    q
 }

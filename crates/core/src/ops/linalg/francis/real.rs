@@ -1,7 +1,8 @@
 //! Real Schur forms: two shifts at a time, so that nothing becomes complex.
 
 use super::super::matrix::Matrix;
-use super::{Balance, hessenberg, reflector};
+use super::balance::Balance;
+use super::hessenberg::{hessenberg, reflector};
 use crate::dtype::C128;
 
 /// After so many steps without a split shifts are exceptional.

@@ -1,7 +1,7 @@
 //! Eigenvectors of Schur forms, by substitution.
 
 use super::super::matrix::{Matrix, ONE, ZERO};
-use super::{blocks, over, size};
+use super::hessenberg::{blocks, over, size};
 use crate::dtype::C128;
 
 /// The eigenvectors of a Schur form with these eigenvalues, as columns, of any length; those of the
