@@ -8,8 +8,9 @@
 //! smooth function that is written with kinks, as `|x| |x|`, has its second derivative on either
 //! side of them, and `sign(x)² = 1` there. So whatever differentiates this operation again takes
 //! the weights of one side ([`Primitive::one_sided`]), the same side of every kink: that on which
-//! the values written first grow ([`rises`]).
+//! the values written first grow (`rises`).
 
+use super::side::Side;
 use super::support::{batch_elementwise, cost_per_element, take_axes};
 use super::{Binary, Comparison, Constant, Cumulative, Entry, Op, Running, Spelled, Unary, Value};
 use crate::array::{Array, Scalar, Wide};
@@ -23,45 +24,6 @@ use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
 use std::collections::BTreeMap;
 
-/// What a weight is, and what it becomes on one side of the kink.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// The weight of one side already.
-    Known,
-    /// A sign, 0 at the kink: 1 there (`up`) or -1.
-    Sign {
-        /// Whether it becomes 1.
-        up: bool,
-    },
-    /// The share of one of two: what is between 0 and 1 becomes 1 (`whole`) or 0.
-    Share {
-        /// Whether it becomes 1.
-        whole: bool,
-    },
-    /// The shares of elements along these axes: the first (or last) that has one gets all.
-    Along {
-        /// The axes, ascending.
-        axes: Vec<usize>,
-        /// Whether the last gets all.
-        last: bool,
-    },
-}
-
-impl Side {
-    /// The other side.
-    pub(super) fn turned(&self) -> Side {
-        match self {
-            Side::Known => Side::Known,
-            Side::Sign { up } => Side::Sign { up: !up },
-            Side::Share { whole } => Side::Share { whole: !whole },
-            Side::Along { axes, last } => Side::Along {
-                axes: axes.clone(),
-                last: !last,
-            },
-        }
-    }
-}
-
 /// `at_kink(w, t)`: `w t`, zero where either is zero.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AtKink {
@@ -69,39 +31,42 @@ pub struct AtKink {
     pub side: Side,
 }
 
-/// The weights of one side.
-pub(super) fn sided(cx: &dyn Emit, side: &Side, w: Val) -> Val {
-    let number = |c: f64| cx.full_like(w, c);
-    match side {
-        Side::Known => w,
-        Side::Sign { up } => cx.select(
-            cx.compare(w, Comparison::Eq, number(0.0)),
-            number(if *up { 1.0 } else { -1.0 }),
-            w,
-        ),
-        Side::Share { whole } => {
-            let more = cx.compare(w, Comparison::Gt, number(0.0));
-            let tie = cx.and(more, cx.compare(w, Comparison::Lt, number(1.0)));
-            cx.select(tie, number(f64::from(u8::from(*whole))), w)
-        }
-        Side::Along { axes, last } => {
-            let mut mine = cx.compare(w, Comparison::Gt, number(0.0));
-            let ty = cx.ty(mine);
-            for (k, &axis) in axes.iter().enumerate() {
-                // Along this axis the first that has any along the axes that follow.
-                let any = cx.spread(cx.reduce_any(mine, &axes[k + 1..]), &ty, &axes[k + 1..]);
-                let count = Cumulative {
-                    reverse: *last,
-                    ..Cumulative::new(Running::Sum, axis)
-                };
-                let so_far = cx.op(count, &[cx.convert(any, DType::I64)]);
-                mine = cx.and(
-                    mine,
-                    cx.compare(so_far, Comparison::Eq, cx.full_like(so_far, 1i64)),
-                );
+impl dyn Emit + '_ {
+    /// The weights of one side.
+    pub(super) fn sided(&self, side: &Side, w: Val) -> Val {
+        let cx = self;
+        let number = |c: f64| cx.full_like(w, c);
+        match side {
+            Side::Known => w,
+            Side::Sign { up } => cx.select(
+                cx.compare(w, Comparison::Eq, number(0.0)),
+                number(if *up { 1.0 } else { -1.0 }),
+                w,
+            ),
+            Side::Share { whole } => {
+                let more = cx.compare(w, Comparison::Gt, number(0.0));
+                let tie = cx.and(more, cx.compare(w, Comparison::Lt, number(1.0)));
+                cx.select(tie, number(f64::from(u8::from(*whole))), w)
             }
-            let one = cx.select(mine, number(1.0), number(0.0));
-            cx.select(cx.is_nan(w), w, one)
+            Side::Along { axes, last } => {
+                let mut mine = cx.compare(w, Comparison::Gt, number(0.0));
+                let ty = cx.ty(mine);
+                for (k, &axis) in axes.iter().enumerate() {
+                    // Along this axis the first that has any along the axes that follow.
+                    let any = cx.spread(cx.reduce_any(mine, &axes[k + 1..]), &ty, &axes[k + 1..]);
+                    let count = Cumulative {
+                        reverse: *last,
+                        ..Cumulative::new(Running::Sum, axis)
+                    };
+                    let so_far = cx.op(count, &[cx.convert(any, DType::I64)]);
+                    mine = cx.and(
+                        mine,
+                        cx.compare(so_far, Comparison::Eq, cx.full_like(so_far, 1i64)),
+                    );
+                }
+                let one = cx.select(mine, number(1.0), number(0.0));
+                cx.select(cx.is_nan(w), w, one)
+            }
         }
     }
 }
@@ -156,7 +121,7 @@ impl Primitive for AtKink {
     // The weight is constant on either side.
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.op(self.clone(), x);
-        let dy = t[1].map(|t| cx.at_kink(Side::Known, sided(cx.emit(), &self.side, x[0]), t));
+        let dy = t[1].map(|t| cx.at_kink(Side::Known, cx.sided(&self.side, x[0]), t));
         Ok(cx.one(y, dy))
     }
 
@@ -191,7 +156,7 @@ impl Primitive for AtKink {
     }
 
     fn one_sided(&self, cx: &dyn Emit, x: &mut [Option<Val>]) -> Op {
-        x[0] = x[0].map(|w| sided(cx, &self.side, w));
+        x[0] = x[0].map(|w| cx.sided(&self.side, w));
         AtKink { side: Side::Known }.into()
     }
 
@@ -208,7 +173,7 @@ impl Lin<'_> {
     /// where that is asked for.
     pub fn at_kink(&self, side: Side, w: Val, t: Lv) -> Lv {
         let (side, w) = match self.session().is_one_sided() {
-            true => (Side::Known, sided(self.emit(), &side, w)),
+            true => (Side::Known, self.sided(&side, w)),
             false => (side, w),
         };
         self.apply1(AtKink { side }, &[w.into(), t.into()])
@@ -218,22 +183,25 @@ impl Lin<'_> {
 /// More values than this are not looked at.
 const FAR: usize = 64;
 
-/// Whether `a - b` (`a` without `b`), where it is zero, counts as positive on the side that is
-/// taken at every kink: where values grow, the first written of those that it is a combination of
-/// most.
-pub(super) fn rises(cx: &dyn Emit, a: Val, b: Option<Val>) -> bool {
-    // Without regard to repetition, which makes several values of one; with regard to it, where so
-    // nothing is left.
-    let sign = [true, false].into_iter().find_map(|through| {
-        let mut terms = BTreeMap::new();
-        let mut left = FAR;
-        collect(cx, a, 1.0, through, &mut left, &mut terms);
-        if let Some(b) = b {
-            collect(cx, b, -1.0, through, &mut left, &mut terms);
-        }
-        terms.into_values().find(|&c| c != 0.0)
-    });
-    sign.is_none_or(|c| c > 0.0)
+impl dyn Emit + '_ {
+    /// Whether `a - b` (`a` without `b`), where it is zero, counts as positive on the side that is
+    /// taken at every kink: where values grow, the first written of those that it is a combination of
+    /// most.
+    pub(super) fn rises(&self, a: Val, b: Option<Val>) -> bool {
+        let cx = self;
+        // Without regard to repetition, which makes several values of one; with regard to it, where so
+        // nothing is left.
+        let sign = [true, false].into_iter().find_map(|through| {
+            let mut terms = BTreeMap::new();
+            let mut left = FAR;
+            collect(cx, a, 1.0, through, &mut left, &mut terms);
+            if let Some(b) = b {
+                collect(cx, b, -1.0, through, &mut left, &mut terms);
+            }
+            terms.into_values().find(|&c| c != 0.0)
+        });
+        sign.is_none_or(|c| c > 0.0)
+    }
 }
 
 /// Adds the terms of `c v` by the values that it is a linear combination of; constants are none.

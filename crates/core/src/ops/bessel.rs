@@ -3,7 +3,6 @@
 //! `2 I_n' = I_(n-1) + I_(n+1)`, so derivatives of every order are again of this kind, and regular
 //! at 0.
 
-use super::at_kink::rises;
 use super::support::{batch_elementwise, cost_per_element};
 use super::{Entry, Op, Side, Spelled, arity};
 use crate::array::{Array, Wide};
@@ -75,7 +74,7 @@ impl Primitive for BesselIe {
             };
             // The rest is the derivative of |x| in the scale.
             let side = Side::Sign {
-                up: rises(cx.emit(), x[0], None),
+                up: cx.rises(x[0], None),
             };
             cx.sum(
                 cx.scale(mean, t),

@@ -15,8 +15,8 @@
 //! A `while` is written as pieces of k steps that do nothing once its condition fails.
 
 use super::body::{params, rewrap};
-use super::{Call, Scan, Spelled, While};
-use crate::attr::{Attr, Attrs, FromAttr};
+use super::checkpoint::Checkpoint;
+use super::{Call, Scan, While};
 use crate::bail;
 use crate::emit::Emit;
 use crate::error::Result;
@@ -27,145 +27,49 @@ use crate::transform::Session;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What the derivative of a loop saves. Values keep their bits whatever is saved; sums over steps,
-/// as the cotangent of what every step reads, are added piece by piece.
-///
-/// ```
-/// use cotangent_core::ops::Checkpoint;
-/// use cotangent_core::transform::{AdContext, grad};
-/// use cotangent_core::{Builder, DType, Dim, Emit, Type};
-/// let b = Builder::new("f", Default::default());
-/// let x = b.param(Type::scalar(DType::F64), Some("x"));
-/// let cx: &dyn Emit = &b;
-/// let step = |cx: &dyn Emit, _: &[_], c: &[_], _: &[_]| (vec![cx.sin(c[0])], vec![]);
-/// let (c, _) = cx.checkpointing(Checkpoint::Sqrt).scan(&[], &[x], &[], &Dim::Const(10_000), false, step);
-/// let f = b.finish(&c)?;
-/// // 100 carries instead of 10000 residuals.
-/// let g = grad(&AdContext::default(), &f, f.params())?;
-/// assert!(g.eqns().iter().flat_map(|e| e.results()).all(|r| g.ty(r).shape.iter().all(|d| d.is(100))));
-/// # Ok::<(), cotangent_core::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Checkpoint {
-    /// What every step needs.
-    #[default]
-    Never,
-    /// A carry every so many steps, and what those steps need at a time. For loops of any length,
-    /// `while` too.
-    Every(usize),
-    /// A carry about every square root of the number of steps, which must be known.
-    Sqrt,
-    /// About so many carries, and what as many steps need at a time; every step is computed as
-    /// rarely as that allows. The number of steps must be known.
-    Snapshots(usize),
-}
-
-impl Checkpoint {
-    /// As attributes.
-    pub(super) fn attrs(self, a: Attrs) -> Attrs {
-        match self {
-            Checkpoint::Never => a,
-            Checkpoint::Every(k) => a.with("checkpoint", k),
-            Checkpoint::Sqrt => a.with("checkpoint", "sqrt"),
-            Checkpoint::Snapshots(s) => a.with("snapshots", s),
-        }
-    }
-
-    /// From attributes.
-    pub(super) fn take(s: &mut Spelled<'_>) -> Result<Checkpoint> {
-        let every = s.attrs.opt::<Attr>("checkpoint")?;
-        match (every, s.attrs.opt("snapshots")?) {
-            (None, None) => Ok(Checkpoint::Never),
-            (None, Some(s)) => Ok(Checkpoint::Snapshots(s)),
-            (Some(_), Some(_)) => bail!(
-                Attribute,
-                "`{}` takes `checkpoint` or `snapshots`, not both",
-                s.name
-            ),
-            (Some(Attr::Str(w)), None) if w == "sqrt" => Ok(Checkpoint::Sqrt),
-            (Some(a), None) => match usize::from_attr(&a) {
-                Some(k) => Ok(Checkpoint::Every(k)),
-                None => bail!(
-                    Attribute,
-                    "the attribute `checkpoint` must be a number of steps or \"sqrt\""
-                ),
-            },
-        }
-    }
-
-    /// Pieces have steps.
-    pub(super) fn check(self, op: &str) -> Result<()> {
-        if matches!(self, Checkpoint::Every(0) | Checkpoint::Snapshots(0)) {
-            bail!(
-                Attribute,
-                "`{op}` cannot be checkpointed by {self:?}: it takes at least one step and one snapshot"
-            );
-        }
-        Ok(())
-    }
-}
-
-/// Writes loops whose derivatives save by one policy.
-pub struct Loops<'a> {
-    pub(super) cx: &'a dyn Emit,
-    pub(super) checkpoint: Checkpoint,
-}
-
-impl dyn Emit + '_ {
-    /// Loops whose derivatives save by this policy.
-    pub fn checkpointing(&self, checkpoint: Checkpoint) -> Loops<'_> {
-        Loops {
-            cx: self,
-            checkpoint,
-        }
-    }
-}
-
 /// Checkpoints in checkpoints: a step is computed at most so many times and once more.
 const MAX_DEPTH: usize = 32;
 
-/// A scan of operands of these types, written in pieces; none if it is one piece.
-pub(super) fn scan_in_pieces(
-    session: &Session,
-    scan: &Scan,
-    x: &[Type],
-) -> Result<Option<Arc<Function>>> {
-    let cut = match (scan.checkpoint, scan.length.as_const()) {
-        (Checkpoint::Never, _) => return Ok(None),
-        (Checkpoint::Every(k), Some(n)) if k >= n => return Ok(None),
-        (Checkpoint::Every(k), _) => Cut::Every(k),
-        (Checkpoint::Sqrt, Some(n)) if n < 4 => return Ok(None),
-        (Checkpoint::Sqrt, Some(n)) => Cut::Every(n.isqrt()),
-        (Checkpoint::Snapshots(s), Some(n)) if s >= n => return Ok(None),
-        (Checkpoint::Snapshots(s), Some(n)) => Cut::Snapshots(s, n),
-        (_, None) => bail!(
-            ReverseWhile,
-            "the derivative of `scan` of {} steps saves by {:?}, which needs to know how many they are; save a carry every \
-             k steps (`checkpoint = k`, `Checkpoint::Every(k)`)",
-            scan.length,
-            scan.checkpoint
-        ),
-    };
-    let plain = Scan {
-        checkpoint: Checkpoint::Never,
-        ..scan.clone()
-    };
-    let f = rewrap(session, "scan", &[&scan.body], |b| {
-        let x = params(b, x);
-        match cut {
-            Cut::Every(k) => every(b, &plain, k, &x),
-            Cut::Snapshots(s, n) => {
-                let piece = s.max(n.div_ceil(reach(s, MAX_DEPTH)));
-                Snapshots {
-                    scan: &plain,
-                    piece,
-                    made: FxHashMap::default(),
+impl Scan {
+    /// A scan of operands of these types, written in pieces; none if it is one piece.
+    pub(super) fn in_pieces(&self, session: &Session, x: &[Type]) -> Result<Option<Arc<Function>>> {
+        let cut = match (self.checkpoint, self.length.as_const()) {
+            (Checkpoint::Never, _) => return Ok(None),
+            (Checkpoint::Every(k), Some(n)) if k >= n => return Ok(None),
+            (Checkpoint::Every(k), _) => Cut::Every(k),
+            (Checkpoint::Sqrt, Some(n)) if n < 4 => return Ok(None),
+            (Checkpoint::Sqrt, Some(n)) => Cut::Every(n.isqrt()),
+            (Checkpoint::Snapshots(s), Some(n)) if s >= n => return Ok(None),
+            (Checkpoint::Snapshots(s), Some(n)) => Cut::Snapshots(s, n),
+            (_, None) => bail!(
+                ReverseWhile,
+                "the derivative of `scan` of {} steps saves by {:?}, which needs to know how many they are; save a carry every \
+                 k steps (`checkpoint = k`, `Checkpoint::Every(k)`)",
+                self.length,
+                self.checkpoint
+            ),
+        };
+        let plain = Scan {
+            checkpoint: Checkpoint::Never,
+            ..self.clone()
+        };
+        let f = rewrap(session, "scan", &[&self.body], |b| {
+            let x = params(b, x);
+            match cut {
+                Cut::Every(k) => every(b, &plain, k, &x),
+                Cut::Snapshots(s, n) => {
+                    let piece = s.max(n.div_ceil(reach(s, MAX_DEPTH)));
+                    Snapshots {
+                        scan: &plain,
+                        piece,
+                        made: FxHashMap::default(),
+                    }
+                    .write(b, n, s, &x)
                 }
-                .write(b, n, s, &x)
             }
-        }
-    })?;
-    Ok(Some(f))
+        })?;
+        Ok(Some(f))
+    }
 }
 
 enum Cut {
@@ -350,43 +254,45 @@ impl Snapshots<'_> {
     }
 }
 
-/// A `while` of operands of these types, written as checkpoints of `k` steps; those after its end
-/// do nothing.
-pub(super) fn while_in_pieces(
-    session: &Session,
-    op: &While,
-    k: usize,
-    x: &[Type],
-) -> Result<Arc<Function>> {
-    let (nc, n) = (op.cond_consts, op.cond_consts + op.body_consts);
-    rewrap(session, "while", &[&op.cond, &op.body], |b| {
-        let x = params(b, x);
-        let cx: &dyn Emit = b;
-        let piece = cx.body("piece", &cx.types(&x), |cx, x| {
-            cx.checkpoint(x, |cx, x| {
-                let step = |cx: &dyn Emit, w: &[Val], c: &[Val], _: &[Val]| {
-                    let more = cx.inline(&op.cond, &[&w[..nc], c].concat())[0];
-                    let x = [&w[nc..], c].concat();
-                    let c = cx.cond(
-                        more,
-                        &x,
-                        |cx, x| cx.inline(&op.body, x),
-                        |_, x| x[op.body_consts..].to_vec(),
-                    );
-                    (c, vec![])
-                };
-                cx.scan(&x[..n], &x[n..], &[], &Dim::Const(k), false, step)
-                    .0
+impl While {
+    /// A `while` of operands of these types, written as checkpoints of `k` steps; those after its end
+    /// do nothing.
+    pub(super) fn in_pieces(
+        &self,
+        session: &Session,
+        k: usize,
+        x: &[Type],
+    ) -> Result<Arc<Function>> {
+        let (nc, n) = (self.cond_consts, self.cond_consts + self.body_consts);
+        rewrap(session, "while", &[&self.cond, &self.body], |b| {
+            let x = params(b, x);
+            let cx: &dyn Emit = b;
+            let piece = cx.body("piece", &cx.types(&x), |cx, x| {
+                cx.checkpoint(x, |cx, x| {
+                    let step = |cx: &dyn Emit, w: &[Val], c: &[Val], _: &[Val]| {
+                        let more = cx.inline(&self.cond, &[&w[..nc], c].concat())[0];
+                        let x = [&w[nc..], c].concat();
+                        let c = cx.cond(
+                            more,
+                            &x,
+                            |cx, x| cx.inline(&self.body, x),
+                            |_, x| x[self.body_consts..].to_vec(),
+                        );
+                        (c, vec![])
+                    };
+                    cx.scan(&x[..n], &x[n..], &[], &Dim::Const(k), false, step)
+                        .0
+                })
+            });
+            piece.emit(cx, &[&x[..nc], &x].concat(), |body| {
+                While {
+                    body,
+                    body_consts: n,
+                    checkpoint: Checkpoint::Never,
+                    ..self.clone()
+                }
+                .into()
             })
-        });
-        piece.emit(cx, &[&x[..nc], &x].concat(), |body| {
-            While {
-                body,
-                body_consts: n,
-                checkpoint: Checkpoint::Never,
-                ..op.clone()
-            }
-            .into()
         })
-    })
+    }
 }

@@ -9,9 +9,9 @@
 //! cumlogsumexp  f_1 = exp(p - y)     f_2 = exp(x - y)
 //! ```
 
-use super::at_kink::{rises, sided};
-use super::reduce::{counting, maximum};
-use super::support::{check_axis, cost_per_element, lines, mapped, sample_array, take_axis};
+use super::support::{
+    check_axis, cost_per_element, counting, lines, mapped, maximum, sample_array, take_axis,
+};
 use super::{Comparison, Entry, Factors, LinearRecurrence, Op, Side, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
@@ -214,11 +214,11 @@ impl Cumulative {
                 &[f1.into(), cx.scale(f2, t).into()],
             );
         }
-        let first = rises(cx.emit(), x, None) == (self.op == Running::Max);
+        let first = cx.rises(x, None) == (self.op == Running::Max);
         let earlier = first != self.reverse;
         let (f1, factors) = match cx.session().is_one_sided() {
             true => (
-                sided(cx.emit(), &Side::Share { whole: earlier }, f1),
+                cx.sided(&Side::Share { whole: earlier }, f1),
                 Factors::Strong,
             ),
             false => (f1, Factors::Shares { earlier }),

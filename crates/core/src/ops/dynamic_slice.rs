@@ -9,10 +9,10 @@
 
 use super::gather::Gather;
 use super::moving::{exceeds, overlay_all, pick, places, prepend};
-use super::scatter::{Combine, Scatter};
+use super::scatter::Scatter;
 use super::slice::no_axis;
 use super::support::{bytes, cost_per_element, mapped, sample_array};
-use super::windows::{Bounds, Windows};
+use super::windows::{Bounds, Combine, Windows};
 use super::{Entry, Op, Spelled};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;

@@ -7,10 +7,9 @@
 //! The adjoint is a scatter that adds; both treat indices out of bounds alike ([`Bounds`]).
 
 use super::moving::{overlay, prepend};
-use super::scatter::Combine;
 use super::slice::no_axis;
 use super::support::{mapped, sample_array};
-use super::windows::{Bounds, Names, Windows, cost};
+use super::windows::{Bounds, Combine, GATHER_NAMES, Windows, cases, cost};
 use super::{Entry, Op, Spelled};
 use crate::array::Array;
 use crate::attr::Attrs;
@@ -31,29 +30,23 @@ pub struct Gather {
     pub bounds: Bounds,
 }
 
-pub(super) const NAMES: Names = [
-    "offset_dims",
-    "collapsed_slice_dims",
-    "operand_batching_dims",
-    "start_indices_batching_dims",
-    "start_index_map",
-    "index_vector_dim",
-];
-
 impl Primitive for Gather {
     fn name(&self) -> &str {
         "gather"
     }
 
     fn attrs(&self) -> Attrs {
-        let a = self.windows.attrs(NAMES).with("slice_sizes", &self.sizes);
+        let a = self
+            .windows
+            .attrs(GATHER_NAMES)
+            .with("slice_sizes", &self.sizes);
         a.with_if(self.bounds != Bounds::Clip, "mode", self.bounds.word(true))
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         Ok(vec![self.windows.infer_read(
             "gather",
-            NAMES,
+            GATHER_NAMES,
             x,
             &self.sizes,
         )?])
@@ -65,9 +58,9 @@ impl Primitive for Gather {
             .iter()
             .map(|d| d.eval(env).map(Dim::Const))
             .collect::<Result<_>>()?;
-        let ty = self
-            .windows
-            .infer_read("gather", NAMES, &[x[0].ty(), x[1].ty()], &sizes)?;
+        let ty =
+            self.windows
+                .infer_read("gather", GATHER_NAMES, &[x[0].ty(), x[1].ty()], &sizes)?;
         let shape = ty.shape.eval(env)?;
         let out = Array::zeros(x[0].dtype(), shape.clone())?;
         let from = self
@@ -199,136 +192,13 @@ impl dyn Emit + '_ {
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    let windows = Windows::parse(s, NAMES)?;
+    let windows = Windows::parse(s, GATHER_NAMES)?;
     Ok(Gather {
         windows,
         sizes: s.attrs.get("slice_sizes")?,
         bounds: Bounds::take(s, Bounds::Clip)?,
     }
     .into())
-}
-
-/// Geometries with indices for an operand: shared by the samples of everything that has windows.
-pub(super) struct Case {
-    pub windows: Windows,
-    pub sizes: Vec<usize>,
-    pub x: Vec<usize>,
-    pub indices: Array,
-    /// Some index is out of bounds.
-    pub outside: bool,
-}
-
-impl Case {
-    /// Extents of the array of windows.
-    pub fn shape(&self) -> Vec<usize> {
-        let sizes: Vec<Dim> = self.sizes.iter().map(|&d| Dim::Const(d)).collect();
-        let x = Type::new(crate::DType::F64, self.x.as_slice());
-        let ty = self
-            .windows
-            .infer_read("gather", NAMES, &[x, self.indices.ty()], &sizes);
-        ty.ok()
-            .and_then(|t| t.shape.as_const())
-            .expect("cases are well formed")
-    }
-}
-
-pub(super) fn cases() -> Vec<Case> {
-    let i = |shape: &[usize], v: &[i32]| {
-        Array::from_vec(shape, v.to_vec()).expect("as many as the shape has")
-    };
-    let case =
-        |lists: [&[usize]; 5], vector, sizes: &[usize], x: &[usize], indices: Array, outside| {
-            let [window, collapsed, operand_batch, index_batch, axes] =
-                lists.map(<[usize]>::to_vec);
-            let windows = Windows {
-                window,
-                collapsed,
-                operand_batch,
-                index_batch,
-                axes,
-                vector,
-            };
-            Case {
-                windows,
-                sizes: sizes.to_vec(),
-                x: x.to_vec(),
-                indices,
-                outside,
-            }
-        };
-    vec![
-        // Elements of a vector, one of them twice.
-        case(
-            [&[], &[0], &[], &[], &[0]],
-            1,
-            &[1],
-            &[4],
-            i(&[3], &[0, 2, 0]),
-            false,
-        ),
-        // Rows of a matrix; out of bounds at both ends.
-        case(
-            [&[1], &[0], &[], &[], &[0]],
-            1,
-            &[1, 2],
-            &[3, 2],
-            i(&[4], &[2, -1, 0, 7]),
-            true,
-        ),
-        // Columns, index vectors along a first axis, overlapping windows.
-        case(
-            [&[0, 2], &[], &[], &[], &[1]],
-            0,
-            &[2, 2],
-            &[2, 4],
-            i(&[1, 3], &[1, 0, 3]),
-            true,
-        ),
-        // Points of a matrix.
-        case(
-            [&[], &[0, 1], &[], &[], &[1, 0]],
-            1,
-            &[1, 1],
-            &[2, 3],
-            i(&[3, 2], &[2, 1, 0, 0, 2, 1]),
-            false,
-        ),
-        // A batch axis on each side, not the first of the indices.
-        case(
-            [&[2], &[1], &[0], &[1], &[1]],
-            2,
-            &[1, 1, 2],
-            &[2, 3, 2],
-            i(&[2, 2], &[1, 0, 1, 2]),
-            false,
-        ),
-        // No windows, and windows without elements.
-        case(
-            [&[1], &[0], &[], &[], &[0]],
-            1,
-            &[1, 2],
-            &[3, 2],
-            i(&[0], &[]),
-            false,
-        ),
-        case(
-            [&[1], &[], &[], &[], &[0]],
-            1,
-            &[0],
-            &[3],
-            i(&[2], &[1, 2]),
-            false,
-        ),
-        // One window, no components.
-        case(
-            [&[0], &[], &[], &[], &[]],
-            0,
-            &[2],
-            &[2],
-            i(&[0], &[]),
-            false,
-        ),
-    ]
 }
 
 fn samples(_: &str) -> Vec<Sample> {

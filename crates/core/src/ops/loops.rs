@@ -8,8 +8,8 @@
 //! step to step is computed once outside; the others are stacked. Which carries have a tangent is a
 //! fixpoint: one may get it late.
 
+use super::Switch;
 use super::body::{params, rewrap, spread};
-use super::{Checkpoint, Scan, Switch};
 use crate::array::Array;
 use crate::bail;
 use crate::emit::Emit;
@@ -272,15 +272,8 @@ impl LoopLin {
                 consts.len() + carry.len() + residual_xs,
             )?,
         };
-        let scan = Scan {
-            body,
-            length: length.clone(),
-            reverse,
-            consts: consts.len(),
-            carry: carry.len(),
-            checkpoint: Checkpoint::Never,
-        };
-        let y = cx.apply(scan, &[const_args, carry_args, xs_args].concat());
+        let operands = [const_args, carry_args, xs_args].concat();
+        let y = cx.linear_scan(body, length, reverse, consts.len(), carry.len(), &operands);
         let out: Vec<bool> = self
             .carry
             .iter()

@@ -10,7 +10,6 @@
 //! dE = E(a, da E + db)      Eᵀ(ct) = E⁻(ā, ct)             moved: ā[k + 1] at k
 //! ```
 
-use super::at_kink::sided;
 use super::support::{
     batch_elementwise, check_axis, cost_per_element, lines, same_shape, sample_array, take_axis,
 };
@@ -198,7 +197,7 @@ impl Primitive for LinearRecurrence {
             }
         });
         let a = if shares {
-            sided(cx.emit(), &self.side(), x[0])
+            cx.sided(&self.side(), x[0])
         } else {
             x[0]
         };
@@ -255,7 +254,7 @@ impl Primitive for LinearRecurrence {
     }
 
     fn one_sided(&self, cx: &dyn Emit, x: &mut [Option<Val>]) -> Op {
-        x[0] = x[0].map(|a| sided(cx, &self.side(), a));
+        x[0] = x[0].map(|a| cx.sided(&self.side(), a));
         self.at_one_side().into()
     }
 

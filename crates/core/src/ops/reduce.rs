@@ -6,8 +6,7 @@
 //! d max(x)  = sum(w dx),  w[i] = 1 / ties where x[i] is the maximum; NaN everywhere if one x is NaN
 //! ```
 
-use super::at_kink::rises;
-use super::support::{bytes, count, mapped, sample_array, take_axes};
+use super::support::{bytes, count, counting, mapped, maximum, sample_array, take_axes};
 use super::{Comparison, Cumulative, Entry, Op, Running, Side, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
@@ -174,20 +173,6 @@ pub static REDUCTIONS: &[ReductionDef] = &[
     },
 ];
 
-/// The greater one, NaN if either is; `+0` is greater than `-0`.
-pub(super) fn maximum(a: f64, b: f64) -> f64 {
-    if a.is_nan() || (a == b && a.is_sign_positive()) || a > b {
-        a
-    } else {
-        b
-    }
-}
-
-/// A float type that numbers of elements fit, which they do not fit in sixteen bits.
-pub(super) fn counting(dtype: DType) -> DType {
-    if dtype.size() < 4 { DType::F32 } else { dtype }
-}
-
 /// Product of all other elements: what each factor is multiplied with.
 fn products_of_others(cx: &Lin<'_>, x: Val, axes: &[usize]) -> Val {
     let ty = cx.ty(x);
@@ -239,7 +224,7 @@ fn weighted_by_location(
     let weight = cx.convert(cx.mul(there, share), ty.dtype);
     let side = Side::Along {
         axes: axes.to_vec(),
-        last: rises(cx.emit(), x, None) != largest,
+        last: cx.rises(x, None) != largest,
     };
     Some(cx.lsum(cx.at_kink(side, weight, t), axes))
 }

@@ -15,22 +15,21 @@
 //! cotangent is such a sum.
 
 use super::body::{check_operands, check_results, mask, params, rewrap, some, spread};
-use super::checkpointing::scan_in_pieces;
 use super::loops::{FixedCarries, LoopJvp, LoopLin, batch_body, check_carries, row, stack, swap};
 use super::sums::Compensated;
 use super::support::bytes;
 use super::{Call, Checkpoint, Entry, Loops, Op, Spelled};
 use crate::array::Array;
 use crate::attr::Attrs;
-use crate::bail;
 use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::graph::{Builder, Function};
 use crate::primitive::{Arg, Batched, Cost, Jvp, Linearized, Narrow, Primitive, Sample, Val, Vals};
-use crate::reference;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Class, Lin, Lv, Session};
+use crate::transform::{Class, Lin, Lv, Operand, Session};
+use crate::{bail, reference};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// A loop of known length.
@@ -144,7 +143,7 @@ impl Primitive for Scan {
                 t,
             ));
         }
-        if let Some(callee) = scan_in_pieces(cx.session(), self, &cx.types(x))? {
+        if let Some(callee) = self.in_pieces(cx.session(), &cx.types(x))? {
             return Call {
                 callee,
                 checkpoint: false,
@@ -393,6 +392,29 @@ impl dyn Emit + '_ {
     ) -> (Vec<Val>, Vec<Val>) {
         self.checkpointing(Checkpoint::Never)
             .scan(consts, init, xs, length, reverse, body)
+    }
+}
+
+impl Lin<'_> {
+    /// A scan that is linear in its `L` operands together: constants, carries, rows.
+    pub(super) fn linear_scan(
+        &self,
+        body: Arc<Function>,
+        length: &Dim,
+        reverse: bool,
+        consts: usize,
+        carry: usize,
+        operands: &[Operand],
+    ) -> SmallVec<[Lv; 2]> {
+        let scan = Scan {
+            body,
+            length: length.clone(),
+            reverse,
+            consts,
+            carry,
+            checkpoint: Checkpoint::Never,
+        };
+        self.apply(scan, operands)
     }
 }
 

@@ -9,11 +9,10 @@
 //! [`ScatterRecurrence`], so it is right with repeated indices and zeros; `min` and `max` divide
 //! the derivative evenly among equals.
 
-use super::gather::cases;
 use super::moving::overlay;
 use super::slice::no_axis;
 use super::support::{mapped, sample_array};
-use super::windows::{Bounds, Names, Windows, cost};
+use super::windows::{Bounds, Combine, SCATTER_NAMES, Windows, cases, cost};
 use super::{Binary, Comparison, Entry, Op, ScatterRecurrence, Side, Spelled};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
@@ -24,18 +23,6 @@ use crate::error::Result;
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
-
-/// What becomes of an element and an update.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Combine {
-    /// The update; of several the last one.
-    Set,
-    Add,
-    Mul,
-    Min,
-    Max,
-}
 
 const COMBINE: [(&str, Combine); 5] = [
     ("set", Combine::Set),
@@ -77,15 +64,6 @@ pub struct Scatter {
     /// Sums are compensated.
     pub stable: bool,
 }
-
-pub(super) const NAMES: Names = [
-    "update_window_dims",
-    "inserted_window_dims",
-    "input_batching_dims",
-    "scatter_indices_batching_dims",
-    "scatter_dims_to_operand_dims",
-    "index_vector_dim",
-];
 
 impl Scatter {
     fn with(&self, combine: Combine) -> Scatter {
@@ -177,7 +155,7 @@ impl Primitive for Scatter {
     fn attrs(&self) -> Attrs {
         let a = self
             .windows
-            .attrs(NAMES)
+            .attrs(SCATTER_NAMES)
             .with("combine", self.combine.word());
         let a = a.with_if(self.bounds != Bounds::Drop, "mode", self.bounds.word(false));
         a.with_if(self.unique, "unique_indices", true)
@@ -193,7 +171,7 @@ impl Primitive for Scatter {
             )
         };
         self.windows
-            .check_write("scatter", NAMES, x, indices, updates)?;
+            .check_write("scatter", SCATTER_NAMES, x, indices, updates)?;
         if let Some(f) = self.combine.binary().filter(|f| !(f.def().types)(x.dtype)) {
             bail!(
                 DTypeMismatch,
@@ -426,7 +404,7 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     };
     Ok(Scatter {
         combine: *combine,
-        windows: Windows::parse(s, NAMES)?,
+        windows: Windows::parse(s, SCATTER_NAMES)?,
         bounds: Bounds::take(s, Bounds::Drop)?,
         unique: s.attrs.opt("unique_indices")?.unwrap_or(false),
         stable: s.attrs.opt("stable")?.unwrap_or(false),

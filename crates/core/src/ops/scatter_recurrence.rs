@@ -10,9 +10,8 @@
 //! rules. It is linear in `(s, b)`, its adjoint is itself in the reverse order, and `d/da` is one
 //! more of it: `dbefore, ds = recurrence(ds, a, db + before da)`.
 
-use super::scatter::NAMES;
 use super::support::sample_array;
-use super::windows::{Bounds, Windows, cost};
+use super::windows::{Bounds, SCATTER_NAMES, Windows, cases, cost};
 use super::{Entry, Op, Spelled};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
@@ -41,7 +40,7 @@ impl Primitive for ScatterRecurrence {
     }
 
     fn attrs(&self) -> Attrs {
-        let a = self.windows.attrs(NAMES);
+        let a = self.windows.attrs(SCATTER_NAMES);
         let a = a.with_if(self.bounds != Bounds::Drop, "mode", self.bounds.word(false));
         a.with_if(self.reverse, "reverse", true)
     }
@@ -60,7 +59,7 @@ impl Primitive for ScatterRecurrence {
         };
         for updates in [a, b] {
             self.windows
-                .check_write("scatter_recurrence", NAMES, s, indices, updates)?;
+                .check_write("scatter_recurrence", SCATTER_NAMES, s, indices, updates)?;
         }
         if !s.dtype.has_tangent() || a.differs(b) {
             bail!(
@@ -185,7 +184,7 @@ impl Primitive for ScatterRecurrence {
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     Ok(ScatterRecurrence {
-        windows: Windows::parse(s, NAMES)?,
+        windows: Windows::parse(s, SCATTER_NAMES)?,
         bounds: Bounds::take(s, Bounds::Drop)?,
         reverse: s.attrs.opt("reverse")?.unwrap_or(false),
     }
@@ -195,7 +194,7 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
 fn samples(_: &str) -> Vec<Sample> {
     use crate::DType::*;
     let mut out = Vec::new();
-    for (k, c) in super::gather::cases().into_iter().enumerate() {
+    for (k, c) in cases().into_iter().enumerate() {
         let shape = c.shape();
         let dtypes: &[_] = if k == 1 { &[F64, F32, C128] } else { &[F64] };
         for &d in dtypes {

@@ -9,10 +9,9 @@
 //! first such element of each window only. NaN is equal to nothing.
 
 use super::moving::prepend;
-use super::reduce_window::{check_windows, elements, indices, sample_extents, sample_windows};
-use super::sliding::Sliding;
+use super::sliding::{Sliding, check_windows, elements, indices, sample_extents, sample_windows};
 use super::support::{bytes, count, mapped, sample_array};
-use super::{Entry, Op, ReduceWindow, Reduction, Spelled, arity};
+use super::{Entry, Op, Reduction, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;
@@ -191,8 +190,10 @@ fn samples(name: &str) -> Vec<Sample> {
     use crate::DType::*;
     let mut out = Vec::new();
     for (k, (sliding, window, high, shape)) in sample_windows().into_iter().enumerate() {
-        let extents = sample_extents(&sliding, &window, &high, &shape);
-        let window: Vec<Dim> = window.into_iter().map(Dim::Const).collect();
+        let extents: Vec<usize> = sample_extents(&sliding, &window, &high, &shape)
+            .iter()
+            .filter_map(Dim::as_const)
+            .collect();
         // Whole numbers, so that there are ties.
         let mut x = sample_array(I32, &shape, k);
         if let Wide::I(v) = x.wide() {
@@ -200,16 +201,13 @@ fn samples(name: &str) -> Vec<Sample> {
                 .narrow(I32, shape)
                 .expect("as many elements");
         }
-        let most = ReduceWindow {
-            op: Reduction::Max,
-            sliding: sliding.clone(),
-            window: window.clone(),
-            extents,
-        };
-        let y = most
-            .eval(std::slice::from_ref(&x), &Env::default())
-            .expect("a sample")
-            .remove(0);
+        let groups: Vec<Vec<usize>> = indices(&extents)
+            .map(|p| elements(&sliding, x.shape(), &window, &p).collect())
+            .collect();
+        let y = Reduction::Max
+            .of_groups(&x, &groups, &extents)
+            .expect("a sample");
+        let window: Vec<Dim> = window.into_iter().map(Dim::Const).collect();
         for first in [false, true] {
             let op = SelectWindow {
                 gather: name == "select_and_gather",

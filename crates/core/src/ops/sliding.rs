@@ -12,11 +12,12 @@
 //! windows, which the operation says.
 
 use super::Spelled;
-use super::moving::padded;
+use super::moving::{advance, padded};
 use crate::attr::Attrs;
 use crate::bail;
 use crate::error::Result;
-use crate::shape::Dim;
+use crate::primitive::Primitive;
+use crate::shape::{Dim, Type};
 
 /// Steps of every axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -229,4 +230,97 @@ impl Sliding {
             .map(|k| self.count(k, &x[k], &size[k], high[k]))
             .collect()
     }
+}
+
+/// The positions in an operand of shape `x` of the elements of the window at `p`, in row-major
+/// order of the window.
+pub(super) fn elements<'a>(
+    s: &'a Sliding,
+    x: &'a [usize],
+    window: &'a [usize],
+    p: &'a [usize],
+) -> impl Iterator<Item = usize> + 'a {
+    // Along each axis the elements that the window has, in its order: no more than the operand has,
+    // whatever the window.
+    let along: Vec<Vec<usize>> = (0..p.len())
+        .map(|a| s.sources(a, p[a], window[a], x[a]))
+        .collect();
+    let extents: Vec<usize> = along.iter().map(Vec::len).collect();
+    let mut k = vec![0; window.len()];
+    let mut more = !extents.contains(&0);
+    std::iter::from_fn(move || {
+        if !more {
+            return None;
+        }
+        let at = (0..p.len()).fold(0, |sum, a| sum * x[a] + along[a][k[a]]);
+        more = advance(&mut k, &extents);
+        Some(at)
+    })
+}
+
+/// Every index of a shape, row-major.
+pub(super) fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
+    let mut next = (!shape.contains(&0)).then(|| vec![0; shape.len()]);
+    std::iter::from_fn(move || {
+        let now = next.take()?;
+        let mut then = now.clone();
+        next = advance(&mut then, shape).then_some(then);
+        Some(now)
+    })
+}
+
+/// What `op` says for windows over an operand of this type, but of the number of windows.
+pub(super) fn check_windows(
+    op: &dyn Primitive,
+    s: &Sliding,
+    window: &[Dim],
+    x: &Type,
+) -> Result<()> {
+    s.check(op.name(), x.rank())?;
+    if window.len() != x.rank() {
+        bail!(
+            Attribute,
+            "`{}`: `window` = {window:?} has no entry for each axis of {x}",
+            op.name()
+        );
+    }
+    Ok(())
+}
+
+/// Steps, windows and padding after the last element, for samples of this file and of selections.
+pub(super) fn sample_windows() -> Vec<(Sliding, Vec<usize>, Vec<i64>, Vec<usize>)> {
+    let s = |steps: [&[i64]; 4], window: &[usize], high: &[i64], x: &[usize]| {
+        let [stride, dilation, x_dilation, low] = steps.map(<[i64]>::to_vec);
+        (
+            Sliding {
+                stride,
+                dilation,
+                x_dilation,
+                low,
+            },
+            window.to_vec(),
+            high.to_vec(),
+            x.to_vec(),
+        )
+    };
+    vec![
+        s([&[1], &[1], &[1], &[0]], &[2], &[0], &[4]),
+        s(
+            [&[2, 1], &[1, 2], &[1, 1], &[1, 0]],
+            &[3, 2],
+            &[1, 1],
+            &[4, 3],
+        ),
+        s([&[2], &[1], &[3], &[-1]], &[3], &[2], &[4]),
+        s([&[], &[], &[], &[]], &[], &[], &[]),
+        s([&[1], &[1], &[1], &[2]], &[2], &[1], &[2]),
+    ]
+}
+
+pub(super) fn sample_extents(s: &Sliding, window: &[usize], high: &[i64], x: &[usize]) -> Vec<Dim> {
+    let count = |k: usize| {
+        s.count(k, &x[k].into(), &window[k].into(), high[k])
+            .expect("a sample")
+    };
+    (0..x.len()).map(count).collect()
 }

@@ -152,3 +152,17 @@ fn axis_of(s: &Spelled<'_>, attr: &str, axis: i64, rank: usize) -> Result<usize>
         ),
     }
 }
+
+/// The greater one, NaN if either is; `+0` is greater than `-0`.
+pub(crate) fn maximum(a: f64, b: f64) -> f64 {
+    if a.is_nan() || (a == b && a.is_sign_positive()) || a > b {
+        a
+    } else {
+        b
+    }
+}
+
+/// A float type that numbers of elements fit, which they do not fit in sixteen bits.
+pub(crate) fn counting(dtype: DType) -> DType {
+    if dtype.size() < 4 { DType::F32 } else { dtype }
+}

@@ -13,7 +13,6 @@
 //! meaningless, and `alive` is false there. The steps of the linear scan do nothing where it is.
 
 use super::body::{check_operands, check_results, mask, params, rewrap};
-use super::checkpointing::while_in_pieces;
 use super::loops::{FixedCarries, LoopJvp, LoopLin, batch_body, check_carries, stack, swap};
 use super::support::bytes;
 use super::{Call, Checkpoint, Comparison, Entry, Loops, Op, Reduction, Spelled};
@@ -182,7 +181,7 @@ impl Primitive for While {
             return self.linearize_without(&fixed, cx, x, t);
         }
         if let Checkpoint::Every(k) = self.checkpoint {
-            let callee = while_in_pieces(cx.session(), self, k, &cx.types(x))?;
+            let callee = self.in_pieces(cx.session(), k, &cx.types(x))?;
             return Call {
                 callee,
                 checkpoint: false,

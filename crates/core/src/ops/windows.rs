@@ -78,6 +78,36 @@ pub struct Windows {
 /// Names of the fields in the text form.
 pub(super) type Names = [&'static str; 6];
 
+pub(super) const GATHER_NAMES: Names = [
+    "offset_dims",
+    "collapsed_slice_dims",
+    "operand_batching_dims",
+    "start_indices_batching_dims",
+    "start_index_map",
+    "index_vector_dim",
+];
+
+pub(super) const SCATTER_NAMES: Names = [
+    "update_window_dims",
+    "inserted_window_dims",
+    "input_batching_dims",
+    "scatter_indices_batching_dims",
+    "scatter_dims_to_operand_dims",
+    "index_vector_dim",
+];
+
+/// What becomes of an element and an update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Combine {
+    /// The update; of several the last one.
+    Set,
+    Add,
+    Mul,
+    Min,
+    Max,
+}
+
 impl Windows {
     /// For each number of indices of rank `indices` the part of an operand of rank `rank` with that
     /// index along `axis`: the axes of the indices stand where `axis` was.
@@ -522,4 +552,127 @@ pub(super) fn cost(flops: f64, indices: &Type, windows: &Type) -> crate::primiti
         flops: flops * count(windows),
         bytes: 2.0 * bytes(windows) + bytes(indices),
     }
+}
+
+/// Geometries with indices for an operand: shared by the samples of everything that has windows.
+pub(super) struct Case {
+    pub windows: Windows,
+    pub sizes: Vec<usize>,
+    pub x: Vec<usize>,
+    pub indices: Array,
+    /// Some index is out of bounds.
+    pub outside: bool,
+}
+
+impl Case {
+    /// Extents of the array of windows.
+    pub fn shape(&self) -> Vec<usize> {
+        let sizes: Vec<Dim> = self.sizes.iter().map(|&d| Dim::Const(d)).collect();
+        let x = Type::new(crate::DType::F64, self.x.as_slice());
+        let ty = self
+            .windows
+            .infer_read("gather", GATHER_NAMES, &[x, self.indices.ty()], &sizes);
+        ty.ok()
+            .and_then(|t| t.shape.as_const())
+            .expect("cases are well formed")
+    }
+}
+
+pub(super) fn cases() -> Vec<Case> {
+    let i = |shape: &[usize], v: &[i32]| {
+        Array::from_vec(shape, v.to_vec()).expect("as many as the shape has")
+    };
+    let case =
+        |lists: [&[usize]; 5], vector, sizes: &[usize], x: &[usize], indices: Array, outside| {
+            let [window, collapsed, operand_batch, index_batch, axes] =
+                lists.map(<[usize]>::to_vec);
+            let windows = Windows {
+                window,
+                collapsed,
+                operand_batch,
+                index_batch,
+                axes,
+                vector,
+            };
+            Case {
+                windows,
+                sizes: sizes.to_vec(),
+                x: x.to_vec(),
+                indices,
+                outside,
+            }
+        };
+    vec![
+        // Elements of a vector, one of them twice.
+        case(
+            [&[], &[0], &[], &[], &[0]],
+            1,
+            &[1],
+            &[4],
+            i(&[3], &[0, 2, 0]),
+            false,
+        ),
+        // Rows of a matrix; out of bounds at both ends.
+        case(
+            [&[1], &[0], &[], &[], &[0]],
+            1,
+            &[1, 2],
+            &[3, 2],
+            i(&[4], &[2, -1, 0, 7]),
+            true,
+        ),
+        // Columns, index vectors along a first axis, overlapping windows.
+        case(
+            [&[0, 2], &[], &[], &[], &[1]],
+            0,
+            &[2, 2],
+            &[2, 4],
+            i(&[1, 3], &[1, 0, 3]),
+            true,
+        ),
+        // Points of a matrix.
+        case(
+            [&[], &[0, 1], &[], &[], &[1, 0]],
+            1,
+            &[1, 1],
+            &[2, 3],
+            i(&[3, 2], &[2, 1, 0, 0, 2, 1]),
+            false,
+        ),
+        // A batch axis on each side, not the first of the indices.
+        case(
+            [&[2], &[1], &[0], &[1], &[1]],
+            2,
+            &[1, 1, 2],
+            &[2, 3, 2],
+            i(&[2, 2], &[1, 0, 1, 2]),
+            false,
+        ),
+        // No windows, and windows without elements.
+        case(
+            [&[1], &[0], &[], &[], &[0]],
+            1,
+            &[1, 2],
+            &[3, 2],
+            i(&[0], &[]),
+            false,
+        ),
+        case(
+            [&[1], &[], &[], &[], &[0]],
+            1,
+            &[0],
+            &[3],
+            i(&[2], &[1, 2]),
+            false,
+        ),
+        // One window, no components.
+        case(
+            [&[0], &[], &[], &[], &[]],
+            0,
+            &[2],
+            &[2],
+            i(&[0], &[]),
+            false,
+        ),
+    ]
 }

@@ -3,7 +3,8 @@
 
 mod table;
 
-pub use table::BINARY;
+use table::{At, Linearity};
+pub use table::{BINARY, Binary, BinaryDef};
 
 use super::support::{batch_elementwise, cost_per_element, same_shape};
 use super::{Comparison, Entry, Op, Spelled, arity};
@@ -18,98 +19,6 @@ use crate::primitive::{
 };
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
-
-/// The functions; [`Binary::def`] says what each is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Binary {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Rem,
-    Pow,
-    Atan2,
-    Max,
-    Min,
-    And,
-    Or,
-    Xor,
-    ShiftLeft,
-    ShiftRightLogical,
-    ShiftRightArithmetic,
-    Xlogy,
-    /// `x * y` where a zero gives zero whatever the other is. Derivatives in strong-zero mode use
-    /// it.
-    MulStrongZero,
-    /// `x / y` where a zero `x` or an infinite `y` gives zero whatever the other is. As above.
-    DivStrongZero,
-    AddError,
-}
-
-/// In which operands a row is linear, the other held fixed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Linearity {
-    /// In none.
-    No,
-    /// In both together (and neither alone): sums.
-    Both,
-    /// In either alone: products.
-    Either,
-    /// In the first alone.
-    First,
-    /// In the second alone.
-    Second,
-}
-
-/// Operands, results and tangents of a row's derivative.
-pub struct At {
-    /// First operand.
-    pub x: Val,
-    /// Second operand.
-    pub y: Val,
-    /// Result.
-    pub out: Val,
-    /// Tangent of the first operand.
-    pub tx: Option<Lv>,
-    /// Tangent of the second operand.
-    pub ty: Option<Lv>,
-}
-
-/// What a row says of its function.
-pub struct BinaryDef {
-    /// The function.
-    pub op: Binary,
-    /// Its name in the text form.
-    pub name: &'static str,
-    /// What it is.
-    pub doc: &'static str,
-    /// Whether it is defined on an element type (of operands and result).
-    pub types: fn(DType) -> bool,
-    /// Its value on reals.
-    pub real: fn(f64, f64) -> f64,
-    /// Its value on complex numbers.
-    pub complex: fn(C128, C128) -> C128,
-    /// Its value on integers and booleans; the result is wrapped to the type.
-    pub int: fn(i128, i128, DType) -> i128,
-    /// Intervals where it is smooth, for samples.
-    pub domain: [(f64, f64); 2],
-    /// Work per element, in additions.
-    pub flops: f64,
-    /// The derivative.
-    pub linearize: fn(&Lin<'_>, &At) -> Option<Lv>,
-    /// Linearity, from which `linear_in` follows.
-    pub linear: Linearity,
-    /// The adjoint, for rows with some linearity.
-    pub transpose: Option<fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>>>,
-}
-
-impl Binary {
-    /// Its row.
-    pub fn def(self) -> &'static BinaryDef {
-        &BINARY[self as usize]
-    }
-}
 
 impl Primitive for Binary {
     fn name(&self) -> &str {

@@ -4,15 +4,105 @@
 //! replaced by a harmless one (`guarded`) before the singular function is taken, so that higher
 //! derivatives are right as well.
 
-use super::{At, Binary, BinaryDef, Linearity};
 use crate::array::Scalar;
 use crate::dtype::{C128, DType, Kind};
 use crate::emit::Emit;
 use crate::math;
-use crate::ops::at_kink::rises;
 use crate::ops::{Comparison, Side};
 use crate::primitive::{Arg, Val};
 use crate::transform::{Lin, Lv};
+
+/// The functions; [`Binary::def`] says what each is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Pow,
+    Atan2,
+    Max,
+    Min,
+    And,
+    Or,
+    Xor,
+    ShiftLeft,
+    ShiftRightLogical,
+    ShiftRightArithmetic,
+    Xlogy,
+    /// `x * y` where a zero gives zero whatever the other is. Derivatives in strong-zero mode use
+    /// it.
+    MulStrongZero,
+    /// `x / y` where a zero `x` or an infinite `y` gives zero whatever the other is. As above.
+    DivStrongZero,
+    AddError,
+}
+
+/// In which operands a row is linear, the other held fixed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Linearity {
+    /// In none.
+    No,
+    /// In both together (and neither alone): sums.
+    Both,
+    /// In either alone: products.
+    Either,
+    /// In the first alone.
+    First,
+    /// In the second alone.
+    Second,
+}
+
+/// Operands, results and tangents of a row's derivative.
+pub struct At {
+    /// First operand.
+    pub x: Val,
+    /// Second operand.
+    pub y: Val,
+    /// Result.
+    pub out: Val,
+    /// Tangent of the first operand.
+    pub tx: Option<Lv>,
+    /// Tangent of the second operand.
+    pub ty: Option<Lv>,
+}
+
+/// What a row says of its function.
+pub struct BinaryDef {
+    /// The function.
+    pub op: Binary,
+    /// Its name in the text form.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Whether it is defined on an element type (of operands and result).
+    pub types: fn(DType) -> bool,
+    /// Its value on reals.
+    pub real: fn(f64, f64) -> f64,
+    /// Its value on complex numbers.
+    pub complex: fn(C128, C128) -> C128,
+    /// Its value on integers and booleans; the result is wrapped to the type.
+    pub int: fn(i128, i128, DType) -> i128,
+    /// Intervals where it is smooth, for samples.
+    pub domain: [(f64, f64); 2],
+    /// Work per element, in additions.
+    pub flops: f64,
+    /// The derivative.
+    pub linearize: fn(&Lin<'_>, &At) -> Option<Lv>,
+    /// Linearity, from which `linear_in` follows.
+    pub linear: Linearity,
+    /// The adjoint, for rows with some linearity.
+    pub transpose: Option<fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>>>,
+}
+
+impl Binary {
+    /// Its row.
+    pub fn def(self) -> &'static BinaryDef {
+        &BINARY[self as usize]
+    }
+}
 
 fn numeric(d: DType) -> bool {
     d != DType::Bool
@@ -413,7 +503,7 @@ fn extremum(cx: &Lin<'_>, a: &At, largest: bool) -> Option<Lv> {
     } else {
         Comparison::Gt
     };
-    let first = rises(cx.emit(), a.x, Some(a.y)) == largest;
+    let first = cx.rises(a.x, Some(a.y)) == largest;
     let part = |x: Val, y: Val, whole: bool, t: Lv| {
         let shared = cx.select(cx.compare(x, Comparison::Eq, y), like(0.5), like(1.0));
         cx.at_kink(

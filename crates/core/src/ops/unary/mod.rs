@@ -5,7 +5,7 @@
 
 mod table;
 
-pub use table::UNARY;
+pub use table::{UNARY, Unary, UnaryDef};
 
 use super::support::{batch_elementwise, cost_per_element};
 use super::{Entry, Op, Spelled, arity};
@@ -19,92 +19,6 @@ use crate::primitive::{
 };
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
-
-/// The functions; [`Unary::def`] says what each is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Unary {
-    Neg,
-    Abs,
-    Sign,
-    Floor,
-    Ceil,
-    Trunc,
-    RoundHalfEven,
-    RoundHalfAway,
-    Sqrt,
-    Rsqrt,
-    Cbrt,
-    Exp,
-    Exp2,
-    Expm1,
-    Log,
-    Log2,
-    Log1p,
-    Sin,
-    Cos,
-    Tan,
-    Asin,
-    Acos,
-    Atan,
-    Sinh,
-    Cosh,
-    Tanh,
-    Asinh,
-    Acosh,
-    Atanh,
-    Logistic,
-    Erf,
-    Erfc,
-    ErfInv,
-    Lgamma,
-    Digamma,
-    OneMinusSquare,
-    SechSquare,
-    RecipOnePlusSquare,
-    IsFinite,
-    IsNan,
-    Not,
-    Popcnt,
-    Clz,
-    Conj,
-    Real,
-    Imag,
-    StopGradient,
-}
-
-/// What a row says of its function.
-pub struct UnaryDef {
-    /// The function.
-    pub op: Unary,
-    /// Its name in the text form.
-    pub name: &'static str,
-    /// What it is.
-    pub doc: &'static str,
-    /// The result's element type for the operand's, `None` where it is not defined.
-    pub types: fn(DType) -> Option<DType>,
-    /// Its value on reals.
-    pub real: fn(f64) -> f64,
-    /// Its value on complex numbers (the real part counts where the result is real).
-    pub complex: fn(C128) -> C128,
-    /// Its value on integers and booleans; the result is wrapped to the type.
-    pub int: fn(i128, DType) -> i128,
-    /// An interval where it is smooth, for samples.
-    pub domain: (f64, f64),
-    /// Work per element, in additions.
-    pub flops: f64,
-    /// The derivative: operand, result, tangent.
-    pub linearize: fn(&Lin<'_>, Val, Val, Lv) -> Option<Lv>,
-    /// The adjoint, for linear rows: cotangent and the operand's type.
-    pub transpose: Option<fn(&dyn Emit, Val, &Type) -> Val>,
-}
-
-impl Unary {
-    /// Its row.
-    pub fn def(self) -> &'static UnaryDef {
-        &UNARY[self as usize]
-    }
-}
 
 impl Primitive for Unary {
     fn name(&self) -> &str {

@@ -3,15 +3,100 @@
 //! Derivatives are written so that they and *their* derivatives neither cancel nor overflow where
 //! the limit exists.
 
-use super::{Unary, UnaryDef};
 use crate::dtype::{C128, DType, Kind};
 use crate::emit::Emit;
 use crate::math;
-use crate::ops::at_kink::rises;
 use crate::ops::{Comparison, Convert, Side};
 use crate::primitive::Val;
+use crate::shape::Type;
 use crate::transform::{Lin, Lv};
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2};
+
+/// The functions; [`Unary::def`] says what each is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Unary {
+    Neg,
+    Abs,
+    Sign,
+    Floor,
+    Ceil,
+    Trunc,
+    RoundHalfEven,
+    RoundHalfAway,
+    Sqrt,
+    Rsqrt,
+    Cbrt,
+    Exp,
+    Exp2,
+    Expm1,
+    Log,
+    Log2,
+    Log1p,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Asinh,
+    Acosh,
+    Atanh,
+    Logistic,
+    Erf,
+    Erfc,
+    ErfInv,
+    Lgamma,
+    Digamma,
+    OneMinusSquare,
+    SechSquare,
+    RecipOnePlusSquare,
+    IsFinite,
+    IsNan,
+    Not,
+    Popcnt,
+    Clz,
+    Conj,
+    Real,
+    Imag,
+    StopGradient,
+}
+
+/// What a row says of its function.
+pub struct UnaryDef {
+    /// The function.
+    pub op: Unary,
+    /// Its name in the text form.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// The result's element type for the operand's, `None` where it is not defined.
+    pub types: fn(DType) -> Option<DType>,
+    /// Its value on reals.
+    pub real: fn(f64) -> f64,
+    /// Its value on complex numbers (the real part counts where the result is real).
+    pub complex: fn(C128) -> C128,
+    /// Its value on integers and booleans; the result is wrapped to the type.
+    pub int: fn(i128, DType) -> i128,
+    /// An interval where it is smooth, for samples.
+    pub domain: (f64, f64),
+    /// Work per element, in additions.
+    pub flops: f64,
+    /// The derivative: operand, result, tangent.
+    pub linearize: fn(&Lin<'_>, Val, Val, Lv) -> Option<Lv>,
+    /// The adjoint, for linear rows: cotangent and the operand's type.
+    pub transpose: Option<fn(&dyn Emit, Val, &Type) -> Val>,
+}
+
+impl Unary {
+    /// Its row.
+    pub fn def(self) -> &'static UnaryDef {
+        &UNARY[self as usize]
+    }
+}
 
 fn float(d: DType) -> Option<DType> {
     d.is_float().then_some(d)
@@ -124,7 +209,7 @@ pub static UNARY: &[UnaryDef] = &[
             if !cx.ty(x).dtype.is_complex() {
                 return Some(cx.at_kink(
                     Side::Sign {
-                        up: rises(cx.emit(), x, None),
+                        up: cx.rises(x, None),
                     },
                     s,
                     t,
