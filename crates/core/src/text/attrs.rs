@@ -8,7 +8,7 @@
 //! another value is written in parentheses and quotes: `("f32")`.
 
 use super::cursor::scalar;
-use super::parse::Parser;
+use super::parser::Parser;
 use crate::array::{Array, Element, Scalar, Wide, numel};
 use crate::attr::{Attr, Attrs};
 use crate::dtype::{C64, C128, DType, bf16, f16};

@@ -2,8 +2,7 @@
 //! types.
 
 use super::lookup::Found;
-use super::parse::{Annotation, Head, Operand, Parser, Scope, differs, spelled};
-use super::types::HOLE;
+use super::parser::{Annotation, HOLE, Head, Names, Operand, Parser, Scope, differs, spelled};
 use crate::attr::{Attrs, FromAttr};
 use crate::bail;
 use crate::dtype::DType;
@@ -14,10 +13,6 @@ use crate::ops::{Literal, Op, Spelled, body_operands};
 use crate::primitive::{Val, Vals};
 use crate::shape::{Dim, Shape, Type};
 use smallvec::SmallVec;
-use std::borrow::Cow;
-
-/// The names before `=`, with their places.
-pub(super) type Names<'s> = SmallVec<[(Cow<'s, str>, Loc); 1]>;
 
 impl<'s> Parser<'s> {
     /// Writes the bindings of one line. Types after the last one stand for all of them that have

@@ -1,9 +1,9 @@
 //! Directives: reading them, and running them.
 
-use super::parse::Parser;
-use super::{Derivative, Directive, Item, Program};
+use super::ast::{Item, Program};
+use super::parser::Parser;
 use crate::attr::Attrs;
-use crate::directive::{arguments, derive, named};
+use crate::directive::{Derivative, Directive, arguments, derive, named};
 use crate::error::{Code, Error, Loc, Result};
 use crate::graph::Function;
 use crate::names::{clip, count};

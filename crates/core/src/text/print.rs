@@ -7,7 +7,7 @@
 use super::comments::{Comments, Spoken};
 use super::print_attr::attr;
 use super::shared::Shared;
-use super::types::stands_bare;
+use super::types::write_type;
 use crate::attr::{Attr, Attrs};
 use crate::graph::Function;
 use crate::names::written;
@@ -345,30 +345,6 @@ fn indent(out: &mut String, depth: usize) {
     for _ in 0..depth {
         out.push_str("  ");
     }
-}
-
-/// A type, an extent that `open` accepts being written as `?`.
-pub(super) fn write_type(out: &mut String, t: &Type, open: &dyn Fn(&Dim) -> bool) {
-    if t.rank() == 0 {
-        out.push_str(t.dtype.name());
-        return;
-    }
-    out.push_str("tensor<");
-    for d in t.shape.iter() {
-        match (d, d.as_sym()) {
-            (Dim::Const(c), _) => {
-                let _ = write!(out, "{c}");
-            }
-            _ if open(d) => out.push('?'),
-            (_, Some(s)) if stands_bare(s) => out.push_str(s),
-            _ => {
-                let _ = write!(out, "({d})");
-            }
-        }
-        out.push('x');
-    }
-    out.push_str(t.dtype.name());
-    out.push('>');
 }
 
 /// A name for every value: unique, whatever names values were given.

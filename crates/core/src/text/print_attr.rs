@@ -1,12 +1,11 @@
 //! Values of attributes as text: every bit comes back.
 
 use super::attrs::MAX_SPLAT;
-use super::print::write_type;
+use super::types::write_type;
 use crate::array::{Array, Data, Scalar};
 use crate::attr::Attr;
 use crate::dtype::DType;
-use crate::names::is_name;
-use crate::names::quoted;
+use crate::names::{is_name, quoted};
 use crate::shape::Dim;
 use std::fmt::{Debug, Write};
 

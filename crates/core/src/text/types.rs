@@ -9,16 +9,13 @@
 //! A lone `?` is the symbol [`HOLE`]: an argument makes a fresh symbol of it, an annotation leaves
 //! it open.
 
-use super::parse::Parser;
+use super::parser::{HOLE, Parser};
 use crate::dtype::DType;
 use crate::error::{Code, Error, Result};
-use crate::names::is_name_char;
-use crate::names::{clip, did_you_mean};
+use crate::names::{clip, did_you_mean, is_name_char};
 use crate::shape::{Atom, Dim, Poly, Shape, Type, relu};
 use smallvec::SmallVec;
-
-/// The symbol of a `?` whose extent is not decided yet.
-pub(super) const HOLE: &str = "?";
+use std::fmt::Write;
 
 /// How many axes a type may have in a text.
 const MAX_RANK: usize = 256;
@@ -268,4 +265,28 @@ pub(super) fn stands_bare(sym: &str) -> bool {
         .chars()
         .all(|c| c != 'x' && c != '.' && is_name_char(c));
     bare && !name.starts_with(|c: char| c.is_numeric()) && (!name.is_empty() || sym == HOLE)
+}
+
+/// A type, an extent that `open` accepts being written as `?`.
+pub(super) fn write_type(out: &mut String, t: &Type, open: &dyn Fn(&Dim) -> bool) {
+    if t.rank() == 0 {
+        out.push_str(t.dtype.name());
+        return;
+    }
+    out.push_str("tensor<");
+    for d in t.shape.iter() {
+        match (d, d.as_sym()) {
+            (Dim::Const(c), _) => {
+                let _ = write!(out, "{c}");
+            }
+            _ if open(d) => out.push('?'),
+            (_, Some(s)) if stands_bare(s) => out.push_str(s),
+            _ => {
+                let _ = write!(out, "({d})");
+            }
+        }
+        out.push('x');
+    }
+    out.push_str(t.dtype.name());
+    out.push('>');
 }

@@ -1,0 +1,277 @@
+//! [`Parser`]: the state of reading a text, which the files of the grammar share.
+
+use super::ast::Item;
+use super::comments::Marks;
+use super::cursor::Cursor;
+use super::lookup::{Found, Table};
+use crate::array::Scalar;
+use crate::attr::Attrs;
+use crate::directive::Directive;
+use crate::error::{Code, Error, Loc, Result};
+use crate::graph::{Builder, Function};
+use crate::names::{clip, did_you_mean, is_name_char, written};
+use crate::primitive::Val;
+use crate::shape::{Dim, Type};
+use crate::transform::{Numerics, Policy, Session};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The symbol of a `?` whose extent is not decided yet.
+pub(super) const HOLE: &str = "?";
+
+/// How deep brackets nest in attributes and extents.
+const MAX_BRACKETS: u32 = 40;
+
+/// A program being read.
+pub(super) struct Parser<'s> {
+    pub c: Cursor<'s>,
+    pub table: Table<'s>,
+    /// Modules so far.
+    pub modules: FxHashMap<Arc<str>, Arc<Function>>,
+    pub session: Session,
+    /// Every name after `@` that is taken, with its place.
+    pub targets: FxHashMap<Arc<str>, Loc>,
+    pub items: Vec<Item>,
+    /// Numerics at the head of the text.
+    pub head: Option<Policy>,
+    /// Choices that replace those at the head.
+    pub over: Policy,
+    /// Where statements start, for the comments between them.
+    pub marks: Marks,
+    pub brackets: u32,
+    pub bodies: u32,
+    /// Names of `?` symbols: those written in the text, and how many were made in this module.
+    pub written: Option<FxHashSet<&'s str>>,
+    pub made: u32,
+}
+
+/// The function whose statements are being read.
+pub(super) struct Scope<'s> {
+    pub b: Builder,
+    pub names: FxHashMap<Cow<'s, str>, (Val, Loc)>,
+    /// What it is, for messages: `@m`, or the name of a body.
+    pub what: String,
+    pub body: bool,
+}
+
+/// An operand as it is written.
+pub(super) enum Operand {
+    /// A value.
+    Val(Val),
+    /// A number, or a boolean: what its element type is depends on the operation and the other
+    /// operands.
+    Num(Box<Scalar>),
+    Bool(bool),
+}
+
+/// What stands after the colon.
+#[derive(Clone)]
+pub(super) struct Annotation {
+    pub operands: Option<Vec<Type>>,
+    pub results: Vec<Type>,
+    pub loc: Loc,
+}
+
+/// One binding, read but not yet written to the graph.
+pub(super) struct Head<'s> {
+    pub op: &'s str,
+    /// What it stands for; nothing for arguments.
+    pub found: Option<Found<'s>>,
+    pub loc: Loc,
+    pub operands: SmallVec<[Operand; 2]>,
+    pub attrs: Attrs,
+    pub types: Option<Annotation>,
+}
+
+/// The names before `=`, with their places.
+pub(super) type Names<'s> = SmallVec<[(Cow<'s, str>, Loc); 1]>;
+
+impl<'s> Parser<'s> {
+    pub fn new(src: &'s str, table: Table<'s>, over: Policy) -> Parser<'s> {
+        Parser {
+            c: Cursor::new(src),
+            table,
+            modules: FxHashMap::default(),
+            session: Session::default(),
+            targets: FxHashMap::default(),
+            items: Vec::new(),
+            head: None,
+            over,
+            marks: Marks::new(src),
+            brackets: 0,
+            bodies: 0,
+            written: None,
+            made: 0,
+        }
+    }
+
+    /// Runs `f` one bracket deeper.
+    pub fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.brackets == MAX_BRACKETS {
+            return Err(self.c.error(
+                Code::Limit,
+                format!("brackets nest deeper than {MAX_BRACKETS} levels"),
+            ));
+        }
+        self.brackets += 1;
+        let r = f(self);
+        self.brackets -= 1;
+        r
+    }
+
+    /// A name after `@`.
+    pub fn at_name(&mut self, what: &str) -> Result<Arc<str>> {
+        self.c.expect(b'@', &format!("and {what}"))?;
+        Ok(self.c.name(what)?.into())
+    }
+
+    /// Takes a new name for a module.
+    pub fn new_target(&mut self, loc: Loc) -> Result<Arc<str>> {
+        let name = self.at_name("the name of a module")?;
+        if let Some(first) = self.targets.get(&name) {
+            let text = format!(
+                "the module name `@{}` is taken: it was defined at {first}",
+                written(&name)
+            );
+            return Err(Error::new(Code::DuplicateName, text).at(loc));
+        }
+        self.targets.insert(name.clone(), loc);
+        Ok(name)
+    }
+
+    /// The module of this name, defined above.
+    pub fn module_named(&self, name: &str) -> Option<&Arc<Function>> {
+        self.modules.get(name)
+    }
+
+    /// Whether this is a module of the text, not a body written out.
+    pub fn is_module(&self, f: &Arc<Function>) -> bool {
+        self.modules.get(&f.name).is_some_and(|m| Arc::ptr_eq(m, f))
+    }
+
+    /// Whether a directive or a module above has this name.
+    pub fn known_target(&self, name: &str) -> bool {
+        self.targets.contains_key(name)
+    }
+
+    /// The error of a module name that is not known here.
+    pub fn unknown_module(&self, name: &str, loc: Loc) -> Error {
+        let hint = did_you_mean(name, "@", self.targets.keys().map(|n| &**n));
+        let known = self
+            .items
+            .iter()
+            .map(|i| format!("@{}", written(i.name())))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let known = if known.is_empty() {
+            "none".into()
+        } else {
+            known
+        };
+        Error::new(
+            Code::UnknownName,
+            format!("there is no module `@{}` above{hint}", clip(name)),
+        )
+        .at(loc)
+        .note(format!("modules above: {known}"))
+    }
+
+    /// Gives a value its name in this scope.
+    pub fn define(
+        &mut self,
+        scope: &mut Scope<'s>,
+        name: Cow<'s, str>,
+        at: Loc,
+        v: Val,
+    ) -> Result<()> {
+        if let Some((_, first)) = scope.names.get(&*name) {
+            let text = format!(
+                "`%{}` is defined twice in {}: first at {first}",
+                clip(&name),
+                scope.what
+            );
+            return Err(Error::new(Code::DuplicateName, text).at(at));
+        }
+        // `%7` at position 7 is how a value without a name prints.
+        if name.parse() != Ok(v.index()) || name.starts_with('0') && name.len() > 1 {
+            scope.b.set_name(v, &name);
+        }
+        scope.names.insert(name, (v, at));
+        Ok(())
+    }
+
+    /// Fresh symbols for the `?` of a type.
+    pub fn fill(&mut self, ty: &Type) -> Type {
+        let hole = |d: &Dim| d.as_sym().is_some_and(|s| &**s == HOLE);
+        if !ty.shape.iter().any(hole) {
+            return ty.clone();
+        }
+        let dims: Vec<Dim> = ty
+            .shape
+            .iter()
+            .map(|d| if hole(d) { self.fresh() } else { d.clone() })
+            .collect();
+        ty.with_shape(dims)
+    }
+
+    /// `?a`, `?b`, .. without `x` and those that stand in the text.
+    fn fresh(&mut self) -> Dim {
+        const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwyz";
+        let src = self.c.src();
+        let written = self.written.get_or_insert_with(|| {
+            let ends = |s: &str| {
+                s.find(|c: char| c == 'x' || !is_name_char(c))
+                    .unwrap_or(s.len())
+            };
+            src.match_indices('?')
+                .map(|(i, _)| &src[i..i + 1 + ends(&src[i + 1..])])
+                .collect()
+        });
+        loop {
+            let (mut n, mut name) = (self.made as usize, String::new());
+            self.made += 1;
+            loop {
+                name.insert(0, LETTERS[n % LETTERS.len()] as char);
+                n /= LETTERS.len();
+                if n == 0 {
+                    break;
+                }
+                n -= 1;
+            }
+            name.insert(0, '?');
+            if !written.contains(&*name) {
+                return Dim::sym(&name);
+            }
+        }
+    }
+
+    /// Numerics of what does not choose its own.
+    pub fn numerics(&self) -> Numerics {
+        self.over
+            .or(self.head.unwrap_or_default().or(Numerics::TGRAPH))
+    }
+
+    /// Takes note of a directive.
+    pub fn add_directive(&mut self, d: Directive) {
+        self.items.push(Item::Directive(d));
+    }
+}
+
+/// Certainly another type; `?` fits anything.
+pub(super) fn differs(have: &Type, want: &Type) -> bool {
+    let open = |d: &Dim| d.as_sym().is_some_and(|s| &**s == HOLE);
+    have.dtype != want.dtype
+        || have.rank() != want.rank()
+        || have
+            .shape
+            .iter()
+            .zip(want.shape.iter())
+            .any(|(a, b)| !open(b) && a.same(b) == Some(false))
+}
+
+/// A type as messages show it.
+pub(super) fn spelled(ty: &Type) -> String {
+    ty.to_string()
+}
