@@ -25,6 +25,7 @@
 mod differences;
 mod laws;
 mod numbers;
+mod options;
 mod problem;
 pub mod random;
 mod report;
@@ -32,6 +33,7 @@ mod widen;
 
 pub use laws::{check_op, check_ops, function_of, read_again, stack};
 pub use numbers::{Rng, agree, inner};
+pub use options::Options;
 pub use report::{Law, Report, Row, Verdict};
 pub use widen::{retype, widen};
 
@@ -44,37 +46,6 @@ use crate::reference;
 use crate::shape::{Env, Type};
 use crate::transform::AdContext;
 use problem::Problem;
-
-/// What to check, and how sharply.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Values to differentiate with respect to, arguments or not; every argument that has a tangent
-    /// if `None`.
-    pub wrt: Option<Vec<Val>>,
-    /// Random directions per law.
-    pub directions: usize,
-    /// Relative error that is accepted beside the estimated error of the differences.
-    pub tolerance: f64,
-    /// Whether second derivatives are checked too.
-    pub second_order: bool,
-    /// Whether third derivatives are, if second ones are.
-    pub third_order: bool,
-    /// Where the random directions start.
-    pub seed: u64,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            wrt: None,
-            directions: 2,
-            tolerance: 1e-6,
-            second_order: true,
-            third_order: true,
-            seed: 1,
-        }
-    }
-}
 
 /// Values that are checked each by itself; of more, as many groups. What does not hold for a group
 /// is looked for value by value.

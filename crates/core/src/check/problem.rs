@@ -1,8 +1,8 @@
 //! The laws of derivatives of one function at one point, for some of its values.
 
-use super::Options;
 use super::differences::{Curve, Estimate, derivative, exact, kink};
 use super::numbers::{Rng, combine, flat, inner};
+use super::options::Options;
 use super::report::{Law, Row, Verdict};
 use super::widen::{double_args, dtypes, open};
 use crate::array::{Array, Wide};

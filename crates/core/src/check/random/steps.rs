@@ -1,6 +1,6 @@
 //! What may be done next to a random graph.
 
-use super::{Grower, tame};
+use super::grower::{Grower, tame};
 use crate::array::Scalar;
 use crate::check::function_of;
 use crate::dtype::DType;
@@ -25,6 +25,16 @@ pub(super) const STEPS: &[Step] = &[
     reduce, product, product, running, constant, cut, join, turn, take, call, branch, repeat,
     repeat, sample, sample, sample, sample, sample, sample, sample, sample,
 ];
+
+impl Grower {
+    /// Takes this many steps.
+    pub(super) fn grow(&mut self, steps: usize) {
+        for _ in 0..steps {
+            let step = STEPS[self.rng.below(STEPS.len())];
+            step(self);
+        }
+    }
+}
 
 fn unary(g: &mut Grower) -> Option<()> {
     let op = UNARY[g.rng.below(UNARY.len())].op;

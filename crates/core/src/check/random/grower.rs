@@ -1,0 +1,253 @@
+//! [`Grower`]: a graph under construction, and what its values are at random arguments.
+
+use crate::array::Array;
+use crate::check::numbers::Rng;
+use crate::dtype::DType;
+use crate::emit::Emit;
+use crate::error::{Error, Result};
+use crate::graph::{Builder, Function};
+use crate::ops::{Constant, Op};
+use crate::primitive::Val;
+use crate::shape::{Dim, Env, Shape, Type};
+use crate::transform::Session;
+
+/// A function and arguments for it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The function.
+    pub function: Function,
+    /// Arguments at which all its values are finite and not large.
+    pub args: Vec<Array>,
+}
+
+/// Largest number that a value may hold.
+const LARGE: f64 = 100.0;
+
+/// A value of the graph and what it is at the arguments.
+pub(super) struct Value {
+    pub val: Val,
+    pub now: Array,
+}
+
+pub(super) struct Grower {
+    pub b: Builder,
+    pub rng: Rng,
+    pub env: Env,
+    pub values: Vec<Value>,
+    pub args: Vec<Array>,
+    pub dims: Vec<Dim>,
+    /// A body: its parameters are given.
+    pub closed: bool,
+    pub depth: usize,
+    pub fault: Option<Error>,
+}
+
+impl Grower {
+    pub fn new(name: &str, rng: Rng, env: Env, dims: Vec<Dim>) -> Grower {
+        let b = Builder::new(name, Session::default());
+        Grower {
+            b,
+            rng,
+            env,
+            dims,
+            values: Vec::new(),
+            args: Vec::new(),
+            closed: false,
+            depth: 0,
+            fault: None,
+        }
+    }
+
+    pub fn ty(&self, k: usize) -> Type {
+        self.b.ty(self.values[k].val)
+    }
+
+    /// One of the values, a late one more often than not.
+    pub fn pick(&mut self) -> usize {
+        let n = self.values.len();
+        if self.rng.chance(0.5) {
+            n - 1 - self.rng.below(n.min(3))
+        } else {
+            self.rng.below(n)
+        }
+    }
+
+    /// A value of exactly this type, if there is one besides `not`.
+    pub fn another(&mut self, ty: &Type, not: usize) -> Option<usize> {
+        let all: Vec<usize> = (0..self.values.len())
+            .filter(|&k| k != not && self.ty(k) == *ty)
+            .collect();
+        (!all.is_empty()).then(|| all[self.rng.below(all.len())])
+    }
+
+    /// A value with rows, if there is one.
+    pub fn another_with_rows(&mut self) -> Option<usize> {
+        let all: Vec<usize> = (0..self.values.len())
+            .filter(|&k| self.values[k].now.shape().first().is_some_and(|&n| n > 0))
+            .collect();
+        (!all.is_empty()).then(|| all[self.rng.below(all.len())])
+    }
+
+    /// An extent; a symbol only if an argument has it.
+    pub fn random_dim(&mut self) -> Dim {
+        let d = self.dims[self.rng.below(self.dims.len())].clone();
+        let known = d.as_const().is_some()
+            || self
+                .values
+                .iter()
+                .any(|v| self.b.ty(v.val).shape.contains(&d));
+        if known { d } else { 1.into() }
+    }
+
+    pub fn random_dtype(&mut self) -> DType {
+        use DType::*;
+        [F64, F64, F64, F64, F32, C128, F32, C64, I32, Bool, BF16, U8][self.rng.below(12)]
+    }
+
+    pub fn param(&mut self) -> Result<usize> {
+        let rank = self.rng.below(4);
+        let shape: Shape = (0..rank)
+            .map(|_| self.dims[self.rng.below(self.dims.len())].clone())
+            .collect();
+        let dtype = if self.rng.chance(0.7) {
+            DType::F64
+        } else {
+            self.random_dtype()
+        };
+        let ty = Type::new(dtype, shape);
+        let now = self.rng.array(&ty, &self.env)?;
+        Ok(self.bind(ty, now))
+    }
+
+    /// A new parameter with this argument, or where the parameters are given, a constant.
+    pub fn given(&mut self, now: &Array, constant: bool) -> Option<usize> {
+        match constant || self.closed {
+            true => self.apply(Constant::dense(now.clone()), &[]),
+            false => Some(self.bind(now.ty(), now.clone())),
+        }
+    }
+
+    /// A new parameter with this argument.
+    pub fn bind(&mut self, ty: Type, now: Array) -> usize {
+        let val = self.b.param(ty, Some(&format!("x{}", self.args.len())));
+        self.args.push(now.clone());
+        self.values.push(Value { val, now });
+        self.values.len() - 1
+    }
+
+    /// Adds an operation, if its results are fit to go on with; the position of the first one.
+    pub fn apply(&mut self, op: impl Into<Op>, x: &[usize]) -> Option<usize> {
+        let op = op.into();
+        // Halves of derivatives stand in linear programs only.
+        if op.pending() {
+            return None;
+        }
+        let types: Vec<Type> = x.iter().map(|&k| self.ty(k)).collect();
+        let results = op.infer(&types).ok()?;
+        let now: Vec<Array> = x.iter().map(|&k| self.values[k].now.clone()).collect();
+        let concrete: Vec<Type> = now.iter().map(Array::ty).collect();
+        let env = &self.env;
+        let fixed = op.map_dims(&|d| d.eval(env).map_or_else(|_| d.clone(), Dim::Const));
+        let fixed = fixed.as_ref().unwrap_or(&op);
+        // Where an extent is unknown the operation may not fit these arguments; otherwise it must.
+        let unknown = types
+            .iter()
+            .chain(&results)
+            .any(|t| t.shape.as_const().is_none());
+        if let Err(e) = fixed.infer(&concrete) {
+            self.fault = self.fault.take().or((!unknown).then_some(e));
+            return None;
+        }
+        let y = fixed.eval(&now, env).ok()?;
+        if y.iter().any(|a| !tame(a)) {
+            return None;
+        }
+        let bound = op.binds();
+        for (t, a) in results.iter().zip(&y) {
+            for (d, &n) in t.shape.iter().zip(a.shape()) {
+                if let Some(s) = d.as_sym().filter(|s| bound.contains(s)) {
+                    self.env.insert(s.clone(), n);
+                }
+            }
+        }
+        let vals: Vec<Val> = x.iter().map(|&k| self.values[k].val).collect();
+        let first = self.values.len();
+        for (val, now) in self.b.emit(op, &vals).into_iter().zip(y) {
+            self.values.push(Value { val, now });
+        }
+        Some(first)
+    }
+
+    /// Writes what a closure writes, one operation after another; the position of its result.
+    pub fn write(
+        &mut self,
+        x: &[usize],
+        write: impl Fn(&dyn Emit, &[Val]) -> Val,
+    ) -> Option<usize> {
+        let b = Builder::new("steps", Session::default());
+        let params: Vec<Val> = x.iter().map(|&k| b.param(self.ty(k), None)).collect();
+        let y = write(&b, &params);
+        let f = b.finish(&[y]).ok()?;
+        let mut at = vec![0; f.len()];
+        for (&p, &k) in f.params().iter().zip(x) {
+            at[p.index()] = k;
+        }
+        for e in f.eqns() {
+            let x: Vec<usize> = f.operands(e).iter().map(|v| at[v.index()]).collect();
+            let first = self.apply(e.op.clone(), &x)?;
+            for (i, r) in e.results().enumerate() {
+                at[r.index()] = first + i;
+            }
+        }
+        Some(at[f.results()[0].index()])
+    }
+
+    /// A body grown on parameters of these types and values.
+    pub fn inside(&mut self, params: Vec<(Type, Array)>) -> Option<Grower> {
+        if self.depth == 2 {
+            return None;
+        }
+        let rng = Rng::new(self.rng.bits());
+        let mut inner = Grower::new("body", rng, self.env.clone(), self.dims.clone());
+        for (ty, now) in params {
+            inner.bind(ty, now);
+        }
+        (inner.closed, inner.depth) = (true, self.depth + 1);
+        inner.grow(5);
+        Some(inner)
+    }
+
+    /// A body grown on some of the values, and these values.
+    pub fn body(&mut self) -> Option<(Function, Vec<usize>)> {
+        let x: Vec<usize> = (0..1 + self.rng.below(3)).map(|_| self.pick()).collect();
+        let params = x
+            .iter()
+            .map(|&k| (self.ty(k), self.values[k].now.clone()))
+            .collect();
+        Some((self.inside(params)?.finish().ok()?.function, x))
+    }
+
+    /// The last values and some others as results.
+    pub fn finish(mut self) -> Result<Case> {
+        if let Some(e) = self.fault {
+            return Err(e.note(format!(
+                "in a random graph with {} values",
+                self.values.len()
+            )));
+        }
+        let n = self.values.len();
+        let mut results: Vec<Val> = self.values[n - n.min(2)..].iter().map(|v| v.val).collect();
+        for _ in 0..self.rng.below(3) {
+            results.push(self.values[self.rng.below(n)].val);
+        }
+        Ok(Case {
+            function: self.b.finish(&results)?,
+            args: self.args,
+        })
+    }
+}
+
+/// Few numbers, none of them large.
+pub(super) fn tame(a: &Array) -> bool {
+    a.len() <= 512 && (!a.dtype().has_tangent() || a.to_c128().iter().all(|z| z.norm() <= LARGE))
+}
