@@ -1,8 +1,9 @@
 //! `argmax`, `argmin`: where the extremum along an axis is. The first of equal elements wins, and
 //! the first NaN wins over everything.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::support::{check_axis, cost_per_element, lines, mapped, sample_array, take_axis};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

@@ -10,9 +10,10 @@
 //! the weights of one side ([`Primitive::one_sided`]), the same side of every kink: that on which
 //! the values written first grow (`rises`).
 
+use super::entry::{Entry, Spelled};
 use super::side::Side;
 use super::support::{batch_elementwise, cost_per_element, take_axes};
-use super::{Binary, Comparison, Constant, Cumulative, Entry, Op, Running, Spelled, Unary, Value};
+use super::{Binary, Comparison, Constant, Cumulative, Op, Running, Unary, Value};
 use crate::array::{Array, Scalar, Wide};
 use crate::attr::Attrs;
 use crate::bail;

@@ -3,8 +3,9 @@
 //! `2 I_n' = I_(n-1) + I_(n+1)`, so derivatives of every order are again of this kind, and regular
 //! at 0.
 
+use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element};
-use super::{Entry, Op, Side, Spelled, arity};
+use super::{Op, Side};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

@@ -8,8 +8,9 @@
 //! that of `e^l` by the recurrence of an exponential's Taylor coefficients, written with
 //! operations.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element, same_shape};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

@@ -2,8 +2,9 @@
 //! becomes a new last axis of its parts, lowest first; to a wider one the last axis goes. It has no
 //! derivative.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::support::{cost_per_element, mapped, sample_array};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Data, Element};
 use crate::attr::Attrs;
 use crate::bail;

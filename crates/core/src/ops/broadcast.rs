@@ -4,8 +4,9 @@
 //! runs may or may not be repeated; the adjoint then is a [`Reduce`](super::Reduce) that decides
 //! when it runs (`sum_to`).
 
+use super::entry::{Entry, Spelled, arity};
 use super::support::{cost_per_element, mapped};
-use super::{Entry, Op, Reduce, Spelled, arity};
+use super::{Op, Reduce};
 use crate::array::{Array, room};
 use crate::attr::Attrs;
 use crate::bail;

@@ -8,8 +8,9 @@
 //! twice is derived in linear time. The linear part of a checkpoint, and its transpose, are
 //! checkpoints too: higher derivatives keep saving nothing but inputs.
 
+use super::Op;
 use super::body::{mask, residuals, some, spread};
-use super::{Entry, Op, Spelled};
+use super::entry::{Entry, Spelled};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::bail;

@@ -1,6 +1,6 @@
 //! What the derivative of a loop saves.
 
-use super::Spelled;
+use super::entry::Spelled;
 use crate::attr::{Attr, Attrs, FromAttr};
 use crate::bail;
 use crate::emit::Emit;

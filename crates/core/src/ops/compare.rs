@@ -1,7 +1,8 @@
 //! Elementwise comparisons `eq ne lt le gt ge`: the result is boolean and has no tangent.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element, same_shape};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};

@@ -1,8 +1,9 @@
 //! `complex`: `re + i im` from two reals; adjoint to taking the parts: `ct_re = Re ct`,
 //! `ct_im = Im ct`.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element, same_shape};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType};

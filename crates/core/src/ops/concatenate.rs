@@ -1,10 +1,11 @@
 //! `concatenate`: operands one after the other along an axis. Linear in all operands together; the
 //! adjoint slices.
 
+use super::Op;
+use super::entry::{Entry, Spelled};
 use super::moving::{overlay_all, places};
 use super::slice::no_axis;
 use super::support::{cost_per_element, mapped, sample_array};
-use super::{Entry, Op, Spelled};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::bail;

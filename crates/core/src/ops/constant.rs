@@ -1,7 +1,8 @@
 //! `constant`: a value known when the program is written, or an extent known when it runs.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::support::cost_per_element;
-use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Scalar};
 use crate::attr::{Attr, Attrs};
 use crate::bail;

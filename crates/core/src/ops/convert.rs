@@ -2,8 +2,9 @@
 //! saturates, to booleans it is `x != 0`, to reals it takes the real part. Its derivative exists
 //! between floats and complex numbers only.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

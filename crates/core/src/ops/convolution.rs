@@ -8,9 +8,10 @@
 //! of `i` and `p` are exchanged, for the kernel those of `k` and `p`. Groups of features and of
 //! batches are the axis `g`; [`ConvolutionSpec`] has the usual layout and names.
 
+use super::entry::{Entry, Spelled, arity};
 use super::sliding::Sliding;
 use super::support::{bytes, count, mapped, sample_array};
-use super::{Binary, Entry, Op, Spelled, arity};
+use super::{Binary, Op};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

@@ -9,10 +9,11 @@
 //! cumlogsumexp  f_1 = exp(p - y)     f_2 = exp(x - y)
 //! ```
 
+use super::entry::{Entry, Spelled, arity};
 use super::support::{
     check_axis, cost_per_element, counting, lines, mapped, maximum, sample_array, take_axis,
 };
-use super::{Comparison, Entry, Factors, LinearRecurrence, Op, Side, Spelled, arity};
+use super::{Comparison, Factors, LinearRecurrence, Op, Side};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

@@ -8,8 +8,9 @@
 //! have tangents. A tangent that is zero stays a symbolic zero inside the rule: what only depends
 //! on it is not written.
 
+use super::Op;
 use super::body::{check_rule, differentiable, spread};
-use super::{Entry, Op, Spelled};
+use super::entry::{Entry, Spelled};
 use crate::analysis::trace_linear;
 use crate::array::Array;
 use crate::attr::Attrs;

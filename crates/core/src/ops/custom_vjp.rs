@@ -13,7 +13,8 @@ use super::body::{
     some, spread,
 };
 use super::custom_jvp::{not_linear, or_zeros};
-use super::{Call, Entry, Op, Spelled, Unary, arity};
+use super::entry::{Entry, Spelled, arity};
+use super::{Call, Op, Unary};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::bail;

@@ -7,8 +7,9 @@
 //! No operand is conjugated; the adjoints conjugate the other one: `ct_x = ct · conj(y)ᵀ`. On
 //! booleans, or of ands.
 
+use super::entry::{Entry, Spelled, arity};
 use super::support::{bytes, count, mapped, sample_array};
-use super::{Binary, Entry, Op, Spelled, arity};
+use super::{Binary, Op};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

@@ -7,13 +7,14 @@
 //! The start is an integer of rank 0 per axis, clamped so that the window fits. They are adjoint to
 //! each other: the adjoint of reading a window writes it into zeros.
 
+use super::Op;
+use super::entry::{Entry, Spelled};
 use super::gather::Gather;
 use super::moving::{exceeds, overlay_all, pick, places, prepend};
 use super::scatter::Scatter;
 use super::slice::no_axis;
 use super::support::{bytes, cost_per_element, mapped, sample_array};
 use super::windows::{Bounds, Combine, Windows};
-use super::{Entry, Op, Spelled};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

@@ -9,8 +9,9 @@
 //! All are linear over the reals. The inverses and transforms over several axes are composites:
 //! `irfft` is `rfft_adjoint` of `x` times 1/n at both ends of the spectrum and 2/n between.
 
+use super::entry::{Entry, Spelled, arity};
 use super::support::{bytes, check_axis, count, lines, mapped, sample_array};
-use super::{Comparison, Entry, Op, Spelled, arity};
+use super::{Comparison, Op};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

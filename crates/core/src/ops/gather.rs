@@ -6,11 +6,12 @@
 //! ```
 //! The adjoint is a scatter that adds; both treat indices out of bounds alike ([`Bounds`]).
 
+use super::Op;
+use super::entry::{Entry, Spelled};
 use super::moving::{overlay, prepend};
 use super::slice::no_axis;
 use super::support::{mapped, sample_array};
 use super::windows::{Bounds, Combine, GATHER_NAMES, Windows, cases, cost};
-use super::{Entry, Op, Spelled};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::emit::Emit;

@@ -7,8 +7,10 @@
 //! wants to go on. Linear in `x`; `ok` has the leading axes of `x`; a third operand, a float of any
 //! shape, is a measure that the error shows.
 
+use super::Op;
+use super::entry::{Entry, Spelled};
+use super::linalg::matrix;
 use super::support::{cost_per_element, mapped, sample_array};
-use super::{Entry, Op, Spelled, linalg::matrix};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

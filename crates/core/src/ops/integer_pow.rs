@@ -1,8 +1,9 @@
 //! `integer_pow`: `x^n` for a fixed integer `n`, by repeated squaring. `dy = n x^(n-1) dx`; no
 //! logarithm is written, `x^0` has derivative zero everywhere.
 
+use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element};
-use super::{Comparison, Entry, Op, Spelled, arity};
+use super::{Comparison, Op};
 use crate::array::{Array, Scalar, Wide};
 use crate::attr::Attrs;
 use crate::bail;

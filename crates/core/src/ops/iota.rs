@@ -1,7 +1,8 @@
 //! `iota`: the index along one axis.
 
+use super::entry::{Entry, Spelled, arity};
 use super::support::cost_per_element;
-use super::{Comparison, Entry, Op, Spelled, arity};
+use super::{Comparison, Op};
 use crate::array::{Array, Wide, room};
 use crate::attr::Attrs;
 use crate::bail;

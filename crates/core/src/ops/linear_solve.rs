@@ -10,7 +10,8 @@
 //! types.
 
 use super::body::{check_operands, mask, params, residuals, rewrap, some, spread};
-use super::{Call, Entry, Op, Spelled};
+use super::entry::{Entry, Spelled};
+use super::{Call, Op};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::bail;

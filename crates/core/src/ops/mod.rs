@@ -26,6 +26,7 @@ mod custom_jvp;
 mod custom_vjp;
 mod dot_general;
 mod dynamic_slice;
+mod entry;
 mod fft;
 mod gather;
 mod guard;
@@ -87,6 +88,7 @@ pub use custom_jvp::CustomJvp;
 pub use custom_vjp::{CustomVjp, CustomVjpLin};
 pub use dot_general::DotGeneral;
 pub use dynamic_slice::{DynamicSlice, DynamicUpdateSlice};
+pub use entry::{Entry, Spelled};
 pub use fft::{Fft, FftKind};
 pub use gather::Gather;
 pub use guard::Guard;
@@ -126,10 +128,7 @@ pub use while_loop::{Bound, While};
 pub use windows::{Bounds, Combine, Windows};
 
 use crate::array::Scalar;
-use crate::attr::Attrs;
-use crate::bail;
-use crate::error::Result;
-use crate::primitive::{Primitive, Sample};
+use crate::primitive::Primitive;
 use crate::shape::Type;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -285,33 +284,6 @@ operations! {
     LinearSolve(LinearSolve),
 }
 
-/// What the text form says of an operation that is about to be built.
-#[derive(Debug)]
-pub struct Spelled<'a> {
-    /// The name without prefix.
-    pub name: &'a str,
-    /// Attributes; take out what is used.
-    pub attrs: Attrs,
-    /// Types of the operands.
-    pub operands: &'a [Type],
-    /// The result types that were written, if they were: some operations take their shape from
-    /// them.
-    pub results: Option<&'a [Type]>,
-}
-
-/// One named operation: how it is read, and what it is tested on.
-#[derive(Clone)]
-pub struct Entry {
-    /// The name in the text form.
-    pub name: &'static str,
-    /// One sentence, with the formula.
-    pub doc: &'static str,
-    /// Reads the operation from its attributes.
-    pub parse: fn(&mut Spelled<'_>) -> Result<Op>,
-    /// Cases that every law is tested on.
-    pub samples: fn(name: &str) -> Vec<Sample>,
-}
-
 /// Every operation by name, in the order of the list.
 pub fn entries() -> Vec<Entry> {
     [
@@ -414,18 +386,4 @@ impl Op {
     pub fn extension(p: impl Primitive) -> Op {
         Op::Extension(Arc::new(p))
     }
-}
-
-/// The number of operands is right.
-pub(crate) fn arity(op: &dyn Primitive, x: &[Type], n: usize) -> Result<()> {
-    if x.len() != n {
-        bail!(
-            Arity,
-            "`{}` takes {n} operand{}, got {}",
-            op.name(),
-            if n == 1 { "" } else { "s" },
-            x.len()
-        );
-    }
-    Ok(())
 }

@@ -6,9 +6,10 @@
 //! Negative `low` and `high` take elements away. With one operand the padding is zero and the
 //! operation linear in it; with two it is linear in both together. The adjoint slices.
 
+use super::Op;
+use super::entry::{Entry, Spelled};
 use super::moving::{overlay_all, padded, places, prepend};
 use super::support::{cost_per_element, mapped, sample_array};
-use super::{Entry, Op, Spelled};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::bail;

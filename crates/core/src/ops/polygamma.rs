@@ -1,8 +1,9 @@
 //! `polygamma`: the derivative of [digamma](super::Unary::Digamma) of a fixed order; its own
 //! derivative is the next one.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

@@ -10,10 +10,11 @@
 //! dE = E(a, da E + db)      Eᵀ(ct) = E⁻(ā, ct)             moved: ā[k + 1] at k
 //! ```
 
+use super::entry::{Entry, Spelled, arity};
 use super::support::{
     batch_elementwise, check_axis, cost_per_element, lines, same_shape, sample_array, take_axis,
 };
-use super::{Binary, Entry, Op, Side, Spelled, arity};
+use super::{Binary, Op, Side};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

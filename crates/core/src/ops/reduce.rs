@@ -6,8 +6,9 @@
 //! d max(x)  = sum(w dx),  w[i] = 1 / ties where x[i] is the maximum; NaN everywhere if one x is NaN
 //! ```
 
+use super::entry::{Entry, Spelled, arity};
 use super::support::{bytes, count, counting, mapped, maximum, sample_array, take_axes};
-use super::{Comparison, Cumulative, Entry, Op, Running, Side, Spelled, arity};
+use super::{Comparison, Cumulative, Op, Running, Side};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

@@ -4,8 +4,9 @@
 //! What is too large becomes infinite, what is below the least normal number zero. Tangents and
 //! cotangents are rounded the same way, as those of a conversion to a narrower type and back are.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::support::{cost_per_element, mapped, sample_array};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

@@ -8,10 +8,11 @@
 //! ```
 //! Elements outside are left out; a window that has none gives what the reduction of nothing is.
 
+use super::entry::{Entry, Spelled, arity};
 use super::moving::prepend;
 use super::sliding::{Sliding, check_windows, elements, indices, sample_extents, sample_windows};
 use super::support::{bytes, count, counting, mapped, sample_array};
-use super::{Comparison, Entry, Op, REDUCTIONS, Reduction, Spelled, arity};
+use super::{Comparison, Op, REDUCTIONS, Reduction};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::bail;

@@ -1,7 +1,8 @@
 //! `reshape`: the same elements, in row-major order, in another shape of the same size.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::support::{cost_per_element, mapped};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::bail;

@@ -1,9 +1,10 @@
 //! `reverse`: the order along some axes turned around. `y[i] = x[n - 1 - i]` along `axes`; its own
 //! adjoint.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::moving::{pick, places, shifted};
 use super::support::{cost_per_element, mapped, sample_array};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::bail;

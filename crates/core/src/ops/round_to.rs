@@ -5,8 +5,9 @@
 //! is too large becomes infinite, NaN, or the greatest number, as the format has it. The derivative
 //! is 1: tangents are not rounded.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

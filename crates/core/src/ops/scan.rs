@@ -15,10 +15,11 @@
 //! cotangent is such a sum.
 
 use super::body::{check_operands, check_results, mask, params, rewrap, some, spread};
+use super::entry::{Entry, Spelled};
 use super::loops::{FixedCarries, LoopJvp, LoopLin, batch_body, check_carries, row, stack, swap};
 use super::sums::Compensated;
 use super::support::bytes;
-use super::{Call, Checkpoint, Entry, Loops, Op, Spelled};
+use super::{Call, Checkpoint, Loops, Op};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::dtype::DType;

@@ -9,11 +9,12 @@
 //! [`ScatterRecurrence`], so it is right with repeated indices and zeros; `min` and `max` divide
 //! the derivative evenly among equals.
 
+use super::entry::{Entry, Spelled};
 use super::moving::overlay;
 use super::slice::no_axis;
 use super::support::{mapped, sample_array};
 use super::windows::{Bounds, Combine, SCATTER_NAMES, Windows, cases, cost};
-use super::{Binary, Comparison, Entry, Op, ScatterRecurrence, Side, Spelled};
+use super::{Binary, Comparison, Op, ScatterRecurrence, Side};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

@@ -10,9 +10,10 @@
 //! rules. It is linear in `(s, b)`, its adjoint is itself in the reverse order, and `d/da` is one
 //! more of it: `dbefore, ds = recurrence(ds, a, db + before da)`.
 
+use super::Op;
+use super::entry::{Entry, Spelled};
 use super::support::sample_array;
 use super::windows::{Bounds, SCATTER_NAMES, Windows, cases, cost};
-use super::{Entry, Op, Spelled};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

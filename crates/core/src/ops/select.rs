@@ -5,8 +5,9 @@
 //! ```
 //! Linear in `(a, b)` together: where one side has no tangent, a real zero stands for it.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element, mapped, same_shape};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType};

@@ -8,10 +8,11 @@
 //! `y` the maximum of `x` over windows they carry its tangents and cotangents; `first` takes the
 //! first such element of each window only. NaN is equal to nothing.
 
+use super::entry::{Entry, Spelled, arity};
 use super::moving::prepend;
 use super::sliding::{Sliding, check_windows, elements, indices, sample_extents, sample_windows};
 use super::support::{bytes, count, mapped, sample_array};
-use super::{Entry, Op, Reduction, Spelled, arity};
+use super::{Op, Reduction};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

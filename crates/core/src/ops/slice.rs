@@ -6,9 +6,10 @@
 //! Bounds are dimensions, so that `n` and `n - 1` are written as such; what cannot be compared when
 //! the program is built is checked when it runs. The adjoint pads with zeros.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::moving::{exceeds, padded, pick, places, prepend};
 use super::support::{cost_per_element, mapped, sample_array};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::bail;

@@ -11,7 +11,7 @@
 //! the padding before the first element. What stands after the last one follows from the number of
 //! windows, which the operation says.
 
-use super::Spelled;
+use super::entry::Spelled;
 use super::moving::{advance, padded};
 use crate::attr::Attrs;
 use crate::bail;

@@ -4,9 +4,10 @@
 //! is unique. Its derivative is that permutation applied to the tangents; at ties it is the one
 //! that the stable sort chose.
 
+use super::entry::{Entry, Spelled};
 use super::support::{batch_elementwise, count, lines, same_shape, sample_array, take_axis};
 use super::windows::{Bounds, Windows};
-use super::{Entry, Gather, Op, Spelled};
+use super::{Gather, Op};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

@@ -8,8 +8,9 @@
 //! ```
 //! Derivatives in `x` commute with those in `a`, so the set is closed under both.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element, same_shape, sample_array};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

@@ -1,11 +1,12 @@
 //! What families of operations share: elementwise type rules and batching, costs.
 
+use super::entry::Spelled;
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};
 use crate::emit::Emit;
 use crate::error::Result;
-use crate::ops::{Op, Spelled};
+use crate::ops::Op;
 use crate::primitive::{Batched, Cost, Primitive, Val};
 use crate::shape::{Dim, Type};
 

@@ -12,7 +12,8 @@ use super::body::{
     check_operands, check_results, mask, or, params, residual_params, rewrap, show_types, some,
     spread,
 };
-use super::{Comparison, Entry, Op, Spelled};
+use super::entry::{Entry, Spelled};
+use super::{Comparison, Op};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;

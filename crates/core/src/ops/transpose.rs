@@ -1,7 +1,8 @@
 //! `transpose`: permutation of axes. Axis `k` of the result is axis `perm[k]` of the operand.
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::support::{cost_per_element, mapped};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::bail;

@@ -13,9 +13,10 @@
 //! meaningless, and `alive` is false there. The steps of the linear scan do nothing where it is.
 
 use super::body::{check_operands, check_results, mask, params, rewrap};
+use super::entry::{Entry, Spelled};
 use super::loops::{FixedCarries, LoopJvp, LoopLin, batch_body, check_carries, stack, swap};
 use super::support::bytes;
-use super::{Call, Checkpoint, Comparison, Entry, Loops, Op, Reduction, Spelled};
+use super::{Call, Checkpoint, Comparison, Loops, Op, Reduction};
 use crate::array::Array;
 use crate::attr::{Attr, Attrs};
 use crate::bail;

@@ -11,7 +11,7 @@
 //! These are StableHLO's dimension numbers, under one name each for both operations. Windows are
 //! visited in the order of `g`, the elements of each in row-major order.
 
-use super::Spelled;
+use super::entry::Spelled;
 use super::moving::{advance, exceeds, prepend, shifted};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;

@@ -9,7 +9,8 @@
 use super::kinks::{self, OneSide, Twins};
 use super::linear::{Lin, LinearProgram, Lv};
 use super::linearize::{check, decorate, replay};
-use super::session::{FnKey, Session};
+use super::memo::FnKey;
+use super::session::{MemoKey, Session};
 use crate::analysis::{cancelling, dce};
 use crate::emit::Emit;
 use crate::error::Result;
@@ -176,11 +177,19 @@ fn step(
     ))
 }
 
+/// Body, active inputs, and whether kinks are differentiated on one side.
+#[derive(PartialEq, Eq, Hash)]
+struct ForwardKey(FnKey, Vec<bool>, bool);
+
+impl MemoKey for ForwardKey {
+    type Value = Arc<RegionJvp>;
+}
+
 impl Session {
     /// A body in forward mode, in the parameters marked active.
     pub fn jvp_region(&self, f: &Arc<Function>, active: &[bool]) -> Result<Arc<RegionJvp>> {
-        let key = (FnKey(f.clone()), active.to_vec(), self.is_one_sided());
-        if let Some(r) = self.memo(|m| m.forward.get(&key).cloned()) {
+        let key = ForwardKey(FnKey(f.clone()), active.to_vec(), self.is_one_sided());
+        if let Some(r) = self.memoized(&key) {
             return Ok(r);
         }
         let b = Builder::deriving(&format!("{}_jvp", f.name), self, &[f]);
@@ -203,7 +212,7 @@ impl Session {
         let func = b.finish(&results)?;
         let func = Arc::new(if func.pending() { dce(&func) } else { func });
         let r = Arc::new(RegionJvp { func, out_active });
-        self.memo(|m| m.forward.insert(key, r.clone()));
+        self.memoize(key, r.clone());
         Ok(r)
     }
 }

@@ -11,7 +11,8 @@
 //! A kink that meets no mean, as in `penalty(gradient) + |z|`, keeps the mean of first derivatives.
 
 use super::linear::{LinearProgram, Operand};
-use super::session::{FnKey, Session};
+use super::memo::FnKey;
+use super::session::{MemoKey, Session};
 use crate::emit::Emit;
 use crate::error::{Error, Loc, Result};
 use crate::graph::{Builder, Function};
@@ -252,6 +253,14 @@ impl Twins {
     }
 }
 
+/// Body whose kinks are on one side.
+#[derive(PartialEq, Eq, Hash)]
+struct OneSidedKey(FnKey);
+
+impl MemoKey for OneSidedKey {
+    type Value = Arc<Function>;
+}
+
 impl Session {
     /// An operation on one side of the kinks in its bodies.
     pub fn bodies_on_one_side(&self, op: &Op) -> Result<Op> {
@@ -270,8 +279,8 @@ impl Session {
         if !f.kinks().mean {
             return Ok(f.clone());
         }
-        let key = FnKey(f.clone());
-        if let Some(r) = self.memo(|m| m.one_sided.get(&key).cloned()) {
+        let key = OneSidedKey(FnKey(f.clone()));
+        if let Some(r) = self.memoized(&key) {
             return Ok(r);
         }
         let b = Builder::new(&f.name, self.clone());
@@ -287,7 +296,7 @@ impl Session {
         }
         let results: Vec<Val> = f.results().iter().map(|r| map[r.index()]).collect();
         let r = Arc::new(b.finish(&results)?);
-        self.memo(|m| m.one_sided.insert(key, r.clone()));
+        self.memoize(key, r.clone());
         Ok(r)
     }
 

@@ -15,6 +15,7 @@ mod forward;
 mod kinks;
 mod linear;
 mod linearize;
+mod memo;
 mod policy;
 mod region;
 mod session;

@@ -8,7 +8,8 @@
 use super::batch::batch;
 use super::linear::{LinearProgram, Lv, Operand};
 use super::linearize::{linearize_into, reaching, replay};
-use super::session::{FnKey, Session};
+use super::memo::FnKey;
+use super::session::{MemoKey, Session};
 use super::transpose::transpose_into;
 use crate::emit::Emit;
 use crate::error::Result;
@@ -76,6 +77,46 @@ pub enum Saving {
     Inputs,
 }
 
+/// Body, active inputs, what is saved, and whether kinks are differentiated on one side.
+#[derive(PartialEq, Eq, Hash)]
+struct LinearizedKey(FnKey, Vec<bool>, Saving, bool);
+
+impl MemoKey for LinearizedKey {
+    type Value = Arc<RegionLin>;
+}
+
+/// Body, linear parameters, and results that have a cotangent.
+#[derive(PartialEq, Eq, Hash)]
+struct TransposedKey(FnKey, Vec<bool>, Vec<bool>);
+
+impl MemoKey for TransposedKey {
+    type Value = Arc<RegionTranspose>;
+}
+
+/// Body, batched parameters, results that are batched in any case, and the extent of the batch.
+#[derive(PartialEq, Eq, Hash)]
+struct BatchedKey(FnKey, Vec<bool>, Vec<bool>, Dim);
+
+impl MemoKey for BatchedKey {
+    type Value = Arc<RegionBatch>;
+}
+
+/// Body that is legalized.
+#[derive(PartialEq, Eq, Hash)]
+struct LegalKey(FnKey);
+
+impl MemoKey for LegalKey {
+    type Value = Arc<Function>;
+}
+
+/// Body, and the symbols that are replaced.
+#[derive(PartialEq, Eq, Hash)]
+struct SpecializedKey(FnKey, Vec<(Sym, Dim)>);
+
+impl MemoKey for SpecializedKey {
+    type Value = Arc<Function>;
+}
+
 impl Session {
     /// Linearizes a body in the parameters marked active.
     pub fn linearize_region(
@@ -84,17 +125,17 @@ impl Session {
         active: &[bool],
         saving: Saving,
     ) -> Result<Arc<RegionLin>> {
-        let key = (
+        let key = LinearizedKey(
             FnKey(f.clone()),
             active.to_vec(),
             saving,
             self.is_one_sided(),
         );
-        if let Some(r) = self.memo(|m| m.linearized.get(&key).cloned()) {
+        if let Some(r) = self.memoized(&key) {
             return Ok(r);
         }
         let r = Arc::new(linearize_region(self, f, active, saving)?);
-        self.memo(|m| m.linearized.insert(key, r.clone()));
+        self.memoize(key, r.clone());
         Ok(r)
     }
 
@@ -106,12 +147,12 @@ impl Session {
         linear: &[bool],
         ct: &[bool],
     ) -> Result<Arc<RegionTranspose>> {
-        let key = (FnKey(f.clone()), linear.to_vec(), ct.to_vec());
-        if let Some(r) = self.memo(|m| m.transposed.get(&key).cloned()) {
+        let key = TransposedKey(FnKey(f.clone()), linear.to_vec(), ct.to_vec());
+        if let Some(r) = self.memoized(&key) {
             return Ok(r);
         }
         let r = Arc::new(transpose_region(self, f, linear, ct)?);
-        self.memo(|m| m.transposed.insert(key, r.clone()));
+        self.memoize(key, r.clone());
         Ok(r)
     }
 
@@ -124,13 +165,13 @@ impl Session {
         force: &[bool],
         size: &Dim,
     ) -> Result<Arc<RegionBatch>> {
-        let key = (
+        let key = BatchedKey(
             FnKey(f.clone()),
             mapped.to_vec(),
             force.to_vec(),
             size.clone(),
         );
-        if let Some(r) = self.memo(|m| m.batched.get(&key).cloned()) {
+        if let Some(r) = self.memoized(&key) {
             return Ok(r);
         }
         let (func, out_mapped) = batch(self, f, mapped, force, size)?;
@@ -138,7 +179,7 @@ impl Session {
             func: Arc::new(func),
             out_mapped,
         });
-        self.memo(|m| m.batched.insert(key, r.clone()));
+        self.memoize(key, r.clone());
         Ok(r)
     }
 
@@ -159,12 +200,12 @@ impl Session {
                 op.legal(self)?
             };
             let body = |f: &Arc<Function>| {
-                let key = FnKey(f.clone());
-                if let Some(r) = self.memo(|m| m.legal.get(&key).cloned()) {
+                let key = LegalKey(FnKey(f.clone()));
+                if let Some(r) = self.memoized(&key) {
                     return Ok(r);
                 }
                 let r = Arc::new(self.legalize(f)?);
-                self.memo(|m| m.legal.insert(key, r.clone()));
+                self.memoize(key, r.clone());
                 Ok(r)
             };
             let regions = op
@@ -188,13 +229,13 @@ impl Session {
             return f.clone();
         }
         bound.sort();
-        let key = (FnKey(f.clone()), bound);
-        if let Some(r) = self.memo(|m| m.specialized.get(&key).cloned()) {
+        let key = SpecializedKey(FnKey(f.clone()), bound);
+        if let Some(r) = self.memoized(&key) {
             return r;
         }
         let find = |s: &Sym| key.1.iter().find(|(k, _)| k == s).map(|(_, d)| d.clone());
         let r = Arc::new(f.subst(&find));
-        self.memo(|m| m.specialized.insert(key, r.clone()));
+        self.memoize(key, r.clone());
         r
     }
 }

@@ -1,18 +1,16 @@
 //! Rules owned explicitly: [`AdContext`] holds what a crate adds, a [`Session`] is one transform at
 //! work.
 
-use super::forward::RegionJvp;
 use super::linear::{Lin, Lv};
-use super::region::{RegionBatch, RegionLin, RegionTranspose, Saving};
 use crate::emit::Emit;
 use crate::error::Result;
-use crate::graph::Function;
 use crate::ops::{self, Op};
 use crate::primitive::{Arg, Batched, Jvp, Linearized, Val};
-use crate::shape::{Dim, Sym, Type};
+use crate::shape::{Dim, Type};
 use rustc_hash::FxHashMap;
-use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex};
+use std::any::{Any, TypeId};
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Choices of arithmetic that a derivative is derived with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -179,45 +177,43 @@ struct Inner {
     limit: usize,
 }
 
-/// The limit of a session that serves many transforms.
-const MANY: usize = 64;
+/// The key of a memoized transform: one table for each type of key.
+pub(crate) trait MemoKey: Eq + Hash + Send + 'static {
+    /// The result for one key.
+    type Value: Clone + Send + 'static;
+}
 
+/// Results of transforms, by type of key.
 #[derive(Default)]
-pub(super) struct Memo {
-    pub linearized: FxHashMap<(FnKey, Vec<bool>, Saving, bool), Arc<RegionLin>>,
-    pub transposed: FxHashMap<(FnKey, Vec<bool>, Vec<bool>), Arc<RegionTranspose>>,
-    pub batched: FxHashMap<(FnKey, Vec<bool>, Vec<bool>, Dim), Arc<RegionBatch>>,
-    pub forward: FxHashMap<(FnKey, Vec<bool>, bool), Arc<RegionJvp>>,
-    pub one_sided: FxHashMap<FnKey, Arc<Function>>,
-    pub legal: FxHashMap<FnKey, Arc<Function>>,
-    pub specialized: FxHashMap<(FnKey, Vec<(Sym, Dim)>), Arc<Function>>,
+struct Memo {
+    tables: FxHashMap<TypeId, Box<dyn Any + Send>>,
+    len: usize,
 }
 
 impl Memo {
-    fn len(&self) -> usize {
-        let derived =
-            self.linearized.len() + self.transposed.len() + self.batched.len() + self.forward.len();
-        derived + self.one_sided.len() + self.legal.len() + self.specialized.len()
+    fn get<K: MemoKey>(&self, key: &K) -> Option<K::Value> {
+        let table = self.tables.get(&TypeId::of::<K>())?;
+        let table: &FxHashMap<K, K::Value> = table.downcast_ref()?;
+        table.get(key).cloned()
+    }
+
+    /// Returns the value that the key had before.
+    fn insert<K: MemoKey>(&mut self, key: K, value: K::Value) -> Option<K::Value> {
+        let table = self
+            .tables
+            .entry(TypeId::of::<K>())
+            .or_insert_with(|| Box::new(FxHashMap::<K, K::Value>::default()));
+        let table: &mut FxHashMap<K, K::Value> = table
+            .downcast_mut()
+            .expect("the table of a type of key has this type");
+        let old = table.insert(key, value);
+        self.len += usize::from(old.is_none());
+        old
     }
 }
 
-/// A function by identity; keeps it alive so that the address is not used again.
-#[derive(Clone)]
-pub(super) struct FnKey(pub Arc<Function>);
-
-impl PartialEq for FnKey {
-    fn eq(&self, o: &FnKey) -> bool {
-        Arc::ptr_eq(&self.0, &o.0)
-    }
-}
-
-impl Eq for FnKey {}
-
-impl Hash for FnKey {
-    fn hash<H: Hasher>(&self, h: &mut H) {
-        Arc::as_ptr(&self.0).hash(h);
-    }
-}
+/// The limit of a session that serves many transforms.
+const MANY: usize = 64;
 
 impl Default for Session {
     fn default() -> Session {
@@ -250,23 +246,30 @@ impl Session {
         self.inner.context.numerics
     }
 
-    pub(super) fn memo<T>(&self, f: impl FnOnce(&mut Memo) -> T) -> T {
-        let (y, full) = {
-            let mut memo = self.inner.memo.lock().unwrap_or_else(|e| e.into_inner());
-            let y = f(&mut memo);
-            (
-                y,
-                (memo.len() > self.inner.limit).then(|| std::mem::take(&mut *memo)),
-            )
+    /// The memoized result for this key.
+    pub(crate) fn memoized<K: MemoKey>(&self, key: &K) -> Option<K::Value> {
+        self.memo().get(key)
+    }
+
+    /// Memoizes a result.
+    pub(crate) fn memoize<K: MemoKey>(&self, key: K, value: K::Value) {
+        let (old, full) = {
+            let mut memo = self.memo();
+            let old = memo.insert(key, value);
+            let full = memo.len > self.inner.limit;
+            (old, full.then(|| std::mem::take(&mut *memo)))
         };
         // Operations of others go when nothing is locked.
-        drop(full);
-        y
+        drop((old, full));
+    }
+
+    fn memo(&self) -> MutexGuard<'_, Memo> {
+        self.inner.memo.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Forgets the transforms of bodies that were done so far.
     pub fn forget(&self) {
-        let old = self.memo(std::mem::take);
+        let old = std::mem::take(&mut *self.memo());
         drop(old);
     }
 

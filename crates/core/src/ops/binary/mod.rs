@@ -3,11 +3,12 @@
 
 mod table;
 
+use super::entry::{Entry, Spelled, arity};
 use table::{At, Linearity};
 pub use table::{BINARY, Binary, BinaryDef};
 
 use super::support::{batch_elementwise, cost_per_element, same_shape};
-use super::{Comparison, Entry, Op, Spelled, arity};
+use super::{Comparison, Op};
 use crate::array::{Array, Scalar, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};

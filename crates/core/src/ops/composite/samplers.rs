@@ -7,7 +7,7 @@ use crate::bail;
 use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::error::Result;
-use crate::ops::Spelled;
+use crate::ops::entry::Spelled;
 use crate::ops::support::take_axis;
 use crate::primitive::Val;
 use crate::shape::{Dim, Type};

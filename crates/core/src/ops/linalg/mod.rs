@@ -40,7 +40,7 @@ pub use spectrum::ANCHOR;
 pub use svd::Svd;
 pub use triangular_solve::{TriangularSolve, Turn};
 
-use super::Entry;
+use super::entry::Entry;
 
 pub(super) fn entries() -> Vec<Entry> {
     [

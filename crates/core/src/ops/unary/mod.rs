@@ -7,8 +7,9 @@ mod table;
 
 pub use table::{UNARY, Unary, UnaryDef};
 
+use super::Op;
+use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element};
-use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};
