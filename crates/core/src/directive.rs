@@ -1,13 +1,11 @@
 //! Directives: modules that are derived from other modules, by name.
 
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Loc, Result};
-use crate::graph::{Builder, Function};
+use crate::ir::{AdContext, Builder, Emit, Function, Numerics, Session, Val, Vals};
 use crate::names::{clip, did_you_mean, written};
-use crate::primitive::{Val, Vals};
 use crate::rewrite::simplify;
-use crate::transform::{AdContext, Numerics, Policy, Session, adjoint, hvp, jvp};
+use crate::transform::{Policy, adjoint, hvp, jvp};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 use std::sync::Arc;

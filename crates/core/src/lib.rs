@@ -6,17 +6,14 @@
 
 mod analysis;
 pub mod array;
-pub mod attr;
 pub mod check;
 mod directive;
 pub mod dtype;
-pub mod emit;
 pub mod error;
-pub mod graph;
+pub mod ir;
 pub mod math;
 mod names;
 pub mod ops;
-pub mod primitive;
 pub mod reference;
 pub mod rewrite;
 pub mod shape;
@@ -25,16 +22,20 @@ pub mod transform;
 pub mod verify;
 
 pub use array::{Array, Data, Element, Scalar, Wide};
-pub use attr::{Attr, Attrs};
 pub use dtype::{C32, C64, C128, DType, bf16, f16};
-pub use emit::Emit;
 pub use error::{Code, Error, Loc, Result};
-pub use graph::{Builder, Function, MAX_DEPTH};
-pub use ops::Op;
-pub use primitive::{Arg, Batched, Cost, Owner, Primitive, Sample, Val, Vals};
+pub use ir::{
+    AdContext, Arg, Attr, Attrs, Batched, Builder, Cost, Emit, Function, MAX_DEPTH, Op, Owner,
+    Primitive, Sample, Val, Vals,
+};
+pub use ir::{attr, emit, primitive};
 pub use shape::{Dim, Env, Shape, Sym, Type};
-pub use transform::AdContext;
 pub use verify::verify;
+
+/// Functions, and how they are built.
+pub mod graph {
+    pub use crate::ir::{Builder, Def, Eqn, Function, MAX_DEPTH, unbound};
+}
 
 /// The tutorial of an operation set of one's own is a test.
 #[cfg(doctest)]

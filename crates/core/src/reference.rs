@@ -4,7 +4,7 @@
 use crate::array::Array;
 use crate::bail;
 use crate::error::Result;
-use crate::graph::Function;
+use crate::ir::Function;
 use crate::shape::{Env, Type};
 
 /// Runs `f` on `args`. Symbols are bound by the arguments; sizes that must be equal are checked.

@@ -18,8 +18,7 @@
 
 use crate::bail;
 use crate::error::{Error, Result};
-use crate::graph::{Def, Eqn, Function, MAX_DEPTH};
-use crate::primitive::Val;
+use crate::ir::{Def, Eqn, Function, MAX_DEPTH, Val};
 use crate::shape::{Sym, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;

@@ -11,8 +11,7 @@
 //! in what has no derivative (truth values, integers), `m` has cancelled. A use that leads to
 //! anything else, or to a result, keeps `m`.
 
-use crate::graph::{Def, Eqn, Function};
-use crate::primitive::{ShiftRule, Val};
+use crate::ir::{Def, Eqn, Function, ShiftRule, Val};
 use crate::shape::Shape;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;

@@ -1,9 +1,6 @@
 //! Dead code: equations that no result needs.
 
-use crate::emit::Emit;
-use crate::graph::{Builder, Function};
-use crate::primitive::{Val, Vals};
-use crate::transform::Session;
+use crate::ir::{Builder, Emit, Function, Session, Val, Vals};
 
 /// The function without equations that no result needs. Parameters stay. O(equations).
 pub fn dce(f: &Function) -> Function {

@@ -10,9 +10,7 @@
 //! is linear in `t`.
 
 use crate::error::{Code, Error, Result};
-use crate::graph::{Eqn, Function, Rename};
-use crate::primitive::Val;
-use crate::transform::{Class, Lin, Lv, Operand};
+use crate::ir::{Class, Eqn, Function, Lin, Lv, Operand, Rename, Val};
 use smallvec::SmallVec;
 
 impl Function {

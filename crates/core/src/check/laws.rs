@@ -9,14 +9,13 @@ use crate::array::{Array, Data, Wide};
 use crate::bail;
 use crate::dtype::C128;
 use crate::error::{Code, Error, Result};
-use crate::graph::{Builder, Function};
-use crate::primitive::{Cost, Sample, Val};
+use crate::for_dtype;
+use crate::ir::{AdContext, Builder, Cost, Emit, Function, Sample, Session, Val};
 use crate::reference;
 use crate::rewrite::simplify;
 use crate::shape::{Dim, Shape, Type};
 use crate::text::Program;
-use crate::transform::{self, AdContext, Session};
-use crate::{emit::Emit, for_dtype};
+use crate::transform::{self};
 use std::fmt::Write;
 use std::sync::Arc;
 

@@ -40,11 +40,9 @@ pub use widen::{retype, widen};
 use crate::array::{Array, Wide, room};
 use crate::dtype::{C128, Kind};
 use crate::error::Result;
-use crate::graph::{Function, unbound};
-use crate::primitive::Val;
+use crate::ir::{AdContext, Function, Val, unbound};
 use crate::reference;
 use crate::shape::{Env, Type};
-use crate::transform::AdContext;
 use problem::Problem;
 
 /// Values that are checked each by itself; of more, as many groups. What does not hold for a group

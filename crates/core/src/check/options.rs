@@ -1,6 +1,6 @@
 //! [`Options`] of a check.
 
-use crate::primitive::Val;
+use crate::ir::Val;
 
 /// What to check, and how sharply.
 #[derive(Clone, Debug)]

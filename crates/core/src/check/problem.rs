@@ -7,12 +7,10 @@ use super::report::{Law, Row, Verdict};
 use super::widen::{double_args, dtypes, open};
 use crate::array::{Array, Wide};
 use crate::dtype::{C128, DType};
-use crate::emit::Emit;
 use crate::error::{Code, Result};
-use crate::graph::{Builder, Function};
-use crate::primitive::Val;
+use crate::ir::{AdContext, Builder, Emit, Function, Session, Val};
 use crate::reference;
-use crate::transform::{self, AdContext, Session};
+use crate::transform::{self};
 
 /// Tolerances of third derivatives in those of first ones: rounding errors of second derivatives
 /// are larger.

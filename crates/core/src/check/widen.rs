@@ -2,15 +2,11 @@
 //! samples of operations in every type that they accept.
 
 use crate::array::{Array, Wide};
-use crate::attr::{Attr, Attrs};
 use crate::dtype::{C128, DType};
-use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::graph::{Builder, Eqn, Function};
-use crate::ops::{self, Op, Spelled};
-use crate::primitive::{Sample, Val, Vals};
+use crate::ir::{Attr, Attrs, Builder, Emit, Eqn, Function, Op, Sample, Session, Val, Vals};
+use crate::ops::{self, Spelled};
 use crate::shape::Type;
-use crate::transform::Session;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -1,18 +1,16 @@
 //! `argmax`, `argmin`: where the extremum along an axis is. The first of equal elements wins, and
 //! the first NaN wins over everything.
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{check_axis, cost_per_element, lines, mapped, sample_array, take_axis};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// The position of the extremum along an axis, which goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -13,16 +13,15 @@
 use super::entry::{Entry, Spelled};
 use super::side::Side;
 use super::support::{batch_elementwise, cost_per_element, take_axes};
-use super::{Binary, Comparison, Constant, Cumulative, Op, Running, Unary, Value};
+use super::{Binary, Comparison, Constant, Cumulative, Running, Unary, Value};
 use crate::array::{Array, Scalar, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Kink, Linearized, Primitive, Sample, Val, no_rule};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Kink, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 use std::collections::BTreeMap;
 
 /// `at_kink(w, t)`: `w t`, zero where either is zero.

@@ -3,18 +3,17 @@
 //! `2 I_n' = I_(n-1) + I_(n+1)`, so derivatives of every order are again of this kind, and regular
 //! at 0.
 
+use super::Side;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element};
-use super::{Op, Side};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::math;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// `e^-|x| I_n(x)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

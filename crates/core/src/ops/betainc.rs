@@ -8,18 +8,16 @@
 //! that of `e^l` by the recurrence of an exponential's Taylor coefficients, written with
 //! operations.
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element, same_shape};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::math;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// A derivative of `I_x(a, b)`, of operands `a`, `b`, `x`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -2,18 +2,16 @@
 //! becomes a new last axis of its parts, lowest first; to a wider one the last axis goes. It has no
 //! derivative.
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{cost_per_element, mapped, sample_array};
 use crate::array::{Array, Data, Element};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{C64, C128, DType, bf16, f16};
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// As this element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,13 +2,10 @@
 //! layouts.
 
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::graph::{Builder, Function};
-use crate::ops::Op;
-use crate::primitive::{Primitive, Val};
+use crate::ir::{Builder, Emit, Function, Op, Primitive, Session, Val};
 use crate::shape::Type;
-use crate::transform::{RegionLin, Residual, Session};
+use crate::transform::{RegionLin, Residual};
 use std::sync::Arc;
 
 /// A body that a closure wrote, and how many results it has even if it failed.

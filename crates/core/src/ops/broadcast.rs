@@ -4,17 +4,16 @@
 //! runs may or may not be repeated; the adjoint then is a [`Reduce`](super::Reduce) that decides
 //! when it runs (`sum_to`).
 
+use super::Reduce;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{cost_per_element, mapped};
-use super::{Op, Reduce};
 use crate::array::{Array, room};
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule, Val,
+};
 use crate::shape::{Dim, Env, Shape, Type};
-use crate::transform::{Lin, Lv};
 
 /// Repetition into `shape`; axis `k` of the operand becomes axis `dims[k]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

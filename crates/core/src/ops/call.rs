@@ -8,19 +8,18 @@
 //! twice is derived in linear time. The linear part of a checkpoint, and its transpose, are
 //! checkpoints too: higher derivatives keep saving nothing but inputs.
 
-use super::Op;
 use super::body::{mask, residuals, some, spread};
 use super::entry::{Entry, Spelled};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::graph::{Builder, Function};
-use crate::primitive::{Arg, Batched, Cost, Jvp, Linearized, Narrow, Primitive, Sample, Val, Vals};
+use crate::ir::{
+    Arg, Attrs, Batched, Builder, Class, Cost, Emit, Function, Jvp, Lin, Linearized, Lv, Narrow,
+    Op, Operand, Primitive, Sample, Session, Val, Vals,
+};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Class, Lin, Lv, Operand, Saving, Session};
+use crate::transform::Saving;
 use std::sync::Arc;
 
 /// A call that would save more values than this computes again: in a tower of calls that each call

@@ -1,10 +1,9 @@
 //! What the derivative of a loop saves.
 
 use super::entry::Spelled;
-use crate::attr::{Attr, Attrs, FromAttr};
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{Attr, Attrs, Emit, FromAttr};
 
 /// What the derivative of a loop saves. Values keep their bits whatever is saved; sums over steps,
 /// as the cotangent of what every step reads, are added piece by piece.

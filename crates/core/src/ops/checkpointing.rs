@@ -18,12 +18,9 @@ use super::body::{params, rewrap};
 use super::checkpoint::Checkpoint;
 use super::{Call, Scan, While};
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::graph::Function;
-use crate::primitive::Val;
+use crate::ir::{Emit, Function, Session, Val};
 use crate::shape::{Dim, Type};
-use crate::transform::Session;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 

@@ -1,16 +1,15 @@
 //! Elementwise comparisons `eq ne lt le gt ge`: the result is boolean and has no tangent.
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element, same_shape};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::ir::{
+    Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 use std::cmp::Ordering;
 
 /// A comparison; NaN is unequal to everything, complex numbers know only `eq` and `ne`.

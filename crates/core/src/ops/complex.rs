@@ -1,17 +1,14 @@
 //! `complex`: `re + i im` from two reals; adjoint to taking the parts: `ct_re = Re ct`,
 //! `ct_im = Im ct`.
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element, same_shape};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType};
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
+use crate::ir::{Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// `complex(re, im)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

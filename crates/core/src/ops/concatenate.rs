@@ -1,19 +1,17 @@
 //! `concatenate`: operands one after the other along an axis. Linear in all operands together; the
 //! adjoint slices.
 
-use super::Op;
 use super::entry::{Entry, Spelled};
 use super::moving::{overlay_all, places};
 use super::slice::no_axis;
 use super::support::{cost_per_element, mapped, sample_array};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Operand, Primitive, Sample, Val,
+};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv, Operand};
 
 /// Joining along `axis`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,18 +1,15 @@
 //! `constant`: a value known when the program is written, or an extent known when it runs.
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::support::cost_per_element;
 use crate::array::{Array, Scalar};
-use crate::attr::{Attr, Attrs};
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::{Error, Result};
-use crate::primitive::{
-    Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val, Vals, no_rule,
+use crate::ir::{
+    Arg, Attr, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule,
+    Val, Vals, no_rule,
 };
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// A constant of a type.
 #[derive(Clone, Debug)]

@@ -2,18 +2,16 @@
 //! saturates, to booleans it is `x != 0`, to reals it takes the real part. Its derivative exists
 //! between floats and complex numbers only.
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule, Val,
+};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// To this element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

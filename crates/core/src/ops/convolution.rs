@@ -8,21 +8,20 @@
 //! of `i` and `p` are exchanged, for the kernel those of `k` and `p`. Groups of features and of
 //! batches are the axis `g`; [`ConvolutionSpec`] has the usual layout and names.
 
+use super::Binary;
 use super::entry::{Entry, Spelled, arity};
 use super::sliding::Sliding;
 use super::support::{bytes, count, mapped, sample_array};
-use super::{Binary, Op};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{C128, DType};
-use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::ops::moving::advance;
 use crate::ops::reduce::sum_f64;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// A convolution of `x[g, b, f, ..]` and `w[g, o, f, ..]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -13,16 +13,15 @@ use super::entry::{Entry, Spelled, arity};
 use super::support::{
     check_axis, cost_per_element, counting, lines, mapped, maximum, sample_array, take_axis,
 };
-use super::{Comparison, Factors, LinearRecurrence, Op, Side};
+use super::{Comparison, Factors, LinearRecurrence, Side};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{C128, DType};
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// What is folded along the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -8,19 +8,17 @@
 //! have tangents. A tangent that is zero stays a symbolic zero inside the rule: what only depends
 //! on it is not written.
 
-use super::Op;
 use super::body::{check_rule, differentiable, spread};
 use super::entry::{Entry, Spelled};
 use crate::analysis::trace_linear;
 use crate::array::Array;
-use crate::attr::Attrs;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::graph::{Builder, Function};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::ir::{
+    Arg, Attrs, Batched, Builder, Cost, Emit, Function, Lin, Linearized, Lv, Op, Operand,
+    Primitive, Sample, Session, Val, no_rule,
+};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv, Operand, Session};
 use std::sync::Arc;
 
 /// A function and its derivative.

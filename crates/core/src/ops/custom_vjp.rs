@@ -14,17 +14,17 @@ use super::body::{
 };
 use super::custom_jvp::{not_linear, or_zeros};
 use super::entry::{Entry, Spelled, arity};
-use super::{Call, Op, Unary};
+use super::{Call, Unary};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::{Code, Result};
-use crate::graph::{Builder, Function};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Narrow, Primitive, Sample, Val, no_rule};
+use crate::ir::{
+    Arg, Attrs, Batched, Builder, Cost, Emit, Function, Lin, Linearized, Lv, Narrow, Op, Operand,
+    Primitive, Sample, Session, Val, no_rule,
+};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv, Operand, Saving, Session};
+use crate::transform::Saving;
 use std::sync::Arc;
 
 /// A function and its reverse derivative.

@@ -7,19 +7,18 @@
 //! No operand is conjugated; the adjoints conjugate the other one: `ct_x = ct · conj(y)ᵀ`. On
 //! booleans, or of ands.
 
+use super::Binary;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{bytes, count, mapped, sample_array};
-use super::{Binary, Op};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{C128, DType};
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::ops::reduce::sum_f64;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// Which axes are paired and how. Axes named nowhere are free.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -7,7 +7,6 @@
 //! The start is an integer of rank 0 per axis, clamped so that the window fits. They are adjoint to
 //! each other: the adjoint of reading a window writes it into zeros.
 
-use super::Op;
 use super::entry::{Entry, Spelled};
 use super::gather::Gather;
 use super::moving::{exceeds, overlay_all, pick, places, prepend};
@@ -16,13 +15,10 @@ use super::slice::no_axis;
 use super::support::{bytes, cost_per_element, mapped, sample_array};
 use super::windows::{Bounds, Combine, Windows};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
+use crate::ir::{Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// Reads a window of these extents.
 #[derive(Clone, Debug)]

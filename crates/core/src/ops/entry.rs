@@ -1,10 +1,8 @@
 //! [`Entry`]: a record of the list, and what an operation is read from.
 
-use super::Op;
-use crate::attr::Attrs;
 use crate::bail;
 use crate::error::Result;
-use crate::primitive::{Primitive, Sample};
+use crate::ir::{Attrs, Op, Primitive, Sample};
 use crate::shape::Type;
 
 /// What the text form says of an operation that is about to be built.

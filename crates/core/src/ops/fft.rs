@@ -9,21 +9,20 @@
 //! All are linear over the reals. The inverses and transforms over several axes are composites:
 //! `irfft` is `rfft_adjoint` of `x` times 1/n at both ends of the spectrum and 2/n between.
 
+use super::Comparison;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{bytes, check_axis, count, lines, mapped, sample_array};
-use super::{Comparison, Op};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::math::complex::root_of_unity;
 use crate::ops::reduce::sum_f64;
 use crate::ops::support::take_axis;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// Which transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

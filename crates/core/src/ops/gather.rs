@@ -6,19 +6,15 @@
 //! ```
 //! The adjoint is a scatter that adds; both treat indices out of bounds alike ([`Bounds`]).
 
-use super::Op;
 use super::entry::{Entry, Spelled};
 use super::moving::{overlay, prepend};
 use super::slice::no_axis;
 use super::support::{mapped, sample_array};
 use super::windows::{Bounds, Combine, GATHER_NAMES, Windows, cases, cost};
 use crate::array::Array;
-use crate::attr::Attrs;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
+use crate::ir::{Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// Reads windows.
 #[derive(Clone, Debug)]

@@ -7,19 +7,18 @@
 //! wants to go on. Linear in `x`; `ok` has the leading axes of `x`; a third operand, a float of any
 //! shape, is a measure that the error shows.
 
-use super::Op;
 use super::entry::{Entry, Spelled};
 use super::linalg::matrix;
 use super::support::{cost_per_element, mapped, sample_array};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Operand, Primitive, Sample, Val,
+    no_rule,
+};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv, Operand};
 
 /// A value that holds under a condition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

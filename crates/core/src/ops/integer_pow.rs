@@ -1,19 +1,18 @@
 //! `integer_pow`: `x^n` for a fixed integer `n`, by repeated squaring. `dy = n x^(n-1) dx`; no
 //! logarithm is written, `x^0` has derivative zero everywhere.
 
+use super::Comparison;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element};
-use super::{Comparison, Op};
 use crate::array::{Array, Scalar, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{C128, DType};
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::math;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// `x^n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,17 +1,16 @@
 //! `iota`: the index along one axis.
 
+use super::Comparison;
 use super::entry::{Entry, Spelled, arity};
 use super::support::cost_per_element;
-use super::{Comparison, Op};
 use crate::array::{Array, Wide, room};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// `y[i] = i[axis]` of this type.
 #[derive(Clone, Debug)]

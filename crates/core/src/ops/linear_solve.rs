@@ -9,20 +9,20 @@
 //! solve is all that reverse mode adds, and every order follows. `x` and `b` are lists of the same
 //! types.
 
+use super::Call;
 use super::body::{check_operands, mask, params, residuals, rewrap, some, spread};
 use super::entry::{Entry, Spelled};
-use super::{Call, Op};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::graph::{Builder, Function};
+use crate::ir::{
+    Arg, Attrs, Batched, Builder, Cost, Emit, Function, Lin, Linearized, Lv, Op, Operand,
+    Primitive, Sample, Session, Val,
+};
 use crate::ops::{Binary, Unary};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv, Operand, Saving, Session};
+use crate::transform::Saving;
 use std::sync::Arc;
 
 /// A linear system. Operands: what the system depends on, then the right side.

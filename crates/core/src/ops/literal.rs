@@ -1,9 +1,8 @@
 //! What a number, `true` or `false` is that a text writes as an operand: its element type.
 
-use super::{Composite, Op};
-use crate::attr::{Attr, Attrs};
+use super::Composite;
 use crate::dtype::DType;
-use crate::graph::Function;
+use crate::ir::{Attr, Attrs, Function, Op};
 use std::sync::Arc;
 
 /// Which operands decide the element type of one that is written as a number, and what if none

@@ -12,13 +12,14 @@ use super::Switch;
 use super::body::{params, rewrap, spread};
 use crate::array::Array;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
 use crate::for_dtype;
-use crate::graph::{Function, Rename};
-use crate::primitive::{Batched, Jvp, Linearized, Primitive, Val, Vals};
+use crate::ir::{
+    Batched, Emit, Function, Jvp, Lin, Linearized, Lv, Operand, Primitive, Rename, Session, Val,
+    Vals,
+};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv, Operand, RegionBatch, RegionLin, Residual, Saving, Session};
+use crate::transform::{RegionBatch, RegionLin, Residual, Saving};
 use std::sync::Arc;
 
 /// The carries that a body returns as they come: constants that a program writes as carries, as

@@ -6,20 +6,16 @@
 //! Negative `low` and `high` take elements away. With one operand the padding is zero and the
 //! operation linear in it; with two it is linear in both together. The adjoint slices.
 
-use super::Op;
 use super::entry::{Entry, Spelled};
 use super::moving::{overlay_all, padded, places, prepend};
 use super::support::{cost_per_element, mapped, sample_array};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::Result;
 use crate::for_dtype;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
+use crate::ir::{Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val};
 use crate::shape::{Dim, Env, Shape, Type};
-use crate::transform::{Lin, Lv};
 
 /// Padding of every axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

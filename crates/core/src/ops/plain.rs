@@ -5,10 +5,11 @@
 
 use super::{
     AtKink, Binary, BroadcastInDim, Compare, Complex, Concatenate, Constant, Convert, Cumulative,
-    DotGeneral, IntegerPow, Op, Pad, Polygamma, Reduce, Reshape, Reverse, Select, Slice, Transpose,
+    DotGeneral, IntegerPow, Pad, Polygamma, Reduce, Reshape, Reverse, Select, Slice, Transpose,
     Unary, Value,
 };
 use crate::array::Scalar;
+use crate::ir::Op;
 use crate::shape::Type;
 
 /// An operation that compares and hashes as it is.

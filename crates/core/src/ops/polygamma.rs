@@ -1,18 +1,16 @@
 //! `polygamma`: the derivative of [digamma](super::Unary::Digamma) of a fixed order; its own
 //! derivative is the next one.
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::math;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// `(d/dx)^order digamma(x)`; order 1 is trigamma.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

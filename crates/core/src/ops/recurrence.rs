@@ -14,17 +14,16 @@ use super::entry::{Entry, Spelled, arity};
 use super::support::{
     batch_elementwise, check_axis, cost_per_element, lines, same_shape, sample_array, take_axis,
 };
-use super::{Binary, Op, Side};
+use super::{Binary, Side};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{C128, DType};
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Kink, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::math::{Twofold, TwofoldComplex};
-use crate::primitive::{Arg, Batched, Cost, Kink, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// What the factors of a recurrence are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -8,18 +8,16 @@
 
 use super::entry::{Entry, Spelled, arity};
 use super::support::{bytes, count, counting, mapped, maximum, sample_array, take_axes};
-use super::{Comparison, Cumulative, Op, Running, Side};
+use super::{Comparison, Cumulative, Running, Side};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{
-    Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val, no_rule,
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule, Val,
+    no_rule,
 };
 use crate::shape::{Dim, Env, Shape, Type};
-use crate::transform::{Lin, Lv};
 
 /// What is folded; [`Reduction::def`] says what each is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,18 +4,14 @@
 //! What is too large becomes infinite, what is below the least normal number zero. Tangents and
 //! cotangents are rounded the same way, as those of a conversion to a narrower type and back are.
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{cost_per_element, mapped, sample_array};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
+use crate::ir::{Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// Rounding to so many bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

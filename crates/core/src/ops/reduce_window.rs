@@ -12,15 +12,14 @@ use super::entry::{Entry, Spelled, arity};
 use super::moving::prepend;
 use super::sliding::{Sliding, check_windows, elements, indices, sample_extents, sample_windows};
 use super::support::{bytes, count, counting, mapped, sample_array};
-use super::{Comparison, Op, REDUCTIONS, Reduction};
+use super::{Comparison, REDUCTIONS, Reduction};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// A reduction over windows.
 #[derive(Clone, Debug)]

@@ -1,16 +1,14 @@
 //! `reshape`: the same elements, in row-major order, in another shape of the same size.
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{cost_per_element, mapped};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule, Val,
+};
 use crate::shape::{Dim, Env, Shape, Type};
-use crate::transform::{Lin, Lv};
 
 /// Into `shape`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,18 +1,14 @@
 //! `reverse`: the order along some axes turned around. `y[i] = x[n - 1 - i]` along `axes`; its own
 //! adjoint.
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::moving::{pick, places, shifted};
 use super::support::{cost_per_element, mapped, sample_array};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
+use crate::ir::{Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// Reversal along `axes`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

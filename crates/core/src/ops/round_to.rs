@@ -5,17 +5,15 @@
 //! is too large becomes infinite, NaN, or the greatest number, as the format has it. The derivative
 //! is 1: tangents are not rounded.
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// What a format has for numbers that are too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,16 +19,15 @@ use super::entry::{Entry, Spelled};
 use super::loops::{FixedCarries, LoopJvp, LoopLin, batch_body, check_carries, row, stack, swap};
 use super::sums::Compensated;
 use super::support::bytes;
-use super::{Call, Checkpoint, Loops, Op};
+use super::{Call, Checkpoint, Loops};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::graph::{Builder, Function};
-use crate::primitive::{Arg, Batched, Cost, Jvp, Linearized, Narrow, Primitive, Sample, Val, Vals};
+use crate::ir::{
+    Arg, Attrs, Batched, Builder, Class, Cost, Emit, Function, Jvp, Lin, Linearized, Lv, Narrow,
+    Op, Operand, Primitive, Sample, Session, Val, Vals,
+};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Class, Lin, Lv, Operand, Session};
 use crate::{bail, reference};
 use smallvec::SmallVec;
 use std::sync::Arc;

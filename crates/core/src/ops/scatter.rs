@@ -14,16 +14,15 @@ use super::moving::overlay;
 use super::slice::no_axis;
 use super::support::{mapped, sample_array};
 use super::windows::{Bounds, Combine, SCATTER_NAMES, Windows, cases, cost};
-use super::{Binary, Comparison, Op, ScatterRecurrence, Side};
+use super::{Binary, Comparison, ScatterRecurrence, Side};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{C128, DType};
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 const COMBINE: [(&str, Combine); 5] = [
     ("set", Combine::Set),

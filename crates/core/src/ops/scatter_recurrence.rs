@@ -10,19 +10,15 @@
 //! rules. It is linear in `(s, b)`, its adjoint is itself in the reverse order, and `d/da` is one
 //! more of it: `dbefore, ds = recurrence(ds, a, db + before da)`.
 
-use super::Op;
 use super::entry::{Entry, Spelled};
 use super::support::sample_array;
 use super::windows::{Bounds, SCATTER_NAMES, Windows, cases, cost};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val};
 use crate::math::{Twofold, TwofoldComplex};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// A linear recurrence per place.
 #[derive(Clone, Debug)]

@@ -5,19 +5,16 @@
 //! ```
 //! Linear in `(a, b)` together: where one side has no tangent, a real zero stands for it.
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element, mapped, same_shape};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType};
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{
-    Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val, no_rule,
+use crate::ir::{
+    Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule, Val, no_rule,
 };
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// `select(p, a, b)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -8,20 +8,19 @@
 //! `y` the maximum of `x` over windows they carry its tangents and cotangents; `first` takes the
 //! first such element of each window only. NaN is equal to nothing.
 
+use super::Reduction;
 use super::entry::{Entry, Spelled, arity};
 use super::moving::prepend;
 use super::sliding::{Sliding, check_windows, elements, indices, sample_extents, sample_windows};
 use super::support::{bytes, count, mapped, sample_array};
-use super::{Op, Reduction};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::ops::reduce::sum_f64;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// A sum at selected elements of windows, of operands `x`, `y` and `t`.
 #[derive(Clone, Debug)]

@@ -6,18 +6,14 @@
 //! Bounds are dimensions, so that `n` and `n - 1` are written as such; what cannot be compared when
 //! the program is built is checked when it runs. The adjoint pads with zeros.
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::moving::{exceeds, padded, pick, places, prepend};
 use super::support::{cost_per_element, mapped, sample_array};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
+use crate::ir::{Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// A strided window.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -13,10 +13,9 @@
 
 use super::entry::Spelled;
 use super::moving::{advance, padded};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::error::Result;
-use crate::primitive::Primitive;
+use crate::ir::{Attrs, Primitive};
 use crate::shape::{Dim, Type};
 
 /// Steps of every axis.

@@ -4,20 +4,19 @@
 //! is unique. Its derivative is that permutation applied to the tangents; at ties it is the one
 //! that the stable sort chose.
 
+use super::Gather;
 use super::entry::{Entry, Spelled};
 use super::support::{batch_elementwise, count, lines, same_shape, sample_array, take_axis};
 use super::windows::{Bounds, Windows};
-use super::{Gather, Op};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, Vals, no_rule,
+};
 use crate::ops::support::{bytes, check_axis};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 use std::cmp::Ordering;
 
 /// Sorts all operands alike.

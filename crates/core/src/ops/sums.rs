@@ -12,8 +12,7 @@
 
 use super::Binary;
 use crate::dtype::DType;
-use crate::emit::Emit;
-use crate::primitive::Val;
+use crate::ir::{Emit, Val};
 use crate::shape::Type;
 
 /// How values of a type are added.

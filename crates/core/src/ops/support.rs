@@ -4,10 +4,8 @@ use super::entry::Spelled;
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::ops::Op;
-use crate::primitive::{Batched, Cost, Primitive, Val};
+use crate::ir::{Batched, Cost, Emit, Op, Primitive, Val};
 use crate::shape::{Dim, Type};
 
 /// Number of elements for cost estimates: unknown extents count as 1.

@@ -8,23 +8,23 @@
 //! index out of range to the nearest branch; `cond` takes a boolean, and its branches stand in the
 //! order false, true.
 
+use super::Comparison;
 use super::body::{
     check_operands, check_results, mask, or, params, residual_params, rewrap, show_types, some,
     spread,
 };
 use super::entry::{Entry, Spelled};
-use super::{Comparison, Op};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{DType, Kind};
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::graph::{Builder, Function};
-use crate::primitive::{Arg, Batched, Cost, Jvp, Linearized, Narrow, Primitive, Sample, Val, Vals};
+use crate::ir::{
+    Arg, Attrs, Batched, Builder, Class, Cost, Emit, Function, Jvp, Lin, Linearized, Lv, Narrow,
+    Op, Operand, Primitive, Sample, Session, Val, Vals,
+};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Class, Lin, Lv, Operand, RegionLin, Residual, Saving, Session};
+use crate::transform::{RegionLin, Residual, Saving};
 use std::sync::Arc;
 
 /// `branches[index](operands)`; the index, of rank 0, is the first operand.

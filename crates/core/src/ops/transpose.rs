@@ -1,16 +1,14 @@
 //! `transpose`: permutation of axes. Axis `k` of the result is axis `perm[k]` of the operand.
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{cost_per_element, mapped};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule, Val,
+};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// Permutation of axes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -16,20 +16,17 @@ use super::body::{check_operands, check_results, mask, params, rewrap};
 use super::entry::{Entry, Spelled};
 use super::loops::{FixedCarries, LoopJvp, LoopLin, batch_body, check_carries, stack, swap};
 use super::support::bytes;
-use super::{Call, Checkpoint, Comparison, Loops, Op, Reduction};
+use super::{Call, Checkpoint, Comparison, Loops, Reduction};
 use crate::array::Array;
-use crate::attr::{Attr, Attrs};
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::graph::{Builder, Function};
-use crate::primitive::{
-    Arg, Batched, Cost, Jvp, Linearized, Narrow, Primitive, Sample, Val, no_rule,
+use crate::ir::{
+    Arg, Attr, Attrs, Batched, Builder, Class, Cost, Emit, Function, Jvp, Lin, Linearized, Lv,
+    Narrow, Op, Primitive, Sample, Session, Val, no_rule,
 };
 use crate::reference;
 use crate::shape::{Dim, Env, Sym, Type};
-use crate::transform::{Class, Lin, Lv, Session};
 use std::sync::Arc;
 
 /// A loop that runs while a condition holds. Operands: constants of the condition, of the body,

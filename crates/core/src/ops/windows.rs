@@ -14,10 +14,9 @@
 use super::entry::Spelled;
 use super::moving::{advance, exceeds, prepend, shifted};
 use crate::array::{Array, Wide};
-use crate::attr::Attrs;
 use crate::bail;
 use crate::error::Result;
-use crate::primitive::Primitive;
+use crate::ir::{Attrs, Primitive};
 use crate::shape::{Dim, Type};
 
 /// What happens to elements of windows that are not in the operand.
@@ -546,9 +545,9 @@ impl Windows {
 }
 
 /// The cost of moving windows: what is moved, twice, and the indices.
-pub(super) fn cost(flops: f64, indices: &Type, windows: &Type) -> crate::primitive::Cost {
+pub(super) fn cost(flops: f64, indices: &Type, windows: &Type) -> crate::ir::Cost {
     use super::support::{bytes, count};
-    crate::primitive::Cost {
+    crate::ir::Cost {
         flops: flops * count(windows),
         bytes: 2.0 * bytes(windows) + bytes(indices),
     }

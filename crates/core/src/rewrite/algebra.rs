@@ -4,11 +4,8 @@ use super::fold::as_splat;
 use super::pass::Pass;
 use super::{products, windows};
 use crate::array::Scalar;
-use crate::emit::Emit;
-use crate::ops::{
-    Binary, BroadcastInDim, Constant, Convert, Op, Reduce, Reshape, Transpose, Unary,
-};
-use crate::primitive::Val;
+use crate::ir::{Emit, Op, Val};
+use crate::ops::{Binary, BroadcastInDim, Constant, Convert, Reduce, Reshape, Transpose, Unary};
 use crate::shape::{Dim, Shape, Type};
 
 impl Pass {
@@ -97,7 +94,7 @@ fn is_ordinary(p: &Pass, v: Val) -> bool {
 
 impl Binary {
     fn infer_one(self, types: &[Type]) -> Option<Type> {
-        use crate::primitive::Primitive;
+        use crate::ir::Primitive;
         self.infer(types).ok()?.pop()
     }
 }

@@ -7,9 +7,8 @@
 //! ([`Primitive::key`](crate::Primitive::key)).
 
 use crate::array::{Array, Wide};
-use crate::attr::Attr;
-use crate::ops::{Binary, Op, Plain};
-use crate::primitive::{Val, Vals};
+use crate::ir::{Attr, Op, Val, Vals};
+use crate::ops::{Binary, Plain};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};

@@ -1,9 +1,8 @@
 //! Folding: an operation on constants is a constant, if that does not make the program larger.
 
 use crate::array::{Array, Scalar, Wide};
-use crate::graph::Builder;
-use crate::ops::{Constant, Op, Value};
-use crate::primitive::Val;
+use crate::ir::{Builder, Op, Val};
+use crate::ops::{Constant, Value};
 use crate::shape::{Env, Type};
 
 /// The largest constant that folding makes.

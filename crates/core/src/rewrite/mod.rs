@@ -18,10 +18,7 @@ mod windows;
 pub use crate::analysis::dce;
 
 use crate::analysis::without_dead;
-use crate::emit::Emit;
-use crate::graph::Function;
-use crate::ops::Op;
-use crate::primitive::{Val, Vals};
+use crate::ir::{Emit, Function, Op, Val, Vals};
 use pass::Pass;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;

@@ -2,11 +2,7 @@
 
 use super::cse::Table;
 use super::fold;
-use crate::emit::Emit;
-use crate::graph::Builder;
-use crate::ops::Op;
-use crate::primitive::{Val, Vals};
-use crate::transform::Session;
+use crate::ir::{Builder, Emit, Op, Session, Val, Vals};
 
 /// The forward pass: what has been written, and the table of common subexpressions.
 pub(super) struct Pass {

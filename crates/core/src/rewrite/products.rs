@@ -8,9 +8,8 @@
 //! Both sides are one product for each element: the same bits.
 
 use super::pass::Pass;
-use crate::emit::Emit;
-use crate::ops::{Binary, BroadcastInDim, DotGeneral, Op, Transpose};
-use crate::primitive::Val;
+use crate::ir::{Emit, Op, Val};
+use crate::ops::{Binary, BroadcastInDim, DotGeneral, Transpose};
 use crate::shape::Shape;
 
 /// A product without contracted axes, for batch axes that come first.

@@ -12,9 +12,8 @@
 use super::fold::as_splat;
 use super::pass::Pass;
 use crate::array::Scalar;
-use crate::emit::Emit;
-use crate::ops::{Bounds, Combine, Op, Pad, Scatter, Slice, Windows};
-use crate::primitive::Val;
+use crate::ir::{Emit, Op, Val};
+use crate::ops::{Bounds, Combine, Pad, Scatter, Slice, Windows};
 use crate::shape::{Dim, Shape};
 
 /// The axis of the indices for each axis of the array of windows; `None` for axes of windows and

@@ -5,9 +5,9 @@ use super::snippet;
 use crate::bail;
 use crate::directive::Directive;
 use crate::error::{Error, Result};
-use crate::graph::Function;
+use crate::ir::{Function, Numerics};
 use crate::names::written;
-use crate::transform::{Numerics, Policy};
+use crate::transform::Policy;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 

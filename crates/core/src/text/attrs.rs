@@ -10,10 +10,10 @@
 use super::cursor::scalar;
 use super::parser::Parser;
 use crate::array::{Array, Element, Scalar, Wide, numel};
-use crate::attr::{Attr, Attrs};
 use crate::dtype::{C64, C128, DType, bf16, f16};
 use crate::error::{Code, Error, Result};
 use crate::for_dtype;
+use crate::ir::{Attr, Attrs};
 use crate::math::{nearest_bf16, nearest_f16};
 use crate::names::clip;
 

@@ -3,14 +3,12 @@
 
 use super::lookup::Found;
 use super::parser::{Annotation, HOLE, Head, Names, Operand, Parser, Scope, differs, spelled};
-use crate::attr::{Attrs, FromAttr};
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Loc, Result};
+use crate::ir::{Attrs, Emit, FromAttr, Op, Val, Vals};
 use crate::names::{clip, count};
-use crate::ops::{Literal, Op, Spelled, body_operands};
-use crate::primitive::{Val, Vals};
+use crate::ops::{Literal, Spelled, body_operands};
 use crate::shape::{Dim, Shape, Type};
 use smallvec::SmallVec;
 

@@ -7,7 +7,7 @@
 //! place goes to the statement that the body belongs to.
 
 use super::cursor::Cursor;
-use crate::graph::Function;
+use crate::ir::Function;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::sync::Arc;

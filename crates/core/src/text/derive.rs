@@ -2,12 +2,11 @@
 
 use super::ast::{Item, Program};
 use super::parser::Parser;
-use crate::attr::Attrs;
 use crate::directive::{Derivative, Directive, arguments, derive, named};
 use crate::error::{Code, Error, Loc, Result};
-use crate::graph::Function;
+use crate::ir::{AdContext, Attrs, Function};
 use crate::names::{clip, count};
-use crate::transform::{AdContext, Policy};
+use crate::transform::Policy;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 

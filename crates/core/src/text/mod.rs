@@ -44,9 +44,9 @@ pub use print::{print_function, print_type};
 pub use snippet::locate;
 
 use crate::error::Result;
-use crate::graph::Function;
+use crate::ir::{AdContext, Function};
 use crate::ops::Entry;
-use crate::transform::{AdContext, Policy};
+use crate::transform::Policy;
 use ast::Item;
 use comments::HEAD;
 use lookup::Table;

@@ -14,15 +14,11 @@
 
 use super::ast::Item;
 use super::parser::{Annotation, Head, Names, Operand, Parser, Scope, differs, spelled};
-use crate::attr::{Attr, Attrs};
 use crate::directive::derive;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Loc, Result};
-use crate::graph::{Builder, Function, MAX_DEPTH};
+use crate::ir::{AdContext, Attr, Attrs, Builder, Emit, Function, MAX_DEPTH, Val};
 use crate::names::{clip, count, did_you_mean, written};
-use crate::primitive::Val;
 use crate::shape::Type;
-use crate::transform::AdContext;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 use super::attrs::MAX_SPLAT;
 use super::types::write_type;
 use crate::array::{Array, Data, Scalar};
-use crate::attr::Attr;
 use crate::dtype::DType;
+use crate::ir::Attr;
 use crate::names::{is_name, quoted};
 use crate::shape::Dim;
 use std::fmt::{Debug, Write};

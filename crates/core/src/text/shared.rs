@@ -1,9 +1,7 @@
 //! Which functions are printed as modules of their own: the modules of a program, and bodies that
 //! stand in more than one place. So the text is linear in the graph, however bodies are shared.
 
-use crate::attr::Attr;
-use crate::graph::Function;
-use crate::ops::Op;
+use crate::ir::{Attr, Function, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 

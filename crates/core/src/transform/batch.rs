@@ -1,10 +1,7 @@
 //! batch: a function on one element becomes a function on many, along a new leading axis (vmap).
 
-use super::session::Session;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::graph::{Builder, Function, Rename};
-use crate::primitive::{Batched, Val};
+use crate::ir::{Batched, Builder, Emit, Function, Rename, Session, Val};
 use crate::shape::Dim;
 
 /// Batches `f`: parameters marked `mapped` gain a leading axis of extent `size`; results that

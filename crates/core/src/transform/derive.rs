@@ -3,16 +3,12 @@
 
 use super::batch::batch;
 use super::forward::{Forward, forward_into};
-use super::linear::{LinearProgram, Lv};
 use super::linearize::{linearize_into, replay};
-use super::session::AdContext;
 use super::transpose::{transpose_into, transpose_program};
 use crate::analysis::dce_keeping;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::graph::{Builder, Function, unbound};
-use crate::primitive::Val;
+use crate::ir::{AdContext, Builder, Emit, Function, LinearProgram, Lv, Val, unbound};
 use crate::shape::{Dim, Shape, Type};
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;

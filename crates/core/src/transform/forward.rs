@@ -7,16 +7,13 @@
 //! `linearize`, equation by equation.
 
 use super::kinks::{self, OneSide, Twins};
-use super::linear::{Lin, LinearProgram, Lv};
 use super::linearize::{check, decorate, replay};
 use super::memo::FnKey;
-use super::session::{MemoKey, Session};
 use crate::analysis::{cancelling, dce};
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::graph::{Builder, Eqn, Function, Rename};
-use crate::ops::Op;
-use crate::primitive::{Jvp, Val};
+use crate::ir::{
+    Builder, Emit, Eqn, Function, Jvp, Lin, LinearProgram, Lv, MemoKey, Op, Rename, Session, Val,
+};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;

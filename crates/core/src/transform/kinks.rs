@@ -10,14 +10,11 @@
 //!
 //! A kink that meets no mean, as in `penalty(gradient) + |z|`, keeps the mean of first derivatives.
 
-use super::linear::{LinearProgram, Operand};
 use super::memo::FnKey;
-use super::session::{MemoKey, Session};
-use crate::emit::Emit;
 use crate::error::{Error, Loc, Result};
-use crate::graph::{Builder, Function};
-use crate::ops::Op;
-use crate::primitive::{Kink, Val, Vals};
+use crate::ir::{
+    Builder, Emit, Function, Kink, LinearProgram, MemoKey, Op, Operand, Session, Val, Vals,
+};
 use crate::shape::{Sym, Type};
 use smallvec::SmallVec;
 use std::ops::Range;

@@ -8,12 +8,9 @@
 //! A shift that cancels ([`cancelling`]) is held fixed.
 
 use super::kinks::{self, OneSide, Twins};
-use super::linear::{Lin, LinearProgram, Lv, Operand};
 use crate::analysis::cancelling;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::graph::{Def, Function, Rename};
-use crate::primitive::Val;
+use crate::ir::{Def, Emit, Function, Lin, LinearProgram, Lv, Operand, Rename, Val};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -132,7 +129,7 @@ pub fn linearize_into(
 /// A rule must return one result and one tangent per result, of the result's type.
 pub(super) fn check(
     f: &Function,
-    e: &crate::graph::Eqn,
+    e: &crate::ir::Eqn,
     y: &[Val],
     dy: &[Option<Lv>],
     cx: &dyn Emit,
@@ -173,7 +170,7 @@ pub(super) fn decorate(
     f: &Function,
     loc: crate::error::Loc,
     seeded: &[bool],
-    e: &crate::graph::Eqn,
+    e: &crate::ir::Eqn,
     mode: &str,
 ) -> Error {
     if err.code() != Code::NoRule {

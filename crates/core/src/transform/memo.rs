@@ -1,6 +1,6 @@
 //! [`FnKey`]: bodies as keys of memoized transforms.
 
-use crate::graph::Function;
+use crate::ir::Function;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 

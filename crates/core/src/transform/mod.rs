@@ -13,14 +13,16 @@ mod batch;
 mod derive;
 mod forward;
 mod kinks;
-mod linear;
 mod linearize;
 mod memo;
 mod policy;
 mod region;
-mod session;
 mod transpose;
 
+pub use crate::ir::{
+    AdContext, AdContextBuilder, Class, Lin, LinEqn, LinearProgram, Lv, Numerics, Operand, Rule,
+    RuleSet, Session,
+};
 pub use batch::{batch, batch_into};
 pub use derive::{
     Derived, Direction, Seed, Wrt, adjoint, check_scalar_loss, grad, hessian,
@@ -29,9 +31,7 @@ pub use derive::{
 };
 pub use forward::RegionJvp;
 pub use kinks::{Step, on_one_side};
-pub use linear::{Class, Lin, LinEqn, LinearProgram, Lv, Operand};
 pub use linearize::{linearize_into, replay};
 pub use policy::Policy;
 pub use region::{RegionBatch, RegionLin, RegionTranspose, Residual, Saving};
-pub use session::{AdContext, AdContextBuilder, Numerics, Rule, RuleSet, Session};
 pub use transpose::{transpose_into, transpose_program};

@@ -5,10 +5,9 @@
 //! ```
 //! What is left out is decided around it: a directive leaves it to its file, a file to its format.
 
-use super::session::Numerics;
-use crate::attr::Attr;
 use crate::bail;
 use crate::error::{Code, Error, Result};
+use crate::ir::{Attr, Numerics};
 use crate::names::nearest;
 use std::fmt;
 use std::str::FromStr;

@@ -6,15 +6,11 @@
 //! inside the linear body instead. So are constants.
 
 use super::batch::batch;
-use super::linear::{LinearProgram, Lv, Operand};
 use super::linearize::{linearize_into, reaching, replay};
 use super::memo::FnKey;
-use super::session::{MemoKey, Session};
 use super::transpose::transpose_into;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::graph::{Builder, Def, Function};
-use crate::primitive::Val;
+use crate::ir::{Builder, Def, Emit, Function, LinearProgram, Lv, MemoKey, Operand, Session, Val};
 use crate::shape::{Dim, Sym, Type};
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;

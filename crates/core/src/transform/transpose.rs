@@ -6,12 +6,9 @@
 //! Cotangents are folded in reverse equation order, then operand order; the first one is not added
 //! to zero.
 
-use super::linear::{Lin, LinearProgram, Lv, Operand};
 use crate::analysis::trace_linear;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::graph::Function;
-use crate::primitive::{Arg, Val};
+use crate::ir::{Arg, Emit, Function, Lin, LinearProgram, Lv, Operand, Val};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 

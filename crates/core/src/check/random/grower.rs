@@ -3,13 +3,10 @@
 use crate::array::Array;
 use crate::check::numbers::Rng;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::{Error, Result};
-use crate::graph::{Builder, Function};
-use crate::ops::{Constant, Op};
-use crate::primitive::Val;
+use crate::ir::{Builder, Emit, Function, Op, Session, Val};
+use crate::ops::Constant;
 use crate::shape::{Dim, Env, Shape, Type};
-use crate::transform::Session;
 
 /// A function and arguments for it.
 #[derive(Clone, Debug)]

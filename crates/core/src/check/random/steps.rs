@@ -4,17 +4,14 @@ use super::grower::{Grower, tame};
 use crate::array::Scalar;
 use crate::check::function_of;
 use crate::dtype::DType;
-use crate::emit::Emit;
-use crate::graph::Builder;
+use crate::ir::{Builder, Emit, Op, Sample, Session, Val};
 use crate::ops::{
     self, BINARY, Bounds, BroadcastInDim, Call, Checkpoint, Compare, Comparison, Concatenate,
-    Constant, Convert, Cumulative, DotGeneral, Iota, Op, Pad, Reduce, Reduction, Reshape, Reverse,
+    Constant, Convert, Cumulative, DotGeneral, Iota, Pad, Reduce, Reduction, Reshape, Reverse,
     Running, Select, Slice, Switch, Transpose, UNARY,
 };
-use crate::primitive::{Sample, Val};
 use crate::reference;
 use crate::shape::{Dim, Type};
-use crate::transform::Session;
 use std::sync::Arc;
 
 type Step = fn(&mut Grower) -> Option<()>;

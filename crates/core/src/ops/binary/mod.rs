@@ -4,22 +4,20 @@
 mod table;
 
 use super::entry::{Entry, Spelled, arity};
+use crate::ir::{
+    Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule, Val, no_rule,
+};
 use table::{At, Linearity};
 pub use table::{BINARY, Binary, BinaryDef};
 
+use super::Comparison;
 use super::support::{batch_elementwise, cost_per_element, same_shape};
-use super::{Comparison, Op};
 use crate::array::{Array, Scalar, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};
-use crate::emit::Emit;
 use crate::error::Result;
 use crate::math;
-use crate::primitive::{
-    Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val, no_rule,
-};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 impl Primitive for Binary {
     fn name(&self) -> &str {

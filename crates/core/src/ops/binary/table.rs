@@ -6,11 +6,9 @@
 
 use crate::array::Scalar;
 use crate::dtype::{C128, DType, Kind};
-use crate::emit::Emit;
+use crate::ir::{Arg, Emit, Lin, Lv, Val};
 use crate::math;
 use crate::ops::{Comparison, Side};
-use crate::primitive::{Arg, Val};
-use crate::transform::{Lin, Lv};
 
 /// The functions; [`Binary::def`] says what each is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,11 +4,10 @@ use super::entry::{Composite, in_f32, operands, option};
 use crate::array::Scalar;
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{Emit, Val};
 use crate::ops::entry::Spelled;
 use crate::ops::{Comparison, Constant};
-use crate::primitive::Val;
 use crate::shape::{Dim, Type};
 use std::f64::consts::PI;
 

@@ -1,13 +1,11 @@
 //! [`Composite`]: a record of the list, and how operands and attributes are read.
 
-use crate::attr::FromAttr;
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
+use crate::ir::{Emit, FromAttr, Val};
 use crate::ops::entry::Spelled;
 use crate::ops::support::{take_axes, take_axis};
-use crate::primitive::Val;
 use crate::shape::{Dim, Type};
 
 /// A named function of the text form that is written with operations.

@@ -11,16 +11,12 @@
 //! equation, by which results are differentiated.
 
 use super::entry::{Composite, option};
-use crate::attr::Attr;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::graph::Function;
+use crate::ir::{Attr, Emit, Function, Op, Session, Val};
 use crate::ops::body::{params, rewrap};
 use crate::ops::entry::Spelled;
-use crate::ops::{Op, Solution, Solver, Stopping};
-use crate::primitive::Val;
-use crate::transform::Session;
+use crate::ops::{Solution, Solver, Stopping};
 use std::sync::Arc;
 
 pub(super) static TABLE: &[Composite] = &[

@@ -4,11 +4,10 @@
 use super::entry::{Composite, operands, option};
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::{Code, Error};
+use crate::ir::{Emit, Val};
 use crate::ops::moving::exceeds;
 use crate::ops::{Comparison, TriangularSolve, Turn};
-use crate::primitive::Val;
 use crate::shape::Dim;
 
 /// A norm of matrices.

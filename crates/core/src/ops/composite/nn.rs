@@ -4,10 +4,9 @@ use super::entry::{Composite, in_f32, operands, option};
 use crate::array::Scalar;
 use crate::bail;
 use crate::dtype::{DType, Kind};
-use crate::emit::Emit;
+use crate::ir::{Emit, Val};
 use crate::ops::Comparison;
 use crate::ops::support::{take_axes, take_axis};
-use crate::primitive::Val;
 use crate::shape::Dim;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 

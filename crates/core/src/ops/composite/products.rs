@@ -3,10 +3,9 @@
 use super::entry::{Composite, operands};
 use crate::array::Scalar;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::{Code, Error};
+use crate::ir::{Emit, Val};
 use crate::ops::{Comparison, DotGeneral};
-use crate::primitive::Val;
 use crate::shape::{Dim, Type};
 
 pub(super) static TABLE: &[Composite] = &[

@@ -10,10 +10,9 @@
 
 use crate::array::{Array, Scalar};
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::{Code, Error};
+use crate::ir::{Emit, Val};
 use crate::ops::Comparison;
-use crate::primitive::Val;
 use crate::shape::{Dim, Type};
 use std::f64::consts::SQRT_2;
 

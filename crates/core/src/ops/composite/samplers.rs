@@ -5,11 +5,10 @@
 use super::entry::{Composite, operands};
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{Emit, Val};
 use crate::ops::entry::Spelled;
 use crate::ops::support::take_axis;
-use crate::primitive::Val;
 use crate::shape::{Dim, Type};
 
 pub(super) static TABLE: &[Composite] = &[

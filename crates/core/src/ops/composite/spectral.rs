@@ -23,12 +23,11 @@
 
 use super::entry::{Composite, operands};
 use crate::dtype::DType;
-use crate::emit::Emit;
+use crate::ir::{Emit, Val};
 use crate::ops::guard::DEGENERATE;
 use crate::ops::linalg::{ANCHOR, pairs};
 use crate::ops::moving::exceeds;
 use crate::ops::{Apply, Bounds, Comparison, Spectral};
-use crate::primitive::Val;
 use crate::shape::{Dim, Type};
 
 pub(super) static TABLE: &[Composite] = &[

@@ -4,10 +4,9 @@ use super::entry::{Composite, extent, in_f32, operands, option, reduced};
 use crate::array::Scalar;
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
+use crate::ir::{Emit, Val};
 use crate::ops::support::take_axis;
 use crate::ops::{Bounds, Comparison, Reduce, Reduction};
-use crate::primitive::Val;
 use crate::shape::Dim;
 
 pub(super) static TABLE: &[Composite] = &[

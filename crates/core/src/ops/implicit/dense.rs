@@ -3,10 +3,9 @@
 use super::krylov::small;
 use super::space::{Space, count};
 use super::stopping::{Solution, Stopping};
-use crate::emit::Emit;
 use crate::error::{Code, Error};
+use crate::ir::{Emit, Val};
 use crate::ops::Apply;
-use crate::primitive::Val;
 use crate::shape::{Dim, Shape, Type};
 
 /// Any system that is not singular, of one element type and a known number of unknowns.

@@ -11,10 +11,8 @@ use super::solver::Solver;
 use super::space::{COMPARABLE, Space, count, measure, number};
 use super::stopping::{Solution, Stopping};
 use crate::dtype::DType;
-use crate::emit::Emit;
-use crate::graph::Function;
+use crate::ir::{Emit, Function, Val};
 use crate::ops::Comparison;
-use crate::primitive::Val;
 use crate::shape::Type;
 use std::sync::Arc;
 

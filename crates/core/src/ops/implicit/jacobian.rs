@@ -1,10 +1,8 @@
 //! Derivatives of an equation in forward mode.
 
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::graph::Function;
+use crate::ir::{Emit, Function, Session};
 use crate::ops::body::{params, rewrap, spread};
-use crate::transform::Session;
 use std::sync::Arc;
 
 /// The derivative of `f(constants.., x..)` in `x`, as `constants.., x.., v.. -> J v..`.

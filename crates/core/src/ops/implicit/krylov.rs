@@ -12,9 +12,8 @@
 use super::space::{COMPARABLE, Space, count, measure, number};
 use super::stopping::{Solution, Stopping};
 use crate::dtype::DType;
-use crate::emit::Emit;
+use crate::ir::{Emit, Val};
 use crate::ops::{Apply, Comparison};
-use crate::primitive::Val;
 use crate::shape::Type;
 
 const MAX_STEPS: usize = 2000;

@@ -21,9 +21,7 @@ pub use solver::Solver;
 pub use stopping::{Solution, Stopping};
 
 use super::body::{params, rewrap};
-use crate::emit::Emit;
-use crate::graph::Function;
-use crate::primitive::Val;
+use crate::ir::{Emit, Function, Val};
 use crate::shape::Type;
 use crate::transform::grad;
 use iterate::{descent, newton, picard};

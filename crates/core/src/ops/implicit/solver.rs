@@ -3,9 +3,8 @@
 use super::space::{COMPARABLE, Space, measure};
 use super::stopping::{Solution, Stopping};
 use super::{dense, krylov};
-use crate::emit::Emit;
+use crate::ir::{Emit, Val};
 use crate::ops::Apply;
-use crate::primitive::Val;
 
 /// How a linear system is solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

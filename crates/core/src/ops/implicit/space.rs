@@ -9,9 +9,8 @@
 
 use super::stopping::Stopping;
 use crate::dtype::DType;
-use crate::emit::Emit;
+use crate::ir::{Emit, Val};
 use crate::ops::{Comparison, DotGeneral};
-use crate::primitive::Val;
 use crate::shape::{Dim, Type};
 
 /// The type of measures.

@@ -1,7 +1,6 @@
 //! When an iteration ends, and what it returns.
 
-use crate::emit::Emit;
-use crate::primitive::Val;
+use crate::ir::{Emit, Val};
 
 /// When an iteration ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -12,13 +12,13 @@ use super::matrix::{Matrix, NAN, ZERO, complex, matrices, pack_matrices, real};
 use super::support::{batch_leading, batches, one_matrix, size, square};
 use super::{TriangularSolve, Turn};
 use crate::array::Array;
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
+use crate::ops::Comparison;
 use crate::ops::entry::{Entry, Spelled};
-use crate::ops::{Comparison, Op};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// The Cholesky factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,16 +6,14 @@
 
 use super::super::support::cost_per_element;
 use crate::array::Array;
-use crate::attr::{Attr, Attrs};
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::ops::Op;
+use crate::ir::{
+    Arg, Attr, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::ops::entry::{Entry, Spelled, arity};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Sym, Type};
-use crate::transform::{Lin, Lv};
 
 /// As many numbers as the operand says.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -23,15 +23,14 @@ use super::matrix::{Matrix, ONE, complex, lead, matrices, pack, pack_matrices, r
 use super::support::{batch_leading, batches, ending, exchange, one_matrix, size, square};
 use super::{TriangularSolve, Turn, lu, solve};
 use crate::array::{Array, Scalar};
-use crate::attr::Attrs;
 use crate::dtype::C128;
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, Vals, no_rule,
+};
 use crate::ops::entry::{Entry, Spelled};
-use crate::ops::{Binary, Comparison, DotGeneral, Op, Unary};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
+use crate::ops::{Binary, Comparison, DotGeneral, Unary};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// The determinant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -18,17 +18,16 @@ use super::spectrum::{ANCHOR, columns, phase, turn};
 use super::support::{batch_leading, batches, ending, one_matrix, size, square};
 use super::{Solve, qr};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{C128, DType};
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, Vals, no_rule,
+};
 use crate::ops::entry::{Entry, Spelled};
 use crate::ops::guard::DEGENERATE;
-use crate::ops::{Binary, Convert, Op, Unary};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
+use crate::ops::{Binary, Convert, Unary};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// In which order eigenvalues come, and which component of a vector is real.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -13,16 +13,15 @@ use super::matrix::{Matrix, NAN, complex, lead, matrices, pack, pack_matrices, r
 use super::spectrum::{ANCHOR, columns, phase, turn};
 use super::support::{batch_leading, batches, ending, one_matrix, size, square};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::dtype::C128;
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, Vals, no_rule,
+};
+use crate::ops::Binary;
 use crate::ops::entry::{Entry, Spelled};
 use crate::ops::guard::DEGENERATE;
-use crate::ops::{Binary, Op};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// The decomposition of Hermitian matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

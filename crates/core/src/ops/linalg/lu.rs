@@ -17,15 +17,14 @@ use super::TriangularSolve;
 use super::matrix::{Matrix, ZERO, complex, lead, matrices, pack, pack_matrices, real};
 use super::support::{batch_leading, batches, ending, one_matrix, product, size};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::dtype::{C128, DType};
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, Vals, no_rule,
+};
 use crate::ops::entry::{Entry, Spelled};
-use crate::ops::{Bounds, Comparison, Gather, Op, Windows};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
+use crate::ops::{Bounds, Comparison, Gather, Windows};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// The LU factorisation with partial pivoting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -16,15 +16,14 @@ use super::TriangularSolve;
 use super::matrix::{Matrix, NAN, ONE, ZERO, complex, matrices, pack_matrices, real};
 use super::support::{batch_leading, batches, ending, one_matrix, size};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::dtype::C128;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, Vals, no_rule,
+};
 use crate::ops::entry::{Entry, Spelled};
-use crate::ops::{Comparison, Concatenate, Op, Slice, Unary};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
+use crate::ops::{Comparison, Concatenate, Slice, Unary};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// The QR factorisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

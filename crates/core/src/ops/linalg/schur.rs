@@ -20,16 +20,15 @@ use super::matrix::{complex, matrices, pack_matrices, real};
 use super::spectrum::ANCHOR;
 use super::support::{batch_leading, batches, ending, one_matrix, size, square};
 use crate::array::{Array, Scalar};
-use crate::attr::Attrs;
 use crate::dtype::C128;
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, Vals, no_rule,
+};
 use crate::ops::entry::{Entry, Spelled};
 use crate::ops::guard::DEGENERATE;
-use crate::ops::{Binary, Comparison, Convert, Op};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
+use crate::ops::{Binary, Comparison, Convert};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// The Schur form and its basis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -12,13 +12,12 @@ use super::{TriangularSolve, lu};
 use crate::array::Array;
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::ops::Op;
+use crate::ir::{
+    Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::ops::entry::{Entry, Spelled, arity};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// The solution of systems of equations with the same leading axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -23,17 +23,17 @@ use super::Eigh;
 use super::matrix::{complex, real};
 use super::support::{batch_leading, batches, ending, size, square};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::graph::{Builder, Function};
+use crate::ir::{
+    AdContext, Arg, Attrs, Batched, Builder, Cost, Emit, Function, Lin, Linearized, Lv, Op,
+    Operand, Primitive, Sample, Session, Val, no_rule,
+};
 use crate::ops::entry::{Entry, Spelled};
-use crate::ops::{Call, Comparison, Op};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::ops::{Call, Comparison};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{self, AdContext, Lin, Lv, Operand, Session};
+use crate::transform::{self};
 use std::sync::Arc;
 
 /// A function of matrices, or a derivative of it. Operands: the matrices; their eigenvalues and

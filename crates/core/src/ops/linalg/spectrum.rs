@@ -12,11 +12,9 @@
 use super::matrix::Matrix;
 use crate::array::Scalar;
 use crate::dtype::C128;
-use crate::emit::Emit;
+use crate::ir::{Emit, Lin, Lv, Val};
 use crate::ops::{Binary, BroadcastInDim, Comparison, Convert, Unary};
-use crate::primitive::Val;
 use crate::shape::{Dim, Type};
-use crate::transform::{Lin, Lv};
 
 /// How near to the largest component an anchor is.
 pub const ANCHOR: f64 = 0.61;

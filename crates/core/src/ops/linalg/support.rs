@@ -2,13 +2,11 @@
 
 use crate::bail;
 use crate::dtype::DType;
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{Batched, Emit, Lin, Lv, Op, Primitive, Val};
 use crate::ops::entry::arity;
-use crate::ops::{Comparison, DotGeneral, Op, Reshape, Transpose, Unary};
-use crate::primitive::{Batched, Primitive, Val};
+use crate::ops::{Comparison, DotGeneral, Reshape, Transpose, Unary};
 use crate::shape::{Dim, Type};
-use crate::transform::{Lin, Lv};
 
 /// The operand is a matrix, or a batch of them, of numbers that can be divided: its extents.
 pub(super) fn matrix<'a>(op: &dyn Primitive, x: &'a Type) -> Result<(&'a Dim, &'a Dim)> {

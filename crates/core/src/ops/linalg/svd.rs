@@ -19,16 +19,15 @@ use super::matrix::{Matrix, NAN, ONE, ZERO, complex, lead, matrices, pack, pack_
 use super::spectrum::{ANCHOR, columns, extents, phase, turn};
 use super::support::{batch_leading, batches, ending, one_matrix, size};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::dtype::C128;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, Vals, no_rule,
+};
 use crate::ops::entry::{Entry, Spelled};
 use crate::ops::guard::{DEGENERATE, RANK_DEFICIENT};
-use crate::ops::{Binary, Comparison, Op};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
+use crate::ops::{Binary, Comparison};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// The singular value decomposition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -11,16 +11,15 @@ use super::super::support::{bytes, sample_array};
 use super::matrix::{Matrix, ONE, ZERO, complex, div, matrices, mul, pack_matrices, real};
 use super::support::{batch_leading, exchange, matrix, product, size, square};
 use crate::array::Array;
-use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{C128, DType};
-use crate::emit::Emit;
 use crate::error::Result;
+use crate::ir::{
+    Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
+};
 use crate::ops::entry::{Entry, Spelled, arity};
-use crate::ops::{Comparison, Op, Unary};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::ops::{Comparison, Unary};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 /// How a matrix is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -7,19 +7,16 @@ mod table;
 
 pub use table::{UNARY, Unary, UnaryDef};
 
-use super::Op;
 use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};
-use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{
-    Arg, Batched, Cost, Linearized, Primitive, Sample, ShiftRule, Val, no_rule,
+use crate::ir::{
+    Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule, Val, no_rule,
 };
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
 
 impl Primitive for Unary {
     fn name(&self) -> &str {

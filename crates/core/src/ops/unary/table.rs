@@ -4,12 +4,10 @@
 //! the limit exists.
 
 use crate::dtype::{C128, DType, Kind};
-use crate::emit::Emit;
+use crate::ir::{Emit, Lin, Lv, Val};
 use crate::math;
 use crate::ops::{Comparison, Convert, Side};
-use crate::primitive::Val;
 use crate::shape::Type;
-use crate::transform::{Lin, Lv};
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2};
 
 /// The functions; [`Unary::def`] says what each is.

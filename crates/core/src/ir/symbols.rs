@@ -4,10 +4,7 @@
 //! outside: a body shares the symbols of the function it stands in. An equation binds a symbol once
 //! per function; whoever copies equations renames what is taken ([`Rename`]).
 
-use super::{Eqn, Function, Kinks};
-use crate::emit::Emit;
-use crate::ops::Op;
-use crate::primitive::Kink;
+use super::{Emit, Eqn, Function, Kink, Kinks, Op};
 use crate::shape::{Dim, Sym};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;

@@ -4,10 +4,8 @@
 //! [`Primitive::linear_in`]: a rule that multiplies two tangents cannot be written down without an error, and a
 //! tangent of one transform cannot be mistaken for a value of another (no perturbation confusion).
 
-use crate::emit::Emit;
+use super::{Emit, Linearized, Op, Val, Vals};
 use crate::error::{Code, Error, Loc};
-use crate::ops::Op;
-use crate::primitive::{Linearized, Val, Vals};
 use crate::shape::Type;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -124,7 +122,7 @@ impl LinearProgram {
         &self.eqns
     }
 
-    pub(super) fn eqns_mut(&mut self) -> &mut [LinEqn] {
+    pub(crate) fn eqns_mut(&mut self) -> &mut [LinEqn] {
         &mut self.eqns
     }
 

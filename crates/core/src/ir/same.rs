@@ -1,10 +1,8 @@
 //! Functions by structure: whether two were written by the same steps, and a hash that says when
 //! they may be.
 
-use super::Function;
+use super::{Attr, Function, Op};
 use crate::array::Array;
-use crate::attr::Attr;
-use crate::ops::Op;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

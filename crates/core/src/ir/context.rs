@@ -1,11 +1,8 @@
 //! Rules owned explicitly: [`AdContext`] holds what a crate adds, a [`Session`] is one transform at
 //! work.
 
-use super::linear::{Lin, Lv};
-use crate::emit::Emit;
+use super::{Arg, Batched, Emit, Jvp, Lin, Linearized, Lv, Op, Val};
 use crate::error::Result;
-use crate::ops::{self, Op};
-use crate::primitive::{Arg, Batched, Jvp, Linearized, Val};
 use crate::shape::{Dim, Type};
 use rustc_hash::FxHashMap;
 use std::any::{Any, TypeId};
@@ -326,11 +323,11 @@ impl Session {
 
     /// The operation that merges cotangents where a value is used more than once.
     pub fn sum(&self) -> Op {
-        ops::sum_op()
+        Op::sum()
     }
 
     /// The zero of a type.
     pub fn zeros(&self, ty: &Type) -> Op {
-        ops::zeros_op(ty)
+        Op::zeros(ty)
     }
 }

@@ -1,10 +1,10 @@
 //! Attributes of operations: what the braces of the text form hold.
 
+use super::Function;
 use crate::array::{Array, Scalar};
 use crate::bail;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::Function;
 use crate::shape::Dim;
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -3,12 +3,9 @@
 //! Methods take `&self` and failures are kept by the emitter (the first one wins, later values are
 //! poison), so a formula reads as a formula: `cx.mul(x, cx.cos(y))`.
 
+use super::{Builder, Eqn, Function, Op, Rename, Session, Val, Vals};
 use crate::error::{Code, Error, Loc};
-use crate::graph::{Builder, Eqn, Function, Rename};
-use crate::ops::Op;
-use crate::primitive::{Val, Vals};
 use crate::shape::{Sym, Type};
-use crate::transform::Session;
 
 /// Something that operations can be written to: a graph under construction, or a runtime that
 /// computes at once.

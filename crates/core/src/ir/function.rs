@@ -4,20 +4,11 @@
 //! recursive but the nesting of bodies, which is limited ([`MAX_DEPTH`]); dropping a function is
 //! dropping a few vectors.
 
-mod same;
-mod symbols;
-
-pub(crate) use symbols::Rename;
-
+use super::{Cost, Op, Val};
 use crate::bail;
-use crate::emit::Emit;
 use crate::error::{Code, Error, Loc, Result};
-use crate::ops::Op;
-use crate::primitive::{Cost, Owner, Val, Vals};
-use crate::shape::{Dim, Shape, Sym, Type};
-use crate::transform::Session;
+use crate::shape::{Dim, Sym, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -30,9 +21,9 @@ pub const MAX_DEPTH: u32 = 64;
 pub struct Eqn {
     /// The operation.
     pub op: Op,
-    operands: (u32, u32),
-    first: u32,
-    count: u32,
+    pub(super) operands: (u32, u32),
+    pub(super) first: u32,
+    pub(super) count: u32,
     /// Where it was written.
     pub loc: Loc,
 }
@@ -60,24 +51,24 @@ pub enum Def {
 pub struct Function {
     /// Its name, without `@`.
     pub name: Arc<str>,
-    params: Vec<Val>,
-    eqns: Vec<Eqn>,
-    pool: Vec<Val>,
-    types: Vec<Type>,
+    pub(super) params: Vec<Val>,
+    pub(super) eqns: Vec<Eqn>,
+    pub(super) pool: Vec<Val>,
+    pub(super) types: Vec<Type>,
     /// The defining equation of each value, or `PARAM_BIT | position`.
-    defs: Vec<u32>,
-    names: Vec<Option<Arc<str>>>,
-    results: Vec<Val>,
-    depth: u32,
+    pub(super) defs: Vec<u32>,
+    pub(super) names: Vec<Option<Arc<str>>>,
+    pub(super) results: Vec<Val>,
+    pub(super) depth: u32,
     /// Symbols mentioned anywhere in it: types, attributes, bodies.
-    syms: FxHashSet<Sym>,
+    pub(super) syms: FxHashSet<Sym>,
     /// Those that its equations bind.
-    bound: FxHashSet<Sym>,
+    pub(super) bound: FxHashSet<Sym>,
     /// Some operation in it only means something in a linear program (see
     /// [`Primitive::runs`](crate::Primitive::runs)).
-    pending: bool,
-    kinks: Kinks,
-    facts: Facts,
+    pub(super) pending: bool,
+    pub(super) kinks: Kinks,
+    pub(super) facts: Facts,
 }
 
 /// Which derivatives at kinks are in a function or an operation, bodies included.
@@ -100,7 +91,7 @@ impl std::ops::BitOrAssign for Kinks {
 
 /// What has been found out about a function; a changed copy starts without.
 #[derive(Default)]
-struct Facts {
+pub(super) struct Facts {
     cost: OnceLock<Cost>,
     linear: Mutex<FxHashMap<Vec<bool>, bool>>,
 }
@@ -117,7 +108,7 @@ impl fmt::Debug for Facts {
     }
 }
 
-const PARAM_BIT: u32 = 1 << 31;
+pub(super) const PARAM_BIT: u32 = 1 << 31;
 
 impl Function {
     /// Parameters in order.
@@ -205,7 +196,8 @@ impl Function {
     /// The same equations with other results.
     ///
     /// # Panics
-    /// A result is not one of its values: [`Builder::finish`] answers that with an error.
+    /// A result is not one of its values: [`Builder::finish`](super::Builder::finish) answers that
+    /// with an error.
     pub fn with_results(mut self, results: &[Val]) -> Function {
         if let Some(&v) = results.iter().find(|v| v.index() >= self.len()) {
             panic!("{}", unbound(&self, v));
@@ -365,279 +357,6 @@ impl Function {
             }
         }
         bound
-    }
-}
-
-/// A function under construction.
-pub struct Builder {
-    session: Session,
-    state: RefCell<State>,
-}
-
-#[derive(Default)]
-struct State {
-    f: Function,
-    loc: Loc,
-    error: Option<Error>,
-    /// Symbols that a function being copied binds: each may keep its name once.
-    claimable: FxHashSet<Sym>,
-    /// The shape of the last value: most have that of the one before, whose symbols are known.
-    shape: Option<Shape>,
-    owner: Owner,
-}
-
-impl State {
-    /// Takes note of a symbol that something mentions.
-    fn mention(&mut self, s: &Sym) {
-        if !self.f.syms.contains(s) {
-            self.f.syms.insert(s.clone());
-        }
-        self.claimable.remove(s);
-    }
-
-    fn push(&mut self, ty: Type, def: u32) -> Val {
-        if !self.shape.as_ref().is_some_and(|last| last.is(&ty.shape)) {
-            ty.syms(&mut |s| self.mention(s));
-            self.shape = Some(ty.shape.clone());
-        }
-        let v = self.owner.val(self.f.types.len());
-        self.f.types.push(ty);
-        self.f.defs.push(def);
-        self.f.names.push(None);
-        v
-    }
-
-    /// Whether a value is one of this function.
-    fn has(&self, v: Val) -> bool {
-        v.index() < self.f.types.len() && self.owner.may_own(v)
-    }
-
-    /// The error of a value that is not.
-    fn foreign(&self, v: Val) -> Error {
-        let text = match v == Val::POISON {
-            true => "poison stands for a value where nothing failed".to_owned(),
-            false => format!(
-                "%{} belongs to another graph than `{}`",
-                v.index(),
-                self.f.name
-            ),
-        };
-        Error::new(Code::ForeignValue, text).at(self.loc)
-    }
-
-    fn emit(&mut self, op: Op, operands: &[Val]) -> Result<Vals> {
-        if let Some(v) = operands.iter().find(|v| !self.has(**v)) {
-            return Err(self.foreign(*v));
-        }
-        let types: smallvec::SmallVec<[Type; 4]> = operands
-            .iter()
-            .map(|v| self.f.types[v.index()].clone())
-            .collect();
-        let results = op.infer(&types).map_err(|e| e.at(self.loc))?;
-        let depth = op.regions().iter().map(|r| r.depth + 1).max().unwrap_or(0);
-        if depth > MAX_DEPTH {
-            bail!(
-                Limit,
-                "bodies nest deeper than {MAX_DEPTH} levels at `{}`",
-                op.name()
-            );
-        }
-        self.f.depth = self.f.depth.max(depth);
-        for s in op.binds() {
-            self.mention(&s);
-            if !self.f.bound.insert(s.clone()) {
-                bail!(
-                    Invalid,
-                    "the extent `{s}` is decided twice, the second time by `{}`",
-                    op.name()
-                );
-            }
-        }
-        op.attr_syms(&mut |s| self.mention(s));
-        self.f.pending |= op.pending();
-        self.f.kinks |= op.kinks();
-        let start = self.f.pool.len() as u32;
-        self.f.pool.extend(operands.iter().map(|v| v.of_any()));
-        let eqn = self.f.eqns.len() as u32;
-        let first = self.f.types.len() as u32;
-        let count = results.len() as u32;
-        self.f.eqns.push(Eqn {
-            op,
-            operands: (start, self.f.pool.len() as u32),
-            first,
-            count,
-            loc: self.loc,
-        });
-        Ok(results.into_iter().map(|t| self.push(t, eqn)).collect())
-    }
-}
-
-impl Builder {
-    /// An empty function.
-    pub fn new(name: &str, session: Session) -> Builder {
-        let f = Function {
-            name: name.into(),
-            ..Function::default()
-        };
-        Builder {
-            session,
-            state: RefCell::new(State {
-                f,
-                ..State::default()
-            }),
-        }
-    }
-
-    /// An empty function that equations of `sources` will be copied into: fresh symbols avoid all
-    /// of theirs.
-    pub fn deriving(name: &str, session: &Session, sources: &[&Function]) -> Builder {
-        let b = Builder::new(name, session.clone());
-        {
-            let mut s = b.state.borrow_mut();
-            for f in sources {
-                s.f.syms.extend(f.syms.iter().cloned());
-                s.claimable.extend(f.bound.iter().cloned());
-            }
-        }
-        b
-    }
-
-    /// With another session.
-    pub(crate) fn under(self, session: Session) -> Builder {
-        Builder { session, ..self }
-    }
-
-    /// Makes room for a copy of a function.
-    pub(crate) fn reserve(&self, f: &Function) {
-        let to = &mut self.state.borrow_mut().f;
-        to.eqns.reserve(f.eqns.len());
-        to.pool.reserve(f.pool.len());
-        to.types.reserve(f.types.len());
-        to.defs.reserve(f.defs.len());
-        to.names.reserve(f.names.len());
-    }
-
-    /// Adds a parameter. Parameters may come between equations.
-    pub fn param(&self, ty: Type, name: Option<&str>) -> Val {
-        let mut s = self.state.borrow_mut();
-        let def = PARAM_BIT | s.f.params.len() as u32;
-        let v = s.push(ty, def);
-        s.f.names[v.index()] = name.map(Into::into);
-        s.f.params.push(v.of_any());
-        v
-    }
-
-    /// Gives a value a name, if it has none. That of another graph is an error.
-    pub fn set_name(&self, v: Val, name: &str) {
-        let mut s = self.state.borrow_mut();
-        if s.has(v) {
-            s.f.names[v.index()].get_or_insert_with(|| name.into());
-        } else if s.error.is_none() {
-            s.error = Some(s.foreign(v));
-        }
-    }
-
-    /// Looks at the operation that defines a value, unless it is a parameter.
-    pub fn with_def<R>(&self, v: Val, look: impl FnOnce(&Op, &[Val]) -> R) -> Option<R> {
-        let s = self.state.borrow();
-        match s.f.defs.get(v.index())? {
-            d if d & PARAM_BIT != 0 => None,
-            &d => {
-                let e = &s.f.eqns[d as usize];
-                Some(look(&e.op, s.f.operands(e)))
-            }
-        }
-    }
-
-    /// The number of values so far.
-    pub(crate) fn values(&self) -> usize {
-        self.state.borrow().f.len()
-    }
-
-    /// The first error, taken out.
-    pub fn take_error(&self) -> Option<Error> {
-        self.state.borrow_mut().error.take()
-    }
-
-    /// The function with these results, or the first error. A result that the function does not
-    /// have is one.
-    pub fn finish(self, results: &[Val]) -> Result<Function> {
-        let mut state = self.state.into_inner();
-        if let Some(e) = state.error.take() {
-            return Err(e);
-        }
-        if let Some(&v) = results.iter().find(|v| !state.has(**v)) {
-            return Err(state.foreign(v).note("as a result of the function"));
-        }
-        Ok(Function {
-            results: results.iter().map(|v| v.of_any()).collect(),
-            ..state.f
-        })
-    }
-}
-
-impl Emit for Builder {
-    fn emit(&self, op: Op, operands: &[Val]) -> Vals {
-        let count = op.results();
-        if !(operands.contains(&Val::POISON) && self.failed()) {
-            let r = self.state.borrow_mut().emit(op, operands);
-            match r {
-                Ok(v) => return v,
-                Err(e) => self.fail(e),
-            }
-        }
-        smallvec::smallvec![Val::POISON; count]
-    }
-
-    fn ty(&self, v: Val) -> Type {
-        let s = self.state.borrow();
-        s.f.types
-            .get(v.index())
-            .cloned()
-            .unwrap_or_else(|| Type::scalar(crate::DType::F64))
-    }
-
-    fn fail(&self, e: Error) {
-        self.state.borrow_mut().error.get_or_insert(e);
-    }
-
-    fn failed(&self) -> bool {
-        self.state.borrow().error.is_some()
-    }
-
-    fn session(&self) -> &Session {
-        &self.session
-    }
-
-    fn set_loc(&self, loc: Loc) {
-        self.state.borrow_mut().loc = loc;
-    }
-
-    fn loc(&self) -> Loc {
-        self.state.borrow().loc
-    }
-
-    fn written(&self, v: Val) -> Option<(Op, Vals)> {
-        self.with_def(v, |op, x| (op.clone(), Vals::from_slice(x)))
-    }
-
-    fn fresh_sym(&self, base: &str) -> Sym {
-        symbols::fresh(&mut self.state.borrow_mut().f.syms, base)
-    }
-
-    fn nested(&self, name: &str) -> Builder {
-        let b = Builder::new(name, self.session.clone());
-        b.state.borrow_mut().f.syms = self.state.borrow().f.syms.clone();
-        b
-    }
-
-    fn claim_sym(&self, s: &Sym) -> Sym {
-        let mut state = self.state.borrow_mut();
-        if state.claimable.remove(s) || state.f.syms.insert(s.clone()) {
-            s.clone()
-        } else {
-            symbols::fresh(&mut state.f.syms, s)
-        }
     }
 }
 

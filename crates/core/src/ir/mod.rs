@@ -1,0 +1,32 @@
+//! The language: values, operations, functions, and the emitters that write them.
+//!
+//! The files of this folder import each other: an operation writes to an emitter, an emitter takes
+//! operations, and an equation holds one. [`op`] is the only file that imports the list of
+//! operations.
+
+pub mod attr;
+mod builder;
+mod context;
+pub mod emit;
+mod function;
+mod linear;
+mod op;
+pub mod primitive;
+mod same;
+mod symbols;
+mod value;
+
+pub use attr::{Attr, Attrs, FromAttr};
+pub use builder::Builder;
+pub(crate) use context::MemoKey;
+pub use context::{AdContext, AdContextBuilder, Numerics, Rule, RuleSet, Session};
+pub use emit::Emit;
+pub(crate) use function::Kinks;
+pub use function::{Def, Eqn, Function, MAX_DEPTH, unbound};
+pub use linear::{Class, Lin, LinEqn, LinearProgram, Lv, Operand};
+pub use op::Op;
+pub use primitive::{
+    Arg, Batched, Cost, Jvp, Kink, Linearized, Narrow, Primitive, Sample, ShiftRule, no_rule,
+};
+pub(crate) use symbols::Rename;
+pub use value::{Owner, Val, Vals};
