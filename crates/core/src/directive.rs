@@ -46,7 +46,7 @@ pub struct Directive {
     /// The name of the derived module.
     pub target: Arc<str>,
     /// What it says about arithmetic; what it leaves out is as the text has it
-    /// ([`Program::numerics`]).
+    /// ([`Program::numerics`](crate::text::Program::numerics)).
     pub policy: Policy,
     /// Where it was written.
     pub loc: Loc,

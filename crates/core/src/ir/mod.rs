@@ -1,7 +1,7 @@
 //! The language: values, operations, functions, and the emitters that write them.
 //!
 //! The files of this folder import each other: an operation writes to an emitter, an emitter takes
-//! operations, and an equation holds one. [`op`] is the only file that imports the list of
+//! operations, and an equation holds one. `op` is the only file that imports the list of
 //! operations.
 
 pub mod attr;

@@ -185,12 +185,12 @@ const FAR: usize = 64;
 
 impl dyn Emit + '_ {
     /// Whether `a - b` (`a` without `b`), where it is zero, counts as positive on the side that is
-    /// taken at every kink: where values grow, the first written of those that it is a combination of
-    /// most.
+    /// taken at every kink: where values grow, the first written of those that it is a combination
+    /// of most.
     pub(super) fn rises(&self, a: Val, b: Option<Val>) -> bool {
         let cx = self;
-        // Without regard to repetition, which makes several values of one; with regard to it, where so
-        // nothing is left.
+        // Without regard to repetition, which makes several values of one; with regard to it, where
+        // so nothing is left.
         let sign = [true, false].into_iter().find_map(|through| {
             let mut terms = BTreeMap::new();
             let mut left = FAR;

@@ -252,8 +252,8 @@ impl Snapshots<'_> {
 }
 
 impl While {
-    /// A `while` of operands of these types, written as checkpoints of `k` steps; those after its end
-    /// do nothing.
+    /// A `while` of operands of these types, written as checkpoints of `k` steps; those after its
+    /// end do nothing.
     pub(super) fn in_pieces(
         &self,
         session: &Session,

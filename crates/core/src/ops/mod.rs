@@ -1,7 +1,7 @@
 //! The operations: one list, one file per operation or family beside it.
 //!
 //! Adding one: its file, its module here and its [`Entry`] in [`entries`], its variant in
-//! [`Op`](crate::ir::Op), and the arm in the runtime's lowering.
+//! [`Op`], and the arm in the runtime's lowering.
 
 mod arg_reduce;
 mod at_kink;
