@@ -10,7 +10,7 @@ pub mod check;
 mod directive;
 pub mod dtype;
 pub mod error;
-pub mod ir;
+mod ir;
 pub mod math;
 mod names;
 pub mod ops;
