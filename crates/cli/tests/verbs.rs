@@ -418,7 +418,7 @@ fn wrong_numerics_are_named() {
     says(
         &format!("{QUOTIENT}tgraph.numerics {{stable = true}}\n"),
         &[],
-        "stands at the head of the text",
+        "must be at the head of the text",
     );
     says(
         &format!("tgraph.numerics {{}}\ntgraph.numerics {{}}\n{QUOTIENT}"),

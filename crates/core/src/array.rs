@@ -1,9 +1,9 @@
 //! Dense row-major arrays: constants, inputs and outputs of programs, and the reference
 //! interpreter's values.
 //!
-//! [`Array`] keeps elements in their own type and is cheap to clone. [`Wide`] is the reference
-//! interpreter's view of it: every float as `f64`, every complex number as a pair of them, every
-//! integer as `i128`; going back rounds or wraps once.
+//! [`Array`] stores elements in their own type; a clone shares them. [`Wide`] is the representation
+//! of the reference interpreter: floats as `f64`, complex numbers as pairs of `f64`, integers as
+//! `i128`. Conversion back rounds or wraps once.
 
 use crate::bail;
 use crate::dtype::{C64, C128, DType, Kind, bf16, f16};
@@ -12,7 +12,7 @@ use crate::shape::Type;
 use std::fmt;
 use std::sync::Arc;
 
-/// A type of elements: the bridge between Rust's types and [`DType`].
+/// A Rust type that is the element type of a [`DType`].
 pub trait Element: Copy + PartialEq + fmt::Debug + Default + Send + Sync + 'static {
     /// The matching element type.
     const DTYPE: DType;
@@ -130,7 +130,7 @@ macro_rules! for_dtype {
 }
 
 impl Data {
-    /// No elements.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -144,8 +144,8 @@ pub struct Array {
 }
 
 impl Array {
-    /// From elements in row-major order; an error if their number is not the product of the
-    /// extents.
+    /// An array from elements in row-major order. Returns an error if their number is not the
+    /// product of the extents.
     pub fn from_vec<T: Element>(shape: impl Into<Vec<usize>>, data: Vec<T>) -> Result<Array> {
         Array::from_data(shape, T::wrap(data))
     }
@@ -163,7 +163,7 @@ impl Array {
         Ok(Array { shape, data })
     }
 
-    /// Rank 0.
+    /// An array of rank 0.
     pub fn scalar<T: Element>(value: T) -> Array {
         Array {
             shape: Vec::new(),
@@ -171,7 +171,7 @@ impl Array {
         }
     }
 
-    /// Rank 1.
+    /// An array of rank 1.
     pub fn vector<T: Element>(data: Vec<T>) -> Array {
         Array {
             shape: vec![data.len()],
@@ -179,7 +179,7 @@ impl Array {
         }
     }
 
-    /// One value everywhere.
+    /// An array with all elements equal.
     pub fn full<T: Element>(shape: impl Into<Vec<usize>>, value: T) -> Result<Array> {
         let shape = shape.into();
         let n = room(&shape, size_of::<T>())?;
@@ -214,7 +214,7 @@ impl Array {
         self.data.len()
     }
 
-    /// No elements.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.data.is_empty()
     }
@@ -234,13 +234,13 @@ impl Array {
         T::slice(&self.data)
     }
 
-    /// The same elements in another shape of the same size.
+    /// An array with the same elements in row-major order, and another shape of the same size.
     pub fn reshape(self, shape: impl Into<Vec<usize>>) -> Result<Array> {
         Array::from_data(shape, self.data)
     }
 
-    /// Elements at these positions, as the interpreter computes with them; the others are not
-    /// looked at.
+    /// Elements at these positions, in the interpreter's representation. Other elements are not
+    /// read.
     pub fn pick(&self, at: &[usize]) -> Wide {
         fn ints<T: Copy + Into<i128>>(v: &[T], at: &[usize]) -> Wide {
             Wide::I(at.iter().map(|&i| v[i].into()).collect())
@@ -271,7 +271,7 @@ impl Array {
         }
     }
 
-    /// Every element as the interpreter computes with it.
+    /// All elements in the interpreter's representation.
     pub fn wide(&self) -> Wide {
         fn ints<T: Copy + Into<i128>>(v: &[T]) -> Wide {
             Wide::I(v.iter().map(|&x| x.into()).collect())
@@ -302,7 +302,7 @@ impl Array {
         }
     }
 
-    /// Real parts as `f64`: convenient for tests and printing.
+    /// Real parts as `f64`, for tests and printing.
     pub fn to_f64(&self) -> Vec<f64> {
         match self.wide() {
             Wide::F(v) => v,
@@ -311,7 +311,7 @@ impl Array {
         }
     }
 
-    /// As complex numbers.
+    /// Elements as complex numbers.
     pub fn to_c128(&self) -> Vec<C128> {
         match self.wide() {
             Wide::C(v) => v,
@@ -323,7 +323,7 @@ impl Array {
         }
     }
 
-    /// Equal to the bit, NaN equal to NaN of any payload.
+    /// Whether types, shapes and bits are equal. NaN equals NaN of any payload.
     pub fn same_bits(&self, other: &Array) -> bool {
         fn f(a: f64, b: f64) -> bool {
             a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
@@ -342,19 +342,18 @@ impl Array {
     }
 }
 
-/// Product of the extents, if there is memory for as many elements of this size: an error instead
-/// of an abort.
+/// Product of the extents. Returns an error if that many elements of `size` bytes cannot be
+/// allocated, so that the allocation does not abort.
 pub fn room(shape: &[usize], size: usize) -> Result<usize> {
-    // Smaller ones are not asked for: then hardly anything is left at all. Beside a large one some
-    // memory must stay.
-    const LARGE: usize = 1 << 20;
+    // Smaller arrays are not checked. After a larger allocation, 4 MiB must remain free.
+    const MIN_CHECKED_BYTES: usize = 1 << 20;
     let free = |bytes: usize| {
         Vec::<u8>::new()
-            .try_reserve_exact(bytes.saturating_add(4 * LARGE))
+            .try_reserve_exact(bytes.saturating_add(4 * MIN_CHECKED_BYTES))
             .is_ok()
     };
     match numel(shape).and_then(|n| Some((n, n.checked_mul(size)?))) {
-        Some((n, bytes)) if bytes < LARGE || free(bytes) => Ok(n),
+        Some((n, bytes)) if bytes < MIN_CHECKED_BYTES || free(bytes) => Ok(n),
         _ => bail!(
             Limit,
             "there is no memory for an array of shape {shape:?} with {size} bytes per element"
@@ -373,7 +372,7 @@ pub fn numel(shape: &[usize]) -> Option<usize> {
         .filter(|&n| n <= isize::MAX as usize)
 }
 
-/// Elements in the interpreter's arithmetic.
+/// Elements in the representation of the reference interpreter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wide {
     /// Floats.
@@ -426,12 +425,12 @@ impl Wide {
         }
     }
 
-    /// No elements.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Elements at these positions, in this order: every operation that only moves data.
+    /// Elements at these positions, in this order.
     pub fn pick(&self, at: impl Iterator<Item = usize>) -> Wide {
         match self {
             Wide::F(v) => Wide::F(at.map(|i| v[i]).collect()),
@@ -470,8 +469,8 @@ impl Scalar {
         }
     }
 
-    /// [`Scalar::cast`] for numbers that people wrote: an error if the element type does not have
-    /// this number.
+    /// Checked form of [`Scalar::cast`] for numbers from program text. Returns an error if the
+    /// element type cannot represent the number.
     pub fn exact(self, dtype: DType) -> Result<Scalar> {
         let whole = dtype.is_int() || dtype == DType::Bool;
         let fits = match self {
@@ -492,8 +491,8 @@ impl Scalar {
         }
     }
 
-    /// The number as the element type has it, rounded if that is a float; an error if it has no
-    /// such number: 2.0 is an integer, 0.5 is not, and 300 is no `u8`.
+    /// The number in the element type, rounded if that is a float. Returns an error if the type
+    /// cannot represent it: 2.0 is an integer, 0.5 is not, and 300 is not a `u8`.
     pub fn number(self, dtype: DType) -> Result<Scalar> {
         match self {
             Scalar::C(z) if z.im == 0.0 && !dtype.is_complex() => Scalar::F(z.re).number(dtype),
@@ -585,10 +584,14 @@ impl From<C128> for Scalar {
 
 impl fmt::Debug for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SHOWN: usize = 12;
+        const MAX_SHOWN_ELEMENTS: usize = 12;
         write!(f, "{} {{", self.ty())?;
-        let dots = if self.len() > SHOWN { ", .." } else { "" };
-        match self.wide().pick(0..self.len().min(SHOWN)) {
+        let dots = if self.len() > MAX_SHOWN_ELEMENTS {
+            ", .."
+        } else {
+            ""
+        };
+        match self.wide().pick(0..self.len().min(MAX_SHOWN_ELEMENTS)) {
             Wide::F(v) => write!(f, "{v:?}{dots}")?,
             Wide::C(v) => write!(
                 f,

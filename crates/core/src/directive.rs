@@ -10,19 +10,19 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 use std::sync::Arc;
 
-/// What a directive derives.
+/// The derivative that a directive requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derivative {
-    /// The gradient of a real scalar, else cotangents for cotangents.
+    /// The gradient of a real scalar; for other results the vjp.
     Adjoint,
     /// Results and their tangents.
     Jvp,
-    /// The product of the Hessian with a direction.
+    /// The Hessian-vector product.
     Hvp,
 }
 
 impl Derivative {
-    /// Its word in the text form.
+    /// Its keyword in the text form.
     pub fn name(self) -> &'static str {
         match self {
             Derivative::Adjoint => "adjoint",
@@ -35,7 +35,7 @@ impl Derivative {
 /// `tgraph.adjoint @of wrt(%x) -> @target`.
 #[derive(Clone, Debug)]
 pub struct Directive {
-    /// What is derived.
+    /// The derivative.
     pub derivative: Derivative,
     /// The module that is differentiated.
     pub of: Arc<str>,
@@ -45,12 +45,12 @@ pub struct Directive {
     pub dir: Vec<String>,
     /// The name of the derived module.
     pub target: Arc<str>,
-    /// What it says about arithmetic; what it leaves out is as the text has it
+    /// Its numerics. Fields that it omits are those of the text
     /// ([`Program::numerics`](crate::text::Program::numerics)).
     pub policy: Policy,
-    /// Where it was written.
+    /// Source location.
     pub loc: Loc,
-    /// The module, if one below calls it: then it was derived when the text was read.
+    /// The derived module, if a later module calls it: then it is derived during parsing.
     pub(crate) made: Option<Arc<Function>>,
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn arguments(f: &Function) -> String {
     )
 }
 
-/// Finds values of a function by name; many look-ups are linear in all.
+/// Finds values of a function by name, with an index that is built once.
 pub(crate) fn named(f: &Function) -> impl Fn(&str) -> Result<Val> + '_ {
     let by_name: FxHashMap<&str, Val> = f
         .vals()
@@ -109,7 +109,7 @@ pub(crate) fn named(f: &Function) -> impl Fn(&str) -> Result<Val> + '_ {
         if let Some(&v) = by_name.get(name) {
             return Ok(v);
         }
-        // `%7` is how the value at position 7 prints if it has no name.
+        // The value at position 7 prints as `%7` if it has no name.
         if let Ok(i) = name.parse::<usize>()
             && i < f.len()
             && f.name_of(Val::from_index(i)).is_none()
@@ -126,7 +126,7 @@ pub(crate) fn named(f: &Function) -> impl Fn(&str) -> Result<Val> + '_ {
     }
 }
 
-/// Values of a function, given as `x,w` (names of any values; `%` may stand before them) or `0,2`
+/// Values of a function, given as `x,w` (names of any values, with an optional `%`) or `0,2`
 /// (positions of arguments).
 pub fn resolve_wrt(f: &Function, text: &str) -> Result<Vec<Val>> {
     let find = named(f);
@@ -151,7 +151,7 @@ pub fn resolve_wrt(f: &Function, text: &str) -> Result<Vec<Val>> {
     text.split(',').map(one).collect()
 }
 
-/// The module that a directive makes in a text of these numerics.
+/// The module that a directive derives, with these default numerics.
 pub(crate) fn derive(
     d: &Directive,
     f: &Function,
@@ -175,8 +175,8 @@ pub(crate) fn derive(
     Ok(simplify(&g).renamed(&d.target))
 }
 
-/// The derived function with directions as the directive names them: the last parameters of `g`,
-/// renamed, or an argument of `f` in their place.
+/// The derived function with the directions named by the directive: the last parameters of `g` are
+/// renamed, or replaced by arguments of `f`.
 fn directed(d: &Directive, f: &Function, g: &Function) -> Result<Function> {
     let kept = g.params().len() - d.dir.len();
     let b = Builder::deriving(&g.name, &Session::default(), &[g]);

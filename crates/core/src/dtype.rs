@@ -31,7 +31,7 @@ pub enum DType {
     C128,
 }
 
-/// The three families of arithmetic that operations are defined on.
+/// The families of element types that operations are defined on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `i1`: logic.
@@ -101,7 +101,7 @@ impl DType {
         }
     }
 
-    /// Which arithmetic the type belongs to.
+    /// The family of the type.
     pub const fn kind(self) -> Kind {
         match self {
             Bool => Kind::Bool,
@@ -131,7 +131,7 @@ impl DType {
         !matches!(self, Bool | U8 | U16 | U32 | U64)
     }
 
-    /// Whether values of this type have tangents.
+    /// Whether values of this type have tangents: floats and complex numbers.
     pub fn has_tangent(self) -> bool {
         matches!(self.kind(), Kind::Float | Kind::Complex)
     }

@@ -1,15 +1,15 @@
-//! Errors with a stable code, a message that says what would be right, and a place.
+//! Errors with a stable code, a message with a way out, and a source location.
 //!
-//! A user's mistake is an [`Error`]; our own bug is a panic. Codes are what programs match on and
-//! never change.
+//! A mistake of the user is an [`Error`]; a bug of this library is a panic. Programs match on
+//! codes, which never change.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Result with our error.
+/// A result with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong, as a name that programs may rely on.
+/// Stable names of the kinds of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Code {
@@ -42,7 +42,7 @@ pub enum Code {
     ForeignValue,
     Unbound,
     GraphFreed,
-    /// A call inside a closure needs what the call around the closure holds.
+    /// A call inside a closure needs a resource that the enclosing call holds.
     Busy,
     ModifiedInPlace,
     CustomVjpForward,
@@ -73,7 +73,7 @@ pub enum Code {
 /// Where an equation was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Loc {
-    /// Not known, or made by a transform from nothing in particular.
+    /// Unknown, or made by a transform.
     #[default]
     None,
     /// Line and column (both from 1) of a text.
@@ -92,7 +92,7 @@ impl fmt::Display for Loc {
     }
 }
 
-/// An error: code, message, place and further lines of help.
+/// An error: code, message, location and notes.
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
 
@@ -105,24 +105,25 @@ struct Inner {
     notes: Vec<String>,
 }
 
-/// Characters of a message, or of a note, that are kept.
-const LONGEST: usize = 1200;
-/// Characters of one word of it: a path, a type, a name in quotes without blanks.
-const LONGEST_NAME: usize = 200;
+/// Maximum number of characters of a message or a note. Longer ones are cut.
+const MAX_MESSAGE_CHARS: usize = 1200;
+/// Maximum number of characters of a word of a message: a path, a type, or a quoted name without
+/// blanks.
+const MAX_WORD_CHARS: usize = 200;
 
-/// A message as it is shown, whatever names a text or a file put into it. Reports of checks have
-/// many lines, which are their own.
+/// The message for display: escaped and cut, because names in it may come from a file. Reports of
+/// checks are not changed.
 fn spoken(code: Code, message: String) -> String {
     if code == Code::CheckFailed {
         message
     } else {
-        shown(&message, LONGEST)
+        shown(&message, MAX_MESSAGE_CHARS)
     }
 }
 
-/// A text for people to read, of at most about so many characters: what a terminal would obey is
-/// escaped, and words that are too long are cut. Every message of an [`Error`] is made by this;
-/// what is printed otherwise and was chosen by a file should be, too.
+/// Returns `text` with at most about `most` characters for display. Control characters are escaped,
+/// and long words are cut. Every message of an [`Error`] passes through it. Other printed text that
+/// comes from a file should, too.
 ///
 /// ```
 /// use cotangent_core::error::shown;
@@ -138,15 +139,15 @@ pub fn shown(text: &str, most: usize) -> String {
             break;
         }
         word = if c == ' ' { 0 } else { word + 1 };
-        if word > LONGEST_NAME {
-            // The rest of this word, but for a quote that closes it.
-            out.push_str(if word == LONGEST_NAME + 1 { ".." } else { "" });
+        if word > MAX_WORD_CHARS {
+            // Skips the rest of the word, except for a closing quote.
+            out.push_str(if word == MAX_WORD_CHARS + 1 { ".." } else { "" });
             if c != '`' {
                 continue;
             }
         }
         all += 1;
-        // Controls, and characters that change the direction or the place of others.
+        // Control characters, and characters that change the direction or the position of others.
         if c.is_control()
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         {
@@ -159,7 +160,7 @@ pub fn shown(text: &str, most: usize) -> String {
 }
 
 impl Error {
-    /// A new error without a place.
+    /// A new error without a location.
     pub fn new(code: Code, message: impl Into<String>) -> Error {
         let message = spoken(code, message.into());
         Error(Box::new(Inner {
@@ -176,17 +177,17 @@ impl Error {
         self.0.code
     }
 
-    /// The message without place and notes.
+    /// The message without location and notes.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The place, if known.
+    /// The location, if known.
     pub fn loc(&self) -> Loc {
         self.0.loc
     }
 
-    /// Sets the place unless an inner one is known already.
+    /// Sets the location, unless an inner one is already set.
     pub fn at(mut self, loc: Loc) -> Error {
         if self.0.loc == Loc::None {
             self.0.loc = loc;
@@ -194,11 +195,11 @@ impl Error {
         self
     }
 
-    /// Sets the file name shown before the place.
+    /// Sets the file name that is shown before the location.
     pub fn in_file(mut self, file: &str) -> Error {
         self.0
             .file
-            .get_or_insert_with(|| shown(file, LONGEST_NAME).into());
+            .get_or_insert_with(|| shown(file, MAX_WORD_CHARS).into());
         self
     }
 
@@ -208,7 +209,7 @@ impl Error {
         self
     }
 
-    /// The further lines.
+    /// Lines of context and help.
     pub fn notes(&self) -> &[String] {
         &self.0.notes
     }

@@ -1,8 +1,8 @@
 //! The language of Cotangent: typed graphs, operations, and their derivatives.
 //!
-//! Start with [`primitive`]: what an operation is. [`graph`] is how programs are kept,
-//! [`transform`] how they are differentiated, [`reference`] what they mean, [`text`] how they are
-//! written.
+//! Start with [`primitive`], the interface of operations. [`graph`] represents programs,
+//! [`transform`] differentiates them, [`reference`] defines their results, and [`text`] parses and
+//! prints them.
 
 mod analysis;
 pub mod array;
@@ -32,12 +32,12 @@ pub use ir::{attr, emit, primitive};
 pub use shape::{Dim, Env, Shape, Sym, Type};
 pub use verify::verify;
 
-/// Functions, and how they are built.
+/// Functions and their builder.
 pub mod graph {
     pub use crate::ir::{Builder, Def, Eqn, Function, MAX_DEPTH, unbound};
 }
 
-/// The tutorial of an operation set of one's own is a test.
+/// The tutorial on writing a set of operations, as a documentation test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/scalar-operations.md")]
 struct ScalarOperations;

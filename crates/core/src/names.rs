@@ -1,4 +1,4 @@
-//! Names: characters, quotes, and the nearest of several.
+//! Names: characters, quoting, and suggestions for misspelled names.
 
 use std::borrow::Cow;
 
@@ -12,33 +12,33 @@ pub(crate) fn is_name(s: &str) -> bool {
     !s.is_empty() && s.chars().all(is_name_char)
 }
 
-/// The name among these that is most like `name`, if one is close.
+/// The name among these with the smallest edit distance from `name`, if it is close enough.
 pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    const LONGEST: usize = 48;
+    const MAX_COMPARED_CHARS: usize = 48;
     let n = name.chars().count();
-    if n == 0 || n > LONGEST {
+    if n == 0 || n > MAX_COMPARED_CHARS {
         return None;
     }
-    // Of two letters, every name is one edit away.
+    // Names of one or two letters are too short for a suggestion.
     let most = if n < 3 { 0 } else { 1 + n / 4 };
     let mut best: Option<((usize, usize), &str)> = None;
     for other in among {
         let m = other.len();
-        if m > 2 * LONGEST {
+        if m > 2 * MAX_COMPARED_CHARS {
             continue;
         }
         let mut d = distance(name, other);
-        // A name that only goes on is a likely slip too: `reduce` for `reduce_sum`.
+        // A part of a longer name is a likely slip, too: `reduce` for `reduce_sum`.
         if d > most && n >= 3 && other.split('_').any(|part| part == name) {
             d = most;
         }
-        // Of equally close ones, the one that starts alike.
+        // Among equal distances, the name with the longest common prefix.
         let alike = name
             .bytes()
             .zip(other.bytes())
             .take_while(|(a, b)| a == b)
             .count();
-        let key = (d, LONGEST - alike);
+        let key = (d, MAX_COMPARED_CHARS - alike);
         if d <= most && best.is_none_or(|(b, _)| key < b) {
             best = Some((key, other));
         }
@@ -46,7 +46,7 @@ pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
     best.map(|(_, s)| s)
 }
 
-/// Edits from one name to the other: insertions, deletions, replacements, swaps of neighbours.
+/// The edit distance of two names: insertions, deletions, replacements, swaps of adjacent letters.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (
         a.to_lowercase().chars().collect(),
@@ -85,14 +85,14 @@ pub(crate) fn count(n: usize, what: &str) -> String {
 
 /// A text shortened for a message.
 pub(crate) fn clip(s: &str) -> Cow<'_, str> {
-    const SHOWN: usize = 40;
-    match s.char_indices().nth(SHOWN) {
+    const MAX_CLIPPED_CHARS: usize = 40;
+    match s.char_indices().nth(MAX_CLIPPED_CHARS) {
         Some((i, _)) => format!("{}..", &s[..i]).into(),
         None => s.into(),
     }
 }
 
-/// A name as it is written after its sigil: in quotes where it must be.
+/// A name as printed after its sigil: quoted if necessary.
 pub(crate) fn written(name: &str) -> Cow<'_, str> {
     if is_name(name) {
         name.into()

@@ -1,5 +1,5 @@
-//! The reference interpreter: one equation after another by
-//! [`Primitive::eval`](crate::Primitive::eval). Slow on purpose; what a program means.
+//! The reference interpreter, which defines the results of a program. It evaluates one equation
+//! after another by [`Primitive::eval`](crate::Primitive::eval), without optimizations.
 
 use crate::array::Array;
 use crate::bail;
@@ -7,20 +7,20 @@ use crate::error::Result;
 use crate::ir::Function;
 use crate::shape::{Env, Type};
 
-/// Runs `f` on `args`. Symbols are bound by the arguments; sizes that must be equal are checked.
+/// Runs `f` on `args`. The arguments bind the symbols. Extents that must be equal are checked.
 pub fn run(f: &Function, args: &[Array]) -> Result<Vec<Array>> {
     run_in(f, args, &Env::default())
 }
 
-/// Runs a called function inside a function with these symbols; those that its parameters bind are
-/// its own.
+/// Runs a called function inside a function with the symbols `outer`. Symbols that its parameters
+/// bind are local to it.
 pub fn run_in(f: &Function, args: &[Array], outer: &Env) -> Result<Vec<Array>> {
     let mut env = outer.clone();
     bind(f, &args.iter().map(Array::ty).collect::<Vec<_>>(), &mut env)?;
     run_bound(f, args, env)
 }
 
-/// Runs a body inside a function with these symbols, which it shares.
+/// Runs a region, which shares the symbols `outer` of the enclosing function.
 pub fn run_body(f: &Function, args: &[Array], outer: &Env) -> Result<Vec<Array>> {
     let types: Vec<Type> = args.iter().map(Array::ty).collect();
     run_bound(f, args, bind_body(f, &types, outer)?)
@@ -52,7 +52,7 @@ fn run_bound(f: &Function, args: &[Array], mut env: Env) -> Result<Vec<Array>> {
                 .map_or_else(|_| d.clone(), crate::shape::Dim::Const)
         });
         let op = op.as_ref().unwrap_or(&e.op);
-        // Concrete types: what was unknown when the graph was built is checked here.
+        // Checks extents that were unknown when the graph was built: all types are constant here.
         op.infer(&types).map_err(|err| err.at(e.loc))?;
         let y = op.eval(&x, &env).map_err(|err| err.at(e.loc))?;
         for v in f.operands(e).iter().filter(|v| last[v.index()] == i) {
@@ -73,8 +73,8 @@ fn run_bound(f: &Function, args: &[Array], mut env: Env) -> Result<Vec<Array>> {
         .collect())
 }
 
-/// Binds the symbols of the parameters to the extents of these (concrete) types; an error that
-/// names the arguments and their sizes if they do not fit.
+/// Binds the symbols of the parameters to the extents of these constant types. Returns an error
+/// that names the arguments and their extents if they do not fit.
 pub fn bind(f: &Function, args: &[Type], env: &mut Env) -> Result<()> {
     if args.len() != f.params().len() {
         bail!(
@@ -108,8 +108,8 @@ pub fn bind(f: &Function, args: &[Type], env: &mut Env) -> Result<()> {
     check(f, args, env, &by)
 }
 
-/// The symbols of a body on arguments of these types, inside a function with the symbols `outer`:
-/// those that both know must be equal.
+/// The symbols of a region on arguments of these types, inside a function with the symbols `outer`.
+/// Common symbols must have equal values.
 pub fn bind_body(f: &Function, args: &[Type], outer: &Env) -> Result<Env> {
     let mut env = outer.clone();
     bind(f, args, &mut env)?;
@@ -123,7 +123,7 @@ pub fn bind_body(f: &Function, args: &[Type], outer: &Env) -> Result<Env> {
     Ok(env)
 }
 
-/// Every extent is what the symbols say; `by` tells which argument decided a symbol.
+/// Checks that extents agree with the symbols. `by` is the argument that bound each symbol.
 fn check(f: &Function, args: &[Type], env: &Env, by: &Env) -> Result<()> {
     for (&p, a) in f.params().iter().zip(args) {
         for (axis, (d, have)) in f.ty(p).shape.iter().zip(a.shape.iter()).enumerate() {

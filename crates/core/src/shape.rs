@@ -1,10 +1,10 @@
 //! Dimensions, shapes and types.
 //!
 //! A dimension is a number or an expression over *symbols*. A symbol names an extent that is known
-//! when the program runs: it is bound by an argument whose type mentions it, or by the result of an
-//! operation that decides an extent while running (the trips of a `while`). Expressions are
-//! polynomials with integer coefficients over symbols and floor divisions, kept in one normal form,
-//! so equal expressions compare equal:
+//! at run time. It is bound by an argument whose type mentions it, or by the result of an operation
+//! with a data-dependent extent (the number of steps of a `while`). Expressions are polynomials
+//! with integer coefficients over symbols and floor divisions, stored in a normal form, so equal
+//! expressions compare equal:
 //!
 //! ```
 //! use cotangent_core::shape::Dim;
@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Two dimensions are *certainly equal*, *certainly different* or *unknown* ([`Dim::same`]);
-//! unknown is checked when the program runs.
+//! unknown ones are checked at run time.
 
 use crate::bail;
 use crate::dtype::DType;
@@ -26,11 +26,11 @@ use std::fmt;
 use std::ops::{Add, Deref, Mul, Sub};
 use std::sync::Arc;
 
-/// The name of an extent. Names that start with `?` were written as `?` and print so where that is
-/// unambiguous.
+/// The name of an extent. Names that start with `?` were written as `?`, and print as `?` where
+/// that is unambiguous.
 pub type Sym = Arc<str>;
 
-/// Extents of symbols while a program runs.
+/// Values of symbols at run time.
 pub type Env = FxHashMap<Sym, usize>;
 
 /// One extent of a shape.
@@ -38,7 +38,7 @@ pub type Env = FxHashMap<Sym, usize>;
 pub enum Dim {
     /// Known.
     Const(usize),
-    /// Known when the program runs. Never a constant polynomial.
+    /// A symbolic extent. Never a constant polynomial.
     Expr(Arc<Poly>),
 }
 
@@ -55,13 +55,13 @@ pub enum Atom {
     FloorDiv(Box<Poly>, i64),
     /// `max(p, 0)`.
     Relu(Box<Poly>),
-    /// A product of two sums that would have too many terms when it is multiplied out; the smaller
-    /// one comes first.
+    /// A product of two sums that would have too many terms if expanded. The smaller sum comes
+    /// first.
     Times(Box<Poly>, Box<Poly>),
 }
 
-/// Products of sums are multiplied out up to so many terms.
-const MOST_TERMS: usize = 256;
+/// Maximum number of terms of an expanded product of sums.
+const MAX_EXPANDED_TERMS: usize = 256;
 
 impl Poly {
     pub(crate) fn constant(c: i64) -> Poly {
@@ -82,7 +82,8 @@ impl Poly {
         }
     }
 
-    /// Whether `sign` times it is not negative for any sizes, as far as the signs of its terms say.
+    /// Whether `sign` times the polynomial is nonnegative for all extents, judged by the signs of
+    /// its terms.
     fn never_below(&self, sign: i64) -> bool {
         let atom = |a: &Atom| match a {
             Atom::Sym(_) | Atom::Relu(_) => true,
@@ -101,7 +102,7 @@ impl Poly {
         self.0.len()
     }
 
-    /// Factors of the longest product.
+    /// Number of factors of the longest product.
     pub(crate) fn degree(&self) -> usize {
         self.0.keys().map(Vec::len).max().unwrap_or(0)
     }
@@ -115,7 +116,9 @@ impl Poly {
     }
 
     pub(crate) fn times(&self, other: &Poly) -> Poly {
-        if self.len() > 1 && other.len() > 1 && self.len().saturating_mul(other.len()) > MOST_TERMS
+        if self.len() > 1
+            && other.len() > 1
+            && self.len().saturating_mul(other.len()) > MAX_EXPANDED_TERMS
         {
             let (a, b) = if self <= other {
                 (self, other)
@@ -153,7 +156,7 @@ impl Poly {
                         Some(v) => *v as i64,
                         None => bail!(
                             Unbound,
-                            "the extent `{s}` is not known here: no argument has it"
+                            "the extent `{s}` is not known here: no argument has this extent"
                         ),
                     },
                     Atom::FloorDiv(p, d) => p.eval(env)?.div_euclid(*d),
@@ -228,10 +231,10 @@ pub trait Extents {
     /// A number.
     type Number;
 
-    /// A known one.
+    /// A constant.
     fn number(&self, n: i64) -> Self::Number;
 
-    /// That of a symbol.
+    /// The number of a symbol.
     fn symbol(&self, s: &Sym) -> Self::Number;
 
     /// `a + b`.
@@ -277,7 +280,7 @@ impl Dim {
         }
     }
 
-    /// The number, if it is known.
+    /// The number, if it is a constant.
     pub fn as_const(&self) -> Option<usize> {
         match self {
             Dim::Const(c) => Some(*c),
@@ -285,7 +288,7 @@ impl Dim {
         }
     }
 
-    /// The symbol, if the dimension is just that.
+    /// The symbol, if the dimension is a single symbol.
     pub fn as_sym(&self) -> Option<&Sym> {
         let Dim::Expr(p) = self else { return None };
         match p.0.first_key_value() {
@@ -302,8 +305,8 @@ impl Dim {
         *self == Dim::Const(n)
     }
 
-    /// `Some(true)`: equal for every size. `Some(false)`: different for every size. `None`: it
-    /// depends.
+    /// `Some(true)`: equal for all values of the symbols. `Some(false)`: different for all values.
+    /// `None`: unknown.
     pub fn same(&self, other: &Dim) -> Option<bool> {
         if self == other {
             return Some(true);
@@ -329,15 +332,15 @@ impl Dim {
         }
     }
 
-    /// `scale * self + offset`, not below zero: the extent arithmetic of pads and strides.
+    /// `max(scale * self + offset, 0)`: the extent arithmetic of pads and strides.
     pub fn affine(&self, scale: i64, offset: i64) -> Dim {
         let p = Poly::constant(offset).plus(&self.poly(), scale);
         let may_be_negative = offset < 0 || p.0.values().any(|c| *c < 0);
         Dim::from_poly(if may_be_negative { relu(p) } else { p })
     }
 
-    /// The smaller of two extents: one of them where that is known, otherwise `a - max(a - b, 0)`,
-    /// decided by the sizes.
+    /// The smaller of two extents: one of them if the order is known, otherwise
+    /// `a - max(a - b, 0)`.
     pub fn least(&self, other: &Dim) -> Dim {
         match self.same(other) {
             Some(true) => {
@@ -347,7 +350,7 @@ impl Dim {
                     other.clone()
                 };
             }
-            // One spelling for either order.
+            // The same expression for both orders of the operands.
             _ if other.to_string() < self.to_string() => return other.least(self),
             _ => {}
         }
@@ -355,12 +358,12 @@ impl Dim {
         Dim::from_poly(self.poly().plus(&more, -1))
     }
 
-    /// Whether it is at most as large as another one, for all sizes.
+    /// Whether it is at most `other` for all values of the symbols.
     pub fn never_exceeds(&self, other: &Dim) -> bool {
         self.same(other) == Some(true) || self.poly().plus(&other.poly(), -1).never_below(-1)
     }
 
-    /// The extent for given sizes of the symbols.
+    /// The extent for these values of the symbols.
     pub fn eval(&self, env: &Env) -> Result<usize> {
         match self {
             Dim::Const(c) => Ok(*c),
@@ -374,7 +377,7 @@ impl Dim {
         }
     }
 
-    /// The extent in other numbers: those of a program that computes it, say.
+    /// The extent in another arithmetic, for example as values of a program that computes it.
     pub fn compute<E: Extents>(&self, e: &E) -> E::Number {
         match self {
             Dim::Const(c) => e.number(i64::try_from(*c).unwrap_or(i64::MAX)),
@@ -431,12 +434,12 @@ impl Mul for Dim {
     }
 }
 
-/// A symbol as it stands in an expression: in quotes unless it is a name that begins like one.
+/// A symbol as printed in an expression: quoted unless it is a valid name.
 fn written(sym: &str) -> std::borrow::Cow<'_, str> {
     let name = sym.strip_prefix('?').unwrap_or(sym);
     let bare =
         is_name(name) && name.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$');
-    // `?` alone is an extent that is open: no graph has it, messages may.
+    // `?` alone is an unspecified extent. It occurs in messages only, not in graphs.
     if (bare && !matches!(sym, "true" | "false" | "inf" | "nan")) || sym == "?" {
         sym.into()
     } else {
@@ -446,7 +449,7 @@ fn written(sym: &str) -> std::borrow::Cow<'_, str> {
 
 impl fmt::Display for Poly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Constant last, as one writes `n + 1`.
+        // The constant term comes last: `n + 1`.
         let mut terms: Vec<_> = self.0.iter().collect();
         let constant = usize::from(terms.first().is_some_and(|t| t.0.is_empty()));
         terms.rotate_left(constant);
@@ -493,7 +496,7 @@ impl fmt::Debug for Dim {
     }
 }
 
-/// The extents of a tensor; cheap to clone.
+/// The extents of a tensor. Clones share memory.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Shape(Arc<[Dim]>);
 
@@ -504,7 +507,7 @@ impl Shape {
         EMPTY.get_or_init(|| Shape(Arc::new([]))).clone()
     }
 
-    /// Whether both are one in memory: a fast way to know that they are equal.
+    /// Whether both share memory: a fast test that implies equality.
     pub(crate) fn is(&self, other: &Shape) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -514,12 +517,12 @@ impl Shape {
         self.0.len()
     }
 
-    /// The extents if all are known.
+    /// The extents, if all are constants.
     pub fn as_const(&self) -> Option<Vec<usize>> {
         self.0.iter().map(Dim::as_const).collect()
     }
 
-    /// The extents for given sizes of the symbols.
+    /// The extents for these values of the symbols.
     pub fn eval(&self, env: &Env) -> Result<Vec<usize>> {
         self.0.iter().map(|d| d.eval(env)).collect()
     }
@@ -529,7 +532,7 @@ impl Shape {
         self.0.iter().fold(Dim::Const(1), |a, d| a * d.clone())
     }
 
-    /// Some axis is certainly different, or the ranks are.
+    /// Whether the ranks or some extents are certainly different.
     pub fn differs(&self, other: &[Dim]) -> bool {
         self.rank() != other.len()
             || self
@@ -651,7 +654,7 @@ impl Type {
         self.with_shape(self.shape[1..].iter().cloned().collect::<Shape>())
     }
 
-    /// Certainly different element type, rank or extent.
+    /// Whether element types, ranks or some extents are certainly different.
     pub fn differs(&self, other: &Type) -> bool {
         self.dtype != other.dtype || self.shape.differs(&other.shape)
     }
@@ -671,8 +674,8 @@ impl Type {
 }
 
 impl fmt::Display for Type {
-    /// `f64[2,n]`, `f64[]`: the short form of messages. The text form prints `tensor<2xnxf64>` (see
-    /// `text`).
+    /// `f64[2,n]`, `f64[]`: the short form for messages. The text form prints `tensor<2xnxf64>`
+    /// (see `text`).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}[", self.dtype)?;
         for (i, d) in self.shape.iter().enumerate() {

@@ -1,20 +1,19 @@
-//! What holds of every function, checked.
+//! Invariants of functions, and their check.
 //!
-//! 1. Parameters are values that say so, each at its position; no other value does.
-//! 2. Every other value is a result of exactly one equation, the one that it names; results of an
-//!    equation are consecutive, as many as its operation says, and come in the order of the
-//!    equations.
-//! 3. Operands stand before their equation's results; the results of the function exist.
-//! 4. Types are what the operation's type rule says of the operands' types: element types and ranks
-//!    are equal, extents are not certainly different.
-//! 5. A symbol is bound by at most one equation, never by a parameter too, and is an extent of a
-//!    result of the equation that binds it.
+//! 1. Exactly the values marked as parameters are parameters, in the order of the list.
+//! 2. Every other value is a result of exactly one equation, its definition. Results of an equation
+//!    are consecutive, in the order of equations, and their number is that of the operation.
+//! 3. Operands precede the results of their equation. The results of the function exist.
+//! 4. Types agree with the operation's type rule: element types and ranks are equal, extents are
+//!    not certainly different.
+//! 5. A symbol is bound by a parameter or by at most one equation. It is an extent of a result of
+//!    the equation that binds it.
 //! 6. Names of values are unique.
-//! 7. Bodies are functions of which all this holds; they nest at most [`MAX_DEPTH`] deep, as the
-//!    function knows.
+//! 7. Regions are functions with these invariants. Their nesting depth is at most [`MAX_DEPTH`],
+//!    and equals the depth that the function records.
 //!
-//! The builder keeps all this; [`verify`] is for those who write rules, transforms and rewrites,
-//! and for tests.
+//! The builder maintains these invariants. [`verify`] is for authors of rules, transforms and
+//! rewrites, and for tests.
 
 use crate::bail;
 use crate::error::{Error, Result};
@@ -23,13 +22,13 @@ use crate::shape::{Sym, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// An error ([`Invalid`](crate::Code::Invalid)) that says which invariant does not hold of `f`.
-/// O(equations); a body that is shared is looked at once.
+/// Returns an error ([`Invalid`](crate::Code::Invalid)) that names the first invariant that `f`
+/// violates. O(equations): a shared region is checked a single time.
 pub fn verify(f: &Function) -> Result<()> {
     function(f, &mut FxHashMap::default()).map(|_| ())
 }
 
-/// Checks a function and says how deep its bodies nest.
+/// Checks a function. Returns the nesting depth of its regions.
 fn function(f: &Function, done: &mut FxHashMap<*const Function, u32>) -> Result<u32> {
     check(f, done).map_err(|e| {
         let name = crate::names::written(&f.name);
@@ -81,7 +80,7 @@ fn check(f: &Function, done: &mut FxHashMap<*const Function, u32>) -> Result<u32
     if depth > MAX_DEPTH || depth != f.depth() {
         bail!(
             Invalid,
-            "bodies nest {depth} deep, the function says {}, at most {MAX_DEPTH} are allowed",
+            "bodies nest {depth} deep, the function records {}, at most {MAX_DEPTH} are allowed",
             f.depth()
         );
     }
@@ -107,8 +106,8 @@ fn parameters(f: &Function) -> Result<()> {
     Ok(())
 }
 
-/// Definitions of the results of equation `i`; `next` is the first value that they may be. Returns
-/// the value after.
+/// Checks the definitions of the results of equation `i`, which start at value `next`. Returns the
+/// index after the last result.
 fn results(f: &Function, i: usize, e: &Eqn, next: usize) -> Result<usize> {
     let name = e.op.name();
     if e.results().len() != e.op.results() {
@@ -138,17 +137,14 @@ fn results(f: &Function, i: usize, e: &Eqn, next: usize) -> Result<usize> {
         }
     }
     let operands = f.operands(e);
-    // An equation without results has nothing to come before, but its operands exist.
+    // The operands of an equation without results only have to exist.
     let before = if e.results().len() > 0 {
         first
     } else {
         f.len()
     };
     if let Some(x) = operands.iter().find(|x| x.index() >= before) {
-        bail!(
-            Invalid,
-            "the operand {x:?} of `{name}` does not stand before it"
-        );
+        bail!(Invalid, "the operand {x:?} of `{name}` does not precede it");
     }
     Ok(first + e.results().len())
 }
@@ -160,7 +156,7 @@ fn types(f: &Function, e: &Eqn) -> Result<()> {
         if f.ty(r).differs(want) {
             bail!(
                 Invalid,
-                "{} = `{}` has type {}, its type rule says {want}",
+                "{} = `{}` has type {}, its type rule returns {want}",
                 f.show(r),
                 e.op.name(),
                 f.ty(r)

@@ -1,5 +1,5 @@
-//! Every method of the emitter by its signature, with values of other builders and poison among the
-//! arguments: no panic, and no function that has what it should not.
+//! Calls every method of the emitter with random arguments, including values of other builders and
+//! poison. No call panics, and no invalid function is finished.
 
 use cotangent_core::ops::{
     self, Bounds, Combine, Comparison, DotGeneral, Factors, Format, LinearRecurrence, MatrixNorm,
@@ -12,14 +12,14 @@ use cotangent_core::{
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-/// Draws arguments.
+/// A generator of random arguments.
 struct Draw {
     state: Cell<u64>,
     /// Values of the builder.
     own: Vec<Val>,
-    /// Values of another one, values that nobody has, poison.
+    /// Values of another builder, indices that do not exist, poison.
     foreign: Vec<Val>,
-    /// Whether one of the latter was drawn.
+    /// Whether a foreign value was drawn.
     strange: Cell<bool>,
 }
 
@@ -48,7 +48,7 @@ impl Draw {
         (0..self.below(4)).map(|_| self.v()).collect()
     }
 
-    /// What a body returns: its own values, or those of the function around it.
+    /// Results of a region: its own values, or values of the enclosing function.
     fn body(&self, x: &[Val]) -> Vec<Val> {
         (0..x.len().max(1))
             .map(|k| {
@@ -317,7 +317,7 @@ rows! {
     recip |cx, g| vec![cx.recip(g.v())];
 }
 
-/// A function that is wrong must not be finished.
+/// Whether the function is valid. An invalid function must not be finished.
 fn finished(name: &str, f: cotangent_core::Result<Function>) -> bool {
     match f {
         Ok(f) => {
@@ -364,8 +364,8 @@ fn no_method_of_the_emitter_panics_or_accepts_what_the_builder_does_not_have() {
             let y = call(&b, &draw);
             let strange = draw.strange.get();
             let ok = finished(name, b.finish(&y));
-            // What is drawn may go unused, in an empty list of branches, say; what is used is an
-            // error.
+            // A foreign value may be unused, for example with an empty list of branches. If it is
+            // used it must be an error.
             if strange && ok {
                 let used = y
                     .iter()
@@ -385,7 +385,7 @@ fn no_method_of_the_emitter_panics_or_accepts_what_the_builder_does_not_have() {
     );
 }
 
-/// The builder's own doors.
+/// Methods of the builder itself.
 #[test]
 fn builders_refuse_what_they_do_not_have() {
     let scalar = Type::scalar(DType::F64);
@@ -433,7 +433,7 @@ fn builders_refuse_what_they_do_not_have() {
         );
         assert_eq!(batched.unwrap_err().code(), Code::Arity);
     }
-    // Arguments of other types, also where the function hands them on.
+    // Arguments of other types, also where the function returns them.
     for ty in [Type::scalar(DType::F32), Type::new(DType::F64, [2])] {
         let b = Builder::new("g", Session::default());
         let x = b.param(ty, None);
@@ -472,7 +472,7 @@ fn every_method_of_the_emitter_has_a_row() {
             }
         }
     }
-    // What takes a description of its own, or asks for no value.
+    // Methods that take an operation description, or no value.
     for apart in [
         "checkpointing",
         "convolution",

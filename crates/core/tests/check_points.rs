@@ -1,5 +1,5 @@
-//! `check` at the points that it makes up: planted rules that are wrong somewhere are found, right
-//! ones raise no alarm, and what was not checked does not pass.
+//! `check` at its default points: injected faults are found, correct rules pass, and unchecked laws
+//! do not count as passed.
 
 use cotangent_core::check::{Options, Report, check_function, check_points, points};
 use cotangent_core::text::Program;
@@ -28,7 +28,7 @@ fn with_rule(fun: &str, rule: &str) -> String {
     )
 }
 
-/// The rule `slope * dx`, wrong by `by` where the condition of `%x` holds.
+/// The rule `slope * dx` with an error of `by` where the condition on `%x` holds.
 fn wrong_where(condition: &str, by: f64) -> String {
     let rule = format!(
         "%c = tgraph.cos %x; {condition}; %off = tgraph.constant {{value = {by:?}}} : tensor<6xf64>; %bad = tgraph.add %c, %off; \
@@ -67,7 +67,7 @@ fn wrong_rules_are_found_wherever_they_are_wrong() {
     assert!(right.passed(), "the same rule without the fault:\n{right}");
 }
 
-/// Many values are checked in groups; what is wrong with one of them is said of that one.
+/// Many values are checked in groups. The report names the value with the wrong rule.
 #[test]
 fn a_wrong_rule_is_found_among_many_values() {
     let n = 100;
@@ -96,7 +96,7 @@ fn a_wrong_rule_is_found_among_many_values() {
     );
 }
 
-/// First and second derivative are right, the third one is that of another function.
+/// First and second derivative are correct, the third one is not.
 #[test]
 fn a_rule_that_is_wrong_in_the_third_order_alone_is_found() {
     let ty = "tensor<6xf64>";
@@ -107,7 +107,7 @@ fn a_rule_that_is_wrong_in_the_third_order_alone_is_found() {
              tgraph.return %dc\n }}"
         )
     };
-    // The derivative of this sine is right, its own derivative is 0.
+    // The derivative of this sine is correct, but its second derivative is 0.
     let flat = format!(
         "%s = tgraph.custom_jvp %x body(%x: {ty}) {{\n %s = tgraph.sin %x\n tgraph.return %s\n }} \
          rule(%x: {ty}, %s: {ty}, %dx: {ty}) {{\n %zero = tgraph.constant {{value = 0.0}} : tensor<6xf64>\n \
@@ -132,10 +132,10 @@ fn a_rule_that_is_wrong_in_the_third_order_alone_is_found() {
     }
 }
 
-/// Right rules at poles, ties, kinks and jumps, and at numbers so large that steps of 1 are near
-/// their last digit.
+/// Correct rules at poles, ties, kinks and jumps, and at numbers so large that steps of 1 are near
+/// one unit in the last place.
 #[test]
-fn right_rules_raise_no_alarm() {
+fn correct_rules_pass() {
     let unary = |op: &str| {
         format!(
             "tgraph.module @m {{\n %x = tgraph.arg : tensor<6xf64>\n {op}\n tgraph.return %y\n}}\n"
@@ -183,7 +183,7 @@ fn right_rules_raise_no_alarm() {
 }
 
 #[test]
-fn what_was_not_checked_does_not_pass() {
+fn unchecked_laws_do_not_pass() {
     let text = "tgraph.module @m {\n %x = tgraph.arg : f64\n %y = tgraph.custom_vjp %x body(%x: f64) {\n \
                 %y = tgraph.sin %x\n tgraph.return %y\n } fwd(%x: f64) {\n \
                 %y = tgraph.sin %x\n tgraph.return %y, %x\n } bwd(%x: f64, %ct: f64) {\n %g = tgraph.exp %ct\n \
@@ -206,14 +206,14 @@ fn what_was_not_checked_does_not_pass() {
 }
 
 #[test]
-fn points_without_room_are_errors() {
+fn points_larger_than_memory_are_errors() {
     for extent in ["4000000000", "9000000000000000000", "4000000000x4000000000"] {
         let text = format!(
             "tgraph.module @m {{\n %x = tgraph.arg : tensor<{extent}xf64>\n tgraph.return %x\n}}\n"
         );
         let program = Program::parse(&text, None).unwrap();
         let f = program.modules().next().unwrap();
-        // Where there is as much memory, there is a point.
+        // If the memory suffices, there is a point.
         match points(f).next().unwrap() {
             Err(e) => assert_eq!(e.code(), cotangent_core::Code::Limit),
             Ok(_) => assert_eq!(extent, "4000000000"),

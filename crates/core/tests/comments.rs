@@ -1,8 +1,8 @@
-//! Comments are carried by the printer, wherever they stand.
+//! The printer preserves comments at every position.
 
 use cotangent_core::text::Program;
 
-/// One text with everything that comments can stand between.
+/// A text with comments at every kind of position.
 const TEXT: &str = "// head
 
 // of the first
@@ -80,8 +80,7 @@ fn comments_stay_where_they_were() {
     }
 }
 
-/// Between any two characters between which a comment may stand, one is carried, once, and nothing
-/// else changes.
+/// A comment between any two tokens is preserved a single time, and nothing else changes.
 #[test]
 fn a_comment_between_any_two_tokens_is_carried() {
     let mut texts = vec![without(TEXT)];
@@ -110,7 +109,7 @@ fn a_comment_between_any_two_tokens_is_carried() {
             .map(|w| w[1].0);
         for at in [0].into_iter().chain(edges).chain([text.len()]) {
             let with = format!("{} // here\n{}", &text[..at], &text[at..]);
-            // Inside an arrow or a number there is no room for one.
+            // Comments are not possible inside an arrow or a number.
             let inside = [at.wrapping_sub(1), at]
                 .iter()
                 .any(|&i| matches!(text.as_bytes().get(i), Some(b'-' | b'+')));

@@ -51,7 +51,7 @@ fn scalar(f: impl FnOnce(&dyn Emit, Val) -> Val) -> Function {
 
 fn run(f: &Function, x: &[Array]) -> Vec<Vec<f64>> {
     let y = reference::run(f, x).unwrap();
-    // Whatever is run is also simplified: every derivative in this file keeps its bits.
+    // Every function is also simplified: the bits of its results do not change.
     let simple = reference::run(&simplify(f), x).unwrap();
     assert!(
         y.iter().zip(&simple).all(|(a, b)| a.same_bits(b)),
@@ -110,8 +110,8 @@ fn dot(a: &[Vec<f64>], b: &[Array]) -> f64 {
         .sum()
 }
 
-/// Everything a real function at smooth points must satisfy: finite differences, the adjoint law,
-/// second derivatives both ways and against differences of first ones.
+/// Checks the laws of a real function at smooth points: finite differences, the adjoint law, second
+/// derivatives in both modes and against differences of first ones.
 fn laws(f: &Function, x: &[Array]) {
     let wrt: Vec<Val> = f
         .params()
@@ -160,7 +160,7 @@ fn laws(f: &Function, x: &[Array]) {
     close(dot(&g, &t), dot(&jt, &ct), 1e-11);
     let seeded = |by: f64| run(&back, &[moved(by, &t), ct.clone()].concat());
     let (hi, lo) = (seeded(h), seeded(-h));
-    // A real scalar is seeded by itself.
+    // A real scalar is seeded with 1.
     let scalar = y.len() == 1 && y[0].shape().is_empty();
     let scale = if scalar { ct[0].to_f64()[0] } else { 1.0 };
     let args = if scalar {
@@ -179,8 +179,8 @@ fn laws(f: &Function, x: &[Array]) {
     }
 }
 
-/// Batching agrees with a loop, for every choice of mapped arguments; so does the batched gradient,
-/// and the gradient of the batched function.
+/// Compares batching with a loop, for every choice of mapped arguments. Also for the batched
+/// gradient and the gradient of the batched function.
 fn batches(f: &Function, x: &[Array], n: usize) {
     let wrt: Vec<Val> = f
         .params()
@@ -231,7 +231,7 @@ fn batches(f: &Function, x: &[Array], n: usize) {
     }
 }
 
-/// Another value of the same type: integers and booleans change too.
+/// Another value of the same type, also for integers and booleans.
 fn vary(x: &Array, k: usize) -> Array {
     match x.dtype() {
         DType::F64 => axpy(x, 0.3 * k as f64, &like(x, 11 + k as u64)),
@@ -273,7 +273,7 @@ fn positive(cx: &dyn Emit, x: Val) -> Val {
     cx.compare(x, Comparison::Gt, cx.full_like(x, 0.0))
 }
 
-/// Equations in a function and its distinct bodies, by operation.
+/// Number of equations with this operation in a function and its distinct regions.
 fn count(f: &Function, name: &str) -> usize {
     fn walk(f: &Function, name: &str, seen: &mut Vec<*const Function>) -> usize {
         let mut n = 0;
@@ -291,7 +291,7 @@ fn count(f: &Function, name: &str) -> usize {
     walk(f, name, &mut Vec::new())
 }
 
-/// `f` applied `n` times, as one equation after another.
+/// `f` applied `n` times, unrolled.
 fn times(n: usize, x: Val, f: impl Fn(usize, Val) -> Val) -> Val {
     (0..n).fold(x, |x, i| f(i, x))
 }
@@ -353,8 +353,8 @@ fn agree(a: &Function, b: &Function, x: &[Array], tol: f64) {
     );
 }
 
-/// A recurrence with a constant that does not change, rows, an integer counter, and everything
-/// returned.
+/// A recurrence with a loop constant, rows and an integer counter, which returns all carries and
+/// stacked results.
 fn recurrence(reverse: bool) -> Function {
     build(&[f64s(&[2]), f64s(&[2]), f64s(&[4, 2])], |cx, x| {
         let zero = cx.full(&Type::scalar(DType::I64), 0i64);

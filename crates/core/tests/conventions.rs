@@ -1,9 +1,8 @@
-//! CONVENTIONS.md, line by line: what the corner cases return. Numbers in names are the lines'
-//! numbers.
+//! CONVENTIONS.md, line by line: results of corner cases. Numbers in test names are line numbers.
 //!
-//! Where we knowingly leave JAX (J) or PyTorch (T):
+//! Intended differences from JAX (J) and PyTorch (T):
 //!
-//! | line | case | J | T | ours | why |
+//! | line | case | J | T | here | reason |
 //! |---|---|---|---|---|---|
 //! | 13 | gradient by an intermediate value and by what it depends on | - | both, through it | as T | a value may be named anywhere |
 //! | 22 | abs at 0 | 1 | 0 | 0 | symmetric, odd |
@@ -16,15 +15,15 @@
 //! | 43 | standard deviation of equal numbers | nan | 0 | 0 | as the norm |
 //! | 46 | xlogy(0, 0) | (-inf, nan) | (0, nan) | (-inf, 0) | d/dx = log y; xlogy(0, y) = 0 for every y |
 //! | 60 | gradient of a loss of shape [1] | error | as a scalar | error | with the hint to reshape |
-//! | 81, 84 | reverse through while, or a bound known when it runs | error | - | the derivative of the path taken | a stack of residuals |
+//! | 81, 84 | reverse through while, or a data-dependent bound | error | - | the derivative of the path taken | a stack of residuals |
 //! | 99 | jvp of a custom_vjp | TypeError | - | derived where the backward is linear | one transpose away |
-//! | 107.. | complex cotangents | conjugate | ours | Re Σ conj(a) b | steepest ascent; `to_jax_convention` |
+//! | 107.. | complex cotangents | conjugate | as here | Re Σ conj(a) b | steepest ascent; `to_jax_convention` |
 //! | 122 | singular vectors where values coincide | NaN | NaN | NaN, eagerly `DegenerateSpectrum` | no finite answer is right |
-//! | 126 | Cholesky of a matrix that is not positive definite | NaN | error | NaN, eagerly `NotPositiveDefinite` | one says what is wrong where one can |
+//! | 126 | Cholesky of a matrix that is not positive definite | NaN | error | NaN, eagerly `NotPositiveDefinite` | an eager runtime can return an error |
 //! | 127 | derivative of QR without full rank | finite | NaN | NaN, eagerly `RankDeficient` | no finite answer is right |
 //! | 129 | derivative of complete factors | error | checks or error | error | the matrix does not determine them |
 //! | 130 | gradient of det at a singular matrix | adjugate | 0 | adjugate | det is a polynomial |
-//! | 105 | transposing what is not linear | AssertionError | - | `NotLinear` | a user's mistake is an error |
+//! | 105 | transposing a nonlinear function | AssertionError | - | `NotLinear` | a user's mistake is an error |
 
 use cotangent_core::ops::Comparison;
 use cotangent_core::transform::{AdContext, Numerics, Session, grad, hessian, hvp, jvp, vjp};
@@ -141,7 +140,7 @@ fn nth_grad(n: usize, x: f64, f: impl Fn(&dyn Emit, Val) -> Val) -> f64 {
     flat(run(&f, &at([x])))[0]
 }
 
-/// Equal, NaN to NaN, zeros of either sign.
+/// Asserts equality. NaN equals NaN, and zeros are equal regardless of sign.
 #[track_caller]
 fn same(got: &[f64], want: &[f64]) {
     let ok = got.len() == want.len()

@@ -1,15 +1,15 @@
 //! The cost promises: a gradient (with the value) at most 4 times the function, a Hessian-vector
-//! product at most 10 times; 3 and 8 where matrix products dominate. Counted in weighted operations
-//! after `simplify`.
+//! product at most 10 times; 3 and 8 where matrix products dominate. The unit is weighted
+//! operations after `simplify`.
 //!
-//! The weight of an operation is its arithmetic and one for every eight bytes that it moves: an
-//! addition of two numbers weighs 4, their product with a matrix what it multiplies. (Griewank and
-//! Walther, *Evaluating Derivatives*, chapters 3.3 and 5.1, count moves, additions, products and
-//! nonlinear functions, and get 4 and 10.) Nothing is counted as fused.
+//! The weight of an operation is its number of arithmetic operations plus one per eight bytes that
+//! it moves: an addition of two numbers has weight 4. (Griewank and Walther, *Evaluating
+//! Derivatives*, chapters 3.3 and 5.1, count moves, additions, products and nonlinear functions,
+//! and obtain 4 and 10.) Fusion is not counted.
 //!
-//! Alone, and only alone, a few operations cost more: each is next to no arithmetic, or one
-//! function, and its derivative must be right at ties, zeros and the origin. Their bounds are here
-//! too.
+//! As the only operation of a program, a few operations exceed these bounds: they do almost no
+//! arithmetic, and their derivatives must be correct at ties, zeros and the origin. Their bounds
+//! are tested here, too.
 
 use cotangent_core::ops::{BINARY, Bounds, Running, UNARY};
 use cotangent_core::rewrite::simplify;
@@ -49,8 +49,8 @@ fn weight(f: &Function) -> f64 {
     c.flops + c.bytes / 8.0
 }
 
-/// The gradient with the value, and the dearer of the two Hessian-vector products, against the
-/// function.
+/// Cost of the gradient with the value, and of the more expensive Hessian-vector product, relative
+/// to the function.
 fn ratios(f: &Function) -> (f64, f64) {
     let (ad, f) = (AdContext::default(), simplify(f));
     let wrt: Vec<Val> = f

@@ -112,7 +112,7 @@ fn ops(f: &Function) -> Vec<String> {
 /// A program on `x : [3, 4]` and its shift, for each of three rows.
 type Shifted = fn(&dyn Emit, Val, Val) -> Val;
 
-/// A sum of squares, so that second derivatives have something to say.
+/// A sum of squares, so that second derivatives are not zero.
 fn squares(cx: &dyn Emit, y: Val) -> Val {
     let axes: Vec<usize> = (0..cx.ty(y).rank()).collect();
     cx.reduce_sum(cx.mul(cx.sin(y), y), &axes)
@@ -178,7 +178,7 @@ fn numbers() -> Array {
 }
 
 #[test]
-fn a_shift_that_cancels_is_held_fixed() {
+fn a_shift_that_cancels_is_a_constant_in_derivatives() {
     let ad = AdContext::default();
     for f in [
         softmax as Shifted,
@@ -204,8 +204,8 @@ fn a_shift_that_cancels_is_held_fixed() {
             let both = |derive: &dyn Fn(&Function) -> Function, x: &[Array]| {
                 let (a, b) = (derive(&plain), derive(&fixed));
                 assert_eq!(ops(&a), ops(&b));
-                // Shares of the maximum compare matrices; the kink of `abs` compares one number of
-                // each row.
+                // The derivative of the maximum compares matrices; that of `abs` compares one
+                // number per row.
                 let simple = simplify(&a);
                 let matrix = |v| simple.ty(v).rank() == 2;
                 let shares = simple
@@ -238,7 +238,7 @@ fn a_shift_that_cancels_is_held_fixed() {
 }
 
 #[test]
-fn a_shift_that_cancels_in_a_body_is_held_fixed() {
+fn a_shift_that_cancels_in_a_region_is_a_constant_in_derivatives() {
     let inside = build(Type::new(DType::F64, [3, 4]), |cx, x| {
         cx.checkpoint(&[x], |cx, x| vec![softmax(cx, x[0], greatest(cx, x[0]))])[0]
     });
@@ -258,13 +258,13 @@ fn a_shift_that_cancels_in_a_body_is_held_fixed() {
     assert!(report.passed(), "{report}");
 }
 
-/// A shift that does not cancel, or may not.
+/// Shifts that do not cancel are differentiated.
 #[test]
-fn a_shift_that_stays_is_derived() {
+fn a_shift_that_does_not_cancel_is_differentiated() {
     let near: [Shifted; 7] = [
-        // It is a result, too.
+        // The shift is a result, too.
         |cx, x, m| cx.add(softmax(cx, x, m), cx.reduce_sum(m, &[0])),
-        // The sum is over other elements than those it was subtracted from.
+        // The sum is over other elements than those the shift was subtracted from.
         |cx, x, m| {
             let (_, e) = exp_shifted(cx, x, m);
             let sums = cx.broadcast_in_dim(
@@ -274,7 +274,7 @@ fn a_shift_that_stays_is_derived() {
             );
             squares(cx, cx.div(e, sums))
         },
-        // Twice subtracted, once divided by.
+        // Subtracted twice, divided by once.
         |cx, x, m| {
             let (shifted, e) = exp_shifted(cx, x, m);
             let (_, twice) = exp_shifted(cx, shifted, m);
@@ -300,7 +300,7 @@ fn a_shift_that_stays_is_derived() {
             );
             squares(cx, cx.div(e, along(cx, cx.reduce_sum(e, &[1]))))
         },
-        // A function of which nothing is known.
+        // A function that the analysis does not know.
         |cx, x, m| {
             let (_, e) = exp_shifted(cx, x, m);
             let root = cx.op(Binary::Pow, &[cx.reduce_sum(e, &[1]), cx.full_like(m, 0.5)]);
@@ -315,7 +315,7 @@ fn a_shift_that_stays_is_derived() {
         let report = check_function(&ad, &f, &[numbers()], &Options::default()).unwrap();
         assert!(report.passed(), "{report}");
     }
-    // With respect to what the shift is part of, it does not cancel.
+    // With respect to the shift it does not cancel.
     let b = Builder::new("f", Session::default());
     let cx: &dyn Emit = &b;
     let x = b.param(Type::new(DType::F64, [3, 4]), Some("x"));

@@ -1,5 +1,5 @@
 //! Elementwise operations: values and derivatives of every row against high-precision tables, and
-//! corners beside those of the conventions (`conventions/`).
+//! corner cases in addition to those of `conventions/`.
 //!
 //! The tables in `elementwise/` were computed with 60 and more digits (mpmath) and rounded once.
 
@@ -31,7 +31,7 @@ fn at(f: &Function, x: &[f64]) -> f64 {
     reference::run(f, &x).unwrap()[0].to_f64()[0]
 }
 
-/// Lines of words and numbers.
+/// Parses lines of a name and numbers.
 fn table(text: &str) -> Vec<(String, Vec<f64>)> {
     text.lines()
         .filter(|l| !l.starts_with('#'))
@@ -149,7 +149,7 @@ fn complex_values_and_derivatives() {
                 got[k].to_c128()[0],
                 C128::new(row[2 + 2 * k], row[3 + 2 * k]),
             );
-            // The derivative's parts may cancel; the value's may not.
+            // Terms of the derivative may cancel, those of the value may not.
             let ok = if k == 0 {
                 close(got.re, want.re, 4e-15) && close(got.im, want.im, 4e-15)
             } else {
@@ -225,7 +225,7 @@ fn special_functions_keep_their_identities() {
             "erf(erf_inv({p}))"
         );
     }
-    // Far tails, where 1 - x says more than x does.
+    // Far tails, where 1 - x is more accurate than x.
     for k in 1..16 {
         let q = 10f64.powi(-k);
         let x = 1.0 - q;
@@ -285,7 +285,7 @@ const fn corner(
     Corner { name, f, at, want }
 }
 
-/// Gradients where a convention decides, in default arithmetic.
+/// Gradients that are conventions, with default numerics.
 const CORNERS: &[Corner] = &[
     corner(
         "logistic far out",
@@ -314,7 +314,7 @@ const CORNERS: &[Corner] = &[
     ),
 ];
 
-/// What strong-zero arithmetic must not change.
+/// Corners that strong-zero arithmetic must not change.
 const STRONG: &[Corner] = &[
     corner("sqrt at 0", |cx, x| cx.sqrt(x[0]), &[0.0], &[INF]),
     corner(
@@ -331,7 +331,7 @@ const STRONG: &[Corner] = &[
     ),
 ];
 
-/// Where a division by zero has the derivative NaN.
+/// Gradients at divisions by zero, with NaN at poles.
 const DIVISION: &[Corner] = &[
     corner(
         "x / 0",
@@ -542,7 +542,7 @@ fn integers_wrap_and_never_trap() {
     assert_eq!(unary("not", 5), -6);
 }
 
-/// Shifts move bits: they do not ask whether a type has a sign.
+/// Shifts give the same bits for signed and unsigned types.
 #[test]
 fn shifts_are_the_same_of_signed_and_unsigned_types() {
     let shifted = |name: &str, x: Array, n: Array| {
@@ -588,7 +588,7 @@ fn maximum_and_minimum_are_those_of_ieee() {
 }
 
 #[test]
-fn select_takes_one_predicate_for_all_and_batches_it() {
+fn select_broadcasts_a_scalar_predicate_and_batches_it() {
     let b = Builder::new("f", Session::default());
     let p = b.param(Type::scalar(DType::Bool), Some("p"));
     let x = b.param(Type::new(DType::F64, [2]), Some("x"));

@@ -1,5 +1,6 @@
-//! Factorisations of matrices whose extents are symbols: both, or one a multiple of the other;
-//! values, derivatives, batches and text are those of known extents, for sizes of every order.
+//! Factorizations of matrices with symbolic extents (two symbols, or one extent a multiple of the
+//! other). Values, derivatives, batches and text equal those for constant extents, for tall, square
+//! and wide matrices.
 
 use cotangent_core::check::{Rng, agree, read_again};
 use cotangent_core::transform::{self, AdContext, Session};
@@ -19,7 +20,7 @@ const ALL: &[(&str, Write)] = &[
     ("lu", |cx, a| vec![cx.lu(a)[0]]),
     ("lu_unpacked", |cx, a| cx.lu_unpacked(a)[1..].to_vec()),
     ("lstsq", |cx, a| {
-        // The right side is made of the matrix, so that it has its rows.
+        // The right-hand side is computed from the matrix, so that it has the same rows.
         let last = cx.ty(a).rank() - 1;
         let b = cx.add(
             cx.reduce_sum(a, &[last]),
@@ -43,7 +44,7 @@ fn function(write: Write, shape: Vec<Dim>) -> Function {
 }
 
 #[test]
-fn symbolic_extents_are_as_known_ones() {
+fn symbolic_extents_agree_with_constant_ones() {
     let (m, n) = (Dim::sym("m"), Dim::sym("n"));
     let twice = n.clone() + n.clone();
     let shapes: [(Vec<Dim>, &[[usize; 2]]); 5] = [
@@ -96,8 +97,9 @@ fn symbolic_extents_are_as_known_ones() {
                         .iter()
                         .map(|t| rng.array(t, &Env::default()).unwrap());
                     let x: Vec<Array> = std::iter::once(a.clone()).chain(more).collect();
-                    // To the largest number of all results: what is exactly zero where the sizes
-                    // are known (the tangent of `U` of one row) may be rounding where they are not.
+                    // The tolerance is relative to the largest magnitude of all results: values
+                    // that are exactly zero for constant extents (the tangent of `U` with one row)
+                    // may be rounding errors for symbolic ones.
                     let [got, want] = [run(open, &x), run(&closed, &x)].map(|y| {
                         let all: Vec<f64> = y.iter().flat_map(|y| y.to_f64()).collect();
                         (
@@ -122,7 +124,8 @@ fn symbolic_extents_are_as_known_ones() {
     assert!(cases > 150, "{cases}");
 }
 
-/// One extent for either order, and none where it is known which is the smaller.
+/// The smaller extent does not depend on the order of operands, and is one of them if the order is
+/// known.
 #[test]
 fn the_smaller_of_two_extents() {
     let [m, n] = ["m", "n"].map(Dim::sym);
@@ -137,7 +140,7 @@ fn the_smaller_of_two_extents() {
             .into_iter()
             .collect();
         assert_eq!(m.least(&n).eval(&env).unwrap(), rows.min(columns));
-        // What it becomes when a name is replaced.
+        // The extent after substitution of a symbol.
         let replaced = m
             .least(&n)
             .subst(&|s| (&**s == "m").then(|| n.clone() + n.clone()));

@@ -1,6 +1,6 @@
-//! Smooth functions as libraries print them, with kinks and exponentials that overflow: values and
-//! derivatives to the third order at ties and far out, against values to 60 digits
-//! (`formulas/values.txt`).
+//! Smooth functions in formulas that libraries use, with kinks and exponentials that overflow.
+//! Values and derivatives up to the third order, at ties and for large arguments, against values
+//! with 60 digits (`formulas/values.txt`).
 
 use cotangent_core::primitive::Linearized;
 use cotangent_core::transform::{
@@ -26,7 +26,8 @@ fn positive(cx: &dyn Emit, x: Val) -> Val {
     cx.maximum(x, number(cx, x, 0.0))
 }
 
-/// `log(e^a + e^b)` as printed, with the greater one and the difference in these orders.
+/// `log(e^a + e^b)` by its formula, with the maximum and the difference in these orders of
+/// operands.
 fn log_add(cx: &dyn Emit, [a, b]: [Val; 2], [c, d]: [Val; 2]) -> Val {
     cx.add(
         cx.maximum(a, b),
@@ -151,27 +152,27 @@ const FORMULAS: &[(&str, Formula)] = &[
     }),
 ];
 
-/// Where a formula stands: as it is, in a called function, in a loop of one step.
+/// The program around a formula: none, a called function, or a loop of one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Place {
+enum Enclosing {
     Plain,
     Call,
     Scan,
 }
 
-fn program(dtype: DType, f: Formula, place: Place) -> Function {
+fn program(dtype: DType, f: Formula, place: Enclosing) -> Function {
     let b = Builder::new("f", Session::default());
     let cx: &dyn Emit = &b;
     let x = b.param(Type::scalar(dtype), Some("x"));
     let y = match place {
-        Place::Plain => f(cx, x),
-        Place::Call => {
+        Enclosing::Plain => f(cx, x),
+        Enclosing::Call => {
             let inner = Builder::new("inner", Session::default());
             let p = inner.param(Type::scalar(dtype), None);
             let y = f(&inner, p);
             cx.call(&Arc::new(inner.finish(&[y]).unwrap()), &[x])[0]
         }
-        Place::Scan => {
+        Enclosing::Scan => {
             cx.scan(&[], &[x], &[], &Dim::Const(1), false, |cx, _, c, _| {
                 (vec![f(cx, c[0])], vec![])
             })
@@ -205,7 +206,7 @@ fn pull(ad: &AdContext, f: &Function) -> Function {
     grad(ad, f, f.params()).unwrap()
 }
 
-/// Every way to a derivative of this order.
+/// All transforms that give a derivative of this order.
 fn ways(ad: &AdContext, f: &Function, order: usize) -> Vec<(String, Function)> {
     let mut out = vec![(String::new(), f.clone())];
     for _ in 0..order {
@@ -236,20 +237,20 @@ fn ways(ad: &AdContext, f: &Function, order: usize) -> Vec<(String, Function)> {
     out
 }
 
-struct Row<'a> {
+struct FormulaRow<'a> {
     name: &'a str,
     x: f64,
     want: [f64; 4],
 }
 
-fn table() -> Vec<Row<'static>> {
+fn table() -> Vec<FormulaRow<'static>> {
     include_str!("formulas/values.txt")
         .lines()
         .filter(|l| !l.starts_with('#') && !l.is_empty())
         .map(|l| {
             let w: Vec<&str> = l.split(' ').collect();
             let v = |i: usize| w[i].parse::<f64>().unwrap();
-            Row {
+            FormulaRow {
                 name: w[0],
                 x: v(1),
                 want: [v(2), v(3), v(4), v(5)],
@@ -258,13 +259,13 @@ fn table() -> Vec<Row<'static>> {
         .collect()
 }
 
-/// Runs every formula at every point where numbers of this type hold the answer; how many
-/// comparisons, and what is wrong.
+/// Compares every formula at every point where the type can represent the result. Returns the
+/// number of comparisons, and the differences.
 fn compare(
     ad: &AdContext,
     dtype: DType,
     orders: usize,
-    places: &[Place],
+    places: &[Enclosing],
     bound: f64,
     far: f64,
 ) -> (usize, Vec<String>) {
@@ -318,7 +319,7 @@ fn to_the_third_order_with_strong_zeros() {
             &ad(true),
             DType::F64,
             3,
-            &[Place::Plain],
+            &[Enclosing::Plain],
             1e-9,
             f64::INFINITY,
         ),
@@ -329,7 +330,7 @@ fn to_the_third_order_with_strong_zeros() {
 #[test]
 fn to_the_third_order_by_ieee() {
     agree(
-        compare(&ad(false), DType::F64, 3, &[Place::Plain], 1e-9, 100.0),
+        compare(&ad(false), DType::F64, 3, &[Enclosing::Plain], 1e-9, 100.0),
         5000,
     );
 }
@@ -341,7 +342,7 @@ fn in_calls_and_loops() {
             &ad(true),
             DType::F64,
             2,
-            &[Place::Call, Place::Scan],
+            &[Enclosing::Call, Enclosing::Scan],
             1e-9,
             100.0,
         ),
@@ -352,7 +353,7 @@ fn in_calls_and_loops() {
 #[test]
 fn in_single_precision() {
     agree(
-        compare(&ad(true), DType::F32, 2, &[Place::Plain], 2e-5, 100.0),
+        compare(&ad(true), DType::F32, 2, &[Enclosing::Plain], 2e-5, 100.0),
         3000,
     );
 }
@@ -420,7 +421,7 @@ fn two_operands_that_tie() {
     }
 }
 
-/// A kink that meets no derivative keeps the mean, beside a penalty on a gradient through other
+/// A kink in a first derivative keeps the mean, also next to a penalty on a gradient through other
 /// kinks.
 #[test]
 fn first_derivatives_keep_the_mean() {
@@ -430,7 +431,7 @@ fn first_derivatives_keep_the_mean() {
         b.param(Type::scalar(DType::F64), None),
         b.param(Type::scalar(DType::F64), None),
     );
-    let inner = program(DType::F64, |cx, x| cx.cosh(cx.abs(x)), Place::Plain);
+    let inner = program(DType::F64, |cx, x| cx.cosh(cx.abs(x)), Enclosing::Plain);
     let slope = pull(&ad(false), &inner);
     let g = cx.inline(&slope, &[x])[0];
     let loss = cx.add(cx.scale_by(0.5, cx.square(g)), cx.scale_by(3.0, cx.abs(z)));
@@ -446,7 +447,7 @@ fn first_derivatives_keep_the_mean() {
     }
 }
 
-/// A rule of `|x|` that takes the mean at every order.
+/// A rule of `|x|` that uses the mean at every order.
 struct Mean;
 
 impl Rule for Mean {
@@ -463,11 +464,11 @@ impl Rule for Mean {
 }
 
 #[test]
-fn planted_rules_are_found() {
+fn injected_faults_are_found() {
     let ad = AdContext::builder()
         .with_extension_rules(RuleSet::default().with("abs", Mean))
         .build()
         .unwrap();
-    let (_, wrong) = compare(&ad, DType::F64, 2, &[Place::Plain], 1e-9, 1.0);
+    let (_, wrong) = compare(&ad, DType::F64, 2, &[Enclosing::Plain], 1e-9, 1.0);
     assert!(wrong.len() > 20, "{wrong:?}");
 }

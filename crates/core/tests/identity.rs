@@ -1,5 +1,5 @@
-//! Identity of operations of other crates: state that nobody spells is never lost. And integers
-//! have no derivative, whatever asks.
+//! Identity of operations of other crates: state without a key is never lost. Integers have no
+//! derivative in any transform.
 
 use cotangent_core::check::check_ops;
 use cotangent_core::primitive::Linearized;
@@ -11,27 +11,27 @@ use cotangent_core::{
     Result, Sample, Type, Val, reference,
 };
 
-/// What an operation says of its state, which is a factor.
+/// The key that an operation returns for its state, a factor.
 #[derive(Clone, Copy, Debug)]
-enum Says {
+enum StateKey {
     Nothing,
     Everything,
-    /// A planted fault: a key without the factor.
+    /// An injected fault: a key without the factor.
     Wrong,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Times(f64, Says);
+struct ScaleBy(f64, StateKey);
 
-impl Primitive for Times {
+impl Primitive for ScaleBy {
     fn name(&self) -> &str {
         "test.times"
     }
     fn key(&self) -> Option<String> {
         match self.1 {
-            Says::Nothing => None,
-            Says::Everything => Some(format!("{:x}", self.0.to_bits())),
-            Says::Wrong => Some(String::new()),
+            StateKey::Nothing => None,
+            StateKey::Everything => Some(format!("{:x}", self.0.to_bits())),
+            StateKey::Wrong => Some(String::new()),
         }
     }
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
@@ -67,25 +67,26 @@ impl Primitive for Times {
     }
 }
 
-fn samples(says: Says) -> Vec<Sample> {
+fn samples(says: StateKey) -> Vec<Sample> {
     let x = Array::vector(vec![0.5f64, -2.0]);
     [2.0, 3.0, -0.0, 0.0]
-        .map(|c| Sample::new(Op::extension(Times(c, says)), vec![x.clone()]))
+        .map(|c| Sample::new(Op::extension(ScaleBy(c, says)), vec![x.clone()]))
         .to_vec()
 }
 
 #[test]
-fn operations_of_one_name_and_other_state_are_two() {
+fn operations_with_equal_names_and_different_state_are_not_merged() {
     let ad = AdContext::default();
-    check_ops(&ad, &samples(Says::Nothing)).unwrap();
-    check_ops(&ad, &samples(Says::Everything)).unwrap();
-    let e = check_ops(&ad, &samples(Says::Wrong)).expect_err("a key that says nothing is found");
-    assert!(e.to_string().contains("taken for one"), "{e}");
+    check_ops(&ad, &samples(StateKey::Nothing)).unwrap();
+    check_ops(&ad, &samples(StateKey::Everything)).unwrap();
+    let e =
+        check_ops(&ad, &samples(StateKey::Wrong)).expect_err("a key that says nothing is found");
+    assert!(e.to_string().contains("are merged"), "{e}");
 }
 
-/// The samples of every operation of our own in pairs, too.
+/// Compares the samples of every built-in operation in pairs.
 #[test]
-fn our_operations_are_told_apart() {
+fn samples_of_built_in_operations_are_not_merged() {
     let mut pairs = 0;
     for e in cotangent_core::ops::entries() {
         let samples = (e.samples)(e.name);
@@ -130,7 +131,7 @@ fn uses(f: &Function) -> usize {
 }
 
 #[test]
-fn equal_operations_are_merged_where_they_say_so() {
+fn equal_operations_with_keys_are_merged() {
     let both = |first: Op, second: Op| {
         let b = Builder::new("f", Session::default());
         let x = b.param(Type::scalar(DType::F64), None);
@@ -138,38 +139,42 @@ fn equal_operations_are_merged_where_they_say_so() {
         let y = cx.add(cx.op(first, &[x]), cx.op(second, &[x]));
         simplify(&b.finish(&[y]).unwrap())
     };
-    let times = |says| Op::extension(Times(2.0, says));
-    let one = times(Says::Nothing);
+    let times = |says| Op::extension(ScaleBy(2.0, says));
+    let one = times(StateKey::Nothing);
     assert_eq!(
         uses(&both(one.clone(), one.clone())),
         1,
         "one operation used twice"
     );
     assert_eq!(
-        uses(&both(one, times(Says::Nothing))),
+        uses(&both(one, times(StateKey::Nothing))),
         2,
         "two of which nothing is known"
     );
     assert_eq!(
-        uses(&both(times(Says::Everything), times(Says::Everything))),
+        uses(&both(
+            times(StateKey::Everything),
+            times(StateKey::Everything)
+        )),
         1,
         "two with equal keys"
     );
-    let three = Op::extension(Times(3.0, Says::Everything));
+    let three = Op::extension(ScaleBy(3.0, StateKey::Everything));
     assert_eq!(
-        uses(&both(times(Says::Everything), three)),
+        uses(&both(times(StateKey::Everything), three)),
         2,
         "two with other keys"
     );
 }
 
-/// The second derivative of a product of two, and through a loop.
+/// The second derivative of a product of two of them, and in a loop.
 #[test]
-fn derivatives_keep_them_apart() {
+fn derivatives_of_operations_with_different_state_differ() {
     let b = Builder::new("f", Session::default());
     let x = b.param(Type::scalar(DType::F64), None);
     let cx: &dyn Emit = &b;
-    let times = |cx: &dyn Emit, c: f64, x: Val| cx.op(Op::extension(Times(c, Says::Nothing)), &[x]);
+    let times =
+        |cx: &dyn Emit, c: f64, x: Val| cx.op(Op::extension(ScaleBy(c, StateKey::Nothing)), &[x]);
     let looped = cx.fori(
         0,
         cx.full(&Type::scalar(DType::I64), 2),
@@ -192,8 +197,8 @@ fn derivatives_keep_them_apart() {
     }
 }
 
-/// Modules whose results are integers and booleans: every transform of the library and every
-/// directive of the text.
+/// Modules with integer and boolean results, in every transform of the library and every directive
+/// of the text.
 #[test]
 fn integers_have_no_derivative() {
     let results = [

@@ -1,5 +1,5 @@
-//! Every law on every sample of every operation, in every float and complex type that it accepts;
-//! and on composites.
+//! Every law on every sample of every operation and composite, in every float and complex type that
+//! it accepts.
 //!
 //! One of them: `OP=name cargo test -p cotangent-core --test laws`.
 
@@ -12,7 +12,7 @@ use cotangent_core::{
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-/// Samples, each in its own types and in the others that the operation accepts.
+/// Samples in their own types and in all other types that the operation accepts.
 fn in_every_type(own: Vec<Sample>) -> Vec<Sample> {
     let key = |s: &Sample| {
         format!(
@@ -35,7 +35,7 @@ fn in_every_type(own: Vec<Sample>) -> Vec<Sample> {
     all
 }
 
-/// The laws that this sample breaks.
+/// The laws that this sample violates.
 fn failures(ad: &AdContext, sample: &Sample) -> Option<String> {
     match catch_unwind(AssertUnwindSafe(|| check_op(ad, sample))) {
         Ok(Ok(())) => None,
@@ -48,7 +48,7 @@ fn failures(ad: &AdContext, sample: &Sample) -> Option<String> {
     }
 }
 
-/// Tries the laws on what `samples` says of each name, on two threads.
+/// Checks the laws on the samples of each name, on two threads.
 fn assert_laws(
     ad: &AdContext,
     names: Vec<&'static str>,
@@ -105,8 +105,8 @@ fn every_operation_keeps_every_law() {
     assert_laws(&AdContext::default(), names.clone(), |name| {
         in_every_type((find(name).samples)(name))
     });
-    // In other arithmetic at smooth points: zero times infinity, and divisions by zero, are
-    // elsewhere.
+    // Other numerics are checked at smooth points only, where zero times infinity and divisions by
+    // zero do not occur.
     let smooth = |name| {
         (find(name).samples)(name)
             .into_iter()
@@ -140,7 +140,7 @@ fn every_operation_keeps_every_law() {
     }
 }
 
-/// Operands and attributes that composites may take.
+/// Operand types and attributes for composites.
 fn spellings() -> Vec<(Vec<Type>, Attrs)> {
     let f = |shape: &[usize]| Type::new(DType::F64, shape);
     let (square, row) = (f(&[3, 3]), f(&[3]));
@@ -221,7 +221,7 @@ fn definite(a: &Array) -> Array {
     y.unwrap()
 }
 
-/// The composite as a call, for each spelling that it takes.
+/// The composite as a call, for all operand types and attributes that it accepts.
 fn calls(c: &Composite) -> Vec<Sample> {
     let (mut rng, mut out) = (Rng::new(17), Vec::new());
     for (types, attrs) in spellings() {
@@ -239,7 +239,7 @@ fn calls(c: &Composite) -> Vec<Sample> {
         if b.failed() || s.attrs.finish(c.name).is_err() {
             continue;
         }
-        // An extent that is decided inside cannot leave: only the sum does.
+        // A symbol bound inside cannot be in a result type, so only the sum is returned.
         let open = |v: &Val| b.ty(*v).shape.as_const().is_none();
         let all = |v: Val| (0..b.ty(v).rank()).collect::<Vec<_>>();
         let y: Vec<Val> = match y.iter().any(open) {
@@ -250,9 +250,9 @@ fn calls(c: &Composite) -> Vec<Sample> {
             false => y,
         };
         let callee = Arc::new(b.finish(&y).unwrap());
-        // Integers are labels or indices of three things; numbers of rank 0 after a key are the
-        // bounds of a range, which is not empty: in an empty one a truncated normal number is an
-        // end by `next_after`, which has no derivative.
+        // Integers are labels or indices below 3. Scalars after a key are the bounds of a nonempty
+        // range: in an empty one a truncated normal number is a bound by `next_after`, which has no
+        // derivative.
         let labels = Array::vector(vec![2i64, 0, 1]);
         let bounds = types.len() == 3 && types[0] == Type::new(DType::U32, [2]);
         let operand = |(k, t): (usize, &Type)| match t.dtype {

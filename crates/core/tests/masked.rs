@@ -1,7 +1,7 @@
 //! Operations that mask, composed with functions that have a pole or overflow at the masked
-//! element: with strong zeros every derivative is that of the program in which the masked element
-//! was cut out by hand, and so it is where poles are NaN. By IEEE rules forward mode selects
-//! likewise, and reverse mode multiplies the zero cotangent by the pole.
+//! element. With strong zeros every derivative equals that of the program without the masked
+//! element, also with NaN at poles. With IEEE rules forward mode does, too, but reverse mode
+//! multiplies the zero cotangent by the pole.
 
 use cotangent_core::ops::{
     Binary, Bounds, Combine, Comparison, ConvolutionSpec, Cumulative, DotGeneral, Reduction,
@@ -15,11 +15,11 @@ use cotangent_core::{
     Array, Builder, DType, Dim, Emit, Function, Op, Result, Type, Val, Wide, reference,
 };
 
-/// How many elements there are; the first one is masked.
+/// Number of elements. The first one is masked.
 const N: usize = 4;
 const GOOD: [f64; N - 1] = [0.7, 1.3, 0.9];
 
-/// A function, the point where it has a pole or overflows, and whether its value there is the
+/// A function, a point at which it has a pole or overflows, and whether its value there is the
 /// lowest or the greatest.
 struct Singular {
     name: &'static str,
@@ -79,11 +79,11 @@ const SINGULAR: [Singular; 8] = [
     },
 ];
 
-/// An operation on all elements that leaves the first one out.
+/// An operation on all elements that masks the first one.
 struct Mask {
     name: &'static str,
     f: fn(&dyn Emit, Val) -> Val,
-    /// Leaves out only what is lowest (`Some(true)`) or greatest.
+    /// If set, it masks only the lowest (`Some(true)`) or the greatest value.
     only: Option<bool>,
 }
 
@@ -91,7 +91,7 @@ fn all(cx: &dyn Emit, y: Val, c: f64) -> Val {
     cx.full_like(y, c)
 }
 
-/// True but for the first element.
+/// True except for the first element.
 fn rest(cx: &dyn Emit, y: Val) -> Val {
     let i = cx.iota(&cx.ty(y).with_dtype(DType::I64), 0);
     cx.compare(i, Comparison::Gt, cx.full_like(i, 0i64))
@@ -101,8 +101,8 @@ fn index(cx: &dyn Emit, v: &[i64]) -> Val {
     cx.constant(Array::vector(v.to_vec()))
 }
 
-/// The extremum over windows of two, one step apart, of what is in order: the first element is in
-/// no result but one.
+/// The extremum over overlapping windows of two sorted elements. The first element affects one
+/// result only.
 fn windows(cx: &dyn Emit, op: Reduction, y: Val) -> Val {
     let z = cx.reduce_window(op, y, &[Dim::Const(2)], &Sliding::plain(1), &[0]);
     cx.slice_axis(z, 0, 0, N - 1)
@@ -325,7 +325,7 @@ const MASKS: &[Mask] = &[
     },
 ];
 
-/// Weights of which those of the first element are zero.
+/// Weights that are zero for the first element.
 fn weights(cx: &dyn Emit) -> Val {
     let rows = vec![0.0, 1.0, 0.5, 2.0, 0.0, -1.0, 3.0, 0.0, 0.0, 0.0, 0.0, 1.5];
     cx.constant(Wide::F(rows).narrow(DType::F64, [3, N]).unwrap())
@@ -337,7 +337,7 @@ fn slid(cx: &dyn Emit, x: Val, w: Val, n: usize) -> Val {
     cx.reshape(y, &[Dim::Const(n + 1 - N)])
 }
 
-/// Sums of products in which the first element has a factor of zero.
+/// Sums of products in which the first element has a zero factor.
 const PRODUCTS: &[Mask] = &[
     Mask {
         name: "product of a matrix",
@@ -413,8 +413,7 @@ const PRODUCTS: &[Mask] = &[
     },
 ];
 
-/// The sum of the squares of what is left, of the function of the elements (`cut`: a number for the
-/// first one).
+/// The sum of squares of the unmasked results (`cut`: the first element is replaced by a constant).
 fn program(s: &Singular, m: &Mask, cut: bool) -> Function {
     let b = Builder::new("f", Session::default());
     let cx: &dyn Emit = &b;
@@ -439,7 +438,7 @@ fn flat(f: &Function, x: &[Array]) -> Vec<f64> {
         .collect()
 }
 
-/// What every way of differentiating gives: name and numbers.
+/// The derivative by every transform: its name and its elements.
 fn derivatives(ad: &AdContext, f: &Function, at: f64) -> Vec<(&'static str, Vec<f64>)> {
     let x = Array::vector([&[at], &GOOD[..]].concat());
     let v = Array::vector(vec![1.0, 0.5, -2.0, 1.5]);
@@ -471,11 +470,11 @@ fn products() -> impl Iterator<Item = (&'static Singular, &'static Mask)> {
         .flat_map(|s| PRODUCTS.iter().map(move |m| (s, m)))
 }
 
-/// Every pair of a function and an operation that leaves its pole out.
+/// Every pair of a function and an operation that masks its pole.
 fn pairs() -> impl Iterator<Item = (&'static Singular, &'static Mask)> {
     let fits = |s: &Singular, m: &Mask| match m.only {
         Some(low) => low == s.low,
-        // The numbers of the operation itself are below these.
+        // Other numbers of the operation are below these.
         None => m.name != "max" || s.name == "log",
     };
     SINGULAR.iter().flat_map(move |s| {
@@ -510,7 +509,7 @@ fn all_as_cut_out(numerics: Numerics, which: &[&str]) {
     assert!(count >= 100 * which.len(), "{count}");
 }
 
-/// How many comparisons with programs that were cut by hand, and what differs.
+/// Number of comparisons with programs without the masked element, and the differences.
 fn differences(
     rules: &AdContext,
     which: &[&str],
@@ -566,7 +565,8 @@ fn forward_mode_selects_by_ieee() {
     all_as_cut_out(Numerics::default(), &["value", "jvp"]);
 }
 
-/// CONVENTIONS 30 and 40: by IEEE rules the zero cotangent of what is left out meets the pole.
+/// CONVENTIONS 30 and 40: with IEEE rules the zero cotangent of the masked element is multiplied by
+/// the pole.
 #[test]
 fn reverse_mode_multiplies_by_ieee() {
     for (s, m) in pairs().filter(|(_, m)| m.name != "cond") {
@@ -586,7 +586,7 @@ fn reverse_mode_multiplies_by_ieee() {
     }
 }
 
-/// A maximum whose mask is multiplied, with plain products.
+/// An injected fault: a maximum whose mask is multiplied with ordinary products.
 struct Multiplied;
 
 impl Rule for Multiplied {
@@ -610,7 +610,7 @@ impl Rule for Multiplied {
     }
 }
 
-/// A product of strong zeros whose derivative looks for a zero in the tangent alone.
+/// An injected fault: a strong-zero product whose derivative has a strong zero in the tangent only.
 struct OneSided;
 
 impl Rule for OneSided {
@@ -630,7 +630,7 @@ impl Rule for OneSided {
     }
 }
 
-/// A product of matrices whose tangents are plain products.
+/// An injected fault: a matrix product whose tangents are ordinary products.
 struct PlainSums;
 
 impl Rule for PlainSums {
@@ -649,7 +649,7 @@ impl Rule for PlainSums {
 }
 
 #[test]
-fn planted_rules_are_found() {
+fn injected_faults_are_found() {
     let numerics = Numerics {
         strong_zero: true,
         ..Numerics::default()

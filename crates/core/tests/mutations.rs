@@ -1,6 +1,6 @@
-//! Damaged texts: whatever is cut, doubled, moved or replaced, reading ends with a program or an
-//! error that has a place, never a panic; what was read prints, and reads again as it printed. The
-//! files of `tests/regressions` are texts that once did worse.
+//! Damaged texts, with parts removed, duplicated, moved or replaced. The parser returns a program
+//! or an error with a location; it does not panic. A parsed program prints, and the printed text
+//! parses to the same program. The files of `tests/regressions` are former failures.
 
 use cotangent_core::check::Rng;
 use cotangent_core::text::Program;
@@ -27,7 +27,7 @@ fn text(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Reads, prints, reads again, derives.
+/// Parses, prints, parses again, and differentiates a text.
 fn survives(text: &str) -> bool {
     let program = match Program::parse(text, None) {
         Ok(program) => program,
@@ -54,7 +54,7 @@ fn survives(text: &str) -> bool {
     true
 }
 
-/// A range of whole characters, shorter than `longest`.
+/// A random range of whole characters, shorter than `longest`.
 fn piece(text: &str, r: &mut Rng, longest: usize) -> (usize, usize) {
     let whole = |at: usize| text.floor_char_boundary(at);
     let from = whole(r.below(text.len() + 1));
@@ -78,7 +78,7 @@ fn damage(text: &str, r: &mut Rng) -> String {
                 text.insert_str(from, &copy);
             }
             4 => {
-                // Two words change places.
+                // Swaps two parts.
                 let (a, b) = piece(&text, r, 12);
                 let (one, two) = (text[from..to].to_owned(), text[a..b].to_owned());
                 if !one.is_empty() && !two.is_empty() {

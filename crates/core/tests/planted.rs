@@ -1,10 +1,10 @@
-//! The checks are checked: wrong rules are planted, and each must be found. And operations from
-//! outside the crate.
+//! Injected faults: the checks must find every wrong rule. Also operations defined outside the
+//! crate.
 //!
-//! The operation is `y = sin(x) w` with `x`, `w` of one square type; every planted rule differs
-//! from the right one in one place.
+//! The operation is `y = sin(x) w` with `x`, `w` of one square type. Every injected fault is one
+//! change of a correct rule.
 
-use cotangent_core::check::{Options, Row, Verdict, check_function, check_op};
+use cotangent_core::check::{LawResult, Options, Verdict, check_function, check_op};
 use cotangent_core::ops::{Binary, Unary};
 use cotangent_core::primitive::{Linearized, no_rule};
 use cotangent_core::transform::{
@@ -15,36 +15,36 @@ use cotangent_core::{
     Primitive, Result, Sample, Type, Val, reference,
 };
 
-/// What is wrong with an operation.
+/// The fault injected into an operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Plant {
+enum Fault {
     Nothing,
-    /// Types: says that the result has rank 0.
+    /// A type rule that returns a scalar type.
     Type,
-    /// `-cos` for `cos`.
+    /// `-cos` instead of `cos`.
     Sign,
     /// `0.99 cos`.
     Factor,
-    /// No tangent by `w`.
+    /// No tangent of `w`.
     Dropped,
-    /// The tangent by `x` with its axes exchanged, adjoint and all.
+    /// The tangent of `x` transposed, with a consistent adjoint.
     Axis,
-    /// The right derivative at `w` in place of `cos x`: right where the two are equal.
+    /// The derivative at `w` instead of `x`: correct where both are equal.
     Point,
     /// A tangent plus one: not linear.
     Affine,
     /// The batch axis of the result last.
     BatchAxis,
-    /// `w` of the first element for all.
+    /// `w` of the first batch element for all elements.
     BatchFirst,
-    /// A result that claims to be the same for every batch element.
+    /// A result that is marked as the same for every batch element.
     BatchUnmapped,
     /// Negative costs.
     Cost,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct SinTimes(Plant);
+struct SinTimes(Fault);
 
 impl Primitive for SinTimes {
     fn name(&self) -> &str {
@@ -52,7 +52,7 @@ impl Primitive for SinTimes {
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
-        Ok(vec![if self.0 == Plant::Type {
+        Ok(vec![if self.0 == Fault::Type {
             Type::scalar(x[0].dtype)
         } else {
             Binary::Mul.infer(x)?.remove(0)
@@ -67,20 +67,20 @@ impl Primitive for SinTimes {
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.op(Op::extension(*self), x);
         let c = match self.0 {
-            Plant::Sign => cx.neg(cx.cos(x[0])),
-            Plant::Factor => cx.mul(cx.full_like(x[0], 0.99), cx.cos(x[0])),
-            Plant::Point => cx.cos(x[1]),
+            Fault::Sign => cx.neg(cx.cos(x[0])),
+            Fault::Factor => cx.mul(cx.full_like(x[0], 0.99), cx.cos(x[0])),
+            Fault::Point => cx.cos(x[1]),
             _ => cx.cos(x[0]),
         };
         let by_x = t[0].map(|t| match self.0 {
-            Plant::Axis => cx.scale(cx.mul(c, x[1]), cx.apply1(transposition(), &[t.into()])),
+            Fault::Axis => cx.scale(cx.mul(c, x[1]), cx.apply1(transposition(), &[t.into()])),
             _ => cx.scale(cx.mul(c, x[1]), t),
         });
         let by_w = t[1]
-            .filter(|_| self.0 != Plant::Dropped)
+            .filter(|_| self.0 != Fault::Dropped)
             .map(|t| cx.scale(cx.sin(x[0]), t));
         let dy = cx.sum_opt(by_x, by_w);
-        if self.0 == Plant::Affine {
+        if self.0 == Fault::Affine {
             let one = cx.apply1(Op::extension(One(cx.ty(y))), &[]);
             return Ok(cx.one(y, cx.sum_opt(dy, Some(one))));
         }
@@ -93,8 +93,8 @@ impl Primitive for SinTimes {
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let w = match self.0 {
-            // Every element gets the same w: a mean over the batch.
-            Plant::BatchFirst if x[1].mapped => {
+            // Every element uses the same w: a mean over the batch.
+            Fault::BatchFirst if x[1].mapped => {
                 let n = cx.extent(&cx.ty(x[1].val).unbatched(), size);
                 let mean = cx.div(cx.reduce_sum(x[1].val, &[0]), n);
                 Batched {
@@ -107,11 +107,11 @@ impl Primitive for SinTimes {
         let args = [cx.replicate(x[0], size).val, cx.replicate(w, size).val];
         let y = cx.op(Op::extension(*self), &args);
         Ok(vec![match self.0 {
-            Plant::BatchAxis => Batched {
+            Fault::BatchAxis => Batched {
                 val: cx.transpose(y, &[1, 2, 0]),
                 mapped: true,
             },
-            Plant::BatchUnmapped => Batched {
+            Fault::BatchUnmapped => Batched {
                 val: cx.reduce_sum(y, &[0]),
                 mapped: false,
             },
@@ -124,7 +124,7 @@ impl Primitive for SinTimes {
 
     fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
         Cost {
-            flops: if self.0 == Plant::Cost { -1.0 } else { 11.0 },
+            flops: if self.0 == Fault::Cost { -1.0 } else { 11.0 },
             bytes: 0.0,
         }
     }
@@ -134,7 +134,7 @@ fn transposition() -> Op {
     cotangent_core::ops::Transpose { perm: vec![1, 0] }.into()
 }
 
-/// A constant one that a wrong rule passes off as a linear value.
+/// A constant one that a wrong rule returns as a linear value.
 #[derive(Debug)]
 struct One(Type);
 
@@ -172,7 +172,7 @@ fn sample(op: impl Into<Op>) -> Sample {
     Sample::new(op, vec![x(1.0), x(0.5)])
 }
 
-fn outcome(plant: Plant) -> Option<String> {
+fn outcome(plant: Fault) -> Option<String> {
     check_op(
         &AdContext::default(),
         &sample(Op::extension(SinTimes(plant))),
@@ -182,9 +182,9 @@ fn outcome(plant: Plant) -> Option<String> {
 }
 
 #[test]
-fn a_right_operation_passes() {
-    assert_eq!(outcome(Plant::Nothing), None);
-    let mut single = sample(Op::extension(SinTimes(Plant::Nothing)));
+fn a_correct_operation_passes() {
+    assert_eq!(outcome(Fault::Nothing), None);
+    let mut single = sample(Op::extension(SinTimes(Fault::Nothing)));
     for x in &mut single.operands {
         *x = Array::from_vec([2, 2], x.to_f64().iter().map(|&v| v as f32).collect()).unwrap();
     }
@@ -198,20 +198,20 @@ fn a_right_operation_passes() {
 }
 
 #[test]
-fn every_planted_rule_is_found_by_the_law_that_it_breaks() {
+fn every_injected_fault_is_found_by_the_law_that_it_violates() {
     let differences = "jvp against differences";
     for (plant, law) in [
-        (Plant::Type, "the type rule says"),
-        (Plant::Sign, differences),
-        (Plant::Factor, differences),
-        (Plant::Dropped, differences),
-        (Plant::Axis, differences),
-        (Plant::Point, differences),
-        (Plant::Affine, " linear "),
-        (Plant::BatchAxis, "batch: operands"),
-        (Plant::BatchFirst, "batch: operands [1], 3 elements"),
-        (Plant::BatchUnmapped, "batch:"),
-        (Plant::Cost, "cost:"),
+        (Fault::Type, "the type rule returns"),
+        (Fault::Sign, differences),
+        (Fault::Factor, differences),
+        (Fault::Dropped, differences),
+        (Fault::Axis, differences),
+        (Fault::Point, differences),
+        (Fault::Affine, " linear "),
+        (Fault::BatchAxis, "batch: operands"),
+        (Fault::BatchFirst, "batch: operands [1], 3 elements"),
+        (Fault::BatchUnmapped, "batch:"),
+        (Fault::Cost, "cost:"),
     ] {
         let found = outcome(plant).unwrap_or_else(|| panic!("{plant:?} is not found"));
         assert!(found.contains(law), "{plant:?} should break {law}: {found}");
@@ -222,7 +222,7 @@ fn every_planted_rule_is_found_by_the_law_that_it_breaks() {
     }
 }
 
-/// Wrong rules for operations of this crate, from outside.
+/// Wrong rules for operations of this crate, defined outside.
 struct Wrong {
     linearize: Option<fn(&Lin<'_>, &[Val], &[Option<Lv>]) -> Linearized>,
     transpose: Option<fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>>>,
@@ -286,7 +286,7 @@ fn wrong_transposes_are_found() {
         )
         .contains("adjoint")
     );
-    // Right shape, wrong axes: found because the sample is square.
+    // Correct shape, wrong axes: not a type error because the sample is square.
     let square = Array::from_vec([2, 2], vec![1.0, 2.0, 3.0, 5.0]).unwrap();
     let t = Sample::new(
         cotangent_core::ops::Transpose { perm: vec![1, 0] },
@@ -304,7 +304,7 @@ fn wrong_transposes_are_found() {
         )
         .contains("adjoint")
     );
-    // A product on complex numbers that forgets to conjugate is right on reals.
+    // A product without conjugation is correct for real numbers only.
     let plain: fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>> = |cx, x, ct| {
         vec![
             x[1].val().map(|v| cx.mul(v, ct)),
@@ -330,7 +330,7 @@ fn wrong_transposes_are_found() {
 
 #[test]
 fn a_matched_wrong_pair_keeps_the_adjoint_law_and_is_found_by_differences() {
-    // d neg(x) = +dx and its adjoint, also +: the two agree with each other, and with nothing else.
+    // d neg(x) = +dx with the adjoint +: they are consistent with each other, but wrong.
     let pair = Wrong {
         linearize: Some(|cx, x, t| cx.one(cx.op(Unary::Neg, x), t[0])),
         transpose: Some(|_, _, ct| vec![Some(ct)]),
@@ -347,8 +347,9 @@ fn a_matched_wrong_pair_keeps_the_adjoint_law_and_is_found_by_differences() {
 }
 
 #[test]
-fn second_derivatives_are_checked_where_the_first_are_right() {
-    // exp's derivative through a stopped value: right once, zero the second time.
+fn second_derivatives_are_checked_where_the_first_are_correct() {
+    // The derivative of exp with `stop_gradient`: the first derivative is correct, the second is
+    // zero.
     let stopped = Wrong {
         linearize: Some(|cx, x, t| {
             let y = cx.exp(x[0]);
@@ -378,12 +379,12 @@ fn function(op: Op) -> Function {
 }
 
 #[test]
-fn reports_say_which_value_is_wrong() {
+fn reports_name_the_wrong_value() {
     let args = sample(Binary::Mul).operands;
     let ad = AdContext::default();
     let good = check_function(
         &ad,
-        &function(Op::extension(SinTimes(Plant::Nothing))),
+        &function(Op::extension(SinTimes(Fault::Nothing))),
         &args,
         &Options::default(),
     )
@@ -394,7 +395,7 @@ fn reports_say_which_value_is_wrong() {
     );
     let bad = check_function(
         &ad,
-        &function(Op::extension(SinTimes(Plant::Dropped))),
+        &function(Op::extension(SinTimes(Fault::Dropped))),
         &args,
         &Options::default(),
     );
@@ -418,8 +419,8 @@ fn kinks_and_integers_do_not_fail_a_function() {
     let cx: &dyn Emit = &b;
     let x = b.param(Type::scalar(DType::F64), Some("x"));
     let n = b.param(Type::scalar(DType::I32), Some("n"));
-    // sqrt(x²) by exp and log has a kink at 0 that the derivative cannot see: NaN there, and no
-    // finite difference.
+    // sqrt(x²) by exp and log: at its kink 0 the derivative is NaN, and there is no finite
+    // difference.
     let y = cx.exp(cx.mul(cx.full_like(x, 0.5), cx.log(cx.mul(x, x))));
     let f = b.finish(&[y, n]).unwrap();
     let ad = AdContext::default();
@@ -430,7 +431,7 @@ fn kinks_and_integers_do_not_fail_a_function() {
 
 #[test]
 fn extension_operations_differentiate_batch_and_nest() {
-    let f = function(Op::extension(SinTimes(Plant::Nothing)));
+    let f = function(Op::extension(SinTimes(Fault::Nothing)));
     let ad = AdContext::default();
     let args = sample(Binary::Mul).operands;
     let g = grad(&ad, &f, f.params()).unwrap();
@@ -482,7 +483,7 @@ impl Primitive for MedianFilter {
     }
 }
 
-/// `sum(median_filter(exp(x)) * w)`, and the place of the filter.
+/// `sum(median_filter(exp(x)) * w)`, and the line of the filter.
 fn filtered() -> (Function, Val, Val, u32) {
     let b = Builder::new("f", Session::default());
     let cx: &dyn Emit = &b;
@@ -529,8 +530,7 @@ fn a_missing_rule_is_an_error_when_deriving_that_says_where_and_what_to_do() {
         Array::vector(vec![1.0; 3]),
     ];
     let report = check_function(&ad, &f, &args, &Options::default()).unwrap();
-    let skipped =
-        |r: &Row| matches!(&r.verdict, Verdict::Skipped(why) if why.contains("median_filter"));
+    let skipped = |r: &LawResult| matches!(&r.verdict, Verdict::Skipped(why) if why.contains("median_filter"));
     assert!(
         report.rows.iter().filter(|r| r.value == "%x").all(skipped)
             && report.violated() == 0
@@ -603,7 +603,7 @@ fn the_rule_of_an_operation_may_come_from_another_crate() {
         )
         .is_ok()
     );
-    // Another context does not have it: there is nothing global.
+    // Another context does not have the rule: there is no global state.
     assert_eq!(
         grad(&AdContext::default(), &f, &[x, w]).unwrap_err().code(),
         Code::NoRule

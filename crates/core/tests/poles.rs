@@ -1,5 +1,5 @@
-//! Zeros and poles: what each policy of numerics gives there, power series near 0, and derivatives
-//! at the ends of their range.
+//! Zeros and poles under each choice of numerics, power series near 0, and derivatives at the ends
+//! of their range.
 
 use cotangent_core::ops::{BINARY, Comparison, UNARY};
 use cotangent_core::transform::{AdContext, Numerics, Session, grad, jvp, vjp};
@@ -38,8 +38,8 @@ fn flat(f: &Function, x: &[Array]) -> Vec<f64> {
         .collect()
 }
 
-/// `pow` with exponents 0, 1, .. as data at every power of two below 1, four orders, reverse mode
-/// over reverse mode.
+/// `pow` with exponents 0, 1, .. as operands at every power of two below 1, up to order four, by
+/// reverse over reverse mode.
 #[test]
 fn power_series() {
     for (strong, nan) in [(false, false), (true, false), (false, true)] {
@@ -89,7 +89,7 @@ fn power_series_with(ad: &AdContext) {
 
 type Singular = (&'static str, fn(&dyn Emit, Val) -> Val, f64);
 
-/// Functions whose derivative has a pole at the point.
+/// Functions with a point at which the derivative has a pole.
 const POLES: &[Singular] = &[
     ("div", |cx, x| cx.div(cx.full_like(x, 3.0), x), 0.0),
     ("recip", |cx, x| cx.recip(x), 0.0),
@@ -237,11 +237,11 @@ fn strong_zeros_change_no_finite_number() {
     assert!(finite > 100_000, "{finite}");
 }
 
-/// First derivatives far out, relative to themselves: against 50 digits.
+/// Relative errors of first derivatives for large arguments, against values with 50 digits.
 #[test]
 fn derivatives_far_out() {
-    type Row = (fn(&dyn Emit, Val) -> Val, f64, f64);
-    let rows: &[Row] = &[
+    type DerivativeRow = (fn(&dyn Emit, Val) -> Val, f64, f64);
+    let rows: &[DerivativeRow] = &[
         (|cx, x| cx.tanh(x), 5.0, 1.815_832_309_438_067e-4),
         (|cx, x| cx.tanh(x), -18.0, 9.278_091_320_974_273e-16),
         (|cx, x| cx.tanh(x), 20.0, 1.699_341_702_116_635_6e-17),
@@ -274,12 +274,11 @@ fn derivatives_far_out() {
     }
 }
 
-/// Complex functions whose derivative is a small number where its formula cancels or overflows:
-/// `f'(z)`.
+/// `f'(z)` of complex functions, where it is small and its formula cancels or overflows.
 #[test]
 fn complex_derivatives_far_out() {
-    type Row = (fn(&dyn Emit, Val) -> Val, [f64; 2], [f64; 2]);
-    let rows: &[Row] = &[
+    type DerivativeRow = (fn(&dyn Emit, Val) -> Val, [f64; 2], [f64; 2]);
+    let rows: &[DerivativeRow] = &[
         (
             |cx, z| cx.tan(z),
             [0.5, 20.0],
@@ -315,7 +314,7 @@ fn complex_derivatives_far_out() {
     }
 }
 
-/// The gradient beside a loss that is NaN for a label that is none is NaN, too.
+/// For a label out of range the loss is NaN, and so is its gradient.
 #[test]
 fn bad_labels() {
     let logits = Array::from_vec([2, 3], vec![1.0, 2.0, 3.0, 0.5, -1.0, 2.0]).unwrap();

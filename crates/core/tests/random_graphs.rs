@@ -1,4 +1,5 @@
-//! Laws on random graphs: derivatives are consistent, batching is a loop, rewrites keep meaning.
+//! Laws on random graphs: derivatives are consistent, batching equals a loop, rewrites preserve
+//! results.
 //!
 //! A longer run:
 //! `SEEDS=20000 cargo test --release -p cotangent-core --test random_graphs -- --ignored`. One
@@ -13,7 +14,7 @@ use cotangent_core::{Arg, Array, Code, DType, Emit, Function, Op, Result, Val, r
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a graph fails, in words.
+/// The checks that a graph fails, as messages.
 type Outcome = Result<Vec<String>>;
 
 fn differentiable(f: &Function) -> Vec<Val> {
@@ -40,9 +41,9 @@ fn checked(ad: &AdContext, seed: u64, unsure: &AtomicU64, rows: &AtomicU64) -> O
     };
     let report = check_function(ad, &f, &args, &opts)?;
     for r in &report.rows {
-        // Where a difference settles on another number the graph has a kink or a jump here, or a
-        // rule is wrong; the operations' own laws tell these apart. What has no finite difference
-        // must hold everywhere.
+        // If a difference converges to another number, the graph has a kink or a jump, or a rule is
+        // wrong; the laws of operations distinguish these. Laws without finite differences must
+        // hold everywhere.
         let exact = matches!(
             r.law,
             Law::Adjoint | Law::Linear | Law::Orders | Law::Symmetry
@@ -55,7 +56,7 @@ fn checked(ad: &AdContext, seed: u64, unsure: &AtomicU64, rows: &AtomicU64) -> O
         }
     }
     if !f.result_types().iter().any(|t| t.dtype.has_tangent()) {
-        // Integers and booleans alone have no adjoint, and that is said.
+        // Functions with integer and boolean results only have no adjoint, which is an error.
         match vjp(ad, &f, &differentiable(&f)) {
             Err(e) if e.code() == Code::IntegerOutput => {}
             g if differentiable(&f).is_empty() => drop(g?),
@@ -121,7 +122,7 @@ fn as_text(
         .map_err(text)
 }
 
-/// Forward and in reverse, a batch of directions each, where all is real and small.
+/// Compares Jacobians by batched forward and reverse mode, for real and small functions.
 fn jacobians(ad: &AdContext, f: &Function, args: &[Array]) -> std::result::Result<(), String> {
     let text = |e: cotangent_core::Error| e.to_string();
     let wrt: Vec<Val> = differentiable(f)
@@ -196,7 +197,7 @@ fn batched(
     )
 }
 
-/// The seeds whose graphs fail, and how; the share of laws about which nothing could be said.
+/// The failing graphs with their seeds, and the fraction of laws that were unsure.
 fn run(ad: &AdContext, seeds: std::ops::Range<u64>) -> (Vec<String>, f64) {
     let seeds = match std::env::var("SEED")
         .ok()
@@ -273,7 +274,7 @@ fn soak() {
     assert_laws(1_000_000..1_000_000 + n);
 }
 
-/// The sum of products whose cotangents forget the second operand.
+/// An injected fault: a sum of products without the cotangent of the second operand.
 struct Forgetful;
 
 impl Rule for Forgetful {
@@ -293,7 +294,7 @@ impl Rule for Forgetful {
 }
 
 #[test]
-fn a_wrong_rule_does_not_survive_random_graphs() {
+fn random_graphs_find_a_wrong_rule() {
     let rules = RuleSet::default().with("add", Forgetful);
     let ad = AdContext::builder()
         .with_extension_rules(rules)
@@ -303,7 +304,7 @@ fn a_wrong_rule_does_not_survive_random_graphs() {
 }
 
 #[test]
-fn graphs_are_varied_and_repeatable() {
+fn graphs_are_varied_and_reproducible() {
     let (mut names, mut symbols, mut empty) = (std::collections::BTreeSet::new(), 0, 0);
     for seed in 0..200 {
         let (a, b) = (graph(seed, 12).unwrap(), graph(seed, 12).unwrap());

@@ -1,10 +1,10 @@
 //! Random numbers against those of JAX 0.10.2: keys and bits exactly, floating-point functions of
-//! them closely.
+//! them to a tolerance.
 
 use cotangent_core::transform::{AdContext, Session};
 use cotangent_core::{Array, Builder, DType, Dim, Emit, Type, Val, reference, transform};
 
-/// What a seed of 42 gives to `f`.
+/// Results of `f` for the key of seed 42.
 fn sample(f: impl FnOnce(&dyn Emit, Val) -> Vec<Val>) -> Vec<Array> {
     let b = Builder::new("sample", Session::default());
     let key = (&b as &dyn Emit).random_key(42);
@@ -321,7 +321,7 @@ fn generators_of_xla() {
     }
 }
 
-/// Samples move with the parameters of their distribution; keys and bits have no derivative.
+/// Samples have derivatives in the parameters of their distribution; keys and bits have none.
 #[test]
 fn pathwise_derivatives() {
     let b = Builder::new("sample", Session::default());

@@ -1,4 +1,4 @@
-//! Rewrites: what they remove, and what they must leave alone.
+//! Rewrites: equations that they remove, and equations that they must not change.
 
 use cotangent_core::ops::{Binary, Bounds, DotGeneral, Slice, Unary, Windows};
 use cotangent_core::rewrite::{dce, simplify};
@@ -26,7 +26,7 @@ fn simple(ty: Type, f: impl Fn(&dyn Emit, Val) -> Val) -> Vec<String> {
 }
 
 #[test]
-fn dead_code_goes_and_parameters_stay() {
+fn dead_code_is_removed_and_parameters_stay() {
     let f = build(scalar(), |cx, x| {
         cx.exp(x);
         cx.full_like(x, 2.0)
@@ -42,7 +42,7 @@ fn equal_operations_on_equal_operands_are_one() {
         simple(scalar(), |cx, x| cx.mul(cx.exp(x), cx.exp(x))),
         ["exp", "mul"]
     );
-    // Addition commutes bit for bit, subtraction does not.
+    // Addition is commutative in its bits, subtraction is not.
     let both = |cx: &dyn Emit, x: Val| {
         let y = cx.sin(x);
         cx.mul(cx.add(x, y), cx.add(y, x))
@@ -147,9 +147,9 @@ fn views_compose() {
 }
 
 #[test]
-fn what_belongs_to_a_row_is_computed_for_the_row() {
+fn per_row_values_are_computed_per_row() {
     let ty = Type::new(DType::F64, [3, 4]);
-    // The reduced axis is kept with length 1, and put out again.
+    // The reduced axis is kept with length 1, and broadcast again.
     let f = |cx: &dyn Emit, x: Val| {
         let s = cx.broadcast_in_dim(cx.reduce_sum(x, &[1]), &[3.into(), 1.into()], &[0]);
         let number = cx.broadcast_in_dim(
@@ -183,7 +183,7 @@ fn what_belongs_to_a_row_is_computed_for_the_row() {
     let both = [&build(ty.clone(), f), &g]
         .map(|f| reference::run(f, std::slice::from_ref(&x)).unwrap()[0].to_f64());
     assert_eq!(both[0], both[1]);
-    // A quotient of rows, but not one with another value.
+    // A quotient of two per-row values is computed per row; a quotient with another value is not.
     let f = |cx: &dyn Emit, x: Val| {
         let s = cx.broadcast_in_dim(cx.reduce_sum(x, &[0]), &[3.into(), 4.into()], &[1]);
         cx.mul(x, cx.div(cx.full_like(s, 1.0), s))
@@ -262,7 +262,7 @@ fn gathers() -> Vec<(Windows, Vec<usize>, Array)> {
     ]
 }
 
-/// Cuts of one axis, and of all.
+/// Slices of one axis, and of all axes.
 fn cuts(shape: &[usize]) -> Vec<Slice> {
     let whole = |n: &usize| (0, *n, 1);
     let mut all: Vec<Vec<(usize, usize, usize)>> =

@@ -1,4 +1,4 @@
-//! Special functions against values computed with forty digits, and rounding against what XLA does.
+//! Special functions against values with 40 digits, and rounding against that of XLA.
 
 use cotangent_core::math::{bessel_ie, betainc, igamma, zeta};
 use cotangent_core::ops::ReducePrecision;
@@ -108,8 +108,8 @@ const BETAINC_D: &[(f64, f64, f64, f64, f64, f64)] = &[
     ),
 ];
 
-/// Equal up to so many units of the relative precision; where the reference is not a normal number,
-/// up to that.
+/// Asserts equality up to `ulps` units of relative precision. If the reference is below 1e-300, the
+/// error is relative to 1e-300.
 fn near(got: f64, want: f64, ulps: f64, what: impl std::fmt::Display) {
     let error = (got - want).abs() / (f64::EPSILON * want.abs().max(1e-300));
     assert!(error <= ulps, "{what}: {got:e}, not {want:e}: {error} ulp");
@@ -144,7 +144,7 @@ fn incomplete_gamma() {
 fn hurwitz_zeta() {
     ZETA.iter()
         .for_each(|&(s, q, y)| near(zeta(0, s, q), y, 8.0, format!("zeta({s}, {q})")));
-    // Powers that vanish end the sum, however large s is.
+    // Powers that underflow end the sum, for any s.
     for s in [1e10, 1e17, 1e300] {
         assert_eq!([0, 1].map(|order| zeta(order, s, 2.0)), [0.0; 2]);
         assert_eq!([zeta(0, s, 1.0), zeta(0, s, 1e10)], [1.0, 0.0]);

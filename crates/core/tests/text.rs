@@ -7,7 +7,7 @@
 //! // ----
 //! expected output
 //! ```
-//! `BLESS=1` rewrites what is expected; read the diff.
+//! `BLESS=1` rewrites the expected results; review the diff.
 
 use cotangent_core::attr::Attrs;
 use cotangent_core::check::random;
@@ -137,7 +137,7 @@ fn graphs_print_what_is_expected() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// A module that is one operation.
+/// A module with one operation.
 fn module_of(op: &Op, types: &[Type]) -> Function {
     let b = Builder::new("m", Session::default());
     let x: Vec<Val> = types.iter().map(|t| b.param(t.clone(), None)).collect();
@@ -145,7 +145,7 @@ fn module_of(op: &Op, types: &[Type]) -> Function {
     b.finish(&y).unwrap()
 }
 
-/// The function read from what it prints; that prints the same.
+/// Prints and parses a function, and checks that it prints as the same text.
 fn again(f: &Function) -> Arc<Function> {
     let text = print_function(f);
     let p = Program::parse(&text, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -226,7 +226,7 @@ fn random_graphs_and_their_derivatives_round_trip() {
             reference::run(&f, &args).unwrap(),
             reference::run(&g, &args).unwrap()
         ));
-        // Integers and booleans alone have no derivative.
+        // Functions with integer and boolean results only have no derivative.
         if !f.result_types().iter().any(|t| t.dtype.has_tangent()) {
             continue;
         }
@@ -240,7 +240,7 @@ fn random_graphs_and_their_derivatives_round_trip() {
 }
 
 #[test]
-fn bodies_that_stand_in_many_places_are_printed_once() {
+fn shared_regions_are_printed_once() {
     let mut f = scalar("f0", |cx, x| cx.sin(x));
     for k in 1..40 {
         let callee = Arc::new(f);
@@ -432,13 +432,13 @@ tgraph.adjoint @d2 wrt(%x) -> @d3";
         reference::run(p.module("d3").unwrap(), &[Array::scalar(0.5f64)]).unwrap()[0].to_f64()[0];
     assert!((y + 0.5f64.cos()).abs() < 1e-15);
     assert_eq!(p.only_derived().modules().count(), 3);
-    // By text, too.
+    // Also from text.
     let again = Program::parse(&p.to_string(), None).unwrap();
     assert_eq!(again.to_string(), p.to_string());
 }
 
 #[test]
-fn division_by_zero_is_nan_in_text_unless_it_says_ieee() {
+fn division_by_zero_is_nan_in_text_unless_ieee_is_set() {
     let module = "tgraph.module @m {\n %x, %y = tgraph.arg, tgraph.arg : f64\n %z = tgraph.div %x, %y\n tgraph.return %z\n}\n";
     let grad = |attrs: &str| {
         let p = Program::parse(

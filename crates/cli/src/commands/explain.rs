@@ -5,7 +5,7 @@ use crate::inputs::{Inputs, wrt};
 use crate::load::Target;
 use crate::output::{Outcome, print};
 use crate::{draw, show};
-use cotangent::ad::{self, Saving, Session};
+use cotangent::ad::{self, SavePolicy, Session};
 use cotangent::cpu::{memory, steps};
 use cotangent::rewrite::simplify;
 use cotangent::{Array, Env, Function, Result, Type, Val, files, reference};
@@ -188,7 +188,7 @@ fn operation_table(f: &Function) -> String {
 
 /// A table of the residuals that the forward pass saves for the backward pass.
 fn residual_table(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<String> {
-    let lin = session.linearize_region(f, active, Saving::Residuals)?;
+    let lin = session.linearize_region(f, active, SavePolicy::Residuals)?;
     let saved = lin.residuals.len();
     let made_by: HashMap<Val, &str> = lin
         .forward

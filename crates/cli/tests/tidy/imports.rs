@@ -254,134 +254,15 @@ const CIRCLES: &[(&str, &[&str])] = &[
     (
         "core",
         &[
-            "array.rs",
-            "attr.rs",
-            "check/mod.rs",
-            "check/problem.rs",
-            "check/random/mod.rs",
-            "check/random/steps.rs",
-            "emit.rs",
-            "graph.rs",
-            "graph/symbols.rs",
-            "ops/arg_reduce.rs",
-            "ops/at_kink.rs",
-            "ops/bessel.rs",
-            "ops/betainc.rs",
-            "ops/binary/mod.rs",
-            "ops/binary/table.rs",
-            "ops/bitcast.rs",
-            "ops/body.rs",
-            "ops/broadcast.rs",
-            "ops/call.rs",
-            "ops/checkpointing.rs",
-            "ops/compare.rs",
-            "ops/complex.rs",
-            "ops/composite/elementary.rs",
-            "ops/composite/fourier.rs",
-            "ops/composite/implicit.rs",
-            "ops/composite/matrices.rs",
-            "ops/composite/mod.rs",
-            "ops/composite/nn.rs",
-            "ops/composite/products.rs",
-            "ops/composite/samplers.rs",
-            "ops/composite/spectral.rs",
-            "ops/composite/statistics.rs",
-            "ops/concatenate.rs",
-            "ops/constant.rs",
-            "ops/convert.rs",
-            "ops/convolution.rs",
-            "ops/cumulative.rs",
-            "ops/custom_jvp.rs",
-            "ops/custom_vjp.rs",
-            "ops/dot_general.rs",
-            "ops/dynamic_slice.rs",
-            "ops/fft.rs",
-            "ops/gather.rs",
-            "ops/guard.rs",
-            "ops/implicit/dense.rs",
-            "ops/implicit/iterate.rs",
-            "ops/implicit/krylov.rs",
-            "ops/implicit/mod.rs",
-            "ops/implicit/space.rs",
-            "ops/integer_pow.rs",
-            "ops/iota.rs",
-            "ops/linalg/cholesky.rs",
-            "ops/linalg/count.rs",
-            "ops/linalg/det.rs",
-            "ops/linalg/eig.rs",
-            "ops/linalg/eigh.rs",
-            "ops/linalg/francis/balance.rs",
-            "ops/linalg/francis/complex.rs",
-            "ops/linalg/francis/mod.rs",
-            "ops/linalg/francis/real.rs",
-            "ops/linalg/francis/vectors.rs",
-            "ops/linalg/lu.rs",
-            "ops/linalg/mod.rs",
-            "ops/linalg/qr.rs",
-            "ops/linalg/schur.rs",
-            "ops/linalg/solve.rs",
-            "ops/linalg/spectral.rs",
-            "ops/linalg/spectrum.rs",
-            "ops/linalg/svd.rs",
-            "ops/linalg/triangular_solve.rs",
-            "ops/linear_solve.rs",
-            "ops/loops.rs",
-            "ops/mod.rs",
-            "ops/pad.rs",
-            "ops/polygamma.rs",
-            "ops/recurrence.rs",
-            "ops/reduce.rs",
-            "ops/reduce_precision.rs",
-            "ops/reduce_window.rs",
-            "ops/reshape.rs",
-            "ops/reverse.rs",
-            "ops/round_to.rs",
-            "ops/scan.rs",
-            "ops/scatter.rs",
-            "ops/scatter_recurrence.rs",
-            "ops/select.rs",
-            "ops/select_window.rs",
-            "ops/slice.rs",
-            "ops/sliding.rs",
-            "ops/sort.rs",
-            "ops/special.rs",
-            "ops/sums.rs",
-            "ops/support.rs",
-            "ops/switch.rs",
-            "ops/transpose.rs",
-            "ops/unary/mod.rs",
-            "ops/unary/table.rs",
-            "ops/while_loop.rs",
-            "ops/windows.rs",
-            "primitive.rs",
-            "reference.rs",
-            "rewrite/algebra.rs",
-            "rewrite/dce.rs",
-            "rewrite/mod.rs",
-            "rewrite/products.rs",
-            "rewrite/shifts.rs",
-            "rewrite/windows.rs",
-            "shape.rs",
-            "text/attrs.rs",
-            "text/build.rs",
-            "text/cursor.rs",
-            "text/derive.rs",
-            "text/mod.rs",
-            "text/names.rs",
-            "text/parse.rs",
-            "text/print.rs",
-            "text/print_attr.rs",
-            "text/types.rs",
-            "transform/batch.rs",
-            "transform/forward.rs",
-            "transform/kinks.rs",
-            "transform/linear.rs",
-            "transform/linearity.rs",
-            "transform/linearize.rs",
-            "transform/mod.rs",
-            "transform/region.rs",
-            "transform/session.rs",
-            "transform/transpose.rs",
+            "ir/attr.rs",
+            "ir/builder.rs",
+            "ir/context.rs",
+            "ir/emit.rs",
+            "ir/function.rs",
+            "ir/linear.rs",
+            "ir/op.rs",
+            "ir/primitive.rs",
+            "ir/symbols.rs",
         ],
     ),
     (
@@ -411,6 +292,59 @@ const CIRCLES: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// The one file of `ir/` that imports operations: a closed sum lists its parts.
+const OP: &str = "ir/op.rs";
+
+/// Layers of the core, from the lowest. A file imports its own layer and lower ones. The longest name
+/// that a path begins with decides.
+const LAYERS: &[&[&str]] = &[
+    &["error.rs", "names.rs", "dtype.rs", "math/"],
+    &["shape.rs", "array.rs"],
+    &["ir/"],
+    &["analysis/"],
+    &["transform/", "verify.rs", "reference.rs"],
+    &[
+        "ops/entry.rs",
+        "ops/support.rs",
+        "ops/moving.rs",
+        "ops/side.rs",
+        "ops/windows.rs",
+        "ops/sliding.rs",
+        "ops/body.rs",
+        "ops/checkpoint.rs",
+    ],
+    &["ops/"],
+    &[
+        "ops/mod.rs",
+        "ops/composite/",
+        "ops/plain.rs",
+        "ops/literal.rs",
+    ],
+    &["rewrite/"],
+    &["text/", "directive.rs"],
+    &["check/"],
+];
+
+/// The files of a crate, named from `src/`, without tests.
+fn library(name: &str) -> Vec<(String, String)> {
+    let src = format!("crates/{name}/src/");
+    let inside =
+        |f: &str| f.starts_with(&src) && !f.ends_with("tests.rs") && !f.contains("/tests/");
+    let files = sources().into_iter().filter(|(f, _)| inside(f));
+    files
+        .map(|(f, text)| (f[src.len()..].to_owned(), text))
+        .collect()
+}
+
+/// The imports of a crate, without those of the operations by [`OP`].
+fn imports_of(name: &str) -> Edges {
+    let files = library(name);
+    assert!(!files.is_empty(), "{name} has sources");
+    let mut edges = edges(&files);
+    edges.retain(|(from, to), _| !(name == "core" && from == OP && to.starts_with("ops/")));
+    edges
+}
+
 #[test]
 fn files_import_without_circles() {
     let mut bad = Vec::new();
@@ -424,16 +358,7 @@ fn files_import_without_circles() {
         "kernels",
         "stablehlo",
     ] {
-        let src = format!("crates/{name}/src/");
-        let files: Vec<(String, String)> = sources()
-            .into_iter()
-            .filter(|(f, _)| {
-                f.starts_with(&src) && !f.ends_with("tests.rs") && !f.contains("/tests/")
-            })
-            .map(|(f, text)| (f[src.len()..].to_owned(), text))
-            .collect();
-        assert!(!files.is_empty(), "{name} has sources");
-        let edges = edges(&files);
+        let edges = imports_of(name);
         let permitted: BTreeSet<&str> = CIRCLES
             .iter()
             .filter(|(n, _)| *n == name)
@@ -457,4 +382,63 @@ fn files_import_without_circles() {
         );
     }
     assert_none("circles of imports, the smallest of a crate first", bad);
+}
+
+/// The layer of a file of the core; `None`: it is in no layer.
+fn layer(file: &str) -> Option<usize> {
+    let names = LAYERS
+        .iter()
+        .enumerate()
+        .flat_map(|(i, names)| names.iter().map(move |n| (i, *n)));
+    let found = names.filter(|(_, name)| file.starts_with(name));
+    found.max_by_key(|(_, name)| name.len()).map(|(i, _)| i)
+}
+
+#[test]
+fn core_is_layered() {
+    let files = library("core");
+    let unknown = files
+        .iter()
+        .filter(|(f, _)| f != "lib.rs" && layer(f).is_none());
+    let mut bad: Vec<String> = unknown
+        .map(|(f, _)| format!("{f} is in no layer"))
+        .collect();
+    for ((from, to), names) in &imports_of("core") {
+        if layer(from) < layer(to) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            bad.push(format!("{from} -> {to} : {}", names.join(", ")));
+        }
+    }
+    assert_none("imports of a higher layer", bad);
+}
+
+#[test]
+fn imports_are_followed_to_the_defining_file() {
+    let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+    let files = [
+        file(
+            "a.rs",
+            "use crate::b::{One, c::Two as Other};\nfn f() { crate::b::three() }\n",
+        ),
+        file(
+            "b/mod.rs",
+            "pub mod c;\npub use c::One;\npub fn three() {}\n",
+        ),
+        file(
+            "b/c.rs",
+            "use super::three; // use crate::a::f;\npub struct One;\npub struct Two;\n",
+        ),
+    ];
+    let edges = edges(&files);
+    let found: Vec<String> = edges
+        .iter()
+        .map(|((a, b), names)| format!("{a} -> {b}: {names:?}"))
+        .collect();
+    let wanted = [
+        "a.rs -> b/c.rs: {\"One\", \"Two\"}",
+        "a.rs -> b/mod.rs: {\"three\"}",
+        "b/c.rs -> b/mod.rs: {\"three\"}",
+    ];
+    assert_eq!(found, wanted);
+    assert!(circles(&edges).is_empty());
 }

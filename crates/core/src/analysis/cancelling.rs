@@ -1,35 +1,35 @@
-//! Shifts that cancel: values that only keep numbers in range, as the maximum that softmax and
+//! Shifts that cancel: values that only prevent overflow, such as the maximum that softmax and
 //! logsumexp subtract.
 //!
 //! ```text
 //! exp(x - m) / sum(exp(x - m)),    (x - m) - log(sum(exp(x - m))),    log(sum(exp(x - m))) + m
 //! ```
-//! do not depend on `m`, so neither does any of their derivatives, of any order: they are derived
-//! with `m` held fixed. That the rest of a program does not depend on `m` is followed from use to
-//! use. If `m` grows by `d`, a value is `v + k d` ([`By::Sum`]) or `v exp(k d)` ([`By::Factor`]),
-//! with an integer `k` and `d` repeated along the axes that `m` does not have; where `k` is 0, and
-//! in what has no derivative (truth values, integers), `m` has cancelled. A use that leads to
-//! anything else, or to a result, keeps `m`.
+//! do not depend on `m`, and neither do their derivatives of any order. They are differentiated
+//! with `m` held constant. The analysis follows the uses of `m`. If `m` grows by `d`, a value is
+//! `v + k d` ([`ShiftKind::Sum`]) or `v exp(k d)` ([`ShiftKind::Factor`]), with an integer `k` and
+//! `d` broadcast along the axes that `m` does not have. Where `k` is 0, and in values without a
+//! derivative (booleans, integers), `m` has cancelled. Any other use, and a use as a result, keeps
+//! the dependence on `m`.
 
 use crate::ir::{Def, Eqn, Function, ShiftRule, Val};
 use crate::shape::Shape;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// How a value changes with the shift.
+/// The dependence of a value on the shift.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum By {
+enum ShiftKind {
     /// `v + k d`
     Sum,
     /// `v exp(k d)`
     Factor,
 }
 
-/// A value that changes with the shift: how, how often, and which axis of the shift each of its
-/// axes is, if any.
+/// A value that depends on the shift: the kind, the factor `k`, and for each of its axes the axis
+/// of the shift, if any.
 #[derive(Clone, PartialEq, Eq)]
 struct Shifted {
-    by: By,
+    by: ShiftKind,
     k: i32,
     axes: Vec<Option<usize>>,
 }
@@ -43,12 +43,12 @@ impl Shifted {
     }
 }
 
-/// More equations than this are not followed.
-const FAR: usize = 64;
+/// Maximum number of equations that depend on a shift. If there are more, the shift is assumed not
+/// to cancel.
+const MAX_FOLLOWED_EQUATIONS: usize = 64;
 
-/// The values that `needed` equations subtract before an exponential and that cancel afterwards. A
-/// value that is given a tangent of its own on the way, one of `seeds`, keeps the shift.
-/// O(equations).
+/// Values that `needed` equations subtract before an exponential and that cancel afterwards. A
+/// shift does not cancel if an intermediate value has a tangent of its own (`seeds`). O(equations).
 pub(crate) fn cancelling(
     f: &Function,
     needed: &[bool],
@@ -87,7 +87,7 @@ fn eqn(f: &Function, v: Val) -> Option<&Eqn> {
     }
 }
 
-/// The value itself where one is repeated or gets axes of length 1.
+/// The operand below broadcasts and reshapes that only insert axes of length 1.
 fn unrepeated(f: &Function, mut v: Val) -> Val {
     let is_view = |e: &&Eqn| {
         matches!(
@@ -113,7 +113,7 @@ fn subtracted(f: &Function, e: &Eqn) -> Option<Val> {
     (!fixed && f.ty(m).dtype.is_float()).then_some(m)
 }
 
-/// Whether nothing depends on `m` but through values in which it cancels.
+/// Whether `m` cancels in all values that depend on it.
 fn cancels(
     f: &Function,
     m: Val,
@@ -127,7 +127,7 @@ fn cancels(
     let mut known = FxHashMap::from_iter([(
         m,
         Shifted {
-            by: By::Sum,
+            by: ShiftKind::Sum,
             k: 1,
             axes,
         },
@@ -137,8 +137,8 @@ fn cancels(
     if f.results().contains(&m) {
         return false;
     }
-    for _ in 0..FAR {
-        // In the order of the equations: what one reads is known by then.
+    for _ in 0..MAX_FOLLOWED_EQUATIONS {
+        // In the order of equations, so that operands are processed first.
         let Some(i) = next.pop_first() else {
             return true;
         };
@@ -161,7 +161,7 @@ fn cancels(
     false
 }
 
-/// How the result of an equation changes, if that can be said.
+/// The dependence of an equation's result on the shift, or `None` if it has another form.
 fn result(f: &Function, e: &Eqn, known: &FxHashMap<Val, Shifted>) -> Option<Shifted> {
     let x = f.operands(e);
     let to = &f.ty(e.results().next()?).shape;
@@ -180,8 +180,12 @@ fn result(f: &Function, e: &Eqn, known: &FxHashMap<Val, Shifted>) -> Option<Shif
         ShiftRule::Choose => match (of(1), of(2)) {
             (Some(a), Some(b)) => (a == b).then_some(a),
             // Zero times anything is zero.
-            (Some(a), None) => (a.by == By::Factor && f.is_zero(unrepeated(f, x[2]))).then_some(a),
-            (None, Some(b)) => (b.by == By::Factor && f.is_zero(unrepeated(f, x[1]))).then_some(b),
+            (Some(a), None) => {
+                (a.by == ShiftKind::Factor && f.is_zero(unrepeated(f, x[2]))).then_some(a)
+            }
+            (None, Some(b)) => {
+                (b.by == ShiftKind::Factor && f.is_zero(unrepeated(f, x[1]))).then_some(b)
+            }
             (None, None) => None,
         },
         ShiftRule::Sum(axes) => sum(axes, of(0)?),
@@ -199,25 +203,29 @@ fn result(f: &Function, e: &Eqn, known: &FxHashMap<Val, Shifted>) -> Option<Shif
 
 fn unary(rule: ShiftRule<'_>, x: Shifted) -> Option<Shifted> {
     match (rule, x.by) {
-        (ShiftRule::Negate, By::Sum) => Some(x.times(-1)),
-        (ShiftRule::Negate | ShiftRule::Magnitude, By::Factor) => Some(x),
-        (ShiftRule::Sign, By::Factor) => Some(x.times(0)),
-        (ShiftRule::Exp, By::Sum) => Some(Shifted {
-            by: By::Factor,
+        (ShiftRule::Negate, ShiftKind::Sum) => Some(x.times(-1)),
+        (ShiftRule::Negate | ShiftRule::Magnitude, ShiftKind::Factor) => Some(x),
+        (ShiftRule::Sign, ShiftKind::Factor) => Some(x.times(0)),
+        (ShiftRule::Exp, ShiftKind::Sum) => Some(Shifted {
+            by: ShiftKind::Factor,
             ..x
         }),
-        (ShiftRule::Log, By::Factor) => Some(Shifted { by: By::Sum, ..x }),
+        (ShiftRule::Log, ShiftKind::Factor) => Some(Shifted {
+            by: ShiftKind::Sum,
+            ..x
+        }),
         _ => None,
     }
 }
 
-/// With one operand that does not change, or two that change along the same axes.
+/// The result for one operand that does not depend on the shift, or two that depend on it along the
+/// same axes.
 fn binary(rule: ShiftRule<'_>, a: Option<Shifted>, b: Option<Shifted>) -> Option<Shifted> {
     let by = a.as_ref().or(b.as_ref())?.by;
     let sign = match (rule, by) {
-        (ShiftRule::Add, By::Sum) | (ShiftRule::Multiply, By::Factor) => 1,
-        (ShiftRule::Subtract, By::Sum) | (ShiftRule::Divide, By::Factor) => -1,
-        (ShiftRule::Add | ShiftRule::Subtract, By::Factor) => {
+        (ShiftRule::Add, ShiftKind::Sum) | (ShiftRule::Multiply, ShiftKind::Factor) => 1,
+        (ShiftRule::Subtract, ShiftKind::Sum) | (ShiftRule::Divide, ShiftKind::Factor) => -1,
+        (ShiftRule::Add | ShiftRule::Subtract, ShiftKind::Factor) => {
             return a.filter(|a| Some(a) == b.as_ref());
         }
         _ => return None,
@@ -230,9 +238,9 @@ fn binary(rule: ShiftRule<'_>, a: Option<Shifted>, b: Option<Shifted>) -> Option
     }
 }
 
-/// A sum over axes along which the shift repeats.
+/// A sum over axes along which the shift is broadcast.
 fn sum(gone: &[usize], x: Shifted) -> Option<Shifted> {
-    if x.by != By::Factor {
+    if x.by != ShiftKind::Factor {
         return None;
     }
     let axes: Vec<_> = x
@@ -258,7 +266,7 @@ fn repeated(x: Shifted, from: &Shape, to: &Shape, dims: &[usize]) -> Option<Shif
     Some(Shifted { axes, ..x })
 }
 
-/// Axes of length 1 put in or left out.
+/// A reshape that inserts or removes axes of length 1.
 fn reshaped(x: Shifted, from: &Shape, to: &Shape) -> Option<Shifted> {
     let long = |s: &Shape| {
         (0..s.rank())

@@ -12,13 +12,14 @@ pub(crate) fn without_dead(f: &Function) -> Option<Function> {
     without(f, f.needed(None)).map(|(g, _)| g)
 }
 
-/// As [`dce`], keeping these values too; and where each value went (poison: it is gone).
+/// As [`dce`], also keeping these values. Returns the new value of each value, too (poison:
+/// removed).
 pub(crate) fn dce_keeping(f: &Function, keep: &[Val]) -> (Function, Vec<Val>) {
     without(f, f.needed_for(None, keep)).unwrap_or_else(|| (f.clone(), f.vals().collect()))
 }
 
-/// The function without values that are not needed, and where each value went; `None` if no
-/// equation goes.
+/// The function without unneeded values, and the new value of each value. `None` if no equation is
+/// removed.
 fn without(f: &Function, need: Vec<bool>) -> Option<(Function, Vec<Val>)> {
     if f.eqns()
         .iter()

@@ -1,21 +1,21 @@
-//! Which values of a function are linear in some of its parameters, and splitting a linear function
-//! by that.
+//! Linearity analysis: which values of a function are linear in some of its parameters. Splits a
+//! linear function accordingly.
 //!
 //! ```text
 //! ordinary  does not depend on the linear parameters
 //! linear    linear in them jointly
 //! zero      linear, and zero whatever they are: a constant zero, or something linear of zeros
 //! ```
-//! A zero beside a linear operand is linear where the operation needs it to be: `select(p, t, 0)`
-//! is linear in `t`.
+//! A zero operand counts as linear where the operation requires it: `select(p, t, 0)` is linear in
+//! `t`.
 
 use crate::error::{Code, Error, Result};
 use crate::ir::{Class, Eqn, Function, Lin, Lv, Operand, Rename, Val};
 use smallvec::SmallVec;
 
 impl Function {
-    /// Whether its results are jointly linear in the marked parameters, the others held fixed: each
-    /// is linear or zero.
+    /// Whether each result is linear in the marked parameters together, or zero, with the other
+    /// parameters held constant.
     pub fn linear_in(&self, mask: &[bool]) -> bool {
         let lock = || self.linear_memo().lock().unwrap_or_else(|e| e.into_inner());
         let known = lock().get(mask).copied();
@@ -26,15 +26,16 @@ impl Function {
         })
     }
 
-    /// The classes of its results for parameters of these classes; `None` if a value in it is
+    /// The classes of its results for parameters of these classes. `None` if one of its values is
     /// neither ordinary nor linear.
     pub fn classes(&self, params: &[Class]) -> Option<Vec<Class>> {
         let class = classify(self, params, None).ok()?;
         Some(self.results().iter().map(|r| class[r.index()]).collect())
     }
 
-    /// The classes of the carries (first results of this body) and other results of a loop whose
-    /// first step gets carries of these classes between `before` and `after`.
+    /// The classes of the carries (the first results of this loop body) and other results of a
+    /// loop. `carry` are the classes before the first step; the other parameters have the classes
+    /// `before` and `after`.
     pub fn loop_classes(
         &self,
         before: &[Class],
@@ -53,8 +54,8 @@ impl Function {
     }
 }
 
-/// The class of each result of an equation of which some are linear in operands that others do not
-/// depend on; `None` if that is not known.
+/// The class of each result of an equation whose results depend on different operands. `None` if it
+/// is unknown.
 fn results_apart(f: &Function, e: &Eqn, class: &[Class]) -> Option<Vec<Class>> {
     let x: SmallVec<[Class; 8]> = f.operands(e).iter().map(|v| class[v.index()]).collect();
     e.op.classes(&x)
@@ -62,7 +63,7 @@ fn results_apart(f: &Function, e: &Eqn, class: &[Class]) -> Option<Vec<Class>> {
 
 type Mask = SmallVec<[bool; 8]>;
 
-/// The operands that `e` is linear in, given what they are; `None` if it is not linear.
+/// Mask of the operands in which `e` is linear, given their classes. `None` if it is not linear.
 fn linear_operands(f: &Function, e: &Eqn, class: &[Class]) -> Option<Mask> {
     let mask = |zeros| -> Mask {
         let linear = |c: Class| c == Class::Linear || (zeros && c == Class::Zero);
@@ -76,8 +77,8 @@ fn linear_operands(f: &Function, e: &Eqn, class: &[Class]) -> Option<Mask> {
         .find(|m| m.contains(&true) && e.op.linear_in(m))
 }
 
-/// What every value of `f` is when its parameters are this; an error at the first equation that is
-/// not linear (of those that `wanted` results need; all if `None`).
+/// Classifies every value of `f`, given the classes of its parameters. Returns an error at the
+/// first nonlinear equation among those that the `wanted` results need (all equations if `None`).
 fn classify(f: &Function, params: &[Class], wanted: Option<&[bool]>) -> Result<Vec<Class>> {
     let needed = f.needed(wanted);
     let mut class = vec![Class::Ordinary; f.len()];
@@ -137,9 +138,9 @@ fn is_linear(f: &Function, mask: &[bool]) -> bool {
     })
 }
 
-/// Writes a linear function: what depends on its linear arguments becomes linear equations, the
-/// rest ordinary ones. An argument is a value, a linear value, or (`None`) zero. Returns the linear
-/// value of each wanted result (`None`: zero).
+/// Writes a linear function. Equations that depend on its linear arguments become linear equations,
+/// the others ordinary ones. An argument is a value, a linear value, or zero (`None`). Returns the
+/// tangent of each wanted result (`None`: zero).
 pub(crate) fn trace_linear(
     lin: &Lin<'_>,
     f: &Function,
@@ -185,8 +186,8 @@ pub(crate) fn trace_linear(
             None
         };
         if mask.is_none() && has(Class::Linear) {
-            // Its derivative where what is linear is zero: by that, its results that are linear are
-            // themselves.
+            // A linear result equals its own derivative, here taken where the linear operands are
+            // zero.
             let of = |v: &Val| map[v.index()];
             let x: SmallVec<[Val; 4]> = (f.operands(e).iter())
                 .map(|v| match of(v) {
@@ -217,7 +218,7 @@ pub(crate) fn trace_linear(
         for (i, v) in f.operands(e).iter().enumerate() {
             let o = map[v.index()].unwrap_or_else(|| lin.emit().zeros(f.ty(*v)).into());
             x.push(match o {
-                // A zero that has to be linear here.
+                // A zero that the operation requires to be linear.
                 Operand::R(v) if linear && mask[i] => lin.zeros(&lin.ty(v)).into(),
                 o => o,
             });

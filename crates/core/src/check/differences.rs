@@ -3,9 +3,9 @@
 //! ```text
 //! D(h) = (g(h) - g(-h)) / 2h = g'(0) + c₂ h² + c₄ h⁴ + ..
 //! ```
-//! Halving `h` and eliminating one power at a time gives a triangle of estimates (Ridders 1982); of
-//! each coordinate the entry with the smallest estimated error is taken. The estimate has two
-//! parts: how far neighbours in the triangle differ, and the rounding of `g` divided by `h`.
+//! Halving `h` and eliminating one power at a time gives a triangle of estimates (Ridders 1982);
+//! the result for each coordinate is the entry with the smallest estimated error. The estimate is
+//! the difference of neighbours in the triangle, plus the rounding error of `g` divided by `h`.
 
 /// A numerical derivative.
 #[derive(Clone, Copy, Debug)]
@@ -15,28 +15,29 @@ pub(super) struct Estimate {
     pub error: f64,
 }
 
-/// Steps per triangle, and powers eliminated at most.
-const STEPS: usize = 11;
-const POWERS: usize = 6;
+/// Number of steps per triangle, and maximum number of eliminated powers of `h`.
+const TRIANGLE_STEPS: usize = 11;
+const MAX_ELIMINATED_POWERS: usize = 6;
 
-/// A curve in the coordinates of a function's results; `None` is a step at which it has no value.
+/// A curve in the coordinates of a function's results. `None`: it has no value at this step.
 pub(super) type Curve<'a> = &'a mut dyn FnMut(f64) -> Option<Vec<f64>>;
 
-/// Steps start here: powers of two, as these are exact more often.
-const STARTS: [i32; 3] = [-3, -10, -17];
+/// Exponents of the largest step of each triangle. Steps are powers of two, so that `x + h t` is
+/// exact more often.
+const START_EXPONENTS: [i32; 3] = [-3, -10, -17];
 
-/// Steps not below this are exact in directions that are made for it ([`exact`]).
-const EXACT: i32 = STARTS[0] - STEPS as i32 + 1;
+/// Exponent of the smallest step that is exact in directions rounded by [`exact`].
+const MIN_EXACT_EXPONENT: i32 = START_EXPONENTS[0] - TRIANGLE_STEPS as i32 + 1;
 
-/// The number near `t` that changes `x` by exactly a step times itself, for steps not below
-/// [`EXACT`]; `t` where there is none. So the rounding of `x + h t`, which may be much larger than
-/// that of the function, is not in differences.
+/// Rounds `t` so that `x + h t` is exact for all steps `h` down to `2^MIN_EXACT_EXPONENT`; returns
+/// `t` if that is impossible. The rounding error of `x + h t` may be much larger than that of the
+/// function; this removes it from differences.
 pub(super) fn exact(t: f64, x: f64) -> f64 {
     let digit = (x.abs() + t.abs()) * f64::EPSILON;
     if digit == 0.0 || !digit.is_finite() {
         return t;
     }
-    let grid = 2f64.powi(digit.log2().ceil() as i32 - EXACT);
+    let grid = 2f64.powi(digit.log2().ceil() as i32 - MIN_EXACT_EXPONENT);
     if grid.is_normal() && grid <= t.abs() {
         (t / grid).round() * grid
     } else {
@@ -44,38 +45,39 @@ pub(super) fn exact(t: f64, x: f64) -> f64 {
     }
 }
 
-/// The derivative at 0 of a curve with `n` coordinates, computed to a relative precision of `eps`,
-/// at a point of which the largest number is `at`.
+/// The derivative at 0 of a curve with `n` coordinates. `eps` is the relative precision of the
+/// curve, `at` the largest magnitude of the point.
 ///
-/// Large steps round least, but what they see may lie beyond a kink or a jump that is near. So an
-/// estimate of large steps counts only where a small step agrees with it.
+/// Large steps have the smallest rounding errors, but may reach beyond a kink or a jump. So an
+/// estimate from large steps is used only if a small step agrees with it.
 pub(super) fn derivative(n: usize, eps: f64, at: f64, curve: Curve<'_>) -> Vec<Estimate> {
     const NONE: Estimate = Estimate {
         value: f64::NAN,
         error: f64::INFINITY,
     };
-    // Steep functions and small domains need smaller steps from the start, and slow ones far out
-    // larger ones.
+    // Steep functions and small domains need smaller steps. Slowly varying functions at large
+    // arguments need larger ones.
     let scale = if at.is_finite() && at > 0.0 {
         at.log2().floor() as i32
     } else {
         0
     };
     let relative = if scale.abs() > 3 {
-        vec![scale + STARTS[0], scale + STARTS[1]]
+        vec![scale + START_EXPONENTS[0], scale + START_EXPONENTS[1]]
     } else {
         vec![]
     };
-    // Far out the point has few digits below a small step: this one is 2^6 of the last digit.
-    let small = (STARTS[2] + scale.min(0)).max(scale - 46);
+    // At large arguments a small step is only a few units in the last place of the point: at least
+    // 2^6 of them.
+    let small = (START_EXPONENTS[2] + scale.min(0)).max(scale - 46);
     let probe = probe(n, 2f64.powi(small), eps, at, curve);
     let mut best = vec![NONE; n];
-    for start in STARTS.into_iter().chain(relative) {
+    for start in START_EXPONENTS.into_iter().chain(relative) {
         let mut own = vec![NONE; n];
         triangle(2f64.powi(start), eps, at, curve, &mut own);
         for ((own, best), near) in own.into_iter().zip(&mut best).zip(&probe) {
-            // Steps of its own size are not judged by it, and nothing is where the function has no
-            // number.
+            // Estimates from steps as small as the probe are not compared with it, nor where the
+            // function has no value.
             let room =
                 10.0 * (own.error + near.error) + 1e-3 * own.value.abs().max(near.value.abs());
             let judged = start > small && near.error.is_finite();
@@ -84,8 +86,8 @@ pub(super) fn derivative(n: usize, eps: f64, at: f64, curve: Curve<'_>) -> Vec<E
                 *best = own;
             }
         }
-        // Slopes of functions that are slow far out are small; their own steps tell them from
-        // nothing.
+        // Slowly varying functions at large arguments have small slopes. Larger relative steps
+        // distinguish them from zero.
         if best
             .iter()
             .all(|e| e.error <= 1e-7 * e.value.abs() || e.error <= 1e-12 / at.max(1.0))
@@ -96,7 +98,7 @@ pub(super) fn derivative(n: usize, eps: f64, at: f64, curve: Curve<'_>) -> Vec<E
     best
 }
 
-/// The difference of one step, with the rounding in it.
+/// The central difference of one step, with its rounding error.
 fn probe(n: usize, h: f64, eps: f64, at: f64, curve: Curve<'_>) -> Vec<Estimate> {
     let (Some(up), Some(down)) = (curve(h), curve(-h)) else {
         return vec![
@@ -124,13 +126,13 @@ fn probe(n: usize, h: f64, eps: f64, at: f64, curve: Curve<'_>) -> Vec<Estimate>
     up.iter().zip(&down).map(one).collect()
 }
 
-/// What the rounding of the point itself does to a difference, by the slope. Infinite where a step
-/// hardly moves the point.
+/// Error of a difference that the rounding of the point causes, estimated from the slope. Infinite
+/// where a step is too small to move the point.
 fn moved(h: f64, at: f64, up: &[f64], down: &[f64]) -> f64 {
     let digit = f64::EPSILON * at;
-    // Further out the grid of [`exact`] is as coarse as the direction, and there are no exact
-    // steps.
-    if h >= 2f64.powi(EXACT) && digit * 2f64.powi(-EXACT) <= 0.25 {
+    // At larger arguments the grid of [`exact`] is coarser than the direction, and no step is
+    // exact.
+    if h >= 2f64.powi(MIN_EXACT_EXPONENT) && digit * 2f64.powi(-MIN_EXACT_EXPONENT) <= 0.25 {
         return 0.0;
     }
     if h < 16.0 * digit {
@@ -144,8 +146,8 @@ fn moved(h: f64, at: f64, up: &[f64], down: &[f64]) -> f64 {
     digit * gaps.fold(0.0, f64::max) / (2.0 * h) / h
 }
 
-/// Whether a curve has a kink at 0: its slopes to the left and to the right differ, and go on to
-/// differ as the step shrinks.
+/// Whether a curve has a kink at 0: its one-sided slopes differ, and still differ as the step
+/// decreases.
 pub(super) fn kink(n: usize, curve: Curve<'_>) -> bool {
     let Some(mid) = curve(0.0) else { return false };
     let mut gap = |h: f64| -> Option<Vec<f64>> {
@@ -167,7 +169,7 @@ pub(super) fn kink(n: usize, curve: Curve<'_>) -> bool {
 
 fn triangle(start: f64, eps: f64, at: f64, curve: Curve<'_>, best: &mut [Estimate]) {
     let mut before: Vec<Vec<f64>> = vec![Vec::new(); best.len()];
-    for i in 0..STEPS {
+    for i in 0..TRIANGLE_STEPS {
         let h = start * 0.5f64.powi(i as i32);
         let (Some(up), Some(down)) = (curve(h), curve(-h)) else {
             before.iter_mut().for_each(Vec::clear);
@@ -177,7 +179,7 @@ fn triangle(start: f64, eps: f64, at: f64, curve: Curve<'_>, best: &mut [Estimat
         for (k, best) in best.iter_mut().enumerate() {
             let rounding = eps * (up[k].abs() + down[k].abs()) / h + moved;
             let mut row = vec![(up[k] - down[k]) / (2.0 * h)];
-            for j in 0..before[k].len().min(POWERS) {
+            for j in 0..before[k].len().min(MAX_ELIMINATED_POWERS) {
                 let power = 4f64.powi(j as i32 + 1);
                 let next = (power * row[j] - before[k][j]) / (power - 1.0);
                 let spread = (next - row[j]).abs().max((next - before[k][j]).abs());
@@ -241,7 +243,7 @@ mod tests {
 
     #[test]
     fn large_steps_do_not_look_past_what_is_near() {
-        // A jump at 1 of a point at 1000.5, and a kink 1e-3 beside the point.
+        // A jump at distance 1 from a point at 1000.5, and a kink at distance 1e-3 from the point.
         let floor = derivative(1, f64::EPSILON, 1000.5, &mut |h| {
             Some(vec![(1000.5 + h).floor()])
         })[0];

@@ -1,7 +1,7 @@
-//! What must hold for every operation: a table of laws, each tried on a [`Sample`].
+//! Laws that every operation obeys: a table of laws, each checked on a [`Sample`].
 
 use super::numbers::{Rng, agree};
-use super::problem::Problem;
+use super::problem::CheckedFunction;
 use super::report::{Law, Verdict};
 use super::widen::{cast, double_args, spell, widen};
 use super::{Options, differentiable};
@@ -19,22 +19,22 @@ use crate::transform::{self};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// A sample at work.
-struct Case<'a> {
+/// A sample with its function and results.
+struct SampleCase<'a> {
     ad: &'a AdContext,
     sample: &'a Sample,
-    /// The operation on a parameter per operand.
+    /// A function that applies the operation to one parameter per operand.
     f: Function,
     /// Its results.
     y: Vec<Array>,
-    /// How closely numbers must agree that are computed in two ways in the operation's own types.
+    /// Relative tolerance for two computations of one value in the operation's own types.
     tolerance: f64,
 }
 
-type Check = fn(&Case<'_>, &mut Vec<String>) -> Result<()>;
+type LawFn = fn(&SampleCase<'_>, &mut Vec<String>) -> Result<()>;
 
 /// The laws by name.
-const LAWS: &[(&str, Check)] = &[
+const LAWS: &[(&str, LawFn)] = &[
     ("types", types),
     ("spelling", spelling),
     ("copies", copies),
@@ -60,13 +60,14 @@ fn function_on(sample: &Sample, types: &[Type]) -> Result<Function> {
     b.finish(&y)
 }
 
-/// Tries every law on one case of an operation, yours or ours: the error lists those that do not
-/// hold, with numbers.
+/// Checks every law on one sample of a built-in operation or an extension. The error lists the
+/// violated laws with values.
 ///
-/// Types against evaluation; the spelling read again; costs; unknown extents; derivatives against
-/// finite differences (where the sample is smooth), adjoint, linearity, second order; every choice
-/// of batched operands against a loop, with batches of 0, 1 and 3; the derivative of the batched
-/// operation against the batched derivative.
+/// Inferred types equal those of evaluation. Printing and parsing gives the same operation. Costs
+/// are finite. Symbolic extents do not change results. Derivatives are linear. They agree with
+/// finite differences (where the sample is smooth), with their adjoint, and in second order. Every
+/// choice of batched operands agrees with a loop, for batch sizes 0, 1 and 3. The derivative of the
+/// batched operation equals the batched derivative.
 pub fn check_op(ad: &AdContext, sample: &Sample) -> Result<()> {
     let operands: Vec<Type> = sample.operands.iter().map(Array::ty).collect();
     let name = format!("`{}` on {operands:?}", sample.op.name());
@@ -79,7 +80,7 @@ pub fn check_op(ad: &AdContext, sample: &Sample) -> Result<()> {
         .chain(&y)
         .map(|a| a.dtype().epsilon())
         .fold(0.0, f64::max);
-    let case = Case {
+    let case = SampleCase {
         ad,
         sample,
         f,
@@ -90,7 +91,7 @@ pub fn check_op(ad: &AdContext, sample: &Sample) -> Result<()> {
     for (law, check) in LAWS {
         let mut found = Vec::new();
         match check(&case, &mut found) {
-            // An operation whose extents depend on data has no batches, and says so.
+            // An operation with data-dependent extents cannot be batched, and returns this error.
             Err(e) if e.code() != Code::RankVaries => found.push(e.to_string()),
             _ => {}
         }
@@ -106,8 +107,8 @@ pub fn check_op(ad: &AdContext, sample: &Sample) -> Result<()> {
     Err(failures.into_iter().fold(e, Error::note))
 }
 
-/// Tries every law on each case of an operation ([`check_op`]), and that two cases in one graph
-/// stay two: what rewrites take for equal operations must be equal.
+/// Checks every law on each sample of an operation ([`check_op`]). Also checks that rewrites do not
+/// merge two different samples in one graph.
 pub fn check_ops(ad: &AdContext, samples: &[Sample]) -> Result<()> {
     for sample in samples {
         check_op(ad, sample)?;
@@ -120,7 +121,7 @@ pub fn check_ops(ad: &AdContext, samples: &[Sample]) -> Result<()> {
     Ok(())
 }
 
-/// Two operations on the same operands, simplified together, against each of them alone.
+/// Compares two operations on the same operands, simplified together, with each of them alone.
 fn stays_two(a: &Sample, b: &Sample) -> Result<()> {
     let types = |s: &Sample| s.operands.iter().map(Array::ty).collect::<Vec<_>>();
     if types(a) != types(b) {
@@ -155,7 +156,7 @@ fn stays_two(a: &Sample, b: &Sample) -> Result<()> {
             [first, second].concat(),
         );
         if got.iter().zip(&want).any(|(g, w)| !g.same_bits(w)) {
-            let text = "are taken for one where a graph has both: the key of an extension must say all of its state";
+            let text = "are merged if a graph has both: the key of an extension must contain all of its state";
             bail!(
                 CheckFailed,
                 "two operations `{}`, {:?} and {:?}, {text}: {got:?}, not {want:?}",
@@ -168,11 +169,11 @@ fn stays_two(a: &Sample, b: &Sample) -> Result<()> {
     Ok(())
 }
 
-/// The type rule says what evaluation gives.
-fn types(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+/// Inferred types equal those of evaluated results.
+fn types(c: &SampleCase<'_>, out: &mut Vec<String>) -> Result<()> {
     if c.f.results().len() != c.sample.op.results() {
         out.push(format!(
-            "`results()` says {}, the type rule {}",
+            "`results()` is {}, the type rule returns {}",
             c.sample.op.results(),
             c.f.results().len()
         ));
@@ -183,14 +184,14 @@ fn types(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     );
     if want.len() != have.len() || want.iter().zip(&have).any(|(w, h)| w.differs(h)) {
         out.push(format!(
-            "the type rule says {want:?}, evaluation gives {have:?}"
+            "the type rule returns {want:?}, evaluation {have:?}"
         ));
     }
     Ok(())
 }
 
 /// Name and attributes determine the operation.
-fn spelling(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+fn spelling(c: &SampleCase<'_>, out: &mut Vec<String>) -> Result<()> {
     let op = &c.sample.op;
     if matches!(op, crate::Op::Extension(_)) {
         return Ok(());
@@ -212,8 +213,8 @@ fn spelling(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     same(c, &copy, "read again", out)
 }
 
-/// Mapping dimensions and bodies to themselves changes nothing.
-fn copies(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+/// Mapping dimensions and regions to themselves does not change results.
+fn copies(c: &SampleCase<'_>, out: &mut Vec<String>) -> Result<()> {
     let op = &c.sample.op;
     if let Some(copy) = op.map_dims(&Dim::clone) {
         same(
@@ -241,7 +242,7 @@ fn copies(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn same(c: &Case<'_>, other: &Sample, how: &str, out: &mut Vec<String>) -> Result<()> {
+fn same(c: &SampleCase<'_>, other: &Sample, how: &str, out: &mut Vec<String>) -> Result<()> {
     let y = reference::run(&function_of(other)?, &other.operands)?;
     if y.len() != c.y.len() || y.iter().zip(&c.y).any(|(a, b)| !a.same_bits(b)) {
         out.push(format!("{how} it gives {y:?}, not {:?}", c.y));
@@ -249,8 +250,8 @@ fn same(c: &Case<'_>, other: &Sample, how: &str, out: &mut Vec<String>) -> Resul
     Ok(())
 }
 
-/// Costs are numbers.
-fn cost(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+/// Costs are finite.
+fn cost(c: &SampleCase<'_>, out: &mut Vec<String>) -> Result<()> {
     let Cost { flops, bytes } = c.f.cost();
     if !(flops.is_finite() && flops >= 0.0 && bytes.is_finite() && bytes >= 0.0) {
         out.push(format!("{flops} flops, {bytes} bytes"));
@@ -258,9 +259,9 @@ fn cost(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// With extents that are known only when it runs (equal ones by one name; each its own) everything
-/// is the same. An operation may refuse unknown extents, and so may its derivative.
-fn symbols(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+/// Symbolic extents do not change results (equal extents by one symbol, then each extent by its
+/// own). An operation and its derivative may reject symbolic extents.
+fn symbols(c: &SampleCase<'_>, out: &mut Vec<String>) -> Result<()> {
     let mut count = 0;
     for shared in [true, false] {
         let mut name = |d: &Dim| {
@@ -288,8 +289,8 @@ fn symbols(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
         for derive in [transform::jvp, transform::vjp] {
             let a = derive(c.ad, &c.f, &wrt)?;
             let b = match derive(c.ad, &f, &wrt) {
-                // A derivative that only some extents have, as that of a complete QR of a matrix
-                // that is not tall.
+                // A derivative that exists only for some extents, such as that of a complete QR,
+                // which needs a matrix that is not tall.
                 Err(e) if e.code() == Code::NoRule => continue,
                 b => b?,
             };
@@ -308,8 +309,8 @@ fn symbols(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Derivatives by each choice of operands, of each result and of all.
-fn derivative(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+/// Derivatives with respect to each choice of operands, of each result and of all results.
+fn derivative(c: &SampleCase<'_>, out: &mut Vec<String>) -> Result<()> {
     let opts = Options {
         directions: 1,
         third_order: false,
@@ -323,11 +324,11 @@ fn derivative(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
         let f = c.f.clone().with_results(&results);
         for wrt in subsets(&differentiable(&f)) {
             let mut rows = Vec::new();
-            Problem::new(c.ad, &f, &c.sample.operands, &wrt, &opts)?
+            CheckedFunction::new(c.ad, &f, &c.sample.operands, &wrt, &opts)?
                 .rows(&show(&f, &wrt), &mut rows)?;
             for r in rows {
-                // A derivative by decree is linear and has an adjoint, but need not be symmetric in
-                // second order.
+                // A custom derivative is linear and has an adjoint, but its second derivatives need
+                // not be symmetric.
                 let linear = matches!(r.law, Law::Adjoint | Law::Linear);
                 let wrong = match r.verdict {
                     Verdict::Pass => false,
@@ -353,7 +354,7 @@ fn show(f: &Function, v: &[Val]) -> String {
     v.iter().map(|&v| f.show(v)).collect::<Vec<_>>().join(" ")
 }
 
-/// Every choice of at least one; of many only the small and the large ones.
+/// Every nonempty subset; for many elements only the smallest and the largest subsets.
 fn subsets<T: Clone>(all: &[T]) -> Vec<Vec<T>> {
     let n = all.len();
     (1u32..1 << n.min(16))
@@ -367,9 +368,9 @@ fn subsets<T: Clone>(all: &[T]) -> Vec<Vec<T>> {
         .collect()
 }
 
-/// Printed, read and printed again it is the same text, and it computes the same; so do its
-/// derivatives.
-fn text(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+/// Printing, parsing and printing again gives the same text, and the parsed function gives the same
+/// results. The same holds for derivatives.
+fn text(c: &SampleCase<'_>, out: &mut Vec<String>) -> Result<()> {
     if matches!(c.sample.op, crate::Op::Extension(_)) {
         return Ok(());
     }
@@ -385,7 +386,7 @@ fn text(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// The function printed and read again, if that prints as the same text.
+/// The function printed and parsed again. Returns an error if it then prints as another text.
 pub fn read_again(f: &Function) -> Result<Function> {
     let print =
         |f: &Function| Ok::<_, Error>(Program::from_modules([Arc::new(f.clone())])?.print());
@@ -408,8 +409,8 @@ pub fn read_again(f: &Function) -> Result<Function> {
     Ok(again)
 }
 
-/// In a narrow type the derivative is that in double precision, rounded.
-fn precision(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+/// In a narrow type the derivative is the one in double precision, rounded.
+fn precision(c: &SampleCase<'_>, out: &mut Vec<String>) -> Result<()> {
     let wrt = differentiable(&c.f);
     let Some(wide) = widen(&c.f)
         .ok()
@@ -438,10 +439,10 @@ fn precision(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Extents of the batch axis: the numbers, and one that is known only when it runs.
-const SIZES: [usize; 3] = [0, 1, 3];
+/// Extents of the batch axis. Each is checked as a constant and as a symbol.
+const BATCH_SIZES: [usize; 3] = [0, 1, 3];
 
-fn batch(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+fn batch(c: &SampleCase<'_>, out: &mut Vec<String>) -> Result<()> {
     let n = c.sample.operands.len();
     let session = c.ad.session();
     let force = vec![true; c.f.results().len()];
@@ -450,7 +451,7 @@ fn batch(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
         let elements = elements(c, &mapped)?;
         let symbol = Dim::sym("batch");
         let (any_size, _) = transform::batch(&session, &c.f, &mapped, &force, &symbol)?;
-        for size in SIZES {
+        for size in BATCH_SIZES {
             let args = batched_args(c, &mapped, &elements[..size])?;
             let loops: Vec<Vec<Array>> = elements[..size]
                 .iter()
@@ -476,11 +477,12 @@ fn batch(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Operands for each of the batch's elements: the sample's own, and perturbations that it accepts.
-fn elements(c: &Case<'_>, mapped: &[bool]) -> Result<Vec<Vec<Array>>> {
+/// Operands of each batch element: those of the sample, and perturbations that the operation
+/// accepts.
+fn elements(c: &SampleCase<'_>, mapped: &[bool]) -> Result<Vec<Vec<Array>>> {
     let mut rng = Rng::new(7);
     let mut out = vec![c.sample.operands.clone()];
-    for k in 1..SIZES[2] {
+    for k in 1..BATCH_SIZES[2] {
         let mut x = c.sample.operands.clone();
         for i in (0..x.len()).filter(|&i| mapped[i]) {
             let old = std::mem::replace(&mut x[i], perturbed(&c.sample.operands[i], k, &mut rng)?);
@@ -493,7 +495,7 @@ fn elements(c: &Case<'_>, mapped: &[bool]) -> Result<Vec<Vec<Array>>> {
     Ok(out)
 }
 
-/// Numbers near these; integers in another order, or one more; booleans turned.
+/// Perturbed elements: floats nearby, integers permuted or incremented, booleans negated.
 fn perturbed(x: &Array, k: usize, rng: &mut Rng) -> Result<Array> {
     let mut near = |v: f64| v * rng.between(0.9, 1.1);
     let wide = match x.wide() {
@@ -514,7 +516,7 @@ fn perturbed(x: &Array, k: usize, rng: &mut Rng) -> Result<Array> {
     wide.narrow(x.dtype(), x.shape())
 }
 
-/// Arrays of one type along a new leading axis; `like` gives the type where there are none.
+/// Stacks arrays of one type along a new leading axis. `like` gives the type if `x` is empty.
 pub fn stack(like: &Array, x: &[&Array]) -> Result<Array> {
     let shape: Vec<usize> = std::iter::once(x.len())
         .chain(like.shape().iter().copied())
@@ -534,7 +536,11 @@ pub fn stack(like: &Array, x: &[&Array]) -> Result<Array> {
     Array::from_data(shape, data)
 }
 
-fn batched_args(c: &Case<'_>, mapped: &[bool], elements: &[Vec<Array>]) -> Result<Vec<Array>> {
+fn batched_args(
+    c: &SampleCase<'_>,
+    mapped: &[bool],
+    elements: &[Vec<Array>],
+) -> Result<Vec<Array>> {
     (0..mapped.len())
         .map(|i| match mapped[i] {
             true => stack(
@@ -547,7 +553,7 @@ fn batched_args(c: &Case<'_>, mapped: &[bool], elements: &[Vec<Array>]) -> Resul
 }
 
 /// `d(batch f) = batch(df)`, forward and in reverse.
-fn derivative_of_batch(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+fn derivative_of_batch(c: &SampleCase<'_>, out: &mut Vec<String>) -> Result<()> {
     let n = c.sample.operands.len();
     let session = c.ad.session();
     let wrt = differentiable(&c.f);
@@ -581,7 +587,7 @@ fn derivative_of_batch(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
             )?;
             let derived = derive(c.ad, &fb, &pick(&fb))?;
             let mut rng = Rng::new(11);
-            let env = [("batch".into(), SIZES[2])].into_iter().collect();
+            let env = [("batch".into(), BATCH_SIZES[2])].into_iter().collect();
             let more: Vec<Array> = derived.param_types()[n..]
                 .iter()
                 .map(|t| rng.array(t, &env))

@@ -1,4 +1,4 @@
-//! Checks: is a derivative right? For whole functions ([`check_function`]) and for one operation
+//! Checks of derivatives, for whole functions ([`check_function`]) and for one operation
 //! ([`check_op`]).
 //!
 //! ```text
@@ -7,9 +7,9 @@
 //! linear        J (a t + b u) = a J t + b J u
 //! second order  forward over reverse = reverse over forward = d/dh grad(x + h t)
 //! ```
-//! Directions are random with a fixed seed. Differences run on the same graph in double precision
-//! ([`widen`]): a derivative in `f16` is checked as sharply as one in `f64`, and its own arithmetic
-//! against that by the adjoint law.
+//! Directions are random with a fixed seed. Differences use the same graph in double precision
+//! ([`widen`]). So a derivative in `f16` is checked as strictly as one in `f64`; its own arithmetic
+//! is checked by the adjoint law.
 //!
 //! ```
 //! use cotangent_core::check::{Options, check_function};
@@ -34,7 +34,7 @@ mod widen;
 pub use laws::{check_op, check_ops, function_of, read_again, stack};
 pub use numbers::{Rng, agree, inner};
 pub use options::Options;
-pub use report::{Law, Report, Row, Verdict};
+pub use report::{Law, LawResult, Report, Verdict};
 pub use widen::{retype, widen};
 
 use crate::array::{Array, Wide, room};
@@ -43,21 +43,21 @@ use crate::error::Result;
 use crate::ir::{AdContext, Function, Val, unbound};
 use crate::reference;
 use crate::shape::{Env, Type};
-use problem::Problem;
+use problem::CheckedFunction;
 
-/// Values that are checked each by itself; of more, as many groups. What does not hold for a group
-/// is looked for value by value.
-const GROUPS: usize = 32;
-/// Values of a group that its rows name.
-const NAMED: usize = 8;
+/// Maximum number of groups of values. Up to this number each value is its own group. The values of
+/// a group that violates a law are checked one by one.
+const MAX_GROUPS: usize = 32;
+/// Maximum number of values of a group that its rows name.
+const MAX_NAMED_VALUES: usize = 8;
 
 /// Checks the derivatives of `f` at `args`, for each value of `wrt` alone and for all of them
 /// together. More than 32 values are checked in 32 groups; a group that violates a law is checked
-/// value by value. So the time grows with the function and not with its square.
+/// value by value. So the time is linear in the size of the function, not quadratic.
 ///
-/// What fails a law is a row of the report, and so is a derivative that does not exist (an
-/// operation without a rule, a `custom_vjp` that has no forward derivative). Errors are a function
-/// that does not run, and a rule that is broken.
+/// A violated law is a row of the report, and so is a derivative that does not exist (an operation
+/// without a rule, a `custom_vjp` without a forward derivative). Returns an error if the function
+/// does not run, or if a rule is invalid.
 pub fn check_function(
     ad: &AdContext,
     f: &Function,
@@ -69,24 +69,24 @@ pub fn check_function(
     if let Some(&v) = wrt.iter().find(|v| v.index() >= f.len()) {
         return Err(unbound(f, v));
     }
-    let check = |group: &[Val], rows: &mut Vec<Row>| {
+    let check = |group: &[Val], rows: &mut Vec<LawResult>| {
         let mut value = group
             .iter()
-            .take(NAMED)
+            .take(MAX_NAMED_VALUES)
             .map(|&v| f.show(v))
             .collect::<Vec<_>>()
             .join(" ");
-        if group.len() > NAMED {
+        if group.len() > MAX_NAMED_VALUES {
             value += &format!(
                 " .. {} ({} values)",
                 f.show(group[group.len() - 1]),
                 group.len()
             );
         }
-        Problem::new(ad, f, args, group, opts)?.rows(&value, rows)
+        CheckedFunction::new(ad, f, args, group, opts)?.rows(&value, rows)
     };
     let mut rows = Vec::new();
-    for group in wrt.chunks(wrt.len().div_ceil(GROUPS).max(1)) {
+    for group in wrt.chunks(wrt.len().div_ceil(MAX_GROUPS).max(1)) {
         let start = rows.len();
         check(group, &mut rows)?;
         if group.len() > 1
@@ -108,9 +108,9 @@ pub fn check_function(
     })
 }
 
-/// As [`check_function`], at several points: a law that is violated at one of them is violated, and
-/// one that is unsure at some is as sure as at the others. Points at which the function does not
-/// run are left out, if there is one at which it does.
+/// As [`check_function`], at several points. A law that is violated at one point is violated. A law
+/// that is unsure at one point has the verdict of the other points. Points at which the function
+/// returns an error are skipped, unless it does so at all of them.
 ///
 /// # Errors
 /// Those of [`check_function`] at every point.
@@ -136,11 +136,11 @@ pub fn check_points(
     }
 }
 
-/// Points to check a function at that nobody gave any for: smooth ones of both signs and several
-/// magnitudes, then rough ones (zeros, ties). Symbols are 3; integers are small. What is narrower
-/// than `f32` stays near 1, where its own arithmetic has digits.
+/// Default points for [`check_function`]: smooth ones of both signs and several magnitudes, then
+/// nonsmooth ones (zeros, ties). Symbols are 3; integers are small. Elements narrower than `f32`
+/// stay near 1, where their arithmetic has enough digits.
 ///
-/// An error is a point for which there is no memory.
+/// A point that does not fit in memory is an error.
 pub fn points(f: &Function) -> impl Iterator<Item = Result<Vec<Array>>> + '_ {
     // Signs (0 stands for both), and the magnitude.
     const KINDS: [(f64, f64); 8] = [
@@ -165,7 +165,7 @@ pub fn points(f: &Function) -> impl Iterator<Item = Result<Vec<Array>>> + '_ {
         .map(move |(sign, magnitude)| point(f, &env, &mut rng, sign, magnitude))
 }
 
-/// Arguments of this sign (0 stands for both) and magnitude (0 stands for rough points).
+/// Arguments of this sign (0: both signs) and magnitude (0: nonsmooth points).
 fn point(f: &Function, env: &Env, rng: &mut Rng, sign: f64, magnitude: f64) -> Result<Vec<Array>> {
     let mut one = |ty: &Type| -> Result<Array> {
         let shape = ty.shape.eval(env)?;
@@ -205,7 +205,7 @@ fn point(f: &Function, env: &Env, rng: &mut Rng, sign: f64, magnitude: f64) -> R
     f.param_types().iter().map(&mut one).collect()
 }
 
-/// The parameters that have tangents, if a result has one.
+/// The parameters that have tangents, if any result has one.
 pub(crate) fn differentiable(f: &Function) -> Vec<Val> {
     if !f.result_types().iter().any(|t| t.dtype.has_tangent()) {
         return Vec::new();

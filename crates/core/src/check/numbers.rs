@@ -1,16 +1,16 @@
-//! Arithmetic on lists of arrays as on one real vector: random ones, inner products, comparison.
+//! Lists of arrays as one real vector: random vectors, inner products, comparison.
 
 use crate::array::{Array, Wide, room};
 use crate::dtype::{C128, Kind};
 use crate::error::Result;
 use crate::shape::{Env, Type};
 
-/// A small deterministic generator (SplitMix64): checks give the same answer every time.
+/// A deterministic random number generator (SplitMix64), so that checks are reproducible.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// Starts at a seed.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Rng {
         Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
     }
@@ -66,7 +66,7 @@ impl Rng {
     }
 }
 
-/// The coordinates of arrays over the reals: a complex number is two.
+/// The real coordinates of arrays. A complex number has two.
 pub(super) fn flat(x: &[Array]) -> Vec<f64> {
     x.iter()
         .flat_map(|a| match a.wide() {
@@ -77,7 +77,7 @@ pub(super) fn flat(x: &[Array]) -> Vec<f64> {
         .collect()
 }
 
-/// The real inner product `Re Σ conj(a) b`, and the sum of the sizes of its terms.
+/// The real inner product `Re Σ conj(a) b`, and the sum of the magnitudes of its terms.
 pub fn inner(a: &[Array], b: &[Array]) -> (f64, f64) {
     let products = flat(a).into_iter().zip(flat(b)).map(|(a, b)| a * b);
     products.fold((0.0, 0.0), |(s, size), p| (s + p, size + p.abs()))
@@ -102,9 +102,9 @@ pub(super) fn combine(a: f64, x: &[Array], b: f64, y: &[Array]) -> Result<Vec<Ar
         .collect()
 }
 
-/// Whether two lists of arrays have the same types and agree to a tolerance relative to the largest
-/// number of each array; NaN agrees with NaN, an infinity with itself. The error says where they
-/// differ.
+/// Compares two lists of arrays: equal types, and elements that agree to a tolerance relative to
+/// the largest magnitude of each array. NaN agrees with NaN, an infinity with itself. The error
+/// names the first difference.
 pub fn agree(got: &[Array], want: &[Array], tolerance: f64) -> std::result::Result<(), String> {
     if got.len() != want.len() {
         return Err(format!("{} results against {}", got.len(), want.len()));

@@ -2,7 +2,7 @@
 
 use crate::ir::Val;
 
-/// What to check, and how sharply.
+/// Laws to check, and tolerances.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Values to differentiate with respect to, arguments or not; every argument that has a tangent
@@ -10,13 +10,13 @@ pub struct Options {
     pub wrt: Option<Vec<Val>>,
     /// Random directions per law.
     pub directions: usize,
-    /// Relative error that is accepted beside the estimated error of the differences.
+    /// Accepted relative error, in addition to the estimated error of the differences.
     pub tolerance: f64,
     /// Whether second derivatives are checked too.
     pub second_order: bool,
-    /// Whether third derivatives are, if second ones are.
+    /// Whether third derivatives are checked, if second ones are.
     pub third_order: bool,
-    /// Where the random directions start.
+    /// Seed of the random directions.
     pub seed: u64,
 }
 

@@ -3,7 +3,7 @@
 use super::differences::{Curve, Estimate, derivative, exact, kink};
 use super::numbers::{Rng, combine, flat, inner};
 use super::options::Options;
-use super::report::{Law, Row, Verdict};
+use super::report::{Law, LawResult, Verdict};
 use super::widen::{double_args, dtypes, open};
 use crate::array::{Array, Wide};
 use crate::dtype::{C128, DType};
@@ -12,48 +12,49 @@ use crate::ir::{AdContext, Builder, Emit, Function, Session, Val};
 use crate::reference;
 use crate::transform::{self};
 
-/// Tolerances of third derivatives in those of first ones: rounding errors of second derivatives
-/// are larger.
-const THIRD: f64 = 32.0;
+/// Tolerance of third derivatives, relative to that of first ones: second derivatives have larger
+/// rounding errors.
+const THIRD_ORDER_TOLERANCE_FACTOR: f64 = 32.0;
 /// Largest magnitude of the arguments at which third derivatives are compared with differences.
-const FAR: f64 = 1e7;
+const MAX_THIRD_ORDER_ARGUMENT: f64 = 1e7;
 
-/// Laws without differences hold to this, relative to the sizes of what is summed, in double
-/// precision.
-const EXACT: f64 = 1e-9;
+/// Tolerance, in double precision, of laws without finite differences, relative to the magnitudes
+/// of the summands.
+const EXACT_LAW_TOLERANCE: f64 = 1e-9;
 
-type Check<'a> = fn(&Problem<'a>, &str, &mut Rng, &mut Vec<Row>) -> Result<()>;
+type DerivativeLawFn<'a> =
+    fn(&CheckedFunction<'a>, &str, &mut Rng, &mut Vec<LawResult>) -> Result<()>;
 
-/// A function with the values to differentiate made parameters that are zero.
-pub(super) struct Problem<'a> {
+/// A function with one zero parameter added to each value to differentiate with respect to.
+pub(super) struct CheckedFunction<'a> {
     ad: &'a AdContext,
     opts: &'a Options,
     f: Function,
     args: Vec<Array>,
     wrt: Vec<Val>,
     zeros: Vec<Array>,
-    /// The values at the point, and the largest number of them.
+    /// The values at the point, and their largest magnitude.
     at: Vec<Array>,
     far: f64,
     /// Relative precision of the arithmetic.
     eps: f64,
-    /// The largest number among the arguments and the results.
+    /// The largest magnitude among arguments and results.
     size: f64,
-    /// The function in its own element types, where that is another one.
-    own: Option<Box<Problem<'a>>>,
+    /// The function in its own element types, if they differ from double precision.
+    own: Option<Box<CheckedFunction<'a>>>,
 }
 
-impl<'a> Problem<'a> {
+impl<'a> CheckedFunction<'a> {
     pub fn new(
         ad: &'a AdContext,
         f: &Function,
         args: &[Array],
         wrt: &[Val],
         opts: &'a Options,
-    ) -> Result<Problem<'a>> {
+    ) -> Result<CheckedFunction<'a>> {
         let narrow = |d: DType| d.has_tangent() && !matches!(d, DType::F64 | DType::C128);
         let at = reference::run(&f.clone().with_results(wrt), args)?;
-        let make = |wide: bool| -> Result<Problem<'a>> {
+        let make = |wide: bool| -> Result<CheckedFunction<'a>> {
             let (f, wrt) = open(f, wrt, wide)?;
             let args = if wide {
                 double_args(args)?
@@ -71,7 +72,7 @@ impl<'a> Problem<'a> {
                 .fold(f64::EPSILON, f64::max);
             let eps = if wide { f64::EPSILON } else { eps };
             let far = largest(&flat(&at));
-            let mut p = Problem {
+            let mut p = CheckedFunction {
                 ad,
                 opts,
                 f,
@@ -92,7 +93,7 @@ impl<'a> Problem<'a> {
             return Ok(own);
         }
         match make(true) {
-            Ok(wide) => Ok(Problem {
+            Ok(wide) => Ok(CheckedFunction {
                 own: Some(Box::new(own)),
                 ..wide
             }),
@@ -101,23 +102,35 @@ impl<'a> Problem<'a> {
     }
 
     /// A row per law.
-    pub fn rows(&self, value: &str, out: &mut Vec<Row>) -> Result<()> {
+    pub fn rows(&self, value: &str, out: &mut Vec<LawResult>) -> Result<()> {
         if !self.f.result_types().iter().any(|t| t.dtype.has_tangent()) {
             return Ok(());
         }
         let mut rng = Rng::new(self.opts.seed);
         if let Some(own) = &self.own {
-            own.try_law(Law::Adjoint, Problem::adjoint, value, &mut rng, out)?;
+            own.try_law(Law::Adjoint, CheckedFunction::adjoint, value, &mut rng, out)?;
         }
-        self.try_law(Law::Adjoint, Problem::adjoint, value, &mut rng, out)?;
-        self.try_law(Law::Linear, Problem::linear, value, &mut rng, out)?;
-        self.try_law(Law::Difference, Problem::differences, value, &mut rng, out)?;
+        self.try_law(Law::Adjoint, CheckedFunction::adjoint, value, &mut rng, out)?;
+        self.try_law(Law::Linear, CheckedFunction::linear, value, &mut rng, out)?;
+        self.try_law(
+            Law::Difference,
+            CheckedFunction::differences,
+            value,
+            &mut rng,
+            out,
+        )?;
         if self.opts.second_order {
-            self.try_law(Law::Orders, Problem::second_order, value, &mut rng, out)?;
+            self.try_law(
+                Law::Orders,
+                CheckedFunction::second_order,
+                value,
+                &mut rng,
+                out,
+            )?;
             if self.opts.third_order {
                 self.try_law(
                     Law::ThirdDifference,
-                    Problem::third_order,
+                    CheckedFunction::third_order,
                     value,
                     &mut rng,
                     out,
@@ -127,20 +140,20 @@ impl<'a> Problem<'a> {
         Ok(())
     }
 
-    /// Tries a law. A derivative that does not exist is a row that says so; other errors are
-    /// errors.
+    /// Checks a law. A missing derivative gives a row with the verdict `Skipped`. Other errors are
+    /// returned.
     fn try_law(
         &self,
         law: Law,
-        check: Check<'a>,
+        check: DerivativeLawFn<'a>,
         value: &str,
         rng: &mut Rng,
-        out: &mut Vec<Row>,
+        out: &mut Vec<LawResult>,
     ) -> Result<()> {
         match check(self, value, rng, out) {
             Err(e) if matches!(e.code(), Code::NoRule | Code::CustomVjpForward) => {
-                let row = Worst::default().row(value, law);
-                out.push(Row {
+                let row = WorstComparison::default().row(value, law);
+                out.push(LawResult {
                     verdict: Verdict::Skipped(e.message().to_owned()),
                     ..row
                 });
@@ -150,7 +163,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The results that have tangents, with the values moved by `by`.
+    /// The results that have tangents, with `by` added to the values.
     fn value(&self, by: &[Array]) -> Result<Vec<Array>> {
         Ok(tangible(reference::run(
             &self.f,
@@ -189,10 +202,10 @@ impl<'a> Problem<'a> {
         Ok(y.split_off(self.f.results().len()))
     }
 
-    fn adjoint(&self, value: &str, rng: &mut Rng, out: &mut Vec<Row>) -> Result<()> {
+    fn adjoint(&self, value: &str, rng: &mut Rng, out: &mut Vec<LawResult>) -> Result<()> {
         let jvp = transform::jvp(self.ad, &self.f, &self.wrt)?;
         let vjp = transform::vjp(self.ad, &self.f, &self.wrt)?;
-        let mut worst = Worst::default();
+        let mut worst = WorstComparison::default();
         for t in self.directions(rng)? {
             let dy = self.push(&jvp, &t)?;
             let ct = rng.like(&dy)?;
@@ -204,7 +217,7 @@ impl<'a> Problem<'a> {
         Ok(())
     }
 
-    fn linear(&self, value: &str, rng: &mut Rng, out: &mut Vec<Row>) -> Result<()> {
+    fn linear(&self, value: &str, rng: &mut Rng, out: &mut Vec<LawResult>) -> Result<()> {
         let jvp = transform::jvp(self.ad, &self.f, &self.wrt)?;
         let (t, u) = (rng.like(&self.zeros)?, rng.like(&self.zeros)?);
         let (a, b) = (0.75, -1.5);
@@ -212,7 +225,7 @@ impl<'a> Problem<'a> {
         let got = flat(&self.push(&jvp, &combine(a, &t, b, &u)?)?);
         let want = flat(&want);
         let size = largest(&want);
-        let mut worst = Worst::default();
+        let mut worst = WorstComparison::default();
         for (got, want) in got.into_iter().zip(want) {
             worst.exact(got, want, self.exact(size));
         }
@@ -220,7 +233,7 @@ impl<'a> Problem<'a> {
         Ok(())
     }
 
-    /// The direction with components that move the point exactly.
+    /// The direction with components rounded so that steps are exact ([`exact`]).
     fn steady(&self, t: Vec<Array>) -> Result<Vec<Array>> {
         let one = |(t, x): (Array, &Array)| {
             let wide = match (t.wide(), x.wide()) {
@@ -239,9 +252,9 @@ impl<'a> Problem<'a> {
         t.into_iter().zip(&self.at).map(one).collect()
     }
 
-    fn differences(&self, value: &str, rng: &mut Rng, out: &mut Vec<Row>) -> Result<()> {
+    fn differences(&self, value: &str, rng: &mut Rng, out: &mut Vec<LawResult>) -> Result<()> {
         let jvp = transform::jvp(self.ad, &self.f, &self.wrt)?;
-        let mut worst = Worst::default();
+        let mut worst = WorstComparison::default();
         for t in self.directions(rng)? {
             let t = self.steady(t)?;
             let got = flat(&self.push(&jvp, &t)?);
@@ -252,7 +265,7 @@ impl<'a> Problem<'a> {
         Ok(())
     }
 
-    fn second_order(&self, value: &str, rng: &mut Rng, out: &mut Vec<Row>) -> Result<()> {
+    fn second_order(&self, value: &str, rng: &mut Rng, out: &mut Vec<LawResult>) -> Result<()> {
         let loss = self.loss(rng)?;
         let grad = transform::grad(self.ad, &loss, &self.wrt)?;
         let hvp = transform::hvp(self.ad, &loss, &self.wrt)?;
@@ -260,8 +273,11 @@ impl<'a> Problem<'a> {
         let run = |f: &Function, v: &[Array]| {
             reference::run(f, &[&self.args[..], &self.zeros, v].concat())
         };
-        let (mut orders, mut symmetric, mut against) =
-            (Worst::default(), Worst::default(), Worst::default());
+        let (mut orders, mut symmetric, mut against) = (
+            WorstComparison::default(),
+            WorstComparison::default(),
+            WorstComparison::default(),
+        );
         let size = largest(&flat(&run(&grad, &[])?));
         for v in self.directions(rng)? {
             let v = self.steady(v)?;
@@ -288,14 +304,14 @@ impl<'a> Problem<'a> {
         Ok(())
     }
 
-    /// The derivative of `H v` for a fixed `v`. Far from zero no step is both short enough for
-    /// differences of second derivatives and long enough for the spacing of numbers there: nothing
-    /// is concluded.
-    fn third_order(&self, value: &str, rng: &mut Rng, out: &mut Vec<Row>) -> Result<()> {
-        if self.far > FAR {
-            let worst = Worst {
+    /// The derivative of `H v` for a fixed `v`. For large arguments the verdict is `Unsure`: no
+    /// step is both small enough for differences of second derivatives and large compared with the
+    /// spacing of floating-point numbers.
+    fn third_order(&self, value: &str, rng: &mut Rng, out: &mut Vec<LawResult>) -> Result<()> {
+        if self.far > MAX_THIRD_ORDER_ARGUMENT {
+            let worst = WorstComparison {
                 unsure: true,
-                ..Worst::default()
+                ..WorstComparison::default()
             };
             out.push(worst.row(value, Law::ThirdDifference));
             return Ok(());
@@ -305,7 +321,7 @@ impl<'a> Problem<'a> {
         let at = self.args.len();
         let wrt: Vec<Val> = hvp.params()[at..at + self.zeros.len()].to_vec();
         let third = transform::jvp(self.ad, &hvp, &wrt)?;
-        let mut worst = Worst::default();
+        let mut worst = WorstComparison::default();
         let (t, v) = (self.steady(rng.like(&self.zeros)?)?, rng.like(&self.zeros)?);
         let mut y = reference::run(&third, &[&self.args[..], &self.zeros, &v, &t].concat())?;
         let got = flat(&y.split_off(hvp.results().len()));
@@ -320,37 +336,45 @@ impl<'a> Problem<'a> {
             &got,
             size,
             &mut curve,
-            THIRD * self.opts.tolerance,
+            THIRD_ORDER_TOLERANCE_FACTOR * self.opts.tolerance,
             &mut worst,
         );
         out.push(worst.row(value, Law::ThirdDifference));
         Ok(())
     }
 
-    /// The bound of laws without differences for numbers of this size; what cancels leaves rounding
-    /// errors of the size of what the function computes with.
+    /// The bound of laws without finite differences for numbers of this magnitude. Cancellation
+    /// leaves rounding errors of the magnitude of the function's values.
     fn exact(&self, of: f64) -> f64 {
-        EXACT.max(32.0 * self.eps) * of + 64.0 * self.eps * self.size
+        EXACT_LAW_TOLERANCE.max(32.0 * self.eps) * of + 64.0 * self.eps * self.size
     }
 
-    /// As [`Problem::exact`], for second derivatives: what cancels there may have been divided by
-    /// small numbers twice.
+    /// As [`CheckedFunction::exact`], for second derivatives: terms that cancel may have been
+    /// divided by small numbers twice.
     fn exact_second(&self, of: f64) -> f64 {
         self.exact(of) + 1024.0 * self.eps * self.size
     }
 
-    /// Compares a directional derivative with the differences of its curve; `size` is that of the
-    /// curve's numbers.
-    fn compare(&self, got: &[f64], size: f64, curve: Curve<'_>, tolerance: f64, worst: &mut Worst) {
+    /// Compares a directional derivative with the differences of its curve. `size` is the magnitude
+    /// of the curve's values.
+    fn compare(
+        &self,
+        got: &[f64],
+        size: f64,
+        curve: Curve<'_>,
+        tolerance: f64,
+        worst: &mut WorstComparison,
+    ) {
         let estimates = derivative(got.len(), self.eps, self.far, curve);
         let largest = estimates
             .iter()
             .filter(|e| e.error.is_finite())
             .fold(0.0f64, |m, e| m.max(e.value.abs()));
-        let mut seen = Worst::default();
+        let mut seen = WorstComparison::default();
         let here = curve(0.0);
         for (k, (&got, e)) in got.iter().zip(&estimates).enumerate() {
-            // At a hole of the function its sides may agree on a slope; there is none.
+            // Where the function itself is not finite it has no derivative, even if the slopes on
+            // both sides agree.
             if !here.as_ref().is_some_and(|y| y[k].is_finite()) {
                 seen.unsure = true;
                 continue;
@@ -366,7 +390,7 @@ impl<'a> Problem<'a> {
         worst.merge(seen);
     }
 
-    /// A real scalar that every differentiable result is in: `Re Σ conj(c) y` for random `c`.
+    /// A real scalar that depends on every differentiable result: `Re Σ conj(c) y` for random `c`.
     fn loss(&self, rng: &mut Rng) -> Result<Function> {
         let weights = rng.like(&self.value(&self.zeros)?)?;
         let f = &self.f;
@@ -406,9 +430,9 @@ fn largest(x: &[f64]) -> f64 {
         .fold(0.0, |m, v| m.max(v.abs()))
 }
 
-/// The comparison that comes closest to failing, of many.
+/// The comparison with the largest error relative to its bound.
 #[derive(Default)]
-struct Worst {
+struct WorstComparison {
     sides: (f64, f64),
     error: f64,
     bound: f64,
@@ -418,7 +442,7 @@ struct Worst {
     unsure: bool,
 }
 
-impl Worst {
+impl WorstComparison {
     fn keep(&mut self, sides: (f64, f64), bound: f64, estimate: f64) {
         let error = (sides.0 - sides.1).abs();
         let ratio = if error == 0.0 {
@@ -429,7 +453,7 @@ impl Worst {
             error / bound
         };
         if ratio >= self.ratio {
-            *self = Worst {
+            *self = WorstComparison {
                 sides,
                 error,
                 bound,
@@ -440,7 +464,8 @@ impl Worst {
         }
     }
 
-    /// Two numbers that are equal but for rounding. Where they are not finite nothing can be said.
+    /// Adds a comparison of two numbers that are equal up to rounding. Non-finite numbers give no
+    /// verdict.
     fn exact(&mut self, a: f64, b: f64, bound: f64) {
         if !(a.is_finite() && b.is_finite()) {
             self.unsure |= !(a == b || (a.is_nan() && b.is_nan()));
@@ -450,7 +475,7 @@ impl Worst {
         self.fails |= (a - b).abs() > bound;
     }
 
-    /// A derivative and its estimate.
+    /// Adds a comparison of a derivative with its estimate.
     fn difference(&mut self, got: f64, e: &Estimate, scale: f64, slack: f64) {
         if !e.error.is_finite() {
             self.unsure = true;
@@ -465,7 +490,7 @@ impl Worst {
         }
     }
 
-    fn merge(&mut self, o: Worst) {
+    fn merge(&mut self, o: WorstComparison) {
         let (fails, unsure) = (self.fails | o.fails, self.unsure | o.unsure);
         if o.ratio >= self.ratio {
             *self = o;
@@ -473,7 +498,7 @@ impl Worst {
         (self.fails, self.unsure) = (fails, unsure);
     }
 
-    fn row(self, value: &str, law: Law) -> Row {
+    fn row(self, value: &str, law: Law) -> LawResult {
         let verdict = if self.fails {
             Verdict::Fail
         } else if self.unsure {
@@ -481,14 +506,14 @@ impl Worst {
         } else {
             Verdict::Pass
         };
-        let Worst {
+        let WorstComparison {
             sides,
             error,
             bound,
             estimate,
             ..
         } = self;
-        Row {
+        LawResult {
             value: value.to_owned(),
             law,
             sides,

@@ -1,4 +1,4 @@
-//! What a check found: a row per value and law, printed as a table.
+//! Reports of checks: one row per value and law, printed as a table.
 
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -39,19 +39,19 @@ impl fmt::Display for Law {
 /// The outcome of one law for one value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// It holds.
+    /// The law holds.
     Pass,
-    /// It does not.
+    /// The law is violated.
     Fail,
-    /// The differences do not settle: a kink, a jump, or numbers beyond double precision.
+    /// The differences do not converge: a kink, a jump, or values beyond double precision.
     Unsure,
-    /// There is no such derivative; the error says why.
+    /// The derivative does not exist; the message gives the reason.
     Skipped(String),
 }
 
 /// One law for one value.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct LawResult {
     /// The value differentiated with respect to, as `%x`.
     pub value: String,
     /// The law.
@@ -60,11 +60,11 @@ pub struct Row {
     pub sides: (f64, f64),
     /// The largest difference of the two sides.
     pub error: f64,
-    /// The difference that is accepted.
+    /// The accepted difference.
     pub bound: f64,
-    /// The estimated error of the finite difference; 0 for laws without one.
+    /// The estimated error of the finite difference; 0 for laws without finite differences.
     pub estimate: f64,
-    /// What follows.
+    /// The verdict of the law.
     pub verdict: Verdict,
 }
 
@@ -74,27 +74,27 @@ pub struct Report {
     /// The function's name.
     pub function: String,
     /// A row per value and law.
-    pub rows: Vec<Row>,
+    pub rows: Vec<LawResult>,
 }
 
 impl Report {
-    /// Every law was checked, and none is violated. Rows that are unsure say nothing against it
+    /// Whether every law was checked and none is violated. Unsure rows do not count as violated
     /// ([`unsure`](Self::unsure) counts them).
     pub fn passed(&self) -> bool {
         self.violated() == 0 && self.skipped() == 0
     }
 
-    /// How many laws do not hold.
+    /// Number of violated laws.
     pub fn violated(&self) -> usize {
         self.count(|v| *v == Verdict::Fail)
     }
 
-    /// How many laws could not be checked, as a derivative does not exist.
+    /// Number of laws that were not checked because a derivative does not exist.
     pub fn skipped(&self) -> usize {
         self.count(|v| matches!(v, Verdict::Skipped(_)))
     }
 
-    /// How many laws hold as far as can be said: the differences do not settle.
+    /// Number of laws without a verdict because the differences do not converge.
     pub fn unsure(&self) -> usize {
         self.count(|v| *v == Verdict::Unsure)
     }
@@ -103,9 +103,8 @@ impl Report {
         self.rows.iter().filter(|r| of(&r.verdict)).count()
     }
 
-    /// Takes over what another report of the same laws, at another point, says against or for them:
-    /// what is violated anywhere is violated, and what is unsure at one point may be sure at
-    /// another.
+    /// Merges a report of the same laws at another point. A law violated at one point is violated.
+    /// A law that is unsure at one point takes the verdict of the other.
     pub(super) fn merge(&mut self, other: Report) {
         let rank = |v: &Verdict| match v {
             Verdict::Fail => 3,
@@ -113,7 +112,7 @@ impl Report {
             Verdict::Unsure => 1,
             Verdict::Skipped(_) => 0,
         };
-        // A law may have several rows, and another number of them at another point.
+        // A law may have several rows, and their number may differ between points.
         let mut met: FxHashMap<(String, Law), usize> = FxHashMap::default();
         let mut own: FxHashMap<(String, Law, usize), usize> = FxHashMap::default();
         for (at, row) in self.rows.iter().enumerate() {
@@ -136,9 +135,9 @@ impl Report {
     }
 }
 
-impl fmt::Display for Row {
+impl fmt::Display for LawResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Row {
+        let LawResult {
             value,
             law,
             sides,

@@ -1,5 +1,5 @@
-//! The same function in other element types: in double precision for finite differences, and
-//! samples of operations in every type that they accept.
+//! Conversion of functions to other element types: to double precision for finite differences, and
+//! of samples to every type that an operation accepts.
 
 use crate::array::{Array, Wide};
 use crate::dtype::{C128, DType};
@@ -11,11 +11,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// A change of element types, and the bodies that it was made in: each once, however often it
-/// stands.
+/// A change of element types, with a cache of converted regions: a shared region is converted a
+/// single time.
 pub(super) struct Retype<'a> {
     map: &'a dyn Fn(DType) -> DType,
-    /// By address; the original is kept so that its address is not used again.
+    /// Converted regions by address. The original is kept alive so that its address is not reused.
     bodies: RefCell<FxHashMap<*const Function, (Arc<Function>, Arc<Function>)>>,
 }
 
@@ -27,8 +27,8 @@ impl<'a> Retype<'a> {
         }
     }
 
-    /// The same operation with the element types among its attributes mapped, read again from its
-    /// spelling.
+    /// The operation with the element types among its attributes mapped, rebuilt from its name and
+    /// attributes.
     fn op(&self, op: &Op, operands: &[Type], results: &[Type]) -> Result<Op> {
         let attrs = op.attrs();
         let fits = |t: Vec<Type>| t.iter().zip(results).all(|(a, b)| a.dtype == b.dtype);
@@ -55,7 +55,7 @@ impl<'a> Retype<'a> {
         })
     }
 
-    /// A body with every value retyped.
+    /// A region with every value retyped.
     fn body(&self, f: &Arc<Function>) -> Result<Arc<Function>> {
         if let Some((_, new)) = self.bodies.borrow().get(&Arc::as_ptr(f)) {
             return Ok(new.clone());
@@ -87,7 +87,7 @@ impl<'a> Retype<'a> {
     }
 }
 
-/// Every element type of a function's values, bodies included.
+/// Every element type of a function's values, regions included.
 pub(super) fn dtypes(f: &Function) -> FxHashSet<DType> {
     fn visit(f: &Function, seen: &mut FxHashSet<*const Function>, out: &mut FxHashSet<DType>) {
         out.extend(f.vals().map(|v| f.ty(v).dtype));
@@ -122,11 +122,12 @@ pub(super) fn cast(x: &Array, to: DType) -> Result<Array> {
     .narrow(to, x.shape())
 }
 
-/// A copy of `f` in double precision: floating parameters and all that depends on them. The rest
-/// (constants, random numbers) is computed as before and converted where it is used.
+/// A copy of `f` in which floating-point parameters and values that depend on them are in double
+/// precision. Other values (constants, random numbers) are computed as before and converted at
+/// their uses.
 ///
-/// An error if an operation does not exist in double precision (one that looks at the bits of its
-/// operand).
+/// Returns an error if an operation does not exist in double precision (one that reads the bit
+/// pattern of its operand).
 pub fn widen(f: &Function) -> Result<Function> {
     Ok(open(f, &[], true)?.0)
 }
@@ -136,8 +137,9 @@ pub(super) fn double_args(args: &[Array]) -> Result<Vec<Array>> {
     args.iter().map(|a| cast(a, double(a.dtype()))).collect()
 }
 
-/// A copy of `f`, in double precision if asked, with one more parameter per `wrt` value that is
-/// added to it. The derivative with respect to those is the derivative with respect to the values.
+/// A copy of `f` with one more parameter per `wrt` value, which is added to that value; in double
+/// precision if `wide`. Derivatives with respect to these parameters are derivatives with respect
+/// to the values.
 pub(super) fn open(f: &Function, wrt: &[Val], wide: bool) -> Result<(Function, Vec<Val>)> {
     let to = |t: &Type| {
         if wide {
@@ -183,13 +185,13 @@ pub(super) fn open(f: &Function, wrt: &[Val], wide: bool) -> Result<(Function, V
     Ok((b.finish(&results)?, deltas))
 }
 
-/// Writes one equation again.
+/// Copies one equation.
 fn copy(cx: &dyn Emit, f: &Function, e: &Eqn, map: &[Val]) -> Vals {
     let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
     cx.emit(e.op.clone(), &x)
 }
 
-/// Writes one equation again, in double precision.
+/// Copies one equation in double precision.
 fn copy_wide(
     cx: &dyn Emit,
     f: &Function,
@@ -225,7 +227,7 @@ fn copy_wide(
     }
 }
 
-/// Reads an operation from its name and attributes.
+/// Builds an operation from its name and attributes.
 pub(super) fn spell(
     name: &str,
     attrs: Attrs,
@@ -257,8 +259,8 @@ fn has_type(a: &Attr) -> bool {
     }
 }
 
-/// The sample with its floats in another element type, if the operation accepts it: every real one
-/// becomes `to`, or for a complex `to` every real and complex one. Complex numbers made from reals
+/// The sample with its floats in another element type, if the operation accepts it. Real operands
+/// become `to`; for a complex `to`, real and complex operands do. Complex numbers that were real
 /// get imaginary parts.
 pub fn retype(sample: &Sample, to: DType) -> Option<Sample> {
     let map = |d: DType| match d {

@@ -1,4 +1,4 @@
-//! Attributes of operations: what the braces of the text form hold.
+//! Attributes of operations, in braces in the text form.
 
 use super::Function;
 use crate::array::{Array, Scalar};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The value of an attribute.
 #[derive(Clone, Debug)]
 pub enum Attr {
-    /// Number: integer, float, complex; booleans are their own.
+    /// An integer, float or complex number.
     Num(Scalar),
     /// `true`, `false`.
     Bool(bool),
@@ -20,13 +20,13 @@ pub enum Attr {
     Str(String),
     /// An element type.
     DType(DType),
-    /// A dimension that is not a plain number.
+    /// A symbolic dimension.
     Dim(Dim),
     /// `[a, b]`.
     List(Vec<Attr>),
     /// A dense constant.
     Array(Array),
-    /// A body: `@name` or a region.
+    /// A function: `@name` or a region.
     Fn(Arc<Function>),
 }
 
@@ -35,24 +35,24 @@ pub enum Attr {
 pub struct Attrs(pub Vec<(Cow<'static, str>, Attr)>);
 
 impl Attrs {
-    /// Adds one (builder style).
+    /// Adds an attribute (builder style).
     pub fn with(mut self, name: &'static str, value: impl Into<Attr>) -> Attrs {
         self.0.push((name.into(), value.into()));
         self
     }
 
-    /// Adds one if the condition holds: attributes at their default are not printed.
+    /// Adds an attribute if the condition holds: default values are not printed.
     pub fn with_if(self, cond: bool, name: &'static str, value: impl Into<Attr>) -> Attrs {
         if cond { self.with(name, value) } else { self }
     }
 
-    /// Takes an attribute out.
+    /// Removes an attribute and returns it.
     pub fn take(&mut self, name: &str) -> Option<Attr> {
         let i = self.0.iter().position(|(n, _)| n == name)?;
         Some(self.0.remove(i).1)
     }
 
-    /// Takes an attribute of type `T`; an error if it is missing or of another type.
+    /// Removes an attribute of type `T`. Returns an error if it is missing or of another type.
     pub fn get<T: FromAttr>(&mut self, name: &str) -> Result<T> {
         match self.opt(name)? {
             Some(v) => Ok(v),
@@ -64,7 +64,8 @@ impl Attrs {
         }
     }
 
-    /// Takes an attribute of type `T` if it is there.
+    /// Removes an attribute of type `T`, if it is present. Returns an error if it is of another
+    /// type.
     pub fn opt<T: FromAttr>(&mut self, name: &str) -> Result<Option<T>> {
         let Some(a) = self.take(name) else {
             return Ok(None);
@@ -75,7 +76,7 @@ impl Attrs {
         }
     }
 
-    /// An error if attributes are left that nobody took.
+    /// Returns an error if an attribute was not read.
     pub fn finish(&self, op: &str) -> Result<()> {
         match self.0.first() {
             Some((name, _)) => bail!(Attribute, "`{op}` has no attribute `{name}`"),
@@ -84,11 +85,11 @@ impl Attrs {
     }
 }
 
-/// What an attribute may be read as.
+/// A type that an attribute can be read as.
 pub trait FromAttr: Sized {
-    /// For messages: "a number".
+    /// Description for error messages: "a number".
     const WHAT: &'static str;
-    /// For messages, with what its parts are: "a list in brackets, each a number".
+    /// Description with that of its elements: "a list in brackets, each a number".
     fn what() -> String {
         Self::WHAT.into()
     }

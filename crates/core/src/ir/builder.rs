@@ -20,15 +20,16 @@ struct State {
     f: Function,
     loc: Loc,
     error: Option<Error>,
-    /// Symbols that a function being copied binds: each may keep its name once.
+    /// Symbols that the copied functions bind: the first equation that binds one keeps its name.
     claimable: FxHashSet<Sym>,
-    /// The shape of the last value: most have that of the one before, whose symbols are known.
+    /// The shape of the last value. Most values have the shape of the preceding one, whose symbols
+    /// are recorded already.
     shape: Option<Shape>,
     owner: Owner,
 }
 
 impl State {
-    /// Takes note of a symbol that something mentions.
+    /// Records a mentioned symbol.
     fn mention(&mut self, s: &Sym) {
         if !self.f.syms.contains(s) {
             self.f.syms.insert(s.clone());
@@ -48,15 +49,15 @@ impl State {
         v
     }
 
-    /// Whether a value is one of this function.
+    /// Whether a value belongs to this function.
     fn has(&self, v: Val) -> bool {
         v.index() < self.f.types.len() && self.owner.may_own(v)
     }
 
-    /// The error of a value that is not.
+    /// The error for a value of another function.
     fn foreign(&self, v: Val) -> Error {
         let text = match v == Val::POISON {
-            true => "poison stands for a value where nothing failed".to_owned(),
+            true => "a poison value is used, but no error was reported".to_owned(),
             false => format!(
                 "%{} belongs to another graph than `{}`",
                 v.index(),
@@ -89,7 +90,7 @@ impl State {
             if !self.f.bound.insert(s.clone()) {
                 bail!(
                     Invalid,
-                    "the extent `{s}` is decided twice, the second time by `{}`",
+                    "the extent `{s}` is bound twice, the second time by `{}`",
                     op.name()
                 );
             }
@@ -114,7 +115,7 @@ impl State {
 }
 
 impl Builder {
-    /// An empty function.
+    /// A builder for an empty function.
     pub fn new(name: &str, session: Session) -> Builder {
         let f = Function {
             name: name.into(),
@@ -129,8 +130,8 @@ impl Builder {
         }
     }
 
-    /// An empty function that equations of `sources` will be copied into: fresh symbols avoid all
-    /// of theirs.
+    /// A builder for a function that equations of `sources` are copied into. Fresh symbols differ
+    /// from all of theirs.
     pub fn deriving(name: &str, session: &Session, sources: &[&Function]) -> Builder {
         let b = Builder::new(name, session.clone());
         {
@@ -143,12 +144,12 @@ impl Builder {
         b
     }
 
-    /// With another session.
+    /// This builder with another session.
     pub(crate) fn under(self, session: Session) -> Builder {
         Builder { session, ..self }
     }
 
-    /// Makes room for a copy of a function.
+    /// Reserves memory for a copy of a function.
     pub(crate) fn reserve(&self, f: &Function) {
         let to = &mut self.state.borrow_mut().f;
         to.eqns.reserve(f.eqns.len());
@@ -168,7 +169,7 @@ impl Builder {
         v
     }
 
-    /// Gives a value a name, if it has none. That of another graph is an error.
+    /// Names a value, if it has no name. A value of another graph is an error.
     pub fn set_name(&self, v: Val, name: &str) {
         let mut s = self.state.borrow_mut();
         if s.has(v) {
@@ -178,7 +179,8 @@ impl Builder {
         }
     }
 
-    /// Looks at the operation that defines a value, unless it is a parameter.
+    /// Calls `look` on the operation that defines a value and on its operands. Returns `None` for a
+    /// parameter.
     pub fn with_def<R>(&self, v: Val, look: impl FnOnce(&Op, &[Val]) -> R) -> Option<R> {
         let s = self.state.borrow();
         match s.f.defs.get(v.index())? {
@@ -195,13 +197,13 @@ impl Builder {
         self.state.borrow().f.len()
     }
 
-    /// The first error, taken out.
+    /// Removes and returns the first error.
     pub fn take_error(&self) -> Option<Error> {
         self.state.borrow_mut().error.take()
     }
 
-    /// The function with these results, or the first error. A result that the function does not
-    /// have is one.
+    /// Finishes the function with these results. Returns the first error; a result that is not a
+    /// value of the function is one.
     pub fn finish(self, results: &[Val]) -> Result<Function> {
         let mut state = self.state.into_inner();
         if let Some(e) = state.error.take() {

@@ -1,5 +1,5 @@
-//! Rules owned explicitly: [`AdContext`] holds what a crate adds, a [`Session`] is one transform at
-//! work.
+//! Contexts of transforms: an [`AdContext`] holds additional rules, a [`Session`] the state of one
+//! transform.
 
 use super::{Arg, Batched, Emit, Jvp, Lin, Linearized, Lv, Op, Val};
 use crate::error::Result;
@@ -9,11 +9,11 @@ use std::any::{Any, TypeId};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Choices of arithmetic that a derivative is derived with.
+/// Choices of arithmetic in derivatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Numerics {
-    /// A derivative that has a pole at the point is NaN there, as that of a division by zero, not
-    /// what IEEE division gives; zeros are strong.
+    /// A derivative is NaN at a pole (for example, of a division by zero) instead of the result of
+    /// IEEE division. Implies strong zeros.
     pub zero_division_nan: bool,
     /// Sums inside derivatives are compensated.
     pub stable: bool,
@@ -22,15 +22,15 @@ pub struct Numerics {
 }
 
 impl Numerics {
-    /// Whether zero times anything is zero in derivatives: a cotangent that a guard made zero stays
-    /// zero at a pole.
+    /// Whether zero times anything is zero in derivatives: a cotangent that a guard sets to zero
+    /// stays zero at a pole.
     pub fn zeros_are_strong(&self) -> bool {
         self.strong_zero || self.zero_division_nan
     }
 }
 
-/// Rules for an operation that come from outside it. A method that returns `None` leaves the
-/// operation's own rule.
+/// Rules that replace those of an operation. A method that returns `None` keeps the operation's own
+/// rule.
 #[allow(unused_variables)]
 pub trait Rule: Send + Sync {
     /// See [`Primitive::linearize`].
@@ -72,17 +72,16 @@ pub trait Rule: Send + Sync {
 pub struct RuleSet(FxHashMap<String, Arc<dyn Rule>>);
 
 impl RuleSet {
-    /// Adds the rule of an operation (builder style); a later one replaces an earlier one. Any name
-    /// may be that of an operation of another crate, which is known when it is differentiated and
-    /// not before: no name is refused here.
+    /// Adds the rule of an operation (builder style). A later rule replaces an earlier one. Names
+    /// are not checked: extension operations are unknown until they are differentiated.
     pub fn with(mut self, op: &str, rule: impl Rule + 'static) -> RuleSet {
         self.0.insert(op.to_owned(), Arc::new(rule));
         self
     }
 }
 
-/// The rules that transforms use: those of the operations themselves, and what was added here.
-/// There is no global.
+/// The rules that transforms use: those of the operations, and added ones. There is no global
+/// state.
 #[derive(Clone, Default)]
 pub struct AdContext {
     rules: Arc<RuleSet>,
@@ -96,7 +95,8 @@ impl AdContext {
         AdContextBuilder::default()
     }
 
-    /// The same with more rules; one for an operation that has one replaces it.
+    /// This context with additional rules. A new rule replaces an existing one for the same
+    /// operation.
     pub fn with_rules(&self, rules: RuleSet) -> AdContext {
         let mut all = (*self.rules).clone();
         all.0.extend(rules.0);
@@ -111,10 +111,9 @@ impl AdContext {
         self.session_with(usize::MAX)
     }
 
-    /// A session for any number of transforms, one after another: it remembers a limited number of
-    /// bodies.
+    /// A session for any number of consecutive transforms. It memoises a limited number of regions.
     pub fn session_of_many(&self) -> Session {
-        self.session_with(MANY)
+        self.session_with(MAX_MEMOIZED_TRANSFORMS)
     }
 
     fn session_with(&self, limit: usize) -> Session {
@@ -159,8 +158,8 @@ impl AdContextBuilder {
     }
 }
 
-/// One transform at work: the context, and transforms of bodies done so far, so that nesting stays
-/// linear.
+/// The state of a transform: the context, and memoised transforms of regions, so that nested
+/// regions take linear time.
 #[derive(Clone)]
 pub struct Session {
     inner: Arc<Inner>,
@@ -170,7 +169,7 @@ pub struct Session {
 struct Inner {
     context: AdContext,
     memo: Mutex<Memo>,
-    /// More transforms of bodies than this are forgotten together.
+    /// Maximum number of memoised transforms. When it is exceeded, all are dropped.
     limit: usize,
 }
 
@@ -209,8 +208,8 @@ impl Memo {
     }
 }
 
-/// The limit of a session that serves many transforms.
-const MANY: usize = 64;
+/// Maximum number of memoised transforms of a session for many transforms.
+const MAX_MEMOIZED_TRANSFORMS: usize = 64;
 
 impl Default for Session {
     fn default() -> Session {
@@ -219,12 +218,12 @@ impl Default for Session {
 }
 
 impl Session {
-    /// The rules in force.
+    /// The context.
     pub fn context(&self) -> &AdContext {
         &self.inner.context
     }
 
-    /// The same session for what is a derivative already: kinks are differentiated on one side.
+    /// This session for differentiating a derivative: kinks are differentiated on one side.
     pub fn on_one_side(&self) -> Session {
         Session {
             one_sided: true,
@@ -232,8 +231,8 @@ impl Session {
         }
     }
 
-    /// Whether kinks are differentiated on one side, not by the mean of both: what is
-    /// differentiated is a derivative already.
+    /// Whether kinks are differentiated on one side instead of by the mean of both sides: the
+    /// function is a derivative already.
     pub fn is_one_sided(&self) -> bool {
         self.one_sided
     }
@@ -256,7 +255,7 @@ impl Session {
             let full = memo.len > self.inner.limit;
             (old, full.then(|| std::mem::take(&mut *memo)))
         };
-        // Operations of others go when nothing is locked.
+        // Extension operations are dropped after the lock is released.
         drop((old, full));
     }
 
@@ -264,14 +263,14 @@ impl Session {
         self.inner.memo.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Forgets the transforms of bodies that were done so far.
+    /// Drops the memoised transforms of regions.
     pub fn forget(&self) {
         let old = std::mem::take(&mut *self.memo());
         drop(old);
     }
 
     fn rule(&self, op: &Op) -> Option<&Arc<dyn Rule>> {
-        // The common case is no added rules at all: no name is hashed then.
+        // Fast path without added rules: names are not hashed.
         if self.inner.context.rules.0.is_empty() {
             None
         } else {
@@ -279,7 +278,7 @@ impl Session {
         }
     }
 
-    /// Linearizes one operation by the rule in force.
+    /// Linearizes one operation, by an added rule or its own.
     pub fn linearize(
         &self,
         op: &Op,
@@ -292,7 +291,7 @@ impl Session {
             .unwrap_or_else(|| op.linearize(cx, x, t))
     }
 
-    /// Runs one operation in forward mode, if it has its own and no rule was added for it.
+    /// Applies the operation's `jvp`, if it has one and no rule was added for it.
     pub fn jvp(&self, op: &Op, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Option<Result<Jvp>> {
         if self.rule(op).is_some() {
             None
@@ -301,7 +300,7 @@ impl Session {
         }
     }
 
-    /// Transposes one operation by the rule in force.
+    /// Transposes one operation, by an added rule or its own.
     pub fn transpose(
         &self,
         op: &Op,
@@ -314,14 +313,14 @@ impl Session {
             .unwrap_or_else(|| op.transpose(cx, x, ct))
     }
 
-    /// Batches one operation by the rule in force.
+    /// Batches one operation, by an added rule or its own.
     pub fn batch(&self, op: &Op, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         self.rule(op)
             .and_then(|r| r.batch(op, cx, size, x))
             .unwrap_or_else(|| op.batch(cx, size, x))
     }
 
-    /// The operation that merges cotangents where a value is used more than once.
+    /// The operation that adds the cotangents of several uses of a value.
     pub fn sum(&self) -> Op {
         Op::sum()
     }

@@ -1,41 +1,41 @@
-//! The emitter: where rules and composites write.
+//! The emitter: the interface that rules and composites write operations to.
 //!
-//! Methods take `&self` and failures are kept by the emitter (the first one wins, later values are
-//! poison), so a formula reads as a formula: `cx.mul(x, cx.cos(y))`.
+//! Methods take `&self`, and the emitter stores failures: it keeps the first error, and later
+//! results are poison. So formulas need no error handling: `cx.mul(x, cx.cos(y))`.
 
 use super::{Builder, Eqn, Function, Op, Rename, Session, Val, Vals};
 use crate::error::{Code, Error, Loc};
 use crate::shape::{Sym, Type};
 
-/// Something that operations can be written to: a graph under construction, or a runtime that
-/// computes at once.
+/// A receiver of operations: a graph under construction, or a runtime that computes eagerly.
 pub trait Emit {
-    /// Writes one operation and returns its results; after a failure, as many poison values.
+    /// Writes one operation and returns its results. After a failure, the results are poison
+    /// values.
     fn emit(&self, op: Op, operands: &[Val]) -> Vals;
 
-    /// The type of a value (of rank 0 for poison).
+    /// The type of a value (a scalar type for poison).
     fn ty(&self, v: Val) -> Type;
 
-    /// Keeps an error; the first one is reported.
+    /// Stores an error. The first one is reported.
     fn fail(&self, e: Error);
 
-    /// Whether an error is kept.
+    /// Whether an error is stored.
     fn failed(&self) -> bool;
 
-    /// Rules, numerics and memoised region transforms in force.
+    /// The session: rules, numerics and memoised transforms of regions.
     fn session(&self) -> &Session;
 
-    /// The place that the next operations are attributed to.
+    /// Sets the source location of the next operations.
     fn set_loc(&self, loc: Loc) {
         let _ = loc;
     }
 
-    /// The place in force.
+    /// The current source location.
     fn loc(&self) -> Loc {
         Loc::None
     }
 
-    /// The operation that a value was written by, and its operands, where that is kept.
+    /// The operation that computes a value, and its operands, if they are recorded.
     fn written(&self, v: Val) -> Option<(Op, Vals)> {
         let _ = v;
         None
@@ -46,13 +46,13 @@ pub trait Emit {
         base.into()
     }
 
-    /// An empty body: a function that will stand inside this one.
+    /// A builder for a region of an operation of this function.
     fn nested(&self, name: &str) -> Builder {
         Builder::new(name, self.session().clone())
     }
 
-    /// The name that a symbol gets here when an equation that binds it is copied: its own unless
-    /// that is taken.
+    /// The symbol to use in this function for `s` when an equation that binds `s` is copied: `s`,
+    /// unless it is in use.
     fn claim_sym(&self, s: &Sym) -> Sym {
         s.clone()
     }
@@ -76,8 +76,8 @@ impl dyn Emit + '_ {
         self.inline_known(f, args, &[])
     }
 
-    /// As [`inline`](Self::inline), where some values of `f` stand here already: what only they
-    /// need is not written.
+    /// As [`inline`](Self::inline), where some values of `f` are known in this function. Equations
+    /// that only these values need are not written.
     pub fn inline_known(&self, f: &Function, args: &[Val], known: &[(Val, Val)]) -> Vec<Val> {
         if args.len() != f.params().len() {
             let text = format!(
@@ -105,7 +105,7 @@ impl dyn Emit + '_ {
         for &(v, here) in known {
             map[v.index()] = here;
         }
-        // An extent that was decided here already, under the same name, is not decided again.
+        // A symbol that is bound in this function already is not bound again.
         let same = |v: &Val| map[v.index()] != Val::POISON && self.ty(map[v.index()]) == *f.ty(*v);
         let decided = |e: &Eqn| e.results().all(|r| same(&r));
         let skipped = if known.is_empty() {
@@ -133,8 +133,8 @@ impl dyn Emit + '_ {
     }
 }
 
-/// Which equations of `f` no result needs once some values are known. One that binds a symbol
-/// stays, unless that is decided.
+/// Equations of `f` that no result needs once some values are known. An equation that binds a
+/// symbol stays, unless the symbol is bound already.
 fn unneeded(f: &Function, known: &[(Val, Val)], decided: &dyn Fn(&Eqn) -> bool) -> Vec<bool> {
     let at_all = f.needed(None);
     let (mut need, mut is_known) = (vec![false; f.len()], vec![false; f.len()]);

@@ -1,8 +1,8 @@
 //! The graph: a flat arena of equations, ascending ids = topological order.
 //!
-//! A [`Function`] is closed: bodies of control flow get what they use as operands. Nothing here is
-//! recursive but the nesting of bodies, which is limited ([`MAX_DEPTH`]); dropping a function is
-//! dropping a few vectors.
+//! A [`Function`] is closed: regions of control flow receive the values that they use as operands.
+//! The only recursion is the nesting of regions, which is limited ([`MAX_DEPTH`]). A function is a
+//! few vectors, so dropping one is not recursive over its equations.
 
 use super::{Cost, Op, Val};
 use crate::bail;
@@ -12,8 +12,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// How deep bodies may nest: every transform recurses over nesting, with some 6 KiB of stack per
-/// level.
+/// Maximum nesting depth of regions. It bounds the stack: every transform recurses over nesting,
+/// with about 6 KiB of stack per level.
 pub const MAX_DEPTH: u32 = 64;
 
 /// One equation: `results = op(operands)`.
@@ -24,12 +24,12 @@ pub struct Eqn {
     pub(super) operands: (u32, u32),
     pub(super) first: u32,
     pub(super) count: u32,
-    /// Where it was written.
+    /// Source location.
     pub loc: Loc,
 }
 
 impl Eqn {
-    /// The values it defines: consecutive.
+    /// The values it defines, which are consecutive.
     pub fn results(
         &self,
     ) -> impl ExactSizeIterator<Item = Val> + DoubleEndedIterator + Clone + use<> {
@@ -37,7 +37,7 @@ impl Eqn {
     }
 }
 
-/// What defines a value.
+/// The definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Def {
     /// The parameter at this position.
@@ -60,23 +60,23 @@ pub struct Function {
     pub(super) names: Vec<Option<Arc<str>>>,
     pub(super) results: Vec<Val>,
     pub(super) depth: u32,
-    /// Symbols mentioned anywhere in it: types, attributes, bodies.
+    /// Symbols that its types, attributes and regions mention.
     pub(super) syms: FxHashSet<Sym>,
-    /// Those that its equations bind.
+    /// Symbols that its equations bind.
     pub(super) bound: FxHashSet<Sym>,
-    /// Some operation in it only means something in a linear program (see
+    /// Whether it holds an operation that is defined in linear programs only (see
     /// [`Primitive::runs`](crate::Primitive::runs)).
     pub(super) pending: bool,
     pub(super) kinks: Kinks,
     pub(super) facts: Facts,
 }
 
-/// Which derivatives at kinks are in a function or an operation, bodies included.
+/// Derivatives at kinks in a function or an operation, regions included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kinks {
-    /// Any: it is a derivative.
+    /// Whether there is any: then the function is a derivative.
     pub any: bool,
-    /// Means of both sides.
+    /// Whether there are means of both sides.
     pub mean: bool,
 }
 
@@ -89,7 +89,7 @@ impl std::ops::BitOrAssign for Kinks {
     }
 }
 
-/// What has been found out about a function; a changed copy starts without.
+/// Cached facts about a function. A modified copy starts with none.
 #[derive(Default)]
 pub(super) struct Facts {
     cost: OnceLock<Cost>,
@@ -116,7 +116,7 @@ impl Function {
         &self.params
     }
 
-    /// Results in order; a value may stand twice.
+    /// Results in order. A value may occur more than once.
     pub fn results(&self) -> &[Val] {
         &self.results
     }
@@ -141,7 +141,7 @@ impl Function {
         self.types.len()
     }
 
-    /// No values at all.
+    /// Whether it has no values.
     pub fn is_empty(&self) -> bool {
         self.types.is_empty()
     }
@@ -151,7 +151,7 @@ impl Function {
         (0..self.types.len() as u32).map(Val::at)
     }
 
-    /// What defines a value.
+    /// The definition of a value.
     pub fn def(&self, v: Val) -> Def {
         match self.defs[v.index()] {
             d if d & PARAM_BIT != 0 => Def::Param((d & !PARAM_BIT) as usize),
@@ -159,7 +159,7 @@ impl Function {
         }
     }
 
-    /// The name a person gave to a value.
+    /// The name of a value in the source program.
     pub fn name_of(&self, v: Val) -> Option<&Arc<str>> {
         self.names[v.index()].as_ref()
     }
@@ -172,7 +172,7 @@ impl Function {
             .map(Val::from_index)
     }
 
-    /// How a message refers to a value: `%x`, or `%7` where it has no name.
+    /// A value as error messages print it: `%x`, or `%7` if it has no name.
     pub fn show(&self, v: Val) -> String {
         self.name_of(v)
             .map_or_else(|| format!("%{}", v.index()), |n| format!("%{n}"))
@@ -193,11 +193,11 @@ impl Function {
         matches!(self.def(v), Def::Eqn(i) if self.eqns[i].op.is_zeros())
     }
 
-    /// The same equations with other results.
+    /// This function with other results.
     ///
     /// # Panics
-    /// A result is not one of its values: [`Builder::finish`](super::Builder::finish) answers that
-    /// with an error.
+    /// Panics if a result is not one of its values ([`Builder::finish`](super::Builder::finish)
+    /// returns an error instead).
     pub fn with_results(mut self, results: &[Val]) -> Function {
         if let Some(&v) = results.iter().find(|v| v.index() >= self.len()) {
             panic!("{}", unbound(&self, v));
@@ -207,7 +207,7 @@ impl Function {
         self
     }
 
-    /// Operations replaced by others with the same operands and results.
+    /// A copy with operations replaced by others with the same operands and results.
     pub(crate) fn map_ops(&self, f: &mut dyn FnMut(&Op) -> Result<Option<Op>>) -> Result<Function> {
         let mut out = Function {
             pending: false,
@@ -230,27 +230,27 @@ impl Function {
         Ok(out)
     }
 
-    /// Whether it holds operations that only mean something in a linear program.
+    /// Whether it holds operations that are defined in linear programs only.
     pub fn pending(&self) -> bool {
         self.pending
     }
 
-    /// Which derivatives at kinks it holds.
+    /// The derivatives at kinks that it holds.
     pub(crate) fn kinks(&self) -> Kinks {
         self.kinks
     }
 
-    /// Depth of nested bodies: 0 for none.
+    /// Nesting depth of its regions: 0 if there are none.
     pub fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// Which values the results need (of these results, by position; all if `None`).
+    /// Mask of the values that the marked results need (all results if `None`).
     pub fn needed(&self, results: Option<&[bool]>) -> Vec<bool> {
         self.needed_for(results, &[])
     }
 
-    /// As [`Function::needed`], and what these values need.
+    /// As [`Function::needed`], including `also` and the values that these need.
     pub fn needed_for(&self, results: Option<&[bool]>, also: &[Val]) -> Vec<bool> {
         let mut need = vec![false; self.len()];
         for v in also {
@@ -259,7 +259,7 @@ impl Function {
         for (i, r) in self.results.iter().enumerate() {
             need[r.index()] |= results.is_none_or(|m| m[i]);
         }
-        // What mentions a symbol needs the equation that binds it.
+        // A value whose type mentions a symbol needs the equation that binds it.
         let mut syms = FxHashSet::default();
         let track = !self.bound.is_empty();
         for e in self.eqns.iter().rev() {
@@ -285,12 +285,13 @@ impl Function {
         need
     }
 
-    /// Symbols that operations of this function decide while running.
+    /// Symbols that equations of this function bind at run time.
     pub fn bound_syms(&self) -> &FxHashSet<Sym> {
         &self.bound
     }
 
-    /// The sum of the costs of its equations; bodies count as their operation says.
+    /// The sum of the costs of its equations. The cost of a region is part of that of its
+    /// operation.
     pub fn cost(&self) -> Cost {
         *self.facts.cost.get_or_init(|| {
             let mut total = Cost::default();
@@ -307,19 +308,19 @@ impl Function {
         })
     }
 
-    /// Masks that [`Function::linear_in`] has answered.
+    /// Memoized results of [`Function::linear_in`], by mask.
     pub(crate) fn linear_memo(&self) -> &Mutex<FxHashMap<Vec<bool>, bool>> {
         &self.facts.linear
     }
 
-    /// The same function under another name.
+    /// This function under another name.
     pub fn renamed(mut self, name: &str) -> Function {
         self.name = name.into();
         self
     }
 
-    /// The result types when called with these operand types: symbols of the parameters are bound
-    /// to the operands' extents. An error if a type does not fit.
+    /// The result types for these operand types. Symbols of the parameters are bound to the
+    /// operands' extents. Returns an error if a type does not fit.
     pub fn apply_types(&self, x: &[Type]) -> Result<Vec<Type>> {
         if x.len() != self.params.len() {
             bail!(
@@ -346,7 +347,7 @@ impl Function {
         Ok(self.results.iter().map(|&r| self.ty(r).subst(&f)).collect())
     }
 
-    /// What the parameters' symbols are for operands of these types.
+    /// Values of the parameters' symbols for operands of these types.
     pub fn bind(&self, x: &[Type]) -> FxHashMap<Sym, Dim> {
         let mut bound = FxHashMap::default();
         for (&p, t) in self.params.iter().zip(x) {
@@ -360,7 +361,7 @@ impl Function {
     }
 }
 
-/// The error of a value that its function does not have.
+/// The error for a value that is not in its function.
 pub fn unbound(f: &Function, v: Val) -> Error {
     Error::new(
         Code::Unbound,

@@ -1,8 +1,8 @@
-//! Linear values as their own type: tangents live in a private linear program.
+//! Linear values and linear programs: tangents are values of a separate type.
 //!
-//! A linear equation takes ordinary values (`R`) and linear values (`L`) and is checked against
-//! [`Primitive::linear_in`]: a rule that multiplies two tangents cannot be written down without an error, and a
-//! tangent of one transform cannot be mistaken for a value of another (no perturbation confusion).
+//! A linear equation takes ordinary values (`R`) and linear values (`L`), and is checked with
+//! [`Primitive::linear_in`]. A rule that multiplies two tangents is an error. A tangent of one
+//! transform is never a value of another one (no perturbation confusion).
 
 use super::{Emit, Linearized, Op, Val, Vals};
 use crate::error::{Code, Error, Loc};
@@ -16,15 +16,15 @@ use std::ops::Deref;
 pub struct Lv(pub(crate) u32);
 
 impl Lv {
-    /// What a failed equation returns.
+    /// The tangent that a failed equation returns.
     pub const POISON: Lv = Lv(u32::MAX);
 
-    /// Position in its program.
+    /// Index in its program.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The value at this position: for programs outside this crate.
+    /// The tangent with this index, for programs outside this crate.
     pub fn from_index(i: usize) -> Lv {
         Lv(u32::try_from(i).expect("fewer than 2^32 values"))
     }
@@ -51,19 +51,19 @@ impl From<Lv> for Operand {
     }
 }
 
-/// What a value is.
+/// The dependence of a value on the linear parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
     /// Does not depend on the linear parameters.
     Ordinary,
     /// Linear in them.
     Linear,
-    /// Zero, and as such linear.
+    /// Zero, which is also linear.
     Zero,
 }
 
 impl Class {
-    /// The class of a value that has one or the other; `None`: neither ordinary nor linear.
+    /// The class of a value that has either class; `None`: neither ordinary nor linear.
     pub fn join(self, other: Class) -> Option<Class> {
         match (self, other) {
             (a, b) if a == b => Some(a),
@@ -72,7 +72,7 @@ impl Class {
         }
     }
 
-    /// Each of some values, or the other in its place.
+    /// [`Class::join`] of each pair of elements.
     pub fn join_all(a: &[Class], b: &[Class]) -> Option<Vec<Class>> {
         a.iter().zip(b).map(|(a, b)| a.join(*b)).collect()
     }
@@ -85,7 +85,7 @@ pub struct LinEqn {
     pub op: Op,
     /// Ordinary and linear operands.
     pub operands: SmallVec<[Operand; 2]>,
-    /// Where the equation that it derives from was written.
+    /// Source location of the original equation.
     pub loc: Loc,
     first: u32,
     count: u32,
@@ -131,12 +131,13 @@ impl LinearProgram {
         self.types.len()
     }
 
-    /// No values.
+    /// Whether it has no values.
     pub fn is_empty(&self) -> bool {
         self.types.is_empty()
     }
 
-    /// The program for any emitter that holds its ordinary values at the same positions.
+    /// The program without its emitter's identity, for another emitter with the same indices of
+    /// ordinary values.
     pub fn for_any_emitter(mut self) -> LinearProgram {
         for x in self.eqns.iter_mut().flat_map(|e| &mut e.operands) {
             if let Operand::R(v) = x {
@@ -147,8 +148,8 @@ impl LinearProgram {
     }
 }
 
-/// Where linearization rules write: ordinary values through the emitter it dereferences to, linear
-/// ones through [`Lin::apply`] and its shorthands.
+/// The emitter of linearization rules: ordinary values through the emitter it dereferences to,
+/// linear ones through [`Lin::apply`] and its shorthands.
 pub struct Lin<'a> {
     emit: &'a dyn Emit,
     program: &'a RefCell<LinearProgram>,
@@ -162,7 +163,7 @@ impl<'a> Deref for Lin<'a> {
 }
 
 impl<'a> Lin<'a> {
-    /// Rules write values to `emit` and tangents to `program`.
+    /// An emitter that writes values to `emit` and tangents to `program`.
     pub fn new(emit: &'a dyn Emit, program: &'a RefCell<LinearProgram>) -> Lin<'a> {
         Lin { emit, program }
     }
@@ -261,7 +262,7 @@ impl<'a> Lin<'a> {
         self.apply1(self.emit.session().sum(), &[a.into(), b.into()])
     }
 
-    /// The sum of tangents of which either may be zero.
+    /// The sum of two tangents (`None`: zero).
     pub fn sum_opt(&self, a: Option<Lv>, b: Option<Lv>) -> Option<Lv> {
         match (a, b) {
             (Some(a), Some(b)) => Some(self.sum(a, b)),
@@ -269,17 +270,18 @@ impl<'a> Lin<'a> {
         }
     }
 
-    /// A zero tangent of this type, where a rule needs a real one.
+    /// An explicit zero tangent of this type.
     pub fn zeros(&self, ty: &Type) -> Lv {
         self.apply1(self.emit.session().zeros(ty), &[])
     }
 
-    /// The tangent, or a real zero of the type of `x`.
+    /// The tangent, or an explicit zero of the type of `x`.
     pub fn or_zeros(&self, t: Option<Lv>, x: Val) -> Lv {
         t.unwrap_or_else(|| self.zeros(&self.emit.ty(x)))
     }
 
-    /// The rule of every operation that is linear in the operands that have tangents: itself.
+    /// The rule of an operation that is linear in the operands with tangents: the tangent is the
+    /// operation applied to tangents.
     pub fn itself(&self, op: &Op, x: &[Val], t: &[Option<Lv>]) -> Linearized {
         let y = self.emit.emit(op.clone(), x);
         let operands: SmallVec<[Operand; 4]> = x
@@ -296,7 +298,7 @@ impl<'a> Lin<'a> {
         )
     }
 
-    /// The result of an operation and its tangent, for the many rules with one result.
+    /// The return value of a rule with one result: the result and its tangent.
     pub fn one(&self, y: Val, t: Option<Lv>) -> Linearized {
         (Vals::from_slice(&[y]), vec![t])
     }

@@ -17,11 +17,11 @@ use std::sync::Arc;
 
 macro_rules! operations {
     ($($(#[$doc:meta])* $variant:ident($t:ty)),* $(,)?) => {
-        /// An operation: one of ours, or anybody's.
+        /// A built-in operation, or an extension defined in another crate.
         #[derive(Clone, Debug)]
         pub enum Op {
             $($(#[$doc])* $variant($t),)*
-            /// An operation of another crate.
+            /// An operation defined in another crate.
             Extension(Arc<dyn Primitive>),
         }
 
@@ -50,13 +50,13 @@ operations! {
     Compare(Compare),
     /// Elementwise choice.
     Select(Select),
-    /// A tangent times the weight that a kink gives it.
+    /// A tangent times the weight of a kink.
     AtKink(AtKink),
     /// Complex numbers from their parts.
     Complex(Complex),
-    /// Power with a fixed integer exponent.
+    /// Power with a constant integer exponent.
     IntegerPow(IntegerPow),
-    /// Derivative of digamma of a fixed order.
+    /// Derivative of digamma of a constant order.
     Polygamma(Polygamma),
     /// Modified Bessel functions, scaled.
     BesselIe(BesselIe),
@@ -74,9 +74,9 @@ operations! {
     RoundTo(RoundTo),
     /// A constant.
     Constant(Constant),
-    /// Counting along an axis.
+    /// The index along an axis.
     Iota(Iota),
-    /// Repetition along new or expanded axes.
+    /// A broadcast along new or expanded axes.
     BroadcastInDim(BroadcastInDim),
     /// The same elements in another shape.
     Reshape(Reshape),
@@ -88,23 +88,23 @@ operations! {
     ReduceWindow(ReduceWindow),
     /// Sums at selected elements of sliding windows.
     SelectWindow(SelectWindow),
-    /// Where extrema are.
+    /// Positions of extrema.
     ArgReduce(ArgReduce),
     /// Sorting along an axis.
     Sort(Sort),
-    /// Running reductions along an axis.
+    /// Cumulative operations along an axis.
     Cumulative(Cumulative),
     /// `y[k] = a[k] y[k-1] + b[k]`.
     LinearRecurrence(LinearRecurrence),
     /// Products summed over pairs of axes.
     DotGeneral(DotGeneral),
-    /// A kernel that slides over an operand.
+    /// A convolution with a sliding kernel.
     Convolution(Convolution),
     /// Fourier transforms along an axis.
     Fft(Fft),
-    /// A function applied.
+    /// A function call.
     Call(Call),
-    /// One of several bodies.
+    /// A choice of one of several regions.
     Switch(Switch),
     /// Reversal along axes.
     Reverse(Reverse),
@@ -112,19 +112,19 @@ operations! {
     Slice(Slice),
     /// Elements added around and between.
     Pad(Pad),
-    /// Operands one after the other.
+    /// Operands joined along an axis.
     Concatenate(Concatenate),
-    /// A window at a start known when it runs.
+    /// Reads a window at a data-dependent start.
     DynamicSlice(DynamicSlice),
-    /// A window written at a start known when it runs.
+    /// Writes a window at a data-dependent start.
     DynamicUpdateSlice(DynamicUpdateSlice),
     /// Windows at indices.
     Gather(Gather),
     /// Windows combined into an operand at indices.
     Scatter(Scatter),
-    /// A linear recurrence along the updates of each place.
+    /// A linear recurrence along the updates of each element.
     ScatterRecurrence(ScatterRecurrence),
-    /// A loop of known length.
+    /// A loop with a number of steps that is an extent.
     Scan(Scan),
     /// A loop while a condition holds.
     While(While),
@@ -132,15 +132,15 @@ operations! {
     Cholesky(Cholesky),
     /// The solution of a triangular system.
     TriangularSolve(TriangularSolve),
-    /// A matrix as a product of triangular ones.
+    /// LU factorization with row swaps.
     Lu(Lu),
     /// The solution of a system of equations.
     Solve(Solve),
     /// The determinant.
     Det(Det),
-    /// Its sign and logarithm.
+    /// The sign and the logarithm of the determinant.
     Slogdet(Slogdet),
-    /// A matrix as a product of an orthogonal and a triangular one.
+    /// QR factorization.
     Qr(Qr),
     /// Eigenvalues and eigenvectors of Hermitian matrices.
     Eigh(Eigh),
@@ -148,19 +148,19 @@ operations! {
     Svd(Svd),
     /// Eigenvalues and eigenvectors.
     Eig(Eig),
-    /// A matrix as a triangular one in another basis.
+    /// Schur decomposition.
     Schur(Schur),
     /// A function of eigenvalues.
     Spectral(Spectral),
-    /// A value that holds under a condition.
+    /// A value that is valid under a condition.
     Guard(Guard),
-    /// As many numbers as a number says.
+    /// An iota of data-dependent length.
     Count(Count),
-    /// A function with a forward derivative of its own.
+    /// A function with a user-defined forward derivative.
     CustomJvp(CustomJvp),
-    /// A function with a reverse derivative of its own.
+    /// A function with a user-defined reverse derivative.
     CustomVjp(CustomVjp),
-    /// The derivative of that.
+    /// The derivative of [`CustomVjp`].
     CustomVjpLin(CustomVjpLin),
     /// The solution of a linear system.
     LinearSolve(LinearSolve),
@@ -182,9 +182,9 @@ impl Op {
         matches!(self, Op::Constant(c) if c.is_zero())
     }
 
-    /// Whether it acts on each element alone, all operands having one shape.
+    /// Whether it is elementwise on operands of one shape.
     pub fn is_elementwise(&self) -> bool {
-        // Its axes are those of its operands.
+        // The axes in its attribute refer to the operands, so it is not elementwise.
         if let Op::AtKink(AtKink {
             side: Side::Along { .. },
         }) = self
@@ -210,7 +210,7 @@ impl Op {
         )
     }
 
-    /// An operation of another crate.
+    /// An operation defined in another crate.
     pub fn extension(p: impl Primitive) -> Op {
         Op::Extension(Arc::new(p))
     }

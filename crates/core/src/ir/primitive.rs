@@ -1,7 +1,7 @@
-//! `trait Primitive`: everything that an operation says about itself. The page to read first.
+//! `trait Primitive`: the interface of operations.
 //!
-//! An operation has a meaning ([`Primitive::eval`], naive on purpose), a type rule, and three rules
-//! from which every derivative follows:
+//! An operation has a definition ([`Primitive::eval`], a simple reference implementation), a type
+//! rule, and three rules from which every derivative follows:
 //!
 //! ```text
 //! linearize : x, dx -> y, dy      the operation at x, and its derivative as a linear program in dx
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! There is no reverse rule: `vjp = transpose . linearize`. Rules write through an emitter
-//! ([`Emit`]), so the same rule builds graph equations or computes at once.
+//! ([`Emit`]), so the same rule builds graph equations or computes eagerly.
 
 pub use super::value::{Owner, Val, Vals};
 
@@ -21,7 +21,7 @@ use crate::shape::{Dim, Env, Type};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// An operand of a linear operation as [`Primitive::transpose`] sees it.
+/// An operand of a linear operation in [`Primitive::transpose`].
 #[derive(Clone, Debug)]
 pub enum Arg {
     /// An ordinary value.
@@ -31,7 +31,7 @@ pub enum Arg {
 }
 
 impl Arg {
-    /// The ordinary value, if it is one.
+    /// The value, if it is an ordinary one.
     pub fn val(&self) -> Option<Val> {
         match self {
             Arg::R(v) => Some(*v),
@@ -58,7 +58,7 @@ impl Arg {
 pub struct Batched {
     /// The value.
     pub val: Val,
-    /// Its axis 0 is the batch axis; otherwise it is the same for every batch element.
+    /// Whether axis 0 is the batch axis. Otherwise the value is the same for every batch element.
     pub mapped: bool,
 }
 
@@ -74,11 +74,10 @@ impl Batched {
     }
 }
 
-/// An estimate of work: arithmetic operations and bytes moved, for one execution. `None` extents
-/// count as 1.
+/// An estimate of the work of one execution. Symbolic extents count as 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
-    /// Arithmetic operations; a transcendental function counts as what its row says.
+    /// Arithmetic operations. A transcendental function counts as the number in its row.
     pub flops: f64,
     /// Bytes read and written.
     pub bytes: f64,
@@ -91,27 +90,27 @@ impl std::ops::AddAssign for Cost {
     }
 }
 
-/// What [`Primitive::linearize`] returns: the results, and the tangent of each (`None`: zero).
+/// The return type of [`Primitive::linearize`]: the results, and the tangent of each (`None`:
+/// zero).
 pub type Linearized = (Vals, Vec<Option<Lv>>);
 
-/// What [`Primitive::jvp`] returns: the results, and the tangent of each (`None`: zero).
+/// The return type of [`Primitive::jvp`]: the results, and the tangent of each (`None`: zero).
 pub type Jvp = (Vals, Vec<Option<Val>>);
 
-/// What an operation that stands for a derivative at a kink (a tie, the point of `|x|`) computes
-/// there.
+/// The convention of an operation that computes a derivative at a kink (a tie, `|x|` at 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kink {
     /// The mean of the derivatives on both sides.
     Mean,
-    /// That of one side.
+    /// The derivative on one side.
     Side,
 }
 
-/// How the result of an operation changes when operands are shifted by `d` (`v + k d`) or scaled by
-/// `exp(k d)`: see [`Primitive::shift_rule`].
+/// The change of the result of an operation when operands are shifted by `d` (`v + k d`) or scaled
+/// by `exp(k d)`: see [`Primitive::shift_rule`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShiftRule<'a> {
-    /// The result has no tangent: a constant, or a value that is held fixed.
+    /// The result has no tangent: a constant, or a value that is held constant.
     Fixed,
     /// `-x`.
     Negate,
@@ -145,23 +144,22 @@ pub enum ShiftRule<'a> {
     Permute(&'a [usize]),
 }
 
-/// A body with only the marked results: see [`Primitive::narrow`].
+/// Returns a region with only the marked results: see [`Primitive::narrow`].
 pub type Narrow<'a> = dyn FnMut(&Arc<Function>, &[bool]) -> Arc<Function> + 'a;
 
-/// An operation. Methods without a default must be decided by every operation.
+/// An operation. Every operation implements the methods without a default.
 pub trait Primitive: Debug + Send + Sync + 'static {
     /// The name in the text form, without the `tgraph.` prefix.
     fn name(&self) -> &str;
 
-    /// Attributes, complete: name and attributes determine the operation. Regions are attributes
-    /// too.
+    /// All attributes: name and attributes determine the operation. Regions are attributes, too.
     fn attrs(&self) -> Attrs {
         Attrs::default()
     }
 
-    /// For operations of other crates: what, with the name, determines the operation. Equal
-    /// operations on equal operands are computed once. `None`, the default, promises nothing: an
-    /// operation is then equal to itself (one `Arc`) alone, whatever [`Primitive::attrs`] says.
+    /// The key of an extension operation: with the name it determines the operation. Equal
+    /// operations on equal operands are merged. `None`, the default: an operation equals only
+    /// itself (the same `Arc`), regardless of [`Primitive::attrs`].
     fn key(&self) -> Option<String> {
         None
     }
@@ -171,124 +169,122 @@ pub trait Primitive: Debug + Send + Sync + 'static {
         1
     }
 
-    /// The type rule: result types for operand types, or an error that names the shapes and the way
-    /// out.
+    /// The type rule: result types for operand types. Its error names the shapes and a way out.
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>>;
 
-    /// The meaning. Operands have been checked by [`Primitive::infer`]; `env` gives the symbols of
-    /// attributes.
+    /// Evaluates the operation: its reference semantics. [`Primitive::infer`] has accepted the
+    /// operands. `env` holds the values of symbols in attributes.
     fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>>;
 
-    /// Whether the results are jointly linear in the operands that `mask` marks, the others held
-    /// fixed.
+    /// Whether the results are linear in the operands marked by `mask` together, with the others
+    /// held constant.
     fn linear_in(&self, mask: &[bool]) -> bool {
         let _ = mask;
         false
     }
 
-    /// The class of each result for operands of these classes, for operations with bodies of which
-    /// some results are linear in operands that others do not depend on; `None` if a result has no
-    /// class, or that is not known.
+    /// The class of each result for operands of these classes. For operations with regions whose
+    /// results depend on different operands. `None` if a result has no class, or if it is unknown.
     fn classes(&self, x: &[Class]) -> Option<Vec<Class>> {
         let _ = x;
         None
     }
 
-    /// The operation at `x` and its derivative in direction `t` (`None`: zero; at least one is
+    /// The results at `x`, and their derivative in direction `t` (`None`: zero; at least one is
     /// not).
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized>;
 
-    /// Results and tangents at once, for operations with bodies, which then save nothing for
-    /// forward mode; `None`: by [`Primitive::linearize`].
+    /// Results and tangents together, for operations with regions: forward mode then saves no
+    /// residuals. `None`: by [`Primitive::linearize`].
     fn jvp(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Option<Result<Jvp>> {
         let _ = (cx, x, t);
         None
     }
 
-    /// For cotangents of the results (`None`: zero; at least one is not), the cotangent of each
-    /// linear operand. Entries of ordinary operands are ignored.
+    /// The cotangent of each linear operand, for cotangents of the results (`None`: zero; at least
+    /// one is not). Entries of ordinary operands are ignored.
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>>;
 
-    /// The operation on operands of which some (at least one) have a leading batch axis of extent
-    /// `size`.
+    /// The operation on operands of which at least one has a leading batch axis of extent `size`.
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>>;
 
     /// Work of one execution.
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost;
 
-    /// Whether it stands for a derivative at a kink: a function that holds such an operation is a
-    /// derivative, and is differentiated on one side of all kinks.
+    /// Whether it computes a derivative at a kink. A function that holds such an operation is a
+    /// derivative itself, and is differentiated on one side of all kinks.
     fn kink(&self) -> Option<Kink> {
         None
     }
 
-    /// The operation on one side, for one that computes the [`Kink::Mean`]; ordinary operands in
-    /// `x` (`None`: a linear one) are replaced by those of that side.
+    /// The operation on one side, for an operation that computes the [`Kink::Mean`]. Ordinary
+    /// operands in `x` (`None`: a linear one) are replaced by their values on that side.
     fn one_sided(&self, cx: &dyn Emit, x: &mut [Option<Val>]) -> Op {
         let _ = (cx, x);
         unreachable!("`{}` is no derivative at a kink", self.name())
     }
 
-    /// The operation whose [`one_sided`](Primitive::one_sided) form is that of the other side.
+    /// The operation whose [`one_sided`](Primitive::one_sided) form is the derivative on the other
+    /// side.
     fn turned(&self) -> Op {
         unreachable!("`{}` is no derivative at a kink", self.name())
     }
 
-    /// How its result changes with a shift of its operands; `None` if that is not known.
+    /// The change of its result under a shift of its operands; `None` if unknown.
     fn shift_rule(&self) -> Option<ShiftRule<'_>> {
         None
     }
 
-    /// Bodies of control flow and custom rules.
+    /// Regions: bodies of control flow and of custom rules.
     fn regions(&self) -> Vec<&Arc<Function>> {
         Vec::new()
     }
 
-    /// The same operation with other bodies (in the order of [`Primitive::regions`]).
+    /// This operation with other regions (in the order of [`Primitive::regions`]).
     fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
         let _ = regions;
         unreachable!("`{}` has no regions", self.name())
     }
 
-    /// The same operation without results that nobody uses, and which it keeps. `narrow` gives a
-    /// body with only these results.
+    /// This operation without its unused results, and a mask of the results that remain. `narrow`
+    /// returns a region with only these results.
     fn narrow(&self, used: &[bool], narrow: &mut Narrow<'_>) -> Option<(Op, Vec<bool>)> {
         let _ = (used, narrow);
         None
     }
 
-    /// Whether the symbols of its bodies' parameters are the bodies' own (a called module), not
-    /// those around it.
+    /// Whether symbols of its regions' parameters are local to the regions (a called module),
+    /// instead of those of the enclosing function.
     fn own_syms(&self) -> bool {
         false
     }
 
-    /// The same operation with its attribute dimensions mapped; `None` if it has no such attribute.
-    /// A symbol that it binds is mapped too, if that gives a symbol.
+    /// This operation with the dimensions in its attributes mapped; `None` if it has none. A symbol
+    /// that it binds is mapped, too, if the result is a symbol.
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
         let _ = f;
         None
     }
 
-    /// Symbols whose extent this operation decides while running: each is an extent of a result.
+    /// Symbols that this operation binds at run time. Each is an extent of a result.
     fn binds(&self) -> Vec<crate::shape::Sym> {
         Vec::new()
     }
 
-    /// Whether it can be run. Otherwise it stands in a linear program that waits to be transposed,
-    /// and [`Primitive::legal`] says what to run.
+    /// Whether it can be executed. Otherwise it is defined in linear programs that are transposed,
+    /// and [`Primitive::legal`] returns an executable replacement.
     fn runs(&self) -> bool {
         true
     }
 
-    /// What runs in place of an operation that does not.
+    /// An executable replacement of an operation that cannot be executed.
     fn legal(&self, session: &Session) -> Result<Op> {
         let _ = session;
         unreachable!("`{}` runs", self.name())
     }
 }
 
-/// The error of an operation that has no rule of this kind (`linearize`, `transpose` or `batch`).
+/// The error for an operation without a rule of this kind (`linearize`, `transpose` or `batch`).
 pub fn no_rule(op: &dyn Primitive, kind: &str) -> Error {
     Error::new(
         Code::NoRule,
@@ -300,7 +296,7 @@ pub fn no_rule(op: &dyn Primitive, kind: &str) -> Error {
     )
 }
 
-/// One case of an operation that every law is tested on.
+/// A sample of an operation, on which every law is tested.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// The operation.

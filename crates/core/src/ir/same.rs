@@ -1,5 +1,4 @@
-//! Functions by structure: whether two were written by the same steps, and a hash that says when
-//! they may be.
+//! Structural equality of functions, and a hash that agrees with it.
 
 use super::{Attr, Function, Op};
 use crate::array::Array;
@@ -8,7 +7,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 impl Function {
-    /// Equal for functions that are [the same](Function::same).
+    /// A hash. Equal for functions that are [the same](Function::same).
     pub fn fingerprint(&self) -> u64 {
         let mut h = FxHasher::default();
         self.hash_into(&mut h);
@@ -27,14 +26,14 @@ impl Function {
         for e in &self.eqns {
             e.op.name().hash(h);
             e.op.plain().hash(h);
-            // Bodies tell loops over one shape apart.
+            // Regions distinguish loops with equal types.
             e.op.regions().iter().for_each(|f| f.hash_into(h));
         }
     }
 
-    /// Whether both have the same parameters, equations at the same places of programs, and
-    /// results: names, types, attributes and bodies included. Operations of other crates are the
-    /// same if they are one object.
+    /// Whether both have equal parameters, equations (with equal source locations) and results,
+    /// including names, types, attributes and regions. Extension operations are equal if they are
+    /// one object.
     pub fn same(&self, other: &Function) -> bool {
         let eqns = || self.eqns.iter().zip(&other.eqns);
         self.name == other.name
@@ -81,7 +80,8 @@ fn same_attr(a: &Attr, b: &Attr) -> bool {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_attr(a, b))
         }
         (Attr::Fn(f), Attr::Fn(g)) => same_body(f, g),
-        // Numbers print shortest, with the sign of zeros; a NaN is any other.
+        // Numbers are compared as printed: the shortest form, with the sign of zeros. All NaNs are
+        // equal.
         (Attr::Array(_) | Attr::List(_) | Attr::Fn(_), _)
         | (_, Attr::Array(_) | Attr::List(_) | Attr::Fn(_)) => false,
         (a, b) => format!("{a:?}") == format!("{b:?}"),

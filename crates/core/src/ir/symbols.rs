@@ -1,8 +1,8 @@
-//! Symbols of a function: which it mentions, and replacing them without capture.
+//! Symbols of a function, and capture-avoiding substitution.
 //!
 //! A symbol is bound by a parameter's type, by an equation ([`binds`](crate::Primitive::binds)), or
-//! outside: a body shares the symbols of the function it stands in. An equation binds a symbol once
-//! per function; whoever copies equations renames what is taken ([`Rename`]).
+//! outside: a region shares the symbols of the enclosing function. An equation binds a symbol once
+//! per function. A pass that copies equations renames symbols that are in use already ([`Rename`]).
 
 use super::{Emit, Eqn, Function, Kink, Kinks, Op};
 use crate::shape::{Dim, Sym};
@@ -10,10 +10,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Bodies whose symbols have been replaced, by identity: shared bodies stay shared.
-type Done = FxHashMap<*const Function, Arc<Function>>;
+/// Regions after substitution, by identity: shared regions stay shared.
+type SubstitutedRegions = FxHashMap<*const Function, Arc<Function>>;
 
-/// A symbol like `base` that is not in `used`, which then holds it.
+/// A symbol named after `base` that is not in `used`. It is added to `used`.
 pub(super) fn fresh(used: &mut FxHashSet<Sym>, base: &str) -> Sym {
     let base = base.trim_end_matches(|c: char| c.is_ascii_digit());
     let new: Sym = (0..)
@@ -25,7 +25,7 @@ pub(super) fn fresh(used: &mut FxHashSet<Sym>, base: &str) -> Sym {
 }
 
 impl Function {
-    /// Symbols mentioned anywhere in it: types, attributes, bodies.
+    /// Symbols that its types, attributes and regions mention.
     pub fn syms(&self) -> &FxHashSet<Sym> {
         &self.syms
     }
@@ -39,7 +39,7 @@ impl Function {
             .collect()
     }
 
-    /// The symbols that an equation mentions, but for its bodies.
+    /// The symbols that an equation mentions outside its regions.
     pub(crate) fn eqn_syms(&self, e: &Eqn, f: &mut dyn FnMut(&Sym)) {
         for r in e.results() {
             self.ty(r).syms(f);
@@ -47,13 +47,17 @@ impl Function {
         e.op.attr_syms(f);
     }
 
-    /// Symbols replaced everywhere, in bodies too. Symbols that equations bind stay, under another
-    /// name where a replacement would be mistaken for them.
+    /// Replaces symbols everywhere, including regions. Symbols that equations bind are not
+    /// replaced. They are renamed where a replacement mentions a symbol of the same name.
     pub fn subst(&self, f: &dyn Fn(&Sym) -> Option<Dim>) -> Function {
-        self.subst_with(f, &mut Done::default())
+        self.subst_with(f, &mut SubstitutedRegions::default())
     }
 
-    fn subst_with(&self, f: &dyn Fn(&Sym) -> Option<Dim>, done: &mut Done) -> Function {
+    fn subst_with(
+        &self,
+        f: &dyn Fn(&Sym) -> Option<Dim>,
+        done: &mut SubstitutedRegions,
+    ) -> Function {
         if self.bound.is_empty() {
             return self.replace(f, done);
         }
@@ -81,10 +85,10 @@ impl Function {
                 f(s)
             }
         };
-        self.replace(&of, &mut Done::default())
+        self.replace(&of, &mut SubstitutedRegions::default())
     }
 
-    fn replace(&self, f: &dyn Fn(&Sym) -> Option<Dim>, done: &mut Done) -> Function {
+    fn replace(&self, f: &dyn Fn(&Sym) -> Option<Dim>, done: &mut SubstitutedRegions) -> Function {
         let set = |old: &FxHashSet<Sym>| {
             let mut new = FxHashSet::default();
             for s in old {
@@ -110,7 +114,7 @@ impl Function {
 }
 
 impl Op {
-    /// The symbols that its attributes and bodies mention.
+    /// Calls `f` with the symbols that its attributes and regions mention.
     pub fn attr_syms(&self, f: &mut dyn FnMut(&Sym)) {
         let seen = std::cell::RefCell::new(Vec::new());
         self.map_dims(&|d| {
@@ -131,12 +135,12 @@ impl Op {
         }
     }
 
-    /// Whether it, or something in its bodies, only means something in a linear program.
+    /// Whether it, or an operation in its regions, is defined in linear programs only.
     pub(crate) fn pending(&self) -> bool {
         !self.runs() || self.regions().iter().any(|r| r.pending)
     }
 
-    /// Which derivatives at kinks it is or holds.
+    /// The derivatives at kinks that it is or holds in its regions.
     pub(crate) fn kinks(&self) -> Kinks {
         let kink = self.kink();
         let mut all = Kinks {
@@ -147,7 +151,7 @@ impl Op {
         all
     }
 
-    fn replace(&self, f: &dyn Fn(&Sym) -> Option<Dim>, done: &mut Done) -> Op {
+    fn replace(&self, f: &dyn Fn(&Sym) -> Option<Dim>, done: &mut SubstitutedRegions) -> Op {
         let op = self
             .map_dims(&|d| d.subst(f))
             .unwrap_or_else(|| self.clone());
@@ -155,7 +159,7 @@ impl Op {
         if regions.is_empty() {
             return op;
         }
-        let body = |r: &Arc<Function>, done: &mut Done| {
+        let body = |r: &Arc<Function>, done: &mut SubstitutedRegions| {
             let own = if self.own_syms() {
                 r.param_syms()
             } else {
@@ -179,14 +183,14 @@ impl Op {
     }
 }
 
-/// Copying equations into a function where symbols that they bind may be taken: those get new
-/// names.
+/// The renaming of bound symbols when equations are copied into a function that uses these symbols
+/// already.
 #[derive(Default)]
 pub(crate) struct Rename(FxHashMap<Sym, Dim>);
 
 impl Rename {
-    /// The operation as it must be written to `cx`. To be called on the equations of a function in
-    /// order.
+    /// The operation with renamed symbols, to be written to `cx`. Must be called on the equations
+    /// of a function in order.
     pub fn op<'a>(&mut self, cx: &dyn Emit, op: &'a Op) -> Cow<'a, Op> {
         for s in op.binds() {
             let new = cx.claim_sym(&s);
@@ -197,6 +201,9 @@ impl Rename {
         if self.0.is_empty() {
             return Cow::Borrowed(op);
         }
-        Cow::Owned(op.replace(&|s| self.0.get(s).cloned(), &mut Done::default()))
+        Cow::Owned(op.replace(
+            &|s| self.0.get(s).cloned(),
+            &mut SubstitutedRegions::default(),
+        ))
     }
 }

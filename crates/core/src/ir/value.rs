@@ -1,12 +1,12 @@
-//! Values of a function that is being written, by index.
+//! Values of a function under construction, by index.
 
 use smallvec::SmallVec;
 use std::fmt::Debug;
 
-/// A value of the function that is being written: an index, meaningful only to its emitter.
+/// A value of a function under construction: an index that only its emitter can interpret.
 ///
-/// Programs with debug assertions also know which emitter made it, so that a value of another one
-/// is an error there even where the index exists. Values compare by index.
+/// With debug assertions it also identifies its emitter, so that a value of another emitter is an
+/// error even if the index exists. Values compare by index.
 #[derive(Clone, Copy)]
 pub struct Val {
     at: u32,
@@ -15,8 +15,8 @@ pub struct Val {
 }
 
 impl Val {
-    /// What an emitter returns after a failure; every use of it is ignored, the first error is
-    /// kept.
+    /// The value that an emitter returns after a failure. Uses of it are ignored; the first error
+    /// is kept.
     pub const POISON: Val = Val::at(u32::MAX);
 
     pub(crate) const fn at(at: u32) -> Val {
@@ -27,17 +27,17 @@ impl Val {
         }
     }
 
-    /// Position in its function.
+    /// Index in its function.
     pub fn index(self) -> usize {
         self.at as usize
     }
 
-    /// The value at this position: for emitters outside this crate.
+    /// The value with this index, for emitters outside this crate.
     pub fn from_index(i: usize) -> Val {
         Val::at(u32::try_from(i).expect("fewer than 2^32 values"))
     }
 
-    /// The same position, of no emitter in particular.
+    /// The value with the same index and no emitter.
     pub(crate) fn of_any(self) -> Val {
         Val::at(self.at)
     }
@@ -75,14 +75,14 @@ impl Debug for Val {
     }
 }
 
-/// An emitter, as its values know it: a number where debug assertions are on, nothing otherwise.
+/// The identity of an emitter: a number with debug assertions, zero-sized otherwise.
 pub struct Owner {
     #[cfg(debug_assertions)]
     number: u32,
 }
 
 impl Default for Owner {
-    /// One that no other emitter is.
+    /// A new identity.
     fn default() -> Owner {
         Owner {
             #[cfg(debug_assertions)]
@@ -96,7 +96,7 @@ impl Default for Owner {
 }
 
 impl Owner {
-    /// The value of this emitter at this position.
+    /// The value of this emitter with this index.
     pub fn val(&self, i: usize) -> Val {
         Val {
             #[cfg(debug_assertions)]
@@ -105,7 +105,8 @@ impl Owner {
         }
     }
 
-    /// Whether a value may be this emitter's: one that is known to be another's is not.
+    /// Whether a value may belong to this emitter. False only if it is known to belong to another
+    /// one.
     pub fn may_own(&self, v: Val) -> bool {
         #[cfg(debug_assertions)]
         return v.owner == 0 || v.owner == self.number;

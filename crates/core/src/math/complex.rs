@@ -1,11 +1,11 @@
-//! Complex elementary functions on principal branches, with signed zeros telling the sides of a cut
-//! (Kahan 1987).
+//! Complex elementary functions on principal branches. Signed zeros distinguish the two sides of a
+//! cut (Kahan 1987).
 //!
-//! Infinities and NaN follow Annex G of C17; where it leaves a sign open, the one that needs no
-//! extra case is taken.
+//! Infinities and NaN follow Annex G of C17. Where it leaves a sign unspecified, the sign is the
+//! one that needs no extra case.
 //!
 //! Componentwise accurate where a formula allows it: `log` near the unit circle, `log1p` and
-//! `expm1` near zero, `tanh` far out, division without spurious overflow.
+//! `expm1` near zero, `tanh` for large arguments, division without spurious overflow.
 
 use crate::dtype::C128;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, LN_2, PI};
@@ -24,7 +24,7 @@ fn over_i(z: C128) -> C128 {
     c(z.im, -z.re)
 }
 
-/// `2^k` of the size of `x`, so that `x / 2^k` is near 1; 1 for zero and what is not finite.
+/// A power of two near `x`, so that the quotient is near 1. Returns 1 for zero, infinities and NaN.
 fn scale_of(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {
         1.0
@@ -33,7 +33,7 @@ fn scale_of(x: f64) -> f64 {
     }
 }
 
-/// Whether a component is infinite: an infinity of Annex G, whatever the other component is.
+/// Whether a component is infinite: an infinity of Annex G, for any value of the other component.
 fn is_infinite(z: C128) -> bool {
     z.re.is_infinite() || z.im.is_infinite()
 }
@@ -312,7 +312,7 @@ fn sign0(x: f64) -> f64 {
     if x == 0.0 { x } else { 1f64.copysign(x) }
 }
 
-/// Hyperbolic tangent; saturates without overflow, and keeps the digits of its small part.
+/// Hyperbolic tangent. Saturates without overflow, and is accurate in the smaller component.
 pub fn tanh(z: C128) -> C128 {
     let (x, y) = (z.re, z.im);
     if y == 0.0 {
@@ -362,16 +362,16 @@ fn cross(a: C128, b: C128) -> f64 {
     a.re * b.im - a.im * b.re
 }
 
-/// The modulus above which `1 ± z²` is `±z²` to the last place, and below which `sin z` is `z`.
-const FAR: f64 = 1e150;
-const NEAR: f64 = 1e-150;
+/// Sizes ([`size`]) above which `1 ± z²` rounds to `±z²`, and below which `asin z` rounds to `z`.
+const MIN_ASYMPTOTIC_SIZE: f64 = 1e150;
+const MAX_LINEAR_SIZE: f64 = 1e-150;
 
 /// The larger component in absolute value.
 fn size(z: C128) -> f64 {
     z.re.abs().max(z.im.abs())
 }
 
-/// `log |2 z|`, the inverse hyperbolic cosine of a far `|z|`.
+/// `log |2 z|`: the inverse hyperbolic cosine for large `|z|`.
 fn log_twice(z: C128) -> f64 {
     log_abs(z.re, z.im) + LN_2
 }
@@ -381,10 +381,10 @@ pub fn asin(z: C128) -> C128 {
     if !z.is_finite() {
         return over_i(asinh_infinite(times_i(z)));
     }
-    if size(z) > FAR {
+    if size(z) > MIN_ASYMPTOTIC_SIZE {
         return c(libm::atan2(z.re, z.im.abs()), log_twice(z).copysign(z.im));
     }
-    if size(z) < NEAR {
+    if size(z) < MAX_LINEAR_SIZE {
         return z;
     }
     let (m, p) = roots(z);
@@ -399,10 +399,10 @@ pub fn acos(z: C128) -> C128 {
     if !z.is_finite() {
         return acos_infinite(z);
     }
-    if size(z) > FAR {
+    if size(z) > MIN_ASYMPTOTIC_SIZE {
         return c(libm::atan2(z.im.abs(), z.re), -log_twice(z).copysign(z.im));
     }
-    if size(z) < NEAR {
+    if size(z) < MAX_LINEAR_SIZE {
         return c(FRAC_PI_2, -z.im);
     }
     let (m, p) = roots(z);
@@ -432,7 +432,7 @@ fn acos_infinite(z: C128) -> C128 {
 
 /// Inverse hyperbolic cosine, cut along the reals below 1.
 pub fn acosh(z: C128) -> C128 {
-    if !z.is_finite() || size(z) > FAR {
+    if !z.is_finite() || size(z) > MIN_ASYMPTOTIC_SIZE {
         let w = acos(z);
         return c(w.im.abs(), w.re.copysign(z.im));
     }
@@ -486,11 +486,11 @@ pub fn atanh(z: C128) -> C128 {
     if x.is_nan() || y.is_nan() {
         return c(if x == 0.0 { z.re } else { f64::NAN }, f64::NAN);
     }
-    if x.max(y.abs()) > FAR {
+    if x.max(y.abs()) > MIN_ASYMPTOTIC_SIZE {
         // The real part of the quotient is a sum, which loses the sign of a zero.
         return c(div(C128::ONE, z).re.copysign(z.re), FRAC_PI_2.copysign(y));
     }
-    if size(z) < NEAR {
+    if size(z) < MAX_LINEAR_SIZE {
         return z;
     }
     let re = if x == 1.0 {
@@ -534,8 +534,8 @@ pub fn xlogy(x: C128, y: C128) -> C128 {
     }
 }
 
-/// `z^n` by squaring; for negative `n` the reciprocals of two halves, of which neither overflows
-/// unless the result vanishes.
+/// `z^n` by squaring. For negative `n` the product of the reciprocals of two half powers: neither
+/// overflows unless the result underflows.
 pub fn powi(z: C128, n: i64) -> C128 {
     let power = |n: u64| super::power(z, C128::ONE, n, |a, b| a * b);
     let m = n.unsigned_abs();
@@ -546,8 +546,8 @@ pub fn powi(z: C128, n: i64) -> C128 {
     }
 }
 
-/// `z^w` on the principal branch; small integer powers by multiplication, `0^w` is 0 for
-/// `Re w > 0`, `z^0` is 1.
+/// `z^w` on the principal branch. Small integer powers use multiplication. `0^w` is 0 for
+/// `Re w > 0`, and `z^0` is 1.
 pub fn pow(z: C128, w: C128) -> C128 {
     if w.im == 0.0 && w.re == w.re.trunc() && w.re.abs() <= 64.0 {
         return powi(z, w.re as i64);
@@ -562,8 +562,8 @@ pub fn pow(z: C128, w: C128) -> C128 {
     exp(w * log(z))
 }
 
-/// `e^(2πi t/n)` for `t < n`, from the angle to the nearest quarter turn: exact there, and
-/// symmetric.
+/// `e^(2πi t/n)` for `t < n`, computed from the angle to the nearest multiple of π/2: exact at
+/// these multiples, and symmetric.
 pub fn root_of_unity(t: usize, n: usize) -> C128 {
     let (t, n) = (t as i128, n as i128);
     let quarter = (8 * t + n) / (2 * n);

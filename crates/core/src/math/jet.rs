@@ -3,10 +3,10 @@
 
 use std::ops::{Add, Div, Mul, Sub};
 
-/// Orders in the two variables; of one variable the second is 0.
+/// Orders in the two variables. With one variable the second order is 0.
 pub type Orders = (usize, usize);
 
-/// Coefficients of `ε^i δ^j`, row-major; two jets at work have the same orders.
+/// Coefficients of `ε^i δ^j`, row-major. Both operands of an operation have the same orders.
 #[derive(Clone, Debug)]
 pub struct Jet {
     orders: Orders,
@@ -14,7 +14,7 @@ pub struct Jet {
 }
 
 impl Jet {
-    /// From coefficients.
+    /// A jet with these coefficients.
     pub fn new(orders: Orders, of: impl Fn(usize, usize) -> f64) -> Jet {
         let c = (0..=orders.0)
             .flat_map(|i| (0..=orders.1).map(move |j| (i, j)))
@@ -47,7 +47,7 @@ impl Jet {
         self.c[i * (self.orders.1 + 1) + j]
     }
 
-    /// Coefficient by coefficient, each from those before it.
+    /// Computes a jet coefficient by coefficient, each from the preceding ones.
     fn step_by_step(
         orders: Orders,
         next: impl Fn(&dyn Fn(usize, usize) -> f64, usize, usize) -> f64,
@@ -61,7 +61,7 @@ impl Jet {
         Jet { orders, c: y }
     }
 
-    /// `e^self`, of which the constant coefficient is given: `k y_k = Σ j x_j y_(k-j)`.
+    /// `e^self` with a given constant coefficient `value`: `k y_k = Σ j x_j y_(k-j)`.
     pub fn exp_with(&self, value: f64) -> Jet {
         Jet::step_by_step(self.orders, |y, i, j| {
             let sum: f64 = terms(i, j)
@@ -75,13 +75,13 @@ impl Jet {
         })
     }
 
-    /// Times a number.
+    /// The product with a number.
     pub fn scale(mut self, by: f64) -> Jet {
         self.c.iter_mut().for_each(|c| *c *= by);
         self
     }
 
-    /// Plus a number.
+    /// The sum with a number.
     pub fn shift(mut self, by: f64) -> Jet {
         self.c[0] += by;
         self
@@ -93,20 +93,21 @@ impl Jet {
         self.at(self.orders.0, self.orders.1) * factorial(self.orders.0) * factorial(self.orders.1)
     }
 
-    /// The largest coefficient, to see what still counts.
+    /// The largest magnitude of a coefficient: the size of a term in convergence tests.
     pub fn size(&self) -> f64 {
         self.c.iter().fold(0.0, |m, c| m.max(c.abs()))
     }
 }
 
-/// Indices up to `(i, j)` but the first.
+/// Indices up to `(i, j)`, without `(0, 0)`.
 fn terms(i: usize, j: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..=i)
         .flat_map(move |a| (0..=j).map(move |b| (a, b)))
         .skip(1)
 }
 
-/// The index in which an exponential is differentiated: the first unless its order is 0.
+/// The weight of a term in the recurrence of `exp`: the index in the first variable, or in the
+/// second if the first order is 0.
 fn weight(i: usize, a: usize, b: usize) -> f64 {
     (if i > 0 { a } else { b }) as f64
 }

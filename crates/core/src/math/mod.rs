@@ -1,8 +1,8 @@
-//! Scalar functions beyond `libm`: what special operations mean in `f64`, for the interpreter and
-//! the runtime alike.
+//! Scalar functions beyond `libm`: the definition of special operations in `f64`, for the reference
+//! interpreter and the runtime.
 //!
-//! Real ones here, complex ones in [`complex`]. Accuracy is a few units in the last place unless
-//! said otherwise; narrower types round the `f64` result once.
+//! Real functions are here, complex ones in [`complex`]. The error is a few units in the last place
+//! unless stated otherwise. Narrower types round the `f64` result once.
 
 pub mod complex;
 mod jet;
@@ -13,8 +13,8 @@ pub use special::{bessel_ie, betainc, gamma_density, igamma, zeta};
 use crate::dtype::{C128, bf16, f16};
 use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
-/// `x` as an `f32` that a conversion to fewer digits rounds as it would round `x`: an inexact one
-/// has an odd last bit.
+/// `x` rounded to odd as an `f32`: an inexact result has an odd last bit. Rounding it to a narrower
+/// type gives the same result as rounding `x`.
 fn to_odd(x: f64) -> f32 {
     let y = x as f32;
     let back = f64::from(y);
@@ -28,17 +28,18 @@ fn to_odd(x: f64) -> f32 {
     })
 }
 
-/// The nearest `f16`, rounded once on every machine ([`f16::from_f64`] may go by `f32`).
+/// The nearest `f16`, rounded once on every machine ([`f16::from_f64`] may round twice, through
+/// `f32`).
 pub fn nearest_f16(x: f64) -> f16 {
     f16::from_f32(to_odd(x))
 }
 
-/// The nearest `bf16`, of all digits of `x` ([`bf16::from_f64`] leaves out the lowest 32).
+/// The nearest `bf16`, from all bits of `x` ([`bf16::from_f64`] ignores the lowest 32).
 pub fn nearest_bf16(x: f64) -> bf16 {
     bf16::from_f32(to_odd(x))
 }
 
-/// `-1`, `0` or `1`; zeros of either sign and NaN stay what they are.
+/// `-1`, `0` or `1`. Zeros keep their sign, and NaN stays NaN.
 pub fn sign(x: f64) -> f64 {
     if x == 0.0 || x.is_nan() {
         x
@@ -47,12 +48,12 @@ pub fn sign(x: f64) -> f64 {
     }
 }
 
-/// The larger operand; NaN if one is, `+0 > -0` (IEEE 754-2019 `maximum`).
+/// The larger operand; NaN if one operand is NaN, `+0 > -0` (IEEE 754-2019 `maximum`).
 pub fn maximum(x: f64, y: f64) -> f64 {
     libm::fmaximum(x, y)
 }
 
-/// The smaller operand; NaN if one is, `-0 < +0` (IEEE 754-2019 `minimum`).
+/// The smaller operand; NaN if one operand is NaN, `-0 < +0` (IEEE 754-2019 `minimum`).
 pub fn minimum(x: f64, y: f64) -> f64 {
     libm::fminimum(x, y)
 }
@@ -68,7 +69,7 @@ pub fn add_error(x: f64, y: f64) -> f64 {
     }
 }
 
-/// A number in two parts, `high + low`: what recurrences mean.
+/// A double-double number, `high + low`: the accumulator that defines recurrences.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Twofold {
     high: f64,
@@ -126,7 +127,7 @@ impl Twofold {
     }
 }
 
-/// A complex number of which each part is in two parts: what recurrences of complex numbers mean.
+/// A complex number with double-double parts: the accumulator that defines complex recurrences.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TwofoldComplex {
     re: Twofold,
@@ -163,7 +164,7 @@ impl TwofoldComplex {
     }
 }
 
-/// [`add_error`] of numbers of f32, whose sum is rounded to f32.
+/// [`add_error`] for `f32` operands whose sum is rounded to `f32`.
 pub fn add_error_f32(x: f64, y: f64) -> f64 {
     let sum = (x as f32) + (y as f32);
     let exact = x + y;
@@ -174,12 +175,12 @@ pub fn add_error_f32(x: f64, y: f64) -> f64 {
     }
 }
 
-/// `x log y`, and 0 where `x` is 0, whatever `y` is.
+/// `x log y`, and 0 where `x` is 0, for any `y`.
 pub fn xlogy(x: f64, y: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x * libm::log(y) }
 }
 
-/// `1 / (1 + e^-x)`, exact to the last places in both tails.
+/// `1 / (1 + e^-x)`, with a small relative error in both tails.
 pub fn logistic(x: f64) -> f64 {
     if x >= 0.0 {
         1.0 / (1.0 + libm::exp(-x))
@@ -189,7 +190,7 @@ pub fn logistic(x: f64) -> f64 {
     }
 }
 
-/// `1 / cosh(x)²`, exact to the last places far out.
+/// `1 / cosh(x)²`, with a small relative error for large `|x|`.
 pub fn sech_square(x: f64) -> f64 {
     let e = libm::exp(-2.0 * x.abs());
     let d = 1.0 + e;
@@ -212,12 +213,13 @@ pub const MULTIPLIED: u64 = 16;
 /// `x^n`: by squaring, from the lowest bit of `|n|` up, while `|n|` is at most [`MULTIPLIED`], else
 /// as [`libm::pow`].
 ///
-/// A negative power divides 1 by the powers of two halves of `|n|`: neither overflows where the
-/// result is not 0.
+/// For negative `n`, 1 is divided by two powers with exponents of about `|n| / 2`: neither
+/// overflows unless the result is 0.
 pub fn powi(x: f64, n: i64) -> f64 {
     let m = n.unsigned_abs();
     if m > MULTIPLIED {
-        // The sign is that of the integer, which may be odd where its f64 is not.
+        // The sign follows from the parity of the integer: its `f64` may be rounded to an even
+        // number.
         let y = libm::pow(x.abs(), n as f64);
         return if n % 2 != 0 { y.copysign(x) } else { y };
     }
@@ -228,8 +230,8 @@ pub fn powi(x: f64, n: i64) -> f64 {
     }
 }
 
-/// `x^n` on integers, wrapping in 128 bits; a negative `n` gives what truncating the exact value
-/// gives (0 for `x = 0`).
+/// `x^n` on integers, wrapping in 128 bits. For negative `n` the exact value is truncated (0 for
+/// `x = 0`).
 pub fn pow_int(x: i128, n: i128) -> i128 {
     if n < 0 {
         return match x {
@@ -241,7 +243,7 @@ pub fn pow_int(x: i128, n: i128) -> i128 {
     power(x, 1, n as u64, i128::wrapping_mul)
 }
 
-/// Repeated squaring, for any associative product.
+/// Power by repeated squaring, for any associative product.
 pub(crate) fn power<T: Copy>(x: T, one: T, mut n: u64, mul: impl Fn(T, T) -> T) -> T {
     let (mut square, mut y) = (x, None);
     while n > 0 {
@@ -258,8 +260,8 @@ pub(crate) fn power<T: Copy>(x: T, one: T, mut n: u64, mul: impl Fn(T, T) -> T) 
 
 /// Inverse of the error function on `[-1, 1]`, infinite at the ends, NaN outside.
 ///
-/// A rough closed form in `log(1 - x²)` (Winitzki), then Halley's iteration on `erf`, or on `erfc`
-/// where `erf` is flat.
+/// Starts from an approximate closed form in `log(1 - x²)` (Winitzki). Then Halley's iteration on
+/// `erf`, or on `erfc` where `erf` is flat.
 pub fn erf_inv(x: f64) -> f64 {
     let a = x.abs();
     if a < 1e-8 {
@@ -308,7 +310,8 @@ const BERNOULLI: [f64; 14] = [
     -23749461029.0 / 870.0,
 ];
 
-/// The positive zero of digamma, in two parts, and the Taylor coefficients there, from the first.
+/// The positive zero of digamma as a double-double, and the Taylor coefficients there, from order
+/// 1.
 const DIGAMMA_ZERO: [f64; 2] = [1.4616321449683622, 9.549995429965697e-17];
 const DIGAMMA_TAYLOR: [f64; 16] = [
     0.9676722454476212,
@@ -329,14 +332,14 @@ const DIGAMMA_TAYLOR: [f64; 16] = [
     -0.0015769367714301972,
 ];
 
-/// Derivative of `log gamma`. `-inf` at `+0`, `inf` at `-0`, NaN at negative integers; relative
-/// accuracy at its positive zero, absolute at the negative ones.
+/// Derivative of `log gamma`. `-inf` at `+0`, `inf` at `-0`, NaN at negative integers. The relative
+/// error is small near its positive zero; near the negative zeros only the absolute error is.
 pub fn digamma(x: f64) -> f64 {
     if x == 0.0 {
         return -1.0 / x;
     }
     if x < 0.0 {
-        // psi(1 - x) - psi(x) = pi cot(pi x); at a pole no sign is right.
+        // psi(1 - x) - psi(x) = pi cot(pi x). At a pole the sign is undefined.
         return if x == x.floor() {
             f64::NAN
         } else {
@@ -360,8 +363,7 @@ pub fn digamma(x: f64) -> f64 {
     y + (libm::log(x) - 0.5 / x - tail)
 }
 
-/// The derivative of [`digamma`] of this order: `(-1)^(n+1) n! zeta(n + 1, x)`. Order 0 is digamma
-/// itself.
+/// The `n`-th derivative of [`digamma`]: `(-1)^(n+1) n! zeta(n + 1, x)`. Order 0 is digamma.
 pub fn polygamma(n: u32, x: f64) -> f64 {
     if n == 0 {
         return digamma(x);
@@ -380,8 +382,8 @@ pub fn polygamma(n: u32, x: f64) -> f64 {
         return (if odd { -mirrored } else { mirrored }) - cot_derivative(n, cot_pi(x));
     }
     let s = f64::from(n) + 1.0;
-    // (n - 1)! / x^n, the size of the result for large x, factor by factor: no overflow unless the
-    // result does.
+    // (n - 1)! / x^n, the leading term for large x. Multiplied factor by factor: it overflows only
+    // if the result does.
     let front = (1..n).fold(1.0 / x, |p, i| p * (f64::from(i) / x));
     if front == 0.0 {
         return 0.0;

@@ -1,5 +1,5 @@
-//! Special functions of two and three arguments, with derivatives of every order in the first where
-//! it is a parameter.
+//! Special functions of two and three arguments, with derivatives of every order in their
+//! parameters.
 
 use super::jet::{Jet, Orders};
 use super::{BERNOULLI, digamma, polygamma};
@@ -7,7 +7,8 @@ use std::f64::consts::PI;
 
 /// `e^-|x| I_n(x)`, the exponentially scaled modified Bessel function of the first kind.
 ///
-/// By its power series, whose terms have one sign, and by the asymptotic one for large `|x|`.
+/// Computed from its power series, whose terms have one sign, and from the asymptotic series for
+/// large `|x|`.
 pub fn bessel_ie(n: u32, x: f64) -> f64 {
     let (a, order) = (x.abs(), f64::from(n));
     let sign = if n % 2 == 1 && x.is_sign_negative() {
@@ -43,7 +44,7 @@ pub fn bessel_ie(n: u32, x: f64) -> f64 {
         sum += term;
         k += 1.0;
     }
-    // The product with 2 pi overflows beside the largest number.
+    // Near the largest number the product with 2 pi overflows.
     let root = if a < 1e300 {
         (2.0 * PI * a).sqrt()
     } else {
@@ -52,11 +53,11 @@ pub fn bessel_ie(n: u32, x: f64) -> f64 {
     sign * sum / root
 }
 
-/// `e^-a I_n(a)` where neither series is short: the recurrence from a high order down, in which `I`
-/// is the dominant solution, scaled by `e^a = I_0 + 2 Σ I_k`.
+/// `e^-a I_n(a)` where both series need many terms: Miller's downward recurrence, in which `I` is
+/// the dominant solution, normalized with `e^a = I_0 + 2 Σ I_k`.
 fn bessel_ie_downward(n: u32, a: f64) -> f64 {
-    const LARGE: f64 = 1e250;
-    // I_k / I_0 is about e^(-k² / 2a): below 1e-17 from nine roots of `a` on.
+    const RESCALE_THRESHOLD: f64 = 1e250;
+    // I_k / I_0 is about e^(-k² / 2a): below 1e-17 for k > 9 sqrt(a).
     let top = n.max((9.0 * a.sqrt()) as u32) + 20;
     let (mut above, mut here, mut sum) = (0.0f64, 1e-250, 0.0);
     let (mut value, mut scalings) = (0.0, 0);
@@ -66,19 +67,23 @@ fn bessel_ie_downward(n: u32, a: f64) -> f64 {
         }
         sum += here;
         (above, here) = (here, above + 2.0 * f64::from(k) / a * here);
-        if here > LARGE {
-            (above, here, sum) = (above / LARGE, here / LARGE, sum / LARGE);
+        if here > RESCALE_THRESHOLD {
+            (above, here, sum) = (
+                above / RESCALE_THRESHOLD,
+                here / RESCALE_THRESHOLD,
+                sum / RESCALE_THRESHOLD,
+            );
             scalings += 1;
         }
     }
-    (0..scalings).fold(value / (here + 2.0 * sum), |y, _| y / LARGE)
+    (0..scalings).fold(value / (here + 2.0 * sum), |y, _| y / RESCALE_THRESHOLD)
 }
 
-/// The derivative of this order in `s` of the Hurwitz zeta function `Σ_k (q + k)^-s`, for `s > 1`.
+/// Derivative of order `order` in `s` of the Hurwitz zeta function `Σ_k (q + k)^-s`, for `s > 1`.
 ///
-/// Infinite at the poles, NaN where it is not real. By Euler-Maclaurin summation.
+/// Infinite at the poles, NaN where it is not real. Computed by Euler-Maclaurin summation.
 pub fn zeta(order: u32, s: f64, q: f64) -> f64 {
-    // Every unit below 0 is a step, and nobody needs many.
+    // Each unit below 0 costs one step; far below 0 the result is given up as NaN.
     if s.is_nan() || q.is_nan() || s < 1.0 || q < -1e6 {
         return f64::NAN;
     }
@@ -117,7 +122,7 @@ pub fn zeta(order: u32, s: f64, q: f64) -> f64 {
     while a < to {
         let term = power(a);
         sum = sum + &term;
-        // Zero and NaN add nothing either, and there may be any number of them.
+        // Zero and NaN terms end the sum, too: their number is unbounded.
         let adds = term.size() > 1e-18 * sum.size();
         if a > 0.0 && !adds {
             return sum.last();
@@ -155,7 +160,7 @@ fn log1p_minus(t: f64) -> f64 {
     }
 }
 
-/// `log gamma(1 + a)` with the digits of a small `a`.
+/// `log gamma(1 + a)`, with a small relative error for small `a`.
 fn lgamma1p(a: f64) -> f64 {
     if a.abs() > 0.2 {
         return libm::lgamma(1.0 + a);
@@ -189,7 +194,7 @@ fn density(a: f64, x: f64, order: u32) -> Jet {
     let value = if a < 10.0 {
         libm::exp(a * libm::log(x) - x - lgamma1p(a))
     } else {
-        // Stirling's series, so that nothing large cancels.
+        // Stirling's series avoids the cancellation of large terms.
         libm::exp(a * log1p_minus((x - a) / a) - stirling_tail(a)) / (2.0 * PI * a).sqrt()
     };
     let log = Jet::new((order as usize, 0), |k, _| match k {
@@ -200,7 +205,7 @@ fn density(a: f64, x: f64, order: u32) -> Jet {
     log.exp_with(value)
 }
 
-/// The derivative of this order in `a` of `x^(a-1) e^-x / gamma(a)`, the density of the gamma
+/// Derivative of order `order` in `a` of `x^(a-1) e^-x / gamma(a)`, the density of the gamma
 /// distribution.
 pub fn gamma_density(order: u32, a: f64, x: f64) -> f64 {
     if a.is_nan() || x.is_nan() || x < 0.0 {
@@ -210,7 +215,7 @@ pub fn gamma_density(order: u32, a: f64, x: f64) -> f64 {
         return 0.0;
     }
     let m = (order as usize, 0);
-    // Nobody needs it there, and every unit of a is a step.
+    // Each unit of `a` below 0 costs one step; far below 0 the result is given up as NaN.
     if a < -1e4 {
         return f64::NAN;
     }
@@ -232,7 +237,7 @@ pub fn gamma_density(order: u32, a: f64, x: f64) -> f64 {
     }
 }
 
-/// The derivative of this order in `a` of the regularized incomplete gamma function: the lower one
+/// Derivative of order `order` in `a` of the regularized incomplete gamma function: the lower one
 /// `P(a, x)`, or the upper one `Q = 1 - P`. NaN outside `a > 0, x >= 0`.
 pub fn igamma(upper: bool, order: u32, a: f64, x: f64) -> f64 {
     if !(a > 0.0 && x >= 0.0) {
@@ -292,7 +297,7 @@ pub fn igamma(upper: bool, order: u32, a: f64, x: f64) -> f64 {
         c = &factor / &c + &b;
         let step = &d * &c;
         h = &h * &step;
-        // Rounding of derivatives grows; that of the value does not.
+        // The rounding error of derivatives grows with the iterations; that of the value does not.
         if (step - &Jet::constant(1.0, m)).size() < if order == 0 { 3e-16 } else { 1e-14 } {
             break;
         }
@@ -306,7 +311,7 @@ fn log_gamma_coefficient(k: usize, a: f64) -> f64 {
     (1..=k).fold(polygamma(k as u32 - 1, a), |y, i| y / i as f64)
 }
 
-/// The derivative of these orders in `a` and `b` of the regularized incomplete beta function
+/// Derivative of orders `orders` in `a` and `b` of the regularized incomplete beta function
 /// `I_x(a, b)`. NaN outside finite `a, b > 0` and `0 <= x <= 1`.
 pub fn betainc(orders: (u32, u32), a: f64, b: f64, x: f64) -> f64 {
     if !(a > 0.0 && b > 0.0 && a + b < f64::INFINITY && (0.0..=1.0).contains(&x)) {
@@ -331,7 +336,7 @@ fn beta_fraction(m: Orders, a: f64, b: f64, x: f64, y: f64) -> f64 {
         let log = a * log1p_minus((x * s - a) / a) + b * log1p_minus((y * s - b) / b);
         libm::exp(log + tail) * (b / (2.0 * PI * a * s)).sqrt()
     } else {
-        // log of gamma(large) / gamma(small + large), with the digits of what is large.
+        // log of gamma(large) / gamma(small + large), without cancellation for a large argument.
         let ratio = if large >= 8.0 {
             let tail = stirling_tail(large) - stirling_tail(s);
             tail - (large - 0.5) * libm::log1p(small / large) - small * libm::log(s) + small

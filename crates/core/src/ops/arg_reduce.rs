@@ -1,5 +1,5 @@
-//! `argmax`, `argmin`: where the extremum along an axis is. The first of equal elements wins, and
-//! the first NaN wins over everything.
+//! `argmax`, `argmin`: the position of the extremum along an axis. The first of equal elements is
+//! chosen. If there is a NaN, the first NaN is chosen.
 
 use super::entry::{Entry, Spelled, arity};
 use super::support::{check_axis, cost_per_element, lines, mapped, sample_array, take_axis};
@@ -12,10 +12,10 @@ use crate::ir::{
 };
 use crate::shape::{Dim, Env, Type};
 
-/// The position of the extremum along an axis, which goes.
+/// The position of the extremum along an axis. The axis is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ArgReduce {
-    /// Of the minimum, not the maximum.
+    /// Whether it is the position of the minimum.
     pub min: bool,
     /// The axis.
     pub axis: usize,
@@ -23,7 +23,7 @@ pub struct ArgReduce {
     pub dtype: DType,
 }
 
-/// Position of the first element that none is better than.
+/// Position of the first extremum in the order `better`.
 fn best<T: Copy>(v: &[T], better: impl Fn(T, T) -> bool) -> i128 {
     let mut at = 0;
     for (i, &x) in v.iter().enumerate() {
@@ -185,10 +185,8 @@ fn samples(name: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let max =
-        "Position of the maximum along an axis: the first of equal ones, the first NaN before all.";
-    let min =
-        "Position of the minimum along an axis: the first of equal ones, the first NaN before all.";
+    let max = "Position of the maximum along an axis, which is removed: the first of equal elements, or the first NaN.";
+    let min = "Position of the minimum along an axis, which is removed: the first of equal elements, or the first NaN.";
     vec![
         Entry {
             name: "argmax",

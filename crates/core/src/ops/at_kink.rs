@@ -1,14 +1,13 @@
-//! `at_kink`: a tangent times the weight that a kink gives it, and zero where the weight is zero,
-//! whatever the tangent.
+//! `at_kink`: a tangent times the weight that a kink assigns to it. Zero where the weight is zero,
+//! for any tangent.
 //!
 //! ```text
 //! |x| at 0, max(a, b) at a = b, ..: y = w t, with the mean of the weights of both sides
 //! ```
-//! The mean is the first derivative. Its product with another mean is no derivative of anything: a
-//! smooth function that is written with kinks, as `|x| |x|`, has its second derivative on either
-//! side of them, and `sign(x)² = 1` there. So whatever differentiates this operation again takes
-//! the weights of one side ([`Primitive::one_sided`]), the same side of every kink: that on which
-//! the values written first grow (`rises`).
+//! The first derivative uses the mean of both sides. A product of two means is not a derivative:
+//! the smooth function `|x| |x|` has a second derivative on either side of the kink, where
+//! `sign(x)² = 1`. So second derivatives use the weights of one side ([`Primitive::one_sided`]),
+//! the same side of every kink: the side on which the values written first increase (`rises`).
 
 use super::entry::{Entry, Spelled};
 use super::side::Side;
@@ -27,7 +26,7 @@ use std::collections::BTreeMap;
 /// `at_kink(w, t)`: `w t`, zero where either is zero.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AtKink {
-    /// What the weight is.
+    /// The kind of the weight.
     pub side: Side,
 }
 
@@ -52,7 +51,8 @@ impl dyn Emit + '_ {
                 let mut mine = cx.compare(w, Comparison::Gt, number(0.0));
                 let ty = cx.ty(mine);
                 for (k, &axis) in axes.iter().enumerate() {
-                    // Along this axis the first that has any along the axes that follow.
+                    // Along this axis, the first element with a nonzero share along the following
+                    // axes.
                     let any = cx.spread(cx.reduce_any(mine, &axes[k + 1..]), &ty, &axes[k + 1..]);
                     let count = Cumulative {
                         reverse: *last,
@@ -118,7 +118,7 @@ impl Primitive for AtKink {
         *mask == [false, true]
     }
 
-    // The weight is constant on either side.
+    // The weight is constant on each side.
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.op(self.clone(), x);
         let dy = t[1].map(|t| cx.at_kink(Side::Known, cx.sided(&self.side, x[0]), t));
@@ -169,8 +169,8 @@ impl Primitive for AtKink {
 }
 
 impl Lin<'_> {
-    /// The tangent times a weight that is constant on either side of a kink; the weight of one side
-    /// where that is asked for.
+    /// The tangent times a weight that is constant on each side of a kink. In a one-sided session,
+    /// the weight of that side.
     pub fn at_kink(&self, side: Side, w: Val, t: Lv) -> Lv {
         let (side, w) = match self.session().is_one_sided() {
             true => (Side::Known, self.sided(&side, w)),
@@ -180,20 +180,20 @@ impl Lin<'_> {
     }
 }
 
-/// More values than this are not looked at.
-const FAR: usize = 64;
+/// Maximum number of values that `rises` expands into linear combinations.
+const MAX_FOLLOWED_VALUES: usize = 64;
 
 impl dyn Emit + '_ {
-    /// Whether `a - b` (`a` without `b`), where it is zero, counts as positive on the side that is
-    /// taken at every kink: where values grow, the first written of those that it is a combination
-    /// of most.
+    /// Whether `a - b` (`a` without `b`), where it is zero, is positive on the chosen side of the
+    /// kink. On this side values increase, and the value written first dominates: its coefficient
+    /// in the linear combination decides.
     pub(super) fn rises(&self, a: Val, b: Option<Val>) -> bool {
         let cx = self;
-        // Without regard to repetition, which makes several values of one; with regard to it, where
-        // so nothing is left.
+        // First without following broadcasts and reshapes; if all terms cancel, a second time
+        // through them.
         let sign = [true, false].into_iter().find_map(|through| {
             let mut terms = BTreeMap::new();
-            let mut left = FAR;
+            let mut left = MAX_FOLLOWED_VALUES;
             collect(cx, a, 1.0, through, &mut left, &mut terms);
             if let Some(b) = b {
                 collect(cx, b, -1.0, through, &mut left, &mut terms);
@@ -204,7 +204,7 @@ impl dyn Emit + '_ {
     }
 }
 
-/// Adds the terms of `c v` by the values that it is a linear combination of; constants are none.
+/// Adds the coefficients of `c v` as a linear combination of values. Constants are dropped.
 fn collect(
     cx: &dyn Emit,
     v: Val,
@@ -228,7 +228,7 @@ fn collect(
     }
 }
 
-/// The values that `v` is a sum of, with their factors; `None` if it is not written as one.
+/// The terms of `v` with their factors, if it is written as a linear combination.
 fn parts(cx: &dyn Emit, v: Val, through: bool) -> Option<Vec<(Val, f64)>> {
     let (op, x) = cx.written(v)?;
     let parts = match op {
@@ -251,9 +251,9 @@ fn parts(cx: &dyn Emit, v: Val, through: bool) -> Option<Vec<(Val, f64)>> {
         .then_some(parts)
 }
 
-/// The number that `v` is everywhere, if it is written as one.
+/// The value of `v`, if it is a constant with all elements equal.
 fn number(cx: &dyn Emit, mut v: Val) -> Option<f64> {
-    for _ in 0..FAR {
+    for _ in 0..MAX_FOLLOWED_VALUES {
         let (op, x) = cx.written(v)?;
         v = match op {
             Op::Constant(Constant {
@@ -331,7 +331,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "w t where a kink gives the tangent t the weight w, 0 where either is 0; derivatives of it take one side.";
+    let doc = "The tangent t times the weight w of a kink, 0 where either is 0; its derivatives are one-sided.";
     vec![Entry {
         name: "at_kink",
         doc,

@@ -1,6 +1,6 @@
 //! `bessel_ie`: modified Bessel functions of the first kind, scaled: `e^-|x| I_n(x)`.
 //!
-//! `2 I_n' = I_(n-1) + I_(n+1)`, so derivatives of every order are again of this kind, and regular
+//! `2 I_n' = I_(n-1) + I_(n+1)`, so derivatives of every order are again of this form, and regular
 //! at 0.
 
 use super::Side;
@@ -22,7 +22,7 @@ pub struct BesselIe {
     pub order: u32,
 }
 
-/// Orders above this are 0 for every argument of interest.
+/// Maximum order. Higher orders are 0 in double precision for `|x| < 300`.
 const MAX_ORDER: u32 = 1000;
 
 impl Primitive for BesselIe {
@@ -72,7 +72,7 @@ impl Primitive for BesselIe {
                     .emit()
                     .scale_by(0.5, cx.add(cx.bessel_ie(n - 1, x[0]), up)),
             };
-            // The rest is the derivative of |x| in the scale.
+            // The second term is the derivative of |x| in the scale.
             let side = Side::Sign {
                 up: cx.rises(x[0], None),
             };

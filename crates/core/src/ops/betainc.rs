@@ -4,8 +4,8 @@
 //! ```text
 //! ∂/∂x = e^l / (x (1 - x)),    l = a log x + b log(1 - x) - log B(a, b)
 //! ```
-//! Attribute `orders` counts derivatives in `a` and `b`; the derivative in `x` of one of them is
-//! that of `e^l` by the recurrence of an exponential's Taylor coefficients, written with
+//! The attribute `orders` holds the orders of derivatives in `a` and `b`. The derivative in `x` is
+//! that of `e^l`, by the recurrence for Taylor coefficients of an exponential, written with
 //! operations.
 
 use super::entry::{Entry, Spelled, arity};
@@ -22,13 +22,14 @@ use crate::shape::{Dim, Env, Type};
 /// A derivative of `I_x(a, b)`, of operands `a`, `b`, `x`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Betainc {
-    /// How often it is differentiated in `a`.
+    /// Order of the derivative in `a`.
     pub a: u32,
-    /// How often it is differentiated in `b`.
+    /// Order of the derivative in `b`.
     pub b: u32,
 }
 
-/// Derivatives above this are beyond double precision, and their cost grows with the fourth power.
+/// Maximum order. Higher derivatives are not accurate in double precision, and their cost grows
+/// with the fourth power of the order.
 const MAX_ORDER: u32 = 16;
 
 impl Betainc {

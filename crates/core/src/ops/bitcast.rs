@@ -1,6 +1,6 @@
-//! `bitcast_convert`: the same bits as another element type. To a narrower type every element
-//! becomes a new last axis of its parts, lowest first; to a wider one the last axis goes. It has no
-//! derivative.
+//! `bitcast_convert`: reinterprets bits as another element type. With a narrower type each element
+//! is split along a new last axis, lowest bits first. With a wider type the last axis is removed.
+//! It has no derivative.
 
 use super::entry::{Entry, Spelled, arity};
 use super::support::{cost_per_element, mapped, sample_array};
@@ -13,14 +13,14 @@ use crate::ir::{
 };
 use crate::shape::{Dim, Env, Type};
 
-/// As this element type.
+/// Reinterprets bits as this element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bitcast {
     /// The result's element type.
     pub to: DType,
 }
 
-/// All bytes, lowest first.
+/// All bytes, in little-endian order.
 fn bytes_of(x: &Data) -> Vec<u8> {
     macro_rules! bytes {
         ($($variant:ident)*) => {
@@ -35,7 +35,7 @@ fn bytes_of(x: &Data) -> Vec<u8> {
     bytes!(I8 I16 I32 I64 U8 U16 U32 U64 F16 BF16 F32 F64)
 }
 
-/// Elements from their bytes.
+/// Elements from their bytes, in little-endian order.
 fn of_bytes(b: &[u8], to: DType) -> Data {
     fn each<const N: usize, T: Element>(b: &[u8], f: impl Fn([u8; N]) -> T) -> Data {
         T::wrap(
@@ -88,7 +88,7 @@ impl Primitive for Bitcast {
         if (x.dtype == DType::Bool) != (self.to == DType::Bool) {
             bail!(
                 DTypeMismatch,
-                "`bitcast_convert` of {x} to {}: truth values have no bits; convert them",
+                "`bitcast_convert` of {x} to {}: booleans have no bit pattern; use `convert`",
                 self.to
             );
         }
@@ -138,7 +138,8 @@ impl Primitive for Bitcast {
 }
 
 impl dyn Emit + '_ {
-    /// The same bits as another element type. Nothing is written if it is that already.
+    /// Reinterprets the bits of `x` as another element type. Writes no operation if `x` has that
+    /// type.
     pub fn bitcast(&self, x: Val, to: DType) -> Val {
         if self.ty(x).dtype == to {
             x
@@ -147,7 +148,7 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// The next number after `x` in the direction of `y`; its derivative is zero.
+    /// The next representable number after `x` toward `y`. Its derivative is zero.
     pub fn next_after(&self, x: Val, y: Val) -> Val {
         use super::Comparison::{Eq, Gt, Lt};
         let ty = self.ty(x);
@@ -158,7 +159,7 @@ impl dyn Emit + '_ {
         };
         let zero = self.full_like(x, 0.0);
         let number = |n: i64| self.full(&ty.with_dtype(int), n);
-        // One bit up is away from zero.
+        // Incrementing the bits moves away from zero.
         let outward = self.not(self.xor(self.compare(x, Lt, y), self.compare(x, Gt, zero)));
         let next = self.add(
             self.bitcast(x, int),
@@ -204,7 +205,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "The same bits as another element type; a narrower one adds a last axis, a wider one takes it.";
+    let doc = "The same bits as another element type; a narrower type adds a last axis, a wider type removes it.";
     vec![Entry {
         name: "bitcast_convert",
         doc,

@@ -1,5 +1,5 @@
-//! What operations with bodies share: bodies written by closures, their type checks, residuals and
-//! layouts.
+//! Shared code of operations with regions: regions written by closures, their type checks,
+//! residuals and layouts.
 
 use crate::bail;
 use crate::error::Result;
@@ -8,14 +8,14 @@ use crate::shape::Type;
 use crate::transform::{RegionLin, Residual};
 use std::sync::Arc;
 
-/// A body that a closure wrote, and how many results it has even if it failed.
+/// A region written by a closure, with its number of results even if it failed.
 pub(crate) struct Body {
     pub func: Option<Arc<Function>>,
     pub results: usize,
 }
 
 impl Body {
-    /// Writes the operation that has this body, or as many poison values.
+    /// Writes the operation with this region. After a failure, returns poison values.
     pub fn emit(self, cx: &dyn Emit, x: &[Val], op: impl FnOnce(Arc<Function>) -> Op) -> Vec<Val> {
         match self.func {
             Some(f) => cx.emit(op(f), x).to_vec(),
@@ -25,7 +25,8 @@ impl Body {
 }
 
 impl dyn Emit + '_ {
-    /// A closed body with parameters of these types. Its errors are kept here.
+    /// Writes a closed region with parameters of these types. Its errors are reported to this
+    /// emitter.
     pub(crate) fn body(
         &self,
         name: &str,
@@ -55,8 +56,8 @@ impl dyn Emit + '_ {
     }
 }
 
-/// A body of a rule: equations of `sources` written anew, with other parameters and results around
-/// them.
+/// Writes a function for a rule: it copies equations of `sources`, with other parameters and
+/// results.
 pub(crate) fn rewrap(
     session: &Session,
     name: &str,
@@ -73,8 +74,8 @@ pub(crate) fn params(b: &Builder, types: &[Type]) -> Vec<Val> {
     types.iter().map(|t| b.param(t.clone(), None)).collect()
 }
 
-/// The types that the bodies of an operation get as operands, in the order of its bodies, as far as
-/// that follows from the operands' types.
+/// The parameter types of each region of an operation, for operands of these types. `None` if the
+/// types do not follow from the operands.
 pub(crate) fn body_operands(op: &Op, x: &[Type]) -> Vec<Option<Vec<Type>>> {
     match op {
         Op::Switch(s) => vec![x.get(1..).map(<[Type]>::to_vec); s.branches.len()],
@@ -103,7 +104,7 @@ pub(crate) fn body_operands(op: &Op, x: &[Type]) -> Vec<Option<Vec<Type>>> {
     }
 }
 
-/// The operands fit the parameters of a body; `what` names it.
+/// Checks operands against the parameters of a region. `what` names it.
 pub(crate) fn check_operands(
     op: &dyn Primitive,
     what: &str,
@@ -142,7 +143,7 @@ pub(crate) fn differentiable(types: &[Type]) -> Vec<Type> {
         .collect()
 }
 
-/// A custom rule takes and returns what it must; `what` names it.
+/// Checks the parameter and result types of a custom rule. `what` names it.
 pub(crate) fn check_rule(
     op: &dyn Primitive,
     what: &str,
@@ -176,7 +177,7 @@ pub(crate) fn check_rule(
     Ok(())
 }
 
-/// A result's extent cannot be one that is decided inside the body.
+/// Checks that no extent of a result is bound inside the region.
 pub(crate) fn check_results(op: &dyn Primitive, what: &str, f: &Function) -> Result<()> {
     for t in f.result_types() {
         let mut inside = None;
@@ -188,7 +189,7 @@ pub(crate) fn check_results(op: &dyn Primitive, what: &str, f: &Function) -> Res
         if let Some(s) = inside {
             bail!(
                 Limit,
-                "{what} of `{}` returns {t}: the extent {s} is decided inside and cannot leave; reduce over it or pad it \
+                "{what} of `{}` returns {t}: the extent {s} is bound inside and cannot be in a result; reduce over it or pad it \
                  to a known size first",
                 op.name()
             );
@@ -208,7 +209,7 @@ pub(crate) fn show_types(t: &[Type]) -> String {
     }
 }
 
-/// One entry per result, from those that have one.
+/// One entry per result, from the entries of the results that have one.
 pub(crate) fn spread<T: Copy>(have: &[bool], values: &[T]) -> Vec<Option<T>> {
     let mut it = values.iter();
     have.iter()
@@ -216,17 +217,18 @@ pub(crate) fn spread<T: Copy>(have: &[bool], values: &[T]) -> Vec<Option<T>> {
         .collect()
 }
 
-/// The entries that are there.
+/// The entries that are `Some`.
 pub(crate) fn some<T: Copy>(values: &[Option<T>]) -> Vec<T> {
     values.iter().flatten().copied().collect()
 }
 
-/// Which entries are there.
+/// Mask of the entries that are `Some`.
 pub(crate) fn mask<T>(values: &[Option<T>]) -> Vec<bool> {
     values.iter().map(Option::is_some).collect()
 }
 
-/// The residuals of a body applied once: its operands and the results of its forward form.
+/// The residuals of one application of a region, from its operands and the results of its forward
+/// form.
 pub(crate) fn residuals(lin: &RegionLin, x: &[Val], y: &[Val]) -> Vec<Val> {
     lin.residuals
         .iter()
@@ -237,7 +239,7 @@ pub(crate) fn residuals(lin: &RegionLin, x: &[Val], y: &[Val]) -> Vec<Val> {
         .collect()
 }
 
-/// The parameters among these residuals, each once.
+/// The distinct parameters among these residuals.
 pub(crate) fn residual_params<'a>(residuals: impl Iterator<Item = &'a Residual>) -> Vec<usize> {
     let mut out: Vec<usize> = residuals
         .filter_map(|r| {
@@ -253,7 +255,7 @@ pub(crate) fn residual_params<'a>(residuals: impl Iterator<Item = &'a Residual>)
     out
 }
 
-/// Elementwise or of marks.
+/// Elementwise OR of two masks.
 pub(crate) fn or(a: &[bool], b: &[bool]) -> Vec<bool> {
     a.iter().zip(b).map(|(a, b)| a | b).collect()
 }

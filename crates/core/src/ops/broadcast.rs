@@ -1,8 +1,8 @@
-//! `broadcast_in_dim`: repetition. `y[i] = x[i[dims]]`, with index 0 along axes of `x` of extent 1.
+//! `broadcast_in_dim`: `y[i] = x[i[dims]]`, with index 0 along axes of `x` of extent 1.
 //!
-//! The adjoint sums over the repeated axes. An axis whose extent is known only when the program
-//! runs may or may not be repeated; the adjoint then is a [`Reduce`](super::Reduce) that decides
-//! when it runs (`sum_to`).
+//! The adjoint sums over the broadcast axes. Whether an axis of symbolic extent is broadcast is
+//! known only at run time. The adjoint then is a data-dependent [`Reduce`](super::Reduce)
+//! (`sum_to`).
 
 use super::Reduce;
 use super::entry::{Entry, Spelled, arity};
@@ -15,12 +15,12 @@ use crate::ir::{
 };
 use crate::shape::{Dim, Env, Shape, Type};
 
-/// Repetition into `shape`; axis `k` of the operand becomes axis `dims[k]`.
+/// A broadcast to `shape`. Axis `k` of the operand becomes axis `dims[k]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BroadcastInDim {
     /// The result's extents.
     pub shape: Shape,
-    /// Where each axis of the operand goes: strictly ascending.
+    /// The axis of the result for each axis of the operand, strictly ascending.
     pub dims: Vec<usize>,
 }
 
@@ -73,7 +73,7 @@ impl Primitive for BroadcastInDim {
         let shape = self.shape.eval(env)?;
         let n = room(&shape, size_of::<i128>())?;
         let at = (0..n).map(|i| {
-            // Unravel in the result, ravel in the operand.
+            // Converts the flat index in the result to a flat index in the operand.
             let (mut rest, mut index) = (i, vec![0; shape.len()]);
             for (k, &d) in shape.iter().enumerate().rev() {
                 index[k] = rest % d;
@@ -105,7 +105,8 @@ impl Primitive for BroadcastInDim {
         let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else {
             return Ok(vec![None]);
         };
-        // New axes go at once; axes that were 1 and are not any more are summed and kept.
+        // New axes are summed and removed first. Axes expanded from extent 1 are summed and keep
+        // extent 1.
         let new: Vec<usize> = (0..self.shape.rank())
             .filter(|a| !self.dims.contains(a))
             .collect();
@@ -140,8 +141,8 @@ impl Primitive for BroadcastInDim {
 }
 
 impl dyn Emit + '_ {
-    /// `x` repeated into `shape`, its axis `k` becoming `dims[k]`. Nothing is written if that
-    /// changes nothing.
+    /// Broadcasts `x` to `shape`. Axis `k` of `x` becomes axis `dims[k]`. Writes no operation if
+    /// nothing changes.
     pub fn broadcast_in_dim(&self, x: Val, shape: &[Dim], dims: &[usize]) -> Val {
         if *self.ty(x).shape == *shape && dims.iter().copied().eq(0..shape.len()) {
             return x;
@@ -155,14 +156,14 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// `x` repeated along new leading axes and axes of extent 1, as NumPy aligns shapes.
+    /// Broadcasts `x` along new leading axes and axes of extent 1, by NumPy's rules.
     pub fn broadcast_to(&self, x: Val, shape: &[Dim]) -> Val {
         let rank = self.ty(x).rank();
         let dims: Vec<usize> = (shape.len().saturating_sub(rank)..shape.len()).collect();
         self.broadcast_in_dim(x, shape, &dims)
     }
 
-    /// The value with the batch axis: repeated along it if it has none.
+    /// The value with a batch axis: broadcast along it if it has none.
     pub fn replicate(&self, x: Batched, size: &Dim) -> Batched {
         if x.mapped {
             return x;
@@ -181,13 +182,13 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// The adjoint of repetition along axes of extent 1: `x` summed to `shape`, which has as many
-    /// axes.
+    /// The adjoint of a broadcast along axes of extent 1: `x` summed to `shape`, which has the same
+    /// rank as `x`.
     pub fn sum_to(&self, x: Val, shape: &Shape) -> Val {
         let ty = self.ty(x);
         if ty.rank() != shape.rank() {
             let text = format!(
-                "sum_to of {ty} to {}: the shapes must have as many axes",
+                "sum_to of {ty} to {}: the shapes must have equal rank",
                 ty.with_shape(shape.clone())
             );
             self.fail(Error::new(Code::ShapeMismatch, text).at(self.loc()));
@@ -247,7 +248,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "Repetition: y[i] = x[i[dims]], index 0 along axes of extent 1.";
+    let doc = "Broadcast: y[i] = x[i[dims]], index 0 along axes of extent 1.";
     vec![Entry {
         name: "broadcast_in_dim",
         doc,

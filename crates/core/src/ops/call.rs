@@ -4,9 +4,9 @@
 //! y = f(x)   =>   (y, r) = f_forward(x),  dy = f_linear(r; dx)         call
 //!                  y = f(x),              dy = f_linear(x; dx)         checkpoint: f_linear computes r again
 //! ```
-//! Nothing is inlined, so what is shared stays shared: a tower of calls that each call the next
-//! twice is derived in linear time. The linear part of a checkpoint, and its transpose, are
-//! checkpoints too: higher derivatives keep saving nothing but inputs.
+//! Calls are not inlined, so shared callees stay shared: a chain of functions that each call the
+//! next one twice is differentiated in linear time. The linear part of a checkpoint and its
+//! transpose are checkpoints, too. So higher derivatives also save only inputs.
 
 use super::body::{mask, residuals, some, spread};
 use super::entry::{Entry, Spelled};
@@ -19,24 +19,24 @@ use crate::ir::{
 };
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::Saving;
+use crate::transform::SavePolicy;
 use std::sync::Arc;
 
-/// A call that would save more values than this computes again: in a tower of calls that each call
-/// the next twice they are exponentially many.
-const MAX_SAVED: usize = 1024;
+/// Maximum number of residuals of a call. Above it the call is recomputed: in a chain of functions
+/// that each call the next one twice, residuals grow exponentially.
+const MAX_SAVED_VALUES: usize = 1024;
 
 /// A function applied to all operands.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// What is called. Symbols that its parameters bind are its own.
+    /// The function that is called. Symbols that its parameters bind are local to it.
     pub callee: Arc<Function>,
-    /// Derivatives compute again what is inside instead of saving it.
+    /// Whether derivatives recompute intermediate values instead of saving them.
     pub checkpoint: bool,
 }
 
 impl Call {
-    /// A call of the same kind.
+    /// A call of another function with the same attributes.
     fn of(&self, callee: Arc<Function>) -> Op {
         Call {
             callee,
@@ -45,7 +45,7 @@ impl Call {
         .into()
     }
 
-    /// The callee with the symbols of the caller.
+    /// The callee with its symbols replaced by the caller's.
     fn specialized(&self, session: &Session, x: &[Type]) -> Arc<Function> {
         session.specialize(&self.callee, x)
     }
@@ -91,11 +91,14 @@ impl Primitive for Call {
         let f = self.specialized(session, &cx.types(x));
         let lin = match self.checkpoint {
             true => None,
-            false => Some(session.linearize_region(&f, &mask(t), Saving::Residuals)?),
+            false => Some(session.linearize_region(&f, &mask(t), SavePolicy::Residuals)?),
         };
-        let (lin, forward) = match lin.filter(|l| l.forward.results().len() <= MAX_SAVED) {
+        let (lin, forward) = match lin.filter(|l| l.forward.results().len() <= MAX_SAVED_VALUES) {
             Some(l) => (l.clone(), l.forward.clone()),
-            None => (session.linearize_region(&f, &mask(t), Saving::Inputs)?, f),
+            None => (
+                session.linearize_region(&f, &mask(t), SavePolicy::Inputs)?,
+                f,
+            ),
         };
         let y = cx.emit().emit(self.of(forward), x);
         let n = lin.out_active.len();
@@ -168,7 +171,7 @@ impl Primitive for Call {
 }
 
 impl dyn Emit + '_ {
-    /// A function applied to `x`, not inlined.
+    /// Applies a function to `x` without inlining it.
     pub fn call(&self, callee: &Arc<Function>, x: &[Val]) -> Vec<Val> {
         self.emit(
             Call {
@@ -181,7 +184,7 @@ impl dyn Emit + '_ {
         .to_vec()
     }
 
-    /// What `f` computes of `x`; derivatives compute it again instead of saving what is inside.
+    /// Applies `f` to `x`. Derivatives recompute intermediate values of `f` instead of saving them.
     pub fn checkpoint(&self, x: &[Val], f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> Vec<Val> {
         let body = self.body("checkpoint", &self.types(x), f);
         body.emit(self, x, |callee| {
@@ -199,7 +202,7 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     if callee.pending() {
         bail!(
             Attribute,
-            "`{}` cannot be called: it is half of a derivative",
+            "`{}` cannot be called: it holds operations that are defined in derivatives only",
             callee.name
         );
     }
@@ -253,7 +256,7 @@ pub(super) fn entries() -> Vec<Entry> {
         },
         Entry {
             name: "checkpoint",
-            doc: "A function whose derivatives compute it again.",
+            doc: "A function applied as one operation; derivatives recompute its intermediate values.",
             parse,
             samples,
         },

@@ -1,12 +1,13 @@
-//! What the derivative of a loop saves.
+//! [`Checkpoint`]: the checkpointing policy of a loop, and its attributes.
 
 use super::entry::Spelled;
 use crate::bail;
 use crate::error::Result;
 use crate::ir::{Attr, Attrs, Emit, FromAttr};
 
-/// What the derivative of a loop saves. Values keep their bits whatever is saved; sums over steps,
-/// as the cotangent of what every step reads, are added piece by piece.
+/// Residuals that the derivative of a loop saves. The choice does not change the bits of values.
+/// Sums over steps (cotangents of loop constants) are added segment by segment, so their rounding
+/// may differ.
 ///
 /// ```
 /// use cotangent_core::ops::Checkpoint;
@@ -25,21 +26,22 @@ use crate::ir::{Attr, Attrs, Emit, FromAttr};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Checkpoint {
-    /// What every step needs.
+    /// Saves the residuals of every step.
     #[default]
     Never,
-    /// A carry every so many steps, and what those steps need at a time. For loops of any length,
-    /// `while` too.
+    /// Saves the carries every `k` steps, and the residuals of `k` steps at a time. For loops of
+    /// any length, including `while`.
     Every(usize),
-    /// A carry about every square root of the number of steps, which must be known.
+    /// Saves the carries about every `sqrt(n)` of `n` steps. The number of steps must be a
+    /// constant.
     Sqrt,
-    /// About so many carries, and what as many steps need at a time; every step is computed as
-    /// rarely as that allows. The number of steps must be known.
+    /// Saves about `s` sets of carries, and the residuals of about `s` steps at a time. Steps are
+    /// recomputed as rarely as that allows. The number of steps must be a constant.
     Snapshots(usize),
 }
 
 impl Checkpoint {
-    /// As attributes.
+    /// The policy as attributes.
     pub(super) fn attrs(self, a: Attrs) -> Attrs {
         match self {
             Checkpoint::Never => a,
@@ -49,7 +51,7 @@ impl Checkpoint {
         }
     }
 
-    /// From attributes.
+    /// Parses the policy from attributes.
     pub(super) fn take(s: &mut Spelled<'_>) -> Result<Checkpoint> {
         let every = s.attrs.opt::<Attr>("checkpoint")?;
         match (every, s.attrs.opt("snapshots")?) {
@@ -71,7 +73,7 @@ impl Checkpoint {
         }
     }
 
-    /// Pieces have steps.
+    /// Checks that segments and snapshots are not empty.
     pub(super) fn check(self, op: &str) -> Result<()> {
         if matches!(self, Checkpoint::Every(0) | Checkpoint::Snapshots(0)) {
             bail!(
@@ -83,14 +85,14 @@ impl Checkpoint {
     }
 }
 
-/// Writes loops whose derivatives save by one policy.
+/// An emitter of loops with one checkpointing policy.
 pub struct Loops<'a> {
     pub(super) cx: &'a dyn Emit,
     pub(super) checkpoint: Checkpoint,
 }
 
 impl dyn Emit + '_ {
-    /// Loops whose derivatives save by this policy.
+    /// An emitter of loops with this checkpointing policy.
     pub fn checkpointing(&self, checkpoint: Checkpoint) -> Loops<'_> {
         Loops {
             cx: self,

@@ -1,18 +1,17 @@
-//! Checkpointing of loops: derivatives that save a carry now and then instead of what every step
-//! needs.
+//! Checkpointing of loops: derivatives save some carries instead of the residuals of every step.
 //!
 //! ```text
 //! every k       f = piece . piece . .. ,  a piece is checkpoint(k steps)            n/k carries, k steps' residuals
 //! snapshots s   f(n, s) = f(n - m, s - 1) . checkpoint(f(m, s)),  n <= k C(s + t, s)    s carries, k steps' residuals
 //! ```
-//! A loop with a policy is one operation and runs as it is. Its derivative is that of the same loop
-//! written in pieces, so there is no rule for it, and higher derivatives are checkpointed too.
-//! Between snapshots every step is computed at most t + 1 times: the split is Griewank's, which no
-//! other order of `s` snapshots improves. Here k is s, so that what is saved of either kind is as
-//! much, and larger where t would exceed [`MAX_DEPTH`]. Equal pieces of equal rank are one
-//! function, of which there are about s t, whatever the number of steps.
+//! A loop with a policy is one operation and is evaluated as usual. Its derivative is that of an
+//! equivalent loop written in segments, so it needs no rule, and higher derivatives are
+//! checkpointed, too. With `s` snapshots each step is computed at most t + 1 times: the split is
+//! Griewank's, which is optimal for `s` snapshots. Here k = s, so that snapshots and residuals of a
+//! segment take about equal memory; k is larger where t would exceed [`MAX_CHECKPOINT_DEPTH`].
+//! Equal segments share one function; there are about s t functions for any number of steps.
 //!
-//! A `while` is written as pieces of k steps that do nothing once its condition fails.
+//! A `while` is written as segments of k steps. Steps after its condition fails do nothing.
 
 use super::body::{params, rewrap};
 use super::checkpoint::Checkpoint;
@@ -24,23 +23,24 @@ use crate::shape::{Dim, Type};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Checkpoints in checkpoints: a step is computed at most so many times and once more.
-const MAX_DEPTH: usize = 32;
+/// Maximum nesting depth of checkpoints, counted as recomputations: a step is computed at most
+/// `MAX_CHECKPOINT_DEPTH + 1` times.
+const MAX_CHECKPOINT_DEPTH: usize = 32;
 
 impl Scan {
-    /// A scan of operands of these types, written in pieces; none if it is one piece.
+    /// A scan of operands of these types, written in segments. `None` if it is one segment.
     pub(super) fn in_pieces(&self, session: &Session, x: &[Type]) -> Result<Option<Arc<Function>>> {
         let cut = match (self.checkpoint, self.length.as_const()) {
             (Checkpoint::Never, _) => return Ok(None),
             (Checkpoint::Every(k), Some(n)) if k >= n => return Ok(None),
-            (Checkpoint::Every(k), _) => Cut::Every(k),
+            (Checkpoint::Every(k), _) => LoopSplit::Every(k),
             (Checkpoint::Sqrt, Some(n)) if n < 4 => return Ok(None),
-            (Checkpoint::Sqrt, Some(n)) => Cut::Every(n.isqrt()),
+            (Checkpoint::Sqrt, Some(n)) => LoopSplit::Every(n.isqrt()),
             (Checkpoint::Snapshots(s), Some(n)) if s >= n => return Ok(None),
-            (Checkpoint::Snapshots(s), Some(n)) => Cut::Snapshots(s, n),
+            (Checkpoint::Snapshots(s), Some(n)) => LoopSplit::Snapshots(s, n),
             (_, None) => bail!(
                 ReverseWhile,
-                "the derivative of `scan` of {} steps saves by {:?}, which needs to know how many they are; save a carry every \
+                "the derivative of `scan` of {} steps saves by {:?}, which needs a constant number of steps; save a carry every \
                  k steps (`checkpoint = k`, `Checkpoint::Every(k)`)",
                 self.length,
                 self.checkpoint
@@ -53,9 +53,9 @@ impl Scan {
         let f = rewrap(session, "scan", &[&self.body], |b| {
             let x = params(b, x);
             match cut {
-                Cut::Every(k) => every(b, &plain, k, &x),
-                Cut::Snapshots(s, n) => {
-                    let piece = s.max(n.div_ceil(reach(s, MAX_DEPTH)));
+                LoopSplit::Every(k) => every(b, &plain, k, &x),
+                LoopSplit::Snapshots(s, n) => {
+                    let piece = s.max(n.div_ceil(reach(s, MAX_CHECKPOINT_DEPTH)));
                     Snapshots {
                         scan: &plain,
                         piece,
@@ -69,13 +69,13 @@ impl Scan {
     }
 }
 
-enum Cut {
+enum LoopSplit {
     Every(usize),
-    /// So many, for so many steps.
+    /// `Snapshots(s, n)`: `s` snapshots for `n` steps.
     Snapshots(usize, usize),
 }
 
-/// Some steps of a scan, with the rows that are theirs.
+/// A scan over `length` steps, with the rows of these steps.
 fn steps(cx: &dyn Emit, scan: &Scan, length: Dim, x: &[Val]) -> Vec<Val> {
     cx.emit(
         Scan {
@@ -88,7 +88,7 @@ fn steps(cx: &dyn Emit, scan: &Scan, length: Dim, x: &[Val]) -> Vec<Val> {
     .to_vec()
 }
 
-/// Rows of the first `n` of `length` steps, and of the others.
+/// Rows of the first `n` of `length` steps, and rows of the other steps.
 fn split(cx: &dyn Emit, scan: &Scan, rows: &[Val], length: &Dim, n: &Dim) -> (Vec<Val>, Vec<Val>) {
     let rest = length.clone() - n.clone();
     let parts = rows.iter().map(|&x| match scan.reverse {
@@ -104,7 +104,7 @@ fn split(cx: &dyn Emit, scan: &Scan, rows: &[Val], length: &Dim, n: &Dim) -> (Ve
     parts.unzip()
 }
 
-/// What steps returned one after the other, stacked.
+/// Concatenates the stacked results of two consecutive ranges of steps.
 fn join(cx: &dyn Emit, scan: &Scan, first: Val, then: Val) -> Val {
     cx.concatenate(
         &if scan.reverse {
@@ -116,7 +116,7 @@ fn join(cx: &dyn Emit, scan: &Scan, first: Val, then: Val) -> Val {
     )
 }
 
-/// A scan over checkpoints of `k` steps, then the steps that are left.
+/// A scan over checkpointed segments of `k` steps, then the remaining steps.
 fn every(cx: &dyn Emit, scan: &Scan, k: usize, x: &[Val]) -> Vec<Val> {
     let (w, rest) = x.split_at(scan.consts);
     let (init, rows) = rest.split_at(scan.carry);
@@ -153,7 +153,8 @@ fn every(cx: &dyn Emit, scan: &Scan, k: usize, x: &[Val]) -> Vec<Val> {
     all
 }
 
-/// How many pieces `s` snapshots serve if each is computed at most `t + 1` times: C(s + t, s).
+/// Maximum number of segments for `s` snapshots if each is computed at most `t + 1` times: C(s + t,
+/// s).
 fn reach(s: usize, t: usize) -> usize {
     let mut c = 1u128;
     for i in 1..=t as u128 {
@@ -165,17 +166,17 @@ fn reach(s: usize, t: usize) -> usize {
     c as usize
 }
 
-/// A scan whose derivative keeps some snapshots.
+/// A scan whose derivative saves a limited number of snapshots.
 struct Snapshots<'a> {
     scan: &'a Scan,
-    /// Steps that are not cut further.
+    /// Number of steps of a segment.
     piece: usize,
-    /// So many steps with so many snapshots.
+    /// Functions written so far, by number of steps and of snapshots.
     made: FxHashMap<(usize, usize), Arc<Function>>,
 }
 
 impl Snapshots<'_> {
-    /// How many of `n` steps come before the next of `s` snapshots; none if they are one piece.
+    /// Number of the `n` steps before the next of `s` snapshots. `None` if they are one segment.
     fn before(&self, n: usize, s: usize) -> Option<usize> {
         let pieces = n.div_ceil(self.piece);
         if pieces <= 1 {
@@ -187,7 +188,7 @@ impl Snapshots<'_> {
         Some((pieces - after) * self.piece)
     }
 
-    /// `n` steps with `s` snapshots.
+    /// Writes `n` steps with `s` snapshots.
     fn write(&mut self, cx: &dyn Emit, mut n: usize, mut s: usize, x: &[Val]) -> Vec<Val> {
         let scan = self.scan;
         let (w, rest) = x.split_at(scan.consts);
@@ -238,7 +239,7 @@ impl Snapshots<'_> {
         carry
     }
 
-    /// The function of `n` steps with `s` snapshots, for such operands.
+    /// The function of `n` steps with `s` snapshots, for operands of these types.
     fn function(&mut self, cx: &dyn Emit, n: usize, s: usize, x: &[Val]) -> Option<Arc<Function>> {
         if let Some(f) = self.made.get(&(n, s)) {
             return Some(f.clone());
@@ -252,8 +253,8 @@ impl Snapshots<'_> {
 }
 
 impl While {
-    /// A `while` of operands of these types, written as checkpoints of `k` steps; those after its
-    /// end do nothing.
+    /// A `while` of operands of these types, written as checkpointed segments of `k` steps. Steps
+    /// after its end do nothing.
     pub(super) fn in_pieces(
         &self,
         session: &Session,

@@ -12,7 +12,7 @@ use crate::ir::{
 use crate::shape::{Dim, Env, Type};
 use std::cmp::Ordering;
 
-/// A comparison; NaN is unequal to everything, complex numbers know only `eq` and `ne`.
+/// A comparison. NaN is unequal to everything. Complex numbers have only `eq` and `ne`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Comparison {
@@ -38,7 +38,7 @@ const NAMES: [(&str, Comparison); 6] = [
 ];
 
 impl Comparison {
-    /// Whether operands in this order satisfy it (`None`: unordered).
+    /// Whether operands with this order satisfy the comparison (`None`: unordered).
     pub fn holds(self, o: Option<Ordering>) -> bool {
         match self {
             Comparison::Eq => o == Some(Ordering::Equal),
@@ -126,7 +126,8 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     }
 }
 
-/// Less, equal, greater and unordered, in every element type that the comparison is defined on.
+/// Samples with less, equal, greater and unordered operands, in every element type that the
+/// comparison is defined on.
 fn samples(name: &str) -> Vec<Sample> {
     let op = Compare(
         NAMES
@@ -164,7 +165,7 @@ pub(super) fn entries() -> Vec<Entry> {
         .iter()
         .map(|(name, _)| Entry {
             name,
-            doc: "Elementwise comparison; the result is i1.",
+            doc: "Elementwise comparison of operands of one type and shape; the result is i1.",
             parse,
             samples,
         })

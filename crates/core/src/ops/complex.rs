@@ -1,4 +1,4 @@
-//! `complex`: `re + i im` from two reals; adjoint to taking the parts: `ct_re = Re ct`,
+//! `complex`: `re + i im` from two real operands. Its adjoint takes the parts: `ct_re = Re ct`,
 //! `ct_im = Im ct`.
 
 use super::entry::{Entry, Spelled, arity};
@@ -113,7 +113,7 @@ fn samples(_: &str) -> Vec<Sample> {
 pub(super) fn entries() -> Vec<Entry> {
     vec![Entry {
         name: "complex",
-        doc: "re + i im from two reals.",
+        doc: "re + i im, from two real operands (f32 or f64).",
         parse,
         samples,
     }]

@@ -1,5 +1,5 @@
-//! `concatenate`: operands one after the other along an axis. Linear in all operands together; the
-//! adjoint slices.
+//! `concatenate`: joins operands along an axis. Linear in all operands together. The adjoint
+//! slices.
 
 use super::entry::{Entry, Spelled};
 use super::moving::{overlay_all, places};
@@ -16,7 +16,7 @@ use crate::shape::{Dim, Env, Type};
 /// Joining along `axis`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Concatenate {
-    /// The axis whose extents add up; all others are equal.
+    /// The axis along which operands are joined. The other extents are equal.
     pub axis: usize,
 }
 
@@ -123,7 +123,7 @@ impl Primitive for Concatenate {
 }
 
 impl dyn Emit + '_ {
-    /// Values one after the other along `axis`. Nothing is written for a single one.
+    /// Joins values along `axis`. Writes no operation for a single value.
     pub fn concatenate(&self, x: &[Val], axis: usize) -> Val {
         match x {
             [x] if axis < self.ty(*x).rank() => *x,
@@ -131,17 +131,17 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// Values of one shape side by side along a new axis.
+    /// Joins values of equal shape along a new axis.
     pub fn stack(&self, x: &[Val], axis: usize) -> Val {
         let parts: Vec<Val> = x.iter().map(|&x| self.insert_axis(x, axis)).collect();
         self.concatenate(&parts, axis)
     }
 
-    /// With a new axis of extent 1 at this position.
+    /// The value with a new axis of extent 1 at this position.
     pub(super) fn insert_axis(&self, x: Val, axis: usize) -> Val {
         let ty = self.ty(x);
         if axis > ty.rank() {
-            let text = format!("{ty} has no place {axis} for a new axis");
+            let text = format!("a new axis of {ty} cannot be at position {axis}");
             self.fail(Error::new(Code::Attribute, text));
             return x;
         }
@@ -181,7 +181,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "Operands one after the other along an axis.";
+    let doc = "Joins operands of one element type along an axis; their other extents are equal.";
     vec![Entry {
         name: "concatenate",
         doc,

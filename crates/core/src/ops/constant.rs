@@ -1,4 +1,4 @@
-//! `constant`: a value known when the program is written, or an extent known when it runs.
+//! `constant`: a value that is part of the program, or a symbolic extent as an integer.
 
 use super::entry::{Entry, Spelled, arity};
 use super::support::cost_per_element;
@@ -20,19 +20,19 @@ pub struct Constant {
     pub value: Value,
 }
 
-/// How the elements of a constant are given.
+/// The elements of a constant.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// One value everywhere.
+    /// All elements equal.
     Splat(Scalar),
-    /// Every element.
+    /// An array of all elements.
     Dense(Array),
-    /// An extent as a number, everywhere: `n` of the arguments' shapes.
+    /// All elements equal to a symbolic extent.
     Extent(Dim),
 }
 
 impl Constant {
-    /// One value everywhere.
+    /// A constant with all elements equal.
     pub fn splat(ty: Type, value: Scalar) -> Constant {
         Constant {
             value: Value::Splat(value.cast(ty.dtype)),
@@ -40,8 +40,8 @@ impl Constant {
         }
     }
 
-    /// As [`splat`](Self::splat), for a number that somebody wrote: an error, in the name of the
-    /// operation that takes it, if the element type has no such number.
+    /// Checked form of [`splat`](Self::splat) for a number from program text. Returns an error that
+    /// names the operation `op` if the element type cannot represent the number.
     pub fn number(op: &str, ty: &Type, value: Scalar) -> Result<Constant> {
         match value.number(ty.dtype) {
             Ok(s) => Ok(Constant::splat(ty.clone(), s)),
@@ -59,7 +59,7 @@ impl Constant {
         }
     }
 
-    /// Every element.
+    /// A constant with these elements.
     pub fn dense(value: Array) -> Constant {
         Constant {
             ty: value.ty(),
@@ -67,7 +67,7 @@ impl Constant {
         }
     }
 
-    /// The one value, if it is one everywhere.
+    /// The value, if all elements are equal.
     pub fn as_splat(&self) -> Option<Scalar> {
         match &self.value {
             Value::Splat(s) => Some(*s),
@@ -75,7 +75,7 @@ impl Constant {
         }
     }
 
-    /// `+0` everywhere.
+    /// Whether all elements are `+0`.
     pub fn is_zero(&self) -> bool {
         self.as_splat() == Some(Scalar::I(0).cast(self.ty.dtype))
     }
@@ -146,19 +146,19 @@ impl Primitive for Constant {
 }
 
 impl dyn Emit + '_ {
-    /// A value of this type with `value` everywhere; an error if the element type has no such
-    /// number.
+    /// A constant of this type with all elements equal to `value`. An error if the element type
+    /// cannot represent the number.
     pub fn full(&self, ty: &Type, value: impl Into<Scalar>) -> Val {
         self.number_of("full", ty, value.into())
     }
 
-    /// As [`full`](Self::full), of the type of `like`.
+    /// As [`full`](Self::full), with the type of `like`.
     pub fn full_like(&self, like: Val, value: impl Into<Scalar>) -> Val {
         self.number_for("full_like", like, value)
     }
 
-    /// As [`full_like`](Self::full_like), for a number that the operation of this name takes: its
-    /// errors say so.
+    /// As [`full_like`](Self::full_like), for a number that is an argument of the operation `op`,
+    /// which errors name.
     pub fn number_for(&self, op: &str, like: Val, value: impl Into<Scalar>) -> Val {
         self.number_of(op, &self.ty(like), value.into())
     }
@@ -178,7 +178,7 @@ impl dyn Emit + '_ {
         self.op(Constant::dense(value), &[])
     }
 
-    /// An extent as a number of this type everywhere.
+    /// A constant of this type with all elements equal to an extent.
     pub fn extent(&self, ty: &Type, dim: &Dim) -> Val {
         match dim.as_const() {
             Some(n) => self.full(ty, Scalar::I(n as i128)),
@@ -192,7 +192,7 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// A value, with nothing done to it, as a list of results.
+    /// A value as a list of results.
     pub fn vals(&self, v: Val) -> Vals {
         Vals::from_slice(&[v])
     }
@@ -215,7 +215,7 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
             value: Value::Extent(d),
         }
         .into(),
-        // A word is the name of an extent.
+        // A word is a symbol.
         (Attr::Str(s), Some([t])) => Constant {
             ty: t.clone(),
             value: Value::Extent(Dim::sym(&s)),

@@ -1,6 +1,6 @@
-//! `convert`: change of element type. Between floats it rounds, to integers it truncates and
-//! saturates, to booleans it is `x != 0`, to reals it takes the real part. Its derivative exists
-//! between floats and complex numbers only.
+//! `convert`: change of element type. Between floats it rounds. To integers it truncates and
+//! saturates. To booleans it is `x != 0`. From complex to real it takes the real part. It has a
+//! derivative between floats and complex numbers only.
 
 use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element};
@@ -13,7 +13,7 @@ use crate::ir::{
 };
 use crate::shape::{Dim, Env, Type};
 
-/// To this element type.
+/// Conversion to an element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Convert {
     /// The result's element type.
@@ -91,7 +91,7 @@ impl Primitive for Convert {
         let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else {
             return Ok(vec![None]);
         };
-        // Real to complex is adjoint to the real part, and back.
+        // The conversion from real to complex and the real part are adjoint to each other.
         Ok(vec![Some(cx.convert(ct, ty.dtype))])
     }
 
@@ -105,7 +105,7 @@ impl Primitive for Convert {
 }
 
 impl dyn Emit + '_ {
-    /// `x` with another element type. Nothing is written if it has that type.
+    /// Converts `x` to another element type. Writes no operation if it has that type.
     pub fn convert(&self, x: Val, to: DType) -> Val {
         if self.ty(x).dtype == to {
             x

@@ -1,12 +1,12 @@
-//! `convolution`: products of an operand and a kernel that slides over it, summed.
+//! `convolution`: sums of products of an operand with a sliding kernel.
 //!
 //! ```text
 //! y[g, b, o, p] = Σ_{f, k} x[g, b, f, i] w[g, o, f, k]        x_dilation · i = stride · p + dilation · k - low
 //! ```
 //! where `p`, `k` and `i` have one component per spatial axis, and elements outside are zero. No
-//! operand is conjugated or reversed. The adjoints are convolutions, too: for the operand the roles
-//! of `i` and `p` are exchanged, for the kernel those of `k` and `p`. Groups of features and of
-//! batches are the axis `g`; [`ConvolutionSpec`] has the usual layout and names.
+//! operand is conjugated or reversed. The adjoints are convolutions, too: for the operand `i` and
+//! `p` are exchanged, for the kernel `k` and `p`. The axis `g` holds groups of features or of
+//! batches. [`ConvolutionSpec`] has the conventional layout and names.
 
 use super::Binary;
 use super::entry::{Entry, Spelled, arity};
@@ -30,16 +30,16 @@ pub struct Convolution {
     pub sliding: Sliding,
     /// Spatial extents of the result.
     pub extents: Vec<Dim>,
-    /// Products and sums are compensated.
+    /// Whether products and sums are compensated.
     pub stable: bool,
-    /// Zero times anything is zero, infinity and NaN included.
+    /// Whether zero times anything is zero, infinity and NaN included.
     pub strong_zero: bool,
 }
 
-/// Axes that are not spatial.
-const FRONT: usize = 3;
+/// Number of leading axes that are not spatial.
+const NON_SPATIAL_AXES: usize = 3;
 
-/// Pairs of positions `(operand, kernel)` within their spatial axes that meet in the element `p` of
+/// Pairs of flat spatial indices `(operand, kernel)` whose product contributes to element `p` of
 /// the result.
 fn meeting(s: &Sliding, x: &[usize], w: &[usize], p: &[usize]) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
@@ -60,8 +60,7 @@ fn meeting(s: &Sliding, x: &[usize], w: &[usize], p: &[usize]) -> Vec<(usize, us
     }
 }
 
-/// The axes 0 and `to` (1 or 2) side by side and merged: `[B, ..]` becomes an outer factor of axis
-/// `to`.
+/// Merges axis 0 into axis `to` (1 or 2), as its outer factor.
 fn merge(cx: &dyn Emit, v: Val, to: usize) -> Val {
     let ty = cx.ty(v);
     let moved = cx.transpose(v, &moved_to(ty.rank(), to));
@@ -85,7 +84,7 @@ fn moved_front(rank: usize, from: usize) -> Vec<usize> {
 }
 
 impl Convolution {
-    /// How one element is multiplied by another.
+    /// The multiplication of elements.
     pub fn multiplied(&self) -> Binary {
         if self.strong_zero {
             Binary::MulStrongZero
@@ -94,8 +93,8 @@ impl Convolution {
         }
     }
 
-    /// The same convolution of a value and a tangent or cotangent, compensated if this one is or
-    /// the session asks for it.
+    /// This convolution for a tangent or cotangent operand: also compensated if the session's
+    /// `stable` is set.
     fn of_tangent(&self, cx: &dyn Emit) -> Convolution {
         let numerics = cx.session().numerics();
         let (stable, strong_zero) = (
@@ -143,19 +142,20 @@ impl Primitive for Convolution {
                 "`convolution` with `strong_zero` needs floats or complex numbers, got {x}; leave it out"
             );
         }
-        if x.rank() < FRONT || w.rank() != x.rank() {
+        if x.rank() < NON_SPATIAL_AXES || w.rank() != x.rank() {
             bail!(
                 ShapeMismatch,
                 "`convolution` takes x[g, b, f, ..] and w[g, o, f, ..] of one rank, got {x} and {w}"
             );
         }
-        self.sliding.check(self.name(), x.rank() - FRONT)?;
-        if self.extents.len() != x.rank() - FRONT {
+        self.sliding
+            .check(self.name(), x.rank() - NON_SPATIAL_AXES)?;
+        if self.extents.len() != x.rank() - NON_SPATIAL_AXES {
             bail!(
                 Attribute,
                 "`convolution`: `extents` = {:?} are not those of {} axes",
                 self.extents,
-                x.rank() - FRONT
+                x.rank() - NON_SPATIAL_AXES
             );
         }
         for (axis, what) in [(0, "groups"), (2, "features")] {
@@ -192,17 +192,25 @@ impl Primitive for Convolution {
             .map(|d| d.eval(env))
             .collect::<Result<Vec<_>>>()?;
         let volume = |s: &[usize]| s.iter().product::<usize>();
-        let (n, m) = (volume(&xs[FRONT..]), volume(&ws[FRONT..]));
+        let (n, m) = (
+            volume(&xs[NON_SPATIAL_AXES..]),
+            volume(&ws[NON_SPATIAL_AXES..]),
+        );
         let mut places = Vec::new();
         let mut p = vec![0; extents.len()];
         while !extents.contains(&0) {
-            places.push(meeting(&self.sliding, &xs[FRONT..], &ws[FRONT..], &p));
+            places.push(meeting(
+                &self.sliding,
+                &xs[NON_SPATIAL_AXES..],
+                &ws[NON_SPATIAL_AXES..],
+                &p,
+            ));
             if !advance(&mut p, &extents) {
                 break;
             }
         }
         let (batches, outputs, features) = (xs[1], ws[1], xs[2]);
-        // For every element of the result the positions of its factors.
+        // For each element of the result, the positions of its factors.
         let factors = (0..xs[0] * batches * outputs).flat_map(|row| {
             let (g, b, o) = (
                 row / outputs / batches,
@@ -223,7 +231,7 @@ impl Primitive for Convolution {
                 let times = self.multiplied().def().real;
                 Wide::F(
                     factors
-                        .map(|at| sum_f64(at.map(|(i, k)| times(a[i], b[k]))))
+                        .map(|at| 0.0 + sum_f64(at.map(|(i, k)| times(a[i], b[k]))))
                         .collect(),
                 )
             }
@@ -234,8 +242,8 @@ impl Primitive for Convolution {
                         .map(|at| {
                             let p: Vec<C128> = at.map(|(i, k)| times(a[i], b[k])).collect();
                             C128::new(
-                                sum_f64(p.iter().map(|z| z.re)),
-                                sum_f64(p.iter().map(|z| z.im)),
+                                0.0 + sum_f64(p.iter().map(|z| z.re)),
+                                0.0 + sum_f64(p.iter().map(|z| z.im)),
                             )
                         })
                         .collect(),
@@ -267,7 +275,7 @@ impl Primitive for Convolution {
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
         let like = |sliding, ty: &Type| {
-            let extents = ty.shape[FRONT..].to_vec();
+            let extents = ty.shape[NON_SPATIAL_AXES..].to_vec();
             Convolution {
                 sliding,
                 extents,
@@ -294,8 +302,8 @@ impl Primitive for Convolution {
         }
     }
 
-    /// Elements of the batch are groups, or batches if the kernel is common, or outputs if the
-    /// operand is.
+    /// Batch elements become groups; or batches if only the operand is batched, or outputs if only
+    /// the kernel is.
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let axis = match (x[0].mapped, x[1].mapped) {
             (true, true) => 0,
@@ -339,23 +347,23 @@ impl Primitive for Convolution {
     }
 }
 
-/// A convolution in the usual layout: `x[b, f, ..]` with `w[o, f / feature_groups, ..]` gives
-/// `y[b, o, ..]`.
+/// A convolution in the conventional layout: `x[b, f, ..]` with `w[o, f / feature_groups, ..]`
+/// gives `y[b, o, ..]`.
 ///
 /// Empty lists stand for the default along every spatial axis: steps of 1, no padding.
 #[derive(Clone, Debug, Default)]
 pub struct ConvolutionSpec {
-    /// From one place of the kernel to the next.
+    /// Step between kernel positions.
     pub stride: Vec<usize>,
-    /// Elements added (negative: taken away) before the first and after the last.
+    /// Elements added (negative: removed) before the first and after the last.
     pub padding: Vec<(i64, i64)>,
-    /// From one element of the operand to the next: above 1 it is spread with zeros between.
+    /// Dilation of the operand: `d - 1` zeros are inserted between elements.
     pub x_dilation: Vec<usize>,
-    /// The same of the kernel.
+    /// Dilation of the kernel: distance between its elements in the operand.
     pub w_dilation: Vec<usize>,
-    /// Features and outputs come in so many groups that do not mix; 0 is 1.
+    /// Number of independent groups of features and outputs. 0 stands for 1.
     pub feature_groups: usize,
-    /// Batches and outputs do; 0 is 1.
+    /// Number of independent groups of batches and outputs. 0 stands for 1.
     pub batch_groups: usize,
 }
 
@@ -420,7 +428,7 @@ impl ConvolutionSpec {
         let x = match batches {
             1 => {
                 let x = split(x, 1, "features")?;
-                cx.transpose(x, &moved_front(n + FRONT, 1))
+                cx.transpose(x, &moved_front(n + NON_SPATIAL_AXES, 1))
             }
             _ => split(x, 0, "batches")?,
         };
@@ -435,20 +443,24 @@ impl ConvolutionSpec {
             },
             &[x, w],
         );
-        let y = cx.transpose(y, &moved_to(n + FRONT, 1));
+        let y = cx.transpose(y, &moved_to(n + NON_SPATIAL_AXES, 1));
         let s = cx.ty(y).shape;
-        if s.rank() != n + FRONT {
+        if s.rank() != n + NON_SPATIAL_AXES {
             return Ok(Val::POISON);
         }
         Ok(cx.reshape(
             y,
-            &[&[s[0].clone(), s[1].clone() * s[2].clone()], &s[FRONT..]].concat(),
+            &[
+                &[s[0].clone(), s[1].clone() * s[2].clone()],
+                &s[NON_SPATIAL_AXES..],
+            ]
+            .concat(),
         ))
     }
 }
 
 impl dyn Emit + '_ {
-    /// A convolution in the usual layout.
+    /// A convolution in the conventional layout.
     pub fn convolution(&self, x: Val, w: Val, spec: &ConvolutionSpec) -> Val {
         if self.failed() {
             return Val::POISON;
@@ -468,8 +480,8 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         ));
     };
     let (x, w) = (
-        x.shape.get(FRONT..).unwrap_or_default(),
-        w.shape.get(FRONT..).unwrap_or_default(),
+        x.shape.get(NON_SPATIAL_AXES..).unwrap_or_default(),
+        w.shape.get(NON_SPATIAL_AXES..).unwrap_or_default(),
     );
     let sliding = Sliding::parse(s, x.len())?;
     let extents = sliding.take_extents(s, x, w)?;

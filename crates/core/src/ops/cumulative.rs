@@ -1,6 +1,7 @@
-//! Running reductions along an axis: `y[k]` folds `x[0..=k]`, or `x[0..k]` if exclusive.
+//! Cumulative operations along an axis: `y[k]` is the reduction of `x[0..=k]`, or of `x[0..k]` if
+//! exclusive.
 //!
-//! With `p[k]` the fold before step `k` and `y[k] = f(p[k], x[k])`, the derivative is the linear
+//! With `p[k]` the state before step `k` and `y[k] = f(p[k], x[k])`, the derivative is the linear
 //! recurrence `dy[k] = f_1 dy[k-1] + f_2 dx[k]` ([`LinearRecurrence`]):
 //!
 //! ```text
@@ -23,7 +24,7 @@ use crate::ir::{
 };
 use crate::shape::{Dim, Env, Type};
 
-/// What is folded along the way.
+/// The combining function of a cumulative operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Running {
@@ -34,62 +35,62 @@ pub enum Running {
     LogSumExp,
 }
 
-struct Row {
+struct CumulativeDef {
     op: Running,
     name: &'static str,
     doc: &'static str,
     types: fn(DType) -> bool,
 }
 
-const ROWS: [Row; 5] = [
-    Row {
+const CUMULATIVE: [CumulativeDef; 5] = [
+    CumulativeDef {
         op: Running::Sum,
         name: "cumsum",
-        doc: "Running sum along an axis.",
+        doc: "Cumulative sum along an axis.",
         types: |d| d != DType::Bool,
     },
-    Row {
+    CumulativeDef {
         op: Running::Prod,
         name: "cumprod",
-        doc: "Running product along an axis.",
+        doc: "Cumulative product along an axis.",
         types: |d| d != DType::Bool,
     },
-    Row {
+    CumulativeDef {
         op: Running::Max,
         name: "cummax",
-        doc: "Running maximum along an axis; NaN from the first NaN on.",
+        doc: "Cumulative maximum along an axis; NaN from the first NaN on.",
         types: |d| !d.is_complex() && d != DType::Bool,
     },
-    Row {
+    CumulativeDef {
         op: Running::Min,
         name: "cummin",
-        doc: "Running minimum along an axis; NaN from the first NaN on.",
+        doc: "Cumulative minimum along an axis; NaN from the first NaN on.",
         types: |d| !d.is_complex() && d != DType::Bool,
     },
-    Row {
+    CumulativeDef {
         op: Running::LogSumExp,
         name: "cumlogsumexp",
-        doc: "Running log of the sum of exponentials along an axis; its gradient is zero while that is -inf.",
+        doc: "Cumulative log(sum(exp(x))) along an axis; its gradient is zero where the result is -inf.",
         types: DType::is_float,
     },
 ];
 
-/// A running reduction along an axis.
+/// A cumulative operation along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cumulative {
-    /// What is folded.
+    /// The combining function.
     pub op: Running,
     /// The axis.
     pub axis: usize,
-    /// From the last element to the first.
+    /// Whether it runs from the last element to the first.
     pub reverse: bool,
-    /// Without the element itself; the first result is the identity (0, 1, or the least or greatest
-    /// value).
+    /// Whether element `k` is excluded from result `k`. The first result then is the identity (0,
+    /// 1, or the least or greatest value).
     pub exclusive: bool,
 }
 
 impl Cumulative {
-    /// Forward, inclusive.
+    /// A forward, inclusive operation.
     pub fn new(op: Running, axis: usize) -> Cumulative {
         Cumulative {
             op,
@@ -99,7 +100,7 @@ impl Cumulative {
         }
     }
 
-    /// Folds every line: `value` of the state after (or before) each step.
+    /// Scans every line along the axis. A result is `value` of the state after (or before) a step.
     fn scan<T: Copy + Default, S: Copy>(
         &self,
         v: &[T],
@@ -148,7 +149,7 @@ impl Cumulative {
         }
     }
 
-    /// Compensated (Neumaier), so that every prefix is as good as a sum of its own.
+    /// Compensated (Neumaier) sums, so that every prefix is as accurate as a separate sum.
     fn sums(&self, v: &[f64], shape: &[usize]) -> Vec<f64> {
         let step = |state: Option<(f64, f64)>, x: f64| {
             let Some((s, c)) = state else {
@@ -199,8 +200,8 @@ impl Cumulative {
         }
     }
 
-    /// The tangent for factors `f_1`, `f_2`. Extrema select. On one side of a tie the first element
-    /// rises most.
+    /// The tangent for factors `f_1`, `f_2`. For extrema they select. On one side of a tie the
+    /// first element increases most.
     fn tangent(&self, cx: &Lin<'_>, x: Val, (f1, f2): (Val, Val), t: Lv) -> Lv {
         if !matches!(self.op, Running::Max | Running::Min) {
             let strong = cx.session().numerics().zeros_are_strong();
@@ -230,7 +231,7 @@ impl Cumulative {
         )
     }
 
-    /// The factors `f_1`, `f_2` at operand `x`, fold before `p` and after `y`.
+    /// The factors `f_1`, `f_2` for operand `x`, state `p` before and `y` after each step.
     fn factors(&self, cx: &dyn Emit, x: Val, p: Val, y: Val) -> (Val, Val) {
         match self.op {
             Running::Sum => (cx.full_like(x, 1.0), cx.full_like(x, 1.0)),
@@ -239,8 +240,8 @@ impl Cumulative {
                 let dtype = cx.ty(x).dtype;
                 let same = |a, b| cx.convert(cx.compare(a, Comparison::Eq, b), counting(dtype));
                 let (kept, here) = (same(p, y), same(x, y));
-                // Ties so far: starts over where the extremum changes. No ties (0/0) from the first
-                // NaN on.
+                // Number of ties so far; restarts where the extremum changes. From the first NaN on
+                // there are none (0/0).
                 let ties = cx.linear_recurrence(kept, here, self.recurrence(false, Factors::Any));
                 let before = cx.linear_recurrence(kept, here, self.recurrence(true, Factors::Any));
                 let share = |of| cx.convert(cx.div(of, ties), dtype);
@@ -257,7 +258,7 @@ impl Cumulative {
 
 impl Primitive for Cumulative {
     fn name(&self) -> &str {
-        ROWS[self.op as usize].name
+        CUMULATIVE[self.op as usize].name
     }
 
     fn attrs(&self) -> Attrs {
@@ -270,7 +271,7 @@ impl Primitive for Cumulative {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 1)?;
         check_axis(self, &x[0], self.axis)?;
-        if !(ROWS[self.op as usize].types)(x[0].dtype) {
+        if !(CUMULATIVE[self.op as usize].types)(x[0].dtype) {
             bail!(
                 DTypeMismatch,
                 "`{}` is not defined on {}; convert it first",
@@ -366,14 +367,14 @@ impl Primitive for Cumulative {
 }
 
 impl dyn Emit + '_ {
-    /// The running fold of `x` along an axis, forward and inclusive.
+    /// The cumulative operation on `x` along an axis, forward and inclusive.
     pub fn cumulative(&self, op: Running, x: Val, axis: usize) -> Val {
         self.op(Cumulative::new(op, axis), &[x])
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    let Some(row) = ROWS.iter().find(|r| r.name == s.name) else {
+    let Some(row) = CUMULATIVE.iter().find(|r| r.name == s.name) else {
         bail!(UnknownOperation, "`{}` is not a running reduction", s.name)
     };
     let mut flag = |name: &str| Ok(s.attrs.opt(name)?.unwrap_or(false));
@@ -388,7 +389,7 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
 }
 
 fn samples(name: &str) -> Vec<Sample> {
-    let row = ROWS
+    let row = CUMULATIVE
         .iter()
         .find(|r| r.name == name)
         .expect("called with a name of the table");
@@ -402,7 +403,7 @@ fn samples(name: &str) -> Vec<Sample> {
     for dtype in [DType::F64, DType::F32, DType::C128, DType::I32, DType::U8] {
         if (row.types)(dtype) {
             let x = |shape: &[usize]| vec![sample_array(dtype, shape, 3)];
-            // Exclusive extrema start at infinity, where there are no differences to compare with.
+            // Exclusive extrema start at infinity, where finite differences do not exist.
             let exclusive = if matches!(row.op, Running::Sum | Running::Prod) {
                 Sample::new
             } else {
@@ -425,7 +426,8 @@ fn samples(name: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    ROWS.iter()
+    CUMULATIVE
+        .iter()
         .map(|r| Entry {
             name: r.name,
             doc: r.doc,

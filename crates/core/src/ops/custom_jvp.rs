@@ -1,12 +1,12 @@
-//! `custom_jvp`: a function with a derivative of your own.
+//! `custom_jvp`: a function with a user-defined forward derivative.
 //!
 //! ```text
 //! y = body(x),   dy = rule(x, y, dx)      the rule is linear in dx
 //! ```
-//! The rule gets the results too, so it need not compute them again; and since the primal stays
-//! this operation, `y` has this derivative at every order. Only differentiable operands and results
-//! have tangents. A tangent that is zero stays a symbolic zero inside the rule: what only depends
-//! on it is not written.
+//! The rule also receives the results, so it need not recompute them. The primal stays this
+//! operation, so `y` has this derivative at every order. Only differentiable operands and results
+//! have tangents. A zero tangent is a symbolic zero in the rule: equations that depend only on it
+//! are not written.
 
 use super::body::{check_rule, differentiable, spread};
 use super::entry::{Entry, Spelled};
@@ -21,7 +21,7 @@ use crate::reference;
 use crate::shape::{Dim, Env, Type};
 use std::sync::Arc;
 
-/// A function and its derivative.
+/// A function and its forward derivative.
 #[derive(Clone, Debug)]
 pub struct CustomJvp {
     /// `x.. -> y..`.
@@ -108,7 +108,7 @@ impl Primitive for CustomJvp {
             .filter(|b| cx.ty(b.val).dtype.has_tangent())
             .map(|b| b.mapped);
         let n = self.results();
-        // All results are mapped, so that their tangents may be.
+        // All results are mapped, because their tangents may be.
         let of_rule: Vec<bool> = mapped
             .iter()
             .copied()
@@ -148,7 +148,7 @@ impl Primitive for CustomJvp {
     }
 }
 
-/// Says whose rule is not linear, and in what.
+/// Adds to an error which rule is not linear, and in which values.
 pub(super) fn not_linear(e: Error, code: Code, whose: &str, rule: &Function, what: &str) -> Error {
     if e.code() != Code::NotLinear {
         return e;
@@ -162,8 +162,8 @@ pub(super) fn not_linear(e: Error, code: Code, whose: &str, rule: &Function, wha
 }
 
 impl dyn Emit + '_ {
-    /// `body(x)`, with the derivative `rule(x, y, dx)`: a tangent per operand (`None` where it has
-    /// none) in, one per result out (`None`: zero).
+    /// `body(x)` with the derivative `rule(x, y, dx)`. The rule receives a tangent per operand
+    /// (`None`: it has none), and returns one per result (`None`: zero).
     pub fn custom_jvp(
         &self,
         x: &[Val],
@@ -195,7 +195,7 @@ impl dyn Emit + '_ {
     }
 }
 
-/// The entries of differentiable values, zeros where there is none.
+/// The entries of differentiable values, with zeros for missing ones.
 pub(super) fn or_zeros(
     cx: &dyn Emit,
     v: Vec<Option<Val>>,
@@ -234,7 +234,7 @@ fn samples(_: &str) -> Vec<Sample> {
         let f = b.finish(&y).expect("a sample");
         Sample::new(f.eqns()[0].op.clone(), x)
     };
-    // Rules that are the true derivative, so that differences agree.
+    // These rules are the true derivatives, so that finite differences agree.
     let product = |cx: &dyn Emit, x: &[Val]| {
         cx.custom_jvp(
             x,
@@ -271,7 +271,7 @@ fn samples(_: &str) -> Vec<Sample> {
 pub(super) fn entries() -> Vec<Entry> {
     vec![Entry {
         name: "custom_jvp",
-        doc: "A function with a forward derivative of its own.",
+        doc: "A function with a user-defined forward derivative.",
         parse,
         samples,
     }]

@@ -1,12 +1,12 @@
-//! `custom_vjp`: a function with a reverse derivative of your own.
+//! `custom_vjp`: a function with a user-defined reverse derivative.
 //!
 //! ```text
 //! y = body(x);    y, r = fwd(x),   ct_x = bwd(r, ct_y)
 //! ```
-//! Its derivative is a linear operation that stands for the transpose of `bwd` ([`CustomVjpLin`]):
-//! transposed it calls `bwd`, which need not be linear then; run forward it calls `bwd` transposed,
-//! and `bwd` must be linear. The primal of a derivative is the saving form, which returns the
-//! residuals too: `y` keeps this derivative at every order, the residuals have that of `fwd`.
+//! Its derivative is a linear operation that represents the transpose of `bwd` ([`CustomVjpLin`]).
+//! Transposed, it calls `bwd`, which need not be linear. In forward mode it calls the transpose of
+//! `bwd`, which must be linear. The primal of a derivative is the saving form, which also returns
+//! the residuals: `y` has this derivative at every order, and the residuals have that of `fwd`.
 
 use super::body::{
     check_operands, check_results, check_rule, differentiable, mask, params, residuals, rewrap,
@@ -24,7 +24,7 @@ use crate::ir::{
 };
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::Saving;
+use crate::transform::SavePolicy;
 use std::sync::Arc;
 
 /// A function and its reverse derivative.
@@ -36,7 +36,7 @@ pub struct CustomVjp {
     pub fwd: Arc<Function>,
     /// `residuals.., cotangents of differentiable y.. -> cotangents of differentiable x..`.
     pub bwd: Arc<Function>,
-    /// The saving form: it runs `fwd` and returns the residuals too.
+    /// Whether this is the saving form, which runs `fwd` and also returns the residuals.
     pub saves: bool,
 }
 
@@ -129,11 +129,11 @@ impl Primitive for CustomVjp {
             .collect();
         let mut dy = spread(&has, &dy);
         if self.saves {
-            // The residuals are results of this form: they move as `fwd` moves them.
+            // The residuals are results of this form, with the derivative of `fwd`.
             let f = Arc::new((*self.fwd).clone().with_results(&self.fwd.results()[n..]));
             let lin = cx
                 .session()
-                .linearize_region(&f, &mask(t), Saving::Residuals)?;
+                .linearize_region(&f, &mask(t), SavePolicy::Residuals)?;
             let mut dr = Vec::new();
             if lin.out_active.contains(&true) {
                 let again = cx.call(&lin.forward, x);
@@ -180,7 +180,7 @@ impl Primitive for CustomVjp {
             .batch_region(&self.bwd, &of_bwd, &all, size)?
             .func
             .clone();
-        // What is one for the whole batch gets the sum of what its elements contribute.
+        // The cotangent of an operand without a batch axis is summed over the batch.
         let summed: Vec<bool> = x
             .iter()
             .filter(|b| cx.ty(b.val).dtype.has_tangent())
@@ -235,7 +235,7 @@ impl Primitive for CustomVjp {
     }
 
     fn narrow(&self, used: &[bool], _: &mut Narrow<'_>) -> Option<(Op, Vec<bool>)> {
-        // Without its residuals it is the plain form.
+        // Without residuals the operation is the plain form.
         let n = self.body.results().len();
         let plain = self.saves && !used[n..].contains(&true);
         plain.then(|| {
@@ -252,12 +252,12 @@ impl Primitive for CustomVjp {
 }
 
 /// The derivative of a `custom_vjp`: residuals, tangents of differentiable operands -> tangents of
-/// differentiable results. It is whatever `bwd` is the transpose of.
+/// differentiable results. It is the transpose of `bwd`.
 #[derive(Clone, Debug)]
 pub struct CustomVjpLin {
     /// `residuals.., ct_y.. -> ct_x..`.
     pub bwd: Arc<Function>,
-    /// How many residuals.
+    /// Number of residuals.
     pub residuals: usize,
 }
 
@@ -380,9 +380,9 @@ impl Primitive for CustomVjpLin {
 }
 
 impl dyn Emit + '_ {
-    /// `body(x)` with a reverse derivative: `fwd(x)` gives the results and residuals,
-    /// `bwd(residuals, ct)` the cotangent of each operand (`None`: zero) from one per result
-    /// (`None` where it has none).
+    /// `body(x)` with a reverse derivative. `fwd(x)` returns the results and residuals.
+    /// `bwd(residuals, ct)` receives a cotangent per result (`None`: it has none), and returns one
+    /// per operand (`None`: zero).
     pub fn custom_vjp(
         &self,
         x: &[Val],
@@ -475,7 +475,7 @@ fn samples(name: &str) -> Vec<Sample> {
             body,
             |cx, x| (body(cx, x), vec![x[0], x[1]]),
             |cx, r, ct| {
-                // Conjugated for reals too, so that the rule is right when it is retyped.
+                // Also conjugated for real types, so that the rule is correct for complex ones.
                 let by = |v| ct[0].map(|ct| cx.mul(cx.op(Unary::Conj, &[v]), ct));
                 vec![by(cx.mul(cx.cos(r[0]), r[1])), by(cx.sin(r[0])), None]
             },
@@ -513,8 +513,8 @@ fn samples(name: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "A function with a reverse derivative of its own.";
-    let lin = "The derivative of a custom_vjp: the operation that its bwd is the transpose of.";
+    let doc = "A function with a user-defined reverse derivative.";
+    let lin = "The derivative of a custom_vjp: the transpose of its bwd.";
     vec![
         Entry {
             name: "custom_vjp",

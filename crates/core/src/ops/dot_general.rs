@@ -1,11 +1,11 @@
-//! `dot_general`: the product of two tensors, summed over contracted axes, element by element over
+//! `dot_general`: the product of two tensors, summed over contracted axes and elementwise over
 //! batch axes.
 //!
 //! ```text
 //! y[b, i, j] = Σ_k x[b, i, k] y[b, k, j]        result axes: batch, free axes of lhs, free axes of rhs
 //! ```
-//! No operand is conjugated; the adjoints conjugate the other one: `ct_x = ct · conj(y)ᵀ`. On
-//! booleans, or of ands.
+//! No operand is conjugated. The adjoints conjugate the other operand: `ct_x = ct · conj(y)ᵀ`. On
+//! booleans it is the OR of ANDs.
 
 use super::Binary;
 use super::entry::{Entry, Spelled, arity};
@@ -20,20 +20,20 @@ use crate::ir::{
 use crate::ops::reduce::sum_f64;
 use crate::shape::{Dim, Env, Type};
 
-/// Which axes are paired and how. Axes named nowhere are free.
+/// The pairs of batch axes and of contracted axes. The other axes are free.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DotGeneral {
     /// Batch axes of the left operand, in the order of the result.
     pub lhs_batch: Vec<usize>,
-    /// Their partners.
+    /// The paired axes of the right operand.
     pub rhs_batch: Vec<usize>,
     /// Axes of the left operand that are summed over.
     pub lhs_contract: Vec<usize>,
-    /// Their partners.
+    /// The paired axes of the right operand.
     pub rhs_contract: Vec<usize>,
-    /// Products and sums are compensated.
+    /// Whether products and sums are compensated.
     pub stable: bool,
-    /// Zero times anything is zero, infinity and NaN included.
+    /// Whether zero times anything is zero, infinity and NaN included.
     pub strong_zero: bool,
 }
 
@@ -70,7 +70,7 @@ fn at(of: &[usize], axes: &[usize]) -> Vec<usize> {
 }
 
 impl DotGeneral {
-    /// Sums over pairs of axes, without batch axes.
+    /// A product summed over pairs of axes, without batch axes.
     pub fn contract(lhs: &[usize], rhs: &[usize]) -> DotGeneral {
         DotGeneral {
             lhs_contract: lhs.to_vec(),
@@ -79,7 +79,7 @@ impl DotGeneral {
         }
     }
 
-    /// With batch axes (builder style).
+    /// Adds batch axes (builder style).
     pub fn batched(self, lhs: &[usize], rhs: &[usize]) -> DotGeneral {
         DotGeneral {
             lhs_batch: lhs.to_vec(),
@@ -88,7 +88,7 @@ impl DotGeneral {
         }
     }
 
-    /// With compensated products and sums (builder style).
+    /// Enables compensated products and sums (builder style).
     pub fn compensated(self) -> DotGeneral {
         DotGeneral {
             stable: true,
@@ -106,7 +106,7 @@ impl DotGeneral {
         free(rank, &self.rhs_batch, &self.rhs_contract)
     }
 
-    /// The same product with its operands exchanged; the free axes of the result change places.
+    /// This product with its operands swapped. The free axes of the result are swapped, too.
     fn swapped(&self) -> DotGeneral {
         DotGeneral {
             lhs_batch: self.rhs_batch.clone(),
@@ -117,7 +117,7 @@ impl DotGeneral {
         }
     }
 
-    /// With zeros that make any product zero (builder style).
+    /// Enables strong zeros (builder style).
     pub fn strong(self) -> DotGeneral {
         DotGeneral {
             strong_zero: true,
@@ -125,7 +125,7 @@ impl DotGeneral {
         }
     }
 
-    /// How one element is multiplied by another.
+    /// The multiplication of elements.
     pub fn multiplied(&self) -> Binary {
         if self.strong_zero {
             Binary::MulStrongZero
@@ -134,7 +134,7 @@ impl DotGeneral {
         }
     }
 
-    /// The same product of values, compensated if this one is or the session asks for it.
+    /// This product, also compensated if the session's `stable` is set.
     fn within(&self, cx: &dyn Emit) -> DotGeneral {
         DotGeneral {
             stable: self.stable || cx.session().numerics().stable,
@@ -142,7 +142,7 @@ impl DotGeneral {
         }
     }
 
-    /// The same product of a value and a tangent or cotangent.
+    /// This product with a tangent or cotangent operand.
     fn of_tangent(&self, cx: &dyn Emit) -> DotGeneral {
         let strong_zero = self.strong_zero || cx.session().numerics().zeros_are_strong();
         DotGeneral {
@@ -151,8 +151,8 @@ impl DotGeneral {
         }
     }
 
-    /// The cotangent of the left operand (of rank `rank`): `ct` contracted with the right one over
-    /// its free axes. `kept` are the axes of `ct` that belong to those.
+    /// The cotangent of the left operand (of rank `rank`): `ct` contracted with the right operand
+    /// over its free axes. `kept` are the corresponding axes of `ct`.
     fn ct_lhs(&self, cx: &dyn Emit, rank: usize, rhs: Val, ct: Val, kept: Vec<usize>) -> Val {
         let d = DotGeneral {
             lhs_batch: (0..self.lhs_batch.len()).collect(),
@@ -300,18 +300,26 @@ impl Primitive for DotGeneral {
             .into_iter()
             .zip(rhs(&self.rhs_contract))
             .collect();
-        // Pairs of offsets, one list per element of the result.
+        // One list of offset pairs per element of the result.
         let dots = batch.iter().flat_map(|&(bl, br)| {
             let j = &j;
             i.iter()
                 .flat_map(move |&i| j.iter().map(move |&j| (bl + i, br + j)))
         });
+        // A sum of products starts from +0, so it is never -0.
+        let zero = if self.lhs_contract.is_empty() {
+            -0.0
+        } else {
+            0.0
+        };
         let y = match (x[0].wide(), x[1].wide()) {
             (Wide::F(a), Wide::F(b)) => {
                 let times = self.multiplied().def().real;
                 Wide::F(
-                    dots.map(|(l, r)| sum_f64(k.iter().map(|&(m, n)| times(a[l + m], b[r + n]))))
-                        .collect(),
+                    dots.map(|(l, r)| {
+                        zero + sum_f64(k.iter().map(|&(m, n)| times(a[l + m], b[r + n])))
+                    })
+                    .collect(),
                 )
             }
             (Wide::C(a), Wide::C(b)) => {
@@ -321,8 +329,8 @@ impl Primitive for DotGeneral {
                         let p: Vec<C128> =
                             k.iter().map(|&(m, n)| times(a[l + m], b[r + n])).collect();
                         C128::new(
-                            sum_f64(p.iter().map(|z| z.re)),
-                            sum_f64(p.iter().map(|z| z.im)),
+                            zero + sum_f64(p.iter().map(|z| z.re)),
+                            zero + sum_f64(p.iter().map(|z| z.im)),
                         )
                     })
                     .collect(),
@@ -419,7 +427,7 @@ impl Primitive for DotGeneral {
 }
 
 impl dyn Emit + '_ {
-    /// The product that `d` describes; compensated if the session asks for it.
+    /// The product `d`; also compensated if the session's `stable` is set.
     pub fn dot_general(&self, x: Val, y: Val, d: DotGeneral) -> Val {
         self.op(d.within(self), &[x, y])
     }

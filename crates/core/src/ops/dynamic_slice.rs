@@ -1,11 +1,11 @@
-//! `dynamic_slice` and `dynamic_update_slice`: a window at an index known when the program runs.
+//! `dynamic_slice` and `dynamic_update_slice`: a window at a data-dependent index.
 //!
 //! ```text
 //! y[i] = x[s + i]                                     s = clamp(start, 0, extent - size)
 //! y = x with y[s + i] = u[i]
 //! ```
-//! The start is an integer of rank 0 per axis, clamped so that the window fits. They are adjoint to
-//! each other: the adjoint of reading a window writes it into zeros.
+//! The start is one integer scalar per axis, clamped so that the window fits. The operations are
+//! adjoint to each other: the adjoint of reading a window writes it into zeros.
 
 use super::entry::{Entry, Spelled};
 use super::gather::Gather;
@@ -31,7 +31,7 @@ pub struct DynamicSlice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DynamicUpdateSlice;
 
-/// There is an integer of rank 0 for each axis of `x`, and a window of these extents fits.
+/// Checks that there is an integer scalar per axis of `x`, and that a window of these extents fits.
 fn check(op: &dyn Primitive, x: &Type, start: &[Type], sizes: &[Dim]) -> Result<()> {
     let name = op.name();
     if start.len() != x.rank() || sizes.len() != x.rank() {
@@ -228,7 +228,7 @@ impl Primitive for DynamicUpdateSlice {
     }
 }
 
-/// Starts of a window with one more leading axis, taken whole.
+/// Starts of a window with one more leading axis, which it covers completely.
 fn from_zero(cx: &dyn Emit, start: &[Batched]) -> Vec<Val> {
     let dtype = start
         .first()
@@ -245,8 +245,8 @@ fn stack_starts(cx: &dyn Emit, size: &Dim, start: &[Batched]) -> Val {
 }
 
 impl dyn Emit + '_ {
-    /// The window of these extents that begins at `start`: an integer of rank 0 per axis, clamped
-    /// so that it fits.
+    /// The window of these extents that begins at `start`: one integer scalar per axis, clamped so
+    /// that it fits.
     pub fn dynamic_slice(&self, x: Val, start: &[Val], sizes: &[Dim]) -> Val {
         self.op(
             DynamicSlice {
@@ -256,14 +256,14 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// `x` with the window `u` written at `start`: an integer of rank 0 per axis, clamped so that
-    /// it fits.
+    /// `x` with the window `u` written at `start`: one integer scalar per axis, clamped so that it
+    /// fits.
     pub fn dynamic_update_slice(&self, x: Val, u: Val, start: &[Val]) -> Val {
         let operands: Vec<Val> = [x, u].into_iter().chain(start.iter().copied()).collect();
         self.op(DynamicUpdateSlice, &operands)
     }
 
-    /// The element `i` (an integer of rank 0, clamped) of one axis, which goes: `x[.., i, ..]`.
+    /// Element `i` (an integer scalar, clamped) of `axis`, which is removed: `x[.., i, ..]`.
     pub fn dynamic_index_axis(&self, x: Val, axis: usize, i: Val) -> Val {
         let ty = self.ty(x);
         let mut sizes = ty.shape.to_vec();
@@ -275,7 +275,7 @@ impl dyn Emit + '_ {
         self.drop_axis(y, axis)
     }
 
-    /// `x` with `u` written over the element `i` (an integer of rank 0, clamped) of one axis:
+    /// `x` with `u` written over element `i` (an integer scalar, clamped) of one axis:
     /// `x[.., i, ..] = u`.
     pub fn dynamic_update_index_axis(&self, x: Val, u: Val, axis: usize, i: Val) -> Val {
         let start = self.start_at(&self.ty(x), axis, i);
@@ -333,8 +333,8 @@ fn samples(name: &str) -> Vec<Sample> {
 
 pub(super) fn entries() -> Vec<Entry> {
     let [read, write] = [
-        "A window at a start known when it runs, clamped so that it fits.",
-        "A window written at a start known when it runs, clamped so that it fits.",
+        "Reads a window at a data-dependent start, clamped so that it fits.",
+        "Writes a window at a data-dependent start, clamped so that it fits.",
     ];
     vec![
         Entry {

@@ -1,38 +1,37 @@
-//! [`Entry`]: a record of the list, and what an operation is read from.
+//! [`Entry`]: a named operation with its parser and samples. [`Spelled`]: the input of a parser.
 
 use crate::bail;
 use crate::error::Result;
 use crate::ir::{Attrs, Op, Primitive, Sample};
 use crate::shape::Type;
 
-/// What the text form says of an operation that is about to be built.
+/// The name, attributes and operand types of an operation, as parsed from text.
 #[derive(Debug)]
 pub struct Spelled<'a> {
     /// The name without prefix.
     pub name: &'a str,
-    /// Attributes; take out what is used.
+    /// Attributes. A parser removes those that it reads.
     pub attrs: Attrs,
     /// Types of the operands.
     pub operands: &'a [Type],
-    /// The result types that were written, if they were: some operations take their shape from
-    /// them.
+    /// The result types of the text, if given. Some operations take their shape from them.
     pub results: Option<&'a [Type]>,
 }
 
-/// One named operation: how it is read, and what it is tested on.
+/// A named operation, with its parser and samples.
 #[derive(Clone)]
 pub struct Entry {
     /// The name in the text form.
     pub name: &'static str,
     /// One sentence, with the formula.
     pub doc: &'static str,
-    /// Reads the operation from its attributes.
+    /// Builds the operation from its attributes.
     pub parse: fn(&mut Spelled<'_>) -> Result<Op>,
-    /// Cases that every law is tested on.
+    /// Samples that every law is tested on.
     pub samples: fn(name: &str) -> Vec<Sample>,
 }
 
-/// The number of operands is right.
+/// Checks the number of operands.
 pub(crate) fn arity(op: &dyn Primitive, x: &[Type], n: usize) -> Result<()> {
     if x.len() != n {
         bail!(

@@ -24,31 +24,32 @@ use crate::ops::reduce::sum_f64;
 use crate::ops::support::take_axis;
 use crate::shape::{Dim, Env, Type};
 
-/// Which transform.
+/// The kinds of transforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FftKind {
     /// Complex to complex.
     Forward,
-    /// Its adjoint.
+    /// The adjoint of `Forward`.
     Adjoint,
-    /// Real to the first half of the spectrum.
+    /// Real operand to the first half of the spectrum.
     Real,
-    /// Its adjoint.
+    /// The adjoint of `Real`.
     RealAdjoint,
 }
 
 /// A transform along an axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fft {
-    /// Which.
+    /// The kind.
     pub kind: FftKind,
-    /// Along this axis.
+    /// The axis.
     pub axis: usize,
-    /// The extent of the result of `rfft_adjoint`; others follow from the operand, and have 0 here.
+    /// The extent of the result of `rfft_adjoint`. 0 for the other kinds, whose extents follow from
+    /// the operand.
     pub length: Dim,
 }
 
-/// Elements of the first half of a spectrum of `n`.
+/// Number of elements of the first half of a spectrum of `n` elements: `n / 2 + 1`.
 fn half(n: &Dim) -> Dim {
     n.floor_div(2) + Dim::Const(1)
 }
@@ -63,7 +64,7 @@ fn complex_of(d: DType) -> Option<DType> {
 }
 
 impl Fft {
-    /// A transform whose result has the extent that follows from its operand.
+    /// A transform of a kind other than `RealAdjoint`.
     pub fn new(kind: FftKind, axis: usize) -> Fft {
         Fft {
             kind,
@@ -255,12 +256,12 @@ impl Primitive for Fft {
 }
 
 impl dyn Emit + '_ {
-    /// The Fourier transform along an axis; a real operand is made complex.
+    /// The Fourier transform along an axis. A real operand is converted to complex.
     pub fn fft(&self, x: Val, axis: usize) -> Val {
         self.op(Fft::new(FftKind::Forward, axis), &[self.as_complex(x)])
     }
 
-    /// The inverse Fourier transform along an axis; a real operand is made complex.
+    /// The inverse Fourier transform along an axis. A real operand is converted to complex.
     pub fn ifft(&self, x: Val, axis: usize) -> Val {
         let y = self.op(Fft::new(FftKind::Adjoint, axis), &[self.as_complex(x)]);
         let ty = self.ty(y);
@@ -275,13 +276,12 @@ impl dyn Emit + '_ {
         self.op(Fft::new(FftKind::Real, axis), &[x])
     }
 
-    /// The real vector of `length` elements along an axis of which `x` is the first half of the
-    /// Fourier transform. The imaginary parts of the first element, and of the last one for an even
-    /// length, do not count.
+    /// The inverse of [`rfft`](Self::rfft): real, with `length` elements along `axis`. The
+    /// imaginary parts of the first element, and for even `length` of the last one, are ignored.
     pub fn irfft(&self, x: Val, length: impl Into<Dim>, axis: usize) -> Val {
         let (ty, length) = (self.ty(x), length.into());
         let Some(m) = ty.shape.get(axis).filter(|_| ty.dtype.is_complex()) else {
-            // The type rule knows what to say.
+            // The type rule reports the error.
             return self.op(
                 Fft {
                     kind: FftKind::RealAdjoint,

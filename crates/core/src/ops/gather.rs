@@ -1,16 +1,16 @@
-//! `gather`: windows of the operand at indices known when the program runs ([`Windows`] says
-//! which).
+//! `gather`: windows of the operand at data-dependent indices ([`Windows`] defines the axes).
 //!
 //! ```text
 //! y[g, w] = x[start(indices[g]) + w]
 //! ```
-//! The adjoint is a scatter that adds; both treat indices out of bounds alike ([`Bounds`]).
+//! The adjoint is a scatter that adds. Both treat indices out of bounds in the same way
+//! ([`Bounds`]).
 
 use super::entry::{Entry, Spelled};
 use super::moving::{overlay, prepend};
 use super::slice::no_axis;
 use super::support::{mapped, sample_array};
-use super::windows::{Bounds, Combine, GATHER_NAMES, Windows, cases, cost};
+use super::windows::{Bounds, Combine, GATHER_FIELDS, Windows, cases, cost};
 use crate::array::Array;
 use crate::error::{Code, Error, Result};
 use crate::ir::{Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val};
@@ -19,11 +19,11 @@ use crate::shape::{Dim, Env, Type};
 /// Reads windows.
 #[derive(Clone, Debug)]
 pub struct Gather {
-    /// Which axes mean what.
+    /// The roles of axes.
     pub windows: Windows,
     /// Extents of a window along the axes of the operand; 1 along collapsed and batch axes.
     pub sizes: Vec<Dim>,
-    /// What is read out of bounds.
+    /// Treatment of indices out of bounds.
     pub bounds: Bounds,
 }
 
@@ -35,7 +35,7 @@ impl Primitive for Gather {
     fn attrs(&self) -> Attrs {
         let a = self
             .windows
-            .attrs(GATHER_NAMES)
+            .attrs(GATHER_FIELDS)
             .with("slice_sizes", &self.sizes);
         a.with_if(self.bounds != Bounds::Clip, "mode", self.bounds.word(true))
     }
@@ -43,7 +43,7 @@ impl Primitive for Gather {
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         Ok(vec![self.windows.infer_read(
             "gather",
-            GATHER_NAMES,
+            GATHER_FIELDS,
             x,
             &self.sizes,
         )?])
@@ -57,7 +57,7 @@ impl Primitive for Gather {
             .collect::<Result<_>>()?;
         let ty =
             self.windows
-                .infer_read("gather", GATHER_NAMES, &[x[0].ty(), x[1].ty()], &sizes)?;
+                .infer_read("gather", GATHER_FIELDS, &[x[0].ty(), x[1].ty()], &sizes)?;
         let shape = ty.shape.eval(env)?;
         let out = Array::zeros(x[0].dtype(), shape.clone())?;
         let from = self
@@ -142,8 +142,7 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// `x[.., indices, ..]` along an axis: the axes of `indices` (of any rank) stand where `axis`
-    /// was.
+    /// `x[.., indices, ..]` along an axis: the axes of `indices` (of any rank) replace `axis`.
     ///
     /// Indices count from the start; negative ones are out of bounds.
     pub fn take(&self, x: Val, indices: Val, axis: usize, bounds: Bounds) -> Val {
@@ -159,7 +158,7 @@ impl dyn Emit + '_ {
     }
 
     /// `y[i, .., j, .., k] = x[i, .., indices[i, .., j, .., k], .., k]`: an index along `axis` for
-    /// every place. Other axes have one extent, or 1 in one of the two.
+    /// every element. Other axes have equal extents, or extent 1 in one operand.
     pub fn take_along_axis(&self, x: Val, indices: Val, axis: usize, bounds: Bounds) -> Val {
         let (tx, ti) = (self.ty(x), self.ty(indices));
         if axis >= tx.rank() || ti.rank() != tx.rank() {
@@ -189,7 +188,7 @@ impl dyn Emit + '_ {
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    let windows = Windows::parse(s, GATHER_NAMES)?;
+    let windows = Windows::parse(s, GATHER_FIELDS)?;
     Ok(Gather {
         windows,
         sizes: s.attrs.get("slice_sizes")?,
@@ -233,7 +232,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "Windows of an operand at indices; mode clip, fill (zeros) or error where they are out of bounds.";
+    let doc = "Windows of an operand at integer indices; out of bounds by mode: clip, fill (zeros) or error.";
     vec![Entry {
         name: "gather",
         doc,

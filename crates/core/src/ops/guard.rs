@@ -1,11 +1,11 @@
 //! `guard`: a value where a condition on data holds, NaN where it does not: `y = ok ? x : NaN`.
 //!
-//! This is how an answer that would be wrong is refused: factorisations of matrices that have none,
-//! derivatives at spectra where there is none, iterations that have not converged. A program
-//! returns NaN there; an eager runtime, which can say what was wrong at once, returns the error
-//! that `code` names. What has not converged is an error in programs, too: a flag is there for who
-//! wants to go on. Linear in `x`; `ok` has the leading axes of `x`; a third operand, a float of any
-//! shape, is a measure that the error shows.
+//! A guard replaces a result that would be wrong: factorisations of matrices that have none,
+//! derivatives at degenerate spectra, iterations that have not converged. A program returns NaN
+//! there. An eager runtime returns the error that `code` names. Missing convergence is an error in
+//! programs, too. Callers that want to continue read the convergence flag of the iteration instead.
+//! Linear in `x`. `ok` has the leading axes of `x`. A third operand, a float of any shape, is a
+//! measure that the error prints.
 
 use super::entry::{Entry, Spelled};
 use super::linalg::matrix;
@@ -20,12 +20,12 @@ use crate::ir::{
 };
 use crate::shape::{Dim, Env, Type};
 
-/// A value that holds under a condition.
+/// A value that is valid under a condition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Guard {
-    /// What is wrong where the condition does not hold: a name of the table.
+    /// The name of the failure, one of the table `CODES`.
     pub code: String,
-    /// What to say then, in place of the table's text.
+    /// An error message that replaces the one of the table.
     pub message: Option<String>,
 }
 
@@ -35,13 +35,13 @@ pub(crate) const RANK_DEFICIENT: &str = "rank_deficient";
 pub(crate) const DEGENERATE: &str = "degenerate_spectrum";
 const NOT_CONVERGED: &str = "not_converged";
 
-/// Names, codes and texts.
+/// Names, codes and error messages.
 const CODES: &[(&str, Code, &str)] = &[
     (
         NOT_POSITIVE_DEFINITE,
         Code::NotPositiveDefinite,
         "the Hermitian part of the matrix is not positive definite (or not finite): it has no Cholesky factor. \
-         Add a multiple of the identity, use eigh or lu, or cholesky_ex, which says so in a result",
+         Add a multiple of the identity, use eigh or lu, or cholesky_ex, which returns a flag",
     ),
     (
         SINGULAR,
@@ -80,12 +80,13 @@ impl Guard {
         CODES.iter().find(|c| c.0 == self.code)
     }
 
-    /// Whether a program fails, too, instead of going on with NaN.
+    /// Whether a program returns an error, too, instead of continuing with NaN.
     pub fn always_fails(&self) -> bool {
         self.code == NOT_CONVERGED
     }
 
-    /// The error where the condition `ok` does not hold, with the first place in a batch.
+    /// The error for a violated condition `ok`, with the first index in a batch where it is
+    /// violated.
     pub fn error(&self, ok: &Array, measure: Option<&Array>) -> Error {
         let (code, text) = self
             .row()
@@ -241,13 +242,13 @@ impl Primitive for Guard {
 }
 
 impl dyn Emit + '_ {
-    /// `x` where `ok` (of the leading axes of `x`) holds, NaN or an error elsewhere.
+    /// `x` where `ok` (with the leading axes of `x`) is true, NaN or an error elsewhere.
     pub(crate) fn guard(&self, x: Val, ok: Val, code: &str) -> Val {
         self.op(Guard::of(code), &[x, ok])
     }
 
-    /// Floating `values`, if every element of `ok` is true; otherwise running is an error with this
-    /// message and the measure.
+    /// Floating-point `values`, if every element of `ok` is true. Otherwise execution returns an
+    /// error with this message and the measure.
     pub fn require(&self, ok: Val, measure: Val, values: &[Val], message: &str) -> Vec<Val> {
         let op = Guard {
             message: Some(message.into()),
@@ -261,7 +262,7 @@ impl dyn Emit + '_ {
 }
 
 impl Lin<'_> {
-    /// The same for a tangent.
+    /// Guards a tangent.
     pub(super) fn lguard(&self, t: Lv, ok: Val, code: &str) -> Lv {
         self.apply1(Guard::of(code), &[t.into(), ok.into()])
     }
@@ -301,7 +302,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "The first operand where the second (of its leading axes) is true, NaN elsewhere; eagerly, the error `code`.";
+    let doc = "The first operand where the second (with its leading axes) is true, NaN elsewhere; eager execution returns the error `code`.";
     vec![Entry {
         name: "guard",
         doc,

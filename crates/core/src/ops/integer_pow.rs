@@ -1,5 +1,5 @@
-//! `integer_pow`: `x^n` for a fixed integer `n`, by repeated squaring. `dy = n x^(n-1) dx`; no
-//! logarithm is written, `x^0` has derivative zero everywhere.
+//! `integer_pow`: `x^n` for a constant integer `n`, by repeated squaring. `dy = n x^(n-1) dx`,
+//! without a logarithm. `x^0` has derivative zero everywhere.
 
 use super::Comparison;
 use super::entry::{Entry, Spelled, arity};
@@ -91,7 +91,7 @@ impl Primitive for IntegerPow {
 }
 
 impl dyn Emit + '_ {
-    /// `x^n`. Nothing is written for `n = 1`.
+    /// `x^n`. Writes no operation for `n = 1`.
     pub fn integer_pow(&self, x: Val, n: i64) -> Val {
         if n == 1 && self.ty(x).dtype != DType::Bool {
             x
@@ -100,7 +100,7 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// `x^c` for a number: an integer power if `c` is one, so that no logarithm is needed.
+    /// `x^c` for a constant `c`: an integer power if `c` is an integer, which needs no logarithm.
     pub fn pow_by(&self, x: Val, c: f64) -> Val {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         if c.trunc() == c && c.abs() <= EXACT {
@@ -146,7 +146,7 @@ fn samples(_: &str) -> Vec<Sample> {
 pub(super) fn entries() -> Vec<Entry> {
     vec![Entry {
         name: "integer_pow",
-        doc: "x^n for a fixed integer n.",
+        doc: "x^n for a constant integer n.",
         parse,
         samples,
     }]

@@ -17,7 +17,7 @@ use crate::shape::{Dim, Env, Type};
 pub struct Iota {
     /// Type of the result.
     pub ty: Type,
-    /// The axis counted along.
+    /// The axis.
     pub axis: usize,
 }
 
@@ -105,8 +105,8 @@ impl dyn Emit + '_ {
         self.convert(same, dtype)
     }
 
-    /// One where a new last axis of extent `n` has the index, zero elsewhere; all zero for an index
-    /// out of bounds.
+    /// Ones at the indices along a new last axis of extent `n`, zeros elsewhere. All zeros for an
+    /// index out of bounds.
     pub fn one_hot(&self, indices: Val, n: &Dim, dtype: DType) -> Val {
         let wide = self.convert(indices, DType::I64);
         let ty = self.ty(wide);

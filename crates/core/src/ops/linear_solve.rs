@@ -1,13 +1,12 @@
-//! `linear_solve`: the solution of a linear system that is given as a function.
+//! `linear_solve`: the solution of a linear system with a matrix given as a function.
 //!
 //! ```text
 //! A(c) x = b        matvec : c, v -> A(c) v      solve : c, b -> x      transpose_solve : c, b -> A(c)* x = b
 //! dx = A⁻¹ (db - dA x)                            ct_b = A⁻* ct_x,  ct_A by transposing v -> dA v
 //! ```
-//! The derivative is the same operation on another right side, and its transpose is the same with
-//! the two solvers exchanged: nothing is differentiated through a solver's steps, one transposed
-//! solve is all that reverse mode adds, and every order follows. `x` and `b` are lists of the same
-//! types.
+//! The derivative is this operation with another right-hand side; its transpose is this operation
+//! with the two solvers swapped. So the steps of a solver are not differentiated, and reverse mode
+//! adds one transposed solve. This holds for every order. `x` and `b` are lists of the same types.
 
 use super::Call;
 use super::body::{check_operands, mask, params, residuals, rewrap, some, spread};
@@ -22,10 +21,10 @@ use crate::ir::{
 use crate::ops::{Binary, Unary};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::Saving;
+use crate::transform::SavePolicy;
 use std::sync::Arc;
 
-/// A linear system. Operands: what the system depends on, then the right side.
+/// A linear system. Operands: the constants of the system, then the right-hand side.
 #[derive(Clone, Debug)]
 pub struct LinearSolve {
     /// `constants.., v.. -> A v..`, linear in `v`.
@@ -34,11 +33,11 @@ pub struct LinearSolve {
     pub solve: Arc<Function>,
     /// `constants.., b.. -> x..` for the adjoint of `A`.
     pub transpose_solve: Arc<Function>,
-    /// How many constants.
+    /// Number of constants.
     pub consts: usize,
 }
 
-/// `A*` as a function of `constants.., v..`: all results are there, zeros too.
+/// `A*` as a function of `constants.., v..`. Zero results are explicit.
 pub(super) fn adjoint(
     session: &Session,
     matvec: &Arc<Function>,
@@ -79,7 +78,7 @@ impl Primitive for LinearSolve {
         if self.consts >= x.len() {
             bail!(
                 Arity,
-                "`linear_solve` has {} constants and needs a right side, got {} operands",
+                "`linear_solve` has {} constants and needs a right-hand side, got {} operands",
                 self.consts,
                 x.len()
             );
@@ -96,7 +95,7 @@ impl Primitive for LinearSolve {
             if y.len() != b.len() || y.iter().zip(b).any(|(y, b)| y.differs(b)) {
                 bail!(
                     ShapeMismatch,
-                    "{what} of `linear_solve` returns {} for a right side of types {}: the system must be square",
+                    "{what} of `linear_solve` returns {} for a right-hand side of types {}: the system must be square",
                     super::body::show_types(&y),
                     super::body::show_types(b)
                 );
@@ -105,7 +104,7 @@ impl Primitive for LinearSolve {
         if let Some(t) = b.iter().find(|t| !t.dtype.has_tangent()) {
             bail!(
                 DTypeMismatch,
-                "`linear_solve` of a right side of type {t}: linear systems are of floats"
+                "`linear_solve` of a right-hand side of type {t}: linear systems are of floats"
             );
         }
         Ok(b.to_vec())
@@ -127,11 +126,11 @@ impl Primitive for LinearSolve {
         let mut rhs: Vec<Option<Lv>> = t[self.consts..].to_vec();
         let mut active = mask(&t[..self.consts]);
         if active.contains(&true) {
-            // What A moves by at x, as a linear function of the constants' tangents.
+            // dA x, as a linear function of the constants' tangents.
             active.resize(x.len(), false);
-            let lin = cx
-                .session()
-                .linearize_region(&self.matvec, &active, Saving::Residuals)?;
+            let lin =
+                cx.session()
+                    .linearize_region(&self.matvec, &active, SavePolicy::Residuals)?;
             if lin.out_active.contains(&true) {
                 let at = [consts, &y].concat();
                 let again = cx.call(&lin.forward, &at);
@@ -242,9 +241,9 @@ impl Primitive for LinearSolve {
 pub type Apply<'a> = dyn Fn(&dyn Emit, &[Val], &[Val]) -> Vec<Val> + 'a;
 
 impl dyn Emit + '_ {
-    /// `x` with `matvec(consts, x) = b`. `solver` gets a linear function, `constants` and a right
-    /// side, and gives the solution: it is called for the system and, unless `symmetric` says that
-    /// this is the same, for the adjoint one.
+    /// `x` with `matvec(consts, x) = b`. `solver` receives a linear function, `constants` and a
+    /// right-hand side, and returns the solution. It is called for the system and, unless the
+    /// system is `symmetric`, for its adjoint.
     pub fn linear_solve(
         &self,
         consts: &[Val],
@@ -326,7 +325,7 @@ fn samples(_: &str) -> Vec<Sample> {
             consts,
         }
     };
-    // Conjugated for reals too, so that the sample is right when it is retyped.
+    // Also conjugated for real types, so that the sample is correct for complex ones.
     let conj = |cx: &dyn Emit, v: Val| cx.op(Unary::Conj, &[v]);
     // v = (p, q): (p + a q, d q), elementwise over the axes.
     let triangular = |x: &[Array]| {
@@ -363,7 +362,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "The solution of a linear system given as a function: A(c) x = b.";
+    let doc = "The solution of a linear system A(c) x = b, with A given as a function.";
     vec![Entry {
         name: "linear_solve",
         doc,

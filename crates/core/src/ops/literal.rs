@@ -1,19 +1,21 @@
-//! What a number, `true` or `false` is that a text writes as an operand: its element type.
+//! Element types of literals: numbers, `true` and `false` that a text has as operands.
 
 use super::Composite;
 use crate::dtype::DType;
 use crate::ir::{Attr, Attrs, Function, Op};
 use std::sync::Arc;
 
-/// Which operands decide the element type of one that is written as a number, and what if none
-/// does.
+/// The rule for the element type of a literal operand: the operands that determine it, and a
+/// default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Literal {
-    /// The others that are alike, first those that are not boolean; else the result.
+    /// The element type of the other `Like` operands, preferably of those that are not boolean;
+    /// else that of the result.
     Like,
-    /// The others that are alike; else the attribute `dtype`, the result, or this type.
+    /// The element type of the other operands; else the attribute `dtype`, that of the result, or
+    /// this type.
     Made(DType),
-    /// The other positions; else `i64`.
+    /// The element type of the other `Index` operands; else `i64`.
     Index,
     /// This type.
     Of(DType),
@@ -27,13 +29,13 @@ fn param(f: &Arc<Function>, k: usize) -> Literal {
 }
 
 impl Op {
-    /// What a number is that is written as operand `k`.
+    /// The rule for the element type of a literal as operand `k`.
     pub(crate) fn literal(&self, k: usize) -> Literal {
         match self {
             Op::Select(_) if k == 0 => Literal::Of(DType::Bool),
             Op::Guard(_) if k == 1 => Literal::Of(DType::Bool),
-            // Of a type of their own: the measure of a guard, what is summed at the selected
-            // elements.
+            // Operands with an independent type: the measure of a guard, and the summands of a
+            // window selection.
             Op::Guard(_) | Op::SelectWindow(_) if k == 2 => Literal::Made(DType::F64),
             Op::DynamicSlice(_) if k >= 1 => Literal::Index,
             Op::DynamicUpdateSlice(_) if k >= 2 => Literal::Index,
@@ -45,7 +47,7 @@ impl Op {
                 .map_or(Literal::Like, |b| param(b, k - 1)),
             Op::While(w) if k < w.cond_consts => param(&w.cond, k),
             Op::While(w) => param(&w.body, k - w.cond_consts),
-            // The first body has the operands as parameters.
+            // The parameters of the first region are the operands.
             Op::Call(_)
             | Op::Scan(_)
             | Op::CustomJvp(_)
@@ -60,7 +62,7 @@ impl Op {
 }
 
 impl Composite {
-    /// What a number is that is written as operand `k`.
+    /// The rule for the element type of a literal as operand `k`.
     pub(crate) fn literal(&self, attrs: &Attrs, k: usize) -> Literal {
         if let Some((_, Attr::Fn(f))) = attrs.0.iter().find(|(key, _)| key == "callee") {
             return param(f, k);
@@ -79,7 +81,7 @@ impl Composite {
         }
     }
 
-    /// Whether its operands are repeated to one shape, as those of elementwise operations.
+    /// Whether its operands are broadcast to one shape, as those of elementwise operations.
     pub(crate) fn is_elementwise(&self) -> bool {
         matches!(self.name, "logaddexp" | "fma")
     }

@@ -1,12 +1,13 @@
-//! What `scan` and `while` share: the derivative of a loop is a scan over what its steps saved.
+//! Derivatives of `scan` and `while`: the derivative of a loop is a scan over the residuals of its
+//! steps.
 //!
 //! ```text
 //! c[i+1], y[i] = body(w, c[i], x[i])
 //! dc[i+1], dy[i] = linear(r[i]; dw, dc[i], dx[i])
 //! ```
-//! A residual `r` that is an operand of the loop is passed as it is, one that does not change from
-//! step to step is computed once outside; the others are stacked. Which carries have a tangent is a
-//! fixpoint: one may get it late.
+//! A residual `r` that is an operand of the loop is passed directly. A residual that is the same in
+//! every step is computed once, outside the loop. The others are stacked. The set of carries with a
+//! tangent is a fixed point: a carry may become active only after several steps.
 
 use super::Switch;
 use super::body::{params, rewrap, spread};
@@ -19,24 +20,24 @@ use crate::ir::{
     Vals,
 };
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{RegionBatch, RegionLin, Residual, Saving};
+use crate::transform::{RegionBatch, RegionLin, Residual, SavePolicy};
 use std::sync::Arc;
 
-/// The carries that a body returns as they come: constants that a program writes as carries, as
-/// loops without captures must.
+/// Carries that the loop body returns unchanged: constants of programs whose loops have no
+/// captures.
 ///
-/// Derivatives take them for constants: the cotangent of one is a sum over all steps, and is added
-/// as such sums are.
+/// Derivatives treat them as constants: the cotangent of a constant is a sum over all steps, which
+/// is compensated.
 #[derive(Clone)]
 pub(crate) struct FixedCarries {
-    /// Constants of the function, which come before the carries.
+    /// Number of constants, which precede the carries.
     pub consts: usize,
     pub fixed: Vec<bool>,
     pub count: usize,
 }
 
 impl FixedCarries {
-    /// Of a body, if it has some and other carries beside them.
+    /// The fixed carries of a loop body, if it has both fixed and other carries.
     pub fn of(body: &Function, consts: usize, carry: usize) -> Option<FixedCarries> {
         let fixed: Vec<bool> = (0..carry)
             .map(|k| body.results()[k] == body.params()[consts + k])
@@ -49,7 +50,7 @@ impl FixedCarries {
         })
     }
 
-    /// Where the parameters come from: constants, fixed carries, the other ones, the rest.
+    /// Old positions of the new parameters: constants, fixed carries, other carries, the rest.
     fn order(&self, n: usize) -> Vec<usize> {
         let carries = |fixed: bool| {
             let kept = self
@@ -75,7 +76,7 @@ impl FixedCarries {
             .collect()
     }
 
-    /// The body of the loop in which fixed carries are constants, or with `carries` false its
+    /// The body of the loop in which fixed carries are constants. With `carries` false, its
     /// condition.
     pub fn constants(
         &self,
@@ -99,8 +100,8 @@ impl FixedCarries {
         })
     }
 
-    /// The results of the original loop from those of the new one; `x` and `t` are operands of the
-    /// body.
+    /// The results of the original loop from those of the new one. `x` and `t` are operands of the
+    /// body and their tangents.
     pub fn results(&self, (y, dy): Linearized, x: &[Val], t: &[Option<Lv>]) -> Linearized {
         let (mut y, mut dy) = (y.into_iter(), dy.into_iter());
         let (mut all, mut tangents) = (Vals::new(), Vec::new());
@@ -119,34 +120,34 @@ impl FixedCarries {
     }
 }
 
-/// A loop body linearized: `consts.., carry.., x.. -> carry.., y..`.
+/// A linearized loop body: `consts.., carry.., x.. -> carry.., y..`.
 pub(crate) struct LoopLin {
     lin: Arc<RegionLin>,
     consts: usize,
     /// Operands for the parameters of the body.
     x: Vec<Val>,
-    /// Which of them have a tangent.
+    /// Mask of the operands that have a tangent.
     active: Vec<bool>,
-    /// Which carries do.
+    /// Mask of the carries that have a tangent.
     carry: Vec<bool>,
-    /// Where the linear body gets each residual from.
-    places: Vec<Place>,
-    /// The body that computes what is stacked, after its own results.
+    /// The source of each residual of the linear body.
+    places: Vec<ResidualSource>,
+    /// The forward body, which returns the stacked residuals after its own results.
     pub forward: Arc<Function>,
 }
 
 #[derive(Clone, Copy)]
-enum Place {
-    /// The same in every step.
+enum ResidualSource {
+    /// A loop constant.
     Const(Val),
     /// Sliced from an operand.
     Xs(Val),
-    /// Sliced from what the forward loop stacked at this position.
+    /// Sliced from the result at this position that the forward loop stacked.
     Stack(usize),
 }
 
 impl LoopLin {
-    /// For operands `x` of the body (consts, init, xs), of which `active` have a tangent.
+    /// Linearizes the body for operands `x` (consts, init, xs), of which `active` have a tangent.
     pub fn new(
         cx: &dyn Emit,
         body: &Arc<Function>,
@@ -158,7 +159,7 @@ impl LoopLin {
         let lin = loop {
             let lin = cx
                 .session()
-                .linearize_region(body, &active, Saving::Residuals)?;
+                .linearize_region(body, &active, SavePolicy::Residuals)?;
             let late: Vec<usize> = (0..carry)
                 .filter(|&k| lin.out_active[k] && !active[consts + k])
                 .collect();
@@ -179,21 +180,21 @@ impl LoopLin {
                 Residual::Extra(j) => f.results()[n + j],
             };
             places.push(match *r {
-                Residual::Param(i) if i < consts => Place::Const(x[i]),
-                Residual::Param(i) if i >= consts + carry => Place::Xs(x[i]),
+                Residual::Param(i) if i < consts => ResidualSource::Const(x[i]),
+                Residual::Param(i) if i >= consts + carry => ResidualSource::Xs(x[i]),
                 Residual::Extra(_) if fixed[v.index()] => {
                     hoisted.push(v);
-                    Place::Const(Val::POISON)
+                    ResidualSource::Const(Val::POISON)
                 }
                 _ => {
                     results.push(v);
-                    Place::Stack(results.len() - 1 - n)
+                    ResidualSource::Stack(results.len() - 1 - n)
                 }
             });
         }
         let mut hoisted = inline_values(cx, f, x, &hoisted).into_iter();
         for p in &mut places {
-            if let Place::Const(v) = p
+            if let ResidualSource::Const(v) = p
                 && *v == Val::POISON
             {
                 *v = hoisted.next().unwrap_or(Val::POISON);
@@ -222,8 +223,8 @@ impl LoopLin {
         self.carry.contains(&true) || self.lin.out_active.contains(&true)
     }
 
-    /// Writes the linear loop: the tangents of carries and ys. `stacks` is what the forward loop
-    /// stacked. Where `alive` is false a step does nothing.
+    /// Writes the linear loop. Returns the tangents of carries and ys. `stacks` are the stacked
+    /// residuals of the forward loop. Steps where `alive` is false do nothing.
     pub fn linear(
         &self,
         cx: &Lin<'_>,
@@ -235,15 +236,14 @@ impl LoopLin {
     ) -> Result<Vec<Option<Lv>>> {
         let (nr, nk) = (self.places.len(), self.carry.len());
         let tangent: Vec<usize> = (0..self.active.len()).filter(|&i| self.active[i]).collect();
-        // Parameters of the linear body, by their position in `lin.linear`, in the order that a
-        // scan wants.
+        // Parameters of the linear body, by their position in `lin.linear`, in the order of a scan.
         let (mut consts, mut carry, mut xs) = (Vec::new(), Vec::new(), Vec::new());
         let (mut const_args, mut carry_args, mut xs_args) = (Vec::new(), Vec::new(), Vec::new());
         for (i, p) in self.places.iter().enumerate() {
             let (to, args, v) = match *p {
-                Place::Const(v) => (&mut consts, &mut const_args, v),
-                Place::Xs(v) => (&mut xs, &mut xs_args, v),
-                Place::Stack(s) => (&mut xs, &mut xs_args, stacks[s]),
+                ResidualSource::Const(v) => (&mut consts, &mut const_args, v),
+                ResidualSource::Xs(v) => (&mut xs, &mut xs_args, v),
+                ResidualSource::Stack(s) => (&mut xs, &mut xs_args, stacks[s]),
             };
             to.push(i);
             args.push(Operand::R(v));
@@ -315,9 +315,9 @@ impl LoopLin {
 /// `consts.., dconsts.., carry.., dcarry.., x.., dx.. -> carry.., dcarry.., y.., dy..`.
 pub(crate) struct LoopJvp {
     pub body: Arc<Function>,
-    /// Which parameters of the original body have a tangent.
+    /// Mask of the parameters of the original body that have a tangent.
     active: Vec<bool>,
-    /// Which results do.
+    /// Mask of the results that have a tangent.
     out: Vec<bool>,
     consts: usize,
     carry: usize,
@@ -385,7 +385,7 @@ impl LoopJvp {
         })
     }
 
-    /// How many constants and carries have a tangent.
+    /// Numbers of constants and of carries that have a tangent.
     pub fn moving(&self) -> (usize, usize) {
         let count = |m: &[bool]| m.iter().filter(|a| **a).count();
         (
@@ -420,7 +420,8 @@ impl LoopJvp {
     }
 }
 
-/// `step` with a boolean parameter at `at`: where it is false, carries stay and ys are zero.
+/// `step` with a boolean parameter at `at`. If it is false, carries keep their values and ys are
+/// zero.
 fn guarded(
     session: &Session,
     step: &Arc<Function>,
@@ -452,7 +453,7 @@ fn guarded(
     })
 }
 
-/// Which values of a body depend on nothing but its first parameters, and are not parameters.
+/// Mask of the values of a body that depend only on its first parameters, and are not parameters.
 fn fixed_values(f: &Function, consts: usize) -> Vec<bool> {
     let mut fixed = vec![false; f.len()];
     for p in &f.params()[..consts] {
@@ -465,7 +466,7 @@ fn fixed_values(f: &Function, consts: usize) -> Vec<bool> {
     fixed
 }
 
-/// Writes what these values of `f` need, and returns them.
+/// Writes the equations that these values of `f` need. Returns the values.
 fn inline_values(cx: &dyn Emit, f: &Function, args: &[Val], values: &[Val]) -> Vec<Val> {
     if values.is_empty() {
         return Vec::new();
@@ -494,7 +495,7 @@ fn inline_values(cx: &dyn Emit, f: &Function, args: &[Val], values: &[Val]) -> V
     values.iter().map(|v| map[v.index()]).collect()
 }
 
-/// A loop body batched: carries that become mapped in some step are mapped from the start.
+/// Batches a loop body. Carries that become mapped in some step are mapped from the start.
 pub(crate) fn batch_body(
     session: &Session,
     body: &Arc<Function>,
@@ -526,7 +527,7 @@ pub(crate) fn swap(cx: &dyn Emit, x: Batched) -> Val {
     cx.transpose(x.val, &perm)
 }
 
-/// The carries that a body returns are those it takes.
+/// Checks that the carries that a body returns have the types of those it takes.
 pub(crate) fn check_carries(
     op: &dyn Primitive,
     body: &Function,
@@ -568,7 +569,8 @@ pub(crate) fn row(x: &Array, i: usize) -> Result<Array> {
     })
 }
 
-/// Arrays of one type along a new first axis; `ty` is the type of each, for when there is none.
+/// Stacks arrays of one type along a new first axis. `ty` is the type of each array, also if there
+/// are none.
 pub(crate) fn stack(rows: &[Array], ty: &Type, env: &Env) -> Result<Array> {
     let shape = match rows.first() {
         Some(r) => r.shape().to_vec(),

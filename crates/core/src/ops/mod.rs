@@ -1,7 +1,7 @@
-//! The operations: one list, one file per operation or family beside it.
+//! The list of operations. Each operation or family has a file.
 //!
-//! Adding one: its file, its module here and its [`Entry`] in [`entries`], its variant in
-//! [`Op`], and the arm in the runtime's lowering.
+//! A new operation needs a file, its module here and its [`Entry`] in [`entries`], a variant in
+//! [`Op`], and an arm in the runtime's lowering.
 
 mod arg_reduce;
 mod at_kink;

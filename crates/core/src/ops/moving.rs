@@ -1,5 +1,5 @@
-//! What operations that only move elements share: where an element goes, and writing some elements
-//! over others.
+//! Shared code of operations that only move elements: index maps, and overwriting some elements
+//! with others.
 
 use crate::array::{Array, Element};
 use crate::bail;
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::for_dtype;
 use crate::shape::Dim;
 
-/// Steps to the next index of `shape` in row-major order; `false` after the last one.
+/// Advances to the next index of `shape` in row-major order. Returns `false` after the last one.
 pub(crate) fn advance(index: &mut [usize], shape: &[usize]) -> bool {
     for (i, &n) in index.iter_mut().zip(shape).rev() {
         *i += 1;
@@ -19,8 +19,8 @@ pub(crate) fn advance(index: &mut [usize], shape: &[usize]) -> bool {
     false
 }
 
-/// For every index of `from` in row-major order, the position in `to` of the index with the
-/// components `at(axis, i)`; `None` where one of them is.
+/// For every index of `from` in row-major order, the flat index in `to` of the index with the
+/// components `at(axis, i)`. `None` if a component is `None`.
 pub(crate) fn places(
     from: &[usize],
     to: &[usize],
@@ -38,7 +38,7 @@ pub(crate) fn places(
     })
 }
 
-/// The elements of `x` that stand at `at`, in this order, in a new shape.
+/// The elements of `x` at the flat indices `at`, in this order, in a new shape.
 pub(crate) fn pick(
     x: &Array,
     shape: &[usize],
@@ -49,8 +49,8 @@ pub(crate) fn pick(
         .narrow(x.dtype(), shape)
 }
 
-/// `base` with element `i` of `patch` written at `p`, for every `(i, p)` in order: the last one
-/// wins.
+/// `base` with element `i` of `patch` written at `p`, for every `(i, p)` in order. The last write
+/// remains.
 pub(crate) fn overlay(
     base: Array,
     patch: &Array,
@@ -67,7 +67,7 @@ pub(crate) fn overlay(
     })
 }
 
-/// `overlay` where element `i` goes to the `i`-th place, or nowhere.
+/// `overlay` with element `i` written at the `i`-th flat index, or skipped (`None`).
 pub(crate) fn overlay_all(
     base: Array,
     patch: &Array,
@@ -80,14 +80,13 @@ pub(crate) fn overlay_all(
     )
 }
 
-/// `a > b` for every size.
+/// Whether `a > b` for all values of the symbols.
 pub(crate) fn exceeds(a: &Dim, b: &Dim) -> bool {
     (a.clone() - b.clone()).as_const().is_some_and(|d| d > 0)
 }
 
-/// The extent of an axis of `n` elements with `interior` new ones between each two, and `low` and
-/// `high` at the ends: `n + low + high + interior * max(n - 1, 0)`; an error if that is negative or
-/// too large.
+/// The extent of a padded axis: `n + low + high + interior * max(n - 1, 0)`. Returns an error if it
+/// is negative or too large.
 pub(crate) fn padded(n: &Dim, low: i64, high: i64, interior: usize) -> Result<Dim> {
     let edges = i128::from(low) + i128::from(high);
     if let Some(n) = n.as_const() {
@@ -115,7 +114,7 @@ pub(crate) fn prepend<T: Clone>(first: T, rest: &[T]) -> Vec<T> {
     std::iter::once(first).chain(rest.iter().cloned()).collect()
 }
 
-/// Axes of a value that got one more leading axis.
+/// Axes after one more leading axis is added.
 pub(crate) fn shifted(axes: &[usize]) -> Vec<usize> {
     axes.iter().map(|a| a + 1).collect()
 }

@@ -3,8 +3,9 @@
 //! ```text
 //! y[low + i * (interior + 1)] = x[i],    the padding value (0 without one) elsewhere
 //! ```
-//! Negative `low` and `high` take elements away. With one operand the padding is zero and the
-//! operation linear in it; with two it is linear in both together. The adjoint slices.
+//! Negative `low` and `high` remove elements. With one operand the padding is zero, and the
+//! operation is linear in it. With a padding value it is linear in both operands together. The
+//! adjoint slices.
 
 use super::entry::{Entry, Spelled};
 use super::moving::{overlay_all, padded, places, prepend};
@@ -20,9 +21,9 @@ use crate::shape::{Dim, Env, Shape, Type};
 /// Padding of every axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pad {
-    /// Elements added (or taken away) before the first.
+    /// Elements added (negative: removed) before the first.
     pub low: Vec<i64>,
-    /// Elements added (or taken away) after the last.
+    /// Elements added (negative: removed) after the last.
     pub high: Vec<i64>,
     /// Elements added between each two.
     pub interior: Vec<usize>,
@@ -37,7 +38,7 @@ impl Pad {
         x.shape.iter().enumerate().map(extent).collect()
     }
 
-    /// True where an element of an operand of this shape stands.
+    /// True at elements of the operand, false at padding.
     fn mask(&self, cx: &dyn Emit, shape: &Shape) -> Val {
         let yes = cx.full(&Type::new(DType::Bool, shape.clone()), true);
         cx.pad_zeros(yes, &self.low, &self.high, &self.interior)
@@ -126,7 +127,7 @@ impl Primitive for Pad {
         let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else {
             return Ok(vec![None; x.len()]);
         };
-        // What was taken away comes back as zeros; what was added goes.
+        // Removed elements become zeros, added ones are removed.
         let cut = |v: &[i64]| {
             v.iter()
                 .map(|l| l.saturating_neg().max(0))
@@ -164,7 +165,8 @@ impl Primitive for Pad {
                 let x: Vec<Val> = x.iter().map(|b| b.val).collect();
                 mapped(cx.op(op, &x))
             }
-            // A value per batch element: zeros first, then the values where the padding is.
+            // A padding value per batch element: pads with zeros first, then selects the values at
+            // the padding.
             Some(value) => {
                 let x = cx.replicate(x[0], size).val;
                 let y = cx.op(op.clone(), &[x]);
@@ -192,7 +194,7 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// `x` with zeros around and between its elements. Nothing is written if there are none.
+    /// `x` with zeros around and between its elements. Writes no operation if none are added.
     pub fn pad_zeros(&self, x: Val, low: &[i64], high: &[i64], interior: &[usize]) -> Val {
         let rank = self.ty(x).rank();
         let none = |edge: &[i64]| edge.len() == rank && edge.iter().all(|&p| p == 0);

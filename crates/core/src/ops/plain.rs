@@ -1,7 +1,7 @@
-//! [`Plain`]: an operation as a key that costs no more than its attributes, for tables of operations.
+//! [`Plain`]: operations as hashable keys without allocation, for tables of operations.
 //!
-//! Name and attributes determine an operation, but to spell them out takes longer than many
-//! operations. The common ones without bodies compare and hash as they are.
+//! Name and attributes determine an operation, but printing them takes longer than many operations.
+//! The common operations without regions are compared and hashed directly.
 
 use super::{
     AtKink, Binary, BroadcastInDim, Compare, Complex, Concatenate, Constant, Convert, Cumulative,
@@ -12,7 +12,7 @@ use crate::array::Scalar;
 use crate::ir::Op;
 use crate::shape::Type;
 
-/// An operation that compares and hashes as it is.
+/// An operation that is compared and hashed directly.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Plain<'a> {
@@ -39,8 +39,8 @@ pub enum Plain<'a> {
 }
 
 impl Op {
-    /// The operation as a key; `None` for one that has to be spelled out. Two operations that have
-    /// one are the same operation if the keys are equal.
+    /// The operation as a key; `None` for an operation that must be printed. Two operations with
+    /// keys are equal if their keys are equal.
     pub fn plain(&self) -> Option<Plain<'_>> {
         Some(match self {
             Op::Unary(f) => Plain::Unary(*f),
@@ -70,7 +70,7 @@ impl Op {
         })
     }
 
-    /// Certainly no derivative at a kink: for most operations that takes no more than a look.
+    /// Whether the operation certainly is no derivative at a kink: a fast test for most operations.
     pub(crate) fn is_smooth(&self) -> bool {
         self.plain().is_some_and(|p| !matches!(p, Plain::AtKink(_)))
     }
@@ -80,7 +80,7 @@ impl Op {
 mod tests {
     use super::*;
 
-    /// Samples that spell alike are equal keys, and no others.
+    /// Keys of samples are equal exactly if the samples print as the same text.
     #[test]
     fn keys_are_equal_as_spelled() {
         let ops: Vec<Op> = super::super::entries()

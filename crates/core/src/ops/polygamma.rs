@@ -1,5 +1,5 @@
-//! `polygamma`: the derivative of [digamma](super::Unary::Digamma) of a fixed order; its own
-//! derivative is the next one.
+//! `polygamma`: the derivative of [digamma](super::Unary::Digamma) of a constant order. Its
+//! derivative is that of the next order.
 
 use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element};
@@ -19,7 +19,8 @@ pub struct Polygamma {
     pub order: u32,
 }
 
-/// Orders above this overflow for every argument of interest, and their cost grows with the square.
+/// Maximum order. Higher orders overflow unless `x` is large, and their cost grows with the square
+/// of the order.
 const MAX_ORDER: u32 = 1000;
 
 impl Primitive for Polygamma {
@@ -121,7 +122,7 @@ fn samples(_: &str) -> Vec<Sample> {
 pub(super) fn entries() -> Vec<Entry> {
     vec![Entry {
         name: "polygamma",
-        doc: "Derivative of digamma of a fixed order.",
+        doc: "Derivative of digamma of a constant order.",
         parse,
         samples,
     }]

@@ -1,9 +1,9 @@
 //! `linear_recurrence`: `y[k] = a[k] y[k-1] + b[k]` along an axis.
 //!
-//! Every running operation is differentiated through it: if `y[k] = f(y[k-1], x[k])`, then
+//! It is the derivative of every cumulative operation: if `y[k] = f(y[k-1], x[k])`, then
 //! `dy[k] = f_1 dy[k-1] + f_2 dx[k]`, in linear time and without a division. It is linear in `b`,
-//! and closed under both rules. Let `R` be the recurrence and `E` the exclusive one,
-//! `E[k] = R[k-1]`, which starts from zero:
+//! and closed under linearization and transposition. Let `R` be the recurrence and `E` the
+//! exclusive one, `E[k] = R[k-1]`, which starts from zero:
 //!
 //! ```text
 //! dR = R(a, da E + db)      Rᵀ(ct) = R⁻(ā moved, ct)       R⁻, E⁻: in the other direction
@@ -25,18 +25,18 @@ use crate::ir::{
 use crate::math::{Twofold, TwofoldComplex};
 use crate::shape::{Dim, Env, Type};
 
-/// What the factors of a recurrence are.
+/// The kind of the factors of a recurrence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Factors {
-    /// Numbers.
+    /// Ordinary factors.
     #[default]
     Any,
-    /// Numbers, and zero times anything is zero: a factor of zero forgets the state whatever it is.
+    /// Factors with strong zeros: zero times any state is zero.
     Strong,
-    /// Shares that earlier elements have in a tie, the later one having the rest; strong. On one
-    /// side of the tie the earlier ones have all (`earlier`) or nothing.
+    /// Shares of the earlier elements in a tie; the later element has the rest. With strong zeros.
+    /// On one side of the tie the share of the earlier elements is 1 (`earlier`) or 0.
     Shares {
-        /// Whether the earlier ones have all.
+        /// Whether the share of the earlier elements becomes 1.
         earlier: bool,
     },
 }
@@ -46,17 +46,17 @@ pub enum Factors {
 pub struct LinearRecurrence {
     /// The axis.
     pub axis: usize,
-    /// From the last element to the first.
+    /// Whether it runs from the last element to the first.
     pub reverse: bool,
-    /// The state before each step, not after it; before the first it is zero.
+    /// Whether results are the states before each step instead of after it. The first one is zero.
     pub exclusive: bool,
-    /// What the factors are.
+    /// The kind of the factors.
     pub factors: Factors,
 }
 
 impl LinearRecurrence {
-    /// `step(None, i)` is the state after the first element of a line, at `i`, `step(Some(s), i)`
-    /// that after another one.
+    /// Runs the recurrence on every line. `step(None, i)` is the state after the first element of a
+    /// line, at `i`; `step(Some(s), i)` the state after a later element.
     fn run<T: Copy, S: Copy>(
         &self,
         shape: &[usize],
@@ -89,7 +89,7 @@ impl LinearRecurrence {
         }
     }
 
-    /// What the factors of a share become.
+    /// The rule for the factors on one side of a kink.
     fn side(&self) -> Side {
         match self.factors {
             Factors::Shares { earlier } => Side::Share { whole: earlier },
@@ -97,7 +97,7 @@ impl LinearRecurrence {
         }
     }
 
-    /// Itself with factors of one side.
+    /// The operation for factors of one side.
     fn at_one_side(&self) -> LinearRecurrence {
         let factors = if self.factors == Factors::Any {
             Factors::Any
@@ -137,7 +137,7 @@ impl Primitive for LinearRecurrence {
                 x[1]
             );
         }
-        // Ties are those of an order.
+        // Ties need ordered numbers.
         if matches!(self.factors, Factors::Shares { .. }) && x[0].dtype.is_complex() {
             bail!(
                 DTypeMismatch,
@@ -178,7 +178,7 @@ impl Primitive for LinearRecurrence {
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.op(*self, x);
         let shares = matches!(self.factors, Factors::Shares { .. });
-        // Shares are constant on either side of a tie.
+        // Shares are constant on each side of a tie.
         let da = t[0].filter(|_| !shares).map(|t| {
             let before = if self.exclusive {
                 y
@@ -219,8 +219,8 @@ impl Primitive for LinearRecurrence {
         if self.exclusive {
             return Ok(vec![None, Some(cx.op(back, &[a, ct]))]);
         }
-        // The factor of a step stands at the step before it: the first one of the other direction
-        // is not used.
+        // The factors are shifted by one step. The first factor of the reverse direction is not
+        // used.
         let (mut low, mut high) = (vec![0; cx.ty(a).rank()], vec![0; cx.ty(a).rank()]);
         let by = if self.reverse { 1 } else { -1 };
         (low[self.axis], high[self.axis]) = (by, -by);

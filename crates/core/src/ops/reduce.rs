@@ -1,4 +1,4 @@
-//! Reductions over axes: a table of what is folded.
+//! Reductions over axes: a table with a row per reduction.
 //!
 //! ```text
 //! d sum(x)  = sum(dx)
@@ -19,7 +19,7 @@ use crate::ir::{
 };
 use crate::shape::{Dim, Env, Shape, Type};
 
-/// What is folded; [`Reduction::def`] says what each is.
+/// The combining function of a reduction; its row is [`Reduction::def`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Reduction {
@@ -34,17 +34,17 @@ pub enum Reduction {
     Xor,
 }
 
-/// What a row says of its reduction.
+/// A row of the table of reductions.
 pub struct ReductionDef {
     /// The reduction.
     pub op: Reduction,
     /// Its name in the text form.
     pub name: &'static str,
-    /// What it is.
+    /// A one-line description with the formula.
     pub doc: &'static str,
     /// The element types that it is defined on.
     pub types: fn(DType) -> bool,
-    /// Whether it has a value for no elements.
+    /// Whether it is defined for no elements.
     pub empty: bool,
     /// Its value on reals.
     pub real: fn(&[f64]) -> f64,
@@ -56,7 +56,7 @@ pub struct ReductionDef {
     pub linearize: fn(&Lin<'_>, Val, Val, &[usize], Lv) -> Option<Lv>,
 }
 
-/// A row with the parts that most share.
+/// A row with default fields.
 const fn row(op: Reduction, name: &'static str, doc: &'static str) -> ReductionDef {
     ReductionDef {
         op,
@@ -85,7 +85,7 @@ pub static REDUCTIONS: &[ReductionDef] = &[
         ..row(
             Reduction::Sum,
             "reduce_sum",
-            "The sum over axes; of nothing 0.",
+            "The sum over axes, which are removed; 0 for no elements.",
         )
     },
     ReductionDef {
@@ -98,7 +98,7 @@ pub static REDUCTIONS: &[ReductionDef] = &[
         ..row(
             Reduction::Prod,
             "reduce_prod",
-            "The product over axes; of nothing 1.",
+            "The product over axes, which are removed; 1 for no elements.",
         )
     },
     ReductionDef {
@@ -110,7 +110,7 @@ pub static REDUCTIONS: &[ReductionDef] = &[
         ..row(
             Reduction::Max,
             "reduce_max",
-            "The maximum over axes; NaN if there is one.",
+            "The maximum over axes, which are removed; NaN if an element is NaN.",
         )
     },
     ReductionDef {
@@ -122,7 +122,7 @@ pub static REDUCTIONS: &[ReductionDef] = &[
         ..row(
             Reduction::Min,
             "reduce_min",
-            "The minimum over axes; NaN if there is one.",
+            "The minimum over axes, which are removed; NaN if an element is NaN.",
         )
     },
     ReductionDef {
@@ -131,7 +131,7 @@ pub static REDUCTIONS: &[ReductionDef] = &[
         ..row(
             Reduction::Any,
             "reduce_any",
-            "Whether any is true; of none false.",
+            "Logical or over axes, which are removed; false for no elements.",
         )
     },
     ReductionDef {
@@ -140,7 +140,7 @@ pub static REDUCTIONS: &[ReductionDef] = &[
         ..row(
             Reduction::All,
             "reduce_all",
-            "Whether all are true; of none true.",
+            "Logical and over axes, which are removed; true for no elements.",
         )
     },
     ReductionDef {
@@ -149,7 +149,7 @@ pub static REDUCTIONS: &[ReductionDef] = &[
         ..row(
             Reduction::And,
             "reduce_and",
-            "Bitwise and over axes; of nothing all ones.",
+            "Bitwise and over axes, which are removed; all ones for no elements.",
         )
     },
     ReductionDef {
@@ -158,7 +158,7 @@ pub static REDUCTIONS: &[ReductionDef] = &[
         ..row(
             Reduction::Or,
             "reduce_or",
-            "Bitwise or over axes; of nothing 0.",
+            "Bitwise or over axes, which are removed; 0 for no elements.",
         )
     },
     ReductionDef {
@@ -167,12 +167,12 @@ pub static REDUCTIONS: &[ReductionDef] = &[
         ..row(
             Reduction::Xor,
             "reduce_xor",
-            "Bitwise exclusive or over axes (parity on booleans); of nothing 0.",
+            "Bitwise exclusive or over axes, which are removed (parity on booleans); 0 for no elements.",
         )
     },
 ];
 
-/// Product of all other elements: what each factor is multiplied with.
+/// For each element the product of all others: the derivative of the product.
 fn products_of_others(cx: &Lin<'_>, x: Val, axes: &[usize]) -> Val {
     let ty = cx.ty(x);
     let kept: Vec<usize> = (0..ty.rank()).filter(|a| !axes.contains(a)).collect();
@@ -205,8 +205,8 @@ fn products_of_others(cx: &Lin<'_>, x: Val, axes: &[usize]) -> Val {
     cx.transpose(cx.reshape(both, &cx.ty(moved).shape), &back)
 }
 
-/// The tangent of an extremum: the mean of the tangents where the operand attains it. With a NaN
-/// none does: 0/0. On one side of a tie the operand that rises most is the first.
+/// The tangent of an extremum: the mean of the tangents at the elements equal to it. With a NaN
+/// there are none: 0/0. On one side of a tie the first element increases most.
 fn weighted_by_location(
     cx: &Lin<'_>,
     largest: bool,
@@ -234,8 +234,8 @@ impl Reduction {
         &REDUCTIONS[self as usize]
     }
 
-    /// The reduction of each group of elements, given by their row-major positions, in an array of
-    /// this shape.
+    /// The reduction of each group of elements, given by their flat indices, as an array of this
+    /// shape.
     pub(super) fn of_groups(
         self,
         x: &Array,
@@ -258,49 +258,49 @@ impl Reduction {
     }
 }
 
-/// Over which elements.
+/// The reduced elements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Over {
-    /// These axes, which go.
+enum ReducedAxes {
+    /// These axes, which are removed.
     Axes(Vec<usize>),
-    /// Axes whose extent here is 1 and was more: decided when it runs.
+    /// Axes whose extent is 1 in this shape and more in the operand: known at run time.
     To(Shape),
 }
 
 /// A reduction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reduce {
-    /// What is folded.
+    /// The combining function.
     pub op: Reduction,
-    over: Over,
-    /// Compensated summation.
+    over: ReducedAxes,
+    /// Whether sums are compensated.
     pub stable: bool,
-    /// The extremum of no elements is the least (greatest) value, not an error.
+    /// Whether the extremum of no elements is the least (greatest) value instead of an error.
     pub identity: bool,
 }
 
 impl Reduce {
-    /// Over these axes (ascending), which go.
+    /// A reduction over these axes (ascending), which are removed.
     pub fn new(op: Reduction, axes: &[usize], stable: bool) -> Reduce {
         Reduce {
             op,
-            over: Over::Axes(axes.to_vec()),
+            over: ReducedAxes::Axes(axes.to_vec()),
             stable,
             identity: false,
         }
     }
 
-    /// The sum over every axis whose extent in `shape` is 1; the rank stays.
+    /// The sum over every axis whose extent in `shape` is 1. The axes keep extent 1.
     pub fn sum_to(shape: Shape, stable: bool) -> Reduce {
         Reduce {
             op: Reduction::Sum,
-            over: Over::To(shape),
+            over: ReducedAxes::To(shape),
             stable,
             identity: false,
         }
     }
 
-    /// With a value for no elements, whatever is folded (builder style).
+    /// Returns the identity for no elements, also for extrema (builder style).
     pub fn or_identity(self) -> Reduce {
         Reduce {
             identity: !self.op.def().empty,
@@ -308,19 +308,19 @@ impl Reduce {
         }
     }
 
-    /// The axes, unless they are decided when it runs.
+    /// The reduced axes, or `None` if they are data-dependent.
     pub fn axes_given(&self) -> Option<&[usize]> {
         match &self.over {
-            Over::Axes(a) => Some(a),
-            Over::To(_) => None,
+            ReducedAxes::Axes(a) => Some(a),
+            ReducedAxes::To(_) => None,
         }
     }
 
-    /// The axes reduced for an operand of this shape, and whether they stay with extent 1.
+    /// The axes reduced for an operand of this shape, and whether they keep extent 1.
     pub fn axes(&self, x: &[usize]) -> (Vec<usize>, bool) {
         match &self.over {
-            Over::Axes(a) => (a.clone(), false),
-            Over::To(s) => (
+            ReducedAxes::Axes(a) => (a.clone(), false),
+            ReducedAxes::To(s) => (
                 (0..x.len()).filter(|&a| s[a].is(1) && x[a] != 1).collect(),
                 true,
             ),
@@ -331,15 +331,15 @@ impl Reduce {
 impl Primitive for Reduce {
     fn name(&self) -> &str {
         match self.over {
-            Over::Axes(_) => self.op.def().name,
-            Over::To(_) => "sum_to",
+            ReducedAxes::Axes(_) => self.op.def().name,
+            ReducedAxes::To(_) => "sum_to",
         }
     }
 
     fn attrs(&self) -> Attrs {
         let a = match &self.over {
-            Over::Axes(axes) => Attrs::default().with("axes", axes),
-            Over::To(s) => Attrs::default().with("shape", &s.to_vec()),
+            ReducedAxes::Axes(axes) => Attrs::default().with("axes", axes),
+            ReducedAxes::To(s) => Attrs::default().with("shape", &s.to_vec()),
         };
         a.with_if(self.stable, "stable", true)
             .with_if(self.identity, "identity", true)
@@ -357,7 +357,7 @@ impl Primitive for Reduce {
         }
         let rank = x[0].rank();
         match &self.over {
-            Over::Axes(axes) => {
+            ReducedAxes::Axes(axes) => {
                 if axes.windows(2).any(|w| w[0] >= w[1]) || axes.last().is_some_and(|&a| a >= rank)
                 {
                     bail!(
@@ -381,7 +381,7 @@ impl Primitive for Reduce {
                     .map(|a| x[0].shape[a].clone());
                 Ok(vec![x[0].with_shape(keep.collect::<Vec<_>>())])
             }
-            Over::To(s) => {
+            ReducedAxes::To(s) => {
                 let fits = |(a, b): (&Dim, &Dim)| b.is(1) || a.same(b) != Some(false);
                 if s.rank() != rank || !x[0].shape.iter().zip(s.iter()).all(fits) {
                     bail!(
@@ -436,7 +436,7 @@ impl Primitive for Reduce {
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         match &self.over {
-            Over::Axes(axes) if self.op != Reduction::Sum => {
+            ReducedAxes::Axes(axes) if self.op != Reduction::Sum => {
                 let y = cx.op(self.clone(), x);
                 let dy = t[0].and_then(|t| (self.op.def().linearize)(cx, x[0], y, axes, t));
                 Ok(cx.one(y, dy))
@@ -465,16 +465,18 @@ impl Primitive for Reduce {
             return Err(no_rule(self, "transpose"));
         };
         let dims: Vec<usize> = match &self.over {
-            Over::Axes(axes) => (0..ty.rank()).filter(|a| !axes.contains(a)).collect(),
-            Over::To(_) => (0..ty.rank()).collect(),
+            ReducedAxes::Axes(axes) => (0..ty.rank()).filter(|a| !axes.contains(a)).collect(),
+            ReducedAxes::To(_) => (0..ty.rank()).collect(),
         };
         Ok(vec![Some(cx.broadcast_in_dim(ct, &ty.shape, &dims))])
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let over = match &self.over {
-            Over::Axes(axes) => Over::Axes(axes.iter().map(|a| a + 1).collect()),
-            Over::To(s) => Over::To(std::iter::once(size).chain(s.iter()).cloned().collect()),
+            ReducedAxes::Axes(axes) => ReducedAxes::Axes(axes.iter().map(|a| a + 1).collect()),
+            ReducedAxes::To(s) => {
+                ReducedAxes::To(std::iter::once(size).chain(s.iter()).cloned().collect())
+            }
         };
         mapped(cx.op(
             Reduce {
@@ -494,10 +496,10 @@ impl Primitive for Reduce {
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
         match &self.over {
-            Over::Axes(_) => None,
-            Over::To(s) => Some(
+            ReducedAxes::Axes(_) => None,
+            ReducedAxes::To(s) => Some(
                 Reduce {
-                    over: Over::To(s.iter().map(f).collect()),
+                    over: ReducedAxes::To(s.iter().map(f).collect()),
                     ..self.clone()
                 }
                 .into(),
@@ -506,8 +508,8 @@ impl Primitive for Reduce {
     }
 }
 
-/// The meaning of a sum: compensated in double precision (Neumaier), so that every faster order is
-/// close to it.
+/// The reference semantics of a sum: compensated in double precision (Neumaier), so that the
+/// results of all faster orders are close to it.
 pub(super) fn sum_f64(v: impl Iterator<Item = f64>) -> f64 {
     let (mut s, mut c) = (0.0f64, 0.0f64);
     let mut any = false;
@@ -529,7 +531,8 @@ pub(super) fn sum_f64(v: impl Iterator<Item = f64>) -> f64 {
 }
 
 impl Lin<'_> {
-    /// The sum of a tangent over axes, which go; compensated if the session asks for it.
+    /// The sum of a tangent over `axes`, which are removed. Compensated if the session's `stable`
+    /// is set.
     pub fn lsum(&self, t: Lv, axes: &[usize]) -> Lv {
         self.apply1(
             Reduce::new(Reduction::Sum, axes, self.session().numerics().stable),
@@ -542,7 +545,7 @@ impl Lin<'_> {
 macro_rules! methods {
     ($($method:ident $op:ident),* $(,)?) => {
         impl dyn Emit + '_ {
-            $(#[doc = concat!("`", stringify!($method), "` over axes (ascending), which go. Nothing is written for no axes.")]
+            $(#[doc = concat!("`", stringify!($method), "` over axes (ascending), which are removed. Writes no operation for no axes.")]
             pub fn $method(&self, x: Val, axes: &[usize]) -> Val {
                 self.reduce(Reduction::$op, x, axes)
             })*
@@ -556,7 +559,8 @@ methods! {
 }
 
 impl dyn Emit + '_ {
-    /// A reduction over axes, which go; sums are compensated if the session asks for it.
+    /// A reduction over `axes`, which are removed. Sums are compensated if the session's `stable`
+    /// is set.
     pub fn reduce(&self, op: Reduction, x: Val, axes: &[usize]) -> Val {
         if axes.is_empty() && (op.def().types)(self.ty(x).dtype) {
             return x;
@@ -565,7 +569,8 @@ impl dyn Emit + '_ {
         self.op(Reduce::new(op, axes, stable), &[x])
     }
 
-    /// The maximum over axes, which go; the least value where there are no elements.
+    /// The maximum over `axes`, which are removed. The least value of the type if there are no
+    /// elements.
     pub fn max_or_least(&self, x: Val, axes: &[usize]) -> Val {
         if axes.is_empty() {
             x
@@ -574,7 +579,7 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// What a reduction of a value of type `like` over `axes` gave, repeated along them again.
+    /// Broadcasts `y`, a reduction of a value of type `like` over `axes`, along these axes.
     pub fn spread(&self, y: Val, like: &Type, axes: &[usize]) -> Val {
         let dims: Vec<usize> = (0..like.rank()).filter(|a| !axes.contains(a)).collect();
         self.broadcast_in_dim(y, &like.shape, &dims)
@@ -660,7 +665,7 @@ fn samples(name: &str) -> Vec<Sample> {
 pub(super) fn entries() -> Vec<Entry> {
     let sum_to = Entry {
         name: "sum_to",
-        doc: "The adjoint of repetition: the sum over axes of extent 1.",
+        doc: "The adjoint of broadcast_in_dim: the sum over axes of extent 1.",
         parse,
         samples,
     };

@@ -1,8 +1,8 @@
 //! `reduce_precision`: rounding to fewer bits of exponent and mantissa, ties to even, in the same
 //! element type.
 //!
-//! What is too large becomes infinite, what is below the least normal number zero. Tangents and
-//! cotangents are rounded the same way, as those of a conversion to a narrower type and back are.
+//! Numbers that are too large become infinite, numbers below the least normal number zero. Tangents
+//! and cotangents are rounded the same way, as those of a conversion to a narrower type and back.
 
 use super::entry::{Entry, Spelled, arity};
 use super::support::{cost_per_element, mapped, sample_array};
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::ir::{Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val};
 use crate::shape::{Dim, Env, Type};
 
-/// Rounding to so many bits.
+/// Rounding to a number of bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ReducePrecision {
     /// Bits of the exponent, at least 1.
@@ -33,7 +33,7 @@ fn format(d: DType) -> (u32, u32) {
 }
 
 impl ReducePrecision {
-    /// `x`, a number of this type, rounded.
+    /// Rounds `x`, a number of this type.
     pub fn round(self, x: f64, dtype: DType) -> f64 {
         let (exponent, mantissa) = format(dtype);
         if x == 0.0 || !x.is_finite() {
@@ -42,7 +42,8 @@ impl ReducePrecision {
         let bias = |bits: u32| (1 << (bits.min(exponent) - 1)) - 1;
         let mut y = x;
         if self.mantissa < mantissa {
-            // The step of numbers here; those below the least normal one have that one's.
+            // The spacing of rounded numbers near x. Below the least normal number it is that of
+            // the least normal number.
             let e = libm::ilogb(x).max(1 - bias(exponent)) - self.mantissa as i32;
             y = libm::scalbn(libm::scalbn(x, -e).round_ties_even(), e);
         }
@@ -119,7 +120,7 @@ impl Primitive for ReducePrecision {
 }
 
 impl dyn Emit + '_ {
-    /// Rounded to so many bits of exponent and mantissa.
+    /// Rounds to `exponent` and `mantissa` bits.
     pub fn reduce_precision(&self, x: Val, exponent: u32, mantissa: u32) -> Val {
         self.op(ReducePrecision { exponent, mantissa }, &[x])
     }
@@ -134,8 +135,8 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     .into())
 }
 
-/// A format in which nothing is lost, in any type: rounding is linear only there. Others are in the
-/// tests of special functions.
+/// A format that represents the numbers of every type: rounding is linear only there. Other formats
+/// are in the tests of special functions.
 fn samples(_: &str) -> Vec<Sample> {
     vec![Sample::new(
         ReducePrecision {

@@ -6,7 +6,8 @@
 //! d max  = Σ_k w dx                  w = 1 / ties where x[i] = y[p]: `select_and_gather`
 //! d prod = Σ_k e_k dx_k              e_k = product of the others, from both sides, never a division
 //! ```
-//! Elements outside are left out; a window that has none gives what the reduction of nothing is.
+//! Elements outside the operand are skipped. The result of an empty window is that of the reduction
+//! of no elements.
 
 use super::entry::{Entry, Spelled, arity};
 use super::moving::prepend;
@@ -24,7 +25,7 @@ use crate::shape::{Dim, Env, Type};
 /// A reduction over windows.
 #[derive(Clone, Debug)]
 pub struct ReduceWindow {
-    /// What is folded.
+    /// The combining function.
     pub op: Reduction,
     /// Steps along every axis.
     pub sliding: Sliding,
@@ -35,8 +36,8 @@ pub struct ReduceWindow {
 }
 
 impl ReduceWindow {
-    /// With windows of one element each: element `k` of every window, or what the reduction of
-    /// nothing is.
+    /// The operation with windows of one element: element `k` of every window, or the reduction of
+    /// no elements.
     fn element(&self, op: Reduction, k: &[usize]) -> ReduceWindow {
         let mut one = ReduceWindow {
             op,
@@ -50,8 +51,8 @@ impl ReduceWindow {
         one
     }
 
-    /// The tangent of an extremum: the mean of the tangents where the operand attains it; NaN if it
-    /// is NaN.
+    /// The tangent of an extremum: the mean of the tangents at the elements equal to it; NaN if the
+    /// extremum is NaN.
     fn by_location(&self, cx: &Lin<'_>, x: Val, y: Val, t: Lv) -> Lv {
         let at = super::SelectWindow {
             gather: true,
@@ -69,7 +70,8 @@ impl ReduceWindow {
         cx.scale(share, cx.apply1(at, &[x.into(), y.into(), t.into()]))
     }
 
-    /// The tangent of a product: every element's times the product of the others.
+    /// The tangent of a product: the sum of every element's tangent times the product of the
+    /// others.
     fn by_others(&self, cx: &Lin<'_>, x: Val, t: Lv) -> Result<Lv> {
         let Some(window) = self
             .window
@@ -79,7 +81,7 @@ impl ReduceWindow {
         else {
             bail!(
                 NoRule,
-                "the derivative of a product over windows needs windows of known extents, not {:?}",
+                "the derivative of a product over windows needs windows of constant extents, not {:?}",
                 self.window
             )
         };
@@ -90,7 +92,7 @@ impl ReduceWindow {
         } else {
             Vec::new()
         };
-        // Products of all parts after each.
+        // Products of all elements after each one.
         let mut after: Vec<Option<Val>> = vec![None; places.len()];
         for k in (1..parts.len()).rev() {
             after[k - 1] = Some(after[k].map_or(parts[k], |a| cx.mul(parts[k], a)));
@@ -224,8 +226,8 @@ impl ReduceWindow {
 }
 
 impl dyn Emit + '_ {
-    /// A reduction over windows within `x` padded by `sliding.low` and `high` (of what the
-    /// reduction of nothing is).
+    /// A reduction over windows of `x`, padded by `sliding.low` and `high` with the identity of the
+    /// reduction.
     pub fn reduce_window(
         &self,
         op: Reduction,

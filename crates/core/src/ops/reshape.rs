@@ -10,7 +10,7 @@ use crate::ir::{
 };
 use crate::shape::{Dim, Env, Shape, Type};
 
-/// Into `shape`.
+/// A reshape to `shape`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reshape {
     /// The result's extents.
@@ -86,7 +86,7 @@ impl Primitive for Reshape {
 }
 
 impl dyn Emit + '_ {
-    /// The same elements in another shape. Nothing is written if it is the same shape.
+    /// The same elements in another shape. Writes no operation if the shape does not change.
     pub fn reshape(&self, x: Val, shape: &[Dim]) -> Val {
         if *self.ty(x).shape == *shape {
             return x;
@@ -133,7 +133,7 @@ fn samples(_: &str) -> Vec<Sample> {
 pub(super) fn entries() -> Vec<Entry> {
     vec![Entry {
         name: "reshape",
-        doc: "The same elements, in row-major order, in another shape.",
+        doc: "The same elements, in row-major order, in another shape of the same size.",
         parse,
         samples,
     }]

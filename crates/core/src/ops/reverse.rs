@@ -1,4 +1,4 @@
-//! `reverse`: the order along some axes turned around. `y[i] = x[n - 1 - i]` along `axes`; its own
+//! `reverse`: reverses the order along some axes, `y[i] = x[n - 1 - i]` along `axes`. It is its own
 //! adjoint.
 
 use super::entry::{Entry, Spelled, arity};
@@ -13,7 +13,7 @@ use crate::shape::{Dim, Env, Type};
 /// Reversal along `axes`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reverse {
-    /// The axes turned around: each once.
+    /// The reversed axes, without duplicates.
     pub axes: Vec<usize>,
 }
 
@@ -75,7 +75,7 @@ impl Primitive for Reverse {
 }
 
 impl dyn Emit + '_ {
-    /// `x` turned around along `axes`. Nothing is written for no axes.
+    /// Reverses `x` along `axes`. Writes no operation for no axes.
     pub fn reverse(&self, x: Val, axes: &[usize]) -> Val {
         if axes.is_empty() {
             x
@@ -119,7 +119,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "The order turned around along axes: y[i] = x[n - 1 - i].";
+    let doc = "Reverses the order along axes: y[i] = x[n - 1 - i].";
     vec![Entry {
         name: "reverse",
         doc,

@@ -1,9 +1,9 @@
 //! `round_to`: rounding to the numbers of a format of 8, 6 or 4 bits, in the same element type;
 //! ties to even.
 //!
-//! That is how such a format is stored here: in a wider type, which holds all of its numbers. What
-//! is too large becomes infinite, NaN, or the greatest number, as the format has it. The derivative
-//! is 1: tangents are not rounded.
+//! Numbers of such a format are stored in a wider type, which represents all of them. Numbers that
+//! are too large become infinite, NaN, or the greatest number, as the format defines. The
+//! derivative is 1: tangents are not rounded.
 
 use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element};
@@ -15,7 +15,7 @@ use crate::ir::{
 };
 use crate::shape::{Dim, Env, Type};
 
-/// What a format has for numbers that are too large.
+/// The representation of numbers above the range of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beyond {
     /// Infinity, and NaN for NaN.
@@ -28,7 +28,7 @@ pub enum Beyond {
     Greatest,
 }
 
-struct Def {
+struct FormatDef {
     name: &'static str,
     bits: u32,
     mantissa: i32,
@@ -45,8 +45,8 @@ const fn def(
     least: i32,
     greatest: f64,
     beyond: Beyond,
-) -> Def {
-    Def {
+) -> FormatDef {
+    FormatDef {
         name,
         bits,
         mantissa,
@@ -56,10 +56,10 @@ const fn def(
     }
 }
 
-/// Powers of two alone: no sign, no zero.
+/// A format of powers of two only, without sign and zero.
 const POWERS: &str = "f8E8M0FNU";
 
-const FORMATS: [Def; 11] = [
+const FORMATS: [FormatDef; 11] = [
     def("f8E4M3FN", 8, 3, -6, 448.0, Beyond::Nan),
     def("f8E5M2", 8, 2, -14, 57344.0, Beyond::Infinite),
     def("f8E4M3", 8, 3, -6, 240.0, Beyond::Infinite),
@@ -78,7 +78,7 @@ const FORMATS: [Def; 11] = [
 pub struct Format(u8);
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub fn all() -> impl Iterator<Item = Format> {
         (0..FORMATS.len() as u8).map(Format)
     }
@@ -88,7 +88,7 @@ impl Format {
         Format::all().find(|f| f.name() == name)
     }
 
-    fn def(self) -> &'static Def {
+    fn def(self) -> &'static FormatDef {
         &FORMATS[usize::from(self.0) % FORMATS.len()]
     }
 
@@ -102,12 +102,12 @@ impl Format {
         self.def().bits
     }
 
-    /// Its place in the list.
+    /// Its index in the list.
     pub fn number(self) -> usize {
         self.0.into()
     }
 
-    /// The format at this place of the list.
+    /// The format with this index in the list.
     pub fn of_number(n: usize) -> Format {
         Format((n % FORMATS.len()) as u8)
     }
@@ -132,7 +132,7 @@ impl Format {
         self.def().name == POWERS
     }
 
-    /// What it has for numbers that are too large.
+    /// The representation of numbers above its range.
     pub fn beyond(self) -> Beyond {
         self.def().beyond
     }
@@ -169,7 +169,7 @@ impl Format {
         }
     }
 
-    /// The number that these bits are.
+    /// The number with these bits.
     pub fn decode(self, bits: u32) -> f64 {
         let d = self.def();
         if d.name == POWERS {
@@ -201,7 +201,7 @@ impl Format {
     }
 }
 
-/// The nearest power of two, ties upward; NaN for what is not positive or too large.
+/// The nearest power of two, ties upward. NaN for numbers that are not positive or too large.
 fn power(x: f64, greatest: f64) -> f64 {
     if x.is_nan() || x <= 0.0 {
         return f64::NAN;
@@ -288,7 +288,8 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     }
 }
 
-/// Steps everywhere: differences do not show the derivative.
+/// Nonsmooth samples: the function is piecewise constant, so finite differences do not give the
+/// derivative.
 fn samples(_: &str) -> Vec<Sample> {
     let x = [
         0.0,
@@ -322,8 +323,8 @@ pub(super) fn entries() -> Vec<Entry> {
 mod tests {
     use super::*;
 
-    /// Every number of a format is its own nearest one; between two neighbours the middle goes to
-    /// the even one.
+    /// Every number of a format rounds to itself; the middle of two neighbours rounds to the even
+    /// one.
     #[test]
     fn numbers_round_to_themselves_and_middles_to_even() {
         for f in Format::all() {

@@ -3,16 +3,16 @@
 //! ```text
 //! c[0] = init,   c[i+1], y[i] = body(w, c[i], x[i]),   i = 0 .. length      ->  c[length], y
 //! ```
-//! Operands are constants `w`, `init`, and `x` stacked; results are the last carry and `y` stacked.
-//! `reverse` runs from the last step to the first. The adjoint of a linear scan is a scan the other
-//! way, with the cotangents of the constants as further carries, in sums that are compensated
-//! ([`sums`](super::sums)):
+//! Operands are constants `w`, `init`, and the stacked `x`. Results are the last carry and the
+//! stacked `y`. With `reverse` the loop runs from the last step to the first. The adjoint of a
+//! linear scan is a scan in the other direction. The cotangents of the constants are additional
+//! carries, as compensated sums ([`sums`](super::sums)):
 //!
 //! ```text
 //! ct_c[i], dct_w, ct_x[i] = bodyᵀ(ct_c[i+1], ct_y[i]),   ct_w += dct_w
 //! ```
-//! A carry that the body returns as it is counts as a constant in derivatives, so that its
-//! cotangent is such a sum.
+//! A carry that the body returns unchanged is a constant in derivatives, so that its cotangent is
+//! such a sum.
 
 use super::body::{check_operands, check_results, mask, params, rewrap, some, spread};
 use super::entry::{Entry, Spelled};
@@ -32,20 +32,20 @@ use crate::{bail, reference};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// A loop of known length.
+/// A loop with `length` steps.
 #[derive(Clone, Debug)]
 pub struct Scan {
     /// `consts.., carry.., x.. -> carry.., y..`.
     pub body: Arc<Function>,
     /// Number of steps.
     pub length: Dim,
-    /// From the last step to the first.
+    /// Whether it runs from the last step to the first.
     pub reverse: bool,
-    /// How many operands are constants.
+    /// Number of operands that are constants.
     pub consts: usize,
-    /// How many are carries.
+    /// Number of operands that are carries.
     pub carry: usize,
-    /// What derivatives save.
+    /// Residuals that derivatives save.
     pub checkpoint: Checkpoint,
 }
 
@@ -380,7 +380,7 @@ impl Primitive for Scan {
 }
 
 impl dyn Emit + '_ {
-    /// [`Loops::scan`] whose derivatives save what every step needs.
+    /// [`Loops::scan`] with [`Checkpoint::Never`].
     pub fn scan(
         &self,
         consts: &[Val],
@@ -396,7 +396,7 @@ impl dyn Emit + '_ {
 }
 
 impl Lin<'_> {
-    /// A scan that is linear in its `L` operands together: constants, carries, rows.
+    /// A scan that is linear in its `L` operands together: constants, carries, stacked operands.
     pub(super) fn linear_scan(
         &self,
         body: Arc<Function>,
@@ -420,7 +420,7 @@ impl Lin<'_> {
 
 impl Loops<'_> {
     /// `c, y[i] = body(consts, c, xs[i])` for each of `length` steps, from the last one if
-    /// `reverse`: the last carries, and the `y` stacked along a new first axis.
+    /// `reverse`. Returns the last carries, and the `y` stacked along a new first axis.
     pub fn scan(
         &self,
         consts: &[Val],
@@ -500,10 +500,10 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     .into())
 }
 
-type Write = fn(&dyn Emit, &[Val]) -> Vec<Val>;
+type BodyFn = fn(&dyn Emit, &[Val]) -> Vec<Val>;
 
 fn samples(_: &str) -> Vec<Sample> {
-    let make = |consts, carry, length: usize, reverse, types: &[Type], write: Write| {
+    let make = |consts, carry, length: usize, reverse, types: &[Type], write: BodyFn| {
         let b = Builder::new("body", Session::default());
         let x = params(&b, types);
         let y = write(&b, &x);
@@ -528,13 +528,14 @@ fn samples(_: &str) -> Vec<Sample> {
     let z = |re, im| crate::C128::new(re, im);
     let rows =
         Array::from_vec([3, 2], vec![0.1f64, 0.5, -0.3, 0.8, 0.2, -0.6]).expect("six elements");
-    // A recurrence with a constant, a carry and rows; the sine of the constant does not change.
-    let rnn: Write = |cx, x| {
+    // A recurrence with a constant, a carry and rows. The sine of the constant is the same in every
+    // step.
+    let rnn: BodyFn = |cx, x| {
         let h = cx.tanh(cx.add(cx.mul(cx.sin(x[0]), x[1]), x[2]));
         vec![h, cx.mul(h, x[2])]
     };
-    // A carry that gets its tangent one step late, and one that counts.
-    let late: Write = |cx, x| {
+    // A carry that becomes active after one step, and one that counts.
+    let late: BodyFn = |cx, x| {
         vec![
             x[2],
             cx.mul(x[2], x[0]),
@@ -542,8 +543,8 @@ fn samples(_: &str) -> Vec<Sample> {
             x[3],
         ]
     };
-    let power: Write = |cx, x| vec![cx.mul(x[0], x[1])];
-    let square: Write = |cx, x| vec![cx.mul(x[0], x[0])];
+    let power: BodyFn = |cx, x| vec![cx.mul(x[0], x[1])];
+    let square: BodyFn = |cx, x| vec![cx.mul(x[0], x[0])];
     let five = Array::from_vec(
         [5, 2],
         (0..10).map(|k| 0.3 * f64::from(k % 7) - 0.9).collect(),

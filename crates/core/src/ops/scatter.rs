@@ -1,19 +1,19 @@
-//! `scatter`: windows combined into the operand at indices known when the program runs ([`Windows`]
-//! says which).
+//! `scatter`: windows combined into the operand at data-dependent indices ([`Windows`] defines the
+//! axes).
 //!
 //! ```text
 //! y = x, then y[start(indices[g]) + w] = combine(y[..], u[g, w]) for every g, w in order
 //! ```
-//! `set` and `add` are linear in operand and updates together: their adjoint gathers, for `set`
-//! only where an update was the last one to its place. The derivative of `mul` runs through
-//! [`ScatterRecurrence`], so it is right with repeated indices and zeros; `min` and `max` divide
-//! the derivative evenly among equals.
+//! `set` and `add` are linear in operand and updates together. Their adjoint gathers; for `set`
+//! only at the last update of each element. The derivative of `mul` uses [`ScatterRecurrence`], so
+//! it is correct for repeated indices and zeros. `min` and `max` divide the derivative equally
+//! among equal values.
 
 use super::entry::{Entry, Spelled};
 use super::moving::overlay;
 use super::slice::no_axis;
 use super::support::{mapped, sample_array};
-use super::windows::{Bounds, Combine, SCATTER_NAMES, Windows, cases, cost};
+use super::windows::{Bounds, Combine, SCATTER_FIELDS, Windows, cases, cost};
 use super::{Binary, Comparison, ScatterRecurrence, Side};
 use crate::array::{Array, Wide};
 use crate::bail;
@@ -37,7 +37,7 @@ impl Combine {
         COMBINE[self as usize].0
     }
 
-    /// The function of two elements; none sets.
+    /// The binary function; `None` for `Set`.
     fn binary(self) -> Option<Binary> {
         match self {
             Combine::Set => None,
@@ -49,19 +49,19 @@ impl Combine {
     }
 }
 
-/// Writes windows.
+/// Combines windows into an operand.
 #[derive(Clone, Debug)]
 pub struct Scatter {
-    /// What becomes of an element and an update.
+    /// The function that combines an element with an update.
     pub combine: Combine,
-    /// Which axes mean what.
+    /// The roles of axes.
     pub windows: Windows,
-    /// What becomes of updates out of bounds.
+    /// Treatment of updates out of bounds.
     pub bounds: Bounds,
-    /// The caller knows that no place is written twice: derivatives of `set` need not find out
-    /// which update is last.
+    /// The caller guarantees that no element is written twice. Derivatives of `set` then need not
+    /// determine the last update.
     pub unique: bool,
-    /// Sums are compensated.
+    /// Whether sums are compensated.
     pub stable: bool,
 }
 
@@ -73,13 +73,13 @@ impl Scatter {
         }
     }
 
-    /// What the updates would read: the elements of `x` at their places.
+    /// The elements of `x` at the indices of the updates.
     fn read(&self, cx: &dyn Emit, x: Val, indices: Val, updates: &Type) -> Val {
         let sizes = self.windows.sizes(cx.ty(x).rank(), &updates.shape);
         cx.gather(&self.windows, &sizes, self.bounds, x, indices)
     }
 
-    /// True where an update is the last one to its place.
+    /// True where an update is the last one of its element.
     fn last(&self, cx: &dyn Emit, x: &Type, indices: Val, updates: &Type) -> Val {
         let flat = Type::new(DType::I64, vec![updates.shape.numel()]);
         // Numbered from 1: an update out of bounds reads 0.
@@ -119,7 +119,7 @@ impl Scatter {
         )[0]
     }
 
-    /// Each of the `n` elements and updates equal to the result has the share `1 / n` of its
+    /// Each of the `n` elements and updates equal to the result has the weight `1 / n` in its
     /// derivative.
     fn linearize_extreme(&self, cx: &Lin<'_>, x: &[Val], y: Val, t: &[Option<Lv>]) -> Option<Lv> {
         let (tx, tu) = (cx.ty(x[0]), cx.ty(x[2]));
@@ -155,7 +155,7 @@ impl Primitive for Scatter {
     fn attrs(&self) -> Attrs {
         let a = self
             .windows
-            .attrs(SCATTER_NAMES)
+            .attrs(SCATTER_FIELDS)
             .with("combine", self.combine.word());
         let a = a.with_if(self.bounds != Bounds::Drop, "mode", self.bounds.word(false));
         a.with_if(self.unique, "unique_indices", true)
@@ -171,7 +171,7 @@ impl Primitive for Scatter {
             )
         };
         self.windows
-            .check_write("scatter", SCATTER_NAMES, x, indices, updates)?;
+            .check_write("scatter", SCATTER_FIELDS, x, indices, updates)?;
         if let Some(f) = self.combine.binary().filter(|f| !(f.def().types)(x.dtype)) {
             bail!(
                 DTypeMismatch,
@@ -303,8 +303,8 @@ impl Primitive for Scatter {
     }
 }
 
-/// The meaning of sums: compensated in double precision (Neumaier), so that every faster order is
-/// close to it.
+/// The reference semantics of sums: compensated in double precision (Neumaier), so that the results
+/// of all faster orders are close to it.
 fn add_all(mut y: Vec<f64>, u: &[f64], to: &[(usize, usize)]) -> Vec<f64> {
     let mut lost = vec![0.0; y.len()];
     for &(i, p) in to {
@@ -346,8 +346,8 @@ impl dyn Emit + '_ {
         self.op(op, &[x, indices, updates])
     }
 
-    /// `x` with `updates` combined into the parts `x[.., indices, ..]` along an axis: what `take`
-    /// reads.
+    /// `x` with `updates` combined into `x[.., indices, ..]` along an axis: the elements that
+    /// `take` reads.
     pub fn put(
         &self,
         combine: Combine,
@@ -372,8 +372,8 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// `x` with `updates` combined into the elements that `take_along_axis` reads; all three have
-    /// one extent along the other axes.
+    /// `x` with `updates` combined into the elements that `take_along_axis` reads. All three have
+    /// equal extents along the other axes.
     pub fn put_along_axis(
         &self,
         combine: Combine,
@@ -404,7 +404,7 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     };
     Ok(Scatter {
         combine: *combine,
-        windows: Windows::parse(s, SCATTER_NAMES)?,
+        windows: Windows::parse(s, SCATTER_FIELDS)?,
         bounds: Bounds::take(s, Bounds::Drop)?,
         unique: s.attrs.opt("unique_indices")?.unwrap_or(false),
         stable: s.attrs.opt("stable")?.unwrap_or(false),
@@ -456,7 +456,7 @@ fn samples(_: &str) -> Vec<Sample> {
             ));
         }
     }
-    // Equal values: their shares are a convention.
+    // Equal values: their weights are a convention.
     let ints = |v: &[i32]| Array::vector(v.to_vec());
     for (combine, windows) in [Combine::Min, Combine::Max].map(|c| (c, Windows::parts(1, 0, 1))) {
         let op = Scatter {

@@ -1,18 +1,17 @@
-//! `scatter_recurrence`: at every place of the operand a linear recurrence along the updates that
-//! go there.
+//! `scatter_recurrence`: for every element of the operand a linear recurrence along its updates.
 //!
 //! ```text
 //! for every update k in order, p its place:    before[k] = s[p],    s[p] = a[k] s[p] + b[k]
 //! ```
 //! Results are the last `s` and `before` (0 where an update is out of bounds). With `b = 0` the
-//! former is a scatter that multiplies, the latter the product of everything earlier, which is what
-//! derivatives of products are made of without a division. The operation is closed under both
-//! rules. It is linear in `(s, b)`, its adjoint is itself in the reverse order, and `d/da` is one
-//! more of it: `dbefore, ds = recurrence(ds, a, db + before da)`.
+//! first result is a scatter that multiplies. The second one is the product of all earlier factors,
+//! which gives derivatives of products without a division. The operation is linear in `(s, b)`, and
+//! closed under linearization and transposition: its adjoint is the operation in reverse order, and
+//! the derivative in `a` is `dbefore, ds = recurrence(ds, a, db + before da)`.
 
 use super::entry::{Entry, Spelled};
 use super::support::sample_array;
-use super::windows::{Bounds, SCATTER_NAMES, Windows, cases, cost};
+use super::windows::{Bounds, SCATTER_FIELDS, Windows, cases, cost};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::error::Result;
@@ -20,14 +19,14 @@ use crate::ir::{Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primit
 use crate::math::{Twofold, TwofoldComplex};
 use crate::shape::{Dim, Env, Type};
 
-/// A linear recurrence per place.
+/// A linear recurrence per element of the operand.
 #[derive(Clone, Debug)]
 pub struct ScatterRecurrence {
-    /// Which axes mean what.
+    /// The roles of axes.
     pub windows: Windows,
-    /// What becomes of updates out of bounds.
+    /// Treatment of updates out of bounds.
     pub bounds: Bounds,
-    /// From the last update to the first.
+    /// Whether it runs from the last update to the first.
     pub reverse: bool,
 }
 
@@ -37,7 +36,7 @@ impl Primitive for ScatterRecurrence {
     }
 
     fn attrs(&self) -> Attrs {
-        let a = self.windows.attrs(SCATTER_NAMES);
+        let a = self.windows.attrs(SCATTER_FIELDS);
         let a = a.with_if(self.bounds != Bounds::Drop, "mode", self.bounds.word(false));
         a.with_if(self.reverse, "reverse", true)
     }
@@ -56,7 +55,7 @@ impl Primitive for ScatterRecurrence {
         };
         for updates in [a, b] {
             self.windows
-                .check_write("scatter_recurrence", SCATTER_NAMES, s, indices, updates)?;
+                .check_write("scatter_recurrence", SCATTER_FIELDS, s, indices, updates)?;
         }
         if !s.dtype.has_tangent() || a.differs(b) {
             bail!(
@@ -181,7 +180,7 @@ impl Primitive for ScatterRecurrence {
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     Ok(ScatterRecurrence {
-        windows: Windows::parse(s, SCATTER_NAMES)?,
+        windows: Windows::parse(s, SCATTER_FIELDS)?,
         bounds: Bounds::take(s, Bounds::Drop)?,
         reverse: s.attrs.opt("reverse")?.unwrap_or(false),
     }
@@ -214,7 +213,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "A linear recurrence s = a s + b along the updates of each place; the last s and those before each update.";
+    let doc = "A linear recurrence s = a s + b along the updates of each element; results: the last s, and s before each update.";
     vec![Entry {
         name: "scatter_recurrence",
         doc,

@@ -1,9 +1,9 @@
-//! `select`: `y = p ? a : b`, elementwise; a predicate of rank 0 chooses for all elements.
+//! `select`: `y = p ? a : b`, elementwise. A scalar predicate applies to all elements.
 //!
 //! ```text
 //! dy = p ? da : db,    ct_a = p ? ct : 0,    ct_b = p ? 0 : ct
 //! ```
-//! Linear in `(a, b)` together: where one side has no tangent, a real zero stands for it.
+//! Linear in `(a, b)` together. The tangent of a side without one is an explicit zero.
 
 use super::entry::{Entry, Spelled, arity};
 use super::support::{batch_elementwise, cost_per_element, mapped, same_shape};
@@ -104,8 +104,8 @@ impl Primitive for Select {
         if cx.ty(x[0].val).rank() > usize::from(x[0].mapped) {
             return batch_elementwise(cx, *self, size, x);
         }
-        // A scalar predicate stays one, or becomes one per batch element, repeated over the
-        // elements of each.
+        // A scalar predicate stays a scalar, or becomes one per batch element, broadcast over its
+        // elements.
         let a = cx.replicate(x[1], size).val;
         let b = cx.replicate(x[2], size).val;
         let p = if x[0].mapped {
@@ -179,7 +179,7 @@ fn samples(_: &str) -> Vec<Sample> {
 pub(super) fn entries() -> Vec<Entry> {
     vec![Entry {
         name: "select",
-        doc: "p ? a : b, elementwise; a predicate of rank 0 chooses for all.",
+        doc: "p ? a : b, elementwise; a scalar predicate p applies to all elements.",
         parse,
         samples,
     }]

@@ -4,9 +4,9 @@
 //! ```text
 //! gather:   r[p] = Σ_k [x[i] = y[p]] t[i]          scatter:   r[i] = Σ_{p, k} [x[i] = y[p]] t[p]
 //! ```
-//! with `x_dilation · i = stride · p + dilation · k - low`. Each is the adjoint of the other. With
-//! `y` the maximum of `x` over windows they carry its tangents and cotangents; `first` takes the
-//! first such element of each window only. NaN is equal to nothing.
+//! with `x_dilation · i = stride · p + dilation · k - low`. They are adjoint to each other. If `y`
+//! is the maximum of `x` over windows, they compute its tangents and cotangents. With `first` only
+//! the first such element of each window counts. NaN does not equal NaN.
 
 use super::Reduction;
 use super::entry::{Entry, Spelled, arity};
@@ -25,9 +25,9 @@ use crate::shape::{Dim, Env, Type};
 /// A sum at selected elements of windows, of operands `x`, `y` and `t`.
 #[derive(Clone, Debug)]
 pub struct SelectWindow {
-    /// From elements to windows; otherwise from windows to elements.
+    /// Whether it sums elements into windows; otherwise windows into elements.
     pub gather: bool,
-    /// Only the first such element of each window.
+    /// Whether only the first such element of each window counts.
     pub first: bool,
     /// Steps along every axis.
     pub sliding: Sliding,
@@ -194,7 +194,7 @@ fn samples(name: &str) -> Vec<Sample> {
             .iter()
             .filter_map(Dim::as_const)
             .collect();
-        // Whole numbers, so that there are ties.
+        // Integers, so that there are ties.
         let mut x = sample_array(I32, &shape, k);
         if let Wide::I(v) = x.wide() {
             x = Wide::I(v.into_iter().map(|i| i % 3).collect())

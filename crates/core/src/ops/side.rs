@@ -1,25 +1,26 @@
-//! [`Side`]: what the weight of a derivative at a kink is.
+//! [`Side`]: the kind of a weight at a kink, and its value on one side of the kink.
 
-/// What a weight is, and what it becomes on one side of the kink.
+/// The kind of a weight, and its value on one side of the kink.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// The weight of one side already.
+    /// A weight of one side.
     Known,
     /// A sign, 0 at the kink: 1 there (`up`) or -1.
     Sign {
         /// Whether it becomes 1.
         up: bool,
     },
-    /// The share of one of two: what is between 0 and 1 becomes 1 (`whole`) or 0.
+    /// The share of one of two operands: values between 0 and 1 become 1 (`whole`) or 0.
     Share {
         /// Whether it becomes 1.
         whole: bool,
     },
-    /// The shares of elements along these axes: the first (or last) that has one gets all.
+    /// The shares of elements along these axes: the first (or last) nonzero share becomes 1, the
+    /// others 0.
     Along {
         /// The axes, ascending.
         axes: Vec<usize>,
-        /// Whether the last gets all.
+        /// Whether the last nonzero share becomes 1.
         last: bool,
     },
 }

@@ -3,8 +3,8 @@
 //! ```text
 //! y[i] = x[start + i * stride],    extent ceil((limit - start) / stride)
 //! ```
-//! Bounds are dimensions, so that `n` and `n - 1` are written as such; what cannot be compared when
-//! the program is built is checked when it runs. The adjoint pads with zeros.
+//! Bounds are dimensions, such as `n - 1`. Bounds that cannot be compared when the program is built
+//! are checked at run time. The adjoint pads with zeros.
 
 use super::entry::{Entry, Spelled, arity};
 use super::moving::{exceeds, padded, pick, places, prepend};
@@ -20,14 +20,14 @@ use crate::shape::{Dim, Env, Type};
 pub struct Slice {
     /// The first index of each axis.
     pub start: Vec<Dim>,
-    /// One past the last index of each axis that may be taken: at most the extent.
+    /// Exclusive upper bound of the indices of each axis: at most the extent.
     pub limit: Vec<Dim>,
     /// Steps, positive.
     pub stride: Vec<usize>,
 }
 
 impl Slice {
-    /// The bounds of one axis, for messages.
+    /// The bounds of one axis, for error messages.
     fn show(&self, k: usize) -> String {
         match self.stride[k] {
             1 => format!("{}..{}", self.start[k], self.limit[k]),
@@ -118,7 +118,8 @@ impl Primitive for Slice {
         Ok(cx.itself(&self.clone().into(), x, t))
     }
 
-    /// Zeros where nothing was taken: by a pad where the numbers of them are known, else joined on.
+    /// Zeros at elements that were not read: by a pad if their numbers are constants, else by
+    /// concatenation.
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
         let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else {
             return Ok(vec![None]);
@@ -178,8 +179,8 @@ impl Primitive for Slice {
 }
 
 impl dyn Emit + '_ {
-    /// The elements `start, start + stride, ..` below `limit` of every axis. Nothing is written if
-    /// these are all.
+    /// The elements `start, start + stride, ..` below `limit` of every axis. Writes no operation if
+    /// these are all elements.
     pub fn slice(&self, x: Val, start: &[Dim], limit: &[Dim], stride: &[usize]) -> Val {
         let from_all = start.len() == limit.len() && start.iter().all(|d| d.is(0));
         let every = stride.len() == limit.len() && stride.iter().all(|&s| s == 1);
@@ -214,14 +215,14 @@ impl dyn Emit + '_ {
         self.slice(x, &from, &to, &vec![1; to.len()])
     }
 
-    /// The element `i` of one axis, which goes: `x[.., i, ..]`.
+    /// Element `i` of `axis`, which is removed: `x[.., i, ..]`.
     pub fn index_axis(&self, x: Val, axis: usize, i: impl Into<Dim>) -> Val {
         let i = i.into();
         let y = self.slice_axis(x, axis, i.clone(), i + Dim::Const(1));
         self.drop_axis(y, axis)
     }
 
-    /// Without an axis of extent 1.
+    /// The value without an axis of extent 1.
     pub(super) fn drop_axis(&self, x: Val, axis: usize) -> Val {
         let mut shape = self.ty(x).shape.to_vec();
         if axis < shape.len() {
@@ -230,7 +231,7 @@ impl dyn Emit + '_ {
         self.reshape(x, &shape)
     }
 
-    /// Parts of these extents along an axis, one after the other; they must fill it.
+    /// Consecutive slices of these extents along an axis. Their sum must be the extent of the axis.
     pub fn split(&self, x: Val, axis: usize, sizes: &[Dim]) -> Vec<Val> {
         let (mut at, ty) = (Dim::Const(0), self.ty(x));
         let parts = sizes
@@ -254,7 +255,7 @@ impl dyn Emit + '_ {
     }
 }
 
-/// The error of an axis that a value does not have.
+/// The error for an axis that a value does not have.
 pub(super) fn no_axis(op: &str, ty: &Type, axis: usize) -> crate::Error {
     crate::Error::new(
         crate::Code::Attribute,

@@ -1,15 +1,15 @@
-//! The geometry of sliding windows: which element of an operand a window has, for convolutions and
-//! windowed reductions.
+//! The geometry of sliding windows, for convolutions and windowed reductions: the elements of an
+//! operand that are in a window.
 //!
 //! Along each axis the element `k` of the window at `p` is the element `i` of the operand with
 //!
 //! ```text
 //! x_dilation · i = stride · p + dilation · k - low        there is none if that is no index
 //! ```
-//! One equation in three indices: exchanging their roles gives the geometry of the adjoints, so the
-//! operations that use it are closed under them. Steps have either sign for that reason; `low` is
-//! the padding before the first element. What stands after the last one follows from the number of
-//! windows, which the operation says.
+//! Exchanging the three indices of this equation gives the geometries of the adjoints, so the
+//! operations are closed under transposition. Steps may be negative for that reason. `low` is the
+//! padding before the first element. The padding after the last element follows from the number of
+//! windows, an attribute of the operation.
 
 use super::entry::Spelled;
 use super::moving::{advance, padded};
@@ -21,18 +21,18 @@ use crate::shape::{Dim, Type};
 /// Steps of every axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Sliding {
-    /// From one window to the next; not 0.
+    /// Step from one window to the next; not 0.
     pub stride: Vec<i64>,
-    /// From one element of a window to the next; not 0.
+    /// Step from one element of a window to the next; not 0.
     pub dilation: Vec<i64>,
-    /// From one element of the operand to the next, on the same scale; not 0.
+    /// Step from one element of the operand to the next, in the same unit; not 0.
     pub x_dilation: Vec<i64>,
-    /// Where the operand's first element stands from the first window's first.
+    /// Position of the operand's first element relative to the first element of the first window.
     pub low: Vec<i64>,
 }
 
 impl Sliding {
-    /// Dense windows one after the other along this many axes.
+    /// Windows with stride and dilation 1 and without padding, along this many axes.
     pub fn plain(axes: usize) -> Sliding {
         Sliding {
             stride: vec![1; axes],
@@ -59,8 +59,8 @@ impl Sliding {
             .filter(|&i| i < n)
     }
 
-    /// The indices of the elements of the window at `p`, in the order of its `window` places, along
-    /// an axis of `n` elements.
+    /// The indices of the elements of the window at `p` (of extent `window`), in order, along an
+    /// axis of `n` elements.
     pub(super) fn sources(&self, axis: usize, p: usize, window: usize, n: usize) -> Vec<usize> {
         if window <= n {
             return (0..window)
@@ -81,7 +81,7 @@ impl Sliding {
         found
     }
 
-    /// The windows of the windows: which of them have an element `i`, as their element `k`.
+    /// The inverse geometry: the windows that have an element `i` as their element `k`.
     pub(super) fn inverse(&self) -> Sliding {
         let negative = |v: &[i64]| v.iter().map(|x| -x).collect();
         let s = Sliding {
@@ -93,7 +93,7 @@ impl Sliding {
         s.upright()
     }
 
-    /// Window index and element index exchanged.
+    /// The geometry with window index and element index exchanged.
     pub(super) fn exchanged(&self) -> Sliding {
         Sliding {
             stride: self.dilation.clone(),
@@ -102,7 +102,7 @@ impl Sliding {
         }
     }
 
-    /// The same relation with a positive step of the operand.
+    /// The same geometry with a positive step of the operand.
     fn upright(mut self) -> Sliding {
         for k in 0..self.axes() {
             if self.x_dilation[k] < 0 {
@@ -119,7 +119,7 @@ impl Sliding {
         self
     }
 
-    /// The geometry with one more axis in front, along which everything stays where it is.
+    /// The geometry with one more leading axis, along which windows have one element.
     pub(super) fn batched(&self) -> Sliding {
         let one =
             |first: i64, rest: &[i64]| std::iter::once(first).chain(rest.iter().copied()).collect();
@@ -131,7 +131,7 @@ impl Sliding {
         }
     }
 
-    /// How many windows of `size` elements lie within an axis of `n` elements padded by `low` and
+    /// Number of windows of `size` elements within an axis of `n` elements padded by `low` and
     /// `high`.
     pub fn count(&self, axis: usize, n: &Dim, size: &Dim, high: i64) -> Result<Dim> {
         let step = |v: &[i64]| match usize::try_from(v[axis]) {
@@ -156,7 +156,7 @@ impl Sliding {
         }
     }
 
-    /// The steps make sense for this many axes.
+    /// Checks the steps for this many axes.
     pub(super) fn check(&self, op: &str, axes: usize) -> Result<()> {
         for (name, v) in [
             ("stride", &self.stride),
@@ -171,7 +171,7 @@ impl Sliding {
                     v.len()
                 );
             }
-            // So that their sums and negatives are numbers.
+            // Bounds the attributes so that their sums and negatives do not overflow.
             if v.iter()
                 .any(|s| s.unsigned_abs() > i64::MAX as u64 / 2 || (*s == 0 && name != "low"))
             {
@@ -184,7 +184,7 @@ impl Sliding {
         Ok(())
     }
 
-    /// Those that are not at their default.
+    /// Attributes that differ from their defaults.
     pub(super) fn attrs(&self, a: Attrs) -> Attrs {
         let not = |d: i64, v: &[i64]| v.iter().any(|&x| x != d);
         a.with_if(not(1, &self.stride), "stride", &self.stride)
@@ -204,8 +204,8 @@ impl Sliding {
         })
     }
 
-    /// The attribute `extents`, or what follows from `high` (0 by default) for an operand and
-    /// windows of these extents.
+    /// The attribute `extents`, or the numbers of windows that follow from `high` (0 by default)
+    /// for an operand and windows of these extents.
     pub(super) fn take_extents(
         &self,
         s: &mut Spelled<'_>,
@@ -231,7 +231,7 @@ impl Sliding {
     }
 }
 
-/// The positions in an operand of shape `x` of the elements of the window at `p`, in row-major
+/// The flat indices in an operand of shape `x` of the elements of the window at `p`, in row-major
 /// order of the window.
 pub(super) fn elements<'a>(
     s: &'a Sliding,
@@ -239,8 +239,8 @@ pub(super) fn elements<'a>(
     window: &'a [usize],
     p: &'a [usize],
 ) -> impl Iterator<Item = usize> + 'a {
-    // Along each axis the elements that the window has, in its order: no more than the operand has,
-    // whatever the window.
+    // Indices of the window's elements along each axis. Their number is bounded by the operand's
+    // extent.
     let along: Vec<Vec<usize>> = (0..p.len())
         .map(|a| s.sources(a, p[a], window[a], x[a]))
         .collect();
@@ -268,7 +268,7 @@ pub(super) fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ 
     })
 }
 
-/// What `op` says for windows over an operand of this type, but of the number of windows.
+/// Checks the windows of `op` over an operand of this type, except for the number of windows.
 pub(super) fn check_windows(
     op: &dyn Primitive,
     s: &Sliding,
@@ -286,7 +286,8 @@ pub(super) fn check_windows(
     Ok(())
 }
 
-/// Steps, windows and padding after the last element, for samples of this file and of selections.
+/// Steps, windows and padding after the last element, for samples of this file and of
+/// `select_window`.
 pub(super) fn sample_windows() -> Vec<(Sliding, Vec<usize>, Vec<i64>, Vec<usize>)> {
     let s = |steps: [&[i64]; 4], window: &[usize], high: &[i64], x: &[usize]| {
         let [stride, dilation, x_dilation, low] = steps.map(<[i64]>::to_vec);

@@ -1,8 +1,7 @@
-//! `sort`: every operand along an axis in the order of the first ones.
+//! `sort`: sorts operands along an axis by the first ones.
 //!
-//! The sort is stable, `-0` equals `+0`, and NaN comes last in either direction, so the permutation
-//! is unique. Its derivative is that permutation applied to the tangents; at ties it is the one
-//! that the stable sort chose.
+//! The sort is stable, `-0` equals `+0`, and NaN comes last in both directions, so the permutation
+//! is unique. The derivative applies the same permutation to the tangents, also at ties.
 
 use super::Gather;
 use super::entry::{Entry, Spelled};
@@ -19,20 +18,20 @@ use crate::ops::support::{bytes, check_axis};
 use crate::shape::{Dim, Env, Type};
 use std::cmp::Ordering;
 
-/// Sorts all operands alike.
+/// Sorts all operands by the same permutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sort {
     /// The axis.
     pub axis: usize,
     /// Number of operands.
     pub operands: usize,
-    /// So many first operands decide the order, the first one first.
+    /// Number of leading operands that are sort keys, in lexicographic order.
     pub num_keys: usize,
-    /// From greatest to least.
+    /// Whether the order is descending.
     pub descending: bool,
 }
 
-/// The order of two keys, NaN after everything.
+/// The order of two keys. NaN comes last.
 fn order<T: PartialOrd>(a: &T, b: &T, descending: bool) -> Ordering {
     match a.partial_cmp(b) {
         Some(o) if descending => o.reverse(),
@@ -54,7 +53,7 @@ impl Sort {
         })
     }
 
-    /// Element `i` along the axis is the one at `indices[i]`, every line for itself.
+    /// The gather that permutes every line by its indices.
     fn permutation(&self, rank: usize) -> Gather {
         let others: Vec<usize> = (0..rank).filter(|&k| k != self.axis).collect();
         let windows = Windows {
@@ -189,7 +188,7 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// All of `x` sorted along an axis alike, in the order of the first `num_keys`.
+    /// Sorts all of `x` along an axis by the first `num_keys` of them.
     pub fn sort_by(&self, x: &[Val], axis: usize, num_keys: usize, descending: bool) -> Vals {
         self.emit(
             Sort {
@@ -203,12 +202,11 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// The positions, as `i64`, at which the sorted elements of `x` were:
-    /// `sort(x)[i] = x[argsort(x)[i]]`.
+    /// The permutation, as `i64`, that sorts `x`: `sort(x)[i] = x[argsort(x)[i]]`.
     pub fn argsort(&self, x: Val, axis: usize, descending: bool) -> Val {
         let ty = self.ty(x).with_dtype(DType::I64);
         if axis >= ty.rank() {
-            // The sort says what is wrong.
+            // The sort reports the error.
             return self.sort(x, axis, descending);
         }
         self.sort_by(
@@ -277,7 +275,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "All operands along an axis in the order of the first `num_keys`: stable, NaN last.";
+    let doc = "Sorts all operands along an axis by the first `num_keys` of them: stable, NaN last.";
     vec![Entry {
         name: "sort",
         doc,

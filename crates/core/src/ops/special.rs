@@ -1,5 +1,5 @@
-//! Special functions `f(a, x)` with all their derivatives in the parameter `a`: attribute `order`
-//! counts them.
+//! Special functions `f(a, x)` with their derivatives in the parameter `a`. The attribute `order`
+//! is the order of the derivative.
 //!
 //! ```text
 //! p(a, x) = x^(a-1) e^-x / gamma(a)              ∂p/∂x = p(a - 1, x) - p(a, x)
@@ -20,12 +20,12 @@ use crate::ir::{
 use crate::math;
 use crate::shape::{Dim, Env, Type};
 
-/// Which function.
+/// The functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpecialFn {
     /// The regularized lower incomplete gamma function.
     Igamma,
-    /// The upper one.
+    /// The regularized upper incomplete gamma function.
     Igammac,
     /// The density of the gamma distribution.
     GammaDensity,
@@ -33,16 +33,16 @@ pub enum SpecialFn {
     Zeta,
 }
 
-/// A derivative in the first operand of a special function of two.
+/// A derivative of a special function in its first operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Special {
     /// The function.
     pub f: SpecialFn,
-    /// How often it is differentiated in the first operand.
+    /// Order of the derivative in the first operand.
     pub order: u32,
 }
 
-/// Derivatives above this are beyond double precision.
+/// Maximum order. Higher derivatives are not accurate in double precision.
 const MAX_ORDER: u32 = 64;
 
 const NAMES: [(SpecialFn, &str, &str); 4] = [
@@ -187,8 +187,8 @@ impl dyn Emit + '_ {
         self.op(Special::new(SpecialFn::Zeta), &[s, q])
     }
 
-    /// The derivative in `a` of a sample `x` of the gamma distribution, its quantile held fixed:
-    /// what makes samples differentiable.
+    /// The derivative in `a` of a sample `x` of the gamma distribution at a fixed quantile
+    /// (implicit reparameterization).
     pub fn random_gamma_grad(&self, a: Val, x: Val) -> Val {
         let by_a = self.op(
             Special {

@@ -1,21 +1,21 @@
-//! Compensated sums of values that come one after the other, as the cotangents of a loop's
-//! constants do.
+//! Compensated sums of values that are added one at a time, such as the cotangents of a loop's
+//! constants.
 //!
-//! A sum is two values for each component, `high + low`:
+//! A sum consists of two values per component, `high + low`:
 //!
 //! ```text
 //! s = high + x      l = low + add_error(high, x)                      in f64: high' = s, low' = l; the result is s + l
 //! high' = s + l     low' = add_error(s, l)                            in f32, where errors of errors matter, too
 //! ```
-//! The error is two units of rounding of the sum and some squares of them, whatever the number of
-//! terms, in flat memory. Everything here is linear in `x`: exactly, `add_error` is 0.
+//! The error is two rounding errors of the sum, plus terms of second order, for any number of terms
+//! and in constant memory. The sum is linear in `x`: in exact arithmetic `add_error` is 0.
 
 use super::Binary;
 use crate::dtype::DType;
 use crate::ir::{Emit, Val};
 use crate::shape::Type;
 
-/// How values of a type are added.
+/// A compensated sum of values of a type.
 pub(crate) struct Compensated {
     ty: Type,
     /// The type of `high` and `low`.
@@ -23,7 +23,7 @@ pub(crate) struct Compensated {
 }
 
 impl Compensated {
-    /// Of values of a type; in f64 whatever the type is, if the session asks for stable sums.
+    /// A sum of values of a type; in f64 for any type if the session's `stable` is set.
     pub(crate) fn new(cx: &dyn Emit, ty: &Type) -> Compensated {
         let narrow = ty.dtype.real() != DType::F64 && !cx.session().numerics().stable;
         Compensated {
@@ -32,7 +32,7 @@ impl Compensated {
         }
     }
 
-    /// The types of the values that hold a sum.
+    /// The types of the values that represent a sum.
     pub(crate) fn types(&self) -> Vec<Type> {
         vec![self.ty.with_dtype(self.part); if self.ty.dtype.is_complex() { 4 } else { 2 }]
     }

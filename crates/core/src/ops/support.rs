@@ -1,4 +1,4 @@
-//! What families of operations share: elementwise type rules and batching, costs.
+//! Shared code of families of operations: elementwise type rules and batching, costs.
 
 use super::entry::Spelled;
 use crate::array::{Array, Wide};
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::ir::{Batched, Cost, Emit, Op, Primitive, Val};
 use crate::shape::{Dim, Type};
 
-/// Number of elements for cost estimates: unknown extents count as 1.
+/// Number of elements for cost estimates. Symbolic extents count as 1.
 pub(crate) fn count(t: &Type) -> f64 {
     t.shape
         .iter()
@@ -21,8 +21,8 @@ pub(crate) fn bytes(t: &Type) -> f64 {
     count(t) * t.dtype.size() as f64
 }
 
-/// The cost of an operation that does `flops` per result element and reads and writes everything
-/// once.
+/// The cost of an operation with `flops` operations per result element that reads operands and
+/// writes results once.
 pub(crate) fn cost_per_element(flops: f64, x: &[Type], y: &[Type]) -> Cost {
     Cost {
         flops: flops * y.iter().map(count).sum::<f64>(),
@@ -30,8 +30,8 @@ pub(crate) fn cost_per_element(flops: f64, x: &[Type], y: &[Type]) -> Cost {
     }
 }
 
-/// Operands of an elementwise operation have one shape. Returns it (of the operand that knows
-/// most).
+/// Checks that operands of an elementwise operation have one shape. Returns the type with the most
+/// constant extents.
 pub(crate) fn same_shape<'a>(op: &dyn Primitive, x: &'a [Type]) -> Result<&'a Type> {
     let mut best = &x[0];
     for t in &x[1..] {
@@ -59,8 +59,8 @@ pub(crate) fn same_shape<'a>(op: &dyn Primitive, x: &'a [Type]) -> Result<&'a Ty
     Ok(best)
 }
 
-/// The batch rule of every elementwise operation: operands without the batch axis are repeated
-/// along it.
+/// The batch rule of elementwise operations: operands without the batch axis are broadcast along
+/// it.
 pub(crate) fn batch_elementwise(
     cx: &dyn Emit,
     op: impl Into<Op>,
@@ -80,8 +80,8 @@ pub(crate) fn mapped(val: Val) -> Result<Vec<Batched>> {
     Ok(vec![Batched { val, mapped: true }])
 }
 
-/// An array for samples: numbers between -2 and 2 (integers between -9 and 9), scattered, no two of
-/// them equal in the first 97.
+/// An array for samples: numbers between -2 and 2 (integers between -9 and 9) in scattered order.
+/// The first 97 are distinct.
 pub(crate) fn sample_array(dtype: DType, shape: &[usize], seed: usize) -> Array {
     let n: usize = shape.iter().product();
     let at = |i: usize| ((i + seed + 1) * 37 % 97) as f64 / 97.0 * 4.0 - 2.0;
@@ -96,7 +96,7 @@ pub(crate) fn sample_array(dtype: DType, shape: &[usize], seed: usize) -> Array 
         .expect("as many elements as the shape has")
 }
 
-/// The positions of the elements of every line along `axis`, in row-major order of the lines.
+/// The flat indices of the elements of every line along `axis`, in row-major order of the lines.
 pub(crate) fn lines(
     shape: &[usize],
     axis: usize,
@@ -110,7 +110,7 @@ pub(crate) fn lines(
     })
 }
 
-/// The attribute axis exists.
+/// Checks that the operand has the axis of the attribute.
 pub(crate) fn check_axis(op: &dyn Primitive, x: &Type, axis: usize) -> Result<()> {
     if axis >= x.rank() {
         bail!(Attribute, "`{}`: {x} has no axis {axis}", op.name());
@@ -118,16 +118,16 @@ pub(crate) fn check_axis(op: &dyn Primitive, x: &Type, axis: usize) -> Result<()
     Ok(())
 }
 
-/// The attribute `axis`: from the end if negative, and by default the last one of the first
-/// operand.
+/// Parses the attribute `axis`. A negative axis counts from the end. Default: the last axis of the
+/// first operand.
 pub(crate) fn take_axis(s: &mut Spelled<'_>) -> Result<usize> {
     let rank = s.operands.first().map_or(0, Type::rank);
     let axis: i64 = s.attrs.opt("axis")?.unwrap_or(-1);
     axis_of(s, "axis", axis, rank)
 }
 
-/// The attribute `axes`: from the end if negative, ascending, and by default all of the first
-/// operand.
+/// Parses the attribute `axes`, in ascending order. Negative axes count from the end. Default: all
+/// axes of the first operand.
 pub(crate) fn take_axes(s: &mut Spelled<'_>) -> Result<Vec<usize>> {
     let rank = s.operands.first().map_or(0, Type::rank);
     let Some(axes) = s.attrs.opt::<Vec<i64>>("axes")? else {
@@ -152,7 +152,7 @@ fn axis_of(s: &Spelled<'_>, attr: &str, axis: i64, rank: usize) -> Result<usize>
     }
 }
 
-/// The greater one, NaN if either is; `+0` is greater than `-0`.
+/// The larger operand; NaN if either is NaN. `+0` is greater than `-0`.
 pub(crate) fn maximum(a: f64, b: f64) -> f64 {
     if a.is_nan() || (a == b && a.is_sign_positive()) || a > b {
         a
@@ -161,7 +161,7 @@ pub(crate) fn maximum(a: f64, b: f64) -> f64 {
     }
 }
 
-/// A float type that numbers of elements fit, which they do not fit in sixteen bits.
+/// A float type that can represent numbers of elements. 16-bit types cannot.
 pub(crate) fn counting(dtype: DType) -> DType {
     if dtype.size() < 4 { DType::F32 } else { dtype }
 }

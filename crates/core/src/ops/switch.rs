@@ -1,12 +1,12 @@
-//! `cond` and `switch`: one of several bodies, chosen when it runs.
+//! `cond` and `switch`: one of several regions, chosen at run time.
 //!
 //! ```text
 //! y = branch[i](x)  =>  (y, r) = forward[i](x),  dy = linear[i](r; dx)
 //! ```
-//! All branches return the same types, so the residuals of all are joined: a branch fills the slots
-//! it needs and leaves zeros in the others, slots of equal type are shared. `switch` clamps an
-//! index out of range to the nearest branch; `cond` takes a boolean, and its branches stand in the
-//! order false, true.
+//! All branches return the same types, so the residuals of all branches share slots: a branch fills
+//! its slots and sets the others to zero. Slots of equal type are shared. `switch` clamps an index
+//! out of range to the nearest branch. `cond` takes a boolean; its branches are in the order false,
+//! true.
 
 use super::Comparison;
 use super::body::{
@@ -24,15 +24,15 @@ use crate::ir::{
 };
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{RegionLin, Residual, Saving};
+use crate::transform::{RegionLin, Residual, SavePolicy};
 use std::sync::Arc;
 
-/// `branches[index](operands)`; the index, of rank 0, is the first operand.
+/// `branches[index](operands)`. The first operand is the index, a scalar.
 #[derive(Clone, Debug)]
 pub struct Switch {
-    /// The bodies: of a `cond` the one for false, then the one for true.
+    /// The branches; for `cond` the one for false, then the one for true.
     pub branches: Vec<Arc<Function>>,
-    /// The index is a boolean (`cond`).
+    /// Whether the index is a boolean (`cond`).
     pub boolean: bool,
 }
 
@@ -148,13 +148,13 @@ impl Primitive for Switch {
         let lins: Vec<Arc<RegionLin>> = self
             .branches
             .iter()
-            .map(|b| session.linearize_region(b, &active, Saving::Residuals))
+            .map(|b| session.linearize_region(b, &active, SavePolicy::Residuals))
             .collect::<Result<_>>()?;
         let n = self.results();
         let out = lins
             .iter()
             .fold(vec![false; n], |a, l| or(&a, &l.out_active));
-        let slots = Slots::new(&lins);
+        let slots = ResidualSlots::new(&lins);
         let forward = lins
             .iter()
             .zip(&slots.of_extra)
@@ -309,7 +309,7 @@ impl Switch {
         Ok((Vals::from_slice(&y[..n]), spread(&out, &y[n..])))
     }
 
-    /// Every branch on the whole batch, and per batch element the result of the one it chose.
+    /// Evaluates every branch on the whole batch, then selects per batch element.
     fn choose_each(
         &self,
         cx: &dyn Emit,
@@ -326,7 +326,7 @@ impl Switch {
                 continue;
             };
             let here = if self.boolean {
-                // The last branch is taken where the predicate holds.
+                // The last branch is chosen where the predicate is true.
                 cx.compare(index, Comparison::Eq, cx.full_like(index, false))
             } else {
                 cx.compare(index, Comparison::Le, cx.full_like(index, k as i64))
@@ -342,8 +342,8 @@ impl Switch {
     }
 }
 
-/// A body whose results from `first` on are those that it `has`, with zeros for others that are
-/// wanted.
+/// A branch whose results from `first` on are the `wanted` ones: those that it `has`, and zeros for
+/// the others.
 fn padded(
     session: &Session,
     f: &Arc<Function>,
@@ -366,15 +366,15 @@ fn padded(
     })
 }
 
-/// Where the branches put what they save: one list of slots for all.
-struct Slots {
+/// The slots of the residuals of all branches.
+struct ResidualSlots {
     types: Vec<Type>,
     /// Per branch, the slot of each extra result.
     of_extra: Vec<Vec<usize>>,
 }
 
-impl Slots {
-    fn new(lins: &[Arc<RegionLin>]) -> Slots {
+impl ResidualSlots {
+    fn new(lins: &[Arc<RegionLin>]) -> ResidualSlots {
         let mut types: Vec<Type> = Vec::new();
         let of_extra = lins
             .iter()
@@ -395,7 +395,7 @@ impl Slots {
                     .collect()
             })
             .collect();
-        Slots { types, of_extra }
+        ResidualSlots { types, of_extra }
     }
 
     /// The forward branch: its results, then all slots.
@@ -428,8 +428,8 @@ impl Slots {
         })
     }
 
-    /// The linear branch: saved parameters, all slots, tangents -> tangents of the results that any
-    /// branch moves.
+    /// The linear branch: saved parameters, all slots, tangents -> tangents of the results that
+    /// have a tangent in any branch.
     fn linear(
         &self,
         session: &Session,
@@ -475,8 +475,7 @@ impl Slots {
 }
 
 impl dyn Emit + '_ {
-    /// `yes(x)` where `p`, a boolean of rank 0, holds, and `no(x)` otherwise. Both return the same
-    /// types.
+    /// `yes(x)` if `p`, a scalar boolean, is true, else `no(x)`. Both return the same types.
     pub fn cond(
         &self,
         p: Val,
@@ -505,8 +504,7 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// `branches[index](x)`; an index out of range takes the nearest branch. All return the same
-    /// types.
+    /// `branches[index](x)`. An index out of range is clamped. All branches return the same types.
     pub fn switch(
         &self,
         index: Val,
@@ -558,10 +556,10 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     })
 }
 
-type Write = fn(&dyn Emit, &[Val]) -> Vec<Val>;
+type BodyFn = fn(&dyn Emit, &[Val]) -> Vec<Val>;
 
 fn samples(name: &str) -> Vec<Sample> {
-    let make = |types: &[Type], branches: &[Write]| {
+    let make = |types: &[Type], branches: &[BodyFn]| {
         let branches = branches.iter().map(|write| {
             let b = Builder::new("branch", Session::default());
             let x = params(&b, types);
@@ -590,9 +588,9 @@ fn samples(name: &str) -> Vec<Sample> {
         crate::C128::new(0.4, 0.2),
         crate::C128::new(-0.3, 1.1),
     ]);
-    // Branches with different residuals, of which one moves a result that the other keeps.
-    let a: Write = |cx, x| vec![cx.mul(x[0], cx.exp(x[1])), cx.full_like(x[0], 2.0)];
-    let b: Write = |cx, x| vec![x[0], cx.sin(cx.mul(x[1], x[1]))];
+    // Branches with different residuals. A result has a tangent in one branch only.
+    let a: BodyFn = |cx, x| vec![cx.mul(x[0], cx.exp(x[1])), cx.full_like(x[0], 2.0)];
+    let b: BodyFn = |cx, x| vec![x[0], cx.sin(cx.mul(x[1], x[1]))];
     let mut out = Vec::new();
     for k in [0, 1] {
         out.push(Sample::new(
@@ -606,7 +604,7 @@ fn samples(name: &str) -> Vec<Sample> {
     }
     if name == "switch" {
         for k in [-3i32, 2, 7] {
-            let c: Write = |cx, x| vec![cx.neg(x[1]), cx.cos(x[0])];
+            let c: BodyFn = |cx, x| vec![cx.neg(x[1]), cx.cos(x[0])];
             out.push(Sample::new(
                 make(&real, &[a, b, c]),
                 vec![Array::scalar(k), x.clone(), y.clone()],
@@ -620,13 +618,13 @@ pub(super) fn entries() -> Vec<Entry> {
     vec![
         Entry {
             name: "cond",
-            doc: "One of two bodies, by a boolean.",
+            doc: "Applies one of two regions, chosen by a scalar boolean; both return the same types.",
             parse,
             samples,
         },
         Entry {
             name: "switch",
-            doc: "One of several bodies, by an index that is clamped to them.",
+            doc: "Applies one of several regions, chosen by a scalar index, which is clamped; all return the same types.",
             parse,
             samples,
         },

@@ -103,7 +103,8 @@ impl Primitive for Transpose {
 }
 
 impl dyn Emit + '_ {
-    /// Axis `k` of the result is axis `perm[k]` of `x`. Nothing is written for the identity.
+    /// Permutes axes: axis `k` of the result is axis `perm[k]` of `x`. Writes no operation for the
+    /// identity.
     pub fn transpose(&self, x: Val, perm: &[usize]) -> Val {
         if perm.iter().copied().eq(0..self.ty(x).rank()) {
             return x;

@@ -1,16 +1,16 @@
-//! `while`: a loop whose number of steps is decided when it runs; `fori`: one that counts.
+//! `while`: a loop with a data-dependent number of steps; `fori`: a counted loop.
 //!
 //! ```text
 //! while cond(w, c) { c, r = body(v, c) }      ->  c                      plain
 //!                                             ->  c, r stacked, alive    saving
 //! ```
-//! The saving form stacks what each step returns beside its carries. The number of steps is a
-//! symbol that it binds, and `alive`, one boolean per step, is true. The derivative of a `while`,
-//! in both forms, is a scan of that length over the stacks, so it exists forward and backward, at
-//! any order, and loops in loops work like any other body.
+//! The saving form stacks the results of each step after its carries. It binds a symbol to the
+//! number of steps, and returns `alive`, one boolean per step, which is true. The derivative of
+//! both forms is a scan of that length over the stacks. So it exists in forward and reverse mode,
+//! at any order, and for nested loops.
 //!
-//! Batched, elements that are done wait for the others: their carries stay, what they stack is
-//! meaningless, and `alive` is false there. The steps of the linear scan do nothing where it is.
+//! In a batch, the loop runs until every element is done. A finished element keeps its carries; its
+//! stacked values are undefined and `alive` is false. Steps of the linear scan do nothing there.
 
 use super::body::{check_operands, check_results, mask, params, rewrap};
 use super::entry::{Entry, Spelled};
@@ -35,15 +35,15 @@ use std::sync::Arc;
 pub struct While {
     /// `constants.., carries.. -> boolean`.
     pub cond: Arc<Function>,
-    /// `constants.., carries.. -> carries.., what is stacked..`.
+    /// `constants.., carries.. -> carries.., stacked values..`.
     pub body: Arc<Function>,
-    /// How many constants the condition has.
+    /// Number of constants of the condition.
     pub cond_consts: usize,
-    /// How many constants the body has.
+    /// Number of constants of the body.
     pub body_consts: usize,
-    /// The saving form, and the name of its number of steps.
+    /// The symbol of the number of steps, if this is the saving form.
     pub saves: Option<Sym>,
-    /// What derivatives save: every so many steps, or always.
+    /// Residuals that derivatives save: [`Checkpoint::Never`] or [`Checkpoint::Every`].
     pub checkpoint: Checkpoint,
 }
 
@@ -91,11 +91,11 @@ impl Primitive for While {
             Checkpoint::Every(_) if self.saves.is_none() => {}
             Checkpoint::Every(_) => bail!(
                 Attribute,
-                "the saving form of `while` has saved already: no `checkpoint`"
+                "the saving form of `while` takes no `checkpoint`"
             ),
             c => bail!(
                 ReverseWhile,
-                "the derivative of `while` cannot save by {c:?}: how many steps it takes is known when it has run; save a \
+                "the derivative of `while` cannot save by {c:?}: its number of steps is data-dependent; save a \
                  carry every k steps (`checkpoint = k`, `Checkpoint::Every(k)`)"
             ),
         }
@@ -116,7 +116,7 @@ impl Primitive for While {
             [t] if *t == Type::scalar(DType::Bool) => {}
             t => bail!(
                 DTypeMismatch,
-                "the condition of `while` must return one boolean of rank 0, not {t:?}"
+                "the condition of `while` must return one scalar boolean, not {t:?}"
             ),
         }
         let mut y = self.body.result_types();
@@ -169,7 +169,8 @@ impl Primitive for While {
     fn classes(&self, x: &[Class]) -> Option<Vec<Class>> {
         let (cond, body, init) = self.split(x);
         let y = self.body.loop_classes(body, init, &[])?;
-        // How often it runs depends on nothing linear. The saving form is a derivative's own.
+        // The number of steps must not depend on linear values. The saving form occurs in
+        // derivatives only.
         let test = self.cond.classes(&[cond, &y[..init.len()]].concat())?;
         (test == [Class::Ordinary] && self.saves.is_none()).then_some(y)
     }
@@ -241,7 +242,7 @@ impl Primitive for While {
         let mut cond = session.batch_region(&self.cond, &of_carry(&mapped), &[false], size)?;
         let ragged = cond.out_mapped[0];
         if ragged {
-            // Every element waits for all others, so every carry differs from element to element.
+            // Batch elements finish at different steps, so every carry has the batch axis.
             mapped[self.body_consts..].fill(true);
             body = batch_body(session, &self.body, self.body_consts, nk, &mut mapped, size)?;
             cond = session.batch_region(&self.cond, &of_carry(&mapped), &[true], size)?;
@@ -274,7 +275,7 @@ impl Primitive for While {
             })
             .collect();
         if self.saves.is_some() {
-            // The waiting form stacks which elements were alive after everything else.
+            // The batched form stacks the mask of unfinished elements after the other results.
             y.push(Batched {
                 val: batched[n],
                 mapped: ragged,
@@ -342,8 +343,8 @@ impl Primitive for While {
 }
 
 impl While {
-    /// [`Primitive::linearize`] of the loop in which the fixed carries are constants, of the
-    /// condition as well.
+    /// [`Primitive::linearize`] of the loop in which fixed carries are constants, also of the
+    /// condition.
     fn linearize_without(
         &self,
         fixed: &FixedCarries,
@@ -388,7 +389,7 @@ impl While {
             mask(t),
         )?;
         let (consts, carry) = l.moving();
-        // The condition does not look at tangents.
+        // The condition does not depend on tangents.
         let tangents = &l.body.param_types()[l.body.params().len() - carry..];
         let cond = rewrap(cx.session(), &self.cond.name, &[&self.cond], |b| {
             let x = params(b, &self.cond.param_types());
@@ -410,8 +411,8 @@ impl While {
         Ok((y, dy))
     }
 
-    /// The batched loop that runs while any element does. Its body takes the constants of the
-    /// condition too.
+    /// The batched loop, which runs until all elements are done. Its body also takes the constants
+    /// of the condition.
     fn waiting(
         &self,
         session: &Session,
@@ -450,12 +451,12 @@ impl While {
     }
 }
 
-/// An end of a counting loop.
+/// A bound of a counted loop.
 #[derive(Clone, Debug)]
 pub enum Bound {
-    /// Known when the loop is written.
+    /// A constant.
     Const(i64),
-    /// An `i64` of rank 0, known when it runs.
+    /// A data-dependent scalar of type `i64`.
     Val(Val),
 }
 
@@ -472,7 +473,7 @@ impl From<Val> for Bound {
 }
 
 impl dyn Emit + '_ {
-    /// [`Loops::while_loop`] whose derivatives save what every step needs.
+    /// [`Loops::while_loop`] with [`Checkpoint::Never`].
     pub fn while_loop(
         &self,
         consts: &[Val],
@@ -484,7 +485,7 @@ impl dyn Emit + '_ {
             .while_loop(consts, init, cond, body)
     }
 
-    /// [`Loops::fori`] whose derivatives save what every step needs.
+    /// [`Loops::fori`] with [`Checkpoint::Never`].
     pub fn fori(
         &self,
         lo: impl Into<Bound>,
@@ -499,7 +500,7 @@ impl dyn Emit + '_ {
 }
 
 impl Loops<'_> {
-    /// `c = body(consts, c)` while `cond(consts, c)`, a boolean of rank 0, holds.
+    /// `c = body(consts, c)` while `cond(consts, c)`, a scalar boolean, is true.
     pub fn while_loop(
         &self,
         consts: &[Val],
@@ -530,7 +531,8 @@ impl Loops<'_> {
         y
     }
 
-    /// `c = body(consts, i, c)` for `i` in `lo..hi`: a scan if both are known, a while otherwise.
+    /// `c = body(consts, i, c)` for `i` in `lo..hi`: a `scan` if both bounds are constants,
+    /// otherwise a `while`.
     pub fn fori(
         &self,
         lo: impl Into<Bound>,
@@ -601,11 +603,11 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     .into())
 }
 
-type Write = fn(&dyn Emit, &[Val]) -> Vec<Val>;
+type BodyFn = fn(&dyn Emit, &[Val]) -> Vec<Val>;
 
 fn samples(_: &str) -> Vec<Sample> {
-    let make = |consts: (usize, usize), types: &[Type], cond: Write, body: Write| {
-        let function = |types: &[Type], write: Write| {
+    let make = |consts: (usize, usize), types: &[Type], cond: BodyFn, body: BodyFn| {
+        let function = |types: &[Type], write: BodyFn| {
             let b = Builder::new("body", Session::default());
             let x = params(&b, types);
             let y = write(&b, &x);
@@ -632,19 +634,19 @@ fn samples(_: &str) -> Vec<Sample> {
         Type::scalar(DType::C128),
     );
     let v = Type::new(DType::F64, [2]);
-    let below: Write = |cx, x| vec![cx.compare(x[1], Comparison::Lt, x[0])];
-    // The sine of the constant does not change from step to step.
-    let rnn: Write = |cx, x| {
+    let below: BodyFn = |cx, x| vec![cx.compare(x[1], Comparison::Lt, x[0])];
+    // The sine of the constant is the same in every step.
+    let rnn: BodyFn = |cx, x| {
         vec![
             cx.add(x[1], cx.full_like(x[1], 1i64)),
             cx.tanh(cx.mul(cx.sin(x[0]), x[2])),
         ]
     };
-    let power: Write = |cx, x| vec![cx.add(x[1], cx.full_like(x[1], 1i64)), cx.mul(x[2], x[0])];
-    // Doubles until the square is large: the number of steps depends on the carry.
-    let small: Write =
+    let power: BodyFn = |cx, x| vec![cx.add(x[1], cx.full_like(x[1], 1i64)), cx.mul(x[2], x[0])];
+    // Doubles until the square exceeds a bound: the number of steps depends on the carry.
+    let small: BodyFn =
         |cx, x| vec![cx.compare(cx.mul(x[0], x[0]), Comparison::Lt, cx.full_like(x[0], 20.0))];
-    let double: Write = |cx, x| vec![cx.mul(x[0], cx.full_like(x[0], 2.0))];
+    let double: BodyFn = |cx, x| vec![cx.mul(x[0], cx.full_like(x[0], 2.0))];
     let n = |n: i64| Array::scalar(n);
     let w = Array::vector(vec![0.4f64, -0.7]);
     let z = |re, im| Array::scalar(crate::C128::new(re, im));
@@ -674,7 +676,7 @@ fn samples(_: &str) -> Vec<Sample> {
 pub(super) fn entries() -> Vec<Entry> {
     vec![Entry {
         name: "while",
-        doc: "A loop while a condition holds.",
+        doc: "A loop that runs while a condition on its carries is true.",
         parse,
         samples,
     }]

@@ -1,15 +1,15 @@
-//! The geometry of `gather` and `scatter`: windows of an operand, one for each index vector.
+//! The geometry of `gather` and `scatter`: windows of an operand, one per index vector.
 //!
-//! The array of indices has one axis of index vectors ([`Windows::vector`]); its other axes count
-//! the windows. The array of windows has these axes, in order, and the axes of a window
-//! ([`Windows::window`]) wherever they are named. For the window at `g` and its element `w`:
+//! The array of indices has one axis of index vectors ([`Windows::vector`]). Its other axes count
+//! the windows. The array of windows has these axes, in order, and the axes of a window at the
+//! positions [`Windows::window`]. For the window at `g` and its element `w`:
 //!
 //! ```text
 //! start[axes[c]] = indices[g, c],    start[operand_batch[k]] = g[index_batch[k]],    0 elsewhere
 //! windows[g, w]  <->  operand[start + w]
 //! ```
-//! These are StableHLO's dimension numbers, under one name each for both operations. Windows are
-//! visited in the order of `g`, the elements of each in row-major order.
+//! These are StableHLO's dimension numbers, with common names for both operations. Windows are
+//! processed in the order of `g`, and the elements of each in row-major order.
 
 use super::entry::Spelled;
 use super::moving::{advance, exceeds, prepend, shifted};
@@ -19,14 +19,14 @@ use crate::error::Result;
 use crate::ir::{Attrs, Primitive};
 use crate::shape::{Dim, Type};
 
-/// What happens to elements of windows that are not in the operand.
+/// Treatment of elements of windows that are outside the operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bounds {
     /// Starts are clamped so that windows fit.
     Clip,
-    /// Reading gives zero, writing does nothing: element by element.
+    /// Elements outside read as zero, and writes to them are skipped.
     Drop,
-    /// An error while running, naming the index.
+    /// A run-time error that names the index.
     Error,
 }
 
@@ -57,27 +57,27 @@ impl Bounds {
     }
 }
 
-/// Which axes mean what.
+/// The roles of axes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Windows {
     /// Axes of the array of windows along which a window extends, ascending.
     pub window: Vec<usize>,
     /// Axes of the operand in which windows have extent 1 and no axis, ascending.
     pub collapsed: Vec<usize>,
-    /// Axes of the operand that go along with axes of the indices, ascending.
+    /// Batch axes of the operand, ascending.
     pub operand_batch: Vec<usize>,
-    /// The axes of the indices that they go along with.
+    /// The batch axes of the indices that are paired with them.
     pub index_batch: Vec<usize>,
-    /// The axis of the operand that each component of an index vector is for.
+    /// The axis of the operand that each component of an index vector indexes.
     pub axes: Vec<usize>,
-    /// The axis of index vectors; the rank of the indices if they are single numbers.
+    /// The axis of index vectors; the rank of the indices if they are scalars.
     pub vector: usize,
 }
 
 /// Names of the fields in the text form.
-pub(super) type Names = [&'static str; 6];
+pub(super) type FieldNames = [&'static str; 6];
 
-pub(super) const GATHER_NAMES: Names = [
+pub(super) const GATHER_FIELDS: FieldNames = [
     "offset_dims",
     "collapsed_slice_dims",
     "operand_batching_dims",
@@ -86,7 +86,7 @@ pub(super) const GATHER_NAMES: Names = [
     "index_vector_dim",
 ];
 
-pub(super) const SCATTER_NAMES: Names = [
+pub(super) const SCATTER_FIELDS: FieldNames = [
     "update_window_dims",
     "inserted_window_dims",
     "input_batching_dims",
@@ -95,11 +95,11 @@ pub(super) const SCATTER_NAMES: Names = [
     "index_vector_dim",
 ];
 
-/// What becomes of an element and an update.
+/// The function that combines an element with an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Combine {
-    /// The update; of several the last one.
+    /// The update; the last one if there are several.
     Set,
     Add,
     Mul,
@@ -108,8 +108,8 @@ pub enum Combine {
 }
 
 impl Windows {
-    /// For each number of indices of rank `indices` the part of an operand of rank `rank` with that
-    /// index along `axis`: the axes of the indices stand where `axis` was.
+    /// Windows of a `take`: for each index (an array of rank `indices`), the slice of an operand of
+    /// rank `rank` at that index along `axis`. The axes of the indices replace `axis`.
     pub fn parts(rank: usize, axis: usize, indices: usize) -> Windows {
         Windows {
             window: (0..axis)
@@ -122,8 +122,8 @@ impl Windows {
         }
     }
 
-    /// For each of the indices the element that has it along `axis` and its own place along all
-    /// others.
+    /// Windows of a `take_along_axis`: for each index, the element with that index along `axis` and
+    /// the position of the index along the other axes.
     pub fn along(rank: usize, axis: usize) -> Windows {
         let others: Vec<usize> = (0..rank).filter(|&k| k != axis).collect();
         Windows {
@@ -136,8 +136,8 @@ impl Windows {
         }
     }
 
-    /// One window without collapsed axes per row of a matrix of starts; the operand has the axis of
-    /// rows too if `batched`.
+    /// One window without collapsed axes per row of a matrix of starts. If `batched`, the operand
+    /// has the axis of rows, too.
     pub(super) fn at_starts(rank: usize, batched: bool) -> Windows {
         let batch = if batched { vec![0] } else { Vec::new() };
         Windows {
@@ -150,7 +150,7 @@ impl Windows {
         }
     }
 
-    pub(super) fn attrs(&self, names: Names) -> Attrs {
+    pub(super) fn attrs(&self, names: FieldNames) -> Attrs {
         let lists = [
             &self.window,
             &self.collapsed,
@@ -166,7 +166,7 @@ impl Windows {
         a.with(names[5], self.vector)
     }
 
-    pub(super) fn parse(s: &mut Spelled<'_>, names: Names) -> Result<Windows> {
+    pub(super) fn parse(s: &mut Spelled<'_>, names: FieldNames) -> Result<Windows> {
         let mut list = |k: usize| Ok(s.attrs.opt::<Vec<usize>>(names[k])?.unwrap_or_default());
         let [window, collapsed, operand_batch, index_batch, axes] =
             [list(0)?, list(1)?, list(2)?, list(3)?, list(4)?];
@@ -208,14 +208,14 @@ impl Windows {
         (0..rank).map(&mut size).collect()
     }
 
-    /// Whether no two windows can meet: there is one for each index of the batch axes.
+    /// Whether windows are certainly disjoint: there is one per index of the batch axes.
     pub(super) fn disjoint(&self, indices: &Type) -> bool {
         let batch = |k: &usize| *k == self.vector || self.index_batch.contains(k);
         (0..indices.rank()).all(|k| batch(&k) || indices.shape[k].is(1))
     }
 
-    /// The axes make sense for an operand and indices of these types.
-    fn check(&self, op: &str, names: Names, x: &Type, indices: &Type) -> Result<()> {
+    /// Checks the axes for an operand and indices of these types.
+    fn check(&self, op: &str, names: FieldNames, x: &Type, indices: &Type) -> Result<()> {
         if !indices.dtype.is_int() {
             bail!(DTypeMismatch, "`{op}` needs integer indices, got {indices}");
         }
@@ -317,7 +317,7 @@ impl Windows {
     pub(super) fn infer_read(
         &self,
         op: &str,
-        names: Names,
+        names: FieldNames,
         x: &[Type],
         sizes: &[Dim],
     ) -> Result<Type> {
@@ -361,11 +361,11 @@ impl Windows {
         Ok(x.with_shape((0..rank).filter_map(next).collect::<Vec<_>>()))
     }
 
-    /// Windows of this type fit the operand and the indices.
+    /// Checks windows of this type against the operand and the indices.
     pub(super) fn check_write(
         &self,
         op: &str,
-        names: Names,
+        names: FieldNames,
         x: &Type,
         indices: &Type,
         windows: &Type,
@@ -411,8 +411,8 @@ impl Windows {
         Ok(())
     }
 
-    /// `(position in windows, position in the operand)` of every element of every window that the
-    /// operand has, in order.
+    /// `(flat index in windows, flat index in the operand)` of every element of every window that
+    /// is inside the operand, in order.
     pub(super) fn pairs(
         &self,
         op: &dyn Primitive,
@@ -448,8 +448,8 @@ impl Windows {
         }
         let mut g = vec![0; outer.len()];
         loop {
-            // Where the index vector begins: the axes of the indices without that of vectors are
-            // those of `g`.
+            // Start of the index vector: the axes of the indices without that of vectors are those
+            // of `g`.
             let other = (0..indices.shape().len()).filter(|&k| k != self.vector);
             let from: usize = other.zip(&g).map(|(k, g)| index_by[k] * g).sum();
             let mut start = vec![0i128; x.len()];
@@ -510,7 +510,7 @@ impl Windows {
         }
     }
 
-    /// For an operand with one more leading axis, which windows take whole as their first axis.
+    /// The geometry for an operand with one more leading axis, which is the first axis of windows.
     pub(super) fn wider(&self) -> Windows {
         Windows {
             window: prepend(0, &shifted(&self.window)),
@@ -522,8 +522,8 @@ impl Windows {
         }
     }
 
-    /// For indices with one more leading axis, that goes along with one of the operand if `operand`
-    /// has it too.
+    /// The geometry for indices with one more leading batch axis, and one of the operand if
+    /// `operand`.
     pub(super) fn batched(&self, operand: bool) -> Windows {
         let moved = |axes: &[usize]| {
             if operand {
@@ -544,7 +544,7 @@ impl Windows {
     }
 }
 
-/// The cost of moving windows: what is moved, twice, and the indices.
+/// The cost of moving windows: twice the bytes of the windows, plus those of the indices.
 pub(super) fn cost(flops: f64, indices: &Type, windows: &Type) -> crate::ir::Cost {
     use super::support::{bytes, count};
     crate::ir::Cost {
@@ -553,31 +553,31 @@ pub(super) fn cost(flops: f64, indices: &Type, windows: &Type) -> crate::ir::Cos
     }
 }
 
-/// Geometries with indices for an operand: shared by the samples of everything that has windows.
-pub(super) struct Case {
+/// Window geometries with indices, for the samples of all operations with windows.
+pub(super) struct GatherCase {
     pub windows: Windows,
     pub sizes: Vec<usize>,
     pub x: Vec<usize>,
     pub indices: Array,
-    /// Some index is out of bounds.
+    /// Whether an index is out of bounds.
     pub outside: bool,
 }
 
-impl Case {
+impl GatherCase {
     /// Extents of the array of windows.
     pub fn shape(&self) -> Vec<usize> {
         let sizes: Vec<Dim> = self.sizes.iter().map(|&d| Dim::Const(d)).collect();
         let x = Type::new(crate::DType::F64, self.x.as_slice());
         let ty = self
             .windows
-            .infer_read("gather", GATHER_NAMES, &[x, self.indices.ty()], &sizes);
+            .infer_read("gather", GATHER_FIELDS, &[x, self.indices.ty()], &sizes);
         ty.ok()
             .and_then(|t| t.shape.as_const())
             .expect("cases are well formed")
     }
 }
 
-pub(super) fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<GatherCase> {
     let i = |shape: &[usize], v: &[i32]| {
         Array::from_vec(shape, v.to_vec()).expect("as many as the shape has")
     };
@@ -593,7 +593,7 @@ pub(super) fn cases() -> Vec<Case> {
                 axes,
                 vector,
             };
-            Case {
+            GatherCase {
                 windows,
                 sizes: sizes.to_vec(),
                 x: x.to_vec(),
@@ -602,7 +602,7 @@ pub(super) fn cases() -> Vec<Case> {
             }
         };
     vec![
-        // Elements of a vector, one of them twice.
+        // Elements of a vector, one of them repeated.
         case(
             [&[], &[0], &[], &[], &[0]],
             1,
@@ -638,7 +638,7 @@ pub(super) fn cases() -> Vec<Case> {
             i(&[3, 2], &[2, 1, 0, 0, 2, 1]),
             false,
         ),
-        // A batch axis on each side, not the first of the indices.
+        // A batch axis in both operands; not the first axis of the indices.
         case(
             [&[2], &[1], &[0], &[1], &[1]],
             2,
@@ -664,7 +664,7 @@ pub(super) fn cases() -> Vec<Case> {
             i(&[2], &[1, 2]),
             false,
         ),
-        // One window, no components.
+        // One window, with index vectors without components.
         case(
             [&[0], &[], &[], &[], &[]],
             0,

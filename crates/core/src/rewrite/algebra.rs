@@ -15,7 +15,7 @@ impl Pass {
     }
 }
 
-/// An equal value that is simpler, if an identity applies.
+/// A simpler value with the same bits, if an identity applies.
 fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
     let ty = |p: &Pass| p.b.ty(x[0]);
     let simpler = match op {
@@ -37,13 +37,13 @@ fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
     simpler.or_else(|| op.is_elementwise().then(|| before_repeating(p, op, x))?)
 }
 
-/// The operands of the equation that defines `v`, if its operation is the one looked for.
+/// The operands of the equation that defines `v`, if `is` accepts its operation.
 fn operand_of(p: &Pass, v: Val, is: impl FnOnce(&Op) -> bool) -> Option<Vec<Val>> {
     p.b.with_def(v, |op, x| is(op).then(|| x.to_vec()))?
 }
 
 fn binary(p: &mut Pass, op: Binary, x: &[Val]) -> Option<Val> {
-    // Types are asked for only where an identity may apply.
+    // Types are looked up only where an identity may apply.
     let is_out = |k: usize| {
         let types = [p.b.ty(x[0]), p.b.ty(x[1])];
         op.infer_one(&types).as_ref() == Some(&types[k])
@@ -62,7 +62,7 @@ fn binary(p: &mut Pass, op: Binary, x: &[Val]) -> Option<Val> {
     match op {
         Binary::Mul | Binary::MulStrongZero if number(0, 1.0) => keep(1),
         Binary::Mul | Binary::MulStrongZero | Binary::Div if number(1, 1.0) => keep(0),
-        // A factor that is neither zero nor infinite makes no zero strong.
+        // With a finite nonzero factor, a strong-zero product equals the ordinary one.
         Binary::MulStrongZero if (0..2).any(|k| is_ordinary(p, x[k])) => {
             Some(p.one(Binary::Mul, x))
         }
@@ -82,7 +82,7 @@ fn binary(p: &mut Pass, op: Binary, x: &[Val]) -> Option<Val> {
     }
 }
 
-/// Whether a value is one finite number other than zero everywhere, as it stands or repeated.
+/// Whether a value is a finite nonzero constant with all elements equal, or a broadcast of one.
 fn is_ordinary(p: &Pass, v: Val) -> bool {
     let whole = operand_of(p, v, |o| matches!(o, Op::BroadcastInDim(_))).map_or(v, |x| x[0]);
     match as_splat(&p.b, whole) {
@@ -99,7 +99,7 @@ impl Binary {
     }
 }
 
-/// To the type it has; there and back through a wider type.
+/// Removes conversions to the operand's own type, and round trips through a wider type.
 fn convert(p: &mut Pass, c: Convert, x: Val, ty: &Type) -> Option<Val> {
     if ty.dtype == c.to {
         return Some(x);
@@ -164,8 +164,8 @@ fn broadcast(p: &mut Pass, b: &BroadcastInDim, x: Val, ty: &Type) -> Option<Val>
     ))
 }
 
-/// What a value repeats along axes that it puts in, of any length or of length 1, and the axes that
-/// were there before.
+/// If `v` is a broadcast along new axes (of any length, or of length 1): its operand, and the axes
+/// of `v` that the operand has.
 fn repeated(p: &Pass, v: Val) -> Option<(Val, Vec<usize>)> {
     let (x, axes) = p.b.with_def(v, |op, x| match op {
         Op::Reshape(_) => Some((x[0], None)),
@@ -180,12 +180,12 @@ fn repeated(p: &Pass, v: Val) -> Option<(Val, Vec<usize>)> {
         .then_some((x, axes))
 }
 
-/// The axes that are not known to have length 1.
+/// Axes that do not certainly have length 1.
 fn not_one(shape: &Shape) -> Vec<usize> {
     (0..shape.rank()).filter(|&d| !shape[d].is(1)).collect()
 }
 
-/// Over axes of length 1 there is nothing to reduce.
+/// A reduction over axes of length 1 is a reshape.
 fn reduce(p: &mut Pass, r: &Reduce, x: Val, ty: &Type) -> Option<Val> {
     let axes = r.axes_given()?;
     let left = |(d, n): (usize, &Dim)| (!axes.contains(&d)).then(|| n.clone());
@@ -195,12 +195,11 @@ fn reduce(p: &mut Pass, r: &Reduce, x: Val, ty: &Type) -> Option<Val> {
         .then(|| p.one(Reshape { shape }, &[x]))
 }
 
-/// An elementwise operation on values that are repeated along the same axes: on what they repeat.
-/// So what belongs to a row is computed once for the row, whether the reduced axis stayed with
-/// length 1 or not. Numbers alone are left as they are written, but where there are axes of length
-/// 1.
+/// Moves an elementwise operation before a broadcast when all operands are broadcast along the same
+/// axes. So per-row values are computed once per row, whether or not the reduced axis remains with
+/// length 1. Operations on constants only are not moved, except along axes of length 1.
 fn before_repeating(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
-    // Seldom so, and asked first.
+    // Fast path: most operations have no broadcast operand.
     let put_in = |v: &Val| {
         p.b.with_def(*v, |op, _| {
             matches!(op, Op::Reshape(_) | Op::BroadcastInDim(_))

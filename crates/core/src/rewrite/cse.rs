@@ -1,10 +1,9 @@
 //! Common subexpressions: one equation for equal operations on equal operands.
 //!
-//! Name, attributes, operands and the type they give determine an operation, so they are the key:
-//! as they are ([`Plain`]) or spelled out. Operations with bodies are not merged: a checkpoint
-//! computes again on purpose. Nothing is known of the state of an operation of another crate: it is
-//! equal to itself alone, unless it has a key of its own
-//! ([`Primitive::key`](crate::Primitive::key)).
+//! Name, attributes and operands determine an operation and are its key: hashed directly
+//! ([`Plain`]) or as text. Operations with regions are not merged, because a checkpoint recomputes
+//! values on purpose. The state of an extension operation is unknown: it equals only itself, unless
+//! it has a key ([`Primitive::key`](crate::Primitive::key)).
 
 use crate::array::{Array, Wide};
 use crate::ir::{Attr, Op, Val, Vals};
@@ -16,84 +15,86 @@ use std::sync::Arc;
 
 /// Operation and operands.
 #[derive(PartialEq, Eq, Hash)]
-pub(super) struct Key(Name, Vals);
+pub(super) struct ExpressionKey(OpIdentity, Vals);
 
-/// An operation, as it is, spelled out, or by identity. The operation is kept, so that its address
-/// is not used again.
-enum Name {
+/// The identity of an operation: its hashable key, its text, or its address. The operation is kept
+/// alive so that its address is not reused.
+enum OpIdentity {
     Plain(Op),
     Spelled(String),
     Itself(Op),
 }
 
-impl Name {
+impl OpIdentity {
     fn plain(&self) -> Option<Plain<'_>> {
         match self {
-            Name::Plain(op) => op.plain(),
-            Name::Spelled(_) | Name::Itself(_) => None,
+            OpIdentity::Plain(op) => op.plain(),
+            OpIdentity::Spelled(_) | OpIdentity::Itself(_) => None,
         }
     }
 
     fn address(&self) -> Option<*const ()> {
         match self {
-            Name::Itself(Op::Extension(p)) => Some(Arc::as_ptr(p).cast()),
+            OpIdentity::Itself(Op::Extension(p)) => Some(Arc::as_ptr(p).cast()),
             _ => None,
         }
     }
 
     fn spelled(&self) -> Option<&str> {
         match self {
-            Name::Plain(_) | Name::Itself(_) => None,
-            Name::Spelled(text) => Some(text),
+            OpIdentity::Plain(_) | OpIdentity::Itself(_) => None,
+            OpIdentity::Spelled(text) => Some(text),
         }
     }
 }
 
-impl PartialEq for Name {
-    fn eq(&self, o: &Name) -> bool {
+impl PartialEq for OpIdentity {
+    fn eq(&self, o: &OpIdentity) -> bool {
         self.plain() == o.plain() && self.spelled() == o.spelled() && self.address() == o.address()
     }
 }
 
-impl Eq for Name {}
+impl Eq for OpIdentity {}
 
-impl Hash for Name {
+impl Hash for OpIdentity {
     fn hash<H: Hasher>(&self, h: &mut H) {
         (self.plain(), self.spelled(), self.address()).hash(h);
     }
 }
 
-/// Values by what computes them.
-pub(super) struct Table(FxHashMap<Key, Vals>);
+/// Results of equations by operation and operands.
+pub(super) struct ExpressionTable(FxHashMap<ExpressionKey, Vals>);
 
-/// Larger constants are not compared element by element.
-const MAX_ELEMENTS: usize = 256;
+/// Maximum number of elements of constants that are compared element by element. Larger constants
+/// are not merged.
+const MAX_COMPARED_ELEMENTS: usize = 256;
 
-impl Table {
-    /// A table with room for the results of so many equations.
-    pub fn for_equations(n: usize) -> Table {
-        Table(FxHashMap::with_capacity_and_hasher(n, Default::default()))
+impl ExpressionTable {
+    /// A table with capacity for the results of `n` equations.
+    pub fn for_equations(n: usize) -> ExpressionTable {
+        ExpressionTable(FxHashMap::with_capacity_and_hasher(n, Default::default()))
     }
 
-    /// The key of an operation, if it may be merged.
-    pub fn key(&self, op: &Op, x: &[Val]) -> Option<Key> {
+    /// The key of an operation, or `None` if it must not be merged.
+    pub fn key(&self, op: &Op, x: &[Val]) -> Option<ExpressionKey> {
         let mut x = Vals::from_slice(x);
         if matches!(op, Op::Binary(Binary::Add | Binary::Mul)) {
             x.sort();
         }
         if op.plain().is_some() {
-            return Some(Key(Name::Plain(op.clone()), x));
+            return Some(ExpressionKey(OpIdentity::Plain(op.clone()), x));
         }
         if !op.regions().is_empty() {
             return None;
         }
         if let Op::Extension(p) = op {
-            // A name of ours has no colon: no key reads like an operation of the list.
+            // Names of built-in operations contain no colon, so the key of an extension cannot
+            // equal one of them.
             let name = p.key().map_or_else(
-                || Name::Itself(op.clone()),
-                |k| Name::Spelled(format!("{}::{k}", p.name())),
+                || OpIdentity::Itself(op.clone()),
+                |k| OpIdentity::Spelled(format!("{}::{k}", p.name())),
             );
-            return Some(Key(name, x));
+            return Some(ExpressionKey(name, x));
         }
         let mut text = op.name().to_owned();
         // The type of an operation without operands is not an attribute.
@@ -106,19 +107,19 @@ impl Table {
             write!(text, ";{name}=").ok()?;
             spell(&mut text, &value)?;
         }
-        Some(Key(Name::Spelled(text), x))
+        Some(ExpressionKey(OpIdentity::Spelled(text), x))
     }
 
-    pub fn get(&self, key: &Key) -> Option<&Vals> {
+    pub fn get(&self, key: &ExpressionKey) -> Option<&Vals> {
         self.0.get(key)
     }
 
-    pub fn insert(&mut self, key: Key, y: Vals) {
+    pub fn insert(&mut self, key: ExpressionKey, y: Vals) {
         self.0.insert(key, y);
     }
 }
 
-/// Writes an attribute so that different ones read differently.
+/// Writes an attribute as text. Different attributes have different texts.
 fn spell(out: &mut String, a: &Attr) -> Option<()> {
     match a {
         Attr::Array(a) => spell_array(out, a)?,
@@ -146,7 +147,7 @@ fn kind_of(s: &crate::array::Scalar) -> crate::DType {
 }
 
 fn spell_array(out: &mut String, a: &Array) -> Option<()> {
-    if a.len() > MAX_ELEMENTS {
+    if a.len() > MAX_COMPARED_ELEMENTS {
         return None;
     }
     write!(out, "{}", a.ty()).ok()?;

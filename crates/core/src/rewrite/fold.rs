@@ -1,12 +1,12 @@
-//! Folding: an operation on constants is a constant, if that does not make the program larger.
+//! Constant folding, where it does not make the program larger.
 
 use crate::array::{Array, Scalar, Wide};
 use crate::ir::{Builder, Op, Val};
 use crate::ops::{Constant, Value};
 use crate::shape::{Env, Type};
 
-/// The largest constant that folding makes.
-const MAX_ELEMENTS: usize = 64;
+/// Maximum number of elements of a folded constant.
+const MAX_FOLDED_ELEMENTS: usize = 64;
 
 /// The constant that an operation on constants computes.
 pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
@@ -31,7 +31,7 @@ pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
             .map(Constant::as_splat)
             .collect::<Option<Vec<Scalar>>>()
     {
-        // One element says it all, for symbolic shapes too.
+        // Constants with all elements equal are folded as scalars, also for symbolic shapes.
         let x: Vec<Array> = splats
             .iter()
             .zip(&types)
@@ -48,14 +48,14 @@ pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
     let dense: Vec<Array> = operands
         .iter()
         .map(|c| match &c.value {
-            Value::Dense(a) if a.len() <= MAX_ELEMENTS => Some(a.clone()),
+            Value::Dense(a) if a.len() <= MAX_FOLDED_ELEMENTS => Some(a.clone()),
             Value::Splat(s) if c.ty.rank() == 0 => Some(s.array(c.ty.dtype)),
             _ => None,
         })
         .collect::<Option<_>>()?;
-    // A broadcast constant stays as it is written: it is smaller, and the seed of a derivative
-    // stays visible.
-    if n > MAX_ELEMENTS || matches!(op, Op::BroadcastInDim(_)) {
+    // A broadcast of a constant is not folded: it is smaller, and the seed of a derivative stays
+    // recognizable.
+    if n > MAX_FOLDED_ELEMENTS || matches!(op, Op::BroadcastInDim(_)) {
         return None;
     }
     let y = op.eval(&dense, &Env::default()).ok()?.pop()?;
@@ -66,7 +66,7 @@ pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
     })
 }
 
-/// Operations that mean something to a later derivative.
+/// Operations that later derivatives depend on.
 fn keeps(op: &Op) -> bool {
     op.name() == "stop_gradient"
 }
@@ -79,7 +79,7 @@ pub(super) fn as_constant(b: &Builder, v: Val) -> Option<Constant> {
     })?
 }
 
-/// The value that a constant has everywhere.
+/// The value of a constant with all elements equal.
 pub(super) fn as_splat(b: &Builder, v: Val) -> Option<Scalar> {
     b.with_def(v, |op, _| match op {
         Op::Constant(c) => c.as_splat(),

@@ -1,12 +1,13 @@
-//! Rewrites that keep meaning: dead code, common subexpressions, folding, algebraic simplification.
+//! Rewrites that preserve results: dead code elimination, common subexpressions, constant folding,
+//! algebraic simplification.
 //!
-//! [`simplify`] is one forward pass that writes anew what results need, each equation through the
-//! same three steps, and one backward pass that drops what they need no more, results of loops and
-//! branches included. Both are linear. A rewrite never changes a result's bits, but for the sign
-//! and payload of NaN: `x + 0` stays (it turns `-0` into `+0`), `x * 0` stays (NaN, infinity), sums
-//! are not reordered. `stop_gradient` and `checkpoint` stay, because a simplified function can be
-//! differentiated again. The seed of a derivative stays visible: a constant that was broadcast is
-//! not folded into what it multiplies.
+//! [`simplify`] is one forward pass that rewrites the needed equations, each through the same three
+//! steps, and one backward pass that removes dead code, including unused results of loops and
+//! branches. Both are linear. A rewrite does not change the bits of results, except for the sign
+//! and payload of NaN: `x + 0` stays (it maps `-0` to `+0`), `x * 0` stays (NaN, infinity), and
+//! sums are not reordered. `stop_gradient` and `checkpoint` stay, because a simplified function can
+//! be differentiated again. The seed of a derivative stays recognizable: a broadcast constant is
+//! not folded into a product.
 
 mod algebra;
 mod cse;
@@ -23,16 +24,16 @@ use pass::Pass;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Bodies done so far, by identity, so that shared bodies stay shared. The original is kept beside
-/// the result, so that its address is not used again.
+/// Rewritten regions by identity, so that shared regions stay shared. The original is stored with
+/// the result, so that its address is not reused.
 #[derive(Default)]
-struct Bodies {
+struct RewrittenRegions {
     simple: FxHashMap<*const Function, (Arc<Function>, Arc<Function>)>,
     narrow: FxHashMap<(*const Function, Vec<bool>), (Arc<Function>, Arc<Function>)>,
 }
 
-impl Bodies {
-    /// The body with only these results.
+impl RewrittenRegions {
+    /// The region with only these results.
     fn narrow(&mut self, f: &Arc<Function>, used: &[bool]) -> Arc<Function> {
         let entry = self.narrow.entry((Arc::as_ptr(f), used.to_vec()));
         let (_, new) = entry.or_insert_with(|| {
@@ -49,12 +50,12 @@ impl Bodies {
     }
 }
 
-/// The same function with fewer equations; bodies too. O(equations).
+/// An equivalent function with fewer equations. Regions are simplified, too. O(equations).
 pub fn simplify(f: &Function) -> Function {
-    simplify_with(f, &mut Bodies::default())
+    simplify_with(f, &mut RewrittenRegions::default())
 }
 
-fn simplify_with(f: &Function, bodies: &mut Bodies) -> Function {
+fn simplify_with(f: &Function, bodies: &mut RewrittenRegions) -> Function {
     let mut pass = Pass::new(&f.name, f.eqns().len());
     pass.b.reserve(f);
     let mut map = vec![Val::POISON; f.len()];
@@ -93,7 +94,8 @@ fn simplify_with(f: &Function, bodies: &mut Bodies) -> Function {
     let results: Vec<Val> = f.results().iter().map(|r| map[r.index()]).collect();
     match pass.b.finish(&results) {
         Ok(g) => without_dead(&g).unwrap_or(g),
-        // A rewrite that does not type-check is our bug; the program itself is still right.
+        // A rewrite that does not type-check is a bug of this crate. The original program is still
+        // correct.
         Err(e) => {
             debug_assert!(false, "simplify of `{}`: {e}", f.name);
             f.clone()
@@ -101,7 +103,7 @@ fn simplify_with(f: &Function, bodies: &mut Bodies) -> Function {
     }
 }
 
-fn with_simple_bodies(op: Op, bodies: &mut Bodies) -> Op {
+fn with_simple_bodies(op: Op, bodies: &mut RewrittenRegions) -> Op {
     let regions = op.regions();
     if regions.is_empty() {
         return op;

@@ -1,25 +1,25 @@
 //! [`Pass`]: the forward pass of [`simplify`](super::simplify), which every rewrite writes to.
 
-use super::cse::Table;
+use super::cse::ExpressionTable;
 use super::fold;
 use crate::ir::{Builder, Emit, Op, Session, Val, Vals};
 
-/// The forward pass: what has been written, and the table of common subexpressions.
+/// The state of the forward pass: the new function, and the table of common subexpressions.
 pub(super) struct Pass {
     pub b: Builder,
-    table: Table,
+    table: ExpressionTable,
 }
 
 impl Pass {
-    /// A pass that writes a function of this name and of about this many equations.
+    /// A pass that writes a function of this name, with memory for about `equations` equations.
     pub fn new(name: &str, equations: usize) -> Pass {
         Pass {
             b: Builder::new(name, Session::default()),
-            table: Table::for_equations(equations),
+            table: ExpressionTable::for_equations(equations),
         }
     }
 
-    /// The results of an operation: an older value, a constant, or a new equation.
+    /// The results of an operation: existing values, a constant, or a new equation.
     pub fn write(&mut self, op: Op, x: &[Val]) -> Vals {
         if let Some(v) = self.rewrite(&op, x) {
             return Vals::from_slice(&[v]);
@@ -42,7 +42,7 @@ impl Pass {
         y
     }
 
-    /// An operation with one result, through all steps.
+    /// Writes an operation with one result, through all steps.
     pub fn one(&mut self, op: impl Into<Op>, x: &[Val]) -> Val {
         self.write(op.into(), x)[0]
     }

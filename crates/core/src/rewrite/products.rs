@@ -1,18 +1,18 @@
-//! Products of all pairs: without contracted axes a `dot_general` is elementwise, and can be fused
-//! with what reads it.
+//! Outer products: a `dot_general` without contracted axes becomes elementwise, and can be fused
+//! with its readers.
 //!
 //! ```text
 //! dot_general(a[b.., i..], c[b.., j..])  =  broadcast(a) broadcast(c)      of shape [b.., i.., j..]
 //! transpose(f(broadcast(a), ..))         =  f(broadcast(a), ..)            with other axes
 //! ```
-//! Both sides are one product for each element: the same bits.
+//! Both forms compute one product per element, so their bits are equal.
 
 use super::pass::Pass;
 use crate::ir::{Emit, Op, Val};
 use crate::ops::{Binary, BroadcastInDim, DotGeneral, Transpose};
 use crate::shape::Shape;
 
-/// A product without contracted axes, for batch axes that come first.
+/// Rewrites a product without contracted axes whose batch axes come first.
 pub(super) fn outer(p: &mut Pass, d: &DotGeneral, x: &[Val]) -> Option<Val> {
     let (a, b) = (p.b.ty(x[0]), p.b.ty(x[1]));
     let batch = d.lhs_batch.len();
@@ -42,7 +42,7 @@ pub(super) fn outer(p: &mut Pass, d: &DotGeneral, x: &[Val]) -> Option<Val> {
     Some(p.one(d.multiplied(), &y))
 }
 
-/// A transposed product of repeated operands.
+/// Rewrites the transpose of a product of broadcast operands.
 pub(super) fn transposed(p: &mut Pass, t: &Transpose, x: Val) -> Option<Val> {
     let (op, factors) = p.b.with_def(x, |op, x| match op {
         Op::Binary(op @ (Binary::Mul | Binary::MulStrongZero)) => Some((*op, [x[0], x[1]])),

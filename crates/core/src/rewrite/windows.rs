@@ -1,13 +1,13 @@
-//! Gathers and scatters of fewer windows: parts of the indices instead of parts of the windows.
+//! Gathers and scatters of fewer windows: slices of the indices instead of slices of the windows.
 //!
 //! ```text
 //! slice(gather(x, indices))           =  gather(x, slice(indices))
 //! scatter_add(0, indices, pad(u))     =  scatter_add(0, slice(indices), u)
 //! ```
-//! along axes that count windows. The first is a value of which a part is read (`top_k` reads the
-//! first elements of a sort), the second its derivative. Sums that begin at `+0` keep their bits
-//! without terms `±0`. Operations that report indices out of bounds are left alone, because fewer
-//! indices may report less.
+//! along axes that count windows. The first is a gather of which a slice is read (`top_k` reads the
+//! first elements of a sort), the second its derivative. Sums that begin at `+0` have the same bits
+//! without terms `±0`. Operations that report indices out of bounds are not rewritten, because
+//! fewer indices may report fewer errors.
 
 use super::fold::as_splat;
 use super::pass::Pass;
@@ -33,8 +33,8 @@ fn counted(windows: &Windows, rank: usize, indices: usize) -> Vec<Option<usize>>
         .collect()
 }
 
-/// `cut`, of an array of windows, as a part of the indices; `None` if an axis is cut that does not
-/// count windows.
+/// The slice of the indices that corresponds to the slice `cut` of an array of windows. `None` if
+/// `cut` slices an axis that does not count windows.
 fn of_indices(cut: &Slice, shape: &Shape, windows: &Windows, indices: &Shape) -> Option<Slice> {
     let rank = indices.rank();
     let mut part = Slice {
@@ -56,7 +56,7 @@ fn of_indices(cut: &Slice, shape: &Shape, windows: &Windows, indices: &Shape) ->
     Some(part)
 }
 
-/// A part of gathered windows of at most half of them: others may read the whole, too.
+/// Rewrites a slice of at most half of the gathered windows. The whole may have other readers.
 pub(super) fn slice(p: &mut Pass, cut: &Slice, x: Val) -> Option<Val> {
     let (gather, operands) = p.b.with_def(x, |op, x| match op {
         Op::Gather(g) if g.bounds != Bounds::Error => Some((g.clone(), [x[0], x[1]])),
@@ -80,7 +80,7 @@ pub(super) fn slice(p: &mut Pass, cut: &Slice, x: Val) -> Option<Val> {
     Some(p.one(gather, &[operands[0], indices]))
 }
 
-/// Sums of updates that are padded with zeros.
+/// Rewrites sums of updates that are padded with zeros.
 pub(super) fn scatter(p: &mut Pass, s: &Scatter, x: &[Val]) -> Option<Val> {
     let is_zero = match as_splat(&p.b, x[0]) {
         Some(Scalar::F(x)) => x.to_bits() == 0,
@@ -105,7 +105,7 @@ pub(super) fn scatter(p: &mut Pass, s: &Scatter, x: &[Val]) -> Option<Val> {
     Some(p.one(s.clone(), &[x[0], indices, updates]))
 }
 
-/// The part of a padded array that is its operand, if nothing is taken away.
+/// The slice of a padded array that is its operand, if the padding removes no elements.
 fn kept(pad: &Pad, x: &Shape) -> Option<Slice> {
     let mut part = Slice {
         start: Vec::new(),

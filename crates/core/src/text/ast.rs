@@ -1,4 +1,4 @@
-//! [`Program`]: what a text holds, in its order.
+//! [`Program`]: modules and directives, in the order of the text.
 
 use super::comments::Comments;
 use super::snippet;
@@ -13,18 +13,18 @@ use std::sync::Arc;
 
 /// A module or a directive, in the order of the text.
 #[derive(Clone, Debug)]
-pub(super) enum Item {
-    /// A module, and whether it is for others, not only for the modules below it.
+pub(super) enum ProgramItem {
+    /// A module, and whether it is public: not only for the modules below it.
     Module(Arc<Function>, bool),
     Directive(Directive),
 }
 
-impl Item {
+impl ProgramItem {
     /// The name that it defines.
     pub(super) fn name(&self) -> &str {
         match self {
-            Item::Module(f, _) => &f.name,
-            Item::Directive(d) => &d.target,
+            ProgramItem::Module(f, _) => &f.name,
+            ProgramItem::Directive(d) => &d.target,
         }
     }
 }
@@ -32,10 +32,10 @@ impl Item {
 /// Modules and directives.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<ProgramItem>,
     /// Numerics at the head.
     pub(super) head: Option<Policy>,
-    /// Names of modules that directives made.
+    /// Names of modules derived by directives.
     pub(super) derived: FxHashSet<Arc<str>>,
     pub(super) file: Option<Arc<str>>,
     pub(super) source: Arc<str>,
@@ -43,9 +43,12 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program of these modules; an error if two have one name.
+    /// A program of these modules. Returns an error if two have the same name.
     pub fn from_modules(modules: impl IntoIterator<Item = Arc<Function>>) -> Result<Program> {
-        let items: Vec<Item> = modules.into_iter().map(|m| Item::Module(m, true)).collect();
+        let items: Vec<ProgramItem> = modules
+            .into_iter()
+            .map(|m| ProgramItem::Module(m, true))
+            .collect();
         let mut seen = FxHashSet::default();
         if let Some(twice) = items.iter().find(|i| !seen.insert(i.name())) {
             bail!(
@@ -65,8 +68,8 @@ impl Program {
         self.marked().map(|m| m.0)
     }
 
-    /// The module that is meant where none is named: the public one called `main`; if there is
-    /// none, the first public one, or the first.
+    /// The default module: the public one called `main`, else the first public one, else the first
+    /// one.
     pub fn main(&self) -> Option<&Arc<Function>> {
         let public = || self.marked().filter(|m| m.1).map(|m| m.0);
         public()
@@ -75,23 +78,22 @@ impl Program {
             .or_else(|| self.modules().next())
     }
 
-    /// The modules in order, and whether each is for others: not `private`, as those are that stand
-    /// in several places.
+    /// The modules in order, and whether each is public. Shared regions are printed as `private`
+    /// modules.
     pub fn marked(&self) -> impl Iterator<Item = (&Arc<Function>, bool)> {
         self.items.iter().filter_map(|i| match i {
-            Item::Module(f, public) => Some((f, *public)),
-            Item::Directive(_) => None,
+            ProgramItem::Module(f, public) => Some((f, *public)),
+            ProgramItem::Directive(_) => None,
         })
     }
 
-    /// Arithmetic of derivatives that do not choose their own: what the head of the text says, else
-    /// [`Numerics::TGRAPH`].
+    /// Default numerics of derivatives: those at the head of the text, else [`Numerics::TGRAPH`].
     pub fn numerics(&self) -> Numerics {
         self.head.unwrap_or_default().or(Numerics::TGRAPH)
     }
 
-    /// The program with these numerics at its head. Modules that directives made are there already,
-    /// and stay.
+    /// The program with these numerics at its head. Modules that were derived during parsing do not
+    /// change.
     pub fn with_numerics(self, numerics: Numerics) -> Program {
         Program {
             head: (numerics != Numerics::TGRAPH).then(|| numerics.into()),
@@ -102,8 +104,8 @@ impl Program {
     /// The directives in order.
     pub fn directives(&self) -> impl Iterator<Item = &Directive> {
         self.items.iter().filter_map(|i| match i {
-            Item::Directive(d) => Some(d),
-            Item::Module(..) => None,
+            ProgramItem::Directive(d) => Some(d),
+            ProgramItem::Module(..) => None,
         })
     }
 
@@ -112,17 +114,16 @@ impl Program {
         self.modules().find(|m| *m.name == *name)
     }
 
-    /// The names of modules in order, those that directives make among them, and whether each is
-    /// for others.
+    /// The names of modules in order, including those of directives, and whether each is public.
     pub fn names(&self) -> impl Iterator<Item = (&str, bool)> {
         self.items
             .iter()
-            .map(|i| (i.name(), !matches!(i, Item::Module(_, false))))
+            .map(|i| (i.name(), !matches!(i, ProgramItem::Module(_, false))))
     }
 
-    /// The modules that directives made, as a program of their own.
+    /// A program of the modules that directives derived.
     pub fn only_derived(&self) -> Program {
-        let made = |i: &&Item| matches!(i, Item::Module(f, _) if self.derived.contains(&f.name));
+        let made = |i: &&ProgramItem| matches!(i, ProgramItem::Module(f, _) if self.derived.contains(&f.name));
         Program {
             items: self.items.iter().filter(made).cloned().collect(),
             comments: None,
@@ -130,7 +131,7 @@ impl Program {
         }
     }
 
-    /// Adds the file and the line of the text to an error whose place is in this program.
+    /// Adds the file and the line of the text to an error whose location is in this program.
     pub fn locate(&self, e: Error) -> Error {
         snippet::locate(e, &self.source, self.file.as_deref())
     }

@@ -1,10 +1,10 @@
-//! Values of attributes: numbers, words, lists, extents, dense arrays.
+//! The grammar of attribute values: numbers, words, lists, extents, dense arrays.
 //!
 //! ```text
 //! value := number | "(" number "," number ")" | "true" | "false" | word | string | dtype | expr
 //!        | "[" value,* "]" | "dense<" elements ">" ":" type | "@" name
 //! ```
-//! A word is a string, or an extent where the operation wants one. A lone symbol that looks like
+//! A word is a string, or an extent where the operation expects one. A single symbol that reads as
 //! another value is written in parentheses and quotes: `("f32")`.
 
 use super::cursor::scalar;
@@ -17,11 +17,12 @@ use crate::ir::{Attr, Attrs};
 use crate::math::{nearest_bf16, nearest_f16};
 use crate::names::clip;
 
-/// How many equal elements `dense<1.0> : tensor<..>` may stand for.
+/// Maximum number of elements of `dense<1.0> : tensor<..>`. It bounds the memory that a short text
+/// can request.
 pub(super) const MAX_SPLAT: usize = 1 << 24;
 
 impl<'s> Parser<'s> {
-    /// `{key = value, ..}` if it is here.
+    /// Parses `{key = value, ..}`, if present.
     pub(super) fn attrs(&mut self) -> Result<Attrs> {
         let mut attrs = Attrs::default();
         if !self.c.eat(b'{') {
@@ -78,7 +79,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Whether an expression goes on.
+    /// Whether the next character is an operator of an expression.
     fn operator(&mut self) -> bool {
         let b = self.c.peek();
         matches!(b, b'+' | b'*') || (b == b'-' && self.c.second() != b'>')
@@ -156,8 +157,8 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// The elements of a dense array and its type. The text is read once for its form, and once for
-    /// its type.
+    /// Parses the elements of a dense array and its type. The elements are scanned for their shape
+    /// first, then parsed as elements of the type.
     fn dense(&mut self) -> Result<Attr> {
         let loc = self.c.here();
         let mut texts: Vec<&'s str> = Vec::new();
@@ -202,8 +203,8 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Elements in nested brackets. `counts` gets the extents; all brackets of one depth hold as
-    /// many items.
+    /// Parses elements in nested brackets. `counts` receives the extents. Brackets of one depth
+    /// have the same number of items.
     fn elements(
         &mut self,
         depth: usize,
@@ -269,7 +270,7 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// The array of these texts.
+/// The array with these elements.
 fn array(d: DType, shape: &[usize], texts: &[&str], splat: bool) -> Result<Array> {
     fn all<T: Element>(
         shape: &[usize],
@@ -306,7 +307,7 @@ fn array(d: DType, shape: &[usize], texts: &[&str], splat: bool) -> Result<Array
 }
 
 fn single(t: &str) -> Result<f32> {
-    // Read at its own precision: rounding twice may differ.
+    // Parsed at its own precision, because rounding twice may differ.
     match t.parse::<f32>() {
         Ok(v) if v.is_finite() => Ok(v),
         _ => float(t, DType::F32, |b| f32::from_bits(b as u32), |v| v as f32),
@@ -317,7 +318,7 @@ fn double(t: &str) -> Result<f64> {
     float(t, DType::F64, f64::from_bits, |v| v)
 }
 
-/// A float: hexadecimal digits are its bits.
+/// Parses a float. Hexadecimal digits are its bits.
 fn float<T>(t: &str, d: DType, bits: impl Fn(u64) -> T, round: impl Fn(f64) -> T) -> Result<T> {
     if let Some(hex) = t.strip_prefix("0x")
         && let Ok(b) = u64::from_str_radix(hex, 16)

@@ -1,8 +1,9 @@
-//! From what is written to equations: operands of one shape and type, results, their names and
-//! types.
+//! Equations from parsed bindings: common shapes and types of operands, results, names and types.
 
-use super::lookup::Found;
-use super::parser::{Annotation, HOLE, Head, Names, Operand, Parser, Scope, differs, spelled};
+use super::lookup::LookupResult;
+use super::parser::{
+    Annotation, HOLE, Head, ParsedOperand, Parser, ResultNames, Scope, differs, spelled,
+};
 use crate::bail;
 use crate::dtype::DType;
 use crate::error::{Code, Error, Loc, Result};
@@ -13,12 +14,12 @@ use crate::shape::{Dim, Shape, Type};
 use smallvec::SmallVec;
 
 impl<'s> Parser<'s> {
-    /// Writes the bindings of one line. Types after the last one stand for all of them that have
-    /// none.
+    /// Writes the bindings of one line. Types after the last one apply to all bindings without
+    /// types.
     pub(super) fn bindings(
         &mut self,
         scope: &mut Scope<'s>,
-        names: &mut Names<'s>,
+        names: &mut ResultNames<'s>,
         heads: &mut [Head<'s>],
     ) -> Result<()> {
         let (count, wanted) = (heads.len(), names.len());
@@ -48,7 +49,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// An argument. A tangent has the type of the binding before it, or of its operand.
+    /// Writes an argument. A tangent has the type of the preceding binding, or of its operand.
     fn argument(
         &mut self,
         scope: &mut Scope<'s>,
@@ -56,7 +57,7 @@ impl<'s> Parser<'s> {
         before: Option<Type>,
     ) -> Result<Val> {
         let ty = match (&head.types, head.op, &head.operands[..], before) {
-            (_, "tangent", [Operand::Val(v)], _) => scope.b.ty(*v),
+            (_, "tangent", [ParsedOperand::Val(v)], _) => scope.b.ty(*v),
             (_, "tangent", [], Some(ty)) => ty,
             (Some(t), _, [], _) if t.results.len() == 1 && t.operands.is_none() => {
                 self.fill(&t.results[0])
@@ -119,8 +120,9 @@ impl<'s> Parser<'s> {
             None => Ok(()),
         };
         let y = match found {
-            Found::Op(entry) => {
-                // What an operand is may depend on the operation, which is read first.
+            LookupResult::Op(entry) => {
+                // The rule for a literal may depend on the operation, which is therefore built
+                // first.
                 let guess = of.types(&|_| Literal::Like, false).map_err(|e| e.at(loc))?;
                 let mut s = Spelled {
                     name: entry.name,
@@ -143,7 +145,7 @@ impl<'s> Parser<'s> {
                 );
                 cx.emit(self.with_symbols_around(op, &have), &x)
             }
-            Found::Composite(c) => {
+            LookupResult::Composite(c) => {
                 let have = of
                     .types(&|k| c.literal(&attrs, k), true)
                     .map_err(|e| e.at(loc))?;
@@ -175,8 +177,8 @@ impl<'s> Parser<'s> {
         Ok(y)
     }
 
-    /// Modules that stand as bodies of `op` get the symbols around them: a body has none of its
-    /// own.
+    /// Replaces the local symbols of modules used as regions of `op`: a region shares the symbols
+    /// of the enclosing function.
     fn with_symbols_around(&self, op: Op, x: &[Type]) -> Op {
         let regions = op.regions();
         if op.own_syms() || !regions.iter().any(|r| self.is_module(r)) {
@@ -208,8 +210,8 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// One type after several bindings is the type of each; as many types as bindings are theirs in
-/// order.
+/// Assigns the types after several bindings: one type applies to each, otherwise there must be one
+/// type per binding.
 fn share(heads: &mut [Head<'_>], wanted: usize) -> Result<()> {
     if heads.len() != wanted {
         let (names, ops) = (count(wanted, "name"), count(heads.len(), "operation"));
@@ -263,7 +265,7 @@ fn wrong_count(op: &str, have: usize, names: usize, bindings: usize) -> Error {
     Error::new(Code::Arity, text)
 }
 
-/// The attribute `dtype`, if it is there.
+/// The attribute `dtype`, if present.
 fn dtype_of(attrs: &Attrs) -> Option<DType> {
     attrs
         .0
@@ -272,37 +274,37 @@ fn dtype_of(attrs: &Attrs) -> Option<DType> {
         .and_then(|(_, a)| DType::from_attr(a))
 }
 
-/// What decides the types of operands that are written as numbers.
+/// Context that determines the element types of literals.
 struct Literals<'a> {
     cx: &'a dyn Emit,
     name: &'a str,
-    operands: &'a [Operand],
+    operands: &'a [ParsedOperand],
     types: Option<&'a Annotation>,
     /// The attribute `dtype`.
     dtype: Option<DType>,
 }
 
 impl Literals<'_> {
-    /// Types of all operands, numbers being what `kind` says of their position. With `exact`, it is
-    /// an error if an element type does not have the number, or if there is none.
+    /// Types of all operands; `kind` is the rule for literals by position. With `exact`, returns an
+    /// error if an element type cannot represent the literal, or if no type is known.
     fn types(&self, kind: &dyn Fn(usize) -> Literal, exact: bool) -> Result<SmallVec<[Type; 2]>> {
-        let one = |(k, o): (usize, &Operand)| {
+        let one = |(k, o): (usize, &ParsedOperand)| {
             let boolean = match o {
-                Operand::Val(v) => return Ok(self.cx.ty(*v)),
-                Operand::Num(_) => false,
-                Operand::Bool(_) => true,
+                ParsedOperand::Val(v) => return Ok(self.cx.ty(*v)),
+                ParsedOperand::Num(_) => false,
+                ParsedOperand::Bool(_) => true,
             };
             let dtype = self.dtype(kind, k, boolean);
             match (o, dtype) {
-                (Operand::Num(n), Some(d)) if exact => n.exact(d).map(|_| Type::scalar(d)),
-                (Operand::Bool(b), Some(d)) if exact && d != DType::Bool => {
+                (ParsedOperand::Num(n), Some(d)) if exact => n.exact(d).map(|_| Type::scalar(d)),
+                (ParsedOperand::Bool(b), Some(d)) if exact && d != DType::Bool => {
                     bail!(DTypeMismatch, "{b} is not a number of type {d}")
                 }
                 (_, Some(d)) => Ok(Type::scalar(d)),
                 (_, None) if !exact => Ok(Type::scalar(DType::F64)),
                 _ => bail!(
                     Syntax,
-                    "a number among the operands of `tgraph.{}` needs a value beside it, or a type after `:`",
+                    "a number among the operands of `tgraph.{}` needs an operand of known type, or a type after `:`",
                     self.name
                 ),
             }
@@ -310,7 +312,7 @@ impl Literals<'_> {
         self.operands.iter().enumerate().map(one).collect()
     }
 
-    /// The element type of the number at position `k`.
+    /// The element type of the literal at position `k`.
     fn dtype(&self, kind: &dyn Fn(usize) -> Literal, k: usize, boolean: bool) -> Option<DType> {
         let mine = kind(k);
         let alike = || {
@@ -319,7 +321,7 @@ impl Literals<'_> {
                 .enumerate()
                 .filter(|(i, _)| kind(*i) == mine)
                 .filter_map(|(_, o)| match o {
-                    Operand::Val(v) => Some(self.cx.ty(*v).dtype),
+                    ParsedOperand::Val(v) => Some(self.cx.ty(*v).dtype),
                     _ => None,
                 })
         };
@@ -342,16 +344,17 @@ impl Literals<'_> {
     }
 }
 
-/// The shape that operands are repeated to, but for so many first ones.
+/// The shape that operands are broadcast to, and the number of leading operands that are not
+/// broadcast.
 type Target = Option<(Shape, usize)>;
 
-/// The shape that operands of an elementwise operation are aligned to, as NumPy does it. Shapes
-/// that cannot be aligned are left for the type rule to complain about.
+/// The common shape of the operands of an elementwise operation, by NumPy's broadcasting rules. For
+/// incompatible shapes the type rule reports the error.
 fn target(elementwise: bool, choice: bool, x: &[Type]) -> Target {
     if x.len() < 2 || !elementwise || x.windows(2).all(|w| w[0].shape == w[1].shape) {
         return None;
     }
-    // One boolean may choose for all elements.
+    // A scalar condition of `select` is not broadcast.
     let kept = usize::from(choice && x[0].rank() == 0);
     let rank = x.iter().map(Type::rank).max().unwrap_or(0);
     let mut out: Vec<Dim> = vec![Dim::Const(1); rank];
@@ -359,7 +362,7 @@ fn target(elementwise: bool, choice: bool, x: &[Type]) -> Target {
         for (d, o) in t.shape.iter().zip(&mut out[rank - t.rank()..]) {
             match o.same(d) {
                 Some(false) if !o.is(1) && !d.is(1) => return None,
-                // A number says more than a symbol, anything says more than 1.
+                // A constant extent is preferred to a symbol, and any extent to 1.
                 Some(false) | None
                     if o.is(1)
                         || (o.as_const().is_none() && d.as_const().is_some() && !d.is(1)) =>
@@ -373,22 +376,22 @@ fn target(elementwise: bool, choice: bool, x: &[Type]) -> Target {
     Some((out.into(), kept))
 }
 
-/// The values of operands: numbers as constants, all of them repeated to the target.
-fn values(cx: &dyn Emit, operands: &[Operand], types: &[Type], target: &Target) -> Vals {
-    let one = |(i, (o, ty)): (usize, (&Operand, &Type))| {
+/// The values of operands: literals become constants, and all are broadcast to the target.
+fn values(cx: &dyn Emit, operands: &[ParsedOperand], types: &[Type], target: &Target) -> Vals {
+    let one = |(i, (o, ty)): (usize, (&ParsedOperand, &Type))| {
         let shape = target
             .as_ref()
             .filter(|(_, kept)| i >= *kept)
             .map(|(s, _)| s);
         let number = match o {
-            Operand::Val(v) => {
+            ParsedOperand::Val(v) => {
                 return match shape {
                     Some(s) if grows(&ty.shape, s) => cx.broadcast_to(*v, s),
                     _ => *v,
                 };
             }
-            Operand::Num(n) => **n,
-            Operand::Bool(b) => (*b).into(),
+            ParsedOperand::Num(n) => **n,
+            ParsedOperand::Bool(b) => (*b).into(),
         };
         cx.full(
             &shape.map_or_else(|| ty.clone(), |s| ty.with_shape(s.clone())),
@@ -438,7 +441,7 @@ fn check_results(cx: &dyn Emit, y: &[Val], op: &str, t: &Annotation) -> Result<(
         h.syms(&mut |s| open |= &**s == HOLE);
         if open {
             let text = format!(
-                "`tgraph.{op}` takes its shape from this type: a `?` cannot stand here; name the extent, or give it as \
+                "`tgraph.{op}` takes its shape from this type: a `?` is not possible here; name the extent, or give it as \
                  an attribute"
             );
             return Err(Error::new(Code::Syntax, text).at(t.loc));
@@ -465,7 +468,7 @@ fn contradiction(op: &str, i: usize, have: &Type, want: &Type) -> Error {
     )
 }
 
-/// The error of attributes that nobody took.
+/// The error for attributes that were not read.
 fn left_over(left: &Attrs, name: &str, op: &Op) -> Error {
     let known: Vec<String> = op
         .attrs()

@@ -1,10 +1,9 @@
-//! Comments: where they stand in a text, and where they stand when it is printed again.
+//! Comments: their positions in a text, and in the printed text.
 //!
-//! The graph has no comments, so the parser takes note of where statements start (its *marks*), and
-//! what stands between two marks belongs to one of them: on the line on which a statement ends it
-//! trails that statement, on a line of its own it leads the next one, and inside a statement it
-//! moves to the line above it. Nothing is lost: what belongs to a body that is not printed in its
-//! place goes to the statement that the body belongs to.
+//! The graph has no comments, so the parser records the starts of statements (*marks*). A comment
+//! between two marks belongs to one of them. On the line on which a statement ends it trails that
+//! statement. On a line of its own it leads the next one. Inside a statement it moves to the line
+//! above it. Comments of a region that is not printed in place move to the statement of the region.
 
 use super::cursor::Cursor;
 use crate::ir::Function;
@@ -12,18 +11,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// What the head of a text is known by: nothing else has no name.
+/// The key of comments at the head of a text. Items have nonempty names.
 pub(super) const HEAD: &str = "";
 
-/// What starts, or ends, at a position of a text. Functions are numbered in the order in which they
-/// open.
+/// A boundary at a position of a text. Functions are numbered in the order of their opening braces.
 #[derive(Clone, Copy, Debug)]
 enum Mark {
-    /// A module or a directive, by number; the largest one is the head.
+    /// A module or a directive, by number; `usize::MAX` is the head.
     Item(usize),
-    /// The brace that opens a function has been passed.
+    /// The brace that opens a function.
     Open(usize),
-    /// A statement that makes these values.
+    /// A statement of this function that defines this range of values.
     Statement(usize, u32, u32),
     Return(usize),
     /// The brace that closes a function.
@@ -34,20 +32,20 @@ enum Mark {
 /// A function of the text.
 #[derive(Clone, Debug)]
 struct Scope {
-    /// Kept, so that no other function gets its address.
+    /// Kept alive, so that its address is not reused.
     f: Option<Arc<Function>>,
-    /// The function around it, and the mark of the statement in which it stands.
+    /// The enclosing function, and the mark of the statement that holds it.
     parent: Option<(usize, usize)>,
     item: usize,
 }
 
-/// What the parser takes note of, if a text has comments.
+/// Boundaries that the parser records if a text has comments.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     on: bool,
     marks: Vec<(usize, Mark)>,
     scopes: Vec<Scope>,
-    /// Functions that are open, and the mark of the statement that is being read in each.
+    /// Functions that are being parsed, with the mark of the current statement of each.
     open: Vec<(usize, usize)>,
     items: usize,
 }
@@ -67,13 +65,13 @@ impl Marks {
         }
     }
 
-    /// A module, a directive or the head is next.
+    /// Records the start of a module, a directive or the head.
     pub fn item(&mut self, c: &mut Cursor<'_>, head: bool) {
         self.add(c, Mark::Item(if head { usize::MAX } else { self.items }));
         self.items += usize::from(!head);
     }
 
-    /// The brace before the statements of a function has been passed.
+    /// Records the opening brace of a function.
     pub fn open(&mut self, c: &Cursor<'_>) {
         if self.on {
             let n = self.scopes.len();
@@ -87,7 +85,8 @@ impl Marks {
         }
     }
 
-    /// A statement is next, before which the function has so many values; the number of its mark.
+    /// Records the start of a statement, before which the function has `from` values. Returns the
+    /// index of its mark.
     pub fn statement(&mut self, c: &mut Cursor<'_>, from: usize) -> usize {
         let n = self.marks.len();
         if let Some(top) = self.open.last_mut() {
@@ -98,35 +97,35 @@ impl Marks {
         n
     }
 
-    /// The statement of a mark has been read: the function has so many values.
+    /// Records the end of the statement of `mark`, after which the function has `to` values.
     pub fn end_of_statement(&mut self, mark: usize, to: usize) {
         if let Some((_, Mark::Statement(_, _, end))) = self.marks.get_mut(mark) {
             *end = to as u32;
         }
     }
 
-    /// A return is next.
+    /// Records the start of a return.
     pub fn returns(&mut self, c: &mut Cursor<'_>) {
         if let Some(&(scope, _)) = self.open.last() {
             self.add(c, Mark::Return(scope));
         }
     }
 
-    /// A closing brace is next.
+    /// Records a closing brace.
     pub fn close(&mut self, c: &mut Cursor<'_>) {
         if let Some(&(scope, _)) = self.open.last() {
             self.add(c, Mark::Close(scope));
         }
     }
 
-    /// The innermost open function is this.
+    /// Sets the innermost function that is being parsed.
     pub fn made(&mut self, f: &Arc<Function>) {
         if let Some((n, _)) = self.open.pop() {
             self.scopes[n].f = Some(f.clone());
         }
     }
 
-    /// The comments of the text by what they belong to; the items of the text have these names.
+    /// The comments of the text, assigned to its items (with these names) and statements.
     pub fn comments(self, src: &str, names: &[&str]) -> Option<Arc<Comments>> {
         if !self.on {
             return None;
@@ -146,14 +145,14 @@ impl Marks {
             });
             out.by_key
                 .extend(s.f.as_ref().map(|f| (key(f), out.scopes.len())));
-            out.scopes.push(Place {
+            out.scopes.push(ScopeComments {
                 f: s.f.clone(),
                 parent,
                 item: s.item,
-                own: Own::default(),
+                own: FunctionComments::default(),
             });
         }
-        // Of the last mark that was asked for: where what stands before it ends.
+        // Cache: the last mark, and the end of the code before it.
         let mut known = (usize::MAX, 0);
         for c in &comments {
             let next = self.marks.partition_point(|(pos, _)| *pos <= c.start);
@@ -183,7 +182,7 @@ struct Comment<'s> {
     blank_after: bool,
 }
 
-/// Every comment; strings end on their lines.
+/// All comments of a text. Strings end on their lines.
 fn scan(src: &str) -> Vec<Comment<'_>> {
     let mut out = Vec::new();
     let mut at = 0;
@@ -217,7 +216,7 @@ fn scan(src: &str) -> Vec<Comment<'_>> {
     out
 }
 
-/// The end of the last thing before a position that is neither blank nor comment.
+/// The end of the code before a position, without blanks and comments.
 fn end_of_code(src: &str, stop: usize) -> usize {
     let mut end = stop;
     loop {
@@ -235,40 +234,40 @@ fn key(f: &Function) -> usize {
     std::ptr::from_ref(f) as usize
 }
 
-/// A comment on a line of its own, and whether an empty line stands before it.
-type Lead = (bool, String);
+/// A comment on a line of its own, and whether an empty line precedes it.
+type LeadComment = (bool, String);
 
-/// The comments of a text by what they belong to.
+/// The comments of a text by function, statement and item.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Comments {
-    scopes: Vec<Place>,
+    scopes: Vec<ScopeComments>,
     /// Functions by their addresses.
     by_key: FxHashMap<usize, usize>,
     names: Vec<String>,
-    items: FxHashMap<String, Item>,
-    end: Vec<Lead>,
+    items: FxHashMap<String, ItemComments>,
+    end: Vec<LeadComment>,
 }
 
 /// A function and its comments.
 #[derive(Clone, Debug)]
-struct Place {
+struct ScopeComments {
     f: Option<Arc<Function>>,
-    /// The function around it, and the values of the statement in which it stands.
+    /// The enclosing function, and the values of the statement that holds it.
     parent: Option<(usize, u32, u32)>,
     item: usize,
-    own: Own,
+    own: FunctionComments,
 }
 
 /// The comments in a function.
 #[derive(Clone, Debug, Default)]
-struct Own {
-    /// Behind the opening brace.
+struct FunctionComments {
+    /// After the opening brace.
     open: Vec<String>,
-    /// Before the first line that makes a value not below this.
+    /// Before the first line that defines a value with at least this index.
     leads: Vec<(u32, String)>,
-    /// At the end of the last line that makes one of these values.
+    /// At the end of the last line that defines one of these values.
     trails: Vec<(u32, u32, String)>,
-    /// Behind the return.
+    /// After the return.
     returns: Vec<String>,
     /// Before the closing brace.
     close: Vec<String>,
@@ -276,14 +275,14 @@ struct Own {
 
 /// The comments of a module or a directive.
 #[derive(Clone, Debug, Default)]
-struct Item {
-    lead: Vec<Lead>,
+struct ItemComments {
+    lead: Vec<LeadComment>,
     blank_after: bool,
     trail: Vec<String>,
 }
 
 impl Comments {
-    fn item(&mut self, i: usize) -> &mut Item {
+    fn item(&mut self, i: usize) -> &mut ItemComments {
         self.items
             .entry(
                 self.names
@@ -293,7 +292,7 @@ impl Comments {
             .or_default()
     }
 
-    /// Before the statement of a body, or before the module.
+    /// Adds a comment before the statement that holds a region, or before the module.
     fn around(&mut self, scope: usize, text: String) {
         match self.scopes[scope].parent {
             Some((outer, from, _)) => self.scopes[outer].own.leads.push((from, text)),
@@ -304,7 +303,7 @@ impl Comments {
         }
     }
 
-    /// A comment between two tokens of what a mark starts: it moves to the line above.
+    /// Adds a comment between two tokens of a statement or item: it moves to the line above.
     fn inside(&mut self, mark: Mark, c: &Comment<'_>) {
         let text = c.text.to_owned();
         match mark {
@@ -316,7 +315,7 @@ impl Comments {
         }
     }
 
-    /// A comment on a line of its own before a mark.
+    /// Adds a comment on a line of its own before a mark.
     fn lead(&mut self, mark: Mark, c: &Comment<'_>) {
         let text = c.text.to_owned();
         match mark {
@@ -331,7 +330,7 @@ impl Comments {
         }
     }
 
-    /// A comment on the line on which what a mark starts ends.
+    /// Adds a comment on the last line of a statement or item.
     fn trail(&mut self, mark: Mark, c: &Comment<'_>) {
         let text = c.text.to_owned();
         match mark {
@@ -350,10 +349,10 @@ impl Comments {
         }
     }
 
-    /// The same comments, those of functions that were not printed moved to the statements of
-    /// these; `None` if there are none of those.
+    /// These comments, with those of functions that were not printed moved to the statements that
+    /// hold the functions. `None` if there are no such comments.
     pub fn moved(&self, printed: &FxHashSet<usize>) -> Option<Comments> {
-        let missing = |p: &Place| !p.f.as_ref().is_some_and(|f| printed.contains(&key(f)));
+        let missing = |p: &ScopeComments| !p.f.as_ref().is_some_and(|f| printed.contains(&key(f)));
         let mut out = self.clone();
         let mut any = false;
         // Inner functions come after outer ones.
@@ -361,7 +360,7 @@ impl Comments {
             .rev()
             .filter(|&s| missing(&self.scopes[s]))
         {
-            let Own {
+            let FunctionComments {
                 open,
                 leads,
                 trails,
@@ -385,9 +384,9 @@ impl Comments {
     }
 }
 
-/// Comments while a text is printed.
+/// The state of comments while a text is printed.
 #[derive(Default)]
-pub(super) struct Spoken {
+pub(super) struct CommentPrinter {
     comments: Option<Arc<Comments>>,
     /// Functions that were printed.
     printed: RefCell<FxHashSet<usize>>,
@@ -395,21 +394,21 @@ pub(super) struct Spoken {
 
 /// The comments of the lines of a function; the return is the last line.
 #[derive(Default)]
-pub(super) struct Lines<'a> {
+pub(super) struct LineComments<'a> {
     lead: FxHashMap<usize, Vec<&'a str>>,
     trail: FxHashMap<usize, Vec<&'a str>>,
     close: &'a [String],
 }
 
-impl Spoken {
-    pub fn new(comments: Option<Arc<Comments>>) -> Spoken {
-        Spoken {
+impl CommentPrinter {
+    pub fn new(comments: Option<Arc<Comments>>) -> CommentPrinter {
+        CommentPrinter {
             comments,
             printed: RefCell::default(),
         }
     }
 
-    /// What is left when all has been printed.
+    /// Comments that were not printed.
     pub fn missed(&self) -> Option<Arc<Comments>> {
         self.comments
             .as_ref()?
@@ -430,7 +429,7 @@ impl Spoken {
         });
     }
 
-    /// The comments behind a directive, or behind the brace that closes a module.
+    /// The comments after a directive, or after the closing brace of a module.
     pub fn behind(&self, out: &mut String, name: &str) {
         let Some(item) = self.comments.as_ref().and_then(|c| c.items.get(name)) else {
             return;
@@ -447,22 +446,22 @@ impl Spoken {
         own_lines(out, &c.end);
     }
 
-    /// The comments behind the brace that opens a function.
+    /// The comments after the opening brace of a function.
     pub fn opened(&self, out: &mut String, f: &Function) {
         if let Some(own) = self.own(f) {
             trailing(out, own.open.iter());
         }
     }
 
-    fn own(&self, f: &Function) -> Option<&Own> {
+    fn own(&self, f: &Function) -> Option<&FunctionComments> {
         let c = self.comments.as_ref()?;
         let s = *c.by_key.get(&key(f))?;
         Some(&c.scopes[s].own)
     }
 
-    /// The comments of the lines of a function, of which the first values are these.
-    pub fn lines(&self, f: &Function, values: impl FnOnce() -> Vec<u32>) -> Lines<'_> {
-        let mut lines = Lines::default();
+    /// The comments of the lines of a function. `values` are the first values of the lines.
+    pub fn lines(&self, f: &Function, values: impl FnOnce() -> Vec<u32>) -> LineComments<'_> {
+        let mut lines = LineComments::default();
         let Some(own) = self.own(f) else { return lines };
         self.printed.borrow_mut().insert(key(f));
         let values = values();
@@ -486,7 +485,7 @@ impl Spoken {
     }
 }
 
-impl Lines<'_> {
+impl LineComments<'_> {
     /// The comments above a line.
     pub fn above(&self, out: &mut String, line: usize, indent: &dyn Fn(&mut String)) {
         for text in self.lead.get(&line).into_iter().flatten() {
@@ -496,7 +495,7 @@ impl Lines<'_> {
         }
     }
 
-    /// The comments at the end of a line, and its end.
+    /// Writes the comments at the end of a line, and the line break.
     pub fn end(&self, out: &mut String, line: usize) {
         trailing(out, self.trail.get(&line).into_iter().flatten());
         out.push('\n');
@@ -512,7 +511,7 @@ impl Lines<'_> {
     }
 }
 
-fn own_lines(out: &mut String, lines: &[Lead]) {
+fn own_lines(out: &mut String, lines: &[LeadComment]) {
     for (i, (blank, text)) in lines.iter().enumerate() {
         out.push_str(if *blank && i > 0 { "\n" } else { "" });
         out.push_str(text);

@@ -1,8 +1,7 @@
-//! Characters of a text: where we are, words, numbers, strings.
+//! The scanner of texts: position, words, numbers, strings.
 //!
-//! There is no token list: types, dimensions and values are read by the rules of their own
-//! (`2x3xf32` is three things in a type and one word elsewhere). Reading never goes back further
-//! than one construct.
+//! There is no token list, because tokens depend on the context (`2x3xf32` is three tokens in a
+//! type and one word elsewhere). The parser backtracks over at most one construct.
 
 use crate::array::Scalar;
 use crate::error::{Code, Error, Loc, Result};
@@ -16,7 +15,8 @@ pub(super) struct Cursor<'s> {
     pos: usize,
     line: u32,
     line_start: usize,
-    /// A position of this line whose column is known, so that long lines are counted once.
+    /// A position of this line with its column, so that columns of long lines are counted in linear
+    /// time.
     known: (usize, u32),
 }
 
@@ -87,7 +87,7 @@ impl<'s> Cursor<'s> {
         Loc::Text(self.line, self.known.1)
     }
 
-    /// The place of the next thing after white space.
+    /// The location of the next character after white space.
     pub fn here(&mut self) -> Loc {
         self.ws();
         self.loc()
@@ -98,7 +98,7 @@ impl<'s> Cursor<'s> {
         Error::new(code, message).at(self.loc())
     }
 
-    /// The next byte as it stands, 0 at the end.
+    /// The next byte, 0 at the end.
     pub fn byte(&self) -> u8 {
         self.src.as_bytes().get(self.pos).copied().unwrap_or(0)
     }
@@ -120,26 +120,26 @@ impl<'s> Cursor<'s> {
         self.pos == self.src.len()
     }
 
-    /// Passes one ASCII character that was looked at.
+    /// Skips one ASCII character.
     pub fn bump(&mut self) {
         self.pos += 1;
     }
 
-    /// Passes `b` if it is next.
+    /// Skips `b` if it is next.
     pub fn eat(&mut self, b: u8) -> bool {
         let yes = self.peek() == b;
         self.pos += usize::from(yes);
         yes
     }
 
-    /// Passes these characters if they are next.
+    /// Skips these characters if they are next.
     pub fn eat_str(&mut self, s: &str) -> bool {
         let yes = self.looking_at(s);
         self.pos += if yes { s.len() } else { 0 };
         yes
     }
 
-    /// Passes this word if it is next.
+    /// Skips this word if it is next.
     pub fn eat_word(&mut self, word: &str) -> bool {
         let before = self.clone();
         self.ws();
@@ -150,7 +150,7 @@ impl<'s> Cursor<'s> {
         yes
     }
 
-    /// Passes `true` or `false` if it is next, not as the name of a body.
+    /// Parses `true` or `false` if it is next and not the name of a region.
     pub fn boolean(&mut self) -> Option<bool> {
         self.ws();
         let mut c = self.clone();
@@ -172,7 +172,7 @@ impl<'s> Cursor<'s> {
         self.src.as_bytes()[self.pos..].starts_with(s.as_bytes())
     }
 
-    /// Passes `b`, or says what should stand here.
+    /// Skips `b`, or returns an error that names the expected character.
     pub fn expect(&mut self, b: u8, after: &str) -> Result<()> {
         if self.eat(b) {
             return Ok(());
@@ -184,7 +184,7 @@ impl<'s> Cursor<'s> {
         ))
     }
 
-    /// What stands here, for messages.
+    /// The text at the cursor, for error messages.
     pub fn found(&mut self) -> String {
         self.ws();
         let rest = &self.src[self.pos..];
@@ -194,11 +194,11 @@ impl<'s> Cursor<'s> {
         if !is_name_char(c) {
             return format!("`{}`", c.escape_debug());
         }
-        const SHOWN: usize = 40;
+        const MAX_SHOWN_CHARS: usize = 40;
         let word: String = rest
             .chars()
             .take_while(|&c| is_name_char(c))
-            .take(SHOWN)
+            .take(MAX_SHOWN_CHARS)
             .collect();
         format!("`{word}`")
     }
@@ -245,7 +245,7 @@ impl<'s> Cursor<'s> {
         Ok(word.into())
     }
 
-    /// A quoted string: `\n`, `\r`, `\t`, `\\`, `\"` and `\u{hex}` are understood.
+    /// A quoted string with the escapes `\n`, `\r`, `\t`, `\\`, `\"` and `\u{hex}`.
     pub fn string(&mut self) -> Result<String> {
         let start = self.loc();
         self.bump();
@@ -294,7 +294,7 @@ impl<'s> Cursor<'s> {
         Some(c)
     }
 
-    /// Whether a number starts here (after a sign, perhaps).
+    /// Whether a number starts here, with an optional sign.
     pub fn at_number(&mut self) -> bool {
         self.ws();
         let rest = &self.src[self.pos..];
@@ -357,7 +357,7 @@ impl<'s> Cursor<'s> {
         })
     }
 
-    /// Digits: an extent or a position.
+    /// A natural number: an extent or a position.
     pub fn natural(&mut self) -> Result<usize> {
         let loc = self.here();
         let rest = &self.src[self.pos..];
@@ -377,7 +377,7 @@ impl<'s> Cursor<'s> {
     }
 }
 
-/// The value of a number's characters; `None` if it does not fit.
+/// The value of a number's text; `None` if it does not fit.
 pub(super) fn scalar(text: &str) -> Option<Scalar> {
     let (negative, body) = match text.strip_prefix('-') {
         Some(t) => (true, t),

@@ -1,6 +1,6 @@
-//! Directives: reading them, and running them.
+//! Directives: parsing and execution.
 
-use super::ast::{Item, Program};
+use super::ast::{Program, ProgramItem};
 use super::parser::Parser;
 use crate::directive::{Derivative, Directive, arguments, derive, named};
 use crate::error::{Code, Error, Loc, Result};
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 impl Parser<'_> {
-    /// `@of wrt(%x) dir(%v) {attributes} -> @target`, after the word.
+    /// Parses `@of wrt(%x) dir(%v) {attributes} -> @target`, after the keyword.
     pub(super) fn directive(&mut self, word: &str, loc: Loc) -> Result<()> {
         let derivative = match word {
             "jvp" => Derivative::Jvp,
@@ -100,7 +100,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `{attributes}` of the numerics of the whole text, after the word.
+    /// Parses `{attributes}` of the numerics of the whole text, after the keyword.
     pub(super) fn head_numerics(&mut self, loc: Loc) -> Result<()> {
         if self.head.is_some() {
             return Err(
@@ -109,7 +109,7 @@ impl Parser<'_> {
         }
         if !self.items.is_empty() {
             let text =
-                "`tgraph.numerics` stands at the head of the text, before modules and directives";
+                "`tgraph.numerics` must be at the head of the text, before modules and directives";
             return Err(Error::new(Code::Syntax, text).at(loc));
         }
         if self.c.peek() != b'{' {
@@ -125,7 +125,7 @@ impl Parser<'_> {
     }
 }
 
-/// What the braces of `what` say about numerics.
+/// The numerics in the attributes of `what`.
 fn policy(what: &str, attrs: Attrs) -> Result<Policy> {
     let mut out = Policy::default();
     attrs
@@ -135,15 +135,15 @@ fn policy(what: &str, attrs: Attrs) -> Result<Policy> {
     Ok(out)
 }
 
-/// Every directive replaced by its module.
+/// The program with every directive replaced by its module.
 pub(super) fn run(program: &Program, ad: &AdContext) -> Result<Program> {
     let mut done: FxHashMap<Arc<str>, Arc<Function>> = FxHashMap::default();
     let mut items = Vec::with_capacity(program.items.len());
     let mut derived = program.derived.clone();
     for item in &program.items {
         let (f, public) = match item {
-            Item::Module(f, public) => (f.clone(), *public),
-            Item::Directive(d) => {
+            ProgramItem::Module(f, public) => (f.clone(), *public),
+            ProgramItem::Directive(d) => {
                 derived.insert(d.target.clone());
                 let made = match &d.made {
                     Some(g) => g.clone(),
@@ -153,7 +153,7 @@ pub(super) fn run(program: &Program, ad: &AdContext) -> Result<Program> {
             }
         };
         done.insert(f.name.clone(), f.clone());
-        items.push(Item::Module(f, public));
+        items.push(ProgramItem::Module(f, public));
     }
     Ok(Program {
         items,
@@ -162,19 +162,20 @@ pub(super) fn run(program: &Program, ad: &AdContext) -> Result<Program> {
     })
 }
 
-/// The module of a name, derived if a directive makes it, from the module that a chain of
-/// directives starts at.
+/// The module with a name. If a directive defines it, the chain of directives is derived, starting
+/// from its module.
 pub(super) fn one(program: &Program, ad: &AdContext, name: &str) -> Result<Option<Arc<Function>>> {
-    let by_name: FxHashMap<&str, &Item> = program.items.iter().map(|i| (i.name(), i)).collect();
+    let by_name: FxHashMap<&str, &ProgramItem> =
+        program.items.iter().map(|i| (i.name(), i)).collect();
     let Some(mut item) = by_name.get(name).copied() else {
         return Ok(None);
     };
     let mut chain = Vec::new();
     let mut f = loop {
         match item {
-            Item::Module(f, _) => break f.clone(),
-            Item::Directive(Directive { made: Some(f), .. }) => break f.clone(),
-            Item::Directive(d) => {
+            ProgramItem::Module(f, _) => break f.clone(),
+            ProgramItem::Directive(Directive { made: Some(f), .. }) => break f.clone(),
+            ProgramItem::Directive(d) => {
                 chain.push(d);
                 item = by_name[&*d.of];
             }

@@ -1,88 +1,91 @@
-//! Operations by name: the list, extensions, composites and other words for them.
+//! Operations by name: built-in ones, extensions, composites and aliases.
 
 use crate::names::nearest;
 use crate::ops::{Composite, Entry, applied, composites, entries};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
-/// What a name after `tgraph.` stands for.
+/// The meaning of a name after `tgraph.`.
 #[derive(Clone, Copy)]
-pub(super) enum Found<'e> {
+pub(super) enum LookupResult<'e> {
     /// An operation.
     Op(&'e Entry),
-    /// A function that writes operations.
+    /// A composite, which writes several operations.
     Composite(&'e Composite),
 }
 
-struct Known {
+struct KnownNames {
     entries: Vec<Entry>,
-    by_name: FxHashMap<&'static str, Row>,
+    by_name: FxHashMap<&'static str, LookupRow>,
 }
 
 #[derive(Clone, Copy)]
-enum Row {
+enum LookupRow {
     Op(usize),
     Composite(&'static Composite),
 }
 
-fn known() -> &'static Known {
-    static KNOWN: OnceLock<Known> = OnceLock::new();
+fn known() -> &'static KnownNames {
+    static KNOWN: OnceLock<KnownNames> = OnceLock::new();
     KNOWN.get_or_init(|| {
         let entries = entries();
         let mut by_name = FxHashMap::default();
         for c in applied().iter().chain(composites()) {
-            by_name.insert(c.name, Row::Composite(c));
+            by_name.insert(c.name, LookupRow::Composite(c));
         }
         for (i, e) in entries.iter().enumerate() {
-            by_name.insert(e.name, Row::Op(i));
+            by_name.insert(e.name, LookupRow::Op(i));
         }
         for (alias, name) in ALIASES {
             if let (Some(&row), false) = (by_name.get(name), by_name.contains_key(alias)) {
                 by_name.insert(alias, row);
             }
         }
-        Known { entries, by_name }
+        KnownNames { entries, by_name }
     })
 }
 
 /// The operations that a text may use.
 #[derive(Clone, Copy)]
-pub(super) struct Table<'e> {
+pub(super) struct NameTable<'e> {
     extra: &'e [Entry],
 }
 
-impl<'e> Table<'e> {
-    /// Ours, and these.
-    pub fn new(extra: &'e [Entry]) -> Table<'e> {
-        Table { extra }
+impl<'e> NameTable<'e> {
+    /// The built-in operations and these.
+    pub fn new(extra: &'e [Entry]) -> NameTable<'e> {
+        NameTable { extra }
     }
 
-    /// What this name stands for.
-    pub fn find(&self, name: &str) -> Option<Found<'e>> {
+    /// Looks up a name.
+    pub fn find(&self, name: &str) -> Option<LookupResult<'e>> {
         let known = known();
         match known.by_name.get(name) {
-            Some(&Row::Op(i)) => Some(Found::Op(&known.entries[i])),
-            Some(&Row::Composite(c)) => Some(Found::Composite(c)),
-            None => self.extra.iter().find(|e| e.name == name).map(Found::Op),
+            Some(&LookupRow::Op(i)) => Some(LookupResult::Op(&known.entries[i])),
+            Some(&LookupRow::Composite(c)) => Some(LookupResult::Composite(c)),
+            None => self
+                .extra
+                .iter()
+                .find(|e| e.name == name)
+                .map(LookupResult::Op),
         }
     }
 
-    /// What this name stands for behind which a module is written.
-    pub fn find_applied(&self, name: &str) -> Option<Found<'e>> {
+    /// Looks up a name that is followed by a module.
+    pub fn find_applied(&self, name: &str) -> Option<LookupResult<'e>> {
         applied()
             .iter()
             .find(|c| c.name == name)
-            .map(Found::Composite)
+            .map(LookupResult::Composite)
             .or_else(|| self.find(name))
     }
 
-    /// Whether there is such an operation.
+    /// Whether an operation or composite has this name.
     pub fn knows(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
 
-    /// The operation that is most like this name. Names that print are preferred to other words for
-    /// them.
+    /// The most similar name of an operation. Printed names are preferred to aliases.
     pub fn nearest(&self, name: &str) -> Option<String> {
         let words = ["arg", "tangent", "return"].into_iter();
         let ours = known().entries.iter().map(|e| e.name);
@@ -95,7 +98,7 @@ impl<'e> Table<'e> {
     }
 }
 
-/// Other words for operations: StableHLO's, NumPy's, and what people write.
+/// Aliases of operations: names of StableHLO and NumPy, and common variants.
 #[rustfmt::skip]
 const ALIASES: &[(&str, &str)] = &[
     ("subtract", "sub"), ("multiply", "mul"), ("divide", "div"), ("remainder", "rem"), ("power", "pow"),

@@ -1,4 +1,4 @@
-//! The text form: programs as people write them, and the one canonical way they are printed.
+//! The text form of programs: parsing, and canonical printing.
 //!
 //! ```
 //! use cotangent_core::{AdContext, text::Program};
@@ -19,8 +19,8 @@
 //! ```
 //!
 //! `parse` holds the grammar of statements, `types` that of types and extents, `attrs` that of
-//! attribute values. Reading is one pass and linear; printing is linear. Errors carry file, line,
-//! column and the line itself.
+//! attribute values. Parsing is one pass; parsing and printing take linear time. Errors contain
+//! file, line, column and the line itself.
 
 mod ast;
 mod attrs;
@@ -47,36 +47,36 @@ use crate::error::Result;
 use crate::ir::{AdContext, Function};
 use crate::ops::Entry;
 use crate::transform::Policy;
-use ast::Item;
+use ast::ProgramItem;
 use comments::HEAD;
-use lookup::Table;
+use lookup::NameTable;
 use parser::Parser;
 use print::Printing;
 use rustc_hash::FxHashSet;
-use shared::Shared;
+use shared::SharedFunctions;
 use std::fmt;
 use std::sync::Arc;
 
 impl Program {
-    /// Reads a program. `file` is the name that messages show.
+    /// Parses a program. `file` is the file name in error messages.
     pub fn parse(source: &str, file: Option<&str>) -> Result<Program> {
         Program::parse_with(source, file, &[])
     }
 
-    /// Reads a program that may use these operations too.
+    /// Parses a program that may also use these operations.
     pub fn parse_with(source: &str, file: Option<&str>, extra: &[Entry]) -> Result<Program> {
         Program::parse_over(source, file, extra, Policy::default())
     }
 
-    /// As [`parse_with`](Self::parse_with), with choices of numerics that replace those at the head
-    /// of the text.
+    /// As [`parse_with`](Self::parse_with), with numerics that replace those at the head of the
+    /// text.
     pub fn parse_over(
         source: &str,
         file: Option<&str>,
         extra: &[Entry],
         over: Policy,
     ) -> Result<Program> {
-        let mut p = Parser::new(source, Table::new(extra), over);
+        let mut p = Parser::new(source, NameTable::new(extra), over);
         match p.program() {
             Ok(()) => Ok(Program {
                 head: if over.is_empty() {
@@ -84,8 +84,10 @@ impl Program {
                 } else {
                     Some(p.numerics().into())
                 },
-                comments: std::mem::take(&mut p.marks)
-                    .comments(source, &p.items.iter().map(Item::name).collect::<Vec<_>>()),
+                comments: std::mem::take(&mut p.marks).comments(
+                    source,
+                    &p.items.iter().map(ProgramItem::name).collect::<Vec<_>>(),
+                ),
                 items: p.items,
                 derived: FxHashSet::default(),
                 file: file.map(Into::into),
@@ -95,13 +97,13 @@ impl Program {
         }
     }
 
-    /// Runs the directives in order: each is replaced by the module that it makes, simplified.
+    /// Runs the directives in order. Each is replaced by its simplified module.
     pub fn derive(&self, ad: &AdContext) -> Result<Program> {
         derive::run(self, ad)
     }
 
-    /// The module of this name. If a directive makes it, it is derived, and so is what it is made
-    /// of, but nothing else; `None` if nothing has that name.
+    /// The module with this name. If a directive defines it, only this directive and those it
+    /// depends on are run. `None` if there is no such name.
     pub fn derive_one(&self, ad: &AdContext, name: &str) -> Result<Option<Arc<Function>>> {
         derive::one(self, ad, name)
     }
@@ -120,9 +122,9 @@ impl Program {
         }
         for (i, item) in self.items.iter().enumerate() {
             match item {
-                Item::Module(m, public) => p.module(m, *public),
-                Item::Directive(d) => {
-                    let first = i > 0 && matches!(self.items[i - 1], Item::Module(..));
+                ProgramItem::Module(m, public) => p.module(m, *public),
+                ProgramItem::Directive(d) => {
+                    let first = i > 0 && matches!(self.items[i - 1], ProgramItem::Module(..));
                     p.out.push_str(if first { "\n" } else { "" });
                     p.spoken.above(&mut p.out, &d.target);
                     p.out.push_str(&d.to_string());
@@ -141,9 +143,12 @@ impl fmt::Display for Program {
         let taken = self.directives().map(|d| &*d.target);
         let modules: Vec<(&Function, bool)> =
             self.marked().map(|(m, public)| (&**m, public)).collect();
-        let mut p = Printing::new(Shared::new(&modules, &made, taken), self.comments.clone());
+        let mut p = Printing::new(
+            SharedFunctions::new(&modules, &made, taken),
+            self.comments.clone(),
+        );
         self.items(&mut p);
-        // Comments of bodies that are not printed go to where these would stand.
+        // Comments of regions that are not printed move to the statements that hold the regions.
         if let Some(all) = p.spoken.missed() {
             p = p.again(all);
             self.items(&mut p);

@@ -1,4 +1,4 @@
-//! Modules and statements.
+//! The grammar of modules and statements.
 //!
 //! ```text
 //! program   := ["tgraph.numerics" "{" attributes "}"] (module | directive)*
@@ -10,10 +10,13 @@
 //! return    := "tgraph.return" (operand ",")* [":" types]
 //! types     := type,* | type,* "->" type,*          (results; operands, then results; parentheses are allowed)
 //! ```
-//! One pass. Nothing recurses over statements; regions and brackets nest up to a limit.
+//! The parser is one pass. It does not recurse over statements; the nesting depth of regions and
+//! brackets is limited.
 
-use super::ast::Item;
-use super::parser::{Annotation, Head, Names, Operand, Parser, Scope, differs, spelled};
+use super::ast::ProgramItem;
+use super::parser::{
+    Annotation, Head, ParsedOperand, Parser, ResultNames, Scope, differs, spelled,
+};
 use crate::directive::derive;
 use crate::error::{Code, Error, Loc, Result};
 use crate::ir::{AdContext, Attr, Attrs, Builder, Emit, Function, MAX_DEPTH, Val};
@@ -24,7 +27,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 impl<'s> Parser<'s> {
-    /// The whole text.
+    /// Parses the whole text.
     pub fn program(&mut self) -> Result<()> {
         while !self.c.at_end() {
             let loc = self.c.here();
@@ -78,11 +81,11 @@ impl<'s> Parser<'s> {
         let f = Arc::new(scope.b.finish(&results)?);
         self.marks.made(&f);
         self.modules.insert(name, f.clone());
-        self.items.push(Item::Module(f, public));
+        self.items.push(ProgramItem::Module(f, public));
         Ok(())
     }
 
-    /// `@name` of a module above.
+    /// Parses `@name` of a module above.
     pub fn module_here(&mut self) -> Result<Arc<Function>> {
         let loc = self.c.here();
         let name = self.at_name("the name of a module")?;
@@ -104,10 +107,10 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// The module that a directive above makes, derived now because it is called. Rules are the
-    /// operations' own.
+    /// The module of a directive above, which is derived here because it is called. Only the
+    /// operations' own rules are used.
     fn made(&mut self, name: &str) -> Result<Option<Arc<Function>>> {
-        // From the module called back to one that is there; then forward again.
+        // Follows the directives back to an existing module, then derives forward.
         let mut chain: Vec<usize> = Vec::new();
         let mut at = name.to_owned();
         let mut f = loop {
@@ -117,7 +120,7 @@ impl<'s> Parser<'s> {
             let Some(i) = self.items.iter().position(|i| *i.name() == *at) else {
                 return Ok(None);
             };
-            let Item::Directive(d) = &self.items[i] else {
+            let ProgramItem::Directive(d) = &self.items[i] else {
                 return Ok(None);
             };
             at = d.of.to_string();
@@ -125,7 +128,7 @@ impl<'s> Parser<'s> {
         };
         let around = self.numerics();
         for i in chain.into_iter().rev() {
-            let Item::Directive(d) = &mut self.items[i] else {
+            let ProgramItem::Directive(d) = &mut self.items[i] else {
                 unreachable!("the chain holds directives")
             };
             f = Arc::new(derive(d, &f, around, &AdContext::default())?);
@@ -135,7 +138,7 @@ impl<'s> Parser<'s> {
         Ok(Some(f))
     }
 
-    /// Statements up to and with the closing brace; the values that are returned.
+    /// Parses statements up to and including the closing brace. Returns the returned values.
     fn statements(&mut self, scope: &mut Scope<'s>, open: Loc) -> Result<Vec<Val>> {
         loop {
             let loc = self.c.here();
@@ -172,14 +175,14 @@ impl<'s> Parser<'s> {
                     self.c = before;
                     let mark = self.marks.statement(&mut self.c, scope.b.values());
                     let head = self.head(scope)?;
-                    self.bindings(scope, &mut Names::new(), &mut [head])?;
+                    self.bindings(scope, &mut ResultNames::new(), &mut [head])?;
                     self.marks.end_of_statement(mark, scope.b.values());
                 }
             }
         }
     }
 
-    /// Operands and types of a return, and the closing brace.
+    /// Parses operands and types of a return, and the closing brace.
     fn returned(&mut self, scope: &mut Scope<'s>) -> Result<Vec<Val>> {
         let loc = self.c.here();
         let mut results = Vec::new();
@@ -226,7 +229,7 @@ impl<'s> Parser<'s> {
 
     /// `%a, %b = ...`
     fn assignment(&mut self, scope: &mut Scope<'s>) -> Result<()> {
-        let mut names = Names::new();
+        let mut names = ResultNames::new();
         loop {
             let at = self.c.here();
             self.c.expect(b'%', "and the name of a value")?;
@@ -247,7 +250,7 @@ impl<'s> Parser<'s> {
         self.bindings(scope, &mut names, &mut heads)
     }
 
-    /// An operation with operands, attributes, bodies and types.
+    /// Parses an operation with operands, attributes, regions and types.
     fn head(&mut self, scope: &mut Scope<'s>) -> Result<Head<'s>> {
         let loc = self.c.here();
         let word = self.c.word();
@@ -292,7 +295,7 @@ impl<'s> Parser<'s> {
                 break;
             }
             head.operands.push(self.operand(scope)?);
-            // A comma may also go on to another binding of this line.
+            // A comma may also be followed by another binding of this line.
             let before = self.c.clone();
             if !self.c.eat(b',') {
                 break;
@@ -329,14 +332,14 @@ impl<'s> Parser<'s> {
         self.c.peek() == b'%' || self.c.at_number() || self.c.clone().boolean().is_some()
     }
 
-    fn operand(&mut self, scope: &Scope<'s>) -> Result<Operand> {
+    fn operand(&mut self, scope: &Scope<'s>) -> Result<ParsedOperand> {
         if self.c.byte() == b'%' {
-            return self.operand_val(scope).map(Operand::Val);
+            return self.operand_val(scope).map(ParsedOperand::Val);
         }
         if let Some(b) = self.c.boolean() {
-            return Ok(Operand::Bool(b));
+            return Ok(ParsedOperand::Bool(b));
         }
-        self.c.number().map(|n| Operand::Num(Box::new(n)))
+        self.c.number().map(|n| ParsedOperand::Num(Box::new(n)))
     }
 
     /// A value that was defined above.
@@ -355,7 +358,7 @@ impl<'s> Parser<'s> {
         );
         let e = Error::new(Code::UnknownName, text).at(loc);
         Err(if scope.body {
-            e.note("a body is closed: what it uses must be an operand of its operation")
+            e.note("a body is closed: values that it uses must be operands of its operation")
         } else {
             e
         })
@@ -392,7 +395,7 @@ impl<'s> Parser<'s> {
             if !self.c.eat(b',') {
                 break;
             }
-            // A comma may also go on to another binding of this line.
+            // A comma may also be followed by another binding of this line.
             if self.c.looking_at("tgraph.") {
                 self.c = before;
                 break;
@@ -404,7 +407,7 @@ impl<'s> Parser<'s> {
         Ok(out)
     }
 
-    /// Named bodies after the attributes.
+    /// Parses named regions after the attributes.
     fn regions(&mut self, scope: &Scope<'s>, head: &mut Head<'s>) -> Result<()> {
         loop {
             let before = self.c.clone();

@@ -1,9 +1,9 @@
 //! [`Parser`]: the state of reading a text, which the files of the grammar share.
 
-use super::ast::Item;
+use super::ast::ProgramItem;
 use super::comments::Marks;
 use super::cursor::Cursor;
-use super::lookup::{Found, Table};
+use super::lookup::{LookupResult, NameTable};
 use crate::array::Scalar;
 use crate::directive::Directive;
 use crate::error::{Code, Error, Loc, Result};
@@ -16,55 +16,54 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The symbol of a `?` whose extent is not decided yet.
+/// The symbol of an unresolved `?`.
 pub(super) const HOLE: &str = "?";
 
-/// How deep brackets nest in attributes and extents.
-const MAX_BRACKETS: u32 = 40;
+/// Maximum nesting depth of brackets in attributes and extents. It bounds the stack.
+const MAX_BRACKET_DEPTH: u32 = 40;
 
-/// A program being read.
+/// The state of the parser.
 pub(super) struct Parser<'s> {
     pub c: Cursor<'s>,
-    pub table: Table<'s>,
+    pub table: NameTable<'s>,
     /// Modules so far.
     pub modules: FxHashMap<Arc<str>, Arc<Function>>,
     pub session: Session,
-    /// Every name after `@` that is taken, with its place.
+    /// Defined names after `@`, with their locations.
     pub targets: FxHashMap<Arc<str>, Loc>,
-    pub items: Vec<Item>,
+    pub items: Vec<ProgramItem>,
     /// Numerics at the head of the text.
     pub head: Option<Policy>,
-    /// Choices that replace those at the head.
+    /// Numerics that replace those at the head.
     pub over: Policy,
-    /// Where statements start, for the comments between them.
+    /// Starts of statements, for the comments between them.
     pub marks: Marks,
     pub brackets: u32,
     pub bodies: u32,
-    /// Names of `?` symbols: those written in the text, and how many were made in this module.
+    /// Symbols that start with `?` in the text, and the number of fresh ones in this module.
     pub written: Option<FxHashSet<&'s str>>,
     pub made: u32,
 }
 
-/// The function whose statements are being read.
+/// The function whose statements are being parsed.
 pub(super) struct Scope<'s> {
     pub b: Builder,
     pub names: FxHashMap<Cow<'s, str>, (Val, Loc)>,
-    /// What it is, for messages: `@m`, or the name of a body.
+    /// Its name for error messages: `@m`, or the name of a region.
     pub what: String,
     pub body: bool,
 }
 
-/// An operand as it is written.
-pub(super) enum Operand {
+/// A parsed operand.
+pub(super) enum ParsedOperand {
     /// A value.
     Val(Val),
-    /// A number, or a boolean: what its element type is depends on the operation and the other
-    /// operands.
+    /// A number. Its element type depends on the operation and the other operands.
     Num(Box<Scalar>),
     Bool(bool),
 }
 
-/// What stands after the colon.
+/// Types after the colon.
 #[derive(Clone)]
 pub(super) struct Annotation {
     pub operands: Option<Vec<Type>>,
@@ -72,22 +71,22 @@ pub(super) struct Annotation {
     pub loc: Loc,
 }
 
-/// One binding, read but not yet written to the graph.
+/// One parsed binding, not yet written to the graph.
 pub(super) struct Head<'s> {
     pub op: &'s str,
-    /// What it stands for; nothing for arguments.
-    pub found: Option<Found<'s>>,
+    /// The operation or composite; `None` for arguments.
+    pub found: Option<LookupResult<'s>>,
     pub loc: Loc,
-    pub operands: SmallVec<[Operand; 2]>,
+    pub operands: SmallVec<[ParsedOperand; 2]>,
     pub attrs: Attrs,
     pub types: Option<Annotation>,
 }
 
-/// The names before `=`, with their places.
-pub(super) type Names<'s> = SmallVec<[(Cow<'s, str>, Loc); 1]>;
+/// The names before `=`, with their locations.
+pub(super) type ResultNames<'s> = SmallVec<[(Cow<'s, str>, Loc); 1]>;
 
 impl<'s> Parser<'s> {
-    pub fn new(src: &'s str, table: Table<'s>, over: Policy) -> Parser<'s> {
+    pub fn new(src: &'s str, table: NameTable<'s>, over: Policy) -> Parser<'s> {
         Parser {
             c: Cursor::new(src),
             table,
@@ -107,10 +106,10 @@ impl<'s> Parser<'s> {
 
     /// Runs `f` one bracket deeper.
     pub fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.brackets == MAX_BRACKETS {
+        if self.brackets == MAX_BRACKET_DEPTH {
             return Err(self.c.error(
                 Code::Limit,
-                format!("brackets nest deeper than {MAX_BRACKETS} levels"),
+                format!("brackets nest deeper than {MAX_BRACKET_DEPTH} levels"),
             ));
         }
         self.brackets += 1;
@@ -119,13 +118,13 @@ impl<'s> Parser<'s> {
         r
     }
 
-    /// A name after `@`.
+    /// Parses a name after `@`.
     pub fn at_name(&mut self, what: &str) -> Result<Arc<str>> {
         self.c.expect(b'@', &format!("and {what}"))?;
         Ok(self.c.name(what)?.into())
     }
 
-    /// Takes a new name for a module.
+    /// Parses a new name of a module.
     pub fn new_target(&mut self, loc: Loc) -> Result<Arc<str>> {
         let name = self.at_name("the name of a module")?;
         if let Some(first) = self.targets.get(&name) {
@@ -139,12 +138,12 @@ impl<'s> Parser<'s> {
         Ok(name)
     }
 
-    /// The module of this name, defined above.
+    /// The module with this name, defined above.
     pub fn module_named(&self, name: &str) -> Option<&Arc<Function>> {
         self.modules.get(name)
     }
 
-    /// Whether this is a module of the text, not a body written out.
+    /// Whether this is a module of the text, not a region.
     pub fn is_module(&self, f: &Arc<Function>) -> bool {
         self.modules.get(&f.name).is_some_and(|m| Arc::ptr_eq(m, f))
     }
@@ -154,7 +153,7 @@ impl<'s> Parser<'s> {
         self.targets.contains_key(name)
     }
 
-    /// The error of a module name that is not known here.
+    /// The error for an unknown module name.
     pub fn unknown_module(&self, name: &str, loc: Loc) -> Error {
         let hint = did_you_mean(name, "@", self.targets.keys().map(|n| &**n));
         let known = self
@@ -176,7 +175,7 @@ impl<'s> Parser<'s> {
         .note(format!("modules above: {known}"))
     }
 
-    /// Gives a value its name in this scope.
+    /// Defines the name of a value in this scope.
     pub fn define(
         &mut self,
         scope: &mut Scope<'s>,
@@ -192,7 +191,7 @@ impl<'s> Parser<'s> {
             );
             return Err(Error::new(Code::DuplicateName, text).at(at));
         }
-        // `%7` at position 7 is how a value without a name prints.
+        // An unnamed value at position 7 prints as `%7`.
         if name.parse() != Ok(v.index()) || name.starts_with('0') && name.len() > 1 {
             scope.b.set_name(v, &name);
         }
@@ -214,7 +213,7 @@ impl<'s> Parser<'s> {
         ty.with_shape(dims)
     }
 
-    /// `?a`, `?b`, .. without `x` and those that stand in the text.
+    /// A fresh symbol `?a`, `?b`, .., without the letter `x` and symbols of the text.
     fn fresh(&mut self) -> Dim {
         const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwyz";
         let src = self.c.src();
@@ -245,19 +244,19 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Numerics of what does not choose its own.
+    /// Default numerics.
     pub fn numerics(&self) -> Numerics {
         self.over
             .or(self.head.unwrap_or_default().or(Numerics::TGRAPH))
     }
 
-    /// Takes note of a directive.
+    /// Adds a directive to the program.
     pub fn add_directive(&mut self, d: Directive) {
-        self.items.push(Item::Directive(d));
+        self.items.push(ProgramItem::Directive(d));
     }
 }
 
-/// Certainly another type; `?` fits anything.
+/// Whether two types certainly differ. `?` matches any extent.
 pub(super) fn differs(have: &Type, want: &Type) -> bool {
     let open = |d: &Dim| d.as_sym().is_some_and(|s| &**s == HOLE);
     have.dtype != want.dtype
@@ -269,7 +268,7 @@ pub(super) fn differs(have: &Type, want: &Type) -> bool {
             .any(|(a, b)| !open(b) && a.same(b) == Some(false))
 }
 
-/// A type as messages show it.
+/// A type as printed in error messages.
 pub(super) fn spelled(ty: &Type) -> String {
     ty.to_string()
 }

@@ -1,12 +1,12 @@
-//! The canonical text of functions.
+//! Printing of functions in canonical form.
 //!
-//! Every value has a name of its own: the one it was given, or `%7` at position 7. A `?` stands for
-//! a symbol that nothing needs by name; elsewhere it is `?a`. Bodies are written out; modules of
-//! the program, and bodies that stand in several places, are written by name.
+//! Every value has a unique name: its own, or `%7` at position 7. A symbol that is mentioned only
+//! once prints as `?`, otherwise as `?a`. Regions are printed in place. Modules of the program, and
+//! regions with several uses, are printed by name.
 
-use super::comments::{Comments, Spoken};
+use super::comments::{CommentPrinter, Comments};
 use super::print_attr::attr;
-use super::shared::Shared;
+use super::shared::SharedFunctions;
 use super::types::write_type;
 use crate::ir::{Attr, Attrs, Function, Op, Val};
 use crate::names::written;
@@ -15,10 +15,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
-/// The text of one function as a module. Bodies that stand in several places become modules before
-/// it.
+/// The text of one function as a module. Regions with several uses become modules before it.
 pub fn print_function(f: &Function) -> String {
-    let mut p = Printing::new(Shared::new(&[(f, true)], &[], [].into_iter()), None);
+    let mut p = Printing::new(
+        SharedFunctions::new(&[(f, true)], &[], [].into_iter()),
+        None,
+    );
     p.module(f, true);
     p.out
 }
@@ -30,27 +32,27 @@ impl fmt::Display for Function {
     }
 }
 
-/// A type as the text form writes it: `f32`, `tensor<2xnxf32>`.
+/// A type in the text form: `f32`, `tensor<2xnxf32>`.
 pub fn print_type(ty: &Type) -> String {
     let mut out = String::new();
     write_type(&mut out, ty, &|_| false);
     out
 }
 
-/// A text of modules, each printed once.
+/// The printer of a text of modules. A shared module is printed a single time.
 pub(super) struct Printing {
-    shared: Shared,
+    shared: SharedFunctions,
     done: FxHashSet<*const Function>,
-    pub spoken: Spoken,
+    pub spoken: CommentPrinter,
     pub out: String,
 }
 
 impl Printing {
-    pub fn new(shared: Shared, comments: Option<Arc<Comments>>) -> Printing {
+    pub fn new(shared: SharedFunctions, comments: Option<Arc<Comments>>) -> Printing {
         Printing {
             shared,
             done: FxHashSet::default(),
-            spoken: Spoken::new(comments),
+            spoken: CommentPrinter::new(comments),
             out: String::new(),
         }
     }
@@ -60,7 +62,7 @@ impl Printing {
         Printing::new(self.shared, Some(comments))
     }
 
-    /// A module, after those that it uses, unless it is there already.
+    /// Prints a module after those that it uses, unless it is printed already.
     pub fn module(&mut self, f: &Function, public: bool) {
         if !self.done.insert(f) {
             return;
@@ -89,10 +91,10 @@ impl Printing {
     }
 }
 
-/// Symbols that print as `?`: those that one parameter binds and nothing needs by name. A body
-/// shares the symbols around it by name.
-fn anonymous(f: &Function, shared: &Shared) -> FxHashSet<Sym> {
-    let mut seen = Seen {
+/// Symbols that print as `?`: bound by one parameter and not mentioned elsewhere. A region shares
+/// the symbols of the enclosing function, so they are printed by name.
+fn anonymous(f: &Function, shared: &SharedFunctions) -> FxHashSet<Sym> {
+    let mut seen = SymbolUses {
         shared,
         bound: FxHashMap::default(),
         needed: FxHashSet::default(),
@@ -107,13 +109,13 @@ fn anonymous(f: &Function, shared: &Shared) -> FxHashSet<Sym> {
         .collect()
 }
 
-struct Seen<'a> {
-    shared: &'a Shared,
+struct SymbolUses<'a> {
+    shared: &'a SharedFunctions,
     bound: FxHashMap<Sym, usize>,
     needed: FxHashSet<Sym>,
 }
 
-impl Seen<'_> {
+impl SymbolUses<'_> {
     fn function(&mut self, f: &Function) {
         for &p in f.params() {
             for d in f.ty(p).shape.iter() {
@@ -126,7 +128,7 @@ impl Seen<'_> {
             }
         }
         for e in f.eqns() {
-            // Without operands, the type that is written says everything.
+            // The printed type of an operation without operands defines its extents.
             if f.operands(e).is_empty() {
                 e.results()
                     .for_each(|r| f.ty(r).shape.iter().for_each(|d| self.dim(d)));
@@ -162,13 +164,14 @@ impl Seen<'_> {
 }
 
 struct Printer<'a> {
-    shared: &'a Shared,
+    shared: &'a SharedFunctions,
     open: &'a FxHashSet<Sym>,
-    spoken: &'a Spoken,
+    spoken: &'a CommentPrinter,
 }
 
 impl Printer<'_> {
-    /// Equations and the return; parameters as statements where they stand, in a module.
+    /// Prints equations and the return; in a module also parameters, as statements at their
+    /// positions.
     fn statements(&self, out: &mut String, f: &Function, depth: usize, module: bool) {
         let names = ValueNames::new(f);
         let params = if module { f.params() } else { &[] };
@@ -314,7 +317,7 @@ impl Printer<'_> {
     }
 }
 
-/// The first value of each line of a module or a body, in the order of the lines.
+/// The first value of each line of a module or a region, in the order of lines.
 fn first_values(f: &Function, params: &[Val]) -> Vec<u32> {
     let mut params = params.iter().map(|p| p.index() as u32).peekable();
     let mut out = Vec::with_capacity(params.len() + f.eqns().len());
@@ -329,7 +332,7 @@ fn first_values(f: &Function, params: &[Val]) -> Vec<u32> {
     out
 }
 
-/// Whether an attribute is a body, or a list of them.
+/// Whether an attribute is a region, or a list of regions.
 fn is_body(a: &Attr) -> bool {
     match a {
         Attr::Fn(_) => true,
@@ -344,10 +347,10 @@ fn indent(out: &mut String, depth: usize) {
     }
 }
 
-/// A name for every value: unique, whatever names values were given.
+/// Unique names of values, even if given names are not unique.
 struct ValueNames<'a> {
     f: &'a Function,
-    /// Values whose name is not their own, or whose number is taken.
+    /// Values that need another name, because their name or number is in use.
     other: FxHashMap<Val, String>,
 }
 

@@ -1,4 +1,4 @@
-//! Values of attributes as text: every bit comes back.
+//! Printing of attribute values. Parsing the text gives the same bits.
 
 use super::attrs::MAX_SPLAT;
 use super::types::write_type;
@@ -9,7 +9,7 @@ use crate::names::{is_name, quoted};
 use crate::shape::Dim;
 use std::fmt::{Debug, Write};
 
-/// A value that is no body.
+/// Prints a value that is not a region.
 pub(super) fn attr(out: &mut String, a: &Attr) {
     match a {
         Attr::Num(s) => number(out, *s),
@@ -42,7 +42,7 @@ fn number(out: &mut String, s: Scalar) {
     }
 }
 
-/// The shortest digits that are read back to the same bits; `nan` has no sign and no payload.
+/// Prints the shortest digits that parse to the same bits. `nan` has no sign and no payload.
 fn float<T: Debug + Copy + Into<f64>>(out: &mut String, x: T) {
     if x.into().is_nan() {
         out.push_str("nan");
@@ -59,7 +59,8 @@ fn pair<T: Debug + Copy + Into<f64>>(out: &mut String, re: T, im: T) {
     out.push(')');
 }
 
-/// An extent. A symbol that would be read as something else is put into parentheses and quotes.
+/// Prints an extent. A symbol that would parse as another value is written in parentheses and
+/// quotes.
 fn dim(out: &mut String, d: &Dim) {
     let _ = match d.as_sym() {
         Some(s) if is_name(s) && !is_word(s) => write!(out, "{s}"),
@@ -69,7 +70,7 @@ fn dim(out: &mut String, d: &Dim) {
     };
 }
 
-/// Words that mean something else than a symbol.
+/// Words that are not parsed as a symbol.
 fn is_word(s: &str) -> bool {
     matches!(s, "true" | "false" | "inf" | "nan" | "dense" | "complex")
         || DType::parse(s).is_some()
@@ -84,7 +85,7 @@ fn array(out: &mut String, a: &Array) {
     } else if a.is_empty() {
         out.push_str("[]");
     } else {
-        // Brackets open and close where an index becomes 0 or its last.
+        // A bracket opens at the first index of an axis and closes at the last.
         let shape = a.shape();
         for i in 0..a.len() {
             let ends = |from: usize| {

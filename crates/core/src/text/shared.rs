@@ -1,5 +1,5 @@
-//! Which functions are printed as modules of their own: the modules of a program, and bodies that
-//! stand in more than one place. So the text is linear in the graph, however bodies are shared.
+//! Functions that are printed as separate modules: the modules of a program, and regions with more
+//! than one use. So the size of the text is linear in that of the graph.
 
 use crate::ir::{Attr, Function, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -7,27 +7,27 @@ use std::sync::Arc;
 
 /// Names of functions by identity.
 #[derive(Default)]
-pub(super) struct Shared {
+pub(super) struct SharedFunctions {
     names: FxHashMap<*const Function, String>,
-    /// Modules that are for others.
+    /// Public modules.
     public: FxHashSet<*const Function>,
-    /// Bodies, whose symbols are those around them: all of them are printed by name.
+    /// Regions, which share symbols with the enclosing function: their symbols are printed by name.
     bodies: FxHashSet<*const Function>,
-    /// Modules that directives make.
+    /// Modules derived by directives.
     made: FxHashSet<*const Function>,
-    /// Modules that stand in each module, in order.
+    /// Modules used by each module, in order.
     uses: FxHashMap<*const Function, Vec<Arc<Function>>>,
 }
 
-impl Shared {
-    /// For a program of these modules, with whether each is public. Those of `made` are there
-    /// without being printed; `taken` are other names.
+impl SharedFunctions {
+    /// The shared functions of a program of these modules, each with whether it is public. The
+    /// modules `made` exist but are not printed. `taken` are names in use.
     pub fn new<'a>(
         modules: &[(&Function, bool)],
         made: &[&Arc<Function>],
         taken: impl Iterator<Item = &'a str>,
-    ) -> Shared {
-        let mut out = Shared::default();
+    ) -> SharedFunctions {
+        let mut out = SharedFunctions::default();
         for m in made {
             out.names.insert(Arc::as_ptr(m), m.name.to_string());
             out.made.insert(Arc::as_ptr(m));
@@ -68,8 +68,8 @@ impl Shared {
         out
     }
 
-    /// Counts the places of every body; each body is looked at once. `order` gets them, inner ones
-    /// first.
+    /// Counts the uses of every region. Each region is visited a single time. `order` receives
+    /// them, inner ones first.
     fn count(
         &mut self,
         f: &Function,
@@ -113,17 +113,17 @@ impl Shared {
         }
     }
 
-    /// The name that a function is printed by, if it is.
+    /// The name that a function is printed with, if it is printed by name.
     pub fn name(&self, f: &Function) -> Option<&str> {
         self.names.get(&std::ptr::from_ref(f)).map(String::as_str)
     }
 
-    /// Whether it is for others.
+    /// Whether it is public.
     pub fn is_public(&self, f: &Function) -> bool {
         self.public.contains(&std::ptr::from_ref(f))
     }
 
-    /// Whether it stands somewhere as a body, not only as a callee.
+    /// Whether it is used as a region, not only as a callee.
     pub fn is_body(&self, f: &Function) -> bool {
         self.bodies.contains(&std::ptr::from_ref(f))
     }
@@ -136,7 +136,7 @@ impl Shared {
     }
 }
 
-/// The bodies among the attributes, in the order that they are printed.
+/// The regions among the attributes, in the order in which they are printed.
 pub(super) fn bodies(op: &Op) -> Vec<Arc<Function>> {
     if op.regions().is_empty() {
         return Vec::new();

@@ -1,9 +1,9 @@
-//! The line of a text that an error is about.
+//! Source lines in error messages.
 
 use crate::error::{Error, Loc};
 use crate::names::is_name_char;
 
-/// The error with its file, and its line of the text with a mark under the place.
+/// The error with its file, and the line of the text with a mark under the location.
 pub fn locate(e: Error, source: &str, file: Option<&str>) -> Error {
     let mut out = Error::new(e.code(), e.message()).at(e.loc());
     if let Some(file) = file {
@@ -20,19 +20,19 @@ pub fn locate(e: Error, source: &str, file: Option<&str>) -> Error {
     e.notes().iter().fold(out, |out, n| out.note(n.clone()))
 }
 
-/// The part of a line around a column (from 1), and marks under what stands there.
+/// The part of a line around a column (from 1), and marks under the word there.
 fn excerpt(text: &str, col: usize) -> (String, String) {
-    const WIDTH: usize = 100;
+    const MAX_LINE_CHARS: usize = 100;
     let at = col.saturating_sub(1);
-    let from = if at > WIDTH * 3 / 4 {
-        at - WIDTH / 2
+    let from = if at > MAX_LINE_CHARS * 3 / 4 {
+        at - MAX_LINE_CHARS / 2
     } else {
         0
     };
     let mut rest = text.chars().skip(from);
     let shown: Vec<char> = rest
         .by_ref()
-        .take(WIDTH)
+        .take(MAX_LINE_CHARS)
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
     let (before, after) = (

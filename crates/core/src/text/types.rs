@@ -1,4 +1,4 @@
-//! Types and dimensions: `f32`, `tensor<2x?xnx(2*n+1)xf32>`.
+//! The grammar of types and dimensions: `f32`, `tensor<2x?xnx(2*n+1)xf32>`.
 //!
 //! ```text
 //! type := dtype | "tensor<" (dim "x")* dtype ">"
@@ -6,8 +6,8 @@
 //! expr := ["-"] term (("+" | "-") term)*      term := atom ("*" atom)*
 //! atom := number | name | "?" name | string | "(" expr ")" | "floordiv(" expr "," number ")" | "max(" expr ", 0)"
 //! ```
-//! A lone `?` is the symbol [`HOLE`]: an argument makes a fresh symbol of it, an annotation leaves
-//! it open.
+//! A lone `?` is the symbol [`HOLE`]. In an argument it becomes a fresh symbol, in an annotation it
+//! matches any extent.
 
 use super::parser::{HOLE, Parser};
 use crate::dtype::DType;
@@ -17,10 +17,9 @@ use crate::shape::{Atom, Dim, Poly, Shape, Type, relu};
 use smallvec::SmallVec;
 use std::fmt::Write;
 
-/// How many axes a type may have in a text.
+/// Maximum rank of a type in a text.
 const MAX_RANK: usize = 256;
-/// How large a dimension's polynomial may become while it is read: terms of a product, factors of a
-/// term.
+/// Maximum size of a parsed dimension's polynomial: terms of a product, and factors of a term.
 const MAX_TERMS: usize = 256;
 const MAX_FACTORS: usize = 64;
 
@@ -28,7 +27,7 @@ const NO_X: &str =
     "a name of a dimension cannot contain the letter `x`, which separates dimensions; `(max)` can";
 
 impl Parser<'_> {
-    /// A type.
+    /// Parses a type.
     pub(super) fn ty(&mut self) -> Result<Type> {
         let before = self.c.clone();
         if !(self.c.eat_str("tensor") && self.c.eat(b'<')) {
@@ -98,13 +97,13 @@ impl Parser<'_> {
         Ok(Type::new(dtype, shape))
     }
 
-    /// Whether `complex<` is next: no name of a dimension, though it has an `x`.
+    /// Whether `complex<` is next, which is no name of a dimension although it contains an `x`.
     fn is_complex(&self) -> bool {
         let mut c = self.c.clone();
         c.eat_str("complex") && c.eat(b'<')
     }
 
-    /// `?` or `?name`, up to the next `x`.
+    /// Parses `?` or `?name`, up to the next `x`.
     fn unknown(&mut self) -> Dim {
         let start = self.c.pos();
         self.c.bump();
@@ -112,7 +111,7 @@ impl Parser<'_> {
         Dim::sym(&self.c.src()[start..self.c.pos()])
     }
 
-    /// An element type.
+    /// Parses an element type.
     pub(super) fn dtype(&mut self) -> Result<DType> {
         let loc = self.c.here();
         let start = self.c.pos();
@@ -151,7 +150,7 @@ impl Parser<'_> {
         )))
     }
 
-    /// An expression of an extent.
+    /// Parses an expression of an extent.
     pub(super) fn dim(&mut self) -> Result<Dim> {
         Ok(Dim::from_poly(self.poly()?))
     }
@@ -182,7 +181,7 @@ impl Parser<'_> {
         let mut product = self.atom()?;
         while self.c.eat(b'*') {
             let next = self.atom()?;
-            // A product of long sums stays one.
+            // A product of long sums is not expanded.
             self.small(
                 product.len().max(next.len()),
                 product.degree() + next.degree(),
@@ -246,7 +245,7 @@ impl Parser<'_> {
                         if self.c.natural()? != 0 {
                             return Err(self
                                 .c
-                                .error(Code::Syntax, "an extent knows `max(.., 0)` only"));
+                                .error(Code::Syntax, "an extent supports `max(.., 0)` only"));
                         }
                         self.c.expect(b')', "after `max(.., 0`")?;
                         Ok(relu(p))
@@ -258,7 +257,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a symbol can stand in a type without parentheses.
+/// Whether a symbol can be written in a type without parentheses.
 pub(super) fn stands_bare(sym: &str) -> bool {
     let name = sym.strip_prefix('?').unwrap_or(sym);
     let bare = name
@@ -267,7 +266,7 @@ pub(super) fn stands_bare(sym: &str) -> bool {
     bare && !name.starts_with(|c: char| c.is_numeric()) && (!name.is_empty() || sym == HOLE)
 }
 
-/// A type, an extent that `open` accepts being written as `?`.
+/// Prints a type. Extents accepted by `open` are printed as `?`.
 pub(super) fn write_type(out: &mut String, t: &Type, open: &dyn Fn(&Dim) -> bool) {
     if t.rank() == 0 {
         out.push_str(t.dtype.name());

@@ -1,12 +1,12 @@
-//! batch: a function on one element becomes a function on many, along a new leading axis (vmap).
+//! batch (vmap): maps a function over a new leading axis.
 
 use crate::error::{Code, Error, Result};
 use crate::ir::{Batched, Builder, Emit, Function, Rename, Session, Val};
 use crate::shape::Dim;
 
-/// Batches `f`: parameters marked `mapped` gain a leading axis of extent `size`; results that
-/// depend on them gain it too, and results marked `force` (those that are not listed are not) in
-/// any case. Returns the function and which results have the axis. O(equations).
+/// Batches `f`. Parameters marked `mapped` get a leading axis of extent `size`, and so do results
+/// that depend on them. Results marked `force` get it in any case (missing entries are false).
+/// Returns the function and a mask of the results with the axis. O(equations).
 pub fn batch(
     session: &Session,
     f: &Function,
@@ -50,7 +50,7 @@ pub fn batch(
     Ok((b.finish(&vals)?, outs.iter().map(|o| o.mapped).collect()))
 }
 
-/// Writes `f` batched, applied to `args`.
+/// Writes the batched `f` applied to `args`.
 pub fn batch_into(
     cx: &dyn Emit,
     f: &Function,

@@ -1,5 +1,5 @@
-//! The transforms people ask for: jvp, vjp, grad, hvp, jacobian, hessian; each returns an ordinary
-//! function.
+//! The transforms of the user interface: jvp, vjp, grad, hvp, jacobian, hessian. Each returns an
+//! ordinary function.
 
 use super::batch::batch;
 use super::forward::{Forward, forward_into};
@@ -13,26 +13,26 @@ use crate::shape::{Dim, Shape, Type};
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 
-/// What to differentiate with respect to: values of the function, arguments or not, in the order of
-/// the results.
+/// Values to differentiate with respect to, arguments or intermediate values, in the order of the
+/// results.
 pub type Wrt<'a> = &'a [Val];
 
-/// How a Jacobian is built.
+/// The mode by which a Jacobian is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// A column per input element.
+    /// Forward mode: one column per input element.
     Forward,
-    /// A row per output element.
+    /// Reverse mode: one row per output element.
     Reverse,
-    /// Whichever has fewer passes; reverse where a size is unknown.
+    /// The mode with fewer passes; reverse if an extent is symbolic.
     Auto,
 }
 
-/// A derived function, and where the values of the original went.
+/// A derived function, with a map from the values of the original.
 pub struct Derived {
-    /// What was derived.
+    /// The derived function.
     pub f: Function,
-    /// For each value of the original, the value that equals it in `f`, if that is computed.
+    /// For each value of the original, the equal value of `f`, if `f` computes it.
     pub map: Vec<Option<Val>>,
 }
 
@@ -54,7 +54,7 @@ fn check_wrt(f: &Function, wrt: Wrt<'_>) -> Result<()> {
     Ok(())
 }
 
-/// An error if every result is an integer or a boolean: there is nothing to differentiate then.
+/// Returns an error if every result is an integer or a boolean: none has a derivative.
 fn check_some_tangent(what: &str, f: &Function, wrt: Wrt<'_>) -> Result<()> {
     let types = if wrt.is_empty() {
         Vec::new()
@@ -78,25 +78,25 @@ fn check_some_tangent(what: &str, f: &Function, wrt: Wrt<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Fresh names for derived arguments, readable: the prefix and the name or position of what they
-/// belong to.
-struct Names<'f> {
+/// A supply of fresh names for derived arguments: the prefix with the name or the position of the
+/// original value.
+struct NameSupply<'f> {
     f: &'f Function,
     prefix: &'static str,
     taken: FxHashSet<String>,
 }
 
-impl<'f> Names<'f> {
-    fn new(f: &'f Function, prefix: &'static str) -> Names<'f> {
+impl<'f> NameSupply<'f> {
+    fn new(f: &'f Function, prefix: &'static str) -> NameSupply<'f> {
         let own = f.vals().filter_map(|v| f.name_of(v));
-        Names {
+        NameSupply {
             f,
             prefix,
             taken: own.map(|n| n.to_string()).collect(),
         }
     }
 
-    /// A value may stand in several positions.
+    /// A fresh name for value `of` at position `i`. A value may occur at several positions.
     fn next(&mut self, of: Val, i: usize) -> String {
         let (f, prefix) = (self.f, self.prefix);
         let mut name = f
@@ -117,7 +117,7 @@ fn params_of(b: &Builder, f: &Function) -> Vec<Val> {
         .collect()
 }
 
-/// Gives values of the forward copy the names they had.
+/// Copies the names of values to the forward copy.
 fn keep_names(b: &Builder, f: &Function, map: &[Option<Val>]) {
     for v in f.vals() {
         if let (Some(new), Some(name)) = (map[v.index()], f.name_of(v)) {
@@ -134,15 +134,14 @@ pub fn jvp(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
     Ok(jvp_derived(ad, f, wrt, true)?.f)
 }
 
-/// As [`jvp`], with the results or (if not `primal`) the tangents alone, and where the values of
-/// `f` went.
+/// As [`jvp`], with the map of values. If not `primal`, only the tangents are results.
 pub fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> Result<Derived> {
     check_wrt(f, wrt)?;
     check_some_tangent("jvp", f, wrt)?;
     let b = Builder::deriving(&format!("{}_jvp", f.name), &ad.session(), &[f]);
     let cx: &dyn Emit = &b;
     let args = params_of(&b, f);
-    let mut names = Names::new(f, "t_");
+    let mut names = NameSupply::new(f, "t_");
     let seeds: Vec<(Val, Val)> = wrt
         .iter()
         .enumerate()
@@ -171,10 +170,10 @@ pub fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> 
     let session = b.session().clone();
     let (mut g, mut map) = (b.finish(&results)?, lin.map);
     if g.pending() {
-        // What cannot be run forward is no matter where nobody needs it.
+        // Operations that cannot be executed do not matter if their results are unused.
         let keep: Vec<Val> = wrt.iter().filter_map(|v| map[v.index()]).collect();
         let (live, moved) = dce_keeping(&g, &keep);
-        // A value that was removed is nowhere.
+        // Removed values have no entry in the map.
         map.iter_mut()
             .for_each(|v| *v = v.map(|v| moved[v.index()]).filter(|&v| v != Val::POISON));
         g = session.legalize(&live)?;
@@ -182,7 +181,7 @@ pub fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> 
     Ok(Derived { f: g, map })
 }
 
-/// Forward mode as replay of the linear program: all values first, then the tangents that the
+/// Forward mode by replaying the linear program: first all values, then the tangents that the
 /// results need.
 fn linearize_and_replay(
     cx: &dyn Emit,
@@ -212,7 +211,7 @@ fn linearize_and_replay(
     })
 }
 
-/// How the cotangents of a reverse pass are given.
+/// The source of the cotangents of a reverse pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
     /// The only result is a real scalar, seeded with one.
@@ -221,7 +220,7 @@ pub enum Seed {
     Argument,
 }
 
-/// As [`grad`] or [`vjp`], after the results of `f` if `primal`, and where the values of `f` went.
+/// As [`grad`] or [`vjp`], with the map of values. If `primal`, the results of `f` come first.
 pub fn vjp_derived(
     ad: &AdContext,
     f: &Function,
@@ -235,7 +234,7 @@ pub fn vjp_derived(
     let b = Builder::deriving(&format!("{}_{suffix}", f.name), &ad.session(), &[f]);
     let cx: &dyn Emit = &b;
     let args = params_of(&b, f);
-    let (mut cts, mut names): (Vec<Option<Val>>, _) = (Vec::new(), Names::new(f, "ct_"));
+    let (mut cts, mut names): (Vec<Option<Val>>, _) = (Vec::new(), NameSupply::new(f, "ct_"));
     for (k, &r) in f.results().iter().enumerate() {
         let ct = f.ty(r).dtype.has_tangent() && seed == Seed::Argument;
         cts.push(ct.then(|| b.param(f.ty(r).clone(), Some(&names.next(r, k)))));
@@ -283,7 +282,7 @@ pub fn vjp(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
     Ok(vjp_derived(ad, f, wrt, Seed::Argument, false, "vjp")?.f)
 }
 
-/// An error that says what to do unless `f` has one result, a real float of rank 0.
+/// Returns an error with a way out unless `f` has a single result, a real floating-point scalar.
 pub fn check_scalar_loss(f: &Function) -> Result<()> {
     let [r] = f.results() else {
         bail!(
@@ -337,14 +336,14 @@ pub fn value_and_grad(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Func
     Ok(vjp_derived(ad, f, wrt, Seed::One, true, "value_and_grad")?.f)
 }
 
-/// Whether `f` is a real scalar that the text form seeds with one.
+/// Whether the only result of `f` is a real scalar, which the text form seeds with one.
 pub fn is_scalar_loss(f: &Function) -> bool {
     check_scalar_loss(f).is_ok()
 }
 
 /// The derivative of a holomorphic scalar function: arguments of `f` -> `f'` in `wrt` order, the
-/// conjugate of what a cotangent of 1 is pulled back to. Wrong for functions that are not
-/// holomorphic, which is not checked.
+/// conjugate of the pullback of 1. Undefined for functions that are not holomorphic; this is not
+/// checked.
 pub fn holomorphic_derivative(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
     match f.result_types().as_slice() {
         [t] if t.rank() == 0 && t.dtype.is_complex() => {}
@@ -358,9 +357,9 @@ pub fn holomorphic_derivative(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Res
     to_jax_convention(&g, f.params().len())
 }
 
-/// A gradient or vjp in JAX's convention for complex numbers: what comes after the first `primals`
-/// parameters (the cotangents) and all results are conjugated. Its own inverse; nothing changes for
-/// real types.
+/// Converts a gradient or vjp to JAX's convention for complex numbers: conjugates the parameters
+/// after the first `primals` (the cotangents) and all results. It is its own inverse, and the
+/// identity for real types.
 pub fn to_jax_convention(f: &Function, primals: usize) -> Result<Function> {
     let b = Builder::new(&f.name, AdContext::default().session());
     let cx: &dyn Emit = &b;
@@ -378,7 +377,7 @@ pub fn to_jax_convention(f: &Function, primals: usize) -> Result<Function> {
     b.finish(&results)
 }
 
-/// The adjoint of a module: [`grad`] for one real scalar, [`vjp`] for anything else.
+/// The adjoint of a module: [`grad`] if the result is one real scalar, otherwise [`vjp`].
 pub fn adjoint(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
     Ok(adjoint_derived(ad, f, wrt)?.f)
 }
@@ -416,7 +415,7 @@ pub fn hvp_reverse(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Functio
         .renamed(&format!("{}_hvp", f.name)))
 }
 
-/// The `wrt` values of `f` in a function derived from it.
+/// The values in a derived function that correspond to `wrt`.
 fn moved(d: &Derived, wrt: Wrt<'_>) -> Vec<Val> {
     wrt.iter()
         .map(|&v| d.map[v.index()].expect("linearize keeps every seeded value"))
@@ -424,8 +423,8 @@ fn moved(d: &Derived, wrt: Wrt<'_>) -> Vec<Val> {
 }
 
 /// The transpose of a function that is linear in all its parameters: cotangents of the results ->
-/// cotangents of the parameters. An error ([`NotLinear`](crate::Code::NotLinear)) if it is not
-/// linear.
+/// cotangents of the parameters. Returns the error [`NotLinear`](crate::Code::NotLinear) if it is
+/// not linear.
 pub fn linear_transpose(ad: &AdContext, f: &Function) -> Result<Function> {
     let b = Builder::deriving(&format!("{}_transposed", f.name), &ad.session(), &[f]);
     let cx: &dyn Emit = &b;

@@ -1,12 +1,11 @@
-//! Forward mode through bodies: values and tangents side by side, so that loops save nothing for
-//! it.
+//! Forward mode through regions: values and tangents are computed together, so that loops save no
+//! residuals.
 //!
-//! Linearizing a loop makes two: one that saves residuals, and a linear one that reads them. Where
-//! the linear part is run forward at once, one loop over values and tangents does both. Operations
-//! with bodies say how ([`Primitive::jvp`](crate::Primitive::jvp)); all others go through
-//! `linearize`, equation by equation.
+//! Linearizing a loop gives two loops: one that saves residuals, and a linear one that reads them.
+//! Forward mode needs only one loop over values and tangents. Operations with regions implement it
+//! ([`Primitive::jvp`](crate::Primitive::jvp)). All others use `linearize`, equation by equation.
 
-use super::kinks::{self, OneSide, Twins};
+use super::kinks::{self, OneSide, OneSidedValues};
 use super::linearize::{check, decorate, replay};
 use super::memo::FnKey;
 use crate::analysis::{cancelling, dce};
@@ -18,21 +17,21 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// What [`forward_into`] wrote.
+/// The result of [`forward_into`].
 pub(super) struct Forward {
     pub outs: Vec<Val>,
     pub tangents: Vec<Option<Val>>,
-    /// The new value of each value of the function that was needed.
+    /// The new value of each needed value of the function.
     pub map: Vec<Option<Val>>,
 }
 
-/// A body in forward mode.
+/// A region in forward mode.
 #[derive(Debug)]
 pub struct RegionJvp {
-    /// Parameters of the body, tangents of the active ones -> its results, tangents of those that
+    /// Parameters of the region, tangents of the active ones -> its results, tangents of those that
     /// have one.
     pub func: Arc<Function>,
-    /// Which results have a tangent.
+    /// Mask of the results that have a tangent.
     pub out_active: Vec<bool>,
 }
 
@@ -65,7 +64,7 @@ pub(super) fn forward_into(
     let fixed = cancelling(f, &needed, |v| reached[v.index()]);
     let mut rename = Rename::default();
     let sided = kinks::sided(f, &session, &|v| reached[v.index()]);
-    let (one_side, mut twins) = (OneSide::new(cx), Twins::of(f));
+    let (one_side, mut twins) = (OneSide::new(cx), OneSidedValues::of(f));
     for (i, e) in f
         .eqns()
         .iter()
@@ -136,7 +135,7 @@ pub(super) fn forward_into(
     })
 }
 
-/// One equation: by the operation's own forward mode, or its linear program run at once.
+/// Emits one equation and its tangents: by the operation's `jvp`, or by its linear program.
 fn step(
     cx: &dyn Emit,
     session: &Session,
@@ -174,7 +173,7 @@ fn step(
     ))
 }
 
-/// Body, active inputs, and whether kinks are differentiated on one side.
+/// Region, active inputs, and whether kinks are differentiated on one side.
 #[derive(PartialEq, Eq, Hash)]
 struct ForwardKey(FnKey, Vec<bool>, bool);
 
@@ -183,7 +182,7 @@ impl MemoKey for ForwardKey {
 }
 
 impl Session {
-    /// A body in forward mode, in the parameters marked active.
+    /// The region in forward mode, with tangents of the parameters marked active.
     pub fn jvp_region(&self, f: &Arc<Function>, active: &[bool]) -> Result<Arc<RegionJvp>> {
         let key = ForwardKey(FnKey(f.clone()), active.to_vec(), self.is_one_sided());
         if let Some(r) = self.memoized(&key) {

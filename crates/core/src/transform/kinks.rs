@@ -1,14 +1,15 @@
-//! Derivatives of derivatives at kinks: on one side.
+//! Second and higher derivatives at kinks are one-sided.
 //!
-//! The derivative of `|x|` at 0 is the mean of both sides, and no product of two means is a second
-//! derivative of anything. So where a function holds such means
-//! ([`Primitive::kink`](crate::Primitive::kink)), it is a derivative, and what is differentiated is
-//! the same function on one side of all kinks: means are replaced by
-//! [`Primitive::one_sided`](crate::Primitive::one_sided), and other kinks are differentiated by the
-//! rules of a session [on one side](Session::on_one_side). Results keep their means. A smooth
-//! function has its derivatives of every order so, however it is written.
+//! The derivative of `|x|` at 0 is the mean of both sides, and a product of two means is not a
+//! second derivative. A function that holds such means
+//! ([`Primitive::kink`](crate::Primitive::kink)) is a derivative. It is differentiated on one side
+//! of all kinks: means are replaced by [`Primitive::one_sided`](crate::Primitive::one_sided), and
+//! other kinks are differentiated by the rules of a session [on one side](Session::on_one_side).
+//! Results keep their means. So a smooth function has the correct derivatives of every order,
+//! however it is written.
 //!
-//! A kink that meets no mean, as in `penalty(gradient) + |z|`, keeps the mean of first derivatives.
+//! A kink that is not combined with a mean, as in `penalty(gradient) + |z|`, keeps the mean of
+//! first derivatives.
 
 use super::memo::FnKey;
 use crate::error::{Error, Loc, Result};
@@ -81,24 +82,23 @@ impl Emit for OneSide<'_> {
     }
 }
 
-/// An operation of a program, as [`on_one_side`] sees it. Values are indices.
+/// An operation of a program, as input of [`on_one_side`]. Values are indices.
 pub struct Step {
     /// Its operands.
     pub operands: SmallVec<[usize; 4]>,
     /// Its results.
     pub results: Range<usize>,
-    /// Whether derivatives at kinks are in it, bodies included.
+    /// Whether it holds derivatives at kinks, regions included.
     pub kinks: bool,
-    /// Its weight, if it is such a derivative itself.
+    /// The operand that is its weight, if it is such a derivative itself.
     pub weight: Option<usize>,
-    /// Whether it is anything but linear in the operands that move.
+    /// Whether it is not linear in the operands that depend on the differentiated values.
     pub mixes: bool,
 }
 
-/// Which steps of a program are differentiated on one side: those with means in them, those of
-/// which a mean is there already (their operands are what its weight was found by), and those whose
-/// results meet a mean otherwise than in a sum. `moves` says which values depend on what is
-/// differentiated by.
+/// Mask of the steps that are differentiated on one side. These are steps that hold means, steps
+/// whose operands determine the weight of a mean, and steps whose results are combined with a mean
+/// other than in a sum. `moves` is the mask of values that depend on the differentiated values.
 pub fn on_one_side(steps: &[Step], moves: &[bool]) -> Vec<bool> {
     let mut derived = vec![false; moves.len()];
     let mut meets = Vec::with_capacity(steps.len());
@@ -108,7 +108,7 @@ pub fn on_one_side(steps: &[Step], moves: &[bool]) -> Vec<bool> {
         s.results.clone().for_each(|r| derived[r] = derives);
     }
     let mut onto = vec![false; moves.len()];
-    // What weights were found by: back from each weight to the first values that move.
+    // Values from which weights were computed: from each weight back to the first values that move.
     let (mut weighed, mut still) = (vec![false; moves.len()], vec![false; moves.len()]);
     let mut out = vec![false; steps.len()];
     for (i, s) in steps.iter().enumerate().rev() {
@@ -132,8 +132,7 @@ pub fn on_one_side(steps: &[Step], moves: &[bool]) -> Vec<bool> {
     out
 }
 
-/// [`on_one_side`] of the equations of a function. `active` says which values are differentiated
-/// by.
+/// [`on_one_side`] of the equations of a function. `active` marks the differentiated values.
 pub(super) fn sided(f: &Function, session: &Session, active: &dyn Fn(Val) -> bool) -> Vec<bool> {
     let all = session.is_one_sided();
     if all || !f.kinks().any {
@@ -161,30 +160,30 @@ pub(super) fn sided(f: &Function, session: &Session, active: &dyn Fn(Val) -> boo
 }
 
 impl Op {
-    /// Whether it is anything but linear in these operands.
+    /// Whether it is not linear in these operands.
     pub fn mixes(&self, mask: &[bool]) -> bool {
         !self.regions().is_empty() || !self.linear_in(mask)
     }
 
-    /// Whether derivatives at kinks are in it, bodies included.
+    /// Whether it holds derivatives at kinks, regions included.
     pub fn has_kinks(&self) -> bool {
         !self.is_smooth() && self.kinks().any
     }
 
-    /// Whether means of both sides of a kink are in it, bodies included.
+    /// Whether it holds means of both sides of a kink, regions included.
     pub fn has_means(&self) -> bool {
         !self.is_smooth() && self.kinks().mean
     }
 }
 
 impl LinearProgram {
-    /// Whether means of both sides of a kink are in it, bodies included.
+    /// Whether it holds means of both sides of a kink, regions included.
     pub fn has_means(&self) -> bool {
         self.eqns().iter().any(|e| e.op.has_means())
     }
 
-    /// The same program on one side of its kinks, bodies included; what its equations refer to then
-    /// is written to `cx`.
+    /// This program on one side of its kinks, regions included. New ordinary operands of its
+    /// equations are written to `cx`.
     pub fn on_one_side(&self, cx: &dyn Emit) -> Result<LinearProgram> {
         let mut out = self.clone();
         for e in out.eqns_mut().iter_mut().filter(|e| e.op.has_means()) {
@@ -209,7 +208,7 @@ impl LinearProgram {
         Ok(out)
     }
 
-    /// The same program with the other side in place of that which its own means become.
+    /// This program with the two sides of its means swapped.
     pub fn turned(&self) -> LinearProgram {
         let mut out = self.clone();
         for e in out
@@ -223,20 +222,20 @@ impl LinearProgram {
     }
 }
 
-/// Values on one side where they are other values than by means.
-pub(super) struct Twins(Vec<Option<Val>>);
+/// Values on one side, where they differ from those with means.
+pub(super) struct OneSidedValues(Vec<Option<Val>>);
 
-impl Twins {
-    pub fn of(f: &Function) -> Twins {
-        Twins(if f.kinks().mean {
+impl OneSidedValues {
+    pub fn of(f: &Function) -> OneSidedValues {
+        OneSidedValues(if f.kinks().mean {
             vec![None; f.len()]
         } else {
             Vec::new()
         })
     }
 
-    /// Whether the results of an equation are other values on one side. What decides an extent is
-    /// not computed twice.
+    /// Whether the results of an equation differ on one side. An equation that binds a symbol is
+    /// not computed a second time.
     pub fn differ(&self, op: &Op, x: &[Val]) -> bool {
         (op.kinks().mean || x.iter().any(|v| self.get(*v).is_some())) && op.binds().is_empty()
     }
@@ -250,7 +249,7 @@ impl Twins {
     }
 }
 
-/// Body whose kinks are on one side.
+/// Region whose kinks are on one side.
 #[derive(PartialEq, Eq, Hash)]
 struct OneSidedKey(FnKey);
 
@@ -259,7 +258,7 @@ impl MemoKey for OneSidedKey {
 }
 
 impl Session {
-    /// An operation on one side of the kinks in its bodies.
+    /// The operation on one side of the kinks in its regions.
     pub fn bodies_on_one_side(&self, op: &Op) -> Result<Op> {
         let regions = op.regions();
         if !regions.iter().any(|r| r.kinks().mean) {
@@ -297,7 +296,7 @@ impl Session {
         Ok(r)
     }
 
-    /// Writes an operation on one side of its kinks.
+    /// Writes the operation on one side of its kinks.
     pub fn write_on_one_side(&self, cx: &dyn Emit, op: &Op, x: &[Val]) -> Result<Vals> {
         match op.kink() {
             Some(Kink::Mean) => {

@@ -1,13 +1,13 @@
-//! linearize: one pass over a function that writes it forward and its derivative as a linear
+//! linearize: one pass over a function that writes a copy of it, and its derivative as a linear
 //! program.
 //!
 //! ```text
 //! y = f(x)   =>   y, residuals  and  dy = sum over equations of (op'(x)) dx
 //! ```
-//! Only equations between `wrt` and the wanted results are looked at; the rest is copied as it is.
-//! A shift that cancels ([`cancelling`]) is held fixed.
+//! Only equations between `wrt` and the wanted results are differentiated; other equations are
+//! copied. A shift that cancels ([`cancelling`]) is held constant.
 
-use super::kinks::{self, OneSide, Twins};
+use super::kinks::{self, OneSide, OneSidedValues};
 use crate::analysis::cancelling;
 use crate::error::{Code, Error, Result};
 use crate::ir::{Def, Emit, Function, Lin, LinearProgram, Lv, Operand, Rename, Val};
@@ -15,19 +15,19 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// What [`linearize_into`] made.
+/// The result of [`linearize_into`].
 pub struct Linear {
     /// The results.
     pub outs: Vec<Val>,
     /// Their tangents (`None`: zero).
     pub tangents: Vec<Option<Lv>>,
-    /// The value in the new function of each value of the old one that was needed.
+    /// The new value of each needed value of the original function.
     pub map: Vec<Option<Val>>,
 }
 
-/// Writes `f` applied to `args`, and its derivative. `seeds` gives a tangent to values of `f`,
-/// parameters or not: at an intermediate value the seed is added to what flows in from upstream.
-/// Only `wanted` results (all if `None`) are followed.
+/// Writes `f` applied to `args`, and its derivative. `seeds` assigns tangents to values of `f`. The
+/// seed of an intermediate value is added to its own tangent. Only `wanted` results (all if `None`)
+/// are differentiated.
 ///
 /// O(equations); one traversal.
 pub fn linearize_into(
@@ -57,7 +57,7 @@ pub fn linearize_into(
     let mut t = SmallVec::<[Option<Lv>; 8]>::new();
     let session = cx.session().clone();
     let sided = kinks::sided(f, &session, &|v| reached[v.index()]);
-    let (one_side, mut twins) = (OneSide::new(cx), Twins::of(f));
+    let (one_side, mut twins) = (OneSide::new(cx), OneSidedValues::of(f));
     let lin_on_one_side = Lin::new(&one_side, program);
     for (i, e) in f.eqns().iter().enumerate() {
         if !e.results().any(|r| needed[r.index()]) {
@@ -126,7 +126,8 @@ pub fn linearize_into(
     })
 }
 
-/// A rule must return one result and one tangent per result, of the result's type.
+/// Checks that a rule returned the number of results of the operation, and one tangent per result,
+/// of the result's type.
 pub(super) fn check(
     f: &Function,
     e: &crate::ir::Eqn,
@@ -164,7 +165,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Adds the place, the mode and the path from `wrt` to an error of a rule.
+/// Adds the source location, the mode and the path from `wrt` to an error of a rule.
 pub(super) fn decorate(
     err: Error,
     f: &Function,
@@ -176,7 +177,7 @@ pub(super) fn decorate(
     if err.code() != Code::NoRule {
         return err.at(loc);
     }
-    // Walk back from the equation, always to an operand that a seed reaches.
+    // Walks back from the equation along operands that depend on a seed.
     let mut reached = seeded.to_vec();
     for e in f.eqns() {
         let on = f.operands(e).iter().any(|v| reached[v.index()]);
@@ -206,9 +207,9 @@ pub(super) fn decorate(
     ))
 }
 
-/// Writes a linear program as ordinary equations: tangents for `inputs` in, the values of `outs`
-/// back. Only what `outs` need is written; `residual` says what stands for each ordinary value.
-/// This is jvp.
+/// Writes a linear program as ordinary equations (forward mode): tangents for `inputs` -> the
+/// values of `outs`. Only equations that `outs` need are written. `residual` maps each ordinary
+/// value to its new value.
 pub fn replay(
     cx: &dyn Emit,
     program: &LinearProgram,
@@ -248,7 +249,7 @@ pub fn replay(
         .collect()
 }
 
-/// Which linear values `outs` need.
+/// Mask of the linear values that `outs` need.
 pub(super) fn reaching(program: &LinearProgram, outs: &[Lv]) -> Vec<bool> {
     let mut need = vec![false; program.len()];
     for o in outs.iter().filter(|&&o| o != Lv::POISON) {

@@ -1,10 +1,10 @@
-//! [`FnKey`]: bodies as keys of memoized transforms.
+//! [`FnKey`]: regions as keys of memoized transforms.
 
 use crate::ir::Function;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A function by identity; keeps it alive so that the address is not used again.
+/// A function by identity. Keeps it alive so that the address is not reused.
 #[derive(Clone)]
 pub(super) struct FnKey(pub Arc<Function>);
 

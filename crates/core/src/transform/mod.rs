@@ -1,4 +1,4 @@
-//! Derivatives: transformations of one graph by the rules of its operations.
+//! Derivatives: transforms of a graph by the rules of its operations.
 //!
 //! ```text
 //! linearize : (a -> b)    -> (a -> b, T a -o T b)       forward with residuals, linear program
@@ -6,8 +6,8 @@
 //! jvp = replay of the linear program;  vjp = its transpose
 //! ```
 //!
-//! Nothing here names an operation, but the sum that merges fan-out, the zeros that it starts from
-//! ([`Session::sum`], [`Session::zeros`]), and the `stop_gradient` of a shift that cancels.
+//! Transforms name only three operations: the sum that merges fan-out, the zeros that it starts
+//! from ([`Session::sum`], [`Session::zeros`]), and the `stop_gradient` of a shift that cancels.
 
 mod batch;
 mod derive;
@@ -33,5 +33,5 @@ pub use forward::RegionJvp;
 pub use kinks::{Step, on_one_side};
 pub use linearize::{linearize_into, replay};
 pub use policy::Policy;
-pub use region::{RegionBatch, RegionLin, RegionTranspose, Residual, Saving};
+pub use region::{RegionBatch, RegionLin, RegionTranspose, Residual, SavePolicy};
 pub use transpose::{transpose_into, transpose_program};

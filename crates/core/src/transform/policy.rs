@@ -1,9 +1,9 @@
-//! The numerics that a text asks for: by words, in braces or on a command line.
+//! Numerics chosen by a text: by keywords, in attributes or on a command line.
 //!
 //! ```text
 //! zero_division = "nan" | "ieee"      strong_zero = true | false      stable = true | false
 //! ```
-//! What is left out is decided around it: a directive leaves it to its file, a file to its format.
+//! Omitted fields are inherited: a directive inherits from its file, a file from its format.
 
 use crate::bail;
 use crate::error::{Code, Error, Result};
@@ -12,21 +12,21 @@ use crate::names::nearest;
 use std::fmt;
 use std::str::FromStr;
 
-/// Words for the choices of [`Numerics`].
-const WORDS: [&str; 3] = ["zero_division", "strong_zero", "stable"];
+/// Keywords of the fields of [`Numerics`].
+const FIELDS: [&str; 3] = ["zero_division", "strong_zero", "stable"];
 
 impl Numerics {
-    /// What a `.tgraph` text means that does not say otherwise.
+    /// Default numerics of a `.tgraph` text.
     pub const TGRAPH: Numerics = Numerics {
         zero_division_nan: true,
         stable: false,
         strong_zero: false,
     };
-    /// What a StableHLO text means that does not say otherwise.
+    /// Default numerics of a StableHLO text.
     ///
-    /// StableHLO does not say what had a derivative of its own: where a guard against a singular
-    /// branch was one, only a `select` is left, and the cotangent zero of the branch that was not
-    /// taken would meet an infinite slope. So there a zero stays zero.
+    /// StableHLO has no custom derivatives. Of a guard against a singular branch only a `select`
+    /// remains, and the zero cotangent of the branch not taken would be multiplied by an infinite
+    /// slope. So zero times infinity is zero there.
     pub const STABLEHLO: Numerics = Numerics {
         zero_division_nan: false,
         stable: false,
@@ -34,7 +34,7 @@ impl Numerics {
     };
 }
 
-/// The choices of [`Numerics`] that a text makes.
+/// The fields of [`Numerics`] that a text sets.
 ///
 /// ```
 /// use cotangent_core::transform::{Numerics, Policy};
@@ -56,7 +56,7 @@ pub struct Policy {
 }
 
 impl From<Numerics> for Policy {
-    /// Every choice.
+    /// A policy that sets every field.
     fn from(n: Numerics) -> Policy {
         let [zero_division_nan, strong_zero, stable] =
             [n.zero_division_nan, n.strong_zero, n.stable].map(Some);
@@ -69,7 +69,7 @@ impl From<Numerics> for Policy {
 }
 
 impl Policy {
-    /// These choices, the others being those of `around`.
+    /// These fields; unset fields are those of `around`.
     pub fn or(self, around: Numerics) -> Numerics {
         Numerics {
             zero_division_nan: self.zero_division_nan.unwrap_or(around.zero_division_nan),
@@ -78,12 +78,13 @@ impl Policy {
         }
     }
 
-    /// Whether no choice is made.
+    /// Whether no field is set.
     pub fn is_empty(self) -> bool {
         self == Policy::default()
     }
 
-    /// Takes an attribute; an error if `what` has none of this name, or not with this value.
+    /// Sets a field from an attribute. Returns an error if `what` has no attribute of this name, or
+    /// not with this value.
     pub fn set(&mut self, what: &str, key: &str, value: &Attr) -> Result<()> {
         let nan = |a: &Attr| match a {
             Attr::Str(s) if s == "nan" => Some(true),
@@ -98,14 +99,14 @@ impl Policy {
             ("stable", Attr::Bool(b)) => (&mut self.stable, Some(*b)),
             ("strong_zero" | "stable", _) => bail!(Attribute, "`{key}` is true or false"),
             _ => {
-                let hint =
-                    nearest(key, WORDS).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                let hint = nearest(key, FIELDS)
+                    .map_or(String::new(), |n| format!("; did you mean `{n}`?"));
                 let shown: String = key.chars().take(40).collect();
                 let e = Error::new(
                     Code::Attribute,
                     format!("{what} has no attribute `{shown}`{hint}"),
                 );
-                return Err(e.note(format!("its attributes: {}", WORDS.join(", "))));
+                return Err(e.note(format!("its attributes: {}", FIELDS.join(", "))));
             }
         };
         match read {
@@ -117,14 +118,14 @@ impl Policy {
 }
 
 impl fmt::Display for Policy {
-    /// As the braces of a text hold it.
+    /// Prints the policy as attributes of the text form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let division = self
             .zero_division_nan
             .map(|nan| if nan { "\"nan\"" } else { "\"ieee\"" });
         let flag = |b: Option<bool>| b.map(|b| if b { "true" } else { "false" });
         let values = [division, flag(self.strong_zero), flag(self.stable)];
-        let said = WORDS
+        let said = FIELDS
             .iter()
             .zip(values)
             .filter_map(|(key, v)| Some((key, v?)));
@@ -138,8 +139,8 @@ impl fmt::Display for Policy {
 impl FromStr for Policy {
     type Err = Error;
 
-    /// Reads `key = value` with commas between. A value of `zero_division` may stand alone, and so
-    /// may a word that is to be true: `ieee, stable`.
+    /// Parses `key = value` entries separated by commas. The key `zero_division` and the value
+    /// `true` may be omitted: `ieee, stable`.
     fn from_str(text: &str) -> Result<Policy> {
         let mut out = Policy::default();
         let mut seen: Vec<&str> = Vec::new();

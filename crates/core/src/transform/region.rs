@@ -1,9 +1,9 @@
-//! Transforms of bodies, memoised by (body, which inputs are active), so that nested control flow
-//! stays linear.
+//! Transforms of regions, memoised by region and active inputs, so that nested control flow is
+//! transformed in linear time.
 //!
-//! A body shares the symbols of the function it stands in. A residual never leaves a body if its
-//! type mentions an extent that was decided inside (a nested loop's trips): it is computed again
-//! inside the linear body instead. So are constants.
+//! A region shares the symbols of the enclosing function. A value whose type mentions an extent
+//! that is bound inside the region (the number of steps of a nested loop) is not saved as a
+//! residual. It is recomputed in the linear region. So are constants.
 
 use super::batch::batch;
 use super::linearize::{linearize_into, reaching, replay};
@@ -16,25 +16,25 @@ use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Where a residual of a body comes from.
+/// The source of a residual of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Residual {
-    /// The body's parameter at this position: nothing to save.
+    /// The region's parameter at this position. It needs no saving.
     Param(usize),
-    /// The extra result at this position of the forward body (after the body's own results).
+    /// The extra result at this position of the forward region (after the region's own results).
     Extra(usize),
 }
 
-/// A body linearized.
+/// A linearized region.
 #[derive(Debug)]
 pub struct RegionLin {
-    /// Parameters of the body -> its results, then the extra results.
+    /// Parameters of the region -> its results, then the extra results.
     pub forward: Arc<Function>,
     /// Residuals, then tangents of the active inputs -> tangents of the active results.
     pub linear: Arc<Function>,
-    /// Which results have a tangent.
+    /// Mask of the results that have a tangent.
     pub out_active: Vec<bool>,
-    /// Where the residuals come from.
+    /// The sources of the residuals.
     pub residuals: Vec<Residual>,
 }
 
@@ -45,43 +45,43 @@ impl RegionLin {
     }
 }
 
-/// A linear body transposed.
+/// The transpose of a linear region.
 #[derive(Debug)]
 pub struct RegionTranspose {
     /// Ordinary parameters, then cotangents of the results that have one -> cotangents of the
     /// linear parameters that have one.
     pub func: Arc<Function>,
-    /// Which linear parameters have a cotangent (per linear parameter).
+    /// Mask of the linear parameters that have a cotangent.
     pub out_nonzero: Vec<bool>,
 }
 
-/// A body batched.
+/// A batched region.
 #[derive(Debug)]
 pub struct RegionBatch {
-    /// The batched body.
+    /// The batched function.
     pub func: Arc<Function>,
-    /// Which results have the batch axis.
+    /// Mask of the results that have the batch axis.
     pub out_mapped: Vec<bool>,
 }
 
-/// What a linearized body keeps for its linear part.
+/// Values that a linearized region saves for its linear part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Saving {
-    /// Every value the linear part uses.
+pub enum SavePolicy {
+    /// Every value that the linear part uses.
     Residuals,
-    /// Only its parameters: the linear part computes again what it uses.
+    /// Only its parameters. The linear part recomputes the values that it uses.
     Inputs,
 }
 
-/// Body, active inputs, what is saved, and whether kinks are differentiated on one side.
+/// Region, active inputs, saved values, and whether kinks are differentiated on one side.
 #[derive(PartialEq, Eq, Hash)]
-struct LinearizedKey(FnKey, Vec<bool>, Saving, bool);
+struct LinearizedKey(FnKey, Vec<bool>, SavePolicy, bool);
 
 impl MemoKey for LinearizedKey {
     type Value = Arc<RegionLin>;
 }
 
-/// Body, linear parameters, and results that have a cotangent.
+/// Region, linear parameters, and results that have a cotangent.
 #[derive(PartialEq, Eq, Hash)]
 struct TransposedKey(FnKey, Vec<bool>, Vec<bool>);
 
@@ -89,7 +89,7 @@ impl MemoKey for TransposedKey {
     type Value = Arc<RegionTranspose>;
 }
 
-/// Body, batched parameters, results that are batched in any case, and the extent of the batch.
+/// Region, batched parameters, results that are always batched, and the extent of the batch.
 #[derive(PartialEq, Eq, Hash)]
 struct BatchedKey(FnKey, Vec<bool>, Vec<bool>, Dim);
 
@@ -97,7 +97,7 @@ impl MemoKey for BatchedKey {
     type Value = Arc<RegionBatch>;
 }
 
-/// Body that is legalized.
+/// Region that is legalized.
 #[derive(PartialEq, Eq, Hash)]
 struct LegalKey(FnKey);
 
@@ -105,7 +105,7 @@ impl MemoKey for LegalKey {
     type Value = Arc<Function>;
 }
 
-/// Body, and the symbols that are replaced.
+/// Region, and the symbols that are replaced.
 #[derive(PartialEq, Eq, Hash)]
 struct SpecializedKey(FnKey, Vec<(Sym, Dim)>);
 
@@ -114,12 +114,12 @@ impl MemoKey for SpecializedKey {
 }
 
 impl Session {
-    /// Linearizes a body in the parameters marked active.
+    /// Linearizes a region with respect to the parameters marked active.
     pub fn linearize_region(
         &self,
         f: &Arc<Function>,
         active: &[bool],
-        saving: Saving,
+        saving: SavePolicy,
     ) -> Result<Arc<RegionLin>> {
         let key = LinearizedKey(
             FnKey(f.clone()),
@@ -135,7 +135,7 @@ impl Session {
         Ok(r)
     }
 
-    /// Transposes a body that is linear in the parameters marked `linear`, for cotangents of the
+    /// Transposes a region that is linear in the parameters marked `linear`, for cotangents of the
     /// marked results.
     pub fn transpose_region(
         &self,
@@ -152,8 +152,8 @@ impl Session {
         Ok(r)
     }
 
-    /// Batches a body: `mapped` parameters have a leading axis of extent `size`; results marked
-    /// `force` will too.
+    /// Batches a region: `mapped` parameters have a leading axis of extent `size`. Results marked
+    /// `force` get it, too.
     pub fn batch_region(
         &self,
         f: &Arc<Function>,
@@ -179,9 +179,8 @@ impl Session {
         Ok(r)
     }
 
-    /// The same function with operations that can be run
-    /// ([`Primitive::runs`](crate::Primitive::runs)): what a linear program becomes when it is run
-    /// forward.
+    /// This function with executable operations only ([`Primitive::runs`](crate::Primitive::runs)),
+    /// for a linear program in forward mode.
     pub fn legalize(&self, f: &Function) -> Result<Function> {
         if !f.pending() {
             return Ok(f.clone());
@@ -213,8 +212,8 @@ impl Session {
         })
     }
 
-    /// A called module with its own symbols replaced by what the operands' types say: afterwards it
-    /// shares the caller's symbols, as bodies do.
+    /// A called module with its local symbols replaced by the operands' extents. It then shares the
+    /// caller's symbols, as regions do.
     pub fn specialize(&self, f: &Arc<Function>, x: &[Type]) -> Arc<Function> {
         let mut bound: Vec<(Sym, Dim)> = f
             .bind(x)
@@ -240,7 +239,7 @@ fn linearize_region(
     session: &Session,
     f: &Arc<Function>,
     active: &[bool],
-    saving: Saving,
+    saving: SavePolicy,
 ) -> Result<RegionLin> {
     let b = Builder::deriving(&f.name, session, &[f]);
     let args: Vec<Val> = f
@@ -262,7 +261,7 @@ fn linearize_region(
     let outs: Vec<Lv> = lin.tangents.iter().flatten().copied().collect();
     let forward = b.finish(&lin.outs)?;
 
-    let Plan { saved, recompute } = plan_residuals(&forward, &program, &outs, saving);
+    let ResidualPlan { saved, recompute } = plan_residuals(&forward, &program, &outs, saving);
 
     let lb = Builder::deriving(&format!("{}_lin", f.name), session, &[&forward]);
     let mut map = vec![Val::POISON; forward.len()];
@@ -302,8 +301,9 @@ fn linearize_region(
     })
 }
 
-/// Which values of the forward body the linear body gets, and which equations it computes again.
-struct Plan {
+/// The values of the forward region that the linear region receives, and the equations that it
+/// recomputes.
+struct ResidualPlan {
     saved: Vec<Val>,
     recompute: Vec<bool>,
 }
@@ -312,10 +312,10 @@ fn plan_residuals(
     forward: &Function,
     program: &LinearProgram,
     outs: &[Lv],
-    saving: Saving,
-) -> Plan {
+    saving: SavePolicy,
+) -> ResidualPlan {
     let local = forward.bound_syms();
-    // Values, and symbols bound here, that the linear body uses.
+    // Values, and symbols bound here, that the linear region uses.
     let mut wanted = vec![false; forward.len()];
     let mut syms = FxHashSet::default();
     let mut mention = |s: &Sym| {
@@ -346,7 +346,7 @@ fn plan_residuals(
             forward
                 .ty(r)
                 .syms(&mut |s| local_extent |= local.contains(s));
-            saving == Saving::Inputs || forward.operands(e).is_empty() || local_extent
+            saving == SavePolicy::Inputs || forward.operands(e).is_empty() || local_extent
         };
         if e.results().any(|r| wanted[r.index()] && stays(r))
             || e.op.binds().iter().any(|s| syms.contains(s))
@@ -367,7 +367,7 @@ fn plan_residuals(
         .vals()
         .filter(|&v| wanted[v.index()] && !by_eqn(v))
         .collect();
-    Plan { saved, recompute }
+    ResidualPlan { saved, recompute }
 }
 
 fn transpose_region(

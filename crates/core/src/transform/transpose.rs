@@ -1,10 +1,10 @@
-//! transpose: a linear program run backward.
+//! transpose: the adjoint of a linear program.
 //!
 //! ```text
 //! dy = A dx   =>   ct_x = Aᵀ ct_y,   <ct_y, A dx> = <Aᵀ ct_y, dx>   (the real inner product Re Σ conj(a) b)
 //! ```
-//! Cotangents are folded in reverse equation order, then operand order; the first one is not added
-//! to zero.
+//! Cotangents are summed in reverse order of equations, then in the order of operands. The first
+//! one is not added to zero.
 
 use crate::analysis::trace_linear;
 use crate::error::{Code, Error, Result};
@@ -12,10 +12,10 @@ use crate::ir::{Arg, Emit, Function, Lin, LinearProgram, Lv, Operand, Val};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
-/// Transposes `program`: cotangents of `outs` in, the cotangent of every linear value in `wanted`
-/// back (`None`: zero).
+/// Transposes `program`: cotangents of `outs` -> the cotangent of every linear value in `wanted`
+/// (`None`: zero).
 ///
-/// Equations that no cotangent reaches are not looked at. O(equations).
+/// Equations whose results have no cotangent are skipped. O(equations).
 pub fn transpose_program(
     cx: &dyn Emit,
     program: &LinearProgram,
@@ -37,8 +37,7 @@ pub fn transpose_program(
     for &(l, v) in outs {
         add(&mut ct, l, v);
     }
-    // Only equations that depend on a wanted input matter: the rest ends in zeros or in other
-    // inputs.
+    // Only equations that depend on a wanted input are transposed.
     let mut live = vec![false; program.len()];
     for l in wanted {
         live[l.index()] = true;
@@ -100,9 +99,9 @@ pub fn transpose_program(
     Ok(wanted.iter().map(|l| ct[l.index()]).collect())
 }
 
-/// Writes the transpose of `f`, which must be linear in the parameters marked by `linear`: `args`
-/// gives the others, `cts` a cotangent per result (`None`: zero). Returns a cotangent per linear
-/// parameter, in order.
+/// Writes the transpose of `f`, which must be linear in the parameters marked by `linear`. `args`
+/// are the other arguments, `cts` the cotangents of the results (`None`: zero). Returns the
+/// cotangents of the linear parameters, in order.
 pub fn transpose_into(
     cx: &dyn Emit,
     f: &Function,

@@ -75,7 +75,7 @@ fn branches_must_agree() {
 
 #[test]
 fn branches_with_different_residuals() {
-    // Line 96, and results that only one branch moves, in every direction.
+    // Line 96, and results with a tangent in one branch only, in every direction.
     let f = build(
         &[Type::scalar(DType::Bool), f64s(&[2]), f64s(&[2])],
         |cx, x| {
@@ -100,7 +100,7 @@ fn branches_with_different_residuals() {
         laws(&f, &x);
         batches(&f, &x, 3);
     }
-    // What the untaken branch would save is not computed.
+    // Residuals of the branch not taken are not computed.
     let g = vjp(&ad(), &f, &f.params()[1..]).unwrap();
     assert!(count(&g, "cond") == 2);
 }

@@ -46,7 +46,7 @@ fn call_with_its_own_symbols() {
 }
 
 #[test]
-fn a_tower_of_doubling_calls_is_derived_at_once() {
+fn a_chain_of_doubling_calls_is_derived_in_linear_time() {
     let mut f = function("f0", &[f64s(&[])], |cx, x| vec![cx.sin(x[0])]);
     for k in 1..=40 {
         let inner = f.clone();
@@ -84,11 +84,11 @@ fn calls_share_and_are_right() {
 }
 
 #[test]
-fn checkpoint_computes_again_and_changes_no_bit() {
+fn checkpoint_recomputes_and_changes_no_bit() {
     let body = |cx: &dyn Emit, x: &[Val]| vec![cx.sin(cx.sin(x[0]))];
     let plain = scalar(|cx, x| body(cx, &[x])[0]);
     let check = scalar(|cx, x| cx.checkpoint(&[x], body)[0]);
-    // sin(x) is computed again.
+    // sin(x) is recomputed.
     let both = |f: &Function| simplify(&value_and_grad(&ad(), f, f.params()).unwrap());
     assert_eq!(
         (count(&both(&plain), "sin"), count(&both(&check), "sin")),
@@ -141,7 +141,7 @@ fn linear_calls() {
 
 #[test]
 fn names_of_extents_are_not_captured() {
-    // The callee decides an extent `k` inside; the caller's argument has an extent of that name.
+    // The callee binds a symbol `k`, and the caller's argument has an extent of the same name.
     let cond = function("cond", &[f64s(&[])], |cx, x| {
         vec![cx.compare(x[0], Comparison::Lt, cx.full_like(x[0], 9.0))]
     });

@@ -1,4 +1,4 @@
-//! Loops that save by a policy: laws, bits, how often steps are computed, sizes of what is derived.
+//! Checkpointed loops: laws, bits, number of recomputed steps, sizes of derivatives.
 
 use super::*;
 use cotangent_core::ops::{Op, While};
@@ -15,7 +15,7 @@ const POLICIES: [Checkpoint; 8] = [
     Checkpoint::Snapshots(3),
 ];
 
-/// A recurrence with a constant, rows, two carries of which one counts, and results of every step.
+/// A recurrence with a constant, rows, two carries (one is a counter), and stacked results.
 fn looped(n: &Dim, reverse: bool, policy: Checkpoint) -> Function {
     build(
         &[
@@ -89,8 +89,8 @@ fn policies_keep_bits() {
             let (b, a) = derive(&saving);
             assert_eq!(run(&a, &ahead), run(&plain_ahead, &ahead));
             let (got, want) = (run(&b, &back), run(&plain_back, &back));
-            // The cotangents of the first carry and of the rows are what the steps make them; that
-            // of the constant is a sum over steps, added piece by piece.
+            // The cotangents of the first carry and of the rows have the same bits. That of the
+            // constant is a sum over steps, added segment by segment.
             assert_eq!(got[1..], want[1..], "{policy:?}");
             got[0]
                 .iter()
@@ -100,7 +100,7 @@ fn policies_keep_bits() {
     }
 }
 
-/// How often a step of the loop is computed: its `tanh`, by the number of steps.
+/// Number of evaluated steps: occurrences of `tanh`, weighted by loop lengths.
 fn evaluations(f: &Function) -> usize {
     let of = |op: &Op| -> usize {
         let times = if let Op::Scan(s) = op {
@@ -119,7 +119,7 @@ fn choose(n: usize, k: usize) -> usize {
 }
 
 #[test]
-fn snapshots_compute_steps_no_oftener_than_they_must() {
+fn snapshots_recompute_steps_a_minimal_number_of_times() {
     let of = |n: usize, policy| {
         let f = looped(&Dim::Const(n), false, policy);
         let loss = f.clone().with_results(&f.results()[..1]);
@@ -127,16 +127,15 @@ fn snapshots_compute_steps_no_oftener_than_they_must() {
     };
     for n in [100, 1000] {
         assert_eq!(of(n, Checkpoint::Never), n);
-        // Each step twice.
+        // Each step is computed twice.
         let twice = of(n, Checkpoint::Sqrt);
         assert!(twice > n && twice <= 2 * n, "{twice} of {n}");
         assert!(of(n, Checkpoint::Every(7)) <= 2 * n);
         for s in [2usize, 3, 5, 8] {
-            // The least number of times that lets s snapshots serve as many steps as there are,
-            // pieces of s steps aside.
+            // The least t for which s snapshots suffice for the number of segments.
             let pieces = n.div_ceil(s);
             let t = (1..).find(|&t| choose(s + t, s) >= pieces).unwrap();
-            // Griewank: t n - C(s + t, s + 1) steps besides those that are computed for their
+            // Griewank's bound: t n - C(s + t, s + 1) steps, besides those computed for their
             // derivative.
             let bound = n + (t * pieces - choose(s + t, s + 1)) * s;
             let got = of(n, Checkpoint::Snapshots(s));
@@ -148,7 +147,7 @@ fn snapshots_compute_steps_no_oftener_than_they_must() {
     }
 }
 
-/// Equations of a function and of its bodies, each once.
+/// Number of equations of a function and its distinct regions.
 fn size(f: &Function) -> usize {
     fn visit(f: &Function, seen: &mut Vec<*const Function>) -> usize {
         let bodies = f.eqns().iter().flat_map(|e| e.op.regions());
@@ -165,7 +164,7 @@ fn size(f: &Function) -> usize {
 }
 
 #[test]
-fn what_is_derived_is_small_whatever_the_number_of_steps() {
+fn derivatives_are_small_for_any_number_of_steps() {
     let derived = |n: usize, policy| {
         let f = looped(&Dim::Const(n), false, policy);
         let g = vjp(
@@ -186,17 +185,17 @@ fn what_is_derived_is_small_whatever_the_number_of_steps() {
         all < 8000 && simple < 7000,
         "{all} equations, {simple} when simplified"
     );
-    // One snapshot would need as many checkpoints in each other as there are steps: it gets longer
-    // pieces.
+    // With one snapshot the nesting depth of checkpoints would be the number of steps, so segments
+    // are longer.
     let (all, _) = derived(1_000_000, Checkpoint::Snapshots(1));
     assert!(all < 8000, "{all} equations");
-    // More snapshots than a call would save values.
+    // More snapshots than the maximum number of residuals of a call.
     let (all, _) = derived(1_000_000, Checkpoint::Snapshots(1500));
     assert!(all < 200_000, "{all} equations");
 }
 
 #[test]
-fn lengths_that_are_known_when_it_runs() {
+fn lengths_that_are_data_dependent() {
     let n = Dim::sym("n");
     let f = looped(&n, true, Checkpoint::Every(3));
     for k in [0, 2, 3, 7] {
@@ -205,7 +204,8 @@ fn lengths_that_are_known_when_it_runs() {
     batches(&f, &inputs(4), 2);
     for policy in [Checkpoint::Sqrt, Checkpoint::Snapshots(2)] {
         let f = looped(&n, false, policy);
-        // It runs, forward derivatives included; only what would be saved is not known.
+        // Evaluation and forward derivatives work; only the reverse derivative needs the number of
+        // steps.
         let j = jvp(
             &ad(),
             &f.clone().with_results(&f.results()[..1]),
@@ -225,7 +225,7 @@ fn lengths_that_are_known_when_it_runs() {
 }
 
 #[test]
-fn while_loops_save_every_so_many_steps() {
+fn while_loops_save_every_k_steps() {
     let doubled = |policy| {
         build(&[f64s(&[]), f64s(&[2])], |cx, x| {
             let below = |cx: &dyn Emit, w: &[Val], c: &[Val]| {
@@ -262,7 +262,7 @@ fn while_loops_save_every_so_many_steps() {
         assert_eq!(got[1], want[1]);
         close(got[0][0], want[0][0], 1e-14);
     }
-    // One carry per piece is stacked, and `alive`.
+    // One carry per segment is stacked, and `alive`.
     let stacks = |f: &Function| {
         let g = vjp(&ad(), f, f.params()).unwrap();
         fn most(f: &Function) -> usize {
@@ -275,7 +275,7 @@ fn while_loops_save_every_so_many_steps() {
         most(&g)
     };
     assert_eq!(stacks(&doubled(Checkpoint::Every(3))), 2);
-    // A counting loop whose end is known when it runs is a while, too.
+    // A counted loop with a data-dependent bound is a `while`, too.
     let power = |policy| {
         build(&[Type::scalar(DType::I64), f64s(&[])], |cx, x| {
             cx.checkpointing(policy)
@@ -296,7 +296,7 @@ fn while_loops_save_every_so_many_steps() {
 }
 
 #[test]
-fn policies_that_cannot_be() {
+fn invalid_policies_are_errors() {
     let fails = |types: &[Type], write: &dyn Fn(&dyn Emit, &[Val]) -> Vec<Val>| {
         let b = Builder::new("f", ad().session());
         let x: Vec<Val> = types.iter().map(|t| b.param(t.clone(), None)).collect();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn custom_jvp_is_believed() {
+fn custom_jvp_replaces_the_derivative() {
     // Line 98: x², with the derivative 100 x.
     let f = scalar(|cx, x| {
         let body = |cx: &dyn Emit, x: &[Val]| vec![cx.mul(x[0], x[0])];
@@ -26,7 +26,7 @@ fn custom_jvp_is_believed() {
         run(&j, &[Array::scalar(3.0), Array::scalar(2.0)]),
         [[9.0], [600.0]]
     );
-    // The value, derived again, has the same derivative.
+    // The value has the same derivative in second derivatives.
     let y = run(
         &jvp(&ad(), &j, &j.params()[..1]).unwrap(),
         &[Array::scalar(3.0), Array::scalar(2.0), Array::scalar(1.0)],
@@ -83,7 +83,7 @@ fn ten_cos(cx: &dyn Emit, x: Val) -> Val {
 }
 
 #[test]
-fn custom_vjp_is_believed_both_ways() {
+fn custom_vjp_replaces_the_derivative_in_both_modes() {
     // Line 99.
     let f = scalar(ten_cos);
     let g = derivative(&f);
@@ -127,7 +127,7 @@ fn custom_vjp_that_clips_has_no_forward_derivative() {
             .contains("`bwd`, is not linear in the cotangents: `min`"),
         "{e}"
     );
-    // Also in a body; reverse mode goes on.
+    // Also in a region. Reverse mode works.
     let looped = scalar(|cx, x| {
         cx.scan(&[], &[x], &[], &Dim::Const(2), false, |cx, _, c, _| {
             (cx.inline(&f, c), vec![])
@@ -192,8 +192,8 @@ fn custom_vjp_of_the_wrong_type() {
 
 #[test]
 fn custom_rules_inside_everything() {
-    // Line 101: the same as the function written out, in a scan, a while, a branch, a checkpoint,
-    // batched.
+    // Line 101: equals the function without the rule in a scan, a while, a branch, a checkpoint,
+    // and batched.
     let custom = |cx: &dyn Emit, w: Val, c: Val| {
         let body = |cx: &dyn Emit, x: &[Val]| vec![cx.sin(cx.mul(x[0], x[1]))];
         let c = cx.custom_vjp(
@@ -212,8 +212,8 @@ fn custom_rules_inside_everything() {
         )[0]
     };
     let plain = |cx: &dyn Emit, w: Val, c: Val| cx.exp(cx.sin(cx.mul(w, c)));
-    type Step = dyn Fn(&dyn Emit, Val, Val) -> Val;
-    let make = |step: &Step| {
+    type StepFn = dyn Fn(&dyn Emit, Val, Val) -> Val;
+    let make = |step: &StepFn| {
         build(&[f64s(&[2]), f64s(&[2])], |cx, x| {
             let three = cx.full(&Type::scalar(DType::I64), 3i64);
             let (c, ys) = cx.scan(
@@ -248,7 +248,7 @@ fn custom_rules_inside_everything() {
 }
 
 #[test]
-fn batched_custom_vjp_sums_what_is_shared() {
+fn batched_custom_vjp_sums_cotangents_of_shared_operands() {
     let step = |cx: &dyn Emit, x: &[Val]| {
         let body = |cx: &dyn Emit, x: &[Val]| vec![cx.mul(x[0], cx.sin(x[1]))];
         cx.custom_vjp(

@@ -1,9 +1,9 @@
-//! Bodies in bodies: depth, size, and what rewrites make of them.
+//! Nested regions: depth, size, and rewrites.
 
 use super::*;
 
 #[test]
-fn nested_bodies_cannot_be_endless() {
+fn nesting_depth_is_limited() {
     let mut f = function("f", &[f64s(&[])], |cx, x| vec![cx.sin(x[0])]);
     let deep = (0..1000).find_map(|_| {
         let b = Builder::new("f", ad().session());
@@ -25,7 +25,7 @@ fn nested_bodies_cannot_be_endless() {
         }
     });
     assert_eq!(deep.unwrap().code(), Code::Limit);
-    // The deepest one is still derived on a small stack.
+    // The maximum depth is differentiated on a small stack.
     let f = (*f).clone();
     let small = std::thread::Builder::new().stack_size(512 << 10);
     small
@@ -36,8 +36,8 @@ fn nested_bodies_cannot_be_endless() {
 }
 #[test]
 fn nesting_is_linear() {
-    // Line 138: scan, cond, checkpoint, while in each other. The number of equations grows by as
-    // much per level.
+    // Line 138: nested scan, cond, checkpoint and while. The number of equations grows linearly
+    // with the depth.
     let size = |depth: usize| {
         let mut f = function("f", &[f64s(&[]), f64s(&[])], |cx, x| {
             vec![cx.sin(cx.mul(x[0], x[1]))]
@@ -103,7 +103,7 @@ fn unused_results_of_loops_and_branches_go() {
     let only = simplify(&f.clone().with_results(&f.results()[..1]));
     let scan = only.eqns().iter().find(|e| e.op.name() == "scan").unwrap();
     assert_eq!((scan.op.results(), count(&only, "convert")), (2, 0));
-    // A while whose history is not needed does not save it, unless its length is.
+    // A while saves its stacked results only if they or their length are needed.
     let f = power();
     let back = vjp(&ad(), &f, &f.params()[1..]).unwrap();
     let saving = |f: &Function| {
@@ -116,7 +116,7 @@ fn unused_results_of_loops_and_branches_go() {
         saving(&simplify(&lin.clone().with_results(&lin.results()[..1]))),
         0
     );
-    // Simplified programs mean the same.
+    // Simplified programs give the same results.
     let x = [
         Array::scalar(3i64),
         Array::scalar(0.7),
@@ -133,7 +133,8 @@ fn unused_results_of_loops_and_branches_go() {
 
 #[test]
 fn forward_mode_saves_nothing() {
-    // One loop over values and tangents, not two with a stack between them; in bodies too.
+    // Forward mode is one loop over values and tangents, without stacked residuals, also in
+    // regions.
     let f = build(&[f64s(&[]), f64s(&[])], |cx, x| {
         let n = cx.full(&Type::scalar(DType::I64), 5i64);
         cx.fori(0, n, &x[..1], &x[1..], |cx, w, _, c| {
@@ -150,7 +151,8 @@ fn forward_mode_saves_nothing() {
     );
     let stacks = |e: &cotangent_core::graph::Eqn| matches!(&e.op, cotangent_core::Op::While(w) if w.saves.is_some());
     assert!(!j.eqns().iter().any(stacks));
-    // A gradient keeps what its backward pass needs, and its derivative adds only tangents of that.
+    // A gradient saves only residuals of its backward pass, and its derivative adds only their
+    // tangents.
     let h = hvp(&ad(), &f, f.params()).unwrap();
     assert_eq!(count(&simplify(&h), "while"), 1);
 }

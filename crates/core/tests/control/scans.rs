@@ -55,7 +55,7 @@ fn scan_that_only_uses_a_constant() {
 }
 
 #[test]
-fn a_carry_that_gets_its_tangent_late() {
+fn a_carry_that_becomes_active_late() {
     // Line 89.
     let f = scalar(|cx, w| {
         let zero = cx.full_like(w, 0.0);
@@ -74,7 +74,7 @@ fn a_carry_that_gets_its_tangent_late() {
 
 #[test]
 fn scan_with_everything() {
-    // Lines 90 and 91: any result may be the seeded one, integers have none.
+    // Lines 90 and 91: any result may be seeded, except integers.
     let x = [
         Array::vector(numbers(2, 1)),
         Array::vector(numbers(2, 2)),
@@ -118,7 +118,7 @@ fn scan_with_everything() {
 }
 
 #[test]
-fn scan_saves_what_does_not_change_once() {
+fn scan_saves_constant_residuals_once() {
     let f = recurrence(false);
     let g = vjp(
         &ad(),
@@ -153,7 +153,7 @@ fn scan_of_any_length() {
 
 #[test]
 fn scans_nest() {
-    // A scan in a scan, branches and a checkpoint inside; against the same unrolled.
+    // A scan in a scan, with branches and a checkpoint, against the unrolled program.
     let inner = |cx: &dyn Emit, w: Val, c: Val| {
         cx.scan(&[w], &[c], &[], &Dim::Const(3), false, |cx, w, c, _| {
             (vec![cx.sin(cx.mul(c[0], w[0]))], vec![])
@@ -206,7 +206,7 @@ fn scans_nest() {
 
 #[test]
 fn a_gradient_inside_a_body() {
-    // The step of a scan is itself a gradient step; the derivative of the whole goes through it.
+    // A scan over gradient steps, differentiated.
     let loss = build(&[f64s(&[]), f64s(&[])], |cx, x| {
         vec![cx.sin(cx.mul(x[0], cx.mul(x[1], x[1])))]
     });
@@ -263,7 +263,7 @@ fn carries_keep_their_type() {
 }
 
 #[test]
-fn extents_that_must_be_equal_are_checked_when_it_runs() {
+fn extents_that_must_be_equal_are_checked_at_run_time() {
     let n = |name: &str| Type::new(DType::F64, vec![Dim::sym(name)]);
     let f = build(&[n("n"), n("m")], |cx, x| {
         cx.scan(

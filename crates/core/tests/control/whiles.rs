@@ -25,7 +25,7 @@ fn while_forward_and_backward() {
         assert_eq!(run(&g, &[n.clone(), Array::scalar(2.0)])[0], [want.1]);
         assert_eq!(run(&h, &[n.clone(), Array::scalar(2.0)])[0], [want.2]);
     }
-    // The constant of a loop that does not run has gradient zero.
+    // The constant of a loop with zero steps has gradient zero.
     let g = vjp(&ad(), &power(), &power().params()[1..]).unwrap();
     let x = [
         Array::scalar(0i64),
@@ -38,7 +38,7 @@ fn while_forward_and_backward() {
 
 #[test]
 fn while_whose_trips_depend_on_the_argument() {
-    // Line 83: the derivative of the taken path.
+    // Line 83: the derivative of the executed steps.
     let f = scalar(|cx, x| {
         let small = |cx: &dyn Emit, _: &[Val], c: &[Val]| {
             cx.compare(c[0], Comparison::Lt, cx.full_like(c[0], 10.0))
@@ -54,7 +54,7 @@ fn while_whose_trips_depend_on_the_argument() {
 }
 
 #[test]
-fn fori_with_bounds_known_now_or_later() {
+fn fori_with_constant_and_data_dependent_bounds() {
     // Line 84.
     let body = |cx: &dyn Emit, w: &[Val], i: Val, c: &[Val]| {
         let i = cx.convert(i, DType::F64);
@@ -88,7 +88,7 @@ fn fori_with_bounds_known_now_or_later() {
 
 #[test]
 fn while_in_scan_against_unrolled() {
-    // Line 85, and a while in a while, two of them side by side.
+    // Line 85, and two nested while loops in sequence.
     let trips =
         |cx: &dyn Emit, n: i64, w: &[Val], c: Val, f: &dyn Fn(&dyn Emit, Val, Val) -> Val| {
             let hi = cx.full(&Type::scalar(DType::I64), n);
@@ -137,7 +137,7 @@ fn while_in_scan_against_unrolled() {
 }
 
 #[test]
-fn batched_while_waits() {
+fn batched_while_runs_until_every_element_is_done() {
     // Line 97.
     let f = build(&[Type::scalar(DType::I64), f64s(&[])], |cx, x| {
         cx.fori(0, x[0], &[], &x[1..], |cx, _, _, c| {
@@ -172,7 +172,7 @@ fn batched_while_waits() {
         &[Array::scalar(1i64), Array::scalar(0.7), Array::scalar(1.3)],
         4,
     );
-    // The root of an element that is done is not taken again: no NaN.
+    // The root of a finished element is not computed again, so there is no NaN.
     let f = scalar(|cx, x| {
         let large = |cx: &dyn Emit, _: &[Val], c: &[Val]| {
             cx.compare(c[0], Comparison::Gt, cx.full_like(c[0], 0.0))
@@ -190,9 +190,8 @@ fn batched_while_waits() {
 }
 
 #[test]
-fn while_keeps_its_history() {
-    // The saving form, written by hand: results of a length that is decided when it runs, and their
-    // derivatives.
+fn while_saves_stacked_results_only_if_needed() {
+    // The saving form, written by hand: results of a data-dependent length, and their derivatives.
     let cond = function("cond", &[f64s(&[])], |cx, x| {
         vec![cx.compare(x[0], Comparison::Lt, cx.full_like(x[0], 9.0))]
     });
@@ -222,7 +221,7 @@ fn while_keeps_its_history() {
     });
     for c in [0.5, 1.5, 20.0] {
         laws(&f, &[Array::scalar(1.3), Array::scalar(c)]);
-        // Used twice in one function, and inside a body, its name is taken: it gets another.
+        // A loop used twice in one function, and in a region: its symbol is in use and is renamed.
         let twice = build(&[f64s(&[]), f64s(&[])], |cx, x| {
             let y = cx.inline(&f, x)[0];
             let z = cx.inline(&f, &[x[0], cx.add(cx.sin(y), x[1])])[0];
@@ -245,7 +244,7 @@ fn while_keeps_its_history() {
 
 #[test]
 fn jacobians_and_hessians_of_loops() {
-    // Batches of programs that decide an extent inside.
+    // Batches of programs that bind an extent inside.
     let f = build(&[f64s(&[2])], |cx, x| {
         let n = cx.full(&Type::scalar(DType::I64), 3i64);
         cx.fori(0, n, x, x, |cx, w, _, c| vec![cx.sin(cx.mul(c[0], w[0]))])

@@ -1,4 +1,4 @@
-//! Lines 107 to 120: complex derivatives, and JAX's convention beside ours.
+//! Lines 107 to 120: complex derivatives, in this crate's convention and in JAX's.
 
 use super::*;
 use cotangent_core::check::{Options, check_function, check_op, retype};
@@ -24,7 +24,8 @@ fn close_c(got: C128, want: C128) {
     );
 }
 
-/// What a cotangent of 1 (a real loss), or `ct`, is pulled back to, in our convention and in JAX's.
+/// The pullback of the cotangent 1 (a real loss), or of `ct`, in this crate's convention and in
+/// JAX's.
 fn both(f: &Function, x: Array, ct: Option<Array>) -> [C128; 2] {
     let derived = match ct {
         None => grad(&ad(), f, f.params()).unwrap(),

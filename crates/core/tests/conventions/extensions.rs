@@ -1,5 +1,4 @@
-//! Operations that the conventions speak of and that this crate does not have: defined here, from
-//! outside.
+//! Operations of the conventions that this crate does not have, defined as extensions.
 
 use cotangent_core::ops::Unary;
 use cotangent_core::primitive::{Linearized, no_rule};

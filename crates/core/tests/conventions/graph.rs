@@ -121,7 +121,7 @@ fn l14_l15_operations_with_several_results() {
     let cos = f.clone().with_results(&f.results()[1..]);
     let g = simplify(&grad(&ad(), &cos, cos.params()).unwrap());
     close(&flat(run(&g, &at([1.0]))), &[-(1f64.sin())]);
-    // One product: nothing is computed for the other result.
+    // One product: the other result is not computed.
     let products = ops(&g).iter().filter(|n| *n == "mul").count();
     assert!(products <= 1, "{:?}", ops(&g));
     let both = vjp(&ad(), &f, f.params()).unwrap();

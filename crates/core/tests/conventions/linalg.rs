@@ -1,4 +1,4 @@
-//! Lines 104 and 121 to 133: linear algebra. What an eager runtime says there stands in
+//! Lines 104 and 121 to 133: linear algebra. Errors of an eager runtime are tested in
 //! `cotangent/tests/linalg.rs`.
 
 use super::*;
@@ -28,7 +28,7 @@ fn grad_at(x: &Array, f: impl Fn(&dyn Emit, Val) -> Val) -> Vec<f64> {
     ))
 }
 
-/// To the digits that the table has.
+/// Asserts equality up to the digits of the table.
 #[track_caller]
 fn printed(got: &[f64], want: &[f64]) {
     assert!(
@@ -90,7 +90,7 @@ fn l122_singular_vectors_where_values_coincide() {
             &symmetric,
         );
     }
-    // Between what is kept and what is not there must be a gap.
+    // There must be a gap after the first `k` singular values.
     same(
         &grad_at(&eye, |cx, x| cx.low_rank_approximation(x, &1.into())),
         &[NAN; 4],
@@ -113,7 +113,7 @@ fn l124_eigenvalues_and_eigenvectors_where_they_coincide() {
     close(&grad_at(&eye, |cx, x| cx.eigvalsh(x)), &EYE);
     same(&grad_at(&eye, |cx, x| cx.eigh(x)[1]), &[NAN; 4]);
     same(&grad_at(&eye, |cx, x| cx.real(cx.eigvals(x))), &[NAN; 4]);
-    // The eigenvalues of `eigh` have derivatives whatever becomes of its vectors.
+    // The eigenvalues of `eigh` have derivatives even if its vectors have none.
     close(&grad_at(&eye, |cx, x| cx.eigh(x)[0]), &EYE);
 }
 
@@ -147,7 +147,7 @@ fn l127_qr_of_a_matrix_that_lacks_rank() {
 
 #[test]
 fn l128_wide_qr() {
-    // The table does not name its matrix; this one has its numbers.
+    // The table does not name its matrix; this one gives its numbers.
     let a = matrix(2, 3, &[1.0, 0.0, 4.0, 4.0, 5.0, 6.0]);
     let f = build([a.ty()], |cx, [x]| {
         let y = cx.qr(x);
@@ -188,7 +188,7 @@ fn l130_determinants_of_singular_matrices() {
         same(&flat(run(&f, std::slice::from_ref(&zero))), &[0.0]);
         same(&grad_at(&zero, |cx, x| cx.det(x)), &vec![0.0; n * n]);
     }
-    // One rank is missing: the cofactors, and their own derivatives, against differences.
+    // Rank n - 1: the cofactors and their derivatives, against differences.
     let mut v: Vec<f64> = (0..25)
         .map(|i| ((i * i + 3 * i) % 7) as f64 - 2.5)
         .collect();
@@ -239,8 +239,7 @@ fn l132_truncated_singular_value_decompositions() {
         &grad_at(&a, |cx, x| cx.square(cx.svd_truncated(x, &2.into())[1])),
         &twice,
     );
-    // A rank that is decided when the program runs: 2 of these 3 values are above a third of the
-    // largest.
+    // A data-dependent rank: 2 of these 3 values are above one third of the largest.
     let threshold =
         |cx: &dyn Emit, x: Val| total(cx, cx.square(cx.svd_thresholded(x, Some(1.0 / 3.0))[1]));
     close(&grad_at(&a, threshold), &twice);
@@ -257,7 +256,8 @@ fn l132_truncated_singular_value_decompositions() {
 
 #[test]
 fn truncations_have_every_derivative_where_singular_values_coincide() {
-    // Of what is kept, of what is not, of both, of all; wide and tall.
+    // Coincident values within the first `k`, within the rest, in both, and all; wide and tall
+    // matrices.
     let cases: [(usize, usize, &[f64], usize); 6] = [
         (3, 3, &[2.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 2.0], 2),
         (3, 3, &[1.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0, 1.0, 0.0], 1),
@@ -297,7 +297,7 @@ fn truncations_have_every_derivative_where_singular_values_coincide() {
             assert!(report.passed(), "{m} {n} {k} {report}");
         }
     }
-    // No gap, no derivative of any order.
+    // Without a gap there is no derivative of any order.
     let f = summed(&matrix(2, 2, &EYE), |cx, x| {
         cx.low_rank_approximation(x, &1.into())
     });
@@ -337,7 +337,7 @@ fn l133_batches_are_loops_and_may_be_empty() {
         |cx, x| cx.inv(x),
         |cx, x| cx.low_rank_approximation(x, &1.into()),
     ];
-    // The second is degenerate, and concerns nobody else.
+    // The second matrix is degenerate and does not affect the others.
     let one: [&[f64]; 3] = [&[2.0, 0.5, 0.5, 1.0], &EYE, &[3.0, -1.0, -1.0, 2.0]];
     let many = Array::from_vec([3, 2, 2], one.concat()).unwrap();
     for write in all {
@@ -383,7 +383,7 @@ fn wrong_shapes_are_errors_that_name_them() {
 
 /// A function of matrices of any size is one function.
 #[test]
-fn extents_may_be_open() {
+fn extents_may_be_symbolic() {
     let n = Dim::sym("n");
     let f = build([Type::new(DType::F64, vec![n.clone(), n])], |cx, [x]| {
         vec![cx.slogdet(x)[1]]

@@ -15,7 +15,7 @@ fn power(cx: &dyn Emit, x: Val, start: Val, trips: Val) -> Val {
     )[1]
 }
 
-/// `x * x^trips`, for a number of trips known when it runs.
+/// `x * x^trips`, for a data-dependent number of trips.
 fn powers() -> Function {
     build([f64s(&[]), Type::scalar(DType::I64)], |cx, [x, n]| {
         vec![power(cx, x, x, n)]
@@ -56,7 +56,7 @@ fn l81_l82_while_forward_and_in_reverse() {
         )),
         &[12.0],
     );
-    // No trips: the carry goes through, the constant has slope zero.
+    // No trips: the carry is returned unchanged, the constant has slope zero.
     let f = build(
         [f64s(&[]), f64s(&[]), Type::scalar(DType::I64)],
         |cx, [x, w, n]| vec![power(cx, w, x, n)],
@@ -99,7 +99,7 @@ fn l83_trips_that_depend_on_the_argument() {
 }
 
 #[test]
-fn l84_fori_with_a_bound_known_when_it_runs() {
+fn l84_fori_with_a_data_dependent_bound() {
     let step = |cx: &dyn Emit, w: &[Val], _: Val, c: &[Val]| vec![cx.mul(c[0], w[0])];
     let late = build([f64s(&[]), Type::scalar(DType::I64)], |cx, [x, n]| {
         cx.fori(0, n, &[x], &[cx.full_like(x, 1.0)], step)
@@ -123,7 +123,7 @@ fn l84_fori_with_a_bound_known_when_it_runs() {
 
 #[test]
 fn l85_while_in_scan_to_second_order() {
-    // Steps of 0, 1, 2 trips of c = sin(c w), against the loops written out.
+    // Steps of 0, 1, 2 trips of c = sin(c w), against the unrolled loops.
     let turn = |cx: &dyn Emit, w: Val, c: Val| cx.sin(cx.mul(c, w));
     let loops = scalars(|cx, [x, w]| {
         let n = cx.iota(&Type::new(DType::I64, [3]), 0);
@@ -185,7 +185,7 @@ fn l86_to_l88_scans() {
 }
 
 #[test]
-fn l89_a_carry_that_moves_late() {
+fn l89_a_carry_that_becomes_active_late() {
     let f = scalars(|cx, [w]| {
         let zero = cx.full_like(w, 0.0);
         let (c, _) = cx.scan(&[w], &[zero, zero], &[], &3.into(), false, |cx, w, c, _| {

@@ -18,7 +18,8 @@ fn l74_stop_gradient() {
     );
 }
 
-/// The derivative of `f(x, y)` by `y` at `(x, at)`, forward or in reverse, as a function of `x`.
+/// The derivative of `f(x, y)` in `y` at `(x, at)`, in forward or reverse mode, as a function of
+/// `x`.
 fn inner(reverse: bool, f: &Function, cx: &dyn Emit, x: Val, at: Val) -> Val {
     let by = &f.params()[1..];
     match reverse {
@@ -114,8 +115,8 @@ fn l105_the_transpose_of_a_linear_function() {
 
 #[test]
 fn l106_a_missing_rule_is_an_error_of_the_transform() {
-    // Forward the operation runs; only its derivative, and only on an active path, is an error.
-    // More in planted.rs.
+    // The operation can be evaluated. Its derivative is an error, but only on an active path. More
+    // in planted.rs.
     let f = build([f64s(&[]), f64s(&[])], |cx, [x, y]| {
         let a = cx.op(Op::extension(super::extensions::Fma), &[x, x, x]);
         vec![cx.mul(a, y)]
@@ -221,7 +222,7 @@ fn l102_checkpoint() {
             &flat(run(&b, &at([1.0, 1.0]))),
         );
     }
-    // It computes again: one sine more than the program without it, bodies counted.
+    // The checkpoint recomputes: one sine more than the program without it, regions included.
     let sines = |f: &Function| count(&grad(&ad(), f, f.params()).unwrap(), "sin");
     assert!(
         sines(&again) > sines(&plain),
@@ -231,7 +232,7 @@ fn l102_checkpoint() {
     );
 }
 
-/// Operations of this name, bodies included.
+/// Number of operations with this name, regions included.
 fn count(f: &Function, name: &str) -> usize {
     let here = ops(f).iter().filter(|n| *n == name).count();
     here + f

@@ -156,7 +156,7 @@ fn l40_zero_times_infinity() {
     };
     same(&back(&ad()), &[NAN]);
     same(&back(&strong_zero()), &[0.0]);
-    // A structural zero skips the operation.
+    // The derivative of an operation without a cotangent is not computed.
     let f = build([f64s(&[]), f64s(&[])], |cx, [x, y]| {
         vec![cx.mul(cx.stop_gradient(cx.exp(x)), y)]
     });
@@ -195,7 +195,7 @@ fn l46_xlogy_at_zero() {
 
 #[test]
 fn l48_remainder() {
-    // 7.5 = 3 * 2 + 1.5: the slope by the divisor is minus the quotient.
+    // 7.5 = 3 * 2 + 1.5: the derivative in the divisor is minus the integer quotient.
     let g = grad_of([7.5, 2.0], |cx, [x, y]| cx.rem(x, y));
     same(&g, &[1.0, -3.0]);
 }

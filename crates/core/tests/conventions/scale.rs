@@ -8,7 +8,7 @@ use cotangent_core::transform::batch;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// Runs on a thread with a stack of 64 KiB: nothing may recurse over the graph.
+/// Runs on a thread with a stack of 64 KiB, on which recursion over the graph overflows.
 fn on_a_small_stack(f: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new()
         .stack_size(64 << 10)
@@ -18,7 +18,7 @@ fn on_a_small_stack(f: impl FnOnce() + Send + 'static) {
         .unwrap();
 }
 
-/// Counts what is printed to it.
+/// A writer that counts bytes.
 struct Count(usize);
 
 impl Write for Count {
@@ -75,7 +75,7 @@ fn l136_a_hundred_thousand_uses_of_one_value() {
 }
 
 #[test]
-fn l137_two_doubling_chains_are_merged_at_once() {
+fn l137_two_doubling_chains_are_merged_in_one_pass() {
     let f = scalars(|cx, [x]| {
         let chain = || (0..60).fold(x, |y, _| cx.add(y, y));
         let (a, b) = (chain(), chain());
@@ -102,7 +102,7 @@ fn l139_an_operation_with_a_thousand_results() {
     );
 }
 
-/// A body nested this deep, each level with two uses of the one below.
+/// A region of this nesting depth. Each level uses the one below twice.
 fn nested(cx: &dyn Emit, x: Val, depth: usize) -> Val {
     if depth == 0 {
         return cx.sin(x);
@@ -131,7 +131,7 @@ fn nested(cx: &dyn Emit, x: Val, depth: usize) -> Val {
     }
 }
 
-/// Equations, those of bodies included, each body once.
+/// Number of equations, including those of distinct regions.
 fn size(f: &Function, seen: &mut Vec<*const Function>) -> usize {
     let mut n = f.eqns().len();
     for r in f.eqns().iter().flat_map(|e| e.op.regions()) {
@@ -145,7 +145,7 @@ fn size(f: &Function, seen: &mut Vec<*const Function>) -> usize {
 
 #[test]
 fn l138_bodies_nested_ten_deep() {
-    // Loops turn at levels 1, 4, 7 and 10: sin sixteen times.
+    // Levels 1, 4, 7 and 10 are loops of two steps: sin is applied sixteen times.
     let turns = |depth: usize| 1 << depth.div_ceil(3);
     let slope = |x: f64, n: usize| {
         (0..n)
@@ -161,7 +161,7 @@ fn l138_bodies_nested_ten_deep() {
         run(&h, &at([0.7]));
         sizes.push((size(&g, &mut Vec::new()), size(&h, &mut Vec::new())));
     }
-    // Three levels more add as much each time: linear, not exponential.
+    // Three more levels add the same number of equations each time: growth is linear.
     let linear = |a: usize, b: usize, c: usize| c - b <= 2 * (b - a) + 20;
     assert!(
         linear(sizes[0].0, sizes[1].0, sizes[2].0) && linear(sizes[0].1, sizes[1].1, sizes[2].1),

@@ -1,5 +1,5 @@
-//! Functions of spectra, determinants and decompositions where numbers differ in size: kinks,
-//! steps, scales.
+//! Functions of spectra, determinants and decompositions at kinks, at steps and at different
+//! scales.
 
 use super::*;
 use cotangent_core::check::{Options, check_function};
@@ -44,8 +44,8 @@ fn near(got: f64, want: f64, relative: f64) {
     );
 }
 
-/// The divided difference of `f` at two eigenvalues is `(f(a) - f(b)) / (a - b)`, whatever `f` does
-/// in between.
+/// The divided difference of `f` at two eigenvalues is `(f(a) - f(b)) / (a - b)`, for any `f`
+/// between them.
 #[test]
 fn functions_of_spectra_with_kinks_and_steps() {
     let relu: Of = |cx, w| cx.relu(w);
@@ -113,8 +113,7 @@ fn functions_of_spectra_with_kinks_and_steps() {
             );
         }
     }
-    // An ordinary matrix: the projection on those that are positive semidefinite, against
-    // differences.
+    // A generic matrix: the projection to positive semidefinite matrices, against differences.
     let a = Array::from_vec([3, 3], vec![1.0, 2.0, -0.3, 2.0, -3.0, 0.8, -0.3, 0.8, 0.4]).unwrap();
     let f = weighted(
         &a,
@@ -125,7 +124,7 @@ fn functions_of_spectra_with_kinks_and_steps() {
     assert!(report.passed(), "{report}");
 }
 
-/// Nearly equal eigenvalues: there the quotient is nothing but rounding.
+/// Nearly equal eigenvalues, for which the quotient is only rounding error.
 #[test]
 fn functions_of_spectra_whose_eigenvalues_nearly_coincide() {
     let log1p: Of = |cx, w| cx.log(cx.add(w, cx.full_like(w, 1.0)));
@@ -155,7 +154,7 @@ fn functions_of_spectra_whose_eigenvalues_nearly_coincide() {
             g[1]
         );
     }
-    // An even function: rounding of its values is larger than what is to be found.
+    // An even function: the rounding error of its values is larger than the divided difference.
     let at = diagonal(&[-1e-8, 1e-8]);
     let cosh: Of = |cx, w| cx.add(cx.exp(w), cx.exp(cx.neg(w)));
     assert!(
@@ -168,8 +167,8 @@ fn functions_of_spectra_whose_eigenvalues_nearly_coincide() {
     );
 }
 
-/// Second and third derivatives, against differences; also where a symmetric spectrum makes a mean
-/// right by accident.
+/// Second and third derivatives, against differences; also for symmetric spectra, for which a mean
+/// is correct by coincidence.
 #[test]
 fn higher_derivatives_of_functions_of_spectra() {
     let steep: Of = |cx, w| cx.tanh(times(cx, 20.0, w));
@@ -243,7 +242,7 @@ fn cofactors_of_badly_scaled_matrices() {
     for (k, want) in [(0, 0.1), (5, 0.1), (15, 1e16)] {
         near(y[k], want, 1e-12);
     }
-    // Rows and columns of a full matrix.
+    // Rows and columns of a dense matrix.
     let full: Vec<f64> = (0..25)
         .map(|i| ((i * i + 3 * i) % 7) as f64 - 2.5 + 0.1 * i as f64)
         .collect();
@@ -266,7 +265,7 @@ fn cofactors_of_badly_scaled_matrices() {
     }
 }
 
-/// Spectra of matrices whose squares are out of range.
+/// Spectra of matrices whose squares overflow or underflow.
 #[test]
 fn decompositions_at_every_scale() {
     let values: [Of; 3] = [

@@ -1,4 +1,4 @@
-//! Lines 54 to 71: element types, shapes, unknown extents.
+//! Lines 54 to 71: element types, shapes, symbolic extents.
 
 use super::*;
 use cotangent_core::check::{Options, check_function};
@@ -25,7 +25,7 @@ fn l54_l56_integers_and_booleans_as_inputs() {
         ] {
             assert!(e.message().contains(part), "`{part}` is missing in: {e}");
         }
-        // Beside floats they are fine: they have no cotangent.
+        // Together with float inputs they are accepted: they have no cotangent.
         assert!(vjp(&ad(), &f, &f.params()[1..]).is_ok());
     }
 }
@@ -38,7 +38,7 @@ fn l55_l56_integers_and_booleans_as_outputs() {
             grad(&ad(), &f, f.params()).unwrap_err().code(),
             Code::IntegerOutput
         );
-        // Where nothing has a tangent there is nothing to derive, in no mode.
+        // Without a differentiable result, every mode is an error.
         assert_eq!(
             vjp(&ad(), &f, f.params()).unwrap_err().code(),
             Code::IntegerOutput
@@ -47,8 +47,8 @@ fn l55_l56_integers_and_booleans_as_outputs() {
             jvp(&ad(), &f, f.params()).unwrap_err().code(),
             Code::IntegerOutput
         );
-        // Beside a float the integer result has no cotangent argument, and adds nothing to the
-        // gradient.
+        // With a float result, the integer result has no cotangent argument and does not contribute
+        // to the gradient.
         let f = build([f64s(&[])], |cx, [x]| vec![cx.convert(x, d), cx.mul(x, x)]);
         let g = vjp(&ad(), &f, f.params()).unwrap();
         assert_eq!(g.params().len(), 2);
@@ -147,7 +147,7 @@ fn l63_l64_broadcasting() {
     assert_eq!((g[0].shape(), g[1].shape()), (&[3, 1][..], &[1, 4][..]));
     same(&g[0].to_f64(), &[4.0; 3]);
     same(&g[1].to_f64(), &[3.0; 4]);
-    // An extent of 1 that is not repeated stays.
+    // An extent of 1 that is not broadcast stays.
     let f = build([f64s(&[1, 2])], |cx, [x]| {
         let y = cx.broadcast_in_dim(x, &[1.into(), 5.into(), 2.into()], &[0, 2]);
         vec![cx.reduce_sum(y, &[0, 1, 2])]
@@ -167,7 +167,7 @@ fn l63_l64_broadcasting() {
 
 #[test]
 fn l65_one_program_for_an_extent_that_may_be_one() {
-    // x: [n, 2], y: [4, 2]; x is repeated to y's shape only where n = 1.
+    // x: [n, 2], y: [4, 2]; x is broadcast to y's shape only if n = 1.
     let n = Dim::sym("n");
     let f = build(
         [Type::new(DType::F64, vec![n, 2.into()]), f64s(&[5, 2])],
@@ -220,7 +220,7 @@ fn l62_empty_products_and_maxima() {
         )[0]
         .is_empty()
     );
-    // The same, found out while running.
+    // The same error at run time.
     let f = build([Type::new(DType::F64, vec![Dim::sym("n")])], |cx, [x]| {
         vec![cx.reduce_max(x, &[0])]
     });
@@ -257,7 +257,7 @@ fn l67_l68_gather() {
 
 #[test]
 fn l69_l70_scatter() {
-    // Two updates of one place: the last one wins.
+    // Two updates of one element: the last one remains.
     let write = |combine: Combine| {
         build([f64s(&[2]), f64s(&[2])], |cx, [x, u]| {
             let windows = Windows {

@@ -3,7 +3,7 @@
 use super::*;
 use cotangent_core::transform::batch;
 
-/// Equations over modules: `cos(a x) = x`, `x² = a`, the least of `(x - a)² + 0.1 x⁴`,
+/// Equations over modules: `cos(a x) = x`, `x² = a`, the minimum of `(x - a)² + 0.1 x⁴`,
 /// `a x + shift x = b`.
 const EQUATIONS: &str = "
 tgraph.module @cosine {
@@ -40,7 +40,7 @@ tgraph.module @scaled {
 }
 ";
 
-/// `@m`, a module of `%a` that ends in the equation's solution.
+/// `@m`, a module of `%a` that returns the solution of the equation.
 fn solving(line: &str) -> String {
     format!(
         "{EQUATIONS}tgraph.module @m {{\n  %a = tgraph.arg : tensor<?xf64>\n  %one = tgraph.ones_like %a\n  \
@@ -50,7 +50,7 @@ fn solving(line: &str) -> String {
 
 #[test]
 fn equations_over_modules_are_solved_and_differentiated() {
-    // Each with its solution and the derivative of that, elementwise.
+    // Each equation with its solution and the derivative of that, elementwise.
     let dottie = |a: f64| (0..200).fold(0.5, |x: f64, _| (a * x).cos());
     let least = |a: f64| {
         (0..100).fold(a, |x: f64, _| {
@@ -118,7 +118,7 @@ fn equations_over_modules_are_solved_and_differentiated() {
             (h - differences).abs() < 1e-5,
             "{line}: {h}, not {differences}"
         );
-        // Many at once.
+        // Batched.
         let f = p.module("m").unwrap();
         let (many, _) = batch(&Session::default(), f, &[true], &[], &Dim::Const(2)).unwrap();
         let x = Array::from_vec([2, 1], vec![0.5, 0.9]).unwrap();
@@ -173,7 +173,7 @@ fn equations_nest_and_say_what_is_wrong() {
     let p = program(two);
     near(&run(&p, "m", &[Array::scalar(1.5)]), &[3.0], 1e-9);
     near(&run(&p, "g", &[Array::scalar(1.5)]), &[2.0], 1e-9);
-    // Not converged is an error when run.
+    // Missing convergence is a run-time error.
     let few = program(&solving(
         "tgraph.fixed_point @cosine %one, %a {tol = 1e-12, max_iter = 3}",
     ));

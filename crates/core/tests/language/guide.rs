@@ -1,4 +1,4 @@
-//! The text blocks of the guide, letter by letter.
+//! The text blocks of the guide, verbatim.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! What the text form promises of operands, equations, random numbers and extents; and the guide's
-//! own texts.
+//! Promises of the text form about operands, equations, random numbers and extents, and the texts
+//! of the guide.
 
 mod equations;
 mod guide;
@@ -16,7 +16,7 @@ fn program(text: &str) -> Program {
     let p = p
         .derive(&AdContext::default())
         .unwrap_or_else(|e| panic!("{e}\n{text}"));
-    // What is printed is read: all that follows runs what came back.
+    // Tests run the program that was printed and parsed again.
     let printed = p.to_string();
     Program::parse(&printed, None).unwrap_or_else(|e| panic!("{e}\n{printed}"))
 }
@@ -58,7 +58,7 @@ fn near(got: &Array, want: &[f64], tolerance: f64) {
     );
 }
 
-/// How a number is written that an element type has.
+/// A number as a literal of an element type.
 fn literal(d: DType, n: i128) -> String {
     match d {
         DType::Bool => (n & 1 == 1).to_string(),
@@ -67,8 +67,8 @@ fn literal(d: DType, n: i128) -> String {
     }
 }
 
-/// Every operand of every sample that may be a number, written as one: the same results to the bit.
-/// `off` is added to the number that is written. Returns how many there were, and how many differ.
+/// Writes every operand of every sample that may be a literal as one, and compares the bits of
+/// results. `off` is added to the literal. Returns the number of operands, and the differences.
 fn numbers_as_operands(off: i128) -> (usize, Vec<String>) {
     let (mut tried, mut wrong) = (0, Vec::new());
     for entry in entries() {
@@ -76,8 +76,7 @@ fn numbers_as_operands(off: i128) -> (usize, Vec<String>) {
             let elementwise = sample.op.is_elementwise();
             for k in 0..sample.operands.len() {
                 let a = &sample.operands[k];
-                // One number stands for an operand of rank 0, or where another operand has the
-                // shape.
+                // A literal replaces a scalar operand, or one whose shape another operand has.
                 let shaped = sample
                     .operands
                     .iter()
@@ -101,12 +100,12 @@ fn numbers_as_operands(off: i128) -> (usize, Vec<String>) {
                     continue;
                 };
                 let text = print_function(&f);
-                // Alone, a number is what the result is.
+                // A single literal operand has the element type of the result.
                 if args.len() == 1 && f.result_types()[0].dtype != a.dtype() {
                     continue;
                 }
-                // The statement of the operation is the last one that is not deeper: its operands
-                // stand first in it.
+                // The statement of the operation is the last one that is not nested. It begins with
+                // its operands.
                 let (head, line) = text.split_at(text.rfind("\n  %").unwrap_or(0));
                 let ends = [",", " "].map(|end| (format!("%p{k}{end}"), format!("{written}{end}")));
                 let Some((name, number)) = ends.iter().find(|(name, _)| line.contains(name)) else {
@@ -141,7 +140,7 @@ fn numbers_stand_where_values_do() {
         wrong.join("\n")
     );
     assert!(tried > 500, "{tried}");
-    // Another number is another value: the law can fail.
+    // The law fails for another number.
     let (_, wrong) = numbers_as_operands(1);
     assert!(wrong.len() > tried / 4, "{} of {tried}", wrong.len());
 }
@@ -252,7 +251,7 @@ fn numbers_in_composites() {
         &[-1.0, 9.0, 2.5],
         0.0,
     );
-    // Parameters of bodies and of modules say what a number is.
+    // Parameters of regions and modules determine the type of a literal.
     let scan = "tgraph.scan 0, %x {carry = 1} body(%c: i64, %x: f64) {\n %d = tgraph.add %c, 1\n tgraph.return %d\n}";
     assert_eq!(value(&[("x", "tensor<3xf64>")], scan, &x).to_f64(), [3.0]);
     let call = "tgraph.module @f {\n %k = tgraph.arg : i32\n %x = tgraph.arg : f64\n %s = tgraph.select true, %x, 0\n \
@@ -264,7 +263,7 @@ fn numbers_in_composites() {
     );
     refused(
         &statement(&[], "tgraph.add 1.0, 2.0"),
-        "a number among the operands of `tgraph.add` needs a value beside it",
+        "a number among the operands of `tgraph.add` needs an operand of known type",
     );
     refused(
         &statement(&v, "tgraph.dynamic_slice %x, 1.5 {sizes = [2]}"),
@@ -387,7 +386,7 @@ fn random_operations_are_those_of_the_builder() {
     }
     let key = value(&[], "tgraph.random_key {seed = 4294967298}", &[]);
     assert_eq!((key.dtype(), key.to_f64()), (U32, vec![1.0, 2.0]));
-    // Derivatives go through parameters.
+    // Parameters of distributions have derivatives.
     let text = "tgraph.module @m {\n  %key = tgraph.arg : tensor<2xu32>\n  %s = tgraph.arg : f64\n  \
                 %z = tgraph.random_normal %key : tensor<5xf64>\n  %y = tgraph.mul %z, %s\n  \
                 %l = tgraph.reduce %y {op = sum}\n  tgraph.return %l\n}\ntgraph.adjoint @m wrt(%s) -> @g\n";
@@ -427,7 +426,7 @@ fn extent(rng: &mut Rng, names: &[&str], depth: usize) -> Dim {
     }
 }
 
-/// Names that an extent may have: plain, reserved, unfriendly.
+/// Names of extents: plain, reserved, and with special characters.
 const NAMES: &[&str] = &[
     "n", "m", "batch", "x", "max", "floordiv", "true", "false", "inf", "nan", "dense", "complex",
     "f32", "i1", "e5", "_", "$", "n.1", ".5", ".n", "0", "0x1f", "5e3", "1n", "?0", "?n", "?true",
@@ -436,8 +435,7 @@ const NAMES: &[&str] = &[
     "x1", "tensor", "true-1", "return",
 ];
 
-/// Every extent, in a type, as an attribute, in a list of an attribute and in a constant: read as
-/// it was printed.
+/// Every extent in a type, an attribute, a list and a constant is parsed as it was printed.
 #[test]
 fn extents_of_any_name_are_read_as_they_are_printed() {
     let mut rng = Rng::new(3);
@@ -450,7 +448,7 @@ fn extents_of_any_name_are_read_as_they_are_printed() {
         } else {
             &names
         };
-        // A lone `?` is an extent that is open, in a type: no argument has it.
+        // In a type, a lone `?` is an unspecified extent, so it is left out.
         let names: Vec<&str> = names
             .iter()
             .map(|n| if *n == "?" { "?q" } else { n })

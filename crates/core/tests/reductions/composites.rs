@@ -1,4 +1,4 @@
-//! Composites: values, conventions, stability in value and in both derivatives.
+//! Composites: values, conventions, stability of values and of first and second derivatives.
 
 mod programs;
 
@@ -122,7 +122,7 @@ fn logsumexp_and_softmax_in_range_and_out_of_it() {
         &pull(&[vector(&[1000.0, -1000.0])], &[0.0, 1.0], log_soft),
         &[-1.0, 1.0],
     );
-    // Nothing at all has a value too.
+    // The value for no elements.
     let none = Array::from_vec([2, 0], Vec::<f64>::new()).unwrap();
     assert_eq!(
         value(from_ref(&none), |cx, v| cx.softmax(v[0], 1)).shape(),
@@ -264,7 +264,7 @@ fn means_and_spreads() {
         gradient(&[vector(&[])], |cx, v| cx.mean(v[0], &[0])).len(),
         0
     );
-    // The number of elements is known when it runs, and need not fit a sixteen-bit float.
+    // The number of elements is known at run time, and need not be representable in a 16-bit float.
     let b = Builder::new("f", Session::default());
     let v = b.param(
         Type::new(DType::BF16, vec!["n".into(), 2.into()]),
@@ -340,7 +340,7 @@ fn activations_at_zero_and_far_out() {
         same(&tower(-1000.0, 2, f), &[0.0, 0.0, 0.0]);
         close(&tower(0.0, 2, f), &[0.0, 0.5, *curvature], 1e-14);
     }
-    // The far tail keeps its digits: x Φ(x) at -10 is -10 · 7.619853024160525e-24.
+    // The far tail has a small relative error: x Φ(x) at -10 is -10 · 7.619853024160525e-24.
     let tail = tower(-10.0, 0, |cx, x| cx.gelu(x))[0];
     assert!(
         (tail / -7.619853024160525e-23 - 1.0).abs() < 1e-12,
@@ -356,7 +356,7 @@ fn sinc_and_its_derivatives_everywhere() {
         &[1.0, 0.0, -p2 / 3.0, 0.0, p2 * p2 / 5.0],
         1e-14,
     );
-    // Both forms agree where they meet, to the fourth derivative.
+    // Both forms agree at their boundary, up to the fourth derivative.
     let (a, b) = (1.0 / PI - 1e-9, 1.0 / PI + 1e-9);
     for (l, r) in tower(a, 4, |cx, x| cx.sinc(x))
         .iter()
@@ -417,8 +417,8 @@ fn cross_entropy_with_classes_and_probabilities() {
     let g = pull(&[x.clone(), labels.clone()], &[1.0, 1.0], rows);
     let p: Vec<f64> = [0.5, 0.25, -0.5].iter().map(|x| (x - lse).exp()).collect();
     close(&g, &[0.0, 0.0, 0.0, p[0], p[1], p[2] - 1.0], 1e-15);
-    // One-hot probabilities agree with classes; an impossible class of probability zero costs
-    // nothing.
+    // One-hot probabilities agree with classes. A class with logit -inf and probability zero
+    // contributes zero.
     let hot = value(from_ref(&labels), |cx, v| {
         cx.one_hot(v[0], &Dim::Const(3), DType::F64)
     });
@@ -438,7 +438,7 @@ fn cross_entropy_with_classes_and_probabilities() {
         &[300f64.ln()],
         1e-15,
     );
-    // A label that is no class is not silently zero.
+    // A label out of range gives NaN, not zero.
     assert!(value(&[masked[0].clone(), Array::vector(vec![7i32])], rows).to_f64()[0].is_nan());
     check(&[matrix(2, &noise(6, 9)), labels], rows);
     check(
@@ -547,8 +547,8 @@ fn matmul_by_loops(x: &Array, y: &Array, shape: &[usize]) -> Vec<f64> {
     out
 }
 
-/// Far out nothing overflows, cancels or turns into NaN: shift-invariant functions have the
-/// derivatives that they have near zero, the others finite ones.
+/// For large arguments there is no overflow, cancellation or NaN: shift-invariant functions have
+/// the same derivatives as near zero, the others finite ones.
 #[test]
 fn second_derivatives_far_out() {
     let pick = |cx: &dyn Emit, y: Val| {

@@ -22,7 +22,7 @@ fn choices(axes: &[usize], k: usize) -> Vec<Vec<usize>> {
     out
 }
 
-/// The product by its definition: loops over all indices, looked up by label.
+/// The product by its definition: loops over all indices.
 fn naive(x: &Array, y: &Array, d: &DotGeneral) -> Vec<f64> {
     let (xs, ys) = (x.shape(), y.shape());
     let (lf, rf) = (d.lhs_free(xs.len()), d.rhs_free(ys.len()));
@@ -72,7 +72,7 @@ fn naive(x: &Array, y: &Array, d: &DotGeneral) -> Vec<f64> {
     out
 }
 
-/// Dimension numbers for operands of these ranks, all of them, with operands that fit.
+/// All dimension numbers for operands of these ranks, with matching operands.
 fn grid(ranks: (usize, usize)) -> Vec<(DotGeneral, Array, Array)> {
     let (l, r) = (
         (0..ranks.0).collect::<Vec<_>>(),

@@ -1,5 +1,5 @@
-//! Reductions, products, running operations, sorts, and the composites that are built of them:
-//! values, conventions, first and second derivatives.
+//! Reductions, products, cumulative operations, sorts and composites: values, conventions, first
+//! and second derivatives.
 
 mod composites;
 mod dot;

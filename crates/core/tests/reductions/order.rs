@@ -59,7 +59,7 @@ fn gradient_of_a_sort_is_its_permutation() {
             cx.mul(y, y)
         });
     }
-    // Payloads move with their keys, real or integer.
+    // Payloads are permuted with their keys, real or integer.
     check(&[vector(&noise(5, 1)), vector(&noise(5, 2))], |cx, v| {
         let y = cx.sort_by(v, 0, 1, false);
         cx.mul(y[0], cx.mul(y[1], y[1]))

@@ -40,11 +40,11 @@ fn extremum_gradients_are_split_among_ties_and_nan_spreads() {
     let zeros = value(&[vector(&[-0.0, 0.0])], max).to_f64()[0];
     assert!(zeros.is_sign_positive());
     assert!(value(&[vector(&[0.0, -0.0])], min).to_f64()[0].is_sign_negative());
-    // More ties than sixteen bits count.
+    // More ties than a 16-bit float can represent.
     let zeros = Array::full([70_000], cotangent_core::bf16::from_f32(0.0)).unwrap();
     let share = cotangent_core::bf16::from_f64(1.0 / 70_000.0).to_f64();
     assert_eq!(gradient(&[zeros], max), vec![share; 70_000]);
-    // One row with a NaN does not disturb the other.
+    // A row with a NaN does not affect the other row.
     let rows = pull(&[matrix(2, &[1.0, NAN, 4.0, 2.0])], &[1.0, 1.0], |cx, v| {
         cx.reduce_max(v[0], &[1])
     });
@@ -57,7 +57,7 @@ fn product_gradients_with_zeros() {
     assert_eq!(gradient(&[vector(&[0.0, 0.0, 3.0])], prod), [0.0; 3]);
     assert_eq!(gradient(&[vector(&[5.0])], prod), [1.0]);
     assert_eq!(gradient(&[vector(&[])], prod), [0.0; 0]);
-    // Subnormal and infinite factors: a division would lose them.
+    // Subnormal and infinite factors, for which a division would fail.
     assert_eq!(gradient(&[vector(&[1e-320, 2.0])], prod), [2.0, 1e-320]);
     let ad = AdContext::default();
     let f = crate::support::function(&[vector(&[0.0, 0.0, 3.0])], prod);
@@ -140,7 +140,8 @@ fn empty_reductions() {
         gradient(&[none], |cx, v| cx.reduce_sum(v[0], &[0, 1])).len(),
         0
     );
-    // The maximum of nothing is an error: at once if the extent is known, else when it runs.
+    // The maximum of no elements is an error: from the type rule if the extent is constant, else at
+    // run time.
     let f = |n: cotangent_core::Dim| {
         let b = Builder::new("f", Session::default());
         let x = b.param(Type::new(DType::F64, vec![n]), Some("x"));

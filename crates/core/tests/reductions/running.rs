@@ -1,4 +1,4 @@
-//! Running reductions and the linear recurrence they are differentiated through.
+//! Cumulative operations, and the linear recurrence that is their derivative.
 
 use crate::support::{check, gradient, noise, pull, value, vector};
 use cotangent_core::ops::{Cumulative, Factors, LinearRecurrence, Running};
@@ -43,7 +43,7 @@ fn values() {
     assert!((y[2] - 1000.0 - 2f64.ln()).abs() < 1e-12);
     assert!(run(Running::Max, &[1.0, NAN, 2.0], false, false)[2].is_nan());
     assert!(run(Running::Sum, &[-0.0], false, false)[0].is_sign_negative());
-    // Every prefix of a running sum is as good as a sum of its own.
+    // Every prefix of a cumulative sum is as accurate as a separate sum.
     let hard = run(Running::Sum, &[1e16, 1.0, -1e16, 1.0], false, false);
     assert_eq!(hard[3], 2.0);
     let two = value(

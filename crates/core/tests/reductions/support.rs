@@ -1,5 +1,4 @@
-//! Building one function of some arguments, running it, and comparing derivatives with finite
-//! differences.
+//! Builds and runs functions, and compares derivatives with finite differences.
 
 use cotangent_core::transform::{AdContext, Session, grad, hvp, hvp_reverse, jvp, vjp};
 use cotangent_core::{Array, Builder, C128, Emit, Function, Val, Wide, reference};
@@ -52,7 +51,7 @@ pub fn matrix(rows: usize, v: &[f64]) -> Array {
     Array::from_vec([rows, v.len() / rows], v.to_vec()).unwrap()
 }
 
-/// Numbers between -1 and 1 that look random.
+/// Pseudorandom numbers between -1 and 1.
 pub fn noise(n: usize, seed: u64) -> Vec<f64> {
     let mut s = seed
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -120,8 +119,8 @@ fn flat(a: &Array) -> Vec<f64> {
     a.to_c128().iter().flat_map(|z| [z.re, z.im]).collect()
 }
 
-/// Forward and reverse derivatives agree with each other and with finite differences, to second
-/// order, at every argument.
+/// Compares forward and reverse derivatives with each other and with finite differences, up to
+/// second order, for every argument.
 pub fn check(x: &[Array], f: impl Fn(&dyn Emit, &[Val]) -> Val) {
     let (f, ad) = (function(x, f), AdContext::default());
     let wrt: Vec<Val> = f

@@ -1,4 +1,4 @@
-//! Derivatives where they are a convention, and where they are easily wrong.
+//! Derivatives that are conventions, and derivatives in corner cases.
 
 use super::*;
 use cotangent_core::check::{Options, check_function};
@@ -36,7 +36,7 @@ fn l067_a_gather_with_equal_indices_sums() {
 }
 
 #[test]
-fn l068_out_of_bounds_is_what_the_mode_says() {
+fn l068_out_of_bounds_follows_the_mode() {
     let f = |mode| {
         build([f64s(&[2]), i64s(&[3])], |cx, [x, i]| {
             vec![cx.take(x, i, 0, mode)]
@@ -62,7 +62,7 @@ fn l069_of_equal_indices_the_last_is_set_and_has_the_gradient() {
     assert_eq!(run(&f, &args)[0], [6.0, 2.0]);
     let g = pull(&f, &[0, 2], &args, floats(&[1.0, 10.0]));
     assert_eq!((&*g[0], &*g[1]), (&[0.0, 10.0][..], &[0.0, 1.0][..]));
-    // One that is dropped has none, and is not the last either.
+    // An update that is dropped has no cotangent, and does not count as the last one.
     let args = [floats(&[1.0, 2.0]), ints(&[1, -1]), floats(&[5.0, 6.0])];
     let g = pull(&f, &[0, 2], &args, floats(&[1.0, 10.0]));
     assert_eq!((&*g[0], &*g[1]), (&[1.0, 0.0][..], &[10.0, 0.0][..]));
@@ -84,7 +84,7 @@ fn l070_ties_of_scatter_max_and_min_split_evenly() {
         let g = pull(&f, &[0, 2], &args, floats(&[8.0]));
         assert_eq!((&*g[0], &*g[1]), (&[2.0][..], &[2.0, 2.0, 2.0][..]));
     }
-    // Updates out of bounds are no winners, whatever their value.
+    // Updates out of bounds are not extrema, for any value.
     let f = scatter(Combine::Max, 1, 2);
     let g = pull(
         &f,
@@ -93,7 +93,7 @@ fn l070_ties_of_scatter_max_and_min_split_evenly() {
         floats(&[1.0]),
     );
     assert_eq!((&*g[0], &*g[1]), (&[1.0][..], &[0.0, 0.0][..]));
-    // As a reduction does (line 27): where the result is NaN so are the gradients.
+    // As for a reduction (line 27): if the result is NaN, the gradients are NaN.
     let g = pull(
         &f,
         &[0, 2],
@@ -143,7 +143,8 @@ fn l072_permuted_operands_have_permuted_gradients() {
 
 #[test]
 fn products_with_zeros_and_equal_indices_to_second_order() {
-    // y = x u0 u1 u2 at one place: every derivative is a product of others, never a quotient.
+    // y = x u0 u1 u2 at one element: every derivative is a product of the other factors, not a
+    // quotient.
     let f = build([f64s(&[1]), i64s(&[3]), f64s(&[3])], |cx, [x, i, u]| {
         let y = cx.scatter(Combine::Mul, &elements(), Bounds::Drop, x, i, u);
         vec![cx.reshape(y, &[])]
@@ -249,7 +250,7 @@ fn a_padding_value_has_the_gradient_of_the_padding() {
     // p x0 p: the second element is cut off.
     let g = weighted_grad(&f, &[0, 1], &[floats(&[5.0, 6.0]), Array::scalar(7.0)]);
     assert_eq!((&*g[0], &*g[1]), (&[2.0, 0.0][..], &[4.0][..]));
-    // An infinite cotangent of an element says nothing of the padding.
+    // An infinite cotangent of an element does not affect that of the padding.
     let g = pull(
         &f,
         &[0, 1],
@@ -260,7 +261,7 @@ fn a_padding_value_has_the_gradient_of_the_padding() {
 }
 
 #[test]
-fn programs_of_many_of_them_keep_every_law() {
+fn programs_of_several_operations_keep_every_law() {
     let f = build(
         [f64s(&[4, 3]), f64s(&[2, 3]), i64s(&[2])],
         |cx, [x, u, i]| {
@@ -298,7 +299,7 @@ fn programs_of_many_of_them_keep_every_law() {
 
 #[test]
 fn batches_of_linear_functions_transpose() {
-    // A real zero beside a tangent is repeated along the batch axis, and is linear all the same.
+    // An explicit zero next to a tangent is broadcast along the batch axis, and stays linear.
     let f = build([f64s(&[2])], |cx, [x]| {
         vec![cx.concatenate(&[x, cx.full(&f64s(&[1]), 1.0)], 0)]
     });

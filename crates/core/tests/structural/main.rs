@@ -1,5 +1,5 @@
-//! Structural and indexing operations: values against loops written from their definitions,
-//! derivatives at the corner cases of the conventions, unknown extents, and what is refused.
+//! Structural and indexing operations: values against loops from their definitions, derivatives at
+//! the corner cases of the conventions, symbolic extents, and errors.
 
 use cotangent_core::transform::{AdContext, Session, grad, vjp};
 use cotangent_core::{Array, Builder, DType, Emit, Error, Function, Type, Val, reference};

@@ -1,4 +1,4 @@
-//! What is refused, with which words; nothing panics.
+//! Programs that are rejected, with their error messages. No input panics.
 
 use super::*;
 use cotangent_core::ops::{
@@ -315,7 +315,7 @@ fn dimension_numbers_are_checked() {
 }
 
 #[test]
-fn helpers_name_the_axis_too() {
+fn shorthands_name_the_axis_too() {
     let fails = |f: fn(&dyn Emit, Val, Val) -> Val| {
         try_build([f64s(&[2, 3]), i64s(&[2])], |cx, [x, i]| vec![f(cx, x, i)])
             .unwrap_err()
@@ -340,7 +340,7 @@ fn helpers_name_the_axis_too() {
     );
     assert_eq!(
         fails(|cx, x, _| cx.stack(&[x], 3)),
-        "f64[2,3] has no place 3 for a new axis"
+        "a new axis of f64[2,3] cannot be at position 3"
     );
     assert_eq!(
         fails(|cx, _, _| cx.concatenate(&[], 0)),
@@ -366,7 +366,7 @@ fn clipping_to_an_empty_axis_is_out_of_bounds() {
 }
 
 #[test]
-fn what_no_memory_can_hold_is_an_error() {
+fn arrays_larger_than_memory_are_errors() {
     let huge = 1usize << 57;
     let fs: Vec<Function> = vec![
         build([f64s(&[1])], |cx, [x]| {

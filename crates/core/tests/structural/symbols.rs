@@ -1,4 +1,4 @@
-//! One program for every size.
+//! Programs with symbolic extents.
 
 use super::*;
 use cotangent_core::check::{Options, check_function};
@@ -21,7 +21,7 @@ fn ramp(n: usize) -> Array {
     floats(&(0..n).map(|i| 0.3 * i as f64 - 0.7).collect::<Vec<_>>())
 }
 
-/// Every law at these sizes, of one program.
+/// Checks every law of one program, for these extents.
 fn keeps_every_law(f: &Function, sizes: &[usize]) {
     for &n in sizes {
         let report =
@@ -30,7 +30,7 @@ fn keeps_every_law(f: &Function, sizes: &[usize]) {
     }
 }
 
-/// The square of a part: its gradient depends on which part.
+/// The sum of squares of a slice, whose gradient depends on the slice.
 fn squares(part: impl Fn(&dyn Emit, Val) -> Val) -> Function {
     build([vector()], |cx, [x]| {
         let y = part(cx, x);
@@ -145,7 +145,7 @@ fn windows_at_indices_of_an_unknown_extent() {
 }
 
 #[test]
-fn what_does_not_fit_is_found_when_it_runs() {
+fn mismatched_extents_are_errors_at_run_time() {
     let f = build([vector()], |cx, [x]| vec![cx.slice_axis(x, 0, 0, 3)]);
     let e = reference::run(&f, &[ramp(2)]).unwrap_err();
     assert_eq!(

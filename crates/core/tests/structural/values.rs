@@ -123,7 +123,7 @@ fn slices_reversals_and_pads_of_random_shapes() {
 }
 
 #[test]
-fn joined_stacked_split_and_indexed() {
+fn concatenate_stack_split_and_index() {
     let f = build([f64s(&[2, 1]), f64s(&[2, 2])], |cx, [x, y]| {
         let z = cx.concatenate(&[x, y], 1);
         let mut out = vec![
@@ -196,7 +196,7 @@ fn dynamic_windows_are_clamped() {
             &[4.0, 2.0, 3.0, 4.0]
         ]
     );
-    // Unsigned starts beyond the signed ones are at the end, not at the beginning.
+    // Unsigned starts above the signed range are clamped to the end, not to the beginning.
     let f = build([f64s(&[4]), Type::scalar(DType::U64)], |cx, [x, i]| {
         vec![cx.dynamic_slice(x, &[i], &dims(&[3]))]
     });
@@ -225,7 +225,7 @@ fn geometry(rng: &mut Rng) -> (Windows, Vec<usize>, Vec<usize>, Vec<usize>) {
     if rng.chance(0.5) {
         w.axes.reverse();
     }
-    // Axes that count windows: batch axes in any order, and one or none of its own.
+    // Axes that count windows: batch axes in any order, and at most one more.
     let own = rng.below(2);
     let mut outer: Vec<Option<usize>> = w.operand_batch.iter().map(|&k| Some(k)).collect();
     outer.extend((0..own).map(|_| None));
@@ -262,8 +262,7 @@ fn geometry(rng: &mut Rng) -> (Windows, Vec<usize>, Vec<usize>, Vec<usize>) {
     (w, shape, sizes, index_shape)
 }
 
-/// The element of the operand for each element of the windows, element by element as StableHLO
-/// defines it.
+/// The element of the operand for each element of the windows, by StableHLO's definition.
 fn sources(
     w: &Windows,
     x: &[usize],
@@ -412,7 +411,7 @@ fn take_and_take_along_axis() {
 }
 
 #[test]
-fn nothing_is_taken_from_nothing() {
+fn take_from_an_empty_operand() {
     let f = build([f64s(&[0, 2]), i64s(&[0])], |cx, [x, i]| {
         vec![cx.take(x, i, 0, Bounds::Clip)]
     });

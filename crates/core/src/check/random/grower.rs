@@ -1,4 +1,4 @@
-//! [`Grower`]: a graph under construction, and what its values are at random arguments.
+//! [`Grower`]: a graph under construction, and its values at random arguments.
 
 use crate::array::Array;
 use crate::check::numbers::Rng;
@@ -13,15 +13,15 @@ use crate::shape::{Dim, Env, Shape, Type};
 pub struct Case {
     /// The function.
     pub function: Function,
-    /// Arguments at which all its values are finite and not large.
+    /// Arguments at which all its values are finite, with magnitudes of at most 100.
     pub args: Vec<Array>,
 }
 
-/// Largest number that a value may hold.
-const LARGE: f64 = 100.0;
+/// Largest magnitude of an element.
+const MAX_MAGNITUDE: f64 = 100.0;
 
-/// A value of the graph and what it is at the arguments.
-pub(super) struct Value {
+/// A value of the graph, and its array at the arguments.
+pub(super) struct RandomValue {
     pub val: Val,
     pub now: Array,
 }
@@ -30,10 +30,10 @@ pub(super) struct Grower {
     pub b: Builder,
     pub rng: Rng,
     pub env: Env,
-    pub values: Vec<Value>,
+    pub values: Vec<RandomValue>,
     pub args: Vec<Array>,
     pub dims: Vec<Dim>,
-    /// A body: its parameters are given.
+    /// Whether this is a region, whose parameters are fixed.
     pub closed: bool,
     pub depth: usize,
     pub fault: Option<Error>,
@@ -59,7 +59,7 @@ impl Grower {
         self.b.ty(self.values[k].val)
     }
 
-    /// One of the values, a late one more often than not.
+    /// A random value; later values are more likely.
     pub fn pick(&mut self) -> usize {
         let n = self.values.len();
         if self.rng.chance(0.5) {
@@ -69,7 +69,7 @@ impl Grower {
         }
     }
 
-    /// A value of exactly this type, if there is one besides `not`.
+    /// A value of exactly this type other than `not`, if any.
     pub fn another(&mut self, ty: &Type, not: usize) -> Option<usize> {
         let all: Vec<usize> = (0..self.values.len())
             .filter(|&k| k != not && self.ty(k) == *ty)
@@ -77,7 +77,7 @@ impl Grower {
         (!all.is_empty()).then(|| all[self.rng.below(all.len())])
     }
 
-    /// A value with rows, if there is one.
+    /// A value of rank 1 or more, if any.
     pub fn another_with_rows(&mut self) -> Option<usize> {
         let all: Vec<usize> = (0..self.values.len())
             .filter(|&k| self.values[k].now.shape().first().is_some_and(|&n| n > 0))
@@ -116,7 +116,7 @@ impl Grower {
         Ok(self.bind(ty, now))
     }
 
-    /// A new parameter with this argument, or where the parameters are given, a constant.
+    /// A new parameter with this argument; in a region, a constant.
     pub fn given(&mut self, now: &Array, constant: bool) -> Option<usize> {
         match constant || self.closed {
             true => self.apply(Constant::dense(now.clone()), &[]),
@@ -128,14 +128,14 @@ impl Grower {
     pub fn bind(&mut self, ty: Type, now: Array) -> usize {
         let val = self.b.param(ty, Some(&format!("x{}", self.args.len())));
         self.args.push(now.clone());
-        self.values.push(Value { val, now });
+        self.values.push(RandomValue { val, now });
         self.values.len() - 1
     }
 
-    /// Adds an operation, if its results are fit to go on with; the position of the first one.
+    /// Adds an operation if its results are acceptable. Returns the index of its first result.
     pub fn apply(&mut self, op: impl Into<Op>, x: &[usize]) -> Option<usize> {
         let op = op.into();
-        // Halves of derivatives stand in linear programs only.
+        // Operations of linear programs cannot be executed.
         if op.pending() {
             return None;
         }
@@ -146,7 +146,8 @@ impl Grower {
         let env = &self.env;
         let fixed = op.map_dims(&|d| d.eval(env).map_or_else(|_| d.clone(), Dim::Const));
         let fixed = fixed.as_ref().unwrap_or(&op);
-        // Where an extent is unknown the operation may not fit these arguments; otherwise it must.
+        // With a symbolic extent the operation may reject these arguments; otherwise it must accept
+        // them.
         let unknown = types
             .iter()
             .chain(&results)
@@ -170,12 +171,12 @@ impl Grower {
         let vals: Vec<Val> = x.iter().map(|&k| self.values[k].val).collect();
         let first = self.values.len();
         for (val, now) in self.b.emit(op, &vals).into_iter().zip(y) {
-            self.values.push(Value { val, now });
+            self.values.push(RandomValue { val, now });
         }
         Some(first)
     }
 
-    /// Writes what a closure writes, one operation after another; the position of its result.
+    /// Adds the operations that a closure writes, one by one. Returns the index of its result.
     pub fn write(
         &mut self,
         x: &[usize],
@@ -199,7 +200,7 @@ impl Grower {
         Some(at[f.results()[0].index()])
     }
 
-    /// A body grown on parameters of these types and values.
+    /// A random region with parameters of these types and values.
     pub fn inside(&mut self, params: Vec<(Type, Array)>) -> Option<Grower> {
         if self.depth == 2 {
             return None;
@@ -214,7 +215,7 @@ impl Grower {
         Some(inner)
     }
 
-    /// A body grown on some of the values, and these values.
+    /// A random region on some of the values, and these values.
     pub fn body(&mut self) -> Option<(Function, Vec<usize>)> {
         let x: Vec<usize> = (0..1 + self.rng.below(3)).map(|_| self.pick()).collect();
         let params = x
@@ -244,7 +245,8 @@ impl Grower {
     }
 }
 
-/// Few numbers, none of them large.
+/// Whether an array has few elements, all of small magnitude.
 pub(super) fn tame(a: &Array) -> bool {
-    a.len() <= 512 && (!a.dtype().has_tangent() || a.to_c128().iter().all(|z| z.norm() <= LARGE))
+    a.len() <= 512
+        && (!a.dtype().has_tangent() || a.to_c128().iter().all(|z| z.norm() <= MAX_MAGNITUDE))
 }

@@ -1,11 +1,10 @@
 //! Random well-typed graphs, for property tests and fuzzing.
 //!
-//! A graph is grown one operation at a time beside the values that it computes at random arguments;
-//! an operation whose result would be huge or not finite is not taken, so most graphs stay where
-//! their operations are smooth. Extents are small, 0 and 1 among them, and some are symbols. Some
-//! operations are drawn with what they work on, bodies of control flow included; the others are
-//! samples of any operation ([`entries`](crate::ops::entries)), with operands moved a little by
-//! other values.
+//! A graph is extended by one operation at a time, together with its values at random arguments.
+//! Operations whose results would be large or not finite are rejected, so most graphs stay where
+//! their operations are smooth. Extents are small (0 and 1 included), and some are symbols. Some
+//! operations are drawn together with their operands and regions. The others are samples of any
+//! operation ([`entries`](crate::ops::entries)), with operands perturbed by other values.
 
 mod grower;
 mod steps;
@@ -17,9 +16,9 @@ use crate::error::Result;
 use crate::shape::{Dim, Env, Sym};
 use grower::Grower;
 
-/// Grows a graph of about this many operations. The same seed gives the same graph.
+/// A random graph of about `steps` operations. The same seed gives the same graph.
 ///
-/// The error is a bug of an operation: a type rule that accepts extents in one place and refuses
+/// An error is a bug of an operation: a type rule that accepts extents in one place and rejects
 /// them in another.
 pub fn graph(seed: u64, steps: usize) -> Result<Case> {
     let mut g = Grower::new(

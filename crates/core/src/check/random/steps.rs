@@ -1,4 +1,4 @@
-//! What may be done next to a random graph.
+//! Steps that extend a random graph by one operation.
 
 use super::grower::{Grower, tame};
 use crate::array::Scalar;
@@ -14,10 +14,10 @@ use crate::reference;
 use crate::shape::{Dim, Type};
 use std::sync::Arc;
 
-type Step = fn(&mut Grower) -> Option<()>;
+type StepFn = fn(&mut Grower) -> Option<()>;
 
-/// A step that stands twice is taken twice as often. `None`: nothing was done.
-pub(super) const STEPS: &[Step] = &[
+/// A step that is listed twice is taken twice as often. `None`: the graph was not changed.
+pub(super) const STEPS: &[StepFn] = &[
     unary, unary, binary, binary, binary, choose, convert, broadcast, reshape, transpose, reduce,
     reduce, product, product, running, constant, cut, join, turn, take, call, branch, repeat,
     repeat, sample, sample, sample, sample, sample, sample, sample, sample,
@@ -39,7 +39,8 @@ fn unary(g: &mut Grower) -> Option<()> {
     g.apply(op, &[x]).map(drop)
 }
 
-/// Whether the value is a rounding error: two right ways to compute an operand give two values.
+/// Whether the result is a rounding error: two correct computations of an operand may give
+/// different results.
 fn is_noise(op: &Op) -> bool {
     matches!(op, Op::Binary(ops::Binary::AddError))
 }
@@ -98,7 +99,7 @@ fn reshape(g: &mut Grower) -> Option<()> {
     let mut shape = g.ty(x).shape.to_vec();
     let at = g.rng.below(shape.len() + 1);
     if shape.len() >= 2 && g.rng.chance(0.6) {
-        // Two neighbours become one.
+        // Merges two neighbouring axes.
         let at = at.min(shape.len() - 2);
         let d = shape.remove(at);
         shape[at] = d * shape[at].clone();
@@ -203,7 +204,7 @@ fn constant(g: &mut Grower) -> Option<()> {
     new.map(drop)
 }
 
-/// A smooth sample of any operation; its operands are new parameters, moved by a value of their
+/// A smooth sample of any operation. Its operands are new parameters, perturbed by a value of their
 /// type if there is one.
 fn sample(g: &mut Grower) -> Option<()> {
     let entries = ops::entries();
@@ -213,7 +214,7 @@ fn sample(g: &mut Grower) -> Option<()> {
         return None;
     }
     let s = &samples[g.rng.below(samples.len())];
-    // An extent that data decides has one name, and is one for a whole batch.
+    // A data-dependent extent has one symbol, and is the same for a whole batch.
     if !s.op.binds().is_empty() || is_noise(&s.op) {
         return None;
     }
@@ -307,7 +308,7 @@ fn turn(g: &mut Grower) -> Option<()> {
     g.apply(Reverse { axes }, &[x]).map(drop)
 }
 
-/// Elements along an axis, some of them several times, some out of bounds.
+/// Elements along an axis at random indices, some repeated, some out of bounds.
 fn take(g: &mut Grower) -> Option<()> {
     let x = g.pick();
     let axis = g.rng.below(g.ty(x).rank());
@@ -336,7 +337,7 @@ fn call(g: &mut Grower) -> Option<()> {
     .map(drop)
 }
 
-/// A grown body, or the same with its floating results moved.
+/// A random region, or the same one with its floating-point results perturbed.
 fn branch(g: &mut Grower) -> Option<()> {
     let (body, mut x) = g.body()?;
     let other = {
@@ -372,7 +373,8 @@ fn branch(g: &mut Grower) -> Option<()> {
     .map(drop)
 }
 
-/// A grown body as a loop: a scan over the rows of a value, or a while with a few trips.
+/// A random region as a loop body: of a scan over the rows of a value, or of a `while` with a few
+/// steps.
 fn repeat(g: &mut Grower) -> Option<()> {
     let (w, c) = (g.pick(), g.pick());
     let rows = g.another_with_rows()?;

@@ -1,4 +1,4 @@
-//! Elementwise functions of two operands of one shape and element type: a table, a row per
+//! Elementwise functions of two operands of equal shape and element type: a table with a row per
 //! function.
 
 mod table;
@@ -7,8 +7,8 @@ use super::entry::{Entry, Spelled, arity};
 use crate::ir::{
     Arg, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule, Val, no_rule,
 };
-use table::{At, Linearity};
 pub use table::{BINARY, Binary, BinaryDef};
+use table::{BinaryRuleArgs, Linearity};
 
 use super::Comparison;
 use super::support::{batch_elementwise, cost_per_element, same_shape};
@@ -50,7 +50,7 @@ impl Primitive for Binary {
         let d = self.def();
         let out = x[0].dtype();
         let real = match (self, out) {
-            // The one function that must not be computed in more digits.
+            // This function must be computed in the precision of its operands.
             (Binary::AddError, DType::F32) => math::add_error_f32,
             _ => d.real,
         };
@@ -97,7 +97,7 @@ impl Primitive for Binary {
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let out = cx.op(*self, x);
-        let at = At {
+        let at = BinaryRuleArgs {
             x: x[0],
             y: x[1],
             out,
@@ -142,20 +142,20 @@ methods! {
 }
 
 impl dyn Emit + '_ {
-    /// `c x` for a number.
+    /// `c x` for a constant `c`.
     pub fn scale_by(&self, c: f64, x: Val) -> Val {
         self.mul(self.number_for("mul", x, c), x)
     }
 
-    /// `min(max(x, lo), hi)`: half the gradient where `x` is at a bound, `hi` where the bounds
-    /// cross.
+    /// `min(max(x, lo), hi)`. The gradient is one half where `x` equals a bound; the result is `hi`
+    /// where `lo > hi`.
     pub fn clamp(&self, lo: Val, x: Val, hi: Val) -> Val {
         self.minimum(self.maximum(x, lo), hi)
     }
 }
 
 impl Lin<'_> {
-    /// `a * t`: every derivative of an elementwise function.
+    /// `a * t`, the derivative of an elementwise function with slope `a`.
     pub fn scale(&self, a: Val, t: Lv) -> Lv {
         let op = if self.session().numerics().zeros_are_strong() {
             Binary::MulStrongZero
@@ -193,7 +193,7 @@ impl Lin<'_> {
         self.scale(self.pole(infinite, a), t)
     }
 
-    /// The factor of a derivative, NaN where the function has a pole if poles are to be NaN.
+    /// The factor `a` of a derivative; NaN at a pole (`there`) if `zero_division_nan` is set.
     pub fn pole(&self, there: Val, a: Val) -> Val {
         match self.session().numerics().zero_division_nan {
             true => self.select(there, self.full_like(a, f64::NAN), a),
@@ -206,7 +206,7 @@ impl Lin<'_> {
         self.apply1(super::Unary::Neg, &[t.into()])
     }
 
-    /// `c * t` for a number.
+    /// `c * t` for a constant `c`.
     pub fn scale_by(&self, c: f64, t: Lv) -> Lv {
         self.apply1(Binary::Mul, &[self.full(&self.lty(t), c).into(), t.into()])
     }
@@ -223,8 +223,9 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     }
 }
 
-/// Where derivatives are conventions: ties, zeros of both signs, poles, what is not finite.
-const ROUGH: [(f64, f64); 24] = [
+/// Points at which derivatives are conventions: ties, zeros of both signs, poles, infinities and
+/// NaN.
+const NONSMOOTH_POINTS: [(f64, f64); 24] = [
     (1.0, 1.0),
     (0.0, 0.0),
     (0.0, -0.0),
@@ -251,7 +252,7 @@ const ROUGH: [(f64, f64); 24] = [
     (-1.0, 1000.0),
 ];
 
-/// Points of the row's domain, for every element type that it is defined on; and corners.
+/// Points of the row's domain, for every element type that it is defined on, and nonsmooth points.
 fn samples(name: &str) -> Vec<Sample> {
     let d = BINARY
         .iter()
@@ -284,7 +285,8 @@ fn samples(name: &str) -> Vec<Sample> {
             };
             wide.narrow(t, [2, 3]).expect("six elements")
         };
-        // A rounding error is a staircase: its derivative is 0, and differences see the steps.
+        // A rounding error is piecewise constant: its derivative is 0, but finite differences see
+        // the steps.
         let smooth = !matches!(d.op, Binary::AddError);
         Sample {
             smooth,
@@ -296,13 +298,18 @@ fn samples(name: &str) -> Vec<Sample> {
         let operand = |k: usize| {
             let pick = |p: (f64, f64)| if k == 0 { p.0 } else { p.1 };
             let wide = match t.kind() {
-                Kind::Float => Wide::F(ROUGH.map(pick).to_vec()),
+                Kind::Float => Wide::F(NONSMOOTH_POINTS.map(pick).to_vec()),
                 Kind::Complex => Wide::C(
                     (0..24)
-                        .map(|i| C128::new(pick(ROUGH[i]), pick(ROUGH[i * 7 % 24])))
+                        .map(|i| {
+                            C128::new(
+                                pick(NONSMOOTH_POINTS[i]),
+                                pick(NONSMOOTH_POINTS[i * 7 % 24]),
+                            )
+                        })
                         .collect(),
                 ),
-                // Every pair of the corners of the type.
+                // Every pair of extreme values of the type.
                 _ => {
                     let corners = [least, most, -1, 0, 1, i128::from(t.bits())];
                     Wide::I(

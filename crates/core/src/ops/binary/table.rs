@@ -1,8 +1,8 @@
-//! The rows: value, domain and derivative of each function of two operands.
+//! The table of binary functions: value, domain and derivative of each.
 //!
 //! Where a formula for a derivative is `0 * inf` but a limit or a convention exists, the operand is
-//! replaced by a harmless one (`guarded`) before the singular function is taken, so that higher
-//! derivatives are right as well.
+//! replaced by a regular one (`guarded`) before the singular function is applied. So higher
+//! derivatives are correct, too.
 
 use crate::array::Scalar;
 use crate::dtype::{C128, DType, Kind};
@@ -10,7 +10,7 @@ use crate::ir::{Arg, Emit, Lin, Lv, Val};
 use crate::math;
 use crate::ops::{Comparison, Side};
 
-/// The functions; [`Binary::def`] says what each is.
+/// The functions. [`Binary::def`] is the row of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Binary {
@@ -30,31 +30,30 @@ pub enum Binary {
     ShiftRightLogical,
     ShiftRightArithmetic,
     Xlogy,
-    /// `x * y` where a zero gives zero whatever the other is. Derivatives in strong-zero mode use
-    /// it.
+    /// `x * y`, and 0 where either operand is 0. Derivatives in strong-zero mode use it.
     MulStrongZero,
-    /// `x / y` where a zero `x` or an infinite `y` gives zero whatever the other is. As above.
+    /// `x / y`, and 0 where `x` is 0 or `y` infinite. Derivatives in strong-zero mode use it.
     DivStrongZero,
     AddError,
 }
 
-/// In which operands a row is linear, the other held fixed.
+/// Operands in which a row is linear, with the other held constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Linearity {
-    /// In none.
+    /// None.
     No,
-    /// In both together (and neither alone): sums.
+    /// Both together, and neither alone: sums.
     Both,
-    /// In either alone: products.
+    /// Either alone: products.
     Either,
-    /// In the first alone.
+    /// The first one.
     First,
-    /// In the second alone.
+    /// The second one.
     Second,
 }
 
 /// Operands, results and tangents of a row's derivative.
-pub struct At {
+pub struct BinaryRuleArgs {
     /// First operand.
     pub x: Val,
     /// Second operand.
@@ -67,13 +66,13 @@ pub struct At {
     pub ty: Option<Lv>,
 }
 
-/// What a row says of its function.
+/// A row of the table of binary functions.
 pub struct BinaryDef {
     /// The function.
     pub op: Binary,
     /// Its name in the text form.
     pub name: &'static str,
-    /// What it is.
+    /// A one-line description with the formula.
     pub doc: &'static str,
     /// Whether it is defined on an element type (of operands and result).
     pub types: fn(DType) -> bool,
@@ -88,7 +87,7 @@ pub struct BinaryDef {
     /// Work per element, in additions.
     pub flops: f64,
     /// The derivative.
-    pub linearize: fn(&Lin<'_>, &At) -> Option<Lv>,
+    pub linearize: fn(&Lin<'_>, &BinaryRuleArgs) -> Option<Lv>,
     /// Linearity, from which `linear_in` follows.
     pub linear: Linearity,
     /// The adjoint, for rows with some linearity.
@@ -122,7 +121,7 @@ fn no_int(_: i128, _: i128, _: DType) -> i128 {
     unreachable!("the type rule admits no integers")
 }
 
-/// A row with the parts that most share.
+/// A row with default fields.
 const fn row(op: Binary, name: &'static str, doc: &'static str) -> BinaryDef {
     BinaryDef {
         op,
@@ -140,23 +139,29 @@ const fn row(op: Binary, name: &'static str, doc: &'static str) -> BinaryDef {
     }
 }
 
-/// The sum of what each tangent contributes.
-fn each(cx: &Lin<'_>, a: &At, x: impl FnOnce(Lv) -> Lv, y: impl FnOnce(Lv) -> Lv) -> Option<Lv> {
+/// The sum of the contributions of both tangents.
+fn each(
+    cx: &Lin<'_>,
+    a: &BinaryRuleArgs,
+    x: impl FnOnce(Lv) -> Lv,
+    y: impl FnOnce(Lv) -> Lv,
+) -> Option<Lv> {
     let tx = a.tx.map(x);
     cx.sum_opt(tx, a.ty.map(y))
 }
 
-/// A shift amount: `None` from the width of the type on (negative amounts are large ones).
+/// A shift amount; `None` if it is at least the width of the type (negative amounts count as
+/// large).
 fn amount(y: i128, d: DType) -> Option<u32> {
     u32::try_from(y).ok().filter(|&n| n < d.bits())
 }
 
-/// `x` as the unsigned integer of the same bits.
+/// The unsigned integer with the bits of `x`.
 fn unsigned(x: i128, d: DType) -> i128 {
     x & ((1 << d.bits()) - 1)
 }
 
-/// `x` as the signed integer of the same bits.
+/// The signed integer with the bits of `x`.
 fn signed(x: i128, d: DType) -> i128 {
     let above = i128::BITS - d.bits();
     x << above >> above
@@ -224,8 +229,8 @@ pub static BINARY: &[BinaryDef] = &[
         int: |x, y, _| if y == 0 { x } else { x % y },
         domain: [(2.1, 2.9), (0.8, 1.0)],
         flops: 10.0,
-        // The quotient from x - out, a multiple of y: x / y itself may round up to the next
-        // integer.
+        // The quotient is computed from x - out, a multiple of y, because x / y may round up to the
+        // next integer.
         linearize: |cx, a| {
             let whole = || cx.round_half_even(cx.div(cx.sub(a.x, a.out), a.y));
             each(cx, a, |t| t, |t| cx.lneg(cx.scale(whole(), t)))
@@ -233,7 +238,7 @@ pub static BINARY: &[BinaryDef] = &[
         ..row(
             Binary::Rem,
             "rem",
-            "x - trunc(x / y) y, with the sign of x; x rem 0 = x on integers",
+            "x - trunc(x / y) y, with the sign of x; for integers x rem 0 = x",
         )
     },
     BinaryDef {
@@ -277,7 +282,7 @@ pub static BINARY: &[BinaryDef] = &[
         ..row(
             Binary::Max,
             "max",
-            "the larger; NaN wins, +0 > -0; a tie shares the gradient",
+            "the larger operand; NaN if either is NaN, +0 > -0; a tie shares the gradient",
         )
     },
     BinaryDef {
@@ -289,7 +294,7 @@ pub static BINARY: &[BinaryDef] = &[
         ..row(
             Binary::Min,
             "min",
-            "the smaller; NaN wins, -0 < +0; a tie shares the gradient",
+            "the smaller operand; NaN if either is NaN, -0 < +0; a tie shares the gradient",
         )
     },
     BinaryDef {
@@ -313,7 +318,7 @@ pub static BINARY: &[BinaryDef] = &[
         ..row(
             Binary::ShiftLeft,
             "shift_left",
-            "x 2^y on bits; 0 from the width on",
+            "shift left by y bits; 0 if y is at least the width of the type",
         )
     },
     BinaryDef {
@@ -322,7 +327,7 @@ pub static BINARY: &[BinaryDef] = &[
         ..row(
             Binary::ShiftRightLogical,
             "shift_right_logical",
-            "bits moved down, zeros in; 0 from the width on",
+            "logical shift right by y bits; 0 if y is at least the width of the type",
         )
     },
     BinaryDef {
@@ -331,7 +336,7 @@ pub static BINARY: &[BinaryDef] = &[
         ..row(
             Binary::ShiftRightArithmetic,
             "shift_right_arithmetic",
-            "bits moved down, the highest repeated",
+            "arithmetic shift right by y bits, which repeats the sign bit",
         )
     },
     BinaryDef {
@@ -400,13 +405,13 @@ pub static BINARY: &[BinaryDef] = &[
         )
     },
     BinaryDef {
-        // The types whose sums are rounded where they are computed.
+        // Types whose sums are rounded in their own precision.
         types: |d| matches!(d, DType::F32 | DType::F64),
         real: math::add_error,
         flops: 6.0,
-        // Exact arithmetic has no rounding errors: a linear function, the zero one. Its tangent is
-        // the error of the sum of the tangents, so that the tangent of a compensated sum is one,
-        // too.
+        // In exact arithmetic the rounding error is the zero function, which is linear. Its tangent
+        // is the error of the sum of the tangents, so that the tangent of a compensated sum is a
+        // compensated sum.
         linearize: |cx, a| Some(cx.apply1(Binary::AddError, &[a.tx?.into(), a.ty?.into()])),
         linear: Linearity::Both,
         transpose: Some(|_, _, _| vec![None, None]),
@@ -418,8 +423,8 @@ pub static BINARY: &[BinaryDef] = &[
     },
 ];
 
-/// A product or quotient with a factor of zero: it has the sign that IEEE gives it, and is zero
-/// where that is NaN.
+/// A product or quotient with a zero factor: a zero with the sign of the IEEE result, also where
+/// that is NaN.
 fn strong(y: f64, zero: bool) -> f64 {
     if zero && y.is_nan() { 0.0 } else { y }
 }
@@ -442,10 +447,10 @@ fn guarded(cx: &dyn Emit, condition: Val, x: Val) -> Val {
     cx.select(condition, cx.full_like(x, 1.0), x)
 }
 
-/// `y x^(y-1)`, and 0 where `y` is, however large the power: so it is in every derivative of a
-/// power series. There the power is written `x^y / x`, whose derivatives leave out what is infinite
-/// beside a zero.
-fn pow_dx(cx: &Lin<'_>, a: &At) -> Val {
+/// `y x^(y-1)`, and 0 where `y` is 0 even if the power is infinite, as in every derivative of a
+/// power series. There the power is written `x^y / x`, whose derivatives omit infinite terms with a
+/// zero factor.
+fn pow_dx(cx: &Lin<'_>, a: &BinaryRuleArgs) -> Val {
     let one = cx.full_like(a.y, 1.0);
     let constant = is_zero(cx.emit(), a.y);
     let over = cx.op(Binary::DivStrongZero, &[cx.full_like(a.x, 1.0), a.x]);
@@ -465,7 +470,7 @@ fn pow_dx(cx: &Lin<'_>, a: &At) -> Val {
 }
 
 /// `x^y log x`, and its limit 0 at `x = 0, y >= 0`.
-fn pow_dy(cx: &Lin<'_>, a: &At) -> Val {
+fn pow_dy(cx: &Lin<'_>, a: &BinaryRuleArgs) -> Val {
     let re = cx.real(a.y);
     let not_negative = cx.compare(re, Comparison::Ge, cx.full_like(re, 0.0));
     let zero = is_zero(cx.emit(), a.x);
@@ -474,9 +479,9 @@ fn pow_dy(cx: &Lin<'_>, a: &At) -> Val {
 }
 
 /// `d atan2(y, x) = (x dy - y dx) / (x² + y²)`, with both divided by `m = max(|x|, |y|)` before
-/// they are squared. The value does not depend on `m`, so that it counts as a constant; at the
+/// they are squared. The value does not depend on `m`, so `m` is treated as a constant. At the
 /// origin `m` is 1.
-fn atan2_linearize(cx: &Lin<'_>, a: &At) -> Option<Lv> {
+fn atan2_linearize(cx: &Lin<'_>, a: &BinaryRuleArgs) -> Option<Lv> {
     let m = cx.stop_gradient(cx.maximum(cx.abs(a.x), cx.abs(a.y)));
     let m = guarded(cx.emit(), is_zero(cx.emit(), m), m);
     let (y, x) = (cx.div(a.x, m), cx.div(a.y, m));
@@ -492,9 +497,9 @@ fn atan2_linearize(cx: &Lin<'_>, a: &At) -> Option<Lv> {
     )
 }
 
-/// The tangent of the operand that is chosen, half of each where they are equal, both where one is
-/// NaN. On one side of a tie the operand that rises is the larger.
-fn extremum(cx: &Lin<'_>, a: &At, largest: bool) -> Option<Lv> {
+/// The tangent of the chosen operand; half of each where they are equal, and their sum where an
+/// operand is NaN. On one side of a tie the larger operand is the one that increases.
+fn extremum(cx: &Lin<'_>, a: &BinaryRuleArgs, largest: bool) -> Option<Lv> {
     let like = |c: f64| cx.full_like(a.out, c);
     let loses = if largest {
         Comparison::Lt

@@ -1,4 +1,4 @@
-//! Elementwise functions with two forms, and evenly spaced numbers.
+//! Elementwise functions with several analytic forms, and evenly spaced numbers.
 
 use super::entry::{Composite, in_f32, operands, option};
 use crate::array::Scalar;
@@ -11,7 +11,7 @@ use crate::ops::{Comparison, Constant};
 use crate::shape::{Dim, Type};
 use std::f64::consts::PI;
 
-pub(super) static TABLE: &[Composite] = &[
+pub(super) static ELEMENTARY: &[Composite] = &[
     Composite {
         name: "logaddexp",
         doc: "log(e^x + e^y).",
@@ -53,17 +53,17 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "zeros_like",
-        doc: "0 in the shape and element type of x, or of type `dtype`.",
+        doc: "Zeros of the shape of x, and of its element type or `dtype`.",
         build: |cx, s, x| filled(cx, s, x, Scalar::I(0)),
     },
     Composite {
         name: "ones_like",
-        doc: "1 in the shape and element type of x, or of type `dtype`.",
+        doc: "Ones of the shape of x, and of its element type or `dtype`.",
         build: |cx, s, x| filled(cx, s, x, Scalar::I(1)),
     },
     Composite {
         name: "full_like",
-        doc: "`value` in the shape and element type of x, or of type `dtype`.",
+        doc: "An array filled with `value`, of the shape of x, and of its element type or `dtype`.",
         build: |cx, s, x| {
             let value = s.attrs.get("value")?;
             filled(cx, s, x, value)
@@ -101,7 +101,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
 ];
 
-/// One number everywhere, in the shape of the operand.
+/// A constant with all elements equal, of the shape of the operand.
 fn filled(cx: &dyn Emit, s: &mut Spelled<'_>, x: &[Val], value: Scalar) -> Result<Vec<Val>> {
     let [x] = operands(s, x)?;
     let ty = cx.ty(x);
@@ -111,8 +111,8 @@ fn filled(cx: &dyn Emit, s: &mut Spelled<'_>, x: &[Val], value: Scalar) -> Resul
     ])
 }
 
-/// Coefficients of `sin(u)/u` in `u²`: `(-1)^k / (2k+1)!`. So many that for `|u| < 1` the
-/// derivatives are right as well.
+/// Coefficients of `sin(u)/u` in `u²`: `(-1)^k / (2k+1)!`. Their number is large enough for
+/// accurate derivatives for `|u| < 1`.
 fn sinc_series() -> Vec<f64> {
     let mut c = 1.0;
     (0..14)
@@ -128,10 +128,11 @@ impl dyn Emit + '_ {
     /// `log(e^x + e^y)` without overflow.
     pub fn logaddexp(&self, x: Val, y: Val) -> Val {
         let first = self.compare(x, Comparison::Gt, y);
-        // The smaller minus the greater, and the greater; each order with its own analytic form.
+        // The smaller minus the greater operand, and the greater one. Each order has its own
+        // analytic form.
         let d = self.select(first, self.sub(y, x), self.sub(x, y));
         let most = self.select(first, x, y);
-        // Equal infinities have no difference; NaN stays.
+        // The difference of equal infinities is undefined; NaN stays.
         let sum = self.add(most, self.log1p(self.exp(d)));
         self.select(self.is_nan(d), self.add(x, y), sum)
     }
@@ -153,12 +154,12 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// `min(max(x, lo), hi)`: derivative 1 inside, 0 outside, 1/2 at either bound.
+    /// `min(max(x, lo), hi)`, with derivative 1 inside, 0 outside and 1/2 at both bounds.
     pub fn clip(&self, x: Val, lo: Val, hi: Val) -> Val {
         self.minimum(self.maximum(x, lo), hi)
     }
 
-    /// `num` numbers from `a` to `b` (both of rank 0), evenly spaced, both included.
+    /// `num` evenly spaced numbers from `a` to `b` (scalars), both included.
     pub fn linspace(&self, a: Val, b: Val, num: &Dim) -> Val {
         let ty = self.ty(a).with_shape(vec![num.clone()]);
         let real = ty.with_dtype(ty.dtype.real());

@@ -1,4 +1,4 @@
-//! [`Composite`]: a record of the list, and how operands and attributes are read.
+//! [`Composite`]: a named function of the text form. Helpers that read operands and attributes.
 
 use crate::bail;
 use crate::dtype::DType;
@@ -8,18 +8,18 @@ use crate::ops::entry::Spelled;
 use crate::ops::support::{take_axes, take_axis};
 use crate::shape::{Dim, Type};
 
-/// A named function of the text form that is written with operations.
+/// A named function of the text form, written with operations.
 #[derive(Clone, Copy)]
 pub struct Composite {
     /// The name without prefix.
     pub name: &'static str,
     /// One sentence, with the formula.
     pub doc: &'static str,
-    /// Writes it, for operands and attributes as spelled.
+    /// Writes the function, for operands and attributes as parsed.
     pub build: fn(&dyn Emit, &mut Spelled<'_>, &[Val]) -> Result<Vec<Val>>,
 }
 
-/// The operands, if there are `N` of them.
+/// The operands. Returns an error unless there are `N`.
 pub(super) fn operands<const N: usize>(s: &Spelled<'_>, x: &[Val]) -> Result<[Val; N]> {
     match x.try_into() {
         Ok(x) => Ok(x),
@@ -38,7 +38,7 @@ pub(super) fn option<T: FromAttr>(s: &mut Spelled<'_>, name: &str, default: T) -
     Ok(s.attrs.opt(name)?.unwrap_or(default))
 }
 
-/// `f` in single precision for sixteen-bit floats, the result rounded back; an error for integers
+/// Computes `f` in single precision for 16-bit floats and rounds the result. An error for integers
 /// and booleans.
 pub(super) fn in_f32(cx: &dyn Emit, name: &str, x: Val, f: impl FnOnce(Val) -> Val) -> Val {
     match cx.ty(x) {
@@ -63,7 +63,7 @@ pub(super) fn extent(ty: &Type, axes: &[usize]) -> Dim {
         .fold(Dim::Const(1), |n, d| n * d.clone())
 }
 
-/// A reduced value with the reduced axes back, of extent 1.
+/// A reduced value with the reduced axes restored, of extent 1.
 fn keep(cx: &dyn Emit, y: Val, like: &Type, axes: &[usize]) -> Val {
     let dim = |(a, d): (usize, &Dim)| {
         if axes.contains(&a) {
@@ -78,7 +78,7 @@ fn keep(cx: &dyn Emit, y: Val, like: &Type, axes: &[usize]) -> Val {
     )
 }
 
-/// A reduction as spelled: `axes` (all by default, or one `axis`) and `keepdims`.
+/// A reduction with parsed attributes: `axes` (all by default, or one `axis`) and `keepdims`.
 pub(super) fn reduced(
     cx: &dyn Emit,
     s: &mut Spelled<'_>,

@@ -1,10 +1,10 @@
-//! Fourier transforms that are more than one operation: inverses, and several axes.
+//! Fourier transforms that are composites: inverses, and transforms over several axes.
 
 use super::entry::{Composite, operands};
 use crate::ops::support::{take_axes, take_axis};
 use crate::shape::Dim;
 
-pub(super) static TABLE: &[Composite] = &[
+pub(super) static FOURIER: &[Composite] = &[
     Composite {
         name: "ifft",
         doc: "The inverse Fourier transform along an axis (the last by default).",
@@ -15,7 +15,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "irfft",
-        doc: "The real vector of `length` elements along an axis of which x is the first half of the Fourier transform.",
+        doc: "The inverse of `rfft`: real, with `length` elements along an axis (the last by default).",
         build: |cx, s, x| {
             let ([x], axis, length) = (
                 operands(s, x)?,

@@ -1,4 +1,4 @@
-//! Values that an equation defines, for the text form: the equation is a module.
+//! Values defined by an equation, for the text form: the equation is a module.
 //!
 //! ```text
 //! x = f(x, p..)         tgraph.fixed_point @f %start.., %p..
@@ -6,9 +6,9 @@
 //! f(x, p..) least       tgraph.argmin      @f %start.., %p..
 //! f(x, p..) = b         tgraph.solve       @f %b.., %p..         f linear in x
 //! ```
-//! The module's first parameters are the unknowns, as many as it has results (for `argmin`, whose
-//! module has one result, as many as `unknowns` says: 1). What follows are parameters of the
-//! equation, by which results are differentiated.
+//! The module's first parameters are the unknowns. Their number is that of its results (for
+//! `argmin`, whose module has one result, the attribute `unknowns`, by default 1). The other
+//! parameters are those of the equation, with respect to which results are differentiated.
 
 use super::entry::{Composite, option};
 use crate::bail;
@@ -19,11 +19,11 @@ use crate::ops::entry::Spelled;
 use crate::ops::{Solution, Solver, Stopping};
 use std::sync::Arc;
 
-pub(super) static TABLE: &[Composite] = &[
+pub(super) static IMPLICIT: &[Composite] = &[
     Composite {
         name: "fixed_point",
-        doc: "x with f(x, p..) = x for a module @f, repeated from the operand; the derivative is the equation's. \
-              `tol` and `max_iter` end it; an error when run where it does not converge.",
+        doc: "x with f(x, p..) = x for a module @f, by fixed-point iteration from the operand; the derivative is that of the equation. \
+              `tol` and `max_iter` end it; a run-time error if it does not converge.",
         build: |cx, s, x| {
             let e = Equation::take(cx, s, x, None)?;
             let y = cx.fixed_point(e.parameters, e.unknowns, e.stop, |cx, p, x| {
@@ -34,8 +34,8 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "root",
-        doc: "x with f(x, p..) = 0 for a module @f, by Newton's method from the operand; the derivative is the equation's. \
-              `tol` and `max_iter` end it; an error when run where it does not converge.",
+        doc: "x with f(x, p..) = 0 for a module @f, by Newton's method from the operand; the derivative is that of the equation. \
+              `tol` and `max_iter` end it; a run-time error if it does not converge.",
         build: |cx, s, x| {
             let e = Equation::take(cx, s, x, None)?;
             let y = cx.root(e.parameters, e.unknowns, e.stop, |cx, p, x| {
@@ -46,8 +46,8 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "argmin",
-        doc: "x where the real scalar f(x, p..) of a module @f is least near the operand (the first `unknowns` operands); \
-              the derivative is that of its gradient's root. `tol` and `max_iter` end it; an error when run where it does \
+        doc: "A local minimum x of the real scalar f(x, p..) of a module @f, near the operand (the first `unknowns` operands); \
+              the derivative is that of its gradient's root. `tol` and `max_iter` end it; a run-time error if it does \
               not converge.",
         build: |cx, s, x| {
             let unknowns = option(s, "unknowns", 1)?;
@@ -68,7 +68,7 @@ pub(super) static TABLE: &[Composite] = &[
     Composite {
         name: "solve",
         doc: "x with f(x, p..) = b for a module @f that is linear in x, b being the first operand; `solver` is \"gmres\", \
-              \"cg\" (symmetric positive definite) or \"dense\". `tol` and `max_iter` end it; an error when run where no \
+              \"cg\" (symmetric positive definite) or \"dense\". `tol` and `max_iter` end it; a run-time error where no \
               solution is found.",
         build: |cx, s, x| {
             let solver: String = option(s, "solver", "gmres".into())?;
@@ -89,17 +89,17 @@ pub(super) static TABLE: &[Composite] = &[
     },
 ];
 
-/// What the text says of an equation.
+/// An implicit equation as parsed from text.
 struct Equation<'x> {
     module: Arc<Function>,
-    /// Where unknowns start, or the right side.
+    /// Start values of the unknowns, or the right-hand side.
     unknowns: &'x [Val],
     parameters: &'x [Val],
     stop: Stopping,
 }
 
 impl<'x> Equation<'x> {
-    /// Of so many unknowns, or as many as the module has results.
+    /// Reads an equation with `unknowns` unknowns. Default: the number of results of the module.
     fn take(
         cx: &dyn Emit,
         s: &mut Spelled<'_>,
@@ -143,8 +143,7 @@ impl<'x> Equation<'x> {
     }
 }
 
-/// The function with what it calls written out: a solver asks which of its operands it is linear
-/// in.
+/// The function with its calls inlined, because solvers analyse in which operands it is linear.
 fn without_calls(session: &Session, f: &Arc<Function>) -> Result<Arc<Function>> {
     if !f.eqns().iter().any(|e| matches!(e.op, Op::Call(_))) {
         return Ok(f.clone());

@@ -1,5 +1,5 @@
-//! Functions of matrices that are written with factorisations: inverses, least squares, norms,
-//! powers, exponentials.
+//! Functions of matrices written with factorizations: inverses, least squares, norms, powers,
+//! exponentials.
 
 use super::entry::{Composite, operands, option};
 use crate::bail;
@@ -13,7 +13,7 @@ use crate::shape::Dim;
 /// A norm of matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatrixNorm {
-    /// The root of the sum of squares.
+    /// The square root of the sum of squared magnitudes.
     Frobenius,
     /// The sum of the singular values.
     Nuclear,
@@ -32,7 +32,7 @@ pub enum MatrixNorm {
 }
 
 impl MatrixNorm {
-    /// Names as NumPy's `ord`: `fro`, `nuc`, `2`, `-2`, `1`, `-1`, `inf`, `-inf`.
+    /// Parses a name of NumPy's `ord`: `fro`, `nuc`, `2`, `-2`, `1`, `-1`, `inf`, `-inf`.
     pub fn parse(ord: &str) -> Option<MatrixNorm> {
         Some(match ord {
             "fro" => MatrixNorm::Frobenius,
@@ -48,15 +48,15 @@ impl MatrixNorm {
     }
 }
 
-pub(super) static TABLE: &[Composite] = &[
+pub(super) static MATRICES: &[Composite] = &[
     Composite {
         name: "inv",
-        doc: "The inverse of square matrices; NaN where there is none.",
+        doc: "The inverse of square matrices; NaN for singular ones.",
         build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.inv(x)]),
     },
     Composite {
         name: "cholesky_ex",
-        doc: "The lower Cholesky factor, and whether there is one: where not, the factor is NaN.",
+        doc: "The lower Cholesky factor, and whether the matrix is positive definite; if not, the factor is NaN.",
         build: |cx, s, x| operands(s, x).map(|[x]| cx.cholesky_ex(x).to_vec()),
     },
     Composite {
@@ -96,7 +96,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "matrix_power",
-        doc: "Square matrices to the integer power `n`; of a negative one, the power of the inverse.",
+        doc: "Square matrices to the integer power `n`; for negative n, the power of the inverse.",
         build: |cx, s, x| {
             let n = s.attrs.get::<i64>("n")?;
             operands(s, x).map(|[x]| vec![cx.matrix_power(x, n)])
@@ -125,8 +125,8 @@ pub(super) static TABLE: &[Composite] = &[
     },
 ];
 
-/// Coefficients of the Padé approximants of the exponential, and the norm up to which they are
-/// exact to rounding (Higham, The scaling and squaring method for the matrix exponential revisited,
+/// Coefficients of the Padé approximants of the exponential, and the norm up to which their error
+/// is below rounding (Higham, The scaling and squaring method for the matrix exponential revisited,
 /// 2005).
 const PADE_7: (&[f64], f64) = (
     &[
@@ -155,7 +155,7 @@ const PADE_13: (&[f64], f64) = (
 );
 
 impl dyn Emit + '_ {
-    /// A matrix; otherwise an error, and false.
+    /// Whether `x` is a matrix. Reports an error otherwise.
     fn is_matrix(&self, what: &str, x: Val) -> bool {
         let ty = self.ty(x);
         let fine = !self.failed() && ty.rank() >= 2;
@@ -166,7 +166,7 @@ impl dyn Emit + '_ {
         fine
     }
 
-    /// A matrix that has `k` singular values, as far as is known; otherwise an error, and false.
+    /// Whether the matrix may have `k` singular values. Reports an error otherwise.
     pub(super) fn has_values(&self, what: &str, x: Val, k: &Dim) -> bool {
         if !self.is_matrix(what, x) {
             return false;
@@ -183,7 +183,7 @@ impl dyn Emit + '_ {
         fine
     }
 
-    /// A square matrix; otherwise an error, and false.
+    /// Whether the matrix is square. Reports an error otherwise.
     pub(super) fn is_square(&self, what: &str, x: Val) -> bool {
         if !self.is_matrix(what, x) {
             return false;
@@ -199,7 +199,7 @@ impl dyn Emit + '_ {
     }
 
     /// The Moore-Penrose inverse. Singular values up to `rtol` times the largest count as zero
-    /// (default: `max(m, n) ε`); the derivative is that at constant rank.
+    /// (default: `max(m, n) ε`). The derivative assumes constant rank.
     pub fn pinv(&self, a: Val, rtol: Option<f64>) -> Val {
         if !self.is_matrix("pinv", a) {
             return Val::POISON;
@@ -231,14 +231,14 @@ impl dyn Emit + '_ {
                 cx.add(first, cx.add(second, third))
             })]
         };
-        // Of a matrix near 1: products of two inverses are in range.
+        // The matrix is scaled to a norm near 1, so that products of two inverses are in range.
         let scale = self.power_of_two(a);
         let inverse = self.custom_jvp(&[self.div(a, scale)], body, rule)[0];
         self.div(inverse, self.power_of_two_like(scale, inverse))
     }
 
-    /// A power of two near the largest element of each matrix (1 where there is none), for all its
-    /// elements; constant.
+    /// A power of two near the largest element of each matrix (1 if there is none), broadcast to
+    /// its elements. It is a constant in derivatives.
     pub(super) fn power_of_two(&self, a: Val) -> Val {
         let ty = self.ty(a);
         if self.failed() || ty.rank() < 2 {
@@ -259,7 +259,8 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// What [`power_of_two`](Self::power_of_two) gave, for matrices of other extents.
+    /// The scale that [`power_of_two`](Self::power_of_two) returned, broadcast to matrices of the
+    /// extents of `like`.
     fn power_of_two_like(&self, scale: Val, like: Val) -> Val {
         let (ty, of) = (self.ty(scale), self.ty(like));
         if self.failed() || ty.rank() < 2 {
@@ -273,7 +274,7 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// Which singular values of `a` are not negligible beside the largest.
+    /// Mask of the singular values of `a` that are not negligible relative to the largest.
     pub(super) fn counts(&self, s: Val, a: Val, rtol: Option<f64>) -> Val {
         let (ty, ta) = (self.ty(s), self.ty(a));
         let last = [ty.rank().saturating_sub(1)];
@@ -293,16 +294,16 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// Numbers of the last axis as factors of the columns of `like`.
+    /// Broadcasts numbers of the last axis to factors of the columns of `like`.
     pub(super) fn along_columns(&self, s: Val, like: Val) -> Val {
         let ty = self.ty(like);
         let dims: Vec<usize> = (0..ty.rank()).filter(|&k| k + 2 != ty.rank()).collect();
         self.broadcast_in_dim(self.convert(s, ty.dtype), &ty.shape, &dims)
     }
 
-    /// The `x` of least norm that minimises `|A x - b|`; a vector `b` is a column, leading axes are
-    /// batches. Matrices that are known not to be wide go through QR; those that lack rank (and
-    /// all, where `rtol` says what rank is) through the Moore-Penrose inverse.
+    /// The `x` of least norm that minimises `|A x - b|`. A vector `b` is a column; leading axes are
+    /// batch axes. Matrices that are certainly not wide use QR. Matrices without full rank, and all
+    /// matrices if `rtol` is given, use the Moore-Penrose inverse.
     pub fn lstsq(&self, a: Val, b: Val, rtol: Option<f64>) -> Val {
         if !self.is_matrix("lstsq", a) {
             return Val::POISON;
@@ -343,7 +344,7 @@ impl dyn Emit + '_ {
         )[0]
     }
 
-    /// Least squares with matrices of full rank, for their factors `Q`, `R`: `x = R⁻¹ Qᴴ b`.
+    /// Least squares for matrices of full rank with factors `Q`, `R`: `x = R⁻¹ Qᴴ b`.
     fn tall_lstsq(&self, a: Val, b: Val, (q, r): (Val, Val)) -> Val {
         let upper = TriangularSolve {
             left: true,
@@ -353,8 +354,8 @@ impl dyn Emit + '_ {
         let body = |cx: &dyn Emit, x: &[Val]| {
             vec![cx.triangular_solve(x[3], cx.mm(cx.adjoint(x[2]), x[1]), upper)]
         };
-        // dx = A⁺ (db - dA x) + (Aᴴ A)⁻¹ dAᴴ (b - A x), with factors that are differentiated in
-        // turn.
+        // dx = A⁺ (db - dA x) + (Aᴴ A)⁻¹ dAᴴ (b - A x), where the derivatives of the factors are
+        // used for higher orders.
         let rule = |cx: &dyn Emit, x: &[Val], y: &[Val], t: &[Option<Val>]| {
             let f = cx.qr(x[0]);
             let back = TriangularSolve {
@@ -380,8 +381,8 @@ impl dyn Emit + '_ {
         self.custom_jvp(&[a, b, q, r], body, rule)[0]
     }
 
-    /// `(Σ |x|^p)^(1/p)` over axes, which go; for infinity the greatest magnitude, for minus
-    /// infinity the least, for 0 how many elements are not zero.
+    /// `(Σ |x|^p)^(1/p)` over `axes`, which are removed. For `p = ∞` the greatest magnitude, for
+    /// `p = -∞` the least, for `p = 0` the number of nonzero elements.
     pub fn vector_norm(&self, x: Val, axes: &[usize], p: f64) -> Val {
         let size = self.abs(x);
         match p {
@@ -413,7 +414,7 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// A norm of matrices, whose axes go.
+    /// A norm of the matrices in the last two axes, which are removed.
     pub fn matrix_norm(&self, x: Val, kind: MatrixNorm) -> Val {
         if !self.is_matrix("matrix_norm", x) {
             return Val::POISON;
@@ -441,8 +442,7 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// The exponential of square matrices: a Padé approximant of a scaled matrix, squared again as
-    /// often as needed.
+    /// The exponential of square matrices, by scaling and squaring with a Padé approximant.
     pub fn matrix_exp(&self, a: Val) -> Val {
         if !self.is_square("matrix_exp", a) {
             return Val::POISON;
@@ -489,7 +489,7 @@ impl dyn Emit + '_ {
         })[0]
     }
 
-    /// Even and odd part of the Padé numerator, by powers of the square.
+    /// Even and odd part of the Padé numerator, in powers of the square.
     fn pade(&self, a: Val, c: &[f64]) -> (Val, Val) {
         let eye = self.eye_like(a);
         let square = self.mm(a, a);
@@ -509,7 +509,7 @@ impl dyn Emit + '_ {
         (even, self.mm(a, odd))
     }
 
-    /// Square matrices to an integer power; of a negative one, the power of the inverse.
+    /// Square matrices to an integer power. For a negative power, the power of the inverse.
     pub fn matrix_power(&self, a: Val, n: i64) -> Val {
         if !self.is_square("matrix_power", a) {
             return Val::POISON;

@@ -1,15 +1,15 @@
-//! Composites: named functions that are written with operations, not operations themselves.
+//! Composites: named functions written with operations.
 //!
-//! They have no rules of their own: what they are made of is differentiated. Each is written so
-//! that this is right and stable to every order, which takes more than a stable value:
+//! They have no rules: their operations are differentiated. Each is written so that derivatives of
+//! every order are correct and stable, which requires more than a stable value:
 //!
-//! - a function with two forms chooses by `select` between forms that are both analytic, so both
-//!   have all derivatives (`|x|` would have slope 0 at 0, and lose the curvature there);
-//! - a shift that only keeps numbers in range goes through `stop_gradient`: its derivative is zero
-//!   in exact arithmetic;
-//! - where one side of a `select` is singular its argument is replaced there first (double-where).
+//! - a function with two forms selects between two analytic forms, which have all derivatives
+//!   (`|x|` would have slope 0 at 0, and the curvature would be lost);
+//! - a shift that only prevents overflow is wrapped in `stop_gradient`: its derivative is zero in
+//!   exact arithmetic;
+//! - where one side of a `select` is singular, its argument is replaced there first (double-where).
 //!
-//! Sixteen-bit floats are computed in `f32` and rounded once.
+//! Functions of 16-bit floats are computed in `f32` and rounded once.
 
 mod elementary;
 mod entry;
@@ -32,22 +32,22 @@ use std::sync::LazyLock;
 pub fn composites() -> &'static [Composite] {
     static ALL: LazyLock<Vec<Composite>> = LazyLock::new(|| {
         [
-            statistics::TABLE,
-            nn::TABLE,
-            products::TABLE,
-            elementary::TABLE,
-            fourier::TABLE,
-            matrices::TABLE,
-            spectral::TABLE,
-            samplers::TABLE,
+            statistics::STATISTICS,
+            nn::NN,
+            products::PRODUCTS,
+            elementary::ELEMENTARY,
+            fourier::FOURIER,
+            matrices::MATRICES,
+            spectral::SPECTRAL,
+            samplers::SAMPLERS,
         ]
         .concat()
     });
     &ALL
 }
 
-/// Composites of a module, which stands before their operands: `tgraph.root @f %x`. Some have the
-/// name of an operation that takes no module.
+/// Composites with a module before their operands: `tgraph.root @f %x`. Some have the name of an
+/// operation without a module.
 pub fn applied() -> &'static [Composite] {
-    implicit::TABLE
+    implicit::IMPLICIT
 }

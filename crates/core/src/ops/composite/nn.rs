@@ -1,4 +1,4 @@
-//! Softmax and what is built on it, activations, layer normalisation.
+//! Softmax, losses, activations, layer normalization.
 
 use super::entry::{Composite, in_f32, operands, option};
 use crate::array::Scalar;
@@ -10,7 +10,7 @@ use crate::ops::support::{take_axes, take_axis};
 use crate::shape::Dim;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
-pub(super) static TABLE: &[Composite] = &[
+pub(super) static NN: &[Composite] = &[
     Composite {
         name: "softmax",
         doc: "exp(x) / sum(exp(x)) along an axis.",
@@ -135,8 +135,8 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// `-log softmax(logits)` at the labels, along an axis, which goes. Labels are classes
-    /// (integers, of the shape without the axis; the result is NaN where a label is none of them)
+    /// `-log softmax(logits)` at the labels, along `axis`, which is removed. Labels are classes
+    /// (integers, of the shape without the axis; the result is NaN where a label is out of range)
     /// or probabilities (of the shape of `logits`).
     pub fn cross_entropy(&self, logits: Val, labels: Val, axis: usize) -> Val {
         in_f32(self, "cross_entropy", logits, |x| {
@@ -144,7 +144,7 @@ impl dyn Emit + '_ {
             let log_p = self.log_softmax(x, axis);
             let zero = self.number(log_p, 0.0);
             if of.dtype.kind() != Kind::Int {
-                // Probability zero of the impossible costs nothing.
+                // A class of probability zero with logit -inf contributes zero.
                 let p = self.convert(labels, ty.dtype);
                 let nothing = self.and(
                     self.compare(p, Comparison::Eq, zero),
@@ -158,8 +158,8 @@ impl dyn Emit + '_ {
             let here = self.compare(self.spread(labels, &ty, &[axis]), Comparison::Eq, class);
             let known = self.reduce_any(here, &[axis]);
             let one = self.spread(self.convert(known, ty.dtype), &ty, &[axis]);
-            // Of an unknown label all classes are the label, times 0 / 0: the gradient is NaN as
-            // the result is.
+            // For a label out of range all classes are read, times 0 / 0: result and gradient are
+            // NaN.
             let read = self.or(here, self.compare(one, Comparison::Eq, zero));
             let term = self.mul(self.select(read, log_p, zero), self.div(one, one));
             self.neg(self.reduce_sum(term, &[axis]))
@@ -178,7 +178,8 @@ impl dyn Emit + '_ {
     ) -> Val {
         in_f32(self, "layer_norm", x, |x| {
             let ty = self.ty(x);
-            // Large numbers are divided by a power of two, which is exact: squares stay in range.
+            // Large numbers are divided by a power of two, which is exact, so that squares do not
+            // overflow.
             let down = self.power_of_two_down(x, axes, eps == 0.0);
             let x = self.mul(
                 x,
@@ -191,7 +192,7 @@ impl dyn Emit + '_ {
             let var = self.mean(self.abs2(d), axes);
             let mut least = self.mul(self.mul(self.number(var, eps), down), down);
             if eps > 0.0 {
-                // What underflows is still not zero: a constant has no spread.
+                // Distinguishes an underflowing variance from that of a constant, which is zero.
                 let tiny = if self.ty(var).dtype == DType::F64 {
                     f64::MIN_POSITIVE
                 } else {
@@ -212,8 +213,8 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// A power of two by which the greatest magnitude over axes (which go) is near 1, or below
-    /// unless `up`; constant.
+    /// A power of two that scales the greatest magnitude over `axes` (which are removed) to about
+    /// 1. Unless `up`, small numbers are not scaled up. It is a constant in derivatives.
     fn power_of_two_down(&self, x: Val, axes: &[usize], up: bool) -> Val {
         let most = self.max_or_least(self.abs(self.stop_gradient(x)), axes);
         let (zero, one) = (self.number(most, 0.0), self.number(most, 1.0));
@@ -229,7 +230,7 @@ impl dyn Emit + '_ {
         self.stop_gradient(self.select(usable, down, one))
     }
 
-    /// `max(x, 0)`, with derivative 0 at 0; NaN stays.
+    /// `max(x, 0)`, with derivative 0 at 0. NaN stays NaN.
     pub fn relu(&self, x: Val) -> Val {
         let zero = self.full_like(x, Scalar::I(0));
         self.select(self.compare(x, Comparison::Le, zero), zero, x)
@@ -248,7 +249,7 @@ impl dyn Emit + '_ {
     pub fn gelu_tanh(&self, x: Val) -> Val {
         in_f32(self, "gelu_tanh", x, |x| {
             let c = FRAC_2_SQRT_PI * FRAC_1_SQRT_2;
-            // Beyond, the logistic function is 0 or 1 and the cube may overflow.
+            // For larger |x| the logistic function is 0 or 1, and the cube may overflow.
             let far = |c: f64| self.number(x, c);
             let low = self.select(self.compare(x, Comparison::Lt, far(-100.0)), far(-100.0), x);
             let z = self.select(
@@ -274,7 +275,7 @@ impl dyn Emit + '_ {
         in_f32(self, "softplus", x, |x| {
             let zero = self.number(x, 0.0);
             let positive = self.compare(x, Comparison::Gt, zero);
-            // log1p(e^-|x|), each sign with its own analytic form.
+            // log1p(e^-|x|), with an analytic form for each sign.
             let tail = self.log1p(self.exp(self.select(positive, self.neg(x), x)));
             self.add(self.select(positive, x, zero), tail)
         })

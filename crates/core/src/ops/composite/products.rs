@@ -1,4 +1,4 @@
-//! Matrix products as NumPy aligns them, and other functions of matrices that are mere sums.
+//! Matrix products by NumPy's rules, and other functions of matrices without factorizations.
 
 use super::entry::{Composite, operands};
 use crate::array::Scalar;
@@ -8,15 +8,15 @@ use crate::ir::{Emit, Val};
 use crate::ops::{Comparison, DotGeneral};
 use crate::shape::{Dim, Type};
 
-pub(super) static TABLE: &[Composite] = &[
+pub(super) static PRODUCTS: &[Composite] = &[
     Composite {
         name: "matmul",
-        doc: "The matrix product of the last two axes; leading axes are batches and repeat, vectors are rows or columns.",
+        doc: "The matrix product of the last two axes; leading axes are broadcast, a vector is a row on the left and a column on the right.",
         build: |cx, s, x| operands(s, x).map(|[x, y]| vec![cx.matmul(x, y)]),
     },
     Composite {
         name: "outer",
-        doc: "Every product of an element of x and one of y: shape x.shape + y.shape.",
+        doc: "The outer product: every element of x times every element of y, of shape x.shape + y.shape.",
         build: |cx, s, x| {
             operands(s, x).map(|[x, y]| vec![cx.dot_general(x, y, DotGeneral::default())])
         },
@@ -33,7 +33,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
 ];
 
-/// The common extent of two that NumPy would align: 1 repeats.
+/// The common extent of two extents by NumPy's rules: 1 is broadcast.
 fn aligned<'a>(a: &'a Dim, b: &'a Dim) -> Option<&'a Dim> {
     if a.is(1) || b.is(1) {
         return Some(if a.is(1) { b } else { a });
@@ -42,8 +42,9 @@ fn aligned<'a>(a: &'a Dim, b: &'a Dim) -> Option<&'a Dim> {
 }
 
 impl dyn Emit + '_ {
-    /// The matrix product of the last two axes, as NumPy's `matmul`: leading axes are batches and
-    /// repeat; a vector on the left is a row, on the right a column, and its axis goes.
+    /// The matrix product of the last two axes, as NumPy's `matmul`. Leading axes are batch axes
+    /// and are broadcast. A vector is a row on the left and a column on the right, and its axis is
+    /// removed.
     pub fn matmul(&self, x: Val, y: Val) -> Val {
         let (tx, ty) = (self.ty(x), self.ty(y));
         let bad = |why: &str| {
@@ -63,7 +64,7 @@ impl dyn Emit + '_ {
         let (bx, by) = (tx.rank().saturating_sub(2), ty.rank().saturating_sub(2));
         let contract = |batch: usize| if column { batch } else { ty.rank() - 2 };
         if by == 0 {
-            // One right operand for all batches: they are rows of one larger product.
+            // With one right operand for all batches, batches are rows of one larger product.
             return self.dot_general(x, y, DotGeneral::contract(&[tx.rank() - 1], &[contract(0)]));
         }
         let batch = bx.max(by);
@@ -94,7 +95,7 @@ impl dyn Emit + '_ {
         self.dot_general(x, y, d)
     }
 
-    /// Where `i = j` in the last two axes; an error if there are not two.
+    /// Mask of the diagonal of the last two axes. An error if there are fewer than two axes.
     fn on_diagonal(&self, x: Val) -> Option<(Val, Type)> {
         let ty = self.ty(x);
         if ty.rank() < 2 {
@@ -116,14 +117,14 @@ impl dyn Emit + '_ {
             return Val::POISON;
         };
         let (rows, columns) = (&ty.shape[ty.rank() - 2], &ty.shape[ty.rank() - 1]);
-        // Summed along the longer axis: what is left is the diagonal.
+        // The sum of the masked elements along the longer axis is the diagonal.
         let long = match (rows.as_const(), columns.as_const()) {
             (Some(r), Some(c)) if r < c => ty.rank() - 1,
             (Some(_), Some(_)) => ty.rank() - 2,
             _ if rows == columns => ty.rank() - 2,
             _ => {
                 let text = format!(
-                    "the diagonal of {ty}: which of {rows} and {columns} is smaller is not known yet"
+                    "the diagonal of {ty}: which of {rows} and {columns} is smaller is unknown for symbolic extents"
                 );
                 self.fail(Error::new(Code::ShapeMismatch, text).at(self.loc()));
                 return Val::POISON;

@@ -1,8 +1,8 @@
-//! Random numbers as pure functions of keys: threefry2x32 written with integer operations, and what
-//! is made from it.
+//! Random numbers as pure functions of keys: threefry2x32 written with integer operations, and
+//! distributions.
 //!
-//! A key is `u32[2]`. Every element of a result encrypts its own position, so it depends on nothing
-//! but the key and the position. Keys, bits and samples are those of JAX's default generator
+//! A key is `u32[2]`. Every element of a result encrypts its own position, so it depends only on
+//! the key and the position. Keys, bits and samples are those of JAX's default generator
 //! (threefry2x32, partitionable); floating-point functions of them may differ in the last places.
 //! Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011).
 //!
@@ -16,11 +16,11 @@ use crate::ops::Comparison;
 use crate::shape::{Dim, Type};
 use std::f64::consts::SQRT_2;
 
-/// How far the first word is turned in each round of a group of four.
+/// Rotation counts, in bits, of the first word in each round of a group of four.
 const ROTATIONS: [[i128; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
 
 impl dyn Emit + '_ {
-    /// An integer of this value everywhere, like `x`.
+    /// A constant integer of the type of `x`.
     fn int(&self, x: Val, n: i128) -> Val {
         self.full_like(x, Scalar::I(n))
     }
@@ -54,7 +54,7 @@ impl dyn Emit + '_ {
         x
     }
 
-    /// The two words of a key, for every index of a shape; an error if it is no key.
+    /// The two words of a key, broadcast to a shape. An error if it is not a key.
     fn key_words(&self, key: Val, shape: &[Dim]) -> Option<[Val; 2]> {
         let ty = self.ty(key);
         if self.failed() {
@@ -71,7 +71,7 @@ impl dyn Emit + '_ {
         Some([0, 1].map(|k| self.broadcast_in_dim(self.index_axis(key, 0, k), shape, &[])))
     }
 
-    /// The encrypted position of every element: two words each.
+    /// The encrypted position of every element, two words each.
     fn random_words(&self, key: Val, shape: &[Dim]) -> Option<[Val; 2]> {
         let words = self.key_words(key, shape)?;
         let n = shape.iter().fold(Dim::Const(1), |n, d| n * d.clone());
@@ -87,7 +87,7 @@ impl dyn Emit + '_ {
         self.and(x, self.int(x, u32::MAX.into()))
     }
 
-    /// Keys that are independent of each other and of this one: `u32[shape.., 2]`.
+    /// Keys that are independent of each other and of `key`: `u32[shape.., 2]`.
     pub fn random_split(&self, key: Val, shape: &[Dim]) -> Val {
         match self.random_words(key, shape) {
             Some(words) => self.stack(&words, shape.len()),
@@ -95,13 +95,13 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// `n` keys of [`random_split`](Self::random_split), one by one.
+    /// `N` keys of [`random_split`](Self::random_split), as separate values.
     pub fn random_keys<const N: usize>(&self, key: Val) -> [Val; N] {
         let all = self.random_split(key, &[Dim::Const(N)]);
         std::array::from_fn(|k| self.index_axis(all, 0, k))
     }
 
-    /// A key for a number (`u32[]`) under this one.
+    /// A key derived from `key` and a number (`u32[]`).
     pub fn random_fold_in(&self, key: Val, data: Val) -> Val {
         match self.key_words(key, &[]) {
             Some(words) => self.stack(&self.threefry2x32(words, [self.int(data, 0), data]), 0),
@@ -116,7 +116,7 @@ impl dyn Emit + '_ {
         };
         if dtype != DType::U64 {
             let bits = self.xor(a, b);
-            // The lowest bits of each.
+            // The low bits of each word.
             let mask = if dtype == DType::U32 {
                 bits
             } else {
@@ -134,7 +134,7 @@ impl dyn Emit + '_ {
     /// Uniform numbers of a float type in `[lo, hi)`; the bounds are broadcast to the shape.
     pub fn random_uniform(&self, key: Val, shape: &[Dim], lo: Val, hi: Val) -> Val {
         let dtype = self.ty(lo).dtype;
-        // The type of the bits, bits of it that are kept, and that of the number.
+        // Integer type and number of mantissa bits, and the bit pattern of 1.
         let (bits, mantissa, word, one) = match dtype {
             DType::F16 => (DType::U16, 10, DType::U16, 0x3C00),
             DType::BF16 => (DType::U8, 7, DType::U16, 0x3F80),
@@ -153,7 +153,7 @@ impl dyn Emit + '_ {
         }
         let kept =
             self.shift_right_logical(random, self.int(random, i128::from(bits.bits()) - mantissa));
-        // A mantissa under the exponent of 1, less 1.
+        // A random mantissa with the exponent of 1, minus 1.
         let unit = self.bitcast(self.or(kept, self.int(kept, one)), dtype);
         let unit = self.sub(unit, self.full_like(unit, 1.0));
         let (lo, hi) = (self.broadcast_to(lo, shape), self.broadcast_to(hi, shape));
@@ -165,7 +165,7 @@ impl dyn Emit + '_ {
         self.random_uniform(key, shape, scalar(lo), scalar(hi))
     }
 
-    /// Normal numbers with mean 0 and variance 1; complex ones have half of it in each part.
+    /// Normal numbers with mean 0 and variance 1. Each part of a complex number has variance 1/2.
     pub fn random_normal(&self, key: Val, shape: &[Dim], dtype: DType) -> Val {
         if dtype.is_complex() {
             let parts = self
@@ -181,7 +181,7 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// Normal numbers with mean 0 and variance 1, given that they lie between `lo` and `hi`.
+    /// Normal numbers with mean 0 and variance 1, truncated to `lo` and `hi`.
     pub fn random_truncated_normal(&self, key: Val, shape: &[Dim], lo: Val, hi: Val) -> Val {
         let [a, b] = [lo, hi].map(|v| self.erf(self.div(v, self.full_like(v, SQRT_2))));
         let y = self.scale_by(SQRT_2, self.erf_inv(self.random_uniform(key, shape, a, b)));
@@ -215,15 +215,16 @@ impl dyn Emit + '_ {
         self.neg(self.log(self.neg(self.log(u))))
     }
 
-    /// Classes along an axis of `logits`, which goes, with probability `softmax(logits)`.
+    /// Random classes along `axis` of `logits`, which is removed, with probability
+    /// `softmax(logits)`.
     pub fn random_categorical(&self, key: Val, logits: Val, axis: usize) -> Val {
         let ty = self.ty(logits);
         let noise = self.random_gumbel(key, &ty.shape, ty.dtype);
         self.argmax(self.add(noise, logits), axis)
     }
 
-    /// Integers in `[lo, hi)`, or `lo` where that is empty. The bounds have rank 0 and the type of
-    /// the result.
+    /// Integers in `[lo, hi)`, or `lo` if that is empty. The bounds are scalars of the type of the
+    /// result.
     pub fn random_int(&self, key: Val, shape: &[Dim], lo: Val, hi: Val) -> Val {
         let ty = self.ty(lo);
         let Some(word) = unsigned(ty.dtype) else {
@@ -235,7 +236,7 @@ impl dyn Emit + '_ {
             return Val::POISON;
         };
         if word.bits() < 32 {
-            // Remainders of few bits are far from evenly spread.
+            // Remainders of 8- and 16-bit words are not uniform enough.
             let [lo, hi] = [lo, hi].map(|v| self.convert(v, DType::I32));
             return self.convert(self.random_int(key, shape, lo, hi), ty.dtype);
         }
@@ -257,7 +258,7 @@ impl dyn Emit + '_ {
         self.add(self.broadcast_in_dim(lo, shape, &[]), offset)
     }
 
-    /// `x` with its parts along an axis in random order.
+    /// `x` with its slices along an axis in random order.
     pub fn random_permutation(&self, key: Val, x: Val, axis: usize) -> Val {
         let ty = self.ty(x);
         let Some(n) = ty.shape.get(axis) else {
@@ -272,12 +273,12 @@ impl dyn Emit + '_ {
         };
         let Some(count) = n.as_const() else {
             let text = format!(
-                "a permutation of {n} parts: their number must be known, the work depends on it"
+                "a permutation of {n} slices: their number must be a constant, because the number of operations depends on it"
             );
             self.fail(Error::new(Code::ShapeMismatch, text).at(self.loc()));
             return Val::POISON;
         };
-        // Sorted by random keys, often enough that ties in them do not show.
+        // Sorts by random keys, repeatedly, so that ties of keys have a negligible effect.
         let rounds = (3.0 * (count.max(1) as f64).ln() / f64::from(u32::MAX).ln()).ceil() as usize;
         let line = if ty.rank() == 1 {
             x
@@ -301,7 +302,7 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// `x / (1 - rate)` or 0, the latter with probability `rate`, each element for itself.
+    /// `x / (1 - rate)`, or 0 with probability `rate`, independently for each element.
     pub fn random_dropout(&self, key: Val, x: Val, rate: f64) -> Val {
         let ty = self.ty(x);
         if !(0.0..=1.0).contains(&rate) {
@@ -385,8 +386,8 @@ impl dyn Emit + '_ {
 
     fn threefry(&self, state: Val, shape: &[usize], word: DType) -> (Val, Val) {
         let (key, first) = (self.index_axis(state, 0, 0), self.index_axis(state, 0, 1));
-        // Below 64 bits both words of a block are used: side by side along one axis, the first of
-        // even extent if there is one, else the longest.
+        // Below 64 bits both words of a block are used, concatenated along one axis: the first of
+        // even extent, else the longest.
         let even = shape.iter().position(|n| n % 2 == 0);
         let longest = (0..shape.len()).rev().max_by_key(|&a| shape[a]);
         let axis = if word == DType::U64 {
@@ -421,7 +422,7 @@ impl dyn Emit + '_ {
         (self.stack(&[key, next], 0), self.narrowed(bits, word))
     }
 
-    /// Words of 32 bits cut to their lowest ones.
+    /// 32-bit words truncated to their low bits.
     fn narrowed(&self, bits: Val, word: DType) -> Val {
         match word.bits() {
             n if n < 32 => self.convert(self.and(bits, self.int(bits, (1 << n) - 1)), word),
@@ -456,7 +457,7 @@ impl dyn Emit + '_ {
 
     fn philox(&self, state: Val, words: usize, shape: &[usize], word: DType) -> (Val, Val) {
         let at = |k: usize| self.index_axis(state, 0, k);
-        // The counter has 128 bits; in a short state the key is their upper half.
+        // The counter has 128 bits. In a short state the key is its upper half.
         let (key, low, high) = if words == 3 {
             (at(0), at(1), at(2))
         } else {
@@ -493,7 +494,7 @@ impl dyn Emit + '_ {
     }
 }
 
-/// The unsigned integer type of as many bits.
+/// The unsigned integer type with the same number of bits.
 fn unsigned(d: DType) -> Option<DType> {
     Some(match d {
         DType::I8 | DType::U8 => DType::U8,

@@ -1,6 +1,7 @@
 //! Random numbers of the text form: functions of a key, which is their first operand.
 //!
-//! Shape and element type are attributes (`shape`, `dtype`) or those of the type after the colon.
+//! Shape and element type are given by attributes (`shape`, `dtype`) or by the type after the
+//! colon.
 
 use super::entry::{Composite, operands};
 use crate::bail;
@@ -11,7 +12,7 @@ use crate::ops::entry::Spelled;
 use crate::ops::support::take_axis;
 use crate::shape::{Dim, Type};
 
-pub(super) static TABLE: &[Composite] = &[
+pub(super) static SAMPLERS: &[Composite] = &[
     Composite {
         name: "random_key",
         doc: "The key of a `seed`: u32[2], the first operand of random operations.",
@@ -22,7 +23,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "random_split",
-        doc: "`n` keys (or as many as `shape` says) that are independent of each other and of the key: u32[n, 2].",
+        doc: "`n` keys (or keys of a `shape`) that are independent of each other and of the key: u32[n, 2].",
         build: |cx, s, x| {
             let ([key], n) = (operands(s, x)?, s.attrs.opt::<Dim>("n")?);
             let written = s
@@ -40,28 +41,29 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "random_fold_in",
-        doc: "The key for a number (u32) under a key: of a step, a layer, an element.",
+        doc: "A key derived from a key and a number (u32), for example of a step or a layer.",
         build: |cx, s, x| operands(s, x).map(|[key, number]| vec![cx.random_fold_in(key, number)]),
     },
     Composite {
         name: "random_bits",
         doc: "Random bits as an unsigned integer type.",
         build: |cx, s, x| {
-            let ([key], Drawn { shape, dtype }) = (operands(s, x)?, Drawn::take(s, None)?);
+            let ([key], RandomType { shape, dtype }) =
+                (operands(s, x)?, RandomType::take(s, None)?);
             Ok(vec![cx.random_bits(key, &shape, dtype)])
         },
     },
     Composite {
         name: "random_uniform",
-        doc: "Numbers in [0, 1), or between the second and the third operand, which repeat to the shape.",
+        doc: "Uniform numbers in [0, 1), or in [lo, hi) for operands lo and hi, which are broadcast to the shape.",
         build: |cx, s, x| match *x {
             [key] => {
-                let Drawn { shape, dtype } = Drawn::take(s, None)?;
+                let RandomType { shape, dtype } = RandomType::take(s, None)?;
                 let bound = |c: f64| cx.full(&Type::scalar(dtype), c);
                 Ok(vec![cx.random_uniform(key, &shape, bound(0.0), bound(1.0))])
             }
             [key, lo, hi] => {
-                let Drawn { shape, dtype } = Drawn::take(s, Some(cx.ty(lo)))?;
+                let RandomType { shape, dtype } = RandomType::take(s, Some(cx.ty(lo)))?;
                 Ok(vec![cx.random_uniform(
                     key,
                     &shape,
@@ -78,7 +80,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "random_normal",
-        doc: "Normal numbers with mean 0 and variance 1; complex ones have half of it in each part.",
+        doc: "Normal numbers with mean 0 and variance 1; each part of a complex number has variance 1/2.",
         build: |cx, s, x| {
             standard(cx, s, x, |cx, key, shape, dtype| {
                 cx.random_normal(key, shape, dtype)
@@ -87,10 +89,10 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "random_truncated_normal",
-        doc: "Normal numbers with mean 0 and variance 1, given that they lie between the second and the third operand.",
+        doc: "Normal numbers with mean 0 and variance 1, truncated to the second and the third operand.",
         build: |cx, s, x| {
             let [key, lo, hi] = operands(s, x)?;
-            let Drawn { shape, dtype } = Drawn::take(s, Some(cx.ty(lo)))?;
+            let RandomType { shape, dtype } = RandomType::take(s, Some(cx.ty(lo)))?;
             Ok(vec![cx.random_truncated_normal(
                 key,
                 &shape,
@@ -101,10 +103,10 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "random_bernoulli",
-        doc: "True with the probability that the second operand says, which repeats to the shape.",
+        doc: "Booleans, true with the probability of the second operand, which is broadcast to the shape.",
         build: |cx, s, x| {
             let [key, p] = operands(s, x)?;
-            let Drawn { shape, .. } = Drawn::take(s, Some(cx.ty(p)))?;
+            let RandomType { shape, .. } = RandomType::take(s, Some(cx.ty(p)))?;
             Ok(vec![cx.random_bernoulli(key, &shape, p)])
         },
     },
@@ -128,7 +130,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "random_categorical",
-        doc: "Classes along an axis (the last by default) of the second operand, with probability softmax of it.",
+        doc: "Random classes along an axis (the last by default) of the second operand, the logits; the axis is removed.",
         build: |cx, s, x| {
             let [key, logits] = operands(s, x)?;
             let axis = axis_of_second(s, -1)?;
@@ -137,10 +139,10 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "random_int",
-        doc: "Integers from the second operand to before the third, which have rank 0.",
+        doc: "Integers in [lo, hi) for scalar operands lo and hi.",
         build: |cx, s, x| {
             let [key, lo, hi] = operands(s, x)?;
-            let Drawn { shape, dtype } = Drawn::take(s, Some(cx.ty(lo)))?;
+            let RandomType { shape, dtype } = RandomType::take(s, Some(cx.ty(lo)))?;
             Ok(vec![cx.random_int(
                 key,
                 &shape,
@@ -151,7 +153,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "random_permutation",
-        doc: "The second operand with its parts along an axis (the first by default) in random order.",
+        doc: "The second operand with its slices along an axis (the first by default) in random order.",
         build: |cx, s, x| {
             let [key, v] = operands(s, x)?;
             let axis = axis_of_second(s, 0)?;
@@ -160,7 +162,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "random_dropout",
-        doc: "The second operand over 1 - `rate`, or 0 with that probability, each element for itself.",
+        doc: "The second operand divided by 1 - `rate`, or 0 with probability `rate`, independently for each element.",
         build: |cx, s, x| {
             let ([key, v], rate) = (operands(s, x)?, s.attrs.get::<f64>("rate")?);
             Ok(vec![cx.random_dropout(key, v, rate)])
@@ -168,15 +170,16 @@ pub(super) static TABLE: &[Composite] = &[
     },
 ];
 
-/// Shape and element type of what is drawn.
-struct Drawn {
+/// Shape and element type of a random result.
+struct RandomType {
     shape: Vec<Dim>,
     dtype: DType,
 }
 
-impl Drawn {
-    /// From the attributes, else the written result, else a parameter of the distribution.
-    fn take(s: &mut Spelled<'_>, parameter: Option<Type>) -> Result<Drawn> {
+impl RandomType {
+    /// From attributes, else from the type after the colon, else from a parameter of the
+    /// distribution.
+    fn take(s: &mut Spelled<'_>, parameter: Option<Type>) -> Result<RandomType> {
         let written = s.results.and_then(|r| r.first());
         let of = |t: &Type| t.shape.to_vec();
         let shape = s
@@ -191,7 +194,7 @@ impl Drawn {
             .or(written)
             .or(parameter.map(|t| t.dtype));
         match (shape, dtype) {
-            (Some(shape), Some(dtype)) => Ok(Drawn { shape, dtype }),
+            (Some(shape), Some(dtype)) => Ok(RandomType { shape, dtype }),
             (None, _) => bail!(
                 Attribute,
                 "`{}` needs a shape: {{shape = [3, 4]}}, or a type after `:`",
@@ -207,14 +210,14 @@ impl Drawn {
 }
 
 /// A distribution without parameters.
-type Standard = fn(&dyn Emit, Val, &[Dim], DType) -> Val;
+type StandardSampler = fn(&dyn Emit, Val, &[Dim], DType) -> Val;
 
-fn standard(cx: &dyn Emit, s: &mut Spelled<'_>, x: &[Val], f: Standard) -> Result<Vec<Val>> {
-    let ([key], Drawn { shape, dtype }) = (operands(s, x)?, Drawn::take(s, None)?);
+fn standard(cx: &dyn Emit, s: &mut Spelled<'_>, x: &[Val], f: StandardSampler) -> Result<Vec<Val>> {
+    let ([key], RandomType { shape, dtype }) = (operands(s, x)?, RandomType::take(s, None)?);
     Ok(vec![f(cx, key, &shape, dtype)])
 }
 
-/// The attribute `axis` of the second operand, or this one.
+/// The attribute `axis` of the second operand, or `default`.
 fn axis_of_second(s: &mut Spelled<'_>, default: i64) -> Result<usize> {
     if !s.attrs.0.iter().any(|(key, _)| key == "axis") {
         s.attrs.0.push(("axis".into(), default.into()));

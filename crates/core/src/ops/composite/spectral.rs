@@ -1,25 +1,25 @@
-//! Functions of spectra that do not depend on the choice of vectors: right where eigenvalues or
-//! singular values coincide.
+//! Functions of spectra that do not depend on the choice of vectors. They are correct for
+//! coincident eigenvalues or singular values.
 //!
 //! A function of eigenvalues is the operation `spectral`. The truncation is `A_k = P A`, with the
-//! projector `P` on the first left singular vectors. With `B = A Aᴴ`, which commutes with `P`, the
-//! projector moves by
+//! projector `P` on the first `k` left singular vectors. With `B = A Aᴴ`, which commutes with `P`,
+//! the derivative of the projector is
 //!
 //! ```text
 //! dP = Y + Yᴴ,    Y = (1 - P) Y P,    Y B - B Y = (1 - P) dB P
 //! ```
-//! The system for `Y` is a `linear_solve`, solved in the basis of singular vectors by the quotients
-//! of `s_j² - s_i²`, `j` kept and `i` not: only `s_k = s_{k+1}` is refused. Its derivative is that
-//! of an equation in which no vectors occur, so every order is right where singular values coincide
-//! on either side of the gap.
+//! The system for `Y` is a `linear_solve`. It is solved in the basis of singular vectors by
+//! division by `s_j² - s_i²`, with `j <= k < i`, so only `s_k = s_{k+1}` is singular. Its equation
+//! does not contain vectors, so derivatives of every order are correct for coincident singular
+//! values on each side of the gap.
 //!
-//! The first `k` singular vectors themselves move among each other by their own gaps, as those of
-//! `svd` do, and out of their range by what solves, with the rest `B = A - U s Vᴴ`,
+//! The tangents of the first `k` singular vectors have a part within their span, from their own
+//! gaps as in `svd`, and a part outside. With the rest `B = A - U s Vᴴ`, the latter solves
 //!
 //! ```text
 //! X - B Bᴴ X / s² = (1 - U Uᴴ) dA V / s + B (dAᴴ U) / s²        Y = ((1 - V Vᴴ) dAᴴ U + Bᴴ X) / s
 //! ```
-//! in which vectors of the rest do not occur either: it may have any rank.
+//! which does not contain vectors of the rest, so the rest may have any rank.
 
 use super::entry::{Composite, operands};
 use crate::dtype::DType;
@@ -30,7 +30,7 @@ use crate::ops::moving::exceeds;
 use crate::ops::{Apply, Bounds, Comparison, Spectral};
 use crate::shape::{Dim, Type};
 
-pub(super) static TABLE: &[Composite] = &[
+pub(super) static SPECTRAL: &[Composite] = &[
     Composite {
         name: "eigvalsh",
         doc: "Eigenvalues, ascending, of the Hermitian part.",
@@ -50,7 +50,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "low_rank_approximation",
-        doc: "The nearest matrix of rank `k`: the part of the `k` largest singular values.",
+        doc: "The nearest matrix of rank `k`: the sum of the terms of the `k` largest singular values.",
         build: |cx, s, x| {
             let k = s.attrs.get::<Dim>("k")?;
             operands(s, x).map(|[x]| vec![cx.low_rank_approximation(x, &k)])
@@ -66,7 +66,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "svd_thresholded",
-        doc: "The singular values above `rtol` times the largest with their vectors; how many is decided when it runs.",
+        doc: "The singular values above `rtol` times the largest with their vectors; their number is data-dependent.",
         build: |cx, s, x| {
             let rtol = s.attrs.opt::<f64>("rtol")?;
             operands(s, x).map(|[x]| cx.svd_thresholded(x, rtol))
@@ -106,7 +106,8 @@ impl dyn Emit + '_ {
         {
             return self.adjoint(self.low_rank_approximation(self.adjoint(a), k));
         }
-        // The projector is that of any multiple: squares of the matrix are in range.
+        // The projector does not depend on the scale, so the matrix is scaled: its squares are in
+        // range.
         let near_one = self.div(a, self.power_of_two(a));
         let d = self.svd(self.stop_gradient(near_one));
         if self.failed() {
@@ -126,7 +127,7 @@ impl dyn Emit + '_ {
         self.mm(projector, a)
     }
 
-    /// Which of the numbers along the last axis are the first `k`.
+    /// Mask of the first `k` numbers along the last axis.
     fn first(&self, s: Val, k: &Dim) -> Val {
         let ty = self.ty(s);
         let index = ty.with_dtype(DType::I64);
@@ -142,7 +143,7 @@ impl dyn Emit + '_ {
     fn moved_projector(&self, (a, u, s): (Val, Val, Val), p: Val, t: Val, k: &Dim) -> Val {
         let (ah, along) = (self.adjoint(a), self.mm(t, self.adjoint(a)));
         let (b, db) = (self.mm(a, ah), self.add(along, self.adjoint(along)));
-        // What leads out of the projector's range: (1 - P) Y P.
+        // The part that maps out of the projector's range: (1 - P) Y P.
         let outward = |cx: &dyn Emit, p: Val, y: Val| {
             let y = cx.mm(y, p);
             cx.sub(y, cx.mm(p, y))
@@ -166,8 +167,7 @@ impl dyn Emit + '_ {
             if cx.failed() || tu.shape[tu.rank() - 2].same(&tu.shape[tu.rank() - 1]) == Some(true) {
                 return vec![within];
             }
-            // Of a matrix with more rows than columns `U` spans a part; beyond it the eigenvalues
-            // are 0.
+            // For a tall matrix `U` spans a subspace; on its complement the eigenvalues are 0.
             let beyond = cx.sub(right, cx.mm(u, r));
             let squares = cx.select(kept, cx.mul(s, s), cx.full_like(s, 1.0));
             let beyond = cx.mm(cx.div(beyond, cx.along_columns(squares, beyond)), uh);
@@ -178,7 +178,7 @@ impl dyn Emit + '_ {
         self.add(y, self.adjoint(y))
     }
 
-    /// Whether the first `k` singular values are apart from the others.
+    /// Whether the first `k` singular values are separated from the others.
     fn has_gap(&self, s: Val, k: &Dim) -> Val {
         let (ty, kept) = (self.ty(s), self.first(s, k));
         let last = [ty.rank().saturating_sub(1)];
@@ -221,7 +221,7 @@ impl dyn Emit + '_ {
     }
 
     /// The singular values above `rtol` times the largest (default: `max(m, n) ε`) with their
-    /// vectors, of one matrix. Their number is decided when it runs, and has no derivative.
+    /// vectors, of one matrix. Their number is data-dependent and has no derivative.
     pub fn svd_thresholded(&self, a: Val, rtol: Option<f64>) -> Vec<Val> {
         let d = self.svd(self.stop_gradient(a));
         if self.failed() || self.ty(a).rank() < 2 {
@@ -236,8 +236,8 @@ impl dyn Emit + '_ {
             return vec![Val::POISON; 3];
         }
         let keep = self.convert(self.counts(d[1], a, rtol), DType::I64);
-        // Taken at these positions, not sliced: what has the extent then depends on what decides
-        // it.
+        // Gathered at these positions instead of sliced, so that values with the extent depend on
+        // the equation that binds it.
         let positions = self.count(self.reduce_sum(keep, &[0]), "rank");
         let Some(k) = self.ty(positions).shape.first().cloned() else {
             return vec![Val::POISON; 3];
@@ -248,8 +248,8 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// The first `k` of the singular vectors and values in `x` (the matrix, `U`, `s`, `Vᴴ`, and
-    /// what `first` needs), which `first` takes along an axis: as functions of the matrix.
+    /// The first `k` singular vectors and values as functions of the matrix. `x` holds the matrix,
+    /// `U`, `s`, `Vᴴ`, and operands of `first`, which reads the first `k` along an axis.
     fn leading_vectors(
         &self,
         x: &[Val],
@@ -276,8 +276,8 @@ impl dyn Emit + '_ {
         self.custom_jvp(x, body, rule)
     }
 
-    /// The tangents of the first `k` singular vectors and values `y` of `a`, whose thin
-    /// decomposition has `u` and `s`.
+    /// The tangents of the first `k` singular vectors and values `y` of `a`, with `u` and `s` of
+    /// its thin decomposition.
     fn moved_vectors(
         &self,
         (a, all_u, all_s): (Val, Val, Val),
@@ -299,7 +299,7 @@ impl dyn Emit + '_ {
         );
         let fine = self.and(self.has_gap(all_s, k), self.positive(s));
         let core = self.guard(core, fine, DEGENERATE);
-        // Among each other.
+        // Within their span.
         let turned = self.adjoint(core);
         let (h, skew) = (
             self.scale_by(0.5, self.add(core, turned)),
@@ -310,7 +310,7 @@ impl dyn Emit + '_ {
         let w = self.div(h, self.convert(gaps, ty.dtype));
         let (si, sj) = pairs(self, s, &real);
         let z = self.div(skew, self.convert(self.add(si, sj), ty.dtype));
-        // Out of their range.
+        // Outside of their span.
         let rest = self.sub(a, self.mm(self.mul(u, self.along_columns(s, u)), vh));
         let out = |q: Val, x: Val| self.sub(x, self.mm(q, self.mm(self.adjoint(q), x)));
         let (left, right) = (out(u, tv), out(v, tu));
@@ -325,8 +325,8 @@ impl dyn Emit + '_ {
         let solver = |cx: &dyn Emit, _: &Apply<'_>, c: &[Val], r: &[Val]| {
             let g = cx.mm(cx.adjoint(c[2]), r[0]);
             let like = cx.ty(g).with_dtype(cx.ty(c[3]).dtype);
-            // 1 / (1 - q²) - 1 for the quotient q of a singular value of the rest and one that is
-            // kept.
+            // 1 / (1 - q²) - 1 for the quotient q of a singular value of the rest and one of the
+            // first `k`.
             let q = cx.div(
                 cx.along_rows(c[3], &like),
                 cx.along_columns(c[1], cx.zeros(&like)),
@@ -348,7 +348,7 @@ impl dyn Emit + '_ {
         if !ty.dtype.is_complex() {
             return [du, ds, self.adjoint(dv)];
         }
-        // Vectors turn so that their anchors stay real.
+        // The phases of vectors change so that their anchors stay real.
         let (here, anchor) = self.anchors(u, ANCHOR);
         let side = self.imag(self.select(here, du, self.zeros(&self.ty(du))));
         let phi = self.div(self.reduce_sum(side, &[last - 1]), anchor);
@@ -360,7 +360,7 @@ impl dyn Emit + '_ {
         [turn(u, du), ds, self.adjoint(turn(v, dv))]
     }
 
-    /// Numbers of the last axis as factors of the rows of matrices of this type.
+    /// Broadcasts numbers of the last axis to factors of the rows of matrices of this type.
     fn along_rows(&self, x: Val, like: &Type) -> Val {
         let rank = like.rank();
         self.broadcast_in_dim(x, &like.shape, &(0..rank - 1).collect::<Vec<_>>())

@@ -1,4 +1,4 @@
-//! Means and spreads, norms, log-sum-exp, order statistics.
+//! Means, variances, norms, log-sum-exp, order statistics.
 
 use super::entry::{Composite, extent, in_f32, operands, option, reduced};
 use crate::array::Scalar;
@@ -9,7 +9,7 @@ use crate::ops::support::take_axis;
 use crate::ops::{Bounds, Comparison, Reduce, Reduction};
 use crate::shape::Dim;
 
-pub(super) static TABLE: &[Composite] = &[
+pub(super) static STATISTICS: &[Composite] = &[
     Composite {
         name: "reduce",
         doc: "The reduction named by `op`: sum, mean, prod, max, min, any, all, and, or, xor; `stable` compensates sums.",
@@ -44,7 +44,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "var",
-        doc: "The mean square distance from the mean over axes: sum |x - mean|² / (n - ddof).",
+        doc: "The variance over axes: sum |x - mean|² / (n - ddof).",
         build: |cx, s, x| {
             let ddof = option(s, "ddof", 0.0)?;
             reduced(cx, s, x, |x, axes| cx.var(x, axes, ddof))
@@ -52,7 +52,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "std",
-        doc: "The square root of the variance over axes; its gradient is 0 at a constant.",
+        doc: "The standard deviation over axes: the square root of the variance; its gradient is 0 where all elements are equal.",
         build: |cx, s, x| {
             let ddof = option(s, "ddof", 0.0)?;
             reduced(cx, s, x, |x, axes| cx.std(x, axes, ddof))
@@ -70,7 +70,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "masked_logsumexp",
-        doc: "log(sum(exp(x))) over axes, of the elements where the mask (the second operand) is true; gradient 0 for none.",
+        doc: "log(sum(exp(x))) over axes, of the elements where the mask (the second operand) is true; -inf with gradient 0 if there are none.",
         build: |cx, s, x| {
             let [x, mask] = operands(s, x)?;
             reduced(cx, s, &[x], |x, axes| cx.masked_logsumexp(x, mask, axes))
@@ -78,7 +78,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "median",
-        doc: "The middle element along an axis, for even numbers the mean of the middle two.",
+        doc: "The median along an axis: the middle element, or the mean of the middle two.",
         build: |cx, s, x| {
             let axis = take_axis(s)?;
             s.attrs.0.push(("axis".into(), axis.into()));
@@ -87,7 +87,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "max_with_index",
-        doc: "The maximum along an axis and its position, the first of equal ones, which gets all of the gradient.",
+        doc: "The maximum along an axis and its position: the first of equal elements, which receives the whole gradient.",
         build: |cx, s, x| {
             let ([x], axis) = (operands(s, x)?, take_axis(s)?);
             let i = cx.argmax(x, axis);
@@ -96,7 +96,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "min_with_index",
-        doc: "The minimum along an axis and its position, the first of equal ones, which gets all of the gradient.",
+        doc: "The minimum along an axis and its position: the first of equal elements, which receives the whole gradient.",
         build: |cx, s, x| {
             let ([x], axis) = (operands(s, x)?, take_axis(s)?);
             let i = cx.argmin(x, axis);
@@ -105,7 +105,7 @@ pub(super) static TABLE: &[Composite] = &[
     },
     Composite {
         name: "argsort",
-        doc: "The positions, as i64, at which the sorted elements along an axis were.",
+        doc: "The permutation, as i64 indices, that sorts along an axis.",
         build: |cx, s, x| {
             let ([x], axis) = (operands(s, x)?, take_axis(s)?);
             Ok(vec![cx.argsort(x, axis, option(s, "descending", false)?)])
@@ -122,18 +122,18 @@ pub(super) static TABLE: &[Composite] = &[
     },
 ];
 
-/// `max |x|`-like shifts: zero where they are not finite.
+/// A shift such as `max |x|`, replaced by zero where it is not finite.
 fn finite_or_zero(cx: &dyn Emit, m: Val) -> Val {
     cx.select(cx.is_finite(m), m, cx.full_like(m, 0.0))
 }
 
 impl dyn Emit + '_ {
-    /// The mean over axes, which go. Of no elements: NaN.
+    /// The mean over `axes`, which are removed. NaN if there are no elements.
     pub fn mean(&self, x: Val, axes: &[usize]) -> Val {
         self.mean_of(x, axes, false)
     }
 
-    /// As [`mean`](Self::mean), the sum compensated if `stable`.
+    /// As [`mean`](Self::mean), with a compensated sum if `stable`.
     fn mean_of(&self, x: Val, axes: &[usize], stable: bool) -> Val {
         in_f32(self, "mean", x, |x| {
             let n = extent(&self.ty(x), axes);
@@ -145,7 +145,7 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// `n - ddof` over axes, not below zero, of the type of `like`.
+    /// `max(n - ddof, 0)` for `n` elements over axes, of the type of `like`.
     fn degrees(&self, x: Val, axes: &[usize], ddof: f64, like: Val) -> Val {
         let (n, ty) = (extent(&self.ty(x), axes), self.ty(like));
         match n.as_const() {
@@ -157,8 +157,8 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// The variance over axes, which go: `sum |x - mean|² / (n - ddof)`; real, also of complex
-    /// numbers.
+    /// The variance over `axes`, which are removed: `sum |x - mean|² / (n - ddof)`. Real, also for
+    /// complex operands.
     pub fn var(&self, x: Val, axes: &[usize], ddof: f64) -> Val {
         in_f32(self, "var", x, |x| {
             let d = self.sub(x, self.spread(self.mean(x, axes), &self.ty(x), axes));
@@ -167,13 +167,15 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// The standard deviation over axes, which go. At a constant it is 0, with gradient 0.
+    /// The standard deviation over `axes`, which are removed. If all elements are equal it is 0,
+    /// with gradient 0.
     pub fn std(&self, x: Val, axes: &[usize], ddof: f64) -> Val {
         in_f32(self, "std", x, |x| {
             let ty = self.ty(x);
             let centre = |x: Val| self.sub(x, self.spread(self.mean(x, axes), &ty, axes));
-            // Centred twice, the first time as a mere shift: the distances from a rounded mean of a
-            // constant are equal and tiny, so that their own mean is exact and what is left is 0.
+            // Centred twice, the first time by a constant shift. If all elements are equal, their
+            // differences from the rounded mean are equal and tiny, so their mean is exact and the
+            // result is 0.
             let shift = self.stop_gradient(self.mean(self.stop_gradient(x), axes));
             let d = centre(self.sub(x, self.spread(shift, &ty, axes)));
             let y = self.norm(d, axes);
@@ -181,15 +183,15 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// The 2-norm over axes, which go: `sqrt(sum |x|²)`, real. At 0 it has gradient 0.
+    /// The 2-norm over `axes`, which are removed: `sqrt(sum |x|²)`, real. At 0 its gradient is 0.
     pub fn norm(&self, x: Val, axes: &[usize]) -> Val {
         in_f32(self, "norm", x, |x| {
             let ty = self.ty(x);
             if axes.is_empty() {
                 return self.abs(x);
             }
-            // A power of two near the greatest element: exact to scale by, and squares stay in
-            // range.
+            // A power of two near the greatest element: scaling by it is exact, and squares do not
+            // overflow.
             let greatest = self.max_or_least(self.abs(self.stop_gradient(x)), axes);
             let scale = self.exp2(self.floor(self.log2(greatest)));
             let (zero, one) = (self.full_like(scale, 0.0), self.full_like(scale, 1.0));
@@ -212,7 +214,7 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// The greatest real part over axes, as a shift for exponentials.
+    /// The greatest real part over axes, the shift of exponentials.
     pub(super) fn exponent_shift(&self, x: Val, axes: &[usize]) -> Val {
         let m = finite_or_zero(
             self,
@@ -221,7 +223,8 @@ impl dyn Emit + '_ {
         self.convert(self.stop_gradient(m), self.ty(x).dtype)
     }
 
-    /// `log(sum(exp(x)))` over axes, which go. Of no element but -inf: -inf, with gradient NaN.
+    /// `log(sum(exp(x)))` over `axes`, which are removed. If all elements are -inf the result is
+    /// -inf, with gradient NaN.
     pub fn logsumexp(&self, x: Val, axes: &[usize]) -> Val {
         in_f32(self, "logsumexp", x, |x| {
             let ty = self.ty(x);
@@ -231,16 +234,16 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// `log(sum(exp(x)))` over axes, of the elements where `mask` is true. Of none: -inf, with
-    /// gradient 0.
+    /// `log(sum(exp(x)))` over axes, of the elements where `mask` is true. If there are none: -inf,
+    /// with gradient 0.
     pub fn masked_logsumexp(&self, x: Val, mask: Val, axes: &[usize]) -> Val {
         in_f32(self, "masked_logsumexp", x, |x| {
             let ty = self.ty(x);
             let least = self.full_like(x, f64::NEG_INFINITY);
             let m = self.exponent_shift(self.select(mask, x, least), axes);
             let shift = self.spread(m, &ty, axes);
-            // Elements that do not count are at the shift, so that their exponential is tame, and
-            // then nothing.
+            // Masked elements are replaced by the shift, so that their exponentials are finite, and
+            // then removed.
             let e = self.exp(self.sub(self.select(mask, x, shift), shift));
             let sum = self.reduce_sum(self.select(mask, e, self.full_like(e, 0.0)), axes);
             let none = self.compare(sum, Comparison::Eq, self.full_like(sum, 0.0));
@@ -253,8 +256,8 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// The middle element along an axis, which goes; for an even number of them the mean of the
-    /// middle two. NaN if there is one.
+    /// The median along `axis`, which is removed: the middle element, or the mean of the middle
+    /// two. NaN if an element is NaN.
     pub fn median(&self, x: Val, axis: usize) -> Val {
         let sorted = self.sort(x, axis, false);
         let Some(n) = self.ty(x).shape.get(axis).cloned() else {
@@ -270,12 +273,12 @@ impl dyn Emit + '_ {
                 self.add(half(at(low)), half(at(high)))
             }
         };
-        // NaN is sorted to the end.
+        // NaN is sorted last.
         let last = at(n - one);
         self.select(self.compare(last, Comparison::Eq, last), middle, last)
     }
 
-    /// `x[.., i, ..]` with an index for every line along `axis`, which goes.
+    /// `x[.., i, ..]` with an index for every line along `axis`, which is removed.
     pub fn pick_along(&self, x: Val, indices: Val, axis: usize) -> Val {
         let ty = self.ty(indices);
         let mut shape = ty.shape.to_vec();
@@ -302,7 +305,7 @@ impl dyn Emit + '_ {
         (first(sorted[0]), first(sorted[1]))
     }
 
-    /// `c` everywhere, of the type of `like`.
+    /// A constant of the type of `like` with all elements equal to `c`.
     pub(super) fn number(&self, like: Val, c: f64) -> Val {
         self.full_like(like, Scalar::F(c))
     }

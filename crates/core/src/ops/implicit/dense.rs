@@ -1,4 +1,4 @@
-//! Linear systems by their matrix: a product with every basis vector, then a factorisation.
+//! Linear systems by their matrix: a product with every basis vector, then a factorization.
 
 use super::krylov::small;
 use super::space::{Space, count};
@@ -8,7 +8,7 @@ use crate::ir::{Emit, Val};
 use crate::ops::Apply;
 use crate::shape::{Dim, Shape, Type};
 
-/// Any system that is not singular, of one element type and a known number of unknowns.
+/// Solves a nonsingular system with one element type and a constant number of unknowns.
 pub(super) fn dense(
     cx: &dyn Emit,
     apply: &Apply<'_>,
@@ -23,8 +23,7 @@ pub(super) fn dense(
         s.dimension(),
         dtype.filter(|d| types.iter().all(|t| t.dtype == *d)),
     ) else {
-        let text =
-            "a dense linear system needs a known number of unknowns of one element type: use GMRES";
+        let text = "a dense linear system needs a constant number of unknowns of one element type: use GMRES";
         cx.fail(Error::new(Code::ShapeMismatch, text).at(cx.loc()));
         return Solution::of(vec![Val::POISON; b.len() + 3]);
     };
@@ -33,7 +32,7 @@ pub(super) fn dense(
         .map(|t| t.shape.numel().as_const().unwrap_or(0))
         .collect();
     let all = Dim::Const(n);
-    // The basis, as a stack for each tensor; every product is a row of the transposed matrix.
+    // The basis as one stack per tensor. Every product is a row of the transposed matrix.
     let split = |v: Val, lead: &[Dim]| {
         let mut at = 0;
         let mut parts = Vec::with_capacity(sizes.len());

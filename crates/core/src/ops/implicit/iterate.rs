@@ -1,14 +1,14 @@
-//! The iterations: Newton's method, repetition, descent.
+//! The iterations: Newton's method, fixed-point iteration, gradient descent.
 //!
-//! Each ends where a step is small beside where it led, `|d| <= tol |x|`: relative to nothing else,
-//! so that equations, losses and unknowns of any size are alike. That is no proof. What underflowed
-//! to zero on the way to infinity is no root (`exp(-x)` has none): there the derivative has
-//! vanished, too, while the last step was not small ([`regular`]). And what decreases without end,
-//! or in a direction across ([`curved`]), is no minimum.
+//! Each ends when a step is small relative to the new iterate, `|d| <= tol |x|`. The test is
+//! invariant under scaling of equations, losses and unknowns. This is a heuristic. A residual that
+//! underflows as `x` grows is no root (`exp(-x)` has none): there the derivative vanishes, too,
+//! while the last step is not small ([`regular`]). A point from which the loss decreases without
+//! bound, or along another direction ([`curved`]), is no minimum.
 
 use super::jacobian::jacobian;
 use super::solver::Solver;
-use super::space::{COMPARABLE, Space, count, measure, number};
+use super::space::{COMPARABLE_EXPONENTS, Space, count, measure, number};
 use super::stopping::{Solution, Stopping};
 use crate::dtype::DType;
 use crate::ir::{Emit, Function, Val};
@@ -28,7 +28,7 @@ fn at_most(cx: &dyn Emit, x: Val, c: f64, y: Val) -> Val {
     cx.compare(x, Comparison::Le, cx.scale_by(c, y))
 }
 
-/// Whether a step is small beside where it led, or nothing where nothing is left to do.
+/// Whether a step is small relative to the new iterate, or the residual is zero.
 fn arrived(cx: &dyn Emit, step: Val, x: Val, left: Val, tol: f64) -> Val {
     let some = cx.compare(step, Comparison::Gt, number(cx, 0.0));
     let zero = cx.compare(left, Comparison::Eq, number(cx, 0.0));
@@ -38,7 +38,7 @@ fn arrived(cx: &dyn Emit, step: Val, x: Val, left: Val, tol: f64) -> Val {
     )
 }
 
-/// Whether to go on: neither done nor at the end of the steps.
+/// Whether to continue: not done, and fewer than `max` steps.
 fn going(cx: &dyn Emit, steps: Val, done: Val, max: usize) -> Val {
     cx.and(
         cx.compare(steps, Comparison::Lt, count(cx, max as i64)),
@@ -46,17 +46,18 @@ fn going(cx: &dyn Emit, steps: Val, done: Val, max: usize) -> Val {
     )
 }
 
-/// What a method of Newton's kind carries beside the unknowns and its last step.
-struct Pace;
+/// Loop carries of Newton-type methods, besides the unknowns and the last step.
+struct NewtonState;
 
-/// Steps by default, of those that do not halve what is to vanish; and of all.
-const SLOW: usize = 200;
-const ALL: usize = 5000;
+/// Default maximum number of steps that do not halve the residual, and of all steps.
+const MAX_SLOW_STEPS: usize = 200;
+const MAX_TOTAL_STEPS: usize = 5000;
 
-impl Pace {
-    const SIZE: usize = 6;
+impl NewtonState {
+    const VALUES: usize = 6;
 
-    /// Steps, slow steps, whether done, `|d|` and what was left before it, and the largest `|x|`.
+    /// The initial state: steps, slow steps, whether done, `|d|`, the residual before the step, and
+    /// the largest `|x|`.
     fn start(cx: &dyn Emit, s: &Space, x: &[Val]) -> Vec<Val> {
         let (none, infinite) = (count(cx, 0), number(cx, f64::INFINITY));
         vec![
@@ -73,13 +74,16 @@ impl Pace {
         let slow = cx.compare(
             c[1],
             Comparison::Lt,
-            count(cx, stop.max_steps.unwrap_or(SLOW) as i64),
+            count(cx, stop.max_steps.unwrap_or(MAX_SLOW_STEPS) as i64),
         );
-        cx.and(slow, going(cx, c[0], c[2], stop.max_steps.unwrap_or(ALL)))
+        cx.and(
+            slow,
+            going(cx, c[0], c[2], stop.max_steps.unwrap_or(MAX_TOTAL_STEPS)),
+        )
     }
 
-    /// After the step `d` to `x` from where `left` was left; and the last step that was one, `old`
-    /// before.
+    /// The state after the step `d` to `x`, from an iterate with residual `left`; and the last
+    /// nonzero step, previously `old`.
     fn step(
         cx: &dyn Emit,
         s: &Space,
@@ -93,7 +97,7 @@ impl Pace {
         let done = cx.or(arrived(cx, of_d, of_x, left, tol), lost);
         let slow = cx.not(at_most(cx, left, 0.5, c[4]));
         let slow = cx.add(c[1], cx.convert(slow, DType::I64));
-        // Where nothing is left to do the step before remains the last one.
+        // If the residual is zero, the last step stays the previous one.
         let still = cx.compare(left, Comparison::Eq, number(cx, 0.0));
         let keep = |old: Val, new: Val| cx.select(still, old, new);
         let top = cx.select(cx.compare(of_x, Comparison::Gt, c[5]), of_x, c[5]);
@@ -109,21 +113,19 @@ impl Pace {
     }
 }
 
-/// Whether the end of Newton's method is regular: its last step was small, or no step was made, or
-/// the derivative along it is still there. Where a function has underflowed on its way to zero at
-/// infinity it is not.
+/// Whether the end of Newton's method is regular: its last step was small, or there was no step, or
+/// the derivative along it is not negligible. It is not regular where a function underflows toward
+/// infinity.
 fn regular(cx: &dyn Emit, s: &Space, c: &[Val], x: &[Val], along: &[Val], tol: f64) -> Val {
     let reach = cx.add(s.norm(cx, x), cx.scale_by(tol, c[5]));
     let small = at_most(cx, c[3], tol, reach);
     let first = cx.not(cx.is_finite(c[4]));
-    // The factor stands at this side: a thousandth of the smallest number is zero, which is no less
-    // than anything.
+    // The factor is on this side, because 1e-3 times the smallest number underflows to zero.
     let there = cx.compare(cx.scale_by(1e3, s.norm(cx, along)), Comparison::Ge, c[4]);
     cx.or(first, cx.or(small, there))
 }
 
-/// The largest of `1, 1/2, 1/4..` for which `good(constants, t, x - t d)`, or one that is too small
-/// to matter.
+/// The largest `t` of `1, 1/2, 1/4..` for which `good(constants, t, x - t d)`, or a negligible one.
 fn line_search(
     cx: &dyn Emit,
     s: &Space,
@@ -174,13 +176,18 @@ pub(super) fn newton(
             return poison(start);
         }
     };
-    let init = [Pace::start(cx, &s, start), s.zeros(cx), start.to_vec()].concat();
+    let init = [
+        NewtonState::start(cx, &s, start),
+        s.zeros(cx),
+        start.to_vec(),
+    ]
+    .concat();
     let y = cx.while_loop(
         consts,
         &init,
-        |cx, _, c| Pace::going(cx, c, stop),
+        |cx, _, c| NewtonState::going(cx, c, stop),
         |cx, w, c| {
-            let (last, x) = c[Pace::SIZE..].split_at(n);
+            let (last, x) = c[NewtonState::VALUES..].split_at(n);
             let at = [w, x].concat();
             let y = cx.inline(f, &at);
             let apply =
@@ -188,9 +195,13 @@ pub(super) fn newton(
             let d = Solver::Gmres
                 .run(cx, &apply, &at, &y, Stopping::default())
                 .x;
-            // Equations are measured as the linear solver measures them: each by the size of its
-            // row.
-            let rows = s.row_scales(cx, &apply(cx, &at, &s.probe(cx)), false, COMPARABLE);
+            // Residuals of equations are scaled as in the linear solver, by the norms of rows.
+            let rows = s.row_scales(
+                cx,
+                &apply(cx, &at, &s.probe(cx)),
+                false,
+                COMPARABLE_EXPONENTS,
+            );
             let of_y = s.norm(cx, &s.times(cx, &rows, &y));
             let smaller = |cx: &dyn Emit, w: &[Val], _: Val, x: &[Val]| {
                 let y = cx.inline(f, &[&w[..nc], x].concat());
@@ -202,14 +213,18 @@ pub(super) fn newton(
             };
             let t = line_search(cx, &s, &[w, &[of_y], &rows].concat(), x, &d, &smaller);
             let next = along(cx, &s, &[x, &d].concat(), t);
-            [Pace::step(cx, &s, c, [last, &d, &next], of_y, tol), next].concat()
+            [
+                NewtonState::step(cx, &s, c, [last, &d, &next], of_y, tol),
+                next,
+            ]
+            .concat()
         },
     );
-    let (last, x) = y[Pace::SIZE..].split_at(n);
+    let (last, x) = y[NewtonState::VALUES..].split_at(n);
     let at = [consts, x].concat();
     let residual = s.norm(cx, &cx.inline(f, &at));
     let derivative = |v: &[Val]| cx.inline(&jacobian, &[&at, v].concat());
-    let rows = s.row_scales(cx, &derivative(&s.probe(cx)), false, COMPARABLE);
+    let rows = s.row_scales(cx, &derivative(&s.probe(cx)), false, COMPARABLE_EXPONENTS);
     let moved = s.times(cx, &rows, &derivative(last));
     let sound = cx.and(cx.is_finite(residual), regular(cx, &s, &y, x, &moved, tol));
     let converged = cx.and(cx.and(y[2], cx.is_finite(y[3])), sound);
@@ -255,8 +270,8 @@ pub(super) fn picard(
             [vec![cx.add(c[0], count(cx, 1)), done, step, top], next].concat()
         },
     );
-    // What is still on its way to zero when the steps end is there, as far as the numbers on the
-    // way can tell.
+    // Iterates that still decrease to zero when the steps end count as converged if the last step
+    // is below `tol²` times the largest iterate.
     let near = cx.and(at_most(cx, y[2], tol * tol, y[3]), cx.is_finite(y[3]));
     let converged = cx.and(cx.or(y[1], near), cx.is_finite(y[2]));
     Solution {
@@ -267,9 +282,9 @@ pub(super) fn picard(
     }
 }
 
-/// The direction `H d = g` by conjugate gradients, up to where the curvature is negative: what was
-/// found until there, or the gradient, as long as the curvature says, but no longer than `x`. And
-/// the least curvature beside the largest.
+/// The direction `H d = g` by conjugate gradients, truncated at negative curvature. Then it is the
+/// current iterate, or the gradient with the length given by the curvature, at most that of `x`.
+/// Also returns the ratio of the least to the largest curvature.
 fn direction(
     cx: &dyn Emit,
     s: &Space,
@@ -288,8 +303,8 @@ fn direction(
         cx.exp2(cx.neg(of_h)),
         number(cx, 0.0),
     );
-    // Steps, <r, r>, whether the curvature was negative, the last, the largest and the least one,
-    // then d, r, p.
+    // Steps, <r, r>, whether the curvature was negative, the last, the largest and the least
+    // curvature, then d, r, p.
     let init = [
         vec![count(cx, 0), gg, truth(cx, false), zero, zero, zero],
         s.zeros(cx),
@@ -331,7 +346,7 @@ fn direction(
     let turned = cx.and(y[2], cx.compare(y[0], Comparison::Le, count(cx, 1)));
     let shift = cx.sub(of_g, of_h);
     let found = s.shift(cx, shift, &y[6..6 + n]);
-    // Where there is no curvature at all, the length of x, or 1, is all that is known.
+    // Without curvature the only length scale is that of x, or 1.
     let some = cx.compare(of_x, Comparison::Gt, number(cx, 0.0));
     let longest = cx.select(some, of_x, number(cx, 1.0));
     let of_g = s.length(cx, &g);
@@ -341,8 +356,7 @@ fn direction(
     (s.select(cx, turned, &back, &found), cx.div(y[5], y[4]))
 }
 
-/// Whether the Hessian bends down in no direction, as far as conjugate gradients from one in no
-/// special direction see.
+/// Whether conjugate gradients from a generic direction find no negative curvature of the Hessian.
 fn curved(cx: &dyn Emit, s: &Space, hessian: &Arc<Function>, at: &[Val]) -> Val {
     let (_, least) = direction(cx, s, hessian, at, &s.probe(cx), number(cx, 1.0));
     cx.not(cx.compare(least, Comparison::Lt, number(cx, -s.flat())))
@@ -352,7 +366,7 @@ fn curved(cx: &dyn Emit, s: &Space, hessian: &Arc<Function>, at: &[Val]) -> Val 
 struct Loss<'a> {
     f: &'a Arc<Function>,
     g: &'a Arc<Function>,
-    /// The relative rounding of a value.
+    /// Relative rounding error of a value.
     rounding: f64,
 }
 
@@ -366,10 +380,10 @@ impl Loss<'_> {
         }
     }
 
-    /// How far to go along `d`: where the whole step lowers the loss less than it should, a part of
-    /// it. Where steps do not get shorter as those of Newton's method do (`again`), three times as
-    /// far as long as the loss still falls there: so an inflection is passed, and a minimum of
-    /// higher order is met faster.
+    /// The step length along `d`: shortened if the full step decreases the loss too little. If
+    /// steps do not shrink as those of Newton's method do (`again`), the step is tripled while the
+    /// loss decreases. So inflection points are passed, and minima of higher order are reached
+    /// faster.
     fn length(
         &self,
         cx: &dyn Emit,
@@ -381,7 +395,7 @@ impl Loss<'_> {
     ) -> Val {
         let (nc, (x, d)) = (w.len(), xd.split_at(xd.len() / 2));
         let (value, fall) = (self.value(cx, w, x), s.real_dot(cx, slope, d));
-        // Armijo's condition, where rounding does not hide it.
+        // Armijo's condition, unless rounding hides it.
         let lower = |cx: &dyn Emit, w: &[Val], t: Val, x: &[Val]| {
             let new = self.value(cx, &w[..nc], x);
             let least = cx.scale_by(1e-4, cx.mul(t, w[nc + 1]));
@@ -418,7 +432,7 @@ impl Loss<'_> {
     }
 }
 
-/// Where the real scalar `f(consts, x)` is least; `g` is its gradient in `x`.
+/// Minimizes the real scalar `f(consts, x)`. `g` is its gradient in `x`.
 pub(super) fn descent(
     cx: &dyn Emit,
     f: &Arc<Function>,
@@ -441,13 +455,18 @@ pub(super) fn descent(
         g,
         rounding: s.tolerance(Stopping::default(), 4.0),
     };
-    let init = [Pace::start(cx, &s, start), s.zeros(cx), start.to_vec()].concat();
+    let init = [
+        NewtonState::start(cx, &s, start),
+        s.zeros(cx),
+        start.to_vec(),
+    ]
+    .concat();
     let y = cx.while_loop(
         consts,
         &init,
-        |cx, _, c| Pace::going(cx, c, stop),
+        |cx, _, c| NewtonState::going(cx, c, stop),
         |cx, w, c| {
-            let (last, x) = c[Pace::SIZE..].split_at(n);
+            let (last, x) = c[NewtonState::VALUES..].split_at(n);
             let at = [w, x].concat();
             let slope = cx.inline(g, &at);
             let (d, _) = direction(cx, &s, &hessian, &at, &slope, s.norm(cx, x));
@@ -455,8 +474,8 @@ pub(super) fn descent(
             let again = cx.and(stays, cx.compare(c[0], Comparison::Gt, count(cx, 0)));
             let t = loss.length(cx, &s, w, &[x, &d].concat(), &slope, again);
             let next = along(cx, &s, &[x, &d].concat(), t);
-            // A step that was made longer is as long as it was made; one that was cut is as long as
-            // it should have been.
+            // A lengthened step counts with its actual length, a shortened one with its full
+            // length.
             let one = number(cx, 1.0);
             let d = s.scale(
                 cx,
@@ -464,13 +483,13 @@ pub(super) fn descent(
                 &d,
             );
             [
-                Pace::step(cx, &s, c, [last, &d, &next], s.norm(cx, &slope), tol),
+                NewtonState::step(cx, &s, c, [last, &d, &next], s.norm(cx, &slope), tol),
                 next,
             ]
             .concat()
         },
     );
-    let (last, x) = y[Pace::SIZE..].split_at(n);
+    let (last, x) = y[NewtonState::VALUES..].split_at(n);
     let at = [consts, x].concat();
     let residual = s.norm(cx, &cx.inline(g, &at));
     let moved = cx.inline(&hessian, &[&at, last].concat());
@@ -479,7 +498,7 @@ pub(super) fn descent(
         cx.is_finite(loss.value(cx, consts, x)),
     );
     let sound = cx.and(finite, regular(cx, &s, &y, x, &moved, tol));
-    // A start where nothing says which way to go is returned as it is.
+    // A start without a descent direction is returned unchanged.
     let stayed = cx.not(cx.is_finite(y[4]));
     let sound = cx.and(sound, cx.or(stayed, curved(cx, &s, &hessian, &at)));
     let converged = cx.and(cx.and(y[2], cx.is_finite(y[3])), sound);

@@ -15,8 +15,8 @@ pub(super) fn jacobian(
     moved(session, f, &active)
 }
 
-/// How the results of `f` move when its active operands do: operands.., tangents of active ones..
-/// -> tangents of all.
+/// The tangents of the results of `f`: operands.., tangents of active ones.. -> tangents of all
+/// results.
 pub(super) fn moved(
     session: &Session,
     f: &Arc<Function>,

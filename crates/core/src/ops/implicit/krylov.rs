@@ -1,33 +1,33 @@
-//! Conjugate gradients and GMRES, written in the language.
+//! Conjugate gradients and GMRES, written with operations.
 //!
 //! ```text
 //! converged:  |b - A x| <= tol (|b| + |A| |x|)  and  <= √tol |b|       |A| by the largest |A v| / |v| that was seen
 //! ```
-//! The test is the backward error: what remains is what rounding leaves. GMRES is the simpler form,
-//! in which the directions that the solution moves along are carried with an orthonormal basis of
-//! their images, and a new direction is the residual while it shrinks and the last image otherwise
-//! (Jiránek, Rozložník 2010). Restarts compute the residual anew. Both get systems that
-//! [`Solver::run`](super::Solver) has scaled: squares of what they measure are in range.
+//! Iterations stop when the backward error reaches rounding. GMRES is the simpler variant, which
+//! stores directions and an orthonormal basis of their images. A new direction is the residual
+//! while it decreases, otherwise the last image (Jiránek, Rozložník 2010). Restarts recompute the
+//! residual. [`Solver::run`](super::Solver) scales the systems of both solvers, so that squared
+//! norms do not overflow or underflow.
 
-use super::space::{COMPARABLE, Space, count, measure, number};
+use super::space::{COMPARABLE_EXPONENTS, Space, count, measure, number};
 use super::stopping::{Solution, Stopping};
 use crate::dtype::DType;
 use crate::ir::{Emit, Val};
 use crate::ops::{Apply, Comparison};
 use crate::shape::Type;
 
-const MAX_STEPS: usize = 2000;
-/// Directions that GMRES keeps.
-const RESTART: usize = 40;
-/// The default tolerance in rounding errors.
-const ROUNDINGS: f64 = 128.0;
+const DEFAULT_MAX_STEPS: usize = 2000;
+/// Maximum number of directions before a restart of GMRES.
+const GMRES_RESTART_STEPS: usize = 40;
+/// Default tolerance, in rounding errors.
+const TOLERANCE_ROUNDINGS: f64 = 128.0;
 
-/// Whether a residual is as small as rounding allows, and small beside `b`: a huge `x` solves
-/// nothing.
+/// Whether a residual is at the level of rounding, and small relative to `b`, so that a huge `x` is
+/// not accepted.
 pub(super) fn small(cx: &dyn Emit, r: Val, of_x: Val, of_a: Val, of_b: Val, tol: f64) -> Val {
     let scale = cx.add(of_b, cx.mul(of_a, of_x));
     let below = |c: f64, m: Val| cx.compare(r, Comparison::Le, cx.scale_by(c, m));
-    // Nothing is small beside what is not finite.
+    // False if the scale is not finite.
     cx.and(
         cx.is_finite(scale),
         cx.and(below(tol, scale), below(tol.sqrt(), of_b)),
@@ -40,10 +40,10 @@ fn larger(cx: &dyn Emit, s: &Space, norm: Val, y: &[Val], x: &[Val]) -> Val {
     cx.select(cx.compare(seen, Comparison::Gt, norm), seen, norm)
 }
 
-/// The scales of rows and columns that bring a Hermitian positive definite matrix to a diagonal of
-/// comparable numbers. A row of `A D` is as large as the root of its diagonal element where rows
-/// are coupled, as large as that element where they are not: half the exponent is taken again and
-/// again until rows are comparable.
+/// Scales of rows and columns that make the diagonal elements of a Hermitian positive definite
+/// matrix comparable. The norm of a row is about the square root of its diagonal element if rows
+/// are coupled, and the element itself otherwise. So half the exponent is applied repeatedly until
+/// rows are comparable.
 pub(super) fn symmetric_scales(
     cx: &dyn Emit,
     s: &Space,
@@ -52,7 +52,7 @@ pub(super) fn symmetric_scales(
     product: &[Val],
 ) -> Vec<Val> {
     let nc = consts.len();
-    let first = s.row_scales(cx, product, true, COMPARABLE);
+    let first = s.row_scales(cx, product, true, COMPARABLE_EXPONENTS);
     let init = [&[count(cx, 1), s.any_scaled(cx, &first)], &first[..]].concat();
     let y = cx.while_loop(
         consts,
@@ -72,7 +72,7 @@ pub(super) fn symmetric_scales(
     y[2..].to_vec()
 }
 
-/// A Hermitian positive definite system.
+/// Solves a Hermitian positive definite system.
 pub(super) fn cg(
     cx: &dyn Emit,
     apply: &Apply<'_>,
@@ -82,8 +82,8 @@ pub(super) fn cg(
 ) -> Solution {
     let s = Space::of(&b.iter().map(|&b| cx.ty(b)).collect::<Vec<_>>());
     let (n, nc) = (b.len(), consts.len());
-    let tol = s.tolerance(stop, ROUNDINGS);
-    let max = stop.max_steps.unwrap_or(MAX_STEPS) as i64;
+    let tol = s.tolerance(stop, TOLERANCE_ROUNDINGS);
+    let max = stop.max_steps.unwrap_or(DEFAULT_MAX_STEPS) as i64;
     let of_b = s.length(cx, b);
     // Steps, |A|, <r, r>, then x, r, p.
     let init = [
@@ -137,7 +137,7 @@ pub(super) fn cg(
     }
 }
 
-/// Any system that is not singular.
+/// Solves a nonsingular system.
 pub(super) fn gmres(
     cx: &dyn Emit,
     apply: &Apply<'_>,
@@ -147,11 +147,14 @@ pub(super) fn gmres(
 ) -> Solution {
     let s = Space::of(&b.iter().map(|&b| cx.ty(b)).collect::<Vec<_>>());
     let (n, nc) = (b.len(), consts.len());
-    let tol = s.tolerance(stop, ROUNDINGS);
-    let max = stop.max_steps.unwrap_or(MAX_STEPS) as i64;
-    let rows = s.dimension().unwrap_or(RESTART).clamp(1, RESTART);
+    let tol = s.tolerance(stop, TOLERANCE_ROUNDINGS);
+    let max = stop.max_steps.unwrap_or(DEFAULT_MAX_STEPS) as i64;
+    let rows = s
+        .dimension()
+        .unwrap_or(GMRES_RESTART_STEPS)
+        .clamp(1, GMRES_RESTART_STEPS);
     let of_b = s.length(cx, b);
-    // Whether a cycle was in vain, then steps, |A|, |r|, x and r.
+    // Whether a cycle did not reduce the residual, then steps, |A|, |r|, x and r.
     let no = cx.full(&Type::scalar(DType::Bool), false);
     let init = [
         vec![no, count(cx, 0), number(cx, 0.0), of_b],
@@ -192,7 +195,7 @@ pub(super) fn gmres(
     }
 }
 
-/// Up to `rows` directions, from the residual that `c` holds. `w`: constants, then `|b|`.
+/// One cycle of up to `rows` directions, from the residual in `c`. `w`: constants, then `|b|`.
 fn cycle(
     cx: &dyn Emit,
     s: &Space,
@@ -206,7 +209,7 @@ fn cycle(
     let nc = w.len() - 1;
     let r = &c[3 + n..];
     let z = s.scale(cx, cx.recip(c[2]), r);
-    // Row, then what `c` holds, then the direction, the directions so far, their images.
+    // Row, then the values of `c`, then the direction, the previous directions and their images.
     let init = [
         &[count(cx, 0)],
         c,
@@ -229,7 +232,7 @@ fn cycle(
             let mut q = apply(cx, &w[..nc], z);
             let of_a = larger(cx, s, of_a, &q, z);
             let mut p = z.to_vec();
-            // Twice is enough to be orthogonal to rounding.
+            // Two passes of Gram-Schmidt give orthogonality up to rounding.
             for _ in 0..2 {
                 let h = s.project(cx, qs, &q);
                 q = s.sub(cx, &q, &s.combine(cx, h, qs));

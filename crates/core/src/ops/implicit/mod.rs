@@ -1,13 +1,13 @@
-//! Values that are defined by an equation: roots, fixed points, minima.
+//! Values defined by an equation: roots, fixed points, minima.
 //!
 //! ```text
 //! r(c, x) = 0          dx = -(∂r/∂x)⁻¹ ∂r/∂c dc          r = f,   r = x - F,   r = ∇f
 //! ```
-//! The steps of the iteration are never differentiated: the rule is the equation's own derivative,
-//! written with [`linear_solve`](super::linear_solve), so reverse mode costs one transposed solve,
-//! and every order and batching follow. The iterations stop where rounding does not let them go on;
-//! one that ends before that has not converged, which is a flag of [`Solution`], and an error of
-//! the functions that return values only.
+//! The steps of the iteration are not differentiated. The rule is the derivative of the equation,
+//! written with [`linear_solve`](super::linear_solve). So reverse mode costs one transposed solve,
+//! and derivatives of every order and batching are available. The iterations stop at the level of
+//! rounding. An iteration that ends before has not converged: a flag of [`Solution`], and an error
+//! of the functions that return values only.
 
 mod dense;
 mod iterate;
@@ -29,7 +29,7 @@ use jacobian::{jacobian, moved};
 use std::sync::Arc;
 
 impl dyn Emit + '_ {
-    /// The solution that `solve` finds of `equation(consts, x) = 0` from `start`, with the
+    /// The solution of `equation(consts, x) = 0` that `solve` computes from `start`, with the
     /// equation's derivative.
     fn implicit(
         &self,
@@ -52,7 +52,7 @@ impl dyn Emit + '_ {
             |cx, x| solve(cx, &x[..nc], &x[nc..]).values(),
             |cx, x, y, t| {
                 let at = [&x[..nc], &y[..start.len()]].concat();
-                // Only the constants move: a solution does not depend on where it was looked for.
+                // Only constants have tangents: the solution does not depend on the start.
                 let active: Vec<bool> = (0..at.len()).map(|k| k < nc && t[k].is_some()).collect();
                 let none = vec![None; y.len()];
                 if !active.contains(&true) {
@@ -76,7 +76,7 @@ impl dyn Emit + '_ {
         Solution::of(y)
     }
 
-    /// `x` with `f(consts, x) = 0`, by Newton's method from `start`; steps that do not reduce `|f|`
+    /// `x` with `f(consts, x) = 0`, by Newton's method from `start`. Steps that do not reduce `|f|`
     /// are halved.
     ///
     /// ```
@@ -107,7 +107,7 @@ impl dyn Emit + '_ {
         })
     }
 
-    /// `x` with `f(consts, x) = x`, by repeating `f` from `start`.
+    /// `x` with `f(consts, x) = x`, by fixed-point iteration from `start`.
     pub fn fixed_point(
         &self,
         consts: &[Val],
@@ -140,9 +140,9 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// `x` where the real scalar `f(consts, x)` is least near `start`: Newton's method on its
-    /// gradient, with directions by conjugate gradients that leave where the curvature is negative,
-    /// and steps that reduce `f`.
+    /// A local minimum of the real scalar `f(consts, x)` near `start`, by truncated Newton steps:
+    /// directions by conjugate gradients, which stop at negative curvature, and steps that decrease
+    /// `f`.
     pub fn minimize(
         &self,
         consts: &[Val],
@@ -176,7 +176,7 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// A body of as many results as unknowns, of their types.
+    /// A region whose results have the types of the unknowns.
     fn equation(
         &self,
         name: &str,
@@ -202,15 +202,15 @@ impl dyn Emit + '_ {
             return None;
         }
         if let Some(t) = of_x.iter().find(|t| !t.dtype.has_tangent()) {
-            let text = format!("`{name}` looks for values of type {t}: unknowns are floats");
+            let text = format!("`{name}` has unknowns of type {t}: unknowns must be floats");
             self.fail(crate::Error::new(crate::Code::DTypeMismatch, text).at(self.loc()));
             return None;
         }
         Some(f)
     }
 
-    /// `x` with `matvec(consts, x) = b`, a linear function. An error when run if no solution is
-    /// found.
+    /// `x` with `matvec(consts, x) = b`, where `matvec` is linear in `x`. Execution returns an
+    /// error if there is no convergence.
     pub fn solve_linear(
         &self,
         consts: &[Val],
@@ -232,7 +232,8 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// As [`solve_linear`](Self::solve_linear), with what the iteration found instead of an error.
+    /// As [`solve_linear`](Self::solve_linear). Returns the state of the iteration instead of an
+    /// error.
     pub fn try_solve_linear(
         &self,
         consts: &[Val],

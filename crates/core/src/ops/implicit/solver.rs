@@ -1,30 +1,29 @@
 //! Solvers of linear systems.
 
-use super::space::{COMPARABLE, Space, measure};
+use super::space::{COMPARABLE_EXPONENTS, Space, measure};
 use super::stopping::{Solution, Stopping};
 use super::{dense, krylov};
 use crate::ir::{Emit, Val};
 use crate::ops::Apply;
 
-/// How a linear system is solved.
+/// Solvers of linear systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Solver {
-    /// Conjugate gradients, for symmetric (Hermitian) positive definite systems: only products are
-    /// needed.
+    /// Conjugate gradients, for symmetric (Hermitian) positive definite systems. Needs products
+    /// only.
     Cg,
-    /// GMRES, for all that are not singular: only products are needed.
+    /// GMRES, for nonsingular systems. Needs products only.
     Gmres,
-    /// The matrix itself, made of as many products as there are unknowns, and factored.
+    /// Factorization of the matrix, which is computed by one product per unknown.
     Dense,
 }
 
 impl Solver {
-    /// Solves the system divided by powers of two, so that neither large nor small numbers leave
-    /// the range of their type when they are squared, and no row is lost beside others that are far
-    /// larger; this changes no bit elsewhere. `b` has its own exponent, the product with a vector
-    /// in no special direction has those of `A` and of its rows. Conjugate gradients need a
-    /// Hermitian matrix: rows and columns are scaled. The dense solver chooses pivots. The residual
-    /// is that of the scaled rows, times the size of the largest.
+    /// Solves the system scaled by powers of two, so that squares do not overflow or underflow and
+    /// rows are comparable. Other systems keep their bits. The exponent of `b` is its own. Those of
+    /// `A` and its rows come from the product with a generic vector. Conjugate gradients need a
+    /// Hermitian matrix, so rows and columns are scaled. The dense solver pivots instead. The
+    /// residual is that of the scaled rows, times the largest scale.
     pub(super) fn run(
         self,
         cx: &dyn Emit,
@@ -39,7 +38,7 @@ impl Solver {
         let of_a = s.exponent(cx, &product);
         let rows = match self {
             Solver::Cg => krylov::symmetric_scales(cx, &s, apply, consts, &product),
-            Solver::Gmres => s.row_scales(cx, &product, false, COMPARABLE),
+            Solver::Gmres => s.row_scales(cx, &product, false, COMPARABLE_EXPONENTS),
             Solver::Dense => vec![],
         };
         let scaled = |cx: &dyn Emit, rows: &[Val], v: Vec<Val>| {

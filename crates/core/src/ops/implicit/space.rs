@@ -1,11 +1,11 @@
-//! Lists of tensors as vectors of one space: products, norms, combinations.
+//! Lists of tensors as vectors of one space: inner products, norms, linear combinations.
 //!
 //! ```text
 //! <x, y> = Σ conj(x) y      over all elements of all tensors; its real part if they are not of one element type
 //! ```
-//! Measures (norms, tolerances) are `f64` of rank 0. Norms neither overflow nor underflow where
-//! they can be represented; products do not care, and are of vectors that were scaled by powers of
-//! two before ([`Space::exponent`]).
+//! Measures (norms, tolerances) are scalars of type `f64`. Norms do not overflow or underflow if
+//! they can be represented. Inner products may, so they take vectors that were scaled by powers of
+//! two ([`Space::exponent`]).
 
 use super::stopping::Stopping;
 use crate::dtype::DType;
@@ -18,26 +18,24 @@ pub(super) fn measure() -> Type {
     Type::scalar(DType::F64)
 }
 
-/// The space that some tensors are in.
+/// The space of lists of tensors of these types.
 #[derive(Clone)]
 pub(super) struct Space {
     types: Vec<Type>,
-    /// What coefficients are.
+    /// Element type of coefficients.
     coefficient: DType,
     /// Half a unit in the last place, relative.
     epsilon: f64,
-    /// Exponents of numbers whose squares, and the squares of what is 2^40 times smaller or larger,
-    /// are in range.
+    /// Largest exponent of numbers whose squares are in range, also after scaling by 2^±40.
     tame: f64,
 }
 
-/// Exponents by which rows may differ before they are scaled: sums of chance do not cancel that
-/// far.
-pub(super) const COMPARABLE: f64 = 26.0;
+/// Largest difference of the exponents of rows that are not scaled. Random cancellation does not
+/// cause larger differences.
+pub(super) const COMPARABLE_EXPONENTS: f64 = 26.0;
 
-/// No tolerance that follows from rounding is larger: what is off by half is no solution in any
-/// type.
-const LOOSEST: f64 = 0.03125;
+/// Largest default tolerance, for types of low precision.
+const MAX_DEFAULT_TOLERANCE: f64 = 0.03125;
 
 impl Space {
     pub fn of(types: &[Type]) -> Space {
@@ -73,24 +71,24 @@ impl Space {
         }
     }
 
-    /// The tolerance that is asked for, or this many rounding errors.
+    /// The requested tolerance, or by default `roundings` rounding errors.
     pub fn tolerance(&self, stop: Stopping, roundings: f64) -> f64 {
         stop.tolerance
-            .unwrap_or((roundings * self.epsilon).min(LOOSEST))
+            .unwrap_or((roundings * self.epsilon).min(MAX_DEFAULT_TOLERANCE))
     }
 
-    /// The relative size of a step after which Newton's method is as close as it comes.
+    /// Relative size of a step after which Newton's method reaches the level of rounding.
     pub fn newton_tolerance(&self, stop: Stopping) -> f64 {
         stop.tolerance
-            .unwrap_or(self.epsilon.powf(2.0 / 3.0).min(LOOSEST))
+            .unwrap_or(self.epsilon.powf(2.0 / 3.0).min(MAX_DEFAULT_TOLERANCE))
     }
 
-    /// The curvature, beside the largest, below which its sign is that of rounding.
+    /// Curvature, relative to the largest, below which its sign is determined by rounding.
     pub fn flat(&self) -> f64 {
         self.epsilon.sqrt()
     }
 
-    /// Number of unknowns, if that is known.
+    /// Number of unknowns, if it is a constant.
     pub fn dimension(&self) -> Option<usize> {
         self.types.iter().map(|t| t.shape.numel().as_const()).sum()
     }
@@ -124,7 +122,7 @@ impl Space {
         sum.unwrap_or_else(|| cx.zeros(&Type::scalar(self.coefficient)))
     }
 
-    /// A product of one element type as a coefficient.
+    /// Converts an inner product to the type of coefficients.
     fn as_coefficient(&self, cx: &dyn Emit, x: Val) -> Val {
         let real = cx.ty(x).dtype.is_complex() && !self.coefficient.is_complex();
         let x = if real { cx.real(x) } else { x };
@@ -175,7 +173,7 @@ impl Space {
     pub fn norm(&self, cx: &dyn Emit, x: &[Val]) -> Val {
         let one = |(&x, t): (&Val, &Type)| {
             let (wide, axes) = (wide(cx, x), Self::all_axes(t, 0));
-            // Squares of what was narrower are in range.
+            // Squares of converted narrower numbers are in range.
             if wide == x {
                 cx.norm(x, &axes)
             } else {
@@ -197,7 +195,7 @@ impl Space {
         }
     }
 
-    /// The exponent, a measure, of the largest element; 0 where squares are in range as they are.
+    /// The exponent, a measure, of the largest element. 0 if squares are in range without scaling.
     pub fn exponent(&self, cx: &dyn Emit, x: &[Val]) -> Val {
         let one =
             |(&x, t): (&Val, &Type)| wide(cx, cx.max_or_least(cx.abs(x), &Self::all_axes(t, 0)));
@@ -232,9 +230,9 @@ impl Space {
         x.iter().zip(&self.types).map(one).collect()
     }
 
-    /// Powers of two that bring the rows of a matrix to comparable sizes; `q` is its product with
-    /// [`Space::probe`]. 1 where exponents differ by no more than `apart`, or a row of `q` is zero
-    /// or not finite. With `half`, their square roots.
+    /// Powers of two that make the rows of a matrix comparable. `q` is its product with
+    /// [`Space::probe`]. They are 1 if exponents differ by at most `apart`, or if a row of `q` is
+    /// zero or not finite. With `half`, their square roots.
     pub fn row_scales(&self, cx: &dyn Emit, q: &[Val], half: bool, apart: f64) -> Vec<Val> {
         let exponents: Vec<Val> = q
             .iter()
@@ -269,7 +267,7 @@ impl Space {
         exponents.iter().zip(&self.types).map(one).collect()
     }
 
-    /// The largest element of real tensors, NaN aside; none if there are no tensors.
+    /// The largest element of real tensors, ignoring NaN. `None` if there are no tensors.
     fn largest(&self, cx: &dyn Emit, x: &[Val]) -> Option<Val> {
         let one = |(&x, t): (&Val, &Type)| cx.max_or_least(x, &Self::all_axes(t, 0));
         x.iter()
@@ -285,12 +283,12 @@ impl Space {
         cx.compare(most, Comparison::Gt, number(cx, 1.0))
     }
 
-    /// Products element by element.
+    /// Elementwise products.
     pub fn times(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Vec<Val> {
         x.iter().zip(y).map(|(&x, &y)| cx.mul(x, y)).collect()
     }
 
-    /// A vector in no special direction: of no single frequency, either.
+    /// A generic vector, which is also not a single frequency.
     pub fn probe(&self, cx: &dyn Emit) -> Vec<Val> {
         let one = |(k, t): (usize, &Type)| {
             let flat = Type::new(DType::F64, vec![t.shape.numel()]);
@@ -361,7 +359,7 @@ impl Space {
         stack.iter().zip(&self.types).map(one).collect()
     }
 
-    /// `x` where the predicate (of rank 0) holds, `y` elsewhere.
+    /// `x` if the scalar predicate is true, else `y`.
     pub fn select(&self, cx: &dyn Emit, p: Val, x: &[Val], y: &[Val]) -> Vec<Val> {
         let wide = |t: &Type| cx.broadcast_in_dim(p, &t.shape, &[]);
         x.iter()
@@ -376,7 +374,7 @@ fn narrow(d: DType) -> bool {
     matches!(d, DType::F16 | DType::BF16)
 }
 
-/// In the widest type of its kind.
+/// Converts to the widest type of the same family.
 fn wide(cx: &dyn Emit, x: Val) -> Val {
     let d = cx.ty(x).dtype;
     let to = if d.is_complex() {
@@ -387,12 +385,12 @@ fn wide(cx: &dyn Emit, x: Val) -> Val {
     if d == to { x } else { cx.convert(x, to) }
 }
 
-/// A measure with a value.
+/// A constant measure.
 pub(super) fn number(cx: &dyn Emit, x: f64) -> Val {
     cx.full(&measure(), x)
 }
 
-/// `i64` of rank 0.
+/// A constant scalar of type `i64`.
 pub(super) fn count(cx: &dyn Emit, n: i64) -> Val {
     cx.full(&Type::scalar(DType::I64), n)
 }

@@ -1,30 +1,30 @@
-//! When an iteration ends, and what it returns.
+//! Stopping criteria of iterations, and their results.
 
 use crate::ir::{Emit, Val};
 
-/// When an iteration ends.
+/// Stopping criteria of iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stopping {
     /// Size of the last step (for linear systems: of the residual) relative to the norm of all
-    /// unknowns together, so what is far smaller than the largest unknown is not resolved; by
-    /// default what the element type can resolve.
+    /// unknowns together. Unknowns far smaller than the largest one are not resolved. Default: the
+    /// resolution of the element type.
     pub tolerance: Option<f64>,
-    /// Steps; by default 10 000 of a fixed point, 2 000 products of a linear solver, and of
-    /// Newton's method 200, not counting those that halve what is to vanish (which so many steps
-    /// can do as the type has exponents).
+    /// Maximum number of steps. Defaults: 10 000 for a fixed point, 2 000 products for a linear
+    /// solver, 200 for Newton's method. Newton steps that at least halve the residual are not
+    /// counted; the exponent range of the type bounds their number.
     pub max_steps: Option<usize>,
 }
 
-/// What an iteration found.
+/// The result of an iteration.
 #[derive(Clone, Debug)]
 pub struct Solution {
     /// The values.
     pub x: Vec<Val>,
-    /// How far they are from satisfying the equation, `f64` of rank 0.
+    /// Norm of the residual of the equation, a scalar `f64`.
     pub residual: Val,
-    /// Steps made, `i64` of rank 0.
+    /// Number of steps, a scalar `i64`.
     pub steps: Val,
-    /// Whether they are a solution, a boolean of rank 0.
+    /// Whether the iteration converged, a scalar boolean.
     pub converged: Val,
 }
 
@@ -44,7 +44,7 @@ impl Solution {
         }
     }
 
-    /// The values; running is an error with this message if they are no solution.
+    /// The values. Execution returns an error with this message if the iteration did not converge.
     pub fn checked(&self, cx: &dyn Emit, message: &str) -> Vec<Val> {
         cx.require(self.converged, self.residual, &self.x, message)
     }

@@ -4,7 +4,7 @@
 //! ```text
 //! dL = L Φ(L⁻¹ dH L⁻ᴴ)        Φ(X): the lower triangle, the diagonal halved
 //! ```
-//! All of `A` is read, so gradients are Hermitian. Where `H` is not positive definite every element
+//! All of `A` is read, so gradients are Hermitian. If `H` is not positive definite, every element
 //! is NaN. O(n³).
 
 use super::super::support::bytes;
@@ -107,8 +107,8 @@ impl Primitive for Cholesky {
 }
 
 impl dyn Emit + '_ {
-    /// The lower Cholesky factor of the Hermitian part; NaN (an error in an eager runtime) where
-    /// that is not positive definite.
+    /// The lower Cholesky factor of the Hermitian part. NaN (an error in an eager runtime) if that
+    /// is not positive definite.
     pub fn cholesky(&self, x: Val) -> Val {
         let l = self.op(Cholesky, &[x]);
         self.guard(
@@ -118,8 +118,8 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// The factor and, for each matrix, whether there is one: where not, the factor is NaN, and
-    /// nothing is an error.
+    /// The factor, and for each matrix whether it is positive definite. If not, the factor is NaN;
+    /// there is no error.
     pub fn cholesky_ex(&self, x: Val) -> [Val; 2] {
         let l = self.op(Cholesky, &[x]);
         [l, self.finite_matrices(l)]

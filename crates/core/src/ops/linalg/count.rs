@@ -1,8 +1,9 @@
-//! `count`: the numbers `0 .. n` for an `n` that is known when it runs, whose extent gets a name.
+//! `count`: the numbers `0 .. n` for a data-dependent `n`. The extent of the result is a new
+//! symbol.
 //!
-//! This is how a rank that depends on data becomes an extent: `count` binds the symbol, slices and
-//! broadcasts use it. It has no derivative, and cannot be batched: elements of a batch would have
-//! different extents.
+//! It converts a data-dependent rank to an extent: `count` binds the symbol, and slices and
+//! broadcasts use it. It has no derivative. It cannot be batched, because extents would differ
+//! between batch elements.
 
 use super::super::support::cost_per_element;
 use crate::array::Array;
@@ -15,10 +16,10 @@ use crate::ir::{
 use crate::ops::entry::{Entry, Spelled, arity};
 use crate::shape::{Dim, Env, Sym, Type};
 
-/// As many numbers as the operand says.
+/// An iota of data-dependent length: `n` elements for an operand `n`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Count {
-    /// The name of their number.
+    /// The symbol of the extent.
     pub extent: Sym,
 }
 
@@ -85,8 +86,8 @@ impl Primitive for Count {
 }
 
 impl dyn Emit + '_ {
-    /// The numbers `0 .. n` for an `n` (`i64`, of rank 0) that is known when it runs; their extent
-    /// gets a new name.
+    /// The numbers `0 .. n` (`i64`) for a data-dependent scalar `n` of type `i64`. Their extent is
+    /// a new symbol, named after `base`.
     pub fn count(&self, n: Val, base: &str) -> Val {
         self.op(
             Count {
@@ -112,7 +113,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "The numbers 0 .. n for an n that is known when it runs; names their extent.";
+    let doc = "The numbers 0 .. n for a data-dependent n; binds their extent to a symbol.";
     vec![Entry {
         name: "count",
         doc,

@@ -4,18 +4,18 @@
 //! d det = Σ C ∘ dA                  C = ∂det/∂A, the cofactors: right at singular matrices, where inverses are not
 //! d log|det| = Re Σ Z ∘ dA           d sign = i sign Im Σ Z ∘ dA         Z = A⁻ᵀ,  dZ = -Z dAᵀ Z
 //! ```
-//! `slogdet` gives `Z`, too, where it is asked for: one factorisation for the value and all of its
-//! derivatives.
+//! On request `slogdet` also returns `Z`, so that the value and all derivatives share one
+//! factorization.
 //!
-//! Cofactors up to 3×3 are polynomials. For larger matrices let `B = A + u vᴴ` with constant `u`,
-//! `v` that make it regular where `A` lacks one rank; by the matrix determinant lemma, exactly and
-//! for any such `u`, `v`,
+//! Cofactors up to 3×3 are polynomials. For larger matrices let `B = A + u vᴴ`, with constant `u`,
+//! `v` such that `B` is regular if `A` has rank at least n - 1. By the matrix determinant lemma,
+//! exactly and for any such `u`, `v`,
 //!
 //! ```text
 //! Cᵀ = adj(A) = det(B) ((1 - vᴴ B⁻¹ u) B⁻¹ + B⁻¹ u vᴴ B⁻¹)
 //! ```
-//! Where `A` lacks two ranks cofactors are zero, and their own derivative is refused (NaN). What
-//! `A` lacks is decided for rows and columns scaled by powers of two: `A = R S C`,
+//! If the rank of `A` is at most n - 2, cofactors are zero, and their derivative is NaN. The rank
+//! is determined after rows and columns are scaled by powers of two: `A = R S C`,
 //! `adj(A) = det(R C) C⁻¹ adj(S) R⁻¹`.
 
 use super::super::support::bytes;
@@ -39,11 +39,11 @@ pub struct Det;
 /// Sign and logarithm of the magnitude of the determinant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slogdet {
-    /// The transposed inverse, too.
+    /// Whether it also returns the transposed inverse.
     pub inverse: bool,
 }
 
-/// The diagonal of `U`, and whether the number of exchanges is odd.
+/// The diagonal of `U`, and whether the number of row swaps is odd.
 fn pivots(a: &Matrix) -> (Vec<C128>, bool) {
     let (packed, exchanges, _) = lu::factor(a);
     let odd = exchanges
@@ -227,18 +227,18 @@ impl Primitive for Slogdet {
 }
 
 impl dyn Emit + '_ {
-    /// The determinant of square matrices; its derivative is right at singular ones, too.
+    /// The determinant of square matrices. Its derivative is correct for singular matrices, too.
     pub fn det(&self, x: Val) -> Val {
         self.op(Det, &[x])
     }
 
-    /// Sign (of complex matrices: phase) and logarithm of the magnitude of the determinant: 0 and
-    /// -inf where it is zero.
+    /// Sign (for complex matrices: phase) and logarithm of the magnitude of the determinant. They
+    /// are 0 and -inf if it is zero.
     pub fn slogdet(&self, x: Val) -> Vals {
         self.emit(Slogdet { inverse: false }.into(), &[x])
     }
 
-    /// `∂det/∂A`, to which every element has its cofactor.
+    /// `∂det/∂A`: the matrix of cofactors.
     fn cofactors(&self, a: Val) -> Val {
         match self.ty(a).shape.last().and_then(Dim::as_const) {
             Some(0 | 1) => self.full_like(a, 1.0),
@@ -256,7 +256,8 @@ impl dyn Emit + '_ {
             _ => {
                 let (scaled, back) = self.equilibrated(self.as_square(a));
                 let y = self.large_cofactors(scaled);
-                // In two steps: the whole factor may be out of range where the result is not.
+                // The factor is applied in two steps, because it may be out of range where the
+                // result is not.
                 let half = self.floor(self.scale_by(0.5, back));
                 let power = |e: Val| self.convert(self.exp2(e), self.ty(y).dtype);
                 let y = self.mul(self.mul(y, power(half)), power(self.sub(back, half)));
@@ -269,9 +270,9 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// Matrices whose rows and columns are multiplied by powers of two, so that none is much
-    /// smaller than others; and the exponents of the factors that take their cofactors back. Where
-    /// all are of a size nothing is changed.
+    /// Equilibrates matrices: rows and columns are multiplied by powers of two so that their norms
+    /// are comparable. Also returns the exponents of the factors for their cofactors. Matrices with
+    /// comparable rows and columns are not changed.
     fn equilibrated(&self, a: Val) -> (Val, Val) {
         let ty = self.ty(a);
         let real = ty.with_dtype(ty.dtype.real());
@@ -299,7 +300,7 @@ impl dyn Emit + '_ {
             let apart = self.clip(apart, self.full(&of, -limit), self.full(&of, limit));
             let similar = self.compare(self.abs(apart), Comparison::Le, self.full(&of, 8.0));
             let exponent = self.select(similar, zero, apart);
-            // All factors, but that of the row (column) itself.
+            // The product of all factors except that of the row (column) itself.
             back = self.add(
                 back,
                 self.spread(self.sub(sum(exponent), exponent), &real, &[axis]),
@@ -310,8 +311,8 @@ impl dyn Emit + '_ {
         (scaled, back)
     }
 
-    /// 3×3 matrices with rows and columns moved around: `y[i, j] = x[i + rows, j + columns]` modulo
-    /// 3.
+    /// 3×3 matrices with cyclically shifted rows and columns: `y[i, j] = x[i + rows, j + columns]`
+    /// modulo 3.
     fn turned(&self, x: Val, rows: usize, columns: usize) -> Val {
         let rank = self.ty(x).rank();
         let turn = |x: Val, axis: usize, by: usize| {
@@ -326,7 +327,7 @@ impl dyn Emit + '_ {
         turn(turn(x, rank - 2, rows), rank - 1, columns)
     }
 
-    /// Cofactors of square matrices of any size that are scaled well.
+    /// Cofactors of equilibrated square matrices of any size.
     fn large_cofactors(&self, a: Val) -> Val {
         let ty = self.ty(a);
         let rank = ty.rank();
@@ -352,7 +353,7 @@ impl dyn Emit + '_ {
         let rest = self.broadcast_to(rest, &ty.shape);
         let adjugate = self.add(self.mul(rest, inverse), self.mm(iu, vi));
         let adjugate = self.mul(spread(self.det(b)), adjugate);
-        // Zero, with a derivative that is NaN.
+        // Zero with derivative NaN.
         let nothing = self.reduce_sum(
             self.mul(self.zeros(&ty.with_dtype(ty.dtype.real())), self.real(a)),
             &[rank - 2, rank - 1],
@@ -362,8 +363,8 @@ impl dyn Emit + '_ {
         self.matrix_transpose(self.select(spread(poor), refused, adjugate))
     }
 
-    /// Columns `u`, `v`, constants, for which `A + u vᴴ` is regular where `A` lacks at most one
-    /// rank: the singular vectors of the least singular value, near enough, by inverse iteration.
+    /// Constant columns `u`, `v` for which `A + u vᴴ` is regular if `A` has rank at least n - 1:
+    /// approximate singular vectors of the least singular value, by inverse iteration.
     fn border(&self, a: Val) -> (Val, Val) {
         let a = self.stop_gradient(a);
         let (ty, f) = (self.ty(a), self.lu(a));
@@ -374,7 +375,7 @@ impl dyn Emit + '_ {
         let most = self.select(zero, self.full_like(most, 1.0), most);
         let real = ty.with_dtype(ty.dtype.real());
         let scale = self.spread(most, &real, &axes);
-        // Pivots that are nearly zero become tiny.
+        // Negligible pivots are replaced by a tiny number.
         let tiny = self.mul(scale, self.tolerance(&real, &Dim::Const(1)));
         let small = self.compare(self.abs(f[0]), Comparison::Lt, tiny);
         let on = self.band(&ty, Comparison::Eq, 0);
@@ -397,7 +398,7 @@ impl dyn Emit + '_ {
         );
         let turn = Turn::adjoint(ty.dtype);
         let rows = lu::rows(rank, &Dim::Const(1));
-        // The permutation undone is one by the positions of its inverse.
+        // The inverse permutation is the argsort of the permutation.
         let back = self.argsort(f[2], rank - 2, false);
         let inverse = |x: Val| {
             let x = self.op(rows.clone(), &[x, f[2]]);
@@ -432,7 +433,7 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// `n ε` of a real type: below this part of the largest, a number is nothing but rounding.
+    /// `n ε` of a real type: numbers below this fraction of the largest one are rounding errors.
     pub(crate) fn tolerance(&self, ty: &Type, n: &Dim) -> Val {
         self.mul(self.extent(ty, n), self.full(ty, ty.dtype.epsilon()))
     }
@@ -487,7 +488,7 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let det = "The determinant; its derivative is right at singular matrices, too.";
+    let det = "The determinant; its derivative is correct for singular matrices, too.";
     let slogdet =
         "Sign (phase) and logarithm of the magnitude of the determinant; with A^-T (`inverse`).";
     vec![

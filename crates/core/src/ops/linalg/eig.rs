@@ -1,18 +1,18 @@
-//! `eig`: eigenvalues and eigenvectors of any square matrix, complex also of a real one:
-//! `A V = V diag(w)`.
+//! `eig`: eigenvalues and eigenvectors of any square matrix, `A V = V diag(w)`. They are complex,
+//! also for a real matrix.
 //!
 //! ```text
 //! M = V⁻¹ dA V,    dw = diag M,    dV = V (M_ij / (w_j - w_i)) - V diag(its change of length)
 //! ```
 //! Columns of `V` have length 1 and a real positive anchor (see `spectrum`). Eigenvalues are
-//! ordered by real part, equal ones (to rounding) by imaginary part. Or they are as LAPACK's `geev`
-//! has them: in the order in which they were split off (see `francis`), of a pair the one with
-//! positive imaginary part first, the largest component of a vector real; then there are those of
-//! the left, too, `uᴴ A = w uᴴ`. Derivatives are refused at degenerate spectra, those of
-//! eigenvalues too: there a matrix may have no basis of eigenvectors. O(n³).
+//! ordered by real part, then (for real parts that are equal up to rounding) by imaginary part. The
+//! alternative is the order of LAPACK's `geev`: that of deflation (see `francis`), with the
+//! eigenvalue of positive imaginary part first in a conjugate pair, and the largest component of a
+//! vector real. It also has left eigenvectors, `uᴴ A = w uᴴ`. At degenerate spectra derivatives are
+//! NaN, also those of eigenvalues, because a matrix may have no basis of eigenvectors. O(n³).
 
 use super::super::support::bytes;
-use super::francis::{self, Before, Elements};
+use super::francis::{self, Balancing, MatrixElements};
 use super::matrix::{Matrix, NAN, ONE, ZERO, complex, lead, matrices, pack, pack_matrices, real};
 use super::spectrum::{ANCHOR, columns, phase, turn};
 use super::support::{batch_leading, batches, ending, one_matrix, size, square};
@@ -29,27 +29,27 @@ use crate::ops::guard::DEGENERATE;
 use crate::ops::{Binary, Convert, Unary};
 use crate::shape::{Dim, Env, Type};
 
-/// In which order eigenvalues come, and which component of a vector is real.
+/// The order of eigenvalues, and the component of each vector that is real.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// By real part, then by imaginary part; the first component that is nearly the largest.
+    /// By real part, then by imaginary part; the first component of nearly the largest magnitude.
     #[default]
     Sorted,
-    /// As the routine `geev` of LAPACK: that of the Schur form of the balanced matrix; the largest
-    /// component.
+    /// As LAPACK's `geev`: the order of the Schur form of the balanced matrix; the component of
+    /// largest magnitude.
     Lapack,
-    /// That of the Schur form of the matrix as it is; the largest component.
+    /// The order of the Schur form of the unbalanced matrix; the component of largest magnitude.
     Schur,
 }
 
 /// The eigendecomposition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Eig {
-    /// Eigenvectors too, not eigenvalues alone.
+    /// Whether eigenvectors are returned, too.
     pub vectors: bool,
     /// The order of eigenvalues.
     pub order: Order,
-    /// Vectors of the left, `uᴴ A = w uᴴ`.
+    /// Whether eigenvectors are left ones, `uᴴ A = w uᴴ`.
     pub left: bool,
 }
 
@@ -64,7 +64,7 @@ impl Default for Eig {
 }
 
 impl Eig {
-    /// How near to the largest component an anchor is.
+    /// Least magnitude of an anchor, relative to the largest component.
     fn anchor(self) -> f64 {
         if self.order == Order::Sorted {
             ANCHOR
@@ -73,12 +73,16 @@ impl Eig {
         }
     }
 
-    /// Eigenvalues and vectors of a matrix whose elements have this precision.
+    /// Eigenvalues and eigenvectors of a matrix with elements of this precision.
     fn of(self, a: &Matrix, real: bool, eps: f64) -> (Vec<C128>, Matrix) {
         match self.order {
             Order::Sorted => decompose(a, eps),
-            Order::Lapack => francis::eigen(a, Elements { real, eps }, Before::Scales, self.left),
-            Order::Schur => francis::eigen(a, Elements { real, eps }, Before::Nothing, self.left),
+            Order::Lapack => {
+                francis::eigen(a, MatrixElements { real, eps }, Balancing::Scale, self.left)
+            }
+            Order::Schur => {
+                francis::eigen(a, MatrixElements { real, eps }, Balancing::None, self.left)
+            }
         }
     }
 }
@@ -87,15 +91,15 @@ fn complex_of(d: DType) -> DType {
     d.complex().unwrap_or(d)
 }
 
-/// Numbers whose real parts differ by less than this part of the largest count as equal when they
-/// are ordered.
-pub(crate) const TIES: f64 = 1e3;
+/// Real parts that differ by at most this number of rounding errors of the largest magnitude count
+/// as equal in the order.
+pub(crate) const TIE_ROUNDINGS: f64 = 1e3;
 
 /// The order of eigenvalues: by real part, then, among equal ones, by imaginary part.
 pub fn order(w: &[C128], eps: f64) -> Vec<usize> {
     let mut at: Vec<usize> = (0..w.len()).collect();
     at.sort_by(|&i, &j| w[i].re.total_cmp(&w[j].re));
-    let tie = TIES * eps * w.iter().map(|z| z.norm()).fold(0.0, f64::max);
+    let tie = TIE_ROUNDINGS * eps * w.iter().map(|z| z.norm()).fold(0.0, f64::max);
     let mut from = 0;
     for k in 1..=at.len() {
         if k == at.len() || w[at[k]].re - w[at[k - 1]].re > tie {
@@ -106,8 +110,8 @@ pub fn order(w: &[C128], eps: f64) -> Vec<usize> {
     at
 }
 
-/// The Schur form by shifted QR steps on the part that is not triangular yet: `A = Q T Qᴴ`. `None`:
-/// it did not converge.
+/// The Schur form `A = Q T Qᴴ`, by shifted QR steps on the part that is not triangular yet. `None`
+/// if it does not converge.
 fn schur(a: &Matrix) -> Option<(Matrix, Matrix)> {
     let n = a.n;
     let (mut t, mut q) = (a.clone(), Matrix::eye(n));
@@ -152,8 +156,8 @@ fn schur(a: &Matrix) -> Option<(Matrix, Matrix)> {
     Some((t, q))
 }
 
-/// Wilkinson's shift: the eigenvalue of the last 2×2 block that is nearer to its corner; now and
-/// then another one.
+/// Wilkinson's shift: the eigenvalue of the last 2×2 block that is nearer to its last element. At
+/// some steps an exceptional shift.
 fn shift(t: &Matrix, end: usize, steps: usize) -> C128 {
     let (a, b) = (t[(end - 2, end - 2)], t[(end - 2, end - 1)]);
     let (c, d) = (t[(end - 1, end - 2)], t[(end - 1, end - 1)]);
@@ -229,7 +233,7 @@ impl Primitive for Eig {
         if self.left && self.order == Order::Sorted {
             bail!(
                 Attribute,
-                "`eig` has vectors of the left in the orders `lapack` and `schur`"
+                "`eig` has left eigenvectors in the orders `lapack` and `schur` only"
             );
         }
         let n = square(self, &x[0])?;
@@ -275,7 +279,7 @@ impl Primitive for Eig {
         } else {
             cx.apply1(Convert { to: ty.dtype }, &[t.into()])
         };
-        // Vectors of the left are those of the adjoint, whose eigenvalues are the conjugates.
+        // Left eigenvectors are those of the adjoint, whose eigenvalues are the conjugates.
         let (t, w) = if self.left {
             (cx.ladjoint(t), cx.conj(w))
         } else {
@@ -332,7 +336,7 @@ impl dyn Emit + '_ {
         self.emit(Eig::default().into(), &[x])
     }
 
-    /// Eigenvalues alone.
+    /// Eigenvalues only.
     pub fn eigvals(&self, x: Val) -> Val {
         self.op(
             Eig {

@@ -4,9 +4,8 @@
 //! ```text
 //! M = Vᴴ dH V,    dw = Re diag M,    dV = V (M_ij / (w_j - w_i))        off the diagonal
 //! ```
-//! Of each column of `V` one component is real and positive (see `spectrum`). Eigenvalues alone
-//! have derivatives at every spectrum that is returned; those of vectors are refused where it is
-//! degenerate. O(n³).
+//! One component of each column of `V` is real and positive (see `spectrum`). Without eigenvectors
+//! the derivative exists at every spectrum. With eigenvectors it is NaN at degenerate ones. O(n³).
 
 use super::super::support::bytes;
 use super::matrix::{Matrix, NAN, complex, lead, matrices, pack, pack_matrices, real};
@@ -23,14 +22,14 @@ use crate::ops::entry::{Entry, Spelled};
 use crate::ops::guard::DEGENERATE;
 use crate::shape::{Dim, Env, Type};
 
-/// The decomposition of Hermitian matrices.
+/// The eigendecomposition of Hermitian matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Eigh {
-    /// Eigenvectors too, not eigenvalues alone.
+    /// Whether eigenvectors are returned, too.
     pub vectors: bool,
 }
 
-/// Jacobi's method: rotations in the plane of two axes until nothing is left off the diagonal.
+/// Jacobi's method: rotations in coordinate planes until the matrix is diagonal.
 pub(super) fn decompose(a: &Matrix) -> (Vec<f64>, Matrix) {
     let n = a.n;
     let (a, e) = a.scaled();
@@ -69,8 +68,8 @@ pub(super) fn decompose(a: &Matrix) -> (Vec<f64>, Matrix) {
     )
 }
 
-/// `[[c, s], [-s e, c e]]`, the unitary that makes `h[p][q]` zero: `e` turns it real, then a real
-/// rotation.
+/// `[[c, s], [-s e, c e]]`, the unitary that makes `h[p][q]` zero: the phase `e` makes it real,
+/// then a real rotation follows.
 pub(super) fn rotation(hpp: f64, hqq: f64, hpq: C128) -> (f64, C128, C128) {
     let tau = (hqq - hpp) / (2.0 * hpq.norm());
     let t = tau.signum() / (tau.abs() + tau.hypot(1.0));
@@ -79,7 +78,7 @@ pub(super) fn rotation(hpp: f64, hqq: f64, hpq: C128) -> (f64, C128, C128) {
     (c, C128::new(t * c, 0.0), e)
 }
 
-/// Columns `p` and `q` through a rotation.
+/// Rotates columns `p` and `q`.
 pub(super) fn rotate_columns(a: &mut Matrix, p: usize, q: usize, (c, s, e): (f64, C128, C128)) {
     for i in 0..a.m {
         let (x, y) = (a[(i, p)], a[(i, q)]);
@@ -185,7 +184,7 @@ impl dyn Emit + '_ {
         self.emit(Eigh { vectors: true }.into(), &[x])
     }
 
-    /// Eigenvalues alone; they have derivatives at degenerate spectra, too.
+    /// Eigenvalues only. They have derivatives at degenerate spectra, too.
     pub fn eigvalsh(&self, x: Val) -> Val {
         self.op(Eigh { vectors: false }, &[x])
     }

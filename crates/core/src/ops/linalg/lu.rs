@@ -1,16 +1,16 @@
 //! `lu`: `A[perm, :] = L U` with partial pivoting (by `|re| + |im|` of complex numbers, as in
-//! LAPACK); `L` unit lower and `U` upper triangular, packed into one matrix.
+//! LAPACK); `L` is unit lower and `U` upper triangular, packed into one matrix.
 //!
-//! For an m×n matrix let `L'` (m×m) and `U'` (n×n) be the factors filled up with the identity. With
+//! For an m×n matrix let `L'` (m×m) and `U'` (n×n) be the factors extended with the identity. With
 //! `Ȧ = dA[perm, :]`
 //!
 //! ```text
 //! X = L'⁻¹ Ȧ U'⁻¹,    d(packed) = L' strictly_lower(X) + L'⁻¹ Ȧ - strictly_lower(X) U'
 //! ```
-//! where the last terms are `upper(X) U'`. What is below the diagonal of `X` needs all pivots of a
-//! tall matrix, and all but the last one of others, which may be zero. Results: packed factors, the
-//! row exchanged with row `k` in step `k`, and `perm` (both `i32`). Where a pivot is zero (all of
-//! its column is) its step does nothing. O(m n min(m, n)).
+//! where the last terms are `upper(X) U'`. The part of `X` below the diagonal needs all pivots of a
+//! tall matrix; for other matrices the last pivot may be zero. Results: packed factors, the index
+//! of the row swapped with row `k` in step `k`, and `perm` (both `i32`). A zero pivot, whose column
+//! is zero, is skipped. O(m n min(m, n)).
 
 use super::super::support::bytes;
 use super::TriangularSolve;
@@ -26,16 +26,16 @@ use crate::ops::entry::{Entry, Spelled};
 use crate::ops::{Bounds, Comparison, Gather, Windows};
 use crate::shape::{Dim, Env, Type};
 
-/// The LU factorisation with partial pivoting.
+/// The LU factorization with partial pivoting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lu;
 
-/// What pivots are chosen by: `|re| + |im|`, as in LAPACK.
+/// Magnitude by which pivots are chosen: `|re| + |im|`, as in LAPACK.
 fn pivot_size(z: C128) -> f64 {
     z.re.abs() + z.im.abs()
 }
 
-/// Packed factors, exchanges and the permutation, of one matrix.
+/// Packed factors, row swaps and the permutation of one matrix.
 pub(super) fn factor(a: &Matrix) -> (Matrix, Vec<usize>, Vec<usize>) {
     let (mut a, mut pivots, mut perm) = (a.clone(), Vec::new(), (0..a.m).collect::<Vec<_>>());
     for k in 0..a.m.min(a.n) {
@@ -193,12 +193,12 @@ impl Primitive for Lu {
 }
 
 impl dyn Emit + '_ {
-    /// The LU factorisation of matrices: packed factors, exchanges, permutation.
+    /// The LU factorization of matrices: packed factors, row swaps, permutation.
     pub fn lu(&self, x: Val) -> Vals {
         self.emit(Lu.into(), &[x])
     }
 
-    /// `A[perm, :] = L U`: permutation, `L` and `U` of their own.
+    /// `A[perm, :] = L U`: permutation, and separate `L` and `U`.
     pub fn lu_unpacked(&self, x: Val) -> [Val; 3] {
         let y = self.lu(x);
         let ty = self.ty(y[0]);
@@ -221,8 +221,8 @@ impl dyn Emit + '_ {
         self.select(self.band(&ty, Comparison::Eq, 0), one, self.tril(x, -1))
     }
 
-    /// Square triangular matrices with 1 as pivot in row `m` and below: nothing that is read is
-    /// divided by those.
+    /// Square triangular matrices with pivots 1 from row `m` on. No needed element is divided by
+    /// these pivots.
     fn without_last_pivot(&self, u: Val, m: &Dim) -> Val {
         let ty = self.ty(u);
         let rank = ty.rank();
@@ -233,8 +233,7 @@ impl dyn Emit + '_ {
         self.select(on, self.full(&ty, 1.0), u)
     }
 
-    /// The factor in `packed` as a square matrix of extent `n`, with the identity where `packed`
-    /// does not reach.
+    /// The factor in `packed` as a square matrix of extent `n`, extended with the identity.
     fn filled(&self, packed: Val, n: &Dim, lower: bool) -> Val {
         let ty = self.ty(packed);
         let rank = ty.rank();
@@ -285,7 +284,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "LU factors with partial pivoting, packed in one matrix; the exchanges; the permutation: A[perm] = L U.";
+    let doc = "LU factors with partial pivoting, packed in one matrix; the row swaps; the permutation: A[perm] = L U.";
     vec![Entry {
         name: "lu",
         doc,

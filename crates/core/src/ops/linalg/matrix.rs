@@ -1,7 +1,6 @@
 //! Matrices of the reference interpreter: `c128`, row-major, one at a time.
 //!
-//! Real operands stay real: every step here is closed under it, so imaginary parts are exactly
-//! zero.
+//! Every step maps real operands to real results, whose imaginary parts are exactly zero.
 
 use crate::array::{Array, Wide};
 use crate::dtype::{C128, DType};
@@ -33,7 +32,7 @@ pub(crate) const ZERO: C128 = C128::new(0.0, 0.0);
 pub(crate) const ONE: C128 = C128::new(1.0, 0.0);
 pub(crate) const NAN: C128 = C128::new(f64::NAN, f64::NAN);
 
-/// `a b`; real numbers are multiplied as such, so that infinities do not turn into NaN.
+/// `a b`. Real numbers are multiplied as real numbers, so that infinities do not become NaN.
 pub(crate) fn mul(a: C128, b: C128) -> C128 {
     if a.im == 0.0 && b.im == 0.0 {
         C128::new(a.re * b.re, 0.0)
@@ -42,7 +41,7 @@ pub(crate) fn mul(a: C128, b: C128) -> C128 {
     }
 }
 
-/// `a / b`, likewise.
+/// `a / b`, with real numbers divided as real numbers.
 pub(crate) fn div(a: C128, b: C128) -> C128 {
     if a.im == 0.0 && b.im == 0.0 {
         C128::new(a.re / b.re, 0.0)
@@ -85,8 +84,8 @@ impl Matrix {
         })
     }
 
-    /// The matrix divided by a power of two, so that its largest part is near 1, and the exponent.
-    /// Squares of elements are then in range.
+    /// The matrix divided by a power of two, so that its largest component is near 1, and the
+    /// exponent. Squares of elements then do not overflow.
     pub fn scaled(&self) -> (Matrix, i32) {
         let most = self
             .a
@@ -114,7 +113,7 @@ impl Matrix {
         }
     }
 
-    /// All elements are finite.
+    /// Whether all elements are finite.
     pub fn is_finite(&self) -> bool {
         self.a.iter().all(|z| z.is_finite())
     }
@@ -136,8 +135,7 @@ pub(crate) fn matrices(x: &Array) -> Vec<Matrix> {
         .collect()
 }
 
-/// One element list per matrix as an array with these leading axes; real element types take the
-/// real parts.
+/// An array of this shape from one element list per matrix. Real element types take the real parts.
 pub(crate) fn pack(parts: Vec<Vec<C128>>, dtype: DType, shape: &[usize]) -> Result<Array> {
     let all = parts.into_iter().flatten();
     let wide = if dtype.is_complex() {

@@ -1,10 +1,9 @@
-//! Linear algebra: factorisations of matrices, which stand in the last two axes; leading axes are
-//! batches.
+//! Linear algebra: factorizations of matrices in the last two axes. Leading axes are batch axes.
 //!
-//! Element types are `f32 f64 c64 c128`. What is not unique is made so: `cholesky` has a positive
-//! diagonal, `qr` a real positive one in `R`, and of every eigenvector or pair of singular vectors
-//! one component is real and positive ([`spectrum`]). So results are functions of their operands,
-//! and derivatives are those of what is returned.
+//! Element types are `f32 f64 c64 c128`. Results are normalized to be unique: `cholesky` has a
+//! positive diagonal, `R` of `qr` a real one, and one component of every eigenvector or pair of
+//! singular vectors is real and positive ([`spectrum`]). So results are functions of their
+//! operands, and derivatives are those of the returned values.
 //!
 //! Reference evaluations compute in `c128`, by textbook algorithms ([`matrix`]).
 

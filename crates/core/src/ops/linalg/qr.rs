@@ -6,10 +6,10 @@
 //! ```text
 //! dQ = Q (Ω - C) + dA R⁻¹,    dR = (C - Ω) R
 //! ```
-//! Thin: with `k = min(m, n)`, `Q` is m×k and `R` k×n; of a wide matrix the first m columns decide
-//! `Q`. Complete: `Q` is m×m and `R` m×n; that of a tall matrix has no derivative. The diagonal of
-//! `R` is real; its signs are LAPACK's for real matrices, and it is positive for complex ones.
-//! Derivatives are refused where `A` lacks rank. O(m n k).
+//! Thin: with `k = min(m, n)`, `Q` is m×k and `R` k×n. For a wide matrix the first m columns
+//! determine `Q`. Complete: `Q` is m×m and `R` m×n; for a tall matrix it has no derivative. The
+//! diagonal of `R` is real. Its signs are LAPACK's for real matrices, and positive for complex
+//! ones. If `A` does not have full rank, derivatives are NaN. O(m n k).
 
 use super::super::support::bytes;
 use super::TriangularSolve;
@@ -25,14 +25,14 @@ use crate::ops::entry::{Entry, Spelled};
 use crate::ops::{Comparison, Concatenate, Slice, Unary};
 use crate::shape::{Dim, Env, Type};
 
-/// The QR factorisation.
+/// The QR factorization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Qr {
-    /// A square `Q`.
+    /// Whether `Q` is square.
     pub complete: bool,
 }
 
-/// Householder reflections: `Q` (m×m) and `R` (m×n).
+/// The factors by Householder reflections: `Q` (m×m) and `R` (m×n).
 pub(super) fn factor(a: &Matrix) -> (Matrix, Matrix) {
     let (m, n) = (a.m, a.n);
     if !a.is_finite() {
@@ -140,8 +140,8 @@ impl Primitive for Qr {
             let (dq, dr) = tall(cx, q, r, t);
             return Ok((y, vec![Some(dq), Some(dr)]));
         }
-        // A = [A1 A2], R = [R1 R2], R2 = Qᴴ A2, with as many columns in A1 as Q has: perhaps there
-        // are no others.
+        // A = [A1 A2], R = [R1 R2], R2 = Qᴴ A2, where A1 has the same number of columns as Q, and
+        // A2 may be empty.
         let k = &m.least(n);
         let part = |from: Dim, to: &Dim| {
             let (mut start, mut limit) = (vec![Dim::Const(0); last + 1], ty.shape.to_vec());
@@ -208,13 +208,13 @@ fn tall(cx: &Lin<'_>, q: Val, r: Val, t: Lv) -> (Lv, Lv) {
 }
 
 impl dyn Emit + '_ {
-    /// The thin QR factorisation: `Q`, `R`.
+    /// The thin QR factorization: `Q`, `R`.
     pub fn qr(&self, x: Val) -> Vals {
         self.emit(Qr { complete: false }.into(), &[x])
     }
 
-    /// Whether no diagonal element of triangular matrices is negligible beside their largest
-    /// element.
+    /// Whether triangular matrices have full rank: no diagonal element is negligible relative to
+    /// the largest element.
     pub(crate) fn full_rank(&self, r: Val) -> Val {
         let rank = self.ty(r).rank();
         let size = self.abs(self.stop_gradient(r));

@@ -1,21 +1,21 @@
-//! `schur`: `A = Q T Qᴴ` with orthonormal `Q` and triangular `T`; that of a real matrix has blocks
-//! of two rows on its diagonal for conjugate pairs, in standard form: equal diagonal elements, the
-//! others of opposite sign.
+//! `schur`: `A = Q T Qᴴ` with unitary `Q` and triangular `T`. For a real matrix `T` has 2 by 2
+//! diagonal blocks for conjugate pairs, in standard form: equal diagonal elements, and off-diagonal
+//! elements of opposite sign.
 //!
-//! With `G = Qᴴ dA Q` and a skew `X` that keeps the form,
+//! With `G = Qᴴ dA Q` and a skew-Hermitian `X` that preserves the form,
 //!
 //! ```text
 //! dQ = Q X,    dT = G + T X - X T
 //! Z = Y (Y⁻¹ G Y / (w_j - w_i)) Y⁻¹    below the blocks X is Z, where T Y = Y diag(w)
 //! ```
-//! Within a block an angle keeps the diagonal equal; where its two other elements are opposite to
-//! each other any angle does, and it does not turn. Columns of `Q` have a real positive anchor (see
-//! `spectrum`). Eigenvalues stand in the order in which they were split off (see `francis`), as in
-//! LAPACK. Derivatives are refused where eigenvalues coincide. O(n³).
+//! Within a block a rotation keeps the diagonal elements equal. If the off-diagonal elements are
+//! negatives of each other every rotation does, and the zero rotation is used. Columns of `Q` have
+//! a real positive anchor (see `spectrum`). Eigenvalues are in the order of deflation (see
+//! `francis`), as in LAPACK. If eigenvalues coincide, derivatives are NaN. O(n³).
 
 use super::super::support::bytes;
 use super::eig::{Eig, Order};
-use super::francis::{self, Elements};
+use super::francis::{self, MatrixElements};
 use super::matrix::{complex, matrices, pack_matrices, real};
 use super::spectrum::ANCHOR;
 use super::support::{batch_leading, batches, ending, one_matrix, size, square};
@@ -35,8 +35,8 @@ use crate::shape::{Dim, Env, Type};
 pub struct Schur;
 
 impl Schur {
-    /// `X`, but for what turns within blocks and columns, and where blocks are joined below the
-    /// diagonal.
+    /// `X` without rotations within blocks and phases of columns, and the mask of subdiagonal
+    /// elements of 2 by 2 blocks.
     fn between(cx: &Lin<'_>, t: Val, g: Lv) -> (Lv, Val) {
         let ty = cx.ty(t);
         let joined = {
@@ -73,7 +73,7 @@ impl Schur {
         (cx.sum(low, cx.lneg(cx.ladjoint(low))), joined)
     }
 
-    /// What turns within blocks of two, so that their diagonal stays equal.
+    /// The infinitesimal rotation within 2 by 2 blocks that keeps their diagonal elements equal.
     fn within(cx: &Lin<'_>, t: Val, joined: Val, moved: Lv) -> Lv {
         let ty = cx.ty(t);
         let turned = cx.matrix_transpose(t);
@@ -84,7 +84,7 @@ impl Schur {
         let one = cx.full(&ty, 1.0);
         let quotient = cx.div(cx.full(&ty, -0.5), cx.select(some, sum, one));
         let weight = cx.select(some, quotient, cx.emit().zeros(&ty));
-        // Element (k + 1, k) of these is that of row k, and of row k + 1.
+        // Element (k + 1, k) of these products is the diagonal element of row k, and of row k + 1.
         let down = cx.select(cx.band(&ty, Comparison::Eq, -1), one, cx.emit().zeros(&ty));
         let diagonal = cx.lkeep(cx.band(&ty, Comparison::Eq, 0), moved);
         let apart = cx.sum(cx.lmm(down, diagonal), cx.lneg(cx.rmm(diagonal, down)));
@@ -111,7 +111,7 @@ impl Primitive for Schur {
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let (n, dtype) = (x[0].shape()[x[0].shape().len() - 1], x[0].dtype());
-        let of = Elements {
+        let of = MatrixElements {
             real: !dtype.is_complex(),
             eps: dtype.epsilon(),
         };
@@ -184,8 +184,8 @@ fn parse(_: &mut Spelled<'_>) -> Result<Op> {
 
 fn samples(_: &str) -> Vec<Sample> {
     let a = [1.0, 2.0, -0.5, -1.5, 0.4, 1.2, -0.7, 0.3, 3.3];
-    // Two blocks whose order and signs do not hang on the precision in which an element is taken
-    // for zero.
+    // Two blocks whose order and signs do not depend on the threshold below which an element is set
+    // to zero.
     let four = [
         0.3, 1.1, 0.8, 0.3, -0.9, 0.6, 0.0, 0.0, 0.7, -1.3, 3.2, -1.6, -0.7, 0.1, 0.8, 3.0,
     ];
@@ -201,8 +201,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc =
-        "The Schur form T, triangular but for blocks of two of a real matrix, and Q: A = Q T Q^H.";
+    let doc = "The Schur form T (triangular; 2 by 2 diagonal blocks for real matrices) and unitary Q: A = Q T Q^H.";
     vec![Entry {
         name: "schur",
         doc,

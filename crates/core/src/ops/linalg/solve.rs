@@ -3,7 +3,8 @@
 //! ```text
 //! dX = A⁻¹ (dB - dA X)        ct_B = A⁻ᴴ ct,  ct_A = -ct_B Xᴴ
 //! ```
-//! A derivative uses the factors of the value: one factorisation, and no inverse. Linear in `B`.
+//! A derivative uses the factors of the value: there is one factorization, and no inverse. Linear
+//! in `B`.
 
 use super::super::support::{bytes, sample_array};
 use super::matrix::{Matrix, complex, matrices, pack_matrices, real};
@@ -121,8 +122,8 @@ impl Primitive for Solve {
 }
 
 impl dyn Emit + '_ {
-    /// The solution of `A X = B`; leading axes are batches and repeat, and a vector `B` is a
-    /// column. NaN (an error in an eager runtime) where `A` is singular.
+    /// The solution of `A X = B`. Leading axes are batch axes and are broadcast; a vector `B` is a
+    /// column. NaN (an error in an eager runtime) if `A` is singular.
     pub fn solve(&self, a: Val, b: Val) -> Val {
         let (ta, tb) = (self.ty(a), self.ty(b));
         if tb.rank() == 1 && ta.rank() >= 2 {
@@ -142,12 +143,12 @@ impl dyn Emit + '_ {
         self.guard(x, self.finite_matrices(x), crate::ops::guard::SINGULAR)
     }
 
-    /// The inverse; NaN (an error in an eager runtime) of a singular matrix.
+    /// The inverse. NaN (an error in an eager runtime) for a singular matrix.
     pub fn inv(&self, a: Val) -> Val {
         self.solve(a, self.eye_like(a))
     }
 
-    /// A matrix whose extents the type rule took for equal, with one name for both.
+    /// A square matrix whose extents may be different symbols, with one symbol for both.
     pub(crate) fn as_square(&self, a: Val) -> Val {
         let ty = self.ty(a);
         match &ty.shape[..] {
@@ -177,7 +178,7 @@ impl dyn Emit + '_ {
         self.reduce_all(self.is_finite(self.stop_gradient(x)), &axes)
     }
 
-    /// Two matrices with the leading axes that NumPy would align them to.
+    /// Broadcasts the leading axes of two matrices by NumPy's rules.
     pub(crate) fn same_leads(&self, a: Val, b: Val) -> (Val, Val) {
         let (ta, tb) = (self.ty(a), self.ty(b));
         let (ra, rb) = (ta.rank().saturating_sub(2), tb.rank().saturating_sub(2));
@@ -242,7 +243,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "The X with A X = B, by LU with partial pivoting.";
+    let doc = "The solution X of A X = B, by LU with partial pivoting.";
     vec![Entry {
         name: "solve",
         doc,

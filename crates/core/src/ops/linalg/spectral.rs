@@ -1,5 +1,5 @@
-//! `spectral`: a function of the eigenvalues of Hermitian matrices, and its derivatives: right
-//! where eigenvalues coincide.
+//! `spectral`: a function of the eigenvalues of Hermitian matrices, and its derivatives, which are
+//! correct for coincident eigenvalues.
 //!
 //! With `H = (A + Aᴴ) / 2 = V diag(w) Vᴴ`, `M = Vᴴ E V`, `N = Vᴴ F V` and divided differences
 //! `f[..]`,
@@ -9,14 +9,14 @@
 //! order 1    Df(H)[E]     = V (f[w_i, w_j] M_ij) Vᴴ
 //! order 2    D²f(H)[E, F] = V (Σ_k f[w_i, w_k, w_j] (M_ik N_kj + N_ik M_kj)) Vᴴ
 //! ```
-//! (Daleckii and Krein 1965). Each is the derivative of the one before, linear in each direction,
-//! and its own adjoint. Third derivatives go through the vectors, and are refused where eigenvalues
-//! coincide. O(n³), of order 2 O(n³) times the work of `f`.
+//! (Daleckii and Krein 1965). Each is the derivative of the preceding one, linear in each
+//! direction, and its own adjoint. Third derivatives use the eigenvectors, and are NaN if
+//! eigenvalues coincide. O(n³); for order 2 O(n³) times the work of `f`.
 //!
-//! A divided difference is a quotient, or a mean of `f'` (`f''`) between its points: where these
-//! derivatives vary evenly there and the mean is within the rounding of the quotient. Both
-//! conditions are needed: the first sees kinks that happen to have the right mean, the second steps
-//! and plateaus between points of equal slope. Neither has a scale.
+//! A divided difference is computed as a quotient, or as a mean of `f'` (`f''`) between its points.
+//! The mean is used where these derivatives vary smoothly and the mean agrees with the quotient up
+//! to its rounding error. Both conditions are needed: the first detects kinks whose mean happens to
+//! agree, the second steps and plateaus between points of equal slope. Both are scale-free.
 
 use super::super::support::bytes;
 use super::Eigh;
@@ -42,21 +42,21 @@ use std::sync::Arc;
 pub struct Spectral {
     /// The function of one eigenvalue.
     pub f: Arc<Function>,
-    /// How many directions.
+    /// Number of directions.
     pub order: usize,
-    /// Whether the decomposition is given. It is that of the first operand, and has no derivative
-    /// of its own.
+    /// Whether the eigendecomposition of the first operand is given as operands, which have no
+    /// derivative.
     pub decomposed: bool,
 }
 
-/// A function of numbers with its first two derivatives.
-struct Jet([Arc<Function>; 3]);
+/// A scalar function with its first two derivatives.
+struct ScalarJet([Arc<Function>; 3]);
 
-impl Jet {
-    fn of(f: &Arc<Function>) -> Result<Jet> {
+impl ScalarJet {
+    fn of(f: &Arc<Function>) -> Result<ScalarJet> {
         let first = slope(f)?;
         let second = slope(&first)?;
-        Ok(Jet([f.clone(), first, second]))
+        Ok(ScalarJet([f.clone(), first, second]))
     }
 
     /// The `order`-th derivative of each element.
@@ -74,12 +74,12 @@ impl Jet {
         cx.inline(&f, &[x])[0]
     }
 
-    /// `f[w_i, w_j]` for all pairs; how wrong it may be; and whether it is a mean.
+    /// `f[w_i, w_j]` for all pairs, a bound of its error, and whether it was computed as a mean.
     fn first(&self, cx: &dyn Emit, w: Val, like: &Type) -> [Val; 3] {
         let at = |order: usize| pairs(cx, self.at(cx, order, w), like);
         let ((a, b), (fa, fb), (da, db)) = (pairs(cx, w, like), at(0), at(1));
         let (gap, middle) = (cx.sub(b, a), cx.scale_by(0.5, cx.add(a, b)));
-        // Lobatto's four points: both ends and two within.
+        // Four-point Lobatto quadrature: both ends and two interior points.
         let root = 5f64.sqrt();
         let aside = cx.scale_by(0.5 / root, gap);
         let [p, q] = [cx.sub(middle, aside), cx.add(middle, aside)].map(|x| self.at(cx, 1, x));
@@ -87,15 +87,15 @@ impl Jet {
         let mean = cx.scale_by(1.0 / 12.0, cx.add(ends, cx.scale_by(5.0, inner)));
         let odd = cx.sub(cx.sub(db, da), cx.scale_by(root, cx.sub(q, p)));
         let slopes = magnitude(cx, &[da, db, p, q]);
-        let even = Jet::even(cx, magnitude(cx, &[odd, cx.sub(ends, inner)]), slopes);
+        let even = ScalarJet::even(cx, magnitude(cx, &[odd, cx.sub(ends, inner)]), slopes);
         let same = cx.compare(gap, Comparison::Eq, cx.zeros(like));
         let gap = cx.select(same, cx.full(like, 1.0), gap);
         let quotient = cx.div(cx.sub(fb, fa), gap);
-        // Rounding of a value: of what it is computed from, of itself, and of its argument.
+        // Rounding error of a value: of its computation, and of its argument.
         let argument = cx.mul(cx.maximum(cx.abs(a), cx.abs(b)), slopes);
         let rounding = |x: Val| {
             cx.scale_by(
-                ROUNDINGS * like.dtype.epsilon(),
+                FUNCTION_ROUNDINGS * like.dtype.epsilon(),
                 cx.add(cx.full(like, 1.0), x),
             )
         };
@@ -112,14 +112,14 @@ impl Jet {
         ]
     }
 
-    /// `f[a, b, c]`, for `f''` at the three points, and of the pairs `ab`, `bc` and `ac` what is
-    /// known of their first differences, and `f''` half way.
+    /// `f[a, b, c]`, from `f''` at the three points, and for the pairs `ab`, `bc` and `ac` the
+    /// first differences (see [`Spectral::first`]) and `f''` at the midpoints.
     fn second(&self, cx: &dyn Emit, [a, b, c]: [Val; 3], ends: [Val; 3], of: [[Val; 3]; 4]) -> Val {
         let ty = cx.ty(a);
         let size = |x: Val, y: Val| cx.abs(cx.sub(x, y));
         let at_least = |x: Val, y: Val| cx.compare(x, Comparison::Ge, y);
         let (g_ab, g_bc, g_ac) = (size(a, b), size(b, c), size(a, c));
-        // Over the widest of the three gaps.
+        // The quotient over the widest of the three gaps.
         let by_ac = cx.and(at_least(g_ac, g_ab), at_least(g_ac, g_bc));
         let by_ab = at_least(g_ab, g_bc);
         let pick = |x: Val, y: Val, z: Val| cx.select(by_ac, x, cx.select(by_ab, y, z));
@@ -129,7 +129,8 @@ impl Jet {
         let same = cx.compare(gap, Comparison::Eq, cx.zeros(&ty));
         let gap = cx.select(same, cx.full(&ty, 1.0), gap);
         let quotient = cx.div(over, gap);
-        // Corners, middles of edges, and the centre of a triangle: right for cubics.
+        // Quadrature with the corners, the edge midpoints and the centre of a triangle: exact for
+        // cubics.
         let sum = |v: [Val; 3]| cx.add(v[0], cx.add(v[1], v[2]));
         let centre = self.at(cx, 2, cx.scale_by(1.0 / 3.0, sum([a, b, c])));
         let outer = cx.add(
@@ -149,7 +150,7 @@ impl Jet {
                 sag,
             ],
         );
-        let even = Jet::even(
+        let even = ScalarJet::even(
             cx,
             bends,
             magnitude(cx, &[x, y, z, edges[0], edges[1], edges[2], centre]),
@@ -160,8 +161,8 @@ impl Jet {
         cx.select(near, mean, quotient)
     }
 
-    /// Whether a deviation from the course of a line is small beside the values. Infinite ones are
-    /// not even.
+    /// Whether a deviation from linear interpolation is small relative to the values. False for
+    /// infinite deviations.
     fn even(cx: &dyn Emit, deviation: Val, values: Val) -> Val {
         let ty = cx.ty(values);
         let excess = cx.sub(deviation, cx.scale_by(ty.dtype.epsilon().cbrt(), values));
@@ -169,8 +170,8 @@ impl Jet {
     }
 }
 
-/// How many units of rounding a value of a function may be wrong.
-const ROUNDINGS: f64 = 256.0;
+/// Accepted error of a value of `f`, in rounding errors.
+const FUNCTION_ROUNDINGS: f64 = 256.0;
 
 /// The sum of magnitudes.
 fn magnitude(cx: &dyn Emit, x: &[Val]) -> Val {
@@ -179,7 +180,7 @@ fn magnitude(cx: &dyn Emit, x: &[Val]) -> Val {
         .fold(cx.abs(x[0]), |sum, &x| cx.add(sum, cx.abs(x)))
 }
 
-/// The derivative of a function of one number.
+/// The derivative of a scalar function.
 fn slope(f: &Arc<Function>) -> Result<Arc<Function>> {
     let derived = transform::jvp(&AdContext::default(), f, f.params())?;
     let b = Builder::new("slope", Session::default());
@@ -189,7 +190,7 @@ fn slope(f: &Arc<Function>) -> Result<Arc<Function>> {
     Ok(Arc::new(b.finish(&[y])?))
 }
 
-/// Numbers of the last axis repeated along axis `axis` of matrices like these.
+/// Broadcasts numbers of the last axis to matrices of the type of `like`, along axis `axis`.
 fn along(cx: &dyn Emit, x: Val, like: &Type, axis: usize) -> Val {
     let dims: Vec<usize> = (0..like.rank() - 2).chain([axis]).collect();
     cx.broadcast_in_dim(x, &like.shape, &dims)
@@ -203,7 +204,7 @@ pub(crate) fn pairs(cx: &dyn Emit, x: Val, like: &Type) -> (Val, Val) {
     )
 }
 
-/// Axis `axis` first.
+/// The value with axis `axis` moved to the front.
 fn forward(cx: &dyn Emit, x: Val, axis: usize) -> Val {
     let perm: Vec<usize> = std::iter::once(axis)
         .chain((0..cx.ty(x).rank()).filter(|&k| k != axis))
@@ -212,7 +213,7 @@ fn forward(cx: &dyn Emit, x: Val, axis: usize) -> Val {
 }
 
 impl Spectral {
-    /// What it computes, as a function of its operands.
+    /// The operation written with other operations, as a function of its operands.
     pub fn expand(&self, types: &[Type]) -> Result<Arc<Function>> {
         let b = Builder::new("spectral", Session::default());
         let x: Vec<Val> = types.iter().map(|t| b.param(t.clone(), None)).collect();
@@ -229,7 +230,7 @@ impl Spectral {
     }
 
     fn in_basis(&self, cx: &dyn Emit, w: Val, v: Val, directions: &[Val]) -> Result<Val> {
-        let jet = Jet::of(&self.f)?;
+        let jet = ScalarJet::of(&self.f)?;
         let (ty, vh) = (cx.ty(v), cx.adjoint(v));
         let like = ty.with_dtype(cx.ty(w).dtype);
         let (rows, columns) = (like.rank() - 2, like.rank() - 1);
@@ -285,7 +286,7 @@ impl Spectral {
         Ok(cx.mm(v, cx.mm(core, vh)))
     }
 
-    /// Where the directions begin among the operands.
+    /// Index of the first direction among the operands.
     fn start(&self) -> usize {
         if self.decomposed { 3 } else { 1 }
     }
@@ -338,7 +339,7 @@ impl Primitive for Spectral {
         {
             bail!(
                 ShapeMismatch,
-                "`spectral` of {} takes {want} beside it, got {have}",
+                "`spectral` of {} also takes {want}, got {have}",
                 x[0]
             );
         }
@@ -366,7 +367,7 @@ impl Primitive for Spectral {
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let (a, directions, moved) = (cx.as_square(x[0]), &x[self.start()..], &t[self.start()..]);
         if self.order == 2 && t[0].is_some() {
-            // Through the vectors.
+            // By the eigenvectors.
             let (d, dt) =
                 Eigh { vectors: true }.linearize(cx, &[a], &[t[0].map(|t| cx.lsquare(t))])?;
             let all = [&[a][..], &d, directions].concat();
@@ -487,7 +488,7 @@ fn samples(_: &str) -> Vec<Sample> {
     let a = real(&[3, 3], &[1.0, 0.3, -0.2, 0.5, 0.4, 0.6, -0.4, 0.2, -0.7]);
     let e = real(&[3, 3], &[0.2, -0.5, 0.7, 0.1, 0.9, -0.3, 0.8, -0.6, 0.4]);
     let z = complex(&[2, 2], &[(0.9, 0.0), (0.3, 0.5), (0.2, -0.4), (-0.3, 0.0)]);
-    // Equal eigenvalues, two and three of them.
+    // Two and three equal eigenvalues.
     let twice = real(&[3, 3], &[2.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 2.0]);
     let eye = real(&[2, 2], &[1.0, 0.0, 0.0, 1.0]);
     vec![

@@ -1,13 +1,13 @@
-//! What eigenvalue and singular value decompositions share: one choice of vectors, and where their
-//! derivatives end.
+//! Conventions of eigenvalue and singular value decompositions: the normalization of vectors, and
+//! where derivatives do not exist.
 //!
-//! **Anchors.** A vector `v` of a decomposition may be multiplied by any number of magnitude 1.
-//! Ours is the one whose anchor, the first component with `|v_k| >= 0.61 max |v|`, is real and
-//! positive. A rule first gives tangents with `vᴴ dv = 0`; the returned vectors turn by
-//! `φ = Im(dv_k) / v_k` against that, so `dv - i φ v` is their derivative.
+//! **Anchors.** A vector `v` of a decomposition may be multiplied by any number of magnitude 1. It
+//! is normalized so that its anchor, the first component with `|v_k| >= 0.61 max |v|`, is real and
+//! positive. Rules first compute tangents with `vᴴ dv = 0`. The phase of the normalized vectors
+//! changes by `φ = Im(dv_k) / v_k` relative to these, so their derivative is `dv - i φ v`.
 //!
-//! **Gaps.** `1 / (w_j - w_i)` has no value where the spectrum is degenerate: there (to rounding,
-//! `n ε max |w|`) tangents of vectors go through a `guard`.
+//! **Gaps.** `1 / (w_j - w_i)` does not exist at a degenerate spectrum. There (up to rounding,
+//! `n ε max |w|`) a `guard` replaces tangents of vectors by NaN or an error.
 
 use super::matrix::Matrix;
 use crate::array::Scalar;
@@ -16,7 +16,7 @@ use crate::ir::{Emit, Lin, Lv, Val};
 use crate::ops::{Binary, BroadcastInDim, Comparison, Convert, Unary};
 use crate::shape::{Dim, Type};
 
-/// How near to the largest component an anchor is.
+/// Least magnitude of an anchor, relative to the largest component.
 pub const ANCHOR: f64 = 0.61;
 
 /// The phase of the anchor of column `j`; 1 for a column of zeros.
@@ -30,7 +30,7 @@ pub(super) fn phase(v: &Matrix, j: usize) -> C128 {
         .map_or(C128::new(1.0, 0.0), |z| z / z.norm())
 }
 
-/// Column `j` turned so that its anchor is positive.
+/// Multiplies column `j` by the conjugate of `phase`, so that its anchor is positive.
 pub(super) fn turn(v: &mut Matrix, j: usize, phase: C128) {
     (0..v.m).for_each(|i| v[(i, j)] *= phase.conj());
 }
@@ -41,8 +41,8 @@ pub(super) fn columns(v: &Matrix, order: &[usize]) -> Matrix {
 }
 
 impl dyn Emit + '_ {
-    /// `w_j - w_i` for the numbers in the last axis, ones on the diagonal; and whether, in each
-    /// list, no difference is negligible beside the largest number.
+    /// `w_j - w_i` for the numbers in the last axis, with ones on the diagonal. Also returns, for
+    /// each list, whether no difference is negligible relative to the largest number.
     pub(crate) fn gaps(&self, w: Val) -> (Val, Val) {
         let ty = self.ty(w);
         let last = ty.rank() - 1;
@@ -68,8 +68,8 @@ impl dyn Emit + '_ {
         (gaps, self.reduce_all(fine, &[last, last + 1]))
     }
 
-    /// Where the anchors of columns are, at least this part of the largest component, and what they
-    /// are.
+    /// Positions (as a mask) and values of the anchors of columns. `anchor` is the least magnitude
+    /// relative to the largest component.
     pub(crate) fn anchors(&self, v: Val, anchor: f64) -> (Val, Val) {
         let ty = self.ty(v);
         let rows = ty.rank() - 2;
@@ -86,7 +86,7 @@ impl dyn Emit + '_ {
             self.spread(bound, &self.ty(size), &[rows]),
         );
         let index = ty.with_dtype(crate::DType::I64);
-        // The first row that is near, written so that there may be none.
+        // The first row with an anchor; there may be none.
         let count = self.neg(self.iota(&index, rows));
         let count = self.select(near, count, self.full(&index, i64::MIN));
         let first = self.neg(self.spread(self.max_or_least(count, &[rows]), &index, &[rows]));
@@ -97,7 +97,7 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// Numbers of the last axis repeated along new rows: column `j` of the result is `w_j`.
+    /// Broadcasts numbers of the last axis along new rows: column `j` of the result is `w_j`.
     pub(super) fn on_columns(&self, w: Val, like: &Type) -> Val {
         let rank = like.rank();
         let dims: Vec<usize> = (0..rank).filter(|&k| k + 2 != rank).collect();
@@ -111,7 +111,7 @@ impl dyn Emit + '_ {
 }
 
 impl Lin<'_> {
-    /// Off the diagonal `t / gaps`, zero on it.
+    /// `t / gaps` off the diagonal, zero on it.
     pub(super) fn over_gaps(&self, t: Lv, gaps: Val) -> Lv {
         let ty = self.lty(t);
         let gaps = if self.ty(gaps).dtype == ty.dtype {
@@ -137,7 +137,7 @@ impl Lin<'_> {
         )
     }
 
-    /// The real part, of real and complex tangents.
+    /// The real part of a real or complex tangent.
     pub(super) fn lreal(&self, t: Lv) -> Lv {
         if self.lty(t).dtype.is_complex() {
             self.apply1(Unary::Real, &[t.into()])
@@ -146,7 +146,7 @@ impl Lin<'_> {
         }
     }
 
-    /// `v_ij c_j` for real `c`: columns scaled.
+    /// Scales columns: `v_ij c_j` for real `c`.
     pub(super) fn scale_columns(&self, v: Val, c: Lv) -> Lv {
         let ty = self.ty(v);
         let rank = ty.rank();
@@ -166,8 +166,8 @@ impl Lin<'_> {
         self.apply1(Binary::Mul, &[v.into(), c.into()])
     }
 
-    /// `φ_j`: how fast columns `v_j` turn whose tangents (with `vᴴ dv` real) are `dv`, and whose
-    /// anchors are at least this part of their largest component. Complex only.
+    /// `φ_j`, the rate of change of the phase of column `v_j` with tangent `dv` (with `vᴴ dv`
+    /// real). `anchor` is the least relative magnitude of anchors. For complex matrices only.
     pub(super) fn turning(&self, v: Val, dv: Lv, anchor: f64) -> Lv {
         let (here, real) = self.anchors(v, anchor);
         let side = self.apply1(Unary::Imag, &[self.lkeep(here, dv).into()]);

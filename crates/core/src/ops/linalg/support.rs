@@ -8,7 +8,8 @@ use crate::ops::entry::arity;
 use crate::ops::{Comparison, DotGeneral, Reshape, Transpose, Unary};
 use crate::shape::{Dim, Type};
 
-/// The operand is a matrix, or a batch of them, of numbers that can be divided: its extents.
+/// Checks that the operand is a matrix or a batch of matrices of floats or complex numbers. Returns
+/// the extents of the matrix.
 pub(super) fn matrix<'a>(op: &dyn Primitive, x: &'a Type) -> Result<(&'a Dim, &'a Dim)> {
     if !matches!(x.dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128) {
         bail!(
@@ -27,13 +28,13 @@ pub(super) fn matrix<'a>(op: &dyn Primitive, x: &'a Type) -> Result<(&'a Dim, &'
     }
 }
 
-/// The single operand of a factorisation.
+/// Checks the single operand of a factorization. Returns the extents of the matrix.
 pub(super) fn one_matrix<'a>(op: &dyn Primitive, x: &'a [Type]) -> Result<(&'a Dim, &'a Dim)> {
     arity(op, x, 1)?;
     matrix(op, &x[0])
 }
 
-/// A square matrix: its extent.
+/// Checks that a matrix is square. Returns its extent.
 pub(super) fn square<'a>(op: &dyn Primitive, x: &'a Type) -> Result<&'a Dim> {
     let (m, n) = matrix(op, x)?;
     if m.same(n) == Some(false) {
@@ -46,7 +47,7 @@ pub(super) fn square<'a>(op: &dyn Primitive, x: &'a Type) -> Result<&'a Dim> {
     Ok(if m.as_const().is_some() { m } else { n })
 }
 
-/// The type with other last axes.
+/// The type with the last two axes replaced.
 pub(super) fn ending(x: &Type, dtype: DType, last: &[&Dim]) -> Type {
     let lead = &x.shape[..x.rank().saturating_sub(2)];
     Type::new(
@@ -58,7 +59,7 @@ pub(super) fn ending(x: &Type, dtype: DType, last: &[&Dim]) -> Type {
     )
 }
 
-/// The batch rule of everything here: leading axes are batches already.
+/// The batch rule of linear algebra: leading axes are batch axes already.
 pub(super) fn batch_leading(
     cx: &dyn Emit,
     op: impl Into<Op>,
@@ -79,7 +80,7 @@ pub(super) fn product(rank: usize) -> DotGeneral {
     DotGeneral::contract(&[rank.saturating_sub(1)], &[rank.saturating_sub(2)]).batched(&lead, &lead)
 }
 
-/// The permutation that exchanges the last two axes.
+/// The permutation that swaps the last two axes.
 pub(super) fn exchange(rank: usize) -> Transpose {
     let mut perm: Vec<usize> = (0..rank).collect();
     if rank > 1 {
@@ -102,7 +103,7 @@ pub(super) fn size(d: &Dim) -> f64 {
 }
 
 impl dyn Emit + '_ {
-    /// The last two axes exchanged.
+    /// The transpose of the last two axes.
     pub fn matrix_transpose(&self, x: Val) -> Val {
         self.op(exchange(self.ty(x).rank()), &[x])
     }
@@ -117,12 +118,13 @@ impl dyn Emit + '_ {
         self.op(product(self.ty(x).rank()), &[x, y])
     }
 
-    /// Where `column - row` compares with `k`, in matrices of this type.
+    /// Mask of the elements of matrices of this type for which `column - row` satisfies the
+    /// comparison with `k`.
     pub(crate) fn band(&self, ty: &Type, c: Comparison, k: i64) -> Val {
         let index = ty.with_dtype(DType::I64);
         let rank = ty.rank();
         if rank < 2 {
-            // A caller that has no matrix is told so by its operation.
+            // The operation that reads the mask reports the wrong rank.
             return self.full(&ty.with_dtype(DType::Bool), true);
         }
         let distance = self.sub(self.iota(&index, rank - 1), self.iota(&index, rank - 2));
@@ -175,7 +177,8 @@ impl Lin<'_> {
         self.scale_by(0.5, self.sum(t, self.ladjoint(t)))
     }
 
-    /// A tangent of a matrix whose extents the type rule took for equal, with one name for both.
+    /// A tangent of a square matrix whose extents may be different symbols, with one symbol for
+    /// both.
     pub(super) fn lsquare(&self, t: Lv) -> Lv {
         match &self.lty(t).shape[..] {
             [lead @ .., m, n] if m != n => {

@@ -7,10 +7,10 @@
 //! ds = Re diag X        W_ij = H_ij / (s_j - s_i) off the diagonal,    Z_ij = K_ij / (s_i + s_j)
 //! dU = U (W + Z) + (I - U Uᴴ) dA V / s        dV = V (W - Z) + (I - V Vᴴ) dAᴴ U / s
 //! ```
-//! (the second terms where the matrix is tall or wide). One component of each column of `U` is real
-//! and positive (see `spectrum`); where a singular value is zero the same holds for `V`. Singular
-//! values alone have derivatives everywhere; those of vectors are refused where singular values
-//! coincide, or vanish while they are divided by. `full` gives square `U` and `Vᴴ`, which have no
+//! (the second terms if the matrix is tall or wide). One component of each column of `U` is real
+//! and positive (see `spectrum`). If a singular value is zero, the same holds for `V`. Without
+//! vectors the derivative exists everywhere. With vectors it is NaN if singular values coincide, or
+//! if a singular value that is a divisor is zero. `full` gives square `U` and `Vᴴ`, which have no
 //! derivatives unless `A` is square. O(m n min(m, n)).
 
 use super::super::support::bytes;
@@ -32,14 +32,14 @@ use crate::shape::{Dim, Env, Type};
 /// The singular value decomposition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Svd {
-    /// Singular vectors too, not singular values alone.
+    /// Whether singular vectors are returned, too.
     pub vectors: bool,
-    /// Square matrices of vectors.
+    /// Whether the matrices of vectors are square.
     pub full: bool,
 }
 
-/// Rotations of pairs of columns until all are orthogonal (Hestenes): `A V = U diag(s)`, for tall
-/// `A`.
+/// One-sided Jacobi method (Hestenes) for tall `A`: rotates pairs of columns until all are
+/// orthogonal, `A V = U diag(s)`.
 fn tall(a: &Matrix) -> (Matrix, Vec<f64>, Matrix) {
     let (mut b, mut v) = (a.clone(), Matrix::eye(a.n));
     let dot = |b: &Matrix, p: usize, q: usize| {
@@ -76,7 +76,7 @@ fn tall(a: &Matrix) -> (Matrix, Vec<f64>, Matrix) {
     (complete(u), s, v)
 }
 
-/// Columns of zeros replaced by unit vectors that are orthogonal to all others.
+/// Replaces zero columns by unit vectors that are orthogonal to all others.
 fn complete(mut u: Matrix) -> Matrix {
     for j in 0..u.n {
         if (0..u.m).any(|i| u[(i, j)] != ZERO) {
@@ -104,7 +104,7 @@ fn complete(mut u: Matrix) -> Matrix {
     u
 }
 
-/// `U`, `s`, `V`; `full`: with square `U` and `V`.
+/// `U`, `s`, `V`; with square `U` and `V` if `full`.
 fn decompose(a: &Matrix, full: bool) -> (Matrix, Vec<f64>, Matrix) {
     if !a.is_finite() {
         let k = a.m.min(a.n);
@@ -277,8 +277,8 @@ fn vectors(
         cx.scale_by(0.5, cx.sum(x, turned)),
         cx.scale_by(0.5, cx.sum(x, cx.lneg(turned))),
     );
-    // The diagonal of K of a real matrix is zero. Its adjoint is left out, too: it is no multiple
-    // of `1 / s`, and what cancels there would hide the rest where `s` is large.
+    // For a real matrix the diagonal of K is zero, so it and its adjoint are omitted. Cancellation
+    // in the adjoint would hide the other terms for large `s`.
     let k = if is_complex {
         k
     } else {
@@ -290,7 +290,7 @@ fn vectors(
         cx.on_columns(s, &real),
         cx.matrix_transpose(cx.on_columns(s, &real)),
     );
-    // No zero is divided by zero there.
+    // Avoids 0 / 0 there.
     let mut sums = cx.add(columns, rows);
     if !is_complex {
         sums = cx.select(cx.band(&real, Comparison::Eq, 0), cx.full(&real, 1.0), sums);
@@ -344,7 +344,7 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// Singular values alone, descending; they have derivatives at degenerate spectra, too.
+    /// Singular values only, descending. They have derivatives at degenerate spectra, too.
     pub fn svdvals(&self, x: Val) -> Val {
         self.op(
             Svd {
@@ -355,8 +355,7 @@ impl dyn Emit + '_ {
         )
     }
 
-    /// Whether, in each list of the last axis, none of these numbers is negligible beside the
-    /// largest.
+    /// For each list of the last axis, whether no number is negligible relative to the largest.
     pub(crate) fn positive(&self, s: Val) -> Val {
         let s = self.stop_gradient(s);
         let ty = self.ty(s);

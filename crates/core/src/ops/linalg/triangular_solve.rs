@@ -3,9 +3,9 @@
 //! ```text
 //! dX = op(A)⁻¹ (dB - op(dA) X)        ct_B = op(A)⁻ᴴ ct        op: A, Aᵀ or Aᴴ
 //! ```
-//! Only the named triangle is read, and with a unit diagonal not the diagonal either; gradients are
-//! zero elsewhere. A zero on the diagonal divides by zero. Linear in `B`. O(n²) per right-hand
-//! side.
+//! Only the given triangle is read, without the diagonal if it is a unit diagonal. Gradients are
+//! zero elsewhere. A zero on the diagonal gives a division by zero. Linear in `B`. O(n²) per
+//! right-hand side.
 
 use super::super::support::{bytes, sample_array};
 use super::matrix::{Matrix, ONE, ZERO, complex, div, matrices, mul, pack_matrices, real};
@@ -21,10 +21,10 @@ use crate::ops::entry::{Entry, Spelled, arity};
 use crate::ops::{Comparison, Unary};
 use crate::shape::{Dim, Env, Type};
 
-/// How a matrix is taken.
+/// The operation `op` on a matrix (BLAS `trans`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Turn {
-    /// As it is.
+    /// The matrix itself.
     #[default]
     None,
     /// Transposed.
@@ -34,7 +34,7 @@ pub enum Turn {
 }
 
 impl Turn {
-    /// The adjoint of matrices of this element type: of real ones the transpose.
+    /// The adjoint for this element type: for real ones the transpose.
     pub fn adjoint(dtype: DType) -> Turn {
         if dtype.is_complex() {
             Turn::Adjoint
@@ -55,13 +55,13 @@ impl Turn {
 /// A triangular system of equations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TriangularSolve {
-    /// `op(A) X = B`, not `X op(A) = B`.
+    /// Whether the system is `op(A) X = B` instead of `X op(A) = B`.
     pub left: bool,
-    /// The lower triangle of `A` is read, not the upper one.
+    /// Whether the lower triangle of `A` is read instead of the upper one.
     pub lower: bool,
-    /// The diagonal is ones, whatever stands there.
+    /// Whether the diagonal is taken to be ones without being read.
     pub unit: bool,
-    /// What `op` is.
+    /// The operation `op` applied to the matrix.
     pub turn: Turn,
 }
 
@@ -78,7 +78,7 @@ impl Default for TriangularSolve {
 }
 
 impl TriangularSolve {
-    /// `op(A)` of one matrix, zeros and ones filled in.
+    /// `op(A)` of one matrix, with zeros and ones outside the elements that are read.
     fn taken(&self, a: &Matrix) -> Matrix {
         let t = Matrix::new(a.m, a.n, |i, j| match i.cmp(&j) {
             std::cmp::Ordering::Equal if self.unit => ONE,
@@ -102,7 +102,7 @@ impl TriangularSolve {
         }
     }
 
-    /// Which elements of a matrix of this type are read; `None`: all.
+    /// Mask of the elements that are read, for a matrix of this type.
     fn read(&self, cx: &dyn Emit, ty: &Type) -> Val {
         let c = match (self.lower, self.unit) {
             (true, false) => Comparison::Le,
@@ -235,8 +235,8 @@ impl Primitive for TriangularSolve {
 }
 
 impl dyn Emit + '_ {
-    /// The solution of a triangular system; see [`TriangularSolve`]. Leading axes are batches and
-    /// repeat.
+    /// The solution of a triangular system; see [`TriangularSolve`]. Leading axes are batch axes
+    /// and are broadcast.
     pub fn triangular_solve(&self, a: Val, b: Val, how: TriangularSolve) -> Val {
         let (a, b) = self.same_leads(a, b);
         self.op(how, &[a, b])
@@ -321,7 +321,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "The X with op(A) X = B (or X op(A) = B) for triangular A, where op(A) is A, its transpose or adjoint.";
+    let doc = "The solution X of op(A) X = B (or X op(A) = B) for triangular A, where op(A) is A, its transpose or adjoint.";
     vec![Entry {
         name: "triangular_solve",
         doc,

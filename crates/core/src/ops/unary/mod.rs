@@ -1,7 +1,7 @@
-//! Elementwise functions of one operand: a table, a row per function.
+//! Elementwise functions of one operand: a table with a row per function.
 //!
-//! For holomorphic `f`, `dy = f'(x) dx`, in real and complex arithmetic alike; `transpose` of a
-//! multiplication conjugates. Rows that are linear say how they are transposed.
+//! For holomorphic `f`, `dy = f'(x) dx`, both in real and complex arithmetic. The transpose of a
+//! multiplication conjugates. Linear rows have a transpose.
 
 mod table;
 
@@ -116,7 +116,7 @@ methods! {
 }
 
 impl dyn Emit + '_ {
-    /// Complex conjugate; nothing is written for a real value, so that real graphs stay clean.
+    /// Complex conjugate. Writes no operation for a real value.
     pub fn conj(&self, x: Val) -> Val {
         if self.ty(x).dtype.is_complex() {
             self.op(Unary::Conj, &[x])
@@ -125,7 +125,7 @@ impl dyn Emit + '_ {
         }
     }
 
-    /// Real part; nothing is written for a real value.
+    /// Real part. Writes no operation for a real value.
     pub fn real(&self, x: Val) -> Val {
         if self.ty(x).dtype.is_complex() {
             self.op(Unary::Real, &[x])
@@ -136,7 +136,7 @@ impl dyn Emit + '_ {
 }
 
 impl dyn Emit + '_ {
-    /// Imaginary part; zero for a real value.
+    /// Imaginary part. Zero for a real value.
     pub fn imag(&self, x: Val) -> Val {
         let ty = self.ty(x);
         if ty.dtype.is_complex() {
@@ -159,7 +159,7 @@ impl dyn Emit + '_ {
         self.add(self.square(self.real(z)), self.square(self.imag(z)))
     }
 
-    /// The angle of a complex number, in `(-pi, pi]`; gradient zero at zero.
+    /// The angle of a complex number, in `(-pi, pi]`. Its gradient at zero is zero.
     pub fn angle(&self, z: Val) -> Val {
         self.atan2(self.imag(z), self.real(z))
     }
@@ -181,9 +181,9 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     }
 }
 
-/// Where derivatives are conventions: zeros of both signs, half-way points, poles, saturation, what
-/// is not finite.
-const ROUGH: [f64; 16] = [
+/// Points at which derivatives are conventions: zeros of both signs, half-way points, poles,
+/// saturation, infinities and NaN.
+const NONSMOOTH_POINTS: [f64; 16] = [
     0.0,
     -0.0,
     0.5,
@@ -202,7 +202,7 @@ const ROUGH: [f64; 16] = [
     f64::NAN,
 ];
 
-/// Points of the row's domain, for every element type that it is defined on; and corners.
+/// Points of the row's domain, for every element type that it is defined on, and nonsmooth points.
 fn samples(name: &str) -> Vec<Sample> {
     let d = UNARY
         .iter()
@@ -219,7 +219,7 @@ fn samples(name: &str) -> Vec<Sample> {
             Kind::Bool => Wide::I(vec![1, 0, 1, 1, 0, 0]),
         };
         let x = wide.narrow(t, [2, 3]).expect("six elements");
-        // The derivative of a stopped value is zero by decree.
+        // The derivative of `stop_gradient` is zero by definition, not a limit.
         Sample {
             smooth: d.op != Unary::StopGradient,
             ..Sample::new(d.op, vec![x])
@@ -228,10 +228,10 @@ fn samples(name: &str) -> Vec<Sample> {
     let rough = types().filter(|t| t.kind() != Kind::Bool).map(|t| {
         let (least, most) = if t.is_int() { t.int_range() } else { (0, 0) };
         let wide = match t.kind() {
-            Kind::Float => Wide::F(ROUGH.to_vec()),
+            Kind::Float => Wide::F(NONSMOOTH_POINTS.to_vec()),
             Kind::Complex => Wide::C(
                 (0..16)
-                    .map(|i| C128::new(ROUGH[i], ROUGH[i * 5 % 16]))
+                    .map(|i| C128::new(NONSMOOTH_POINTS[i], NONSMOOTH_POINTS[i * 5 % 16]))
                     .collect(),
             ),
             _ => Wide::I(

@@ -1,7 +1,7 @@
-//! The rows: value, domain and derivative of each function of one operand.
+//! The table of unary functions: value, domain and derivative of each.
 //!
-//! Derivatives are written so that they and *their* derivatives neither cancel nor overflow where
-//! the limit exists.
+//! Derivatives are written so that they and *their* derivatives do not cancel or overflow where the
+//! limit exists.
 
 use crate::dtype::{C128, DType, Kind};
 use crate::ir::{Emit, Lin, Lv, Val};
@@ -10,7 +10,7 @@ use crate::ops::{Comparison, Convert, Side};
 use crate::shape::Type;
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2};
 
-/// The functions; [`Unary::def`] says what each is.
+/// The functions. [`Unary::def`] is the row of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Unary {
@@ -63,19 +63,19 @@ pub enum Unary {
     StopGradient,
 }
 
-/// What a row says of its function.
+/// A row of the table of unary functions.
 pub struct UnaryDef {
     /// The function.
     pub op: Unary,
     /// Its name in the text form.
     pub name: &'static str,
-    /// What it is.
+    /// A one-line description with the formula.
     pub doc: &'static str,
-    /// The result's element type for the operand's, `None` where it is not defined.
+    /// The element type of the result for that of the operand. `None` if it is not defined.
     pub types: fn(DType) -> Option<DType>,
     /// Its value on reals.
     pub real: fn(f64) -> f64,
-    /// Its value on complex numbers (the real part counts where the result is real).
+    /// Its value on complex numbers. If the result type is real, the real part is used.
     pub complex: fn(C128) -> C128,
     /// Its value on integers and booleans; the result is wrapped to the type.
     pub int: fn(i128, DType) -> i128,
@@ -132,7 +132,7 @@ fn truth(b: bool) -> f64 {
     f64::from(u8::from(b))
 }
 
-/// A row with the parts that most share.
+/// A row with default fields.
 const fn row(op: Unary, name: &'static str, doc: &'static str) -> UnaryDef {
     UnaryDef {
         op,
@@ -149,7 +149,7 @@ const fn row(op: Unary, name: &'static str, doc: &'static str) -> UnaryDef {
     }
 }
 
-/// A row of a function that is constant between steps.
+/// A row of a piecewise constant function.
 const fn step(op: Unary, name: &'static str, doc: &'static str, real: fn(f64) -> f64) -> UnaryDef {
     UnaryDef {
         types: float,
@@ -164,7 +164,7 @@ fn over(cx: &Lin<'_>, t: Lv, c: f64, x: Val) -> Lv {
     cx.unscale(t, cx.mul(cx.full_like(x, c), x))
 }
 
-/// `1 + x²`; a product on complex numbers, where it vanishes at `±i`.
+/// `1 + x²`. On complex numbers it is written as a product, because it vanishes at `±i`.
 fn one_plus_square(cx: &dyn Emit, x: Val) -> Val {
     if cx.ty(x).dtype.is_complex() {
         return cx.one_minus_square(cx.mul(cx.full_like(x, C128::I), x));
@@ -172,8 +172,7 @@ fn one_plus_square(cx: &dyn Emit, x: Val) -> Val {
     cx.add(cx.full_like(x, 1.0), cx.square(x))
 }
 
-/// `sqrt(1 - x²)`; of complex numbers by two roots, whose product does not overflow before `x`
-/// does.
+/// `sqrt(1 - x²)`. On complex numbers it is the product of two roots, which does not overflow.
 fn root_one_minus_square(cx: &dyn Emit, x: Val) -> Val {
     if !cx.ty(x).dtype.is_complex() {
         return cx.sqrt(cx.one_minus_square(x));
@@ -244,19 +243,19 @@ pub static UNARY: &[UnaryDef] = &[
         ..row(
             Unary::Sign,
             "sign",
-            "-1, 0 or 1 (zeros and NaN stay); z / |z| on complex numbers",
+            "-1, 0 or 1 (zeros keep their sign, NaN stays NaN); z / |z| on complex numbers",
         )
     },
     step(
         Unary::Floor,
         "floor",
-        "largest integer not above x",
+        "largest integer that is at most x",
         f64::floor,
     ),
     step(
         Unary::Ceil,
         "ceil",
-        "smallest integer not below x",
+        "smallest integer that is at least x",
         f64::ceil,
     ),
     step(
@@ -320,7 +319,7 @@ pub static UNARY: &[UnaryDef] = &[
     UnaryDef {
         real: libm::expm1,
         complex: math::complex::expm1,
-        // Not y + 1, which is 0 from -37 on.
+        // Not y + 1, which is 0 below -37.
         linearize: |cx, x, _, t| Some(cx.scale(cx.exp(x), t)),
         ..row(Unary::Expm1, "expm1", "e^x - 1 without cancellation")
     },
@@ -366,7 +365,7 @@ pub static UNARY: &[UnaryDef] = &[
         complex: math::complex::tan,
         domain: (-1.2, 1.2),
         linearize: |cx, x, y, t| {
-            // Complex: not of y, which has no digits left of 1 + y² where it is near ±i.
+            // Complex: not computed from y, because 1 + y² cancels near ±i.
             let slope = match cx.ty(x).dtype.is_complex() {
                 true => cx.sech_square(cx.mul(cx.full_like(x, C128::I), x)),
                 false => one_plus_square(cx.emit(), y),
@@ -415,14 +414,14 @@ pub static UNARY: &[UnaryDef] = &[
     UnaryDef {
         real: libm::tanh,
         complex: math::complex::tanh,
-        // Not 1 - y², which has no digits left where y is near 1.
+        // Not 1 - y², which cancels where y is near 1.
         linearize: |cx, x, _, t| Some(cx.scale(cx.sech_square(x), t)),
         ..row(Unary::Tanh, "tanh", "hyperbolic tangent")
     },
     UnaryDef {
         real: libm::asinh,
         complex: math::complex::asinh,
-        // sqrt(1 + x²) is cosh(y), which does not square x.
+        // cosh(y) equals sqrt(1 + x²) and does not overflow for large x.
         linearize: |cx, x, y, t| {
             Some(cx.unscale(
                 t,
@@ -435,11 +434,11 @@ pub static UNARY: &[UnaryDef] = &[
         ..row(Unary::Asinh, "asinh", "inverse hyperbolic sine")
     },
     UnaryDef {
-        // libm's has answers for some negative numbers.
+        // libm's acosh returns numbers for some negative arguments.
         real: |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) },
         complex: math::complex::acosh,
         domain: (1.2, 3.0),
-        // sqrt(x² - 1) is sinh(y), which does not square x.
+        // sinh(y) equals sqrt(x² - 1) and does not overflow for large x.
         linearize: |cx, x, y, t| {
             if !cx.ty(x).dtype.is_complex() {
                 let slope = of_angle(cx.emit(), x, y, |cx, x| cx.acosh(x), |cx, y| cx.sinh(y));
@@ -460,7 +459,7 @@ pub static UNARY: &[UnaryDef] = &[
     UnaryDef {
         real: math::logistic,
         complex: math::complex::logistic,
-        // 1 - y is logistic(-x), which keeps its digits when y is near 1.
+        // logistic(-x) equals 1 - y, without cancellation where y is near 1.
         linearize: |cx, x, y, t| Some(cx.scale(cx.mul(y, cx.logistic(cx.neg(x))), t)),
         ..row(Unary::Logistic, "logistic", "1 / (1 + e^-x)")
     },
@@ -540,7 +539,7 @@ pub static UNARY: &[UnaryDef] = &[
         types: float,
         real: math::recip_one_plus_square,
         flops: 5.0,
-        // Of x y and y, not of y²: neither is small where the product is not.
+        // Computed from x y and y, not from y², which underflows.
         linearize: |cx, x, y, t| {
             Some(cx.scale(cx.mul(cx.emit().scale_by(-2.0, cx.mul(x, y)), y), t))
         },
@@ -585,7 +584,7 @@ pub static UNARY: &[UnaryDef] = &[
         ..row(
             Unary::Clz,
             "count_leading_zeros",
-            "number of zero bits above the highest that is set",
+            "number of leading zero bits",
         )
     },
     UnaryDef {
@@ -631,8 +630,8 @@ pub static UNARY: &[UnaryDef] = &[
     },
 ];
 
-/// A function of `x` in f32 where its element type has 16 bits: what is rounded in between would
-/// cost digits.
+/// Computes a function of `x` in f32 if its element type has 16 bits, so that intermediate values
+/// are not rounded to 16 bits.
 fn in_f32(cx: &dyn Emit, x: Val, f: impl FnOnce(&dyn Emit, Val) -> Val) -> Val {
     let dtype = cx.ty(x).dtype;
     if dtype.size() < 4 {
@@ -647,8 +646,7 @@ fn gauss(cx: &dyn Emit, c: f64, x: Val) -> Val {
     in_f32(cx, x, |cx, x| cx.scale_by(c, cx.exp(cx.neg(cx.square(x)))))
 }
 
-/// `f(y)` with `y = g(x)`, which has few digits for an exponential where the element type has 16
-/// bits.
+/// `f(y)` with `y = g(x)`. In 16-bit types `y` is not accurate enough for an exponential.
 fn of_angle(
     cx: &dyn Emit,
     x: Val,

@@ -1,4 +1,4 @@
-//! Composites in programs: by name, at every size, with axes that do not exist.
+//! Composites in programs: by name, for every extent, with axes that do not exist.
 
 use super::*;
 
@@ -145,8 +145,8 @@ fn by_name_with_attributes() {
     }
 }
 
-/// One program for every extent: value and gradient at sizes 0, 1, 5, 1000 are those of the program
-/// of that size.
+/// A program with symbolic extents: value and gradient for extents 0, 1, 5, 1000 equal those of the
+/// program with that extent.
 #[test]
 fn one_program_for_every_size() {
     let all: &[(&str, &dyn Fn(&dyn Emit, Val) -> Val)] = &[

@@ -1,44 +1,44 @@
-//! Balancing: eigenvalues that stand alone are moved outside, and what is between is scaled so that
-//! rows and columns are of one length (Parlett and Reinsch 1969; James, Langou and Lowery 2014).
+//! Balancing: isolated eigenvalues are permuted to the ends, and the middle part is scaled so that
+//! rows and columns have similar norms (Parlett and Reinsch 1969; James, Langou and Lowery 2014).
 
 use super::super::matrix::{Matrix, ZERO};
 
-/// What is done before a matrix is made Hessenberg.
+/// Balancing of a matrix before its reduction to Hessenberg form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Before {
-    /// Nothing.
-    Nothing,
-    /// Rows and columns are exchanged.
-    Exchanges,
-    /// They are scaled, too.
-    Scales,
+pub(crate) enum Balancing {
+    /// No balancing.
+    None,
+    /// Rows and columns are permuted.
+    Permute,
+    /// Rows and columns are permuted, then scaled by powers of 2.
+    Scale,
 }
 
-/// How a matrix was balanced.
+/// The transformation that balances a matrix.
 pub(crate) struct Balance {
-    /// The middle part: the rest is triangular.
+    /// First row of the middle part. Outside of it the matrix is triangular.
     pub low: usize,
-    /// Behind it.
+    /// End (exclusive) of the middle part.
     pub high: usize,
-    /// Exchanges of rows and columns, in order.
+    /// Swaps of rows and columns, in order.
     exchanges: Vec<(usize, usize)>,
-    /// What column `i` was multiplied by, and row `i` divided.
+    /// The factor of column `i`; row `i` is divided by it.
     scales: Vec<f64>,
 }
 
 impl Balance {
     /// Balances in place.
-    pub fn of(a: &mut Matrix, before: Before) -> Balance {
+    pub fn of(a: &mut Matrix, balancing: Balancing) -> Balance {
         let mut b = Balance {
             low: 0,
             high: a.n,
             exchanges: Vec::new(),
             scales: vec![1.0; a.n],
         };
-        if before != Before::Nothing {
+        if balancing != Balancing::None {
             b.isolate(a);
         }
-        if before == Before::Scales {
+        if balancing == Balancing::Scale {
             b.scale(a);
         }
         b
@@ -56,7 +56,7 @@ impl Balance {
         }
     }
 
-    /// Rows that are zero but for the diagonal go to the end, such columns to the beginning.
+    /// Moves rows without off-diagonal elements to the end, and such columns to the beginning.
     fn isolate(&mut self, a: &mut Matrix) {
         while self.high > 0 {
             let part = 0..self.high;
@@ -81,7 +81,7 @@ impl Balance {
 
     fn scale(&mut self, a: &mut Matrix) {
         const RADIX: f64 = 2.0;
-        // Far from both ends of the range.
+        // Bounds that prevent underflow and overflow.
         let (least, most) = (
             f64::MIN_POSITIVE / f64::EPSILON * RADIX,
             f64::EPSILON / f64::MIN_POSITIVE / RADIX,
@@ -127,7 +127,8 @@ impl Balance {
         }
     }
 
-    /// From vectors of the balanced matrix to those of the matrix: of the left ones, if `left`.
+    /// Transforms eigenvectors of the balanced matrix to those of the original one. `left`: left
+    /// eigenvectors.
     pub fn back(&self, v: &mut Matrix, left: bool) {
         for (i, &s) in self.scales.iter().enumerate().filter(|s| *s.1 != 1.0) {
             (0..v.n).for_each(|j| v[(i, j)] = if left { v[(i, j)] / s } else { v[(i, j)] * s });

@@ -1,15 +1,15 @@
-//! Complex Schur forms: one shift at a time. Elements below the diagonal are kept real.
+//! Complex Schur forms by single-shift QR steps. Subdiagonal elements are real.
 
 use super::super::matrix::{Matrix, ZERO};
 use super::balance::Balance;
 use super::hessenberg::{hessenberg, over, reflector, size};
 use crate::dtype::C128;
 
-/// After so many steps without a split shifts are exceptional.
-const PATIENCE: usize = 10;
+/// Steps without deflation after which an exceptional shift is used.
+const EXCEPTIONAL_SHIFT_STEPS: usize = 10;
 
-/// Multiplies row `i` from a column on, column `i` up to a row by the conjugate, and the basis
-/// alike: a change of the basis by a phase.
+/// Multiplies basis vector `i` by a phase: row `i` from column `from` on is multiplied by it,
+/// column `i` up to row `rows` by its conjugate.
 fn rephase(h: &mut Matrix, q: &mut Matrix, i: usize, rows: usize, from: usize, by: C128) {
     let n = h.n;
     (from..n).for_each(|j| h[(i, j)] *= by);
@@ -17,7 +17,7 @@ fn rephase(h: &mut Matrix, q: &mut Matrix, i: usize, rows: usize, from: usize, b
     (0..n).for_each(|j| q[(j, i)] *= by.conj());
 }
 
-/// Where the part that ends with row `i` begins.
+/// First row of the unreduced block that ends with row `i`.
 fn start(h: &Matrix, low: usize, high: usize, i: usize, [tiny, eps]: [f64; 2]) -> usize {
     let mut k = i;
     while k > low {
@@ -54,12 +54,12 @@ fn start(h: &Matrix, low: usize, high: usize, i: usize, [tiny, eps]: [f64; 2]) -
     k
 }
 
-/// Wilkinson's shift: the eigenvalue of the last block of two that is nearer to its corner.
+/// Wilkinson's shift: the eigenvalue of the last 2 by 2 block that is nearer to its last element.
 fn shift(h: &Matrix, l: usize, i: usize, steps: usize) -> C128 {
-    if steps.is_multiple_of(2 * PATIENCE) {
+    if steps.is_multiple_of(2 * EXCEPTIONAL_SHIFT_STEPS) {
         return h[(i, i)] + 0.75 * h[(i, i - 1)].re.abs();
     }
-    if steps.is_multiple_of(PATIENCE) {
+    if steps.is_multiple_of(EXCEPTIONAL_SHIFT_STEPS) {
         return h[(l, l)] + 0.75 * h[(l + 1, l)].re.abs();
     }
     let t = h[(i, i)];
@@ -78,7 +78,7 @@ fn shift(h: &Matrix, l: usize, i: usize, steps: usize) -> C128 {
     t - u * over(u, x + y)
 }
 
-/// Where a step may begin, and the first column of the shifted matrix.
+/// First row of a step, and the first column of the shifted matrix.
 fn begin(h: &Matrix, l: usize, i: usize, t: C128, eps: f64) -> (usize, [C128; 2]) {
     let mut m = i - 1;
     loop {
@@ -97,7 +97,7 @@ fn begin(h: &Matrix, l: usize, i: usize, t: C128, eps: f64) -> (usize, [C128; 2]
     }
 }
 
-/// One step on rows `l..=i`.
+/// One QR step on rows `l..=i`.
 fn step(h: &mut Matrix, q: &mut Matrix, (l, i): (usize, usize), t: C128, eps: f64) {
     let n = h.n;
     let (m, mut v) = begin(h, l, i, t, eps);
@@ -126,8 +126,8 @@ fn step(h: &mut Matrix, q: &mut Matrix, (l, i): (usize, usize), t: C128, eps: f6
         right(h, (k + 2).min(i) + 1);
         right(q, n);
         if k == m && m > l {
-            // The element before the step was not reflected: phases make it, and those below the
-            // diagonal, real.
+            // The subdiagonal element before the first row was not reflected. Phases make it and
+            // the other subdiagonal elements real.
             let by = C128::new(1.0, 0.0) - tau;
             let by = by / by.norm();
             h[(m, m - 1)] *= by;
@@ -146,7 +146,7 @@ fn step(h: &mut Matrix, q: &mut Matrix, (l, i): (usize, usize), t: C128, eps: f6
     }
 }
 
-/// The Schur form of a balanced matrix, in place, and the basis.
+/// Computes the Schur form of a balanced matrix in place. Returns the basis.
 pub(super) fn schur(h: &mut Matrix, balance: &Balance, eps: f64) -> Option<Matrix> {
     let (low, high) = (balance.low, balance.high);
     let mut q = hessenberg(h, low, high);

@@ -3,7 +3,7 @@
 use super::super::matrix::{Matrix, ZERO};
 use crate::dtype::C128;
 
-/// Where blocks of two begin.
+/// Mask of the first rows of 2 by 2 blocks.
 pub(super) fn blocks(t: &Matrix) -> Vec<bool> {
     (0..t.n)
         .map(|k| k + 1 < t.n && t[(k + 1, k)] != ZERO)
@@ -15,14 +15,15 @@ pub(super) fn size(z: C128) -> f64 {
     z.re.abs() + z.im.abs()
 }
 
-/// `a / b` where the square of `b` may be no number.
+/// `a / b`, also where the square of `b` overflows or underflows.
 pub(super) fn over(a: C128, b: C128) -> C128 {
     let by = size(b);
     (a / by) / (b / by)
 }
 
-/// A reflection `I - tau v vᴴ`, `v[0] = 1`, that makes all but the first of these numbers zero: the
-/// first one then, `v`'s others in place of the numbers, and tau.
+/// A Householder reflection `I - tau v vᴴ`, `v[0] = 1`, that makes all but the first of these
+/// numbers zero. Returns the new first number and tau; the other elements of `v` replace the
+/// numbers.
 pub(super) fn reflector(x: &mut [C128]) -> (C128, C128) {
     let alpha = x[0];
     let most = x
@@ -39,7 +40,7 @@ pub(super) fn reflector(x: &mut [C128]) -> (C128, C128) {
     (C128::from(beta), tau.conj())
 }
 
-/// `H = Qᴴ A Q` between these rows, zero below its first subdiagonal, and `Q`.
+/// Reduces `A` between these rows to Hessenberg form `H = Qᴴ A Q` in place. Returns `Q`.
 pub(super) fn hessenberg(h: &mut Matrix, low: usize, high: usize) -> Matrix {
     let n = h.n;
     let mut q = Matrix::eye(n);

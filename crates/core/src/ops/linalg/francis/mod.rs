@@ -1,14 +1,15 @@
 //! Schur forms `A = Q T Qᴴ` by implicitly shifted QR steps on a Hessenberg matrix (Francis 1961),
-//! as LAPACK takes them: eigenvalues stand in the order in which they were split off, from the end.
+//! as in LAPACK. Eigenvalues are in the order of deflation, from the end.
 //!
 //! ```text
 //! balance      rows and columns exchanged until eigenvalues that stand alone lie outside a middle part; scaled by powers of 2
 //! Hessenberg   by reflections
 //! steps        double shifts for real matrices (`real`), single ones for complex ones (`complex`)
 //! ```
-//! A real form has blocks of two rows on its diagonal for conjugate pairs, in standard form: equal
-//! diagonal elements, and others of opposite sign. Which eigenvalue comes where is so the same as
-//! in LAPACK up to 75 rows; above, LAPACK splits off several at a time. One matrix, row-major.
+//! A real form has 2 by 2 diagonal blocks for conjugate pairs, in standard form: equal diagonal
+//! elements, and off-diagonal elements of opposite sign. So the order of eigenvalues equals
+//! LAPACK's for up to 75 rows. For more rows LAPACK deflates several eigenvalues at a time.
+//! Functions take one matrix, row-major.
 
 mod balance;
 mod complex;
@@ -16,50 +17,50 @@ mod hessenberg;
 mod real;
 mod vectors;
 
-pub(super) use balance::{Balance, Before};
+pub(super) use balance::{Balance, Balancing};
 
 use super::matrix::{Matrix, NAN};
 use super::spectrum::phase;
 use crate::dtype::C128;
 use hessenberg::blocks;
 
-/// What elements are.
+/// Element type of the matrix.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Elements {
-    /// Not complex.
+pub(super) struct MatrixElements {
+    /// Whether elements are real.
     pub real: bool,
-    /// Their precision: what is as small as this beside others is rounding, and is taken for zero.
-    /// So single precision has the order that a routine of single precision gives.
+    /// Relative precision: elements that are smaller relative to their neighbours are set to zero.
+    /// With the precision of `f32` the order equals that of a single-precision routine.
     pub eps: f64,
 }
 
 /// A Schur form of the balanced matrix.
-pub(super) struct Form {
-    /// Triangular, with blocks of two for conjugate pairs if the matrix is real.
+pub(super) struct SchurForm {
+    /// The triangular factor, with 2 by 2 blocks for conjugate pairs if the matrix is real.
     pub t: Matrix,
-    /// The basis, of the balanced matrix.
+    /// The basis for the balanced matrix.
     pub q: Matrix,
-    /// How it was balanced.
+    /// The balancing.
     pub balance: Balance,
 }
 
-/// The Schur form; `None`: it did not converge.
-pub(super) fn schur(a: &Matrix, of: Elements, before: Before) -> Option<Form> {
+/// The Schur form of the balanced matrix. `None` if it does not converge.
+pub(super) fn schur(a: &Matrix, of: MatrixElements, balancing: Balancing) -> Option<SchurForm> {
     let mut t = a.clone();
-    let balance = Balance::of(&mut t, before);
+    let balance = Balance::of(&mut t, balancing);
     let split = if of.real { real::schur } else { complex::schur };
     let q = split(&mut t, &balance, of.eps)?;
-    Some(Form { t, q, balance })
+    Some(SchurForm { t, q, balance })
 }
 
-/// The Schur form itself: signs and phases of the basis are those of anchors.
-pub(super) fn form(a: &Matrix, of: Elements) -> (Matrix, Matrix) {
+/// The Schur form of the matrix. Signs and phases of the basis are normalized by anchors.
+pub(super) fn form(a: &Matrix, of: MatrixElements) -> (Matrix, Matrix) {
     let n = a.n;
     let (a, e) = a.scaled();
     let found = Some(&a)
         .filter(|a| a.is_finite())
-        .and_then(|a| schur(a, of, Before::Exchanges));
-    let Some(Form {
+        .and_then(|a| schur(a, of, Balancing::Permute));
+    let Some(SchurForm {
         mut t,
         mut q,
         balance,
@@ -87,8 +88,8 @@ pub(super) fn form(a: &Matrix, of: Elements) -> (Matrix, Matrix) {
     (Matrix::new(n, n, |i, j| back(t[(i, j)])), q)
 }
 
-/// The eigenvalues of a Schur form, in its order; of a pair the one with positive imaginary part
-/// first.
+/// The eigenvalues of a Schur form, in its order. In a conjugate pair the one with positive
+/// imaginary part comes first.
 fn values(t: &Matrix) -> Vec<C128> {
     let mut w: Vec<C128> = (0..t.n).map(|k| t[(k, k)]).collect();
     for (k, _) in blocks(t).into_iter().enumerate().filter(|b| b.1) {
@@ -98,15 +99,20 @@ fn values(t: &Matrix) -> Vec<C128> {
     w
 }
 
-/// Eigenvalues and, as columns, eigenvectors (those of the left: `uᴴ A = w uᴴ`) of length 1, the
-/// largest component real and positive, in the order of the Schur form.
-pub(super) fn eigen(a: &Matrix, of: Elements, before: Before, left: bool) -> (Vec<C128>, Matrix) {
+/// Eigenvalues, and eigenvectors as columns (left ones, `uᴴ A = w uᴴ`, if `left`), in the order of
+/// the Schur form. Vectors have length 1, and their largest component is real and positive.
+pub(super) fn eigen(
+    a: &Matrix,
+    of: MatrixElements,
+    balancing: Balancing,
+    left: bool,
+) -> (Vec<C128>, Matrix) {
     let n = a.n;
     let (a, e) = a.scaled();
     let found = Some(&a)
         .filter(|a| a.is_finite())
-        .and_then(|a| schur(a, of, before));
-    let Some(Form { t, q, balance }) = found else {
+        .and_then(|a| schur(a, of, balancing));
+    let Some(SchurForm { t, q, balance }) = found else {
         return (vec![NAN; n], Matrix::new(n, n, |_, _| NAN));
     };
     let w = values(&t);

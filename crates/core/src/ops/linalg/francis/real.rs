@@ -1,24 +1,24 @@
-//! Real Schur forms: two shifts at a time, so that nothing becomes complex.
+//! Real Schur forms by double-shift QR steps in real arithmetic.
 
 use super::super::matrix::Matrix;
 use super::balance::Balance;
 use super::hessenberg::{hessenberg, reflector};
 use crate::dtype::C128;
 
-/// After so many steps without a split shifts are exceptional.
-const PATIENCE: usize = 10;
+/// Steps without deflation after which exceptional shifts are used.
+const EXCEPTIONAL_SHIFT_STEPS: usize = 10;
 
-/// A real matrix by rows.
-struct Real {
+/// A real matrix, row-major.
+struct RealMatrix {
     n: usize,
     a: Vec<f64>,
-    /// What is as small as this beside others is taken for zero.
+    /// Relative precision: elements smaller than `eps` times their neighbours are set to zero.
     eps: f64,
 }
 
-impl Real {
-    fn of(m: &Matrix, eps: f64) -> Real {
-        Real {
+impl RealMatrix {
+    fn of(m: &Matrix, eps: f64) -> RealMatrix {
+        RealMatrix {
             n: m.n,
             eps,
             a: (0..m.n * m.n).map(|k| m[(k / m.n, k % m.n)].re).collect(),
@@ -37,7 +37,7 @@ impl Real {
         self.a[i * self.n + j] = x;
     }
 
-    /// Rows `i` and `i + 1` (columns of this range) turned.
+    /// Rotates rows `i` and `i + 1`, in these columns.
     fn turn_rows(&mut self, i: usize, columns: std::ops::Range<usize>, (c, s): (f64, f64)) {
         for j in columns {
             let (x, y) = (self.at(i, j), self.at(i + 1, j));
@@ -46,7 +46,7 @@ impl Real {
         }
     }
 
-    /// Columns `j` and `j + 1` (rows of this range) turned.
+    /// Rotates columns `j` and `j + 1`, in these rows.
     fn turn_columns(&mut self, j: usize, rows: std::ops::Range<usize>, (c, s): (f64, f64)) {
         for i in rows {
             let (x, y) = (self.at(i, j), self.at(i, j + 1));
@@ -55,7 +55,7 @@ impl Real {
         }
     }
 
-    /// `I - t v vᵀ` from the left on rows from `k` on.
+    /// Applies `I - t v vᵀ` from the left to rows from `k` on.
     fn reflect_rows(&mut self, k: usize, v: &[f64], t: f64, columns: std::ops::Range<usize>) {
         for j in columns {
             let sum: f64 = v
@@ -70,7 +70,7 @@ impl Real {
         }
     }
 
-    /// The same from the right on columns from `k` on.
+    /// Applies `I - t v vᵀ` from the right to columns from `k` on.
     fn reflect_columns(&mut self, k: usize, v: &[f64], t: f64, rows: std::ops::Range<usize>) {
         for i in rows {
             let sum: f64 = v
@@ -85,8 +85,8 @@ impl Real {
         }
     }
 
-    /// Where the part that ends with row `i` begins: the subdiagonal element before it is
-    /// negligible.
+    /// First row of the unreduced block that ends with row `i`: the subdiagonal element before it
+    /// is negligible.
     fn start(&self, low: usize, high: usize, i: usize, tiny: f64) -> usize {
         let mut k = i;
         while k > low {
@@ -123,16 +123,16 @@ impl Real {
         k
     }
 
-    /// The two shifts, as `(re, im)` of each: the eigenvalues of the last block of two, or twice
-    /// the nearer real one.
+    /// The two shifts as `(re, im)`: the eigenvalues of the last 2 by 2 block, or twice the real
+    /// one nearer to its last element.
     fn shifts(&self, l: usize, i: usize, steps: usize) -> [(f64, f64); 2] {
         let exceptional = |s: f64, d: f64| [0.75 * s + d, -0.4375 * s, s, 0.75 * s + d];
-        let [h11, h12, h21, h22] = if steps.is_multiple_of(2 * PATIENCE) {
+        let [h11, h12, h21, h22] = if steps.is_multiple_of(2 * EXCEPTIONAL_SHIFT_STEPS) {
             exceptional(
                 self.at(i, i - 1).abs() + self.at(i - 1, i - 2).abs(),
                 self.at(i, i),
             )
-        } else if steps.is_multiple_of(PATIENCE) {
+        } else if steps.is_multiple_of(EXCEPTIONAL_SHIFT_STEPS) {
             exceptional(
                 self.at(l + 1, l).abs() + self.at(l + 2, l + 1).abs(),
                 self.at(l, l),
@@ -165,8 +165,8 @@ impl Real {
         [(near * s, 0.0); 2]
     }
 
-    /// Where a step may begin, as two consecutive subdiagonal elements are small there, and the
-    /// first column of the shifted product.
+    /// First row of a step, where two consecutive subdiagonal elements are small, and the first
+    /// column of the shifted product.
     fn begin(
         &self,
         l: usize,
@@ -199,8 +199,8 @@ impl Real {
         }
     }
 
-    /// One step with two shifts on rows `l..=i`.
-    fn step(&mut self, z: &mut Real, l: usize, i: usize, shifts: [(f64, f64); 2]) {
+    /// One double-shift QR step on rows `l..=i`.
+    fn step(&mut self, z: &mut RealMatrix, l: usize, i: usize, shifts: [(f64, f64); 2]) {
         let n = self.n;
         let (m, start) = self.begin(l, i, shifts);
         let mut v = start;
@@ -216,7 +216,7 @@ impl Real {
                 self.set(k, k - 1, beta.re);
                 (1..count).for_each(|r| self.set(k + r, k - 1, 0.0));
             } else if m > l {
-                // Not a plain change of sign, where what is left of the next element underflows.
+                // Not only a change of sign, in case the next element underflows.
                 let x = self.at(k, k - 1) * (1.0 - t);
                 self.set(k, k - 1, x);
             }
@@ -229,8 +229,9 @@ impl Real {
         }
     }
 
-    /// The block of two that begins in row `k` in standard form, and everything beside it.
-    fn standardise(&mut self, z: &mut Real, k: usize) {
+    /// Transforms the 2 by 2 block that begins in row `k` to standard form, and updates the other
+    /// elements of its rows and columns.
+    fn standardise(&mut self, z: &mut RealMatrix, k: usize) {
         let n = self.n;
         let block = [
             self.at(k, k),
@@ -249,8 +250,8 @@ impl Real {
     }
 }
 
-/// A block `[a, b, c, d]` turned by an angle until `c` is zero, or `a = d` and `b c < 0`; cosine
-/// and sine.
+/// The standard form of a 2 by 2 block `[a, b, c, d]`: a rotation makes `c = 0`, or `a = d` and
+/// `b c < 0`. Returns the rotated block, and cosine and sine.
 fn standard([a, b, c, d]: [f64; 4], eps: f64) -> ([f64; 4], (f64, f64)) {
     let sign = |x: f64, of: f64| x.abs().copysign(of);
     if c == 0.0 {
@@ -279,7 +280,7 @@ fn standard([a, b, c, d]: [f64; 4], eps: f64) -> ([f64; 4], (f64, f64)) {
             (z / tau, c / tau),
         );
     }
-    // Complex ones, or real ones that are nearly equal: the diagonal is made equal.
+    // Complex or nearly equal real eigenvalues: makes the diagonal elements equal.
     let sigma = b + c;
     let tau = libm::hypot(sigma, gap);
     let cs = (0.5 * (1.0 + sigma.abs() / tau)).sqrt();
@@ -315,11 +316,11 @@ fn standard([a, b, c, d]: [f64; 4], eps: f64) -> ([f64; 4], (f64, f64)) {
     )
 }
 
-/// The Schur form of a balanced matrix, in place, and the basis.
+/// Computes the Schur form of a balanced matrix in place. Returns the basis.
 pub(super) fn schur(m: &mut Matrix, balance: &Balance, eps: f64) -> Option<Matrix> {
     let (low, high) = (balance.low, balance.high);
     let q = hessenberg(m, low, high);
-    let (mut h, mut z) = (Real::of(m, eps), Real::of(&q, eps));
+    let (mut h, mut z) = (RealMatrix::of(m, eps), RealMatrix::of(&q, eps));
     let tiny = f64::MIN_POSITIVE * ((high - low).max(1) as f64 / f64::EPSILON);
     let limit = 30 * (high - low).max(10);
     let mut end = high;

@@ -4,14 +4,14 @@ use super::super::matrix::{Matrix, ONE, ZERO};
 use super::hessenberg::{blocks, over, size};
 use crate::dtype::C128;
 
-/// The eigenvectors of a Schur form with these eigenvalues, as columns, of any length; those of the
-/// left, if `left`.
+/// The eigenvectors of a Schur form with these eigenvalues, as columns, not normalized. `left`:
+/// left eigenvectors.
 pub(super) fn of(t: &Matrix, w: &[C128], left: bool, eps: f64) -> Matrix {
     let n = t.n;
     if !left {
         return right(t, w, eps);
     }
-    // The adjoint, with rows and columns counted from the end, is a Schur form, too.
+    // The adjoint with reversed rows and columns is a Schur form, too.
     let flip = |i: usize| n - 1 - i;
     let turned = Matrix::new(n, n, |i, j| t[(flip(j), flip(i))].conj());
     let values: Vec<C128> = (0..n).map(|k| w[flip(k)].conj()).collect();
@@ -33,7 +33,7 @@ fn right(t: &Matrix, w: &[C128], eps: f64) -> Matrix {
         let mut y = vec![ZERO; n];
         y[k] = ONE;
         if first != last {
-            // From the row whose element off the diagonal is the larger.
+            // Uses the row with the larger off-diagonal element.
             let (b, c) = (t[(first, last)], t[(last, first)]);
             let i = C128::new(0.0, w[k].im);
             if b.norm() >= c.norm() {
@@ -49,7 +49,7 @@ fn right(t: &Matrix, w: &[C128], eps: f64) -> Matrix {
     all
 }
 
-/// Solves `(T - w) y = 0` above row `first`, with pivots of at least a size.
+/// Solves `(T - w) y = 0` above row `first`. Pivots are bounded below in magnitude.
 fn substitute(
     t: &Matrix,
     begins: &[bool],
@@ -75,7 +75,7 @@ fn substitute(
             } else {
                 d
             };
-            // Where eigenvalues coincide vectors grow without limit.
+            // If eigenvalues coincide, vectors grow without bound.
             match size(b) > 1e100 * size(d) {
                 true => (
                     [ZERO, over(b / size(b), d / size(d))],
@@ -112,7 +112,7 @@ fn substitute(
     }
 }
 
-/// A system of two equations, with pivots of at least this size.
+/// Solves a system of two equations, with pivots of at least this magnitude.
 fn two(mut a: [[C128; 2]; 2], mut b: [C128; 2], least: f64) -> [C128; 2] {
     let safe = |z: C128| {
         if size(z) < least {
@@ -131,8 +131,8 @@ fn two(mut a: [[C128; 2]; 2], mut b: [C128; 2], least: f64) -> [C128; 2] {
     [over(b[0] - a[0][1] * y, p), y]
 }
 
-/// Columns of length 1 whose largest component is real and positive; those of a pair are conjugates
-/// of each other.
+/// Normalizes columns to length 1 with the largest component real and positive. The columns of a
+/// conjugate pair are conjugates of each other.
 pub(super) fn normalise(v: &mut Matrix, w: &[C128], real: bool) {
     let n = v.n;
     for j in 0..n {
