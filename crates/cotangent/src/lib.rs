@@ -12,6 +12,8 @@ pub mod einsum;
 pub mod fft;
 pub mod files;
 mod here;
+#[cfg(feature = "ndarray")]
+mod interop;
 pub mod linalg;
 mod lru;
 mod memory;
@@ -80,6 +82,11 @@ pub fn run(f: &Arc<Function>, args: &[Array]) -> Result<Vec<Array>> {
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// Runs the programs of the guide to optional features as tests, if the features are on.
+#[cfg(all(doctest, feature = "ndarray"))]
+#[doc = include_str!("../../../docs/interop.md")]
+struct Interop;
 
 /// Runs the programs of the guides as tests, a name for each guide.
 #[cfg(doctest)]

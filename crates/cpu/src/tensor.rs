@@ -309,6 +309,18 @@ impl Tensor {
         }
     }
 
+    /// The buffer from the element at index 0 on; `None` for another element type.
+    ///
+    /// If no stride is negative, element `i` is `slice[Σ i_d · strides_d]`. The slice is empty if
+    /// the tensor has no elements.
+    pub fn slice_from_first<T: cotangent_core::Element>(&self) -> Option<&[T]> {
+        let data = T::slice(&self.data)?;
+        match self.numel() {
+            0 => Some(&[]),
+            _ => data.get(self.offset..),
+        }
+    }
+
     /// The elements for writing, if they are a whole row-major buffer that is not shared.
     pub(crate) fn exclusive<T: PlainElement>(&mut self) -> Option<&mut [T]> {
         if self.is_dense() {
