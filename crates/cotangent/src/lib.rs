@@ -12,7 +12,7 @@ pub mod einsum;
 pub mod fft;
 pub mod files;
 mod here;
-#[cfg(feature = "ndarray")]
+#[cfg(any(feature = "ndarray", feature = "serde"))]
 mod interop;
 pub mod linalg;
 mod lru;
@@ -84,7 +84,7 @@ pub fn run(f: &Arc<Function>, args: &[Array]) -> Result<Vec<Array>> {
 struct Readme;
 
 /// Runs the programs of the guide to optional features as tests, if the features are on.
-#[cfg(all(doctest, feature = "ndarray"))]
+#[cfg(all(doctest, feature = "ndarray", feature = "serde"))]
 #[doc = include_str!("../../../docs/interop.md")]
 struct Interop;
 

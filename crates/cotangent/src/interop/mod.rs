@@ -3,3 +3,5 @@
 
 #[cfg(feature = "ndarray")]
 mod ndarray;
+#[cfg(feature = "serde")]
+mod serde;

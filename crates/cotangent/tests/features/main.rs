@@ -1,6 +1,8 @@
-//! Optional features: arrays of `ndarray`.
+//! Optional features: arrays of `ndarray`, and serialisation by `serde` in JSON and in a binary
+//! format.
 
 mod arrays;
+mod serialisation;
 
 use cotangent::dtype::Kind;
 use cotangent::{Array, C128, DType, Element, Wide};
