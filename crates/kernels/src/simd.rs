@@ -115,7 +115,11 @@ pub(crate) fn fused() -> bool {
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn is_intel() -> bool {
     static INTEL: OnceLock<bool> = OnceLock::new();
-    *INTEL.get_or_init(|| std::arch::x86_64::__cpuid(0).ebx == u32::from_le_bytes(*b"Genu"))
+    // Newer versions of Rust declare it safe.
+    #[allow(unused_unsafe)]
+    // SAFETY: every x86-64 processor has the instruction, and leaf 0 exists.
+    let maker = || unsafe { std::arch::x86_64::__cpuid(0) }.ebx;
+    *INTEL.get_or_init(|| maker() == u32::from_le_bytes(*b"Genu"))
 }
 
 #[cfg(not(target_arch = "x86_64"))]
