@@ -56,7 +56,12 @@ fn survives(text: &str) -> bool {
 
 /// A random range of whole characters, shorter than `longest`.
 fn piece(text: &str, r: &mut Rng, longest: usize) -> (usize, usize) {
-    let whole = |at: usize| text.floor_char_boundary(at);
+    let whole = |at: usize| {
+        (0..=at)
+            .rev()
+            .find(|&at| text.is_char_boundary(at))
+            .unwrap_or(0)
+    };
     let from = whole(r.below(text.len() + 1));
     (from, whole(from + r.below(longest)).max(from))
 }
