@@ -14,10 +14,12 @@ use crate::fused::{Fused, Level, Life, Place};
 use crate::products::Product;
 use cotangent_core::ops::{Op, Unary};
 use cotangent_core::{Env, Function, Result, Type, Val, reference};
+use cotangent_kernels::memory::capacity;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Memory requirements of a run.
+/// Memory requirements of a run. Buffers of 2 MiB and more are counted in whole huge pages, as they
+/// are allocated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// Maximum number of bytes that are live at any step, results included and arguments excluded.
@@ -145,11 +147,10 @@ impl Walk<'_> {
 
     fn bytes(&self, v: Val) -> Result<usize> {
         let ty = self.known(self.f.ty(v))?;
-        Ok(ty
-            .shape
-            .iter()
-            .filter_map(|d| d.as_const())
-            .fold(ty.dtype.size(), usize::saturating_mul))
+        let extents = ty.shape.iter().filter_map(|d| d.as_const());
+        Ok(capacity(
+            extents.fold(ty.dtype.size(), usize::saturating_mul),
+        ))
     }
 
     fn allocate(&mut self, v: Val, bytes: usize) {
@@ -202,7 +203,7 @@ impl Walk<'_> {
             Op::Constant(_) => {}
             Op::Iota(i) => {
                 let n = i.ty.shape[i.axis].eval(self.env)?;
-                self.allocate(made[0], n.saturating_mul(i.ty.dtype.size()));
+                self.allocate(made[0], capacity(n.saturating_mul(i.ty.dtype.size())));
             }
             Op::DynamicUpdateSlice(_) | Op::Scatter(_) | Op::ScatterRecurrence(_)
                 if ending(x[0]) && self.is_free(x[0], self.bytes(made[0])?) =>
@@ -296,7 +297,7 @@ impl Walk<'_> {
             } else {
                 rows.saturating_mul(len)
             };
-            let bytes = n.saturating_mul(b.dtype.size());
+            let bytes = capacity(n.saturating_mul(b.dtype.size()));
             match (g.results.iter().position(|&r| r == k), b.life) {
                 (Some(at), _) => {
                     let once = |x: &Val| inputs.iter().filter(|y| *y == x).count() == 1;

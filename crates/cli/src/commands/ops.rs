@@ -105,7 +105,8 @@ fn operations(module: &str) -> Vec<&str> {
                 .unwrap_or(rest.len());
             let name = &rest[..end];
             let starts = !module[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '#');
-            if starts && name != "stablehlo.return" && !found.contains(&name) {
+            let other = [dialect, "stablehlo.return"];
+            if starts && !other.contains(&name) && !found.contains(&name) {
                 found.push(name);
             }
         }
