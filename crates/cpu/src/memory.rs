@@ -39,13 +39,13 @@ pub struct Memory {
 /// ```
 /// use cotangent_core::{Builder, DType, Emit, Env, Type, transform::Session};
 /// let b = Builder::new("f", Session::default());
-/// let ty = Type::new(DType::F64, [1000, 1000]);
+/// let ty = Type::new(DType::F64, [500, 500]);
 /// let x = b.param(ty.clone(), Some("x"));
 /// let cx: &dyn Emit = &b;
 /// let y = cx.matmul(cx.sin(x), cx.cos(x));
 /// let f = b.finish(&[y]).unwrap();
 /// let memory = cotangent_cpu::memory::memory(&f, &[ty], &Env::default()).unwrap();
-/// assert_eq!((memory.peak, memory.results), (24_000_000, 8_000_000));
+/// assert_eq!((memory.peak, memory.results), (6_000_000, 2_000_000));
 /// ```
 pub fn memory(f: &Function, arguments: &[Type], outer: &Env) -> Result<Memory> {
     measure(f, arguments, outer, &mut Peaks::default())

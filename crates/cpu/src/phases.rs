@@ -540,8 +540,8 @@ impl<'a> Run<'a> {
             self.whole[to].expect("values of rows are whole"),
         );
         // SAFETY: the caller guarantees that the rows are computed, and the buffer has room for a
-        // value of each row. A row has at most `MAX_CACHED_ROW_ELEMENTS / FOLD_CHUNK_ELEMENTS` pieces, because
-        // folds run here only by rows.
+        // value of each row. A row has at most `MAX_CACHED_ROW_ELEMENTS / FOLD_CHUNK_ELEMENTS`
+        // pieces, because folds run here only by rows.
         unsafe {
             match (self.len, dtype) {
                 (0, DType::F32) => {

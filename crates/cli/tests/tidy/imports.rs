@@ -295,8 +295,8 @@ const CIRCLES: &[(&str, &[&str])] = &[
 /// The one file of `ir/` that imports operations: a closed sum lists its parts.
 const OP: &str = "ir/op.rs";
 
-/// Layers of the core, from the lowest. A file imports its own layer and lower ones. The longest name
-/// that a path begins with decides.
+/// Layers of the core, from the lowest. A file imports its own layer and lower ones. The longest
+/// name that a path begins with decides.
 const LAYERS: &[&[&str]] = &[
     &["error.rs", "names.rs", "dtype.rs", "math/"],
     &["shape.rs", "array.rs"],

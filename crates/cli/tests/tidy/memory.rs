@@ -105,7 +105,8 @@ fn allocates(statement: &str, kernels: bool) -> bool {
         || (kernels && statement.contains(".collect"))
 }
 
-/// The statements of a text without its comments, on one line each, with the number of the first line.
+/// The statements of a text without its comments, on one line each, with the number of the first
+/// line.
 fn statements(text: &str) -> Vec<(usize, String)> {
     let (mut out, mut open) = (Vec::<(usize, String)>::new(), false);
     for (i, line) in text.lines().enumerate() {

@@ -14,8 +14,8 @@ struct Rule {
     folders: Vec<&'static str>,
 }
 
-/// Hits that stay: file, a part of the text. Types that users have, and types of the runtime that its
-/// successor replaces.
+/// Hits that stay: file, a part of the text. Types that users have, and types of the runtime that
+/// its successor replaces.
 const PERMITTED: &[(&str, &str)] = &[
     ("core/src/array.rs", "`Wide`"),
     ("core/src/dtype.rs", "`Kind`"),
@@ -189,4 +189,31 @@ fn names_that_files_share_are_unique() {
             .map(|((_, name), files)| format!("{name}: {}", files.join(", ")))
             .collect(),
     );
+}
+
+/// Comments have at most 100 columns, but for code fences, tables and targets of links. rustfmt
+/// sees to code.
+#[test]
+fn comments_have_at_most_100_columns() {
+    let mut bad = Vec::new();
+    for (file, text) in sources() {
+        let mut fence = false;
+        for (i, line) in text.lines().enumerate() {
+            let comment = line.trim_start().starts_with("//");
+            let mark = line
+                .trim_start()
+                .trim_start_matches(['/', '!'])
+                .trim_start();
+            fence = comment && (fence != mark.starts_with("```"));
+            let whole = mark.starts_with('|') || (mark.starts_with('[') && mark.contains("]: "));
+            if comment && !fence && !whole && line.chars().count() > 100 {
+                bad.push(format!(
+                    "{file}:{}: {} columns",
+                    i + 1,
+                    line.chars().count()
+                ));
+            }
+        }
+    }
+    assert_none("comments wider than 100 columns", bad);
 }

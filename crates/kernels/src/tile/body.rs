@@ -26,17 +26,17 @@ pub struct InputLayouts {
 }
 
 impl InputLayouts {
-    /// Enables prefetching, [`PREFETCH_ELEMENTS`] elements ahead, of those of `inputs` that are row-major. It
-    /// is meant for data in memory that another loop reads next, while this loop reads from a cache
-    /// and leaves the memory idle.
+    /// Enables prefetching, [`PREFETCH_ELEMENTS`] elements ahead, of those of `inputs` that are
+    /// row-major. It is meant for data in memory that another loop reads next, while this loop
+    /// reads from a cache and leaves the memory idle.
     pub fn reading_ahead(mut self, inputs: impl Iterator<Item = usize>) -> InputLayouts {
         let dense = |k: &usize| *k < 64 && matches!(self.layouts.get(*k), Some(ViewLayout::Dense));
         self.flags.ahead = inputs.filter(dense).fold(0, |bits, k| bits | 1 << k);
         self
     }
 
-    /// Enables non-temporal stores for these outputs. They should have at least [`min_stream_bytes`]
-    /// bytes and not be read again soon.
+    /// Enables non-temporal stores for these outputs. They should have at least
+    /// [`min_stream_bytes`] bytes and not be read again soon.
     pub fn streaming(mut self, outputs: impl Iterator<Item = usize>) -> InputLayouts {
         self.flags.streams = outputs.filter(|&k| k < 64).fold(0, |bits, k| bits | 1 << k);
         self

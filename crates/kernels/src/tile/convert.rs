@@ -70,8 +70,8 @@ pub fn cast<T: Cast<U>, U: Element>() -> Kernel {
             || {
                 for i in (0..n).step_by(GROUP) {
                     let (few, mut from) = ((n - i).min(GROUP), [T::default(); GROUP]);
-                    // SAFETY: the caller guarantees the preconditions of `TileFn`. `few` elements are
-                    // left of each operand, and they fit a group.
+                    // SAFETY: the caller guarantees the preconditions of `TileFn`. `few` elements
+                    // are left of each operand, and they fit a group.
                     unsafe {
                         match few {
                             GROUP => from = x.add(i).cast::<[T; GROUP]>().read_unaligned(),
@@ -79,8 +79,8 @@ pub fn cast<T: Cast<U>, U: Element>() -> Kernel {
                         }
                     }
                     let to = T::cast(&from);
-                    // SAFETY: the caller guarantees the preconditions of `TileFn`, and `few` elements
-                    // are left of the output.
+                    // SAFETY: the caller guarantees the preconditions of `TileFn`, and `few`
+                    // elements are left of the output.
                     unsafe {
                         match few {
                             GROUP => y.add(i).cast::<[U; GROUP]>().write_unaligned(to),

@@ -1,9 +1,9 @@
 //! Reductions of rows in chunks. The order is that of [`tree`](crate::tree), so the result has the
 //! bits of a reduction of the whole row.
 //!
-//! A row is split into chunks of [`FOLD_CHUNK_ELEMENTS`] elements and a remainder. Chunks are reduced
-//! independently, in any order and on any thread. The result of a row is the combination of the
-//! results of its chunks.
+//! A row is split into chunks of [`FOLD_CHUNK_ELEMENTS`] elements and a remainder. Chunks are
+//! reduced independently, in any order and on any thread. The result of a row is the combination of
+//! the results of its chunks.
 
 use crate::element::{Number, Ordered};
 use crate::tree::{CHUNK, ChunkLocation, Combine, Counter, Lanes, Named};

@@ -317,8 +317,8 @@ fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> Kernel {
                     let mut from = [[T::ONE; MAP_BLOCK_ELEMENTS]; K];
                     for (block, x) in from.iter_mut().zip(x) {
                         let x = x.cast::<T>().wrapping_add(i);
-                        // SAFETY: the caller guarantees the preconditions of `TileFn`. `few` elements
-                        // are left of each operand, and they fit a block.
+                        // SAFETY: the caller guarantees the preconditions of `TileFn`. `few`
+                        // elements are left of each operand, and they fit a block.
                         unsafe {
                             match few {
                                 MAP_BLOCK_ELEMENTS => {
@@ -329,8 +329,8 @@ fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> Kernel {
                         }
                     }
                     let to = F::f(&from, data);
-                    // SAFETY: the caller guarantees the preconditions of `TileFn`, and `few` elements
-                    // are left of the output.
+                    // SAFETY: the caller guarantees the preconditions of `TileFn`, and `few`
+                    // elements are left of the output.
                     unsafe {
                         match few {
                             MAP_BLOCK_ELEMENTS => y.add(i).cast::<Block<T>>().write_unaligned(to),

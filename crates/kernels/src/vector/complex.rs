@@ -175,12 +175,12 @@ unsafe fn run<W: F64Vector, P: ComplexPart, F: Function<K>, const K: usize, cons
         let few = (n - i).min(BLOCK);
         let mut from = [[[0.0; BLOCK]; 2]; K];
         for (z, x) in from.iter_mut().zip(x) {
-            // SAFETY: the caller guarantees the preconditions of `TileFn`, and `few` elements are left
-            // of each operand.
+            // SAFETY: the caller guarantees the preconditions of `TileFn`, and `few` elements are
+            // left of each operand.
             *z = unsafe { read(x.cast::<Complex<P>>().add(i), few) };
         }
-        // SAFETY: the caller guarantees the preconditions of `TileFn` and of the scalar function, and
-        // `few` elements are left.
+        // SAFETY: the caller guarantees the preconditions of `TileFn` and of the scalar function,
+        // and `few` elements are left.
         unsafe { write::<P, REAL>(y, i, few, &block::<W, P, F, K>(data, &from)) };
         i += BLOCK;
     }

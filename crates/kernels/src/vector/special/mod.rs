@@ -117,8 +117,8 @@ macro_rules! level {
             /// The preconditions of [`TileFn`]; the CPU supports these instructions.
             $(#[target_feature(enable = $features)])?
             pub(super) unsafe fn narrow<F: Lanes>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
-                // SAFETY: the caller guarantees the preconditions of `TileFn` and the instruction set,
-                // which is that of `wide`.
+                // SAFETY: the caller guarantees the preconditions of `TileFn` and the instruction
+                // set, which is that of `wide`.
                 unsafe { run_narrow::<F>(wide::<F>, n, y, x, data) }
             }
         }
