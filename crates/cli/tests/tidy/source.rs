@@ -5,13 +5,13 @@
 pub struct Prose {
     /// The line on which it begins, from 1.
     pub line: usize,
-    pub kind: Kind,
+    pub kind: ProseKind,
     /// Without the marks of comments, lines joined by spaces; code fences left out.
     pub text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ProseKind {
     /// `///` or `//!`.
     Doc,
     /// `//`.
@@ -32,14 +32,16 @@ pub struct Source {
 pub fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     scan(text, |part, kind| match kind {
-        Some(Kind::Doc | Kind::Comment) => out.extend(part.chars().filter(|c| *c == '\n')),
+        Some(ProseKind::Doc | ProseKind::Comment) => {
+            out.extend(part.chars().filter(|c| *c == '\n'))
+        }
         _ => out.push_str(part),
     });
     out
 }
 
 /// Splits a text into comments, strings and code, in order.
-fn scan<'a>(text: &'a str, mut f: impl FnMut(&'a str, Option<Kind>)) {
+fn scan<'a>(text: &'a str, mut f: impl FnMut(&'a str, Option<ProseKind>)) {
     let bytes = text.as_bytes();
     let (mut at, mut code) = (0, 0);
     while at < bytes.len() {
@@ -69,11 +71,18 @@ fn scan<'a>(text: &'a str, mut f: impl FnMut(&'a str, Option<Kind>)) {
             let len = rest.find('\n').unwrap_or(rest.len());
             let doc =
                 (rest.starts_with("///") && !rest.starts_with("////")) || rest.starts_with("//!");
-            (len, Some(if doc { Kind::Doc } else { Kind::Comment }))
+            (
+                len,
+                Some(if doc {
+                    ProseKind::Doc
+                } else {
+                    ProseKind::Comment
+                }),
+            )
         } else if rest.starts_with("/*") {
             (
                 rest.find("*/").map_or(rest.len(), |end| end + 2),
-                Some(Kind::Comment),
+                Some(ProseKind::Comment),
             )
         } else if let Some(end) = raw {
             let open = rest.find('"').map_or(0, |q| q + 1);
@@ -81,10 +90,10 @@ fn scan<'a>(text: &'a str, mut f: impl FnMut(&'a str, Option<Kind>)) {
                 rest[open..]
                     .find(&end)
                     .map_or(rest.len(), |e| open + e + end.len()),
-                Some(Kind::Text),
+                Some(ProseKind::Text),
             )
         } else if let Some(inside) = rest.strip_prefix('"') {
-            (1 + quoted(inside), Some(Kind::Text))
+            (1 + quoted(inside), Some(ProseKind::Text))
         } else if let Some(inside) = rest.strip_prefix('\'') {
             // A character, not a lifetime.
             let end = match inside.chars().next() {
@@ -128,10 +137,10 @@ impl Source {
                     out.code
                         .extend(part.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
                     let body = match kind {
-                        Kind::Text => part,
+                        ProseKind::Text => part,
                         _ => part.trim_start_matches('/').trim_start_matches('!').trim(),
                     };
-                    if kind == Kind::Text {
+                    if kind == ProseKind::Text {
                         open = false;
                         out.prose.push(Prose {
                             line,
@@ -184,7 +193,7 @@ pub fn paragraphs(text: &str) -> Vec<Prose> {
                 }
                 None => out.push(Prose {
                     line: i + 1,
-                    kind: Kind::Comment,
+                    kind: ProseKind::Comment,
                     text: line.trim().to_owned(),
                 }),
             }
@@ -198,16 +207,16 @@ pub fn paragraphs(text: &str) -> Vec<Prose> {
 fn comments_strings_and_code_are_told_apart() {
     let text = "//! A file\n//! of two lines.\nlet a = \"x // y\"; // why\nlet c = '\"'; let l: &'a str = r#\"raw \"q\" \"#;\n";
     let source = Source::of(text);
-    let found: Vec<(usize, Kind, &str)> = source
+    let found: Vec<(usize, ProseKind, &str)> = source
         .prose
         .iter()
         .map(|p| (p.line, p.kind, p.text.as_str()))
         .collect();
     let wanted = [
-        (1, Kind::Doc, "A file of two lines."),
-        (3, Kind::Text, "\"x // y\""),
-        (3, Kind::Comment, "why"),
-        (4, Kind::Text, "r#\"raw \"q\" \"#"),
+        (1, ProseKind::Doc, "A file of two lines."),
+        (3, ProseKind::Text, "\"x // y\""),
+        (3, ProseKind::Comment, "why"),
+        (4, ProseKind::Text, "r#\"raw \"q\" \"#"),
     ];
     assert_eq!(found, wanted);
     assert!(source.code.contains("let c = '\"'; let l: &'a str ="));

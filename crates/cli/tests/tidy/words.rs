@@ -1,7 +1,7 @@
 //! Words and names: `words.txt` beside this file says which are not used, and what is written
 //! instead.
 
-use crate::source::{Kind, Source, paragraphs};
+use crate::source::{Prose, ProseKind, Source, paragraphs};
 use crate::{assert_none, pages, sources};
 use regex_lite::Regex;
 use std::collections::BTreeMap;
@@ -58,107 +58,141 @@ fn rules() -> Vec<Rule> {
     lines.map(rule).collect()
 }
 
-/// Lines of a file that a rule forbids.
-fn hits(rules: &[Rule], file: &str, text: &str) -> Vec<String> {
-    let (prose, code) = match file.ends_with(".md") {
-        true => (paragraphs(text), String::new()),
-        false => {
-            let source = Source::of(text);
-            (source.prose, source.code)
+/// A text or a name that a rule forbids.
+struct Hit {
+    line: usize,
+    what: String,
+    instead: &'static str,
+}
+
+/// The part of a text around a match, with 30 bytes on each side.
+fn around(text: &str, found: std::ops::Range<usize>) -> String {
+    let boundary = |mut at: usize| {
+        while !text.is_char_boundary(at) {
+            at -= 1;
         }
+        at
     };
-    let declared = [
+    let start = boundary(found.start.saturating_sub(30));
+    let end = boundary((found.end + 30).min(text.len()));
+    format!("\"{}\"", &text[start..end])
+}
+
+/// What the rules forbid in comments, strings and pages.
+fn prose_hits(rules: &[&Rule], prose: &[Prose]) -> Vec<Hit> {
+    let mut out = Vec::new();
+    for (rule, p) in rules
+        .iter()
+        .flat_map(|rule| prose.iter().map(move |p| (rule, p)))
+    {
+        let applies = match rule.scope {
+            "prose" => true,
+            "doc" => p.kind == ProseKind::Doc,
+            "safety" => p.kind == ProseKind::Comment,
+            _ => false,
+        };
+        out.extend(
+            rule.pattern
+                .find_iter(&p.text)
+                .filter(|_| applies)
+                .map(|found| Hit {
+                    line: p.line,
+                    what: around(&p.text, found.range()),
+                    instead: rule.instead,
+                }),
+        );
+    }
+    out
+}
+
+/// Declared names that the rules forbid.
+fn name_hits(rules: &[&Rule], code: &str) -> Vec<Hit> {
+    let declarations = [
         (
             "type",
-            Regex::new(
-                r"(?m)^(?:\s*(?:pub(?:\([^)]*\))?\s+)?(?:unsafe )?(?:struct|enum|union|trait)|(?:pub(?:\([^)]*\))?\s+)?type)\s+(\w+)",
-            ),
+            r"(?m)^(?:\s*(?:pub(?:\([^)]*\))?\s+)?(?:unsafe )?(?:struct|enum|union|trait)|(?:pub(?:\([^)]*\))?\s+)?type)\s+(\w+)",
         ),
         (
             "const",
-            Regex::new(
-                r"(?m)^\s*(?:pub(?:\([^)]*\))?\s+)?(?:const|static)\s+(\w+)\s*:\s*(?:[iu](?:8|16|32|64|size)|f32|f64)\b",
-            ),
+            r"(?m)^\s*(?:pub(?:\([^)]*\))?\s+)?(?:const|static)\s+(\w+)\s*:\s*(?:[iu](?:8|16|32|64|size)|f32|f64)\b",
         ),
     ];
     let mut out = Vec::new();
-    for rule in rules
-        .iter()
-        .filter(|r| r.folders.is_empty() || r.folders.iter().any(|f| file.starts_with(f)))
-    {
-        let mut hit = |line: usize, what: &str| {
-            if !PERMITTED
-                .iter()
-                .any(|(f, part)| file.ends_with(f) && what.contains(part))
-            {
-                out.push(format!("{file}:{line}: {what}: write {}", rule.instead));
-            }
-        };
-        for p in &prose {
-            let applies = match rule.scope {
-                "prose" => true,
-                "doc" => p.kind == Kind::Doc,
-                "safety" => p.kind == Kind::Comment,
-                _ => false,
-            };
-            for found in rule.pattern.find_iter(&p.text).filter(|_| applies) {
-                let around = |at: usize, by: isize| {
-                    let mut at = at.saturating_add_signed(by).min(p.text.len());
-                    while !p.text.is_char_boundary(at) {
-                        at -= 1;
-                    }
-                    at
-                };
-                hit(
-                    p.line,
-                    &format!(
-                        "\"{}\"",
-                        &p.text[around(found.start(), -30)..around(found.end(), 30)]
-                    ),
-                );
-            }
-        }
-        for (_, declared) in declared.iter().filter(|(scope, _)| *scope == rule.scope) {
-            for found in declared
-                .as_ref()
-                .expect("a regular expression")
-                .captures_iter(&code)
-            {
-                let name = found.get(1).expect("a name");
-                if rule.pattern.is_match(name.as_str()) {
-                    let line = code[..name.start()].matches('\n').count() + 1;
-                    hit(line, &format!("`{}`", name.as_str()));
-                }
-            }
+    for (scope, declaration) in declarations {
+        let declaration = Regex::new(declaration).expect("a regular expression");
+        for name in declaration
+            .captures_iter(code)
+            .filter_map(|found| found.get(1))
+        {
+            let rules = rules.iter().filter(|rule| rule.scope == scope);
+            out.extend(
+                rules
+                    .filter(|rule| rule.pattern.is_match(name.as_str()))
+                    .map(|rule| Hit {
+                        line: code[..name.start()].matches('\n').count() + 1,
+                        what: format!("`{}`", name.as_str()),
+                        instead: rule.instead,
+                    }),
+            );
         }
     }
+    out
+}
+
+/// What the rules forbid in a file.
+fn hits(rules: &[Rule], file: &str, text: &str) -> Vec<Hit> {
+    let here =
+        |rule: &&Rule| rule.folders.is_empty() || rule.folders.iter().any(|f| file.starts_with(f));
+    let rules: Vec<&Rule> = rules.iter().filter(here).collect();
+    if file.ends_with(".md") {
+        return prose_hits(&rules, &paragraphs(text));
+    }
+    let source = Source::of(text);
+    let mut out = prose_hits(&rules, &source.prose);
+    out.extend(name_hits(&rules, &source.code));
     out
 }
 
 #[test]
 fn words_are_the_fields() {
     let rules = rules();
+    let (mut bad, mut used) = (Vec::new(), vec![false; PERMITTED.len()]);
+    // This file has forbidden words in its tests.
     let files = sources().into_iter().chain(pages());
-    let bad = files
-        .filter(|(f, _)| !f.contains("tests/tidy/"))
-        .flat_map(|(f, text)| hits(&rules, &f, &text));
+    for (file, text) in files.filter(|(f, _)| !f.ends_with("tests/tidy/words.rs")) {
+        for Hit {
+            line,
+            what,
+            instead,
+        } in hits(&rules, &file, &text)
+        {
+            let permitted = |(f, part): &(&str, &str)| file.ends_with(f) && what.contains(part);
+            match PERMITTED.iter().position(permitted) {
+                Some(i) => used[i] = true,
+                None => bad.push(format!("{file}:{line}: {what}: write {instead}")),
+            }
+        }
+    }
     assert_none(
         "words that a reader who never saw this repository stumbles over (words.txt)",
-        bad.collect(),
+        bad,
     );
+    let idle = PERMITTED.iter().zip(used).filter(|(_, used)| !used);
+    let idle = idle.map(|((file, part), _)| format!("{file}: {part}"));
+    assert_none("exceptions that nothing needs", idle.collect());
 }
 
 #[test]
 fn the_rules_for_words_see_what_they_forbid() {
     let text = "/// What is\n/// left.\nstruct Row;\n// SAFETY: as stated.\nconst FEW: usize = 2; // so\n// many\nfn f() { g(\"by turns\") }\n";
     let found = hits(&rules(), "crates/kernels/src/x.rs", text);
+    let found: Vec<String> = found.into_iter().map(|hit| hit.what).collect();
     assert_eq!(found.len(), 6, "{found:#?}");
     assert!(hits(&rules(), "README.md", "```\nat once\n```\n").is_empty());
     assert_eq!(hits(&rules(), "README.md", "All at\nonce.\n").len(), 1);
 }
 
-/// What other files of a crate see has a name of its own: two types, or two constants, that several
-/// files use are not called the same.
+/// Types and constants that several files of a crate use have different names.
 #[test]
 fn names_that_files_share_are_unique() {
     let item =

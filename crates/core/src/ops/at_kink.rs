@@ -11,7 +11,7 @@
 
 use super::entry::{Entry, Spelled};
 use super::side::Side;
-use super::support::{batch_elementwise, cost_per_element, take_axes};
+use super::support::{batch_leading, cost_per_element, take_axes};
 use super::{Binary, Comparison, Constant, Cumulative, Running, Unary, Value};
 use crate::array::{Array, Scalar, Wide};
 use crate::bail;
@@ -140,7 +140,7 @@ impl Primitive for AtKink {
             },
             side => side.clone(),
         };
-        batch_elementwise(cx, AtKink { side }, size, x)
+        batch_leading(cx, AtKink { side }, size, x)
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {

@@ -5,7 +5,7 @@
 
 use super::Side;
 use super::entry::{Entry, Spelled, arity};
-use super::support::{batch_elementwise, cost_per_element};
+use super::support::{batch_leading, cost_per_element};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::error::Result;
@@ -89,7 +89,7 @@ impl Primitive for BesselIe {
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        batch_elementwise(cx, *self, size, x)
+        batch_leading(cx, *self, size, x)
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {

@@ -9,7 +9,7 @@
 //! operations.
 
 use super::entry::{Entry, Spelled, arity};
-use super::support::{batch_elementwise, cost_per_element, same_shape};
+use super::support::{batch_leading, cost_per_element, same_shape};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::error::Result;
@@ -149,7 +149,7 @@ impl Primitive for Betainc {
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        batch_elementwise(cx, *self, size, x)
+        batch_leading(cx, *self, size, x)
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {

@@ -2,7 +2,7 @@
 //! `ct_im = Im ct`.
 
 use super::entry::{Entry, Spelled, arity};
-use super::support::{batch_elementwise, cost_per_element, same_shape};
+use super::support::{batch_leading, cost_per_element, same_shape};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType};
@@ -72,7 +72,7 @@ impl Primitive for Complex {
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        batch_elementwise(cx, *self, size, x)
+        batch_leading(cx, *self, size, x)
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {

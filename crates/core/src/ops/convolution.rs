@@ -20,7 +20,7 @@ use crate::ir::{
     Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
 };
 use crate::ops::moving::advance;
-use crate::ops::reduce::sum_f64;
+use crate::ops::reduce::{sum_c128, sum_f64};
 use crate::shape::{Dim, Env, Type};
 
 /// A convolution of `x[g, b, f, ..]` and `w[g, o, f, ..]`.
@@ -241,10 +241,7 @@ impl Primitive for Convolution {
                     factors
                         .map(|at| {
                             let p: Vec<C128> = at.map(|(i, k)| times(a[i], b[k])).collect();
-                            C128::new(
-                                0.0 + sum_f64(p.iter().map(|z| z.re)),
-                                0.0 + sum_f64(p.iter().map(|z| z.im)),
-                            )
+                            C128::ZERO + sum_c128(&p)
                         })
                         .collect(),
                 )

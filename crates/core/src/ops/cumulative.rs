@@ -12,7 +12,7 @@
 
 use super::entry::{Entry, Spelled, arity};
 use super::support::{
-    check_axis, cost_per_element, counting, lines, mapped, maximum, sample_array, take_axis,
+    check_axis, cost_per_element, counting, lines, mapped, sample_array, take_axis,
 };
 use super::{Comparison, Factors, LinearRecurrence, Side};
 use crate::array::{Array, Wide};
@@ -22,6 +22,7 @@ use crate::error::Result;
 use crate::ir::{
     Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
 };
+use crate::math::maximum;
 use crate::shape::{Dim, Env, Type};
 
 /// The combining function of a cumulative operation.

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::ir::{
     Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
 };
-use crate::ops::reduce::sum_f64;
+use crate::ops::reduce::{sum_c128, sum_f64};
 use crate::shape::{Dim, Env, Type};
 
 /// The pairs of batch axes and of contracted axes. The other axes are free.
@@ -328,10 +328,7 @@ impl Primitive for DotGeneral {
                     dots.map(|(l, r)| {
                         let p: Vec<C128> =
                             k.iter().map(|&(m, n)| times(a[l + m], b[r + n])).collect();
-                        C128::new(
-                            zero + sum_f64(p.iter().map(|z| z.re)),
-                            zero + sum_f64(p.iter().map(|z| z.im)),
-                        )
+                        C128::new(zero, zero) + sum_c128(&p)
                     })
                     .collect(),
                 )

@@ -20,7 +20,7 @@ use crate::ir::{
     Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, Val, no_rule,
 };
 use crate::math::complex::root_of_unity;
-use crate::ops::reduce::sum_f64;
+use crate::ops::reduce::sum_c128;
 use crate::ops::support::take_axis;
 use crate::shape::{Dim, Env, Type};
 
@@ -185,10 +185,7 @@ impl Primitive for Fft {
                         .unwrap_or(C128::ONE)
                 };
                 let terms: Vec<C128> = at.iter().enumerate().map(turn).collect();
-                y[to] = C128::new(
-                    sum_f64(terms.iter().map(|z| z.re)),
-                    sum_f64(terms.iter().map(|z| z.im)),
-                );
+                y[to] = sum_c128(&terms);
             }
         }
         let ty = &self.infer(&[x[0].ty()])?[0];

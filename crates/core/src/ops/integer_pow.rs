@@ -3,7 +3,7 @@
 
 use super::Comparison;
 use super::entry::{Entry, Spelled, arity};
-use super::support::{batch_elementwise, cost_per_element};
+use super::support::{batch_leading, cost_per_element};
 use crate::array::{Array, Scalar, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType};
@@ -80,7 +80,7 @@ impl Primitive for IntegerPow {
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        batch_elementwise(cx, *self, size, x)
+        batch_leading(cx, *self, size, x)
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {

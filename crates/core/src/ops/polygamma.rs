@@ -2,7 +2,7 @@
 //! derivative is that of the next order.
 
 use super::entry::{Entry, Spelled, arity};
-use super::support::{batch_elementwise, cost_per_element};
+use super::support::{batch_leading, cost_per_element};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::error::Result;
@@ -70,7 +70,7 @@ impl Primitive for Polygamma {
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        batch_elementwise(cx, *self, size, x)
+        batch_leading(cx, *self, size, x)
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {

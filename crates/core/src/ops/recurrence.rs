@@ -12,7 +12,7 @@
 
 use super::entry::{Entry, Spelled, arity};
 use super::support::{
-    batch_elementwise, check_axis, cost_per_element, lines, same_shape, sample_array, take_axis,
+    batch_leading, check_axis, cost_per_element, lines, same_shape, sample_array, take_axis,
 };
 use super::{Binary, Side};
 use crate::array::{Array, Wide};
@@ -234,7 +234,7 @@ impl Primitive for LinearRecurrence {
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        batch_elementwise(
+        batch_leading(
             cx,
             LinearRecurrence {
                 axis: self.axis + 1,

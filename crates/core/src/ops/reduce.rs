@@ -7,7 +7,7 @@
 //! ```
 
 use super::entry::{Entry, Spelled, arity};
-use super::support::{bytes, count, counting, mapped, maximum, sample_array, take_axes};
+use super::support::{bytes, count, counting, mapped, sample_array, take_axes};
 use super::{Comparison, Cumulative, Running, Side};
 use crate::array::{Array, Wide};
 use crate::bail;
@@ -17,6 +17,7 @@ use crate::ir::{
     Arg, Attrs, Batched, Cost, Emit, Lin, Linearized, Lv, Op, Primitive, Sample, ShiftRule, Val,
     no_rule,
 };
+use crate::math::maximum;
 use crate::shape::{Dim, Env, Shape, Type};
 
 /// The combining function of a reduction; its row is [`Reduction::def`].
@@ -75,12 +76,7 @@ const fn row(op: Reduction, name: &'static str, doc: &'static str) -> ReductionD
 pub static REDUCTIONS: &[ReductionDef] = &[
     ReductionDef {
         real: |v| sum_f64(v.iter().copied()),
-        complex: |v| {
-            C128::new(
-                sum_f64(v.iter().map(|z| z.re)),
-                sum_f64(v.iter().map(|z| z.im)),
-            )
-        },
+        complex: |v| sum_c128(v),
         int: |v, _| v.iter().sum(),
         ..row(
             Reduction::Sum,
@@ -528,6 +524,14 @@ pub(super) fn sum_f64(v: impl Iterator<Item = f64>) -> f64 {
     } else {
         s
     }
+}
+
+/// [`sum_f64`] of both parts.
+pub(super) fn sum_c128(v: &[C128]) -> C128 {
+    C128::new(
+        sum_f64(v.iter().map(|z| z.re)),
+        sum_f64(v.iter().map(|z| z.im)),
+    )
 }
 
 impl Lin<'_> {

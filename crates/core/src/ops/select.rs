@@ -6,7 +6,7 @@
 //! Linear in `(a, b)` together. The tangent of a side without one is an explicit zero.
 
 use super::entry::{Entry, Spelled, arity};
-use super::support::{batch_elementwise, cost_per_element, mapped, same_shape};
+use super::support::{batch_leading, cost_per_element, mapped, same_shape};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType};
@@ -102,7 +102,7 @@ impl Primitive for Select {
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         if cx.ty(x[0].val).rank() > usize::from(x[0].mapped) {
-            return batch_elementwise(cx, *self, size, x);
+            return batch_leading(cx, *self, size, x);
         }
         // A scalar predicate stays a scalar, or becomes one per batch element, broadcast over its
         // elements.

@@ -5,7 +5,7 @@
 
 use super::Gather;
 use super::entry::{Entry, Spelled};
-use super::support::{batch_elementwise, count, lines, same_shape, sample_array, take_axis};
+use super::support::{batch_leading, count, lines, same_shape, sample_array, take_axis};
 use super::windows::{Bounds, Windows};
 use crate::array::{Array, Wide};
 use crate::bail;
@@ -154,7 +154,7 @@ impl Primitive for Sort {
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        batch_elementwise(
+        batch_leading(
             cx,
             Sort {
                 axis: self.axis + 1,

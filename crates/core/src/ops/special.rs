@@ -9,7 +9,7 @@
 //! Derivatives in `x` commute with those in `a`, so the set is closed under both.
 
 use super::entry::{Entry, Spelled, arity};
-use super::support::{batch_elementwise, cost_per_element, same_shape, sample_array};
+use super::support::{batch_leading, cost_per_element, same_shape, sample_array};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::DType;
@@ -163,7 +163,7 @@ impl Primitive for Special {
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        batch_elementwise(cx, *self, size, x)
+        batch_leading(cx, *self, size, x)
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {

@@ -59,9 +59,9 @@ pub(crate) fn same_shape<'a>(op: &dyn Primitive, x: &'a [Type]) -> Result<&'a Ty
     Ok(best)
 }
 
-/// The batch rule of elementwise operations: operands without the batch axis are broadcast along
-/// it.
-pub(crate) fn batch_elementwise(
+/// The batch rule of operations that accept a leading batch axis, such as elementwise ones and
+/// those of linear algebra: operands without the batch axis are broadcast along it.
+pub(crate) fn batch_leading(
     cx: &dyn Emit,
     op: impl Into<Op>,
     size: &Dim,
@@ -149,15 +149,6 @@ fn axis_of(s: &Spelled<'_>, attr: &str, axis: i64, rank: usize) -> Result<usize>
             "`{}`: `{attr}` names {axis}, not an axis of an operand of rank {rank}",
             s.name
         ),
-    }
-}
-
-/// The larger operand; NaN if either is NaN. `+0` is greater than `-0`.
-pub(crate) fn maximum(a: f64, b: f64) -> f64 {
-    if a.is_nan() || (a == b && a.is_sign_positive()) || a > b {
-        a
-    } else {
-        b
     }
 }
 

@@ -46,7 +46,7 @@ impl<T> Turns<T> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+        lock(&self.state)
     }
 
     /// Calls `f` with exclusive access to the value. `call` is the name of the public function, for

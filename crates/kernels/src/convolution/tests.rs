@@ -228,23 +228,25 @@ fn has_bits<T: Convolve>(expected: &[T], x: &[T], w: &[T], c: Channels, axes: &[
     }
 }
 
+/// An axis with strides of the windows, of the kernel's elements and of the operand's elements.
+fn axis(len: usize, window: usize, count: usize, steps: [i64; 3], low: i64) -> Axis {
+    let [stride, dilation, x_dilation] = steps;
+    Axis {
+        len,
+        window,
+        count,
+        stride,
+        dilation,
+        x_dilation,
+        low,
+    }
+}
+
 /// Zeros between the elements of an operand are excluded, in phases or not; the other terms keep
 /// their order.
 #[test]
 fn zeros_between_elements_change_no_order() {
     let mut random = Random(7);
-    let axis = |len, window, count, steps: [i64; 3], low| {
-        let [stride, dilation, x_dilation] = steps;
-        Axis {
-            len,
-            window,
-            count,
-            stride,
-            dilation,
-            x_dilation,
-            low,
-        }
-    };
     for (batch, features, outputs, axes) in [
         // The gradient of strides, of several blocks, and of several runs of blocks.
         (
@@ -337,18 +339,6 @@ fn every_level_and_number_of_threads_has_the_bits_of_products() {
 fn groups_side_by_side_have_the_bits_of_products() {
     fn check<T: Convolve>(number: impl Fn(&mut Random) -> T, fused: fn(T, T, T) -> T) {
         let mut random = Random(8);
-        let axis = |len, window, count, steps: [i64; 3], low| {
-            let [stride, dilation, x_dilation] = steps;
-            Axis {
-                len,
-                window,
-                count,
-                stride,
-                dilation,
-                x_dilation,
-                low,
-            }
-        };
         for (groups, batch, features, outputs, axes) in [
             // The gradient of a depthwise kernel, and of one with strides.
             (

@@ -184,8 +184,8 @@ const HUGE_PAGE_BYTES: usize = 2 << 20;
 const ALLOCATOR_HEADER_BYTES: usize = 64;
 
 /// Allocated bytes of a buffer of `bytes` bytes. If there is more than one huge page, the buffer
-/// and the allocator's header fill whole huge pages. Bytes past the end are never touched, so they
-/// only use address space.
+/// and the allocator's header fill whole huge pages. Nothing touches the bytes past the end: they
+/// take memory only if the last page is huge, which needs half of it in use ([`prepare_pages`]).
 pub fn capacity(bytes: usize) -> usize {
     match bytes
         .checked_add(ALLOCATOR_HEADER_BYTES)

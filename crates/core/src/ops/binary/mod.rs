@@ -11,7 +11,7 @@ pub use table::{BINARY, Binary, BinaryDef};
 use table::{BinaryRuleArgs, Linearity};
 
 use super::Comparison;
-use super::support::{batch_elementwise, cost_per_element, same_shape};
+use super::support::{batch_leading, cost_per_element, same_shape};
 use crate::array::{Array, Scalar, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};
@@ -115,7 +115,7 @@ impl Primitive for Binary {
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        batch_elementwise(cx, *self, size, x)
+        batch_leading(cx, *self, size, x)
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {

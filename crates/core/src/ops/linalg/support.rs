@@ -3,8 +3,9 @@
 use crate::bail;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{Batched, Emit, Lin, Lv, Op, Primitive, Val};
+use crate::ir::{Emit, Lin, Lv, Primitive, Val};
 use crate::ops::entry::arity;
+pub(super) use crate::ops::support::batch_leading;
 use crate::ops::{Comparison, DotGeneral, Reshape, Transpose, Unary};
 use crate::shape::{Dim, Type};
 
@@ -57,21 +58,6 @@ pub(super) fn ending(x: &Type, dtype: DType, last: &[&Dim]) -> Type {
             .cloned()
             .collect::<Vec<_>>(),
     )
-}
-
-/// The batch rule of linear algebra: leading axes are batch axes already.
-pub(super) fn batch_leading(
-    cx: &dyn Emit,
-    op: impl Into<Op>,
-    size: &Dim,
-    x: &[Batched],
-) -> Result<Vec<Batched>> {
-    let x: Vec<Val> = x.iter().map(|b| cx.replicate(*b, size).val).collect();
-    Ok(cx
-        .emit(op.into(), &x)
-        .into_iter()
-        .map(|val| Batched { val, mapped: true })
-        .collect())
 }
 
 /// Matrix products in the last two axes of operands with the same leading axes.

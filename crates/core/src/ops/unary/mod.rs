@@ -8,7 +8,7 @@ mod table;
 pub use table::{UNARY, Unary, UnaryDef};
 
 use super::entry::{Entry, Spelled, arity};
-use super::support::{batch_elementwise, cost_per_element};
+use super::support::{batch_leading, cost_per_element};
 use crate::array::{Array, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};
@@ -85,7 +85,7 @@ impl Primitive for Unary {
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
-        batch_elementwise(cx, *self, size, x)
+        batch_leading(cx, *self, size, x)
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
