@@ -116,14 +116,8 @@ impl Tensor {
     /// An axis of at least two elements has a negative stride, the tensor has another element type,
     /// or the product of its nonzero extents exceeds `isize::MAX`.
     pub fn ndarray_view<T: Element>(&self) -> Result<ArrayViewD<'_, T>> {
-        let Some(data) = self.view().slice_from_first::<T>() else {
-            bail!(
-                DTypeMismatch,
-                "the tensor holds {}, not {}; convert it first",
-                self.dtype(),
-                T::DTYPE
-            );
-        };
+        self.check::<T>()?;
+        let data = self.view().slice_from_first::<T>().unwrap_or_default();
         if self.is_empty() {
             return ArrayViewD::from_shape(IxDyn(self.shape()), data).map_err(|e| self.refused(e));
         }

@@ -128,7 +128,8 @@ impl Tensor {
         self.given.order()
     }
 
-    fn check<T: Element>(&self) -> Result<()> {
+    /// Returns an error unless the elements have this type.
+    pub(crate) fn check<T: Element>(&self) -> Result<()> {
         if self.dtype() != T::DTYPE {
             bail!(
                 DTypeMismatch,
