@@ -26,6 +26,7 @@ mod differences;
 mod laws;
 mod numbers;
 mod options;
+mod perturb;
 mod problem;
 pub mod random;
 mod report;
@@ -34,6 +35,7 @@ mod widen;
 pub use laws::{check_op, check_ops, function_of, read_again, stack};
 pub use numbers::{Rng, agree, inner};
 pub use options::Options;
+pub use perturb::agree_up_to_rounding;
 pub use report::{Law, LawResult, Report, Verdict};
 pub use widen::{retype, widen};
 

@@ -1,0 +1,220 @@
+//! Sensitivity of results to rounding errors: functions whose intermediate values are perturbed, and
+//! a comparison that allows for the perturbed results.
+//!
+//! Two correct implementations round differently. How far their results may differ depends on the
+//! program: a difference of large numbers magnifies rounding errors, and a conversion to integers
+//! turns an error of one unit in the last place into a step of 1. So the reference is run several
+//! times on functions in which operands and results of every operation that rounds are multiplied by
+//! factors near 1, at most four times the type's epsilon away. The range of their results is the sensitivity (Monte Carlo arithmetic,
+//! Parker 1997).
+
+use super::numbers::{Rng, flat};
+use crate::array::Array;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::ir::{Builder, Emit, Eqn, Function, Session, ShiftRule, Val, Vals};
+use crate::reference;
+use std::sync::Arc;
+
+/// Number of perturbed runs.
+const RUNS: usize = 24;
+
+/// Largest perturbation, in units of the element type's epsilon.
+const MAX_EPSILONS: f64 = 4.0;
+
+/// Allowed distance to the range of the perturbed results, as a multiple of its width. Sums of many
+/// terms have more rounding errors than the single perturbation of their result.
+const RANGE_FACTOR: f64 = 100.0;
+
+/// Returns an error unless `got` agrees with the reference results `want` of `f` at `args`. Each
+/// number may differ by `tolerance` times the largest magnitude of its array (see
+/// [`agree`](super::agree)), plus a multiple of its sensitivity to rounding errors. The error names
+/// the first difference.
+///
+/// A reference that returns an error on a perturbed function does not contribute to the range.
+pub fn agree_up_to_rounding(
+    f: &Function,
+    args: &[Array],
+    got: &[Array],
+    want: &[Array],
+    tolerance: f64,
+) -> std::result::Result<(), String> {
+    let Err(text) = super::agree(got, want, tolerance) else {
+        return Ok(());
+    };
+    let types = |x: &[Array]| x.iter().map(Array::ty).collect::<Vec<_>>();
+    if types(got) != types(want) {
+        return Err(text);
+    }
+    let mut runs = vec![want.to_vec()];
+    for seed in 0..RUNS as u64 {
+        let perturbed = perturbed(f, &mut Rng::new(seed)).map_err(|e| e.to_string())?;
+        if let Ok(y) = reference::run(&perturbed, args)
+            && types(&y) == types(want)
+        {
+            runs.push(y);
+        }
+    }
+    for (k, got) in got.iter().enumerate() {
+        let runs: Vec<Vec<f64>> = runs
+            .iter()
+            .map(|y| flat(std::slice::from_ref(&y[k])))
+            .collect();
+        let (lo, hi) = range(runs[0].iter().copied());
+        let margin = match lo <= hi {
+            true => tolerance * lo.abs().max(hi.abs()),
+            false => 0.0,
+        };
+        for (i, got) in flat(std::slice::from_ref(got)).into_iter().enumerate() {
+            let seen = runs.iter().map(|r| r[i]);
+            if !is_in_range(got, margin, seen.clone()) {
+                let (lo, hi) = range(seen);
+                return Err(format!(
+                    "result {k}, number {i}: {got:e} is far from perturbed references, {lo:e} to {hi:e}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The smallest and the largest finite number.
+fn range(x: impl Iterator<Item = f64>) -> (f64, f64) {
+    x.filter(|x| x.is_finite())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| {
+            (lo.min(x), hi.max(x))
+        })
+}
+
+/// Whether a number is among `seen` (as NaN or infinity), or near the range of the finite ones.
+fn is_in_range(got: f64, margin: f64, mut seen: impl Iterator<Item = f64> + Clone) -> bool {
+    if !got.is_finite() {
+        return seen.any(|x| x == got || (x.is_nan() && got.is_nan()));
+    }
+    let (lo, hi) = range(seen);
+    let margin = margin + RANGE_FACTOR * (hi - lo);
+    lo <= hi && got >= lo - margin && got <= hi + margin
+}
+
+/// A copy of `f` in which operands and results of operations that round are multiplied by random
+/// factors near 1, regions included.
+fn perturbed(f: &Function, rng: &mut Rng) -> Result<Function> {
+    let b = Builder::new(&f.name, Session::default());
+    let mut at = vec![Val::POISON; f.len()];
+    for &p in f.params() {
+        at[p.index()] = b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n));
+    }
+    for e in f.eqns() {
+        b.set_loc(e.loc);
+        let rounding = e.results().any(|r| rounds(f, e, r));
+        let x: Vals = f
+            .operands(e)
+            .iter()
+            .map(|v| match at[v.index()] {
+                x if rounding => multiplied(&b, x, rng),
+                x => x,
+            })
+            .collect();
+        let regions: Result<Vec<_>> =
+            e.op.regions()
+                .into_iter()
+                .map(|r| Ok(Arc::new(perturbed(r, rng)?)))
+                .collect();
+        let op = match regions? {
+            regions if regions.is_empty() => e.op.clone(),
+            regions => e.op.with_regions(&regions),
+        };
+        for (r, y) in e.results().zip(b.emit(op, &x)) {
+            at[r.index()] = match rounding {
+                true => multiplied(&b, y, rng),
+                false => y,
+            };
+        }
+    }
+    let results: Vec<Val> = f.results().iter().map(|r| at[r.index()]).collect();
+    b.finish(&results)
+}
+
+/// Whether a result may have rounding errors: it is computed from operands, and is not one of them
+/// up to its sign, order and shape.
+fn rounds(f: &Function, e: &Eqn, r: Val) -> bool {
+    let exact = matches!(
+        e.op.shift_rule(),
+        Some(
+            ShiftRule::Fixed
+                | ShiftRule::Negate
+                | ShiftRule::Sign
+                | ShiftRule::Choose
+                | ShiftRule::Broadcast(_)
+                | ShiftRule::Reshape
+                | ShiftRule::Permute(_)
+        )
+    );
+    f.ty(r).dtype.has_tangent() && !f.operands(e).is_empty() && !exact
+}
+
+/// The value times `1 + MAX_EPSILONS sin(a + Σ b_k i_k) epsilon` with random `a` and `b`, for the
+/// element at `i`. Values without rounding errors, as integers, are returned unchanged.
+fn multiplied(cx: &dyn Emit, y: Val, rng: &mut Rng) -> Val {
+    let ty = cx.ty(y);
+    if !ty.dtype.has_tangent() {
+        return y;
+    }
+    let real = ty.with_dtype(DType::F64);
+    let mut angle = cx.full(&real, rng.between(0.0, 10.0));
+    for axis in 0..ty.rank() {
+        let step = cx.full(&real, rng.between(1.0, 10.0));
+        angle = cx.add(angle, cx.mul(step, cx.iota(&real, axis)));
+    }
+    let size = cx.full(&real, MAX_EPSILONS * ty.dtype.epsilon());
+    let factor = cx.add(cx.full(&real, 1.0), cx.mul(size, cx.sin(angle)));
+    cx.mul(y, cx.convert(factor, ty.dtype))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::Type;
+
+    /// The function of one f64 that `g` emits.
+    fn function(g: impl Fn(&dyn Emit, Val) -> Val) -> Function {
+        let b = Builder::new("f", Session::default());
+        let x = b.param(Type::scalar(DType::F64), Some("x"));
+        let y = g(&b, x);
+        b.finish(&[y]).unwrap()
+    }
+
+    /// Compares a result moved by `by` with the reference at `x`.
+    fn accepts(f: &Function, x: f64, by: f64) -> bool {
+        let args = [Array::scalar(x)];
+        let want = reference::run(f, &args).unwrap();
+        let got = match flat(&want)[0] + by {
+            y if want[0].dtype() == DType::I32 => Array::scalar(y as i32),
+            y => Array::scalar(y),
+        };
+        agree_up_to_rounding(f, &args, &[got], &want, 0.0).is_ok()
+    }
+
+    #[test]
+    fn rounding_is_allowed_as_far_as_the_function_magnifies_it() {
+        let well = function(|cx, x| cx.sin(x));
+        assert!(accepts(&well, 1.0, 1e-15));
+        assert!(!accepts(&well, 1.0, 1e-12));
+        // sin² + cos² - 1: rounding errors of 1e-16 in a result of zero.
+        let cancelling = function(|cx, x| {
+            let squares = cx.add(cx.square(cx.sin(x)), cx.square(cx.cos(x)));
+            cx.sub(squares, cx.full_like(x, 1.0))
+        });
+        assert!(accepts(&cancelling, 1.0, 1e-15));
+        assert!(!accepts(&cancelling, 1.0, 1e-12));
+    }
+
+    #[test]
+    fn a_step_is_allowed_only_where_rounding_decides_it() {
+        // exp(log 3) is 3 up to rounding; its integer part is 2 or 3.
+        let step = function(|cx, x| cx.convert(cx.exp(cx.log(x)), DType::I32));
+        assert!(accepts(&step, 3.0, -1.0) || accepts(&step, 3.0, 1.0));
+        assert!(!accepts(&step, 3.5, 1.0));
+        assert!(!accepts(&step, 3.5, -1.0));
+    }
+}
